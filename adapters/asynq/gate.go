@@ -12,90 +12,94 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Bell tells dispatchers of each other's jobs.
+// Bell notifies dispatchers of each other's jobs, so that they poll the queue at once.
 type Bell interface {
-	// RingJobs tells the other dispatchers that a lane has jobs. A ring may be lost.
+	// RingJobs notifies the other dispatchers that a lane has jobs. The wake-up notification may be lost.
 	RingJobs(lane webhookports.Lane)
-	// Jobs receives after a ring for a lane.
+	// Jobs returns a channel that receives when another dispatcher has notified this one of jobs in a lane.
 	Jobs(lane webhookports.Lane) <-chan struct{}
-	// Works reports whether rings are heard.
+	// Works reports whether wake-up notifications of jobs arrive. true: they do; false: they may be lost.
 	Works() bool
 }
 
-// noBell never works, so that the queues are polled.
+// noBell is a Bell without wake-up notifications: it never works, so the queues are polled.
 type noBell struct{}
 
 func (noBell) RingJobs(webhookports.Lane)             {}
 func (noBell) Jobs(webhookports.Lane) <-chan struct{} { return nil }
 func (noBell) Works() bool                            { return false }
 
-// calmPoll is the time between two polls of an empty queue while the bell works. Such a poll finds the job of a process
-// that died before it rang.
+// calmPoll is the time between two polls of an empty queue while wake-up notifications arrive. Such a poll finds
+// the job of a process that died before its notification.
 const calmPoll = time.Second
 
-// gate is the Redis client of an asynq server, and delays the server's polls of an empty queue. asynq polls at a fixed
-// interval: a long interval delays jobs, and a short interval costs an idle service most of its CPU. The gate sends a
-// poll for each job of this process, with the job itself if it waits for one. After a ring, or after the interval, the
-// gate sends polls until the queue is empty.
+// gate is the Redis client of an asynq server, and delays the server's polls of an empty queue. asynq polls at a
+// fixed interval: a long interval delays jobs, and a short interval costs an idle service most of its CPU. The
+// gate sends a poll for each job of this process, together with the job if the poll waits already. After a
+// wake-up notification, or after the interval, the gate sends polls until the queue is empty.
 type gate struct {
-	redis.UniversalClient                 // the server's client
-	belt                  *belt           // of the lane
-	own                   chan struct{}   // holds a signal for each job of this process, at most ownJobs
-	jobs                  <-chan struct{} // rings
-	works                 func() bool     // of the bell
-	quick                 time.Duration   // the mean interval while the bell does not work
-	closed                <-chan struct{}
+	redis.UniversalClient           // The Redis client of the asynq server.
+	pipeline              *pipeline // The pipeline of the server's lane.
+	// A channel that holds a signal for each job of this process, at most ownJobs.
+	own   chan struct{}
+	jobs  <-chan struct{} // A channel that receives when another dispatcher has enqueued jobs.
+	works func() bool     // A function that reports whether wake-up notifications of jobs arrive.
+	// The mean interval between two polls of an empty queue while no wake-up notifications arrive.
+	quick  time.Duration
+	closed <-chan struct{}
 
-	// Of the server's goroutine that polls.
-	filled bool      // the queue may have tasks that are not of this process
-	empty  time.Time // when the queue was empty
+	// The following fields belong to the server's goroutine that polls.
+	filled bool      // true: the queue may have tasks that are not of this process; false: it has none.
+	empty  time.Time // When a poll last found the queue empty.
 }
 
 // ownJobs is more than a process has in the queue: at most a job for each claim of the window.
 const ownJobs = 4096
 
-// EvalSha implements redis.UniversalClient.
+// EvalSha calls a script in Redis. The script that takes a task waits in poll, and the script that ends a task is
+// sent through the pipeline.
 func (g *gate) EvalSha(ctx context.Context, sha1 string, keys []string, args ...any) *redis.Cmd {
 	switch {
 	case isDequeue(keys):
 		cmd := g.poll(ctx, newScript(sha1, keys, args))
 		if cmd == nil {
 			cmd = redis.NewCmd(ctx)
-			cmd.SetErr(redis.Nil) // no task
+			cmd.SetErr(redis.Nil) // the error redis.Nil means to asynq that the queue has no task
 			return cmd
 		}
 		g.answered(cmd.Err())
 		return cmd
 	case isDone(keys):
-		return g.belt.end(ctx, newScript(sha1, keys, args))
+		return g.pipeline.end(ctx, newScript(sha1, keys, args))
 	default:
 		return g.UniversalClient.EvalSha(ctx, sha1, keys, args...)
 	}
 }
 
-// isDequeue recognizes the keys of asynq's script that takes a task.
+// isDequeue reports whether the keys are those of asynq's script that takes a task.
 func isDequeue(keys []string) bool {
 	return len(keys) == 4 && strings.HasSuffix(keys[0], ":pending") && strings.HasSuffix(keys[1], ":paused")
 }
 
-// answered notes the answer to a poll. A task of another process, which may have died before its ring, can be taken in
-// the turn of an own task. So polls go on unless the queue was empty lately.
+// answered records the answer to a poll of the queue. A poll for a job of this process may take a task of another
+// process, which may have died before its wake-up notification. So polls go on unless the queue was empty lately.
 func (g *gate) answered(err error) {
 	switch {
 	case err == nil:
 		g.filled = g.filled || time.Since(g.empty) > calmPoll
 	case errors.Is(err, redis.Nil):
 		g.filled, g.empty = false, time.Now()
-	case redis.HasErrorPrefix(err, "NOSCRIPT"): // asynq then sends the script itself
+	// Redis does not have the script: asynq then polls the queue with the text of the script
+	case redis.HasErrorPrefix(err, "NOSCRIPT"):
 		g.filled = true
-	default: // Redis is away, and polls follow at the interval
+	default: // Redis is unreachable: the next poll follows after the interval
 		g.filled = false
 	}
 }
 
-// poll asks for a task once the queue may have one, or with the next job of this process. The result is nil when the
-// gate is closed. A signal is taken before the question, so that a job after the question leaves a signal for the next
-// one.
+// poll takes a task once the queue may have one, or together with the next job of this process. The result is nil
+// when the gate is closed. A signal is taken before the poll is sent, so that a job after the poll leaves a
+// signal for the next one.
 func (g *gate) poll(ctx context.Context, question *script) *redis.Cmd {
 	select {
 	case <-g.closed:
@@ -108,7 +112,7 @@ func (g *gate) poll(ctx context.Context, question *script) *redis.Cmd {
 		select {
 		case <-g.closed:
 			return nil
-		case g.belt.polls <- question:
+		case g.pipeline.polls <- question:
 			<-question.done
 			return question.cmd
 		case <-g.own:
@@ -121,7 +125,7 @@ func (g *gate) poll(ctx context.Context, question *script) *redis.Cmd {
 	return g.UniversalClient.EvalSha(ctx, question.hash, question.keys, question.args...)
 }
 
-// interval spreads the polls of several dispatchers.
+// interval returns the time until the next poll, which spreads the polls of several dispatchers.
 func (g *gate) interval() time.Duration {
 	if g.works() {
 		return calmPoll

@@ -12,9 +12,10 @@ import (
 )
 
 // The payload of a task is an encoded job: a byte version, a byte urgent, then for each claim the ids of the
-// subscription and the delivery and the seq in 4 bytes. The payload is small, because asynq writes a task again at each
-// of its steps. Its form is fixed: dispatchers of two releases read each other's jobs during a rolling deployment, and
-// older ones refuse any other form. Everything else about a job is a header, which older dispatchers do not read.
+// subscription and the delivery and the seq in 4 bytes. The payload is small, because asynq writes a task again
+// at each of its steps. Its form is fixed: dispatchers of two releases read each other's jobs during a rolling
+// deployment, and older ones refuse any other form. Everything else about a job is a header, which older
+// dispatchers do not read.
 const (
 	version    = 2
 	headerSize = 2
@@ -50,18 +51,21 @@ func decode(lane webhookports.Lane, b []byte) (webhookports.Job, error) {
 	return j, nil
 }
 
-// dueHeader holds the due times of the claims, in milliseconds since 1970: varints in base64, each as the difference to
-// the one before, since the claims of a job are mostly due together. 0 stands for a due time that is not known.
+// dueHeader is the name of a task's header with the due times of the claims, in milliseconds since 1970: varints
+// in base64, each as the difference to the one before, since the claims of a job are mostly due together. 0
+// stands for a due time that is not known.
 const dueHeader = "due"
 
-// ownersHeader holds a byte for each claim, in base64: a bit for a requested one, and a bit where the id of its partner
-// follows, which is that of the claim before otherwise.
+// ownersHeader is the name of a task's header with a byte for each claim, in base64. requestedBit is set for a
+// claim that a partner requested. nextBit is set where the id of the claim's partner follows; otherwise the
+// partner is that of the claim before.
 const (
 	ownersHeader          = "owners"
 	requestedBit, nextBit = 1, 2
 )
 
-// headersOf is nil for a job without due times. The partners are for the workers of other processes.
+// headersOf returns the headers of a job's task; nil for a job without due times. The header with partners is for
+// the workers of other processes.
 func headersOf(j webhookports.Job) map[string]string {
 	b := make([]byte, 0, 2*len(j.Claims)+binary.MaxVarintLen64)
 	known, last := false, int64(0)
@@ -82,7 +86,8 @@ func headersOf(j webhookports.Job) map[string]string {
 	return headers
 }
 
-// ownersOf is nil where a worker of the process that enqueues the job knows as much.
+// ownersOf returns the content of ownersHeader for a job; nil where the worker that gets the job needs no such
+// header.
 func ownersOf(j webhookports.Job) []byte {
 	if !slices.ContainsFunc(j.Claims, func(c webhookports.Claim) bool {
 		return c.Requested || !j.Kept && !c.PartnerID.IsZero()
@@ -104,7 +109,8 @@ func ownersOf(j webhookports.Job) []byte {
 	return b
 }
 
-// readOwners leaves the claims of a header that does not fit as they are.
+// readOwners sets the partners of a job's claims from the content of ownersHeader. Where it is too short, the
+// claims stay unchanged.
 func readOwners(j *webhookports.Job, b []byte) {
 	owner, at := id.ID{}, 0
 	for ; at < len(j.Claims) && len(b) > 0; at++ {
@@ -119,7 +125,8 @@ func readOwners(j *webhookports.Job, b []byte) {
 	}
 }
 
-// readHeaders completes a job. The due times of a job without the header, or with one that does not fit, stay unknown.
+// readHeaders sets the partners and due times of a job from its headers. Without the header, or with one of the
+// wrong length, the due times stay unknown.
 func readHeaders(j *webhookports.Job, headers map[string]string) {
 	if owners, err := base64.RawStdEncoding.DecodeString(headers[ownersHeader]); err == nil {
 		readOwners(j, owners)

@@ -7,7 +7,8 @@ import (
 	"partnerdeposits/ports/platform/outage"
 )
 
-// libraryLog takes the messages of asynq. Without Redis, asynq repeats a message several times a second.
+// libraryLog logs the messages of asynq as an outage. Without Redis, asynq repeats a message several times a
+// second.
 type libraryLog struct{ outage *outage.Log }
 
 func (l libraryLog) say(args []any) {

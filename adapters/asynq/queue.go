@@ -1,5 +1,5 @@
-// Package asynq carries the dispatcher's jobs through Redis. A task has ids only and its handler never fails: Postgres
-// decides on retries, schedules and results (delivery.md, point 3).
+// Package asynq carries the dispatcher's jobs through Redis. A task has ids only and its handler never fails:
+// Postgres decides on retries, schedules and results (delivery.md, point 3).
 package asynq
 
 import (
@@ -20,10 +20,11 @@ import (
 
 const (
 	taskType = "deliver"
-	// epochKey and probeKey lie, with the lane's name, in the slot of the lane's queue.
+	// epochKey and probeKey are prefixes of keys. The lane's name follows, so that the keys are in the same slot of
+	// a Redis cluster as the lane's queue.
 	epochKey = "svc:epoch:"
 	probeKey = "svc:probe:"
-	// probeLife ends the keys of a probe.
+	// probeLife is the time after which Redis deletes the key of a probe.
 	probeLife = time.Minute
 	// shutdownTimeout is longer than an attempt, so POSTs in flight finish before asynq puts their tasks back.
 	shutdownTimeout = 15 * time.Second
@@ -31,46 +32,48 @@ const (
 	producers = 16
 )
 
-// quickPoll is the mean time between two polls of an empty queue while no bell works.
+// quickPoll is the mean time between two polls of an empty queue while no wake-up notifications arrive.
 var quickPoll = map[webhookports.Lane]time.Duration{
 	webhookports.FastLane: 6 * time.Millisecond,
 	webhookports.SlowLane: 100 * time.Millisecond,
 }
 
-// Intervals of asynq's servers. The gate decides when a queue is polled. Our tasks are neither scheduled nor kept.
+// Intervals of asynq's servers. The gate decides when a queue is polled. The tasks of this service are neither
+// scheduled nor kept.
 const (
 	checkInterval   = time.Microsecond
 	forwardInterval = time.Minute
 	janitorInterval = time.Hour
 )
 
-// Queue implements webhookports.JobQueue.
+// Queue is the queue of jobs in Redis, over asynq.
 type Queue struct {
 	redis  redis.UniversalClient
 	client *asynq.Client
 	log    *slog.Logger
-	outage *outage.Log // of asynq's servers
+	outage *outage.Log // The log of outages that asynq's servers report.
 	bell   Bell
-	own    map[webhookports.Lane]chan struct{} // signals of this process's jobs to its gates
-	belts  map[webhookports.Lane]*belt
+	// A channel for each lane, with a signal for each job of this process, which makes the lane's gate poll.
+	own       map[webhookports.Lane]chan struct{}
+	pipelines map[webhookports.Lane]*pipeline
 }
 
-// Option changes a Queue.
+// Option changes a setting of a new Queue.
 type Option func(*Queue)
 
-// WithBell has a bell replace most of the polling.
+// WithBell sets the Bell of a queue, whose wake-up notifications replace most of the polling.
 func WithBell(bell Bell) Option { return func(q *Queue) { q.bell = bell } }
 
 // New returns a queue over a Redis client, which the caller closes.
 func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Queue {
 	q := &Queue{
 		redis: client, log: log, outage: outage.New(log), bell: noBell{}, own: map[webhookports.Lane]chan struct{}{},
-		belts: map[webhookports.Lane]*belt{},
+		pipelines: map[webhookports.Lane]*pipeline{},
 	}
-	byKey := map[string]*belt{}
+	byKey := map[string]*pipeline{}
 	for _, lane := range webhookports.Lanes {
-		q.own[lane], q.belts[lane] = make(chan struct{}, ownJobs), newBelt(client)
-		byKey[pendingKey(QueueName(lane))] = q.belts[lane]
+		q.own[lane], q.pipelines[lane] = make(chan struct{}, ownJobs), newPipeline(client)
+		byKey[pendingKey(QueueName(lane))] = q.pipelines[lane]
 	}
 	q.client = asynq.NewClientFromRedisClient(enqueuing{client, byKey})
 	for _, set := range options {
@@ -82,7 +85,7 @@ func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Que
 // QueueName returns the name of a lane's asynq queue.
 func QueueName(l webhookports.Lane) string { return "deliveries:" + string(l) }
 
-// Enqueue implements webhookports.JobQueue.
+// Enqueue adds jobs to the queue, several at a time, and returns the jobs that could not be added.
 func (q *Queue) Enqueue(ctx context.Context, jobs []webhookports.Job) (left []webhookports.Job, err error) {
 	if len(jobs) == 1 {
 		if err := q.enqueue(ctx, jobs[0]); err != nil {
@@ -113,7 +116,7 @@ func (q *Queue) enqueue(ctx context.Context, j webhookports.Job) error {
 		return err
 	}
 	taken, options := false, []asynq.Option{asynq.Queue(QueueName(j.Lane)), asynq.MaxRetry(0)}
-	if first := j.Claims[0]; !j.Ahead { // else asynq makes an id
+	if first := j.Claims[0]; !j.Ahead { // asynq makes the id of a job that is sent before the commit of its claims
 		options = append(options, asynq.TaskID(fmt.Sprintf("%s:%d", first.DeliveryID.Encode(), first.Seq)))
 	}
 	_, err := q.client.EnqueueContext(context.WithValue(ctx, takenKey{}, &taken),
@@ -122,10 +125,11 @@ func (q *Queue) enqueue(ctx context.Context, j webhookports.Job) error {
 	if !taken {
 		select {
 		case q.own[j.Lane] <- struct{}{}:
-		default: // so many signals wait that no poll is held back soon
+		default: // the channel is full: with so many signals, no poll will be held back soon
 		}
 	}
-	if !j.Kept || len(q.own[j.Lane]) > 1 { // a job before this one waits, too
+	// an earlier job of this process waits as well, so the other dispatchers are notified
+	if !j.Kept || len(q.own[j.Lane]) > 1 {
 		q.bell.RingJobs(j.Lane)
 	}
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
@@ -134,8 +138,8 @@ func (q *Queue) enqueue(ctx context.Context, j webhookports.Job) error {
 	return err
 }
 
-// Serve implements webhookports.JobQueue with one asynq server for each lane, because the queues of a server share its
-// workers.
+// Serve runs handle for each job until ctx ends, with one asynq server for each lane, because the queues of a
+// server share its workers.
 func (q *Queue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int,
 	handle func(context.Context, webhookports.Job)) error {
 	var servers []*asynq.Server
@@ -169,9 +173,9 @@ func (q *Queue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int
 }
 
 func (q *Queue) server(ctx context.Context, lane webhookports.Lane, concurrency int) *asynq.Server {
-	q.belts[lane].holds(concurrency)
+	q.pipelines[lane].holds(concurrency)
 	client := &gate{
-		UniversalClient: q.redis, belt: q.belts[lane], own: q.own[lane], jobs: q.bell.Jobs(lane), works: q.bell.Works,
+		UniversalClient: q.redis, pipeline: q.pipelines[lane], own: q.own[lane], jobs: q.bell.Jobs(lane), works: q.bell.Works,
 		quick:  quickPoll[lane],
 		closed: ctx.Done(),
 	}
@@ -188,18 +192,19 @@ func (q *Queue) server(ctx context.Context, lane webhookports.Lane, concurrency 
 	})
 }
 
-// Probe implements webhookports.JobQueue.
+// Probe writes a key beside the jobs of every lane, and returns an error while a job could not be written there.
 func (q *Queue) Probe(ctx context.Context) error {
 	err := q.eachLane(func(lane webhookports.Lane) error {
 		return q.redis.Set(ctx, slotOf(probeKey, lane), "", probeLife).Err()
 	})
 	if cluster, ok := q.redis.(*redis.ClusterClient); ok && err != nil {
-		cluster.ReloadState(ctx) // a master that died says nothing of its successor
+		cluster.ReloadState(ctx) // if a master died, the cluster client learns of its successor only by a reload
 	}
 	return err
 }
 
-// Epoch implements webhookports.JobQueue.
+// Epoch sets a marker beside the jobs of every lane, and reports lost when an earlier marker is gone, and the
+// jobs with it.
 func (q *Queue) Epoch(ctx context.Context) (lost bool, err error) {
 	now := time.Now().UTC().Format(time.RFC3339Nano)
 	err = q.eachLane(func(lane webhookports.Lane) error {
@@ -213,7 +218,7 @@ func (q *Queue) Epoch(ctx context.Context) (lost bool, err error) {
 	return lost, err
 }
 
-// eachLane asks for every lane, even after an error.
+// eachLane calls ask for every lane, even after an error, and returns all errors.
 func (q *Queue) eachLane(ask func(webhookports.Lane) error) error {
 	var errs []error
 	for _, lane := range webhookports.Lanes {
@@ -222,12 +227,12 @@ func (q *Queue) eachLane(ask func(webhookports.Lane) error) error {
 	return errors.Join(errs...)
 }
 
-// slotOf is a key in the slot of a lane's queue: asynq puts the name of the queue into braces, too.
+// slotOf returns a key in the cluster slot of a lane's queue: asynq puts the name of the queue into braces, too.
 func slotOf(prefix string, lane webhookports.Lane) string {
 	return prefix + "{" + QueueName(lane) + "}"
 }
 
-// Tidy implements webhookports.JobQueue. asynq archives the tasks of workers that died; nothing reads that archive.
+// Tidy deletes the tasks of workers that died, which asynq archives: nothing reads that archive.
 func (q *Queue) Tidy(ctx context.Context) error {
 	inspector := asynq.NewInspectorFromRedisClient(q.redis)
 	for _, lane := range webhookports.Lanes {
@@ -248,13 +253,13 @@ func (q *Queue) Tidy(ctx context.Context) error {
 	return nil
 }
 
-// known reports whether a lane's queue ever had a task. For an unknown queue, asynq's inspector returns an error that
-// only its text identifies.
+// known reports whether a lane's queue ever had a task. For an unknown queue, asynq's inspector returns an error
+// that only its text identifies.
 func (q *Queue) known(ctx context.Context, lane webhookports.Lane) (bool, error) {
 	return q.redis.SIsMember(ctx, "asynq:queues", QueueName(lane)).Result()
 }
 
-// Depth counts the tasks of a lane by state, for svc_queue_depth.
+// Depth returns the number of tasks in a lane's queue by their state, for svc_queue_depth.
 func (q *Queue) Depth(lane webhookports.Lane) (map[string]int, error) {
 	known, err := q.known(context.Background(), lane)
 	if err != nil || !known {

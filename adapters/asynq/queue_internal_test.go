@@ -78,7 +78,7 @@ func behindGate(t *testing.T, story func(t *testing.T, p *polled)) {
 		p.works.Store(true)
 		ctx, stop := context.WithCancel(t.Context())
 		p.gate = &gate{
-			UniversalClient: p.tasks, belt: newBelt(p.tasks), own: make(chan struct{}, ownJobs), jobs: p.rings,
+			UniversalClient: p.tasks, pipeline: newPipeline(p.tasks), own: make(chan struct{}, ownJobs), jobs: p.rings,
 			works: p.works.Load, quick: 6 * time.Millisecond, closed: ctx.Done(),
 		}
 		var server sync.WaitGroup
@@ -284,12 +284,12 @@ func (a answers) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPip
 }
 
 // The task of a poll that came back empty needs a poll of its own.
-func TestBelt_TellsWhetherThePollTookATask(t *testing.T) {
+func TestPipeline_TellsWhetherThePollTookATask(t *testing.T) {
 	t.Parallel()
 	for found, want := range map[error]bool{nil: true, redis.Nil: false} {
 		client := redis.NewClient(&redis.Options{})
 		client.AddHook(answers{nil, found})
-		b := newBelt(client)
+		b := newPipeline(client)
 		poll := newScript("take", nil, nil)
 		go func() { b.polls <- poll }()
 		taken := false

@@ -5,15 +5,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"net/netip"
 	"sync"
 	"syscall"
 	"time"
-
-	"code.dny.dev/ssrf"
 )
 
-// The stages of an attempt. An attempt that uses an idle connection stays at begun.
+// The stages of an attempt to send a delivery. An attempt that uses an idle connection stays at begun.
 const (
 	begun int32 = iota
 	queued
@@ -23,8 +20,8 @@ const (
 	connected
 )
 
-// maxDials is how many connections an attempt may make. The transport itself has no bound for an endpoint that closes
-// each connection with a GOAWAY.
+// maxDials is how many connections an attempt may make. The transport itself has no bound for an endpoint that
+// closes each connection with a GOAWAY.
 const maxDials = 3
 
 var errTooManyDials = errors.New("webhook: the endpoint ended each connection")
@@ -33,8 +30,8 @@ var errTooManyDials = errors.New("webhook: the endpoint ended each connection")
 // first.
 const dialMargin = time.Second
 
-// dialer makes connections to allowed addresses in bounded time, TLS handshake included. The transport lets a dial go
-// on after its attempt ended, because the next attempt can use the connection.
+// dialer makes connections to allowed addresses in bounded time, TLS handshake included. A dial goes on after its
+// attempt ended, because the next attempt can use the connection.
 type dialer struct {
 	net        net.Dialer
 	tls        *tls.Config
@@ -42,38 +39,9 @@ type dialer struct {
 	handshakes handshakeLimit
 }
 
-// handshakesPerAddress bounds the TLS handshakes in flight with an address. Plain connections cost too little for a
-// bound.
+// handshakesPerAddress bounds the TLS handshakes in flight with an address. Plain connections cost too little for
+// a bound.
 const handshakesPerAddress = 8
-
-var errNotPublic = errors.New("webhook: the address is not public")
-
-// specialRanges knows the special ranges of IPv4 and IPv6, and the host of virtual machines on Azure, which has a
-// public address.
-var specialRanges = ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")))
-
-// public reports whether ip leads to the same host from everywhere on the internet.
-func public(ip netip.Addr) bool {
-	return specialRanges.SafeAddr(ip.Unmap()) == nil
-}
-
-// allowedInsecure reports whether ip may be dialled when WEBHOOK_ALLOW_INSECURE_TARGETS is set: every address but the
-// link-local ones and their like, because clouds serve credentials there.
-func allowedInsecure(ip netip.Addr) bool {
-	return !ip.Unmap().IsLinkLocalUnicast() && !ip.IsMulticast() && ip.String() != "fd00:ec2::254"
-}
-
-// addressCheck returns a check for net.Dialer.Control, which runs for the address of each connection, after the name
-// was resolved.
-func addressCheck(allowed func(netip.Addr) bool) func(network, address string, c syscall.RawConn) error {
-	return func(_, address string, _ syscall.RawConn) error {
-		target, err := netip.ParseAddrPort(address)
-		if err != nil || !allowed(target.Addr()) {
-			return errNotPublic
-		}
-		return nil
-	}
-}
 
 func newDialer(c Config) *dialer {
 	check := c.AddressCheck
@@ -86,7 +54,8 @@ func newDialer(c Config) *dialer {
 	}
 	resolver := c.Resolver
 	if resolver == nil {
-		resolver = &net.Resolver{PreferGo: true} // the C library reads 2130706433 and 0x7f.1 as addresses
+		// Go's own resolver is used, since that of the C library reads 2130706433 and 0x7f.1 as addresses
+		resolver = &net.Resolver{PreferGo: true}
 	}
 	config := &tls.Config{}
 	if c.TLS != nil {
@@ -112,16 +81,17 @@ func newDialer(c Config) *dialer {
 }
 
 const (
-	// receiveBuffer bounds the bytes that wait in the kernel. Linux would take six megabytes of a flood before the first
-	// read.
+	// receiveBuffer bounds the bytes of a response that wait in the kernel. Linux would take six megabytes of a
+	// flood before the first read.
 	receiveBuffer = 64 << 10
-	// segment is Ethernet's. Where the path allows larger segments, as over loopback, the sender's kernel sends twenty of
-	// them at once: a flood is then megabytes in the first round trip and costs both sides ten times as much.
+	// segment is the TCP segment size of Ethernet. Where the path allows larger segments, as over loopback, the
+	// sender's kernel sends twenty of them at once: a flood is then megabytes in the first round trip and costs both
+	// sides ten times as much.
 	segment = 1460
 )
 
-// limitReceive bounds the bytes that an endpoint can have in flight to a socket that is not connected yet. A response
-// is a status line and a little text.
+// limitReceive bounds the bytes that an endpoint can have in flight to a socket that is not connected yet. A
+// response is a status line and a little text.
 func limitReceive(raw syscall.RawConn) error {
 	var refused error
 	err := raw.Control(func(fd uintptr) {
@@ -151,7 +121,7 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 		return nil, err
 	}
 	defer leave()
-	if a.Err() != nil { // the attempt got another connection meanwhile, or ended
+	if a.Err() != nil { // the attempt got another connection meanwhile, or ended, and needs none any more
 		return nil, a.Err()
 	}
 	plain, err := d.connect(ctx, network, address, shaking)
@@ -186,27 +156,28 @@ func (d *dialer) connect(ctx context.Context, network, address string, next int3
 	return c, err
 }
 
-// handshakeError marks an error between the connection and its first request.
+// handshakeError marks an error of the TLS handshake, after the connection and before its first request.
 type handshakeError struct{ error }
 
 func (e handshakeError) Unwrap() error { return e.error }
 
-// handshakeLimit bounds the TLS handshakes in flight to an address. An endpoint that closes the connection under all
-// its requests causes a handshake for each of them at the same moment, which would keep the processor from other
-// endpoints.
+// handshakeLimit bounds the TLS handshakes in flight to an address. An endpoint that closes the connection under
+// all its requests causes a handshake for each of them at the same moment, and these would delay the requests to
+// other endpoints.
 type handshakeLimit struct {
 	perAddress int
 	mu         sync.Mutex
 	addresses  map[string]*handshakes
 }
 
-// handshakes are the TLS handshakes with an address.
+// handshakes bounds the TLS handshakes with an address, and counts the dials that use it.
 type handshakes struct {
 	slots chan struct{}
-	users int // dials with a slot and waiting dials; at 0 the address is forgotten
+	users int // The number of dials that have a slot or wait for one; at 0 the entry of the address is deleted.
 }
 
-// enter waits for a slot; leave frees it. enter returns an error when ctx ended first.
+// enter waits for a slot for a TLS handshake with an address; leave frees the slot. enter returns an error when
+// ctx ended first.
 func (l *handshakeLimit) enter(ctx context.Context, address string) (leave func(), err error) {
 	h := l.use(address)
 	select {

@@ -20,7 +20,7 @@ const (
 )
 
 // explain returns the result of a failed attempt and a detail for the partner's developer. The detail has neither
-// addresses of our network nor the text of err.
+// addresses of this service's network nor the text of err.
 func explain(err error, a *attempt, timeout time.Duration) (webhook.Result, string) {
 	stage := a.stage.Load()
 	var dns *net.DNSError
@@ -36,7 +36,7 @@ func explain(err error, a *attempt, timeout time.Duration) (webhook.Result, stri
 	case isTLS(err):
 		return webhook.ResultTLS, tlsDetail(err)
 	case hasLargeHeaders(err):
-		return webhook.ResultNon2xx, largeHeaders // the endpoint answered
+		return webhook.ResultNon2xx, largeHeaders // an endpoint that sends large headers has answered
 	default:
 		return webhook.ResultConnect, connectDetail(err, stage)
 	}
@@ -81,7 +81,7 @@ func connectDetail(err error, stage int32) string {
 	}
 }
 
-// hasLargeHeaders knows the errors of net/http by their texts.
+// hasLargeHeaders reports whether an answer's headers were too large. net/http has only texts for these errors.
 func hasLargeHeaders(err error) bool {
 	return strings.Contains(err.Error(), "server response headers exceeded") ||
 		strings.Contains(err.Error(), "response header list larger than advertised limit")
@@ -90,11 +90,12 @@ func hasLargeHeaders(err error) bool {
 func isClosed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
-		err.Error() == "http: server closed idle connection" // net/http keeps this error to itself
+		// net/http does not export this error, so its text is compared
+		err.Error() == "http: server closed idle connection"
 }
 
-// isTLS reports whether TLS failed, in the handshake or by a later alert: with TLS 1.3 an endpoint that wants a client
-// certificate reports its absence after the handshake.
+// isTLS reports whether TLS failed, in the handshake or by a later alert: with TLS 1.3 an endpoint that requires
+// a client certificate reports its absence after the handshake.
 func isTLS(err error) bool {
 	var handshake handshakeError
 	var alert *net.OpError

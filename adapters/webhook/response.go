@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// judge returns the result and the detail for a status code.
+// judge returns the result of an attempt, and its detail, for the status code of the response.
 func judge(status int) (webhook.Result, string) {
 	switch {
 	case status < 100:
@@ -42,7 +42,8 @@ func statusLine(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
-// retryAfter returns the Retry-After of a 429 or 503, given in seconds or as a date; 0: none.
+// retryAfter returns the Retry-After header of a response with status 429 or 503, given in seconds or as a date;
+// 0: none.
 func retryAfter(r *http.Response, now time.Time) time.Duration {
 	if r.StatusCode != http.StatusTooManyRequests && r.StatusCode != http.StatusServiceUnavailable {
 		return 0
@@ -60,8 +61,8 @@ func retryAfter(r *http.Response, now time.Time) time.Duration {
 
 var buffers = sync.Pool{New: func() any { return new([maxBody]byte) }}
 
-// readSnippet reads the start of the body, for the partner's developer, and so that the connection can be used again.
-// The body cannot change the result, because the status is known.
+// readSnippet returns the start of a response's body, for the partner's developer. Reading the body also lets the
+// connection be used again. The body cannot change the result, because the status is known.
 func (s *Sender) readSnippet(body io.Reader, cancel context.CancelFunc) string {
 	if body == http.NoBody {
 		return ""
@@ -73,9 +74,10 @@ func (s *Sender) readSnippet(body io.Reader, cancel context.CancelFunc) string {
 	return printable(buffer[:n])
 }
 
-// printable returns b as valid UTF-8 without NUL, of at most MaxSnippet bytes, which Postgres and a page can take.
+// printable returns b as valid UTF-8 without NUL bytes, which Postgres would refuse, cut to webhook.MaxSnippet
+// bytes.
 func printable(b []byte) string {
-	// longer, so that a rune at the edge is whole and is cut off below
+	// The cut is some bytes longer than the bound, so that a rune at the bound is whole. The rest is cut off below.
 	cut := b[:min(len(b), webhook.MaxSnippet+utf8.UTFMax)]
 	s := strings.ToValidUTF8(strings.ReplaceAll(string(cut), "\x00", "\uFFFD"), "\uFFFD")
 	if len(s) <= webhook.MaxSnippet {

@@ -1,9 +1,10 @@
-// Package webhook POSTs deliveries to the endpoints that partners chose. No other package dials an address that came
-// from outside. The dialer checks each address when a socket connects, after the name was resolved, so a name that
-// changes its address cannot lead to a private network.
+// Package webhook sends deliveries by POST to the endpoints that partners chose. No other package dials an
+// address that came from outside. The dialer checks each address when a socket connects, after the name was
+// resolved, so a name that changes its address cannot lead to a private network (SSRF).
 //
-// A POST: sender.go builds and signs the request, dial.go connects, response.go reads the result, explain.go turns an
-// error into a result. targetcheck.go applies the same rules when a partner creates a subscription.
+// For a POST, sender.go builds and signs the request, dial.go connects, ssrf.go decides which addresses may be
+// dialled, response.go reads the result, explain.go turns an error into a result. targetcheck.go applies the same
+// rules when a partner creates a subscription.
 package webhook
 
 import (
@@ -33,25 +34,27 @@ const (
 	bodyTimeout = time.Second
 )
 
-// Config configures a Sender.
+// Config holds the settings of a Sender.
 type Config struct {
-	Timeout             time.Duration // of an attempt, all in all
-	EndpointConcurrency int           // idle connections kept to a host
-	AllowInsecure       bool          // allow http, private addresses and every port, for development
-	BlockedPorts        []uint16      // of an endpoint's URL
-	EventIDHeader       bool          // send X-Svc-Event-Id
-	UserAgent           string
-	// NoSocket is told of each POST for which our machine had no descriptor, port or memory left; nil: is not told.
+	Timeout             time.Duration // The longest time of a whole attempt.
+	EndpointConcurrency int           // How many idle connections to a host are kept.
+	// true: http, private addresses and every port are allowed, for development; false: they are refused.
+	AllowInsecure bool
+	BlockedPorts  []uint16 // The ports that the URL of an endpoint must not have.
+	EventIDHeader bool     // true: requests carry the header X-Svc-Event-Id; false: they do not.
+	UserAgent     string
+	// NoSocket is called for each POST for which this machine had no file descriptor, port or memory left; nil: it
+	// is not called.
 	NoSocket func(error)
-	// TLS adds to the defaults (TLS 1.2 and above, the system's roots); nil outside tests.
+	// TLS is added to the default TLS settings (TLS 1.2 and above, the system's roots); nil outside tests.
 	TLS *tls.Config
-	// Resolver replaces the system's resolver; nil outside tests.
+	// Resolver replaces the system's name resolver; nil outside tests.
 	Resolver *net.Resolver
 	// AddressCheck replaces the check of the dialled address; nil outside tests.
 	AddressCheck func(network, address string, c syscall.RawConn) error
 }
 
-// Sender implements webhookports.Sender.
+// Sender sends deliveries by POST over a pool of connections.
 type Sender struct {
 	transport   *http.Transport
 	templates   templates
@@ -61,9 +64,10 @@ type Sender struct {
 	noSocket    func(error)
 }
 
-// NewSender returns a sender with a connection pool of its own.
+// NewSender returns a Sender with a connection pool of its own.
 func NewSender(c Config) *Sender {
-	_, _ = x509.SystemCertPool() // Go reads the roots once, and descriptors may lack later
+	// Go reads the system's root certificates once: now, since file descriptors may be used up later
+	_, _ = x509.SystemCertPool()
 	d := newDialer(c)
 	if c.NoSocket == nil {
 		c.NoSocket = func(error) {}
@@ -74,12 +78,13 @@ func NewSender(c Config) *Sender {
 		templates: templates{rules: webhook.TargetRules{Insecure: c.AllowInsecure, BlockedPorts: c.BlockedPorts},
 			userAgent: []string{c.UserAgent}},
 		transport: &http.Transport{
-			Proxy:                  nil, // the dialer would check the proxy's address instead of the endpoint's
+			// no proxy: with one, the dialer would check the proxy's address instead of the endpoint's
+			Proxy:                  nil,
 			DialContext:            d.dial,
 			DialTLSContext:         d.dialTLS,
 			ForceAttemptHTTP2:      true,
 			HTTP2:                  http2Bounds(c.Timeout),
-			DisableCompression:     true, // a kilobyte on the wire may be a gigabyte unpacked
+			DisableCompression:     true, // a kilobyte of compressed response may be a gigabyte unpacked
 			MaxResponseHeaderBytes: maxHeaders,
 			MaxIdleConns:           2048,
 			MaxIdleConnsPerHost:    max(c.EndpointConcurrency, 2),
@@ -90,9 +95,9 @@ func NewSender(c Config) *Sender {
 	}
 }
 
-// http2Bounds limits the memory that an endpoint can fill (the default is 4 MiB for each request), and finds
-// connections that died without a sign. In contrast to HTTP/1.1, a request that times out does not close its
-// connection.
+// http2Bounds returns settings of HTTP/2 that limit the memory that an endpoint can fill (the default is 4 MiB
+// for each request), and detect connections that died without being closed. In contrast to HTTP/1.1, a request
+// that times out does not close its connection.
 func http2Bounds(timeout time.Duration) *http.HTTP2Config {
 	return &http.HTTP2Config{
 		MaxReceiveBufferPerStream:     4 * maxBody,
@@ -103,11 +108,11 @@ func http2Bounds(timeout time.Duration) *http.HTTP2Config {
 	}
 }
 
-// Close closes the idle connections.
+// Close closes the idle connections of the pool.
 func (s *Sender) Close() { s.transport.CloseIdleConnections() }
 
-// Post implements webhookports.Sender. The transport may read d.Body for a moment after Post returned, so the body must
-// not change.
+// Post makes an attempt to send a delivery and returns its result. The transport may read d.Body for a moment
+// after Post returned, so the body must not change.
 func (s *Sender) Post(ctx context.Context, d *webhookports.Delivery, signedAt time.Time) webhook.Attempt {
 	started := time.Now()
 	result := webhook.Attempt{StartedAt: started.UTC()}
@@ -127,7 +132,7 @@ func (s *Sender) Post(ctx context.Context, d *webhookports.Delivery, signedAt ti
 		result.Unconnected = result.Result == webhook.ResultTimeout && begun < stage && stage < connected
 		result.NoRoute = sockets.NoRoute(err)
 		if result.Lacked = sockets.Lack(err); result.Lacked != "" {
-			s.transport.CloseIdleConnections() // they make room first
+			s.transport.CloseIdleConnections() // closing idle connections frees descriptors and ports for the next POSTs
 			s.noSocket(err)
 		}
 		return result
@@ -138,7 +143,8 @@ func (s *Sender) Post(ctx context.Context, d *webhookports.Delivery, signedAt ti
 		result.ResponseStatus = response.StatusCode
 	}
 	result.RetryAfter = retryAfter(response, started.Add(result.Duration))
-	if response.StatusCode != http.StatusSwitchingProtocols { // the body would be the connection itself, which ignores ctx
+	// the body of a response with status 101 is the connection itself, which ignores ctx
+	if response.StatusCode != http.StatusSwitchingProtocols {
 		result.Snippet = s.readSnippet(response.Body, cancel)
 	}
 	return result
@@ -151,12 +157,13 @@ type attempt struct {
 	stage  atomic.Int32
 	dials  atomic.Int32
 	body   bytes.Reader
-	values [6]string // of the headers
+	values [6]string // The values of the request's headers.
 }
 
 type attemptKey struct{}
 
-// Value implements context.Context. A dial finds its attempt under attemptKey.
+// Value returns the attempt for attemptKey, so that a dial finds its attempt, and otherwise the value of the
+// parent context.
 func (a *attempt) Value(key any) any {
 	if key == (attemptKey{}) {
 		return a
@@ -164,7 +171,7 @@ func (a *attempt) Value(key any) any {
 	return a.Context.Value(key)
 }
 
-// attemptOf returns the attempt of a dial.
+// attemptOf returns the attempt that a dial serves, or a new one for a context without an attempt.
 func attemptOf(ctx context.Context) *attempt {
 	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok {
 		return a
@@ -174,10 +181,10 @@ func attemptOf(ctx context.Context) *attempt {
 
 var contentType = []string{"application/json"}
 
-// notSent is the value of a header that the transport sees and does not send.
+// notSent is the value of a header that the transport reads and does not send.
 var notSent = []string{}
 
-// request fills a copy of the template and signs it.
+// request returns a signed copy of the template with the headers and the body of a delivery.
 func (a *attempt) request(template *http.Request, d *webhookports.Delivery, signedAt time.Time,
 	eventID bool) *http.Request {
 	request := template.WithContext(a)
@@ -222,7 +229,7 @@ type templates struct {
 	byURL map[string]*http.Request
 }
 
-// of returns the template for a URL, or the reason why the URL is refused.
+// of returns the request template for a URL, or the reason why the URL is refused.
 func (t *templates) of(raw string) (template *http.Request, refusal string) {
 	t.mu.RLock()
 	template = t.byURL[raw]

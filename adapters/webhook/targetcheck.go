@@ -12,22 +12,24 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// TargetCheck implements webhookports.TargetCheck: a partner learns at subscription time that the dialer would refuse
-// the host.
+// TargetCheck refuses the hosts of subscriptions that the dialer would refuse, so that a partner gets the error
+// when creating the subscription.
 type TargetCheck struct {
 	resolver *net.Resolver
 	insecure bool
 }
 
-// lookupTimeout bounds how long a create request waits for a name server.
+// lookupTimeout bounds how long the creation of a subscription waits for a name server.
 const lookupTimeout = 2 * time.Second
 
-// NewTargetCheck returns a check for public addresses; with insecure, for the few addresses that are refused even then.
+// NewTargetCheck returns a check that allows public addresses only; with insecure, all addresses but the few that
+// are refused even in development.
 func NewTargetCheck(insecure bool) *TargetCheck {
 	return &TargetCheck{resolver: &net.Resolver{PreferGo: true}, insecure: insecure}
 }
 
-// Check implements webhookports.TargetCheck.
+// Check returns invalid_field for a host that is, or resolves to, an address that may not be dialled. A name that
+// does not resolve passes.
 func (t *TargetCheck) Check(ctx context.Context, host string) error {
 	refused := fault.ErrInvalidField.WithField("url", "leads to an address that is not public")
 	name := asDialled(host)
@@ -58,8 +60,8 @@ func (t *TargetCheck) Check(ctx context.Context, host string) error {
 	return nil
 }
 
-// asDialled returns host in the dialer's form, in lower case and without a final dot. The transport turns ①②⑦.⓪.⓪.①
-// into 127.0.0.1.
+// asDialled returns host in the form in which it is dialled, in lower case and without a final dot. The transport
+// turns ①②⑦.⓪.⓪.① into 127.0.0.1.
 func asDialled(host string) string {
 	return strings.ToLower(strings.TrimSuffix(asASCII(host), "."))
 }
@@ -71,8 +73,8 @@ func asASCII(host string) string {
 	return host
 }
 
-// endsInNumber reports whether other software might read host as an IPv4 address: 2130706433, 0x7f.1, 0177.0.0.1. The
-// last label of a domain name is never a number.
+// endsInNumber reports whether other software might read a host as an IPv4 address, as in 2130706433, 0x7f.1 or
+// 0177.0.0.1. The last label of a domain name is never a number.
 func endsInNumber(host string) bool {
 	label := host[strings.LastIndexByte(host, '.')+1:]
 	if hex, ok := strings.CutPrefix(label, "0x"); ok {

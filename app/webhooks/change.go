@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// Changes holds the new values of a subscription's fields; nil leaves a field unchanged.
+// Changes holds the new values of a subscription's fields; a nil field keeps its value.
 type Changes struct {
 	URL        *string
 	Events     []string
@@ -18,9 +18,9 @@ type Changes struct {
 	Enabled    *bool
 }
 
-// Update changes a subscription. Disabling parks its deliveries; enabling releases them, paced
-// (webhook.ReleasePerSecond). After Update returns, no POST to a disabled subscription or to a replaced URL begins. The
-// health is that after the change.
+// Update changes a subscription and returns it with the health of its endpoint after the change. Disabling parks
+// the deliveries; enabling releases them, paced (webhook.ReleasePerSecond). After Update returns, no POST to a
+// disabled subscription or to a replaced URL begins.
 //
 // Returns webhook_not_found or invalid_field.
 func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID id.ID,
@@ -45,20 +45,21 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID 
 	if err != nil {
 		return webhook.Reported{}, err
 	}
-	s.deps.Doorbell.RingDue() // parked deliveries may be due
+	s.deps.Doorbell.RingDue() // deliveries that were parked may be due now
 	if endsOldState(before, sub) {
 		s.awaitFreshness()
 	}
 	return s.report(ctx, sub)
 }
 
-// endsOldState reports whether a POST under the state before the change would now be wrong.
+// endsOldState reports whether a change makes a POST under the subscription's old state wrong: the URL changed,
+// or the subscription was disabled.
 func endsOldState(before, after webhook.Subscription) bool {
 	return after.URL != before.URL || (before.Enabled && !after.Enabled)
 }
 
-// check validates the changes outside the transaction, since the host of a new URL must be resolved. checked has the
-// events and signatures as they are stored.
+// check validates the changes of a subscription outside the transaction, since the host of a new URL must be
+// resolved. checked has the events and signatures in the form in which they are stored.
 func (s *Service) check(ctx context.Context, by partner.Caller, subscriptionID id.ID,
 	want Changes) (checked webhook.Subscription, err error) {
 	if _, err := s.deps.Subscriptions.Subscription(ctx, by.Partner.ID, subscriptionID); err != nil {
@@ -76,7 +77,7 @@ func (s *Service) check(ctx context.Context, by partner.Caller, subscriptionID i
 	return checked, err
 }
 
-// apply changes sub and gives the details for the audit log.
+// apply changes sub and returns the details of the change for the audit log.
 func (want Changes) apply(sub *webhook.Subscription, checked webhook.Subscription) map[string]string {
 	detail := map[string]string{}
 	if want.URL != nil {
@@ -92,13 +93,14 @@ func (want Changes) apply(sub *webhook.Subscription, checked webhook.Subscriptio
 	case want.Enabled == nil:
 	case *want.Enabled:
 		sub.Enabled, sub.DisabledReason, detail["enabled"] = true, "", "true"
-	case sub.Enabled: // a subscription disabled by failures keeps that reason
+	case sub.Enabled: // a subscription that was disabled by failures keeps that reason
 		sub.Enabled, sub.DisabledReason, detail["enabled"] = false, webhook.DisabledByPartner, "false"
 	}
 	return detail
 }
 
-// withoutQuery gives a URL for the audit log, which is kept for ever: a query may carry a partner's own secret.
+// withoutQuery removes the query from a URL for the audit log, which is kept for ever: a query may carry a
+// partner's own secret.
 func withoutQuery(raw string) string {
 	if base, _, found := strings.Cut(raw, "?"); found {
 		return base + "?…"
@@ -127,8 +129,8 @@ func (s *Service) Delete(ctx context.Context, by partner.Caller, subscriptionID 
 	return nil
 }
 
-// RotateSecret issues a new signing secret. Every attempt that begins after RotateSecret returns is signed with the new
-// secret, retries included.
+// RotateSecret replaces the signing secret of a subscription. Every attempt that begins after RotateSecret
+// returns is signed with the new secret, retries included.
 //
 // Returns webhook_not_found.
 func (s *Service) RotateSecret(ctx context.Context, by partner.Caller, subscriptionID id.ID) (WithSecret, error) {

@@ -11,12 +11,13 @@ import (
 
 // NewSubscription holds the fields of a new subscription.
 type NewSubscription struct {
-	URL        string
-	Events     []string // nil: all events
-	Signatures []string // nil: ours alone
+	URL    string
+	Events []string // The names of the events that the subscription receives; nil: all events.
+	// The kinds of signature that its deliveries carry; nil: only the kind svc, which every delivery carries.
+	Signatures []string
 }
 
-// Create adds a subscription and issues its signing secret.
+// Create stores a new subscription with a new signing secret.
 //
 // Returns invalid_field, webhook_limit_reached, or the errors of idempotent.Executor.Run.
 func (s *Service) Create(ctx context.Context, by partner.Caller, in NewSubscription,

@@ -16,15 +16,15 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Question asks why a delivery does not verify.
+// Question is a partner's question why a delivery does not verify: what the receiver got and computed.
 type Question struct {
 	Headers  map[string]string
-	Body     string      // base64
-	Computed string      // by the receiver; "" when it does not tell
-	APIKey   secret.Text // of the request
+	Body     string      // The received body in base64.
+	Computed string      // The signature that the receiver computed; "" when the partner does not send it.
+	APIKey   secret.Text // The API key with which the question was sent.
 }
 
-// Explain tells why a delivery of a subscription does not verify at its receiver. It changes nothing.
+// Explain finds out why a delivery of a subscription does not verify at its receiver. It changes nothing.
 //
 // Returns webhook_not_found or invalid_field.
 func (s *Service) Explain(ctx context.Context, by partner.Caller, subscriptionID id.ID,
@@ -56,13 +56,15 @@ func (q Question) received() (webhook.Received, error) {
 	}
 	headers := webhook.Headers{}
 	for name, value := range q.Headers {
-		name = strings.ReplaceAll(strings.TrimPrefix(strings.ToUpper(name), "HTTP_"), "_", "-") // as PHP and CGI name them
+		// PHP and CGI call a header X-Name HTTP_X_NAME
+		name = strings.ReplaceAll(strings.TrimPrefix(strings.ToUpper(name), "HTTP_"), "_", "-")
 		headers[name] = append(headers[name], value)
 	}
 	return webhook.Received{Headers: headers, Body: body, Computed: q.Computed}, nil
 }
 
-// keys reads the secrets that may have been used: those that the partner has now.
+// keys reads the secrets with which the received delivery may have been signed: those that the partner has at
+// present.
 func (s *Service) keys(ctx context.Context, partnerID, subscriptionID id.ID) (keys webhook.Keys, err error) {
 	if keys.Others, err = s.deps.Signing.SigningSecrets(ctx, partnerID); err != nil {
 		return keys, err
@@ -74,23 +76,24 @@ func (s *Service) keys(ctx context.Context, partnerID, subscriptionID id.ID) (ke
 	return keys, err
 }
 
-// Bounds of the search for the delivery that was received. A first attempt begins within moments of its event, and a
-// clock of ours may be a little behind another. A retry is found by the deposit or the time in its body.
+// Bounds of the search for the delivery that a receiver got. A first attempt begins within moments of its event,
+// and the clocks of this service may differ a little. A retry is found by the deposit or the time in its body.
 const (
 	searchBefore = 10 * time.Minute
 	searchAfter  = 2 * time.Second
 	searchLimit  = 500
-	searchKept   = 40 * 24 * time.Hour // deliveries are removed earlier (operations.md, "Retention")
+	searchKept   = 40 * 24 * time.Hour // Deliveries are removed before this age (operations.md, "Retention").
 )
 
-// candidates gives the deliveries that may be the received one.
+// candidates returns the deliveries that may be the received one: those made near the times in its headers and
+// body, and those about its deposit.
 func (s *Service) candidates(ctx context.Context, subscriptionID id.ID, r webhook.Received,
 	now time.Time) ([]webhook.Sent, error) {
 	var told struct {
 		CreatedAt time.Time
 		Data      struct{ ID string }
 	}
-	_ = json.Unmarshal(r.Body, &told) // a body that was changed beyond reading tells nothing
+	_ = json.Unmarshal(r.Body, &told) // a body that cannot be parsed has neither a time nor a deposit
 	var sent []webhook.Sent
 	for _, at := range append(r.SignedAt(), told.CreatedAt) {
 		if now.Sub(at).Abs() > searchKept {

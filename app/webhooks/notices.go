@@ -12,7 +12,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// EndpointNotices mails partners' contacts what they are to know of their endpoints (api.md §5, "Notices").
+// EndpointNotices mails the contacts of partners about the health of their endpoints (api.md §5, "Notices").
 type EndpointNotices struct {
 	Notices    webhookports.Notices
 	Mails      ports.Mails
@@ -20,14 +20,16 @@ type EndpointNotices struct {
 	UnitOfWork ports.UnitOfWork
 	Clock      ports.Clock
 	Entropy    ports.Entropy
-	APIBaseURL string // API_BASE_URL, for the link to the documentation
+	APIBaseURL string // The setting API_BASE_URL, for the link to the documentation.
 }
 
-// Job gives the job. A notice that fails is taken up again in the next round and delays no other. Each round looks at
-// our own way out first, since partners are not told of a break of ours. While an endpoint fails, rounds keep looking:
-// a later notice may be of a break that is over by then.
+// Job returns the job that mails notices. A notice that fails is tried again in the next round and delays no
+// other. Each round first checks whether the outbound network of this service is broken, since partners are not
+// mailed about that. While an endpoint fails, rounds keep checking: a later notice may be about a break that is
+// over by then.
 func (n EndpointNotices) Job(every time.Duration) schedules.Job {
-	var broken atomic.Pointer[time.Time] // when our own way out was last seen broken; zero: never
+	// when the outbound network of this service was last found broken; zero: never
+	var broken atomic.Pointer[time.Time]
 	broken.Store(&time.Time{})
 	waits := func(w ports.Waiting) bool { return w.EndpointNotices || w.FailingEndpoints }
 	return schedules.Job{Name: "notices", Every: every, Waits: waits, Run: func(ctx context.Context) (bool, error) {
@@ -44,7 +46,8 @@ func (n EndpointNotices) Job(every time.Duration) schedules.Job {
 	}}
 }
 
-// tell mails a notice, puts it off or drops it, in a transaction. broken is when our own way out was last seen broken.
+// tell mails a notice, puts it off or drops it, in a transaction. broken is the time at which the outbound
+// network of this service was last found broken.
 func (n EndpointNotices) tell(ctx context.Context, notice webhook.Notice, broken time.Time) error {
 	now := n.Clock.Now()
 	return n.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
@@ -60,7 +63,7 @@ func (n EndpointNotices) tell(ctx context.Context, notice webhook.Notice, broken
 			if fate.Mail, err = n.Notices.Mailing(ctx, about.Notice); err != nil {
 				return err
 			}
-			if !fate.Mail { // the database's clock is behind
+			if !fate.Mail { // the database's clock is behind that of this process, so it refused the mail as too early
 				fate.Until = about.Mailed[notice.Kind].Add(webhook.NoticeEvery)
 			}
 		}

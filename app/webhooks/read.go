@@ -9,7 +9,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Get gives a partner's subscription, with the health of its endpoint.
+// Get returns a partner's subscription, with the health of its endpoint.
 //
 // Returns webhook_not_found.
 func (s *Service) Get(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Reported, error) {
@@ -20,7 +20,7 @@ func (s *Service) Get(ctx context.Context, partnerID, subscriptionID id.ID) (web
 	return s.report(ctx, sub)
 }
 
-// report adds the health of the endpoint to a subscription.
+// report returns a subscription with the health of its endpoint.
 func (s *Service) report(ctx context.Context, sub webhook.Subscription) (webhook.Reported, error) {
 	reported, err := s.deps.Subscriptions.Reports(ctx, []webhook.Subscription{sub})
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Service) report(ctx context.Context, sub webhook.Subscription) (webhook
 	return reported[0], nil
 }
 
-// List gives a partner's subscriptions, newest first, with the health of their endpoints.
+// List returns a page of a partner's subscriptions, newest first, with the health of their endpoints.
 func (s *Service) List(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[webhook.Reported], error) {
 	found, err := s.deps.Subscriptions.Subscriptions(ctx, partnerID, page)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Service) List(ctx context.Context, partnerID id.ID, page ports.Page) (p
 	return ports.List[webhook.Reported]{Items: reported, Next: found.Next}, err
 }
 
-// ListDeliveries gives the delivery log of a subscription, newest first.
+// ListDeliveries returns the delivery log of a subscription, newest first.
 //
 // Returns webhook_not_found.
 func (s *Service) ListDeliveries(ctx context.Context, partnerID, subscriptionID id.ID, f webhookports.DeliveryFilter,
@@ -50,7 +50,7 @@ func (s *Service) ListDeliveries(ctx context.Context, partnerID, subscriptionID 
 	return s.deps.Deliveries.Deliveries(ctx, subscriptionID, f, page)
 }
 
-// GetDelivery gives a delivery with its body and its attempts.
+// GetDelivery returns a delivery with its body and its attempts.
 //
 // Returns webhook_not_found or delivery_not_found.
 func (s *Service) GetDelivery(ctx context.Context, partnerID, subscriptionID,

@@ -17,14 +17,14 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// NewReplay selects the deliveries to send again.
+// NewReplay selects the deliveries that a new replay sends again.
 type NewReplay struct {
 	From, To time.Time
-	Status   webhook.Status // "": failed
+	Status   webhook.Status // The status of the deliveries to send again; "": failed.
 }
 
-// Replay starts a replay of the deliveries of a time range, paced (webhook.Replay), and gives the replay with the
-// number of deliveries that match now. AdvanceReplay makes the redeliveries.
+// Replay starts a paced replay of the deliveries of a time range (webhook.Replay), and returns the replay with
+// the number of deliveries that match now. AdvanceReplay makes the redeliveries.
 //
 // Returns webhook_not_found, webhook_disabled, webhook.ErrReplayLimit, invalid_date_range or invalid_field.
 func (s *Service) Replay(ctx context.Context, by partner.Caller, subscriptionID id.ID,
@@ -36,7 +36,8 @@ func (s *Service) Replay(ctx context.Context, by partner.Caller, subscriptionID 
 	return s.replay(ctx, by.Actor(), sub, in)
 }
 
-// ReplayByAdmin is Replay for the admin command, for the subscription of any partner. Staff may start any number.
+// ReplayByAdmin starts a replay for the admin command, for the subscription of any partner. Staff may start any
+// number of replays.
 func (s *Service) ReplayByAdmin(ctx context.Context, subscriptionID id.ID, in NewReplay) (webhook.Replay, error) {
 	sub, err := s.deps.Subscriptions.SubscriptionByID(ctx, subscriptionID)
 	if err != nil {
@@ -45,7 +46,7 @@ func (s *Service) ReplayByAdmin(ctx context.Context, subscriptionID id.ID, in Ne
 	return s.replay(ctx, actor.Staff, sub, in)
 }
 
-// ReplayProgress gives a replay by its outside id, for the admin command.
+// ReplayProgress returns a replay by its outside id, for the admin command.
 //
 // Returns replay_not_found.
 func (s *Service) ReplayProgress(ctx context.Context, replayID string) (webhook.Replay, error) {
@@ -71,7 +72,8 @@ func (s *Service) replay(
 	if by == actor.Staff {
 		most = math.MaxInt32
 	}
-	switch n, err := s.deps.Replays.Unfinished(ctx, sub.ID); { // before the deliveries are counted, which takes a while
+	// the limit is checked before the deliveries are counted, which takes a while
+	switch n, err := s.deps.Replays.Unfinished(ctx, sub.ID); {
 	case err != nil:
 		return webhook.Replay{}, err
 	case n >= most:
@@ -105,9 +107,9 @@ func (s *Service) replay(
 // retryAfterFailure is how long a replay waits after a failed step, so that other replays go first.
 const retryAfterFailure = 30 * time.Second
 
-// AdvanceReplay makes the next step of a due replay. advanced is false when no replay is due; otherwise another step
-// may be due. The redeliveries and the replay's cursor commit together, so a crash neither loses nor repeats a
-// redelivery. Any number of dispatchers may call AdvanceReplay at once: each gets another replay.
+// AdvanceReplay makes the next step of a due replay. advanced is true if a replay was due, and another step may be;
+// false when no replay is due. The redeliveries and the replay's cursor commit together, so a crash neither loses
+// nor repeats a redelivery. Any number of dispatchers may call AdvanceReplay at once: each gets another replay.
 func (s *Service) AdvanceReplay(ctx context.Context) (advanced bool, err error) {
 	now := s.deps.Clock.Now()
 	var replay webhook.Replay
@@ -127,7 +129,7 @@ func (s *Service) AdvanceReplay(ctx context.Context) (advanced bool, err error) 
 	if err == nil || replay.ID.IsZero() {
 		return advanced && err == nil, err
 	}
-	// A failing replay must not delay the others.
+	// A failing replay must not delay the other replays.
 	later := afterFailure(replay, now)
 	postponed := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		return s.deps.Replays.Update(ctx, replay, later)
@@ -156,7 +158,8 @@ func (s *Service) step(ctx context.Context, replay webhook.Replay, now time.Time
 			return err
 		}
 		if made = len(redelivered); made == 0 {
-			return nil // disabled or deleted meanwhile: the next call makes the replay wait or ends the replay
+			// the subscription was disabled or deleted meanwhile: the next call makes the replay wait or ends it
+			return nil
 		}
 	}
 	after := replay.After(found, made, now)
@@ -166,14 +169,16 @@ func (s *Service) step(ctx context.Context, replay webhook.Replay, now time.Time
 	return s.deps.Replays.Update(ctx, replay, after)
 }
 
-// replaysEvery is half the interval between two steps of a replay (webhook.Replay), so that no due step waits long.
+// replaysEvery is half the interval between two steps of a replay (webhook.Replay), so that no due step waits
+// long.
 const replaysEvery = 500 * time.Millisecond
 
-// replaysRest is the interval while there are no replays, and so the longest wait of a new replay for its first step.
+// replaysRest is the interval of the replay job while there are no replays, and so the longest wait of a new
+// replay for its first step.
 const replaysRest = 2 * time.Second
 
-// ReplayJob gives the job that advances replays. A round makes a single step and asks for the next round while steps
-// are due.
+// ReplayJob returns the job that advances replays. A round makes a single step, and the next round follows at
+// once while steps are due.
 func (s *Service) ReplayJob() schedules.Job {
 	return schedules.Job{Name: "replays", Every: replaysEvery, Rest: replaysRest,
 		Waits: func(w ports.Waiting) bool { return w.Replays }, Run: s.AdvanceReplay}

@@ -15,10 +15,10 @@ import (
 
 // How long rows are kept: events and the delivery log as long as partners may read them (api.md §2).
 const (
-	partitionsAhead = 14 // days
+	partitionsAhead = 14 // The number of days ahead for which daily partitions exist.
 	retentionDays   = 30
 	retention       = retentionDays * 24 * time.Hour
-	// a delivery that ends late, after being parked, stays in the delivery log for this time
+	// How long a delivery that ended late, after being parked, stays in the delivery log.
 	endedFor        = 7 * 24 * time.Hour
 	partitionsEvery = time.Hour
 )
@@ -33,7 +33,7 @@ type Retention struct {
 	Log        *slog.Logger
 }
 
-// Jobs gives the jobs.
+// Jobs returns the jobs that make partitions and remove old rows.
 func (r Retention) Jobs() []schedules.Job {
 	return []schedules.Job{
 		{Name: "partitions", Every: partitionsEvery, Soon: true, Run: r.partitions},
@@ -52,7 +52,7 @@ func (r Retention) Jobs() []schedules.Job {
 	}
 }
 
-// partitions drops old partitions even when a partition could not be made.
+// partitions makes the next daily partitions and drops old ones, even when a partition could not be made.
 func (r Retention) partitions(ctx context.Context) (bool, error) {
 	return false, errors.Join(r.Tables.EnsurePartitions(ctx, partitionsAhead), r.Tables.DropPartitions(ctx, retentionDays))
 }

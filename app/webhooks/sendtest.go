@@ -11,18 +11,21 @@ import (
 )
 
 const (
-	// testWait bounds how long the caller of a test waits for the attempt: the endpoint's ten seconds and two more.
+	// testWait bounds how long a request for a test delivery waits for the attempt: the endpoint's ten seconds and
+	// two more.
 	testWait = 12 * time.Second
-	// testPoll is the interval at which the delivery is read meanwhile, since a ring may be lost.
+	// testPoll is the interval at which a test delivery is read while a request waits for its attempt, since the
+	// wake-up notification of its end may be lost.
 	testPoll = time.Second
-	// testLastRead is the time that the last read of the delivery may take, after testWait.
+	// testLastRead is the time that the last read of a test delivery may take, after testWait.
 	testLastRead = 2 * time.Second
 	// TestDepositPrefix begins the id of the deposit in a test payload; no such deposit exists (api.md §5).
 	TestDepositPrefix = "dep_test"
 )
 
-// Test sends a synthetic deposit.activated and gives the delivery after its single attempt, successful or not. The
-// delivery is still pending when no dispatcher has made the attempt in time. Only the dispatcher POSTs.
+// Test sends a synthetic deposit.activated to a subscription and returns the delivery after its single attempt,
+// successful or not. The delivery is still pending when no dispatcher has made the attempt in time. Only the
+// dispatcher sends the POST.
 //
 // Returns webhook_not_found, webhook_disabled, test_event_not_subscribed or webhook.ErrTestsInFlight.
 func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id.ID) (webhook.Delivery, error) {
@@ -32,7 +35,8 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 		DepositID: s.deps.Entropy.NewID(),
 		Test:      true, State: webhook.Waiting, DueAt: now, CreatedAt: now,
 	}
-	rung, leave := s.deps.Waiting.Hear(by.Partner.ID) // before the delivery can end, so that no ring is missed
+	// the request waits before the delivery can end, so that its wake-up notification is not missed
+	rung, leave := s.deps.Waiting.Hear(by.Partner.ID)
 	defer leave()
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		sub, err := s.deps.Subscriptions.Hold(ctx, by.Partner.ID, subscriptionID)
@@ -60,7 +64,7 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 	return s.attempted(wait, subscriptionID, delivery.ID, rung)
 }
 
-// boundTests refuses a test that the transaction has added to as many as may be in flight.
+// boundTests refuses a test delivery that the transaction has added although as many as allowed are in flight.
 //
 // Returns webhook.ErrTestsInFlight.
 func (s *Service) boundTests(ctx context.Context, partnerID id.ID) error {
@@ -71,7 +75,7 @@ func (s *Service) boundTests(ctx context.Context, partnerID id.ID) error {
 	return err
 }
 
-// testEvent gives the event under which a subscription gets a test.
+// testEvent returns the event name under which a subscription gets a test delivery.
 //
 // Returns webhook_disabled or test_event_not_subscribed.
 func testEvent(sub webhook.Subscription) (webhook.EventName, error) {
@@ -85,7 +89,7 @@ func testEvent(sub webhook.Subscription) (webhook.EventName, error) {
 	return event, nil
 }
 
-// attempted waits, testWait at most, until the delivery's attempt has ended.
+// attempted waits, at most testWait, until the attempt of a test delivery has ended, and returns the delivery.
 func (s *Service) attempted(ctx context.Context, subscriptionID, deliveryID id.ID,
 	rung func() <-chan struct{}) (webhook.Delivery, error) {
 	deadline := s.deps.After(testWait)
@@ -106,7 +110,7 @@ func (s *Service) attempted(ctx context.Context, subscriptionID, deliveryID id.I
 	}
 }
 
-// testPayload has the shape of a real deposit's payload.
+// testPayload returns the payload of a test delivery, in the form of a real deposit's payload.
 func (s *Service) testPayload(p partner.Partner, depositID id.ID, now time.Time) []byte {
 	const day = 24 * time.Hour
 	return deposit.Payload{
@@ -119,6 +123,6 @@ func (s *Service) testPayload(p partner.Partner, depositID id.ID, now time.Time)
 			LastName: "Tenant",
 		},
 		PartnerContext: &deposit.Context{PartnerID: id.Partner.Of(p.ID), PartnerName: p.Name, ExternalID: "test"},
-		Version:        2, // as after the first transition of a deposit
+		Version:        2, // the payload has the version of a deposit after its first transition
 	}.JSON()
 }

@@ -17,7 +17,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Deps holds the capabilities and settings of the use cases.
+// Deps holds the interfaces and settings that the use cases of webhooks need.
 type Deps struct {
 	UnitOfWork    ports.UnitOfWork
 	Idempotent    *idempotent.Executor
@@ -31,22 +31,22 @@ type Deps struct {
 	SetAside      webhookports.SetAside
 	Targets       webhookports.TargetCheck
 	Doorbell      ports.Doorbell
-	Waiting       *events.Waiting // requests that wait for the end of a test hear its rings
-	Clock         ports.Clock
-	Entropy       ports.Entropy
-	// After is time.After. Test waits for the attempt with After, and changes wait until no dispatcher uses the old
-	// state.
+	// The waiting requests: those for a test delivery wait here until a wake-up notification of its end.
+	Waiting *events.Waiting
+	Clock   ports.Clock
+	Entropy ports.Entropy
+	// After is time.After, or a test's replacement. Test waits with After for the attempt, and changes wait with it
+	// until no dispatcher uses the old state.
 	After   func(time.Duration) <-chan time.Time
 	Allowed webhook.TargetRules
 }
 
-// Service runs the use cases.
+// Service has the use cases of subscriptions, their delivery log, redeliveries and replays.
 type Service struct{ deps Deps }
 
-// New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// WithSecret is a subscription with its signing secret, which cannot be read again.
+// WithSecret is a subscription with its signing secret, which the API shows only once.
 type WithSecret struct {
 	webhook.Subscription
 	Secret secret.Text
@@ -56,8 +56,8 @@ func (s *Service) newSecret() secret.Text {
 	return secret.FromRandom(webhook.SecretPrefix, s.deps.Entropy.Bytes(secret.Bytes))
 }
 
-// checkTarget refuses URLs that the sender would refuse later: malformed URLs, ports of other services, and hosts that
-// are not public.
+// checkTarget refuses URLs that the sender would refuse later: malformed URLs, ports of other services, and hosts
+// that are not public.
 func (s *Service) checkTarget(ctx context.Context, raw string) error {
 	u, err := webhook.ParseTarget(raw, s.deps.Allowed)
 	if err != nil {
@@ -66,8 +66,8 @@ func (s *Service) checkTarget(ctx context.Context, raw string) error {
 	return s.deps.Targets.Check(ctx, u.Hostname())
 }
 
-// awaitFreshness waits until no dispatcher begins a POST with the state before the commit. The wait is short, and a
-// caller that goes away does not end the wait.
+// awaitFreshness waits until no dispatcher begins a POST with the state of a subscription before the commit. The
+// wait is short, and it goes on even if the caller's connection ends.
 func (s *Service) awaitFreshness() { <-s.deps.After(webhook.Freshness) }
 
 // audit writes an action on a subscription to the audit log.

@@ -10,29 +10,31 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// listedSetAside bounds a list. An operator works through the oldest events first.
+// listedSetAside bounds the list of events that are set aside. Staff work through the oldest events first.
 const listedSetAside = 1000
 
-// ListSetAside gives the events that the relay could not file (delivery.md, point 10), oldest first, at most 1,000.
+// ListSetAside returns the events that the relay could not file (delivery.md, point 10), oldest first, at most
+// 1,000.
 func (s *Service) ListSetAside(ctx context.Context) ([]webhookports.SetAsideEvent, error) {
 	return s.deps.SetAside.SetAsideEvents(ctx, listedSetAside)
 }
 
-// RetrySetAside puts an event back on the outbox, by its outside id. The relay files the event, or sets it aside again.
+// RetrySetAside puts an event that was set aside back on the outbox, by its outside id. The relay then files the
+// event, or sets it aside again.
 //
 // Returns webhookports.ErrNotSetAside.
 func (s *Service) RetrySetAside(ctx context.Context, eventID string) (webhookports.SetAsideEvent, error) {
 	return s.endSetAside(ctx, eventID, audit.OutboxRetry, webhookports.SetAside.Retry)
 }
 
-// DropSetAside deletes an event, by its outside id: no subscription will receive the event.
+// DropSetAside deletes an event that was set aside, by its outside id: no subscription will receive the event.
 //
 // Returns webhookports.ErrNotSetAside.
 func (s *Service) DropSetAside(ctx context.Context, eventID string) (webhookports.SetAsideEvent, error) {
 	return s.endSetAside(ctx, eventID, audit.OutboxDrop, webhookports.SetAside.Drop)
 }
 
-// endSetAside takes an event out of the events that are set aside. The audit entry keeps the facts of the event,
+// endSetAside removes an event from the events that are set aside. The audit entry keeps the facts of the event,
 // without its data.
 func (s *Service) endSetAside(
 	ctx context.Context, eventID string, verb audit.Verb,
@@ -52,7 +54,7 @@ func (s *Service) endSetAside(
 	return e, err
 }
 
-// factsOf are the facts of an event that outlive the event, without its data.
+// factsOf returns the facts of an event that the audit log keeps after the event is gone, without its data.
 func factsOf(e webhookports.SetAsideEvent) map[string]string {
 	facts := map[string]string{
 		"partnerId": id.Partner.Of(e.PartnerID), "event": string(e.Name), "createdAt": deposit.Timestamp(e.CreatedAt),

@@ -1,3 +1,3 @@
-// Package accounts declares what the use cases of rental operators ask for: operators with their accounts, sessions,
-// passwords, second factors, and the links of accounts to partners.
+// Package accounts declares the interfaces that the use cases of rental operators need: operators with their
+// accounts, sessions, passwords, second factors, and the links of accounts to partners.
 package accounts

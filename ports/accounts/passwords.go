@@ -4,19 +4,20 @@ import (
 	"context"
 )
 
-// Passwords hashes and checks passwords. Both are slow on purpose; an implementation bounds the number of concurrent
-// calls.
+// Passwords hashes and checks passwords. Both are slow on purpose; an implementation bounds the number of
+// concurrent calls.
 type Passwords interface {
 	Hash(ctx context.Context, password string, who Turn) (string, error)
-	// Matches reports whether hash is the hash of password. An empty hash never matches and takes as long as any other,
-	// so that the time of an answer does not tell whether an address is known.
+	// Matches reports whether hash is the hash of password. An empty hash never matches and takes as long as any
+	// other, so that the time of a response does not reveal whether an address belongs to an operator.
 	Matches(ctx context.Context, password, hash string, who Turn) (bool, error)
 }
 
-// Turn tells who waits for a password to be hashed: a burst of strangers does not hold operators up (api.md §1, "Rate
-// limits").
+// Turn describes the client whose password waits to be hashed, so that many requests of unknown clients do not
+// delay operators (api.md §1, "Rate limits").
 type Turn struct {
-	Network string // IPv4 address or IPv6 /64 of the client; "": unknown
-	// the operator is known already: signed in from this network before, has a session, or opened a mail of ours
+	Network string // The IPv4 address or IPv6 /64 network of the client; "": unknown.
+	// true: the operator has signed in from this network before, has a session, or opened a mail of the service;
+	// false: the operator is not recognised.
 	Known bool
 }

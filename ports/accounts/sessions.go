@@ -8,37 +8,39 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Session is a signed-in operator. Only the hash of the session token is stored.
+// Session is the session of a signed-in operator. Only the hash of the session token is stored.
 type Session struct {
 	TokenHash  [32]byte
 	OperatorID id.ID
-	Browser    string // program and system of the sign-in, as "Firefox, Linux"; "": not known
+	// The program and system from which the operator signed in, as "Firefox, Linux"; "": not known.
+	Browser    string
 	CreatedAt  time.Time
 	LastSeenAt time.Time
 	ExpiresAt  time.Time
 }
 
-// NetworksKeptFor is counted from the last sign-in of an operator from a network.
+// NetworksKeptFor is how long the network of a sign-in is stored, counted from the operator's last sign-in from
+// it.
 const NetworksKeptFor = 90 * 24 * time.Hour
 
-// Sessions keeps sessions, and the networks from which they began. idle is the time without use after which a session
-// ends.
+// Sessions stores the sessions of operators, and the networks from which they began. The parameter idle is the
+// time without use after which a session ends.
 type Sessions interface {
 	InsertSession(ctx context.Context, s Session) error
 	// DeleteSession ends a session. An unknown session is no error.
 	DeleteSession(ctx context.Context, tokenHash [32]byte) error
 	// DeleteSessionsOf ends every session of an operator, and returns the number.
 	DeleteSessionsOf(ctx context.Context, operatorID id.ID) (int, error)
-	// RecordNetwork keeps that the operator signed in from a network, and forgets networks unused since at less
+	// RecordNetwork stores that the operator signed in from a network, and deletes networks that were not used for
 	// NetworksKeptFor.
 	RecordNetwork(ctx context.Context, operatorID id.ID, network [32]byte, at time.Time) error
-	// DeleteExpiredSessions removes up to limit sessions that ended before at, and returns the number.
+	// DeleteExpiredSessions removes up to limit sessions that ended before the time at, and returns the number.
 	DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error)
-	// OperatorBySession returns connect.ErrBadCredentials for an unknown or ended session. OperatorBySession updates
-	// LastSeenAt from time to time.
+	// OperatorBySession returns the operator of a session, and the operator's account, or connect.ErrBadCredentials
+	// for an unknown or ended session. OperatorBySession updates LastSeenAt from time to time.
 	OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time,
 		idle time.Duration) (connect.Operator, connect.Account, error)
-	// Sessions gives the sessions of an operator that have not ended, the last used first, limit at most.
+	// Sessions returns up to limit sessions of an operator that have not ended, the last used first.
 	Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration, limit int) ([]Session, error)
 	// NetworkKnown reports whether the operator signed in from a network within NetworksKeptFor before now.
 	NetworkKnown(ctx context.Context, operatorID id.ID, network [32]byte, now time.Time) (bool, error)

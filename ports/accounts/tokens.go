@@ -8,33 +8,34 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// PasswordRequest asks for a mail with a link that sets a password. Nobody has checked that the address is an
-// operator's.
+// PasswordRequest is a request for a mail with a link that sets a password. Its address may belong to no
+// operator: nothing has checked that yet.
 type PasswordRequest struct {
 	ID        id.ID
 	Email     string
-	Locale    string // language of the page
+	Locale    string // The language of the page on which the request was made.
 	CreatedAt time.Time
-	LockedOut bool // nobody asked: too many wrong passwords were tried
+	LockedOut bool // true: the service made the request, after too many wrong passwords; false: a person made it.
 }
 
-// Tokens keeps the tokens of mails, and the requests for a new password.
+// Tokens stores the tokens of mails, and the requests for a new password.
 type Tokens interface {
 	InsertToken(ctx context.Context, t connect.Token) error
-	// Token gives a token that was not used and has not expired. Returns connect.ErrTokenVoid.
+	// Token returns a token that was not used and has not expired, or connect.ErrTokenVoid.
 	Token(ctx context.Context, hash [32]byte, now time.Time) (connect.Token, error)
-	// UseTokens makes the unused tokens of an operator of these kinds void.
+	// UseTokens marks the unused tokens of an operator of these kinds as used, so that none of them works any more.
 	UseTokens(ctx context.Context, operatorID id.ID, at time.Time, kinds ...connect.TokenKind) error
-	// DeleteExpiredTokens removes up to limit tokens that expired before at, and returns the number.
+	// DeleteExpiredTokens removes up to limit tokens that expired before the time at, and returns the number.
 	DeleteExpiredTokens(ctx context.Context, at time.Time, limit int) (int, error)
-	// CountTokens counts the tokens of a kind since a time, used ones too.
+	// CountTokens counts the tokens of a kind that an operator got since a time, used ones too.
 	CountTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, since time.Time) (int, error)
-	// CountLiveTokens counts the tokens of a kind that work.
+	// CountLiveTokens counts the tokens of a kind that an operator can still use.
 	CountLiveTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, now time.Time) (int, error)
-	// TokenByHash is Tokens.Token, with the operator as the store has it now.
+	// TokenByHash returns a token like Tokens.Token, together with the operator as stored at present.
 	TokenByHash(ctx context.Context, hash [32]byte, now time.Time) (connect.Token, connect.Operator, error)
-	// InsertPasswordRequest notes that somebody asked for a new password, or is locked out.
+	// InsertPasswordRequest stores the request of a person for a new password, or that an operator is locked out.
 	InsertPasswordRequest(ctx context.Context, r PasswordRequest) error
-	// TakePasswordRequests removes up to limit requests, oldest first, and gives them. No other transaction gets them.
+	// TakePasswordRequests removes and returns up to limit requests for a new password, oldest first. No other
+	// transaction gets them.
 	TakePasswordRequests(ctx context.Context, limit int) ([]PasswordRequest, error)
 }

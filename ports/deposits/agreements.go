@@ -8,11 +8,11 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Agreements keeps what tenants agreed to.
+// Agreements stores the words to which tenants agreed, with the time and the tenant.
 type Agreements interface {
-	// Keep adds a record. With a since, a record of the same deposit, client and words from that time on stays the only
-	// one.
+	// Keep stores the record of an agreement. If since is set and a record of the same deposit, client and words was
+	// stored at that time or later, Keep stores nothing.
 	Keep(ctx context.Context, r agreement.Record, since time.Time) error
-	// Agreements gives the records of a deposit, oldest first.
+	// Agreements returns the records of the agreements of a deposit, oldest first.
 	Agreements(ctx context.Context, depositID id.ID) ([]agreement.Record, error)
 }

@@ -12,7 +12,8 @@ import (
 
 // DepositFilter narrows a list of deposits; zero fields do not narrow.
 type DepositFilter struct {
-	// readable by this partner: its own deposits, and deposits made on the dashboard while the partner was linked
+	// The partner that may read the listed deposits: its own, and deposits made on the dashboard while the partner
+	// was linked.
 	PartnerID      id.ID
 	AccountID      id.ID
 	ExternalID     string
@@ -22,49 +23,54 @@ type DepositFilter struct {
 	Created        ports.Span
 }
 
-// DepositScheduler finds due deposits for the dispatcher's schedulers. The result is a hint: the use case locks the
-// deposit and checks again.
+// DepositScheduler finds due deposits for the jobs of the dispatcher. The result is a hint: the use case locks
+// the deposit and checks again.
 type DepositScheduler interface {
-	// IdleCheckouts finds pending deposits whose tenant made the last step earlier than before.
+	// IdleCheckouts returns up to limit pending deposits whose tenant made the last step of checkout earlier than
+	// before.
 	IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]id.ID, error)
-	// ExpiredCheckouts finds deposits that are not secured and whose checkoutExpiresAt is not after at.
+	// ExpiredCheckouts returns up to limit deposits that are not secured and whose checkoutExpiresAt is not after
+	// at.
 	ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]id.ID, error)
-	// ElapsedCoverages finds active deposits whose expiresAt is not after at.
+	// ElapsedCoverages returns up to limit active deposits whose cover has ended: their expiresAt is not after at.
 	ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]id.ID, error)
 }
 
-// Deposits keeps deposits, with their history and their timers.
+// Deposits stores deposits, with their history and their timers.
 type Deposits interface {
-	// Insert adds a new deposit with the token of its checkout URL. Returns ErrReferenceTaken, after
-	// which the transaction stays usable for another reference.
+	// Insert stores a new deposit with the secret token of its checkout URL. Returns ErrReferenceTaken, after which
+	// the transaction can still insert the deposit with another reference.
 	Insert(ctx context.Context, d *deposit.Deposit, checkoutToken secret.Text) error
-	// ForUpdate locks and loads a deposit, with its client and its partner's name. Returns deposit.ErrNotFound.
+	// ForUpdate locks and returns a deposit, with its client and its partner's name, or deposit.ErrNotFound.
 	ForUpdate(ctx context.Context, depositID id.ID) (*deposit.Deposit, error)
-	// ForUpdateByToken is ForUpdate by the token of the checkout URL. Returns deposit.ErrNotFound.
+	// ForUpdateByToken locks and returns the deposit whose checkout URL has a token, or deposit.ErrNotFound.
 	ForUpdateByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error)
-	// Transition stores the deposit after step and appends step to its history. Returns ErrStale, from Transition
-	// or a later call, if the deposit has another status or version by now; a lock held since ForUpdate prevents that.
+	// Transition stores a deposit after a transition and appends the transition to its history. Returns ErrStale,
+	// from Transition or a later call, if the deposit has another status or version by now; a lock held since
+	// ForUpdate prevents that.
 	Transition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error
-	// SetCheckout stores client_id and checkout_started_at, which a checkout step changes without a transition.
+	// SetCheckout stores the columns client_id and checkout_started_at of a deposit, which a step of checkout
+	// changes without a transition.
 	SetCheckout(ctx context.Context, d *deposit.Deposit) error
-	// Deposit returns deposit.ErrNotFound. The caller checks that the deposit belongs to the partner or operator.
+	// Deposit returns the deposit with an id, or deposit.ErrNotFound. The caller checks that the deposit belongs to
+	// the partner or operator.
 	Deposit(ctx context.Context, depositID id.ID) (*deposit.Deposit, error)
-	// DepositByToken returns deposit.ErrNotFound.
+	// DepositByToken returns the deposit whose checkout URL has a token, or deposit.ErrNotFound.
 	DepositByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error)
 	Deposits(ctx context.Context, f DepositFilter, page ports.Page) (ports.List[*deposit.Deposit], error)
-	// CheckoutTokens returns the tokens in the checkout URLs of deposits.
+	// CheckoutTokens returns the tokens in the checkout URLs of deposits, by the deposit's id.
 	CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[id.ID]secret.Text, error)
-	// DepositByReference returns deposit.ErrNotFound.
+	// DepositByReference returns the deposit with a reference, or deposit.ErrNotFound.
 	DepositByReference(ctx context.Context, reference string) (*deposit.Deposit, error)
-	// History gives the transitions of a deposit, oldest first.
+	// History returns the transitions of a deposit, oldest first.
 	History(ctx context.Context, depositID id.ID) ([]deposit.Transition, error)
 }
 
 // Texts removes the words of people from deposits.
 type Texts interface {
-	// EraseDepositText removes a deposit's metadata, comments and descriptions, and commits entry with the removal. The
-	// entry's detail counts the rows. A deposit without such words gets no entry, and erased is false. Returns
-	// deposit.ErrNotFound.
+	// EraseDepositText removes a deposit's metadata, comments and descriptions, and commits an audit entry with the
+	// removal. The entry's detail has the number of rows. A deposit without such words gets no entry, and erased is
+	// false. Returns deposit.ErrNotFound.
 	EraseDepositText(ctx context.Context, depositID id.ID, entry ports.AuditEntry) (erased bool, err error)
 	// DepositsOfClient counts the deposits of a client.
 	DepositsOfClient(ctx context.Context, clientID id.ID) (int, error)

@@ -11,28 +11,30 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// DeskFilter narrows the list of an account's deposits; zero fields but AccountID do not narrow.
+// DeskFilter selects and orders the deposits of an account for the operator's list. Except for AccountID, a field
+// with its zero value does not narrow the list.
 type DeskFilter struct {
-	AccountID id.ID // required
+	AccountID id.ID // The account of the listed deposits, which is required.
 	Statuses  []deposit.Status
-	// Text is a reference in any spelling, or its beginning from the third letter behind the D; the beginning of a
-	// booking, of the digits at its end, or of an e-mail address, in any case; or beginnings of words of a name, folded:
-	// all of them, in any order.
+	// Text is what an operator searches for: a reference in any spelling, or its beginning from the third letter
+	// behind the D; the beginning of a booking, of the digits at its end, or of an e-mail address, in any case; or
+	// beginnings of words of a name, folded: all of them, in any order.
 	Text string
 	// Stay selects deposits whose rental period overlaps the span.
 	Stay ports.Span
-	// EndsBefore selects active deposits whose cover ends before it.
+	// EndsBefore selects active deposits whose cover ends before a time.
 	EndsBefore time.Time
 	View       View
 	Sort       Sort
 }
 
-// ByStay reports whether the list is in the order of contractStartAt: one of a period is, unless Sort says otherwise.
+// ByStay reports whether the list is ordered by contractStartAt. A list with a Stay is, unless Sort requests
+// another order.
 func (f DeskFilter) ByStay() bool {
 	return f.Sort == SortStay || f.Sort == "" && (!f.Stay.From.IsZero() || !f.Stay.To.IsZero())
 }
 
-// Place is where a deposit stands in the order of the list.
+// Place returns the place of a deposit in the order of the list, as a cursor.
 func (f DeskFilter) Place(d *deposit.Deposit) ports.Cursor {
 	if f.ByStay() {
 		return ports.Cursor{At: d.ContractStartAt, ID: d.ID}
@@ -40,32 +42,32 @@ func (f DeskFilter) Place(d *deposit.Deposit) ports.Cursor {
 	return ports.Cursor{At: d.CreatedAt, ID: d.ID}
 }
 
-// Sort is an order of the list, the latest first.
+// Sort is an order of the operator's list of deposits, in which the latest come first.
 type Sort string
 
-// The orders of the list.
+// The orders of the operator's list of deposits.
 const (
 	SortCreated Sort = "created"
-	SortStay    Sort = "stay" // by contractStartAt
+	SortStay    Sort = "stay" // The order by contractStartAt, the beginning of the stay.
 )
 
-// View is a part of an account's deposits that an operator looks at; "" is ViewAll.
+// View is the part of an account's deposits that an operator's list shows; "" is ViewAll.
 type View string
 
-// The views of the list.
+// The views of the operator's list of deposits.
 const (
 	ViewAll      View = "all"
-	ViewAwaiting View = "awaiting" // the tenant has not finished checkout
-	ViewRefused  View = "refused"  // the payment was refused, or the claim awaits the tenant
+	ViewAwaiting View = "awaiting" // The deposits whose tenant has not finished checkout.
+	ViewRefused  View = "refused"  // The deposits whose payment was refused, or whose claim awaits the tenant.
 	ViewSecured  View = "secured"
-	ViewEnding   View = "ending"  // secured, and the cover ends soon; EndsBefore says when
-	ViewClaimed  View = "claimed" // captured, and the amount is neither paid nor given up
+	ViewEnding   View = "ending"  // The secured deposits whose cover ends soon, before EndsBefore.
+	ViewClaimed  View = "claimed" // The captured deposits whose amount is neither paid nor given up.
 )
 
-// Views lists every view.
+// Views lists every view of the operator's list of deposits.
 var Views = []View{ViewAll, ViewAwaiting, ViewRefused, ViewSecured, ViewEnding, ViewClaimed}
 
-// Statuses lists the statuses of the deposits of a view; nil for every status.
+// Statuses lists the statuses that the deposits of a view may have; nil means every status.
 func (v View) Statuses() []deposit.Status {
 	switch v {
 	case ViewAwaiting:
@@ -81,25 +83,27 @@ func (v View) Statuses() []deposit.Status {
 	return nil
 }
 
-// Work is a kind of deposits that an operator may have to look after.
+// Work is a kind of deposits that may need the operator's attention.
 type Work string
 
-// The kinds of work on the operator's first page. A deposit is of one kind, the first that fits, and WorkActive beside
-// it.
+// The kinds of work on the operator's first page. A deposit counts under one kind, the first that fits, and under
+// WorkActive as well if it is active.
 const (
-	WorkSoon        Work = "soon"         // in checkout, and the stay begins soon or has just begun
-	WorkRefused     Work = "refused"      // the tenant's payment was refused
-	WorkCardRefused Work = "card_refused" // captured, and the tenant has to pay, since the card was refused
-	WorkEnding      Work = "ending"       // active, and the cover ends soon
-	WorkCollecting  Work = "collecting"   // captured, and the amount is not collected yet
-	WorkAwaiting    Work = "awaiting"     // the tenant has not finished checkout
-	WorkActive      Work = "active"       // every active deposit
+	WorkSoon    Work = "soon"    // The deposits in checkout whose stay begins soon or has just begun.
+	WorkRefused Work = "refused" // The deposits whose tenant's payment was refused.
+	// The captured deposits whose tenant has to pay, since the card was refused.
+	WorkCardRefused Work = "card_refused"
+	WorkEnding      Work = "ending"     // The active deposits whose cover ends soon.
+	WorkCollecting  Work = "collecting" // The captured deposits whose amount is not collected yet.
+	WorkAwaiting    Work = "awaiting"   // The deposits whose tenant has not finished checkout.
+	WorkActive      Work = "active"     // All active deposits.
 )
 
-// Works lists every kind of work, the most urgent first.
+// Works lists every kind of work on the operator's first page, the most urgent first.
 var Works = []Work{WorkSoon, WorkRefused, WorkCardRefused, WorkEnding, WorkCollecting, WorkAwaiting, WorkActive}
 
-// Statuses lists the statuses of the deposits of a kind of work, in the order of a deposit's life.
+// Statuses lists the statuses of the deposits of a kind of work, in the order in which a deposit passes through
+// them.
 func (w Work) Statuses() []deposit.Status {
 	switch w {
 	case WorkRefused:
@@ -115,32 +119,34 @@ func (w Work) Statuses() []deposit.Status {
 	})
 }
 
-// WorkCount is a number of deposits, with the sum of their amounts: the captured ones of captured deposits.
+// WorkCount is the number of deposits of a kind of work, with the sum of their amounts. Captured deposits count
+// with the captured amount.
 type WorkCount struct {
 	Count  int
 	Amount money.Cents
-	More   bool // there are more than Count
-	Soon   int  // how many of Count are WorkSoon
+	More   bool // true: there are more deposits than Count; false: Count is exact.
+	Soon   int  // How many of the Count deposits are in checkout with a stay that begins soon.
 }
 
 // Desk reads what the operator's pages show of an account's deposits.
 type Desk interface {
-	// DeskDeposits lists the deposits that fit the filter, in its order. With page.Back, it gives the deposits in front of
-	// the cursor instead of those behind it, in the same order.
+	// DeskDeposits lists the deposits that match the filter, in its order. With page.Back, it returns the deposits
+	// before the cursor instead of those after it, in the same order.
 	DeskDeposits(ctx context.Context, f DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error)
 	// CountViews counts the deposits in each view of an account's list, up to most in a view. ViewEnding counts the
 	// covers that end before the time ending.
 	CountViews(ctx context.Context, accountID id.ID, ending time.Time, most int) (map[View]int, error)
-	// CountWork counts the deposits of each kind but WorkSoon, each up to most: WorkAwaiting and WorkRefused with those
-	// that are WorkSoon. WorkEnding has the covers that end before the end of week, WorkSoon the stays that begin in it.
+	// CountWork counts the deposits of each kind of work but WorkSoon, each up to most: WorkAwaiting and WorkRefused
+	// include those that are WorkSoon. WorkEnding has the covers that end before the end of week, WorkSoon the stays
+	// that begin in week.
 	CountWork(ctx context.Context, accountID id.ID, week ports.Span, most int) (map[Work]WorkCount, error)
-	// OpenWork gives the first deposits of each kind, up to limit: WorkSoon by the begin of the stay, WorkEnding by the
-	// end of the cover, all others newest first.
+	// OpenWork returns up to limit deposits of each kind of work: WorkSoon ordered by the beginning of the stay,
+	// WorkEnding by the end of the cover, all others newest first.
 	OpenWork(ctx context.Context, accountID id.ID, kinds []Work, week ports.Span,
 		limit int) (map[Work][]*deposit.Deposit, error)
-	// Refused lists deposits whose tenant can be mailed after a refusal, up to limit: those whose payment was refused,
-	// soon or not, then WorkCardRefused.
+	// Refused lists up to limit deposits whose tenant can be mailed after a refusal: first those whose payment was
+	// refused, whenever the stay begins, then those of WorkCardRefused.
 	Refused(ctx context.Context, accountID id.ID, limit int) ([]id.ID, error)
-	// CountMade counts the deposits of an account that were made in each span.
+	// CountMade counts the deposits of an account that were made in each of the time spans.
 	CountMade(ctx context.Context, accountID id.ID, spans []ports.Span) ([]int, error)
 }

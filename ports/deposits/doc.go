@@ -1,3 +1,3 @@
-// Package deposits declares what the use cases of deposits ask for: deposits with their history and timers, files,
-// agreements, lists of the desk, and the scoring of tenants.
+// Package deposits declares the interfaces that the use cases of deposits need: deposits with their history and
+// timers, files, agreements, lists of the operator's pages, and the scoring of tenants.
 package deposits

@@ -9,26 +9,26 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// ErrDraftGone tells that a form draft is no longer kept, or never was.
+// ErrDraftGone is the error for a form draft that is not stored, or no longer.
 var ErrDraftGone = errors.New("deposits: the form is no longer kept")
 
-// FormDraftKey names a form draft: the form of a session, in an account.
+// FormDraftKey names a form draft by its account, its session and its form.
 type FormDraftKey struct {
 	AccountID id.ID
-	Session   [32]byte // hash of the session's token
-	Form      id.ID    // key of the form
+	Session   [32]byte // The hash of the session's token.
+	Form      id.ID    // The key of the form.
 }
 
-// FormDrafts keeps what operators typed into the forms of deposits, encrypted, while they may open its page again
-// (pages.md, "Questions").
+// FormDrafts stores what operators typed into the forms of deposits, encrypted, while they may open the form's
+// page again (pages.md, "Questions").
 type FormDrafts interface {
-	// Keep stores a draft in place of an earlier one of the same form. Of the account's drafts only the newest remain,
-	// most of them.
+	// Keep stores a form draft in place of an earlier one of the same form. Of the account's drafts only the newest
+	// remain, at most as many as most.
 	Keep(ctx context.Context, key FormDraftKey, content secret.Text, at time.Time, most int) error
-	// Draft gives a draft that was kept at since or later. Returns ErrDraftGone.
+	// Draft returns a form draft that was stored at since or later, or ErrDraftGone.
 	Draft(ctx context.Context, key FormDraftKey, since time.Time) (secret.Text, error)
-	// Drop removes a draft. An unknown one is no error.
+	// Drop deletes a form draft. An unknown draft is no error.
 	Drop(ctx context.Context, key FormDraftKey) error
-	// Delete removes up to limit drafts that were kept before a time.
+	// Delete removes up to limit form drafts that were stored before a time, and returns their number.
 	Delete(ctx context.Context, before time.Time, limit int) (int, error)
 }

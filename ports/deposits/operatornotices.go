@@ -10,68 +10,71 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// CoverRound is a look for covers that end soon.
+// CoverRound is a search for covers that end soon, to mail their operators.
 type CoverRound struct {
 	Now    time.Time
-	Before time.Time // covers that end before are told
-	Today  time.Time // the beginning of the day; an account whose last mail is younger gets none
-	// VerifyAddresses says that addresses are verified in this service: only operators with a verified address are
-	// told.
+	Before time.Time // The time before which a cover must end to be in the mail.
+	Today  time.Time // The beginning of the day; an account whose last mail is younger gets none.
+	// VerifyAddresses: true if the service verifies the addresses of operators, and then only operators with a
+	// verified address get the mail; false: all operators get it.
 	VerifyAddresses bool
 }
 
-// SecuredSubject is a secured deposit with the operator of its account.
+// SecuredSubject is a secured deposit with the operator of its account, as the mails about it need them.
 type SecuredSubject struct {
 	Operator connect.Operator
-	Verified bool // the operator's address is
+	Verified bool // true: the operator's e-mail address is verified; false: it is not.
 	Deposit  SecuredDeposit
 
-	Company string // of the operator
-	// Tenant is the client's address, with the language of the agreement; Email "" for none, and for an erased client.
+	Company string // The name of the operator's company.
+	// Tenant is the client's address, with the language of the agreement. Its Email is "" for a deposit without one,
+	// and for an erased client.
 	Tenant tenant.Contact
-	Words  string      // of the tenant's last agreement; "" for a payment that was simulated
-	Fee    money.Cents // that was paid
+	Words  string      // The words of the tenant's last agreement; "" for a payment that was simulated.
+	Fee    money.Cents // The fee that the tenant paid.
 	PaidAt time.Time
 }
 
-// SecuredDeposit is what mails say of a deposit that was secured.
+// SecuredDeposit is what mails contain of a deposit that was secured.
 type SecuredDeposit struct {
 	ID              id.ID
 	Reference       string
 	Amount          money.Cents
 	ContractStartAt time.Time
 	ContractEndAt   time.Time
-	RentalContract  string    // "" for none
-	ExpiresAt       time.Time // end of the cover
+	RentalContract  string    // The partner's number of the rental contract; "" for none.
+	ExpiresAt       time.Time // The end of the cover.
 }
 
-// CoverSubject are the covers of an account that end soon.
+// CoverSubject is an account with its covers that end soon, for a mail to its operator.
 type CoverSubject struct {
 	Operator connect.Operator
-	Covers   []EndingCover // those that end first
-	Count    int           // of all of them
+	Covers   []EndingCover // The covers that end first.
+	Count    int           // The number of all covers of the account that end soon.
 }
 
-// EndingCover is what a mail says of a cover that ends soon.
+// EndingCover is what a mail contains of a cover that ends soon.
 type EndingCover struct {
-	Reference      string // of the deposit
+	Reference      string // The reference of the deposit.
 	Amount         money.Cents
-	RentalContract string // "" for none
+	RentalContract string // The partner's number of the rental contract; "" for none.
 	ExpiresAt      time.Time
 }
 
-// OperatorNotices keeps what operators are to be told by mail, with times in the time zone of the account. Take methods
-// give each notice once, however many dispatchers ask; the mail commits with the taking.
+// OperatorNotices stores the notices that operators get by mail, with times in the time zone of the account. The
+// Take methods return each notice once, even if several dispatchers call them; the mail commits in the same
+// transaction.
 type OperatorNotices interface {
-	// AddSecured notes that a deposit is secured.
+	// AddSecured stores the notice that a deposit is secured.
 	AddSecured(ctx context.Context, depositID id.ID, at time.Time) error
-	// TakeSecured removes the notice of a deposit. ok is false when another dispatcher has taken it.
+	// TakeSecured removes the notice that a deposit is secured and returns what its mail needs. ok is true if it
+	// did; false when another dispatcher has taken the notice.
 	TakeSecured(ctx context.Context, depositID id.ID) (about SecuredSubject, ok bool, err error)
-	// TakeCovers notes that the operator of an account is told today, and gives the covers, the first limit of them. ok
-	// is false when there is nothing to tell any more.
+	// TakeCovers records that the operator of an account is mailed today, and returns the covers that end soon, the
+	// first limit of them. ok is true if there are such covers; false when there is nothing left to mail.
 	TakeCovers(ctx context.Context, accountID id.ID, round CoverRound, limit int) (about CoverSubject, ok bool, err error)
-	// SecuredDue lists up to limit deposits whose operator is to be told that they are secured, oldest first.
+	// SecuredDue lists up to limit deposits whose operator is to be mailed that they are secured, oldest first.
 	SecuredDue(ctx context.Context, limit int) ([]id.ID, error)
-	// CoversDue lists up to limit accounts with covers that end soon and of which the operator was not told.
+	// CoversDue lists up to limit accounts with covers that end soon about which the operator was not mailed.
 	CoversDue(ctx context.Context, round CoverRound, limit int) ([]id.ID, error)
 }

@@ -1,2 +1,3 @@
-// Package partners declares what the use cases of partners ask for: partners, their API keys, and their clients.
+// Package partners declares the interfaces that the use cases of partners need: partners, their API keys, and
+// their clients.
 package partners

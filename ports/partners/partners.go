@@ -10,44 +10,45 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Partners keeps partners.
+// Partners stores the partners of the service, with their connect secrets and rate limits.
 type Partners interface {
-	// Insert adds a partner; connectSecret "" stands for no secret. Returns partner.ErrSlugTaken.
+	// Insert stores a new partner; connectSecret "" stands for no secret. Returns partner.ErrSlugTaken.
 	Insert(ctx context.Context, p partner.Partner, connectSecret secret.Text) error
-	// ForUpdate locks and gives a partner. Returns partner.ErrNotFound.
+	// ForUpdate locks and returns the partner with a slug, or partner.ErrNotFound.
 	ForUpdate(ctx context.Context, slug string) (partner.Partner, error)
-	// Update stores Name, ContactEmail and ReturnOrigins. Returns partner.ErrNotFound.
+	// Update stores Name, ContactEmail and ReturnOrigins of a partner. Returns partner.ErrNotFound.
 	Update(ctx context.Context, p partner.Partner) error
-	// SetConnectSecret replaces the connect secret; "" removes the secret. Returns partner.ErrNotFound.
+	// SetConnectSecret replaces the connect secret of a partner; "" removes the secret. Returns partner.ErrNotFound.
 	SetConnectSecret(ctx context.Context, partnerID id.ID, connectSecret secret.Text) error
-	// SetRateLimit sets the limit of a partner, in requests a minute; 0 restores the default. Returns
+	// SetRateLimit sets the rate limit of a partner, in requests a minute; 0 restores the default. Returns
 	// partner.ErrNotFound.
 	SetRateLimit(ctx context.Context, partnerID id.ID, perMinute int) error
-	// PartnerBySlug returns partner.ErrNotFound.
+	// PartnerBySlug returns the partner with a slug, or partner.ErrNotFound.
 	PartnerBySlug(ctx context.Context, slug string) (partner.Partner, error)
-	// PartnerByID returns partner.ErrNotFound.
+	// PartnerByID returns the partner with an id, or partner.ErrNotFound.
 	PartnerByID(ctx context.Context, partnerID id.ID) (partner.Partner, error)
 	Partners(ctx context.Context) ([]partner.Partner, error)
-	// ConnectSecret returns "" for a partner without a connect secret.
+	// ConnectSecret returns the connect secret of a partner, or "" for a partner without one.
 	ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error)
 }
 
-// Keys keeps API keys.
+// Keys stores the API keys of partners.
 type Keys interface {
-	// InsertKey adds an API key. Concurrent calls for a partner wait for each other, so that partner.MaxAPIKeys holds.
-	// Returns partner.ErrAPIKeyLimit.
+	// InsertKey stores a new API key. Concurrent calls for a partner wait for each other, so that partner.MaxAPIKeys
+	// holds. Returns partner.ErrAPIKeyLimit.
 	InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyHash) error
-	// KeyForUpdate locks an API key, and gives the key with its partner. Returns partner.ErrAPIKeyNotFound.
+	// KeyForUpdate locks an API key, and returns the key and its partner, or partner.ErrAPIKeyNotFound.
 	KeyForUpdate(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error)
 	// RevokeKey revokes an API key; a second call changes nothing. Returns partner.ErrAPIKeyNotFound.
 	RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner.APIKey, error)
-	// Keys lists the API keys of a partner, newest first, with the revoked keys.
+	// Keys lists the API keys of a partner, newest first, including the revoked keys.
 	Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[partner.APIKey], error)
-	// KeyByHash gives a key, also if revoked, and the partner. Returns partner.ErrInvalidAPIKey for an unknown hash.
+	// KeyByHash returns the API key with a hash, also if revoked, and its partner. Returns partner.ErrInvalidAPIKey
+	// for an unknown hash.
 	KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.APIKey, partner.Partner, error)
-	// KeySeen reports, without asking the database, whether KeyByHash found the key before, revoked or not. An
-	// implementation may forget keys.
+	// KeySeen reports, without a query to the database, whether KeyByHash found an API key before, revoked or not.
+	// An implementation may forget keys.
 	KeySeen(hash partner.KeyHash) bool
-	// RecordKeyUse records the last use of a key. The record may be late, rounded or lost.
+	// RecordKeyUse stores the time of an API key's last use. The record may be late, rounded or lost.
 	RecordKeyUse(ctx context.Context, keyID id.ID, at time.Time)
 }

@@ -10,66 +10,69 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// ErrCallbackRefused says that a callback is unsigned, forged, or more than 300 seconds away.
+// ErrCallbackRefused is the error for a callback of the payment provider that is unsigned, forged, or signed for
+// a time more than 300 seconds away.
 var ErrCallbackRefused = errors.New("ports: the callback of the payment provider is refused")
 
-// Callbacks reads the provider's webhooks. A callback is a reason to ask the provider, never an answer. Only
-// providers that send webhooks implement this interface.
+// Callbacks reads the callbacks of the payment provider, its webhooks. A callback is a reason to query the
+// provider, never an answer. Only providers that send webhooks implement this interface.
 type Callbacks interface {
-	// Route is the address that the provider's settings name.
+	// Route returns the path and the header of callbacks, as the provider's settings name them.
 	Route() CallbackRoute
-	// Callback verifies the signature over the raw body and gives the payment that the callback is about. The method asks
-	// neither the database nor the provider. Returns ErrCallbackRefused.
+	// Callback verifies the signature over the raw body and returns the payment that the callback is about. The
+	// method queries neither the database nor the provider. Returns ErrCallbackRefused.
 	Callback(body []byte, signature string, now time.Time) (Callback, error)
 }
 
 // CallbackRoute is how a callback arrives: by POST at Path, with its signature in Header.
 type CallbackRoute struct {
-	Path   string // site.ProviderCallbacks with the provider's name
+	Path   string // The path of callbacks: site.ProviderCallbacks with the provider's name.
 	Header string
 }
 
-// Callback names the payment that a callback is about. A callback of an unknown type is empty but for Ref.
+// Callback names the payment that a callback is about. For a callback of an unknown type only Ref is set.
 type Callback struct {
-	Ref         string // the provider's id of the callback
-	PaymentID   id.ID  // zero where the callback does not name our payment
-	ProviderRef string // the provider's id of the charge or the page that the callback is about
+	Ref         string // The provider's id of the callback.
+	PaymentID   id.ID  // The id of the payment; zero where the callback does not name a payment of this service.
+	ProviderRef string // The provider's id of the charge or the page that the callback is about.
 	Dispute     bool
 }
 
-// PaymentBooks lists the provider's own records.
+// PaymentBooks reads the payment provider's own records of payments, refunds and disputes.
 type PaymentBooks interface {
-	// Entries gives the charges that succeeded, the refunds and the disputes made at or after from and before to.
+	// Entries returns the charges that succeeded, the refunds and the disputes made at or after from and before to,
+	// as the provider recorded them.
 	Entries(ctx context.Context, from, to time.Time) iter.Seq2[BookEntry, error]
-	// Disputes gives the disputes of a payment, oldest first.
+	// Disputes returns the disputes of a payment, oldest first.
 	Disputes(ctx context.Context, paymentID id.ID) ([]Dispute, error)
-	// Payment gives the id of the payment that a record of the provider belongs to; the zero id for none of ours.
+	// Payment returns the id of the payment that a record of the provider belongs to; the zero id if it is not a
+	// payment of this service.
 	Payment(ctx context.Context, providerRef string) (id.ID, error)
 }
 
-// BookKind is the kind of an entry.
+// BookKind is the kind of an entry in the payment provider's books.
 type BookKind string
 
-// The kinds of entries.
+// The kinds of entries in the payment provider's books.
 const (
 	BookPayment BookKind = "payment"
 	BookRefund  BookKind = "refund"
 	BookDispute BookKind = "dispute"
 )
 
-// BookCurrency is the currency of all our payments.
+// BookCurrency is the currency of all payments of this service.
 const BookCurrency = "eur"
 
-// BookEntry is a record of the provider.
+// BookEntry is an entry in the payment provider's books.
 type BookEntry struct {
 	Kind      BookKind
-	PaymentID id.ID // zero where the record names no payment of ours
+	PaymentID id.ID // The payment of the entry; zero where the entry names no payment of this service.
 	DepositID id.ID
-	RefundID  id.ID // of a refund
+	RefundID  id.ID // The refund, for an entry about a refund.
 	Ref       string
 	Amount    money.Cents
-	Currency  string // BookCurrency, unless the provider was paid in another one
-	Status    string // as in ProviderPayment, ProviderRefund or Dispute
+	Currency  string // The currency of the entry: BookCurrency, unless the provider was paid in another one.
+	Status    string // The status of the entry, as in ProviderPayment, ProviderRefund or Dispute.
 	At        time.Time
 }
 
@@ -79,34 +82,36 @@ type Dispute struct {
 	PaymentID id.ID
 	Amount    money.Cents
 	Reason    string
-	// needs_response, under_review, won, lost, warning_needs_response, warning_under_review, warning_closed
+	// The status of the dispute: needs_response, under_review, won, lost, warning_needs_response,
+	// warning_under_review or warning_closed.
 	Status        string
-	EvidenceDueBy time.Time // zero for none
+	EvidenceDueBy time.Time // The time by which the bank must have the evidence; zero for none.
 	CreatedAt     time.Time
 }
 
-// PaymentEraser deletes personal data at the provider.
+// PaymentEraser deletes personal data at the payment provider.
 type PaymentEraser interface {
-	// Forget deletes the customer and the card that a fee payment saved. The call may be repeated.
+	// Forget deletes the customer and the card that a fee payment saved at the provider. The call may be repeated.
 	Forget(ctx context.Context, feePaymentID id.ID) error
 }
 
-// PaymentChecker tries the provider's account and settings.
+// PaymentChecker tests the account and the settings at the payment provider.
 type PaymentChecker interface {
-	// Check makes real requests that move no money in live mode, and gives a line for each.
+	// Check makes real requests that move no money in live mode, and returns the result of each.
 	Check(ctx context.Context) ([]PaymentCheck, error)
 }
 
-// PaymentCheck is the result of a single check.
+// PaymentCheck is the result of a single test of the payment provider's account.
 type PaymentCheck struct {
 	Name   string
 	OK     bool
-	Detail string // for staff, without secrets
+	Detail string // The detail of the result, for staff, without secrets.
 }
 
-// PaymentSettings is what a provider makes of its settings without a request, for the doctor.
+// PaymentSettings describes the settings of a payment provider as they are read without a request, for the admin
+// command doctor.
 type PaymentSettings struct {
-	Mode    string // such as "test mode"; "": the provider has no modes
-	Problem string // "": the settings fit the environment
-	Remedy  string // what to do about Problem
+	Mode    string // The mode of the provider, such as "test mode"; "": the provider has no modes.
+	Problem string // What is wrong with the settings; "": they fit the environment.
+	Remedy  string // What staff can do about Problem.
 }

@@ -1,3 +1,3 @@
-// Package payments declares what the use cases of payments ask for: the payment provider, and what we keep of payments,
-// collections, refunds, disputes and books.
+// Package payments declares the interfaces that the use cases of payments need: the payment provider, and the
+// stores of payments, collections, refunds, disputes and books.
 package payments

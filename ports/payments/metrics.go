@@ -5,30 +5,30 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// BooksMetrics tells how the last comparison with the provider's books ended.
+// BooksMetrics measures how the last comparison with the payment provider's books ended.
 type BooksMetrics interface {
 	Differences(n int)
 }
 
-// PaymentResult is an answer of the payment provider, as svc_payments_total labels it.
+// PaymentResult is a result of a call to the payment provider, as the label of svc_payments_total.
 type PaymentResult string
 
-// The results of payments and refunds.
+// The results of payments and refunds at the payment provider.
 const (
 	PaymentSucceeded   PaymentResult = "succeeded"
 	PaymentRefused     PaymentResult = "refused"
-	PaymentVoided      PaymentResult = "voided"      // can no longer be paid
-	PaymentUnavailable PaymentResult = "unavailable" // the provider gave no answer
+	PaymentVoided      PaymentResult = "voided"      // The payment can no longer be paid.
+	PaymentUnavailable PaymentResult = "unavailable" // The provider gave no answer.
 )
 
-// PaymentResults lists every result.
+// PaymentResults lists every result of payments and refunds at the payment provider.
 var PaymentResults = []PaymentResult{PaymentSucceeded, PaymentRefused, PaymentVoided, PaymentUnavailable}
 
-// PaymentMetrics counts the provider's answers (metrics.md, "Names").
+// PaymentMetrics counts the payment provider's answers (metrics.md, "Names").
 type PaymentMetrics interface {
-	// Answered counts an answer about a payment, after it is stored: the end of a payment, each refusal of a
-	// collection, and each call without an answer. The amount counts where the payment succeeded.
+	// Answered counts a result of a payment, after it is stored: the end of a payment, each refusal of a collection,
+	// and each call without an answer. The amount counts where the payment succeeded.
 	Answered(kind deposit.PaymentKind, result PaymentResult, amount money.Cents)
-	// Refunded does the same for a refund.
+	// Refunded counts a result of a refund, after it is stored. The amount counts where the refund succeeded.
 	Refunded(result PaymentResult, amount money.Cents)
 }

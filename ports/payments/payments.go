@@ -10,158 +10,165 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// Errors of these ports. No caller of the API sees them.
+// Errors about payments and the payment provider. No caller of the API sees them.
 var (
-	// ErrPaymentExists: the deposit has a payment of the same kind that is processing or succeeded.
+	// ErrPaymentExists is returned for a new payment of a deposit that has one of the same kind, processing or
+	// succeeded.
 	ErrPaymentExists = errors.New("ports: the deposit has a payment of this kind")
-	// ErrProviderAway: the payment provider, and not this service, failed. The tenant's pages say so.
+	// ErrProviderAway is the error for a failure of the payment provider, not of this service. The tenant's pages
+	// name the provider as the cause.
 	ErrProviderAway = errors.New("ports: the payment provider failed")
-	// ErrProviderAnswered: the payment provider has read a request and refused it. The call failed, and the provider
-	// works.
+	// ErrProviderAnswered is the error for a request that the payment provider has read and refused. The call
+	// failed, but the provider works.
 	ErrProviderAnswered = errors.New("ports: the payment provider refused a request")
 )
 
-// PaymentSimulator pays at the provider's page in place of the tenant. Only the sandbox provider implements this
+// PaymentSimulator pays on the provider's page in place of the tenant. Only the sandbox provider implements this
 // interface.
 type PaymentSimulator interface {
-	// SimulatePayment ends an open payment, like a card that is accepted or refused. A payment that has ended stays
-	// unchanged.
+	// SimulatePayment ends an open payment as if the tenant had paid by card. succeeds: true if the card is
+	// accepted, false if it is refused. A payment that has ended stays unchanged.
 	SimulatePayment(ctx context.Context, paymentID id.ID, succeeds bool) error
 }
 
-// HostedPayment is a request for a hosted page.
+// HostedPayment is a request for a hosted page on which the tenant pays.
 type HostedPayment struct {
-	PaymentID   id.ID
-	DepositID   id.ID
-	Kind        deposit.PaymentKind // the page of a fee saves the card for a collection
+	PaymentID id.ID
+	DepositID id.ID
+	// The kind of the payment; the page of a fee also saves the card for a collection.
+	Kind        deposit.PaymentKind
 	Amount      money.Cents
-	Description string // what is paid, on the page and on the receipt; 250 characters at most
+	Description string // What is paid, as the page and the receipt show it; at most 250 characters.
 	Email       string
 	Locale      string
-	ReturnURL   string // target of the browser after the page, paid or not; the same in every call for a payment
-	// EndsAt is the end of the time in which the page may be paid; zero for none. A provider that can end a page by
-	// itself does so then, or as soon afterwards as it can. The service closes the page in any case.
+	// The URL to which the page sends the browser afterwards, paid or not; the same in every call for a payment.
+	ReturnURL string
+	// EndsAt is the time until which the page may be paid; zero for no end. A provider that can end a page by itself
+	// does so then, or as soon afterwards as it can. The service closes the page in any case.
 	EndsAt time.Time
 }
 
-// HostedPage is the page on which the tenant pays.
+// HostedPage is the payment provider's page on which the tenant pays.
 type HostedPage struct {
-	Ref string // the provider's id of the payment
+	Ref string // The provider's id of the payment.
 	URL string
 }
 
-// CollectRequest asks for a charge of the card that paid the fee.
+// CollectRequest is a request to charge the card that paid the fee.
 type CollectRequest struct {
-	PaymentID    id.ID // the payment of kind collection
-	FeePaymentID id.ID // the payment that stored the card
+	PaymentID    id.ID // The id of the payment of kind collection.
+	FeePaymentID id.ID // The id of the fee payment that stored the card.
 	DepositID    id.ID
 	Amount       money.Cents
 	Description  string
-	Attempt      int // counts from 1; stored before the call
+	Attempt      int // The number of the attempt, counted from 1; it is stored before the call.
 }
 
-// RefundRequest asks for money to be given back to the tenant.
+// RefundRequest is a request to give money back to the tenant.
 type RefundRequest struct {
-	RefundID  id.ID // stored before the call
+	RefundID  id.ID // The id of the refund, which is stored before the call.
 	PaymentID id.ID
 	DepositID id.ID
 	Amount    money.Cents
 }
 
-// ProviderStatus is the status of a payment at the provider.
+// ProviderStatus is the status of a payment at the payment provider.
 type ProviderStatus string
 
-// The statuses of a payment at the provider.
+// The statuses of a payment at the payment provider.
 const (
 	ProviderUnknown   ProviderStatus = "unknown"
-	ProviderOpen      ProviderStatus = "open" // the page waits for the tenant
+	ProviderOpen      ProviderStatus = "open" // The hosted page waits for the tenant.
 	ProviderSucceeded ProviderStatus = "succeeded"
 	ProviderFailed    ProviderStatus = "failed"
-	ProviderClosed    ProviderStatus = "closed" // was not paid and can no longer be paid
+	ProviderClosed    ProviderStatus = "closed" // The payment was not paid and can no longer be paid.
 )
 
-// ProviderStatuses lists every status of a payment at the provider.
+// ProviderStatuses lists every status of a payment at the payment provider.
 var ProviderStatuses = []ProviderStatus{ProviderUnknown, ProviderOpen, ProviderSucceeded, ProviderFailed,
 	ProviderClosed}
 
-// ProviderPayment is a payment in the books of the provider.
+// ProviderPayment is a payment in the books of the payment provider.
 type ProviderPayment struct {
 	Status  ProviderStatus
 	Ref     string
-	Failure string  // a code such as insufficient_funds, never a text of the provider
-	Refusal Refusal // of a collection that failed; empty otherwise
-	// PaidAt is when the tenant paid a fee, by the provider's clock; zero for every other payment. A provider that does
-	// not tell leaves it zero, and the fee counts from when the service hears of it: never earlier than it was paid.
+	Failure string  // Why the payment failed, as a code such as insufficient_funds, never as a text of the provider.
+	Refusal Refusal // The class of the refusal, for a collection that failed; empty otherwise.
+	// PaidAt is when the tenant paid a fee, by the provider's clock; zero for every other payment. It is also zero
+	// if the provider does not report the time. The fee then counts as paid when the service learns of it, which is
+	// never too early.
 	PaidAt time.Time
 }
 
-// Refusal is the class of a refused charge: what may be tried next.
+// Refusal is the class of a refused charge, which decides what may be tried next.
 type Refusal string
 
-// The classes of refusals.
+// The classes of refused charges.
 const (
-	RefusedForNow    Refusal = "later"  // the same card may be charged some days later
-	RefusedForTenant Refusal = "tenant" // the tenant has to authenticate or to choose another card
-	RefusedForGood   Refusal = "never"  // the card must not be charged again; the tenant may choose another card
+	RefusedForNow    Refusal = "later"  // The same card may be charged some days later.
+	RefusedForTenant Refusal = "tenant" // The tenant has to authenticate or to choose another card.
+	RefusedForGood   Refusal = "never"  // The card must not be charged again; the tenant may choose another card.
 )
 
-// Refusals lists every class of refusals.
+// Refusals lists every class of refused charges.
 var Refusals = []Refusal{RefusedForNow, RefusedForTenant, RefusedForGood}
 
-// RefundStatus is the status of a refund at the provider.
+// RefundStatus is the status of a refund at the payment provider.
 type RefundStatus string
 
-// The statuses of a refund at the provider.
+// The statuses of a refund at the payment provider.
 const (
 	RefundPending   RefundStatus = "pending"
 	RefundSucceeded RefundStatus = "succeeded"
-	RefundFailed    RefundStatus = "failed" // will never be paid out
+	RefundFailed    RefundStatus = "failed" // The refund will never be paid out.
 )
 
-// RefundStatuses lists every status of a refund at the provider.
+// RefundStatuses lists every status of a refund at the payment provider.
 var RefundStatuses = []RefundStatus{RefundPending, RefundSucceeded, RefundFailed}
 
-// ProviderRefund is a refund in the books of the provider.
+// ProviderRefund is a refund in the books of the payment provider.
 type ProviderRefund struct {
 	Status  RefundStatus
 	Ref     string
-	Failure string // a code such as amount_too_large
+	Failure string // Why the refund failed, as a code such as amount_too_large.
 }
 
-// Payments keeps payments.
+// Payments stores the payments of deposits: fees and collections.
 type Payments interface {
-	// Insert adds a payment before the provider is called. Returns ErrPaymentExists if the deposit has a payment of the
-	// same kind that is processing or succeeded. The transaction stays usable after such an error.
+	// Insert stores a new payment before the provider is called. Returns ErrPaymentExists if the deposit has a
+	// payment of the same kind that is processing or succeeded. The transaction stays usable after such an error.
 	Insert(ctx context.Context, p deposit.Payment) error
-	// Processing locks and gives the payment of a deposit and a kind that is processing; nil for none.
+	// Processing locks and returns the payment of a deposit and a kind that is processing; nil for none.
 	Processing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error)
-	// Update stores Status, ProviderRef, Failure, Attempts, CheckAt and SettledAt.
+	// Update stores Status, ProviderRef, Failure, Attempts, CheckAt and SettledAt of a payment.
 	Update(ctx context.Context, p deposit.Payment) error
-	// PaymentsToCheck gives processing payments with CheckAt not after at, oldest first. The call also moves CheckAt
-	// ahead, so that two dispatchers do not ask the provider about the same payment at the same time.
+	// PaymentsToCheck returns up to limit processing payments with CheckAt not after the time at, oldest first. The
+	// call also moves CheckAt ahead, so that two dispatchers do not query the provider about the same payment at the
+	// same time.
 	PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error)
 	// Payments lists the payments of a deposit, oldest first.
 	Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error)
 }
 
-// PaymentProvider is the part of PaymentProvider about the hosted page of a payment.
+// PaymentProvider makes payments at the payment provider: hosted pages, charges of a stored card, and refunds.
 type PaymentProvider interface {
-	// Open makes the hosted page of a payment, or gives the existing page. The URL of a page that can no longer be paid
-	// leads to ReturnURL. For a collection, Open first ends the provider's own charge of the amount, and replaces a
-	// page that has expired unpaid by another.
+	// Open makes the hosted page of a payment, or returns the page that exists. The URL of a page that can no longer
+	// be paid leads to ReturnURL. For a collection, Open first ends the provider's own charge of the amount, and
+	// replaces a page that has expired unpaid by another.
 	Open(ctx context.Context, r HostedPayment) (HostedPage, error)
-	// Lookup gives the present state of a payment. A payment that the provider does not know is ProviderUnknown.
+	// Lookup returns the present state of a payment at the provider. A payment that the provider does not have is
+	// ProviderUnknown.
 	Lookup(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
-	// Close makes sure that the payment can never be paid, and gives its state. A payment that succeeded before the
-	// call stays succeeded. A payment that the provider does not know can never be paid afterwards either.
+	// Close makes sure that a payment can never be paid, and returns its state. A payment that succeeded before the
+	// call stays succeeded. A payment that the provider does not have can never be paid afterwards either.
 	Close(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
-	// Collect charges the card that secured the deposit, without the tenant, after it has ended the tenant's page of
-	// the payment, if any. A second call of the same attempt gives the first answer; a call of a later attempt charges
-	// again, unless the payment has succeeded or was closed.
+	// Collect charges the card that secured the deposit, without the tenant, after it has ended the tenant's hosted
+	// page of the payment, if any. A second call for the same attempt returns the first answer; a call for a later
+	// attempt charges again, unless the payment has succeeded or was closed.
 	Collect(ctx context.Context, r CollectRequest) (ProviderPayment, error)
-	// Refund gives back a part of a payment that has succeeded, or all of it. A second call gives the state of the same
-	// refund.
+	// Refund gives back a payment that has succeeded, in part or in full. A second call returns the state of the
+	// same refund.
 	Refund(ctx context.Context, r RefundRequest) (ProviderRefund, error)
-	// LeastCharge is the smallest amount that can be charged to a card.
+	// LeastCharge returns the smallest amount that can be charged to a card.
 	LeastCharge() money.Cents
 }

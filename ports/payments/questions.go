@@ -8,69 +8,74 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// PaymentQuestion is a question to the payment provider that a callback raised. A callback is never an answer.
+// PaymentQuestion is a query to the payment provider that a callback made necessary. The callback itself is never
+// an answer.
 type PaymentQuestion struct {
-	ID          id.ID
-	PaymentID   id.ID  // zero: the provider knows which payment ProviderRef belongs to
-	ProviderRef string // "" where PaymentID is known
-	Dispute     bool   // about the disputes of the payment; otherwise about a payment that ended without success
-	Callbacks   int    // callbacks that raised the question
-	Tries       int    // earlier tries that failed
+	ID id.ID
+	// The payment to query; zero: only the provider can tell which payment ProviderRef belongs to.
+	PaymentID   id.ID
+	ProviderRef string // The provider's id of the payment; "" where PaymentID is set.
+	// true: the query is about the disputes of the payment; false: about a payment that ended without success.
+	Dispute   bool
+	Callbacks int // The number of callbacks that made the query necessary.
+	Tries     int // The number of earlier tries of the query that failed.
 }
 
-// PaymentQuestions keeps the questions that callbacks raise.
+// PaymentQuestions stores the queries to the payment provider that callbacks make necessary.
 type PaymentQuestions interface {
-	// Raise makes a payment in processing due for a check. A dispute, and a payment that ended without success,
-	// become a question that is due now. Any other callback changes nothing.
+	// Raise handles a callback. It makes a processing payment due for a check. For a dispute, and for a payment that
+	// ended without success, it stores a query that is due now. Any other callback changes nothing.
 	Raise(ctx context.Context, n Callback, questionID id.ID, now time.Time) error
-	// QuestionsDue gives up to limit questions that are due, and makes them due again, for a process that dies
-	// meanwhile: after n tries, waits[n] later; the last wait stands for all further tries.
+	// QuestionsDue returns up to limit queries that are due. It also sets when each is due again, in case this
+	// process dies: after n tries, waits[n] later; the last wait stands for all further tries.
 	QuestionsDue(ctx context.Context, now time.Time, waits []time.Duration, limit int) ([]PaymentQuestion, error)
-	// Answered removes a question, unless another callback has raised it again.
+	// Answered removes a query to the payment provider that was answered, unless another callback has made it
+	// necessary again.
 	Answered(ctx context.Context, q PaymentQuestion) error
 }
 
-// KeptDispute is a dispute as the provider told of it last.
+// KeptDispute is a dispute as the provider last reported it, with its deposit.
 type KeptDispute struct {
 	Dispute
 	DepositID id.ID
 }
 
-// DisputeSubject is what a dispute is about, with the operator who is told.
+// DisputeSubject is what a dispute is about, with the operator who gets a mail about it.
 type DisputeSubject struct {
 	Operator connect.Operator
-	Verified bool // the operator's address is
+	Verified bool // true: the operator's e-mail address is verified; false: it is not.
 	Deposit  DisputedDeposit
-	Kind     string // of the payment: fee or collection
+	Kind     string // The kind of the disputed payment: fee or collection.
 }
 
-// DisputedDeposit is what a mail says of the deposit of a disputed payment.
+// DisputedDeposit is what a mail contains of the deposit of a disputed payment.
 type DisputedDeposit struct {
 	ID             id.ID
 	Reference      string
-	RentalContract string // "" for none
+	RentalContract string // The partner's number of the rental contract; "" for none.
 }
 
-// ForgottenClient is an erased client about whom the payment provider is to forget customer and card.
+// ForgottenClient is an erased client whose customer and card the payment provider must delete.
 type ForgottenClient struct {
 	ClientID    id.ID
 	FeePayments []id.ID
 }
 
-// Disputes keeps disputes.
+// Disputes stores the disputes of payments.
 type Disputes interface {
-	// Keep stores the present state of a dispute and gives the state before; nil for a dispute that was not known. ok
-	// is false for a payment that is not ours.
+	// Keep stores the present state of a dispute and returns the state before; nil for a new dispute. ok is true if
+	// the payment belongs to this service, and false if not.
 	Keep(ctx context.Context, d Dispute, now time.Time) (before *KeptDispute, subject DisputeSubject, ok bool, err error)
-	// DisputesOf gives the disputes about the payments of a deposit, oldest first.
+	// DisputesOf returns the disputes about the payments of a deposit, oldest first.
 	DisputesOf(ctx context.Context, depositID id.ID) ([]KeptDispute, error)
 }
 
-// PaymentErasures keeps the clients whom the payment provider is to forget.
+// PaymentErasures stores the erased clients whose data the payment provider must delete.
 type PaymentErasures interface {
-	// ErasuresDue gives up to limit clients who owe nothing any more: their deposits are over, and no payment is
-	// processing. All clients that were looked at are looked at again at next; looked is their number.
+	// ErasuresDue returns up to limit erased clients who owe nothing any more: their deposits are over, and no
+	// payment is processing. All clients that were checked are checked again at next; looked is their number.
 	ErasuresDue(ctx context.Context, now, next time.Time, limit int) (due []ForgottenClient, looked int, err error)
-	// Forgotten removes a client from those that are due. ok is false if another dispatcher has.
+	// Forgotten removes a client from those whose data the provider must delete. ok is true if it did, and false if
+	// another dispatcher has.
 	Forgotten(ctx context.Context, clientID id.ID) (ok bool, err error)
 }

@@ -8,29 +8,31 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// AuditEntry is an action of an actor.
+// AuditEntry is an entry of the audit log: who did what to which object, and when.
 type AuditEntry struct {
 	ID      id.ID
 	At      time.Time
 	Actor   actor.Actor
-	Action  string // such as "link.revoke": a verb of app/platform/audit
-	Subject string // outside id of the changed object
+	Action  string // The action as a verb of app/platform/audit, such as "link.revoke".
+	Subject string // The outside id of the changed object.
 	Detail  map[string]string
-	// RequestID is the request of the action; "" for actions of the clock and of admin commands. Append takes the
-	// request id from its context (RequestIDOf), and AuditLog gives it back.
+	// RequestID is the id of the HTTP request that caused the action; "" for actions of the clock and of admin
+	// commands. Append takes the request id from its context (RequestIDOf); the reading methods return it.
 	RequestID string
 }
 
-// AuditLog is an append-only record of actions and actors. An entry commits with the action.
+// AuditLog is an append-only log of the actions of actors. An entry commits in the transaction of its action.
 type AuditLog interface {
 	Append(ctx context.Context, e AuditEntry) error
-	// AuditEntries gives up to limit entries, newest first.
+	// AuditEntries returns up to limit entries of the audit log that match a filter, newest first.
 	AuditEntries(ctx context.Context, f AuditFilter, limit int) ([]AuditEntry, error)
-	// AuditEntriesAfter gives up to limit entries behind after and before the time end, in the order of time and id.
+	// AuditEntriesAfter returns up to limit entries of the audit log behind the place after and before the time end,
+	// ordered by time and id.
 	AuditEntriesAfter(ctx context.Context, after AuditPlace, end time.Time, limit int) ([]AuditEntry, error)
 }
 
-// AuditPlace is a place in the order of the audit log. Without an id the place is before all entries of its time.
+// AuditPlace is a place in the audit log, whose entries are ordered by time and id. Without an id the place is
+// before all entries of its time.
 type AuditPlace struct {
 	At time.Time
 	ID id.ID

@@ -13,73 +13,78 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// Changes applies frequent changes. Changes that arrive at the same time share a transaction, which costs less per
-// change (ADR 0006).
+// Changes applies the frequent kinds of changes to the database. Changes that arrive at the same time share a
+// transaction, which costs less per change (ADR 0006).
 type Changes interface {
-	// Apply reads the rows that the change needs, calls Decide, and commits all of its writes or none. Sharing a
-	// transaction is invisible to a change: the rows it reads are committed, and no other change has locked them for
-	// update.
+	// Apply reads the rows that a change needs, calls its Decide, and commits all of its writes or none. A change
+	// cannot notice that it shares a transaction: the rows it reads are committed, and no other change has locked
+	// them for update.
 	//
-	// Returns ErrKeyInUse, ErrReferenceTaken, ErrStale, the error of Decide, or service_unavailable when the database
-	// cannot be reached in time.
+	// Returns ErrKeyInUse, ErrReferenceTaken, ErrStale, the error of Decide, or service_unavailable when the
+	// database cannot be reached in time.
 	Apply(ctx context.Context, change Change) error
 }
 
-// Change is data: the rows to read and lock, and the decision that turns the rows into writes.
+// Change is a change of the database as data: the rows to read and lock, and the decision that turns these rows
+// into writes.
 type Change struct {
 	Needs Needs
-	// Decide has no side effects. Decide may run twice; only the writes of the last run count. An error ends the change
-	// without writes. ErrNeedsMore says that the decision depends on rows that Needs cannot name.
+	// Decide returns the writes of a change for the rows that were found. It has no side effects. Decide may run
+	// twice; only the writes of the last run count. An error ends the change without writes. ErrNeedsMore means that
+	// the decision depends on rows that Needs cannot name.
 	Decide func(Found) (Writes, error)
 }
 
-// ErrNeedsMore asks the caller of Changes.Apply to do the work in UnitOfWork.WithinTx.
+// ErrNeedsMore is returned by Changes.Apply for a change that reads more rows than Needs can name. Its caller
+// then makes the change in UnitOfWork.WithinTx.
 var ErrNeedsMore = errors.New("ports: a change needs more than Needs can name")
 
-// Needs names the rows that a change reads. A zero field is not read.
+// Needs names the rows that a change reads. The rows of a field with its zero value are not read.
 type Needs struct {
-	Key     *IdempotencyKey // claimed until the change ends
-	Now     time.Time       // a response stored IdempotencyWindow before Now does not count; set with Key
-	Deposit id.ID           // locked for update
-	Link    AccountLink     // the newest link of partner and account, share-locked
-	Client  AccountClient   // share-locked
+	Key *IdempotencyKey // The idempotency key that the change claims until it ends.
+	// The time of the request, set with Key: a response stored longer than IdempotencyWindow before Now does not
+	// count.
+	Now     time.Time
+	Deposit id.ID         // The id of the deposit whose row is locked for update.
+	Link    AccountLink   // The partner and the account whose newest link is read with a share lock.
+	Client  AccountClient // The client whose row is read with a share lock.
 }
 
 // AccountLink names the newest link between a partner and an account, active or revoked.
 type AccountLink struct{ PartnerID, AccountID id.ID }
 
-// AccountClient names a client of an account.
+// AccountClient names a client of an account by both ids.
 type AccountClient struct{ AccountID, ClientID id.ID }
 
-// Found holds the rows that Needs names. A nil field was not requested, or its row does not exist. When Stored is set,
-// the change was made before, and the other fields may be nil although their rows exist.
+// Found holds the rows that Needs names. A nil field was not requested, or its row does not exist. When Stored is
+// set, an earlier request made the change, and the other fields may be nil although their rows exist.
 type Found struct {
-	Stored  *StoredResponse // of Needs.Key
+	Stored  *StoredResponse // The response that is stored for the idempotency key Needs.Key.
 	Deposit *deposit.Deposit
 	Link    *LinkedAccount
-	Client  *tenant.Client // not erased
+	Client  *tenant.Client // The client, unless the client is erased.
 }
 
-// Writes are the rows that a change writes. A nil field is not written.
+// Writes are the rows that a change writes to the database. A nil field is not written.
 type Writes struct {
 	Insert     *NewDeposit
 	Transition *DepositTransition
 	Event      *Event
-	Response   *StoredResponse // stored under Needs.Key
+	Response   *StoredResponse // The response to store for the idempotency key Needs.Key.
 }
 
-// None reports whether no field is set.
+// None reports whether a change writes nothing.
 func (w Writes) None() bool {
 	return w.Insert == nil && w.Transition == nil && w.Event == nil && w.Response == nil
 }
 
-// NewDeposit is a deposit to insert, with the token of its checkout URL.
+// NewDeposit is a deposit to insert, with the secret token of its checkout URL.
 type NewDeposit struct {
 	Deposit       *deposit.Deposit
 	CheckoutToken secret.Text
 }
 
-// DepositTransition is a deposit after a transition, and the transition.
+// DepositTransition is a deposit after a transition of its status, and the transition itself.
 type DepositTransition struct {
 	Deposit    *deposit.Deposit
 	Transition deposit.Transition
@@ -88,5 +93,6 @@ type DepositTransition struct {
 // LinkedAccount is a link, with the details of the account that the partner may see.
 type LinkedAccount struct {
 	connect.Link
-	MaxAmountCents money.Cents // the ceiling; the default, if none was negotiated
+	// The ceiling of a deposit's amount for the account; the default ceiling, if none was negotiated.
+	MaxAmountCents money.Cents
 }

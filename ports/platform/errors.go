@@ -4,10 +4,10 @@ import (
 	"errors"
 )
 
-// Errors of these ports. No caller of the API sees them.
+// Errors with which stores refuse a write. No caller of the API sees them.
 var (
-	// ErrReferenceTaken: another deposit has the random reference of a new deposit.
+	// ErrReferenceTaken is returned for a new deposit whose random reference another deposit has.
 	ErrReferenceTaken = errors.New("ports: deposit reference taken")
-	// ErrStale: a guarded update found another version of the row.
+	// ErrStale is returned for an update of a row whose version has changed since the row was read.
 	ErrStale = errors.New("ports: stale version")
 )

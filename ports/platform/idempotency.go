@@ -8,7 +8,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Faults of Idempotency-Key (api.md §1, "Idempotency").
+// Faults that refuse a request because of its Idempotency-Key (api.md §1, "Idempotency").
 var (
 	ErrInvalidKey = fault.New(fault.Invalid, "invalid_idempotency_key", "Idempotency-Key must be a UUID v4.")
 	ErrKeyInUse   = fault.New(fault.Conflict, "idempotency_key_in_use",
@@ -17,51 +17,54 @@ var (
 		"This Idempotency-Key was used with another request body.")
 )
 
-// IdempotencyWindow is how long a response is replayed (service.md, "Limits").
+// IdempotencyWindow is how long a stored response is replayed (service.md, "Limits").
 const IdempotencyWindow = 24 * time.Hour
 
-// IdempotencyKey is a request with an Idempotency-Key, or an operator's form. The owner is the partner, not the API
-// key, so the key outlives a rotation of API keys. The owner of a form is the operator's account.
+// IdempotencyKey is an Idempotency-Key with the request that carries it, or an operator's form with its key. The
+// owner is the partner, not the API key, so the key outlives a change of API keys. The owner of a form is the
+// operator's account.
 type IdempotencyKey struct {
 	Owner       id.ID
-	Route       string // method and path, ids included
+	Route       string // The method and the path of the request, with the ids in the path.
 	Key         [16]byte
-	Fingerprint [32]byte // SHA-256 of the canonical JSON of the body
-	Epoch       Epoch    // of the database when the request began; zero: the cache is not used
+	Fingerprint [32]byte // The SHA-256 of the canonical JSON of the request's body.
+	Epoch       Epoch    // The restore epoch of the database when the request began; zero: the cache is not used.
 
-	// Cached is the response that the cache holds for the key; nil: none. Nobody has compared its fingerprint and age
-	// yet.
+	// Cached is the response that the cache holds for the idempotency key; nil: none. Its fingerprint and its age
+	// have not been checked yet.
 	Cached *StoredResponse
 }
 
-// StoredResponse is a successful response, byte by byte.
+// StoredResponse is a successful response, byte by byte, as it is stored for an idempotency key.
 type StoredResponse struct {
 	Fingerprint [32]byte
-	Code        int // of the caller (idempotent.Response); 0: none
+	Code        int // The response code, whose meaning the use case chooses (idempotent.Response); 0: none.
 	Body        []byte
 	CreatedAt   time.Time
 }
 
-// IdempotencyCache is the fast path of replays in Redis. The cache may lose anything at any time; a loss costs only
-// time. Without Redis, and for a key whose Epoch is zero, the cache holds nothing. A response is found in the epoch
-// alone in which its request began: a restore from a backup may have taken back the effect.
+// IdempotencyCache is the cache of stored responses in Redis, for quick replays. The cache may lose anything at
+// any time; a loss costs only time. Without Redis, and for a key whose Epoch is zero, the cache holds nothing. A
+// response is found only in the restore epoch in which its request began: a restore from a backup may have undone
+// the effect.
 type IdempotencyCache interface {
 	// Admit counts a request as Limiter.Allow does, and returns the response that this process has cached for its
-	// Idempotency-Key. Returns nil without one, also where only another process has cached the response.
+	// Idempotency-Key. The response is nil if there is none, also where only another process has cached one.
 	Admit(ctx context.Context, k IdempotencyKey, rules ...LimitRule) (LimitDecision, *StoredResponse)
-	// Keep caches a committed response, and returns before the response is cached.
+	// Keep caches a committed response. It returns before the response is in the cache.
 	Keep(k IdempotencyKey, r StoredResponse)
 }
 
-// Idempotency stores responses durably. Claim and Store run in the transaction of the effect.
+// Idempotency stores the responses of idempotency keys durably. Claim and Store run in the transaction of the
+// request's effect.
 type Idempotency interface {
-	// Claim takes the key until the transaction ends, and returns the stored response younger than IdempotencyWindow;
-	// nil if no such response exists. A stored response is returned even if another transaction holds the key. Returns
-	// ErrKeyInUse, without waiting, while another transaction holds a key without a response.
+	// Claim takes an idempotency key until the transaction ends, and returns its stored response if it is younger
+	// than IdempotencyWindow, or nil. A stored response is returned even if another transaction holds the key.
+	// Returns ErrKeyInUse, without waiting, while another transaction holds a key without a response.
 	Claim(ctx context.Context, k IdempotencyKey, now time.Time) (*StoredResponse, error)
-	// Store stores the response of a claimed key, encrypted. The transaction fails and runs again if the key holds a
-	// response younger than IdempotencyWindow: two requests must never both have their effect.
+	// Store stores the response of a claimed idempotency key, encrypted. The transaction fails and runs again if the
+	// key has a response younger than IdempotencyWindow: two requests must never both have their effect.
 	Store(ctx context.Context, k IdempotencyKey, r StoredResponse) error
-	// DeleteExpired removes up to limit responses created before at.
+	// DeleteExpired removes up to limit stored responses created before the time at, and returns their number.
 	DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error)
 }

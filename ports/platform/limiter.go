@@ -7,31 +7,32 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Limiter counts requests against limits. While Redis is away, the limiter allows every request and counts that in a
-// metric (api.md §1, "Rate limits").
+// Limiter counts requests against rate limits. While Redis is unreachable, the limiter allows every request and
+// counts that in a metric (api.md §1, "Rate limits").
 type Limiter interface {
 	// Allow counts a request under every rule if all rules allow the request. A refused request is not counted.
 	Allow(ctx context.Context, rules ...LimitRule) LimitDecision
-	// Refund takes back a request that Allow counted under every rule, because the request turned out to be harmless. A
-	// refund that is lost costs the key a request until the window has passed.
+	// Refund takes back a request that Allow has counted under every rule, because the request turned out to be
+	// harmless. If a refund is lost, the key has a request less until its window has passed.
 	Refund(ctx context.Context, rules ...LimitRule)
 }
 
-// LimitRule bounds the requests of a key, in a minute or in an hour.
+// LimitRule is a rate limit: it bounds the requests of a key in a minute or in an hour.
 type LimitRule struct {
-	Name      string // of the rule, as its decisions have it
-	Key       string // a partner, an address, or an e-mail
-	PerMinute int    // 0: PerHour counts
+	Name      string // The name of the rate limit, which decisions of this rule carry.
+	Key       string // Whose requests are counted: a partner, a network address, or an e-mail address.
+	PerMinute int    // The most requests of the key in a minute; 0: PerHour applies instead.
 	PerHour   int
-	// Tallied: while more than half of the limit is left, a process may count requests itself, and tell the others of them
-	// a moment later (docs/decisions/0006-request.md).
+	// Tallied: true allows a process to count requests by itself while more than half of the limit is left, and to
+	// report them to the other processes a moment later (docs/decisions/0006-request.md); false: Redis counts every
+	// request.
 	Tallied bool
 }
 
-// PartnerLimitKey is the key of the rules for a partner's requests.
+// PartnerLimitKey returns the key under which the rate limits count a partner's requests.
 func PartnerLimitKey(partnerID id.ID) string { return "partner:" + partnerID.Encode() }
 
-// Bound gives the most requests and the window in which they count.
+// Bound returns the most requests of a rate limit, and the time window in which they count.
 func (r LimitRule) Bound() (limit int, window time.Duration) {
 	if r.PerMinute == 0 {
 		return r.PerHour, time.Hour
@@ -39,12 +40,13 @@ func (r LimitRule) Bound() (limit int, window time.Duration) {
 	return r.PerMinute, time.Minute
 }
 
-// LimitDecision is the answer of the rule with the fewest requests left.
+// LimitDecision is the result of a rate limit; of several rules, that of the rule with the fewest requests left.
 type LimitDecision struct {
-	Allowed    bool
-	Name       string
-	Max        int // of the rule, in its window
-	Remaining  int
-	Reset      time.Duration // until the whole quota is available again
-	RetryAfter time.Duration // 0 unless refused
+	Allowed   bool
+	Name      string
+	Max       int // The most requests that the rule allows in its window.
+	Remaining int
+	Reset     time.Duration // The time until the whole quota of the rule is available again.
+	// How long a refused caller is to wait before the next request; 0 for an allowed request.
+	RetryAfter time.Duration
 }

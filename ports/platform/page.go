@@ -6,37 +6,39 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Page asks for a part of a list, which is sorted newest first.
+// Page requests a page of a list that is sorted newest first.
 type Page struct {
-	Limit  int    // 1 to 100
-	Cursor Cursor // zero: the first page
-	// Back asks for the page before the cursor instead of the one after it, where a list offers that.
+	Limit  int    // The largest number of items on a page, 1 to 100.
+	Cursor Cursor // The place in the list after which the page begins; zero: the first page.
+	// Back: true requests the page before the cursor, where the list can be read backwards; false the page after it.
 	Back bool
-	// Rows, if set, counts the rows that are read to find those that fit the filters of the list.
+	// Rows, if set, counts the rows that are read to find those that match the filters of the list.
 	Rows *int
 }
 
 // PageReads is the number of rows after whose reading a page ends (api.md §1, "Lists").
 const PageReads = 2000
 
-// Cursor is the sort key of the last row of a page; the next page begins after that row. Package adapters/http makes
-// the outside form, which is opaque to callers.
+// Cursor is the sort key of the last row of a page; the next page begins after that row. Package adapters/http
+// encodes a cursor for callers of the API, who cannot read it.
 type Cursor struct {
 	At time.Time
 	ID id.ID
 }
 
-// IsZero reports whether the cursor is at the start of the list.
+// IsZero reports whether a cursor is at the start of the list.
 func (c Cursor) IsZero() bool { return c.ID.IsZero() }
 
-// List is a page of a list. Next is where the reading goes on in its direction, and zero on the last page. A page with
-// Next may hold fewer items than its limit, or none: the rows that a page reads are bounded (api.md §1, "Lists").
+// List is a page of a list. Next is the cursor from which the next page is read in the same direction; it is zero
+// on the last page. A page with Next may hold fewer items than its limit, or none: the number of rows that a page
+// reads is bounded (api.md §1, "Lists").
 type List[T any] struct {
 	Items []T
 	Next  Cursor
 }
 
-// ListedTables are the tables whose rows are listed: a row of them that cannot be read is passed over and counted.
+// ListedTables are the database tables whose rows the API lists. A row of these tables that cannot be read is
+// skipped and counted.
 var ListedTables = []string{
 	"account_links", "accounts", "api_keys", "clients", "deliveries", "deposits", "events", "webhook_subscriptions",
 }

@@ -7,11 +7,12 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Epoch names a stretch of the database's history that no restore from a backup interrupts. The zero value: unknown.
+// Epoch is the id of a restore epoch: a stretch of the database's history that no restore from a backup
+// interrupts. The zero value: the epoch is unknown.
 type Epoch [16]byte
 
-// Restores ends restores from a backup.
+// Restores completes the restores of the database from a backup.
 type Restores interface {
-	// Finish begins the restore epoch with that id.
+	// Finish completes a restore: it begins the restore epoch with a new id at a time.
 	Finish(ctx context.Context, epoch id.ID, at time.Time) error
 }

@@ -9,12 +9,13 @@ import (
 
 // ConnectSecrets finds the secret with which a partner signs its connect URLs.
 type ConnectSecrets interface {
-	// ConnectSecret returns "" for a partner without a connect secret.
+	// ConnectSecret returns the connect secret of a partner, or "" for a partner without one.
 	ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error)
 }
 
-// SigningSecrets finds the secrets with which deliveries to a partner are signed now.
+// SigningSecrets finds the secrets with which the deliveries to a partner are signed at present.
 type SigningSecrets interface {
-	// SigningSecrets gives the signing secret of each subscription of a partner, without the deleted ones.
+	// SigningSecrets returns the signing secret of each subscription of a partner, except of deleted ones, by the
+	// subscription's id.
 	SigningSecrets(ctx context.Context, partnerID id.ID) (map[id.ID]secret.Text, error)
 }

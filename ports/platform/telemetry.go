@@ -8,17 +8,18 @@ import (
 
 // JobMetrics counts the rounds of jobs that run by the clock (metrics.md, "Names").
 type JobMetrics interface {
-	// Ran counts a round that ended now. succeeded is false after an error or a panic.
+	// Ran counts a round of a job that ended now. succeeded is true for a round without an error, and false after an
+	// error or a panic.
 	Ran(job string, succeeded bool)
 }
 
-// MailMetrics counts attempts to send a mail (metrics.md, "Names").
+// MailMetrics counts the attempts to send a mail (metrics.md, "Names").
 type MailMetrics interface {
-	// Attempted counts an attempt that ended. sent tells whether the mail server took the mail.
+	// Attempted counts an attempt to send a mail. sent: true if the mail server took the mail, false if not.
 	Attempted(sent bool)
 }
 
-// TraceIDOf is the id of the trace that a W3C traceparent names; "" for another text.
+// TraceIDOf returns the trace id in a W3C traceparent; "" for a text of another form.
 func TraceIDOf(traceParent string) string {
 	parts := strings.Split(traceParent, "-")
 	if len(parts) != 4 {
@@ -27,7 +28,8 @@ func TraceIDOf(traceParent string) string {
 	return parts[1]
 }
 
-// RecordedTraceOf is the id of the trace that a W3C traceparent names, if the flags say that it is recorded; else "".
+// RecordedTraceOf returns the trace id in a W3C traceparent if its flags mark the trace as recorded, and ""
+// otherwise.
 func RecordedTraceOf(traceParent string) string {
 	flags, err := strconv.ParseUint(traceParent[strings.LastIndexByte(traceParent, '-')+1:], 16, 8)
 	if err != nil || flags&1 == 0 {
@@ -38,7 +40,7 @@ func RecordedTraceOf(traceParent string) string {
 
 type requestIDKey struct{}
 
-// WithRequestID returns a context that belongs to a request, so that log lines can name the request.
+// WithRequestID returns a context that belongs to a request, so that log lines can name the request's id.
 func WithRequestID(ctx context.Context, requestID string) context.Context {
 	return context.WithValue(ctx, requestIDKey{}, requestID)
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Waiting tells which work waits for a job of the dispatcher.
+// Waiting reports for each job of the dispatcher whether work waits for it: true: work waits, false: none.
 type Waiting struct {
 	IdleCheckouts    bool
 	ExpiredCheckouts bool
@@ -13,7 +13,7 @@ type Waiting struct {
 	SecuredNotices   bool
 	TenantNotices    bool
 	PaymentQuestions bool
-	Payments         bool // in processing
+	Payments         bool // true: a payment with the status processing is due for a check; false: none is.
 	Refunds          bool
 	PasswordRequests bool
 	Mails            bool
@@ -24,7 +24,7 @@ type Waiting struct {
 
 // WaitingWork is the query for the work that waits for the dispatcher's jobs.
 type WaitingWork interface {
-	// WaitingWork tells what is due at now; a checkout is idle whose last step was before idleBefore. Work that another
-	// process has taken may be named, too.
+	// WaitingWork returns which work is due at now; a checkout is idle whose last step was before idleBefore. The
+	// result may include work that another process has taken.
 	WaitingWork(ctx context.Context, now, idleBefore time.Time) (Waiting, error)
 }

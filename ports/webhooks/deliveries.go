@@ -16,38 +16,38 @@ type DeliveryFilter struct {
 	Created   ports.Span
 }
 
-// Deliveries adds deliveries that the relay does not make: tests and redeliveries.
+// Deliveries reads deliveries, and adds those that the relay does not make: tests and redeliveries.
 type Deliveries interface {
-	// InsertTest adds a test delivery, which is due at once and goes out before all others. CreatedAt is the time in
-	// the id.
+	// InsertTest stores a test delivery, which is due at once and is sent before all others. Its CreatedAt is the
+	// time in its id.
 	InsertTest(ctx context.Context, d webhook.Delivery) error
-	// TestsInFlight counts the tests of a partner that are due or dispatched, with those of the transaction. A further
-	// call for the partner waits until the transaction has ended.
+	// TestsInFlight counts the tests of a partner that are due or dispatched, including those of the transaction. A
+	// further call for the partner waits until the transaction has ended.
 	TestsInFlight(ctx context.Context, partnerID id.ID) (int, error)
-	// Redeliver adds a redelivery for each copy and gives the redeliveries without bodies. The first is due at once, and
-	// the others follow at the pace of a replay. A copy of a
-	// redelivery refers to the original; a copy of a test is a test. Redeliver skips deliveries of other subscriptions,
-	// and adds none if the subscription is disabled or deleted. A lock keeps the subscription unchanged until the
-	// commit.
+	// Redeliver stores a redelivery for each of the copies and returns the redeliveries without bodies. The first is
+	// due at once, and the others follow at the pace of a replay. A copy of a redelivery refers to the original; a
+	// copy of a test is a test. Redeliver skips deliveries of other subscriptions, and stores none if the
+	// subscription is disabled or deleted. A lock keeps the subscription unchanged until the commit.
 	Redeliver(ctx context.Context, subscriptionID id.ID, copies []Redelivery) ([]webhook.Delivery, error)
-	// Deliveries lists deliveries with attempts and without bodies.
+	// Deliveries lists the deliveries of a subscription with attempts and without bodies.
 	Deliveries(ctx context.Context, subscriptionID id.ID, f DeliveryFilter,
 		page ports.Page) (ports.List[webhook.Delivery], error)
-	// Delivery gives a delivery with body and attempts. Returns webhook.ErrDeliveryNotFound.
+	// Delivery returns a delivery with body and attempts, or webhook.ErrDeliveryNotFound.
 	Delivery(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error)
-	// DeliveriesMade gives the newest deliveries of a subscription that were made in a time span, up to limit, with
-	// their bodies alone.
+	// DeliveriesMade returns the newest deliveries of a subscription that were made in a time span, up to limit,
+	// with their bodies alone.
 	DeliveriesMade(ctx context.Context, subscriptionID id.ID, made ports.Span, limit int) ([]webhook.Sent, error)
-	// DeliveriesAbout is DeliveriesMade for those that tell of a deposit.
+	// DeliveriesAbout returns the newest deliveries of a subscription that are about a deposit, up to limit, with
+	// their bodies alone.
 	DeliveriesAbout(ctx context.Context, subscriptionID, depositID id.ID, limit int) ([]webhook.Sent, error)
-	// DeliveriesOfDeposit gives up to limit deliveries of all subscriptions that tell of a deposit, newest first,
-	// without bodies.
+	// DeliveriesOfDeposit returns up to limit deliveries of all subscriptions that are about a deposit, newest
+	// first, without bodies.
 	DeliveriesOfDeposit(ctx context.Context, depositID id.ID, limit int) ([]webhook.Delivery, error)
-	// DeliveriesOfEvent gives the deliveries of an event, oldest first, without bodies. Redeliveries of an event
+	// DeliveriesOfEvent returns the deliveries of an event, oldest first, without bodies. Redeliveries of an event
 	// without a deposit are not found.
 	DeliveriesOfEvent(ctx context.Context, e EventView) ([]webhook.Delivery, error)
-	// FindDelivery gives a delivery of any subscription, with its attempts. Returns webhook.ErrDeliveryNotFound.
+	// FindDelivery returns a delivery of any subscription, with its attempts, or webhook.ErrDeliveryNotFound.
 	FindDelivery(ctx context.Context, deliveryID id.ID) (webhook.Delivery, error)
-	// LastDeliveries gives the newest deliveries of a subscription, up to limit, without bodies.
+	// LastDeliveries returns the newest deliveries of a subscription, up to limit, without bodies.
 	LastDeliveries(ctx context.Context, subscriptionID id.ID, limit int) ([]webhook.Delivery, error)
 }

@@ -1,3 +1,3 @@
-// Package webhooks declares what the use cases of webhooks ask for: subscriptions with their deliveries, the feed, and
-// the stores, queue and sender of the dispatcher.
+// Package webhooks declares the interfaces that the use cases of webhooks need: subscriptions with their
+// deliveries, the feed, and the stores, queue and sender of the dispatcher.
 package webhooks

@@ -8,18 +8,18 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// ProbeOf selects failing endpoints: those that match every field that is not zero.
+// ProbeOf selects the failing endpoints to probe: those that match every field that is not zero.
 type ProbeOf struct {
 	SubscriptionID, PartnerID id.ID
-	// FailedSince selects the endpoints that failed at that time or later, those too that have succeeded since; zero:
-	// all that fail.
+	// FailedSince selects the endpoints that failed at that time or later, including those that have succeeded
+	// since; zero: all that are failing now.
 	FailedSince time.Time
 }
 
-// Probed counts what a probe changed.
+// Probed counts what a probe of endpoints changed.
 type Probed struct {
-	Circuits   int // open ones, which send a probe now
-	Deliveries int // waiting for their retry, which are due now
+	Circuits   int // The number of open circuits that send a probe now.
+	Deliveries int // The number of deliveries that waited for their retry and are due now.
 }
 
 // Endpoints reads and probes the endpoints of subscriptions.
@@ -33,7 +33,7 @@ type EndpointReader interface {
 	Endpoints(ctx context.Context) ([]webhook.Endpoint, error)
 }
 
-// Prober probes endpoints, in a transaction.
+// Prober makes failing endpoints be tried again at once, in a transaction.
 type Prober interface {
 	// Probe lets the open circuits of enabled, failing endpoints send a probe now, and makes the retries of these
 	// endpoints due now.

@@ -8,32 +8,34 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// Redelivery names a delivery, Of, and the id of the redelivery to make, As. CreatedAt of the redelivery is the time in
-// As.
+// Redelivery names a delivery, Of, and the id of the redelivery to make, As. CreatedAt of the redelivery is the
+// time in As.
 type Redelivery struct{ Of, As id.ID }
 
-// Replays writes replays.
+// Replays stores replays, which make redeliveries for a time range.
 type Replays interface {
-	// Insert adds a new replay, unless its subscription has most unfinished ones. Returns webhook.ErrReplayLimit, which
-	// concurrent inserts cannot evade.
+	// Insert stores a new replay, unless its subscription has as many unfinished ones as most. Returns
+	// webhook.ErrReplayLimit; concurrent inserts cannot exceed the limit.
 	Insert(ctx context.Context, r webhook.Replay, most int) error
-	// Next gives a replay that may make a step at now, and locks it and its partner; ok is false if there is none. Next
-	// passes over partners that another dispatcher has locked. A subscription's oldest replay comes first, and none while
-	// the subscription is disabled. The subscriptions of a partner take turns, at the partner's pace.
+	// Next returns a replay that may make a step at now, and locks it and its partner; ok is true if there is one,
+	// and false if not. Next skips partners that another dispatcher has locked. A subscription's oldest replay comes
+	// first, and none while the subscription is disabled. The subscriptions of a partner take turns, at the
+	// partner's pace.
 	Next(ctx context.Context, now time.Time) (r webhook.Replay, ok bool, err error)
-	// Matching lists up to limit deliveries after the replay's cursor that match the replay, oldest first; none if the
-	// subscription is deleted. upTo is the last delivery that was read where webhook.ReplayReads were read and fewer
-	// match; zero otherwise.
+	// Matching lists up to limit deliveries after the replay's cursor that match the replay, oldest first; none if
+	// the subscription is deleted. If webhook.ReplayReads deliveries were read and fewer than limit match, upTo is
+	// the last that was read; otherwise it is zero.
 	Matching(ctx context.Context, r webhook.Replay, limit int) (found []id.ID, upTo id.ID, err error)
-	// WaitingRedeliveries counts the redeliveries of a subscription without an attempt among its newest
-	// webhook.ReplayLooks deliveries.
+	// WaitingRedeliveries counts the redeliveries without an attempt among the newest webhook.ReplayLooks deliveries
+	// of a subscription.
 	WaitingRedeliveries(ctx context.Context, subscriptionID id.ID) (int, error)
-	// Update stores the progress of a replay, and how long the partner's replays are paced, unless another dispatcher has
-	// stored progress since before was read.
+	// Update stores the progress of a replay, and how long the partner's replays are paced, unless another
+	// dispatcher has stored progress since before was read.
 	Update(ctx context.Context, before, after webhook.Replay) error
-	// DeleteFinished removes up to limit finished replays that were created before at, and returns the number.
+	// DeleteFinished removes up to limit finished replays that were created before the time at, and returns the
+	// number.
 	DeleteFinished(ctx context.Context, at time.Time, limit int) (int, error)
-	// Replay returns webhook.ErrReplayNotFound.
+	// Replay returns the replay with an id, or webhook.ErrReplayNotFound.
 	Replay(ctx context.Context, replayID id.ID) (webhook.Replay, error)
 	// Unfinished counts the replays of a subscription that are not finished.
 	Unfinished(ctx context.Context, subscriptionID id.ID) (int, error)

@@ -12,24 +12,25 @@ import (
 type EndedDelivery struct {
 	SubscriptionID id.ID
 	Event          webhook.EventName
-	EventAt        time.Time // the commit of the change
+	EventAt        time.Time // The time at which the change behind the event committed.
 }
 
-// Retention makes and drops the daily partitions of events and attempts.
+// Retention makes and drops the daily partitions of events and attempts, and removes old deliveries.
 type Retention interface {
 	// EnsurePartitions makes the daily partitions of the next days, and of past days whose rows are in a default
-	// partition. A day that fails stops no other; the error names each such day.
+	// partition. If a day fails, the others are still made; the error names each day that failed.
 	EnsurePartitions(ctx context.Context, days int) error
-	// DropPartitions drops the partitions of events and attempts in which every row is older than days.
+	// DropPartitions drops the partitions of events and attempts in which every row is more than the given number of
+	// days old.
 	DropPartitions(ctx context.Context, days int) error
-	// EndParkedDeliveries ends up to limit parked deliveries that were created before at as failed, with the reason
-	// webhook.WebhookDisabled, and returns those that ended.
+	// EndParkedDeliveries ends up to limit parked deliveries that were created before the time at as failed, with
+	// the reason webhook.WebhookDisabled, and returns those that ended.
 	EndParkedDeliveries(ctx context.Context, at time.Time, limit int) (ended []EndedDelivery, err error)
-	// DeleteFinishedDeliveries removes up to limit finished deliveries that were created before at and ended before
-	// endedBy, and returns the number.
+	// DeleteFinishedDeliveries removes up to limit finished deliveries that were created before the time at and
+	// ended before endedBy, and returns the number.
 	DeleteFinishedDeliveries(ctx context.Context, at, endedBy time.Time, limit int) (int, error)
-	// TidyDeliveries finishes the work of requests that enabled or deleted a subscription with many deliveries: a call
-	// releases parked deliveries, releasePerSecond of them in each second, and cancels deliveries of deleted
+	// TidyDeliveries finishes the work of requests that enabled or deleted a subscription with many deliveries: a
+	// call releases parked deliveries, releasePerSecond of them in each second, and cancels deliveries of deleted
 	// subscriptions, a bounded number of each. moved is 0 once no such delivery is left.
 	TidyDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error)
 }

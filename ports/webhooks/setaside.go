@@ -9,9 +9,9 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// Errors of these ports. No caller of the API sees them.
+// Errors about events that are set aside. No caller of the API sees them.
 var (
-	// ErrNotSetAside: no event with the id is set aside.
+	// ErrNotSetAside is the error for an event id under which no event is set aside.
 	ErrNotSetAside = errors.New("ports: the event is not set aside")
 )
 
@@ -20,21 +20,21 @@ type SetAsideEvent struct {
 	ID        id.ID
 	PartnerID id.ID
 	Name      webhook.EventName
-	DepositID id.ID // zero for rental_operator.linked
+	DepositID id.ID // The deposit that the event is about; zero for rental_operator.linked.
 	CreatedAt time.Time
-	At        time.Time // when the event was set aside
-	Reason    string    // why, in the words of the database
+	At        time.Time // The time at which the event was set aside.
+	Reason    string    // Why the event was set aside, in the words of the database.
 }
 
-// SetAside lists the events that are set aside.
+// SetAside reads and ends events that are set aside.
 type SetAside interface {
-	// SetAsideEvents gives up to limit events, oldest first.
+	// SetAsideEvents returns up to limit events that are set aside, oldest first.
 	SetAsideEvents(ctx context.Context, limit int) ([]SetAsideEvent, error)
-	// Retry moves an event that was set aside back to the outbox, and gives what was known of it.
+	// Retry moves an event that was set aside back to the outbox, and returns the event.
 	//
 	// Returns ErrNotSetAside.
 	Retry(ctx context.Context, eventID id.ID) (SetAsideEvent, error)
-	// Drop deletes an event that was set aside, and gives what was known of it.
+	// Drop deletes an event that was set aside, and returns the event.
 	//
 	// Returns ErrNotSetAside.
 	Drop(ctx context.Context, eventID id.ID) (SetAsideEvent, error)

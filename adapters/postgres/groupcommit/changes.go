@@ -59,7 +59,7 @@ func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Changes {
 		c.defaultMax = o.DefaultMaxAmount
 	}
 	c.queue.Workers, c.queue.Limit, c.queue.Threshold = Conns, groupLimit, groupThreshold
-	c.queue.Rest, c.queue.Company = groupRest, groupCompany
+	c.queue.Rest, c.queue.MinBatch = groupRest, groupCompany
 	c.queue.Run = c.applyGroup
 	return c
 }

@@ -9,42 +9,43 @@ import (
 )
 
 const (
-	// aheadMost is how many claims of a relay go to the queue before their commit. More of them come at a rate at which a
-	// round trip less is no gain, and their workers would only wait.
+	// aheadMost is how many claims of a relay may go to the queue before their commit. Relays with more claims come
+	// at a high rate of events, at which a saved round trip is no gain and the workers would only wait.
 	aheadMost = 8
-	// aheadPatience is less than the time for which a worker looks for a delivery that is not committed. After a longer
-	// commit the claims go to the queue again, since their worker may have given them up.
+	// aheadPatience is less than the time for which a worker searches for a delivery that is not committed. After a
+	// longer commit the claims go to the queue again, since their worker may have given them up.
 	aheadPatience = awaitMost
-	// aheadPause is the time after a relay that failed in which no claim goes ahead of its commit. The worker of a job of
-	// that relay may still look for the delivery, and would take the next job for its own.
+	// aheadPause is the time after a failed relay in which no claim goes to the queue before its commit. The worker
+	// of a job of the failed relay may still search for the delivery, and would take the next job for its own.
 	aheadPause = 2 * time.Second
 )
 
-// handover brings the claims of a relay to workers. A few claims that this process keeps go to the queue while they are
-// committed: the two round trips take place side by side, and the worker waits for the commit
-// (docs/decisions/0004-path-of-an-event.md).
+// handover brings the claims of a relay to workers. If there are only a few, which this process keeps, they go to
+// the queue while they are committed: the two round trips take place at the same time, and the worker waits for
+// the commit (docs/decisions/0004-path-of-an-event.md).
 type handover struct {
 	t     *transport
-	plans int                // so often the relay has planned
-	jobs  []webhookports.Job // that go before the commit
+	plans int                // How often the relay has planned its deliveries.
+	jobs  []webhookports.Job // The jobs that go to the queue before their claims are committed.
 	began time.Time
-	done  chan struct{} // closed when the queue has them; nil: there are none
+	done  chan struct{} // A channel that is closed when the queue has the jobs; nil: there are none.
 
-	left []webhookports.Job // of jobs, after an error
+	left []webhookports.Job // The jobs that could not be enqueued, after an error.
 	err  error
 }
 
-// ahead hands claims over that are about to be committed.
+// ahead sends claims that are about to be committed to the queue, if there are few and this process has room for
+// them.
 func (h *handover) ahead(ctx context.Context, claims []webhookports.Claim) {
 	d := h.t.d
 	h.began = d.Clock.Now()
 	if len(claims) > aheadMost || h.t.away.Load() || h.began.Before(d.aheadFrom) || !d.BellWorks() {
-		return // without a bell, other processes poll the queue all the time
+		return // no claim is sent ahead while the doorbell fails: other processes poll the queue all the time
 	}
 	jobs := h.t.jobs(claims, false)
 	for i := range jobs {
 		if jobs[i].Ahead = true; !jobs[i].Kept {
-			return // another process would look for the deliveries too early
+			return // no claim is sent ahead: another process would search for the deliveries before their commit
 		}
 	}
 	h.jobs, h.done = jobs, make(chan struct{})
@@ -54,7 +55,7 @@ func (h *handover) ahead(ctx context.Context, claims []webhookports.Claim) {
 	}()
 }
 
-// finish hands over what is left of the claims that were committed.
+// finish sends the committed claims that ahead has not sent to workers.
 func (h *handover) finish(ctx context.Context, committed []webhookports.Claim) {
 	if h.done == nil {
 		h.t.send(ctx, committed, false)

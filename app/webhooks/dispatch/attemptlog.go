@@ -11,17 +11,17 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// loggedPerSecond bounds the lines about failed attempts, and those about successful attempts, of a process: a flood
-// must not fill the disk. svc_webhook_attempts_total counts every attempt.
+// loggedPerSecond bounds the log lines of a process about failed attempts, and those about successful attempts,
+// in a second, so that they cannot fill the disk. svc_webhook_attempts_total counts every attempt.
 const loggedPerSecond = 50
 
-// attemptLog writes a line for each attempt: failures at level info, successes at level debug.
+// attemptLog writes a log line for each attempt: failures at level info, successes at level debug.
 type attemptLog struct {
 	log                 *slog.Logger
 	failures, successes perSecond
 }
 
-// made logs an attempt with its consequence. A line after a flood says how many lines were left out before it.
+// made logs an attempt with its consequence. If lines were left out before it, the line contains their number.
 func (l *attemptLog) made(ctx context.Context, o webhookports.Outcome, now time.Time) {
 	level, lines := slog.LevelInfo, &l.failures
 	if o.Attempt.OK() {
@@ -41,9 +41,10 @@ func (l *attemptLog) made(ctx context.Context, o webhookports.Outcome, now time.
 		slog.String("subscription", id.Subscription.Of(o.Delivery.SubscriptionID)),
 		slog.Int("attempt", o.Attempt.Number),
 		slog.String("result", string(o.Attempt.Result)),
-		slog.Int("status", o.Attempt.ResponseStatus), // 0: no response
+		slog.Int("status", o.Attempt.ResponseStatus), // the status of the response; 0: there was no response
 		slog.Int64("milliseconds", o.Attempt.Duration.Milliseconds()),
-		slog.String("wait", o.Verdict.Wait.Round(time.Millisecond).String()), // until the next attempt; 0s: there is none
+		// The wait until the next attempt; 0s: there is none.
+		slog.String("wait", o.Verdict.Wait.Round(time.Millisecond).String()),
 	}
 	if o.Delivery.RequestID != "" {
 		attrs = append(attrs, slog.String("request_id", o.Delivery.RequestID))
@@ -57,14 +58,14 @@ func (l *attemptLog) made(ctx context.Context, o webhookports.Outcome, now time.
 	l.log.LogAttrs(ctx, level, "delivery attempted", attrs...)
 }
 
-// perSecond allows loggedPerSecond lines in each second.
+// perSecond allows loggedPerSecond log lines in each second.
 type perSecond struct {
 	mu            sync.Mutex
 	second        int64
 	used, leftOut int
 }
 
-// take reports whether a line may be written, and how many lines were refused since the last line.
+// take reports whether a log line may be written, and how many lines were refused since the last one.
 func (p *perSecond) take(now time.Time) (leftOut int, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

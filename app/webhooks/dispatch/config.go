@@ -7,21 +7,23 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Config bounds the dispatcher.
+// Config holds the bounds and intervals of the dispatcher.
 type Config struct {
-	// The settings of WEBHOOK_…: required, because process/config states their defaults.
-	Schedule            webhook.Schedule
-	Timeout             time.Duration // of an attempt, all in all
-	Concurrency         int           // POSTs in flight in this process, over all subscriptions and lanes
-	EndpointConcurrency int           // POSTs in flight in this process to a subscription
+	// The values of the settings WEBHOOK_…, which are required, because process/config has their defaults.
+	Schedule webhook.Schedule
+	Timeout  time.Duration // The longest time of a whole attempt.
+	// The largest number of POSTs in flight in this process, over all subscriptions and lanes.
+	Concurrency         int
+	EndpointConcurrency int // The largest number of POSTs in flight in this process to a subscription.
 
-	// Zero fields take defaults.
-	RelayEvery time.Duration // the outbox is polled this often while no doorbell works
-	ScanEvery  time.Duration // due deliveries are searched this often while no doorbell works, or while there are some
-	Batch      int           // events relayed in a transaction
-	JobSize    int           // claims in a job
-	Window     int           // claims of all subscriptions, over all dispatchers
-	Lease      time.Duration // of a claim: the attempt and the wait before it
+	// Each of the following settings of the dispatcher takes its default when it is zero.
+	RelayEvery time.Duration // How often the outbox is polled while no doorbell works.
+	// How often due deliveries are searched while no doorbell works, or while there are some.
+	ScanEvery time.Duration
+	Batch     int           // The largest number of events that are relayed in a transaction.
+	JobSize   int           // The largest number of claims in a job.
+	Window    int           // The largest number of claims of all subscriptions, over all dispatchers.
+	Lease     time.Duration // The length of a claim's lease, which covers the attempt and the wait before it.
 }
 
 // leaseSpare is the part of a lease for the way to the POST and the record after it.
@@ -47,14 +49,15 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// slowSlots is how many of the process's slots the slow lane may use.
+// slowSlots returns how many of the process's slots the slow lane may use.
 func (c Config) slowSlots() int { return max(c.Concurrency/2, 1) }
 
-// partnerSlots is how many of the process's slots a partner may use while another partner waits for one.
+// partnerSlots returns how many of the process's slots a partner may use while another partner waits for a slot.
 func (c Config) partnerSlots() int { return max(c.Concurrency/4, c.EndpointConcurrency) }
 
-// more is how many of all slots, or of the whole window, a partner may take that holds some already, while left are
-// free. The last quarter is for partners that hold few: less than a quarter of what is left, so that each finds some.
+// more returns how many further slots, or claims of the window, a partner may take: all is their number, left how
+// many are free, and held how many the partner has. The last quarter is reserved for partners that hold less than
+// a quarter of what is left, so that each finds some.
 func more(all, left, held int) int {
 	if reserve := all / 4; left > reserve {
 		return left - reserve
@@ -62,8 +65,8 @@ func more(all, left, held int) int {
 	return min(max(left/4, 1)-held, left)
 }
 
-// jobs is how many jobs of each lane the process works on. A job has at least one claim, so these jobs can fill all
-// slots.
+// jobs returns how many jobs of each lane the process works on at a time. A job has at least one claim, so these
+// jobs can fill all slots.
 func (c Config) jobs() map[webhookports.Lane]int {
 	return map[webhookports.Lane]int{webhookports.FastLane: c.Concurrency, webhookports.SlowLane: c.slowSlots()}
 }

@@ -20,26 +20,29 @@ func (r *registry) crowded() bool {
 	return false
 }
 
-// used reports whether any subscription is known.
+// used reports whether the registry has an entry of any subscription.
 func (r *registry) used() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.entries) > 0
 }
 
-// mark returns the present position in the order of moves, for correct.
+// mark returns the number of claims and finishes that the registry has counted so far, for the parameter mark of
+// correct.
 func (r *registry) mark() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.moves
 }
 
-// forgetAfter is longer than a claim takes to its commit (a statement ends after 8 s) and to its worker. An entry that
-// is forgotten meanwhile would take its health along, and an endpoint that hangs would be in the fast lane.
+// forgetAfter is how long an entry of the registry is kept without claims: longer than a claim takes to its
+// commit (a statement ends after 8 s) and to its worker. If the entry were deleted earlier, its health would be
+// lost, and an endpoint that hangs would be in the fast lane.
 const forgetAfter = 10 * time.Second
 
-// correct replaces the claims that are known by the counts that the database made after mark. Subscriptions that moved
-// since then keep their counts until the next correction. Subscriptions without claims are forgotten after forgetAfter.
+// correct replaces the registry's counts of claims by the counts that the database made after mark. Subscriptions
+// with claims or finishes since then keep their counts until the next correction. Entries of subscriptions
+// without claims are deleted after forgetAfter.
 func (r *registry) correct(counts map[id.ID]int, mark uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,8 +64,8 @@ func (r *registry) correct(counts map[id.ID]int, mark uint64) {
 	maps.DeleteFunc(r.held, func(_ id.ID, h *holding) bool { return *h == holding{} })
 }
 
-// countLoop corrects the counts of claims by the database's counts, because other dispatchers claim as well. The counts
-// matter to a window that fills up, and not to a process without claims.
+// countLoop corrects the registry's counts of claims by the database's counts, because other dispatchers claim as
+// well. The counts matter to a window that fills up, and not to a process without claims.
 func (d *Dispatcher) countLoop(ctx context.Context) {
 	for crowded := false; d.awaitCount(ctx, crowded); {
 		d.watchOutbound(ctx)
@@ -81,7 +84,8 @@ func (d *Dispatcher) countLoop(ctx context.Context) {
 	}
 }
 
-// awaitCount waits for the next count, which follows soon while a window fills up. The result is false when ctx ended.
+// awaitCount waits for the next count of claims, which follows soon while a window fills up. The result is true
+// when the count is due, and false when ctx ended.
 func (d *Dispatcher) awaitCount(ctx context.Context, crowded bool) bool {
 	const busy, calm = 100 * time.Millisecond, time.Second
 	if crowded {

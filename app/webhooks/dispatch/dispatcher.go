@@ -16,7 +16,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Deps holds the ports of the dispatcher.
+// Deps holds the interfaces that the dispatcher needs.
 type Deps struct {
 	Relay     webhookports.RelayStore
 	Claims    webhookports.ClaimStore
@@ -26,20 +26,26 @@ type Deps struct {
 	Sender    webhookports.Sender
 	Clock     ports.Clock
 	Metrics   webhookports.DispatchMetrics
-	Random    func() float64 // uniform in [0,1), for jitter
+	Random    func() float64 // A function that returns uniform random numbers in [0,1), for jitter.
 	Log       *slog.Logger
 
-	// RingFeeds is called after events of the partners got their numbers, or a test of theirs ended; nil: not called.
-	RingFeeds      func(partners []id.ID)
-	OutboundBroken func(broken bool) // called after each look at our own way out; nil: not called
-	// KeysetProven reports whether the database shows that the keyset is its own. A secret that does not decrypt is then
-	// lost. Without the proof this process may lack a key, and the delivery stays for others. nil: always false.
+	// RingFeeds wakes the requests of partners that wait for events. It is called after events of the partners got
+	// their numbers, or a test delivery of theirs ended; nil: not called.
+	RingFeeds func(partners []id.ID)
+	// A function that is called after each check of the outbound network of this service; nil: not called.
+	OutboundBroken func(broken bool)
+	// KeysetProven reports whether the database proves that the keyset is its own. true: a secret that does not
+	// decrypt is lost. false: this process may lack a key, and the delivery is left to other dispatchers. nil:
+	// always false.
 	KeysetProven func() bool
 
-	Bell      <-chan struct{} // receives after commits that wrote to the outbox
-	DueBell   <-chan struct{} // receives after deliveries became due
-	BellWorks func() bool     // false: rings may be lost, and polling replaces the bells; nil: always false
-	Leads     func() bool     // false: another dispatcher that hears the bell relays; nil: always true
+	Bell    <-chan struct{} // A channel that receives after commits that wrote to the outbox.
+	DueBell <-chan struct{} // A channel that receives after deliveries became due.
+	// true: the doorbell works; false: its wake-up notifications may be lost, and polling replaces them; nil: always
+	// false.
+	BellWorks func() bool
+	// true: this dispatcher relays; false: another dispatcher that the doorbell reaches relays; nil: always true.
+	Leads func() bool
 }
 
 // Dispatcher delivers webhooks. Any number of processes may deliver at the same time.
@@ -53,26 +59,29 @@ type Dispatcher struct {
 	attempts  attemptLog
 	successes successes
 	outbound  outbound
-	posts     sync.WaitGroup // claims in flight
-	stopping  atomic.Bool    // claims without a slot are released
-	freed     chan struct{}  // receives when a window has room again
-	due       chan struct{}  // receives when this process made deliveries due
-	nextRelay time.Time      // at the earliest; of the relay's goroutine
-	aheadFrom time.Time      // no claim goes ahead of its commit before; of the relay's goroutine
+	posts     sync.WaitGroup // The claims that are in flight in this process.
+	stopping  atomic.Bool    // true: the process stops, and claims without a slot are released; false: it runs.
+	// A channel that receives when the window of a subscription may have room for claims again.
+	freed     chan struct{}
+	due       chan struct{} // A channel that receives when this process made deliveries due.
+	nextRelay time.Time     // The earliest time of the next relay; only the goroutine of the relay uses it.
+	// The time before which no claim goes to the queue ahead of its commit; only the goroutine of the relay uses it.
+	aheadFrom time.Time
 	database  *outage.Log
 }
 
-// Batches of reads and of writes share a round trip. The linger of records bounds how long a finished POST is not yet
-// recorded (delivery.md, point 6).
+// Batches of reads and of writes share a round trip to the database. The linger of records bounds how long a
+// finished POST is not yet recorded (delivery.md, point 6).
 const (
 	loadLimit    = 200
 	recordLimit  = 500
 	recordLinger = 5 * time.Millisecond
-	recordQuiet  = 20 * time.Millisecond // a lone record has no company to wait for
+	// The time without records after which the next record does not wait for others.
+	recordQuiet  = 20 * time.Millisecond
 	storeWorkers = 2
 )
 
-// New prepares a dispatcher. Run starts it.
+// New returns a dispatcher of webhooks, which Run starts.
 func New(deps Deps, config Config) *Dispatcher {
 	config = config.withDefaults()
 	d := &Dispatcher{
@@ -94,7 +103,8 @@ func New(deps Deps, config Config) *Dispatcher {
 	if d.Leads == nil {
 		d.Leads = func() bool { return true }
 	}
-	// The claims of a job ask for their deliveries from goroutines that become ready in turn.
+	// The claims of a job load their deliveries from goroutines that become ready one after the other, so a batch of
+	// loads yields to them.
 	d.loads.Workers, d.loads.Limit, d.loads.Yield = storeWorkers, loadLimit, true
 	d.records.Workers, d.records.Limit, d.records.Linger = storeWorkers, recordLimit, recordLinger
 	d.records.Quiet = recordQuiet
@@ -103,8 +113,8 @@ func New(deps Deps, config Config) *Dispatcher {
 	return d
 }
 
-// complain logs an error of a loop that goes on. Errors of a shutdown are not logged. All loops meet an outage of the
-// database, which is told once.
+// complain logs an error of a loop that goes on. Errors of a shutdown are not logged. All loops meet an outage of
+// the database, which is logged once for all of them.
 func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
 	switch {
 	case ctx.Err() != nil:
@@ -115,17 +125,19 @@ func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
 	}
 }
 
-// transport hands claims to workers: through the queue, or directly to this process while the queue is away.
+// transport hands claims to workers: through the queue, or directly to this process while the queue is
+// unreachable.
 type transport struct {
 	d     *Dispatcher
 	away  atomic.Bool
-	proof proof // of watch
+	proof proof // The probes by which watch decides that the queue is used again.
 	queue *outage.Log
 }
 
-// outbound is what this process knows of our own way out. Each dispatcher decides by the same rows.
+// outbound is the last result of this process's check of the service's outbound network. Each dispatcher decides
+// by the same rows.
 type outbound struct {
 	broken atomic.Bool
-	since  time.Time // of the break; zero: none
+	since  time.Time // The beginning of the break of the outbound network; zero: there is none.
 	asked  time.Time
 }

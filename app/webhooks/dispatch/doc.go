@@ -2,12 +2,12 @@
 // to the endpoint of its subscription, at least once, whatever crashes meanwhile (delivery.md, points 1 to 10).
 //
 //	outbox ──relay──▶ deliveries ──claims──▶ jobs ──queue──▶ workers ──POST──▶ endpoint
-//	                     ▲   ▲                 │ (queue away: local)   │
+//	                     ▲   ▲                 │ (queue down: local)   │
 //	                     │   └─────scan────────┘                       │
 //	                     └───────────────── record ◀───────────────────┘
 //
-// Postgres holds the truth and the queue carries hints: losing a job delays its deliveries until their leases end.
-// Terms:
+// Postgres stores what is to be delivered, and the queue carries hints: losing a job delays its deliveries until their
+// leases end. Terms:
 //
 //	claim      the right to make the n-th dispatch of a delivery while its lease runs
 //	job        some claims of a lane, on their way to a worker

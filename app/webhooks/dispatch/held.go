@@ -4,17 +4,20 @@ import (
 	"time"
 )
 
-// held is the last time in which an endpoint held its own deliveries back: its health was not clean, or all of its
-// slots were in use. That time is no delay of the service.
+// held is the last time in which an endpoint held its own deliveries back: its health was not clean, or all of
+// its slots were in use. That time is not a delay of the service.
 type held struct {
-	now        bool
-	from, till time.Time // till is set when the time is over
+	now bool
+	// The beginning and the end of the last time in which the endpoint held deliveries back; the end is set when it
+	// is over.
+	from, till time.Time
 }
 
-// heldGap is the longest pause within a time: between two claims of a backlog, slots are free for a moment.
+// heldGap is the longest pause within a span of time in which an endpoint holds deliveries back: between two
+// claims of a backlog, slots are free for a moment.
 const heldGap = 5 * time.Second
 
-// note takes the present state.
+// note records whether the endpoint holds its deliveries back now.
 func (h *held) note(holds bool, clock func() time.Time) {
 	if holds == h.now {
 		return
@@ -29,7 +32,7 @@ func (h *held) note(holds bool, clock func() time.Time) {
 	}
 }
 
-// within is how much of the time between two instants the endpoint held its deliveries back.
+// within returns how long the endpoint held its deliveries back between two instants.
 func (h *held) within(from, to time.Time) time.Duration {
 	till := h.till
 	if h.now || till.After(to) {

@@ -8,11 +8,13 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// outboundEvery is the time between two looks at all endpoints, while some endpoint of this process is in bad health.
+// outboundEvery is the time between two queries for all endpoints, while some endpoint of this process is in bad
+// health.
 const outboundEvery = 5 * time.Second
 
-// watchOutbound looks whether our own way out is broken (webhook.OutboundBroken). After a break, the endpoints that
-// failed in it are probed, and their retries are due, since a retry may be hours away.
+// watchOutbound checks whether the outbound network of this service is broken (webhook.OutboundBroken). After a
+// break, the endpoints that failed in it are probed, and their retries are due at once, since a retry may be
+// hours away.
 func (d *Dispatcher) watchOutbound(ctx context.Context) {
 	o, now := &d.outbound, d.Clock.Now()
 	if now.Sub(o.asked) < outboundEvery || o.since.IsZero() && !d.registry.unwell() {
@@ -43,7 +45,7 @@ func (d *Dispatcher) watchOutbound(ctx context.Context) {
 	d.OutboundBroken(!since.IsZero())
 }
 
-// excuse marks the failures that our own way out caused.
+// excuse marks the failed attempts that the broken outbound network of this service caused.
 func (o *outbound) excuse(outcomes []webhookports.Outcome) {
 	if !o.broken.Load() {
 		return
@@ -53,7 +55,7 @@ func (o *outbound) excuse(outcomes []webhookports.Outcome) {
 	}
 }
 
-// unwell reports whether an endpoint is in bad health.
+// unwell reports whether any endpoint of the registry is in bad health.
 func (r *registry) unwell() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -3,20 +3,21 @@ package dispatch
 import "time"
 
 const (
-	// calmPoll is the time between two polls while the bell works. Such a poll finds the events of a process that died
-	// between its commit and its ring.
+	// calmPoll is the time between two polls while the doorbell works. Such a poll finds the events of a process
+	// that died between its commit and its wake-up notification.
 	calmPoll = time.Second
-	// lateRing is the time within which a ring may follow a poll that found the ring's event first.
+	// lateRing is the time within which a wake-up notification may follow a poll that found its event first.
 	lateRing = 100 * time.Millisecond
-	// suspicion is how long polls stay quick after a poll found work that no ring announced.
+	// suspicion is how long polls stay quick after a poll found work that no wake-up notification announced.
 	suspicion = 10 * time.Second
 )
 
 // polls decides how soon a loop polls again. Its methods belong to the goroutine of that loop.
 type polls struct {
-	quick   time.Duration
-	works   func() bool
-	suspect time.Time // when a poll found work without a ring, or failed; zero: never, or the ring came late
+	quick time.Duration
+	works func() bool
+	// When a poll found work without a wake-up notification, or failed; zero: never, or the notification came late.
+	suspect time.Time
 }
 
 // wait returns the time until the next poll.
@@ -27,12 +28,12 @@ func (p *polls) wait(now time.Time) time.Duration {
 	return max(p.quick, calmPoll)
 }
 
-// rung notes a ring.
+// rung records that a wake-up notification arrived.
 func (p *polls) rung(now time.Time) {
 	if now.Sub(p.suspect) < lateRing {
 		p.suspect = time.Time{}
 	}
 }
 
-// surprised notes that a poll found work, or that polling failed.
+// surprised records that a poll found work, or that polling failed.
 func (p *polls) surprised(now time.Time) { p.suspect = now }

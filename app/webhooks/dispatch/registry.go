@@ -25,46 +25,51 @@ import (
 type registry struct {
 	config   Config
 	now      func() time.Time
-	crowding chan struct{} // receives when a window may be filling up
+	crowding chan struct{} // A channel that receives when the claims of a window may be approaching its limit.
 
 	mu      sync.Mutex
 	entries map[id.ID]*entry
-	held    map[id.ID]*holding // by partner; under the zero id: of partners that are not known yet
+	// The holdings of partners by the partner's id; the zero id has that of all partners that are not known yet.
+	held    map[id.ID]*holding
 	claimed int
-	moves   uint64   // claims and finishes so far; orders them against the database's counts
-	posting int      // slots in use
-	slow    int      // slots in use by the slow lane
-	blocked []*entry // have a waiter and a slot of their own, but found no slot of the process
+	moves   uint64 // The number of claims and finishes so far, which orders them against the database's counts.
+	posting int    // The number of this process's slots for POSTs that are in use.
+	slow    int    // The number of slots in use by the slow lane.
+	// The entries that have a waiter and a free slot of their own, but found no free slot of the process.
+	blocked []*entry
 	closed  bool
 }
 
-// holding is a partner's part of the process.
+// holding is a partner's share of the process's claims and slots.
 type holding struct {
-	claimed int // over all dispatchers, as far as known
-	posting int // slots in use, by POSTs to deleted subscriptions too
+	claimed int // The number of the partner's claims over all dispatchers, as far as this process knows.
+	posting int // The number of slots in use by the partner, also by POSTs to deleted subscriptions.
 }
 
-// entry is the registry's knowledge of a subscription.
+// entry is what the registry knows about a subscription.
 type entry struct {
-	partner  id.ID // zero: not known yet
-	health   webhook.Health
-	claimed  int             // over all dispatchers, as far as known
-	inFlight map[id.ID]int32 // Seq of this process's claims, by delivery, until the claim is recorded or given up
-	moved    uint64          // registry.moves at the last claim or finish
-	posting  int             // slots in use
-	slow     bool            // the lane that the slots in use are counted under
+	partner id.ID // The id of the subscription's partner; zero: not known yet.
+	health  webhook.Health
+	// The number of the subscription's claims over all dispatchers, as far as this process knows.
+	claimed int
+	// The Seq of each claim of this process, by delivery, until the claim is recorded or given up.
+	inFlight map[id.ID]int32
+	moved    uint64 // The value of registry.moves at the last claim or finish of the subscription.
+	posting  int    // The number of the subscription's slots in use.
+	slow     bool   // true: the slots in use count under the slow lane; false: under the fast lane.
 	waiting  []*waiter
-	blocked  bool      // is in registry.blocked
-	known    bool      // held is kept since the entry was made
-	touched  time.Time // by the last call about the subscription
+	blocked  bool      // true: the entry is in registry.blocked; false: it is not.
+	known    bool      // true: the entry's field held has been set; false: not yet.
+	touched  time.Time // The time at which the entry of the subscription was last used.
 	held     held
-	drained  time.Time // when a delivery last began that became due while the circuit held it back
+	drained  time.Time // When a delivery last began that became due while the circuit held it back.
 }
 
 // waiter is a claim that waits for a slot.
 type waiter struct {
-	claim   webhookports.Claim
-	granted chan bool // true: the claim has a slot; false: the claim has been released
+	claim webhookports.Claim
+	// A channel that receives true when the claim has a slot, and false when the claim has been released.
+	granted chan bool
 }
 
 func newRegistry(config Config, now func() time.Time) *registry {
@@ -72,8 +77,8 @@ func newRegistry(config Config, now func() time.Time) *registry {
 		held: map[id.ID]*holding{}}
 }
 
-// window is how many deliveries of a healthy subscription may be claimed: enough to keep the slots busy while jobs pass
-// through the queue.
+// window returns how many deliveries of a healthy subscription may be claimed: enough to keep the slots busy
+// while jobs pass through the queue.
 func (r *registry) window() int {
 	return 8 * min(r.config.EndpointConcurrency, r.config.Concurrency)
 }
@@ -88,7 +93,7 @@ func (r *registry) entry(sub id.ID) *entry {
 	return e
 }
 
-// of gives the holding of the partner of a subscription.
+// of returns the holding of the partner of a subscription.
 func (r *registry) of(e *entry) *holding {
 	h := r.held[e.partner]
 	if h == nil {
@@ -98,7 +103,7 @@ func (r *registry) of(e *entry) *holding {
 	return h
 }
 
-// learn notes the partner of a subscription, which never changes.
+// learn stores the partner of a subscription, which never changes.
 func (r *registry) learn(e *entry, partner id.ID) {
 	if e.partner == partner || partner.IsZero() {
 		return
@@ -122,7 +127,7 @@ func (r *registry) setHealth(e *entry, h webhook.Health) {
 	r.hold(e)
 }
 
-// observe takes over the health that the database has of subscriptions.
+// observe stores the health of subscriptions that was read from the database.
 func (r *registry) observe(subscriptions []webhookports.Subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,7 +138,8 @@ func (r *registry) observe(subscriptions []webhookports.Subscription) {
 	}
 }
 
-// admit counts a claim if the window of its subscription has room, and the whole window has some for its partner.
+// admit counts a claim if the window of its subscription has room, and the window of all subscriptions has room
+// for its partner. It reports whether it did.
 func (r *registry) admit(sub id.ID, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -157,7 +163,8 @@ func (r *registry) rooms(subscriptions []webhookports.Subscription, now time.Tim
 	var rooms []webhookports.Room
 	for _, s := range subscriptions {
 		e := r.entries[s.ID]
-		if e == nil { // forgotten since the scan that found the subscription; the scan's health is the newest
+		// the entry was deleted since the scan that found the subscription; the health of the scan is the newest
+		if e == nil {
 			e = r.entry(s.ID)
 			r.learn(e, s.PartnerID)
 			r.setHealth(e, s.Health)
@@ -183,8 +190,8 @@ func (r *registry) claim(claims []webhookports.Claim) {
 	}
 }
 
-// begin notes that a claim is in flight in this process. The result is false when the claim is in flight already: a
-// queue that was restored from an older state delivers jobs twice.
+// begin records that a claim is in flight in this process. The result is true if the claim was not in flight, and
+// false if it was: a queue that was restored from an older state delivers jobs twice.
 func (r *registry) begin(c webhookports.Claim) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -197,7 +204,7 @@ func (r *registry) begin(c webhookports.Claim) bool {
 	return true
 }
 
-// finish ends a claim.
+// finish records that a claim is no longer in flight.
 func (r *registry) finish(c webhookports.Claim) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -210,7 +217,7 @@ func (r *registry) finish(c webhookports.Claim) {
 	}
 }
 
-// inFlight lists the deliveries whose claims are in flight in this process.
+// inFlight returns the deliveries whose claims are in flight in this process.
 func (r *registry) inFlight() []id.ID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -229,7 +236,8 @@ func (r *registry) lane(sub id.ID) webhookports.Lane {
 	return lane
 }
 
-// laneOf also gives the partner; zero: not known.
+// laneOf returns the lane of a subscription's jobs, and the subscription's partner; zero: the partner is not
+// known.
 func (r *registry) laneOf(sub id.ID) (webhookports.Lane, id.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -243,8 +251,8 @@ func (r *registry) laneOf(sub id.ID) (webhookports.Lane, id.ID) {
 	}
 }
 
-// hold notes whether an endpoint holds its deliveries back. An endpoint that the registry first meets in bad health may
-// have done so for any time.
+// hold records whether an endpoint holds its deliveries back. An endpoint whose bad health is new to the registry
+// may have held them back for any time.
 func (r *registry) hold(e *entry) {
 	clean := e.health.Clean()
 	if !e.known && !clean {
@@ -254,9 +262,10 @@ func (r *registry) hold(e *entry) {
 	e.held.note(!clean || e.posting >= e.health.Slots(r.config.EndpointConcurrency), r.now)
 }
 
-// startDelay is the time since a delivery was due, without the time in which its endpoint held it back. Negative: the
-// circuit held the delivery back, so its start tells nothing. The row of the subscription knows of that time, whichever
-// dispatcher saw it. Until such deliveries have left, the later ones wait behind them.
+// startDelay returns the time since a delivery was due, without the time in which its endpoint held it back.
+// Negative: the circuit held the delivery back, so the time of its start is no measure of the dispatcher. The row
+// of the subscription has the time of the circuit, whichever dispatcher opened it. Until such deliveries have
+// been sent, the later ones wait behind them.
 func (r *registry) startDelay(d *webhookports.Delivery, due, now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -289,18 +298,19 @@ func (r *registry) move(e *entry, n int) {
 	}
 }
 
-// count changes the number of claims that are known of a subscription.
+// count adds n to the number of a subscription's claims; n is below 0 for claims that ended.
 func (r *registry) count(e *entry, n int) {
 	e.claimed += n
 	r.of(e).claimed += n
 	r.claimed += n
 }
 
-// fillingShare: from a quarter of a limit on, the claims are counted in the database more often.
+// fillingShare is the divisor of a limit above which the claims are counted in the database more often: from a
+// quarter of the limit on.
 const fillingShare = 4
 
-// fills reports whether the claims of a subscription, or of the whole dispatcher, approach their limit. The limit of a
-// subscription in bad health is so low that a single claim approaches it.
+// fills reports whether the claims of a subscription, or of the whole dispatcher, approach their limit. The limit
+// of a subscription in bad health is so low that a single claim approaches it.
 func (r *registry) fills(e *entry) bool {
 	return fillingShare*e.claimed >= r.window() || fillingShare*r.claimed >= r.config.Window || !e.health.Clean()
 }

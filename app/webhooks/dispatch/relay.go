@@ -14,8 +14,9 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// The least time between two relays that found events. At a high rate, a few milliseconds save many transactions, and
-// updates of the counters of feeds. At a low rate, waiting would only add latency.
+// The least time between two relays that found events, by their number. At a high rate of events, a few
+// milliseconds save many transactions, and updates of the counters of feeds. At a low rate, waiting would only
+// add latency.
 const (
 	manyPace   = 16 * time.Millisecond
 	relayPace  = 8 * time.Millisecond
@@ -24,8 +25,9 @@ const (
 	fewEvents  = 8
 )
 
-// relayLoop relays the outbox when the doorbell rings. The loop also polls, because a ring may be lost (delivery.md,
-// point 2). A follower leaves the ring to the leader, and looks soon whether the leader has relayed.
+// relayLoop relays the events of the outbox when the doorbell wakes this dispatcher. The loop also polls, because
+// a wake-up notification may be lost (delivery.md, point 2). A follower leaves the events to the leader, and
+// checks soon whether the leader has relayed them.
 func (d *Dispatcher) relayLoop(ctx context.Context) {
 	polls := polls{quick: d.config.RelayEvery, works: d.BellWorks}
 	lead := lead{leads: d.Leads}
@@ -40,7 +42,7 @@ func (d *Dispatcher) relayLoop(ctx context.Context) {
 			polls.rung(d.Clock.Now())
 			follows := lead.follows(d.Clock.Now())
 			if follows && watched {
-				continue // the timer runs
+				continue // a follower that watches needs no new timer: that of the next poll runs
 			}
 			lead.watches = follows
 			if !follows && !d.drainOutbox(ctx) {
@@ -56,8 +58,8 @@ func (d *Dispatcher) relayLoop(ctx context.Context) {
 	}
 }
 
-// pollOutbox relays the outbox, and reports whether it relayed events or the poll failed. A follower relays only events
-// that the leader leaves.
+// pollOutbox relays the outbox, and reports whether it relayed events or the poll failed. A follower relays only
+// events that the leader leaves.
 func (d *Dispatcher) pollOutbox(ctx context.Context, lead *lead) bool {
 	pending, waited, err := d.Relay.Pending(ctx)
 	switch {
@@ -73,8 +75,8 @@ func (d *Dispatcher) pollOutbox(ctx context.Context, lead *lead) bool {
 	return err != nil || pending
 }
 
-// drainOutbox relays until a batch is not full. Events that are committed meanwhile ring the doorbell again. The result
-// is false after an error.
+// drainOutbox relays until a batch is not full. Events that are committed meanwhile cause a further wake-up
+// notification. The result is true if all relays succeeded, and false after an error.
 func (d *Dispatcher) drainOutbox(ctx context.Context) bool {
 	d.keepPace(ctx)
 	for {
@@ -93,22 +95,23 @@ func (d *Dispatcher) drainOutbox(ctx context.Context) bool {
 	}
 }
 
-// keepPace waits until the least time since the last relay is over. It drops a ring that comes meanwhile: the next
-// relay reads the events of that ring, too.
+// keepPace waits until the least time since the last relay is over. It drops a wake-up notification that comes
+// meanwhile: the next relay reads its events, too.
 func (d *Dispatcher) keepPace(ctx context.Context) {
 	early := d.nextRelay.Sub(d.Clock.Now())
 	if early <= 0 {
 		return
 	}
-	pause(ctx, min(early, manyPace)) // also when the clock was set back
+	pause(ctx, min(early, manyPace)) // the wait is at most manyPace, since the clock may have been set back
 	select {
 	case <-d.Bell:
 	default:
 	}
 }
 
-// relay takes up to limit events off the outbox in a transaction. A group that the database refuses is halved until the
-// refused event stands alone and is set aside. Each part is a transaction of its own, oldest events first.
+// relay removes up to limit events from the outbox in a transaction and stores their deliveries. A group of
+// events that the database refuses is halved until the refused event is alone and is set aside. Each part is a
+// transaction of its own, oldest events first.
 func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error) {
 	backlog := false
 	var partners []id.ID
@@ -152,7 +155,7 @@ func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error
 	return n, nil
 }
 
-// partnersOf lists the partners of events.
+// partnersOf returns the partners of events, each once.
 func partnersOf(events []ports.Event) (partners []id.ID) {
 	for i := range events {
 		if !slices.Contains(partners, events[i].PartnerID) {
@@ -162,7 +165,8 @@ func partnersOf(events []ports.Event) (partners []id.ID) {
 	return partners
 }
 
-// setAside takes the event that the database refused out of the way of the others (delivery.md, point 10).
+// setAside removes the event that the database refused from the outbox, so that the other events can be filed
+// (delivery.md, point 10).
 func (d *Dispatcher) setAside(ctx context.Context, refused *webhookports.RefusedEvents) error {
 	event := refused.Events[0]
 	moved, err := d.Relay.SetAside(ctx, event.ID, refused.Reason)
@@ -185,8 +189,8 @@ func paceAfter(relayed int) time.Duration {
 	return manyPace
 }
 
-// plan applies the dispatch rule to events and renders each body once. admit takes room in the window of a
-// subscription.
+// plan decides which subscriptions get each event, and renders each body once. admit takes room in the window of
+// a subscription, and returns false if it is full.
 func plan(events []ports.Event, subscriptions []webhookports.Subscription,
 	admit func(sub id.ID) bool) []webhookports.Delivery {
 	byPartner := map[id.ID][]webhookports.Subscription{}
@@ -218,7 +222,7 @@ func plan(events []ports.Event, subscriptions []webhookports.Subscription,
 	return planned
 }
 
-// leavesBacklog reports whether a planned delivery waits for room.
+// leavesBacklog reports whether a planned delivery waits for room in a window.
 func leavesBacklog(planned []webhookports.Delivery) bool {
 	return slices.ContainsFunc(planned,
 		func(p webhookports.Delivery) bool { return p.State == webhook.Waiting && !p.Parked })

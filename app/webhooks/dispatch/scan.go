@@ -11,15 +11,15 @@ import (
 
 const (
 	urgentBatch = 500
-	scanPace    = 5 * time.Millisecond // least time between two claims of a backlog
-	scanShare   = 20                   // slow scans take at most the 20th part of the time, …
-	// … but a scan may be slow because the database stood still, so the next follows soon
+	scanPace    = 5 * time.Millisecond // The least time between two claims of a backlog.
+	scanShare   = 20                   // Slow scans take at most the 20th part of the time.
+	// The longest rest after a slow scan: it may have been slow because the database was blocked.
 	longestRest = 2 * time.Second
 )
 
-// scanLoop claims due deliveries: retries, ended leases, and deliveries that waited for room. While a subscription has
-// a backlog, room in a window wakes the loop at once. Without due deliveries the loop sleeps until the next one is due,
-// until a ring, or for calmPoll.
+// scanLoop claims due deliveries: retries, ended leases, and deliveries that waited for room. While a
+// subscription has a backlog, room in a window wakes the loop at once. Without due deliveries the loop sleeps
+// until the next one is due, until a wake-up notification, or for calmPoll.
 func (d *Dispatcher) scanLoop(ctx context.Context) {
 	polls := polls{quick: d.config.ScanEvery, works: d.BellWorks}
 	var backlog []webhookports.Subscription
@@ -44,20 +44,21 @@ func (d *Dispatcher) scanLoop(ctx context.Context) {
 		switch now := d.Clock.Now(); {
 		case rung:
 			polls.rung(now)
-		case due.Urgent: // a test delivery without a ring, or a lease of a dead dispatcher
+		// the scan found a test delivery without a wake-up notification, or a lease of a dispatcher that died
+		case due.Urgent:
 			polls.surprised(now)
 		}
 		wait = scanWait(due, rest, polls.wait(d.Clock.Now()))
 	}
 }
 
-// scanRest is the least time between two scans, after a search that took so long.
+// scanRest returns the least time between two scans, after a scan that took so long.
 func scanRest(every, took time.Duration) time.Duration {
 	return max(every, min(scanShare*took, longestRest))
 }
 
-// scanWait is the time until the next scan: rest while something is due, and otherwise until the next poll or the next
-// due delivery.
+// scanWait returns the time until the next scan: rest while something is due, and otherwise until the next poll
+// or the next due delivery.
 func scanWait(due webhookports.Due, rest, poll time.Duration) time.Duration {
 	if due.Urgent || len(due.Subscriptions) > 0 {
 		return rest
@@ -65,8 +66,9 @@ func scanWait(due webhookports.Due, rest, poll time.Duration) time.Duration {
 	return max(rest, min(poll, due.Next))
 }
 
-// awaitScan waits for the next scan. A ring ends the wait and sets rung, unless rung is nil. With a backlog, room in a
-// window ends the wait, too. The result is false when ctx ended.
+// awaitScan waits for the next scan. A wake-up notification ends the wait and sets rung to true, unless rung is
+// nil. With a backlog, room in a window ends the wait, too. The result is true when the scan is to begin, and
+// false when ctx ended.
 func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog bool, rung *bool) bool {
 	others, own := d.DueBell, (<-chan struct{})(d.due)
 	if rung == nil {
@@ -93,8 +95,8 @@ func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog 
 	return pause(ctx, scanPace)
 }
 
-// drainBacklog claims deliveries as room appears, until the backlog is gone or the next scan is due. It returns the
-// subscriptions that still have a backlog.
+// drainBacklog claims deliveries as room appears, until the backlog is gone or the next scan is due. It returns
+// the subscriptions that still have a backlog.
 func (d *Dispatcher) drainBacklog(ctx context.Context, due []webhookports.Subscription,
 	until time.Time) []webhookports.Subscription {
 	for len(due) > 0 {
@@ -120,7 +122,7 @@ func (d *Dispatcher) drainBacklog(ctx context.Context, due []webhookports.Subscr
 	return due
 }
 
-// withoutDrained drops the subscriptions that had fewer due deliveries than room.
+// withoutDrained returns the due subscriptions without those that had fewer due deliveries than room.
 func withoutDrained(due []webhookports.Subscription, rooms []webhookports.Room,
 	claims []webhookports.Claim) []webhookports.Subscription {
 	got := map[id.ID]int{}

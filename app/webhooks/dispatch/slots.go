@@ -8,8 +8,9 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// adjust takes over health that was just recorded, and grants the slots that this frees. The result is the waiters of
-// subscriptions whose circuit opened: their claims are older than that, and only a probe may be sent now.
+// adjust stores health that was just recorded, and grants the slots that become free by it. The result is the
+// waiters of subscriptions whose circuit opened: their claims are older than that, and only a probe may be sent
+// now.
 func (r *registry) adjust(health map[id.ID]webhook.Health) (surplus []*waiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -26,7 +27,7 @@ func (r *registry) adjust(health map[id.ID]webhook.Health) (surplus []*waiter) {
 	return surplus
 }
 
-// close returns all waiters. No claim waits any more.
+// close removes and returns all claims that wait for a slot. From then on, no claim waits for a slot.
 func (r *registry) close() (waiters []*waiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -38,8 +39,8 @@ func (r *registry) close() (waiters []*waiter) {
 	return waiters
 }
 
-// slot takes a slot for a claim. The result is nil when the claim has the slot, and otherwise a waiter. An urgent claim
-// waits ahead of the others of its subscription.
+// slot takes a slot for a claim. The result is nil when the claim has the slot, and otherwise a waiter. An urgent
+// claim waits ahead of the other claims of its subscription.
 func (r *registry) slot(c webhookports.Claim, urgent bool) *waiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,13 +59,14 @@ func (r *registry) slot(c webhookports.Claim, urgent bool) *waiter {
 	return w
 }
 
-// free gives a slot back and grants the free slots to waiters.
+// free returns a slot and grants the free slots to waiters.
 func (r *registry) free(sub id.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.entry(sub)
 	r.post(e, -1)
-	r.grantBlocked() // before the subscription's own waiters, which come after those that wait already
+	// the free slot goes first to subscriptions that wait already, and then to the waiters of this one
+	r.grantBlocked()
 	r.grant(e)
 }
 
@@ -77,11 +79,12 @@ func (r *registry) saturated(lane webhookports.Lane) bool {
 		lane == webhookports.SlowLane && (r.slow >= r.config.slowSlots() || more(all, all-r.posting, all) <= 0)
 }
 
-// keepingShare: a process below an eighth of its slots, at an endpoint below half of the endpoint's, has room for more.
+// keepingShare and keepingEndpointShare are divisors: a process has room for more claims below an eighth of its
+// slots, and below half of the slots of the claims' endpoint.
 const keepingShare, keepingEndpointShare = 8, 2
 
-// keeps reports whether this process has room for the claims. Its own workers then take them, with what the relay has
-// read (docs/decisions/0004-path-of-an-event.md), and the other dispatchers sleep on.
+// keeps reports whether this process has room for the claims. If so, its own workers take them, with the rows
+// that the relay has read (docs/decisions/0004-path-of-an-event.md), and the other dispatchers are not woken.
 func (r *registry) keeps(claims []webhookports.Claim) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -111,20 +114,22 @@ func (r *registry) ownSlot(e *entry) bool {
 	return e.posting < e.health.Slots(r.config.EndpointConcurrency)
 }
 
-// mayPost reports whether a claim of the subscription may have a slot. requested is that of the claim.
+// mayPost reports whether a claim of a subscription may have a slot. requested: true for a claim whose delivery a
+// partner requested, false for that of an event.
 func (r *registry) mayPost(e *entry, requested bool) bool {
 	if !r.ownSlot(e) {
 		return false
 	}
 	left, held := r.config.Concurrency-r.posting, r.of(e).posting
 	if e.slow || requested {
-		held = r.config.Concurrency // no slot of the last quarter
+		// the claim counts as if its partner held all slots, so that it gets none of the last quarter
+		held = r.config.Concurrency
 	}
 	return more(r.config.Concurrency, left, held) > 0 && (!e.slow || r.slow < r.config.slowSlots())
 }
 
-// next gives the place of the first waiter that may have a slot; below 0: none may. What a partner asked for lets
-// events pass that may have a slot of the last quarter.
+// next returns the index of the first waiter that may have a slot; below 0: none may. A delivery that a partner
+// requested is passed over when only slots of the last quarter are free, which are for events.
 func (r *registry) next(e *entry) int {
 	if r.mayPost(e, true) {
 		return min(len(e.waiting), 1) - 1
@@ -135,7 +140,7 @@ func (r *registry) next(e *entry) int {
 	return slices.IndexFunc(e.waiting, func(w *waiter) bool { return !w.claim.Requested })
 }
 
-// grant gives slots to the waiters of a subscription.
+// grant grants slots to the waiters of a subscription.
 func (r *registry) grant(e *entry) {
 	for r.grantNext(e) {
 	}
@@ -154,7 +159,7 @@ func (r *registry) grantNext(e *entry) bool {
 	return true
 }
 
-// block has a subscription wait for a slot of the process, if that is all that its first waiter needs.
+// block adds a subscription to those that wait for a slot of the process, if its first waiter needs nothing else.
 func (r *registry) block(e *entry) {
 	if !e.blocked && len(e.waiting) > 0 && r.ownSlot(e) {
 		e.blocked = true
@@ -162,7 +167,7 @@ func (r *registry) block(e *entry) {
 	}
 }
 
-// grantBlocked gives the free slots of the process to subscriptions that wait for one, in turn. Subscriptions of
+// grantBlocked grants the free slots of the process to subscriptions that wait for one, in turn. Subscriptions of
 // partners that use less than a quarter of the slots come first.
 func (r *registry) grantBlocked() {
 	r.grantTo(func(e *entry) bool { return r.of(e).posting < r.config.partnerSlots() })

@@ -9,15 +9,17 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// successes limits how often the time of a success is written for an endpoint in good health, whose successes change
-// nothing else.
+// successes limits how often the time of a success is written for an endpoint in good health, whose successes
+// change nothing else.
 type successes struct {
-	mu    sync.Mutex
-	told  map[id.ID]bool // since began
+	mu sync.Mutex
+	// The subscriptions of which a success was marked in the present span of webhook.SuccessGrain.
+	told  map[id.ID]bool
 	began time.Time
 }
 
-// tell marks a success of each subscription that has none in this webhook.SuccessGrain, and every success of a test.
+// tell marks the outcomes whose time of success is written: one success of each subscription in each
+// webhook.SuccessGrain, and every success of a test delivery.
 func (s *successes) tell(outcomes []webhookports.Outcome, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

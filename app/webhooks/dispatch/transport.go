@@ -14,9 +14,9 @@ const awayMessage = "dispatcher: the queue is away, delivering from here until i
 
 const (
 	enqueueTimeout = time.Second
-	probeEvery     = 250 * time.Millisecond // while the queue is away
+	probeEvery     = 250 * time.Millisecond // The time between two probes while the queue is unreachable.
 	epochEvery     = time.Second
-	askTimeout     = time.Second // of a probe or an epoch
+	askTimeout     = time.Second // The longest time of a probe or of a query for the epoch.
 	tidyEvery      = time.Hour
 	// lossDelay is the time between the loss of the queue's jobs and the recovery of their claims. Workers that had
 	// taken their jobs before the loss finish meanwhile.
@@ -25,14 +25,14 @@ const (
 	recordSpan = time.Second
 )
 
-// settleSpan is how long after a claim became stale a POST under it may still be unrecorded: a worker that loaded the
-// delivery just before begins its POST within webhook.Freshness. The delivery must not be sent again earlier, because
-// an endpoint that answers slowly would receive the delivery twice.
+// settleSpan returns how long after a claim became stale a POST under it may still be unrecorded: a worker that
+// loaded the delivery just before begins its POST within webhook.Freshness. The delivery must not be sent again
+// earlier, because an endpoint that answers slowly would receive the delivery twice.
 func (t *transport) settleSpan() time.Duration {
 	return webhook.Freshness + t.d.config.Timeout + recordSpan
 }
 
-// send hands claims to workers.
+// send hands claims to workers: through the queue, or in this process while the queue is unreachable.
 func (t *transport) send(ctx context.Context, claims []webhookports.Claim, urgent bool) {
 	if len(claims) == 0 {
 		return
@@ -48,15 +48,15 @@ func (t *transport) send(ctx context.Context, claims []webhookports.Claim, urgen
 	}
 }
 
-// enqueue brings jobs to the queue. A shutdown does not stop this: claims that are not handed over wait for the end of
-// their leases.
+// enqueue adds jobs to the queue. A shutdown does not stop this: claims that are not handed over wait for the end
+// of their leases.
 func (t *transport) enqueue(ctx context.Context, jobs []webhookports.Job) (left []webhookports.Job, err error) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTimeout)
 	defer cancel()
 	return t.d.Queue.Enqueue(bounded, jobs)
 }
 
-// leave has jobs go straight to the workers of this process.
+// leave stops the use of the queue: jobs then go straight to the workers of this process.
 func (t *transport) leave(ctx context.Context, err error) {
 	if t.away.CompareAndSwap(false, true) {
 		t.d.Metrics.QueueMode(webhookports.QueueDirect)
@@ -64,14 +64,14 @@ func (t *transport) leave(ctx context.Context, err error) {
 	}
 }
 
-// renewed runs jobs in this process that may or may not have reached the queue. New claims make a job in the queue
-// stale. The jobs run after settleSpan, when a POST of a job in the queue is recorded.
+// renewed runs jobs in this process that may or may not have reached the queue. New claims make a job in the
+// queue stale. The jobs run after settleSpan, when a POST of a job in the queue is recorded.
 func (t *transport) renewed(ctx context.Context, jobs []webhookports.Job) {
 	var again []webhookports.Job
 	for _, j := range jobs {
 		claims, err := t.d.Work.Renew(context.WithoutCancel(ctx), j.Claims, t.settleSpan()+t.d.config.Lease)
 		if err != nil {
-			t.d.complain(ctx, "renew claims", err) // the scan finds the deliveries when their leases end
+			t.d.complain(ctx, "renew claims", err) // the scan finds the deliveries of these claims when their leases end
 			continue
 		}
 		j.Claims = claims
@@ -79,7 +79,8 @@ func (t *transport) renewed(ctx context.Context, jobs []webhookports.Job) {
 	}
 	failpoint.Hit("transport.renewed")
 	t.d.posts.Go(func() {
-		pause(ctx, t.settleSpan()) // a shutdown ends the pause; the workers then release the claims
+		// a shutdown ends this pause before the jobs run again; the workers then release the claims
+		pause(ctx, t.settleSpan())
 		t.local(ctx, again)
 	})
 }
@@ -108,8 +109,8 @@ func (t *transport) jobs(claims []webhookports.Claim, urgent bool) (jobs []webho
 	return jobs
 }
 
-// watch notices that the queue takes no jobs, that the queue is back, and that the queue lost its jobs (delivery.md,
-// point 8).
+// watch detects that the queue takes no jobs, that the queue works again, and that the queue lost its jobs
+// (delivery.md, point 8).
 func (t *transport) watch(ctx context.Context) {
 	t.d.Metrics.QueueMode(webhookports.QueueUsed)
 	var tidied time.Time
@@ -122,7 +123,8 @@ func (t *transport) watch(ctx context.Context) {
 		lost, err := t.d.Queue.Epoch(bounded)
 		cancel()
 		if err != nil && ctx.Err() == nil {
-			t.leave(ctx, err) // before a job is handed over, and waits for the end of settleSpan
+			// the queue is left before a job is handed over, which would then wait for the end of settleSpan
+			t.leave(ctx, err)
 		}
 		if lost {
 			t.recover(ctx)
@@ -140,7 +142,8 @@ func (t *transport) watch(ctx context.Context) {
 	}
 }
 
-// returned probes the queue, and has jobs go through the queue again after enough successes.
+// returned probes the queue, and makes jobs go through the queue again after enough successes. It reports whether
+// they do.
 func (t *transport) returned(ctx context.Context) bool {
 	bounded, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -157,8 +160,9 @@ func (t *transport) returned(ctx context.Context) bool {
 	return true
 }
 
-// recover expires the claims of jobs that the queue lost. Claims in flight in this process are not lost. Claims in
-// flight in other dispatchers expire as well; their deliveries are due again when no POST of theirs can be unrecorded.
+// recover expires the claims of jobs that the queue lost. Claims in flight in this process are not lost. Claims
+// in flight in other dispatchers expire as well; their deliveries are due again when no POST of theirs can be
+// unrecorded.
 func (t *transport) recover(ctx context.Context) {
 	t.d.Log.InfoContext(ctx,
 		"dispatcher: the queue is new or lost its jobs; what was under way then will be dispatched again")
@@ -169,7 +173,8 @@ func (t *transport) recover(ctx context.Context) {
 	failpoint.Hit("epoch.settled")
 	n, err := t.d.Claims.ExpireLeases(ctx, lossDelay, t.d.config.Lease, t.settleSpan(), t.d.registry.inFlight())
 	if err != nil {
-		t.d.complain(ctx, "take back the claims of lost jobs", err) // their leases end all the same
+		// the leases of the lost jobs' claims end in any case
+		t.d.complain(ctx, "take back the claims of lost jobs", err)
 		return
 	}
 	t.d.Log.InfoContext(ctx, "dispatcher: claims of lost jobs taken back", "deliveries", n)

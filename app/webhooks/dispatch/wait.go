@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// signal wakes the receiver of a channel with room for a single signal.
+// signal sends a signal to a channel that holds a single one, without waiting: if one is in the channel already,
+// it does nothing.
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -13,7 +14,7 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// pause waits for the span, and returns false when ctx ended first.
+// pause waits for a span of time. The result is true after the span, and false when ctx ended first.
 func pause(ctx context.Context, span time.Duration) bool {
 	timer := time.NewTimer(span)
 	defer timer.Stop()

@@ -13,23 +13,24 @@ import (
 )
 
 const (
-	// jobPatience is how long a job keeps a worker of its lane. Postgres holds the truth, so the worker may go on to
-	// the next job while slow POSTs of this job are still in flight.
+	// jobPatience is how long a job keeps a worker of its lane. Postgres stores what is to be delivered, so the
+	// worker may go on to the next job while slow POSTs of this job are still in flight.
 	jobPatience = 250 * time.Millisecond
-	// freshTries bounds how often a delivery is loaded again because loading took longer than webhook.Freshness.
+	// freshTries bounds how often a delivery is loaded: it is loaded again if loading took longer than
+	// webhook.Freshness.
 	freshTries = 5
-	// loadTogether is how many claims of a job are worth a query of their own.
+	// loadTogether is the least number of claims of a job that are loaded by a query of their own.
 	loadTogether = 4
-	// A first claim without a delivery may come from a relay that has yet to commit, or that will repeat a failed commit,
-	// unless its event was committed longer than awaitAge ago. A worker looks again after firstAwait, and after twice as
-	// long each time, until awaitMost.
+	// Bounds of the search for a delivery that is not found. Its first claim may come from a relay that has yet to
+	// commit, or that will repeat a failed commit, unless the event was committed longer than awaitAge ago. A worker
+	// loads the delivery again after firstAwait, and after twice as long each time, until awaitMost.
 	firstAwait, awaitMost, awaitAge = 2 * time.Millisecond, 256 * time.Millisecond, 5 * time.Second
 	// leaseMargin is the time that a lease must have left after the longest attempt.
 	leaseMargin = time.Second
 )
 
-// handle works on a job until its claims are finished, or until jobPatience is over and the lane has slots for other
-// jobs.
+// handle works on a job until its claims are finished, or until jobPatience is over and the lane has slots for
+// other jobs.
 func (d *Dispatcher) handle(ctx context.Context, job webhookports.Job) {
 	finished := make(chan struct{}, len(job.Claims))
 	d.submit(ctx, job, func() { finished <- struct{}{} })
@@ -43,7 +44,7 @@ func (d *Dispatcher) handle(ctx context.Context, job webhookports.Job) {
 			if !d.registry.saturated(job.Lane) {
 				return
 			}
-			patience.Reset(jobPatience) // another dispatcher takes the next job
+			patience.Reset(jobPatience) // the worker keeps its job, so that another dispatcher takes the next one
 		}
 	}
 }
@@ -84,14 +85,15 @@ func (d *Dispatcher) start(ctx context.Context, claims []webhookports.Claim, urg
 	}
 }
 
-// preload returns nil when each claim is to load its own delivery. After an error or a panic,
-// a row that cannot be read thus stops its own delivery only.
+// preload loads the deliveries of many claims with a single query. The result is nil if each claim is to load its
+// own delivery: for few claims, and after an error or a panic, so that a row that cannot be read stops only its
+// own delivery.
 func (d *Dispatcher) preload(ctx context.Context, claims []webhookports.Claim) (loaded []webhookports.Delivery) {
 	if len(claims) < loadTogether {
 		return nil
 	}
 	defer func() {
-		if recover() != nil { // the panic repeats for the delivery that caused it
+		if recover() != nil { // the panic repeats when the delivery that caused it is loaded alone
 			loaded = nil
 		}
 	}()
@@ -100,7 +102,8 @@ func (d *Dispatcher) preload(ctx context.Context, claims []webhookports.Claim) (
 		return nil
 	}
 	for i := range loaded {
-		filed(&loaded[i]) // before a shutdown gives up the claims that wait for a slot
+		// the commit of each claim is awaited here, before a shutdown gives up the claims that wait for a slot
+		filed(&loaded[i])
 	}
 	return loaded
 }
@@ -108,20 +111,22 @@ func (d *Dispatcher) preload(ctx context.Context, claims []webhookports.Claim) (
 // filed waits for the commit of a delivery's claim, and reports whether the claim was committed.
 func filed(loaded *webhookports.Delivery) bool { return loaded.Filed == nil || loaded.Filed() }
 
-// dispatch makes and records an attempt under a claim. loaded may be nil. wait is nil when the claim has a slot.
+// dispatch makes and records an attempt under a claim. loaded is the delivery, or nil if it is not loaded yet.
+// wait is nil when the claim has a slot.
 func (d *Dispatcher) dispatch(ctx context.Context, c webhookports.Claim, loaded *webhookports.Delivery, wait *waiter) {
 	if wait != nil && !<-wait.granted {
 		return
 	}
 	outcome, made := d.attempt(ctx, c, loaded)
-	d.registry.free(c.SubscriptionID) // recording needs no slot
+	d.registry.free(c.SubscriptionID) // recording an attempt needs no slot
 	if made {
 		d.records.Do("", outcome)
 	}
 }
 
-// attempt loads a delivery, makes the POST and judges its result. made is false when there was no POST. A panic ends
-// this dispatch only: the lease ends and the delivery is dispatched again.
+// attempt loads a delivery, makes the POST and decides about its result. made is true if there is an outcome to
+// record, and false when there was no POST. A panic ends this dispatch only: the lease ends and the delivery is
+// dispatched again.
 func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 	loaded *webhookports.Delivery) (outcome webhookports.Outcome, made bool) {
 	defer func() {
@@ -131,7 +136,8 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 			made = false
 		}
 	}()
-	if d.stopping.Load() { // another dispatcher makes the attempt, or this process after its restart
+	// the process stops: another dispatcher makes the attempt, or this process after its restart
+	if d.stopping.Load() {
 		d.release(ctx, c)
 		return outcome, false
 	}
@@ -153,8 +159,8 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 	return outcome, true
 }
 
-// putOff ends a dispatch whose POST failed by our own doing: no attempt is used up, and the endpoint is not blamed. Its
-// start is late by the pause, at least.
+// putOff ends a dispatch whose POST failed by a fault of this service: no attempt is used up, and the endpoint's
+// health does not change. The delivery starts late by at least the wait until its next dispatch.
 func (d *Dispatcher) putOff(delivery *webhookports.Delivery, delay time.Duration) webhookports.Outcome {
 	verdict := webhook.PutOff(int(delivery.Seq) - delivery.Attempts)
 	if delay >= 0 {
@@ -164,7 +170,8 @@ func (d *Dispatcher) putOff(delivery *webhookports.Delivery, delay time.Duration
 		Verdict: verdict}
 }
 
-// fresh returns the delivery of a claim, loaded within webhook.Freshness, or nil when the delivery must not be sent.
+// fresh returns the delivery of a claim, loaded within webhook.Freshness, or nil when the delivery must not be
+// sent.
 func (d *Dispatcher) fresh(ctx context.Context, c webhookports.Claim,
 	loaded *webhookports.Delivery) *webhookports.Delivery {
 	await, try := firstAwait, 1
@@ -206,20 +213,22 @@ func mayAppear(loaded *webhookports.Delivery, c webhookports.Claim, now time.Tim
 	return !loaded.Found && loaded.LoadErr == nil && c.Seq == 1 && now.Sub(c.DueAt) < awaitAge
 }
 
-// fate says what a worker does with a loaded delivery.
+// fate is what a worker does with a loaded delivery.
 type fate int
 
 const (
-	fatePost     fate = iota
-	fateReload        // loading took longer than webhook.Freshness
-	fateLeave         // the claim is stale, or its lease too short for the POST
-	fateRelease       // the subscription is deleted or disabled
-	fateUnread        // the query failed
-	fateUnsigned      // the secret does not decrypt, perhaps with the keyset of this process alone
+	fatePost    fate = iota
+	fateReload       // The worker loads the delivery again, since loading took longer than webhook.Freshness.
+	fateLeave        // The worker drops the claim, since it is stale, or its lease is too short for the POST.
+	fateRelease      // The worker releases the claim, since the subscription is deleted or disabled.
+	fateUnread       // The worker logs that the query for the delivery failed.
+	// The worker logs that the secret does not decrypt, perhaps only with the keyset of this process.
+	fateUnsigned
 )
 
-// fateOf decides about a delivery. timeout is that of an attempt; last says that the delivery is not loaded again;
-// proven is that of Deps.KeysetProven. A delivery whose secret is lost has an attempt, though not a POST.
+// fateOf decides what a worker does with a delivery. timeout is that of an attempt; last is true if the delivery
+// is not loaded again; proven is the result of Deps.KeysetProven. A delivery whose secret is lost has an attempt,
+// though not a POST.
 func fateOf(loaded *webhookports.Delivery, timeout time.Duration, now time.Time, last, proven bool) fate {
 	switch {
 	case loaded.LoadErr != nil:
@@ -252,9 +261,10 @@ func (d *Dispatcher) load(ctx context.Context, deliveries []*webhookports.Delive
 	}
 }
 
-// post sends a delivery to its endpoint; one whose secret cannot be read is not sent (webhook.Unsigned). The signature
-// has the database's time, so a wrong clock of this process does not exceed the receiver's tolerance. delay is how late
-// the POST began: negative when the due time is not known, or when the delivery waited behind an open circuit.
+// post sends a delivery to its endpoint; one whose secret cannot be read is not sent (webhook.Unsigned). The
+// signature has the database's time, so a wrong clock of this process does not exceed the receiver's tolerance.
+// delay is how late the POST began: negative when the due time is not known, or when the delivery waited behind
+// an open circuit.
 func (d *Dispatcher) post(ctx context.Context,
 	delivery *webhookports.Delivery) (attempt webhook.Attempt, delay time.Duration) {
 	lane := string(d.registry.lane(delivery.SubscriptionID))
@@ -281,7 +291,8 @@ func (d *Dispatcher) started(delivery *webhookports.Delivery, delay time.Duratio
 	}
 }
 
-// release gives claims up. After an error their leases end.
+// release gives claims up, so that their deliveries are due at once. If that fails, the claims remain until their
+// leases end.
 func (d *Dispatcher) release(ctx context.Context, claims ...webhookports.Claim) {
 	if err := d.Work.Release(ctx, claims); err != nil {
 		d.complain(ctx, "release deliveries", err)

@@ -15,66 +15,68 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// MaxWait is the longest that an answer of the feed is held.
+// MaxWait is the longest time for which a request of the feed waits for an event before it is answered.
 const MaxWait = 25 * time.Second
 
-// leastWait is the shortest wait of a request whose place a newer one takes: a follower that asks again at once would
-// spin.
+// leastWait is the shortest wait of a request of the feed whose waiting place a newer request takes. A client
+// that repeats its request at once would otherwise send requests without a pause.
 const leastWait = time.Second
 
-// readWithin bounds a read of a request that waits, which the deadline of requests does not bound.
+// readWithin bounds each read of the database by a request that waits for events, because the deadline of
+// requests does not apply to it.
 const readWithin = 8 * time.Second
 
-// Deps holds the capabilities of the use cases.
+// Deps holds the interfaces that the use cases of events need.
 type Deps struct {
 	Events  webhookports.Events
 	Feeds   webhookports.Events
 	Waiting *Waiting
-	After   func(time.Duration) <-chan time.Time // time.After
+	After   func(time.Duration) <-chan time.Time // The function time.After, or a test's replacement.
 }
 
-// Service runs the use cases.
+// Service has the use cases of a partner's events.
 type Service struct{ deps Deps }
 
-// New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// List lists the events of a partner.
+// List returns a page of the events of a partner.
 func (s *Service) List(ctx context.Context, partnerID id.ID, f webhookports.EventFilter,
 	page ports.Page) (ports.List[ports.Event], error) {
 	return s.deps.Events.Events(ctx, partnerID, f, page)
 }
 
-// Get returns webhook.ErrEventNotFound.
+// Get returns an event of a partner, or webhook.ErrEventNotFound.
 func (s *Service) Get(ctx context.Context, partnerID, eventID id.ID) (ports.Event, error) {
 	return s.deps.Events.Event(ctx, partnerID, eventID)
 }
 
-// FeedQuestion asks for the events after a number.
+// FeedQuestion is a request for the events of the feed after a number.
 type FeedQuestion struct {
-	After *int64 // nil: from the oldest that is kept
+	After *int64 // The number after which the events begin; nil: from the oldest event that is kept.
 	Limit int
-	Wait  time.Duration // how long the answer may be held until there is an event; MaxWait at most
+	Wait  time.Duration // How long the request may wait until there is an event; at most MaxWait.
 }
 
-// FeedPage is a part of the feed, oldest first.
+// FeedPage is a part of a partner's feed, oldest event first.
 type FeedPage struct {
 	Events []ports.Event
-	Next   int64  // the number after which the next part begins
-	FeedID string // changes when the database was restored from a backup
+	Next   int64  // The number after which the next part of the feed begins.
+	FeedID string // The id of the feed, which changes when the database was restored from a backup.
 }
 
-// Feed gives the events after a number. Without such an event the answer waits. The wait ends at once when the process
-// drains, and after a second where a further request of the partner has taken the place.
+// Feed returns the events of a partner's feed after a number. Without such an event the request waits for one.
+// The wait ends at once when the process drains, and after a second if a newer request of the partner has taken
+// the waiting place.
 //
-// Returns invalid_cursor for a number that the feed has not given or no longer keeps.
+// Returns invalid_cursor for a number that the feed has not reached or no longer keeps.
 func (s *Service) Feed(ctx context.Context, partnerID id.ID, q FeedQuestion) (FeedPage, error) {
 	if q.Wait <= 0 {
 		return s.read(ctx, partnerID, q)
 	}
-	// The deadline of requests would end the wait. Each read is bounded by itself.
+	// The deadline of requests would end the wait. Each read has a bound of its own.
 	ctx = context.WithoutCancel(ctx)
-	place, ok := s.deps.Waiting.enter(partnerID) // before the first read, so that no ring is lost
+	// the request enters before the first read, so that no wake-up notification is missed
+	place, ok := s.deps.Waiting.enter(partnerID)
 	if !ok {
 		return s.readBounded(ctx, partnerID, q)
 	}
@@ -135,7 +137,8 @@ func (s *Service) read(ctx context.Context, partnerID id.ID, q FeedQuestion) (Fe
 		return s.missing(ctx, partnerID, q, after)
 	}
 	page.Next = next
-	page.Events = slices.DeleteFunc(events, func(e ports.Event) bool { return e.Data == nil }) // the follower passes
+	// an event without data, which could not be read, is skipped
+	page.Events = slices.DeleteFunc(events, func(e ports.Event) bool { return e.Data == nil })
 	if len(page.Events) == 0 {
 		q.After = &next
 		return s.read(ctx, partnerID, q)
@@ -143,7 +146,8 @@ func (s *Service) read(ctx context.Context, partnerID id.ID, q FeedQuestion) (Fe
 	return page, nil
 }
 
-// follows gives the number of the last event. whole is true if the events follow the number without a gap.
+// follows returns the number of the last event. whole is true if the events follow the number without a gap, and
+// false if not.
 func follows(events []ports.Event, after int64) (last int64, whole bool) {
 	for _, e := range events {
 		if after++; e.Sequence != after {
@@ -153,7 +157,7 @@ func follows(events []ports.Event, after int64) (last int64, whole bool) {
 	return after, len(events) > 0
 }
 
-// keeps returns invalid_cursor unless every event after the number is kept.
+// keeps returns invalid_cursor unless the feed keeps every event after the number.
 func keeps(state webhookports.FeedState, after int64) error {
 	switch {
 	case after < state.Oldest-1:
@@ -164,7 +168,7 @@ func keeps(state webhookports.FeedState, after int64) error {
 	return nil
 }
 
-// missing answers when events are missing among those that were read. Retention may have dropped them meanwhile. Any
+// missing handles a read of the feed in which events are missing. Retention may have dropped them meanwhile. Any
 // other gap is an error: the feed never skips a number.
 func (s *Service) missing(ctx context.Context, partnerID id.ID, q FeedQuestion, after int64) (FeedPage, error) {
 	state, err := s.deps.Feeds.Feed(ctx, partnerID)
@@ -173,22 +177,22 @@ func (s *Service) missing(ctx context.Context, partnerID id.ID, q FeedQuestion, 
 	}
 	switch dropped := keeps(state, after); {
 	case dropped != nil && q.After == nil:
-		return s.read(ctx, partnerID, q) // from the number that is now the oldest
+		return s.read(ctx, partnerID, q) // the read is repeated from the number that is now the oldest
 	case dropped != nil:
 		return FeedPage{}, dropped
 	}
 	return FeedPage{}, fault.ErrInternal.Because(&gap{after})
 }
 
-// gap says that events are missing that the feed should have.
+// gap is the error of a feed without an event that it should have.
 type gap struct{ after int64 }
 
 func (g *gap) Error() string {
 	return "events: the feed misses an event soon after number " + strconv.FormatInt(g.after, 10)
 }
 
-// feedID gives the feedId of a partner's feed. A restore changes the epoch and so the feedId, since events are numbered
-// anew.
+// feedID returns the feedId of a partner's feed. A restore changes the epoch and so the feedId, since events are
+// numbered anew.
 func feedID(partnerID, epoch id.ID) string {
 	sum := sha256.Sum256(append(append([]byte("feed"), partnerID[:]...), epoch[:]...))
 	var short id.ID

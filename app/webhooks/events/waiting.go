@@ -10,42 +10,43 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Bounds of the requests that wait. A request beyond the bound of the process is answered at once. One beyond the bound
-// of its partner ends the wait of the partner's oldest, which may have been abandoned.
+// Bounds of the requests that wait for events. A request beyond the bound of the process is answered at once. A
+// request beyond the bound of its partner ends the wait of the partner's oldest request, whose client may be
+// gone.
 const (
-	maxWaiting      = 4096 // in a process; each holds a connection and some 30 kB
-	maxWaitingOfOne = 16   // of a partner, in a process
+	maxWaiting      = 4096 // How many requests may wait in a process; each holds a connection and some 30 kB.
+	maxWaitingOfOne = 16   // How many requests of a partner may wait in a process.
 	lookEvery       = time.Second
 	lookWithin      = 3 * time.Second
 )
 
-// Waiting holds the requests of a process that wait for events, or for the end of a test delivery. A request that waits
-// holds no connection to the database.
+// Waiting holds the requests of a process that wait for events, or for the end of a test delivery. A request that
+// waits holds no connection to the database.
 type Waiting struct {
 	mu        sync.Mutex
-	byPartner map[id.ID]*crowd
+	byPartner map[id.ID]*partnerRequests
 	total     int
 	entered   chan struct{}
 	drained   chan struct{}
 	drain     sync.Once
 }
 
-// crowd is the requests of a partner that wait.
-type crowd struct {
-	places []*place      // the oldest first
-	rung   chan struct{} // closed by the next ring
-	last   int64         // the last number that one of the requests knows
+// partnerRequests is the requests of a partner that wait for events.
+type partnerRequests struct {
+	places []*place      // The waiting requests, the oldest first.
+	rung   chan struct{} // A channel that is closed to wake the requests.
+	last   int64         // The highest number of the feed that one of the requests has read.
 }
 
-// NewWaiting holds no request.
+// NewWaiting returns a Waiting without requests.
 func NewWaiting() *Waiting {
-	return &Waiting{byPartner: map[id.ID]*crowd{}, entered: make(chan struct{}, 1), drained: make(chan struct{})}
+	return &Waiting{byPartner: map[id.ID]*partnerRequests{}, entered: make(chan struct{}, 1), drained: make(chan struct{})}
 }
 
-// Entered receives after a request began to wait.
+// Entered returns a channel that receives after a request began to wait.
 func (w *Waiting) Entered() <-chan struct{} { return w.entered }
 
-// Ring wakes the requests of the partners.
+// Ring wakes the waiting requests of the partners.
 func (w *Waiting) Ring(partners []id.ID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,11 +58,11 @@ func (w *Waiting) Ring(partners []id.ID) {
 	}
 }
 
-// Drain answers all requests that wait, and lets no further request wait.
+// Drain ends the wait of all requests, and lets no further request wait.
 func (w *Waiting) Drain() { w.drain.Do(func() { close(w.drained) }) }
 
-// Watch looks once a second for events of all partners that wait, with a single query, until ctx ends: a ring may be
-// lost.
+// Watch queries once a second, until ctx ends, whether the partners whose requests wait have new events: the
+// wake-up notification of an event may be lost. A single query serves all partners.
 func (w *Waiting) Watch(ctx context.Context, feeds webhookports.Events) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -75,7 +76,8 @@ func (w *Waiting) Watch(ctx context.Context, feeds webhookports.Events) error {
 	}
 }
 
-// look rings for partners whose feeds went on. An error changes nothing: the next look follows.
+// look wakes the requests of partners whose feeds have new events. An error is ignored: the next query follows in
+// a second.
 func (w *Waiting) look(ctx context.Context, feeds webhookports.Events) {
 	known := w.known()
 	if len(known) == 0 {
@@ -100,7 +102,7 @@ func (w *Waiting) look(ctx context.Context, feeds webhookports.Events) {
 	w.Ring(ahead)
 }
 
-// known gives the partners that wait, with the last number that they know.
+// known returns the partners whose requests wait, each with the highest number of the feed that they have read.
 func (w *Waiting) known() map[id.ID]int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,14 +113,14 @@ func (w *Waiting) known() map[id.ID]int64 {
 	return known
 }
 
-// place is the place of a request among those that wait.
+// place is the place of a request among those that wait for events.
 type place struct {
 	waiting *Waiting
 	partner id.ID
-	taken   chan struct{} // closed where a newer request has taken the place
+	taken   chan struct{} // A channel that is closed when a newer request takes the place.
 }
 
-// enter gives a request a place; ok is false where no further request may wait.
+// enter adds a request to those that wait; ok is true if it may wait, and false where no further request may.
 func (w *Waiting) enter(partner id.ID) (p *place, ok bool) {
 	select {
 	case <-w.drained:
@@ -135,7 +137,7 @@ func (w *Waiting) enter(partner id.ID) (p *place, ok bool) {
 	case w.total >= maxWaiting:
 		return nil, false
 	case c == nil:
-		c = &crowd{rung: make(chan struct{})}
+		c = &partnerRequests{rung: make(chan struct{})}
 		w.byPartner[partner] = c
 	}
 	p = &place{w, partner, make(chan struct{})}
@@ -143,13 +145,13 @@ func (w *Waiting) enter(partner id.ID) (p *place, ok bool) {
 	w.total++
 	select {
 	case w.entered <- struct{}{}:
-	default: // the receiver has not taken the last signal, which stands for this one, too
+	default: // the channel still holds an earlier signal, which stands for this request as well
 	}
 	return p, true
 }
 
-// Hear has a request hear the rings for its partner until leave. rung gives the channel that the next ring closes, or
-// nil where no further request may wait.
+// Hear adds a request to those that wait until leave is called. rung returns the channel whose closing wakes the
+// request, or nil where no further request may wait.
 func (w *Waiting) Hear(partner id.ID) (rung func() <-chan struct{}, leave func()) {
 	p, ok := w.enter(partner)
 	if !ok {
@@ -158,7 +160,7 @@ func (w *Waiting) Hear(partner id.ID) (rung func() <-chan struct{}, leave func()
 	return p.rung, p.leave
 }
 
-// remove lets a request wait no longer. It changes nothing for one whose place was taken.
+// remove removes a request from those that wait. It does nothing for a request whose place was taken.
 func (w *Waiting) remove(p *place) {
 	c := w.byPartner[p.partner]
 	if c == nil {
@@ -175,7 +177,8 @@ func (w *Waiting) remove(p *place) {
 	}
 }
 
-// rung is closed by the next ring. It never is where the place was taken and the partner has no request that waits.
+// rung returns the channel whose closing wakes the request. The channel is nil if the place was taken and the
+// partner has no other request that waits.
 func (p *place) rung() <-chan struct{} {
 	p.waiting.mu.Lock()
 	defer p.waiting.mu.Unlock()
@@ -185,7 +188,7 @@ func (p *place) rung() <-chan struct{} {
 	return nil
 }
 
-// knows notes the last number that the request has seen.
+// knows stores the last number of the feed that the request has read.
 func (p *place) knows(last int64) {
 	p.waiting.mu.Lock()
 	defer p.waiting.mu.Unlock()
@@ -200,7 +203,7 @@ func (p *place) leave() {
 	p.waiting.remove(p)
 }
 
-// Size is the number of requests that wait.
+// Size returns the number of requests that wait.
 func (w *Waiting) Size() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

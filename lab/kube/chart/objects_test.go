@@ -203,7 +203,7 @@ func TestMonitoring_IsFromTheVeryFiles(t *testing.T) {
 	}
 }
 
-// The dispatcher's wall refuses the ranges that the service refuses itself (adapters/webhook/dial.go).
+// The dispatcher's wall refuses the ranges that the service refuses itself (adapters/webhook/ssrf.go).
 func TestNetworkPolicy_ExcludesTheRangesOfTheService(t *testing.T) {
 	values := read(t, filepath.Join(folder, "values.yaml"))
 	excluded := fits[struct{ IPv4, IPv6 []string }](t, values["networkPolicy"].(map[string]any)["excludedRanges"])
@@ -216,9 +216,9 @@ func TestNetworkPolicy_ExcludesTheRangesOfTheService(t *testing.T) {
 	}
 	require.ElementsMatch(t, ipv4, excluded.IPv4)
 	require.ElementsMatch(t, ipv6, excluded.IPv6)
-	dial, err := os.ReadFile("../../../adapters/webhook/dial.go")
+	check, err := os.ReadFile("../../../adapters/webhook/ssrf.go")
 	require.NoError(t, err)
-	require.Contains(t, string(dial),
+	require.Contains(t, string(check),
 		`ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")))`)
 	require.Equal(t, "2000::/3", ssrf.IPv6GlobalUnicast.String())
 

@@ -17,66 +17,75 @@ import (
 // Queue forms batches of the items that are passed to Do under the same key. Set the fields before the first call of
 // Do.
 type Queue[T any] struct {
-	Workers   int           // batches that may run at the same time, per key
-	Limit     int           // items in a batch, at most
-	Threshold int           // items that must wait before a second worker starts; a large batch costs less per item
-	Linger    time.Duration // the wait of a batch for further items, before the run
-	Quiet     time.Duration // a batch that begins so long after the end of the last one does not linger; 0: each does
-	Yield     bool          // before a batch runs, goroutines that are ready to call Do may join it
-	// Rest bounds the pause after a batch that several callers shared or others wait behind. The pause takes as long as
-	// the batch, and ends when as many calls wait as there were. Batches thus grow before the workers are busy all the
-	// time, and a lone call never waits. Threshold calls do not wait either.
+	Workers int // How many batches of a key may run at the same time.
+	Limit   int // The largest number of items in a batch.
+	// The number of items that must wait before a second worker starts; a large batch costs less per item.
+	Threshold int
+	Linger    time.Duration // How long a batch waits for further items before it runs.
+	// A batch that begins at least so long after the end of the last one does not linger; 0: every batch lingers.
+	Quiet time.Duration
+	// true: before a batch runs, goroutines that are ready to call Do may run and join it; false: they may not.
+	Yield bool
+	// Rest bounds the pause that follows a batch if several callers shared the batch, or if calls wait behind it.
+	// The pause takes as long as the batch took. It ends early when as many calls wait as the batch and its queue
+	// had, or Threshold calls. So batches grow before the workers are busy all the time, and a lone call never
+	// waits.
 	Rest time.Duration
-	// Company is the number of waiting calls that is worth a batch: a pause at whose end fewer wait, but some do, is made
-	// once more, and then ends when that many wait. So batches do not shrink where requests spread over processes.
-	Company int
-	// Run works on a batch, in the goroutine of a caller of that batch. An item that is a pointer carries its result.
+	// MinBatch is the number of waiting calls for which a batch is worth its cost. If fewer calls wait at the end of
+	// a pause, but at least one, the pause is made once more, and ends early when that many wait. So batches stay
+	// large where requests spread over several processes.
+	MinBatch int
+	// Run works on the items of a batch, in the goroutine of one of its callers. An item that is a pointer carries
+	// its result.
 	Run func(batch []T)
 
 	mu     sync.Mutex
 	states map[string]*keyState[T]
-	ended  time.Time // the last batch, of whatever key
+	ended  time.Time // The time at which the last batch of any key ended.
 }
 
-// errUnfinished is the panic of the callers whose batch ended by runtime.Goexit.
+// errUnfinished is the value with which the callers of a batch panic if the goroutine that ran it ended by
+// runtime.Goexit.
 var errUnfinished = errors.New("batch: the goroutine that ran the batch ended before it")
 
-// keyState is the state of a key.
+// keyState is the state of the batches of a key.
 type keyState[T any] struct {
 	running int
-	resting int // pauses after batches
-	crowd   int // calls that ran or waited when the last pause began
+	resting int // The number of pauses after batches that have not ended.
+	demand  int // The number of calls that ran in the last batch or waited behind it when the last pause began.
 	waiting []*call[T]
-	growing *growth // nil: no batch of this key is growing
+	growing *growth // The batch of this key that is growing; nil: none.
 }
 
-// growth is a batch with a worker that does not run yet. Two batches of a key never grow at the same time,
-// because they would divide the items of a large batch.
+// growth is a batch that has a worker, does not run yet, and takes further items. Two batches of a key never grow
+// at the same time, because they would divide the items of a large batch.
 type growth struct {
-	missing int           // items until the batch is full
-	full    chan struct{} // closed when that many items wait
+	missing int           // The number of items until the batch is full.
+	full    chan struct{} // A channel that is closed when as many items wait as the batch lacks.
 }
 
-// call is a call of Do.
+// call is a call of Queue.Do that waits for its batch.
 type call[T any] struct {
 	item  T
 	turn  chan turn[T]
-	leads bool    // a batch waits for this call to run the batch
-	grows *growth // of the batch that this call leads; nil: the batch runs as it is
+	leads bool    // true: a batch waits for this call to run it; false: this call waits for its batch.
+	grows *growth // The growth of the batch that this call leads; nil: the batch runs with the items that it has.
 }
 
-// turn ends the wait of a call: either the call leads a batch, or the batch of the call has run.
+// turn is the message that ends the wait of a call: either the call leads a batch, or the batch of the call has
+// run.
 type turn[T any] struct {
-	lead     []*call[T] // the batch to lead, with the call itself first; nil: the batch has run
-	panicked any        // the panic of the batch
+	lead     []*call[T] // The batch to lead, with the call itself first; nil: the batch has run.
+	panicked any        // The value with which the batch panicked; nil: it did not panic.
 }
 
-// Do returns when a batch with item has run. A panic of that batch is a panic of each of its callers.
+// Do adds an item to a batch of a key, and returns when that batch has run. If the batch panics, the call of each
+// of its callers panics.
 func (q *Queue[T]) Do(key string, item T) { q.do(nil, key, item) }
 
-// DoContext is Do for a caller that may leave early. If ctx ends while the item waits or while another caller runs its
-// batch, DoContext returns the error of ctx; that batch may still use the item. A caller that leads a batch stays until
-// the batch has run.
+// DoContext is Do for a caller that may stop waiting. If ctx ends while the item waits, or while another caller
+// runs its batch, DoContext returns the error of ctx; that batch may still use the item. A caller that leads a
+// batch waits until the batch has run.
 func (q *Queue[T]) DoContext(ctx context.Context, key string, item T) error {
 	if left := q.do(ctx.Done(), key, item); left {
 		return ctx.Err()
@@ -84,7 +93,7 @@ func (q *Queue[T]) DoContext(ctx context.Context, key string, item T) error {
 	return nil
 }
 
-// do reports whether the caller left its batch when done was closed.
+// do adds an item to a batch, and reports whether the caller stopped waiting because done was closed.
 func (q *Queue[T]) do(done <-chan struct{}, key string, item T) (left bool) {
 	c := &call[T]{item: item}
 	q.mu.Lock()
@@ -120,18 +129,19 @@ func (q *Queue[T]) do(done <-chan struct{}, key string, item T) (left bool) {
 	return false
 }
 
-// leave takes a call out of those that wait. leave returns false for a call that leads a batch, whose other callers
-// need it.
+// leave removes a call from the calls that wait for a batch. The result is false for a call that leads a batch:
+// its other callers wait for that call to run the batch.
 func (q *Queue[T]) leave(s *keyState[T], c *call[T]) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if i := slices.Index(s.waiting, c); i >= 0 {
-		s.waiting = slices.Concat(s.waiting[:i], s.waiting[i+1:]) // a copy: running batches share the array
+		// a copy of the list, because running batches share the array of the old one
+		s.waiting = slices.Concat(s.waiting[:i], s.waiting[i+1:])
 	}
 	return !c.leads
 }
 
-// Waiting counts the calls under key whose batch has not started.
+// Waiting counts the calls of a key whose batch has not started.
 func (q *Queue[T]) Waiting(key string) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -153,14 +163,15 @@ func (q *Queue[T]) state(key string) *keyState[T] {
 	return s
 }
 
-// mayStart reports whether a batch of n items may start.
+// mayStart reports whether a batch of n items may start now: no batch of the key grows, the pause is over, and a
+// worker is free.
 func (s *keyState[T]) mayStart(q *Queue[T], n int) bool {
 	many := n >= q.Threshold
-	rested := s.resting == 0 || n >= s.crowd || many
+	rested := s.resting == 0 || n >= s.demand || many
 	return s.growing == nil && rested && (s.running == 0 || s.running < q.Workers && many)
 }
 
-// take removes up to n calls from those that wait, the oldest first.
+// take removes up to n calls from those that wait for a batch and returns them, the oldest first.
 func (s *keyState[T]) take(n int) []*call[T] {
 	n = min(n, len(s.waiting))
 	taken := s.waiting[:n:n]
@@ -168,7 +179,7 @@ func (s *keyState[T]) take(n int) []*call[T] {
 	return taken
 }
 
-// start takes a worker for a batch. The first caller of the batch leads.
+// start takes a worker for a batch, whose first caller runs it.
 func (s *keyState[T]) start(q *Queue[T], batch []*call[T]) {
 	s.running++
 	if missing := q.Limit - len(batch); missing > 0 && (q.lingers() || q.Yield) {
@@ -182,7 +193,7 @@ func (q *Queue[T]) lingers() bool {
 	return q.Linger > 0 && (q.Quiet == 0 || time.Since(q.ended) < q.Quiet) //nolint:forbidigo // as in lead
 }
 
-// startNext starts a batch of waiting calls if a worker is free.
+// startNext starts a batch of the waiting calls if a worker is free.
 func (s *keyState[T]) startNext(q *Queue[T]) {
 	if len(s.waiting) == 0 || !s.mayStart(q, len(s.waiting)) {
 		return
@@ -201,7 +212,7 @@ func (q *Queue[T]) lead(key string, s *keyState[T], batch []*call[T]) {
 		items[i] = c.item
 	}
 	var outcome turn[T]
-	outcome.panicked = errUnfinished // until Run returns
+	outcome.panicked = errUnfinished // the outcome of a batch whose Run does not return
 	began := time.Now()              //nolint:forbidigo // measures the batch, and decides about no data
 	defer func() {
 		recovered := recover()
@@ -220,7 +231,8 @@ func (q *Queue[T]) lead(key string, s *keyState[T], batch []*call[T]) {
 	outcome.panicked = nil
 }
 
-// finish frees the worker of a batch of n calls that has run, and begins the pause after the batch.
+// finish frees the worker of a batch of n calls that has run, begins the pause after the batch, and starts the
+// next batch if it may start.
 func (q *Queue[T]) finish(key string, s *keyState[T], n int, took time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -228,19 +240,19 @@ func (q *Queue[T]) finish(key string, s *keyState[T], n int, took time.Duration)
 	q.ended = time.Now() //nolint:forbidigo // as in lead
 	if rest := min(took, q.Rest); rest > 0 && (n > 1 || len(s.waiting) > 0) {
 		s.resting++
-		s.crowd = n + len(s.waiting)
-		q.pause(key, s, rest, q.Company)
+		s.demand = n + len(s.waiting)
+		q.pause(key, s, rest, q.MinBatch)
 	}
 	q.goOn(key, s)
 }
 
-// pause ends a pause after a while, or begins it once more if fewer calls than company wait.
-func (q *Queue[T]) pause(key string, s *keyState[T], rest time.Duration, company int) {
+// pause ends a pause after the time rest, or begins it once more if calls wait, but fewer than minBatch.
+func (q *Queue[T]) pause(key string, s *keyState[T], rest time.Duration, minBatch int) {
 	time.AfterFunc(rest, func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		if n := len(s.waiting); n > 0 && n < company {
-			s.crowd = min(s.crowd, company)
+		if n := len(s.waiting); n > 0 && n < minBatch {
+			s.demand = min(s.demand, minBatch)
 			q.pause(key, s, rest, 0)
 			return
 		}
@@ -249,7 +261,7 @@ func (q *Queue[T]) pause(key string, s *keyState[T], rest time.Duration, company
 	})
 }
 
-// goOn starts a batch of waiting calls if it may, and forgets a state without batches.
+// goOn starts a batch of the waiting calls if one may start, and deletes the state of a key that has no batches.
 func (q *Queue[T]) goOn(key string, s *keyState[T]) {
 	s.startNext(q)
 	if s.running == 0 && s.resting == 0 {
@@ -257,7 +269,7 @@ func (q *Queue[T]) goOn(key string, s *keyState[T]) {
 	}
 }
 
-// grow lets further items join a batch before the run.
+// grow waits until further items have joined a batch, or its linger is over, and returns the grown batch.
 func (q *Queue[T]) grow(s *keyState[T], batch []*call[T]) []*call[T] {
 	g := batch[0].grows
 	if g == nil {
@@ -272,7 +284,7 @@ func (q *Queue[T]) grow(s *keyState[T], batch []*call[T]) []*call[T] {
 	defer q.mu.Unlock()
 	batch = append(batch, s.take(g.missing)...)
 	s.growing = nil
-	s.startNext(q) // more items may wait than fit the batch
+	s.startNext(q) // more calls may wait than the grown batch could take, so the next batch starts if it may
 	return batch
 }
 
@@ -285,7 +297,7 @@ func linger(span time.Duration, full <-chan struct{}) {
 	}
 }
 
-// yield lets other goroutines run until none of them adds an item, or the batch is full.
+// yield lets other goroutines run until none of them adds an item to the batch, or the batch is full.
 func (q *Queue[T]) yield(s *keyState[T], missing int) {
 	for before := -1; ; {
 		q.mu.Lock()

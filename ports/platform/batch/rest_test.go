@@ -29,13 +29,13 @@ func resting(t *testing.T, story func(q *batch.Queue[int], calls *sync.WaitGroup
 	return restingFor(t, 0, story)
 }
 
-// restingFor is resting for a queue with that Company.
-func restingFor(t *testing.T, company int,
+// restingFor is resting for a queue with that MinBatch.
+func restingFor(t *testing.T, minBatch int,
 	story func(q *batch.Queue[int], calls *sync.WaitGroup)) (batches []ran) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
 		began := time.Now()
-		q := &batch.Queue[int]{Workers: 2, Limit: 10, Threshold: threshold, Rest: longest, Company: company,
+		q := &batch.Queue[int]{Workers: 2, Limit: 10, Threshold: threshold, Rest: longest, MinBatch: minBatch,
 			Run: func(b []int) {
 				batches = append(batches, ran{time.Since(began), len(b)})
 				<-time.After(took)
@@ -68,7 +68,7 @@ func TestRest_CallsOneAfterAnother_NeverWait(t *testing.T) {
 	require.Equal(t, []ran{{0, 1}, {took, 1}, {2 * took, 1}}, batches)
 }
 
-func TestRest_AfterABatchThatOthersWaitBehind_TheNextWaitsForCompany(t *testing.T) {
+func TestRest_AfterABatchThatOthersWaitBehind_TheNextWaitsForOthers(t *testing.T) {
 	t.Parallel()
 	batches := resting(t, func(q *batch.Queue[int], calls *sync.WaitGroup) {
 		call(q, calls, 4) // one runs, three wait
@@ -102,7 +102,7 @@ func TestRest_AThresholdOfCalls_DoesNotWait(t *testing.T) {
 	require.Equal(t, []ran{{0, 1}, {0, threshold}, {took + longest/2, threshold}}, batches)
 }
 
-func TestRest_WithoutEnoughCompany_IsMadeOnceMore(t *testing.T) {
+func TestRest_WithFewerThanMinBatch_IsMadeOnceMore(t *testing.T) {
 	t.Parallel()
 	waits := func(q *batch.Queue[int], calls *sync.WaitGroup) {
 		call(q, calls, 4)
@@ -111,8 +111,8 @@ func TestRest_WithoutEnoughCompany_IsMadeOnceMore(t *testing.T) {
 	}
 	require.Equal(t, []ran{{0, 1}, {took + longest, 3}}, restingFor(t, 3, waits), "three are enough")
 	require.Equal(t, []ran{{0, 1}, {took + 2*longest, 3}}, restingFor(t, 5, waits))
-	for company, enough := range map[int]int{4: 4, 5: 4} { // four called before
-		batches := restingFor(t, company, func(q *batch.Queue[int], calls *sync.WaitGroup) {
+	for minBatch, enough := range map[int]int{4: 4, 5: 4} { // four called before
+		batches := restingFor(t, minBatch, func(q *batch.Queue[int], calls *sync.WaitGroup) {
 			waits(q, calls)
 			<-time.After(time.Millisecond)
 			call(q, calls, enough-3)

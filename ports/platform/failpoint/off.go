@@ -4,8 +4,9 @@ package failpoint
 
 import "partnerdeposits/core/id"
 
-// Hit marks a failpoint, such as "relay.committed". The compiler removes the empty call.
+// Hit marks a failpoint, such as "relay.committed". Without the build tag failpoints it does nothing, and the
+// compiler removes the call.
 func Hit(string) {}
 
-// Skewed gives the id back.
+// Skewed returns an id unchanged: without the build tag failpoints, the clock of ids is not shifted.
 func Skewed(made id.ID) id.ID { return made }

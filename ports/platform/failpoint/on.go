@@ -11,23 +11,23 @@ import (
 
 var (
 	observer atomic.Pointer[func(name string)]
-	skew     atomic.Int64 // milliseconds
+	skew     atomic.Int64 // The milliseconds by which the clock of ids is ahead.
 )
 
-// Observe registers fn, which every Hit calls. fn may end the process.
+// Observe registers a function that every Hit of a failpoint calls. The function may end the process.
 func Observe(fn func(name string)) { observer.Store(&fn) }
 
-// Hit calls the observer, if any, with the name of the failpoint.
+// Hit calls the observer, if one is registered, with the name of the failpoint.
 func Hit(name string) {
 	if fn := observer.Load(); fn != nil {
 		(*fn)(name)
 	}
 }
 
-// SkewIDs makes the later ids of this process those of a clock that is ahead by d.
+// SkewIDs shifts the clock from which this process makes its later ids ahead by d.
 func SkewIDs(d time.Duration) { skew.Store(d.Milliseconds()) }
 
-// Skewed moves the time in a UUID v7 ahead by the skew.
+// Skewed returns an id, a UUID v7, whose time is ahead by the skew that SkewIDs set.
 func Skewed(made id.ID) id.ID {
 	const timeBytes, bits = 6, 8
 	ms := made.Time().UnixMilli() + skew.Load()

@@ -1,5 +1,6 @@
-// Package outage keeps a failure that repeats itself from flooding the log. A Log tells of a single subject, such as a
-// database: when its outage begins, every half minute while the outage lasts, and when the outage is over.
+// Package outage keeps a failure that repeats itself from flooding the log. A Log writes lines about the outages
+// of a single subject, such as a database: when an outage begins, every half minute while it lasts, and when it
+// is over.
 package outage
 
 import (
@@ -11,32 +12,33 @@ import (
 )
 
 const (
-	// remindEvery is the least time between two lines about an outage.
+	// remindEvery is the least time between two warnings about the same outage.
 	remindEvery = 30 * time.Second
-	// calm is how long after the last failure a success ends an outage: during an outage some calls may succeed.
+	// calm is the time that must have passed since the last failure for a success to end an outage: during an outage
+	// some calls may succeed.
 	calm = 3 * time.Second
-	// forgotten is how long after the last failure the next begins an outage of its own.
+	// forgotten is the time after the last failure from which a further failure begins a new outage.
 	forgotten = 2 * remindEvery
 )
 
-// Log tells of the outages of its subject. Its methods are safe for concurrent use.
+// Log logs the outages of a subject. Its methods are safe for concurrent use.
 type Log struct {
 	log     *slog.Logger
-	failing atomic.Bool // lets Worked and Over return at once
+	failing atomic.Bool // true: an outage lasts; false: none, and Worked and Over return at once.
 
 	mu                sync.Mutex
 	begin, told, last time.Time
-	failures, untold  int // since begin, and since told
+	failures, untold  int // The number of failures since the outage began, and since the last warning about it.
 	message           string
 }
 
-// New makes a Log that writes to log.
+// New returns a Log that writes to log.
 func New(log *slog.Logger) *Log { return &Log{log: log} }
 
 func now() time.Time { return time.Now() } //nolint:forbidigo // the time of log lines, which slog reads itself as well
 
-// Failed counts a failure. The first failure of an outage is logged as a warning with its message and arguments; so is
-// a failure every half minute, as "still: " and the message. All other failures are logged for debugging only.
+// Failed counts a failure. The first failure of an outage is logged as a warning with its message and arguments;
+// so is a failure every half minute, as "still: " and the message. All other failures are logged at level debug.
 func (l *Log) Failed(ctx context.Context, message string, args ...any) {
 	at := now()
 	l.mu.Lock()
@@ -63,11 +65,11 @@ func (l *Log) Failed(ctx context.Context, message string, args ...any) {
 	}
 }
 
-// Worked counts a success, which ends an outage whose last failure is some seconds old. The line is "over: " and the
+// Worked counts a success. It ends an outage whose last failure is some seconds old, and logs "over: " and the
 // message of the first failure. Without an outage Worked costs next to nothing.
 func (l *Log) Worked(ctx context.Context) { l.end(ctx, "", calm) }
 
-// Over ends an outage at once, with a message of its own. Without an outage Over does nothing.
+// Over ends an outage at once, and logs a message of its own. Without an outage Over does nothing.
 func (l *Log) Over(ctx context.Context, message string) { l.end(ctx, message, 0) }
 
 func (l *Log) end(ctx context.Context, message string, after time.Duration) {

@@ -1,5 +1,5 @@
-// Package sockets tells when this machine, and not a peer, keeps the process from opening a socket: descriptors,
-// buffers, memory or ports have run out.
+// Package sockets detects when this machine, and not a peer, keeps the process from opening a socket: file
+// descriptors, buffers, memory or ports have run out.
 package sockets
 
 import (
@@ -12,13 +12,15 @@ import (
 	"time"
 )
 
-// ErrAllInUse is told while connections wait, since all that the limit of descriptors allows are at work.
+// ErrAllInUse is the error of connections that wait because as many are open as the limit of file descriptors
+// allows.
 var ErrAllInUse = errors.New("all connections are in use")
 
-// lacks are the errors of a machine that has run out of something.
+// lacks are the error numbers of the operating system for a machine that has run out of descriptors, memory or
+// ports.
 var lacks = []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL}
 
-// Lack returns what the machine has run out of, such as "too many open files"; "": err does not tell of that.
+// Lack returns what the machine has run out of, such as "too many open files"; "" if err has another cause.
 func Lack(err error) string {
 	for _, lack := range lacks {
 		if is(err, lack) && !(lack == syscall.EADDRNOTAVAIL && isIPv6(err)) {
@@ -28,25 +30,28 @@ func Lack(err error) string {
 	return ""
 }
 
-// NoRoute reports whether the machine has no way to the address that was dialled.
+// NoRoute reports whether an error means that the machine has no route to the address that was dialled.
 func NoRoute(err error) bool {
 	return is(err, syscall.ENETUNREACH) || is(err, syscall.EADDRNOTAVAIL) && isIPv6(err)
 }
 
-// is also finds the cause of an error of the resolver, which keeps the text of its cause only.
+// is reports whether cause is the cause of err. An error of the name resolver contains its cause only as text,
+// which is compared as well.
 func is(err error, cause syscall.Errno) bool {
 	var dns *net.DNSError
 	return errors.Is(err, cause) || errors.As(err, &dns) && strings.HasSuffix(dns.Err, ": "+cause.Error())
 }
 
-// isIPv6 reports whether an address of IPv6 was dialled. A machine without IPv6 has no address for such a connection,
-// and says the same when it has no port left.
+// isIPv6 reports whether the error is about a connection to an IPv6 address. A machine without IPv6 has no source
+// address for it, and returns the same error number as a machine without a free port.
 func isIPv6(err error) bool { return strings.Contains(err.Error(), "]:") }
 
-// calm is how long a failure is told of: longer than the pauses between two looks at the checks of /readyz.
+// calm is how long a failure to open a socket is reported after it happened: longer than the time between two
+// requests of /readyz.
 const calm = 15 * time.Second
 
-// Watch notes failures for the check of /readyz. Its methods are safe for concurrent use.
+// Watch keeps the last failure to open a socket for the check of /readyz. Its methods are safe for concurrent
+// use.
 type Watch struct{ last atomic.Pointer[failure] }
 
 type failure struct {
@@ -56,10 +61,10 @@ type failure struct {
 
 func now() time.Time { return time.Now() } //nolint:forbidigo // how long ago a failure of this process was
 
-// Failed notes a failure.
+// Failed stores a failure to open a socket, with its time.
 func (w *Watch) Failed(err error) { w.last.Store(&failure{err, now()}) }
 
-// Check returns the last failure, if it was a few seconds ago.
+// Check returns the last failure to open a socket if it was a few seconds ago, and nil otherwise.
 func (w *Watch) Check(context.Context) error {
 	if last := w.last.Load(); last != nil && now().Sub(last.at) < calm {
 		return last.err
@@ -67,7 +72,7 @@ func (w *Watch) Check(context.Context) error {
 	return nil
 }
 
-// Problem describes a failure to anybody, without addresses.
+// Problem describes a failure to open a socket without addresses, so that anybody may read it.
 func Problem(err error) string {
 	var cause syscall.Errno
 	switch {

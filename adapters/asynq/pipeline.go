@@ -1,0 +1,138 @@
+package asynq
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// endLinger bounds how long the end of a task waits for a round trip to Redis that it can share. The task counts
+// as active meanwhile.
+const endLinger = 100 * time.Millisecond
+
+// pipeline sends asynq's scripts for the queue of a lane to Redis in pipelines, several in one round trip. The
+// script that ends a task is held back until the next task is enqueued, and is sent with the script that enqueues
+// it. If a server of this process waits for a task, its script that takes a task is sent with them, too.
+type pipeline struct {
+	client redis.UniversalClient
+	polls  chan *script // The channel into which a server that waits for a task puts its script.
+
+	mu       sync.Mutex
+	ends     []*script // The scripts that end tasks and have not been sent yet.
+	linger   *time.Timer
+	mostEnds int // The number of held-back ends of tasks from which they are sent at once.
+}
+
+func newPipeline(client redis.UniversalClient) *pipeline {
+	return &pipeline{client: client, polls: make(chan *script), mostEnds: 1}
+}
+
+// holds sets the number of held-back ends of tasks from which they are sent at once: an eighth of the server's workers,
+// at least one and at most eight.
+func (p *pipeline) holds(workers int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mostEnds = max(1, min(workers/8, 8))
+}
+
+// script is a call of a Lua script in Redis.
+type script struct {
+	hash string
+	keys []string
+	args []any
+	cmd  *redis.Cmd    // The result of the call, which is set once done is closed.
+	done chan struct{} // A channel that is closed when the call of the script has its result.
+}
+
+func newScript(hash string, keys []string, args []any) *script {
+	return &script{hash: hash, keys: keys, args: args, done: make(chan struct{})}
+}
+
+// enqueue adds a task to the queue. taken reports whether a server has taken a task in the same round trip.
+func (p *pipeline) enqueue(ctx context.Context, task *script) (taken bool) {
+	scripts := append(p.takeEnds(), task)
+	select {
+	case poll := <-p.polls:
+		p.send(ctx, append(scripts, poll))
+		return poll.cmd.Err() == nil
+	default:
+		p.send(ctx, scripts)
+		return false
+	}
+}
+
+// end ends a task, and returns the result when Redis has run the script.
+func (p *pipeline) end(ctx context.Context, task *script) *redis.Cmd {
+	p.mu.Lock()
+	p.ends = append(p.ends, task)
+	full := len(p.ends) >= p.mostEnds
+	if !full && len(p.ends) == 1 {
+		p.linger = time.AfterFunc(endLinger, func() { p.send(context.Background(), p.takeEnds()) })
+	}
+	p.mu.Unlock()
+	if full {
+		p.send(ctx, p.takeEnds())
+	}
+	<-task.done
+	return task.cmd
+}
+
+func (p *pipeline) takeEnds() []*script {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ends := p.ends
+	p.ends = nil
+	if p.linger != nil {
+		p.linger.Stop() // the timer is stopped, because it would wake the process for nothing
+	}
+	return ends
+}
+
+// send calls scripts in one round trip. Each script gets its own result, or the error of the round trip.
+func (p *pipeline) send(ctx context.Context, scripts []*script) {
+	if len(scripts) == 0 {
+		return
+	}
+	pipe := p.client.Pipeline()
+	for _, s := range scripts {
+		s.cmd = pipe.EvalSha(ctx, s.hash, s.keys, s.args...)
+	}
+	_, _ = pipe.Exec(ctx) // each command of the pipeline has its own error
+	for _, s := range scripts {
+		close(s.done)
+	}
+}
+
+// enqueuing is the Redis client of an asynq client. It sends the scripts that enqueue tasks through the pipeline
+// of their lane.
+type enqueuing struct {
+	redis.UniversalClient
+	pipelines map[string]*pipeline // The pipelines of the lanes, by the key of the lane's list of waiting tasks.
+}
+
+// takenKey is the key of a context's *bool, which is set to whether a server took a task as it was enqueued.
+type takenKey struct{}
+
+// EvalSha calls a script in Redis. The script that enqueues a task is sent through the pipeline of its lane.
+func (e enqueuing) EvalSha(ctx context.Context, hash string, keys []string, args ...any) *redis.Cmd {
+	if len(keys) != 2 || e.pipelines[keys[1]] == nil { // this is not the script with which asynq enqueues a task
+		return e.UniversalClient.EvalSha(ctx, hash, keys, args...)
+	}
+	task := newScript(hash, keys, args)
+	taken := e.pipelines[keys[1]].enqueue(ctx, task)
+	if told, ok := ctx.Value(takenKey{}).(*bool); ok {
+		*told = taken
+	}
+	return task.cmd
+}
+
+// pendingKey returns the key of asynq's list of the tasks that wait in a queue.
+func pendingKey(queue string) string { return "asynq:{" + queue + "}:pending" }
+
+// isDone reports whether the keys are those of asynq's script that ends a task.
+func isDone(keys []string) bool {
+	return len(keys) == 5 && strings.HasSuffix(keys[0], ":active") && strings.HasSuffix(keys[4], ":processed")
+}
