@@ -19,7 +19,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// maxLinkTries bounds the inserts of a link that loses against a link which is then revoked.
+// maxLinkTries bounds how often the insert of a link is repeated because a conflicting link was found and then
+// revoked.
 const maxLinkTries = 5
 
 // Insert implements accountports.Links.
@@ -35,11 +36,12 @@ func (r Links) Insert(ctx context.Context, l connect.Link) error {
 			return err
 		}
 	}
-	// links of the same account were made and revoked meanwhile; a retry of the request probably succeeds
+	// Links of the same account were made and revoked meanwhile. A retry of the request probably succeeds.
 	return fault.ErrUnavailable
 }
 
-// conflict returns the error that names the active link in the way of l; nil when that link was revoked meanwhile.
+// conflict returns the error that names the active link with which the new link l conflicts; nil if that link was
+// revoked meanwhile.
 func (r Links) conflict(ctx context.Context, l connect.Link) error {
 	row, err := queries.ActiveLink(ctx, pg.In(ctx), l.AccountID)
 	if err == nil {
@@ -64,8 +66,8 @@ func (r Links) conflict(ctx context.Context, l connect.Link) error {
 	}
 }
 
-// ActiveOfAccount implements accountports.Links. The account is locked first: of two connects of an account the
-// second waits even while there is no link to lock, and then sees the link of the first.
+// ActiveOfAccount returns the active link of an account, or nil. It locks the account first: of two requests that
+// connect an account, the second waits even while there is no link to lock, and then reads the link of the first.
 func (r Links) ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.Link, error) {
 	if err := queries.LockAccount(ctx, pg.In(ctx).Deferred(), accountID); err != nil {
 		return nil, err
@@ -76,7 +78,7 @@ func (r Links) ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.L
 
 func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil // the port wants nil for an account without a link
+		return nil, nil // The port expects nil for an account without a link.
 	}
 	if err != nil {
 		return nil, err
@@ -118,7 +120,7 @@ func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountpor
 	page ports.Page) (ports.List[ports.LinkedAccount], error) {
 	l := &lists.List{Table: "account_links", Identity: []string{"id"}, Order: []string{"linked_at", "id"}}
 	l.Where("partner_id = ?", partnerID)
-	narrow := l.Where // links of a status have an index, and links of an external id another
+	narrow := l.Where // Links of a status have an index of their own, and so have links of an external id.
 	if f.ExternalID != "" {
 		l.Where("external_id = ?", f.ExternalID)
 		narrow = l.Filter
@@ -135,7 +137,7 @@ func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountpor
 			AND n.account_id = account_links.account_id
 		AND (n.linked_at, n.id) > (account_links.linked_at, account_links.id))`)
 	l.After(page.Cursor)
-	// no join: a join may read all accounts
+	// A subquery and not a join, for which Postgres may read all accounts.
 	ceiling := `coalesce((SELECT a.max_amount_cents FROM accounts a WHERE a.id = l.account_id), ` +
 		l.Argument(int64(r.defaultMax)) + `)`
 	sql := `SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, ` + ceiling + `, l.Fits, l.n

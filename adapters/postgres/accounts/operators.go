@@ -17,8 +17,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// lastSeenPrecision bounds the writes of last_seen_at: a session writes once in this time, at most. A session that ends
-// after a short time without use writes ten times in that time.
+// lastSeenPrecision returns the least time between two writes of a session's last_seen_at: five minutes, or a tenth
+// of the time after which an unused session ends, if that is shorter.
 func lastSeenPrecision(idle time.Duration) time.Duration { return min(5*time.Minute, idle/10) }
 
 // Insert implements accountports.Operators.

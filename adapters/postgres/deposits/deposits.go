@@ -56,7 +56,8 @@ func (r Deposits) ForUpdateByToken(ctx context.Context, checkoutToken secret.Tex
 	return WithClient(ctx, pg.In(ctx), r.Sealer, d)
 }
 
-// Transition implements depositports.Deposits. ErrStale surfaces at the next answer or from WithinTx.
+// Transition queues the storing of a transition. ErrStale is returned by the next statement that waits for an
+// answer, or by WithinTx.
 func (r Deposits) Transition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error {
 	StoreTransitions(pg.In(ctx), []ports.DepositTransition{{Deposit: d, Transition: step}})
 	return nil
@@ -85,8 +86,9 @@ func (r Deposits) DepositByToken(ctx context.Context, checkoutToken secret.Text)
 		r.Sealer)
 }
 
-// Deposits implements depositports.Deposits. A list reads the index of its narrowest filter. The status is checked row
-// by row: an index of statuses would cost every transition a new entry in every index.
+// Deposits returns a page of the deposits that match a filter. The list reads the index of the narrowest filter.
+// The status is compared row by row: with an index of statuses every transition would have to write an entry to
+// every index.
 func (r Deposits) Deposits(ctx context.Context, f depositports.DepositFilter,
 	page ports.Page) (ports.List[*deposit.Deposit], error) {
 	if f.ExternalID != "" && f.AccountID.IsZero() && !f.PartnerID.IsZero() {
@@ -112,8 +114,8 @@ func (r Deposits) Deposits(ctx context.Context, f depositports.DepositFilter,
 	return found, r.setPartnerLeft(ctx, found.Items)
 }
 
-// setPartnerLeft sets PartnerLeft. Only deposits of the dashboard need the links of their accounts, and few lists have
-// any: as a column of the list (PartnerLeft), the links cost each list 10 %.
+// setPartnerLeft sets the field PartnerLeft of deposits. Only deposits of the dashboard need a query of their
+// accounts' links, and few lists have any; as a column of the list, the links made each list 10 % slower.
 func (r Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposit) error {
 	var ofDashboard []*deposit.Deposit
 	var accounts []id.ID
@@ -129,7 +131,7 @@ func (r Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposi
 	if err != nil {
 		return err
 	}
-	linked := make(map[id.ID]id.ID, len(links)) // partners by account
+	linked := make(map[id.ID]id.ID, len(links)) // Ids of partners by the ids of accounts.
 	for _, l := range links {
 		linked[l.AccountID] = l.PartnerID
 	}
@@ -139,7 +141,7 @@ func (r Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposi
 	return nil
 }
 
-// depositList says how the list of f is read.
+// depositList describes how the list of deposits that match a filter is read.
 func depositList(f depositports.DepositFilter) *lists.List {
 	l := &lists.List{Table: "deposits", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	ofPartner := !f.PartnerID.IsZero()
@@ -147,15 +149,17 @@ func depositList(f depositports.DepositFilter) *lists.List {
 	case !f.ClientID.IsZero():
 		l.Where("client_id = ?", f.ClientID)
 		f.ClientID = id.ID{}
-		if ofPartner { // whose answers no longer show the client may not find by it
+		// A partner that has lost its link does not receive the client in responses any more, and so must not find
+		// deposits by the client either.
+		if ofPartner {
 			l.Filter("NOT " + PartnerLeft(l.Table))
 		}
 	case f.RentalContract != "" && ofPartner:
-		// the index leaves '' out
+		// The index does not contain deposits whose rental contract is ''.
 		l.Where("rental_contract <> '' AND rental_contract = ? AND partner_id = ?", f.RentalContract, f.PartnerID)
 		f.RentalContract, f.PartnerID = "", id.ID{}
 	case !f.AccountID.IsZero():
-		if ofPartner { // without a link, past or present, the partner has no deposit there: nothing is read
+		if ofPartner { // A partner that never had a link to the account has no deposit there, so nothing is read.
 			l.Where("EXISTS (SELECT FROM account_links WHERE partner_id = ? AND account_id = ? AND ? IN ('', external_id))",
 				f.PartnerID, f.AccountID, f.ExternalID)
 		}
@@ -218,8 +222,8 @@ func (s Due) ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]i
 	return queries.ElapsedCoverages(ctx, s.DB, at, limit)
 }
 
-// dropStaleTimers deletes due timers of deposits that no longer need them; otherwise stale timers would fill the next
-// page of due timers.
+// dropStaleTimers deletes due timers of deposits that no longer need them. Otherwise such timers would fill the
+// next page of due timers.
 func (s Due) dropStaleTimers(ctx context.Context, kind string, at time.Time, limit int) error {
 	for {
 		n, err := queries.DropStaleTimers(ctx, s.DB, kind, at, limit)
@@ -240,5 +244,5 @@ func (r Deposits) History(ctx context.Context, depositID id.ID) ([]deposit.Trans
 	return pg.Each(rows, func(row sqlc.DepositTransition) deposit.Transition { return deposit.Transition(row) }), err
 }
 
-// ReadsWaiting counts the reads whose batch has not started.
+// ReadsWaiting returns the number of requested reads of deposits whose batch has not started.
 func (r Deposits) ReadsWaiting() int { return r.reads.queue.Waiting("") }

@@ -8,28 +8,28 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Progress is how far a migration is.
+// Progress is how far a running migration of the database is.
 type Progress struct {
-	Applied, Total int    // migrations of this binary
-	Current        string // file of the first migration that is not applied; "" if all are
-	Index          string // the index that is being built; "" for none
-	Done, Blocks   int64  // of the table under Index, in blocks
+	Applied, Total int    // How many of this binary's migrations are applied, and how many there are.
+	Current        string // The file of the first migration that is not applied; "" if all are.
+	Index          string // The index that is being built; "" if none is.
+	Done, Blocks   int64  // How much of the table has been read for the index, in blocks.
 }
 
 // Watch reports the progress of migrations that run on other connections, at once and then at each tick, until ctx
-// ends. Watching is a help: a database that does not answer is asked again at the next tick.
+// ends. If the database does not answer, the query is repeated at the next tick.
 func Watch(ctx context.Context, databaseURL string, every time.Duration, report func(Progress)) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	var conn *pgx.Conn
 	defer func() {
 		if conn != nil {
-			_ = conn.Close(context.WithoutCancel(ctx)) // nothing depends on it
+			_ = conn.Close(context.WithoutCancel(ctx)) // The error is ignored, since nothing depends on this connection.
 		}
 	}()
 	for {
 		if conn == nil || conn.IsClosed() {
-			conn, _ = pgx.Connect(ctx, databaseURL) // nil after an error
+			conn, _ = pgx.Connect(ctx, databaseURL) // The connection is nil after an error.
 		}
 		if conn != nil {
 			if p, err := progress(ctx, conn); err == nil {
@@ -62,7 +62,7 @@ func progress(ctx context.Context, conn *pgx.Conn) (p Progress, err error) {
 		`SELECT coalesce(i.relname, ''), p.blocks_done, p.blocks_total FROM pg_stat_progress_create_index p
 		LEFT JOIN pg_class i ON i.oid = p.index_relid WHERE p.datname = current_database() LIMIT 1`).Scan(&p.Index, &p.Done,
 		&p.Blocks)
-	if errors.Is(err, pgx.ErrNoRows) { // no index is being built
+	if errors.Is(err, pgx.ErrNoRows) { // pgx.ErrNoRows means that no index is being built.
 		err = nil
 	}
 	return p, err

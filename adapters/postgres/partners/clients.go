@@ -54,7 +54,7 @@ func (r Clients) Lock(ctx context.Context, partnerID, clientID id.ID) (tenant.Cl
 	if partnerID.IsZero() || c.PartnerID == partnerID {
 		return c, nil
 	}
-	if c.PartnerID.IsZero() { // from a checkout before checkouts noted the partner
+	if c.PartnerID.IsZero() { // A client from an old checkout, which did not store the partner.
 		if made, err := queries.MadeDepositFor(ctx, pg.In(ctx), clientID, partnerID); err != nil || made {
 			return c, err
 		}
@@ -118,7 +118,8 @@ func (r Clients) Clients(ctx context.Context, f partnerports.ClientFilter,
 	}, func(c tenant.Client) ports.Cursor { return ports.Cursor{At: c.CreatedAt, ID: c.ID} })
 }
 
-// clientList says how the list of f is read: each filter has an index, which begins with the partner.
+// clientList describes how the filtered list of clients is read. Each filter has an index, which begins with the
+// partner.
 func clientList(f partnerports.ClientFilter) *lists.List {
 	l := &lists.List{Table: "clients", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("erased_at IS NULL AND partner_id = ?", f.PartnerID)
@@ -131,7 +132,7 @@ func clientList(f partnerports.ClientFilter) *lists.List {
 	case !f.AccountID.IsZero():
 		l.Where("account_id = ?", f.AccountID)
 	}
-	// No EXISTS: Postgres may answer that by a hash of all links.
+	// A subquery and not EXISTS, which Postgres may answer by a hash of all links.
 	l.Filter(
 		`(SELECT true FROM account_links n WHERE n.account_id = clients.account_id AND n.revoked_at IS NULL
 			AND n.partner_id = clients.partner_id LIMIT 1)`)
@@ -186,7 +187,7 @@ func (r Clients) ClientsByEmail(ctx context.Context, email string, limit int) ([
 	}), err
 }
 
-// toKnownClient gives a client as support sees it, without ChangedAt.
+// toKnownClient returns a client as support staff see it, without ChangedAt.
 func toKnownClient(row sqlc.ClientByIDRow) tenant.Client {
 	return toClient(sqlc.Client{
 		ID: row.ID, AccountID: row.AccountID, PartnerID: row.PartnerID, Email: row.Email, FirstName: row.FirstName,

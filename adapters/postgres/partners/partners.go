@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Insert implements partnerports.Partners. The statement runs at once, so that a taken slug is reported here.
+// Insert inserts a partner. The statement runs at once, so that Insert itself returns the error of a taken slug.
 func (r Partners) Insert(ctx context.Context, p partner.Partner, connectSecret secret.Text) error {
 	sealed, err := r.sealConnect(p.ID, connectSecret)
 	if err != nil {
@@ -30,7 +30,8 @@ func (r Partners) sealConnect(partnerID id.ID, connectSecret secret.Text) ([]byt
 	return r.Sealer.Seal(connectSecret, pg.ConnectAAD(partnerID))
 }
 
-// ForUpdate implements partnerports.Partners. The lock lets rows that refer to the partner be added meanwhile.
+// ForUpdate returns a partner and locks its row. While the lock is held, rows that refer to the partner can still
+// be added.
 func (r Partners) ForUpdate(ctx context.Context, slug string) (partner.Partner, error) {
 	row, err := queries.PartnerForUpdate(ctx, pg.In(ctx), slug)
 	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
@@ -55,7 +56,8 @@ func (r Partners) SetRateLimit(ctx context.Context, partnerID id.ID, perMinute i
 	return pg.Changed(partner.ErrNotFound)(queries.SetRateLimit(ctx, pg.In(ctx), perMinute, partnerID))
 }
 
-// InsertKey implements partnerports.Keys. The lock on the partner's row makes the limit hold under concurrent inserts.
+// InsertKey inserts an API key. The lock on the partner's row keeps the limit of keys also under concurrent
+// inserts.
 func (r Keys) InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyHash) error {
 	if err := queries.LockPartner(ctx, pg.In(ctx).Deferred(), k.PartnerID); err != nil {
 		return err

@@ -24,7 +24,8 @@ func (r Collections) Lock(ctx context.Context, paymentID id.ID) (deposit.Debt, e
 
 func toDebt(row sqlc.Collection) deposit.Debt { return deposit.Debt(row) }
 
-// Save implements paymentports.Collections. The key of collection_steps refuses a second step of a number.
+// Save stores a collection and its steps. The primary key of collection_steps refuses a second step with the same
+// number.
 func (r Collections) Save(ctx context.Context, d deposit.Debt, steps ...deposit.CollectionTransition) error {
 	err := queries.SaveDebt(ctx, pg.In(ctx).Deferred(), sqlc.SaveDebtParams{
 		PaymentID: d.PaymentID, State: d.State, Transitions: d.Transitions, Attempt: d.Attempt, Answered: d.Answered,
@@ -40,8 +41,9 @@ func (r Collections) Save(ctx context.Context, d deposit.Debt, steps ...deposit.
 	return err
 }
 
-// cancelBy is the author of an end, as stored. During a rolling deployment an older dispatcher may record the end. It
-// knows the clock by the former text alone: with the present one it would record "cancelled" in place of "expired".
+// cancelBy returns the author of a collection's end, as it is stored. During a rolling deployment an older
+// dispatcher may read it. That recognises the clock only by its former text; with the present text it would record
+// "cancelled" instead of "expired".
 func cancelBy(a actor.Actor) string {
 	if a == actor.Clock {
 		return actor.FormerClock
@@ -56,7 +58,7 @@ func (r Collections) Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]d
 		return found, nil
 	}
 	all, err := queries.DebtsOf(ctx, r.DB, depositIDs)
-	for _, d := range all { // the newest is the last
+	for _, d := range all { // The newest collection of a deposit is the last, and replaces earlier ones.
 		found[d.DepositID] = toDebt(d)
 	}
 	return found, err
@@ -95,7 +97,8 @@ func (r Collections) CollectionHistory(ctx context.Context, paymentID id.ID) ([]
 	}), err
 }
 
-// Payment implements paymentports.Refunds. The lock of the payment serialises its refunds.
+// Payment returns a payment with its earlier refunds. It locks the payment, so that its refunds are made one after
+// the other.
 func (r Refunds) Payment(ctx context.Context,
 	paymentID id.ID) (p deposit.Payment, earlier []deposit.Refund, err error) {
 	row, err := queries.LockPayment(ctx, pg.In(ctx), paymentID)
@@ -140,7 +143,8 @@ func (r TenantNotices) Add(ctx context.Context, n paymentports.TenantNotice) err
 	return queries.InsertTenantNotice(ctx, pg.In(ctx).Deferred(), sqlc.InsertTenantNoticeParams(n))
 }
 
-// Take implements paymentports.TenantNotices. A second dispatcher waits for the first at the DELETE, and finds no row.
+// Take removes a notice to a tenant and reports whether it was there. A second dispatcher waits for the first one
+// at the DELETE and then finds no row.
 func (r TenantNotices) Take(ctx context.Context, n paymentports.TenantNotice) (ok bool, err error) {
 	_, err = queries.TakeTenantNotice(ctx, pg.In(ctx), n.SubjectID, n.Kind)
 	if errors.Is(err, pgx.ErrNoRows) {

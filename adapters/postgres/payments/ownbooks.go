@@ -11,7 +11,8 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// The records of each kind: key, payment, deposit, reference, amount and status. Each is followed by a condition.
+// ownRecords is the SQL that reads the service's own records of each kind: key, payment, deposit, reference, amount
+// and status. A condition follows each.
 var ownRecords = map[paymentports.BookKind]string{
 	paymentports.BookPayment: `SELECT p.id::text, p.id, p.deposit_id, p.provider_ref, p.amount_cents, p.status
 		FROM payments p WHERE `,
@@ -66,8 +67,8 @@ func (s Books) ownEntries(ctx context.Context, kind paymentports.BookKind, condi
 	return found, pg.Translate(err)
 }
 
-// retryRun is the age from which a comparison that began and did not end is made again. The job has a round an hour, so
-// that the next round makes it.
+// retryRun is the age from which a comparison of the books that began and did not end is made again. The job runs
+// every hour, so its next run makes it.
 const retryRun = 30 * time.Minute
 
 // Begin implements paymentports.OwnBooks.

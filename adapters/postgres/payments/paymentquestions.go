@@ -14,7 +14,7 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Raise implements paymentports.PaymentQuestions, in a single statement.
+// Raise stores that the provider is to be queried about a payment, by a single statement.
 func (s Questions) Raise(ctx context.Context, n paymentports.Callback, questionID id.ID, now time.Time) error {
 	return queries.RaiseQuestion(ctx, s.DB, sqlc.RaiseQuestionParams{
 		ID: questionID, PaymentID: n.PaymentID, ProviderRef: n.ProviderRef, Dispute: n.Dispute, At: now,
@@ -36,8 +36,8 @@ func (s Questions) Answered(ctx context.Context, q paymentports.PaymentQuestion)
 	return queries.DropQuestion(ctx, s.DB, q.ID, q.Callbacks)
 }
 
-// Keep implements paymentports.Disputes. The payment's row is locked, so that two processes do not tell of the same
-// change.
+// Keep stores a dispute about a payment, and returns the dispute as it was before. The payment's row is locked, so
+// that two processes do not notify of the same change.
 func (r Disputes) Keep(ctx context.Context, d paymentports.Dispute, now time.Time) (
 	before *paymentports.KeptDispute, about paymentports.DisputeSubject, ok bool, err error,
 ) {

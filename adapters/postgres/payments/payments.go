@@ -15,7 +15,8 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// checkPause delays the next check of a payment, so that two dispatchers do not ask the provider about it at once.
+// checkPause delays the next check of a payment, so that two dispatchers do not query the provider about it at
+// once.
 const checkPause = time.Minute
 
 // Insert implements paymentports.Payments.
@@ -30,7 +31,7 @@ func (r Payments) Insert(ctx context.Context, p deposit.Payment) error {
 func (r Payments) Processing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error) {
 	row, err := queries.ProcessingPayment(ctx, pg.In(ctx), depositID, kind)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil // the port wants nil where no payment is processing
+		return nil, nil // The port expects nil if no payment is processing.
 	}
 	if err != nil {
 		return nil, err

@@ -14,9 +14,10 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// moved selects the amounts of collections that were paid, refunded or disputed at or after $1 and before $2. What is
-// due to an operator (Due) and the operator's statement both use this query, so that they agree to the cent. OFFSET 0
-// makes Postgres look the payment of each refund and dispute up by its key, where it would join whole tables.
+// moved is the SQL that selects the amounts of collections that were paid, refunded or disputed at or after $1 and
+// before $2. What is due to an operator (Due) and the operator's statement both use it, so that they agree to the
+// cent. OFFSET 0 makes Postgres look the payment of each refund and dispute up by its key, where it would join
+// whole tables.
 const moved = `WITH moved AS (
 	SELECT p.id, p.deposit_id, p.settled_at, p.amount_cents AS collected, 0::bigint AS refunded, 0::bigint AS disputed
 	FROM payments p
@@ -32,8 +33,8 @@ const moved = `WITH moved AS (
 	WHERE p.kind = 'collection' AND p.status = 'succeeded' AND x.created_at >= $1 AND x.created_at < $2)
 `
 
-// ofAccount selects the rows of moved that belong to the account $3. The subquery looks each deposit up by its key,
-// too: an account may have a million deposits, and a month has few collections.
+// ofAccount is the SQL condition that a row of moved belongs to the account $3. The subquery looks each deposit up
+// by its key: an account may have a million deposits, and a month has few collections.
 const ofAccount = `(SELECT d.account_id FROM deposits d WHERE d.id = m.deposit_id) = $3`
 
 // Due implements paymentports.OwnBooks.

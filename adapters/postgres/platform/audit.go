@@ -15,7 +15,8 @@ import (
 
 const readAudit = `SELECT id, at, actor, action, subject, detail, coalesce(request_id, '') FROM audit_log WHERE `
 
-// AuditEntries implements ports.AuditLog. Each condition has an index of its own, so each is asked alone.
+// AuditEntries returns the newest entries of the audit log that match one of the filter's conditions. Each
+// condition has an index of its own, so each has a query of its own.
 func (r Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int) ([]ports.AuditEntry, error) {
 	const newest = ` ORDER BY at DESC LIMIT $2`
 	var all []ports.AuditEntry
@@ -53,7 +54,8 @@ func (r Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int)
 func (r Audit) AuditEntriesAfter(
 	ctx context.Context, after ports.AuditPlace, end time.Time, limit int,
 ) ([]ports.AuditEntry, error) {
-	begin := [16]byte(after.ID) // a zero id.ID would be NULL, as a zero time is, and nothing is behind NULL
+	// A zero id.ID would become NULL, as a zero time does, and no row is greater than NULL.
+	begin := [16]byte(after.ID)
 	rows, err := r.DB.Query(ctx, readAudit+`(at, id) > (coalesce($1, '-infinity'::timestamptz), $2) AND at < $3
 		ORDER BY at, id LIMIT $4`, after.At, begin, end, limit)
 	if err != nil {

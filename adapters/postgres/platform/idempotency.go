@@ -8,7 +8,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Claim implements ports.Idempotency. The claim ends with the transaction.
+// Claim claims an idempotency key until the transaction ends, and returns the key's stored response, or nil.
 func (r Idempotency) Claim(ctx context.Context, k ports.IdempotencyKey, now time.Time) (*ports.StoredResponse, error) {
 	key := &ClaimedKey{Key: k, Since: now.Add(-ports.IdempotencyWindow)}
 	ClaimKeys(pg.In(ctx), r.Sealer, []*ClaimedKey{key})

@@ -19,7 +19,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// content is the text of a mail that is kept encrypted.
+// content is the text of a mail that is stored encrypted.
 type content struct {
 	Body string `json:"body"`
 	HTML string `json:"html"`
@@ -63,7 +63,7 @@ func (r Mails) LinkMails(ctx context.Context, depositID id.ID, since time.Time, 
 
 // SentTo implements ports.Mails.
 func (r Mails) SentTo(ctx context.Context, sender id.ID, addresses []string, since time.Time) (deposit.SentTo, error) {
-	named := map[string]string{} // mailboxes by their hashes
+	named := map[string]string{} // Mailboxes by their hashes.
 	for _, a := range addresses {
 		mailbox := mailaddr.Mailbox(a)
 		named[string(r.Sealer.MailboxHash(mailbox))] = mailbox
@@ -121,7 +121,8 @@ func (r Mails) NewestMails(ctx context.Context, limit int) ([]ports.Mail, error)
 	return r.openMails(pg.Each(rows, func(row sqlc.NewestMailsRow) sqlc.ClaimMailsRow { return sqlc.ClaimMailsRow(row) }))
 }
 
-// openMails gives the mails of rows. Mails that cannot be decrypted are left out; the error tells of them.
+// openMails returns the mails in rows, decrypted. Mails that cannot be decrypted are left out; the returned error
+// names them.
 func (r Mails) openMails(rows []sqlc.ClaimMailsRow) ([]ports.Mail, error) {
 	opened, unreadable := make([]ports.Mail, 0, len(rows)), []error(nil)
 	for _, row := range rows {
@@ -138,7 +139,7 @@ func (r Mails) openMails(rows []sqlc.ClaimMailsRow) ([]ports.Mail, error) {
 	return opened, errors.Join(unreadable...)
 }
 
-// openMail puts the text of an encrypted mail into m.
+// openMail decrypts the text of an encrypted mail into m.
 func (r Mails) openMail(m *ports.Mail, sealed []byte) error {
 	if sealed == nil {
 		return nil
@@ -149,7 +150,8 @@ func (r Mails) openMail(m *ports.Mail, sealed []byte) error {
 	}
 	var c content
 	if err := json.Unmarshal([]byte(plain.Reveal()), &c); err != nil {
-		return errors.New("postgres: the text of the mail is not JSON") // the error of json would quote the text
+		// The error of json is not returned, since it would quote the text of the mail.
+		return errors.New("postgres: the text of the mail is not JSON")
 	}
 	m.Body, m.HTML = c.Body, c.HTML
 	return nil

@@ -21,7 +21,8 @@ func (r Notices) DueNotices(ctx context.Context, limit int) ([]webhook.Notice, e
 	}), err
 }
 
-// Take implements webhookports.Notices. A second dispatcher waits for the first at the DELETE, and finds no row.
+// Take removes the notices of a kind about an endpoint, and returns what their mail needs. A second dispatcher
+// waits for the first one at the DELETE and then finds no row.
 func (r Notices) Take(ctx context.Context, n webhook.Notice) (about webhookports.NoticeSubject, ok bool, err error) {
 	taken, err := queries.TakeNotices(ctx, pg.In(ctx), n.SubscriptionID, n.Kind)
 	if err != nil || taken.Taken == 0 {

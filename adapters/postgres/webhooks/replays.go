@@ -96,15 +96,15 @@ func (r Replays) Unfinished(ctx context.Context, subscriptionID id.ID) (int, err
 	return queries.UnfinishedReplays(ctx, r.DB, subscriptionID)
 }
 
-// oldest is the clause FROM of the deliveries that a replay repeats, originals with its status now, among the first
-// webhook.ReplayReads that read reads.
+// oldest returns the FROM clause that selects the deliveries that a replay repeats: originals that have the
+// replay's status now, among the first webhook.ReplayReads rows that the clause read reads.
 func oldest(p webhook.Replay, read string) string {
 	return " FROM (SELECT id, state, attempts, redelivery_of, test" + read + strconv.Itoa(webhook.ReplayReads) +
 		") d WHERE " + statusCondition(p.Status) + " AND redelivery_of IS NULL AND NOT test"
 }
 
-// matching holds the conditions of the deliveries that a replay reads: those of its time span, and of them the failed
-// alone, which have an index, where it repeats these.
+// matching returns the conditions for the deliveries that a replay reads: those of its time span, and only the
+// failed ones, which have an index, if the replay repeats failed deliveries.
 func matching(p webhook.Replay) *lists.List {
 	l := &lists.List{}
 	l.Where("subscription_id = ?", p.SubscriptionID)

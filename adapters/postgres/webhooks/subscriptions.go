@@ -18,9 +18,9 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// moveLimit bounds the deliveries that are parked, released or cancelled in the transaction of their subscription.
-// TidyDeliveries moves the rest of a longer backlog; until then the dispatcher checks the subscription before each
-// POST.
+// moveLimit is the most deliveries that are parked, released or cancelled in the transaction that changes their
+// subscription. TidyDeliveries changes the rest of a longer backlog; until then the dispatcher checks the
+// subscription before each POST.
 const moveLimit = 10_000
 
 // Insert implements webhookports.Subscriptions.
@@ -116,8 +116,8 @@ func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID,
 		}, func(s webhook.Subscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
 }
 
-// SigningSecrets implements ports.SigningSecrets. A
-// secret that does not decrypt is left out: nothing is signed with it.
+// SigningSecrets returns the signing secrets of a partner's subscriptions. A secret that cannot be decrypted is
+// left out, since nothing is signed with it.
 func (r Subscriptions) SigningSecrets(ctx context.Context, partnerID id.ID) (map[id.ID]secret.Text, error) {
 	rows, err := queries.SigningSecrets(ctx, r.DB, partnerID)
 	if err != nil {
@@ -126,7 +126,8 @@ func (r Subscriptions) SigningSecrets(ctx context.Context, partnerID id.ID) (map
 	all := make(map[id.ID]secret.Text, len(rows))
 	for _, row := range rows {
 		switch plain, err := r.Sealer.Open(row.Secret, pg.SecretAAD(row.ID)); {
-		case errors.Is(err, fault.ErrUnavailable): // the keyset is refused
+		// This process's keyset is refused, because it is not that of the database.
+		case errors.Is(err, fault.ErrUnavailable):
 			return nil, err
 		case err == nil:
 			all[row.ID] = plain

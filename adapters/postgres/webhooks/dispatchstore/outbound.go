@@ -12,7 +12,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// selectEndpoints reads the few columns that webhook.OutboundBroken needs.
+// selectEndpoints is the SQL that reads the few columns that webhook.OutboundBroken needs.
 const selectEndpoints = `
 	SELECT partner_id, coalesce(substring(url
 	FROM '^[a-z]+://([^/?#]+)'), url), failing_since, last_success_at, last_failure_at, coalesce(last_error, ''),
