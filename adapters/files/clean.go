@@ -128,7 +128,7 @@ func (c *Cleaner) write(ctx context.Context, out *os.File, sent io.ReadSeeker,
 		return "", err
 	}
 	defer func() {
-		if v := recover(); v != nil { // A decoder panics on bytes that it does not expect.
+		if v := recover(); v != nil { // A decoder of pictures panics on bytes that it does not expect.
 			err = fmt.Errorf("files: decoder: %v", v)
 		}
 	}()
@@ -175,7 +175,7 @@ const piece = 128
 // when the caller's context ends: decoders take no context, but come back to read more bytes.
 type bounded struct {
 	*Cleaner
-	ctx    context.Context // The context of one call of Clean.
+	ctx    context.Context // The context of the call that cleans the file.
 	until  time.Time
 	from   io.Reader
 	to     io.Writer
@@ -219,7 +219,7 @@ func (b *bounded) check() error {
 	if b.yields {
 		begun := time.Now()
 		<-b.turn
-		b.turn <- struct{}{} // The files that wait for the channel get their turn first.
+		b.turn <- struct{}{} // Other files that wait for their turn are cleaned first.
 		b.until = b.until.Add(time.Since(begun))
 	}
 	if time.Now().After(b.until) {
@@ -241,7 +241,7 @@ func (b *bounded) enter(bytes int) error {
 	begun := time.Now()
 	<-b.turn
 	if err := b.take(b.large); err != nil {
-		b.turn <- struct{}{} // The deferred call of leave takes the value out again.
+		b.turn <- struct{}{} // The caller's deferred call of leave takes this value out of the channel again.
 		return err
 	}
 	addLarge(1)

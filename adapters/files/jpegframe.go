@@ -20,7 +20,7 @@ const (
 const (
 	markBaseline    = 0xc0
 	markProgressive = 0xc2
-	markRestart     = 0xd0 // The first of the eight restart markers, 0xd0 to 0xd7.
+	markRestart     = 0xd0 // The first of the eight restart markers of a JPEG, 0xd0 to 0xd7.
 	markEnd         = 0xd9
 	markScan        = 0xda
 	markExif        = 0xe1

@@ -13,7 +13,7 @@ import (
 
 const (
 	pngMark  = "\x89PNG\r\n\x1a\n"
-	idatSize = 64 << 10 // The most bytes of an IDAT chunk that is written.
+	idatSize = 64 << 10 // The most bytes of a chunk of pixels (IDAT) in a PNG that is written.
 	maxAside = 768      // The most bytes of a palette, which is the largest chunk that is kept besides the pixels.
 	hasty    = 64 << 20 // Above so many bytes of pixels, a PNG is compressed fast rather than well.
 )
@@ -186,7 +186,7 @@ func (p *pngReader) pixels(w io.Writer, passes []pass) error {
 			}
 		}
 	}
-	// This read also checks the checksum of the zlib stream.
+	// The last read of the compressed pixels also checks their zlib checksum.
 	if n, err := unpacked.Read(filter[:]); n != 0 || !errors.Is(err, io.EOF) {
 		return errPNG
 	}

@@ -47,7 +47,7 @@ func writeWebP(w io.Writer, from source, size int64) (evidence.Type, error) {
 // webpFrame holds what the chunks of a WebP say about its picture before any pixel is decoded.
 type webpFrame struct {
 	width, height, turn int
-	bytes               int // Bytes of memory that the decoder needs for a pixel.
+	bytes               int // Bytes of memory that the decoder needs for a pixel of the WebP picture.
 }
 
 // lossless is the number of bytes of memory for a pixel of a lossless WebP: the decoder may copy the picture while
@@ -57,7 +57,7 @@ const lossless = 8
 // readRIFF reads the headers of a WebP's chunks. The size in every chunk is checked, because the canvas and the
 // pixels may give different sizes. Returns evidence.ErrType for an animation.
 func readRIFF(from source, size int64) (webpFrame, error) {
-	frame := webpFrame{turn: 1, bytes: 2} // A pixel in 4:2:0 subsampling needs at most 2 bytes.
+	frame := webpFrame{turn: 1, bytes: 2} // A pixel of a WebP in 4:2:0 subsampling needs at most 2 bytes of memory.
 	for at := int64(12); at+8 <= size; {
 		if _, err := from.Seek(at, io.SeekStart); err != nil {
 			return frame, err

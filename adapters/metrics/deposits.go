@@ -16,7 +16,7 @@ type Deposits struct {
 	created     *prometheus.CounterVec
 }
 
-// Deposits registers the metrics of deposits.
+// Deposits registers the counters of created deposits and of their transitions.
 func (r *Registry) Deposits() *Deposits {
 	d := &Deposits{
 		transitions: r.counters("svc_deposits_transitions_total", "Steps in the life of deposits, by whose doing they were.",
@@ -33,7 +33,7 @@ func (r *Registry) Deposits() *Deposits {
 				continue
 			}
 			d.transitions.WithLabelValues(string(from), string(to), string(trigger.By()))
-			// An operator or a partner may capture and release.
+			// A capture or release may be requested by an operator or by a partner, so both series exist from the start.
 			if trigger == deposit.CaptureRequested || trigger == deposit.Released {
 				d.transitions.WithLabelValues(string(from), string(to), string(actor.KindPartner))
 			}
@@ -42,12 +42,12 @@ func (r *Registry) Deposits() *Deposits {
 	return d
 }
 
-// Transitioned counts a committed transition.
+// Transitioned counts a committed transition of a deposit.
 func (d *Deposits) Transitioned(from, to deposit.Status, by actor.Kind) {
 	d.transitions.WithLabelValues(string(from), string(to), string(by)).Inc()
 }
 
-// Created counts a deposit that was made.
+// Created counts a deposit that was created.
 func (d *Deposits) Created(by string) { d.created.WithLabelValues(by).Inc() }
 
 // Payments counts the results of payments and refunds, and their money.

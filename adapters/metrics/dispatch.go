@@ -35,7 +35,7 @@ type Dispatch struct {
 	mode       *prometheus.GaugeVec
 }
 
-// Dispatch registers the metrics of the dispatcher.
+// Dispatch registers the metrics of the dispatcher's relaying and of its POSTs to endpoints.
 func (r *Registry) Dispatch() *Dispatch {
 	d := &Dispatch{
 		relayed:    r.counter("svc_outbox_relayed_total", "Events taken off the outbox."),

@@ -11,7 +11,7 @@ import (
 // handler.
 var requestBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
-// HTTP holds the metrics of the HTTP server.
+// HTTP holds the metrics of the HTTP server: requests, durations, idempotency and rate limits.
 type HTTP struct {
 	requests    *prometheus.CounterVec
 	inFlight    prometheus.Gauge

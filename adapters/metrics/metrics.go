@@ -67,14 +67,14 @@ func (l logLine) Println(v ...any) {
 	}
 }
 
-// counters makes and registers a counter that has labels.
+// counters makes and registers a Prometheus counter that has labels.
 func (r *Registry) counters(name, help string, labels ...string) *prometheus.CounterVec {
 	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	r.prometheus.MustRegister(v)
 	return v
 }
 
-// counter makes and registers a counter without labels.
+// counter makes and registers a Prometheus counter without labels.
 func (r *Registry) counter(name, help string) prometheus.Counter {
 	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	r.prometheus.MustRegister(c)
@@ -97,7 +97,7 @@ func (r *Registry) histograms(name, help string, buckets []float64, labels ...st
 	return v
 }
 
-// histogram makes and registers a histogram without labels.
+// histogram makes and registers a Prometheus histogram without labels.
 func (r *Registry) histogram(name, help string, buckets []float64) prometheus.Histogram {
 	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
 	r.prometheus.MustRegister(h)

@@ -12,7 +12,7 @@ import (
 
 // The most log-ins that wait for their password to be hashed. A further one is refused at once.
 const (
-	maxWaiting   = 1024 // The most waiting log-ins of known networks, and likewise of unknown networks.
+	maxWaiting   = 1024 // The most log-ins that wait in one queue: of known networks, or of unknown networks.
 	maxOfNetwork = 16
 )
 
@@ -119,7 +119,7 @@ func (l *line) next() *caller {
 	network := l.networks[0]
 	c := l.callers[network][0]
 	l.remove(c)
-	if len(l.callers[network]) > 0 { // The network moves to the end of the queue.
+	if len(l.callers[network]) > 0 { // A network with further waiting log-ins moves to the end of the queue.
 		l.networks = append(l.networks[1:], network)
 	}
 	return c

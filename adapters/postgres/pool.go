@@ -29,8 +29,8 @@ type PoolOptions struct {
 	IdleInTransaction time.Duration
 	// A connection that was idle for longer is tested before its use; the default is 1 s.
 	PingAfter time.Duration
-	Settings  map[string]string // Further settings of every connection, such as IndexPlans.
-	Tracer    pgx.QueryTracer   // The tracer of queries; nil means none.
+	Settings  map[string]string // Further settings of every connection of the pool, such as IndexPlans.
+	Tracer    pgx.QueryTracer   // The tracer of the pool's queries; nil means none.
 	// true: the URL is that of PgBouncer in transaction mode. Then the database role must have the settings
 	// (RoleSettings), and the other fields except MaxConns, PingAfter and Tracer have no effect. false: the URL is
 	// that of Postgres.
@@ -46,7 +46,7 @@ var IndexPlans = map[string]string{
 	"enable_mergejoin": "off",
 	// A bitmap scan does not mark dead index entries, and so reads their pages every time.
 	"enable_bitmapscan":   "off",
-	"join_collapse_limit": "1", // Joins run in the order in which they are written.
+	"join_collapse_limit": "1", // With this setting joins run in the order in which they are written.
 	"plan_cache_mode":     "force_generic_plan",
 	"jit":                 "off",
 }

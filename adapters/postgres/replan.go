@@ -35,7 +35,7 @@ type replanner struct {
 	mu         sync.Mutex
 	looked     time.Time
 	uses       int            // Connections taken from the pool since the tables' sizes were last read.
-	sizes      map[string]int // The size class of each table.
+	sizes      map[string]int // The size class of each table, by the table's name.
 	generation int
 }
 
@@ -62,7 +62,7 @@ func (r *replanner) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	custom[generationKey] = generation
 	if known && made != generation {
 		_, err := conn.Exec(ctx, "DISCARD PLANS")
-		return err == nil, nil // On false the pool replaces the broken connection.
+		return err == nil, nil // If the connection is broken (false), the pool replaces it.
 	}
 	return !conn.IsClosed(), nil
 }
@@ -81,7 +81,8 @@ func (r *replanner) look(ctx context.Context, conn *pgx.Conn) int {
 	var table string
 	var live int64
 	grown := false
-	_, _ = pgx.ForEachRow(rows, []any{&table, &live}, func() error { // After an error the plans stay as they are.
+	// If the sizes of tables cannot be read, the cached plans stay as they are.
+	_, _ = pgx.ForEachRow(rows, []any{&table, &live}, func() error {
 		class := sizeClass(live)
 		grown = grown || class > r.sizes[table]
 		r.sizes[table] = class

@@ -59,7 +59,7 @@ type Store struct {
 	doorbell ports.Doorbell
 }
 
-// Names under which Store embeds the tables of each module.
+// Names under which Store embeds the tables of each module, since embedded types must have different names.
 type (
 	depositTables  = deposits.Tables
 	paymentTables  = payments.Tables
@@ -121,7 +121,7 @@ func (s *Store) attempt(ctx context.Context, fn func(context.Context) error) (ap
 		return false, err
 	}
 	t := pg.Begin(conn)
-	defer t.End(ctx) // Deferred, so that the transaction ends even if fn panics.
+	defer t.End(ctx) // The transaction ends even if the function of the unit of work panics.
 	if err := fn(pg.With(ctx, t)); err != nil {
 		return false, err
 	}

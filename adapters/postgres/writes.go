@@ -68,7 +68,7 @@ const commitPatience = 1200 * time.Millisecond
 // Returns ErrReadOnly, ErrNoRoom, ErrLocked, ErrNoRights, ErrNoStandby, or another error of the server.
 func CheckWrites(ctx context.Context, pool *pgxpool.Pool) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // The cancellation gives up a commit that waits for a standby.
+	defer cancel() // The cancellation of the context gives up a commit that waits for a standby.
 	ended, name := make(chan error, 1), "a try of "+rand.Text()
 	go func() { ended <- try(ctx, pool, name) }()
 	late := time.NewTimer(commitPatience)
@@ -117,8 +117,8 @@ type Blocker struct {
 	PID int
 	// Name of the application, state of the session, and the beginning of its last statement.
 	Application, State, Query string
-	Open                      time.Duration // How long the transaction has been open; 0 if unknown.
-	Waiting                   int           // Number of sessions that wait for it.
+	Open                      time.Duration // How long the session's transaction has been open; 0 if unknown.
+	Waiting                   int           // Number of sessions that wait for the locks of this session.
 }
 
 // Blockers returns the sessions at the head of each lock queue whose transaction is older than a given time;

@@ -79,9 +79,9 @@ func parseURL(raw string) (*redis.UniversalOptions, error) {
 		if !strings.Contains(raw, ",") {
 			return nil, ErrURL
 		}
-		scheme, rest = "redis", raw // A list of hosts without a scheme means redis://.
+		scheme, rest = "redis", raw // A list of Redis hosts without a scheme means redis://.
 	}
-	// Each host in the list may repeat the scheme.
+	// Each host in the list of a Redis URL may repeat the scheme.
 	rest = strings.ReplaceAll(rest, ","+scheme+"://", ",")
 	// net/url rejects a list of hosts with ports, so the hosts are cut out of the URL first.
 	authority, tail := rest, ""
@@ -159,6 +159,6 @@ func options() *redis.UniversalOptions {
 		MaxRetries:            1,
 		// Pipelines get no connections of their own, each of which would have buffers of 256 KiB.
 		PipelinePoolSize: -1,
-		DialerRetries:    1, // The circuit breaker decides when to connect again.
+		DialerRetries:    1, // Connecting again is decided by the circuit breaker, not by the driver.
 	}
 }

@@ -221,7 +221,7 @@ func (c *IdempotencyCache) open(name, kept string) (*ports.StoredResponse, error
 	}
 	var r ports.StoredResponse
 	copy(r.Fingerprint[:], plain)
-	// The time was encoded as microseconds since 1970 by seal.
+	// seal has encoded the time as microseconds since 1970.
 	r.CreatedAt = time.UnixMicro(int64(binary.BigEndian.Uint64(plain[sha256.Size:]))).UTC()
 	r.Code = int(binary.BigEndian.Uint16(plain[sha256.Size+8:]))
 	r.Body = plain[sealedHead:]

@@ -171,7 +171,7 @@ func keyOf(r ports.LimitRule) string { return "svc:rate:{" + r.Key + "}:" + r.Na
 type counting struct {
 	ctx      context.Context
 	rules    []ports.LimitRule
-	requests int        // The number of requests to count: 0 or 1.
+	requests int        // How many requests to count under the rate limits: 0 or 1.
 	tallies  []*tally   // The tallies of the rules in this process; nil if these limits are counted in Redis only.
 	tells    []*telling // Counts of earlier requests that Redis has to count before this request.
 	wanted   string     // A Redis key to read in the same round trip; "" means none.
@@ -193,7 +193,7 @@ func (c *counting) untold() (n int) {
 
 // limiterReply is the reply of the Redis script limiter.lua.
 type limiterReply struct {
-	allowed int     // The number of requests that are allowed.
+	allowed int     // The number of requests that are allowed under the rate limits.
 	numbers []int64 // Numbers for the rules in turn, perRule of them for each rule.
 }
 
@@ -326,7 +326,7 @@ func (g *sameRules) settle(err error) {
 	}
 	var read []any
 	if g.reads != nil {
-		read = g.reads.Val() // After an error the value is empty.
+		read = g.reads.Val() // After an error the result of the read has no values.
 	}
 	nth := 0
 	for _, c := range g.requests {
@@ -336,7 +336,7 @@ func (g *sameRules) settle(err error) {
 		}
 		nth += c.requests
 		if c.wanted != "" && len(read) > 0 {
-			c.read, _ = read[0].(string) // The value is nil where the Redis key does not exist.
+			c.read, _ = read[0].(string) // A value is nil where its Redis key does not exist.
 			read = read[1:]
 		}
 	}

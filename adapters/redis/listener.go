@@ -37,7 +37,7 @@ type Listener struct {
 	// The time at which an http process last announced that requests wait for events, in nanoseconds; 0 means never.
 	feeds atomic.Int64
 
-	subscribed  chan struct{} // Channel that receives when a subscription begins.
+	subscribed  chan struct{} // Channel that receives when a Redis subscription begins.
 	events, due chan struct{}
 	jobs        map[webhookports.Lane]chan struct{}
 }

@@ -14,9 +14,9 @@ const shareSlots = 20
 // responses take at any time.
 type share struct {
 	most  int
-	taken int // Bytes in all slots together.
+	taken int // Bytes of cached responses in all slots together.
 	slots [shareSlots + 1]int
-	slot  int64 // Number of the present slot, counted since 1970.
+	slot  int64 // Number of the present slot of time, counted since 1970.
 }
 
 // take reserves n bytes of the process's share of Redis memory. It reports whether that many were left; if not, it

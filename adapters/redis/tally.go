@@ -29,7 +29,7 @@ type tallies struct {
 	tell func(untold []*tally) // Function that makes Redis count the requests of tallies of the same key.
 
 	mu          sync.Mutex
-	now, before map[string]*tally // Tallies by the name of their rate limit.
+	now, before map[string]*tally // Tallies by the name of their rate limit: recently used ones and older ones.
 	turned      time.Time         // The time at which the newer tallies became the older ones.
 	// Tallies with requests that Redis has not counted. If there are any, tellAll is scheduled.
 	untold []*tally
@@ -41,7 +41,7 @@ type tally struct {
 	left    int       // Requests that the limit has left according to the last reply of Redis.
 	at      time.Time // The time of the last reply of Redis; zero if there is none or Redis is unreachable.
 	room    int       // How many requests may be counted here before Redis has to count them.
-	counted int       // Requests that this process has counted since the reply.
+	counted int       // Requests that this process has counted since the last reply of Redis.
 	telling int       // How many of the counted requests are on their way to Redis.
 	asking  int       // Further requests that were sent to Redis and have no reply yet.
 }

@@ -11,7 +11,7 @@ import (
 // request fails with service_unavailable.
 type None struct{}
 
-// Assess always returns service_unavailable.
+// Assess always returns service_unavailable, since nothing can assess the tenant.
 func (None) Assess(context.Context, depositports.Applicant) (bool, error) {
 	return false, fault.ErrUnavailable
 }

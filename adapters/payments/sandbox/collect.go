@@ -43,7 +43,8 @@ func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (
 			return nil
 		case out.amount != r.Amount:
 			return fault.ErrInternal.Because(errKeyReused)
-		case r.Attempt <= out.attempt: // This attempt was answered before: the answer is repeated.
+		// This attempt to charge the card was answered before, so the answer is repeated.
+		case r.Attempt <= out.attempt:
 			out.status = paymentports.ProviderFailed
 			return nil
 		}

@@ -57,8 +57,8 @@ func New(pool *pgxpool.Pool, baseURL string, entropy ports.Entropy, clock ports.
 	return &Provider{pool: pool, baseURL: strings.TrimSuffix(baseURL, "/"), entropy: entropy, clock: clock}
 }
 
-// errKeyReused is the error for a payment that was requested again with another amount. A provider cannot know
-// which of the amounts is meant.
+// errKeyReused is the error for a payment that was requested again with another amount. Which of the amounts is
+// meant is unknown.
 var errKeyReused = errors.New("sandbox: idempotency key used with another amount")
 
 // entry is a row of the table sandbox_payments.

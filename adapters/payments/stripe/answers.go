@@ -20,7 +20,8 @@ var errForeign = answered(errors.New("stripe: the answer was not understood: it 
 // this payment.
 func (r *record) session(o *item, s *stripe.CheckoutSession) (seen, error) {
 	ours := s.Object == "checkout.session" && named(s.ID, "cs_", o.ref) && r.made(o, s.Metadata, s.AmountTotal, s.Currency)
-	if i := s.PaymentIntent; i != nil && i.Object != "" { // The response contains the whole intent, not only its id.
+	// Stripe's response contains the whole intent, not only its id.
+	if i := s.PaymentIntent; i != nil && i.Object != "" {
 		ours = ours && strings.HasPrefix(i.ID, "pi_") && r.made(o, i.Metadata, i.Amount, i.Currency) &&
 			r.charged(o, i.LatestCharge)
 	}

@@ -94,7 +94,7 @@ func idOf(raw json.RawMessage) string {
 	var object struct {
 		ID string `json:"id"`
 	}
-	_ = json.Unmarshal(raw, &object) // The error is ignored: such an object has no id.
+	_ = json.Unmarshal(raw, &object) // The error is ignored: an object at Stripe that cannot be parsed has no id.
 	return object.ID
 }
 

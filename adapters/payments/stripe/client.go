@@ -30,7 +30,7 @@ type request struct {
 	path   string
 	// The Idempotency-Key. If it is "", stripe-go makes one up, for a request that may safely be repeated.
 	key  string
-	body string // The parameters of the request, encoded as a form.
+	body string // The parameters of the request to Stripe, encoded as a form.
 }
 
 // waits are the pauses before a request to Stripe is repeated because another process is sending one under the same

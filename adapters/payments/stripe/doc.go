@@ -12,8 +12,8 @@
 //
 // Three rules keep a debt from being paid twice, even if processes end at any point or responses are lost:
 //
-//   - A row for the object, with its number and request, commits before the request is sent. A process that finds a row
-//     without Stripe's id repeats the request under its Idempotency-Key, `{payment}:page:{n}`, and so gets the object.
+//   - A row for the object, with its number and request, commits before the request is sent. A process that finds a
+//     row without Stripe's id repeats the request under its Idempotency-Key, `{payment}:page:{n}`, and so gets it.
 //   - A unique index allows a payment one object at most that is not dead. An object is marked as dead only after Stripe
 //     has reported its end.
 //   - Close marks the payment first. No row is added to a closed payment.

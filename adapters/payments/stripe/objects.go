@@ -50,7 +50,7 @@ func (p *Provider) record(ctx context.Context, r *record, o *item, now seen) err
 	return nil
 }
 
-// look queries Stripe for the state of a page or intent whose id is known.
+// look queries Stripe for the state of a payment page or an intent whose id is stored.
 func (p *Provider) look(ctx context.Context, r *record, o *item) (seen, error) {
 	if o.kind == page {
 		var session stripe.CheckoutSession
@@ -181,7 +181,8 @@ func (p *Provider) end(ctx context.Context, r *record, o *item) (seen, error) {
 			now, err = r.intent(o, &canceled)
 		}
 	}
-	if no := asRefused(err); no != nil && no.definite() { // The page or intent has ended, is paid, or is being paid.
+	// Stripe refused to end the page or intent, because it has ended, is paid, or is being paid.
+	if no := asRefused(err); no != nil && no.definite() {
 		now, err = p.look(ctx, r, o)
 	}
 	if err != nil {

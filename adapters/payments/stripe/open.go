@@ -76,7 +76,7 @@ func (p *Provider) openStep(ctx context.Context, known *record,
 	case now.status == live:
 		return paymentports.HostedPage{Ref: o.ref, URL: r.ReturnURL}, true, nil
 	case o.refusal != nil && o.refusal.code == string(stripe.ErrorCodeEmailInvalid) && r.Email != "":
-		r.Email = "" // The tenant can type another e-mail address on the page.
+		r.Email = "" // Stripe refused the e-mail address. The tenant can type another one on the payment page.
 	case o.refusal != nil && o.refusal.param == paramEnd:
 		// A repeated request was refused because its page would by now live too short. The next step adds another page.
 	case o.refusal != nil:

@@ -17,7 +17,7 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// Failure codes of refunds.
+// Failure codes of refunds that this adapter sets itself.
 const (
 	failureNotPaid  = "charge_not_paid"
 	failureTooLarge = "amount_too_large"
@@ -168,7 +168,7 @@ func (p *Provider) findRefund(ctx context.Context, r paymentports.RefundRequest,
 		[16]byte(r.RefundID), p.clock.Now(), row.number)
 }
 
-// refund returns the stored refund; nil if there is none.
+// refund returns a stored refund from the table stripe_refunds; nil if there is none.
 func (s store) refund(ctx context.Context, refundID id.ID) (*refundRow, error) {
 	var r refundRow
 	err := s.pool.QueryRow(ctx,

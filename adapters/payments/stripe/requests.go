@@ -17,10 +17,10 @@ import (
 // Keys of the metadata of every object that the adapter makes at Stripe. By them the books find the payment of an
 // object.
 const (
-	metaPayment = "payment_id" // The id of the payment, pay_….
-	metaDeposit = "deposit_id" // The id of the deposit, dep_….
+	metaPayment = "payment_id" // The id of the payment that an object at Stripe belongs to, pay_….
+	metaDeposit = "deposit_id" // The id of the deposit that an object at Stripe belongs to, dep_….
 	metaObject  = "object"     // Kind and number of the object at Stripe, such as page:1 or intent:2.
-	metaRefund  = "refund_id"  // The UUID of the refund.
+	metaRefund  = "refund_id"  // The UUID of the refund that an object at Stripe belongs to.
 )
 
 const (
@@ -39,7 +39,7 @@ const (
 	lateness = 23 * time.Hour
 )
 
-// Paths of Stripe's API.
+// Paths of the resources of Stripe's API.
 const (
 	sessionsPath  = "/v1/checkout/sessions"
 	intentsPath   = "/v1/payment_intents"

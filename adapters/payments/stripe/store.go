@@ -55,7 +55,7 @@ type record struct {
 	paidAt    time.Time // The time at which a fee was paid, after a query of Stripe. It is not stored.
 	customer  string
 	method    string
-	objects   []item // Pages and intents in the order in which they were made.
+	objects   []item // Payment pages and intents at Stripe, in the order in which they were made.
 }
 
 // item is a payment page or a PaymentIntent at Stripe, as stored in the table stripe_objects.

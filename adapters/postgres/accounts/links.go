@@ -23,7 +23,6 @@ import (
 // revoked.
 const maxLinkTries = 5
 
-// Insert implements accountports.Links.
 func (r Links) Insert(ctx context.Context, l connect.Link) error {
 	for range maxLinkTries {
 		n, err := queries.InsertLink(ctx, pg.In(ctx), sqlc.InsertLinkParams{
@@ -86,7 +85,6 @@ func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
 	return &l, nil
 }
 
-// OfPartner implements accountports.Links.
 func (r Links) OfPartner(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
 	var link ports.LinkedAccount
 	var err error = connect.ErrAccountNotLinked
@@ -99,7 +97,6 @@ func (r Links) OfPartner(ctx context.Context, partnerID, accountID id.ID) (ports
 	return link, err
 }
 
-// Revoke implements accountports.Links.
 func (r Links) Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy,
 	at time.Time) (bool, error) {
 	n, err := queries.RevokeLink(ctx, pg.In(ctx),
@@ -115,7 +112,6 @@ func toLinked(row sqlc.NewestLinkRow, defaultMax money.Cents) ports.LinkedAccoun
 	}
 }
 
-// LinkedAccounts implements accountports.Links.
 func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountports.LinkFilter,
 	page ports.Page) (ports.List[ports.LinkedAccount], error) {
 	l := &lists.List{Table: "account_links", Identity: []string{"id"}, Order: []string{"linked_at", "id"}}
@@ -131,7 +127,7 @@ func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountpor
 	case connect.LinkRevoked:
 		narrow("revoked_at IS NOT NULL")
 	}
-	// Only the newest link of an account counts.
+	// Only the newest link of a partner and an account counts.
 	l.Filter(
 		`NOT EXISTS (SELECT FROM account_links n WHERE n.partner_id = account_links.partner_id
 			AND n.account_id = account_links.account_id
@@ -151,25 +147,21 @@ func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountpor
 		}, func(a ports.LinkedAccount) ports.Cursor { return ports.Cursor{At: a.LinkedAt, ID: a.ID} })
 }
 
-// LinkedAccount implements accountports.Links.
 func (r Links) LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
 	row, err := queries.NewestLink(ctx, r.DB, partnerID, accountID)
 	return toLinked(row, r.defaultMax), pg.OrNotFound(err, connect.ErrAccountNotFound)
 }
 
-// ActiveLink implements accountports.Links.
 func (r Links) ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
 	row, err := queries.ActiveLink(ctx, r.DB, accountID)
 	return linkOrNil(connect.Link(row), err)
 }
 
-// ActiveLinkOf implements accountports.Links.
 func (r Links) ActiveLinkOf(ctx context.Context, partnerID id.ID, externalID string) (*connect.Link, error) {
 	row, err := queries.ActiveLinkByExternalID(ctx, r.DB, partnerID, externalID)
 	return linkOrNil(connect.Link(row), err)
 }
 
-// LastRevoked implements accountports.Links.
 func (r Links) LastRevoked(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error) {
 	if pg.Inside(ctx) {
 		return queries.LastRevoked(ctx, pg.In(ctx), partnerID, externalID)

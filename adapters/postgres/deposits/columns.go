@@ -121,7 +121,7 @@ func orEmpty(m map[string]string) map[string]string {
 	return m
 }
 
-// jsonText encodes a map as JSON; nil becomes NULL.
+// jsonText encodes a map as JSON for a column; nil becomes NULL.
 func jsonText(m map[string]string) *string {
 	if m == nil {
 		return nil

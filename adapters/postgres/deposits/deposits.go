@@ -17,7 +17,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Insert implements depositports.Deposits.
 func (r Deposits) Insert(ctx context.Context, d *deposit.Deposit, checkoutToken secret.Text) error {
 	var inserted bool
 	err := InsertDeposit(pg.In(ctx), r.Sealer, ports.NewDeposit{Deposit: d, CheckoutToken: checkoutToken},
@@ -34,7 +33,6 @@ func (r Deposits) Insert(ctx context.Context, d *deposit.Deposit, checkoutToken 
 	return nil
 }
 
-// ForUpdate implements depositports.Deposits.
 func (r Deposits) ForUpdate(ctx context.Context, depositID id.ID) (locked *deposit.Deposit, err error) {
 	LockDeposits(pg.In(ctx), r.Sealer, []id.ID{depositID}, sets.Wait, func(d *deposit.Deposit) { locked = d })
 	if err := pg.In(ctx).Flush(ctx); err != nil {
@@ -46,7 +44,6 @@ func (r Deposits) ForUpdate(ctx context.Context, depositID id.ID) (locked *depos
 	return WithClient(ctx, pg.In(ctx), r.Sealer, locked)
 }
 
-// ForUpdateByToken implements depositports.Deposits.
 func (r Deposits) ForUpdateByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
 	d, err := scanDeposit(pg.In(ctx).QueryRow(ctx, SelectDeposit+` WHERE d.checkout_token_hash = $1 FOR UPDATE OF d`,
 		TokenHash(checkoutToken)), r.Sealer)
@@ -63,7 +60,6 @@ func (r Deposits) Transition(ctx context.Context, d *deposit.Deposit, step depos
 	return nil
 }
 
-// SetCheckout implements depositports.Deposits.
 func (r Deposits) SetCheckout(ctx context.Context, d *deposit.Deposit) error {
 	return queries.SetCheckout(ctx, pg.In(ctx).Deferred(), sqlc.SetCheckoutParams{
 		ClientID: d.ClientID, CheckoutStartedAt: d.CheckoutStartedAt, UpdatedAt: d.UpdatedAt, ID: d.ID,
@@ -75,12 +71,10 @@ func scanDeposit(row pgx.Row, sealer pg.Sealer) (*deposit.Deposit, error) {
 	return d, pg.OrNotFound(err, deposit.ErrNotFound)
 }
 
-// Deposit implements depositports.Deposits.
 func (r Deposits) Deposit(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
 	return r.reads.one(ctx, depositID)
 }
 
-// DepositByToken implements depositports.Deposits.
 func (r Deposits) DepositByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
 	return scanDeposit(r.DB.QueryRow(ctx, SelectDeposit+` WHERE d.checkout_token_hash = $1`, TokenHash(checkoutToken)),
 		r.Sealer)
@@ -131,7 +125,7 @@ func (r Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposi
 	if err != nil {
 		return err
 	}
-	linked := make(map[id.ID]id.ID, len(links)) // Ids of partners by the ids of accounts.
+	linked := make(map[id.ID]id.ID, len(links)) // Ids of the linked partners, by the ids of their accounts.
 	for _, l := range links {
 		linked[l.AccountID] = l.PartnerID
 	}
@@ -183,7 +177,6 @@ func depositList(f depositports.DepositFilter) *lists.List {
 	return l
 }
 
-// CheckoutTokens implements depositports.Deposits.
 func (r Deposits) CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[id.ID]secret.Text, error) {
 	rows, err := queries.CheckoutTokens(ctx, r.DB, depositIDs)
 	if err != nil {
@@ -198,7 +191,6 @@ func (r Deposits) CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[i
 	return tokens, nil
 }
 
-// IdleCheckouts implements depositports.DepositScheduler.
 func (s Due) IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]id.ID, error) {
 	if err := s.dropStaleTimers(ctx, "idle", before, limit); err != nil {
 		return nil, err
@@ -206,7 +198,6 @@ func (s Due) IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]
 	return queries.IdleCheckouts(ctx, s.DB, before, limit)
 }
 
-// ExpiredCheckouts implements depositports.DepositScheduler.
 func (s Due) ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
 	if err := s.dropStaleTimers(ctx, "checkout", at, limit); err != nil {
 		return nil, err
@@ -214,7 +205,6 @@ func (s Due) ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]i
 	return queries.ExpiredCheckouts(ctx, s.DB, at, limit)
 }
 
-// ElapsedCoverages implements depositports.DepositScheduler.
 func (s Due) ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
 	if err := s.dropStaleTimers(ctx, "coverage", at, limit); err != nil {
 		return nil, err
@@ -233,12 +223,10 @@ func (s Due) dropStaleTimers(ctx context.Context, kind string, at time.Time, lim
 	}
 }
 
-// DepositByReference implements depositports.Deposits.
 func (r Deposits) DepositByReference(ctx context.Context, reference string) (*deposit.Deposit, error) {
 	return scanDeposit(r.DB.QueryRow(ctx, SelectDeposit+` WHERE d.reference = $1`, reference), r.Sealer)
 }
 
-// History implements depositports.Deposits.
 func (r Deposits) History(ctx context.Context, depositID id.ID) ([]deposit.Transition, error) {
 	rows, err := queries.History(ctx, r.DB, depositID)
 	return pg.Each(rows, func(row sqlc.DepositTransition) deposit.Transition { return deposit.Transition(row) }), err

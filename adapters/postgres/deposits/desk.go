@@ -20,9 +20,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// DeskDeposits returns a page of an account's deposits for the dashboard. A search text is first looked up in its
-// indexes (ADR 0012). A list without a search text reads the index of its narrowest filter and compares each row
-// with the other filters.
+// DeskDeposits returns a page of an account's deposits for the dashboard. A search text is looked up in its indexes
+// first (ADR 0012); any other list reads the index of its narrowest filter.
 func (s Desk) DeskDeposits(ctx context.Context, f depositports.DeskFilter,
 	page ports.Page) (ports.List[*deposit.Deposit], error) {
 	var none ports.List[*deposit.Deposit]
@@ -62,8 +61,7 @@ func (s Desk) DeskDeposits(ctx context.Context, f depositports.DeskFilter,
 		}, f.Place)
 }
 
-// narrowed returns the filter with only those statuses that all parts of the filter permit, and reports whether any
-// status is left.
+// narrowed returns the filter with only the statuses that all its parts permit, and reports whether any is left.
 func narrowed(f depositports.DeskFilter) (depositports.DeskFilter, bool) {
 	leave := func(statuses []deposit.Status) {
 		if len(f.Statuses) == 0 {
@@ -85,8 +83,7 @@ func narrowed(f depositports.DeskFilter) (depositports.DeskFilter, bool) {
 	return f, true
 }
 
-// deskList describes how the list of an account's deposits is read. sought is the result of the search for the
-// filter's text.
+// deskList describes how an account's list of deposits is read. sought is the result of a search for a text.
 func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, sought *search) *lists.List {
 	l.Where("account_id = ?", f.AccountID)
 	switch {
@@ -125,8 +122,7 @@ func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, sought 
 	return l
 }
 
-// isOpen is a subquery that finds a captured deposit's row in the table open_deposits. It is not an EXISTS, for
-// which Postgres may read the whole table first.
+// isOpen finds a captured deposit's row in open_deposits. With EXISTS, Postgres may read the whole table first.
 const isOpen = `(SELECT true FROM open_deposits o WHERE o.account_id = deposits.account_id AND o.status = 'captured'
 	AND o.created_at = deposits.created_at AND o.deposit_id = deposits.id`
 
@@ -139,8 +135,7 @@ func open(f depositports.DeskFilter) bool {
 	return f.View.Statuses() != nil || len(f.Statuses) > 0 && !slices.ContainsFunc(f.Statuses, deposit.Status.Final)
 }
 
-// openRows returns the SQL for the rows of open_deposits that match a filter. rest is a condition or a limit for
-// each index that is read.
+// openRows returns the SQL of the rows of open_deposits that match a filter. rest limits what each index reads.
 func openRows(l *lists.List, f depositports.DeskFilter, rest string) string {
 	const row = `SELECT o.created_at, o.deposit_id FROM open_deposits o WHERE o.account_id = `
 	account, statuses, parts := l.Argument(f.AccountID), f.Statuses, []string(nil)
@@ -202,8 +197,7 @@ func openDeposits(l *lists.List, f depositports.DeskFilter, page ports.Page) str
 }
 
 // CountViews returns the number of an account's deposits in each view of the dashboard. From each index it reads no
-// more rows than most: for each status, for the covers that end soon, for the claims that await their tenants, and
-// for all deposits.
+// more rows than most.
 func (s Desk) CountViews(ctx context.Context, accountID id.ID, ending time.Time,
 	most int) (map[depositports.View]int, error) {
 	limit := " LIMIT " + strconv.Itoa(most)
@@ -237,12 +231,10 @@ func (s Desk) CountViews(ctx context.Context, accountID id.ID, ending time.Time,
 	}, pg.Translate(err)
 }
 
-// Parts of the SQL statements on work (deposits for which the operator has something to do). $1 is the account; the
-// week begins at $3 and ends at $2.
+// Parts of SQL statements about an operator's open work. $1 is the account; the week begins at $3 and ends at $2.
 const (
-	// endingWork selects the rows of open_deposits whose cover ends before the end of the week
-	// (depositports.WorkEnding). The status is part of the text, since the index of ends contains active deposits
-	// only.
+	// endingWork selects the open deposits whose cover ends before the end of the week (depositports.WorkEnding). It
+	// names the status, since the index of ends contains active deposits only.
 	endingWork = `FROM open_deposits WHERE account_id = $1 AND status = 'active' AND ends_at < $2`
 	// beginsSoon is the SQL condition that the stay of a row o of status s begins in the week (depositports.WorkSoon).
 	// It is null for rows that are older than the column starts_at.
@@ -252,8 +244,7 @@ const (
 // maxWork bounds how many open deposits of a status are read to find the first ones of a kind of work.
 const maxWork = 2000
 
-// workStatuses returns pairs of a kind of work and a status of that kind, without the kinds that have statements of
-// their own.
+// workStatuses returns pairs of a kind of work and a status, without kinds that have a statement of their own.
 func workStatuses(of []depositports.Work) (kinds, statuses []string) {
 	for _, kind := range of {
 		if kind == depositports.WorkEnding || kind == depositports.WorkSoon {
@@ -266,14 +257,12 @@ func workStatuses(of []depositports.Work) (kinds, statuses []string) {
 	return kinds, statuses
 }
 
-// countedWork lists the kinds of work that CountWork counts by their statuses. WorkCardRefused is counted as a part
-// of one of them.
+// countedWork lists the kinds of work that CountWork counts by status. WorkCardRefused is a part of one of them.
 var countedWork = []depositports.Work{depositports.WorkAwaiting, depositports.WorkRefused, depositports.WorkCollecting,
 	depositports.WorkActive}
 
-// CountWork returns the number and the sum of an account's deposits for each kind of work. It reads at most one row
-// more than most of each status, and of the covers that end soon. The ORDER BY makes the cached plan use the index:
-// without it, each status would read the whole table.
+// CountWork returns the number and the sum of an account's deposits in each kind of work. It reads at most one row
+// more than most for each status. The ORDER BY keeps the cached plan from reading the whole table.
 func (s Desk) CountWork(ctx context.Context, accountID id.ID, week ports.Span,
 	most int) (map[depositports.Work]depositports.WorkCount, error) {
 	kinds, statuses := workStatuses(countedWork)
@@ -377,7 +366,6 @@ func compareWork(kind depositports.Work, a, b *deposit.Deposit) int {
 	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), bytes.Compare(b.ID[:], a.ID[:]))
 }
 
-// Refused implements depositports.Desk.
 func (s Desk) Refused(ctx context.Context, accountID id.ID, limit int) ([]id.ID, error) {
 	rows, err := s.DB.Query(ctx, `
 		SELECT deposit_id FROM ((SELECT deposit_id FROM open_deposits WHERE account_id = $1 AND status = 'payment_issue'

@@ -22,9 +22,8 @@ import (
 // file few statements.
 const chunkBytes = 256 << 10
 
-// Put implements depositports.FileContents.
 func (c Contents) Put(ctx context.Context, fileID id.ID, content io.Reader, size int64) error {
-	plain := make([]byte, 32) // An AES-256 key has 32 bytes.
+	plain := make([]byte, 32) // The key that encrypts the content of a file has 32 bytes (AES-256).
 	if _, err := rand.Read(plain); err != nil {
 		return err
 	}
@@ -66,7 +65,6 @@ func (c Contents) Put(ctx context.Context, fileID id.ID, content io.Reader, size
 	return t.Commit(ctx)
 }
 
-// Open implements depositports.FileContents.
 func (c Contents) Open(ctx context.Context, fileID id.ID) (io.ReadCloser, error) {
 	sealed, err := queries.FileContentKey(ctx, c.DB, fileID)
 	if err != nil {
@@ -83,7 +81,6 @@ func (c Contents) Open(ctx context.Context, fileID id.ID) (io.ReadCloser, error)
 	return &contentReader{ctx: ctx, db: c.DB, fileID: fileID, aead: aead}, nil
 }
 
-// Delete implements depositports.FileContents.
 func (c Contents) Delete(ctx context.Context, fileIDs []id.ID) error {
 	return pg.Translate(queries.DeleteFileContents(ctx, c.DB, fileIDs))
 }

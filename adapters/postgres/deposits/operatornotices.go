@@ -17,7 +17,6 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// SecuredDue implements depositports.OperatorNotices.
 func (s OperatorNotices) SecuredDue(ctx context.Context, limit int) ([]id.ID, error) {
 	return queries.SecuredDue(ctx, s.DB, limit)
 }
@@ -35,7 +34,6 @@ const (
 			WHERE m.account_id = a.id AND d.ends_at < m.told_until AND c.activated_at <= m.mailed_at))`
 )
 
-// CoversDue implements depositports.OperatorNotices.
 func (s OperatorNotices) CoversDue(ctx context.Context, r depositports.CoverRound, limit int) ([]id.ID, error) {
 	rows, err := s.DB.Query(ctx, `SELECT a.id FROM accounts a JOIN operators o ON o.id = a.operator_id
 		WHERE `+due+` ORDER BY a.id LIMIT $5`, r.Now, r.Before, r.Today, !r.VerifyAddresses, limit)

@@ -45,7 +45,7 @@ func newDepositReads(db pg.DB, sealer pg.Sealer) *depositReads {
 type depositRead struct {
 	ctx   context.Context
 	id    id.ID
-	found *deposit.Deposit // The deposit; nil if it does not exist.
+	found *deposit.Deposit // The deposit that was read; nil if it does not exist.
 	err   error
 	// true: the batch failed, perhaps because of another read, and this read is repeated alone; false: the result is
 	// final.
@@ -111,7 +111,7 @@ func (r *depositReads) query(ctx context.Context, reads []*depositRead) error {
 	for rows.Next() {
 		var left bool
 		d, err := ScanDeposit(rows, r.sealer, &left)
-		if d == nil || pg.Unreadable(err) { // After a row that cannot be read no further row follows.
+		if d == nil || pg.Unreadable(err) { // After a row of deposits that cannot be read no further row follows.
 			return pg.Translate(err)
 		}
 		d.PartnerLeft = left

@@ -20,8 +20,8 @@ import (
 // list of deposits in its order and compares each with the text.
 const (
 	maxFound  = 1000 // The most deposits that are found by a reference, a booking or an e-mail address.
-	maxPeople = 1500 // The most clients that are found by a name.
-	maxNamed  = 4000 // The most deposits that are found by the clients' names.
+	maxPeople = 1500 // The most clients that are found by a searched name.
+	maxNamed  = 4000 // The most deposits that are found by the clients of a searched name.
 	// The most rows of client_names beginning with one searched word that are compared with the other words.
 	maxNames = 16_000
 	// The most words of a text whose rows are counted, so that the search can begin with the rarest word.
@@ -43,7 +43,8 @@ type search struct {
 	// Ids of the found deposits in the order of the list, for one page or for all pages. None if the text is frequent.
 	ids      []id.ID
 	frequent bool
-	ways     []int    // The ways in which the text identifies deposits.
+	// The ways in which the searched text identifies deposits: by reference, booking, e-mail address or name.
+	ways     []int
 	patterns []string // Patterns for LIKE, which all match the words of a client whose name the text contains.
 }
 
@@ -161,11 +162,11 @@ const indexPlans = `SELECT set_config(name, value, true) FROM (VALUES ('enable_s
 	('max_parallel_workers_per_gather', '0'), ('plan_cache_mode', 'force_generic_plan'), ('jit', 'off'))
 	AS settings(name, value)`
 
-// searchOf returns the SQL statement of a search.
+// searchOf returns the SQL statement of a search for deposits.
 func searchOf(after, order string) string {
 	var found []string
 	for way, sql := range soughtElsewhere {
-		// Without DISTINCT, Postgres stops at the limit.
+		// Without DISTINCT, Postgres stops searching at the limit of found deposits.
 		found = append(found, `(SELECT `+strconv.Itoa(way)+` AS way, id, created_at FROM (`+sql+`) AS d LIMIT `+
 			strconv.Itoa(maxFound+1)+`)`)
 	}

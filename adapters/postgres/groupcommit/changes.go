@@ -27,8 +27,8 @@ const (
 	// The longest pause after a group of several changes, in which more changes arrive for the next group.
 	groupRest      = 5 * time.Millisecond
 	groupCompany   = 10              // With so many waiting changes the pause before the next group ends early.
-	groupTimeout   = 5 * time.Second // The time limit of a group, up to its commit.
-	acquireTimeout = 3 * time.Second // The longest wait for a connection.
+	groupTimeout   = 5 * time.Second // The time limit of a group commit.
+	acquireTimeout = 3 * time.Second // The longest wait of a group commit for a connection.
 )
 
 // Options are settings of Changes. A zero field means the default that its comment states.

@@ -19,14 +19,14 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// shared holds what every group commit uses.
+// shared holds what every group commit uses: the encryption of secrets, the default ceiling, and the doorbell.
 type shared struct {
 	sealer     pg.Sealer
 	defaultMax money.Cents
 	doorbell   ports.Doorbell
 }
 
-// group is a transaction that applies several changes.
+// group is a transaction that applies several changes (a group commit).
 type group struct {
 	shared
 	tx      *pg.Tx
@@ -238,7 +238,7 @@ func (g *group) write(ctx context.Context) error {
 	return nil
 }
 
-// rows collects the writes of a group by kind of row.
+// rows collects the writes of a group commit by kind of row.
 type rows struct {
 	inserts   []ports.NewDeposit
 	moves     []ports.DepositTransition

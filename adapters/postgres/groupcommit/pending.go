@@ -6,7 +6,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// pending is a change while a group commit applies it.
+// pending is a change of a group commit, with its rows, writes and result.
 type pending struct {
 	ports.Change
 	ctx context.Context
@@ -23,9 +23,9 @@ type state int
 
 const (
 	undecided state = iota
-	decided         // The change has been decided: its writes are set.
-	ended           // The change is finished: err is its result.
-	deferred        // The change is to be applied alone, after the group.
+	decided         // The change of a group commit has been decided: its writes are set.
+	ended           // The change of a group commit is finished: err is its result.
+	deferred        // The change is to be applied alone, after the group commit.
 )
 
 func (p *pending) missesRow() bool {

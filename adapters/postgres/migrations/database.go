@@ -31,7 +31,7 @@ func firstOf(a, b error) error {
 // patience bounds how long a migration waits for locks. While ALTER TABLE waits for a lock, every request that
 // needs the table waits behind it. So a migration waits only for moments, and requests can run between two tries.
 type patience struct {
-	lockTimeout time.Duration // The longest wait of one statement for a lock.
+	lockTimeout time.Duration // The longest wait of one statement of a migration for a lock.
 	pause       time.Duration // The pause between two tries of a migration.
 	giveUpAfter time.Duration
 }

@@ -106,7 +106,7 @@ func (m migrator) with(lockTimeout time.Duration, fn func(*goose.Provider) error
 	return fn(provider)
 }
 
-// version is a migration file with its number.
+// version is a migration file with the schema version that it leads to.
 type version struct {
 	number     int64
 	name       string

@@ -11,9 +11,9 @@ import (
 // Progress is how far a running migration of the database is.
 type Progress struct {
 	Applied, Total int    // How many of this binary's migrations are applied, and how many there are.
-	Current        string // The file of the first migration that is not applied; "" if all are.
-	Index          string // The index that is being built; "" if none is.
-	Done, Blocks   int64  // How much of the table has been read for the index, in blocks.
+	Current        string // The file of the first migration that is not applied to the database; "" if all are.
+	Index          string // The index that the running migration is building; "" if none.
+	Done, Blocks   int64  // How much of the table has been read for the index that is being built, in blocks.
 }
 
 // Watch reports the progress of migrations that run on other connections, at once and then at each tick, until ctx
@@ -29,7 +29,8 @@ func Watch(ctx context.Context, databaseURL string, every time.Duration, report 
 	}()
 	for {
 		if conn == nil || conn.IsClosed() {
-			conn, _ = pgx.Connect(ctx, databaseURL) // The connection is nil after an error.
+			// After an error the connection is nil, and the next tick connects again.
+			conn, _ = pgx.Connect(ctx, databaseURL)
 		}
 		if conn != nil {
 			if p, err := progress(ctx, conn); err == nil {

@@ -31,7 +31,7 @@ type keyCache struct {
 	cached map[partner.KeyHash]*cachedKey
 	timer  *time.Timer // The timer that reads keys again; nil if no key was used since the last reading.
 	closed bool
-	timers sync.WaitGroup // Counts the timers that run or are scheduled.
+	timers sync.WaitGroup // Counts the timers for reading keys again that run or are scheduled.
 }
 
 type cachedKey struct {

@@ -61,7 +61,6 @@ func toCaller(row sqlc.KeysByHashRow) partner.Caller {
 	}
 }
 
-// Keys implements partnerports.Keys.
 func (r Keys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[partner.APIKey], error) {
 	l := &lists.List{Table: "api_keys", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("partner_id = ?", partnerID)
@@ -76,7 +75,6 @@ func (r Keys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports
 	}, func(k partner.APIKey) ports.Cursor { return ports.Cursor{At: k.CreatedAt, ID: k.ID} })
 }
 
-// KeySeen implements partnerports.Keys.
 func (r Keys) KeySeen(hash partner.KeyHash) bool { return r.cache.seen(hash) }
 
 // RecordKeyUse records that an API key was used. The time is written at most once a minute, in the background.

@@ -37,7 +37,6 @@ func (r Partners) ForUpdate(ctx context.Context, slug string) (partner.Partner, 
 	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
 }
 
-// Update implements partnerports.Partners.
 func (r Partners) Update(ctx context.Context, p partner.Partner) error {
 	return pg.Changed(partner.ErrNotFound)(queries.UpdatePartner(ctx, pg.In(ctx), sqlc.UpdatePartnerParams{
 		Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: pg.OrEmpty(p.ReturnOrigins), ID: p.ID,
@@ -69,7 +68,6 @@ func (r Keys) InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyH
 	}))
 }
 
-// KeyForUpdate implements partnerports.Keys.
 func (r Keys) KeyForUpdate(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error) {
 	row, err := queries.KeyForUpdate(ctx, pg.In(ctx), keyID)
 	found := toCaller(sqlc.KeysByHashRow(row))
@@ -81,25 +79,21 @@ func (r Keys) RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner
 	return partner.APIKey(row), pg.OrNotFound(err, partner.ErrAPIKeyNotFound)
 }
 
-// PartnerBySlug implements partnerports.Partners.
 func (r Partners) PartnerBySlug(ctx context.Context, slug string) (partner.Partner, error) {
 	row, err := queries.PartnerBySlug(ctx, r.DB, slug)
 	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
 }
 
-// PartnerByID implements partnerports.Partners.
 func (r Partners) PartnerByID(ctx context.Context, partnerID id.ID) (partner.Partner, error) {
 	row, err := queries.PartnerByID(ctx, r.DB, partnerID)
 	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
 }
 
-// Partners implements partnerports.Partners.
 func (r Partners) Partners(ctx context.Context) ([]partner.Partner, error) {
 	rows, err := queries.Partners(ctx, r.DB)
 	return pg.Each(rows, toPartner), err
 }
 
-// ConnectSecret implements partnerports.Partners.
 func (r Partners) ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error) {
 	sealed, err := queries.ConnectSecret(ctx, r.DB, partnerID)
 	if err != nil || sealed == nil {

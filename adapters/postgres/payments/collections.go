@@ -16,7 +16,6 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Lock implements paymentports.Collections.
 func (r Collections) Lock(ctx context.Context, paymentID id.ID) (deposit.Debt, error) {
 	row, err := queries.LockDebt(ctx, pg.In(ctx), paymentID)
 	return toDebt(row), pg.OrNotFound(err, deposit.ErrNoCollection)
@@ -42,7 +41,7 @@ func (r Collections) Save(ctx context.Context, d deposit.Debt, steps ...deposit.
 }
 
 // cancelBy returns the author of a collection's end, as it is stored. During a rolling deployment an older
-// dispatcher may read it. That recognises the clock only by its former text; with the present text it would record
+// dispatcher may read it, which recognises the clock only by its former text: with the present text it would record
 // "cancelled" instead of "expired".
 func cancelBy(a actor.Actor) string {
 	if a == actor.Clock {
@@ -51,7 +50,6 @@ func cancelBy(a actor.Actor) string {
 	return a.String()
 }
 
-// Debts implements paymentports.Collections.
 func (r Collections) Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]deposit.Debt, error) {
 	found := map[id.ID]deposit.Debt{}
 	if len(depositIDs) == 0 {
@@ -64,7 +62,6 @@ func (r Collections) Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]d
 	return found, err
 }
 
-// ListCollections implements paymentports.Collections.
 func (r Collections) ListCollections(ctx context.Context, f paymentports.CollectionFilter) ([]deposit.Debt, error) {
 	if f.State == deposit.CollectionPaid {
 		paid, err := queries.PaidDebts(ctx, r.DB, f.Limit)
@@ -89,7 +86,6 @@ func (r Collections) ListCollections(ctx context.Context, f paymentports.Collect
 	return all[:min(len(all), f.Limit)], nil
 }
 
-// CollectionHistory implements paymentports.Collections.
 func (r Collections) CollectionHistory(ctx context.Context, paymentID id.ID) ([]deposit.CollectionTransition, error) {
 	rows, err := queries.CollectionHistory(ctx, r.DB, paymentID)
 	return pg.Each(rows, func(row sqlc.CollectionStep) deposit.CollectionTransition {
@@ -111,12 +107,10 @@ func (r Refunds) Payment(ctx context.Context,
 
 func toRefund(row sqlc.Refund) deposit.Refund { return deposit.Refund(row) }
 
-// Insert implements paymentports.Refunds.
 func (r Refunds) Insert(ctx context.Context, f deposit.Refund) error {
 	return queries.InsertRefund(ctx, pg.In(ctx).Deferred(), sqlc.InsertRefundParams(f))
 }
 
-// Settle implements paymentports.Refunds.
 func (r Refunds) Settle(ctx context.Context, f deposit.Refund) (ok bool, err error) {
 	n, err := queries.SettleRefund(ctx, pg.In(ctx), sqlc.SettleRefundParams{
 		ID: f.ID, Status: f.Status, ProviderRef: f.ProviderRef, Failure: f.Failure,
@@ -125,20 +119,17 @@ func (r Refunds) Settle(ctx context.Context, f deposit.Refund) (ok bool, err err
 	return n == 1, err
 }
 
-// Refunds implements paymentports.Refunds.
 func (r Refunds) Refunds(ctx context.Context, depositID id.ID) ([]deposit.Refund, error) {
 	rows, err := queries.RefundsOfDeposit(ctx, r.DB, depositID)
 	return pg.Each(rows, toRefund), err
 }
 
-// RefundsToCheck implements paymentports.Refunds.
 func (r Refunds) RefundsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Refund, error) {
 	rows, err := queries.RefundsToCheck(ctx, r.DB, at.Add(checkPause), at, limit)
 	slices.SortFunc(rows, func(a, b sqlc.Refund) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return pg.Each(rows, toRefund), err
 }
 
-// Add implements paymentports.TenantNotices.
 func (r TenantNotices) Add(ctx context.Context, n paymentports.TenantNotice) error {
 	return queries.InsertTenantNotice(ctx, pg.In(ctx).Deferred(), sqlc.InsertTenantNoticeParams(n))
 }
@@ -153,7 +144,6 @@ func (r TenantNotices) Take(ctx context.Context, n paymentports.TenantNotice) (o
 	return err == nil, err
 }
 
-// TenantNoticesDue implements paymentports.TenantNotices.
 func (r TenantNotices) TenantNoticesDue(ctx context.Context, limit int) ([]paymentports.TenantNotice, error) {
 	rows, err := queries.TenantNoticesDue(ctx, r.DB, limit)
 	return pg.Each(rows, func(row sqlc.TenantNotice) paymentports.TenantNotice {

@@ -36,7 +36,6 @@ var (
 	}
 )
 
-// Named implements paymentports.OwnBooks.
 func (s Books) Named(ctx context.Context, kind paymentports.BookKind,
 	keys []string) (map[string]paymentports.OwnEntry, error) {
 	found, err := s.ownEntries(ctx, kind, ownNamed[kind], keys)
@@ -47,7 +46,6 @@ func (s Books) Named(ctx context.Context, kind paymentports.BookKind,
 	return out, err
 }
 
-// Between implements paymentports.OwnBooks.
 func (s Books) Between(ctx context.Context, kind paymentports.BookKind, from,
 	to time.Time) ([]paymentports.OwnEntry, error) {
 	return s.ownEntries(ctx, kind, ownBetween[kind], from, to)
@@ -71,18 +69,15 @@ func (s Books) ownEntries(ctx context.Context, kind paymentports.BookKind, condi
 // every hour, so its next run makes it.
 const retryRun = 30 * time.Minute
 
-// Begin implements paymentports.OwnBooks.
 func (s Books) Begin(ctx context.Context, now, since time.Time) (bool, error) {
 	n, err := queries.BeginReconciliation(ctx, s.DB, now, since, now.Add(-retryRun))
 	return n > 0, err
 }
 
-// End implements paymentports.OwnBooks.
 func (s Books) End(ctx context.Context, r paymentports.ReconciliationRun) error {
 	return queries.EndReconciliation(ctx, s.DB, r.EndedAt, r.Checked, r.Differences)
 }
 
-// Last implements paymentports.OwnBooks.
 func (s Books) Last(ctx context.Context) (paymentports.ReconciliationRun, error) {
 	row, err := queries.LastReconciliation(ctx, s.DB)
 	if errors.Is(err, pgx.ErrNoRows) {

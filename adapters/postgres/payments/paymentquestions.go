@@ -21,7 +21,6 @@ func (s Questions) Raise(ctx context.Context, n paymentports.Callback, questionI
 	})
 }
 
-// QuestionsDue implements paymentports.PaymentQuestions.
 func (s Questions) QuestionsDue(
 	ctx context.Context, now time.Time, waits []time.Duration, limit int,
 ) ([]paymentports.PaymentQuestion, error) {
@@ -31,7 +30,6 @@ func (s Questions) QuestionsDue(
 	}), err
 }
 
-// Answered implements paymentports.PaymentQuestions.
 func (s Questions) Answered(ctx context.Context, q paymentports.PaymentQuestion) error {
 	return queries.DropQuestion(ctx, s.DB, q.ID, q.Callbacks)
 }
@@ -72,7 +70,6 @@ func (r Disputes) Keep(ctx context.Context, d paymentports.Dispute, now time.Tim
 	return before, about, true, err
 }
 
-// DisputesOf implements paymentports.Disputes.
 func (r Disputes) DisputesOf(ctx context.Context, depositID id.ID) ([]paymentports.KeptDispute, error) {
 	rows, err := queries.DisputesOf(ctx, r.DB, depositID)
 	return pg.Each(rows, func(row sqlc.DisputesOfRow) paymentports.KeptDispute {

@@ -19,7 +19,6 @@ import (
 // once.
 const checkPause = time.Minute
 
-// Insert implements paymentports.Payments.
 func (r Payments) Insert(ctx context.Context, p deposit.Payment) error {
 	return pg.Changed(paymentports.ErrPaymentExists)(queries.InsertPayment(ctx, pg.In(ctx), sqlc.InsertPaymentParams{
 		ID: p.ID, DepositID: p.DepositID, Kind: p.Kind, Amount: int64(p.Amount), Status: string(p.Status),
@@ -47,14 +46,12 @@ func (r Payments) Update(ctx context.Context, p deposit.Payment) error {
 	})
 }
 
-// PaymentsToCheck implements paymentports.Payments.
 func (r Payments) PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error) {
 	rows, err := queries.PaymentsToCheck(ctx, r.DB, at.Add(checkPause), at, limit)
 	slices.SortFunc(rows, func(a, b sqlc.Payment) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return pg.Each(rows, toPayment), err
 }
 
-// Payments implements paymentports.Payments.
 func (r Payments) Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error) {
 	rows, err := queries.Payments(ctx, r.DB, depositID)
 	return pg.Each(rows, toPayment), err

@@ -37,7 +37,6 @@ const moved = `WITH moved AS (
 // by its key: an account may have a million deposits, and a month has few collections.
 const ofAccount = `(SELECT d.account_id FROM deposits d WHERE d.id = m.deposit_id) = $3`
 
-// Due implements paymentports.OwnBooks.
 func (s Books) Due(ctx context.Context, from, to time.Time) ([]paymentports.AccountDue, error) {
 	rows, err := s.DB.Query(ctx, moved+`
 		SELECT a.id, a.company_name, sum(m.collected)::bigint, sum(m.refunded)::bigint, sum(m.disputed)::bigint
@@ -50,7 +49,6 @@ func (s Books) Due(ctx context.Context, from, to time.Time) ([]paymentports.Acco
 	return due, pg.Translate(err)
 }
 
-// DueTo implements paymentports.Statements.
 func (s Books) DueTo(ctx context.Context, accountID id.ID, span ports.Span) (paymentports.AccountDue, error) {
 	due := paymentports.AccountDue{AccountID: accountID}
 	err := s.DB.QueryRow(ctx, moved+`
@@ -65,7 +63,6 @@ func (s Books) DueTo(ctx context.Context, accountID id.ID, span ports.Span) (pay
 	return due, err
 }
 
-// Moved implements paymentports.Statements.
 func (s Books) Moved(ctx context.Context, accountID id.ID, span ports.Span,
 	page ports.Page) (ports.List[paymentports.MovedDebt], error) {
 	args, after := []any{span.From, span.To, accountID}, ""

@@ -46,7 +46,6 @@ var (
 	_ paymentports.Statements       = Books{}
 )
 
-// New makes the stores of the tables of payments.
 func New(b pg.Base) Tables {
 	return Tables{
 		Payments{b}, Collections{b}, Refunds{b}, TenantNotices{b}, Disputes{b}, Questions{b}, Erasures{b}, Books{b},

@@ -50,7 +50,6 @@ func (r Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int)
 	return all[:min(limit, len(all))], errors.Join(failures...)
 }
 
-// AuditEntriesAfter implements ports.AuditLog.
 func (r Audit) AuditEntriesAfter(
 	ctx context.Context, after ports.AuditPlace, end time.Time, limit int,
 ) ([]ports.AuditEntry, error) {
@@ -65,7 +64,6 @@ func (r Audit) AuditEntriesAfter(
 	return found, pg.Translate(err)
 }
 
-// Append implements ports.AuditLog.
 func (r Audit) Append(ctx context.Context, e ports.AuditEntry) error {
 	return queries.AppendAudit(ctx, pg.In(ctx).Deferred(), sqlc.AppendAuditParams{
 		ID: e.ID, At: e.At, Actor: e.Actor.String(), Action: e.Action, Subject: e.Subject, Detail: pg.OrNoPairs(e.Detail),

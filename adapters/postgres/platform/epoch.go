@@ -37,7 +37,7 @@ type Epoch struct {
 	db     pg.DB
 	log    *slog.Logger
 	known  atomic.Pointer[knownEpoch]
-	warned string // The history that the last warning in the log named.
+	warned string // The history of the server that the last warning in the log named.
 }
 
 type knownEpoch struct {
@@ -119,7 +119,6 @@ func CheckRestored(ctx context.Context, pool *pgxpool.Pool) error {
 	return err
 }
 
-// Finish implements ports.Restores.
 func (r Restores) Finish(ctx context.Context, epoch id.ID, at time.Time) error {
 	rows, err := queries.BeginEpoch(ctx, pg.In(ctx), epoch, at)
 	if err == nil && rows != 1 {

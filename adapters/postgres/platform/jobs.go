@@ -21,9 +21,8 @@ func NewWaitingWork(pool *pgxpool.Pool) WaitingWork {
 	return WaitingWork{pg.DB{Pool: pool, Wait: lookPatience}}
 }
 
-const lookPatience = 3 * time.Second // The longest wait for a connection.
+const lookPatience = 3 * time.Second // The longest wait for a connection to find out which jobs have work.
 
-// WaitingWork implements ports.WaitingWork.
 func (w WaitingWork) WaitingWork(ctx context.Context, now, idleBefore time.Time) (ports.Waiting, error) {
 	row, err := queries.WaitingWork(ctx, w.db, idleBefore, now)
 	return ports.Waiting(row), err

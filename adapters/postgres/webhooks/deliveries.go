@@ -21,7 +21,6 @@ import (
 // clock.
 const clockSkew = time.Hour
 
-// InsertTest implements webhookports.Deliveries.
 func (s Deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
 	return queries.InsertTestDelivery(ctx, pg.In(ctx).Deferred(), sqlc.InsertTestDeliveryParams{
 		ID: d.ID, SubscriptionID: d.SubscriptionID, EventID: d.EventID, Event: d.Event, DepositID: d.DepositID, Body: d.Body,
@@ -142,7 +141,6 @@ type listedDelivery struct {
 	N    int
 }
 
-// Delivery implements webhookports.Deliveries.
 func (s Deliveries) Delivery(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
 	row, err := queries.DeliveryByID(ctx, s.DB, deliveryID, subscriptionID)
 	if err != nil {
@@ -256,7 +254,6 @@ func (s Deliveries) DeliveriesAbout(ctx context.Context, subscriptionID, deposit
 	return pg.Each(rows, func(r sqlc.DeliveriesAboutRow) webhook.Sent { return webhook.Sent(r) }), pg.Translate(err)
 }
 
-// DeliveriesOfDeposit implements webhookports.Deliveries.
 func (s Deliveries) DeliveriesOfDeposit(ctx context.Context, depositID id.ID, limit int) ([]webhook.Delivery, error) {
 	return s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM deliveries WHERE deposit_id = $1 ORDER BY id DESC LIMIT $2`,
 		depositID, limit)
@@ -319,7 +316,6 @@ func (s Deliveries) FindDelivery(ctx context.Context, deliveryID id.ID) (webhook
 	return found[0], nil
 }
 
-// LastDeliveries implements webhookports.Deliveries.
 func (s Deliveries) LastDeliveries(ctx context.Context, subscriptionID id.ID, limit int) ([]webhook.Delivery, error) {
 	return s.deliveries(ctx, `SELECT `+deliveryColumns+
 		` FROM deliveries WHERE subscription_id = $1 ORDER BY id DESC LIMIT $2`, subscriptionID, limit)

@@ -51,7 +51,6 @@ func (s Events) Events(ctx context.Context, partnerID id.ID, f webhookports.Even
 	}, func(e ports.Event) ports.Cursor { return ports.Cursor{At: e.CreatedAt, ID: e.ID} })
 }
 
-// Event implements webhookports.Events.
 func (s Events) Event(ctx context.Context, partnerID, eventID id.ID) (ports.Event, error) {
 	row, err := queries.EventOfPartner(ctx, s.DB, partnerID, eventID)
 	return ports.Event{
@@ -73,7 +72,6 @@ func scanEvent(row pgx.CollectableRow, e *ports.Event, more ...any) error {
 
 var errNotJSON = errors.New("is not JSON")
 
-// Feed implements webhookports.Events.
 func (s Events) Feed(ctx context.Context, partnerID id.ID) (webhookports.FeedState, error) {
 	row, err := queries.FeedState(ctx, s.DB, partnerID)
 	return webhookports.FeedState{Epoch: row.Epoch, Oldest: row.OldestSequence, Last: row.LastSequence}, err
@@ -128,7 +126,6 @@ func follow(events []ports.Event, after int64) bool {
 	return len(events) > 0
 }
 
-// LastNumbers implements webhookports.Events.
 func (s Events) LastNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]int64, error) {
 	rows, err := queries.LastNumbers(ctx, s.DB, partnerIDs)
 	last := make(map[id.ID]int64, len(rows))

@@ -18,7 +18,7 @@ const partitionsTimeout = 2 * time.Minute
 // partition is the partition of one day, of a table that is partitioned by day.
 type partition struct {
 	Parent string    // The partitioned table: events or delivery_attempts.
-	Day    time.Time // Midnight in UTC at the beginning of the day.
+	Day    time.Time // The day of the partition, as midnight in UTC at its beginning.
 }
 
 // key returns the column by which the table is partitioned.
@@ -120,7 +120,6 @@ func (s Retention) makePartition(ctx context.Context, p partition) error {
 	})
 }
 
-// DropPartitions implements webhookports.Retention.
 func (s Retention) DropPartitions(ctx context.Context, days int) error {
 	// The SQL function expects the days of an interval; a Go duration would arrive as hours.
 	_, err := s.DB.Exec(ctx, `SELECT drop_expired_partitions(make_interval(days => $1))`, days)

@@ -17,7 +17,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Insert implements webhookports.Replays.
 func (r Replays) Insert(ctx context.Context, p webhook.Replay, most int) error {
 	if err := queries.LockReplays(ctx, pg.In(ctx).Deferred(), p.SubscriptionID); err != nil {
 		return err
@@ -59,7 +58,6 @@ func (r Replays) Matching(ctx context.Context, p webhook.Replay, limit int) (fou
 	return found, upTo, err
 }
 
-// WaitingRedeliveries implements webhookports.Replays.
 func (r Replays) WaitingRedeliveries(ctx context.Context, subscriptionID id.ID) (int, error) {
 	return queries.WaitingRedeliveries(ctx, pg.In(ctx), subscriptionID, webhook.ReplayLooks)
 }
@@ -77,13 +75,11 @@ func (r Replays) DeleteFinished(ctx context.Context, at time.Time, limit int) (i
 	return int(n), err
 }
 
-// Replay implements webhookports.Replays.
 func (r Replays) Replay(ctx context.Context, replayID id.ID) (webhook.Replay, error) {
 	row, err := queries.ReplayByID(ctx, r.DB, replayID)
 	return webhook.Replay(row), pg.OrNotFound(err, webhook.ErrReplayNotFound)
 }
 
-// CountMatching implements webhookports.Replays.
 func (r Replays) CountMatching(ctx context.Context, p webhook.Replay) (n int, err error) {
 	l := matching(p)
 	read := " FROM deliveries" + l.Conditions() + " ORDER BY id LIMIT "
@@ -91,7 +87,6 @@ func (r Replays) CountMatching(ctx context.Context, p webhook.Replay) (n int, er
 	return n, err
 }
 
-// Unfinished implements webhookports.Replays.
 func (r Replays) Unfinished(ctx context.Context, subscriptionID id.ID) (int, error) {
 	return queries.UnfinishedReplays(ctx, r.DB, subscriptionID)
 }

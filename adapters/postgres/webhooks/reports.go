@@ -33,7 +33,6 @@ var ReadReports = `
 	AND d.state + 0 = 0 ORDER BY d.id LIMIT 1) AS oldest ON true
 	LEFT JOIN leased ON leased.subscription_id = s.id`
 
-// Reports implements webhookports.Subscriptions.
 func (r Subscriptions) Reports(ctx context.Context, of []webhook.Subscription) ([]webhook.Reported, error) {
 	if len(of) == 0 {
 		return []webhook.Reported{}, nil

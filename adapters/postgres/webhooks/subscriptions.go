@@ -23,7 +23,6 @@ import (
 // subscription before each POST.
 const moveLimit = 10_000
 
-// Insert implements webhookports.Subscriptions.
 func (r Subscriptions) Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error {
 	sealed, err := r.Sealer.Seal(key, pg.SecretAAD(s.ID))
 	if err != nil {
@@ -81,25 +80,21 @@ func (r Subscriptions) Delete(ctx context.Context, subscriptionID id.ID, at time
 	return err
 }
 
-// Probe implements webhookports.Prober.
 func (r Subscriptions) Probe(ctx context.Context, of webhookports.ProbeOf) (webhookports.Probed, error) {
 	return pg.Probe(ctx, pg.In(ctx), of)
 }
 
-// Subscription implements webhookports.Subscriptions.
 func (r Subscriptions) Subscription(ctx context.Context, partnerID,
 	subscriptionID id.ID) (webhook.Subscription, error) {
 	row, err := queries.Subscription(ctx, r.DB, subscriptionID, partnerID)
 	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
 }
 
-// SubscriptionByID implements webhookports.Subscriptions.
 func (r Subscriptions) SubscriptionByID(ctx context.Context, subscriptionID id.ID) (webhook.Subscription, error) {
 	row, err := queries.SubscriptionByID(ctx, r.DB, subscriptionID)
 	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
 }
 
-// Subscriptions implements webhookports.Subscriptions.
 func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID,
 	page ports.Page) (ports.List[webhook.Subscription], error) {
 	l := &lists.List{Table: "webhook_subscriptions", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
@@ -136,7 +131,6 @@ func (r Subscriptions) SigningSecrets(ctx context.Context, partnerID id.ID) (map
 	return all, nil
 }
 
-// FindSubscription implements webhookports.Subscriptions.
 func (r Subscriptions) FindSubscription(
 	ctx context.Context, subscriptionID id.ID,
 ) (webhookports.SubscriptionView, error) {

@@ -45,7 +45,6 @@ var (
 	_ webhookports.Retention     = Retention{}
 )
 
-// New makes the stores of the tables of webhooks.
 func New(b pg.Base) Tables {
 	return Tables{Subscriptions{b}, Deliveries{b}, Replays{b}, Events{b}, SetAside{b}, Notices{b}, Retention{b}}
 }

@@ -1,3 +1,5 @@
+// Package lists builds and runs the SQL queries of lists that are read page by page: filters, order, cursor, and the
+// end of a page. The queries stay fast however long the list is.
 package lists
 
 import (
@@ -25,12 +27,12 @@ const (
 // connection.
 type List struct {
 	Table    string
-	Identity []string // Columns of the primary key.
+	Identity []string // Columns of the table's primary key.
 	Order    []string // Columns by which the list is ordered, all descending.
 	within   []string // Conditions that the index of the list answers, so that other rows are not read.
-	Fits     []string // Conditions that are checked on each row that is read.
+	Fits     []string // Conditions that are checked on each row of the list that is read.
 	Args     []any
-	Max      int  // The most rows that a page reads; 0 means maxRead.
+	Max      int  // The most rows that are read for a page of the list; 0 means maxRead.
 	Back     bool // true: rows are read from the cursor on to newer ones; false: to older ones.
 }
 
@@ -78,7 +80,7 @@ func (l *List) SpanOfIDs(column string, s ports.Span) {
 	}
 }
 
-// After makes the page begin after the cursor.
+// After makes the page of the list begin after the cursor.
 func (l *List) After(c ports.Cursor) {
 	switch {
 	case c.IsZero():
@@ -114,7 +116,7 @@ func (l *List) Conditions() string {
 	return " WHERE " + strings.Join(l.within, " AND ")
 }
 
-// reads returns the most rows that a page reads.
+// reads returns the most rows that are read for a page of the list.
 func (l *List) reads() int {
 	if l.Max > 0 {
 		return l.Max
@@ -198,7 +200,7 @@ func Read[T any](ctx context.Context, d pg.DB, l *List, p ports.Page, sql string
 		defer func() { slices.Reverse(page.Items) }()
 	}
 	for i, row := range rows {
-		if len(page.Items) == size(p) { // This row shows that there is a next page.
+		if len(page.Items) == size(p) { // This row is one more than the page size, so there is a next page.
 			page.Next = place(page.Items[size(p)-1])
 			return page, nil
 		}

@@ -90,7 +90,7 @@ func (r *ownedRows) Close() {
 
 func (r *ownedRows) Err() error { return Translate(r.Rows.Err()) }
 
-// oneRow is the first row of a query's result.
+// oneRow scans the first row of a query's result.
 type oneRow struct {
 	rows pgx.Rows
 	err  error

@@ -26,7 +26,7 @@ const (
 	LockTimeout         = "55P03"
 	queryCanceled       = "57014"
 	idleInTransaction   = "25P03"
-	ReadOnlyTransaction = "25006" // The Postgres server has become a standby.
+	ReadOnlyTransaction = "25006" // The error of a write on a Postgres server that has become a standby.
 	DiskFull            = "53100"
 	NoRights            = "42501"
 	TooManyConnections  = "53300"

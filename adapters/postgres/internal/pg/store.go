@@ -10,7 +10,7 @@ type Base struct {
 
 type txKey struct{}
 
-// With returns a context that carries a transaction.
+// With returns a context that carries a transaction, which In returns again.
 func With(ctx context.Context, t *Tx) context.Context { return context.WithValue(ctx, txKey{}, t) }
 
 // Inside reports whether a context carries a transaction that has not ended; otherwise false.

@@ -19,7 +19,7 @@ func Unreadable(err error) bool {
 // BadValue makes the error of a column whose value has the right type and still cannot be read.
 func BadValue(column string, err error) error { return pgx.ScanArgError{FieldName: column, Err: err} }
 
-// Tell reports a row that cannot be read.
+// Tell reports a row of the database that cannot be read, if a function for such reports is set.
 func (d DB) Tell(ctx context.Context, table string, rowID id.ID, err error) {
 	if d.Unreadable != nil {
 		d.Unreadable(ctx, table, rowID, err)

@@ -16,8 +16,9 @@ import (
 type Locking string
 
 const (
-	Wait       Locking = ""             // Wait for the end of the other transaction, for lock_timeout at most.
-	SkipLocked Locking = " SKIP LOCKED" // Treat the locked row as absent.
+	// Wait for the end of the transaction that has locked the row, for lock_timeout at most.
+	Wait       Locking = ""
+	SkipLocked Locking = " SKIP LOCKED" // Treat a row that another transaction has locked as absent.
 )
 
 const divisionByZero = "22012"

@@ -111,7 +111,6 @@ var openCollections = func() (open []string) {
 	return open
 }()
 
-// Backlog implements webhookports.BacklogReader.
 func (b *Backlog) Backlog(ctx context.Context) (webhookports.Backlog, error) {
 	out := webhookports.Backlog{Deliveries: map[webhookports.BacklogState]int{},
 		Subscriptions: map[webhookports.SubscriptionState]int{}}
@@ -183,7 +182,6 @@ func counts[K ~string](batch *pgx.Batch, into map[K]int, sql string, args ...any
 	})
 }
 
-// Endpoints implements webhookports.Endpoints.
 func (b *Backlog) Endpoints(ctx context.Context) ([]webhook.Endpoint, error) {
 	return endpoints(ctx, b.pool)
 }

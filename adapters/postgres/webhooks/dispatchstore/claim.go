@@ -65,7 +65,6 @@ func collectDue(rows pgx.Rows, due *webhookports.Due) error {
 	return rows.Err()
 }
 
-// Claim implements webhookports.ClaimStore.
 func (s *Store) Claim(ctx context.Context, rooms []webhookports.Room,
 	lease time.Duration) ([]webhookports.Claim, error) {
 	if len(rooms) == 0 {
@@ -106,7 +105,6 @@ func (s *Store) Claim(ctx context.Context, rooms []webhookports.Room,
 // expiredSpan is how far back most scans search for ended leases. Full scans find older ones.
 const expiredSpan = 5 * time.Second
 
-// ClaimUrgent implements webhookports.ClaimStore.
 func (s *Store) ClaimUrgent(ctx context.Context, limit int,
 	lease time.Duration) (claims []webhookports.Claim, recovered int, err error) {
 	ctx, cancel := s.bounded(ctx)
@@ -180,7 +178,6 @@ func (s *Store) CountClaimed(ctx context.Context) (map[id.ID]int, error) {
 	return counts, pg.Translate(err)
 }
 
-// ExpireLeases implements webhookports.ClaimStore.
 func (s *Store) ExpireLeases(ctx context.Context, olderThan, lease, grace time.Duration, keep []id.ID) (int, error) {
 	s.relayed.forgetAll()
 	ctx, cancel := s.bounded(ctx)
@@ -192,7 +189,6 @@ func (s *Store) ExpireLeases(ctx context.Context, olderThan, lease, grace time.D
 	return int(tag.RowsAffected()), pg.Translate(err)
 }
 
-// Renew implements webhookports.WorkStore.
 func (s *Store) Renew(ctx context.Context, claims []webhookports.Claim,
 	lease time.Duration) ([]webhookports.Claim, error) {
 	s.relayed.await(claims)

@@ -18,7 +18,7 @@ import (
 type ends struct {
 	// The times at which the last success and the last failure ended; zero if there was none.
 	success, failure time.Time
-	of               webhook.Attempt // The attempt that failed last.
+	of               webhook.Attempt // The attempt of the batch that failed last.
 }
 
 func (e *ends) add(a webhook.Attempt) {

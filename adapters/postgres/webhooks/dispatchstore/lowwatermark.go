@@ -21,7 +21,7 @@ type watermarks[K comparable, V any] struct {
 
 type watermark[V any] struct {
 	low  V
-	full time.Time // The time of the last scan from the start of the index.
+	full time.Time // The time of the last scan of the backlog from the start of its index.
 }
 
 // start returns the row at which the next scan of a backlog starts. The zero value means the start of the index.

@@ -29,10 +29,11 @@ type outboxWatermark struct {
 
 // outboxView is the result of a query of the outbox from a position on.
 type outboxView struct {
-	from       int64
-	drawn      int64 // The last position that was drawn, as read before the query's snapshot; 0 if unknown.
-	first      int64 // The position of the first row; below 0 if there is none.
-	last       int64 // The last position that was drawn, as read after the query's snapshot.
+	from int64
+	// The last position in the outbox that was drawn, as read before the query's snapshot; 0 if unknown.
+	drawn      int64
+	first      int64 // The position of the first row that the query of the outbox found; below 0 if there is none.
+	last       int64 // The last position in the outbox that was drawn, as read after the query's snapshot.
 	xmin, xmax int64 // The snapshot's bounds: transactions below xmin have ended, and none from xmax on had begun.
 }
 
@@ -81,7 +82,7 @@ func (w *outboxWatermark) lowest() int64 {
 	return w.low
 }
 
-// ask returns the position from which to query whether the outbox has rows.
+// ask returns the position in the outbox from which to query whether it has rows.
 func (w *outboxWatermark) ask() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()

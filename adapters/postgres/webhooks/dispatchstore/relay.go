@@ -15,7 +15,6 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Pending implements webhookports.RelayStore.
 func (s *Store) Pending(ctx context.Context) (pending bool, waited time.Duration, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -29,7 +28,6 @@ func (s *Store) Pending(ctx context.Context) (pending bool, waited time.Duration
 	return pending, waited, pg.Translate(err)
 }
 
-// Relay implements webhookports.RelayStore.
 func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan webhookports.Plan,
 	ahead func([]webhookports.Claim)) (relayed int, claims []webhookports.Claim, err error) {
 	ctx, cancel := s.bounded(ctx)

@@ -15,9 +15,10 @@ import (
 // commits after the read and takes effect webhook.Freshness later.
 type relayedMemory struct {
 	mu          sync.Mutex
-	now, before map[claimKey]relayedDelivery // The kept deliveries, newer ones and older ones.
+	now, before map[claimKey]relayedDelivery // The kept deliveries of the last seconds: newer ones and older ones.
 	turned      time.Time                    // The time at which the newer deliveries became the older ones.
-	open        map[claimKey]*filing         // The claims of relays that are committing.
+	// The claims of relays whose transaction is committing, which workers wait for.
+	open map[claimKey]*filing
 }
 
 // claimKey identifies a claim. It does not contain the claim's due time, which becomes less exact on the way
@@ -43,7 +44,7 @@ type target struct {
 	skew     time.Duration
 }
 
-// filing is the commit of the claims that a relay made.
+// filing is the commit of a relay's claims, with its result.
 type filing struct {
 	claims []webhookports.Claim
 	ended  chan struct{}
@@ -115,7 +116,7 @@ func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports
 	return f
 }
 
-// turn drops kept deliveries that are too old.
+// turn drops kept deliveries of relays that are no longer fresh.
 func (m *relayedMemory) turn(now time.Time) {
 	if m.now != nil && now.Sub(m.turned) < webhook.Freshness {
 		return

@@ -1,3 +1,5 @@
+// Package dispatchstore has the SQL statements of the dispatcher: relaying events from the outbox to the feeds and to
+// deliveries, claiming due deliveries, storing the outcomes of their POSTs, and counting the backlog.
 package dispatchstore
 
 import (
@@ -13,8 +15,9 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Store holds the dispatcher's statements: relaying events, claiming deliveries, loading them and recording their
-// outcomes. Each statement works on a set of rows and is written by hand, because its plan matters.
+// Store holds the dispatcher's statements, which relay events, claim deliveries, load them and record their
+// outcomes (webhookports.RelayStore, ClaimStore and WorkStore). Each statement works on a set of rows and is
+// written by hand, because its plan matters.
 type Store struct {
 	pool    *pgxpool.Pool
 	cipher  pg.Cipher

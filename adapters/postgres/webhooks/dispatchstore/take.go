@@ -60,11 +60,11 @@ const widerLook = 32
 
 // batch is the part of the outbox that a relay processes in one transaction.
 type batch struct {
-	events        []ports.Event // The last numbers of the locked feeds.
-	last          lastNumbers   // of the locked feeds
+	events        []ports.Event // The events that the relay took, in the order of the outbox.
+	last          lastNumbers   // The last event numbers of the locked feeds.
 	subscriptions []webhookports.Subscription
-	targets       map[id.ID]target // What deliveries need to know about each subscription.
-	readAt        time.Time        // A time before the subscriptions were read.
+	targets       map[id.ID]target // What deliveries need to know about each subscription, by the subscription's id.
+	readAt        time.Time        // A time just before the relay read the subscriptions.
 }
 
 // takeOutbox locks the feeds of partners that have events in the outbox, and removes the oldest events of these

@@ -102,7 +102,6 @@ func (s *Store) scanDelivery(rows pgx.Rows, readAt time.Time) (webhookports.Deli
 	return d, nil
 }
 
-// Record implements webhookports.WorkStore.
 func (s *Store) Record(
 	ctx context.Context, outcomes []webhookports.Outcome, adjust []id.ID, limit int, now time.Time,
 ) (settled []bool, health map[id.ID]webhook.Health, err error) {
@@ -183,7 +182,6 @@ func record(batch queuer, outcomes []webhookports.Outcome, settled *[]bool) {
 	})
 }
 
-// Release implements webhookports.WorkStore.
 func (s *Store) Release(ctx context.Context, claims []webhookports.Claim) error {
 	s.relayed.await(claims) // A claim that is not committed yet cannot be released.
 	ctx, cancel := s.bounded(ctx)
@@ -199,7 +197,6 @@ func (s *Store) Release(ctx context.Context, claims []webhookports.Claim) error 
 	return pg.Translate(err)
 }
 
-// Disable implements webhookports.WorkStore.
 func (s *Store) Disable(ctx context.Context, subscriptionID id.ID) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -220,7 +217,8 @@ func (s *Store) Disable(ctx context.Context, subscriptionID id.ID) error {
 			subscriptionID)
 		notice(t, subscriptionID, webhook.NoticeDisabled, since)
 		if err := t.Flush(ctx); err != nil {
-			// before the commit, because parking many deliveries may take longer than a commit may
+			// The statements are flushed before the commit, because parking many deliveries may take longer than a
+			// commit may.
 			return err
 		}
 		return t.Commit(ctx)
