@@ -28,7 +28,8 @@ const (
 	readFor = 10 * time.Second
 	// The most bytes of memory for one picture. A progressive JPEG of that size has coefficients of 128 MB.
 	maxMemory = 160 << 20
-	// A picture that needs at most so many bytes of memory, as a photo of 12 megapixels, does not wait for a large one.
+	// The bytes of memory above which a picture counts as large and waits for another large one; a photo of 12
+	// megapixels stays below.
 	small = 20 << 20
 )
 
@@ -128,7 +129,7 @@ func (c *Cleaner) write(ctx context.Context, out *os.File, sent io.ReadSeeker,
 		return "", err
 	}
 	defer func() {
-		if v := recover(); v != nil { // A decoder of pictures panics on bytes that it does not expect.
+		if v := recover(); v != nil { // The decoders of pictures panic on bytes that they do not expect.
 			err = fmt.Errorf("files: decoder: %v", v)
 		}
 	}()
@@ -175,12 +176,14 @@ const piece = 128
 // when the caller's context ends: decoders take no context, but come back to read more bytes.
 type bounded struct {
 	*Cleaner
-	ctx    context.Context // The context of the call that cleans the file.
-	until  time.Time
-	from   io.Reader
-	to     io.Writer
-	right  chan struct{} // The channel, turn or large, into which this file has put its value.
-	yields bool          // true: other files may go first between two reads (PNG); false: the file keeps its turn.
+	ctx   context.Context
+	until time.Time
+	from  io.Reader
+	to    io.Writer
+	// The channel of the Cleaner, turn or large, into which this file has put a value while it is cleaned.
+	right chan struct{}
+	// Whether other files may be cleaned between two reads of this file: true for a PNG, otherwise false.
+	yields bool
 }
 
 // take waits until the channel has room for this file's value, or until the caller's context ends.
@@ -219,7 +222,7 @@ func (b *bounded) check() error {
 	if b.yields {
 		begun := time.Now()
 		<-b.turn
-		b.turn <- struct{}{} // Other files that wait for their turn are cleaned first.
+		b.turn <- struct{}{} // Other files that wait for their turn to be cleaned go first.
 		b.until = b.until.Add(time.Since(begun))
 	}
 	if time.Now().After(b.until) {
@@ -241,7 +244,7 @@ func (b *bounded) enter(bytes int) error {
 	begun := time.Now()
 	<-b.turn
 	if err := b.take(b.large); err != nil {
-		b.turn <- struct{}{} // The caller's deferred call of leave takes this value out of the channel again.
+		b.turn <- struct{}{}
 		return err
 	}
 	addLarge(1)

@@ -32,12 +32,13 @@ var errJPEG = errors.New("files: no sound JPEG")
 // jpegFrame holds what the markers of a JPEG say about the picture before any pixel is decoded.
 type jpegFrame struct {
 	width, height int
-	samples       int // Number of samples of all components, rounded up to whole blocks.
+	samples       int // Number of samples of all components of the JPEG, rounded up to whole blocks.
 	components    int
-	// true: a progressive JPEG, for which the decoder also keeps a coefficient of 4 bytes for each sample; false: a
-	// baseline one.
+	// Whether the JPEG is progressive (true), for which the decoder also keeps a coefficient of 4 bytes for each
+	// sample, or not (false).
 	progressive bool
-	rgb         bool // true: the components may be something else than YCbCr, such as RGB; false: they are YCbCr.
+	// Whether the JPEG's components may be something else than YCbCr, such as RGB (true), or are YCbCr (false).
+	rgb         bool
 	scans, turn int
 }
 
@@ -45,7 +46,7 @@ type jpegFrame struct {
 // evidence.ErrHeavy for a picture with too many scans or components.
 func walkJPEG(r *bufio.Reader) (jpegFrame, error) {
 	f := jpegFrame{}
-	if _, err := r.Discard(2); err != nil { // The first two bytes are the signature of a JPEG.
+	if _, err := r.Discard(2); err != nil { // The first two bytes are the signature of a JPEG and are skipped.
 		return f, err
 	}
 	for {
@@ -152,7 +153,7 @@ func (f *jpegFrame) memory() int {
 	if f.progressive {
 		bytes += 4 * f.samples
 	}
-	// The decoder copies such a picture into one of CMYK or RGBA.
+	// A JPEG of four components, or of RGB, is copied by the decoder into a picture of CMYK or RGBA.
 	if f.components == 4 || f.components == 3 && f.rgb {
 		bytes += 4 * f.width * f.height
 	}

@@ -14,8 +14,9 @@ import (
 const (
 	pngMark  = "\x89PNG\r\n\x1a\n"
 	idatSize = 64 << 10 // The most bytes of a chunk of pixels (IDAT) in a PNG that is written.
-	maxAside = 768      // The most bytes of a palette, which is the largest chunk that is kept besides the pixels.
-	hasty    = 64 << 20 // Above so many bytes of pixels, a PNG is compressed fast rather than well.
+	// The most bytes of a PNG's palette, which is the largest chunk that is kept besides the pixels.
+	maxAside = 768
+	hasty    = 64 << 20 // The bytes of pixels above which a PNG is compressed fast rather than well.
 )
 
 var errPNG = errors.New("files: no sound PNG")
@@ -142,7 +143,7 @@ func (p *pngReader) Read(b []byte) (int, error) {
 		if p.kind != "IDAT" {
 			return 0, io.EOF
 		}
-		// The chunk's checksum is not needed, since the zlib stream of the pixels has a checksum of its own.
+		// The checksum of the PNG chunk is not needed, since the zlib stream of the pixels has a checksum of its own.
 		if _, err := p.r.Discard(4); err != nil {
 			return 0, err
 		}

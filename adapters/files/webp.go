@@ -83,7 +83,7 @@ func (f *webpFrame) chunk(kind string, r io.Reader) error {
 	switch kind {
 	case "ANIM", "ANMF":
 		return evidence.ErrType
-	case "ALPH": // The decoder reads the transparency as a lossless picture of its own.
+	case "ALPH": // The decoder of WebP reads the transparency as a lossless picture of its own.
 		f.bytes += lossless + 1
 	case "EXIF":
 		data, err := io.ReadAll(r)

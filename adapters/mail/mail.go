@@ -78,7 +78,7 @@ func (s *mailer) Send(ctx context.Context, m ports.Mail) error {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.patience+s.delivery)
-	defer cancel() // The end of the context closes the SMTP connection too.
+	defer cancel()
 	client, err := gomail.NewClient(s.server.Host, s.options(ctx, s.patience)...)
 	if err != nil {
 		return fmt.Errorf("mail: %w", err)
@@ -95,7 +95,8 @@ func (s *mailer) Send(ctx context.Context, m ports.Mail) error {
 		return refusal(m, err)
 	}
 	if server.UpdateDeadline(s.patience) == nil {
-		_ = client.CloseWithSMTPClient(server) // The error is ignored: the SMTP server has already taken the mail.
+		// An error at the end of the connection is ignored: the SMTP server has already taken the mail.
+		_ = client.CloseWithSMTPClient(server)
 	}
 	return nil
 }

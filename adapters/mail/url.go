@@ -23,9 +23,10 @@ const (
 
 // Server is the SMTP server that SMTP_URL names, with the log-in and the policy of encryption.
 type Server struct {
-	Host     string
-	Port     int
-	TLS      bool // true: the connection is encrypted from its first byte (smtps); false: at most by STARTTLS.
+	Host string
+	Port int
+	// Whether the SMTP connection is encrypted from its first byte, smtps (true), or at most by STARTTLS (false).
+	TLS      bool
 	StartTLS StartTLS
 	User     string // The user name for the SMTP log-in; "" means no log-in.
 	Password secret.Text

@@ -77,10 +77,10 @@ type reading[T any] struct {
 
 	mu    sync.Mutex
 	value T
-	// The time at which the cached value was read; before the first success, the start of the process.
+	// The time at which the value of the gauges was read; before the first success, the start of the process.
 	at    time.Time
-	until time.Time // The time from which the cached value is no longer fresh and may be read again.
-	away  bool      // Whether the last reading of the value failed (true) or succeeded (false).
+	until time.Time // The time from which the cached value of the gauges is no longer fresh and may be read again.
+	away  bool      // Whether the last reading of the gauges failed (true) or succeeded (false).
 }
 
 func newReading[T any](log *slog.Logger, fresh time.Duration, read func(ctx context.Context) (T, error)) *reading[T] {

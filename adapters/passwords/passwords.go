@@ -95,7 +95,8 @@ func (a *Argon2id) Matches(ctx context.Context, password, hash string, who accou
 }
 
 func (a *Argon2id) acquire(ctx context.Context, who accountports.Turn) (release func(), err error) {
-	if err := ctx.Err(); err != nil { // A slot may be free at once, so an ended context has to be checked here.
+	// An ended context has to be checked here, since a hashing slot may be free at once.
+	if err := ctx.Err(); err != nil {
 		return nil, fault.ErrUnavailable.Because(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.patience)

@@ -56,7 +56,7 @@ func (t *turns) acquire(ctx context.Context, who accountports.Turn) (release fun
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !c.line.remove(c) { // The caller got its slot at the very moment at which its context ended.
+	if !c.line.remove(c) { // The caller got its hashing slot at the very moment at which its context ended.
 		return t.release, nil
 	}
 	return nil, fault.ErrUnavailable.Because(ctx.Err())

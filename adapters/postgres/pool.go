@@ -23,11 +23,11 @@ type PoolOptions struct {
 	// The time limit of a statement; the default is 8 s. It must be below the deadline of a request, so that the
 	// server cancels the statement and the connection stays usable.
 	StatementTimeout time.Duration
-	LockTimeout      time.Duration // The longest wait of a statement for a lock; the default is 2 s.
+	LockTimeout      time.Duration // The longest wait of an SQL statement for a lock; the default is 2 s.
 	// The time limit of an idle transaction; the default is 30 s, so that a forgotten transaction does not block
 	// vacuum.
 	IdleInTransaction time.Duration
-	// A connection that was idle for longer is tested before its use; the default is 1 s.
+	// A connection that was idle for longer than this time is tested before its use; the default is 1 s.
 	PingAfter time.Duration
 	Settings  map[string]string // Further settings of every connection of the pool, such as IndexPlans.
 	Tracer    pgx.QueryTracer   // The tracer of the pool's queries; nil means none.
@@ -44,9 +44,9 @@ var IndexPlans = map[string]string{
 	"enable_seqscan":   "off",
 	"enable_hashjoin":  "off",
 	"enable_mergejoin": "off",
-	// A bitmap scan does not mark dead index entries, and so reads their pages every time.
+	// Bitmap scans are off because they do not mark dead index entries, and so read their pages every time.
 	"enable_bitmapscan":   "off",
-	"join_collapse_limit": "1", // With this setting joins run in the order in which they are written.
+	"join_collapse_limit": "1", // This setting makes joins run in the order in which they are written.
 	"plan_cache_mode":     "force_generic_plan",
 	"jit":                 "off",
 }

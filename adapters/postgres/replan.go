@@ -32,9 +32,10 @@ const growthQuery = `SELECT relname::text, pg_stat_get_live_tuples(oid) FROM pg_
 // autovacuum, a minute later. Only sizes are read, once a second at most, when a connection is taken from the pool;
 // plans are made anew a few times in a table's life.
 type replanner struct {
-	mu         sync.Mutex
-	looked     time.Time
-	uses       int            // Connections taken from the pool since the tables' sizes were last read.
+	mu     sync.Mutex
+	looked time.Time
+	// Number of connections that were taken from the pool since the tables' sizes were last read.
+	uses       int
 	sizes      map[string]int // The size class of each table, by the table's name.
 	generation int
 }
@@ -62,7 +63,7 @@ func (r *replanner) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	custom[generationKey] = generation
 	if known && made != generation {
 		_, err := conn.Exec(ctx, "DISCARD PLANS")
-		return err == nil, nil // If the connection is broken (false), the pool replaces it.
+		return err == nil, nil // If discarding the plans fails, the connection is broken, and the pool replaces it.
 	}
 	return !conn.IsClosed(), nil
 }

@@ -122,7 +122,7 @@ func (r *Resealer) page(ctx context.Context, p SecretPage) (ResealedPage, error)
 	}
 	type row struct {
 		ID     id.ID
-		Sealed []byte // The ciphertext; nil if the row has no secret, or one that the primary key encrypted.
+		Sealed []byte // The ciphertext of the row's secret; nil if there is no secret, or the primary key encrypted it.
 	}
 	read, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
 	if err != nil {

@@ -20,7 +20,8 @@ import (
 func RoleSettings() map[string]string {
 	settings := PoolOptions{IdleInTransaction: 10 * time.Second, Settings: IndexPlans}.parameters()
 	delete(settings, "application_name")
-	delete(settings, "TimeZone") // The time zone is only for people who read a connection's output.
+	// The role needs no time zone, which only helps people who read a connection's output.
+	delete(settings, "TimeZone")
 	return settings
 }
 

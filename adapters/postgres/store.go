@@ -31,12 +31,12 @@ const ReadConns = deposits.ReadConns
 // Options are the settings of a Store. A zero field means the default that its comment states.
 type Options struct {
 	Doorbell ports.Doorbell // Doorbell wakes dispatchers after a commit of events. The default is none.
-	// The pool for reads that share a statement, with IndexPlans and ReadConns connections. The default is the pool of
-	// the store.
+	// The pool for reads of deposits that share a statement, with IndexPlans and ReadConns connections. The default is
+	// the pool of the store.
 	Reads *pgxpool.Pool
 	// The ceiling of accounts without a negotiated ceiling. The default is 2500.00 EUR (service.md, "Limits").
 	DefaultMaxAmount money.Cents
-	// The longest wait for a connection before service_unavailable. The default is 3 s.
+	// The longest wait for a connection before service_unavailable is returned. The default is 3 s.
 	AcquireTimeout time.Duration
 	// How long an API key stays in the cache. The default is 3 s, which is below the 5 s after which a revoked key
 	// must not work any more (api.md §1).
@@ -121,7 +121,7 @@ func (s *Store) attempt(ctx context.Context, fn func(context.Context) error) (ap
 		return false, err
 	}
 	t := pg.Begin(conn)
-	defer t.End(ctx) // The transaction ends even if the function of the unit of work panics.
+	defer t.End(ctx) // The deferred call ends the transaction even if the function of the unit of work panics.
 	if err := fn(pg.With(ctx, t)); err != nil {
 		return false, err
 	}

@@ -68,7 +68,7 @@ const commitPatience = 1200 * time.Millisecond
 // Returns ErrReadOnly, ErrNoRoom, ErrLocked, ErrNoRights, ErrNoStandby, or another error of the server.
 func CheckWrites(ctx context.Context, pool *pgxpool.Pool) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // The cancellation of the context gives up a commit that waits for a standby.
+	defer cancel() // The cancelled context gives up a commit that waits for a standby.
 	ended, name := make(chan error, 1), "a try of "+rand.Text()
 	go func() { ended <- try(ctx, pool, name) }()
 	late := time.NewTimer(commitPatience)
@@ -78,7 +78,8 @@ func CheckWrites(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	case <-late.C:
 	}
-	// The session is found by the text of its query, since a pooler hides the id of the server's process.
+	// The session that tries the write is found by the text of its query, since a pooler hides the id of the server's
+	// process.
 	var waits bool
 	err := pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity
 		WHERE starts_with(query, $1) AND wait_event = 'SyncRep')`, "/* "+name).Scan(&waits)
@@ -115,7 +116,7 @@ func try(ctx context.Context, pool *pgxpool.Pool, name string) error {
 // Blocker is a database session that holds locks for which others wait, or that keeps vacuum from removing rows.
 type Blocker struct {
 	PID int
-	// Name of the application, state of the session, and the beginning of its last statement.
+	// Name of the session's application, state of the session, and the beginning of its last statement.
 	Application, State, Query string
 	Open                      time.Duration // How long the session's transaction has been open; 0 if unknown.
 	Waiting                   int           // Number of sessions that wait for the locks of this session.

@@ -27,7 +27,7 @@ type Breaker struct {
 	client   redis.UniversalClient
 	patience time.Duration
 	stop     context.CancelFunc
-	ctx      context.Context // The context of the background pings, which belong to no caller.
+	ctx      context.Context
 	probes   sync.WaitGroup
 
 	mu       sync.Mutex

@@ -144,7 +144,7 @@ func database(o *redis.UniversalOptions, path string) error {
 		return nil
 	}
 	db, err := strconv.Atoi(path)
-	// A Redis Cluster has only database 0.
+	// Only database 0 exists in a Redis Cluster.
 	if err != nil || db < 0 || (db > 0 && len(o.Addrs) > 1 && o.MasterName == "") {
 		return ErrURL
 	}
@@ -155,10 +155,10 @@ func database(o *redis.UniversalOptions, path string) error {
 func options() *redis.UniversalOptions {
 	return &redis.UniversalOptions{
 		DialTimeout: dialTimeout, ReadTimeout: ioTimeout, WriteTimeout: ioTimeout, PoolTimeout: poolTimeout,
-		ContextTimeoutEnabled: true, // Without this setting a command outlives the deadline of its context.
+		ContextTimeoutEnabled: true, // Without this setting a Redis command outlives the deadline of its context.
 		MaxRetries:            1,
-		// Pipelines get no connections of their own, each of which would have buffers of 256 KiB.
+		// Pipelines of Redis commands get no connections of their own, each of which would have buffers of 256 KiB.
 		PipelinePoolSize: -1,
-		DialerRetries:    1, // Connecting again is decided by the circuit breaker, not by the driver.
+		DialerRetries:    1, // The Redis driver does not connect again by itself: the circuit breaker decides when.
 	}
 }

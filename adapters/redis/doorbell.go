@@ -28,7 +28,7 @@ const (
 type ring struct{ channel, payload string }
 
 var (
-	eventsRing = ring{doorbellChannel, ""} // The notification that events were committed.
+	eventsRing = ring{doorbellChannel, ""} // The notification that tells dispatchers of committed events.
 	dueRing    = ring{doorbellChannel, "due"}
 	rings      = append([]ring{eventsRing, dueRing}, jobRings()...)
 )
@@ -46,15 +46,17 @@ func jobRings() (all []ring) {
 type Doorbell struct {
 	client  redis.UniversalClient
 	breaker *Breaker
-	wanted  atomic.Uint64 // A bit for each kind of notification that is to be sent.
+	wanted  atomic.Uint64 // A bit for each kind of notification to dispatchers that is to be sent.
 	began   time.Time
-	free    atomic.Int64 // The earliest time of the next PUBLISH command, in nanoseconds since began.
-	rung    chan struct{}
-	stop    context.CancelFunc
-	done    sync.WaitGroup
+	// The earliest time of the next PUBLISH command of notifications, in nanoseconds since began.
+	free atomic.Int64
+	rung chan struct{}
+	stop context.CancelFunc
+	done sync.WaitGroup
 
 	feedsMu sync.Mutex
-	feeds   map[id.ID]struct{} // Partners of whose feeds the http processes are to be notified.
+	// Partners whose feeds have new events, of which the http processes are to be notified.
+	feeds map[id.ID]struct{}
 }
 
 // NewDoorbell starts the goroutine that publishes notifications to dispatchers. Close the doorbell before the
@@ -96,7 +98,7 @@ func (d *Doorbell) early() time.Duration { return time.Duration(d.free.Load()) -
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // The receiver has not taken the last signal, which stands for this one too.
+	default: // A signal that the receiver has not taken yet stands for this one too.
 	}
 }
 
@@ -124,7 +126,7 @@ func (d *Doorbell) run(ctx context.Context) {
 			}
 		}
 		wanted, feeds := d.wanted.Swap(0), d.takeFeeds()
-		// The error is ignored: a lost notification costs at most one polling interval.
+		// The error is ignored: a lost notification costs at most one interval of the dispatchers' polling.
 		_ = d.breaker.Do(ctx, func(ctx context.Context) error {
 			_, err := d.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 				for ; wanted != 0; wanted &= wanted - 1 {

@@ -71,7 +71,7 @@ func AnnounceFeeds(ctx context.Context, client redis.UniversalClient, waiting fu
 		}
 		for ticker.Reset(awaitedEvery); ; {
 			bounded, cancel := context.WithTimeout(ctx, ioTimeout)
-			// The error is ignored: another announcement follows in a second.
+			// The error is ignored: the process announces again in a second that its requests wait for events.
 			_ = client.Publish(bounded, awaitedChannel, "").Err()
 			cancel()
 			select {
@@ -90,7 +90,7 @@ func AnnounceFeeds(ctx context.Context, client redis.UniversalClient, waiting fu
 // After a lost connection it subscribes again.
 func ListenForFeeds(ctx context.Context, client redis.UniversalClient, rung func(partners []id.ID)) error {
 	subscription := client.Subscribe(ctx, feedChannel)
-	defer func() { _ = subscription.Close() }() // The outcome of closing the subscription is irrelevant.
+	defer func() { _ = subscription.Close() }()
 	messages := subscription.Channel()
 	for {
 		select {

@@ -12,8 +12,8 @@ import (
 
 const (
 	forwardedKey = "svc:forwarded"
-	// forwardedBothKey is the Redis key for notes about a trusted proxy that sends both X-Real-IP and X-Forwarded-For. It
-	// is a key of its own so that a header from an untrusted client does not overwrite such a note.
+	// forwardedBothKey is the Redis key for notes about a trusted proxy that sends both X-Real-IP and X-Forwarded-For.
+	// It is a key of its own so that a header from an untrusted client does not overwrite such a note.
 	forwardedBothKey = "svc:forwarded:both"
 	// forwardedKept is how long a note about forwarded headers is kept. It is longer than the interval at which http
 	// processes write such notes.
@@ -23,7 +23,7 @@ const (
 // Forwarded is a note about a suspicious header with a client's address: a peer that is no trusted proxy sent the
 // header, or a trusted proxy sent both X-Real-IP and X-Forwarded-For.
 type Forwarded struct {
-	Peer   string // The network address of the peer that sent the header.
+	Peer   string // The network address of the peer that sent the suspicious header.
 	Header string
 	Both   bool
 }
@@ -39,7 +39,7 @@ func forwardedKeyOf(both bool) string {
 // doctor`. A note that is lost is written again with a later request.
 func NoteForwarded(ctx context.Context, client redis.UniversalClient, breaker *Breaker, f Forwarded) {
 	text, err := json.Marshal(f)
-	if err != nil { // A struct of strings and a boolean always encodes as JSON.
+	if err != nil {
 		panic("redis: " + err.Error())
 	}
 	_ = breaker.Do(ctx, func(ctx context.Context) error {

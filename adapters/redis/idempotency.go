@@ -51,12 +51,13 @@ type IdempotencyCache struct {
 	mu      sync.Mutex
 	share   share
 	waiting []keeping
-	sending bool // true: send is running or scheduled; false: no response waits to be cached.
+	// Whether the sending of waiting responses to Redis is running or scheduled (true) or none waits (false).
+	sending bool
 	// The Idempotency-Keys whose responses this process has cached in the last cachedFor. No other key is read from
 	// Redis: nearly all requests are the first with their key, and the database replays a response that another
 	// process has cached.
 	now, before map[cacheName]struct{}
-	turned      time.Time // The time at which the newer set of keys became the older one.
+	turned      time.Time // The time at which the newer set of cached Idempotency-Keys became the older one.
 }
 
 // keeping is a response that waits to be cached, with its Idempotency-Key.
@@ -200,9 +201,9 @@ func nameOf(k ports.IdempotencyKey) cacheName {
 func (c *IdempotencyCache) seal(name string, r *ports.StoredResponse) ([]byte, error) {
 	plain := make([]byte, 0, sealedHead+len(r.Body))
 	plain = append(plain, r.Fingerprint[:]...)
-	// The conversion loses nothing, since all times are after 1970.
+	// Converting the response's time loses nothing, since all times are after 1970.
 	plain = binary.BigEndian.AppendUint64(plain, uint64(r.CreatedAt.UnixMicro()))
-	// The conversion loses nothing, since HTTP statuses have three digits.
+	// Converting the response's status loses nothing, since HTTP statuses have three digits.
 	plain = binary.BigEndian.AppendUint16(plain, uint16(r.Code))
 	return c.cipher.Encrypt(append(plain, r.Body...), []byte(name))
 }
@@ -221,7 +222,7 @@ func (c *IdempotencyCache) open(name, kept string) (*ports.StoredResponse, error
 	}
 	var r ports.StoredResponse
 	copy(r.Fingerprint[:], plain)
-	// seal has encoded the time as microseconds since 1970.
+	// The response's time was encoded by seal as microseconds since 1970.
 	r.CreatedAt = time.UnixMicro(int64(binary.BigEndian.Uint64(plain[sha256.Size:]))).UTC()
 	r.Code = int(binary.BigEndian.Uint16(plain[sha256.Size+8:]))
 	r.Body = plain[sealedHead:]

@@ -28,7 +28,8 @@ func Open(ctx context.Context, redisURL string,
 	for _, set := range options {
 		set(o)
 	}
-	if o.MasterName != "" || len(o.Addrs) > 1 || o.DB > 0 { // A Redis Cluster has only database 0.
+	// Addresses of sentinels, several addresses, or a database other than 0 show the kind of Redis without a query.
+	if o.MasterName != "" || len(o.Addrs) > 1 || o.DB > 0 {
 		return newClient(o), true, nil
 	}
 	single := newClient(o)
@@ -36,7 +37,7 @@ func Open(ctx context.Context, redisURL string,
 	if !o.IsClusterMode {
 		return single, err == nil, nil
 	}
-	_ = single.Close() // The outcome of closing the client is irrelevant.
+	_ = single.Close()
 	return newClient(o), true, nil
 }
 

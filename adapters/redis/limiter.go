@@ -67,7 +67,7 @@ func (l *Limiter) allow(ctx context.Context, wanted string,
 	for _, group := range byKey(rules) {
 		c := &counting{ctx: ctx, rules: group, requests: 1, wanted: wanted}
 		l.count(c)
-		wanted, read = "", read+c.read // The round trip of the first group of rules has read the key.
+		wanted, read = "", read+c.read // Only the first group of rate limits reads the wanted Redis key.
 		if c.err != nil {
 			return failOpen(rules[0]), read
 		}
@@ -171,21 +171,25 @@ func keyOf(r ports.LimitRule) string { return "svc:rate:{" + r.Key + "}:" + r.Na
 type counting struct {
 	ctx      context.Context
 	rules    []ports.LimitRule
-	requests int        // How many requests to count under the rate limits: 0 or 1.
-	tallies  []*tally   // The tallies of the rules in this process; nil if these limits are counted in Redis only.
-	tells    []*telling // Counts of earlier requests that Redis has to count before this request.
-	wanted   string     // A Redis key to read in the same round trip; "" means none.
-	read     string     // The value of the wanted Redis key; "" if the key does not exist or could not be read.
+	requests int // How many requests to count under the rate limits: 0 or 1.
+	// The local counts (tallies) of the rate limits; nil if these limits are counted in Redis only.
+	tallies []*tally
+	tells   []*telling // Numbers of earlier requests, counted locally, that Redis has to count before this request.
+	wanted  string     // A Redis key to read in the round trip that counts the request; "" means none.
+	// The value of the Redis key that was to be read; "" if the key does not exist or could not be read.
+	read     string
 	decision ports.LimitDecision
-	reply    *limiterReply // The reply of Redis; nil if it sent none or got no command.
-	err      error
+	// The reply of the limiter's script in Redis; nil if Redis sent none or received no command.
+	reply *limiterReply
+	err   error
 }
 
 // untold returns how many of the earlier requests Redis did not count.
 func (c *counting) untold() (n int) {
 	for _, t := range c.tells {
 		if t.cmd == nil || t.cmd.Err() != nil {
-			n = max(n, t.requests) // The maximum, since a request under two rules is in two tallies.
+			// The maximum and not the sum, since a request under two rate limits is in two local counts.
+			n = max(n, t.requests)
 		}
 	}
 	return n
@@ -193,8 +197,8 @@ func (c *counting) untold() (n int) {
 
 // limiterReply is the reply of the Redis script limiter.lua.
 type limiterReply struct {
-	allowed int     // The number of requests that are allowed under the rate limits.
-	numbers []int64 // Numbers for the rules in turn, perRule of them for each rule.
+	allowed int     // The number of requests that Redis allows under the rate limits.
+	numbers []int64 // The numbers that Redis returned for the rate limits in turn, perRule of them for each limit.
 }
 
 // perRule is how many numbers the Redis script limiter.lua returns for a rule.
@@ -217,7 +221,7 @@ func ruleKey(rules []ports.LimitRule) string {
 type sameRules struct {
 	requests []*counting
 	counts   *redis.Cmd
-	reads    *redis.SliceCmd // The command that reads the Redis keys that requests want; nil if they want none.
+	reads    *redis.SliceCmd // The Redis command that reads the keys that requests want; nil if they want none.
 }
 
 // countBatch counts requests by one round trip to Redis and reads the Redis keys that they want. The pipeline has a
@@ -226,7 +230,7 @@ type sameRules struct {
 func (l *Limiter) countBatch(requests []*counting) {
 	groups := make(map[string]*sameRules, 1)
 	for _, c := range requests {
-		// Taken just before the pipeline, so that Redis counts the earlier requests first.
+		// The local counts are taken just before the pipeline, so that Redis counts the earlier requests first.
 		c.tells = l.tallies.take(c.tallies)
 		rules := ruleKey(c.rules)
 		if groups[rules] == nil {
@@ -240,7 +244,8 @@ func (l *Limiter) countBatch(requests []*counting) {
 	for _, g := range groups {
 		g.settle(err)
 	}
-	for _, c := range requests { // The tallies learn the reply before a caller counts its next request.
+	// The local counts are updated by the reply before a caller counts its next request.
+	for _, c := range requests {
 		l.tallies.learn(c)
 	}
 }
@@ -326,7 +331,7 @@ func (g *sameRules) settle(err error) {
 	}
 	var read []any
 	if g.reads != nil {
-		read = g.reads.Val() // After an error the result of the read has no values.
+		read = g.reads.Val() // After an error the Redis command has no values.
 	}
 	nth := 0
 	for _, c := range g.requests {
@@ -336,7 +341,7 @@ func (g *sameRules) settle(err error) {
 		}
 		nth += c.requests
 		if c.wanted != "" && len(read) > 0 {
-			c.read, _ = read[0].(string) // A value is nil where its Redis key does not exist.
+			c.read, _ = read[0].(string)
 			read = read[1:]
 		}
 	}
@@ -354,7 +359,7 @@ func (l *limiterReply) decide(rules []ports.LimitRule, nth int) ports.LimitDecis
 			Reset: time.Duration(of[1]) * time.Millisecond, RetryAfter: time.Duration(of[2]) * time.Millisecond,
 		}
 		if d.Allowed {
-			// The remainder as it was before the later requests of the batch were counted.
+			// The remaining requests as they were before the later requests of the batch were counted.
 			d.Remaining += l.allowed - 1 - nth
 			d.RetryAfter = 0
 		}
@@ -377,7 +382,7 @@ func tighter(a, b ports.LimitDecision) bool {
 // Refund takes back one counted request under each rate limit.
 func (l *Limiter) Refund(ctx context.Context, rules ...ports.LimitRule) {
 	for _, r := range rules {
-		// The error is ignored: a count that is not taken back expires with its window.
+		// The error is ignored: a counted request that is not taken back expires with its window.
 		_ = l.breaker.Do(ctx, func(ctx context.Context) error {
 			keys, args := arguments(-1, []ports.LimitRule{r})
 			return limiterScript.Run(ctx, l.client, keys, args...).Err()

@@ -27,12 +27,14 @@ const (
 // notifications at once cause a single signal.
 type Listener struct {
 	client redis.UniversalClient
-	self   string // The payload of this listener's own test messages.
-	// The time of the last own test message that came back, in nanoseconds; 0 means that notifications do not arrive.
-	heard  atomic.Int64
-	others atomic.Int64 // The time of the last test message of another listener, in nanoseconds; 0 means never.
-	// The time of the last test message of a listener with a smaller payload than this one's, in nanoseconds; 0 means
-	// never.
+	self   string // The payload that identifies this listener's own test messages.
+	// The time at which this listener's test message last came back through Redis, in nanoseconds; 0 means that
+	// notifications do not arrive.
+	heard atomic.Int64
+	// The time of the last test message of another dispatcher's listener, in nanoseconds; 0 means never.
+	others atomic.Int64
+	// The time of the last test message of a listener that has precedence as leader, with a smaller payload, in
+	// nanoseconds; 0 means never.
 	before atomic.Int64
 	// The time at which an http process last announced that requests wait for events, in nanoseconds; 0 means never.
 	feeds atomic.Int64
@@ -101,7 +103,7 @@ func (l *Listener) Run(ctx context.Context) error {
 // in its own goroutine, since every further goroutine between a notification and its dispatcher costs time.
 func (l *Listener) listen(ctx context.Context) {
 	subscription := l.client.Subscribe(ctx, doorbellChannel, jobsChannel, pulseChannel, awaitedChannel)
-	hangUp := func() { _ = subscription.Close() } // The outcome of closing the subscription is irrelevant.
+	hangUp := func() { _ = subscription.Close() }
 	defer hangUp()
 	defer context.AfterFunc(ctx, hangUp)()
 	for {

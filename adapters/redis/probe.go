@@ -50,7 +50,8 @@ func Probe(ctx context.Context, client redis.UniversalClient) error {
 // Policy returns the maxmemory-policy of a Redis server, or of any server of a cluster; "" if the server does not
 // report it.
 func Policy(ctx context.Context, client redis.UniversalClient) string {
-	info, _ := client.Info(ctx, "memory").Result() // The error is ignored: some hosting providers forbid INFO.
+	// The error is ignored: some hosting providers forbid the Redis command INFO.
+	info, _ := client.Info(ctx, "memory").Result()
 	_, policy, _ := strings.Cut(info, "maxmemory_policy:")
 	policy, _, _ = strings.Cut(policy, "\r\n")
 	return policy

@@ -26,24 +26,26 @@ const (
 // process alone allows exactly what the limits allow. Several processes may together exceed a limit whose second
 // half the others have used since the last reply of Redis (docs/decisions/0006-request.md).
 type tallies struct {
-	tell func(untold []*tally) // Function that makes Redis count the requests of tallies of the same key.
+	tell func(untold []*tally) // Function that makes Redis count the requests of local counts with the same key.
 
 	mu          sync.Mutex
-	now, before map[string]*tally // Tallies by the name of their rate limit: recently used ones and older ones.
-	turned      time.Time         // The time at which the newer tallies became the older ones.
-	// Tallies with requests that Redis has not counted. If there are any, tellAll is scheduled.
+	now, before map[string]*tally // Local counts by the name of their rate limit: recently used ones and older ones.
+	turned      time.Time         // The time at which the newer local counts became the older ones.
+	// Local counts with requests that Redis has not counted. If there are any, tellAll is scheduled.
 	untold []*tally
 }
 
 // tally holds what a process has counted under one rate limit since the last reply of Redis.
 type tally struct {
-	rule    ports.LimitRule
-	left    int       // Requests that the limit has left according to the last reply of Redis.
-	at      time.Time // The time of the last reply of Redis; zero if there is none or Redis is unreachable.
-	room    int       // How many requests may be counted here before Redis has to count them.
-	counted int       // Requests that this process has counted since the last reply of Redis.
-	telling int       // How many of the counted requests are on their way to Redis.
-	asking  int       // Further requests that were sent to Redis and have no reply yet.
+	rule ports.LimitRule
+	left int // Requests that the rate limit has left according to the last reply of Redis.
+	// The time of the last reply of Redis about the rate limit; zero if there is none or Redis is unreachable.
+	at time.Time
+	// How many requests this process may count under the rate limit before Redis has to count them.
+	room    int
+	counted int // Requests that this process has counted under the rate limit since the last reply of Redis.
+	telling int // How many of the locally counted requests are on their way to Redis.
+	asking  int // Further requests whose count was requested from Redis and has no reply yet.
 }
 
 // tallied reports whether requests under the rate limits may be counted in this process first: true if all limits
@@ -115,7 +117,8 @@ func (s *tallies) asks(c *counting) {
 	}
 }
 
-// telling is a number of requests of one tally that are on their way to Redis.
+// telling is a number of requests that this process has counted under a rate limit and that Redis is about to
+// count.
 type telling struct {
 	*tally
 	requests int

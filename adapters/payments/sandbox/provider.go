@@ -27,7 +27,7 @@ import (
 
 const (
 	refPrefix = "sbx_"
-	// Random bytes in a reference. Only the secret reference in its address protects the payment page.
+	// Number of random bytes in the reference of a payment. Only this secret in its address protects the payment page.
 	refBytes = 18
 )
 
@@ -72,7 +72,7 @@ type entry struct {
 	card        string
 	attempt     int
 	refusal     paymentports.Refusal
-	// The time of the last change. If the tenant paid on the payment page, the time of the payment.
+	// The time at which the payment last changed: the time of payment, if the tenant paid on the payment page.
 	updatedAt time.Time
 }
 

@@ -38,7 +38,7 @@ func (p *Provider) Forget(ctx context.Context, feePaymentID id.ID) error {
 	if err != nil || known == nil {
 		return err
 	}
-	// A payment page that was paid a moment ago has a customer at Stripe that is not stored yet.
+	// The customer of a payment page that was paid a moment ago may exist at Stripe and not be stored yet.
 	if o := known.current(); o != nil && o.state == live {
 		if _, err := p.fetch(ctx, known, o); err != nil {
 			return err

@@ -20,7 +20,6 @@ var errForeign = answered(errors.New("stripe: the answer was not understood: it 
 // this payment.
 func (r *record) session(o *item, s *stripe.CheckoutSession) (seen, error) {
 	ours := s.Object == "checkout.session" && named(s.ID, "cs_", o.ref) && r.made(o, s.Metadata, s.AmountTotal, s.Currency)
-	// Stripe's response contains the whole intent, not only its id.
 	if i := s.PaymentIntent; i != nil && i.Object != "" {
 		ours = ours && strings.HasPrefix(i.ID, "pi_") && r.made(o, i.Metadata, i.Amount, i.Currency) &&
 			r.charged(o, i.LatestCharge)
@@ -96,14 +95,16 @@ func ofIntent(i *stripe.PaymentIntent) seen {
 
 // seen is the state of a payment page or an intent at Stripe.
 type seen struct {
-	status string // State of the page or intent: live (can be paid), dead (cannot be paid) or paid.
-	// true: the page or intent is live, but at the moment another card can neither pay it nor can it be ended; false
-	// otherwise.
+	// State of the payment page or intent at Stripe: live (can be paid), dead (cannot be paid) or paid.
+	status string
+	// Whether a live payment page or intent can at the moment neither be paid by another card nor be ended (true) or
+	// can (false).
 	stuck    bool
-	url      string // The address of a live payment page.
+	url      string // The address of a live payment page at Stripe.
 	ref      string // Stripe's id of the intent that was paid.
 	customer string
 	method   string
-	paidAt   time.Time // The time at which a page was paid; zero if Stripe's response does not contain it.
-	intent   *stripe.PaymentIntent
+	// The time at which a payment page at Stripe was paid; zero if the response does not contain it.
+	paidAt time.Time
+	intent *stripe.PaymentIntent
 }

@@ -15,9 +15,9 @@ import (
 // attempt is one charge of the saved card, as stored in the table stripe_attempts.
 type attempt struct {
 	number   int
-	intent   int // Number of the intent that the charge belongs to; 0 if there was no card to charge.
+	intent   int // Number of the intent at Stripe that the charge belongs to; 0 if there was no card to charge.
 	try      int
-	before   string // Stripe's id of the intent's latest charge before this attempt.
+	before   string // Stripe's id of the newest charge of the intent before this attempt to charge the card.
 	sentAt   time.Time
 	charge   string
 	answered bool

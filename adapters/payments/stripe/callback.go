@@ -47,7 +47,7 @@ func (p *Provider) Callback(body []byte, signature string, now time.Time) (payme
 		return paymentports.Callback{}, paymentports.ErrCallbackRefused
 	}
 	event, err := webhook.ConstructEventWithOptions(body, signature, p.webhook.Reveal(), webhook.ConstructEventOptions{
-		// The age of the event is checked against this service's clock instead.
+		// The age of the Stripe event has been checked against this service's clock instead.
 		IgnoreTolerance: true, IgnoreAPIVersionMismatch: true,
 	})
 	if err != nil {
@@ -59,7 +59,7 @@ func (p *Provider) Callback(body []byte, signature string, now time.Time) (payme
 	}
 	var about callbackObject
 	if json.Unmarshal(event.Data.Raw, &about) != nil {
-		return callback, nil // The event's object has an unknown form, so only the id of the event is returned.
+		return callback, nil // A Stripe event about an object of unknown form returns only the id of the event.
 	}
 	return about.fill(callback, event.Type), nil
 }

@@ -25,10 +25,11 @@ type api struct {
 
 // request is a request to Stripe's API.
 type request struct {
-	call   string // The name of the call in the failpoints payment.<call>.before, .sent and .answered.
+	call   string // The name of the request to Stripe in the failpoints payment.<call>.before, .sent and .answered.
 	method string
 	path   string
-	// The Idempotency-Key. If it is "", stripe-go makes one up, for a request that may safely be repeated.
+	// The Idempotency-Key of the request to Stripe. If it is "", stripe-go makes one up, for a request that may safely
+	// be repeated.
 	key  string
 	body string // The parameters of the request to Stripe, encoded as a form.
 }
@@ -103,8 +104,9 @@ func isReplayed(r *stripe.APIResponse) bool {
 type refused struct {
 	status                         int
 	kind, code, decline, param, id string
-	charge                         string // Stripe's id of the refused charge. It is not part of the error's text.
-	replayed                       bool
+	// Stripe's id of the refused charge of a card. The text of the error does not contain it.
+	charge   string
+	replayed bool
 }
 
 func (r *refused) Error() string {

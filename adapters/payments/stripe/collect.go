@@ -81,7 +81,7 @@ func (p *Provider) collectStep(ctx context.Context, known *record,
 		if err == nil && o.refusal != nil {
 			p.log.ErrorContext(ctx, "Stripe refused to prepare a charge", "payment", id.Payment.Of(known.id), "error", o.refusal)
 			failure := failureNotChargeable
-			// The customer was deleted at Stripe, and the saved card with it.
+			// The error code means that the customer was deleted at Stripe, and the saved card with it.
 			if o.refusal.code == string(stripe.ErrorCodeResourceMissing) {
 				failure = failureNoCard
 			}
@@ -173,7 +173,8 @@ func (p *Provider) charge(ctx context.Context, known *record, o *item, r payment
 	}
 	next := attempt{number: r.Attempt, intent: o.number, try: 1, before: latestCharge(now.intent), sentAt: p.clock.Now()}
 	if a != nil && a.intent == o.number {
-		if latestCharge(now.intent) != a.before { // The call of learn above has just stored the answer to this attempt.
+		// The attempt's charge is newer than the stored one: its answer has just been stored by learn.
+		if latestCharge(now.intent) != a.before {
 			return out, false, nil
 		}
 		next = *a
@@ -223,7 +224,8 @@ func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attemp
 		return out, false, err
 	case now.status == paid:
 		return out, false, nil
-	case now.status == dead: // The tenant requested the payment page meanwhile, or the payment was closed.
+	// The tenant has requested a payment page instead of the charge meanwhile, or the payment was closed.
+	case now.status == dead:
 		return out, false, answered(errContended)
 	case now.stuck:
 		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, true, nil
@@ -246,7 +248,7 @@ func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a atte
 	case now.stuck:
 		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, true, nil
 	}
-	// In the status requires_action the bank wants the tenant to authenticate.
+	// The status requires_action of an intent means that the bank wants the tenant to authenticate.
 	a.failure, a.refusal = codeAuthentication, paymentports.RefusedForTenant
 	out, err = p.refuse(ctx, known, a)
 	return out, err == nil, err

@@ -14,8 +14,8 @@
 //
 //   - A row for the object, with its number and request, commits before the request is sent. A process that finds a
 //     row without Stripe's id repeats the request under its Idempotency-Key, `{payment}:page:{n}`, and so gets it.
-//   - A unique index allows a payment one object at most that is not dead. An object is marked as dead only after Stripe
-//     has reported its end.
+//   - A unique index allows a payment one object at most that is not dead. An object is marked as dead only after
+//     Stripe has reported its end.
 //   - Close marks the payment first. No row is added to a closed payment.
 //
 // No process needs a lock during a request to Stripe: a process that was suspended meanwhile repeats a request whose

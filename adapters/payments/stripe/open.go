@@ -78,7 +78,8 @@ func (p *Provider) openStep(ctx context.Context, known *record,
 	case o.refusal != nil && o.refusal.code == string(stripe.ErrorCodeEmailInvalid) && r.Email != "":
 		r.Email = "" // Stripe refused the e-mail address. The tenant can type another one on the payment page.
 	case o.refusal != nil && o.refusal.param == paramEnd:
-		// A repeated request was refused because its page would by now live too short. The next step adds another page.
+		// Stripe refused a repeated request because its payment page would by now live too short. The next step adds
+		// another page.
 	case o.refusal != nil:
 		return out, false, p.failed(ctx, o.refusal)
 	}

@@ -86,7 +86,7 @@ func pageRequest(r paymentports.HostedPayment, number int, now time.Time) string
 		PaymentMethodOptions: &stripe.CheckoutSessionPaymentMethodOptionsParams{
 			Card: &stripe.CheckoutSessionPaymentMethodOptionsCardParams{RequestThreeDSecure: stripe.String("any")},
 		},
-		// No other currency is offered, since the tenant agreed to euros.
+		// The payment page offers no other currency, since the tenant agreed to euros.
 		AdaptivePricing: &stripe.CheckoutSessionAdaptivePricingParams{Enabled: stripe.Bool(false)},
 		LineItems: []*stripe.CheckoutSessionLineItemParams{{
 			Quantity: stripe.Int64(1),

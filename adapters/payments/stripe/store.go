@@ -52,7 +52,7 @@ type record struct {
 	createdAt time.Time
 	closed    bool
 	paidRef   string
-	paidAt    time.Time // The time at which a fee was paid, after a query of Stripe. It is not stored.
+	paidAt    time.Time // The time at which a fee was paid, as Stripe reported it. It is not stored.
 	customer  string
 	method    string
 	objects   []item // Payment pages and intents at Stripe, in the order in which they were made.
@@ -66,7 +66,8 @@ type item struct {
 	ref             string
 	state           string
 	firstAt, lastAt time.Time
-	refusal         *refused // The error of a request that Stripe has just refused for good. It is not stored.
+	// The error with which Stripe has just refused for good to make this page or intent. It is not stored.
+	refusal *refused
 }
 
 // nameOf returns the name of a page or intent in its metadata at Stripe: kind and number, such as page:1.
@@ -242,7 +243,8 @@ func (s store) pay(ctx context.Context, paymentID id.ID, o *item, ref, customer,
 			UPDATE stripe_payments SET paid_ref = $2, customer = CASE WHEN forgotten_at IS NULL THEN $3 ELSE '' END,
 				method = CASE WHEN forgotten_at IS NULL THEN $4 ELSE '' END
 			WHERE id = $1`, [16]byte(paymentID), ref, customer, method); err != nil {
-			// The payment's row is locked before the row of its page or intent, as in add, which prevents deadlocks.
+			// The payment's row is locked before that of its page or intent, as in add, so that transactions do not
+			// deadlock.
 			return err
 		}
 		_, err := tx.Exec(ctx,

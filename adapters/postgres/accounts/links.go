@@ -35,7 +35,7 @@ func (r Links) Insert(ctx context.Context, l connect.Link) error {
 			return err
 		}
 	}
-	// Links of the same account were made and revoked meanwhile. A retry of the request probably succeeds.
+	// Other links of the same account were made and revoked meanwhile. A retry of the request probably succeeds.
 	return fault.ErrUnavailable
 }
 
@@ -77,7 +77,7 @@ func (r Links) ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.L
 
 func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil // The port expects nil for an account without a link.
+		return nil, nil // For an account without a link, nil is returned instead of an error.
 	}
 	if err != nil {
 		return nil, err
@@ -127,13 +127,13 @@ func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountpor
 	case connect.LinkRevoked:
 		narrow("revoked_at IS NOT NULL")
 	}
-	// Only the newest link of a partner and an account counts.
+	// Only the newest link of a partner and an account is listed.
 	l.Filter(
 		`NOT EXISTS (SELECT FROM account_links n WHERE n.partner_id = account_links.partner_id
 			AND n.account_id = account_links.account_id
 		AND (n.linked_at, n.id) > (account_links.linked_at, account_links.id))`)
 	l.After(page.Cursor)
-	// A subquery and not a join, for which Postgres may read all accounts.
+	// The ceiling is read by a subquery, since for a join Postgres may read all accounts.
 	ceiling := `coalesce((SELECT a.max_amount_cents FROM accounts a WHERE a.id = l.account_id), ` +
 		l.Argument(int64(r.defaultMax)) + `)`
 	sql := `SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, ` + ceiling + `, l.Fits, l.n

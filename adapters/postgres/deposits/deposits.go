@@ -149,7 +149,7 @@ func depositList(f depositports.DepositFilter) *lists.List {
 			l.Filter("NOT " + PartnerLeft(l.Table))
 		}
 	case f.RentalContract != "" && ofPartner:
-		// The index does not contain deposits whose rental contract is ''.
+		// The index of rental contracts does not contain deposits without one, whose rental contract is ''.
 		l.Where("rental_contract <> '' AND rental_contract = ? AND partner_id = ?", f.RentalContract, f.PartnerID)
 		f.RentalContract, f.PartnerID = "", id.ID{}
 	case !f.AccountID.IsZero():

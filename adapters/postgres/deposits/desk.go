@@ -95,14 +95,14 @@ func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, sought 
 		l.Where("id = ANY (?::uuid[])", sought.ids)
 	}
 	within := l.Where
-	if !f.ByStay() { // The index by which this list is read does not contain the stays.
+	if !f.ByStay() { // The index by which the list of deposits is read does not contain the stays.
 		within = l.Filter
 	}
 	if !f.Stay.From.IsZero() {
 		within("contract_end_at >= ?", f.Stay.From)
 	}
 	if !f.Stay.To.IsZero() && (!f.ByStay() || page.Back || page.Cursor.IsZero() || !page.Cursor.At.Before(f.Stay.To)) {
-		// Otherwise the condition of the cursor implies this one. Both together would mislead Postgres's planner.
+		// Otherwise the cursor's condition implies this one, and both together would mislead Postgres's planner.
 		within("contract_start_at < ?", f.Stay.To)
 	}
 	if len(f.Statuses) > 0 {
@@ -292,7 +292,7 @@ func (s Desk) CountWork(ctx context.Context, accountID id.ID, week ports.Span,
 		}
 		return nil
 	})
-	if captured > most { // The rows that were not read may be of either kind of captured deposits.
+	if captured > most { // The captured deposits that were not read may be of either kind of work.
 		for _, kind := range []depositports.Work{depositports.WorkCardRefused, depositports.WorkCollecting} {
 			part := counts[kind]
 			part.More = true

@@ -107,7 +107,7 @@ func nonceOf(n int, last bool) []byte {
 
 // contentReader reads and decrypts the content of a file piece by piece, each by a statement of its own.
 type contentReader struct {
-	ctx    context.Context // The context of the response for which the file is read.
+	ctx    context.Context
 	db     pg.DB
 	fileID id.ID
 	aead   cipher.AEAD

@@ -17,10 +17,10 @@ import (
 const ReadConns = 2
 
 const (
-	readLimit = 128 // The most deposits that one batch reads.
-	// The number of waiting reads above which a second batch starts; a large batch costs less per read.
+	readLimit = 128 // The most deposits that one batch of reads returns.
+	// The number of waiting reads of deposits above which a second batch starts; a large batch costs less per read.
 	readThreshold = 32
-	// The time limit of a batch of several callers. A single caller has its own deadline.
+	// The time limit of a batch of reads for several callers. A single caller has its own deadline.
 	readTimeout = 5 * time.Second
 )
 
@@ -47,8 +47,8 @@ type depositRead struct {
 	id    id.ID
 	found *deposit.Deposit // The deposit that was read; nil if it does not exist.
 	err   error
-	// true: the batch failed, perhaps because of another read, and this read is repeated alone; false: the result is
-	// final.
+	// Whether the batch failed, perhaps because of another read, so that this read is repeated alone (true), or not
+	// (false).
 	alone bool
 }
 
@@ -57,7 +57,8 @@ type depositRead struct {
 func (r *depositReads) one(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
 	read := &depositRead{ctx: ctx, id: depositID}
 	if err := r.queue.DoContext(ctx, "", read); err != nil {
-		return nil, fault.ErrUnavailable.Because(err) // The item cannot be reused, since it still belongs to its batch.
+		// The result of the read must not be used any more, since its batch may still write it.
+		return nil, fault.ErrUnavailable.Because(err)
 	}
 	if read.alone {
 		read = &depositRead{ctx: ctx, id: depositID}

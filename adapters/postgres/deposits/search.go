@@ -19,14 +19,14 @@ import (
 // Bounds of a search for deposits (ADR 0012). If there is more to find, the text is frequent, and a page reads the
 // list of deposits in its order and compares each with the text.
 const (
-	maxFound  = 1000 // The most deposits that are found by a reference, a booking or an e-mail address.
-	maxPeople = 1500 // The most clients that are found by a searched name.
-	maxNamed  = 4000 // The most deposits that are found by the clients of a searched name.
-	// The most rows of client_names beginning with one searched word that are compared with the other words.
+	maxFound  = 1000 // The most deposits that a search finds by a reference, a booking or an e-mail address.
+	maxPeople = 1500 // The most clients that a search finds by a name.
+	maxNamed  = 4000 // The most deposits that a search finds by the names of their clients.
+	// The most rows of client_names that begin with one searched word and are compared with the other words.
 	maxNames = 16_000
-	// The most words of a text whose rows are counted, so that the search can begin with the rarest word.
+	// The most words of a searched text whose rows are counted, so that the search can begin with the rarest word.
 	maxSized    = 4
-	maxSearched = 2000 // The most rows that a page reads when it compares each deposit with the text.
+	maxSearched = 2000 // The most deposits that a page of the list compares with the searched text.
 )
 
 // Ways in which a searched text can identify a deposit.
@@ -40,12 +40,13 @@ const (
 
 // search is the result of looking a searched text up in the indexes.
 type search struct {
-	// Ids of the found deposits in the order of the list, for one page or for all pages. None if the text is frequent.
+	// Ids of the deposits that the search found, in the order of the list. None if the searched text is frequent.
 	ids      []id.ID
 	frequent bool
 	// The ways in which the searched text identifies deposits: by reference, booking, e-mail address or name.
-	ways     []int
-	patterns []string // Patterns for LIKE, which all match the words of a client whose name the text contains.
+	ways []int
+	// Patterns for LIKE that all match the words of a client whose name the searched text contains.
+	patterns []string
 }
 
 // empty reports whether the search found no deposit, neither for this page nor for a later one; false if it found
@@ -66,10 +67,10 @@ func beginsWith(text, argument string) string {
 }
 
 const (
-	// The digits at the end of a booking number, in the form in which their index contains them.
+	// SQL of the digits at the end of a booking number, in the form in which their index contains them.
 	bookingDigits = `(substr(rental_contract, length(rtrim(rental_contract, '0123456789')) + 1) COLLATE "C")`
-	// The condition that a client's name n matches all patterns. The words of a name contain no %, _ or backslash,
-	// since these are punctuation.
+	// SQL of the condition that a client's name n matches all patterns. The words of a name contain no %, _ or
+	// backslash, since these are punctuation.
 	nameFits = `' ' || n.words LIKE ALL `
 )
 
@@ -170,7 +171,8 @@ func searchOf(after, order string) string {
 		found = append(found, `(SELECT `+strconv.Itoa(way)+` AS way, id, created_at FROM (`+sql+`) AS d LIMIT `+
 			strconv.Itoa(maxFound+1)+`)`)
 	}
-	slices.Sort(found) // Sorted, so that the text of the statement is always the same and is planned once.
+	// The parts are sorted, so that the text of the search statement is always the same and is planned once.
+	slices.Sort(found)
 	// Clients are read in the order of the index, so that its pages are read once. The limit makes Postgres look each
 	// client's deposits up; a join could read the whole table.
 	found = append(found, `(SELECT `+strconv.Itoa(byName)+` AS way, d.id, d.created_at
@@ -202,10 +204,10 @@ func (s *search) fits(l *lists.List, text string) string {
 			any = append(any, "rental_contract <> '' AND "+beginsWith("rental_contract", l.Argument(text)))
 		case byDigits:
 			any = append(any, "rental_contract <> '' AND "+between(bookingDigits, l.Argument(digitsOf(text))+"::text"))
-		case byEmail: // A subquery and not EXISTS, for which Postgres may read all clients first.
+		case byEmail: // The client is read by a subquery, since for EXISTS Postgres may read all clients first.
 			any = append(any, "(SELECT true FROM clients c WHERE c.id = client_id AND c.erased_at IS NULL AND "+
 				beginsWith("c.email", l.Argument(text))+")")
-		case byName: // One row is enough, since each row of a client has all words of the name.
+		case byName: // One row of the client's names is enough, since each of them has all words of the name.
 			any = append(any, "(SELECT true FROM client_names n WHERE n.client_id = deposits.client_id AND "+nameFits+"("+
 				l.Argument(s.patterns)+"::text[]) LIMIT 1)")
 		}

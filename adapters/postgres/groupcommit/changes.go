@@ -22,19 +22,20 @@ const Conns = 4
 
 const (
 	groupLimit = 128 // The most changes in a group commit.
-	// The number of waiting changes above which a second group starts; a change costs less in a large group.
+	// The number of waiting changes above which a second group commit starts; a change costs less in a large group.
 	groupThreshold = 48
-	// The longest pause after a group of several changes, in which more changes arrive for the next group.
-	groupRest      = 5 * time.Millisecond
-	groupCompany   = 10              // With so many waiting changes the pause before the next group ends early.
+	// The longest pause after a group commit of several changes, in which more changes arrive for the next one.
+	groupRest = 5 * time.Millisecond
+	// The number of waiting changes at which the pause before the next group commit ends early.
+	groupCompany   = 10
 	groupTimeout   = 5 * time.Second // The time limit of a group commit.
 	acquireTimeout = 3 * time.Second // The longest wait of a group commit for a connection.
 )
 
 // Options are settings of Changes. A zero field means the default that its comment states.
 type Options struct {
-	// The pool of connections for groups, with postgres.IndexPlans and Conns connections. The default is the pool of
-	// single changes.
+	// The pool of connections for group commits, with postgres.IndexPlans and Conns connections. The default is the
+	// pool of single changes.
 	Groups   *pgxpool.Pool
 	Doorbell ports.Doorbell // Doorbell wakes dispatchers after a commit of events. The default is none.
 	// The ceiling of an account without a ceiling of its own. The default is deposit.DefaultMaxAmount.
@@ -117,7 +118,7 @@ func (c *Changes) transact(ctx context.Context, db pg.DB, changes []*pending, wa
 		return err
 	}
 	g := &group{shared: c.shared, tx: pg.Begin(conn), changes: changes, wait: wait}
-	defer g.tx.End(ctx) // Deferred, so that the transaction ends even if a decision panics.
+	defer g.tx.End(ctx) // The deferred call ends the transaction even if a decision panics.
 	if err := g.read(ctx); err != nil {
 		return err
 	}

@@ -31,8 +31,8 @@ type group struct {
 	shared
 	tx      *pg.Tx
 	changes []*pending
-	// true: the transaction waits for rows that other transactions have locked; false: changes that need such rows are
-	// deferred.
+	// Whether the transaction waits for rows that others have locked (true) or defers the changes that need such rows
+	// (false).
 	wait bool
 }
 

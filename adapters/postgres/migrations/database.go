@@ -32,6 +32,6 @@ func firstOf(a, b error) error {
 // needs the table waits behind it. So a migration waits only for moments, and requests can run between two tries.
 type patience struct {
 	lockTimeout time.Duration // The longest wait of one statement of a migration for a lock.
-	pause       time.Duration // The pause between two tries of a migration.
+	pause       time.Duration // The pause between two tries of a migration that did not get a lock.
 	giveUpAfter time.Duration
 }

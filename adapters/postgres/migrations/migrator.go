@@ -52,7 +52,8 @@ func (m migrator) up(ctx context.Context) error {
 }
 
 func (m migrator) upTo(ctx context.Context, number int64, lockTimeout time.Duration) error {
-	var end time.Time // The time at which to give up, set when a lock is first refused.
+	// The time at which the migration gives up waiting for a lock; set when a lock is first refused.
+	var end time.Time
 	for {
 		err := m.with(lockTimeout, func(p *goose.Provider) error {
 			_, err := p.UpTo(ctx, number)
@@ -110,7 +111,7 @@ func (m migrator) with(lockTimeout time.Duration, fn func(*goose.Provider) error
 type version struct {
 	number     int64
 	name       string
-	concurrent bool // true: the migration runs outside a transaction; false: inside one.
+	concurrent bool // Whether the migration runs outside a transaction (true) or inside one (false).
 }
 
 // versions returns the migrations in their order, which is the order of their file names.

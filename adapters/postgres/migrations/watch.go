@@ -10,7 +10,8 @@ import (
 
 // Progress is how far a running migration of the database is.
 type Progress struct {
-	Applied, Total int    // How many of this binary's migrations are applied, and how many there are.
+	// How many of this binary's migrations are applied to the database, and how many there are.
+	Applied, Total int
 	Current        string // The file of the first migration that is not applied to the database; "" if all are.
 	Index          string // The index that the running migration is building; "" if none.
 	Done, Blocks   int64  // How much of the table has been read for the index that is being built, in blocks.
@@ -24,12 +25,13 @@ func Watch(ctx context.Context, databaseURL string, every time.Duration, report 
 	var conn *pgx.Conn
 	defer func() {
 		if conn != nil {
-			_ = conn.Close(context.WithoutCancel(ctx)) // The error is ignored, since nothing depends on this connection.
+			// The error is ignored, since nothing depends on the connection that watches a migration.
+			_ = conn.Close(context.WithoutCancel(ctx))
 		}
 	}()
 	for {
 		if conn == nil || conn.IsClosed() {
-			// After an error the connection is nil, and the next tick connects again.
+			// If connecting fails, the connection is nil, and the next tick connects again.
 			conn, _ = pgx.Connect(ctx, databaseURL)
 		}
 		if conn != nil {
@@ -63,7 +65,7 @@ func progress(ctx context.Context, conn *pgx.Conn) (p Progress, err error) {
 		`SELECT coalesce(i.relname, ''), p.blocks_done, p.blocks_total FROM pg_stat_progress_create_index p
 		LEFT JOIN pg_class i ON i.oid = p.index_relid WHERE p.datname = current_database() LIMIT 1`).Scan(&p.Index, &p.Done,
 		&p.Blocks)
-	if errors.Is(err, pgx.ErrNoRows) { // pgx.ErrNoRows means that no index is being built.
+	if errors.Is(err, pgx.ErrNoRows) { // Postgres returns no row while no index is being built.
 		err = nil
 	}
 	return p, err

@@ -29,15 +29,16 @@ type keyCache struct {
 	read   readKeys
 	mu     sync.RWMutex
 	cached map[partner.KeyHash]*cachedKey
-	timer  *time.Timer // The timer that reads keys again; nil if no key was used since the last reading.
+	timer  *time.Timer // The timer that reads API keys in use again; nil if no key was used since the last reading.
 	closed bool
-	timers sync.WaitGroup // Counts the timers for reading keys again that run or are scheduled.
+	timers sync.WaitGroup // Counts the timers for reading API keys again that run or are scheduled.
 }
 
 type cachedKey struct {
 	partner.Caller
 	readAt time.Time
-	used   atomic.Bool // true: the key was used since keys were last read again; false: it was not.
+	// Whether the API key was used since the keys in use were last read again (true) or not (false).
+	used atomic.Bool
 }
 
 // readKeys reads API keys with their partners by the hashes of the keys, including revoked keys. Unknown keys are

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	keyUsePrecision = time.Minute // The last-used time of an API key is written at most once in this time.
-	keyUseDelay     = time.Second // Uses of API keys within this time are written together.
+	keyUsePrecision = time.Minute // The least time between two writes of the last-used time of an API key.
+	keyUseDelay     = time.Second // The time in which uses of API keys are collected, to be written together.
 	// The most uses of API keys that wait to be written. Further uses are dropped, as the port allows.
 	maxKeyUses    = 10_000
 	keyUseTimeout = 2 * time.Second
@@ -23,7 +23,7 @@ const (
 type keyUses struct {
 	write    func(context.Context, map[id.ID]time.Time)
 	mu       sync.Mutex
-	recorded map[id.ID]time.Time // The last use of each key that was written or waits to be written.
+	recorded map[id.ID]time.Time // For each API key, its last use that was written or waits to be written.
 	waiting  map[id.ID]time.Time
 	timer    *time.Timer
 	writing  sync.WaitGroup
@@ -84,7 +84,7 @@ func writingKeyUses(db pg.DB) func(context.Context, map[id.ID]time.Time) {
 		for keyID, at := range used {
 			ids, times = append(ids, keyID), append(times, at)
 		}
-		// The error is ignored: the record of a use may be lost (partnerports.Keys).
+		// The error is ignored: a recorded use of an API key may be lost (partnerports.Keys).
 		_ = sqlc.New().RecordKeyUses(ctx, db, ids, times)
 	}
 }

@@ -56,7 +56,7 @@ func (r Collections) Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]d
 		return found, nil
 	}
 	all, err := queries.DebtsOf(ctx, r.DB, depositIDs)
-	for _, d := range all { // The newest collection of a deposit is the last, and replaces earlier ones.
+	for _, d := range all { // Collections come oldest first, so the newest of a deposit replaces its earlier ones.
 		found[d.DepositID] = toDebt(d)
 	}
 	return found, err

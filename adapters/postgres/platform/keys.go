@@ -16,11 +16,11 @@ import (
 // ClaimedKey is an idempotency key that a transaction claims. After the flush it has the result of the claim.
 type ClaimedKey struct {
 	Key   ports.IdempotencyKey
-	Since time.Time // Stored responses that are older than this time do not count.
+	Since time.Time // The time before which stored responses of the idempotency key do not count.
 
-	// true: the transaction holds the key until it ends; false: another transaction holds the key.
+	// Whether this transaction holds the idempotency key until it ends (true) or another one holds it (false).
 	Claimed bool
-	// The stored response of an earlier request, whether the key is claimed or not; nil if there is none.
+	// The stored response of an earlier request with the idempotency key; nil if there is none.
 	Stored *ports.StoredResponse
 	Err    error // The error of a stored response that cannot be decrypted.
 }

@@ -171,7 +171,7 @@ func toDelivery(row sqlc.DeliveryByIDRow) webhook.Delivery {
 			Result: webhook.ResultSuccess, ResponseStatus: int(row.TakenStatus), Snippet: row.TakenSnippet,
 		}}
 	case webhook.Dispatched, webhook.Failed, webhook.Cancelled:
-		// There is no next attempt: the due_at of a dispatched delivery is the end of its lease.
+		// Such a delivery has no next attempt: the due_at of a dispatched delivery is the end of its lease.
 	}
 	return d
 }

@@ -17,7 +17,7 @@ const partitionsTimeout = 2 * time.Minute
 
 // partition is the partition of one day, of a table that is partitioned by day.
 type partition struct {
-	Parent string    // The partitioned table: events or delivery_attempts.
+	Parent string    // The name of the partitioned table: events or delivery_attempts.
 	Day    time.Time // The day of the partition, as midnight in UTC at its beginning.
 }
 
@@ -98,14 +98,15 @@ func (s Retention) makePartition(ctx context.Context, p partition) error {
 		if err != nil || !mine { // Another process is making the partitions.
 			return err
 		}
-		// This is a separate statement, because the snapshot of the one above may be older than the commit that freed the
-		// lock.
+		// A separate statement is needed, because the snapshot of the previous one may be older than the commit that
+		// freed the lock.
 		err = t.QueryRow(ctx, `SELECT coalesce((SELECT relispartition FROM pg_class WHERE oid = to_regclass($1)), false)`,
 			name).Scan(&made)
 		if err != nil || made {
 			return err
 		}
-		for _, statement := range []string{ // Each statement is prepared only after the previous one has run.
+		// The statements run one by one, since each can be prepared only after the previous one has run.
+		for _, statement := range []string{
 			`CREATE TABLE ` + name + ` (LIKE ` + p.Parent + ` INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`,
 			`LOCK TABLE ` + rest + ` IN ACCESS EXCLUSIVE MODE`,
 			`WITH moved AS (DELETE FROM ` + rest + ` WHERE ` + key + ` >= ` + from + ` AND ` + key + ` < ` + to + ` RETURNING *)
@@ -121,7 +122,7 @@ func (s Retention) makePartition(ctx context.Context, p partition) error {
 }
 
 func (s Retention) DropPartitions(ctx context.Context, days int) error {
-	// The SQL function expects the days of an interval; a Go duration would arrive as hours.
+	// The SQL function expects an interval in days; a Go duration would arrive as hours.
 	_, err := s.DB.Exec(ctx, `SELECT drop_expired_partitions(make_interval(days => $1))`, days)
 	return err
 }

@@ -121,7 +121,7 @@ func (r Subscriptions) SigningSecrets(ctx context.Context, partnerID id.ID) (map
 	all := make(map[id.ID]secret.Text, len(rows))
 	for _, row := range rows {
 		switch plain, err := r.Sealer.Open(row.Secret, pg.SecretAAD(row.ID)); {
-		// This process's keyset is refused, because it is not that of the database.
+		// This process's keyset is not that of the database, so nothing can be decrypted.
 		case errors.Is(err, fault.ErrUnavailable):
 			return nil, err
 		case err == nil:

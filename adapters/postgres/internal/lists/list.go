@@ -27,13 +27,13 @@ const (
 // connection.
 type List struct {
 	Table    string
-	Identity []string // Columns of the table's primary key.
+	Identity []string // Columns of the primary key of the list's table.
 	Order    []string // Columns by which the list is ordered, all descending.
-	within   []string // Conditions that the index of the list answers, so that other rows are not read.
-	Fits     []string // Conditions that are checked on each row of the list that is read.
+	within   []string // SQL conditions that the index of the list answers, so that other rows are not read.
+	Fits     []string // SQL conditions that are checked on each row of the list that is read.
 	Args     []any
 	Max      int  // The most rows that are read for a page of the list; 0 means maxRead.
-	Back     bool // true: rows are read from the cursor on to newer ones; false: to older ones.
+	Back     bool // Whether the list is read from the cursor on to newer rows (true) or to older ones (false).
 }
 
 // Where adds a condition that the index of the list answers, so that other rows are not read.
@@ -143,7 +143,7 @@ func (l *List) Rows(p ports.Page) string {
 	for i, column := range l.Identity {
 		same[i] = "t." + column + " = page." + column
 	}
-	// OFFSET 0 makes Postgres look each row up; a join could read the whole table.
+	// OFFSET 0 makes Postgres look each row of the page up; a join could read the whole table.
 	return "(SELECT t.*, page.fits, page.n FROM (" + page + ") AS page CROSS JOIN LATERAL (SELECT * FROM " + l.Table +
 		" AS t WHERE " +
 		strings.Join(same, " AND ") + " OFFSET 0) AS t)"
@@ -207,7 +207,7 @@ func Read[T any](ctx context.Context, d pg.DB, l *List, p ports.Page, sql string
 		if row.Fits {
 			page.Items = append(page.Items, row.Item)
 		}
-		// This is the last row that the query could return, though unreadable rows before it may be missing.
+		// This row is the last that the query of the page could return, even if unreadable rows before it are missing.
 		if row.N == l.reads() || i+1 == LimitFor(p) {
 			page.Next = place(row.Item)
 		}

@@ -18,7 +18,8 @@ import (
 type DB struct {
 	Pool *pgxpool.Pool
 	Wait time.Duration
-	// Unreadable is called for each row that cannot be read; nil means that such rows are not reported.
+	// Unreadable is called for each row of the database that cannot be read; nil means that such rows are not
+	// reported.
 	Unreadable func(ctx context.Context, table string, rowID id.ID, err error)
 }
 

@@ -30,13 +30,14 @@ const (
 	DiskFull            = "53100"
 	NoRights            = "42501"
 	TooManyConnections  = "53300"
-	undefinedTable      = "42P01" // This code and the next two mean that `admin migrate up` has not run yet.
-	undefinedColumn     = "42703"
-	undefinedFunction   = "42883"
-	invalidText         = "22021"
-	untranslatableText  = "22P05"
-	uniqueViolation     = "23505"
-	checkViolation      = "23514"
+	// Postgres reports this code, or one of the next two, while `admin migrate up` has not run yet.
+	undefinedTable     = "42P01"
+	undefinedColumn    = "42703"
+	undefinedFunction  = "42883"
+	invalidText        = "22021"
+	untranslatableText = "22P05"
+	uniqueViolation    = "23505"
+	checkViolation     = "23514"
 )
 
 // ErrRolledBack is the error of a COMMIT that rolled back, because an earlier statement had failed and the caller
@@ -150,7 +151,7 @@ func retryable(err error) bool {
 	case serializationFailure, deadlockDetected, changedResultType:
 		return true
 	case checkViolation:
-		// A row was on its way to the default partition while the partition of its day was made.
+		// A row was about to be written to the default partition while the partition of its day was made.
 		return refused.ConstraintName == ""
 	}
 	return false

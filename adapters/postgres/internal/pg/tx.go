@@ -87,7 +87,7 @@ func (t *Tx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 // statements before it.
 type lazyRow struct {
 	t    *Tx
-	ctx  context.Context // The context of a call QueryRow(…).Scan(…), which is as long as the row is used.
+	ctx  context.Context
 	sql  string
 	args []any
 }

@@ -11,7 +11,7 @@ import (
 type Column[T any] struct {
 	Name   string
 	Array  string // The Postgres type of the array parameter with the column's values, such as uuid[].
-	Cast   string // A cast such as ::jsonb, for a column whose type has no array parameter.
+	Cast   string // A cast of the column's values such as ::jsonb, for a type that has no array parameter.
 	Values func([]T) any
 }
 

@@ -76,7 +76,7 @@ const (
 	oldestMail = `SELECT greatest(0, extract(epoch FROM clock_timestamp() - due_at))::float8 FROM mails
 		WHERE sent_at IS NULL AND failed_at IS NULL ORDER BY due_at LIMIT 1`
 
-	// Collections that are not paid are few, and the index contains no others.
+	// Collections that are not paid are few, and their index contains no others.
 	countCollections = `SELECT state, count(*) FROM collections WHERE state <> 'paid' GROUP BY state`
 	countPaid        = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'collections_paid'::regclass)
 		FROM (SELECT FROM collections WHERE state = 'paid' ORDER BY payment_id LIMIT $1) AS few`
@@ -89,7 +89,7 @@ const (
 	countConnections = `SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
 		current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
 		- coalesce(current_setting('reserved_connections', true), '0')::integer`
-	// The dead rows of deliveries are added up over the table's partitions.
+	// The table of deliveries is partitioned, so the dead rows of its partitions are added up.
 	countDead = `SELECT coalesce(p.relname, c.relname)::text, sum(s.n_dead_tup)::bigint
 		FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
 		LEFT JOIN pg_class p ON p.oid = i.inhparent

@@ -45,7 +45,8 @@ func (s *Store) Due(ctx context.Context, horizon time.Duration) (webhookports.Du
 		return due, pg.Translate(err)
 	}
 	due.Urgent = tests || expired
-	s.leased.set(struct{}{}, 1, !(full && expired)) // ClaimUrgent then starts at the beginning of the index too.
+	// After this, ClaimUrgent too scans the ended leases from the beginning of their index.
+	s.leased.set(struct{}{}, 1, !(full && expired))
 	return due, nil
 }
 

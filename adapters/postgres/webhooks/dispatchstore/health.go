@@ -16,9 +16,9 @@ import (
 
 // ends holds the last attempts to POST to an endpoint among the outcomes of a batch.
 type ends struct {
-	// The times at which the last success and the last failure ended; zero if there was none.
+	// The times at which the last successful and the last failed POST to the endpoint ended; zero if there was none.
 	success, failure time.Time
-	of               webhook.Attempt // The attempt of the batch that failed last.
+	of               webhook.Attempt // The last POST to the endpoint that failed.
 }
 
 func (e *ends) add(a webhook.Attempt) {
@@ -59,7 +59,7 @@ func adjustHealth(
 			}
 		}
 		health[sub.ID] = h
-		var since time.Time // The time of a change of state; zero if the state did not change.
+		var since time.Time // The time at which the endpoint's state changed; zero if it did not change.
 		if h.State(sub.Enabled) != sub.Health.State(sub.Enabled) {
 			since = now
 		}

@@ -15,15 +15,17 @@ import (
 type outboxWatermark struct {
 	mu  sync.Mutex
 	low int64
-	// The time of the last relay from the beginning of the outbox, which is a safety net, as in watermarks.
+	// The time at which a relay last began at the beginning of the outbox. Such a relay is a safety net, as in
+	// watermarks.
 	full  time.Time
-	asked time.Time // The time of the last query from the beginning of the outbox.
+	asked time.Time // The time of the last query whether the outbox has rows that began at its beginning.
 	// The number of connections that the pool had made. A new connection may lead to a server that was restored or
 	// promoted.
 	conns int64
-	drawn int64 // The last position in the outbox that a transaction had drawn before an earlier query.
+	drawn int64 // The last position in the outbox that transactions had drawn before an earlier query.
 
-	mark int64 // The watermark low becomes mark when the transactions below xid have ended; 0 means none.
+	// The low watermark becomes mark once all transactions below the transaction id xid have ended; 0 means no mark.
+	mark int64
 	xid  int64
 }
 
@@ -31,10 +33,11 @@ type outboxWatermark struct {
 type outboxView struct {
 	from int64
 	// The last position in the outbox that was drawn, as read before the query's snapshot; 0 if unknown.
-	drawn      int64
-	first      int64 // The position of the first row that the query of the outbox found; below 0 if there is none.
-	last       int64 // The last position in the outbox that was drawn, as read after the query's snapshot.
-	xmin, xmax int64 // The snapshot's bounds: transactions below xmin have ended, and none from xmax on had begun.
+	drawn int64
+	first int64 // The position of the first row that the query of the outbox found; below 0 if there is none.
+	last  int64 // The last position in the outbox that was drawn, as read after the query's snapshot.
+	// The bounds of the query's snapshot: transactions below xmin had ended, and none from xmax on had begun.
+	xmin, xmax int64
 }
 
 // look begins a query of the outbox and returns from which position it starts. conns is the number of connections
@@ -57,7 +60,7 @@ func (w *outboxWatermark) look(conns int64) outboxView {
 func (w *outboxWatermark) saw(v outboxView) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if v.last < w.drawn { // The database is now another server, or has another history.
+	if v.last < w.drawn { // A lower position means that the database is another server, or has another history.
 		w.forget()
 	}
 	if v.first >= 0 && v.first < w.low {
@@ -70,7 +73,8 @@ func (w *outboxWatermark) saw(v outboxView) {
 		w.low, w.mark = max(w.low, w.mark), 0
 	}
 	if w.mark == 0 && v.drawn > 0 {
-		w.mark, w.xid = v.drawn+1, v.xmax // A transaction from v.xmax on draws only positions above v.drawn.
+		// Transactions that begin after the query's snapshot draw only positions above v.drawn.
+		w.mark, w.xid = v.drawn+1, v.xmax
 	}
 	w.drawn = v.last
 }

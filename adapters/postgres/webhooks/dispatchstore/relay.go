@@ -91,7 +91,7 @@ func insertEvents(t *pg.Tx, events []ports.Event) {
 			string(e.Data), e.CreatedAt
 		numbers[i] = e.Sequence
 	}
-	// The statement fails for an event that is in the feed already. Skipping such an event would leave a gap in the
+	// The statement fails for an event that is in the feed already, since skipping the event would leave a gap in the
 	// numbers.
 	t.Queue(`INSERT INTO events (id, partner_id, name, deposit_id, data, created_at, sequence)
 		SELECT e.id, e.partner_id, e.name, nullif(e.deposit_id, '00000000-0000-0000-0000-000000000000'), e.data, e.created_at,

@@ -14,10 +14,11 @@ import (
 // any earlier read: Relay locks each subscription that it reads until its commit, so a change of the subscription
 // commits after the read and takes effect webhook.Freshness later.
 type relayedMemory struct {
-	mu          sync.Mutex
-	now, before map[claimKey]relayedDelivery // The kept deliveries of the last seconds: newer ones and older ones.
-	turned      time.Time                    // The time at which the newer deliveries became the older ones.
-	// The claims of relays whose transaction is committing, which workers wait for.
+	mu sync.Mutex
+	// Deliveries that relays of the last seconds claimed: newer ones and older ones.
+	now, before map[claimKey]relayedDelivery
+	turned      time.Time // The time at which the newer relayed deliveries became the older ones.
+	// Claims of relays whose transaction is committing. Workers wait for its end.
 	open map[claimKey]*filing
 }
 
@@ -48,7 +49,7 @@ type target struct {
 type filing struct {
 	claims []webhookports.Claim
 	ended  chan struct{}
-	// The claims that were committed. The field is set before the channel ended is closed.
+	// The claims of the relay that were committed. The field is set before the channel ended is closed.
 	filed map[claimKey]struct{}
 }
 

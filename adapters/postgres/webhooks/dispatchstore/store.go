@@ -25,8 +25,10 @@ type Store struct {
 
 	relayed relayedMemory
 	outbox  outboxWatermark
-	waiting watermarks[id.ID, time.Time] // The watermarks of waiting deliveries: due_at, for each subscription.
-	// The watermark of leased deliveries: 0 means all of them, 1 those whose lease ended within expiredSpan.
+	// For each subscription, the low watermark (due_at) of its waiting deliveries.
+	waiting watermarks[id.ID, time.Time]
+	// Where the scan of leased deliveries starts: 0 means at all of them, 1 at those whose lease ended within
+	// expiredSpan.
 	leased watermarks[struct{}, int]
 }
 

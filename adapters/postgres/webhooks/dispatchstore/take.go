@@ -61,9 +61,9 @@ const widerLook = 32
 // batch is the part of the outbox that a relay processes in one transaction.
 type batch struct {
 	events        []ports.Event // The events that the relay took, in the order of the outbox.
-	last          lastNumbers   // The last event numbers of the locked feeds.
+	last          lastNumbers   // The last event number of each feed that the relay has locked.
 	subscriptions []webhookports.Subscription
-	targets       map[id.ID]target // What deliveries need to know about each subscription, by the subscription's id.
+	targets       map[id.ID]target // What deliveries need of their subscription, by the subscription's id.
 	readAt        time.Time        // A time just before the relay read the subscriptions.
 }
 

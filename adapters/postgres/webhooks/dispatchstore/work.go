@@ -32,7 +32,7 @@ func (s *Store) Load(ctx context.Context, claims []webhookports.Claim) ([]webhoo
 	if len(asked) == 0 {
 		return out, nil
 	}
-	// A commit of the relay may take longer than webhook.Freshness; the claims are only readable after it.
+	// The claims can be read only after the relay's commit, which may take longer than webhook.Freshness.
 	s.relayed.await(asked)
 	found, err := s.read(ctx, asked)
 	if err != nil {
@@ -183,7 +183,7 @@ func record(batch queuer, outcomes []webhookports.Outcome, settled *[]bool) {
 }
 
 func (s *Store) Release(ctx context.Context, claims []webhookports.Claim) error {
-	s.relayed.await(claims) // A claim that is not committed yet cannot be released.
+	s.relayed.await(claims) // A claim that a relay has not committed yet cannot be released.
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	subs, ids, seqs := columns(claims)
@@ -217,8 +217,8 @@ func (s *Store) Disable(ctx context.Context, subscriptionID id.ID) error {
 			subscriptionID)
 		notice(t, subscriptionID, webhook.NoticeDisabled, since)
 		if err := t.Flush(ctx); err != nil {
-			// The statements are flushed before the commit, because parking many deliveries may take longer than a
-			// commit may.
+			// The statements are flushed before the commit, because parking many deliveries may take longer than a commit
+			// may.
 			return err
 		}
 		return t.Commit(ctx)
