@@ -186,7 +186,8 @@ type bounded struct {
 	yields bool
 }
 
-// take waits until the channel has room for this file's value, or until the caller's context ends.
+// take waits until this file may be cleaned, or its picture held in memory: until the channel has room for the
+// file's value. It gives up when the caller's context ends.
 func (b *bounded) take(right chan struct{}) error {
 	select {
 	case right <- struct{}{}:

@@ -119,8 +119,8 @@ func (l *Limiter) ask(c *counting) {
 	}
 }
 
-// tell makes Redis count the requests that only this process has counted. All given tallies must be of the same
-// key.
+// tell makes Redis count the requests that only this process has counted. All given local counts (tallies) must be
+// of the same key.
 func (l *Limiter) tell(untold []*tally) {
 	c := &counting{ctx: context.Background()}
 	for _, t := range untold {
@@ -184,7 +184,7 @@ type counting struct {
 	err   error
 }
 
-// untold returns how many of the earlier requests Redis did not count.
+// untold returns how many of the earlier, locally counted requests Redis did not count.
 func (c *counting) untold() (n int) {
 	for _, t := range c.tells {
 		if t.cmd == nil || t.cmd.Err() != nil {

@@ -39,7 +39,7 @@ func (s *share) close(now time.Time) {
 	}
 }
 
-// advance moves to the present slot and frees the bytes of slots whose responses have expired.
+// advance moves to the present slot of time and frees the bytes of slots whose cached responses have expired.
 func (s *share) advance(now time.Time) {
 	present := now.UnixNano() / int64(cachedFor/shareSlots)
 	for n := 0; s.slot < present && n < len(s.slots); n++ {

@@ -35,7 +35,7 @@ type tallies struct {
 	untold []*tally
 }
 
-// tally holds what a process has counted under one rate limit since the last reply of Redis.
+// tally holds what a process has counted under one rate limit since the last reply of Redis (a local count).
 type tally struct {
 	rule ports.LimitRule
 	left int // Requests that the rate limit has left according to the last reply of Redis.
@@ -59,7 +59,7 @@ func tallied(rules []ports.LimitRule) bool {
 	return true
 }
 
-// of returns the tallies of rate limits, and creates those that are missing.
+// of returns the local counts (tallies) of rate limits, and creates those that are missing.
 func (s *tallies) of(rules []ports.LimitRule) []*tally {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ func (s *tallies) count(all []*tally) (d ports.LimitDecision, counted bool) {
 	return d, true
 }
 
-// asks reserves room in the tallies for a request that is being counted in Redis. learn ends the reservation.
+// asks reserves room in the local counts for a request that is being counted in Redis. learn ends the reservation.
 func (s *tallies) asks(c *counting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,7 +25,7 @@ type attempt struct {
 	refusal  paymentports.Refusal
 }
 
-// payment returns the answer to an attempt that was refused.
+// payment returns the state of a collection whose attempt to charge the card was refused.
 func (a *attempt) payment(known *record) paymentports.ProviderPayment {
 	return paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: known.ref(), Failure: a.failure,
 		Refusal: a.refusal}

@@ -102,7 +102,8 @@ func (p *Provider) closedOrPaid(ctx context.Context, known *record) (paymentport
 	return p.answer(ctx, known)
 }
 
-// answered returns the first answer to an attempt again, unless the tenant has paid on a page since.
+// answered returns the first answer to an attempt to charge the card again, unless the tenant has paid on a page
+// since.
 func (p *Provider) answered(ctx context.Context, known *record, o *item,
 	a *attempt) (paymentports.ProviderPayment, bool, error) {
 	if o != nil && o.kind == page {
@@ -290,7 +291,7 @@ func (p *Provider) wasted(ctx context.Context, known *record, o *item,
 	return out, false, p.store.try(ctx, known.id, a)
 }
 
-// refuse stores the refusal of an attempt and returns the attempt's answer.
+// refuse stores the refusal of an attempt to charge the card and returns the attempt's answer.
 func (p *Provider) refuse(ctx context.Context, known *record, a attempt) (paymentports.ProviderPayment, error) {
 	if a.try == 0 {
 		a.try, a.sentAt = 1, p.clock.Now()

@@ -73,7 +73,7 @@ type item struct {
 // nameOf returns the name of a page or intent in its metadata at Stripe: kind and number, such as page:1.
 func nameOf(kind string, number int) string { return kind + ":" + strconv.Itoa(number) }
 
-// next returns the number of the payment's next page or intent.
+// next returns the number of the payment's next page or intent at Stripe.
 func (r *record) next(kind string) int {
 	n := 1
 	for _, o := range r.objects {

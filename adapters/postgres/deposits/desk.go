@@ -61,7 +61,7 @@ func (s Desk) DeskDeposits(ctx context.Context, f depositports.DeskFilter,
 		}, f.Place)
 }
 
-// narrowed returns the filter with only the statuses that all its parts permit, and reports whether any is left.
+// narrowed returns a filter of deposits with only the statuses that all its parts permit, and whether any is left.
 func narrowed(f depositports.DeskFilter) (depositports.DeskFilter, bool) {
 	leave := func(statuses []deposit.Status) {
 		if len(f.Statuses) == 0 {

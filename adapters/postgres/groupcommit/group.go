@@ -207,7 +207,7 @@ func locked(found ports.Found, d *deposit.Deposit) bool {
 		(d.ClientID.IsZero() || (found.Client != nil && found.Client.ID == d.ClientID))
 }
 
-// write sends the writes of all decided changes, and COMMIT, in a single round trip.
+// write sends the writes of all decided changes of a group commit, and COMMIT, in a single round trip.
 func (g *group) write(ctx context.Context) error {
 	var all rows
 	for _, p := range g.changes {
@@ -246,7 +246,7 @@ type rows struct {
 	responses []platform.KeyedResponse
 }
 
-// add adds all writes of a change to the group's rows. On an error it adds none.
+// add adds all writes of a change to the rows of the group commit. On an error it adds none.
 func (r *rows) add(p *pending, sealer pg.Sealer) error {
 	if p.writes.Response != nil {
 		response := platform.KeyedResponse{Key: *p.Needs.Key, Response: *p.writes.Response}
@@ -273,7 +273,7 @@ func (r *rows) none() bool {
 	return len(r.inserts)+len(r.moves)+len(r.events)+len(r.responses) == 0
 }
 
-// queue queues one statement for each kind of row that the group writes.
+// queue queues one SQL statement for each kind of row that the group commit writes.
 func (r *rows) queue(t *pg.Tx, sealer pg.Sealer) error {
 	if len(r.inserts) > 0 {
 		if err := deposits.InsertDeposits(t, sealer, r.inserts); err != nil {

@@ -36,12 +36,12 @@ type List struct {
 	Back     bool // Whether the list is read from the cursor on to newer rows (true) or to older ones (false).
 }
 
-// Where adds a condition that the index of the list answers, so that other rows are not read.
+// Where adds a condition to the list's query that the index of the list answers, so that other rows are not read.
 func (l *List) Where(condition string, args ...any) {
 	l.within = append(l.within, l.numbered(condition, args))
 }
 
-// Filter adds a condition that is checked on each row that is read.
+// Filter adds a condition to the list's query that is checked on each row that is read.
 func (l *List) Filter(condition string, args ...any) {
 	l.Fits = append(l.Fits, l.numbered(condition, args))
 }

@@ -56,7 +56,7 @@ func (w *outboxWatermark) look(conns int64) outboxView {
 	return v
 }
 
-// saw raises the watermark of the outbox after a query.
+// saw raises the low watermark of the outbox by the result of a query of the outbox.
 func (w *outboxWatermark) saw(v outboxView) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -97,8 +97,8 @@ func (w *outboxWatermark) ask() int64 {
 	return w.low
 }
 
-// answered stores the result of that query: if it found rows below the watermark, the next relay starts at the
-// beginning of the outbox.
+// answered stores whether a query of the outbox found rows: if it found some below the watermark, the next relay
+// starts at the beginning of the outbox.
 func (w *outboxWatermark) answered(from int64, pending bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -80,8 +80,8 @@ func (f *filing) await(k claimKey) func() bool {
 	}
 }
 
-// keep stores the claimed deliveries of a relay that is about to commit. readAt is a time before the relay read the
-// subscriptions.
+// keep stores the claimed deliveries of a relay that is about to commit in memory. readAt is a time before the
+// relay read the subscriptions.
 func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports.Delivery,
 	subscriptions []webhookports.Subscription, targets map[id.ID]target, readAt time.Time,
 	lease time.Duration) *filing {
@@ -117,7 +117,7 @@ func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports
 	return f
 }
 
-// turn drops kept deliveries of relays that are no longer fresh.
+// turn drops relayed deliveries from memory that are no longer fresh.
 func (m *relayedMemory) turn(now time.Time) {
 	if m.now != nil && now.Sub(m.turned) < webhook.Freshness {
 		return
@@ -125,8 +125,8 @@ func (m *relayedMemory) turn(now time.Time) {
 	m.before, m.now, m.turned = m.now, map[claimKey]relayedDelivery{}, now
 }
 
-// take returns a kept delivery that is still fresh, and drops it: a further load of the delivery queries the
-// database.
+// take returns a relayed delivery from memory if it is still fresh, and drops it: a further load of the delivery
+// queries the database.
 func (m *relayedMemory) take(c webhookports.Claim) (d relayedDelivery, found bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -153,7 +153,7 @@ func (m *relayedMemory) await(claims []webhookports.Claim) {
 	}
 }
 
-// forget drops the kept deliveries of claims that became stale.
+// forget drops relayed deliveries from memory whose claims became stale.
 func (m *relayedMemory) forget(claims []webhookports.Claim) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
