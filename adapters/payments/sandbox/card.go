@@ -8,8 +8,8 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Card numbers and failure codes of the sandbox: test cards whose payments always end the same way (pages.md,
-// "Sandbox").
+// Card numbers and failure codes of the sandbox. Payments with its test cards always end the same way
+// (pages.md, "Sandbox").
 const (
 	goodCard = "4242424242424242"
 	badCard  = "4000000000000002"

@@ -1,6 +1,6 @@
 // Package migrations holds the migrations of the database schema and applies them. Only `admin migrate up`, the
-// sandbox and the tests migrate a database; http and dispatcher wait until the schema is new enough (operations.md,
-// "Processes").
+// sandbox and the tests migrate a database; http and dispatcher wait for a schema that is new enough
+// (operations.md, "Processes").
 package migrations
 
 import (
