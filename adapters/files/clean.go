@@ -1,9 +1,9 @@
-// Package files reads files that people sent (depositports.FileCleaner). A picture is decoded and written anew, upright
-// and without its metadata; so nothing of the sent bytes is left but the pixels. A PDF is checked for its frame alone
-// and kept as it is.
+// Package files cleans the pictures and PDFs that people upload to a deposit (depositports.FileCleaner). A picture
+// is decoded and encoded again, upright and without its metadata, so nothing of the uploaded bytes is left but the
+// pixels. Of a PDF only the beginning and the end are checked; its bytes are kept as they are.
 //
 // Time and memory of each file are bounded. A process cleans at most two files at once: one large picture, and one
-// other file. A PNG may take long but needs little memory, so its reader passes the turn to others between two reads.
+// other file. A PNG may take long but needs little memory, so between two reads of a PNG other files may go first.
 package files
 
 import (
@@ -23,26 +23,32 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// Bounds of a file (pages.md, "Files of a deposit").
+// Bounds of an uploaded file (pages.md, "Files of a deposit").
 const (
-	readFor   = 10 * time.Second
-	maxMemory = 160 << 20 // bytes; a progressive JPEG of it has coefficients of 128 MB
-	small     = 20 << 20  // bytes of a picture that passes a large one: a photo of 12 megapixels
+	readFor = 10 * time.Second
+	// The most bytes of memory for one picture. A progressive JPEG of that size has coefficients of 128 MB.
+	maxMemory = 160 << 20
+	// The bytes of memory above which a picture counts as large and waits for another large one; a photo of 12
+	// megapixels stays below.
+	small = 20 << 20
 )
 
-// Cleaner implements depositports.FileCleaner.
+// Cleaner cleans uploaded files. A second file of the same kind (large picture, or any other) waits for the first.
 type Cleaner struct {
-	turn    chan struct{} // holds the right to read a file that is no large picture
-	large   chan struct{} // holds the right to the memory of a large picture
+	// Channel of size 1: whoever has put a value in may read a file that is not a large picture.
+	turn    chan struct{}
+	large   chan struct{} // Channel of size 1: whoever has put a value in may hold a large picture in memory.
 	readFor time.Duration
 }
 
-// New makes a cleaner. A process has one.
+// New makes a cleaner of uploaded files. A process needs one only, since a cleaner bounds how many files are
+// cleaned at once.
 func New() *Cleaner {
 	return &Cleaner{turn: make(chan struct{}, 1), large: make(chan struct{}, 1), readFor: readFor}
 }
 
-// Clean implements depositports.FileCleaner.
+// Clean returns a cleaned copy of an uploaded file in a temporary file. Returns a refusal of package evidence for a
+// file that is damaged, too large, or of an unknown type.
 func (c *Cleaner) Clean(ctx context.Context, sent io.ReadSeeker, size int64) (depositports.CleanFile, error) {
 	out, err := newScratch()
 	if err != nil {
@@ -73,7 +79,7 @@ func CheckScratch() error {
 	return f.Close()
 }
 
-// newScratch makes a file without a name, which ends with the process at the latest.
+// newScratch makes a temporary file that has no name any more, so that the system deletes it when the process ends.
 func newScratch() (*os.File, error) {
 	f, err := os.CreateTemp("", "deposit-file-*")
 	if err != nil {
@@ -86,10 +92,11 @@ func newScratch() (*os.File, error) {
 	return f, nil
 }
 
-// errOwn marks an error of this machine: the sent file is not to blame.
+// errOwn marks an error of this machine's temporary directory: the uploaded file is not to blame.
 var errOwn = errors.New("files: scratch")
 
-// verdict makes a refusal of every error that the sent file caused.
+// verdict turns an error of cleaning into the caller's error: service_unavailable where the caller's context ended,
+// the error itself where this machine is to blame, and otherwise evidence.ErrDamaged.
 func verdict(ctx context.Context, err error) error {
 	var refused *fault.Error
 	switch {
@@ -103,7 +110,7 @@ func verdict(ctx context.Context, err error) error {
 	return evidence.ErrDamaged.Because(err)
 }
 
-// write writes the sent file anew, and tells its type.
+// write writes the cleaned copy of an uploaded file to out and returns the type of the copy.
 func (c *Cleaner) write(ctx context.Context, out *os.File, sent io.ReadSeeker,
 	size int64) (kept evidence.Type, err error) {
 	head := make([]byte, evidence.HeaderBytes)
@@ -122,7 +129,7 @@ func (c *Cleaner) write(ctx context.Context, out *os.File, sent io.ReadSeeker,
 		return "", err
 	}
 	defer func() {
-		if v := recover(); v != nil { // a decoder met bytes that it does not expect
+		if v := recover(); v != nil { // The decoders of pictures panic on bytes that they do not expect.
 			err = fmt.Errorf("files: decoder: %v", v)
 		}
 	}()
@@ -150,7 +157,7 @@ func (c *Cleaner) write(ctx context.Context, out *os.File, sent io.ReadSeeker,
 	return kept, err
 }
 
-// source is the sent file: its reader is bounded.
+// source is the uploaded file as decoders read it: reads are limited in size and time, seeks are not.
 type source struct {
 	*bounded
 	io.Seeker
@@ -161,22 +168,26 @@ func (s source) rewind() error {
 	return err
 }
 
-// piece is the most that a decoder gets at once, in bytes: those of a compressed picture can be the work of seconds.
+// piece is the most bytes that a decoder of a picture gets by one read. More compressed bytes could keep a decoder
+// busy for seconds, in which its time limit is not checked.
 const piece = 128
 
-// bounded ends a decoder after its time, and one whose caller is gone: decoders know no context, and come back for
-// bytes.
+// bounded wraps the reader and the writer of a picture's decoder. It fails them after the file's time limit and
+// when the caller's context ends: decoders take no context, but come back to read more bytes.
 type bounded struct {
 	*Cleaner
-	ctx    context.Context // of one call of Clean
-	until  time.Time
-	from   io.Reader
-	to     io.Writer
-	right  chan struct{} // turn or large
-	yields bool          // the turn, between two reads
+	ctx   context.Context
+	until time.Time
+	from  io.Reader
+	to    io.Writer
+	// The channel of the Cleaner, turn or large, into which this file has put a value while it is cleaned.
+	right chan struct{}
+	// Whether other files may be cleaned between two reads of this file: true for a PNG, otherwise false.
+	yields bool
 }
 
-// take waits for a right.
+// take waits until this file may be cleaned, or its picture held in memory: until the channel has room for the
+// file's value. It gives up when the caller's context ends.
 func (b *bounded) take(right chan struct{}) error {
 	select {
 	case right <- struct{}{}:
@@ -194,7 +205,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return b.from.Read(p[:min(len(p), piece)])
 }
 
-// Write marks errors of the scratch file.
+// Write writes to the temporary file and marks a failure with errOwn.
 func (b *bounded) Write(p []byte) (int, error) {
 	if err := b.check(); err != nil {
 		return 0, err
@@ -206,12 +217,13 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// check returns evidence.ErrHeavy after the time of the file, in which the turns of others do not count.
+// check returns evidence.ErrHeavy once the file's time limit has passed, and the context's error once the caller's
+// context has ended. The time in which other files had their turn does not count.
 func (b *bounded) check() error {
 	if b.yields {
 		begun := time.Now()
 		<-b.turn
-		b.turn <- struct{}{} // those who wait for it come first
+		b.turn <- struct{}{} // Other files that wait for their turn to be cleaned go first.
 		b.until = b.until.Add(time.Since(begun))
 	}
 	if time.Now().After(b.until) {
@@ -220,9 +232,9 @@ func (b *bounded) check() error {
 	return b.ctx.Err()
 }
 
-// enter waits until the process may use so many bytes for the picture. A large picture gives up its turn for good: a
-// decoder may compute for seconds without a read, as at the end of a progressive JPEG, and could not yield meanwhile.
-// Returns evidence.ErrHeavy for more than maxMemory.
+// enter waits until the process may use so many bytes of memory for a picture. A large picture gives up its turn
+// among small files for good: a decoder may compute for seconds without a read, as at the end of a progressive
+// JPEG, and could not let others go first meanwhile. Returns evidence.ErrHeavy for more than maxMemory.
 func (b *bounded) enter(bytes int) error {
 	if bytes > maxMemory {
 		return evidence.ErrHeavy
@@ -233,7 +245,7 @@ func (b *bounded) enter(bytes int) error {
 	begun := time.Now()
 	<-b.turn
 	if err := b.take(b.large); err != nil {
-		b.turn <- struct{}{} // to be given back at the end
+		b.turn <- struct{}{}
 		return err
 	}
 	addLarge(1)
@@ -248,19 +260,20 @@ func (b *bounded) leave() {
 	<-b.right
 }
 
-// The process beside a large picture (ADR 0024). Two threads (GOMAXPROCS) are added, one for the decoder and one for
-// the garbage collector: without them, requests wait for the decoder's time slices of 10 ms. The collector runs after
-// 10 % of new garbage: with the percentage of the process, the garbage of requests could grow to twice the picture.
+// Settings of the Go runtime while the process decodes a large picture (ADR 0024). Two threads (GOMAXPROCS) are
+// added, one for the decoder and one for the garbage collector: without them, requests wait for the decoder's time
+// slices of 10 ms. The collector runs after 10 % of new garbage: at its usual percentage, the garbage of requests
+// could grow to twice the size of the picture.
 const (
 	threadsBeside   = 2
 	gcPercentBeside = 10
 )
 
-// largePictures are those in memory, also of other cleaners.
+// largePictures counts the large pictures in the memory of the process, over all cleaners.
 var largePictures struct {
 	sync.Mutex
 	count     int
-	gcPercent int // without them
+	gcPercent int // The garbage collector's percentage (GOGC) to restore when no large picture is left.
 }
 
 func addLarge(n int) {
@@ -275,7 +288,8 @@ func addLarge(n int) {
 	}
 }
 
-// checkSize refuses a picture by the size that its header tells, before a pixel is decoded.
+// checkSize returns evidence.ErrPixels or evidence.ErrDamaged for an impossible width or height in a picture's
+// header, before any pixel is decoded.
 func checkSize(width, height int) error {
 	if width <= 0 || height <= 0 {
 		return evidence.ErrDamaged
@@ -286,7 +300,8 @@ func checkSize(width, height int) error {
 	return nil
 }
 
-// largePicture is the number of pixels from which the memory of a picture is given back to the system at once.
+// largePicture is the number of pixels above which the memory of a picture is returned to the operating system at
+// once.
 const largePicture = 4_000_000
 
 func giveBack(width, height int) {

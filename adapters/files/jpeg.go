@@ -11,7 +11,8 @@ import (
 	"partnerdeposits/core/evidence"
 )
 
-// quality of JPEGs that are written anew: the loss is not visible, and sizes stay near those of cameras.
+// quality is the JPEG quality of cleaned pictures: the loss is not visible, and file sizes stay near those of
+// cameras.
 const quality = 90
 
 func writeJPEG(w io.Writer, from source) (evidence.Type, error) {
@@ -42,7 +43,8 @@ func encodeJPEG(w io.Writer, picture image.Image) error {
 
 var exifMark = "Exif\x00\x00"
 
-// orientationOfExif reads the tag 0x0112 of the first directory; false if there is none.
+// orientationOfExif reads the orientation (tag 0x0112) from the first directory of an Exif segment; false means
+// that there is none.
 func orientationOfExif(segment []byte) (int, bool) {
 	if len(segment) < len(exifMark)+8 || string(segment[:len(exifMark)]) != exifMark {
 		return 0, false

@@ -9,8 +9,8 @@ import (
 	"partnerdeposits/core/evidence"
 )
 
-// Bounds of a JPEG (pages.md, "Files of a deposit"). A scan of a few bytes makes a decoder visit every block of the
-// picture.
+// Bounds of a JPEG (pages.md, "Files of a deposit"). The number of scans is bounded because a scan of a few bytes
+// makes the decoder visit every block of the picture.
 const (
 	maxScans      = 64
 	maxComponents = 4
@@ -20,7 +20,7 @@ const (
 const (
 	markBaseline    = 0xc0
 	markProgressive = 0xc2
-	markRestart     = 0xd0 // and the seven after it
+	markRestart     = 0xd0 // The first of the eight restart markers of a JPEG, 0xd0 to 0xd7.
 	markEnd         = 0xd9
 	markScan        = 0xda
 	markExif        = 0xe1
@@ -29,20 +29,24 @@ const (
 
 var errJPEG = errors.New("files: no sound JPEG")
 
-// jpegFrame is what the markers of a JPEG tell before a pixel is decoded.
+// jpegFrame holds what the markers of a JPEG say about the picture before any pixel is decoded.
 type jpegFrame struct {
 	width, height int
-	samples       int // of all components, in whole blocks
+	samples       int // Number of samples of all components of the JPEG, rounded up to whole blocks.
 	components    int
-	progressive   bool // the decoder keeps a coefficient of 4 bytes for each sample
-	rgb           bool // the components may be other than YCbCr
-	scans, turn   int
+	// Whether the JPEG is progressive (true), for which the decoder also keeps a coefficient of 4 bytes for each
+	// sample, or not (false).
+	progressive bool
+	// Whether the JPEG's components may be something else than YCbCr, such as RGB (true), or are YCbCr (false).
+	rgb         bool
+	scans, turn int
 }
 
-// walkJPEG reads the markers up to the end of the picture, as the decoder finds them. Returns evidence.ErrHeavy.
+// walkJPEG reads the markers of a JPEG up to the end of the picture, in the decoder's order. Returns
+// evidence.ErrHeavy for a picture with too many scans or components.
 func walkJPEG(r *bufio.Reader) (jpegFrame, error) {
 	f := jpegFrame{}
-	if _, err := r.Discard(2); err != nil { // the mark of JPEG
+	if _, err := r.Discard(2); err != nil { // The first two bytes are the signature of a JPEG and are skipped.
 		return f, err
 	}
 	for {
@@ -60,7 +64,7 @@ func walkJPEG(r *bufio.Reader) (jpegFrame, error) {
 	}
 }
 
-// nextMarker skips pixels, restarts and fill bytes.
+// nextMarker returns the next marker of a JPEG; it skips pixels, restart markers and fill bytes.
 func nextMarker(r *bufio.Reader) (byte, error) {
 	for {
 		if _, err := r.ReadSlice(0xff); errors.Is(err, bufio.ErrBufferFull) {
@@ -109,7 +113,8 @@ func (f *jpegFrame) read(marker byte, segment []byte) error {
 	return nil
 }
 
-// size reads the header of the frame: precision, height, width, and the identifier and the sampling of each component.
+// size reads the frame header of a JPEG: precision, height, width, and the identifier and the sampling of each
+// component.
 func (f *jpegFrame) size(segment []byte) error {
 	if len(segment) < 6 || f.components > 0 {
 		return errJPEG
@@ -130,7 +135,7 @@ func (f *jpegFrame) size(segment []byte) error {
 	for at := 7; at < len(segment); at += 3 {
 		blocks += int(segment[at]>>4) * int(segment[at]&15)
 	}
-	if n == 1 { // its sampling means nothing
+	if n == 1 { // In a JPEG of one component the sampling factors mean nothing.
 		across, down, blocks = 1, 1, 1
 	}
 	if across == 0 || down == 0 {
@@ -142,13 +147,14 @@ func (f *jpegFrame) size(segment []byte) error {
 
 func ceil(a, b int) int { return (a + b - 1) / b }
 
-// memory is the number of bytes that the decoder takes.
+// memory returns the number of bytes of memory that the decoder of the JPEG needs.
 func (f *jpegFrame) memory() int {
 	bytes := f.samples
 	if f.progressive {
 		bytes += 4 * f.samples
 	}
-	if f.components == 4 || f.components == 3 && f.rgb { // written anew, as CMYK or RGBA
+	// A JPEG of four components, or of RGB, is copied by the decoder into a picture of CMYK or RGBA.
+	if f.components == 4 || f.components == 3 && f.rgb {
 		bytes += 4 * f.width * f.height
 	}
 	return bytes

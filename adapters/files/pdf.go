@@ -7,11 +7,11 @@ import (
 	"partnerdeposits/core/evidence"
 )
 
-// tail is where the end of a PDF is looked for, in bytes.
+// tail is the number of bytes at the end of a PDF in which its end mark is searched.
 const tail = 2 << 10
 
-// writePDF copies a PDF that has a beginning and an end. What is between is not read: a PDF is downloaded and never
-// shown by us.
+// writePDF copies a PDF that has a beginning and an end mark. The bytes between are not examined: the service
+// offers a PDF as a download and never displays it.
 func writePDF(w io.Writer, from source, size int64) error {
 	if _, err := from.Seek(max(0, size-tail), io.SeekStart); err != nil {
 		return err

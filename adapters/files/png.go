@@ -13,16 +13,17 @@ import (
 
 const (
 	pngMark  = "\x89PNG\r\n\x1a\n"
-	idatSize = 64 << 10 // bytes of a chunk of pixels that is written
-	maxAside = 768      // bytes of a palette, the largest chunk beside the pixels that is kept
-	hasty    = 64 << 20 // bytes of pixels from which they are packed fast rather than well
+	idatSize = 64 << 10 // The most bytes of a chunk of pixels (IDAT) in a PNG that is written.
+	// The most bytes of a PNG's palette, which is the largest chunk that is kept besides the pixels.
+	maxAside = 768
+	hasty    = 64 << 20 // The bytes of pixels above which a PNG is compressed fast rather than well.
 )
 
 var errPNG = errors.New("files: no sound PNG")
 
-// writePNG unpacks the pixels of a PNG and packs them anew, row by row, so that no picture is in memory. Of the chunks
-// only size, palette, transparency and pixels stay: texts, profiles, further pictures of an animation and bytes behind
-// the end are left out.
+// writePNG decompresses the pixels of a PNG and compresses them again, row by row, so that the picture is never
+// whole in memory. Only the chunks of size, palette, transparency and pixels are kept: texts, colour profiles,
+// further frames of an animation and bytes behind the end are dropped.
 func writePNG(w io.Writer, from source) error {
 	r := bufio.NewReaderSize(from, 64<<10)
 	var mark [len(pngMark)]byte
@@ -53,7 +54,7 @@ func writePNG(w io.Writer, from source) error {
 	return writeChunk(w, "IEND", nil)
 }
 
-// pngReader reads chunks. left is what is left of the present one.
+// pngReader reads the chunks of a PNG one after the other. left is the number of unread bytes of the present chunk.
 type pngReader struct {
 	r    *bufio.Reader
 	kind string
@@ -72,13 +73,13 @@ func (p *pngReader) next() error {
 	return nil
 }
 
-// skip leaves the rest of the chunk, and its checksum.
+// skip discards the rest of the present PNG chunk and its checksum.
 func (p *pngReader) skip() error {
 	_, err := p.r.Discard(int(p.left) + 4)
 	return err
 }
 
-// whole reads a small chunk and compares its checksum.
+// whole reads a small PNG chunk into memory and checks its checksum.
 func (p *pngReader) whole(most uint32) ([]byte, error) {
 	if p.left > most {
 		return nil, errPNG
@@ -104,7 +105,7 @@ func (p *pngReader) header() ([]byte, error) {
 	return p.whole(13)
 }
 
-// aside writes palette and transparency, and stops at the first chunk of pixels.
+// aside copies the palette and the transparency of a PNG to w, and stops at the first chunk of pixels.
 func (p *pngReader) aside(w io.Writer) error {
 	written := map[string]bool{}
 	for {
@@ -136,13 +137,14 @@ func (p *pngReader) aside(w io.Writer) error {
 	}
 }
 
-// Read implements io.Reader: the packed pixels, over all of their chunks.
+// Read reads the compressed pixels of a PNG as one stream, across its IDAT chunks.
 func (p *pngReader) Read(b []byte) (int, error) {
 	for p.left == 0 {
 		if p.kind != "IDAT" {
 			return 0, io.EOF
 		}
-		if _, err := p.r.Discard(4); err != nil { // zlib has a checksum of its own
+		// The checksum of the PNG chunk is not needed, since the zlib stream of the pixels has a checksum of its own.
+		if _, err := p.r.Discard(4); err != nil {
 			return 0, err
 		}
 		if err := p.next(); err != nil {
@@ -157,7 +159,7 @@ func (p *pngReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// pixels packs the rows of all passes anew. Each row begins with the number of its filter.
+// pixels decompresses the rows of a PNG and compresses them again. Each row begins with the number of its filter.
 func (p *pngReader) pixels(w io.Writer, passes []pass) error {
 	unpacked, err := zlib.NewReader(p)
 	if err != nil {
@@ -185,7 +187,8 @@ func (p *pngReader) pixels(w io.Writer, passes []pass) error {
 			}
 		}
 	}
-	if n, err := unpacked.Read(filter[:]); n != 0 || !errors.Is(err, io.EOF) { // also compares the checksum
+	// The last read of the compressed pixels also checks their zlib checksum.
+	if n, err := unpacked.Read(filter[:]); n != 0 || !errors.Is(err, io.EOF) {
 		return errPNG
 	}
 	if err := packed.Close(); err != nil {
@@ -205,7 +208,7 @@ func levelFor(passes []pass) int {
 	return zlib.DefaultCompression
 }
 
-// idats writes each call as a chunk of pixels.
+// idats is a writer that writes the bytes of each call as one IDAT chunk (compressed pixels) of a PNG.
 type idats struct{ w io.Writer }
 
 func (i idats) Write(b []byte) (int, error) { return len(b), writeChunk(i.w, "IDAT", b) }
@@ -221,23 +224,27 @@ func writeChunk(w io.Writer, kind string, data []byte) error {
 	return nil
 }
 
-// pass is a part of an interlaced picture, or the picture: rows of so many bytes, without the filter.
+// pass is one pass of an interlaced PNG, or the whole picture if it is not interlaced: its number of rows, and the
+// bytes of a row without the filter byte.
 type pass struct {
 	rows  int
 	bytes int64
 }
 
-// samples and depths of the kinds of colour (PNG, 11.2.1).
+// pngColours lists, for each colour type of a PNG, the samples of a pixel and the permitted bit depths (PNG,
+// 11.2.1).
 var pngColours = map[byte]struct {
 	samples int
 	depths  string
 }{0: {1, "\x01\x02\x04\x08\x10"}, 2: {3, "\x08\x10"}, 3: {1, "\x01\x02\x04\x08"}, 4: {2, "\x08\x10"},
 	6: {4, "\x08\x10"}}
 
-// adam7 are the first column, the first row and the steps of each pass.
+// adam7 lists the seven passes of an interlaced PNG: first column, first row, step between columns, step between
+// rows.
 var adam7 = [7][4]int{{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}}
 
-// passesOf reads a header. Returns evidence.ErrPixels.
+// passesOf returns the passes of pixels that a PNG has according to its header. Returns evidence.ErrPixels for a
+// picture with too many pixels.
 func passesOf(header []byte) ([]pass, error) {
 	width, height := binary.BigEndian.Uint32(header), binary.BigEndian.Uint32(header[4:])
 	if width > 1<<31-1 || height > 1<<31-1 {

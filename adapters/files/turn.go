@@ -8,7 +8,8 @@ import (
 	"os"
 )
 
-// upright turns a picture as its orientation (Exif, 1 to 8) tells. The memory of the picture is reused.
+// upright rotates and mirrors a picture according to its Exif orientation (1 to 8). The memory of the picture is
+// reused.
 func upright(picture image.Image, turn int) (image.Image, error) {
 	if turn <= 1 || turn > 8 {
 		return picture, nil
@@ -31,7 +32,7 @@ func upright(picture image.Image, turn int) (image.Image, error) {
 	default:
 		return nil, errors.New("files: a picture of an unknown kind")
 	}
-	// An orientation is a transposition, or none, and then mirrors.
+	// Every Exif orientation is made of a transposition (or none) followed by mirroring.
 	across := turn >= 5
 	horizontally := map[int]bool{2: true, 3: true, 6: true, 7: true}[turn]
 	vertically := map[int]bool{3: true, 4: true, 7: true, 8: true}[turn]
@@ -54,7 +55,7 @@ func upright(picture image.Image, turn int) (image.Image, error) {
 	return picture, nil
 }
 
-// transposeBounds gives the picture its new width and height.
+// transposeBounds swaps width and height in the picture's bounds.
 func transposeBounds(picture image.Image) {
 	turned := func(r *image.Rectangle) { *r = image.Rect(0, 0, r.Dy(), r.Dx()) }
 	ratio := func(p *image.YCbCr) {
@@ -82,8 +83,8 @@ func transposeBounds(picture image.Image) {
 	}
 }
 
-// planesOf gives luma and chroma. The rare ratios whose transposition has no name become 4:2:0, in which a JPEG is
-// written anyway.
+// planesOf returns the luma plane and the chroma planes of a picture. The rare subsampling ratios whose
+// transposition has no name (4:1:1, 4:1:0) are converted to 4:2:0, in which a JPEG is written anyway.
 func planesOf(p *image.YCbCr) []*plane {
 	w, h := p.Rect.Dx(), p.Rect.Dy()
 	if p.SubsampleRatio == image.YCbCrSubsampleRatio411 || p.SubsampleRatio == image.YCbCrSubsampleRatio410 {
@@ -98,7 +99,7 @@ func planesOf(p *image.YCbCr) []*plane {
 	case image.YCbCrSubsampleRatio420:
 		cw, ch = (w+1)/2, (h+1)/2
 	}
-	// Luma and chroma have strides of their own while they are turned.
+	// Cb and Cr share one stride in Go's picture. While the planes are transposed, each needs its own.
 	cr := p.CStride
 	return []*plane{{&p.Y, &p.YStride, w, h, 1}, {&p.Cb, &cr, cw, ch, 1}, {&p.Cr, &p.CStride, cw, ch, 1}}
 }
@@ -115,7 +116,7 @@ func halve(p *image.YCbCr) {
 	p.Cb, p.Cr, p.CStride, p.SubsampleRatio = cb, cr, w, image.YCbCrSubsampleRatio420
 }
 
-// plane is a rectangle of samples, each of so many bytes.
+// plane is a rectangle of samples, each of a fixed number of bytes, that is transposed and mirrored as one.
 type plane struct {
 	pix    *[]byte
 	stride *int
@@ -145,10 +146,12 @@ func (p *plane) swapRows() {
 	}
 }
 
-// columns are written together: a cache line holds so many bytes of a row.
+// columns is the number of columns that a transposition writes together: a cache line of 64 bytes holds that many
+// one-byte samples of a row.
 const columns = 64
 
-// transpose turns rows into columns by way of a file, so that a picture is in memory once.
+// transpose turns the rows of a plane into columns by way of a temporary file, so that the picture is in memory
+// only once.
 func (p *plane) transpose() error {
 	f, err := newScratch()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 var errWebP = errors.New("files: no sound WebP")
 
-// writeWebP writes a WebP as JPEG, or as PNG where it is lossless or transparent.
+// writeWebP writes a WebP picture as a JPEG, or as a PNG where the picture is lossless or transparent.
 func writeWebP(w io.Writer, from source, size int64) (evidence.Type, error) {
 	frame, err := readRIFF(from, size)
 	if err != nil {
@@ -44,19 +44,20 @@ func writeWebP(w io.Writer, from source, size int64) (evidence.Type, error) {
 	return evidence.PNG, png.Encode(w, picture)
 }
 
-// webpFrame is what the chunks of a WebP tell of its picture.
+// webpFrame holds what the chunks of a WebP say about its picture before any pixel is decoded.
 type webpFrame struct {
 	width, height, turn int
-	bytes               int // that the decoder takes for a pixel
+	bytes               int // Bytes of memory that the decoder needs for a pixel of the WebP picture.
 }
 
-// lossless is the number of bytes for a pixel of a lossless picture, whose colours may be written anew from an index.
+// lossless is the number of bytes of memory for a pixel of a lossless WebP: the decoder may copy the picture while
+// it resolves colours from an index.
 const lossless = 8
 
-// readRIFF walks through the chunks of a WebP. Every size that a chunk tells is checked: that of the canvas and that of
-// the pixels may differ. An animation is refused.
+// readRIFF reads the headers of a WebP's chunks. The size in every chunk is checked, because the canvas and the
+// pixels may give different sizes. Returns evidence.ErrType for an animation.
 func readRIFF(from source, size int64) (webpFrame, error) {
-	frame := webpFrame{turn: 1, bytes: 2} // 4:2:0
+	frame := webpFrame{turn: 1, bytes: 2} // A pixel of a WebP in 4:2:0 subsampling needs at most 2 bytes of memory.
 	for at := int64(12); at+8 <= size; {
 		if _, err := from.Seek(at, io.SeekStart); err != nil {
 			return frame, err
@@ -82,7 +83,7 @@ func (f *webpFrame) chunk(kind string, r io.Reader) error {
 	switch kind {
 	case "ANIM", "ANMF":
 		return evidence.ErrType
-	case "ALPH": // is read as a lossless picture of its own
+	case "ALPH": // The decoder of WebP reads the transparency as a lossless picture of its own.
 		f.bytes += lossless + 1
 	case "EXIF":
 		data, err := io.ReadAll(r)

@@ -1,4 +1,4 @@
-// Package mail sends mails over SMTP. Without a server it only logs them.
+// Package mail sends mails over SMTP. Without an SMTP server it only logs recipient and subject.
 package mail
 
 import (
@@ -22,10 +22,10 @@ import (
 )
 
 const (
-	// patience bounds the way to a server that is ready for a mail: connection, greeting, encryption, log-in.
+	// patience bounds the time until an SMTP server is ready for a mail: connection, greeting, encryption, log-in.
 	patience = 10 * time.Second
-	// delivery bounds the sending of the mail to a ready server. Servers that look for spam take time before they
-	// acknowledge a mail; an attempt that ends before the acknowledgement may send the mail twice.
+	// delivery bounds the time of sending a mail to an SMTP server that is ready. Servers that check for spam take
+	// time before they acknowledge a mail; if the attempt ends before the acknowledgement, the mail may be sent twice.
 	delivery = 2 * time.Minute
 )
 
@@ -53,7 +53,7 @@ func New(smtpURL, from string, log *slog.Logger) (ports.Mailer, error) {
 
 type logMailer struct{ log *slog.Logger }
 
-// Send implements ports.Mailer.
+// Send logs recipient and subject of a mail instead of sending the mail.
 func (l logMailer) Send(ctx context.Context, m ports.Mail) error {
 	l.log.InfoContext(ctx, "mail: not sent, because SMTP_URL is not set", "to", m.To, "subject", m.Subject)
 	return nil
@@ -64,10 +64,11 @@ type mailer struct {
 	from     *netmail.Address
 	patience time.Duration
 	delivery time.Duration
-	roots    *x509.CertPool // nil outside tests: the system's certificates
+	// Certificates that may sign the SMTP server's certificate; nil, as outside tests, means those of the system.
+	roots *x509.CertPool
 }
 
-// Send implements ports.Mailer. A mail that the server acknowledged counts as sent, even if the connection fails
+// Send sends a mail over SMTP. A mail that the server acknowledged counts as sent, even if the connection fails
 // afterwards.
 //
 // Returns ErrRecipient.
@@ -77,7 +78,7 @@ func (s *mailer) Send(ctx context.Context, m ports.Mail) error {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.patience+s.delivery)
-	defer cancel() // ends the connection too
+	defer cancel()
 	client, err := gomail.NewClient(s.server.Host, s.options(ctx, s.patience)...)
 	if err != nil {
 		return fmt.Errorf("mail: %w", err)
@@ -94,13 +95,14 @@ func (s *mailer) Send(ctx context.Context, m ports.Mail) error {
 		return refusal(m, err)
 	}
 	if server.UpdateDeadline(s.patience) == nil {
-		_ = client.CloseWithSMTPClient(server) // a server that took the mail owes no farewell
+		// An error at the end of the connection is ignored: the SMTP server has already taken the mail.
+		_ = client.CloseWithSMTPClient(server)
 	}
 	return nil
 }
 
-// refusal is the error of a server that did not take m. Some servers quote the text of a mail that they refuse, so the
-// error of a mail that may contain a secret, which is each mail that is encrypted at rest, has only the step and the
+// refusal is the error for a mail that the SMTP server did not take. Some servers quote the text of a refused mail,
+// so for a mail that may contain a secret (each mail that is encrypted at rest) the error has only the step and the
 // codes.
 func refusal(m ports.Mail, err error) error {
 	var refused *gomail.SendError
@@ -119,7 +121,7 @@ func (s *mailer) compose(m ports.Mail) (*gomail.Msg, error) {
 	message.ToMailAddress(&netmail.Address{Address: m.To})
 	message.Subject(oneline.Clean(m.Subject))
 	message.SetDateWithValue(m.CreatedAt)
-	// every attempt has the same id, so that receivers can recognise a second copy
+	// Every attempt sends a mail under the same Message-ID, so that receivers can recognise a second copy.
 	message.SetMessageIDWithValue(id.Message.Of(m.ID) + "@" + s.domain())
 	message.SetGenHeader("Auto-Submitted", "auto-generated")
 	message.SetBodyString(gomail.TypeTextPlain, m.Body)
@@ -129,26 +131,28 @@ func (s *mailer) compose(m ports.Mail) (*gomail.Msg, error) {
 	return message, nil
 }
 
-// domain is the sender's domain, given to mail servers as the client's name. The name of the machine may be arbitrary.
+// domain returns the domain of the sender's address, which is also the client's name in the SMTP greeting. The
+// machine's host name would be arbitrary.
 func (s *mailer) domain() string {
 	return s.from.Address[strings.LastIndexByte(s.from.Address, '@')+1:]
 }
 
-// options configure the client of a single mail. Clients are not reused, because a client changes while it
-// authenticates.
+// options returns the settings of the SMTP client for one mail. Clients are not reused, because a client changes
+// while it authenticates.
 func (s *mailer) options(ctx context.Context, timeout time.Duration) []gomail.Option {
 	policies := map[StartTLS]gomail.TLSPolicy{StartTLSAlways: gomail.TLSMandatory, StartTLSAuto: gomail.TLSOpportunistic,
 		StartTLSNever: gomail.NoTLS}
 	policy := policies[s.server.StartTLS]
 	if s.server.TLS {
-		policy = gomail.TLSOpportunistic // the library skips STARTTLS on an encrypted connection
+		policy = gomail.TLSOpportunistic // On an encrypted connection the mail library skips STARTTLS.
 	}
 	options := []gomail.Option{
 		gomail.WithPort(s.server.Port), gomail.WithHELO(s.domain()), gomail.WithTimeout(timeout),
 		gomail.WithTLSPolicy(policy), gomail.WithTLSConfig(s.tls()),
 		gomail.WithDialContextFunc(func(dialling context.Context, network, address string) (net.Conn, error) {
 			c, err := s.dial(dialling, network, address)
-			if err == nil { // the library leaves the connection open when the server's greeting or the login fails
+			// The mail library does not close the connection when the server's greeting or the log-in fails.
+			if err == nil {
 				context.AfterFunc(ctx, func() { _ = c.Close() })
 			}
 			return c, err

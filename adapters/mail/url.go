@@ -9,28 +9,31 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// StartTLS decides whether a plain connection is encrypted after its start.
+// StartTLS is the policy for encrypting an SMTP connection that began unencrypted.
 type StartTLS string
 
-// The values of ?starttls=.
+// The values of the parameter starttls in SMTP_URL.
 const (
-	StartTLSAlways StartTLS = "always" // refuses a server without STARTTLS; the default with a password
-	StartTLSAuto   StartTLS = "auto"   // uses STARTTLS if the server offers it; the default without a password
-	StartTLSNever  StartTLS = "never"
+	// STARTTLS is required: a server without it is refused. The default if SMTP_URL has a password.
+	StartTLSAlways StartTLS = "always"
+	// STARTTLS is used if the server offers it. The default if SMTP_URL has no password.
+	StartTLSAuto  StartTLS = "auto"
+	StartTLSNever StartTLS = "never"
 )
 
-// Server is a parsed SMTP_URL.
+// Server is the SMTP server that SMTP_URL names, with the log-in and the policy of encryption.
 type Server struct {
-	Host     string
-	Port     int
-	TLS      bool // encrypted from the first byte on
+	Host string
+	Port int
+	// Whether the SMTP connection is encrypted from its first byte, smtps (true), or at most by STARTTLS (false).
+	TLS      bool
 	StartTLS StartTLS
-	User     string // "": no login
+	User     string // The user name for the SMTP log-in; "" means no log-in.
 	Password secret.Text
 }
 
-// ParseURL reads smtp://user:password@host:587?starttls=always|auto|never or smtps://user:password@host:465. User and
-// password (percent-encoded), port and starttls are optional.
+// ParseURL parses an SMTP_URL: smtp://user:password@host:587?starttls=always|auto|never or
+// smtps://user:password@host:465. User and password (percent-encoded), port and starttls are optional.
 //
 // Returns an error that names the mistake and quotes nothing of the URL.
 func ParseURL(raw string) (Server, error) {

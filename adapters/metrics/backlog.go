@@ -13,15 +13,15 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Bounds of reading gauges. Concurrent scrapes share a reading for a while, and wait for patience at most; without a
-// new reading they learn the age of the last.
+// Bounds of reading the gauges of the backlog and of the queues. Concurrent scrapes share one reading while it is
+// fresh. A scrape waits at most for patience; if the reading fails, the scrape gets the age of the last one.
 const (
 	backlogFresh = 5 * time.Second
 	queueFresh   = time.Second
 	patience     = 3 * time.Second
 )
 
-// Sources of gauges that are read at a scrape: the label of svc_reading_age_seconds.
+// Sources from which a scrape reads gauges: the values of the label of svc_reading_age_seconds.
 const (
 	sourceBacklog = "backlog"
 	sourceQueue   = "queue"
@@ -69,7 +69,7 @@ var (
 		"Time since the gauges of the source were read: backlog from Postgres, queue from Redis.", []string{"source"}, nil)
 )
 
-// reading is a value that is read at most once in a while.
+// reading caches a value that scrapes of the metrics read, so that it is read anew only once it is no longer fresh.
 type reading[T any] struct {
 	read  func(ctx context.Context) (T, error)
 	fresh time.Duration
@@ -77,16 +77,18 @@ type reading[T any] struct {
 
 	mu    sync.Mutex
 	value T
-	at    time.Time // of value; at first, of the start
-	until time.Time // no new reading before
-	away  bool      // the last reading failed
+	// The time at which the value of the gauges was read; before the first success, the start of the process.
+	at    time.Time
+	until time.Time // The time from which the cached value of the gauges is no longer fresh and may be read again.
+	away  bool      // Whether the last reading of the gauges failed (true) or succeeded (false).
 }
 
 func newReading[T any](log *slog.Logger, fresh time.Duration, read func(ctx context.Context) (T, error)) *reading[T] {
 	return &reading[T]{read: read, fresh: fresh, log: outage.New(log), at: time.Now()}
 }
 
-// current gives the value and its age. away tells that the source did not answer just now.
+// current returns the cached value and its age, after a new reading if the value is no longer fresh. away reports
+// whether the last reading failed.
 func (r *reading[T]) current(message string) (value T, age time.Duration, away bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,15 +108,14 @@ func (r *reading[T]) current(message string) (value T, age time.Duration, away b
 	return r.value, time.Since(r.at), r.away
 }
 
-// Backlog registers the gauges of the backlog. Every process reports the same values: aggregate with max, never with
-// sum.
+// Backlog registers the gauges of the backlog. Every process exports the same values: aggregate them with max,
+// never with sum.
 func (r *Registry) Backlog(reader webhookports.BacklogReader) {
 	r.prometheus.MustRegister(&backlog{newReading(r.log, backlogFresh, reader.Backlog)})
 }
 
 type backlog struct{ *reading[webhookports.Backlog] }
 
-// Describe implements prometheus.Collector.
 func (b *backlog) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		outboxPending, outboxAge, outboxSetAside, pendingByState, oldestDueAge, oldestHeldAge, outboundBroken,
@@ -125,8 +126,8 @@ func (b *backlog) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. While Postgres is away the counts are left out. The ages grow, because
-// nothing is relayed or claimed meanwhile: an alert on them must not sleep through that.
+// Collect exports the gauges of the backlog. While Postgres is unreachable, the counts are left out. The ages grow,
+// because nothing is relayed or claimed meanwhile, and an alert on them must still fire.
 func (b *backlog) Collect(ch chan<- prometheus.Metric) {
 	now, age, away := b.current("the backlog cannot be counted; the ages of its gauges grow")
 	gauge(ch, readingAge, age.Seconds(), sourceBacklog)
@@ -172,10 +173,10 @@ func oneIf(is bool) float64 {
 	return 0
 }
 
-// QueueDepth counts the jobs of a queue by state.
+// QueueDepth returns the number of a queue's jobs in each state.
 type QueueDepth func(queue string) (map[string]int, error)
 
-// Queues registers svc_queue_depth for the named queues. states is the closed set of its label.
+// Queues registers the gauge svc_queue_depth for the named queues. states lists all values of its label state.
 func (r *Registry) Queues(names, states []string, depth QueueDepth) {
 	r.prometheus.MustRegister(&queues{names: names, states: states,
 		reading: newReading(r.log, queueFresh, func(context.Context) (map[string]map[string]int, error) {
@@ -196,10 +197,9 @@ type queues struct {
 	*reading[map[string]map[string]int]
 }
 
-// Describe implements prometheus.Collector.
 func (q *queues) Describe(ch chan<- *prometheus.Desc) { ch <- queueDepth }
 
-// Collect implements prometheus.Collector. While Redis is away its jobs cannot be counted, and have no gauge.
+// Collect exports the number of jobs of each queue and state. While Redis is unreachable, the gauge is left out.
 func (q *queues) Collect(ch chan<- prometheus.Metric) {
 	depths, age, away := q.current("the queues cannot be counted")
 	gauge(ch, readingAge, age.Seconds(), sourceQueue)

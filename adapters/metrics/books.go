@@ -2,10 +2,11 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Books implements paymentports.BooksMetrics.
+// Books exports the result of the comparison with the payment provider's books.
 type Books struct{ differences prometheus.Gauge }
 
-// Books registers the metric of the comparison with the payment provider's books.
+// Books registers the metric svc_reconcile_differences, the result of the comparison with the payment provider's
+// books.
 func (r *Registry) Books() *Books {
 	b := &Books{differences: prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "svc_reconcile_differences",
@@ -15,5 +16,5 @@ func (r *Registry) Books() *Books {
 	return b
 }
 
-// Differences sets the number of the last comparison.
+// Differences sets the gauge to the number of differences that the last comparison of the books found.
 func (b *Books) Differences(n int) { b.differences.Set(float64(n)) }

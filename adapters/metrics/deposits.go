@@ -10,13 +10,13 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Deposits implements depositports.DepositMetrics.
+// Deposits counts the creation and the transitions of deposits.
 type Deposits struct {
 	transitions *prometheus.CounterVec
 	created     *prometheus.CounterVec
 }
 
-// Deposits registers the metrics of deposits.
+// Deposits registers the counters of created deposits and of their transitions.
 func (r *Registry) Deposits() *Deposits {
 	d := &Deposits{
 		transitions: r.counters("svc_deposits_transitions_total", "Steps in the life of deposits, by whose doing they were.",
@@ -33,7 +33,8 @@ func (r *Registry) Deposits() *Deposits {
 				continue
 			}
 			d.transitions.WithLabelValues(string(from), string(to), string(trigger.By()))
-			if trigger == deposit.CaptureRequested || trigger == deposit.Released { // either side may take these transitions
+			// A capture or release may be requested by an operator or by a partner, so both series exist from the start.
+			if trigger == deposit.CaptureRequested || trigger == deposit.Released {
 				d.transitions.WithLabelValues(string(from), string(to), string(actor.KindPartner))
 			}
 		}
@@ -41,21 +42,21 @@ func (r *Registry) Deposits() *Deposits {
 	return d
 }
 
-// Transitioned counts a committed transition.
+// Transitioned counts a committed transition of a deposit.
 func (d *Deposits) Transitioned(from, to deposit.Status, by actor.Kind) {
 	d.transitions.WithLabelValues(string(from), string(to), string(by)).Inc()
 }
 
-// Created counts a deposit that was made.
+// Created counts a deposit that was created.
 func (d *Deposits) Created(by string) { d.created.WithLabelValues(by).Inc() }
 
-// Payments implements paymentports.PaymentMetrics.
+// Payments counts the results of payments and refunds, and their money.
 type Payments struct{ results, cents *prometheus.CounterVec }
 
-// kindRefund is the label of refunds beside the kinds of payments.
+// kindRefund is the value of the label kind for refunds; the other values are the kinds of payments.
 const kindRefund = "refund"
 
-// Payments registers the metric of payments.
+// Payments registers the counters of payments and refunds.
 func (r *Registry) Payments() *Payments {
 	p := &Payments{
 		results: r.counters("svc_payments_total",
@@ -71,7 +72,7 @@ func (r *Registry) Payments() *Payments {
 	return p
 }
 
-// Answered counts an answer about a payment.
+// Answered counts a payment by the provider's answer, and its amount if the payment succeeded.
 func (p *Payments) Answered(kind deposit.PaymentKind, result paymentports.PaymentResult, amount money.Cents) {
 	p.results.WithLabelValues(string(kind), string(result)).Inc()
 	if result == paymentports.PaymentSucceeded {
@@ -79,7 +80,7 @@ func (p *Payments) Answered(kind deposit.PaymentKind, result paymentports.Paymen
 	}
 }
 
-// Refunded counts an answer about a refund.
+// Refunded counts a refund by the provider's answer, and its amount if the refund succeeded.
 func (p *Payments) Refunded(result paymentports.PaymentResult, amount money.Cents) {
 	p.Answered(kindRefund, result, amount)
 }

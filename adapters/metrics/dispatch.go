@@ -10,16 +10,18 @@ import (
 )
 
 var (
-	// attemptBuckets exceed the 10 s of an attempt; in seconds.
+	// attemptBuckets are the bounds of the histogram of POST durations in seconds. They reach beyond the 10 s limit of
+	// a POST.
 	attemptBuckets = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15}
-	// startBuckets reach from the way through the queue to half an hour of outage; in seconds.
+	// startBuckets are the bounds of the histogram of start delays in seconds: from the time through the queue to half
+	// an hour of outage.
 	startBuckets = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60, 300, 1800}
-	// latencyBuckets reach from a healthy endpoint (milliseconds) to the end of the retry schedule (three days); in
-	// seconds.
+	// latencyBuckets are the bounds of the histogram of delivery times in seconds: from milliseconds at a healthy
+	// endpoint to the three days of the retry schedule.
 	latencyBuckets = []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60, 300, 1800, 7200, 28800, 86400, 259200}
 )
 
-// Dispatch implements webhookports.DispatchMetrics.
+// Dispatch counts and times what the dispatcher does: events relayed, POSTs made, deliveries finished.
 type Dispatch struct {
 	relayed    prometheus.Counter
 	reconciled prometheus.Counter
@@ -33,7 +35,7 @@ type Dispatch struct {
 	mode       *prometheus.GaugeVec
 }
 
-// Dispatch registers the metrics of the dispatcher.
+// Dispatch registers the metrics of the dispatcher's relaying and of its POSTs to endpoints.
 func (r *Registry) Dispatch() *Dispatch {
 	d := &Dispatch{
 		relayed:    r.counter("svc_outbox_relayed_total", "Events taken off the outbox."),
@@ -77,19 +79,19 @@ func (r *Registry) Dispatch() *Dispatch {
 	return d
 }
 
-// Relayed counts events taken off the outbox.
+// Relayed counts events that the dispatcher took off the outbox.
 func (d *Dispatch) Relayed(events int) { d.relayed.Add(float64(events)) }
 
-// Recovered counts deliveries whose lease ran out.
+// Recovered counts deliveries that are dispatched again because their lease ran out.
 func (d *Dispatch) Recovered(deliveries int) { d.reconciled.Add(float64(deliveries)) }
 
-// Attempted counts a POST.
+// Attempted counts a POST of a delivery by its result and records how long it took.
 func (d *Dispatch) Attempted(event webhook.EventName, result webhook.Result, took time.Duration, traceID string) {
 	d.attempts.WithLabelValues(string(event), string(result)).Inc()
 	observe(d.duration.WithLabelValues(string(result)), took, traceID)
 }
 
-// Finished counts a delivery after its final state is committed. Only successes have a latency.
+// Finished counts a delivery after its final state is committed. The latency is recorded for successes only.
 func (d *Dispatch) Finished(
 	event webhook.EventName, outcome webhook.Status, latency time.Duration, traceID string,
 ) {
@@ -99,20 +101,20 @@ func (d *Dispatch) Finished(
 	}
 }
 
-// ReachedHealthy adds the latency of a success at a healthy endpoint.
+// ReachedHealthy records how long a delivery took to succeed at a healthy endpoint.
 func (d *Dispatch) ReachedHealthy(latency time.Duration, traceID string) {
 	observe(d.healthy, latency, traceID)
 }
 
-// Started adds the time from due to the POST.
+// Started records the time from the moment at which a delivery was due to its POST.
 func (d *Dispatch) Started(delay time.Duration, traceID string) { observe(d.start, delay, traceID) }
 
-// Inflight changes the number of POSTs in flight.
+// Inflight adds delta to the number of POSTs in flight in a lane.
 func (d *Dispatch) Inflight(lane string, delta int) {
 	d.inflight.WithLabelValues(lane).Add(float64(delta))
 }
 
-// QueueMode tells the way of jobs to workers.
+// QueueMode sets the gauge of how jobs get to workers: 1 for the present mode, 0 for the others.
 func (d *Dispatch) QueueMode(mode webhookports.QueueMode) {
 	for _, m := range webhookports.QueueModes {
 		value := 0.0

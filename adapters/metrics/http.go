@@ -7,10 +7,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// requestBuckets reach the deadline of a handler; in seconds.
+// requestBuckets are the bounds of the histogram of request durations in seconds, up to the time limit of a
+// handler.
 var requestBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
-// HTTP holds the metrics of the HTTP server.
+// HTTP holds the metrics of the HTTP server: requests, durations, idempotency and rate limits.
 type HTTP struct {
 	requests    *prometheus.CounterVec
 	inFlight    prometheus.Gauge
@@ -20,7 +21,8 @@ type HTTP struct {
 	failOpen    prometheus.Counter
 }
 
-// HTTP registers the metrics of the HTTP server. surfaces and results are the closed sets of their labels.
+// HTTP registers the metrics of the HTTP server. surfaces and results list all values of the labels surface and
+// result.
 func (r *Registry) HTTP(surfaces, results []string) *HTTP {
 	h := &HTTP{
 		requests: r.counters("svc_http_requests_total", "Requests answered.", "surface", "route", "method", "code"),
@@ -42,7 +44,8 @@ func (r *Registry) HTTP(surfaces, results []string) *HTTP {
 	return h
 }
 
-// Route creates the series of a route at zero: its duration, and the server errors that alerts watch.
+// Route creates the metrics of an HTTP route at zero: its duration, and the counts of the server errors on which
+// alerts fire.
 func (h *HTTP) Route(surface, route, method string) {
 	h.duration.WithLabelValues(surface, route)
 	for _, code := range []string{"500", "503"} {
@@ -50,10 +53,11 @@ func (h *HTTP) Route(surface, route, method string) {
 	}
 }
 
-// InFlight adds to the requests in flight.
+// InFlight adds change to the number of HTTP requests in flight.
 func (h *HTTP) InFlight(change int) { h.inFlight.Add(float64(change)) }
 
-// Request counts an answered request. route is a pattern, never a path. traceID is the exemplar of its time, or "".
+// Request counts an answered HTTP request and records its duration. route is a pattern, never a path. traceID is
+// the exemplar of the duration, or "".
 func (h *HTTP) Request(surface, route, method string, status int, took time.Duration, traceID string) {
 	h.requests.WithLabelValues(surface, route, method, strconv.Itoa(status)).Inc()
 	observe(h.duration.WithLabelValues(surface, route), took, traceID)
@@ -64,8 +68,8 @@ func (h *HTTP) Request(surface, route, method string, status int, took time.Dura
 
 const tooManyRequests = 429
 
-// Idempotency counts a keyed request.
+// Idempotency counts a request with an Idempotency-Key by how the request ended.
 func (h *HTTP) Idempotency(result string) { h.idempotency.WithLabelValues(result).Inc() }
 
-// LimiterFailedOpen counts a request that was let through uncounted.
+// LimiterFailedOpen counts a request that was let through without a rate limit, because Redis was unreachable.
 func (h *HTTP) LimiterFailedOpen() { h.failOpen.Inc() }

@@ -4,13 +4,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Jobs implements ports.JobMetrics.
+// Jobs counts the rounds of jobs that run by the clock, and holds the time of each job's last success.
 type Jobs struct {
 	runs        *prometheus.CounterVec
 	lastSuccess *prometheus.GaugeVec
 }
 
-// Jobs registers the metrics of the jobs that run by the clock. names is the closed set of their label.
+// Jobs registers the metrics of the jobs that run by the clock. names lists all values of the label job.
 func (r *Registry) Jobs(names []string) *Jobs {
 	j := &Jobs{
 		runs: r.counters("svc_job_runs_total", "Rounds of a job, by how they ended.", "job", "result"),
@@ -29,7 +29,7 @@ func (r *Registry) Jobs(names []string) *Jobs {
 	return j
 }
 
-// Ran counts a round of a job that ended now.
+// Ran counts a round of a job that ended now, and on success sets the time of the job's last success.
 func (j *Jobs) Ran(job string, succeeded bool) {
 	j.runs.WithLabelValues(job, roundResult(succeeded)).Inc()
 	if succeeded {

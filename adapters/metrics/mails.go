@@ -4,10 +4,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Mails implements ports.MailMetrics.
+// Mails counts attempts to send a mail by whether they succeeded.
 type Mails struct{ attempts *prometheus.CounterVec }
 
-// Mails registers the metric of the attempts to send mails.
+// Mails registers the counter of the attempts to send mails.
 func (r *Registry) Mails() *Mails {
 	m := &Mails{attempts: r.counters("svc_mails_total",
 		"Attempts to send a mail, by whether the mail server took the mail.", "result")}
@@ -17,7 +17,7 @@ func (r *Registry) Mails() *Mails {
 	return m
 }
 
-// Attempted counts an attempt to send a mail.
+// Attempted counts an attempt to send a mail. sent: true if the mail server took the mail, false if not.
 func (m *Mails) Attempted(sent bool) { m.attempts.WithLabelValues(mailResult(sent)).Inc() }
 
 func mailResult(sent bool) string {

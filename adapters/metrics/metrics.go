@@ -14,13 +14,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Registry holds the metrics of a process.
+// Registry holds all Prometheus metrics of a process.
 type Registry struct {
 	prometheus *prometheus.Registry
 	log        *slog.Logger
 }
 
-// NewRegistry makes a registry with metrics of the Go runtime and of the process.
+// NewRegistry makes a Prometheus registry with metrics of the Go runtime and of the process.
 func NewRegistry(log *slog.Logger) *Registry {
 	r := &Registry{prometheus: prometheus.NewRegistry(), log: log}
 	r.prometheus.MustRegister(collectors.NewGoCollector(),
@@ -28,7 +28,8 @@ func NewRegistry(log *slog.Logger) *Registry {
 	return r
 }
 
-// Build adds the metric that tells which build the process runs; date is in RFC 3339.
+// Build registers the metric svc_build_info, whose labels are the version, the revision and the date (RFC 3339) of
+// the process's build.
 func (r *Registry) Build(version, revision, date string) {
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "svc_build_info", Help: "Always 1; the labels tell which build this is.",
@@ -37,16 +38,16 @@ func (r *Registry) Build(version, revision, date string) {
 	r.prometheus.MustRegister(info)
 }
 
-// Log adds the metric of the lines that the process's log lost.
+// Log registers the counter of log lines that the process had to drop.
 func (r *Registry) Log(dropped func() uint64) {
 	r.prometheus.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "svc_log_lines_dropped_total", Help: "Lines of the log that its reader did not take.",
 	}, func() float64 { return float64(dropped()) }))
 }
 
-// Handler serves the registry in the formats of Prometheus. The series of a failing collector are left out. With
-// exemplars a scraper that asks for OpenMetrics gets that format, which alone has exemplars. It writes le="5.0" where
-// the others write le="5", so processes without traces keep to the others.
+// Handler serves the metrics to scrapers in the formats of Prometheus. The series of a failing collector are left
+// out. With exemplars, a scraper that requests OpenMetrics gets that format, the only one that has exemplars.
+// OpenMetrics writes le="5.0" where the other formats write le="5", so processes without traces do not offer it.
 func (r *Registry) Handler(exemplars bool) http.Handler {
 	return promhttp.HandlerFor(r.prometheus, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError,
@@ -57,7 +58,7 @@ func (r *Registry) Handler(exemplars bool) http.Handler {
 	})
 }
 
-// logLine writes promhttp's errors to the log.
+// logLine writes the errors of promhttp (the library that serves the metrics) to the log.
 type logLine struct{ log *slog.Logger }
 
 func (l logLine) Println(v ...any) {
@@ -66,21 +67,21 @@ func (l logLine) Println(v ...any) {
 	}
 }
 
-// counters makes and registers a counter with labels.
+// counters makes and registers a Prometheus counter that has labels.
 func (r *Registry) counters(name, help string, labels ...string) *prometheus.CounterVec {
 	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	r.prometheus.MustRegister(v)
 	return v
 }
 
-// counter makes and registers a counter without labels.
+// counter makes and registers a Prometheus counter without labels.
 func (r *Registry) counter(name, help string) prometheus.Counter {
 	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	r.prometheus.MustRegister(c)
 	return c
 }
 
-// observe adds a time, with the id of its trace as an exemplar; "" for no trace, which costs nothing.
+// observe records a duration in a histogram, with the id of its trace as an exemplar; "" means no trace.
 func observe(o prometheus.Observer, took time.Duration, traceID string) {
 	if with, can := o.(prometheus.ExemplarObserver); can && traceID != "" {
 		with.ObserveWithExemplar(took.Seconds(), prometheus.Labels{"trace_id": traceID})
@@ -89,14 +90,14 @@ func observe(o prometheus.Observer, took time.Duration, traceID string) {
 	o.Observe(took.Seconds())
 }
 
-// histograms makes and registers a histogram with labels.
+// histograms makes and registers a histogram that has labels.
 func (r *Registry) histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	r.prometheus.MustRegister(v)
 	return v
 }
 
-// histogram makes and registers a histogram without labels.
+// histogram makes and registers a Prometheus histogram without labels.
 func (r *Registry) histogram(name, help string, buckets []float64) prometheus.Histogram {
 	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
 	r.prometheus.MustRegister(h)

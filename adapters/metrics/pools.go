@@ -26,19 +26,17 @@ var (
 
 type pgPools map[string]*pgxpool.Pool
 
-// PostgresPools registers the gauges of connection pools; the name of a pool is its label.
+// PostgresPools registers the metrics of connection pools to Postgres. The name of a pool is its label.
 func (r *Registry) PostgresPools(pools map[string]*pgxpool.Pool) {
 	r.prometheus.MustRegister(pgPools(pools))
 }
 
-// Describe implements prometheus.Collector.
 func (p pgPools) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{pgConnections, pgMax, pgAcquires, pgWaits, pgWaitSeconds} {
 		ch <- d
 	}
 }
 
-// Collect implements prometheus.Collector.
 func (p pgPools) Collect(ch chan<- prometheus.Metric) {
 	for name, pool := range p {
 		s := pool.Stat()
@@ -54,18 +52,16 @@ func (p pgPools) Collect(ch chan<- prometheus.Metric) {
 
 type redisPools map[string]redis.UniversalClient
 
-// RedisPools registers the gauges of Redis clients; the name of a client is its label.
+// RedisPools registers the metrics of the connection pools of Redis clients. The name of a client is its label.
 func (r *Registry) RedisPools(clients map[string]redis.UniversalClient) {
 	r.prometheus.MustRegister(redisPools(clients))
 }
 
-// Describe implements prometheus.Collector.
 func (p redisPools) Describe(ch chan<- *prometheus.Desc) {
 	ch <- redisConnections
 	ch <- redisTimeouts
 }
 
-// Collect implements prometheus.Collector.
 func (p redisPools) Collect(ch chan<- prometheus.Metric) {
 	for name, client := range p {
 		s := client.PoolStats()

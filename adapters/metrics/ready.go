@@ -15,17 +15,16 @@ var (
 		"1 for the cause for which the last try of a write in Postgres failed.", []string{"cause"}, nil)
 )
 
-// Ready registers svc_ready. passing gives the checks of the process, and costs no query.
+// Ready registers the gauge svc_ready. passing returns which readiness checks of the process pass, and makes no
+// query.
 func (r *Registry) Ready(passing func() map[string]bool) {
 	r.prometheus.MustRegister(readiness(passing))
 }
 
 type readiness func() map[string]bool
 
-// Describe implements prometheus.Collector.
 func (r readiness) Describe(ch chan<- *prometheus.Desc) { ch <- ready }
 
-// Collect implements prometheus.Collector.
 func (r readiness) Collect(ch chan<- prometheus.Metric) {
 	checks := r()
 	for _, name := range slices.Sorted(maps.Keys(checks)) {
@@ -33,8 +32,8 @@ func (r readiness) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// Writes registers svc_writes_failing. causes is the closed set of its label, of which failing gives the present one,
-// or "" while writes pass; it costs no query.
+// Writes registers the gauge svc_writes_failing. causes lists all values of its label. failing returns the cause
+// for which writes in Postgres fail at present, or "" while they succeed; it makes no query.
 func (r *Registry) Writes(causes []string, failing func() string) {
 	r.prometheus.MustRegister(writes{causes, failing})
 }
@@ -44,10 +43,8 @@ type writes struct {
 	failing func() string
 }
 
-// Describe implements prometheus.Collector.
 func (w writes) Describe(ch chan<- *prometheus.Desc) { ch <- writesFailing }
 
-// Collect implements prometheus.Collector.
 func (w writes) Collect(ch chan<- prometheus.Metric) {
 	present := w.failing()
 	for _, cause := range w.causes {
@@ -58,17 +55,16 @@ func (w writes) Collect(ch chan<- prometheus.Metric) {
 var clockSkew = prometheus.NewDesc("svc_clock_skew_seconds",
 	"How far Postgres's clock is ahead of this process's; left out while Postgres is away.", nil, nil)
 
-// Clock registers svc_clock_skew_seconds. skew costs no query.
+// Clock registers the gauge svc_clock_skew_seconds. skew returns how far Postgres's clock is ahead, and makes no
+// query.
 func (r *Registry) Clock(skew func() (ahead time.Duration, known bool)) {
 	r.prometheus.MustRegister(clock(skew))
 }
 
 type clock func() (ahead time.Duration, known bool)
 
-// Describe implements prometheus.Collector.
 func (c clock) Describe(ch chan<- *prometheus.Desc) { ch <- clockSkew }
 
-// Collect implements prometheus.Collector.
 func (c clock) Collect(ch chan<- prometheus.Metric) {
 	if ahead, known := c(); known {
 		gauge(ch, clockSkew, ahead.Seconds())

@@ -2,7 +2,8 @@ package metrics
 
 import ports "partnerdeposits/ports/platform"
 
-// Rows registers svc_rows_unreadable_total, and gives the way to count.
+// Rows registers the counter svc_rows_unreadable_total. The returned function adds one unreadable row of a table to
+// it.
 func (r *Registry) Rows() (unreadable func(table string)) {
 	counter := r.counters("svc_rows_unreadable_total",
 		"Times that a row of the database could not be read, and was passed over or answered with an error.", "table")

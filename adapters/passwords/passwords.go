@@ -13,17 +13,19 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-// strong is OWASP's second recommendation: about 50 ms and 19 MiB per hash.
+// strong holds the argon2id parameters of OWASP's second recommendation: about 50 ms and 19 MiB per hash.
 var strong = argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// Patience bounds the wait for a hashing slot. A caller that waits longer gets service_unavailable.
+// Patience bounds the wait for permission to compute a password hash. A caller that waits longer gets
+// service_unavailable.
 const Patience = 3 * time.Second
 
-// Parallel bounds the hashes computed at once in a process: half the processors, at least one, so that a burst of
-// logins does not take the memory and the processors of other requests.
+// Parallel returns how many password hashes a process computes at once: half the processors, at least one, so that
+// a burst of log-ins does not take the memory and the processors of other requests.
 func Parallel() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
-// Argon2id implements accountports.Passwords.
+// Argon2id hashes and compares passwords. It bounds how many hashes are computed at once and makes further callers
+// wait.
 type Argon2id struct {
 	turns    turns
 	patience time.Duration
@@ -31,16 +33,16 @@ type Argon2id struct {
 	dummy    string
 }
 
-// Option changes a hasher.
+// Option changes a setting of the password hasher.
 type Option func(*Argon2id)
 
-// Cheap makes hashes that cost next to nothing, for tests of other subjects.
+// Cheap is an option for tests: password hashes then cost next to nothing.
 func Cheap(a *Argon2id) { a.cost.Memory, a.cost.Iterations = 64, 1 }
 
-// WithPatience bounds the wait for a slot by d instead of Patience.
+// WithPatience sets how long a caller waits for permission to compute a password hash; the default is Patience.
 func WithPatience(d time.Duration) Option { return func(a *Argon2id) { a.patience = d } }
 
-// New makes the hasher, with a dummy hash for unknown accounts.
+// New makes the password hasher, with a dummy hash against which log-ins to unknown accounts are compared.
 func New(options ...Option) (*Argon2id, error) {
 	a := &Argon2id{turns: turns{free: Parallel()}, patience: Patience, cost: strong}
 	for _, option := range options {
@@ -53,9 +55,10 @@ func New(options ...Option) (*Argon2id, error) {
 	return a, nil
 }
 
-// Hash gives the encoded argon2id hash with a fresh salt.
+// Hash returns the encoded argon2id hash of a password, with a fresh salt.
 //
-// Returns service_unavailable when no slot is free within Patience, and at once where too many callers wait.
+// Returns service_unavailable when the caller waited for Patience without a free slot, and at once where too many
+// callers wait.
 func (a *Argon2id) Hash(ctx context.Context, password string, who accountports.Turn) (string, error) {
 	release, err := a.acquire(ctx, who)
 	if err != nil {
@@ -69,10 +72,11 @@ func (a *Argon2id) Hash(ctx context.Context, password string, who accountports.T
 	return hash, nil
 }
 
-// Matches compares in constant time. An empty hash takes the same time and never matches, so that timing does not
-// reveal which addresses are known.
+// Matches reports whether the password is that of the hash. An empty hash takes the same time and never matches, so
+// that timing does not reveal which addresses are known.
 //
-// Returns service_unavailable when no slot is free within Patience, and at once where too many callers wait.
+// Returns service_unavailable when the caller waited for Patience without a free slot, and at once where too many
+// callers wait.
 func (a *Argon2id) Matches(ctx context.Context, password, hash string, who accountports.Turn) (bool, error) {
 	release, err := a.acquire(ctx, who)
 	if err != nil {
@@ -91,7 +95,8 @@ func (a *Argon2id) Matches(ctx context.Context, password, hash string, who accou
 }
 
 func (a *Argon2id) acquire(ctx context.Context, who accountports.Turn) (release func(), err error) {
-	if err := ctx.Err(); err != nil { // a turn may come at once
+	// An ended context has to be checked here, since a hashing slot may be free at once.
+	if err := ctx.Err(); err != nil {
 		return nil, fault.ErrUnavailable.Because(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.patience)

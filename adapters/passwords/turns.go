@@ -10,39 +10,40 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-// The most log-ins that wait to have their password hashed. One more is refused at once.
+// The most log-ins that wait for their password to be hashed. A further one is refused at once.
 const (
-	maxWaiting   = 1024 // of one line: known or unknown networks
+	maxWaiting   = 1024 // The most log-ins that wait in one queue: of known networks, or of unknown networks.
 	maxOfNetwork = 16
 )
 
 var errLineFull = errors.New("passwords: too many callers wait for a slot")
 
-// turns gives free slots to callers: first to those of known networks, then to the others. Within a line the networks
-// take turns, so that a network with many callers holds nobody else up.
+// turns hands out free hashing slots to waiting log-ins: first to those from known networks, then to the others.
+// Within each of the two queues the networks take turns, so that a network with many log-ins delays no other
+// network.
 type turns struct {
 	mu               sync.Mutex
 	free             int
 	known, strangers line
 }
 
-// line holds callers by their networks.
+// line is a queue of log-ins that wait to have their password hashed, grouped by network.
 type line struct {
 	waiting  int
 	callers  map[string][]*caller
-	networks []string // with callers, in the order of their turns
+	networks []string // The networks that have waiting log-ins, in the order of their turns.
 }
 
-// caller waits until its turn is closed.
+// caller is a log-in that waits to have its password hashed. Its turn has come when the channel turn is closed.
 type caller struct {
 	line    *line
 	network string
 	turn    chan struct{}
 }
 
-// acquire waits for a slot; release gives it to the next caller.
+// acquire waits for a free hashing slot. The returned function passes the slot on to the next waiting log-in.
 //
-// Returns service_unavailable when ctx ends first, and at once where too many wait.
+// Returns service_unavailable when ctx ends first, and at once where too many log-ins wait.
 func (t *turns) acquire(ctx context.Context, who accountports.Turn) (release func(), err error) {
 	c := t.enter(who)
 	if c == nil {
@@ -55,13 +56,14 @@ func (t *turns) acquire(ctx context.Context, who accountports.Turn) (release fun
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !c.line.remove(c) { // its turn came at this very moment
+	if !c.line.remove(c) { // The caller got its hashing slot at the very moment at which its context ended.
 		return t.release, nil
 	}
 	return nil, fault.ErrUnavailable.Because(ctx.Err())
 }
 
-// enter gives the caller its turn if a slot is free, else a place in its line; nil where there is no place.
+// enter grants a hashing slot to the caller if one is free, and otherwise appends the caller to its queue. Returns
+// nil if the queue is full.
 func (t *turns) enter(who accountports.Turn) *caller {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,7 +111,7 @@ func (l *line) add(c *caller) bool {
 	return true
 }
 
-// next takes the first caller of the network whose turn it is; nil for none.
+// next removes and returns the first caller of the network whose turn it is; nil if no caller waits.
 func (l *line) next() *caller {
 	if l.waiting == 0 {
 		return nil
@@ -117,13 +119,14 @@ func (l *line) next() *caller {
 	network := l.networks[0]
 	c := l.callers[network][0]
 	l.remove(c)
-	if len(l.callers[network]) > 0 { // to the end of the line
+	if len(l.callers[network]) > 0 { // A network with further waiting log-ins moves to the end of the queue.
 		l.networks = append(l.networks[1:], network)
 	}
 	return c
 }
 
-// remove reports whether the caller was still waiting.
+// remove takes a caller out of the queue. It reports whether the caller was still waiting; false: the caller had
+// its slot already.
 func (l *line) remove(c *caller) bool {
 	rest := l.callers[c.network]
 	at := slices.Index(rest, c)

@@ -13,39 +13,49 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 )
 
-// PoolOptions shape a pool; zero fields take the defaults named beside them.
+// PoolOptions are the settings of a pool of connections to Postgres. A zero field means the default that its
+// comment states.
 type PoolOptions struct {
-	MaxConns int32  // 16; the pools of all processes together stay below max_connections
-	AppName  string // "partnerdeposits"; seen in pg_stat_activity
-	// 8 s: below the deadline of a request, so that the server cancels the statement and the connection stays usable
-	StatementTimeout  time.Duration
-	LockTimeout       time.Duration     // 2 s
-	IdleInTransaction time.Duration     // 30 s: a forgotten transaction must not block vacuum
-	PingAfter         time.Duration     // 1 s: a connection that was idle for longer proves that it works before its use
-	Settings          map[string]string // further settings of every connection, such as IndexPlans
-	Tracer            pgx.QueryTracer   // nil: none
-	// the URL leads to PgBouncer in transaction mode: the role has the settings (RoleSettings), and the other fields but
-	// MaxConns, PingAfter and Tracer do nothing
+	// The most connections of the pool; the default is 16. The pools of all processes together must stay below
+	// max_connections.
+	MaxConns int32
+	AppName  string // The application_name in pg_stat_activity; the default is "partnerdeposits".
+	// The time limit of a statement; the default is 8 s. It must be below the deadline of a request, so that the
+	// server cancels the statement and the connection stays usable.
+	StatementTimeout time.Duration
+	LockTimeout      time.Duration // The longest wait of an SQL statement for a lock; the default is 2 s.
+	// The time limit of an idle transaction; the default is 30 s, so that a forgotten transaction does not block
+	// vacuum.
+	IdleInTransaction time.Duration
+	// A connection that was idle for longer than this time is tested before its use; the default is 1 s.
+	PingAfter time.Duration
+	Settings  map[string]string // Further settings of every connection of the pool, such as IndexPlans.
+	Tracer    pgx.QueryTracer   // The tracer of the pool's queries; nil means none.
+	// true: the URL is that of PgBouncer in transaction mode. Then the database role must have the settings
+	// (RoleSettings), and the other fields except MaxConns, PingAfter and Tracer have no effect. false: the URL is
+	// that of Postgres.
 	Pooled bool
 }
 
 // IndexPlans are connection settings for pools that run the dispatcher's statements, the backlog counts and group
-// commits. The tables grow from empty to a million rows while a cached plan lives, so the planner must never choose to
-// scan a whole table.
+// commits. The tables grow from empty to a million rows while a cached plan lives, so the planner must never choose
+// to scan a whole table.
 var IndexPlans = map[string]string{
-	"enable_seqscan":      "off",
-	"enable_hashjoin":     "off",
-	"enable_mergejoin":    "off",
-	"enable_bitmapscan":   "off", // a bitmap scan does not mark dead index entries, and reads their pages every time
-	"join_collapse_limit": "1",   // joins run in the order they are written
+	"enable_seqscan":   "off",
+	"enable_hashjoin":  "off",
+	"enable_mergejoin": "off",
+	// Bitmap scans are off because they do not mark dead index entries, and so read their pages every time.
+	"enable_bitmapscan":   "off",
+	"join_collapse_limit": "1", // This setting makes joins run in the order in which they are written.
 	"plan_cache_mode":     "force_generic_plan",
 	"jit":                 "off",
 }
 
-// NewPool makes a pool whose connections know the types of package codec. NewPool does not connect: the first query
-// meets a database that is away, and every later query connects again.
+// NewPool makes a pool of connections to Postgres that use the type conversions of package codec. It does not
+// connect: if the database is unreachable, the first query fails, and every later query connects again.
 //
-// Returns an error for a URL that does not parse. The error does not repeat the URL, which may contain a password.
+// Returns an error for a URL that cannot be parsed. The error does not repeat the URL, which may contain a
+// password.
 func NewPool(ctx context.Context, databaseURL string, o PoolOptions) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(databaseURL)
 	if err != nil {
@@ -69,7 +79,7 @@ func NewPool(ctx context.Context, databaseURL string, o PoolOptions) (*pgxpool.P
 	return pgxpool.NewWithConfig(ctx, config)
 }
 
-// parameters are the start-up parameters of a connection.
+// parameters returns the settings that are sent to Postgres when a connection starts.
 func (o PoolOptions) parameters() map[string]string {
 	params := map[string]string{
 		"application_name":                    pg.OrDefault(o.AppName, "partnerdeposits"),

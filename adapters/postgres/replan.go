@@ -10,36 +10,40 @@ import (
 )
 
 const (
-	growthEvery   = time.Second     // between two looks at the sizes of tables
-	growthTimeout = 2 * time.Second // bounds a look
-	// A pool that is hardly used looks once in calmGrowth: at most fewUses statements meet an outdated plan meanwhile.
+	growthEvery   = time.Second     // The time between two queries of the tables' sizes.
+	growthTimeout = 2 * time.Second // The time limit of a query of the tables' sizes.
+	// A pool that is hardly used queries the tables' sizes once in calmGrowth. At most fewUses statements run with an
+	// outdated plan until then.
 	fewUses       = 50
 	calmGrowth    = time.Minute
 	generationKey = "partnerdeposits.plans"
 )
 
-// growthQuery reads the numbers of rows that Postgres counts for its autovacuum. The query waits for no lock.
+// growthQuery is the SQL that reads the numbers of rows that Postgres counts for its autovacuum. It waits for no
+// lock.
 const growthQuery = `SELECT relname::text, pg_stat_get_live_tuples(oid) FROM pg_class
 	WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
 	AND relname IN ('account_links', 'api_keys', 'client_names', 'clients',
 		'deliveries', 'deposits', 'deposit_timers', 'idempotency_keys', 'partners', 'payments', 'sessions',
 		'webhook_subscriptions')`
 
-// replanner discards the cached plans of a pool's connections when a table has grown. A plan that was made for an empty
-// table may read the whole table or a whole index, and Postgres would keep the plan until the next autovacuum, a minute
-// later. Only sizes are read, once a second at most, when a connection is taken; plans are made anew a few times in a
-// table's life.
+// replanner discards the cached plans of a pool's connections when a table has grown. A plan that was made for an
+// empty table may read the whole table or a whole index, and Postgres would keep the plan until the next
+// autovacuum, a minute later. Only sizes are read, once a second at most, when a connection is taken from the pool;
+// plans are made anew a few times in a table's life.
 type replanner struct {
-	mu         sync.Mutex
-	looked     time.Time
-	uses       int            // since then
-	sizes      map[string]int // size classes of the tables
+	mu     sync.Mutex
+	looked time.Time
+	// Number of connections that were taken from the pool since the tables' sizes were last read.
+	uses       int
+	sizes      map[string]int // The size class of each table, by the table's name.
 	generation int
 }
 
 func newReplanner() *replanner { return &replanner{sizes: map[string]int{}} }
 
-// prepare is the PrepareConn of a pool.
+// prepare is the function PrepareConn of a pool: it discards outdated plans of a connection that is taken from the
+// pool. It reports whether the connection is usable.
 func (r *replanner) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	now := time.Now()
 	r.mu.Lock()
@@ -59,12 +63,13 @@ func (r *replanner) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	custom[generationKey] = generation
 	if known && made != generation {
 		_, err := conn.Exec(ctx, "DISCARD PLANS")
-		return err == nil, nil // a broken connection is replaced
+		return err == nil, nil // If discarding the plans fails, the connection is broken, and the pool replaces it.
 	}
 	return !conn.IsClosed(), nil
 }
 
-// look reads the sizes and returns the generation of plans. An error leaves the plans as they are.
+// look reads the sizes of the tables and returns the present generation of plans. After an error the generation
+// stays the same.
 func (r *replanner) look(ctx context.Context, conn *pgx.Conn) int {
 	ctx, cancel := context.WithTimeout(ctx, growthTimeout)
 	defer cancel()
@@ -77,7 +82,8 @@ func (r *replanner) look(ctx context.Context, conn *pgx.Conn) int {
 	var table string
 	var live int64
 	grown := false
-	_, _ = pgx.ForEachRow(rows, []any{&table, &live}, func() error { // as above
+	// If the sizes of tables cannot be read, the cached plans stay as they are.
+	_, _ = pgx.ForEachRow(rows, []any{&table, &live}, func() error {
 		class := sizeClass(live)
 		grown = grown || class > r.sizes[table]
 		r.sizes[table] = class
@@ -89,8 +95,8 @@ func (r *replanner) look(ctx context.Context, conn *pgx.Conn) int {
 	return r.generation
 }
 
-// sizeClass is 0 for an empty table, and grows by 1 each time the table becomes eight times as large, up to a million
-// rows. Plans for larger tables do not differ.
+// sizeClass returns the size class of a table: 0 for an empty table, and 1 more each time the table becomes eight
+// times as large, up to a million rows. Plans for larger tables do not differ.
 func sizeClass(live int64) int {
 	const bitsPerClass, most = 3, 1 << 20
 	return (bits.Len64(uint64(max(0, min(live, most)))) +

@@ -10,43 +10,46 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// resealPage is the number of rows that a page reads, and locks at most: locks on so few rows last for milliseconds.
+// resealPage is the number of rows in a page of re-encryption. Updates of so few rows hold their locks for
+// milliseconds only.
 const resealPage = 500
 
-// Resealer encrypts stored secrets anew with the primary key of the keyset. Stored responses are left out: they end
-// after a day.
+// Resealer encrypts stored secrets again with the primary key of the keyset. It leaves out stored responses, which
+// expire after a day.
 type Resealer struct {
 	store  *Store
-	prefix []byte // with which every ciphertext of the primary key begins
+	prefix []byte // The bytes with which every ciphertext of the primary key begins.
 }
 
-// NewResealer makes a resealer. prefix begins every ciphertext of the primary key, and no ciphertext of another key.
+// NewResealer makes a Resealer. prefix is the beginning of every ciphertext of the primary key, and of no
+// ciphertext of another key.
 func NewResealer(store *Store, prefix []byte) *Resealer { return &Resealer{store, prefix} }
 
-// SecretKind is a column of secrets.
+// SecretKind is a database column that contains encrypted secrets.
 type SecretKind struct {
 	Name               string
 	table, key, column string
 	aad                func(id.ID) []byte
 }
 
-// Start is the first page of the kind.
+// Start returns the first page of the rows with secrets of this kind.
 func (k SecretKind) Start() SecretPage { return SecretPage{kind: k} }
 
-// SecretPage names the rows of a kind after an id.
+// SecretPage is a page of rows with secrets of one kind: those after an id.
 type SecretPage struct {
 	kind  SecretKind
 	after id.ID
 }
 
-// ResealedPage is the result of a page. Next is the page that follows unless Done.
+// ResealedPage is the result of re-encrypting a page: how many rows were read and changed. Next is the page that
+// follows, unless Done is true.
 type ResealedPage struct {
 	Read, Changed int
 	Next          SecretPage
 	Done          bool
 }
 
-// Kinds lists the columns of secrets.
+// Kinds lists the database columns that contain encrypted secrets.
 func (r *Resealer) Kinds() []SecretKind {
 	return []SecretKind{
 		{"connect secrets", "partners", "id", "connect_secret", pg.ConnectAAD},
@@ -59,10 +62,11 @@ func (r *Resealer) Kinds() []SecretKind {
 	}
 }
 
-// lookPage is the number of rows that Look reads at once. Look locks none.
+// lookPage is the number of rows that Look reads at once. Look locks no row.
 const lookPage = 2000
 
-// Look reads a page of rows and tells see of each ciphertext, and whether it decrypts for its row.
+// Look reads a page of rows and calls see with each ciphertext and with whether it can be decrypted for its row. It
+// returns the next page, and whether there is none (done).
 func (r *Resealer) Look(ctx context.Context, p SecretPage,
 	see func(sealed []byte, opens bool)) (next SecretPage, done bool, err error) {
 	k := p.kind
@@ -84,7 +88,7 @@ func (r *Resealer) Look(ctx context.Context, p SecretPage,
 	return next, read < lookPage, pg.Translate(err)
 }
 
-// Rows estimates the number of rows of all kinds.
+// Rows estimates the number of rows that contain secrets of all kinds.
 func (r *Resealer) Rows(ctx context.Context) (n int64, err error) {
 	var tables []string
 	for _, k := range r.Kinds() {
@@ -97,8 +101,8 @@ func (r *Resealer) Rows(ctx context.Context) (n int64, err error) {
 	return n, pg.Translate(err)
 }
 
-// Page reads a page of rows, and encrypts with the primary key those that another key encrypted. The page commits as a
-// whole. If another transaction changes the secret of a row meanwhile, the row keeps that newer secret.
+// Page reads a page of rows and encrypts those with the primary key that another key encrypted. The page commits as
+// a whole. If another transaction changes the secret of a row meanwhile, the row keeps that newer secret.
 func (r *Resealer) Page(ctx context.Context, p SecretPage) (out ResealedPage, err error) {
 	err = pg.Retry(ctx, func() error {
 		out, err = r.page(ctx, p)
@@ -118,7 +122,7 @@ func (r *Resealer) page(ctx context.Context, p SecretPage) (ResealedPage, error)
 	}
 	type row struct {
 		ID     id.ID
-		Sealed []byte // nil: encrypted with the primary key, or no secret
+		Sealed []byte // The ciphertext of the row's secret; nil if there is no secret, or the primary key encrypted it.
 	}
 	read, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
 	if err != nil {

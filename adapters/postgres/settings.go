@@ -15,17 +15,18 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 )
 
-// RoleSettings are the settings that the role of a pooled database needs (PoolOptions.Pooled), by name: the connections
-// of all pools share the server's connections, so the strictest setting of any pool counts.
+// RoleSettings returns the settings that the database role needs behind a pooler (PoolOptions.Pooled), by name. The
+// connections of all pools share the server's connections, so the strictest setting of any pool counts.
 func RoleSettings() map[string]string {
 	settings := PoolOptions{IdleInTransaction: 10 * time.Second, Settings: IndexPlans}.parameters()
 	delete(settings, "application_name")
-	delete(settings, "TimeZone") // for people alone, who read a connection's output
+	// The role needs no time zone, which only helps people who read a connection's output.
+	delete(settings, "TimeZone")
 	return settings
 }
 
-// CheckRole returns an error that names the RoleSettings which connections of pool lack, as statements that set them;
-// nil if there are none.
+// CheckRole returns an error that lists the settings of RoleSettings which the pool's connections lack, as SQL
+// statements that set them; nil if none is missing.
 func CheckRole(ctx context.Context, pool *pgxpool.Pool) error {
 	wanted := RoleSettings()
 	rows, err := pool.Query(ctx,
@@ -50,21 +51,22 @@ func CheckRole(ctx context.Context, pool *pgxpool.Pool) error {
 	return fmt.Errorf("postgres: the role lacks settings: %s", strings.Join(missing, " "))
 }
 
-// ErrUndeclaredPooler says that connections of a pool lack the pool's own settings.
+// ErrUndeclaredPooler is the error for connections that lack the settings with which the pool opened them.
 var ErrUndeclaredPooler = fmt.Errorf(
 	"postgres: connections lack the settings that they were opened with: set DATABASE_POOLED=true behind PgBouncer")
 
-// ErrNoConnection says that Postgres refuses another connection, since all are taken.
+// ErrNoConnection is the error for a Postgres server that refuses another connection, because all are taken.
 var ErrNoConnection = errors.New("postgres: the server has no connection free")
 
-// throughPooler finds the refusal in an error of PgBouncer, which has an SQLSTATE of its own.
+// throughPooler matches the server's refusal of a connection in an error of PgBouncer, whose SQLSTATE is a
+// different one.
 var throughPooler = regexp.MustCompile(`too many (clients|connections)|connection slots are reserved`)
 
-// CheckConnection asks Postgres for an answer, over a connection that has the settings of the pool: a pooler that drops
-// start-up parameters breaks prepared statements too. ahead is how far Postgres's clock is ahead of this process's,
-// whose time is taken in the middle of the round trip.
+// CheckConnection checks that Postgres answers over a connection that has the settings of the pool: a pooler that
+// drops start-up parameters breaks prepared statements too. ahead is how far Postgres's clock is ahead of this
+// process's clock, which is read in the middle of the round trip.
 //
-// Returns ErrUndeclaredPooler, ErrNoConnection, and service_unavailable unless the database answers.
+// Returns ErrUndeclaredPooler, ErrNoConnection, and service_unavailable if the database does not answer.
 func CheckConnection(ctx context.Context, pool *pgxpool.Pool) (ahead time.Duration, err error) {
 	var timeout string
 	var theirs time.Time

@@ -22,27 +22,31 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// Cipher encrypts secrets at rest (adapters/secrets).
+// Cipher encrypts and decrypts secrets that are stored in the database (adapters/secrets).
 type Cipher = pg.Cipher
 
-// ReadConns is the number of connections of Options.Reads.
+// ReadConns is the number of connections that the pool Options.Reads needs.
 const ReadConns = deposits.ReadConns
 
-// Options of a Store; zero fields take the defaults named beside them.
+// Options are the settings of a Store. A zero field means the default that its comment states.
 type Options struct {
-	Doorbell ports.Doorbell // nil: no doorbell
-	// for reads that share a statement, with IndexPlans and ReadConns connections; nil: the pool of the store
+	Doorbell ports.Doorbell // Doorbell wakes dispatchers after a commit of events. The default is none.
+	// The pool for reads of deposits that share a statement, with IndexPlans and ReadConns connections. The default is
+	// the pool of the store.
 	Reads *pgxpool.Pool
-	// the ceiling of accounts without a negotiated ceiling; 0: 2500.00 EUR (service.md, "Limits")
+	// The ceiling of accounts without a negotiated ceiling. The default is 2500.00 EUR (service.md, "Limits").
 	DefaultMaxAmount money.Cents
-	AcquireTimeout   time.Duration // 3 s: the wait for a connection before service_unavailable
-	// 3 s: the time an API key stays in the cache; below the 5 s in which a revoked key ends (api.md §1)
+	// The longest wait for a connection before service_unavailable is returned. The default is 3 s.
+	AcquireTimeout time.Duration
+	// How long an API key stays in the cache. The default is 3 s, which is below the 5 s after which a revoked key
+	// must not work any more (api.md §1).
 	KeysKeptFor time.Duration
-	// hears of each row that cannot be read, with its table (ports.ListedTables); nil: nobody does
+	// Function that is called for each row that cannot be read, with its table (ports.ListedTables). The default is
+	// none.
 	Unreadable func(ctx context.Context, table string, rowID id.ID, err error)
 }
 
-// Store implements the unit of work over a connection pool, and has the tables of each module.
+// Store runs units of work in transactions over a pool of connections, and holds the tables of every module.
 type Store struct {
 	depositTables
 	paymentTables
@@ -55,7 +59,7 @@ type Store struct {
 	doorbell ports.Doorbell
 }
 
-// Names under which the tables of the modules are embedded.
+// Names under which Store embeds the tables of each module, since embedded types must have different names.
 type (
 	depositTables  = deposits.Tables
 	paymentTables  = payments.Tables
@@ -67,7 +71,7 @@ type (
 
 var _ ports.UnitOfWork = (*Store)(nil)
 
-// NewStore makes a store over a pool of NewPool. Call Close before the pool is closed.
+// NewStore makes a Store over a pool of connections that NewPool made. Call Close before the pool is closed.
 func NewStore(pool *pgxpool.Pool, cipher Cipher, o Options) *Store {
 	base := pg.Base{
 		DB:     pg.DB{Pool: pool, Wait: pg.OrDefault(o.AcquireTimeout, 3*time.Second), Unreadable: o.Unreadable},
@@ -86,10 +90,11 @@ func NewStore(pool *pgxpool.Pool, cipher Cipher, o Options) *Store {
 	}
 }
 
-// Close writes the last-used times of API keys that wait, and ends the reading of keys in use.
+// Close writes the last-used times of API keys that still wait, and stops the renewal of keys in the cache.
 func (s *Store) Close(ctx context.Context) { s.Keys.Close(ctx) }
 
-// WithinTx implements ports.UnitOfWork.
+// WithinTx runs fn in a transaction and commits it, and wakes the dispatchers if it wrote events. Serialization
+// failures and deadlocks make fn run again.
 func (s *Store) WithinTx(ctx context.Context, fn func(context.Context) error) error {
 	if pg.Inside(ctx) {
 		return errNested
@@ -107,7 +112,7 @@ func (s *Store) WithinTx(ctx context.Context, fn func(context.Context) error) er
 	return err
 }
 
-// errNested refuses a transaction within another, which would wait for the locks of the other.
+// errNested is the error for a transaction within another one, for whose locks it would wait.
 var errNested = errors.New("postgres: a transaction within a transaction")
 
 func (s *Store) attempt(ctx context.Context, fn func(context.Context) error) (appended bool, err error) {
@@ -116,7 +121,7 @@ func (s *Store) attempt(ctx context.Context, fn func(context.Context) error) (ap
 		return false, err
 	}
 	t := pg.Begin(conn)
-	defer t.End(ctx) // even if fn panics
+	defer t.End(ctx) // The deferred call ends the transaction even if the function of the unit of work panics.
 	if err := fn(pg.With(ctx, t)); err != nil {
 		return false, err
 	}
@@ -131,14 +136,15 @@ func (s *Store) attempt(ctx context.Context, fn func(context.Context) error) (ap
 	return t.Appended, nil
 }
 
-// Ping returns service_unavailable unless the database answers.
+// Ping checks that the database answers. Returns service_unavailable if it does not.
 func (s *Store) Ping(ctx context.Context) error {
 	_, err := s.base.DB.Exec(ctx, `SELECT 1`)
 	return err
 }
 
-// SchemaFits compares the version of the database's schema with the newest migration of this binary. A newer schema
-// fits: migrations only add to the schema while an older binary may run.
+// SchemaFits compares the version of the database's schema with the newest migration of this binary. fits is true
+// for the same version or a newer one, since migrations only add to the schema while an older binary may run; false
+// for an older one.
 func (s *Store) SchemaFits(ctx context.Context) (fits bool, current, want int64, err error) {
 	want = migrations.Newest()
 	current, err = migrations.Version(ctx, s.base.DB)

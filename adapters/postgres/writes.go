@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 )
 
-// Errors of CheckWrites: Postgres answers queries, and refuses or holds up every write.
+// Errors of CheckWrites: Postgres answers queries, but refuses or delays every write.
 var (
 	ErrReadOnly  = errors.New("postgres: the server takes no changes: it is a standby, or set to read-only")
 	ErrNoRoom    = errors.New("postgres: the server's disk is full")
@@ -22,10 +22,10 @@ var (
 	ErrNoStandby = errors.New("postgres: commits wait for a synchronous standby, and none confirms them")
 )
 
-// WriteCauses are the results of WriteCause.
+// WriteCauses lists the texts that WriteCause returns for errors.
 var WriteCauses = []string{"lock", "read_only", "disk", "rights", "standby", "other"}
 
-// WriteCause names the cause of an error of CheckWrites; "" for nil.
+// WriteCause returns the name of the cause of an error of CheckWrites; "" for nil.
 func WriteCause(err error) string {
 	if err == nil {
 		return ""
@@ -38,11 +38,12 @@ func WriteCause(err error) string {
 	return "other"
 }
 
-// tryWrite goes through what every change of a deposit needs: rights (those of deliveries too), the locks of its
-// tables, a transaction that is not read-only, disk space, and a commit. Disk space needs a temporary file, since a new
-// row may fit into an old page. All of that is rolled back. The commit has a message in the WAL instead, which nobody
-// reads: the commit waits for a synchronous standby as every other does, without a row, and without a lock while it
-// waits. All statements are one message, so a client that stops half-way leaves no open transaction.
+// tryWrite is the SQL that tries everything that a change of a deposit needs: rights (those of deliveries too), the
+// locks of its tables, a transaction that is not read-only, disk space, and a commit. Disk space is tried by a
+// temporary file, since a new row may fit into an old page. All of that is rolled back. Then a message is committed
+// to the write-ahead log, which has no reader: this commit waits for a synchronous standby as every other does, but
+// writes no row and holds no lock while it waits. All statements are sent as one message, so a client that stops
+// half-way leaves no open transaction.
 const tryWrite = `/* %s */ SELECT current_user || ' may not ' || string_agg(r || ' ' || t, ', ' ORDER BY t, r)
 	FROM (VALUES ('deposits', '{SELECT,INSERT,UPDATE}'::text[]), ('deposit_transitions', '{SELECT,INSERT}'),
 			('idempotency_keys', '{SELECT,INSERT,UPDATE,DELETE}'), ('outbox', '{SELECT,INSERT,DELETE}'),
@@ -57,15 +58,17 @@ WITH spilled AS MATERIALIZED (SELECT repeat('x', 1000) FROM generate_series(1, 1
 ROLLBACK;
 SELECT pg_logical_emit_message(true, 'partnerdeposits', 'a write is tried')`
 
-// commitPatience is the time after which CheckWrites asks why the try has not ended. The try waits a second for locks.
+// commitPatience is the time after which CheckWrites queries why the try of a write has not ended. The try waits a
+// second for locks.
 const commitPatience = 1200 * time.Millisecond
 
-// CheckWrites tries a change, and commits nothing that anybody reads. It waits a second for a lock.
+// CheckWrites checks that Postgres accepts writes: it tries a change and commits only a message without effect. It
+// waits a second for a lock.
 //
 // Returns ErrReadOnly, ErrNoRoom, ErrLocked, ErrNoRights, ErrNoStandby, or another error of the server.
 func CheckWrites(ctx context.Context, pool *pgxpool.Pool) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // a commit that waits for a standby is given up
+	defer cancel() // The cancelled context gives up a commit that waits for a standby.
 	ended, name := make(chan error, 1), "a try of "+rand.Text()
 	go func() { ended <- try(ctx, pool, name) }()
 	late := time.NewTimer(commitPatience)
@@ -75,7 +78,8 @@ func CheckWrites(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	case <-late.C:
 	}
-	// found by its text, since a pooler hides the number of the server's process
+	// The session that tries the write is found by the text of its query, since a pooler hides the id of the server's
+	// process.
 	var waits bool
 	err := pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity
 		WHERE starts_with(query, $1) AND wait_event = 'SyncRep')`, "/* "+name).Scan(&waits)
@@ -85,7 +89,7 @@ func CheckWrites(ctx context.Context, pool *pgxpool.Pool) error {
 	return <-ended
 }
 
-// try sends tryWrite, with a name that pg_stat_activity shows.
+// try sends the statements of tryWrite, with a name that can be found in pg_stat_activity.
 func try(ctx context.Context, pool *pgxpool.Pool, name string) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
@@ -109,16 +113,18 @@ func try(ctx context.Context, pool *pgxpool.Pool, name string) error {
 	return pg.Translate(err)
 }
 
-// Blocker is a session that holds locks for which others wait, or keeps rows from vacuum.
+// Blocker is a database session that holds locks for which others wait, or that keeps vacuum from removing rows.
 type Blocker struct {
-	PID                       int
-	Application, State, Query string        // Query: the beginning of its last statement
-	Open                      time.Duration // 0: unknown
-	Waiting                   int           // sessions
+	PID int
+	// Name of the session's application, state of the session, and the beginning of its last statement.
+	Application, State, Query string
+	Open                      time.Duration // How long the session's transaction has been open; 0 if unknown.
+	Waiting                   int           // Number of sessions that wait for the locks of this session.
 }
 
-// Blockers lists the sessions at the head of each lock queue whose transaction is older than a time; younger ones end
-// by themselves. Only a member of pg_read_all_stats learns more than PID and Application of another role's session.
+// Blockers returns the sessions at the head of each lock queue whose transaction is older than a given time;
+// younger ones end by themselves. Of sessions of another role, Postgres shows more than PID and Application only to
+// members of pg_read_all_stats.
 func Blockers(ctx context.Context, pool *pgxpool.Pool, olderThan time.Duration) ([]Blocker, error) {
 	rows, err := pool.Query(ctx, `SELECT b.pid, b.application_name, coalesce(b.state, ''),
 			left(regexp_replace(b.query, '\s+', ' ', 'g'), 80), coalesce(now() - b.xact_start, '0'), count(DISTINCT w.pid)
@@ -134,8 +140,8 @@ func Blockers(ctx context.Context, pool *pgxpool.Pool, olderThan time.Duration) 
 	return blockers, pg.Translate(err)
 }
 
-// Idle lists the sessions of this database whose transaction is open and has run no statement for a time. Postgres
-// shows sessions of other roles only to members of pg_read_all_stats.
+// Idle returns the sessions of this database whose transaction is open and has run no statement for a given time.
+// Postgres shows sessions of other roles only to members of pg_read_all_stats.
 func Idle(ctx context.Context, pool *pgxpool.Pool, longerThan time.Duration) ([]Blocker, error) {
 	rows, err := pool.Query(ctx, `SELECT pid,
 			concat_ws(' at ', coalesce(nullif(application_name, ''), usename), host(client_addr)), state,

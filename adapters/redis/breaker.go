@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	// patience bounds the time that a request waits for a command.
+	// patience bounds the time that a request waits for a Redis command.
 	patience = 100 * time.Millisecond
-	// tolerated is the number of consecutive failures after which the breaker opens.
+	// tolerated is the number of consecutive failed Redis commands after which the circuit breaker opens.
 	tolerated = 2
-	// probeEvery is the interval of background pings while the breaker is open.
+	// probeEvery is the interval of background pings to Redis while the circuit breaker is open.
 	probeEvery = 250 * time.Millisecond
 )
 
-// ErrAway is the result of every command while the breaker is open.
+// ErrAway is the error of every Redis command while the circuit breaker is open.
 var ErrAway = errors.New("redis: away")
 
-// Breaker is a circuit breaker: after a few failures it refuses commands at once, until a background ping is answered.
-// Requests therefore never queue for a Redis that does not answer.
+// Breaker is a circuit breaker for Redis commands: after a few failures it refuses commands at once, until Redis
+// answers a background ping. Requests therefore never queue for a Redis that does not answer.
 type Breaker struct {
 	client   redis.UniversalClient
 	patience time.Duration
 	stop     context.CancelFunc
-	ctx      context.Context // bounds the background pings, which belong to no caller
+	ctx      context.Context
 	probes   sync.WaitGroup
 
 	mu       sync.Mutex
@@ -35,28 +35,29 @@ type Breaker struct {
 	away     bool
 }
 
-// NewBreaker makes a closed breaker. Close the breaker before the client.
+// NewBreaker makes a closed circuit breaker for Redis commands. Close the breaker before the client.
 func NewBreaker(client redis.UniversalClient) *Breaker {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Breaker{client: client, patience: patience, ctx: ctx, stop: stop}
 }
 
-// WithPatience bounds a command by d instead of a tenth of a second. Call it before the first command.
+// WithPatience sets how long a Redis command may take; the default is a tenth of a second. Call it before the first
+// command.
 func (b *Breaker) WithPatience(d time.Duration) *Breaker {
 	b.patience = d
 	return b
 }
 
-// Close ends the background pings.
+// Close ends the breaker's background pings to Redis.
 func (b *Breaker) Close() {
 	b.stop()
 	b.probes.Wait()
 }
 
-// Do runs command for patience at most, whatever the deadline of ctx. A cancelled caller does not cancel the command,
-// which serves other callers too. redis.Nil counts as success.
+// Do runs a Redis command for the breaker's patience at most, whatever the deadline of ctx. A cancelled caller does
+// not cancel the command, which serves other callers too. redis.Nil (no such key) counts as success.
 //
-// Returns ErrAway at once while the breaker is open, and otherwise the result of command.
+// Returns ErrAway at once while the breaker is open, and otherwise the error of the command.
 func (b *Breaker) Do(ctx context.Context, command func(ctx context.Context) error) error {
 	b.mu.Lock()
 	away := b.away
@@ -71,7 +72,8 @@ func (b *Breaker) Do(ctx context.Context, command func(ctx context.Context) erro
 	return err
 }
 
-// answered tells whether Redis answered, even with an error.
+// answered reports whether Redis answered a command: true also for an answer that is an error; false if the
+// connection failed or the time ran out.
 func answered(err error) bool {
 	var reply redis.Error
 	return err == nil || errors.As(err, &reply)
@@ -91,7 +93,7 @@ func (b *Breaker) note(ok bool) {
 	}
 }
 
-// probe pings until Redis answers, then closes the breaker.
+// probe pings Redis until it answers, and then closes the circuit breaker.
 func (b *Breaker) probe() {
 	ticker := time.NewTicker(probeEvery)
 	defer ticker.Stop()

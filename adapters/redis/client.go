@@ -1,6 +1,6 @@
-// Package redis implements the rate limiter, the cache of idempotency and the doorbell. Redis holds hints and counters;
-// Postgres holds the truth. An empty, slow or absent Redis costs a few milliseconds and never fails a request
-// (breaker.go).
+// Package redis implements the rate limiter, the cache of idempotent responses, and the notifications that wake
+// dispatchers. Redis holds hints and counters only; the durable data are in Postgres. A Redis that is empty, slow
+// or unreachable costs a few milliseconds and never fails a request (breaker.go).
 package redis
 
 import (
@@ -15,31 +15,33 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Timeouts are short: every request can be answered without Redis.
+// Time limits of connections to Redis. They are short, because every request can be answered without Redis.
 const (
 	dialTimeout = 500 * time.Millisecond
 	ioTimeout   = 500 * time.Millisecond
 	poolTimeout = 500 * time.Millisecond
 )
 
-// ErrURL describes the valid forms of a Redis URL. The text never quotes the URL, which may contain a password.
+// ErrURL is the error for an invalid Redis URL; its text lists the valid forms. It never quotes the URL, which may
+// contain a password.
 var ErrURL = errors.New(
 	"redis: the URL must be redis://host:port/db, rediss://…, redis://host1,host2,… for a cluster, " +
 		"or redis-sentinel://host1,host2,…?master=name; rediss and rediss-sentinel stand for TLS")
 
-// reloadEvery is how old a client's map of a cluster's slots may be. A master that died answers no MOVED, so only a new
-// map shows the master's successor.
+// reloadEvery is how often a client reads anew which nodes of a Redis Cluster hold which keys. A master that died
+// sends no redirection, so only a new reading reveals its successor.
 const reloadEvery = time.Second
 
-// Option changes the options of a client.
+// Option changes the settings of a Redis client.
 type Option func(*redis.UniversalOptions)
 
-// SentinelPassword is the password that sentinels ask for; "" is none. The URL has the password of the master.
+// SentinelPassword sets the password for the Redis sentinels; "" means none. The password in the URL is that of the
+// master.
 func SentinelPassword(password string) Option {
 	return func(o *redis.UniversalOptions) { o.SentinelPassword = password }
 }
 
-// NewClient makes a client of REDIS_URL without connecting. An unreachable Redis fails each command.
+// NewClient makes a client for a Redis URL without connecting. If Redis is unreachable, each command fails.
 //
 //	redis://[user:password@]host:port[/db]                                  a single server
 //	redis://[user:password@]host1:port,host2:port                           a cluster; without a scheme too
@@ -77,10 +79,11 @@ func parseURL(raw string) (*redis.UniversalOptions, error) {
 		if !strings.Contains(raw, ",") {
 			return nil, ErrURL
 		}
-		scheme, rest = "redis", raw // a bare list of hosts
+		scheme, rest = "redis", raw // A list of Redis hosts without a scheme means redis://.
 	}
-	rest = strings.ReplaceAll(rest, ","+scheme+"://", ",") // each host may repeat the scheme
-	// net/url rejects a list of hosts with ports, so the hosts are cut out first.
+	// Each host in the list of a Redis URL may repeat the scheme.
+	rest = strings.ReplaceAll(rest, ","+scheme+"://", ",")
+	// net/url rejects a list of hosts with ports, so the hosts are cut out of the URL first.
 	authority, tail := rest, ""
 	if at := strings.IndexAny(rest, "/?"); at >= 0 {
 		authority, tail = rest[:at], rest[at:]
@@ -141,7 +144,8 @@ func database(o *redis.UniversalOptions, path string) error {
 		return nil
 	}
 	db, err := strconv.Atoi(path)
-	if err != nil || db < 0 || (db > 0 && len(o.Addrs) > 1 && o.MasterName == "") { // a cluster has only database 0
+	// Only database 0 exists in a Redis Cluster.
+	if err != nil || db < 0 || (db > 0 && len(o.Addrs) > 1 && o.MasterName == "") {
 		return ErrURL
 	}
 	o.DB = db
@@ -151,9 +155,10 @@ func database(o *redis.UniversalOptions, path string) error {
 func options() *redis.UniversalOptions {
 	return &redis.UniversalOptions{
 		DialTimeout: dialTimeout, ReadTimeout: ioTimeout, WriteTimeout: ioTimeout, PoolTimeout: poolTimeout,
-		ContextTimeoutEnabled: true, // otherwise a command outlives its deadline
+		ContextTimeoutEnabled: true, // Without this setting a Redis command outlives the deadline of its context.
 		MaxRetries:            1,
-		PipelinePoolSize:      -1, // no further connections for pipelines, each with buffers of 256 KiB
-		DialerRetries:         1,  // the breaker decides when to try again
+		// Pipelines of Redis commands get no connections of their own, each of which would have buffers of 256 KiB.
+		PipelinePoolSize: -1,
+		DialerRetries:    1, // The Redis driver does not connect again by itself: the circuit breaker decides when.
 	}
 }

@@ -18,21 +18,22 @@ import (
 const (
 	doorbellChannel = "svc:doorbell"
 	jobsChannel     = "svc:doorbell:jobs"
-	// ringEvery is the least time between two PUBLISH commands, so that a burst of commits sends a single ring. Commits
-	// after a ring get a ring of their own, because a relay reads the outbox only once per ring.
+	// ringEvery is the least time between two PUBLISH commands of notifications, so that a burst of commits sends a
+	// single one. A commit after a notification causes another one, because a relay reads the outbox only once per
+	// notification.
 	ringEvery = 5 * time.Millisecond
 )
 
-// ring is a kind of ring: a channel and a payload.
+// ring is a kind of wake-up notification: the Redis channel and the payload of its message.
 type ring struct{ channel, payload string }
 
 var (
-	eventsRing = ring{doorbellChannel, ""} // events were committed
+	eventsRing = ring{doorbellChannel, ""} // The notification that tells dispatchers of committed events.
 	dueRing    = ring{doorbellChannel, "due"}
 	rings      = append([]ring{eventsRing, dueRing}, jobRings()...)
 )
 
-// jobRings has a ring for each lane, whose payload is the lane.
+// jobRings returns for each lane the notification that the lane has jobs; its payload is the name of the lane.
 func jobRings() (all []ring) {
 	for _, lane := range webhookports.Lanes {
 		all = append(all, ring{jobsChannel, string(lane)})
@@ -40,22 +41,26 @@ func jobRings() (all []ring) {
 	return all
 }
 
-// Doorbell tells dispatchers of commits and of jobs. Ringing never waits and never fails; a ring may be lost.
+// Doorbell notifies dispatchers through Redis of committed events, of due deliveries and of jobs. Its methods never
+// wait and never fail; a notification may be lost.
 type Doorbell struct {
 	client  redis.UniversalClient
 	breaker *Breaker
-	wanted  atomic.Uint64 // a bit for each of rings
+	wanted  atomic.Uint64 // A bit for each kind of notification to dispatchers that is to be sent.
 	began   time.Time
-	free    atomic.Int64 // when the next ring may go, in nanoseconds since began
-	rung    chan struct{}
-	stop    context.CancelFunc
-	done    sync.WaitGroup
+	// The earliest time of the next PUBLISH command of notifications, in nanoseconds since began.
+	free atomic.Int64
+	rung chan struct{}
+	stop context.CancelFunc
+	done sync.WaitGroup
 
 	feedsMu sync.Mutex
-	feeds   map[id.ID]struct{} // partners to ring for
+	// Partners whose feeds have new events, of which the http processes are to be notified.
+	feeds map[id.ID]struct{}
 }
 
-// NewDoorbell starts the goroutine that rings. Close the doorbell before the breaker.
+// NewDoorbell starts the goroutine that publishes notifications to dispatchers. Close the doorbell before the
+// breaker.
 func NewDoorbell(client redis.UniversalClient, breaker *Breaker) *Doorbell {
 	ctx, stop := context.WithCancel(context.Background())
 	d := &Doorbell{
@@ -66,17 +71,18 @@ func NewDoorbell(client redis.UniversalClient, breaker *Breaker) *Doorbell {
 	return d
 }
 
-// Ring implements ports.Doorbell.
+// Ring notifies dispatchers that events were committed.
 func (d *Doorbell) Ring() { d.ring(eventsRing) }
 
-// RingDue implements ports.Doorbell.
+// RingDue notifies dispatchers that deliveries are due.
 func (d *Doorbell) RingDue() { d.ring(dueRing) }
 
-// RingJobs tells the other dispatchers that the queue of a lane has jobs.
+// RingJobs notifies the other dispatchers that the queue of a lane has jobs.
 func (d *Doorbell) RingJobs(lane webhookports.Lane) { d.ring(ring{jobsChannel, string(lane)}) }
 
-// ring wakes the goroutine that publishes rings. If no ring was published in the last ringEvery, that goroutine runs
-// first, because the caller's next step is mostly to send a response, which the relay need not wait for.
+// ring wakes the goroutine that publishes notifications. If none was published in the last ringEvery, that
+// goroutine runs first, because the caller's next step is mostly to send a response, for which the relay need not
+// wait.
 func (d *Doorbell) ring(r ring) {
 	d.wanted.Or(1 << slices.Index(rings, r))
 	signal(d.rung)
@@ -85,24 +91,26 @@ func (d *Doorbell) ring(r ring) {
 	}
 }
 
-// early is how long a ring has to wait so that it follows the last one by ringEvery; 0 or less: not at all.
+// early returns how long the next notification must wait so that at least ringEvery lies between it and the last
+// one; 0 or less means that it may be published now.
 func (d *Doorbell) early() time.Duration { return time.Duration(d.free.Load()) - time.Since(d.began) }
 
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // the receiver has not taken the last signal, which stands for this one, too
+	default: // A signal that the receiver has not taken yet stands for this one too.
 	}
 }
 
-// Close ends the goroutine and loses a requested ring.
+// Close ends the goroutine that publishes notifications. A notification that is still to be sent is lost.
 func (d *Doorbell) Close() {
 	d.stop()
 	d.done.Wait()
 }
 
-// run publishes rings, ringEvery apart at least. It waits before a ring that comes too early, since a timer after every
-// ring would wake an idle process.
+// run publishes notifications to dispatchers, with at least ringEvery between two of them. It waits before a
+// notification that comes too early, and not after each one, since a timer after each one would wake an idle
+// process.
 func (d *Doorbell) run(ctx context.Context) {
 	for ; ; d.free.Store(int64(time.Since(d.began) + ringEvery)) {
 		select {
@@ -118,7 +126,8 @@ func (d *Doorbell) run(ctx context.Context) {
 			}
 		}
 		wanted, feeds := d.wanted.Swap(0), d.takeFeeds()
-		_ = d.breaker.Do(ctx, func(ctx context.Context) error { // a lost ring costs an interval of polling
+		// The error is ignored: a lost notification costs at most one interval of the dispatchers' polling.
+		_ = d.breaker.Do(ctx, func(ctx context.Context) error {
 			_, err := d.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 				for ; wanted != 0; wanted &= wanted - 1 {
 					r := rings[bits.TrailingZeros64(wanted)]

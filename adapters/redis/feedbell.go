@@ -9,20 +9,21 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// feedChannel carries the ids of partners whose feeds went on, 16 bytes each.
+// feedChannel is the Redis channel for the ids, 16 bytes each, of partners whose feeds have new events.
 const feedChannel = "svc:feeds"
 
-// awaitedChannel carries messages of http processes in which requests wait for events.
+// awaitedChannel is the Redis channel on which an http process announces that some of its requests wait for events.
 const awaitedChannel = "svc:feeds:awaited"
 
-// awaitedEvery is the time between two such messages of a process. Shorter than pulseHolds.
+// awaitedEvery is the time between two announcements of an http process that its requests wait for events. It must
+// be shorter than pulseHolds.
 const awaitedEvery = time.Second
 
-// maxFeeds is how many partners a message names.
+// maxFeeds is the most partners that one notification of new events names.
 const maxFeeds = 1024
 
-// RingFeeds tells the http processes that the feeds of partners have new events. A ring may be lost: each http looks
-// once a second for the partners that wait.
+// RingFeeds notifies the http processes that the feeds of partners have new events. A notification may be lost:
+// each http process also queries the feeds of waiting partners once a second.
 func (d *Doorbell) RingFeeds(partners []id.ID) {
 	if len(partners) == 0 {
 		return
@@ -35,7 +36,8 @@ func (d *Doorbell) RingFeeds(partners []id.ID) {
 	signal(d.rung)
 }
 
-// takeFeeds takes the messages for the partners that were rung for since the last call.
+// takeFeeds returns the messages that name the partners for whom RingFeeds was called since the last call of
+// takeFeeds, and clears their list.
 func (d *Doorbell) takeFeeds() (messages [][]byte) {
 	d.feedsMu.Lock()
 	defer d.feedsMu.Unlock()
@@ -53,9 +55,10 @@ func (d *Doorbell) takeFeeds() (messages [][]byte) {
 	return messages
 }
 
-// AnnounceFeeds tells the dispatchers that requests wait for events, as long as waiting is above 0, until ctx ends.
-// entered receives after a request began to wait. While no process says so, dispatchers ring for no feeds, which saves
-// each event a command. A lost message delays events by the look of each http.
+// AnnounceFeeds notifies the dispatchers once a second that requests of this process wait for events, while waiting
+// returns more than 0, until ctx ends. entered receives after a request began to wait. Without such an announcement
+// dispatchers send no notifications of feeds, which saves a Redis command for each event. A lost message delays
+// events until the next query of each http process.
 func AnnounceFeeds(ctx context.Context, client redis.UniversalClient, waiting func() int,
 	entered <-chan struct{}) error {
 	ticker := time.NewTicker(awaitedEvery)
@@ -68,7 +71,8 @@ func AnnounceFeeds(ctx context.Context, client redis.UniversalClient, waiting fu
 		}
 		for ticker.Reset(awaitedEvery); ; {
 			bounded, cancel := context.WithTimeout(ctx, ioTimeout)
-			_ = client.Publish(bounded, awaitedChannel, "").Err() // the next message follows
+			// The error is ignored: the process announces again in a second that its requests wait for events.
+			_ = client.Publish(bounded, awaitedChannel, "").Err()
 			cancel()
 			select {
 			case <-ctx.Done():
@@ -82,10 +86,11 @@ func AnnounceFeeds(ctx context.Context, client redis.UniversalClient, waiting fu
 	}
 }
 
-// ListenForFeeds calls rung with the partners of each ring until ctx ends. A lost connection is subscribed again.
+// ListenForFeeds calls rung with the partners whose feeds have new events, for each notification, until ctx ends.
+// After a lost connection it subscribes again.
 func ListenForFeeds(ctx context.Context, client redis.UniversalClient, rung func(partners []id.ID)) error {
 	subscription := client.Subscribe(ctx, feedChannel)
-	defer func() { _ = subscription.Close() }() // the outcome of closing is irrelevant
+	defer func() { _ = subscription.Close() }()
 	messages := subscription.Channel()
 	for {
 		select {

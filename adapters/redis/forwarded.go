@@ -11,16 +11,19 @@ import (
 )
 
 const (
-	forwardedKey     = "svc:forwarded"
-	forwardedBothKey = "svc:forwarded:both" // apart, so that a stranger's header takes no place of this note
-	// forwardedKept outlives the interval at which http processes notice forwarded headers.
+	forwardedKey = "svc:forwarded"
+	// forwardedBothKey is the Redis key for notes about a trusted proxy that sends both X-Real-IP and X-Forwarded-For.
+	// It is a key of its own so that a header from an untrusted client does not overwrite such a note.
+	forwardedBothKey = "svc:forwarded:both"
+	// forwardedKept is how long a note about forwarded headers is kept. It is longer than the interval at which http
+	// processes write such notes.
 	forwardedKept = time.Hour
 )
 
-// Forwarded is the note that a peer, which is no trusted proxy, told the address of another client; or that a trusted
-// proxy told it by both X-Real-IP and X-Forwarded-For.
+// Forwarded is a note about a suspicious header with a client's address: a peer that is no trusted proxy sent the
+// header, or a trusted proxy sent both X-Real-IP and X-Forwarded-For.
 type Forwarded struct {
-	Peer   string // address
+	Peer   string // The network address of the peer that sent the suspicious header.
 	Header string
 	Both   bool
 }
@@ -32,10 +35,11 @@ func forwardedKeyOf(both bool) string {
 	return forwardedKey
 }
 
-// NoteForwarded keeps the note for an hour, for `admin doctor`. A note that is lost comes again.
+// NoteForwarded stores a note about a suspicious header with a client's address in Redis for an hour, for `admin
+// doctor`. A note that is lost is written again with a later request.
 func NoteForwarded(ctx context.Context, client redis.UniversalClient, breaker *Breaker, f Forwarded) {
 	text, err := json.Marshal(f)
-	if err != nil { // two strings always encode
+	if err != nil {
 		panic("redis: " + err.Error())
 	}
 	_ = breaker.Do(ctx, func(ctx context.Context) error {
@@ -43,7 +47,8 @@ func NoteForwarded(ctx context.Context, client redis.UniversalClient, breaker *B
 	})
 }
 
-// ReadForwarded gives the last note of a kind; the zero value for none.
+// ReadForwarded returns the last note of a kind about a suspicious header with a client's address; the zero value
+// if there is none. both chooses notes about a trusted proxy (true) or about an untrusted peer (false).
 func ReadForwarded(ctx context.Context, client redis.UniversalClient, both bool) (f Forwarded, err error) {
 	text, err := client.Get(ctx, forwardedKeyOf(both)).Bytes()
 	if errors.Is(err, redis.Nil) {

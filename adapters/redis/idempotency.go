@@ -18,27 +18,31 @@ import (
 )
 
 const (
-	// cachedFor is the life of a cached response. Most repeats follow within a minute; the database replays the others.
+	// cachedFor is how long a response stays in the Redis cache. Most repeated requests follow within a minute; later
+	// ones get the response from the database.
 	cachedFor = time.Minute
-	// cachedAtMost bounds a cached body, in bytes. Larger responses are replayed from the database.
+	// cachedAtMost is the most bytes of a response body that is cached in Redis. Larger responses are replayed from
+	// the database.
 	cachedAtMost = 16 << 10
-	// cacheShare bounds the memory of Redis that the responses of a process take, in bytes. The responses stand beside the
-	// job queue, in a server that evicts nothing.
+	// cacheShare is the most bytes of Redis memory that the cached responses of a process take. Redis holds the job
+	// queue too and evicts nothing.
 	cacheShare = 12 << 20
-	// cacheLinger is how long a response waits for others, so that a command for each would not cost a round trip.
+	// cacheLinger is how long a response waits to be cached together with others, which saves a round trip to Redis
+	// for each.
 	cacheLinger = 200 * time.Millisecond
-	// keepBatch bounds the responses of a round trip.
+	// keepBatch is the most responses that are cached by one round trip to Redis.
 	keepBatch = 256
 )
 
-// Cipher encrypts cached responses, so that Redis holds no response in plain text.
+// Cipher encrypts and decrypts cached responses, so that Redis holds no response in plain text.
 type Cipher interface {
 	Encrypt(plaintext, associatedData []byte) ([]byte, error)
 	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
 }
 
-// IdempotencyCache answers repeated requests without the database. Responses are cached in batches, after their
-// requests have been answered. Responses beyond the process's share of memory are not cached.
+// IdempotencyCache returns stored responses to repeated requests without a query of the database. Responses are
+// cached in Redis in batches, after their requests have been answered. Responses beyond the process's share of
+// Redis memory are not cached.
 type IdempotencyCache struct {
 	limiter *Limiter
 	cipher  Cipher
@@ -47,25 +51,29 @@ type IdempotencyCache struct {
 	mu      sync.Mutex
 	share   share
 	waiting []keeping
-	sending bool // send runs or will run
-	// The keys whose responses this process has cached in the last cachedFor. No other key is looked up: nearly all
-	// requests are the first with their key, and the database replays the response that another process has cached.
+	// Whether the sending of waiting responses to Redis is running or scheduled (true) or none waits (false).
+	sending bool
+	// The Idempotency-Keys whose responses this process has cached in the last cachedFor. No other key is read from
+	// Redis: nearly all requests are the first with their key, and the database replays a response that another
+	// process has cached.
 	now, before map[cacheName]struct{}
-	turned      time.Time // when now became before
+	turned      time.Time // The time at which the newer set of cached Idempotency-Keys became the older one.
 }
 
-// keeping is a response to cache.
+// keeping is a response that waits to be cached, with its Idempotency-Key.
 type keeping struct {
 	key      ports.IdempotencyKey
 	response ports.StoredResponse
 }
 
-// NewIdempotencyCache makes a cache of responses in the Redis of limiter, whose round trips carry the look-ups.
+// NewIdempotencyCache makes a cache of responses in the Redis of limiter, whose round trips also read the cached
+// responses.
 func NewIdempotencyCache(limiter *Limiter, cipher Cipher, log *slog.Logger) *IdempotencyCache {
 	return &IdempotencyCache{limiter: limiter, cipher: cipher, log: log, share: share{most: cacheShare}}
 }
 
-// Admit implements ports.IdempotencyCache.
+// Admit counts a request under the rate limits and returns the cached response of its Idempotency-Key, or nil if
+// none is cached or the request is refused.
 func (c *IdempotencyCache) Admit(ctx context.Context, k ports.IdempotencyKey,
 	rules ...ports.LimitRule) (ports.LimitDecision, *ports.StoredResponse) {
 	if k.Epoch == (ports.Epoch{}) {
@@ -87,7 +95,8 @@ func (c *IdempotencyCache) Admit(ctx context.Context, k ports.IdempotencyKey,
 	return decision, stored
 }
 
-// Keep implements ports.IdempotencyCache.
+// Keep caches the response of an Idempotency-Key soon, together with others, unless the response is too large or
+// the process's share of Redis memory is used up.
 func (c *IdempotencyCache) Keep(k ports.IdempotencyKey, r ports.StoredResponse) {
 	failpoint.Hit("cache.finishing")
 	if k.Epoch == (ports.Epoch{}) || len(r.Body) > cachedAtMost {
@@ -117,14 +126,15 @@ func (c *IdempotencyCache) knows(n cacheName) bool {
 	return now || before
 }
 
-// turn forgets the keys whose responses have left Redis.
+// turn removes the Idempotency-Keys whose cached responses have expired in Redis.
 func (c *IdempotencyCache) turn() {
 	if c.now == nil || time.Since(c.turned) >= cachedFor {
 		c.before, c.now, c.turned = c.now, map[cacheName]struct{}{}, time.Now()
 	}
 }
 
-// send caches the responses that wait. A response that cannot be cached is dropped: it is in the database.
+// send caches the waiting responses in Redis. A response that cannot be cached is dropped, since the database has
+// it too.
 func (c *IdempotencyCache) send() {
 	c.mu.Lock()
 	waiting := c.waiting
@@ -151,7 +161,7 @@ func (c *IdempotencyCache) send() {
 	}
 }
 
-// queue adds the command that caches a response.
+// queue adds the Redis command that caches a response to a pipeline of commands.
 func (c *IdempotencyCache) queue(ctx context.Context, pipe redis.Pipeliner, k *keeping) {
 	life := min(cachedFor, time.Until(k.response.CreatedAt.Add(ports.IdempotencyWindow)))
 	if life < time.Millisecond {
@@ -166,9 +176,9 @@ func (c *IdempotencyCache) queue(ctx context.Context, pipe redis.Pipeliner, k *k
 	pipe.Set(ctx, name, sealed, life)
 }
 
-// cacheKey is the key of a cached answer in Redis: a hash of epoch, owner, route and Idempotency-Key. Its hash tag (in
-// braces) is that of the partner's rate limits, so that a cluster keeps answers and limits of a partner on the same
-// node.
+// cacheKey returns the Redis key of a cached response: a hash of epoch, owner, route and Idempotency-Key. Its hash
+// tag (in braces) is that of the partner's rate limits, so that a cluster keeps the responses and the limits of a
+// partner on the same node.
 func cacheKey(k ports.IdempotencyKey) string {
 	hash := nameOf(k)
 	name := make([]byte, 0, 96)
@@ -176,7 +186,8 @@ func cacheKey(k ports.IdempotencyKey) string {
 	return string(base64.RawURLEncoding.AppendEncode(name, hash[:]))
 }
 
-// cacheName is the hash that names a response. The keys of a partner collide with each other alone.
+// cacheName is the hash of an Idempotency-Key that names its cached response. Only keys of the same partner can
+// collide.
 type cacheName [16]byte
 
 func nameOf(k ports.IdempotencyKey) cacheName {
@@ -186,12 +197,14 @@ func nameOf(k ports.IdempotencyKey) cacheName {
 	return cacheName(sum[:len(cacheName{})])
 }
 
-// seal gives the cached form: encrypted the fingerprint, Unix microseconds, status and body.
+// seal encrypts a response for the cache: fingerprint, Unix microseconds, status and body.
 func (c *IdempotencyCache) seal(name string, r *ports.StoredResponse) ([]byte, error) {
 	plain := make([]byte, 0, sealedHead+len(r.Body))
 	plain = append(plain, r.Fingerprint[:]...)
-	plain = binary.BigEndian.AppendUint64(plain, uint64(r.CreatedAt.UnixMicro())) // all times are after 1970
-	plain = binary.BigEndian.AppendUint16(plain, uint16(r.Code))                  // an HTTP status
+	// Converting the response's time loses nothing, since all times are after 1970.
+	plain = binary.BigEndian.AppendUint64(plain, uint64(r.CreatedAt.UnixMicro()))
+	// Converting the response's status loses nothing, since HTTP statuses have three digits.
+	plain = binary.BigEndian.AppendUint16(plain, uint16(r.Code))
 	return c.cipher.Encrypt(append(plain, r.Body...), []byte(name))
 }
 
@@ -209,7 +222,8 @@ func (c *IdempotencyCache) open(name, kept string) (*ports.StoredResponse, error
 	}
 	var r ports.StoredResponse
 	copy(r.Fingerprint[:], plain)
-	r.CreatedAt = time.UnixMicro(int64(binary.BigEndian.Uint64(plain[sha256.Size:]))).UTC() // as in seal
+	// The response's time was encoded by seal as microseconds since 1970.
+	r.CreatedAt = time.UnixMicro(int64(binary.BigEndian.Uint64(plain[sha256.Size:]))).UTC()
 	r.Code = int(binary.BigEndian.Uint16(plain[sha256.Size+8:]))
 	r.Body = plain[sealedHead:]
 	return &r, nil

@@ -9,13 +9,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrRestart ends a process that was started with the only address of a cluster while that address did not answer.
+// ErrRestart ends a process whose REDIS_URL is a single address of a Redis Cluster, if that address did not answer
+// when the process started.
 var ErrRestart = errors.New(
 	"redis: REDIS_URL is an address of a Redis Cluster that did not answer when this process started; start the process again to follow the cluster")
 
-// Open is NewClient for a process. A single address may be that of a cluster, so Open asks the server, for half a
-// second at most: a cluster is then followed to all its nodes. known is false where no server answered; AwaitKind asks
-// again.
+// Open makes a Redis client for a process, as NewClient does. A single address may be that of a cluster, so Open
+// queries the server, for half a second at most, and in a cluster connects to all its nodes. known is false if no
+// server answered; AwaitKind then repeats the query.
 //
 // Returns ErrURL.
 func Open(ctx context.Context, redisURL string,
@@ -27,7 +28,8 @@ func Open(ctx context.Context, redisURL string,
 	for _, set := range options {
 		set(o)
 	}
-	if o.MasterName != "" || len(o.Addrs) > 1 || o.DB > 0 { // a cluster has only database 0
+	// Addresses of sentinels, several addresses, or a database other than 0 show the kind of Redis without a query.
+	if o.MasterName != "" || len(o.Addrs) > 1 || o.DB > 0 {
 		return newClient(o), true, nil
 	}
 	single := newClient(o)
@@ -35,11 +37,12 @@ func Open(ctx context.Context, redisURL string,
 	if !o.IsClusterMode {
 		return single, err == nil, nil
 	}
-	_ = single.Close() // the outcome of closing is irrelevant
+	_ = single.Close()
 	return newClient(o), true, nil
 }
 
-// AwaitKind waits until the server of a client that Open does not know answers, and then for the end of ctx.
+// AwaitKind waits until the Redis server answers for which Open could not find out whether it belongs to a cluster,
+// and then until ctx ends.
 //
 // Returns ErrRestart if the server belongs to a cluster, and nil when ctx ends.
 func AwaitKind(ctx context.Context, client redis.UniversalClient) error {
@@ -62,8 +65,8 @@ func AwaitKind(ctx context.Context, client redis.UniversalClient) error {
 	}
 }
 
-// isCluster asks a server whether it is a node of a cluster. A server that refuses the question is taken for a single
-// server.
+// isCluster reports whether a Redis server is a node of a cluster. A server that refuses the query is taken for a
+// single server.
 func isCluster(ctx context.Context, client redis.UniversalClient) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
 	defer cancel()

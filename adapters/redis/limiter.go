@@ -20,16 +20,16 @@ var limiterLua string
 var limiterScript = redis.NewScript(limiterLua)
 
 const (
-	// batchLimit bounds the requests of a round trip.
+	// batchLimit is the most requests that the rate limiter counts by one round trip to Redis.
 	batchLimit = 256
-	// batchThreshold is the number of requests that wait before a second round trip begins; a large batch costs less per
-	// request.
+	// batchThreshold is the number of waiting requests above which the rate limiter begins a second round trip to
+	// Redis. A large batch costs less per request.
 	batchThreshold = 64
 	batchWorkers   = 2
 )
 
-// Limiter counts requests in a sliding window of a minute or an hour. Requests that arrive together share a round trip,
-// and those under the same rules a command.
+// Limiter is the rate limiter: it counts requests in Redis in a sliding window of a minute or an hour. Requests
+// that arrive together share a round trip, and requests under the same rules share a command.
 type Limiter struct {
 	client     redis.UniversalClient
 	breaker    *Breaker
@@ -39,7 +39,8 @@ type Limiter struct {
 	cluster    bool
 }
 
-// NewLimiter makes a limiter. onFailOpen is called for each request that was let through uncounted.
+// NewLimiter makes a rate limiter. onFailOpen is called for each request that was allowed without being counted,
+// because Redis was unreachable.
 func NewLimiter(client redis.UniversalClient, breaker *Breaker, onFailOpen func()) *Limiter {
 	l := &Limiter{client: client, breaker: breaker, onFailOpen: onFailOpen}
 	_, l.cluster = client.(*redis.ClusterClient)
@@ -48,14 +49,15 @@ func NewLimiter(client redis.UniversalClient, breaker *Breaker, onFailOpen func(
 	return l
 }
 
-// Allow counts a request under every rule and allows the request only if all rules do. A refused request is not
-// counted.
+// Allow counts a request under every rate limit and allows the request only if all limits do. A refused request is
+// not counted.
 func (l *Limiter) Allow(ctx context.Context, rules ...ports.LimitRule) ports.LimitDecision {
 	decision, _ := l.allow(ctx, "", rules)
 	return decision
 }
 
-// allow is Allow, and also reads the key `wanted` unless wanted is empty. read is empty where the key does not exist.
+// allow does what Allow does, and in the same round trip reads the Redis key `wanted` unless wanted is empty. read
+// is the key's value, or empty if the key does not exist.
 func (l *Limiter) allow(ctx context.Context, wanted string,
 	rules []ports.LimitRule) (decision ports.LimitDecision, read string) {
 	if len(rules) == 0 {
@@ -65,7 +67,7 @@ func (l *Limiter) allow(ctx context.Context, wanted string,
 	for _, group := range byKey(rules) {
 		c := &counting{ctx: ctx, rules: group, requests: 1, wanted: wanted}
 		l.count(c)
-		wanted, read = "", read+c.read // the first group has read the key
+		wanted, read = "", read+c.read // Only the first group of rate limits reads the wanted Redis key.
 		if c.err != nil {
 			return failOpen(rules[0]), read
 		}
@@ -81,7 +83,8 @@ func (l *Limiter) allow(ctx context.Context, wanted string,
 	return decision, read
 }
 
-// count counts a request in the tallies of its rules, or in Redis if the rules have no tallies or no room there.
+// count counts a request under its rate limits: in this process if the limits permit that and have room, and
+// otherwise in Redis.
 func (l *Limiter) count(c *counting) {
 	if !tallied(c.rules) {
 		l.ask(c)
@@ -97,14 +100,14 @@ func (l *Limiter) count(c *counting) {
 	l.askWith(c, all)
 }
 
-// askWith counts a request in Redis, after the earlier requests that only the tallies have counted.
+// askWith counts a request in Redis, after the earlier requests that so far only this process has counted.
 func (l *Limiter) askWith(c *counting, all []*tally) {
 	c.tallies = all
 	l.tallies.asks(c)
 	l.ask(c)
 }
 
-// ask counts a request in Redis.
+// ask counts a request in Redis and reports the requests that could not be counted to onFailOpen.
 func (l *Limiter) ask(c *counting) {
 	l.queue.Do(l.together(c.rules), c)
 	uncounted := c.untold()
@@ -116,7 +119,8 @@ func (l *Limiter) ask(c *counting) {
 	}
 }
 
-// tell has Redis count the requests that only these tallies have counted. The tallies share a key.
+// tell makes Redis count the requests that only this process has counted. All given local counts (tallies) must be
+// of the same key.
 func (l *Limiter) tell(untold []*tally) {
 	c := &counting{ctx: context.Background()}
 	for _, t := range untold {
@@ -125,8 +129,8 @@ func (l *Limiter) tell(untold []*tally) {
 	l.askWith(c, untold)
 }
 
-// together names the group of requests that share a round trip to Redis. In a cluster only requests with the same key
-// share a round trip, since a request to a node that answers must not wait for a node that is away.
+// together returns the name of the group of requests that share a round trip to Redis. In a cluster only requests
+// with the same key share one, so that no request waits for an unreachable node of another key.
 func (l *Limiter) together(rules []ports.LimitRule) string {
 	if l.cluster {
 		return rules[0].Key
@@ -134,14 +138,15 @@ func (l *Limiter) together(rules []ports.LimitRule) string {
 	return ""
 }
 
-// failOpen is the decision while Redis cannot be reached: the request is allowed and not counted.
+// failOpen returns the decision while Redis is unreachable: the request is allowed and not counted.
 func failOpen(r ports.LimitRule) ports.LimitDecision {
 	most, _ := r.Bound()
 	return ports.LimitDecision{Allowed: true, Name: r.Name, Max: most, Remaining: most}
 }
 
-// byKey groups rules that share a key. In a cluster only the rules of a single key live on the same node, so a command
-// can count only them. When a later group refuses the request, the counts of the earlier groups are taken back.
+// byKey groups rate limits by their key. In a cluster only the limits of the same key are on the same node, so one
+// command can count only them. When a later group refuses the request, the counts of the earlier groups are taken
+// back.
 func byKey(rules []ports.LimitRule) [][]ports.LimitRule {
 	var groups [][]ports.LimitRule
 next:
@@ -157,43 +162,49 @@ next:
 	return groups
 }
 
-// keyOf keeps all rules of a key in the same slot of a cluster.
+// keyOf returns the Redis key of a rate limit. Its hash tag (in braces) keeps all limits of a partner or address on
+// the same node of a cluster.
 func keyOf(r ports.LimitRule) string { return "svc:rate:{" + r.Key + "}:" + r.Name }
 
-// counting is a request with its decision, or tells Redis of earlier requests alone.
+// counting is a request that the rate limiter counts, with its decision. With requests 0 it only makes Redis count
+// earlier requests.
 type counting struct {
 	ctx      context.Context
 	rules    []ports.LimitRule
-	requests int        // 0 or 1
-	tallies  []*tally   // of the rules; nil: they are not tallied
-	tells    []*telling // of the tallies, counted before the request
-	wanted   string     // a key to read; "": none
-	read     string     // its value; "": the key does not exist, or could not be read
+	requests int // How many requests to count under the rate limits: 0 or 1.
+	// The local counts (tallies) of the rate limits; nil if these limits are counted in Redis only.
+	tallies []*tally
+	tells   []*telling // Numbers of earlier requests, counted locally, that Redis has to count before this request.
+	wanted  string     // A Redis key to read in the round trip that counts the request; "" means none.
+	// The value of the Redis key that was to be read; "" if the key does not exist or could not be read.
+	read     string
 	decision ports.LimitDecision
-	reply    *limiterReply // nil: Redis gave none, or was not asked
-	err      error
+	// The reply of the limiter's script in Redis; nil if Redis sent none or received no command.
+	reply *limiterReply
+	err   error
 }
 
-// untold is how many earlier requests Redis did not count.
+// untold returns how many of the earlier, locally counted requests Redis did not count.
 func (c *counting) untold() (n int) {
 	for _, t := range c.tells {
 		if t.cmd == nil || t.cmd.Err() != nil {
-			n = max(n, t.requests) // a request under two rules is in two tallies
+			// The maximum and not the sum, since a request under two rate limits is in two local counts.
+			n = max(n, t.requests)
 		}
 	}
 	return n
 }
 
-// limiterReply is the answer of limiter.lua.
+// limiterReply is the reply of the Redis script limiter.lua.
 type limiterReply struct {
-	allowed int     // requests
-	numbers []int64 // perRule for each rule
+	allowed int     // The number of requests that Redis allows under the rate limits.
+	numbers []int64 // The numbers that Redis returned for the rate limits in turn, perRule of them for each limit.
 }
 
-// perRule is how many numbers limiter.lua gives for a rule.
+// perRule is how many numbers the Redis script limiter.lua returns for a rule.
 const perRule = 3
 
-// ruleKey is equal for requests that are counted under the same rules.
+// ruleKey returns a text that is equal for requests that are counted under the same rate limits.
 func ruleKey(rules []ports.LimitRule) string {
 	b := make([]byte, 0, 64)
 	for _, r := range rules {
@@ -205,19 +216,22 @@ func ruleKey(rules []ports.LimitRule) string {
 	return string(b)
 }
 
-// sameRules are requests of a batch under the same rules, with the commands that serve them.
+// sameRules holds the requests of a batch that are under the same rate limits, and the Redis commands that count
+// them.
 type sameRules struct {
 	requests []*counting
 	counts   *redis.Cmd
-	reads    *redis.SliceCmd // of the requests that want a key; nil: none does
+	reads    *redis.SliceCmd // The Redis command that reads the keys that requests want; nil if they want none.
 }
 
-// countBatch counts requests in a single round trip, with a command for those under the same rules, after a command for
-// each tally, and reads the keys that the requests want.
+// countBatch counts requests by one round trip to Redis and reads the Redis keys that they want. The pipeline has a
+// command for the earlier requests of each tally, and then a command for each group of requests under the same
+// rules.
 func (l *Limiter) countBatch(requests []*counting) {
 	groups := make(map[string]*sameRules, 1)
 	for _, c := range requests {
-		c.tells = l.tallies.take(c.tallies) // just before the pipeline, so that Redis counts earlier requests first
+		// The local counts are taken just before the pipeline, so that Redis counts the earlier requests first.
+		c.tells = l.tallies.take(c.tallies)
 		rules := ruleKey(c.rules)
 		if groups[rules] == nil {
 			groups[rules] = &sameRules{}
@@ -230,13 +244,14 @@ func (l *Limiter) countBatch(requests []*counting) {
 	for _, g := range groups {
 		g.settle(err)
 	}
-	for _, c := range requests { // before a caller counts its next request
+	// The local counts are updated by the reply before a caller counts its next request.
+	for _, c := range requests {
 		l.tallies.learn(c)
 	}
 }
 
-// send runs limiter.lua in a pipeline: first for the earlier requests of each tally, then for each group of requests. A
-// server that does not have the script gets its text.
+// send runs the script limiter.lua in a pipeline of Redis commands: first for the earlier requests of each tally,
+// then for each group of requests. A server that does not have the script receives its text.
 func (l *Limiter) send(ctx context.Context, groups map[string]*sameRules, requests []*counting) error {
 	pipe := l.client.Pipeline()
 	for _, c := range requests {
@@ -271,7 +286,8 @@ func (l *Limiter) send(ctx context.Context, groups map[string]*sameRules, reques
 	return err
 }
 
-// arguments are those of limiter.lua.
+// arguments returns the keys and arguments of the script limiter.lua for a group of requests under the same rate
+// limits.
 func (g *sameRules) arguments() (keys []string, args []any) {
 	n := 0
 	for _, c := range g.requests {
@@ -280,7 +296,8 @@ func (g *sameRules) arguments() (keys []string, args []any) {
 	return arguments(n, g.requests[0].rules)
 }
 
-// arguments are those of limiter.lua. Requests below 0 take back the newest count.
+// arguments returns the keys and arguments of the script limiter.lua. A negative number of requests takes back the
+// newest count.
 func arguments(requests int, rules []ports.LimitRule) (keys []string, args []any) {
 	keys, args = make([]string, len(rules)), make([]any, 1, 1+2*len(rules))
 	args[0] = requests
@@ -301,8 +318,8 @@ func (g *sameRules) wanted() []string {
 	return names
 }
 
-// settle gives each request its result. err is the error of the whole pipeline, in which a command may have succeeded
-// beside one that failed.
+// settle sets the result of each request of a group. err is the error of the whole pipeline of Redis commands, in
+// which a command may have succeeded beside one that failed.
 func (g *sameRules) settle(err error) {
 	rules := g.requests[0].rules
 	var reply []int64
@@ -314,7 +331,7 @@ func (g *sameRules) settle(err error) {
 	}
 	var read []any
 	if g.reads != nil {
-		read = g.reads.Val() // none after an error
+		read = g.reads.Val() // After an error the Redis command has no values.
 	}
 	nth := 0
 	for _, c := range g.requests {
@@ -324,13 +341,14 @@ func (g *sameRules) settle(err error) {
 		}
 		nth += c.requests
 		if c.wanted != "" && len(read) > 0 {
-			c.read, _ = read[0].(string) // nil where the key does not exist
+			c.read, _ = read[0].(string)
 			read = read[1:]
 		}
 	}
 }
 
-// decide gives the decision on the nth request of a batch, the first of which are allowed.
+// decide returns the rate limiter's decision on the nth request of a batch, of which the first l.allowed requests
+// are allowed.
 func (l *limiterReply) decide(rules []ports.LimitRule, nth int) ports.LimitDecision {
 	var tightest ports.LimitDecision
 	for i, r := range rules {
@@ -341,7 +359,8 @@ func (l *limiterReply) decide(rules []ports.LimitRule, nth int) ports.LimitDecis
 			Reset: time.Duration(of[1]) * time.Millisecond, RetryAfter: time.Duration(of[2]) * time.Millisecond,
 		}
 		if d.Allowed {
-			d.Remaining += l.allowed - 1 - nth // before the later requests of the batch were counted
+			// The remaining requests as they were before the later requests of the batch were counted.
+			d.Remaining += l.allowed - 1 - nth
 			d.RetryAfter = 0
 		}
 		if i == 0 || tighter(d, tightest) {
@@ -351,7 +370,8 @@ func (l *limiterReply) decide(rules []ports.LimitRule, nth int) ports.LimitDecis
 	return tightest
 }
 
-// tighter orders by the wait when refused, and by the remaining requests when allowed.
+// tighter reports whether decision a restricts the caller more than b: true if a, refused, makes the caller wait
+// longer, or if a, allowed, has fewer requests left; otherwise false.
 func tighter(a, b ports.LimitDecision) bool {
 	if !a.Allowed {
 		return a.RetryAfter > b.RetryAfter
@@ -359,10 +379,11 @@ func tighter(a, b ports.LimitDecision) bool {
 	return a.Remaining < b.Remaining
 }
 
-// Refund takes back a count of each rule.
+// Refund takes back one counted request under each rate limit.
 func (l *Limiter) Refund(ctx context.Context, rules ...ports.LimitRule) {
 	for _, r := range rules {
-		_ = l.breaker.Do(ctx, func(ctx context.Context) error { // a count that stays expires with its window
+		// The error is ignored: a counted request that is not taken back expires with its window.
+		_ = l.breaker.Do(ctx, func(ctx context.Context) error {
 			keys, args := arguments(-1, []ports.LimitRule{r})
 			return limiterScript.Run(ctx, l.client, keys, args...).Err()
 		})

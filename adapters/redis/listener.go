@@ -13,31 +13,38 @@ import (
 
 const (
 	pulseChannel = "svc:doorbell:pulse"
-	// pulseEvery is the time between two messages of a listener to itself.
+	// pulseEvery is the time between two test messages (pulses) that a listener publishes to itself through Redis.
 	pulseEvery = time.Second
-	// pulseHolds is how long a pulse that was heard proves that rings are heard.
+	// pulseHolds is how long a received test message proves that notifications arrive.
 	pulseHolds = 2500 * time.Millisecond
-	// silence is how long a subscription may bring nothing, not even a pulse, before it is made anew.
+	// silence is how long a Redis subscription may receive nothing, not even a test message, before it is made anew.
 	silence = 3 * time.Second
-	// resubscribeAfter is the pause after a subscription that failed.
+	// resubscribeAfter is the pause after a Redis subscription that failed.
 	resubscribeAfter = 100 * time.Millisecond
 )
 
-// Listener hears the rings of all processes. Several rings at once give a single signal.
+// Listener receives the notifications of all processes through Redis, such as of committed events. Several
+// notifications at once cause a single signal.
 type Listener struct {
 	client redis.UniversalClient
-	self   string       // the payload of this listener's pulses
-	heard  atomic.Int64 // when the last of them was heard, in nanoseconds; 0: the bell does not work
-	others atomic.Int64 // when the last pulse of another listener was heard, in nanoseconds; 0: never
-	before atomic.Int64 // the same of listeners that come before this one in the order of payloads
-	feeds  atomic.Int64 // when an http process last said that requests wait for events, in nanoseconds; 0: never
+	self   string // The payload that identifies this listener's own test messages.
+	// The time at which this listener's test message last came back through Redis, in nanoseconds; 0 means that
+	// notifications do not arrive.
+	heard atomic.Int64
+	// The time of the last test message of another dispatcher's listener, in nanoseconds; 0 means never.
+	others atomic.Int64
+	// The time of the last test message of a listener that has precedence as leader, with a smaller payload, in
+	// nanoseconds; 0 means never.
+	before atomic.Int64
+	// The time at which an http process last announced that requests wait for events, in nanoseconds; 0 means never.
+	feeds atomic.Int64
 
-	subscribed  chan struct{} // receives when a subscription begins
+	subscribed  chan struct{} // Channel that receives when a Redis subscription begins.
 	events, due chan struct{}
 	jobs        map[webhookports.Lane]chan struct{}
 }
 
-// NewListener hears nothing until Run.
+// NewListener makes a listener for the notifications of other processes. It receives nothing before Run is called.
 func NewListener(client redis.UniversalClient) *Listener {
 	l := &Listener{
 		client: client, self: rand.Text(), subscribed: make(chan struct{}, 1), events: make(chan struct{}, 1),
@@ -49,27 +56,28 @@ func NewListener(client redis.UniversalClient) *Listener {
 	return l
 }
 
-// Events receives after events were committed.
+// Events returns a channel that receives after events were committed.
 func (l *Listener) Events() <-chan struct{} { return l.events }
 
-// Due receives after deliveries became due.
+// Due returns a channel that receives after deliveries became due.
 func (l *Listener) Due() <-chan struct{} { return l.due }
 
-// Jobs receives after a lane got jobs.
+// Jobs returns a channel that receives after the queue of a lane got jobs.
 func (l *Listener) Jobs(lane webhookports.Lane) <-chan struct{} { return l.jobs[lane] }
 
-// Works reports whether rings are heard: lately a message of this process came back to it. A ring of another process
-// may be lost all the same.
+// Works reports whether notifications arrive: true if a test message of this process came back through Redis in the
+// last seconds; false if not. A notification of another process may be lost even so.
 func (l *Listener) Works() bool { return lately(&l.heard) }
 
-// Accompanied reports whether other listeners were heard lately.
+// Accompanied reports whether test messages of other listeners arrived in the last seconds.
 func (l *Listener) Accompanied() bool { return lately(&l.others) }
 
-// Leads reports whether this listener is the first of all that hear the bell, or hears nothing itself. Several may lead
-// for seconds, after a start or an end.
+// Leads reports whether this listener is the leader: true if its payload is the smallest of all listeners, or if
+// notifications do not reach it; otherwise false. After a process starts or ends, several may lead for seconds.
 func (l *Listener) Leads() bool { return !l.Works() || !lately(&l.before) }
 
-// FeedsAwaited reports whether requests of some http process wait for events, or did so lately.
+// FeedsAwaited reports whether an http process announced in the last seconds that some of its requests wait for
+// events.
 func (l *Listener) FeedsAwaited() bool { return lately(&l.feeds) }
 
 func lately(heard *atomic.Int64) bool {
@@ -77,7 +85,7 @@ func lately(heard *atomic.Int64) bool {
 	return at != 0 && time.Since(time.Unix(0, at)) < pulseHolds
 }
 
-// Run listens until ctx ends. A lost connection is subscribed again.
+// Run receives notifications until ctx ends. After a lost connection it subscribes again.
 func (l *Listener) Run(ctx context.Context) error {
 	defer l.heard.Store(0)
 	go l.pulse(ctx)
@@ -91,11 +99,11 @@ func (l *Listener) Run(ctx context.Context) error {
 	}
 }
 
-// listen hears the rings of a subscription until it fails or ctx ends. It reads the connection itself, since every
-// further goroutine between a ring and its dispatcher costs time.
+// listen receives the notifications of one Redis subscription until it fails or ctx ends. It reads the connection
+// in its own goroutine, since every further goroutine between a notification and its dispatcher costs time.
 func (l *Listener) listen(ctx context.Context) {
 	subscription := l.client.Subscribe(ctx, doorbellChannel, jobsChannel, pulseChannel, awaitedChannel)
-	hangUp := func() { _ = subscription.Close() } // the outcome of closing is irrelevant
+	hangUp := func() { _ = subscription.Close() }
 	defer hangUp()
 	defer context.AfterFunc(ctx, hangUp)()
 	for {
@@ -106,15 +114,15 @@ func (l *Listener) listen(ctx context.Context) {
 		switch m := received.(type) {
 		case *redis.Subscription:
 			signal(l.subscribed)
-			l.all() // rings may have been lost before
+			l.all() // Notifications may have been lost before the subscription began.
 		case *redis.Message:
 			l.hear(ring{m.Channel, m.Payload})
 		}
 	}
 }
 
-// pulse publishes a message at the beginning of a subscription and every second, which the listener itself has to
-// receive. A PUBLISH that fails proves at once that rings are lost.
+// pulse publishes a test message at the beginning of a subscription and every second, which the listener itself has
+// to receive. A PUBLISH that fails proves at once that notifications are lost.
 func (l *Listener) pulse(ctx context.Context) {
 	ticker := time.NewTicker(pulseEvery)
 	defer ticker.Stop()
@@ -157,13 +165,13 @@ func (l *Listener) hear(r ring) {
 			return
 		}
 		if !l.Works() {
-			l.all() // rings were lost meanwhile
+			l.all() // Notifications may have been lost while no test message came back.
 		}
 		l.heard.Store(now)
 	}
 }
 
-// all signals every kind of ring.
+// all signals every kind of notification to this process's receivers.
 func (l *Listener) all() {
 	signal(l.events)
 	signal(l.due)

@@ -8,14 +8,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// LogTo sends the driver's messages of all clients in the process to log. By default the driver writes to standard
-// error, a line for every failed connection.
+// LogTo sends the messages of the Redis driver, for all clients in the process, to log. By default the driver
+// writes a line to standard error for every failed connection.
 func LogTo(log *slog.Logger) { redis.SetLogger(driverLog{log}) }
 
 type driverLog struct{ log *slog.Logger }
 
-// Printf gets messages about failing and recovering connections. The level is debug, since readiness and the breaker
-// report the same.
+// Printf logs the Redis driver's messages about failing and recovering connections. The level is debug, since
+// readiness and the circuit breaker report the same.
 func (d driverLog) Printf(ctx context.Context, format string, v ...any) {
 	d.log.DebugContext(ctx, "redis driver", "said", fmt.Sprintf(format, v...))
 }

@@ -11,20 +11,22 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrNoWrites is the error of a Redis that answers and takes no writes, or not for all keys: its memory or disk is
-// full, it became a replica, or a master of a cluster is away.
+// ErrNoWrites is the error of a Redis that answers but takes no writes, or not for all keys: its memory or disk is
+// full, it became a replica, or a master of a cluster is unreachable.
 var ErrNoWrites = errors.New("it takes no writes")
 
 const (
 	probeKey  = "svc:probe:"
 	probeLife = time.Minute
-	// clusterProbes keys lie on every node of a cluster of usual size.
+	// clusterProbes is the number of test keys that are written in a Redis Cluster, enough to reach every master of a
+	// cluster of usual size.
 	clusterProbes = 32
 )
 
-// Probe writes a key that expires, in a cluster enough of them to reach every master.
+// Probe checks that Redis takes writes: it writes a test key that expires, and in a cluster enough keys to reach
+// every master.
 //
-// Returns ErrNoWrites for a Redis that answers, and otherwise the error of the connection.
+// Returns ErrNoWrites for a Redis that answers but takes no writes, and otherwise the error of the connection.
 func Probe(ctx context.Context, client redis.UniversalClient) error {
 	probes := 1
 	if _, ok := client.(*redis.ClusterClient); ok {
@@ -45,9 +47,11 @@ func Probe(ctx context.Context, client redis.UniversalClient) error {
 	return err
 }
 
-// Policy is the maxmemory-policy of a server, of any in a cluster; "" where the server does not tell it.
+// Policy returns the maxmemory-policy of a Redis server, or of any server of a cluster; "" if the server does not
+// report it.
 func Policy(ctx context.Context, client redis.UniversalClient) string {
-	info, _ := client.Info(ctx, "memory").Result() // some hosts forbid INFO
+	// The error is ignored: some hosting providers forbid the Redis command INFO.
+	info, _ := client.Info(ctx, "memory").Result()
 	_, policy, _ := strings.Cut(info, "maxmemory_policy:")
 	policy, _, _ = strings.Cut(policy, "\r\n")
 	return policy

@@ -2,22 +2,25 @@ package redis
 
 import "time"
 
-// cachedBeside is the memory of Redis that a cached response takes beside its body, in bytes: name, expiry, encryption
+// cachedBeside is the bytes of Redis memory that a cached response takes besides its body: name, expiry, encryption
 // and the server's own book-keeping, rounded up.
 const cachedBeside = 350
 
-// shareSlots divides cachedFor: a response counts until its slot is cachedFor old.
+// shareSlots is the number of slots into which the life of a cached response (cachedFor) is divided. A response
+// counts against the share of memory until its slot is cachedFor old.
 const shareSlots = 20
 
-// share bounds the bytes that a process caches within cachedFor, and so the memory that its responses take at any time.
+// share bounds the bytes of responses that a process caches within cachedFor, and so the Redis memory that its
+// responses take at any time.
 type share struct {
-	most  int // bytes
-	taken int // bytes, in all slots
+	most  int
+	taken int // Bytes of cached responses in all slots together.
 	slots [shareSlots + 1]int
-	slot  int64 // number of the present slot, since 1970
+	slot  int64 // Number of the present slot of time, counted since 1970.
 }
 
-// take takes n bytes, if that many are left.
+// take reserves n bytes of the process's share of Redis memory. It reports whether that many were left; if not, it
+// reserves none.
 func (s *share) take(n int, now time.Time) bool {
 	s.advance(now)
 	if s.taken+n > s.most {
@@ -28,7 +31,7 @@ func (s *share) take(n int, now time.Time) bool {
 	return true
 }
 
-// close takes all bytes that are left.
+// close reserves all bytes that are left of the process's share, so that for a while no more responses are cached.
 func (s *share) close(now time.Time) {
 	s.advance(now)
 	if left := s.most - s.taken; left > 0 {
@@ -36,7 +39,7 @@ func (s *share) close(now time.Time) {
 	}
 }
 
-// advance gives back the bytes of slots whose responses have expired.
+// advance moves to the present slot of time and frees the bytes of slots whose cached responses have expired.
 func (s *share) advance(now time.Time) {
 	present := now.UnixNano() / int64(cachedFor/shareSlots)
 	for n := 0; s.slot < present && n < len(s.slots); n++ {

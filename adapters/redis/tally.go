@@ -11,40 +11,45 @@ import (
 )
 
 const (
-	// tallyLinger bounds the time between the count of a request in this process and its count in Redis.
+	// tallyLinger is the longest time between counting a request in this process and counting it in Redis.
 	tallyLinger = 200 * time.Millisecond
-	// tallyTrust bounds the age of the Redis answer by which a process counts: other processes use the same limit.
+	// tallyTrust is the greatest age of a Redis reply by which a process counts requests itself. Older replies are
+	// unreliable, since other processes count under the same limit.
 	tallyTrust = 3 * time.Second
-	// tallyShare divides the requests that are left above half of a limit: a process counts one part of them at most
-	// before it tells Redis.
+	// tallyShare divides the requests that a limit has left above its half: a process counts at most one such part
+	// before it makes Redis count them.
 	tallyShare = 8
 )
 
-// tallies count the requests of this process under limits of which more than half is left. Such a request waits for no
-// round trip: Redis counts it with the next command for its key, tallyLinger later at the latest. A process alone
-// allows exactly what the limits allow. Several processes may allow more of a limit whose second half the others have
-// used since the last answer of Redis (docs/decisions/0006-request.md).
+// tallies count the requests of this process under rate limits of which more than half is left. Such a request
+// waits for no round trip: Redis counts it with the next command for its key, tallyLinger later at the latest. A
+// process alone allows exactly what the limits allow. Several processes may together exceed a limit whose second
+// half the others have used since the last reply of Redis (docs/decisions/0006-request.md).
 type tallies struct {
-	tell func(untold []*tally) // tells Redis of the tallies of a key
+	tell func(untold []*tally) // Function that makes Redis count the requests of local counts with the same key.
 
 	mu          sync.Mutex
-	now, before map[string]*tally // by rule
-	turned      time.Time         // when now became before
-	untold      []*tally          // with requests to tell; not empty: tellAll will run
+	now, before map[string]*tally // Local counts by the name of their rate limit: recently used ones and older ones.
+	turned      time.Time         // The time at which the newer local counts became the older ones.
+	// Local counts with requests that Redis has not counted. If there are any, tellAll is scheduled.
+	untold []*tally
 }
 
-// tally is what a process knows about a rule.
+// tally holds what a process has counted under one rate limit since the last reply of Redis (a local count).
 type tally struct {
-	rule    ports.LimitRule
-	left    int       // by the last answer of Redis
-	at      time.Time // of the answer; zero: none, or Redis is away
-	room    int       // how many requests may be counted before Redis knows
-	counted int       // requests since the answer
-	telling int       // of them, those on their way to Redis
-	asking  int       // further requests whose answer has not come
+	rule ports.LimitRule
+	left int // Requests that the rate limit has left according to the last reply of Redis.
+	// The time of the last reply of Redis about the rate limit; zero if there is none or Redis is unreachable.
+	at time.Time
+	// How many requests this process may count under the rate limit before Redis has to count them.
+	room    int
+	counted int // Requests that this process has counted under the rate limit since the last reply of Redis.
+	telling int // How many of the locally counted requests are on their way to Redis.
+	asking  int // Further requests whose count was requested from Redis and has no reply yet.
 }
 
-// tallied reports whether requests under the rules may be counted later.
+// tallied reports whether requests under the rate limits may be counted in this process first: true if all limits
+// permit that; false if one does not.
 func tallied(rules []ports.LimitRule) bool {
 	for _, r := range rules {
 		if !r.Tallied {
@@ -54,7 +59,7 @@ func tallied(rules []ports.LimitRule) bool {
 	return true
 }
 
-// of gives the tallies of rules.
+// of returns the local counts (tallies) of rate limits, and creates those that are missing.
 func (s *tallies) of(rules []ports.LimitRule) []*tally {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +82,8 @@ func (s *tallies) of(rules []ports.LimitRule) []*tally {
 	return all
 }
 
-// count counts a request in this process if every rule has room. counted is false if Redis must count it.
+// count counts a request in this process if every rate limit has room. counted is false if Redis must count the
+// request.
 func (s *tallies) count(all []*tally) (d ports.LimitDecision, counted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +108,7 @@ func (s *tallies) count(all []*tally) (d ports.LimitDecision, counted bool) {
 	return d, true
 }
 
-// asks reserves room for a request whose count in Redis is under way. learn ends the reservation.
+// asks reserves room in the local counts for a request that is being counted in Redis. learn ends the reservation.
 func (s *tallies) asks(c *counting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +117,8 @@ func (s *tallies) asks(c *counting) {
 	}
 }
 
-// telling are requests of a tally on their way to Redis.
+// telling is a number of requests that this process has counted under a rate limit and that Redis is about to
+// count.
 type telling struct {
 	*tally
 	requests int
@@ -131,7 +138,8 @@ func (s *tallies) take(all []*tally) (tells []*telling) {
 	return tells
 }
 
-// learn ends the way of a request to Redis, and takes over from the reply how many requests each limit has left.
+// learn ends the reservation of a request that Redis was to count, and takes over from the reply how many requests
+// each rate limit has left.
 func (s *tallies) learn(c *counting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +158,7 @@ func (s *tallies) learn(c *counting) {
 	}
 }
 
-// tellAll has Redis count the requests that only this process has counted, with a round trip for each key.
+// tellAll makes Redis count the requests that only this process has counted, by one round trip for each key.
 func (s *tallies) tellAll() {
 	s.mu.Lock()
 	byKey := map[string][]*tally{}

@@ -7,10 +7,11 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// None is the scoring of an installation without a scoring service: nothing is decided.
+// None is the scoring of an installation without a scoring service: it accepts and refuses no tenant, and every
+// request fails with service_unavailable.
 type None struct{}
 
-// Assess implements depositports.Scoring and returns service_unavailable.
+// Assess always returns service_unavailable, since nothing can assess the tenant.
 func (None) Assess(context.Context, depositports.Applicant) (bool, error) {
 	return false, fault.ErrUnavailable
 }

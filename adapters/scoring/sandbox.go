@@ -1,5 +1,5 @@
-// Package scoring decides which tenants are accepted. In the sandbox, a tester chooses the decision by the e-mail
-// (pages.md, "Sandbox").
+// Package scoring decides which tenants may get a deposit. In the sandbox a tester chooses the decision by the
+// tenant's e-mail address (pages.md, "Sandbox").
 package scoring
 
 import (
@@ -9,13 +9,13 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// refusedLocalPart is the local part of refused addresses.
+// refusedLocalPart is the part before the @ of an e-mail address whose tenant the sandbox refuses.
 const refusedLocalPart = "declined"
 
-// Sandbox accepts every tenant except declined@….
+// Sandbox is the scoring of the sandbox: it accepts every tenant except those with an address declined@….
 type Sandbox struct{}
 
-// Assess implements depositports.Scoring. It never fails.
+// Assess reports whether the tenant is accepted: false for the address declined@…, otherwise true. It never fails.
 func (Sandbox) Assess(_ context.Context, a depositports.Applicant) (bool, error) {
 	local, _, _ := strings.Cut(a.Email, "@")
 	return !strings.EqualFold(local, refusedLocalPart), nil

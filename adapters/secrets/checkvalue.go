@@ -8,8 +8,8 @@ import (
 	"github.com/tink-crypto/tink-go/v2/keyset"
 )
 
-// CheckValues gives the check value of each key, by the id of the key. Whoever holds the value can tell whether a key
-// is that key, and nothing else (docs/decisions/0048-keyset.md).
+// CheckValues returns the check value of each key of the keyset, by the id of the key. A check value proves whether
+// a given key is the same key, and reveals nothing else about it (docs/decisions/0048-keyset.md).
 func (c *Cipher) CheckValues() map[uint32][]byte { return maps.Clone(c.values) }
 
 func checkValues(handle *keyset.Handle) (map[uint32][]byte, error) {
@@ -26,10 +26,10 @@ func checkValues(handle *keyset.Handle) (map[uint32][]byte, error) {
 	return values, nil
 }
 
-// Primary is the id of the key that encrypts.
+// Primary returns the id of the key with which new values are encrypted.
 func (c *Cipher) Primary() uint32 { return c.primary }
 
-// KeyOf returns the id of the key that encrypted a ciphertext, or 0 for bytes that no keyset encrypted.
+// KeyOf returns the id of the key that encrypted a ciphertext, or 0 for bytes that are no ciphertext of a keyset.
 func KeyOf(ciphertext []byte) uint32 {
 	if len(ciphertext) < 5 || ciphertext[0] != 1 {
 		return 0
@@ -37,8 +37,8 @@ func KeyOf(ciphertext []byte) uint32 {
 	return binary.BigEndian.Uint32(ciphertext[1:])
 }
 
-// Refuse lets Encrypt and Decrypt return err from now on, so that a process whose keyset is not that of the database
-// writes nothing that only this process can read. nil ends the refusal.
+// Refuse makes Encrypt and Decrypt return err from now on, so that a process whose keyset is not that of the
+// database writes nothing that only this process can read. Refuse(nil) ends the refusal.
 func (c *Cipher) Refuse(err error) {
 	if err == nil {
 		c.refusal.Store(nil)

@@ -1,6 +1,6 @@
 // Package secrets encrypts values that the service must be able to read again: connect secrets, webhook secrets,
-// checkout tokens and stored responses. A keyset has a primary key, which encrypts, and any number of older keys, which
-// still decrypt. Every ciphertext is bound to its row and does not decrypt for another row.
+// checkout tokens and stored responses. A keyset has a primary key, which encrypts, and any number of older keys,
+// which still decrypt. Every ciphertext is bound to its row and does not decrypt for another row.
 package secrets
 
 import (
@@ -24,26 +24,28 @@ import (
 )
 
 // DevelopmentKeyset is the default of SECRETS_KEYSET in development. It is public and protects nothing: staging and
-// production require their own.
+// production require a keyset of their own.
 const DevelopmentKeyset = "eyJwcmltYXJ5S2V5SWQiOjE3MjQxMjE2NzcsImtleSI6W3sia2V5RGF0YSI6eyJ0eXBlVXJsIjoidHlwZS5nb29nbGVhcGlzLmNvbS9nb29nbGUuY3J5cHRvLnRpbmsuQWVzR2NtS2V5IiwidmFsdWUiOiJHaUE1L3RNWU5BSE1IeHl2a1h4ekhLODlIbXhzWVNJOFNCOXllTS9PUkg3SHZRPT0iLCJrZXlNYXRlcmlhbFR5cGUiOiJTWU1NRVRSSUMifSwic3RhdHVzIjoiRU5BQkxFRCIsImtleUlkIjoxNzI0MTIxNjc3LCJvdXRwdXRQcmVmaXhUeXBlIjoiVElOSyJ9XX0="
 
-// Errors of this package. Their texts contain neither keys nor plaintext.
+// Errors of encryption and of changes of the keyset. Their texts contain neither keys nor plaintext.
 var (
 	ErrKeyset  = errors.New("secrets: the keyset is not one that NewKeyset made")
 	ErrUsed    = errors.New("secrets: the newest key of the keyset encrypts already")
 	ErrDecrypt = errors.New("secrets: does not decrypt with this keyset for this row")
 )
 
-// Cipher encrypts with the primary key of its keyset and decrypts with any. It is safe for concurrent use.
+// Cipher encrypts values with the primary key of its keyset and decrypts them with any key of it. It is safe for
+// concurrent use.
 type Cipher struct {
 	aead    tink.AEAD
-	primary uint32            // id of the primary key
-	hashing []byte            // the key of Hash
-	values  map[uint32][]byte // of CheckValues
+	primary uint32
+	hashing []byte            // The key of the HMACs that Hash returns, derived from the oldest key of the keyset.
+	values  map[uint32][]byte // The check value of each key of the keyset, by the id of the key.
 	refusal atomic.Pointer[error]
 }
 
-// NewKeyset makes a keyset of a random AES-256-GCM key, in the form of SECRETS_KEYSET: base64 of Tink's JSON.
+// NewKeyset makes a keyset with one random AES-256-GCM key. It returns the keyset as the setting SECRETS_KEYSET
+// expects it: the base64 of Tink's JSON.
 func NewKeyset() (string, error) {
 	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
 	if err != nil {
@@ -52,7 +54,8 @@ func NewKeyset() (string, error) {
 	return encode(handle)
 }
 
-// Rotate adds a new primary key to a keyset. The older keys still decrypt their ciphertexts.
+// Rotate adds a new primary key to an encoded keyset and returns the new keyset. Ciphertexts of the older keys can
+// still be decrypted.
 //
 // Returns ErrKeyset.
 func Rotate(encoded string) (string, error) {
@@ -63,7 +66,7 @@ func Rotate(encoded string) (string, error) {
 	return UseKey(added)
 }
 
-// AddKey adds a key to a keyset. The key decrypts, and does not encrypt yet.
+// AddKey adds a key to an encoded keyset and returns the new keyset. The new key decrypts but does not encrypt yet.
 //
 // Returns ErrKeyset.
 func AddKey(encoded string) (string, error) {
@@ -78,9 +81,10 @@ func AddKey(encoded string) (string, error) {
 	return encodeOf(manager)
 }
 
-// UseKey makes the newest key of a keyset its primary key.
+// UseKey makes the newest key of an encoded keyset its primary key, with which values are encrypted, and returns
+// the new keyset.
 //
-// Returns ErrKeyset, and ErrUsed where the newest key is the primary key.
+// Returns ErrKeyset, and ErrUsed where the newest key is the primary key already.
 func UseKey(encoded string) (string, error) {
 	handle, err := decode(encoded)
 	if err != nil {
@@ -108,7 +112,7 @@ func encodeOf(manager *keyset.Manager) (string, error) {
 	return encode(handle)
 }
 
-// Open makes the cipher of a keyset.
+// Open makes a cipher from an encoded keyset (the setting SECRETS_KEYSET).
 //
 // Returns ErrKeyset.
 func Open(encoded string) (*Cipher, error) {
@@ -135,8 +139,8 @@ func Open(encoded string) (*Cipher, error) {
 	return &Cipher{aead: primitive, primary: primary.KeyID(), hashing: hashing, values: values}, nil
 }
 
-// hashingKey derives a key from the oldest key of the keyset. That key stays while newer keys are added and used, so
-// processes in the midst of a rotation give the same hashes.
+// hashingKey derives the key of HMACs from the oldest key of the keyset. The oldest key stays while newer keys are
+// added and used, so processes compute the same HMACs in the midst of a rotation.
 func hashingKey(handle *keyset.Handle) ([]byte, error) {
 	oldest, err := handle.Entry(0)
 	if err != nil {
@@ -145,7 +149,8 @@ func hashingKey(handle *keyset.Handle) ([]byte, error) {
 	return derive(oldest, "hash")
 }
 
-// derive gives 32 bytes that only the key gives for the purpose, and from which nobody finds the key.
+// derive derives 32 bytes from a key of the keyset for a purpose. The bytes differ for another key or purpose, and
+// the key cannot be computed from them.
 func derive(of *keyset.Entry, purpose string) ([]byte, error) {
 	key, ok := of.Key().(*aesgcm.Key)
 	if !ok {
@@ -154,19 +159,20 @@ func derive(of *keyset.Entry, purpose string) ([]byte, error) {
 	return hkdf.Key(sha256.New, key.KeyBytes().Data(insecuresecretdataaccess.Token{}), nil, purpose, sha256.Size)
 }
 
-// Hash gives the HMAC-SHA256 of a text that is only to be recognised again, for a while: it changes when the oldest key
-// leaves the keyset. The text begins with its purpose, as associated data does.
+// Hash returns the HMAC-SHA256 of a text, by which the text can be recognised later. The value changes when the
+// oldest key leaves the keyset. The text must begin with its purpose, as associated data does.
 func (c *Cipher) Hash(text string) []byte {
 	h := hmac.New(sha256.New, c.hashing)
 	h.Write([]byte(text))
 	return h.Sum(nil)
 }
 
-// PrimaryPrefix begins every ciphertext of the primary key, and no ciphertext of another key: Tink's version and the id
-// of the key.
+// PrimaryPrefix returns the bytes with which every ciphertext of the primary key begins, and no ciphertext of
+// another key: Tink's version and the id of the key.
 func (c *Cipher) PrimaryPrefix() []byte { return binary.BigEndian.AppendUint32([]byte{1}, c.primary) }
 
-// Encrypt seals plaintext for associatedData, which names purpose and row: "webhook_secret:" and the row's id.
+// Encrypt encrypts plaintext and binds the ciphertext to associatedData, which names purpose and row:
+// "webhook_secret:" and the row's id.
 func (c *Cipher) Encrypt(plaintext, associatedData []byte) ([]byte, error) {
 	if refusal := c.refusal.Load(); refusal != nil {
 		return nil, *refusal
@@ -174,7 +180,7 @@ func (c *Cipher) Encrypt(plaintext, associatedData []byte) ([]byte, error) {
 	return c.aead.Encrypt(plaintext, associatedData)
 }
 
-// Decrypt opens a ciphertext that Encrypt made for the same associatedData.
+// Decrypt decrypts a ciphertext that Encrypt made for the same associatedData.
 //
 // Returns ErrDecrypt.
 func (c *Cipher) Decrypt(ciphertext, associatedData []byte) ([]byte, error) {
@@ -196,7 +202,7 @@ func encode(handle *keyset.Handle) (string, error) {
 	return base64.StdEncoding.EncodeToString(out.Bytes()), nil
 }
 
-// decode never wraps a library's error, which might quote key material.
+// decode parses an encoded keyset. It never wraps an error of a library, which might quote key material.
 func decode(encoded string) (*keyset.Handle, error) {
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package system gives the use cases the machine's clock and randomness.
+// Package system supplies the use cases with the machine's clock, random ids and random bytes.
 package system
 
 import (
@@ -11,24 +11,23 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// Clock is the wall clock. The zero value is ready to use.
 type Clock struct{}
 
-// Now gives the time in UTC, truncated to the database's microseconds.
+// Now returns the machine's time in UTC, truncated to microseconds, the precision of the database.
 func (Clock) Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
-// Entropy draws from the operating system. The zero value is ready to use.
+// Entropy makes ids and secrets from the operating system's source of randomness. The zero value is ready to use.
 type Entropy struct{}
 
-// NewID gives a UUID v7. The ids of a process increase.
+// NewID returns a new UUID v7. Each id of a process is greater than its earlier ones.
 func (Entropy) NewID() id.ID {
-	// The source of randomness never fails: since Go 1.24 the program ends instead.
+	// Reading randomness never fails: since Go 1.24 the program ends instead.
 	return failpoint.Skewed(id.ID(uuid.Must(uuid.NewV7())))
 }
 
-// Bytes gives n random bytes, suitable for secrets.
+// Bytes returns n random bytes, suitable for secrets.
 func (Entropy) Bytes(n int) []byte {
 	b := make([]byte, n)
-	_, _ = rand.Read(b) // never fails, as above
+	_, _ = rand.Read(b) // Reading randomness never fails: since Go 1.24 the program ends instead.
 	return b
 }

@@ -1,5 +1,5 @@
-// Package totp computes the codes of authenticator apps (RFC 6238) with github.com/pquerna/otp: SHA-1, six digits, 30
-// seconds, the values that every app supports.
+// Package totp computes the one-time codes of authenticator apps (RFC 6238) with github.com/pquerna/otp: SHA-1, six
+// digits, 30 seconds, the values that every app supports.
 package totp
 
 import (
@@ -11,21 +11,22 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// issuer names the service in the operator's app.
+// issuer is the name of the service as an operator's authenticator app shows it.
 const issuer = "Rental deposits"
 
-// Codes implements accountports.OneTimeCodes. The zero value is ready to use.
+// Codes computes one-time codes of authenticator apps. The zero value is ready to use.
 type Codes struct{}
 
-// Code implements accountports.OneTimeCodes.
+// Code returns the one-time code of a secret for a time step of 30 seconds.
 func (Codes) Code(s secret.Text, step int64) (string, error) {
 	return hotp.GenerateCodeCustom(s.Reveal(), uint64(step),
 		hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
 }
 
-// URI implements accountports.OneTimeCodes, in the format of Google Authenticator's key URIs, which every app reads.
+// URI returns the address that an authenticator app reads from a QR code to add an account, in the format of Google
+// Authenticator's key URIs, which every app reads.
 func (Codes) URI(s secret.Text, email string) secret.Text {
-	// Apps read a plus sign as itself, so spaces are %20.
+	// Authenticator apps do not decode a plus sign, so a space is written as %20.
 	label := url.PathEscape(issuer) + ":" + url.PathEscape(email)
 	return secret.Text("otpauth://totp/" + label + "?secret=" + s.Reveal() + "&issuer=" + url.PathEscape(issuer))
 }

@@ -14,7 +14,7 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Entries implements paymentports.PaymentBooks. Nobody disputes a charge of the sandbox.
+// Entries returns the sandbox's successful payments and its refunds between two times. The sandbox has no disputes.
 func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[paymentports.BookEntry, error] {
 	return func(yield func(paymentports.BookEntry, error) bool) {
 		rows, err := p.pool.Query(ctx, `
@@ -29,7 +29,7 @@ func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[pa
 			return
 		}
 		found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (paymentports.BookEntry, error) {
-			// a refund of the sandbox succeeds at once
+			// A refund in the sandbox succeeds at once.
 			e := paymentports.BookEntry{Status: string(paymentports.ProviderSucceeded), Currency: paymentports.BookCurrency}
 			var amount int64
 			err := row.Scan((*string)(&e.Kind), &e.PaymentID, &e.RefundID, &e.Ref, &amount, &e.At)
@@ -48,10 +48,10 @@ func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[pa
 	}
 }
 
-// Disputes implements paymentports.PaymentBooks.
+// Disputes returns nothing: the sandbox has no disputes.
 func (p *Provider) Disputes(context.Context, id.ID) ([]paymentports.Dispute, error) { return nil, nil }
 
-// Payment implements paymentports.PaymentBooks.
+// Payment returns the id of the payment that has a given reference in the sandbox; the zero id if there is none.
 func (p *Provider) Payment(ctx context.Context, providerRef string) (paymentID id.ID, err error) {
 	if !strings.HasPrefix(providerRef, refPrefix) {
 		return id.ID{}, nil

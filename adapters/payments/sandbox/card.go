@@ -8,12 +8,15 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Test cards with a fixed outcome (pages.md, "Sandbox").
+// Card numbers and failure codes of the sandbox. Payments with its test cards always end the same way
+// (pages.md, "Sandbox").
 const (
-	goodCard   = "4242424242424242"
-	badCard    = "4000000000000002"
-	laterCard  = "4000000000000341" // pays the fee; later charges are refused for now
-	tenantCard = "4000002760003184" // pays the fee; later charges need the tenant
+	goodCard = "4242424242424242"
+	badCard  = "4000000000000002"
+	// A test card that pays the fee and then refuses later charges for the time being.
+	laterCard = "4000000000000341"
+	// A test card that pays the fee and then refuses later charges until the tenant authenticates.
+	tenantCard = "4000002760003184"
 
 	failureDeclined = "card_declined"
 	failureGeneric  = "generic_decline"
@@ -22,14 +25,14 @@ const (
 	failureUnknown  = "card_declined: not one of the sandbox's test cards"
 )
 
-// card is the tenant's input. It lives as long as its request.
+// card is what a tenant typed on the sandbox's payment page. It is kept only while its request is handled.
 type card struct {
 	number string
 	expiry string
 	cvc    string
 }
 
-// mistake names an invalid field; "" means none.
+// mistake names the first invalid field of the card form; "" means that the form has none.
 type mistake string
 
 const (
@@ -42,7 +45,7 @@ const (
 	minCardDigits         = 12
 )
 
-// check finds the first invalid field.
+// check returns the first invalid field of the card that the tenant typed, or noMistake.
 func (c card) check(now time.Time) mistake {
 	number := digits(c.number)
 	if len(number) < minCardDigits || len(number) > maxCardDigits || !luhn(number) {
@@ -61,21 +64,22 @@ func (c card) check(now time.Time) mistake {
 	return noMistake
 }
 
-// verdict is the outcome of a payment.
+// verdict is the outcome of a payment in the sandbox: its status, and why it failed.
 type verdict struct {
 	status  paymentports.ProviderStatus
 	failure string
-	later   string // the code with which the issuer refuses charges without the tenant; "" for none
+	later   string // The code with which the bank refuses charges without the tenant, later; "" if it accepts them.
 }
 
-// refusals classify the failures of charges without the tenant.
+// refusals maps the failure codes of charges without the tenant to the kind of refusal.
 var refusals = map[string]paymentports.Refusal{
 	failureGeneric: paymentports.RefusedForNow,
 	failureTenant:  paymentports.RefusedForTenant,
 	failureNoCard:  paymentports.RefusedForTenant,
 }
 
-// charge decides by the card's number. The card has passed check.
+// charge returns the outcome of a payment in the sandbox, which depends on the card's number only. The card has
+// passed check.
 func (c card) charge() verdict {
 	switch digits(c.number) {
 	case goodCard:
@@ -91,7 +95,7 @@ func (c card) charge() verdict {
 	}
 }
 
-// digits removes blanks and dashes from the number; "" for any other character.
+// digits returns a card number without blanks and dashes; "" if it contains any other character than digits.
 func digits(s string) string {
 	s = strings.NewReplacer(" ", "", "\u00a0", "", "-", "").Replace(s)
 	if leading(s) != len(s) {
@@ -108,7 +112,7 @@ func leading(s string) int {
 	return i
 }
 
-// luhn checks the last digit (ISO/IEC 7812-1, annex B).
+// luhn reports whether the last digit of a card number is the right check digit (ISO/IEC 7812-1, annex B).
 func luhn(number string) bool {
 	sum := 0
 	for i := range len(number) {
@@ -123,7 +127,8 @@ func luhn(number string) bool {
 	return sum%10 == 0
 }
 
-// expiryEnd reads MM/YY or MM/YYYY, with or without blanks; a card is valid to the end of its month.
+// expiryEnd returns the time at which a card's validity ends, from an expiry MM/YY or MM/YYYY, with or without
+// blanks. A card is valid to the end of its month.
 func expiryEnd(s string) (time.Time, bool) {
 	month, year, found := strings.Cut(strings.ReplaceAll(s, " ", ""), "/")
 	if !found || leading(month) != len(month) || leading(year) != len(year) || (len(year) != 2 && len(year) != 4) ||

@@ -12,14 +12,14 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// leastCharge is that of real card payments in euros.
+// leastCharge is the smallest amount in cents that the sandbox charges: that of real card payments in euros.
 const leastCharge money.Cents = 50
 
-// LeastCharge implements paymentports.PaymentProvider.
+// LeastCharge returns the smallest amount that can be charged.
 func (*Provider) LeastCharge() money.Cents { return leastCharge }
 
-// Collect implements paymentports.PaymentProvider. The card on file is that of the paid fee. A charge ends the tenant's
-// page, if any.
+// Collect charges the card that paid the fee, and ends the tenant's payment page if one is open. A repeated attempt
+// returns its first answer.
 func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 	r.Attempt = max(r.Attempt, 1)
 	card, err := p.cardFailure(ctx, r.FeePaymentID)
@@ -43,7 +43,8 @@ func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (
 			return nil
 		case out.amount != r.Amount:
 			return fault.ErrInternal.Because(errKeyReused)
-		case r.Attempt <= out.attempt: // answered
+		// This attempt to charge the card was answered before, so the answer is repeated.
+		case r.Attempt <= out.attempt:
 			out.status = paymentports.ProviderFailed
 			return nil
 		}
@@ -68,7 +69,8 @@ func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (
 	return out.payment(), nil
 }
 
-// cardFailure gives the code with which the card that paid the fee refuses a charge; "" for a good card.
+// cardFailure returns the code with which the card that paid the fee refuses a charge; "" for a card that accepts
+// it.
 func (p *Provider) cardFailure(ctx context.Context, feePaymentID id.ID) (string, error) {
 	fee, err := p.byID(ctx, feePaymentID)
 	switch {

@@ -26,8 +26,9 @@ const (
 	fieldIntent  = "intent"
 	intentCancel = "cancel"
 
-	// policy has no form-action: browsers apply form-action to redirects too, and from here the tenant is redirected to
-	// the service and perhaps to a return URL on any host.
+	// policy is the Content-Security-Policy of the sandbox's payment page. It has no form-action: browsers apply
+	// form-action to redirects too, and from the page the tenant is redirected to the service and perhaps to a return
+	// URL on any host.
 	policy = "default-src 'none'; style-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
 )
 
@@ -39,7 +40,7 @@ var stylesheetPath = func() string {
 	return site.SandboxAssets + "/pay-" + hex.EncodeToString(sum[:6]) + ".css"
 }()
 
-// Mount serves the hosted page. Never call it in production.
+// Mount adds the routes of the sandbox's payment page to the router. Never call it in production.
 func Mount(router fiber.Router, p *Provider) {
 	router.Get(stylesheetPath, serveStylesheet)
 	router.Get(site.SandboxPayment, p.showPage)
@@ -53,7 +54,8 @@ func serveStylesheet(c *fiber.Ctx) error {
 	return c.Send(stylesheet)
 }
 
-// showPage shows the form, or redirects the tenant if there is nothing left to pay.
+// showPage shows the card form of the sandbox's payment page, or redirects the tenant if there is nothing left to
+// pay.
 func (p *Provider) showPage(c *fiber.Ctx) error {
 	e, err := p.pageOf(c)
 	if err != nil {
@@ -65,8 +67,8 @@ func (p *Provider) showPage(c *fiber.Ctx) error {
 	return render(c, fiber.StatusOK, payView{entry: e, words: wordsOf(c)})
 }
 
-// takeCard handles a payment or the way back. The way back leaves the page open, as at real providers: only the service
-// closes the page.
+// takeCard handles the tenant's payment or cancellation on the sandbox's payment page. A cancellation leaves the
+// page open, as at real providers: only the service closes it.
 func (p *Provider) takeCard(c *fiber.Ctx) error {
 	e, err := p.pageOf(c)
 	if err != nil {
@@ -85,18 +87,19 @@ func (p *Provider) takeCard(c *fiber.Ctx) error {
 	return c.Redirect(e.returnURL, fiber.StatusSeeOther)
 }
 
-// payable reports whether the page still takes a card.
+// payable reports whether the payment page still takes a card: true while the payment is open, otherwise false.
 func (e entry) payable() bool { return e.status == paymentports.ProviderOpen }
 
 func (p *Provider) pageOf(c *fiber.Ctx) (entry, error) {
 	secure(c)
 	ref := c.Params("ref")
 	if !strings.HasPrefix(ref, refPrefix) || strings.ContainsRune(ref, 0) || !utf8.ValidString(ref) {
-		// Postgres takes neither for text
+		// Postgres takes neither a zero byte nor invalid UTF-8 in a text.
 		return entry{}, fault.ErrRoute
 	}
 	e, err := p.byRef(c.UserContext(), ref)
-	if errors.Is(err, pgx.ErrNoRows) || (err == nil && e.returnURL == "") { // a collection, or closed before it was opened
+	// A collection, or a payment that was closed before its page was opened, has no payment page.
+	if errors.Is(err, pgx.ErrNoRows) || (err == nil && e.returnURL == "") {
 		return entry{}, fault.ErrRoute
 	}
 	return e, err

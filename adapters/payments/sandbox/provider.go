@@ -1,6 +1,6 @@
-// Package sandbox is a payment provider for all environments except production. Like a real provider, the sandbox keeps
-// its own data (table sandbox_payments), shows its own hosted page, and knows the service only by requests. Its
-// behaviour follows hosted pages such as Stripe Checkout (docs/decisions/0003-payment-provider.md).
+// Package sandbox is a payment provider for all environments except production. Like a real provider, the sandbox
+// keeps its own data (table sandbox_payments) and shows its own payment page, and it learns of the service only by
+// requests. Its behaviour follows hosted pages such as Stripe Checkout (docs/decisions/0003-payment-provider.md).
 //
 // Card data decides the outcome and is then discarded: never stored, logged or sent back.
 package sandbox
@@ -27,7 +27,8 @@ import (
 
 const (
 	refPrefix = "sbx_"
-	refBytes  = 18 // the page is protected only by its secret address
+	// Number of random bytes in the reference of a payment. Only this secret in its address protects the payment page.
+	refBytes = 18
 )
 
 const (
@@ -43,7 +44,7 @@ const (
 	endByRef = end + `ref = $1`
 )
 
-// Provider implements paymentports.PaymentProvider and paymentports.PaymentSimulator.
+// Provider is the payment provider of the sandbox. It keeps payments and refunds in Postgres.
 type Provider struct {
 	pool    *pgxpool.Pool
 	baseURL string
@@ -51,15 +52,16 @@ type Provider struct {
 	clock   ports.Clock
 }
 
-// New makes the provider. baseURL is the origin of its pages, without a path.
+// New makes the payment provider of the sandbox. baseURL is the origin of its payment pages, without a path.
 func New(pool *pgxpool.Pool, baseURL string, entropy ports.Entropy, clock ports.Clock) *Provider {
 	return &Provider{pool: pool, baseURL: strings.TrimSuffix(baseURL, "/"), entropy: entropy, clock: clock}
 }
 
-// errKeyReused: a payment was requested again with another amount. A provider cannot know which amount is meant.
+// errKeyReused is the error for a payment that was requested again with another amount. Which of the amounts is
+// meant is unknown.
 var errKeyReused = errors.New("sandbox: idempotency key used with another amount")
 
-// entry is a row of sandbox_payments.
+// entry is a row of the table sandbox_payments.
 type entry struct {
 	ref         string
 	amount      money.Cents
@@ -70,7 +72,8 @@ type entry struct {
 	card        string
 	attempt     int
 	refusal     paymentports.Refusal
-	updatedAt   time.Time // of a payment on the page: when the tenant paid
+	// The time at which the payment last changed: the time of payment, if the tenant paid on the payment page.
+	updatedAt time.Time
 }
 
 func (e entry) payment() paymentports.ProviderPayment {
@@ -81,7 +84,8 @@ func (e entry) payment() paymentports.ProviderPayment {
 	return out
 }
 
-// Open implements paymentports.PaymentProvider. The page of a collection takes the place of a charge that was refused.
+// Open returns the payment page of a payment. A collection whose charge was refused gets a page on which the tenant
+// can pay it.
 func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paymentports.HostedPage, error) {
 	e, err := p.upsert(ctx, r.PaymentID, `
 		INSERT INTO sandbox_payments (id, ref, amount_cents, description, return_url, status)
@@ -113,7 +117,7 @@ func (p *Provider) pageURL(ref, locale string) string {
 	return u
 }
 
-// Lookup implements paymentports.PaymentProvider.
+// Lookup returns the state of a payment in the sandbox.
 func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	e, err := p.byID(ctx, paymentID)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -122,8 +126,8 @@ func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.Pr
 	return e.payment(), err
 }
 
-// Close implements paymentports.PaymentProvider. An unknown payment is entered as closed, so that a request that
-// arrives later finds the payment closed.
+// Close closes a payment so that it can no longer be paid. An unknown payment is stored as closed, so that a
+// request that arrives later finds it closed.
 func (p *Provider) Close(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	e, err := p.upsert(ctx, paymentID, `
 		INSERT INTO sandbox_payments AS s (id, ref, amount_cents, description, return_url, status)
@@ -134,8 +138,8 @@ func (p *Provider) Close(ctx context.Context, paymentID id.ID) (paymentports.Pro
 	return e.payment(), err
 }
 
-// upsert runs an INSERT … ON CONFLICT UPDATE and gives the resulting row. The row is read if the conflict changed
-// nothing.
+// upsert runs an INSERT … ON CONFLICT UPDATE and returns the resulting row. If the conflict changed nothing, it
+// reads the row.
 func (p *Provider) upsert(ctx context.Context, paymentID id.ID, query string, args ...any) (entry, error) {
 	e, err := scan(p.pool.QueryRow(ctx, query+` RETURNING `+columns, append([]any{[16]byte(paymentID)}, args...)...))
 	switch {
@@ -147,7 +151,8 @@ func (p *Provider) upsert(ctx context.Context, paymentID id.ID, query string, ar
 	return e, nil
 }
 
-// SimulatePayment implements paymentports.PaymentSimulator.
+// SimulatePayment ends an open payment as the tenant would on the payment page: succeeds true pays it, false lets
+// the card be declined.
 func (p *Provider) SimulatePayment(ctx context.Context, paymentID id.ID, succeeds bool) error {
 	result := verdict{status: paymentports.ProviderSucceeded}
 	if !succeeds {
@@ -156,7 +161,7 @@ func (p *Provider) SimulatePayment(ctx context.Context, paymentID id.ID, succeed
 	return p.end(ctx, endByID, [16]byte(paymentID), result)
 }
 
-// end records the verdict on a payment whose page is open. An ended payment stays unchanged.
+// end stores the outcome of a payment whose page is open. A payment that has ended stays unchanged.
 func (p *Provider) end(ctx context.Context, query string, key any, v verdict) error {
 	_, err := p.pool.Exec(ctx, query, key, string(v.status), v.failure, v.later, p.clock.Now())
 	if err != nil {
@@ -173,7 +178,8 @@ func (p *Provider) byRef(ctx context.Context, ref string) (entry, error) {
 	return p.find(ctx, findByRef, ref)
 }
 
-// find returns pgx.ErrNoRows unchanged, so that callers can tell it from an outage.
+// find returns the payment that a query finds. It returns pgx.ErrNoRows unchanged, so that callers can distinguish
+// a missing payment from an outage.
 func (p *Provider) find(ctx context.Context, query string, key any) (entry, error) {
 	e, err := scan(p.pool.QueryRow(ctx, query, key))
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {

@@ -10,13 +10,14 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Codes of refunds that the sandbox refuses.
+// Failure codes of refunds that the sandbox refuses.
 const (
 	failureNotPaid  = "charge_not_paid"
 	failureTooLarge = "amount_too_large"
 )
 
-// Refund implements paymentports.PaymentProvider.
+// Refund refunds a part of a paid payment at once. A repeated request with the same refund id returns the first
+// refund.
 func (p *Provider) Refund(ctx context.Context,
 	r paymentports.RefundRequest) (made paymentports.ProviderRefund, err error) {
 	err = pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {

@@ -12,7 +12,8 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Settings judges the two secrets without a request.
+// Settings checks the two secrets of Stripe without a request: a live key outside production and a missing webhook
+// secret in production are problems.
 func Settings(key, webhook secret.Text, production bool) paymentports.PaymentSettings {
 	found := paymentports.PaymentSettings{Mode: "test mode"}
 	if IsLive(key) {
@@ -30,13 +31,15 @@ func Settings(key, webhook secret.Text, production bool) paymentports.PaymentSet
 	return found
 }
 
-// Forget implements paymentports.PaymentEraser. Stripe detaches the card of a customer that it deletes.
+// Forget deletes the customer of a fee at Stripe, by which Stripe also detaches the saved card, and removes both
+// from the adapter's tables.
 func (p *Provider) Forget(ctx context.Context, feePaymentID id.ID) error {
 	known, err := p.store.load(ctx, feePaymentID)
 	if err != nil || known == nil {
 		return err
 	}
-	if o := known.current(); o != nil && o.state == live { // a page that was paid a moment ago has a customer
+	// The customer of a payment page that was paid a moment ago may exist at Stripe and not be stored yet.
+	if o := known.current(); o != nil && o.state == live {
 		if _, err := p.fetch(ctx, known, o); err != nil {
 			return err
 		}
@@ -55,7 +58,7 @@ func (p *Provider) Forget(ctx context.Context, feePaymentID id.ID) error {
 	return p.store.forget(ctx, feePaymentID, p.clock.Now())
 }
 
-// Check implements paymentports.PaymentChecker. In test mode it makes a page and an intent and ends both; in live mode
+// Check tests the access to Stripe. In test mode it makes a payment page and an intent and ends both; in live mode
 // it only reads.
 func (p *Provider) Check(ctx context.Context) ([]paymentports.PaymentCheck, error) {
 	mode := "test mode"
@@ -91,7 +94,7 @@ func (p *Provider) checkSecret() paymentports.PaymentCheck {
 	return paymentports.PaymentCheck{Name: "webhook secret", OK: true, Detail: "set"}
 }
 
-// checked says how a request ended, without texts of Stripe.
+// checked turns the result of a request to Stripe into a line of the check, without texts of Stripe.
 func checked(name string, err error) paymentports.PaymentCheck {
 	if err == nil {
 		return paymentports.PaymentCheck{Name: name, OK: true, Detail: "answered"}
@@ -102,7 +105,7 @@ func checked(name string, err error) paymentports.PaymentCheck {
 	return paymentports.PaymentCheck{Name: name, Detail: "cannot be reached: " + err.Error()}
 }
 
-// trial names a payment that does not exist.
+// trial returns the id of a payment that does not exist, for requests that only test the access to Stripe.
 func (p *Provider) trial() id.ID {
 	var made id.ID
 	copy(made[:], p.clock.Now().Format("check0102150405.000"))

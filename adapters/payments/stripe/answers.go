@@ -11,14 +11,16 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// errForeign: an answer is not about the object that was asked for, or has another amount. Nothing in it is believed.
-// It says nothing of other payments, and so counts as no outage.
+// errForeign is the error for a response of Stripe that is about another object than the requested one, or has
+// another amount. Nothing in such a response is used. It is no evidence about other payments, and so counts as no
+// outage.
 var errForeign = answered(errors.New("stripe: the answer was not understood: it is about another object"))
 
-// session reads the answer about a page. Returns errForeign unless it is the page of this payment.
+// session returns the state of a payment page from Stripe's response. Returns errForeign unless the page belongs to
+// this payment.
 func (r *record) session(o *item, s *stripe.CheckoutSession) (seen, error) {
 	ours := s.Object == "checkout.session" && named(s.ID, "cs_", o.ref) && r.made(o, s.Metadata, s.AmountTotal, s.Currency)
-	if i := s.PaymentIntent; i != nil && i.Object != "" { // expanded
+	if i := s.PaymentIntent; i != nil && i.Object != "" {
 		ours = ours && strings.HasPrefix(i.ID, "pi_") && r.made(o, i.Metadata, i.Amount, i.Currency) &&
 			r.charged(o, i.LatestCharge)
 	}
@@ -28,7 +30,8 @@ func (r *record) session(o *item, s *stripe.CheckoutSession) (seen, error) {
 	return ofSession(s), nil
 }
 
-// intent reads the answer about an intent. Returns errForeign unless it is the intent of this payment.
+// intent returns the state of a PaymentIntent from Stripe's response. Returns errForeign unless the intent belongs
+// to this payment.
 func (r *record) intent(o *item, i *stripe.PaymentIntent) (seen, error) {
 	if i.Object != "payment_intent" || !named(i.ID, "pi_", o.ref) || !r.made(o, i.Metadata, i.Amount, i.Currency) {
 		return seen{}, errForeign
@@ -36,24 +39,28 @@ func (r *record) intent(o *item, i *stripe.PaymentIntent) (seen, error) {
 	return ofIntent(i), nil
 }
 
-// named reports whether an id has the prefix of its type, and is the known id, if there is one.
+// named reports whether an id of Stripe has the prefix of its type and, if the id is known already, equals the
+// known one; otherwise false.
 func named(got, prefix, known string) bool {
 	return strings.HasPrefix(got, prefix) && (known == "" || got == known)
 }
 
-// made reports whether an object of Stripe was made for o and has the payment's amount.
+// made reports whether an object at Stripe was made for the payment page or intent o and has the payment's amount
+// and currency; otherwise false.
 func (r *record) made(o *item, metadata map[string]string, amount int64, in stripe.Currency) bool {
 	return metadata[metaPayment] == id.Payment.Of(r.id) && metadata[metaObject] == nameOf(o.kind, o.number) &&
 		money.Cents(amount) == r.amount && in == currency
 }
 
-// charged reports whether a charge was made for o. A charge of which only the id is told says nothing.
+// charged reports whether a charge at Stripe was made for the payment page or intent o. It is also true if the
+// response has no charge or only the id of one, which proves nothing.
 func (r *record) charged(o *item, c *stripe.Charge) bool {
 	return c == nil || c.Object == "" || (c.Object == "charge" && strings.HasPrefix(c.ID, "ch_") &&
 		r.made(o, c.Metadata, c.Amount, c.Currency))
 }
 
-// ofSession reads a Checkout Session whose intent is expanded, with its latest charge.
+// ofSession returns the state of a Checkout Session. The response must contain its intent and the intent's latest
+// charge.
 func ofSession(s *stripe.CheckoutSession) seen {
 	switch {
 	case s.Status == stripe.CheckoutSessionStatusExpired:
@@ -75,7 +82,7 @@ func ofSession(s *stripe.CheckoutSession) seen {
 	return seen{status: live, url: s.URL, stuck: s.Status != stripe.CheckoutSessionStatusOpen}
 }
 
-// ofIntent reads a PaymentIntent whose latest charge is expanded.
+// ofIntent returns the state of a PaymentIntent. The response must contain its latest charge.
 func ofIntent(i *stripe.PaymentIntent) seen {
 	switch i.Status {
 	case stripe.PaymentIntentStatusSucceeded:
@@ -86,14 +93,18 @@ func ofIntent(i *stripe.PaymentIntent) seen {
 	return seen{status: live, intent: i, stuck: i.Status == stripe.PaymentIntentStatusProcessing}
 }
 
-// seen is the state of an object at Stripe.
+// seen is the state of a payment page or an intent at Stripe.
 type seen struct {
-	status   string // live, dead or paid
-	stuck    bool   // live, and can neither be paid by a further card nor be ended right now
-	url      string // of a live page
-	ref      string // of a paid intent
+	// State of the payment page or intent at Stripe: live (can be paid), dead (cannot be paid) or paid.
+	status string
+	// Whether a live payment page or intent can at the moment neither be paid by another card nor be ended (true) or
+	// can (false).
+	stuck    bool
+	url      string // The address of a live payment page at Stripe.
+	ref      string // Stripe's id of the intent that was paid.
 	customer string
 	method   string
-	paidAt   time.Time // of a paid page; zero if Stripe does not tell
-	intent   *stripe.PaymentIntent
+	// The time at which a payment page at Stripe was paid; zero if the response does not contain it.
+	paidAt time.Time
+	intent *stripe.PaymentIntent
 }

@@ -12,12 +12,12 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// attempt is a charge of the saved card.
+// attempt is one charge of the saved card, as stored in the table stripe_attempts.
 type attempt struct {
 	number   int
-	intent   int // number of the intent; 0: there was no card to charge
+	intent   int // Number of the intent at Stripe that the charge belongs to; 0 if there was no card to charge.
 	try      int
-	before   string // the latest charge of the intent before the attempt
+	before   string // Stripe's id of the newest charge of the intent before this attempt to charge the card.
 	sentAt   time.Time
 	charge   string
 	answered bool
@@ -25,7 +25,7 @@ type attempt struct {
 	refusal  paymentports.Refusal
 }
 
-// payment is the answer to an attempt that was refused.
+// payment returns the state of a collection whose attempt to charge the card was refused.
 func (a *attempt) payment(known *record) paymentports.ProviderPayment {
 	return paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: known.ref(), Failure: a.failure,
 		Refusal: a.refusal}
@@ -34,17 +34,17 @@ func (a *attempt) payment(known *record) paymentports.ProviderPayment {
 const findAttempt = `SELECT attempt, intent, try, before, sent_at, charge, answered, failure, coalesce(refusal, '')
 	FROM stripe_attempts WHERE payment_id = $1`
 
-// attempt gives an attempt, nil for none.
+// attempt returns the stored attempt of that number to charge the card; nil if there is none.
 func (s store) attempt(ctx context.Context, paymentID id.ID, number int) (*attempt, error) {
 	return s.oneAttempt(ctx, findAttempt+` AND attempt = $2`, [16]byte(paymentID), number)
 }
 
-// lastAttempt gives the newest attempt, nil for none.
+// lastAttempt returns the newest attempt to charge the card; nil if there is none.
 func (s store) lastAttempt(ctx context.Context, paymentID id.ID) (*attempt, error) {
 	return s.oneAttempt(ctx, findAttempt+` ORDER BY attempt DESC LIMIT 1`, [16]byte(paymentID))
 }
 
-// lastAnswer gives the newest attempt if it was answered, nil otherwise.
+// lastAnswer returns the newest attempt to charge the card if Stripe's answer to it is stored; otherwise nil.
 func (s store) lastAnswer(ctx context.Context, paymentID id.ID) (*attempt, error) {
 	a, err := s.lastAttempt(ctx, paymentID)
 	if a != nil && !a.answered {
@@ -70,7 +70,8 @@ func (s store) oneAttempt(ctx context.Context, query string, args ...any) (*atte
 	return &a, nil
 }
 
-// try stores an attempt before its request is sent. An attempt that was answered stays as it is.
+// try stores an attempt to charge the card before its request is sent. An attempt whose answer is stored stays
+// unchanged.
 func (s store) try(ctx context.Context, paymentID id.ID, a attempt) error {
 	err := s.exec(ctx, `
 		INSERT INTO stripe_attempts AS a (payment_id, attempt, intent, try, before, sent_at) VALUES ($1, $2, $3, $4, $5, $6)
@@ -81,7 +82,8 @@ func (s store) try(ctx context.Context, paymentID id.ID, a attempt) error {
 	return err
 }
 
-// answer stores the provider's refusal of an attempt, unless an answer is stored already, and gives the stored answer.
+// answer stores the refusal of an attempt to charge the card, unless an answer is stored already, and returns the
+// attempt with the stored answer.
 func (s store) answer(ctx context.Context, paymentID id.ID, a attempt) (*attempt, error) {
 	err := s.exec(ctx, `
 		INSERT INTO stripe_attempts AS a (payment_id, attempt, intent, try, before, sent_at, charge, answered, failure,

@@ -20,7 +20,8 @@ import (
 
 const expandIntent = "data.payment_intent"
 
-// Entries implements paymentports.PaymentBooks: the charges, then the refunds, then the disputes, each newest first.
+// Entries returns Stripe's records between two times: the charges, then the refunds, then the disputes, each newest
+// first.
 func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[paymentports.BookEntry, error] {
 	return func(yield func(paymentports.BookEntry, error) bool) {
 		going := true
@@ -45,14 +46,15 @@ func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[pa
 	}
 }
 
-// ours reads the ids of payment and deposit; zero ids for records of others.
+// ours returns the ids of payment and deposit in the metadata of an object at Stripe; zero ids for an object that this
+// service did not make.
 func ours(metadata map[string]string) (paymentID, depositID id.ID) {
 	paymentID, _ = id.Payment.Parse(metadata[metaPayment])
 	depositID, _ = id.Deposit.Parse(metadata[metaDeposit])
 	return paymentID, depositID
 }
 
-// metadataOf gives the metadata of an intent that may be absent.
+// metadataOf returns the metadata of an intent of Stripe, or none if the intent is nil.
 func metadataOf(i *stripe.PaymentIntent) map[string]string {
 	if i == nil {
 		return nil
@@ -85,7 +87,7 @@ func disputeEntry(d *stripe.Dispute) paymentports.BookEntry {
 	return e
 }
 
-// Disputes implements paymentports.PaymentBooks.
+// Disputes returns the disputes about a payment, oldest first.
 func (p *Provider) Disputes(ctx context.Context, paymentID id.ID) ([]paymentports.Dispute, error) {
 	known, err := p.paid(ctx, paymentID)
 	if err != nil || known == nil || known.paidRef == "" {
@@ -108,11 +110,11 @@ func (p *Provider) Disputes(ctx context.Context, paymentID id.ID) ([]paymentport
 	return all, p.failed(ctx, err)
 }
 
-// errUnpaid: Stripe tells of a dispute before the payment is known as paid.
+// errUnpaid is the error for a dispute that Stripe reports before the payment is stored as paid.
 var errUnpaid = errors.New("stripe: the payment is in processing")
 
-// paid gives a payment that Stripe may have seen paid, nil for an unknown payment. Stripe is asked about a payment in
-// processing.
+// paid returns the stored payment, after a query of Stripe if it is not stored as paid yet; nil for an unknown
+// payment.
 func (p *Provider) paid(ctx context.Context, paymentID id.ID) (*record, error) {
 	known, err := p.store.load(ctx, paymentID)
 	if err != nil || known == nil || known.paidRef != "" || known.current() == nil {
@@ -128,7 +130,8 @@ func (p *Provider) paid(ctx context.Context, paymentID id.ID) (*record, error) {
 	return p.store.load(ctx, paymentID)
 }
 
-// Payment implements paymentports.PaymentBooks. A record that the adapter's tables do not know is asked for at Stripe.
+// Payment returns the id of the payment that an object at Stripe belongs to; the zero id if there is none. Stripe
+// is queried for an object that is not in the adapter's tables.
 func (p *Provider) Payment(ctx context.Context, providerRef string) (id.ID, error) {
 	found, err := p.store.byRef(ctx, providerRef)
 	if err != nil || !found.IsZero() {
@@ -159,7 +162,8 @@ func (p *Provider) Payment(ctx context.Context, providerRef string) (id.ID, erro
 	return found, p.failed(ctx, err)
 }
 
-// refundID reads the id of a refund of ours; the zero id for a refund made by hand.
+// refundID parses the id of a refund from an object's metadata; the zero id means a refund that was made by hand at
+// Stripe.
 func refundID(text string) id.ID {
 	parsed, err := uuid.Parse(text)
 	if err != nil {

@@ -14,11 +14,12 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// callbackAge is the distance from now at which a callback is refused: a recorded callback cannot be played back later.
+// callbackAge is the greatest difference between the time of a callback and the present at which the callback is
+// accepted. So a recorded callback cannot be replayed later.
 const callbackAge = 300 * time.Second
 
-// callbackObject is the part of an event's object that a callback uses: ids alone. What the object says about money is
-// not believed.
+// callbackObject is the part of a Stripe event's object that is used: only ids. What the object states about money
+// is ignored.
 type callbackObject struct {
 	ID            string            `json:"id"`
 	Object        string            `json:"object"`
@@ -27,16 +28,16 @@ type callbackObject struct {
 	Metadata      map[string]string `json:"metadata"`
 }
 
-// Route implements paymentports.Callbacks.
+// Route returns the path at which the service accepts callbacks of Stripe, and the header with their signature.
 func (p *Provider) Route() paymentports.CallbackRoute {
 	return paymentports.CallbackRoute{Path: callbackPath, Header: "Stripe-Signature"}
 }
 
-// callbackPath is the address for Stripe's webhooks.
+// callbackPath is the path at which the service accepts webhooks of Stripe.
 const callbackPath = site.ProviderCallbacks + "stripe"
 
-// Callback implements paymentports.Callbacks. The event may have another version of the API than stripe-go, since only
-// ids are read.
+// Callback checks the signature and the age of a Stripe event and returns the ids in it. The event may be of
+// another API version than stripe-go, since only ids are read.
 func (p *Provider) Callback(body []byte, signature string, now time.Time) (paymentports.Callback, error) {
 	if p.webhook == "" {
 		return paymentports.Callback{}, paymentports.ErrCallbackRefused
@@ -46,7 +47,8 @@ func (p *Provider) Callback(body []byte, signature string, now time.Time) (payme
 		return paymentports.Callback{}, paymentports.ErrCallbackRefused
 	}
 	event, err := webhook.ConstructEventWithOptions(body, signature, p.webhook.Reveal(), webhook.ConstructEventOptions{
-		IgnoreTolerance: true, IgnoreAPIVersionMismatch: true, // the age is judged by our clock
+		// The age of the Stripe event has been checked against this service's clock instead.
+		IgnoreTolerance: true, IgnoreAPIVersionMismatch: true,
 	})
 	if err != nil {
 		return paymentports.Callback{}, paymentports.ErrCallbackRefused
@@ -57,12 +59,12 @@ func (p *Provider) Callback(body []byte, signature string, now time.Time) (payme
 	}
 	var about callbackObject
 	if json.Unmarshal(event.Data.Raw, &about) != nil {
-		return callback, nil // an object of an unknown form
+		return callback, nil // A Stripe event about an object of unknown form returns only the id of the event.
 	}
 	return about.fill(callback, event.Type), nil
 }
 
-// fill adds the ids of an object to a callback.
+// fill adds the ids of a Stripe event's object to a callback.
 func (n callbackObject) fill(callback paymentports.Callback, kind stripe.EventType) paymentports.Callback {
 	switch n.Object {
 	case "checkout.session", "payment_intent":
@@ -83,7 +85,7 @@ func (n callbackObject) fill(callback paymentports.Callback, kind stripe.EventTy
 	return callback
 }
 
-// idOf reads an id, or the id of an expanded object.
+// idOf returns an id from JSON that is either the id itself or the whole object with a field id.
 func idOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -92,12 +94,12 @@ func idOf(raw json.RawMessage) string {
 	var object struct {
 		ID string `json:"id"`
 	}
-	_ = json.Unmarshal(raw, &object) // absent: no id
+	_ = json.Unmarshal(raw, &object) // The error is ignored: an object at Stripe that cannot be parsed has no id.
 	return object.ID
 }
 
-// signedAt reads the time of the header Stripe-Signature, whose form is t=…,v1=…. Of several times stripe-go signs the
-// last, so the age of a header with more than one proves nothing.
+// signedAt returns the time in the header Stripe-Signature, whose form is t=…,v1=…. A header with more than one
+// time is refused: stripe-go verifies only the last of them, so the age would prove nothing.
 func signedAt(header string) (at time.Time, ok bool) {
 	for part := range strings.SplitSeq(header, ",") {
 		text, found := strings.CutPrefix(strings.TrimSpace(part), "t=")

@@ -18,28 +18,30 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// api sends requests to Stripe.
 type api struct {
 	backend stripe.Backend
 	key     secret.Text
 }
 
-// request is a request to Stripe.
+// request is a request to Stripe's API.
 type request struct {
-	call   string // name of the failpoints: payment.<call>.before, .sent and .answered
+	call   string // The name of the request to Stripe in the failpoints payment.<call>.before, .sent and .answered.
 	method string
 	path   string
-	key    string // Idempotency-Key; "": made up, for a request whose repetition is harmless
-	body   string // form
+	// The Idempotency-Key of the request to Stripe. If it is "", stripe-go makes one up, for a request that may safely
+	// be repeated.
+	key  string
+	body string // The parameters of the request to Stripe, encoded as a form.
 }
 
-// waits between repetitions of a request whose key another process holds.
+// waits are the pauses before a request to Stripe is repeated because another process is sending one under the same
+// Idempotency-Key.
 var waits = []time.Duration{100 * time.Millisecond, 300 * time.Millisecond, 900 * time.Millisecond}
 
-// send sends a request and decodes the answer into out. replayed tells that Stripe repeated the stored answer of the
-// key.
+// send sends a request to Stripe and decodes the response into out. replayed reports whether Stripe repeated the
+// stored response of the Idempotency-Key (true) or handled the request now (false).
 //
-// Returns refused for an answer of Stripe that is an error, and service_unavailable for all others.
+// Returns refused for an error that Stripe responded with, and service_unavailable for all other failures.
 func (a api) send(ctx context.Context, r request, out stripe.LastResponseSetter) (replayed bool, err error) {
 	for _, wait := range waits {
 		replayed, err = a.sendOnce(ctx, r, out)
@@ -73,37 +75,38 @@ func (a api) sendOnce(ctx context.Context, r request, out stripe.LastResponseSet
 	return isReplayed(seen.last), nil
 }
 
-// get reads an object or a list.
+// get reads an object or a list from Stripe.
 func (a api) get(ctx context.Context, path string, query url.Values, out stripe.LastResponseSetter) error {
 	_, err := a.send(ctx, request{call: "read", method: http.MethodGet, path: path, body: query.Encode()}, out)
 	return err
 }
 
-// lastResponse keeps the response of a call beside the object that it fills.
+// lastResponse keeps Stripe's raw response beside the object into which the response is decoded.
 type lastResponse struct {
 	stripe.LastResponseSetter
 	last *stripe.APIResponse
 }
 
-// SetLastResponse implements stripe.LastResponseSetter.
+// SetLastResponse stores Stripe's raw response.
 func (l *lastResponse) SetLastResponse(r *stripe.APIResponse) {
 	l.last = r
 	l.LastResponseSetter.SetLastResponse(r)
 }
 
-// UnmarshalJSON decodes into the object.
+// UnmarshalJSON decodes Stripe's response into the wrapped object.
 func (l *lastResponse) UnmarshalJSON(text []byte) error { return decode(text, l.LastResponseSetter) }
 
 func isReplayed(r *stripe.APIResponse) bool {
 	return r != nil && r.Header.Get("Idempotent-Replayed") == "true"
 }
 
-// refused is an error of Stripe, without its texts: those contain addresses and client secrets.
+// refused is an error response of Stripe without its texts, because those contain addresses and client secrets.
 type refused struct {
 	status                         int
 	kind, code, decline, param, id string
-	charge                         string // of a refused card; not printed
-	replayed                       bool
+	// Stripe's id of the refused charge of a card. The text of the error does not contain it.
+	charge   string
+	replayed bool
 }
 
 func (r *refused) Error() string {
@@ -111,7 +114,8 @@ func (r *refused) Error() string {
 		r.code, r.decline, r.param, r.id)
 }
 
-// read reports that Stripe has read the request and refused it, so that Stripe works and takes our key.
+// read reports whether Stripe processed the request and refused it: true means that Stripe works and accepts the
+// secret key; false means a wrong key, a limit or a fault of Stripe.
 func (r *refused) read() bool {
 	switch r.status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
@@ -120,7 +124,8 @@ func (r *refused) read() bool {
 	return r.status >= http.StatusBadRequest && r.status < http.StatusInternalServerError
 }
 
-// definite reports that the request was read and refused: it has had no effect and will have none under its key.
+// definite reports whether a refused request had no effect and will never have one under its Idempotency-Key: true
+// if Stripe processed and refused it; false if a repetition may still take effect.
 func (r *refused) definite() bool {
 	switch r.status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict, http.StatusTooManyRequests:
@@ -130,11 +135,11 @@ func (r *refused) definite() bool {
 		r.kind != string(stripe.ErrorTypeIdempotency)
 }
 
-// spent reports that Stripe has stored an error of its own under the key. The request may have had an effect, and will
-// have no other.
+// spent reports whether Stripe has stored a server error of its own under the Idempotency-Key: true means that the
+// request may have had an effect, and that repeating it under the key has none; otherwise false.
 func (r *refused) spent() bool { return r.status >= http.StatusInternalServerError && r.replayed }
 
-// bounded are the texts of Stripe that may be printed: codes, ids, and names of parameters.
+// bounded matches the texts of Stripe that may be printed: codes, ids and names of parameters.
 var bounded = regexp.MustCompile(`^[A-Za-z0-9_.\[\]]{1,80}$`)
 
 func bound(text string) string {
@@ -144,7 +149,7 @@ func bound(text string) string {
 	return "?"
 }
 
-// plain takes codes and ids out of an error of stripe-go, which otherwise prints everything.
+// plain reduces an error of stripe-go to codes and ids, since its full text contains private data.
 func plain(err error) error {
 	var found *stripe.Error
 	if !errors.As(err, &found) {
@@ -161,7 +166,7 @@ func plain(err error) error {
 	}
 }
 
-// cause describes an error of the network. An answer that is no JSON may contain anything and is not quoted.
+// cause returns a text for a network error. A response that is not JSON may contain anything, so it is not quoted.
 func cause(err error) string {
 	var failed *url.Error
 	if errors.As(err, &failed) {
@@ -171,8 +176,8 @@ func cause(err error) string {
 	return "the answer was not understood"
 }
 
-// answered wraps an error of a request that Stripe answered: service_unavailable for the caller, and no failure for the
-// circuit breaker (paymentports.ErrProviderAnswered).
+// answered wraps an error of a request to which Stripe responded: the caller gets service_unavailable, but the
+// circuit breaker counts no failure (paymentports.ErrProviderAnswered).
 func answered(err error) error {
 	return fault.ErrUnavailable.Because(fmt.Errorf("%w: %w", paymentports.ErrProviderAnswered, err))
 }
@@ -180,7 +185,7 @@ func answered(err error) error {
 // unavailable turns an error of Stripe or of the database into service_unavailable.
 func unavailable(err error) error { return fault.ErrUnavailable.Because(err) }
 
-// asRefused gives the error of Stripe, nil for any other.
+// asRefused returns the error response of Stripe inside an error; nil if there is none.
 func asRefused(err error) *refused {
 	var no *refused
 	if errors.As(err, &no) {

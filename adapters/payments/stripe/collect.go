@@ -15,20 +15,21 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Failures that the adapter states itself.
+// Failure codes of charges that this adapter sets itself, instead of a code of Stripe.
 const (
 	failureNoCard        = "no_card_on_file"
 	failureNotChargeable = "card_not_chargeable"
 )
 
-// leastCharge is the least that Stripe charges in euros
+// leastCharge is the smallest amount in cents that Stripe charges in euros
 // (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts).
 const leastCharge money.Cents = 50
 
-// LeastCharge implements paymentports.PaymentProvider.
+// LeastCharge returns the smallest amount that Stripe charges.
 func (*Provider) LeastCharge() money.Cents { return leastCharge }
 
-// Collect implements paymentports.PaymentProvider.
+// Collect charges the saved card of the tenant for an attempt of a collection. It may be repeated: an attempt that
+// was answered returns its first answer.
 func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 	r.Attempt = max(r.Attempt, 1)
 	known, err := p.store.begin(ctx,
@@ -51,7 +52,8 @@ func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (
 	return paymentports.ProviderPayment{}, answered(errContended)
 }
 
-// collectStep goes a step towards the answer of an attempt.
+// collectStep makes one step towards the answer of an attempt to charge the card. done is true once out is the
+// answer.
 func (p *Provider) collectStep(ctx context.Context, known *record,
 	r paymentports.CollectRequest) (out paymentports.ProviderPayment, done bool, err error) {
 	if known.closed || known.paidRef != "" {
@@ -79,7 +81,8 @@ func (p *Provider) collectStep(ctx context.Context, known *record,
 		if err == nil && o.refusal != nil {
 			p.log.ErrorContext(ctx, "Stripe refused to prepare a charge", "payment", id.Payment.Of(known.id), "error", o.refusal)
 			failure := failureNotChargeable
-			if o.refusal.code == string(stripe.ErrorCodeResourceMissing) { // the customer was deleted at Stripe
+			// The error code means that the customer was deleted at Stripe, and the saved card with it.
+			if o.refusal.code == string(stripe.ErrorCodeResourceMissing) {
 				failure = failureNoCard
 			}
 			out, err = p.refuse(ctx, known, attempt{number: r.Attempt, failure: failure, refusal: paymentports.RefusedForTenant})
@@ -90,8 +93,8 @@ func (p *Provider) collectStep(ctx context.Context, known *record,
 	return p.charge(ctx, known, o, r, a)
 }
 
-// closedOrPaid gives the state of a payment on which nothing is charged any more. The object of a closed payment may
-// still have to end.
+// closedOrPaid returns the state of a collection that is closed or paid, so that nothing is charged any more. The
+// page or intent of a closed collection may still have to be ended at Stripe.
 func (p *Provider) closedOrPaid(ctx context.Context, known *record) (paymentports.ProviderPayment, error) {
 	if known.paidRef == "" {
 		return p.Close(ctx, known.id)
@@ -99,7 +102,8 @@ func (p *Provider) closedOrPaid(ctx context.Context, known *record) (paymentport
 	return p.answer(ctx, known)
 }
 
-// answered gives the first answer to an attempt again, unless the tenant has paid since.
+// answered returns the first answer to an attempt to charge the card again, unless the tenant has paid on a page
+// since.
 func (p *Provider) answered(ctx context.Context, known *record, o *item,
 	a *attempt) (paymentports.ProviderPayment, bool, error) {
 	if o != nil && o.kind == page {
@@ -111,7 +115,8 @@ func (p *Provider) answered(ctx context.Context, known *record, o *item,
 	return a.payment(known), true, nil
 }
 
-// addIntent enters an intent of the card that paid the fee. Without a card the attempt is refused.
+// addIntent stores a new intent for the card that paid the fee. Without such a card it stores the attempt as
+// refused.
 func (p *Provider) addIntent(ctx context.Context, known *record,
 	r paymentports.CollectRequest) (out paymentports.ProviderPayment, done bool, err error) {
 	customer, _, err := p.card(ctx, r.FeePaymentID)
@@ -131,7 +136,8 @@ func (p *Provider) addIntent(ctx context.Context, known *record,
 	return out, false, err
 }
 
-// card gives the customer and the card that a paid fee saved; "" for none.
+// card returns Stripe's ids of the customer and of the card that was saved when the fee was paid; "" if there is
+// none.
 func (p *Provider) card(ctx context.Context, feePaymentID id.ID) (customer, method string, err error) {
 	fee, err := p.store.load(ctx, feePaymentID)
 	if err != nil || fee == nil {
@@ -151,7 +157,7 @@ func (p *Provider) card(ctx context.Context, feePaymentID id.ID) (customer, meth
 	return fee.customer, fee.method, nil
 }
 
-// charge sends an attempt, unless its effect shows already.
+// charge charges the saved card for an attempt, unless Stripe shows that the attempt has taken effect already.
 func (p *Provider) charge(ctx context.Context, known *record, o *item, r paymentports.CollectRequest,
 	a *attempt) (out paymentports.ProviderPayment, done bool, err error) {
 	now, err := p.fetch(ctx, known, o)
@@ -168,7 +174,8 @@ func (p *Provider) charge(ctx context.Context, known *record, o *item, r payment
 	}
 	next := attempt{number: r.Attempt, intent: o.number, try: 1, before: latestCharge(now.intent), sentAt: p.clock.Now()}
 	if a != nil && a.intent == o.number {
-		if latestCharge(now.intent) != a.before { // learnt just now
+		// The attempt's charge is newer than the stored one: its answer has just been stored by learn.
+		if latestCharge(now.intent) != a.before {
 			return out, false, nil
 		}
 		next = *a
@@ -191,7 +198,7 @@ func (p *Provider) charge(ctx context.Context, known *record, o *item, r payment
 	return p.confirm(ctx, known, o, next, method)
 }
 
-// confirm charges the card under the key of the attempt.
+// confirm charges the card by confirming the intent, under the Idempotency-Key of the attempt.
 func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attempt,
 	method string) (out paymentports.ProviderPayment, done bool, err error) {
 	var confirmed stripe.PaymentIntent
@@ -218,7 +225,8 @@ func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attemp
 		return out, false, err
 	case now.status == paid:
 		return out, false, nil
-	case now.status == dead: // the tenant asked for the page, or the payment was closed
+	// The tenant has requested a payment page instead of the charge meanwhile, or the payment was closed.
+	case now.status == dead:
 		return out, false, answered(errContended)
 	case now.stuck:
 		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, true, nil
@@ -229,7 +237,7 @@ func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attemp
 	return out, err == nil, err
 }
 
-// confirmed records the answer to a confirm that was not refused.
+// confirmed stores the result of a charge that Stripe did not refuse at once.
 func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a attempt,
 	i *stripe.PaymentIntent) (out paymentports.ProviderPayment, done bool, err error) {
 	now, err := known.intent(o, i)
@@ -241,12 +249,14 @@ func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a atte
 	case now.stuck:
 		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, true, nil
 	}
-	a.failure, a.refusal = codeAuthentication, paymentports.RefusedForTenant // requires_action: the bank wants the tenant
+	// The status requires_action of an intent means that the bank wants the tenant to authenticate.
+	a.failure, a.refusal = codeAuthentication, paymentports.RefusedForTenant
 	out, err = p.refuse(ctx, known, a)
 	return out, err == nil, err
 }
 
-// declined records a refusal by the issuer of the card. The advice stands in the charge alone.
+// declined stores a refusal of the card by its bank. Whether to try again (the advice) is only in Stripe's charge,
+// which it therefore reads.
 func (p *Provider) declined(ctx context.Context, known *record, a attempt,
 	no *refused) (out paymentports.ProviderPayment, done bool, err error) {
 	advice := ""
@@ -266,8 +276,8 @@ func (p *Provider) declined(ctx context.Context, known *record, a attempt,
 	return out, err == nil, err
 }
 
-// wasted goes on after Stripe has stored an error of its own under the key of an attempt: the effect shows, or the
-// attempt gets another key.
+// wasted handles an error of Stripe's own that is stored under the Idempotency-Key of an attempt: either the charge
+// has taken effect, or the attempt gets another key.
 func (p *Provider) wasted(ctx context.Context, known *record, o *item,
 	a attempt) (out paymentports.ProviderPayment, done bool, err error) {
 	now, err := p.fetch(ctx, known, o)
@@ -281,7 +291,7 @@ func (p *Provider) wasted(ctx context.Context, known *record, o *item,
 	return out, false, p.store.try(ctx, known.id, a)
 }
 
-// refuse stores a refusal and gives the answer of the attempt.
+// refuse stores the refusal of an attempt to charge the card and returns the attempt's answer.
 func (p *Provider) refuse(ctx context.Context, known *record, a attempt) (paymentports.ProviderPayment, error) {
 	if a.try == 0 {
 		a.try, a.sentAt = 1, p.clock.Now()

@@ -6,8 +6,9 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// confirmKey is the key of a charge: a key replays the refusal that it has met, so every attempt has its own. n is the
-// number of the intent, and try counts keys that Stripe used up with an error of its own.
+// confirmKey returns the Idempotency-Key of a charge. Stripe repeats a refusal under the same key, so every attempt
+// has a key of its own. n is the number of the intent; try counts the keys for which Stripe has stored a server
+// error.
 func confirmKey(paymentID id.ID, attempt, n, try int) string {
 	key := numbered(id.Payment.Of(paymentID)+":confirm:"+strconv.Itoa(attempt), n)
 	if try > 1 {

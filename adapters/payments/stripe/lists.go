@@ -10,16 +10,16 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-const listPage = "100" // the most that Stripe gives at a time
+const listPage = "100" // The most objects that Stripe returns in one page of a list.
 
-// span selects objects made at or after from and before to.
+// span returns the query parameters that select Stripe's objects made at or after from and before to.
 func span(from, to time.Time) url.Values {
 	return url.Values{"created[gte]": {strconv.FormatInt(from.Unix(), 10)},
 		"created[lt]": {strconv.FormatInt(to.Unix(), 10)}}
 }
 
-// each reads a list, newest first, page by page, until visit gives false. read fetches a page and gives its objects,
-// and whether there are more; idOf gives the id of an object.
+// each calls visit for the objects of a list at Stripe, newest first, until visit returns false. read fetches one
+// page of the list and returns its objects and whether there are more. idOf returns the id of an object.
 func each[T any](ctx context.Context, query url.Values, read func(context.Context, url.Values) ([]T, bool, error),
 	idOf func(T) string, visit func(T) bool) error {
 	query = maps.Clone(query)

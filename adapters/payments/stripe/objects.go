@@ -13,10 +13,11 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// listSlack is the distance of the clocks that a search by time allows.
+// listSlack is the difference between Stripe's clock and this service's clock that a search by time tolerates.
 const listSlack = 10 * time.Minute
 
-// fetch gets hold of a live object and gives its state, and records the end of the object.
+// fetch returns the state at Stripe of a live page or intent, which it first makes there if necessary, and stores
+// the end of one that has ended.
 func (p *Provider) fetch(ctx context.Context, r *record, o *item) (seen, error) {
 	if o.ref == "" {
 		fresh, err := p.make(ctx, r, o)
@@ -36,7 +37,7 @@ func (p *Provider) fetch(ctx context.Context, r *record, o *item) (seen, error) 
 	return now, p.record(ctx, r, o, now)
 }
 
-// record stores that an object is paid or dead.
+// record stores that a page or intent is paid or dead; it stores nothing while the page or intent is live.
 func (p *Provider) record(ctx context.Context, r *record, o *item, now seen) error {
 	o.state = now.status
 	switch now.status {
@@ -49,7 +50,7 @@ func (p *Provider) record(ctx context.Context, r *record, o *item, now seen) err
 	return nil
 }
 
-// look asks Stripe about an object whose id is known.
+// look queries Stripe for the state of a payment page or an intent whose id is stored.
 func (p *Provider) look(ctx context.Context, r *record, o *item) (seen, error) {
 	if o.kind == page {
 		var session stripe.CheckoutSession
@@ -66,8 +67,8 @@ func (p *Provider) look(ctx context.Context, r *record, o *item) (seen, error) {
 	return r.intent(o, &found)
 }
 
-// make sends the stored request of an object, for the first time or again, and stores Stripe's id. It gives the state
-// of an object that this very request has made; nil for an object that was there before, and for an object that was
+// make sends the stored request for a page or an intent, for the first time or again, and stores Stripe's id. It
+// returns the state of an object that this request has made; nil for one that existed before, and for one that was
 // never made and is dead.
 func (p *Provider) make(ctx context.Context, r *record, o *item) (*seen, error) {
 	now := p.clock.Now()
@@ -119,8 +120,9 @@ func (p *Provider) make(ctx context.Context, r *record, o *item) (*seen, error) 
 	return &state, nil
 }
 
-// find looks for the object of a request whose key is of no use any more: lists are current, and every object names its
-// payment. over tells that the request cannot take effect any more, so that an object that is not there was never made.
+// find searches Stripe's lists for the page or intent of a request that can no longer be repeated under its
+// Idempotency-Key. Stripe's lists are current, and every object has its payment's id in the metadata. over reports
+// whether the request can no longer take effect: true means that an object which is not found was never made.
 func (p *Provider) find(ctx context.Context, r *record, o *item, over bool) error {
 	between := span(o.firstAt.Add(-listSlack), p.clock.Now().Add(listSlack))
 	ref := ""
@@ -149,11 +151,12 @@ func (p *Provider) find(ctx context.Context, r *record, o *item, over bool) erro
 	return p.store.bury(ctx, r.id, o)
 }
 
-// errUnanswered: a request without an answer is too old to be repeated, and too young to be given up.
+// errUnanswered is the error for a request to Stripe without a response that is too old to be repeated and too
+// young to be given up.
 var errUnanswered = errors.New("stripe: a request was not answered for 22 hours; it is given up after 23")
 
-// end makes sure that a live object can no longer be paid. The state afterwards is dead, paid, or live for an object
-// that cannot be ended right now.
+// end makes sure that a live page or intent can no longer be paid. The returned state is dead, paid, or live for
+// one that cannot be ended at the moment.
 func (p *Provider) end(ctx context.Context, r *record, o *item) (seen, error) {
 	if o.ref == "" {
 		if _, err := p.make(ctx, r, o); err != nil {
@@ -178,7 +181,8 @@ func (p *Provider) end(ctx context.Context, r *record, o *item) (seen, error) {
 			now, err = r.intent(o, &canceled)
 		}
 	}
-	if no := asRefused(err); no != nil && no.definite() { // over, or paid, or being paid
+	// Stripe refused to end the page or intent, because it has ended, is paid, or is being paid.
+	if no := asRefused(err); no != nil && no.definite() {
 		now, err = p.look(ctx, r, o)
 	}
 	if err != nil {
@@ -187,8 +191,8 @@ func (p *Provider) end(ctx context.Context, r *record, o *item) (seen, error) {
 	return now, p.record(ctx, r, o, now)
 }
 
-// failed turns an error of Stripe into service_unavailable, and logs an error that only staff can mend. A request that
-// Stripe has read and refused is no outage.
+// failed turns an error of Stripe into service_unavailable, and logs an error that only staff can correct. A
+// request that Stripe processed and refused counts as no outage.
 func (p *Provider) failed(ctx context.Context, err error) error {
 	no := asRefused(err)
 	if no == nil {
@@ -204,8 +208,8 @@ func (p *Provider) failed(ctx context.Context, err error) error {
 	return fault.ErrUnavailable.Because(no)
 }
 
-// learn records the refusal of an attempt whose answer was lost, where the intent shows a charge that is newer than the
-// attempt.
+// learn stores the refusal of an attempt whose response was lost, if the intent at Stripe shows a charge that is
+// newer than the attempt.
 func (p *Provider) learn(ctx context.Context, known *record, o *item, i *stripe.PaymentIntent) error {
 	a, err := p.store.lastAttempt(ctx, known.id)
 	if err != nil || a == nil || a.answered || a.intent != o.number || latestCharge(i) == a.before ||

@@ -13,13 +13,14 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// maxSteps bounds how often a call looks again after another process was quicker.
+// maxSteps bounds how often a call starts again because another process has changed the payment meanwhile.
 const maxSteps = 8
 
-// errContended: other processes kept changing the payment.
+// errContended is the error for a payment that other processes kept changing during the call.
 var errContended = errors.New("stripe: the payment changes too quickly")
 
-// Open implements paymentports.PaymentProvider.
+// Open returns the address of the payment page at Stripe, which it makes if necessary; the return URL if there is
+// nothing left to pay.
 func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paymentports.HostedPage, error) {
 	kind := r.Kind
 	if kind == "" {
@@ -45,7 +46,8 @@ func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paym
 	return paymentports.HostedPage{}, answered(errContended)
 }
 
-// openStep goes a step towards an open page. done tells that the page, or the way back, is found.
+// openStep makes one step towards an open payment page. done is true once out has the address of the page or the
+// return URL.
 func (p *Provider) openStep(ctx context.Context, known *record,
 	r *paymentports.HostedPayment) (out paymentports.HostedPage, done bool, err error) {
 	back := paymentports.HostedPage{Ref: known.ref(), URL: r.ReturnURL}
@@ -53,7 +55,8 @@ func (p *Provider) openStep(ctx context.Context, known *record,
 	switch {
 	case known.closed, known.paidRef != "":
 		return back, true, nil
-	case o == nil && known.kind == deposit.FeePayment && known.lastPage() != nil: // the page of a fee is never replaced
+	case o == nil && known.kind == deposit.FeePayment && known.lastPage() != nil:
+		// The payment page of a fee is never replaced by another page.
 		return back, true, nil
 	case o == nil:
 		return out, false, p.addPage(ctx, known, *r)
@@ -73,16 +76,18 @@ func (p *Provider) openStep(ctx context.Context, known *record,
 	case now.status == live:
 		return paymentports.HostedPage{Ref: o.ref, URL: r.ReturnURL}, true, nil
 	case o.refusal != nil && o.refusal.code == string(stripe.ErrorCodeEmailInvalid) && r.Email != "":
-		r.Email = "" // the tenant may type another address on the page
-	case o.refusal != nil && o.refusal.param == paramEnd: // a repeated request whose page would live too short by now
+		r.Email = "" // Stripe refused the e-mail address. The tenant can type another one on the payment page.
+	case o.refusal != nil && o.refusal.param == paramEnd:
+		// Stripe refused a repeated request because its payment page would by now live too short. The next step adds
+		// another page.
 	case o.refusal != nil:
 		return out, false, p.failed(ctx, o.refusal)
 	}
 	return out, false, nil
 }
 
-// stillOpen gives a page, unless the payment was closed while the page was made: the process that closed it has ended
-// the page.
+// stillOpen returns a payment page and whether it is still open: false if another process closed the payment while
+// the page was made, and so ended the page too.
 func (p *Provider) stillOpen(ctx context.Context, known *record,
 	out paymentports.HostedPage) (paymentports.HostedPage, bool, error) {
 	again, err := p.store.load(ctx, known.id)
@@ -93,7 +98,7 @@ func (p *Provider) stillOpen(ctx context.Context, known *record,
 	return out, !again.closed && o != nil && o.state == live && o.ref == out.Ref, nil
 }
 
-// addPage enters another page. A process that was quicker is no error.
+// addPage stores another payment page that is to be made. It is no error if another process was faster.
 func (p *Provider) addPage(ctx context.Context, known *record, r paymentports.HostedPayment) error {
 	now := p.clock.Now()
 	number := known.next(page)
@@ -104,7 +109,7 @@ func (p *Provider) addPage(ctx context.Context, known *record, r paymentports.Ho
 	return err
 }
 
-// Lookup implements paymentports.PaymentProvider.
+// Lookup returns the state of a payment, after a query of Stripe where the stored state is not final.
 func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	known, err := p.store.load(ctx, paymentID)
 	if err != nil || known == nil {
@@ -112,7 +117,8 @@ func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.Pr
 	}
 	o := known.current()
 	if o == nil || (o.state == paid && known.kind != deposit.FeePayment) || (o.kind == intent && o.ref == "") {
-		// no confirm is sent before the id of an intent is known; Stripe alone knows when a fee was paid
+		// A charge is sent only once the intent's id is known, so without an id nothing was charged. For a paid fee
+		// Stripe is queried, because only Stripe has the time of payment.
 		return p.answer(ctx, known)
 	}
 	now, err := p.fetch(ctx, known, o)
@@ -129,7 +135,7 @@ func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.Pr
 	return p.answer(ctx, known)
 }
 
-// answer gives the state of a payment without a page or a charge that waits.
+// answer returns the stored state of a payment that has no open page and no charge in progress.
 func (p *Provider) answer(ctx context.Context, known *record) (paymentports.ProviderPayment, error) {
 	switch {
 	case known.paidRef != "":
@@ -149,7 +155,7 @@ func (p *Provider) answer(ctx context.Context, known *record) (paymentports.Prov
 	return paymentports.ProviderPayment{Status: paymentports.ProviderClosed, Ref: known.ref()}, nil
 }
 
-// Close implements paymentports.PaymentProvider.
+// Close closes a payment so that it can no longer be paid, and ends its page or intent at Stripe.
 func (p *Provider) Close(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	if err := p.store.shut(ctx, paymentID, p.clock.Now()); err != nil {
 		return paymentports.ProviderPayment{}, err

@@ -14,7 +14,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Limits of a request to Stripe.
+// Time limits and connection limits of requests to Stripe.
 const (
 	requestTimeout = 20 * time.Second
 	dialTimeout    = 5 * time.Second
@@ -23,22 +23,24 @@ const (
 	maxConns       = 64
 )
 
-// Options of the provider. Pool, Clock, Log and SecretKey are required.
+// Options are the settings of the Stripe adapter. Pool, Clock, Log and SecretKey are required.
 type Options struct {
 	Pool  *pgxpool.Pool
 	Clock ports.Clock
 	Log   *slog.Logger
-	// SecretKey is STRIPE_SECRET_KEY: sk_… or a restricted key, rk_….
+	// SecretKey is the setting STRIPE_SECRET_KEY: a secret key (sk_…) or a restricted key (rk_…).
 	SecretKey secret.Text
-	// WebhookSecret is STRIPE_WEBHOOK_SECRET; "" refuses every callback.
+	// WebhookSecret is the setting STRIPE_WEBHOOK_SECRET. Without it every callback of Stripe is refused.
 	WebhookSecret secret.Text
-	// BaseURL is STRIPE_API_BASE; "" is Stripe itself.
+	// BaseURL is the setting STRIPE_API_BASE; "" means Stripe's own address.
 	BaseURL string
-	// Transport is the transport of requests; nil: one with limits of its own.
+	// Transport sends the requests to Stripe; nil means a transport with the time and connection limits of this
+	// package.
 	Transport http.RoundTripper
 }
 
-// Provider implements paymentports.PaymentProvider, and the ports of callbacks, books, erasure and checks.
+// Provider takes payments with Stripe, handles Stripe's callbacks, reads Stripe's books, erases cards, and checks
+// the access.
 type Provider struct {
 	store   store
 	api     api
@@ -48,16 +50,18 @@ type Provider struct {
 	live    bool
 }
 
-// New makes the provider. No request is sent.
+// New makes the Stripe adapter without sending a request.
 func New(o Options) *Provider {
 	if o.Transport == nil {
 		o.Transport = transport()
 	}
 	config := &stripe.BackendConfig{
-		HTTPClient:        client(o.Transport),
-		MaxNetworkRetries: stripe.Int64(0), // callers repeat a request under its stored key
+		HTTPClient: client(o.Transport),
+		// stripe-go must not repeat requests: callers do so, under the stored Idempotency-Key.
+		MaxNetworkRetries: stripe.Int64(0),
 		EnableTelemetry:   stripe.Bool(false),
-		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // bodies contain addresses and secrets
+		// stripe-go must not log, since the bodies of requests contain addresses and secrets.
+		LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull},
 	}
 	if o.BaseURL != "" {
 		config.URL = stripe.String(o.BaseURL)
@@ -68,7 +72,7 @@ func New(o Options) *Provider {
 	}
 }
 
-// client follows no redirection: the secret key travels with every request.
+// client makes an HTTP client for Stripe that follows no redirection, since every request carries the secret key.
 func client(t http.RoundTripper) *http.Client {
 	return &http.Client{
 		Timeout: requestTimeout, Transport: t,
@@ -76,7 +80,7 @@ func client(t http.RoundTripper) *http.Client {
 	}
 }
 
-// transport uses no proxy of the environment.
+// transport makes the transport of requests to Stripe. It ignores the proxy settings of the environment.
 func transport() *http.Transport {
 	return &http.Transport{
 		DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext, TLSHandshakeTimeout: dialTimeout,
@@ -86,12 +90,13 @@ func transport() *http.Transport {
 	}
 }
 
-// IsLive tells whether a key moves money: sk_live_… and rk_live_….
+// IsLive reports whether a secret key of Stripe moves real money: true for sk_live_… and rk_live_…, otherwise
+// false.
 func IsLive(key secret.Text) bool {
 	return strings.HasPrefix(key.Reveal(), "sk_live_") || strings.HasPrefix(key.Reveal(), "rk_live_")
 }
 
-// IsTest tells whether a key is of test mode: sk_test_… and rk_test_….
+// IsTest reports whether a secret key of Stripe is of test mode: true for sk_test_… and rk_test_…, otherwise false.
 func IsTest(key secret.Text) bool {
 	return strings.HasPrefix(key.Reveal(), "sk_test_") || strings.HasPrefix(key.Reveal(), "rk_test_")
 }

@@ -17,21 +17,22 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// Codes of refunds that are refused.
+// Failure codes of refunds that this adapter sets itself.
 const (
 	failureNotPaid  = "charge_not_paid"
 	failureTooLarge = "amount_too_large"
 	failureRefund   = "refund_failed"
 )
 
-// refundFailures are codes of Stripe that are passed on.
+// refundFailures are the failure codes of Stripe that are passed on unchanged. Any other code becomes
+// refund_failed.
 var refundFailures = map[string]bool{
 	"charge_already_refunded": true, "charge_disputed": true, "expired_or_canceled_card": true,
 	"lost_or_stolen_card": true, "insufficient_funds": true,
 	"declined": true, "merchant_request": true, "charge_for_pending_refund_disputed": true,
 }
 
-// refundRow is a refund in the adapter's table.
+// refundRow is a row of the table stripe_refunds.
 type refundRow struct {
 	payment         id.ID
 	amount          money.Cents
@@ -41,7 +42,7 @@ type refundRow struct {
 	firstAt, lastAt time.Time
 }
 
-// Refund implements paymentports.PaymentProvider.
+// Refund refunds a part of a paid payment. A repeated request with the same refund id does not refund twice.
 func (p *Provider) Refund(ctx context.Context, r paymentports.RefundRequest) (paymentports.ProviderRefund, error) {
 	row, err := p.store.refund(ctx, r.RefundID)
 	if err != nil {
@@ -101,7 +102,7 @@ func refundFailure(code, otherwise string) string {
 	return otherwise
 }
 
-// sendRefund sends the stored request, for the first time or again, and stores the answer.
+// sendRefund sends the stored request for a refund to Stripe, for the first time or again, and stores the result.
 func (p *Provider) sendRefund(ctx context.Context, r paymentports.RefundRequest, row *refundRow) error {
 	now := p.clock.Now()
 	if now.Sub(row.firstAt) >= keyLife {
@@ -138,8 +139,9 @@ func (p *Provider) sendRefund(ctx context.Context, r paymentports.RefundRequest,
 	return p.failed(ctx, no)
 }
 
-// findRefund looks for a refund whose key is of no use any more. over tells that the request cannot take effect any
-// more: a refund that is not there is then asked for under another key.
+// findRefund searches Stripe for a refund whose request can no longer be repeated under its Idempotency-Key. over
+// reports whether the request can no longer take effect: true means that a refund which is not found is requested
+// under another key.
 func (p *Provider) findRefund(ctx context.Context, r paymentports.RefundRequest, row *refundRow, over bool) error {
 	paid, err := p.store.load(ctx, r.PaymentID)
 	if err != nil {
@@ -166,7 +168,7 @@ func (p *Provider) findRefund(ctx context.Context, r paymentports.RefundRequest,
 		[16]byte(r.RefundID), p.clock.Now(), row.number)
 }
 
-// refund gives a refund, nil for none.
+// refund returns a stored refund from the table stripe_refunds; nil if there is none.
 func (s store) refund(ctx context.Context, refundID id.ID) (*refundRow, error) {
 	var r refundRow
 	err := s.pool.QueryRow(ctx,
@@ -182,7 +184,7 @@ func (s store) refund(ctx context.Context, refundID id.ID) (*refundRow, error) {
 	return &r, nil
 }
 
-// addRefund enters a refund before its request is sent.
+// addRefund stores a refund before its request is sent to Stripe.
 func (s store) addRefund(ctx context.Context, r paymentports.RefundRequest, request string,
 	now time.Time) (*refundRow, error) {
 	err := s.exec(ctx, `
@@ -196,13 +198,13 @@ func (s store) addRefund(ctx context.Context, r paymentports.RefundRequest, requ
 	return s.refund(ctx, r.RefundID)
 }
 
-// refunded stores Stripe's id of a refund, or why Stripe refused.
+// refunded stores Stripe's id of a refund, or the code with which Stripe refused it.
 func (s store) refunded(ctx context.Context, refundID id.ID, ref, failure string) error {
 	return s.exec(ctx, `UPDATE stripe_refunds SET ref = $2, failure = $3 WHERE id = $1 AND ref = '' AND failure = ''`,
 		[16]byte(refundID), ref, failure)
 }
 
-// check returns errForeign unless an answer is about the refund of that row.
+// check returns errForeign unless a response of Stripe is about the refund in this row.
 func (row *refundRow) check(refundID id.ID, r *stripe.Refund) error {
 	if r.Object != "refund" || !named(r.ID, "re_", row.ref) || r.Metadata[metaRefund] != refundID.String() ||
 		money.Cents(r.Amount) != row.amount || r.Currency != currency {

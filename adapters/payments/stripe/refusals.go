@@ -6,15 +6,15 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// codeAuthentication: the issuer of the card wants the tenant to authenticate.
+// codeAuthentication is the failure code of a charge for which the card's bank wants the tenant to authenticate.
 const codeAuthentication = "authentication_required"
 
-// codeDeclined stands for every code that is not listed here.
+// codeDeclined is the failure code for every decline code of Stripe that is not listed in this file.
 const codeDeclined = "card_declined"
 
-// refusals classify Stripe's decline codes (docs.stripe.com/declines/codes).
+// refusals maps Stripe's decline codes to the kind of refusal (docs.stripe.com/declines/codes).
 var refusals = map[string]paymentports.Refusal{
-	// The issuer may accept the same card later.
+	// Decline codes after which the bank may accept the same card later.
 	"approve_with_id":                 paymentports.RefusedForNow,
 	"call_issuer":                     paymentports.RefusedForNow,
 	"card_velocity_exceeded":          paymentports.RefusedForNow,
@@ -31,7 +31,7 @@ var refusals = map[string]paymentports.Refusal{
 	"try_again_later":                 paymentports.RefusedForNow,
 	"withdrawal_count_limit_exceeded": paymentports.RefusedForNow,
 
-	// The tenant has to authenticate, or to type the card again.
+	// Decline codes after which the tenant has to authenticate or to type the card again.
 	codeAuthentication:                      paymentports.RefusedForTenant,
 	"authentication_not_handled":            paymentports.RefusedForTenant,
 	"payment_intent_authentication_failure": paymentports.RefusedForTenant,
@@ -47,7 +47,7 @@ var refusals = map[string]paymentports.Refusal{
 	"invalid_cvc":                           paymentports.RefusedForTenant,
 	"new_account_information_available":     paymentports.RefusedForTenant,
 
-	// The card must not be charged again.
+	// Decline codes after which the card must not be charged again.
 	"account_closed":                   paymentports.RefusedForGood,
 	"card_not_supported":               paymentports.RefusedForGood,
 	"currency_not_supported":           paymentports.RefusedForGood,
@@ -75,14 +75,14 @@ var refusals = map[string]paymentports.Refusal{
 	"do_not_try_again":                 paymentports.RefusedForGood,
 }
 
-// advices classify the advice of the card network, which wins over the decline code.
+// advices maps the advice of the card network to the kind of refusal. It takes precedence over the decline code.
 var advices = map[string]paymentports.Refusal{
 	string(stripe.ChargeOutcomeAdviceCodeTryAgainLater):   paymentports.RefusedForNow,
 	string(stripe.ChargeOutcomeAdviceCodeConfirmCardData): paymentports.RefusedForTenant,
 	string(stripe.ChargeOutcomeAdviceCodeDoNotTryAgain):   paymentports.RefusedForGood,
 }
 
-// classify gives the failure, from a closed list, and the class of a refused charge.
+// classify returns the failure code (one of a closed list) and the kind of refusal of a refused charge.
 func classify(code, decline, advice string) (failure string, refusal paymentports.Refusal) {
 	failure = codeDeclined
 	for _, told := range []string{decline, code} {

@@ -14,29 +14,32 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Metadata of every object that the adapter makes. The books find payments by them.
+// Keys of the metadata of every object that the adapter makes at Stripe. By them the books find the payment of an
+// object.
 const (
-	metaPayment = "payment_id" // pay_…
-	metaDeposit = "deposit_id" // dep_…
-	metaObject  = "object"     // page:1, intent:2 …
-	metaRefund  = "refund_id"  // a UUID
+	metaPayment = "payment_id" // The id of the payment that an object at Stripe belongs to, pay_….
+	metaDeposit = "deposit_id" // The id of the deposit that an object at Stripe belongs to, dep_….
+	metaObject  = "object"     // Kind and number of the object at Stripe, such as page:1 or intent:2.
+	metaRefund  = "refund_id"  // The UUID of the refund that an object at Stripe belongs to.
 )
 
 const (
 	currency = "eur"
 	paramEnd = "expires_at"
-	// pageLife is how long a page lives, unless it is closed. Stripe allows 24 hours at most, by its own clock.
+	// pageLife is how long a payment page at Stripe lives unless it is closed. Stripe allows 24 hours at most, by its
+	// own clock.
 	pageLife = 23 * time.Hour
-	// leastLife is the least life of a page: Stripe wants 30 minutes when the request arrives.
+	// leastLife is the shortest life of a payment page. Stripe requires 30 minutes from the arrival of the request.
 	leastLife = 31 * time.Minute
-	// keyLife is how long a request is repeated under its key. Stripe remembers a key for 24 hours at least.
+	// keyLife is how long a request to Stripe is repeated under its Idempotency-Key. Stripe remembers a key for at
+	// least 24 hours.
 	keyLife = 22 * time.Hour
-	// lateness is the age at which a request without an answer cannot take effect any more. The hour after keyLife lets a
-	// process finish that read the clock just before.
+	// lateness is the age at which a request to Stripe without a response can no longer take effect. The hour after
+	// keyLife lets a process finish that read the clock just before keyLife ended.
 	lateness = 23 * time.Hour
 )
 
-// Paths of the API.
+// Paths of the resources of Stripe's API.
 const (
 	sessionsPath  = "/v1/checkout/sessions"
 	intentsPath   = "/v1/payment_intents"
@@ -46,10 +49,11 @@ const (
 	customersPath = "/v1/customers"
 )
 
-// locales are the languages of the service that Stripe's pages speak, too.
+// locales maps the service's languages to the locales of Stripe's payment pages.
 var locales = map[string]string{"en": "en", "fr": "fr", "de": "de", "es": "es", "it": "it", "nl": "nl", "pt": "pt"}
 
-// localeOf gives Stripe's locale for a language tag such as fr-BE; Stripe asks the browser for any other.
+// localeOf returns Stripe's locale for a language tag such as fr-BE; for a language that is not listed, auto, by
+// which Stripe uses the browser's language.
 func localeOf(tag string) string {
 	language, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	if known, ok := locales[language]; ok {
@@ -63,16 +67,17 @@ func metadata(paymentID, depositID id.ID, object string) map[string]string {
 		metaObject: object}
 }
 
-// encode writes parameters as a form. The stored text is sent byte by byte again, since a key refuses other parameters.
+// encode writes the parameters of a request as a form. The text is stored and sent again byte by byte, since Stripe
+// refuses other parameters under the same Idempotency-Key.
 func encode(params any) string {
 	values := &form.Values{}
 	form.AppendTo(values, params)
 	return values.Encode()
 }
 
-// pageRequest is the request for a hosted page. The page of a fee saves the card for later charges. A saved card needs
-// a customer, which Checkout does not create by default in payment mode, and strong authentication, which shifts the
-// liability for fraud to the bank.
+// pageRequest returns the parameters of a request for a payment page. The page of a fee saves the card for later
+// charges. A saved card needs a customer, which Checkout does not create by default in payment mode, and strong
+// authentication, which shifts the liability for fraud to the bank.
 func pageRequest(r paymentports.HostedPayment, number int, now time.Time) string {
 	names := metadata(r.PaymentID, r.DepositID, nameOf(page, number))
 	params := &stripe.CheckoutSessionParams{
@@ -81,7 +86,7 @@ func pageRequest(r paymentports.HostedPayment, number int, now time.Time) string
 		PaymentMethodOptions: &stripe.CheckoutSessionPaymentMethodOptionsParams{
 			Card: &stripe.CheckoutSessionPaymentMethodOptionsCardParams{RequestThreeDSecure: stripe.String("any")},
 		},
-		// the tenant agreed to euros
+		// The payment page offers no other currency, since the tenant agreed to euros.
 		AdaptivePricing: &stripe.CheckoutSessionAdaptivePricingParams{Enabled: stripe.Bool(false)},
 		LineItems: []*stripe.CheckoutSessionLineItemParams{{
 			Quantity: stripe.Int64(1),
@@ -106,12 +111,13 @@ func pageRequest(r paymentports.HostedPayment, number int, now time.Time) string
 		params.CustomerCreation = stripe.String(string(stripe.CheckoutSessionCustomerCreationAlways))
 		params.PaymentIntentData.SetupFutureUsage = stripe.String(string(stripe.PaymentIntentSetupFutureUsageOffSession))
 	}
-	// The card networks' parameters about saved cards (payment_method_options[card][setup_credential_usage], since
-	// 2026-10-28) belong here and in confirmRequest once stripe-go types them.
+	// Once stripe-go has types for them, the card networks' parameters about saved cards belong here and in
+	// confirmRequest (payment_method_options[card][setup_credential_usage], since 2026-10-28).
 	return encode(params)
 }
 
-// pageEnd is when Stripe closes its payment page: at the wanted time, within the bounds that Stripe sets.
+// pageEnd returns the time at which Stripe closes the payment page: the wanted time, within the bounds that Stripe
+// sets.
 func pageEnd(wanted, now time.Time) time.Time {
 	end := now.Add(pageLife)
 	if !wanted.IsZero() && wanted.Before(end) {
@@ -123,7 +129,7 @@ func pageEnd(wanted, now time.Time) time.Time {
 	return end
 }
 
-// intentRequest is the request for an intent that is confirmed later.
+// intentRequest returns the parameters of a request for a PaymentIntent that is confirmed later.
 func intentRequest(r paymentports.CollectRequest, number int, customer string) string {
 	params := &stripe.PaymentIntentParams{
 		Amount: stripe.Int64(int64(r.Amount)), Currency: stripe.String(currency), Customer: given(customer),
@@ -133,8 +139,8 @@ func intentRequest(r paymentports.CollectRequest, number int, customer string) s
 	return encode(params)
 }
 
-// confirmRequest is the request for a charge without the tenant. A refusal takes the card off the intent, so every
-// confirm names it.
+// confirmRequest returns the parameters of a request to charge the saved card without the tenant. A refusal removes
+// the card from the intent, so every such request names the card.
 func confirmRequest(method string) string {
 	return encode(&stripe.PaymentIntentConfirmParams{PaymentMethod: stripe.String(method), OffSession: stripe.Bool(true)})
 }
@@ -146,20 +152,20 @@ func refundRequest(r paymentports.RefundRequest, intent string) string {
 	return encode(params)
 }
 
-// pageKey is the key of the n-th page of a payment.
+// pageKey returns the Idempotency-Key of the n-th payment page of a payment.
 func pageKey(paymentID id.ID, n int) string {
 	return id.Payment.Of(paymentID) + ":page:" + strconv.Itoa(n)
 }
 
-// intentKey is the key of the n-th intent of a payment.
+// intentKey returns the Idempotency-Key of the n-th PaymentIntent of a payment.
 func intentKey(paymentID id.ID, n int) string {
 	return numbered(id.Payment.Of(paymentID)+":intent", n)
 }
 
-// refundKey is the key of a refund.
+// refundKey returns the Idempotency-Key of the n-th request for a refund.
 func refundKey(refundID id.ID, n int) string { return numbered(refundID.String()+":refund", n) }
 
-// numbered adds a number from the second on.
+// numbered appends the number n to an Idempotency-Key, unless n is 1.
 func numbered(key string, n int) string {
 	if n == 1 {
 		return key
@@ -176,7 +182,7 @@ func cancelRequest(ref string) request {
 	return request{call: "cancel", method: http.MethodPost, path: intentsPath + "/" + ref + "/cancel"}
 }
 
-// given leaves a parameter without a value out.
+// given returns a parameter for stripe-go: nil, which omits the parameter, for an empty text.
 func given(text string) *string {
 	if text == "" {
 		return nil

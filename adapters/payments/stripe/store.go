@@ -16,7 +16,7 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// Kinds and states of objects.
+// Kinds and states of the objects (pages and intents) that the adapter makes at Stripe.
 const (
 	page   = "page"
 	intent = "intent"
@@ -26,7 +26,7 @@ const (
 	paid = "paid"
 )
 
-// ObjectKinds and ObjectStates list the kinds and the states of the rows of stripe_objects.
+// ObjectKinds and ObjectStates list the kinds and the states of the rows of the table stripe_objects.
 var (
 	ObjectKinds  = []string{page, intent}
 	ObjectStates = []string{live, dead, paid}
@@ -35,13 +35,15 @@ var (
 const uniqueViolation = "23505"
 
 var (
-	// errTaken: another process has made an object of the payment, or closed it. The caller looks again.
+	// errTaken is the error for a payment that another process has closed, or for which it has made a page or intent.
+	// The caller reads the payment again.
 	errTaken = errors.New("stripe: another object of the payment is live")
-	// errKeyReused: a payment was requested again with another amount. Nobody can know which amount is meant.
+	// errKeyReused is the error for a payment that was requested again with another amount: which of the amounts is
+	// meant is unknown.
 	errKeyReused = errors.New("stripe: the id of a payment was used with another amount")
 )
 
-// record is the adapter's knowledge of a payment.
+// record is a payment as the adapter's tables hold it, with its pages and intents at Stripe.
 type record struct {
 	id        id.ID
 	kind      deposit.PaymentKind
@@ -50,13 +52,13 @@ type record struct {
 	createdAt time.Time
 	closed    bool
 	paidRef   string
-	paidAt    time.Time // of a fee, once Stripe was asked; not stored
+	paidAt    time.Time // The time at which a fee was paid, as Stripe reported it. It is not stored.
 	customer  string
 	method    string
-	objects   []item // in the order of their making
+	objects   []item // Payment pages and intents at Stripe, in the order in which they were made.
 }
 
-// item is a page or an intent.
+// item is a payment page or a PaymentIntent at Stripe, as stored in the table stripe_objects.
 type item struct {
 	kind            string
 	number          int
@@ -64,13 +66,14 @@ type item struct {
 	ref             string
 	state           string
 	firstAt, lastAt time.Time
-	refusal         *refused // of a request that Stripe has just refused for good; not stored
+	// The error with which Stripe has just refused for good to make this page or intent. It is not stored.
+	refusal *refused
 }
 
-// nameOf names an object of a payment in its metadata.
+// nameOf returns the name of a page or intent in its metadata at Stripe: kind and number, such as page:1.
 func nameOf(kind string, number int) string { return kind + ":" + strconv.Itoa(number) }
 
-// next is the number of the next object of that kind.
+// next returns the number of the payment's next page or intent at Stripe.
 func (r *record) next(kind string) int {
 	n := 1
 	for _, o := range r.objects {
@@ -81,7 +84,7 @@ func (r *record) next(kind string) int {
 	return n
 }
 
-// current is the object that is not dead, nil for none.
+// current returns the payment's page or intent that is not dead; nil if there is none.
 func (r *record) current() *item {
 	for i := range r.objects {
 		if r.objects[i].state != dead {
@@ -91,7 +94,7 @@ func (r *record) current() *item {
 	return nil
 }
 
-// lastPage is the newest page that Stripe has made, nil for none.
+// lastPage returns the newest payment page that was made at Stripe; nil if there is none.
 func (r *record) lastPage() *item {
 	for i := len(r.objects) - 1; i >= 0; i-- {
 		if r.objects[i].kind == page && r.objects[i].ref != "" {
@@ -101,7 +104,8 @@ func (r *record) lastPage() *item {
 	return nil
 }
 
-// ref is the id of Stripe that stands for the payment: of the charge, else of the newest object.
+// ref returns Stripe's id by which a payment can be found: that of what was paid, or else of the newest page or
+// intent.
 func (r *record) ref() string {
 	if r.paidRef != "" {
 		return r.paidRef
@@ -114,11 +118,13 @@ func (r *record) ref() string {
 	return ""
 }
 
-// store keeps the adapter's tables. Every statement is a short transaction; no request is sent inside.
+// store reads and writes the adapter's tables. Every statement is a short transaction; no request to Stripe is sent
+// inside.
 type store struct{ pool *pgxpool.Pool }
 
-// load gives a payment with its objects, nil for an unknown payment. A single statement reads stripe_payments and
-// stripe_objects: between two statements another process may record the payment as paid, and it would look unpaid.
+// load returns a payment with its pages and intents; nil for an unknown payment. A single statement reads
+// stripe_payments and stripe_objects: between two statements another process might store the payment as paid, and
+// it would seem unpaid.
 func (s store) load(ctx context.Context, paymentID id.ID) (*record, error) {
 	rows, err := s.pool.Query(ctx, `
 		SELECT coalesce(p.kind, ''), p.deposit_id, p.amount_cents, p.created_at, p.closed_at IS NOT NULL, p.paid_ref,
@@ -150,7 +156,7 @@ func (s store) load(ctx context.Context, paymentID id.ID) (*record, error) {
 	return found, nil
 }
 
-// begin enters a payment, unless it is known, and gives its record.
+// begin stores a payment unless it is stored already, and returns its stored record.
 func (s store) begin(ctx context.Context, r record) (*record, error) {
 	_, err := s.pool.Exec(ctx, `
 		INSERT INTO stripe_payments (id, kind, deposit_id, amount_cents, created_at) VALUES ($1, $2, $3, $4, $5)
@@ -162,8 +168,8 @@ func (s store) begin(ctx context.Context, r record) (*record, error) {
 	return s.load(ctx, r.id)
 }
 
-// shut marks a payment as closed. An unknown payment is entered as closed, so that a request that arrives later finds
-// the payment closed.
+// shut marks a payment as closed. An unknown payment is stored as closed, so that a request that arrives later
+// finds it closed.
 func (s store) shut(ctx context.Context, paymentID id.ID, now time.Time) error {
 	_, err := s.pool.Exec(ctx, `
 		INSERT INTO stripe_payments AS p (id, kind, deposit_id, amount_cents, created_at, closed_at)
@@ -177,8 +183,8 @@ func (s store) shut(ctx context.Context, paymentID id.ID, now time.Time) error {
 	return nil
 }
 
-// add enters an object before its request is sent. Returns errTaken where the payment is closed or has an object that
-// is not dead.
+// add stores a page or intent before its request is sent to Stripe. Returns errTaken if the payment is closed or
+// has a page or intent that is not dead.
 func (s store) add(ctx context.Context, paymentID id.ID, kind string, number int, request string, now time.Time) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		closed := false
@@ -206,14 +212,14 @@ func (s store) add(ctx context.Context, paymentID id.ID, kind string, number int
 	return nil
 }
 
-// sending notes that the request of an object is about to be sent.
+// sending stores that the request for a page or intent is about to be sent to Stripe.
 func (s store) sending(ctx context.Context, paymentID id.ID, o *item, now time.Time) error {
 	return s.exec(ctx,
 		`UPDATE stripe_objects SET last_at = greatest(last_at, $4) WHERE payment_id = $1 AND kind = $2 AND number = $3`,
 		[16]byte(paymentID), o.kind, o.number, now)
 }
 
-// made stores Stripe's id of an object, and drops the request, which may hold an address.
+// made stores Stripe's id of a page or intent, and removes the request, which may contain an e-mail address.
 func (s store) made(ctx context.Context, paymentID id.ID, o *item, ref string) error {
 	err := s.exec(ctx,
 		`UPDATE stripe_objects SET ref = $4, request = '' WHERE payment_id = $1 AND kind = $2 AND number = $3 AND ref = ''`,
@@ -222,7 +228,7 @@ func (s store) made(ctx context.Context, paymentID id.ID, o *item, ref string) e
 	return err
 }
 
-// bury marks an object as dead.
+// bury marks a page or intent as dead: it can no longer be paid.
 func (s store) bury(ctx context.Context, paymentID id.ID, o *item) error {
 	return s.exec(ctx,
 		`UPDATE stripe_objects SET state = 'dead', request = '' WHERE payment_id = $1 AND kind = $2 AND number = $3
@@ -230,14 +236,15 @@ func (s store) bury(ctx context.Context, paymentID id.ID, o *item) error {
 		[16]byte(paymentID), o.kind, o.number)
 }
 
-// pay marks an object as paid, and keeps the customer and the card of a fee.
+// pay marks a page or intent as paid, and stores the customer and the card of a fee.
 func (s store) pay(ctx context.Context, paymentID id.ID, o *item, ref, customer, method string) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `
 			UPDATE stripe_payments SET paid_ref = $2, customer = CASE WHEN forgotten_at IS NULL THEN $3 ELSE '' END,
 				method = CASE WHEN forgotten_at IS NULL THEN $4 ELSE '' END
 			WHERE id = $1`, [16]byte(paymentID), ref, customer, method); err != nil {
-			// first the payment, as in add: no deadlock
+			// The payment's row is locked before that of its page or intent, as in add, so that transactions do not
+			// deadlock.
 			return err
 		}
 		_, err := tx.Exec(ctx,
@@ -252,14 +259,15 @@ func (s store) pay(ctx context.Context, paymentID id.ID, o *item, ref, customer,
 	return nil
 }
 
-// forget drops the customer and the card of a fee, for good.
+// forget removes the customer and the card of a fee for good.
 func (s store) forget(ctx context.Context, paymentID id.ID, now time.Time) error {
 	return s.exec(ctx,
 		`UPDATE stripe_payments SET customer = '', method = '', forgotten_at = coalesce(forgotten_at, $2) WHERE id = $1`,
 		[16]byte(paymentID), now)
 }
 
-// byRef finds the payment of an object or a charge of Stripe; the zero id for none.
+// byRef returns the id of the payment that a page, an intent or a charge at Stripe belongs to; the zero id if there
+// is none.
 func (s store) byRef(ctx context.Context, ref string) (found id.ID, err error) {
 	err = s.pool.QueryRow(ctx, `
 		SELECT payment_id FROM stripe_objects WHERE ref = $1 AND ref <> ''

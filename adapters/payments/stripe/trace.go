@@ -8,7 +8,8 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// traced hits the failpoint payment.<call>.sent once the request is written.
+// traced returns a context that reaches the failpoint payment.<call>.sent once the request is written to the
+// connection.
 func traced(ctx context.Context, call string) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) { failpoint.Hit("payment." + call + ".sent") },

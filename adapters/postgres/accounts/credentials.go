@@ -12,13 +12,11 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-// Lock implements accountports.Operators.
 func (r Operators) Lock(ctx context.Context, operatorID id.ID) (connect.Operator, error) {
 	row, err := queries.LockOperator(ctx, pg.In(ctx), operatorID)
 	return connect.Operator(row), pg.OrNotFound(err, connect.ErrBadCredentials)
 }
 
-// Update implements accountports.Operators.
 func (r Operators) Update(ctx context.Context, o connect.Operator) error {
 	return queries.UpdateOperator(ctx, pg.In(ctx), sqlc.UpdateOperatorParams{
 		ID: o.ID, Email: o.Email, EmailKey: mailaddr.Normal(o.Email), PasswordHash: o.PasswordHash, VerifiedAt: o.VerifiedAt,
@@ -26,19 +24,16 @@ func (r Operators) Update(ctx context.Context, o connect.Operator) error {
 	})
 }
 
-// InsertPasswordRequest implements accountports.Tokens.
 func (r Tokens) InsertPasswordRequest(ctx context.Context, p accountports.PasswordRequest) error {
 	return queries.InsertPasswordRequest(ctx, pg.In(ctx).Deferred(), sqlc.InsertPasswordRequestParams(p))
 }
 
-// TakePasswordRequests implements accountports.Tokens.
 func (r Tokens) TakePasswordRequests(ctx context.Context, limit int) ([]accountports.PasswordRequest, error) {
 	rows, err := queries.TakePasswordRequests(ctx, pg.In(ctx), limit)
 	return pg.Each(rows,
 		func(row sqlc.PasswordRequest) accountports.PasswordRequest { return accountports.PasswordRequest(row) }), err
 }
 
-// InsertToken implements accountports.Tokens.
 func (r Tokens) InsertToken(ctx context.Context, t connect.Token) error {
 	return queries.InsertToken(ctx, pg.In(ctx).Deferred(), sqlc.InsertTokenParams{
 		TokenHash: t.Hash[:], OperatorID: t.OperatorID, Kind: string(t.Kind), Email: t.Email, CreatedAt: t.CreatedAt,
@@ -46,39 +41,33 @@ func (r Tokens) InsertToken(ctx context.Context, t connect.Token) error {
 	})
 }
 
-// Token implements accountports.Tokens.
 func (r Tokens) Token(ctx context.Context, hash [32]byte, now time.Time) (connect.Token, error) {
 	row, err := queries.TokenByHash(ctx, pg.In(ctx), hash[:], now)
 	return toToken(row, hash), pg.OrNotFound(err, connect.ErrTokenVoid)
 }
 
-// UseTokens implements accountports.Tokens.
 func (r Tokens) UseTokens(ctx context.Context, operatorID id.ID, at time.Time, kinds ...connect.TokenKind) error {
 	return queries.UseTokens(ctx, pg.In(ctx).Deferred(), at, operatorID,
 		pg.Each(kinds, func(k connect.TokenKind) string { return string(k) }))
 }
 
-// CountTokens implements accountports.Tokens.
 func (r Tokens) CountTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind,
 	since time.Time) (int, error) {
 	n, err := queries.CountTokens(ctx, pg.In(ctx), operatorID, string(kind), since)
 	return int(n), err
 }
 
-// CountLiveTokens implements accountports.Tokens.
 func (r Tokens) CountLiveTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind,
 	now time.Time) (int, error) {
 	n, err := queries.CountLiveTokens(ctx, pg.In(ctx), operatorID, string(kind), now)
 	return int(n), err
 }
 
-// DeleteExpiredTokens implements accountports.Tokens.
 func (r Tokens) DeleteExpiredTokens(ctx context.Context, at time.Time, limit int) (int, error) {
 	n, err := queries.DeleteExpiredTokens(ctx, pg.In(ctx), at, limit)
 	return int(n), err
 }
 
-// TokenByHash implements accountports.Tokens.
 func (r Tokens) TokenByHash(ctx context.Context, hash [32]byte,
 	now time.Time) (connect.Token, connect.Operator, error) {
 	row, err := queries.TokenByHash(ctx, r.DB, hash[:], now)
@@ -96,7 +85,6 @@ func toToken(row sqlc.TokenByHashRow, hash [32]byte) connect.Token {
 	}
 }
 
-// Sessions implements accountports.Sessions.
 func (r Sessions) Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration,
 	limit int) ([]accountports.Session, error) {
 	rows, err := queries.SessionsOf(ctx, r.DB, sqlc.SessionsOfParams{

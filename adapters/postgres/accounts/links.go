@@ -19,10 +19,10 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// maxLinkTries bounds the inserts of a link that loses against a link which is then revoked.
+// maxLinkTries bounds how often the insert of a link is repeated because a conflicting link was found and then
+// revoked.
 const maxLinkTries = 5
 
-// Insert implements accountports.Links.
 func (r Links) Insert(ctx context.Context, l connect.Link) error {
 	for range maxLinkTries {
 		n, err := queries.InsertLink(ctx, pg.In(ctx), sqlc.InsertLinkParams{
@@ -35,11 +35,12 @@ func (r Links) Insert(ctx context.Context, l connect.Link) error {
 			return err
 		}
 	}
-	// links of the same account were made and revoked meanwhile; a retry of the request probably succeeds
+	// Other links of the same account were made and revoked meanwhile. A retry of the request probably succeeds.
 	return fault.ErrUnavailable
 }
 
-// conflict returns the error that names the active link in the way of l; nil when that link was revoked meanwhile.
+// conflict returns the error that names the active link with which the new link l conflicts; nil if that link was
+// revoked meanwhile.
 func (r Links) conflict(ctx context.Context, l connect.Link) error {
 	row, err := queries.ActiveLink(ctx, pg.In(ctx), l.AccountID)
 	if err == nil {
@@ -64,8 +65,8 @@ func (r Links) conflict(ctx context.Context, l connect.Link) error {
 	}
 }
 
-// ActiveOfAccount implements accountports.Links. The account is locked first: of two connects of an account the
-// second waits even while there is no link to lock, and then sees the link of the first.
+// ActiveOfAccount returns the active link of an account, or nil. It locks the account first: of two requests that
+// connect an account, the second waits even while there is no link to lock, and then reads the link of the first.
 func (r Links) ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.Link, error) {
 	if err := queries.LockAccount(ctx, pg.In(ctx).Deferred(), accountID); err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (r Links) ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.L
 
 func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil // the port wants nil for an account without a link
+		return nil, nil // For an account without a link, nil is returned instead of an error.
 	}
 	if err != nil {
 		return nil, err
@@ -84,7 +85,6 @@ func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
 	return &l, nil
 }
 
-// OfPartner implements accountports.Links.
 func (r Links) OfPartner(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
 	var link ports.LinkedAccount
 	var err error = connect.ErrAccountNotLinked
@@ -97,7 +97,6 @@ func (r Links) OfPartner(ctx context.Context, partnerID, accountID id.ID) (ports
 	return link, err
 }
 
-// Revoke implements accountports.Links.
 func (r Links) Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy,
 	at time.Time) (bool, error) {
 	n, err := queries.RevokeLink(ctx, pg.In(ctx),
@@ -113,12 +112,11 @@ func toLinked(row sqlc.NewestLinkRow, defaultMax money.Cents) ports.LinkedAccoun
 	}
 }
 
-// LinkedAccounts implements accountports.Links.
 func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountports.LinkFilter,
 	page ports.Page) (ports.List[ports.LinkedAccount], error) {
 	l := &lists.List{Table: "account_links", Identity: []string{"id"}, Order: []string{"linked_at", "id"}}
 	l.Where("partner_id = ?", partnerID)
-	narrow := l.Where // links of a status have an index, and links of an external id another
+	narrow := l.Where // Links of a status have an index of their own, and so have links of an external id.
 	if f.ExternalID != "" {
 		l.Where("external_id = ?", f.ExternalID)
 		narrow = l.Filter
@@ -129,13 +127,13 @@ func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountpor
 	case connect.LinkRevoked:
 		narrow("revoked_at IS NOT NULL")
 	}
-	// Only the newest link of an account counts.
+	// Only the newest link of a partner and an account is listed.
 	l.Filter(
 		`NOT EXISTS (SELECT FROM account_links n WHERE n.partner_id = account_links.partner_id
 			AND n.account_id = account_links.account_id
 		AND (n.linked_at, n.id) > (account_links.linked_at, account_links.id))`)
 	l.After(page.Cursor)
-	// no join: a join may read all accounts
+	// The ceiling is read by a subquery, since for a join Postgres may read all accounts.
 	ceiling := `coalesce((SELECT a.max_amount_cents FROM accounts a WHERE a.id = l.account_id), ` +
 		l.Argument(int64(r.defaultMax)) + `)`
 	sql := `SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, ` + ceiling + `, l.Fits, l.n
@@ -149,25 +147,21 @@ func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountpor
 		}, func(a ports.LinkedAccount) ports.Cursor { return ports.Cursor{At: a.LinkedAt, ID: a.ID} })
 }
 
-// LinkedAccount implements accountports.Links.
 func (r Links) LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
 	row, err := queries.NewestLink(ctx, r.DB, partnerID, accountID)
 	return toLinked(row, r.defaultMax), pg.OrNotFound(err, connect.ErrAccountNotFound)
 }
 
-// ActiveLink implements accountports.Links.
 func (r Links) ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
 	row, err := queries.ActiveLink(ctx, r.DB, accountID)
 	return linkOrNil(connect.Link(row), err)
 }
 
-// ActiveLinkOf implements accountports.Links.
 func (r Links) ActiveLinkOf(ctx context.Context, partnerID id.ID, externalID string) (*connect.Link, error) {
 	row, err := queries.ActiveLinkByExternalID(ctx, r.DB, partnerID, externalID)
 	return linkOrNil(connect.Link(row), err)
 }
 
-// LastRevoked implements accountports.Links.
 func (r Links) LastRevoked(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error) {
 	if pg.Inside(ctx) {
 		return queries.LastRevoked(ctx, pg.In(ctx), partnerID, externalID)

@@ -17,11 +17,10 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// lastSeenPrecision bounds the writes of last_seen_at: a session writes once in this time, at most. A session that ends
-// after a short time without use writes ten times in that time.
+// lastSeenPrecision returns the least time between two writes of a session's last_seen_at: five minutes, or a tenth
+// of the time after which an unused session ends, if that is shorter.
 func lastSeenPrecision(idle time.Duration) time.Duration { return min(5*time.Minute, idle/10) }
 
-// Insert implements accountports.Operators.
 func (r Operators) Insert(ctx context.Context, o connect.Operator, a connect.Account) error {
 	return pg.Changed(connect.ErrEmailTaken)(queries.InsertOperator(ctx, pg.In(ctx), sqlc.InsertOperatorParams{
 		ID: o.ID, Email: o.Email, EmailKey: mailaddr.Normal(o.Email), PasswordHash: o.PasswordHash, Locale: o.Locale,
@@ -67,14 +66,12 @@ func (r Sessions) DeleteExpiredSessions(ctx context.Context, at time.Time, limit
 	return int(n), err
 }
 
-// OperatorByEmail implements accountports.Operators.
 func (r Operators) OperatorByEmail(ctx context.Context, email string) (connect.Operator, connect.Account, error) {
 	row, err := queries.OperatorByEmail(ctx, r.DB, mailaddr.Normal(email))
 	o, a := toOperator(row)
 	return o, a, pg.OrNotFound(err, connect.ErrBadCredentials)
 }
 
-// OperatorBySession implements accountports.Sessions.
 func (r Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time,
 	idle time.Duration) (connect.Operator, connect.Account, error) {
 	row, err := queries.OperatorBySession(ctx, r.DB, tokenHash[:], now, now.Add(-idle))
@@ -94,19 +91,16 @@ func (r Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now
 	return o, a, nil
 }
 
-// NetworkKnown implements accountports.Sessions.
 func (r Sessions) NetworkKnown(ctx context.Context, operatorID id.ID, network [32]byte, now time.Time) (bool, error) {
 	return queries.NetworkKnown(ctx, r.DB, operatorID, network[:], now.Add(-accountports.NetworksKeptFor))
 }
 
-// AccountByID implements accountports.Operators.
 func (r Operators) AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error) {
 	row, err := queries.AccountByID(ctx, r.DB, accountID)
 	o, a := toOperator(sqlc.OperatorByEmailRow(row))
 	return a, o, pg.OrNotFound(err, connect.ErrAccountNotFound)
 }
 
-// Accounts implements accountports.Operators.
 func (r Operators) Accounts(ctx context.Context, page ports.Page) (ports.List[connect.Account], error) {
 	l := &lists.List{Table: "accounts", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.After(page.Cursor)
@@ -129,17 +123,14 @@ func toOperator(row sqlc.OperatorByEmailRow) (connect.Operator, connect.Account)
 			CreatedAt: row.AccountCreatedAt}
 }
 
-// WantsCoverMails implements accountports.Operators.
 func (r Operators) WantsCoverMails(ctx context.Context, operatorID id.ID) (bool, error) {
 	return queries.WantsCoverMails(ctx, r.DB, operatorID)
 }
 
-// SetCoverMails implements accountports.Operators.
 func (r Operators) SetCoverMails(ctx context.Context, operatorID id.ID, wanted bool) error {
 	return queries.SetCoverMails(ctx, pg.In(ctx), wanted, operatorID)
 }
 
-// AccountOfOperator implements accountports.Operators.
 func (r Operators) AccountOfOperator(ctx context.Context, operatorID id.ID) (id.ID, error) {
 	accountID, err := queries.AccountOfOperator(ctx, r.DB, operatorID)
 	return accountID, pg.OrNotFound(err, connect.ErrAccountNotFound)

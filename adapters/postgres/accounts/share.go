@@ -10,8 +10,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ShareLinks share-locks the newest link of each pair of partner and account, so that nobody revokes the link before
-// the transaction ends. defaultMax is the ceiling of an account without a ceiling of its own.
+// ShareLinks locks the newest link of each pair of partner and account in share mode, so that the link cannot be
+// revoked before the transaction ends. defaultMax is the ceiling of an account without a ceiling of its own.
 func ShareLinks(t *pg.Tx, pairs []ports.AccountLink, locking sets.Locking, defaultMax money.Cents,
 	found func(ports.LinkedAccount)) {
 	t.Rows(

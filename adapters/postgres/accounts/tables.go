@@ -1,4 +1,5 @@
-// Package accounts holds the tables of accounts: operators, sessions, tokens, second factors, and links to partners.
+// Package accounts reads and writes the Postgres tables of accounts: operators, sessions, tokens, second factors,
+// and links to partners.
 package accounts
 
 import (
@@ -10,7 +11,7 @@ import (
 
 var queries = sqlc.New()
 
-// Tables implement the ports of accounts.
+// Tables holds the stores of all tables of accounts.
 type Tables struct {
 	Operators   Operators
 	Sessions    Sessions
@@ -20,7 +21,7 @@ type Tables struct {
 	Links       Links
 }
 
-// Types of Tables, each for its port.
+// Stores of the tables of accounts, each of which implements the port of its name.
 type (
 	Operators   struct{ pg.Base }
 	Sessions    struct{ pg.Base }
@@ -42,7 +43,8 @@ var (
 	_ accountports.Links       = Links{}
 )
 
-// New makes the tables. defaultMax is the ceiling of an account without a ceiling of its own.
+// New makes the stores of the tables of accounts. defaultMax is the ceiling of an account without a ceiling of its
+// own.
 func New(b pg.Base, defaultMax money.Cents) Tables {
 	return Tables{Operators{b}, Sessions{b}, Tokens{b}, TwoFactors{b}, HalfSignIns{b}, Links{b, defaultMax}}
 }

@@ -15,7 +15,6 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-// Lock implements accountports.TwoFactors.
 func (r TwoFactors) Lock(ctx context.Context, operatorID id.ID) (*twofactor.Factor, error) {
 	row, err := queries.LockSecondFactor(ctx, pg.In(ctx), operatorID)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -30,7 +29,6 @@ func (r TwoFactors) Lock(ctx context.Context, operatorID id.ID) (*twofactor.Fact
 	return &f, err
 }
 
-// Save implements accountports.TwoFactors.
 func (r TwoFactors) Save(ctx context.Context, f twofactor.Factor) error {
 	sealed, err := r.Sealer.Seal(f.Secret, pg.FactorAAD(f.OperatorID))
 	if err != nil {
@@ -41,12 +39,10 @@ func (r TwoFactors) Save(ctx context.Context, f twofactor.Factor) error {
 	})
 }
 
-// Delete implements accountports.TwoFactors.
 func (r TwoFactors) Delete(ctx context.Context, operatorID id.ID) error {
 	return queries.DeleteSecondFactor(ctx, pg.In(ctx).Deferred(), operatorID)
 }
 
-// ReplaceRecoveryCodes implements accountports.TwoFactors.
 func (r TwoFactors) ReplaceRecoveryCodes(ctx context.Context, operatorID id.ID, hashes [][32]byte) error {
 	if err := queries.DeleteRecoveryCodes(ctx, pg.In(ctx).Deferred(), operatorID); err != nil {
 		return err
@@ -55,31 +51,26 @@ func (r TwoFactors) ReplaceRecoveryCodes(ctx context.Context, operatorID id.ID, 
 		pg.Each(hashes, func(hash [32]byte) []byte { return hash[:] }))
 }
 
-// UseRecoveryCode implements accountports.TwoFactors.
 func (r TwoFactors) UseRecoveryCode(ctx context.Context, operatorID id.ID, hash [32]byte, at time.Time) (bool, error) {
 	n, err := queries.UseRecoveryCode(ctx, pg.In(ctx), at, operatorID, hash[:])
 	return n > 0, err
 }
 
-// Insert implements accountports.HalfSignIns.
 func (r HalfSignIns) Insert(ctx context.Context, s accountports.HalfSignIn) error {
 	return queries.InsertHalfSignIn(ctx, pg.In(ctx).Deferred(), sqlc.InsertHalfSignInParams{
 		TokenHash: s.TokenHash[:], OperatorID: s.OperatorID, CreatedAt: s.CreatedAt, ExpiresAt: s.ExpiresAt,
 	})
 }
 
-// Take implements accountports.HalfSignIns.
 func (r HalfSignIns) Take(ctx context.Context, tokenHash [32]byte, now time.Time) (id.ID, error) {
 	operatorID, err := queries.TakeHalfSignIn(ctx, pg.In(ctx), tokenHash[:], now)
 	return operatorID, pg.OrNotFound(err, twofactor.ErrSignInOver)
 }
 
-// DeleteOf implements accountports.HalfSignIns.
 func (r HalfSignIns) DeleteOf(ctx context.Context, operatorID id.ID) error {
 	return queries.DeleteHalfSignInsOf(ctx, pg.In(ctx).Deferred(), operatorID)
 }
 
-// DeleteExpired implements accountports.HalfSignIns.
 func (r HalfSignIns) DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error) {
 	ended, err := queries.DeleteExpiredHalfSignIns(ctx, pg.In(ctx), at, limit)
 	if err != nil {
@@ -89,7 +80,6 @@ func (r HalfSignIns) DeleteExpired(ctx context.Context, at time.Time, limit int)
 	return int(max(ended, tries)), err
 }
 
-// CountTry implements accountports.HalfSignIns.
 func (r HalfSignIns) CountTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration,
 	now time.Time) (int, time.Time, error) {
 	row, err := queries.CountCodeTry(ctx, pg.In(ctx),
@@ -97,12 +87,10 @@ func (r HalfSignIns) CountTry(ctx context.Context, operatorID id.ID, key [32]byt
 	return row.Tries, row.Since, err
 }
 
-// RefundTry implements accountports.HalfSignIns.
 func (r HalfSignIns) RefundTry(ctx context.Context, operatorID id.ID, key [32]byte) error {
 	return queries.RefundCodeTry(ctx, pg.In(ctx).Deferred(), operatorID, key[:])
 }
 
-// TwoFactor implements accountports.TwoFactors.
 func (r TwoFactors) TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.State, error) {
 	row, err := queries.SecondFactorState(ctx, r.DB, operatorID)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && row.ConfirmedAt.IsZero() {
@@ -111,7 +99,6 @@ func (r TwoFactors) TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.
 	return twofactor.State{On: err == nil, Since: row.ConfirmedAt, RecoveryLeft: row.RecoveryLeft}, err
 }
 
-// HalfSignedIn implements accountports.HalfSignIns.
 func (r HalfSignIns) HalfSignedIn(ctx context.Context, tokenHash [32]byte,
 	now time.Time) (connect.Operator, connect.Account, error) {
 	row, err := queries.OperatorByHalfSignIn(ctx, r.DB, tokenHash[:], now)

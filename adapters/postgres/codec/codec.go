@@ -1,6 +1,6 @@
-// Package codec maps id.ID to uuid and time.Time to timestamptz. The zero value in Go is NULL in Postgres, so a NOT
-// NULL column refuses a zero id or time. Times are read in UTC. The text of an actor can be read as an actor.Actor; pgx
-// writes the actor's String.
+// Package codec converts between Go types and Postgres types: id.ID and uuid, time.Time and timestamptz. The zero
+// value in Go is NULL in Postgres, so a NOT NULL column refuses a zero id or time. Times are read in UTC. The text
+// of an actor can be read as an actor.Actor; it is written by the actor's String.
 package codec
 
 import (
@@ -16,7 +16,8 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Register adds the types to a connection: the AfterConnect of every pool.
+// Register adds the conversions of this package to a connection to Postgres. Every pool calls it for each new
+// connection.
 func Register(_ context.Context, conn *pgx.Conn) error {
 	m := conn.TypeMap()
 	ids := &pgtype.Type{Name: "uuid", OID: pgtype.UUIDOID, Codec: idCodec{}}
@@ -28,7 +29,8 @@ func Register(_ context.Context, conn *pgx.Conn) error {
 	m.RegisterType(&pgtype.Type{Name: "_uuid", OID: pgtype.UUIDArrayOID, Codec: &pgtype.ArrayCodec{ElementType: ids}})
 	m.RegisterType(
 		&pgtype.Type{Name: "_timestamptz", OID: pgtype.TimestamptzArrayOID, Codec: &pgtype.ArrayCodec{ElementType: times}})
-	m.RegisterDefaultPgType(id.ID{}, "uuid") // for query modes that do not ask the server for parameter types
+	// The default types are needed in query modes that do not request the types of parameters from the server.
+	m.RegisterDefaultPgType(id.ID{}, "uuid")
 	m.RegisterDefaultPgType([]id.ID{}, "_uuid")
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Keep implements depositports.Agreements.
 func (r Agreements) Keep(ctx context.Context, rec agreement.Record, since time.Time) error {
 	plain, err := json.Marshal(rec.Origin)
 	if err != nil {
@@ -28,7 +27,6 @@ func (r Agreements) Keep(ctx context.Context, rec agreement.Record, since time.T
 	})
 }
 
-// Agreements implements depositports.Agreements.
 func (r Agreements) Agreements(ctx context.Context, depositID id.ID) ([]agreement.Record, error) {
 	rows, err := queries.AgreementsOf(ctx, r.DB, depositID)
 	if err != nil {

@@ -12,20 +12,21 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// newDeposit is a deposit to insert, with the hash and the ciphertext of its checkout token.
+// newDeposit is a deposit to insert into the table deposits, with the hash and the ciphertext of its checkout
+// token.
 type newDeposit struct {
 	*deposit.Deposit
 	tokenHash, sealedToken []byte
 }
 
-// depositColumn is a column of the table deposits. field gives the address of the field that ScanDeposit fills; nil if
-// a deposit has no such field.
+// depositColumn is a column of the table deposits. field returns the address of the field that ScanDeposit fills;
+// it is nil if a deposit has no such field.
 type depositColumn struct {
 	sets.Column[newDeposit]
 	field func(*deposit.Deposit) any
 }
 
-// plain is a column that is written and read with the type of its field.
+// plain makes a column of the table deposits that is written and read with the type of its field.
 func plain[V any](name, array string, field func(*deposit.Deposit) *V) depositColumn {
 	return depositColumn{
 		Column: sets.Column[newDeposit]{Name: name, Array: array,
@@ -34,7 +35,8 @@ func plain[V any](name, array string, field func(*deposit.Deposit) *V) depositCo
 	}
 }
 
-// writtenAs is a column that is read with the type of its field and written as a W, which pgx has an array type for.
+// writtenAs makes a column of the table deposits that is read with the type V of its field and written as a W, for
+// which pgx has an array type.
 func writtenAs[W, V any](name, array string, field func(*deposit.Deposit) *V, write func(V) W) depositColumn {
 	return depositColumn{
 		Column: sets.Column[newDeposit]{Name: name, Array: array,
@@ -43,7 +45,7 @@ func writtenAs[W, V any](name, array string, field func(*deposit.Deposit) *V, wr
 	}
 }
 
-// depositColumns are all columns of the table deposits.
+// depositColumns lists all columns of the table deposits.
 var depositColumns = []depositColumn{
 	plain("id", "uuid[]", func(d *deposit.Deposit) *id.ID { return &d.ID }),
 	plain("reference", "text[]", func(d *deposit.Deposit) *string { return &d.Reference }),
@@ -87,11 +89,11 @@ var depositColumns = []depositColumn{
 	plain("updated_at", "timestamptz[]", func(d *deposit.Deposit) *time.Time { return &d.UpdatedAt }),
 }
 
-// insertedColumns are the columns that an INSERT writes: all of them.
+// insertedColumns lists the columns that an INSERT of deposits writes: all columns of the table.
 var insertedColumns = pg.Each(depositColumns, func(c depositColumn) sets.Column[newDeposit] { return c.Column })
 
-// freshValues are the columns that are alike in all new deposits (deposit.New), with their SQL. A statement that names
-// them needs no arrays for them: a third of the columns.
+// freshValues maps the columns whose values are alike in all new deposits (deposit.New) to their SQL. A statement
+// that contains these values needs no arrays for a third of the columns.
 var freshValues = map[string]string{
 	"status": "'pending'", "status_reason": "''", "version": "1", "captured_cents": "0", "checkout_started_at": "NULL",
 	"activated_at": "NULL",
@@ -99,7 +101,8 @@ var freshValues = map[string]string{
 	"updated_at": "n.created_at",
 }
 
-// isFresh reports whether a deposit has the freshValues.
+// isFresh reports whether a deposit is as deposit.New makes it, so that freshValues are the values of its columns;
+// otherwise false.
 func isFresh(d *deposit.Deposit) bool {
 	return d.Status == deposit.Pending && d.StatusReason == "" && d.Version == 1 && d.CapturedAmount == 0 &&
 		d.CheckoutStartedAt.IsZero() &&
@@ -107,7 +110,7 @@ func isFresh(d *deposit.Deposit) bool {
 		d.CapturedAt.IsZero() && d.UpdatedAt.Equal(d.CreatedAt)
 }
 
-// variedColumns are the insertedColumns without freshValues.
+// variedColumns lists the columns of the table deposits whose values differ between new deposits.
 var variedColumns = slices.DeleteFunc(slices.Clone(insertedColumns),
 	func(c sets.Column[newDeposit]) bool { return freshValues[c.Name] != "" })
 
@@ -118,7 +121,7 @@ func orEmpty(m map[string]string) map[string]string {
 	return m
 }
 
-// jsonText encodes a map as JSON; nil becomes NULL.
+// jsonText encodes a map as JSON for a column; nil becomes NULL.
 func jsonText(m map[string]string) *string {
 	if m == nil {
 		return nil

@@ -17,7 +17,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Insert implements depositports.Deposits.
 func (r Deposits) Insert(ctx context.Context, d *deposit.Deposit, checkoutToken secret.Text) error {
 	var inserted bool
 	err := InsertDeposit(pg.In(ctx), r.Sealer, ports.NewDeposit{Deposit: d, CheckoutToken: checkoutToken},
@@ -34,7 +33,6 @@ func (r Deposits) Insert(ctx context.Context, d *deposit.Deposit, checkoutToken 
 	return nil
 }
 
-// ForUpdate implements depositports.Deposits.
 func (r Deposits) ForUpdate(ctx context.Context, depositID id.ID) (locked *deposit.Deposit, err error) {
 	LockDeposits(pg.In(ctx), r.Sealer, []id.ID{depositID}, sets.Wait, func(d *deposit.Deposit) { locked = d })
 	if err := pg.In(ctx).Flush(ctx); err != nil {
@@ -46,7 +44,6 @@ func (r Deposits) ForUpdate(ctx context.Context, depositID id.ID) (locked *depos
 	return WithClient(ctx, pg.In(ctx), r.Sealer, locked)
 }
 
-// ForUpdateByToken implements depositports.Deposits.
 func (r Deposits) ForUpdateByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
 	d, err := scanDeposit(pg.In(ctx).QueryRow(ctx, SelectDeposit+` WHERE d.checkout_token_hash = $1 FOR UPDATE OF d`,
 		TokenHash(checkoutToken)), r.Sealer)
@@ -56,13 +53,13 @@ func (r Deposits) ForUpdateByToken(ctx context.Context, checkoutToken secret.Tex
 	return WithClient(ctx, pg.In(ctx), r.Sealer, d)
 }
 
-// Transition implements depositports.Deposits. ErrStale surfaces at the next answer or from WithinTx.
+// Transition queues the storing of a transition. ErrStale is returned by the next statement that waits for an
+// answer, or by WithinTx.
 func (r Deposits) Transition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error {
 	StoreTransitions(pg.In(ctx), []ports.DepositTransition{{Deposit: d, Transition: step}})
 	return nil
 }
 
-// SetCheckout implements depositports.Deposits.
 func (r Deposits) SetCheckout(ctx context.Context, d *deposit.Deposit) error {
 	return queries.SetCheckout(ctx, pg.In(ctx).Deferred(), sqlc.SetCheckoutParams{
 		ClientID: d.ClientID, CheckoutStartedAt: d.CheckoutStartedAt, UpdatedAt: d.UpdatedAt, ID: d.ID,
@@ -74,19 +71,18 @@ func scanDeposit(row pgx.Row, sealer pg.Sealer) (*deposit.Deposit, error) {
 	return d, pg.OrNotFound(err, deposit.ErrNotFound)
 }
 
-// Deposit implements depositports.Deposits.
 func (r Deposits) Deposit(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
 	return r.reads.one(ctx, depositID)
 }
 
-// DepositByToken implements depositports.Deposits.
 func (r Deposits) DepositByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
 	return scanDeposit(r.DB.QueryRow(ctx, SelectDeposit+` WHERE d.checkout_token_hash = $1`, TokenHash(checkoutToken)),
 		r.Sealer)
 }
 
-// Deposits implements depositports.Deposits. A list reads the index of its narrowest filter. The status is checked row
-// by row: an index of statuses would cost every transition a new entry in every index.
+// Deposits returns a page of the deposits that match a filter. The list reads the index of the narrowest filter.
+// The status is compared row by row: with an index of statuses every transition would have to write an entry to
+// every index.
 func (r Deposits) Deposits(ctx context.Context, f depositports.DepositFilter,
 	page ports.Page) (ports.List[*deposit.Deposit], error) {
 	if f.ExternalID != "" && f.AccountID.IsZero() && !f.PartnerID.IsZero() {
@@ -112,8 +108,8 @@ func (r Deposits) Deposits(ctx context.Context, f depositports.DepositFilter,
 	return found, r.setPartnerLeft(ctx, found.Items)
 }
 
-// setPartnerLeft sets PartnerLeft. Only deposits of the dashboard need the links of their accounts, and few lists have
-// any: as a column of the list (PartnerLeft), the links cost each list 10 %.
+// setPartnerLeft sets the field PartnerLeft of deposits. Only deposits of the dashboard need a query of their
+// accounts' links, and few lists have any; as a column of the list, the links made each list 10 % slower.
 func (r Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposit) error {
 	var ofDashboard []*deposit.Deposit
 	var accounts []id.ID
@@ -129,7 +125,7 @@ func (r Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposi
 	if err != nil {
 		return err
 	}
-	linked := make(map[id.ID]id.ID, len(links)) // partners by account
+	linked := make(map[id.ID]id.ID, len(links)) // Ids of the linked partners, by the ids of their accounts.
 	for _, l := range links {
 		linked[l.AccountID] = l.PartnerID
 	}
@@ -139,7 +135,7 @@ func (r Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposi
 	return nil
 }
 
-// depositList says how the list of f is read.
+// depositList describes how the list of deposits that match a filter is read.
 func depositList(f depositports.DepositFilter) *lists.List {
 	l := &lists.List{Table: "deposits", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	ofPartner := !f.PartnerID.IsZero()
@@ -147,15 +143,17 @@ func depositList(f depositports.DepositFilter) *lists.List {
 	case !f.ClientID.IsZero():
 		l.Where("client_id = ?", f.ClientID)
 		f.ClientID = id.ID{}
-		if ofPartner { // whose answers no longer show the client may not find by it
+		// A partner that has lost its link does not receive the client in responses any more, and so must not find
+		// deposits by the client either.
+		if ofPartner {
 			l.Filter("NOT " + PartnerLeft(l.Table))
 		}
 	case f.RentalContract != "" && ofPartner:
-		// the index leaves '' out
+		// The index of rental contracts does not contain deposits without one, whose rental contract is ''.
 		l.Where("rental_contract <> '' AND rental_contract = ? AND partner_id = ?", f.RentalContract, f.PartnerID)
 		f.RentalContract, f.PartnerID = "", id.ID{}
 	case !f.AccountID.IsZero():
-		if ofPartner { // without a link, past or present, the partner has no deposit there: nothing is read
+		if ofPartner { // A partner that never had a link to the account has no deposit there, so nothing is read.
 			l.Where("EXISTS (SELECT FROM account_links WHERE partner_id = ? AND account_id = ? AND ? IN ('', external_id))",
 				f.PartnerID, f.AccountID, f.ExternalID)
 		}
@@ -179,7 +177,6 @@ func depositList(f depositports.DepositFilter) *lists.List {
 	return l
 }
 
-// CheckoutTokens implements depositports.Deposits.
 func (r Deposits) CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[id.ID]secret.Text, error) {
 	rows, err := queries.CheckoutTokens(ctx, r.DB, depositIDs)
 	if err != nil {
@@ -194,7 +191,6 @@ func (r Deposits) CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[i
 	return tokens, nil
 }
 
-// IdleCheckouts implements depositports.DepositScheduler.
 func (s Due) IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]id.ID, error) {
 	if err := s.dropStaleTimers(ctx, "idle", before, limit); err != nil {
 		return nil, err
@@ -202,7 +198,6 @@ func (s Due) IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]
 	return queries.IdleCheckouts(ctx, s.DB, before, limit)
 }
 
-// ExpiredCheckouts implements depositports.DepositScheduler.
 func (s Due) ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
 	if err := s.dropStaleTimers(ctx, "checkout", at, limit); err != nil {
 		return nil, err
@@ -210,7 +205,6 @@ func (s Due) ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]i
 	return queries.ExpiredCheckouts(ctx, s.DB, at, limit)
 }
 
-// ElapsedCoverages implements depositports.DepositScheduler.
 func (s Due) ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
 	if err := s.dropStaleTimers(ctx, "coverage", at, limit); err != nil {
 		return nil, err
@@ -218,8 +212,8 @@ func (s Due) ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]i
 	return queries.ElapsedCoverages(ctx, s.DB, at, limit)
 }
 
-// dropStaleTimers deletes due timers of deposits that no longer need them; otherwise stale timers would fill the next
-// page of due timers.
+// dropStaleTimers deletes due timers of deposits that no longer need them. Otherwise such timers would fill the
+// next page of due timers.
 func (s Due) dropStaleTimers(ctx context.Context, kind string, at time.Time, limit int) error {
 	for {
 		n, err := queries.DropStaleTimers(ctx, s.DB, kind, at, limit)
@@ -229,16 +223,14 @@ func (s Due) dropStaleTimers(ctx context.Context, kind string, at time.Time, lim
 	}
 }
 
-// DepositByReference implements depositports.Deposits.
 func (r Deposits) DepositByReference(ctx context.Context, reference string) (*deposit.Deposit, error) {
 	return scanDeposit(r.DB.QueryRow(ctx, SelectDeposit+` WHERE d.reference = $1`, reference), r.Sealer)
 }
 
-// History implements depositports.Deposits.
 func (r Deposits) History(ctx context.Context, depositID id.ID) ([]deposit.Transition, error) {
 	rows, err := queries.History(ctx, r.DB, depositID)
 	return pg.Each(rows, func(row sqlc.DepositTransition) deposit.Transition { return deposit.Transition(row) }), err
 }
 
-// ReadsWaiting counts the reads whose batch has not started.
+// ReadsWaiting returns the number of requested reads of deposits whose batch has not started.
 func (r Deposits) ReadsWaiting() int { return r.reads.queue.Waiting("") }

@@ -20,8 +20,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// DeskDeposits implements depositports.Desk. A search text is looked up in its indexes first (ADR 0012). A list
-// without a search text reads the index of its narrowest filter, and compares each row with the other filters.
+// DeskDeposits returns a page of an account's deposits for the dashboard. A search text is looked up in its indexes
+// first (ADR 0012); any other list reads the index of its narrowest filter.
 func (s Desk) DeskDeposits(ctx context.Context, f depositports.DeskFilter,
 	page ports.Page) (ports.List[*deposit.Deposit], error) {
 	var none ports.List[*deposit.Deposit]
@@ -61,7 +61,7 @@ func (s Desk) DeskDeposits(ctx context.Context, f depositports.DeskFilter,
 		}, f.Place)
 }
 
-// narrowed gives f with the statuses that all of its filters leave, and whether any is left.
+// narrowed returns a filter of deposits with only the statuses that all its parts permit, and whether any is left.
 func narrowed(f depositports.DeskFilter) (depositports.DeskFilter, bool) {
 	leave := func(statuses []deposit.Status) {
 		if len(f.Statuses) == 0 {
@@ -71,7 +71,7 @@ func narrowed(f depositports.DeskFilter) (depositports.DeskFilter, bool) {
 		f.Statuses = slices.DeleteFunc(slices.Clone(f.Statuses),
 			func(s deposit.Status) bool { return !slices.Contains(statuses, s) })
 	}
-	if !f.EndsBefore.IsZero() { // a cover ends while the deposit is active
+	if !f.EndsBefore.IsZero() { // A cover can end only while its deposit is active.
 		if leave([]deposit.Status{deposit.Active}); len(f.Statuses) == 0 {
 			return f, false
 		}
@@ -83,7 +83,7 @@ func narrowed(f depositports.DeskFilter) (depositports.DeskFilter, bool) {
 	return f, true
 }
 
-// deskList says how the list of f is read. sought is what the search for its text found.
+// deskList describes how an account's list of deposits is read. sought is the result of a search for a text.
 func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, sought *search) *lists.List {
 	l.Where("account_id = ?", f.AccountID)
 	switch {
@@ -95,14 +95,14 @@ func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, sought 
 		l.Where("id = ANY (?::uuid[])", sought.ids)
 	}
 	within := l.Where
-	if !f.ByStay() { // the index of the list knows no stays
+	if !f.ByStay() { // The index by which the list of deposits is read does not contain the stays.
 		within = l.Filter
 	}
 	if !f.Stay.From.IsZero() {
 		within("contract_end_at >= ?", f.Stay.From)
 	}
 	if !f.Stay.To.IsZero() && (!f.ByStay() || page.Back || page.Cursor.IsZero() || !page.Cursor.At.Before(f.Stay.To)) {
-		// else the cursor says so, and twice would mislead the planner
+		// Otherwise the cursor's condition implies this one, and both together would mislead Postgres's planner.
 		within("contract_start_at < ?", f.Stay.To)
 	}
 	if len(f.Statuses) > 0 {
@@ -122,7 +122,7 @@ func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, sought 
 	return l
 }
 
-// isOpen looks a captured deposit up in open_deposits. Not EXISTS, for which Postgres may read the whole table first.
+// isOpen finds a captured deposit's row in open_deposits. With EXISTS, Postgres may read the whole table first.
 const isOpen = `(SELECT true FROM open_deposits o WHERE o.account_id = deposits.account_id AND o.status = 'captured'
 	AND o.created_at = deposits.created_at AND o.deposit_id = deposits.id`
 
@@ -130,12 +130,12 @@ func statusTexts(statuses []deposit.Status) []string {
 	return pg.Each(statuses, func(s deposit.Status) string { return string(s) })
 }
 
-// open reports whether the table open_deposits holds every deposit of the list.
+// open reports whether the table open_deposits contains every deposit of the filtered list; otherwise false.
 func open(f depositports.DeskFilter) bool {
 	return f.View.Statuses() != nil || len(f.Statuses) > 0 && !slices.ContainsFunc(f.Statuses, deposit.Status.Final)
 }
 
-// openRows are the rows of open_deposits of f, from each of their indexes those that rest limits.
+// openRows returns the SQL of the rows of open_deposits that match a filter. rest limits what each index reads.
 func openRows(l *lists.List, f depositports.DeskFilter, rest string) string {
 	const row = `SELECT o.created_at, o.deposit_id FROM open_deposits o WHERE o.account_id = `
 	account, statuses, parts := l.Argument(f.AccountID), f.Statuses, []string(nil)
@@ -150,8 +150,8 @@ func openRows(l *lists.List, f depositports.DeskFilter, rest string) string {
 	return "(" + strings.Join(parts, " UNION ALL ") + ") AS o"
 }
 
-// fewOpen reads the open deposits of f where they may be few among the rows that the list would read otherwise. nil:
-// they are not, or they are more than maxFound, and so frequent in the list.
+// fewOpen returns the ids of the open deposits that match a filter, if they may be few among the rows that the list
+// would read otherwise. It returns nil if they are not few, or are more than maxFound and so frequent in the list.
 func (s Desk) fewOpen(ctx context.Context, f depositports.DeskFilter, sought *search) ([]id.ID, error) {
 	if !open(f) || sought != nil && !sought.frequent ||
 		sought == nil && !f.ByStay() && f.Stay == (ports.Span{}) && f.EndsBefore.IsZero() {
@@ -177,7 +177,7 @@ func (s Desk) fewOpen(ctx context.Context, f depositports.DeskFilter, sought *se
 	return append([]id.ID{}, ids...), nil
 }
 
-// openDeposits is a table expression like that of list.rows, for deposits that table open_deposits names.
+// openDeposits returns the SQL of a page of the list of deposits whose ids are in the table open_deposits.
 func openDeposits(l *lists.List, f depositports.DeskFilter, page ports.Page) string {
 	rest := ""
 	if !page.Cursor.IsZero() {
@@ -196,8 +196,8 @@ func openDeposits(l *lists.List, f depositports.DeskFilter, page ports.Page) str
 		") AS o JOIN deposits d ON d.id = o.deposit_id)"
 }
 
-// CountViews implements depositports.Desk. It reads at most most rows of each status, of the covers that end soon, of
-// the claims that await their tenants, and of all deposits, each from its index.
+// CountViews returns the number of an account's deposits in each view of the dashboard. From each index it reads no
+// more rows than most.
 func (s Desk) CountViews(ctx context.Context, accountID id.ID, ending time.Time,
 	most int) (map[depositports.View]int, error) {
 	limit := " LIMIT " + strconv.Itoa(most)
@@ -231,19 +231,20 @@ func (s Desk) CountViews(ctx context.Context, accountID id.ID, ending time.Time,
 	}, pg.Translate(err)
 }
 
-// Parts of the statements on work: $1 is the account, and week begins at $3 and ends at $2.
+// Parts of SQL statements about an operator's open work. $1 is the account; the week begins at $3 and ends at $2.
 const (
-	// endingWork are the rows of open_deposits that are depositports.WorkEnding. The status stands in the text, since the
-	// index of ends is for active deposits alone.
+	// endingWork selects the open deposits whose cover ends before the end of the week (depositports.WorkEnding). It
+	// names the status, since the index of ends contains active deposits only.
 	endingWork = `FROM open_deposits WHERE account_id = $1 AND status = 'active' AND ends_at < $2`
-	// beginsSoon tells whether a row o of status s is depositports.WorkSoon. It is null for a row from before the column.
+	// beginsSoon is the SQL condition that the stay of a row o of status s begins in the week (depositports.WorkSoon).
+	// It is null for rows that are older than the column starts_at.
 	beginsSoon = `(s.status NOT IN ('active', 'captured') AND o.starts_at >= $3 AND o.starts_at < $2)`
 )
 
-// maxWork bounds the rows of a status among which the first of a kind are looked for.
+// maxWork bounds how many open deposits of a status are read to find the first ones of a kind of work.
 const maxWork = 2000
 
-// workStatuses are the statuses of kinds of work beside their kinds, without kinds that have a statement of their own.
+// workStatuses returns pairs of a kind of work and a status, without kinds that have a statement of their own.
 func workStatuses(of []depositports.Work) (kinds, statuses []string) {
 	for _, kind := range of {
 		if kind == depositports.WorkEnding || kind == depositports.WorkSoon {
@@ -256,12 +257,12 @@ func workStatuses(of []depositports.Work) (kinds, statuses []string) {
 	return kinds, statuses
 }
 
-// countedWork are the kinds of work that CountWork counts by their statuses; WorkCardRefused is a part of one.
+// countedWork lists the kinds of work that CountWork counts by status. WorkCardRefused is a part of one of them.
 var countedWork = []depositports.Work{depositports.WorkAwaiting, depositports.WorkRefused, depositports.WorkCollecting,
 	depositports.WorkActive}
 
-// CountWork implements depositports.Desk. It reads at most one row more than most of each status, and of the covers
-// that end soon. ORDER BY binds the cached plan to the index: without it, each status would read the whole table.
+// CountWork returns the number and the sum of an account's deposits in each kind of work. It reads at most one row
+// more than most for each status. The ORDER BY keeps the cached plan from reading the whole table.
 func (s Desk) CountWork(ctx context.Context, accountID id.ID, week ports.Span,
 	most int) (map[depositports.Work]depositports.WorkCount, error) {
 	kinds, statuses := workStatuses(countedWork)
@@ -291,7 +292,7 @@ func (s Desk) CountWork(ctx context.Context, accountID id.ID, week ports.Span,
 		}
 		return nil
 	})
-	if captured > most { // the rows that were not read may be of either kind
+	if captured > most { // The captured deposits that were not read may be of either kind of work.
 		for _, kind := range []depositports.Work{depositports.WorkCardRefused, depositports.WorkCollecting} {
 			part := counts[kind]
 			part.More = true
@@ -301,7 +302,8 @@ func (s Desk) CountWork(ctx context.Context, accountID id.ID, week ports.Span,
 	return counts, pg.Translate(err)
 }
 
-// OpenWork implements depositports.Desk. A deposit that has moved since its row was written is left out.
+// OpenWork returns the first deposits of each kind of work of an account. A deposit whose status has changed since
+// its row in open_deposits was written is left out.
 func (s Desk) OpenWork(ctx context.Context, accountID id.ID, of []depositports.Work, week ports.Span,
 	limit int) (map[depositports.Work][]*deposit.Deposit, error) {
 	endingLimit := 0
@@ -353,7 +355,7 @@ func (s Desk) OpenWork(ctx context.Context, accountID id.ID, of []depositports.W
 	return found, pg.Translate(rows.Err())
 }
 
-// compareWork compares deposits of a kind by the order of OpenWork.
+// compareWork compares two deposits of a kind of work by the order in which OpenWork returns them.
 func compareWork(kind depositports.Work, a, b *deposit.Deposit) int {
 	switch kind {
 	case depositports.WorkSoon:
@@ -364,7 +366,6 @@ func compareWork(kind depositports.Work, a, b *deposit.Deposit) int {
 	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), bytes.Compare(b.ID[:], a.ID[:]))
 }
 
-// Refused implements depositports.Desk.
 func (s Desk) Refused(ctx context.Context, accountID id.ID, limit int) ([]id.ID, error) {
 	rows, err := s.DB.Query(ctx, `
 		SELECT deposit_id FROM ((SELECT deposit_id FROM open_deposits WHERE account_id = $1 AND status = 'payment_issue'
@@ -379,7 +380,8 @@ func (s Desk) Refused(ctx context.Context, accountID id.ID, limit int) ([]id.ID,
 	return ids, pg.Translate(err)
 }
 
-// CountMade implements depositports.Desk. The counts read the index alone, but for the newest pages of the table.
+// CountMade returns how many deposits an account made in each span of time. Except for the newest pages of the
+// table, the counts read only the index.
 func (s Desk) CountMade(ctx context.Context, accountID id.ID, spans []ports.Span) ([]int, error) {
 	from, to := pg.Each(spans, func(s ports.Span) time.Time { return s.From }),
 		pg.Each(spans, func(s ports.Span) time.Time { return s.To })

@@ -18,12 +18,12 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// chunkBytes is the size of a piece of a content: small in memory, and few statements for a file.
+// chunkBytes is the size of the pieces in which the content of a file is stored: a piece needs little memory, and a
+// file few statements.
 const chunkBytes = 256 << 10
 
-// Put implements depositports.FileContents.
 func (c Contents) Put(ctx context.Context, fileID id.ID, content io.Reader, size int64) error {
-	plain := make([]byte, 32) // AES-256
+	plain := make([]byte, 32) // The key that encrypts the content of a file has 32 bytes (AES-256).
 	if _, err := rand.Read(plain); err != nil {
 		return err
 	}
@@ -65,7 +65,6 @@ func (c Contents) Put(ctx context.Context, fileID id.ID, content io.Reader, size
 	return t.Commit(ctx)
 }
 
-// Open implements depositports.FileContents.
 func (c Contents) Open(ctx context.Context, fileID id.ID) (io.ReadCloser, error) {
 	sealed, err := queries.FileContentKey(ctx, c.DB, fileID)
 	if err != nil {
@@ -82,7 +81,6 @@ func (c Contents) Open(ctx context.Context, fileID id.ID) (io.ReadCloser, error)
 	return &contentReader{ctx: ctx, db: c.DB, fileID: fileID, aead: aead}, nil
 }
 
-// Delete implements depositports.FileContents.
 func (c Contents) Delete(ctx context.Context, fileIDs []id.ID) error {
 	return pg.Translate(queries.DeleteFileContents(ctx, c.DB, fileIDs))
 }
@@ -95,8 +93,9 @@ func aeadOf(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// nonceOf gives the nonce of a piece, which tells its place and whether it is the last: pieces that were swapped, left
-// out or cut off do not open. A key has one content, so that no nonce is used twice.
+// nonceOf returns the nonce with which a piece of a file is encrypted. It contains the piece's number and whether
+// it is the last, so pieces that were swapped, left out or cut off cannot be decrypted. Each file has a key of its
+// own, so no nonce is used twice with a key.
 func nonceOf(n int, last bool) []byte {
 	nonce := make([]byte, 12)
 	binary.BigEndian.PutUint32(nonce, uint32(n))
@@ -106,9 +105,9 @@ func nonceOf(n int, last bool) []byte {
 	return nonce
 }
 
-// contentReader reads a content piece by piece, each in a statement of its own.
+// contentReader reads and decrypts the content of a file piece by piece, each by a statement of its own.
 type contentReader struct {
-	ctx    context.Context // the reader lives for one answer
+	ctx    context.Context
 	db     pg.DB
 	fileID id.ID
 	aead   cipher.AEAD
@@ -117,7 +116,7 @@ type contentReader struct {
 	last   bool
 }
 
-// Read implements io.Reader.
+// Read reads the decrypted content of the file.
 func (r *contentReader) Read(p []byte) (int, error) {
 	for len(r.piece) == 0 {
 		if r.last {
@@ -152,5 +151,4 @@ func (r *contentReader) next() error {
 	return nil
 }
 
-// Close implements io.Closer.
 func (r *contentReader) Close() error { return nil }

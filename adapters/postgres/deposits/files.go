@@ -12,7 +12,6 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// Add implements depositports.Files.
 func (r Files) Add(
 	ctx context.Context, by depositports.FileSender, fileIDs []id.ID, since, at time.Time, adds actor.Actor,
 ) ([]evidence.File, error) {
@@ -32,12 +31,10 @@ func (r Files) Add(
 	return pg.Each(rows, func(row sqlc.AddFilesRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }), err
 }
 
-// Forget implements depositports.Files.
 func (r Files) Forget(ctx context.Context, fileIDs []id.ID) error {
 	return queries.ForgetFiles(ctx, pg.In(ctx).Deferred(), fileIDs)
 }
 
-// Wait implements depositports.Files.
 func (r Files) Wait(ctx context.Context, by depositports.FileSender, sent []evidence.File) error {
 	return pg.InTx(ctx, r.DB.Pool, func(t *pg.Tx) error {
 		for _, f := range sent {
@@ -52,7 +49,6 @@ func (r Files) Wait(ctx context.Context, by depositports.FileSender, sent []evid
 	})
 }
 
-// Waiting implements depositports.Files.
 func (r Files) Waiting(ctx context.Context, by depositports.FileSender, fileIDs []id.ID,
 	since time.Time) ([]evidence.File, error) {
 	rows, err := queries.WaitingFiles(ctx, r.DB,
@@ -61,20 +57,17 @@ func (r Files) Waiting(ctx context.Context, by depositports.FileSender, fileIDs 
 		pg.Translate(err)
 }
 
-// Files implements depositports.Files.
 func (r Files) Files(ctx context.Context, depositID id.ID) ([]evidence.File, error) {
 	rows, err := queries.FilesOfDeposit(ctx, r.DB, depositID)
 	return pg.Each(rows, func(row sqlc.FilesOfDepositRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }),
 		pg.Translate(err)
 }
 
-// File implements depositports.Files.
 func (r Files) File(ctx context.Context, depositID, fileID id.ID) (evidence.File, error) {
 	row, err := queries.FileOfDeposit(ctx, r.DB, fileID, depositID)
 	return toFile(row), pg.OrNotFound(err, evidence.ErrNotFound)
 }
 
-// Abandoned implements depositports.Files.
 func (r Files) Abandoned(ctx context.Context, since time.Time, limit int) ([]id.ID, error) {
 	ids, err := queries.AbandonedFiles(ctx, r.DB, since, limit)
 	return ids, pg.Translate(err)

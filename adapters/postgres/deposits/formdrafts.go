@@ -10,7 +10,6 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// Keep implements depositports.FormDrafts.
 func (r FormDrafts) Keep(ctx context.Context, key depositports.FormDraftKey, content secret.Text, at time.Time,
 	most int) error {
 	sealed, err := r.Sealer.Seal(content, pg.DraftAAD(key.Session, key.Form))
@@ -30,7 +29,6 @@ func (r FormDrafts) Keep(ctx context.Context, key depositports.FormDraftKey, con
 	})
 }
 
-// Draft implements depositports.FormDrafts.
 func (r FormDrafts) Draft(ctx context.Context, key depositports.FormDraftKey, since time.Time) (secret.Text, error) {
 	sealed, err := queries.FormDraft(ctx, r.DB, sqlc.FormDraftParams{
 		Session: key.Session[:], Form: key.Form, AccountID: key.AccountID, Since: since,
@@ -41,12 +39,10 @@ func (r FormDrafts) Draft(ctx context.Context, key depositports.FormDraftKey, si
 	return r.Sealer.Open(sealed, pg.DraftAAD(key.Session, key.Form))
 }
 
-// Drop implements depositports.FormDrafts.
 func (r FormDrafts) Drop(ctx context.Context, key depositports.FormDraftKey) error {
 	return pg.Translate(queries.DropFormDraft(ctx, r.DB, key.Session[:], key.Form))
 }
 
-// Delete implements depositports.FormDrafts.
 func (r FormDrafts) Delete(ctx context.Context, before time.Time, limit int) (int, error) {
 	n, err := queries.DeleteFormDrafts(ctx, r.DB, before, limit)
 	return int(n), pg.Translate(err)

@@ -24,7 +24,8 @@ var (
 		AND ($3::uuid IS NULL OR EXISTS (SELECT FROM clients WHERE id = $3)))::int`
 )
 
-// insertDeposits is the statement that inserts deposits with their timers. The arrays have the given columns.
+// insertDeposits returns the SQL statement that inserts deposits with their timers. arrays lists the columns whose
+// values are passed as arrays.
 func insertDeposits(arrays []sets.Column[newDeposit], onConflict string) string {
 	values := pg.Each(insertedColumns, func(c sets.Column[newDeposit]) string {
 		for _, given := range arrays {
@@ -41,9 +42,9 @@ func insertDeposits(arrays []sets.Column[newDeposit], onConflict string) string 
 	INSERT INTO deposit_timers (kind, due_at, deposit_id) SELECT 'checkout', made.checkout_expires_at, made.id FROM made`
 }
 
-// InsertDeposits inserts deposits with their timers. The transaction has locked the rows that the deposits refer to:
-// the database does not check these references. If a reference is taken, the transaction fails with
-// ports.ErrReferenceTaken.
+// InsertDeposits inserts deposits with their timers. The transaction must have locked the rows to which the
+// deposits refer, since the database does not check these references. If a deposit's reference is taken, the
+// transaction fails with ports.ErrReferenceTaken.
 func InsertDeposits(t *pg.Tx, sealer pg.Sealer, deposits []ports.NewDeposit) error {
 	rows, err := newDeposits(sealer, deposits)
 	if err != nil {
@@ -58,8 +59,9 @@ func InsertDeposits(t *pg.Tx, sealer pg.Sealer, deposits []ports.NewDeposit) err
 	return nil
 }
 
-// InsertDeposit inserts a deposit with its timers, and calls inserted with false if the deposit's reference is taken.
-// If the account, the partner or the client does not exist, the transaction fails with ErrMissingReference.
+// InsertDeposit inserts a deposit with its timers, and calls inserted: with true if the deposit was inserted, with
+// false if its reference is taken. If the account, the partner or the client does not exist, the transaction fails
+// with ErrMissingReference.
 func InsertDeposit(t *pg.Tx, sealer pg.Sealer, d ports.NewDeposit, inserted func(bool)) error {
 	rows, err := newDeposits(sealer, []ports.NewDeposit{d})
 	if err != nil {
@@ -78,10 +80,11 @@ func InsertDeposit(t *pg.Tx, sealer pg.Sealer, d ports.NewDeposit, inserted func
 	return nil
 }
 
-// ErrMissingReference says that a deposit refers to an account, a partner or a client that does not exist.
+// ErrMissingReference is the error for a deposit that refers to an account, a partner or a client that does not
+// exist.
 var ErrMissingReference = errors.New("postgres: the account, the partner or the client of a deposit does not exist")
 
-// newDeposits adds the hashes and the ciphertexts of the checkout tokens.
+// newDeposits adds to deposits the hashes and the ciphertexts of their checkout tokens.
 func newDeposits(sealer pg.Sealer, deposits []ports.NewDeposit) ([]newDeposit, error) {
 	rows := make([]newDeposit, len(deposits))
 	for i, d := range deposits {
@@ -94,8 +97,8 @@ func newDeposits(sealer pg.Sealer, deposits []ports.NewDeposit) ([]newDeposit, e
 	return rows, nil
 }
 
-// TokenHash is the SHA-256 of a checkout token, by which its deposit is found. The token is random enough for a fast
-// hash.
+// TokenHash returns the SHA-256 of a checkout token, by which the token's deposit is found. The token is random
+// enough for a fast hash.
 func TokenHash(token secret.Text) []byte {
 	h := sha256.Sum256([]byte(token.Reveal()))
 	return h[:]

@@ -17,13 +17,13 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// SecuredDue implements depositports.OperatorNotices.
 func (s OperatorNotices) SecuredDue(ctx context.Context, limit int) ([]id.ID, error) {
 	return queries.SecuredDue(ctx, s.DB, limit)
 }
 
-// dueCovers are the covers d of account a that end soon. due tells whether the operator is to be told of them: one of
-// them is new since the last mail, which is of an earlier day.
+// SQL about covers that end soon. dueCovers selects the covers d of an account a that end soon. due is the
+// condition that the account's operator gets a mail about them: at least one of them is new since the last mail,
+// and that mail is not of today.
 const (
 	dueCovers = ` FROM open_deposits d WHERE d.account_id = a.id AND d.status = 'active' AND d.ends_at > $1
 		AND d.ends_at < $2`
@@ -34,7 +34,6 @@ const (
 			WHERE m.account_id = a.id AND d.ends_at < m.told_until AND c.activated_at <= m.mailed_at))`
 )
 
-// CoversDue implements depositports.OperatorNotices.
 func (s OperatorNotices) CoversDue(ctx context.Context, r depositports.CoverRound, limit int) ([]id.ID, error) {
 	rows, err := s.DB.Query(ctx, `SELECT a.id FROM accounts a JOIN operators o ON o.id = a.operator_id
 		WHERE `+due+` ORDER BY a.id LIMIT $5`, r.Now, r.Before, r.Today, !r.VerifyAddresses, limit)
@@ -45,13 +44,14 @@ func (s OperatorNotices) CoversDue(ctx context.Context, r depositports.CoverRoun
 	return found, pg.Translate(err)
 }
 
-// AddSecured implements depositports.OperatorNotices. A deposit is secured once in its life.
+// AddSecured stores that the operator is to get a mail about a secured deposit. A deposit is secured once in its
+// life.
 func (s OperatorNotices) AddSecured(ctx context.Context, depositID id.ID, at time.Time) error {
 	return queries.InsertSecuredNotice(ctx, pg.In(ctx).Deferred(), depositID, at)
 }
 
-// TakeSecured implements depositports.OperatorNotices. A second dispatcher waits for the first at the DELETE, and finds
-// no row.
+// TakeSecured removes the notice of a secured deposit and returns what its mail needs. A second dispatcher waits
+// for the first one at the DELETE and then finds no row.
 func (s OperatorNotices) TakeSecured(
 	ctx context.Context, depositID id.ID,
 ) (about depositports.SecuredSubject, ok bool, err error) {
@@ -72,8 +72,8 @@ func (s OperatorNotices) TakeSecured(
 	}, err == nil, err
 }
 
-// TakeCovers implements depositports.OperatorNotices. The row of cover_mails is inserted or locked first: a second
-// dispatcher waits there, and then sees that the mail is of today.
+// TakeCovers marks an account's mail about ending covers as sent and returns what the mail needs. It inserts or
+// locks the row of cover_mails first: a second dispatcher waits there, and then finds that the mail was sent today.
 func (s OperatorNotices) TakeCovers(
 	ctx context.Context, accountID id.ID, round depositports.CoverRound, limit int,
 ) (about depositports.CoverSubject, ok bool, err error) {

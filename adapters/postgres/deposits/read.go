@@ -13,11 +13,12 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// SelectDeposit reads deposits with the partner's name, and with the client unless the client was erased. ScanDeposit
-// scans the rows.
+// SelectDeposit is the SQL that reads deposits with the partner's name, and with the client unless the client was
+// erased. ScanDeposit scans its rows.
 var SelectDeposit = SelectDepositsOf("deposits", "")
 
-// SelectDepositsOf is SelectDeposit over a table expression with the columns of deposits. more lists further columns.
+// SelectDepositsOf returns the SQL of SelectDeposit over a table expression that has the columns of the table
+// deposits. more lists further columns to read.
 func SelectDepositsOf(source, more string) string {
 	if more != "" {
 		more = ", " + more
@@ -29,14 +30,15 @@ func SelectDepositsOf(source, more string) string {
 		LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL`
 }
 
-// PartnerLeft is deposit.Deposit.PartnerLeft of the table d, for SelectDepositsOf. Links are looked up for deposits of
-// the dashboard alone, by the account, since a single index answers that whatever the statistics say.
+// PartnerLeft returns the SQL expression for the field PartnerLeft of a deposit in the table d: true if the partner
+// of a dashboard's deposit has lost its link to the account; otherwise false. The link is read by the account,
+// since a single index then serves the query whatever the statistics are.
 func PartnerLeft(d string) string {
 	return `(` + d + `.partner_id IS NOT NULL AND NOT ` + d + `.by_partner_api AND ` + d + `.partner_id IS DISTINCT FROM
 		(SELECT l.partner_id FROM account_links l WHERE l.account_id = ` + d + `.account_id AND l.revoked_at IS NULL))`
 }
 
-// readNames lists the columns that a deposit carries, separated by commas.
+// readNames returns the columns of deposits that are read into a deposit, separated by commas.
 func readNames() string {
 	var list []string
 	for _, c := range depositColumns {
@@ -47,14 +49,15 @@ func readNames() string {
 	return strings.Join(list, ", ")
 }
 
-// ScanDeposit scans a row of SelectDeposit, and further columns into more. Returns pgx.ErrNoRows. With the error of a
-// row that cannot be read (pg.Unreadable), or whose checkout token does not decrypt, ScanDeposit returns what it has
-// read of the deposit.
+// ScanDeposit scans a row of SelectDeposit into a deposit, and the further columns into more. Returns
+// pgx.ErrNoRows. With the error of a row that cannot be read (pg.Unreadable), or whose checkout token does not
+// decrypt, it returns what it has read of the deposit.
 func ScanDeposit(row pgx.Row, sealer pg.Sealer, more ...any) (*deposit.Deposit, error) {
 	var d deposit.Deposit
 	var client deposit.Client
 	var clientExists bool
-	var sealedToken []byte // nil unless the deposit was created with depositUrlGeneration
+	// The encrypted checkout token; nil unless the deposit was created with depositUrlGeneration.
+	var sealedToken []byte
 	targets := make([]any, 0, len(depositColumns)+6+len(more))
 	for _, c := range depositColumns {
 		if c.field != nil {
@@ -80,8 +83,9 @@ func ScanDeposit(row pgx.Row, sealer pg.Sealer, more ...any) (*deposit.Deposit, 
 	return &d, err
 }
 
-// LockDeposits locks deposits for update and calls found for each. found is not called for a deposit that does not
-// exist, or that sets.SkipLocked skipped. The flush returns pg.Unreadable if any of them cannot be read.
+// LockDeposits locks deposits for update and calls found for each of them. It does not call found for a deposit
+// that does not exist or that sets.SkipLocked skipped. The flush returns pg.Unreadable if one of the deposits
+// cannot be read.
 func LockDeposits(t *pg.Tx, sealer pg.Sealer, ids []id.ID, locking sets.Locking, found func(*deposit.Deposit)) {
 	t.Rows(SelectDeposit+` WHERE d.id = ANY ($1) FOR UPDATE OF d`+string(locking), []any{ids}, func(row pgx.Rows) error {
 		d, err := ScanDeposit(row, sealer)
@@ -93,12 +97,12 @@ func LockDeposits(t *pg.Tx, sealer pg.Sealer, ids []id.ID, locking sets.Locking,
 	})
 }
 
-// MissesClient reports whether d has a client id but no client. Either the client was erased, or another transaction
-// set the client while LockDeposits waited: Postgres then joins the new row with the clients as they were before the
-// wait.
+// MissesClient reports whether a deposit has the id of a client but no client. True means that the client was
+// erased, or that another transaction set the client while LockDeposits waited: Postgres then joins the new row
+// with the clients as they were before the wait.
 func MissesClient(d *deposit.Deposit) bool { return !d.ClientID.IsZero() && d.Client == nil }
 
-// WithClient reads a locked deposit again if its client is missing.
+// WithClient returns a locked deposit, which it reads again if its client is missing.
 func WithClient(ctx context.Context, t *pg.Tx, sealer pg.Sealer, d *deposit.Deposit) (*deposit.Deposit, error) {
 	if !MissesClient(d) {
 		return d, nil

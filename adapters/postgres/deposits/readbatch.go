@@ -13,19 +13,22 @@ import (
 	"partnerdeposits/ports/platform/batch"
 )
 
-// ReadConns is the number of connections that batches of reads use at once.
+// ReadConns is the number of connections to Postgres that batches of reads of deposits use at once.
 const ReadConns = 2
 
 const (
-	readLimit     = 128             // deposits in a batch
-	readThreshold = 32              // reads that wait before a second batch starts; a large batch costs less per read
-	readTimeout   = 5 * time.Second // bounds a batch of several callers; a lone caller has its own deadline
+	readLimit = 128 // The most deposits that one batch of reads returns.
+	// The number of waiting reads of deposits above which a second batch starts; a large batch costs less per read.
+	readThreshold = 32
+	// The time limit of a batch of reads for several callers. A single caller has its own deadline.
+	readTimeout = 5 * time.Second
 )
 
 var readDeposits = SelectDepositsOf("deposits", PartnerLeft("d")) + ` WHERE d.id = ANY ($1)`
 
-// depositReads reads deposits by their ids. Reads that arrive while a statement is running share the next statement. A
-// statement begins after all of its reads have arrived, so each read sees every change that was committed before it.
+// depositReads reads deposits by their ids in batches: reads that arrive while a statement is running share the
+// next statement. A statement begins after all of its reads have arrived, so each read sees every change that was
+// committed before the read was requested.
 type depositReads struct {
 	db     pg.DB
 	sealer pg.Sealer
@@ -38,20 +41,24 @@ func newDepositReads(db pg.DB, sealer pg.Sealer) *depositReads {
 	return r
 }
 
-// depositRead is the read of a deposit, with its result.
+// depositRead is a requested read of a deposit, with its result.
 type depositRead struct {
 	ctx   context.Context
 	id    id.ID
-	found *deposit.Deposit // nil: no such deposit
+	found *deposit.Deposit // The deposit that was read; nil if it does not exist.
 	err   error
-	alone bool // the statement failed, perhaps because of another read of the batch
+	// Whether the batch failed, perhaps because of another read, so that this read is repeated alone (true), or not
+	// (false).
+	alone bool
 }
 
-// one returns deposit.ErrNotFound, and service_unavailable when ctx ends or the database is away.
+// one reads a deposit by its id. Returns deposit.ErrNotFound, and service_unavailable when ctx ends or the database
+// is unreachable.
 func (r *depositReads) one(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
 	read := &depositRead{ctx: ctx, id: depositID}
 	if err := r.queue.DoContext(ctx, "", read); err != nil {
-		return nil, fault.ErrUnavailable.Because(err) // read still belongs to its batch
+		// The result of the read must not be used any more, since its batch may still write it.
+		return nil, fault.ErrUnavailable.Because(err)
 	}
 	if read.alone {
 		read = &depositRead{ctx: ctx, id: depositID}
@@ -66,7 +73,7 @@ func (r *depositReads) one(ctx context.Context, depositID id.ID) (*deposit.Depos
 	return read.found, read.err
 }
 
-// run reads a batch with a single statement.
+// run reads a batch of deposits by a single statement.
 func (r *depositReads) run(reads []*depositRead) {
 	ctx := reads[0].ctx
 	if len(reads) > 1 {
@@ -87,7 +94,7 @@ func (r *depositReads) run(reads []*depositRead) {
 	}
 }
 
-// query sets the results of reads. An error concerns all of them.
+// query reads a batch of deposits and sets their results. A returned error concerns all of them.
 func (r *depositReads) query(ctx context.Context, reads []*depositRead) error {
 	waiting := make(map[id.ID][]*depositRead, len(reads))
 	ids := make([]id.ID, 0, len(reads))
@@ -105,7 +112,7 @@ func (r *depositReads) query(ctx context.Context, reads []*depositRead) error {
 	for rows.Next() {
 		var left bool
 		d, err := ScanDeposit(rows, r.sealer, &left)
-		if d == nil || pg.Unreadable(err) { // no row follows
+		if d == nil || pg.Unreadable(err) { // After a row of deposits that cannot be read no further row follows.
 			return pg.Translate(err)
 		}
 		d.PartnerLeft = left
@@ -118,7 +125,7 @@ func (r *depositReads) query(ctx context.Context, reads []*depositRead) error {
 	return rows.Err()
 }
 
-// copyOf copies d, since the callers of a batch must not share memory.
+// copyOf copies a deposit, since the callers of a batch must not share memory.
 func copyOf(d *deposit.Deposit) *deposit.Deposit {
 	c := *d
 	c.Metadata = maps.Clone(d.Metadata)

@@ -16,17 +16,20 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Bounds of a search (ADR 0012). Where there is more, the text is frequent, and a page reads the list in its order.
+// Bounds of a search for deposits (ADR 0012). If there is more to find, the text is frequent, and a page reads the
+// list of deposits in its order and compares each with the text.
 const (
-	maxFound    = 1000   // deposits of a reference, a booking or an address
-	maxPeople   = 1500   // clients of a name
-	maxNamed    = 4000   // deposits of these clients
-	maxNames    = 16_000 // rows of client_names that begin with a word, while the other words are compared
-	maxSized    = 4      // words that are counted, to begin with the rarest
-	maxSearched = 2000   // rows of a page that compares the text with each deposit
+	maxFound  = 1000 // The most deposits that a search finds by a reference, a booking or an e-mail address.
+	maxPeople = 1500 // The most clients that a search finds by a name.
+	maxNamed  = 4000 // The most deposits that a search finds by the names of their clients.
+	// The most rows of client_names that begin with one searched word and are compared with the other words.
+	maxNames = 16_000
+	// The most words of a searched text whose rows are counted, so that the search can begin with the rarest word.
+	maxSized    = 4
+	maxSearched = 2000 // The most deposits that a page of the list compares with the searched text.
 )
 
-// Ways in which a text names a deposit.
+// Ways in which a searched text can identify a deposit.
 const (
 	byReference = iota + 1
 	byBooking
@@ -35,22 +38,26 @@ const (
 	byName
 )
 
-// search is what the indexes know about a text.
+// search is the result of looking a searched text up in the indexes.
 type search struct {
-	ids      []id.ID // unless frequent, deposits in the order of the list: the page's, or all
+	// Ids of the deposits that the search found, in the order of the list. None if the searched text is frequent.
+	ids      []id.ID
 	frequent bool
-	ways     []int    // the ways in which the text names deposits
-	patterns []string // of LIKE: each fits the words of a client whom the text names
+	// The ways in which the searched text identifies deposits: by reference, booking, e-mail address or name.
+	ways []int
+	// Patterns for LIKE that all match the words of a client whose name the searched text contains.
+	patterns []string
 }
 
-// empty reports whether a page has no deposit, and none follows.
+// empty reports whether the search found no deposit, neither for this page nor for a later one; false if it found
+// some or the text is frequent.
 func (s *search) empty() bool { return !s.frequent && len(s.ids) == 0 }
 
-// lowered is a text without the difference of cases, as the indexes of migration 00024 hold it.
+// lowered returns the SQL of a text in lower case, as the indexes of migration 00024 contain it.
 func lowered(text string) string { return `lower(` + text + ` COLLATE "und-x-icu") COLLATE "C"` }
 
-// between compares a text with the texts that begin with another: they are between the other, and the other with the
-// last character of all.
+// between returns the SQL condition that a text begins with another text: that it lies between the other text and
+// the other text followed by the last of all characters.
 func between(text, beginning string) string {
 	return text + " >= " + beginning + " AND " + text + " <= " + beginning + ` || U&'\+10FFFF'`
 }
@@ -60,15 +67,16 @@ func beginsWith(text, argument string) string {
 }
 
 const (
-	// as its index holds them
+	// SQL of the digits at the end of a booking number, in the form in which their index contains them.
 	bookingDigits = `(substr(rental_contract, length(rtrim(rental_contract, '0123456789')) + 1) COLLATE "C")`
-	// Of the names n. Words hold neither %, _ nor a backslash, which are punctuation.
+	// SQL of the condition that a client's name n matches all patterns. The words of a name contain no %, _ or
+	// backslash, since these are punctuation.
 	nameFits = `' ' || n.words LIKE ALL `
 )
 
 var onlyDigits = regexp.MustCompile(`^[0-9]+$`)
 
-// digitsOf is a text of digits as an argument; nil, which is equal to nothing, for any other.
+// digitsOf returns a text that consists of digits as an SQL argument; for any other text nil, which equals nothing.
 func digitsOf(text string) any {
 	if onlyDigits.MatchString(text) {
 		return text
@@ -76,11 +84,12 @@ func digitsOf(text string) any {
 	return nil
 }
 
-// The parts of a search: $1 is the account, $2 the text, $3 its digits, $4 the reference and $5 the beginnings of
-// references that it may be.
+// SQL of the parts of a search: $1 is the account, $2 the text, $3 its digits, $4 the reference, and $5 the
+// beginnings of references that the text may be.
 var (
-	// clientsNamed reads the names that begin with the rarest word, and keeps those with the other words, too. Counts end
-	// at maxPeople. The rows of a word that has too many (wide) are counted, and not compared.
+	// clientsNamed is the SQL that reads the clients' names that begin with the rarest searched word and keeps those
+	// that contain the other words too. Counts end at maxPeople. If a word has too many rows (wide), they are counted
+	// but not compared.
 	clientsNamed = `asked AS MATERIALIZED (SELECT searched_words($2) AS words),
 	sized AS MATERIALIZED (
 		SELECT word, CASE WHEN cardinality(words) > 1 THEN (SELECT count(*) FROM (` + names("SELECT", maxPeople+1) + `)
@@ -111,14 +120,14 @@ var (
 	}
 )
 
-// names reads rows of client_names that begin with a word.
+// names returns the SQL that reads the rows of client_names that begin with a word.
 func names(columns string, limit int) string {
 	return columns + ` FROM client_names n WHERE n.account_id = $1 AND ` + between("n.words", "word") + `
 		ORDER BY n.words LIMIT ` + strconv.Itoa(limit)
 }
 
-// search looks a text up. Where nothing but the text narrows the list, the ids are those of the page; else they are
-// all, since the other filters read their deposits.
+// search looks a text up in the indexes. If no other filter narrows the list, the result has the ids of one page;
+// otherwise it has all ids, since the other filters need all of these deposits.
 func (s Desk) search(ctx context.Context, f depositports.DeskFilter, page ports.Page) (*search, error) {
 	reference, _ := deposit.WrittenReference(f.Text)
 	args := []any{f.AccountID, f.Text, digitsOf(f.Text), reference, deposit.ReferenceBeginnings(f.Text)}
@@ -146,24 +155,26 @@ func (s Desk) search(ctx context.Context, f depositports.DeskFilter, page ports.
 	return found, nil
 }
 
-// indexPlans binds the plan of the statement behind it in the batch, whose transaction ends with the batch: the planner
-// cannot know how frequent a text is, and would read all of its rows at once, or by parallel workers.
+// indexPlans is a statement that makes the next statement of its batch use indexes; the settings end with the
+// batch's transaction. The planner cannot estimate how frequent a text is, and would read all of its rows at once,
+// or by parallel workers.
 const indexPlans = `SELECT set_config(name, value, true) FROM (VALUES ('enable_seqscan', 'off'),
 	('enable_bitmapscan', 'off'), ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'),
 	('max_parallel_workers_per_gather', '0'), ('plan_cache_mode', 'force_generic_plan'), ('jit', 'off'))
 	AS settings(name, value)`
 
-// searchOf is the statement of a search.
+// searchOf returns the SQL statement of a search for deposits.
 func searchOf(after, order string) string {
 	var found []string
 	for way, sql := range soughtElsewhere {
-		// Without DISTINCT, Postgres stops at the limit.
+		// Without DISTINCT, Postgres stops searching at the limit of found deposits.
 		found = append(found, `(SELECT `+strconv.Itoa(way)+` AS way, id, created_at FROM (`+sql+`) AS d LIMIT `+
 			strconv.Itoa(maxFound+1)+`)`)
 	}
-	slices.Sort(found) // each text is planned once
-	// In the order of the index, whose pages are then read once. A limit keeps the look-up of each client; a join could
-	// read the whole table.
+	// The parts are sorted, so that the text of the search statement is always the same and is planned once.
+	slices.Sort(found)
+	// Clients are read in the order of the index, so that its pages are read once. The limit makes Postgres look each
+	// client's deposits up; a join could read the whole table.
 	found = append(found, `(SELECT `+strconv.Itoa(byName)+` AS way, d.id, d.created_at
 		FROM (SELECT DISTINCT client_id FROM people ORDER BY client_id) AS p CROSS JOIN LATERAL (
 		SELECT id, created_at FROM deposits WHERE client_id = p.client_id`+after+`
@@ -178,7 +189,8 @@ func searchOf(after, order string) string {
 		(SELECT many FROM known), ARRAY (SELECT '% ' || word || '%' FROM asked, unnest(words) AS word)`
 }
 
-// fits compares a deposit with a frequent text, in the ways in which the text names any deposit.
+// fits returns the SQL condition that a deposit matches a frequent text in one of the ways in which the text
+// identifies any deposit.
 func (s *search) fits(l *lists.List, text string) string {
 	slices.Sort(s.ways)
 	var any []string
@@ -192,10 +204,10 @@ func (s *search) fits(l *lists.List, text string) string {
 			any = append(any, "rental_contract <> '' AND "+beginsWith("rental_contract", l.Argument(text)))
 		case byDigits:
 			any = append(any, "rental_contract <> '' AND "+between(bookingDigits, l.Argument(digitsOf(text))+"::text"))
-		case byEmail: // not EXISTS, for which Postgres may read all clients first
+		case byEmail: // The client is read by a subquery, since for EXISTS Postgres may read all clients first.
 			any = append(any, "(SELECT true FROM clients c WHERE c.id = client_id AND c.erased_at IS NULL AND "+
 				beginsWith("c.email", l.Argument(text))+")")
-		case byName: // all rows of a client have all of its words
+		case byName: // One row of the client's names is enough, since each of them has all words of the name.
 			any = append(any, "(SELECT true FROM client_names n WHERE n.client_id = deposits.client_id AND "+nameFits+"("+
 				l.Argument(s.patterns)+"::text[]) LIMIT 1)")
 		}

@@ -1,5 +1,5 @@
-// Package deposits holds the tables of deposits: statuses and history, timers, agreements, files, and what operators
-// and tenants are told of a deposit by mail.
+// Package deposits reads and writes the Postgres tables of deposits: statuses and history, timers, agreements,
+// files, and the mails to operators and tenants about a deposit.
 package deposits
 
 import (
@@ -10,7 +10,7 @@ import (
 
 var queries = sqlc.New()
 
-// Tables implement the ports of deposits.
+// Tables holds the stores of all tables of deposits.
 type Tables struct {
 	Deposits        Deposits
 	Due             Due
@@ -23,7 +23,7 @@ type Tables struct {
 	FormDrafts      FormDrafts
 }
 
-// Types of Tables, each for its port.
+// Stores of the tables of deposits, each of which implements the port of its name.
 type (
 	Deposits struct {
 		pg.Base
@@ -33,8 +33,8 @@ type (
 	Desk       struct{ pg.Base }
 	Agreements struct{ pg.Base }
 	Files      struct{ pg.Base }
-	// Contents keeps contents of files in Postgres. Each content has a key of its own, which the keyset encrypts: a
-	// rotation of the keyset writes a few bytes for each file (ADR 0024).
+	// Contents stores the contents of files in Postgres. Each content has a key of its own, which the keyset encrypts,
+	// so a rotation of the keyset writes only a few bytes for each file (ADR 0024).
 	Contents        struct{ pg.Base }
 	OperatorNotices struct{ pg.Base }
 	Texts           struct{ pg.Base }
@@ -53,7 +53,7 @@ var (
 	_ depositports.FormDrafts       = FormDrafts{}
 )
 
-// New makes the tables. Reads that share a statement run on reads.
+// New makes the stores of the tables of deposits. Batches of reads of deposits run on reads.
 func New(b pg.Base, reads pg.DB) Tables {
 	return Tables{
 		Deposits: Deposits{b, newDepositReads(reads, b.Sealer)}, Due: Due{b}, Desk: Desk{b}, Agreements: Agreements{b},

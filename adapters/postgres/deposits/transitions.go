@@ -13,8 +13,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// transitionColumns are the columns that a transition writes to the deposit and to its history. The first three find
-// the deposit.
+// transitionColumns lists the columns that a transition writes to the deposit and to its history. The first three
+// identify the deposit.
 var transitionColumns = []sets.Column[ports.DepositTransition]{
 	{Name: "id", Array: "uuid[]",
 		Values: sets.Of(func(m ports.DepositTransition) id.ID { return m.Transition.DepositID })},
@@ -56,7 +56,8 @@ var transitionColumns = []sets.Column[ports.DepositTransition]{
 		Values: sets.Of(func(m ports.DepositTransition) time.Time { return m.Deposit.UpdatedAt })},
 }
 
-// The statement divides by zero if a deposit has another status or version by now; the error undoes the transaction.
+// moveDeposits is the SQL that stores transitions. The statement divides by zero if a deposit has another status or
+// version by now; the error rolls the transaction back.
 var moveDeposits = `WITH moved AS (
 		UPDATE deposits d SET status = n.to_status, status_reason = n.status_reason, version = n.version,
 		captured_cents = n.captured_cents,
@@ -72,9 +73,9 @@ var moveDeposits = `WITH moved AS (
 		FROM moved m)
 	SELECT 1 / (count(*) = ` + sets.Param(transitionColumns, 1) + `)::int FROM moved`
 
-// StoreTransitions stores deposits after a transition, and adds the transition to their history. If another transaction
-// has moved a deposit, the transaction fails with ports.ErrStale. The clients that the deposits have are held
-// (HoldClients), since events and responses tell of them.
+// StoreTransitions stores deposits after a transition, and adds the transition to their history. If another
+// transaction has changed a deposit's status, the transaction fails with ports.ErrStale. The clients of the
+// deposits are locked against erasure (HoldClients), since events and responses contain them.
 func StoreTransitions(t *pg.Tx, moves []ports.DepositTransition) {
 	partners.HoldClients(t, toldClients(moves))
 	t.Queue(moveDeposits, sets.Arguments(transitionColumns, moves, len(moves))...).QueryRow(func(row pgx.Row) error {
@@ -90,7 +91,7 @@ func StoreTransitions(t *pg.Tx, moves []ports.DepositTransition) {
 	setTimers(t, "coverage", active, func(d *deposit.Deposit) time.Time { return d.ExpiresAt })
 }
 
-// toldClients are the clients that the events and the responses of moves tell of.
+// toldClients returns the ids of the clients that the events and responses of transitions contain.
 func toldClients(moves []ports.DepositTransition) (ids []id.ID) {
 	for _, m := range moves {
 		if m.Deposit.Client != nil {

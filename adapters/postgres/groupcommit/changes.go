@@ -17,27 +17,32 @@ import (
 
 const tracer = "partnerdeposits/groupcommit"
 
-// Conns is the number of connections that groups use at once.
+// Conns is the number of connections to Postgres that group commits use at once.
 const Conns = 4
 
 const (
-	groupLimit     = 128                  // changes in a group
-	groupThreshold = 48                   // changes that wait before a second group starts; a large group costs less each
-	groupRest      = 5 * time.Millisecond // bounds the wait of a group for company after a group that had company
-	groupCompany   = 10                   // changes that wait no longer than that for company
-	groupTimeout   = 5 * time.Second      // bounds a group, up to its commit
-	acquireTimeout = 3 * time.Second      // bounds the wait for a connection
+	groupLimit = 128 // The most changes in a group commit.
+	// The number of waiting changes above which a second group commit starts; a change costs less in a large group.
+	groupThreshold = 48
+	// The longest pause after a group commit of several changes, in which more changes arrive for the next one.
+	groupRest = 5 * time.Millisecond
+	// The number of waiting changes at which the pause before the next group commit ends early.
+	groupCompany   = 10
+	groupTimeout   = 5 * time.Second // The time limit of a group commit.
+	acquireTimeout = 3 * time.Second // The longest wait of a group commit for a connection.
 )
 
-// Options of Changes; zero fields take the defaults named beside them.
+// Options are settings of Changes. A zero field means the default that its comment states.
 type Options struct {
-	// for groups, with postgres.IndexPlans and Conns connections; nil: the pool of lone changes
-	Groups           *pgxpool.Pool
-	Doorbell         ports.Doorbell // nil: no doorbell
-	DefaultMaxAmount money.Cents    // the ceiling of an account without a ceiling of its own; deposit.DefaultMaxAmount
+	// The pool of connections for group commits, with postgres.IndexPlans and Conns connections. The default is the
+	// pool of single changes.
+	Groups   *pgxpool.Pool
+	Doorbell ports.Doorbell // Doorbell wakes dispatchers after a commit of events. The default is none.
+	// The ceiling of an account without a ceiling of its own. The default is deposit.DefaultMaxAmount.
+	DefaultMaxAmount money.Cents
 }
 
-// Changes implements ports.Changes.
+// Changes applies changes that arrive at the same time in a shared transaction (group commit).
 type Changes struct {
 	shared
 	lone, groups pg.DB
@@ -46,7 +51,8 @@ type Changes struct {
 
 var _ ports.Changes = (*Changes)(nil)
 
-// New applies changes over pool. A change that waits for a row lock occupies a connection of pool, never of o.Groups.
+// New makes a Changes that applies changes over pool. A change that waits for a row lock occupies a connection of
+// pool, never one of o.Groups.
 func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Changes {
 	c := &Changes{
 		lone: pg.DB{Pool: pool, Wait: acquireTimeout}, groups: pg.DB{Pool: pool, Wait: acquireTimeout},
@@ -64,7 +70,8 @@ func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Changes {
 	return c
 }
 
-// Apply implements ports.Changes.
+// Apply applies a change, together with others that arrive at the same time, and returns once it is committed or
+// has failed.
 func (c *Changes) Apply(ctx context.Context, change ports.Change) error {
 	if err := ctx.Err(); err != nil {
 		return fault.ErrUnavailable.Because(err)
@@ -79,7 +86,8 @@ func (c *Changes) Apply(ctx context.Context, change ports.Change) error {
 	return p.err
 }
 
-// applyGroup applies a batch of changes in a transaction. Afterwards each change is ended or deferred.
+// applyGroup applies a batch of changes in one transaction. Afterwards each change either has its result or is
+// deferred, to be applied alone.
 func (c *Changes) applyGroup(changes []*pending) {
 	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
 	defer cancel()
@@ -90,7 +98,7 @@ func (c *Changes) applyGroup(changes []*pending) {
 	}
 }
 
-// applyAlone applies a single change. The transaction waits for row locks, and runs again after a deadlock or a
+// applyAlone applies a single change. Its transaction waits for row locks, and runs again after a deadlock or a
 // serialization failure.
 func (c *Changes) applyAlone(ctx context.Context, change ports.Change) error {
 	return pg.Retry(ctx, func() error {
@@ -102,15 +110,15 @@ func (c *Changes) applyAlone(ctx context.Context, change ports.Change) error {
 	})
 }
 
-// transact reads, decides and writes in a transaction. An error concerns the whole group: either nothing was committed,
-// or the connection broke during the commit.
+// transact reads the rows that changes need, decides, and writes, all in one transaction. A returned error concerns
+// the whole group: either nothing was committed, or the connection broke during the commit.
 func (c *Changes) transact(ctx context.Context, db pg.DB, changes []*pending, wait bool) error {
 	conn, err := db.Acquire(ctx)
 	if err != nil {
 		return err
 	}
 	g := &group{shared: c.shared, tx: pg.Begin(conn), changes: changes, wait: wait}
-	defer g.tx.End(ctx) // even if a decision panics
+	defer g.tx.End(ctx) // The deferred call ends the transaction even if a decision panics.
 	if err := g.read(ctx); err != nil {
 		return err
 	}
@@ -120,8 +128,8 @@ func (c *Changes) transact(ctx context.Context, db pg.DB, changes []*pending, wa
 	return g.write(ctx)
 }
 
-// settle ends the changes of a failed group that have no result yet. If the database refused a statement, nothing was
-// committed and a single change may be at fault: each change is applied alone.
+// settle sets the result of each change of a failed group that has none yet. If the database refused a statement,
+// nothing was committed and a single change may be the cause: each change is then deferred, to be applied alone.
 func settle(changes []*pending, err error) {
 	again := refused(err)
 	for _, p := range changes {
@@ -135,7 +143,8 @@ func settle(changes []*pending, err error) {
 	}
 }
 
-// refused reports whether the database refused a statement. A failure of the connection or of the server is no refusal.
+// refused reports whether the database refused a statement: true means that nothing was committed; false means a
+// failure of the connection or of the server.
 func refused(err error) bool {
 	return errors.Is(err, ports.ErrStale) || errors.Is(err, ports.ErrReferenceTaken) || pg.Refused(err)
 }

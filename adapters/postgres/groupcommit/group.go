@@ -19,22 +19,24 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// shared is what every group uses.
+// shared holds what every group commit uses: the encryption of secrets, the default ceiling, and the doorbell.
 type shared struct {
 	sealer     pg.Sealer
 	defaultMax money.Cents
 	doorbell   ports.Doorbell
 }
 
-// group is a transaction of several changes.
+// group is a transaction that applies several changes (a group commit).
 type group struct {
 	shared
 	tx      *pg.Tx
 	changes []*pending
-	wait    bool // wait for rows that other transactions have locked; false: defer the changes that need these rows
+	// Whether the transaction waits for rows that others have locked (true) or defers the changes that need such rows
+	// (false).
+	wait bool
 }
 
-// read claims the keys and locks the rows that the changes need, in a single round trip.
+// read claims the idempotency keys and locks the rows that the changes of a group need, in a single round trip.
 func (g *group) read(ctx context.Context) error {
 	locking := sets.SkipLocked
 	if g.wait {
@@ -59,14 +61,15 @@ func (g *group) read(ctx context.Context) error {
 	return g.readMissingClients(ctx)
 }
 
-// claim is a key with the change that has its effect.
+// claim is a claimed idempotency key with the first change of the group that uses it; only this change may take
+// effect.
 type claim struct {
 	*platform.ClaimedKey
 	first *pending
 }
 
-// queueKeys claims the keys. Of several changes with the same key, only the first may have its effect; all of them find
-// a stored response.
+// queueKeys queues the claims of the idempotency keys. Of several changes with the same key, only the first may
+// take effect; all of them find a stored response.
 func (g *group) queueKeys() map[*pending]claim {
 	byChange := make(map[*pending]claim, len(g.changes))
 	byScope := make(map[string]claim, len(g.changes))
@@ -90,8 +93,8 @@ func (g *group) queueKeys() map[*pending]claim {
 	return byChange
 }
 
-// queueDeposits locks the deposits. Of several changes of the same deposit, only the first gets the row; decide defers
-// the others.
+// queueDeposits queues the locks of the deposits that the changes need. Of several changes of the same deposit,
+// only the first gets the row; decide defers the others.
 func (g *group) queueDeposits(locking sets.Locking) {
 	byID := make(map[id.ID]*pending, len(g.changes))
 	for _, p := range g.changes {
@@ -143,8 +146,8 @@ func (g *group) queueClients(locking sets.Locking) {
 	})
 }
 
-// readMissingClients reads deposits again that were read without their client (deposits.MissesClient). A group defers
-// their changes instead.
+// readMissingClients reads deposits again whose client is missing (deposits.MissesClient). A group of several
+// changes defers the changes of such deposits instead.
 func (g *group) readMissingClients(ctx context.Context) (err error) {
 	for _, p := range g.changes {
 		d := p.found.Deposit
@@ -161,8 +164,9 @@ func (g *group) readMissingClients(ctx context.Context) (err error) {
 	return nil
 }
 
-// decide calls Decide. A group defers a change without one of its rows, since another transaction may have locked the
-// row. A group also defers a change that panics, so that the panic happens again in the goroutine of its caller.
+// decide calls the function Decide of a change. A group defers a change without one of its rows, since another
+// transaction may have locked the row. It also defers a change that panics, so that the panic happens again in the
+// goroutine of its caller.
 func (g *group) decide(p *pending) {
 	if p.state != undecided {
 		return
@@ -193,17 +197,17 @@ func (g *group) decide(p *pending) {
 	p.state, p.writes = decided, writes
 }
 
-// errUnlocked says that a decision inserts a deposit of a link or a client that its change did not need. The database
-// does not check these references (ADR 0012).
+// errUnlocked is the error for a decision that inserts a deposit with a link or a client that the change did not
+// request to lock. The database does not check these references (ADR 0012).
 var errUnlocked = errors.New("groupcommit: the deposit refers to rows that its transaction has not locked")
 
-// locked reports whether found has the rows that d refers to.
+// locked reports whether the rows to which a deposit refers are among the locked rows; otherwise false.
 func locked(found ports.Found, d *deposit.Deposit) bool {
 	return found.Link != nil && found.Link.AccountID == d.AccountID && found.Link.PartnerID == d.PartnerID &&
 		(d.ClientID.IsZero() || (found.Client != nil && found.Client.ID == d.ClientID))
 }
 
-// write sends the writes of all decided changes and COMMIT in a single round trip.
+// write sends the writes of all decided changes of a group commit, and COMMIT, in a single round trip.
 func (g *group) write(ctx context.Context) error {
 	var all rows
 	for _, p := range g.changes {
@@ -234,7 +238,7 @@ func (g *group) write(ctx context.Context) error {
 	return nil
 }
 
-// rows are the writes of a group, by kind of row.
+// rows collects the writes of a group commit by kind of row.
 type rows struct {
 	inserts   []ports.NewDeposit
 	moves     []ports.DepositTransition
@@ -242,7 +246,7 @@ type rows struct {
 	responses []platform.KeyedResponse
 }
 
-// add adds all writes of a change. On an error none is added.
+// add adds all writes of a change to the rows of the group commit. On an error it adds none.
 func (r *rows) add(p *pending, sealer pg.Sealer) error {
 	if p.writes.Response != nil {
 		response := platform.KeyedResponse{Key: *p.Needs.Key, Response: *p.writes.Response}
@@ -269,7 +273,7 @@ func (r *rows) none() bool {
 	return len(r.inserts)+len(r.moves)+len(r.events)+len(r.responses) == 0
 }
 
-// queue queues a statement for each kind of row.
+// queue queues one SQL statement for each kind of row that the group commit writes.
 func (r *rows) queue(t *pg.Tx, sealer pg.Sealer) error {
 	if len(r.inserts) > 0 {
 		if err := deposits.InsertDeposits(t, sealer, r.inserts); err != nil {

@@ -6,7 +6,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// pending is a change on its way through a group.
+// pending is a change of a group commit, with its rows, writes and result.
 type pending struct {
 	ports.Change
 	ctx context.Context
@@ -18,14 +18,14 @@ type pending struct {
 	state state
 }
 
-// state is the progress of a change in its group.
+// state is the progress of a change in its group commit.
 type state int
 
 const (
 	undecided state = iota
-	decided         // writes is set
-	ended           // err is the result
-	deferred        // to be applied alone, after the group
+	decided         // The change of a group commit has been decided: its writes are set.
+	ended           // The change of a group commit is finished: err is its result.
+	deferred        // The change is to be applied alone, after the group commit.
 )
 
 func (p *pending) missesRow() bool {

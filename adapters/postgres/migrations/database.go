@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// migrator applies the migrations of files.
+// migrator applies the migrations in files to the database.
 type migrator struct {
 	patience
 	files       fs.FS
@@ -16,7 +16,7 @@ type migrator struct {
 	waits       func(error)
 }
 
-// querier is a connection or a pool.
+// querier is a connection or a pool on which a query for one row can be run.
 type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
@@ -28,10 +28,10 @@ func firstOf(a, b error) error {
 	return b
 }
 
-// patience bounds the wait for locks. While ALTER TABLE waits for a lock, every request that needs the table waits
-// behind it. So a migration waits for moments only, and lets requests pass between two tries.
+// patience bounds how long a migration waits for locks. While ALTER TABLE waits for a lock, every request that
+// needs the table waits behind it. So a migration waits only for moments, and requests can run between two tries.
 type patience struct {
-	lockTimeout time.Duration // of a statement
-	pause       time.Duration // between two tries
+	lockTimeout time.Duration // The longest wait of one statement of a migration for a lock.
+	pause       time.Duration // The pause between two tries of a migration that did not get a lock.
 	giveUpAfter time.Duration
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrUnfit says that a database cannot hold the schema. Nothing was migrated.
+// ErrUnfit is the error for a database that cannot hold the service's schema. Nothing was migrated.
 var ErrUnfit = errors.New("migrations: the service cannot work in this database")
 
-// Fits checks the properties that a database keeps from its creation: the encoding UTF-8, and a server with ICU, whose
-// collations searches and sorted lists use.
+// Fits checks the properties that a database keeps from its creation: the encoding UTF-8, and a server with ICU,
+// whose collations searches and sorted lists use.
 //
 // Returns an error that wraps ErrUnfit and names what to create instead.
 func Fits(ctx context.Context, conn querier) error {

@@ -1,5 +1,6 @@
-// Package migrations holds the schema. Only `admin migrate up`, the sandbox and the tests migrate a database; http and
-// dispatcher wait until the schema is new enough (operations.md, "Processes").
+// Package migrations holds the migrations of the database schema and applies them. Only `admin migrate up`, the
+// sandbox and the tests migrate a database; http and dispatcher wait for a schema that is new enough
+// (operations.md, "Processes").
 package migrations
 
 import (
@@ -13,19 +14,20 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// Status tells whether a migration is applied.
+// Status is a migration with whether it is applied to the database.
 type Status struct {
 	Version int64
 	Name    string
 	Applied bool
 }
 
-// Up migrates the schema to the newest version. Any number of processes may call Up at the same time: a session lock
-// lets the first migrate, and the others then find no migration left. waits is called before each pause for a lock that
-// another session holds; nil: not called.
+// Up migrates the database schema to the newest version. Any number of processes may call Up at the same time: a
+// session lock lets the first migrate, and the others then find no migration left. waits is called before each
+// pause for a lock that another session holds; nil means no call.
 //
-// Returns the version of the schema, which is above Newest if a newer binary has migrated. Returns ErrUnfit, before any
-// migration runs, where the database lacks UTF-8 or ICU, and ErrLocked where another session keeps a table locked.
+// Returns the version of the schema, which is above Newest if a newer binary has migrated. Returns ErrUnfit, before
+// any migration runs, where the database lacks UTF-8 or ICU, and ErrLocked where another session keeps a table
+// locked.
 func Up(ctx context.Context, databaseURL string, waits func(error)) (version int64, err error) {
 	if waits == nil {
 		waits = func(error) {}
@@ -41,7 +43,7 @@ func Up(ctx context.Context, databaseURL string, waits func(error)) (version int
 	return version, err
 }
 
-// List returns all migrations, with their status.
+// List returns all migrations of this binary, each with whether it is applied to the database.
 func List(ctx context.Context, databaseURL string) ([]Status, error) {
 	var out []Status
 	err := with(databaseURL, func(p *goose.Provider) error {
@@ -54,17 +56,17 @@ func List(ctx context.Context, databaseURL string) ([]Status, error) {
 	return out, err
 }
 
-// Newest is the newest version in this binary.
+// Newest returns the newest schema version in this binary.
 func Newest() int64 {
 	all := versions(files)
 	return all[len(all)-1].number
 }
 
-// ErrRefused says that the role of a connection lacks rights on the schema.
+// ErrRefused is the error for a database role that lacks rights on the schema.
 var ErrRefused = errors.New("migrations: the role may not read the version of the schema: permission denied")
 
-// Version reads the newest applied version from the database; 0 for a database without a schema. Postgres finds no
-// table in a schema that the role may not use.
+// Version returns the newest migration that is applied to the database; 0 for a database without a schema. Postgres
+// finds no table in a schema that the role may not use.
 //
 // Returns ErrRefused for missing rights.
 func Version(ctx context.Context, conn querier) (v int64, err error) {

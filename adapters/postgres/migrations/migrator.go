@@ -17,7 +17,8 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
-// ErrLocked says that other sessions kept a table locked. The schema has the version of the last migration that ended.
+// ErrLocked is the error of a migration that other sessions blocked by a lock on a table. The schema has the
+// version of the last migration that ended.
 var ErrLocked = errors.New(
 	"migrations: another session keeps a lock that the migration needs; find it in pg_stat_activity (a long transaction, " +
 		"or a query that runs for minutes), end it, and run the migration again")
@@ -25,14 +26,15 @@ var ErrLocked = errors.New(
 // lockNotAvailable is the SQLSTATE of a statement that lock_timeout has cancelled.
 const lockNotAvailable = "55P03"
 
-// cancelPatience is the time in which the server may end a cancelled statement, before the connection is closed.
+// cancelPatience is the time within which the server may end a cancelled statement before the connection is closed.
 const cancelPatience = 5 * time.Second
 
 var defaultPatience = patience{lockTimeout: 500 * time.Millisecond, pause: 2 * time.Second,
 	giveUpAfter: 10 * time.Minute}
 
-// up applies all migrations, with a bound on locks for those that run in a transaction. The statements of the others,
-// such as CREATE INDEX CONCURRENTLY, wait for old transactions by design, and nobody waits behind them.
+// up applies all migrations. The wait for locks is bounded for migrations that run in a transaction. The statements
+// of the others, such as CREATE INDEX CONCURRENTLY, wait for old transactions by design, and no request waits
+// behind them.
 func (m migrator) up(ctx context.Context) error {
 	if err := m.fits(ctx); err != nil {
 		return err
@@ -50,7 +52,8 @@ func (m migrator) up(ctx context.Context) error {
 }
 
 func (m migrator) upTo(ctx context.Context, number int64, lockTimeout time.Duration) error {
-	var end time.Time // set by the first refusal
+	// The time at which the migration gives up waiting for a lock; set when a lock is first refused.
+	var end time.Time
 	for {
 		err := m.with(lockTimeout, func(p *goose.Provider) error {
 			_, err := p.UpTo(ctx, number)
@@ -77,8 +80,8 @@ func (m migrator) upTo(ctx context.Context, number int64, lockTimeout time.Durat
 	}
 }
 
-// with opens a provider whose statements wait for a lock no longer than lockTimeout; 0: without end. Other limits that
-// the role may have do not count: a migration may take hours.
+// with runs fn with a goose provider whose statements wait for a lock no longer than lockTimeout; 0 means without
+// limit. The role's own time limits for statements are switched off, since a migration may take hours.
 func (m migrator) with(lockTimeout time.Duration, fn func(*goose.Provider) error) (err error) {
 	config, err := pgx.ParseConfig(m.databaseURL)
 	if err != nil {
@@ -86,7 +89,8 @@ func (m migrator) with(lockTimeout time.Duration, fn func(*goose.Provider) error
 	}
 	config.RuntimeParams["lock_timeout"] = strconv.FormatInt(lockTimeout.Milliseconds(), 10)
 	config.RuntimeParams["statement_timeout"] = "0"
-	// An interrupted CREATE INDEX CONCURRENTLY would run on in the server, and the next run wait for it.
+	// Without a cancel request, an interrupted CREATE INDEX CONCURRENTLY would run on in the server, and the next run
+	// would wait for it.
 	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelPatience}
 	}
@@ -103,14 +107,14 @@ func (m migrator) with(lockTimeout time.Duration, fn func(*goose.Provider) error
 	return fn(provider)
 }
 
-// version is a migration file.
+// version is a migration file with the schema version that it leads to.
 type version struct {
 	number     int64
 	name       string
-	concurrent bool // runs outside a transaction
+	concurrent bool // Whether the migration runs outside a transaction (true) or inside one (false).
 }
 
-// versions lists the migrations in their order, which is the order of their file names.
+// versions returns the migrations in their order, which is the order of their file names.
 func versions(files fs.FS) (all []version) {
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil || len(names) == 0 {
@@ -129,7 +133,8 @@ func versions(files fs.FS) (all []version) {
 	return all
 }
 
-// steps keeps the last version of each run of versions of the same kind.
+// steps returns the last version of each uninterrupted row of migrations of the same kind: with or without a
+// transaction.
 func steps(all []version) (last []version) {
 	for i, v := range all {
 		if i > 0 && v.concurrent == all[i-1].concurrent {

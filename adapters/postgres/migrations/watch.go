@@ -8,28 +8,31 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Progress is how far a migration is.
+// Progress is how far a running migration of the database is.
 type Progress struct {
-	Applied, Total int    // migrations of this binary
-	Current        string // file of the first migration that is not applied; "" if all are
-	Index          string // the index that is being built; "" for none
-	Done, Blocks   int64  // of the table under Index, in blocks
+	// How many of this binary's migrations are applied to the database, and how many there are.
+	Applied, Total int
+	Current        string // The file of the first migration that is not applied to the database; "" if all are.
+	Index          string // The index that the running migration is building; "" if none.
+	Done, Blocks   int64  // How much of the table has been read for the index that is being built, in blocks.
 }
 
 // Watch reports the progress of migrations that run on other connections, at once and then at each tick, until ctx
-// ends. Watching is a help: a database that does not answer is asked again at the next tick.
+// ends. If the database does not answer, the query is repeated at the next tick.
 func Watch(ctx context.Context, databaseURL string, every time.Duration, report func(Progress)) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	var conn *pgx.Conn
 	defer func() {
 		if conn != nil {
-			_ = conn.Close(context.WithoutCancel(ctx)) // nothing depends on it
+			// The error is ignored, since nothing depends on the connection that watches a migration.
+			_ = conn.Close(context.WithoutCancel(ctx))
 		}
 	}()
 	for {
 		if conn == nil || conn.IsClosed() {
-			conn, _ = pgx.Connect(ctx, databaseURL) // nil after an error
+			// If connecting fails, the connection is nil, and the next tick connects again.
+			conn, _ = pgx.Connect(ctx, databaseURL)
 		}
 		if conn != nil {
 			if p, err := progress(ctx, conn); err == nil {
@@ -62,7 +65,7 @@ func progress(ctx context.Context, conn *pgx.Conn) (p Progress, err error) {
 		`SELECT coalesce(i.relname, ''), p.blocks_done, p.blocks_total FROM pg_stat_progress_create_index p
 		LEFT JOIN pg_class i ON i.oid = p.index_relid WHERE p.datname = current_database() LIMIT 1`).Scan(&p.Index, &p.Done,
 		&p.Blocks)
-	if errors.Is(err, pgx.ErrNoRows) { // no index is being built
+	if errors.Is(err, pgx.ErrNoRows) { // Postgres returns no row while no index is being built.
 		err = nil
 	}
 	return p, err

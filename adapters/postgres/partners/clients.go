@@ -19,7 +19,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Insert implements partnerports.Clients.
 func (r Clients) Insert(ctx context.Context, c tenant.Client) error {
 	return queries.InsertClient(ctx, pg.In(ctx).Deferred(), sqlc.InsertClientParams{
 		ID: c.ID, AccountID: c.AccountID, PartnerID: c.PartnerID, Email: c.Email, FirstName: c.FirstName,
@@ -28,7 +27,6 @@ func (r Clients) Insert(ctx context.Context, c tenant.Client) error {
 	})
 }
 
-// OfAccount implements partnerports.Clients.
 func (r Clients) OfAccount(ctx context.Context, accountID, clientID id.ID) (tenant.Client, error) {
 	var client tenant.Client
 	var err error = tenant.ErrNotFound
@@ -44,7 +42,6 @@ func (r Clients) OfAccount(ctx context.Context, accountID, clientID id.ID) (tena
 	return client, err
 }
 
-// Lock implements partnerports.Clients.
 func (r Clients) Lock(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
 	row, err := queries.LockClient(ctx, pg.In(ctx), clientID)
 	if err != nil {
@@ -54,7 +51,7 @@ func (r Clients) Lock(ctx context.Context, partnerID, clientID id.ID) (tenant.Cl
 	if partnerID.IsZero() || c.PartnerID == partnerID {
 		return c, nil
 	}
-	if c.PartnerID.IsZero() { // from a checkout before checkouts noted the partner
+	if c.PartnerID.IsZero() { // The client is from an old checkout, which did not store the partner.
 		if made, err := queries.MadeDepositFor(ctx, pg.In(ctx), clientID, partnerID); err != nil || made {
 			return c, err
 		}
@@ -62,7 +59,6 @@ func (r Clients) Lock(ctx context.Context, partnerID, clientID id.ID) (tenant.Cl
 	return tenant.Client{}, tenant.ErrNotFound
 }
 
-// Update implements partnerports.Clients.
 func (r Clients) Update(ctx context.Context, c tenant.Client) error {
 	return queries.UpdateClient(ctx, pg.In(ctx).Deferred(), sqlc.UpdateClientParams{
 		ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone, Locale: c.Locale,
@@ -70,7 +66,6 @@ func (r Clients) Update(ctx context.Context, c tenant.Client) error {
 	})
 }
 
-// Erase implements partnerports.Clients.
 func (r Clients) Erase(ctx context.Context, c tenant.Client, at time.Time) error {
 	plain, err := json.Marshal(tenant.Address{Email: c.Email, Locale: c.Locale})
 	if err != nil {
@@ -94,13 +89,11 @@ func (r Clients) Erase(ctx context.Context, c tenant.Client, at time.Time) error
 	return queries.EraseClient(ctx, pg.In(ctx).Deferred(), at, c.ID)
 }
 
-// Client implements partnerports.Clients.
 func (r Clients) Client(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
 	row, err := queries.ClientOfPartner(ctx, r.DB, clientID, partnerID)
 	return toClient(row), pg.OrNotFound(err, tenant.ErrNotFound)
 }
 
-// Clients implements partnerports.Clients.
 func (r Clients) Clients(ctx context.Context, f partnerports.ClientFilter,
 	page ports.Page) (ports.List[tenant.Client], error) {
 	l := clientList(f)
@@ -118,7 +111,8 @@ func (r Clients) Clients(ctx context.Context, f partnerports.ClientFilter,
 	}, func(c tenant.Client) ports.Cursor { return ports.Cursor{At: c.CreatedAt, ID: c.ID} })
 }
 
-// clientList says how the list of f is read: each filter has an index, which begins with the partner.
+// clientList describes how the filtered list of clients is read. Each filter has an index, which begins with the
+// partner.
 func clientList(f partnerports.ClientFilter) *lists.List {
 	l := &lists.List{Table: "clients", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("erased_at IS NULL AND partner_id = ?", f.PartnerID)
@@ -131,20 +125,18 @@ func clientList(f partnerports.ClientFilter) *lists.List {
 	case !f.AccountID.IsZero():
 		l.Where("account_id = ?", f.AccountID)
 	}
-	// No EXISTS: Postgres may answer that by a hash of all links.
+	// The link is read by a subquery, since for EXISTS Postgres may hash all links.
 	l.Filter(
 		`(SELECT true FROM account_links n WHERE n.account_id = clients.account_id AND n.revoked_at IS NULL
 			AND n.partner_id = clients.partner_id LIMIT 1)`)
 	return l
 }
 
-// ClientChangedAt implements partnerports.Clients.
 func (r Clients) ClientChangedAt(ctx context.Context, clientID id.ID) (time.Time, error) {
 	at, err := queries.ClientChanged(ctx, r.DB, clientID)
 	return at, pg.OrNotFound(err, tenant.ErrNotFound)
 }
 
-// SealedAddress implements partnerports.SealedAddresses.
 func (s Addresses) SealedAddress(ctx context.Context, depositID id.ID) (a tenant.Address, err error) {
 	row, err := queries.SealedAddress(ctx, s.DB, depositID)
 	if err != nil {
@@ -157,7 +149,6 @@ func (s Addresses) SealedAddress(ctx context.Context, depositID id.ID) (a tenant
 	return a, json.Unmarshal([]byte(plain.Reveal()), &a)
 }
 
-// CheckSealedAddresses implements partnerports.SealedAddresses.
 func (s Addresses) CheckSealedAddresses(ctx context.Context, limit int, pause time.Duration) (int, error) {
 	row, err := queries.CheckSealedAddresses(ctx, s.DB, limit, pause)
 	return int(row.Checked), err
@@ -172,13 +163,11 @@ func toClient(row sqlc.Client) tenant.Client {
 	}
 }
 
-// ClientByID implements partnerports.Clients.
 func (r Clients) ClientByID(ctx context.Context, clientID id.ID) (tenant.Client, error) {
 	row, err := queries.ClientByID(ctx, r.DB, clientID)
 	return toKnownClient(row), pg.OrNotFound(err, tenant.ErrNotFound)
 }
 
-// ClientsByEmail implements partnerports.Clients.
 func (r Clients) ClientsByEmail(ctx context.Context, email string, limit int) ([]tenant.Client, error) {
 	rows, err := queries.ClientsByEmail(ctx, r.DB, email, limit)
 	return pg.Each(rows, func(row sqlc.ClientsByEmailRow) tenant.Client {
@@ -186,7 +175,7 @@ func (r Clients) ClientsByEmail(ctx context.Context, email string, limit int) ([
 	}), err
 }
 
-// toKnownClient gives a client as support sees it, without ChangedAt.
+// toKnownClient returns a client as support staff see it, without ChangedAt.
 func toKnownClient(row sqlc.ClientByIDRow) tenant.Client {
 	return toClient(sqlc.Client{
 		ID: row.ID, AccountID: row.AccountID, PartnerID: row.PartnerID, Email: row.Email, FirstName: row.FirstName,

@@ -11,35 +11,38 @@ import (
 )
 
 const (
-	// maxKeys bounds the keys in the cache.
+	// maxKeys is the most API keys in the cache.
 	maxKeys = 10_000
-	// renewals is how often the keys in use are read again within the time that a key is kept.
+	// renewals is how often API keys in use are read again from the database within the time that the cache keeps a
+	// key.
 	renewals = 3
-	// renewBatch bounds the keys of a query.
+	// renewBatch is the most API keys that one query reads.
 	renewBatch   = 1000
 	renewTimeout = 2 * time.Second
 )
 
-// keyCache keeps the partners of recently used keys, up to maxKeys. Keys in use are read again together, before they
-// are too old: a query for all of them costs less than a query for each, and no request waits for it. A timer runs only
-// while keys are in use.
+// keyCache keeps recently used API keys with their partners, up to maxKeys. Keys in use are read again together,
+// before their entries expire: one query for all of them costs less than a query for each, and no request waits for
+// it. A timer runs only while keys are in use.
 type keyCache struct {
 	keep   time.Duration
 	read   readKeys
 	mu     sync.RWMutex
 	cached map[partner.KeyHash]*cachedKey
-	timer  *time.Timer // nil: no key was used since keys were read again
+	timer  *time.Timer // The timer that reads API keys in use again; nil if no key was used since the last reading.
 	closed bool
-	timers sync.WaitGroup // that run or will run
+	timers sync.WaitGroup // Counts the timers for reading API keys again that run or are scheduled.
 }
 
 type cachedKey struct {
 	partner.Caller
 	readAt time.Time
-	used   atomic.Bool // since keys were read again
+	// Whether the API key was used since the keys in use were last read again (true) or not (false).
+	used atomic.Bool
 }
 
-// readKeys reads API keys by their hashes, revoked ones too, with their partners. Unknown keys are left out.
+// readKeys reads API keys with their partners by the hashes of the keys, including revoked keys. Unknown keys are
+// missing in the result.
 type readKeys func(context.Context, []partner.KeyHash) (map[partner.KeyHash]partner.Caller, error)
 
 func newKeyCache(keep time.Duration, read readKeys) *keyCache {
@@ -59,7 +62,7 @@ func (c *keyCache) get(hash partner.KeyHash, now time.Time) (partner.Caller, boo
 	return k.Caller, true
 }
 
-// seen also counts entries that are too old for get.
+// seen reports whether an API key is in the cache, even if its entry has expired; otherwise false.
 func (c *keyCache) seen(hash partner.KeyHash) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -76,7 +79,8 @@ func (c *keyCache) put(hash partner.KeyHash, caller partner.Caller, readAt time.
 	c.cached[hash] = &cachedKey{Caller: caller, readAt: readAt}
 }
 
-// evict removes expired entries, or all entries when none has expired: a missing entry costs a query.
+// evict removes expired entries from the cache of API keys, or all entries if none has expired. A missing entry
+// costs a query.
 func (c *keyCache) evict(now time.Time) {
 	for hash, k := range c.cached {
 		if now.Sub(k.readAt) >= c.keep {
@@ -101,8 +105,8 @@ func (c *keyCache) renewSoon() {
 	})
 }
 
-// renew reads the keys again that were used since the last time. A key that is gone is removed. After an error, the
-// keys grow too old, and requests read them.
+// renew reads those API keys again that were used since the last time. A key that no longer exists is removed from
+// the cache. After an error the entries expire, and requests read the keys again.
 func (c *keyCache) renew() {
 	ctx, cancel := context.WithTimeout(context.Background(), renewTimeout)
 	defer cancel()
@@ -128,7 +132,8 @@ func (c *keyCache) takeUsed() (used []partner.KeyHash) {
 	return used
 }
 
-// replace takes over what was read of hashes, except where the cache has something newer or nothing any more.
+// replace puts API keys that were read into the cache, except where the cache has a newer entry or no entry any
+// more.
 func (c *keyCache) replace(hashes []partner.KeyHash, found map[partner.KeyHash]partner.Caller, readAt time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,7 +151,7 @@ func (c *keyCache) replace(hashes []partner.KeyHash, found map[partner.KeyHash]p
 	}
 }
 
-// close ends the timer, and returns when a query that runs has ended.
+// close stops the timer that reads keys again, and waits until a running query has ended.
 func (c *keyCache) close() {
 	c.mu.Lock()
 	c.closed = true

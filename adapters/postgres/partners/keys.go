@@ -14,8 +14,9 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// KeyByHash implements partnerports.Keys. The cache keeps a found key for Options.KeysKeptFor, counted from
-// before the query. The cache never keeps an unknown key, so that a new key works at once.
+// KeyByHash returns an API key and its partner by the key's hash. The cache keeps a found key for
+// Options.KeysKeptFor, counted from before the query. It never keeps that a key is unknown, so that a new key works
+// at once.
 func (r Keys) KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.APIKey, partner.Partner, error) {
 	readAt := time.Now()
 	if cached, ok := r.cache.get(hash, readAt); ok {
@@ -33,7 +34,8 @@ func (r Keys) KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.APIK
 	return found.Key, found.Partner, nil
 }
 
-// readingKeys reads keys and their partners from a database. Unknown keys are left out.
+// readingKeys returns a function that reads API keys with their partners from the database. Unknown keys are
+// missing in its result.
 func readingKeys(db pg.DB) readKeys {
 	return func(ctx context.Context, hashes []partner.KeyHash) (map[partner.KeyHash]partner.Caller, error) {
 		wanted := make([][]byte, len(hashes))
@@ -59,7 +61,6 @@ func toCaller(row sqlc.KeysByHashRow) partner.Caller {
 	}
 }
 
-// Keys implements partnerports.Keys.
 func (r Keys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[partner.APIKey], error) {
 	l := &lists.List{Table: "api_keys", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("partner_id = ?", partnerID)
@@ -74,8 +75,7 @@ func (r Keys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports
 	}, func(k partner.APIKey) ports.Cursor { return ports.Cursor{At: k.CreatedAt, ID: k.ID} })
 }
 
-// KeySeen implements partnerports.Keys.
 func (r Keys) KeySeen(hash partner.KeyHash) bool { return r.cache.seen(hash) }
 
-// RecordKeyUse implements partnerports.Keys: the use of a key is written at most once a minute, in the background.
+// RecordKeyUse records that an API key was used. The time is written at most once a minute, in the background.
 func (r Keys) RecordKeyUse(_ context.Context, keyID id.ID, at time.Time) { r.uses.add(keyID, at) }

@@ -11,17 +11,19 @@ import (
 )
 
 const (
-	keyUsePrecision = time.Minute // last_used_at moves once in this time, at most
-	keyUseDelay     = time.Second // uses of this long are written together
-	maxKeyUses      = 10_000      // uses that may wait; further uses are dropped, as the port allows
-	keyUseTimeout   = 2 * time.Second
+	keyUsePrecision = time.Minute // The least time between two writes of the last-used time of an API key.
+	keyUseDelay     = time.Second // The time in which uses of API keys are collected, to be written together.
+	// The most uses of API keys that wait to be written. Further uses are dropped, as the port allows.
+	maxKeyUses    = 10_000
+	keyUseTimeout = 2 * time.Second
 )
 
-// keyUses collects last-used times of API keys and writes them together. A timer runs only while a time waits.
+// keyUses collects last-used times of API keys and writes them together. A timer runs only while a time waits to be
+// written.
 type keyUses struct {
 	write    func(context.Context, map[id.ID]time.Time)
 	mu       sync.Mutex
-	recorded map[id.ID]time.Time // the last use of a key that was written or waits
+	recorded map[id.ID]time.Time // For each API key, its last use that was written or waits to be written.
 	waiting  map[id.ID]time.Time
 	timer    *time.Timer
 	writing  sync.WaitGroup
@@ -61,7 +63,7 @@ func (t *keyUses) flush(ctx context.Context) {
 	}
 }
 
-// close writes the uses that wait, and returns when a running write has ended.
+// close writes the uses of API keys that wait, and waits until a running write has ended.
 func (t *keyUses) close(ctx context.Context) {
 	t.mu.Lock()
 	t.closed = true
@@ -73,7 +75,7 @@ func (t *keyUses) close(ctx context.Context) {
 	t.writing.Wait()
 }
 
-// writingKeyUses writes uses to a database.
+// writingKeyUses returns a function that writes last-used times of API keys to the database.
 func writingKeyUses(db pg.DB) func(context.Context, map[id.ID]time.Time) {
 	return func(ctx context.Context, used map[id.ID]time.Time) {
 		ctx, cancel := context.WithTimeout(ctx, keyUseTimeout)
@@ -82,6 +84,7 @@ func writingKeyUses(db pg.DB) func(context.Context, map[id.ID]time.Time) {
 		for keyID, at := range used {
 			ids, times = append(ids, keyID), append(times, at)
 		}
-		_ = sqlc.New().RecordKeyUses(ctx, db, ids, times) // the record of a use may be lost (partnerports.Keys)
+		// The error is ignored: a recorded use of an API key may be lost (partnerports.Keys).
+		_ = sqlc.New().RecordKeyUses(ctx, db, ids, times)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Insert implements partnerports.Partners. The statement runs at once, so that a taken slug is reported here.
+// Insert inserts a partner. The statement runs at once, so that Insert itself returns the error of a taken slug.
 func (r Partners) Insert(ctx context.Context, p partner.Partner, connectSecret secret.Text) error {
 	sealed, err := r.sealConnect(p.ID, connectSecret)
 	if err != nil {
@@ -30,13 +30,13 @@ func (r Partners) sealConnect(partnerID id.ID, connectSecret secret.Text) ([]byt
 	return r.Sealer.Seal(connectSecret, pg.ConnectAAD(partnerID))
 }
 
-// ForUpdate implements partnerports.Partners. The lock lets rows that refer to the partner be added meanwhile.
+// ForUpdate returns a partner and locks its row. While the lock is held, rows that refer to the partner can still
+// be added.
 func (r Partners) ForUpdate(ctx context.Context, slug string) (partner.Partner, error) {
 	row, err := queries.PartnerForUpdate(ctx, pg.In(ctx), slug)
 	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
 }
 
-// Update implements partnerports.Partners.
 func (r Partners) Update(ctx context.Context, p partner.Partner) error {
 	return pg.Changed(partner.ErrNotFound)(queries.UpdatePartner(ctx, pg.In(ctx), sqlc.UpdatePartnerParams{
 		Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: pg.OrEmpty(p.ReturnOrigins), ID: p.ID,
@@ -55,7 +55,8 @@ func (r Partners) SetRateLimit(ctx context.Context, partnerID id.ID, perMinute i
 	return pg.Changed(partner.ErrNotFound)(queries.SetRateLimit(ctx, pg.In(ctx), perMinute, partnerID))
 }
 
-// InsertKey implements partnerports.Keys. The lock on the partner's row makes the limit hold under concurrent inserts.
+// InsertKey inserts an API key. The lock on the partner's row keeps the limit of keys also under concurrent
+// inserts.
 func (r Keys) InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyHash) error {
 	if err := queries.LockPartner(ctx, pg.In(ctx).Deferred(), k.PartnerID); err != nil {
 		return err
@@ -67,7 +68,6 @@ func (r Keys) InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyH
 	}))
 }
 
-// KeyForUpdate implements partnerports.Keys.
 func (r Keys) KeyForUpdate(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error) {
 	row, err := queries.KeyForUpdate(ctx, pg.In(ctx), keyID)
 	found := toCaller(sqlc.KeysByHashRow(row))
@@ -79,25 +79,21 @@ func (r Keys) RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner
 	return partner.APIKey(row), pg.OrNotFound(err, partner.ErrAPIKeyNotFound)
 }
 
-// PartnerBySlug implements partnerports.Partners.
 func (r Partners) PartnerBySlug(ctx context.Context, slug string) (partner.Partner, error) {
 	row, err := queries.PartnerBySlug(ctx, r.DB, slug)
 	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
 }
 
-// PartnerByID implements partnerports.Partners.
 func (r Partners) PartnerByID(ctx context.Context, partnerID id.ID) (partner.Partner, error) {
 	row, err := queries.PartnerByID(ctx, r.DB, partnerID)
 	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
 }
 
-// Partners implements partnerports.Partners.
 func (r Partners) Partners(ctx context.Context) ([]partner.Partner, error) {
 	rows, err := queries.Partners(ctx, r.DB)
 	return pg.Each(rows, toPartner), err
 }
 
-// ConnectSecret implements partnerports.Partners.
 func (r Partners) ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error) {
 	sealed, err := queries.ConnectSecret(ctx, r.DB, partnerID)
 	if err != nil || sealed == nil {

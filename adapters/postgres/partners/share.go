@@ -13,8 +13,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ShareClients share-locks clients, so that nobody erases them before the transaction ends. An erased client is not
-// found.
+// ShareClients locks clients in share mode, so that they cannot be erased before the transaction ends, and calls
+// found for each. It does not call found for an erased client.
 func ShareClients(t *pg.Tx, clients []ports.AccountClient, locking sets.Locking, found func(tenant.Client)) {
 	t.Rows(`SELECT id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at
 		FROM clients WHERE id = ANY ($1) AND erased_at IS NULL FOR SHARE`+string(locking),
@@ -30,9 +30,9 @@ func ShareClients(t *pg.Tx, clients []ports.AccountClient, locking sets.Locking,
 		})
 }
 
-// HoldClients keeps clients from being erased before the transaction ends. If a client has been erased since the
-// transaction read it, the transaction fails with pg.ErrClientErased, and runs again: what it is about to write holds
-// personal data. The share lock of keys passes a change of the client's details.
+// HoldClients locks clients so that they cannot be erased before the transaction ends. If a client has been erased
+// since the transaction read it, the transaction fails with pg.ErrClientErased and runs again, since what it is
+// about to write contains personal data. The lock permits changes of the client's details.
 func HoldClients(t *pg.Tx, ids []id.ID) {
 	slices.SortFunc(ids, func(a, b id.ID) int { return bytes.Compare(a[:], b[:]) })
 	ids = slices.Compact(ids)

@@ -1,4 +1,5 @@
-// Package partners holds the tables of partners: partners, API keys, and clients with the addresses of erased ones.
+// Package partners reads and writes the Postgres tables of partners: partners, API keys, and clients, with the
+// encrypted addresses of erased clients.
 package partners
 
 import (
@@ -12,7 +13,7 @@ import (
 
 var queries = sqlc.New()
 
-// Tables implement the ports of partners.
+// Tables holds the stores of all tables of partners.
 type Tables struct {
 	Partners  Partners
 	Keys      Keys
@@ -20,7 +21,7 @@ type Tables struct {
 	Addresses Addresses
 }
 
-// Types of Tables, each for its port.
+// Stores of the tables of partners, each of which implements the port of its name.
 type (
 	Partners struct{ pg.Base }
 	Keys     struct {
@@ -39,14 +40,14 @@ var (
 	_ partnerports.SealedAddresses = Addresses{}
 )
 
-// New makes the tables. A key that was read stays in a cache for keysKeptFor. Call Keys.Close before the database is
-// closed.
+// New makes the stores of the tables of partners. An API key that was read stays in a cache for keysKeptFor. Call
+// Keys.Close before the database is closed.
 func New(b pg.Base, keysKeptFor time.Duration) Tables {
 	keys := Keys{Base: b, cache: newKeyCache(keysKeptFor, readingKeys(b.DB)), uses: newKeyUses(writingKeyUses(b.DB))}
 	return Tables{Partners{b}, keys, Clients{b}, Addresses{b}}
 }
 
-// Close writes the last-used times of API keys that wait, and ends the reading of keys in use.
+// Close writes the last-used times of API keys that still wait, and stops the renewal of keys in the cache.
 func (r Keys) Close(ctx context.Context) {
 	r.cache.close()
 	r.uses.close(ctx)

@@ -16,7 +16,6 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Lock implements paymentports.Collections.
 func (r Collections) Lock(ctx context.Context, paymentID id.ID) (deposit.Debt, error) {
 	row, err := queries.LockDebt(ctx, pg.In(ctx), paymentID)
 	return toDebt(row), pg.OrNotFound(err, deposit.ErrNoCollection)
@@ -24,7 +23,8 @@ func (r Collections) Lock(ctx context.Context, paymentID id.ID) (deposit.Debt, e
 
 func toDebt(row sqlc.Collection) deposit.Debt { return deposit.Debt(row) }
 
-// Save implements paymentports.Collections. The key of collection_steps refuses a second step of a number.
+// Save stores a collection and its steps. The primary key of collection_steps refuses a second step with the same
+// number.
 func (r Collections) Save(ctx context.Context, d deposit.Debt, steps ...deposit.CollectionTransition) error {
 	err := queries.SaveDebt(ctx, pg.In(ctx).Deferred(), sqlc.SaveDebtParams{
 		PaymentID: d.PaymentID, State: d.State, Transitions: d.Transitions, Attempt: d.Attempt, Answered: d.Answered,
@@ -40,8 +40,9 @@ func (r Collections) Save(ctx context.Context, d deposit.Debt, steps ...deposit.
 	return err
 }
 
-// cancelBy is the author of an end, as stored. During a rolling deployment an older dispatcher may record the end. It
-// knows the clock by the former text alone: with the present one it would record "cancelled" in place of "expired".
+// cancelBy returns the author of a collection's end, as it is stored. During a rolling deployment an older
+// dispatcher may read it, which recognises the clock only by its former text: with the present text it would record
+// "cancelled" instead of "expired".
 func cancelBy(a actor.Actor) string {
 	if a == actor.Clock {
 		return actor.FormerClock
@@ -49,20 +50,18 @@ func cancelBy(a actor.Actor) string {
 	return a.String()
 }
 
-// Debts implements paymentports.Collections.
 func (r Collections) Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]deposit.Debt, error) {
 	found := map[id.ID]deposit.Debt{}
 	if len(depositIDs) == 0 {
 		return found, nil
 	}
 	all, err := queries.DebtsOf(ctx, r.DB, depositIDs)
-	for _, d := range all { // the newest is the last
+	for _, d := range all { // Collections come oldest first, so the newest of a deposit replaces its earlier ones.
 		found[d.DepositID] = toDebt(d)
 	}
 	return found, err
 }
 
-// ListCollections implements paymentports.Collections.
 func (r Collections) ListCollections(ctx context.Context, f paymentports.CollectionFilter) ([]deposit.Debt, error) {
 	if f.State == deposit.CollectionPaid {
 		paid, err := queries.PaidDebts(ctx, r.DB, f.Limit)
@@ -87,7 +86,6 @@ func (r Collections) ListCollections(ctx context.Context, f paymentports.Collect
 	return all[:min(len(all), f.Limit)], nil
 }
 
-// CollectionHistory implements paymentports.Collections.
 func (r Collections) CollectionHistory(ctx context.Context, paymentID id.ID) ([]deposit.CollectionTransition, error) {
 	rows, err := queries.CollectionHistory(ctx, r.DB, paymentID)
 	return pg.Each(rows, func(row sqlc.CollectionStep) deposit.CollectionTransition {
@@ -95,7 +93,8 @@ func (r Collections) CollectionHistory(ctx context.Context, paymentID id.ID) ([]
 	}), err
 }
 
-// Payment implements paymentports.Refunds. The lock of the payment serialises its refunds.
+// Payment returns a payment with its earlier refunds. It locks the payment, so that its refunds are made one after
+// the other.
 func (r Refunds) Payment(ctx context.Context,
 	paymentID id.ID) (p deposit.Payment, earlier []deposit.Refund, err error) {
 	row, err := queries.LockPayment(ctx, pg.In(ctx), paymentID)
@@ -108,12 +107,10 @@ func (r Refunds) Payment(ctx context.Context,
 
 func toRefund(row sqlc.Refund) deposit.Refund { return deposit.Refund(row) }
 
-// Insert implements paymentports.Refunds.
 func (r Refunds) Insert(ctx context.Context, f deposit.Refund) error {
 	return queries.InsertRefund(ctx, pg.In(ctx).Deferred(), sqlc.InsertRefundParams(f))
 }
 
-// Settle implements paymentports.Refunds.
 func (r Refunds) Settle(ctx context.Context, f deposit.Refund) (ok bool, err error) {
 	n, err := queries.SettleRefund(ctx, pg.In(ctx), sqlc.SettleRefundParams{
 		ID: f.ID, Status: f.Status, ProviderRef: f.ProviderRef, Failure: f.Failure,
@@ -122,25 +119,23 @@ func (r Refunds) Settle(ctx context.Context, f deposit.Refund) (ok bool, err err
 	return n == 1, err
 }
 
-// Refunds implements paymentports.Refunds.
 func (r Refunds) Refunds(ctx context.Context, depositID id.ID) ([]deposit.Refund, error) {
 	rows, err := queries.RefundsOfDeposit(ctx, r.DB, depositID)
 	return pg.Each(rows, toRefund), err
 }
 
-// RefundsToCheck implements paymentports.Refunds.
 func (r Refunds) RefundsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Refund, error) {
 	rows, err := queries.RefundsToCheck(ctx, r.DB, at.Add(checkPause), at, limit)
 	slices.SortFunc(rows, func(a, b sqlc.Refund) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return pg.Each(rows, toRefund), err
 }
 
-// Add implements paymentports.TenantNotices.
 func (r TenantNotices) Add(ctx context.Context, n paymentports.TenantNotice) error {
 	return queries.InsertTenantNotice(ctx, pg.In(ctx).Deferred(), sqlc.InsertTenantNoticeParams(n))
 }
 
-// Take implements paymentports.TenantNotices. A second dispatcher waits for the first at the DELETE, and finds no row.
+// Take removes a notice to a tenant and reports whether it was there. A second dispatcher waits for the first one
+// at the DELETE and then finds no row.
 func (r TenantNotices) Take(ctx context.Context, n paymentports.TenantNotice) (ok bool, err error) {
 	_, err = queries.TakeTenantNotice(ctx, pg.In(ctx), n.SubjectID, n.Kind)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -149,7 +144,6 @@ func (r TenantNotices) Take(ctx context.Context, n paymentports.TenantNotice) (o
 	return err == nil, err
 }
 
-// TenantNoticesDue implements paymentports.TenantNotices.
 func (r TenantNotices) TenantNoticesDue(ctx context.Context, limit int) ([]paymentports.TenantNotice, error) {
 	rows, err := queries.TenantNoticesDue(ctx, r.DB, limit)
 	return pg.Each(rows, func(row sqlc.TenantNotice) paymentports.TenantNotice {

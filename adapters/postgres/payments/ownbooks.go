@@ -11,7 +11,8 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// The records of each kind: key, payment, deposit, reference, amount and status. Each is followed by a condition.
+// ownRecords is the SQL that reads the service's own records of each kind: key, payment, deposit, reference, amount
+// and status. A condition follows each.
 var ownRecords = map[paymentports.BookKind]string{
 	paymentports.BookPayment: `SELECT p.id::text, p.id, p.deposit_id, p.provider_ref, p.amount_cents, p.status
 		FROM payments p WHERE `,
@@ -35,7 +36,6 @@ var (
 	}
 )
 
-// Named implements paymentports.OwnBooks.
 func (s Books) Named(ctx context.Context, kind paymentports.BookKind,
 	keys []string) (map[string]paymentports.OwnEntry, error) {
 	found, err := s.ownEntries(ctx, kind, ownNamed[kind], keys)
@@ -46,7 +46,6 @@ func (s Books) Named(ctx context.Context, kind paymentports.BookKind,
 	return out, err
 }
 
-// Between implements paymentports.OwnBooks.
 func (s Books) Between(ctx context.Context, kind paymentports.BookKind, from,
 	to time.Time) ([]paymentports.OwnEntry, error) {
 	return s.ownEntries(ctx, kind, ownBetween[kind], from, to)
@@ -66,22 +65,19 @@ func (s Books) ownEntries(ctx context.Context, kind paymentports.BookKind, condi
 	return found, pg.Translate(err)
 }
 
-// retryRun is the age from which a comparison that began and did not end is made again. The job has a round an hour, so
-// that the next round makes it.
+// retryRun is the age from which a comparison of the books that began and did not end is made again. The job runs
+// every hour, so its next run makes it.
 const retryRun = 30 * time.Minute
 
-// Begin implements paymentports.OwnBooks.
 func (s Books) Begin(ctx context.Context, now, since time.Time) (bool, error) {
 	n, err := queries.BeginReconciliation(ctx, s.DB, now, since, now.Add(-retryRun))
 	return n > 0, err
 }
 
-// End implements paymentports.OwnBooks.
 func (s Books) End(ctx context.Context, r paymentports.ReconciliationRun) error {
 	return queries.EndReconciliation(ctx, s.DB, r.EndedAt, r.Checked, r.Differences)
 }
 
-// Last implements paymentports.OwnBooks.
 func (s Books) Last(ctx context.Context) (paymentports.ReconciliationRun, error) {
 	row, err := queries.LastReconciliation(ctx, s.DB)
 	if errors.Is(err, pgx.ErrNoRows) {

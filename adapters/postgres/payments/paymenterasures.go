@@ -9,7 +9,6 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// ErasuresDue implements paymentports.PaymentErasures.
 func (r Erasures) ErasuresDue(ctx context.Context, now, next time.Time, limit int) (
 	due []paymentports.ForgottenClient, looked int, err error,
 ) {
@@ -22,7 +21,6 @@ func (r Erasures) ErasuresDue(ctx context.Context, now, next time.Time, limit in
 	return due, len(rows), err
 }
 
-// Forgotten implements paymentports.PaymentErasures.
 func (r Erasures) Forgotten(ctx context.Context, clientID id.ID) (bool, error) {
 	n, err := queries.DropErasure(ctx, pg.In(ctx), clientID)
 	return n > 0, err

@@ -14,14 +14,13 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Raise implements paymentports.PaymentQuestions, in a single statement.
+// Raise stores that the provider is to be queried about a payment, by a single statement.
 func (s Questions) Raise(ctx context.Context, n paymentports.Callback, questionID id.ID, now time.Time) error {
 	return queries.RaiseQuestion(ctx, s.DB, sqlc.RaiseQuestionParams{
 		ID: questionID, PaymentID: n.PaymentID, ProviderRef: n.ProviderRef, Dispute: n.Dispute, At: now,
 	})
 }
 
-// QuestionsDue implements paymentports.PaymentQuestions.
 func (s Questions) QuestionsDue(
 	ctx context.Context, now time.Time, waits []time.Duration, limit int,
 ) ([]paymentports.PaymentQuestion, error) {
@@ -31,13 +30,12 @@ func (s Questions) QuestionsDue(
 	}), err
 }
 
-// Answered implements paymentports.PaymentQuestions.
 func (s Questions) Answered(ctx context.Context, q paymentports.PaymentQuestion) error {
 	return queries.DropQuestion(ctx, s.DB, q.ID, q.Callbacks)
 }
 
-// Keep implements paymentports.Disputes. The payment's row is locked, so that two processes do not tell of the same
-// change.
+// Keep stores a dispute about a payment, and returns the dispute as it was before. The payment's row is locked, so
+// that two processes do not notify of the same change.
 func (r Disputes) Keep(ctx context.Context, d paymentports.Dispute, now time.Time) (
 	before *paymentports.KeptDispute, about paymentports.DisputeSubject, ok bool, err error,
 ) {
@@ -72,7 +70,6 @@ func (r Disputes) Keep(ctx context.Context, d paymentports.Dispute, now time.Tim
 	return before, about, true, err
 }
 
-// DisputesOf implements paymentports.Disputes.
 func (r Disputes) DisputesOf(ctx context.Context, depositID id.ID) ([]paymentports.KeptDispute, error) {
 	rows, err := queries.DisputesOf(ctx, r.DB, depositID)
 	return pg.Each(rows, func(row sqlc.DisputesOfRow) paymentports.KeptDispute {

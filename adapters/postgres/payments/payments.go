@@ -15,10 +15,10 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// checkPause delays the next check of a payment, so that two dispatchers do not ask the provider about it at once.
+// checkPause delays the next check of a payment, so that two dispatchers do not query the provider about it at
+// once.
 const checkPause = time.Minute
 
-// Insert implements paymentports.Payments.
 func (r Payments) Insert(ctx context.Context, p deposit.Payment) error {
 	return pg.Changed(paymentports.ErrPaymentExists)(queries.InsertPayment(ctx, pg.In(ctx), sqlc.InsertPaymentParams{
 		ID: p.ID, DepositID: p.DepositID, Kind: p.Kind, Amount: int64(p.Amount), Status: string(p.Status),
@@ -30,7 +30,7 @@ func (r Payments) Insert(ctx context.Context, p deposit.Payment) error {
 func (r Payments) Processing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error) {
 	row, err := queries.ProcessingPayment(ctx, pg.In(ctx), depositID, kind)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil // the port wants nil where no payment is processing
+		return nil, nil // If no payment is processing, nil is returned instead of an error.
 	}
 	if err != nil {
 		return nil, err
@@ -46,14 +46,12 @@ func (r Payments) Update(ctx context.Context, p deposit.Payment) error {
 	})
 }
 
-// PaymentsToCheck implements paymentports.Payments.
 func (r Payments) PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error) {
 	rows, err := queries.PaymentsToCheck(ctx, r.DB, at.Add(checkPause), at, limit)
 	slices.SortFunc(rows, func(a, b sqlc.Payment) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return pg.Each(rows, toPayment), err
 }
 
-// Payments implements paymentports.Payments.
 func (r Payments) Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error) {
 	rows, err := queries.Payments(ctx, r.DB, depositID)
 	return pg.Each(rows, toPayment), err

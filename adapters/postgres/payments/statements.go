@@ -14,9 +14,10 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// moved selects the amounts of collections that were paid, refunded or disputed at or after $1 and before $2. What is
-// due to an operator (Due) and the operator's statement both use this query, so that they agree to the cent. OFFSET 0
-// makes Postgres look the payment of each refund and dispute up by its key, where it would join whole tables.
+// moved is the SQL that selects the amounts of collections that were paid, refunded or disputed at or after $1 and
+// before $2. What is due to an operator (Due) and the operator's statement both use it, so that they agree to the
+// cent. OFFSET 0 makes Postgres look the payment of each refund and dispute up by its key, where it would join
+// whole tables.
 const moved = `WITH moved AS (
 	SELECT p.id, p.deposit_id, p.settled_at, p.amount_cents AS collected, 0::bigint AS refunded, 0::bigint AS disputed
 	FROM payments p
@@ -32,11 +33,10 @@ const moved = `WITH moved AS (
 	WHERE p.kind = 'collection' AND p.status = 'succeeded' AND x.created_at >= $1 AND x.created_at < $2)
 `
 
-// ofAccount selects the rows of moved that belong to the account $3. The subquery looks each deposit up by its key,
-// too: an account may have a million deposits, and a month has few collections.
+// ofAccount is the SQL condition that a row of moved belongs to the account $3. The subquery looks each deposit up
+// by its key: an account may have a million deposits, and a month has few collections.
 const ofAccount = `(SELECT d.account_id FROM deposits d WHERE d.id = m.deposit_id) = $3`
 
-// Due implements paymentports.OwnBooks.
 func (s Books) Due(ctx context.Context, from, to time.Time) ([]paymentports.AccountDue, error) {
 	rows, err := s.DB.Query(ctx, moved+`
 		SELECT a.id, a.company_name, sum(m.collected)::bigint, sum(m.refunded)::bigint, sum(m.disputed)::bigint
@@ -49,7 +49,6 @@ func (s Books) Due(ctx context.Context, from, to time.Time) ([]paymentports.Acco
 	return due, pg.Translate(err)
 }
 
-// DueTo implements paymentports.Statements.
 func (s Books) DueTo(ctx context.Context, accountID id.ID, span ports.Span) (paymentports.AccountDue, error) {
 	due := paymentports.AccountDue{AccountID: accountID}
 	err := s.DB.QueryRow(ctx, moved+`
@@ -64,7 +63,6 @@ func (s Books) DueTo(ctx context.Context, accountID id.ID, span ports.Span) (pay
 	return due, err
 }
 
-// Moved implements paymentports.Statements.
 func (s Books) Moved(ctx context.Context, accountID id.ID, span ports.Span,
 	page ports.Page) (ports.List[paymentports.MovedDebt], error) {
 	args, after := []any{span.From, span.To, accountID}, ""

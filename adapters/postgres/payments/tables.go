@@ -1,5 +1,5 @@
-// Package payments holds the tables of payments: fees, collections, refunds, disputes, questions to the provider, and
-// the comparison of the books.
+// Package payments reads and writes the Postgres tables of payments: fees, collections, refunds, disputes, pending
+// queries to the provider, and the comparison of the books.
 package payments
 
 import (
@@ -10,7 +10,7 @@ import (
 
 var queries = sqlc.New()
 
-// Tables implement the ports of payments.
+// Tables holds the stores of all tables of payments.
 type Tables struct {
 	Payments      Payments
 	Collections   Collections
@@ -22,7 +22,7 @@ type Tables struct {
 	Books         Books
 }
 
-// Types of Tables, each for its port.
+// Stores of the tables of payments, each of which implements the port of its name.
 type (
 	Payments      struct{ pg.Base }
 	Collections   struct{ pg.Base }
@@ -46,7 +46,6 @@ var (
 	_ paymentports.Statements       = Books{}
 )
 
-// New makes the tables.
 func New(b pg.Base) Tables {
 	return Tables{
 		Payments{b}, Collections{b}, Refunds{b}, TenantNotices{b}, Disputes{b}, Questions{b}, Erasures{b}, Books{b},

@@ -15,7 +15,8 @@ import (
 
 const readAudit = `SELECT id, at, actor, action, subject, detail, coalesce(request_id, '') FROM audit_log WHERE `
 
-// AuditEntries implements ports.AuditLog. Each condition has an index of its own, so each is asked alone.
+// AuditEntries returns the newest entries of the audit log that match one of the filter's conditions. Each
+// condition has an index of its own, so each has a query of its own.
 func (r Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int) ([]ports.AuditEntry, error) {
 	const newest = ` ORDER BY at DESC LIMIT $2`
 	var all []ports.AuditEntry
@@ -49,11 +50,11 @@ func (r Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int)
 	return all[:min(limit, len(all))], errors.Join(failures...)
 }
 
-// AuditEntriesAfter implements ports.AuditLog.
 func (r Audit) AuditEntriesAfter(
 	ctx context.Context, after ports.AuditPlace, end time.Time, limit int,
 ) ([]ports.AuditEntry, error) {
-	begin := [16]byte(after.ID) // a zero id.ID would be NULL, as a zero time is, and nothing is behind NULL
+	// A zero id of type id.ID would become NULL in the query, and no row is greater than NULL.
+	begin := [16]byte(after.ID)
 	rows, err := r.DB.Query(ctx, readAudit+`(at, id) > (coalesce($1, '-infinity'::timestamptz), $2) AND at < $3
 		ORDER BY at, id LIMIT $4`, after.At, begin, end, limit)
 	if err != nil {
@@ -63,7 +64,6 @@ func (r Audit) AuditEntriesAfter(
 	return found, pg.Translate(err)
 }
 
-// Append implements ports.AuditLog.
 func (r Audit) Append(ctx context.Context, e ports.AuditEntry) error {
 	return queries.AppendAudit(ctx, pg.In(ctx).Deferred(), sqlc.AppendAuditParams{
 		ID: e.ID, At: e.At, Actor: e.Actor.String(), Action: e.Action, Subject: e.Subject, Detail: pg.OrNoPairs(e.Detail),

@@ -17,23 +17,27 @@ import (
 )
 
 const (
-	epochEvery    = 2 * time.Second // between two reads of the epoch
-	epochPatience = 2 * time.Second // bounds a read, so that the next one comes before the last answer is too old
-	epochHolds    = 5 * time.Second // a read that is older does not count: the database may have been restored meanwhile
+	epochEvery = 2 * time.Second // The time between two reads of the restore epoch.
+	// The time limit of a read of the restore epoch. It is so short that the next read comes before the last result is
+	// too old.
+	epochPatience = 2 * time.Second
+	// The age above which a read of the restore epoch no longer counts, since the database may have been restored
+	// meanwhile.
+	epochHolds = 5 * time.Second
 )
 
-// ErrRestored says that the server has another history than when the restore epoch began: the database was restored
-// from a backup, or a standby was promoted.
+// ErrRestored is the error for a server whose history differs from that at the beginning of the restore epoch: the
+// database was restored from a backup, or a standby was promoted.
 var ErrRestored = errors.New(
 	"postgres: the database was restored, or a standby was promoted: run `admin restore-finish`")
 
-// Epoch knows the restore epoch of a database (ports.Epoch). A process that reads no epoch for seconds does not know
-// it.
+// Epoch reads and keeps the restore epoch of a database (ports.Epoch). If a process could not read it for some
+// seconds, the epoch counts as unknown.
 type Epoch struct {
 	db     pg.DB
 	log    *slog.Logger
 	known  atomic.Pointer[knownEpoch]
-	warned string // the history that the log has named
+	warned string // The history of the server that the last warning in the log named.
 }
 
 type knownEpoch struct {
@@ -41,12 +45,12 @@ type knownEpoch struct {
 	readAt time.Time
 }
 
-// NewEpoch knows no epoch until Watch runs.
+// NewEpoch makes an Epoch. The restore epoch is unknown until Watch runs.
 func NewEpoch(pool *pgxpool.Pool, log *slog.Logger) *Epoch {
 	return &Epoch{db: pg.DB{Pool: pool, Wait: epochPatience}, log: log}
 }
 
-// Current returns the epoch, and the zero value while it is unknown. Current does no I/O.
+// Current returns the restore epoch, or the zero value while it is unknown. It makes no query.
 func (e *Epoch) Current() ports.Epoch {
 	known := e.known.Load()
 	if known == nil || time.Since(known.readAt) > epochHolds {
@@ -55,7 +59,7 @@ func (e *Epoch) Current() ports.Epoch {
 	return known.epoch
 }
 
-// Watch reads the epoch every two seconds until ctx ends.
+// Watch reads the restore epoch every two seconds until ctx ends.
 func (e *Epoch) Watch(ctx context.Context) error {
 	ticker := time.NewTicker(epochEvery)
 	defer ticker.Stop()
@@ -69,8 +73,8 @@ func (e *Epoch) Watch(ctx context.Context) error {
 	}
 }
 
-// read takes the time before the query, so that Current never counts a read as younger than it is. Without an answer
-// the epoch that was read before holds for epochHolds; readiness reports the outage.
+// read reads the restore epoch. It takes the time before the query, so that Current never counts a read as younger
+// than it is. After an error the previous epoch stays valid for epochHolds; readiness reports the outage.
 func (e *Epoch) read(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, epochPatience)
 	defer cancel()
@@ -87,7 +91,8 @@ func (e *Epoch) read(ctx context.Context) {
 	}
 }
 
-// epochRow is the row of restore_epoch, with the present history of the server and the object id of the database.
+// epochRow is the row of the table restore_epoch, with the present history of the server and the object id of the
+// database.
 type epochRow sqlc.RestoreEpochRow
 
 func readEpoch(ctx context.Context, db pg.DB) (epochRow, error) {
@@ -95,8 +100,8 @@ func readEpoch(ctx context.Context, db pg.DB) (epochRow, error) {
 	return epochRow(row), err
 }
 
-// effective is the epoch that processes compare. A restore that changes server, timeline or database gives another
-// epoch before anybody runs `admin restore-finish`.
+// effective returns the restore epoch that processes compare. A restore that changes server, timeline or database
+// changes it even before `admin restore-finish` is run.
 func (r epochRow) effective() (e ports.Epoch) {
 	sum := sha256.Sum256([]byte(r.Epoch.String() + " " + r.Server + " " + r.Database))
 	copy(e[:], sum[:])
@@ -105,7 +110,7 @@ func (r epochRow) effective() (e ports.Epoch) {
 
 func (r epochRow) restored() bool { return r.History != "" && r.Server != "" && r.History != r.Server }
 
-// CheckRestored returns ErrRestored while a restore waits for `admin restore-finish`.
+// CheckRestored returns ErrRestored if the database was restored and `admin restore-finish` has not been run since.
 func CheckRestored(ctx context.Context, pool *pgxpool.Pool) error {
 	row, err := readEpoch(ctx, pg.DB{Pool: pool, Wait: epochPatience})
 	if err == nil && row.restored() {
@@ -114,7 +119,6 @@ func CheckRestored(ctx context.Context, pool *pgxpool.Pool) error {
 	return err
 }
 
-// Finish implements ports.Restores.
 func (r Restores) Finish(ctx context.Context, epoch id.ID, at time.Time) error {
 	rows, err := queries.BeginEpoch(ctx, pg.In(ctx), epoch, at)
 	if err == nil && rows != 1 {

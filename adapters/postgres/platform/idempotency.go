@@ -8,7 +8,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Claim implements ports.Idempotency. The claim ends with the transaction.
+// Claim claims an idempotency key until the transaction ends, and returns the key's stored response, or nil.
 func (r Idempotency) Claim(ctx context.Context, k ports.IdempotencyKey, now time.Time) (*ports.StoredResponse, error) {
 	key := &ClaimedKey{Key: k, Since: now.Add(-ports.IdempotencyWindow)}
 	ClaimKeys(pg.In(ctx), r.Sealer, []*ClaimedKey{key})
@@ -18,7 +18,6 @@ func (r Idempotency) Claim(ctx context.Context, k ports.IdempotencyKey, now time
 	return key.Result()
 }
 
-// Store implements ports.Idempotency.
 func (r Idempotency) Store(ctx context.Context, k ports.IdempotencyKey, response ports.StoredResponse) error {
 	keyed := KeyedResponse{Key: k, Response: response}
 	if err := keyed.Seal(r.Sealer); err != nil {
@@ -28,7 +27,6 @@ func (r Idempotency) Store(ctx context.Context, k ports.IdempotencyKey, response
 	return nil
 }
 
-// DeleteExpired implements ports.Idempotency.
 func (r Idempotency) DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error) {
 	n, err := queries.DeleteExpiredResponses(ctx, pg.In(ctx), at, limit)
 	return int(n), err

@@ -10,20 +10,19 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// WaitingWork looks for the work of all jobs in one statement (ports.WaitingWork). An empty answer must not read whole
-// tables, so its pool has the settings IndexPlans.
+// WaitingWork finds out which jobs have work, by one statement (ports.WaitingWork). If there is none, the statement
+// must not read whole tables, so its pool has the settings IndexPlans.
 type WaitingWork struct{ db pg.DB }
 
 var _ ports.WaitingWork = WaitingWork{}
 
-// NewWaitingWork looks over a pool with IndexPlans.
+// NewWaitingWork makes a WaitingWork over a pool with the settings IndexPlans.
 func NewWaitingWork(pool *pgxpool.Pool) WaitingWork {
 	return WaitingWork{pg.DB{Pool: pool, Wait: lookPatience}}
 }
 
-const lookPatience = 3 * time.Second // for a connection
+const lookPatience = 3 * time.Second // The longest wait for a connection to find out which jobs have work.
 
-// WaitingWork implements ports.WaitingWork.
 func (w WaitingWork) WaitingWork(ctx context.Context, now, idleBefore time.Time) (ports.Waiting, error) {
 	row, err := queries.WaitingWork(ctx, w.db, idleBefore, now)
 	return ports.Waiting(row), err

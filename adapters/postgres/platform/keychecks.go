@@ -11,16 +11,16 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 )
 
-// ErrKeyset says that a keyset cannot read all secrets of the database.
+// ErrKeyset is the error for a keyset that cannot decrypt all secrets of the database.
 var ErrKeyset = errors.New("postgres: SECRETS_KEYSET is not the keyset of this database")
 
-// checkPatience bounds the wait for a connection.
+// checkPatience is the longest wait for a connection to check the keyset.
 const checkPatience = 2 * time.Second
 
-// CheckKeyset compares a keyset, by the check values of its keys, with the check values of the database. The keyset
-// needs every key that the database names. proven is false for a database without check values.
+// CheckKeyset compares the check values of a keyset's keys with those in the database. The keyset must have every
+// key that the database lists. proven is true if it has, and false for a database without check values.
 //
-// Returns ErrKeyset, or the error of the reading.
+// Returns ErrKeyset, or the error of the query.
 func CheckKeyset(ctx context.Context, pool *pgxpool.Pool, values map[uint32][]byte) (proven bool, err error) {
 	rows, err := queries.KeyChecks(ctx, pg.DB{Pool: pool, Wait: checkPatience})
 	if err != nil {
@@ -34,7 +34,8 @@ func CheckKeyset(ctx context.Context, pool *pgxpool.Pool, values map[uint32][]by
 	return len(rows) > 0, nil
 }
 
-// KeepKeyChecks adds check values to those of the database. With instead, only these remain.
+// KeepKeyChecks stores check values of keys in the database. instead: true removes all other check values; false
+// keeps them.
 func KeepKeyChecks(ctx context.Context, pool *pgxpool.Pool, values map[uint32][]byte, instead bool) error {
 	var ids []int64
 	var all [][]byte

@@ -13,18 +13,20 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ClaimedKey is an idempotency key to claim, and after the flush the result of the claim.
+// ClaimedKey is an idempotency key that a transaction claims. After the flush it has the result of the claim.
 type ClaimedKey struct {
 	Key   ports.IdempotencyKey
-	Since time.Time // older responses do not count
+	Since time.Time // The time before which stored responses of the idempotency key do not count.
 
-	Claimed bool                  // the transaction holds the key until it ends
-	Stored  *ports.StoredResponse // the response of an earlier request, whether the key is claimed or not; nil: none
-	Err     error                 // the stored response does not decrypt
+	// Whether this transaction holds the idempotency key until it ends (true) or another one holds it (false).
+	Claimed bool
+	// The stored response of an earlier request with the idempotency key; nil if there is none.
+	Stored *ports.StoredResponse
+	Err    error // The error of a stored response that cannot be decrypted.
 }
 
-// Result gives the stored response of the key. A response that has committed stays as it is until it expires, so a
-// request that replays it needs no claim.
+// Result returns the stored response of an idempotency key, or nil. A committed response does not change until it
+// expires, so a request that repeats it needs no claim.
 //
 // Returns ports.ErrKeyInUse while another transaction holds the key and no response is stored.
 func (k *ClaimedKey) Result() (*ports.StoredResponse, error) {
@@ -34,13 +36,13 @@ func (k *ClaimedKey) Result() (*ports.StoredResponse, error) {
 	return k.Stored, k.Err
 }
 
-// ClaimKeys takes the advisory locks of keys and reads their stored responses. A second statement reads the rows, after
-// the locks: an earlier holder of a lock has ended by then, so its row is visible. ClaimKeys does not wait for a key
-// that another transaction holds.
+// ClaimKeys takes the advisory locks of idempotency keys and reads their stored responses. A second statement reads
+// the rows, after the locks: an earlier holder of a lock has ended by then, so its row is visible. ClaimKeys does
+// not wait for a key that another transaction holds.
 //
-// The join names the primary key alone, inside a subquery that the planner does not dissolve (OFFSET 0). A condition on
-// the age would offer a second index, and on a table that was vacuumed while empty each key would read every key of the
-// window.
+// The join compares the primary key only, inside a subquery that the planner does not dissolve (OFFSET 0). A
+// condition on the age would offer a second index, and on a table that was vacuumed while empty each key would then
+// read every key of the window.
 func ClaimKeys(t *pg.Tx, sealer pg.Sealer, keys []*ClaimedKey) {
 	t.Rows(
 		`SELECT k.place, pg_try_advisory_xact_lock(hashtextextended(k.scope, 0))
@@ -86,14 +88,14 @@ func ClaimKeys(t *pg.Tx, sealer pg.Sealer, keys []*ClaimedKey) {
 		})
 }
 
-// KeyedResponse is the response to store under a claimed key.
+// KeyedResponse is a response to store under a claimed idempotency key.
 type KeyedResponse struct {
 	Key      ports.IdempotencyKey
 	Response ports.StoredResponse
 	sealed   []byte
 }
 
-// Seal encrypts the response.
+// Seal encrypts the response that is to be stored under an idempotency key.
 func (r *KeyedResponse) Seal(sealer pg.Sealer) (err error) {
 	r.sealed, err = sealer.Seal(secret.Text(r.Response.Body), pg.ResponseAAD(r.Key))
 	return err
@@ -111,15 +113,16 @@ var responseColumns = []sets.Column[KeyedResponse]{
 		Values: sets.Of(func(r KeyedResponse) time.Time { return r.Response.CreatedAt })},
 }
 
-// statusOf gives the column status, which holds HTTP successes alone: 200 for a response without a code.
+// statusOf returns the value of the column status, which contains only HTTP successes: the response's code, or 200
+// for a response without a code.
 func statusOf(r ports.StoredResponse) int16 {
 	const withoutCode = 200
 	return int16(cmp.Or(r.Code, withoutCode))
 }
 
-// The key of a row older than the window is free, and the new response replaces a row that retention has not yet
-// deleted. A younger row stays: the statement then divides by zero, and the error undoes the transaction with its
-// effect.
+// storeResponses is the SQL that stores responses under idempotency keys. The new response replaces a row that is
+// older than the window and that retention has not deleted yet. A younger row stays: the statement then divides by
+// zero, and the error rolls back the transaction with its effect.
 var storeResponses = `WITH stored AS (
 		INSERT INTO idempotency_keys AS k (` + sets.Names(responseColumns) + `) SELECT ` + sets.Selected(responseColumns) +
 	` FROM ` + sets.From(responseColumns) + `
@@ -129,8 +132,8 @@ var storeResponses = `WITH stored AS (
 		WHERE k.created_at <= excluded.created_at - ` + sets.Param(responseColumns, 1) + `::interval RETURNING 1)
 	SELECT 1 / (count(*) = ` + sets.Param(responseColumns, 2) + `)::int FROM stored`
 
-// StoreResponses stores sealed responses of different keys. If one of the keys holds a response within the window, the
-// transaction fails with pg.ErrKeyStored.
+// StoreResponses queues the storing of encrypted responses of different idempotency keys. If one of the keys has a
+// response within the window, the transaction fails with pg.ErrKeyStored.
 func StoreResponses(t *pg.Tx, responses []KeyedResponse) {
 	t.Queue(storeResponses, sets.Arguments(responseColumns, responses, ports.IdempotencyWindow, len(responses))...).
 		QueryRow(func(row pgx.Row) error {

@@ -19,13 +19,12 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// content is the text of a mail that is kept encrypted.
+// content is the part of a mail that is stored encrypted: its text and its HTML.
 type content struct {
 	Body string `json:"body"`
 	HTML string `json:"html"`
 }
 
-// Enqueue implements ports.Mails.
 func (r Mails) Enqueue(ctx context.Context, m ports.Mail) error {
 	row := sqlc.EnqueueMailParams{ID: m.ID, Recipient: m.To, Subject: m.Subject, Body: m.Body, LinkOf: m.LinkOf,
 		CreatedAt: m.CreatedAt}
@@ -53,7 +52,6 @@ func (r Mails) Enqueue(ctx context.Context, m ports.Mail) error {
 	return queries.EnqueueMail(ctx, pg.In(ctx).Deferred(), row)
 }
 
-// LinkMails implements ports.Mails.
 func (r Mails) LinkMails(ctx context.Context, depositID id.ID, since time.Time, limit int) ([]deposit.LinkMail, error) {
 	rows, err := queries.LinkMails(ctx, pg.In(ctx), depositID, since, limit)
 	return pg.Each(rows, func(row sqlc.LinkMailsRow) deposit.LinkMail {
@@ -61,9 +59,8 @@ func (r Mails) LinkMails(ctx context.Context, depositID id.ID, since time.Time, 
 	}), err
 }
 
-// SentTo implements ports.Mails.
 func (r Mails) SentTo(ctx context.Context, sender id.ID, addresses []string, since time.Time) (deposit.SentTo, error) {
-	named := map[string]string{} // mailboxes by their hashes
+	named := map[string]string{} // Mailboxes of the given addresses, by their hashes.
 	for _, a := range addresses {
 		mailbox := mailaddr.Mailbox(a)
 		named[string(r.Sealer.MailboxHash(mailbox))] = mailbox
@@ -91,18 +88,15 @@ func (r Mails) SentTo(ctx context.Context, sender id.ID, addresses []string, sin
 	return sent, err
 }
 
-// Opened implements ports.Mails.
 func (r Mails) Opened(ctx context.Context, mark id.ID) error {
 	return queries.LinkOpened(ctx, r.DB, mark)
 }
 
-// DeleteSentTo implements ports.Mails.
 func (r Mails) DeleteSentTo(ctx context.Context, at time.Time, limit int) (int, error) {
 	n, err := queries.DeleteSentLinks(ctx, r.DB, at, limit)
 	return int(n), err
 }
 
-// Claim implements ports.Mails.
 func (r Mails) Claim(ctx context.Context, limit int, lease time.Duration) ([]ports.Mail, error) {
 	rows, err := queries.ClaimMails(ctx, r.DB, lease, limit)
 	if err != nil {
@@ -112,7 +106,6 @@ func (r Mails) Claim(ctx context.Context, limit int, lease time.Duration) ([]por
 	return r.openMails(rows)
 }
 
-// NewestMails implements ports.CaughtMails.
 func (r Mails) NewestMails(ctx context.Context, limit int) ([]ports.Mail, error) {
 	rows, err := queries.NewestMails(ctx, r.DB, limit)
 	if err != nil {
@@ -121,7 +114,8 @@ func (r Mails) NewestMails(ctx context.Context, limit int) ([]ports.Mail, error)
 	return r.openMails(pg.Each(rows, func(row sqlc.NewestMailsRow) sqlc.ClaimMailsRow { return sqlc.ClaimMailsRow(row) }))
 }
 
-// openMails gives the mails of rows. Mails that cannot be decrypted are left out; the error tells of them.
+// openMails returns the mails in rows, decrypted. Mails that cannot be decrypted are left out; the returned error
+// names them.
 func (r Mails) openMails(rows []sqlc.ClaimMailsRow) ([]ports.Mail, error) {
 	opened, unreadable := make([]ports.Mail, 0, len(rows)), []error(nil)
 	for _, row := range rows {
@@ -138,7 +132,7 @@ func (r Mails) openMails(rows []sqlc.ClaimMailsRow) ([]ports.Mail, error) {
 	return opened, errors.Join(unreadable...)
 }
 
-// openMail puts the text of an encrypted mail into m.
+// openMail decrypts the content of an encrypted mail into m.
 func (r Mails) openMail(m *ports.Mail, sealed []byte) error {
 	if sealed == nil {
 		return nil
@@ -149,23 +143,21 @@ func (r Mails) openMail(m *ports.Mail, sealed []byte) error {
 	}
 	var c content
 	if err := json.Unmarshal([]byte(plain.Reveal()), &c); err != nil {
-		return errors.New("postgres: the text of the mail is not JSON") // the error of json would quote the text
+		// The error of json is not returned, since it would quote the text of the mail.
+		return errors.New("postgres: the text of the mail is not JSON")
 	}
 	m.Body, m.HTML = c.Body, c.HTML
 	return nil
 }
 
-// Sent implements ports.Mails.
 func (r Mails) Sent(ctx context.Context, mailID id.ID) error {
 	return queries.MailSent(ctx, r.DB, mailID)
 }
 
-// Failed implements ports.Mails.
 func (r Mails) Failed(ctx context.Context, m ports.Mail, waits []time.Duration) error {
 	return queries.MailFailed(ctx, r.DB, waits, m.ID, m.Attempt)
 }
 
-// DeleteFinishedMails implements ports.Mails.
 func (r Mails) DeleteFinishedMails(ctx context.Context, at time.Time, limit int) (int, error) {
 	n, err := queries.DeleteFinishedMails(ctx, r.DB, at, limit)
 	return int(n), err

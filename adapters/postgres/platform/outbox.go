@@ -7,7 +7,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Append implements ports.Outbox.
 func (r Outbox) Append(ctx context.Context, e ports.Event) error {
 	e.TraceParent, e.RequestID = pg.TraceParent(ctx), ports.RequestIDOf(ctx)
 	AppendEvents(pg.In(ctx), []ports.Event{e})

@@ -1,5 +1,5 @@
-// Package platform holds the tables that all modules share: idempotency keys, the outbox, mails, the audit log, and the
-// restore epoch.
+// Package platform reads and writes the Postgres tables that all modules share: idempotency keys, the outbox,
+// mails, the audit log, and the restore epoch.
 package platform
 
 import (
@@ -10,7 +10,7 @@ import (
 
 var queries = sqlc.New()
 
-// Tables implement the ports of the platform.
+// Tables holds the stores of the tables that all modules share.
 type Tables struct {
 	Idempotency Idempotency
 	Outbox      Outbox
@@ -19,7 +19,7 @@ type Tables struct {
 	Restores    Restores
 }
 
-// Types of Tables, each for its port.
+// Stores of the tables that all modules share, each of which implements the port of its name.
 type (
 	Idempotency struct{ pg.Base }
 	Outbox      struct{ pg.Base }
@@ -37,7 +37,7 @@ var (
 	_ ports.Restores    = Restores{}
 )
 
-// New makes the tables.
+// New makes the stores of the tables that all modules share.
 func New(b pg.Base) Tables {
 	return Tables{Idempotency{b}, Outbox{b}, Mails{b}, Audit{b}, Restores{b}}
 }

@@ -17,10 +17,10 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// clockSkew widens the search for attempts: a dispatcher's clock may be behind the database's clock.
+// clockSkew widens the search for attempts of a delivery, since a dispatcher's clock may be behind the database's
+// clock.
 const clockSkew = time.Hour
 
-// InsertTest implements webhookports.Deliveries.
 func (s Deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
 	return queries.InsertTestDelivery(ctx, pg.In(ctx).Deferred(), sqlc.InsertTestDeliveryParams{
 		ID: d.ID, SubscriptionID: d.SubscriptionID, EventID: d.EventID, Event: d.Event, DepositID: d.DepositID, Body: d.Body,
@@ -29,7 +29,8 @@ func (s Deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
 	})
 }
 
-// TestsInFlight implements webhookports.Deliveries. Each half reads a small index.
+// TestsInFlight returns how many test deliveries of a partner have not ended, and locks their number. Each half of
+// the query reads a small index.
 func (s Deliveries) TestsInFlight(ctx context.Context, partnerID id.ID) (n int, err error) {
 	t := pg.In(ctx)
 	t.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('tests:' || $1::uuid::text, 0))`, partnerID)
@@ -43,8 +44,9 @@ func (s Deliveries) TestsInFlight(ctx context.Context, partnerID id.ID) (n int, 
 	return n, err
 }
 
-// Redeliver implements webhookports.Deliveries. The database copies the bodies; no body travels to this process.
-// Redeliveries of a replay become due one after another, since fifty in one moment delay the webhooks of others.
+// Redeliver inserts redeliveries of deliveries. The database copies the bodies, so none is sent to this process.
+// The redeliveries of a replay become due one after another, since fifty at the same moment would delay other
+// partners' webhooks.
 func (s Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID,
 	copies []webhookports.Redelivery) ([]webhook.Delivery, error) {
 	of, as, created := make([]id.ID, len(copies)), make([]id.ID, len(copies)), make([]time.Time, len(copies))
@@ -69,7 +71,7 @@ func (s Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID,
 	return pgx.CollectRows(rows, scanDelivery)
 }
 
-// deliveryColumns are the columns of sqlc.DeliveryByIDRow, in the same order, with NULL for the body.
+// deliveryColumns lists the columns of sqlc.DeliveryByIDRow in the same order, with NULL for the body.
 const deliveryColumns = `id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, NULL::bytea,
 	encode(sha256(body), 'hex'), redelivery_of, created_at, finished_at, taken_at, coalesce(taken_ms, 0)::integer,
 	coalesce(taken_status, 0)::smallint, coalesce(taken_snippet, ''), coalesce(failure_reason, '')`
@@ -79,8 +81,8 @@ func scanDelivery(row pgx.CollectableRow) (webhook.Delivery, error) {
 	return toDelivery(d), err
 }
 
-// statusCondition is the SQL condition for deliveries of a status; "" means any status. The text for failed deliveries
-// is the condition of the index deliveries_failed, so that the planner can use the index.
+// statusCondition returns the SQL condition for deliveries of a status; "" means any status. The text for failed
+// deliveries is the condition of the index deliveries_failed, so that the planner can use the index.
 func statusCondition(status webhook.Status) string {
 	switch status {
 	case webhook.StatusPending:
@@ -95,8 +97,8 @@ func statusCondition(status webhook.Status) string {
 	return "true"
 }
 
-// Deliveries implements webhookports.Deliveries. A list reads the index of its deposit, of failed deliveries, or of the
-// subscription.
+// Deliveries returns a page of a subscription's deliveries. The list reads the index of deposits, of failed
+// deliveries, or of the subscription, depending on the filter.
 func (s Deliveries) Deliveries(ctx context.Context, subscriptionID id.ID, f webhookports.DeliveryFilter,
 	page ports.Page) (ports.List[webhook.Delivery], error) {
 	l := &lists.List{Table: "deliveries", Identity: []string{"subscription_id", "id"}, Order: []string{"id"}}
@@ -132,14 +134,13 @@ func (s Deliveries) Deliveries(ctx context.Context, subscriptionID id.ID, f webh
 	return ports.List[webhook.Delivery]{Items: items, Next: found.Next}, err
 }
 
-// listedDelivery is a row of the delivery log.
+// listedDelivery is a row of the list of deliveries.
 type listedDelivery struct {
 	sqlc.DeliveryByIDRow
 	Fits bool
 	N    int
 }
 
-// Delivery implements webhookports.Deliveries.
 func (s Deliveries) Delivery(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
 	row, err := queries.DeliveryByID(ctx, s.DB, deliveryID, subscriptionID)
 	if err != nil {
@@ -170,13 +171,14 @@ func toDelivery(row sqlc.DeliveryByIDRow) webhook.Delivery {
 			Result: webhook.ResultSuccess, ResponseStatus: int(row.TakenStatus), Snippet: row.TakenSnippet,
 		}}
 	case webhook.Dispatched, webhook.Failed, webhook.Cancelled:
-		// no next attempt: DueAt of a dispatched delivery is the end of its lease
+		// Such a delivery has no next attempt: the due_at of a dispatched delivery is the end of its lease.
 	}
 	return d
 }
 
-// attemptsQuery reads the failed attempts of deliveries. Attempts are partitioned by day: the earliest and the latest
-// time bound the partitions of the page, and each delivery's own times those that are searched for the delivery.
+// attemptsQuery is the SQL that reads the failed attempts of deliveries. Attempts are partitioned by day: the
+// earliest and the latest time limit the partitions that the query reads, and each delivery's own times limit those
+// that are searched for it.
 const attemptsQuery = `
 	SELECT a.delivery_id, a.number, a.started_at, a.duration_ms, a.result, coalesce(a.response_status, 0)::smallint,
 	a.snippet, a.detail
@@ -187,7 +189,7 @@ const attemptsQuery = `
 	WHERE a.started_at >= $4::timestamptz AND a.started_at < $5::timestamptz
 	ORDER BY a.delivery_id, a.number, a.started_at`
 
-// withAttempts returns deliveries with their failed attempts in their logs, in the order of their numbers. Most
+// withAttempts returns deliveries with their failed attempts, in the order of the attempts' numbers. Most
 // deliveries succeeded at once and have none.
 func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDRow) ([]webhook.Delivery, error) {
 	all := make([]webhook.Delivery, len(found))
@@ -210,8 +212,9 @@ func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDR
 	if len(ids) == 0 {
 		return all, nil
 	}
-	// The statement stays unnamed, so Postgres plans for the partitions of the page. Of a named statement it makes, in
-	// each connection, a plan for all partitions too, which takes up to a third of a second and is never used.
+	// The statement stays unnamed, so that Postgres plans only for the partitions that the times select. For a named
+	// statement it makes, in each connection, a plan for all partitions too, which takes up to a third of a second and
+	// is never used.
 	rows, err := s.DB.Query(ctx, attemptsQuery, pgx.QueryExecModeCacheDescribe, ids, since, until,
 		slices.MinFunc(since, time.Time.Compare), slices.MaxFunc(until, time.Time.Compare))
 	if err != nil {
@@ -233,7 +236,8 @@ func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDR
 	return all, pg.Translate(err)
 }
 
-// DeliveriesMade reads a range of the primary key (webhookports.Deliveries).
+// DeliveriesMade returns a subscription's deliveries that were made in a span of time (webhookports.Deliveries). It
+// reads a range of the primary key.
 func (s Deliveries) DeliveriesMade(ctx context.Context, subscriptionID id.ID, made ports.Span,
 	limit int) ([]webhook.Sent, error) {
 	rows, err := queries.DeliveriesMade(ctx, s.DB, sqlc.DeliveriesMadeParams{
@@ -242,20 +246,20 @@ func (s Deliveries) DeliveriesMade(ctx context.Context, subscriptionID id.ID, ma
 	return pg.Each(rows, func(r sqlc.DeliveriesMadeRow) webhook.Sent { return webhook.Sent(r) }), pg.Translate(err)
 }
 
-// DeliveriesAbout reads the index of deposits, whatever the planner thinks of it (webhookports.Deliveries).
+// DeliveriesAbout returns a subscription's deliveries about a deposit (webhookports.Deliveries). It reads the index
+// of deposits, whatever the planner estimates.
 func (s Deliveries) DeliveriesAbout(ctx context.Context, subscriptionID, depositID id.ID,
 	limit int) ([]webhook.Sent, error) {
 	rows, err := queries.DeliveriesAbout(ctx, s.DB, depositID, subscriptionID, limit)
 	return pg.Each(rows, func(r sqlc.DeliveriesAboutRow) webhook.Sent { return webhook.Sent(r) }), pg.Translate(err)
 }
 
-// DeliveriesOfDeposit implements webhookports.Deliveries.
 func (s Deliveries) DeliveriesOfDeposit(ctx context.Context, depositID id.ID, limit int) ([]webhook.Delivery, error) {
 	return s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM deliveries WHERE deposit_id = $1 ORDER BY id DESC LIMIT $2`,
 		depositID, limit)
 }
 
-// deliveries gives the deliveries of a query over deliveryColumns, with their attempts.
+// deliveries returns the deliveries that a query over deliveryColumns selects, with their attempts.
 func (s Deliveries) deliveries(ctx context.Context, sql string, args ...any) ([]webhook.Delivery, error) {
 	rows, err := s.DB.Query(ctx, sql, args...)
 	if err != nil {
@@ -268,11 +272,11 @@ func (s Deliveries) deliveries(ctx context.Context, sql string, args ...any) ([]
 	return s.withAttempts(ctx, found)
 }
 
-// maxRedeliveries bounds the redeliveries of an event that support is shown.
+// maxRedeliveries is the most redeliveries of an event that support staff are shown.
 const maxRedeliveries = 1000
 
-// DeliveriesOfEvent implements webhookports.Deliveries. The id of an original follows from event and subscription, and
-// the index of the deliveries of a deposit leads to the redeliveries.
+// DeliveriesOfEvent returns the deliveries of an event. The id of an original delivery is computed from event and
+// subscription; redeliveries are found by the index of deposits.
 func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e webhookports.EventView) ([]webhook.Delivery, error) {
 	subscriptions, err := queries.SubscriptionsOfPartner(ctx, s.DB, e.PartnerID)
 	if err != nil {
@@ -295,7 +299,8 @@ func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e webhookports.EventV
 	return append(found, again...), err
 }
 
-// FindDelivery implements webhookports.Deliveries: a probe of the primary key for each subscription.
+// FindDelivery returns the delivery with an id, of whatever subscription. It looks the id up in the primary key for
+// each subscription.
 func (s Deliveries) FindDelivery(ctx context.Context, deliveryID id.ID) (webhook.Delivery, error) {
 	found, err := s.deliveries(ctx,
 		`SELECT `+deliveryColumns+` FROM (SELECT id AS subscription FROM webhook_subscriptions) AS s
@@ -311,7 +316,6 @@ func (s Deliveries) FindDelivery(ctx context.Context, deliveryID id.ID) (webhook
 	return found[0], nil
 }
 
-// LastDeliveries implements webhookports.Deliveries.
 func (s Deliveries) LastDeliveries(ctx context.Context, subscriptionID id.ID, limit int) ([]webhook.Delivery, error) {
 	return s.deliveries(ctx, `SELECT `+deliveryColumns+
 		` FROM deliveries WHERE subscription_id = $1 ORDER BY id DESC LIMIT $2`, subscriptionID, limit)

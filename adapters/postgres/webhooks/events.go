@@ -17,11 +17,12 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// idsDiffer bounds the time between created_at of an event and its id, which another clock makes.
+// idsDiffer is the greatest difference between the time in an event's id and its created_at, which come from
+// different clocks.
 const idsDiffer = "interval '1 hour'"
 
-// Events implements webhookports.Events. The history of a deposit names its events, so events need no index of
-// deposits.
+// Events returns a page of a partner's events. The events of a deposit are found by the deposit's history, so the
+// table of events needs no index of deposits.
 func (s Events) Events(ctx context.Context, partnerID id.ID, f webhookports.EventFilter,
 	page ports.Page) (ports.List[ports.Event], error) {
 	l := &lists.List{Table: "events", Identity: []string{"partner_id", "id"}, Order: []string{"id"}}
@@ -50,7 +51,6 @@ func (s Events) Events(ctx context.Context, partnerID id.ID, f webhookports.Even
 	}, func(e ports.Event) ports.Cursor { return ports.Cursor{At: e.CreatedAt, ID: e.ID} })
 }
 
-// Event implements webhookports.Events.
 func (s Events) Event(ctx context.Context, partnerID, eventID id.ID) (ports.Event, error) {
 	row, err := queries.EventOfPartner(ctx, s.DB, partnerID, eventID)
 	return ports.Event{
@@ -59,8 +59,8 @@ func (s Events) Event(ctx context.Context, partnerID, eventID id.ID) (ports.Even
 	}, pg.OrNotFound(err, webhook.ErrEventNotFound)
 }
 
-// scanEvent scans a row of the columns of an event, and further columns into more. Data that is no JSON is a row that
-// cannot be read: no answer could carry it.
+// scanEvent scans the columns of an event, and further columns into more. Data that is not JSON counts as an
+// unreadable row, since no response could contain it.
 func scanEvent(row pgx.CollectableRow, e *ports.Event, more ...any) error {
 	err := row.Scan(append([]any{&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt, &e.Sequence},
 		more...)...)
@@ -72,20 +72,20 @@ func scanEvent(row pgx.CollectableRow, e *ports.Event, more ...any) error {
 
 var errNotJSON = errors.New("is not JSON")
 
-// Feed implements webhookports.Events.
 func (s Events) Feed(ctx context.Context, partnerID id.ID) (webhookports.FeedState, error) {
 	row, err := queries.FeedState(ctx, s.DB, partnerID)
 	return webhookports.FeedState{Epoch: row.Epoch, Oldest: row.OldestSequence, Last: row.LastSequence}, err
 }
 
-// feedEvents has the bounds of ids of partitions: inside one, the index of numbers would lead to all earlier rows of
-// its day. They are values and not now(), so that Postgres plans for these partitions alone.
+// feedEvents is the SQL that reads the next events of a feed from a range of ids. Without bounds of ids, the index
+// of numbers would read all earlier rows of a partition's day. The bounds are passed as values and are not now(),
+// so that Postgres plans for their partitions only.
 const feedEvents = `SELECT id, partner_id, name, deposit_id, data, created_at, coalesce(sequence, 0)::bigint FROM events
 	WHERE partner_id = $1 AND sequence > $2 AND id >= $3 AND id < $4 ORDER BY sequence LIMIT $5`
 
-// FeedEvents implements webhookports.Events. A partner that follows its feed asks for events of today, so the first
-// query reads the last partitions alone. The numbers tell whether it has missed events of older partitions, or of a
-// clock that is ahead.
+// FeedEvents returns the next events of a partner's feed. A partner that follows its feed requests events of today,
+// so a first query reads only the last partitions. The numbers show whether that query missed events: in older
+// partitions, or from a clock that is ahead.
 func (s Events) FeedEvents(ctx context.Context, partnerID id.ID, after int64, limit int) ([]ports.Event, error) {
 	const day = 24 * time.Hour
 	today := time.Now().Truncate(day)
@@ -104,19 +104,19 @@ func (s Events) FeedEvents(ctx context.Context, partnerID id.ID, after int64, li
 	return nil, nil
 }
 
-// Bounds around every id that has a time. The zero id would be NULL.
+// Bounds below and above every id that contains a time. The zero id would be NULL.
 var (
 	firstID = id.ID{15: 1}
 	lastID  = id.ID{0: 0xff, 1: 0xff, 2: 0xff, 3: 0xff, 4: 0xff, 5: 0xff, 6: 0xff, 7: 0xff}
 )
 
-// firstOf is the least UUID v7 of an instant, as the function uuid_floor of the database.
+// firstOf returns the least UUID v7 of an instant, as the database function uuid_floor does.
 func firstOf(at time.Time) (first id.ID) {
 	binary.BigEndian.PutUint64(first[:8], uint64(at.UnixMilli())<<16)
 	return first
 }
 
-// follow reports whether the events have the numbers after, without a gap.
+// follow reports whether the events have the numbers that follow after, without a gap; false if there are none.
 func follow(events []ports.Event, after int64) bool {
 	for _, e := range events {
 		if after++; e.Sequence != after {
@@ -126,7 +126,6 @@ func follow(events []ports.Event, after int64) bool {
 	return len(events) > 0
 }
 
-// LastNumbers implements webhookports.Events.
 func (s Events) LastNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]int64, error) {
 	rows, err := queries.LastNumbers(ctx, s.DB, partnerIDs)
 	last := make(map[id.ID]int64, len(rows))
@@ -136,9 +135,9 @@ func (s Events) LastNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]
 	return last, err
 }
 
-// FindEvent implements webhookports.Events. The key of the table events begins with the partner, so each partner's
-// events are asked for the id: a probe of an index for each partner, in the partition of the day that the id names. The
-// id is looked for in the whole index of the outbox.
+// FindEvent returns the event with an id, of whatever partner. The primary key of the table events begins with the
+// partner, so the id is looked up for each partner, in the partition of the day that the id contains. In the outbox
+// the whole index is searched.
 func (s Events) FindEvent(ctx context.Context, eventID id.ID) (e webhookports.EventView, err error) {
 	err = s.DB.QueryRow(ctx, `
 		SELECT event_id, partner_id, name, deposit_id, created_at, 'outbox', '' FROM outbox WHERE position >= 0

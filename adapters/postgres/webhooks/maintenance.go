@@ -11,8 +11,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// EndParkedDeliveries implements webhookports.Retention. The query walks the index of parked deliveries from
-// subscription to subscription.
+// EndParkedDeliveries ends parked deliveries that are older than a time, and returns them. The query steps through
+// the index of parked deliveries from subscription to subscription.
 func (s Retention) EndParkedDeliveries(ctx context.Context, at time.Time,
 	limit int) ([]webhookports.EndedDelivery, error) {
 	rows, err := s.DB.Query(ctx, `
@@ -38,8 +38,8 @@ func (s Retention) EndParkedDeliveries(ctx context.Context, at time.Time,
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[webhookports.EndedDelivery])
 }
 
-// DeleteFinishedDeliveries implements webhookports.Retention. Ids sort by time, so the oldest deliveries of a
-// subscription are the first of the subscription in the primary key.
+// DeleteFinishedDeliveries deletes deliveries that ended long ago, and returns their number. Ids sort by time, so
+// the oldest deliveries of a subscription are its first in the primary key.
 func (s Retention) DeleteFinishedDeliveries(ctx context.Context, at, endedBy time.Time, limit int) (int, error) {
 	tag, err := s.DB.Exec(ctx, `
 		WITH RECURSIVE subscriptions(id) AS (
@@ -58,7 +58,8 @@ func (s Retention) DeleteFinishedDeliveries(ctx context.Context, at, endedBy tim
 	return int(tag.RowsAffected()), err
 }
 
-// TidyDeliveries implements webhookports.Retention. A call moves up to moveLimit deliveries of each subscription.
+// TidyDeliveries releases the parked deliveries of enabled subscriptions, and cancels the deliveries of deleted
+// ones. A call changes at most moveLimit deliveries of each subscription.
 func (s Retention) TidyDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error) {
 	enabled, err := queries.SubscriptionsToRelease(ctx, s.DB)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// DueNotices implements webhookports.Notices.
 func (r Notices) DueNotices(ctx context.Context, limit int) ([]webhook.Notice, error) {
 	rows, err := queries.DueNotices(ctx, r.DB, limit)
 	return pg.Each(rows, func(row sqlc.DueNoticesRow) webhook.Notice {
@@ -21,7 +20,8 @@ func (r Notices) DueNotices(ctx context.Context, limit int) ([]webhook.Notice, e
 	}), err
 }
 
-// Take implements webhookports.Notices. A second dispatcher waits for the first at the DELETE, and finds no row.
+// Take removes the notices of a kind about an endpoint, and returns what their mail needs. A second dispatcher
+// waits for the first one at the DELETE and then finds no row.
 func (r Notices) Take(ctx context.Context, n webhook.Notice) (about webhookports.NoticeSubject, ok bool, err error) {
 	taken, err := queries.TakeNotices(ctx, pg.In(ctx), n.SubscriptionID, n.Kind)
 	if err != nil || taken.Taken == 0 {
@@ -55,14 +55,12 @@ func (r Notices) told(ctx context.Context, n webhook.Notice) (webhook.Mailed, er
 	return told, err
 }
 
-// PutOff implements webhookports.Notices.
 func (r Notices) PutOff(ctx context.Context, n webhook.Notice, until time.Time) error {
 	return queries.PutOffNotice(ctx, pg.In(ctx), sqlc.PutOffNoticeParams{
 		SubscriptionID: n.SubscriptionID, Kind: n.Kind, At: n.At, Deliveries: n.Deliveries, MailAt: until,
 	})
 }
 
-// Mailing implements webhookports.Notices.
 func (r Notices) Mailing(ctx context.Context, n webhook.Notice) (ok bool, err error) {
 	sent, err := queries.MailNotice(ctx, pg.In(ctx), n.SubscriptionID, n.Kind, webhook.NoticeEvery)
 	return sent == 1, err

@@ -11,17 +11,17 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 )
 
-// partitionsTimeout bounds a statement that makes a partition, in place of the pool's limit: the partition of a day may
-// take over many rows.
+// partitionsTimeout is the time limit of a statement that makes a partition, instead of the pool's limit: many rows
+// may have to be moved into the partition of a day.
 const partitionsTimeout = 2 * time.Minute
 
-// partition is a day of a table that is partitioned by day.
+// partition is the partition of one day, of a table that is partitioned by day.
 type partition struct {
-	Parent string    // events or delivery_attempts
-	Day    time.Time // midnight, UTC
+	Parent string    // The name of the partitioned table: events or delivery_attempts.
+	Day    time.Time // The day of the partition, as midnight in UTC at its beginning.
 }
 
-// key is the column by which each table is partitioned.
+// key returns the column by which the table is partitioned.
 func (p partition) key() string {
 	if p.Parent == "events" {
 		return "id"
@@ -31,7 +31,8 @@ func (p partition) key() string {
 
 func (p partition) name() string { return p.Parent + "_" + p.Day.UTC().Format("20060102") }
 
-// bound gives a bound of the partition as an SQL literal: the least UUID v7 of the instant, or the instant.
+// bound returns an instant as a bound of the partition, as an SQL literal: the least UUID v7 of the instant for
+// events, the instant itself for attempts.
 func (p partition) bound(at time.Time) string {
 	if p.Parent == "events" {
 		ms := fmt.Sprintf("%012x", at.UnixMilli())
@@ -40,8 +41,8 @@ func (p partition) bound(at time.Time) string {
 	return "'" + at.UTC().Format("2006-01-02 15:04:05+00") + "'"
 }
 
-// missingPartitions lists the days from yesterday to $1 days ahead, and the days of rows in a default partition, that
-// have no partition. Today is first: events and attempts of today arrive meanwhile.
+// missingPartitions is the SQL that lists the days without a partition: from yesterday to $1 days ahead, and the
+// days of rows in a default partition. Today comes first, because events and attempts of today arrive meanwhile.
 const missingPartitions = `
 	WITH today AS (SELECT date_trunc('day', now(), 'UTC') AS day),
 	wanted(parent, day) AS (
@@ -59,8 +60,8 @@ const missingPartitions = `
 		'YYYYMMDD'))
 	ORDER BY abs(extract(epoch FROM w.day - today.day)), w.parent`
 
-// EnsurePartitions implements webhookports.Retention. Each day is a transaction of its own, so that a day that fails
-// stops no other.
+// EnsurePartitions makes the missing partitions up to some days ahead. Each day is a transaction of its own, so
+// that a day that fails does not prevent the others.
 func (s Retention) EnsurePartitions(ctx context.Context, days int) error {
 	rows, err := s.DB.Query(ctx, missingPartitions, days)
 	if err != nil {
@@ -83,8 +84,8 @@ func (s Retention) EnsurePartitions(ctx context.Context, days int) error {
 }
 
 // makePartition makes the partition of a day from a new table, into which it moves the day's rows of the default
-// partition: Postgres refuses a partition while the default partition has rows of the same day. Readers and writers of
-// other partitions do not wait, since ATTACH locks the default partition only.
+// partition, since Postgres refuses a partition while the default partition has rows of the same day. Readers and
+// writers of other partitions do not wait, since ATTACH locks the default partition only.
 func (s Retention) makePartition(ctx context.Context, p partition) error {
 	from, to := p.bound(p.Day), p.bound(p.Day.AddDate(0, 0, 1))
 	rest, name, key := p.Parent+"_rest", p.name(), p.key()
@@ -94,16 +95,18 @@ func (s Retention) makePartition(ctx context.Context, p partition) error {
 			`SELECT pg_try_advisory_xact_lock(hashtext('ensure_partitions'))
 				AND set_config('statement_timeout', $1, true) <> ''`,
 			pg.Millis(partitionsTimeout)).Scan(&mine)
-		if err != nil || !mine { // another process makes the partitions
+		if err != nil || !mine { // Another process is making the partitions.
 			return err
 		}
-		// A statement of its own: the snapshot of the one above may be older than the commit that freed the lock.
+		// A separate statement is needed, because the snapshot of the previous one may be older than the commit that
+		// freed the lock.
 		err = t.QueryRow(ctx, `SELECT coalesce((SELECT relispartition FROM pg_class WHERE oid = to_regclass($1)), false)`,
 			name).Scan(&made)
 		if err != nil || made {
 			return err
 		}
-		for _, statement := range []string{ // each is prepared when the statement before has run
+		// The statements run one by one, since each can be prepared only after the previous one has run.
+		for _, statement := range []string{
 			`CREATE TABLE ` + name + ` (LIKE ` + p.Parent + ` INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`,
 			`LOCK TABLE ` + rest + ` IN ACCESS EXCLUSIVE MODE`,
 			`WITH moved AS (DELETE FROM ` + rest + ` WHERE ` + key + ` >= ` + from + ` AND ` + key + ` < ` + to + ` RETURNING *)
@@ -118,9 +121,8 @@ func (s Retention) makePartition(ctx context.Context, p partition) error {
 	})
 }
 
-// DropPartitions implements webhookports.Retention.
 func (s Retention) DropPartitions(ctx context.Context, days int) error {
-	// The SQL function reads the days of the interval; a Go duration would arrive as hours.
+	// The SQL function expects an interval in days; a Go duration would arrive as hours.
 	_, err := s.DB.Exec(ctx, `SELECT drop_expired_partitions(make_interval(days => $1))`, days)
 	return err
 }

@@ -17,7 +17,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Insert implements webhookports.Replays.
 func (r Replays) Insert(ctx context.Context, p webhook.Replay, most int) error {
 	if err := queries.LockReplays(ctx, pg.In(ctx).Deferred(), p.SubscriptionID); err != nil {
 		return err
@@ -59,7 +58,6 @@ func (r Replays) Matching(ctx context.Context, p webhook.Replay, limit int) (fou
 	return found, upTo, err
 }
 
-// WaitingRedeliveries implements webhookports.Replays.
 func (r Replays) WaitingRedeliveries(ctx context.Context, subscriptionID id.ID) (int, error) {
 	return queries.WaitingRedeliveries(ctx, pg.In(ctx), subscriptionID, webhook.ReplayLooks)
 }
@@ -77,13 +75,11 @@ func (r Replays) DeleteFinished(ctx context.Context, at time.Time, limit int) (i
 	return int(n), err
 }
 
-// Replay implements webhookports.Replays.
 func (r Replays) Replay(ctx context.Context, replayID id.ID) (webhook.Replay, error) {
 	row, err := queries.ReplayByID(ctx, r.DB, replayID)
 	return webhook.Replay(row), pg.OrNotFound(err, webhook.ErrReplayNotFound)
 }
 
-// CountMatching implements webhookports.Replays.
 func (r Replays) CountMatching(ctx context.Context, p webhook.Replay) (n int, err error) {
 	l := matching(p)
 	read := " FROM deliveries" + l.Conditions() + " ORDER BY id LIMIT "
@@ -91,20 +87,19 @@ func (r Replays) CountMatching(ctx context.Context, p webhook.Replay) (n int, er
 	return n, err
 }
 
-// Unfinished implements webhookports.Replays.
 func (r Replays) Unfinished(ctx context.Context, subscriptionID id.ID) (int, error) {
 	return queries.UnfinishedReplays(ctx, r.DB, subscriptionID)
 }
 
-// oldest is the clause FROM of the deliveries that a replay repeats, originals with its status now, among the first
-// webhook.ReplayReads that read reads.
+// oldest returns the FROM clause that selects the deliveries that a replay repeats: originals that have the
+// replay's status now, among the first webhook.ReplayReads rows that the clause read reads.
 func oldest(p webhook.Replay, read string) string {
 	return " FROM (SELECT id, state, attempts, redelivery_of, test" + read + strconv.Itoa(webhook.ReplayReads) +
 		") d WHERE " + statusCondition(p.Status) + " AND redelivery_of IS NULL AND NOT test"
 }
 
-// matching holds the conditions of the deliveries that a replay reads: those of its time span, and of them the failed
-// alone, which have an index, where it repeats these.
+// matching returns the conditions for the deliveries that a replay reads: those of its time span, and only the
+// failed ones, which have an index, if the replay repeats failed deliveries.
 func matching(p webhook.Replay) *lists.List {
 	l := &lists.List{}
 	l.Where("subscription_id = ?", p.SubscriptionID)

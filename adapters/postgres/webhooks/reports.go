@@ -11,11 +11,11 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// ReadReports gives the health of subscriptions $1, and how many deliveries of each wait, are parked, or are
-// dispatched. A single snapshot, since a delivery may be dispatched meanwhile. Triggers keep the number of those that
-// wait (ADR 0012). The dispatched ones of all subscriptions are few; as in dispatchstore.Store.CountClaimed, leases
-// that ended a while ago are left out with their dead index entries. "state + 0" selects the index deliveries_pending,
-// which no other statement may use.
+// ReadReports is the SQL that reads the health of subscriptions $1, and how many of their deliveries wait, are
+// parked, or are dispatched. It uses a single snapshot, since a delivery may be dispatched meanwhile. Triggers keep
+// the number of those that wait (ADR 0012). The dispatched ones of all subscriptions are few; leases that ended a
+// while ago are left out with their dead index entries, as in dispatchstore.Store.CountClaimed. "state + 0" selects
+// the index deliveries_pending, which no other statement may use.
 var ReadReports = `
 	WITH leased AS MATERIALIZED (
 		SELECT subscription_id, count(*) AS n, min(id::text)::uuid AS oldest FROM deliveries
@@ -33,7 +33,6 @@ var ReadReports = `
 	AND d.state + 0 = 0 ORDER BY d.id LIMIT 1) AS oldest ON true
 	LEFT JOIN leased ON leased.subscription_id = s.id`
 
-// Reports implements webhookports.Subscriptions.
 func (r Subscriptions) Reports(ctx context.Context, of []webhook.Subscription) ([]webhook.Reported, error) {
 	if len(of) == 0 {
 		return []webhook.Reported{}, nil
@@ -61,7 +60,7 @@ func (r Subscriptions) Reports(ctx context.Context, of []webhook.Subscription) (
 	return out, pg.Translate(rows.Err())
 }
 
-// scanReport reads a row of ReadReports; of the subscription only the columns of the row.
+// scanReport scans a row of ReadReports. Of the subscription it fills only the fields that the row has.
 func scanReport(row pgx.Rows) (r webhook.Reported, waiting, dispatched int, oldest time.Time, err error) {
 	var health webhook.Health
 	var openUntil, success, failure *time.Time

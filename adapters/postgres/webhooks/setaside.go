@@ -10,7 +10,6 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// SetAsideEvents implements webhookports.SetAside.
 func (r SetAside) SetAsideEvents(ctx context.Context, limit int) ([]webhookports.SetAsideEvent, error) {
 	rows, err := queries.SetAsideEvents(ctx, r.DB, limit)
 	return pg.Each(rows, func(row sqlc.SetAsideEventsRow) webhookports.SetAsideEvent {
@@ -18,7 +17,8 @@ func (r SetAside) SetAsideEvents(ctx context.Context, limit int) ([]webhookports
 	}), err
 }
 
-// Retry implements webhookports.SetAside. The event keeps the time of its commit, from which its latency counts.
+// Retry moves an event that is set aside back to the outbox. The event keeps the time of its commit, from which its
+// latency counts.
 func (r SetAside) Retry(ctx context.Context, eventID id.ID) (webhookports.SetAsideEvent, error) {
 	pg.In(ctx).Appended = true
 	row, err := queries.RetryEvent(ctx, pg.In(ctx), eventID)
@@ -28,7 +28,6 @@ func (r SetAside) Retry(ctx context.Context, eventID id.ID) (webhookports.SetAsi
 	}, pg.OrNotFound(err, webhookports.ErrNotSetAside)
 }
 
-// Drop implements webhookports.SetAside.
 func (r SetAside) Drop(ctx context.Context, eventID id.ID) (webhookports.SetAsideEvent, error) {
 	row, err := queries.DropEvent(ctx, pg.In(ctx), eventID)
 	return webhookports.SetAsideEvent(row), pg.OrNotFound(err, webhookports.ErrNotSetAside)

@@ -18,12 +18,11 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// moveLimit bounds the deliveries that are parked, released or cancelled in the transaction of their subscription.
-// TidyDeliveries moves the rest of a longer backlog; until then the dispatcher checks the subscription before each
-// POST.
+// moveLimit is the most deliveries that are parked, released or cancelled in the transaction that changes their
+// subscription. TidyDeliveries changes the rest of a longer backlog; until then the dispatcher checks the
+// subscription before each POST.
 const moveLimit = 10_000
 
-// Insert implements webhookports.Subscriptions.
 func (r Subscriptions) Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error {
 	sealed, err := r.Sealer.Seal(key, pg.SecretAAD(s.ID))
 	if err != nil {
@@ -81,25 +80,21 @@ func (r Subscriptions) Delete(ctx context.Context, subscriptionID id.ID, at time
 	return err
 }
 
-// Probe implements webhookports.Prober.
 func (r Subscriptions) Probe(ctx context.Context, of webhookports.ProbeOf) (webhookports.Probed, error) {
 	return pg.Probe(ctx, pg.In(ctx), of)
 }
 
-// Subscription implements webhookports.Subscriptions.
 func (r Subscriptions) Subscription(ctx context.Context, partnerID,
 	subscriptionID id.ID) (webhook.Subscription, error) {
 	row, err := queries.Subscription(ctx, r.DB, subscriptionID, partnerID)
 	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
 }
 
-// SubscriptionByID implements webhookports.Subscriptions.
 func (r Subscriptions) SubscriptionByID(ctx context.Context, subscriptionID id.ID) (webhook.Subscription, error) {
 	row, err := queries.SubscriptionByID(ctx, r.DB, subscriptionID)
 	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
 }
 
-// Subscriptions implements webhookports.Subscriptions.
 func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID,
 	page ports.Page) (ports.List[webhook.Subscription], error) {
 	l := &lists.List{Table: "webhook_subscriptions", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
@@ -116,8 +111,8 @@ func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID,
 		}, func(s webhook.Subscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
 }
 
-// SigningSecrets implements ports.SigningSecrets. A
-// secret that does not decrypt is left out: nothing is signed with it.
+// SigningSecrets returns the signing secrets of a partner's subscriptions. A secret that cannot be decrypted is
+// left out, since nothing is signed with it.
 func (r Subscriptions) SigningSecrets(ctx context.Context, partnerID id.ID) (map[id.ID]secret.Text, error) {
 	rows, err := queries.SigningSecrets(ctx, r.DB, partnerID)
 	if err != nil {
@@ -126,7 +121,8 @@ func (r Subscriptions) SigningSecrets(ctx context.Context, partnerID id.ID) (map
 	all := make(map[id.ID]secret.Text, len(rows))
 	for _, row := range rows {
 		switch plain, err := r.Sealer.Open(row.Secret, pg.SecretAAD(row.ID)); {
-		case errors.Is(err, fault.ErrUnavailable): // the keyset is refused
+		// This process's keyset is not that of the database, so nothing can be decrypted.
+		case errors.Is(err, fault.ErrUnavailable):
 			return nil, err
 		case err == nil:
 			all[row.ID] = plain
@@ -135,7 +131,6 @@ func (r Subscriptions) SigningSecrets(ctx context.Context, partnerID id.ID) (map
 	return all, nil
 }
 
-// FindSubscription implements webhookports.Subscriptions.
 func (r Subscriptions) FindSubscription(
 	ctx context.Context, subscriptionID id.ID,
 ) (webhookports.SubscriptionView, error) {

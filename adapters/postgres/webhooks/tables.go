@@ -1,5 +1,5 @@
-// Package webhooks holds the tables of webhooks: subscriptions, deliveries, replays, events, and notices about
-// endpoints. Package dispatchstore has the statements of the dispatcher.
+// Package webhooks reads and writes the Postgres tables of webhooks: subscriptions, deliveries, replays, events,
+// and notices about endpoints. Package dispatchstore has the statements of the dispatcher.
 package webhooks
 
 import (
@@ -11,7 +11,7 @@ import (
 
 var queries = sqlc.New()
 
-// Tables implement the ports of webhooks.
+// Tables holds the stores of all tables of webhooks.
 type Tables struct {
 	Subscriptions Subscriptions
 	Deliveries    Deliveries
@@ -22,7 +22,7 @@ type Tables struct {
 	Retention     Retention
 }
 
-// Types of Tables, each for its port.
+// Stores of the tables of webhooks, each of which implements the port of its name.
 type (
 	Subscriptions struct{ pg.Base }
 	Deliveries    struct{ pg.Base }
@@ -45,7 +45,6 @@ var (
 	_ webhookports.Retention     = Retention{}
 )
 
-// New makes the tables.
 func New(b pg.Base) Tables {
 	return Tables{Subscriptions{b}, Deliveries{b}, Replays{b}, Events{b}, SetAside{b}, Notices{b}, Retention{b}}
 }

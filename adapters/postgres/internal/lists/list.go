@@ -1,3 +1,5 @@
+// Package lists builds and runs the SQL queries of lists that are read page by page: filters, order, cursor, and the
+// end of a page. The queries stay fast however long the list is.
 package lists
 
 import (
@@ -14,30 +16,32 @@ import (
 
 const (
 	maxPerPage = 100
-	// maxRead bounds the rows that a statement reads. A page of 100 needs so many when one row of twenty fits.
+	// maxRead is the most rows that one statement of a list reads. A page of 100 needs so many when one row of twenty
+	// matches.
 	maxRead = ports.PageReads
 )
 
-// List builds the query of a list, newest first unless it is read back. Conditions are constants with ? for each
-// argument; values travel as parameters, never in the text. The text depends on nothing but the set of filters, the
-// direction and the step of the page size, so that Postgres plans each text once for a connection.
+// List builds the SQL query of a page of a list, newest first unless the list is read back. Conditions are constant
+// texts with ? for each argument; values are passed as parameters, never in the text. The text depends only on the
+// set of filters, the direction and the step of the page size, so that Postgres plans each text once per
+// connection.
 type List struct {
 	Table    string
-	Identity []string // columns of the primary key
-	Order    []string // columns of the order, all descending
-	within   []string // Conditions that the index of the list answers: other rows are not read
-	Fits     []string // Conditions that are checked on each row that is read
+	Identity []string // Columns of the primary key of the list's table.
+	Order    []string // Columns by which the list is ordered, all descending.
+	within   []string // SQL conditions that the index of the list answers, so that other rows are not read.
+	Fits     []string // SQL conditions that are checked on each row of the list that is read.
 	Args     []any
-	Max      int  // rows that a page reads; 0: maxRead
-	Back     bool // rows are read from the cursor on to newer ones
+	Max      int  // The most rows that are read for a page of the list; 0 means maxRead.
+	Back     bool // Whether the list is read from the cursor on to newer rows (true) or to older ones (false).
 }
 
-// Where adds a condition that the index of the list answers.
+// Where adds a condition to the list's query that the index of the list answers, so that other rows are not read.
 func (l *List) Where(condition string, args ...any) {
 	l.within = append(l.within, l.numbered(condition, args))
 }
 
-// Filter adds a condition that is checked on each row.
+// Filter adds a condition to the list's query that is checked on each row that is read.
 func (l *List) Filter(condition string, args ...any) {
 	l.Fits = append(l.Fits, l.numbered(condition, args))
 }
@@ -49,13 +53,13 @@ func (l *List) numbered(condition string, args []any) string {
 	return condition
 }
 
-// Argument adds an argument and returns its place in the text.
+// Argument adds an SQL argument and returns its placeholder, such as $2.
 func (l *List) Argument(arg any) string {
 	l.Args = append(l.Args, arg)
 	return "$" + strconv.Itoa(len(l.Args))
 }
 
-// Span adds the bounds of s that are set.
+// Span adds conditions that a column lies within a span of time, for those ends of the span that are set.
 func (l *List) Span(column string, s ports.Span) {
 	if !s.From.IsZero() {
 		l.Where(column+" >= ?", s.From)
@@ -65,8 +69,8 @@ func (l *List) Span(column string, s ports.Span) {
 	}
 }
 
-// SpanOfIDs is span for lists in the order of UUID v7 ids, which contain their time. An id cannot hold a time before
-// 1970.
+// SpanOfIDs adds conditions that the time in UUID v7 ids lies within a span of time, for lists in the order of such
+// ids. An id cannot contain a time before 1970.
 func (l *List) SpanOfIDs(column string, s ports.Span) {
 	if !s.From.IsZero() {
 		l.Where(column+" >= uuid_floor(greatest(?, timestamptz 'epoch'))", s.From)
@@ -76,7 +80,7 @@ func (l *List) SpanOfIDs(column string, s ports.Span) {
 	}
 }
 
-// After starts the page after the cursor.
+// After makes the page of the list begin after the cursor.
 func (l *List) After(c ports.Cursor) {
 	switch {
 	case c.IsZero():
@@ -87,7 +91,7 @@ func (l *List) After(c ports.Cursor) {
 	}
 }
 
-// Beyond compares a row with the cursor.
+// Beyond returns the operator that compares a row with the cursor: > if the list is read back, otherwise <.
 func (l *List) Beyond() string {
 	if l.Back {
 		return ">"
@@ -95,7 +99,7 @@ func (l *List) Beyond() string {
 	return "<"
 }
 
-// OrderBy is the order in which rows are read. prefix stands before each column.
+// OrderBy returns the ORDER BY clause of the list. prefix is put before each column.
 func (l *List) OrderBy(prefix string) string {
 	direction := " DESC"
 	if l.Back {
@@ -104,7 +108,7 @@ func (l *List) OrderBy(prefix string) string {
 	return " ORDER BY " + prefix + strings.Join(l.Order, direction+", "+prefix) + direction
 }
 
-// Conditions is the WHERE clause of the conditions that the index answers.
+// Conditions returns the WHERE clause with the conditions that the index of the list answers.
 func (l *List) Conditions() string {
 	if len(l.within) == 0 {
 		return ""
@@ -112,7 +116,7 @@ func (l *List) Conditions() string {
 	return " WHERE " + strings.Join(l.within, " AND ")
 }
 
-// reads is the number of rows that a page reads at most.
+// reads returns the most rows that are read for a page of the list.
 func (l *List) reads() int {
 	if l.Max > 0 {
 		return l.Max
@@ -120,9 +124,9 @@ func (l *List) reads() int {
 	return maxRead
 }
 
-// Rows is a table expression with the rows of the page: the columns of the table, whether the row fits, and the number
-// n of the row among those that were read, which is 0 in a list without filters. Row number reads is there even if it
-// does not fit: the next page starts after it.
+// Rows returns a table expression with the rows of a page: the columns of the table, whether the row matches all
+// filters (fits), and the number n of the row among those that were read, which is 0 in a list without filters. The
+// last row that was read is included even if it does not match, because the next page starts after it.
 func (l *List) Rows(p ports.Page) string {
 	order := l.OrderBy("")
 	limit := order + " LIMIT " + strconv.Itoa(LimitFor(p))
@@ -139,7 +143,7 @@ func (l *List) Rows(p ports.Page) string {
 	for i, column := range l.Identity {
 		same[i] = "t." + column + " = page." + column
 	}
-	// OFFSET 0 leaves a look-up of each row; a join could read the whole table.
+	// OFFSET 0 makes Postgres look each row of the page up; a join could read the whole table.
 	return "(SELECT t.*, page.fits, page.n FROM (" + page + ") AS page CROSS JOIN LATERAL (SELECT * FROM " + l.Table +
 		" AS t WHERE " +
 		strings.Join(same, " AND ") + " OFFSET 0) AS t)"
@@ -155,9 +159,9 @@ func union(a, b []string) []string {
 	return all
 }
 
-// LimitFor is the number of rows that the query asks for: a row above the page size, to see whether a next page exists,
-// and more for unusual sizes, so that few texts exist. The limit stands in the text: with a parameter, the planner
-// would plan for a tenth of the table.
+// LimitFor returns the LIMIT of the query of a page: one row more than the page size, to find out whether a next
+// page exists, and for unusual sizes still more, so that only a few query texts exist. The limit is in the text: if
+// it were a parameter, the planner would plan for a tenth of the table.
 func LimitFor(p ports.Page) int {
 	for _, step := range []int{1, 10, 25, 50} {
 		if size(p) <= step {
@@ -169,15 +173,16 @@ func LimitFor(p ports.Page) int {
 
 func size(p ports.Page) int { return max(1, min(p.Limit, maxPerPage)) }
 
-// Listed is a row of a list.
+// Listed is a row of a list, with whether it matches the filters and its number among the rows that were read.
 type Listed[T any] struct {
 	Item T
 	Fits bool
 	N    int
 }
 
-// Read runs a query over l.Rows and cuts the page; scan scans a row, whose last columns are fits and n, and place gives
-// the sort key of an item. A row that cannot be read is told, and the page goes on without it.
+// Read runs the query of a page over l.Rows and returns the page. scan scans a row, whose last columns are fits and
+// n. place returns the sort key of an item. A row that cannot be read is reported, and the page continues without
+// it.
 func Read[T any](ctx context.Context, d pg.DB, l *List, p ports.Page, sql string,
 	scan func(pgx.CollectableRow) (Listed[T], error), place func(T) ports.Cursor) (ports.List[T], error) {
 	rows, err := pg.Read(ctx, d, scan, func(row *Listed[T], err error) {
@@ -195,14 +200,15 @@ func Read[T any](ctx context.Context, d pg.DB, l *List, p ports.Page, sql string
 		defer func() { slices.Reverse(page.Items) }()
 	}
 	for i, row := range rows {
-		if len(page.Items) == size(p) { // more rows, of which this is the first
+		if len(page.Items) == size(p) { // This row is one more than the page size, so there is a next page.
 			page.Next = place(page.Items[size(p)-1])
 			return page, nil
 		}
 		if row.Fits {
 			page.Items = append(page.Items, row.Item)
 		}
-		if row.N == l.reads() || i+1 == LimitFor(p) { // the last that was asked for, though rows may be missing before it
+		// This row is the last that the query of the page could return, even if unreadable rows before it are missing.
+		if row.N == l.reads() || i+1 == LimitFor(p) {
 			page.Next = place(row.Item)
 		}
 	}

@@ -13,16 +13,18 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// DB runs statements outside transactions. Wait bounds the wait for a connection. DB translates every error
-// (Translate).
+// DB runs SQL statements outside transactions. Wait is the longest wait for a connection. Every error is translated
+// by Translate.
 type DB struct {
 	Pool *pgxpool.Pool
 	Wait time.Duration
-	// Unreadable hears of each row that cannot be read; nil: nobody does
+	// Unreadable is called for each row of the database that cannot be read; nil means that such rows are not
+	// reported.
 	Unreadable func(ctx context.Context, table string, rowID id.ID, err error)
 }
 
-// Acquire returns service_unavailable when the database is away or the pool stays exhausted.
+// Acquire takes a connection from the pool. Returns service_unavailable when the database is unreachable or no
+// connection becomes free in time.
 func (d DB) Acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fault.ErrUnavailable.Because(err)
@@ -64,7 +66,8 @@ func (d DB) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return oneRow{rows, err}
 }
 
-// ownedRows releases its connection when the rows are closed. Reading the last row closes the rows.
+// ownedRows are the rows of a query that release their connection when they are closed. Reading the last row closes
+// them.
 type ownedRows struct {
 	pgx.Rows
 	release func()
@@ -88,7 +91,7 @@ func (r *ownedRows) Close() {
 
 func (r *ownedRows) Err() error { return Translate(r.Rows.Err()) }
 
-// oneRow is the first row of a result.
+// oneRow scans the first row of a query's result.
 type oneRow struct {
 	rows pgx.Rows
 	err  error
@@ -112,7 +115,7 @@ func (r oneRow) Scan(dest ...any) error {
 	return r.rows.Err()
 }
 
-// OrNotFound replaces pgx.ErrNoRows by sentinel.
+// OrNotFound returns sentinel instead of pgx.ErrNoRows, and any other error unchanged.
 func OrNotFound(err, sentinel error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return sentinel
@@ -120,7 +123,7 @@ func OrNotFound(err, sentinel error) error {
 	return err
 }
 
-// SendBatch runs the statements of a batch in a single round trip and a transaction of their own.
+// SendBatch runs the SQL statements of a batch in a single round trip and in one transaction.
 func (d DB) SendBatch(ctx context.Context, batch *pgx.Batch) error {
 	conn, err := d.Acquire(ctx)
 	if err != nil {

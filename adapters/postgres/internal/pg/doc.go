@@ -1,3 +1,3 @@
-// Package pg serves the packages of adapters/postgres: pooled reads, pipelined transactions, translation of driver
-// errors, encryption of secrets.
+// Package pg serves the packages below adapters/postgres: reads over a pool, transactions that save round trips,
+// translation of driver errors, encryption of secrets.
 package pg

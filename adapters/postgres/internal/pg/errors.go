@@ -17,39 +17,43 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// SQLSTATEs with a meaning of their own.
+// SQLSTATE codes of Postgres that are handled specially.
 const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
-	// a migration changed the result type of a cached plan; the next try prepares the statement again
+	// A migration changed the result type of a cached plan. The next try prepares the statement again.
 	changedResultType   = "0A000"
 	LockTimeout         = "55P03"
 	queryCanceled       = "57014"
 	idleInTransaction   = "25P03"
-	ReadOnlyTransaction = "25006" // the server has become a standby
+	ReadOnlyTransaction = "25006" // The error of a write on a Postgres server that has become a standby.
 	DiskFull            = "53100"
 	NoRights            = "42501"
 	TooManyConnections  = "53300"
-	undefinedTable      = "42P01" // as the next two: `admin migrate up` has not run yet
-	undefinedColumn     = "42703"
-	undefinedFunction   = "42883"
-	invalidText         = "22021"
-	untranslatableText  = "22P05"
-	uniqueViolation     = "23505"
-	checkViolation      = "23514"
+	// Postgres reports this code, or one of the next two, while `admin migrate up` has not run yet.
+	undefinedTable     = "42P01"
+	undefinedColumn    = "42703"
+	undefinedFunction  = "42883"
+	invalidText        = "22021"
+	untranslatableText = "22P05"
+	uniqueViolation    = "23505"
+	checkViolation     = "23514"
 )
 
-// ErrRolledBack says that COMMIT rolled back: an earlier statement had failed, and the caller ignored its error.
+// ErrRolledBack is the error of a COMMIT that rolled back, because an earlier statement had failed and the caller
+// ignored its error.
 var ErrRolledBack = errors.New("postgres: commit of a failed transaction")
 
-// ErrKeyStored says that the key of a response to store holds a response already. The advisory lock of the key prevents
-// that; should two transactions ever pass the lock, the second fails and finds the response in its next run.
+// ErrKeyStored is the error for a response to store whose idempotency key has a stored response already. The
+// advisory lock of the key prevents that; should two transactions ever pass the lock, the second fails and finds
+// the response in its next run.
 var ErrKeyStored = errors.New("postgres: the idempotency key holds a response already")
 
-// ErrClientErased says that a client was erased after the transaction read it. The next run finds no client.
+// ErrClientErased is the error for a client that was erased after the transaction had read it. The next run of the
+// transaction finds no client.
 var ErrClientErased = errors.New("postgres: a client was erased meanwhile")
 
-// broken maps the name of a violated constraint to the error of the port.
+// broken maps the name of a violated database constraint to the error that callers expect.
 var broken = map[string]error{
 	"partners_slug_key":       partner.ErrSlugTaken,
 	"operators_email_key_key": connect.ErrEmailTaken,
@@ -58,8 +62,9 @@ var broken = map[string]error{
 	"one_payment_succeeded":   paymentports.ErrPaymentExists,
 }
 
-// Translate turns driver errors into errors of core and ports. DB and Tx call Translate wherever they read rows and
-// results, so no repository sees a connection failure. pgx.ErrNoRows and errors that Retry tries again pass unchanged.
+// Translate turns errors of the Postgres driver into errors of core and ports. DB and Tx call Translate wherever
+// they read rows and results, so no caller receives the error of a connection. pgx.ErrNoRows and errors after which
+// Retry tries again are returned unchanged.
 func Translate(err error) error {
 	if err == nil || errors.Is(err, pgx.ErrNoRows) {
 		return err
@@ -96,7 +101,7 @@ func translateRefusal(refused *pgconn.PgError, err error) error {
 	return err
 }
 
-// StateOf gives the SQLSTATE of an error; "" for an error that no server has sent.
+// StateOf returns the SQLSTATE of an error; "" for an error that the server did not send.
 func StateOf(err error) string {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
@@ -105,8 +110,8 @@ func StateOf(err error) string {
 	return ""
 }
 
-// serverFailed reports whether the SQLSTATE blames the connection, resources, an administrator or the system, and not
-// the statement.
+// serverFailed reports whether an error is a fault of the connection, of resources, of an administrator or of the
+// system (true), and not of the statement (false).
 func serverFailed(refused *pgconn.PgError) bool {
 	switch refused.Code[:2] {
 	case "08", "53", "57", "58":
@@ -115,8 +120,8 @@ func serverFailed(refused *pgconn.PgError) bool {
 	return false
 }
 
-// Refused reports whether the server refused a statement, or a row could not be read, so that nothing of the
-// transaction was committed. A failure of the connection or of the server is no refusal.
+// Refused reports whether nothing of a transaction was committed, because the server refused a statement or a row
+// could not be read. It is false for a failure of the connection or of the server, after which that is unknown.
 func Refused(err error) bool {
 	var refused *pgconn.PgError
 	return errors.Is(err, ErrRolledBack) || errors.Is(err, ErrKeyStored) || errors.Is(err, ErrClientErased) ||
@@ -124,7 +129,8 @@ func Refused(err error) bool {
 		(errors.As(err, &refused) && !serverFailed(refused))
 }
 
-// Unreachable reports whether the server did not answer in time, or the pool had no free connection.
+// Unreachable reports whether the server did not answer in time, the connection failed, or the pool had no free
+// connection; otherwise false.
 func Unreachable(err error) bool {
 	var network net.Error
 	var connect *pgconn.ConnectError
@@ -134,7 +140,8 @@ func Unreachable(err error) bool {
 		pgconn.Timeout(err) || pgconn.SafeToRetry(err)
 }
 
-// retryable reports whether the whole transaction may be tried again.
+// retryable reports whether the whole transaction may be run again after an error; false if another run would fail
+// too.
 func retryable(err error) bool {
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) {
@@ -144,7 +151,7 @@ func retryable(err error) bool {
 	case serializationFailure, deadlockDetected, changedResultType:
 		return true
 	case checkViolation:
-		// the row waited for the default partition while the partition of its day was made
+		// A row was about to be written to the default partition while the partition of its day was made.
 		return refused.ConstraintName == ""
 	}
 	return false

@@ -8,10 +8,10 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Probe implements webhookports.Endpoints for all that query. Open circuits end their wait, and the next one is short
-// again; retries are due. The rows of subscriptions are locked in order and before those of deliveries, as in every
-// other transaction that locks both. A due time that changes makes no second claim of a delivery. A zero field of the
-// selection is NULL.
+// Probe makes failing endpoints be tried again at once: waits of open circuits end, the next wait is short again,
+// and retries become due. It implements webhookports.Endpoints for all callers with a database. The rows of
+// subscriptions are locked in order and before those of deliveries, as in every other transaction that locks both.
+// A changed due time causes no second claim of a delivery. A zero field of the selection is NULL.
 func Probe(ctx context.Context, db interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }, of webhookports.ProbeOf) (p webhookports.Probed, err error) {

@@ -9,17 +9,17 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Cipher encrypts secrets at rest (adapters/secrets).
+// Cipher encrypts and decrypts secrets that are stored in the database (adapters/secrets).
 type Cipher interface {
 	// Encrypt binds the ciphertext to associatedData: Decrypt with other associated data returns an error.
 	Encrypt(plaintext, associatedData []byte) ([]byte, error)
 	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
-	// Hash gives 32 bytes that nobody without the keyset can give, always the same for a text.
+	// Hash returns 32 bytes that are always the same for a text and cannot be computed without the keyset.
 	Hash(text string) []byte
 }
 
-// The associated data of a secret names its purpose and its row, so that a ciphertext copied to another row does not
-// open.
+// The functions …AAD return the associated data of a secret, with which it is encrypted: its purpose and its row. A
+// ciphertext that is copied to another row therefore cannot be decrypted.
 func ConnectAAD(partnerID id.ID) []byte { return []byte("connect_secret:" + partnerID.String()) }
 func SecretAAD(subscriptionID id.ID) []byte {
 	return []byte("webhook_secret:" + subscriptionID.String())
@@ -36,24 +36,25 @@ func DraftAAD(session [32]byte, form id.ID) []byte {
 	return []byte("form_draft:" + hex.EncodeToString(session[:]) + ":" + form.String())
 }
 
-// MailboxHash names a mailbox (mailaddr.Mailbox) where nobody is to read it.
+// MailboxHash returns the hash of a mailbox (mailaddr.Mailbox), which is stored where the address itself must not
+// be readable.
 func (s Sealer) MailboxHash(mailbox string) []byte { return s.Cipher.Hash("mailbox:" + mailbox) }
 
 func ResponseAAD(k ports.IdempotencyKey) []byte {
 	return []byte("idempotent_response:" + KeyScope(k))
 }
 
-// KeyScope is the text of an idempotency key: partner, route, key. The key has a fixed length, so scopes are
-// unambiguous. Stored responses are sealed for this text, and processes of different versions lock by it: the text
-// never changes.
+// KeyScope returns the text that identifies an idempotency key: partner, route, key. The key has a fixed length, so
+// no two keys have the same text. Stored responses are encrypted for this text, and processes of different versions
+// lock by it, so its form must never change.
 func KeyScope(k ports.IdempotencyKey) string {
-	const lengths = 36 + 2 + 2*len(k.Key) // of partner, separators and key
+	const lengths = 36 + 2 + 2*len(k.Key) // Lengths of the partner's id, the two separators, and the key in hex.
 	b := make([]byte, 0, lengths+len(k.Route))
 	b = append(append(append(append(b, k.Owner.String()...), '|'), k.Route...), '|')
 	return string(hex.AppendEncode(b, k.Key[:]))
 }
 
-// Sealer encrypts and decrypts texts.
+// Sealer encrypts and decrypts texts for storage in the database.
 type Sealer struct{ Cipher Cipher }
 
 func (s Sealer) Seal(plain secret.Text, associatedData []byte) ([]byte, error) {

@@ -8,7 +8,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// ChildSpan starts a span below the span of ctx. When ctx is not traced, ChildSpan starts none and costs a look-up.
+// ChildSpan starts a trace span below the span of ctx. If ctx is not traced, it starts none and costs only a
+// look-up.
 func ChildSpan(ctx context.Context, tracer, name string) (context.Context, func()) {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		return ctx, func() {}
@@ -17,7 +18,7 @@ func ChildSpan(ctx context.Context, tracer, name string) (context.Context, func(
 	return ctx, func() { span.End() }
 }
 
-// TraceParent is the span of ctx as a W3C traceparent of 55 characters; "" when ctx is not traced.
+// TraceParent returns the span of ctx as a W3C traceparent of 55 characters; "" when ctx is not traced.
 func TraceParent(ctx context.Context) string {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		return ""
@@ -27,8 +28,8 @@ func TraceParent(ctx context.Context) string {
 	return carrier["traceparent"]
 }
 
-// StartSpan starts the span of a batch and links the span to the span of every caller of the batch. A batch belongs to
-// several traces, so no caller is the parent. When no caller is traced, StartSpan starts no span.
+// StartSpan starts the trace span of a batch and links it to the span of every caller of the batch. A batch belongs
+// to several traces, so no caller is the parent. If no caller is traced, it starts no span.
 func StartSpan[T any](ctx context.Context, tracer, name string, callers []T,
 	contextOf func(T) context.Context) (context.Context, func()) {
 	var links []trace.Link

@@ -2,7 +2,7 @@ package pg
 
 import "context"
 
-// Base is what the tables of every module stand on.
+// Base holds what the stores of every module need: the database and the encryption of secrets.
 type Base struct {
 	DB     DB
 	Sealer Sealer
@@ -10,17 +10,18 @@ type Base struct {
 
 type txKey struct{}
 
-// With gives a context that carries a transaction.
+// With returns a context that carries a transaction, which In returns again.
 func With(ctx context.Context, t *Tx) context.Context { return context.WithValue(ctx, txKey{}, t) }
 
-// Inside reports whether a context carries a transaction that has not ended.
+// Inside reports whether a context carries a transaction that has not ended; otherwise false.
 func Inside(ctx context.Context) bool {
 	t, inside := ctx.Value(txKey{}).(*Tx)
 	return inside && !t.ended
 }
 
-// In gives the transaction of a context (ports.UnitOfWork). In panics without one, and after its end: a statement that
-// must commit with others would otherwise commit alone, or run on a connection that serves somebody else by then.
+// In returns the transaction of a context (ports.UnitOfWork). It panics without a transaction and after its end: a
+// statement that must commit with others would otherwise commit alone, or run on a connection that another caller
+// uses by then.
 func In(ctx context.Context) *Tx {
 	t, inside := ctx.Value(txKey{}).(*Tx)
 	if !inside || t.ended {

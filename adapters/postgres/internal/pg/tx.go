@@ -14,17 +14,18 @@ import (
 )
 
 const (
-	tries        = 5 // bounds the runs of a transaction that meets serialization failures or deadlocks
-	firstPause   = 5 * time.Millisecond
-	finishWithin = 5 * time.Second // bounds COMMIT and ROLLBACK, which run even after the caller's context has ended
+	tries      = 5 // The most runs of a transaction that meets serialization failures or deadlocks.
+	firstPause = 5 * time.Millisecond
+	// The time limit of COMMIT and ROLLBACK, which run even after the caller's context has ended.
+	finishWithin = 5 * time.Second
 )
 
-// Tx is a transaction that saves round trips. BEGIN travels with the first statement. Statements whose result the
-// caller does not need at once (Queue) travel with the next statement that returns a result, or with COMMIT. Statements
-// run in the order of Queue, so a read sees every earlier write. Flush returns the errors of queued statements, Commit
-// at the latest.
+// Tx is a transaction that saves round trips. BEGIN is sent with the first statement. Statements whose result the
+// caller does not need at once (Queue) are sent with the next statement that returns a result, or with COMMIT.
+// Statements run in the order of Queue, so a read sees every earlier write. The errors of queued statements are
+// returned by Flush, and at the latest by Commit.
 type Tx struct {
-	// Appended reports whether the transaction wrote to the outbox.
+	// Appended reports whether the transaction wrote events to the outbox; otherwise false.
 	Appended bool
 
 	conn  *pgxpool.Conn
@@ -39,10 +40,11 @@ func Begin(conn *pgxpool.Conn) *Tx {
 	return t
 }
 
-// Queue adds a statement to the next batch. A callback on the result runs during Flush.
+// Queue adds an SQL statement to those that are sent with the next Flush. A callback on its result runs during
+// Flush.
 func (t *Tx) Queue(sql string, args ...any) *pgx.QueuedQuery { return t.queue.Queue(sql, args...) }
 
-// Flush sends the queued statements in a single round trip and reads all results.
+// Flush sends the queued statements of the transaction in a single round trip and reads all results.
 func (t *Tx) Flush(ctx context.Context) error {
 	if t.queue.Len() == 0 {
 		return nil
@@ -52,7 +54,7 @@ func (t *Tx) Flush(ctx context.Context) error {
 	return Translate(t.conn.SendBatch(ctx, queue).Close())
 }
 
-// Exec runs a statement now, for callers that need the number of rows.
+// Exec runs an SQL statement of the transaction now, for callers that need the number of changed rows.
 func (t *Tx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	var tag pgconn.CommandTag
 	t.queue.Queue(sql, args...).Exec(func(ct pgconn.CommandTag) error {
@@ -63,7 +65,8 @@ func (t *Tx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandT
 	return tag, err
 }
 
-// Query runs a query now. The rows belong to the transaction's connection and must be closed before the next statement.
+// Query runs a query of the transaction now. The rows belong to the transaction's connection and must be closed
+// before the next statement.
 func (t *Tx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	if err := t.Flush(ctx); err != nil {
 		return nil, err
@@ -75,15 +78,16 @@ func (t *Tx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, erro
 	return &ownedRows{Rows: rows}, nil
 }
 
-// QueryRow returns a row whose query runs at Scan.
+// QueryRow returns a row of the transaction whose query is sent when Scan is called.
 func (t *Tx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return lazyRow{t: t, ctx: ctx, sql: sql, args: args}
 }
 
-// lazyRow runs its query at Scan, so that the query travels with the queued statements before it.
+// lazyRow is a row whose query is sent when Scan is called, so that it shares a round trip with the queued
+// statements before it.
 type lazyRow struct {
 	t    *Tx
-	ctx  context.Context // the row lives for one call of QueryRow(…).Scan(…)
+	ctx  context.Context
 	sql  string
 	args []any
 }
@@ -96,7 +100,8 @@ func (r lazyRow) Scan(dest ...any) error {
 	return Translate(*found)
 }
 
-// Row queues a query for a row. Flush sets the returned error. pgx.ErrNoRows does not fail the batch.
+// Row queues a query for a row. The next Flush sets the returned error. pgx.ErrNoRows does not fail the other
+// queued statements.
 func (t *Tx) Row(sql string, args []any, dest ...any) *error {
 	found := new(error)
 	t.queue.Queue(sql, args...).QueryRow(func(row pgx.Row) error {
@@ -110,7 +115,7 @@ func (t *Tx) Row(sql string, args []any, dest ...any) *error {
 	return found
 }
 
-// Rows queues a query. Flush calls each for every row.
+// Rows queues a query. The next Flush calls each for every row.
 func (t *Tx) Rows(sql string, args []any, each func(pgx.Rows) error) {
 	t.queue.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
@@ -122,7 +127,7 @@ func (t *Tx) Rows(sql string, args []any, each func(pgx.Rows) error) {
 	})
 }
 
-// Collect queues a query. Flush stores the scanned rows in dst.
+// Collect queues a query. The next Flush stores the scanned rows in dst.
 func Collect[T any](t *Tx, dst *[]T, scan pgx.RowToFunc[T], sql string, args ...any) {
 	t.queue.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
 		*dst, err = pgx.CollectRows(rows, scan)
@@ -130,20 +135,20 @@ func Collect[T any](t *Tx, dst *[]T, scan pgx.RowToFunc[T], sql string, args ...
 	})
 }
 
-// Deferred is t for generated statements without a result: Exec queues the statement and does not run it.
+// Deferred returns the transaction for generated statements without a result: its Exec only queues a statement.
 func (t *Tx) Deferred() Deferred { return Deferred{t} }
 
-// Deferred is a Tx whose Exec only queues.
+// Deferred is a transaction whose Exec queues statements instead of running them.
 type Deferred struct{ *Tx }
 
-// Exec queues the statement. The next Flush returns its error.
+// Exec queues an SQL statement. The next Flush returns its error.
 func (d Deferred) Exec(_ context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	d.queue.Queue(sql, args...)
 	return pgconn.CommandTag{}, nil
 }
 
-// Commit sends the queued statements and COMMIT in a single round trip. A commit that has begun continues after the end
-// of the caller's context.
+// Commit sends the queued statements and COMMIT in a single round trip. A commit that has begun continues after the
+// end of the caller's context.
 //
 // Returns service_unavailable when the connection breaks; the server may then have committed or not.
 func (t *Tx) Commit(ctx context.Context) error {
@@ -164,13 +169,13 @@ func (t *Tx) Commit(ctx context.Context) error {
 	return t.Flush(ctx)
 }
 
-// untouched reports whether only BEGIN is queued and nothing was sent.
+// untouched reports whether the transaction has sent nothing and has only BEGIN queued; otherwise false.
 func (t *Tx) untouched() bool {
 	return t.queue.Len() == 1 && t.conn.Conn().PgConn().TxStatus() == 'I'
 }
 
-// End rolls back an uncommitted transaction and releases the connection. If the rollback fails, Release closes the
-// connection.
+// End rolls back an uncommitted transaction and releases the connection. If the rollback fails, the connection is
+// closed.
 func (t *Tx) End(ctx context.Context) {
 	t.ended = true
 	defer t.conn.Release()
@@ -183,8 +188,8 @@ func (t *Tx) End(ctx context.Context) {
 	_, _ = t.conn.Exec(ctx, "rollback")
 }
 
-// Retry runs attempt, and runs attempt again after a serialization failure, a deadlock, an outdated cached plan or a
-// row for a partition that was just made, with growing pauses and jitter. After the last try Retry returns
+// Retry runs a transaction, and runs it again after a serialization failure, a deadlock, an outdated cached plan or
+// a row for a partition that was just made, with growing pauses and jitter. After the last try it returns
 // service_unavailable.
 func Retry(ctx context.Context, attempt func() error) error {
 	pause := firstPause
@@ -207,7 +212,8 @@ func Retry(ctx context.Context, attempt func() error) error {
 	}
 }
 
-// InTx runs fn in a transaction of pool, with Retry. fn commits; without a commit the transaction is rolled back.
+// InTx runs fn in a transaction of pool, and runs it again as Retry does. fn must commit; without a commit the
+// transaction is rolled back.
 func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(*Tx) error) error {
 	return Retry(ctx, func() error {
 		conn, err := pool.Acquire(ctx)

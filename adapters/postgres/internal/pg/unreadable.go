@@ -9,24 +9,26 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Unreadable reports whether the error says that a row has a value that nobody can read. No binary writes such a row.
+// Unreadable reports whether an error means that a row has a value that cannot be read. No version of the service
+// writes such a row.
 func Unreadable(err error) bool {
 	var odd pgx.ScanArgError
 	return errors.As(err, &odd)
 }
 
-// BadValue is the error of a column whose value has the right type, and still cannot be read.
+// BadValue makes the error of a column whose value has the right type and still cannot be read.
 func BadValue(column string, err error) error { return pgx.ScanArgError{FieldName: column, Err: err} }
 
-// Tell reports a row that cannot be read.
+// Tell reports a row of the database that cannot be read, if a function for such reports is set.
 func (d DB) Tell(ctx context.Context, table string, rowID id.ID, err error) {
 	if d.Unreadable != nil {
 		d.Unreadable(ctx, table, rowID, err)
 	}
 }
 
-// Read reads the rows of a query. A row that cannot be read does not end the others: odd gets what is known of it, and
-// it stays among the rows. Where one is met, the query runs again, since pgx ends all rows with the first that fails.
+// Read returns the rows of a query. A row that cannot be read does not prevent the reading of the others: odd is
+// called with what could be read of it, and it stays among the rows. In that case the query runs twice, since pgx
+// ends reading at the first row that fails.
 func Read[T any](ctx context.Context, d DB, scan pgx.RowToFunc[T], odd func(*T, error), sql string,
 	args ...any) ([]T, error) {
 	rows, err := d.Query(ctx, sql, args...)
@@ -51,7 +53,8 @@ func Read[T any](ctx context.Context, d DB, scan pgx.RowToFunc[T], odd func(*T, 
 	return all, Translate(err)
 }
 
-// columnwise is a row whose Scan reads every column that can be read, and leaves the other rows alone.
+// columnwise is a row whose Scan reads every column that can be read, and does not end the reading of the other
+// rows.
 type columnwise struct{ pgx.Rows }
 
 func (r columnwise) Scan(dest ...any) (first error) {

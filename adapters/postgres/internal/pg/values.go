@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// OrDefault replaces a zero value.
+// OrDefault returns value, or otherwise if value is its type's zero value.
 func OrDefault[T comparable](value, otherwise T) T {
 	var zero T
 	if value == zero {
@@ -14,7 +14,7 @@ func OrDefault[T comparable](value, otherwise T) T {
 	return value
 }
 
-// OrZero replaces nil, which is NULL.
+// OrZero returns the value behind a pointer, or the type's zero value for nil, which stands for NULL.
 func OrZero[T any](v *T) (zero T) {
 	if v == nil {
 		return zero
@@ -22,7 +22,7 @@ func OrZero[T any](v *T) (zero T) {
 	return *v
 }
 
-// OrEmpty replaces nil, which would be NULL, by an empty slice.
+// OrEmpty returns an empty slice instead of nil, which Postgres would store as NULL.
 func OrEmpty[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -30,7 +30,7 @@ func OrEmpty[T any](s []T) []T {
 	return s
 }
 
-// OrNoPairs replaces nil, which would be NULL, by an empty map.
+// OrNoPairs returns an empty map instead of nil, which Postgres would store as NULL.
 func OrNoPairs(m map[string]string) map[string]string {
 	if m == nil {
 		return map[string]string{}
@@ -38,7 +38,7 @@ func OrNoPairs(m map[string]string) map[string]string {
 	return m
 }
 
-// Each converts a slice.
+// Each converts every element of a slice and returns the new slice.
 func Each[A, B any](in []A, convert func(A) B) []B {
 	out := make([]B, len(in))
 	for i, a := range in {
@@ -47,7 +47,7 @@ func Each[A, B any](in []A, convert func(A) B) []B {
 	return out
 }
 
-// Changed returns sentinel for a statement that changed no row.
+// Changed returns a function that returns sentinel for a statement that changed no row.
 func Changed(sentinel error) func(rows int64, err error) error {
 	return func(rows int64, err error) error {
 		if err == nil && rows == 0 {
@@ -57,5 +57,5 @@ func Changed(sentinel error) func(rows int64, err error) error {
 	}
 }
 
-// Millis is a duration as Postgres's settings take it.
+// Millis formats a duration as the whole milliseconds that a Postgres setting expects.
 func Millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

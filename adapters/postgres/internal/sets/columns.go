@@ -7,30 +7,30 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 )
 
-// Column is a column that a statement writes.
+// Column is a column that a statement about a set of rows writes.
 type Column[T any] struct {
 	Name   string
-	Array  string // the type of the parameter that carries the values, such as uuid[]
-	Cast   string // for a type that no array parameter carries, such as ::jsonb
+	Array  string // The Postgres type of the array parameter with the column's values, such as uuid[].
+	Cast   string // A cast of the column's values such as ::jsonb, for a type that has no array parameter.
 	Values func([]T) any
 }
 
-// Of takes a column's values from the rows of a set.
+// Of returns a function that collects a column's values from rows. value returns the column's value of one row.
 func Of[T, V any](value func(T) V) func([]T) any {
 	return func(rows []T) any { return pg.Each(rows, value) }
 }
 
-// Names lists the columns, separated by commas.
+// Names returns the names of columns, separated by commas.
 func Names[T any](columns []Column[T]) string {
 	return strings.Join(pg.Each(columns, func(c Column[T]) string { return c.Name }), ", ")
 }
 
-// Selected lists the columns of the set n with their casts, separated by commas.
+// Selected returns the columns of the set n with their casts, separated by commas.
 func Selected[T any](columns []Column[T]) string {
 	return strings.Join(pg.Each(columns, func(c Column[T]) string { return "n." + c.Name + c.Cast }), ", ")
 }
 
-// From is the FROM item that makes the set n of arrays, which are the statement's first parameters.
+// From returns the FROM item that makes the set of rows n from arrays, which are the statement's first parameters.
 func From[T any](columns []Column[T]) string {
 	arrays := make([]string, len(columns))
 	for i, c := range columns {
@@ -39,7 +39,7 @@ func From[T any](columns []Column[T]) string {
 	return "unnest(" + strings.Join(arrays, ", ") + ") AS n(" + Names(columns) + ")"
 }
 
-// Arguments are the arrays of From.
+// Arguments returns the arrays of the columns' values for From, followed by further arguments.
 func Arguments[T any](columns []Column[T], rows []T, more ...any) []any {
 	args := make([]any, 0, len(columns)+len(more))
 	for _, c := range columns {
@@ -48,5 +48,5 @@ func Arguments[T any](columns []Column[T], rows []T, more ...any) []any {
 	return append(args, more...)
 }
 
-// Param is the n-th parameter after the arrays of From, counted from 1.
+// Param returns the placeholder of the n-th parameter after the arrays of From, counted from 1.
 func Param[T any](columns []Column[T], n int) string { return "$" + strconv.Itoa(len(columns)+n) }

@@ -1,8 +1,9 @@
-// Package sets writes statements about a set of rows: the values of a column travel as one array. A unit of work passes
-// a single row, a group commit the rows of all its changes.
+// Package sets writes SQL statements about a set of rows, in which the values of each column are passed as one
+// array. A unit of work passes a single row, a group commit the rows of all its changes.
 //
 // The statements are written by hand because their plans matter. A function of a module queues its statement on the
-// transaction and returns; its callback runs at the flush of the transaction.
+// transaction and returns; its callback runs at the flush of the transaction. The package also has the kinds of row
+// locking of such statements, and the error for rows that are missing.
 package sets
 
 import (
@@ -11,19 +12,19 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Locking is the behaviour of a statement at a row that another transaction has locked.
+// Locking is what a statement does at a row that another transaction has locked.
 type Locking string
 
-// Kinds of locking.
 const (
-	Wait       Locking = ""             // for the end of the other transaction, up to lock_timeout
-	SkipLocked Locking = " SKIP LOCKED" // treat the row as absent
+	// Wait for the end of the transaction that has locked the row, for lock_timeout at most.
+	Wait       Locking = ""
+	SkipLocked Locking = " SKIP LOCKED" // Treat a row that another transaction has locked as absent.
 )
 
 const divisionByZero = "22012"
 
-// UnlessAll replaces a division by zero by the error missing. A statement divides by zero to fail when rows are
-// missing.
+// UnlessAll returns missing instead of an error of a division by zero. Statements divide by zero to fail when rows
+// are missing.
 func UnlessAll(err, missing error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == divisionByZero {

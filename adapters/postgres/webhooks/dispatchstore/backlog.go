@@ -13,16 +13,18 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// countedExactly is the largest count that is exact. A larger count is the estimate of the last vacuum.
+// countedExactly is the largest count of the backlog that is exact. A larger count is the estimate of the last
+// vacuum.
 const countedExactly = 10_000
 
-// Backlog implements webhookports.BacklogReader.
+// Backlog counts what waits in the database: events, deliveries, mails, collections.
 type Backlog struct{ pool *pgxpool.Pool }
 
-// NewBacklog counts over a pool opened with postgres.IndexPlans, because no count may read a whole table.
+// NewBacklog makes a Backlog. The pool must be opened with postgres.IndexPlans, because no count may read a whole
+// table.
 func NewBacklog(pool *pgxpool.Pool) *Backlog { return &Backlog{pool: pool} }
 
-// Each count reads at most $1 entries of an index.
+// SQL that counts the backlog. Each count reads at most $1 entries of an index.
 const (
 	countOutbox = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'outbox'::regclass)
 		FROM (SELECT FROM outbox ORDER BY position, event_id LIMIT $1) AS few`
@@ -38,8 +40,8 @@ const (
 	oldestOnOutbox = `SELECT extract(epoch FROM clock_timestamp() - committed_at)::float8 FROM outbox
 		ORDER BY position, event_id LIMIT 1`
 
-	// The earliest due delivery of each subscription, found as in Store.Due, and the earliest end of a lease.
-	// Deliveries that an open circuit holds back have an age of their own.
+	// The ages of the earliest due delivery of all subscriptions (found as in Store.Due) and of the earliest end of a
+	// lease. Deliveries that an open circuit holds back have an age of their own.
 	oldestDue = `
 		WITH RECURSIVE waiting(id) AS (
 			(SELECT subscription_id FROM deliveries WHERE state = 0 AND due_at IS NOT NULL ORDER BY subscription_id LIMIT 1)
@@ -59,8 +61,8 @@ const (
 			coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(due_at) FILTER (WHERE held))), 0)::float8
 			FROM earliest`
 
-	// Counts the full days after today that have partitions; -1 if today has none. The search ends after 60 days,
-	// further than partitions are made.
+	// The number of full days after today that have partitions; -1 if today has none. The search ends after 60 days,
+	// which is further than partitions are made.
 	daysAhead = `
 		SELECT coalesce(min(n), 61) - 1 FROM generate_series(0, 60) n, to_char((now() AT TIME ZONE 'UTC')::date + n,
 		'YYYYMMDD') AS day
@@ -74,7 +76,7 @@ const (
 	oldestMail = `SELECT greatest(0, extract(epoch FROM clock_timestamp() - due_at))::float8 FROM mails
 		WHERE sent_at IS NULL AND failed_at IS NULL ORDER BY due_at LIMIT 1`
 
-	// Collections that are not paid are few; the index holds no other.
+	// Collections that are not paid are few, and their index contains no others.
 	countCollections = `SELECT state, count(*) FROM collections WHERE state <> 'paid' GROUP BY state`
 	countPaid        = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'collections_paid'::regclass)
 		FROM (SELECT FROM collections WHERE state = 'paid' ORDER BY payment_id LIMIT $1) AS few`
@@ -83,11 +85,11 @@ const (
 		CROSS JOIN LATERAL (SELECT captured_at FROM collections WHERE state <> 'paid' AND state = s.open ORDER BY captured_at
 		LIMIT 1) AS c`
 
-	// Each user may count the connections of all.
+	// Every database user may count the connections of all users.
 	countConnections = `SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
 		current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
 		- coalesce(current_setting('reserved_connections', true), '0')::integer`
-	// Deliveries are partitions.
+	// The table of deliveries is partitioned, so the dead rows of its partitions are added up.
 	countDead = `SELECT coalesce(p.relname, c.relname)::text, sum(s.n_dead_tup)::bigint
 		FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
 		LEFT JOIN pg_class p ON p.oid = i.inhparent
@@ -99,7 +101,7 @@ const (
 		FROM webhook_subscriptions WHERE deleted_at IS NULL GROUP BY 1`
 )
 
-// openCollections are the states of collections that are neither paid nor failed.
+// openCollections lists the states of collections that are neither paid nor failed.
 var openCollections = func() (open []string) {
 	for _, s := range deposit.CollectionStates {
 		if !s.Final() {
@@ -109,7 +111,6 @@ var openCollections = func() (open []string) {
 	return open
 }()
 
-// Backlog implements webhookports.BacklogReader.
 func (b *Backlog) Backlog(ctx context.Context) (webhookports.Backlog, error) {
 	out := webhookports.Backlog{Deliveries: map[webhookports.BacklogState]int{},
 		Subscriptions: map[webhookports.SubscriptionState]int{}}
@@ -168,7 +169,7 @@ func (b *Backlog) Backlog(ctx context.Context) (webhookports.Backlog, error) {
 	return out, pg.Translate(b.pool.SendBatch(ctx, batch).Close())
 }
 
-// counts queues a statement that gives counts by a name.
+// counts queues an SQL statement that returns pairs of a name and a count. The flush stores them in the map into.
 func counts[K ~string](batch *pgx.Batch, into map[K]int, sql string, args ...any) {
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		var name K
@@ -181,7 +182,6 @@ func counts[K ~string](batch *pgx.Batch, into map[K]int, sql string, args ...any
 	})
 }
 
-// Endpoints implements webhookports.Endpoints.
 func (b *Backlog) Endpoints(ctx context.Context) ([]webhook.Endpoint, error) {
 	return endpoints(ctx, b.pool)
 }

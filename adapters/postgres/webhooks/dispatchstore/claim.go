@@ -12,10 +12,10 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Due implements webhookports.ClaimStore. The query walks the index from subscription to subscription, so its cost
-// depends on the number of subscriptions with waiting deliveries and not on the number of deliveries. OFFSET 0 and
-// LIMIT keep the planner from reading all subscriptions or all waiting deliveries at once, which looks cheap while the
-// tables are small.
+// Due returns the subscriptions that have due deliveries, and when the next delivery becomes due. The query steps
+// through the index from subscription to subscription, so its cost depends on the number of subscriptions with
+// waiting deliveries and not on the number of deliveries. OFFSET 0 and LIMIT keep the planner from reading all
+// subscriptions or all waiting deliveries at once, which seems cheap while the tables are small.
 func (s *Store) Due(ctx context.Context, horizon time.Duration) (webhookports.Due, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -45,7 +45,8 @@ func (s *Store) Due(ctx context.Context, horizon time.Duration) (webhookports.Du
 		return due, pg.Translate(err)
 	}
 	due.Urgent = tests || expired
-	s.leased.set(struct{}{}, 1, !(full && expired)) // ClaimUrgent then starts at the beginning, too
+	// After this, ClaimUrgent too scans the ended leases from the beginning of their index.
+	s.leased.set(struct{}{}, 1, !(full && expired))
 	return due, nil
 }
 
@@ -65,7 +66,6 @@ func collectDue(rows pgx.Rows, due *webhookports.Due) error {
 	return rows.Err()
 }
 
-// Claim implements webhookports.ClaimStore.
 func (s *Store) Claim(ctx context.Context, rooms []webhookports.Room,
 	lease time.Duration) ([]webhookports.Claim, error) {
 	if len(rooms) == 0 {
@@ -103,10 +103,9 @@ func (s *Store) Claim(ctx context.Context, rooms []webhookports.Room,
 	return claims, pg.Translate(err)
 }
 
-// expiredSpan is how far back most scans look for ended leases. Full scans find the older ones.
+// expiredSpan is how far back most scans search for ended leases. Full scans find older ones.
 const expiredSpan = 5 * time.Second
 
-// ClaimUrgent implements webhookports.ClaimStore.
 func (s *Store) ClaimUrgent(ctx context.Context, limit int,
 	lease time.Duration) (claims []webhookports.Claim, recovered int, err error) {
 	ctx, cancel := s.bounded(ctx)
@@ -140,11 +139,12 @@ func (s *Store) ClaimUrgent(ctx context.Context, limit int,
 	return claims, recovered, pg.Translate(err)
 }
 
-// requested is the column of webhookports.Claim.Requested, of deliveries d.
+// requested is the SQL expression for webhookports.Claim.Requested of a delivery d: whether it is a test or a
+// redelivery.
 const requested = `d.test OR d.redelivery_of IS NOT NULL`
 
-// readClaims collects claims with their due times. The further columns of a row are scanned into extra before the call
-// of note.
+// readClaims returns the claims in rows. Before note is called for a claim, the row's further columns are scanned
+// into extra.
 func readClaims(rows pgx.Rows, note func(*webhookports.Claim), extra ...any) (claims []webhookports.Claim, err error) {
 	var c webhookports.Claim
 	_, err = pgx.ForEachRow(rows,
@@ -160,8 +160,8 @@ var countClaimed = `
 		SELECT subscription_id, count(*) FROM deliveries
 		WHERE state = 1 AND due_at > now() - ` + pg.Interval(webhook.ClaimCounts) + ` GROUP BY 1`
 
-// CountClaimed implements webhookports.ClaimStore. Leases that ended a while ago do not count: ClaimUrgent has taken
-// those deliveries, and their dead index entries would make the query slow.
+// CountClaimed returns the number of claimed deliveries of each subscription. Leases that ended a while ago do not
+// count: ClaimUrgent has taken those deliveries, and their dead index entries would make the query slow.
 func (s *Store) CountClaimed(ctx context.Context) (map[id.ID]int, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -179,7 +179,6 @@ func (s *Store) CountClaimed(ctx context.Context) (map[id.ID]int, error) {
 	return counts, pg.Translate(err)
 }
 
-// ExpireLeases implements webhookports.ClaimStore.
 func (s *Store) ExpireLeases(ctx context.Context, olderThan, lease, grace time.Duration, keep []id.ID) (int, error) {
 	s.relayed.forgetAll()
 	ctx, cancel := s.bounded(ctx)
@@ -191,7 +190,6 @@ func (s *Store) ExpireLeases(ctx context.Context, olderThan, lease, grace time.D
 	return int(tag.RowsAffected()), pg.Translate(err)
 }
 
-// Renew implements webhookports.WorkStore.
 func (s *Store) Renew(ctx context.Context, claims []webhookports.Claim,
 	lease time.Duration) ([]webhookports.Claim, error) {
 	s.relayed.await(claims)

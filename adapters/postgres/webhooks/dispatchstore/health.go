@@ -14,10 +14,11 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// ends are the last attempts of a batch to an endpoint.
+// ends holds the last attempts to POST to an endpoint among the outcomes of a batch.
 type ends struct {
-	success, failure time.Time       // zero: none
-	of               webhook.Attempt // the failure
+	// The times at which the last successful and the last failed POST to the endpoint ended; zero if there was none.
+	success, failure time.Time
+	of               webhook.Attempt // The last POST to the endpoint that failed.
 }
 
 func (e *ends) add(a webhook.Attempt) {
@@ -37,8 +38,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// adjustHealth updates the health of subscriptions. The locks come in order and before those of deliveries, as in every
-// other transaction does that locks both.
+// adjustHealth updates the health of subscriptions after a batch of outcomes. Their rows are locked in order and
+// before those of deliveries, as in every other transaction that locks both.
 func adjustHealth(
 	ctx context.Context, t *pg.Tx, outcomes []webhookports.Outcome, adjust []id.ID, limit int, now time.Time,
 ) (map[id.ID]webhook.Health, error) {
@@ -58,7 +59,7 @@ func adjustHealth(
 			}
 		}
 		health[sub.ID] = h
-		var since time.Time // zero: the state goes on
+		var since time.Time // The time at which the endpoint's state changed; zero if it did not change.
 		if h.State(sub.Enabled) != sub.Health.State(sub.Enabled) {
 			since = now
 		}
@@ -78,7 +79,8 @@ func adjustHealth(
 	return health, nil
 }
 
-// afterOutcome returns the health after an outcome, and queues the notice that follows from it.
+// afterOutcome returns the health of an endpoint after an outcome, and queues the notice that follows from the
+// outcome.
 func afterOutcome(t queuer, h webhook.Health, o webhookports.Outcome, limit int, now time.Time) webhook.Health {
 	next, kind := h.AfterOutcome(o.Attempt, o.Excused, o.Verdict.GivesUp(o.Delivery.Test), limit, now)
 	if kind != "" {
@@ -87,14 +89,14 @@ func afterOutcome(t queuer, h webhook.Health, o webhookports.Outcome, limit int,
 	return next
 }
 
-// notice queues the statement that stores a notice.
+// notice queues the SQL statement that stores a notice about an endpoint.
 func notice(batch queuer, sub id.ID, kind webhook.NoticeKind, at time.Time) {
 	batch.Queue(
 		`INSERT INTO webhook_notices (subscription_id, kind, at, mail_at) VALUES ($1, $2, $3, now() + $4::interval)`, sub,
 		kind, at, kind.Settles())
 }
 
-// noticeGivenUp queues the statement that stores the notices of deliveries that this transaction gave up.
+// noticeGivenUp queues the SQL statement that stores the notices about deliveries that this transaction gave up.
 func noticeGivenUp(batch queuer, outcomes []webhookports.Outcome) {
 	var subs, ids []id.ID
 	for _, o := range outcomes {
@@ -112,8 +114,8 @@ func noticeGivenUp(batch queuer, outcomes []webhookports.Outcome) {
 		WHERE d.state = 3 AND d.finished_at = now() GROUP BY d.subscription_id`, subs, ids, webhook.NoticeGivenUp)
 }
 
-// tellSuccesses queues the statement that notes the times of successes. A row that another transaction holds is left
-// out: the time is no reason for a record to wait.
+// tellSuccesses queues the SQL statement that stores the times of the last successes of endpoints. It skips a row
+// that another transaction has locked: the time is not worth a wait.
 func tellSuccesses(batch queuer, outcomes []webhookports.Outcome, adjusted []id.ID) {
 	last := map[id.ID]*ends{}
 	for _, o := range outcomes {
@@ -145,7 +147,7 @@ func tellSuccesses(batch queuer, outcomes []webhookports.Outcome, adjusted []id.
 		WHERE s.id = told.id`, subs, at)
 }
 
-// queuer takes statements: a pgx.Batch or a transaction.
+// queuer queues SQL statements: a pgx.Batch or a transaction.
 type queuer interface {
 	Queue(sql string, args ...any) *pgx.QueuedQuery
 }

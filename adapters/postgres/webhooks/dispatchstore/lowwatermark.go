@@ -8,12 +8,12 @@ import (
 // fullEvery is the time between two scans of a backlog from the start of its index.
 //
 // A backlog is consumed from the old end of its index. Until the next vacuum, a scan from that end reads the dead
-// entries of all rows that were consumed before: with a million of them, longer than the consumption takes. So a scan
-// starts at the low watermark, the oldest row that the scan before found. Rows below the watermark (written late, or
-// released) wait for the next full scan.
+// entries of all rows that were consumed before: with a million of them, that takes longer than consuming the rows.
+// So a scan starts at the low watermark, the oldest row that the previous scan found. Rows below the watermark
+// (written late, or released) wait for the next full scan.
 const fullEvery = 2 * time.Second
 
-// watermarks holds the low watermark of each backlog.
+// watermarks holds the low watermark of each backlog, where the next scan of the backlog starts.
 type watermarks[K comparable, V any] struct {
 	mu    sync.Mutex
 	byKey map[K]watermark[V]
@@ -21,10 +21,10 @@ type watermarks[K comparable, V any] struct {
 
 type watermark[V any] struct {
 	low  V
-	full time.Time // the last full scan
+	full time.Time // The time of the last scan of the backlog from the start of its index.
 }
 
-// start returns where the next scan starts. The zero value stands for the start of the index.
+// start returns the row at which the next scan of a backlog starts. The zero value means the start of the index.
 func (w *watermarks[K, V]) start(k K) (low V) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -40,7 +40,8 @@ func (w *watermarks[K, V]) start(k K) (low V) {
 	return low
 }
 
-// set stores the lowest row that a scan found. found is false when the scan found none: there is no backlog.
+// set stores the lowest row that a scan of a backlog found. found is false when the scan found none, so that there
+// is no backlog.
 func (w *watermarks[K, V]) set(k K, lowest V, found bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// selectEndpoints reads the few columns that webhook.OutboundBroken needs.
+// selectEndpoints is the SQL that reads the few columns that webhook.OutboundBroken needs.
 const selectEndpoints = `
 	SELECT partner_id, coalesce(substring(url
 	FROM '^[a-z]+://([^/?#]+)'), url), failing_since, last_success_at, last_failure_at, coalesce(last_error, ''),
@@ -27,7 +27,6 @@ func scanEndpoint(row pgx.CollectableRow) (e webhook.Endpoint, err error) {
 	return e, err
 }
 
-// Endpoints implements webhookports.Endpoints.
 func (s *Store) Endpoints(ctx context.Context) ([]webhook.Endpoint, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -43,7 +42,6 @@ func endpoints(ctx context.Context, pool *pgxpool.Pool) ([]webhook.Endpoint, err
 	return all, pg.Translate(err)
 }
 
-// Probe implements webhookports.Endpoints.
 func (s *Store) Probe(ctx context.Context, of webhookports.ProbeOf) (webhookports.Probed, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()

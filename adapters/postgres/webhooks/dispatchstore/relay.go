@@ -15,7 +15,6 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Pending implements webhookports.RelayStore.
 func (s *Store) Pending(ctx context.Context) (pending bool, waited time.Duration, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -29,7 +28,6 @@ func (s *Store) Pending(ctx context.Context) (pending bool, waited time.Duration
 	return pending, waited, pg.Translate(err)
 }
 
-// Relay implements webhookports.RelayStore.
 func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan webhookports.Plan,
 	ahead func([]webhookports.Claim)) (relayed int, claims []webhookports.Claim, err error) {
 	ctx, cancel := s.bounded(ctx)
@@ -67,8 +65,8 @@ func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan 
 	return relayed, claims, nil
 }
 
-// claimsOf gives the claims of the planned deliveries that are dispatched at once. The insert makes these claims, but
-// none for a delivery that the table holds already.
+// claimsOf returns the claims of the planned deliveries that are dispatched at once. The insert of the deliveries
+// makes these claims, except for a delivery that the table contains already.
 func claimsOf(planned []webhookports.Delivery) (claims []webhookports.Claim) {
 	for i := range planned {
 		if d := &planned[i]; d.State == webhook.Dispatched {
@@ -80,10 +78,10 @@ func claimsOf(planned []webhookports.Delivery) (claims []webhookports.Claim) {
 	return claims
 }
 
-// firstSeq is the number of a relay's claim.
+// firstSeq is the number of the claim that a relay makes, the first claim of a delivery.
 const firstSeq = 1
 
-// insertEvents queues the statement that inserts the events.
+// insertEvents queues the SQL statement that inserts events into the feeds.
 func insertEvents(t *pg.Tx, events []ports.Event) {
 	n := len(events)
 	ids, partners, names, deposits := make([]id.ID, n), make([]id.ID, n), make([]string, n), make([]id.ID, n)
@@ -93,7 +91,8 @@ func insertEvents(t *pg.Tx, events []ports.Event) {
 			string(e.Data), e.CreatedAt
 		numbers[i] = e.Sequence
 	}
-	// An event that is filed already is refused. Passing it over would leave a gap in the numbers.
+	// The statement fails for an event that is in the feed already, since skipping the event would leave a gap in the
+	// numbers.
 	t.Queue(`INSERT INTO events (id, partner_id, name, deposit_id, data, created_at, sequence)
 		SELECT e.id, e.partner_id, e.name, nullif(e.deposit_id, '00000000-0000-0000-0000-000000000000'), e.data, e.created_at,
 		e.sequence
@@ -102,8 +101,8 @@ func insertEvents(t *pg.Tx, events []ports.Event) {
 		numbers)
 }
 
-// insertDeliveries queues the statement that inserts planned deliveries. After the flush, claims has the dispatched
-// ones.
+// insertDeliveries queues the SQL statement that inserts planned deliveries. After the flush, claims contains the
+// claims of those that are dispatched at once.
 func insertDeliveries(t *pg.Tx, planned []webhookports.Delivery, lease time.Duration, claims *[]webhookports.Claim) {
 	if len(planned) == 0 {
 		return

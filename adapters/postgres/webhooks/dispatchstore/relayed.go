@@ -9,18 +9,21 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// relayedMemory holds the deliveries that Relay claims, as Load would read them after its commit. A worker of this
-// process that gets such a claim within webhook.Freshness needs no query. The memory is a hint like any earlier read:
-// Relay holds a lock on each subscription that it reads until its commit, so a change of the subscription commits after
-// the read, and the change is answered webhook.Freshness later.
+// relayedMemory keeps the deliveries that Relay claims, as Load would read them after the commit. A worker of this
+// process that gets such a claim within webhook.Freshness needs no query. The kept deliveries may be as outdated as
+// any earlier read: Relay locks each subscription that it reads until its commit, so a change of the subscription
+// commits after the read and takes effect webhook.Freshness later.
 type relayedMemory struct {
-	mu          sync.Mutex
-	now, before map[claimKey]relayedDelivery // by the time of the relay
-	turned      time.Time                    // when now became before
-	open        map[claimKey]*filing         // of the relays that are committing
+	mu sync.Mutex
+	// Deliveries that relays of the last seconds claimed: newer ones and older ones.
+	now, before map[claimKey]relayedDelivery
+	turned      time.Time // The time at which the newer relayed deliveries became the older ones.
+	// Claims of relays whose transaction is committing. Workers wait for its end.
+	open map[claimKey]*filing
 }
 
-// claimKey identifies a claim. The due time of a claim is less exact after its way through the queue.
+// claimKey identifies a claim. It does not contain the claim's due time, which becomes less exact on the way
+// through the queue.
 type claimKey struct {
 	deliveryID, subscriptionID id.ID
 	seq                        int32
@@ -28,13 +31,13 @@ type claimKey struct {
 
 func keyOf(c webhookports.Claim) claimKey { return claimKey{c.DeliveryID, c.SubscriptionID, c.Seq} }
 
-// relayedDelivery is a delivery with the secret still sealed.
+// relayedDelivery is a delivery whose signing secret is still encrypted.
 type relayedDelivery struct {
 	webhookports.Delivery
 	sealed []byte
 }
 
-// target is the part of a subscription that a delivery needs.
+// target holds what a delivery needs to know about its subscription.
 type target struct {
 	url      string
 	standard bool
@@ -42,14 +45,15 @@ type target struct {
 	skew     time.Duration
 }
 
-// filing is the commit of the claims of a relay.
+// filing is the commit of a relay's claims, with its result.
 type filing struct {
 	claims []webhookports.Claim
 	ended  chan struct{}
-	filed  map[claimKey]struct{} // the claims that were committed; set before ended is closed
+	// The claims of the relay that were committed. The field is set before the channel ended is closed.
+	filed map[claimKey]struct{}
 }
 
-// end lets those go on who wait for the commit.
+// end stores which claims of a relay were committed, and wakes the workers that wait for the commit.
 func (m *relayedMemory) end(f *filing, filed []webhookports.Claim, committed bool) {
 	if committed {
 		for _, c := range filed {
@@ -66,7 +70,8 @@ func (m *relayedMemory) end(f *filing, filed []webhookports.Claim, committed boo
 	close(f.ended)
 }
 
-// await gives webhookports.Delivery.Filed of a claim.
+// await returns the function webhookports.Delivery.Filed of a claim: it waits for the relay's commit and reports
+// whether the claim was committed.
 func (f *filing) await(k claimKey) func() bool {
 	return func() bool {
 		<-f.ended
@@ -75,7 +80,8 @@ func (f *filing) await(k claimKey) func() bool {
 	}
 }
 
-// keep remembers the claimed deliveries of a relay that read its subscriptions after readAt, and is about to commit.
+// keep stores the claimed deliveries of a relay that is about to commit in memory. readAt is a time before the
+// relay read the subscriptions.
 func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports.Delivery,
 	subscriptions []webhookports.Subscription, targets map[id.ID]target, readAt time.Time,
 	lease time.Duration) *filing {
@@ -111,7 +117,7 @@ func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports
 	return f
 }
 
-// turn forgets what is too old.
+// turn drops relayed deliveries from memory that are no longer fresh.
 func (m *relayedMemory) turn(now time.Time) {
 	if m.now != nil && now.Sub(m.turned) < webhook.Freshness {
 		return
@@ -119,7 +125,8 @@ func (m *relayedMemory) turn(now time.Time) {
 	m.before, m.now, m.turned = m.now, map[claimKey]relayedDelivery{}, now
 }
 
-// take gives a delivery that is still fresh, and forgets the delivery: a further load asks the database.
+// take returns a relayed delivery from memory if it is still fresh, and drops it: a further load of the delivery
+// queries the database.
 func (m *relayedMemory) take(c webhookports.Claim) (d relayedDelivery, found bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -134,7 +141,7 @@ func (m *relayedMemory) take(c webhookports.Claim) (d relayedDelivery, found boo
 	return d, false
 }
 
-// await returns when no relay of this process is committing one of the claims.
+// await waits until no relay of this process is committing one of the claims.
 func (m *relayedMemory) await(claims []webhookports.Claim) {
 	for _, c := range claims {
 		m.mu.Lock()
@@ -146,7 +153,7 @@ func (m *relayedMemory) await(claims []webhookports.Claim) {
 	}
 }
 
-// forget drops claims that became stale.
+// forget drops relayed deliveries from memory whose claims became stale.
 func (m *relayedMemory) forget(claims []webhookports.Claim) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

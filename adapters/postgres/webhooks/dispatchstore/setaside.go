@@ -14,9 +14,9 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// SetAside implements webhookports.RelayStore. The statement deletes and inserts at once, so an event is in a single
-// table, whatever another dispatcher does with the event meanwhile. The outbox has no index of ids; the event is one of
-// the first of the outbox.
+// SetAside moves an event from the outbox to the events that are set aside. One statement deletes and inserts, so
+// the event is always in exactly one of the tables, whatever another dispatcher does with it meanwhile. The outbox
+// has no index of ids; the event is one of the first of the outbox.
 func (s *Store) SetAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -29,12 +29,12 @@ func (s *Store) SetAside(ctx context.Context, eventID id.ID, reason string) (mov
 	return tag.RowsAffected() > 0, pg.Translate(err)
 }
 
-// storable removes the bytes that a text column refuses.
+// storable replaces the bytes that a text column of Postgres refuses.
 func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "�"), "\x00", "�")
 }
 
-// errPlan says that planning the deliveries of a group panicked.
+// errPlan is the error for a panic while the deliveries of a batch of events were planned.
 type errPlan struct{ panicked any }
 
 func (e errPlan) Error() string { return fmt.Sprint("planning deliveries panicked: ", e.panicked) }
@@ -50,8 +50,8 @@ func planSafely(plan webhookports.Plan, events []ports.Event,
 	return plan(events, subscriptions), nil
 }
 
-// refusedEvents returns err as *webhookports.RefusedEvents when err blames a row. Other errors, such as a missing right
-// or a full disk, say nothing about the events, and the relay tries the same events again.
+// refusedEvents returns err as *webhookports.RefusedEvents if the data of a row caused it. Other errors, such as a
+// missing right or a full disk, are no fault of the events, and the relay tries the same events again.
 func refusedEvents(err error, events []ports.Event) error {
 	reason := blamesRow(err)
 	if reason == "" || len(events) == 0 {
@@ -60,8 +60,8 @@ func refusedEvents(err error, events []ports.Event) error {
 	return &webhookports.RefusedEvents{Events: events, Reason: reason, Err: err}
 }
 
-// blamesRow returns the reason of an error about the data of a row, and "" for other errors. The reason contains no
-// data of the row, which PgError.Detail may hold.
+// blamesRow returns the reason of an error that the data of a row caused, and "" for other errors. The reason
+// contains no data of the row, which PgError.Detail may contain.
 func blamesRow(err error) string {
 	var panicked errPlan
 	if errors.As(err, &panicked) {
@@ -72,7 +72,8 @@ func blamesRow(err error) string {
 		return ""
 	}
 	switch refused.Code[:2] {
-	case "22", "23", "54", "P0": // data exceptions, integrity constraints, limits of the server, exceptions of functions
+	// Classes of SQLSTATE: data exceptions, integrity constraints, limits of the server, exceptions of functions.
+	case "22", "23", "54", "P0":
 		return fmt.Sprintf("%s (SQLSTATE %s)", refused.Message, refused.Code)
 	}
 	return ""

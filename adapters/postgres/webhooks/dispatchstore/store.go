@@ -1,3 +1,5 @@
+// Package dispatchstore has the SQL statements of the dispatcher: relaying events from the outbox to the feeds and to
+// deliveries, claiming due deliveries, storing the outcomes of their POSTs, and counting the backlog.
 package dispatchstore
 
 import (
@@ -13,8 +15,9 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Store implements webhookports.RelayStore, webhookports.ClaimStore and webhookports.WorkStore. Each query works on a
-// set of rows and is written by hand, because its plan matters.
+// Store holds the dispatcher's statements, which relay events, claim deliveries, load them and record their
+// outcomes (webhookports.RelayStore, ClaimStore and WorkStore). Each statement works on a set of rows and is
+// written by hand, because its plan matters.
 type Store struct {
 	pool    *pgxpool.Pool
 	cipher  pg.Cipher
@@ -22,27 +25,30 @@ type Store struct {
 
 	relayed relayedMemory
 	outbox  outboxWatermark
-	waiting watermarks[id.ID, time.Time] // due_at of waiting deliveries, by subscription
-	leased  watermarks[struct{}, int]    // 0: all leased deliveries; 1: those whose lease ended within expiredSpan
+	// For each subscription, the low watermark (due_at) of its waiting deliveries.
+	waiting watermarks[id.ID, time.Time]
+	// Where the scan of leased deliveries starts: 0 means at all of them, 1 at those whose lease ended within
+	// expiredSpan.
+	leased watermarks[struct{}, int]
 }
 
-// queryTimeout bounds a query with the wait for a connection. The server's own limit (PoolOptions.StatementTimeout) is
-// shorter. queryTimeout is for a response that is lost while the connection stays open: without it, the loop that waits
-// for the response would wait for ever.
+// queryTimeout is the time limit of a query, including the wait for a connection. The server's own limit
+// (PoolOptions.StatementTimeout) is shorter. This limit is for a response that is lost while the connection stays
+// open: without it, the loop that waits for the response would wait for ever.
 const queryTimeout = 12 * time.Second
 
-// New returns a store over a pool of its own, opened with postgres.IndexPlans.
+// New makes the dispatcher's Store. The pool must be its own and be opened with postgres.IndexPlans.
 func New(pool *pgxpool.Pool, cipher pg.Cipher) *Store {
 	return &Store{pool: pool, cipher: cipher, timeout: queryTimeout}
 }
 
-// WithTimeout replaces queryTimeout. Call it before the first query.
+// WithTimeout sets the time limit of queries, which is queryTimeout by default. Call it before the first query.
 func (s *Store) WithTimeout(d time.Duration) *Store {
 	s.timeout = d
 	return s
 }
 
-// bounded returns the context of a query or a short transaction.
+// bounded returns the context of a query or a short transaction, with the store's time limit.
 func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.timeout)
 }
@@ -54,7 +60,7 @@ func collectSubscription(row pgx.CollectableRow) (webhookports.Subscription, err
 	return scanSubscription(row)
 }
 
-// scanSubscription reads subscriptionColumns, and the columns after them into extra.
+// scanSubscription scans a row of subscriptionColumns, and the columns after them into extra.
 func scanSubscription(row pgx.CollectableRow, extra ...any) (webhookports.Subscription, error) {
 	var s webhookports.Subscription
 	var since, openUntil, heldFrom, heldTill *time.Time

@@ -15,7 +15,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Load implements webhookports.WorkStore. Deliveries that this process has just relayed need no query.
+// Load returns the deliveries of claims, each with what its POST needs. Deliveries that this process has just
+// relayed need no query.
 func (s *Store) Load(ctx context.Context, claims []webhookports.Claim) ([]webhookports.Delivery, error) {
 	out := make([]webhookports.Delivery, len(claims))
 	var asked []webhookports.Claim
@@ -31,7 +32,8 @@ func (s *Store) Load(ctx context.Context, claims []webhookports.Claim) ([]webhoo
 	if len(asked) == 0 {
 		return out, nil
 	}
-	s.relayed.await(asked) // of a commit that takes longer than webhook.Freshness
+	// The claims can be read only after the relay's commit, which may take longer than webhook.Freshness.
+	s.relayed.await(asked)
 	found, err := s.read(ctx, asked)
 	if err != nil {
 		return nil, err
@@ -48,7 +50,7 @@ func (s *Store) Load(ctx context.Context, claims []webhookports.Claim) ([]webhoo
 	return out, nil
 }
 
-// read reads the deliveries of claims, by id.
+// read reads the deliveries of claims from the database and returns them by their ids.
 func (s *Store) read(ctx context.Context, claims []webhookports.Claim) (map[id.ID]webhookports.Delivery, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -79,7 +81,7 @@ func (s *Store) read(ctx context.Context, claims []webhookports.Claim) (map[id.I
 	return found, pg.Translate(rows.Err())
 }
 
-// scanDelivery reads a row.
+// scanDelivery scans a row into a delivery and decrypts its signing secret.
 func (s *Store) scanDelivery(rows pgx.Rows, readAt time.Time) (webhookports.Delivery, error) {
 	d := webhookports.Delivery{Found: true, ReadAt: readAt}
 	var left *time.Duration
@@ -100,7 +102,6 @@ func (s *Store) scanDelivery(rows pgx.Rows, readAt time.Time) (webhookports.Deli
 	return d, nil
 }
 
-// Record implements webhookports.WorkStore.
 func (s *Store) Record(
 	ctx context.Context, outcomes []webhookports.Outcome, adjust []id.ID, limit int, now time.Time,
 ) (settled []bool, health map[id.ID]webhook.Health, err error) {
@@ -127,7 +128,8 @@ func (s *Store) Record(
 	return settled, health, err
 }
 
-// record queues the statement that writes outcomes. After the statement, settled reports which of them took effect.
+// record queues the SQL statement that stores the outcomes of attempts. After the flush, settled reports for each
+// outcome whether it took effect (true) or its claim was stale (false).
 func record(batch queuer, outcomes []webhookports.Outcome, settled *[]bool) {
 	n := len(outcomes)
 	index, subs, ids, seqs, states, waits := make([]int32, n), make([]id.ID, n), make([]id.ID, n), make([]int32, n),
@@ -180,9 +182,8 @@ func record(batch queuer, outcomes []webhookports.Outcome, settled *[]bool) {
 	})
 }
 
-// Release implements webhookports.WorkStore.
 func (s *Store) Release(ctx context.Context, claims []webhookports.Claim) error {
-	s.relayed.await(claims) // a claim that is not committed yet cannot be given up
+	s.relayed.await(claims) // A claim that a relay has not committed yet cannot be released.
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	subs, ids, seqs := columns(claims)
@@ -196,7 +197,6 @@ func (s *Store) Release(ctx context.Context, claims []webhookports.Claim) error 
 	return pg.Translate(err)
 }
 
-// Disable implements webhookports.WorkStore.
 func (s *Store) Disable(ctx context.Context, subscriptionID id.ID) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -217,14 +217,15 @@ func (s *Store) Disable(ctx context.Context, subscriptionID id.ID) error {
 			subscriptionID)
 		notice(t, subscriptionID, webhook.NoticeDisabled, since)
 		if err := t.Flush(ctx); err != nil {
-			// before the commit, because parking many deliveries may take longer than a commit may
+			// The statements are flushed before the commit, because parking many deliveries may take longer than a commit
+			// may.
 			return err
 		}
 		return t.Commit(ctx)
 	})
 }
 
-// open decrypts the secret. A secret that does not decrypt fails its own delivery only.
+// open decrypts the signing secret of a delivery. If that fails, only this delivery fails.
 func (s *Store) open(d *webhookports.Delivery, sealed []byte) {
 	plain, err := s.cipher.Decrypt(sealed, pg.SecretAAD(d.SubscriptionID))
 	if err != nil {
