@@ -141,18 +141,18 @@ SEED := $(shell date +%s)
 ARGS :=
 
 .PHONY: faults
-faults: ## Kill, freeze and cut off everything, and count what is lost (half an hour; docs/guides/faults.md)
+faults: ## Kill, freeze and cut off everything, and count what is lost (half an hour; docs/guides/measuring.md)
 	@go run ./lab/faults -seed $(SEED) $(ARGS)
 
 # The benchmark cannot measure the CPU time of servers in containers.
 .PHONY: bench-delivery
 bench-delivery: export TEST_SERVICES ?= native
-bench-delivery: ## Measure delivery against its targets, on real processes (an hour and a half; docs/guides/benchmark.md)
+bench-delivery: ## Measure delivery against its targets, on real processes (an hour and a half; docs/guides/measuring.md)
 	@go run ./lab/bench delivery $(ARGS)
 
 .PHONY: bench-api
 bench-api: export TEST_SERVICES ?= native
-bench-api: ## Measure the partner API against its targets and against pgbench (an hour and a half; docs/guides/benchmark.md)
+bench-api: ## Measure the partner API against its targets and against pgbench (an hour and a half; docs/guides/measuring.md)
 	@scripts/ensure-debian.sh pgbench
 	@go run ./lab/bench api $(ARGS)
 

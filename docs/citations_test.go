@@ -224,7 +224,7 @@ func TestProblems_TellsGoodCitationsFromBad(t *testing.T) {
 			"operations.md": paperOf("# O\n## Retention (tables)\n"),
 		},
 		decisions: []string{"0006"},
-		exists:    func(path string) bool { return path == "docs/guides/faults.md" || path == "README.md" },
+		exists:    func(path string) bool { return path == "docs/guides/measuring.md" || path == "README.md" },
 	}
 	good := []string{
 		"// x (api.md §1).", "// x (api.md §1, §2).", `// x (api.md §1, "Idempotency")`,
@@ -232,7 +232,7 @@ func TestProblems_TellsGoodCitationsFromBad(t *testing.T) {
 		"// x (service.md,\n\t// \"Connect\n\t// pages\").", "// x (delivery.md, point 3).",
 		"// x (delivery.md, points 1 and 3).",
 		"// x (delivery.md, point 2.1).", `// x (operations.md, "Retention").`,
-		"// x (ADR 0006).", "// see docs/guides/faults.md.", "// see README.md.", "var s = `the spec and nothing.md`",
+		"// x (ADR 0006).", "// see docs/guides/measuring.md.", "// see README.md.", "var s = `the spec and nothing.md`",
 	}
 	for _, text := range good {
 		require.Empty(t, l.problems("a.go", text), text)

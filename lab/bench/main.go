@@ -1,4 +1,4 @@
-// Command bench measures the rate, latency and cost of the service on real processes (docs/guides/benchmark.md).
+// Command bench measures the rate, latency and cost of the service on real processes (docs/guides/measuring.md).
 package main
 
 import (

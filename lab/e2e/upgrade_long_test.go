@@ -26,7 +26,7 @@ import (
 const schema = "adapters/postgres/migrations"
 
 // TestLong_Upgrade_ForwardBackAndForward_FailsLosesAndRepeatsNothing lets the binaries of the last release and those of
-// this tree serve together, on the new schema, under a mixed load (docs/guides/migrations.md). This tree gets two
+// this tree serve together, on the new schema, under a mixed load (docs/guides/adding.md). This tree gets two
 // migrations more, so that the schema is newer even when no other migration is.
 func TestLong_Upgrade_ForwardBackAndForward_FailsLosesAndRepeatsNothing(t *testing.T) {
 	oldDir, newDir := lastRelease(t), nextRelease(t)

@@ -1,4 +1,4 @@
-// Command faults disturbs the running service and counts lost and repeated deliveries (docs/guides/faults.md). The
+// Command faults disturbs the running service and counts lost and repeated deliveries (docs/guides/measuring.md). The
 // exit code is 1 after any violation.
 package main
 

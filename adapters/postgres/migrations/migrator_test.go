@@ -163,7 +163,7 @@ func emptyDatabase(t *testing.T, options string) string {
 	return at.String()
 }
 
-// TestMigrations_LetTheLastReleaseServeOn: docs/guides/migrations.md tells the rule and the ways around each refusal.
+// TestMigrations_LetTheLastReleaseServeOn: docs/guides/adding.md tells the rule and the ways around each refusal.
 // A row from before that nobody can read stops no upgrade. The constraint refuses further ones, and the row itself once
 // somebody changes it.
 func TestReadableRows_OnADatabaseWithAnOddRow_RefuseFurtherOnes(t *testing.T) {
