@@ -261,5 +261,5 @@ func TestDocs_QueriesRun(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, ran, 8)
+	require.Greater(t, ran, 4)
 }
