@@ -4,7 +4,7 @@
 //	            (a type for each port) (BEGIN travels with the first statement, COMMIT with the last)
 //
 // A module has a package of its own: accounts, deposits, partners, payments and webhooks. platform has the tables that
-// all share. OWNERS.md tells which module writes which table. The other packages, of which structure_test.go checks
+// all share. owners_test.go lists which module writes which table. The other packages, of which structure_test.go checks
 // that each imports only packages of lower levels:
 //
 //	groupcommit             frequent changes of several requests, in one transaction (ports.Changes)
