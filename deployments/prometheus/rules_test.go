@@ -94,7 +94,7 @@ var partners = []string{"svc_webhook_deliveries_finished_total", "svc_webhook_de
 const heartbeat = "heartbeat"
 
 // surroundings are the runbooks of alerts on what stands around the service, which runs in no test.
-var surroundings = []string{"alerts-silent.md", "postgres-disk.md", "replication-lags.md"}
+var surroundings = []string{"postgres-disk.md"}
 
 // annotation gives what follows the address that an external label of prometheus.yml tells.
 func annotation(t *testing.T, r rule, name, label string) string {
