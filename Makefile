@@ -65,7 +65,7 @@ KUBE = scripts/ensure-debian.sh etcd containerd cni iptables && bin=$$(lab/kube/
 
 .PHONY: test-kube
 test-kube kube: export TEST_SERVICES ?= native
-test-kube: ## Try the chart on a real Kubernetes, which the first run builds (Linux, root; docs/guides/testing-kubernetes.md)
+test-kube: ## Try the chart on a real Kubernetes, which the first run builds (Linux, root; docs/guides/kubernetes.md)
 	@$(KUBE) -timeout=30m
 
 .PHONY: kube

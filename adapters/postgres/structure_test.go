@@ -25,11 +25,8 @@ import (
 )
 
 var (
-	ownersRow  = regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (\\w+) \\|$")
-	foreignRow = regexp.MustCompile("(?m)^\\| (\\w+) \\| (reads|writes) \\| (`[^|]+`) \\| [^|]+ \\|$")
-	triggerRow = regexp.MustCompile("(?m)^\\| `(\\w+)` on `(\\w+)` \\| [^|]+ \\|$")
-	written    = regexp.MustCompile(`\b(INSERT|UPDATE|DELETE)(?: INTO| FROM)?\s+(\w+)`)
-	named      = regexp.MustCompile(`\b\w+\b`)
+	written = regexp.MustCompile(`\b(INSERT|UPDATE|DELETE)(?: INTO| FROM)?\s+(\w+)`)
+	named   = regexp.MustCompile(`\b\w+\b`)
 )
 
 // moduleOf gives the module of a file below adapters/postgres; "" for one that belongs to none.
@@ -94,20 +91,15 @@ func usesOf(t *testing.T, tables map[string]string) map[string]uses {
 	return all
 }
 
-// A table is written by one module. What else a module reads or writes of another's tables stands in OWNERS.md.
-func TestTables_AreUsedByOthersAsOwnersSays(t *testing.T) {
+// A table is written by one module. What else a module reads or writes of another's tables stands in foreigners.
+func TestTables_AreUsedByOthersAsListed(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("OWNERS.md")
-	require.NoError(t, err)
-	tables := map[string]string{}
-	for _, m := range ownersRow.FindAllStringSubmatch(string(page), -1) {
-		require.Empty(t, tables[m[1]], "%s stands twice", m[1])
-		tables[m[1]] = m[2]
-	}
+	tables := ownerOf()
 	var listed, found []string
-	for _, m := range foreignRow.FindAllStringSubmatch(string(page), -1) {
-		for _, table := range regexp.MustCompile(`\w+`).FindAllString(m[3], -1) {
-			listed = append(listed, m[1]+" "+m[2]+" "+table)
+	for _, f := range foreigners {
+		require.NotEmpty(t, f.reason, f.module+f.tables)
+		for table := range strings.FieldsSeq(f.tables) {
+			listed = append(listed, f.module+" "+f.verb+" "+table)
 		}
 	}
 	for module, u := range usesOf(t, tables) {
@@ -131,15 +123,6 @@ func TestTables_AreUsedByOthersAsOwnersSays(t *testing.T) {
 func TestOwners_NameEveryTableAndTrigger(t *testing.T) {
 	t.Parallel()
 	pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{})
-	page, err := os.ReadFile("OWNERS.md")
-	require.NoError(t, err)
-	tables, triggers := map[string]bool{}, map[string]bool{}
-	for _, m := range ownersRow.FindAllStringSubmatch(string(page), -1) {
-		tables[m[1]] = true
-	}
-	for _, m := range triggerRow.FindAllStringSubmatch(string(page), -1) {
-		triggers[m[1]+" on "+m[2]] = true
-	}
 	names := func(sql string) (all []string) {
 		require.NoError(t, pool.QueryRow(t.Context(), sql).Scan(&all))
 		return all
@@ -147,7 +130,7 @@ func TestOwners_NameEveryTableAndTrigger(t *testing.T) {
 	require.ElementsMatch(t,
 		names(`SELECT array_agg(relname::text) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE n.nspname = 'public' AND relkind IN ('r', 'p') AND NOT relispartition AND relname <> 'goose_db_version'`),
-		slices.Collect(maps.Keys(tables)))
+		slices.Collect(maps.Keys(ownerOf())))
 	require.ElementsMatch(t, names(`SELECT coalesce(array_agg(tgname || ' on ' || tgrelid::regclass), '{}')
 		FROM pg_trigger WHERE NOT tgisinternal AND tgparentid = 0`), slices.Collect(maps.Keys(triggers)))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -171,16 +170,10 @@ func TestCheckWrites_MissingRights_AreNamedByTable(t *testing.T) {
 func neededRights(t *testing.T, tables ...string) []string {
 	t.Helper()
 	needed := map[string]bool{"UPDATE ON idempotency_keys": true} // FOR UPDATE
-	page, err := os.ReadFile("OWNERS.md")
-	require.NoError(t, err)
 	for _, table := range tables {
 		needed["SELECT ON "+table] = true
 	}
-	owners := map[string]string{}
-	for _, m := range ownersRow.FindAllStringSubmatch(string(page), -1) {
-		owners[m[1]] = m[2]
-	}
-	for _, u := range usesOf(t, owners) {
+	for _, u := range usesOf(t, ownerOf()) {
 		for change := range u.changes {
 			if _, table, _ := strings.Cut(change, " ON "); slices.Contains(tables, table) {
 				needed[change] = true

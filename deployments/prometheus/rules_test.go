@@ -94,7 +94,7 @@ var partners = []string{"svc_webhook_deliveries_finished_total", "svc_webhook_de
 const heartbeat = "heartbeat"
 
 // surroundings are the runbooks of alerts on what stands around the service, which runs in no test.
-var surroundings = []string{"alerts-silent.md", "postgres-disk.md", "replication-lags.md"}
+var surroundings = []string{"postgres-disk.md"}
 
 // annotation gives what follows the address that an external label of prometheus.yml tells.
 func annotation(t *testing.T, r rule, name, label string) string {
@@ -137,7 +137,7 @@ func TestAlerts_HaveASeverityAndARunbook_AndNoPageIsAPartnersDoing(t *testing.T)
 	there, err := filepath.Glob(filepath.Join(docstest.Root(), "docs/runbooks/*.md"))
 	require.NoError(t, err)
 	for _, path := range there {
-		require.True(t, slices.Contains(append(books, "log-lines.md"), filepath.Base(path)), "no alert leads to %s", path)
+		require.True(t, slices.Contains(books, filepath.Base(path)), "no alert leads to %s", path)
 	}
 }
 
