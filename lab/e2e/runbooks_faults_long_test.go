@@ -104,10 +104,14 @@ func runbooks(t *testing.T) []runbook {
 				x.dispatch.Signal(syscall.SIGSTOP)
 				return nil
 			}},
-		{page: "dispatcher-absent", fires: []string{"DispatcherAbsent"},
-			begin: func(x *watched) map[string]string { x.dispatch.Kill(); return nil }},
-		{page: "http-absent", fires: []string{"HttpAbsent"},
-			begin: func(x *watched) map[string]string { x.http.Kill(); return nil }},
+		{page: "process-absent", fires: []string{"DispatcherAbsent"}, begin: func(x *watched) map[string]string {
+			x.dispatch.Kill()
+			return map[string]string{"PART": "dispatcher", "TARGET": "http://" + x.dispatch.ops}
+		}},
+		{page: "process-absent", fires: []string{"HttpAbsent"}, begin: func(x *watched) map[string]string {
+			x.http.Kill()
+			return map[string]string{"PART": "http", "TARGET": "http://" + x.http.ops}
+		}},
 		{page: "traffic-gone", fires: []string{"TrafficGone"}, of: watchedOf{history: true},
 			begin: func(x *watched) map[string]string { x.silence.Store(true); return nil }},
 		{page: "redis-away", fires: []string{"QueueDirect", "LimiterFailsOpen"}, begin: func(x *watched) map[string]string {
