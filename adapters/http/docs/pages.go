@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/adapters/http/partnerapi"
 	"partnerdeposits/core/site"
 	"partnerdeposits/docs/guides"
-	"partnerdeposits/sdk"
+	"partnerdeposits/sdk/verify"
 )
 
 // Pages to which others link.
@@ -239,7 +239,7 @@ var (
 )
 
 // linkToFile is a line that is nothing but a link to a file of sdk/verify, under the name by which a partner saves it.
-var linkToFile = regexp.MustCompile(`(?m)^\[([\w./]+)\]\(\.\./\.\./sdk/(verify/\w+\.(\w+))\)$`)
+var linkToFile = regexp.MustCompile(`(?m)^\[([\w./]+)\]\(\.\./\.\./sdk/verify/(\w+\.(\w+))\)$`)
 
 // withFiles puts the files of sdk/verify in place of the links to them: a reader of the site has no other copy.
 func withFiles(text string) (string, error) {
@@ -247,7 +247,7 @@ func withFiles(text string) (string, error) {
 	var failed error
 	text = linkToFile.ReplaceAllStringFunc(text, func(found string) string {
 		m := linkToFile.FindStringSubmatch(found)
-		file, err := sdk.Verify.ReadFile(m[2])
+		file, err := verify.Files.ReadFile(m[2])
 		if err != nil {
 			failed = fmt.Errorf("docs: %w", err)
 		}
