@@ -21,12 +21,20 @@ import (
 	"partnerdeposits/lab/rarely"
 )
 
-var fileBlock = regexp.MustCompile("(?ms)^```(\\w+) (\\S+)\n(.*?)^```$")
+var (
+	fileBlock = regexp.MustCompile("(?ms)^```(\\w+) (\\S+)\n(.*?)^```$")
+	fileLink  = regexp.MustCompile(`(?m)^\[(\S+)\]\(\.\./\.\./(sdk/verify/\S+)\)$`)
+)
 
-// filesOf gives the files of a language in the guide, by name.
-func filesOf(t *testing.T, language string) map[string]string {
+// filesOf gives the files of a language in the guide, by name: one that it links to, and one that it shows.
+func filesOf(t *testing.T, language, ending string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
+	for _, link := range fileLink.FindAllStringSubmatch(docstest.Read(t, webhooksPage), -1) {
+		if filepath.Ext(link[1]) == ending {
+			files[link[1]] = docstest.Read(t, link[2])
+		}
+	}
 	for _, block := range fileBlock.FindAllStringSubmatch(docstest.Read(t, webhooksPage), -1) {
 		if block[1] == language {
 			files[block[2]] = block[3]
@@ -36,26 +44,23 @@ func filesOf(t *testing.T, language string) map[string]string {
 	return files
 }
 
-// TestGuide_TheReceiversInItWork runs the receivers that the guide gives to partners, beside the files to copy, which
-// the guide shows as they are.
+// TestGuide_TheReceiversInItWork runs the receivers that the guide gives to partners, beside the files to copy.
 func TestGuide_TheReceiversInItWork(t *testing.T) {
 	t.Parallel()
 	if !rarely.Has(t, rarely.Documents) {
 		return
 	}
-	for language, command := range map[string][]string{
-		"go": {"./receiver"}, "js": {"node", "receive.mjs"}, "python": {"python3", "receive.py"},
-		"php": {"php", "-S", "127.0.0.1:PORT", "receive.php"},
+	for language, r := range map[string]struct {
+		ending  string
+		command []string
+	}{
+		"go": {".go", []string{"./receiver"}}, "js": {".mjs", []string{"node", "receive.mjs"}},
+		"python": {".py", []string{"python3", "receive.py"}},
+		"php":    {".php", []string{"php", "-S", "127.0.0.1:PORT", "receive.php"}},
 	} {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
-			files := filesOf(t, language)
-			for name, text := range files {
-				if base := filepath.Base(name); strings.HasPrefix(base, "verify.") {
-					require.Equal(t, docstest.Read(t, "sdk/verify/"+base), text)
-				}
-			}
-			tryReceiver(t, files, command)
+			tryReceiver(t, filesOf(t, language, r.ending), r.command)
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"partnerdeposits/adapters/http/docs"
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/partnerapi"
+	"partnerdeposits/lab/docstest"
 	"partnerdeposits/lab/servetest"
 )
 
@@ -256,6 +258,22 @@ func TestPages_AreMarkdownToo(t *testing.T) {
 	}
 	_, same := get(t, url+"/docs/llms.txt")
 	require.Equal(t, llms, same)
+}
+
+// The page of webhooks links to the files that partners copy; the site shows them whole, since it has no other copy.
+func TestPages_OfWebhooks_ShowTheFilesToCopy(t *testing.T) {
+	t.Parallel()
+	url := serve(t)
+	_, html := get(t, url+"/docs/webhooks")
+	_, text := get(t, url+"/docs/webhooks.md")
+	for name, mark := range map[string]string{
+		"verify.php": "php", "verify.mjs": "js", "verify.py": "python", "verify/verify.go": "go",
+	} {
+		file := docstest.Read(t, "sdk/verify/"+path.Base(name))
+		require.Contains(t, text, "\n```"+mark+" "+name+"\n"+file+"```\n")
+		require.Contains(t, html, `<p class="file">`+name+`</p>`)
+	}
+	require.NotContains(t, text, "](../../sdk/verify/")
 }
 
 // A route that is added to openapi.yaml is on every part of the site without a line by hand.

@@ -14,6 +14,7 @@ import (
 	"partnerdeposits/adapters/http/partnerapi"
 	"partnerdeposits/core/site"
 	"partnerdeposits/docs/guides"
+	"partnerdeposits/sdk/verify"
 )
 
 // Names of the documentation pages to which other pages link.
@@ -225,7 +226,11 @@ func (b *builder) fill(p *page) (err error) {
 		if err != nil {
 			return fmt.Errorf("docs: %w", err)
 		}
-		return p.read(string(text))
+		whole, err := withFiles(string(text))
+		if err != nil {
+			return err
+		}
+		return p.read(whole)
 	}
 	p.Main, err = b.execute("page-" + p.Name)
 	return err
@@ -235,6 +240,25 @@ var (
 	firstSentence = regexp.MustCompile(`(?s)^(.*?\.)(\s|$)`)
 	linkInText    = regexp.MustCompile(`\[([^\]]*)\]\(([^)\s]+)\)`)
 )
+
+// linkToFile matches a line that is only a link to a file of sdk/verify, under the name by which a partner saves it.
+var linkToFile = regexp.MustCompile(`(?m)^\[([\w./]+)\]\(\.\./\.\./sdk/verify/(\w+\.(\w+))\)$`)
+
+// withFiles replaces links to the files of sdk/verify by the text of these files, since a reader of the site has no other
+// copy.
+func withFiles(text string) (string, error) {
+	marks := map[string]string{"php": "php", "mjs": "js", "py": "python", "go": "go"}
+	var failed error
+	text = linkToFile.ReplaceAllStringFunc(text, func(found string) string {
+		m := linkToFile.FindStringSubmatch(found)
+		file, err := verify.Files.ReadFile(m[2])
+		if err != nil {
+			failed = fmt.Errorf("docs: %w", err)
+		}
+		return "```" + marks[m[3]] + " " + m[1] + "\n" + string(file) + "```"
+	})
+	return text, failed
+}
 
 // read fills a documentation page from its Markdown text.
 func (p *page) read(text string) error {

@@ -21,7 +21,6 @@ def run(*args, **options):
 
 def test_the_version_is_that_of_all_libraries():
     assert partner_deposits.VERSION == (HERE.parent / "VERSION").read_text().strip()
-    assert f"## {partner_deposits.VERSION}" in (HERE / "CHANGELOG.md").read_text()
 
 
 def test_types_hold():
