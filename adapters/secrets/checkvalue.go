@@ -9,7 +9,7 @@ import (
 )
 
 // CheckValues returns the check value of each key of the keyset, by the id of the key. A check value proves whether
-// a given key is the same key, and reveals nothing else about it (docs/decisions/0048-keyset.md).
+// a given key is the same key, and reveals nothing else about it (docs/decisions/0017-admin-and-keyset.md).
 func (c *Cipher) CheckValues() map[uint32][]byte { return maps.Clone(c.values) }
 
 func checkValues(handle *keyset.Handle) (map[uint32][]byte, error) {

@@ -1,5 +1,5 @@
 // Package expand refuses migrations that a running binary of the last release would not survive, or that hold a lock
-// while they read or write a large table (docs/guides/adding.md, ADR 0045).
+// while they read or write a large table (docs/guides/adding.md, ADR 0041).
 //
 // A statement is fine if the check knows its form as safe, so an unknown statement is refused as well. Two kinds of
 // refusals exist:

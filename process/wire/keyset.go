@@ -72,7 +72,7 @@ func (k Keyset) failed() (n int64) {
 }
 
 // keysetReader tries to decrypt the secrets of a database, and stores check values of the keys
-// (docs/decisions/0048-keyset.md).
+// (docs/decisions/0017-admin-and-keyset.md).
 type keysetReader struct {
 	pool   *pgxpool.Pool
 	cipher *secrets.Cipher
