@@ -219,8 +219,8 @@ func (d *Debt) step(
 	return made, nil
 }
 
-// Due reports whether the card is to be charged now: the provider has not answered the attempt that began last, or
-// the time of the next attempt has come.
+// Due reports whether the card is to be charged for the debt now: the provider has not answered the last
+// attempt, or the time of the next attempt has come.
 func (d *Debt) Due(now time.Time) bool {
 	if d.State != CollectionScheduled && d.State != CollectionRetrying {
 		return false
