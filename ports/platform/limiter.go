@@ -20,7 +20,7 @@ type Limiter interface {
 // LimitRule is a rate limit: it bounds the requests of a key in a minute or in an hour.
 type LimitRule struct {
 	Name      string // The name of the rate limit, which decisions of this rule carry.
-	Key       string // Whose requests are counted: a partner, a network address, or an e-mail address.
+	Key       string // The caller whose requests are counted: a partner, a network address, or an e-mail address.
 	PerMinute int    // The most requests of the key in a minute; 0: PerHour applies instead.
 	PerHour   int
 	// Tallied: true allows a process to count requests by itself while more than half of the limit is left, and to
@@ -29,7 +29,7 @@ type LimitRule struct {
 	Tallied bool
 }
 
-// PartnerLimitKey returns the key under which the rate limits count a partner's requests.
+// PartnerLimitKey returns the key under which a partner's requests are counted for rate limits.
 func PartnerLimitKey(partnerID id.ID) string { return "partner:" + partnerID.Encode() }
 
 // Bound returns the most requests of a rate limit, and the time window in which they count.
@@ -44,9 +44,9 @@ func (r LimitRule) Bound() (limit int, window time.Duration) {
 type LimitDecision struct {
 	Allowed   bool
 	Name      string
-	Max       int // The most requests that the rule allows in its window.
+	Max       int // The largest number of requests that the rate limit allows in its window.
 	Remaining int
-	Reset     time.Duration // The time until the whole quota of the rule is available again.
+	Reset     time.Duration // The time until the whole quota of the rate limit is available again.
 	// How long a refused caller is to wait before the next request; 0 for an allowed request.
 	RetryAfter time.Duration
 }
