@@ -28,7 +28,7 @@ func Open(ctx context.Context, redisURL string,
 	for _, set := range options {
 		set(o)
 	}
-	// Addresses of sentinels, several addresses, or a database other than 0 show the kind of Redis without a query.
+	// Sentinels, several addresses, or a database other than 0 show without a query whether Redis is a cluster.
 	if o.MasterName != "" || len(o.Addrs) > 1 || o.DB > 0 {
 		return newClient(o), true, nil
 	}

@@ -155,8 +155,8 @@ type Payments interface {
 // PaymentProvider makes payments at the payment provider: hosted pages, charges of a stored card, and refunds.
 type PaymentProvider interface {
 	// Open makes the provider's page on which a payment is paid, or returns the page that exists. The URL of a
-	// page that can no longer be paid leads to ReturnURL. For a collection, Open first cancels a charge of the
-	// card that is under way, and replaces a page that has expired unpaid by another.
+	// page that can no longer be paid leads to ReturnURL. For a collection, Open first ends the provider's charge
+	// of the card for the amount, and replaces a page that has expired unpaid by another.
 	Open(ctx context.Context, r HostedPayment) (HostedPage, error)
 	// Lookup returns the present state of a payment at the provider. A payment that the provider does not have is
 	// ProviderUnknown.
