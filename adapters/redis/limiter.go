@@ -200,11 +200,12 @@ func (c *counting) untold() (n int) {
 // limiterReply is the reply of the Redis script limiter.lua.
 type limiterReply struct {
 	allowed int // The number of requests of the batch that Redis allows under the rate limits.
-	// The numbers that Redis returned for each rate limit in turn, perRule of them: requests left, and two times.
+	// The numbers that Redis returned for each rate limit in turn, perRule of them: requests left, time to reset,
+	// and wait.
 	numbers []int64
 }
 
-// perRule is how many numbers the Redis script limiter.lua returns for a rule.
+// perRule is how many numbers the Redis script limiter.lua returns for a rate limit.
 const perRule = 3
 
 // ruleKey returns a text that is equal for requests that are counted under the same rate limits.

@@ -17,11 +17,12 @@ type Limiter interface {
 	Refund(ctx context.Context, rules ...LimitRule)
 }
 
-// LimitRule is a rate limit: it bounds the requests of a key in a minute or in an hour.
+// LimitRule is a rate limit: it bounds the requests of one caller in a minute or in an hour.
 type LimitRule struct {
-	Name      string // The name of the rate limit, which decisions of this rule carry.
-	Key       string // The caller whose requests are counted: a partner, a network address, or an e-mail address.
-	PerMinute int    // The most requests of the key in a minute; 0: PerHour applies instead.
+	Name string // The name of the rate limit, which each decision under it carries.
+	Key  string // The caller whose requests are counted: a partner, a network address, or an e-mail address.
+	// The largest number of the caller's requests in a minute; 0: the limit is an hourly one (PerHour).
+	PerMinute int
 	PerHour   int
 	// Tallied: true allows a process to count requests by itself while more than half of the limit is left, and to
 	// report them to the other processes a moment later (docs/decisions/0006-request.md); false: Redis counts every

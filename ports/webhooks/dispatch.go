@@ -131,14 +131,14 @@ type RelayStore interface {
 	// is cheap enough for an idle dispatcher to repeat.
 	Pending(ctx context.Context) (pending bool, waited time.Duration, err error)
 	// Relay removes up to limit events from the outbox and inserts the deliveries that plan returns for them, in the
-	// same transaction. plan may run again when the transaction is retried. A delivery that exists already stays
-	// unchanged and is not in claims.
+	// same transaction. claims are the rights to attempt these deliveries at once. plan may run again when the
+	// transaction is retried. A delivery that exists already stays unchanged and is not in claims.
 	//
 	// Relay calls ahead, unless it is nil, once with the planned claims, before it commits them; ahead must not
-	// block. A worker of this process may load such a claim, and then calls Delivery.Filed to wait for the commit.
-	// To workers of other processes the delivery does not exist before the commit.
+	// block. A worker of this process may read a delivery that early, and then calls Delivery.Filed to wait for the
+	// commit. To workers of other processes the delivery does not exist before the commit.
 	//
-	// Returns *RefusedEvents when the events themselves cannot be filed. The outbox then still holds all of them.
+	// Returns *RefusedEvents when the database refuses the events. The outbox then still holds all of them.
 	Relay(ctx context.Context, limit int, lease time.Duration, plan Plan,
 		ahead func([]Claim)) (relayed int, claims []Claim, err error)
 	// SetAside moves an event from the outbox to the events that are set aside, with the reason. moved: true if

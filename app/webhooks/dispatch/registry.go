@@ -9,9 +9,10 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// registry counts the claims and the POSTs of this process, by subscription, and decides which deliveries may be
-// claimed and when a claim may be sent. Correctness does not depend on the registry: the database knows which claims
-// are current.
+// registry counts, by subscription, the deliveries that this process has claimed (reserved for an attempt) and its
+// POSTs in flight. It decides which deliveries may be claimed and when a POST may begin. Correctness does not depend
+// on the registry: the database stores which claims are current. A slot is the right to have a POST in flight, and
+// the window is the number of deliveries that may be claimed.
 //
 // A POST needs a slot of its subscription and a slot of the process. The slots of the process are shared fairly:
 //

@@ -217,7 +217,7 @@ func mayAppear(loaded *webhookports.Delivery, c webhookports.Claim, now time.Tim
 	return !loaded.Found && loaded.LoadErr == nil && c.Seq == 1 && now.Sub(c.DueAt) < awaitAge
 }
 
-// fate is what a worker does with a delivery that it has read: send it, or one of the others.
+// fate is what a worker does with a delivery that it has read: send it, read it again, drop it, or give it up.
 type fate int
 
 const (
