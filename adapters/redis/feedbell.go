@@ -36,8 +36,8 @@ func (d *Doorbell) RingFeeds(partners []id.ID) {
 	signal(d.rung)
 }
 
-// takeFeeds returns the messages that name the partners for whom RingFeeds was called since the last call of
-// takeFeeds, and clears their list.
+// takeFeeds returns the messages about the partners that got new events since its last call, and clears the
+// list of these partners.
 func (d *Doorbell) takeFeeds() (messages [][]byte) {
 	d.feedsMu.Lock()
 	defer d.feedsMu.Unlock()

@@ -315,8 +315,8 @@ func (d *Debt) chargeable(now time.Time) error {
 	return nil
 }
 
-// Fail ends the collection without payment, by a trigger for which Ends is true. Returns ErrCollectionOver if it
-// has ended already.
+// Fail ends the collection without payment, by a trigger that is an end, such as expiry. Returns
+// ErrCollectionOver if it has ended already.
 func (d *Debt) Fail(t CollectionTrigger, by actor.Actor, now time.Time) (CollectionTransition, error) {
 	made, err := d.step(t, by, d.detail(), now)
 	if err == nil {

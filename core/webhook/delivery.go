@@ -9,10 +9,10 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// State is the state of a delivery. Column due_at is the time of the next attempt while Waiting. While Dispatched it
-// is the end of the lease, the time for which a dispatcher has the delivery. So a single query, the scan, finds first
-// attempts, retries and deliveries whose dispatcher died (delivery.md, point 3). The relay makes the deliveries; it
-// dispatches one at once if its endpoint may get one more (room).
+// State is the state of a delivery. Column due_at is the time of the next attempt while Waiting. While Dispatched
+// it is the end of the lease, the time for which a dispatcher has the delivery. So a single query, the scan, finds
+// first attempts, retries and deliveries whose dispatcher died (delivery.md, point 3). The relay makes the
+// deliveries; it dispatches one at once if its endpoint may get one more (room).
 //
 //	          relay                scan                2xx
 //	event ──────────▶ Waiting ──────────▶ Dispatched ──────▶ Succeeded

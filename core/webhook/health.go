@@ -5,8 +5,8 @@ import "time"
 // Health holds what the attempts of a subscription show about its endpoint. It decides the lane (a queue for quick
 // endpoints, or one for slow and failing ones), how many deliveries dispatchers may reserve for an attempt, and how
 // many POSTs may be in flight, so that a dead receiver does not delay other partners (delivery.md, point 9). An
-// endpoint that keeps failing has a circuit breaker: an open circuit lets one POST through at a time, as a probe, and
-// a half-open circuit (Ramp > 0) doubles the POSTs with each success.
+// endpoint that keeps failing has a circuit breaker: an open circuit lets one POST through at a time, as a probe,
+// and a half-open circuit (Ramp > 0) doubles the POSTs with each success.
 //
 //	          slow or failed            keeps failing                  probe succeeds
 //	fast lane ──────────────▶ slow lane ─────────────▶ open: one probe ─────────────▶ half-open: ramp 1, 2, 4, …

@@ -135,7 +135,7 @@ const heldAgain = 5 * time.Minute
 func (h Held) After(before, after Health, now time.Time) Held {
 	is := func(x Health) bool { return x.State(true) == EndpointHeld }
 	if is(after) && (h.From.IsZero() || !h.Till.IsZero() && now.Sub(h.Till) > heldAgain) {
-		// The circuit was half-open before the time of the first failure was stored, so the period begins now.
+		// No failure is stored for the half-open circuit, so the period in which deliveries are held back begins now.
 		if after.FailingSince.IsZero() {
 			return Held{From: now}
 		}

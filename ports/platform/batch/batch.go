@@ -17,7 +17,7 @@ import (
 // Queue forms batches of the items that are passed to Do under the same key. Set the fields before the first call of
 // Do.
 type Queue[T any] struct {
-	Workers int // How many batches of a key may run at the same time.
+	Workers int // How many batches of items with the same key may run at the same time.
 	Limit   int // The largest number of items in a batch.
 	// The number of items that must wait before a second batch runs at the same time; a large batch costs less per
 	// item.
@@ -33,9 +33,9 @@ type Queue[T any] struct {
 	// had, or Threshold calls. So batches grow before the workers are busy all the time, and a lone call never
 	// waits.
 	Rest time.Duration
-	// MinBatch is the number of waiting calls for which a batch is worth its cost. If fewer calls wait at the end of
-	// a pause, but at least one, the pause is made once more, and ends early when that many wait. So batches stay
-	// large where requests spread over several processes.
+	// MinBatch is the number of waiting calls for which a batch is worth its cost. If fewer calls wait at the end
+	// of the pause after a batch, but at least one, the pause is made once more, and ends early when that many
+	// wait. So batches stay large where requests spread over several processes.
 	MinBatch int
 	// Run works on the items of a batch, in the goroutine of one of its callers. An item that is a pointer carries
 	// its result.
@@ -272,7 +272,7 @@ func (q *Queue[T]) goOn(key string, s *keyState[T]) {
 	}
 }
 
-// grow waits until further items have joined a batch, or the time for that is over, and returns the larger
+// grow waits until further calls have joined a batch, or the time for that is over, and returns the larger
 // batch.
 func (q *Queue[T]) grow(s *keyState[T], batch []*call[T]) []*call[T] {
 	g := batch[0].grows
