@@ -57,7 +57,9 @@ type IdempotencyCache struct {
 	// Redis: nearly all requests are the first with their key, and the database replays a response that another
 	// process has cached.
 	now, before map[cacheName]struct{}
-	turned      time.Time // When the newer of the two sets of cached Idempotency-Keys became the older one.
+	// When the two sets of cached Idempotency-Keys were last exchanged: the older set is emptied, and the newer
+	// becomes the older.
+	turned time.Time
 }
 
 // keeping is a response that waits to be cached, with its Idempotency-Key.

@@ -30,7 +30,9 @@ type tallies struct {
 
 	mu          sync.Mutex
 	now, before map[string]*tally // Local counts by the name of their rate limit: recently used ones and older ones.
-	turned      time.Time         // When the newer set of local counts became the older one.
+	// When the two sets of local counts were last exchanged: the older set is dropped, and the newer becomes the
+	// older.
+	turned time.Time
 	// The local counts with requests that Redis has not counted. If there are any, reporting them to Redis is
 	// scheduled.
 	untold []*tally

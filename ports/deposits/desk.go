@@ -70,7 +70,8 @@ const (
 // Views lists every view of the operator's list of deposits.
 var Views = []View{ViewAll, ViewAwaiting, ViewRefused, ViewSecured, ViewEnding, ViewClaimed}
 
-// Statuses lists the statuses that the deposits of a view may have; nil means every status.
+// Statuses lists the statuses that the deposits in a view of the operator's list may have; nil means every
+// status.
 func (v View) Statuses() []deposit.Status {
 	switch v {
 	case ViewAwaiting:

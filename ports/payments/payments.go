@@ -12,8 +12,8 @@ import (
 
 // Errors about payments and the payment provider. No caller of the API sees them.
 var (
-	// ErrPaymentExists is returned for a new payment of a deposit that has one of the same kind, processing or
-	// succeeded.
+	// ErrPaymentExists is returned for a new payment of a deposit that already has one of the same kind,
+	// processing or succeeded.
 	ErrPaymentExists = errors.New("ports: the deposit has a payment of this kind")
 	// ErrProviderAway is the error for a failure of the payment provider, not of this service. The tenant's pages
 	// name the provider as the cause.

@@ -68,6 +68,7 @@ type Idempotency interface {
 	// Store stores the response of a claimed idempotency key, encrypted. The transaction fails and runs again if the
 	// key has a response younger than IdempotencyWindow: two requests must never both have their effect.
 	Store(ctx context.Context, k IdempotencyKey, r StoredResponse) error
-	// DeleteExpired removes up to limit stored responses created before the time at, and returns their number.
+	// DeleteExpired removes up to limit stored responses of idempotency keys that were created before the time at,
+	// and returns their number.
 	DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error)
 }

@@ -39,7 +39,7 @@ const (
 var SubscriptionStates = []SubscriptionState{SubscriptionHealthy, SubscriptionSlow, SubscriptionHeld,
 	SubscriptionDisabled}
 
-// Backlog counts the work that waits for the dispatchers.
+// Backlog counts the events and deliveries that wait for the dispatchers.
 type Backlog struct {
 	OutboxPending   int
 	OutboxOldestAge time.Duration
@@ -91,8 +91,8 @@ type Partitions struct {
 	DefaultRows int // The number of rows in a default partition, since their day has no partition of its own.
 }
 
-// BacklogReader counts the work that waits for the dispatchers. Large counts are estimates, so the cost is
-// bounded.
+// BacklogReader counts the events, deliveries and other work that waits for the dispatchers. Large counts are
+// estimates, so the cost is bounded.
 type BacklogReader interface {
 	Backlog(ctx context.Context) (Backlog, error)
 }

@@ -68,7 +68,8 @@ type Parts struct {
 	ProviderPorts
 	// A function that mounts the provider's payment page on a router; nil if the provider serves its own page.
 	PayPage func(fiber.Router)
-	// A function that wraps the payments service that other modules call, for tests; nil: it is not wrapped.
+	// A function that wraps the payments service that other modules call, to observe or change the calls; nil: it
+	// is not wrapped.
 	AroundPayments func(Payments) Payments
 	// The tables of the database. Tests replace some of them.
 	Clients    partnerports.Clients

@@ -131,7 +131,7 @@ const DevelopmentKeyset = secrets.DevelopmentKeyset
 // NewKeyset returns a new keyset for SECRETS_KEYSET.
 func NewKeyset() (string, error) { return secrets.NewKeyset() }
 
-// RotateKeyset returns the configured keyset with a new key, which is primary.
+// RotateKeyset returns the configured keyset with a new key as the primary key, which encrypts.
 func RotateKeyset(cfg config.Config) (string, error) {
 	return secrets.Rotate(cfg.SecretsKeyset.Reveal())
 }
