@@ -12,17 +12,20 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Bell notifies dispatchers of each other's jobs, so that they poll the queue at once.
+// Bell sends and receives the notifications by which dispatchers learn of each other's jobs, so that they poll
+// the queue at once.
 type Bell interface {
-	// RingJobs notifies the other dispatchers that a lane has jobs. The wake-up notification may be lost.
+	// RingJobs notifies the other dispatchers that a lane (the fast or the slow queue) has jobs. The notification
+	// may be lost.
 	RingJobs(lane webhookports.Lane)
-	// Jobs returns a channel that receives when another dispatcher has notified this one of jobs in a lane.
+	// Jobs returns a channel that receives when another dispatcher has notified this one of jobs in a lane, the
+	// fast or the slow queue.
 	Jobs(lane webhookports.Lane) <-chan struct{}
 	// Works reports whether wake-up notifications of jobs arrive. true: they do; false: they may be lost.
 	Works() bool
 }
 
-// noBell is a Bell without wake-up notifications: it never works, so the queues are polled.
+// noBell stands for the absence of wake-up notifications: none is sent or received, so the queues are polled.
 type noBell struct{}
 
 func (noBell) RingJobs(webhookports.Lane)             {}
@@ -33,13 +36,15 @@ func (noBell) Works() bool                            { return false }
 // the job of a process that died before its notification.
 const calmPoll = time.Second
 
-// gate is the Redis client of an asynq server, and delays the server's polls of an empty queue. asynq polls at a
-// fixed interval: a long interval delays jobs, and a short interval costs an idle service most of its CPU. The
-// gate sends a poll for each job of this process, together with the job if the poll waits already. After a
-// wake-up notification, or after the interval, the gate sends polls until the queue is empty.
+// gate is the Redis client of a server of asynq (the library of the job queue), and delays the server's polls
+// of an empty queue. asynq polls at a fixed interval: a long interval delays jobs, and a short interval costs
+// an idle service most of its CPU. The gate sends a poll for each job of this process, together with the job if
+// the poll waits already. After a wake-up notification, or after the interval, the gate sends polls until the
+// queue is empty.
 type gate struct {
-	redis.UniversalClient           // The Redis client of the asynq server.
-	pipeline              *pipeline // The pipeline of the server's lane.
+	redis.UniversalClient // The Redis client through which the server of the job queue sends its commands.
+	// The pipeline of Redis commands for the server's lane, the fast or the slow queue.
+	pipeline *pipeline
 	// A channel that holds a signal for each job of this process, at most ownJobs.
 	own   chan struct{}
 	jobs  <-chan struct{} // A channel that receives when another dispatcher has enqueued jobs.
@@ -48,12 +53,12 @@ type gate struct {
 	quick  time.Duration
 	closed <-chan struct{}
 
-	// The following fields belong to the server's goroutine that polls.
-	filled bool      // true: the queue may have tasks that are not of this process; false: it has none.
-	empty  time.Time // When a poll last found the queue empty.
+	// The fields from here on belong to the goroutine of the server that polls the queue.
+	filled bool      // true: the queue may have jobs that are not of this process; false: it has none.
+	empty  time.Time // When a poll last found the job queue empty.
 }
 
-// ownJobs is more than a process has in the queue: at most a job for each claim of the window.
+// ownJobs is more than the number of jobs of one process that the queue can hold at a time.
 const ownJobs = 4096
 
 // EvalSha calls a script in Redis. The script that takes a task waits in poll, and the script that ends a task is
@@ -64,7 +69,8 @@ func (g *gate) EvalSha(ctx context.Context, sha1 string, keys []string, args ...
 		cmd := g.poll(ctx, newScript(sha1, keys, args))
 		if cmd == nil {
 			cmd = redis.NewCmd(ctx)
-			cmd.SetErr(redis.Nil) // the error redis.Nil means to asynq that the queue has no task
+			// The error redis.Nil means to asynq, the library of the job queue, that the queue is empty.
+			cmd.SetErr(redis.Nil)
 			return cmd
 		}
 		g.answered(cmd.Err())
@@ -89,17 +95,17 @@ func (g *gate) answered(err error) {
 		g.filled = g.filled || time.Since(g.empty) > calmPoll
 	case errors.Is(err, redis.Nil):
 		g.filled, g.empty = false, time.Now()
-	// Redis does not have the script: asynq then polls the queue with the text of the script
+	// Redis does not know the script of the poll: asynq then sends the script's text, which polls the queue.
 	case redis.HasErrorPrefix(err, "NOSCRIPT"):
 		g.filled = true
-	default: // Redis is unreachable: the next poll follows after the interval
+	default: // Redis is unreachable, so the next poll waits for the whole interval.
 		g.filled = false
 	}
 }
 
-// poll takes a task once the queue may have one, or together with the next job of this process. The result is nil
-// when the gate is closed. A signal is taken before the poll is sent, so that a job after the poll leaves a
-// signal for the next one.
+// poll sends the waiting poll of the queue once the queue may have a job, or together with the next job of this
+// process. The result is nil when the gate is closed. A signal is taken before the poll is sent, so that a job
+// after the poll leaves a signal for the next one.
 func (g *gate) poll(ctx context.Context, question *script) *redis.Cmd {
 	select {
 	case <-g.closed:
@@ -125,7 +131,8 @@ func (g *gate) poll(ctx context.Context, question *script) *redis.Cmd {
 	return g.UniversalClient.EvalSha(ctx, question.hash, question.keys, question.args...)
 }
 
-// interval returns the time until the next poll, which spreads the polls of several dispatchers.
+// interval returns the time until the next poll of the queue. It is random, which spreads the polls of several
+// dispatchers.
 func (g *gate) interval() time.Duration {
 	if g.works() {
 		return calmPoll

@@ -11,11 +11,11 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// The payload of a task is an encoded job: a byte version, a byte urgent, then for each claim the ids of the
-// subscription and the delivery and the seq in 4 bytes. The payload is small, because asynq writes a task again
-// at each of its steps. Its form is fixed: dispatchers of two releases read each other's jobs during a rolling
-// deployment, and older ones refuse any other form. Everything else about a job is a header, which older
-// dispatchers do not read.
+// The payload of a queued task is an encoded job: a byte version, a byte urgent, then for each delivery the ids
+// of the subscription and the delivery and the number of its claim in 4 bytes. The payload is small, because
+// asynq writes a task again at each of its steps. Its form is fixed: dispatchers of two releases read each
+// other's jobs during a rolling deployment, and older ones refuse any other form. Everything else about a job
+// is a header, which older dispatchers do not read.
 const (
 	version    = 2
 	headerSize = 2
@@ -51,21 +51,21 @@ func decode(lane webhookports.Lane, b []byte) (webhookports.Job, error) {
 	return j, nil
 }
 
-// dueHeader is the name of a task's header with the due times of the claims, in milliseconds since 1970: varints
-// in base64, each as the difference to the one before, since the claims of a job are mostly due together. 0
-// stands for a due time that is not known.
+// dueHeader is the name of a task's header with the times at which the deliveries of its job were due, in
+// milliseconds since 1970: varints in base64, each as the difference to the one before, since they are mostly
+// due together. 0 stands for a due time that is not known.
 const dueHeader = "due"
 
-// ownersHeader is the name of a task's header with a byte for each claim, in base64. requestedBit is set for a
-// claim that a partner requested. nextBit is set where the id of the claim's partner follows; otherwise the
-// partner is that of the claim before.
+// ownersHeader is the name of a task's header with a byte for each delivery of its job, in base64. requestedBit
+// is set for a delivery that a partner requested. nextBit is set where the id of the delivery's partner
+// follows; otherwise the partner is that of the delivery before.
 const (
 	ownersHeader          = "owners"
 	requestedBit, nextBit = 1, 2
 )
 
-// headersOf returns the headers of a job's task; nil for a job without due times. The header with partners is for
-// the workers of other processes.
+// headersOf returns the headers of the task for a job; nil for a job without due times. The header with
+// partners is for the workers of other processes.
 func headersOf(j webhookports.Job) map[string]string {
 	b := make([]byte, 0, 2*len(j.Claims)+binary.MaxVarintLen64)
 	known, last := false, int64(0)
@@ -86,8 +86,8 @@ func headersOf(j webhookports.Job) map[string]string {
 	return headers
 }
 
-// ownersOf returns the content of ownersHeader for a job; nil where the worker that gets the job needs no such
-// header.
+// ownersOf returns the header that names the partners of a job's deliveries; nil where the worker that gets the
+// job needs no such header.
 func ownersOf(j webhookports.Job) []byte {
 	if !slices.ContainsFunc(j.Claims, func(c webhookports.Claim) bool {
 		return c.Requested || !j.Kept && !c.PartnerID.IsZero()
@@ -109,8 +109,8 @@ func ownersOf(j webhookports.Job) []byte {
 	return b
 }
 
-// readOwners sets the partners of a job's claims from the content of ownersHeader. Where it is too short, the
-// claims stay unchanged.
+// readOwners sets the partners of a job's deliveries from the content of their header. Where it is too short,
+// the deliveries stay unchanged.
 func readOwners(j *webhookports.Job, b []byte) {
 	owner, at := id.ID{}, 0
 	for ; at < len(j.Claims) && len(b) > 0; at++ {
@@ -125,8 +125,8 @@ func readOwners(j *webhookports.Job, b []byte) {
 	}
 }
 
-// readHeaders sets the partners and due times of a job from its headers. Without the header, or with one of the
-// wrong length, the due times stay unknown.
+// readHeaders sets the partners and due times of a job's deliveries from the task's headers. Without the header
+// of due times, or with one of the wrong length, they stay unknown.
 func readHeaders(j *webhookports.Job, headers map[string]string) {
 	if owners, err := base64.RawStdEncoding.DecodeString(headers[ownersHeader]); err == nil {
 		readOwners(j, owners)

@@ -9,29 +9,30 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// endLinger bounds how long the end of a task waits for a round trip to Redis that it can share. The task counts
-// as active meanwhile.
+// endLinger bounds how long the end of a task waits for a round trip to Redis that it can share. The task
+// counts as active in the meantime.
 const endLinger = 100 * time.Millisecond
 
-// pipeline sends asynq's scripts for the queue of a lane to Redis in pipelines, several in one round trip. The
-// script that ends a task is held back until the next task is enqueued, and is sent with the script that enqueues
-// it. If a server of this process waits for a task, its script that takes a task is sent with them, too.
+// pipeline sends the Lua scripts of asynq, the library of the job queue, for one lane (the fast or the slow
+// queue) to Redis, several in one round trip. The script that ends a task is held back until the next task is
+// enqueued, and is sent with the script that enqueues it. If a server of this process waits for a task, its
+// script that takes a task is sent with them, too.
 type pipeline struct {
 	client redis.UniversalClient
-	polls  chan *script // The channel into which a server that waits for a task puts its script.
+	polls  chan *script // The channel into which a server that waits for a task puts its script that takes one.
 
 	mu       sync.Mutex
 	ends     []*script // The scripts that end tasks and have not been sent yet.
 	linger   *time.Timer
-	mostEnds int // The number of held-back ends of tasks from which they are sent at once.
+	mostEnds int // The number of held-back scripts that end tasks at which all of them are sent at once.
 }
 
 func newPipeline(client redis.UniversalClient) *pipeline {
 	return &pipeline{client: client, polls: make(chan *script), mostEnds: 1}
 }
 
-// holds sets the number of held-back ends of tasks from which they are sent at once: an eighth of the server's workers,
-// at least one and at most eight.
+// holds sets how many scripts that end tasks may be held back before all are sent: an eighth of the server's
+// workers, at least one and at most eight.
 func (p *pipeline) holds(workers int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,7 +45,7 @@ type script struct {
 	keys []string
 	args []any
 	cmd  *redis.Cmd    // The result of the call, which is set once done is closed.
-	done chan struct{} // A channel that is closed when the call of the script has its result.
+	done chan struct{} // A channel that is closed when the script has been called and its result is set.
 }
 
 func newScript(hash string, keys []string, args []any) *script {
@@ -64,7 +65,7 @@ func (p *pipeline) enqueue(ctx context.Context, task *script) (taken bool) {
 	}
 }
 
-// end ends a task, and returns the result when Redis has run the script.
+// end sends the script that ends a task, and returns the result when Redis has run it.
 func (p *pipeline) end(ctx context.Context, task *script) *redis.Cmd {
 	p.mu.Lock()
 	p.ends = append(p.ends, task)
@@ -86,12 +87,14 @@ func (p *pipeline) takeEnds() []*script {
 	ends := p.ends
 	p.ends = nil
 	if p.linger != nil {
-		p.linger.Stop() // the timer is stopped, because it would wake the process for nothing
+		// Stop the timer for held-back scripts: none is left, and it would wake the process for nothing.
+		p.linger.Stop()
 	}
 	return ends
 }
 
-// send calls scripts in one round trip. Each script gets its own result, or the error of the round trip.
+// send calls Lua scripts in Redis in one round trip. Each script gets its own result, or the error of the round
+// trip.
 func (p *pipeline) send(ctx context.Context, scripts []*script) {
 	if len(scripts) == 0 {
 		return
@@ -100,25 +103,30 @@ func (p *pipeline) send(ctx context.Context, scripts []*script) {
 	for _, s := range scripts {
 		s.cmd = pipe.EvalSha(ctx, s.hash, s.keys, s.args...)
 	}
-	_, _ = pipe.Exec(ctx) // each command of the pipeline has its own error
+	_, _ = pipe.Exec(ctx) // The error of the pipeline is ignored, since each of its commands has its own.
 	for _, s := range scripts {
 		close(s.done)
 	}
 }
 
-// enqueuing is the Redis client of an asynq client. It sends the scripts that enqueue tasks through the pipeline
-// of their lane.
+// enqueuing is the Redis client of the asynq client that adds tasks. It sends the scripts that enqueue tasks
+// through the pipeline of their lane, the fast or the slow queue.
 type enqueuing struct {
 	redis.UniversalClient
-	pipelines map[string]*pipeline // The pipelines of the lanes, by the key of the lane's list of waiting tasks.
+	// The pipelines of Redis commands, one for each of the two queues, by the Redis key of the queue's list of
+	// waiting tasks.
+	pipelines map[string]*pipeline
 }
 
-// takenKey is the key of a context's *bool, which is set to whether a server took a task as it was enqueued.
+// takenKey is the context key of a *bool that is set to true if a server took a task as it was enqueued, and to
+// false if not.
 type takenKey struct{}
 
-// EvalSha calls a script in Redis. The script that enqueues a task is sent through the pipeline of its lane.
+// EvalSha calls a Lua script in Redis. The script that enqueues a task is sent through the pipeline of its
+// queue, together with others.
 func (e enqueuing) EvalSha(ctx context.Context, hash string, keys []string, args ...any) *redis.Cmd {
-	if len(keys) != 2 || e.pipelines[keys[1]] == nil { // this is not the script with which asynq enqueues a task
+	if len(keys) != 2 || e.pipelines[keys[1]] == nil {
+		// This is not the script with which asynq enqueues a task, so it is called by itself.
 		return e.UniversalClient.EvalSha(ctx, hash, keys, args...)
 	}
 	task := newScript(hash, keys, args)

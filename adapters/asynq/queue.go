@@ -20,11 +20,11 @@ import (
 
 const (
 	taskType = "deliver"
-	// epochKey and probeKey are prefixes of keys. The lane's name follows, so that the keys are in the same slot of
-	// a Redis cluster as the lane's queue.
+	// Prefixes of Redis keys of the job queue. The lane's name (fast or slow) follows, so that the keys are in the
+	// same slot of a Redis cluster as the lane's queue.
 	epochKey = "svc:epoch:"
 	probeKey = "svc:probe:"
-	// probeLife is the time after which Redis deletes the key of a probe.
+	// probeLife is the time after which Redis deletes the key that a test of the queue wrote.
 	probeLife = time.Minute
 	// shutdownTimeout is longer than an attempt, so POSTs in flight finish before asynq puts their tasks back.
 	shutdownTimeout = 15 * time.Second
@@ -32,14 +32,15 @@ const (
 	producers = 16
 )
 
-// quickPoll is the mean time between two polls of an empty queue while no wake-up notifications arrive.
+// quickPoll is the mean time between two polls of an empty queue, by lane (fast or slow), while no wake-up
+// notifications arrive.
 var quickPoll = map[webhookports.Lane]time.Duration{
 	webhookports.FastLane: 6 * time.Millisecond,
 	webhookports.SlowLane: 100 * time.Millisecond,
 }
 
-// Intervals of asynq's servers. The gate decides when a queue is polled. The tasks of this service are neither
-// scheduled nor kept.
+// Intervals of asynq's own background tasks. They are long, since this service decides when a queue is polled,
+// and its tasks are neither scheduled nor kept.
 const (
 	checkInterval   = time.Microsecond
 	forwardInterval = time.Minute
@@ -51,9 +52,10 @@ type Queue struct {
 	redis  redis.UniversalClient
 	client *asynq.Client
 	log    *slog.Logger
-	outage *outage.Log // The log of outages that asynq's servers report.
+	outage *outage.Log // The log of Redis outages that the servers of the job queue report.
 	bell   Bell
-	// A channel for each lane, with a signal for each job of this process, which makes the lane's gate poll.
+	// A channel for each lane (the fast and the slow queue), with a signal for each job of this process, which
+	// makes the lane's server poll.
 	own       map[webhookports.Lane]chan struct{}
 	pipelines map[webhookports.Lane]*pipeline
 }
@@ -61,7 +63,7 @@ type Queue struct {
 // Option changes a setting of a new Queue.
 type Option func(*Queue)
 
-// WithBell sets the Bell of a queue, whose wake-up notifications replace most of the polling.
+// WithBell sets the notifications that wake the dispatchers for new jobs, and that replace most of the polling.
 func WithBell(bell Bell) Option { return func(q *Queue) { q.bell = bell } }
 
 // New returns a queue over a Redis client, which the caller closes.
@@ -82,7 +84,8 @@ func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Que
 	return q
 }
 
-// QueueName returns the name of a lane's asynq queue.
+// QueueName returns the name of a lane's queue (the fast or the slow one) in asynq, the library of the job
+// queue.
 func QueueName(l webhookports.Lane) string { return "deliveries:" + string(l) }
 
 // Enqueue adds jobs to the queue, several at a time, and returns the jobs that could not be added.
@@ -116,7 +119,8 @@ func (q *Queue) enqueue(ctx context.Context, j webhookports.Job) error {
 		return err
 	}
 	taken, options := false, []asynq.Option{asynq.Queue(QueueName(j.Lane)), asynq.MaxRetry(0)}
-	if first := j.Claims[0]; !j.Ahead { // asynq makes the id of a job that is sent before the commit of its claims
+	if first := j.Claims[0]; !j.Ahead {
+		// A job whose deliveries are committed gets a fixed id, so that it is queued only once.
 		options = append(options, asynq.TaskID(fmt.Sprintf("%s:%d", first.DeliveryID.Encode(), first.Seq)))
 	}
 	_, err := q.client.EnqueueContext(context.WithValue(ctx, takenKey{}, &taken),
@@ -125,10 +129,10 @@ func (q *Queue) enqueue(ctx context.Context, j webhookports.Job) error {
 	if !taken {
 		select {
 		case q.own[j.Lane] <- struct{}{}:
-		default: // the channel is full: with so many signals, no poll will be held back soon
+		default: // The channel is full: with so many signals, the next polls are not held back anyway.
 		}
 	}
-	// an earlier job of this process waits as well, so the other dispatchers are notified
+	// If an earlier job of this process still waits, notify the other dispatchers, which may have free workers.
 	if !j.Kept || len(q.own[j.Lane]) > 1 {
 		q.bell.RingJobs(j.Lane)
 	}
@@ -138,8 +142,8 @@ func (q *Queue) enqueue(ctx context.Context, j webhookports.Job) error {
 	return err
 }
 
-// Serve runs handle for each job until ctx ends, with one asynq server for each lane, because the queues of a
-// server share its workers.
+// Serve runs handle for each job until ctx ends, with one server for each lane (the fast and the slow queue),
+// because the queues of a server share its workers.
 func (q *Queue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int,
 	handle func(context.Context, webhookports.Job)) error {
 	var servers []*asynq.Server
@@ -192,19 +196,21 @@ func (q *Queue) server(ctx context.Context, lane webhookports.Lane, concurrency 
 	})
 }
 
-// Probe writes a key beside the jobs of every lane, and returns an error while a job could not be written there.
+// Probe tests the queue: it writes a Redis key where the jobs of each lane (the fast and the slow queue) are
+// stored, and returns an error if a key could not be written.
 func (q *Queue) Probe(ctx context.Context) error {
 	err := q.eachLane(func(lane webhookports.Lane) error {
 		return q.redis.Set(ctx, slotOf(probeKey, lane), "", probeLife).Err()
 	})
 	if cluster, ok := q.redis.(*redis.ClusterClient); ok && err != nil {
-		cluster.ReloadState(ctx) // if a master died, the cluster client learns of its successor only by a reload
+		// If a master of the Redis cluster died, its client learns of the successor only by a reload.
+		cluster.ReloadState(ctx)
 	}
 	return err
 }
 
-// Epoch sets a marker beside the jobs of every lane, and reports lost when an earlier marker is gone, and the
-// jobs with it.
+// Epoch sets a marker in Redis where the jobs of each lane (the fast and the slow queue) are stored. lost: true
+// if an earlier marker is gone, and the jobs with it; false if it is there.
 func (q *Queue) Epoch(ctx context.Context) (lost bool, err error) {
 	now := time.Now().UTC().Format(time.RFC3339Nano)
 	err = q.eachLane(func(lane webhookports.Lane) error {
@@ -218,7 +224,7 @@ func (q *Queue) Epoch(ctx context.Context) (lost bool, err error) {
 	return lost, err
 }
 
-// eachLane calls ask for every lane, even after an error, and returns all errors.
+// eachLane calls ask for every lane (the fast and the slow queue), even after an error, and returns all errors.
 func (q *Queue) eachLane(ask func(webhookports.Lane) error) error {
 	var errs []error
 	for _, lane := range webhookports.Lanes {
@@ -227,7 +233,8 @@ func (q *Queue) eachLane(ask func(webhookports.Lane) error) error {
 	return errors.Join(errs...)
 }
 
-// slotOf returns a key in the cluster slot of a lane's queue: asynq puts the name of the queue into braces, too.
+// slotOf returns a Redis key in the same cluster slot as a lane's queue (the fast or the slow one): asynq puts
+// the name of the queue into braces, too.
 func slotOf(prefix string, lane webhookports.Lane) string {
 	return prefix + "{" + QueueName(lane) + "}"
 }
@@ -253,13 +260,14 @@ func (q *Queue) Tidy(ctx context.Context) error {
 	return nil
 }
 
-// known reports whether a lane's queue ever had a task. For an unknown queue, asynq's inspector returns an error
-// that only its text identifies.
+// known reports whether a lane's queue (the fast or the slow one) ever had a task: true: it did; false: asynq
+// does not know the queue, which only the text of its error shows.
 func (q *Queue) known(ctx context.Context, lane webhookports.Lane) (bool, error) {
 	return q.redis.SIsMember(ctx, "asynq:queues", QueueName(lane)).Result()
 }
 
-// Depth returns the number of tasks in a lane's queue by their state, for svc_queue_depth.
+// Depth returns the number of tasks in a lane's queue (the fast or the slow one) by their state, for
+// svc_queue_depth.
 func (q *Queue) Depth(lane webhookports.Lane) (map[string]int, error) {
 	known, err := q.known(context.Background(), lane)
 	if err != nil || !known {

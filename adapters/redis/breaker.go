@@ -18,7 +18,8 @@ const (
 	probeEvery = 250 * time.Millisecond
 )
 
-// ErrAway is the error of every Redis command while the circuit breaker is open.
+// ErrAway is the error of every Redis command while the circuit breaker is open, since Redis did not answer the
+// last ones.
 var ErrAway = errors.New("redis: away")
 
 // Breaker is a circuit breaker for Redis commands: after a few failures it refuses commands at once, until Redis

@@ -155,7 +155,7 @@ func database(o *redis.UniversalOptions, path string) error {
 func options() *redis.UniversalOptions {
 	return &redis.UniversalOptions{
 		DialTimeout: dialTimeout, ReadTimeout: ioTimeout, WriteTimeout: ioTimeout, PoolTimeout: poolTimeout,
-		ContextTimeoutEnabled: true, // Without this setting a Redis command outlives the deadline of its context.
+		ContextTimeoutEnabled: true, // ContextTimeoutEnabled makes a Redis command end at the deadline of its context.
 		MaxRetries:            1,
 		// Pipelines of Redis commands get no connections of their own, each of which would have buffers of 256 KiB.
 		PipelinePoolSize: -1,

@@ -18,13 +18,13 @@ import (
 const (
 	doorbellChannel = "svc:doorbell"
 	jobsChannel     = "svc:doorbell:jobs"
-	// ringEvery is the least time between two PUBLISH commands of notifications, so that a burst of commits sends a
-	// single one. A commit after a notification causes another one, because a relay reads the outbox only once per
-	// notification.
+	// ringEvery is the least time between two PUBLISH commands of notifications, so that a burst of commits sends
+	// a single one. A commit after a notification causes another one, because a dispatcher reads the outbox only
+	// once per notification.
 	ringEvery = 5 * time.Millisecond
 )
 
-// ring is a kind of wake-up notification: the Redis channel and the payload of its message.
+// ring is a kind of wake-up notification to other processes: the Redis channel and the payload of its message.
 type ring struct{ channel, payload string }
 
 var (
@@ -33,7 +33,8 @@ var (
 	rings      = append([]ring{eventsRing, dueRing}, jobRings()...)
 )
 
-// jobRings returns for each lane the notification that the lane has jobs; its payload is the name of the lane.
+// jobRings returns for each lane (the fast and the slow queue) the notification that it has jobs; its payload
+// is the name of the lane.
 func jobRings() (all []ring) {
 	for _, lane := range webhookports.Lanes {
 		all = append(all, ring{jobsChannel, string(lane)})
@@ -55,7 +56,7 @@ type Doorbell struct {
 	done sync.WaitGroup
 
 	feedsMu sync.Mutex
-	// Partners whose feeds have new events, of which the http processes are to be notified.
+	// The partners that have new events, of which the http processes are to be notified.
 	feeds map[id.ID]struct{}
 }
 
@@ -77,12 +78,12 @@ func (d *Doorbell) Ring() { d.ring(eventsRing) }
 // RingDue notifies dispatchers that deliveries are due.
 func (d *Doorbell) RingDue() { d.ring(dueRing) }
 
-// RingJobs notifies the other dispatchers that the queue of a lane has jobs.
+// RingJobs notifies the other dispatchers that the job queue of a lane, the fast or the slow one, has jobs.
 func (d *Doorbell) RingJobs(lane webhookports.Lane) { d.ring(ring{jobsChannel, string(lane)}) }
 
 // ring wakes the goroutine that publishes notifications. If none was published in the last ringEvery, that
-// goroutine runs first, because the caller's next step is mostly to send a response, for which the relay need not
-// wait.
+// goroutine runs at once, because the caller's next step is mostly to send a response, for which the
+// dispatchers need not wait.
 func (d *Doorbell) ring(r ring) {
 	d.wanted.Or(1 << slices.Index(rings, r))
 	signal(d.rung)
@@ -98,7 +99,7 @@ func (d *Doorbell) early() time.Duration { return time.Duration(d.free.Load()) -
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // A signal that the receiver has not taken yet stands for this one too.
+	default:
 	}
 }
 

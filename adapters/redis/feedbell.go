@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// feedChannel is the Redis channel for the ids, 16 bytes each, of partners whose feeds have new events.
+// feedChannel is the Redis channel for the ids, 16 bytes each, of partners that have new events.
 const feedChannel = "svc:feeds"
 
 // awaitedChannel is the Redis channel on which an http process announces that some of its requests wait for events.
@@ -22,8 +22,8 @@ const awaitedEvery = time.Second
 // maxFeeds is the most partners that one notification of new events names.
 const maxFeeds = 1024
 
-// RingFeeds notifies the http processes that the feeds of partners have new events. A notification may be lost:
-// each http process also queries the feeds of waiting partners once a second.
+// RingFeeds notifies the http processes that partners have new events. A notification may be lost: each http
+// process also queries once a second whether the waiting partners have events.
 func (d *Doorbell) RingFeeds(partners []id.ID) {
 	if len(partners) == 0 {
 		return
@@ -36,8 +36,8 @@ func (d *Doorbell) RingFeeds(partners []id.ID) {
 	signal(d.rung)
 }
 
-// takeFeeds returns the messages that name the partners for whom RingFeeds was called since the last call of
-// takeFeeds, and clears their list.
+// takeFeeds returns the messages about the partners that got new events since its last call, and clears the
+// list of these partners.
 func (d *Doorbell) takeFeeds() (messages [][]byte) {
 	d.feedsMu.Lock()
 	defer d.feedsMu.Unlock()
@@ -55,10 +55,10 @@ func (d *Doorbell) takeFeeds() (messages [][]byte) {
 	return messages
 }
 
-// AnnounceFeeds notifies the dispatchers once a second that requests of this process wait for events, while waiting
-// returns more than 0, until ctx ends. entered receives after a request began to wait. Without such an announcement
-// dispatchers send no notifications of feeds, which saves a Redis command for each event. A lost message delays
-// events until the next query of each http process.
+// AnnounceFeeds notifies the dispatchers once a second that requests of this process wait for events, while
+// waiting returns more than 0, until ctx ends. entered receives after a request began to wait. Without such an
+// announcement dispatchers send no notifications of new events, which saves a Redis command for each event. A
+// lost message delays events until the next query of each http process.
 func AnnounceFeeds(ctx context.Context, client redis.UniversalClient, waiting func() int,
 	entered <-chan struct{}) error {
 	ticker := time.NewTicker(awaitedEvery)
@@ -86,7 +86,7 @@ func AnnounceFeeds(ctx context.Context, client redis.UniversalClient, waiting fu
 	}
 }
 
-// ListenForFeeds calls rung with the partners whose feeds have new events, for each notification, until ctx ends.
+// ListenForFeeds calls rung with the partners that have new events, for each notification, until ctx ends.
 // After a lost connection it subscribes again.
 func ListenForFeeds(ctx context.Context, client redis.UniversalClient, rung func(partners []id.ID)) error {
 	subscription := client.Subscribe(ctx, feedChannel)

@@ -51,13 +51,15 @@ type IdempotencyCache struct {
 	mu      sync.Mutex
 	share   share
 	waiting []keeping
-	// Whether the sending of waiting responses to Redis is running or scheduled (true) or none waits (false).
+	// true: the waiting responses are being sent to Redis, or soon will be; false: no response waits.
 	sending bool
 	// The Idempotency-Keys whose responses this process has cached in the last cachedFor. No other key is read from
 	// Redis: nearly all requests are the first with their key, and the database replays a response that another
 	// process has cached.
 	now, before map[cacheName]struct{}
-	turned      time.Time // The time at which the newer set of cached Idempotency-Keys became the older one.
+	// When the two sets of cached Idempotency-Keys were last exchanged: the older set is emptied, and the newer
+	// becomes the older.
+	turned time.Time
 }
 
 // keeping is a response that waits to be cached, with its Idempotency-Key.
@@ -222,7 +224,7 @@ func (c *IdempotencyCache) open(name, kept string) (*ports.StoredResponse, error
 	}
 	var r ports.StoredResponse
 	copy(r.Fingerprint[:], plain)
-	// The response's time was encoded by seal as microseconds since 1970.
+	// The response's time is stored as microseconds since 1970, in an unsigned number.
 	r.CreatedAt = time.UnixMicro(int64(binary.BigEndian.Uint64(plain[sha256.Size:]))).UTC()
 	r.Code = int(binary.BigEndian.Uint16(plain[sha256.Size+8:]))
 	r.Body = plain[sealedHead:]

@@ -28,7 +28,7 @@ func Open(ctx context.Context, redisURL string,
 	for _, set := range options {
 		set(o)
 	}
-	// Addresses of sentinels, several addresses, or a database other than 0 show the kind of Redis without a query.
+	// Sentinels, several addresses, or a database other than 0 show without a query whether Redis is a cluster.
 	if o.MasterName != "" || len(o.Addrs) > 1 || o.DB > 0 {
 		return newClient(o), true, nil
 	}
@@ -41,10 +41,10 @@ func Open(ctx context.Context, redisURL string,
 	return newClient(o), true, nil
 }
 
-// AwaitKind waits until the Redis server answers for which Open could not find out whether it belongs to a cluster,
-// and then until ctx ends.
+// AwaitKind waits until Redis answers, if it did not answer when Open queried whether it is a cluster, and then
+// until ctx ends.
 //
-// Returns ErrRestart if the server belongs to a cluster, and nil when ctx ends.
+// Returns ErrRestart if it turns out to be a cluster, and nil when ctx ends.
 func AwaitKind(ctx context.Context, client redis.UniversalClient) error {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()

@@ -67,7 +67,8 @@ func (l *Limiter) allow(ctx context.Context, wanted string,
 	for _, group := range byKey(rules) {
 		c := &counting{ctx: ctx, rules: group, requests: 1, wanted: wanted}
 		l.count(c)
-		wanted, read = "", read+c.read // Only the first group of rate limits reads the wanted Redis key.
+		// The wanted Redis key is read only once, together with the first group of rate limits.
+		wanted, read = "", read+c.read
 		if c.err != nil {
 			return failOpen(rules[0]), read
 		}
@@ -100,7 +101,8 @@ func (l *Limiter) count(c *counting) {
 	l.askWith(c, all)
 }
 
-// askWith counts a request in Redis, after the earlier requests that so far only this process has counted.
+// askWith counts a request in Redis, after making Redis count the earlier requests that only this process has
+// counted so far.
 func (l *Limiter) askWith(c *counting, all []*tally) {
 	c.tallies = all
 	l.tallies.asks(c)
@@ -119,8 +121,8 @@ func (l *Limiter) ask(c *counting) {
 	}
 }
 
-// tell makes Redis count the requests that only this process has counted. All given local counts (tallies) must be
-// of the same key.
+// tell makes Redis count the requests that only this process has counted. All given local counts (tallies) must
+// be of the same caller's key.
 func (l *Limiter) tell(untold []*tally) {
 	c := &counting{ctx: context.Background()}
 	for _, t := range untold {
@@ -188,7 +190,7 @@ type counting struct {
 func (c *counting) untold() (n int) {
 	for _, t := range c.tells {
 		if t.cmd == nil || t.cmd.Err() != nil {
-			// The maximum and not the sum, since a request under two rate limits is in two local counts.
+			// A request under two rate limits is in two local counts, so the largest number counts and not the sum.
 			n = max(n, t.requests)
 		}
 	}
@@ -197,11 +199,13 @@ func (c *counting) untold() (n int) {
 
 // limiterReply is the reply of the Redis script limiter.lua.
 type limiterReply struct {
-	allowed int     // The number of requests that Redis allows under the rate limits.
-	numbers []int64 // The numbers that Redis returned for the rate limits in turn, perRule of them for each limit.
+	allowed int // The number of requests of the batch that Redis allows under the rate limits.
+	// The numbers that Redis returned for each rate limit in turn, perRule of them: requests left, time to reset,
+	// and wait.
+	numbers []int64
 }
 
-// perRule is how many numbers the Redis script limiter.lua returns for a rule.
+// perRule is how many numbers the Redis script limiter.lua returns for a rate limit.
 const perRule = 3
 
 // ruleKey returns a text that is equal for requests that are counted under the same rate limits.
@@ -230,7 +234,7 @@ type sameRules struct {
 func (l *Limiter) countBatch(requests []*counting) {
 	groups := make(map[string]*sameRules, 1)
 	for _, c := range requests {
-		// The local counts are taken just before the pipeline, so that Redis counts the earlier requests first.
+		// Take the local counts just before the pipeline is sent, so that Redis counts the earlier requests first.
 		c.tells = l.tallies.take(c.tallies)
 		rules := ruleKey(c.rules)
 		if groups[rules] == nil {
@@ -244,7 +248,7 @@ func (l *Limiter) countBatch(requests []*counting) {
 	for _, g := range groups {
 		g.settle(err)
 	}
-	// The local counts are updated by the reply before a caller counts its next request.
+	// Take over the replies before the callers return, so that their next requests are counted by the new numbers.
 	for _, c := range requests {
 		l.tallies.learn(c)
 	}
@@ -347,8 +351,8 @@ func (g *sameRules) settle(err error) {
 	}
 }
 
-// decide returns the rate limiter's decision on the nth request of a batch, of which the first l.allowed requests
-// are allowed.
+// decide returns the rate limiter's decision on the nth request of a batch, counted from 0, of which Redis
+// allowed the first ones.
 func (l *limiterReply) decide(rules []ports.LimitRule, nth int) ports.LimitDecision {
 	var tightest ports.LimitDecision
 	for i, r := range rules {
@@ -359,7 +363,8 @@ func (l *limiterReply) decide(rules []ports.LimitRule, nth int) ports.LimitDecis
 			Reset: time.Duration(of[1]) * time.Millisecond, RetryAfter: time.Duration(of[2]) * time.Millisecond,
 		}
 		if d.Allowed {
-			// The remaining requests as they were before the later requests of the batch were counted.
+			// Add what the later requests of the batch have used, so that each caller gets the number left after its
+			// own.
 			d.Remaining += l.allowed - 1 - nth
 			d.RetryAfter = 0
 		}

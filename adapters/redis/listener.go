@@ -15,7 +15,7 @@ const (
 	pulseChannel = "svc:doorbell:pulse"
 	// pulseEvery is the time between two test messages (pulses) that a listener publishes to itself through Redis.
 	pulseEvery = time.Second
-	// pulseHolds is how long a received test message proves that notifications arrive.
+	// pulseHolds is how long a test message that came back through Redis proves that notifications arrive.
 	pulseHolds = 2500 * time.Millisecond
 	// silence is how long a Redis subscription may receive nothing, not even a test message, before it is made anew.
 	silence = 3 * time.Second
@@ -27,7 +27,7 @@ const (
 // notifications at once cause a single signal.
 type Listener struct {
 	client redis.UniversalClient
-	self   string // The payload that identifies this listener's own test messages.
+	self   string // The payload that identifies the test messages that this process sends to itself through Redis.
 	// The time at which this listener's test message last came back through Redis, in nanoseconds; 0 means that
 	// notifications do not arrive.
 	heard atomic.Int64
@@ -39,7 +39,7 @@ type Listener struct {
 	// The time at which an http process last announced that requests wait for events, in nanoseconds; 0 means never.
 	feeds atomic.Int64
 
-	subscribed  chan struct{} // Channel that receives when a Redis subscription begins.
+	subscribed  chan struct{} // A channel that receives when a Redis subscription begins.
 	events, due chan struct{}
 	jobs        map[webhookports.Lane]chan struct{}
 }
@@ -62,22 +62,24 @@ func (l *Listener) Events() <-chan struct{} { return l.events }
 // Due returns a channel that receives after deliveries became due.
 func (l *Listener) Due() <-chan struct{} { return l.due }
 
-// Jobs returns a channel that receives after the queue of a lane got jobs.
+// Jobs returns a channel that receives after the queue of a lane (the fast or the slow queue) got jobs.
 func (l *Listener) Jobs(lane webhookports.Lane) <-chan struct{} { return l.jobs[lane] }
 
 // Works reports whether notifications arrive: true if a test message of this process came back through Redis in the
 // last seconds; false if not. A notification of another process may be lost even so.
 func (l *Listener) Works() bool { return lately(&l.heard) }
 
-// Accompanied reports whether test messages of other listeners arrived in the last seconds.
+// Accompanied reports whether another dispatcher is running: true if its test messages arrived through Redis in
+// the last seconds, false if not.
 func (l *Listener) Accompanied() bool { return lately(&l.others) }
 
-// Leads reports whether this listener is the leader: true if its payload is the smallest of all listeners, or if
-// notifications do not reach it; otherwise false. After a process starts or ends, several may lead for seconds.
+// Leads reports whether this dispatcher is the leader: true if its payload is the smallest of all dispatchers'
+// test messages, or if notifications do not reach it; otherwise false. After a process starts or ends, several
+// may lead for seconds.
 func (l *Listener) Leads() bool { return !l.Works() || !lately(&l.before) }
 
 // FeedsAwaited reports whether an http process announced in the last seconds that some of its requests wait for
-// events.
+// events: true: one did; false: none did.
 func (l *Listener) FeedsAwaited() bool { return lately(&l.feeds) }
 
 func lately(heard *atomic.Int64) bool {
@@ -114,7 +116,8 @@ func (l *Listener) listen(ctx context.Context) {
 		switch m := received.(type) {
 		case *redis.Subscription:
 			signal(l.subscribed)
-			l.all() // Notifications may have been lost before the subscription began.
+			// Notifications may have been lost before the Redis subscription began, so act as if each kind had arrived.
+			l.all()
 		case *redis.Message:
 			l.hear(ring{m.Channel, m.Payload})
 		}
@@ -165,13 +168,14 @@ func (l *Listener) hear(r ring) {
 			return
 		}
 		if !l.Works() {
-			l.all() // Notifications may have been lost while no test message came back.
+			// Notifications may have been lost while no test message came back, so act as if each kind had arrived.
+			l.all()
 		}
 		l.heard.Store(now)
 	}
 }
 
-// all signals every kind of notification to this process's receivers.
+// all signals to this process's receivers as if a notification of every kind had arrived.
 func (l *Listener) all() {
 	signal(l.events)
 	signal(l.due)

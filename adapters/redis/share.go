@@ -6,17 +6,17 @@ import "time"
 // and the server's own book-keeping, rounded up.
 const cachedBeside = 350
 
-// shareSlots is the number of slots into which the life of a cached response (cachedFor) is divided. A response
-// counts against the share of memory until its slot is cachedFor old.
+// shareSlots is the number of spans of time into which the life of a cached response (cachedFor) is divided. A
+// response counts against the process's share of Redis memory until its span is cachedFor old.
 const shareSlots = 20
 
 // share bounds the bytes of responses that a process caches within cachedFor, and so the Redis memory that its
 // responses take at any time.
 type share struct {
 	most  int
-	taken int // Bytes of cached responses in all slots together.
+	taken int // The number of bytes of cached responses in all spans of time together.
 	slots [shareSlots + 1]int
-	slot  int64 // Number of the present slot of time, counted since 1970.
+	slot  int64 // The number of the present span of time, counted since 1970.
 }
 
 // take reserves n bytes of the process's share of Redis memory. It reports whether that many were left; if not, it
@@ -39,7 +39,7 @@ func (s *share) close(now time.Time) {
 	}
 }
 
-// advance moves to the present slot of time and frees the bytes of slots whose cached responses have expired.
+// advance moves to the present span of time and frees the bytes of spans whose cached responses have expired.
 func (s *share) advance(now time.Time) {
 	present := now.UnixNano() / int64(cachedFor/shareSlots)
 	for n := 0; s.slot < present && n < len(s.slots); n++ {

@@ -13,8 +13,8 @@ import (
 const (
 	// tallyLinger is the longest time between counting a request in this process and counting it in Redis.
 	tallyLinger = 200 * time.Millisecond
-	// tallyTrust is the greatest age of a Redis reply by which a process counts requests itself. Older replies are
-	// unreliable, since other processes count under the same limit.
+	// tallyTrust is the greatest age of a reply of Redis by which a process counts requests itself. Older replies
+	// are unreliable, since other processes count under the same limit.
 	tallyTrust = 3 * time.Second
 	// tallyShare divides the requests that a limit has left above its half: a process counts at most one such part
 	// before it makes Redis count them.
@@ -26,26 +26,30 @@ const (
 // process alone allows exactly what the limits allow. Several processes may together exceed a limit whose second
 // half the others have used since the last reply of Redis (docs/decisions/0006-request.md).
 type tallies struct {
-	tell func(untold []*tally) // Function that makes Redis count the requests of local counts with the same key.
+	tell func(untold []*tally) // A function that makes Redis count the requests of local counts of the same caller.
 
 	mu          sync.Mutex
 	now, before map[string]*tally // Local counts by the name of their rate limit: recently used ones and older ones.
-	turned      time.Time         // The time at which the newer local counts became the older ones.
-	// Local counts with requests that Redis has not counted. If there are any, tellAll is scheduled.
+	// When the two sets of local counts were last exchanged: the older set is dropped, and the newer becomes the
+	// older.
+	turned time.Time
+	// The local counts with requests that Redis has not counted. If there are any, reporting them to Redis is
+	// scheduled.
 	untold []*tally
 }
 
 // tally holds what a process has counted under one rate limit since the last reply of Redis (a local count).
 type tally struct {
 	rule ports.LimitRule
-	left int // Requests that the rate limit has left according to the last reply of Redis.
+	left int // The number of requests that the rate limit has left according to the last reply of Redis.
 	// The time of the last reply of Redis about the rate limit; zero if there is none or Redis is unreachable.
 	at time.Time
 	// How many requests this process may count under the rate limit before Redis has to count them.
-	room    int
-	counted int // Requests that this process has counted under the rate limit since the last reply of Redis.
+	room int
+	// The number of requests that this process has counted under the rate limit since the last reply of Redis.
+	counted int
 	telling int // How many of the locally counted requests are on their way to Redis.
-	asking  int // Further requests whose count was requested from Redis and has no reply yet.
+	asking  int // The number of further requests that Redis was asked to count and whose reply is outstanding.
 }
 
 // tallied reports whether requests under the rate limits may be counted in this process first: true if all limits
@@ -108,7 +112,8 @@ func (s *tallies) count(all []*tally) (d ports.LimitDecision, counted bool) {
 	return d, true
 }
 
-// asks reserves room in the local counts for a request that is being counted in Redis. learn ends the reservation.
+// asks reserves room in the local counts (tallies) for a request that is being counted in Redis, until its
+// reply.
 func (s *tallies) asks(c *counting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// The stages of an attempt to send a delivery. An attempt that uses an idle connection stays at begun.
+// The stages of an attempt to send a delivery, up to the TLS handshake. An attempt that uses an idle connection
+// stays at the first, begun.
 const (
 	begun int32 = iota
 	queued
@@ -26,8 +27,8 @@ const maxDials = 3
 
 var errTooManyDials = errors.New("webhook: the endpoint ended each connection")
 
-// dialMargin is how much longer than an attempt a dial may take. So the attempt, which can report its stage, ends
-// first.
+// dialMargin is how much longer than an attempt the making of its connection may take. So the attempt, which
+// can report its stage, ends first.
 const dialMargin = time.Second
 
 // dialer makes connections to allowed addresses in bounded time, TLS handshake included. A dial goes on after its
@@ -103,14 +104,14 @@ func limitReceive(raw syscall.RawConn) error {
 	return errors.Join(err, refused)
 }
 
-// dial makes a connection without TLS.
+// dial makes a connection to an endpoint without TLS.
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	return d.connect(ctx, network, address, connected)
 }
 
-// dialTLS makes a connection and the TLS handshake.
+// dialTLS makes a connection to an endpoint and the TLS handshake.
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
@@ -121,7 +122,7 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 		return nil, err
 	}
 	defer leave()
-	if a.Err() != nil { // the attempt got another connection meanwhile, or ended, and needs none any more
+	if a.Err() != nil { // The attempt ended, or got another connection meanwhile, so it needs no handshake any more.
 		return nil, a.Err()
 	}
 	plain, err := d.connect(ctx, network, address, shaking)
@@ -156,7 +157,7 @@ func (d *dialer) connect(ctx context.Context, network, address string, next int3
 	return c, err
 }
 
-// handshakeError marks an error of the TLS handshake, after the connection and before its first request.
+// handshakeError marks an error that occurred in the TLS handshake with an endpoint, before its first request.
 type handshakeError struct{ error }
 
 func (e handshakeError) Unwrap() error { return e.error }
@@ -170,14 +171,15 @@ type handshakeLimit struct {
 	addresses  map[string]*handshakes
 }
 
-// handshakes bounds the TLS handshakes with an address, and counts the dials that use it.
+// handshakes bounds the TLS handshakes with one address, and counts the connections that are being made to it.
 type handshakes struct {
 	slots chan struct{}
-	users int // The number of dials that have a slot or wait for one; at 0 the entry of the address is deleted.
+	// The number of connections that make a handshake or wait for one; at 0 the entry of the address is deleted.
+	users int
 }
 
-// enter waits for a slot for a TLS handshake with an address; leave frees the slot. enter returns an error when
-// ctx ended first.
+// enter waits until one more TLS handshake with an address may begin; leave ends it. enter returns an error
+// when ctx ended first.
 func (l *handshakeLimit) enter(ctx context.Context, address string) (leave func(), err error) {
 	h := l.use(address)
 	select {

@@ -36,7 +36,7 @@ func explain(err error, a *attempt, timeout time.Duration) (webhook.Result, stri
 	case isTLS(err):
 		return webhook.ResultTLS, tlsDetail(err)
 	case hasLargeHeaders(err):
-		return webhook.ResultNon2xx, largeHeaders // an endpoint that sends large headers has answered
+		return webhook.ResultNon2xx, largeHeaders // An endpoint that sends large headers was reached and has answered.
 	default:
 		return webhook.ResultConnect, connectDetail(err, stage)
 	}
@@ -90,7 +90,7 @@ func hasLargeHeaders(err error) bool {
 func isClosed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
-		// net/http does not export this error, so its text is compared
+		// net/http does not export the error of an idle connection that the server closed, so its text is compared.
 		err.Error() == "http: server closed idle connection"
 }
 

@@ -61,8 +61,8 @@ func retryAfter(r *http.Response, now time.Time) time.Duration {
 
 var buffers = sync.Pool{New: func() any { return new([maxBody]byte) }}
 
-// readSnippet returns the start of a response's body, for the partner's developer. Reading the body also lets the
-// connection be used again. The body cannot change the result, because the status is known.
+// readSnippet returns the start of a response's body, for the partner's developer. Reading the body also lets
+// the connection be used again. The body cannot change the result of the attempt, because the status is known.
 func (s *Sender) readSnippet(body io.Reader, cancel context.CancelFunc) string {
 	if body == http.NoBody {
 		return ""
@@ -77,7 +77,7 @@ func (s *Sender) readSnippet(body io.Reader, cancel context.CancelFunc) string {
 // printable returns b as valid UTF-8 without NUL bytes, which Postgres would refuse, cut to webhook.MaxSnippet
 // bytes.
 func printable(b []byte) string {
-	// The cut is some bytes longer than the bound, so that a rune at the bound is whole. The rest is cut off below.
+	// Cut some bytes behind the bound, so that a character at the bound stays whole; the rest is removed below.
 	cut := b[:min(len(b), webhook.MaxSnippet+utf8.UTFMax)]
 	s := strings.ToValidUTF8(strings.ReplaceAll(string(cut), "\x00", "\uFFFD"), "\uFFFD")
 	if len(s) <= webhook.MaxSnippet {

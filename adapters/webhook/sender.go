@@ -36,7 +36,7 @@ const (
 
 // Config holds the settings of a Sender.
 type Config struct {
-	Timeout             time.Duration // The longest time of a whole attempt.
+	Timeout             time.Duration // The longest time of a whole attempt to send a delivery.
 	EndpointConcurrency int           // How many idle connections to a host are kept.
 	// true: http, private addresses and every port are allowed, for development; false: they are refused.
 	AllowInsecure bool
@@ -66,7 +66,7 @@ type Sender struct {
 
 // NewSender returns a Sender with a connection pool of its own.
 func NewSender(c Config) *Sender {
-	// Go reads the system's root certificates once: now, since file descriptors may be used up later
+	// Go reads the system's root certificates once: do it now, since file descriptors may be used up later.
 	_, _ = x509.SystemCertPool()
 	d := newDialer(c)
 	if c.NoSocket == nil {
@@ -78,13 +78,13 @@ func NewSender(c Config) *Sender {
 		templates: templates{rules: webhook.TargetRules{Insecure: c.AllowInsecure, BlockedPorts: c.BlockedPorts},
 			userAgent: []string{c.UserAgent}},
 		transport: &http.Transport{
-			// no proxy: with one, the dialer would check the proxy's address instead of the endpoint's
+			// No proxy: with a proxy, its address would be checked before a connection, and not the endpoint's.
 			Proxy:                  nil,
 			DialContext:            d.dial,
 			DialTLSContext:         d.dialTLS,
 			ForceAttemptHTTP2:      true,
 			HTTP2:                  http2Bounds(c.Timeout),
-			DisableCompression:     true, // a kilobyte of compressed response may be a gigabyte unpacked
+			DisableCompression:     true, // Do not unpack compressed responses: a kilobyte may become a gigabyte.
 			MaxResponseHeaderBytes: maxHeaders,
 			MaxIdleConns:           2048,
 			MaxIdleConnsPerHost:    max(c.EndpointConcurrency, 2),
@@ -132,7 +132,8 @@ func (s *Sender) Post(ctx context.Context, d *webhookports.Delivery, signedAt ti
 		result.Unconnected = result.Result == webhook.ResultTimeout && begun < stage && stage < connected
 		result.NoRoute = sockets.NoRoute(err)
 		if result.Lacked = sockets.Lack(err); result.Lacked != "" {
-			s.transport.CloseIdleConnections() // closing idle connections frees descriptors and ports for the next POSTs
+			// A machine that ran out of descriptors or ports gets some back when idle connections are closed.
+			s.transport.CloseIdleConnections()
 			s.noSocket(err)
 		}
 		return result
@@ -143,27 +144,27 @@ func (s *Sender) Post(ctx context.Context, d *webhookports.Delivery, signedAt ti
 		result.ResponseStatus = response.StatusCode
 	}
 	result.RetryAfter = retryAfter(response, started.Add(result.Duration))
-	// the body of a response with status 101 is the connection itself, which ignores ctx
+	// The body of a response with status 101 is the connection itself, which ignores the end of ctx.
 	if response.StatusCode != http.StatusSwitchingProtocols {
 		result.Snippet = s.readSnippet(response.Body, cancel)
 	}
 	return result
 }
 
-// attempt is the context of a POST, with the parts of its request. A dial finds the attempt in its context and
-// stores its stage there, possibly after the attempt ended.
+// attempt is the context of a POST, with the parts of its request. The code that makes its connection stores
+// the stage there, possibly after the attempt ended.
 type attempt struct {
 	context.Context
 	stage  atomic.Int32
 	dials  atomic.Int32
 	body   bytes.Reader
-	values [6]string // The values of the request's headers.
+	values [6]string // The values of the headers of the attempt's request.
 }
 
 type attemptKey struct{}
 
-// Value returns the attempt for attemptKey, so that a dial finds its attempt, and otherwise the value of the
-// parent context.
+// Value returns the attempt itself for attemptKey, so that the code that makes its connection finds it, and
+// otherwise the value of the parent context.
 func (a *attempt) Value(key any) any {
 	if key == (attemptKey{}) {
 		return a
@@ -171,7 +172,7 @@ func (a *attempt) Value(key any) any {
 	return a.Context.Value(key)
 }
 
-// attemptOf returns the attempt that a dial serves, or a new one for a context without an attempt.
+// attemptOf returns the attempt for which a connection is made, or a new one for a context without an attempt.
 func attemptOf(ctx context.Context) *attempt {
 	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok {
 		return a
@@ -181,7 +182,7 @@ func attemptOf(ctx context.Context) *attempt {
 
 var contentType = []string{"application/json"}
 
-// notSent is the value of a header that the transport reads and does not send.
+// notSent is the value of a header that net/http reads from the request and does not send.
 var notSent = []string{}
 
 // request returns a signed copy of the template with the headers and the body of a delivery.
@@ -207,7 +208,7 @@ func (a *attempt) request(template *http.Request, d *webhookports.Delivery, sign
 		h[webhook.HeaderStandardTimestamp] = a.values[1:2:2]
 		h[webhook.HeaderStandardSignature] = a.values[5:6:6]
 	}
-	// With this header the transport repeats a request whose idle connection turned out to be closed.
+	// With this header net/http repeats a request whose idle connection turned out to be closed.
 	h["Idempotency-Key"] = notSent
 	request.Header = h
 	a.body.Reset(d.Body)
@@ -217,10 +218,10 @@ func (a *attempt) request(template *http.Request, d *webhookports.Delivery, sign
 	return request
 }
 
-// maxTemplates bounds the number of cached templates. A partner has at most 16 subscriptions.
+// maxTemplates bounds the number of cached requests, one for each URL of a subscription.
 const maxTemplates = 2048
 
-// templates caches a parsed request for each URL.
+// templates caches a parsed HTTP request for each URL of an endpoint.
 type templates struct {
 	rules     webhook.TargetRules
 	userAgent []string
@@ -229,7 +230,7 @@ type templates struct {
 	byURL map[string]*http.Request
 }
 
-// of returns the request template for a URL, or the reason why the URL is refused.
+// of returns the cached HTTP request for a URL, or the reason why the URL is refused.
 func (t *templates) of(raw string) (template *http.Request, refusal string) {
 	t.mu.RLock()
 	template = t.byURL[raw]

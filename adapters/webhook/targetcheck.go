@@ -60,8 +60,8 @@ func (t *TargetCheck) Check(ctx context.Context, host string) error {
 	return nil
 }
 
-// asDialled returns host in the form in which it is dialled, in lower case and without a final dot. The transport
-// turns ①②⑦.⓪.⓪.① into 127.0.0.1.
+// asDialled returns a host in the form in which a connection is made to it, in lower case and without a final
+// dot. net/http turns ①②⑦.⓪.⓪.① into 127.0.0.1.
 func asDialled(host string) string {
 	return strings.ToLower(strings.TrimSuffix(asASCII(host), "."))
 }

@@ -18,9 +18,9 @@ type Changes struct {
 	Enabled    *bool
 }
 
-// Update changes a subscription and returns it with the health of its endpoint after the change. Disabling parks
-// the deliveries; enabling releases them, paced (webhook.ReleasePerSecond). After Update returns, no POST to a
-// disabled subscription or to a replaced URL begins.
+// Update changes a subscription and returns it with the health of its endpoint after the change. Disabling
+// stops its deliveries; enabling makes those that waited due, paced (webhook.ReleasePerSecond). After Update
+// returns, no POST to a disabled subscription or to a replaced URL begins.
 //
 // Returns webhook_not_found or invalid_field.
 func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID id.ID,
@@ -45,7 +45,8 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID 
 	if err != nil {
 		return webhook.Reported{}, err
 	}
-	s.deps.Doorbell.RingDue() // deliveries that were parked may be due now
+	// Wake the dispatchers: enabling the subscription may have made its waiting deliveries due.
+	s.deps.Doorbell.RingDue()
 	if endsOldState(before, sub) {
 		s.awaitFreshness()
 	}
@@ -93,7 +94,8 @@ func (want Changes) apply(sub *webhook.Subscription, checked webhook.Subscriptio
 	case want.Enabled == nil:
 	case *want.Enabled:
 		sub.Enabled, sub.DisabledReason, detail["enabled"] = true, "", "true"
-	case sub.Enabled: // a subscription that was disabled by failures keeps that reason
+	case sub.Enabled:
+		// A subscription that failures have disabled keeps that reason, so only an enabled one is disabled here.
 		sub.Enabled, sub.DisabledReason, detail["enabled"] = false, webhook.DisabledByPartner, "false"
 	}
 	return detail

@@ -56,7 +56,7 @@ func (q Question) received() (webhook.Received, error) {
 	}
 	headers := webhook.Headers{}
 	for name, value := range q.Headers {
-		// PHP and CGI call a header X-Name HTTP_X_NAME
+		// PHP and CGI call a header X-Name HTTP_X_NAME, so the prefix is removed before names are compared.
 		name = strings.ReplaceAll(strings.TrimPrefix(strings.ToUpper(name), "HTTP_"), "_", "-")
 		headers[name] = append(headers[name], value)
 	}
@@ -76,8 +76,9 @@ func (s *Service) keys(ctx context.Context, partnerID, subscriptionID id.ID) (ke
 	return keys, err
 }
 
-// Bounds of the search for the delivery that a receiver got. A first attempt begins within moments of its event,
-// and the clocks of this service may differ a little. A retry is found by the deposit or the time in its body.
+// Bounds of the search for the delivery that a receiver got. A first attempt begins within moments of its
+// event, and the clocks of this service's machines may differ a little. A retry is found by the deposit or the
+// time in its body.
 const (
 	searchBefore = 10 * time.Minute
 	searchAfter  = 2 * time.Second
@@ -93,7 +94,8 @@ func (s *Service) candidates(ctx context.Context, subscriptionID id.ID, r webhoo
 		CreatedAt time.Time
 		Data      struct{ ID string }
 	}
-	_ = json.Unmarshal(r.Body, &told) // a body that cannot be parsed has neither a time nor a deposit
+	// The error is ignored: a body that cannot be parsed has neither a time nor a deposit to search for.
+	_ = json.Unmarshal(r.Body, &told)
 	var sent []webhook.Sent
 	for _, at := range append(r.SignedAt(), told.CreatedAt) {
 		if now.Sub(at).Abs() > searchKept {

@@ -23,12 +23,12 @@ type EndpointNotices struct {
 	APIBaseURL string // The setting API_BASE_URL, for the link to the documentation.
 }
 
-// Job returns the job that mails notices. A notice that fails is tried again in the next round and delays no
-// other. Each round first checks whether the outbound network of this service is broken, since partners are not
-// mailed about that. While an endpoint fails, rounds keep checking: a later notice may be about a break that is
-// over by then.
+// Job returns the job that mails notices about endpoints. A notice that fails is tried again in the next round
+// and delays no other. Each round first checks whether this service's own internet connection is broken, since
+// partners are not mailed about that. The check goes on while an endpoint fails: a later notice may be about a
+// break that is over by then.
 func (n EndpointNotices) Job(every time.Duration) schedules.Job {
-	// when the outbound network of this service was last found broken; zero: never
+	// When this service's own internet connection was last found broken; zero: never.
 	var broken atomic.Pointer[time.Time]
 	broken.Store(&time.Time{})
 	waits := func(w ports.Waiting) bool { return w.EndpointNotices || w.FailingEndpoints }
@@ -46,8 +46,8 @@ func (n EndpointNotices) Job(every time.Duration) schedules.Job {
 	}}
 }
 
-// tell mails a notice, puts it off or drops it, in a transaction. broken is the time at which the outbound
-// network of this service was last found broken.
+// tell mails a notice about an endpoint, puts it off or drops it, in a transaction. broken is the time at which
+// this service's own internet connection was last found broken.
 func (n EndpointNotices) tell(ctx context.Context, notice webhook.Notice, broken time.Time) error {
 	now := n.Clock.Now()
 	return n.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
@@ -63,7 +63,9 @@ func (n EndpointNotices) tell(ctx context.Context, notice webhook.Notice, broken
 			if fate.Mail, err = n.Notices.Mailing(ctx, about.Notice); err != nil {
 				return err
 			}
-			if !fate.Mail { // the database's clock is behind that of this process, so it refused the mail as too early
+			if !fate.Mail {
+				// The database's clock, which decides, is behind that of this process: the mail is still too early, so it
+				// is put off.
 				fate.Until = about.Mailed[notice.Kind].Add(webhook.NoticeEvery)
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Probe makes failing endpoints be probed now, for the admin command: open circuits end their wait, and retries
-// are due. The dispatchers find the due deliveries within a second, without a wake-up notification.
+// Probe makes failing endpoints be tried now, for the admin command: an open circuit lets one POST through, and
+// retries are due. The dispatchers find the due deliveries within a second, without a wake-up notification.
 //
 // Returns webhook_not_found or webhook_disabled for a single subscription.
 func (s *Service) Probe(ctx context.Context, of webhookports.ProbeOf) (probed webhookports.Probed, err error) {

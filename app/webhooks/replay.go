@@ -72,7 +72,7 @@ func (s *Service) replay(
 	if by == actor.Staff {
 		most = math.MaxInt32
 	}
-	// the limit is checked before the deliveries are counted, which takes a while
+	// Check the limit of unfinished replays first, since counting the deliveries takes a while.
 	switch n, err := s.deps.Replays.Unfinished(ctx, sub.ID); {
 	case err != nil:
 		return webhook.Replay{}, err
@@ -158,7 +158,8 @@ func (s *Service) step(ctx context.Context, replay webhook.Replay, now time.Time
 			return err
 		}
 		if made = len(redelivered); made == 0 {
-			// the subscription was disabled or deleted meanwhile: the next call makes the replay wait or ends it
+			// No redelivery was made: the subscription was disabled or deleted, so the next call makes the replay wait
+			// or ends it.
 			return nil
 		}
 	}

@@ -18,7 +18,8 @@ const (
 	partitionsAhead = 14 // The number of days ahead for which daily partitions exist.
 	retentionDays   = 30
 	retention       = retentionDays * 24 * time.Hour
-	// How long a delivery that ended late, after being parked, stays in the delivery log.
+	// How long a delivery that ended late, after its subscription was disabled for long, stays in the delivery
+	// log.
 	endedFor        = 7 * 24 * time.Hour
 	partitionsEvery = time.Hour
 )
@@ -33,7 +34,7 @@ type Retention struct {
 	Log        *slog.Logger
 }
 
-// Jobs returns the jobs that make partitions and remove old rows.
+// Jobs returns the scheduled jobs that make daily partitions and remove old events, deliveries and replays.
 func (r Retention) Jobs() []schedules.Job {
 	return []schedules.Job{
 		{Name: "partitions", Every: partitionsEvery, Soon: true, Run: r.partitions},
@@ -52,7 +53,8 @@ func (r Retention) Jobs() []schedules.Job {
 	}
 }
 
-// partitions makes the next daily partitions and drops old ones, even when a partition could not be made.
+// partitions makes the next daily partitions of tables and drops old ones, even when a partition could not be
+// made.
 func (r Retention) partitions(ctx context.Context) (bool, error) {
 	return false, errors.Join(r.Tables.EnsurePartitions(ctx, partitionsAhead), r.Tables.DropPartitions(ctx, retentionDays))
 }

@@ -35,7 +35,7 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 		DepositID: s.deps.Entropy.NewID(),
 		Test:      true, State: webhook.Waiting, DueAt: now, CreatedAt: now,
 	}
-	// the request waits before the delivery can end, so that its wake-up notification is not missed
+	// Wait for the notification before the delivery exists, so that the end of the delivery is not missed.
 	rung, leave := s.deps.Waiting.Hear(by.Partner.ID)
 	defer leave()
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
@@ -58,7 +58,7 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 		return webhook.Delivery{}, err
 	}
 	s.deps.Doorbell.RingDue()
-	// The attempt may take longer than the deadline of requests.
+	// The wait may take longer than the usual deadline of requests, so it has its own.
 	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), testWait+testLastRead)
 	defer cancel()
 	return s.attempted(wait, subscriptionID, delivery.ID, rung)
@@ -89,7 +89,8 @@ func testEvent(sub webhook.Subscription) (webhook.EventName, error) {
 	return event, nil
 }
 
-// attempted waits, at most testWait, until the attempt of a test delivery has ended, and returns the delivery.
+// attempted waits, at most testWait, until the only attempt of a test delivery has ended, and returns the
+// delivery.
 func (s *Service) attempted(ctx context.Context, subscriptionID, deliveryID id.ID,
 	rung func() <-chan struct{}) (webhook.Delivery, error) {
 	deadline := s.deps.After(testWait)
@@ -123,6 +124,6 @@ func (s *Service) testPayload(p partner.Partner, depositID id.ID, now time.Time)
 			LastName: "Tenant",
 		},
 		PartnerContext: &deposit.Context{PartnerID: id.Partner.Of(p.ID), PartnerName: p.Name, ExternalID: "test"},
-		Version:        2, // the payload has the version of a deposit after its first transition
+		Version:        2, // The version that a deposit has after its first change of status.
 	}.JSON()
 }

@@ -1,5 +1,5 @@
-// Package webhooks holds the use cases about subscriptions, their delivery log, redeliveries and replays, and about
-// events that the relay could not file.
+// Package webhooks holds the use cases about subscriptions, their delivery log, redeliveries and replays, and
+// about events that were set aside because the database refused to store them.
 package webhooks
 
 import (
@@ -31,12 +31,12 @@ type Deps struct {
 	SetAside      webhookports.SetAside
 	Targets       webhookports.TargetCheck
 	Doorbell      ports.Doorbell
-	// The waiting requests: those for a test delivery wait here until a wake-up notification of its end.
+	// The requests that wait: one that sends a test delivery waits here for the notification that it has ended.
 	Waiting *events.Waiting
 	Clock   ports.Clock
 	Entropy ports.Entropy
-	// After is time.After, or a test's replacement. Test waits with After for the attempt, and changes wait with it
-	// until no dispatcher uses the old state.
+	// The function time.After, or a test's replacement. It bounds the wait for a test delivery, and the wait of a
+	// change until no dispatcher uses the old state.
 	After   func(time.Duration) <-chan time.Time
 	Allowed webhook.TargetRules
 }

@@ -10,17 +10,18 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// listedSetAside bounds the list of events that are set aside. Staff work through the oldest events first.
+// listedSetAside is the largest number of set-aside events (those that the database refused to store for the
+// partner) in a list. Staff work through the oldest first.
 const listedSetAside = 1000
 
-// ListSetAside returns the events that the relay could not file (delivery.md, point 10), oldest first, at most
-// 1,000.
+// ListSetAside returns the events that were set aside, because the database refused to store them for the
+// partner (delivery.md, point 10), oldest first, at most 1,000.
 func (s *Service) ListSetAside(ctx context.Context) ([]webhookports.SetAsideEvent, error) {
 	return s.deps.SetAside.SetAsideEvents(ctx, listedSetAside)
 }
 
-// RetrySetAside puts an event that was set aside back on the outbox, by its outside id. The relay then files the
-// event, or sets it aside again.
+// RetrySetAside moves an event that was set aside back to the outbox, by its outside id. A dispatcher then
+// makes its deliveries, or sets it aside again.
 //
 // Returns webhookports.ErrNotSetAside.
 func (s *Service) RetrySetAside(ctx context.Context, eventID string) (webhookports.SetAsideEvent, error) {
@@ -34,7 +35,7 @@ func (s *Service) DropSetAside(ctx context.Context, eventID string) (webhookport
 	return s.endSetAside(ctx, eventID, audit.OutboxDrop, webhookports.SetAside.Drop)
 }
 
-// endSetAside removes an event from the events that are set aside. The audit entry keeps the facts of the event,
+// endSetAside puts back or deletes an event that was set aside. The audit entry keeps the facts of the event,
 // without its data.
 func (s *Service) endSetAside(
 	ctx context.Context, eventID string, verb audit.Verb,
@@ -54,7 +55,8 @@ func (s *Service) endSetAside(
 	return e, err
 }
 
-// factsOf returns the facts of an event that the audit log keeps after the event is gone, without its data.
+// factsOf returns the facts of a set-aside event that the audit log keeps after the event is gone, without its
+// data.
 func factsOf(e webhookports.SetAsideEvent) map[string]string {
 	facts := map[string]string{
 		"partnerId": id.Partner.Of(e.PartnerID), "event": string(e.Name), "createdAt": deposit.Timestamp(e.CreatedAt),

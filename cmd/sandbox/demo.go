@@ -65,8 +65,8 @@ const (
 	nobody payer = "nobody" // No tenant can pay, since the service runs without a payment provider.
 )
 
-// demoOf returns the facts about the demo partner that follow from the service's settings. faked reports whether
-// the sandbox runs a fake of the payment provider.
+// demoOf returns the facts about the demo partner that follow from the service's settings. faked: true if the
+// sandbox runs a fake of the payment provider, false if not.
 func demoOf(cfg config.Config, faked bool, adminLine string) demo {
 	d := demo{adminLine: adminLine, payer: person, provider: cfg.Payments(),
 		components: cfg.Environment == partner.Development}

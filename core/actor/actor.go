@@ -40,7 +40,8 @@ var (
 // refunds.
 const FormerClock = "dispatcher"
 
-// Partner returns the actor for a partner and the API key that it used; a zero keyID means no key.
+// Partner returns the actor for a partner and the API key that it used; a zero keyID: the key is not known or
+// there was none.
 func Partner(partnerID, keyID id.ID) Actor {
 	return Actor{Kind: KindPartner, ID: id.Partner.Of(partnerID), Key: keyID}
 }

@@ -15,8 +15,8 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Cause names why a connect URL is refused, or "valid". A cause that explanations of webhooks use too means the
-// same here (api.md §4, "Explain").
+// Cause names why a connect URL is refused, or is "valid". A cause that is also used to explain webhook
+// signatures has the same meaning there (api.md §4, "Explain").
 type Cause string
 
 // The causes for which a connect URL is refused, and "valid".
@@ -187,7 +187,8 @@ func (p Params) otherOrders() (all []string) {
 	}
 	query := url.Values{"partner": {p.Partner}, "external_id": {p.ExternalID}, "ts": {p.TS}}
 	return append(all, query.Encode(), "partner="+p.Partner+"&external_id="+p.ExternalID+"&ts="+p.TS,
-		// The first message in the list is the correct one, so it is dropped.
+		// The first message in the list is what the partner should have signed; it is dropped, since only mistakes
+		// are wanted.
 		p.ExternalID+"."+p.TS, p.Partner+"."+p.ExternalID)[1:]
 }
 
@@ -209,7 +210,7 @@ func (p Params) otherTimes() (all []string) {
 		all = append(all, before+form)
 	}
 	if seconds, err := strconv.ParseInt(p.TS, 10, 64); err == nil {
-		// An overflow of the sum does no harm: the result is one more timestamp that does not match.
+		// If the timestamp overflows, no harm is done: the message then matches no signature.
 		for distance := int64(-moments); distance <= moments; distance++ {
 			all = append(all, before+strconv.FormatInt(seconds+distance, 10))
 		}

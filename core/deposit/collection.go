@@ -219,8 +219,8 @@ func (d *Debt) step(
 	return made, nil
 }
 
-// Due reports whether the card is to be charged now: the provider has not answered the attempt that began last, or
-// the time of the next attempt has come.
+// Due reports whether the card is to be charged for the debt now: the provider has not answered the last
+// attempt, or the time of the next attempt has come.
 func (d *Debt) Due(now time.Time) bool {
 	if d.State != CollectionScheduled && d.State != CollectionRetrying {
 		return false
@@ -315,8 +315,8 @@ func (d *Debt) chargeable(now time.Time) error {
 	return nil
 }
 
-// Fail ends the collection without payment, by a trigger for which Ends is true. Returns ErrCollectionOver if it
-// has ended already.
+// Fail ends the collection without payment, by a trigger that is an end, such as expiry. Returns
+// ErrCollectionOver if it has ended already.
 func (d *Debt) Fail(t CollectionTrigger, by actor.Actor, now time.Time) (CollectionTransition, error) {
 	made, err := d.step(t, by, d.detail(), now)
 	if err == nil {

@@ -44,7 +44,7 @@ func (d *Deposit) Sendable(now time.Time) error {
 		return nil
 	case d.Status.InCheckout():
 		ended := d.CheckoutExpiresAt
-		// The stay ends before the checkout does, as with a short stay or one that began before the deposit was made.
+		// The message names the end of the stay if the stay ends before the checkout does.
 		if d.ContractEndAt.Before(ended) {
 			ended = d.ContractEndAt
 		}

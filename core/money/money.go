@@ -35,7 +35,7 @@ func ParseEuros(s string) (Cents, error) {
 	if trimmed == "" {
 		return 0, nil
 	}
-	// The number's value is trimmed × 10^exp euros, which is trimmed × 10^(exp+2) cents.
+	// The exponent of the amount in cents: zeros cut from the digits add to it, and a euro has 10^2 cents.
 	exp := n.exp + int64(len(digits)-len(trimmed)) + 2
 	if exp < 0 {
 		return 0, ErrFractionCents

@@ -17,14 +17,14 @@ const (
 	Home     = "/"
 	Register = "/register"
 	LogIn    = "/login"
-	Code     = LogIn + "/code" // The page for the two-factor code after a right password.
+	Code     = LogIn + "/code" // The path of the page that requests the two-factor code after a right password.
 	LogOut   = "/logout"
 	Connect  = "/connect"
 	Linked   = Connect + "/done"
-	Verify   = "/verify" // The page to which the mail that verifies an address links.
+	Verify   = "/verify" // The path of the page to which the mail that verifies an e-mail address links.
 	Password = "/password"
 	Forgot   = Password + "/forgot"
-	Reset    = Password + "/reset" // The page to which the mail that resets a password links.
+	Reset    = Password + "/reset" // The path of the page to which the mail that resets a password links.
 )
 
 // Paths of the operator's pages. Every path below Desk needs the session of an operator.
@@ -33,14 +33,15 @@ const (
 	Deposits   = Desk + "/deposits"
 	Export     = Desk + "/deposits.csv"
 	NewDeposit = Deposits + "/new"
-	// The page about a form for several deposits: its confirmation, or its outcome.
+	// The path of the page on which an operator confirms a form about several deposits, or reads its outcome.
 	Several = Deposits + "/confirm/:form"
 	Deposit = Deposits + "/:id"
 	Claim   = Deposit + "/claim"
 	File    = Deposit + "/files/:fileId"
-	// The page about a form for one deposit that was sent: its confirmation, or its mistakes.
-	Question    = Deposit + "/confirm/:form"
-	NewAgain    = NewDeposit + "/:form" // The form for a new deposit once more, with its mistakes.
+	// The path of the page on which an operator confirms a form about one deposit, or reads its mistakes.
+	Question = Deposit + "/confirm/:form"
+	// The path of the form for a new deposit when it is shown again with its mistakes.
+	NewAgain    = NewDeposit + "/:form"
 	Money       = Desk + "/money"
 	MoneyExport = Desk + "/money.csv"
 	Partner     = Desk + "/partner"
@@ -50,9 +51,10 @@ const (
 
 // Paths of the tenant's pages. The token in the path is the tenant's only credential.
 const (
-	Checkouts      = "/checkout"
-	Checkout       = Checkouts + "/:token"
-	CheckoutReturn = Checkout + "/return" // The page to which the payment provider sends the tenant back.
+	Checkouts = "/checkout"
+	Checkout  = Checkouts + "/:token"
+	// The path of the page to which the payment provider sends the tenant back.
+	CheckoutReturn = Checkout + "/return"
 )
 
 // Pages of development: the caught mails, and the page of the sandbox provider.
@@ -84,8 +86,8 @@ const (
 	ProviderCallbacks = Incoming + "payments/"
 )
 
-// Next returns the page of the dashboard that a log-in request names, as a path with a query. For any other text it
-// returns Desk, so that nobody is redirected to another site.
+// Next returns the page of the dashboard that a log-in request names, as a path with a query. For any other
+// text it returns the dashboard's first page, so that nobody is redirected to another site.
 func Next(asked string) string {
 	u, err := url.Parse(asked)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Fragment != "" || u.Opaque != "" ||
@@ -96,7 +98,7 @@ func Next(asked string) string {
 	return u.RequestURI()
 }
 
-// OnDesk reports whether a path is one of the operator's pages (Desk, or below it).
+// OnDesk reports whether a path is that of an operator's page: the dashboard's first page, or one below it.
 func OnDesk(at string) bool { return at == Desk || strings.HasPrefix(at, Desk+"/") }
 
 // At fills values into the placeholders of a path: At(Deposit, "dep_1") is /dashboard/deposits/dep_1. It panics if

@@ -59,7 +59,7 @@ type Change struct{ Email, FirstName, LastName, Phone, Locale *string }
 //
 // Returns the errors of Person.Validate.
 func (c Change) Validate() error {
-	// The base is a valid person, so every error found concerns a new value.
+	// The new values are applied to a valid person, so every error found is in a new value.
 	return c.Apply(Person{Email: "a@b.example", FirstName: "A", LastName: "B"}).Validate()
 }
 

@@ -9,8 +9,10 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// State is the state of a delivery. Column due_at is the time of the next attempt while Waiting and the end of the
-// lease while Dispatched, so a single scan finds first dispatches, retries and lost claims (delivery.md, point 3).
+// State is the state of a delivery. Column due_at is the time of the next attempt while Waiting. While Dispatched
+// it is the end of the lease, the time for which a dispatcher has the delivery. So a single query, the scan, finds
+// first attempts, retries and deliveries whose dispatcher died (delivery.md, point 3). The relay makes the
+// deliveries; it dispatches one at once if its endpoint may get one more (room).
 //
 //	          relay                scan                2xx
 //	event ──────────▶ Waiting ──────────▶ Dispatched ──────▶ Succeeded
@@ -130,13 +132,13 @@ const (
 var Results = []Result{ResultSuccess, ResultNon2xx, ResultTimeout, ResultDNS, ResultConnect, ResultTLS, ResultRedirect,
 	ResultBlocked, ResultSecret}
 
-// Freshness is the greatest age of the cached subscription when a POST begins. A request that rotates a secret, or
-// disables or deletes a subscription, is answered that long after its commit, so no POST that begins after the
-// response uses the old state.
+// Freshness is the greatest age of a subscription's cached settings when a POST to its endpoint begins. A
+// request that rotates a secret, or disables or deletes a subscription, is answered that long after its commit,
+// so no POST that begins after the response uses the old settings.
 const Freshness = 500 * time.Millisecond
 
-// ClaimCounts is how long a delivery still counts as dispatched after its lease has ended. By that time a scan has
-// claimed it again.
+// ClaimCounts is how long a delivery still counts as dispatched after the lease of its dispatcher has ended. By
+// that time another dispatcher has taken the delivery over.
 const ClaimCounts = 10 * time.Second
 
 // MaxTestsInFlight is the largest number of a partner's unfinished test deliveries. It is small, since test
@@ -171,7 +173,8 @@ type Attempt struct {
 	NoRoute bool
 }
 
-// Made reports whether an attempt was made. It is false for a delivery that was put off.
+// Made reports whether an attempt was made to send a delivery. It is false for a delivery that was put off
+// without a POST.
 func (a Attempt) Made() bool { return a.Result != "" }
 
 // Unreached reports whether the endpoint was not reached: its name did not resolve, no connection was made, or TLS
@@ -180,8 +183,8 @@ func (a Attempt) Unreached() bool {
 	return a.Unconnected || slices.Contains(unreached, a.Result)
 }
 
-// unreached lists the results of attempts that never reached the endpoint. A time-out is not listed, since it may
-// also happen after the endpoint was reached.
+// unreached lists the results of attempts that never reached the endpoint. A time-out is not listed, since it
+// may also happen after the endpoint was reached.
 var unreached = []Result{ResultDNS, ResultConnect, ResultTLS}
 
 // Unsigned returns the attempt that records a delivery whose subscription's secret cannot be read.

@@ -102,7 +102,8 @@ func (e explanation) ofMismatch(r Received, keys Keys, sent []Sent, found Findin
 		if signs(keys.Own, s.Body) {
 			e.DeliveryID = s.ID
 			switch {
-			case found.Hint != "": // The hint of Diagnose, which the client libraries give too, is used as the cause.
+			case found.Hint != "":
+				// Prefer the hint that the partner's client library gives too, so that both name the same cause.
 				return e.because(found)
 			case sameValue(s.Body, r.Body):
 				return e.with(CauseBodyReserialized, "")

@@ -2,10 +2,11 @@ package webhook
 
 import "time"
 
-// Health holds what the attempts of a subscription show about its endpoint. It decides the lane, how many
-// deliveries may be claimed and how many POSTs may be in flight, so that a dead receiver does not delay other
-// partners (delivery.md, point 9). An endpoint that keeps failing has a circuit breaker: an open circuit lets one
-// probe through at a time, and a half-open circuit (Ramp > 0) doubles the POSTs with each success.
+// Health holds what the attempts of a subscription show about its endpoint. It decides the lane (a queue for quick
+// endpoints, or one for slow and failing ones), how many deliveries dispatchers may reserve for an attempt, and how
+// many POSTs may be in flight, so that a dead receiver does not delay other partners (delivery.md, point 9). An
+// endpoint that keeps failing has a circuit breaker: an open circuit lets one POST through at a time, as a probe,
+// and a half-open circuit (Ramp > 0) doubles the POSTs with each success.
 //
 //	          slow or failed            keeps failing                  probe succeeds
 //	fast lane ──────────────▶ slow lane ─────────────▶ open: one probe ─────────────▶ half-open: ramp 1, 2, 4, …
@@ -14,15 +15,18 @@ import "time"
 //	    ▲                                                                                   │
 //	    └────────────────────────────── ramp reaches the limit ─────────────────────────────┘
 type Health struct {
-	Failures     int       // The number of failed attempts in a row to reach the endpoint.
+	Failures     int       // The number of failed attempts in a row to deliver to the endpoint.
 	FailingSince time.Time // When the endpoint's present row of failures began; zero: the last attempt succeeded.
-	// true: the endpoint's deliveries take the slow lane, since attempts were slow or failed; false: no attempt calls
-	// for it.
+	// true: attempts were slow or failed, so deliveries to the endpoint use the slow lane, the queue of slow and
+	// failing endpoints; false: they were not.
 	Slow bool
-	// The number of quick successes in a row, counted while the endpoint's deliveries take the slow lane.
-	Quick        int
-	FailedProbes int // The number of failed probes of the endpoint in a row; database column holds.
-	// When the next probe of the endpoint may start; zero: the circuit is not open; database column held_until.
+	// The number of quick successes in a row, counted while deliveries use the slow lane (the queue of slow and
+	// failing endpoints).
+	Quick int
+	// The number of failed probes (single POSTs while the circuit is open) in a row; database column holds.
+	FailedProbes int
+	// When the next probe (a single POST to test the endpoint) may start; zero: the circuit is not open; database
+	// column held_until.
 	OpenUntil time.Time
 	// The number of POSTs to the endpoint that may be in flight while its circuit is half-open; 0: it is not.
 	Ramp int
@@ -32,19 +36,20 @@ type Health struct {
 }
 
 const (
-	// An attempt to deliver that takes this long moves the subscription to the slow lane.
+	// An attempt to deliver that takes this long moves the subscription to the slow lane, the queue of slow and
+	// failing endpoints.
 	slowAttempt = 2 * time.Second
-	// The number of quick successes after which deliveries return to the fast lane, and of failures after which they
-	// move to the slow lane.
+	// After this many quick successes, an endpoint returns to the fast lane, the queue of endpoints that answer
+	// quickly. After this many failures, it moves to the slow lane.
 	quickEnough  = 5
-	failingShare = 8 // A failing subscription may use one slot in this many: an eighth.
+	failingShare = 8 // A failing subscription may have one in this many of the usual POSTs in flight: an eighth.
 	// The number of failures in a row that opens an endpoint's circuit, if they have lasted for openAge.
 	openAfter = 20
 	// The least duration of a row of failures that opens an endpoint's circuit. The first retry comes only after this
 	// time.
 	openAge = 5 * time.Second
-	// The pause before the first probe of an endpoint with an open circuit. Each failed probe doubles it, up to
-	// longestPause.
+	// The pause before the first probe (a single POST) of an endpoint with an open circuit. Each failed probe
+	// doubles the pause, up to longestPause.
 	firstPause   = time.Second
 	longestPause = 5 * time.Minute
 	maxDoublings = 10
@@ -55,13 +60,15 @@ const (
 	DisableAfter = 5 * 24 * time.Hour
 )
 
-// Clean reports whether nothing is held against the endpoint. A success does not change such a health.
+// Clean reports whether the endpoint's health shows no failure, slowness or open circuit, so that a success
+// changes nothing in it.
 func (h Health) Clean() bool { return h == Health{} }
 
 // CircuitOpen reports whether the circuit is open, so that only probes may be sent to the endpoint.
 func (h Health) CircuitOpen() bool { return !h.OpenUntil.IsZero() }
 
-// InSlowLane reports whether the endpoint's deliveries take the slow lane.
+// InSlowLane reports whether deliveries to the endpoint use the slow lane, the queue of slow and failing
+// endpoints, and not the fast one.
 func (h Health) InSlowLane() bool { return h.Slow || h.CircuitOpen() || h.Ramp > 0 }
 
 // Disable reports whether every attempt of the last DisableAfter has failed, so that the subscription is to be
@@ -83,13 +90,14 @@ func (h Health) After(a Attempt, limit int, now time.Time) Health {
 	}
 	h.Slow = h.Slow || !quick || h.Failures >= quickEnough
 	keepsFailing := h.Failures >= openAfter && now.Sub(h.FailingSince) >= openAge
-	// A few failures slow the recovery of the endpoint down, but do not end it.
+	// While the circuit is half-open, a few failures halve the number of POSTs, but do not open the circuit again.
 	if h.Ramp > 0 && h.Failures < quickEnough {
 		h.Ramp = max(h.Ramp/2, 1)
 		return h
 	}
 	if h.CircuitOpen() || h.Ramp > 0 || keepsFailing {
-		if now.Before(h.OpenUntil) { // The POST began before the circuit opened, so it was not a probe.
+		if now.Before(h.OpenUntil) {
+			// The POST began before the circuit opened, so it was not a probe and changes nothing.
 			return h
 		}
 		h.OpenUntil = now.Add(min(firstPause<<min(h.FailedProbes, maxDoublings), longestPause))
@@ -125,7 +133,8 @@ func (h Health) afterSuccess(quick bool, limit int) Health {
 }
 
 // Slots returns how many POSTs to the endpoint may be in flight: limit in good health, a share of it after some
-// failures, the ramp while the circuit is half-open, and 1 for a probe while the circuit is open.
+// failures, a number that grows with each success while the circuit is half-open, and 1 for a probe while the
+// circuit is open.
 func (h Health) Slots(limit int) int {
 	if h.CircuitOpen() {
 		return 1
@@ -139,8 +148,9 @@ func (h Health) Slots(limit int) int {
 	return limit
 }
 
-// Room returns how many deliveries to the endpoint may be claimed: window in good health, as many as Slots in bad
-// health, and none while the circuit is open and the next probe is not due.
+// Room returns how many deliveries to the endpoint dispatchers may claim, that is, reserve for an attempt:
+// window in good health, as many as Slots in bad health, and none while the circuit is open and the next probe
+// is not due.
 func (h Health) Room(limit, window int, now time.Time) int {
 	if now.Before(h.OpenUntil) {
 		return 0

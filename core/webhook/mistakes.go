@@ -35,7 +35,7 @@ func readComputed(text string) (digest string, form Cause) {
 	if err != nil {
 		return "", CauseMismatch
 	}
-	// The decoded text was itself hex, so the receiver had sent the base64 of hex digits.
+	// The decoded base64 was itself hex: the receiver had encoded the hex digits of the signature.
 	if of, err := hex.DecodeString(string(raw)); err == nil {
 		raw = of
 	}

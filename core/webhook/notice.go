@@ -11,8 +11,9 @@ type NoticeKind string
 
 // The kinds of mail about an endpoint that the partner's contact gets.
 const (
-	NoticeHeld      NoticeKind = "held"      // The circuit of the endpoint opened, so its deliveries wait.
-	NoticeGivenUp   NoticeKind = "given_up"  // A delivery to the endpoint failed at its last attempt.
+	NoticeHeld NoticeKind = "held" // The circuit of the endpoint opened, so its deliveries wait.
+	// A delivery to the endpoint was given up after its last attempt failed.
+	NoticeGivenUp   NoticeKind = "given_up"
 	NoticeDisabled  NoticeKind = "disabled"  // Five days of failures disabled the subscription.
 	NoticeRecovered NoticeKind = "recovered" // The endpoint succeeded again after a notice of trouble.
 )
@@ -76,8 +77,8 @@ type Notice struct {
 	Kind           NoticeKind
 	At             time.Time
 	Deliveries     int // The number of deliveries that were given up, in a notice of the kind NoticeGivenUp.
-	// true: the notice's mail was put off, since one of its kind was sent within NoticeEvery or this service's own
-	// internet connection was broken; false: it was not.
+	// true: the notice's mail was put off, since a mail of the same kind was sent within NoticeEvery, or this
+	// service's own internet connection was broken; false: it was not.
 	PutOff bool
 }
 
@@ -94,21 +95,22 @@ func (t Mailed) inTrouble() bool {
 	return false
 }
 
-// Fate says whether a notice is mailed, put off or dropped.
+// Fate says whether the mail of a notice about an endpoint is sent, put off or dropped.
 type Fate struct {
 	Mail bool
 	// Until is when a notice that is not mailed now is decided again; zero: never, so it is dropped.
 	Until time.Time
 }
 
-// Decide returns whether the mail of a notice is sent now, put off or dropped. of is the report of the endpoint,
-// mailed holds the earlier mails about it. A notice within NoticeEvery of a mail of its kind is put off; its mail
-// then reports the endpoint's state at that later time.
+// Decide returns whether the mail of a notice is sent now, put off or dropped. of is the report of the
+// endpoint; mailed holds the earlier mails about it. A notice within NoticeEvery of a mail of its kind is put
+// off; its mail then reports the endpoint's state at that later time.
 func (n Notice) Decide(of Report, mailed Mailed, now time.Time) Fate {
 	state := of.State
 	switch n.Kind {
 	case NoticeHeld:
-		// A half-open circuit counts as held, too, so the last success is compared as well.
+		// The state held includes a half-open circuit, whose endpoint succeeds again, so a success after the notice
+		// drops it too.
 		if n.PutOff && (state != EndpointHeld || of.LastSuccessAt.After(n.At)) {
 			return Fate{}
 		}
@@ -120,7 +122,7 @@ func (n Notice) Decide(of Report, mailed Mailed, now time.Time) Fate {
 		if !mailed.inTrouble() || n.PutOff && state != EndpointHealthy {
 			return Fate{}
 		}
-	case NoticeGivenUp: // A given-up delivery stays given up, so its notice is never dropped.
+	case NoticeGivenUp: // A delivery that was given up stays given up, so its notice is never dropped.
 	}
 	if last := mailed[n.Kind]; !last.IsZero() && now.Before(last.Add(NoticeEvery)) {
 		return Fate{Until: last.Add(NoticeEvery)}

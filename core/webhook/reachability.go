@@ -43,7 +43,9 @@ func OutboundBroken(endpoints []Endpoint, now time.Time) (since time.Time) {
 	for i, first := range lost {
 		since = first.FailingSince
 		if now.Sub(since) < outboundSettles {
-			break // The remaining endpoints began to fail even later, so none of them counts.
+			// The endpoints are sorted by the start of their failures, so all that remain began to fail too late to
+			// count.
+			break
 		}
 		hosts, partners := map[string]bool{}, map[id.ID]bool{}
 		for _, e := range lost[i:] {
@@ -92,9 +94,9 @@ func answeredSince(endpoints []Endpoint, since time.Time) int {
 
 func (e Endpoint) failing() bool { return !e.FailingSince.IsZero() }
 
-// Ours reports whether an attempt failed by a fault of this service, and not of the endpoint: this machine lacked a
-// resource, or had no route to the endpoint while its own internet connection is broken. The delivery is then put
-// off.
+// Ours reports whether an attempt failed by a fault of this service, and not of the endpoint: this machine
+// lacked a resource such as a socket, or had no route to the endpoint while its own internet connection is
+// broken. The delivery is then put off.
 func (a Attempt) Ours(outboundBroken bool) bool { return a.Lacked != "" || a.NoRoute && outboundBroken }
 
 // PutOff returns the verdict on a delivery that was dispatched that many times in a row without an attempt. It is
@@ -117,9 +119,9 @@ func (h Health) Excused(now time.Time) Health {
 	return h
 }
 
-// Held is the last period in which the circuit of an endpoint held its deliveries back, from the first failure to
-// the end of the ramp. A delivery that became due in this period is late through the endpoint or the network, and
-// not through the dispatcher.
+// Held is the last period in which the circuit of an endpoint held its deliveries back, from the first failure
+// until the endpoint gets POSTs without restriction again. A delivery that became due in this period is late
+// through the endpoint or the network, and not through the dispatcher.
 type Held struct {
 	From time.Time // The start of the period in which deliveries were held back; zero: there was none yet.
 	Till time.Time // The end of the period in which deliveries were held back; zero: it has not ended.
@@ -133,7 +135,7 @@ const heldAgain = 5 * time.Minute
 func (h Held) After(before, after Health, now time.Time) Held {
 	is := func(x Health) bool { return x.State(true) == EndpointHeld }
 	if is(after) && (h.From.IsZero() || !h.Till.IsZero() && now.Sub(h.Till) > heldAgain) {
-		// The circuit has been half-open since before the time of the first failure was stored.
+		// No failure is stored for the half-open circuit, so the period in which deliveries are held back begins now.
 		if after.FailingSince.IsZero() {
 			return Held{From: now}
 		}

@@ -24,13 +24,13 @@ var ErrReplayNotFound = fault.New(fault.NotFound, "replay_not_found", "There is 
 // Statuses lists every status of a delivery record.
 var Statuses = []Status{StatusPending, StatusRetrying, StatusSucceeded, StatusFailed}
 
-// The pace of all replays of a partner together: ReplayPerSecond redeliveries a second. A late replay catches up by
-// at most replayStep.
+// The pace of all replays of a partner together: ReplayPerSecond redeliveries a second. A replay that is late
+// catches up by at most replayStep.
 const (
 	ReplayPerSecond = 50
 	replayStep      = time.Second
-	// ReplayLooks is the number of the subscription's newest deliveries among which a step of a replay counts
-	// redeliveries without an attempt.
+	// ReplayLooks is the number of a subscription's newest deliveries among which a replay counts the redeliveries
+	// that still wait for their first attempt.
 	ReplayLooks = 4 * ReplayPerSecond
 	// ReplayReads is the largest number of deliveries that a step of a replay, or a count, reads. A replay of failed
 	// deliveries reads only failed ones; any other reads deliveries of every status.
@@ -101,8 +101,8 @@ func (r Replay) Until() time.Time {
 // Step returns the largest number of deliveries in one step of the replay.
 func (r Replay) Step() int { return r.PerSecond * int(replayStep/time.Second) }
 
-// Behind reports whether the replay must pause, since at least a step of its subscription's redeliveries still wait
-// for their first attempt. Otherwise the redeliveries of a slow endpoint would pile up, and be sent at once when it
+// Behind reports whether the replay must pause, since at least one step's number of redeliveries still waits
+// for a first attempt. Otherwise the redeliveries of a slow endpoint would pile up, and be sent at once when it
 // recovers.
 func (r Replay) Behind(waiting int) bool { return waiting >= r.Step() }
 

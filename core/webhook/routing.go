@@ -22,7 +22,7 @@ func Route(subscribed []EventName, specific EventName) (event EventName, ok bool
 }
 
 // OriginalID returns the id of the first delivery of an event to a subscription. It is derived from the two ids
-// alone and has the event's time, so the primary key prevents a second such delivery.
+// alone and has the event's time, so the primary key prevents a second first delivery of the event.
 func OriginalID(event, subscription id.ID) id.ID {
 	const random = 9 // Bytes 9 to 15 of an id are random; the bytes before them hold the time, version and variant.
 	digest := sha256.Sum256(append(event[:], subscription[:]...))
@@ -31,7 +31,7 @@ func OriginalID(event, subscription id.ID) id.ID {
 	return out
 }
 
-// Render returns the body of a delivery. The relay renders a body once, and every attempt sends these bytes.
+// Render returns the JSON body of a delivery. A body is rendered once, and every attempt sends the same bytes.
 // createdAt has the API's time format; data is JSON.
 func Render(event EventName, createdAt string, data []byte) []byte {
 	b := make([]byte, 0, len(data)+len(event)+len(createdAt)+40)

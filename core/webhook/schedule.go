@@ -32,7 +32,7 @@ func (s Schedule) After(attempt int, retryAfter time.Duration, random float64) (
 	return max(wait, min(retryAfter, MaxRetryAfter)), true
 }
 
-// Verdict is the state of a delivery after an attempt, with the wait until the next one.
+// Verdict is what becomes of a delivery after an attempt: its state, and the wait until the next attempt.
 type Verdict struct {
 	State State
 	Wait  time.Duration // The time until the delivery's next attempt, while its state is Waiting.

@@ -49,8 +49,8 @@ var EventNames = []EventName{OperatorLinked, DepositStatusChanged, DepositActiva
 // MaxSubscriptions is the largest number of webhook subscriptions of a partner (api.md §5).
 const MaxSubscriptions = 16
 
-// ReleasePerSecond is how many parked deliveries of a subscription become due in each second after it is enabled,
-// so that the endpoint does not receive its whole backlog at once.
+// ReleasePerSecond is how many parked deliveries (those that waited while the subscription was disabled) become
+// due in each second after it is enabled, so that the endpoint does not receive its whole backlog at once.
 const ReleasePerSecond = 200
 
 // SecretPrefix is the beginning of every signing secret of a subscription (service.md, "Webhook subscription").

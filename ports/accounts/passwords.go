@@ -16,8 +16,8 @@ type Passwords interface {
 // Turn describes the client whose password waits to be hashed, so that many requests of unknown clients do not
 // delay operators (api.md §1, "Rate limits").
 type Turn struct {
-	Network string // The IPv4 address or IPv6 /64 network of the client; "": unknown.
+	Network string // The network of the client, an IPv4 address or an IPv6 /64 network; "": unknown.
 	// true: the operator has signed in from this network before, has a session, or opened a mail of the service;
-	// false: the operator is not recognised.
+	// false: the client is not recognised as an operator.
 	Known bool
 }

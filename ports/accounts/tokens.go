@@ -23,15 +23,17 @@ type Tokens interface {
 	InsertToken(ctx context.Context, t connect.Token) error
 	// Token returns a token that was not used and has not expired, or connect.ErrTokenVoid.
 	Token(ctx context.Context, hash [32]byte, now time.Time) (connect.Token, error)
-	// UseTokens marks the unused tokens of an operator of these kinds as used, so that none of them works any more.
+	// UseTokens marks an operator's unused mail tokens of the given kinds as used, so that none of them works any
+	// more.
 	UseTokens(ctx context.Context, operatorID id.ID, at time.Time, kinds ...connect.TokenKind) error
 	// DeleteExpiredTokens removes up to limit tokens that expired before the time at, and returns the number.
 	DeleteExpiredTokens(ctx context.Context, at time.Time, limit int) (int, error)
 	// CountTokens counts the tokens of a kind that an operator got since a time, used ones too.
 	CountTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, since time.Time) (int, error)
-	// CountLiveTokens counts the tokens of a kind that an operator can still use.
+	// CountLiveTokens counts the mail tokens of a kind that an operator can still use.
 	CountLiveTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, now time.Time) (int, error)
-	// TokenByHash returns a token like Tokens.Token, together with the operator as stored at present.
+	// TokenByHash returns a mail token that was not used and has not expired, together with the operator as stored
+	// at present, or connect.ErrTokenVoid.
 	TokenByHash(ctx context.Context, hash [32]byte, now time.Time) (connect.Token, connect.Operator, error)
 	// InsertPasswordRequest stores the request of a person for a new password, or that an operator is locked out.
 	InsertPasswordRequest(ctx context.Context, r PasswordRequest) error

@@ -49,8 +49,8 @@ type Deposits interface {
 	// from Transition or a later call, if the deposit has another status or version by now; a lock held since
 	// ForUpdate prevents that.
 	Transition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error
-	// SetCheckout stores the columns client_id and checkout_started_at of a deposit, which a step of checkout
-	// changes without a transition.
+	// SetCheckout stores who the tenant of a deposit is and when the tenant last acted at checkout (client_id,
+	// checkout_started_at). Neither changes the deposit's status.
 	SetCheckout(ctx context.Context, d *deposit.Deposit) error
 	// Deposit returns the deposit with an id, or deposit.ErrNotFound. The caller checks that the deposit belongs to
 	// the partner or operator.

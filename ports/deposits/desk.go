@@ -20,7 +20,7 @@ type DeskFilter struct {
 	// behind the D; the beginning of a booking, of the digits at its end, or of an e-mail address, in any case; or
 	// beginnings of words of a name, folded: all of them, in any order.
 	Text string
-	// Stay selects deposits whose rental period overlaps the span.
+	// Stay selects deposits whose rental period overlaps a range of time.
 	Stay ports.Span
 	// EndsBefore selects active deposits whose cover ends before a time.
 	EndsBefore time.Time
@@ -28,13 +28,14 @@ type DeskFilter struct {
 	Sort       Sort
 }
 
-// ByStay reports whether the list is ordered by contractStartAt. A list with a Stay is, unless Sort requests
-// another order.
+// ByStay reports whether the operator's list is ordered by the beginning of the stay: true if that order is
+// requested, or if no order is and the list is narrowed to stays in a range of time; false otherwise.
 func (f DeskFilter) ByStay() bool {
 	return f.Sort == SortStay || f.Sort == "" && (!f.Stay.From.IsZero() || !f.Stay.To.IsZero())
 }
 
-// Place returns the place of a deposit in the order of the list, as a cursor.
+// Place returns the place of a deposit in the order of the operator's list, as a cursor from which the next
+// page is read.
 func (f DeskFilter) Place(d *deposit.Deposit) ports.Cursor {
 	if f.ByStay() {
 		return ports.Cursor{At: d.ContractStartAt, ID: d.ID}
@@ -58,16 +59,19 @@ type View string
 const (
 	ViewAll      View = "all"
 	ViewAwaiting View = "awaiting" // The deposits whose tenant has not finished checkout.
-	ViewRefused  View = "refused"  // The deposits whose payment was refused, or whose claim awaits the tenant.
-	ViewSecured  View = "secured"
-	ViewEnding   View = "ending"  // The secured deposits whose cover ends soon, before EndsBefore.
-	ViewClaimed  View = "claimed" // The captured deposits whose amount is neither paid nor given up.
+	// The deposits whose fee payment was refused, or whose captured amount the tenant has to pay after the card
+	// was refused.
+	ViewRefused View = "refused"
+	ViewSecured View = "secured"
+	ViewEnding  View = "ending"  // The secured deposits whose cover ends soon, before EndsBefore.
+	ViewClaimed View = "claimed" // The captured deposits whose amount is neither paid nor given up.
 )
 
 // Views lists every view of the operator's list of deposits.
 var Views = []View{ViewAll, ViewAwaiting, ViewRefused, ViewSecured, ViewEnding, ViewClaimed}
 
-// Statuses lists the statuses that the deposits of a view may have; nil means every status.
+// Statuses lists the statuses that the deposits in a view of the operator's list may have; nil means every
+// status.
 func (v View) Statuses() []deposit.Status {
 	switch v {
 	case ViewAwaiting:
@@ -83,11 +87,11 @@ func (v View) Statuses() []deposit.Status {
 	return nil
 }
 
-// Work is a kind of deposits that may need the operator's attention.
+// Work is a reason for which deposits may need the operator's attention, such as a refused payment.
 type Work string
 
-// The kinds of work on the operator's first page. A deposit counts under one kind, the first that fits, and under
-// WorkActive as well if it is active.
+// The groups of deposits that may need an operator's attention on the first page. A deposit counts in one
+// group, the first that fits, and in WorkActive as well if it is active.
 const (
 	WorkSoon    Work = "soon"    // The deposits in checkout whose stay begins soon or has just begun.
 	WorkRefused Work = "refused" // The deposits whose tenant's payment was refused.
@@ -99,11 +103,12 @@ const (
 	WorkActive      Work = "active"     // All active deposits.
 )
 
-// Works lists every kind of work on the operator's first page, the most urgent first.
+// Works lists the groups of deposits on the operator's first page that may need attention, the most urgent
+// first.
 var Works = []Work{WorkSoon, WorkRefused, WorkCardRefused, WorkEnding, WorkCollecting, WorkAwaiting, WorkActive}
 
-// Statuses lists the statuses of the deposits of a kind of work, in the order in which a deposit passes through
-// them.
+// Statuses lists the statuses that the deposits in a group of the operator's first page may have, in the order
+// in which a deposit passes through them.
 func (w Work) Statuses() []deposit.Status {
 	switch w {
 	case WorkRefused:
@@ -119,33 +124,33 @@ func (w Work) Statuses() []deposit.Status {
 	})
 }
 
-// WorkCount is the number of deposits of a kind of work, with the sum of their amounts. Captured deposits count
-// with the captured amount.
+// WorkCount is the number of deposits in a group of the operator's first page, with the sum of their amounts.
+// Captured deposits count with the captured amount.
 type WorkCount struct {
 	Count  int
 	Amount money.Cents
-	More   bool // true: there are more deposits than Count; false: Count is exact.
+	More   bool // true: the group has more deposits than Count states; false: Count is exact.
 	Soon   int  // How many of the Count deposits are in checkout with a stay that begins soon.
 }
 
-// Desk reads what the operator's pages show of an account's deposits.
+// Desk reads what the operator's pages show of an account's deposits: lists and counts.
 type Desk interface {
-	// DeskDeposits lists the deposits that match the filter, in its order. With page.Back, it returns the deposits
-	// before the cursor instead of those after it, in the same order.
+	// DeskDeposits lists the deposits of an account for the operator, by a filter and in its order. With
+	// page.Back, it returns the deposits before the cursor instead of those after it, in the same order.
 	DeskDeposits(ctx context.Context, f DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error)
 	// CountViews counts the deposits in each view of an account's list, up to most in a view. ViewEnding counts the
 	// covers that end before the time ending.
 	CountViews(ctx context.Context, accountID id.ID, ending time.Time, most int) (map[View]int, error)
-	// CountWork counts the deposits of each kind of work but WorkSoon, each up to most: WorkAwaiting and WorkRefused
-	// include those that are WorkSoon. WorkEnding has the covers that end before the end of week, WorkSoon the stays
-	// that begin in week.
+	// CountWork counts the deposits in each group of the operator's first page but WorkSoon, each up to most:
+	// WorkAwaiting and WorkRefused include those that are WorkSoon. WorkEnding has the covers that end before the
+	// end of week, WorkSoon the stays that begin in week.
 	CountWork(ctx context.Context, accountID id.ID, week ports.Span, most int) (map[Work]WorkCount, error)
-	// OpenWork returns up to limit deposits of each kind of work: WorkSoon ordered by the beginning of the stay,
-	// WorkEnding by the end of the cover, all others newest first.
+	// OpenWork returns up to limit deposits of each requested group of the operator's first page: WorkSoon ordered
+	// by the beginning of the stay, WorkEnding by the end of the cover, all others newest first.
 	OpenWork(ctx context.Context, accountID id.ID, kinds []Work, week ports.Span,
 		limit int) (map[Work][]*deposit.Deposit, error)
-	// Refused lists up to limit deposits whose tenant can be mailed after a refusal: first those whose payment was
-	// refused, whenever the stay begins, then those of WorkCardRefused.
+	// Refused lists up to limit deposits whose tenant can be mailed after a refused payment: first those whose fee
+	// was refused, whenever the stay begins, then those whose captured amount was refused.
 	Refused(ctx context.Context, accountID id.ID, limit int) ([]id.ID, error)
 	// CountMade counts the deposits of an account that were made in each of the time spans.
 	CountMade(ctx context.Context, accountID id.ID, spans []ports.Span) ([]int, error)

@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// FileContents stores the contents of files, apart from their records: in Postgres, or in an object store. A
-// content is written once and never changes. An implementation encrypts contents at rest.
+// FileContents stores the contents of a deposit's files, apart from their names and types: in Postgres, or in
+// an object store. A content is written once and never changes. An implementation encrypts contents at rest.
 type FileContents interface {
 	// Put stores a content of size bytes under the id of its file. After a failed Put, Open does not find the
 	// content.
@@ -27,7 +27,8 @@ type FileContents interface {
 	Delete(ctx context.Context, fileIDs []id.ID) error
 }
 
-// FileSender is the session and the deposit to which waiting files are bound.
+// FileSender is the operator's session and the deposit for which files were sent, before their form is
+// confirmed.
 type FileSender struct {
 	Session   [32]byte // The hash of the session's token.
 	DepositID id.ID
@@ -53,24 +54,27 @@ type CleanFile struct {
 
 // Files stores the records of files.
 type Files interface {
-	// Add turns waiting files into files of the deposit, for good, if the sender sent every one at since or later.
-	// The transaction has locked the deposit, so that two calls at once cannot exceed the bound together.
+	// Add turns waiting files (sent, but their form was not confirmed) into files of the deposit, if the sender
+	// sent every one at since or later. The transaction has locked the deposit, so that two calls at once cannot
+	// exceed the limit together.
 	//
 	// Returns evidence.ErrGone if a file does not wait any more, and evidence.ErrFull if the deposit had more than
 	// evidence.MaxOfDeposit files afterwards.
 	Add(ctx context.Context, by FileSender, fileIDs []id.ID, since, at time.Time, adds actor.Actor) (
 		[]evidence.File, error)
-	// Forget deletes the records of files.
+	// Forget deletes the records of files; their contents are deleted elsewhere.
 	Forget(ctx context.Context, fileIDs []id.ID) error
-	// Wait stores the records of waiting files. The caller stores their contents afterwards.
+	// Wait stores the records of files whose form an operator has yet to confirm. The caller stores their contents
+	// afterwards.
 	Wait(ctx context.Context, by FileSender, files []evidence.File) error
-	// Waiting returns those of the waiting files that the sender sent at since or later, in the order in which they
-	// were sent.
+	// Waiting returns those of the given files that wait for their form to be confirmed and that the sender sent
+	// at since or later, in the order in which they were sent.
 	Waiting(ctx context.Context, by FileSender, fileIDs []id.ID, since time.Time) ([]evidence.File, error)
-	// Files returns the files of a deposit that do not wait, oldest first.
+	// Files returns the files of a deposit whose form was confirmed, oldest first.
 	Files(ctx context.Context, depositID id.ID) ([]evidence.File, error)
-	// File returns a file of a deposit that does not wait, or evidence.ErrNotFound.
+	// File returns a file of a deposit whose form was confirmed, or evidence.ErrNotFound.
 	File(ctx context.Context, depositID, fileID id.ID) (evidence.File, error)
-	// Abandoned returns the ids of up to limit waiting files that were sent before since.
+	// Abandoned returns the ids of up to limit files that were sent before since and whose form was never
+	// confirmed.
 	Abandoned(ctx context.Context, since time.Time, limit int) ([]id.ID, error)
 }

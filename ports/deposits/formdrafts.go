@@ -12,23 +12,24 @@ import (
 // ErrDraftGone is the error for a form draft that is not stored, or no longer.
 var ErrDraftGone = errors.New("deposits: the form is no longer kept")
 
-// FormDraftKey names a form draft by its account, its session and its form.
+// FormDraftKey identifies what an operator typed into a form, by the account, the session and the form.
 type FormDraftKey struct {
 	AccountID id.ID
 	Session   [32]byte // The hash of the session's token.
-	Form      id.ID    // The key of the form.
+	Form      id.ID    // The id of the form that the operator opened.
 }
 
 // FormDrafts stores what operators typed into the forms of deposits, encrypted, while they may open the form's
 // page again (pages.md, "Questions").
 type FormDrafts interface {
-	// Keep stores a form draft in place of an earlier one of the same form. Of the account's drafts only the newest
-	// remain, at most as many as most.
+	// Keep stores a form draft (what an operator typed) in place of an earlier one of the same form. Of the
+	// account's drafts only the newest remain, at most as many as most.
 	Keep(ctx context.Context, key FormDraftKey, content secret.Text, at time.Time, most int) error
-	// Draft returns a form draft that was stored at since or later, or ErrDraftGone.
+	// Draft returns what an operator typed into a form, if it was stored at since or later, or ErrDraftGone.
 	Draft(ctx context.Context, key FormDraftKey, since time.Time) (secret.Text, error)
-	// Drop deletes a form draft. An unknown draft is no error.
+	// Drop deletes what an operator typed into a form. An unknown form is no error.
 	Drop(ctx context.Context, key FormDraftKey) error
-	// Delete removes up to limit form drafts that were stored before a time, and returns their number.
+	// Delete removes up to limit form drafts (what operators typed) that were stored before a time, and returns
+	// their number.
 	Delete(ctx context.Context, before time.Time, limit int) (int, error)
 }

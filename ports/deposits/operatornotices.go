@@ -10,17 +10,20 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// CoverRound is a search for covers that end soon, to mail their operators.
+// CoverRound is one search for covers that end soon, of which their operators are notified by mail.
 type CoverRound struct {
 	Now    time.Time
-	Before time.Time // The time before which a cover must end to be in the mail.
-	Today  time.Time // The beginning of the day; an account whose last mail is younger gets none.
+	Before time.Time // Covers that end before this time are named in the mail.
+	// The beginning of the present day: an account that was mailed since then gets no further mail about ending
+	// covers.
+	Today time.Time
 	// VerifyAddresses: true if the service verifies the addresses of operators, and then only operators with a
 	// verified address get the mail; false: all operators get it.
 	VerifyAddresses bool
 }
 
-// SecuredSubject is a secured deposit with the operator of its account, as the mails about it need them.
+// SecuredSubject is a secured deposit with the operator of its account, as the mails about the deposit need
+// them.
 type SecuredSubject struct {
 	Operator connect.Operator
 	Verified bool // true: the operator's e-mail address is verified; false: it is not.
@@ -42,14 +45,14 @@ type SecuredDeposit struct {
 	Amount          money.Cents
 	ContractStartAt time.Time
 	ContractEndAt   time.Time
-	RentalContract  string    // The partner's number of the rental contract; "" for none.
+	RentalContract  string    // The partner's number of the rental contract; "": the partner sent none.
 	ExpiresAt       time.Time // The end of the cover.
 }
 
 // CoverSubject is an account with its covers that end soon, for a mail to its operator.
 type CoverSubject struct {
 	Operator connect.Operator
-	Covers   []EndingCover // The covers that end first.
+	Covers   []EndingCover // The covers of the account that end first, to be named in the mail.
 	Count    int           // The number of all covers of the account that end soon.
 }
 
@@ -57,7 +60,7 @@ type CoverSubject struct {
 type EndingCover struct {
 	Reference      string // The reference of the deposit.
 	Amount         money.Cents
-	RentalContract string // The partner's number of the rental contract; "" for none.
+	RentalContract string // The partner's number of the rental contract; "": the partner sent none.
 	ExpiresAt      time.Time
 }
 
@@ -65,16 +68,18 @@ type EndingCover struct {
 // Take methods return each notice once, even if several dispatchers call them; the mail commits in the same
 // transaction.
 type OperatorNotices interface {
-	// AddSecured stores the notice that a deposit is secured.
+	// AddSecured stores the notice that a deposit is secured, of which the operator is to be mailed.
 	AddSecured(ctx context.Context, depositID id.ID, at time.Time) error
 	// TakeSecured removes the notice that a deposit is secured and returns what its mail needs. ok is true if it
 	// did; false when another dispatcher has taken the notice.
 	TakeSecured(ctx context.Context, depositID id.ID) (about SecuredSubject, ok bool, err error)
-	// TakeCovers records that the operator of an account is mailed today, and returns the covers that end soon, the
-	// first limit of them. ok is true if there are such covers; false when there is nothing left to mail.
+	// TakeCovers records that the operator of an account is mailed today about ending covers, and returns the
+	// first covers to end, at most limit. ok is true if there are such covers; false when there is nothing left to
+	// mail.
 	TakeCovers(ctx context.Context, accountID id.ID, round CoverRound, limit int) (about CoverSubject, ok bool, err error)
 	// SecuredDue lists up to limit deposits whose operator is to be mailed that they are secured, oldest first.
 	SecuredDue(ctx context.Context, limit int) ([]id.ID, error)
-	// CoversDue lists up to limit accounts with covers that end soon about which the operator was not mailed.
+	// CoversDue lists up to limit accounts with covers that end soon of which the operator was not notified by
+	// mail yet.
 	CoversDue(ctx context.Context, round CoverRound, limit int) ([]id.ID, error)
 }

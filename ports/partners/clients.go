@@ -17,13 +17,14 @@ type ClientFilter struct {
 	Email     string // The e-mail address of the client, compared in the form of mailaddr.Normal.
 }
 
-// SealedAddresses stores the addresses of erased clients, for the mails of deposits that have not ended.
+// SealedAddresses stores, encrypted, the e-mail addresses of erased clients until their deposits have ended,
+// since mails about these deposits must still arrive.
 type SealedAddresses interface {
 	// SealedAddress returns the address of a deposit's erased client, or tenant.ErrNotFound if the deposit has ended
 	// or its client is not erased.
 	SealedAddress(ctx context.Context, depositID id.ID) (tenant.Address, error)
-	// CheckSealedAddresses checks up to limit clients whose deposits may have ended, and removes the sealed
-	// addresses of those whose deposits have ended. A client is checked again after pause. checked is the number of
+	// CheckSealedAddresses checks up to limit erased clients whose e-mail address is still stored, and removes the
+	// address if their deposits have ended. A client is checked again after pause. checked is the number of
 	// clients that were checked.
 	CheckSealedAddresses(ctx context.Context, limit int, pause time.Duration) (checked int, err error)
 }
@@ -40,8 +41,8 @@ type Clients interface {
 	// Update stores the personal data and ChangedAt of a client.
 	Update(ctx context.Context, c tenant.Client) error
 	// Erase removes the personal data of the client c, and the waiting mails to c about deposits of c, or of its
-	// partner at its account. The address is sealed while deposits of c may not have ended, and a request to erase c
-	// at the payment provider is stored (PaymentErasures). c is locked and not erased.
+	// partner at its account. The address stays, encrypted, while deposits of c may not have ended, and a request
+	// to erase c at the payment provider is stored (PaymentErasures). c is locked and not erased.
 	Erase(ctx context.Context, c tenant.Client, at time.Time) error
 	// Client returns a client of the partner, or tenant.ErrNotFound, also for an erased client.
 	Client(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error)

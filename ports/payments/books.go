@@ -38,10 +38,11 @@ type Callback struct {
 	Dispute     bool
 }
 
-// PaymentBooks reads the payment provider's own records of payments, refunds and disputes.
+// PaymentBooks reads the payment provider's own records of payments, refunds and disputes, to be compared with
+// those of this service.
 type PaymentBooks interface {
-	// Entries returns the charges that succeeded, the refunds and the disputes made at or after from and before to,
-	// as the provider recorded them.
+	// Entries returns the provider's records of successful charges, refunds and disputes made at or after from and
+	// before to.
 	Entries(ctx context.Context, from, to time.Time) iter.Seq2[BookEntry, error]
 	// Disputes returns the disputes of a payment, oldest first.
 	Disputes(ctx context.Context, paymentID id.ID) ([]Dispute, error)
@@ -50,10 +51,10 @@ type PaymentBooks interface {
 	Payment(ctx context.Context, providerRef string) (id.ID, error)
 }
 
-// BookKind is the kind of an entry in the payment provider's books.
+// BookKind is the kind of a payment provider's record: a charge, a refund or a dispute.
 type BookKind string
 
-// The kinds of entries in the payment provider's books.
+// The kinds of a payment provider's records that are compared with those of this service.
 const (
 	BookPayment BookKind = "payment"
 	BookRefund  BookKind = "refund"
@@ -63,17 +64,21 @@ const (
 // BookCurrency is the currency of all payments of this service.
 const BookCurrency = "eur"
 
-// BookEntry is an entry in the payment provider's books.
+// BookEntry is the payment provider's record of a charge, a refund or a dispute.
 type BookEntry struct {
-	Kind      BookKind
-	PaymentID id.ID // The payment of the entry; zero where the entry names no payment of this service.
+	Kind BookKind
+	// The id of the payment that the provider's record is about; zero where the record names no payment of this
+	// service.
+	PaymentID id.ID
 	DepositID id.ID
-	RefundID  id.ID // The refund, for an entry about a refund.
+	RefundID  id.ID // The id of the refund, in the provider's record of a refund.
 	Ref       string
 	Amount    money.Cents
-	Currency  string // The currency of the entry: BookCurrency, unless the provider was paid in another one.
-	Status    string // The status of the entry, as in ProviderPayment, ProviderRefund or Dispute.
-	At        time.Time
+	// The currency of the provider's record: BookCurrency, unless the tenant was charged in another one.
+	Currency string
+	// The status that the provider's record states, as in ProviderPayment, ProviderRefund or Dispute.
+	Status string
+	At     time.Time
 }
 
 // Dispute is a tenant's objection to a charge, raised with the bank that issued the card.
@@ -85,11 +90,11 @@ type Dispute struct {
 	// The status of the dispute: needs_response, under_review, won, lost, warning_needs_response,
 	// warning_under_review or warning_closed.
 	Status        string
-	EvidenceDueBy time.Time // The time by which the bank must have the evidence; zero for none.
+	EvidenceDueBy time.Time // The time by which the bank must have the evidence; zero: no evidence is due.
 	CreatedAt     time.Time
 }
 
-// PaymentEraser deletes personal data at the payment provider.
+// PaymentEraser deletes personal data of tenants at the payment provider.
 type PaymentEraser interface {
 	// Forget deletes the customer and the card that a fee payment saved at the provider. The call may be repeated.
 	Forget(ctx context.Context, feePaymentID id.ID) error
@@ -105,7 +110,7 @@ type PaymentChecker interface {
 type PaymentCheck struct {
 	Name   string
 	OK     bool
-	Detail string // The detail of the result, for staff, without secrets.
+	Detail string // What the test of the payment provider found, for staff, without secrets.
 }
 
 // PaymentSettings describes the settings of a payment provider as they are read without a request, for the admin
@@ -113,5 +118,5 @@ type PaymentCheck struct {
 type PaymentSettings struct {
 	Mode    string // The mode of the provider, such as "test mode"; "": the provider has no modes.
 	Problem string // What is wrong with the settings; "": they fit the environment.
-	Remedy  string // What staff can do about Problem.
+	Remedy  string // What staff can do about the mistake in the settings of the payment provider.
 }

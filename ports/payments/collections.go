@@ -32,22 +32,23 @@ var TenantNoticeKinds = []TenantNoticeKind{TenantCaptured, TenantAwaited, Tenant
 
 // TenantNotice is a notice that a tenant is to get by mail.
 type TenantNotice struct {
-	SubjectID id.ID // The id of the payment; for TenantRefunded the id of the refund.
+	// The id of the payment of which the tenant is notified; for TenantRefunded the id of the refund.
+	SubjectID id.ID
 	Kind      TenantNoticeKind
 	DepositID id.ID
 	At        time.Time
 }
 
-// Collections stores debts and their history. The row of a debt is inserted together with the payment of its
-// collection.
+// Collections stores debts, the captured amounts that tenants owe, with their history. The row of a debt is
+// inserted together with the payment that collects it.
 type Collections interface {
 	// Lock locks and returns the debt of a payment, which the transaction has locked before, or
 	// deposit.ErrNoCollection.
 	Lock(ctx context.Context, paymentID id.ID) (deposit.Debt, error)
-	// Save stores a debt and adds steps to its history. Returns ErrStale, from Save or a later call, if a step of
-	// that number exists.
+	// Save stores a debt and adds changes of its state to its history. Returns ErrStale, from Save or a later
+	// call, if the history already has a change of the same number, since another transaction changed the debt.
 	Save(ctx context.Context, d deposit.Debt, steps ...deposit.CollectionTransition) error
-	// Debts returns the newest debt of each of the deposits that has one.
+	// Debts returns the newest debt of each of the deposits that has one, by the deposit's id.
 	Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]deposit.Debt, error)
 	// ListCollections returns debts that match a filter, oldest capture first.
 	ListCollections(ctx context.Context, f CollectionFilter) ([]deposit.Debt, error)
@@ -62,13 +63,13 @@ type Refunds interface {
 	Payment(ctx context.Context, paymentID id.ID) (deposit.Payment, []deposit.Refund, error)
 	// Insert stores a new refund before the provider is called.
 	Insert(ctx context.Context, r deposit.Refund) error
-	// Settle stores Status, ProviderRef, Failure, CheckAt and SettledAt of a pending refund. ok is true if it did,
-	// and false if the refund is not pending any more.
+	// Settle stores Status, ProviderRef, Failure, CheckAt and SettledAt of a pending refund. ok: true if they were
+	// stored, false if the refund is not pending any more.
 	Settle(ctx context.Context, r deposit.Refund) (ok bool, err error)
 	// Refunds returns the refunds of a deposit's payments, oldest first.
 	Refunds(ctx context.Context, depositID id.ID) ([]deposit.Refund, error)
-	// RefundsToCheck returns up to limit pending refunds with CheckAt not after the time at, oldest first. The call
-	// also moves CheckAt ahead, as Payments.PaymentsToCheck does.
+	// RefundsToCheck returns up to limit pending refunds whose next check (CheckAt) is due at the time at, oldest
+	// first. It also moves CheckAt ahead, so that two dispatchers do not query the provider about the same refund.
 	RefundsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Refund, error)
 }
 
@@ -76,8 +77,8 @@ type Refunds interface {
 type TenantNotices interface {
 	// Add stores a notice to a tenant. If the same notice waits already, Add changes nothing.
 	Add(ctx context.Context, n TenantNotice) error
-	// Take removes a notice to a tenant. ok is true if it did, and false when another dispatcher has taken it. The
-	// mail commits in the same transaction.
+	// Take removes a notice to a tenant, whose mail commits in the same transaction. ok: true if the notice was
+	// removed, false when another dispatcher has taken it.
 	Take(ctx context.Context, n TenantNotice) (ok bool, err error)
 	// TenantNoticesDue returns up to limit notices to tenants, oldest first.
 	TenantNoticesDue(ctx context.Context, limit int) ([]TenantNotice, error)

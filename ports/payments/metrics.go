@@ -5,7 +5,8 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// BooksMetrics measures how the last comparison with the payment provider's books ended.
+// BooksMetrics measures the last comparison of this service's payments with the payment provider's: its time
+// and the number of differences.
 type BooksMetrics interface {
 	Differences(n int)
 }
@@ -15,10 +16,11 @@ type PaymentResult string
 
 // The results of payments and refunds at the payment provider.
 const (
-	PaymentSucceeded   PaymentResult = "succeeded"
-	PaymentRefused     PaymentResult = "refused"
-	PaymentVoided      PaymentResult = "voided"      // The payment can no longer be paid.
-	PaymentUnavailable PaymentResult = "unavailable" // The provider gave no answer.
+	PaymentSucceeded PaymentResult = "succeeded"
+	PaymentRefused   PaymentResult = "refused"
+	// The payment ended without being paid, and can no longer be paid.
+	PaymentVoided      PaymentResult = "voided"
+	PaymentUnavailable PaymentResult = "unavailable" // The payment provider gave no answer.
 )
 
 // PaymentResults lists every result of payments and refunds at the payment provider.
@@ -26,9 +28,9 @@ var PaymentResults = []PaymentResult{PaymentSucceeded, PaymentRefused, PaymentVo
 
 // PaymentMetrics counts the payment provider's answers (metrics.md, "Names").
 type PaymentMetrics interface {
-	// Answered counts a result of a payment, after it is stored: the end of a payment, each refusal of a collection,
-	// and each call without an answer. The amount counts where the payment succeeded.
+	// Answered counts a result of a payment, after it is stored: the end of a payment, each refusal of a
+	// collection, and each call to the provider without an answer. The amount is added if the payment succeeded.
 	Answered(kind deposit.PaymentKind, result PaymentResult, amount money.Cents)
-	// Refunded counts a result of a refund, after it is stored. The amount counts where the refund succeeded.
+	// Refunded counts a result of a refund, after it is stored. The amount is added if the refund succeeded.
 	Refunded(result PaymentResult, amount money.Cents)
 }

@@ -12,8 +12,8 @@ import (
 
 // Errors about payments and the payment provider. No caller of the API sees them.
 var (
-	// ErrPaymentExists is returned for a new payment of a deposit that has one of the same kind, processing or
-	// succeeded.
+	// ErrPaymentExists is returned for a new payment of a deposit that already has one of the same kind,
+	// processing or succeeded.
 	ErrPaymentExists = errors.New("ports: the deposit has a payment of this kind")
 	// ErrProviderAway is the error for a failure of the payment provider, not of this service. The tenant's pages
 	// name the provider as the cause.
@@ -56,7 +56,7 @@ type HostedPage struct {
 
 // CollectRequest is a request to charge the card that paid the fee.
 type CollectRequest struct {
-	PaymentID    id.ID // The id of the payment of kind collection.
+	PaymentID    id.ID // The id of the collection, the payment that is charged.
 	FeePaymentID id.ID // The id of the fee payment that stored the card.
 	DepositID    id.ID
 	Amount       money.Cents
@@ -75,10 +75,10 @@ type RefundRequest struct {
 // ProviderStatus is the status of a payment at the payment provider.
 type ProviderStatus string
 
-// The statuses of a payment at the payment provider.
+// The statuses that a payment can have at the payment provider.
 const (
 	ProviderUnknown   ProviderStatus = "unknown"
-	ProviderOpen      ProviderStatus = "open" // The hosted page waits for the tenant.
+	ProviderOpen      ProviderStatus = "open" // The provider's page is open, and the tenant has not paid yet.
 	ProviderSucceeded ProviderStatus = "succeeded"
 	ProviderFailed    ProviderStatus = "failed"
 	ProviderClosed    ProviderStatus = "closed" // The payment was not paid and can no longer be paid.
@@ -88,29 +88,30 @@ const (
 var ProviderStatuses = []ProviderStatus{ProviderUnknown, ProviderOpen, ProviderSucceeded, ProviderFailed,
 	ProviderClosed}
 
-// ProviderPayment is a payment in the books of the payment provider.
+// ProviderPayment is a payment as the payment provider has recorded it.
 type ProviderPayment struct {
 	Status  ProviderStatus
 	Ref     string
 	Failure string  // Why the payment failed, as a code such as insufficient_funds, never as a text of the provider.
-	Refusal Refusal // The class of the refusal, for a collection that failed; empty otherwise.
+	Refusal Refusal // How the bank refused a collection; empty for every other payment.
 	// PaidAt is when the tenant paid a fee, by the provider's clock; zero for every other payment. It is also zero
 	// if the provider does not report the time. The fee then counts as paid when the service learns of it, which is
 	// never too early.
 	PaidAt time.Time
 }
 
-// Refusal is the class of a refused charge, which decides what may be tried next.
+// Refusal says how a bank refused a charge, which decides what may be tried next.
 type Refusal string
 
-// The classes of refused charges.
+// The ways in which a bank refuses a charge.
 const (
-	RefusedForNow    Refusal = "later"  // The same card may be charged some days later.
-	RefusedForTenant Refusal = "tenant" // The tenant has to authenticate or to choose another card.
-	RefusedForGood   Refusal = "never"  // The card must not be charged again; the tenant may choose another card.
+	RefusedForNow    Refusal = "later"  // The bank refused for now: the same card may be charged some days later.
+	RefusedForTenant Refusal = "tenant" // The bank refused until the tenant authenticates or chooses another card.
+	// The bank refused for good: the card must not be charged again; the tenant may choose another card.
+	RefusedForGood Refusal = "never"
 )
 
-// Refusals lists every class of refused charges.
+// Refusals lists the ways in which a bank refuses a charge.
 var Refusals = []Refusal{RefusedForNow, RefusedForTenant, RefusedForGood}
 
 // RefundStatus is the status of a refund at the payment provider.
@@ -126,7 +127,7 @@ const (
 // RefundStatuses lists every status of a refund at the payment provider.
 var RefundStatuses = []RefundStatus{RefundPending, RefundSucceeded, RefundFailed}
 
-// ProviderRefund is a refund in the books of the payment provider.
+// ProviderRefund is a refund as the payment provider has recorded it.
 type ProviderRefund struct {
 	Status  RefundStatus
 	Ref     string
@@ -138,13 +139,14 @@ type Payments interface {
 	// Insert stores a new payment before the provider is called. Returns ErrPaymentExists if the deposit has a
 	// payment of the same kind that is processing or succeeded. The transaction stays usable after such an error.
 	Insert(ctx context.Context, p deposit.Payment) error
-	// Processing locks and returns the payment of a deposit and a kind that is processing; nil for none.
+	// Processing locks and returns the payment of a kind, fee or collection, of a deposit that is still
+	// processing; nil for none.
 	Processing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error)
 	// Update stores Status, ProviderRef, Failure, Attempts, CheckAt and SettledAt of a payment.
 	Update(ctx context.Context, p deposit.Payment) error
-	// PaymentsToCheck returns up to limit processing payments with CheckAt not after the time at, oldest first. The
-	// call also moves CheckAt ahead, so that two dispatchers do not query the provider about the same payment at the
-	// same time.
+	// PaymentsToCheck returns up to limit processing payments whose next check (CheckAt) is due at the time at,
+	// oldest first. It also moves CheckAt ahead, so that two dispatchers do not query the provider about the same
+	// payment at the same time.
 	PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error)
 	// Payments lists the payments of a deposit, oldest first.
 	Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error)
@@ -152,9 +154,9 @@ type Payments interface {
 
 // PaymentProvider makes payments at the payment provider: hosted pages, charges of a stored card, and refunds.
 type PaymentProvider interface {
-	// Open makes the hosted page of a payment, or returns the page that exists. The URL of a page that can no longer
-	// be paid leads to ReturnURL. For a collection, Open first ends the provider's own charge of the amount, and
-	// replaces a page that has expired unpaid by another.
+	// Open makes the provider's page on which a payment is paid, or returns the page that exists. The URL of a
+	// page that can no longer be paid leads to ReturnURL. For a collection, Open first ends the provider's charge
+	// of the card for the amount, and replaces a page that has expired unpaid by another.
 	Open(ctx context.Context, r HostedPayment) (HostedPage, error)
 	// Lookup returns the present state of a payment at the provider. A payment that the provider does not have is
 	// ProviderUnknown.

@@ -12,13 +12,14 @@ import (
 // an answer.
 type PaymentQuestion struct {
 	ID id.ID
-	// The payment to query; zero: only the provider can tell which payment ProviderRef belongs to.
+	// The id of the payment to query; zero: only the provider knows to which payment ProviderRef belongs.
 	PaymentID   id.ID
 	ProviderRef string // The provider's id of the payment; "" where PaymentID is set.
-	// true: the query is about the disputes of the payment; false: about a payment that ended without success.
+	// true: the provider is queried about the disputes of the payment; false: about a payment that ended without
+	// success.
 	Dispute   bool
-	Callbacks int // The number of callbacks that made the query necessary.
-	Tries     int // The number of earlier tries of the query that failed.
+	Callbacks int // The number of the provider's callbacks that made the query necessary.
+	Tries     int // The number of earlier tries of the query to the provider that failed.
 }
 
 // PaymentQuestions stores the queries to the payment provider that callbacks make necessary.
@@ -26,8 +27,9 @@ type PaymentQuestions interface {
 	// Raise handles a callback. It makes a processing payment due for a check. For a dispute, and for a payment that
 	// ended without success, it stores a query that is due now. Any other callback changes nothing.
 	Raise(ctx context.Context, n Callback, questionID id.ID, now time.Time) error
-	// QuestionsDue returns up to limit queries that are due. It also sets when each is due again, in case this
-	// process dies: after n tries, waits[n] later; the last wait stands for all further tries.
+	// QuestionsDue returns up to limit queries to the payment provider that are due. It also sets when each is due
+	// again if this process dies before the answer: after n tries, waits[n] later; the last wait stands for all
+	// further tries.
 	QuestionsDue(ctx context.Context, now time.Time, waits []time.Duration, limit int) ([]PaymentQuestion, error)
 	// Answered removes a query to the payment provider that was answered, unless another callback has made it
 	// necessary again.
@@ -72,10 +74,11 @@ type Disputes interface {
 
 // PaymentErasures stores the erased clients whose data the payment provider must delete.
 type PaymentErasures interface {
-	// ErasuresDue returns up to limit erased clients who owe nothing any more: their deposits are over, and no
-	// payment is processing. All clients that were checked are checked again at next; looked is their number.
+	// ErasuresDue returns up to limit erased clients whose data the payment provider may delete now: their
+	// deposits are over, and no payment is processing. All clients that were checked are checked again at next;
+	// looked is their number.
 	ErasuresDue(ctx context.Context, now, next time.Time, limit int) (due []ForgottenClient, looked int, err error)
-	// Forgotten removes a client from those whose data the provider must delete. ok is true if it did, and false if
-	// another dispatcher has.
+	// Forgotten removes a client from those whose data the payment provider must delete. ok: true if the client
+	// was removed, false if another dispatcher has done so.
 	Forgotten(ctx context.Context, clientID id.ID) (ok bool, err error)
 }

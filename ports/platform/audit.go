@@ -26,13 +26,13 @@ type AuditLog interface {
 	Append(ctx context.Context, e AuditEntry) error
 	// AuditEntries returns up to limit entries of the audit log that match a filter, newest first.
 	AuditEntries(ctx context.Context, f AuditFilter, limit int) ([]AuditEntry, error)
-	// AuditEntriesAfter returns up to limit entries of the audit log behind the place after and before the time end,
+	// AuditEntriesAfter returns up to limit entries of the audit log after a position and before the time end,
 	// ordered by time and id.
 	AuditEntriesAfter(ctx context.Context, after AuditPlace, end time.Time, limit int) ([]AuditEntry, error)
 }
 
-// AuditPlace is a place in the audit log, whose entries are ordered by time and id. Without an id the place is
-// before all entries of its time.
+// AuditPlace is a position in the audit log, whose entries are ordered by time and id. Without an id the
+// position is before all entries of its time.
 type AuditPlace struct {
 	At time.Time
 	ID id.ID

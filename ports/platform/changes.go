@@ -16,9 +16,9 @@ import (
 // Changes applies the frequent kinds of changes to the database. Changes that arrive at the same time share a
 // transaction, which costs less per change (ADR 0006).
 type Changes interface {
-	// Apply reads the rows that a change needs, calls its Decide, and commits all of its writes or none. A change
-	// cannot notice that it shares a transaction: the rows it reads are committed, and no other change has locked
-	// them for update.
+	// Apply reads the rows that a change needs, calls its function Decide with them, and commits all writes that
+	// Decide returns, or none. A change cannot notice that it shares a transaction: the rows it reads are
+	// committed, and no other change has locked them for update.
 	//
 	// Returns ErrKeyInUse, ErrReferenceTaken, ErrStale, the error of Decide, or service_unavailable when the
 	// database cannot be reached in time.
@@ -29,21 +29,22 @@ type Changes interface {
 // into writes.
 type Change struct {
 	Needs Needs
-	// Decide returns the writes of a change for the rows that were found. It has no side effects. Decide may run
-	// twice; only the writes of the last run count. An error ends the change without writes. ErrNeedsMore means that
-	// the decision depends on rows that Needs cannot name.
+	// Decide returns the writes of a change, from the rows that were read. It has no side effects. Decide may run
+	// twice; only the writes of the last run count. An error ends the change without writes. ErrNeedsMore means
+	// that the decision depends on rows that were not read.
 	Decide func(Found) (Writes, error)
 }
 
-// ErrNeedsMore is returned by Changes.Apply for a change that reads more rows than Needs can name. Its caller
-// then makes the change in UnitOfWork.WithinTx.
+// ErrNeedsMore is the error of a change of the database that depends on more rows than the shared transaction
+// can read for it. Its caller then makes the change in a transaction of its own.
 var ErrNeedsMore = errors.New("ports: a change needs more than Needs can name")
 
-// Needs names the rows that a change reads. The rows of a field with its zero value are not read.
+// Needs names the database rows that a change reads and locks. The rows of a field with its zero value are not
+// read.
 type Needs struct {
-	Key *IdempotencyKey // The idempotency key that the change claims until it ends.
-	// The time of the request, set with Key: a response stored longer than IdempotencyWindow before Now does not
-	// count.
+	Key *IdempotencyKey // The idempotency key that the change holds until its transaction ends.
+	// The time of the request with the idempotency key: a response stored longer than IdempotencyWindow before it
+	// does not count.
 	Now     time.Time
 	Deposit id.ID         // The id of the deposit whose row is locked for update.
 	Link    AccountLink   // The partner and the account whose newest link is read with a share lock.
@@ -56,13 +57,15 @@ type AccountLink struct{ PartnerID, AccountID id.ID }
 // AccountClient names a client of an account by both ids.
 type AccountClient struct{ AccountID, ClientID id.ID }
 
-// Found holds the rows that Needs names. A nil field was not requested, or its row does not exist. When Stored is
-// set, an earlier request made the change, and the other fields may be nil although their rows exist.
+// Found holds the database rows that were read for a change. A nil field was not requested, or its row does not
+// exist. When Stored is set, an earlier request made the change, and the other fields may be nil although their
+// rows exist.
 type Found struct {
-	Stored  *StoredResponse // The response that is stored for the idempotency key Needs.Key.
+	// The response that an earlier request stored for the same idempotency key; nil: there is none.
+	Stored  *StoredResponse
 	Deposit *deposit.Deposit
 	Link    *LinkedAccount
-	Client  *tenant.Client // The client, unless the client is erased.
+	Client  *tenant.Client // The client that the change named; nil if the client is erased.
 }
 
 // Writes are the rows that a change writes to the database. A nil field is not written.
@@ -70,7 +73,7 @@ type Writes struct {
 	Insert     *NewDeposit
 	Transition *DepositTransition
 	Event      *Event
-	Response   *StoredResponse // The response to store for the idempotency key Needs.Key.
+	Response   *StoredResponse // The response to store for the idempotency key of the change.
 }
 
 // None reports whether a change writes nothing.
@@ -93,6 +96,6 @@ type DepositTransition struct {
 // LinkedAccount is a link, with the details of the account that the partner may see.
 type LinkedAccount struct {
 	connect.Link
-	// The ceiling of a deposit's amount for the account; the default ceiling, if none was negotiated.
+	// The largest amount of a deposit for the account: the negotiated one, or else the service's default.
 	MaxAmountCents money.Cents
 }

@@ -28,10 +28,12 @@ type IdempotencyKey struct {
 	Route       string // The method and the path of the request, with the ids in the path.
 	Key         [16]byte
 	Fingerprint [32]byte // The SHA-256 of the canonical JSON of the request's body.
-	Epoch       Epoch    // The restore epoch of the database when the request began; zero: the cache is not used.
+	// The id of the restore epoch when the request began: the time between two restores of the database from a
+	// backup; zero: the cache is not used.
+	Epoch Epoch
 
-	// Cached is the response that the cache holds for the idempotency key; nil: none. Its fingerprint and its age
-	// have not been checked yet.
+	// The response that the Redis cache holds for the idempotency key; nil: none. Its fingerprint and its age have
+	// not been checked yet.
 	Cached *StoredResponse
 }
 
@@ -43,20 +45,21 @@ type StoredResponse struct {
 	CreatedAt   time.Time
 }
 
-// IdempotencyCache is the cache of stored responses in Redis, for quick replays. The cache may lose anything at
-// any time; a loss costs only time. Without Redis, and for a key whose Epoch is zero, the cache holds nothing. A
-// response is found only in the restore epoch in which its request began: a restore from a backup may have undone
-// the effect.
+// IdempotencyCache is the cache of stored responses in Redis, for quick replays. It may lose anything at any
+// time, which costs only time. Without Redis, and for a request whose Epoch is zero, it holds nothing.
+// Responses from before a restore of the database from a backup are not found, since the restore may have
+// undone their effect.
 type IdempotencyCache interface {
-	// Admit counts a request as Limiter.Allow does, and returns the response that this process has cached for its
-	// Idempotency-Key. The response is nil if there is none, also where only another process has cached one.
+	// Admit counts a request under rate limits as Limiter.Allow does, and returns the response that this process
+	// has cached for the request's Idempotency-Key; nil if there is none, also where only another process has
+	// cached one.
 	Admit(ctx context.Context, k IdempotencyKey, rules ...LimitRule) (LimitDecision, *StoredResponse)
-	// Keep caches a committed response. It returns before the response is in the cache.
+	// Keep caches a committed response for its idempotency key. It returns before the response is in the cache.
 	Keep(k IdempotencyKey, r StoredResponse)
 }
 
-// Idempotency stores the responses of idempotency keys durably. Claim and Store run in the transaction of the
-// request's effect.
+// Idempotency stores the responses of idempotency keys durably. The methods Claim and Store run in the
+// transaction of the request's effect.
 type Idempotency interface {
 	// Claim takes an idempotency key until the transaction ends, and returns its stored response if it is younger
 	// than IdempotencyWindow, or nil. A stored response is returned even if another transaction holds the key.
@@ -65,6 +68,7 @@ type Idempotency interface {
 	// Store stores the response of a claimed idempotency key, encrypted. The transaction fails and runs again if the
 	// key has a response younger than IdempotencyWindow: two requests must never both have their effect.
 	Store(ctx context.Context, k IdempotencyKey, r StoredResponse) error
-	// DeleteExpired removes up to limit stored responses created before the time at, and returns their number.
+	// DeleteExpired removes up to limit stored responses of idempotency keys that were created before the time at,
+	// and returns their number.
 	DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error)
 }

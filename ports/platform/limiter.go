@@ -17,11 +17,12 @@ type Limiter interface {
 	Refund(ctx context.Context, rules ...LimitRule)
 }
 
-// LimitRule is a rate limit: it bounds the requests of a key in a minute or in an hour.
+// LimitRule is a rate limit: it bounds the requests of one caller in a minute or in an hour.
 type LimitRule struct {
-	Name      string // The name of the rate limit, which decisions of this rule carry.
-	Key       string // Whose requests are counted: a partner, a network address, or an e-mail address.
-	PerMinute int    // The most requests of the key in a minute; 0: PerHour applies instead.
+	Name string // The name of the rate limit, which each decision under it carries.
+	Key  string // The caller whose requests are counted: a partner, a network address, or an e-mail address.
+	// The largest number of the caller's requests in a minute; 0: the limit is an hourly one (PerHour).
+	PerMinute int
 	PerHour   int
 	// Tallied: true allows a process to count requests by itself while more than half of the limit is left, and to
 	// report them to the other processes a moment later (docs/decisions/0006-request.md); false: Redis counts every
@@ -29,7 +30,7 @@ type LimitRule struct {
 	Tallied bool
 }
 
-// PartnerLimitKey returns the key under which the rate limits count a partner's requests.
+// PartnerLimitKey returns the key under which a partner's requests are counted for rate limits.
 func PartnerLimitKey(partnerID id.ID) string { return "partner:" + partnerID.Encode() }
 
 // Bound returns the most requests of a rate limit, and the time window in which they count.
@@ -44,9 +45,9 @@ func (r LimitRule) Bound() (limit int, window time.Duration) {
 type LimitDecision struct {
 	Allowed   bool
 	Name      string
-	Max       int // The most requests that the rule allows in its window.
+	Max       int // The largest number of requests that the rate limit allows in its window.
 	Remaining int
-	Reset     time.Duration // The time until the whole quota of the rule is available again.
+	Reset     time.Duration // The time until the whole quota of the rate limit is available again.
 	// How long a refused caller is to wait before the next request; 0 for an allowed request.
 	RetryAfter time.Duration
 }

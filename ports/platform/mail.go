@@ -23,10 +23,10 @@ type Mail struct {
 	// Sender is the partner or the operator's account that requested a mail with a link to an address that a person
 	// typed; zero for a mail that the service sends by itself. Mails with a sender are counted (SentTo).
 	Sender id.ID
-	// Mark is an id in the link of a mail with a sender. A visit to the link shows that the mail's reader has opened
-	// it. Zero: the link has no mark.
+	// Mark is an id in the link of a mail that somebody requested for an address that they typed. A visit to the
+	// link with the id shows that the mail's reader has opened it. Zero: the link has no such id.
 	Mark id.ID
-	// Attempt is the number of times that the mail was claimed for sending, this time included. Claim sets Attempt.
+	// The number of times that the mail was taken for sending, the present time included.
 	Attempt int
 }
 
@@ -52,19 +52,20 @@ type Mails interface {
 	// SentTo returns the mails that a sender has sent to the mailboxes of the addresses since a time. Until the
 	// transaction ends, other calls for one of these mailboxes wait.
 	SentTo(ctx context.Context, sender id.ID, addresses []string, since time.Time) (deposit.SentTo, error)
-	// Opened ends the counting of a sender's mails to an address, because the reader has opened the link with the
-	// mark. An unknown mark changes nothing.
+	// Opened ends the counting of a sender's mails to an address, because the reader has opened the mail's link,
+	// which carries the id mark. An unknown id changes nothing.
 	Opened(ctx context.Context, mark id.ID) error
 	// DeleteSentTo removes up to limit counts of mails from before the time at, and returns the number. The mails
 	// themselves stay.
 	DeleteSentTo(ctx context.Context, at time.Time, limit int) (int, error)
-	// Claim returns up to limit due mails for sending. No other call gets them until the lease is over. Mails that
-	// cannot be decrypted are left out and reported by the error, which is returned together with the other mails.
+	// Claim returns up to limit due mails for sending. No other call gets them for the duration of the lease.
+	// Mails that cannot be decrypted are left out and reported by the error, which is returned together with the
+	// other mails.
 	Claim(ctx context.Context, limit int, lease time.Duration) ([]Mail, error)
 	Sent(ctx context.Context, mailID id.ID) error
-	// Failed plans the next attempt to send a claimed mail: waits are the times after the first failed attempt, the
-	// second, and so on. A mail without a further wait is given up. Failed changes nothing once another call has
-	// claimed the mail.
+	// Failed sets the time of the next attempt to send a mail: waits are the times after the first failed attempt,
+	// the second, and so on. A mail without a further wait is given up. Failed changes nothing once another
+	// process has taken the mail for sending.
 	Failed(ctx context.Context, m Mail, waits []time.Duration) error
 	// DeleteFinishedMails removes up to limit mails that were sent or given up before the time at, and returns the
 	// number.

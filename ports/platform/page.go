@@ -9,14 +9,15 @@ import (
 // Page requests a page of a list that is sorted newest first.
 type Page struct {
 	Limit  int    // The largest number of items on a page, 1 to 100.
-	Cursor Cursor // The place in the list after which the page begins; zero: the first page.
+	Cursor Cursor // The position in the list after which the page begins; zero: the first page.
 	// Back: true requests the page before the cursor, where the list can be read backwards; false the page after it.
 	Back bool
 	// Rows, if set, counts the rows that are read to find those that match the filters of the list.
 	Rows *int
 }
 
-// PageReads is the number of rows after whose reading a page ends (api.md §1, "Lists").
+// PageReads is the number of database rows that may be read for one page of a list; then the page ends, full or
+// not (api.md §1, "Lists").
 const PageReads = 2000
 
 // Cursor is the sort key of the last row of a page; the next page begins after that row. Package adapters/http
@@ -26,7 +27,7 @@ type Cursor struct {
 	ID id.ID
 }
 
-// IsZero reports whether a cursor is at the start of the list.
+// IsZero reports whether a cursor stands for the start of the list.
 func (c Cursor) IsZero() bool { return c.ID.IsZero() }
 
 // List is a page of a list. Next is the cursor from which the next page is read in the same direction; it is zero

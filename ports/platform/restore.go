@@ -13,6 +13,7 @@ type Epoch [16]byte
 
 // Restores completes the restores of the database from a backup.
 type Restores interface {
-	// Finish completes a restore: it begins the restore epoch with a new id at a time.
+	// Finish completes a restore of the database from a backup: from the time at, the database has the new id
+	// epoch, by which caches notice the restore.
 	Finish(ctx context.Context, epoch id.ID, at time.Time) error
 }

@@ -7,13 +7,13 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// ConnectSecrets finds the secret with which a partner signs its connect URLs.
+// ConnectSecrets reads the secret with which a partner signs its connect URLs.
 type ConnectSecrets interface {
 	// ConnectSecret returns the connect secret of a partner, or "" for a partner without one.
 	ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error)
 }
 
-// SigningSecrets finds the secrets with which the deliveries to a partner are signed at present.
+// SigningSecrets reads the secrets with which the webhook deliveries to a partner are signed at present.
 type SigningSecrets interface {
 	// SigningSecrets returns the signing secret of each subscription of a partner, except of deleted ones, by the
 	// subscription's id.

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// JobMetrics counts the rounds of jobs that run by the clock (metrics.md, "Names").
+// JobMetrics counts the runs of the dispatcher's scheduled jobs (metrics.md, "Names").
 type JobMetrics interface {
-	// Ran counts a round of a job that ended now. succeeded is true for a round without an error, and false after an
-	// error or a panic.
+	// Ran counts a run of a scheduled job that ended now. succeeded is true for a run without an error, and false
+	// after an error or a panic.
 	Ran(job string, succeeded bool)
 }
 

@@ -6,9 +6,10 @@ import (
 
 // UnitOfWork runs functions in database transactions.
 //
-// The context of a transaction carries it: writes to tables, and reads that lock rows, take the transaction from
-// their context, and panic without one. All other reads are made outside the transaction. So a use case depends
-// only on the interfaces of the tables that it uses, and may call another module inside its transaction.
+// The context of a transaction carries it: writes to tables, and reads that lock rows, take the transaction
+// from their context, and panic without one. All other reads are made outside the transaction. So a use case
+// depends only on the interfaces of the tables that it uses, and may call another module inside its
+// transaction.
 type UnitOfWork interface {
 	// WithinTx runs fn in a database transaction, and commits if fn returns nil. After a serialization failure or a
 	// deadlock fn runs again, so fn changes nothing but tables. fn calls neither HTTP nor Redis and sends no mail:

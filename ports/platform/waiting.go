@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Waiting reports for each job of the dispatcher whether work waits for it: true: work waits, false: none.
+// Waiting reports for each scheduled job of the dispatcher whether there is work for it: true: there is, false:
+// there is none.
 type Waiting struct {
 	IdleCheckouts    bool
 	ExpiredCheckouts bool
@@ -22,9 +23,9 @@ type Waiting struct {
 	Replays          bool
 }
 
-// WaitingWork is the query for the work that waits for the dispatcher's jobs.
+// WaitingWork is the query that finds out which scheduled jobs of the dispatcher have work.
 type WaitingWork interface {
-	// WaitingWork returns which work is due at now; a checkout is idle whose last step was before idleBefore. The
-	// result may include work that another process has taken.
+	// WaitingWork reports which scheduled jobs have work at now; a checkout is idle if its last step was before
+	// idleBefore. The result may include work that another process has taken.
 	WaitingWork(ctx context.Context, now, idleBefore time.Time) (Waiting, error)
 }

@@ -7,26 +7,28 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// BacklogState is the state of a delivery that has not ended, as the label of svc_webhook_deliveries_pending.
+// BacklogState is the state of a delivery that has neither succeeded nor failed, as the label of
+// svc_webhook_deliveries_pending.
 type BacklogState string
 
-// The states of deliveries that have not ended.
+// The states of deliveries that have neither succeeded nor failed, for a metric.
 const (
-	BacklogWaiting    BacklogState = "waiting"    // The deliveries that are not claimed.
-	BacklogDispatched BacklogState = "dispatched" // The deliveries that are claimed.
-	BacklogParked     BacklogState = "parked"     // The deliveries whose subscription is disabled.
+	BacklogWaiting    BacklogState = "waiting"    // The deliveries that no dispatcher has taken for an attempt.
+	BacklogDispatched BacklogState = "dispatched" // The deliveries that a dispatcher has taken for an attempt.
+	BacklogParked     BacklogState = "parked"     // The deliveries that wait because their subscription is disabled.
 )
 
-// BacklogStates lists the states of deliveries that have not ended.
+// BacklogStates lists the states of deliveries that have neither succeeded nor failed, for a metric.
 var BacklogStates = []BacklogState{BacklogWaiting, BacklogDispatched, BacklogParked}
 
 // SubscriptionState is the health of a subscription, as the label of svc_webhook_subscriptions.
 type SubscriptionState string
 
-// The health states of a subscription; if several apply, it has the worst.
+// The health states of a webhook subscription; if several apply, the worst counts.
 const (
 	SubscriptionHealthy SubscriptionState = "healthy"
-	SubscriptionSlow    SubscriptionState = "slow" // The subscription's deliveries go through the slow lane.
+	// The subscription's deliveries use the slow lane, the queue of slow and failing endpoints.
+	SubscriptionSlow SubscriptionState = "slow"
 	// The circuit of the subscription's endpoint is open or half-open.
 	SubscriptionHeld SubscriptionState = "held"
 	// The subscription was disabled by the partner, or after webhook.DisableAfter of failures.
@@ -37,15 +39,16 @@ const (
 var SubscriptionStates = []SubscriptionState{SubscriptionHealthy, SubscriptionSlow, SubscriptionHeld,
 	SubscriptionDisabled}
 
-// Backlog counts the work that waits for all dispatchers.
+// Backlog counts the events and deliveries that wait for the dispatchers.
 type Backlog struct {
 	OutboxPending   int
 	OutboxOldestAge time.Duration
-	OutboxSetAside  int // The number of events that could not be filed and are set aside.
-	Deliveries      map[BacklogState]int
-	// How long the oldest due delivery has been due; subscriptions whose circuit is open do not count.
+	// The number of events that were set aside because the database refused to store them for the partner.
+	OutboxSetAside int
+	Deliveries     map[BacklogState]int
+	// How late the most overdue delivery is, without the subscriptions whose circuit is open.
 	OldestDueAge time.Duration
-	// How long the oldest due delivery of the subscriptions whose circuit is open has been due.
+	// How late the most overdue delivery is, of the subscriptions whose circuit is open.
 	OldestHeldAge time.Duration
 	// Since when the outbound network of this service is broken (webhook.OutboundBroken); zero: it is not.
 	OutboundSince time.Time
@@ -56,8 +59,8 @@ type Backlog struct {
 	Server        DatabaseServer
 }
 
-// CollectionBacklog counts collections by their state. The number of paid ones is an estimate once there are very
-// many.
+// CollectionBacklog counts collections (charges of captured amounts) by their state. The number of paid ones is
+// an estimate once there are very many.
 type CollectionBacklog struct {
 	States    map[deposit.CollectionState]int
 	OldestAge time.Duration // The time since the capture of the oldest collection that is neither paid nor failed.
@@ -66,12 +69,12 @@ type CollectionBacklog struct {
 // MailBacklog counts the mails that are neither sent nor given up.
 type MailBacklog struct {
 	Pending      int
-	OldestDueAge time.Duration // How long the oldest due mail has been due.
+	OldestDueAge time.Duration // How late the most overdue mail is.
 }
 
 // DatabaseServer measures the load of the database's server and the rows that vacuum has yet to remove.
 type DatabaseServer struct {
-	Connections    int // The connections of all clients to the database's server.
+	Connections    int // The number of connections that all clients have to the database's server.
 	MaxConnections int // The largest number of connections of clients without special rights.
 	DeadRows       map[string]int
 }
@@ -82,14 +85,14 @@ var BusyTables = []string{
 	"waiting_counts", "webhook_subscriptions",
 }
 
-// Partitions reports how far ahead the daily partitions of events and attempts reach.
+// Partitions reports for how many days ahead the tables of events and attempts have their daily partitions.
 type Partitions struct {
-	DaysAhead   int // The full days after today that have their partitions; -1: today has none.
-	DefaultRows int // The rows that are in a default partition, since their day has no partition.
+	DaysAhead   int // The number of full days after today that have their partitions; -1: today has none.
+	DefaultRows int // The number of rows in a default partition, since their day has no partition of its own.
 }
 
-// BacklogReader counts the work that waits for the dispatchers. Large counts are estimates, so the cost is
-// bounded.
+// BacklogReader counts the events, deliveries and other work that waits for the dispatchers. Large counts are
+// estimates, so the cost is bounded.
 type BacklogReader interface {
 	Backlog(ctx context.Context) (Backlog, error)
 }

@@ -29,51 +29,55 @@ type Subscription struct {
 	Held      webhook.Held
 }
 
-// Delivery is an event for one subscription. The relay plans it, which sets some of its fields. Load reads the
-// delivery again just before each POST.
+// Delivery is an event for one subscription. It is made from an event of the outbox, which sets some of its
+// fields, and read again just before each POST.
 type Delivery struct {
-	Claim   // The claim of the delivery; the store sets its Seq.
+	Claim   // The right of a dispatcher to attempt the delivery (its claim); the database numbers the claims.
 	EventID id.ID
 	Event   webhook.EventName
 	EventAt time.Time // The time at which the event committed.
-	// The deposit that the event is about, set when planned, not when loaded; zero for rental_operator.linked.
+	// The deposit that the event is about, set for a new delivery, but not for one that was read for its POST;
+	// zero for rental_operator.linked.
 	DepositID id.ID
 	Body      []byte
-	// The planned state: Dispatched starts with a lease; a Waiting delivery is found by the scan.
+	// The state in which the delivery is stored: Dispatched with a lease, for an attempt at once, or Waiting until
+	// a dispatcher finds it.
 	State webhook.State
-	// true: planned as Waiting without a due time, because the subscription is disabled; false: not parked.
+	// true: the new delivery waits without a due time, because its subscription is disabled; false: it does not.
 	Parked bool
 	// TraceParent is the parent span of the attempts, as a W3C traceparent; "" without traces. RequestID is the id
-	// of the request that made the change; "" for a change by a timer or an admin command. Both are set when a
-	// delivery is planned and when it is loaded.
+	// of the request that made the change; "" for a change by a timer or an admin command.
 	TraceParent, RequestID string
 
-	// The following fields are set by Load.
+	// The fields from here on are set when the delivery is read just before its POST.
 	Found bool
-	// true: the claim is the delivery's newest, and the delivery is still Dispatched; false: the claim is stale.
+	// true: the dispatcher's claim, its right to attempt the delivery, is the newest one, and the delivery is
+	// still Dispatched; false: the claim no longer counts.
 	Current bool
 	Enabled bool // true: the subscription is enabled; false: it is disabled.
-	// true: the subscription's health is clean, and a success does not change it; false: it is not clean.
+	// true: the endpoint's health shows no failure, so a success changes nothing in it; false: it shows one.
 	Healthy   bool
-	Held      webhook.Held // The last span of time in which the circuit held the deliveries back.
+	Held      webhook.Held // The last period in which the open circuit of the endpoint held the deliveries back.
 	LeaseLeft time.Duration
-	Attempts  int // The number of finished attempts.
+	Attempts  int // The number of finished attempts to send the delivery.
 	Test      bool
 	URL       string
 	// true: the subscription's deliveries also carry the signature of Standard Webhooks; false: they do not.
 	Standard bool
 	Secret   secret.Text
 	LoadErr  error // The error of the query that loads deliveries, set by the dispatcher.
-	// Filed waits for the commit of the relay that made the claim. It reports true if the claim was committed and
-	// false if not. nil: the claim was committed before the load.
+	// Filed waits for the commit of the transaction that made the delivery, if it was read before that. It reports
+	// true if the transaction was committed and false if not. nil: it was committed before.
 	Filed func() bool
-	// The error of a secret that does not decrypt, or of a refused keyset; the delivery cannot be signed.
+	// The error of a signing secret that does not decrypt, or of a refused keyset; the delivery cannot be signed.
 	SecretErr error
-	ReadAt    time.Time     // When the delivery was loaded: the clock of this process, before the query.
-	Skew      time.Duration // The database's clock minus the clock of this process.
+	// When the delivery was read from the database, by the clock of this process, before the query.
+	ReadAt time.Time
+	Skew   time.Duration // By how much the database's clock is ahead of the clock of this process.
 }
 
-// NewDelivery returns the original delivery of an event to a subscription, not yet claimed.
+// NewDelivery returns the first delivery of an event to a subscription, which no dispatcher has taken for an
+// attempt.
 func NewDelivery(e *ports.Event, subscriptionID id.ID, name webhook.EventName, body []byte) Delivery {
 	return Delivery{
 		Claim:   Claim{DeliveryID: webhook.OriginalID(e.ID, subscriptionID), SubscriptionID: subscriptionID},
@@ -82,68 +86,71 @@ func NewDelivery(e *ports.Event, subscriptionID id.ID, name webhook.EventName, b
 	}
 }
 
-// Claim is the right to make the Seq-th dispatch of a delivery while the lease runs.
+// Claim is the right of one dispatcher to attempt a delivery until its lease ends. Seq is the number of the
+// claim.
 type Claim struct {
 	DeliveryID     id.ID
 	SubscriptionID id.ID
-	Seq            int32 // The number of the claim among those of its delivery, counted from 1.
-	// DueAt is when the delivery became due, by the database's clock: for a delivery that the relay claims the
-	// commit of its event, for others the due time before the claim. Zero: not known, since an older dispatcher sent
-	// the job.
+	// The number of the claim (the right to attempt the delivery) among those of its delivery, counted from 1.
+	Seq int32
+	// DueAt is when the delivery became due, by the database's clock: for the first attempt the commit of its
+	// event, for others the due time before it was claimed. Zero: not known, since an older dispatcher sent the
+	// job.
 	DueAt time.Time
-	// PartnerID is the partner that owns the subscription, set by ClaimUrgent and for jobs. Zero: not known, since
-	// the store that made the claim, or the older dispatcher that sent the job, does not set it.
+	// PartnerID is the partner that owns the subscription. Zero: not known, since the query that claimed the
+	// delivery, or the older dispatcher that sent the job, does not set it.
 	PartnerID id.ID
 	// Requested: true if a partner requested the delivery, by a test, a redelivery or a replay; false if an event
 	// caused it.
 	Requested bool
 }
 
-// Outcome is a finished attempt and its consequence for the delivery. An outcome without an attempt
-// (webhook.Attempt.Made) puts the delivery off.
+// Outcome is a finished attempt to send a delivery, and its consequence for the delivery. An outcome without an
+// attempt (webhook.Attempt.Made) puts the delivery off.
 type Outcome struct {
-	Delivery *Delivery // The delivery as it was loaded before the attempt.
+	Delivery *Delivery // The delivery as it was read before the attempt.
 	Attempt  webhook.Attempt
 	Verdict  webhook.Verdict
-	// StartDelay is the time from due to the POST, without the time in which the endpoint itself held its deliveries
-	// back. Negative: not known.
+	// StartDelay is the time from when the delivery was due to its POST, without the time in which the endpoint
+	// itself held its deliveries back. Negative: not known.
 	StartDelay time.Duration
-	// Tell: true if Record stores the time of this success, although it changes no health (webhook.SuccessGrain);
-	// false if not.
+	// Tell: true if the time of this success is stored, although it changes nothing in the endpoint's health
+	// (webhook.SuccessGrain); false if not.
 	Tell bool
 	// Excused: true if the broken outbound network of this service caused the failure, not the endpoint
 	// (webhook.Health.Excused); false otherwise.
 	Excused bool
 }
 
-// Plan returns the deliveries of events to the subscriptions.
+// Plan is a function that returns the deliveries of events to the subscriptions.
 type Plan func(events []ports.Event, subscriptions []Subscription) []Delivery
 
 // RelayStore turns the events of the outbox into deliveries.
 type RelayStore interface {
-	// Pending reports whether the outbox has a row, and how long its first row has waited since its commit. The
-	// query is cheap enough for an idle relay to repeat.
+	// Pending reports whether the outbox has an event, and how long ago its first event was committed. The query
+	// is cheap enough for an idle dispatcher to repeat.
 	Pending(ctx context.Context) (pending bool, waited time.Duration, err error)
 	// Relay removes up to limit events from the outbox and inserts the deliveries that plan returns for them, in the
-	// same transaction. plan may run again when the transaction is retried. A delivery that exists already stays
-	// unchanged and is not in claims.
+	// same transaction. claims are the rights to attempt these deliveries at once. plan may run again when the
+	// transaction is retried. A delivery that exists already stays unchanged and is not in claims.
 	//
 	// Relay calls ahead, unless it is nil, once with the planned claims, before it commits them; ahead must not
-	// block. A worker of this process may load such a claim, and then calls Delivery.Filed to wait for the commit.
-	// To workers of other processes the delivery does not exist before the commit.
+	// block. A worker of this process may read a delivery that early, and then calls Delivery.Filed to wait for the
+	// commit. To workers of other processes the delivery does not exist before the commit.
 	//
-	// Returns *RefusedEvents when the events themselves cannot be filed. The outbox then still holds all of them.
+	// Returns *RefusedEvents when the database refuses the events. The outbox then still holds all of them.
 	Relay(ctx context.Context, limit int, lease time.Duration, plan Plan,
 		ahead func([]Claim)) (relayed int, claims []Claim, err error)
-	// SetAside moves an event from the outbox to the events that are set aside, with the reason. moved is true if it
-	// did, and false when the outbox does not hold the event any more.
+	// SetAside moves an event from the outbox to the events that are set aside, with the reason. moved: true if
+	// the event was moved, false when it is not in the outbox any more.
 	SetAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error)
 }
 
-// RefusedEvents is the error for a group of events that cannot be filed because of at least one of them.
+// RefusedEvents is the error for a group of events that the database refuses to store because of at least one
+// of them.
 type RefusedEvents struct {
 	Events []ports.Event
-	Reason string // Why the events are refused, in a text without data of the events.
+	Reason string // Why the database refused the events, in a text without their data.
 	Err    error
 }
 
@@ -152,55 +159,64 @@ func (r *RefusedEvents) Error() string { return r.Err.Error() }
 // Unwrap returns the error with which the database refused the events.
 func (r *RefusedEvents) Unwrap() error { return r.Err }
 
-// Room is how many deliveries of a subscription may be claimed.
+// Room is the number of further deliveries of a subscription that dispatchers may take for an attempt.
 type Room struct {
 	SubscriptionID id.ID
 	Room           int
 }
 
-// Due is the result of a scan for due deliveries.
+// Due is the result of a query for due deliveries.
 type Due struct {
 	Subscriptions []Subscription // The enabled subscriptions that have a due delivery, with their health.
-	Urgent        bool           // true: ClaimUrgent has deliveries to claim; false: it has none.
-	// The time until a delivery of another enabled subscription is due; at most the horizon of the scan.
+	// true: test deliveries, or deliveries whose dispatcher died, are due; false: there are none.
+	Urgent bool
+	// The time until a delivery of a subscription that has none due now becomes due; at most the time that the
+	// query looked ahead.
 	Next time.Duration
 }
 
-// ClaimStore finds and claims due deliveries. Only the database's clock decides what is due (delivery.md, point
-// 3).
+// ClaimStore finds due deliveries and claims them: it reserves each for the attempt of one dispatcher. Only the
+// database's clock decides what is due (delivery.md, point 3).
 type ClaimStore interface {
-	// Due finds deliveries that are due now, and those that will be due within the horizon, in a single round trip.
+	// Due finds deliveries that are due now, and those that will be due within the horizon, in a single round
+	// trip.
 	Due(ctx context.Context, horizon time.Duration) (Due, error)
-	// Claim leases due deliveries, oldest first, as many of each subscription as its room allows.
+	// Claim reserves due deliveries for one dispatcher for the time of the lease, oldest first, as many of each
+	// subscription as its room allows.
 	Claim(ctx context.Context, rooms []Room, lease time.Duration) ([]Claim, error)
-	// ClaimUrgent leases deliveries for which rooms do not count: tests, and deliveries whose lease ran out.
-	// recovered is the number of the latter. The claims name their partners.
+	// ClaimUrgent reserves deliveries for one dispatcher whatever the room of their subscriptions: test
+	// deliveries, and deliveries whose dispatcher died before the end of its lease. recovered is the number of the
+	// latter. The claims name their partners.
 	ClaimUrgent(ctx context.Context, limit int, lease time.Duration) (claims []Claim, recovered int, err error)
-	// CountClaimed counts the leased deliveries of each subscription, over all dispatchers.
+	// CountClaimed counts, for each subscription, the deliveries that are reserved by any dispatcher.
 	CountClaimed(ctx context.Context) (map[id.ID]int, error)
-	// ExpireLeases makes all claims stale that are older than the span, except those of the deliveries in keep,
-	// because the queue lost their jobs. The deliveries are due after the grace. In the grace, a POST that another
-	// dispatcher began under a stale claim can end and be recorded.
+	// ExpireLeases withdraws all claims (rights to attempt a delivery) that are older than olderThan, except those
+	// of the deliveries in keep, because the queue lost their jobs. The deliveries are due after the grace, in
+	// which a POST that another dispatcher began can end and be recorded.
 	ExpireLeases(ctx context.Context, olderThan, lease, grace time.Duration, keep []id.ID) (int, error)
 }
 
-// WorkStore loads claimed deliveries for the workers and records their attempts.
+// WorkStore reads claimed deliveries (those reserved for one dispatcher) before their POST, and records their
+// attempts.
 type WorkStore interface {
-	// Load reads claimed deliveries and the present secrets of their subscriptions, in the order of the claims.
+	// Load reads the deliveries of claims (rights to attempt a delivery) and the present secrets of their
+	// subscriptions, in the order of the claims.
 	Load(ctx context.Context, claims []Claim) ([]Delivery, error)
-	// Record writes outcomes of attempts in a transaction: a success under any claim, a failure under the newest
-	// claim only. The same transaction updates the health at now of the subscriptions in adjust, with the times of
-	// their last success and failure; limit is WEBHOOK_ENDPOINT_CONCURRENCY. Notices to the partner's contact are
-	// stored with it (webhook.Notice). settled[i] reports whether the i-th outcome took effect.
+	// Record writes outcomes of attempts in a transaction: a success always, a failure only if its dispatcher
+	// still has the newest claim, the right to attempt the delivery. The same transaction updates the health at
+	// now of the subscriptions in adjust, with the times of their last success and failure; limit is
+	// WEBHOOK_ENDPOINT_CONCURRENCY. Notices to the partner's contact are stored with it (webhook.Notice).
+	// settled[i] reports whether the i-th outcome took effect.
 	Record(
 		ctx context.Context, outcomes []Outcome, adjust []id.ID, limit int, now time.Time,
 	) (settled []bool, health map[id.ID]webhook.Health, err error)
-	// Renew replaces claims by new ones, so that jobs with the old claims are stale. Claims that were stale are left
-	// out of the result.
+	// Renew replaces claims (rights to attempt a delivery) by new ones, so that jobs with the old claims have no
+	// effect. Claims that did not count any more are left out of the result.
 	Renew(ctx context.Context, claims []Claim, lease time.Duration) ([]Claim, error)
-	// Release gives up claims. The deliveries become due at once, or are parked when their subscription is disabled.
+	// Release gives up claims, the rights to attempt a delivery. The deliveries become due at once, or wait
+	// without a due time when their subscription is disabled.
 	Release(ctx context.Context, claims []Claim) error
-	// Disable disables a subscription whose attempts have all failed for webhook.DisableAfter, parks its deliveries
-	// and stores a notice to the partner's contact. The store checks the condition again under a lock.
+	// Disable disables a subscription whose attempts have all failed for webhook.DisableAfter, stops its
+	// deliveries and stores a notice to the partner's contact. The condition is checked again under a lock.
 	Disable(ctx context.Context, subscriptionID id.ID) error
 }

@@ -8,7 +8,8 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// ProbeOf selects the failing endpoints to probe: those that match every field that is not zero.
+// ProbeOf selects the failing endpoints that are to be tried at once: those that match every field that is not
+// zero.
 type ProbeOf struct {
 	SubscriptionID, PartnerID id.ID
 	// FailedSince selects the endpoints that failed at that time or later, including those that have succeeded
@@ -16,26 +17,26 @@ type ProbeOf struct {
 	FailedSince time.Time
 }
 
-// Probed counts what a probe of endpoints changed.
+// Probed counts what changed when failing endpoints were to be tried at once.
 type Probed struct {
-	Circuits   int // The number of open circuits that send a probe now.
-	Deliveries int // The number of deliveries that waited for their retry and are due now.
+	Circuits   int // The number of endpoints with an open circuit that get a single POST as a probe now.
+	Deliveries int // The number of deliveries that waited for a retry and are due now.
 }
 
-// Endpoints reads and probes the endpoints of subscriptions.
+// Endpoints reads the health of subscriptions' endpoints, and makes failing endpoints be tried at once.
 type Endpoints interface {
 	EndpointReader
 	Prober
 }
 
-// EndpointReader reads the endpoints of subscriptions.
+// EndpointReader reads what the last attempts at the endpoints of subscriptions showed.
 type EndpointReader interface {
 	Endpoints(ctx context.Context) ([]webhook.Endpoint, error)
 }
 
 // Prober makes failing endpoints be tried again at once, in a transaction.
 type Prober interface {
-	// Probe lets the open circuits of enabled, failing endpoints send a probe now, and makes the retries of these
-	// endpoints due now.
+	// Probe makes the enabled endpoints that fail be tried now: an open circuit lets one POST through, and waiting
+	// retries become due.
 	Probe(ctx context.Context, of ProbeOf) (Probed, error)
 }

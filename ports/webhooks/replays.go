@@ -8,8 +8,8 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// Redelivery names a delivery, Of, and the id of the redelivery to make, As. CreatedAt of the redelivery is the
-// time in As.
+// Redelivery names a delivery to send again, Of, and the id of the redelivery to make, As. CreatedAt of the
+// redelivery is the time in As.
 type Redelivery struct{ Of, As id.ID }
 
 // Replays stores replays, which make redeliveries for a time range.
@@ -22,14 +22,14 @@ type Replays interface {
 	// first, and none while the subscription is disabled. The subscriptions of a partner take turns, at the
 	// partner's pace.
 	Next(ctx context.Context, now time.Time) (r webhook.Replay, ok bool, err error)
-	// Matching lists up to limit deliveries after the replay's cursor that match the replay, oldest first; none if
-	// the subscription is deleted. If webhook.ReplayReads deliveries were read and fewer than limit match, upTo is
-	// the last that was read; otherwise it is zero.
+	// Matching lists up to limit deliveries that a replay has yet to send again, oldest first; none if the
+	// subscription is deleted. If webhook.ReplayReads deliveries were read and fewer than limit match, upTo is the
+	// last that was read; otherwise it is zero.
 	Matching(ctx context.Context, r webhook.Replay, limit int) (found []id.ID, upTo id.ID, err error)
 	// WaitingRedeliveries counts the redeliveries without an attempt among the newest webhook.ReplayLooks deliveries
 	// of a subscription.
 	WaitingRedeliveries(ctx context.Context, subscriptionID id.ID) (int, error)
-	// Update stores the progress of a replay, and how long the partner's replays are paced, unless another
+	// Update stores the progress of a replay, and until when the partner's replays pause, unless another
 	// dispatcher has stored progress since before was read.
 	Update(ctx context.Context, before, after webhook.Replay) error
 	// DeleteFinished removes up to limit finished replays that were created before the time at, and returns the
@@ -37,7 +37,7 @@ type Replays interface {
 	DeleteFinished(ctx context.Context, at time.Time, limit int) (int, error)
 	// Replay returns the replay with an id, or webhook.ErrReplayNotFound.
 	Replay(ctx context.Context, replayID id.ID) (webhook.Replay, error)
-	// Unfinished counts the replays of a subscription that are not finished.
+	// Unfinished counts the unfinished replays of a subscription.
 	Unfinished(ctx context.Context, subscriptionID id.ID) (int, error)
 	// CountMatching counts the deliveries that match the replay at present, among the oldest webhook.ReplayReads.
 	CountMatching(ctx context.Context, r webhook.Replay) (int, error)

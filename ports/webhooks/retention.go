@@ -8,7 +8,8 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// EndedDelivery is a delivery that ended without a further attempt.
+// EndedDelivery is a delivery that was ended as failed without a further attempt, since its subscription stayed
+// disabled.
 type EndedDelivery struct {
 	SubscriptionID id.ID
 	Event          webhook.EventName
@@ -23,14 +24,15 @@ type Retention interface {
 	// DropPartitions drops the partitions of events and attempts in which every row is more than the given number of
 	// days old.
 	DropPartitions(ctx context.Context, days int) error
-	// EndParkedDeliveries ends up to limit parked deliveries that were created before the time at as failed, with
-	// the reason webhook.WebhookDisabled, and returns those that ended.
+	// EndParkedDeliveries ends as failed up to limit deliveries of disabled subscriptions that were created before
+	// the time at, with the reason webhook.WebhookDisabled, and returns them.
 	EndParkedDeliveries(ctx context.Context, at time.Time, limit int) (ended []EndedDelivery, err error)
 	// DeleteFinishedDeliveries removes up to limit finished deliveries that were created before the time at and
 	// ended before endedBy, and returns the number.
 	DeleteFinishedDeliveries(ctx context.Context, at, endedBy time.Time, limit int) (int, error)
-	// TidyDeliveries finishes the work of requests that enabled or deleted a subscription with many deliveries: a
-	// call releases parked deliveries, releasePerSecond of them in each second, and cancels deliveries of deleted
-	// subscriptions, a bounded number of each. moved is 0 once no such delivery is left.
+	// TidyDeliveries finishes the work of requests that enabled or deleted a subscription with many deliveries. A
+	// call makes waiting deliveries of enabled subscriptions due, releasePerSecond of them in each second, and
+	// cancels deliveries of deleted subscriptions, a bounded number of each. moved is 0 once no such delivery is
+	// left.
 	TidyDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error)
 }

@@ -9,13 +9,15 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// Errors about events that are set aside. No caller of the API sees them.
+// Errors about events that were set aside, because the database refused to store them for the partner. No
+// caller of the API sees them.
 var (
-	// ErrNotSetAside is the error for an event id under which no event is set aside.
+	// ErrNotSetAside is the error for an event id that is not among the events that were set aside.
 	ErrNotSetAside = errors.New("ports: the event is not set aside")
 )
 
-// SetAsideEvent is an event that the relay could not file (delivery.md, point 10).
+// SetAsideEvent is an event that was set aside, because the database refused to store it for the partner
+// (delivery.md, point 10).
 type SetAsideEvent struct {
 	ID        id.ID
 	PartnerID id.ID
@@ -23,14 +25,16 @@ type SetAsideEvent struct {
 	DepositID id.ID // The deposit that the event is about; zero for rental_operator.linked.
 	CreatedAt time.Time
 	At        time.Time // The time at which the event was set aside.
-	Reason    string    // Why the event was set aside, in the words of the database.
+	Reason    string    // Why the database refused the event, in its own words.
 }
 
-// SetAside reads and ends events that are set aside.
+// SetAside reads the events that were set aside, as the database refused them, and puts them back or deletes
+// them.
 type SetAside interface {
-	// SetAsideEvents returns up to limit events that are set aside, oldest first.
+	// SetAsideEvents returns up to limit events that were set aside, as the database refused them, oldest first.
 	SetAsideEvents(ctx context.Context, limit int) ([]SetAsideEvent, error)
-	// Retry moves an event that was set aside back to the outbox, and returns the event.
+	// Retry moves an event that was set aside back to the outbox, where a dispatcher finds it, and returns the
+	// event.
 	//
 	// Returns ErrNotSetAside.
 	Retry(ctx context.Context, eventID id.ID) (SetAsideEvent, error)

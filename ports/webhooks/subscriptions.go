@@ -10,26 +10,27 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// TargetCheck refuses the host of a subscription's URL that the sender would refuse to dial, when a partner
-// creates or changes the subscription.
+// TargetCheck refuses, when a partner creates or changes a subscription, a host that the sender of webhooks
+// would not connect to.
 type TargetCheck interface {
 	// Check resolves a host and returns invalid_field if one of its addresses is not public. A name that does not
 	// resolve passes, since the name may resolve later and the sender checks every address.
 	Check(ctx context.Context, host string) error
 }
 
-// Subscriptions stores webhook subscriptions. Except for FindSubscription, its methods do not find a deleted
-// subscription.
+// Subscriptions stores webhook subscriptions. Its methods do not find a deleted subscription, except
+// FindSubscription.
 type Subscriptions interface {
 	// Insert stores a new subscription. Returns webhook.ErrLimitReached; concurrent inserts cannot exceed the limit.
 	Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error
 	// ForUpdate locks and returns a subscription of a partner, or webhook.ErrNotFound.
 	ForUpdate(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
 	// Hold returns a subscription of a partner, and keeps it from being changed or deleted before the transaction
-	// ends. Relays and other holders do not wait for it. Returns webhook.ErrNotFound.
+	// ends. It uses a shared lock, so that new events and other callers need not wait. Returns
+	// webhook.ErrNotFound.
 	Hold(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
-	// Update stores URL, Events, Enabled and DisabledReason of a subscription. Enabling also resets the health and
-	// makes parked deliveries due again, releasePerSecond of them in each second.
+	// Update stores URL, Events, Enabled and DisabledReason of a subscription. Enabling also resets the health,
+	// and makes deliveries that waited meanwhile due again, releasePerSecond of them in each second.
 	Update(ctx context.Context, s webhook.Subscription, releasePerSecond int) error
 	// SetSecret replaces the signing secret of a subscription. Every POST that begins after the commit is signed
 	// with the new secret.

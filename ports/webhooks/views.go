@@ -7,14 +7,16 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// EventPlace is where an event is on its way to the subscriptions (delivery.md, point 2).
+// EventPlace says how far an event has come on its way to the subscriptions (delivery.md, point 2).
 type EventPlace string
 
-// The places of an event on its way to the subscriptions.
+// The stations of an event on its way to the subscriptions.
 const (
-	EventOnOutbox EventPlace = "outbox"    // The event is on the outbox; no relay has taken it.
-	EventSetAside EventPlace = "set_aside" // The relay could not file the event.
-	EventFiled    EventPlace = "filed"     // The relay has filed the event, and its deliveries exist.
+	EventOnOutbox EventPlace = "outbox" // The event waits in the outbox; no dispatcher has made deliveries of it.
+	// The event was set aside, because the database refused to store it for the partner.
+	EventSetAside EventPlace = "set_aside"
+	// The event has its number in the feed (the partner's numbered list of events), and its deliveries exist.
+	EventFiled EventPlace = "filed"
 )
 
 // EventView is an event without its data.
@@ -25,16 +27,18 @@ type EventView struct {
 	DepositID id.ID // The deposit that the event is about; zero for rental_operator.linked.
 	CreatedAt time.Time
 	Place     EventPlace
-	Reason    string // Why the event was set aside; "" otherwise.
+	Reason    string // Why the event was set aside; "": it was not.
 }
 
 // SubscriptionView is a subscription with the health of its endpoint.
 type SubscriptionView struct {
 	webhook.Subscription
 	DeletedAt time.Time // The time of the subscription's deletion; zero: it is not deleted.
-	Failures  int       // The number of consecutive failed attempts.
+	Failures  int       // The number of failed attempts in a row.
 	// Since when the endpoint has failed; zero: the last attempt succeeded, or there was none.
 	FailingSince time.Time
-	HeldUntil    time.Time // Until when the open circuit holds deliveries back; zero: the circuit is closed.
-	Slow         bool      // true: the deliveries go through the slow lane; false: through the fast lane.
+	// Until when the open circuit of the endpoint holds deliveries back; zero: the circuit is not open.
+	HeldUntil time.Time
+	// true: the deliveries use the slow lane, the queue of slow and failing endpoints; false: the fast lane.
+	Slow bool
 }

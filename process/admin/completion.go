@@ -91,7 +91,7 @@ func (t *typed) take(word string) {
 		if at >= 0 && !whole && !t.flags[at].IsBool() {
 			t.open = t.flags[at]
 		}
-	// After "help", the words of a command follow, so this word is skipped.
+	// The word "help" is skipped, since the words of a command follow it.
 	case t.node.Parent == nil && word == "help":
 	default:
 		at := slices.IndexFunc(t.node.Children, func(n *kong.Node) bool { return n.Name == word && !n.Hidden })
@@ -118,7 +118,7 @@ func (t *typed) next() (words []string) {
 		words = append(words, values(t.node.Positional[t.arguments])...)
 	}
 	open := slices.DeleteFunc(idFlags(t.node), func(f *kong.Flag) bool { return t.given[f.Name] })
-	// The flags of the ids that arguments have named already, which are not offered.
+	// The flags of ids that arguments have set already, which the completion does not offer again.
 	named := open[:min(t.arguments, len(open))]
 	for _, f := range t.flags {
 		if !f.Hidden && !slices.Contains(named, f) && (!t.given[f.Name] || f.IsSlice()) {

@@ -66,7 +66,7 @@ func describe(check wire.AskedCheck) string {
 		text = check.Name + " " + check.Problem
 	}
 	switch {
-	case !check.Aged: // The process runs a version that reports no ages, or the check has not run yet.
+	case !check.Aged: // Without an age: the process runs a version that reports none, or the check has not run yet.
 		return text
 	case check.Problem == "":
 		return text + " (" + ago(check.Answer) + ")"

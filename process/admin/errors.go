@@ -31,7 +31,7 @@ const (
 // wrongUsage is the error for a command line that the parser or the command refuses.
 type wrongUsage struct {
 	error
-	command string // The command whose help the error message recommends.
+	command string // The admin command whose help the error message recommends.
 }
 
 // misused returns the parser's error together with the command that the line names as far as it was understood.

@@ -18,7 +18,8 @@ type outboxCommands struct {
 
 type outboxList struct{}
 
-// Run prints the events that are set aside because they could not be filed.
+// Run prints the events that the dispatcher set aside because the database refused to store them for the
+// partner.
 func (outboxList) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		events, err := a.Webhooks.ListSetAside(c.ctx)
@@ -37,7 +38,7 @@ type outboxRetry struct {
 	ID string `required:"" id:"" help:"Id of the event: evt_…"`
 }
 
-// Run puts an event that was set aside back on the outbox.
+// Run moves an event that was set aside back to the outbox, the table of events that wait for the dispatcher.
 func (o outboxRetry) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		return c.ended(o.ID)(a.Webhooks.RetrySetAside(c.ctx, o.ID))
@@ -58,8 +59,8 @@ func (o outboxDrop) Run(c *call) error {
 	})
 }
 
-// ended returns a function that prints the event that a command removed from the events set aside, or returns the
-// error.
+// ended returns a function that prints the set-aside event that a command has put back or deleted, or that
+// returns the error.
 func (c *call) ended(eventID string) func(webhookports.SetAsideEvent, error) error {
 	return func(e webhookports.SetAsideEvent, err error) error {
 		if errors.Is(err, webhookports.ErrNotSetAside) {

@@ -27,8 +27,8 @@ func (c *call) progress(what string) *progress {
 	return &progress{c: c, what: what, live: isTerminal(c.stderr) && !c.json, first: -1}
 }
 
-// report prints that done of total units are done; a total of 0 means unknown. note is a remark, such as the name
-// of a part.
+// report prints that done of total units of a long command are done; a total of 0 means unknown. note is a
+// remark, such as the name of a part.
 func (p *progress) report(now time.Time, done, total int64, note string) {
 	if p.first < 0 {
 		p.first, p.began = done, now
@@ -88,8 +88,8 @@ func (p *progress) json(now time.Time, done, total int64, note string) {
 	_ = printJSON(p.c.stderr, fields{{"progress", out}})
 }
 
-// pace returns the rate since the first report, and the time that the rest takes at this rate. known is false if it
-// is too early to compute them.
+// pace returns the rate of a long command since its first report, and the time that the rest takes at this
+// rate. known is false if it is too early to compute them.
 func (p *progress) pace(now time.Time, done, total int64) (perSecond float64, left time.Duration, known bool) {
 	elapsed := now.Sub(p.began).Seconds()
 	if elapsed < 1 || done <= p.first {

@@ -16,7 +16,7 @@ import (
 // distance from now on a terminal. The zero instant is printed as none.
 type instant time.Time
 
-// at returns a time as the value of a field of a command's output.
+// at returns a time in the type in which a command's output prints it.
 func at(t time.Time) instant { return instant(t) }
 
 // MarshalJSON encodes the time in the API's format, or null for the zero time.
@@ -89,7 +89,7 @@ func (c *call) readableTime(t time.Time) string {
 	return c.clock(t) + " (" + distance(t.Sub(c.now)) + ")"
 }
 
-// clock formats a time in local time.
+// clock formats a time in this machine's time zone.
 func (c *call) clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 MST") }
 
 // distance formats how far a time is from now, in the largest unit of which it has at least two.

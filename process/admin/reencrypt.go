@@ -10,8 +10,8 @@ import (
 
 type reencrypt struct{}
 
-// errReencryptInterrupted is the error of an interrupted re-encryption, with how to continue. A page of rows
-// commits as a whole.
+// errReencryptInterrupted is the error of an interrupted re-encryption; it says how to continue. Rows are
+// encrypted in pages, each in one transaction.
 var errReencryptInterrupted = coded{codeInterrupted,
 	errors.New("interrupted; every row is readable, and the command goes on with the rest when it runs again")}
 

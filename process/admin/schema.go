@@ -42,8 +42,8 @@ func (migrateUp) Run(c *call) error {
 	return c.answer(answer)
 }
 
-// errMigrationInterrupted is the error of an interrupted migration, with how to continue. A migration commits as a
-// whole, or is an index that the next run builds again.
+// errMigrationInterrupted is the error of an interrupted migration; it says how to continue. Each migration
+// commits as a whole, or builds an index that the next run builds again.
 var errMigrationInterrupted = coded{codeInterrupted,
 	errors.New("interrupted; the command goes on with the migration that was interrupted when it runs again")}
 
@@ -57,7 +57,7 @@ func (c *call) watchMigration(cfg config.Config) (stop func()) {
 		defer steps.end()
 		defer blocks.end()
 		_ = wire.WatchMigration(ctx, cfg, time.Second, func(p wire.MigrationProgress) {
-			// The error is ignored, since MigrateUp reports a mistake in the configuration itself.
+			// The error is ignored, since the migration itself reports a mistake in the configuration.
 			switch {
 			case p.Applied >= p.Total:
 			case p.Index == "":
@@ -94,7 +94,8 @@ func (migrateStatus) Run(c *call) error {
 
 type restoreFinish struct{}
 
-// Run begins a new restore epoch, so that responses that Redis has cached are no longer used.
+// Run records that a restore of the database from a backup is finished, so that responses that Redis cached
+// before it are no longer used.
 func (restoreFinish) Run(c *call) error {
 	if err := c.confirm("The answers that Redis caches become void."); err != nil {
 		return err
@@ -167,7 +168,7 @@ func (c *call) changeKeyset(change func(config.Config) (string, error)) error {
 	return c.keyset(keyset)
 }
 
-// keyset prints a keyset alone, so that a shell can capture the output.
+// keyset prints a keyset without any other text, so that a shell can capture the output.
 func (c *call) keyset(keyset string) error {
 	if c.json {
 		return c.answer(fields{{"keyset", keyset}})

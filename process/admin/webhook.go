@@ -58,8 +58,8 @@ type webhookProbe struct {
 	All     bool   `help:"… or the subscriptions of all partners."`
 }
 
-// Run makes failing endpoints be tried at once: open circuits send a probe, and due times of retries are moved to
-// now.
+// Run makes failing endpoints be tried at once: each endpoint with an open circuit gets a POST as a probe, and
+// waiting retries become due now.
 func (w webhookProbe) Run(c *call) error {
 	var of webhookports.ProbeOf
 	chosen := 0

@@ -135,8 +135,8 @@ func (c Config) TracesShare() float64 {
 	return 1
 }
 
-// Egress returns the address ranges of EGRESS_ADDRESSES in order, each once. A single address is returned as the
-// range that contains only itself.
+// Egress returns the address ranges from which webhooks are sent (EGRESS_ADDRESSES), in order, each once. A
+// single address is returned as the range that contains only itself.
 func (c Config) Egress() []string {
 	var all []netip.Prefix
 	for _, text := range c.EgressAddresses {
@@ -152,11 +152,11 @@ func (c Config) Egress() []string {
 	return texts
 }
 
-// Needs lists the environment variables that a command requires.
+// Needs lists the environment variables that a command requires, by name.
 type Needs []string
 
-// The environment variables that each kind of command requires. One that is required "outside development" has a
-// default in development.
+// The environment variables that each kind of command requires. A variable that is required "outside
+// development" has a default in development.
 var (
 	Service = Needs{"DATABASE_URL", "REDIS_URL", "SECRETS_KEYSET", "API_BASE_URL", "DASHBOARD_BASE_URL", "SMTP_URL",
 		"PAYMENTS_PROVIDER", "STRIPE_WEBHOOK_SECRET", "TERMS_URL", "PRIVACY_URL", "SUPPORT_EMAIL"}

@@ -19,8 +19,9 @@ var strangers = regexp.MustCompile(`_SERVICE_(HOST|PORT\w*)$|_PORT(_\d+_(TCP|UDP
 // furthest is the largest number of letters by which a misspelt name may differ from a setting's.
 const furthest = 4
 
-// Misspelt returns the environment variables that seem to be misspelt settings, by name. A variable seems so if a
-// setting that is not set has the same first word and differs in at most a fifth of its letters.
+// Misspelt returns the environment variables that seem to be misspelt settings, sorted by name. A variable
+// seems misspelt if a setting that is not set has the same first word and differs in at most a fifth of its
+// letters.
 func Misspelt(environ []string) []Misspelling {
 	known, set := map[string]bool{}, map[string]bool{}
 	for _, s := range settings(Config{}) {
@@ -57,7 +58,7 @@ func Misspelt(environ []string) []Misspelling {
 
 // distance returns how many letters must be added, removed or replaced to turn text a into text b.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1) // The distances from the present beginning of text a to each beginning of text b.
+	row := make([]int, len(b)+1) // The distances from the part of text a read so far to each beginning of text b.
 	for j := range row {
 		row[j] = j
 	}

@@ -145,8 +145,8 @@ func isTracesSampler(text string, _ setting, _ Config) error {
 	return nil
 }
 
-// isShare checks the argument of a trace sampler that takes a share. For other samplers any argument is accepted,
-// since it may be meant for other programs.
+// isShare checks that the argument of a trace sampler is a share from 0 to 1, if the sampler takes a share. For
+// other samplers any argument is accepted, since it may be meant for other programs.
 func isShare(text string, _ setting, c Config) error {
 	if !strings.HasSuffix(c.TracesSampler, "traceidratio") {
 		return nil

@@ -54,7 +54,7 @@ func Load(environ []string, needs Needs) (Config, error) {
 		local := localBaseURL(c.HTTPAddr, "localhost")
 		c.APIBaseURL, c.DashboardBaseURL = cmp.Or(c.APIBaseURL, local), cmp.Or(c.DashboardBaseURL, local)
 		if set["DRAIN_DELAY"] == "" {
-			c.DrainDelay = 0 // Development has no load balancer for which Ctrl-C would have to wait.
+			c.DrainDelay = 0 // Development has no load balancer to wait for, so Ctrl-C stops the process at once.
 		}
 	}
 	for _, s := range settings(c) {

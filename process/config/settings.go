@@ -42,7 +42,7 @@ func (s setting) tag(key string) string { return s.field.Tag.Get(key) }
 // name returns the name of the setting's environment variable.
 func (s setting) name() string { return s.tag("env") }
 
-// texts returns the values of the setting that a form checks: every element of a list, none if the variable is not
+// texts returns the values of the setting to be checked: every element of a list, none if the variable is not
 // set.
 func (s setting) texts() []string {
 	switch v := s.value.Interface().(type) {

@@ -11,11 +11,12 @@ import (
 )
 
 const (
-	// mostWaiting bounds the bytes of log lines that wait until the log's reader takes them.
+	// mostWaiting is the largest number of bytes of log lines that wait for the log's reader; further lines are
+	// dropped.
 	mostWaiting = 1 << 20
 	// slowWrite is how long a write to the log may take before its reader counts as stuck.
 	slowWrite = time.Second
-	// lossTold is how long after the last lost log line Check reports the loss.
+	// lossTold is how long after the last dropped log line the health check reports the loss.
 	lossTold = 10 * time.Second
 )
 
@@ -56,7 +57,7 @@ func (l *Lines) Write(line []byte) (int, error) {
 // Dropped returns how many log lines were dropped since the start.
 func (l *Lines) Dropped() uint64 { return l.dropped.Load() }
 
-// Check returns an error while the log's reader takes no lines, and for lossTold after a line was dropped.
+// Check returns an error while the log's reader takes no lines, and for some seconds after a line was dropped.
 func (l *Lines) Check() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,7 +130,7 @@ func (l *Lines) take() bool {
 	return true
 }
 
-// lost counts dropped log lines. The caller holds l.mu.
+// lost counts dropped log lines. The caller holds the lock.
 func (l *Lines) lost(lines int) {
 	l.dropped.Add(uint64(lines)) //nolint:gosec // a count
 	l.lostAt = time.Now()

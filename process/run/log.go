@@ -28,8 +28,8 @@ func NewLog(w io.Writer, cfg config.Config) Log {
 // lastLines is how long a process waits at its end for the log's reader.
 const lastLines = 2 * time.Second
 
-// Close waits up to lastLines for the log's reader to take the last lines.
-// The error is ignored: if the log is not read, a message in it is not read either.
+// Close waits up to lastLines for the log's reader to take the last lines. The error is ignored, since a log
+// that is not read is no place to report it.
 func (l Log) Close() { _ = l.Lines.Flush(lastLines) }
 
 // Logger returns a logger that writes to w, configured by LOG_LEVEL and LOG_FORMAT. Lines about a request contain

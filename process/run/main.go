@@ -100,7 +100,8 @@ func (c Command) serve(environ []string, stderr io.Writer) int {
 	var delay atomic.Int64
 	ctx, hurry, stop := signals(&delay)
 	defer stop()
-	signal.Ignore(syscall.SIGPIPE) // If the log shipper behind the pipe ends, the service must not end with it.
+	// If the log shipper behind the pipe ends, writes to the pipe fail, but the service must not end.
+	signal.Ignore(syscall.SIGPIPE)
 	log := NewLog(stderr, cfg)
 	defer log.Close()
 	AdoptLogs(log.Logger)

@@ -24,7 +24,8 @@ type Part struct {
 	// Start returns once the part has started. A part that fails later calls fail, which stops the process.
 	Start func(ctx context.Context, fail func(error)) error
 
-	// Stop finishes the part's work in flight and returns. ctx ends with the grace period.
+	// Stop finishes the part's work in flight and returns. The grace period, in which a process must stop, ends
+	// ctx.
 	Stop func(ctx context.Context) error
 }
 
@@ -34,15 +35,15 @@ type Process struct {
 	Log   *slog.Logger
 	Parts []Part // The parts of the process in the order in which they start.
 
-	// Drain is called before the parts of the process stop, and makes /readyz report that the process is not ready.
-	// May be nil.
+	// Drain is called before the parts of the process stop, and makes /readyz report that the process is not
+	// ready; nil: nothing is called.
 	Drain func()
 
 	// DrainDelay is the time from Drain until the parts stop, as a part of the grace period. All parts keep working
 	// meanwhile, so a load balancer learns from /readyz that the process stops before its listener closes.
 	DrainDelay time.Duration
 
-	// Hurry is a channel whose closing ends DrainDelay at once. May be nil.
+	// Hurry is a channel whose closing ends DrainDelay at once; nil: the delay is never cut short.
 	Hurry <-chan struct{}
 
 	// Grace replaces the package's default grace period if it is above 0.
@@ -58,7 +59,7 @@ func (p Process) Run(ctx context.Context) error {
 	fail := func(err error) {
 		select {
 		case failed <- err:
-		default: // A part's failure is dropped if another came first, since one is enough to stop the process.
+		default: // One failed part is enough to stop the process, so a later part's failure is dropped.
 		}
 	}
 	started, err := p.start(ctx, fail)
@@ -147,7 +148,7 @@ func Background(name string, work func(ctx context.Context) error) Part {
 	return Part{
 		Name: name,
 		Start: func(_ context.Context, fail func(error)) error {
-			// The context is not that of the process, so that the part ends in its turn and not at the signal.
+			// The part has a context of its own, so that it ends when its turn comes and not at the signal.
 			var ctx context.Context
 			ctx, cancel = context.WithCancel(context.Background())
 			go func() {

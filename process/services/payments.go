@@ -12,7 +12,8 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// ProviderPorts holds the abilities that only some payment providers have. Each is nil if the provider lacks it.
+// ProviderPorts holds the abilities that only some payment providers have, such as a simulator of payments.
+// Each is nil if the provider lacks it.
 type ProviderPorts struct {
 	Callbacks paymentports.Callbacks
 	Books     paymentports.PaymentBooks

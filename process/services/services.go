@@ -38,7 +38,7 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// Parts holds everything except the stores from which New builds the use cases. DefaultParts returns the parts of a
+// Parts holds everything that the use cases need except the database. DefaultParts returns the parts of a
 // process; tests replace some of them.
 type Parts struct {
 	UnitOfWork ports.UnitOfWork
@@ -55,7 +55,7 @@ type Parts struct {
 	// The function that returns a channel after a wait: time.After, or a test's replacement.
 	After func(time.Duration) <-chan time.Time
 
-	Waiting *events.Waiting // The HTTP requests that wait for new events of a feed.
+	Waiting *events.Waiting // The HTTP requests that wait for new events of a partner.
 
 	Codes accountports.OneTimeCodes
 	// The hasher of passwords; nil in processes without a log-in, since a hasher takes 19 MiB of memory.
@@ -68,9 +68,10 @@ type Parts struct {
 	ProviderPorts
 	// A function that mounts the provider's payment page on a router; nil if the provider serves its own page.
 	PayPage func(fiber.Router)
-	// A function that decorates the payments that other modules call; nil: they are not decorated.
+	// A function that wraps the payments service that other modules call, to observe or change the calls; nil: it
+	// is not wrapped.
 	AroundPayments func(Payments) Payments
-	// The tables of the database that tests replace by others.
+	// The tables of the database. Tests replace some of them.
 	Clients    partnerports.Clients
 	Deliveries webhookports.Deliveries
 	Keys       ports.Idempotency
@@ -78,8 +79,8 @@ type Parts struct {
 
 	DepositMetrics depositports.DepositMetrics // The metrics of deposits; nil in processes that change no deposit.
 	PaymentMetrics paymentports.PaymentMetrics // The metrics of payments; nil: they are not counted.
-	// A function that returns the present restore epoch; the zero epoch in processes that serve no requests with
-	// idempotency keys.
+	// A function that returns the id of the present restore epoch, the time since the last restore from a backup;
+	// the zero id in processes that serve no requests with idempotency keys.
 	Epoch       func() ports.Epoch
 	Idempotency func(idempotent.Result) // A function that counts the results of requests with idempotency keys.
 
@@ -104,7 +105,8 @@ func DefaultParts(cfg config.Config, stores Stores, clock ports.Clock, log *slog
 	return p
 }
 
-// Payments is the interface through which other modules use payments; payments.Service implements it.
+// Payments is the interface through which other modules charge tenants and give money back; payments.Service
+// implements it.
 type Payments interface {
 	deposits.Payments
 	checkout.Payments

@@ -62,7 +62,8 @@ func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin,
 	}
 	all := services.New(cfg, stores, parts)
 	if _, err := platformtables.CheckKeyset(ctx, stores.Pool, stores.Cipher.CheckValues()); errors.Is(err, ErrKeyset) {
-		// Only a wrong keyset matters here; any other error also occurs in the command's own statements.
+		// Only a wrong keyset matters here: any other database error occurs again when the command runs its own
+		// statements.
 		stores.Cipher.Refuse(err)
 	}
 	return &Admin{Partners: all.Partners, Connections: all.Connections, Operators: all.Operators, Clients: all.Clients,
@@ -130,7 +131,7 @@ const DevelopmentKeyset = secrets.DevelopmentKeyset
 // NewKeyset returns a new keyset for SECRETS_KEYSET.
 func NewKeyset() (string, error) { return secrets.NewKeyset() }
 
-// RotateKeyset returns the configured keyset with a new key, which is primary.
+// RotateKeyset returns the configured keyset with a new key as the primary key, which encrypts.
 func RotateKeyset(cfg config.Config) (string, error) {
 	return secrets.Rotate(cfg.SecretsKeyset.Reveal())
 }
@@ -142,17 +143,17 @@ func AddKey(cfg config.Config) (string, error) { return secrets.AddKey(cfg.Secre
 // already.
 func UseKey(cfg config.Config) (string, error) { return secrets.UseKey(cfg.SecretsKeyset.Reveal()) }
 
-// ErrKeyUsed is the error of UseKey for a keyset whose newest key is primary already.
+// ErrKeyUsed is the error for a keyset whose newest key is the primary key already.
 var ErrKeyUsed = secrets.ErrUsed
 
-// Diagnosis is the result of `admin doctor`: the state of the stores and processes. Each error concerns only the
-// field of its name; Backlogged is the error of reading Backlog.
+// Diagnosis is the result of `admin doctor`: the state of the database, Redis and the processes. Each error
+// concerns only the field of the same name; Backlogged is the error of reading Backlog.
 type Diagnosis struct {
 	Postgres, Schema, Restored, Redis, Backlogged error
 	// The reason why the database cannot hold the schema; nil if it can.
 	Unfit  error
 	Writes error // The reason why Postgres takes no write; nil if it does.
-	// The settings that the role of a pooled database lacks, as an error; nil if it lacks none.
+	// The settings that the role of a pooled database lacks, as an error; nil if the role has them all.
 	Role   error
 	Keyset Keyset
 
@@ -176,8 +177,8 @@ type Diagnosis struct {
 	Processes []AskedProcess
 }
 
-// Diagnose checks the stores once, and queries the processes at the URLs for their own checks; without URLs, the
-// process at METRICS_ADDR of this machine, if one runs.
+// Diagnose checks the database and Redis once, and queries the processes at the URLs for their own checks;
+// without URLs, the process at METRICS_ADDR of this machine, if one runs.
 //
 // Returns an error only if the stores cannot be opened; failed checks are in the Diagnosis.
 func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processes []string) (Diagnosis, error) {
@@ -209,7 +210,7 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 		return out, nil
 	}
 	out.Blockers, out.Writes = tryWrites(ctx, s)
-	// The error is ignored, since the other checks report a Postgres that fails.
+	// The error is ignored, since other checks report a Postgres that does not answer.
 	out.Idle, _ = postgres.Idle(ctx, s.ops, idleTransaction)
 	if cfg.DatabasePooled {
 		out.Role = postgres.CheckRole(ctx, s.ops)
@@ -233,13 +234,14 @@ var (
 // ErrSchemaRefused is the error in Diagnosis.Schema if the role lacks the rights to read the schema's version.
 var ErrSchemaRefused = migrations.ErrRefused
 
-// writePatience bounds the doctor's trial write, which only hangs if a server or a standby hangs.
+// writePatience bounds the trial write of `admin doctor`, which takes this long only if a server or a standby
+// hangs.
 const writePatience = 5 * time.Second
 
 // Blocker is a Postgres session that blocks others.
 type Blocker = postgres.Blocker
 
-// ErrNoConnection is the error in Diagnosis.Postgres if all connections of Postgres are taken.
+// ErrNoConnection is the error of a diagnosis if all connections that Postgres allows are taken.
 var ErrNoConnection = postgres.ErrNoConnection
 
 // longTransaction is the age from which a transaction that holds locks is reported. Transactions of requests end
@@ -250,9 +252,8 @@ const longTransaction = 5 * time.Second
 // within seconds.
 const idleTransaction = 2 * time.Minute
 
-// tryWrites tries a write, and returns the sessions that block others meanwhile. Both run together, since
-// pg_blocking_pids names a blocker only while another session waits, and in an idle service the trial may be the
-// only one that does.
+// tryWrites tries a write, and at the same time queries which sessions block others. Postgres names a blocker
+// only while another session waits, and in an idle service only the trial write may wait.
 func tryWrites(ctx context.Context, s *process) (blockers []postgres.Blocker, err error) {
 	ctx, cancel := context.WithTimeout(ctx, writePatience)
 	defer cancel()

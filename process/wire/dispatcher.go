@@ -105,8 +105,8 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log run.Log, on Listen
 	}, nil
 }
 
-// onceReady returns work delayed until the database is reachable and has the schema and the keyset that the process
-// needs.
+// onceReady returns a function that waits until the database is reachable and has the schema and the keyset
+// that the process needs, and then runs work.
 func onceReady(ready *ops.Readiness, work func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if ready.Await(ctx, checkPostgres, checkSchema, checkKeyset) != nil {
@@ -116,20 +116,20 @@ func onceReady(ready *ops.Readiness, work func(context.Context) error) func(cont
 	}
 }
 
-// bell sends wake-up notifications to other processes, unless none of them listens.
+// bell sends wake-up notifications to other processes through Redis, unless none of them listens.
 type bell struct {
 	*redisadapter.Doorbell
 	*redisadapter.Listener
 }
 
-// RingJobs wakes other dispatchers for new jobs in a lane, if there are other dispatchers.
+// RingJobs notifies other dispatchers, if there are any, that a lane (one of the two job queues) has new jobs.
 func (b bell) RingJobs(lane webhookports.Lane) {
 	if b.Accompanied() {
 		b.Doorbell.RingJobs(lane)
 	}
 }
 
-// RingFeeds wakes requests that wait for events of the partners, if any requests wait.
+// RingFeeds wakes the HTTP requests that wait for new events of the partners, if any requests wait.
 func (b bell) RingFeeds(partners []id.ID) {
 	if b.FeedsAwaited() {
 		b.Doorbell.RingFeeds(partners)
@@ -159,8 +159,8 @@ func (s *process) deliver(
 	}
 }
 
-// queueMode records for /readyz whether jobs bypass the queue, and whether this service's own internet connection
-// is broken.
+// queueMode records for /readyz whether jobs bypass the queue in Redis, and whether this service's own internet
+// connection is broken.
 type queueMode struct {
 	webhookports.DispatchMetrics
 	direct, outbound atomic.Bool
@@ -171,7 +171,8 @@ var (
 	errOutbound = errors.New("endpoints of several partners began to fail at once, by dns, connect or tls")
 )
 
-// QueueMode records and counts whether jobs go through the queue or directly to the workers.
+// QueueMode records and counts whether jobs go through the queue in Redis or directly to the workers of this
+// process.
 func (q *queueMode) QueueMode(mode webhookports.QueueMode) {
 	q.direct.Store(mode == webhookports.QueueDirect)
 	q.DispatchMetrics.QueueMode(mode)
@@ -248,8 +249,8 @@ func (s *process) scheduler(registry *metrics.Registry,
 	return schedules.New(s.log, registry.Jobs(schedules.Names(jobs)), s.looksForWork(parts.Clock), jobs...), nil
 }
 
-// looksForWork returns the query that finds out which kinds of work wait. It uses the pool whose queries never scan
-// whole tables.
+// looksForWork returns the query that finds out which of the dispatcher's jobs have work. It uses connections
+// on which Postgres avoids scans of whole tables.
 func (s *process) looksForWork(clock ports.Clock) schedules.Look {
 	work := platformtables.NewWaitingWork(s.ops)
 	return func(ctx context.Context) (ports.Waiting, error) {

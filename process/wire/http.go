@@ -51,10 +51,11 @@ func HTTP(ctx context.Context, cfg config.Config, log run.Log) (run.Process, err
 	return HTTPOn(ctx, cfg, log, Listeners{}, nil)
 }
 
-// Pages mounts further pages, which use the headers of the service's own.
+// Pages mounts further pages on a router, with the same HTTP headers as the service's own pages.
 type Pages func(fiber.Router, *ui.Site)
 
-// HTTPOn is HTTP with open listeners, and with further pages unless extra is nil.
+// HTTPOn builds the process that serves partners, operators and tenants, with listeners that are open already,
+// and with further pages unless extra is nil.
 func HTTPOn(ctx context.Context, cfg config.Config, log run.Log, on Listeners, extra Pages) (run.Process, error) {
 	s, err := open(ctx, cfg, log, "http", apiConns, true)
 	if err != nil {
@@ -63,7 +64,7 @@ func HTTPOn(ctx context.Context, cfg config.Config, log run.Log, on Listeners, e
 	registry := s.registry
 	registry.PostgresPools(s.pools)
 	registry.RedisPools(map[string]redis.UniversalClient{"http": s.redis})
-	// The dispatchers report the same metrics, but all of them may be down.
+	// This process reports the backlog of webhooks too, since all dispatchers, which also report it, may be down.
 	registry.Backlog(dispatchstore.NewBacklog(s.ops))
 	ready := s.readiness()
 	waiting := events.NewWaiting()
@@ -161,7 +162,7 @@ func callbacksOf(p services.Parts, all services.Services) *callbacks.Service {
 	return all.Callbacks
 }
 
-// on returns the function that mounts the pages, or nil if there are none.
+// on returns the function that mounts the further pages of development on a router, or nil if there are none.
 func (p Pages) on(site *ui.Site) func(fiber.Router) {
 	if p == nil {
 		return nil
@@ -228,8 +229,7 @@ func (s *process) httpPart(open net.Listener, app *fiber.App) run.Part {
 func newRegistry(log run.Log) *metrics.Registry {
 	registry, b := metrics.NewRegistry(log.Logger), version.Read()
 	registry.Build(b.Version, b.Revision, b.Date)
-	// The doctor's log has no writer of lines, but the doctor never serves metrics, so this function is not called
-	// there.
+	// The doctor's log has no writer of lines that could count dropped lines, but the doctor serves no metrics.
 	registry.Log(log.Lines.Dropped)
 	return registry
 }

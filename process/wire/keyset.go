@@ -23,7 +23,8 @@ var ErrKeyset = platformtables.ErrKeyset
 // errNotCompared is the cause for which secrets are refused before the keyset was compared with the database.
 var errNotCompared = errors.New("the keyset is not compared with the database yet")
 
-// keysetHolds is how long after a successful comparison the keyset is not compared again.
+// keysetHolds is how long the result of a successful comparison of the keyset with the database is used, before
+// the next comparison.
 const keysetHolds = time.Minute
 
 // keysetFits compares the keyset with the check values in the database. While they differ, the process neither
@@ -51,7 +52,7 @@ func keysetProblem(err error) string {
 // Keyset is the finding of `admin doctor` about the secrets in the database.
 type Keyset struct {
 	Err        error // ErrKeyset if the keyset is wrong, or the error of reading the secrets; nil if neither.
-	Opened     int64 // The number of stored secrets that decrypt.
+	Opened     int64 // The number of stored secrets that the keyset decrypts.
 	Unreadable []Unreadable
 	Took       time.Duration
 }
@@ -63,7 +64,7 @@ type Unreadable struct {
 	Secrets int64
 }
 
-// failed returns the number of secrets that do not decrypt.
+// failed returns the number of stored secrets that the keyset does not decrypt.
 func (k Keyset) failed() (n int64) {
 	for _, u := range k.Unreadable {
 		n += u.Secrets
@@ -77,8 +78,8 @@ type keysetReader struct {
 	pool   *pgxpool.Pool
 	cipher *secrets.Cipher
 	store  *postgres.Store
-	// true: SECRETS_KEYSET is set; false: it is not, and the built-in keyset must not become that of an empty
-	// database.
+	// true: SECRETS_KEYSET is set; false: it is not, and the built-in keyset of development must not be recorded
+	// as that of the database.
 	given  bool
 	writes bool // true: Postgres takes writes; false: it does not, so no check values are stored.
 }
@@ -157,8 +158,8 @@ func (r keysetReader) read(ctx context.Context, some bool) (found Keyset, keys m
 	return found, keys, whole, nil
 }
 
-// keep stores the check values of the keys, or of the primary key if the database has no secrets. instead reports
-// whether they replace the present ones.
+// keep stores the check values of the given keys, or of the primary key if the database has no secrets. If
+// instead is true, they replace the present check values; if false, they are added.
 func (r keysetReader) keep(ctx context.Context, keys map[uint32]bool, instead bool) error {
 	if !r.writes {
 		return nil
@@ -174,7 +175,8 @@ func (r keysetReader) keep(ctx context.Context, keys map[uint32]bool, instead bo
 // keepCheckValues stores the check values of SECRETS_KEYSET in a database that was just migrated.
 func keepCheckValues(ctx context.Context, cfg config.Config, url string) error {
 	if cfg.SecretsKeyset == "" {
-		return nil // Without a keyset nothing is stored, since migrations may run on a machine that does not have it.
+		// Without a keyset no check values are stored: migrations may run on a machine that lacks the keyset.
+		return nil
 	}
 	cipher, err := services.Cipher(cfg, nil)
 	if err != nil {

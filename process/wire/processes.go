@@ -30,8 +30,8 @@ type AskedProcess struct {
 // AskedCheck is the result of one check of a process, as its /readyz reports it.
 type AskedCheck struct {
 	Name, Problem string // The name of the check, and its problem; "": the check passes.
-	// Aged reports whether Answer, the age of the last result, is known; Passed whether Success, the age of the last
-	// success, is known.
+	// Aged reports whether the age of the check's last result (Answer) is known; Passed whether the age of the
+	// last success (Success) is known.
 	Aged, Passed    bool
 	Answer, Success time.Duration
 }
@@ -56,7 +56,7 @@ func askProcesses(ctx context.Context, cfg config.Config, urls []string) []Asked
 }
 
 func ask(ctx context.Context, url string) AskedProcess {
-	// The HTTP client uses no proxy.
+	// Processes are queried directly and not through a proxy.
 	client := &http.Client{Timeout: askPatience, Transport: &http.Transport{DisableKeepAlives: true}}
 	state, err := ops.Ask(ctx, client, url)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Limits of log lines about rows that cannot be read, since a list may read the same row with each request.
+// Limits of log lines about database rows that cannot be read, since every request for a list may read the same
+// row again.
 const (
 	rowToldEvery = time.Minute
 	rowsKept     = 1000

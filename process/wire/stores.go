@@ -72,8 +72,10 @@ type process struct {
 
 	registry *metrics.Registry
 
-	redis      redis.UniversalClient
-	redisKnown bool // true: the Redis client fits the kind of server; false: no server has answered yet (awaitRedis).
+	redis redis.UniversalClient
+	// true: the Redis client fits the kind of server, cluster or single; false: no server has answered yet, so its
+	// kind is not known.
+	redisKnown bool
 	breaker    *redisadapter.Breaker
 	bell       *redisadapter.Doorbell
 }
@@ -107,7 +109,7 @@ func open(ctx context.Context, cfg config.Config, log run.Log, name string, conn
 	}
 	s.pools = map[string]*pgxpool.Pool{name: s.Pool, "ops": s.ops}
 	s.epoch = platformtables.NewEpoch(s.ops, s.log)
-	// With nil pools, the few group commits and reads use the store's own pool of connections.
+	// Without pools of their own (nil), grouped changes and reads use the pool of all other queries.
 	var groups, reads *pgxpool.Pool
 	if grouped {
 		if groups, err = s.newPool(ctx, name+"-groups",
@@ -138,11 +140,13 @@ func open(ctx context.Context, cfg config.Config, log run.Log, name string, conn
 	return s, nil
 }
 
-// loopPing is the idle time after which a loop tests its connection before it queries again. A test before each
-// query would double the load of an idle service. A loop that meets a broken connection repeats the query.
+// loopPing is the idle time after which a background loop tests its database connection before the next query.
+// A test before each query would double the load of an idle service. A loop that meets a broken connection
+// repeats the query.
 const loopPing = 10 * time.Second
 
-// pingAfter returns PoolOptions.PingAfter for a process with many callers, or for a process with loops alone.
+// pingAfter returns the idle time after which a database connection is tested before its use: one for a process
+// with many callers, another for a process with background loops alone.
 func pingAfter(manyCallers bool) time.Duration {
 	if manyCallers {
 		return 0
@@ -170,7 +174,7 @@ func (s *process) awaitRedis(ctx context.Context) error {
 }
 
 // limits adds the parts of the services that need Redis: the rate limiter and the cache of stored responses.
-// failedOpen counts the requests that were allowed because Redis did not answer.
+// failedOpen is called for each request that was allowed because Redis did not answer.
 func (s *process) limits(p *services.Parts, failedOpen func()) {
 	limiter := redisadapter.NewLimiter(s.redis, s.breaker, failedOpen)
 	p.Limiter, p.Cache = limiter, redisadapter.NewIdempotencyCache(limiter, s.Cipher, s.log)
@@ -193,8 +197,8 @@ func closing(fn func()) func() error {
 	return func() error { fn(); return nil }
 }
 
-// readiness returns the checks of /readyz, of the stores and those in more, and registers their metrics. Until the
-// keyset was compared with the database, no secret is written or read.
+// readiness returns the checks of /readyz, of the database and Redis and those in more, and registers their
+// metrics. Until the keyset was compared with the database, no secret is written or read.
 func (s *process) readiness(more ...ops.Check) *ops.Readiness {
 	s.Cipher.Refuse(fault.ErrUnavailable.Because(errNotCompared))
 	checks := []ops.Check{

@@ -22,8 +22,8 @@ import (
 // traced reports whether traces are recorded: true if OTEL_EXPORTER_OTLP_ENDPOINT is set, false if not.
 func traced(cfg config.Config) bool { return cfg.TracesEndpoint != "" }
 
-// traceDeliveries returns the dependencies of the dispatcher with a relay, a queue and a sender that record spans
-// (ADR 0028). The spans contain ids, names and results, and never a URL, a body or an address.
+// traceDeliveries returns the dispatcher's dependencies with an outbox reader, a queue and a sender that record
+// trace spans (ADR 0028). The spans contain ids, names and results, and never a URL, a body or an address.
 func traceDeliveries(d dispatch.Deps) dispatch.Deps {
 	tracer := otel.Tracer("partnerdeposits/dispatch")
 	d.Relay = tracedRelay{d.Relay, tracer}
@@ -32,7 +32,8 @@ func traceDeliveries(d dispatch.Deps) dispatch.Deps {
 	return d
 }
 
-// below returns a context whose parent span is the one that traceParent names; ctx itself if traceParent is "".
+// below returns a context whose parent span is the one that a W3C traceparent names; ctx itself if traceParent
+// is "".
 func below(ctx context.Context, traceParent string) context.Context {
 	if traceParent == "" {
 		return ctx
@@ -47,8 +48,8 @@ func parentOf(ctx context.Context) string {
 	return carrier["traceparent"]
 }
 
-// tracedRelay records a span for each event of a batch, in the trace of the change that caused the event. Spans of
-// the event's deliveries are its children.
+// tracedRelay records a span for each event of which the relay makes deliveries, in the trace of the change
+// that caused the event. Spans of the event's deliveries are its children.
 type tracedRelay struct {
 	webhookports.RelayStore
 	tracer trace.Tracer
@@ -56,7 +57,7 @@ type tracedRelay struct {
 
 var errPlannedAgain = errors.New("the batch was planned again")
 
-// Relay relays a batch of events and records the spans of those that belong to a trace.
+// Relay turns a batch of events into deliveries, and records the spans of those events that belong to a trace.
 func (r tracedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
 	plan webhookports.Plan, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	begin := time.Now()
@@ -105,8 +106,8 @@ func endAll(spans []trace.Span, err error) {
 	}
 }
 
-// tracedQueue records a span for each job. A job carries deliveries of several traces, so its span is in a trace of
-// its own, which is linked to each of them.
+// tracedQueue records a span for each job that a worker takes from the queue. A job carries deliveries of
+// several traces, so its span is in a trace of its own, which is linked to each of them.
 type tracedQueue struct {
 	webhookports.JobQueue
 	tracer trace.Tracer

@@ -80,7 +80,8 @@ func serviceName(process string) string {
 // loops of an idle process would otherwise send the collector thousands of traces an hour that show nothing.
 type withoutPolls struct{ trace.Sampler }
 
-// ShouldSample drops client spans without a parent, and passes every other span to the sampler below.
+// ShouldSample drops spans of Postgres and Redis commands that have no parent, and passes every other span to
+// the configured sampler.
 func (s withoutPolls) ShouldSample(p trace.SamplingParameters) trace.SamplingResult {
 	if p.Kind == oteltrace.SpanKindClient && !oteltrace.SpanContextFromContext(p.ParentContext).IsValid() {
 		return trace.SamplingResult{Decision: trace.Drop}

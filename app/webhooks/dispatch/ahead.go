@@ -9,24 +9,25 @@ import (
 )
 
 const (
-	// aheadMost is how many claims of a relay may go to the queue before their commit. Relays with more claims come
-	// at a high rate of events, at which a saved round trip is no gain and the workers would only wait.
+	// aheadMost is how many claims (rights to attempt a delivery) may go to the queue before their commit. With
+	// more claims, at a high rate of events, a saved round trip is no gain and the workers would only wait.
 	aheadMost = 8
-	// aheadPatience is less than the time for which a worker searches for a delivery that is not committed. After a
-	// longer commit the claims go to the queue again, since their worker may have given them up.
+	// aheadPatience is the time for which a worker searches for a delivery that is not committed. After a longer
+	// commit the delivery's claim goes to the queue again, since the worker may have given it up.
 	aheadPatience = awaitMost
-	// aheadPause is the time after a failed relay in which no claim goes to the queue before its commit. The worker
-	// of a job of the failed relay may still search for the delivery, and would take the next job for its own.
+	// aheadPause is the time after a failed transaction of the outbox in which no job goes to the queue before its
+	// commit. The worker of a job of the failed transaction may still search for the delivery, and would take the
+	// next job for its own.
 	aheadPause = 2 * time.Second
 )
 
-// handover brings the claims of a relay to workers. If there are only a few, which this process keeps, they go to
-// the queue while they are committed: the two round trips take place at the same time, and the worker waits for
-// the commit (docs/decisions/0004-path-of-an-event.md).
+// handover brings claims (rights to attempt new deliveries) to workers. If there are only a few, which this
+// process keeps, they go to the queue while they are committed: the two round trips take place at the same
+// time, and the worker waits for the commit (docs/decisions/0004-path-of-an-event.md).
 type handover struct {
 	t     *transport
-	plans int                // How often the relay has planned its deliveries.
-	jobs  []webhookports.Job // The jobs that go to the queue before their claims are committed.
+	plans int                // How often the transaction that makes the deliveries has been tried.
+	jobs  []webhookports.Job // The jobs that go to the queue before the transaction with their deliveries commits.
 	began time.Time
 	done  chan struct{} // A channel that is closed when the queue has the jobs; nil: there are none.
 
@@ -34,18 +35,20 @@ type handover struct {
 	err  error
 }
 
-// ahead sends claims that are about to be committed to the queue, if there are few and this process has room for
-// them.
+// ahead sends claims (rights to attempt a delivery) to the queue before their commit, if there are few and this
+// process has workers free for them.
 func (h *handover) ahead(ctx context.Context, claims []webhookports.Claim) {
 	d := h.t.d
 	h.began = d.Clock.Now()
 	if len(claims) > aheadMost || h.t.away.Load() || h.began.Before(d.aheadFrom) || !d.BellWorks() {
-		return // no claim is sent ahead while the doorbell fails: other processes poll the queue all the time
+		// Without wake-up notifications other processes poll the queue all the time, and would get the job before its
+		// commit.
+		return
 	}
 	jobs := h.t.jobs(claims, false)
 	for i := range jobs {
 		if jobs[i].Ahead = true; !jobs[i].Kept {
-			return // no claim is sent ahead: another process would search for the deliveries before their commit
+			return // Another process would get the job, and search for its deliveries before their commit.
 		}
 	}
 	h.jobs, h.done = jobs, make(chan struct{})
@@ -55,7 +58,8 @@ func (h *handover) ahead(ctx context.Context, claims []webhookports.Claim) {
 	}()
 }
 
-// finish sends the committed claims that ahead has not sent to workers.
+// finish sends those committed claims (rights to attempt a delivery) to workers that were not sent before their
+// commit.
 func (h *handover) finish(ctx context.Context, committed []webhookports.Claim) {
 	if h.done == nil {
 		h.t.send(ctx, committed, false)

@@ -15,13 +15,15 @@ import (
 // in a second, so that they cannot fill the disk. svc_webhook_attempts_total counts every attempt.
 const loggedPerSecond = 50
 
-// attemptLog writes a log line for each attempt: failures at level info, successes at level debug.
+// attemptLog writes a log line for each attempt to send a delivery: failures at level info, successes at level
+// debug.
 type attemptLog struct {
 	log                 *slog.Logger
 	failures, successes perSecond
 }
 
-// made logs an attempt with its consequence. If lines were left out before it, the line contains their number.
+// made logs an attempt to send a delivery, with its consequence. If lines were left out before it, the line
+// contains their number.
 func (l *attemptLog) made(ctx context.Context, o webhookports.Outcome, now time.Time) {
 	level, lines := slog.LevelInfo, &l.failures
 	if o.Attempt.OK() {
@@ -41,9 +43,10 @@ func (l *attemptLog) made(ctx context.Context, o webhookports.Outcome, now time.
 		slog.String("subscription", id.Subscription.Of(o.Delivery.SubscriptionID)),
 		slog.Int("attempt", o.Attempt.Number),
 		slog.String("result", string(o.Attempt.Result)),
-		slog.Int("status", o.Attempt.ResponseStatus), // the status of the response; 0: there was no response
+		// The HTTP status of the endpoint's response; 0: there was no response.
+		slog.Int("status", o.Attempt.ResponseStatus),
 		slog.Int64("milliseconds", o.Attempt.Duration.Milliseconds()),
-		// The wait until the next attempt; 0s: there is none.
+		// The wait until the next attempt to send the delivery; 0s: there is none.
 		slog.String("wait", o.Verdict.Wait.Round(time.Millisecond).String()),
 	}
 	if o.Delivery.RequestID != "" {
@@ -58,7 +61,7 @@ func (l *attemptLog) made(ctx context.Context, o webhookports.Outcome, now time.
 	l.log.LogAttrs(ctx, level, "delivery attempted", attrs...)
 }
 
-// perSecond allows loggedPerSecond log lines in each second.
+// perSecond counts log lines, and allows loggedPerSecond of them in each second.
 type perSecond struct {
 	mu            sync.Mutex
 	second        int64

@@ -9,24 +9,29 @@ import (
 
 // Config holds the bounds and intervals of the dispatcher.
 type Config struct {
-	// The values of the settings WEBHOOK_…, which are required, because process/config has their defaults.
+	// The settings whose names begin with WEBHOOK_. All are required here, because process/config has their
+	// defaults.
 	Schedule webhook.Schedule
-	Timeout  time.Duration // The longest time of a whole attempt.
+	Timeout  time.Duration // The longest time of a whole attempt to send a delivery.
 	// The largest number of POSTs in flight in this process, over all subscriptions and lanes.
 	Concurrency         int
 	EndpointConcurrency int // The largest number of POSTs in flight in this process to a subscription.
 
 	// Each of the following settings of the dispatcher takes its default when it is zero.
-	RelayEvery time.Duration // How often the outbox is polled while no doorbell works.
-	// How often due deliveries are searched while no doorbell works, or while there are some.
+	RelayEvery time.Duration // How often the outbox is polled for events while no wake-up notifications arrive.
+	// How often due deliveries are searched while no wake-up notifications arrive, or while some are due.
 	ScanEvery time.Duration
-	Batch     int           // The largest number of events that are relayed in a transaction.
-	JobSize   int           // The largest number of claims in a job.
-	Window    int           // The largest number of claims of all subscriptions, over all dispatchers.
-	Lease     time.Duration // The length of a claim's lease, which covers the attempt and the wait before it.
+	Batch     int // The largest number of events of which deliveries are made in one transaction.
+	JobSize   int // The largest number of deliveries that a job brings to a worker.
+	// The largest number of deliveries, over all subscriptions and dispatchers, that may be reserved for an
+	// attempt at a time.
+	Window int
+	// The time for which a delivery is reserved for a dispatcher, which covers the attempt and the wait before it.
+	Lease time.Duration
 }
 
-// leaseSpare is the part of a lease for the way to the POST and the record after it.
+// leaseSpare is the part of a lease (the time for which a delivery is reserved for a dispatcher) for the way to
+// the POST and the record after it.
 const leaseSpare = 20 * time.Second
 
 func (c Config) withDefaults() Config {
@@ -49,15 +54,17 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// slowSlots returns how many of the process's slots the slow lane may use.
+// slowSlots returns how many of the POSTs that this process may have in flight may be of the slow lane, the
+// queue of slow and failing endpoints.
 func (c Config) slowSlots() int { return max(c.Concurrency/2, 1) }
 
-// partnerSlots returns how many of the process's slots a partner may use while another partner waits for a slot.
+// partnerSlots returns how many POSTs of a partner may be in flight in this process while another partner
+// waits.
 func (c Config) partnerSlots() int { return max(c.Concurrency/4, c.EndpointConcurrency) }
 
-// more returns how many further slots, or claims of the window, a partner may take: all is their number, left how
-// many are free, and held how many the partner has. The last quarter is reserved for partners that hold less than
-// a quarter of what is left, so that each finds some.
+// more returns how many further POSTs, or reserved deliveries, a partner may have: all is their total number,
+// left how many are free, and held how many the partner has. The last quarter is reserved for partners that
+// hold less than a quarter of what is left, so that each finds some.
 func more(all, left, held int) int {
 	if reserve := all / 4; left > reserve {
 		return left - reserve
@@ -65,8 +72,8 @@ func more(all, left, held int) int {
 	return min(max(left/4, 1)-held, left)
 }
 
-// jobs returns how many jobs of each lane the process works on at a time. A job has at least one claim, so these
-// jobs can fill all slots.
+// jobs returns how many jobs of each lane (the fast and the slow queue) the process works on at a time. A job
+// has at least one delivery, so these jobs can keep all allowed POSTs in flight.
 func (c Config) jobs() map[webhookports.Lane]int {
 	return map[webhookports.Lane]int{webhookports.FastLane: c.Concurrency, webhookports.SlowLane: c.slowSlots()}
 }

@@ -8,7 +8,8 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// crowded reports whether the claims of the dispatcher, or of any subscription, approach their limit.
+// crowded reports whether the deliveries that are reserved for attempts, in all or of one subscription,
+// approach their limit.
 func (r *registry) crowded() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -20,29 +21,29 @@ func (r *registry) crowded() bool {
 	return false
 }
 
-// used reports whether the registry has an entry of any subscription.
+// used reports whether the registry has an entry of any subscription; false if it is empty.
 func (r *registry) used() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.entries) > 0
 }
 
-// mark returns the number of claims and finishes that the registry has counted so far, for the parameter mark of
-// correct.
+// mark returns the number of times that the registry has counted the start or the end of a claim (a right to
+// attempt a delivery). A correction by the database's counts takes it as its parameter mark.
 func (r *registry) mark() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.moves
 }
 
-// forgetAfter is how long an entry of the registry is kept without claims: longer than a claim takes to its
-// commit (a statement ends after 8 s) and to its worker. If the entry were deleted earlier, its health would be
-// lost, and an endpoint that hangs would be in the fast lane.
+// forgetAfter is how long an entry of a subscription is kept without claims: longer than a claim (the right to
+// attempt a delivery) takes to its commit (a statement ends after 8 s) and to its worker. If the entry were
+// deleted earlier, its health would be lost, and an endpoint that hangs would be in the fast lane.
 const forgetAfter = 10 * time.Second
 
-// correct replaces the registry's counts of claims by the counts that the database made after mark. Subscriptions
-// with claims or finishes since then keep their counts until the next correction. Entries of subscriptions
-// without claims are deleted after forgetAfter.
+// correct replaces the registry's counts of claims (rights to attempt a delivery) by the counts that the
+// database made after mark. Subscriptions whose counts changed since then keep them until the next correction.
+// Entries of subscriptions without claims are deleted after forgetAfter.
 func (r *registry) correct(counts map[id.ID]int, mark uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,8 +65,8 @@ func (r *registry) correct(counts map[id.ID]int, mark uint64) {
 	maps.DeleteFunc(r.held, func(_ id.ID, h *holding) bool { return *h == holding{} })
 }
 
-// countLoop corrects the registry's counts of claims by the database's counts, because other dispatchers claim as
-// well. The counts matter to a window that fills up, and not to a process without claims.
+// countLoop corrects the counts of claims (rights to attempt a delivery) by the database's counts, because
+// other dispatchers claim deliveries too. The counts matter only when they approach their limit.
 func (d *Dispatcher) countLoop(ctx context.Context) {
 	for crowded := false; d.awaitCount(ctx, crowded); {
 		d.watchOutbound(ctx)
@@ -84,8 +85,8 @@ func (d *Dispatcher) countLoop(ctx context.Context) {
 	}
 }
 
-// awaitCount waits for the next count of claims, which follows soon while a window fills up. The result is true
-// when the count is due, and false when ctx ended.
+// awaitCount waits until the claims (rights to attempt a delivery) are to be counted again, which is soon while
+// they approach their limit (crowded). The result is true when the count is due, and false when ctx ended.
 func (d *Dispatcher) awaitCount(ctx context.Context, crowded bool) bool {
 	const busy, calm = 100 * time.Millisecond, time.Second
 	if crowded {

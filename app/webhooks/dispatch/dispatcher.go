@@ -30,21 +30,21 @@ type Deps struct {
 	Log       *slog.Logger
 
 	// RingFeeds wakes the requests of partners that wait for events. It is called after events of the partners got
-	// their numbers, or a test delivery of theirs ended; nil: not called.
+	// their numbers, or a test delivery of theirs ended; nil: no request is woken.
 	RingFeeds func(partners []id.ID)
 	// A function that is called after each check of the outbound network of this service; nil: not called.
 	OutboundBroken func(broken bool)
 	// KeysetProven reports whether the database proves that the keyset is its own. true: a secret that does not
-	// decrypt is lost. false: this process may lack a key, and the delivery is left to other dispatchers. nil:
-	// always false.
+	// decrypt is lost. false: this process may lack a key, and other dispatchers get the delivery. nil: always
+	// false.
 	KeysetProven func() bool
 
-	Bell    <-chan struct{} // A channel that receives after commits that wrote to the outbox.
+	Bell    <-chan struct{} // A channel that receives after commits that stored events in the outbox.
 	DueBell <-chan struct{} // A channel that receives after deliveries became due.
-	// true: the doorbell works; false: its wake-up notifications may be lost, and polling replaces them; nil: always
-	// false.
+	// true: wake-up notifications arrive; false: they may be lost, and polling replaces them; nil: always false.
 	BellWorks func() bool
-	// true: this dispatcher relays; false: another dispatcher that the doorbell reaches relays; nil: always true.
+	// true: this dispatcher makes deliveries of the events in the outbox; false: another dispatcher that wake-up
+	// notifications reach does; nil: always true.
 	Leads func() bool
 }
 
@@ -59,24 +59,29 @@ type Dispatcher struct {
 	attempts  attemptLog
 	successes successes
 	outbound  outbound
-	posts     sync.WaitGroup // The claims that are in flight in this process.
-	stopping  atomic.Bool    // true: the process stops, and claims without a slot are released; false: it runs.
-	// A channel that receives when the window of a subscription may have room for claims again.
-	freed     chan struct{}
-	due       chan struct{} // A channel that receives when this process made deliveries due.
-	nextRelay time.Time     // The earliest time of the next relay; only the goroutine of the relay uses it.
-	// The time before which no claim goes to the queue ahead of its commit; only the goroutine of the relay uses it.
+	// The deliveries that this process is about to send, until each attempt is recorded or given up.
+	posts sync.WaitGroup
+	// true: the process stops, and deliveries whose POST has not begun are given up; false: it runs.
+	stopping atomic.Bool
+	// A channel that receives when further deliveries of a subscription may be claimed, that is, reserved for an
+	// attempt.
+	freed chan struct{}
+	due   chan struct{} // A channel that receives when this process made deliveries due.
+	// The earliest time at which the outbox is read next; only the goroutine that reads the outbox uses it.
+	nextRelay time.Time
+	// The time before which no job goes to the queue ahead of its commit; only the goroutine that reads the outbox
+	// uses it.
 	aheadFrom time.Time
 	database  *outage.Log
 }
 
-// Batches of reads and of writes share a round trip to the database. The linger of records bounds how long a
-// finished POST is not yet recorded (delivery.md, point 6).
+// Limits of the batches in which deliveries are read and outcomes are written, to share a round trip to the
+// database. A finished POST is recorded at most the linger of records later (delivery.md, point 6).
 const (
 	loadLimit    = 200
 	recordLimit  = 500
 	recordLinger = 5 * time.Millisecond
-	// The time without records after which the next record does not wait for others.
+	// The time without a written outcome after which the next outcome does not wait for others.
 	recordQuiet  = 20 * time.Millisecond
 	storeWorkers = 2
 )
@@ -103,8 +108,8 @@ func New(deps Deps, config Config) *Dispatcher {
 	if d.Leads == nil {
 		d.Leads = func() bool { return true }
 	}
-	// The claims of a job load their deliveries from goroutines that become ready one after the other, so a batch of
-	// loads yields to them.
+	// The deliveries of a job are read by goroutines that become ready one after the other, so a batch of reads
+	// lets them run first.
 	d.loads.Workers, d.loads.Limit, d.loads.Yield = storeWorkers, loadLimit, true
 	d.records.Workers, d.records.Limit, d.records.Linger = storeWorkers, recordLimit, recordLinger
 	d.records.Quiet = recordQuiet
@@ -113,8 +118,8 @@ func New(deps Deps, config Config) *Dispatcher {
 	return d
 }
 
-// complain logs an error of a loop that goes on. Errors of a shutdown are not logged. All loops meet an outage of
-// the database, which is logged once for all of them.
+// complain logs an error of a background loop that goes on. Errors of a shutdown are not logged. All loops meet
+// an outage of the database, which is logged once for all of them.
 func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
 	switch {
 	case ctx.Err() != nil:
@@ -125,19 +130,20 @@ func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
 	}
 }
 
-// transport hands claims to workers: through the queue, or directly to this process while the queue is
-// unreachable.
+// transport hands claims (rights to attempt a delivery) to workers: through the queue in Redis, or directly to
+// this process while Redis is unreachable.
 type transport struct {
-	d     *Dispatcher
-	away  atomic.Bool
-	proof proof // The probes by which watch decides that the queue is used again.
+	d    *Dispatcher
+	away atomic.Bool
+	// The successful tests of the queue, by which it is decided that the queue is used again after a failure.
+	proof proof
 	queue *outage.Log
 }
 
-// outbound is the last result of this process's check of the service's outbound network. Each dispatcher decides
-// by the same rows.
+// outbound is the last result of this process's check of the service's own internet connection. All dispatchers
+// decide by the same rows.
 type outbound struct {
 	broken atomic.Bool
-	since  time.Time // The beginning of the break of the outbound network; zero: there is none.
+	since  time.Time // Since when the service's own internet connection is broken; zero: it is not.
 	asked  time.Time
 }

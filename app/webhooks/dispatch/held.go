@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// held is the last time in which an endpoint held its own deliveries back: its health was not clean, or all of
-// its slots were in use. That time is not a delay of the service.
+// held is the last period in which an endpoint held its own deliveries back: it was failing, or had as many
+// POSTs in flight as it may have. That period is not a delay of the service.
 type held struct {
 	now bool
 	// The beginning and the end of the last time in which the endpoint held deliveries back; the end is set when it
@@ -13,11 +13,11 @@ type held struct {
 	from, till time.Time
 }
 
-// heldGap is the longest pause within a span of time in which an endpoint holds deliveries back: between two
-// claims of a backlog, slots are free for a moment.
+// heldGap is the longest pause within a period in which an endpoint holds deliveries back: while a backlog is
+// sent, it may accept more for a moment.
 const heldGap = 5 * time.Second
 
-// note records whether the endpoint holds its deliveries back now.
+// note records whether the endpoint holds its deliveries back at this moment.
 func (h *held) note(holds bool, clock func() time.Time) {
 	if holds == h.now {
 		return

@@ -3,31 +3,35 @@ package dispatch
 import "time"
 
 const (
-	// followPoll is the time after a wake-up notification at which a follower queries the outbox.
+	// followPoll is the time after a wake-up notification at which a dispatcher that is not the leader checks
+	// whether the leader has handled the events in the outbox.
 	followPoll = 250 * time.Millisecond
-	// followPatience is how long a follower waits for the leader to relay an event.
+	// followPatience is how long another dispatcher waits for the leader to make deliveries of an event, before it
+	// does so itself.
 	followPatience = 200 * time.Millisecond
-	// helpSpan is how long a follower relays at each wake-up notification after the leader has left an event
-	// unrelayed: until the leader is known to be gone, or has caught up.
+	// helpSpan is how long a dispatcher helps the leader after the leader has left an event in the outbox too
+	// long: until the leader is known to be gone, or has caught up.
 	helpSpan = 3 * time.Second
 )
 
-// lead decides whether this dispatcher relays or follows another one. A single relay takes large batches; several
-// would share the same events in small ones. Only that depends on which dispatcher leads: relays of several
-// dispatchers exclude each other by locks. Its methods belong to the goroutine of the relay's loop.
+// lead decides whether this dispatcher makes deliveries of the events in the outbox, or leaves that to the
+// leader. A single dispatcher takes large batches; several would share the same events in small ones. Only that
+// depends on which one leads: locks keep dispatchers from taking the same event. The methods belong to a single
+// goroutine.
 type lead struct {
 	leads   func() bool
-	watches bool      // true: a follower queries the outbox soon; false: it does not.
-	helped  time.Time // When the leader last left an event unrelayed; zero: never.
+	watches bool      // true: this dispatcher, which is not the leader, checks the outbox soon; false: it does not.
+	helped  time.Time // When the leader last left an event in the outbox too long; zero: never.
 }
 
-// follows reports whether another dispatcher relays, so that this one only watches.
+// follows reports whether another dispatcher, the leader, makes deliveries of the events in the outbox, so that
+// this one only checks them: true: another does; false: this one does.
 func (l *lead) follows(now time.Time) bool {
 	return now.Sub(l.helped) >= helpSpan && !l.leads()
 }
 
-// leaves reports whether a dispatcher leaves an event that has waited so long to the leader. If not, a follower
-// relays from now on.
+// leaves reports whether this dispatcher leaves to the leader an event that has waited so long in the outbox:
+// true: it does; false: it makes the deliveries itself from now on.
 func (l *lead) leaves(waited time.Duration, now time.Time) bool {
 	switch {
 	case !l.follows(now):
@@ -39,7 +43,8 @@ func (l *lead) leaves(waited time.Duration, now time.Time) bool {
 	return false
 }
 
-// wait returns the time until the next poll of the outbox, which is short for a follower that watches the leader.
+// wait returns the time until the next poll of the outbox, which is short while this dispatcher checks whether
+// the leader handles an event.
 func (l *lead) wait(poll time.Duration) time.Duration {
 	if l.watches {
 		return min(poll, followPoll)

@@ -8,13 +8,12 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// outboundEvery is the time between two queries for all endpoints, while some endpoint of this process is in bad
-// health.
+// outboundEvery is the time between two reads of the health of all endpoints, while some endpoint of this
+// process is in bad health.
 const outboundEvery = 5 * time.Second
 
-// watchOutbound checks whether the outbound network of this service is broken (webhook.OutboundBroken). After a
-// break, the endpoints that failed in it are probed, and their retries are due at once, since a retry may be
-// hours away.
+// watchOutbound checks whether this service's own internet connection is broken (webhook.OutboundBroken). After
+// it is repaired, the endpoints that failed meanwhile are tried at once, since a retry may be hours away.
 func (d *Dispatcher) watchOutbound(ctx context.Context) {
 	o, now := &d.outbound, d.Clock.Now()
 	if now.Sub(o.asked) < outboundEvery || o.since.IsZero() && !d.registry.unwell() {
@@ -45,7 +44,8 @@ func (d *Dispatcher) watchOutbound(ctx context.Context) {
 	d.OutboundBroken(!since.IsZero())
 }
 
-// excuse marks the failed attempts that the broken outbound network of this service caused.
+// excuse marks the failed attempts that the service's own broken internet connection caused, and not the
+// endpoint.
 func (o *outbound) excuse(outcomes []webhookports.Outcome) {
 	if !o.broken.Load() {
 		return
@@ -55,7 +55,7 @@ func (o *outbound) excuse(outcomes []webhookports.Outcome) {
 	}
 }
 
-// unwell reports whether any endpoint of the registry is in bad health.
+// unwell reports whether any endpoint that this process has deliveries for is in bad health.
 func (r *registry) unwell() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

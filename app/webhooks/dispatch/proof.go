@@ -4,25 +4,26 @@ import (
 	"time"
 )
 
-// proof decides when a queue that was unreachable is used again. If the queue fails again, its jobs are delayed
-// by settleSpan, so a queue that was used for a short time only must pass more probes.
+// proof decides when the queue in Redis is used again after it was unreachable. If the queue fails again, its
+// jobs are delayed by settleSpan, so a queue that has failed soon after its return must pass more tests.
 type proof struct {
-	// How many successful probes of the queue in a row are needed to use it again, and how many there were.
+	// How many successful tests of the queue in a row are needed to use it again, and how many there were.
 	needed, passed int
-	returned       time.Time // The time at which the queue was used again.
+	returned       time.Time // When the queue was last used again after a failure.
 }
 
 const (
-	leastProof = 3   // The least number of successful probes: with probeEvery, they take less than a second.
-	maxProof   = 120 // The largest number of successful probes: they take half a minute.
+	// The least number of successful tests of the queue: with probeEvery, they take less than a second.
+	leastProof = 3
+	maxProof   = 120 // The largest number of successful tests of the queue: they take half a minute.
 	// relapseSpan is how long a queue must have worked since its return to count as reliable.
 	relapseSpan = 30 * time.Second
 )
 
-// enough records the result of a probe of the queue, and reports whether there were enough successful ones to use
-// it again.
+// enough records the result of a test of the queue, and reports whether there were enough successful ones to
+// use it again.
 func (p *proof) enough(err error, now time.Time) bool {
-	if p.passed >= p.needed { // this is the first probe since the queue was used
+	if p.passed >= p.needed { // The queue was in use until now, so this is the first test since it failed.
 		needed := leastProof
 		if now.Sub(p.returned) < relapseSpan {
 			needed = min(2*p.needed, maxProof)

@@ -13,8 +13,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// record writes a batch of outcomes in a transaction. While the database is unreachable, record tries again: the
-// POSTs were made, and if an outcome is lost its POST is repeated. A batch that the database refuses is split
+// record writes a batch of outcomes of attempts in a transaction. While the database is unreachable, record
+// tries again, since a lost outcome means that its POST is repeated. A batch that the database refuses is split
 // until the refused outcome is alone.
 func (d *Dispatcher) record(ctx context.Context, outcomes []webhookports.Outcome) {
 	d.successes.tell(outcomes, d.Clock.Now())
@@ -56,8 +56,8 @@ func testers(outcomes []webhookports.Outcome) (partners []id.ID) {
 	return partners
 }
 
-// affected returns the subscriptions whose health the outcomes may change. A quick success does not change a
-// clean health.
+// affected returns the subscriptions whose health the outcomes of attempts may change. A quick success does not
+// change the health of an endpoint without failures.
 func affected(outcomes []webhookports.Outcome) []id.ID {
 	var subs []id.ID
 	seen := map[id.ID]bool{}
@@ -73,7 +73,8 @@ func affected(outcomes []webhookports.Outcome) []id.ID {
 	return subs
 }
 
-// awaitRetries wakes the scan for retries that are due before the next regular scan would find them.
+// awaitRetries makes the search for due deliveries begin earlier, for retries that are due before its next
+// regular run.
 func (d *Dispatcher) awaitRetries(outcomes []webhookports.Outcome) {
 	for _, o := range outcomes {
 		if wakesScan(o.Verdict) {
@@ -98,9 +99,9 @@ func (d *Dispatcher) countFinished(outcomes []webhookports.Outcome, settled []bo
 	}
 }
 
-// ownLatency returns the time from due to the 2xx of a first attempt at a healthy endpoint, without the time in
-// which the endpoint held its deliveries back. counts is false for any other attempt: a retry does not count,
-// since the endpoint failed before.
+// ownLatency returns the time from when a delivery was due to the 2xx response, for a first attempt at a
+// healthy endpoint, without the time in which the endpoint held its deliveries back. counts is false for any
+// other attempt.
 func ownLatency(o webhookports.Outcome) (latency time.Duration, counts bool) {
 	if !o.Attempt.OK() || !o.Delivery.Healthy || o.Attempt.Number > 1 || o.StartDelay < 0 {
 		return 0, false
@@ -108,8 +109,8 @@ func ownLatency(o webhookports.Outcome) (latency time.Duration, counts bool) {
 	return o.StartDelay + o.Attempt.Duration, true
 }
 
-// adjust applies health that was just recorded to the claims in flight, and disables subscriptions that failed
-// too long, unless the outbound network of this service is broken.
+// adjust applies endpoint health that was just recorded to the deliveries in flight, and disables subscriptions
+// that failed too long, unless the service's own internet connection is broken.
 func (d *Dispatcher) adjust(ctx context.Context, health map[id.ID]webhook.Health) {
 	if surplus := d.registry.adjust(health); len(surplus) > 0 {
 		go d.giveBack(ctx, surplus)

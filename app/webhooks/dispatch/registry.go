@@ -9,9 +9,10 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// registry counts the claims and the POSTs of this process, by subscription, and decides which deliveries may be
-// claimed and when a claim may be sent. Correctness does not depend on the registry: the database knows which claims
-// are current.
+// registry counts, by subscription, the deliveries that this process has claimed (reserved for an attempt) and its
+// POSTs in flight. It decides which deliveries may be claimed and when a POST may begin. Correctness does not depend
+// on the registry: the database stores which claims are current. A slot is the right to have a POST in flight, and
+// the window is the number of deliveries that may be claimed.
 //
 // A POST needs a slot of its subscription and a slot of the process. The slots of the process are shared fairly:
 //
@@ -23,52 +24,69 @@ import (
 //
 // The window is shared in the same way.
 type registry struct {
-	config   Config
-	now      func() time.Time
-	crowding chan struct{} // A channel that receives when the claims of a window may be approaching its limit.
+	config Config
+	now    func() time.Time
+	// A channel that receives when the claims of a subscription (rights to attempt its deliveries) may be
+	// approaching their limit.
+	crowding chan struct{}
 
 	mu      sync.Mutex
 	entries map[id.ID]*entry
-	// The holdings of partners by the partner's id; the zero id has that of all partners that are not known yet.
+	// The deliveries and POSTs that each partner has at present, by the partner's id; the zero id has those of all
+	// partners that are not known yet.
 	held    map[id.ID]*holding
 	claimed int
-	moves   uint64 // The number of claims and finishes so far, which orders them against the database's counts.
-	posting int    // The number of this process's slots for POSTs that are in use.
-	slow    int    // The number of slots in use by the slow lane.
-	// The entries that have a waiter and a free slot of their own, but found no free slot of the process.
+	// The number of changes to the counts of claims so far, by which the registry orders them against the
+	// database's counts.
+	moves   uint64
+	posting int // The number of POSTs in flight in this process.
+	slow    int // The number of POSTs in flight of the slow lane, the queue of slow and failing endpoints.
+	// The subscriptions that wait to send a delivery and may have one more POST in flight, but this process may
+	// not.
 	blocked []*entry
 	closed  bool
 }
 
-// holding is a partner's share of the process's claims and slots.
+// holding is a partner's share of the claims (rights to attempt a delivery) and of the POSTs in flight of this
+// process.
 type holding struct {
-	claimed int // The number of the partner's claims over all dispatchers, as far as this process knows.
-	posting int // The number of slots in use by the partner, also by POSTs to deleted subscriptions.
+	// The number of the partner's deliveries that any dispatcher has claimed for an attempt, as far as this
+	// process knows.
+	claimed int
+	posting int // The number of the partner's POSTs in flight in this process, also to deleted subscriptions.
 }
 
-// entry is what the registry knows about a subscription.
+// entry is what this process knows about a subscription: its health, its deliveries in flight and those that
+// wait.
 type entry struct {
 	partner id.ID // The id of the subscription's partner; zero: not known yet.
 	health  webhook.Health
-	// The number of the subscription's claims over all dispatchers, as far as this process knows.
+	// The number of the subscription's deliveries that any dispatcher has claimed for an attempt, as far as this
+	// process knows.
 	claimed int
-	// The Seq of each claim of this process, by delivery, until the claim is recorded or given up.
+	// The deliveries that this process has claimed for an attempt, with the number of the claim, until the attempt
+	// is recorded or given up.
 	inFlight map[id.ID]int32
-	moved    uint64 // The value of registry.moves at the last claim or finish of the subscription.
-	posting  int    // The number of the subscription's slots in use.
-	slow     bool   // true: the slots in use count under the slow lane; false: under the fast lane.
-	waiting  []*waiter
-	blocked  bool      // true: the entry is in registry.blocked; false: it is not.
-	known    bool      // true: the entry's field held has been set; false: not yet.
-	touched  time.Time // The time at which the entry of the subscription was last used.
-	held     held
-	drained  time.Time // When a delivery last began that became due while the circuit held it back.
+	moved    uint64 // The value of registry.moves when the subscription's count of claims last changed.
+	posting  int    // The number of POSTs to the subscription in flight in this process.
+	// true: the POSTs in flight count under the slow lane, the queue of slow and failing endpoints; false: under
+	// the fast lane.
+	slow    bool
+	waiting []*waiter
+	// true: the subscription waits in registry.blocked for a POST of this process to end; false: it does not.
+	blocked bool
+	// true: it is known whether the endpoint holds its deliveries back (field held); false: not yet.
+	known   bool
+	touched time.Time // The time at which the entry of the subscription was last used.
+	held    held
+	// When this process last began a delivery that had become due while the open circuit held it back.
+	drained time.Time
 }
 
-// waiter is a claim that waits for a slot.
+// waiter is a claimed delivery that waits until one more POST may be in flight.
 type waiter struct {
 	claim webhookports.Claim
-	// A channel that receives true when the claim has a slot, and false when the claim has been released.
+	// A channel that receives true when the POST may begin, and false when the delivery has been given up.
 	granted chan bool
 }
 
@@ -77,8 +95,8 @@ func newRegistry(config Config, now func() time.Time) *registry {
 		held: map[id.ID]*holding{}}
 }
 
-// window returns how many deliveries of a healthy subscription may be claimed: enough to keep the slots busy
-// while jobs pass through the queue.
+// window returns how many deliveries of a healthy subscription may be claimed for an attempt: enough to keep
+// its POSTs busy while jobs pass through the queue.
 func (r *registry) window() int {
 	return 8 * min(r.config.EndpointConcurrency, r.config.Concurrency)
 }
@@ -93,7 +111,7 @@ func (r *registry) entry(sub id.ID) *entry {
 	return e
 }
 
-// of returns the holding of the partner of a subscription.
+// of returns what the partner of a subscription holds: its claimed deliveries and its POSTs in flight.
 func (r *registry) of(e *entry) *holding {
 	h := r.held[e.partner]
 	if h == nil {
@@ -103,7 +121,7 @@ func (r *registry) of(e *entry) *holding {
 	return h
 }
 
-// learn stores the partner of a subscription, which never changes.
+// learn stores to which partner a subscription belongs, which never changes.
 func (r *registry) learn(e *entry, partner id.ID) {
 	if e.partner == partner || partner.IsZero() {
 		return
@@ -127,7 +145,7 @@ func (r *registry) setHealth(e *entry, h webhook.Health) {
 	r.hold(e)
 }
 
-// observe stores the health of subscriptions that was read from the database.
+// observe stores the health of subscriptions' endpoints that was read from the database.
 func (r *registry) observe(subscriptions []webhookports.Subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,8 +156,8 @@ func (r *registry) observe(subscriptions []webhookports.Subscription) {
 	}
 }
 
-// admit counts a claim if the window of its subscription has room, and the window of all subscriptions has room
-// for its partner. It reports whether it did.
+// admit counts a delivery as claimed for an attempt, if its subscription and its partner may have one more. It
+// reports whether it did: true: counted; false: a limit is reached.
 func (r *registry) admit(sub id.ID, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -155,7 +173,7 @@ func (r *registry) room(e *entry, now time.Time) int {
 	return e.health.Room(r.config.EndpointConcurrency, r.window(), now)
 }
 
-// rooms returns how many deliveries of each subscription may be claimed now.
+// rooms returns how many further deliveries of each subscription may be claimed for an attempt now.
 func (r *registry) rooms(subscriptions []webhookports.Subscription, now time.Time) []webhookports.Room {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -163,7 +181,8 @@ func (r *registry) rooms(subscriptions []webhookports.Subscription, now time.Tim
 	var rooms []webhookports.Room
 	for _, s := range subscriptions {
 		e := r.entries[s.ID]
-		// the entry was deleted since the scan that found the subscription; the health of the scan is the newest
+		// The entry was deleted since the query that found the subscription, so the health in the query's result is
+		// the newest.
 		if e == nil {
 			e = r.entry(s.ID)
 			r.learn(e, s.PartnerID)
@@ -179,7 +198,7 @@ func (r *registry) rooms(subscriptions []webhookports.Subscription, now time.Tim
 	return rooms
 }
 
-// claim counts claims that admit has not counted.
+// claim counts deliveries that were claimed for an attempt and that admit has not counted.
 func (r *registry) claim(claims []webhookports.Claim) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -190,8 +209,8 @@ func (r *registry) claim(claims []webhookports.Claim) {
 	}
 }
 
-// begin records that a claim is in flight in this process. The result is true if the claim was not in flight, and
-// false if it was: a queue that was restored from an older state delivers jobs twice.
+// begin records that this process is about to attempt a claimed delivery. The result is false if it was doing
+// so already: a queue that was restored from an older state delivers jobs twice. Otherwise it is true.
 func (r *registry) begin(c webhookports.Claim) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -204,7 +223,7 @@ func (r *registry) begin(c webhookports.Claim) bool {
 	return true
 }
 
-// finish records that a claim is no longer in flight.
+// finish records that the attempt of a claimed delivery has ended or was given up.
 func (r *registry) finish(c webhookports.Claim) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -217,7 +236,7 @@ func (r *registry) finish(c webhookports.Claim) {
 	}
 }
 
-// inFlight returns the deliveries whose claims are in flight in this process.
+// inFlight returns the deliveries that this process has claimed and whose attempt has not ended.
 func (r *registry) inFlight() []id.ID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -230,14 +249,15 @@ func (r *registry) inFlight() []id.ID {
 	return ids
 }
 
-// lane returns the lane of a subscription's jobs.
+// lane returns the lane of a subscription's jobs: the fast queue, or the slow one for slow and failing
+// endpoints.
 func (r *registry) lane(sub id.ID) webhookports.Lane {
 	lane, _ := r.laneOf(sub)
 	return lane
 }
 
-// laneOf returns the lane of a subscription's jobs, and the subscription's partner; zero: the partner is not
-// known.
+// laneOf returns the lane (fast or slow queue) of a subscription's jobs, and the subscription's partner; zero:
+// the partner is not known.
 func (r *registry) laneOf(sub id.ID) (webhookports.Lane, id.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -251,8 +271,8 @@ func (r *registry) laneOf(sub id.ID) (webhookports.Lane, id.ID) {
 	}
 }
 
-// hold records whether an endpoint holds its deliveries back. An endpoint whose bad health is new to the registry
-// may have held them back for any time.
+// hold records whether an endpoint holds its deliveries back at this moment. An endpoint whose bad health is
+// new to this process may have held them back for any time.
 func (r *registry) hold(e *entry) {
 	clean := e.health.Clean()
 	if !e.known && !clean {
@@ -298,19 +318,21 @@ func (r *registry) move(e *entry, n int) {
 	}
 }
 
-// count adds n to the number of a subscription's claims; n is below 0 for claims that ended.
+// count adds n to the number of a subscription's deliveries that are claimed for an attempt; n is below 0 when
+// attempts have ended.
 func (r *registry) count(e *entry, n int) {
 	e.claimed += n
 	r.of(e).claimed += n
 	r.claimed += n
 }
 
-// fillingShare is the divisor of a limit above which the claims are counted in the database more often: from a
-// quarter of the limit on.
+// fillingShare is the divisor of a limit of claimed deliveries above which they are counted in the database
+// more often: from a quarter of the limit on.
 const fillingShare = 4
 
-// fills reports whether the claims of a subscription, or of the whole dispatcher, approach their limit. The limit
-// of a subscription in bad health is so low that a single claim approaches it.
+// fills reports whether the deliveries of a subscription, or of the whole dispatcher, that are claimed for an
+// attempt approach their limit. The limit of a subscription in bad health is so low that one claimed delivery
+// approaches it.
 func (r *registry) fills(e *entry) bool {
 	return fillingShare*e.claimed >= r.window() || fillingShare*r.claimed >= r.config.Window || !e.health.Clean()
 }

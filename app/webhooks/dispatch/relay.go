@@ -14,9 +14,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// The least time between two relays that found events, by their number. At a high rate of events, a few
-// milliseconds save many transactions, and updates of the counters of feeds. At a low rate, waiting would only
-// add latency.
+// The least time between two transactions that take events from the outbox, by the number of events. At a high
+// rate of events, a few milliseconds save many transactions. At a low rate, waiting would only add latency.
 const (
 	manyPace   = 16 * time.Millisecond
 	relayPace  = 8 * time.Millisecond
@@ -25,9 +24,9 @@ const (
 	fewEvents  = 8
 )
 
-// relayLoop relays the events of the outbox when the doorbell wakes this dispatcher. The loop also polls, because
-// a wake-up notification may be lost (delivery.md, point 2). A follower leaves the events to the leader, and
-// checks soon whether the leader has relayed them.
+// relayLoop makes deliveries of the events in the outbox when a wake-up notification arrives. The loop also
+// polls, because a notification may be lost (delivery.md, point 2). A dispatcher that is not the leader leaves
+// the events to the leader, and checks soon whether they were handled.
 func (d *Dispatcher) relayLoop(ctx context.Context) {
 	polls := polls{quick: d.config.RelayEvery, works: d.BellWorks}
 	lead := lead{leads: d.Leads}
@@ -42,7 +41,7 @@ func (d *Dispatcher) relayLoop(ctx context.Context) {
 			polls.rung(d.Clock.Now())
 			follows := lead.follows(d.Clock.Now())
 			if follows && watched {
-				continue // a follower that watches needs no new timer: that of the next poll runs
+				continue // This dispatcher already checks the leader; the running timer of that check must not start anew.
 			}
 			lead.watches = follows
 			if !follows && !d.drainOutbox(ctx) {
@@ -58,8 +57,8 @@ func (d *Dispatcher) relayLoop(ctx context.Context) {
 	}
 }
 
-// pollOutbox relays the outbox, and reports whether it relayed events or the poll failed. A follower relays only
-// events that the leader leaves.
+// pollOutbox makes deliveries of the events in the outbox, and reports whether there were events or the poll
+// failed. A dispatcher that is not the leader handles only events that the leader leaves.
 func (d *Dispatcher) pollOutbox(ctx context.Context, lead *lead) bool {
 	pending, waited, err := d.Relay.Pending(ctx)
 	switch {
@@ -75,8 +74,9 @@ func (d *Dispatcher) pollOutbox(ctx context.Context, lead *lead) bool {
 	return err != nil || pending
 }
 
-// drainOutbox relays until a batch is not full. Events that are committed meanwhile cause a further wake-up
-// notification. The result is true if all relays succeeded, and false after an error.
+// drainOutbox makes deliveries of the outbox's events, batch by batch, until a batch is not full. Events that
+// are committed meanwhile cause a further wake-up notification. The result is true if all batches succeeded,
+// and false after an error.
 func (d *Dispatcher) drainOutbox(ctx context.Context) bool {
 	d.keepPace(ctx)
 	for {
@@ -95,14 +95,14 @@ func (d *Dispatcher) drainOutbox(ctx context.Context) bool {
 	}
 }
 
-// keepPace waits until the least time since the last relay is over. It drops a wake-up notification that comes
-// meanwhile: the next relay reads its events, too.
+// keepPace waits until the least time since the outbox was last read is over. It drops a wake-up notification
+// that comes meanwhile, since the next read finds its events too.
 func (d *Dispatcher) keepPace(ctx context.Context) {
 	early := d.nextRelay.Sub(d.Clock.Now())
 	if early <= 0 {
 		return
 	}
-	pause(ctx, min(early, manyPace)) // the wait is at most manyPace, since the clock may have been set back
+	pause(ctx, min(early, manyPace)) // If the clock was set back, the wait would be too long, so manyPace bounds it.
 	select {
 	case <-d.Bell:
 	default:
@@ -165,8 +165,8 @@ func partnersOf(events []ports.Event) (partners []id.ID) {
 	return partners
 }
 
-// setAside removes the event that the database refused from the outbox, so that the other events can be filed
-// (delivery.md, point 10).
+// setAside moves the event that the database refused out of the outbox, so that deliveries of the other events
+// can be made (delivery.md, point 10).
 func (d *Dispatcher) setAside(ctx context.Context, refused *webhookports.RefusedEvents) error {
 	event := refused.Events[0]
 	moved, err := d.Relay.SetAside(ctx, event.ID, refused.Reason)
@@ -189,8 +189,8 @@ func paceAfter(relayed int) time.Duration {
 	return manyPace
 }
 
-// plan decides which subscriptions get each event, and renders each body once. admit takes room in the window of
-// a subscription, and returns false if it is full.
+// plan decides which subscriptions get each event, and renders each body once. admit reports whether one more
+// delivery of a subscription may be attempted at once: true: it may, and is counted; false: it has to wait.
 func plan(events []ports.Event, subscriptions []webhookports.Subscription,
 	admit func(sub id.ID) bool) []webhookports.Delivery {
 	byPartner := map[id.ID][]webhookports.Subscription{}
@@ -222,7 +222,8 @@ func plan(events []ports.Event, subscriptions []webhookports.Subscription,
 	return planned
 }
 
-// leavesBacklog reports whether a planned delivery waits for room in a window.
+// leavesBacklog reports whether any of the new deliveries has to wait, because its subscription has too many at
+// a time.
 func leavesBacklog(planned []webhookports.Delivery) bool {
 	return slices.ContainsFunc(planned,
 		func(p webhookports.Delivery) bool { return p.State == webhook.Waiting && !p.Parked })

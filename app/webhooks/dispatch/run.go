@@ -8,8 +8,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Run delivers webhooks until ctx ends. Then it finishes and records the POSTs in flight, releases the other
-// claims and returns nil. An error means that the queue cannot be served.
+// Run delivers webhooks until ctx ends. Then it finishes and records the POSTs in flight, gives up the other
+// deliveries and returns nil. An error means that the queue cannot be served.
 func (d *Dispatcher) Run(ctx context.Context) error {
 	endless := context.WithoutCancel(ctx)
 	d.loads.Run = func(deliveries []*webhookports.Delivery) { d.load(endless, deliveries) }

@@ -11,15 +11,19 @@ import (
 
 const (
 	urgentBatch = 500
-	scanPace    = 5 * time.Millisecond // The least time between two claims of a backlog.
-	scanShare   = 20                   // Slow scans take at most the 20th part of the time.
-	// The longest rest after a slow scan: it may have been slow because the database was blocked.
+	// The least time between two queries that claim deliveries of a backlog for an attempt.
+	scanPace = 5 * time.Millisecond
+	// Slow queries for due deliveries take at most this part of the time: a twentieth.
+	scanShare = 20
+	// The longest rest after a slow query for due deliveries: it may have been slow because the database was
+	// blocked.
 	longestRest = 2 * time.Second
 )
 
-// scanLoop claims due deliveries: retries, ended leases, and deliveries that waited for room. While a
-// subscription has a backlog, room in a window wakes the loop at once. Without due deliveries the loop sleeps
-// until the next one is due, until a wake-up notification, or for calmPoll.
+// scanLoop claims due deliveries for an attempt: retries, deliveries whose dispatcher died, and those that had
+// to wait. While a subscription has a backlog, the loop continues as soon as more of its deliveries may be
+// claimed. Without due deliveries the loop sleeps until the next one is due, until a wake-up notification, or
+// for calmPoll.
 func (d *Dispatcher) scanLoop(ctx context.Context) {
 	polls := polls{quick: d.config.ScanEvery, works: d.BellWorks}
 	var backlog []webhookports.Subscription
@@ -44,7 +48,7 @@ func (d *Dispatcher) scanLoop(ctx context.Context) {
 		switch now := d.Clock.Now(); {
 		case rung:
 			polls.rung(now)
-		// the scan found a test delivery without a wake-up notification, or a lease of a dispatcher that died
+		// Nothing announced these deliveries: tests without a notification, or those of a dispatcher that died.
 		case due.Urgent:
 			polls.surprised(now)
 		}
@@ -52,13 +56,13 @@ func (d *Dispatcher) scanLoop(ctx context.Context) {
 	}
 }
 
-// scanRest returns the least time between two scans, after a scan that took so long.
+// scanRest returns the least time between two queries for due deliveries, after a query that took so long.
 func scanRest(every, took time.Duration) time.Duration {
 	return max(every, min(scanShare*took, longestRest))
 }
 
-// scanWait returns the time until the next scan: rest while something is due, and otherwise until the next poll
-// or the next due delivery.
+// scanWait returns the time until the next query for due deliveries: rest while something is due, and otherwise
+// until the next poll or the next due delivery.
 func scanWait(due webhookports.Due, rest, poll time.Duration) time.Duration {
 	if due.Urgent || len(due.Subscriptions) > 0 {
 		return rest
@@ -66,9 +70,9 @@ func scanWait(due webhookports.Due, rest, poll time.Duration) time.Duration {
 	return max(rest, min(poll, due.Next))
 }
 
-// awaitScan waits for the next scan. A wake-up notification ends the wait and sets rung to true, unless rung is
-// nil. With a backlog, room in a window ends the wait, too. The result is true when the scan is to begin, and
-// false when ctx ended.
+// awaitScan waits until due deliveries are to be searched. A wake-up notification ends the wait and sets rung
+// to true, unless rung is nil. With a backlog, the wait also ends when more deliveries may be claimed. The
+// result is true when the search is to begin, and false when ctx ended.
 func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog bool, rung *bool) bool {
 	others, own := d.DueBell, (<-chan struct{})(d.due)
 	if rung == nil {
@@ -95,8 +99,8 @@ func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog 
 	return pause(ctx, scanPace)
 }
 
-// drainBacklog claims deliveries as room appears, until the backlog is gone or the next scan is due. It returns
-// the subscriptions that still have a backlog.
+// drainBacklog claims deliveries of the due subscriptions as soon as more may be claimed, until the backlog is
+// gone or the next search is due. It returns the subscriptions that still have a backlog.
 func (d *Dispatcher) drainBacklog(ctx context.Context, due []webhookports.Subscription,
 	until time.Time) []webhookports.Subscription {
 	for len(due) > 0 {
@@ -122,7 +126,8 @@ func (d *Dispatcher) drainBacklog(ctx context.Context, due []webhookports.Subscr
 	return due
 }
 
-// withoutDrained returns the due subscriptions without those that had fewer due deliveries than room.
+// withoutDrained returns the due subscriptions without those that had fewer due deliveries than might be
+// claimed.
 func withoutDrained(due []webhookports.Subscription, rooms []webhookports.Room,
 	claims []webhookports.Claim) []webhookports.Subscription {
 	got := map[id.ID]int{}
@@ -142,7 +147,7 @@ func withoutDrained(due []webhookports.Subscription, rooms []webhookports.Room,
 	return left
 }
 
-// claimUrgent claims test deliveries and deliveries whose lease ended.
+// claimUrgent claims, for an attempt at once, test deliveries and deliveries whose dispatcher died.
 func (d *Dispatcher) claimUrgent(ctx context.Context) error {
 	for {
 		claims, recovered, err := d.Claims.ClaimUrgent(ctx, urgentBatch, d.config.Lease)

@@ -8,9 +8,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// adjust stores health that was just recorded, and grants the slots that become free by it. The result is the
-// waiters of subscriptions whose circuit opened: their claims are older than that, and only a probe may be sent
-// now.
+// adjust stores endpoint health that was just recorded, and lets waiting POSTs begin where it allows more. The
+// result is the deliveries that wait for an endpoint whose circuit opened: only a probe may be sent to it now.
 func (r *registry) adjust(health map[id.ID]webhook.Health) (surplus []*waiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -27,7 +26,7 @@ func (r *registry) adjust(health map[id.ID]webhook.Health) (surplus []*waiter) {
 	return surplus
 }
 
-// close removes and returns all claims that wait for a slot. From then on, no claim waits for a slot.
+// close removes and returns all deliveries that wait for their POST. From then on, no delivery waits.
 func (r *registry) close() (waiters []*waiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -39,8 +38,8 @@ func (r *registry) close() (waiters []*waiter) {
 	return waiters
 }
 
-// slot takes a slot for a claim. The result is nil when the claim has the slot, and otherwise a waiter. An urgent
-// claim waits ahead of the other claims of its subscription.
+// slot lets the POST of a claimed delivery begin if one more may be in flight, and then returns nil. Otherwise
+// it returns a waiter. A test delivery waits ahead of the other deliveries of its subscription.
 func (r *registry) slot(c webhookports.Claim, urgent bool) *waiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,18 +58,18 @@ func (r *registry) slot(c webhookports.Claim, urgent bool) *waiter {
 	return w
 }
 
-// free returns a slot and grants the free slots to waiters.
+// free records that a POST to a subscription has ended, and lets waiting POSTs begin.
 func (r *registry) free(sub id.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.entry(sub)
 	r.post(e, -1)
-	// the free slot goes first to subscriptions that wait already, and then to the waiters of this one
+	// Subscriptions that waited before have precedence over further deliveries of this one.
 	r.grantBlocked()
 	r.grant(e)
 }
 
-// saturated reports whether a lane has no slot left in this process.
+// saturated reports whether no further POST of a lane (the fast or the slow queue) may begin in this process.
 func (r *registry) saturated(lane webhookports.Lane) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,12 +78,13 @@ func (r *registry) saturated(lane webhookports.Lane) bool {
 		lane == webhookports.SlowLane && (r.slow >= r.config.slowSlots() || more(all, all-r.posting, all) <= 0)
 }
 
-// keepingShare and keepingEndpointShare are divisors: a process has room for more claims below an eighth of its
-// slots, and below half of the slots of the claims' endpoint.
+// keepingShare and keepingEndpointShare are divisors: a process keeps further deliveries for its own workers
+// while it has less than an eighth of its POSTs in flight, and less than half of those to the same endpoint.
 const keepingShare, keepingEndpointShare = 8, 2
 
-// keeps reports whether this process has room for the claims. If so, its own workers take them, with the rows
-// that the relay has read (docs/decisions/0004-path-of-an-event.md), and the other dispatchers are not woken.
+// keeps reports whether this process has workers free for the claimed deliveries. If so, its own workers take
+// them, with the rows that were just read (docs/decisions/0004-path-of-an-event.md), and the other dispatchers
+// are not woken.
 func (r *registry) keeps(claims []webhookports.Claim) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,22 +114,24 @@ func (r *registry) ownSlot(e *entry) bool {
 	return e.posting < e.health.Slots(r.config.EndpointConcurrency)
 }
 
-// mayPost reports whether a claim of a subscription may have a slot. requested: true for a claim whose delivery a
-// partner requested, false for that of an event.
+// mayPost reports whether a POST to a subscription may begin. requested: true for a delivery that a partner
+// requested, false for that of an event.
 func (r *registry) mayPost(e *entry, requested bool) bool {
 	if !r.ownSlot(e) {
 		return false
 	}
 	left, held := r.config.Concurrency-r.posting, r.of(e).posting
 	if e.slow || requested {
-		// the claim counts as if its partner held all slots, so that it gets none of the last quarter
+		// Count as if the partner had all POSTs in flight, so that the delivery gets none of the last quarter, which
+		// is for events.
 		held = r.config.Concurrency
 	}
 	return more(r.config.Concurrency, left, held) > 0 && (!e.slow || r.slow < r.config.slowSlots())
 }
 
-// next returns the index of the first waiter that may have a slot; below 0: none may. A delivery that a partner
-// requested is passed over when only slots of the last quarter are free, which are for events.
+// next returns the index of the first waiting delivery of a subscription whose POST may begin; below 0: none
+// may. A delivery that a partner requested is passed over when only the last quarter of the POSTs is free,
+// which is for events.
 func (r *registry) next(e *entry) int {
 	if r.mayPost(e, true) {
 		return min(len(e.waiting), 1) - 1
@@ -140,7 +142,7 @@ func (r *registry) next(e *entry) int {
 	return slices.IndexFunc(e.waiting, func(w *waiter) bool { return !w.claim.Requested })
 }
 
-// grant grants slots to the waiters of a subscription.
+// grant lets the POSTs of a subscription's waiting deliveries begin, as many as may be in flight.
 func (r *registry) grant(e *entry) {
 	for r.grantNext(e) {
 	}
@@ -159,7 +161,8 @@ func (r *registry) grantNext(e *entry) bool {
 	return true
 }
 
-// block adds a subscription to those that wait for a slot of the process, if its first waiter needs nothing else.
+// block adds a subscription to those that wait until this process may have one more POST in flight, if its
+// first delivery waits for nothing else.
 func (r *registry) block(e *entry) {
 	if !e.blocked && len(e.waiting) > 0 && r.ownSlot(e) {
 		e.blocked = true
@@ -167,8 +170,8 @@ func (r *registry) block(e *entry) {
 	}
 }
 
-// grantBlocked grants the free slots of the process to subscriptions that wait for one, in turn. Subscriptions of
-// partners that use less than a quarter of the slots come first.
+// grantBlocked lets POSTs begin of subscriptions that wait because this process had too many in flight, in
+// turn. Partners with less than a quarter of the POSTs in flight come first.
 func (r *registry) grantBlocked() {
 	r.grantTo(func(e *entry) bool { return r.of(e).posting < r.config.partnerSlots() })
 	r.grantTo(func(*entry) bool { return true })

@@ -13,13 +13,13 @@ import (
 // change nothing else.
 type successes struct {
 	mu sync.Mutex
-	// The subscriptions of which a success was marked in the present span of webhook.SuccessGrain.
+	// The subscriptions whose success was already written in the present interval of webhook.SuccessGrain.
 	told  map[id.ID]bool
 	began time.Time
 }
 
-// tell marks the outcomes whose time of success is written: one success of each subscription in each
-// webhook.SuccessGrain, and every success of a test delivery.
+// tell marks the outcomes whose time of success is written to the database: one success of each subscription in
+// each webhook.SuccessGrain, and every success of a test delivery.
 func (s *successes) tell(outcomes []webhookports.Outcome, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

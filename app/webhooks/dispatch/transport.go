@@ -14,25 +14,28 @@ const awayMessage = "dispatcher: the queue is away, delivering from here until i
 
 const (
 	enqueueTimeout = time.Second
-	probeEvery     = 250 * time.Millisecond // The time between two probes while the queue is unreachable.
-	epochEvery     = time.Second
-	askTimeout     = time.Second // The longest time of a probe or of a query for the epoch.
-	tidyEvery      = time.Hour
-	// lossDelay is the time between the loss of the queue's jobs and the recovery of their claims. Workers that had
-	// taken their jobs before the loss finish meanwhile.
+	// The time between two tests of the queue in Redis while it is unreachable.
+	probeEvery = 250 * time.Millisecond
+	epochEvery = time.Second
+	// The longest time of a test of the queue, or of the query whether it has lost its jobs.
+	askTimeout = time.Second
+	tidyEvery  = time.Hour
+	// lossDelay is the time between the loss of the queue's jobs and the moment when their deliveries are
+	// dispatched again. Workers that had taken their jobs before the loss finish meanwhile.
 	lossDelay = 2 * time.Second
 	// recordSpan is the longest usual time from the end of a POST to the commit of its record.
 	recordSpan = time.Second
 )
 
-// settleSpan returns how long after a claim became stale a POST under it may still be unrecorded: a worker that
-// loaded the delivery just before begins its POST within webhook.Freshness. The delivery must not be sent again
-// earlier, because an endpoint that answers slowly would receive the delivery twice.
+// settleSpan returns how long after a claim (the right to attempt a delivery) was withdrawn its POST may still
+// be unrecorded: a worker that read the delivery just before begins the POST within webhook.Freshness. The
+// delivery must not be sent again earlier, because an endpoint that answers slowly would receive it twice.
 func (t *transport) settleSpan() time.Duration {
 	return webhook.Freshness + t.d.config.Timeout + recordSpan
 }
 
-// send hands claims to workers: through the queue, or in this process while the queue is unreachable.
+// send hands claims (rights to attempt a delivery) to workers: through the queue in Redis, or in this process
+// while Redis is unreachable.
 func (t *transport) send(ctx context.Context, claims []webhookports.Claim, urgent bool) {
 	if len(claims) == 0 {
 		return
@@ -48,15 +51,15 @@ func (t *transport) send(ctx context.Context, claims []webhookports.Claim, urgen
 	}
 }
 
-// enqueue adds jobs to the queue. A shutdown does not stop this: claims that are not handed over wait for the end
-// of their leases.
+// enqueue adds jobs to the queue, even during a shutdown: the deliveries of a job that is not added would wait
+// until their leases end.
 func (t *transport) enqueue(ctx context.Context, jobs []webhookports.Job) (left []webhookports.Job, err error) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTimeout)
 	defer cancel()
 	return t.d.Queue.Enqueue(bounded, jobs)
 }
 
-// leave stops the use of the queue: jobs then go straight to the workers of this process.
+// leave stops the use of the queue in Redis: jobs then go straight to the workers of this process.
 func (t *transport) leave(ctx context.Context, err error) {
 	if t.away.CompareAndSwap(false, true) {
 		t.d.Metrics.QueueMode(webhookports.QueueDirect)
@@ -64,14 +67,16 @@ func (t *transport) leave(ctx context.Context, err error) {
 	}
 }
 
-// renewed runs jobs in this process that may or may not have reached the queue. New claims make a job in the
-// queue stale. The jobs run after settleSpan, when a POST of a job in the queue is recorded.
+// renewed runs jobs in this process that may or may not have reached the queue. New claims (rights to attempt
+// the deliveries) make a job in the queue ineffective. The jobs run after settleSpan, when a POST of a job in
+// the queue is recorded.
 func (t *transport) renewed(ctx context.Context, jobs []webhookports.Job) {
 	var again []webhookports.Job
 	for _, j := range jobs {
 		claims, err := t.d.Work.Renew(context.WithoutCancel(ctx), j.Claims, t.settleSpan()+t.d.config.Lease)
 		if err != nil {
-			t.d.complain(ctx, "renew claims", err) // the scan finds the deliveries of these claims when their leases end
+			// After this error nothing is lost: the deliveries are found again when the leases of their claims end.
+			t.d.complain(ctx, "renew claims", err)
 			continue
 		}
 		j.Claims = claims
@@ -79,7 +84,7 @@ func (t *transport) renewed(ctx context.Context, jobs []webhookports.Job) {
 	}
 	failpoint.Hit("transport.renewed")
 	t.d.posts.Go(func() {
-		// a shutdown ends this pause before the jobs run again; the workers then release the claims
+		// A shutdown ends this pause early; the workers then give up the deliveries instead of sending them.
 		pause(ctx, t.settleSpan())
 		t.local(ctx, again)
 	})
@@ -92,8 +97,8 @@ func (t *transport) local(ctx context.Context, jobs []webhookports.Job) {
 	failpoint.Hit("transport.local")
 }
 
-// jobs puts as many claims of a lane into each job as fit. The claims of a job may belong to many subscriptions,
-// because each claim waits for a slot of its own subscription and no worker waits long for a job.
+// jobs puts as many deliveries of a lane (the fast or the slow queue) into each job as fit. They may belong to
+// many subscriptions: each delivery waits for its own endpoint, and no worker waits long for a job.
 func (t *transport) jobs(claims []webhookports.Claim, urgent bool) (jobs []webhookports.Job) {
 	byLane := map[webhookports.Lane][]webhookports.Claim{}
 	for _, c := range claims {
@@ -123,7 +128,7 @@ func (t *transport) watch(ctx context.Context) {
 		lost, err := t.d.Queue.Epoch(bounded)
 		cancel()
 		if err != nil && ctx.Err() == nil {
-			// the queue is left before a job is handed over, which would then wait for the end of settleSpan
+			// Stop the use of the queue before the next job is sent to it, which would be delayed by settleSpan.
 			t.leave(ctx, err)
 		}
 		if lost {
@@ -142,8 +147,8 @@ func (t *transport) watch(ctx context.Context) {
 	}
 }
 
-// returned probes the queue, and makes jobs go through the queue again after enough successes. It reports whether
-// they do.
+// returned tests the queue, and makes jobs go through the queue again after enough successes. true: they do;
+// false: they go straight to the workers.
 func (t *transport) returned(ctx context.Context) bool {
 	bounded, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -160,9 +165,8 @@ func (t *transport) returned(ctx context.Context) bool {
 	return true
 }
 
-// recover expires the claims of jobs that the queue lost. Claims in flight in this process are not lost. Claims
-// in flight in other dispatchers expire as well; their deliveries are due again when no POST of theirs can be
-// unrecorded.
+// recover makes the deliveries of jobs that the queue lost due again. Deliveries that this process is sending
+// are not lost. Those of other dispatchers are due again when every POST of them must have been recorded.
 func (t *transport) recover(ctx context.Context) {
 	t.d.Log.InfoContext(ctx,
 		"dispatcher: the queue is new or lost its jobs; what was under way then will be dispatched again")
@@ -173,7 +177,7 @@ func (t *transport) recover(ctx context.Context) {
 	failpoint.Hit("epoch.settled")
 	n, err := t.d.Claims.ExpireLeases(ctx, lossDelay, t.d.config.Lease, t.settleSpan(), t.d.registry.inFlight())
 	if err != nil {
-		// the leases of the lost jobs' claims end in any case
+		// After this error nothing is lost: the deliveries of the lost jobs are found again when their leases end.
 		t.d.complain(ctx, "take back the claims of lost jobs", err)
 		return
 	}

@@ -13,24 +13,25 @@ import (
 )
 
 const (
-	// jobPatience is how long a job keeps a worker of its lane. Postgres stores what is to be delivered, so the
-	// worker may go on to the next job while slow POSTs of this job are still in flight.
+	// jobPatience is how long a job keeps a worker. The worker may then take the next job while slow POSTs of this
+	// job are still in flight, since Postgres stores what is to be delivered.
 	jobPatience = 250 * time.Millisecond
-	// freshTries bounds how often a delivery is loaded: it is loaded again if loading took longer than
-	// webhook.Freshness.
+	// freshTries bounds how often a delivery is read before its POST: it is read again if that took longer than
+	// webhook.Freshness, since its subscription may have changed.
 	freshTries = 5
-	// loadTogether is the least number of claims of a job that are loaded by a query of their own.
+	// loadTogether is the least number of deliveries in a job that are read with a query of their own.
 	loadTogether = 4
-	// Bounds of the search for a delivery that is not found. Its first claim may come from a relay that has yet to
-	// commit, or that will repeat a failed commit, unless the event was committed longer than awaitAge ago. A worker
-	// loads the delivery again after firstAwait, and after twice as long each time, until awaitMost.
+	// Bounds of the search for a delivery that is not found, since its transaction may not have committed yet. A
+	// worker reads the delivery again after firstAwait, and after twice as long each time, until awaitMost, unless
+	// the event was committed longer than awaitAge ago.
 	firstAwait, awaitMost, awaitAge = 2 * time.Millisecond, 256 * time.Millisecond, 5 * time.Second
-	// leaseMargin is the time that a lease must have left after the longest attempt.
+	// leaseMargin is the time that a lease (the time for which a delivery is reserved for a dispatcher) must have
+	// left after the longest attempt.
 	leaseMargin = time.Second
 )
 
-// handle works on a job until its claims are finished, or until jobPatience is over and the lane has slots for
-// other jobs.
+// handle works on a job until its deliveries are sent, or until jobPatience is over and the job's lane (the
+// fast or the slow queue) may have further POSTs in flight.
 func (d *Dispatcher) handle(ctx context.Context, job webhookports.Job) {
 	finished := make(chan struct{}, len(job.Claims))
 	d.submit(ctx, job, func() { finished <- struct{}{} })
@@ -44,12 +45,13 @@ func (d *Dispatcher) handle(ctx context.Context, job webhookports.Job) {
 			if !d.registry.saturated(job.Lane) {
 				return
 			}
-			patience.Reset(jobPatience) // the worker keeps its job, so that another dispatcher takes the next one
+			// No further POST may begin here, so the worker keeps its job and another dispatcher takes the next one.
+			patience.Reset(jobPatience)
 		}
 	}
 }
 
-// submit starts the dispatch of each claim of a job. finished is called once for each claim.
+// submit starts the dispatch of each delivery of a job. finished is called once for each of them.
 func (d *Dispatcher) submit(ctx context.Context, job webhookports.Job, finished func()) {
 	claims := make([]webhookports.Claim, 0, len(job.Claims))
 	for _, c := range job.Claims {
@@ -66,7 +68,8 @@ func (d *Dispatcher) submit(ctx context.Context, job webhookports.Job, finished 
 	go d.start(context.WithoutCancel(ctx), claims, job.Urgent, finished)
 }
 
-// start loads the deliveries of many claims with a single query, and takes slots in the order of the claims.
+// start reads the deliveries of a large job with a single query, and lets their POSTs begin in the order of the
+// job.
 func (d *Dispatcher) start(ctx context.Context, claims []webhookports.Claim, urgent bool, finished func()) {
 	loaded := d.preload(ctx, claims)
 	for i, c := range claims {
@@ -85,15 +88,15 @@ func (d *Dispatcher) start(ctx context.Context, claims []webhookports.Claim, urg
 	}
 }
 
-// preload loads the deliveries of many claims with a single query. The result is nil if each claim is to load its
-// own delivery: for few claims, and after an error or a panic, so that a row that cannot be read stops only its
-// own delivery.
+// preload reads the deliveries of a large job with a single query. The result is nil if each is to be read by
+// itself: for a small job, and after an error or a panic, so that a row that cannot be read stops only its own
+// delivery.
 func (d *Dispatcher) preload(ctx context.Context, claims []webhookports.Claim) (loaded []webhookports.Delivery) {
 	if len(claims) < loadTogether {
 		return nil
 	}
 	defer func() {
-		if recover() != nil { // the panic repeats when the delivery that caused it is loaded alone
+		if recover() != nil { // The panic occurs again when the delivery that caused it is read alone.
 			loaded = nil
 		}
 	}()
@@ -102,31 +105,31 @@ func (d *Dispatcher) preload(ctx context.Context, claims []webhookports.Claim) (
 		return nil
 	}
 	for i := range loaded {
-		// the commit of each claim is awaited here, before a shutdown gives up the claims that wait for a slot
+		// Wait here for the commit of each delivery, since a shutdown can only give up deliveries that are committed.
 		filed(&loaded[i])
 	}
 	return loaded
 }
 
-// filed waits for the commit of a delivery's claim, and reports whether the claim was committed.
+// filed waits for the commit of the transaction that made a delivery. true: it was committed; false: it failed.
 func filed(loaded *webhookports.Delivery) bool { return loaded.Filed == nil || loaded.Filed() }
 
-// dispatch makes and records an attempt under a claim. loaded is the delivery, or nil if it is not loaded yet.
-// wait is nil when the claim has a slot.
+// dispatch makes and records an attempt to send a claimed delivery. loaded is the delivery, or nil if it is not
+// read yet. wait is nil when the POST may begin at once.
 func (d *Dispatcher) dispatch(ctx context.Context, c webhookports.Claim, loaded *webhookports.Delivery, wait *waiter) {
 	if wait != nil && !<-wait.granted {
 		return
 	}
 	outcome, made := d.attempt(ctx, c, loaded)
-	d.registry.free(c.SubscriptionID) // recording an attempt needs no slot
+	d.registry.free(c.SubscriptionID) // The POST has ended: let the next one begin before the outcome is recorded.
 	if made {
 		d.records.Do("", outcome)
 	}
 }
 
-// attempt loads a delivery, makes the POST and decides about its result. made is true if there is an outcome to
-// record, and false when there was no POST. A panic ends this dispatch only: the lease ends and the delivery is
-// dispatched again.
+// attempt reads a delivery, makes the POST and decides about its result. made is true if there is an outcome to
+// record, and false when there was no POST. A panic ends this attempt only: the delivery is dispatched again
+// when its lease ends.
 func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 	loaded *webhookports.Delivery) (outcome webhookports.Outcome, made bool) {
 	defer func() {
@@ -136,7 +139,7 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 			made = false
 		}
 	}()
-	// the process stops: another dispatcher makes the attempt, or this process after its restart
+	// The process stops: another dispatcher attempts the delivery, or this process after its restart.
 	if d.stopping.Load() {
 		d.release(ctx, c)
 		return outcome, false
@@ -170,8 +173,8 @@ func (d *Dispatcher) putOff(delivery *webhookports.Delivery, delay time.Duration
 		Verdict: verdict}
 }
 
-// fresh returns the delivery of a claim, loaded within webhook.Freshness, or nil when the delivery must not be
-// sent.
+// fresh returns a claimed delivery as read from the database within webhook.Freshness, or nil when it must not
+// be sent.
 func (d *Dispatcher) fresh(ctx context.Context, c webhookports.Claim,
 	loaded *webhookports.Delivery) *webhookports.Delivery {
 	await, try := firstAwait, 1
@@ -208,27 +211,30 @@ func (d *Dispatcher) fresh(ctx context.Context, c webhookports.Claim,
 	}
 }
 
-// mayAppear reports whether a delivery that was not found may be that of a relay that has yet to commit.
+// mayAppear reports whether a delivery that was not found may still be committed by the transaction that makes
+// it.
 func mayAppear(loaded *webhookports.Delivery, c webhookports.Claim, now time.Time) bool {
 	return !loaded.Found && loaded.LoadErr == nil && c.Seq == 1 && now.Sub(c.DueAt) < awaitAge
 }
 
-// fate is what a worker does with a loaded delivery.
+// fate is what a worker does with a delivery that it has read: send it, read it again, drop it, or give it up.
 type fate int
 
 const (
-	fatePost    fate = iota
-	fateReload       // The worker loads the delivery again, since loading took longer than webhook.Freshness.
-	fateLeave        // The worker drops the claim, since it is stale, or its lease is too short for the POST.
-	fateRelease      // The worker releases the claim, since the subscription is deleted or disabled.
-	fateUnread       // The worker logs that the query for the delivery failed.
-	// The worker logs that the secret does not decrypt, perhaps only with the keyset of this process.
+	fatePost   fate = iota
+	fateReload      // The worker reads the delivery again, since reading took longer than webhook.Freshness.
+	// The worker drops the delivery, since another dispatcher may attempt it, or its lease is too short for the
+	// POST.
+	fateLeave
+	fateRelease // The worker gives the delivery up, since the subscription is deleted or disabled.
+	fateUnread  // The worker logs that the query for the delivery failed.
+	// The worker logs that the signing secret does not decrypt, perhaps only with the keyset of this process.
 	fateUnsigned
 )
 
-// fateOf decides what a worker does with a delivery. timeout is that of an attempt; last is true if the delivery
-// is not loaded again; proven is the result of Deps.KeysetProven. A delivery whose secret is lost has an attempt,
-// though not a POST.
+// fateOf decides what a worker does with a delivery that it has read. timeout is that of an attempt; last is
+// true if the delivery is not read again; proven: true if the database proves that the keyset is its own. A
+// delivery whose secret is lost has an attempt, though not a POST.
 func fateOf(loaded *webhookports.Delivery, timeout time.Duration, now time.Time, last, proven bool) fate {
 	switch {
 	case loaded.LoadErr != nil:
@@ -245,7 +251,7 @@ func fateOf(loaded *webhookports.Delivery, timeout time.Duration, now time.Time,
 	return fatePost
 }
 
-// load reads a batch of deliveries, whose claims are set, in a single query.
+// load reads a batch of claimed deliveries from the database in a single query.
 func (d *Dispatcher) load(ctx context.Context, deliveries []*webhookports.Delivery) {
 	claims := make([]webhookports.Claim, len(deliveries))
 	for i, delivery := range deliveries {
@@ -284,22 +290,22 @@ func (d *Dispatcher) post(ctx context.Context,
 	return attempt, delay
 }
 
-// started counts the start delay of a delivery to a healthy endpoint.
+// started measures how late the POST of a delivery to a healthy endpoint began.
 func (d *Dispatcher) started(delivery *webhookports.Delivery, delay time.Duration) {
 	if delivery.Healthy && delay >= 0 {
 		d.Metrics.Started(delay, ports.RecordedTraceOf(delivery.TraceParent))
 	}
 }
 
-// release gives claims up, so that their deliveries are due at once. If that fails, the claims remain until their
-// leases end.
+// release gives up claims (rights to attempt a delivery), so that the deliveries are due at once. If that
+// fails, they are due when their leases end.
 func (d *Dispatcher) release(ctx context.Context, claims ...webhookports.Claim) {
 	if err := d.Work.Release(ctx, claims); err != nil {
 		d.complain(ctx, "release deliveries", err)
 	}
 }
 
-// giveBack releases claims that wait for a slot.
+// giveBack gives up the deliveries that wait for their POST, so that other dispatchers can send them.
 func (d *Dispatcher) giveBack(ctx context.Context, waiters []*waiter) {
 	if len(waiters) == 0 {
 		return

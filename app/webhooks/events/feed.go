@@ -1,5 +1,5 @@
-// Package events holds the use cases about the events of a partner: the list, and the feed that the partner follows
-// (api.md §5, "The feed").
+// Package events holds the use cases about the events of a partner: the list, and the feed, the numbered list
+// that the partner reads on from the last number that it has seen (api.md §5, "The feed").
 package events
 
 import (
@@ -15,11 +15,12 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// MaxWait is the longest time for which a request of the feed waits for an event before it is answered.
+// MaxWait is the longest time for which a request for new events of a partner waits for one before it is
+// answered.
 const MaxWait = 25 * time.Second
 
-// leastWait is the shortest wait of a request of the feed whose waiting place a newer request takes. A client
-// that repeats its request at once would otherwise send requests without a pause.
+// leastWait is the shortest wait of a request for new events whose place a newer request takes. A client that
+// repeats its request at once would otherwise send requests without a pause.
 const leastWait = time.Second
 
 // readWithin bounds each read of the database by a request that waits for events, because the deadline of
@@ -34,7 +35,7 @@ type Deps struct {
 	After   func(time.Duration) <-chan time.Time // The function time.After, or a test's replacement.
 }
 
-// Service has the use cases of a partner's events.
+// Service has the use cases of a partner's events: the list, and the feed of new events.
 type Service struct{ deps Deps }
 
 func New(deps Deps) *Service { return &Service{deps: deps} }
@@ -50,32 +51,33 @@ func (s *Service) Get(ctx context.Context, partnerID, eventID id.ID) (ports.Even
 	return s.deps.Events.Event(ctx, partnerID, eventID)
 }
 
-// FeedQuestion is a request for the events of the feed after a number.
+// FeedQuestion is a partner's request for the events after a number.
 type FeedQuestion struct {
-	After *int64 // The number after which the events begin; nil: from the oldest event that is kept.
+	After *int64 // The number after which the requested events begin; nil: from the oldest event that is kept.
 	Limit int
 	Wait  time.Duration // How long the request may wait until there is an event; at most MaxWait.
 }
 
-// FeedPage is a part of a partner's feed, oldest event first.
+// FeedPage is a part of a partner's feed (its numbered list of events), oldest event first.
 type FeedPage struct {
 	Events []ports.Event
-	Next   int64  // The number after which the next part of the feed begins.
-	FeedID string // The id of the feed, which changes when the database was restored from a backup.
+	Next   int64 // The number after which the next part of the partner's numbered list of events begins.
+	// The id of the partner's numbered list of events, which changes when the database was restored from a backup.
+	FeedID string
 }
 
-// Feed returns the events of a partner's feed after a number. Without such an event the request waits for one.
-// The wait ends at once when the process drains, and after a second if a newer request of the partner has taken
-// the waiting place.
+// Feed returns a partner's events after a number. Without such an event the request waits for one. The wait
+// ends at once when the process stops, and after a second if a newer request of the partner has taken the place
+// of this one.
 //
-// Returns invalid_cursor for a number that the feed has not reached or no longer keeps.
+// Returns invalid_cursor for a number that no event has reached yet, or after which events were removed.
 func (s *Service) Feed(ctx context.Context, partnerID id.ID, q FeedQuestion) (FeedPage, error) {
 	if q.Wait <= 0 {
 		return s.read(ctx, partnerID, q)
 	}
-	// The deadline of requests would end the wait. Each read has a bound of its own.
+	// The usual deadline of requests would end the wait for events. Each read of the database has its own bound.
 	ctx = context.WithoutCancel(ctx)
-	// the request enters before the first read, so that no wake-up notification is missed
+	// Join the waiting requests before the first read, so that no wake-up notification is missed after it.
 	place, ok := s.deps.Waiting.enter(partnerID)
 	if !ok {
 		return s.readBounded(ctx, partnerID, q)
@@ -137,7 +139,7 @@ func (s *Service) read(ctx context.Context, partnerID id.ID, q FeedQuestion) (Fe
 		return s.missing(ctx, partnerID, q, after)
 	}
 	page.Next = next
-	// an event without data, which could not be read, is skipped
+	// Skip an event without data, which could not be read from its row.
 	page.Events = slices.DeleteFunc(events, func(e ports.Event) bool { return e.Data == nil })
 	if len(page.Events) == 0 {
 		q.After = &next
@@ -146,8 +148,8 @@ func (s *Service) read(ctx context.Context, partnerID id.ID, q FeedQuestion) (Fe
 	return page, nil
 }
 
-// follows returns the number of the last event. whole is true if the events follow the number without a gap, and
-// false if not.
+// follows returns the number of the last event. whole is true if the events follow the number after without a
+// gap, and false if not.
 func follows(events []ports.Event, after int64) (last int64, whole bool) {
 	for _, e := range events {
 		if after++; e.Sequence != after {
@@ -157,7 +159,7 @@ func follows(events []ports.Event, after int64) (last int64, whole bool) {
 	return after, len(events) > 0
 }
 
-// keeps returns invalid_cursor unless the feed keeps every event after the number.
+// keeps returns invalid_cursor unless every event after the number is still kept.
 func keeps(state webhookports.FeedState, after int64) error {
 	switch {
 	case after < state.Oldest-1:
@@ -168,8 +170,8 @@ func keeps(state webhookports.FeedState, after int64) error {
 	return nil
 }
 
-// missing handles a read of the feed in which events are missing. Retention may have dropped them meanwhile. Any
-// other gap is an error: the feed never skips a number.
+// missing handles a read of a partner's numbered events in which some are missing. Retention may have dropped
+// them meanwhile. Any other gap is an error: numbers are never skipped.
 func (s *Service) missing(ctx context.Context, partnerID id.ID, q FeedQuestion, after int64) (FeedPage, error) {
 	state, err := s.deps.Feeds.Feed(ctx, partnerID)
 	if err != nil {
@@ -177,22 +179,23 @@ func (s *Service) missing(ctx context.Context, partnerID id.ID, q FeedQuestion, 
 	}
 	switch dropped := keeps(state, after); {
 	case dropped != nil && q.After == nil:
-		return s.read(ctx, partnerID, q) // the read is repeated from the number that is now the oldest
+		// The oldest events were removed meanwhile: read again from the oldest that is kept.
+		return s.read(ctx, partnerID, q)
 	case dropped != nil:
 		return FeedPage{}, dropped
 	}
 	return FeedPage{}, fault.ErrInternal.Because(&gap{after})
 }
 
-// gap is the error of a feed without an event that it should have.
+// gap is the error of a partner's numbered events of which one is missing.
 type gap struct{ after int64 }
 
 func (g *gap) Error() string {
 	return "events: the feed misses an event soon after number " + strconv.FormatInt(g.after, 10)
 }
 
-// feedID returns the feedId of a partner's feed. A restore changes the epoch and so the feedId, since events are
-// numbered anew.
+// feedID returns the id that the API gives a partner's numbered list of events (feedId). A restore of the
+// database changes it, since events are numbered anew.
 func feedID(partnerID, epoch id.ID) string {
 	sum := sha256.Sum256(append(append([]byte("feed"), partnerID[:]...), epoch[:]...))
 	var short id.ID

@@ -34,19 +34,19 @@ type Waiting struct {
 // partnerRequests is the requests of a partner that wait for events.
 type partnerRequests struct {
 	places []*place      // The waiting requests, the oldest first.
-	rung   chan struct{} // A channel that is closed to wake the requests.
-	last   int64         // The highest number of the feed that one of the requests has read.
+	rung   chan struct{} // A channel that is closed to wake the partner's waiting requests.
+	last   int64         // The highest event number that one of the partner's requests has read.
 }
 
-// NewWaiting returns a Waiting without requests.
+// NewWaiting returns an empty set of waiting requests.
 func NewWaiting() *Waiting {
 	return &Waiting{byPartner: map[id.ID]*partnerRequests{}, entered: make(chan struct{}, 1), drained: make(chan struct{})}
 }
 
-// Entered returns a channel that receives after a request began to wait.
+// Entered returns a channel that receives after a request began to wait for events.
 func (w *Waiting) Entered() <-chan struct{} { return w.entered }
 
-// Ring wakes the waiting requests of the partners.
+// Ring wakes the requests of the partners that wait for events.
 func (w *Waiting) Ring(partners []id.ID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -58,7 +58,7 @@ func (w *Waiting) Ring(partners []id.ID) {
 	}
 }
 
-// Drain ends the wait of all requests, and lets no further request wait.
+// Drain ends the wait of all requests for events, and lets no further request wait.
 func (w *Waiting) Drain() { w.drain.Do(func() { close(w.drained) }) }
 
 // Watch queries once a second, until ctx ends, whether the partners whose requests wait have new events: the
@@ -76,8 +76,8 @@ func (w *Waiting) Watch(ctx context.Context, feeds webhookports.Events) error {
 	}
 }
 
-// look wakes the requests of partners whose feeds have new events. An error is ignored: the next query follows in
-// a second.
+// look wakes the waiting requests of partners that have new events. An error is ignored: the next query follows
+// in a second.
 func (w *Waiting) look(ctx context.Context, feeds webhookports.Events) {
 	known := w.known()
 	if len(known) == 0 {
@@ -102,7 +102,8 @@ func (w *Waiting) look(ctx context.Context, feeds webhookports.Events) {
 	w.Ring(ahead)
 }
 
-// known returns the partners whose requests wait, each with the highest number of the feed that they have read.
+// known returns the partners whose requests wait for events, each with the highest event number that they have
+// read.
 func (w *Waiting) known() map[id.ID]int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,14 +114,16 @@ func (w *Waiting) known() map[id.ID]int64 {
 	return known
 }
 
-// place is the place of a request among those that wait for events.
+// place stands for one request that waits for events.
 type place struct {
 	waiting *Waiting
 	partner id.ID
-	taken   chan struct{} // A channel that is closed when a newer request takes the place.
+	// A channel that is closed when a newer request of the partner makes this one end its wait.
+	taken chan struct{}
 }
 
-// enter adds a request to those that wait; ok is true if it may wait, and false where no further request may.
+// enter adds a request to those that wait for events; ok is true if it may wait, and false where no further
+// request may.
 func (w *Waiting) enter(partner id.ID) (p *place, ok bool) {
 	select {
 	case <-w.drained:
@@ -145,13 +148,13 @@ func (w *Waiting) enter(partner id.ID) (p *place, ok bool) {
 	w.total++
 	select {
 	case w.entered <- struct{}{}:
-	default: // the channel still holds an earlier signal, which stands for this request as well
+	default:
 	}
 	return p, true
 }
 
-// Hear adds a request to those that wait until leave is called. rung returns the channel whose closing wakes the
-// request, or nil where no further request may wait.
+// Hear adds a request to those that wait for events, until leave is called. rung returns the channel whose
+// closing wakes the request, or nil where no further request may wait.
 func (w *Waiting) Hear(partner id.ID) (rung func() <-chan struct{}, leave func()) {
 	p, ok := w.enter(partner)
 	if !ok {
@@ -160,7 +163,8 @@ func (w *Waiting) Hear(partner id.ID) (rung func() <-chan struct{}, leave func()
 	return p.rung, p.leave
 }
 
-// remove removes a request from those that wait. It does nothing for a request whose place was taken.
+// remove removes a request from those that wait for events. It does nothing for a request that a newer one has
+// replaced.
 func (w *Waiting) remove(p *place) {
 	c := w.byPartner[p.partner]
 	if c == nil {
@@ -177,8 +181,8 @@ func (w *Waiting) remove(p *place) {
 	}
 }
 
-// rung returns the channel whose closing wakes the request. The channel is nil if the place was taken and the
-// partner has no other request that waits.
+// rung returns the channel whose closing wakes the waiting request. The channel is nil if a newer request has
+// replaced this one and the partner has no other request that waits.
 func (p *place) rung() <-chan struct{} {
 	p.waiting.mu.Lock()
 	defer p.waiting.mu.Unlock()
@@ -188,7 +192,7 @@ func (p *place) rung() <-chan struct{} {
 	return nil
 }
 
-// knows stores the last number of the feed that the request has read.
+// knows stores the number of the last event that the request has read.
 func (p *place) knows(last int64) {
 	p.waiting.mu.Lock()
 	defer p.waiting.mu.Unlock()
@@ -203,7 +207,7 @@ func (p *place) leave() {
 	p.waiting.remove(p)
 }
 
-// Size returns the number of requests that wait.
+// Size returns the number of requests that wait for events.
 func (w *Waiting) Size() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -17,12 +17,14 @@ import (
 // Queue forms batches of the items that are passed to Do under the same key. Set the fields before the first call of
 // Do.
 type Queue[T any] struct {
-	Workers int // How many batches of a key may run at the same time.
+	Workers int // How many batches of items with the same key may run at the same time.
 	Limit   int // The largest number of items in a batch.
-	// The number of items that must wait before a second worker starts; a large batch costs less per item.
+	// The number of items that must wait before a second batch runs at the same time; a large batch costs less per
+	// item.
 	Threshold int
 	Linger    time.Duration // How long a batch waits for further items before it runs.
-	// A batch that begins at least so long after the end of the last one does not linger; 0: every batch lingers.
+	// A batch that begins at least so long after the end of the last one does not wait for further items; 0: every
+	// batch waits for them.
 	Quiet time.Duration
 	// true: before a batch runs, goroutines that are ready to call Do may run and join it; false: they may not.
 	Yield bool
@@ -31,9 +33,9 @@ type Queue[T any] struct {
 	// had, or Threshold calls. So batches grow before the workers are busy all the time, and a lone call never
 	// waits.
 	Rest time.Duration
-	// MinBatch is the number of waiting calls for which a batch is worth its cost. If fewer calls wait at the end of
-	// a pause, but at least one, the pause is made once more, and ends early when that many wait. So batches stay
-	// large where requests spread over several processes.
+	// MinBatch is the number of waiting calls for which a batch is worth its cost. If fewer calls wait at the end
+	// of the pause after a batch, but at least one, the pause is made once more, and ends early when that many
+	// wait. So batches stay large where requests spread over several processes.
 	MinBatch int
 	// Run works on the items of a batch, in the goroutine of one of its callers. An item that is a pointer carries
 	// its result.
@@ -48,44 +50,44 @@ type Queue[T any] struct {
 // runtime.Goexit.
 var errUnfinished = errors.New("batch: the goroutine that ran the batch ended before it")
 
-// keyState is the state of the batches of a key.
+// keyState holds the batches that run or form under one key, and the calls that wait for them.
 type keyState[T any] struct {
 	running int
-	resting int // The number of pauses after batches that have not ended.
-	demand  int // The number of calls that ran in the last batch or waited behind it when the last pause began.
+	resting int // The number of pauses after batches that have not ended yet.
+	demand  int // The number of calls that ran in the last batch or waited behind it when the pause after it began.
 	waiting []*call[T]
 	growing *growth // The batch of this key that is growing; nil: none.
 }
 
-// growth is a batch that has a worker, does not run yet, and takes further items. Two batches of a key never grow
-// at the same time, because they would divide the items of a large batch.
+// growth is a batch that waits for further items before it runs. Two batches of a key never grow at the same
+// time, because they would divide the items of a large batch.
 type growth struct {
 	missing int           // The number of items until the batch is full.
-	full    chan struct{} // A channel that is closed when as many items wait as the batch lacks.
+	full    chan struct{} // A channel that is closed when enough calls wait to fill the growing batch.
 }
 
 // call is a call of Queue.Do that waits for its batch.
 type call[T any] struct {
 	item  T
 	turn  chan turn[T]
-	leads bool    // true: a batch waits for this call to run it; false: this call waits for its batch.
-	grows *growth // The growth of the batch that this call leads; nil: the batch runs with the items that it has.
+	leads bool    // true: this call runs the batch for the other callers; false: another call runs it.
+	grows *growth // The growing batch that this call is to run; nil: the batch runs with the items that it has.
 }
 
 // turn is the message that ends the wait of a call: either the call leads a batch, or the batch of the call has
 // run.
 type turn[T any] struct {
-	lead     []*call[T] // The batch to lead, with the call itself first; nil: the batch has run.
+	lead     []*call[T] // The batch that the call must run, with the call itself first; nil: the batch has run.
 	panicked any        // The value with which the batch panicked; nil: it did not panic.
 }
 
-// Do adds an item to a batch of a key, and returns when that batch has run. If the batch panics, the call of each
-// of its callers panics.
+// Do adds an item to a batch of a key, and returns when that batch has run. If the batch panics, every caller
+// with an item in it panics.
 func (q *Queue[T]) Do(key string, item T) { q.do(nil, key, item) }
 
-// DoContext is Do for a caller that may stop waiting. If ctx ends while the item waits, or while another caller
-// runs its batch, DoContext returns the error of ctx; that batch may still use the item. A caller that leads a
-// batch waits until the batch has run.
+// DoContext does what Do does, for a caller that may stop waiting. If ctx ends while the item waits, or while
+// another caller runs its batch, DoContext returns the error of ctx; that batch may still use the item. A
+// caller that runs the batch itself waits until the batch has run.
 func (q *Queue[T]) DoContext(ctx context.Context, key string, item T) error {
 	if left := q.do(ctx.Done(), key, item); left {
 		return ctx.Err()
@@ -129,13 +131,13 @@ func (q *Queue[T]) do(done <-chan struct{}, key string, item T) (left bool) {
 	return false
 }
 
-// leave removes a call from the calls that wait for a batch. The result is false for a call that leads a batch:
-// its other callers wait for that call to run the batch.
+// leave removes a call from the calls that wait for a batch. The result is false for a call that must run its
+// batch: the other callers of the batch wait for it.
 func (q *Queue[T]) leave(s *keyState[T], c *call[T]) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if i := slices.Index(s.waiting, c); i >= 0 {
-		// a copy of the list, because running batches share the array of the old one
+		// The list is copied, because running batches share the array of the old one.
 		s.waiting = slices.Concat(s.waiting[:i], s.waiting[i+1:])
 	}
 	return !c.leads
@@ -163,8 +165,8 @@ func (q *Queue[T]) state(key string) *keyState[T] {
 	return s
 }
 
-// mayStart reports whether a batch of n items may start now: no batch of the key grows, the pause is over, and a
-// worker is free.
+// mayStart reports whether a batch of n items may start now: true if no batch of the key waits for further
+// items, the pause after the last batch is over, and a worker is free; false otherwise.
 func (s *keyState[T]) mayStart(q *Queue[T], n int) bool {
 	many := n >= q.Threshold
 	rested := s.resting == 0 || n >= s.demand || many
@@ -179,7 +181,7 @@ func (s *keyState[T]) take(n int) []*call[T] {
 	return taken
 }
 
-// start takes a worker for a batch, whose first caller runs it.
+// start takes a worker for a batch, and makes the first caller of the batch run it.
 func (s *keyState[T]) start(q *Queue[T], batch []*call[T]) {
 	s.running++
 	if missing := q.Limit - len(batch); missing > 0 && (q.lingers() || q.Yield) {
@@ -204,7 +206,7 @@ func (s *keyState[T]) startNext(q *Queue[T]) {
 	batch[0].turn <- turn[T]{lead: batch}
 }
 
-// lead runs a batch in the goroutine of its first caller.
+// lead runs a batch of calls in the goroutine of its first caller, and passes the outcome to the others.
 func (q *Queue[T]) lead(key string, s *keyState[T], batch []*call[T]) {
 	batch = q.grow(s, batch)
 	items := make([]T, len(batch))
@@ -212,8 +214,8 @@ func (q *Queue[T]) lead(key string, s *keyState[T], batch []*call[T]) {
 		items[i] = c.item
 	}
 	var outcome turn[T]
-	outcome.panicked = errUnfinished // the outcome of a batch whose Run does not return
-	began := time.Now()              //nolint:forbidigo // measures the batch, and decides about no data
+	outcome.panicked = errUnfinished
+	began := time.Now() //nolint:forbidigo // measures the batch, and decides about no data
 	defer func() {
 		recovered := recover()
 		if recovered != nil {
@@ -261,7 +263,8 @@ func (q *Queue[T]) pause(key string, s *keyState[T], rest time.Duration, minBatc
 	})
 }
 
-// goOn starts a batch of the waiting calls if one may start, and deletes the state of a key that has no batches.
+// goOn starts a batch of the waiting calls if one may start, and deletes the state of a key that has no batches
+// and no calls.
 func (q *Queue[T]) goOn(key string, s *keyState[T]) {
 	s.startNext(q)
 	if s.running == 0 && s.resting == 0 {
@@ -269,7 +272,8 @@ func (q *Queue[T]) goOn(key string, s *keyState[T]) {
 	}
 }
 
-// grow waits until further items have joined a batch, or its linger is over, and returns the grown batch.
+// grow waits until further calls have joined a batch, or the time for that is over, and returns the larger
+// batch.
 func (q *Queue[T]) grow(s *keyState[T], batch []*call[T]) []*call[T] {
 	g := batch[0].grows
 	if g == nil {
@@ -284,7 +288,7 @@ func (q *Queue[T]) grow(s *keyState[T], batch []*call[T]) []*call[T] {
 	defer q.mu.Unlock()
 	batch = append(batch, s.take(g.missing)...)
 	s.growing = nil
-	s.startNext(q) // more calls may wait than the grown batch could take, so the next batch starts if it may
+	s.startNext(q) // More calls may wait than fitted into the batch: start the next one.
 	return batch
 }
 

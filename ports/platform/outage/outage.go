@@ -14,8 +14,8 @@ import (
 const (
 	// remindEvery is the least time between two warnings about the same outage.
 	remindEvery = 30 * time.Second
-	// calm is the time that must have passed since the last failure for a success to end an outage: during an outage
-	// some calls may succeed.
+	// calm is how long ago the last failure must be for a success to end an outage, since during an outage some
+	// calls may succeed.
 	calm = 3 * time.Second
 	// forgotten is the time after the last failure from which a further failure begins a new outage.
 	forgotten = 2 * remindEvery
@@ -24,12 +24,13 @@ const (
 // Log logs the outages of a subject. Its methods are safe for concurrent use.
 type Log struct {
 	log     *slog.Logger
-	failing atomic.Bool // true: an outage lasts; false: none, and Worked and Over return at once.
+	failing atomic.Bool // true: an outage lasts; false: none, and a success has nothing to log.
 
 	mu                sync.Mutex
 	begin, told, last time.Time
-	failures, untold  int // The number of failures since the outage began, and since the last warning about it.
-	message           string
+	// The number of failures since the outage began, and of those since the last warning about it.
+	failures, untold int
+	message          string
 }
 
 // New returns a Log that writes to log.

@@ -16,8 +16,8 @@ import (
 // allows.
 var ErrAllInUse = errors.New("all connections are in use")
 
-// lacks are the error numbers of the operating system for a machine that has run out of descriptors, memory or
-// ports.
+// lacks lists the error numbers of the operating system for a machine that has run out of descriptors, memory
+// or ports.
 var lacks = []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL}
 
 // Lack returns what the machine has run out of, such as "too many open files"; "" if err has another cause.
@@ -46,8 +46,8 @@ func is(err error, cause syscall.Errno) bool {
 // address for it, and returns the same error number as a machine without a free port.
 func isIPv6(err error) bool { return strings.Contains(err.Error(), "]:") }
 
-// calm is how long a failure to open a socket is reported after it happened: longer than the time between two
-// requests of /readyz.
+// calm is how long /readyz reports a failure to open a socket after it happened: longer than the time between
+// two requests of /readyz.
 const calm = 15 * time.Second
 
 // Watch keeps the last failure to open a socket for the check of /readyz. Its methods are safe for concurrent
