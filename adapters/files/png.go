@@ -105,7 +105,8 @@ func (p *pngReader) header() ([]byte, error) {
 	return p.whole(13)
 }
 
-// aside copies the palette and the transparency of a PNG to w, and stops at the first chunk of pixels.
+// aside copies the chunks with the palette and the transparency of a PNG to w, and stops at the first chunk of
+// pixels.
 func (p *pngReader) aside(w io.Writer) error {
 	written := map[string]bool{}
 	for {
@@ -187,7 +188,7 @@ func (p *pngReader) pixels(w io.Writer, passes []pass) error {
 			}
 		}
 	}
-	// The last read of the compressed pixels also checks their zlib checksum.
+	// Read the compressed pixels to their end, because only then their zlib checksum is checked.
 	if n, err := unpacked.Read(filter[:]); n != 0 || !errors.Is(err, io.EOF) {
 		return errPNG
 	}

@@ -42,7 +42,8 @@ type Config struct {
 	// Whether responses carry the header Strict-Transport-Security: true where the service is reached over https.
 	HSTS bool
 
-	// Observe is called for every response and feeds the metrics. Route is called once for each route, inside New.
+	// Observe is called for every response, to update the metrics. Route is called once for each route while New
+	// runs.
 	Observe func(middleware.Observation)
 	Route   func(surface, route, method string)
 
@@ -53,7 +54,7 @@ type Config struct {
 	Draining func() bool
 
 	// Forwarded is called at intervals while requests carry proxy headers that suggest a wrong setting of trusted
-	// proxies; nil: never.
+	// proxies; nil means that nothing is called.
 	Forwarded func(context.Context, middleware.Notice)
 
 	Traced bool // Whether a trace span is recorded for every request.
@@ -138,7 +139,8 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 	return app, nil
 }
 
-// watching wraps the observe hook: a request that does not fail with a 5xx also ends the logged outage.
+// watching wraps the function observe: a request that does not fail with a 5xx also ends the outage that the log
+// reports, if there is one.
 func watching(unavailable *outage.Log, observe func(middleware.Observation)) func(middleware.Observation) {
 	return func(o middleware.Observation) {
 		if o.Status < fiber.StatusInternalServerError {

@@ -55,8 +55,8 @@ func Mount(app fiber.Router, d Deps) {
 }
 
 // form wraps a form handler: it checks the CSRF token and counts the submission against the rate limit of the
-// client's network. A form that has expired links to the page reopen, since the form's own path would repeat the
-// secret token.
+// client's network. The error page about an expired form links to the path reopen, since the form's own path would
+// repeat the secret token.
 func (p *pages) form(reopen string, h fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		ui.SetReadAt(c, reopen)
@@ -156,7 +156,9 @@ func (p *pages) verify(c *fiber.Ctx) error {
 		return p.void(c, pathDesk, textToDesk)
 	case errors.Is(err, connect.ErrBadCredentials):
 		mistake := textPasswordWrong
-		if password == "" { // The session ended after the page was shown, so the form had no password field.
+		// The form had no password field if the session ended after the page was shown, so the password is reported as
+		// missing, not as wrong.
+		if password == "" {
 			mistake = textPasswordMissing
 		}
 		return p.verifyForm(c, http.StatusUnprocessableEntity, token, mistake.In(ui.LangOf(c)))

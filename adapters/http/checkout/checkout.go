@@ -36,7 +36,8 @@ const (
 	fieldEmail     = "email"
 	fieldIntent    = "intent"
 	intentAbandon  = "abandon"
-	// Intent of the form that pays a captured amount after the card was refused.
+	// Value of the hidden field intent in the form by which the tenant pays a captured amount after the card was
+	// refused.
 	intentPay    = "pay"
 	fieldConfirm = "confirm"
 	fieldAgree   = "agree"

@@ -110,7 +110,8 @@ func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Result) error {
 	}
 }
 
-// sealedText returns the text to be signed so that an outcome cannot be moved to another connect URL.
+// sealedText returns the text to be signed for an outcome of a partner connect. It contains the signature of the
+// connect URL, so a signed outcome is not valid for another URL.
 func sealedText(outcome connect.Outcome, r connections.Request) string {
 	return "outcome:" + string(outcome) + ":" + r.Sig
 }

@@ -58,7 +58,7 @@ type Deps struct {
 	Limiter     ports.Limiter
 	Site        *ui.Site
 	Log         *slog.Logger
-	Uploads     *Uploads // Limits on forms with files; nil: the limits of production.
+	Uploads     *Uploads // Limits on forms with files; nil means the limits of production.
 }
 
 type pages struct {

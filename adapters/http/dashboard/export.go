@@ -92,8 +92,8 @@ func (p *pages) stream(c *fiber.Ctx, by caller, name string, columns []string, r
 	return nil
 }
 
-// inTurn limits how many export pages are read at once. A place is taken for reading each page and is free while
-// the browser receives it.
+// inTurn limits how many export pages are read at once: it waits for permission before each page is read, and
+// holds none while the browser receives the page.
 func (p *pages) inTurn(account id.ID, read source) source {
 	return func(ctx context.Context) ([][]string, bool, error) {
 		place, err := p.exports.enter(ctx, account, exportWait)
@@ -123,7 +123,8 @@ type exporter struct {
 func (e *exporter) Read(p []byte) (int, error) {
 	if e.buffer.Len() == 0 {
 		if err := e.fill(); err != nil {
-			e.cancel() // The export's part of the budget is freed before the reader sees the end of the body.
+			// Free what the export counts against the account's limit before the reader sees the end of the body.
+			e.cancel()
 			return 0, err
 		}
 	}

@@ -59,7 +59,7 @@ const (
 	confirmed = "yes"
 )
 
-// Intents and field names of the forms in the settings (pages.md, "Accounts").
+// Names of the settings page's form fields, and values of its field intent (pages.md, "Accounts").
 const (
 	intentResend   = "resend_verification"
 	intentPassword = "change_password"

@@ -45,8 +45,8 @@ func (p *pages) fileMistakes(c *fiber.Ctx, u *upload, f *actForm) (*deposits.Che
 	return checked, nil
 }
 
-// refusedFile is a file that was not accepted. Code is the code of the reason, or the problem with the files as a
-// whole.
+// refusedFile is a file that was not accepted. Code is the error code of the reason, or of a problem with all
+// files of the form together.
 type refusedFile struct{ Code, Name string }
 
 const (

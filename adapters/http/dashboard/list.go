@@ -250,15 +250,15 @@ func decodeCursor(text string) ports.Cursor {
 		return ports.Cursor{}
 	}
 	at := time.UnixMicro(int64(binary.BigEndian.Uint64(b))).UTC()
-	// Postgres cannot store such a time.
+	// A cursor with a year that Postgres cannot store is invalid.
 	if at.Year() < 1 || at.Year() > 9999 {
 		return ports.Cursor{}
 	}
 	return ports.Cursor{At: at, ID: id.ID(b[8:])}
 }
 
-// statusesOf returns the query parameter status that lists all deposits of a kind of work, such as those awaiting
-// the tenant.
+// statusesOf returns the query parameter status that lists all deposits with the given kind of open work, such as
+// those that await the tenant.
 func statusesOf(kind depositports.Work) string {
 	var names []string
 	for _, s := range kind.Statuses() {

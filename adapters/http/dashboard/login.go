@@ -22,7 +22,7 @@ func (p *pages) logInFirst(c *fiber.Ctx) error {
 		fields = p.unsent(c, known)
 	}
 	switch {
-	// The ticked deposits are shown again on the page that asks for confirmation.
+	// A form about several deposits is restored on the page that asks for its confirmation, with its ticked deposits.
 	case fields.Has(fieldDeposit):
 		page, query = site.At(site.Several, p.severalForm(c)), ""
 	// The form of a claim is on a page of its own, to which the operator returns after the log-in.

@@ -74,7 +74,7 @@ func (p *pages) unverified(c *fiber.Ctx, by caller) error {
 		unverifiedPage(p.verifyView(c, by, textVerifyFirstLead.In(ui.LangOf(c)))))
 }
 
-// settled redirects to the settings with a message that the form took effect.
+// settled redirects to the settings page, which then shows a message that the form took effect.
 func settled(c *fiber.Ctx, done string) error {
 	return c.Redirect(pathSettings+"?"+queryDone+"="+done, http.StatusSeeOther)
 }
@@ -138,7 +138,7 @@ type settingsView struct {
 	Unverified bool
 	CoverMails bool
 
-	// Intent of the form that was sent with a mistake; "" for none.
+	// Intent (which form it is) of the settings form that was sent with a mistake; "" for none.
 	Intent string
 	// The mistake in the settings form that was sent; nil for none.
 	Mistake *ui.Mistake

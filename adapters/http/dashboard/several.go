@@ -30,7 +30,8 @@ func (p *pages) several(c *fiber.Ctx, by caller) error {
 	}
 	form := deposits.SeveralForm{Act: deposits.SeveralAct(ui.PostValue(c, fieldIntent)), Key: p.formID(c)}
 	asked := ui.PostValue(c, fieldConfirm) == confirmed
-	// A question gets a new key, since the same list may be sent again with other deposits ticked.
+	// The page that asks for confirmation gets a new form key, because the same list may be sent again with other
+	// deposits ticked.
 	if !asked {
 		form.Key = [16]byte(p.Entropy.NewID())
 	}
@@ -120,7 +121,8 @@ func (p *pages) mailSeveral(c *fiber.Ctx, by caller, form deposits.SeveralForm) 
 	case err == nil:
 		return p.keepDraft(c, by, form.Key, formDraft{Fields: typed(c).Encode(), Outcome: outcome}, severalPath(form.Key))
 	case errors.Is(err, deposits.ErrNobodyMailed), errors.Is(err, ports.ErrKeyInUse), errors.Is(err, ports.ErrKeyReused):
-		// The page of the form shows why no mail was sent, or what the form has already done.
+		// Redirect to the page of the form, which shows why no mail was sent, or the outcome of the same form sent
+		// before.
 		return c.Redirect(severalPath(form.Key), http.StatusSeeOther)
 	default:
 		return err
@@ -249,7 +251,7 @@ func (t plural) of(lang ui.Lang, n int) string {
 	return t.several.In(lang, strconv.Itoa(n))
 }
 
-// severalView is the data of the page of a form about several deposits.
+// severalView is the data of the page of a form about several deposits, which mails their tenants.
 type severalView struct {
 	Page    ui.Page
 	Token   string

@@ -80,7 +80,7 @@ func monthPath(path string, at time.Time) string {
 	return ui.WithQuery(path, queryMonth+"="+at.Format(monthLayout))
 }
 
-// showMoney shows the page with the payments, refunds and disputes of claims in a month, as the books count them.
+// showMoney shows the page with the payments, refunds and disputes of claims in a month, from the stored payments.
 func (p *pages) showMoney(c *fiber.Ctx, by caller) error {
 	lang := ui.LangOf(c)
 	v := statementView{

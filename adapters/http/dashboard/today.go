@@ -139,7 +139,8 @@ func (p *pages) workViewOf(kind depositports.Work, t desk.Today, lang ui.Lang) w
 	return w
 }
 
-// allOf returns the path of the list with all deposits of a kind of work.
+// allOf returns the path of the list with all deposits that have the given kind of open work, such as a refused
+// card.
 func allOf(kind depositports.Work, t desk.Today) string {
 	q := url.Values{queryStatus: {statusesOf(kind)}}
 	switch kind {
@@ -161,7 +162,7 @@ func allOf(kind depositports.Work, t desk.Today) string {
 func workRowOf(d desk.Row, lang ui.Lang) workRow {
 	r := workRow{row: rowOf(d, lang)}
 	if d.Status == deposit.Captured {
-		// The amount that waits is that of the claim, not the rest of the deposit.
+		// The row of a captured deposit shows the captured amount instead of the deposit's full amount.
 		r.Amount = ui.Euros(lang, d.CapturedAmount)
 	}
 	switch {

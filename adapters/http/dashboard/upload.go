@@ -89,9 +89,10 @@ func (u *upload) close() {
 	u.bytes.Give()
 }
 
-// readUpload receives a form with files: it checks session, origin and CSRF token, and whether the deposit and the
-// account allow files (takesFiles), before it reads files. It writes these to the disk, and takes a place to clean
-// them. The form's fields are then found by ui.PostValue. The caller closes the result, even after an error.
+// readUpload receives a form with files. Before it reads files, it checks session, origin and CSRF token, and
+// whether the deposit and the account allow files (takesFiles). It writes the files to the disk and waits for
+// permission to clean them. The form's fields are then found by ui.PostValue. The caller closes the result, even
+// after an error.
 //
 // Returns ui.ErrForm, errFormTooLarge, errBusy, errSecond, errSlow, rate_limited, problem.ErrMalformed, or the
 // errors of takesFiles.
@@ -138,7 +139,7 @@ func (u *upload) readParts(c *fiber.Ctx, parts *multipart.Reader, body io.Reader
 	for {
 		part, err := parts.NextRawPart()
 		if errors.Is(err, io.EOF) {
-			// The bytes after the last part are read and dropped.
+			// Bytes that follow the last part of the form are read and dropped.
 			_, err = io.Copy(io.Discard, body)
 			return unread(err)
 		}
@@ -206,7 +207,8 @@ func (u *upload) readFile(part *multipart.Part) error {
 		if !errors.Is(err, io.EOF) {
 			return unread(err)
 		}
-		// A browser sends an empty part without a name if no file was chosen.
+		// A browser sends an empty part without a file name if no file was chosen. Only an empty part with a name is a
+		// refused file.
 		if sent != "" {
 			u.refused = append(u.refused, deposits.RefusedFile{Name: sent, Why: evidence.ErrEmpty})
 		}

@@ -10,7 +10,7 @@ import (
 
 // attempt is the data of the form "Try it" on a route of the API reference; assets/try.js builds the form from it.
 type attempt struct {
-	Path   string // Path of the route as in openapi.yaml.
+	Path   string // Path of the API route as openapi.yaml writes it, such as /deposits/{depositId}.
 	Params string // The route's parameters as JSON: [{"name", "in", "example"}].
 	Body   string // Example of the request body; empty for a route without a body.
 }

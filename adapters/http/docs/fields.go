@@ -14,8 +14,8 @@ type field struct {
 	Type     string
 	Required bool
 	Text     prose
-	Facts    []string // Default and bounds of the field, in words.
-	Values   []string // Allowed values of an enum.
+	Facts    []string // Default value and bounds of the API field, in words.
+	Values   []string // Values that an API field with a closed list of values may have.
 	Children []field
 }
 

@@ -24,8 +24,8 @@ type reference struct {
 	Events  []operation
 	Errors  []errorCode
 	Changes []section
-	// JSON for "Try it" with the route that lists the values of each parameter: {"depositId":
-	// "/api/partner/v1/deposits"}; "" without "Try it".
+	// JSON for the form "Try it": for each path parameter the route that lists its values, such as {"depositId":
+	// "/api/partner/v1/deposits"}; "" on a site without that form.
 	Lists string
 }
 
@@ -35,7 +35,7 @@ type section struct {
 	Text      prose
 }
 
-// group is a tag of openapi.yaml with its operations.
+// group is a tag of openapi.yaml (a heading of the API reference) with its operations.
 type group struct {
 	ID, Title  string
 	Text       prose

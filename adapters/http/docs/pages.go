@@ -147,7 +147,7 @@ type builder struct {
 	Scripts   []string // URL paths of the scripts.
 	Index     string   // URL path of the search's entries.
 	TryIt     bool
-	Page      *page // The page that is being built.
+	Page      *page // The documentation page that is being built.
 	template  *template.Template
 }
 
@@ -192,7 +192,7 @@ func (b *builder) pages() (all []*page) {
 // Home returns the first page of the documentation site.
 func (b *builder) Home() *page { return b.Chapters[0].Pages[0] }
 
-// At returns the URL path of the documentation page with the given name.
+// At returns the URL path of the documentation page with the given name, for links in templates.
 func (b *builder) At(name string) string { return site.Docs + "/" + name }
 
 func (b *builder) execute(name string) (template.HTML, error) {

@@ -12,19 +12,21 @@ import (
 const lately = 5 * time.Minute
 
 // Budget limits how much of a resource the process hands out at once, in all and per owner (a partner or an
-// account). The resource is bytes of responses that callers have not received yet, or places for work. Kept is
-// reserved for owners that held nothing recently, so that a few owners cannot keep out all others.
+// account). The resource is bytes of responses that callers have not received yet, or permissions to do work. Kept
+// is reserved for owners that held nothing recently, so that a few owners cannot keep out all others.
 type Budget struct {
 	// Limits of the budget: Most for the whole process, Each for one owner; Kept is the part of Most that is reserved
 	// for owners that held nothing recently.
 	Most, Each, Kept int
-	// Errors of Take: Full when the process's limit is reached, Enough when the owner's is.
+	// Errors of Take, which takes a part of the budget: Full when the process's limit is reached, Enough when the
+	// owner's is.
 	Full, Enough error
 
 	mu           sync.Mutex
 	owners       map[id.ID]share
 	total, holds int
-	// Owners that held something in the current period and in the period before.
+	// Owners (partners or accounts) that held a part of the budget in the current period, and those that did in the
+	// period before.
 	recent, before map[id.ID]bool
 	turned         time.Time
 	// Channel that is closed when a part of the budget is given back, to wake the callers of Wait; nil unless
@@ -73,7 +75,8 @@ func (b *Budget) take(owner id.ID, own, all int) (*Hold, error) {
 	return h, nil
 }
 
-// turn removes from the record of recent holders the owners that have held nothing for a while.
+// turn removes from the budget's record of recent holders the owners (partners or accounts) that have held nothing
+// for a while.
 func (b *Budget) turn() {
 	switch now := time.Now(); {
 	case now.Sub(b.turned) > 2*lately:
@@ -106,7 +109,8 @@ func (b *Budget) Wait(ctx context.Context, owner id.ID, own, all int) (*Hold, er
 	}
 }
 
-// Spent reports whether holding n more would exceed the owner's limit.
+// Spent reports whether an owner would exceed its own limit of the budget by holding n more (true), or still has
+// room for n (false).
 func (b *Budget) Spent(owner id.ID, n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -120,7 +124,8 @@ func (b *Budget) Holds() int {
 	return b.holds
 }
 
-// Grow adds n to the part of the process's budget that is held; the owner's share stays. Returns Full.
+// Grow adds n to a part of the process's budget that is held already; what counts against its owner's limit does
+// not change. Returns Full.
 func (h *Hold) Grow(n int) error {
 	h.budget.mu.Lock()
 	defer h.budget.mu.Unlock()

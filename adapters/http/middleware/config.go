@@ -65,7 +65,7 @@ func FiberConfig(cfg ServerConfig) fiber.Config {
 	return c
 }
 
-// Hooks holds the callbacks of the HTTP server into the process around it. Each may be nil.
+// Hooks holds functions of the process that the HTTP server calls, such as for metrics. Each may be nil.
 type Hooks struct {
 	// Observe is called for every response when it is written to the connection.
 	Observe func(Observation)
@@ -114,7 +114,9 @@ func Harden(app *fiber.App, hooks Hooks) {
 		}
 		if upload != nil {
 			defer func() {
-				if !upload.whole() { // The next request cannot be found after a body that is not read to its end.
+				// Close the connection: after a body that was not read to its end, the start of the next request cannot be
+				// found.
+				if !upload.whole() {
 					ctx.SetConnectionClose()
 					drain(ctx.Conn(), forUpload)
 				}
@@ -134,7 +136,9 @@ func Harden(app *fiber.App, hooks Hooks) {
 	}
 	server.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) {
 		if c, ok := ctx.Conn().(*conn); ok && !c.heard {
-			_ = ctx.Conn().Close() // A browser would take a response for that to its next request.
+			// Send no response before any byte of a request has arrived: a browser would take it for the response to its
+			// next request.
+			_ = ctx.Conn().Close()
 			return
 		}
 		if errors.Is(err, fasthttp.ErrBodyTooLarge) {
@@ -155,7 +159,8 @@ type patience struct {
 
 var (
 	forBody = patience{16 << 20, 100 * time.Millisecond, 2 * time.Second}
-	// The limits for uploads are longer, since a phone sends with interruptions.
+	// The limits for draining a refused upload are longer than for other requests, since a phone sends with
+	// interruptions.
 	forUpload = patience{64 << 20, time.Second, 30 * time.Second}
 )
 

@@ -25,7 +25,8 @@ type Notice struct {
 // ClientAddress, it also calls notice when a trusted proxy sends both headers. It calls notice at most once per
 // interval for each of the two cases.
 func Forwarded(interval time.Duration, notice func(*fiber.Ctx, Notice)) fiber.Handler {
-	var untrusted, both atomic.Int64 // Unix seconds from which the next notice of each kind may be sent.
+	// For each of the two cases, the Unix time in seconds from which notice may be called again.
+	var untrusted, both atomic.Int64
 	return func(c *fiber.Ctx) error {
 		n, next := noticeOf(c), &untrusted
 		if n.Both {

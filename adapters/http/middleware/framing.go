@@ -90,7 +90,8 @@ func markEnd(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	if header.ContentLength() < 0 && len(header.Peek(fiber.HeaderTransferEncoding)) > 0 {
 		header.AddBytesKV(endOfHeaders, nil)
 	}
-	return fasthttp.RequestConfig{} // An empty RequestConfig keeps the server's own limits.
+	// The empty RequestConfig keeps the server's limits on request bodies and times.
+	return fasthttp.RequestConfig{}
 }
 
 // hasTrailer reports whether a chunked request has a trailer, that is a header after the marker endOfHeaders. It

@@ -59,7 +59,8 @@ type listener struct {
 	failed  func(error)
 	most    func() int
 	idleFor time.Duration
-	// Channel that receives a value when a connection has been closed or has become idle.
+	// Channel that receives a value when a client connection has been closed or has become idle, so that a waiting
+	// Accept goes on.
 	changed chan struct{}
 	closed  chan struct{}
 	closing sync.Once
@@ -126,7 +127,8 @@ func (l *listener) endIdlest() (next time.Duration) {
 	l.mu.Lock()
 	idlest := l.idle.after
 	if idlest == &l.idle {
-		next = longestWait // The descriptor limit may be raised meanwhile, so the next try comes soon.
+		// No connection is idle. The process's limit of file descriptors may be raised, so the next try comes soon.
+		next = longestWait
 	} else if next = l.idleFor - time.Since(idlest.since); next <= 0 {
 		l.forget(idlest)
 	}

@@ -43,8 +43,8 @@ func (r *routeNames) of(c *fiber.Ctx, method string) string {
 	return r.match(method, c.Path())
 }
 
-// ofUnread returns method, path and route of a request whose body was not read. A request whose head cannot be
-// parsed has no route.
+// ofUnread returns method, path and route of a request whose body could not be read. A request whose head cannot
+// be parsed has no route.
 func (r *routeNames) ofUnread(app *fiber.App, ctx *fasthttp.RequestCtx) (method, path, route string) {
 	// fasthttp drops a head that it cannot parse, and would report GET / instead.
 	if len(ctx.Request.Header.RawHeaders()) == 0 {

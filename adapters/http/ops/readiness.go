@@ -24,8 +24,8 @@ type Check struct {
 	// Problem describes a failure without host names, since anybody may read it: "cannot be reached".
 	Problem func(err error) string
 
-	// Every is the time for which the result of a run is reused; 0: a second. Holds is the time for which a success
-	// is reused, if longer.
+	// Every is the time for which the result of a run is reused; 0 means one second. Holds is the time for which a
+	// success is reused, if that is longer than Every.
 	Every, Holds time.Duration
 
 	// Optional: true if a failure after the first success only degrades the process, which stays ready; false if
@@ -38,7 +38,7 @@ type Check struct {
 // Intervals and timeouts of the readiness checks.
 const (
 	checkTimeout = 2 * time.Second
-	// Results of a run are reused for this time, however many requests arrive.
+	// Results of a run of the readiness checks are reused for this time, however many requests arrive.
 	freshFor      = time.Second
 	watchEvery    = 5 * time.Second
 	firstRetry    = 250 * time.Millisecond
@@ -58,11 +58,11 @@ type Readiness struct {
 	// Mutex held during a run of the readiness checks, so that only one runs at a time.
 	running sync.Mutex
 	mu      sync.Mutex
-	// Time of the last success, by check name; no entry before the first success.
+	// Time at which each readiness check last succeeded, by the check's name; no entry before its first success.
 	passed map[string]time.Time
-	// Time at which the last run ended, by check name.
+	// Time at which each readiness check last ended, by the check's name.
 	answered map[string]time.Time
-	// Problem found in the last run, by check name; "" for a success.
+	// Problem that each readiness check last found, by the check's name; "" for a success.
 	problems  map[string]string
 	outages   map[string]*outage.Log
 	checkedAt time.Time
@@ -134,7 +134,7 @@ func (r *Readiness) Now(ctx context.Context) Status {
 	return r.status()
 }
 
-// CheckOfProcess is the key of Passing's result for the process as a whole.
+// CheckOfProcess is the key, in the map that Passing returns, of whether the process as a whole is ready.
 const CheckOfProcess = "process"
 
 // Passing reports for each check name whether it succeeded in its last run, and for CheckOfProcess whether the
@@ -232,7 +232,7 @@ func (r *Readiness) record(ctx context.Context, c Check, err error) {
 	switch {
 	case problem != "":
 		if problem != before {
-			// A problem that differs from the one before is logged at once.
+			// Log a problem at once if it differs from the one that the check found before.
 			r.outages[c.Name] = outage.New(r.log)
 		}
 		r.outages[c.Name].Failed(ctx, "missing: "+c.Name+" "+problem+"; trying again until it is there", "cause", err)

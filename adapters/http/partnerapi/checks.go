@@ -35,10 +35,11 @@ const (
 // request holds what the checks have established about an API request, for the handlers.
 type request struct {
 	caller partner.Caller
-	apiKey secret.Text       // The API key as it was sent; kept only for requests that explain a signature.
-	more   []ports.LimitRule // Rate limits that apply in addition to those of every request.
-	path   string
-	query  string // The raw query string of the request.
+	apiKey secret.Text // The API key as it was sent; kept only for requests that explain a signature.
+	// Rate limits under which this request is counted in addition to the partner's general one.
+	more  []ports.LimitRule
+	path  string
+	query string // The raw query string of the request.
 	// The idempotency key; nil if none or a malformed one was sent. Its fingerprint is set by checkIdempotencyKey.
 	key    *ports.IdempotencyKey
 	keyErr error // The error of a malformed Idempotency-Key.

@@ -82,8 +82,8 @@ type listed struct {
 	link string // Link header with the URL of the next page; "" on the last page.
 }
 
-// answerList reads and encodes a page of a list. The function at returns the cursor of an item, after which the
-// next page begins.
+// answerList reads and encodes a page of a list. The function at returns the cursor that stands for the position
+// after an item.
 //
 // Returns invalid_cursor, and the errors of read.
 func answerList[T, V any](ctx context.Context, a *api, l list, limit *Limit, cursor *Cursor,
@@ -121,7 +121,8 @@ func (a *api) nextPage(l list, next ports.Cursor, req *request) (Pagination, str
 	}
 	cursor := l.cursor(next)
 	query, err := url.ParseQuery(req.query)
-	// Parsing cannot fail here: the validator has already parsed the same query.
+	// If the query cannot be parsed, the link has the cursor alone. The validator has parsed the query before, so
+	// this does not happen.
 	if err != nil {
 		query = url.Values{}
 	}

@@ -143,7 +143,7 @@ type route struct {
 	handle fiber.Handler
 }
 
-// kind determines which checks a route has in addition to those of every route.
+// kind determines which checks an API route has in addition to those of every route.
 type kind int
 
 const (

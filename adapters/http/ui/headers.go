@@ -95,7 +95,7 @@ func DisplayHost(u *url.URL) string {
 	}
 	// A host with non-ASCII letters is no IPv6 address, so a colon begins the port.
 	name, port, _ := strings.Cut(host, ":")
-	// Punycode.ToASCII encodes what it can even if it returns an error.
+	// The error is ignored: Punycode.ToASCII encodes what it can even if it returns an error.
 	encoded, _ := idna.Punycode.ToASCII(name)
 	if !isASCII(encoded) {
 		encoded = strings.Trim(strconv.QuoteToASCII(name), `"`)

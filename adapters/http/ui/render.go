@@ -85,7 +85,7 @@ func readAt(c *fiber.Ctx) string {
 
 type frameKey struct{}
 
-// SetFrame keeps the menu and the log-out form of a page on the error pages of the same request.
+// SetFrame stores the menu and the log-out form of a page for error pages of the same request.
 func SetFrame(c *fiber.Ctx, page Page) { c.Locals(frameKey{}, page) }
 
 // errorPage returns the layout data of an error page, with the menu that SetFrame has kept.
@@ -107,7 +107,7 @@ func RenderProblem(c *fiber.Ctx, p problem.Page) error {
 	return Render(c, p.Status, problemPage(v, wayOn(c, v.Page, p.Status)))
 }
 
-// way is a link at the end of an error page that leads on; the zero value is no link.
+// way is a link at the end of an error page to a page that works; the zero value means no link.
 type way struct{ path, words string }
 
 // wayOn returns the link at the end of an error page. An operator gets the first page of the dashboard. Others get

@@ -134,12 +134,12 @@ func (s *Site) FormToken(c *fiber.Ctx) string {
 		return s.Seal(secret, FieldCSRF)
 	}
 	secret := base64.RawURLEncoding.EncodeToString(s.entropy.Bytes(tokenBytes))
-	// Lifetime 0: the cookie lasts until the browser closes.
+	// A lifetime of 0 makes the cookie last until the browser closes.
 	s.setCookie(c, s.cookieName(formCookie), secret, 0)
 	return s.Seal(secret, FieldCSRF)
 }
 
-// FormTokenOf returns the CSRF token for a form on a page whose response sets a new session.
+// FormTokenOf returns the CSRF token for a form on a page whose response starts the given new session.
 func (s *Site) FormTokenOf(session string) string { return s.Seal(session, FieldCSRF) }
 
 // formSecret returns the value of the cookie that CSRF tokens are bound to; "" without one. A cookie of another

@@ -24,7 +24,7 @@ type Cipher interface {
 const (
 	operatorCookie = "operator"
 	unsentCookie   = "unsent"
-	// The lifetime of the operator cookie, longer than that of a session.
+	// The lifetime of the cookie that keeps the last signed-in operator; it is longer than that of a session.
 	operatorMaxAge = 30 * 24 * time.Hour
 	// unsentLasts is how long the text of an unsent form is kept for its operator to log in again.
 	unsentLasts = 15 * time.Minute
@@ -90,7 +90,7 @@ func (s *Site) keepUnsent(c *fiber.Ctx, operatorID id.ID, u Unsent) error {
 	var packed bytes.Buffer
 	// flate.NewWriter fails only for unknown levels.
 	w, _ := flate.NewWriter(&packed, flate.BestCompression)
-	_, _ = w.Write(plain) // Neither Write nor Close fails when writing to memory.
+	_, _ = w.Write(plain) // The errors are ignored: neither Write nor Close fails when writing to memory.
 	_ = w.Close()
 	return s.setSealed(c, unsentCookie, packed.Bytes(), unsentLasts)
 }

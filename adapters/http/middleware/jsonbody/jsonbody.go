@@ -26,8 +26,8 @@ const MaxDepth = 32
 
 type bodyKey struct{}
 
-// Read is the middleware that parses a non-empty request body as a JSON object and stores it in the request for
-// Of.
+// Read is the middleware that parses a non-empty request body as a JSON object and stores the object in the
+// request, from which the function Of returns it.
 //
 // Returns unsupported_media_type, invalid_json or invalid_field.
 func Read(c *fiber.Ctx) error {
@@ -219,7 +219,8 @@ func (r *reader) token(at *place) (jsontext.Token, error) {
 	return token, nil
 }
 
-// syntaxError is an error of jsontext, with the place in the body of the token that it refused.
+// syntaxError is an error of jsontext (the JSON parser), with the place in the body of the token that the parser
+// refused.
 type syntaxError struct {
 	cause error
 	at    *place
