@@ -12,8 +12,8 @@ import (
 const (
 	growthEvery   = time.Second     // The time between two queries of the tables' sizes.
 	growthTimeout = 2 * time.Second // The time limit of a query of the tables' sizes.
-	// A pool that is hardly used queries the tables' sizes once in calmGrowth. At most fewUses statements run with an
-	// outdated plan until then.
+	// A pool that is hardly used queries the tables' sizes once in the time calmGrowth. At most fewUses statements
+	// run with an outdated plan until then.
 	fewUses       = 50
 	calmGrowth    = time.Minute
 	generationKey = "partnerdeposits.plans"
@@ -68,8 +68,8 @@ func (r *replanner) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	return !conn.IsClosed(), nil
 }
 
-// look reads the sizes of the tables and returns the present generation of plans. After an error the generation
-// stays the same.
+// look reads the sizes of the tables and returns the number of the generation of plans, which rises when a table
+// has grown much. After an error the number stays the same.
 func (r *replanner) look(ctx context.Context, conn *pgx.Conn) int {
 	ctx, cancel := context.WithTimeout(ctx, growthTimeout)
 	defer cancel()
@@ -82,7 +82,7 @@ func (r *replanner) look(ctx context.Context, conn *pgx.Conn) int {
 	var table string
 	var live int64
 	grown := false
-	// If the sizes of tables cannot be read, the cached plans stay as they are.
+	// The error is ignored: while the sizes of tables cannot be read, the cached plans stay in use.
 	_, _ = pgx.ForEachRow(rows, []any{&table, &live}, func() error {
 		class := sizeClass(live)
 		grown = grown || class > r.sizes[table]

@@ -25,7 +25,7 @@ type Resealer struct {
 // ciphertext of another key.
 func NewResealer(store *Store, prefix []byte) *Resealer { return &Resealer{store, prefix} }
 
-// SecretKind is a database column that contains encrypted secrets.
+// SecretKind names a database column that contains encrypted secrets.
 type SecretKind struct {
 	Name               string
 	table, key, column string
@@ -41,8 +41,8 @@ type SecretPage struct {
 	after id.ID
 }
 
-// ResealedPage is the result of re-encrypting a page: how many rows were read and changed. Next is the page that
-// follows, unless Done is true.
+// ResealedPage is the result of re-encrypting a page of rows: how many rows were read, and how many were changed.
+// Next is the page that follows, unless Done is true.
 type ResealedPage struct {
 	Read, Changed int
 	Next          SecretPage
@@ -62,7 +62,8 @@ func (r *Resealer) Kinds() []SecretKind {
 	}
 }
 
-// lookPage is the number of rows that Look reads at once. Look locks no row.
+// lookPage is the number of rows that Look (the check that secrets can be decrypted) reads at once, without
+// locking them.
 const lookPage = 2000
 
 // Look reads a page of rows and calls see with each ciphertext and with whether it can be decrypted for its row. It

@@ -28,13 +28,17 @@ type Cipher = pg.Cipher
 // ReadConns is the number of connections that the pool Options.Reads needs.
 const ReadConns = deposits.ReadConns
 
-// Options are the settings of a Store. A zero field means the default that its comment states.
+// Options are the settings of a Store, the access to the Postgres database. A zero field means the default that
+// its comment states.
 type Options struct {
-	Doorbell ports.Doorbell // Doorbell wakes dispatchers after a commit of events. The default is none.
+	// Doorbell wakes the dispatchers (the processes that send webhooks) after a commit of events. The default wakes
+	// none.
+	Doorbell ports.Doorbell
 	// The pool for reads of deposits that share a statement, with IndexPlans and ReadConns connections. The default is
 	// the pool of the store.
 	Reads *pgxpool.Pool
-	// The ceiling of accounts without a negotiated ceiling. The default is 2500.00 EUR (service.md, "Limits").
+	// The greatest amount of a deposit for accounts that have negotiated none. The default is 2500.00 EUR
+	// (service.md, "Limits").
 	DefaultMaxAmount money.Cents
 	// The longest wait for a connection before service_unavailable is returned. The default is 3 s.
 	AcquireTimeout time.Duration

@@ -64,7 +64,7 @@ func (c card) check(now time.Time) mistake {
 	return noMistake
 }
 
-// verdict is the outcome of a payment in the sandbox: its status, and why it failed.
+// verdict is the outcome of a payment in the sandbox: the payment's status, and why it failed.
 type verdict struct {
 	status  paymentports.ProviderStatus
 	failure string

@@ -46,8 +46,8 @@ func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[pa
 	}
 }
 
-// ours returns the ids of payment and deposit in the metadata of an object at Stripe; zero ids for an object that this
-// service did not make.
+// ours returns the ids of payment and deposit that this service wrote to the metadata of an object at Stripe; zero
+// ids for an object that it did not make.
 func ours(metadata map[string]string) (paymentID, depositID id.ID) {
 	paymentID, _ = id.Payment.Parse(metadata[metaPayment])
 	depositID, _ = id.Deposit.Parse(metadata[metaDeposit])

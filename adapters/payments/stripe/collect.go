@@ -52,8 +52,8 @@ func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (
 	return paymentports.ProviderPayment{}, answered(errContended)
 }
 
-// collectStep makes one step towards the answer of an attempt to charge the card. done is true once out is the
-// answer.
+// collectStep makes one step towards the answer of an attempt to charge the card. done is true once out is that
+// answer, and false if another step is needed.
 func (p *Provider) collectStep(ctx context.Context, known *record,
 	r paymentports.CollectRequest) (out paymentports.ProviderPayment, done bool, err error) {
 	if known.closed || known.paidRef != "" {
@@ -81,7 +81,8 @@ func (p *Provider) collectStep(ctx context.Context, known *record,
 		if err == nil && o.refusal != nil {
 			p.log.ErrorContext(ctx, "Stripe refused to prepare a charge", "payment", id.Payment.Of(known.id), "error", o.refusal)
 			failure := failureNotChargeable
-			// The error code means that the customer was deleted at Stripe, and the saved card with it.
+			// The error code means that the customer was deleted at Stripe, and with it the saved card, so there is no card
+			// to charge.
 			if o.refusal.code == string(stripe.ErrorCodeResourceMissing) {
 				failure = failureNoCard
 			}
@@ -102,7 +103,7 @@ func (p *Provider) closedOrPaid(ctx context.Context, known *record) (paymentport
 	return p.answer(ctx, known)
 }
 
-// answered returns the first answer to an attempt to charge the card again, unless the tenant has paid on a page
+// answered returns the stored first answer of an attempt to charge the card, unless the tenant has paid on a page
 // since.
 func (p *Provider) answered(ctx context.Context, known *record, o *item,
 	a *attempt) (paymentports.ProviderPayment, bool, error) {
@@ -174,7 +175,8 @@ func (p *Provider) charge(ctx context.Context, known *record, o *item, r payment
 	}
 	next := attempt{number: r.Attempt, intent: o.number, try: 1, before: latestCharge(now.intent), sentAt: p.clock.Now()}
 	if a != nil && a.intent == o.number {
-		// The attempt's charge is newer than the stored one: its answer has just been stored by learn.
+		// The newest charge at Stripe is newer than the stored one, so it is this attempt's, and learn has just stored
+		// its answer.
 		if latestCharge(now.intent) != a.before {
 			return out, false, nil
 		}
@@ -255,8 +257,8 @@ func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a atte
 	return out, err == nil, err
 }
 
-// declined stores a refusal of the card by its bank. Whether to try again (the advice) is only in Stripe's charge,
-// which it therefore reads.
+// declined stores a refusal of the card by its bank. It reads the charge from Stripe, since only the charge
+// contains the bank's advice whether to try again.
 func (p *Provider) declined(ctx context.Context, known *record, a attempt,
 	no *refused) (out paymentports.ProviderPayment, done bool, err error) {
 	advice := ""

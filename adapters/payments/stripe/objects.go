@@ -37,7 +37,8 @@ func (p *Provider) fetch(ctx context.Context, r *record, o *item) (seen, error) 
 	return now, p.record(ctx, r, o, now)
 }
 
-// record stores that a page or intent is paid or dead; it stores nothing while the page or intent is live.
+// record stores the end of a payment page or intent at Stripe: paid or dead. It stores nothing while the page or
+// intent is live.
 func (p *Provider) record(ctx context.Context, r *record, o *item, now seen) error {
 	o.state = now.status
 	switch now.status {
@@ -192,7 +193,7 @@ func (p *Provider) end(ctx context.Context, r *record, o *item) (seen, error) {
 }
 
 // failed turns an error of Stripe into service_unavailable, and logs an error that only staff can correct. A
-// request that Stripe processed and refused counts as no outage.
+// request that Stripe processed and refused does not count as an outage of Stripe.
 func (p *Provider) failed(ctx context.Context, err error) error {
 	no := asRefused(err)
 	if no == nil {

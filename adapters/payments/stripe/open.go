@@ -47,7 +47,7 @@ func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paym
 }
 
 // openStep makes one step towards an open payment page. done is true once out has the address of the page or the
-// return URL.
+// return URL, and false if another step is needed.
 func (p *Provider) openStep(ctx context.Context, known *record,
 	r *paymentports.HostedPayment) (out paymentports.HostedPage, done bool, err error) {
 	back := paymentports.HostedPage{Ref: known.ref(), URL: r.ReturnURL}
@@ -78,8 +78,8 @@ func (p *Provider) openStep(ctx context.Context, known *record,
 	case o.refusal != nil && o.refusal.code == string(stripe.ErrorCodeEmailInvalid) && r.Email != "":
 		r.Email = "" // Stripe refused the e-mail address. The tenant can type another one on the payment page.
 	case o.refusal != nil && o.refusal.param == paramEnd:
-		// Stripe refused a repeated request because its payment page would by now live too short. The next step adds
-		// another page.
+		// Stripe refused to repeat a request because its payment page would by now live too short; the next step
+		// requests another page.
 	case o.refusal != nil:
 		return out, false, p.failed(ctx, o.refusal)
 	}

@@ -204,7 +204,7 @@ func (s store) refunded(ctx context.Context, refundID id.ID, ref, failure string
 		[16]byte(refundID), ref, failure)
 }
 
-// check returns errForeign unless a response of Stripe is about the refund in this row.
+// check returns errForeign unless a response of Stripe is about the refund that this row of stripe_refunds holds.
 func (row *refundRow) check(refundID id.ID, r *stripe.Refund) error {
 	if r.Object != "refund" || !named(r.ID, "re_", row.ref) || r.Metadata[metaRefund] != refundID.String() ||
 		money.Cents(r.Amount) != row.amount || r.Currency != currency {

@@ -75,7 +75,8 @@ var refusals = map[string]paymentports.Refusal{
 	"do_not_try_again":                 paymentports.RefusedForGood,
 }
 
-// advices maps the advice of the card network to the kind of refusal. It takes precedence over the decline code.
+// advices maps the card network's advice after a refused charge to the kind of refusal. The advice takes
+// precedence over the decline code.
 var advices = map[string]paymentports.Refusal{
 	string(stripe.ChargeOutcomeAdviceCodeTryAgainLater):   paymentports.RefusedForNow,
 	string(stripe.ChargeOutcomeAdviceCodeConfirmCardData): paymentports.RefusedForTenant,

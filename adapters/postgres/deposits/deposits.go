@@ -149,11 +149,14 @@ func depositList(f depositports.DepositFilter) *lists.List {
 			l.Filter("NOT " + PartnerLeft(l.Table))
 		}
 	case f.RentalContract != "" && ofPartner:
-		// The index of rental contracts does not contain deposits without one, whose rental contract is ''.
+		// The condition <> '' lets Postgres use the index of rental contracts, which leaves out deposits without a
+		// rental contract.
 		l.Where("rental_contract <> '' AND rental_contract = ? AND partner_id = ?", f.RentalContract, f.PartnerID)
 		f.RentalContract, f.PartnerID = "", id.ID{}
 	case !f.AccountID.IsZero():
-		if ofPartner { // A partner that never had a link to the account has no deposit there, so nothing is read.
+		// A partner that never had a link to the account has no deposit there, so this condition ends the query without
+		// reading deposits.
+		if ofPartner {
 			l.Where("EXISTS (SELECT FROM account_links WHERE partner_id = ? AND account_id = ? AND ? IN ('', external_id))",
 				f.PartnerID, f.AccountID, f.ExternalID)
 		}
@@ -232,5 +235,5 @@ func (r Deposits) History(ctx context.Context, depositID id.ID) ([]deposit.Trans
 	return pg.Each(rows, func(row sqlc.DepositTransition) deposit.Transition { return deposit.Transition(row) }), err
 }
 
-// ReadsWaiting returns the number of requested reads of deposits whose batch has not started.
+// ReadsWaiting returns the number of reads of deposits that wait to be made in a batch.
 func (r Deposits) ReadsWaiting() int { return r.reads.queue.Waiting("") }

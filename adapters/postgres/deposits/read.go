@@ -83,9 +83,10 @@ func ScanDeposit(row pgx.Row, sealer pg.Sealer, more ...any) (*deposit.Deposit, 
 	return &d, err
 }
 
-// LockDeposits locks deposits for update and calls found for each of them. It does not call found for a deposit
-// that does not exist or that sets.SkipLocked skipped. The flush returns pg.Unreadable if one of the deposits
-// cannot be read.
+// LockDeposits queues a statement that locks deposits for update and calls found for each of them. It does not
+// call found for a deposit that does not exist, or that another transaction has locked if locking is
+// sets.SkipLocked. The sending of the queued statements returns pg.Unreadable if one of the deposits cannot be
+// read.
 func LockDeposits(t *pg.Tx, sealer pg.Sealer, ids []id.ID, locking sets.Locking, found func(*deposit.Deposit)) {
 	t.Rows(SelectDeposit+` WHERE d.id = ANY ($1) FOR UPDATE OF d`+string(locking), []any{ids}, func(row pgx.Rows) error {
 		d, err := ScanDeposit(row, sealer)

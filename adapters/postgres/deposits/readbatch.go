@@ -57,7 +57,7 @@ type depositRead struct {
 func (r *depositReads) one(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
 	read := &depositRead{ctx: ctx, id: depositID}
 	if err := r.queue.DoContext(ctx, "", read); err != nil {
-		// The result of the read must not be used any more, since its batch may still write it.
+		// Return no result: the batch is still running and may write the result at any moment.
 		return nil, fault.ErrUnavailable.Because(err)
 	}
 	if read.alone {
@@ -112,7 +112,8 @@ func (r *depositReads) query(ctx context.Context, reads []*depositRead) error {
 	for rows.Next() {
 		var left bool
 		d, err := ScanDeposit(rows, r.sealer, &left)
-		if d == nil || pg.Unreadable(err) { // After a row of deposits that cannot be read no further row follows.
+		// pgx ends at a row of deposits that cannot be read, so no further row follows.
+		if d == nil || pg.Unreadable(err) {
 			return pg.Translate(err)
 		}
 		d.PartnerLeft = left

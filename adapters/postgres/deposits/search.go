@@ -76,7 +76,8 @@ const (
 
 var onlyDigits = regexp.MustCompile(`^[0-9]+$`)
 
-// digitsOf returns a text that consists of digits as an SQL argument; for any other text nil, which equals nothing.
+// digitsOf returns a text that consists of digits as an SQL argument; for any other text NULL, which equals no
+// booking number.
 func digitsOf(text string) any {
 	if onlyDigits.MatchString(text) {
 		return text

@@ -32,13 +32,17 @@ const (
 	acquireTimeout = 3 * time.Second // The longest wait of a group commit for a connection.
 )
 
-// Options are settings of Changes. A zero field means the default that its comment states.
+// Options are the settings of Changes, which commits changes of several requests together. A zero field means the
+// default that its comment states.
 type Options struct {
 	// The pool of connections for group commits, with postgres.IndexPlans and Conns connections. The default is the
 	// pool of single changes.
-	Groups   *pgxpool.Pool
-	Doorbell ports.Doorbell // Doorbell wakes dispatchers after a commit of events. The default is none.
-	// The ceiling of an account without a ceiling of its own. The default is deposit.DefaultMaxAmount.
+	Groups *pgxpool.Pool
+	// Doorbell wakes the dispatchers (the processes that send webhooks) after a commit of events. The default wakes
+	// none.
+	Doorbell ports.Doorbell
+	// The greatest amount of a deposit for accounts that have negotiated none. The default is
+	// deposit.DefaultMaxAmount.
 	DefaultMaxAmount money.Cents
 }
 
@@ -51,8 +55,8 @@ type Changes struct {
 
 var _ ports.Changes = (*Changes)(nil)
 
-// New makes a Changes that applies changes over pool. A change that waits for a row lock occupies a connection of
-// pool, never one of o.Groups.
+// New makes a Changes, which applies changes over pool, those that arrive together over o.Groups. A change that
+// waits for a row lock occupies a connection of pool, never one of o.Groups.
 func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Changes {
 	c := &Changes{
 		lone: pg.DB{Pool: pool, Wait: acquireTimeout}, groups: pg.DB{Pool: pool, Wait: acquireTimeout},

@@ -23,8 +23,8 @@ type state int
 
 const (
 	undecided state = iota
-	decided         // The change of a group commit has been decided: its writes are set.
-	ended           // The change of a group commit is finished: err is its result.
+	decided         // The writes of the change have been computed; its group commit has not written them yet.
+	ended           // The change is finished: it is committed, or it has failed with the error err.
 	deferred        // The change is to be applied alone, after the group commit.
 )
 

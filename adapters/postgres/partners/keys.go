@@ -34,8 +34,8 @@ func (r Keys) KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.APIK
 	return found.Key, found.Partner, nil
 }
 
-// readingKeys returns a function that reads API keys with their partners from the database. Unknown keys are
-// missing in its result.
+// readingKeys returns a function that reads API keys with their partners from the database. A key that the
+// database does not have is missing in that function's result.
 func readingKeys(db pg.DB) readKeys {
 	return func(ctx context.Context, hashes []partner.KeyHash) (map[partner.KeyHash]partner.Caller, error) {
 		wanted := make([][]byte, len(hashes))

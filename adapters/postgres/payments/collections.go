@@ -56,7 +56,8 @@ func (r Collections) Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]d
 		return found, nil
 	}
 	all, err := queries.DebtsOf(ctx, r.DB, depositIDs)
-	for _, d := range all { // Collections come oldest first, so the newest of a deposit replaces its earlier ones.
+	// The collections come oldest first, so a deposit's newest one replaces its earlier ones in the result.
+	for _, d := range all {
 		found[d.DepositID] = toDebt(d)
 	}
 	return found, err

@@ -143,7 +143,7 @@ func (r Mails) openMail(m *ports.Mail, sealed []byte) error {
 	}
 	var c content
 	if err := json.Unmarshal([]byte(plain.Reveal()), &c); err != nil {
-		// The error of json is not returned, since it would quote the text of the mail.
+		// Do not return the error of json, which would quote the text of the mail.
 		return errors.New("postgres: the text of the mail is not JSON")
 	}
 	m.Body, m.HTML = c.Body, c.HTML

@@ -115,7 +115,7 @@ func (r oneRow) Scan(dest ...any) error {
 	return r.rows.Err()
 }
 
-// OrNotFound returns sentinel instead of pgx.ErrNoRows, and any other error unchanged.
+// OrNotFound returns the given error sentinel instead of pgx.ErrNoRows, and any other error unchanged.
 func OrNotFound(err, sentinel error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return sentinel

@@ -30,7 +30,8 @@ const (
 	DiskFull            = "53100"
 	NoRights            = "42501"
 	TooManyConnections  = "53300"
-	// Postgres reports this code, or one of the next two, while `admin migrate up` has not run yet.
+	// Postgres reports this code, or one of the next two, where a table, column or function is missing because `admin
+	// migrate up` has not run yet.
 	undefinedTable     = "42P01"
 	undefinedColumn    = "42703"
 	undefinedFunction  = "42883"

@@ -10,7 +10,7 @@ import (
 // Column is a column that a statement about a set of rows writes.
 type Column[T any] struct {
 	Name   string
-	Array  string // The Postgres type of the array parameter with the column's values, such as uuid[].
+	Array  string // The Postgres type of the array parameter that holds the column's values, such as uuid[].
 	Cast   string // A cast of the column's values such as ::jsonb, for a type that has no array parameter.
 	Values func([]T) any
 }
@@ -25,7 +25,8 @@ func Names[T any](columns []Column[T]) string {
 	return strings.Join(pg.Each(columns, func(c Column[T]) string { return c.Name }), ", ")
 }
 
-// Selected returns the columns of the set n with their casts, separated by commas.
+// Selected returns the columns of the set of rows n, each with its cast, for a SELECT; they are separated by
+// commas.
 func Selected[T any](columns []Column[T]) string {
 	return strings.Join(pg.Each(columns, func(c Column[T]) string { return "n." + c.Name + c.Cast }), ", ")
 }

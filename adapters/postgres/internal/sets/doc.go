@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Locking is what a statement does at a row that another transaction has locked.
+// Locking is what a statement does with a row that another transaction has locked: wait for the row, or skip it.
 type Locking string
 
 const (
