@@ -61,8 +61,7 @@ func (s Desk) DeskDeposits(ctx context.Context, f depositports.DeskFilter,
 		}, f.Place)
 }
 
-// narrowed returns the filter with only those statuses that its view, its status and its other parts all permit,
-// and whether any status is left.
+// narrowed returns the filter with only the statuses that all its parts permit, and whether any status is left.
 func narrowed(f depositports.DeskFilter) (depositports.DeskFilter, bool) {
 	leave := func(statuses []deposit.Status) {
 		if len(f.Statuses) == 0 {
@@ -72,8 +71,7 @@ func narrowed(f depositports.DeskFilter) (depositports.DeskFilter, bool) {
 		f.Statuses = slices.DeleteFunc(slices.Clone(f.Statuses),
 			func(s deposit.Status) bool { return !slices.Contains(statuses, s) })
 	}
-	// A search by the end of the cover finds active deposits only, since no other deposit's cover can still end.
-	if !f.EndsBefore.IsZero() {
+	if !f.EndsBefore.IsZero() { // Only an active deposit has a cover that can still end.
 		if leave([]deposit.Status{deposit.Active}); len(f.Statuses) == 0 {
 			return f, false
 		}
@@ -97,8 +95,7 @@ func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, sought 
 		l.Where("id = ANY (?::uuid[])", sought.ids)
 	}
 	within := l.Where
-	// Compare the stay row by row, since the index by which the list of deposits is read does not contain it.
-	if !f.ByStay() {
+	if !f.ByStay() { // The index that the list of deposits reads does not contain stays, so compare them by row.
 		within = l.Filter
 	}
 	if !f.Stay.From.IsZero() {
@@ -125,8 +122,7 @@ func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, sought 
 	return l
 }
 
-// isOpen is the SQL that finds a captured deposit's row in the table open_deposits. It does not use EXISTS, for
-// which Postgres may read the whole table first.
+// isOpen finds a captured deposit's row in the table open_deposits. With EXISTS, Postgres may read the whole table.
 const isOpen = `(SELECT true FROM open_deposits o WHERE o.account_id = deposits.account_id AND o.status = 'captured'
 	AND o.created_at = deposits.created_at AND o.deposit_id = deposits.id`
 
@@ -134,14 +130,12 @@ func statusTexts(statuses []deposit.Status) []string {
 	return pg.Each(statuses, func(s deposit.Status) string { return string(s) })
 }
 
-// open reports whether the table open_deposits contains every deposit of the filtered list (true) or may lack some
-// (false).
+// open reports whether the table open_deposits contains every deposit of the filtered list; otherwise false.
 func open(f depositports.DeskFilter) bool {
 	return f.View.Statuses() != nil || len(f.Statuses) > 0 && !slices.ContainsFunc(f.Statuses, deposit.Status.Final)
 }
 
-// openRows returns the SQL of the rows of open_deposits that match a filter. rest is the ORDER BY and LIMIT of the
-// rows that are read for each status.
+// openRows returns the SQL of the rows of open_deposits that match a filter. rest ends the query of each status.
 func openRows(l *lists.List, f depositports.DeskFilter, rest string) string {
 	const row = `SELECT o.created_at, o.deposit_id FROM open_deposits o WHERE o.account_id = `
 	account, statuses, parts := l.Argument(f.AccountID), f.Statuses, []string(nil)
@@ -237,8 +231,7 @@ func (s Desk) CountViews(ctx context.Context, accountID id.ID, ending time.Time,
 	}, pg.Translate(err)
 }
 
-// Parts of SQL statements about the deposits that wait for an operator's work. $1 is the account; the week begins
-// at $3 and ends at $2.
+// SQL about the deposits that wait for their operator. $1 is the account; the week begins at $3 and ends at $2.
 const (
 	// endingWork selects the open deposits whose cover ends before the end of the week (depositports.WorkEnding). It
 	// names the status, since the index of ends contains active deposits only.
@@ -248,11 +241,10 @@ const (
 	beginsSoon = `(s.status NOT IN ('active', 'captured') AND o.starts_at >= $3 AND o.starts_at < $2)`
 )
 
-// maxWork is the most deposits of one status that are read to find the first ones that wait for a kind of work,
-// such as a refused card.
+// maxWork is the most deposits of a status that are read to find the first ones that wait for an operator's act.
 const maxWork = 2000
 
-// workStatuses returns each kind of operator's work, such as a refused card, with each status of its deposits. It
+// workStatuses returns each kind of operator's work (such as a refused card) with each status of its deposits. It
 // omits the kinds that have an SQL statement of their own.
 func workStatuses(of []depositports.Work) (kinds, statuses []string) {
 	for _, kind := range of {
@@ -266,14 +258,12 @@ func workStatuses(of []depositports.Work) (kinds, statuses []string) {
 	return kinds, statuses
 }
 
-// countedWork lists the kinds of operator's work that CountWork counts by the deposits' status. WorkCardRefused is
-// missing, since CountWork separates its deposits from those of WorkCollecting.
+// countedWork lists the kinds of operator's work, such as a refused payment, that are counted by deposits' statuses.
 var countedWork = []depositports.Work{depositports.WorkAwaiting, depositports.WorkRefused, depositports.WorkCollecting,
 	depositports.WorkActive}
 
-// CountWork returns, for each kind of work that waits for an operator (such as a refused card), the number of an
-// account's deposits and their sum. It reads at most one row more than most for each status. The ORDER BY keeps
-// the cached plan from reading the whole table.
+// CountWork returns number and sum of an account's deposits in each kind of operator's work (such as a refused card).
+// It reads at most one row more than most per status. The ORDER BY keeps the cached plan from reading a whole table.
 func (s Desk) CountWork(ctx context.Context, accountID id.ID, week ports.Span,
 	most int) (map[depositports.Work]depositports.WorkCount, error) {
 	kinds, statuses := workStatuses(countedWork)
@@ -303,9 +293,7 @@ func (s Desk) CountWork(ctx context.Context, accountID id.ID, week ports.Span,
 		}
 		return nil
 	})
-	// More captured deposits exist than were read, and those may wait for either kind of work, so both counts are
-	// marked as incomplete.
-	if captured > most {
+	if captured > most { // Not all captured deposits were read, so both counts of them are marked as incomplete.
 		for _, kind := range []depositports.Work{depositports.WorkCardRefused, depositports.WorkCollecting} {
 			part := counts[kind]
 			part.More = true
@@ -368,8 +356,7 @@ func (s Desk) OpenWork(ctx context.Context, accountID id.ID, of []depositports.W
 	return found, pg.Translate(rows.Err())
 }
 
-// compareWork compares two deposits that wait for the same kind of work by the order in which OpenWork returns
-// them.
+// compareWork compares two deposits by the order in which OpenWork returns those with the same kind of open work.
 func compareWork(kind depositports.Work, a, b *deposit.Deposit) int {
 	switch kind {
 	case depositports.WorkSoon:
