@@ -258,12 +258,12 @@ func workStatuses(of []depositports.Work) (kinds, statuses []string) {
 	return kinds, statuses
 }
 
-// countedWork lists the kinds of operator's work, such as a refused payment, that are counted by deposits' statuses.
+// countedWork lists the kinds of operator's work, such as a refused payment, that are counted by deposits' status.
 var countedWork = []depositports.Work{depositports.WorkAwaiting, depositports.WorkRefused, depositports.WorkCollecting,
 	depositports.WorkActive}
 
-// CountWork returns number and sum of an account's deposits in each kind of operator's work (such as a refused card).
-// It reads at most one row more than most per status. The ORDER BY keeps the cached plan from reading a whole table.
+// CountWork returns number and sum of an account's deposits in each kind of operator's work (e.g. a refused card).
+// It reads at most one row more than most per status. The ORDER BY keeps the cached plan from reading whole tables.
 func (s Desk) CountWork(ctx context.Context, accountID id.ID, week ports.Span,
 	most int) (map[depositports.Work]depositports.WorkCount, error) {
 	kinds, statuses := workStatuses(countedWork)

@@ -1,5 +1,6 @@
-// Package dispatchstore has the SQL statements of the dispatcher: relaying events from the outbox to the feeds and to
-// deliveries, claiming due deliveries, storing the outcomes of their POSTs, and counting the backlog.
+// Package dispatchstore has the SQL statements of the dispatcher (the process that sends webhooks): turning new
+// events into numbered events and deliveries, claiming due deliveries, storing the results of their POSTs, and
+// counting what waits.
 package dispatchstore
 
 import (
@@ -15,9 +16,10 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Store holds the dispatcher's statements, which relay events, claim deliveries, load them and record their
-// outcomes (webhookports.RelayStore, ClaimStore and WorkStore). Each statement works on a set of rows and is
-// written by hand, because its plan matters.
+// Store holds the SQL statements of the dispatcher (the process that sends webhooks): they turn new events into
+// deliveries, claim deliveries, load them, and record the results of their POSTs (webhookports.RelayStore,
+// ClaimStore and WorkStore). Each statement works on a set of rows and is written by hand, because its plan
+// matters.
 type Store struct {
 	pool    *pgxpool.Pool
 	cipher  pg.Cipher
@@ -25,10 +27,10 @@ type Store struct {
 
 	relayed relayedMemory
 	outbox  outboxWatermark
-	// For each subscription, the low watermark (due_at) of its waiting deliveries.
+	// For each subscription, the due_at at which the next scan of its waiting deliveries starts.
 	waiting watermarks[id.ID, time.Time]
-	// Where the scan of leased deliveries starts: 0 means at all of them, 1 at those whose lease ended within
-	// expiredSpan.
+	// Where the next scan for deliveries whose dispatcher did not report in time starts: 0 means at all of them, 1 at
+	// those whose time ran out within expiredSpan.
 	leased watermarks[struct{}, int]
 }
 
@@ -37,7 +39,8 @@ type Store struct {
 // open: without it, the loop that waits for the response would wait for ever.
 const queryTimeout = 12 * time.Second
 
-// New makes the dispatcher's Store. The pool must be its own and be opened with postgres.IndexPlans.
+// New makes the Store of the dispatcher (the process that sends webhooks). No other code may use the pool, which
+// must be opened with postgres.IndexPlans.
 func New(pool *pgxpool.Pool, cipher pg.Cipher) *Store {
 	return &Store{pool: pool, cipher: cipher, timeout: queryTimeout}
 }
