@@ -153,7 +153,8 @@ func (f *jpegFrame) memory() int {
 	if f.progressive {
 		bytes += 4 * f.samples
 	}
-	// A JPEG of four components, or of RGB, is copied by the decoder into a picture of CMYK or RGBA.
+	// The decoder copies a JPEG of four components, or of RGB, into a second picture (CMYK or RGBA), which needs
+	// memory too.
 	if f.components == 4 || f.components == 3 && f.rgb {
 		bytes += 4 * f.width * f.height
 	}

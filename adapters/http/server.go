@@ -108,7 +108,7 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 		app.Use(middleware.Trace())
 	}
 	if len(cfg.TrustedProxies) > 0 || cfg.ProxyHeader != "" {
-		// The client address is set before any handler that uses it.
+		// The client address is set first, since later handlers use it, such as the log and the rate limits.
 		app.Use(middleware.ClientAddress(cfg.TrustedProxies, cfg.ProxyHeader))
 	}
 	app.Use(

@@ -151,7 +151,8 @@ func (s *mailer) options(ctx context.Context, timeout time.Duration) []gomail.Op
 		gomail.WithTLSPolicy(policy), gomail.WithTLSConfig(s.tls()),
 		gomail.WithDialContextFunc(func(dialling context.Context, network, address string) (net.Conn, error) {
 			c, err := s.dial(dialling, network, address)
-			// The mail library does not close the connection when the server's greeting or the log-in fails.
+			// Close the connection when the attempt ends: the mail library does not, if the server's greeting or the log-in
+			// fails.
 			if err == nil {
 				context.AfterFunc(ctx, func() { _ = c.Close() })
 			}

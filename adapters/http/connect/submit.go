@@ -69,7 +69,7 @@ func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in input, password stri
 // link handles the consent form: it links the account of the signed-in operator to the partner.
 func (p *pages) link(c *fiber.Ctx, v visit) error {
 	o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
-	// The operator's session ended after the consent page was shown.
+	// Show the log-in page if the operator's session ended after the consent page was shown.
 	if errors.Is(err, connect.ErrBadCredentials) {
 		return c.Redirect(ui.WithQuery(pathLogin, v.query), http.StatusSeeOther)
 	}

@@ -125,7 +125,8 @@ func (p *pages) answer(c *fiber.Ctx, by caller, v desk.View, f actForm, err erro
 	case err == nil:
 		p.dropDraft(c, by, f.form)
 		return c.Redirect(done, http.StatusSeeOther)
-	// Another request with the same form is still running; the deposit's page will show its result.
+	// Show the deposit: another request with the same form is still running, and the deposit's page will show its
+	// result.
 	case errors.Is(err, ports.ErrKeyInUse):
 		return c.Redirect(done, http.StatusSeeOther)
 	case errors.Is(err, twofactor.ErrWrongCode):

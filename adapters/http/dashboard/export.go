@@ -166,7 +166,7 @@ func (e *exporter) fill() error {
 
 func (e *exporter) write(cells []string) {
 	w := csv.NewWriter(&e.buffer)
-	_ = w.Write(cells) // Writing to memory never fails.
+	_ = w.Write(cells)
 	w.Flush()
 }
 

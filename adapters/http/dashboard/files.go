@@ -155,7 +155,8 @@ type fileBody struct {
 
 // Read returns the next bytes of the file, and sets the deadline by which the browser must receive them.
 func (b *fileBody) Read(p []byte) (int, error) {
-	// Each part gets its own write deadline; the deadline of other responses covers their whole body.
+	// Each part of the file gets a write deadline of its own; the deadline of other responses covers their whole
+	// body.
 	_ = b.conn.SetWriteDeadline(time.Now().Add(downloadPiece))
 	n, err := b.from.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {

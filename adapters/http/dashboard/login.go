@@ -66,8 +66,7 @@ func (p *pages) unsent(c *fiber.Ctx, known ui.Known) url.Values {
 	if c.Method() != fiber.MethodPost {
 		_, d, err := p.draft(c, known.AccountID)
 		if err != nil || len(d.Outcome) > 0 {
-			// The page of the draft shows an empty form, or its form has already had its effect, so there is nothing to
-			// keep.
+			// Keep nothing: the page of the draft shows an empty form, or its form has already had its effect.
 			return nil
 		}
 		retype(c, d.Fields)

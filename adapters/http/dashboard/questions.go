@@ -152,7 +152,8 @@ func (p *pages) showNewAgain(c *fiber.Ctx, by caller) error {
 	if d.Problem == formUsed {
 		in.mistakes, status = []ui.Mistake{{Field: fieldAmount, Text: textFormUsed.In(lang)}}, http.StatusConflict
 	}
-	// The mistakes may have disappeared since the form was stored, for instance because a ceiling was raised.
+	// Answer with 200 if the mistakes have disappeared since the form was stored, for instance because the greatest
+	// amount of a deposit was raised.
 	if len(in.mistakes) == 0 {
 		status = http.StatusOK
 		in.short = d.Problem == coverShort && p.outlasts(in)

@@ -188,7 +188,7 @@ func (u *upload) readPart(c *fiber.Ctx, part *multipart.Part) error {
 	if u.fields += len(name) + len(value); u.fields > maxFields {
 		return fault.ErrTooLarge
 	}
-	// The CSRF token was the first part, so a later one is ignored.
+	// A second field with a CSRF token is ignored, since the first part of the form was the token.
 	if name != ui.FieldCSRF {
 		c.Request().PostArgs().Add(name, string(value))
 	}

@@ -32,7 +32,7 @@ func attemptOf(r route) *attempt {
 		params = append(params, out)
 	}
 	encoded, err := json.Marshal(params)
-	if err != nil { // Encoding cannot fail: the fields are strings.
+	if err != nil {
 		panic("docs: parameters do not encode: " + err.Error())
 	}
 	out := &attempt{Path: r.path, Params: string(encoded)}

@@ -127,7 +127,7 @@ func newReference(doc *openapi3.T, baseURL string, tryIt bool) (*reference, erro
 	}
 	if tryIt {
 		lists, err := json.Marshal(listsOf(routesOf(doc)))
-		if err != nil { // Encoding cannot fail: the values are strings.
+		if err != nil {
 			return nil, fmt.Errorf("docs: lists: %w", err)
 		}
 		p.Lists = string(lists)

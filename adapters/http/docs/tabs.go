@@ -69,7 +69,6 @@ func tabs(name string, row []sample) template.HTML {
 
 func executed(name string, data any) template.HTML {
 	var b strings.Builder
-	// Rendering cannot fail: the data fits the template.
 	if err := samplesTemplate().ExecuteTemplate(&b, name, data); err != nil {
 		panic("docs: " + err.Error())
 	}

@@ -90,9 +90,11 @@ func Harden(app *fiber.App, hooks Hooks) {
 	server := app.Server()
 	server.SecureErrorLogMessage = true
 	server.NoDefaultServerHeader = true
-	server.CloseOnShutdown = true // On shutdown, the last responses carry Connection: close.
+	server.CloseOnShutdown = true
 	server.HeaderReceived = hooks.headReceived
-	server.StreamRequestBody = true // Uploads are read by their handlers, other bodies by readBody.
+	// Request bodies are streamed so that a handler of uploads can read its body itself; readBody reads every other
+	// body into memory.
+	server.StreamRequestBody = true
 	server.DisablePreParseMultipartForm = true
 	server.ConnState = noteState
 
@@ -127,7 +129,8 @@ func Harden(app *fiber.App, hooks Hooks) {
 		} else {
 			c := app.AcquireCtx(ctx)
 			defer app.ReleaseCtx(c)
-			_ = app.Config().ErrorHandler(c, fault.ErrMethod) // problem.Handler never returns an error.
+			// The error is ignored: problem.Handler never returns one.
+			_ = app.Config().ErrorHandler(c, fault.ErrMethod)
 			observe(ctx, Observation{Surface: SurfaceOther, Route: UnmatchedRoute, Method: otherMethod})
 		}
 		if hooks.Draining != nil && hooks.Draining() {

@@ -23,7 +23,7 @@ func mostConnections() int {
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
 		return fasthttp.DefaultConcurrency
 	}
-	// fasthttp serves no more connections than its default concurrency.
+	// More connections than fasthttp's default concurrency would not be served.
 	descriptors := min(limit.Cur, fasthttp.DefaultConcurrency)
 	return int(descriptors - min(reservedDescriptors, descriptors/2))
 }
@@ -46,7 +46,8 @@ func newListener(ln net.Listener, failed func(error), most func() int, idleFor t
 	l.idle.before, l.idle.after = &l.idle, &l.idle
 	l.Listener = Patient(ln, func(err error) {
 		failed(err)
-		// The limit of file descriptors may have been lowered, so more than one connection may have to be closed.
+		// Close connections until the limit is met: the limit of file descriptors may have been lowered by more than
+		// one.
 		for l.endIdlest() <= 0 && l.full() {
 		}
 	})

@@ -64,7 +64,8 @@ func (p *paced) taken() {
 
 func (p *paced) giving(n int) {
 	p.given, p.at = n, time.Now()
-	// Each piece gets its own write deadline; the deadline of other responses covers their whole body.
+	// Each piece of the response gets a write deadline of its own; the deadline of other responses covers their whole
+	// body.
 	_ = p.conn.SetWriteDeadline(p.at.Add(p.pace.Left))
 }
 

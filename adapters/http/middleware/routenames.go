@@ -46,7 +46,7 @@ func (r *routeNames) of(c *fiber.Ctx, method string) string {
 // ofUnread returns method, path and route of a request whose body could not be read. A request whose head cannot
 // be parsed has no route.
 func (r *routeNames) ofUnread(app *fiber.App, ctx *fasthttp.RequestCtx) (method, path, route string) {
-	// fasthttp drops a head that it cannot parse, and would report GET / instead.
+	// Report no method and path for a head that could not be parsed: fasthttp has dropped it, and would report GET /.
 	if len(ctx.Request.Header.RawHeaders()) == 0 {
 		return otherMethod, "", UnmatchedRoute
 	}

@@ -62,7 +62,7 @@ func (a *api) deprecated(r route) fiber.Handler {
 		return func(c *fiber.Ctx) error {
 			err := c.Next()
 			if err != nil {
-				// An error response has no next page, so its Link header is removed.
+				// Remove the Link header, which names the next page: an error response has none.
 				c.Response().Header.Del(fiber.HeaderLink)
 			}
 			c.Set(headerDeprecation, since)

@@ -64,7 +64,8 @@ func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
 	b, err := cursorEncoding.DecodeString(*cursor)
 	if err != nil || len(b) != cursorBody+cursorCheck || b[0] != byte(l) ||
 		len(*cursor) != cursorEncoding.EncodedLen(len(b)) {
-		// The length is compared because base64 decoding ignores line breaks.
+		// Compare the length too, because base64 decoding ignores line breaks, so several texts would be the same
+		// cursor.
 		return p, fault.ErrBadCursor
 	}
 	sum := sha256.Sum256(b[:cursorBody])

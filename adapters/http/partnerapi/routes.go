@@ -100,7 +100,8 @@ func Mount(router fiber.Router, d Deps) error {
 		}
 		router.Add(r.method, r.path, chain...)
 	}
-	// Requests to a path without a route are authenticated and counted, too.
+	// A request to a path without a route is authenticated and counted against the rate limit before it is answered
+	// with "not found".
 	router.Use(Prefix, a.authenticate, a.limitRate)
 	return nil
 }

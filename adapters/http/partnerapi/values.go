@@ -212,7 +212,8 @@ func timeSpan(from, to *Timestamp) (s ports.Span) {
 	}
 	if to != nil {
 		s.To = to.Time
-		// As the end of a time filter, the zero time would mean an open end, which the caller did not request.
+		// Move the zero time by a microsecond: as the end of a time filter it would mean an open end, which the caller
+		// did not request.
 		if s.To.IsZero() {
 			s.To = s.To.Add(time.Microsecond)
 		}

@@ -175,7 +175,7 @@ type Detail struct {
 
 func writeEnvelope(c *fiber.Ctx, f *fault.Error, requestID string) {
 	body, err := json.Marshal(Envelope{Error: Detail{Code: f.Code, Message: f.Message, RequestID: requestID}})
-	if err != nil { // Encoding three strings as JSON never fails.
+	if err != nil { // The error is ignored: encoding three strings as JSON never fails.
 		panic("problem: envelope does not encode: " + err.Error())
 	}
 	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)

@@ -138,7 +138,8 @@ func RenderFormExpired(c *fiber.Ctx, reopen string) error {
 	lang := LangOf(c)
 	path, query, _ := strings.Cut(reopen, "?")
 	if path == c.Path() {
-		path = "" // An empty path keeps the language links of the page relative.
+		// An empty path makes the language links relative, so that they open the path of this page again.
+		path = ""
 	}
 	v := ErrorView{
 		Page: errorPage(c, ErrForm.Code, f.Title.In(lang)), Message: f.Message.In(lang), RequestID: problem.RequestID(c),

@@ -72,7 +72,7 @@ var verb = regexp.MustCompile(`%(\[\d+\])?[a-z%]`)
 
 func verbs(s string) []string {
 	found := verb.FindAllString(s, -1)
-	// The verbs are sorted, since %[2]s allows another word order.
+	// Sort the format verbs, since a language may use them in another order (%[2]s).
 	slices.Sort(found)
 	return found
 }

@@ -88,7 +88,7 @@ func (s *Site) keepUnsent(c *fiber.Ctx, operatorID id.ID, u Unsent) error {
 		return err
 	}
 	var packed bytes.Buffer
-	// flate.NewWriter fails only for unknown levels.
+	// The error is ignored: flate.NewWriter fails only for unknown levels.
 	w, _ := flate.NewWriter(&packed, flate.BestCompression)
 	_, _ = w.Write(plain) // The errors are ignored: neither Write nor Close fails when writing to memory.
 	_ = w.Close()

@@ -227,7 +227,8 @@ func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attemp
 		return out, false, err
 	case now.status == paid:
 		return out, false, nil
-	// The tenant has requested a payment page instead of the charge meanwhile, or the payment was closed.
+	// Nothing is charged: meanwhile the intent was ended, because the tenant requested a payment page or the payment
+	// was closed.
 	case now.status == dead:
 		return out, false, answered(errContended)
 	case now.stuck:

@@ -182,7 +182,8 @@ func (p *Provider) end(ctx context.Context, r *record, o *item) (seen, error) {
 			now, err = r.intent(o, &canceled)
 		}
 	}
-	// Stripe refused to end the page or intent, because it has ended, is paid, or is being paid.
+	// Query the state again: Stripe refused to end the page or intent, because it has ended, is paid, or is being
+	// paid.
 	if no := asRefused(err); no != nil && no.definite() {
 		now, err = p.look(ctx, r, o)
 	}

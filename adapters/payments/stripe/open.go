@@ -56,7 +56,7 @@ func (p *Provider) openStep(ctx context.Context, known *record,
 	case known.closed, known.paidRef != "":
 		return back, true, nil
 	case o == nil && known.kind == deposit.FeePayment && known.lastPage() != nil:
-		// The payment page of a fee is never replaced by another page.
+		// The payment page of a fee is never replaced by another page, so this fee can no longer be paid.
 		return back, true, nil
 	case o == nil:
 		return out, false, p.addPage(ctx, known, *r)
@@ -76,7 +76,8 @@ func (p *Provider) openStep(ctx context.Context, known *record,
 	case now.status == live:
 		return paymentports.HostedPage{Ref: o.ref, URL: r.ReturnURL}, true, nil
 	case o.refusal != nil && o.refusal.code == string(stripe.ErrorCodeEmailInvalid) && r.Email != "":
-		r.Email = "" // Stripe refused the e-mail address. The tenant can type another one on the payment page.
+		// Stripe refused the e-mail address: request the page without it, so that the tenant can type another one there.
+		r.Email = ""
 	case o.refusal != nil && o.refusal.param == paramEnd:
 		// Stripe refused to repeat a request because its payment page would by now live too short; the next step
 		// requests another page.
@@ -117,8 +118,8 @@ func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.Pr
 	}
 	o := known.current()
 	if o == nil || (o.state == paid && known.kind != deposit.FeePayment) || (o.kind == intent && o.ref == "") {
-		// A charge is sent only once the intent's id is known, so without an id nothing was charged. For a paid fee
-		// Stripe is queried, because only Stripe has the time of payment.
+		// Stripe need not be queried: the payment has ended, or nothing was charged, since a charge is sent only once
+		// the intent has an id. A paid fee is queried all the same, for its time of payment.
 		return p.answer(ctx, known)
 	}
 	now, err := p.fetch(ctx, known, o)

@@ -77,7 +77,7 @@ func (r Links) ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.L
 
 func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil // For an account without a link, nil is returned instead of an error.
+		return nil, nil // An account without a link is no error; the result is nil.
 	}
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountpor
 	case connect.LinkRevoked:
 		narrow("revoked_at IS NOT NULL")
 	}
-	// Only the newest link of a partner and an account is listed.
+	// List only the newest link of each pair of partner and account.
 	l.Filter(
 		`NOT EXISTS (SELECT FROM account_links n WHERE n.partner_id = account_links.partner_id
 			AND n.account_id = account_links.account_id

@@ -112,7 +112,8 @@ func (r *depositReads) query(ctx context.Context, reads []*depositRead) error {
 	for rows.Next() {
 		var left bool
 		d, err := ScanDeposit(rows, r.sealer, &left)
-		// pgx ends at a row of deposits that cannot be read, so no further row follows.
+		// After a row that cannot be read, pgx returns no further row, so the remaining deposits are missing in the
+		// result.
 		if d == nil || pg.Unreadable(err) {
 			return pg.Translate(err)
 		}

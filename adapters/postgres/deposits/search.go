@@ -168,7 +168,7 @@ const indexPlans = `SELECT set_config(name, value, true) FROM (VALUES ('enable_s
 func searchOf(after, order string) string {
 	var found []string
 	for way, sql := range soughtElsewhere {
-		// Without DISTINCT, Postgres stops searching at the limit of found deposits.
+		// DISTINCT is left out, since Postgres would then not stop searching at the limit of found deposits.
 		found = append(found, `(SELECT `+strconv.Itoa(way)+` AS way, id, created_at FROM (`+sql+`) AS d LIMIT `+
 			strconv.Itoa(maxFound+1)+`)`)
 	}
@@ -208,7 +208,8 @@ func (s *search) fits(l *lists.List, text string) string {
 		case byEmail: // The client is read by a subquery, since for EXISTS Postgres may read all clients first.
 			any = append(any, "(SELECT true FROM clients c WHERE c.id = client_id AND c.erased_at IS NULL AND "+
 				beginsWith("c.email", l.Argument(text))+")")
-		case byName: // One row of the client's names is enough, since each of them has all words of the name.
+		// One row of the client's names (one for each word) is enough, since each row has all words of the name.
+		case byName:
 			any = append(any, "(SELECT true FROM client_names n WHERE n.client_id = deposits.client_id AND "+nameFits+"("+
 				l.Argument(s.patterns)+"::text[]) LIMIT 1)")
 		}

@@ -122,7 +122,7 @@ func (c *Changes) transact(ctx context.Context, db pg.DB, changes []*pending, wa
 		return err
 	}
 	g := &group{shared: c.shared, tx: pg.Begin(conn), changes: changes, wait: wait}
-	defer g.tx.End(ctx) // The deferred call ends the transaction even if a decision panics.
+	defer g.tx.End(ctx) // This deferred call ends the transaction even if a change of the group panics.
 	if err := g.read(ctx); err != nil {
 		return err
 	}

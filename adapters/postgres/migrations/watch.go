@@ -65,7 +65,8 @@ func progress(ctx context.Context, conn *pgx.Conn) (p Progress, err error) {
 		`SELECT coalesce(i.relname, ''), p.blocks_done, p.blocks_total FROM pg_stat_progress_create_index p
 		LEFT JOIN pg_class i ON i.oid = p.index_relid WHERE p.datname = current_database() LIMIT 1`).Scan(&p.Index, &p.Done,
 		&p.Blocks)
-	if errors.Is(err, pgx.ErrNoRows) { // Postgres returns no row while no index is being built.
+	// No row is no error: Postgres returns none while no index is being built.
+	if errors.Is(err, pgx.ErrNoRows) {
 		err = nil
 	}
 	return p, err

@@ -123,7 +123,7 @@ func (s Retention) makePartition(ctx context.Context, p partition) error {
 }
 
 func (s Retention) DropPartitions(ctx context.Context, days int) error {
-	// The SQL function expects an interval in days; a Go duration would arrive as hours.
+	// Pass the age in days, since the SQL function expects such an interval; a Go duration would arrive as hours.
 	_, err := s.DB.Exec(ctx, `SELECT drop_expired_partitions(make_interval(days => $1))`, days)
 	return err
 }

@@ -152,7 +152,8 @@ func retryable(err error) bool {
 	case serializationFailure, deadlockDetected, changedResultType:
 		return true
 	case checkViolation:
-		// A row was about to be written to the default partition while the partition of its day was made.
+		// The row belonged to a partition of a day that was being made at that moment; another run of the transaction
+		// finds the partition.
 		return refused.ConstraintName == ""
 	}
 	return false
