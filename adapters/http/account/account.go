@@ -77,8 +77,8 @@ func (p *pages) form(reopen string, h fiber.Handler) fiber.Handler {
 type view struct {
 	Page   ui.Page
 	Lead   string
-	More   string // More is a second sentence below the lead; "" shows none.
-	Path   string // Path is the path to which the page's form is sent; "" shows no form.
+	More   string // More is a second sentence of text on the page, below the first one; "" shows none.
+	Path   string // Path is the URL path to which the page's form is sent; "" shows no form.
 	Token  string // The CSRF token of the form.
 	Secret string // The secret token from the link in the mail, which the form sends back.
 	Fields []ui.Field

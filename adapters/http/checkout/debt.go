@@ -18,10 +18,12 @@ type debtView struct {
 	Message string
 	Notice  string
 	Facts   []fact
-	Next    string // A sentence on what happens next with the claim; "" shows none.
-	Objects bool   // True if the tenant can still object to the claim; false if the operator ended it.
-	Button  string // Text of the button that pays the claim; "" if nothing can be paid now.
-	Back    returnLink
+	// A sentence that tells the tenant what happens next with the claimed amount; "" shows none.
+	Next    string
+	Objects bool // True if the tenant can still object to the claim; false if the operator ended it.
+	// Text of the button by which the tenant pays the claimed amount; "" if nothing can be paid now.
+	Button string
+	Back   returnLink
 }
 
 // fact is a line about a claim on the tenant's page, with its label.

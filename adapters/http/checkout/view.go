@@ -41,7 +41,7 @@ type formView struct {
 	Last  ui.Field
 	Email ui.Field
 	Agree ui.Field
-	Terms []part // The words of the agreement, split at their links.
+	Terms []part // The words of the agreement that the tenant accepts, split at their links.
 	Words string // Fingerprint of the words of the agreement, to detect a change when the form is sent.
 	// True if the words of the agreement have changed and are shown unfolded, to be read again; false otherwise.
 	Unfold bool

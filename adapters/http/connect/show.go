@@ -14,7 +14,8 @@ import (
 
 // visit holds the parts of a request that the handlers of GET and POST need on the sign-up, log-in and code pages.
 type visit struct {
-	path    string // The path of the page: /register, /login or the code page.
+	// The path of the page that was requested: /register, /login or the page for the two-factor code.
+	path    string
 	query   string // The raw query string of the request; every link and form of the page repeats it.
 	request connections.Request
 	prefill connections.Prefill

@@ -33,7 +33,8 @@ type newDeposit struct {
 	restored bool
 	// True if the stay is longer than its cover can be, so the page asks for confirmation; false otherwise.
 	short bool
-	// True if the stay is over, which is one of the mistakes; false otherwise.
+	// True if the stay for which a deposit is requested is already over, which is a mistake of the form; false
+	// otherwise.
 	over  bool
 	draft deposit.Draft
 }
@@ -227,7 +228,7 @@ type newView struct {
 	Token    string
 	Form     string
 	Mistakes []ui.Mistake
-	Short    string // Warning that the cover ends before the stay; "" if it does not.
+	Short    string // Warning that the deposit's cover ends before the stay; "" if it does not.
 	// True if the form was sent after the session had ended and its fields are shown again; false otherwise.
 	Restored bool
 	Fields   []ui.Field

@@ -28,7 +28,8 @@ var exportColumns = []string{"reference", "status", "amount", "captured", "start
 	"tenant", "email", "createdAt", "claim", "paid", "paidAt"}
 
 const (
-	exportPage  = 100              // Number of rows that are read from the database and held in memory at once.
+	// Number of deposits that an export reads from the database and holds in memory at once.
+	exportPage  = 100
 	exportLimit = 10 * time.Minute // Longest time that a whole export may take.
 
 	// The byte order mark makes Excel read the file as UTF-8; without it accents are garbled.
@@ -114,7 +115,7 @@ type exporter struct {
 	columns []string // Names of the CSV columns; nil once the header line is written.
 	read    source
 	lines   [][]string // Lines of the export's page that was read and is not written yet.
-	more    bool       // True if another page of the export follows; false after the last one.
+	more    bool       // True if another page of rows follows in the export; false after the last one.
 	failed  func(error)
 	buffer  bytes.Buffer
 }

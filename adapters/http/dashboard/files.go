@@ -99,7 +99,8 @@ func waitingOf(c *fiber.Ctx) (ids []id.ID) {
 }
 
 const (
-	downloadPiece = 30 * time.Second // Longest time in which a browser must receive a part of a file.
+	// Longest time in which a browser must receive one part of a file download.
+	downloadPiece = 30 * time.Second
 	downloadLimit = time.Hour
 )
 

@@ -27,7 +27,7 @@ import (
 // Size of a page of the list of deposits, and greatest length of its search text.
 const (
 	pageSize = 50
-	maxText  = 200 // Longest search text in characters; a longer one is a mistake.
+	maxText  = 200 // Longest search text in characters; a longer one is shown as a mistake.
 )
 
 // filterOf parses the query parameters of the list of deposits. A parameter that cannot be parsed is recorded as a

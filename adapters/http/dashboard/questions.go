@@ -26,7 +26,8 @@ type formDraft struct {
 	Fields    string
 	Refused   []refusedFile `json:",omitempty"`
 	LostFiles bool          `json:",omitempty"`
-	Problem   string        `json:",omitempty"` // Code of the fault that refused the form; "" for none.
+	// Code of the error for which the form was refused; "" for none.
+	Problem string `json:",omitempty"`
 	// Outcome of an act on several deposits, shown on its page as long as the draft is kept.
 	Outcome []deposits.Outcome `json:",omitempty"`
 }

@@ -131,16 +131,17 @@ func (v *settingsView) fields(by caller) {
 
 // settingsView is the data of the settings page.
 type settingsView struct {
-	Page       ui.Page
-	Token      string
-	Done       string // Message about what the last form did; "" if it did nothing.
+	Page  ui.Page
+	Token string
+	// Message about what the last form of the settings page changed; "" if it changed nothing.
+	Done       string
 	Email      string
 	Unverified bool
 	CoverMails bool
 
 	// Intent (which form it is) of the settings form that was sent with a mistake; "" for none.
 	Intent string
-	// The mistake in the settings form that was sent; nil for none.
+	// The mistake in the form of the settings page that was sent; nil for none.
 	Mistake *ui.Mistake
 	// The texts that were sent with the mistaken settings form, by field, without passwords.
 	Sent map[string]string
@@ -155,7 +156,7 @@ type settingsView struct {
 	Sessions          []sessionRow
 	Others            bool // True if the operator has other sessions than this one; false otherwise.
 
-	Problem string // The reason why a form was refused; "" if none was.
+	Problem string // The reason why a form of the settings page was refused; "" if none was.
 	Codes   twofactor.State
 }
 

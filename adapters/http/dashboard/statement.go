@@ -41,7 +41,7 @@ type statementView struct {
 	EarlierMonth, LaterMonth string
 	// The amounts due and refunded; RefundedSum has the minus sign that the lines have.
 	Due, RefundedSum string
-	Figures          []fact // Further sums, shown beside the amount due.
+	Figures          []fact // Further sums of the month, shown beside the amount that is due to the operator.
 	Claims           []statementRow
 	// Paths of the first page and of the next page of claims; "" if this is the first, or the last.
 	First, Further string
@@ -55,7 +55,7 @@ type statementRow struct {
 	Path, Reference, Tenant                string
 	Claimed, Charged, Paid                 string
 	Amount, Refunded, RefundedOn, Disputed string
-	// The amount refunded in all; "" if all of it was refunded in this month.
+	// The amount of the claim that was refunded in all months; "" if all of it was refunded in the month of the page.
 	InAll   string
 	Dispute ui.Chip
 }

@@ -55,7 +55,7 @@ func shortSpan(first, last string) string {
 type stayBar struct {
 	Stay, Cover     stretch
 	Today           string // Horizontal position of today on the time line; "" if today is outside it.
-	First, Last     string // First and last day on the time line of stay and cover.
+	First, Last     string // First and last day of the stay and its cover, written below the time line.
 	StayIs, CoverIs string
 }
 

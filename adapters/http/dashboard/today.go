@@ -242,10 +242,12 @@ type todayView struct {
 	Steps       []step
 	Figures     []figure
 	Work        []workView
-	Refused     []string // Ids of the deposits whose tenants can be mailed together.
+	Refused     []string // Ids of the deposits whose tenants can be mailed together by one button.
 	RefusedForm string
-	Chart       chart       // Chart of deposits per month; without bars if there is little to show.
-	Verify      *verifyView // Request to verify the e-mail address; nil if it is verified.
+	// Bar chart of the deposits created per month; without bars if there are few deposits.
+	Chart chart
+	// The part of the page that asks the operator to verify the e-mail address; nil if it is verified.
+	Verify *verifyView
 	// What was made for the account before the operator's address was proved; nil if there is nothing to show.
 	Earlier *earlierView
 }
@@ -262,10 +264,13 @@ type figure struct{ Name, Value, Note, Path, Tone string }
 // earlierView is the data about what was made for the account before a password reset first proved the operator's
 // address.
 type earlierView struct {
-	Lead    string
-	Partner string // Sentence about a partner link from that time; "" if there is none.
+	Lead string
+	// Sentence about a partner link that was made before the operator proved the e-mail address; "" if there is none.
+	Partner string
 	Rows    []workRow
-	Count   string // Number of deposits from that time; the rows are the newest of them.
+	// Number of deposits that were made before the operator proved the e-mail address; the rows are the newest of
+	// them.
+	Count string
 }
 
 // workView is a group of deposits that wait for the same kind of work.
@@ -280,8 +285,8 @@ type workView struct {
 type workRow struct {
 	row
 	Who  string  // The tenant's name, or the reason why there is none.
-	Chip ui.Chip // Label of the deposit's state, for rows without a heading that names it.
-	Says string  // What the operator should read first about the deposit.
+	Chip ui.Chip // Label of the deposit's state, for a row in a group whose heading does not name the state.
+	Says string  // The fact about the deposit that the operator should read first, such as a date.
 	// Label of the button or link for the row's act; shown as plain text if there is neither.
 	Act     string
 	ActPath string
@@ -298,7 +303,8 @@ type chart struct {
 // bar is a month in the chart. Positions are in the units of the chart's view box.
 type bar struct {
 	X, Y, Height, Middle string
-	Letter               string // First letter of the month, below the bar.
-	Month                string // Name of the month with its year, in the table.
-	Count                string
+	Letter               string // First letter of the month's name, below its bar in the chart.
+	// Name of the month with its year, in the table that has the same numbers as the chart.
+	Month string
+	Count string
 }

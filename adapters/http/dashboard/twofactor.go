@@ -139,7 +139,7 @@ type enrolView struct {
 	Token  string
 	QR     ui.QR
 	Secret string // The secret for two-factor codes, in groups of four characters.
-	Error  string // Error message about the two-factor code.
+	Error  string // Error message about the two-factor code that the operator entered.
 }
 
 // recoveryView is the data of the page that shows recovery codes, once.

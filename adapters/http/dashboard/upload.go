@@ -28,8 +28,9 @@ import (
 )
 
 const (
-	maxToken  = 1 << 10  // Greatest length in bytes of the CSRF token, which is the form's first field.
-	maxFields = 64 << 10 // Limit in bytes for all fields of the form together, as for other forms.
+	maxToken = 1 << 10 // Greatest length in bytes of the CSRF token, which is the form's first field.
+	// Limit in bytes for all text fields of a form with files together; other forms have the same limit.
+	maxFields = 64 << 10
 )
 
 // paced is the request body of a form with files. Once end is set, the browser must send it at the least rate and
@@ -73,7 +74,7 @@ type upload struct {
 	refused []deposits.RefusedFile
 	scratch []*os.File
 	tooMany bool
-	fields  int // Number of bytes of the form's fields received so far.
+	fields  int // Number of bytes that the text fields of the form with files have had so far.
 	takes   func(intent string) error
 	decided bool // True once the form's intent was received, so that files may follow; false before.
 	bytes   *middleware.Hold

@@ -14,17 +14,17 @@ import (
 type detailView struct {
 	Page    ui.Page
 	Path    string
-	Done    string // Message about the act that was just performed on the deposit.
+	Done    string // Message about the act that the operator has just performed on the deposit.
 	Problem string // Reason why an act on the deposit was refused; "" if none was.
 	View    desk.View
 	State   ui.Chip
-	Sum     string // A line with the deposit's amount, stay and cover.
-	Short   string // Warning that the cover ends before the stay; "" if it does not.
+	Sum     string // A line of text with the deposit's amount, stay and cover.
+	Short   string // Warning that the deposit's cover ends before the stay; "" if it does not.
 	Bar     *stayBar
 	Facts   []fact
 	Files   []fileLine
 	Entries []entry
-	LinkURL string // Checkout URL to copy; "" when the checkout is over.
+	LinkURL string // The tenant's checkout URL, for the operator to copy; "" when the checkout is over.
 	Token   string
 	// The form that was sent with mistakes, or after the session had ended; zero for none.
 	Act      actForm
@@ -32,7 +32,7 @@ type detailView struct {
 	Cancels  bool
 	Adds     bool // True if files can be added to the deposit; false otherwise.
 	Claim    claimView
-	Limits   string // Sentence about the limits of a claim's amount.
+	Limits   string // Sentence about the least and the greatest amount that the operator can claim.
 
 	// True if the operator may neither claim nor mail a tenant, since the address is not verified; false otherwise.
 	Unverified bool

@@ -56,11 +56,12 @@ type operation struct {
 	BodyNote   string
 	Responses  []response
 	Errors     []errorCode
-	Common     []errorCode // Errors that most routes share.
+	Common     []errorCode // Error codes that most API routes share.
 	Request    code
-	Libraries  []code // The same request written with the client library of each language.
-	Answer     *code
-	AnswerAs   string
+	// The example request of the route, written with the client library of each programming language.
+	Libraries []code
+	Answer    *code
+	AnswerAs  string
 }
 
 type pathPart struct {

@@ -71,9 +71,9 @@ type page struct {
 	Title    string
 	Lead     string // The first sentence of the documentation page.
 	Main     template.HTML
-	Parts    []part // The table of contents of the page itself.
+	Parts    []part // The table of contents of this single documentation page.
 	Markdown string
-	entries  []entry // The page's entries for the search.
+	entries  []entry // The entries by which the search finds the documentation page.
 }
 
 // Path returns the URL path of the documentation page in HTML.
@@ -144,8 +144,8 @@ type builder struct {
 	Reference *reference
 	Chapters  []chapter
 	Style     string   // URL path of the stylesheet.
-	Scripts   []string // URL paths of the scripts.
-	Index     string   // URL path of the search's entries.
+	Scripts   []string // URL paths of the documentation's scripts.
+	Index     string   // URL path of the script with the entries that the search uses.
 	TryIt     bool
 	Page      *page // The documentation page that is being built.
 	template  *template.Template

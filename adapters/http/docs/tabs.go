@@ -15,7 +15,8 @@ import (
 // language is a tab of the code samples.
 type language struct {
 	Name, Title string
-	marks       []string // Language names of fenced code blocks that belong into the tab.
+	// Names after the fence of a Markdown code block whose code belongs into this language's tab, such as js.
+	marks []string
 }
 
 // languages lists the languages in the order of the tabs.
@@ -38,9 +39,10 @@ func languageOf(mark string) *language {
 
 // sample is a code sample that a reader can copy.
 type sample struct {
-	Language *language     // Language of the sample's tab; nil if it has none.
-	File     string        // The file name under which the reader saves the code, or "".
-	HTML     template.HTML // The code as escaped HTML.
+	Language *language // Language of the sample's tab; nil if it has none.
+	// The file name under which the reader saves the code sample, or "" for a sample that is not a file.
+	File string
+	HTML template.HTML // The code of the sample as escaped HTML.
 }
 
 // samplesTemplate renders code samples and their tabs. The tabs are radio buttons, which work without scripts;

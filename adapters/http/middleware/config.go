@@ -25,7 +25,7 @@ const (
 	readTimeout  = 10 * time.Second
 	writeTimeout = 30 * time.Second
 	idleTimeout  = 60 * time.Second
-	// Largest request head in bytes.
+	// Largest accepted request head (request line and headers) in bytes.
 	readBuffer = 16 << 10
 	// hardBody is the largest request body in bytes that is read to its end before it is refused: the caller then
 	// receives the response and can keep its connection. A larger body closes the connection.
@@ -155,9 +155,10 @@ func Harden(app *fiber.App, hooks Hooks) {
 
 // patience holds the limits of a drain, which reads and drops the rest of a refused request body.
 type patience struct {
-	most int           // Most bytes that a drain reads.
-	idle time.Duration // Longest time that a drain waits without receiving a byte.
-	long time.Duration // Longest time that a drain takes in all.
+	most int // Most bytes that are read and dropped from the rest of a refused request body.
+	// Longest time without a byte while the rest of a refused request body is read and dropped.
+	idle time.Duration
+	long time.Duration // Longest time in all for reading and dropping the rest of a refused request body.
 }
 
 var (

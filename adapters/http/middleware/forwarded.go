@@ -13,7 +13,7 @@ var forwardedHeaders = []string{headerRealIP, fiber.HeaderXForwardedFor, fiber.H
 
 // Notice describes proxy headers in a request that suggest a wrong setting of trusted proxies.
 type Notice struct {
-	Peer   string // Address of the peer that sent the headers.
+	Peer   string // Address of the peer (the other end of the connection) that sent the proxy headers.
 	Header string // Name of the header in which the peer sent the address of another client.
 	// Whether the peer is a trusted proxy that sent both X-Real-IP and X-Forwarded-For, one of which its client may
 	// have made up.

@@ -10,7 +10,8 @@ import (
 
 // Limits for callers that send or receive many bytes. A caller slower than the least rate loses its connection.
 const (
-	leastRate  = 20_000          // Least rate, in bytes a second, at which a caller must send or receive.
+	// Least rate, in bytes a second, at which a caller must send a request or receive a response.
+	leastRate  = 20_000
 	leastAfter = 5 * time.Second // Longest time without a byte at the beginning of a transfer.
 	// Longest time without a byte later in a transfer, for a caller that was faster than the least rate so far.
 	leastCredit = 30 * time.Second
@@ -50,7 +51,7 @@ type paced struct {
 	conn  net.Conn
 	pace  Pace
 	size  int
-	given int // Number of bytes of the response that were written last.
+	given int // Number of bytes in the piece of the response that was written last.
 	at    time.Time
 }
 

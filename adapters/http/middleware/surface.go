@@ -27,8 +27,9 @@ const (
 	SurfaceCheckout  = "checkout"
 	SurfaceDashboard = "dashboard"
 	SurfaceDocs      = "docs"
-	SurfacePayments  = "payments" // The surface for callbacks of the payment provider.
-	SurfaceOther     = "other"
+	// The name, in metrics, of the part of the server that receives callbacks of the payment provider.
+	SurfacePayments = "payments"
+	SurfaceOther    = "other"
 )
 
 // Surfaces lists the names of all surfaces of the public server.

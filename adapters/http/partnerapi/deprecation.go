@@ -14,9 +14,9 @@ import (
 
 // Deprecation describes a deprecated route of the API (api.md §1, "Versions and deprecation").
 type Deprecation struct {
-	Method string    // HTTP method of the route, such as GET.
-	Path   string    // Path of the route as in openapi.yaml.
-	Since  time.Time // Time from which the route is deprecated; may be in the future.
+	Method string    // HTTP method of the deprecated route, such as GET.
+	Path   string    // Path of the deprecated route, as in openapi.yaml.
+	Since  time.Time // Time from which the route is deprecated, which may be in the future.
 	Sunset time.Time // Time from which the route may be removed.
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// Largest size in bytes of a page's encoded items; one item always fits.
+	// Largest size in bytes of the encoded items on a page of a list; one item always fits, however large.
 	pageBytes = 256_000
 	// Number of rows to read first for a page of a list whose average item size is not known yet.
 	firstRows = 25
@@ -26,7 +26,7 @@ type filling[T, V any] struct {
 	read func(most int) (items []T, more bool, err error)
 	view func(T) V
 
-	last T // The last item on the page of the list.
+	last T // The last item on the page of the list so far.
 	// True if the page ended because it was full in bytes, so that more items follow; false otherwise.
 	cut bool
 }

@@ -27,7 +27,9 @@ const (
 	keyList
 	clientList
 	eventList
-	feed // The feed of events; it is paged by event numbers and has no cursor.
+	// The list of a partner's events in the order of their numbers (the feed). It is paged by these numbers and has
+	// no cursor.
+	feed
 )
 
 const (

@@ -40,7 +40,7 @@ type Deps struct {
 	Clock      ports.Clock
 
 	Environment partner.Environment
-	// BaseURL is API_BASE_URL, with which the links to further pages begin.
+	// BaseURL is the setting API_BASE_URL, with which the links to the next page of a list begin.
 	BaseURL string
 	// Deprecations replaces, in tests, the table of deprecated routes; nil: the table.
 	Deprecations []Deprecation
@@ -149,12 +149,13 @@ type kind int
 
 const (
 	plain        kind = iota
-	keyed             // The route accepts an Idempotency-Key.
-	explaining        // The route explains a signature and has a rate limit of its own.
-	sendingTest       // The route sends a test delivery and has a rate limit of its own.
-	redelivering      // The route sends a delivery again and has a rate limit of its own.
-	listing           // The route answers with a page of a list.
-	following         // The route answers with a page of the feed, perhaps after a wait.
+	keyed             // The API route accepts an Idempotency-Key.
+	explaining        // The API route explains a signature and has a rate limit of its own.
+	sendingTest       // The API route sends a test delivery and has a rate limit of its own.
+	redelivering      // The API route sends a webhook delivery again and has a rate limit of its own.
+	listing           // The API route answers with a page of a list.
+	// The API route answers with the partner's next events (a page of the feed), perhaps after a wait.
+	following
 )
 
 // routes returns the table of all routes of the partner API. docs/guides/adding.md explains how to add an

@@ -28,7 +28,7 @@ type operation struct {
 	id           string // The operationId in openapi.yaml.
 	pathParams   []string
 	queryParams  []queryParam
-	queryNames   []string         // Names of the query parameters, sorted.
+	queryNames   []string         // Names of the query parameters of the API operation, sorted.
 	body         *openapi3.Schema // Schema of the request body; nil if the operation has no body.
 	bodyRequired bool
 }

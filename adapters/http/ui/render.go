@@ -18,13 +18,13 @@ type Page struct {
 	Lang  Lang
 	// Error code shown as data-error-code on the main element; "" on a page without an error.
 	ErrorCode string
-	Query     string // The raw query of the page, which the language links keep.
+	Query     string // The unparsed query of the page's URL, which the links to the other language keep.
 	// Path that the language links open; "" for the path of the page itself, which must then have a GET route.
 	ReadAt string
-	Wide   bool // True for a wide column, for tables; false for a narrow one.
+	Wide   bool // True if the page's column of text is wide, as for tables; false if it is narrow.
 	// Section of the operator's pages that the menu marks as current; "" for a page without the menu.
 	Section   string
-	Operator  string // E-mail of the current operator; "" if nobody is signed in.
+	Operator  string // E-mail address of the signed-in operator; "" if nobody is signed in.
 	FormToken string // CSRF token of the log-out form.
 	// True if the page has the script of the copy buttons, which LetCopy adds; false otherwise.
 	copies bool
@@ -37,7 +37,8 @@ const (
 	SectionMoney    = "money"
 	SectionPartner  = "partner"
 	SectionSettings = "settings"
-	SectionNone     = "none" // Section of pages on which the menu marks no entry.
+	// Value of the page's section for operator's pages on which the menu marks no entry as current.
+	SectionNone = "none"
 )
 
 // deskEntries lists the entries of the menu of the operator's pages, with their paths and names.

@@ -41,9 +41,9 @@ type Known struct{ OperatorID, AccountID id.ID }
 
 // Unsent holds the fields of a form that an operator sent after the session had ended.
 type Unsent struct {
-	Page   string // Path of the page that shows the form.
-	Fields string // The form's fields, URL-encoded, without files, passwords and codes.
-	Lost   bool   // True if the fields were too long to be kept; false otherwise.
+	Page   string // Path of the page that shows the unsent form.
+	Fields string // The fields of the unsent form, URL-encoded, without files, passwords and codes.
+	Lost   bool   // True if the fields of the unsent form were too long to be kept; false otherwise.
 }
 
 // RememberOperator stores the operator in an encrypted cookie, for the time after the session.

@@ -21,14 +21,14 @@ const tracer = "partnerdeposits/groupcommit"
 const Conns = 4
 
 const (
-	groupLimit = 128 // The most changes in a group commit.
+	groupLimit = 128 // The most changes that one group commit applies in its transaction.
 	// The number of waiting changes above which a second group commit starts; a change costs less in a large group.
 	groupThreshold = 48
 	// The longest pause after a group commit of several changes, in which more changes arrive for the next one.
 	groupRest = 5 * time.Millisecond
 	// The number of waiting changes at which the pause before the next group commit ends early.
 	groupCompany   = 10
-	groupTimeout   = 5 * time.Second // The time limit of a group commit.
+	groupTimeout   = 5 * time.Second // The time limit of the transaction of a group commit.
 	acquireTimeout = 3 * time.Second // The longest wait of a group commit for a connection.
 )
 

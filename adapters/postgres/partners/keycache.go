@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// maxKeys is the most API keys in the cache.
+	// maxKeys is the most API keys that the cache holds.
 	maxKeys = 10_000
 	// renewals is how many times the API keys in use are read again within the time for which the cache keeps a key.
 	renewals = 3
-	// renewBatch is the most API keys that one query reads.
+	// renewBatch is the most API keys that are read again by one query.
 	renewBatch   = 1000
 	renewTimeout = 2 * time.Second
 )

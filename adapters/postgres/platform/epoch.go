@@ -38,7 +38,7 @@ type Epoch struct {
 	db     pg.DB
 	log    *slog.Logger
 	known  atomic.Pointer[knownEpoch]
-	warned string // The history of the server that the last warning in the log named.
+	warned string // The server's history (its id and timeline) that the last warning in the log named.
 }
 
 type knownEpoch struct {

@@ -24,7 +24,7 @@ type ClaimedKey struct {
 	Claimed bool
 	// The stored response of an earlier request with the idempotency key; nil if there is none.
 	Stored *ports.StoredResponse
-	Err    error // The error of a stored response that cannot be decrypted.
+	Err    error // The error for a stored response that cannot be decrypted; nil for none.
 }
 
 // Result returns the stored response of an idempotency key, or nil. A committed response does not change until it

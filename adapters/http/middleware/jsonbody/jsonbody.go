@@ -224,7 +224,7 @@ func (r *reader) token(at *place) (jsontext.Token, error) {
 type syntaxError struct {
 	cause error
 	at    *place
-	start int64 // Offset in the body at which the previous token ends.
+	start int64 // Offset in the request body at which the token before the refused one ends.
 }
 
 func (e *syntaxError) Error() string { return e.cause.Error() }
@@ -255,8 +255,8 @@ func (e *syntaxError) explain(data []byte) error {
 // place is the position of a value in a JSON body, for error messages. The nil place is the body itself.
 type place struct {
 	parent *place
-	name   string // Name of an object's member; unused for an item of a list.
-	index  int    // Index of a list's item; -1 for an object's member.
+	name   string // Name of the value in its JSON object; unused for an item of a list.
+	index  int    // Index of the value in its JSON list; -1 for a member of an object.
 }
 
 // String formats the place of a value in a JSON body, as events[1] or metadata.note; the body itself is "body".

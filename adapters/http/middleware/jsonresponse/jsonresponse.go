@@ -74,7 +74,7 @@ func standard(b []byte, v any) ([]byte, error) {
 // encoder is a function that appends the JSON of a value to a buffer.
 type encoder func(b []byte, v reflect.Value) ([]byte, error)
 
-var encoders sync.Map // The cache of JSON encoders, by reflect.Type.
+var encoders sync.Map // The cache of functions that encode values as JSON, by the Go type of the value.
 
 func encoderOf(t reflect.Type) encoder {
 	if known, ok := encoders.Load(t); ok {

@@ -17,8 +17,9 @@ type Locking string
 
 const (
 	// Wait for the end of the transaction that has locked the row, for lock_timeout at most.
-	Wait       Locking = ""
-	SkipLocked Locking = " SKIP LOCKED" // Treat a row that another transaction has locked as absent.
+	Wait Locking = ""
+	// Skip a row that another transaction has locked, as if it did not exist.
+	SkipLocked Locking = " SKIP LOCKED"
 )
 
 const divisionByZero = "22012"

@@ -18,7 +18,7 @@ import (
 type ends struct {
 	// The times at which the last successful and the last failed POST to the endpoint ended; zero if there was none.
 	success, failure time.Time
-	of               webhook.Attempt // The last POST to the endpoint that failed.
+	of               webhook.Attempt // The failed POST to the endpoint that ended last.
 }
 
 func (e *ends) add(a webhook.Attempt) {

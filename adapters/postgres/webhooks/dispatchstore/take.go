@@ -67,7 +67,7 @@ type batch struct {
 	subscriptions []webhookports.Subscription
 	// What deliveries need of their subscription to be sent, such as the URL, by the subscription's id.
 	targets map[id.ID]target
-	readAt  time.Time // A time just before the transaction read the subscriptions.
+	readAt  time.Time // A time just before the transaction read the partners' subscriptions.
 }
 
 // takeOutbox locks the event counters of partners that have events in the outbox (the table of new events), and
