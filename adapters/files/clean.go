@@ -33,10 +33,10 @@ const (
 	small = 20 << 20
 )
 
-// Cleaner cleans uploaded files. A second file of the same kind (large picture, or any other) waits for the first.
+// Cleaner cleans uploaded files: at most one large picture and one other file at a time. Further files wait.
 type Cleaner struct {
-	// A channel of size 1 as a lock: of all files but large pictures, only the one that has put a value in is cleaned
-	// now.
+	// A channel of size 1 as a lock, under which files are cleaned one at a time; large pictures have a lock of their
+	// own.
 	turn chan struct{}
 	// A channel of size 1 as a lock: the picture that has put a value in is the only large one in memory.
 	large   chan struct{}

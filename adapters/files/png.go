@@ -54,7 +54,8 @@ func writePNG(w io.Writer, from source) error {
 	return writeChunk(w, "IEND", nil)
 }
 
-// pngReader reads the chunks of a PNG one after the other. left is the number of unread bytes of the present chunk.
+// pngReader reads the chunks of a PNG one after the other. left is the number of bytes of the present chunk that
+// are not read yet.
 type pngReader struct {
 	r    *bufio.Reader
 	kind string

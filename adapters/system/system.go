@@ -21,7 +21,7 @@ type Entropy struct{}
 
 // NewID returns a new UUID v7. Each id of a process is greater than its earlier ones.
 func (Entropy) NewID() id.ID {
-	// Must never panics here: since Go 1.24 the program ends if the operating system has no randomness.
+	// No error is possible here: since Go 1.24 the program ends if the operating system has no randomness.
 	return failpoint.Skewed(id.ID(uuid.Must(uuid.NewV7())))
 }
 

@@ -84,8 +84,8 @@ func (p *pages) link(c *fiber.Ctx, v visit) error {
 }
 
 // arrived sets the session cookie after a log-in or sign-up and redirects: to the return URL, to the page
-// /connect/done, or to the dashboard. A half sign-in is redirected to the page for the two-factor code, with the
-// query of the connect URL.
+// /connect/done, or to the dashboard. An operator who still has to enter a two-factor code is redirected to the
+// page for the code, with the query of the connect URL.
 func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Result) error {
 	if half := a.SignedIn.Half.Reveal(); half != "" {
 		p.Site.SetHalfSignIn(c, half, a.SignedIn.Lifetime)

@@ -133,8 +133,8 @@ type actForm struct {
 
 func (f actForm) act() deposits.Act { return deposits.Act(f.intent) }
 
-// open reports whether the form of an intent is shown unfolded, because it was sent with mistakes or after the
-// session had ended.
+// open reports whether the form with the given intent is shown unfolded: true if it was sent with mistakes or
+// after the session had ended; otherwise false.
 func (f actForm) open(intent string) bool {
 	return f.intent == intent && (f.restored || len(f.mistakes) > 0)
 }
@@ -142,8 +142,8 @@ func (f actForm) open(intent string) bool {
 // first reports whether the first mistake of the form is in the field with this id.
 func (f actForm) first(id string) bool { return len(f.mistakes) > 0 && f.mistakes[0].Field == id }
 
-// value returns a field's value to show: sent if the form of this intent was sent, and otherwise the default
-// value.
+// value returns the text that a form's field shows: the sent text if this form was sent, and otherwise the default
+// value. intent names the form.
 func (f actForm) value(intent, sent, otherwise string) string {
 	if f.intent == intent {
 		return sent

@@ -286,7 +286,8 @@ func (f listFilter) query(changes ...string) string {
 	return values.Encode()
 }
 
-// set reports whether the list is narrowed by anything besides a view.
+// set reports whether the list of deposits is narrowed by a search text or a filter (true), or at most by a view
+// (false).
 func (f listFilter) set() bool { return f.status+f.text+f.from+f.to+f.endsBy != "" }
 
 // more reports whether the filter fields besides the search are shown unfolded, because one of them is set.

@@ -83,8 +83,8 @@ func (p *pages) browserOf(c *fiber.Ctx) operators.Browser {
 	return operators.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP()), Name: ui.BrowserOf(c)}
 }
 
-// field completes a field of the settings form with the given intent: its label, the text that was sent, and the
-// mistake about it.
+// field fills a field of one form on the settings page: its label, the text that was sent, and the mistake about
+// it. intent names the form.
 func (v *settingsView) field(intent string, f ui.Field, label ui.Text) ui.Field {
 	f.Form, f.Label, f.Required = intent, label.In(v.Page.Lang), true
 	if v.Intent == intent && slices.Contains([]string{fieldEmail, fieldCompany, fieldContact}, f.Name) {
@@ -160,7 +160,8 @@ type settingsView struct {
 	Codes   twofactor.State
 }
 
-// errorOf returns the error message of a field in the settings form with the given intent; "" for none.
+// errorOf returns the error message of a field on the settings page; "" for none. intent names the form that has
+// the field.
 func (v settingsView) errorOf(intent, field string) string {
 	if v.Mistake != nil && v.Mistake.Field == intent+"-"+field {
 		return v.Mistake.Text
@@ -174,7 +175,7 @@ type sessionRow struct {
 	This                       bool
 }
 
-// passwordField returns the field for the current password in the settings form with the given intent.
+// passwordField returns the field for the current password in one form of the settings page, which intent names.
 func (v settingsView) passwordField(intent string) ui.Field {
 	return ui.Field{
 		Form: intent, Name: fieldCurrent, Type: "password", Label: textPasswordNow.In(v.Page.Lang),

@@ -15,7 +15,7 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// settingsForms maps the intents of the forms in the settings to their handlers.
+// settingsForms maps the forms of the settings page, by their field intent, to their handlers.
 var settingsForms = map[string]func(p *pages, c *fiber.Ctx, by caller) error{
 	intentResend:   (*pages).resendVerification,
 	intentPassword: (*pages).changePassword,

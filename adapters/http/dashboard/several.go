@@ -93,7 +93,7 @@ func (p *pages) notTicked(c *fiber.Ctx, by caller, problem string) error {
 }
 
 const (
-	// answerTries is how often a second click on the same button checks whether the first has been answered.
+	// answerTries is how often the second request of a double click checks whether the first has finished.
 	answerTries = 40
 	answerPause = 50 * time.Millisecond
 )
@@ -103,7 +103,7 @@ const (
 func (p *pages) mailSeveral(c *fiber.Ctx, by caller, form deposits.SeveralForm) error {
 	count := func() error { return p.limited(c, by, operators.DeskMails) }
 	outcome, err := p.Deposits.MailSeveral(c.UserContext(), by, form, count)
-	// After a double click, the second request waits until the first has sent the mails, and shows the same outcome.
+	// The second request of a double click waits until the first has sent the mails, and shows the same outcome.
 	for range answerTries {
 		if !errors.Is(err, ports.ErrKeyInUse) {
 			break
@@ -188,7 +188,8 @@ func (v *severalView) ask(form [16]byte, list []deposits.Ticked) (status int) {
 	return http.StatusOK
 }
 
-// tellOutcome fills the page that shows, for each deposit of a form about several, whether its tenant was mailed.
+// tellOutcome fills the page that shows, after a form about several deposits, for each deposit whether its tenant
+// was mailed.
 func (v *severalView) tellOutcome(list []deposits.Ticked, outcome []deposits.Outcome) {
 	lang := v.Page.Lang
 	left := map[string]deposits.LeftOut{}

@@ -114,7 +114,7 @@ func (p *pages) showMoney(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, http.StatusOK, statementPageOf(v))
 }
 
-// tell fills the page with the statement of the month.
+// tell fills the page about the money of a month with its sums and its claims.
 func (v *statementView) tell(st books.Statement) {
 	lang, month := v.Page.Lang, st.Month
 	v.Month, v.Field.Value = ui.MonthYear(lang, month.From), month.From.Format(monthLayout)

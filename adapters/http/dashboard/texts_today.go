@@ -38,7 +38,7 @@ var (
 	textTodayOpen     = ui.T("Open", "Ouvrir")
 )
 
-// Texts of the first steps that a new account is shown.
+// Texts of the first steps, such as verifying the e-mail address, that a new account is shown.
 var (
 	textSteps          = ui.T("Three steps to begin", "Trois étapes pour commencer")
 	textStepDone       = ui.T("Done", "Fait")

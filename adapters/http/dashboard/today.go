@@ -62,7 +62,8 @@ func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, http.StatusOK, todayPage(v))
 }
 
-// stepsOf returns the first steps that an account without deposits is shown.
+// stepsOf returns the first steps, such as verifying the e-mail address, that an account without deposits is
+// shown.
 func (p *pages) stepsOf(c *fiber.Ctx, by caller, lang ui.Lang) ([]step, error) {
 	codes, err := p.Operators.TwoFactor(c.UserContext(), by.Operator.ID)
 	return []step{
@@ -238,7 +239,8 @@ type todayView struct {
 	Page    ui.Page
 	Account connections.AccountView
 	Token   string
-	// First steps of an account that has never had a deposit; the page then shows no figures and no work.
+	// First steps, such as verifying the e-mail address, of an account that has never had a deposit; the page then
+	// shows no figures and no work.
 	Steps       []step
 	Figures     []figure
 	Work        []workView
@@ -252,7 +254,7 @@ type todayView struct {
 	Earlier *earlierView
 }
 
-// step is one of the first steps that a new account is shown.
+// step is one of the first steps, such as verifying the e-mail address, that a new account is shown.
 type step struct {
 	Name, Says, Path string
 	Done             bool
@@ -273,7 +275,8 @@ type earlierView struct {
 	Count string
 }
 
-// workView is a group of deposits that wait for the same kind of work.
+// workView is a group of deposits on the operator's first page that wait for the same reason, such as a refused
+// card.
 type workView struct {
 	ID, Hint, Count string
 	Chip            ui.Chip // Heading of the group of deposits, with its colour and icon.
@@ -281,16 +284,18 @@ type workView struct {
 	More            string // Path of the list with all deposits of the group; "" if all are shown.
 }
 
-// workRow is a deposit that waits for something, with the act that it waits for.
+// workRow is a deposit on the operator's first page, with the act that it waits for, such as a mail to the tenant.
 type workRow struct {
 	row
 	Who  string  // The tenant's name, or the reason why there is none.
 	Chip ui.Chip // Label of the deposit's state, for a row in a group whose heading does not name the state.
 	Says string  // The fact about the deposit that the operator should read first, such as a date.
-	// Label of the button or link for the row's act; shown as plain text if there is neither.
+	// Label of the button or link by which the operator acts on the deposit of the row; plain text if there is
+	// neither.
 	Act     string
 	ActPath string
-	Hidden  []hidden // Hidden fields of the row's form, which is sent to the deposit's page.
+	// Hidden fields of the form behind the row's button; the form is sent to the deposit's page.
+	Hidden []hidden
 }
 
 // chart is a bar chart of the deposits that were created in each month.

@@ -55,7 +55,8 @@ func (v detailView) clientEmail() string {
 	return v.View.Client.Email
 }
 
-// field completes a field of an act's form with its error message. The first field with a mistake gets the focus.
+// field fills a field of a form on a deposit's page with its error message. The first field with a mistake gets
+// the focus.
 func (v detailView) field(intent string, f ui.Field) ui.Field {
 	f.Form = intent
 	f.Error, f.Autofocus = mistakeOf(v.Act.mistakes, f.ID()), v.Act.first(f.ID())

@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/sdk/samples"
 )
 
-// language is a tab of the code samples.
+// language is a programming language of the code samples, which has a tab on the documentation pages.
 type language struct {
 	Name, Title string
 	// Names after the fence of a Markdown code block whose code belongs into this language's tab, such as js.

@@ -34,7 +34,7 @@ type Budget struct {
 	freed chan struct{}
 }
 
-// share is how much of the budget an owner holds, and in how many parts.
+// share is how much of the budget an owner (a partner or an account) holds, and in how many parts.
 type share struct{ own, holds int }
 
 // Hold is a part of a budget that an owner holds until Give is called.
@@ -145,7 +145,7 @@ func (h *Hold) grow(n int) error {
 	return nil
 }
 
-// Give gives a held part back to the budget. A second call, or a call on nil, does nothing.
+// Give gives a held part back to the budget. A second call, or a call on a nil Hold, does nothing.
 func (h *Hold) Give() {
 	if h == nil {
 		return

@@ -58,7 +58,8 @@ var surfacePrefixes = []struct{ prefix, surface string }{
 	{site.Egress, SurfaceDocs},
 }
 
-// Surface returns the surface, as metrics name it, that a request path belongs to.
+// Surface returns the part of the public server (such as API, pages or documentation) that a request path belongs
+// to, as metrics name it.
 func Surface(path string) string {
 	for _, s := range surfacePrefixes {
 		if strings.HasPrefix(path, s.prefix) {

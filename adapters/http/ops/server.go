@@ -18,7 +18,7 @@ const (
 	idleTimeout   = 60 * time.Second
 )
 
-// Build identifies the build that the process runs.
+// Build identifies the version of the program that the process runs.
 type Build struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision"`

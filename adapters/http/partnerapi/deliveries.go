@@ -65,8 +65,8 @@ func (a *api) ReplayWebhookDeliveries(ctx context.Context,
 		Data: Replay{ReplayID: id.Replay.Of(replay.ID), Matched: replay.Matched}}, nil
 }
 
-// depositPrefix returns the id prefix of a delivery's deposit. A test delivery has a prefix of its own, since its
-// deposit does not exist.
+// depositPrefix returns the beginning of the deposit id that a delivery shows. A test delivery has a prefix of its
+// own, since its deposit does not exist.
 func depositPrefix(test bool) id.Prefix {
 	if test {
 		return webhooks.TestDepositPrefix

@@ -26,7 +26,8 @@ const (
 	listsOfOne = 2
 	listsOfAll = 16 // The most lists of all partners that are read and encoded at once.
 	listsKept  = 4  // How many of listsOfAll are reserved for partners that had no list recently.
-	// Bytes a second: a list counts as being encoded for as long as sending it at this rate would take.
+	// Rate in bytes a second: a list occupies one of its partner's places for as long as sending the list at this
+	// rate would take.
 	listRate = 4 << 20
 )
 

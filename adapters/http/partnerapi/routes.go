@@ -107,8 +107,8 @@ func Mount(router fiber.Router, d Deps) error {
 }
 
 // chain returns the handlers of a route, in the order of checks that the contract fixes (api.md §1, "Codes"). The
-// use case makes the remaining checks: link, ceiling, dates, client. Every check belongs to the route, so that
-// metrics and log name the route of a refused request.
+// use case makes the remaining checks: the account's link and greatest amount, dates, and the client. Every check
+// belongs to the route, so that metrics and log name the route of a refused request.
 func (a *api) chain(r route) []fiber.Handler {
 	check := a.validator.Check(r.method, r.path)
 	switch r.kind {

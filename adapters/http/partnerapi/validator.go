@@ -132,8 +132,8 @@ func (op *operation) check(c *fiber.Ctx) error {
 	if err := op.body.VisitJSON(body, schemaOptions...); err != nil {
 		return op.explain(body)
 	}
-	// The generated handler uses these checked values and does not read the body again, so handlers use only checked
-	// values.
+	// The handler uses the values that were checked here, and does not parse the body again, so it never sees an
+	// unchecked value.
 	c.Locals(validatedBodyLocalsKey, body)
 	return nil
 }

@@ -92,16 +92,17 @@ func (s *Site) SetSession(c *fiber.Ctx, token string, lasts time.Duration) {
 	s.expire(c, s.cookieName(formCookie))
 }
 
-// SetHalfSignIn stores the token of a half sign-in in a cookie, beside the session that the browser may have. The
-// token opens only the page for the two-factor code.
+// SetHalfSignIn stores the token of a half sign-in (password accepted, two-factor code still missing) in a cookie,
+// beside the session that the browser may have. The token opens only the page for the two-factor code.
 func (s *Site) SetHalfSignIn(c *fiber.Ctx, token string, lasts time.Duration) {
 	s.setCookie(c, s.cookieName(halfCookie), token, lasts)
 }
 
-// HalfSignIn returns the token of the half sign-in in the cookie; "" without one.
+// HalfSignIn returns the token of a half sign-in (password accepted, two-factor code still missing) from the
+// cookie; "" without one.
 func (s *Site) HalfSignIn(c *fiber.Ctx) string { return c.Cookies(s.cookieName(halfCookie)) }
 
-// ClearHalfSignIn deletes the cookie of the half sign-in.
+// ClearHalfSignIn deletes the cookie of a half sign-in (password accepted, two-factor code still missing).
 func (s *Site) ClearHalfSignIn(c *fiber.Ctx) { s.expire(c, s.cookieName(halfCookie)) }
 
 // SetCheckout sets the cookie of a tenant's browser that is redirected to a payment page; the value proves that

@@ -135,8 +135,8 @@ func (r *refused) definite() bool {
 		r.kind != string(stripe.ErrorTypeIdempotency)
 }
 
-// spent reports whether Stripe has stored a server error of its own under the Idempotency-Key: true means that the
-// request may have had an effect, and that repeating it under the key has none; otherwise false.
+// spent reports whether Stripe has stored an error of its own server under the Idempotency-Key. True: the request
+// may have had an effect, and repeating it under the same key has none. False: it has stored no such error.
 func (r *refused) spent() bool { return r.status >= http.StatusInternalServerError && r.replayed }
 
 // bounded matches the texts of Stripe that may be printed: codes, ids and names of parameters.

@@ -116,8 +116,8 @@ func (p *Provider) answered(ctx context.Context, known *record, o *item,
 	return a.payment(known), true, nil
 }
 
-// addIntent stores a new intent for the card that paid the fee. Without such a card it stores the attempt as
-// refused.
+// addIntent stores a new PaymentIntent for the card that paid the fee, to charge it again. If no card was saved,
+// it stores the attempt as refused.
 func (p *Provider) addIntent(ctx context.Context, known *record,
 	r paymentports.CollectRequest) (out paymentports.ProviderPayment, done bool, err error) {
 	customer, _, err := p.card(ctx, r.FeePaymentID)

@@ -210,8 +210,8 @@ func (p *Provider) failed(ctx context.Context, err error) error {
 	return fault.ErrUnavailable.Because(no)
 }
 
-// learn stores the refusal of an attempt whose response was lost, if the intent at Stripe shows a charge that is
-// newer than the attempt.
+// learn stores the refusal of an attempt whose response was lost: if the PaymentIntent at Stripe shows a charge
+// that is newer than the attempt, that charge was the attempt's.
 func (p *Provider) learn(ctx context.Context, known *record, o *item, i *stripe.PaymentIntent) error {
 	a, err := p.store.lastAttempt(ctx, known.id)
 	if err != nil || a == nil || a.answered || a.intent != o.number || latestCharge(i) == a.before ||

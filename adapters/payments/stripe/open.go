@@ -99,7 +99,8 @@ func (p *Provider) stillOpen(ctx context.Context, known *record,
 	return out, !again.closed && o != nil && o.state == live && o.ref == out.Ref, nil
 }
 
-// addPage stores another payment page that is to be made. It is no error if another process was faster.
+// addPage stores another payment page, which will then be made at Stripe. It returns no error if another process
+// has stored one first.
 func (p *Provider) addPage(ctx context.Context, known *record, r paymentports.HostedPayment) error {
 	now := p.clock.Now()
 	number := known.next(page)

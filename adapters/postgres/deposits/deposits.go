@@ -108,8 +108,9 @@ func (r Deposits) Deposits(ctx context.Context, f depositports.DepositFilter,
 	return found, r.setPartnerLeft(ctx, found.Items)
 }
 
-// setPartnerLeft sets the field PartnerLeft of deposits. Only deposits of the dashboard need a query of their
-// accounts' links, and few lists have any; as a column of the list, the links made each list 10 % slower.
+// setPartnerLeft sets the field PartnerLeft of deposits, which is true if the partner has lost its link to the
+// account. Only deposits that operators made need a query of links, and few lists have any; as a column of the
+// list, the links made each list 10 % slower.
 func (r Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposit) error {
 	var ofDashboard []*deposit.Deposit
 	var accounts []id.ID

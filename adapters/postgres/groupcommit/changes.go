@@ -46,7 +46,7 @@ type Options struct {
 	DefaultMaxAmount money.Cents
 }
 
-// Changes applies changes that arrive at the same time in a shared transaction (group commit).
+// Changes applies changes of several requests that arrive at the same time in one transaction (group commit).
 type Changes struct {
 	shared
 	lone, groups pg.DB

@@ -59,8 +59,8 @@ func (s Events) Event(ctx context.Context, partnerID, eventID id.ID) (ports.Even
 	}, pg.OrNotFound(err, webhook.ErrEventNotFound)
 }
 
-// scanEvent scans the columns of an event, and further columns into more. Data that is not JSON counts as an
-// unreadable row, since no response could contain it.
+// scanEvent scans the columns of an event, and further columns into extra variables. Data that is not JSON counts
+// as an unreadable row, since no response could contain it.
 func scanEvent(row pgx.CollectableRow, e *ports.Event, more ...any) error {
 	err := row.Scan(append([]any{&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt, &e.Sequence},
 		more...)...)

@@ -101,8 +101,8 @@ func (r lazyRow) Scan(dest ...any) error {
 	return Translate(*found)
 }
 
-// Row queues a query for a single row. The error to which the result points is set when the queued statements are
-// sent. pgx.ErrNoRows does not fail the other queued statements.
+// Row queues a query for a single row. It returns a pointer to an error, which is set when the queued statements
+// are sent. pgx.ErrNoRows does not fail the other queued statements.
 func (t *Tx) Row(sql string, args []any, dest ...any) *error {
 	found := new(error)
 	t.queue.Queue(sql, args...).QueryRow(func(row pgx.Row) error {

@@ -26,9 +26,9 @@ func (d DB) Tell(ctx context.Context, table string, rowID id.ID, err error) {
 	}
 }
 
-// Read returns the rows of a query. A row that cannot be read does not prevent the reading of the others: odd is
-// called with what could be read of it, and it stays among the rows. In that case the query runs twice, since pgx
-// ends reading at the first row that fails.
+// Read returns the rows of a query. A row that cannot be read does not prevent the reading of the other rows: the
+// function odd is called with what could be read of it, and it stays among the rows. In that case the query runs
+// twice, since pgx ends reading at the first row that fails.
 func Read[T any](ctx context.Context, d DB, scan pgx.RowToFunc[T], odd func(*T, error), sql string,
 	args ...any) ([]T, error) {
 	rows, err := d.Query(ctx, sql, args...)

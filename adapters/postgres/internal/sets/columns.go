@@ -7,7 +7,7 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 )
 
-// Column is a column that a statement about a set of rows writes.
+// Column is a column of a table, with the values that one SQL statement writes to it for a set of rows.
 type Column[T any] struct {
 	Name   string
 	Array  string // The Postgres type of the array parameter that holds the column's values, such as uuid[].

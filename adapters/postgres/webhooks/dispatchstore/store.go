@@ -63,7 +63,8 @@ func collectSubscription(row pgx.CollectableRow) (webhookports.Subscription, err
 	return scanSubscription(row)
 }
 
-// scanSubscription scans a row of subscriptionColumns, and the columns after them into extra.
+// scanSubscription scans a row with the columns subscriptionColumns into a subscription, and any further columns
+// into extra.
 func scanSubscription(row pgx.CollectableRow, extra ...any) (webhookports.Subscription, error) {
 	var s webhookports.Subscription
 	var since, openUntil, heldFrom, heldTill *time.Time
