@@ -35,8 +35,9 @@ type replanner struct {
 	mu     sync.Mutex
 	looked time.Time
 	// Number of connections that were taken from the pool since the tables' sizes were last read.
-	uses       int
-	sizes      map[string]int // The size class of each table, by the table's name.
+	uses int
+	// For each table, by its name, the size class (see sizeClass) that it had when it was last read.
+	sizes      map[string]int
 	generation int
 }
 
@@ -95,8 +96,8 @@ func (r *replanner) look(ctx context.Context, conn *pgx.Conn) int {
 	return r.generation
 }
 
-// sizeClass returns the size class of a table: 0 for an empty table, and 1 more each time the table becomes eight
-// times as large, up to a million rows. Plans for larger tables do not differ.
+// sizeClass returns the size class of a table with the given number of rows: 0 for an empty table, and 1 more each
+// time the table becomes eight times as large, up to a million rows. Plans for larger tables do not differ.
 func sizeClass(live int64) int {
 	const bitsPerClass, most = 3, 1 << 20
 	return (bits.Len64(uint64(max(0, min(live, most)))) +

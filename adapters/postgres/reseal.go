@@ -18,7 +18,7 @@ const resealPage = 500
 // expire after a day.
 type Resealer struct {
 	store  *Store
-	prefix []byte // The bytes with which every ciphertext of the primary key begins.
+	prefix []byte // The bytes with which every ciphertext of the keyset's primary key begins.
 }
 
 // NewResealer makes a Resealer. prefix is the beginning of every ciphertext of the primary key, and of no
@@ -122,8 +122,9 @@ func (r *Resealer) page(ctx context.Context, p SecretPage) (ResealedPage, error)
 		return ResealedPage{}, err
 	}
 	type row struct {
-		ID     id.ID
-		Sealed []byte // The ciphertext of the row's secret; nil if there is no secret, or the primary key encrypted it.
+		ID id.ID
+		// The encrypted secret of the row; nil if there is none, or if the primary key encrypted it already.
+		Sealed []byte
 	}
 	read, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
 	if err != nil {

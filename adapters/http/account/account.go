@@ -96,8 +96,8 @@ func (p *pages) render(c *fiber.Ctx, status int, title ui.Text, v view) error {
 	return ui.Render(c, status, page(v))
 }
 
-// void renders the page for a mail link that no longer works. The page links to the place where a new mail can be
-// requested.
+// void renders the page for a link in a mail that no longer works, with a link to the place where a new mail can
+// be requested.
 func (p *pages) void(c *fiber.Ctx, link string, to ui.Text) error {
 	f := ui.FailureOf(connect.ErrTokenVoid.Code)
 	lang := ui.LangOf(c)
@@ -212,7 +212,7 @@ func (p *pages) forgotForm(c *fiber.Ctx, status int, email string, failed *fault
 	return p.render(c, status, textForgot, v)
 }
 
-// add appends a field to the form of the page, with the error message about the field, if there is one.
+// add appends a field to the form of the page, with the error message about that field if there is one.
 func (v *view) add(field ui.Field, failed *fault.Error, lang ui.Lang) {
 	if failed != nil {
 		field.Error = ui.FailureOf(failed.Code).Message.In(lang)

@@ -154,8 +154,8 @@ func pagePath(c *fiber.Ctx) string { return site.At(site.Checkout, token(c).Reve
 
 type viewKey struct{}
 
-// find is the middleware that reads the deposit before the handler runs, so that every response is in the
-// deposit's language.
+// find is the middleware that reads the deposit of the checkout token before the handler runs, so that every
+// response is in the deposit's language.
 func (p *pages) find(c *fiber.Ctx) error {
 	v, err := p.Checkout.View(c.UserContext(), token(c))
 	if err != nil {

@@ -80,8 +80,8 @@ func (p *pages) ended(c *fiber.Ctx, v visit, lang ui.Lang) string {
 	return textEnded.In(lang)
 }
 
-// next returns the dashboard page to open after a log-in: the one that the query names, or the first page. A new
-// account always gets the first page.
+// next returns the dashboard page to open after a log-in: the one that the query of the URL names, or the first
+// page. A new account always gets the first page.
 func next(c *fiber.Ctx, v visit) string {
 	if v.connected || v.path == pathRegister {
 		return pathDashboard

@@ -116,9 +116,9 @@ func sealedText(outcome connect.Outcome, r connections.Request) string {
 	return "outcome:" + string(outcome) + ":" + r.Sig
 }
 
-// done renders the page that confirms the link to a partner and names the host of a return URL that the partner
-// has not registered. The signature does not cover return_url, so a third party may have replaced the host: the
-// operator must see the host before following.
+// done renders the page that confirms the link between account and partner, and names the host of a return URL
+// that the partner has not registered. The signature does not cover return_url, so a third party may have replaced
+// the host: the operator must see the host before following.
 func (p *pages) done(c *fiber.Ctx) error {
 	v := visitOf(c, pathDone)
 	token := p.Site.SessionToken(c)

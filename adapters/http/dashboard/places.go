@@ -69,8 +69,8 @@ type Uploads struct {
 	readFor time.Duration
 }
 
-// NewUploads returns limits for forms with files: how many are cleaned at once, the bytes of their files on the
-// disk, and the time in which a browser must send a form.
+// NewUploads returns the limits on forms with files: how many are cleaned at once, how many bytes their files may
+// have on the disk, and how long a browser may take to send a form.
 func NewUploads(places, bytes int, readFor time.Duration) *Uploads {
 	return &Uploads{newWorks(places, bytes, errBusy), readFor}
 }

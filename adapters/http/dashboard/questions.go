@@ -49,8 +49,8 @@ func typed(c *fiber.Ctx) url.Values {
 	return values
 }
 
-// retype replaces the posted fields of the request by stored ones, so that the form can be parsed as if it had
-// just been sent.
+// retype replaces the posted fields of the request by the stored fields of a form, so that the form can be parsed
+// as if it had just been sent.
 func retype(c *fiber.Ctx, fields string) { c.Request().PostArgs().Parse(fields) }
 
 // ask stores a form of a deposit and redirects to its page, which asks for confirmation or shows mistakes. problem

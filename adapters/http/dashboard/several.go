@@ -206,7 +206,7 @@ func (v *severalView) tellOutcome(list []deposits.Ticked, outcome []deposits.Out
 	v.Page.Title, v.Heading = textSeveralSent.of(lang, len(v.Mailed)), textSeveralMailed.In(lang)
 }
 
-// sort divides the deposits into those whose tenants are mailed and those that are left out.
+// sort divides the ticked deposits into those whose tenants are mailed and those that are left out.
 func (v *severalView) sort(list []deposits.Ticked) {
 	lang := v.Page.Lang
 	for _, d := range list {
@@ -230,7 +230,7 @@ func (v *severalView) sort(list []deposits.Ticked) {
 	}
 }
 
-// why returns the text that explains why a deposit is left out.
+// why returns the text that explains why the tenant of a ticked deposit is not mailed.
 func (v *severalView) why(d deposits.Ticked) string {
 	lang := v.Page.Lang
 	switch d.Left {
@@ -268,5 +268,6 @@ type severalView struct {
 	Button  string // Text of the button that sends the mails; "" if no mail can be sent.
 }
 
-// severalLine is a deposit of a form about several. Why is the reason for which it is left out.
+// severalLine is a deposit on the page of a form about several deposits. Why is the reason for which its tenant is
+// not mailed.
 type severalLine struct{ Reference, Tenant, Email, Amount, Why string }

@@ -170,7 +170,8 @@ func routesOf(doc *openapi3.T) []route {
 	return out
 }
 
-// byOrigin compares two positions in openapi.yaml by line and column, for sorting.
+// byOrigin compares two positions in openapi.yaml by line and column, to sort the operations and fields of the API
+// reference.
 func byOrigin(a, b *openapi3.Origin) int {
 	if a == nil || b == nil || a.Key == nil || b.Key == nil {
 		return 0

@@ -92,7 +92,7 @@ func (p *page) File() string {
 	return p.Path() + ".md"
 }
 
-// part is a heading in the table of contents of a page, with the links below it.
+// part is a heading in a page's own table of contents, with the links below the heading.
 type part struct {
 	Title string
 	Links []link
@@ -192,7 +192,7 @@ func (b *builder) pages() (all []*page) {
 // Home returns the first page of the documentation site.
 func (b *builder) Home() *page { return b.Chapters[0].Pages[0] }
 
-// At returns the URL path of the documentation page with the given name, for links in templates.
+// At returns the URL path of the documentation page with the given name; templates use it for links.
 func (b *builder) At(name string) string { return site.Docs + "/" + name }
 
 func (b *builder) execute(name string) (template.HTML, error) {

@@ -77,7 +77,8 @@ func executed(name string, data any) template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // made by html/template
 }
 
-// requestsOf returns the samples written with the client libraries, by operation and language.
+// requestsOf returns the example requests written with the client libraries, by API operation and programming
+// language.
 func requestsOf(baseURL string) (map[string]map[string]string, error) {
 	all := map[string]map[string]string{}
 	if err := json.Unmarshal(bytes.ReplaceAll(samples.JSON, []byte("{base_url}"), []byte(baseURL)), &all); err != nil {

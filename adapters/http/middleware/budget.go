@@ -37,7 +37,7 @@ type Budget struct {
 // share is how much of the budget an owner (a partner or an account) holds, and in how many parts.
 type share struct{ own, holds int }
 
-// Hold is a part of a budget that an owner holds until Give is called.
+// Hold is a part of a budget that an owner (a partner or an account) holds until Give is called.
 type Hold struct {
 	budget   *Budget
 	owner    id.ID
@@ -169,7 +169,8 @@ func (h *Hold) Give() {
 	b.wake()
 }
 
-// GiveAfter gives a held part back to the process's budget at once, and to the owner's share after the time rest.
+// GiveAfter gives a held part back at once as far as the process's limit is concerned, but counts it against the
+// owner's limit for the time rest longer.
 func (h *Hold) GiveAfter(rest time.Duration) {
 	b := h.budget
 	b.mu.Lock()

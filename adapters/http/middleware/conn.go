@@ -132,8 +132,8 @@ func (c *conn) begin(inFlight func(change int)) {
 	}
 }
 
-// end removes a request from the count of requests in flight: its response is sent, or waits for the responses of
-// pipelined requests, or the connection is closed.
+// end removes a request from the count of requests in flight: its response is sent, or waits to be sent with those
+// of later pipelined requests, or the connection is closed.
 func (c *conn) end() {
 	if c.inFlight != nil {
 		c.inFlight(-1)

@@ -151,7 +151,8 @@ func (l *listener) rest(c *conn) {
 	l.signal()
 }
 
-// leave removes a connection from the list of idle connections.
+// leave removes a connection from the list of idle connections, because a request has arrived or the connection is
+// closed.
 func (l *listener) leave(c *conn) {
 	if c.after == nil {
 		return
@@ -160,7 +161,7 @@ func (l *listener) leave(c *conn) {
 	c.before, c.after = nil, nil
 }
 
-// forget removes a connection from the count of open connections, so that another one may be accepted.
+// forget removes a connection from the listener's count of open connections, so that another one may be accepted.
 func (l *listener) forget(c *conn) {
 	if c.state.Swap(connEnded) == connEnded {
 		return

@@ -20,7 +20,7 @@ type routeNames struct {
 	patterns map[string][][]string
 }
 
-// learn reads the routes of the app, once: all routes are registered before the first request.
+// learn reads the routes of the app when the first request arrives, since all routes are registered before.
 func (r *routeNames) learn(app *fiber.App) {
 	r.once.Do(func() {
 		r.known, r.patterns = map[string]bool{}, map[string][][]string{}
@@ -33,8 +33,8 @@ func (r *routeNames) learn(app *fiber.App) {
 	})
 }
 
-// of returns the pattern of the route that answered the request c. If a middleware answered, it returns the route
-// that the request would have reached; UnmatchedRoute for none.
+// of returns the pattern of the route, such as /deposits/:id, that answered the request c. If a middleware
+// answered, it returns the route that the request would have reached; UnmatchedRoute for none.
 func (r *routeNames) of(c *fiber.Ctx, method string) string {
 	r.learn(c.App())
 	if path := c.Route().Path; r.known[method+" "+path] {

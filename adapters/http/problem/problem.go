@@ -182,7 +182,7 @@ func writeEnvelope(c *fiber.Ctx, f *fault.Error, requestID string) {
 	c.Response().SetBodyRaw(body)
 }
 
-// stacked is implemented by errors that carry a stack trace, such as a recovered panic.
+// stacked is the interface of errors that carry a stack trace, such as a recovered panic.
 type stacked interface{ Stack() string }
 
 // logFailure logs a request that failed with status 500 or higher. The log line has the route but no path, since a

@@ -53,7 +53,8 @@ var deskEntries = []struct {
 	{SectionSettings, site.Settings, T("Settings", "Réglages")},
 }
 
-// current returns the HTML attribute that marks the menu entry of the current section; nil for any other entry.
+// current returns the HTML attribute that marks the menu entry of the section to which the page belongs; nil for
+// any other entry.
 func current(is bool) templ.Attributes {
 	if !is {
 		return nil

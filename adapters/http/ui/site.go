@@ -143,8 +143,8 @@ func (s *Site) FormToken(c *fiber.Ctx) string {
 // FormTokenOf returns the CSRF token for a form on a page whose response starts the given new session.
 func (s *Site) FormTokenOf(session string) string { return s.Seal(session, FieldCSRF) }
 
-// formSecret returns the value of the cookie that CSRF tokens are bound to; "" without one. A cookie of another
-// length is ignored.
+// formSecret returns the value of the cookie to which CSRF tokens are bound (session or form cookie); "" without
+// one. A cookie of another length is ignored.
 func (s *Site) formSecret(c *fiber.Ctx) string {
 	for _, name := range []string{sessionCookie, formCookie} {
 		if v := c.Cookies(s.cookieName(name)); len(v) == base64.RawURLEncoding.EncodedLen(tokenBytes) {

@@ -216,8 +216,8 @@ func (s Due) ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]i
 	return queries.ElapsedCoverages(ctx, s.DB, at, limit)
 }
 
-// dropStaleTimers deletes due timers of deposits that no longer need them. Otherwise such timers would fill the
-// next page of due timers.
+// dropStaleTimers deletes due timers of deposits that no longer need them. Otherwise such timers would fill each
+// page of due timers that is read.
 func (s Due) dropStaleTimers(ctx context.Context, kind string, at time.Time, limit int) error {
 	for {
 		n, err := queries.DropStaleTimers(ctx, s.DB, kind, at, limit)

@@ -190,8 +190,9 @@ func searchOf(after, order string) string {
 		(SELECT many FROM known), ARRAY (SELECT '% ' || word || '%' FROM asked, unnest(words) AS word)`
 }
 
-// fits returns the SQL condition that a deposit matches a frequent text in one of the ways in which the text
-// identifies any deposit.
+// fits returns the SQL condition that a deposit matches the searched text, for a text that too many deposits
+// match. It compares only those facts (reference, booking, e-mail address, name) by which the text has found a
+// deposit in the indexes.
 func (s *search) fits(l *lists.List, text string) string {
 	slices.Sort(s.ways)
 	var any []string

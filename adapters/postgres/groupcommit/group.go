@@ -241,7 +241,7 @@ func (g *group) write(ctx context.Context) error {
 	return nil
 }
 
-// rows collects the writes of a group commit by kind of row.
+// rows collects what a group commit writes: for each kind of row, such as events, the rows of all its changes.
 type rows struct {
 	inserts   []ports.NewDeposit
 	moves     []ports.DepositTransition
@@ -249,7 +249,7 @@ type rows struct {
 	responses []platform.KeyedResponse
 }
 
-// add adds all writes of a change to the rows of the group commit. On an error it adds none.
+// add adds all rows that a change writes to those of the group commit. On an error it adds none.
 func (r *rows) add(p *pending, sealer pg.Sealer) error {
 	if p.writes.Response != nil {
 		response := platform.KeyedResponse{Key: *p.Needs.Key, Response: *p.writes.Response}
@@ -276,7 +276,7 @@ func (r *rows) none() bool {
 	return len(r.inserts)+len(r.moves)+len(r.events)+len(r.responses) == 0
 }
 
-// queue queues one SQL statement for each kind of row that the group commit writes.
+// queue queues one SQL statement for each kind of row, such as events, that the group commit writes.
 func (r *rows) queue(t *pg.Tx, sealer pg.Sealer) error {
 	if len(r.inserts) > 0 {
 		if err := deposits.InsertDeposits(t, sealer, r.inserts); err != nil {

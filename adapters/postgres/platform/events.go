@@ -27,8 +27,8 @@ func orNull(text string) *string {
 	return &text
 }
 
-// tracedColumns are the columns of outboxColumns and the column with each event's trace parent, which is NULL for
-// a change that no trace records.
+// tracedColumns are the columns of the outbox (the table of new events) that are written if any event of a
+// statement has a trace: outboxColumns and the column with the event's trace parent.
 var tracedColumns = append(slices.Clone(outboxColumns), sets.Column[ports.Event]{
 	Name: "trace_parent", Array: "varchar[]",
 	Values: sets.Of(func(e ports.Event) *string { return orNull(e.TraceParent) }),

@@ -61,7 +61,8 @@ func (r Subscriptions) Reports(ctx context.Context, of []webhook.Subscription) (
 	return out, pg.Translate(rows.Err())
 }
 
-// scanReport scans a row of ReadReports. Of the subscription it fills only the fields that the row has.
+// scanReport scans a row of the query ReadReports, about the health of a webhook subscription. It fills only those
+// fields of the subscription that the row has.
 func scanReport(row pgx.Rows) (r webhook.Reported, waiting, dispatched int, oldest time.Time, err error) {
 	var health webhook.Health
 	var openUntil, success, failure *time.Time

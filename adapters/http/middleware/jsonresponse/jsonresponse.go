@@ -71,7 +71,7 @@ func standard(b []byte, v any) ([]byte, error) {
 	return append(b, bytes.TrimSuffix(out.Bytes(), []byte{'\n'})...), nil
 }
 
-// encoder is a function that appends the JSON of a value to a buffer.
+// encoder is a function that appends the JSON of a value of one Go type to a buffer.
 type encoder func(b []byte, v reflect.Value) ([]byte, error)
 
 var encoders sync.Map // The cache of functions that encode values as JSON, by the Go type of the value.

@@ -91,7 +91,7 @@ func (r *ownedRows) Close() {
 
 func (r *ownedRows) Err() error { return Translate(r.Rows.Err()) }
 
-// oneRow scans the first row of a query's result.
+// oneRow is the first row of a query's result, which Scan scans.
 type oneRow struct {
 	rows pgx.Rows
 	err  error

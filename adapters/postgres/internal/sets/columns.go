@@ -40,7 +40,8 @@ func From[T any](columns []Column[T]) string {
 	return "unnest(" + strings.Join(arrays, ", ") + ") AS n(" + Names(columns) + ")"
 }
 
-// Arguments returns the arrays of the columns' values for From, followed by further arguments.
+// Arguments returns the arguments of a statement about a set of rows: an array of values for each column, followed
+// by further arguments.
 func Arguments[T any](columns []Column[T], rows []T, more ...any) []any {
 	args := make([]any, 0, len(columns)+len(more))
 	for _, c := range columns {
@@ -49,5 +50,6 @@ func Arguments[T any](columns []Column[T], rows []T, more ...any) []any {
 	return append(args, more...)
 }
 
-// Param returns the placeholder of the n-th parameter after the arrays of From, counted from 1.
+// Param returns the placeholder, such as $4, of the n-th parameter that follows the arrays with the columns'
+// values; n begins with 1.
 func Param[T any](columns []Column[T], n int) string { return "$" + strconv.Itoa(len(columns)+n) }

@@ -24,8 +24,8 @@ const (
 
 const divisionByZero = "22012"
 
-// UnlessAll returns missing instead of an error of a division by zero. Statements divide by zero to fail when rows
-// are missing.
+// UnlessAll turns the error of a division by zero into the given error missing, and returns any other error
+// unchanged. SQL statements here divide by zero on purpose, to fail when rows are missing.
 func UnlessAll(err, missing error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == divisionByZero {

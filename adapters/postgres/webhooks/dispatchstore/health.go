@@ -150,7 +150,7 @@ func tellSuccesses(batch queuer, outcomes []webhookports.Outcome, adjusted []id.
 		WHERE s.id = told.id`, subs, at)
 }
 
-// queuer can queue SQL statements: a pgx.Batch or a transaction.
+// queuer is a place where SQL statements can be queued: a pgx.Batch or a transaction.
 type queuer interface {
 	Queue(sql string, args ...any) *pgx.QueuedQuery
 }
