@@ -27,7 +27,7 @@ import (
 	"partnerdeposits/ports/platform/outage"
 )
 
-// forwardedInterval is the time between two checks for peers that should be listed as trusted proxies.
+// forwardedInterval is the least time between two reports of proxies that should be listed as trusted.
 const forwardedInterval = 10 * time.Minute
 
 // Config holds the settings of the public HTTP server that differ between installations, and its hooks for
@@ -60,7 +60,7 @@ type Config struct {
 	Traced bool // Whether a trace span is recorded for every request.
 }
 
-// Surfaces holds the dependencies of every surface of the public server: API, pages, documentation.
+// Surfaces holds what the parts of the public server (API, pages, documentation) need to serve their requests.
 type Surfaces struct {
 	PartnerAPI partnerapi.Deps
 	Connect    connect.Deps
@@ -75,7 +75,7 @@ type Surfaces struct {
 	// mails are sent.
 	CaughtMails *caughtmails.Deps
 
-	// Extra mounts further pages, with the headers and the language of the service's own; nil: none.
+	// Extra adds further pages, which get the same headers and languages as the service's own pages; nil means none.
 	Extra func(fiber.Router)
 
 	// Callbacks handles the callbacks of the payment provider; nil where the provider sends none.
@@ -120,7 +120,7 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 		middleware.SecurityHeaders(cfg.HSTS),
 		// The deadline bounds the time of all later handlers.
 		middleware.Deadline(middleware.DeadlineAfter),
-		// The framing of the request is checked before any handler reads the body.
+		// The framing of the request (where its body begins and ends) is checked before any handler reads the body.
 		middleware.Framing(),
 	)
 	if cfg.Forwarded != nil {

@@ -10,7 +10,7 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-// The most log-ins that wait for their password to be hashed. A further one is refused at once.
+// Limits on log-ins that wait for their password to be hashed. A log-in above a limit is refused at once.
 const (
 	maxWaiting   = 1024 // The most log-ins that wait in one queue: of known networks, or of unknown networks.
 	maxOfNetwork = 16
@@ -113,7 +113,7 @@ func (l *line) add(c *caller) bool {
 	return true
 }
 
-// next removes and returns the first caller of the network whose turn it is; nil if no caller waits.
+// next takes a log-in out of the queue: the first one of the network whose turn it is; nil if the queue is empty.
 func (l *line) next() *caller {
 	if l.waiting == 0 {
 		return nil

@@ -19,8 +19,8 @@ const (
 	generationKey = "partnerdeposits.plans"
 )
 
-// growthQuery is the SQL that reads the numbers of rows that Postgres counts for its autovacuum. It waits for no
-// lock.
+// growthQuery is the SQL that reads the number of rows of each table, as Postgres counts them for its autovacuum.
+// It waits for no lock.
 const growthQuery = `SELECT relname::text, pg_stat_get_live_tuples(oid) FROM pg_class
 	WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
 	AND relname IN ('account_links', 'api_keys', 'client_names', 'clients',

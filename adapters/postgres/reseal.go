@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// resealPage is the number of rows in a page of re-encryption. Updates of so few rows hold their locks for
+// resealPage is the number of rows that are encrypted again in one transaction. So few rows hold their locks for
 // milliseconds only.
 const resealPage = 500
 
@@ -32,7 +32,7 @@ type SecretKind struct {
 	aad                func(id.ID) []byte
 }
 
-// Start returns the first page of the rows with secrets of this kind.
+// Start returns the first page of the rows that have secrets in this column.
 func (k SecretKind) Start() SecretPage { return SecretPage{kind: k} }
 
 // SecretPage is a page of rows with secrets of one kind: those after an id.

@@ -25,7 +25,7 @@ import (
 // Cipher encrypts and decrypts secrets that are stored in the database (adapters/secrets).
 type Cipher = pg.Cipher
 
-// ReadConns is the number of connections that the pool Options.Reads needs.
+// ReadConns is the number of connections to Postgres that the pool for reads of deposits (Options.Reads) needs.
 const ReadConns = deposits.ReadConns
 
 // Options are the settings of a Store, the access to the Postgres database. A zero field means the default that
@@ -50,7 +50,8 @@ type Options struct {
 	Unreadable func(ctx context.Context, table string, rowID id.ID, err error)
 }
 
-// Store runs units of work in transactions over a pool of connections, and holds the tables of every module.
+// Store is the access to Postgres: it runs functions in transactions over a pool of connections (units of work),
+// and holds the tables of every module.
 type Store struct {
 	depositTables
 	paymentTables
@@ -116,7 +117,8 @@ func (s *Store) WithinTx(ctx context.Context, fn func(context.Context) error) er
 	return err
 }
 
-// errNested is the error for a transaction within another one, for whose locks it would wait.
+// errNested is the error for a transaction that is begun within another one, since it would wait for the locks of
+// the other.
 var errNested = errors.New("postgres: a transaction within a transaction")
 
 func (s *Store) attempt(ctx context.Context, fn func(context.Context) error) (appended bool, err error) {

@@ -89,7 +89,7 @@ func CheckWrites(ctx context.Context, pool *pgxpool.Pool) error {
 	return <-ended
 }
 
-// try sends the statements of tryWrite, with a name that can be found in pg_stat_activity.
+// try sends the statements of tryWrite, with a name that can be found in the table of sessions, pg_stat_activity.
 func try(ctx context.Context, pool *pgxpool.Pool, name string) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
@@ -116,10 +116,12 @@ func try(ctx context.Context, pool *pgxpool.Pool, name string) error {
 // Blocker is a database session that holds locks for which others wait, or that keeps vacuum from removing rows.
 type Blocker struct {
 	PID int
-	// Name of the session's application, state of the session, and the beginning of its last statement.
+	// Name of the application that has the session, state of the session, and the beginning of its last statement.
 	Application, State, Query string
-	Open                      time.Duration // How long the session's transaction has been open; 0 if unknown.
-	Waiting                   int           // Number of sessions that wait for the locks of this session.
+	// How long the transaction of the database session has been open; 0 if unknown.
+	Open time.Duration
+	// Number of other database sessions that wait for the locks of this session.
+	Waiting int
 }
 
 // Blockers returns the sessions at the head of each lock queue whose transaction is older than a given time;

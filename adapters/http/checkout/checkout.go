@@ -166,7 +166,7 @@ func (p *pages) find(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// found returns the deposit that find has read for this request.
+// found returns the deposit of this request, which the middleware find has read.
 func found(c *fiber.Ctx) checkout.View {
 	v, _ := c.Locals(viewKey{}).(checkout.View)
 	return v

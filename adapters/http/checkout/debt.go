@@ -89,7 +89,8 @@ func debtTitle(v checkout.View) ui.Text {
 	return textCaptured
 }
 
-// endedByOperator reports whether the operator ended the claim without payment.
+// endedByOperator reports whether the operator ended the claim without payment: true for a claim withdrawn or
+// settled in another way, otherwise false.
 func endedByOperator(v checkout.View) bool {
 	return v.Debt.State == deposit.CollectionFailed && deposit.CollectionTrigger(v.Debt.Failure).EndedByOperator()
 }

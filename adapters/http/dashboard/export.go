@@ -48,7 +48,7 @@ func (p *pages) export(c *fiber.Ctx, by caller) error {
 	return p.stream(c, by, "deposits.csv", exportColumns, pageByPage(list, cellsOf))
 }
 
-// source returns the lines of the next page of an export, and whether more pages follow.
+// source is the type of functions that return the rows of an export's next page, and whether more pages follow.
 type source func(ctx context.Context) (lines [][]string, more bool, err error)
 
 // pageByPage returns a source that reads a list from its beginning, one page at a time.
@@ -114,10 +114,11 @@ type exporter struct {
 	cancel  context.CancelFunc
 	columns []string // Names of the CSV columns; nil once the header line is written.
 	read    source
-	lines   [][]string // Lines of the export's page that was read and is not written yet.
-	more    bool       // True if another page of rows follows in the export; false after the last one.
-	failed  func(error)
-	buffer  bytes.Buffer
+	// Rows of the export that were read from the database and are not written to the buffer yet.
+	lines  [][]string
+	more   bool // True if another page of rows follows in the export; false after the last one.
+	failed func(error)
+	buffer bytes.Buffer
 }
 
 // Read returns the next bytes of the export, and reads a page from the database when the buffer is empty.

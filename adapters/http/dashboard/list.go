@@ -226,7 +226,7 @@ func statusOptions(f listFilter, lang ui.Lang) []ui.Option {
 		options = append(options, ui.Option{Value: string(s), Label: statuses[s].In(lang)})
 	}
 	if len(f.mistakes) == 0 && !slices.ContainsFunc(options, func(o ui.Option) bool { return o.Value == f.status }) {
-		// The reader asked for a combination of statuses that the menu does not have, so it is added.
+		// The query selects a combination of statuses that the menu does not offer, so the menu gets an entry for it.
 		var names []string
 		for _, s := range f.Statuses {
 			names = append(names, statuses[s].In(lang))
@@ -305,14 +305,14 @@ type listView struct {
 	Rows           []listRow
 	Previous, Next string // Paths of the previous and the next page of the list; "" where there is none.
 	First          bool
-	// Text about which deposits of how many are shown; "" if the number is not known.
+	// Text that says which deposits of how many the page of the list shows; "" if the number is not known.
 	Range  string
 	Export string
-	// Key of the form about the ticked rows, which makes repeated requests with it happen once.
+	// Random key of the form with the ticked deposits, which makes repeated requests with it happen once.
 	Form string
 }
 
-// ticks reports whether any row of the list can be ticked.
+// ticks reports whether any deposit on the page of the list has a checkbox (true) or none has (false).
 func (v listView) ticks() bool {
 	return slices.ContainsFunc(v.Rows, func(r listRow) bool { return r.ID != "" })
 }
@@ -323,7 +323,7 @@ type listLink struct {
 	Current           bool
 }
 
-// listRow is a deposit in the list. ID and Tick are the value and the label of its checkbox.
+// listRow is a deposit in the list of deposits. ID and Tick are the value and the label of its checkbox.
 type listRow struct {
 	row
 	// Value and label of the row's checkbox; "" if no mail can be sent for the deposit, so that it has none.

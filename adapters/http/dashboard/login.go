@@ -25,7 +25,8 @@ func (p *pages) logInFirst(c *fiber.Ctx) error {
 	// A form about several deposits is restored on the page that asks for its confirmation, with its ticked deposits.
 	case fields.Has(fieldDeposit):
 		page, query = site.At(site.Several, p.severalForm(c)), ""
-	// The form of a claim is on a page of its own, to which the operator returns after the log-in.
+	// A form that claims an amount is restored on the page with that form, to which the operator returns after the
+	// log-in.
 	case fields.Get(fieldIntent) == intentCapture:
 		page = site.At(site.Claim, c.Params("id"))
 	}
@@ -76,7 +77,7 @@ func (p *pages) unsent(c *fiber.Ctx, known ui.Known) url.Values {
 		readFields(c, body)
 	}
 	fields := typed(c)
-	// Waiting files belong to the session that sent them, so they are dropped.
+	// Drop the ids of files that wait for confirmation, since the files belong to the session that has ended.
 	fields.Del(fieldWaiting)
 	for name := range fields {
 		if name != fieldIntent && fields.Get(name) != "" {

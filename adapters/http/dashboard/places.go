@@ -63,7 +63,7 @@ func (w *works) enter(ctx context.Context, account id.ID, wait time.Duration) (*
 	return w.places.Wait(ctx, account, 1, 1)
 }
 
-// Uploads limits the forms with files that the process handles at the same time.
+// Uploads limits how many forms with files, and of how many bytes, the process handles at the same time.
 type Uploads struct {
 	*works
 	readFor time.Duration

@@ -76,7 +76,7 @@ func (p *pages) changeEmail(c *fiber.Ctx, by caller) error {
 	if err != nil {
 		return p.settingsMistake(c, by, intentEmail, err)
 	}
-	// Without a mail server no verification mail is sent, and the address has changed at once.
+	// Without a mail server no verification mail can be sent, so the new address is in use at once.
 	if in.Token.Reveal() != "" {
 		p.renewed(c, in)
 		return settled(c, doneEmailNow)

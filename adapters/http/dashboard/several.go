@@ -60,7 +60,8 @@ func (p *pages) several(c *fiber.Ctx, by caller) error {
 	return p.keepDraft(c, by, form.Key, formDraft{Fields: typed(c).Encode()}, severalPath(form.Key))
 }
 
-// tickedOf returns the deposits ticked in a form, each once. Returns deposit_not_found for a text that is no id.
+// tickedOf returns the ids of the deposits that are ticked in a form, each once. Returns deposit_not_found for a
+// text that is no id.
 func tickedOf(c *fiber.Ctx) (ids []id.ID, err error) {
 	for _, text := range c.Request().PostArgs().PeekMulti(fieldDeposit) {
 		depositID, ok := id.Deposit.Parse(string(text))

@@ -39,7 +39,8 @@ type statementView struct {
 	// Paths of the neighbouring months and of the export; Later is "" for the present month.
 	Earlier, Later, Export   string
 	EarlierMonth, LaterMonth string
-	// The amounts due and refunded; RefundedSum has the minus sign that the lines have.
+	// The sums of the month that are due to the operator and that were refunded; RefundedSum has a minus sign, as the
+	// rows have.
 	Due, RefundedSum string
 	Figures          []fact // Further sums of the month, shown beside the amount that is due to the operator.
 	Claims           []statementRow

@@ -111,7 +111,8 @@ func earlierViewOf(e *desk.Earlier, account connections.AccountView, lang ui.Lan
 	return v
 }
 
-// counted formats a number of deposits; with a plus, such as 10000+, if there are more.
+// counted formats a number of deposits, such as 12; a number that is only known to be larger gets a plus, such as
+// 10000+.
 func counted(n depositports.WorkCount) string {
 	if n.More {
 		return strconv.Itoa(n.Count) + "+"
@@ -206,7 +207,8 @@ const (
 	barsBottom = 100
 	barsTop    = 8
 	barWidth   = 14
-	// leastCharted is the number of deposits from which the chart is shown; fewer can be seen in the list.
+	// leastCharted is the least number of deposits for which the first page shows the chart; fewer can be seen in the
+	// list.
 	leastCharted = 5
 )
 

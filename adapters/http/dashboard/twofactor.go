@@ -105,7 +105,7 @@ func (p *pages) disableTOTP(c *fiber.Ctx, by caller) error {
 	return settled(c, intentDisableTOTP)
 }
 
-// renew stores a new session in the browser's cookie.
+// renew stores the token of a new session in the browser's cookie.
 func (p *pages) renew(c *fiber.Ctx, in operators.SignedIn) {
 	p.Site.SetSession(c, in.Token.Reveal(), in.Lifetime)
 }

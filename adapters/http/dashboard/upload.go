@@ -81,7 +81,8 @@ type upload struct {
 	place   *middleware.Hold
 }
 
-// close closes the temporary files of the form, which deletes them, and frees the budget that they held.
+// close closes the temporary files of the form, which deletes them, and frees the bytes that they counted against
+// the limits.
 func (u *upload) close() {
 	for _, f := range u.scratch {
 		_ = f.Close()

@@ -38,7 +38,7 @@ type detailView struct {
 	Unverified bool
 }
 
-// fact is a line about a deposit. Note stands below the value.
+// fact is a line about a deposit on its page: a label and a value, with a note below the value.
 type fact struct{ Name, Value, Note string }
 
 // entry is an entry in the history on a deposit's page.

@@ -62,7 +62,7 @@ func listsOf(routes []route) map[string]string {
 	return lists
 }
 
-// pathBefore returns the first n parts of a path, joined.
+// pathBefore returns the first n segments of a URL path, joined.
 func pathBefore(path string, n int) (before string) {
 	for _, part := range splitPath(path)[:n] {
 		before += part.Text

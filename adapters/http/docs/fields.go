@@ -107,7 +107,7 @@ func typeName(s *openapi3.Schema) string {
 	return name
 }
 
-// facts describes the default and the bounds of a schema in words.
+// facts returns the default value and the bounds of a schema in words, for the API reference.
 func facts(s *openapi3.Schema) []string {
 	var out []string
 	if s.Default != nil {

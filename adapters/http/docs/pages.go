@@ -100,7 +100,7 @@ type part struct {
 
 type link struct{ Href, Title, Verb string }
 
-// sources maps the files outside docs/guides to which a guide may link to their URLs.
+// sources maps each file outside docs/guides to which a guide may link to the URL of that file on the site.
 var sources = map[string]string{
 	"../../adapters/http/partnerapi/openapi.yaml": site.Docs + "/" + pageReference,
 	"../../adapters/http/partnerapi/changelog.md": site.Docs + "/" + pageChangelog,
@@ -139,7 +139,7 @@ func destination(to string) (string, error) {
 //go:embed assets/*.gohtml
 var templates embed.FS
 
-// builder holds what the templates of pages read, and builds the pages.
+// builder builds the documentation pages, and holds the data that their templates read.
 type builder struct {
 	Reference *reference
 	Chapters  []chapter

@@ -28,7 +28,8 @@ var languages = []language{
 	{"go", "Go", []string{"go"}},
 }
 
-// languageOf returns the language for the name after the fence of a code block, or nil.
+// languageOf returns the programming language for the name after the fence of a Markdown code block, such as js;
+// nil for a name without a tab.
 func languageOf(mark string) *language {
 	at := slices.IndexFunc(languages, func(l language) bool { return slices.Contains(l.marks, mark) })
 	if at < 0 {
@@ -39,7 +40,7 @@ func languageOf(mark string) *language {
 
 // sample is a code sample that a reader can copy.
 type sample struct {
-	Language *language // Language of the sample's tab; nil if it has none.
+	Language *language // Programming language of the sample's tab; nil for a sample outside of tabs.
 	// The file name under which the reader saves the code sample, or "" for a sample that is not a file.
 	File string
 	HTML template.HTML // The code of the sample as escaped HTML.

@@ -117,7 +117,7 @@ func (b *Budget) Spent(owner id.ID, n int) bool {
 	return b.owners[owner].own+n > b.Each
 }
 
-// Holds returns the number of parts of the budget that are currently held.
+// Holds returns how many parts of the budget owners (partners or accounts) hold at present.
 func (b *Budget) Holds() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

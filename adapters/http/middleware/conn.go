@@ -33,7 +33,8 @@ type conn struct {
 	first [1]unsent
 }
 
-// unsent is the observation of a response that has not been written to the connection yet.
+// unsent is what metrics count about a response (an Observation), kept until the response is written to the
+// connection.
 type unsent struct {
 	observation Observation
 	observe     func(Observation)

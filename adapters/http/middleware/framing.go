@@ -100,8 +100,7 @@ func markEnd(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
 func hasTrailer(header *fasthttp.RequestHeader) bool {
 	marked, found := false, false
 	for key := range header.All() {
-		// The iterator All adds the header Connection itself, so that name is skipped; fasthttp refuses a trailer of
-		// that name.
+		// Skip the header Connection, which the iterator All adds itself; a trailer of that name is refused by fasthttp.
 		found = found || (marked && !bytes.EqualFold(key, []byte(fiber.HeaderConnection)))
 		marked = marked || bytes.Equal(key, endOfHeaders)
 	}

@@ -178,7 +178,7 @@ func (l *listener) signal() {
 	}
 }
 
-// Shortest and longest pause of Patient's Accept after a failure.
+// Shortest and longest pause before Accept tries again after a failure of the system.
 const (
 	shortestWait = 5 * time.Millisecond
 	longestWait  = time.Second

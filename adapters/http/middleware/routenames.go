@@ -16,7 +16,7 @@ const UnmatchedRoute = "unmatched"
 type routeNames struct {
 	once  sync.Once
 	known map[string]bool // Set of the app's routes, each as "METHOD /path".
-	// The routes with parameters, split into segments, by method.
+	// For each HTTP method, the routes that have parameters in their paths, split into segments.
 	patterns map[string][][]string
 }
 

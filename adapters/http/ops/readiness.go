@@ -94,7 +94,7 @@ func (r *Readiness) Draining() bool { return r.draining.Load() }
 type Status struct {
 	// State of the process: ready, degraded, not_ready or stopping.
 	Status string `json:"status"`
-	// Result of each check by name: "ok" or the problem.
+	// Result of each readiness check by the check's name: "ok" or the problem.
 	Checks map[string]string `json:"checks"`
 	Ages   map[string]Age    `json:"ages,omitempty"`
 }
@@ -183,7 +183,8 @@ func secondsSince(times map[string]time.Time, check string) *float64 {
 	return &seconds
 }
 
-// runChecks runs all checks that are due in parallel, and logs when an outage begins and ends.
+// runChecks runs, in parallel, all readiness checks whose last result is too old, and logs when an outage begins
+// and ends.
 func (r *Readiness) runChecks(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
@@ -207,7 +208,8 @@ func (r *Readiness) runChecks(ctx context.Context) {
 	}
 }
 
-// due reports for each check whether it must run, because its last result has expired.
+// due returns for each readiness check whether it must run, because its last result is too old (true), or not
+// (false).
 func (r *Readiness) due() []bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -42,7 +42,7 @@ type request struct {
 	query string // The raw query string of the request.
 	// The idempotency key; nil if none or a malformed one was sent. Its fingerprint is set by checkIdempotencyKey.
 	key    *ports.IdempotencyKey
-	keyErr error // The error of a malformed Idempotency-Key.
+	keyErr error // The error with which a request with a malformed Idempotency-Key is refused; nil for none.
 	// reachedUseCase: true once the use case has been called, which stores or refuses under the idempotency key
 	// itself; false if an earlier check refused the request.
 	reachedUseCase bool
@@ -127,7 +127,8 @@ func tellLimit(c *fiber.Ctx, name string, most, remaining int, reset time.Durati
 	c.Set(headerRateLimit, policy+";r="+strconv.Itoa(remaining)+";t="+strconv.Itoa(secondsRoundedUp(reset)))
 }
 
-// reads reports whether an HTTP method only reads: GET, HEAD or OPTIONS.
+// reads reports whether requests of an HTTP method change nothing: true for GET, HEAD and OPTIONS, otherwise
+// false.
 func reads(method string) bool {
 	return method == fiber.MethodGet || method == fiber.MethodHead || method == fiber.MethodOptions
 }

@@ -67,7 +67,7 @@ func (a *api) deprecated(r route) fiber.Handler {
 			}
 			c.Set(headerDeprecation, since)
 			c.Set(headerSunset, sunset)
-			// The link to the documentation is added beside the link to the next page.
+			// Add the link to the documentation to the Link header, beside the link to the next page.
 			c.Append(fiber.HeaderLink, link)
 			return err
 		}

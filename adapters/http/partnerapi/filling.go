@@ -96,8 +96,8 @@ func (s *sizes) rows(key sizeKey) int {
 	return firstRows
 }
 
-// saw records the item size of a page. Large sizes decay slowly, so that one page of small items does not hide
-// them.
+// saw records the size of a page's items, as an estimate for later pages. Large sizes decay slowly, so that one
+// page of small items does not hide them.
 func (s *sizes) saw(key sizeKey, bytes, count int) {
 	if count == 0 {
 		return

@@ -79,7 +79,7 @@ func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
 	return p, nil
 }
 
-// listed is the encoded response of a list or of the feed.
+// listed is the encoded response with a page of a list or of the partner's next events.
 type listed struct {
 	body []byte
 	link string // Link header with the URL of the next page; "" on the last page.

@@ -37,8 +37,8 @@ var (
 	errAnswers = fault.ErrUnavailable.Because(errors.New("partnerapi: answers on their way take all room"))
 )
 
-// room holds the budgets of the process: for responses that callers have not received yet, and for lists being
-// encoded.
+// room holds the limits of the process on responses that callers have not received yet, and on lists that are
+// being encoded.
 type room struct{ answers, lists middleware.Budget }
 
 func newRoom(all int) *room {
@@ -85,7 +85,7 @@ type unread struct {
 	hold *middleware.Hold
 }
 
-// Close frees the part of the budget that a large response held, once it is sent or the caller has disconnected.
+// Close ends the counting of a large response against the limits, once it is sent or the caller has disconnected.
 func (u unread) Close() error {
 	u.hold.Give()
 	return nil

@@ -33,7 +33,8 @@ type Deps struct {
 	Deposits    *deposits.Service
 	Webhooks    *webhooks.Service
 	Events      *events.Service
-	// Simulator for the route that simulates a tenant; unused in production, which has no such route.
+	// Simulator serves the route by which partners in test environments act as a tenant; unused in production, which
+	// has no such route.
 	Simulate   Simulator
 	Idempotent *idempotent.Executor
 	Limiter    ports.Limiter
@@ -42,15 +43,16 @@ type Deps struct {
 	Environment partner.Environment
 	// BaseURL is the setting API_BASE_URL, with which the links to the next page of a list begin.
 	BaseURL string
-	// Deprecations replaces, in tests, the table of deprecated routes; nil: the table.
+	// Deprecations replaces, in tests, the table of deprecated API routes; nil means the real table.
 	Deprecations []Deprecation
-	// ExplanationsPerMinute replaces, in tests, the rate limit for explanations of signatures; 0: the constant of
-	// that name.
+	// ExplanationsPerMinute replaces, in tests, the rate limit for explanations of signatures; 0 means the limit of
+	// production.
 	ExplanationsPerMinute int
-	// AnswersOfAll replaces, in tests, the limit in bytes of responses on their way to callers; 0: the constant of
-	// that name.
+	// AnswersOfAll replaces, in tests, the limit in bytes of responses on their way to callers; 0 means the limit of
+	// production.
 	AnswersOfAll int
-	// OnRateLimited is called for every request refused by a rate limit, for metrics; nil: refusals are not counted.
+	// OnRateLimited is called for every request that a rate limit refuses, to count it in the metrics; nil means that
+	// such requests are not counted.
 	OnRateLimited func()
 }
 
@@ -92,7 +94,8 @@ func Mount(router fiber.Router, d Deps) error {
 	for _, r := range a.routes() {
 		chain := a.chain(r)
 		if announce := a.deprecated(r); announce != nil {
-			// The deprecation handler runs first, so that error responses carry the notice, too.
+			// The handler that announces a route's deprecation runs first, so that error responses carry the announcement
+			// too.
 			chain = append([]fiber.Handler{announce}, chain...)
 		}
 		if r.method == fiber.MethodGet {

@@ -20,7 +20,9 @@ import (
 // Validator checks API requests against openapi.yaml: required fields, types, enums, lengths and formats. Rules of
 // the domain (amounts, date ranges, URLs, cursors) are checked by the use cases.
 type Validator struct {
-	operations map[string]*operation // Prepared operations of openapi.yaml, by "METHOD /fiber/:path".
+	// The checks of each operation of openapi.yaml, by method and path in fiber's notation: "GET
+	// /deposits/:depositId".
+	operations map[string]*operation
 }
 
 // operation holds the parts of an OpenAPI operation that a request is checked against.

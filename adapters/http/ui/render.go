@@ -30,7 +30,7 @@ type Page struct {
 	copies bool
 }
 
-// The sections of the operator's pages in the menu.
+// The sections of the operator's pages, each of which has an entry in the menu.
 const (
 	SectionToday    = "today"
 	SectionDeposits = "deposits"

@@ -19,7 +19,7 @@ const (
 // Langs lists the languages in the order in which the pages offer them.
 var Langs = []Lang{English, French}
 
-// Name returns the name of the language in that language.
+// Name returns the name of the language in the language itself, such as français.
 func (l Lang) Name() string {
 	if l == French {
 		return "Français"

@@ -20,7 +20,7 @@ var (
 // that fulfil it. A test checks that they exist.
 type Promise struct {
 	Text
-	API []string // API routes of the partner that fulfil the promise, as method and path.
+	API []string // API routes by which the partner uses the promised right, as method and path.
 	// Form intents (values of the field intent) on the operator's pages by which the operator can do the same as the
 	// partner.
 	Desk []string

@@ -28,8 +28,10 @@ const (
 	operatorMaxAge = 30 * 24 * time.Hour
 	// unsentLasts is how long the text of an unsent form is kept for its operator to log in again.
 	unsentLasts = 15 * time.Minute
-	maxUnsent   = 3 << 10 // Largest size in bytes of an unsent form's fields.
-	maxCookie   = 3900    // Largest size in bytes of a cookie's value: browsers accept 4 KiB with the name.
+	// Largest size in bytes of the fields that are kept of a form sent after the session had ended.
+	maxUnsent = 3 << 10
+	// Largest size in bytes of a cookie's value: browsers accept 4 KiB, including the cookie's name.
+	maxCookie = 3900
 )
 
 // QueryNext is the query parameter of the log-in page that names the dashboard page to open after the log-in.

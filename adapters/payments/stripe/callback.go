@@ -86,7 +86,7 @@ func (n callbackObject) fill(callback paymentports.Callback, kind stripe.EventTy
 	return callback
 }
 
-// idOf returns an id from JSON that is either the id itself or the whole object with a field id.
+// idOf returns an id from JSON of Stripe, which is either the id itself or the whole object with a field id.
 func idOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -200,7 +200,7 @@ func (p *Provider) charge(ctx context.Context, known *record, o *item, r payment
 	return p.confirm(ctx, known, o, next, method)
 }
 
-// confirm charges the card by confirming the intent, under the Idempotency-Key of the attempt.
+// confirm charges the card by confirming the PaymentIntent, under the Idempotency-Key of the attempt.
 func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attempt,
 	method string) (out paymentports.ProviderPayment, done bool, err error) {
 	var confirmed stripe.PaymentIntent
@@ -252,7 +252,8 @@ func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a atte
 	case now.stuck:
 		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, true, nil
 	}
-	// The status requires_action of an intent means that the bank wants the tenant to authenticate.
+	// The status requires_action of a PaymentIntent means that the bank wants the tenant to authenticate, so the
+	// charge is refused for now.
 	a.failure, a.refusal = codeAuthentication, paymentports.RefusedForTenant
 	out, err = p.refuse(ctx, known, a)
 	return out, err == nil, err

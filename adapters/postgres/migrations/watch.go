@@ -10,7 +10,7 @@ import (
 
 // Progress is how far a running migration of the database is.
 type Progress struct {
-	// How many of this binary's migrations are applied to the database, and how many there are.
+	// How many of this binary's migrations are applied to the database, and how many migrations it has in all.
 	Applied, Total int
 	Current        string // The file of the first migration that is not applied to the database; "" if all are.
 	Index          string // The index that the running migration is building; "" if none.

@@ -177,7 +177,7 @@ func (r Clients) ClientsByEmail(ctx context.Context, email string, limit int) ([
 	}), err
 }
 
-// toKnownClient returns a client as support staff see it, without ChangedAt.
+// toKnownClient converts a row to a client as support staff see it, without the field ChangedAt.
 func toKnownClient(row sqlc.ClientByIDRow) tenant.Client {
 	return toClient(sqlc.Client{
 		ID: row.ID, AccountID: row.AccountID, PartnerID: row.PartnerID, Email: row.Email, FirstName: row.FirstName,

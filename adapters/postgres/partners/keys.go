@@ -77,5 +77,6 @@ func (r Keys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports
 
 func (r Keys) KeySeen(hash partner.KeyHash) bool { return r.cache.seen(hash) }
 
-// RecordKeyUse records that an API key was used. The time is written at most once a minute, in the background.
+// RecordKeyUse records that an API key was used. The last-used time of a key is written at most once a minute, in
+// the background.
 func (r Keys) RecordKeyUse(_ context.Context, keyID id.ID, at time.Time) { r.uses.add(keyID, at) }

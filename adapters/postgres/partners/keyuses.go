@@ -14,7 +14,8 @@ const (
 	keyUsePrecision = time.Minute // The least time between two writes of the last-used time of an API key.
 	// The time for which uses of API keys are collected before they are written together.
 	keyUseDelay = time.Second
-	// The most uses of API keys that wait to be written. Further uses are dropped, as the port allows.
+	// The most uses of API keys that wait to be written. Further uses are dropped: the last-used time need not be
+	// exact.
 	maxKeyUses    = 10_000
 	keyUseTimeout = 2 * time.Second
 )

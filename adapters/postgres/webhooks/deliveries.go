@@ -260,7 +260,8 @@ func (s Deliveries) DeliveriesOfDeposit(ctx context.Context, depositID id.ID, li
 		depositID, limit)
 }
 
-// deliveries returns the deliveries that a query over deliveryColumns selects, with their attempts.
+// deliveries returns the deliveries that a query selects, with their attempts. The query must read
+// deliveryColumns.
 func (s Deliveries) deliveries(ctx context.Context, sql string, args ...any) ([]webhook.Delivery, error) {
 	rows, err := s.DB.Query(ctx, sql, args...)
 	if err != nil {
@@ -273,7 +274,7 @@ func (s Deliveries) deliveries(ctx context.Context, sql string, args ...any) ([]
 	return s.withAttempts(ctx, found)
 }
 
-// maxRedeliveries is the most redeliveries of an event that support staff are shown.
+// maxRedeliveries is the most repeated deliveries of one event that support staff are shown.
 const maxRedeliveries = 1000
 
 // DeliveriesOfEvent returns the deliveries of an event. The id of an original delivery is computed from event and

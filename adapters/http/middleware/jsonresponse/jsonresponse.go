@@ -51,7 +51,8 @@ func Append(b []byte, v any) ([]byte, error) {
 	if !root.IsValid() {
 		return standard(b, v)
 	}
-	// A value behind a pointer is addressable, so methods of its parts can be called without a copy.
+	// Put the value behind a pointer: it is then addressable, so that methods of its parts can be called without a
+	// copy.
 	if root.Kind() != reflect.Pointer {
 		held := reflect.New(root.Type())
 		held.Elem().Set(root)
@@ -215,7 +216,8 @@ func appendString(b []byte, s string) []byte {
 	return append(append(b, s[done:]...), '"')
 }
 
-// short maps the characters whose JSON escape is a backslash and a letter to that letter.
+// short maps the characters that JSON escapes by a backslash and a letter, such as a line feed (\n), to that
+// letter.
 var short = map[rune]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
 
 func appendEscape(b []byte, r rune) []byte {

@@ -45,13 +45,14 @@ func New(pool *pgxpool.Pool, cipher pg.Cipher) *Store {
 	return &Store{pool: pool, cipher: cipher, timeout: queryTimeout}
 }
 
-// WithTimeout sets the time limit of queries, which is queryTimeout by default. Call it before the first query.
+// WithTimeout sets the time limit of each query of the dispatcher, which is queryTimeout by default. Call it
+// before the first query.
 func (s *Store) WithTimeout(d time.Duration) *Store {
 	s.timeout = d
 	return s
 }
 
-// bounded returns the context of a query or a short transaction, with the store's time limit.
+// bounded returns a context with the time limit of a query or a short transaction.
 func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.timeout)
 }
