@@ -33,7 +33,7 @@ type Argon2id struct {
 	dummy    string
 }
 
-// Option changes a setting of the password hasher.
+// Option is a function that changes a setting of the password hasher that New makes.
 type Option func(*Argon2id)
 
 // Cheap is an option for tests: password hashes then cost next to nothing.

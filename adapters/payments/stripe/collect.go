@@ -240,7 +240,8 @@ func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attemp
 	return out, err == nil, err
 }
 
-// confirmed stores the result of a charge that Stripe did not refuse at once.
+// confirmed stores the result of a charge that Stripe did not refuse at once, from the PaymentIntent that Stripe
+// returned.
 func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a attempt,
 	i *stripe.PaymentIntent) (out paymentports.ProviderPayment, done bool, err error) {
 	now, err := known.intent(o, i)
@@ -295,7 +296,8 @@ func (p *Provider) wasted(ctx context.Context, known *record, o *item,
 	return out, false, p.store.try(ctx, known.id, a)
 }
 
-// refuse stores the refusal of an attempt to charge the card and returns the attempt's answer.
+// refuse stores that an attempt to charge the card was refused, and returns the answer that is stored for the
+// attempt.
 func (p *Provider) refuse(ctx context.Context, known *record, a attempt) (paymentports.ProviderPayment, error) {
 	if a.try == 0 {
 		a.try, a.sentAt = 1, p.clock.Now()

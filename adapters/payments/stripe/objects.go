@@ -13,7 +13,8 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// listSlack is the difference between Stripe's clock and this service's clock that a search by time tolerates.
+// listSlack is the greatest difference between Stripe's clock and this service's clock at which a search by time
+// still finds every object.
 const listSlack = 10 * time.Minute
 
 // fetch returns the state at Stripe of a live page or intent, which it first makes there if necessary, and stores

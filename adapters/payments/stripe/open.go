@@ -13,10 +13,11 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// maxSteps bounds how often a call starts again because another process has changed the payment meanwhile.
+// maxSteps bounds how often a call about a payment starts again because another process has changed the payment
+// meanwhile.
 const maxSteps = 8
 
-// errContended is the error for a payment that other processes kept changing during the call.
+// errContended is the error for a payment that other processes changed again and again during the call.
 var errContended = errors.New("stripe: the payment changes too quickly")
 
 // Open returns the address of the payment page at Stripe, which it makes if necessary; the return URL if there is
@@ -137,7 +138,8 @@ func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.Pr
 	return p.answer(ctx, known)
 }
 
-// answer returns the stored state of a payment that has no open page and no charge in progress.
+// answer returns the state of a payment from the adapter's tables. The payment has no open page and no charge in
+// progress.
 func (p *Provider) answer(ctx context.Context, known *record) (paymentports.ProviderPayment, error) {
 	switch {
 	case known.paidRef != "":

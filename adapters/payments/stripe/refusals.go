@@ -83,7 +83,8 @@ var advices = map[string]paymentports.Refusal{
 	string(stripe.ChargeOutcomeAdviceCodeDoNotTryAgain):   paymentports.RefusedForGood,
 }
 
-// classify returns the failure code (one of a closed list) and the kind of refusal of a refused charge.
+// classify returns, for a refused charge, the failure code (one of a closed list) and the kind of refusal: whether
+// and by whom the charge may be tried again.
 func classify(code, decline, advice string) (failure string, refusal paymentports.Refusal) {
 	failure = codeDeclined
 	for _, told := range []string{decline, code} {

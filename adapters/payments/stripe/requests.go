@@ -182,7 +182,7 @@ func cancelRequest(ref string) request {
 	return request{call: "cancel", method: http.MethodPost, path: intentsPath + "/" + ref + "/cancel"}
 }
 
-// given returns a parameter for stripe-go: nil, which omits the parameter, for an empty text.
+// given returns an optional text parameter for stripe-go; nil, which omits the parameter, for an empty text.
 func given(text string) *string {
 	if text == "" {
 		return nil

@@ -105,8 +105,8 @@ func (r *record) lastPage() *item {
 	return nil
 }
 
-// ref returns Stripe's id by which a payment can be found: that of what was paid, or else of the newest page or
-// intent.
+// ref returns Stripe's id by which the payment can be found at Stripe: that of the object that was paid, or else
+// of the newest page or intent.
 func (r *record) ref() string {
 	if r.paidRef != "" {
 		return r.paidRef

@@ -136,7 +136,7 @@ func (r Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposi
 	return nil
 }
 
-// depositList describes how the list of deposits that match a filter is read.
+// depositList describes the SQL query of the list of deposits that match a filter: index, conditions and order.
 func depositList(f depositports.DepositFilter) *lists.List {
 	l := &lists.List{Table: "deposits", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	ofPartner := !f.PartnerID.IsZero()

@@ -83,7 +83,7 @@ func narrowed(f depositports.DeskFilter) (depositports.DeskFilter, bool) {
 	return f, true
 }
 
-// deskList describes how an account's list of deposits is read. sought is the result of a search for a text.
+// deskList describes the SQL query of an account's list of deposits. sought is the result of a search for a text.
 func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, sought *search) *lists.List {
 	l.Where("account_id = ?", f.AccountID)
 	switch {

@@ -38,7 +38,8 @@ func PartnerLeft(d string) string {
 		(SELECT l.partner_id FROM account_links l WHERE l.account_id = ` + d + `.account_id AND l.revoked_at IS NULL))`
 }
 
-// readNames returns the columns of deposits that are read into a deposit, separated by commas.
+// readNames returns the names of those columns of the table deposits that have a field in a deposit, separated by
+// commas.
 func readNames() string {
 	var list []string
 	for _, c := range depositColumns {

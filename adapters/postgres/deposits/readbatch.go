@@ -94,7 +94,8 @@ func (r *depositReads) run(reads []*depositRead) {
 	}
 }
 
-// query reads a batch of deposits and sets their results. A returned error concerns all of them.
+// query reads the deposits of a batch by one statement and sets the result of each read. A returned error concerns
+// all of them.
 func (r *depositReads) query(ctx context.Context, reads []*depositRead) error {
 	waiting := make(map[id.ID][]*depositRead, len(reads))
 	ids := make([]id.ID, 0, len(reads))

@@ -38,7 +38,7 @@ const (
 	byName
 )
 
-// search is the result of looking a searched text up in the indexes.
+// search is the result of looking up in the indexes the text by which an operator searches deposits.
 type search struct {
 	// Ids of the deposits that the search found, in the order of the list. None if the searched text is frequent.
 	ids      []id.ID
@@ -206,7 +206,8 @@ func (s *search) fits(l *lists.List, text string) string {
 			any = append(any, "rental_contract <> '' AND "+beginsWith("rental_contract", l.Argument(text)))
 		case byDigits:
 			any = append(any, "rental_contract <> '' AND "+between(bookingDigits, l.Argument(digitsOf(text))+"::text"))
-		case byEmail: // The client is read by a subquery, since for EXISTS Postgres may read all clients first.
+		// The client is read by a subquery, since Postgres may read all clients first for a condition with EXISTS.
+		case byEmail:
 			any = append(any, "(SELECT true FROM clients c WHERE c.id = client_id AND c.erased_at IS NULL AND "+
 				beginsWith("c.email", l.Argument(text))+")")
 		// One row of the client's names (one for each word) is enough, since each row has all words of the name.

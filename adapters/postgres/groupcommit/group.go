@@ -32,8 +32,8 @@ type group struct {
 	shared
 	tx      *pg.Tx
 	changes []*pending
-	// Whether the transaction waits for rows that others have locked (true) or defers the changes that need such rows
-	// (false).
+	// Whether the group commit waits for rows that other transactions have locked (true), or leaves the changes that
+	// need such rows for later (false).
 	wait bool
 }
 
@@ -204,7 +204,8 @@ func (g *group) decide(p *pending) {
 // request to lock. The database does not check these references (ADR 0012).
 var errUnlocked = errors.New("groupcommit: the deposit refers to rows that its transaction has not locked")
 
-// locked reports whether the rows to which a deposit refers are among the locked rows; otherwise false.
+// locked reports whether the transaction has locked the rows to which a deposit refers, such as its client (true),
+// or not all of them (false).
 func locked(found ports.Found, d *deposit.Deposit) bool {
 	return found.Link != nil && found.Link.AccountID == d.AccountID && found.Link.PartnerID == d.PartnerID &&
 		(d.ClientID.IsZero() || (found.Client != nil && found.Client.ID == d.ClientID))

@@ -21,12 +21,13 @@ import (
 const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
-	// A migration changed the result type of a cached plan. The next try prepares the statement again.
+	// The SQLSTATE after a migration changed the result type of a cached plan. The next try prepares the statement
+	// again.
 	changedResultType   = "0A000"
 	LockTimeout         = "55P03"
 	queryCanceled       = "57014"
 	idleInTransaction   = "25P03"
-	ReadOnlyTransaction = "25006" // The error of a write on a Postgres server that has become a standby.
+	ReadOnlyTransaction = "25006" // The SQLSTATE of a write on a Postgres server that has become a standby.
 	DiskFull            = "53100"
 	NoRights            = "42501"
 	TooManyConnections  = "53300"

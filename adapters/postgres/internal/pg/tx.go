@@ -55,7 +55,8 @@ func (t *Tx) Flush(ctx context.Context) error {
 	return Translate(t.conn.SendBatch(ctx, queue).Close())
 }
 
-// Exec runs an SQL statement of the transaction now, for callers that need the number of changed rows.
+// Exec runs an SQL statement of the transaction now instead of queueing it, for callers that need the number of
+// changed rows.
 func (t *Tx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	var tag pgconn.CommandTag
 	t.queue.Queue(sql, args...).Exec(func(ct pgconn.CommandTag) error {

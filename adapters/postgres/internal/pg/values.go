@@ -38,7 +38,7 @@ func OrNoPairs(m map[string]string) map[string]string {
 	return m
 }
 
-// Each converts every element of a slice and returns the new slice.
+// Each returns a slice with the result of a function for every element of another slice.
 func Each[A, B any](in []A, convert func(A) B) []B {
 	out := make([]B, len(in))
 	for i, a := range in {

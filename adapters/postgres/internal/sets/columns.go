@@ -15,7 +15,8 @@ type Column[T any] struct {
 	Values func([]T) any
 }
 
-// Of returns a function that collects a column's values from rows. value returns the column's value of one row.
+// Of returns a function that collects the values of a column from rows. value returns the column's value in one
+// row.
 func Of[T, V any](value func(T) V) func([]T) any {
 	return func(rows []T) any { return pg.Each(rows, value) }
 }

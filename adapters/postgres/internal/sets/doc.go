@@ -16,7 +16,7 @@ import (
 type Locking string
 
 const (
-	// Wait for the end of the transaction that has locked the row, for lock_timeout at most.
+	// Wait until the transaction that has locked the row ends, or until lock_timeout has passed.
 	Wait Locking = ""
 	// Skip a row that another transaction has locked, as if it did not exist.
 	SkipLocked Locking = " SKIP LOCKED"
