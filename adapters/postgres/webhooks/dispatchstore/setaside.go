@@ -39,8 +39,8 @@ type errPlan struct{ panicked any }
 
 func (e errPlan) Error() string { return fmt.Sprint("planning deliveries panicked: ", e.panicked) }
 
-// planSafely calls plan and turns its panic into an error, since one event must not stop all others (delivery.md,
-// point 10).
+// planSafely calls plan and turns its panic into an error, since one event must not stop the others
+// (delivery.md, point 10).
 func planSafely(plan webhookports.Plan, events []ports.Event,
 	subscriptions []webhookports.Subscription) (planned []webhookports.Delivery, err error) {
 	defer func() {
