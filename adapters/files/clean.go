@@ -23,21 +23,23 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// Bounds of an uploaded file (pages.md, "Files of a deposit").
+// Limits of time and memory for cleaning one uploaded file (pages.md, "Files of a deposit").
 const (
 	readFor = 10 * time.Second
-	// The most bytes of memory for one picture. A progressive JPEG of that size has coefficients of 128 MB.
+	// The most bytes of memory that the decoding of one picture may need; a picture that needs more is refused.
 	maxMemory = 160 << 20
-	// The bytes of memory above which a picture counts as large and waits for another large one; a photo of 12
-	// megapixels stays below.
+	// A picture whose decoding needs more bytes of memory than this counts as large, and only one large picture is
+	// decoded at a time. A photo of 12 megapixels stays below.
 	small = 20 << 20
 )
 
-// Cleaner cleans uploaded files. A second file of the same kind (large picture, or any other) waits for the first.
+// Cleaner cleans uploaded files: at most one large picture and one other file at a time. Further files wait.
 type Cleaner struct {
-	// Channel of size 1: whoever has put a value in may read a file that is not a large picture.
-	turn    chan struct{}
-	large   chan struct{} // Channel of size 1: whoever has put a value in may hold a large picture in memory.
+	// A channel of size 1 as a lock, under which files are cleaned one at a time; large pictures have a lock of their
+	// own.
+	turn chan struct{}
+	// A channel of size 1 as a lock: the picture that has put a value in is the only large one in memory.
+	large   chan struct{}
 	readFor time.Duration
 }
 
@@ -129,7 +131,7 @@ func (c *Cleaner) write(ctx context.Context, out *os.File, sent io.ReadSeeker,
 		return "", err
 	}
 	defer func() {
-		if v := recover(); v != nil { // The decoders of pictures panic on bytes that they do not expect.
+		if v := recover(); v != nil { // Go's picture decoders may panic on damaged files; such a file is refused.
 			err = fmt.Errorf("files: decoder: %v", v)
 		}
 	}()
@@ -180,14 +182,15 @@ type bounded struct {
 	until time.Time
 	from  io.Reader
 	to    io.Writer
-	// The channel of the Cleaner, turn or large, into which this file has put a value while it is cleaned.
+	// The lock that this file holds while it is cleaned: a channel of the Cleaner, for small files or for large
+	// pictures.
 	right chan struct{}
-	// Whether other files may be cleaned between two reads of this file: true for a PNG, otherwise false.
+	// True if other files may be cleaned between two reads of this file, as for a PNG; otherwise false.
 	yields bool
 }
 
-// take waits until this file may be cleaned, or its picture held in memory: until the channel has room for the
-// file's value. It gives up when the caller's context ends.
+// take waits until this file holds the lock under which files are cleaned one at a time (the channel right). It
+// gives up when the caller's context ends.
 func (b *bounded) take(right chan struct{}) error {
 	select {
 	case right <- struct{}{}:
@@ -223,7 +226,7 @@ func (b *bounded) check() error {
 	if b.yields {
 		begun := time.Now()
 		<-b.turn
-		b.turn <- struct{}{} // Other files that wait for their turn to be cleaned go first.
+		b.turn <- struct{}{} // Cleaning a PNG may take long, so files that wait for the lock go first.
 		b.until = b.until.Add(time.Since(begun))
 	}
 	if time.Now().After(b.until) {

@@ -9,8 +9,8 @@ import (
 	"partnerdeposits/core/evidence"
 )
 
-// Bounds of a JPEG (pages.md, "Files of a deposit"). The number of scans is bounded because a scan of a few bytes
-// makes the decoder visit every block of the picture.
+// Limits on the contents of a JPEG (pages.md, "Files of a deposit"). The number of scans is limited because a scan
+// of a few bytes makes the decoder visit every block of the picture.
 const (
 	maxScans      = 64
 	maxComponents = 4
@@ -135,7 +135,7 @@ func (f *jpegFrame) size(segment []byte) error {
 	for at := 7; at < len(segment); at += 3 {
 		blocks += int(segment[at]>>4) * int(segment[at]&15)
 	}
-	if n == 1 { // In a JPEG of one component the sampling factors mean nothing.
+	if n == 1 { // The sampling factors of a JPEG with one component mean nothing and are ignored.
 		across, down, blocks = 1, 1, 1
 	}
 	if across == 0 || down == 0 {
@@ -153,7 +153,8 @@ func (f *jpegFrame) memory() int {
 	if f.progressive {
 		bytes += 4 * f.samples
 	}
-	// A JPEG of four components, or of RGB, is copied by the decoder into a picture of CMYK or RGBA.
+	// The decoder copies a JPEG of four components, or of RGB, into a second picture (CMYK or RGBA), which needs
+	// memory too.
 	if f.components == 4 || f.components == 3 && f.rgb {
 		bytes += 4 * f.width * f.height
 	}

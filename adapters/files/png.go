@@ -54,7 +54,8 @@ func writePNG(w io.Writer, from source) error {
 	return writeChunk(w, "IEND", nil)
 }
 
-// pngReader reads the chunks of a PNG one after the other. left is the number of unread bytes of the present chunk.
+// pngReader reads the chunks of a PNG one after the other. left is the number of bytes of the present chunk that
+// are not read yet.
 type pngReader struct {
 	r    *bufio.Reader
 	kind string
@@ -105,7 +106,8 @@ func (p *pngReader) header() ([]byte, error) {
 	return p.whole(13)
 }
 
-// aside copies the palette and the transparency of a PNG to w, and stops at the first chunk of pixels.
+// aside copies the chunks with the palette and the transparency of a PNG to w, and stops at the first chunk of
+// pixels.
 func (p *pngReader) aside(w io.Writer) error {
 	written := map[string]bool{}
 	for {
@@ -187,7 +189,7 @@ func (p *pngReader) pixels(w io.Writer, passes []pass) error {
 			}
 		}
 	}
-	// The last read of the compressed pixels also checks their zlib checksum.
+	// Read the compressed pixels to their end, because only then their zlib checksum is checked.
 	if n, err := unpacked.Read(filter[:]); n != 0 || !errors.Is(err, io.EOF) {
 		return errPNG
 	}

@@ -99,7 +99,7 @@ func planesOf(p *image.YCbCr) []*plane {
 	case image.YCbCrSubsampleRatio420:
 		cw, ch = (w+1)/2, (h+1)/2
 	}
-	// Cb and Cr share one stride in Go's picture. While the planes are transposed, each needs its own.
+	// Give Cb and Cr a stride each while the planes are transposed; in Go's picture they share one.
 	cr := p.CStride
 	return []*plane{{&p.Y, &p.YStride, w, h, 1}, {&p.Cb, &cr, cw, ch, 1}, {&p.Cr, &p.CStride, cw, ch, 1}}
 }

@@ -57,7 +57,8 @@ const lossless = 8
 // readRIFF reads the headers of a WebP's chunks. The size in every chunk is checked, because the canvas and the
 // pixels may give different sizes. Returns evidence.ErrType for an animation.
 func readRIFF(from source, size int64) (webpFrame, error) {
-	frame := webpFrame{turn: 1, bytes: 2} // A pixel of a WebP in 4:2:0 subsampling needs at most 2 bytes of memory.
+	// The decoder needs at most 2 bytes of memory for a pixel of a WebP in 4:2:0 subsampling.
+	frame := webpFrame{turn: 1, bytes: 2}
 	for at := int64(12); at+8 <= size; {
 		if _, err := from.Seek(at, io.SeekStart); err != nil {
 			return frame, err
@@ -83,7 +84,9 @@ func (f *webpFrame) chunk(kind string, r io.Reader) error {
 	switch kind {
 	case "ANIM", "ANMF":
 		return evidence.ErrType
-	case "ALPH": // The decoder of WebP reads the transparency as a lossless picture of its own.
+	// A WebP with transparency needs more memory: its decoder reads the transparency as a lossless picture of its
+	// own.
+	case "ALPH":
 		f.bytes += lossless + 1
 	case "EXIF":
 		data, err := io.ReadAll(r)

@@ -27,7 +27,7 @@ import (
 	"partnerdeposits/ports/platform/outage"
 )
 
-// forwardedInterval is the time between two checks for peers that should be listed as trusted proxies.
+// forwardedInterval is the least time between two reports of proxies that should be listed as trusted.
 const forwardedInterval = 10 * time.Minute
 
 // Config holds the settings of the public HTTP server that differ between installations, and its hooks for
@@ -42,7 +42,8 @@ type Config struct {
 	// Whether responses carry the header Strict-Transport-Security: true where the service is reached over https.
 	HSTS bool
 
-	// Observe is called for every response and feeds the metrics. Route is called once for each route, inside New.
+	// Observe is called for every response, to update the metrics. Route is called once for each route while New
+	// runs.
 	Observe func(middleware.Observation)
 	Route   func(surface, route, method string)
 
@@ -53,13 +54,13 @@ type Config struct {
 	Draining func() bool
 
 	// Forwarded is called at intervals while requests carry proxy headers that suggest a wrong setting of trusted
-	// proxies; nil: never.
+	// proxies; nil means that nothing is called.
 	Forwarded func(context.Context, middleware.Notice)
 
 	Traced bool // Whether a trace span is recorded for every request.
 }
 
-// Surfaces holds the dependencies of every surface of the public server: API, pages, documentation.
+// Surfaces holds what the parts of the public server (API, pages, documentation) need to serve their requests.
 type Surfaces struct {
 	PartnerAPI partnerapi.Deps
 	Connect    connect.Deps
@@ -74,7 +75,7 @@ type Surfaces struct {
 	// mails are sent.
 	CaughtMails *caughtmails.Deps
 
-	// Extra mounts further pages, with the headers and the language of the service's own; nil: none.
+	// Extra adds further pages, which get the same headers and languages as the service's own pages; nil means none.
 	Extra func(fiber.Router)
 
 	// Callbacks handles the callbacks of the payment provider; nil where the provider sends none.
@@ -107,7 +108,7 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 		app.Use(middleware.Trace())
 	}
 	if len(cfg.TrustedProxies) > 0 || cfg.ProxyHeader != "" {
-		// The client address is set before any handler that uses it.
+		// The client address is set first, since later handlers use it, such as the log and the rate limits.
 		app.Use(middleware.ClientAddress(cfg.TrustedProxies, cfg.ProxyHeader))
 	}
 	app.Use(
@@ -119,7 +120,7 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 		middleware.SecurityHeaders(cfg.HSTS),
 		// The deadline bounds the time of all later handlers.
 		middleware.Deadline(middleware.DeadlineAfter),
-		// The framing of the request is checked before any handler reads the body.
+		// The framing of the request (where its body begins and ends) is checked before any handler reads the body.
 		middleware.Framing(),
 	)
 	if cfg.Forwarded != nil {
@@ -138,7 +139,8 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 	return app, nil
 }
 
-// watching wraps the observe hook: a request that does not fail with a 5xx also ends the logged outage.
+// watching wraps the function observe: a request that does not fail with a 5xx also ends the outage that the log
+// reports, if there is one.
 func watching(unavailable *outage.Log, observe func(middleware.Observation)) func(middleware.Observation) {
 	return func(o middleware.Observation) {
 		if o.Status < fiber.StatusInternalServerError {

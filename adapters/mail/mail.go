@@ -53,7 +53,7 @@ func New(smtpURL, from string, log *slog.Logger) (ports.Mailer, error) {
 
 type logMailer struct{ log *slog.Logger }
 
-// Send logs recipient and subject of a mail instead of sending the mail.
+// Send logs the recipient and the subject of a mail, which it does not send, since there is no SMTP server.
 func (l logMailer) Send(ctx context.Context, m ports.Mail) error {
 	l.log.InfoContext(ctx, "mail: not sent, because SMTP_URL is not set", "to", m.To, "subject", m.Subject)
 	return nil
@@ -144,14 +144,16 @@ func (s *mailer) options(ctx context.Context, timeout time.Duration) []gomail.Op
 		StartTLSNever: gomail.NoTLS}
 	policy := policies[s.server.StartTLS]
 	if s.server.TLS {
-		policy = gomail.TLSOpportunistic // On an encrypted connection the mail library skips STARTTLS.
+		// If the connection is encrypted from its beginning, the mail library skips STARTTLS.
+		policy = gomail.TLSOpportunistic
 	}
 	options := []gomail.Option{
 		gomail.WithPort(s.server.Port), gomail.WithHELO(s.domain()), gomail.WithTimeout(timeout),
 		gomail.WithTLSPolicy(policy), gomail.WithTLSConfig(s.tls()),
 		gomail.WithDialContextFunc(func(dialling context.Context, network, address string) (net.Conn, error) {
 			c, err := s.dial(dialling, network, address)
-			// The mail library does not close the connection when the server's greeting or the log-in fails.
+			// Close the connection when the attempt ends: the mail library does not, if the server's greeting or the log-in
+			// fails.
 			if err == nil {
 				context.AfterFunc(ctx, func() { _ = c.Close() })
 			}

@@ -13,15 +13,17 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Bounds of reading the gauges of the backlog and of the queues. Concurrent scrapes share one reading while it is
-// fresh. A scrape waits at most for patience; if the reading fails, the scrape gets the age of the last one.
+// Limits on reading the gauges of the backlog and of the queues. Scrapes share a value that was read a moment ago.
+// A scrape waits for a new value for the time patience at most. If reading fails, the scrape still gets the age of
+// the last value.
 const (
 	backlogFresh = 5 * time.Second
 	queueFresh   = time.Second
 	patience     = 3 * time.Second
 )
 
-// Sources from which a scrape reads gauges: the values of the label of svc_reading_age_seconds.
+// Sources of gauges, as the label source of svc_reading_age_seconds names them: the backlog in Postgres and the
+// queue in Redis.
 const (
 	sourceBacklog = "backlog"
 	sourceQueue   = "queue"
@@ -69,7 +71,8 @@ var (
 		"Time since the gauges of the source were read: backlog from Postgres, queue from Redis.", []string{"source"}, nil)
 )
 
-// reading caches a value that scrapes of the metrics read, so that it is read anew only once it is no longer fresh.
+// reading caches a value that scrapes of the metrics read, so that it is read from Postgres or Redis at most once
+// in the time fresh.
 type reading[T any] struct {
 	read  func(ctx context.Context) (T, error)
 	fresh time.Duration
@@ -77,9 +80,9 @@ type reading[T any] struct {
 
 	mu    sync.Mutex
 	value T
-	// The time at which the value of the gauges was read; before the first success, the start of the process.
+	// The time at which the value of the gauges was last read; before the first success, the start of the process.
 	at    time.Time
-	until time.Time // The time from which the cached value of the gauges is no longer fresh and may be read again.
+	until time.Time // The time until which the cached value of the gauges is used without reading it again.
 	away  bool      // Whether the last reading of the gauges failed (true) or succeeded (false).
 }
 
@@ -87,8 +90,8 @@ func newReading[T any](log *slog.Logger, fresh time.Duration, read func(ctx cont
 	return &reading[T]{read: read, fresh: fresh, log: outage.New(log), at: time.Now()}
 }
 
-// current returns the cached value and its age, after a new reading if the value is no longer fresh. away reports
-// whether the last reading failed.
+// current returns the cached value and its age. It first reads the value anew if the cached one is too old. away
+// reports whether the last reading failed (true) or succeeded (false).
 func (r *reading[T]) current(message string) (value T, age time.Duration, away bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,8 +111,8 @@ func (r *reading[T]) current(message string) (value T, age time.Duration, away b
 	return r.value, time.Since(r.at), r.away
 }
 
-// Backlog registers the gauges of the backlog. Every process exports the same values: aggregate them with max,
-// never with sum.
+// Backlog registers the gauges of the backlog (events, deliveries and mails that wait in Postgres). Every process
+// exports the same values: aggregate them with max, never with sum.
 func (r *Registry) Backlog(reader webhookports.BacklogReader) {
 	r.prometheus.MustRegister(&backlog{newReading(r.log, backlogFresh, reader.Backlog)})
 }
@@ -126,8 +129,9 @@ func (b *backlog) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect exports the gauges of the backlog. While Postgres is unreachable, the counts are left out. The ages grow,
-// because nothing is relayed or claimed meanwhile, and an alert on them must still fire.
+// Collect exports the gauges of the backlog (what waits in Postgres). While Postgres is unreachable, the counts
+// are left out. The ages of the waiting rows grow, because nothing is processed meanwhile, and an alert on them
+// must still fire.
 func (b *backlog) Collect(ch chan<- prometheus.Metric) {
 	now, age, away := b.current("the backlog cannot be counted; the ages of its gauges grow")
 	gauge(ch, readingAge, age.Seconds(), sourceBacklog)

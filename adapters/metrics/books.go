@@ -2,11 +2,11 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Books exports the result of the comparison with the payment provider's books.
+// Books exports the result of comparing the service's stored payments with the payment provider's records.
 type Books struct{ differences prometheus.Gauge }
 
-// Books registers the metric svc_reconcile_differences, the result of the comparison with the payment provider's
-// books.
+// Books registers the metric svc_reconcile_differences: the differences between the service's stored payments and
+// the payment provider's records.
 func (r *Registry) Books() *Books {
 	b := &Books{differences: prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "svc_reconcile_differences",
@@ -16,5 +16,6 @@ func (r *Registry) Books() *Books {
 	return b
 }
 
-// Differences sets the gauge to the number of differences that the last comparison of the books found.
+// Differences sets the gauge to the number of differences that the last comparison with the payment provider's
+// records found.
 func (b *Books) Differences(n int) { b.differences.Set(float64(n)) }

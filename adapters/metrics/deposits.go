@@ -33,7 +33,8 @@ func (r *Registry) Deposits() *Deposits {
 				continue
 			}
 			d.transitions.WithLabelValues(string(from), string(to), string(trigger.By()))
-			// A capture or release may be requested by an operator or by a partner, so both series exist from the start.
+			// A capture or release may be requested by an operator or by a partner, so a series for each of the two exists
+			// from the start.
 			if trigger == deposit.CaptureRequested || trigger == deposit.Released {
 				d.transitions.WithLabelValues(string(from), string(to), string(actor.KindPartner))
 			}

@@ -21,7 +21,8 @@ var (
 	latencyBuckets = []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60, 300, 1800, 7200, 28800, 86400, 259200}
 )
 
-// Dispatch counts and times what the dispatcher does: events relayed, POSTs made, deliveries finished.
+// Dispatch counts and times what the dispatcher (the process that sends webhooks) does: events taken, POSTs made,
+// deliveries finished.
 type Dispatch struct {
 	relayed    prometheus.Counter
 	reconciled prometheus.Counter
@@ -35,7 +36,8 @@ type Dispatch struct {
 	mode       *prometheus.GaugeVec
 }
 
-// Dispatch registers the metrics of the dispatcher's relaying and of its POSTs to endpoints.
+// Dispatch registers the metrics of the dispatcher: events that became deliveries, and POSTs to partners'
+// endpoints.
 func (r *Registry) Dispatch() *Dispatch {
 	d := &Dispatch{
 		relayed:    r.counter("svc_outbox_relayed_total", "Events taken off the outbox."),
@@ -79,10 +81,12 @@ func (r *Registry) Dispatch() *Dispatch {
 	return d
 }
 
-// Relayed counts events that the dispatcher took off the outbox.
+// Relayed counts events that the dispatcher took from the outbox (the table of new events) and turned into
+// deliveries.
 func (d *Dispatch) Relayed(events int) { d.relayed.Add(float64(events)) }
 
-// Recovered counts deliveries that are dispatched again because their lease ran out.
+// Recovered counts deliveries that are sent again because the time in which their dispatcher had to report a
+// result ran out.
 func (d *Dispatch) Recovered(deliveries int) { d.reconciled.Add(float64(deliveries)) }
 
 // Attempted counts a POST of a delivery by its result and records how long it took.
@@ -91,7 +95,8 @@ func (d *Dispatch) Attempted(event webhook.EventName, result webhook.Result, too
 	observe(d.duration.WithLabelValues(string(result)), took, traceID)
 }
 
-// Finished counts a delivery after its final state is committed. The latency is recorded for successes only.
+// Finished counts a webhook delivery after its final state is committed. How long the delivery took is recorded
+// for successes only.
 func (d *Dispatch) Finished(
 	event webhook.EventName, outcome webhook.Status, latency time.Duration, traceID string,
 ) {
@@ -106,15 +111,17 @@ func (d *Dispatch) ReachedHealthy(latency time.Duration, traceID string) {
 	observe(d.healthy, latency, traceID)
 }
 
-// Started records the time from the moment at which a delivery was due to its POST.
+// Started records the start delay of a delivery: the time from the moment at which it was due to its POST.
 func (d *Dispatch) Started(delay time.Duration, traceID string) { observe(d.start, delay, traceID) }
 
-// Inflight adds delta to the number of POSTs in flight in a lane.
+// Inflight adds delta to the gauge of POSTs in flight in a lane: the fast one for endpoints that answer quickly,
+// or the slow one.
 func (d *Dispatch) Inflight(lane string, delta int) {
 	d.inflight.WithLabelValues(lane).Add(float64(delta))
 }
 
-// QueueMode sets the gauge of how jobs get to workers: 1 for the present mode, 0 for the others.
+// QueueMode sets the gauge that shows by which way jobs get to workers at present, such as through Redis: 1 for
+// that way, 0 for the others.
 func (d *Dispatch) QueueMode(mode webhookports.QueueMode) {
 	for _, m := range webhookports.QueueModes {
 		value := 0.0

@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Jobs counts the rounds of jobs that run by the clock, and holds the time of each job's last success.
+// Jobs counts the runs of each job that runs by the clock, and holds the time of each job's last success.
 type Jobs struct {
 	runs        *prometheus.CounterVec
 	lastSuccess *prometheus.GaugeVec
@@ -29,7 +29,7 @@ func (r *Registry) Jobs(names []string) *Jobs {
 	return j
 }
 
-// Ran counts a round of a job that ended now, and on success sets the time of the job's last success.
+// Ran counts a run of a clocked job that ended now, and on success sets the time of the job's last success.
 func (j *Jobs) Ran(job string, succeeded bool) {
 	j.runs.WithLabelValues(job, roundResult(succeeded)).Inc()
 	if succeeded {

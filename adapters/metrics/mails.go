@@ -7,7 +7,7 @@ import (
 // Mails counts attempts to send a mail by whether they succeeded.
 type Mails struct{ attempts *prometheus.CounterVec }
 
-// Mails registers the counter of the attempts to send mails.
+// Mails registers the counter of attempts to send a mail, by whether they succeeded.
 func (r *Registry) Mails() *Mails {
 	m := &Mails{attempts: r.counters("svc_mails_total",
 		"Attempts to send a mail, by whether the mail server took the mail.", "result")}

@@ -38,7 +38,8 @@ func (r *Registry) Build(version, revision, date string) {
 	r.prometheus.MustRegister(info)
 }
 
-// Log registers the counter of log lines that the process had to drop.
+// Log registers the counter of log lines that the process dropped because the reader of the log did not take them
+// in time.
 func (r *Registry) Log(dropped func() uint64) {
 	r.prometheus.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "svc_log_lines_dropped_total", Help: "Lines of the log that its reader did not take.",

@@ -33,7 +33,7 @@ type Argon2id struct {
 	dummy    string
 }
 
-// Option changes a setting of the password hasher.
+// Option is a function that changes a setting of the password hasher that New makes.
 type Option func(*Argon2id)
 
 // Cheap is an option for tests: password hashes then cost next to nothing.
@@ -57,8 +57,8 @@ func New(options ...Option) (*Argon2id, error) {
 
 // Hash returns the encoded argon2id hash of a password, with a fresh salt.
 //
-// Returns service_unavailable when the caller waited for Patience without a free slot, and at once where too many
-// callers wait.
+// Returns service_unavailable if the caller had to wait longer than Patience for other hashes, and at once if too
+// many callers wait.
 func (a *Argon2id) Hash(ctx context.Context, password string, who accountports.Turn) (string, error) {
 	release, err := a.acquire(ctx, who)
 	if err != nil {
@@ -72,11 +72,11 @@ func (a *Argon2id) Hash(ctx context.Context, password string, who accountports.T
 	return hash, nil
 }
 
-// Matches reports whether the password is that of the hash. An empty hash takes the same time and never matches, so
-// that timing does not reveal which addresses are known.
+// Matches reports whether the password is that of the hash. An empty hash takes the same time and never matches,
+// so that timing does not reveal which addresses are known.
 //
-// Returns service_unavailable when the caller waited for Patience without a free slot, and at once where too many
-// callers wait.
+// Returns service_unavailable if the caller had to wait longer than Patience for other hashes, and at once if too
+// many callers wait.
 func (a *Argon2id) Matches(ctx context.Context, password, hash string, who accountports.Turn) (bool, error) {
 	release, err := a.acquire(ctx, who)
 	if err != nil {
@@ -95,7 +95,7 @@ func (a *Argon2id) Matches(ctx context.Context, password, hash string, who accou
 }
 
 func (a *Argon2id) acquire(ctx context.Context, who accountports.Turn) (release func(), err error) {
-	// An ended context has to be checked here, since a hashing slot may be free at once.
+	// Check for an ended context here: permission to compute a hash may be available at the same moment.
 	if err := ctx.Err(); err != nil {
 		return nil, fault.ErrUnavailable.Because(err)
 	}

@@ -10,7 +10,7 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-// The most log-ins that wait for their password to be hashed. A further one is refused at once.
+// Limits on log-ins that wait for their password to be hashed. A log-in above a limit is refused at once.
 const (
 	maxWaiting   = 1024 // The most log-ins that wait in one queue: of known networks, or of unknown networks.
 	maxOfNetwork = 16
@@ -18,9 +18,9 @@ const (
 
 var errLineFull = errors.New("passwords: too many callers wait for a slot")
 
-// turns hands out free hashing slots to waiting log-ins: first to those from known networks, then to the others.
-// Within each of the two queues the networks take turns, so that a network with many log-ins delays no other
-// network.
+// turns hands out the slots in which passwords are hashed (one slot, one hash at a time) to waiting log-ins: first
+// to those from known networks, then to the others. Within each of the two queues the networks take turns, so that
+// a network with many log-ins delays no other network.
 type turns struct {
 	mu               sync.Mutex
 	free             int
@@ -41,7 +41,8 @@ type caller struct {
 	turn    chan struct{}
 }
 
-// acquire waits for a free hashing slot. The returned function passes the slot on to the next waiting log-in.
+// acquire waits for a slot in which a password may be hashed. The returned function passes the slot on to the next
+// waiting log-in.
 //
 // Returns service_unavailable when ctx ends first, and at once where too many log-ins wait.
 func (t *turns) acquire(ctx context.Context, who accountports.Turn) (release func(), err error) {
@@ -56,14 +57,15 @@ func (t *turns) acquire(ctx context.Context, who accountports.Turn) (release fun
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !c.line.remove(c) { // The caller got its hashing slot at the very moment at which its context ended.
+	// The log-in got its slot for hashing at the very moment at which its context ended, so it uses the slot.
+	if !c.line.remove(c) {
 		return t.release, nil
 	}
 	return nil, fault.ErrUnavailable.Because(ctx.Err())
 }
 
-// enter grants a hashing slot to the caller if one is free, and otherwise appends the caller to its queue. Returns
-// nil if the queue is full.
+// enter grants a slot for hashing a password to the log-in if one is free, and otherwise appends the log-in to its
+// queue. Returns nil if the queue is full.
 func (t *turns) enter(who accountports.Turn) *caller {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -111,7 +113,7 @@ func (l *line) add(c *caller) bool {
 	return true
 }
 
-// next removes and returns the first caller of the network whose turn it is; nil if no caller waits.
+// next takes a log-in out of the queue: the first one of the network whose turn it is; nil if the queue is empty.
 func (l *line) next() *caller {
 	if l.waiting == 0 {
 		return nil
@@ -125,8 +127,8 @@ func (l *line) next() *caller {
 	return c
 }
 
-// remove takes a caller out of the queue. It reports whether the caller was still waiting; false: the caller had
-// its slot already.
+// remove takes a log-in out of the queue. It returns true if the log-in was still waiting, and false if it had got
+// its slot for hashing already.
 func (l *line) remove(c *caller) bool {
 	rest := l.callers[c.network]
 	at := slices.Index(rest, c)

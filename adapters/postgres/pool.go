@@ -30,10 +30,10 @@ type PoolOptions struct {
 	// A connection that was idle for longer than this time is tested before its use; the default is 1 s.
 	PingAfter time.Duration
 	Settings  map[string]string // Further settings of every connection of the pool, such as IndexPlans.
-	Tracer    pgx.QueryTracer   // The tracer of the pool's queries; nil means none.
-	// true: the URL is that of PgBouncer in transaction mode. Then the database role must have the settings
-	// (RoleSettings), and the other fields except MaxConns, PingAfter and Tracer have no effect. false: the URL is
-	// that of Postgres.
+	Tracer    pgx.QueryTracer   // The tracer that records the pool's queries; nil means none.
+	// Whether the URL is that of PgBouncer in transaction mode (true) or of Postgres itself (false). With PgBouncer
+	// the database role must have the settings (RoleSettings), and the other fields except MaxConns, PingAfter and
+	// Tracer have no effect.
 	Pooled bool
 }
 

@@ -12,15 +12,15 @@ import (
 const (
 	growthEvery   = time.Second     // The time between two queries of the tables' sizes.
 	growthTimeout = 2 * time.Second // The time limit of a query of the tables' sizes.
-	// A pool that is hardly used queries the tables' sizes once in calmGrowth. At most fewUses statements run with an
-	// outdated plan until then.
+	// A pool that is hardly used queries the tables' sizes once in the time calmGrowth. At most fewUses statements
+	// run with an outdated plan until then.
 	fewUses       = 50
 	calmGrowth    = time.Minute
 	generationKey = "partnerdeposits.plans"
 )
 
-// growthQuery is the SQL that reads the numbers of rows that Postgres counts for its autovacuum. It waits for no
-// lock.
+// growthQuery is the SQL that reads the number of rows of each table, as Postgres counts them for its autovacuum.
+// It waits for no lock.
 const growthQuery = `SELECT relname::text, pg_stat_get_live_tuples(oid) FROM pg_class
 	WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
 	AND relname IN ('account_links', 'api_keys', 'client_names', 'clients',
@@ -35,8 +35,9 @@ type replanner struct {
 	mu     sync.Mutex
 	looked time.Time
 	// Number of connections that were taken from the pool since the tables' sizes were last read.
-	uses       int
-	sizes      map[string]int // The size class of each table, by the table's name.
+	uses int
+	// For each table, by its name, the size class (see sizeClass) that it had when it was last read.
+	sizes      map[string]int
 	generation int
 }
 
@@ -68,8 +69,8 @@ func (r *replanner) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	return !conn.IsClosed(), nil
 }
 
-// look reads the sizes of the tables and returns the present generation of plans. After an error the generation
-// stays the same.
+// look reads the sizes of the tables and returns the number of the generation of plans, which rises when a table
+// has grown much. After an error the number stays the same.
 func (r *replanner) look(ctx context.Context, conn *pgx.Conn) int {
 	ctx, cancel := context.WithTimeout(ctx, growthTimeout)
 	defer cancel()
@@ -82,7 +83,7 @@ func (r *replanner) look(ctx context.Context, conn *pgx.Conn) int {
 	var table string
 	var live int64
 	grown := false
-	// If the sizes of tables cannot be read, the cached plans stay as they are.
+	// The error is ignored: while the sizes of tables cannot be read, the cached plans stay in use.
 	_, _ = pgx.ForEachRow(rows, []any{&table, &live}, func() error {
 		class := sizeClass(live)
 		grown = grown || class > r.sizes[table]
@@ -95,8 +96,8 @@ func (r *replanner) look(ctx context.Context, conn *pgx.Conn) int {
 	return r.generation
 }
 
-// sizeClass returns the size class of a table: 0 for an empty table, and 1 more each time the table becomes eight
-// times as large, up to a million rows. Plans for larger tables do not differ.
+// sizeClass returns the size class of a table with the given number of rows: 0 for an empty table, and 1 more each
+// time the table becomes eight times as large, up to a million rows. Plans for larger tables do not differ.
 func sizeClass(live int64) int {
 	const bitsPerClass, most = 3, 1 << 20
 	return (bits.Len64(uint64(max(0, min(live, most)))) +

@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// resealPage is the number of rows in a page of re-encryption. Updates of so few rows hold their locks for
+// resealPage is the number of rows that are encrypted again in one transaction. So few rows hold their locks for
 // milliseconds only.
 const resealPage = 500
 
@@ -18,21 +18,21 @@ const resealPage = 500
 // expire after a day.
 type Resealer struct {
 	store  *Store
-	prefix []byte // The bytes with which every ciphertext of the primary key begins.
+	prefix []byte // The bytes with which every ciphertext of the keyset's primary key begins.
 }
 
 // NewResealer makes a Resealer. prefix is the beginning of every ciphertext of the primary key, and of no
 // ciphertext of another key.
 func NewResealer(store *Store, prefix []byte) *Resealer { return &Resealer{store, prefix} }
 
-// SecretKind is a database column that contains encrypted secrets.
+// SecretKind names a database column that contains encrypted secrets.
 type SecretKind struct {
 	Name               string
 	table, key, column string
 	aad                func(id.ID) []byte
 }
 
-// Start returns the first page of the rows with secrets of this kind.
+// Start returns the first page of the rows that have secrets in this column.
 func (k SecretKind) Start() SecretPage { return SecretPage{kind: k} }
 
 // SecretPage is a page of rows with secrets of one kind: those after an id.
@@ -41,8 +41,8 @@ type SecretPage struct {
 	after id.ID
 }
 
-// ResealedPage is the result of re-encrypting a page: how many rows were read and changed. Next is the page that
-// follows, unless Done is true.
+// ResealedPage is the result of re-encrypting a page of rows: how many rows were read, and how many were changed.
+// Next is the page that follows, unless Done is true.
 type ResealedPage struct {
 	Read, Changed int
 	Next          SecretPage
@@ -62,7 +62,8 @@ func (r *Resealer) Kinds() []SecretKind {
 	}
 }
 
-// lookPage is the number of rows that Look reads at once. Look locks no row.
+// lookPage is the number of rows that Look (the check that secrets can be decrypted) reads at once, without
+// locking them.
 const lookPage = 2000
 
 // Look reads a page of rows and calls see with each ciphertext and with whether it can be decrypted for its row. It
@@ -121,8 +122,9 @@ func (r *Resealer) page(ctx context.Context, p SecretPage) (ResealedPage, error)
 		return ResealedPage{}, err
 	}
 	type row struct {
-		ID     id.ID
-		Sealed []byte // The ciphertext of the row's secret; nil if there is no secret, or the primary key encrypted it.
+		ID id.ID
+		// The encrypted secret of the row; nil if there is none, or if the primary key encrypted it already.
+		Sealed []byte
 	}
 	read, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 func RoleSettings() map[string]string {
 	settings := PoolOptions{IdleInTransaction: 10 * time.Second, Settings: IndexPlans}.parameters()
 	delete(settings, "application_name")
-	// The role needs no time zone, which only helps people who read a connection's output.
+	// Omit the time zone: the service does not need it, it only helps people who read a connection's output.
 	delete(settings, "TimeZone")
 	return settings
 }

@@ -25,16 +25,20 @@ import (
 // Cipher encrypts and decrypts secrets that are stored in the database (adapters/secrets).
 type Cipher = pg.Cipher
 
-// ReadConns is the number of connections that the pool Options.Reads needs.
+// ReadConns is the number of connections to Postgres that the pool for reads of deposits (Options.Reads) needs.
 const ReadConns = deposits.ReadConns
 
-// Options are the settings of a Store. A zero field means the default that its comment states.
+// Options are the settings of a Store, the access to the Postgres database. A zero field means the default that
+// its comment states.
 type Options struct {
-	Doorbell ports.Doorbell // Doorbell wakes dispatchers after a commit of events. The default is none.
+	// Doorbell wakes the dispatchers (the processes that send webhooks) after a commit of events. The default wakes
+	// none.
+	Doorbell ports.Doorbell
 	// The pool for reads of deposits that share a statement, with IndexPlans and ReadConns connections. The default is
 	// the pool of the store.
 	Reads *pgxpool.Pool
-	// The ceiling of accounts without a negotiated ceiling. The default is 2500.00 EUR (service.md, "Limits").
+	// The greatest amount of a deposit for accounts that have negotiated none. The default is 2500.00 EUR
+	// (service.md, "Limits").
 	DefaultMaxAmount money.Cents
 	// The longest wait for a connection before service_unavailable is returned. The default is 3 s.
 	AcquireTimeout time.Duration
@@ -46,7 +50,8 @@ type Options struct {
 	Unreadable func(ctx context.Context, table string, rowID id.ID, err error)
 }
 
-// Store runs units of work in transactions over a pool of connections, and holds the tables of every module.
+// Store is the access to Postgres: it runs functions in transactions over a pool of connections (units of work),
+// and holds the tables of every module.
 type Store struct {
 	depositTables
 	paymentTables
@@ -112,7 +117,8 @@ func (s *Store) WithinTx(ctx context.Context, fn func(context.Context) error) er
 	return err
 }
 
-// errNested is the error for a transaction within another one, for whose locks it would wait.
+// errNested is the error for a transaction that is begun within another one, since it would wait for the locks of
+// the other.
 var errNested = errors.New("postgres: a transaction within a transaction")
 
 func (s *Store) attempt(ctx context.Context, fn func(context.Context) error) (appended bool, err error) {

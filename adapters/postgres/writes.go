@@ -38,10 +38,10 @@ func WriteCause(err error) string {
 	return "other"
 }
 
-// tryWrite is the SQL that tries everything that a change of a deposit needs: rights (those of deliveries too), the
-// locks of its tables, a transaction that is not read-only, disk space, and a commit. Disk space is tried by a
-// temporary file, since a new row may fit into an old page. All of that is rolled back. Then a message is committed
-// to the write-ahead log, which has no reader: this commit waits for a synchronous standby as every other does, but
+// tryWrite is the SQL that tries everything that a change of a deposit needs: rights (those of deliveries too),
+// the locks of its tables, a transaction that is not read-only, disk space, and a commit. Disk space is tried by a
+// temporary file, since a new row may fit into an old page. All of that is rolled back. Then a message without a
+// reader is committed to the write-ahead log: this commit waits for a synchronous standby as every other does, but
 // writes no row and holds no lock while it waits. All statements are sent as one message, so a client that stops
 // half-way leaves no open transaction.
 const tryWrite = `/* %s */ SELECT current_user || ' may not ' || string_agg(r || ' ' || t, ', ' ORDER BY t, r)
@@ -68,7 +68,7 @@ const commitPatience = 1200 * time.Millisecond
 // Returns ErrReadOnly, ErrNoRoom, ErrLocked, ErrNoRights, ErrNoStandby, or another error of the server.
 func CheckWrites(ctx context.Context, pool *pgxpool.Pool) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // The cancelled context gives up a commit that waits for a standby.
+	defer cancel() // Cancelling the context ends the wait of a commit for a standby that does not answer.
 	ended, name := make(chan error, 1), "a try of "+rand.Text()
 	go func() { ended <- try(ctx, pool, name) }()
 	late := time.NewTimer(commitPatience)
@@ -89,7 +89,7 @@ func CheckWrites(ctx context.Context, pool *pgxpool.Pool) error {
 	return <-ended
 }
 
-// try sends the statements of tryWrite, with a name that can be found in pg_stat_activity.
+// try sends the statements of tryWrite, with a name that can be found in the table of sessions, pg_stat_activity.
 func try(ctx context.Context, pool *pgxpool.Pool, name string) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
@@ -116,10 +116,12 @@ func try(ctx context.Context, pool *pgxpool.Pool, name string) error {
 // Blocker is a database session that holds locks for which others wait, or that keeps vacuum from removing rows.
 type Blocker struct {
 	PID int
-	// Name of the session's application, state of the session, and the beginning of its last statement.
+	// Name of the application that has the session, state of the session, and the beginning of its last statement.
 	Application, State, Query string
-	Open                      time.Duration // How long the session's transaction has been open; 0 if unknown.
-	Waiting                   int           // Number of sessions that wait for the locks of this session.
+	// How long the transaction of the database session has been open; 0 if unknown.
+	Open time.Duration
+	// Number of other database sessions that wait for the locks of this session.
+	Waiting int
 }
 
 // Blockers returns the sessions at the head of each lock queue whose transaction is older than a given time;

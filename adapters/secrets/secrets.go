@@ -39,7 +39,8 @@ var (
 type Cipher struct {
 	aead    tink.AEAD
 	primary uint32
-	hashing []byte            // The key of the HMACs that Hash returns, derived from the oldest key of the keyset.
+	// The key of the HMACs that Hash computes, which is derived from the oldest key of the keyset.
+	hashing []byte
 	values  map[uint32][]byte // The check value of each key of the keyset, by the id of the key.
 	refusal atomic.Pointer[error]
 }

@@ -21,13 +21,14 @@ type Entropy struct{}
 
 // NewID returns a new UUID v7. Each id of a process is greater than its earlier ones.
 func (Entropy) NewID() id.ID {
-	// Reading randomness never fails: since Go 1.24 the program ends instead.
+	// No error is possible here: since Go 1.24 the program ends if the operating system has no randomness.
 	return failpoint.Skewed(id.ID(uuid.Must(uuid.NewV7())))
 }
 
 // Bytes returns n random bytes, suitable for secrets.
 func (Entropy) Bytes(n int) []byte {
 	b := make([]byte, n)
-	_, _ = rand.Read(b) // Reading randomness never fails: since Go 1.24 the program ends instead.
+	// The error is ignored: since Go 1.24 the program ends if the operating system has no randomness.
+	_, _ = rand.Read(b)
 	return b
 }

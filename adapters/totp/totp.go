@@ -26,7 +26,7 @@ func (Codes) Code(s secret.Text, step int64) (string, error) {
 // URI returns the address that an authenticator app reads from a QR code to add an account, in the format of Google
 // Authenticator's key URIs, which every app reads.
 func (Codes) URI(s secret.Text, email string) secret.Text {
-	// Authenticator apps do not decode a plus sign, so a space is written as %20.
+	// Write a space as %20, since authenticator apps do not decode a plus sign.
 	label := url.PathEscape(issuer) + ":" + url.PathEscape(email)
 	return secret.Text("otpauth://totp/" + label + "?secret=" + s.Reveal() + "&issuer=" + url.PathEscape(issuer))
 }

@@ -55,8 +55,8 @@ func Mount(app fiber.Router, d Deps) {
 }
 
 // form wraps a form handler: it checks the CSRF token and counts the submission against the rate limit of the
-// client's network. A form that has expired links to the page reopen, since the form's own path would repeat the
-// secret token.
+// client's network. The error page about an expired form links to the path reopen, since the form's own path would
+// repeat the secret token.
 func (p *pages) form(reopen string, h fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		ui.SetReadAt(c, reopen)
@@ -77,8 +77,8 @@ func (p *pages) form(reopen string, h fiber.Handler) fiber.Handler {
 type view struct {
 	Page   ui.Page
 	Lead   string
-	More   string // More is a second sentence below the lead; "" shows none.
-	Path   string // Path is the path to which the page's form is sent; "" shows no form.
+	More   string // More is a second sentence of text on the page, below the first one; "" shows none.
+	Path   string // Path is the URL path to which the page's form is sent; "" shows no form.
 	Token  string // The CSRF token of the form.
 	Secret string // The secret token from the link in the mail, which the form sends back.
 	Fields []ui.Field
@@ -96,8 +96,8 @@ func (p *pages) render(c *fiber.Ctx, status int, title ui.Text, v view) error {
 	return ui.Render(c, status, page(v))
 }
 
-// void renders the page for a mail link that no longer works. The page links to the place where a new mail can be
-// requested.
+// void renders the page for a link in a mail that no longer works, with a link to the place where a new mail can
+// be requested.
 func (p *pages) void(c *fiber.Ctx, link string, to ui.Text) error {
 	f := ui.FailureOf(connect.ErrTokenVoid.Code)
 	lang := ui.LangOf(c)
@@ -156,7 +156,9 @@ func (p *pages) verify(c *fiber.Ctx) error {
 		return p.void(c, pathDesk, textToDesk)
 	case errors.Is(err, connect.ErrBadCredentials):
 		mistake := textPasswordWrong
-		if password == "" { // The session ended after the page was shown, so the form had no password field.
+		// The form had no password field if the session ended after the page was shown, so the password is reported as
+		// missing, not as wrong.
+		if password == "" {
 			mistake = textPasswordMissing
 		}
 		return p.verifyForm(c, http.StatusUnprocessableEntity, token, mistake.In(ui.LangOf(c)))
@@ -210,7 +212,7 @@ func (p *pages) forgotForm(c *fiber.Ctx, status int, email string, failed *fault
 	return p.render(c, status, textForgot, v)
 }
 
-// add appends a field to the form of the page, with the error message about the field, if there is one.
+// add appends a field to the form of the page, with the error message about that field if there is one.
 func (v *view) add(field ui.Field, failed *fault.Error, lang ui.Lang) {
 	if failed != nil {
 		field.Error = ui.FailureOf(failed.Code).Message.In(lang)

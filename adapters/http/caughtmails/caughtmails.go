@@ -15,20 +15,21 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// newest is the number of caught mails that the page lists.
+// newest is the number of caught mails (mails that were stored instead of sent) that the page lists.
 const newest = 50
 
-// Deps are the dependencies of the pages.
+// Deps are the dependencies of the pages that show caught mails (mails that were stored instead of sent).
 type Deps struct {
-	Mails        ports.CaughtMails
-	Site         *ui.Site
-	DashboardURL string // DASHBOARD_BASE_URL, without a slash at its end
+	Mails ports.CaughtMails
+	Site  *ui.Site
+	// The setting DASHBOARD_BASE_URL: the base URL of the operators' pages, without a slash at its end.
+	DashboardURL string
 }
 
 type pages struct{ Deps }
 
-// Mount adds the pages to app. Never call it outside development: the caught mails contain links that open deposits and
-// accounts.
+// Mount registers the pages of caught mails (mails that were stored instead of sent). Never call it outside
+// development: such mails contain links that open deposits and accounts.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{d}
 	app.Get(site.CaughtMailsRules, serveRules)
@@ -47,7 +48,7 @@ func serveRules(c *fiber.Ctx) error {
 	return c.SendString(rules)
 }
 
-// view is the data of a page with mails.
+// view is the template data of the pages that show caught mails.
 type view struct {
 	Page  ui.Page
 	Mails []Shown

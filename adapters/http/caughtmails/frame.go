@@ -9,15 +9,15 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Shown is a mail as a page shows it. HTML is the path of the mail's HTML, empty for a mail of plain text only. Links
-// are the links of its text that lead to pages of this service.
+// Shown is a mail with the data that its page shows. HTML is the path of the mail's HTML, empty for a mail of
+// plain text only. Links are the links of its text that lead to pages of this service.
 type Shown struct {
 	Name, To, Subject, At, Body, Path string
 	HTML                              string
 	Links                             []string
 }
 
-// Show returns a mail as the page at path shows it. The mail's HTML is served one step below that path.
+// Show prepares a mail for the page at the given path. The mail's HTML is served at that path followed by /html.
 func Show(m ports.Mail, path string, lang ui.Lang) Shown {
 	s := Shown{To: m.To, Subject: m.Subject, At: ui.DateTime(lang, m.CreatedAt), Body: m.Body, Path: path}
 	if m.HTML != "" {
@@ -26,7 +26,8 @@ func Show(m ports.Mail, path string, lang ui.Lang) Shown {
 	return s
 }
 
-// AllowFrames lets the page of a response frame pages of this site.
+// AllowFrames changes the Content-Security-Policy of a response so that its page may show pages of this site in
+// frames.
 func AllowFrames(c *fiber.Ctx) *fiber.Ctx {
 	policy := string(c.Response().Header.Peek(fiber.HeaderContentSecurityPolicy))
 	c.Set(fiber.HeaderContentSecurityPolicy, policy+"; frame-src 'self'")
@@ -38,7 +39,8 @@ func AllowFrames(c *fiber.Ctx) *fiber.Ctx {
 // this site.
 const mailPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox " + frameRights
 
-// frameRights lets a link of a framed mail open in the place of the page around it, and gives the mail no other right.
+// frameRights holds the sandbox permissions of a mail that is shown in a frame: a link in the mail may open in the
+// whole browser tab, and nothing else is allowed.
 const frameRights = "allow-top-navigation-by-user-activation"
 
 // SendHTML answers with the HTML of a mail, for a frame.

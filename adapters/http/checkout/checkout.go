@@ -36,7 +36,8 @@ const (
 	fieldEmail     = "email"
 	fieldIntent    = "intent"
 	intentAbandon  = "abandon"
-	// Intent of the form that pays a captured amount after the card was refused.
+	// Value of the hidden field intent in the form by which the tenant pays a captured amount after the card was
+	// refused.
 	intentPay    = "pay"
 	fieldConfirm = "confirm"
 	fieldAgree   = "agree"
@@ -153,8 +154,8 @@ func pagePath(c *fiber.Ctx) string { return site.At(site.Checkout, token(c).Reve
 
 type viewKey struct{}
 
-// find is the middleware that reads the deposit before the handler runs, so that every response is in the
-// deposit's language.
+// find is the middleware that reads the deposit of the checkout token before the handler runs, so that every
+// response is in the deposit's language.
 func (p *pages) find(c *fiber.Ctx) error {
 	v, err := p.Checkout.View(c.UserContext(), token(c))
 	if err != nil {
@@ -165,7 +166,7 @@ func (p *pages) find(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// found returns the deposit that find has read for this request.
+// found returns the deposit of this request, which the middleware find has read.
 func found(c *fiber.Ctx) checkout.View {
 	v, _ := c.Locals(viewKey{}).(checkout.View)
 	return v

@@ -18,10 +18,12 @@ type debtView struct {
 	Message string
 	Notice  string
 	Facts   []fact
-	Next    string // A sentence on what happens next with the claim; "" shows none.
-	Objects bool   // True if the tenant can still object to the claim; false if the operator ended it.
-	Button  string // Text of the button that pays the claim; "" if nothing can be paid now.
-	Back    returnLink
+	// A sentence that tells the tenant what happens next with the claimed amount; "" shows none.
+	Next    string
+	Objects bool // True if the tenant can still object to the claim; false if the operator ended it.
+	// Text of the button by which the tenant pays the claimed amount; "" if nothing can be paid now.
+	Button string
+	Back   returnLink
 }
 
 // fact is a line about a claim on the tenant's page, with its label.
@@ -87,7 +89,8 @@ func debtTitle(v checkout.View) ui.Text {
 	return textCaptured
 }
 
-// endedByOperator reports whether the operator ended the claim without payment.
+// endedByOperator reports whether the operator ended the claim without payment: true for a claim withdrawn or
+// settled in another way, otherwise false.
 func endedByOperator(v checkout.View) bool {
 	return v.Debt.State == deposit.CollectionFailed && deposit.CollectionTrigger(v.Debt.Failure).EndedByOperator()
 }

@@ -41,7 +41,7 @@ type formView struct {
 	Last  ui.Field
 	Email ui.Field
 	Agree ui.Field
-	Terms []part // The words of the agreement, split at their links.
+	Terms []part // The words of the agreement that the tenant accepts, split at their links.
 	Words string // Fingerprint of the words of the agreement, to detect a change when the form is sent.
 	// True if the words of the agreement have changed and are shown unfolded, to be read again; false otherwise.
 	Unfold bool
@@ -62,7 +62,7 @@ func (v formView) covers() string {
 		ui.LongDate(v.Lang, v.View.Terms.Until))
 }
 
-// label returns the text of the checkout page's main button.
+// label returns the text of the main button on the checkout page, by which the tenant pays the fee.
 func (v formView) label() string {
 	text := textPay
 	if v.View.Deposit.Status == deposit.PaymentIssue {
@@ -93,8 +93,8 @@ func mailTo(address, about string) string {
 	return link + "?subject=" + about
 }
 
-// linked splits a text at the addresses in it, which become links to their targets. Joined together, the parts are
-// the text.
+// linked splits a text at the addresses in it (web, mail, telephone), which become links. Joined together, the
+// parts are the text.
 func linked(text string, urls map[string]string) []part {
 	delete(urls, "")
 	var out []part
@@ -114,7 +114,7 @@ func linked(text string, urls map[string]string) []part {
 	}
 }
 
-// questions returns the sentence that names whom a tenant can ask, with links.
+// questions returns the sentence that tells a tenant whom to ask about the deposit, with links.
 func questions(v checkout.View, lang ui.Lang) []part {
 	support := v.Terms.Imprint.SupportEmail
 	if support == "" {
@@ -164,7 +164,8 @@ type finalView struct {
 	Back    returnLink
 }
 
-// secured reports whether the deposit's cover is running, perhaps since the fee was just paid.
+// secured reports whether the deposit's cover is running (true), perhaps because the fee was just paid, or is not
+// running (false).
 func (v finalView) secured() bool { return v.View.Deposit.Status == deposit.Active }
 
 // giveUpView is the data of the page that asks the tenant to confirm before the checkout is given up.

@@ -12,8 +12,8 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// showCode renders the page on which an operator enters the two-factor code. Without a half sign-in it redirects
-// to the log-in page of the same connect URL.
+// showCode renders the page on which an operator enters the two-factor code. A browser whose operator has not
+// entered the password yet is redirected to the log-in page of the same connect URL.
 func (p *pages) showCode(c *fiber.Ctx) error {
 	v := visitOf(c, pathCode)
 	o, a, err := p.Operators.HalfSignedIn(c.UserContext(), p.Site.HalfSignIn(c))
@@ -34,8 +34,8 @@ func (p *pages) showCode(c *fiber.Ctx) error {
 	return p.codeForm(c, v, verified, signedIn{o, a}, nil)
 }
 
-// code handles the form with the two-factor code. A code of the app or a recovery code turns the half sign-in into
-// a session.
+// code handles the form with the two-factor code. A code of the authenticator app or a recovery code completes the
+// log-in: the browser gets a session.
 func (p *pages) code(c *fiber.Ctx) error {
 	v := visitOf(c, pathCode)
 	if err := p.Site.CheckForm(c); err != nil {
@@ -82,8 +82,8 @@ func (p *pages) logInAgain(c *fiber.Ctx, v visit) error {
 	return c.Redirect(ui.WithQuery(pathLogin, v.query), http.StatusSeeOther)
 }
 
-// queryRecovery is the query parameter that selects the variant of the code page for recovery codes. Both variants
-// use the same form field.
+// queryRecovery is the query parameter that selects the page for recovery codes instead of the page for codes of
+// the authenticator app. The code has the same form field on both.
 const queryRecovery = "recovery"
 
 // codeForm renders the form for the two-factor code. refusal is the error of the last submission, or nil.

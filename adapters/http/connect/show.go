@@ -14,7 +14,8 @@ import (
 
 // visit holds the parts of a request that the handlers of GET and POST need on the sign-up, log-in and code pages.
 type visit struct {
-	path    string // The path of the page: /register, /login or the code page.
+	// The path of the page that was requested: /register, /login or the page for the two-factor code.
+	path    string
 	query   string // The raw query string of the request; every link and form of the page repeats it.
 	request connections.Request
 	prefill connections.Prefill
@@ -79,8 +80,8 @@ func (p *pages) ended(c *fiber.Ctx, v visit, lang ui.Lang) string {
 	return textEnded.In(lang)
 }
 
-// next returns the dashboard page to open after a log-in: the one that the query names, or the first page. A new
-// account always gets the first page.
+// next returns the dashboard page to open after a log-in: the one that the query of the URL names, or the first
+// page. A new account always gets the first page.
 func next(c *fiber.Ctx, v visit) string {
 	if v.connected || v.path == pathRegister {
 		return pathDashboard

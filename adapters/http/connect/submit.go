@@ -69,7 +69,7 @@ func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in input, password stri
 // link handles the consent form: it links the account of the signed-in operator to the partner.
 func (p *pages) link(c *fiber.Ctx, v visit) error {
 	o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
-	// The operator's session ended after the consent page was shown.
+	// Show the log-in page if the operator's session ended after the consent page was shown.
 	if errors.Is(err, connect.ErrBadCredentials) {
 		return c.Redirect(ui.WithQuery(pathLogin, v.query), http.StatusSeeOther)
 	}
@@ -84,8 +84,8 @@ func (p *pages) link(c *fiber.Ctx, v visit) error {
 }
 
 // arrived sets the session cookie after a log-in or sign-up and redirects: to the return URL, to the page
-// /connect/done, or to the dashboard. A half sign-in is redirected to the page for the two-factor code, with the
-// query of the connect URL.
+// /connect/done, or to the dashboard. An operator who still has to enter a two-factor code is redirected to the
+// page for the code, with the query of the connect URL.
 func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Result) error {
 	if half := a.SignedIn.Half.Reveal(); half != "" {
 		p.Site.SetHalfSignIn(c, half, a.SignedIn.Lifetime)
@@ -110,14 +110,15 @@ func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Result) error {
 	}
 }
 
-// sealedText returns the text to be signed so that an outcome cannot be moved to another connect URL.
+// sealedText returns the text to be signed for an outcome of a partner connect. It contains the signature of the
+// connect URL, so a signed outcome is not valid for another URL.
 func sealedText(outcome connect.Outcome, r connections.Request) string {
 	return "outcome:" + string(outcome) + ":" + r.Sig
 }
 
-// done renders the page that confirms the link to a partner and names the host of a return URL that the partner
-// has not registered. The signature does not cover return_url, so a third party may have replaced the host: the
-// operator must see the host before following.
+// done renders the page that confirms the link between account and partner, and names the host of a return URL
+// that the partner has not registered. The signature does not cover return_url, so a third party may have replaced
+// the host: the operator must see the host before following.
 func (p *pages) done(c *fiber.Ctx) error {
 	v := visitOf(c, pathDone)
 	token := p.Site.SessionToken(c)

@@ -44,8 +44,8 @@ func (p *pages) act(c *fiber.Ctx, by caller) error {
 	return p.actOn(c, by, v, sent)
 }
 
-// actOn handles a form on a deposit's page after its CSRF token was checked. sent holds the files of the form; nil
-// for a form without files.
+// actOn handles a form on a deposit's page after its CSRF token was checked. sent holds the files that came with
+// the form; nil for a form without files.
 func (p *pages) actOn(c *fiber.Ctx, by caller, v desk.View, sent *upload) error {
 	f := p.actFormOf(c, v)
 	if f.intent == "" {
@@ -125,7 +125,8 @@ func (p *pages) answer(c *fiber.Ctx, by caller, v desk.View, f actForm, err erro
 	case err == nil:
 		p.dropDraft(c, by, f.form)
 		return c.Redirect(done, http.StatusSeeOther)
-	// Another request with the same form is still running; the deposit's page will show its result.
+	// Show the deposit: another request with the same form is still running, and the deposit's page will show its
+	// result.
 	case errors.Is(err, ports.ErrKeyInUse):
 		return c.Redirect(done, http.StatusSeeOther)
 	case errors.Is(err, twofactor.ErrWrongCode):
@@ -145,8 +146,8 @@ func (p *pages) answer(c *fiber.Ctx, by caller, v desk.View, f actForm, err erro
 	}
 }
 
-// actFormOf parses a form of a deposit's page and collects its mistakes. The intent is "" if the form's is
-// unknown.
+// actFormOf parses a form of a deposit's page and collects its mistakes. The intent (what the form requests, such
+// as a capture) is "" in the result if it is unknown.
 func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
 	lang := ui.LangOf(c)
 	f := actForm{
@@ -188,8 +189,8 @@ func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
 	return f
 }
 
-// readAmount parses the amount of a claim. On the claim page, whose form has the field whole, the operator must
-// enter an amount or tick the whole one. In a form without that field an empty amount means the whole one.
+// readAmount parses the amount of a claim. On the claim page the operator must enter an amount or tick the box for
+// the whole amount. In a form without that box an empty amount means the whole one.
 func (p *pages) readAmount(c *fiber.Ctx, v desk.View, f *actForm, mistake func(string, ui.Text, ...any)) {
 	lang, least := ui.LangOf(c), p.Deposits.LeastCapture()
 	asked := c.Request().PostArgs().Has(fieldWhole)

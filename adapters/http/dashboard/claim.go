@@ -13,7 +13,7 @@ import (
 type claimView struct {
 	// URL of the page on which the tenant can pay the claim; "" if nothing can be paid there.
 	LinkURL string
-	Hint    string // Hint text below the link on which the tenant can pay a claim.
+	Hint    string // Hint text below the URL on which the tenant can pay a claim.
 	// True if the link to pay can be mailed to the tenant now; false if not yet, or not at all.
 	Reminds bool
 	Ends    bool

@@ -33,8 +33,8 @@ func (p *pages) showClaim(c *fiber.Ctx, by caller) error {
 	return p.renderClaim(c, by, http.StatusOK, v, sent)
 }
 
-// renderClaim renders the page with the form of a claim. sent is a form with mistakes, or one sent after the
-// session had ended.
+// renderClaim renders the page with the form to claim an amount. sent is a form that had mistakes or was sent
+// after the session had ended, whose texts are shown again.
 func (p *pages) renderClaim(c *fiber.Ctx, by caller, status int, v desk.View, sent actForm) error {
 	lang := ui.LangOf(c)
 	view := p.viewOf(c, by, v, sent, textClaimTitle.In(lang))

@@ -90,7 +90,8 @@ func askAboutLink(view *confirmView, v desk.View, f actForm, lang ui.Lang) (titl
 	return textConfirmSend.In(lang, f.email)
 }
 
-// addWaiting adds the files that wait for the form's confirmation to the page. Returns evidence.ErrGone.
+// addWaiting adds the files that wait for the form's confirmation to the page. Returns evidence.ErrGone if one of
+// them is no longer stored.
 func (p *pages) addWaiting(c *fiber.Ctx, view *confirmView, f actForm) error {
 	files, err := p.Deposits.WaitingFiles(c.UserContext(), f.sender, f.waiting)
 	if err != nil {
@@ -123,7 +124,7 @@ type confirmView struct {
 	Files  []fileLine
 	Hidden []hidden
 	Fields []ui.Field
-	Error  string // Error message of the form's first field.
+	Error  string // Error message of the first field in the form that confirms the act.
 	Button string
 	Danger bool
 }

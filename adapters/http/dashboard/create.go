@@ -33,7 +33,8 @@ type newDeposit struct {
 	restored bool
 	// True if the stay is longer than its cover can be, so the page asks for confirmation; false otherwise.
 	short bool
-	// True if the stay is over, which is one of the mistakes; false otherwise.
+	// True if the stay for which a deposit is requested is already over, which is a mistake of the form; false
+	// otherwise.
 	over  bool
 	draft deposit.Draft
 }
@@ -60,8 +61,8 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	lang := ui.LangOf(c)
 	in := p.newDepositOf(c, by, lang)
 	form := p.formID(c)
-	// The form may have created its deposit before the stay was over, so it must still be able to repeat that
-	// response.
+	// Go on if the only mistake is that the stay is over: the form may have created its deposit before, and must then
+	// get the same response again.
 	onlyOver := in.over && len(in.mistakes) == 1
 	if len(in.mistakes) > 0 && !onlyOver {
 		return p.askNew(c, by, form, "")
@@ -70,7 +71,7 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 		return p.askNew(c, by, form, coverShort)
 	}
 	if in.person.Email != "" && !onlyOver {
-		// An operator with an unverified address is refused before the mail counts against a rate limit.
+		// Refuse an operator with an unverified address here, before the mail counts against a rate limit.
 		if p.Operators.Unverified(by.Operator) {
 			return p.unverified(c, by)
 		}
@@ -83,14 +84,15 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	switch {
 	case errors.Is(err, connect.ErrUnverified):
 		return p.unverified(c, by)
-	// Another request with the same form is still running; the list will show its deposit.
+	// Show the list: another request with the same form is still running, and the list will show its deposit.
 	case errors.Is(err, ports.ErrKeyInUse):
 		return c.Redirect(pathDeposits, http.StatusSeeOther)
-	// The form was changed and sent again after it had created a deposit.
+	// The form was changed and sent again after it had created a deposit, so it is shown again with that mistake.
 	case errors.Is(err, ports.ErrKeyReused):
 		return p.askNew(c, by, [16]byte(p.Entropy.NewID()), formUsed)
 	case fault.KindOf(err) == fault.Invalid && err != nil:
-		// The stay has ended or the ceiling has changed since the fields were checked; the page checks them again.
+		// Show the form again: since its fields were checked, the stay has ended, or the greatest amount of a deposit
+		// has changed.
 		return p.askNew(c, by, [16]byte(p.Entropy.NewID()), "")
 	case err != nil:
 		return err
@@ -226,7 +228,7 @@ type newView struct {
 	Token    string
 	Form     string
 	Mistakes []ui.Mistake
-	Short    string // Warning that the cover ends before the stay; "" if it does not.
+	Short    string // Warning that the deposit's cover ends before the stay; "" if it does not.
 	// True if the form was sent after the session had ended and its fields are shown again; false otherwise.
 	Restored bool
 	Fields   []ui.Field

@@ -58,7 +58,7 @@ type Deps struct {
 	Limiter     ports.Limiter
 	Site        *ui.Site
 	Log         *slog.Logger
-	Uploads     *Uploads // Limits on forms with files; nil: the limits of production.
+	Uploads     *Uploads // Limits on forms with files; nil means the limits of production.
 }
 
 type pages struct {
@@ -69,7 +69,7 @@ type pages struct {
 // caller is the signed-in operator who sent a request, together with the operator's account.
 type caller = deposits.OperatorCaller
 
-// handler handles a request of a signed-in operator.
+// handler is the type of functions that answer a request of a signed-in operator.
 type handler func(c *fiber.Ctx, by caller) error
 
 // signedIn wraps a handler for signed-in operators: it counts the request against the account's rate limit, and
@@ -116,13 +116,14 @@ func (d Deps) RenderProblem(c *fiber.Ctx, failed problem.Page) error {
 	return ui.RenderProblem(c, failed)
 }
 
-// frame sets the request's language to the operator's, and makes error pages show the menu.
+// frame makes the operator's language the language of the request, and makes error pages of the request show the
+// menu.
 func (d Deps) frame(c *fiber.Ctx, by caller) {
 	d.Site.PreferLang(c, by.Operator.Locale, "desk "+id.Operator.Of(by.Operator.ID))
 	ui.SetFrame(c, d.page(c, by, ui.SectionNone, ""))
 }
 
-// page returns the layout data of a page in a section of the operator's pages.
+// page returns the data of the layout (title, menu, language) for a page in a section of the operator's pages.
 func (d Deps) page(c *fiber.Ctx, by caller, section, title string) ui.Page {
 	return ui.Page{
 		Lang: ui.LangOf(c), Title: title, Query: ui.RawQuery(c), Wide: true, Section: section,

@@ -73,7 +73,7 @@ func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.View, 
 	return ui.Render(c, status, detailPage(view))
 }
 
-// viewOf returns the data that the page of a deposit and the page of its claim have in common.
+// viewOf returns the data that the page of a deposit and the page for claiming an amount of it have in common.
 func (p *pages) viewOf(c *fiber.Ctx, by caller, v desk.View, sent actForm, title string) detailView {
 	lang := ui.LangOf(c)
 	view := detailView{

@@ -28,7 +28,8 @@ var exportColumns = []string{"reference", "status", "amount", "captured", "start
 	"tenant", "email", "createdAt", "claim", "paid", "paidAt"}
 
 const (
-	exportPage  = 100              // Number of rows that are read from the database and held in memory at once.
+	// Number of deposits that an export reads from the database and holds in memory at once.
+	exportPage  = 100
 	exportLimit = 10 * time.Minute // Longest time that a whole export may take.
 
 	// The byte order mark makes Excel read the file as UTF-8; without it accents are garbled.
@@ -47,7 +48,7 @@ func (p *pages) export(c *fiber.Ctx, by caller) error {
 	return p.stream(c, by, "deposits.csv", exportColumns, pageByPage(list, cellsOf))
 }
 
-// source returns the lines of the next page of an export, and whether more pages follow.
+// source is the type of functions that return the rows of an export's next page, and whether more pages follow.
 type source func(ctx context.Context) (lines [][]string, more bool, err error)
 
 // pageByPage returns a source that reads a list from its beginning, one page at a time.
@@ -92,8 +93,8 @@ func (p *pages) stream(c *fiber.Ctx, by caller, name string, columns []string, r
 	return nil
 }
 
-// inTurn limits how many export pages are read at once. A place is taken for reading each page and is free while
-// the browser receives it.
+// inTurn limits how many export pages are read at once: it waits for permission before each page is read, and
+// holds none while the browser receives the page.
 func (p *pages) inTurn(account id.ID, read source) source {
 	return func(ctx context.Context) ([][]string, bool, error) {
 		place, err := p.exports.enter(ctx, account, exportWait)
@@ -113,17 +114,19 @@ type exporter struct {
 	cancel  context.CancelFunc
 	columns []string // Names of the CSV columns; nil once the header line is written.
 	read    source
-	lines   [][]string // Lines of the export's page that was read and is not written yet.
-	more    bool       // True if another page of the export follows; false after the last one.
-	failed  func(error)
-	buffer  bytes.Buffer
+	// Rows of the export that were read from the database and are not written to the buffer yet.
+	lines  [][]string
+	more   bool // True if another page of rows follows in the export; false after the last one.
+	failed func(error)
+	buffer bytes.Buffer
 }
 
 // Read returns the next bytes of the export, and reads a page from the database when the buffer is empty.
 func (e *exporter) Read(p []byte) (int, error) {
 	if e.buffer.Len() == 0 {
 		if err := e.fill(); err != nil {
-			e.cancel() // The export's part of the budget is freed before the reader sees the end of the body.
+			// Free what the export counts against the account's limit before the reader sees the end of the body.
+			e.cancel()
 			return 0, err
 		}
 	}
@@ -165,7 +168,7 @@ func (e *exporter) fill() error {
 
 func (e *exporter) write(cells []string) {
 	w := csv.NewWriter(&e.buffer)
-	_ = w.Write(cells) // Writing to memory never fails.
+	_ = w.Write(cells)
 	w.Flush()
 }
 

@@ -59,7 +59,7 @@ const (
 	confirmed = "yes"
 )
 
-// Intents and field names of the forms in the settings (pages.md, "Accounts").
+// Names of the settings page's form fields, and values of its field intent (pages.md, "Accounts").
 const (
 	intentResend   = "resend_verification"
 	intentPassword = "change_password"
@@ -88,8 +88,8 @@ const (
 const (
 	queryUnlinked = "unlinked"
 	queryDone     = "done"
-	// createdNow is the value of the parameter done after a deposit was created; after an act, done is the act's
-	// intent.
+	// createdNow is the value of the query parameter done on the page after a deposit was created; after another act,
+	// the value is the act's intent.
 	createdNow = "created"
 
 	queryStatus = "status"
@@ -99,7 +99,8 @@ const (
 	queryEndsBy = "ends_by"
 	queryCursor = "cursor"
 	queryMonth  = "month"
-	// The parameter before holds a cursor; it selects the page of the list that ends just before that position.
+	// The query parameter before holds a position in the list; it selects the page of the list that ends just before
+	// that position.
 	queryBefore = "before"
 	queryView   = "view"
 	querySort   = "sort"
@@ -133,17 +134,17 @@ type actForm struct {
 
 func (f actForm) act() deposits.Act { return deposits.Act(f.intent) }
 
-// open reports whether the form of an intent is shown unfolded, because it was sent with mistakes or after the
-// session had ended.
+// open reports whether the form with the given intent is shown unfolded: true if it was sent with mistakes or
+// after the session had ended; otherwise false.
 func (f actForm) open(intent string) bool {
 	return f.intent == intent && (f.restored || len(f.mistakes) > 0)
 }
 
-// first reports whether the first mistake of the form is in the field with this id.
+// first reports whether the field with this id is the first of the form that has a mistake (true) or not (false).
 func (f actForm) first(id string) bool { return len(f.mistakes) > 0 && f.mistakes[0].Field == id }
 
-// value returns a field's value to show: sent if the form of this intent was sent, and otherwise the default
-// value.
+// value returns the text that a form's field shows: the sent text if this form was sent, and otherwise the default
+// value. intent names the form.
 func (f actForm) value(intent, sent, otherwise string) string {
 	if f.intent == intent {
 		return sent
@@ -174,7 +175,8 @@ func textual(text string, most int) bool {
 		!strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' })
 }
 
-// takesFiles reports whether the form has a field for files.
+// takesFiles reports whether a form of the deposit's page has a field for files (true), as that of a claim, or has
+// none (false).
 func (f actForm) takesFiles() bool { return f.intent == intentCapture || f.intent == intentAddFiles }
 
 // day parses an ISO date and returns the first moment of that day in the time zone, and true; false for an invalid

@@ -45,8 +45,8 @@ func (p *pages) fileMistakes(c *fiber.Ctx, u *upload, f *actForm) (*deposits.Che
 	return checked, nil
 }
 
-// refusedFile is a file that was not accepted. Code is the code of the reason, or the problem with the files as a
-// whole.
+// refusedFile is a file that was not accepted. Code is the error code of the reason, or of a problem with all
+// files of the form together.
 type refusedFile struct{ Code, Name string }
 
 const (
@@ -99,7 +99,8 @@ func waitingOf(c *fiber.Ctx) (ids []id.ID) {
 }
 
 const (
-	downloadPiece = 30 * time.Second // Longest time in which a browser must receive a part of a file.
+	// Longest time in which a browser must receive one part of a file download.
+	downloadPiece = 30 * time.Second
 	downloadLimit = time.Hour
 )
 
@@ -155,7 +156,8 @@ type fileBody struct {
 
 // Read returns the next bytes of the file, and sets the deadline by which the browser must receive them.
 func (b *fileBody) Read(p []byte) (int, error) {
-	// Each part gets its own write deadline; the deadline of other responses covers their whole body.
+	// Each part of the file gets a write deadline of its own; the deadline of other responses covers their whole
+	// body.
 	_ = b.conn.SetWriteDeadline(time.Now().Add(downloadPiece))
 	n, err := b.from.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -27,7 +27,7 @@ import (
 // Size of a page of the list of deposits, and greatest length of its search text.
 const (
 	pageSize = 50
-	maxText  = 200 // Longest search text in characters; a longer one is a mistake.
+	maxText  = 200 // Longest search text in characters; a longer one is shown as a mistake.
 )
 
 // filterOf parses the query parameters of the list of deposits. A parameter that cannot be parsed is recorded as a
@@ -226,7 +226,7 @@ func statusOptions(f listFilter, lang ui.Lang) []ui.Option {
 		options = append(options, ui.Option{Value: string(s), Label: statuses[s].In(lang)})
 	}
 	if len(f.mistakes) == 0 && !slices.ContainsFunc(options, func(o ui.Option) bool { return o.Value == f.status }) {
-		// The reader asked for a combination of statuses that the menu does not have, so it is added.
+		// The query selects a combination of statuses that the menu does not offer, so the menu gets an entry for it.
 		var names []string
 		for _, s := range f.Statuses {
 			names = append(names, statuses[s].In(lang))
@@ -250,15 +250,15 @@ func decodeCursor(text string) ports.Cursor {
 		return ports.Cursor{}
 	}
 	at := time.UnixMicro(int64(binary.BigEndian.Uint64(b))).UTC()
-	// Postgres cannot store such a time.
+	// A cursor with a year that Postgres cannot store is invalid.
 	if at.Year() < 1 || at.Year() > 9999 {
 		return ports.Cursor{}
 	}
 	return ports.Cursor{At: at, ID: id.ID(b[8:])}
 }
 
-// statusesOf returns the query parameter status that lists all deposits of a kind of work, such as those awaiting
-// the tenant.
+// statusesOf returns the query parameter status that lists all deposits with the given kind of open work, such as
+// those that await the tenant.
 func statusesOf(kind depositports.Work) string {
 	var names []string
 	for _, s := range kind.Statuses() {
@@ -286,7 +286,8 @@ func (f listFilter) query(changes ...string) string {
 	return values.Encode()
 }
 
-// set reports whether the list is narrowed by anything besides a view.
+// set reports whether the list of deposits is narrowed by a search text or a filter (true), or at most by a view
+// (false).
 func (f listFilter) set() bool { return f.status+f.text+f.from+f.to+f.endsBy != "" }
 
 // more reports whether the filter fields besides the search are shown unfolded, because one of them is set.
@@ -304,14 +305,14 @@ type listView struct {
 	Rows           []listRow
 	Previous, Next string // Paths of the previous and the next page of the list; "" where there is none.
 	First          bool
-	// Text about which deposits of how many are shown; "" if the number is not known.
+	// Text that says which deposits of how many the page of the list shows; "" if the number is not known.
 	Range  string
 	Export string
-	// Key of the form about the ticked rows, which makes repeated requests with it happen once.
+	// Random key of the form with the ticked deposits, which makes repeated requests with it happen once.
 	Form string
 }
 
-// ticks reports whether any row of the list can be ticked.
+// ticks reports whether any deposit on the page of the list has a checkbox (true) or none has (false).
 func (v listView) ticks() bool {
 	return slices.ContainsFunc(v.Rows, func(r listRow) bool { return r.ID != "" })
 }
@@ -322,7 +323,7 @@ type listLink struct {
 	Current           bool
 }
 
-// listRow is a deposit in the list. ID and Tick are the value and the label of its checkbox.
+// listRow is a deposit in the list of deposits. ID and Tick are the value and the label of its checkbox.
 type listRow struct {
 	row
 	// Value and label of the row's checkbox; "" if no mail can be sent for the deposit, so that it has none.

@@ -22,10 +22,11 @@ func (p *pages) logInFirst(c *fiber.Ctx) error {
 		fields = p.unsent(c, known)
 	}
 	switch {
-	// The ticked deposits are shown again on the page that asks for confirmation.
+	// A form about several deposits is restored on the page that asks for its confirmation, with its ticked deposits.
 	case fields.Has(fieldDeposit):
 		page, query = site.At(site.Several, p.severalForm(c)), ""
-	// The form of a claim is on a page of its own, to which the operator returns after the log-in.
+	// A form that claims an amount is restored on the page with that form, to which the operator returns after the
+	// log-in.
 	case fields.Get(fieldIntent) == intentCapture:
 		page = site.At(site.Claim, c.Params("id"))
 	}
@@ -66,8 +67,7 @@ func (p *pages) unsent(c *fiber.Ctx, known ui.Known) url.Values {
 	if c.Method() != fiber.MethodPost {
 		_, d, err := p.draft(c, known.AccountID)
 		if err != nil || len(d.Outcome) > 0 {
-			// The page of the draft shows an empty form, or its form has already had its effect, so there is nothing to
-			// keep.
+			// Keep nothing: the page of the draft shows an empty form, or its form has already had its effect.
 			return nil
 		}
 		retype(c, d.Fields)
@@ -77,7 +77,7 @@ func (p *pages) unsent(c *fiber.Ctx, known ui.Known) url.Values {
 		readFields(c, body)
 	}
 	fields := typed(c)
-	// Waiting files belong to the session that sent them, so they are dropped.
+	// Drop the ids of files that wait for confirmation, since the files belong to the session that has ended.
 	fields.Del(fieldWaiting)
 	for name := range fields {
 		if name != fieldIntent && fields.Get(name) != "" {

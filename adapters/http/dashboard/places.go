@@ -10,19 +10,21 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Limits on forms with files, and separately on exports (pages.md, "Files of a deposit"). A place is held only for
-// work that a browser cannot make longer: cleaning the files of a form, or reading a page of an export. The bytes
-// that browsers send and receive, possibly slowly, have a limit of their own.
+// Limits on forms with files, and separately on exports (pages.md, "Files of a deposit"). A place (the permission
+// to clean the files of a form, or to read a page of an export) is held only while the service itself works. The
+// bytes that browsers send and receive, possibly slowly, have a limit of their own.
 const (
-	// Number of forms being cleaned, or export pages being read, at once in the process. An account has one place,
-	// and one is reserved for accounts without recent use.
+	// The most forms whose files are cleaned, or export pages that are read, at the same time in the process. An
+	// account may have one of them, and one is reserved for accounts that had none recently.
 	placesAtOnce = 8
 	placeRetry   = 10 * time.Second
-	cleanWait    = 30 * time.Second // Longest wait for a place to clean files that have arrived.
-	exportWait   = 5 * time.Second  // Longest wait for a place to read a page of an export.
+	cleanWait    = 30 * time.Second // Longest wait of a form whose files have arrived until they are cleaned.
+	exportWait   = 5 * time.Second  // Longest wait of an export until its next page is read.
 
-	bytesAtOnce = 1 << 30          // Limit for the process, in bytes of files received or exports on their way.
-	bytesOfOne  = evidence.MaxForm // Limit for one account, in bytes of files or exports on their way.
+	// The most bytes in the process: of received files, or of exports that are being sent.
+	bytesAtOnce = 1 << 30
+	// The most bytes of one account: of received files, or of exports that are being sent.
+	bytesOfOne = evidence.MaxForm
 	// Least number of bytes that a form with files counts against its account's limit.
 	leastForm = 1 << 20
 	// Number of bytes that an export counts against the limits, since it holds a page of lines in memory.
@@ -41,8 +43,8 @@ var (
 	errSlow         = fault.New(fault.Invalid, "upload_too_slow", "The files did not arrive in time.")
 )
 
-// works limits a kind of work of the process: how many are done at once, and the bytes that browsers are sending
-// or receiving for it.
+// works limits one kind of work of the process, exports or forms with files: how many are done at once, and the
+// bytes that browsers are sending or receiving for it.
 type works struct{ bytes, places middleware.Budget }
 
 func newWorks(places, bytes int, busy error) *works {
@@ -53,22 +55,22 @@ func newWorks(places, bytes int, busy error) *works {
 	}
 }
 
-// enter takes a place for work of the account (cleaning files, or reading a page of an export), and waits until
-// one is free.
+// enter waits for permission to do one piece of work for the account: to clean the files of a form, or to read a
+// page of an export.
 func (w *works) enter(ctx context.Context, account id.ID, wait time.Duration) (*middleware.Hold, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	return w.places.Wait(ctx, account, 1, 1)
 }
 
-// Uploads limits the forms with files that the process handles at the same time.
+// Uploads limits how many forms with files, and of how many bytes, the process handles at the same time.
 type Uploads struct {
 	*works
 	readFor time.Duration
 }
 
-// NewUploads returns limits for forms with files: how many are cleaned at once, the bytes of their files on the
-// disk, and the time in which a browser must send a form.
+// NewUploads returns the limits on forms with files: how many are cleaned at once, how many bytes their files may
+// have on the disk, and how long a browser may take to send a form.
 func NewUploads(places, bytes int, readFor time.Duration) *Uploads {
 	return &Uploads{newWorks(places, bytes, errBusy), readFor}
 }

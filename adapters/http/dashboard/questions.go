@@ -26,7 +26,8 @@ type formDraft struct {
 	Fields    string
 	Refused   []refusedFile `json:",omitempty"`
 	LostFiles bool          `json:",omitempty"`
-	Problem   string        `json:",omitempty"` // Code of the fault that refused the form; "" for none.
+	// Code of the error for which the form was refused; "" for none.
+	Problem string `json:",omitempty"`
 	// Outcome of an act on several deposits, shown on its page as long as the draft is kept.
 	Outcome []deposits.Outcome `json:",omitempty"`
 }
@@ -48,8 +49,8 @@ func typed(c *fiber.Ctx) url.Values {
 	return values
 }
 
-// retype replaces the posted fields of the request by stored ones, so that the form can be parsed as if it had
-// just been sent.
+// retype replaces the posted fields of the request by the stored fields of a form, so that the form can be parsed
+// as if it had just been sent.
 func retype(c *fiber.Ctx, fields string) { c.Request().PostArgs().Parse(fields) }
 
 // ask stores a form of a deposit and redirects to its page, which asks for confirmation or shows mistakes. problem
@@ -152,7 +153,8 @@ func (p *pages) showNewAgain(c *fiber.Ctx, by caller) error {
 	if d.Problem == formUsed {
 		in.mistakes, status = []ui.Mistake{{Field: fieldAmount, Text: textFormUsed.In(lang)}}, http.StatusConflict
 	}
-	// The mistakes may have disappeared since the form was stored, for instance because a ceiling was raised.
+	// Answer with 200 if the mistakes have disappeared since the form was stored, for instance because the greatest
+	// amount of a deposit was raised.
 	if len(in.mistakes) == 0 {
 		status = http.StatusOK
 		in.short = d.Problem == coverShort && p.outlasts(in)

@@ -74,7 +74,7 @@ func (p *pages) unverified(c *fiber.Ctx, by caller) error {
 		unverifiedPage(p.verifyView(c, by, textVerifyFirstLead.In(ui.LangOf(c)))))
 }
 
-// settled redirects to the settings with a message that the form took effect.
+// settled redirects to the settings page, which then shows a message that the form took effect.
 func settled(c *fiber.Ctx, done string) error {
 	return c.Redirect(pathSettings+"?"+queryDone+"="+done, http.StatusSeeOther)
 }
@@ -83,8 +83,8 @@ func (p *pages) browserOf(c *fiber.Ctx) operators.Browser {
 	return operators.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP()), Name: ui.BrowserOf(c)}
 }
 
-// field completes a field of the settings form with the given intent: its label, the text that was sent, and the
-// mistake about it.
+// field fills a field of one form on the settings page: its label, the text that was sent, and the mistake about
+// it. intent names the form.
 func (v *settingsView) field(intent string, f ui.Field, label ui.Text) ui.Field {
 	f.Form, f.Label, f.Required = intent, label.In(v.Page.Lang), true
 	if v.Intent == intent && slices.Contains([]string{fieldEmail, fieldCompany, fieldContact}, f.Name) {
@@ -131,16 +131,17 @@ func (v *settingsView) fields(by caller) {
 
 // settingsView is the data of the settings page.
 type settingsView struct {
-	Page       ui.Page
-	Token      string
-	Done       string // Message about what the last form did; "" if it did nothing.
+	Page  ui.Page
+	Token string
+	// Message about what the last form of the settings page changed; "" if it changed nothing.
+	Done       string
 	Email      string
 	Unverified bool
 	CoverMails bool
 
-	// Intent of the form that was sent with a mistake; "" for none.
+	// Intent (which form it is) of the settings form that was sent with a mistake; "" for none.
 	Intent string
-	// The mistake in the settings form that was sent; nil for none.
+	// The mistake in the form of the settings page that was sent; nil for none.
 	Mistake *ui.Mistake
 	// The texts that were sent with the mistaken settings form, by field, without passwords.
 	Sent map[string]string
@@ -155,11 +156,12 @@ type settingsView struct {
 	Sessions          []sessionRow
 	Others            bool // True if the operator has other sessions than this one; false otherwise.
 
-	Problem string // The reason why a form was refused; "" if none was.
+	Problem string // The reason why a form of the settings page was refused; "" if none was.
 	Codes   twofactor.State
 }
 
-// errorOf returns the error message of a field in the settings form with the given intent; "" for none.
+// errorOf returns the error message of a field on the settings page; "" for none. intent names the form that has
+// the field.
 func (v settingsView) errorOf(intent, field string) string {
 	if v.Mistake != nil && v.Mistake.Field == intent+"-"+field {
 		return v.Mistake.Text
@@ -173,7 +175,7 @@ type sessionRow struct {
 	This                       bool
 }
 
-// passwordField returns the field for the current password in the settings form with the given intent.
+// passwordField returns the field for the current password in one form of the settings page, which intent names.
 func (v settingsView) passwordField(intent string) ui.Field {
 	return ui.Field{
 		Form: intent, Name: fieldCurrent, Type: "password", Label: textPasswordNow.In(v.Page.Lang),

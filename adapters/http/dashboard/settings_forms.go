@@ -15,7 +15,7 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// settingsForms maps the intents of the forms in the settings to their handlers.
+// settingsForms maps the forms of the settings page, by their field intent, to their handlers.
 var settingsForms = map[string]func(p *pages, c *fiber.Ctx, by caller) error{
 	intentResend:   (*pages).resendVerification,
 	intentPassword: (*pages).changePassword,
@@ -76,7 +76,7 @@ func (p *pages) changeEmail(c *fiber.Ctx, by caller) error {
 	if err != nil {
 		return p.settingsMistake(c, by, intentEmail, err)
 	}
-	// Without a mail server no verification mail is sent, and the address has changed at once.
+	// Without a mail server no verification mail can be sent, so the new address is in use at once.
 	if in.Token.Reveal() != "" {
 		p.renewed(c, in)
 		return settled(c, doneEmailNow)

@@ -30,7 +30,8 @@ func (p *pages) several(c *fiber.Ctx, by caller) error {
 	}
 	form := deposits.SeveralForm{Act: deposits.SeveralAct(ui.PostValue(c, fieldIntent)), Key: p.formID(c)}
 	asked := ui.PostValue(c, fieldConfirm) == confirmed
-	// A question gets a new key, since the same list may be sent again with other deposits ticked.
+	// The page that asks for confirmation gets a new form key, because the same list may be sent again with other
+	// deposits ticked.
 	if !asked {
 		form.Key = [16]byte(p.Entropy.NewID())
 	}
@@ -59,7 +60,8 @@ func (p *pages) several(c *fiber.Ctx, by caller) error {
 	return p.keepDraft(c, by, form.Key, formDraft{Fields: typed(c).Encode()}, severalPath(form.Key))
 }
 
-// tickedOf returns the deposits ticked in a form, each once. Returns deposit_not_found for a text that is no id.
+// tickedOf returns the ids of the deposits that are ticked in a form, each once. Returns deposit_not_found for a
+// text that is no id.
 func tickedOf(c *fiber.Ctx) (ids []id.ID, err error) {
 	for _, text := range c.Request().PostArgs().PeekMulti(fieldDeposit) {
 		depositID, ok := id.Deposit.Parse(string(text))
@@ -92,7 +94,7 @@ func (p *pages) notTicked(c *fiber.Ctx, by caller, problem string) error {
 }
 
 const (
-	// answerTries is how often a second click on the same button checks whether the first has been answered.
+	// answerTries is how often the second request of a double click checks whether the first has finished.
 	answerTries = 40
 	answerPause = 50 * time.Millisecond
 )
@@ -102,7 +104,7 @@ const (
 func (p *pages) mailSeveral(c *fiber.Ctx, by caller, form deposits.SeveralForm) error {
 	count := func() error { return p.limited(c, by, operators.DeskMails) }
 	outcome, err := p.Deposits.MailSeveral(c.UserContext(), by, form, count)
-	// After a double click, the second request waits until the first has sent the mails, and shows the same outcome.
+	// The second request of a double click waits until the first has sent the mails, and shows the same outcome.
 	for range answerTries {
 		if !errors.Is(err, ports.ErrKeyInUse) {
 			break
@@ -120,7 +122,8 @@ func (p *pages) mailSeveral(c *fiber.Ctx, by caller, form deposits.SeveralForm) 
 	case err == nil:
 		return p.keepDraft(c, by, form.Key, formDraft{Fields: typed(c).Encode(), Outcome: outcome}, severalPath(form.Key))
 	case errors.Is(err, deposits.ErrNobodyMailed), errors.Is(err, ports.ErrKeyInUse), errors.Is(err, ports.ErrKeyReused):
-		// The page of the form shows why no mail was sent, or what the form has already done.
+		// Redirect to the page of the form, which shows why no mail was sent, or the outcome of the same form sent
+		// before.
 		return c.Redirect(severalPath(form.Key), http.StatusSeeOther)
 	default:
 		return err
@@ -186,7 +189,8 @@ func (v *severalView) ask(form [16]byte, list []deposits.Ticked) (status int) {
 	return http.StatusOK
 }
 
-// tellOutcome fills the page that shows, for each deposit of a form about several, whether its tenant was mailed.
+// tellOutcome fills the page that shows, after a form about several deposits, for each deposit whether its tenant
+// was mailed.
 func (v *severalView) tellOutcome(list []deposits.Ticked, outcome []deposits.Outcome) {
 	lang := v.Page.Lang
 	left := map[string]deposits.LeftOut{}
@@ -203,7 +207,7 @@ func (v *severalView) tellOutcome(list []deposits.Ticked, outcome []deposits.Out
 	v.Page.Title, v.Heading = textSeveralSent.of(lang, len(v.Mailed)), textSeveralMailed.In(lang)
 }
 
-// sort divides the deposits into those whose tenants are mailed and those that are left out.
+// sort divides the ticked deposits into those whose tenants are mailed and those that are left out.
 func (v *severalView) sort(list []deposits.Ticked) {
 	lang := v.Page.Lang
 	for _, d := range list {
@@ -227,7 +231,7 @@ func (v *severalView) sort(list []deposits.Ticked) {
 	}
 }
 
-// why returns the text that explains why a deposit is left out.
+// why returns the text that explains why the tenant of a ticked deposit is not mailed.
 func (v *severalView) why(d deposits.Ticked) string {
 	lang := v.Page.Lang
 	switch d.Left {
@@ -249,7 +253,7 @@ func (t plural) of(lang ui.Lang, n int) string {
 	return t.several.In(lang, strconv.Itoa(n))
 }
 
-// severalView is the data of the page of a form about several deposits.
+// severalView is the data of the page of a form about several deposits, which mails their tenants.
 type severalView struct {
 	Page    ui.Page
 	Token   string
@@ -265,5 +269,6 @@ type severalView struct {
 	Button  string // Text of the button that sends the mails; "" if no mail can be sent.
 }
 
-// severalLine is a deposit of a form about several. Why is the reason for which it is left out.
+// severalLine is a deposit on the page of a form about several deposits. Why is the reason for which its tenant is
+// not mailed.
 type severalLine struct{ Reference, Tenant, Email, Amount, Why string }

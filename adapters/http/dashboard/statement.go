@@ -39,9 +39,10 @@ type statementView struct {
 	// Paths of the neighbouring months and of the export; Later is "" for the present month.
 	Earlier, Later, Export   string
 	EarlierMonth, LaterMonth string
-	// The amounts due and refunded; RefundedSum has the minus sign that the lines have.
+	// The sums of the month that are due to the operator and that were refunded; RefundedSum has a minus sign, as the
+	// rows have.
 	Due, RefundedSum string
-	Figures          []fact // Further sums, shown beside the amount due.
+	Figures          []fact // Further sums of the month, shown beside the amount that is due to the operator.
 	Claims           []statementRow
 	// Paths of the first page and of the next page of claims; "" if this is the first, or the last.
 	First, Further string
@@ -55,7 +56,7 @@ type statementRow struct {
 	Path, Reference, Tenant                string
 	Claimed, Charged, Paid                 string
 	Amount, Refunded, RefundedOn, Disputed string
-	// The amount refunded in all; "" if all of it was refunded in this month.
+	// The amount of the claim that was refunded in all months; "" if all of it was refunded in the month of the page.
 	InAll   string
 	Dispute ui.Chip
 }
@@ -80,7 +81,7 @@ func monthPath(path string, at time.Time) string {
 	return ui.WithQuery(path, queryMonth+"="+at.Format(monthLayout))
 }
 
-// showMoney shows the page with the payments, refunds and disputes of claims in a month, as the books count them.
+// showMoney shows the page with the payments, refunds and disputes of claims in a month, from the stored payments.
 func (p *pages) showMoney(c *fiber.Ctx, by caller) error {
 	lang := ui.LangOf(c)
 	v := statementView{
@@ -114,7 +115,7 @@ func (p *pages) showMoney(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, http.StatusOK, statementPageOf(v))
 }
 
-// tell fills the page with the statement of the month.
+// tell fills the page about the money of a month with its sums and its claims.
 func (v *statementView) tell(st books.Statement) {
 	lang, month := v.Page.Lang, st.Month
 	v.Month, v.Field.Value = ui.MonthYear(lang, month.From), month.From.Format(monthLayout)

@@ -54,8 +54,8 @@ func shortSpan(first, last string) string {
 // stayBar is a drawing of a stay and its cover on a time line. Positions and widths are in units of its view box.
 type stayBar struct {
 	Stay, Cover     stretch
-	Today           string // Position of today on the time line; "" if today is outside it.
-	First, Last     string // First and last day on the time line of stay and cover.
+	Today           string // Horizontal position of today on the time line; "" if today is outside it.
+	First, Last     string // First and last day of the stay and its cover, written below the time line.
 	StayIs, CoverIs string
 }
 

@@ -73,7 +73,8 @@ var (
 // once.
 const doneEmailNow = "changed_email"
 
-// settingsDone maps the intents of the forms in the settings to the message that the form took effect.
+// settingsDone maps the forms of the settings page, by their field intent, to the message that the form took
+// effect.
 var settingsDone = map[string]ui.Text{
 	intentMails: textMailsDone,
 

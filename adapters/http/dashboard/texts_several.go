@@ -48,8 +48,8 @@ var (
 		"Au plus %d cautions peuvent être cochées à la fois. Rien n’a été envoyé.")
 )
 
-// leftOut maps the reason for which a deposit is left out to its text. The argument of LeftReminded is the time of
-// the last mail to the tenant.
+// leftOut maps the reason for which a ticked deposit's tenant is not mailed to its text. The argument of
+// LeftReminded is the time of the last mail to the tenant.
 var leftOut = map[deposits.LeftOut]ui.Text{
 	deposits.LeftWithoutAddress: ui.T("No e-mail address of the tenant is known.",
 		"Aucune adresse e-mail du locataire n’est connue."),
@@ -61,8 +61,8 @@ var leftOut = map[deposits.LeftOut]ui.Text{
 		"Vous avez envoyé 100 liens en une heure."),
 }
 
-// leftOver maps an act to the text that it is not possible on a deposit. The text's argument is the deposit's
-// state.
+// leftOver maps an act on several deposits to the text that it is not possible on one of them. The text's argument
+// is the deposit's state.
 var leftOver = map[deposits.SeveralAct]ui.Text{
 	deposits.ActSendLinks: ui.T("The tenant cannot secure it any more. The deposit is: %s.",
 		"Le locataire ne peut plus la garantir. La caution est : %s."),

@@ -38,7 +38,7 @@ var (
 	textTodayOpen     = ui.T("Open", "Ouvrir")
 )
 
-// Texts of the first steps that a new account is shown.
+// Texts of the first steps, such as verifying the e-mail address, that a new account is shown.
 var (
 	textSteps          = ui.T("Three steps to begin", "Trois étapes pour commencer")
 	textStepDone       = ui.T("Done", "Fait")
@@ -66,8 +66,8 @@ var (
 		"Voir les droits du partenaire, ou mettre fin au lien")
 )
 
-// workTexts maps each kind of work to the heading and hint of its group on the first page. hint is empty where the
-// heading is enough.
+// workTexts maps each kind of open work, such as a cover that ends soon, to the heading and hint of its group on
+// the first page. The hint is empty where the heading is enough.
 var workTexts = map[depositports.Work]struct {
 	title, hint ui.Text
 	tone, icon  string

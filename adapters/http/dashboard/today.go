@@ -62,7 +62,8 @@ func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, http.StatusOK, todayPage(v))
 }
 
-// stepsOf returns the first steps that an account without deposits is shown.
+// stepsOf returns the first steps, such as verifying the e-mail address, that an account without deposits is
+// shown.
 func (p *pages) stepsOf(c *fiber.Ctx, by caller, lang ui.Lang) ([]step, error) {
 	codes, err := p.Operators.TwoFactor(c.UserContext(), by.Operator.ID)
 	return []step{
@@ -110,7 +111,8 @@ func earlierViewOf(e *desk.Earlier, account connections.AccountView, lang ui.Lan
 	return v
 }
 
-// counted formats a number of deposits; with a plus, such as 10000+, if there are more.
+// counted formats a number of deposits, such as 12; a number that is only known to be larger gets a plus, such as
+// 10000+.
 func counted(n depositports.WorkCount) string {
 	if n.More {
 		return strconv.Itoa(n.Count) + "+"
@@ -139,7 +141,8 @@ func (p *pages) workViewOf(kind depositports.Work, t desk.Today, lang ui.Lang) w
 	return w
 }
 
-// allOf returns the path of the list with all deposits of a kind of work.
+// allOf returns the path of the list with all deposits that have the given kind of open work, such as a refused
+// card.
 func allOf(kind depositports.Work, t desk.Today) string {
 	q := url.Values{queryStatus: {statusesOf(kind)}}
 	switch kind {
@@ -161,7 +164,7 @@ func allOf(kind depositports.Work, t desk.Today) string {
 func workRowOf(d desk.Row, lang ui.Lang) workRow {
 	r := workRow{row: rowOf(d, lang)}
 	if d.Status == deposit.Captured {
-		// The amount that waits is that of the claim, not the rest of the deposit.
+		// The row of a captured deposit shows the captured amount instead of the deposit's full amount.
 		r.Amount = ui.Euros(lang, d.CapturedAmount)
 	}
 	switch {
@@ -204,7 +207,8 @@ const (
 	barsBottom = 100
 	barsTop    = 8
 	barWidth   = 14
-	// leastCharted is the number of deposits from which the chart is shown; fewer can be seen in the list.
+	// leastCharted is the least number of deposits for which the first page shows the chart; fewer can be seen in the
+	// list.
 	leastCharted = 5
 )
 
@@ -237,19 +241,22 @@ type todayView struct {
 	Page    ui.Page
 	Account connections.AccountView
 	Token   string
-	// First steps of an account that has never had a deposit; the page then shows no figures and no work.
+	// First steps, such as verifying the e-mail address, of an account that has never had a deposit; the page then
+	// shows no figures and no work.
 	Steps       []step
 	Figures     []figure
 	Work        []workView
-	Refused     []string // Ids of the deposits whose tenants can be mailed together.
+	Refused     []string // Ids of the deposits whose tenants can be mailed together by one button.
 	RefusedForm string
-	Chart       chart       // Chart of deposits per month; without bars if there is little to show.
-	Verify      *verifyView // Request to verify the e-mail address; nil if it is verified.
+	// Bar chart of the deposits created per month; without bars if there are few deposits.
+	Chart chart
+	// The part of the page that asks the operator to verify the e-mail address; nil if it is verified.
+	Verify *verifyView
 	// What was made for the account before the operator's address was proved; nil if there is nothing to show.
 	Earlier *earlierView
 }
 
-// step is one of the first steps that a new account is shown.
+// step is one of the first steps, such as verifying the e-mail address, that a new account is shown.
 type step struct {
 	Name, Says, Path string
 	Done             bool
@@ -261,13 +268,17 @@ type figure struct{ Name, Value, Note, Path, Tone string }
 // earlierView is the data about what was made for the account before a password reset first proved the operator's
 // address.
 type earlierView struct {
-	Lead    string
-	Partner string // Sentence about a partner link from that time; "" if there is none.
+	Lead string
+	// Sentence about a partner link that was made before the operator proved the e-mail address; "" if there is none.
+	Partner string
 	Rows    []workRow
-	Count   string // Number of deposits from that time; the rows are the newest of them.
+	// Number of deposits that were made before the operator proved the e-mail address; the rows are the newest of
+	// them.
+	Count string
 }
 
-// workView is a group of deposits that wait for the same kind of work.
+// workView is a group of deposits on the operator's first page that wait for the same reason, such as a refused
+// card.
 type workView struct {
 	ID, Hint, Count string
 	Chip            ui.Chip // Heading of the group of deposits, with its colour and icon.
@@ -275,16 +286,18 @@ type workView struct {
 	More            string // Path of the list with all deposits of the group; "" if all are shown.
 }
 
-// workRow is a deposit that waits for something, with the act that it waits for.
+// workRow is a deposit on the operator's first page, with the act that it waits for, such as a mail to the tenant.
 type workRow struct {
 	row
 	Who  string  // The tenant's name, or the reason why there is none.
-	Chip ui.Chip // Label of the deposit's state, for rows without a heading that names it.
-	Says string  // What the operator should read first about the deposit.
-	// Label of the button or link for the row's act; shown as plain text if there is neither.
+	Chip ui.Chip // Label of the deposit's state, for a row in a group whose heading does not name the state.
+	Says string  // The fact about the deposit that the operator should read first, such as a date.
+	// Label of the button or link by which the operator acts on the deposit of the row; plain text if there is
+	// neither.
 	Act     string
 	ActPath string
-	Hidden  []hidden // Hidden fields of the row's form, which is sent to the deposit's page.
+	// Hidden fields of the form behind the row's button; the form is sent to the deposit's page.
+	Hidden []hidden
 }
 
 // chart is a bar chart of the deposits that were created in each month.
@@ -294,10 +307,11 @@ type chart struct {
 	Max   int
 }
 
-// bar is a month in the chart. Positions are in the units of the chart's view box.
+// bar is the bar of one month in the chart of deposits. Positions are in the units of the chart's view box.
 type bar struct {
 	X, Y, Height, Middle string
-	Letter               string // First letter of the month, below the bar.
-	Month                string // Name of the month with its year, in the table.
-	Count                string
+	Letter               string // First letter of the month's name, below its bar in the chart.
+	// Name of the month with its year, in the table that has the same numbers as the chart.
+	Month string
+	Count string
 }

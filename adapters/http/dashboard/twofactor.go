@@ -105,7 +105,7 @@ func (p *pages) disableTOTP(c *fiber.Ctx, by caller) error {
 	return settled(c, intentDisableTOTP)
 }
 
-// renew stores a new session in the browser's cookie.
+// renew stores the token of a new session in the browser's cookie.
 func (p *pages) renew(c *fiber.Ctx, in operators.SignedIn) {
 	p.Site.SetSession(c, in.Token.Reveal(), in.Lifetime)
 }
@@ -139,7 +139,7 @@ type enrolView struct {
 	Token  string
 	QR     ui.QR
 	Secret string // The secret for two-factor codes, in groups of four characters.
-	Error  string // Error message about the two-factor code.
+	Error  string // Error message about the two-factor code that the operator entered.
 }
 
 // recoveryView is the data of the page that shows recovery codes, once.

@@ -28,8 +28,9 @@ import (
 )
 
 const (
-	maxToken  = 1 << 10  // Greatest length in bytes of the CSRF token, which is the form's first field.
-	maxFields = 64 << 10 // Limit in bytes for all fields of the form together, as for other forms.
+	maxToken = 1 << 10 // Greatest length in bytes of the CSRF token, which is the form's first field.
+	// Limit in bytes for all text fields of a form with files together; other forms have the same limit.
+	maxFields = 64 << 10
 )
 
 // paced is the request body of a form with files. Once end is set, the browser must send it at the least rate and
@@ -73,14 +74,15 @@ type upload struct {
 	refused []deposits.RefusedFile
 	scratch []*os.File
 	tooMany bool
-	fields  int // Number of bytes of the form's fields received so far.
+	fields  int // Number of bytes that the text fields of the form with files have had so far.
 	takes   func(intent string) error
 	decided bool // True once the form's intent was received, so that files may follow; false before.
 	bytes   *middleware.Hold
 	place   *middleware.Hold
 }
 
-// close closes the temporary files of the form, which deletes them, and frees the budget that they held.
+// close closes the temporary files of the form, which deletes them, and frees the bytes that they counted against
+// the limits.
 func (u *upload) close() {
 	for _, f := range u.scratch {
 		_ = f.Close()
@@ -89,9 +91,10 @@ func (u *upload) close() {
 	u.bytes.Give()
 }
 
-// readUpload receives a form with files: it checks session, origin and CSRF token, and whether the deposit and the
-// account allow files (takesFiles), before it reads files. It writes these to the disk, and takes a place to clean
-// them. The form's fields are then found by ui.PostValue. The caller closes the result, even after an error.
+// readUpload receives a form with files. Before it reads files, it checks session, origin and CSRF token, and
+// whether the deposit and the account allow files (takesFiles). It writes the files to the disk and waits for
+// permission to clean them. The form's fields are then found by ui.PostValue. The caller closes the result, even
+// after an error.
 //
 // Returns ui.ErrForm, errFormTooLarge, errBusy, errSecond, errSlow, rate_limited, problem.ErrMalformed, or the
 // errors of takesFiles.
@@ -138,7 +141,7 @@ func (u *upload) readParts(c *fiber.Ctx, parts *multipart.Reader, body io.Reader
 	for {
 		part, err := parts.NextRawPart()
 		if errors.Is(err, io.EOF) {
-			// The bytes after the last part are read and dropped.
+			// Bytes that follow the last part of the form are read and dropped.
 			_, err = io.Copy(io.Discard, body)
 			return unread(err)
 		}
@@ -187,7 +190,7 @@ func (u *upload) readPart(c *fiber.Ctx, part *multipart.Part) error {
 	if u.fields += len(name) + len(value); u.fields > maxFields {
 		return fault.ErrTooLarge
 	}
-	// The CSRF token was the first part, so a later one is ignored.
+	// A second field with a CSRF token is ignored, since the first part of the form was the token.
 	if name != ui.FieldCSRF {
 		c.Request().PostArgs().Add(name, string(value))
 	}
@@ -206,7 +209,8 @@ func (u *upload) readFile(part *multipart.Part) error {
 		if !errors.Is(err, io.EOF) {
 			return unread(err)
 		}
-		// A browser sends an empty part without a name if no file was chosen.
+		// A browser sends an empty part without a file name if no file was chosen. Only an empty part with a name is a
+		// refused file.
 		if sent != "" {
 			u.refused = append(u.refused, deposits.RefusedFile{Name: sent, Why: evidence.ErrEmpty})
 		}

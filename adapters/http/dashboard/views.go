@@ -14,17 +14,17 @@ import (
 type detailView struct {
 	Page    ui.Page
 	Path    string
-	Done    string // Message about the act that was just performed on the deposit.
+	Done    string // Message about the act that the operator has just performed on the deposit.
 	Problem string // Reason why an act on the deposit was refused; "" if none was.
 	View    desk.View
 	State   ui.Chip
-	Sum     string // A line with the deposit's amount, stay and cover.
-	Short   string // Warning that the cover ends before the stay; "" if it does not.
+	Sum     string // A line of text with the deposit's amount, stay and cover.
+	Short   string // Warning that the deposit's cover ends before the stay; "" if it does not.
 	Bar     *stayBar
 	Facts   []fact
 	Files   []fileLine
 	Entries []entry
-	LinkURL string // Checkout URL to copy; "" when the checkout is over.
+	LinkURL string // The tenant's checkout URL, for the operator to copy; "" when the checkout is over.
 	Token   string
 	// The form that was sent with mistakes, or after the session had ended; zero for none.
 	Act      actForm
@@ -32,13 +32,13 @@ type detailView struct {
 	Cancels  bool
 	Adds     bool // True if files can be added to the deposit; false otherwise.
 	Claim    claimView
-	Limits   string // Sentence about the limits of a claim's amount.
+	Limits   string // Sentence about the least and the greatest amount that the operator can claim.
 
 	// True if the operator may neither claim nor mail a tenant, since the address is not verified; false otherwise.
 	Unverified bool
 }
 
-// fact is a line about a deposit. Note stands below the value.
+// fact is a line about a deposit on its page: a label and a value, with a note below the value.
 type fact struct{ Name, Value, Note string }
 
 // entry is an entry in the history on a deposit's page.
@@ -55,7 +55,8 @@ func (v detailView) clientEmail() string {
 	return v.View.Client.Email
 }
 
-// field completes a field of an act's form with its error message. The first field with a mistake gets the focus.
+// field fills a field of a form on a deposit's page with its error message. The first field with a mistake gets
+// the focus.
 func (v detailView) field(intent string, f ui.Field) ui.Field {
 	f.Form = intent
 	f.Error, f.Autofocus = mistakeOf(v.Act.mistakes, f.ID()), v.Act.first(f.ID())

@@ -10,7 +10,7 @@ import (
 
 // attempt is the data of the form "Try it" on a route of the API reference; assets/try.js builds the form from it.
 type attempt struct {
-	Path   string // Path of the route as in openapi.yaml.
+	Path   string // Path of the API route as openapi.yaml writes it, such as /deposits/{depositId}.
 	Params string // The route's parameters as JSON: [{"name", "in", "example"}].
 	Body   string // Example of the request body; empty for a route without a body.
 }
@@ -32,7 +32,7 @@ func attemptOf(r route) *attempt {
 		params = append(params, out)
 	}
 	encoded, err := json.Marshal(params)
-	if err != nil { // Encoding cannot fail: the fields are strings.
+	if err != nil {
 		panic("docs: parameters do not encode: " + err.Error())
 	}
 	out := &attempt{Path: r.path, Params: string(encoded)}
@@ -62,7 +62,7 @@ func listsOf(routes []route) map[string]string {
 	return lists
 }
 
-// pathBefore returns the first n parts of a path, joined.
+// pathBefore returns the first n segments of a URL path, joined.
 func pathBefore(path string, n int) (before string) {
 	for _, part := range splitPath(path)[:n] {
 		before += part.Text

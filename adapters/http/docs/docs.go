@@ -145,9 +145,9 @@ func etagOf(content []byte) string {
 
 func zipped(plain []byte) []byte {
 	var out bytes.Buffer
-	// gzip.NewWriterLevel fails only for an invalid level.
+	// The error is ignored: gzip.NewWriterLevel fails only for an invalid level.
 	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	_, _ = w.Write(plain) // Writing to a buffer never fails.
+	_, _ = w.Write(plain) // The error is ignored: writing to a buffer in memory never fails.
 	_ = w.Close()
 	return out.Bytes()
 }

@@ -28,7 +28,6 @@ func writeJSON(b *strings.Builder, value any, s *openapi3.Schema, indent string)
 		writeList(b, v, s, indent)
 	default:
 		out, err := json.Marshal(v)
-		// Encoding cannot fail: examples come from YAML, whose values JSON can express.
 		if err != nil {
 			panic("docs: example does not encode: " + err.Error())
 		}

@@ -14,8 +14,8 @@ type field struct {
 	Type     string
 	Required bool
 	Text     prose
-	Facts    []string // Default and bounds of the field, in words.
-	Values   []string // Allowed values of an enum.
+	Facts    []string // Default value and bounds of the API field, in words.
+	Values   []string // Values that an API field with a closed list of values may have.
 	Children []field
 }
 
@@ -107,7 +107,7 @@ func typeName(s *openapi3.Schema) string {
 	return name
 }
 
-// facts describes the default and the bounds of a schema in words.
+// facts returns the default value and the bounds of a schema in words, for the API reference.
 func facts(s *openapi3.Schema) []string {
 	var out []string
 	if s.Default != nil {

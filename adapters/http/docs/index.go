@@ -14,7 +14,8 @@ import (
 type entry struct {
 	Href  string `json:"href"`
 	Title string `json:"title"`
-	Route string `json:"route"` // The API route of the search result, or the title of its page.
+	// The route of the API that a search result shows, or the title of the result's page.
+	Route string `json:"route"`
 	Names string `json:"names,omitempty"`
 	Text  string `json:"text"`
 }

@@ -33,7 +33,7 @@ func (p prose) render() (out template.HTML, headings []heading, err error) {
 	source := []byte(comment.ReplaceAllString(string(p), ""))
 	context := parser.NewContext(parser.WithIDs(ids{}))
 	tree := converter().Parser().Parse(text.NewReader(source), parser.WithContext(context))
-	// Links that have no target on this site, of which only the text is kept.
+	// Links in the Markdown without a target on this site, of which only the text is kept.
 	var words []*ast.Link
 	err = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {

@@ -24,8 +24,8 @@ type reference struct {
 	Events  []operation
 	Errors  []errorCode
 	Changes []section
-	// JSON for "Try it" with the route that lists the values of each parameter: {"depositId":
-	// "/api/partner/v1/deposits"}; "" without "Try it".
+	// JSON for the form "Try it": for each path parameter the route that lists its values, such as {"depositId":
+	// "/api/partner/v1/deposits"}; "" on a site without that form.
 	Lists string
 }
 
@@ -35,7 +35,7 @@ type section struct {
 	Text      prose
 }
 
-// group is a tag of openapi.yaml with its operations.
+// group is a tag of openapi.yaml (a heading of the API reference) with its operations.
 type group struct {
 	ID, Title  string
 	Text       prose
@@ -56,11 +56,12 @@ type operation struct {
 	BodyNote   string
 	Responses  []response
 	Errors     []errorCode
-	Common     []errorCode // Errors that most routes share.
+	Common     []errorCode // Error codes that most API routes share.
 	Request    code
-	Libraries  []code // The same request written with the client library of each language.
-	Answer     *code
-	AnswerAs   string
+	// The example request of the route, written with the client library of each programming language.
+	Libraries []code
+	Answer    *code
+	AnswerAs  string
 }
 
 type pathPart struct {
@@ -127,7 +128,7 @@ func newReference(doc *openapi3.T, baseURL string, tryIt bool) (*reference, erro
 	}
 	if tryIt {
 		lists, err := json.Marshal(listsOf(routesOf(doc)))
-		if err != nil { // Encoding cannot fail: the values are strings.
+		if err != nil {
 			return nil, fmt.Errorf("docs: lists: %w", err)
 		}
 		p.Lists = string(lists)
@@ -169,7 +170,8 @@ func routesOf(doc *openapi3.T) []route {
 	return out
 }
 
-// byOrigin compares two positions in openapi.yaml by line and column, for sorting.
+// byOrigin compares two positions in openapi.yaml by line and column, to sort the operations and fields of the API
+// reference.
 func byOrigin(a, b *openapi3.Origin) int {
 	if a == nil || b == nil || a.Key == nil || b.Key == nil {
 		return 0

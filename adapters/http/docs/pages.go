@@ -72,9 +72,9 @@ type page struct {
 	Title    string
 	Lead     string // The first sentence of the documentation page.
 	Main     template.HTML
-	Parts    []part // The table of contents of the page itself.
+	Parts    []part // The table of contents of this single documentation page.
 	Markdown string
-	entries  []entry // The page's entries for the search.
+	entries  []entry // The entries by which the search finds the documentation page.
 }
 
 // Path returns the URL path of the documentation page in HTML.
@@ -93,7 +93,7 @@ func (p *page) File() string {
 	return p.Path() + ".md"
 }
 
-// part is a heading in the table of contents of a page, with the links below it.
+// part is a heading in a page's own table of contents, with the links below the heading.
 type part struct {
 	Title string
 	Links []link
@@ -101,7 +101,7 @@ type part struct {
 
 type link struct{ Href, Title, Verb string }
 
-// sources maps the files outside docs/guides to which a guide may link to their URLs.
+// sources maps each file outside docs/guides to which a guide may link to the URL of that file on the site.
 var sources = map[string]string{
 	"../../adapters/http/partnerapi/openapi.yaml": site.Docs + "/" + pageReference,
 	"../../adapters/http/partnerapi/changelog.md": site.Docs + "/" + pageChangelog,
@@ -140,15 +140,15 @@ func destination(to string) (string, error) {
 //go:embed assets/*.gohtml
 var templates embed.FS
 
-// builder holds what the templates of pages read, and builds the pages.
+// builder builds the documentation pages, and holds the data that their templates read.
 type builder struct {
 	Reference *reference
 	Chapters  []chapter
 	Style     string   // URL path of the stylesheet.
-	Scripts   []string // URL paths of the scripts.
-	Index     string   // URL path of the search's entries.
+	Scripts   []string // URL paths of the documentation's scripts.
+	Index     string   // URL path of the script with the entries that the search uses.
 	TryIt     bool
-	Page      *page // The page that is being built.
+	Page      *page // The documentation page that is being built.
 	template  *template.Template
 }
 
@@ -193,7 +193,7 @@ func (b *builder) pages() (all []*page) {
 // Home returns the first page of the documentation site.
 func (b *builder) Home() *page { return b.Chapters[0].Pages[0] }
 
-// At returns the URL path of the documentation page with the given name.
+// At returns the URL path of the documentation page with the given name; templates use it for links.
 func (b *builder) At(name string) string { return site.Docs + "/" + name }
 
 func (b *builder) execute(name string) (template.HTML, error) {

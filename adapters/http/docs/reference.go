@@ -9,7 +9,8 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// contents returns the table of contents of the page of requests, and its entries for the search.
+// contents returns the table of contents of the API reference's page of routes, and the entries of that page for
+// the search.
 func (r *reference) contents() (parts []part, entries []entry) {
 	first := part{}
 	add := func(s section) {
@@ -75,7 +76,7 @@ func (r *reference) entry(page, id, title, route, names, text string) entry {
 		Text: strings.Join(strings.Fields(text), " ")}
 }
 
-// wordsOf returns the names and the texts of fields, including nested fields.
+// wordsOf returns the names and the descriptions of API fields, including nested fields, for the search.
 func wordsOf(fields []field) (names, texts []string) {
 	for _, f := range fields {
 		names, texts = append(names, f.Name), append(texts, string(f.Text))
@@ -86,7 +87,7 @@ func wordsOf(fields []field) (names, texts []string) {
 	return names, texts
 }
 
-// markdown returns the page of requests as Markdown.
+// markdown returns the API reference's page of routes as Markdown.
 func (r *reference) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s %s\n\nBase URL: `%s`. As OpenAPI: [3.1](%s), [3.0](%s).\n\n",
@@ -110,7 +111,7 @@ func (r *reference) markdown() string {
 	return b.String()
 }
 
-// eventsMarkdown returns the page of events as Markdown.
+// eventsMarkdown returns the documentation page about webhook events as Markdown.
 func (r *reference) eventsMarkdown() string {
 	var b strings.Builder
 	b.WriteString("# Events\n\nEvery event that we send to your endpoint, with its body. " +
@@ -181,8 +182,8 @@ func writeFields(b *strings.Builder, fields []field, indent string) {
 	}
 }
 
-// llms returns the list of all pages for programs that read (llmstxt.org). The home page as Markdown has the same
-// text.
+// llms returns the list of all documentation pages for AI programs (llmstxt.org). The home page as Markdown has
+// the same text.
 func (b *builder) llms() string {
 	var out strings.Builder
 	r := b.Reference

@@ -12,10 +12,11 @@ import (
 	"partnerdeposits/sdk/samples"
 )
 
-// language is a tab of the code samples.
+// language is a programming language of the code samples, which has a tab on the documentation pages.
 type language struct {
 	Name, Title string
-	marks       []string // Language names of fenced code blocks that belong into the tab.
+	// Names after the fence of a Markdown code block whose code belongs into this language's tab, such as js.
+	marks []string
 }
 
 // languages lists the languages in the order of the tabs.
@@ -27,7 +28,8 @@ var languages = []language{
 	{"go", "Go", []string{"go"}},
 }
 
-// languageOf returns the language for the name after the fence of a code block, or nil.
+// languageOf returns the programming language for the name after the fence of a Markdown code block, such as js;
+// nil for a name without a tab.
 func languageOf(mark string) *language {
 	at := slices.IndexFunc(languages, func(l language) bool { return slices.Contains(l.marks, mark) })
 	if at < 0 {
@@ -38,9 +40,10 @@ func languageOf(mark string) *language {
 
 // sample is a code sample that a reader can copy.
 type sample struct {
-	Language *language     // Language of the sample's tab; nil if it has none.
-	File     string        // The file name under which the reader saves the code, or "".
-	HTML     template.HTML // The code as escaped HTML.
+	Language *language // Programming language of the sample's tab; nil for a sample outside of tabs.
+	// The file name under which the reader saves the code sample, or "" for a sample that is not a file.
+	File string
+	HTML template.HTML // The code of the sample as escaped HTML.
 }
 
 // samplesTemplate renders code samples and their tabs. The tabs are radio buttons, which work without scripts;
@@ -69,14 +72,14 @@ func tabs(name string, row []sample) template.HTML {
 
 func executed(name string, data any) template.HTML {
 	var b strings.Builder
-	// Rendering cannot fail: the data fits the template.
 	if err := samplesTemplate().ExecuteTemplate(&b, name, data); err != nil {
 		panic("docs: " + err.Error())
 	}
 	return template.HTML(b.String()) //nolint:gosec // made by html/template
 }
 
-// requestsOf returns the samples written with the client libraries, by operation and language.
+// requestsOf returns the example requests written with the client libraries, by API operation and programming
+// language.
 func requestsOf(baseURL string) (map[string]map[string]string, error) {
 	all := map[string]map[string]string{}
 	if err := json.Unmarshal(bytes.ReplaceAll(samples.JSON, []byte("{base_url}"), []byte(baseURL)), &all); err != nil {

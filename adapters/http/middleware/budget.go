@@ -12,19 +12,21 @@ import (
 const lately = 5 * time.Minute
 
 // Budget limits how much of a resource the process hands out at once, in all and per owner (a partner or an
-// account). The resource is bytes of responses that callers have not received yet, or places for work. Kept is
-// reserved for owners that held nothing recently, so that a few owners cannot keep out all others.
+// account). The resource is bytes of responses that callers have not received yet, or permissions to do work. Kept
+// is reserved for owners that held nothing recently, so that a few owners cannot keep out all others.
 type Budget struct {
 	// Limits of the budget: Most for the whole process, Each for one owner; Kept is the part of Most that is reserved
 	// for owners that held nothing recently.
 	Most, Each, Kept int
-	// Errors of Take: Full when the process's limit is reached, Enough when the owner's is.
+	// Errors of Take, which takes a part of the budget: Full when the process's limit is reached, Enough when the
+	// owner's is.
 	Full, Enough error
 
 	mu           sync.Mutex
 	owners       map[id.ID]share
 	total, holds int
-	// Owners that held something in the current period and in the period before.
+	// Owners (partners or accounts) that held a part of the budget in the current period, and those that did in the
+	// period before.
 	recent, before map[id.ID]bool
 	turned         time.Time
 	// Channel that is closed when a part of the budget is given back, to wake the callers of Wait; nil unless
@@ -32,10 +34,10 @@ type Budget struct {
 	freed chan struct{}
 }
 
-// share is how much of the budget an owner holds, and in how many parts.
+// share is how much of the budget an owner (a partner or an account) holds, and in how many parts.
 type share struct{ own, holds int }
 
-// Hold is a part of a budget that an owner holds until Give is called.
+// Hold is a part of a budget that an owner (a partner or an account) holds until Give is called.
 type Hold struct {
 	budget   *Budget
 	owner    id.ID
@@ -73,7 +75,8 @@ func (b *Budget) take(owner id.ID, own, all int) (*Hold, error) {
 	return h, nil
 }
 
-// turn removes from the record of recent holders the owners that have held nothing for a while.
+// turn removes from the budget's record of recent holders the owners (partners or accounts) that have held nothing
+// for a while.
 func (b *Budget) turn() {
 	switch now := time.Now(); {
 	case now.Sub(b.turned) > 2*lately:
@@ -106,21 +109,23 @@ func (b *Budget) Wait(ctx context.Context, owner id.ID, own, all int) (*Hold, er
 	}
 }
 
-// Spent reports whether holding n more would exceed the owner's limit.
+// Spent reports whether an owner would exceed its own limit of the budget by holding n more (true), or still has
+// room for n (false).
 func (b *Budget) Spent(owner id.ID, n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.owners[owner].own+n > b.Each
 }
 
-// Holds returns the number of parts of the budget that are currently held.
+// Holds returns how many parts of the budget owners (partners or accounts) hold at present.
 func (b *Budget) Holds() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.holds
 }
 
-// Grow adds n to the part of the process's budget that is held; the owner's share stays. Returns Full.
+// Grow adds n to a part of the process's budget that is held already; what counts against its owner's limit does
+// not change. Returns Full.
 func (h *Hold) Grow(n int) error {
 	h.budget.mu.Lock()
 	defer h.budget.mu.Unlock()
@@ -140,7 +145,7 @@ func (h *Hold) grow(n int) error {
 	return nil
 }
 
-// Give gives a held part back to the budget. A second call, or a call on nil, does nothing.
+// Give gives a held part back to the budget. A second call, or a call on a nil Hold, does nothing.
 func (h *Hold) Give() {
 	if h == nil {
 		return
@@ -164,7 +169,8 @@ func (h *Hold) Give() {
 	b.wake()
 }
 
-// GiveAfter gives a held part back to the process's budget at once, and to the owner's share after the time rest.
+// GiveAfter gives a held part back at once as far as the process's limit is concerned, but counts it against the
+// owner's limit for the time rest longer.
 func (h *Hold) GiveAfter(rest time.Duration) {
 	b := h.budget
 	b.mu.Lock()

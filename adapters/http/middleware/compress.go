@@ -83,7 +83,8 @@ func AcceptsGzip(header string) bool {
 		allowed := weight(parameters) > 0
 		switch strings.ToLower(strings.TrimSpace(coding)) {
 		case "gzip":
-			return allowed // An entry for gzip takes precedence over the entry *.
+			// In the header Accept-Encoding, an entry for gzip takes precedence over the entry * (any encoding).
+			return allowed
 		case "*":
 			anyCoding = allowed
 		}

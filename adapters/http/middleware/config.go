@@ -25,7 +25,7 @@ const (
 	readTimeout  = 10 * time.Second
 	writeTimeout = 30 * time.Second
 	idleTimeout  = 60 * time.Second
-	// Largest request head in bytes.
+	// Largest accepted request head (request line and headers) in bytes.
 	readBuffer = 16 << 10
 	// hardBody is the largest request body in bytes that is read to its end before it is refused: the caller then
 	// receives the response and can keep its connection. A larger body closes the connection.
@@ -65,7 +65,7 @@ func FiberConfig(cfg ServerConfig) fiber.Config {
 	return c
 }
 
-// Hooks holds the callbacks of the HTTP server into the process around it. Each may be nil.
+// Hooks holds functions of the process that the HTTP server calls, such as for metrics. Each may be nil.
 type Hooks struct {
 	// Observe is called for every response when it is written to the connection.
 	Observe func(Observation)
@@ -90,9 +90,11 @@ func Harden(app *fiber.App, hooks Hooks) {
 	server := app.Server()
 	server.SecureErrorLogMessage = true
 	server.NoDefaultServerHeader = true
-	server.CloseOnShutdown = true // On shutdown, the last responses carry Connection: close.
+	server.CloseOnShutdown = true
 	server.HeaderReceived = hooks.headReceived
-	server.StreamRequestBody = true // Uploads are read by their handlers, other bodies by readBody.
+	// Request bodies are streamed so that a handler of uploads can read its body itself; readBody reads every other
+	// body into memory.
+	server.StreamRequestBody = true
 	server.DisablePreParseMultipartForm = true
 	server.ConnState = noteState
 
@@ -114,7 +116,9 @@ func Harden(app *fiber.App, hooks Hooks) {
 		}
 		if upload != nil {
 			defer func() {
-				if !upload.whole() { // The next request cannot be found after a body that is not read to its end.
+				// Close the connection: after a body that was not read to its end, the start of the next request cannot be
+				// found.
+				if !upload.whole() {
 					ctx.SetConnectionClose()
 					drain(ctx.Conn(), forUpload)
 				}
@@ -125,7 +129,8 @@ func Harden(app *fiber.App, hooks Hooks) {
 		} else {
 			c := app.AcquireCtx(ctx)
 			defer app.ReleaseCtx(c)
-			_ = app.Config().ErrorHandler(c, fault.ErrMethod) // problem.Handler never returns an error.
+			// The error is ignored: problem.Handler never returns one.
+			_ = app.Config().ErrorHandler(c, fault.ErrMethod)
 			observe(ctx, Observation{Surface: SurfaceOther, Route: UnmatchedRoute, Method: otherMethod})
 		}
 		if hooks.Draining != nil && hooks.Draining() {
@@ -134,7 +139,9 @@ func Harden(app *fiber.App, hooks Hooks) {
 	}
 	server.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) {
 		if c, ok := ctx.Conn().(*conn); ok && !c.heard {
-			_ = ctx.Conn().Close() // A browser would take a response for that to its next request.
+			// Send no response before any byte of a request has arrived: a browser would take it for the response to its
+			// next request.
+			_ = ctx.Conn().Close()
 			return
 		}
 		if errors.Is(err, fasthttp.ErrBodyTooLarge) {
@@ -148,14 +155,16 @@ func Harden(app *fiber.App, hooks Hooks) {
 
 // patience holds the limits of a drain, which reads and drops the rest of a refused request body.
 type patience struct {
-	most int           // Most bytes that a drain reads.
-	idle time.Duration // Longest time that a drain waits without receiving a byte.
-	long time.Duration // Longest time that a drain takes in all.
+	most int // Most bytes that are read and dropped from the rest of a refused request body.
+	// Longest time without a byte while the rest of a refused request body is read and dropped.
+	idle time.Duration
+	long time.Duration // Longest time in all for reading and dropping the rest of a refused request body.
 }
 
 var (
 	forBody = patience{16 << 20, 100 * time.Millisecond, 2 * time.Second}
-	// The limits for uploads are longer, since a phone sends with interruptions.
+	// The limits for draining a refused upload are longer than for other requests, since a phone sends with
+	// interruptions.
 	forUpload = patience{64 << 20, time.Second, 30 * time.Second}
 )
 

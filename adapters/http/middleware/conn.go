@@ -29,10 +29,12 @@ type conn struct {
 	// Callback that counts the requests in flight, kept while a request is being answered; nil otherwise.
 	inFlight func(change int)
 	unsent   []unsent
-	first    [1]unsent // Backing array of unsent, so that a request without pipelining allocates nothing.
+	// Memory for the first unsent response, so that a connection without pipelined requests allocates none.
+	first [1]unsent
 }
 
-// unsent is the observation of a response that has not been written to the connection yet.
+// unsent is what metrics count about a response (an Observation), kept until the response is written to the
+// connection.
 type unsent struct {
 	observation Observation
 	observe     func(Observation)
@@ -78,7 +80,7 @@ func noteState(nc net.Conn, state fasthttp.ConnState) {
 	switch {
 	case !ours:
 	case state == fasthttp.StateClosed:
-		// The caller has closed the connection, so the responses that it did not receive are observed now.
+		// The caller has closed the connection; responses that it did not receive are counted in the metrics now.
 		c.observeUnsent()
 		c.end()
 	case state == fasthttp.StateIdle:
@@ -86,7 +88,7 @@ func noteState(nc net.Conn, state fasthttp.ConnState) {
 		c.of.mu.Lock()
 		c.of.rest(c)
 		c.of.mu.Unlock()
-	// A pipelined request was read together with the one before, so no Read marked the connection active.
+	// Mark the connection active here: a pipelined request was read together with the one before, so no Read did.
 	case state == fasthttp.StateActive && c.heard && c.state.Load() == connIdle:
 		c.wake()
 	}
@@ -120,7 +122,7 @@ func observeSent(ctx *fasthttp.RequestCtx, o Observation, observe func(Observati
 		c.unsent = append(c.unsent, unsent{o, observe})
 		return
 	}
-	observe(o) // A test without a listener has no conn, so the response is observed at once.
+	observe(o) // In tests without the server's listener, responses are observed at once.
 }
 
 // begin adds a request to the count of requests in flight.
@@ -131,8 +133,8 @@ func (c *conn) begin(inFlight func(change int)) {
 	}
 }
 
-// end removes a request from the count of requests in flight: its response is sent, or waits for the responses of
-// pipelined requests, or the connection is closed.
+// end removes a request from the count of requests in flight: its response is sent, or waits to be sent with those
+// of later pipelined requests, or the connection is closed.
 func (c *conn) end() {
 	if c.inFlight != nil {
 		c.inFlight(-1)

@@ -13,7 +13,7 @@ var forwardedHeaders = []string{headerRealIP, fiber.HeaderXForwardedFor, fiber.H
 
 // Notice describes proxy headers in a request that suggest a wrong setting of trusted proxies.
 type Notice struct {
-	Peer   string // Address of the peer that sent the headers.
+	Peer   string // Address of the peer (the other end of the connection) that sent the proxy headers.
 	Header string // Name of the header in which the peer sent the address of another client.
 	// Whether the peer is a trusted proxy that sent both X-Real-IP and X-Forwarded-For, one of which its client may
 	// have made up.
@@ -25,7 +25,8 @@ type Notice struct {
 // ClientAddress, it also calls notice when a trusted proxy sends both headers. It calls notice at most once per
 // interval for each of the two cases.
 func Forwarded(interval time.Duration, notice func(*fiber.Ctx, Notice)) fiber.Handler {
-	var untrusted, both atomic.Int64 // Unix seconds from which the next notice of each kind may be sent.
+	// For each of the two cases, the Unix time in seconds from which notice may be called again.
+	var untrusted, both atomic.Int64
 	return func(c *fiber.Ctx) error {
 		n, next := noticeOf(c), &untrusted
 		if n.Both {

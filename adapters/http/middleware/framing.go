@@ -21,7 +21,7 @@ func Framing() fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		header := &c.Request().Header
 		if f := framingFault(header); f != nil {
-			// The connection is closed, since the first byte of the next request cannot be found on it.
+			// Close the connection: after an ambiguous request, the first byte of the next request cannot be found on it.
 			c.Context().SetConnectionClose()
 			return f
 		}
@@ -51,7 +51,7 @@ func framingFault(header *fasthttp.RequestHeader) *fault.Error {
 		var line []byte
 		line, raw, _ = bytes.Cut(raw, []byte{'\n'})
 		line = bytes.TrimSuffix(line, []byte{'\r'})
-		// fasthttp joins a line that begins with a space or a tab to the header before it.
+		// Refuse folded header lines: fasthttp joins a line that begins with a space or a tab to the header before it.
 		if len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
 			return problem.ErrMalformed.WithMessage("a header line must not begin with a space or a tab")
 		}
@@ -64,7 +64,8 @@ func framingFault(header *fasthttp.RequestHeader) *fault.Error {
 		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
 			encodings++
 			if !bytes.EqualFold(bytes.Trim(value, " \t"), []byte("chunked")) {
-				// bytes.TrimSpace would remove more kinds of white space than HTTP allows.
+				// Only spaces and tabs are trimmed from the value, as HTTP allows; bytes.TrimSpace would remove other white
+				// space too.
 				return problem.ErrMalformed.WithMessage("Transfer-Encoding: must be chunked")
 			}
 		}
@@ -90,7 +91,8 @@ func markEnd(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	if header.ContentLength() < 0 && len(header.Peek(fiber.HeaderTransferEncoding)) > 0 {
 		header.AddBytesKV(endOfHeaders, nil)
 	}
-	return fasthttp.RequestConfig{} // An empty RequestConfig keeps the server's own limits.
+	// The empty RequestConfig keeps the server's limits on request bodies and times.
+	return fasthttp.RequestConfig{}
 }
 
 // hasTrailer reports whether a chunked request has a trailer, that is a header after the marker endOfHeaders. It
@@ -98,8 +100,7 @@ func markEnd(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
 func hasTrailer(header *fasthttp.RequestHeader) bool {
 	marked, found := false, false
 	for key := range header.All() {
-		// The iterator All adds the header Connection itself, so that name is skipped; fasthttp refuses a trailer of
-		// that name.
+		// Skip the header Connection, which the iterator All adds itself; a trailer of that name is refused by fasthttp.
 		found = found || (marked && !bytes.EqualFold(key, []byte(fiber.HeaderConnection)))
 		marked = marked || bytes.Equal(key, endOfHeaders)
 	}

@@ -23,7 +23,7 @@ func mostConnections() int {
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
 		return fasthttp.DefaultConcurrency
 	}
-	// fasthttp serves no more connections than its default concurrency.
+	// More connections than fasthttp's default concurrency would not be served.
 	descriptors := min(limit.Cur, fasthttp.DefaultConcurrency)
 	return int(descriptors - min(reservedDescriptors, descriptors/2))
 }
@@ -46,7 +46,8 @@ func newListener(ln net.Listener, failed func(error), most func() int, idleFor t
 	l.idle.before, l.idle.after = &l.idle, &l.idle
 	l.Listener = Patient(ln, func(err error) {
 		failed(err)
-		// The limit of file descriptors may have been lowered, so more than one connection may have to be closed.
+		// Close connections until the limit is met: the limit of file descriptors may have been lowered by more than
+		// one.
 		for l.endIdlest() <= 0 && l.full() {
 		}
 	})
@@ -59,7 +60,8 @@ type listener struct {
 	failed  func(error)
 	most    func() int
 	idleFor time.Duration
-	// Channel that receives a value when a connection has been closed or has become idle.
+	// Channel that receives a value when a client connection has been closed or has become idle, so that a waiting
+	// Accept goes on.
 	changed chan struct{}
 	closed  chan struct{}
 	closing sync.Once
@@ -126,7 +128,8 @@ func (l *listener) endIdlest() (next time.Duration) {
 	l.mu.Lock()
 	idlest := l.idle.after
 	if idlest == &l.idle {
-		next = longestWait // The descriptor limit may be raised meanwhile, so the next try comes soon.
+		// No connection is idle. The process's limit of file descriptors may be raised, so the next try comes soon.
+		next = longestWait
 	} else if next = l.idleFor - time.Since(idlest.since); next <= 0 {
 		l.forget(idlest)
 	}
@@ -148,7 +151,8 @@ func (l *listener) rest(c *conn) {
 	l.signal()
 }
 
-// leave removes a connection from the list of idle connections.
+// leave removes a connection from the list of idle connections, because a request has arrived or the connection is
+// closed.
 func (l *listener) leave(c *conn) {
 	if c.after == nil {
 		return
@@ -157,7 +161,7 @@ func (l *listener) leave(c *conn) {
 	c.before, c.after = nil, nil
 }
 
-// forget removes a connection from the count of open connections, so that another one may be accepted.
+// forget removes a connection from the listener's count of open connections, so that another one may be accepted.
 func (l *listener) forget(c *conn) {
 	if c.state.Swap(connEnded) == connEnded {
 		return
@@ -174,7 +178,7 @@ func (l *listener) signal() {
 	}
 }
 
-// Shortest and longest pause of Patient's Accept after a failure.
+// Shortest and longest pause before Accept tries again after a failure of the system.
 const (
 	shortestWait = 5 * time.Millisecond
 	longestWait  = time.Second

@@ -10,24 +10,27 @@ import (
 
 // Limits for callers that send or receive many bytes. A caller slower than the least rate loses its connection.
 const (
-	leastRate  = 20_000          // Least rate, in bytes a second, at which a caller must send or receive.
-	leastAfter = 5 * time.Second // Longest time without a byte, for a caller that begins.
-	// Longest time without a byte, for a caller that was faster than the least rate before.
+	// Least rate, in bytes a second, at which a caller must send a request or receive a response.
+	leastRate  = 20_000
+	leastAfter = 5 * time.Second // Longest time without a byte at the beginning of a transfer.
+	// Longest time without a byte later in a transfer, for a caller that was faster than the least rate so far.
 	leastCredit = 30 * time.Second
 
-	// Bytes that the system buffers for a slow reader; they count as received by the caller.
+	// Bytes of a response that the operating system buffers for a slow reader; they count as received by the caller.
 	systemBuffer = 64 << 10
-	pacedPiece   = 32 << 10 // Bytes that are written to the connection at once.
+	// The most bytes of a slow response that are written to the connection in one piece.
+	pacedPiece = 32 << 10
 )
 
 // Pace checks that a caller sends or receives at the least rate. Left is how long the caller may take for its next
 // bytes.
 type Pace struct{ Left time.Duration }
 
-// NewPace returns the Pace of a caller that begins.
+// NewPace returns the Pace of a caller whose transfer has just begun.
 func NewPace() Pace { return Pace{leastAfter} }
 
-// Passed records that the caller took a time for a number of bytes, and updates the time left for the next ones.
+// Passed records that the caller took the given time to send or receive the given number of bytes, and updates the
+// time left for its next ones.
 func (p *Pace) Passed(bytes int, took time.Duration) {
 	p.Left = min(p.Left-took+time.Duration(bytes)*time.Second/leastRate, leastCredit)
 }
@@ -48,7 +51,7 @@ type paced struct {
 	conn  net.Conn
 	pace  Pace
 	size  int
-	given int // Number of bytes of the response that were written last.
+	given int // Number of bytes in the piece of the response that was written last.
 	at    time.Time
 }
 
@@ -62,7 +65,8 @@ func (p *paced) taken() {
 
 func (p *paced) giving(n int) {
 	p.given, p.at = n, time.Now()
-	// Each piece gets its own write deadline; the deadline of other responses covers their whole body.
+	// Each piece of the response gets a write deadline of its own; the deadline of other responses covers their whole
+	// body.
 	_ = p.conn.SetWriteDeadline(p.at.Add(p.pace.Left))
 }
 

@@ -16,11 +16,11 @@ const UnmatchedRoute = "unmatched"
 type routeNames struct {
 	once  sync.Once
 	known map[string]bool // Set of the app's routes, each as "METHOD /path".
-	// The routes with parameters, split into segments, by method.
+	// For each HTTP method, the routes that have parameters in their paths, split into segments.
 	patterns map[string][][]string
 }
 
-// learn reads the routes of the app, once: all routes are registered before the first request.
+// learn reads the routes of the app when the first request arrives, since all routes are registered before.
 func (r *routeNames) learn(app *fiber.App) {
 	r.once.Do(func() {
 		r.known, r.patterns = map[string]bool{}, map[string][][]string{}
@@ -33,8 +33,8 @@ func (r *routeNames) learn(app *fiber.App) {
 	})
 }
 
-// of returns the pattern of the route that answered the request c. If a middleware answered, it returns the route
-// that the request would have reached; UnmatchedRoute for none.
+// of returns the pattern of the route, such as /deposits/:id, that answered the request c. If a middleware
+// answered, it returns the route that the request would have reached; UnmatchedRoute for none.
 func (r *routeNames) of(c *fiber.Ctx, method string) string {
 	r.learn(c.App())
 	if path := c.Route().Path; r.known[method+" "+path] {
@@ -43,10 +43,10 @@ func (r *routeNames) of(c *fiber.Ctx, method string) string {
 	return r.match(method, c.Path())
 }
 
-// ofUnread returns method, path and route of a request whose body was not read. A request whose head cannot be
-// parsed has no route.
+// ofUnread returns method, path and route of a request whose body could not be read. A request whose head cannot
+// be parsed has no route.
 func (r *routeNames) ofUnread(app *fiber.App, ctx *fasthttp.RequestCtx) (method, path, route string) {
-	// fasthttp drops a head that it cannot parse, and would report GET / instead.
+	// Report no method and path for a head that could not be parsed: fasthttp has dropped it, and would report GET /.
 	if len(ctx.Request.Header.RawHeaders()) == 0 {
 		return otherMethod, "", UnmatchedRoute
 	}

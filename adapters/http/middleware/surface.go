@@ -27,8 +27,9 @@ const (
 	SurfaceCheckout  = "checkout"
 	SurfaceDashboard = "dashboard"
 	SurfaceDocs      = "docs"
-	SurfacePayments  = "payments" // The surface for callbacks of the payment provider.
-	SurfaceOther     = "other"
+	// The name, in metrics, of the part of the server that receives callbacks of the payment provider.
+	SurfacePayments = "payments"
+	SurfaceOther    = "other"
 )
 
 // Surfaces lists the names of all surfaces of the public server.
@@ -57,7 +58,8 @@ var surfacePrefixes = []struct{ prefix, surface string }{
 	{site.Egress, SurfaceDocs},
 }
 
-// Surface returns the surface, as metrics name it, that a request path belongs to.
+// Surface returns the part of the public server (such as API, pages or documentation) that a request path belongs
+// to, as metrics name it.
 func Surface(path string) string {
 	for _, s := range surfacePrefixes {
 		if strings.HasPrefix(path, s.prefix) {

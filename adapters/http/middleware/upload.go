@@ -119,7 +119,7 @@ func readBody(ctx *fasthttp.RequestCtx, hooks Hooks) (*Upload, error) {
 	if err != nil {
 		return nil, err
 	}
-	// SetBodyRaw drops the stream without copying the body.
+	// SetBodyRaw replaces the body, which was a stream, by the bytes read from it, without copying them.
 	ctx.Request.SetBodyRaw(body)
 	return nil, nil //nolint:nilnil // as above
 }

@@ -24,8 +24,8 @@ type Check struct {
 	// Problem describes a failure without host names, since anybody may read it: "cannot be reached".
 	Problem func(err error) string
 
-	// Every is the time for which the result of a run is reused; 0: a second. Holds is the time for which a success
-	// is reused, if longer.
+	// Every is the time for which the result of a run is reused; 0 means one second. Holds is the time for which a
+	// success is reused, if that is longer than Every.
 	Every, Holds time.Duration
 
 	// Optional: true if a failure after the first success only degrades the process, which stays ready; false if
@@ -38,7 +38,7 @@ type Check struct {
 // Intervals and timeouts of the readiness checks.
 const (
 	checkTimeout = 2 * time.Second
-	// Results of a run are reused for this time, however many requests arrive.
+	// Results of a run of the readiness checks are reused for this time, however many requests arrive.
 	freshFor      = time.Second
 	watchEvery    = 5 * time.Second
 	firstRetry    = 250 * time.Millisecond
@@ -58,11 +58,11 @@ type Readiness struct {
 	// Mutex held during a run of the readiness checks, so that only one runs at a time.
 	running sync.Mutex
 	mu      sync.Mutex
-	// Time of the last success, by check name; no entry before the first success.
+	// Time at which each readiness check last succeeded, by the check's name; no entry before its first success.
 	passed map[string]time.Time
-	// Time at which the last run ended, by check name.
+	// Time at which each readiness check last ended, by the check's name.
 	answered map[string]time.Time
-	// Problem found in the last run, by check name; "" for a success.
+	// Problem that each readiness check last found, by the check's name; "" for a success.
 	problems  map[string]string
 	outages   map[string]*outage.Log
 	checkedAt time.Time
@@ -94,7 +94,7 @@ func (r *Readiness) Draining() bool { return r.draining.Load() }
 type Status struct {
 	// State of the process: ready, degraded, not_ready or stopping.
 	Status string `json:"status"`
-	// Result of each check by name: "ok" or the problem.
+	// Result of each readiness check by the check's name: "ok" or the problem.
 	Checks map[string]string `json:"checks"`
 	Ages   map[string]Age    `json:"ages,omitempty"`
 }
@@ -134,7 +134,7 @@ func (r *Readiness) Now(ctx context.Context) Status {
 	return r.status()
 }
 
-// CheckOfProcess is the key of Passing's result for the process as a whole.
+// CheckOfProcess is the key, in the map that Passing returns, of whether the process as a whole is ready.
 const CheckOfProcess = "process"
 
 // Passing reports for each check name whether it succeeded in its last run, and for CheckOfProcess whether the
@@ -183,7 +183,8 @@ func secondsSince(times map[string]time.Time, check string) *float64 {
 	return &seconds
 }
 
-// runChecks runs all checks that are due in parallel, and logs when an outage begins and ends.
+// runChecks runs, in parallel, all readiness checks whose last result is too old, and logs when an outage begins
+// and ends.
 func (r *Readiness) runChecks(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
@@ -207,7 +208,8 @@ func (r *Readiness) runChecks(ctx context.Context) {
 	}
 }
 
-// due reports for each check whether it must run, because its last result has expired.
+// due returns for each readiness check whether it must run, because its last result is too old (true), or not
+// (false).
 func (r *Readiness) due() []bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -232,7 +234,7 @@ func (r *Readiness) record(ctx context.Context, c Check, err error) {
 	switch {
 	case problem != "":
 		if problem != before {
-			// A problem that differs from the one before is logged at once.
+			// Log a problem at once if it differs from the one that the check found before.
 			r.outages[c.Name] = outage.New(r.log)
 		}
 		r.outages[c.Name].Failed(ctx, "missing: "+c.Name+" "+problem+"; trying again until it is there", "cause", err)

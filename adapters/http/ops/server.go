@@ -18,7 +18,7 @@ const (
 	idleTimeout   = 60 * time.Second
 )
 
-// Build identifies the build that the process runs.
+// Build identifies the version of the program that the process runs.
 type Build struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision"`
@@ -62,7 +62,7 @@ func writeJSON(w http.ResponseWriter, code int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(body) // An error means that the caller has disconnected.
+	_ = json.NewEncoder(w).Encode(body) // The error is ignored: it means that the caller has disconnected.
 }
 
 // Server is the HTTP server of METRICS_ADDR, with /livez, /readyz and /metrics.

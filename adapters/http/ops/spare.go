@@ -39,7 +39,8 @@ func (s *spare) Accept() (net.Conn, error) {
 		}
 		select {
 		case file := <-s.files:
-			// Another part of the process may take the released descriptor first; then the next one is released.
+			// If another part of the process takes the released file descriptor first, the next round of the loop releases
+			// one more.
 			_ = file.Close()
 		default:
 			return nil, err
@@ -50,7 +51,7 @@ func (s *spare) Accept() (net.Conn, error) {
 func (s *spare) refill() {
 	file, err := os.Open(os.DevNull)
 	if err != nil {
-		return // Opening a reserved file failed; the next closed connection tries again.
+		return // If no file descriptor can be reserved now, the next closed connection tries again.
 	}
 	select {
 	case s.files <- file:

@@ -35,13 +35,14 @@ const (
 // request holds what the checks have established about an API request, for the handlers.
 type request struct {
 	caller partner.Caller
-	apiKey secret.Text       // The API key as it was sent; kept only for requests that explain a signature.
-	more   []ports.LimitRule // Rate limits that apply in addition to those of every request.
-	path   string
-	query  string // The raw query string of the request.
+	apiKey secret.Text // The API key as it was sent; kept only for requests that explain a signature.
+	// Rate limits under which this request is counted in addition to the partner's general one.
+	more  []ports.LimitRule
+	path  string
+	query string // The raw query string of the request.
 	// The idempotency key; nil if none or a malformed one was sent. Its fingerprint is set by checkIdempotencyKey.
 	key    *ports.IdempotencyKey
-	keyErr error // The error of a malformed Idempotency-Key.
+	keyErr error // The error with which a request with a malformed Idempotency-Key is refused; nil for none.
 	// reachedUseCase: true once the use case has been called, which stores or refuses under the idempotency key
 	// itself; false if an earlier check refused the request.
 	reachedUseCase bool
@@ -126,7 +127,8 @@ func tellLimit(c *fiber.Ctx, name string, most, remaining int, reset time.Durati
 	c.Set(headerRateLimit, policy+";r="+strconv.Itoa(remaining)+";t="+strconv.Itoa(secondsRoundedUp(reset)))
 }
 
-// reads reports whether an HTTP method only reads: GET, HEAD or OPTIONS.
+// reads reports whether requests of an HTTP method change nothing: true for GET, HEAD and OPTIONS, otherwise
+// false.
 func reads(method string) bool {
 	return method == fiber.MethodGet || method == fiber.MethodHead || method == fiber.MethodOptions
 }

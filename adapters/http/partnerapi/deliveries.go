@@ -65,8 +65,8 @@ func (a *api) ReplayWebhookDeliveries(ctx context.Context,
 		Data: Replay{ReplayID: id.Replay.Of(replay.ID), Matched: replay.Matched}}, nil
 }
 
-// depositPrefix returns the id prefix of a delivery's deposit. A test delivery has a prefix of its own, since its
-// deposit does not exist.
+// depositPrefix returns the beginning of the deposit id that a delivery shows. A test delivery has a prefix of its
+// own, since its deposit does not exist.
 func depositPrefix(test bool) id.Prefix {
 	if test {
 		return webhooks.TestDepositPrefix
@@ -97,8 +97,8 @@ func deliveryOf(d webhook.Delivery) Delivery {
 		BodySha256: d.BodySHA256, Attempts: make([]DeliveryAttempt, 0, len(d.AttemptLog)),
 	}
 	if d.State == webhook.Waiting {
-		// NextAttemptAt is set only while the delivery waits: in other states DueAt is the end of a lease, which is
-		// internal.
+		// NextAttemptAt is set only for a delivery that waits: in other states DueAt is an internal time limit of the
+		// dispatcher.
 		out.NextAttemptAt = TimestampOrNil(d.DueAt)
 	}
 	for _, at := range d.AttemptLog {

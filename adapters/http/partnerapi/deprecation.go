@@ -14,9 +14,9 @@ import (
 
 // Deprecation describes a deprecated route of the API (api.md §1, "Versions and deprecation").
 type Deprecation struct {
-	Method string    // HTTP method of the route, such as GET.
-	Path   string    // Path of the route as in openapi.yaml.
-	Since  time.Time // Time from which the route is deprecated; may be in the future.
+	Method string    // HTTP method of the deprecated route, such as GET.
+	Path   string    // Path of the deprecated route, as in openapi.yaml.
+	Since  time.Time // Time from which the route is deprecated, which may be in the future.
 	Sunset time.Time // Time from which the route may be removed.
 }
 
@@ -62,12 +62,12 @@ func (a *api) deprecated(r route) fiber.Handler {
 		return func(c *fiber.Ctx) error {
 			err := c.Next()
 			if err != nil {
-				// An error response has no next page, so its Link header is removed.
+				// Remove the Link header, which names the next page: an error response has none.
 				c.Response().Header.Del(fiber.HeaderLink)
 			}
 			c.Set(headerDeprecation, since)
 			c.Set(headerSunset, sunset)
-			// The link to the documentation is added beside the link to the next page.
+			// Add the link to the documentation to the Link header, beside the link to the next page.
 			c.Append(fiber.HeaderLink, link)
 			return err
 		}

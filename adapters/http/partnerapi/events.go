@@ -53,8 +53,8 @@ func (a *api) ReadFeed(ctx context.Context, r ReadFeedRequestObject) (ReadFeedRe
 		asked.Limit = most
 		page, err := a.Events.Feed(ctx, partnerID, asked)
 		if q.Wait = 0; tail.FeedID != "" && (err != nil || page.FeedID != tail.FeedID) {
-			// The feed's id changed or a later read failed: the events read so far are sent, and the next request meets the
-			// change or the error.
+			// The feed's id (which changes when the feed begins anew) is another one, or a later read failed. Send the
+			// events read so far; the next request meets the change or the error.
 			return nil, false, nil
 		}
 		q.After, tail.NextAfter, tail.FeedID = &page.Next, page.Next, page.FeedID

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// Largest size in bytes of a page's encoded items; one item always fits.
+	// Largest size in bytes of the encoded items on a page of a list; one item always fits, however large.
 	pageBytes = 256_000
-	// Number of rows to read first from a list whose item size is not known yet.
+	// Number of rows to read first for a page of a list whose average item size is not known yet.
 	firstRows = 25
 )
 
@@ -21,11 +21,12 @@ const (
 type filling[T, V any] struct {
 	sizes *sizes
 	key   sizeKey
-	// read returns the next items of the list, at most the given number, and whether more may follow.
+	// read returns the next items of the list from the database, at most the given number, and whether more may
+	// follow.
 	read func(most int) (items []T, more bool, err error)
 	view func(T) V
 
-	last T // The last item on the page of the list.
+	last T // The last item on the page of the list so far.
 	// True if the page ended because it was full in bytes, so that more items follow; false otherwise.
 	cut bool
 }
@@ -77,7 +78,7 @@ func (f *filling[T, V]) items(b []byte, limit int) ([]byte, error) {
 // sizes remembers the recent size of the items of each partner's lists, to estimate how many rows a page needs.
 type sizes struct {
 	mu    sync.Mutex
-	bytes map[sizeKey]int // Size of an item in bytes, by partner and list.
+	bytes map[sizeKey]int // Recent size of an item in bytes, for each list of each partner.
 }
 
 type sizeKey struct {
@@ -85,7 +86,7 @@ type sizeKey struct {
 	list    list
 }
 
-// rows returns how many rows to read first for a page.
+// rows returns how many rows to read from the database first for a page of a list.
 func (s *sizes) rows(key sizeKey) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,8 +96,8 @@ func (s *sizes) rows(key sizeKey) int {
 	return firstRows
 }
 
-// saw records the item size of a page. Large sizes decay slowly, so that one page of small items does not hide
-// them.
+// saw records the size of a page's items, as an estimate for later pages. Large sizes decay slowly, so that one
+// page of small items does not hide them.
 func (s *sizes) saw(key sizeKey, bytes, count int) {
 	if count == 0 {
 		return

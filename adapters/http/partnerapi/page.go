@@ -27,7 +27,9 @@ const (
 	keyList
 	clientList
 	eventList
-	feed // The feed of events; it is paged by event numbers and has no cursor.
+	// The list of a partner's events in the order of their numbers (the feed). It is paged by these numbers and has
+	// no cursor.
+	feed
 )
 
 const (
@@ -64,7 +66,8 @@ func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
 	b, err := cursorEncoding.DecodeString(*cursor)
 	if err != nil || len(b) != cursorBody+cursorCheck || b[0] != byte(l) ||
 		len(*cursor) != cursorEncoding.EncodedLen(len(b)) {
-		// The length is compared because base64 decoding ignores line breaks.
+		// Compare the length too, because base64 decoding ignores line breaks, so several texts would be the same
+		// cursor.
 		return p, fault.ErrBadCursor
 	}
 	sum := sha256.Sum256(b[:cursorBody])
@@ -76,14 +79,14 @@ func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
 	return p, nil
 }
 
-// listed is the encoded response of a list or of the feed.
+// listed is the encoded response with a page of a list or of the partner's next events.
 type listed struct {
 	body []byte
 	link string // Link header with the URL of the next page; "" on the last page.
 }
 
-// answerList reads and encodes a page of a list. The function at returns the cursor of an item, after which the
-// next page begins.
+// answerList reads and encodes a page of a list. The function at returns the cursor that stands for the position
+// after an item.
 //
 // Returns invalid_cursor, and the errors of read.
 func answerList[T, V any](ctx context.Context, a *api, l list, limit *Limit, cursor *Cursor,
@@ -121,7 +124,8 @@ func (a *api) nextPage(l list, next ports.Cursor, req *request) (Pagination, str
 	}
 	cursor := l.cursor(next)
 	query, err := url.ParseQuery(req.query)
-	// Parsing cannot fail here: the validator has already parsed the same query.
+	// If the query cannot be parsed, the link has the cursor alone. The validator has parsed the query before, so
+	// this does not happen.
 	if err != nil {
 		query = url.Values{}
 	}

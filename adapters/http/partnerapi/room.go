@@ -12,19 +12,23 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Limits on responses that are encoded but not yet received by their callers (api.md §1, "Rate limits").
+// Limits on responses that are encoded but not yet received by their callers, and on lists that are being encoded
+// (api.md §1, "Rate limits").
 const (
-	bigAnswer    = 16 << 10 // Size in bytes from which a response counts against the limits.
-	answersOfOne = 8 << 20  // Limit in bytes of unreceived responses, for one partner.
-	// Limit in bytes of unreceived responses, for the process; a partner without recent responses finds answersOfOne
-	// of them free.
+	// Size in bytes from which a response counts against the limits of unreceived responses.
+	bigAnswer    = 16 << 10
+	answersOfOne = 8 << 20 // The most bytes of responses to one partner that it has not received yet.
+	// The most bytes of responses, over all partners, that have not been received yet. A part of it, answersOfOne, is
+	// reserved for partners that had none recently.
 	answersOfAll = 32 << 20
 
-	// Number of lists of one partner that are read and encoded at once; its other list requests wait.
+	// The most lists of one partner that are read and encoded at once; its further list requests wait.
 	listsOfOne = 2
-	listsOfAll = 16      // Number of lists of all partners that are read and encoded at once.
-	listsKept  = 4       // The part of listsOfAll reserved for partners without recent lists.
-	listRate   = 4 << 20 // Rate in bytes a second that determines how long a list occupies its place.
+	listsOfAll = 16 // The most lists of all partners that are read and encoded at once.
+	listsKept  = 4  // How many of listsOfAll are reserved for partners that had no list recently.
+	// Rate in bytes a second: a list occupies one of its partner's places for as long as sending the list at this
+	// rate would take.
+	listRate = 4 << 20
 )
 
 var (
@@ -33,8 +37,8 @@ var (
 	errAnswers = fault.ErrUnavailable.Because(errors.New("partnerapi: answers on their way take all room"))
 )
 
-// room holds the budgets of the process: for responses that callers have not received yet, and for lists being
-// encoded.
+// room holds the limits of the process on responses that callers have not received yet, and on lists that are
+// being encoded.
 type room struct{ answers, lists middleware.Budget }
 
 func newRoom(all int) *room {
@@ -46,7 +50,8 @@ func newRoom(all int) *room {
 	}
 }
 
-// refused counts a request that was refused because of a rate limit, and returns its error.
+// refused returns the error of a request that was refused because of a rate limit, and counts the refusal in the
+// metrics.
 func (a *api) refused(err error) error {
 	if errors.Is(err, fault.ErrRateLimited) {
 		a.OnRateLimited()
@@ -54,9 +59,9 @@ func (a *api) refused(err error) error {
 	return err
 }
 
-// send counts a large response to a reading request against the partner's limit until the caller has received it.
-// A caller that receives it more slowly than the least rate loses its connection. The request has changed nothing,
-// so it may still be refused here.
+// send counts a large response against the partner's limit of unreceived bytes until the caller has received it. A
+// caller that receives it more slowly than the least rate loses its connection. Only responses to requests that
+// changed nothing pass through send, so the request may still be refused here.
 //
 // Returns rate_limited or service_unavailable.
 func (a *api) send(c *fiber.Ctx) error {
@@ -80,7 +85,7 @@ type unread struct {
 	hold *middleware.Hold
 }
 
-// Close frees the part of the budget that a large response held, once it is sent or the caller has disconnected.
+// Close ends the counting of a large response against the limits, once it is sent or the caller has disconnected.
 func (u unread) Close() error {
 	u.hold.Give()
 	return nil
@@ -95,8 +100,8 @@ func (a *api) readsAnswers(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// takeTurn limits how many lists of a partner are read and encoded at once. A list keeps its place for as long as
-// its response would take to send at listRate: many large pages that a partner requests at the same moment are
+// takeTurn limits how many lists of a partner are read and encoded at once. A list counts for as long as its
+// response would take to send at listRate: many large pages that a partner requests at the same moment are
 // produced one after another, so that requests of other partners get CPU time in between.
 func (a *api) takeTurn(c *fiber.Ctx) error {
 	turn, err := a.room.lists.Wait(c.UserContext(), callerOf(c), 1, 1)

@@ -33,24 +33,26 @@ type Deps struct {
 	Deposits    *deposits.Service
 	Webhooks    *webhooks.Service
 	Events      *events.Service
-	// Simulator for the route that simulates a tenant; unused in production, which has no such route.
+	// Simulator serves the route by which partners in test environments act as a tenant; unused in production, which
+	// has no such route.
 	Simulate   Simulator
 	Idempotent *idempotent.Executor
 	Limiter    ports.Limiter
 	Clock      ports.Clock
 
 	Environment partner.Environment
-	// BaseURL is API_BASE_URL, with which the links to further pages begin.
+	// BaseURL is the setting API_BASE_URL, with which the links to the next page of a list begin.
 	BaseURL string
-	// Deprecations replaces, in tests, the table of deprecated routes; nil: the table.
+	// Deprecations replaces, in tests, the table of deprecated API routes; nil means the real table.
 	Deprecations []Deprecation
-	// ExplanationsPerMinute replaces, in tests, the rate limit for explanations of signatures; 0: the constant of
-	// that name.
+	// ExplanationsPerMinute replaces, in tests, the rate limit for explanations of signatures; 0 means the limit of
+	// production.
 	ExplanationsPerMinute int
-	// AnswersOfAll replaces, in tests, the limit in bytes of responses on their way to callers; 0: the constant of
-	// that name.
+	// AnswersOfAll replaces, in tests, the limit in bytes of responses on their way to callers; 0 means the limit of
+	// production.
 	AnswersOfAll int
-	// OnRateLimited is called for every request refused by a rate limit, for metrics; nil: refusals are not counted.
+	// OnRateLimited is called for every request that a rate limit refuses, to count it in the metrics; nil means that
+	// such requests are not counted.
 	OnRateLimited func()
 }
 
@@ -92,7 +94,8 @@ func Mount(router fiber.Router, d Deps) error {
 	for _, r := range a.routes() {
 		chain := a.chain(r)
 		if announce := a.deprecated(r); announce != nil {
-			// The deprecation handler runs first, so that error responses carry the notice, too.
+			// The handler that announces a route's deprecation runs first, so that error responses carry the announcement
+			// too.
 			chain = append([]fiber.Handler{announce}, chain...)
 		}
 		if r.method == fiber.MethodGet {
@@ -100,14 +103,15 @@ func Mount(router fiber.Router, d Deps) error {
 		}
 		router.Add(r.method, r.path, chain...)
 	}
-	// Requests to a path without a route are authenticated and counted, too.
+	// A request to a path without a route is authenticated and counted against the rate limit before it is answered
+	// with "not found".
 	router.Use(Prefix, a.authenticate, a.limitRate)
 	return nil
 }
 
 // chain returns the handlers of a route, in the order of checks that the contract fixes (api.md §1, "Codes"). The
-// use case makes the remaining checks: link, ceiling, dates, client. Every check belongs to the route, so that
-// metrics and log name the route of a refused request.
+// use case makes the remaining checks: the account's link and greatest amount, dates, and the client. Every check
+// belongs to the route, so that metrics and log name the route of a refused request.
 func (a *api) chain(r route) []fiber.Handler {
 	check := a.validator.Check(r.method, r.path)
 	switch r.kind {
@@ -143,17 +147,18 @@ type route struct {
 	handle fiber.Handler
 }
 
-// kind determines which checks a route has in addition to those of every route.
+// kind determines which checks an API route has in addition to those of every route.
 type kind int
 
 const (
 	plain        kind = iota
-	keyed             // The route accepts an Idempotency-Key.
-	explaining        // The route explains a signature and has a rate limit of its own.
-	sendingTest       // The route sends a test delivery and has a rate limit of its own.
-	redelivering      // The route sends a delivery again and has a rate limit of its own.
-	listing           // The route answers with a page of a list.
-	following         // The route answers with a page of the feed, perhaps after a wait.
+	keyed             // The API route accepts an Idempotency-Key.
+	explaining        // The API route explains a signature and has a rate limit of its own.
+	sendingTest       // The API route sends a test delivery and has a rate limit of its own.
+	redelivering      // The API route sends a webhook delivery again and has a rate limit of its own.
+	listing           // The API route answers with a page of a list.
+	// The API route answers with the partner's next events (a page of the feed), perhaps after a wait.
+	following
 )
 
 // routes returns the table of all routes of the partner API. docs/guides/adding.md explains how to add an

@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// linkQueued is the status, in responses, of a mail with a checkout link that was accepted.
+// linkQueued is the status, in responses, of a mail with a checkout link that will be sent.
 const linkQueued = "queued"
 
 // SendDepositLink queues a mail with the checkout link to a tenant.

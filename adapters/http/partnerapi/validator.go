@@ -20,7 +20,9 @@ import (
 // Validator checks API requests against openapi.yaml: required fields, types, enums, lengths and formats. Rules of
 // the domain (amounts, date ranges, URLs, cursors) are checked by the use cases.
 type Validator struct {
-	operations map[string]*operation // Prepared operations of openapi.yaml, by "METHOD /fiber/:path".
+	// The checks of each operation of openapi.yaml, by method and path in fiber's notation: "GET
+	// /deposits/:depositId".
+	operations map[string]*operation
 }
 
 // operation holds the parts of an OpenAPI operation that a request is checked against.
@@ -28,7 +30,7 @@ type operation struct {
 	id           string // The operationId in openapi.yaml.
 	pathParams   []string
 	queryParams  []queryParam
-	queryNames   []string         // Names of the query parameters, sorted.
+	queryNames   []string         // Names of the query parameters of the API operation, sorted.
 	body         *openapi3.Schema // Schema of the request body; nil if the operation has no body.
 	bodyRequired bool
 }
@@ -132,8 +134,8 @@ func (op *operation) check(c *fiber.Ctx) error {
 	if err := op.body.VisitJSON(body, schemaOptions...); err != nil {
 		return op.explain(body)
 	}
-	// The generated handler uses these checked values and does not read the body again, so handlers use only checked
-	// values.
+	// The handler uses the values that were checked here, and does not parse the body again, so it never sees an
+	// unchecked value.
 	c.Locals(validatedBodyLocalsKey, body)
 	return nil
 }

@@ -114,7 +114,7 @@ func looksUTC(s string) bool {
 	}
 	rest := s[len(shape):]
 	offset := strings.TrimLeft(strings.TrimPrefix(rest, "."), "0123456789")
-	// Length of the fraction of a second: the point and up to nine digits.
+	// Length of the time's fraction of a second: the point and up to nine digits.
 	fraction := len(rest) - len(offset)
 	if rest[0] == '.' && (fraction < 2 || fraction > 10) || rest[0] != '.' && fraction > 0 {
 		return false
@@ -205,14 +205,15 @@ func optionalID(p id.Prefix, s *string) id.ID {
 	return parseID(p, *s)
 }
 
-// timeSpan converts the two optional ends of a time filter into a span.
+// timeSpan converts the two optional ends of a time filter into a span; a missing end is open.
 func timeSpan(from, to *Timestamp) (s ports.Span) {
 	if from != nil {
 		s.From = from.Time
 	}
 	if to != nil {
 		s.To = to.Time
-		// As the end of a time filter, the zero time would mean an open end, which the caller did not request.
+		// Move the zero time by a microsecond: as the end of a time filter it would mean an open end, which the caller
+		// did not request.
 		if s.To.IsZero() {
 			s.To = s.To.Add(time.Microsecond)
 		}

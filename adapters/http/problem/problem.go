@@ -175,14 +175,14 @@ type Detail struct {
 
 func writeEnvelope(c *fiber.Ctx, f *fault.Error, requestID string) {
 	body, err := json.Marshal(Envelope{Error: Detail{Code: f.Code, Message: f.Message, RequestID: requestID}})
-	if err != nil { // Encoding three strings as JSON never fails.
+	if err != nil { // The error is ignored: encoding three strings as JSON never fails.
 		panic("problem: envelope does not encode: " + err.Error())
 	}
 	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 	c.Response().SetBodyRaw(body)
 }
 
-// stacked is implemented by errors that carry a stack trace, such as a recovered panic.
+// stacked is the interface of errors that carry a stack trace, such as a recovered panic.
 type stacked interface{ Stack() string }
 
 // logFailure logs a request that failed with status 500 or higher. The log line has the route but no path, since a

@@ -25,7 +25,7 @@ var stylesheet = joined("assets/css/scale.css", "assets/css/parts/*.css", "asset
 
 func joined(patterns ...string) (all []byte) {
 	for _, pattern := range patterns {
-		names, _ := fs.Glob(files, pattern) // fs.Glob fails only for a malformed pattern.
+		names, _ := fs.Glob(files, pattern) // The error is ignored: fs.Glob fails only for a malformed pattern.
 		for _, name := range names {
 			part, err := files.ReadFile(name)
 			if err != nil {

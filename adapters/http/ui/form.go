@@ -25,7 +25,8 @@ func (f Field) attributes(ctx context.Context) templ.OrderedAttributes {
 		attrs = append(attrs, templ.KeyValue[string, any]{Key: key, Value: value})
 	}
 	add("type", f.Type)
-	if f.Type != "password" { // A page never contains a password, so that field has no value.
+	// A page never contains a password, so the value of a password field is left out.
+	if f.Type != "password" {
 		add("value", f.Value)
 	}
 	if f.Type == "email" || f.Type == "password" {

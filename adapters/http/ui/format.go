@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/core/zone"
 )
 
-const noBreak = "\u00a0" // A no-break space keeps an amount on a single line.
+const noBreak = "\u00a0" // No-break spaces keep the parts of a formatted amount or date on a single line.
 
 // Number formats a whole number, zero or greater, for the language: 1,000 or 1 000.
 func Number(l Lang, n int64) string {

@@ -71,7 +71,8 @@ var cspHost = regexp.MustCompile(`^[a-z0-9_-]+(\.[a-z0-9_-]+)*$`)
 func cspSource(u *url.URL) (string, bool) {
 	host, err := idna.Lookup.ToASCII(u.Hostname())
 	if err != nil {
-		// The conversion fails for example for a host with an underscore; cspHost decides whether such a host is safe.
+		// The error is ignored: the conversion to ASCII fails, for example, for a host with an underscore, and cspHost
+		// decides whether such a host is safe.
 		host = strings.ToLower(u.Hostname())
 	}
 	if !cspHost.MatchString(host) || (u.Scheme != "https" && u.Scheme != "http") {
@@ -95,7 +96,7 @@ func DisplayHost(u *url.URL) string {
 	}
 	// A host with non-ASCII letters is no IPv6 address, so a colon begins the port.
 	name, port, _ := strings.Cut(host, ":")
-	// Punycode.ToASCII encodes what it can even if it returns an error.
+	// The error is ignored: Punycode.ToASCII encodes what it can even if it returns an error.
 	encoded, _ := idna.Punycode.ToASCII(name)
 	if !isASCII(encoded) {
 		encoded = strings.Trim(strconv.QuoteToASCII(name), `"`)

@@ -18,26 +18,27 @@ type Page struct {
 	Lang  Lang
 	// Error code shown as data-error-code on the main element; "" on a page without an error.
 	ErrorCode string
-	Query     string // The raw query of the page, which the language links keep.
+	Query     string // The unparsed query of the page's URL, which the links to the other language keep.
 	// Path that the language links open; "" for the path of the page itself, which must then have a GET route.
 	ReadAt string
-	Wide   bool // True for a wide column, for tables; false for a narrow one.
+	Wide   bool // True if the page's column of text is wide, as for tables; false if it is narrow.
 	// Section of the operator's pages that the menu marks as current; "" for a page without the menu.
 	Section   string
-	Operator  string // E-mail of the current operator; "" if nobody is signed in.
+	Operator  string // E-mail address of the signed-in operator; "" if nobody is signed in.
 	FormToken string // CSRF token of the log-out form.
 	// True if the page has the script of the copy buttons, which LetCopy adds; false otherwise.
 	copies bool
 }
 
-// The sections of the operator's pages in the menu.
+// The sections of the operator's pages, each of which has an entry in the menu.
 const (
 	SectionToday    = "today"
 	SectionDeposits = "deposits"
 	SectionMoney    = "money"
 	SectionPartner  = "partner"
 	SectionSettings = "settings"
-	SectionNone     = "none" // Section of pages on which the menu marks no entry.
+	// Value of the page's section for operator's pages on which the menu marks no entry as current.
+	SectionNone = "none"
 )
 
 // deskEntries lists the entries of the menu of the operator's pages, with their paths and names.
@@ -52,7 +53,8 @@ var deskEntries = []struct {
 	{SectionSettings, site.Settings, T("Settings", "Réglages")},
 }
 
-// current returns the HTML attribute that marks the menu entry of the current section; nil for any other entry.
+// current returns the HTML attribute that marks the menu entry of the section to which the page belongs; nil for
+// any other entry.
 func current(is bool) templ.Attributes {
 	if !is {
 		return nil
@@ -85,7 +87,7 @@ func readAt(c *fiber.Ctx) string {
 
 type frameKey struct{}
 
-// SetFrame keeps the menu and the log-out form of a page on the error pages of the same request.
+// SetFrame stores the menu and the log-out form of a page for error pages of the same request.
 func SetFrame(c *fiber.Ctx, page Page) { c.Locals(frameKey{}, page) }
 
 // errorPage returns the layout data of an error page, with the menu that SetFrame has kept.
@@ -107,7 +109,7 @@ func RenderProblem(c *fiber.Ctx, p problem.Page) error {
 	return Render(c, p.Status, problemPage(v, wayOn(c, v.Page, p.Status)))
 }
 
-// way is a link at the end of an error page that leads on; the zero value is no link.
+// way is a link at the end of an error page to a page that works; the zero value means no link.
 type way struct{ path, words string }
 
 // wayOn returns the link at the end of an error page. An operator gets the first page of the dashboard. Others get
@@ -138,7 +140,8 @@ func RenderFormExpired(c *fiber.Ctx, reopen string) error {
 	lang := LangOf(c)
 	path, query, _ := strings.Cut(reopen, "?")
 	if path == c.Path() {
-		path = "" // An empty path keeps the language links of the page relative.
+		// An empty path makes the language links relative, so that they open the path of this page again.
+		path = ""
 	}
 	v := ErrorView{
 		Page: errorPage(c, ErrForm.Code, f.Title.In(lang)), Message: f.Message.In(lang), RequestID: problem.RequestID(c),

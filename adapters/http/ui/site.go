@@ -92,16 +92,17 @@ func (s *Site) SetSession(c *fiber.Ctx, token string, lasts time.Duration) {
 	s.expire(c, s.cookieName(formCookie))
 }
 
-// SetHalfSignIn stores the token of a half sign-in in a cookie, beside the session that the browser may have. The
-// token opens only the page for the two-factor code.
+// SetHalfSignIn stores the token of a half sign-in (password accepted, two-factor code still missing) in a cookie,
+// beside the session that the browser may have. The token opens only the page for the two-factor code.
 func (s *Site) SetHalfSignIn(c *fiber.Ctx, token string, lasts time.Duration) {
 	s.setCookie(c, s.cookieName(halfCookie), token, lasts)
 }
 
-// HalfSignIn returns the token of the half sign-in in the cookie; "" without one.
+// HalfSignIn returns the token of a half sign-in (password accepted, two-factor code still missing) from the
+// cookie; "" without one.
 func (s *Site) HalfSignIn(c *fiber.Ctx) string { return c.Cookies(s.cookieName(halfCookie)) }
 
-// ClearHalfSignIn deletes the cookie of the half sign-in.
+// ClearHalfSignIn deletes the cookie of a half sign-in (password accepted, two-factor code still missing).
 func (s *Site) ClearHalfSignIn(c *fiber.Ctx) { s.expire(c, s.cookieName(halfCookie)) }
 
 // SetCheckout sets the cookie of a tenant's browser that is redirected to a payment page; the value proves that
@@ -134,16 +135,16 @@ func (s *Site) FormToken(c *fiber.Ctx) string {
 		return s.Seal(secret, FieldCSRF)
 	}
 	secret := base64.RawURLEncoding.EncodeToString(s.entropy.Bytes(tokenBytes))
-	// Lifetime 0: the cookie lasts until the browser closes.
+	// A lifetime of 0 makes the cookie last until the browser closes.
 	s.setCookie(c, s.cookieName(formCookie), secret, 0)
 	return s.Seal(secret, FieldCSRF)
 }
 
-// FormTokenOf returns the CSRF token for a form on a page whose response sets a new session.
+// FormTokenOf returns the CSRF token for a form on a page whose response starts the given new session.
 func (s *Site) FormTokenOf(session string) string { return s.Seal(session, FieldCSRF) }
 
-// formSecret returns the value of the cookie that CSRF tokens are bound to; "" without one. A cookie of another
-// length is ignored.
+// formSecret returns the value of the cookie to which CSRF tokens are bound (session or form cookie); "" without
+// one. A cookie of another length is ignored.
 func (s *Site) formSecret(c *fiber.Ctx) string {
 	for _, name := range []string{sessionCookie, formCookie} {
 		if v := c.Cookies(s.cookieName(name)); len(v) == base64.RawURLEncoding.EncodedLen(tokenBytes) {

@@ -19,7 +19,7 @@ const (
 // Langs lists the languages in the order in which the pages offer them.
 var Langs = []Lang{English, French}
 
-// Name returns the name of the language in that language.
+// Name returns the name of the language in the language itself, such as français.
 func (l Lang) Name() string {
 	if l == French {
 		return "Français"
@@ -72,7 +72,7 @@ var verb = regexp.MustCompile(`%(\[\d+\])?[a-z%]`)
 
 func verbs(s string) []string {
 	found := verb.FindAllString(s, -1)
-	// The verbs are sorted, since %[2]s allows another word order.
+	// Sort the format verbs, since a language may use them in another order (%[2]s).
 	slices.Sort(found)
 	return found
 }

@@ -20,8 +20,10 @@ var (
 // that fulfil it. A test checks that they exist.
 type Promise struct {
 	Text
-	API  []string // API routes of the partner that fulfil the promise, as method and path.
-	Desk []string // Form intents on the operator's pages by which the operator can do the same.
+	API []string // API routes by which the partner uses the promised right, as method and path.
+	// Form intents (values of the field intent) on the operator's pages by which the operator can do the same as the
+	// partner.
+	Desk []string
 }
 
 // PartnerRights lists what a linked partner may do: the consent page promises it, and the operator's page of the

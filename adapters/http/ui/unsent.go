@@ -24,12 +24,14 @@ type Cipher interface {
 const (
 	operatorCookie = "operator"
 	unsentCookie   = "unsent"
-	// The lifetime of the operator cookie, longer than that of a session.
+	// The lifetime of the cookie that keeps the last signed-in operator; it is longer than that of a session.
 	operatorMaxAge = 30 * 24 * time.Hour
 	// unsentLasts is how long the text of an unsent form is kept for its operator to log in again.
 	unsentLasts = 15 * time.Minute
-	maxUnsent   = 3 << 10 // Largest size in bytes of an unsent form's fields.
-	maxCookie   = 3900    // Largest size in bytes of a cookie's value: browsers accept 4 KiB with the name.
+	// Largest size in bytes of the fields that are kept of a form sent after the session had ended.
+	maxUnsent = 3 << 10
+	// Largest size in bytes of a cookie's value: browsers accept 4 KiB, including the cookie's name.
+	maxCookie = 3900
 )
 
 // QueryNext is the query parameter of the log-in page that names the dashboard page to open after the log-in.
@@ -41,9 +43,9 @@ type Known struct{ OperatorID, AccountID id.ID }
 
 // Unsent holds the fields of a form that an operator sent after the session had ended.
 type Unsent struct {
-	Page   string // Path of the page that shows the form.
-	Fields string // The form's fields, URL-encoded, without files, passwords and codes.
-	Lost   bool   // True if the fields were too long to be kept; false otherwise.
+	Page   string // Path of the page that shows the unsent form.
+	Fields string // The fields of the unsent form, URL-encoded, without files, passwords and codes.
+	Lost   bool   // True if the fields of the unsent form were too long to be kept; false otherwise.
 }
 
 // RememberOperator stores the operator in an encrypted cookie, for the time after the session.
@@ -88,9 +90,9 @@ func (s *Site) keepUnsent(c *fiber.Ctx, operatorID id.ID, u Unsent) error {
 		return err
 	}
 	var packed bytes.Buffer
-	// flate.NewWriter fails only for unknown levels.
+	// The error is ignored: flate.NewWriter fails only for unknown levels.
 	w, _ := flate.NewWriter(&packed, flate.BestCompression)
-	_, _ = w.Write(plain) // Neither Write nor Close fails when writing to memory.
+	_, _ = w.Write(plain) // The errors are ignored: neither Write nor Close fails when writing to memory.
 	_ = w.Close()
 	return s.setSealed(c, unsentCookie, packed.Bytes(), unsentLasts)
 }

@@ -29,7 +29,7 @@ func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[pa
 			return
 		}
 		found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (paymentports.BookEntry, error) {
-			// A refund in the sandbox succeeds at once.
+			// Every entry has succeeded: only successful payments are read, and a refund in the sandbox succeeds at once.
 			e := paymentports.BookEntry{Status: string(paymentports.ProviderSucceeded), Currency: paymentports.BookCurrency}
 			var amount int64
 			err := row.Scan((*string)(&e.Kind), &e.PaymentID, &e.RefundID, &e.Ref, &amount, &e.At)

@@ -13,7 +13,7 @@ import (
 const (
 	goodCard = "4242424242424242"
 	badCard  = "4000000000000002"
-	// A test card that pays the fee and then refuses later charges for the time being.
+	// A test card whose later charges, after that of the fee, are refused for a while and may be tried again.
 	laterCard = "4000000000000341"
 	// A test card that pays the fee and then refuses later charges until the tenant authenticates.
 	tenantCard = "4000002760003184"
@@ -64,11 +64,13 @@ func (c card) check(now time.Time) mistake {
 	return noMistake
 }
 
-// verdict is the outcome of a payment in the sandbox: its status, and why it failed.
+// verdict is the outcome of a payment in the sandbox: the payment's status, and why it failed.
 type verdict struct {
 	status  paymentports.ProviderStatus
 	failure string
-	later   string // The code with which the bank refuses charges without the tenant, later; "" if it accepts them.
+	// The code with which the card's bank refuses later charges that are made without the tenant; "" if it accepts
+	// them.
+	later string
 }
 
 // refusals maps the failure codes of charges without the tenant to the kind of refusal.

@@ -12,10 +12,11 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// leastCharge is the smallest amount in cents that the sandbox charges: that of real card payments in euros.
+// leastCharge is the smallest amount in cents that the sandbox charges; real card payments in euros have the same
+// minimum.
 const leastCharge money.Cents = 50
 
-// LeastCharge returns the smallest amount that can be charged.
+// LeastCharge returns the smallest amount that the sandbox can charge to a card.
 func (*Provider) LeastCharge() money.Cents { return leastCharge }
 
 // Collect charges the card that paid the fee, and ends the tenant's payment page if one is open. A repeated attempt
@@ -43,7 +44,7 @@ func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (
 			return nil
 		case out.amount != r.Amount:
 			return fault.ErrInternal.Because(errKeyReused)
-		// This attempt to charge the card was answered before, so the answer is repeated.
+		// Return the stored answer, since this attempt to charge the card was answered before.
 		case r.Attempt <= out.attempt:
 			out.status = paymentports.ProviderFailed
 			return nil

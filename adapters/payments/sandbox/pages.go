@@ -94,11 +94,11 @@ func (p *Provider) pageOf(c *fiber.Ctx) (entry, error) {
 	secure(c)
 	ref := c.Params("ref")
 	if !strings.HasPrefix(ref, refPrefix) || strings.ContainsRune(ref, 0) || !utf8.ValidString(ref) {
-		// Postgres takes neither a zero byte nor invalid UTF-8 in a text.
+		// No payment has such an address: Postgres stores neither a zero byte nor invalid UTF-8 in a text.
 		return entry{}, fault.ErrRoute
 	}
 	e, err := p.byRef(c.UserContext(), ref)
-	// A collection, or a payment that was closed before its page was opened, has no payment page.
+	// A collection, or a payment that was closed before its page was opened, has no payment page to show.
 	if errors.Is(err, pgx.ErrNoRows) || (err == nil && e.returnURL == "") {
 		return entry{}, fault.ErrRoute
 	}

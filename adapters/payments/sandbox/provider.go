@@ -178,8 +178,8 @@ func (p *Provider) byRef(ctx context.Context, ref string) (entry, error) {
 	return p.find(ctx, findByRef, ref)
 }
 
-// find returns the payment that a query finds. It returns pgx.ErrNoRows unchanged, so that callers can distinguish
-// a missing payment from an outage.
+// find runs a query for a payment and returns the payment. It returns pgx.ErrNoRows unchanged, so that callers can
+// distinguish a missing payment from an outage.
 func (p *Provider) find(ctx context.Context, query string, key any) (entry, error) {
 	e, err := scan(p.pool.QueryRow(ctx, query, key))
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {

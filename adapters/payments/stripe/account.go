@@ -38,7 +38,8 @@ func (p *Provider) Forget(ctx context.Context, feePaymentID id.ID) error {
 	if err != nil || known == nil {
 		return err
 	}
-	// The customer of a payment page that was paid a moment ago may exist at Stripe and not be stored yet.
+	// Query Stripe first: the customer of a payment page that was paid a moment ago may exist at Stripe and not be in
+	// the tables yet.
 	if o := known.current(); o != nil && o.state == live {
 		if _, err := p.fetch(ctx, known, o); err != nil {
 			return err
@@ -94,7 +95,8 @@ func (p *Provider) checkSecret() paymentports.PaymentCheck {
 	return paymentports.PaymentCheck{Name: "webhook secret", OK: true, Detail: "set"}
 }
 
-// checked turns the result of a request to Stripe into a line of the check, without texts of Stripe.
+// checked turns the result of a request to Stripe into a line of the report about the access to Stripe. The line
+// contains no texts of Stripe.
 func checked(name string, err error) paymentports.PaymentCheck {
 	if err == nil {
 		return paymentports.PaymentCheck{Name: name, OK: true, Detail: "answered"}

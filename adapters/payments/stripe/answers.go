@@ -101,7 +101,7 @@ type seen struct {
 	// can (false).
 	stuck    bool
 	url      string // The address of a live payment page at Stripe.
-	ref      string // Stripe's id of the intent that was paid.
+	ref      string // Stripe's id of the PaymentIntent that was paid.
 	customer string
 	method   string
 	// The time at which a payment page at Stripe was paid; zero if the response does not contain it.

@@ -14,10 +14,13 @@ import (
 
 // attempt is one charge of the saved card, as stored in the table stripe_attempts.
 type attempt struct {
-	number   int
-	intent   int // Number of the intent at Stripe that the charge belongs to; 0 if there was no card to charge.
-	try      int
-	before   string // Stripe's id of the newest charge of the intent before this attempt to charge the card.
+	number int
+	// Number of the PaymentIntent at Stripe that the charge belongs to; 0 if there was no card to charge.
+	intent int
+	try    int
+	// Stripe's id of the newest charge of the intent (PaymentIntent) before this attempt; a newer charge belongs to
+	// the attempt.
+	before   string
 	sentAt   time.Time
 	charge   string
 	answered bool

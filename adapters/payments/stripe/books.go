@@ -46,8 +46,8 @@ func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[pa
 	}
 }
 
-// ours returns the ids of payment and deposit in the metadata of an object at Stripe; zero ids for an object that this
-// service did not make.
+// ours returns the ids of payment and deposit that this service wrote to the metadata of an object at Stripe; zero
+// ids for an object that it did not make.
 func ours(metadata map[string]string) (paymentID, depositID id.ID) {
 	paymentID, _ = id.Payment.Parse(metadata[metaPayment])
 	depositID, _ = id.Deposit.Parse(metadata[metaDeposit])
@@ -110,11 +110,11 @@ func (p *Provider) Disputes(ctx context.Context, paymentID id.ID) ([]paymentport
 	return all, p.failed(ctx, err)
 }
 
-// errUnpaid is the error for a dispute that Stripe reports before the payment is stored as paid.
+// errUnpaid is the error for a dispute of Stripe about a payment that is not stored as paid yet.
 var errUnpaid = errors.New("stripe: the payment is in processing")
 
-// paid returns the stored payment, after a query of Stripe if it is not stored as paid yet; nil for an unknown
-// payment.
+// paid returns the stored payment if it is paid, after a query of Stripe if it is not stored as paid yet; nil for
+// an unknown payment.
 func (p *Provider) paid(ctx context.Context, paymentID id.ID) (*record, error) {
 	known, err := p.store.load(ctx, paymentID)
 	if err != nil || known == nil || known.paidRef != "" || known.current() == nil {

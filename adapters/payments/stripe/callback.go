@@ -47,7 +47,7 @@ func (p *Provider) Callback(body []byte, signature string, now time.Time) (payme
 		return paymentports.Callback{}, paymentports.ErrCallbackRefused
 	}
 	event, err := webhook.ConstructEventWithOptions(body, signature, p.webhook.Reveal(), webhook.ConstructEventOptions{
-		// The age of the Stripe event has been checked against this service's clock instead.
+		// stripe-go must not check the age of the event: it has been checked above, against this service's clock.
 		IgnoreTolerance: true, IgnoreAPIVersionMismatch: true,
 	})
 	if err != nil {
@@ -59,7 +59,8 @@ func (p *Provider) Callback(body []byte, signature string, now time.Time) (payme
 	}
 	var about callbackObject
 	if json.Unmarshal(event.Data.Raw, &about) != nil {
-		return callback, nil // A Stripe event about an object of unknown form returns only the id of the event.
+		// For an event about an object of unknown form, only the id of the event is returned.
+		return callback, nil
 	}
 	return about.fill(callback, event.Type), nil
 }
@@ -85,7 +86,7 @@ func (n callbackObject) fill(callback paymentports.Callback, kind stripe.EventTy
 	return callback
 }
 
-// idOf returns an id from JSON that is either the id itself or the whole object with a field id.
+// idOf returns an id from JSON of Stripe, which is either the id itself or the whole object with a field id.
 func idOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

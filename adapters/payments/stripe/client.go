@@ -81,7 +81,7 @@ func (a api) get(ctx context.Context, path string, query url.Values, out stripe.
 	return err
 }
 
-// lastResponse keeps Stripe's raw response beside the object into which the response is decoded.
+// lastResponse keeps the raw bytes of Stripe's response beside the object into which they are decoded.
 type lastResponse struct {
 	stripe.LastResponseSetter
 	last *stripe.APIResponse
@@ -104,7 +104,7 @@ func isReplayed(r *stripe.APIResponse) bool {
 type refused struct {
 	status                         int
 	kind, code, decline, param, id string
-	// Stripe's id of the refused charge of a card. The text of the error does not contain it.
+	// Stripe's id of the charge that was refused; the text of the error does not contain this id.
 	charge   string
 	replayed bool
 }
@@ -135,8 +135,8 @@ func (r *refused) definite() bool {
 		r.kind != string(stripe.ErrorTypeIdempotency)
 }
 
-// spent reports whether Stripe has stored a server error of its own under the Idempotency-Key: true means that the
-// request may have had an effect, and that repeating it under the key has none; otherwise false.
+// spent reports whether Stripe has stored an error of its own server under the Idempotency-Key. True: the request
+// may have had an effect, and repeating it under the same key has none. False: it has stored no such error.
 func (r *refused) spent() bool { return r.status >= http.StatusInternalServerError && r.replayed }
 
 // bounded matches the texts of Stripe that may be printed: codes, ids and names of parameters.

@@ -52,8 +52,8 @@ func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (
 	return paymentports.ProviderPayment{}, answered(errContended)
 }
 
-// collectStep makes one step towards the answer of an attempt to charge the card. done is true once out is the
-// answer.
+// collectStep makes one step towards the answer of an attempt to charge the card. done is true once out is that
+// answer, and false if another step is needed.
 func (p *Provider) collectStep(ctx context.Context, known *record,
 	r paymentports.CollectRequest) (out paymentports.ProviderPayment, done bool, err error) {
 	if known.closed || known.paidRef != "" {
@@ -81,7 +81,8 @@ func (p *Provider) collectStep(ctx context.Context, known *record,
 		if err == nil && o.refusal != nil {
 			p.log.ErrorContext(ctx, "Stripe refused to prepare a charge", "payment", id.Payment.Of(known.id), "error", o.refusal)
 			failure := failureNotChargeable
-			// The error code means that the customer was deleted at Stripe, and the saved card with it.
+			// The error code means that the customer was deleted at Stripe, and with it the saved card, so there is no card
+			// to charge.
 			if o.refusal.code == string(stripe.ErrorCodeResourceMissing) {
 				failure = failureNoCard
 			}
@@ -102,7 +103,7 @@ func (p *Provider) closedOrPaid(ctx context.Context, known *record) (paymentport
 	return p.answer(ctx, known)
 }
 
-// answered returns the first answer to an attempt to charge the card again, unless the tenant has paid on a page
+// answered returns the stored first answer of an attempt to charge the card, unless the tenant has paid on a page
 // since.
 func (p *Provider) answered(ctx context.Context, known *record, o *item,
 	a *attempt) (paymentports.ProviderPayment, bool, error) {
@@ -115,8 +116,8 @@ func (p *Provider) answered(ctx context.Context, known *record, o *item,
 	return a.payment(known), true, nil
 }
 
-// addIntent stores a new intent for the card that paid the fee. Without such a card it stores the attempt as
-// refused.
+// addIntent stores a new PaymentIntent for the card that paid the fee, to charge it again. If no card was saved,
+// it stores the attempt as refused.
 func (p *Provider) addIntent(ctx context.Context, known *record,
 	r paymentports.CollectRequest) (out paymentports.ProviderPayment, done bool, err error) {
 	customer, _, err := p.card(ctx, r.FeePaymentID)
@@ -174,7 +175,8 @@ func (p *Provider) charge(ctx context.Context, known *record, o *item, r payment
 	}
 	next := attempt{number: r.Attempt, intent: o.number, try: 1, before: latestCharge(now.intent), sentAt: p.clock.Now()}
 	if a != nil && a.intent == o.number {
-		// The attempt's charge is newer than the stored one: its answer has just been stored by learn.
+		// The newest charge at Stripe is newer than the stored one, so it is this attempt's, and learn has just stored
+		// its answer.
 		if latestCharge(now.intent) != a.before {
 			return out, false, nil
 		}
@@ -198,7 +200,7 @@ func (p *Provider) charge(ctx context.Context, known *record, o *item, r payment
 	return p.confirm(ctx, known, o, next, method)
 }
 
-// confirm charges the card by confirming the intent, under the Idempotency-Key of the attempt.
+// confirm charges the card by confirming the PaymentIntent, under the Idempotency-Key of the attempt.
 func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attempt,
 	method string) (out paymentports.ProviderPayment, done bool, err error) {
 	var confirmed stripe.PaymentIntent
@@ -225,7 +227,8 @@ func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attemp
 		return out, false, err
 	case now.status == paid:
 		return out, false, nil
-	// The tenant has requested a payment page instead of the charge meanwhile, or the payment was closed.
+	// Nothing is charged: meanwhile the intent was ended, because the tenant requested a payment page or the payment
+	// was closed.
 	case now.status == dead:
 		return out, false, answered(errContended)
 	case now.stuck:
@@ -237,7 +240,8 @@ func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attemp
 	return out, err == nil, err
 }
 
-// confirmed stores the result of a charge that Stripe did not refuse at once.
+// confirmed stores the result of a charge that Stripe did not refuse at once, from the PaymentIntent that Stripe
+// returned.
 func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a attempt,
 	i *stripe.PaymentIntent) (out paymentports.ProviderPayment, done bool, err error) {
 	now, err := known.intent(o, i)
@@ -249,14 +253,15 @@ func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a atte
 	case now.stuck:
 		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, true, nil
 	}
-	// The status requires_action of an intent means that the bank wants the tenant to authenticate.
+	// The status requires_action of a PaymentIntent means that the bank wants the tenant to authenticate, so the
+	// charge is refused for now.
 	a.failure, a.refusal = codeAuthentication, paymentports.RefusedForTenant
 	out, err = p.refuse(ctx, known, a)
 	return out, err == nil, err
 }
 
-// declined stores a refusal of the card by its bank. Whether to try again (the advice) is only in Stripe's charge,
-// which it therefore reads.
+// declined stores a refusal of the card by its bank. It reads the charge from Stripe, since only the charge
+// contains the bank's advice whether to try again.
 func (p *Provider) declined(ctx context.Context, known *record, a attempt,
 	no *refused) (out paymentports.ProviderPayment, done bool, err error) {
 	advice := ""
@@ -291,7 +296,8 @@ func (p *Provider) wasted(ctx context.Context, known *record, o *item,
 	return out, false, p.store.try(ctx, known.id, a)
 }
 
-// refuse stores the refusal of an attempt to charge the card and returns the attempt's answer.
+// refuse stores that an attempt to charge the card was refused, and returns the answer that is stored for the
+// attempt.
 func (p *Provider) refuse(ctx context.Context, known *record, a attempt) (paymentports.ProviderPayment, error) {
 	if a.try == 0 {
 		a.try, a.sentAt = 1, p.clock.Now()

@@ -12,7 +12,8 @@ import (
 
 const listPage = "100" // The most objects that Stripe returns in one page of a list.
 
-// span returns the query parameters that select Stripe's objects made at or after from and before to.
+// span returns the query parameters by which Stripe lists only objects that were made at or after the time from
+// and before the time to.
 func span(from, to time.Time) url.Values {
 	return url.Values{"created[gte]": {strconv.FormatInt(from.Unix(), 10)},
 		"created[lt]": {strconv.FormatInt(to.Unix(), 10)}}

@@ -13,7 +13,8 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// listSlack is the difference between Stripe's clock and this service's clock that a search by time tolerates.
+// listSlack is the greatest difference between Stripe's clock and this service's clock at which a search by time
+// still finds every object.
 const listSlack = 10 * time.Minute
 
 // fetch returns the state at Stripe of a live page or intent, which it first makes there if necessary, and stores
@@ -37,7 +38,8 @@ func (p *Provider) fetch(ctx context.Context, r *record, o *item) (seen, error) 
 	return now, p.record(ctx, r, o, now)
 }
 
-// record stores that a page or intent is paid or dead; it stores nothing while the page or intent is live.
+// record stores the end of a payment page or intent at Stripe: paid or dead. It stores nothing while the page or
+// intent is live.
 func (p *Provider) record(ctx context.Context, r *record, o *item, now seen) error {
 	o.state = now.status
 	switch now.status {
@@ -181,7 +183,8 @@ func (p *Provider) end(ctx context.Context, r *record, o *item) (seen, error) {
 			now, err = r.intent(o, &canceled)
 		}
 	}
-	// Stripe refused to end the page or intent, because it has ended, is paid, or is being paid.
+	// Query the state again: Stripe refused to end the page or intent, because it has ended, is paid, or is being
+	// paid.
 	if no := asRefused(err); no != nil && no.definite() {
 		now, err = p.look(ctx, r, o)
 	}
@@ -192,7 +195,7 @@ func (p *Provider) end(ctx context.Context, r *record, o *item) (seen, error) {
 }
 
 // failed turns an error of Stripe into service_unavailable, and logs an error that only staff can correct. A
-// request that Stripe processed and refused counts as no outage.
+// request that Stripe processed and refused does not count as an outage of Stripe.
 func (p *Provider) failed(ctx context.Context, err error) error {
 	no := asRefused(err)
 	if no == nil {
@@ -208,8 +211,8 @@ func (p *Provider) failed(ctx context.Context, err error) error {
 	return fault.ErrUnavailable.Because(no)
 }
 
-// learn stores the refusal of an attempt whose response was lost, if the intent at Stripe shows a charge that is
-// newer than the attempt.
+// learn stores the refusal of an attempt whose response was lost: if the PaymentIntent at Stripe shows a charge
+// that is newer than the attempt, that charge was the attempt's.
 func (p *Provider) learn(ctx context.Context, known *record, o *item, i *stripe.PaymentIntent) error {
 	a, err := p.store.lastAttempt(ctx, known.id)
 	if err != nil || a == nil || a.answered || a.intent != o.number || latestCharge(i) == a.before ||

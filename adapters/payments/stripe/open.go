@@ -13,10 +13,11 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// maxSteps bounds how often a call starts again because another process has changed the payment meanwhile.
+// maxSteps bounds how often a call about a payment starts again because another process has changed the payment
+// meanwhile.
 const maxSteps = 8
 
-// errContended is the error for a payment that other processes kept changing during the call.
+// errContended is the error for a payment that other processes changed again and again during the call.
 var errContended = errors.New("stripe: the payment changes too quickly")
 
 // Open returns the address of the payment page at Stripe, which it makes if necessary; the return URL if there is
@@ -47,7 +48,7 @@ func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paym
 }
 
 // openStep makes one step towards an open payment page. done is true once out has the address of the page or the
-// return URL.
+// return URL, and false if another step is needed.
 func (p *Provider) openStep(ctx context.Context, known *record,
 	r *paymentports.HostedPayment) (out paymentports.HostedPage, done bool, err error) {
 	back := paymentports.HostedPage{Ref: known.ref(), URL: r.ReturnURL}
@@ -56,7 +57,7 @@ func (p *Provider) openStep(ctx context.Context, known *record,
 	case known.closed, known.paidRef != "":
 		return back, true, nil
 	case o == nil && known.kind == deposit.FeePayment && known.lastPage() != nil:
-		// The payment page of a fee is never replaced by another page.
+		// The payment page of a fee is never replaced by another page, so this fee can no longer be paid.
 		return back, true, nil
 	case o == nil:
 		return out, false, p.addPage(ctx, known, *r)
@@ -76,10 +77,11 @@ func (p *Provider) openStep(ctx context.Context, known *record,
 	case now.status == live:
 		return paymentports.HostedPage{Ref: o.ref, URL: r.ReturnURL}, true, nil
 	case o.refusal != nil && o.refusal.code == string(stripe.ErrorCodeEmailInvalid) && r.Email != "":
-		r.Email = "" // Stripe refused the e-mail address. The tenant can type another one on the payment page.
+		// Stripe refused the e-mail address: request the page without it, so that the tenant can type another one there.
+		r.Email = ""
 	case o.refusal != nil && o.refusal.param == paramEnd:
-		// Stripe refused a repeated request because its payment page would by now live too short. The next step adds
-		// another page.
+		// Stripe refused to repeat a request because its payment page would by now live too short; the next step
+		// requests another page.
 	case o.refusal != nil:
 		return out, false, p.failed(ctx, o.refusal)
 	}
@@ -98,7 +100,8 @@ func (p *Provider) stillOpen(ctx context.Context, known *record,
 	return out, !again.closed && o != nil && o.state == live && o.ref == out.Ref, nil
 }
 
-// addPage stores another payment page that is to be made. It is no error if another process was faster.
+// addPage stores another payment page, which will then be made at Stripe. It returns no error if another process
+// has stored one first.
 func (p *Provider) addPage(ctx context.Context, known *record, r paymentports.HostedPayment) error {
 	now := p.clock.Now()
 	number := known.next(page)
@@ -117,8 +120,8 @@ func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.Pr
 	}
 	o := known.current()
 	if o == nil || (o.state == paid && known.kind != deposit.FeePayment) || (o.kind == intent && o.ref == "") {
-		// A charge is sent only once the intent's id is known, so without an id nothing was charged. For a paid fee
-		// Stripe is queried, because only Stripe has the time of payment.
+		// Stripe need not be queried: the payment has ended, or nothing was charged, since a charge is sent only once
+		// the intent has an id. A paid fee is queried all the same, for its time of payment.
 		return p.answer(ctx, known)
 	}
 	now, err := p.fetch(ctx, known, o)
@@ -135,7 +138,8 @@ func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.Pr
 	return p.answer(ctx, known)
 }
 
-// answer returns the stored state of a payment that has no open page and no charge in progress.
+// answer returns the state of a payment from the adapter's tables. The payment has no open page and no charge in
+// progress.
 func (p *Provider) answer(ctx context.Context, known *record) (paymentports.ProviderPayment, error) {
 	switch {
 	case known.paidRef != "":

@@ -39,8 +39,8 @@ type Options struct {
 	Transport http.RoundTripper
 }
 
-// Provider takes payments with Stripe, handles Stripe's callbacks, reads Stripe's books, erases cards, and checks
-// the access.
+// Provider takes payments with Stripe, handles Stripe's callbacks, reads Stripe's records of payments, erases
+// saved cards, and checks the access to Stripe.
 type Provider struct {
 	store   store
 	api     api

@@ -198,13 +198,13 @@ func (s store) addRefund(ctx context.Context, r paymentports.RefundRequest, requ
 	return s.refund(ctx, r.RefundID)
 }
 
-// refunded stores Stripe's id of a refund, or the code with which Stripe refused it.
+// refunded stores the result of a refund: Stripe's id of the refund, or the code with which Stripe refused it.
 func (s store) refunded(ctx context.Context, refundID id.ID, ref, failure string) error {
 	return s.exec(ctx, `UPDATE stripe_refunds SET ref = $2, failure = $3 WHERE id = $1 AND ref = '' AND failure = ''`,
 		[16]byte(refundID), ref, failure)
 }
 
-// check returns errForeign unless a response of Stripe is about the refund in this row.
+// check returns errForeign unless a response of Stripe is about the refund that this row of stripe_refunds holds.
 func (row *refundRow) check(refundID id.ID, r *stripe.Refund) error {
 	if r.Object != "refund" || !named(r.ID, "re_", row.ref) || r.Metadata[metaRefund] != refundID.String() ||
 		money.Cents(r.Amount) != row.amount || r.Currency != currency {

@@ -75,14 +75,16 @@ var refusals = map[string]paymentports.Refusal{
 	"do_not_try_again":                 paymentports.RefusedForGood,
 }
 
-// advices maps the advice of the card network to the kind of refusal. It takes precedence over the decline code.
+// advices maps the card network's advice after a refused charge to the kind of refusal. The advice takes
+// precedence over the decline code.
 var advices = map[string]paymentports.Refusal{
 	string(stripe.ChargeOutcomeAdviceCodeTryAgainLater):   paymentports.RefusedForNow,
 	string(stripe.ChargeOutcomeAdviceCodeConfirmCardData): paymentports.RefusedForTenant,
 	string(stripe.ChargeOutcomeAdviceCodeDoNotTryAgain):   paymentports.RefusedForGood,
 }
 
-// classify returns the failure code (one of a closed list) and the kind of refusal of a refused charge.
+// classify returns, for a refused charge, the failure code (one of a closed list) and the kind of refusal: whether
+// and by whom the charge may be tried again.
 func classify(code, decline, advice string) (failure string, refusal paymentports.Refusal) {
 	failure = codeDeclined
 	for _, told := range []string{decline, code} {

@@ -14,8 +14,8 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Keys of the metadata of every object that the adapter makes at Stripe. By them the books find the payment of an
-// object.
+// Keys of the metadata of every object that the adapter makes at Stripe. By them, the comparison with Stripe's
+// records finds the payment of an object.
 const (
 	metaPayment = "payment_id" // The id of the payment that an object at Stripe belongs to, pay_….
 	metaDeposit = "deposit_id" // The id of the deposit that an object at Stripe belongs to, dep_….
@@ -182,7 +182,7 @@ func cancelRequest(ref string) request {
 	return request{call: "cancel", method: http.MethodPost, path: intentsPath + "/" + ref + "/cancel"}
 }
 
-// given returns a parameter for stripe-go: nil, which omits the parameter, for an empty text.
+// given returns an optional text parameter for stripe-go; nil, which omits the parameter, for an empty text.
 func given(text string) *string {
 	if text == "" {
 		return nil

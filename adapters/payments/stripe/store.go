@@ -52,10 +52,11 @@ type record struct {
 	createdAt time.Time
 	closed    bool
 	paidRef   string
-	paidAt    time.Time // The time at which a fee was paid, as Stripe reported it. It is not stored.
-	customer  string
-	method    string
-	objects   []item // Payment pages and intents at Stripe, in the order in which they were made.
+	// The time at which a fee was paid, as Stripe reported it a moment ago. It is not stored in the adapter's tables.
+	paidAt   time.Time
+	customer string
+	method   string
+	objects  []item // Payment pages and intents at Stripe, in the order in which they were made.
 }
 
 // item is a payment page or a PaymentIntent at Stripe, as stored in the table stripe_objects.
@@ -104,8 +105,8 @@ func (r *record) lastPage() *item {
 	return nil
 }
 
-// ref returns Stripe's id by which a payment can be found: that of what was paid, or else of the newest page or
-// intent.
+// ref returns Stripe's id by which the payment can be found at Stripe: that of the object that was paid, or else
+// of the newest page or intent.
 func (r *record) ref() string {
 	if r.paidRef != "" {
 		return r.paidRef

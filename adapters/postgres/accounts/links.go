@@ -35,7 +35,7 @@ func (r Links) Insert(ctx context.Context, l connect.Link) error {
 			return err
 		}
 	}
-	// Other links of the same account were made and revoked meanwhile. A retry of the request probably succeeds.
+	// Give up: other links of the same account were made and revoked meanwhile. A repeated request probably succeeds.
 	return fault.ErrUnavailable
 }
 
@@ -77,7 +77,7 @@ func (r Links) ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.L
 
 func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil // For an account without a link, nil is returned instead of an error.
+		return nil, nil // An account without a link is no error; the result is nil.
 	}
 	if err != nil {
 		return nil, err
@@ -116,7 +116,8 @@ func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountpor
 	page ports.Page) (ports.List[ports.LinkedAccount], error) {
 	l := &lists.List{Table: "account_links", Identity: []string{"id"}, Order: []string{"linked_at", "id"}}
 	l.Where("partner_id = ?", partnerID)
-	narrow := l.Where // Links of a status have an index of their own, and so have links of an external id.
+	// The status narrows the list by an index of its own, unless the list reads the index of external ids.
+	narrow := l.Where
 	if f.ExternalID != "" {
 		l.Where("external_id = ?", f.ExternalID)
 		narrow = l.Filter
@@ -127,13 +128,14 @@ func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountpor
 	case connect.LinkRevoked:
 		narrow("revoked_at IS NOT NULL")
 	}
-	// Only the newest link of a partner and an account is listed.
+	// List only the newest link of each pair of partner and account.
 	l.Filter(
 		`NOT EXISTS (SELECT FROM account_links n WHERE n.partner_id = account_links.partner_id
 			AND n.account_id = account_links.account_id
 		AND (n.linked_at, n.id) > (account_links.linked_at, account_links.id))`)
 	l.After(page.Cursor)
-	// The ceiling is read by a subquery, since for a join Postgres may read all accounts.
+	// The account's greatest amount of a deposit is read by a subquery, since for a join Postgres may read all
+	// accounts.
 	ceiling := `coalesce((SELECT a.max_amount_cents FROM accounts a WHERE a.id = l.account_id), ` +
 		l.Argument(int64(r.defaultMax)) + `)`
 	sql := `SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, ` + ceiling + `, l.Fits, l.n

@@ -10,8 +10,9 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ShareLinks locks the newest link of each pair of partner and account in share mode, so that the link cannot be
-// revoked before the transaction ends. defaultMax is the ceiling of an account without a ceiling of its own.
+// ShareLinks queues a statement that locks the newest link of each pair of partner and account in share mode, so
+// that the link cannot be revoked before the transaction ends. defaultMax is the greatest amount of a deposit for
+// accounts that have negotiated none.
 func ShareLinks(t *pg.Tx, pairs []ports.AccountLink, locking sets.Locking, defaultMax money.Cents,
 	found func(ports.LinkedAccount)) {
 	t.Rows(

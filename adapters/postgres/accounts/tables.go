@@ -21,7 +21,7 @@ type Tables struct {
 	Links       Links
 }
 
-// Stores of the tables of accounts, each of which implements the port of its name.
+// Stores of the tables of accounts. Each implements the interface of its name in package ports/accounts.
 type (
 	Operators   struct{ pg.Base }
 	Sessions    struct{ pg.Base }
@@ -43,8 +43,8 @@ var (
 	_ accountports.Links       = Links{}
 )
 
-// New makes the stores of the tables of accounts. defaultMax is the ceiling of an account without a ceiling of its
-// own.
+// New makes the stores of the tables of accounts. defaultMax is the greatest amount of a deposit for accounts that
+// have negotiated none.
 func New(b pg.Base, defaultMax money.Cents) Tables {
 	return Tables{Operators{b}, Sessions{b}, Tokens{b}, TwoFactors{b}, HalfSignIns{b}, Links{b, defaultMax}}
 }

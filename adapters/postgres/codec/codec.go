@@ -29,7 +29,8 @@ func Register(_ context.Context, conn *pgx.Conn) error {
 	m.RegisterType(&pgtype.Type{Name: "_uuid", OID: pgtype.UUIDArrayOID, Codec: &pgtype.ArrayCodec{ElementType: ids}})
 	m.RegisterType(
 		&pgtype.Type{Name: "_timestamptz", OID: pgtype.TimestamptzArrayOID, Codec: &pgtype.ArrayCodec{ElementType: times}})
-	// The default types are needed in query modes that do not request the types of parameters from the server.
+	// Default types are registered for the query modes in which pgx does not ask the server for the types of
+	// parameters.
 	m.RegisterDefaultPgType(id.ID{}, "uuid")
 	m.RegisterDefaultPgType([]id.ID{}, "_uuid")
 	return nil

@@ -19,14 +19,14 @@ type newDeposit struct {
 	tokenHash, sealedToken []byte
 }
 
-// depositColumn is a column of the table deposits. field returns the address of the field that ScanDeposit fills;
-// it is nil if a deposit has no such field.
+// depositColumn is a column of the table deposits. field returns the address of the deposit's field into which the
+// column is read; it is nil for a column that no field holds.
 type depositColumn struct {
 	sets.Column[newDeposit]
 	field func(*deposit.Deposit) any
 }
 
-// plain makes a column of the table deposits that is written and read with the type of its field.
+// plain describes a column of the table deposits that is written and read with the Go type of its field.
 func plain[V any](name, array string, field func(*deposit.Deposit) *V) depositColumn {
 	return depositColumn{
 		Column: sets.Column[newDeposit]{Name: name, Array: array,
@@ -35,8 +35,8 @@ func plain[V any](name, array string, field func(*deposit.Deposit) *V) depositCo
 	}
 }
 
-// writtenAs makes a column of the table deposits that is read with the type V of its field and written as a W, for
-// which pgx has an array type.
+// writtenAs describes a column of the table deposits that is read with the type V of its field and written as a W,
+// for which pgx has an array type.
 func writtenAs[W, V any](name, array string, field func(*deposit.Deposit) *V, write func(V) W) depositColumn {
 	return depositColumn{
 		Column: sets.Column[newDeposit]{Name: name, Array: array,

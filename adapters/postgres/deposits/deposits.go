@@ -108,8 +108,9 @@ func (r Deposits) Deposits(ctx context.Context, f depositports.DepositFilter,
 	return found, r.setPartnerLeft(ctx, found.Items)
 }
 
-// setPartnerLeft sets the field PartnerLeft of deposits. Only deposits of the dashboard need a query of their
-// accounts' links, and few lists have any; as a column of the list, the links made each list 10 % slower.
+// setPartnerLeft sets the field PartnerLeft of deposits, which is true if the partner has lost its link to the
+// account. Only deposits that operators made need a query of links, and few lists have any; as a column of the
+// list, the links made each list 10 % slower.
 func (r Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposit) error {
 	var ofDashboard []*deposit.Deposit
 	var accounts []id.ID
@@ -135,7 +136,7 @@ func (r Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposi
 	return nil
 }
 
-// depositList describes how the list of deposits that match a filter is read.
+// depositList describes the SQL query of the list of deposits that match a filter: index, conditions and order.
 func depositList(f depositports.DepositFilter) *lists.List {
 	l := &lists.List{Table: "deposits", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	ofPartner := !f.PartnerID.IsZero()
@@ -149,11 +150,14 @@ func depositList(f depositports.DepositFilter) *lists.List {
 			l.Filter("NOT " + PartnerLeft(l.Table))
 		}
 	case f.RentalContract != "" && ofPartner:
-		// The index of rental contracts does not contain deposits without one, whose rental contract is ''.
+		// The condition <> '' lets Postgres use the index of rental contracts, which leaves out deposits without a
+		// rental contract.
 		l.Where("rental_contract <> '' AND rental_contract = ? AND partner_id = ?", f.RentalContract, f.PartnerID)
 		f.RentalContract, f.PartnerID = "", id.ID{}
 	case !f.AccountID.IsZero():
-		if ofPartner { // A partner that never had a link to the account has no deposit there, so nothing is read.
+		// A partner that never had a link to the account has no deposit there, so this condition ends the query without
+		// reading deposits.
+		if ofPartner {
 			l.Where("EXISTS (SELECT FROM account_links WHERE partner_id = ? AND account_id = ? AND ? IN ('', external_id))",
 				f.PartnerID, f.AccountID, f.ExternalID)
 		}
@@ -212,8 +216,8 @@ func (s Due) ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]i
 	return queries.ElapsedCoverages(ctx, s.DB, at, limit)
 }
 
-// dropStaleTimers deletes due timers of deposits that no longer need them. Otherwise such timers would fill the
-// next page of due timers.
+// dropStaleTimers deletes due timers of deposits that no longer need them. Otherwise such timers would fill each
+// page of due timers that is read.
 func (s Due) dropStaleTimers(ctx context.Context, kind string, at time.Time, limit int) error {
 	for {
 		n, err := queries.DropStaleTimers(ctx, s.DB, kind, at, limit)
@@ -232,5 +236,5 @@ func (r Deposits) History(ctx context.Context, depositID id.ID) ([]deposit.Trans
 	return pg.Each(rows, func(row sqlc.DepositTransition) deposit.Transition { return deposit.Transition(row) }), err
 }
 
-// ReadsWaiting returns the number of requested reads of deposits whose batch has not started.
+// ReadsWaiting returns the number of reads of deposits that wait to be made in a batch.
 func (r Deposits) ReadsWaiting() int { return r.reads.queue.Waiting("") }

@@ -61,7 +61,7 @@ func (s Desk) DeskDeposits(ctx context.Context, f depositports.DeskFilter,
 		}, f.Place)
 }
 
-// narrowed returns a filter of deposits with only the statuses that all its parts permit, and whether any is left.
+// narrowed returns the filter with only the statuses that all its parts permit, and whether any status is left.
 func narrowed(f depositports.DeskFilter) (depositports.DeskFilter, bool) {
 	leave := func(statuses []deposit.Status) {
 		if len(f.Statuses) == 0 {
@@ -71,7 +71,7 @@ func narrowed(f depositports.DeskFilter) (depositports.DeskFilter, bool) {
 		f.Statuses = slices.DeleteFunc(slices.Clone(f.Statuses),
 			func(s deposit.Status) bool { return !slices.Contains(statuses, s) })
 	}
-	if !f.EndsBefore.IsZero() { // A cover can end only while its deposit is active.
+	if !f.EndsBefore.IsZero() { // Only an active deposit has a cover that can still end.
 		if leave([]deposit.Status{deposit.Active}); len(f.Statuses) == 0 {
 			return f, false
 		}
@@ -83,7 +83,7 @@ func narrowed(f depositports.DeskFilter) (depositports.DeskFilter, bool) {
 	return f, true
 }
 
-// deskList describes how an account's list of deposits is read. sought is the result of a search for a text.
+// deskList describes the SQL query of an account's list of deposits. sought is the result of a search for a text.
 func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, sought *search) *lists.List {
 	l.Where("account_id = ?", f.AccountID)
 	switch {
@@ -95,14 +95,14 @@ func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, sought 
 		l.Where("id = ANY (?::uuid[])", sought.ids)
 	}
 	within := l.Where
-	if !f.ByStay() { // The index by which the list of deposits is read does not contain the stays.
+	if !f.ByStay() { // The index that the list of deposits reads does not contain stays, so compare them by row.
 		within = l.Filter
 	}
 	if !f.Stay.From.IsZero() {
 		within("contract_end_at >= ?", f.Stay.From)
 	}
 	if !f.Stay.To.IsZero() && (!f.ByStay() || page.Back || page.Cursor.IsZero() || !page.Cursor.At.Before(f.Stay.To)) {
-		// Otherwise the cursor's condition implies this one, and both together would mislead Postgres's planner.
+		// Omit this condition where the cursor's condition implies it: both together would mislead Postgres's planner.
 		within("contract_start_at < ?", f.Stay.To)
 	}
 	if len(f.Statuses) > 0 {
@@ -122,7 +122,7 @@ func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, sought 
 	return l
 }
 
-// isOpen finds a captured deposit's row in open_deposits. With EXISTS, Postgres may read the whole table first.
+// isOpen finds a captured deposit's row in the table open_deposits. With EXISTS, Postgres may read the whole table.
 const isOpen = `(SELECT true FROM open_deposits o WHERE o.account_id = deposits.account_id AND o.status = 'captured'
 	AND o.created_at = deposits.created_at AND o.deposit_id = deposits.id`
 
@@ -135,7 +135,7 @@ func open(f depositports.DeskFilter) bool {
 	return f.View.Statuses() != nil || len(f.Statuses) > 0 && !slices.ContainsFunc(f.Statuses, deposit.Status.Final)
 }
 
-// openRows returns the SQL of the rows of open_deposits that match a filter. rest limits what each index reads.
+// openRows returns the SQL of the rows of open_deposits that match a filter. rest ends the query of each status.
 func openRows(l *lists.List, f depositports.DeskFilter, rest string) string {
 	const row = `SELECT o.created_at, o.deposit_id FROM open_deposits o WHERE o.account_id = `
 	account, statuses, parts := l.Argument(f.AccountID), f.Statuses, []string(nil)
@@ -231,7 +231,7 @@ func (s Desk) CountViews(ctx context.Context, accountID id.ID, ending time.Time,
 	}, pg.Translate(err)
 }
 
-// Parts of SQL statements about an operator's open work. $1 is the account; the week begins at $3 and ends at $2.
+// SQL about the deposits that wait for their operator. $1 is the account; the week begins at $3 and ends at $2.
 const (
 	// endingWork selects the open deposits whose cover ends before the end of the week (depositports.WorkEnding). It
 	// names the status, since the index of ends contains active deposits only.
@@ -241,10 +241,11 @@ const (
 	beginsSoon = `(s.status NOT IN ('active', 'captured') AND o.starts_at >= $3 AND o.starts_at < $2)`
 )
 
-// maxWork bounds how many open deposits of a status are read to find the first ones of a kind of work.
+// maxWork is the most deposits of a status that are read to find the first ones that wait for an operator's act.
 const maxWork = 2000
 
-// workStatuses returns pairs of a kind of work and a status, without kinds that have a statement of their own.
+// workStatuses returns each kind of operator's work (such as a refused card) with each status of its deposits. It
+// omits the kinds that have an SQL statement of their own.
 func workStatuses(of []depositports.Work) (kinds, statuses []string) {
 	for _, kind := range of {
 		if kind == depositports.WorkEnding || kind == depositports.WorkSoon {
@@ -257,12 +258,12 @@ func workStatuses(of []depositports.Work) (kinds, statuses []string) {
 	return kinds, statuses
 }
 
-// countedWork lists the kinds of work that CountWork counts by status. WorkCardRefused is a part of one of them.
+// countedWork lists the kinds of operator's work, such as a refused payment, that are counted by deposits' status.
 var countedWork = []depositports.Work{depositports.WorkAwaiting, depositports.WorkRefused, depositports.WorkCollecting,
 	depositports.WorkActive}
 
-// CountWork returns the number and the sum of an account's deposits in each kind of work. It reads at most one row
-// more than most for each status. The ORDER BY keeps the cached plan from reading the whole table.
+// CountWork returns number and sum of an account's deposits in each kind of operator's work (e.g. a refused card).
+// It reads at most one row more than most per status. The ORDER BY keeps the cached plan from reading whole tables.
 func (s Desk) CountWork(ctx context.Context, accountID id.ID, week ports.Span,
 	most int) (map[depositports.Work]depositports.WorkCount, error) {
 	kinds, statuses := workStatuses(countedWork)
@@ -292,7 +293,7 @@ func (s Desk) CountWork(ctx context.Context, accountID id.ID, week ports.Span,
 		}
 		return nil
 	})
-	if captured > most { // The captured deposits that were not read may be of either kind of work.
+	if captured > most { // Not all captured deposits were read, so both counts of them are marked as incomplete.
 		for _, kind := range []depositports.Work{depositports.WorkCardRefused, depositports.WorkCollecting} {
 			part := counts[kind]
 			part.More = true
@@ -302,8 +303,8 @@ func (s Desk) CountWork(ctx context.Context, accountID id.ID, week ports.Span,
 	return counts, pg.Translate(err)
 }
 
-// OpenWork returns the first deposits of each kind of work of an account. A deposit whose status has changed since
-// its row in open_deposits was written is left out.
+// OpenWork returns the first deposits of an account for each kind of work that waits for its operator. A deposit
+// whose status has changed since its row in open_deposits was written is left out.
 func (s Desk) OpenWork(ctx context.Context, accountID id.ID, of []depositports.Work, week ports.Span,
 	limit int) (map[depositports.Work][]*deposit.Deposit, error) {
 	endingLimit := 0
@@ -355,7 +356,7 @@ func (s Desk) OpenWork(ctx context.Context, accountID id.ID, of []depositports.W
 	return found, pg.Translate(rows.Err())
 }
 
-// compareWork compares two deposits of a kind of work by the order in which OpenWork returns them.
+// compareWork compares two deposits by the order in which OpenWork returns those with the same kind of open work.
 func compareWork(kind depositports.Work, a, b *deposit.Deposit) int {
 	switch kind {
 	case depositports.WorkSoon:

@@ -23,7 +23,7 @@ import (
 const chunkBytes = 256 << 10
 
 func (c Contents) Put(ctx context.Context, fileID id.ID, content io.Reader, size int64) error {
-	plain := make([]byte, 32) // The key that encrypts the content of a file has 32 bytes (AES-256).
+	plain := make([]byte, 32) // Each file's content is encrypted with a key of its own, of 32 bytes (AES-256).
 	if _, err := rand.Read(plain); err != nil {
 		return err
 	}

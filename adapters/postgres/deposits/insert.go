@@ -42,9 +42,9 @@ func insertDeposits(arrays []sets.Column[newDeposit], onConflict string) string 
 	INSERT INTO deposit_timers (kind, due_at, deposit_id) SELECT 'checkout', made.checkout_expires_at, made.id FROM made`
 }
 
-// InsertDeposits inserts deposits with their timers. The transaction must have locked the rows to which the
-// deposits refer, since the database does not check these references. If a deposit's reference is taken, the
-// transaction fails with ports.ErrReferenceTaken.
+// InsertDeposits queues the insert of deposits with their timers. The transaction must have locked the rows to
+// which the deposits refer, since the database does not check these references. If a deposit's reference is taken,
+// the transaction fails with ports.ErrReferenceTaken.
 func InsertDeposits(t *pg.Tx, sealer pg.Sealer, deposits []ports.NewDeposit) error {
 	rows, err := newDeposits(sealer, deposits)
 	if err != nil {

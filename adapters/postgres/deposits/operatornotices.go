@@ -50,8 +50,8 @@ func (s OperatorNotices) AddSecured(ctx context.Context, depositID id.ID, at tim
 	return queries.InsertSecuredNotice(ctx, pg.In(ctx).Deferred(), depositID, at)
 }
 
-// TakeSecured removes the notice of a secured deposit and returns what its mail needs. A second dispatcher waits
-// for the first one at the DELETE and then finds no row.
+// TakeSecured deletes the notice about a secured deposit and returns what its mail needs. A second dispatcher
+// waits for the first one at the DELETE and then finds no row, so the mail is sent once.
 func (s OperatorNotices) TakeSecured(
 	ctx context.Context, depositID id.ID,
 ) (about depositports.SecuredSubject, ok bool, err error) {
@@ -73,7 +73,8 @@ func (s OperatorNotices) TakeSecured(
 }
 
 // TakeCovers marks an account's mail about ending covers as sent and returns what the mail needs. It inserts or
-// locks the row of cover_mails first: a second dispatcher waits there, and then finds that the mail was sent today.
+// locks the row of cover_mails first: a second dispatcher waits there, and then finds that the mail was sent
+// today.
 func (s OperatorNotices) TakeCovers(
 	ctx context.Context, accountID id.ID, round depositports.CoverRound, limit int,
 ) (about depositports.CoverSubject, ok bool, err error) {

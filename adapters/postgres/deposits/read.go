@@ -38,7 +38,8 @@ func PartnerLeft(d string) string {
 		(SELECT l.partner_id FROM account_links l WHERE l.account_id = ` + d + `.account_id AND l.revoked_at IS NULL))`
 }
 
-// readNames returns the columns of deposits that are read into a deposit, separated by commas.
+// readNames returns the names of those columns of the table deposits that have a field in a deposit, separated by
+// commas.
 func readNames() string {
 	var list []string
 	for _, c := range depositColumns {
@@ -83,9 +84,10 @@ func ScanDeposit(row pgx.Row, sealer pg.Sealer, more ...any) (*deposit.Deposit, 
 	return &d, err
 }
 
-// LockDeposits locks deposits for update and calls found for each of them. It does not call found for a deposit
-// that does not exist or that sets.SkipLocked skipped. The flush returns pg.Unreadable if one of the deposits
-// cannot be read.
+// LockDeposits queues a statement that locks deposits for update and calls found for each of them. It does not
+// call found for a deposit that does not exist, or that another transaction has locked if locking is
+// sets.SkipLocked. The sending of the queued statements returns pg.Unreadable if one of the deposits cannot be
+// read.
 func LockDeposits(t *pg.Tx, sealer pg.Sealer, ids []id.ID, locking sets.Locking, found func(*deposit.Deposit)) {
 	t.Rows(SelectDeposit+` WHERE d.id = ANY ($1) FOR UPDATE OF d`+string(locking), []any{ids}, func(row pgx.Rows) error {
 		d, err := ScanDeposit(row, sealer)

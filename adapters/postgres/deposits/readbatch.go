@@ -57,7 +57,7 @@ type depositRead struct {
 func (r *depositReads) one(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
 	read := &depositRead{ctx: ctx, id: depositID}
 	if err := r.queue.DoContext(ctx, "", read); err != nil {
-		// The result of the read must not be used any more, since its batch may still write it.
+		// Return no result: the batch is still running and may write the result at any moment.
 		return nil, fault.ErrUnavailable.Because(err)
 	}
 	if read.alone {
@@ -94,7 +94,8 @@ func (r *depositReads) run(reads []*depositRead) {
 	}
 }
 
-// query reads a batch of deposits and sets their results. A returned error concerns all of them.
+// query reads the deposits of a batch by one statement and sets the result of each read. A returned error concerns
+// all of them.
 func (r *depositReads) query(ctx context.Context, reads []*depositRead) error {
 	waiting := make(map[id.ID][]*depositRead, len(reads))
 	ids := make([]id.ID, 0, len(reads))
@@ -112,7 +113,9 @@ func (r *depositReads) query(ctx context.Context, reads []*depositRead) error {
 	for rows.Next() {
 		var left bool
 		d, err := ScanDeposit(rows, r.sealer, &left)
-		if d == nil || pg.Unreadable(err) { // After a row of deposits that cannot be read no further row follows.
+		// After a row that cannot be read, pgx returns no further row, so the remaining deposits are missing in the
+		// result.
+		if d == nil || pg.Unreadable(err) {
 			return pg.Translate(err)
 		}
 		d.PartnerLeft = left

@@ -38,7 +38,7 @@ const (
 	byName
 )
 
-// search is the result of looking a searched text up in the indexes.
+// search is the result of looking up in the indexes the text by which an operator searches deposits.
 type search struct {
 	// Ids of the deposits that the search found, in the order of the list. None if the searched text is frequent.
 	ids      []id.ID
@@ -76,7 +76,8 @@ const (
 
 var onlyDigits = regexp.MustCompile(`^[0-9]+$`)
 
-// digitsOf returns a text that consists of digits as an SQL argument; for any other text nil, which equals nothing.
+// digitsOf returns a text that consists of digits as an SQL argument; for any other text NULL, which equals no
+// booking number.
 func digitsOf(text string) any {
 	if onlyDigits.MatchString(text) {
 		return text
@@ -167,7 +168,7 @@ const indexPlans = `SELECT set_config(name, value, true) FROM (VALUES ('enable_s
 func searchOf(after, order string) string {
 	var found []string
 	for way, sql := range soughtElsewhere {
-		// Without DISTINCT, Postgres stops searching at the limit of found deposits.
+		// DISTINCT is left out, since Postgres would then not stop searching at the limit of found deposits.
 		found = append(found, `(SELECT `+strconv.Itoa(way)+` AS way, id, created_at FROM (`+sql+`) AS d LIMIT `+
 			strconv.Itoa(maxFound+1)+`)`)
 	}
@@ -189,8 +190,9 @@ func searchOf(after, order string) string {
 		(SELECT many FROM known), ARRAY (SELECT '% ' || word || '%' FROM asked, unnest(words) AS word)`
 }
 
-// fits returns the SQL condition that a deposit matches a frequent text in one of the ways in which the text
-// identifies any deposit.
+// fits returns the SQL condition that a deposit matches the searched text, for a text that too many deposits
+// match. It compares only those facts (reference, booking, e-mail address, name) by which the text has found a
+// deposit in the indexes.
 func (s *search) fits(l *lists.List, text string) string {
 	slices.Sort(s.ways)
 	var any []string
@@ -204,10 +206,12 @@ func (s *search) fits(l *lists.List, text string) string {
 			any = append(any, "rental_contract <> '' AND "+beginsWith("rental_contract", l.Argument(text)))
 		case byDigits:
 			any = append(any, "rental_contract <> '' AND "+between(bookingDigits, l.Argument(digitsOf(text))+"::text"))
-		case byEmail: // The client is read by a subquery, since for EXISTS Postgres may read all clients first.
+		// The client is read by a subquery, since Postgres may read all clients first for a condition with EXISTS.
+		case byEmail:
 			any = append(any, "(SELECT true FROM clients c WHERE c.id = client_id AND c.erased_at IS NULL AND "+
 				beginsWith("c.email", l.Argument(text))+")")
-		case byName: // One row of the client's names is enough, since each of them has all words of the name.
+		// One row of the client's names (one for each word) is enough, since each row has all words of the name.
+		case byName:
 			any = append(any, "(SELECT true FROM client_names n WHERE n.client_id = deposits.client_id AND "+nameFits+"("+
 				l.Argument(s.patterns)+"::text[]) LIMIT 1)")
 		}

@@ -23,7 +23,7 @@ type Tables struct {
 	FormDrafts      FormDrafts
 }
 
-// Stores of the tables of deposits, each of which implements the port of its name.
+// Stores of the tables of deposits. Each implements the interface of its name in package ports/deposits.
 type (
 	Deposits struct {
 		pg.Base
@@ -53,7 +53,7 @@ var (
 	_ depositports.FormDrafts       = FormDrafts{}
 )
 
-// New makes the stores of the tables of deposits. Batches of reads of deposits run on reads.
+// New makes the stores of the tables of deposits. Reads of deposits that share a statement use the pool reads.
 func New(b pg.Base, reads pg.DB) Tables {
 	return Tables{
 		Deposits: Deposits{b, newDepositReads(reads, b.Sealer)}, Due: Due{b}, Desk: Desk{b}, Agreements: Agreements{b},

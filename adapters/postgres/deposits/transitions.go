@@ -91,7 +91,8 @@ func StoreTransitions(t *pg.Tx, moves []ports.DepositTransition) {
 	setTimers(t, "coverage", active, func(d *deposit.Deposit) time.Time { return d.ExpiresAt })
 }
 
-// toldClients returns the ids of the clients that the events and responses of transitions contain.
+// toldClients returns the ids of the clients (records of tenants) that the events and responses of transitions
+// contain.
 func toldClients(moves []ports.DepositTransition) (ids []id.ID) {
 	for _, m := range moves {
 		if m.Deposit.Client != nil {

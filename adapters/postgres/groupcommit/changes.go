@@ -21,28 +21,32 @@ const tracer = "partnerdeposits/groupcommit"
 const Conns = 4
 
 const (
-	groupLimit = 128 // The most changes in a group commit.
+	groupLimit = 128 // The most changes that one group commit applies in its transaction.
 	// The number of waiting changes above which a second group commit starts; a change costs less in a large group.
 	groupThreshold = 48
 	// The longest pause after a group commit of several changes, in which more changes arrive for the next one.
 	groupRest = 5 * time.Millisecond
 	// The number of waiting changes at which the pause before the next group commit ends early.
 	groupCompany   = 10
-	groupTimeout   = 5 * time.Second // The time limit of a group commit.
+	groupTimeout   = 5 * time.Second // The time limit of the transaction of a group commit.
 	acquireTimeout = 3 * time.Second // The longest wait of a group commit for a connection.
 )
 
-// Options are settings of Changes. A zero field means the default that its comment states.
+// Options are the settings of Changes, which commits changes of several requests together. A zero field means the
+// default that its comment states.
 type Options struct {
 	// The pool of connections for group commits, with postgres.IndexPlans and Conns connections. The default is the
 	// pool of single changes.
-	Groups   *pgxpool.Pool
-	Doorbell ports.Doorbell // Doorbell wakes dispatchers after a commit of events. The default is none.
-	// The ceiling of an account without a ceiling of its own. The default is deposit.DefaultMaxAmount.
+	Groups *pgxpool.Pool
+	// Doorbell wakes the dispatchers (the processes that send webhooks) after a commit of events. The default wakes
+	// none.
+	Doorbell ports.Doorbell
+	// The greatest amount of a deposit for accounts that have negotiated none. The default is
+	// deposit.DefaultMaxAmount.
 	DefaultMaxAmount money.Cents
 }
 
-// Changes applies changes that arrive at the same time in a shared transaction (group commit).
+// Changes applies changes of several requests that arrive at the same time in one transaction (group commit).
 type Changes struct {
 	shared
 	lone, groups pg.DB
@@ -51,8 +55,8 @@ type Changes struct {
 
 var _ ports.Changes = (*Changes)(nil)
 
-// New makes a Changes that applies changes over pool. A change that waits for a row lock occupies a connection of
-// pool, never one of o.Groups.
+// New makes a Changes, which applies changes over pool, those that arrive together over o.Groups. A change that
+// waits for a row lock occupies a connection of pool, never one of o.Groups.
 func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Changes {
 	c := &Changes{
 		lone: pg.DB{Pool: pool, Wait: acquireTimeout}, groups: pg.DB{Pool: pool, Wait: acquireTimeout},
@@ -118,7 +122,7 @@ func (c *Changes) transact(ctx context.Context, db pg.DB, changes []*pending, wa
 		return err
 	}
 	g := &group{shared: c.shared, tx: pg.Begin(conn), changes: changes, wait: wait}
-	defer g.tx.End(ctx) // The deferred call ends the transaction even if a decision panics.
+	defer g.tx.End(ctx) // This deferred call ends the transaction even if a change of the group panics.
 	if err := g.read(ctx); err != nil {
 		return err
 	}

@@ -19,7 +19,8 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// shared holds what every group commit uses: the encryption of secrets, the default ceiling, and the doorbell.
+// shared holds what every group commit uses: the encryption of secrets, the greatest amount of deposits, and the
+// wake-up of dispatchers.
 type shared struct {
 	sealer     pg.Sealer
 	defaultMax money.Cents
@@ -31,12 +32,13 @@ type group struct {
 	shared
 	tx      *pg.Tx
 	changes []*pending
-	// Whether the transaction waits for rows that others have locked (true) or defers the changes that need such rows
-	// (false).
+	// Whether the group commit waits for rows that other transactions have locked (true), or leaves the changes that
+	// need such rows for later (false).
 	wait bool
 }
 
-// read claims the idempotency keys and locks the rows that the changes of a group need, in a single round trip.
+// read takes the locks of the idempotency keys and of the rows that the changes of a group need, and reads them,
+// in a single round trip.
 func (g *group) read(ctx context.Context) error {
 	locking := sets.SkipLocked
 	if g.wait {
@@ -61,15 +63,16 @@ func (g *group) read(ctx context.Context) error {
 	return g.readMissingClients(ctx)
 }
 
-// claim is a claimed idempotency key with the first change of the group that uses it; only this change may take
-// effect.
+// claim is an idempotency key that the group commit has locked, with the first of its changes that uses the key.
+// Only this change may take effect.
 type claim struct {
 	*platform.ClaimedKey
 	first *pending
 }
 
-// queueKeys queues the claims of the idempotency keys. Of several changes with the same key, only the first may
-// take effect; all of them find a stored response.
+// queueKeys queues the statements that lock the idempotency keys of the changes and read their stored responses.
+// Of several changes with the same key, only the first may take effect; each finds a stored response, if there is
+// one.
 func (g *group) queueKeys() map[*pending]claim {
 	byChange := make(map[*pending]claim, len(g.changes))
 	byScope := make(map[string]claim, len(g.changes))
@@ -93,8 +96,8 @@ func (g *group) queueKeys() map[*pending]claim {
 	return byChange
 }
 
-// queueDeposits queues the locks of the deposits that the changes need. Of several changes of the same deposit,
-// only the first gets the row; decide defers the others.
+// queueDeposits queues the statements that lock the deposits which the changes need. Of several changes of the
+// same deposit, only the first gets the row; the others are applied after the group commit.
 func (g *group) queueDeposits(locking sets.Locking) {
 	byID := make(map[id.ID]*pending, len(g.changes))
 	for _, p := range g.changes {
@@ -146,8 +149,8 @@ func (g *group) queueClients(locking sets.Locking) {
 	})
 }
 
-// readMissingClients reads deposits again whose client is missing (deposits.MissesClient). A group of several
-// changes defers the changes of such deposits instead.
+// readMissingClients reads a change's deposit again if its client (the record of its tenant) is missing
+// (deposits.MissesClient). A group of several changes defers such changes instead.
 func (g *group) readMissingClients(ctx context.Context) (err error) {
 	for _, p := range g.changes {
 		d := p.found.Deposit
@@ -164,9 +167,9 @@ func (g *group) readMissingClients(ctx context.Context) (err error) {
 	return nil
 }
 
-// decide calls the function Decide of a change. A group defers a change without one of its rows, since another
-// transaction may have locked the row. It also defers a change that panics, so that the panic happens again in the
-// goroutine of its caller.
+// decide computes the writes of a change from the rows that were read for it. A group commit of several changes
+// defers a change without one of its rows, since another transaction may have locked the row. It also defers a
+// change that panics, so that the panic happens again in the goroutine of its caller.
 func (g *group) decide(p *pending) {
 	if p.state != undecided {
 		return
@@ -201,13 +204,14 @@ func (g *group) decide(p *pending) {
 // request to lock. The database does not check these references (ADR 0012).
 var errUnlocked = errors.New("groupcommit: the deposit refers to rows that its transaction has not locked")
 
-// locked reports whether the rows to which a deposit refers are among the locked rows; otherwise false.
+// locked reports whether the transaction has locked the rows to which a deposit refers, such as its client (true),
+// or not all of them (false).
 func locked(found ports.Found, d *deposit.Deposit) bool {
 	return found.Link != nil && found.Link.AccountID == d.AccountID && found.Link.PartnerID == d.PartnerID &&
 		(d.ClientID.IsZero() || (found.Client != nil && found.Client.ID == d.ClientID))
 }
 
-// write sends the writes of all decided changes of a group commit, and COMMIT, in a single round trip.
+// write sends the writes of all changes of a group commit, and COMMIT, in a single round trip.
 func (g *group) write(ctx context.Context) error {
 	var all rows
 	for _, p := range g.changes {
@@ -238,7 +242,7 @@ func (g *group) write(ctx context.Context) error {
 	return nil
 }
 
-// rows collects the writes of a group commit by kind of row.
+// rows collects what a group commit writes: for each kind of row, such as events, the rows of all its changes.
 type rows struct {
 	inserts   []ports.NewDeposit
 	moves     []ports.DepositTransition
@@ -246,7 +250,7 @@ type rows struct {
 	responses []platform.KeyedResponse
 }
 
-// add adds all writes of a change to the rows of the group commit. On an error it adds none.
+// add adds all rows that a change writes to those of the group commit. On an error it adds none.
 func (r *rows) add(p *pending, sealer pg.Sealer) error {
 	if p.writes.Response != nil {
 		response := platform.KeyedResponse{Key: *p.Needs.Key, Response: *p.writes.Response}
@@ -273,7 +277,7 @@ func (r *rows) none() bool {
 	return len(r.inserts)+len(r.moves)+len(r.events)+len(r.responses) == 0
 }
 
-// queue queues one SQL statement for each kind of row that the group commit writes.
+// queue queues one SQL statement for each kind of row, such as events, that the group commit writes.
 func (r *rows) queue(t *pg.Tx, sealer pg.Sealer) error {
 	if len(r.inserts) > 0 {
 		if err := deposits.InsertDeposits(t, sealer, r.inserts); err != nil {

@@ -6,7 +6,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// pending is a change of a group commit, with its rows, writes and result.
+// pending is a change that waits for its group commit or is part of it, with its rows, writes and result.
 type pending struct {
 	ports.Change
 	ctx context.Context
@@ -18,14 +18,15 @@ type pending struct {
 	state state
 }
 
-// state is the progress of a change in its group commit.
+// state is how far a change has got in its group commit: waiting, decided, finished, or left to be applied alone.
 type state int
 
 const (
 	undecided state = iota
-	decided         // The change of a group commit has been decided: its writes are set.
-	ended           // The change of a group commit is finished: err is its result.
-	deferred        // The change is to be applied alone, after the group commit.
+	decided         // The writes of the change have been computed; its group commit has not written them yet.
+	ended           // The change is finished: it is committed, or it has failed with the error err.
+	// The change could not be applied in the group commit and will be applied alone afterwards.
+	deferred
 )
 
 func (p *pending) missesRow() bool {

@@ -33,7 +33,7 @@ func Fits(ctx context.Context, conn querier) error {
 	return nil
 }
 
-// fits checks the database before the first migration.
+// fits checks before the first migration whether the database can hold the schema (see Fits).
 func (m migrator) fits(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, m.databaseURL)
 	if err != nil {

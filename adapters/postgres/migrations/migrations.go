@@ -62,7 +62,7 @@ func Newest() int64 {
 	return all[len(all)-1].number
 }
 
-// ErrRefused is the error for a database role that lacks rights on the schema.
+// ErrRefused is the error for a database role that has no right to read the version of the schema.
 var ErrRefused = errors.New("migrations: the role may not read the version of the schema: permission denied")
 
 // Version returns the newest migration that is applied to the database; 0 for a database without a schema. Postgres

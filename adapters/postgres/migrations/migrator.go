@@ -17,8 +17,8 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
-// ErrLocked is the error of a migration that other sessions blocked by a lock on a table. The schema has the
-// version of the last migration that ended.
+// ErrLocked is the error of a migration that could not get a lock on a table in time, because other sessions held
+// it. The schema then has the version of the last migration that ended.
 var ErrLocked = errors.New(
 	"migrations: another session keeps a lock that the migration needs; find it in pg_stat_activity (a long transaction, " +
 		"or a query that runs for minutes), end it, and run the migration again")
@@ -133,8 +133,8 @@ func versions(files fs.FS) (all []version) {
 	return all
 }
 
-// steps returns the last version of each uninterrupted row of migrations of the same kind: with or without a
-// transaction.
+// steps splits the migrations into runs of the same kind (inside or outside a transaction) and returns the last
+// version of each run.
 func steps(all []version) (last []version) {
 	for i, v := range all {
 		if i > 0 && v.concurrent == all[i-1].concurrent {

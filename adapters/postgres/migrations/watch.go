@@ -10,15 +10,15 @@ import (
 
 // Progress is how far a running migration of the database is.
 type Progress struct {
-	// How many of this binary's migrations are applied to the database, and how many there are.
+	// How many of this binary's migrations are applied to the database, and how many migrations it has in all.
 	Applied, Total int
 	Current        string // The file of the first migration that is not applied to the database; "" if all are.
 	Index          string // The index that the running migration is building; "" if none.
 	Done, Blocks   int64  // How much of the table has been read for the index that is being built, in blocks.
 }
 
-// Watch reports the progress of migrations that run on other connections, at once and then at each tick, until ctx
-// ends. If the database does not answer, the query is repeated at the next tick.
+// Watch reports the progress of migrations that run on other connections, at once and then at each tick of its
+// timer, until ctx ends. If the database does not answer, the query is repeated at the next tick.
 func Watch(ctx context.Context, databaseURL string, every time.Duration, report func(Progress)) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -65,7 +65,8 @@ func progress(ctx context.Context, conn *pgx.Conn) (p Progress, err error) {
 		`SELECT coalesce(i.relname, ''), p.blocks_done, p.blocks_total FROM pg_stat_progress_create_index p
 		LEFT JOIN pg_class i ON i.oid = p.index_relid WHERE p.datname = current_database() LIMIT 1`).Scan(&p.Index, &p.Done,
 		&p.Blocks)
-	if errors.Is(err, pgx.ErrNoRows) { // Postgres returns no row while no index is being built.
+	// No row is no error: Postgres returns none while no index is being built.
+	if errors.Is(err, pgx.ErrNoRows) {
 		err = nil
 	}
 	return p, err

@@ -51,7 +51,9 @@ func (r Clients) Lock(ctx context.Context, partnerID, clientID id.ID) (tenant.Cl
 	if partnerID.IsZero() || c.PartnerID == partnerID {
 		return c, nil
 	}
-	if c.PartnerID.IsZero() { // The client is from an old checkout, which did not store the partner.
+	// A client without a partner is from an old checkout, which did not store the partner. A partner may use it after
+	// making a deposit for it.
+	if c.PartnerID.IsZero() {
 		if made, err := queries.MadeDepositFor(ctx, pg.In(ctx), clientID, partnerID); err != nil || made {
 			return c, err
 		}
@@ -125,7 +127,7 @@ func clientList(f partnerports.ClientFilter) *lists.List {
 	case !f.AccountID.IsZero():
 		l.Where("account_id = ?", f.AccountID)
 	}
-	// The link is read by a subquery, since for EXISTS Postgres may hash all links.
+	// The link is read by a subquery with LIMIT, since for EXISTS Postgres may read all links into a hash table.
 	l.Filter(
 		`(SELECT true FROM account_links n WHERE n.account_id = clients.account_id AND n.revoked_at IS NULL
 			AND n.partner_id = clients.partner_id LIMIT 1)`)
@@ -175,7 +177,7 @@ func (r Clients) ClientsByEmail(ctx context.Context, email string, limit int) ([
 	}), err
 }
 
-// toKnownClient returns a client as support staff see it, without ChangedAt.
+// toKnownClient converts a row to a client as support staff see it, without the field ChangedAt.
 func toKnownClient(row sqlc.ClientByIDRow) tenant.Client {
 	return toClient(sqlc.Client{
 		ID: row.ID, AccountID: row.AccountID, PartnerID: row.PartnerID, Email: row.Email, FirstName: row.FirstName,

@@ -11,12 +11,11 @@ import (
 )
 
 const (
-	// maxKeys is the most API keys in the cache.
+	// maxKeys is the most API keys that the cache holds.
 	maxKeys = 10_000
-	// renewals is how often API keys in use are read again from the database within the time that the cache keeps a
-	// key.
+	// renewals is how many times the API keys in use are read again within the time for which the cache keeps a key.
 	renewals = 3
-	// renewBatch is the most API keys that one query reads.
+	// renewBatch is the most API keys that are read again by one query.
 	renewBatch   = 1000
 	renewTimeout = 2 * time.Second
 )
@@ -31,7 +30,8 @@ type keyCache struct {
 	cached map[partner.KeyHash]*cachedKey
 	timer  *time.Timer // The timer that reads API keys in use again; nil if no key was used since the last reading.
 	closed bool
-	timers sync.WaitGroup // Counts the timers for reading API keys again that run or are scheduled.
+	// Counts the timers for reading API keys again that run or are scheduled, so that close can wait for their end.
+	timers sync.WaitGroup
 }
 
 type cachedKey struct {

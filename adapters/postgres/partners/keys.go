@@ -34,8 +34,8 @@ func (r Keys) KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.APIK
 	return found.Key, found.Partner, nil
 }
 
-// readingKeys returns a function that reads API keys with their partners from the database. Unknown keys are
-// missing in its result.
+// readingKeys returns a function that reads API keys with their partners from the database. A key that the
+// database does not have is missing in that function's result.
 func readingKeys(db pg.DB) readKeys {
 	return func(ctx context.Context, hashes []partner.KeyHash) (map[partner.KeyHash]partner.Caller, error) {
 		wanted := make([][]byte, len(hashes))
@@ -77,5 +77,6 @@ func (r Keys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports
 
 func (r Keys) KeySeen(hash partner.KeyHash) bool { return r.cache.seen(hash) }
 
-// RecordKeyUse records that an API key was used. The time is written at most once a minute, in the background.
+// RecordKeyUse records that an API key was used. The last-used time of a key is written at most once a minute, in
+// the background.
 func (r Keys) RecordKeyUse(_ context.Context, keyID id.ID, at time.Time) { r.uses.add(keyID, at) }

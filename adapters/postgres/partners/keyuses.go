@@ -12,8 +12,10 @@ import (
 
 const (
 	keyUsePrecision = time.Minute // The least time between two writes of the last-used time of an API key.
-	keyUseDelay     = time.Second // The time in which uses of API keys are collected, to be written together.
-	// The most uses of API keys that wait to be written. Further uses are dropped, as the port allows.
+	// The time for which uses of API keys are collected before they are written together.
+	keyUseDelay = time.Second
+	// The most uses of API keys that wait to be written. Further uses are dropped: the last-used time need not be
+	// exact.
 	maxKeyUses    = 10_000
 	keyUseTimeout = 2 * time.Second
 )

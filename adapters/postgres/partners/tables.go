@@ -21,7 +21,7 @@ type Tables struct {
 	Addresses Addresses
 }
 
-// Stores of the tables of partners, each of which implements the port of its name.
+// Stores of the tables of partners. Each implements the interface of its name in package ports/partners.
 type (
 	Partners struct{ pg.Base }
 	Keys     struct {

@@ -23,8 +23,8 @@ func (r Collections) Lock(ctx context.Context, paymentID id.ID) (deposit.Debt, e
 
 func toDebt(row sqlc.Collection) deposit.Debt { return deposit.Debt(row) }
 
-// Save stores a collection and its steps. The primary key of collection_steps refuses a second step with the same
-// number.
+// Save stores a collection (the charge of a captured amount) and its history. The primary key of collection_steps
+// refuses a second entry with the same number.
 func (r Collections) Save(ctx context.Context, d deposit.Debt, steps ...deposit.CollectionTransition) error {
 	err := queries.SaveDebt(ctx, pg.In(ctx).Deferred(), sqlc.SaveDebtParams{
 		PaymentID: d.PaymentID, State: d.State, Transitions: d.Transitions, Attempt: d.Attempt, Answered: d.Answered,
@@ -40,9 +40,9 @@ func (r Collections) Save(ctx context.Context, d deposit.Debt, steps ...deposit.
 	return err
 }
 
-// cancelBy returns the author of a collection's end, as it is stored. During a rolling deployment an older
-// dispatcher may read it, which recognises the clock only by its former text: with the present text it would record
-// "cancelled" instead of "expired".
+// cancelBy returns the text that is stored for who ended a collection. During a rolling deployment an older
+// dispatcher may read the text, and recognises the clock only by its former text: with the present text it would
+// record "cancelled" instead of "expired".
 func cancelBy(a actor.Actor) string {
 	if a == actor.Clock {
 		return actor.FormerClock
@@ -56,7 +56,8 @@ func (r Collections) Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]d
 		return found, nil
 	}
 	all, err := queries.DebtsOf(ctx, r.DB, depositIDs)
-	for _, d := range all { // Collections come oldest first, so the newest of a deposit replaces its earlier ones.
+	// The collections come oldest first, so a deposit's newest one replaces its earlier ones in the result.
+	for _, d := range all {
 		found[d.DepositID] = toDebt(d)
 	}
 	return found, err
@@ -134,8 +135,8 @@ func (r TenantNotices) Add(ctx context.Context, n paymentports.TenantNotice) err
 	return queries.InsertTenantNotice(ctx, pg.In(ctx).Deferred(), sqlc.InsertTenantNoticeParams(n))
 }
 
-// Take removes a notice to a tenant and reports whether it was there. A second dispatcher waits for the first one
-// at the DELETE and then finds no row.
+// Take deletes a notice to a tenant and reports whether it was there. A second dispatcher waits for the first one
+// at the DELETE and then finds no row, so the mail is sent once.
 func (r TenantNotices) Take(ctx context.Context, n paymentports.TenantNotice) (ok bool, err error) {
 	_, err = queries.TakeTenantNotice(ctx, pg.In(ctx), n.SubjectID, n.Kind)
 	if errors.Is(err, pgx.ErrNoRows) {

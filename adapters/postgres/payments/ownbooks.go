@@ -11,8 +11,8 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// ownRecords is the SQL that reads the service's own records of each kind: key, payment, deposit, reference, amount
-// and status. A condition follows each.
+// ownRecords is the SQL that reads the service's own records of payments, refunds and disputes, one query for each
+// kind: key, payment, deposit, reference, amount and status. A condition is appended to each query.
 var ownRecords = map[paymentports.BookKind]string{
 	paymentports.BookPayment: `SELECT p.id::text, p.id, p.deposit_id, p.provider_ref, p.amount_cents, p.status
 		FROM payments p WHERE `,
@@ -65,8 +65,8 @@ func (s Books) ownEntries(ctx context.Context, kind paymentports.BookKind, condi
 	return found, pg.Translate(err)
 }
 
-// retryRun is the age from which a comparison of the books that began and did not end is made again. The job runs
-// every hour, so its next run makes it.
+// retryRun is the age from which an unfinished comparison with the payment provider's records is made again. The
+// job runs every hour, so its next run makes it.
 const retryRun = 30 * time.Minute
 
 func (s Books) Begin(ctx context.Context, now, since time.Time) (bool, error) {

@@ -14,7 +14,7 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Raise stores that the provider is to be queried about a payment, by a single statement.
+// Raise stores that the payment provider is to be queried about a payment, by a single SQL statement.
 func (s Questions) Raise(ctx context.Context, n paymentports.Callback, questionID id.ID, now time.Time) error {
 	return queries.RaiseQuestion(ctx, s.DB, sqlc.RaiseQuestionParams{
 		ID: questionID, PaymentID: n.PaymentID, ProviderRef: n.ProviderRef, Dispute: n.Dispute, At: now,

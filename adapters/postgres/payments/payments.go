@@ -30,7 +30,7 @@ func (r Payments) Insert(ctx context.Context, p deposit.Payment) error {
 func (r Payments) Processing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error) {
 	row, err := queries.ProcessingPayment(ctx, pg.In(ctx), depositID, kind)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil // If no payment is processing, nil is returned instead of an error.
+		return nil, nil // A deposit without a payment in progress is no error; the result is nil.
 	}
 	if err != nil {
 		return nil, err

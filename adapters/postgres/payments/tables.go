@@ -1,5 +1,5 @@
 // Package payments reads and writes the Postgres tables of payments: fees, collections, refunds, disputes, pending
-// queries to the provider, and the comparison of the books.
+// queries to the provider, and the comparison of these records with the provider's.
 package payments
 
 import (
@@ -22,7 +22,7 @@ type Tables struct {
 	Books         Books
 }
 
-// Stores of the tables of payments, each of which implements the port of its name.
+// Stores of the tables of payments. Each implements the interface of its name in package ports/payments.
 type (
 	Payments      struct{ pg.Base }
 	Collections   struct{ pg.Base }

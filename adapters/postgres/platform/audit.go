@@ -53,7 +53,7 @@ func (r Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int)
 func (r Audit) AuditEntriesAfter(
 	ctx context.Context, after ports.AuditPlace, end time.Time, limit int,
 ) ([]ports.AuditEntry, error) {
-	// A zero id of type id.ID would become NULL in the query, and no row is greater than NULL.
+	// Pass the id as bytes: a zero id of type id.ID would become NULL in the query, and no row is greater than NULL.
 	begin := [16]byte(after.ID)
 	rows, err := r.DB.Query(ctx, readAudit+`(at, id) > (coalesce($1, '-infinity'::timestamptz), $2) AND at < $3
 		ORDER BY at, id LIMIT $4`, after.At, begin, end, limit)

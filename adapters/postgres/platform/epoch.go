@@ -17,27 +17,28 @@ import (
 )
 
 const (
-	epochEvery = 2 * time.Second // The time between two reads of the restore epoch.
-	// The time limit of a read of the restore epoch. It is so short that the next read comes before the last result is
-	// too old.
+	// The time between two reads of the restore epoch, the id of the database's history since its last restore.
+	epochEvery = 2 * time.Second
+	// The time limit of a read of the restore epoch (the id of the database's history since its last restore). It is
+	// so short that the next read comes before the last result is too old.
 	epochPatience = 2 * time.Second
-	// The age above which a read of the restore epoch no longer counts, since the database may have been restored
-	// meanwhile.
+	// The age above which the restore epoch that was read (the id of the database's history since its last restore)
+	// no longer counts, since the database may have been restored meanwhile.
 	epochHolds = 5 * time.Second
 )
 
-// ErrRestored is the error for a server whose history differs from that at the beginning of the restore epoch: the
-// database was restored from a backup, or a standby was promoted.
+// ErrRestored is the error for a database that was restored from a backup, or whose standby was promoted, so that
+// its history differs from the one that the service has recorded.
 var ErrRestored = errors.New(
 	"postgres: the database was restored, or a standby was promoted: run `admin restore-finish`")
 
-// Epoch reads and keeps the restore epoch of a database (ports.Epoch). If a process could not read it for some
-// seconds, the epoch counts as unknown.
+// Epoch reads and keeps the restore epoch of a database: the id of its history since the last restore from a
+// backup (ports.Epoch). If a process could not read it for some seconds, it counts as unknown.
 type Epoch struct {
 	db     pg.DB
 	log    *slog.Logger
 	known  atomic.Pointer[knownEpoch]
-	warned string // The history of the server that the last warning in the log named.
+	warned string // The server's history (its id and timeline) that the last warning in the log named.
 }
 
 type knownEpoch struct {
@@ -45,12 +46,14 @@ type knownEpoch struct {
 	readAt time.Time
 }
 
-// NewEpoch makes an Epoch. The restore epoch is unknown until Watch runs.
+// NewEpoch makes an Epoch, which keeps the id of the database's history since its last restore. The id is unknown
+// until Watch runs.
 func NewEpoch(pool *pgxpool.Pool, log *slog.Logger) *Epoch {
 	return &Epoch{db: pg.DB{Pool: pool, Wait: epochPatience}, log: log}
 }
 
-// Current returns the restore epoch, or the zero value while it is unknown. It makes no query.
+// Current returns the restore epoch (the id of the database's history since its last restore), or the zero value
+// while it is unknown. It makes no query.
 func (e *Epoch) Current() ports.Epoch {
 	known := e.known.Load()
 	if known == nil || time.Since(known.readAt) > epochHolds {
@@ -59,7 +62,8 @@ func (e *Epoch) Current() ports.Epoch {
 	return known.epoch
 }
 
-// Watch reads the restore epoch every two seconds until ctx ends.
+// Watch reads the restore epoch (the id of the database's history since its last restore) every two seconds until
+// ctx ends.
 func (e *Epoch) Watch(ctx context.Context) error {
 	ticker := time.NewTicker(epochEvery)
 	defer ticker.Stop()
@@ -73,8 +77,9 @@ func (e *Epoch) Watch(ctx context.Context) error {
 	}
 }
 
-// read reads the restore epoch. It takes the time before the query, so that Current never counts a read as younger
-// than it is. After an error the previous epoch stays valid for epochHolds; readiness reports the outage.
+// read reads the restore epoch (the id of the database's history since its last restore). It takes the time before
+// the query, so that Current never counts a read as younger than it is. After an error the previous epoch stays
+// valid for epochHolds; readiness reports the outage.
 func (e *Epoch) read(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, epochPatience)
 	defer cancel()
@@ -91,8 +96,8 @@ func (e *Epoch) read(ctx context.Context) {
 	}
 }
 
-// epochRow is the row of the table restore_epoch, with the present history of the server and the object id of the
-// database.
+// epochRow is the row of the table restore_epoch, together with the server's present history and the object id of
+// the database, which a restore may change.
 type epochRow sqlc.RestoreEpochRow
 
 func readEpoch(ctx context.Context, db pg.DB) (epochRow, error) {
@@ -100,8 +105,8 @@ func readEpoch(ctx context.Context, db pg.DB) (epochRow, error) {
 	return epochRow(row), err
 }
 
-// effective returns the restore epoch that processes compare. A restore that changes server, timeline or database
-// changes it even before `admin restore-finish` is run.
+// effective returns the restore epoch (the id of the database's history) that processes compare. A restore that
+// changes server, timeline or database changes the epoch even before `admin restore-finish` is run.
 func (r epochRow) effective() (e ports.Epoch) {
 	sum := sha256.Sum256([]byte(r.Epoch.String() + " " + r.Server + " " + r.Database))
 	copy(e[:], sum[:])

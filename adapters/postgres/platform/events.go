@@ -27,8 +27,8 @@ func orNull(text string) *string {
 	return &text
 }
 
-// tracedColumns are the columns of outboxColumns and that of each event's trace parent, which is NULL for a change
-// without a trace.
+// tracedColumns are the columns of the outbox (the table of new events) that are written if any event of a
+// statement has a trace: outboxColumns and the column with the event's trace parent.
 var tracedColumns = append(slices.Clone(outboxColumns), sets.Column[ports.Event]{
 	Name: "trace_parent", Array: "varchar[]",
 	Values: sets.Of(func(e ports.Event) *string { return orNull(e.TraceParent) }),
@@ -41,8 +41,8 @@ func insertInto(columns []sets.Column[ports.Event]) string {
 		sets.From(columns)
 }
 
-// AppendEvents queues the writing of events to the outbox. If no event has a trace, the statement has no column for
-// traces.
+// AppendEvents queues the insert of events into the outbox (the table of new events). If no event has a trace, the
+// statement has no column for traces.
 func AppendEvents(t *pg.Tx, events []ports.Event) {
 	t.Appended = true
 	if slices.ContainsFunc(events, func(e ports.Event) bool { return e.TraceParent != "" }) {

@@ -8,7 +8,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Claim claims an idempotency key until the transaction ends, and returns the key's stored response, or nil.
+// Claim locks an idempotency key until the transaction ends, and returns the key's stored response, or nil if
+// there is none.
 func (r Idempotency) Claim(ctx context.Context, k ports.IdempotencyKey, now time.Time) (*ports.StoredResponse, error) {
 	key := &ClaimedKey{Key: k, Since: now.Add(-ports.IdempotencyWindow)}
 	ClaimKeys(pg.In(ctx), r.Sealer, []*ClaimedKey{key})

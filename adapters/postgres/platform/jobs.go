@@ -16,12 +16,14 @@ type WaitingWork struct{ db pg.DB }
 
 var _ ports.WaitingWork = WaitingWork{}
 
-// NewWaitingWork makes a WaitingWork over a pool with the settings IndexPlans.
+// NewWaitingWork makes a WaitingWork, which finds out which jobs have work, over a pool with the settings
+// IndexPlans.
 func NewWaitingWork(pool *pgxpool.Pool) WaitingWork {
 	return WaitingWork{pg.DB{Pool: pool, Wait: lookPatience}}
 }
 
-const lookPatience = 3 * time.Second // The longest wait for a connection to find out which jobs have work.
+// The longest wait for a connection to Postgres when the process finds out which jobs have work.
+const lookPatience = 3 * time.Second
 
 func (w WaitingWork) WaitingWork(ctx context.Context, now, idleBefore time.Time) (ports.Waiting, error) {
 	row, err := queries.WaitingWork(ctx, w.db, idleBefore, now)

@@ -17,8 +17,9 @@ var ErrKeyset = errors.New("postgres: SECRETS_KEYSET is not the keyset of this d
 // checkPatience is the longest wait for a connection to check the keyset.
 const checkPatience = 2 * time.Second
 
-// CheckKeyset compares the check values of a keyset's keys with those in the database. The keyset must have every
-// key that the database lists. proven is true if it has, and false for a database without check values.
+// CheckKeyset compares the check values of a keyset's keys (one-way fingerprints) with those in the database. The
+// keyset must have every key that the database lists. proven is true if it has, and false for a database without
+// check values.
 //
 // Returns ErrKeyset, or the error of the query.
 func CheckKeyset(ctx context.Context, pool *pgxpool.Pool, values map[uint32][]byte) (proven bool, err error) {
@@ -34,8 +35,8 @@ func CheckKeyset(ctx context.Context, pool *pgxpool.Pool, values map[uint32][]by
 	return len(rows) > 0, nil
 }
 
-// KeepKeyChecks stores check values of keys in the database. instead: true removes all other check values; false
-// keeps them.
+// KeepKeyChecks stores check values (one-way fingerprints) of the keyset's keys in the database. instead: true
+// removes all other check values; false keeps them.
 func KeepKeyChecks(ctx context.Context, pool *pgxpool.Pool, values map[uint32][]byte, instead bool) error {
 	var ids []int64
 	var all [][]byte

@@ -13,16 +13,18 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ClaimedKey is an idempotency key that a transaction claims. After the flush it has the result of the claim.
+// ClaimedKey is an idempotency key that a transaction tries to lock. Once the queued statements are sent, it holds
+// the result.
 type ClaimedKey struct {
-	Key   ports.IdempotencyKey
-	Since time.Time // The time before which stored responses of the idempotency key do not count.
+	Key ports.IdempotencyKey
+	// Responses that were stored for the idempotency key before this time have expired and are ignored.
+	Since time.Time
 
 	// Whether this transaction holds the idempotency key until it ends (true) or another one holds it (false).
 	Claimed bool
 	// The stored response of an earlier request with the idempotency key; nil if there is none.
 	Stored *ports.StoredResponse
-	Err    error // The error of a stored response that cannot be decrypted.
+	Err    error // The error for a stored response that cannot be decrypted; nil for none.
 }
 
 // Result returns the stored response of an idempotency key, or nil. A committed response does not change until it
@@ -36,13 +38,13 @@ func (k *ClaimedKey) Result() (*ports.StoredResponse, error) {
 	return k.Stored, k.Err
 }
 
-// ClaimKeys takes the advisory locks of idempotency keys and reads their stored responses. A second statement reads
-// the rows, after the locks: an earlier holder of a lock has ended by then, so its row is visible. ClaimKeys does
-// not wait for a key that another transaction holds.
+// ClaimKeys queues the statements that take the advisory locks of idempotency keys and read their stored
+// responses. A second statement reads the rows, after the locks: an earlier holder of a lock has ended by then, so
+// its row is visible. ClaimKeys does not wait for a key that another transaction holds.
 //
 // The join compares the primary key only, inside a subquery that the planner does not dissolve (OFFSET 0). A
-// condition on the age would offer a second index, and on a table that was vacuumed while empty each key would then
-// read every key of the window.
+// condition on the age would offer a second index, and on a table that was vacuumed while empty, each key would
+// then read every key that has not expired.
 func ClaimKeys(t *pg.Tx, sealer pg.Sealer, keys []*ClaimedKey) {
 	t.Rows(
 		`SELECT k.place, pg_try_advisory_xact_lock(hashtextextended(k.scope, 0))
@@ -88,7 +90,7 @@ func ClaimKeys(t *pg.Tx, sealer pg.Sealer, keys []*ClaimedKey) {
 		})
 }
 
-// KeyedResponse is a response to store under a claimed idempotency key.
+// KeyedResponse is a response that is to be stored under an idempotency key which the transaction has locked.
 type KeyedResponse struct {
 	Key      ports.IdempotencyKey
 	Response ports.StoredResponse
@@ -113,16 +115,16 @@ var responseColumns = []sets.Column[KeyedResponse]{
 		Values: sets.Of(func(r KeyedResponse) time.Time { return r.Response.CreatedAt })},
 }
 
-// statusOf returns the value of the column status, which contains only HTTP successes: the response's code, or 200
-// for a response without a code.
+// statusOf returns the value of the column status of a stored response: its HTTP status, which is always a
+// success; 200 for a response without one.
 func statusOf(r ports.StoredResponse) int16 {
 	const withoutCode = 200
 	return int16(cmp.Or(r.Code, withoutCode))
 }
 
-// storeResponses is the SQL that stores responses under idempotency keys. The new response replaces a row that is
-// older than the window and that retention has not deleted yet. A younger row stays: the statement then divides by
-// zero, and the error rolls back the transaction with its effect.
+// storeResponses is the SQL that stores responses under idempotency keys. The new response replaces an expired one
+// that has not been deleted yet. A response that has not expired stays: the statement then divides by zero, and
+// the error rolls back the transaction with its effect.
 var storeResponses = `WITH stored AS (
 		INSERT INTO idempotency_keys AS k (` + sets.Names(responseColumns) + `) SELECT ` + sets.Selected(responseColumns) +
 	` FROM ` + sets.From(responseColumns) + `
@@ -133,7 +135,7 @@ var storeResponses = `WITH stored AS (
 	SELECT 1 / (count(*) = ` + sets.Param(responseColumns, 2) + `)::int FROM stored`
 
 // StoreResponses queues the storing of encrypted responses of different idempotency keys. If one of the keys has a
-// response within the window, the transaction fails with pg.ErrKeyStored.
+// response that has not expired, the transaction fails with pg.ErrKeyStored.
 func StoreResponses(t *pg.Tx, responses []KeyedResponse) {
 	t.Queue(storeResponses, sets.Arguments(responseColumns, responses, ports.IdempotencyWindow, len(responses))...).
 		QueryRow(func(row pgx.Row) error {

@@ -60,7 +60,8 @@ func (r Mails) LinkMails(ctx context.Context, depositID id.ID, since time.Time, 
 }
 
 func (r Mails) SentTo(ctx context.Context, sender id.ID, addresses []string, since time.Time) (deposit.SentTo, error) {
-	named := map[string]string{} // Mailboxes of the given addresses, by their hashes.
+	// The mailboxes of the given addresses, by the hashes under which the table of mails stores them.
+	named := map[string]string{}
 	for _, a := range addresses {
 		mailbox := mailaddr.Mailbox(a)
 		named[string(r.Sealer.MailboxHash(mailbox))] = mailbox
@@ -143,7 +144,7 @@ func (r Mails) openMail(m *ports.Mail, sealed []byte) error {
 	}
 	var c content
 	if err := json.Unmarshal([]byte(plain.Reveal()), &c); err != nil {
-		// The error of json is not returned, since it would quote the text of the mail.
+		// Do not return the error of json, which would quote the text of the mail.
 		return errors.New("postgres: the text of the mail is not JSON")
 	}
 	m.Body, m.HTML = c.Body, c.HTML

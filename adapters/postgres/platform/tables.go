@@ -1,5 +1,6 @@
-// Package platform reads and writes the Postgres tables that all modules share: idempotency keys, the outbox,
-// mails, the audit log, and the restore epoch.
+// Package platform reads and writes the Postgres tables that all modules share: idempotency keys, the outbox (the
+// table of new events), mails, the audit log, and the restore epoch (the id of the database's history since its
+// last restore).
 package platform
 
 import (
@@ -19,7 +20,8 @@ type Tables struct {
 	Restores    Restores
 }
 
-// Stores of the tables that all modules share, each of which implements the port of its name.
+// Stores of the tables that all modules share. Each implements the interface of its name in package
+// ports/platform.
 type (
 	Idempotency struct{ pg.Base }
 	Outbox      struct{ pg.Base }

@@ -17,8 +17,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// clockSkew widens the search for attempts of a delivery, since a dispatcher's clock may be behind the database's
-// clock.
+// clockSkew is how far before and after a delivery's own times its attempts are searched, since a dispatcher's
+// clock may differ from the database's clock.
 const clockSkew = time.Hour
 
 func (s Deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
@@ -29,8 +29,8 @@ func (s Deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
 	})
 }
 
-// TestsInFlight returns how many test deliveries of a partner have not ended, and locks their number. Each half of
-// the query reads a small index.
+// TestsInFlight returns how many test deliveries of a partner have not ended. It locks the number until the
+// transaction ends, so that no other request adds a test delivery. Each half of the query reads a small index.
 func (s Deliveries) TestsInFlight(ctx context.Context, partnerID id.ID) (n int, err error) {
 	t := pg.In(ctx)
 	t.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('tests:' || $1::uuid::text, 0))`, partnerID)
@@ -44,9 +44,9 @@ func (s Deliveries) TestsInFlight(ctx context.Context, partnerID id.ID) (n int, 
 	return n, err
 }
 
-// Redeliver inserts redeliveries of deliveries. The database copies the bodies, so none is sent to this process.
-// The redeliveries of a replay become due one after another, since fifty at the same moment would delay other
-// partners' webhooks.
+// Redeliver inserts copies of deliveries, which are sent again. The database copies the bodies, so none is sent to
+// this process. The copies that one request makes become due one after another, since fifty at the same moment
+// would delay other partners' webhooks.
 func (s Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID,
 	copies []webhookports.Redelivery) ([]webhook.Delivery, error) {
 	of, as, created := make([]id.ID, len(copies)), make([]id.ID, len(copies)), make([]time.Time, len(copies))
@@ -54,7 +54,7 @@ func (s Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID,
 	for i, c := range copies {
 		of[i], as[i], created[i], places[i] = c.Of, c.As, c.As.Time(), i
 	}
-	// The latency of a redelivery counts from the time at which it is due.
+	// A copy's event_at is the time at which it is due, so that its latency does not count from the original event.
 	rows, err := pg.In(ctx).Query(ctx, `
 		WITH open AS (SELECT id FROM webhook_subscriptions WHERE id = $1 AND enabled AND deleted_at IS NULL FOR KEY SHARE)
 		INSERT INTO deliveries (subscription_id, id, event_id, event, deposit_id, test, state, due_at, body, redelivery_of,
@@ -134,7 +134,7 @@ func (s Deliveries) Deliveries(ctx context.Context, subscriptionID id.ID, f webh
 	return ports.List[webhook.Delivery]{Items: items, Next: found.Next}, err
 }
 
-// listedDelivery is a row of the list of deliveries.
+// listedDelivery is a row of the list of webhook deliveries.
 type listedDelivery struct {
 	sqlc.DeliveryByIDRow
 	Fits bool
@@ -171,14 +171,15 @@ func toDelivery(row sqlc.DeliveryByIDRow) webhook.Delivery {
 			Result: webhook.ResultSuccess, ResponseStatus: int(row.TakenStatus), Snippet: row.TakenSnippet,
 		}}
 	case webhook.Dispatched, webhook.Failed, webhook.Cancelled:
-		// Such a delivery has no next attempt: the due_at of a dispatched delivery is the end of its lease.
+		// A delivery in one of these states has no next attempt: the due_at of a dispatched one is the time until which
+		// its dispatcher has to report a result.
 	}
 	return d
 }
 
-// attemptsQuery is the SQL that reads the failed attempts of deliveries. Attempts are partitioned by day: the
-// earliest and the latest time limit the partitions that the query reads, and each delivery's own times limit those
-// that are searched for it.
+// attemptsQuery is the SQL that reads the failed attempts of webhook deliveries. The table of attempts is
+// partitioned by day: the earliest and the latest time limit the partitions that the query reads, and each
+// delivery's own times limit those that are searched for it.
 const attemptsQuery = `
 	SELECT a.delivery_id, a.number, a.started_at, a.duration_ms, a.result, coalesce(a.response_status, 0)::smallint,
 	a.snippet, a.detail
@@ -189,8 +190,8 @@ const attemptsQuery = `
 	WHERE a.started_at >= $4::timestamptz AND a.started_at < $5::timestamptz
 	ORDER BY a.delivery_id, a.number, a.started_at`
 
-// withAttempts returns deliveries with their failed attempts, in the order of the attempts' numbers. Most
-// deliveries succeeded at once and have none.
+// withAttempts returns the deliveries with their failed attempts, in the order of the attempts' numbers. Most
+// deliveries succeeded at once and have no failed attempt.
 func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDRow) ([]webhook.Delivery, error) {
 	all := make([]webhook.Delivery, len(found))
 	place := make(map[id.ID]int, len(found))
@@ -246,8 +247,8 @@ func (s Deliveries) DeliveriesMade(ctx context.Context, subscriptionID id.ID, ma
 	return pg.Each(rows, func(r sqlc.DeliveriesMadeRow) webhook.Sent { return webhook.Sent(r) }), pg.Translate(err)
 }
 
-// DeliveriesAbout returns a subscription's deliveries about a deposit (webhookports.Deliveries). It reads the index
-// of deposits, whatever the planner estimates.
+// DeliveriesAbout returns a subscription's deliveries about a deposit (webhookports.Deliveries). It always reads
+// the index of deposits, even where Postgres would estimate another index to be faster.
 func (s Deliveries) DeliveriesAbout(ctx context.Context, subscriptionID, depositID id.ID,
 	limit int) ([]webhook.Sent, error) {
 	rows, err := queries.DeliveriesAbout(ctx, s.DB, depositID, subscriptionID, limit)
@@ -259,7 +260,8 @@ func (s Deliveries) DeliveriesOfDeposit(ctx context.Context, depositID id.ID, li
 		depositID, limit)
 }
 
-// deliveries returns the deliveries that a query over deliveryColumns selects, with their attempts.
+// deliveries returns the deliveries that a query selects, with their attempts. The query must read
+// deliveryColumns.
 func (s Deliveries) deliveries(ctx context.Context, sql string, args ...any) ([]webhook.Delivery, error) {
 	rows, err := s.DB.Query(ctx, sql, args...)
 	if err != nil {
@@ -272,11 +274,11 @@ func (s Deliveries) deliveries(ctx context.Context, sql string, args ...any) ([]
 	return s.withAttempts(ctx, found)
 }
 
-// maxRedeliveries is the most redeliveries of an event that support staff are shown.
+// maxRedeliveries is the most repeated deliveries of one event that support staff are shown.
 const maxRedeliveries = 1000
 
 // DeliveriesOfEvent returns the deliveries of an event. The id of an original delivery is computed from event and
-// subscription; redeliveries are found by the index of deposits.
+// subscription; deliveries that were sent again are found by the index of deposits.
 func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e webhookports.EventView) ([]webhook.Delivery, error) {
 	subscriptions, err := queries.SubscriptionsOfPartner(ctx, s.DB, e.PartnerID)
 	if err != nil {
@@ -299,8 +301,8 @@ func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e webhookports.EventV
 	return append(found, again...), err
 }
 
-// FindDelivery returns the delivery with an id, of whatever subscription. It looks the id up in the primary key for
-// each subscription.
+// FindDelivery returns the delivery with an id, whatever subscription it belongs to. The primary key begins with
+// the subscription, so the id is looked up once for each subscription.
 func (s Deliveries) FindDelivery(ctx context.Context, deliveryID id.ID) (webhook.Delivery, error) {
 	found, err := s.deliveries(ctx,
 		`SELECT `+deliveryColumns+` FROM (SELECT id AS subscription FROM webhook_subscriptions) AS s

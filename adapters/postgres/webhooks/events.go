@@ -59,8 +59,8 @@ func (s Events) Event(ctx context.Context, partnerID, eventID id.ID) (ports.Even
 	}, pg.OrNotFound(err, webhook.ErrEventNotFound)
 }
 
-// scanEvent scans the columns of an event, and further columns into more. Data that is not JSON counts as an
-// unreadable row, since no response could contain it.
+// scanEvent scans the columns of an event, and further columns into extra variables. Data that is not JSON counts
+// as an unreadable row, since no response could contain it.
 func scanEvent(row pgx.CollectableRow, e *ports.Event, more ...any) error {
 	err := row.Scan(append([]any{&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt, &e.Sequence},
 		more...)...)
@@ -77,15 +77,16 @@ func (s Events) Feed(ctx context.Context, partnerID id.ID) (webhookports.FeedSta
 	return webhookports.FeedState{Epoch: row.Epoch, Oldest: row.OldestSequence, Last: row.LastSequence}, err
 }
 
-// feedEvents is the SQL that reads the next events of a feed from a range of ids. Without bounds of ids, the index
-// of numbers would read all earlier rows of a partition's day. The bounds are passed as values and are not now(),
-// so that Postgres plans for their partitions only.
+// feedEvents is the SQL that reads a partner's next events after a number, from a range of ids. Without bounds of
+// ids, the index of numbers would read all earlier rows of a partition's day. The bounds are passed as values and
+// are not now(), so that Postgres plans for their partitions only.
 const feedEvents = `SELECT id, partner_id, name, deposit_id, data, created_at, coalesce(sequence, 0)::bigint FROM events
 	WHERE partner_id = $1 AND sequence > $2 AND id >= $3 AND id < $4 ORDER BY sequence LIMIT $5`
 
-// FeedEvents returns the next events of a partner's feed. A partner that follows its feed requests events of today,
-// so a first query reads only the last partitions. The numbers show whether that query missed events: in older
-// partitions, or from a clock that is ahead.
+// FeedEvents returns the events that follow a number in a partner's feed (its numbered list of events). Most
+// partners have read all but the events of today, so a first query reads only the last partitions. A gap in the
+// numbers shows that it missed events in older partitions or from a clock that is ahead; then all partitions are
+// read.
 func (s Events) FeedEvents(ctx context.Context, partnerID id.ID, after int64, limit int) ([]ports.Event, error) {
 	const day = 24 * time.Hour
 	today := time.Now().Truncate(day)
@@ -104,7 +105,8 @@ func (s Events) FeedEvents(ctx context.Context, partnerID id.ID, after int64, li
 	return nil, nil
 }
 
-// Bounds below and above every id that contains a time. The zero id would be NULL.
+// The ids below and above every id that contains a time, to read all partitions. The zero id cannot be used, since
+// it would be NULL.
 var (
 	firstID = id.ID{15: 1}
 	lastID  = id.ID{0: 0xff, 1: 0xff, 2: 0xff, 3: 0xff, 4: 0xff, 5: 0xff, 6: 0xff, 7: 0xff}
@@ -116,7 +118,8 @@ func firstOf(at time.Time) (first id.ID) {
 	return first
 }
 
-// follow reports whether the events have the numbers that follow after, without a gap; false if there are none.
+// follow reports whether the events are numbered without a gap from the number that follows after (true); false
+// for a gap and for no events.
 func follow(events []ports.Event, after int64) bool {
 	for _, e := range events {
 		if after++; e.Sequence != after {
@@ -135,9 +138,9 @@ func (s Events) LastNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]
 	return last, err
 }
 
-// FindEvent returns the event with an id, of whatever partner. The primary key of the table events begins with the
-// partner, so the id is looked up for each partner, in the partition of the day that the id contains. In the outbox
-// the whole index is searched.
+// FindEvent returns the event with an id, whatever partner it belongs to. The primary key of the table events
+// begins with the partner, so the id is looked up for each partner, in the partition of the day that the id
+// contains. In the outbox (the table of new events) the whole index is searched.
 func (s Events) FindEvent(ctx context.Context, eventID id.ID) (e webhookports.EventView, err error) {
 	err = s.DB.QueryRow(ctx, `
 		SELECT event_id, partner_id, name, deposit_id, created_at, 'outbox', '' FROM outbox WHERE position >= 0

@@ -11,8 +11,9 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// EndParkedDeliveries ends parked deliveries that are older than a time, and returns them. The query steps through
-// the index of parked deliveries from subscription to subscription.
+// EndParkedDeliveries ends parked deliveries (those that wait because their subscription is disabled) that are
+// older than a time, and returns them. The query steps through the index of parked deliveries from subscription to
+// subscription.
 func (s Retention) EndParkedDeliveries(ctx context.Context, at time.Time,
 	limit int) ([]webhookports.EndedDelivery, error) {
 	rows, err := s.DB.Query(ctx, `
@@ -58,8 +59,9 @@ func (s Retention) DeleteFinishedDeliveries(ctx context.Context, at, endedBy tim
 	return int(tag.RowsAffected()), err
 }
 
-// TidyDeliveries releases the parked deliveries of enabled subscriptions, and cancels the deliveries of deleted
-// ones. A call changes at most moveLimit deliveries of each subscription.
+// TidyDeliveries releases the parked deliveries (those that waited while their subscription was disabled) of
+// enabled subscriptions, and cancels the deliveries of deleted subscriptions. A call changes at most moveLimit
+// deliveries of each subscription.
 func (s Retention) TidyDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error) {
 	enabled, err := queries.SubscriptionsToRelease(ctx, s.DB)
 	if err != nil {

@@ -20,8 +20,8 @@ func (r Notices) DueNotices(ctx context.Context, limit int) ([]webhook.Notice, e
 	}), err
 }
 
-// Take removes the notices of a kind about an endpoint, and returns what their mail needs. A second dispatcher
-// waits for the first one at the DELETE and then finds no row.
+// Take deletes the notices of a kind about an endpoint, and returns what the mail about them needs. A second
+// dispatcher waits for the first one at the DELETE and then finds no row, so the mail is sent once.
 func (r Notices) Take(ctx context.Context, n webhook.Notice) (about webhookports.NoticeSubject, ok bool, err error) {
 	taken, err := queries.TakeNotices(ctx, pg.In(ctx), n.SubscriptionID, n.Kind)
 	if err != nil || taken.Taken == 0 {

@@ -95,17 +95,18 @@ func (s Retention) makePartition(ctx context.Context, p partition) error {
 			`SELECT pg_try_advisory_xact_lock(hashtext('ensure_partitions'))
 				AND set_config('statement_timeout', $1, true) <> ''`,
 			pg.Millis(partitionsTimeout)).Scan(&mine)
-		if err != nil || !mine { // Another process is making the partitions.
+		// Another process holds the lock and is making the partitions, so nothing is left to do here.
+		if err != nil || !mine {
 			return err
 		}
-		// A separate statement is needed, because the snapshot of the previous one may be older than the commit that
-		// freed the lock.
+		// Check for the partition in a separate statement, because the snapshot of the previous one may be older than
+		// the commit of the process that held the lock before.
 		err = t.QueryRow(ctx, `SELECT coalesce((SELECT relispartition FROM pg_class WHERE oid = to_regclass($1)), false)`,
 			name).Scan(&made)
 		if err != nil || made {
 			return err
 		}
-		// The statements run one by one, since each can be prepared only after the previous one has run.
+		// Run the statements one by one, since each can be prepared only after the previous one has run.
 		for _, statement := range []string{
 			`CREATE TABLE ` + name + ` (LIKE ` + p.Parent + ` INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`,
 			`LOCK TABLE ` + rest + ` IN ACCESS EXCLUSIVE MODE`,
@@ -122,7 +123,7 @@ func (s Retention) makePartition(ctx context.Context, p partition) error {
 }
 
 func (s Retention) DropPartitions(ctx context.Context, days int) error {
-	// The SQL function expects an interval in days; a Go duration would arrive as hours.
+	// Pass the age in days, since the SQL function expects such an interval; a Go duration would arrive as hours.
 	_, err := s.DB.Exec(ctx, `SELECT drop_expired_partitions(make_interval(days => $1))`, days)
 	return err
 }

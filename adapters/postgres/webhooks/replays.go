@@ -91,15 +91,16 @@ func (r Replays) Unfinished(ctx context.Context, subscriptionID id.ID) (int, err
 	return queries.UnfinishedReplays(ctx, r.DB, subscriptionID)
 }
 
-// oldest returns the FROM clause that selects the deliveries that a replay repeats: originals that have the
-// replay's status now, among the first webhook.ReplayReads rows that the clause read reads.
+// oldest returns the FROM clause that selects the deliveries that a replay (the redelivery of a time span)
+// repeats: originals that have the wanted status now. At most webhook.ReplayReads rows of the clause read are
+// considered.
 func oldest(p webhook.Replay, read string) string {
 	return " FROM (SELECT id, state, attempts, redelivery_of, test" + read + strconv.Itoa(webhook.ReplayReads) +
 		") d WHERE " + statusCondition(p.Status) + " AND redelivery_of IS NULL AND NOT test"
 }
 
-// matching returns the conditions for the deliveries that a replay reads: those of its time span, and only the
-// failed ones, which have an index, if the replay repeats failed deliveries.
+// matching returns the conditions for the deliveries that a replay (the redelivery of a time span) reads: those of
+// the time span, and only the failed ones, which have an index, if the replay repeats failed deliveries.
 func matching(p webhook.Replay) *lists.List {
 	l := &lists.List{}
 	l.Where("subscription_id = ?", p.SubscriptionID)

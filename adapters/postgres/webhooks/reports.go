@@ -12,10 +12,11 @@ import (
 )
 
 // ReadReports is the SQL that reads the health of subscriptions $1, and how many of their deliveries wait, are
-// parked, or are dispatched. It uses a single snapshot, since a delivery may be dispatched meanwhile. Triggers keep
-// the number of those that wait (ADR 0012). The dispatched ones of all subscriptions are few; leases that ended a
-// while ago are left out with their dead index entries, as in dispatchstore.Store.CountClaimed. "state + 0" selects
-// the index deliveries_pending, which no other statement may use.
+// parked, or are dispatched. It uses a single snapshot, since a delivery may be dispatched meanwhile. Triggers
+// keep the number of those that wait (ADR 0012). The dispatched ones of all subscriptions are few; those whose
+// dispatcher did not report for a while are left out with their dead index entries, as in
+// dispatchstore.Store.CountClaimed. "state + 0" selects the index deliveries_pending, which no other statement may
+// use.
 var ReadReports = `
 	WITH leased AS MATERIALIZED (
 		SELECT subscription_id, count(*) AS n, min(id::text)::uuid AS oldest FROM deliveries
@@ -60,7 +61,8 @@ func (r Subscriptions) Reports(ctx context.Context, of []webhook.Subscription) (
 	return out, pg.Translate(rows.Err())
 }
 
-// scanReport scans a row of ReadReports. Of the subscription it fills only the fields that the row has.
+// scanReport scans a row of the query ReadReports, about the health of a webhook subscription. It fills only those
+// fields of the subscription that the row has.
 func scanReport(row pgx.Rows) (r webhook.Reported, waiting, dispatched int, oldest time.Time, err error) {
 	var health webhook.Health
 	var openUntil, success, failure *time.Time

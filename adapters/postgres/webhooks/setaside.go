@@ -17,8 +17,8 @@ func (r SetAside) SetAsideEvents(ctx context.Context, limit int) ([]webhookports
 	}), err
 }
 
-// Retry moves an event that is set aside back to the outbox. The event keeps the time of its commit, from which its
-// latency counts.
+// Retry moves an event that could not be processed back to the outbox (the table of new events). The event keeps
+// the time of its commit, from which its latency counts.
 func (r SetAside) Retry(ctx context.Context, eventID id.ID) (webhookports.SetAsideEvent, error) {
 	pg.In(ctx).Appended = true
 	row, err := queries.RetryEvent(ctx, pg.In(ctx), eventID)

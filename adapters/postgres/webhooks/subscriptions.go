@@ -18,7 +18,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// moveLimit is the most deliveries that are parked, released or cancelled in the transaction that changes their
+// moveLimit is the most deliveries whose state changes in the transaction that enables, disables or deletes their
 // subscription. TidyDeliveries changes the rest of a longer backlog; until then the dispatcher checks the
 // subscription before each POST.
 const moveLimit = 10_000
@@ -121,7 +121,8 @@ func (r Subscriptions) SigningSecrets(ctx context.Context, partnerID id.ID) (map
 	all := make(map[id.ID]secret.Text, len(rows))
 	for _, row := range rows {
 		switch plain, err := r.Sealer.Open(row.Secret, pg.SecretAAD(row.ID)); {
-		// This process's keyset is not that of the database, so nothing can be decrypted.
+		// Nothing can be decrypted, since this process's keyset is not that of the database; return that error instead
+		// of an empty result.
 		case errors.Is(err, fault.ErrUnavailable):
 			return nil, err
 		case err == nil:

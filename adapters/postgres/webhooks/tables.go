@@ -22,7 +22,7 @@ type Tables struct {
 	Retention     Retention
 }
 
-// Stores of the tables of webhooks, each of which implements the port of its name.
+// Stores of the tables of webhooks. Each implements the interface of its name in package ports/webhooks.
 type (
 	Subscriptions struct{ pg.Base }
 	Deliveries    struct{ pg.Base }

@@ -26,8 +26,8 @@ const MaxDepth = 32
 
 type bodyKey struct{}
 
-// Read is the middleware that parses a non-empty request body as a JSON object and stores it in the request for
-// Of.
+// Read is the middleware that parses a non-empty request body as a JSON object and stores the object in the
+// request, from which the function Of returns it.
 //
 // Returns unsupported_media_type, invalid_json or invalid_field.
 func Read(c *fiber.Ctx) error {
@@ -219,11 +219,12 @@ func (r *reader) token(at *place) (jsontext.Token, error) {
 	return token, nil
 }
 
-// syntaxError is an error of jsontext, with the place in the body of the token that it refused.
+// syntaxError is an error of jsontext (the JSON parser), with the place in the body of the token that the parser
+// refused.
 type syntaxError struct {
 	cause error
 	at    *place
-	start int64 // Offset in the body at which the previous token ends.
+	start int64 // Offset in the request body at which the token before the refused one ends.
 }
 
 func (e *syntaxError) Error() string { return e.cause.Error() }
@@ -254,8 +255,8 @@ func (e *syntaxError) explain(data []byte) error {
 // place is the position of a value in a JSON body, for error messages. The nil place is the body itself.
 type place struct {
 	parent *place
-	name   string // Name of an object's member; unused for an item of a list.
-	index  int    // Index of a list's item; -1 for an object's member.
+	name   string // Name of the value in its JSON object; unused for an item of a list.
+	index  int    // Index of the value in its JSON list; -1 for a member of an object.
 }
 
 // String formats the place of a value in a JSON body, as events[1] or metadata.note; the body itself is "body".

@@ -66,7 +66,7 @@ func structEncoder(fields []field) encoder {
 	}
 }
 
-// empty reports whether omitempty leaves out a value.
+// empty reports whether the option omitempty leaves a value out of the JSON (true) or not (false).
 func empty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:

@@ -51,7 +51,8 @@ func Append(b []byte, v any) ([]byte, error) {
 	if !root.IsValid() {
 		return standard(b, v)
 	}
-	// A value behind a pointer is addressable, so methods of its parts can be called without a copy.
+	// Put the value behind a pointer: it is then addressable, so that methods of its parts can be called without a
+	// copy.
 	if root.Kind() != reflect.Pointer {
 		held := reflect.New(root.Type())
 		held.Elem().Set(root)
@@ -71,10 +72,10 @@ func standard(b []byte, v any) ([]byte, error) {
 	return append(b, bytes.TrimSuffix(out.Bytes(), []byte{'\n'})...), nil
 }
 
-// encoder is a function that appends the JSON of a value to a buffer.
+// encoder is a function that appends the JSON of a value of one Go type to a buffer.
 type encoder func(b []byte, v reflect.Value) ([]byte, error)
 
-var encoders sync.Map // The cache of JSON encoders, by reflect.Type.
+var encoders sync.Map // The cache of functions that encode values as JSON, by the Go type of the value.
 
 func encoderOf(t reflect.Type) encoder {
 	if known, ok := encoders.Load(t); ok {
@@ -215,7 +216,8 @@ func appendString(b []byte, s string) []byte {
 	return append(append(b, s[done:]...), '"')
 }
 
-// short maps the characters whose JSON escape is a backslash and a letter to that letter.
+// short maps the characters that JSON escapes by a backslash and a letter, such as a line feed (\n), to that
+// letter.
 var short = map[rune]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
 
 func appendEscape(b []byte, r rune) []byte {

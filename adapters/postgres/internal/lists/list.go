@@ -91,7 +91,8 @@ func (l *List) After(c ports.Cursor) {
 	}
 }
 
-// Beyond returns the operator that compares a row with the cursor: > if the list is read back, otherwise <.
+// Beyond returns the SQL operator by which a row is compared with the cursor: > if the list is read towards newer
+// rows, otherwise <.
 func (l *List) Beyond() string {
 	if l.Back {
 		return ">"
@@ -116,7 +117,7 @@ func (l *List) Conditions() string {
 	return " WHERE " + strings.Join(l.within, " AND ")
 }
 
-// reads returns the most rows that are read for a page of the list.
+// reads returns the most rows that one statement reads for a page of the list.
 func (l *List) reads() int {
 	if l.Max > 0 {
 		return l.Max
@@ -200,14 +201,15 @@ func Read[T any](ctx context.Context, d pg.DB, l *List, p ports.Page, sql string
 		defer func() { slices.Reverse(page.Items) }()
 	}
 	for i, row := range rows {
-		if len(page.Items) == size(p) { // This row is one more than the page size, so there is a next page.
+		if len(page.Items) == size(p) { // The row is one more than the page size, so a next page exists.
 			page.Next = place(page.Items[size(p)-1])
 			return page, nil
 		}
 		if row.Fits {
 			page.Items = append(page.Items, row.Item)
 		}
-		// This row is the last that the query of the page could return, even if unreadable rows before it are missing.
+		// The row is the last that the query could return, so the next page begins after it, even if unreadable rows
+		// before it are missing.
 		if row.N == l.reads() || i+1 == LimitFor(p) {
 			page.Next = place(row.Item)
 		}

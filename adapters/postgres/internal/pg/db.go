@@ -91,7 +91,7 @@ func (r *ownedRows) Close() {
 
 func (r *ownedRows) Err() error { return Translate(r.Rows.Err()) }
 
-// oneRow scans the first row of a query's result.
+// oneRow is the first row of a query's result, which Scan scans.
 type oneRow struct {
 	rows pgx.Rows
 	err  error
@@ -115,7 +115,7 @@ func (r oneRow) Scan(dest ...any) error {
 	return r.rows.Err()
 }
 
-// OrNotFound returns sentinel instead of pgx.ErrNoRows, and any other error unchanged.
+// OrNotFound returns the given error sentinel instead of pgx.ErrNoRows, and any other error unchanged.
 func OrNotFound(err, sentinel error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return sentinel

@@ -21,16 +21,18 @@ import (
 const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
-	// A migration changed the result type of a cached plan. The next try prepares the statement again.
+	// The SQLSTATE after a migration changed the result type of a cached plan. The next try prepares the statement
+	// again.
 	changedResultType   = "0A000"
 	LockTimeout         = "55P03"
 	queryCanceled       = "57014"
 	idleInTransaction   = "25P03"
-	ReadOnlyTransaction = "25006" // The error of a write on a Postgres server that has become a standby.
+	ReadOnlyTransaction = "25006" // The SQLSTATE of a write on a Postgres server that has become a standby.
 	DiskFull            = "53100"
 	NoRights            = "42501"
 	TooManyConnections  = "53300"
-	// Postgres reports this code, or one of the next two, while `admin migrate up` has not run yet.
+	// Postgres reports this code, or one of the next two, where a table, column or function is missing because `admin
+	// migrate up` has not run yet.
 	undefinedTable     = "42P01"
 	undefinedColumn    = "42703"
 	undefinedFunction  = "42883"
@@ -151,7 +153,8 @@ func retryable(err error) bool {
 	case serializationFailure, deadlockDetected, changedResultType:
 		return true
 	case checkViolation:
-		// A row was about to be written to the default partition while the partition of its day was made.
+		// The row belonged to a partition of a day that was being made at that moment; another run of the transaction
+		// finds the partition.
 		return refused.ConstraintName == ""
 	}
 	return false

@@ -8,10 +8,10 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Probe makes failing endpoints be tried again at once: waits of open circuits end, the next wait is short again,
-// and retries become due. It implements webhookports.Endpoints for all callers with a database. The rows of
-// subscriptions are locked in order and before those of deliveries, as in every other transaction that locks both.
-// A changed due time causes no second claim of a delivery. A zero field of the selection is NULL.
+// Probe makes the failing endpoints (partners' webhook URLs) that match the selection be tried again at once:
+// their present waits end, the next waits are short again, and waiting retries become due. A zero field of the
+// selection matches every endpoint. The rows of subscriptions are locked in order and before those of deliveries,
+// as in every other transaction that locks both, so that none deadlocks.
 func Probe(ctx context.Context, db interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }, of webhookports.ProbeOf) (p webhookports.Probed, err error) {

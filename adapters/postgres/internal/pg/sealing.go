@@ -48,7 +48,8 @@ func ResponseAAD(k ports.IdempotencyKey) []byte {
 // no two keys have the same text. Stored responses are encrypted for this text, and processes of different versions
 // lock by it, so its form must never change.
 func KeyScope(k ports.IdempotencyKey) string {
-	const lengths = 36 + 2 + 2*len(k.Key) // Lengths of the partner's id, the two separators, and the key in hex.
+	// The sum of the lengths of the partner's id, two separators, and the idempotency key in hex.
+	const lengths = 36 + 2 + 2*len(k.Key)
 	b := make([]byte, 0, lengths+len(k.Route))
 	b = append(append(append(append(b, k.Owner.String()...), '|'), k.Route...), '|')
 	return string(hex.AppendEncode(b, k.Key[:]))

@@ -10,7 +10,7 @@ type Base struct {
 
 type txKey struct{}
 
-// With returns a context that carries a transaction, which In returns again.
+// With returns a context that carries a transaction, which the function In takes out of it.
 func With(ctx context.Context, t *Tx) context.Context { return context.WithValue(ctx, txKey{}, t) }
 
 // Inside reports whether a context carries a transaction that has not ended; otherwise false.
@@ -19,9 +19,9 @@ func Inside(ctx context.Context) bool {
 	return inside && !t.ended
 }
 
-// In returns the transaction of a context (ports.UnitOfWork). It panics without a transaction and after its end: a
-// statement that must commit with others would otherwise commit alone, or run on a connection that another caller
-// uses by then.
+// In returns the transaction that a context carries (ports.UnitOfWork). It panics if there is none or if it has
+// ended: a statement that must commit with others would otherwise commit alone, or run on a connection that
+// another caller uses by then.
 func In(ctx context.Context) *Tx {
 	t, inside := ctx.Value(txKey{}).(*Tx)
 	if !inside || t.ended {

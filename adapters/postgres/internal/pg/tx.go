@@ -25,7 +25,8 @@ const (
 // Statements run in the order of Queue, so a read sees every earlier write. The errors of queued statements are
 // returned by Flush, and at the latest by Commit.
 type Tx struct {
-	// Appended reports whether the transaction wrote events to the outbox; otherwise false.
+	// Appended reports whether the transaction wrote events to the outbox (the table of new events): true if it wrote
+	// any, otherwise false.
 	Appended bool
 
 	conn  *pgxpool.Conn
@@ -40,8 +41,8 @@ func Begin(conn *pgxpool.Conn) *Tx {
 	return t
 }
 
-// Queue adds an SQL statement to those that are sent with the next Flush. A callback on its result runs during
-// Flush.
+// Queue adds an SQL statement to those that Flush or the next statement with a result will send. A callback on the
+// statement's result runs when it is sent.
 func (t *Tx) Queue(sql string, args ...any) *pgx.QueuedQuery { return t.queue.Queue(sql, args...) }
 
 // Flush sends the queued statements of the transaction in a single round trip and reads all results.
@@ -54,7 +55,8 @@ func (t *Tx) Flush(ctx context.Context) error {
 	return Translate(t.conn.SendBatch(ctx, queue).Close())
 }
 
-// Exec runs an SQL statement of the transaction now, for callers that need the number of changed rows.
+// Exec runs an SQL statement of the transaction now instead of queueing it, for callers that need the number of
+// changed rows.
 func (t *Tx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	var tag pgconn.CommandTag
 	t.queue.Queue(sql, args...).Exec(func(ct pgconn.CommandTag) error {
@@ -100,8 +102,8 @@ func (r lazyRow) Scan(dest ...any) error {
 	return Translate(*found)
 }
 
-// Row queues a query for a row. The next Flush sets the returned error. pgx.ErrNoRows does not fail the other
-// queued statements.
+// Row queues a query for a single row. It returns a pointer to an error, which is set when the queued statements
+// are sent. pgx.ErrNoRows does not fail the other queued statements.
 func (t *Tx) Row(sql string, args []any, dest ...any) *error {
 	found := new(error)
 	t.queue.Queue(sql, args...).QueryRow(func(row pgx.Row) error {
@@ -115,7 +117,7 @@ func (t *Tx) Row(sql string, args []any, dest ...any) *error {
 	return found
 }
 
-// Rows queues a query. The next Flush calls each for every row.
+// Rows queues a query. When the queued statements are sent, each is called for every row of the result.
 func (t *Tx) Rows(sql string, args []any, each func(pgx.Rows) error) {
 	t.queue.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
@@ -127,7 +129,7 @@ func (t *Tx) Rows(sql string, args []any, each func(pgx.Rows) error) {
 	})
 }
 
-// Collect queues a query. The next Flush stores the scanned rows in dst.
+// Collect queues a query. When the queued statements are sent, its scanned rows are stored in dst.
 func Collect[T any](t *Tx, dst *[]T, scan pgx.RowToFunc[T], sql string, args ...any) {
 	t.queue.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
 		*dst, err = pgx.CollectRows(rows, scan)
@@ -135,13 +137,14 @@ func Collect[T any](t *Tx, dst *[]T, scan pgx.RowToFunc[T], sql string, args ...
 	})
 }
 
-// Deferred returns the transaction for generated statements without a result: its Exec only queues a statement.
+// Deferred returns the transaction in a form that generated code can use: each of its statements is queued, to be
+// sent with later ones.
 func (t *Tx) Deferred() Deferred { return Deferred{t} }
 
 // Deferred is a transaction whose Exec queues statements instead of running them.
 type Deferred struct{ *Tx }
 
-// Exec queues an SQL statement. The next Flush returns its error.
+// Exec queues an SQL statement, whose error is returned when the queued statements are sent.
 func (d Deferred) Exec(_ context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	d.queue.Queue(sql, args...)
 	return pgconn.CommandTag{}, nil
@@ -174,8 +177,8 @@ func (t *Tx) untouched() bool {
 	return t.queue.Len() == 1 && t.conn.Conn().PgConn().TxStatus() == 'I'
 }
 
-// End rolls back an uncommitted transaction and releases the connection. If the rollback fails, the connection is
-// closed.
+// End rolls back the transaction if it was not committed, and releases its connection. If the rollback fails, the
+// connection is closed.
 func (t *Tx) End(ctx context.Context) {
 	t.ended = true
 	defer t.conn.Release()

@@ -19,16 +19,16 @@ func Unreadable(err error) bool {
 // BadValue makes the error of a column whose value has the right type and still cannot be read.
 func BadValue(column string, err error) error { return pgx.ScanArgError{FieldName: column, Err: err} }
 
-// Tell reports a row of the database that cannot be read, if a function for such reports is set.
+// Tell reports a row of the database that cannot be read, by calling DB.Unreadable if that is set.
 func (d DB) Tell(ctx context.Context, table string, rowID id.ID, err error) {
 	if d.Unreadable != nil {
 		d.Unreadable(ctx, table, rowID, err)
 	}
 }
 
-// Read returns the rows of a query. A row that cannot be read does not prevent the reading of the others: odd is
-// called with what could be read of it, and it stays among the rows. In that case the query runs twice, since pgx
-// ends reading at the first row that fails.
+// Read returns the rows of a query. A row that cannot be read does not prevent the reading of the other rows: the
+// function odd is called with what could be read of it, and it stays among the rows. In that case the query runs
+// twice, since pgx ends reading at the first row that fails.
 func Read[T any](ctx context.Context, d DB, scan pgx.RowToFunc[T], odd func(*T, error), sql string,
 	args ...any) ([]T, error) {
 	rows, err := d.Query(ctx, sql, args...)
@@ -53,8 +53,8 @@ func Read[T any](ctx context.Context, d DB, scan pgx.RowToFunc[T], odd func(*T, 
 	return all, Translate(err)
 }
 
-// columnwise is a row whose Scan reads every column that can be read, and does not end the reading of the other
-// rows.
+// columnwise is a row of a query that cannot be read as a whole: its Scan reads every column that can be read, and
+// does not end the reading of the other rows.
 type columnwise struct{ pgx.Rows }
 
 func (r columnwise) Scan(dest ...any) (first error) {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// OrDefault returns value, or otherwise if value is its type's zero value.
+// OrDefault returns value, unless value is its type's zero value: then it returns the argument otherwise.
 func OrDefault[T comparable](value, otherwise T) T {
 	var zero T
 	if value == zero {
@@ -38,7 +38,7 @@ func OrNoPairs(m map[string]string) map[string]string {
 	return m
 }
 
-// Each converts every element of a slice and returns the new slice.
+// Each returns a slice with the result of a function for every element of another slice.
 func Each[A, B any](in []A, convert func(A) B) []B {
 	out := make([]B, len(in))
 	for i, a := range in {
@@ -47,7 +47,8 @@ func Each[A, B any](in []A, convert func(A) B) []B {
 	return out
 }
 
-// Changed returns a function that returns sentinel for a statement that changed no row.
+// Changed returns a function that checks the number of rows that a statement changed: it returns the error
+// sentinel for 0.
 func Changed(sentinel error) func(rows int64, err error) error {
 	return func(rows int64, err error) error {
 		if err == nil && rows == 0 {

@@ -7,15 +7,16 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 )
 
-// Column is a column that a statement about a set of rows writes.
+// Column is a column of a table, with the values that one SQL statement writes to it for a set of rows.
 type Column[T any] struct {
 	Name   string
-	Array  string // The Postgres type of the array parameter with the column's values, such as uuid[].
+	Array  string // The Postgres type of the array parameter that holds the column's values, such as uuid[].
 	Cast   string // A cast of the column's values such as ::jsonb, for a type that has no array parameter.
 	Values func([]T) any
 }
 
-// Of returns a function that collects a column's values from rows. value returns the column's value of one row.
+// Of returns a function that collects the values of a column from rows. value returns the column's value in one
+// row.
 func Of[T, V any](value func(T) V) func([]T) any {
 	return func(rows []T) any { return pg.Each(rows, value) }
 }
@@ -25,7 +26,8 @@ func Names[T any](columns []Column[T]) string {
 	return strings.Join(pg.Each(columns, func(c Column[T]) string { return c.Name }), ", ")
 }
 
-// Selected returns the columns of the set n with their casts, separated by commas.
+// Selected returns the columns of the set of rows n, each with its cast, for a SELECT; they are separated by
+// commas.
 func Selected[T any](columns []Column[T]) string {
 	return strings.Join(pg.Each(columns, func(c Column[T]) string { return "n." + c.Name + c.Cast }), ", ")
 }
@@ -39,7 +41,8 @@ func From[T any](columns []Column[T]) string {
 	return "unnest(" + strings.Join(arrays, ", ") + ") AS n(" + Names(columns) + ")"
 }
 
-// Arguments returns the arrays of the columns' values for From, followed by further arguments.
+// Arguments returns the arguments of a statement about a set of rows: an array of values for each column, followed
+// by further arguments.
 func Arguments[T any](columns []Column[T], rows []T, more ...any) []any {
 	args := make([]any, 0, len(columns)+len(more))
 	for _, c := range columns {
@@ -48,5 +51,6 @@ func Arguments[T any](columns []Column[T], rows []T, more ...any) []any {
 	return append(args, more...)
 }
 
-// Param returns the placeholder of the n-th parameter after the arrays of From, counted from 1.
+// Param returns the placeholder, such as $4, of the n-th parameter that follows the arrays with the columns'
+// values; n begins with 1.
 func Param[T any](columns []Column[T], n int) string { return "$" + strconv.Itoa(len(columns)+n) }

@@ -12,19 +12,20 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Locking is what a statement does at a row that another transaction has locked.
+// Locking is what a statement does with a row that another transaction has locked: wait for the row, or skip it.
 type Locking string
 
 const (
-	// Wait for the end of the transaction that has locked the row, for lock_timeout at most.
-	Wait       Locking = ""
-	SkipLocked Locking = " SKIP LOCKED" // Treat a row that another transaction has locked as absent.
+	// Wait until the transaction that has locked the row ends, or until lock_timeout has passed.
+	Wait Locking = ""
+	// Skip a row that another transaction has locked, as if it did not exist.
+	SkipLocked Locking = " SKIP LOCKED"
 )
 
 const divisionByZero = "22012"
 
-// UnlessAll returns missing instead of an error of a division by zero. Statements divide by zero to fail when rows
-// are missing.
+// UnlessAll turns the error of a division by zero into the given error missing, and returns any other error
+// unchanged. SQL statements here divide by zero on purpose, to fail when rows are missing.
 func UnlessAll(err, missing error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == divisionByZero {

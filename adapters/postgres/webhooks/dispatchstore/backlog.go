@@ -13,18 +13,18 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// countedExactly is the largest count of the backlog that is exact. A larger count is the estimate of the last
+// countedExactly is the largest count of waiting rows that is exact. A larger count is the estimate of the last
 // vacuum.
 const countedExactly = 10_000
 
-// Backlog counts what waits in the database: events, deliveries, mails, collections.
+// Backlog counts the rows in the database that wait to be processed: events, deliveries, mails, collections.
 type Backlog struct{ pool *pgxpool.Pool }
 
-// NewBacklog makes a Backlog. The pool must be opened with postgres.IndexPlans, because no count may read a whole
-// table.
+// NewBacklog makes a Backlog, which counts the rows that wait to be processed. The pool must be opened with
+// postgres.IndexPlans, because no count may read a whole table.
 func NewBacklog(pool *pgxpool.Pool) *Backlog { return &Backlog{pool: pool} }
 
-// SQL that counts the backlog. Each count reads at most $1 entries of an index.
+// SQL that counts the rows that wait to be processed. Each count reads at most $1 entries of an index.
 const (
 	countOutbox = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'outbox'::regclass)
 		FROM (SELECT FROM outbox ORDER BY position, event_id LIMIT $1) AS few`
@@ -40,8 +40,9 @@ const (
 	oldestOnOutbox = `SELECT extract(epoch FROM clock_timestamp() - committed_at)::float8 FROM outbox
 		ORDER BY position, event_id LIMIT 1`
 
-	// The ages of the earliest due delivery of all subscriptions (found as in Store.Due) and of the earliest end of a
-	// lease. Deliveries that an open circuit holds back have an age of their own.
+	// SQL of the ages of the delivery that has been due longest and of the lease (the time in which a dispatcher must
+	// report a result) that ended first. Deliveries to an endpoint that is not called for a while after failures have
+	// an age of their own.
 	oldestDue = `
 		WITH RECURSIVE waiting(id) AS (
 			(SELECT subscription_id FROM deliveries WHERE state = 0 AND due_at IS NOT NULL ORDER BY subscription_id LIMIT 1)
@@ -61,8 +62,8 @@ const (
 			coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(due_at) FILTER (WHERE held))), 0)::float8
 			FROM earliest`
 
-	// The number of full days after today that have partitions; -1 if today has none. The search ends after 60 days,
-	// which is further than partitions are made.
+	// SQL of the number of full days after today for which partitions exist; -1 if today has none. The search ends
+	// after 60 days, which is further than partitions are made.
 	daysAhead = `
 		SELECT coalesce(min(n), 61) - 1 FROM generate_series(0, 60) n, to_char((now() AT TIME ZONE 'UTC')::date + n,
 		'YYYYMMDD') AS day
@@ -76,7 +77,7 @@ const (
 	oldestMail = `SELECT greatest(0, extract(epoch FROM clock_timestamp() - due_at))::float8 FROM mails
 		WHERE sent_at IS NULL AND failed_at IS NULL ORDER BY due_at LIMIT 1`
 
-	// Collections that are not paid are few, and their index contains no others.
+	// Unpaid collections can be counted exactly: they are few, and have an index of their own.
 	countCollections = `SELECT state, count(*) FROM collections WHERE state <> 'paid' GROUP BY state`
 	countPaid        = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'collections_paid'::regclass)
 		FROM (SELECT FROM collections WHERE state = 'paid' ORDER BY payment_id LIMIT $1) AS few`
@@ -85,11 +86,13 @@ const (
 		CROSS JOIN LATERAL (SELECT captured_at FROM collections WHERE state <> 'paid' AND state = s.open ORDER BY captured_at
 		LIMIT 1) AS c`
 
-	// Every database user may count the connections of all users.
+	// SQL of the number of connections to the server. The query needs no special rights: every user may count the
+	// connections of all users.
 	countConnections = `SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
 		current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
 		- coalesce(current_setting('reserved_connections', true), '0')::integer`
-	// The table of deliveries is partitioned, so the dead rows of its partitions are added up.
+	// SQL of the number of dead rows of each table. For the partitioned table of deliveries, it is the sum over the
+	// partitions.
 	countDead = `SELECT coalesce(p.relname, c.relname)::text, sum(s.n_dead_tup)::bigint
 		FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
 		LEFT JOIN pg_class p ON p.oid = i.inhparent
@@ -169,7 +172,8 @@ func (b *Backlog) Backlog(ctx context.Context) (webhookports.Backlog, error) {
 	return out, pg.Translate(b.pool.SendBatch(ctx, batch).Close())
 }
 
-// counts queues an SQL statement that returns pairs of a name and a count. The flush stores them in the map into.
+// counts queues an SQL statement that returns pairs of a name and a count. When the queued statements are sent,
+// the pairs are stored in the map into.
 func counts[K ~string](batch *pgx.Batch, into map[K]int, sql string, args ...any) {
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		var name K

@@ -12,10 +12,10 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Due returns the subscriptions that have due deliveries, and when the next delivery becomes due. The query steps
-// through the index from subscription to subscription, so its cost depends on the number of subscriptions with
-// waiting deliveries and not on the number of deliveries. OFFSET 0 and LIMIT keep the planner from reading all
-// subscriptions or all waiting deliveries at once, which seems cheap while the tables are small.
+// Due returns the subscriptions that have due deliveries, and the time until the next delivery becomes due. The
+// query steps through the index from subscription to subscription, so its cost depends on the number of
+// subscriptions with waiting deliveries and not on the number of deliveries. OFFSET 0 and LIMIT keep the planner
+// from reading all subscriptions or all waiting deliveries at once, which seems cheap while the tables are small.
 func (s *Store) Due(ctx context.Context, horizon time.Duration) (webhookports.Due, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -45,7 +45,7 @@ func (s *Store) Due(ctx context.Context, horizon time.Duration) (webhookports.Du
 		return due, pg.Translate(err)
 	}
 	due.Urgent = tests || expired
-	// After this, ClaimUrgent too scans the ended leases from the beginning of their index.
+	// Make the next ClaimUrgent scan the index of ended leases from its beginning too if this full scan found some.
 	s.leased.set(struct{}{}, 1, !(full && expired))
 	return due, nil
 }
@@ -103,7 +103,8 @@ func (s *Store) Claim(ctx context.Context, rooms []webhookports.Room,
 	return claims, pg.Translate(err)
 }
 
-// expiredSpan is how far back most scans search for ended leases. Full scans find older ones.
+// expiredSpan is how far back most scans search for deliveries whose lease (the time in which a dispatcher must
+// report a result) has ended. Full scans find older ones.
 const expiredSpan = 5 * time.Second
 
 func (s *Store) ClaimUrgent(ctx context.Context, limit int,
@@ -139,12 +140,12 @@ func (s *Store) ClaimUrgent(ctx context.Context, limit int,
 	return claims, recovered, pg.Translate(err)
 }
 
-// requested is the SQL expression for webhookports.Claim.Requested of a delivery d: whether it is a test or a
-// redelivery.
+// requested is the SQL expression for webhookports.Claim.Requested of a delivery d: true if a person or the
+// partner requested it, as a test or to be sent again; otherwise false.
 const requested = `d.test OR d.redelivery_of IS NOT NULL`
 
-// readClaims returns the claims in rows. Before note is called for a claim, the row's further columns are scanned
-// into extra.
+// readClaims reads the deliveries that a query claimed (reserved for this dispatcher). Before note is called for a
+// row, the row's further columns are scanned into extra.
 func readClaims(rows pgx.Rows, note func(*webhookports.Claim), extra ...any) (claims []webhookports.Claim, err error) {
 	var c webhookports.Claim
 	_, err = pgx.ForEachRow(rows,
@@ -160,8 +161,9 @@ var countClaimed = `
 		SELECT subscription_id, count(*) FROM deliveries
 		WHERE state = 1 AND due_at > now() - ` + pg.Interval(webhook.ClaimCounts) + ` GROUP BY 1`
 
-// CountClaimed returns the number of claimed deliveries of each subscription. Leases that ended a while ago do not
-// count: ClaimUrgent has taken those deliveries, and their dead index entries would make the query slow.
+// CountClaimed returns, for each subscription, how many of its deliveries are claimed (reserved for a dispatcher
+// that attempts them). Deliveries whose reservation ended a while ago do not count: ClaimUrgent has taken them,
+// and their dead index entries would make the query slow.
 func (s *Store) CountClaimed(ctx context.Context) (map[id.ID]int, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()

@@ -14,11 +14,11 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// ends holds the last attempts to POST to an endpoint among the outcomes of a batch.
+// ends holds the last successful and the last failed POST to one endpoint among the results that a batch stores.
 type ends struct {
 	// The times at which the last successful and the last failed POST to the endpoint ended; zero if there was none.
 	success, failure time.Time
-	of               webhook.Attempt // The last POST to the endpoint that failed.
+	of               webhook.Attempt // The failed POST to the endpoint that ended last.
 }
 
 func (e *ends) add(a webhook.Attempt) {
@@ -38,8 +38,9 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// adjustHealth updates the health of subscriptions after a batch of outcomes. Their rows are locked in order and
-// before those of deliveries, as in every other transaction that locks both.
+// adjustHealth updates the health of endpoints by the results of a batch of POSTs. The rows of their subscriptions
+// are locked in order and before those of deliveries, as in every other transaction that locks both, so that none
+// deadlocks.
 func adjustHealth(
 	ctx context.Context, t *pg.Tx, outcomes []webhookports.Outcome, adjust []id.ID, limit int, now time.Time,
 ) (map[id.ID]webhook.Health, error) {
@@ -79,8 +80,8 @@ func adjustHealth(
 	return health, nil
 }
 
-// afterOutcome returns the health of an endpoint after an outcome, and queues the notice that follows from the
-// outcome.
+// afterOutcome returns the health of an endpoint after the result of a POST. If the partner must be notified of a
+// change, it queues the statement that stores the notice.
 func afterOutcome(t queuer, h webhook.Health, o webhookports.Outcome, limit int, now time.Time) webhook.Health {
 	next, kind := h.AfterOutcome(o.Attempt, o.Excused, o.Verdict.GivesUp(o.Delivery.Test), limit, now)
 	if kind != "" {
@@ -89,14 +90,16 @@ func afterOutcome(t queuer, h webhook.Health, o webhookports.Outcome, limit int,
 	return next
 }
 
-// notice queues the SQL statement that stores a notice about an endpoint.
+// notice queues the SQL statement that stores a notice about an endpoint, from which a mail to the partner is
+// made.
 func notice(batch queuer, sub id.ID, kind webhook.NoticeKind, at time.Time) {
 	batch.Queue(
 		`INSERT INTO webhook_notices (subscription_id, kind, at, mail_at) VALUES ($1, $2, $3, now() + $4::interval)`, sub,
 		kind, at, kind.Settles())
 }
 
-// noticeGivenUp queues the SQL statement that stores the notices about deliveries that this transaction gave up.
+// noticeGivenUp queues the SQL statement that stores notices to partners about deliveries that this transaction
+// has given up.
 func noticeGivenUp(batch queuer, outcomes []webhookports.Outcome) {
 	var subs, ids []id.ID
 	for _, o := range outcomes {
@@ -114,7 +117,7 @@ func noticeGivenUp(batch queuer, outcomes []webhookports.Outcome) {
 		WHERE d.state = 3 AND d.finished_at = now() GROUP BY d.subscription_id`, subs, ids, webhook.NoticeGivenUp)
 }
 
-// tellSuccesses queues the SQL statement that stores the times of the last successes of endpoints. It skips a row
+// tellSuccesses queues the SQL statement that stores when a POST to each endpoint last succeeded. It skips a row
 // that another transaction has locked: the time is not worth a wait.
 func tellSuccesses(batch queuer, outcomes []webhookports.Outcome, adjusted []id.ID) {
 	last := map[id.ID]*ends{}
@@ -147,7 +150,7 @@ func tellSuccesses(batch queuer, outcomes []webhookports.Outcome, adjusted []id.
 		WHERE s.id = told.id`, subs, at)
 }
 
-// queuer queues SQL statements: a pgx.Batch or a transaction.
+// queuer is a place where SQL statements can be queued: a pgx.Batch or a transaction.
 type queuer interface {
 	Queue(sql string, args ...any) *pgx.QueuedQuery
 }

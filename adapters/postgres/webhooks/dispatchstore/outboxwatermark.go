@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// outboxWatermark is the low watermark of the outbox: a position below which there is no row and will be none. A
-// scan that starts there misses nothing, so the events of a deposit are found in their order, and it reads few
-// index entries of rows that were consumed.
+// outboxWatermark is the low watermark of the outbox (the table of new events): a position below which there is no
+// row and will be none. A scan that starts there misses nothing, so the events of a deposit are found in their
+// order, and it reads few index entries of rows that were consumed.
 //
 // The rows below a position are final when every transaction has ended that may have drawn one of these positions.
 // A transaction has its transaction id before it draws a position, so the transaction ids in a later snapshot of
@@ -15,33 +15,42 @@ import (
 type outboxWatermark struct {
 	mu  sync.Mutex
 	low int64
-	// The time at which a relay last began at the beginning of the outbox. Such a relay is a safety net, as in
-	// watermarks.
-	full  time.Time
-	asked time.Time // The time of the last query whether the outbox has rows that began at its beginning.
-	// The number of connections that the pool had made. A new connection may lead to a server that was restored or
-	// promoted.
+	// The time of the last scan of the outbox (the table of new events) from its beginning. Such scans are a safety
+	// net in case the watermark is wrong.
+	full time.Time
+	// The time of the last query from the beginning of the outbox (the table of new events) that checked whether it
+	// has any row.
+	asked time.Time
+	// The number of connections that the pool had made at the last scan. A new connection may lead to a server that
+	// was restored or promoted, so the watermark is then forgotten.
 	conns int64
-	drawn int64 // The last position in the outbox that transactions had drawn before an earlier query.
+	// The last position in the outbox (the table of new events) that transactions had drawn when the previous query
+	// ran.
+	drawn int64
 
-	// The low watermark becomes mark once all transactions below the transaction id xid have ended; 0 means no mark.
+	// The next value of the low watermark (the field mark), and the transaction id (xid) below which all transactions
+	// must have ended before that value is valid. A mark of 0 means that there is no next value yet.
 	mark int64
 	xid  int64
 }
 
-// outboxView is the result of a query of the outbox from a position on.
+// outboxView is the result of a query of the outbox (the table of new events) from a position on.
 type outboxView struct {
 	from int64
-	// The last position in the outbox that was drawn, as read before the query's snapshot; 0 if unknown.
+	// The last position in the outbox (the table of new events) that was drawn before the query's snapshot; 0 if it
+	// is not known.
 	drawn int64
-	first int64 // The position of the first row that the query of the outbox found; below 0 if there is none.
-	last  int64 // The last position in the outbox that was drawn, as read after the query's snapshot.
+	// The position of the first event that the query found in the outbox (the table of new events); negative if it
+	// found none.
+	first int64
+	// The last position in the outbox (the table of new events) that was drawn after the query's snapshot.
+	last int64
 	// The bounds of the query's snapshot: transactions below xmin had ended, and none from xmax on had begun.
 	xmin, xmax int64
 }
 
-// look begins a query of the outbox and returns from which position it starts. conns is the number of connections
-// that the pool has made.
+// look begins a query of the outbox (the table of new events) and returns the position from which the query
+// starts. conns is the number of connections that the pool has made.
 func (w *outboxWatermark) look(conns int64) outboxView {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,11 +65,12 @@ func (w *outboxWatermark) look(conns int64) outboxView {
 	return v
 }
 
-// saw raises the low watermark of the outbox by the result of a query of the outbox.
+// saw raises the low watermark of the outbox (the position below which it has no event) by the result of a query.
 func (w *outboxWatermark) saw(v outboxView) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if v.last < w.drawn { // A lower position means that the database is another server, or has another history.
+	// A lower last position means that the database is another server or was restored, so the watermark is forgotten.
+	if v.last < w.drawn {
 		w.forget()
 	}
 	if v.first >= 0 && v.first < w.low {
@@ -73,20 +83,22 @@ func (w *outboxWatermark) saw(v outboxView) {
 		w.low, w.mark = max(w.low, w.mark), 0
 	}
 	if w.mark == 0 && v.drawn > 0 {
-		// Transactions that begin after the query's snapshot draw only positions above v.drawn.
+		// The next watermark is valid once the transactions that are running now have ended: later ones draw only
+		// positions above v.drawn.
 		w.mark, w.xid = v.drawn+1, v.xmax
 	}
 	w.drawn = v.last
 }
 
-// lowest returns a position of the outbox below which there is no row.
+// lowest returns a position in the outbox (the table of new events) below which there is no event.
 func (w *outboxWatermark) lowest() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.low
 }
 
-// ask returns the position in the outbox from which to query whether it has rows.
+// ask returns the position from which a query should check whether the outbox (the table of new events) has any
+// event.
 func (w *outboxWatermark) ask() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -97,8 +109,8 @@ func (w *outboxWatermark) ask() int64 {
 	return w.low
 }
 
-// answered stores whether a query of the outbox found rows: if it found some below the watermark, the next relay
-// starts at the beginning of the outbox.
+// answered stores whether a query found events in the outbox (the table of new events). If it found some below the
+// watermark, the next scan starts at the beginning of the outbox.
 func (w *outboxWatermark) answered(from int64, pending bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

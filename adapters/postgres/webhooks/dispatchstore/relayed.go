@@ -9,21 +9,22 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// relayedMemory keeps the deliveries that Relay claims, as Load would read them after the commit. A worker of this
-// process that gets such a claim within webhook.Freshness needs no query. The kept deliveries may be as outdated as
-// any earlier read: Relay locks each subscription that it reads until its commit, so a change of the subscription
-// commits after the read and takes effect webhook.Freshness later.
+// relayedMemory keeps the deliveries that this process has just made from new events, so that its workers can send
+// them without a query of the database. A kept delivery is used for at most webhook.Freshness (half a second). It
+// may be as outdated as any other read of that age: a change of a subscription takes effect webhook.Freshness
+// after its commit, and Relay locks each subscription that it reads until its own commit.
 type relayedMemory struct {
 	mu sync.Mutex
-	// Deliveries that relays of the last seconds claimed: newer ones and older ones.
+	// The deliveries that this process made from new events in the last seconds: newer ones (now) and older ones
+	// (before).
 	now, before map[claimKey]relayedDelivery
-	turned      time.Time // The time at which the newer relayed deliveries became the older ones.
-	// Claims of relays whose transaction is committing. Workers wait for its end.
+	turned      time.Time // The time at which the newer deliveries in memory last became the older ones.
+	// Claims (rights to attempt a delivery) whose transaction is still committing. Workers wait for its end.
 	open map[claimKey]*filing
 }
 
-// claimKey identifies a claim. It does not contain the claim's due time, which becomes less exact on the way
-// through the queue.
+// claimKey identifies a claim (the right of one dispatcher to attempt a delivery). It does not contain the claim's
+// due time, which becomes less exact on the way through the queue.
 type claimKey struct {
 	deliveryID, subscriptionID id.ID
 	seq                        int32
@@ -31,13 +32,13 @@ type claimKey struct {
 
 func keyOf(c webhookports.Claim) claimKey { return claimKey{c.DeliveryID, c.SubscriptionID, c.Seq} }
 
-// relayedDelivery is a delivery whose signing secret is still encrypted.
+// relayedDelivery is a delivery in memory whose signing secret is still encrypted.
 type relayedDelivery struct {
 	webhookports.Delivery
 	sealed []byte
 }
 
-// target holds what a delivery needs to know about its subscription.
+// target holds what a delivery needs of its subscription to be sent, such as the URL.
 type target struct {
 	url      string
 	standard bool
@@ -45,15 +46,17 @@ type target struct {
 	skew     time.Duration
 }
 
-// filing is the commit of a relay's claims, with its result.
+// filing is a transaction that commits new deliveries with their claims (rights to attempt them), and its result.
 type filing struct {
 	claims []webhookports.Claim
 	ended  chan struct{}
-	// The claims of the relay that were committed. The field is set before the channel ended is closed.
+	// The claims (rights to attempt a delivery) that were committed. The field is set before the channel ended is
+	// closed.
 	filed map[claimKey]struct{}
 }
 
-// end stores which claims of a relay were committed, and wakes the workers that wait for the commit.
+// end stores which claims (rights to attempt a delivery) were committed, and wakes the workers that wait for the
+// commit.
 func (m *relayedMemory) end(f *filing, filed []webhookports.Claim, committed bool) {
 	if committed {
 		for _, c := range filed {
@@ -70,8 +73,8 @@ func (m *relayedMemory) end(f *filing, filed []webhookports.Claim, committed boo
 	close(f.ended)
 }
 
-// await returns the function webhookports.Delivery.Filed of a claim: it waits for the relay's commit and reports
-// whether the claim was committed.
+// await returns the function webhookports.Delivery.Filed of a delivery: it waits until the transaction that made
+// the delivery has ended, and reports whether the delivery was committed (true) or not (false).
 func (f *filing) await(k claimKey) func() bool {
 	return func() bool {
 		<-f.ended
@@ -80,8 +83,8 @@ func (f *filing) await(k claimKey) func() bool {
 	}
 }
 
-// keep stores the claimed deliveries of a relay that is about to commit in memory. readAt is a time before the
-// relay read the subscriptions.
+// keep stores new deliveries in memory whose transaction is about to commit. readAt is a time before that
+// transaction read the subscriptions.
 func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports.Delivery,
 	subscriptions []webhookports.Subscription, targets map[id.ID]target, readAt time.Time,
 	lease time.Duration) *filing {
@@ -117,7 +120,7 @@ func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports
 	return f
 }
 
-// turn drops relayed deliveries from memory that are no longer fresh.
+// turn drops deliveries from memory that are too old to be sent without a query.
 func (m *relayedMemory) turn(now time.Time) {
 	if m.now != nil && now.Sub(m.turned) < webhook.Freshness {
 		return
@@ -125,8 +128,8 @@ func (m *relayedMemory) turn(now time.Time) {
 	m.before, m.now, m.turned = m.now, map[claimKey]relayedDelivery{}, now
 }
 
-// take returns a relayed delivery from memory if it is still fresh, and drops it: a further load of the delivery
-// queries the database.
+// take returns a delivery from memory if it is young enough to be sent without a query, and drops it, so that a
+// further load of the delivery queries the database.
 func (m *relayedMemory) take(c webhookports.Claim) (d relayedDelivery, found bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -141,7 +144,7 @@ func (m *relayedMemory) take(c webhookports.Claim) (d relayedDelivery, found boo
 	return d, false
 }
 
-// await waits until no relay of this process is committing one of the claims.
+// await waits until no transaction of this process is committing one of the claims (rights to attempt a delivery).
 func (m *relayedMemory) await(claims []webhookports.Claim) {
 	for _, c := range claims {
 		m.mu.Lock()
@@ -153,7 +156,7 @@ func (m *relayedMemory) await(claims []webhookports.Claim) {
 	}
 }
 
-// forget drops relayed deliveries from memory whose claims became stale.
+// forget drops deliveries from memory whose claims (rights to attempt them) are no longer valid.
 func (m *relayedMemory) forget(claims []webhookports.Claim) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

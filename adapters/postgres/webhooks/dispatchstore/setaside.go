@@ -14,9 +14,9 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// SetAside moves an event from the outbox to the events that are set aside. One statement deletes and inserts, so
-// the event is always in exactly one of the tables, whatever another dispatcher does with it meanwhile. The outbox
-// has no index of ids; the event is one of the first of the outbox.
+// SetAside moves an event that cannot be processed from the outbox (the table of new events) to a table of its
+// own. One statement deletes and inserts, so the event is always in exactly one of the tables, whatever another
+// dispatcher does with it meanwhile. The outbox has no index of ids, but the event is one of its first rows.
 func (s *Store) SetAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -34,12 +34,13 @@ func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "�"), "\x00", "�")
 }
 
-// errPlan is the error for a panic while the deliveries of a batch of events were planned.
+// errPlan is the error for a panic while the deliveries of a batch of new events were planned.
 type errPlan struct{ panicked any }
 
 func (e errPlan) Error() string { return fmt.Sprint("planning deliveries panicked: ", e.panicked) }
 
-// planSafely turns a panic of plan into an error, since one event must not stop the others (delivery.md, point 10).
+// planSafely calls plan and turns its panic into an error, since one event must not stop the others
+// (delivery.md, point 10).
 func planSafely(plan webhookports.Plan, events []ports.Event,
 	subscriptions []webhookports.Subscription) (planned []webhookports.Delivery, err error) {
 	defer func() {
@@ -50,8 +51,8 @@ func planSafely(plan webhookports.Plan, events []ports.Event,
 	return plan(events, subscriptions), nil
 }
 
-// refusedEvents returns err as *webhookports.RefusedEvents if the data of a row caused it. Other errors, such as a
-// missing right or a full disk, are no fault of the events, and the relay tries the same events again.
+// refusedEvents returns err as *webhookports.RefusedEvents if the data of an event caused it. Other errors, such
+// as a missing right or a full disk, are no fault of the events, which are tried again.
 func refusedEvents(err error, events []ports.Event) error {
 	reason := blamesRow(err)
 	if reason == "" || len(events) == 0 {
@@ -72,7 +73,8 @@ func blamesRow(err error) string {
 		return ""
 	}
 	switch refused.Code[:2] {
-	// Classes of SQLSTATE: data exceptions, integrity constraints, limits of the server, exceptions of functions.
+	// Classes of SQLSTATE for errors that a row's data caused: data exceptions, integrity constraints, limits of the
+	// server, exceptions of functions.
 	case "22", "23", "54", "P0":
 		return fmt.Sprintf("%s (SQLSTATE %s)", refused.Message, refused.Code)
 	}

@@ -1,5 +1,6 @@
-// Package dispatchstore has the SQL statements of the dispatcher: relaying events from the outbox to the feeds and to
-// deliveries, claiming due deliveries, storing the outcomes of their POSTs, and counting the backlog.
+// Package dispatchstore has the SQL statements of the dispatcher (the process that sends webhooks): turning new
+// events into numbered events and deliveries, claiming due deliveries, storing the results of their POSTs, and
+// counting what waits.
 package dispatchstore
 
 import (
@@ -15,9 +16,10 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Store holds the dispatcher's statements, which relay events, claim deliveries, load them and record their
-// outcomes (webhookports.RelayStore, ClaimStore and WorkStore). Each statement works on a set of rows and is
-// written by hand, because its plan matters.
+// Store holds the SQL statements of the dispatcher (the process that sends webhooks): they turn new events into
+// deliveries, claim deliveries, load them, and record the results of their POSTs (webhookports.RelayStore,
+// ClaimStore and WorkStore). Each statement works on a set of rows and is written by hand, because its plan
+// matters.
 type Store struct {
 	pool    *pgxpool.Pool
 	cipher  pg.Cipher
@@ -25,10 +27,10 @@ type Store struct {
 
 	relayed relayedMemory
 	outbox  outboxWatermark
-	// For each subscription, the low watermark (due_at) of its waiting deliveries.
+	// For each subscription, the due_at at which the next scan of its waiting deliveries starts.
 	waiting watermarks[id.ID, time.Time]
-	// Where the scan of leased deliveries starts: 0 means at all of them, 1 at those whose lease ended within
-	// expiredSpan.
+	// Where the next scan for deliveries whose dispatcher did not report in time starts: 0 means at all of them, 1 at
+	// those whose time ran out within expiredSpan.
 	leased watermarks[struct{}, int]
 }
 
@@ -37,18 +39,20 @@ type Store struct {
 // open: without it, the loop that waits for the response would wait for ever.
 const queryTimeout = 12 * time.Second
 
-// New makes the dispatcher's Store. The pool must be its own and be opened with postgres.IndexPlans.
+// New makes the Store of the dispatcher (the process that sends webhooks). No other code may use the pool, which
+// must be opened with postgres.IndexPlans.
 func New(pool *pgxpool.Pool, cipher pg.Cipher) *Store {
 	return &Store{pool: pool, cipher: cipher, timeout: queryTimeout}
 }
 
-// WithTimeout sets the time limit of queries, which is queryTimeout by default. Call it before the first query.
+// WithTimeout sets the time limit of each query of the dispatcher, which is queryTimeout by default. Call it
+// before the first query.
 func (s *Store) WithTimeout(d time.Duration) *Store {
 	s.timeout = d
 	return s
 }
 
-// bounded returns the context of a query or a short transaction, with the store's time limit.
+// bounded returns a context with the time limit of a query or a short transaction.
 func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.timeout)
 }
@@ -60,7 +64,8 @@ func collectSubscription(row pgx.CollectableRow) (webhookports.Subscription, err
 	return scanSubscription(row)
 }
 
-// scanSubscription scans a row of subscriptionColumns, and the columns after them into extra.
+// scanSubscription scans a row with the columns subscriptionColumns into a subscription, and any further columns
+// into extra.
 func scanSubscription(row pgx.CollectableRow, extra ...any) (webhookports.Subscription, error) {
 	var s webhookports.Subscription
 	var since, openUntil, heldFrom, heldTill *time.Time

@@ -15,8 +15,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Load returns the deliveries of claims, each with what its POST needs. Deliveries that this process has just
-// relayed need no query.
+// Load returns the deliveries that were claimed (reserved for this dispatcher), each with what its POST needs.
+// Deliveries that this process has just made need no query.
 func (s *Store) Load(ctx context.Context, claims []webhookports.Claim) ([]webhookports.Delivery, error) {
 	out := make([]webhookports.Delivery, len(claims))
 	var asked []webhookports.Claim
@@ -32,7 +32,7 @@ func (s *Store) Load(ctx context.Context, claims []webhookports.Claim) ([]webhoo
 	if len(asked) == 0 {
 		return out, nil
 	}
-	// The claims can be read only after the relay's commit, which may take longer than webhook.Freshness.
+	// Wait for the commit of deliveries that this process is still inserting, since they cannot be read before.
 	s.relayed.await(asked)
 	found, err := s.read(ctx, asked)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Store) Load(ctx context.Context, claims []webhookports.Claim) ([]webhoo
 	return out, nil
 }
 
-// read reads the deliveries of claims from the database and returns them by their ids.
+// read reads claimed deliveries (those reserved for a dispatcher) from the database and returns them by their ids.
 func (s *Store) read(ctx context.Context, claims []webhookports.Claim) (map[id.ID]webhookports.Delivery, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -81,7 +81,7 @@ func (s *Store) read(ctx context.Context, claims []webhookports.Claim) (map[id.I
 	return found, pg.Translate(rows.Err())
 }
 
-// scanDelivery scans a row into a delivery and decrypts its signing secret.
+// scanDelivery scans a row into a delivery and decrypts the secret with which its POST is signed.
 func (s *Store) scanDelivery(rows pgx.Rows, readAt time.Time) (webhookports.Delivery, error) {
 	d := webhookports.Delivery{Found: true, ReadAt: readAt}
 	var left *time.Duration
@@ -128,8 +128,9 @@ func (s *Store) Record(
 	return settled, health, err
 }
 
-// record queues the SQL statement that stores the outcomes of attempts. After the flush, settled reports for each
-// outcome whether it took effect (true) or its claim was stale (false).
+// record queues the SQL statement that stores the results of attempts. When the queued statements are sent,
+// settled is set for each attempt: true if its result was stored, false if another dispatcher had taken over the
+// delivery.
 func record(batch queuer, outcomes []webhookports.Outcome, settled *[]bool) {
 	n := len(outcomes)
 	index, subs, ids, seqs, states, waits := make([]int32, n), make([]id.ID, n), make([]id.ID, n), make([]int32, n),
@@ -183,7 +184,8 @@ func record(batch queuer, outcomes []webhookports.Outcome, settled *[]bool) {
 }
 
 func (s *Store) Release(ctx context.Context, claims []webhookports.Claim) error {
-	s.relayed.await(claims) // A claim that a relay has not committed yet cannot be released.
+	// Wait until the transaction that made these deliveries has committed, since they cannot be released before.
+	s.relayed.await(claims)
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	subs, ids, seqs := columns(claims)
@@ -217,15 +219,15 @@ func (s *Store) Disable(ctx context.Context, subscriptionID id.ID) error {
 			subscriptionID)
 		notice(t, subscriptionID, webhook.NoticeDisabled, since)
 		if err := t.Flush(ctx); err != nil {
-			// The statements are flushed before the commit, because parking many deliveries may take longer than a commit
-			// may.
+			// Send the statements before the commit, because parking many deliveries may take longer than the time limit of
+			// a commit.
 			return err
 		}
 		return t.Commit(ctx)
 	})
 }
 
-// open decrypts the signing secret of a delivery. If that fails, only this delivery fails.
+// open decrypts the secret with which a delivery is signed. If that fails, only this delivery fails.
 func (s *Store) open(d *webhookports.Delivery, sealed []byte) {
 	plain, err := s.cipher.Decrypt(sealed, pg.SecretAAD(d.SubscriptionID))
 	if err != nil {
