@@ -53,13 +53,13 @@ type paper struct {
 func repository(t *testing.T) library {
 	t.Helper()
 	l := library{pages: map[string]paper{}, exists: func(path string) bool {
-		_, err := os.Stat(filepath.Join(docstest.Root(), path))
+		_, err := os.Stat(filepath.Join(docstest.RepositoryRoot(), path))
 		return err == nil
 	}}
 	for _, name := range papers {
 		l.pages[name] = paperOf(docstest.Read(t, "docs/spec/"+name))
 	}
-	for _, row := range docstest.Rows(t, "docs/decisions/README.md", "Decisions") {
+	for _, row := range docstest.TableRows(t, "docs/decisions/README.md", "Decisions") {
 		l.decisions = append(l.decisions, number.FindAllString(row[0]+row[1], -1)...)
 		require.True(t, l.exists("docs/decisions/"+target.FindStringSubmatch(row[0])[1]), row[0])
 	}

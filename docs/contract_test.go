@@ -31,7 +31,7 @@ const (
 
 func document(t *testing.T) *openapi3.T {
 	t.Helper()
-	doc, err := partnerapi.Document()
+	doc, err := partnerapi.OpenAPIDocument()
 	require.NoError(t, err)
 	return doc
 }
@@ -58,12 +58,12 @@ func TestRoutes_AreThoseOfTheOpenAPIDocument(t *testing.T) {
 	want := []string{"GET /openapi.json", "GET /openapi-3.0.json", "GET /docs", "GET /egress.json"}
 	for path, item := range document(t).Paths.Map() {
 		for method := range item.Operations() {
-			want = append(want, method+" "+strings.Replace(path, partnerapi.Prefix, "P", 1))
+			want = append(want, method+" "+strings.Replace(path, partnerapi.PathPrefix, "P", 1))
 		}
 	}
 	var got []string
-	for _, row := range docstest.Rows(t, api, "2. Routes") {
-		got = append(got, docstest.Codes(row[0])...)
+	for _, row := range docstest.TableRows(t, api, "2. Routes") {
+		got = append(got, docstest.CodeSpans(row[0])...)
 	}
 	require.ElementsMatch(t, want, got)
 	written, named := regexp.MustCompile("(GET|POST|PUT|PATCH|DELETE) (?:\\$API|/api/partner/v1)(/[^ ?\"`)\n]*)"), 0
@@ -88,8 +88,8 @@ var errorCode = regexp.MustCompile("^[a-z]+(?:_[a-z]+)+$")
 func TestCodes_AreThoseOfTheOpenAPIDocumentWithTheStatusOfTheirFault(t *testing.T) {
 	statuses := statusesOfCodes(t)
 	var got []string
-	for _, row := range docstest.Rows(t, api, "Codes") {
-		for _, code := range docstest.Codes(row[1]) {
+	for _, row := range docstest.TableRows(t, api, "Codes") {
+		for _, code := range docstest.CodeSpans(row[1]) {
 			if !errorCode.MatchString(code) {
 				continue
 			}
@@ -99,7 +99,7 @@ func TestCodes_AreThoseOfTheOpenAPIDocumentWithTheStatusOfTheirFault(t *testing.
 	}
 	require.ElementsMatch(t, enum(t, "ErrorCode"), got)
 	for _, title := range []string{"401", "403"} {
-		for _, row := range docstest.Rows(t, service, title) {
+		for _, row := range docstest.TableRows(t, service, title) {
 			require.Equal(t, title, strconv.Itoa(statuses[row[0]]), row[0])
 		}
 	}
@@ -107,7 +107,7 @@ func TestCodes_AreThoseOfTheOpenAPIDocumentWithTheStatusOfTheirFault(t *testing.
 
 func TestConnectFailures_AreThoseOfTheCode(t *testing.T) {
 	known := connectCodes()
-	for _, row := range docstest.Rows(t, service, "Connect page failures") {
+	for _, row := range docstest.TableRows(t, service, "Connect page failures") {
 		require.Contains(t, known, row[0])
 	}
 	section := docstest.Section(t, api, "4. Connect")
@@ -120,10 +120,10 @@ func TestConnectFailures_AreThoseOfTheCode(t *testing.T) {
 func connectCodes() map[string]int {
 	known := map[string]int{}
 	for _, f := range []*fault.Error{
-		connect.ErrPartnerNotFound, connect.ErrMissingConnectSecret, connect.ErrInvalidSignature, connect.ErrExpired,
+		connect.ErrPartnerNotFound, connect.ErrMissingConnectSecret, connect.ErrInvalidSignature, connect.ErrURLExpired,
 		connect.ErrAlreadyLinked, connect.ErrExternalIDConflict,
 	} {
-		known[f.Code] = problem.Status(f.Kind)
+		known[f.Code] = problem.HTTPStatus(f.Kind)
 	}
 	return known
 }
@@ -133,8 +133,8 @@ var kinds = map[string]fault.Kind{
 	"Invalid": fault.Invalid, "Unauthenticated": fault.Unauthenticated, "Forbidden": fault.Forbidden,
 	"NotFound":         fault.NotFound,
 	"MethodNotAllowed": fault.MethodNotAllowed, "Conflict": fault.Conflict, "Gone": fault.Gone, "TooLarge": fault.TooLarge,
-	"Unsupported":   fault.Unsupported,
-	"Unprocessable": fault.Unprocessable, "RateLimited": fault.RateLimited, "Unavailable": fault.Unavailable,
+	"UnsupportedMediaType": fault.UnsupportedMediaType,
+	"Unprocessable":        fault.Unprocessable, "RateLimited": fault.RateLimited, "Unavailable": fault.Unavailable,
 	"Internal": fault.Internal,
 }
 
@@ -150,7 +150,7 @@ func statusesOfCodes(t *testing.T) map[string]int {
 		}
 		for _, m := range declared.FindAllStringSubmatch(docstest.Read(t, path), -1) {
 			if kind, known := kinds[m[1]]; known {
-				statuses[m[2]] = problem.Status(kind)
+				statuses[m[2]] = problem.HTTPStatus(kind)
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func statusesOfCodes(t *testing.T) map[string]int {
 
 func TestStatuses_AreThoseOfCore(t *testing.T) {
 	var got []string
-	for _, row := range docstest.Rows(t, service, "Deposit states") {
+	for _, row := range docstest.TableRows(t, service, "Deposit states") {
 		got = append(got, row[0])
 	}
 	require.ElementsMatch(t, texts(deposit.Statuses), got)
@@ -172,13 +172,13 @@ func TestTransitions_AreThoseOfCore(t *testing.T) {
 	for _, from := range deposit.Statuses {
 		for _, trigger := range deposit.Triggers {
 			if to, err := from.Next(trigger); err == nil {
-				by := string(trigger.By())
-				want[transition{string(from), string(to), by, trigger.Reason(), to.EventName()}] = true
+				by := string(trigger.ActorKind())
+				want[transition{string(from), string(to), by, trigger.StatusReason(), to.EventName()}] = true
 			}
 		}
 	}
 	got := map[transition]bool{}
-	for _, row := range docstest.Rows(t, api, "3. Deposit states") {
+	for _, row := range docstest.TableRows(t, api, "3. Deposit states") {
 		if row[0] == "–" {
 			require.Equal(t, string(deposit.Pending), row[1])
 			continue
@@ -194,25 +194,26 @@ func TestTransitions_AreThoseOfCore(t *testing.T) {
 func TestLifeOfADeposit_NamesTheTriggersOfCoreAndTheFormsOfThePages(t *testing.T) {
 	const life = "docs/deposit.md"
 	var got []string
-	for _, row := range docstest.Rows(t, life, "Triggers") {
+	for _, row := range docstest.TableRows(t, life, "Triggers") {
 		got = append(got, strings.Trim(row[0], "`"))
 	}
 	require.ElementsMatch(t, texts(deposit.Triggers), got)
-	for _, trigger := range []deposit.Trigger{deposit.CancelledByOperator, deposit.Released, deposit.CaptureRequested,
-		deposit.TenantAbandoned} {
+	for _, trigger := range []deposit.Trigger{deposit.TriggerCancelledByOperator, deposit.TriggerReleased,
+		deposit.TriggerCaptureRequested,
+		deposit.TriggerTenantAbandoned} {
 		row := "\n| `" + string(trigger) + "` |"
 		require.Regexp(t, regexp.QuoteMeta(row)+".*`intent=\\w+`", docstest.Read(t, life))
 	}
-	for _, code := range docstest.Codes(docstest.Read(t, life)) {
+	for _, code := range docstest.CodeSpans(docstest.Read(t, life)) {
 		if strings.HasPrefix(code, "intent=") {
-			require.Contains(t, docstest.Codes(docstest.Read(t, pagesPage)), code)
+			require.Contains(t, docstest.CodeSpans(docstest.Read(t, pagesPage)), code)
 		}
 	}
 }
 
 func TestEvents_AreThoseOfCore(t *testing.T) {
 	var got []string
-	for _, row := range docstest.Rows(t, service, "Event names") {
+	for _, row := range docstest.TableRows(t, service, "Event names") {
 		got = append(got, row[0])
 	}
 	require.ElementsMatch(t, texts(webhook.EventNames), got)
@@ -220,7 +221,7 @@ func TestEvents_AreThoseOfCore(t *testing.T) {
 		require.Contains(t, docstest.Read(t, "docs/guides/webhooks.md"), "`"+string(event)+"`")
 	}
 	var headers []string
-	for _, row := range docstest.Rows(t, service, "Delivery") {
+	for _, row := range docstest.TableRows(t, service, "Delivery") {
 		headers = append(headers, row[0])
 	}
 	require.ElementsMatch(t,
@@ -229,10 +230,10 @@ func TestEvents_AreThoseOfCore(t *testing.T) {
 
 func TestClosedLists_AreThoseOfTheCode(t *testing.T) {
 	routes := docstest.Section(t, api, "2. Routes")
-	failures := slices.DeleteFunc(texts(webhook.Results),
+	failures := slices.DeleteFunc(texts(webhook.AttemptResults),
 		func(r string) bool { return r == string(webhook.ResultSuccess) })
 	for name, want := range map[string][]string{
-		"status":         texts(webhook.Statuses),
+		"status":         texts(webhook.DeliveryStatuses),
 		"error?":         failures,
 		"outcome:":       propertyEnum(t, "SimulateDepositRequest", "outcome"),
 		"failureReason?": texts(webhook.FailureReasons),
@@ -266,7 +267,7 @@ func listed(text, name string, want []string) bool {
 			return false
 		}
 		if m := listOfCodes.FindStringSubmatch(rest); m != nil {
-			got := slices.Sorted(slices.Values(docstest.Codes(m[1])))
+			got := slices.Sorted(slices.Values(docstest.CodeSpans(m[1])))
 			if slices.Equal(got, slices.Sorted(slices.Values(want))) {
 				return true
 			}
@@ -284,32 +285,32 @@ func TestListed(t *testing.T) {
 }
 
 func TestFigures_AreThoseOfTheCode(t *testing.T) {
-	timers := deposit.DefaultTimers()
+	timers := deposit.DefaultTimerDurations()
 	figures := map[string][]string{
 		api: {
-			"Retry schedule: " + spoken(webhook.DefaultSchedule), fmt.Sprintf("At most %d", webhook.MaxSubscriptions),
+			"Retry schedule: " + spoken(webhook.DefaultRetrySchedule), fmt.Sprintf("At most %d", webhook.MaxSubscriptions),
 			fmt.Sprintf("claim window %s", days(timers.CaptureWindow)),
-			fmt.Sprintf("activatedAt + %s)", days(timers.CoverMax)), fmt.Sprintf("%d a second", webhook.ReplayPerSecond),
+			fmt.Sprintf("activatedAt + %s)", days(timers.CoverMax)), fmt.Sprintf("%d a second", webhook.RedeliveriesPerSecond),
 			fmt.Sprintf("idle %d min", int(timers.CheckoutIdleAfter.Minutes())),
-			fmt.Sprintf("at most %d characters", deposit.MaxRentalContract),
-			fmt.Sprintf("description? ≤ %d", deposit.MaxDescription),
-			fmt.Sprintf("metadata? (≤ %d keys, key ≤ %d, value ≤ %d)", deposit.MaxMetadataKeys, deposit.MaxMetadataKey,
-				deposit.MaxMetadataValue),
-			fmt.Sprintf("to an address %d times at most and to all addresses together %d times", deposit.MaxLinksTo,
-				deposit.MaxLinks), fmt.Sprintf("recipients [1–%d]", deposit.MaxRecipients),
-			fmt.Sprintf("≤ %d KiB", webhook.MaxSnippet>>10), fmt.Sprintf("at most %d h", int(webhook.MaxRetryAfter.Hours())),
+			fmt.Sprintf("at most %d characters", deposit.MaxRentalContractLength),
+			fmt.Sprintf("description? ≤ %d", deposit.MaxDescriptionLength),
+			fmt.Sprintf("metadata? (≤ %d keys, key ≤ %d, value ≤ %d)", deposit.MaxMetadataKeys, deposit.MaxMetadataKeyLength,
+				deposit.MaxMetadataValueLength),
+			fmt.Sprintf("to an address %d times at most and to all addresses together %d times", deposit.MaxLinkMailsToAddress,
+				deposit.MaxLinkMails), fmt.Sprintf("recipients [1–%d]", deposit.MaxLinkRecipients),
+			fmt.Sprintf("≤ %d KiB", webhook.MaxResponseSnippet>>10), fmt.Sprintf("at most %d h", int(webhook.MaxRetryAfter.Hours())),
 		},
 		service: {
 			fmt.Sprintf("Minimum deposit amount | %d EUR", deposit.MinAmount/100),
 			fmt.Sprintf("Default maximum deposit amount | %d EUR", deposit.DefaultMaxAmount/100),
-			fmt.Sprintf("Connect URL validity | %d days", int(connect.Window.Hours())/24),
+			fmt.Sprintf("Connect URL validity | %d days", int(connect.TimestampTolerance.Hours())/24),
 			fmt.Sprintf("Idempotency replay | %d hours", int(ports.IdempotencyWindow.Hours())),
 			fmt.Sprintf("at most %d days from activation", int(timers.CoverMax.Hours())/24),
 		},
 	}
 	for _, amount := range []money.Cents{deposit.MinAmount - 1, deposit.DefaultMaxAmount + 1} {
 		figures[api] = append(figures[api],
-			fault.Of(deposit.Draft{Amount: amount}.Validate(deposit.DefaultMaxAmount, time.Time{})).Message)
+			fault.FromError(deposit.Draft{Amount: amount}.Validate(deposit.DefaultMaxAmount, time.Time{})).Message)
 	}
 	for page, all := range figures {
 		text := strings.ToLower(strings.ReplaceAll(strings.Join(strings.Fields(docstest.Read(t, page)), " "), "**", ""))
@@ -322,7 +323,7 @@ func TestFigures_AreThoseOfTheCode(t *testing.T) {
 func days(d time.Duration) string { return fmt.Sprintf("%d d", int(d.Hours())/24) }
 
 // spoken writes a schedule as the page does.
-func spoken(s webhook.Schedule) string {
+func spoken(s webhook.RetrySchedule) string {
 	waits := make([]string, 0, len(s))
 	for _, d := range s[1:] {
 		switch {

@@ -57,7 +57,7 @@ func TestLinks_LeadToFilesAndHeadings(t *testing.T) {
 	for _, page := range files(t, ".md") {
 		for _, target := range linksOf(page, docstest.Read(t, page)) {
 			followed++
-			if _, err := os.Stat(filepath.Join(docstest.Root(), target[0])); err != nil {
+			if _, err := os.Stat(filepath.Join(docstest.RepositoryRoot(), target[0])); err != nil {
 				t.Errorf("%s links to %s, which does not exist", page, target[0])
 				continue
 			}
@@ -121,11 +121,11 @@ var asked = []string{
 
 func TestQuestions_NamePathsThatExist(t *testing.T) {
 	answers := map[string]int{}
-	for _, row := range docstest.Rows(t, "docs/README.md", "Questions and where they are answered") {
+	for _, row := range docstest.TableRows(t, "docs/README.md", "Questions and where they are answered") {
 		if strings.HasPrefix(row[0], "**") {
 			continue
 		}
-		paths := docstest.Codes(row[1])
+		paths := docstest.CodeSpans(row[1])
 		answers[row[0]] = len(paths)
 		require.NotEmpty(t, paths, row[0])
 		assert.Empty(t, missing(paths), row[0])
@@ -144,9 +144,9 @@ func missing(paths []string) (gone []string) {
 		if !inRepository.MatchString(p) {
 			continue
 		}
-		_, err := os.Stat(filepath.Join(docstest.Root(), p))
+		_, err := os.Stat(filepath.Join(docstest.RepositoryRoot(), p))
 		if dir, name, found := strings.Cut(p, "."); err != nil && found && name != "" && unicode.IsUpper(rune(name[0])) {
-			_, err = os.Stat(filepath.Join(docstest.Root(), dir))
+			_, err = os.Stat(filepath.Join(docstest.RepositoryRoot(), dir))
 		}
 		if err != nil {
 			gone = append(gone, p)
@@ -157,7 +157,7 @@ func missing(paths []string) (gone []string) {
 
 func TestPaths_InDocumentsExist(t *testing.T) {
 	for _, page := range slices.DeleteFunc(files(t, ".md"), ofThePast) {
-		gone := missing(docstest.Codes(fences.ReplaceAllString(docstest.Read(t, page), "")))
+		gone := missing(docstest.CodeSpans(fences.ReplaceAllString(docstest.Read(t, page), "")))
 		if path.Base(page) == "adding.md" { // it names files that the reader is about to create
 			for i := range gone {
 				gone[i] = path.Dir(gone[i])

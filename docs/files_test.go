@@ -21,7 +21,7 @@ var (
 // files lists the files of the repository with one of these endings, generated code and tools aside.
 func files(t *testing.T, endings ...string) (paths []string) {
 	t.Helper()
-	root := docstest.Root()
+	root := docstest.RepositoryRoot()
 	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
 		if err != nil {
 			return err

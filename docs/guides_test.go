@@ -71,7 +71,7 @@ func TestProviders_AreNamedInTheirPlacesAlone(t *testing.T) {
 	for _, provider := range realProviders() {
 		for _, file := range files(t, ".go") {
 			floor, _, _ := strings.Cut(file, "/")
-			if !slices.Contains(docstest.Floors(), floor) || strings.HasSuffix(file, "_test.go") ||
+			if !slices.Contains(docstest.LayerFolders(), floor) || strings.HasSuffix(file, "_test.go") ||
 				strings.HasPrefix(file, "adapters/payments/"+provider+"/") || slices.Contains(providerFiles, file) {
 				continue
 			}
@@ -84,7 +84,7 @@ func TestProviders_AreNamedInTheirPlacesAlone(t *testing.T) {
 // naming gives the identifiers and texts of a file that contain a word; comments may.
 func naming(t *testing.T, file, word string) (found []string) {
 	t.Helper()
-	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(docstest.Root(), file), nil, 0)
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(docstest.RepositoryRoot(), file), nil, 0)
 	require.NoError(t, err)
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		var text string
@@ -104,7 +104,7 @@ func naming(t *testing.T, file, word string) (found []string) {
 
 // A name without an adapter is offered in vain, and an adapter without a name is never chosen.
 func TestProviders_AreTheAdapters(t *testing.T) {
-	entries, err := os.ReadDir(filepath.Join(docstest.Root(), "adapters/payments"))
+	entries, err := os.ReadDir(filepath.Join(docstest.RepositoryRoot(), "adapters/payments"))
 	require.NoError(t, err)
 	var adapters []string
 	for _, e := range entries {
@@ -118,7 +118,7 @@ func TestProviders_AreTheAdapters(t *testing.T) {
 func TestProviders_HaveEveryPlace(t *testing.T) {
 	for _, provider := range realProviders() {
 		adapter := "adapters/payments/" + provider
-		_, err := os.Stat(filepath.Join(docstest.Root(), adapter))
+		_, err := os.Stat(filepath.Join(docstest.RepositoryRoot(), adapter))
 		require.NoError(t, err, "the adapter")
 		var code, tests, wire string
 		for _, file := range files(t, ".go") {
@@ -132,7 +132,7 @@ func TestProviders_HaveEveryPlace(t *testing.T) {
 				code += docstest.Read(t, file)
 			}
 		}
-		require.Contains(t, tests, "portstest.PaymentProvider(", "the contract test in %s", adapter)
+		require.Contains(t, tests, "portstest.RequirePaymentProvider(", "the contract test in %s", adapter)
 		require.Contains(t, wire, `"partnerdeposits/`+adapter+`"`, "the choice in process/services")
 		if strings.Contains(code, "site.ProviderCallbacks") {
 			for _, page := range []string{operationsPage, "docs/spec/payments.md"} {
@@ -147,7 +147,7 @@ func TestProviders_HaveEveryPlace(t *testing.T) {
 func TestDebugging_NamesLogMessagesOfTheCode(t *testing.T) {
 	var source strings.Builder
 	for _, file := range files(t, ".go") {
-		if floor, _, _ := strings.Cut(file, "/"); slices.Contains(docstest.Floors(), floor) && !strings.HasSuffix(file, "_test.go") {
+		if floor, _, _ := strings.Cut(file, "/"); slices.Contains(docstest.LayerFolders(), floor) && !strings.HasSuffix(file, "_test.go") {
 			source.WriteString(docstest.Read(t, file))
 		}
 	}

@@ -54,23 +54,23 @@ func everyMetric(t *testing.T) map[string]map[string][]string {
 	t.Cleanup(pool.Close)
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	r.Build("x", "x", "x")
-	r.PostgresPools(map[string]*pgxpool.Pool{"x": pool})
-	r.RedisPools(map[string]redis.UniversalClient{"x": client})
-	r.HTTP([]string{"x"}, []string{"x"}).Route("x", "/x", "GET")
-	r.Deposits()
-	r.Payments()
-	r.Dispatch()
-	r.Backlog(nothing{})
-	r.Log(func() uint64 { return 0 })
-	r.Ready(func() map[string]bool { return map[string]bool{"process": true} })
-	r.Writes(postgres.WriteCauses, func() string { return "" })
-	r.Clock(func() (time.Duration, bool) { return 0, true })
-	r.Rows()
-	r.Jobs([]string{"mail"})
-	r.Mails()
-	r.Books()
-	r.Queues([]string{"x"}, []string{"x"}, func(string) (map[string]int, error) { return map[string]int{}, nil })
+	r.RegisterBuildInfo("x", "x", "x")
+	r.RegisterPostgresPools(map[string]*pgxpool.Pool{"x": pool})
+	r.RegisterRedisPools(map[string]redis.UniversalClient{"x": client})
+	r.RegisterHTTP([]string{"x"}, []string{"x"}).InitRoute("x", "/x", "GET")
+	r.RegisterDeposits()
+	r.RegisterPayments()
+	r.RegisterDispatch()
+	r.RegisterBacklog(nothing{})
+	r.RegisterDroppedLogLines(func() uint64 { return 0 })
+	r.RegisterReadiness(func() map[string]bool { return map[string]bool{"process": true} })
+	r.RegisterFailingWrites(postgres.WriteFailureCauses, func() string { return "" })
+	r.RegisterClockSkew(func() (time.Duration, bool) { return 0, true })
+	r.RegisterUnreadableRows()
+	r.RegisterJobs([]string{"mail"})
+	r.RegisterMails()
+	r.RegisterBooks()
+	r.RegisterQueues([]string{"x"}, []string{"x"}, func(string) (map[string]int, error) { return map[string]int{}, nil })
 	w := httptest.NewRecorder()
 	r.Handler(false).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	text, err := io.ReadAll(w.Body)
@@ -126,7 +126,7 @@ func TestMetrics_AreThoseThatTheProcessesRegister(t *testing.T) {
 	for name, labels := range registered {
 		want = append(want, name+" "+strings.Join(slices.Sorted(maps.Keys(labels)), ","))
 	}
-	for _, row := range docstest.Rows(t, metricsPage, "Names") {
+	for _, row := range docstest.TableRows(t, metricsPage, "Names") {
 		name, labels, _ := strings.Cut(strings.Trim(row[0], "`}"), "{")
 		got = append(got, name+" "+strings.Join(slices.Sorted(strings.SplitSeq(labels, ",")), ","))
 		for label, values := range registered[name] {
@@ -175,9 +175,9 @@ func TestPages_AreThoseThatAreMounted(t *testing.T) {
 		}
 	}
 	var got, fields []string
-	for _, row := range docstest.Rows(t, pagesPage, "Paths and fields") {
-		got = append(got, docstest.Codes(row[0])...)
-		fields = append(fields, docstest.Codes(row[1])...)
+	for _, row := range docstest.TableRows(t, pagesPage, "Paths and fields") {
+		got = append(got, docstest.CodeSpans(row[0])...)
+		fields = append(fields, docstest.CodeSpans(row[1])...)
 	}
 	require.ElementsMatch(t, want, got)
 

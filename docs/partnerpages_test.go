@@ -50,17 +50,18 @@ func TestConnectPage_ItsExamplesAreSignedAsWeSign(t *testing.T) {
 	}
 	key := secret.Text("svc_cs_EXAMPLE0000000000000000000000")
 	require.Contains(t, page, string(key))
-	require.Equal(t, connect.Sign(key, "acme-pms", "hotel-4711", "1780391667"), example("signature"))
+	require.Equal(t, connect.SignURL(key, "acme-pms", "hotel-4711", "1780391667"), example("signature"))
 	const account, ts = "acct_01jb2m1r6d9f4h8k3n5p7s2v0w", "1780391702"
-	require.Equal(t, connect.ReturnSignature(key, connect.Linked, account, ts, "hotel-4711"), example("return signature"))
+	require.Equal(t, connect.SignReturnURL(key, connect.OutcomeLinked, account, ts, "hotel-4711"),
+		example("return signature"))
 }
 
 func TestTestingPage_HasTheCardsAndOutcomesOfTheSandbox(t *testing.T) {
 	t.Parallel()
 	const page = "docs/guides/testing.md"
 	var cards []string
-	for _, row := range docstest.Rows(t, page, "Test cards") {
-		cards = append(cards, strings.ReplaceAll(docstest.Codes(row[0])[0], " ", ""))
+	for _, row := range docstest.TableRows(t, page, "Test cards") {
+		cards = append(cards, strings.ReplaceAll(docstest.CodeSpans(row[0])[0], " ", ""))
 	}
 	var known []string
 	for _, m := range regexp.MustCompile(`Card +?= "(\d{16})"`).FindAllStringSubmatch(
@@ -69,8 +70,8 @@ func TestTestingPage_HasTheCardsAndOutcomesOfTheSandbox(t *testing.T) {
 	}
 	require.Equal(t, known, cards)
 	var outcomes []string
-	for _, row := range docstest.Rows(t, page, "Without a browser") {
-		outcomes = append(outcomes, docstest.Codes(row[0])...)
+	for _, row := range docstest.TableRows(t, page, "Without a browser") {
+		outcomes = append(outcomes, docstest.CodeSpans(row[0])...)
 	}
 	values := []string{}
 	for _, v := range document(t).Components.Schemas["SimulateDepositRequest"].Value.Properties["outcome"].Value.Enum {
@@ -82,8 +83,8 @@ func TestTestingPage_HasTheCardsAndOutcomesOfTheSandbox(t *testing.T) {
 func TestCollectionsPage_HasEveryStatus(t *testing.T) {
 	t.Parallel()
 	var got []string
-	for _, row := range docstest.Rows(t, "docs/guides/collections.md", "Collection") {
-		got = append(got, docstest.Codes(row[0])...)
+	for _, row := range docstest.TableRows(t, "docs/guides/collections.md", "Collection") {
+		got = append(got, docstest.CodeSpans(row[0])...)
 	}
 	var want []string
 	for _, v := range document(t).Components.Schemas["Collection"].Value.Properties["status"].Value.Enum {
@@ -101,7 +102,7 @@ func TestGuides_ForPartnersAreEmbedded(t *testing.T) {
 	require.True(t, found)
 	for _, name := range names {
 		require.Contains(t, list, "(guides/"+name.Name()+")")
-		_, err := os.Stat(filepath.Join(docstest.Root(), "docs/guides", name.Name()))
+		_, err := os.Stat(filepath.Join(docstest.RepositoryRoot(), "docs/guides", name.Name()))
 		require.NoError(t, err)
 	}
 	require.Len(t, names, strings.Count(list, "(guides/"))

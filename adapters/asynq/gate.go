@@ -12,25 +12,25 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Bell sends and receives the notifications by which dispatchers learn of each other's jobs, so that they poll
+// JobNotifier sends and receives the notifications by which dispatchers learn of each other's jobs, so that they poll
 // the queue at once.
-type Bell interface {
-	// RingJobs notifies the other dispatchers that a lane (the fast or the slow queue) has jobs. The notification
+type JobNotifier interface {
+	// NotifyJobs notifies the other dispatchers that a lane (the fast or the slow queue) has jobs. The notification
 	// may be lost.
-	RingJobs(lane webhookports.Lane)
-	// Jobs returns a channel that receives when another dispatcher has notified this one of jobs in a lane, the
+	NotifyJobs(lane webhookports.Lane)
+	// JobSignals returns a channel that receives when another dispatcher has notified this one of jobs in a lane, the
 	// fast or the slow queue.
-	Jobs(lane webhookports.Lane) <-chan struct{}
-	// Works reports whether wake-up notifications of jobs arrive. true: they do; false: they may be lost.
-	Works() bool
+	JobSignals(lane webhookports.Lane) <-chan struct{}
+	// NotificationsArrive reports whether wake-up notifications of jobs arrive. true: they do; false: they may be lost.
+	NotificationsArrive() bool
 }
 
-// noBell stands for the absence of wake-up notifications: none is sent or received, so the queues are polled.
-type noBell struct{}
+// noNotifier stands for the absence of wake-up notifications: none is sent or received, so the queues are polled.
+type noNotifier struct{}
 
-func (noBell) RingJobs(webhookports.Lane)             {}
-func (noBell) Jobs(webhookports.Lane) <-chan struct{} { return nil }
-func (noBell) Works() bool                            { return false }
+func (noNotifier) NotifyJobs(webhookports.Lane)                 {}
+func (noNotifier) JobSignals(webhookports.Lane) <-chan struct{} { return nil }
+func (noNotifier) NotificationsArrive() bool                    { return false }
 
 // calmPoll is the time between two polls of an empty queue while wake-up notifications arrive. Such a poll finds
 // the job of a process that died before its notification.

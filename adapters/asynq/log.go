@@ -12,7 +12,7 @@ import (
 type libraryLog struct{ outage *outage.Log }
 
 func (l libraryLog) say(args []any) {
-	l.outage.Failed(context.Background(), "queue: "+fmt.Sprint(args...))
+	l.outage.RecordFailure(context.Background(), "queue: "+fmt.Sprint(args...))
 }
 
 func (l libraryLog) Debug(...any)      {}

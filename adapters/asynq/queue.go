@@ -53,7 +53,7 @@ type Queue struct {
 	client *asynq.Client
 	log    *slog.Logger
 	outage *outage.Log // The log of Redis outages that the servers of the job queue report.
-	bell   Bell
+	bell   JobNotifier
 	// A channel for each lane (the fast and the slow queue), with a signal for each job of this process, which
 	// makes the lane's server poll.
 	own       map[webhookports.Lane]chan struct{}
@@ -63,13 +63,13 @@ type Queue struct {
 // Option changes a setting of a new Queue.
 type Option func(*Queue)
 
-// WithBell sets the notifications that wake the dispatchers for new jobs, and that replace most of the polling.
-func WithBell(bell Bell) Option { return func(q *Queue) { q.bell = bell } }
+// WithJobNotifier sets the notifications that wake the dispatchers for new jobs, and that replace most of the polling.
+func WithJobNotifier(bell JobNotifier) Option { return func(q *Queue) { q.bell = bell } }
 
 // New returns a queue over a Redis client, which the caller closes.
 func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Queue {
 	q := &Queue{
-		redis: client, log: log, outage: outage.New(log), bell: noBell{}, own: map[webhookports.Lane]chan struct{}{},
+		redis: client, log: log, outage: outage.New(log), bell: noNotifier{}, own: map[webhookports.Lane]chan struct{}{},
 		pipelines: map[webhookports.Lane]*pipeline{},
 	}
 	byKey := map[string]*pipeline{}
@@ -134,7 +134,7 @@ func (q *Queue) enqueue(ctx context.Context, j webhookports.Job) error {
 	}
 	// If an earlier job of this process still waits, notify the other dispatchers, which may have free workers.
 	if !j.Kept || len(q.own[j.Lane]) > 1 {
-		q.bell.RingJobs(j.Lane)
+		q.bell.NotifyJobs(j.Lane)
 	}
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return nil
@@ -179,7 +179,8 @@ func (q *Queue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int
 func (q *Queue) server(ctx context.Context, lane webhookports.Lane, concurrency int) *asynq.Server {
 	q.pipelines[lane].holds(concurrency)
 	client := &gate{
-		UniversalClient: q.redis, pipeline: q.pipelines[lane], own: q.own[lane], jobs: q.bell.Jobs(lane), works: q.bell.Works,
+		UniversalClient: q.redis, pipeline: q.pipelines[lane], own: q.own[lane], jobs: q.bell.JobSignals(lane),
+		works:  q.bell.NotificationsArrive,
 		quick:  quickPoll[lane],
 		closed: ctx.Done(),
 	}
@@ -196,9 +197,9 @@ func (q *Queue) server(ctx context.Context, lane webhookports.Lane, concurrency 
 	})
 }
 
-// Probe tests the queue: it writes a Redis key where the jobs of each lane (the fast and the slow queue) are
+// CheckWritable tests the queue: it writes a Redis key where the jobs of each lane (the fast and the slow queue) are
 // stored, and returns an error if a key could not be written.
-func (q *Queue) Probe(ctx context.Context) error {
+func (q *Queue) CheckWritable(ctx context.Context) error {
 	err := q.eachLane(func(lane webhookports.Lane) error {
 		return q.redis.Set(ctx, slotOf(probeKey, lane), "", probeLife).Err()
 	})
@@ -209,9 +210,9 @@ func (q *Queue) Probe(ctx context.Context) error {
 	return err
 }
 
-// Epoch sets a marker in Redis where the jobs of each lane (the fast and the slow queue) are stored. lost: true
+// DetectLoss sets a marker in Redis where the jobs of each lane (the fast and the slow queue) are stored. lost: true
 // if an earlier marker is gone, and the jobs with it; false if it is there.
-func (q *Queue) Epoch(ctx context.Context) (lost bool, err error) {
+func (q *Queue) DetectLoss(ctx context.Context) (lost bool, err error) {
 	now := time.Now().UTC().Format(time.RFC3339Nano)
 	err = q.eachLane(func(lane webhookports.Lane) error {
 		created, err := q.redis.SetNX(ctx, slotOf(epochKey, lane), now, 0).Result()
@@ -219,7 +220,7 @@ func (q *Queue) Epoch(ctx context.Context) (lost bool, err error) {
 		return err
 	})
 	if err == nil {
-		q.outage.Worked(ctx)
+		q.outage.RecordSuccess(ctx)
 	}
 	return lost, err
 }
@@ -239,8 +240,8 @@ func slotOf(prefix string, lane webhookports.Lane) string {
 	return prefix + "{" + QueueName(lane) + "}"
 }
 
-// Tidy deletes the tasks of workers that died, which asynq archives: nothing reads that archive.
-func (q *Queue) Tidy(ctx context.Context) error {
+// DeleteArchived deletes the tasks of workers that died, which asynq archives: nothing reads that archive.
+func (q *Queue) DeleteArchived(ctx context.Context) error {
 	inspector := asynq.NewInspectorFromRedisClient(q.redis)
 	for _, lane := range webhookports.Lanes {
 		if ctx.Err() != nil {

@@ -99,7 +99,7 @@ func TestQueue_AJobThatIsThere_CountsAsHandedOver(t *testing.T) {
 
 func TestQueue_ThatNeverHeldATask_IsTidyAndEmpty(t *testing.T) {
 	q := newQueue(t)
-	require.NoError(t, q.Tidy(t.Context()))
+	require.NoError(t, q.DeleteArchived(t.Context()))
 	depth, err := q.Depth(webhookports.SlowLane)
 	require.NoError(t, err)
 	require.Empty(t, depth)
@@ -110,7 +110,7 @@ func TestQueue_Epoch_TellsALossOnce(t *testing.T) {
 	q := asynq.New(client, slog.New(slog.DiscardHandler))
 	tells := func(want ...bool) {
 		for _, w := range want {
-			lost, err := q.Epoch(t.Context())
+			lost, err := q.DetectLoss(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, w, lost)
 		}
@@ -134,17 +134,17 @@ func TestQueue_EpochAndProbe_WatchTheNodeOfEachLane(t *testing.T) {
 		masters[at] = lane
 	}
 	require.Len(t, masters, len(webhookports.Lanes), "this test needs lanes on different nodes")
-	_, err := q.Epoch(t.Context())
+	_, err := q.DetectLoss(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, q.Probe(t.Context()))
+	require.NoError(t, q.CheckWritable(t.Context()))
 	for at, lane := range masters {
 		require.NoError(t, cluster.Masters[at].Kill())
-		require.Error(t, q.Probe(t.Context()), lane)
+		require.Error(t, q.CheckWritable(t.Context()), lane)
 		require.NoError(t, cluster.Masters[at].Restart(t.Context()))
-		require.Eventually(t, func() bool { return q.Probe(t.Context()) == nil }, time.Minute, 20*time.Millisecond,
+		require.Eventually(t, func() bool { return q.CheckWritable(t.Context()) == nil }, time.Minute, 20*time.Millisecond,
 			"the node is back")
 		require.Eventually(t, func() bool {
-			lost, err := q.Epoch(t.Context())
+			lost, err := q.DetectLoss(t.Context())
 			return err == nil && lost
 		}, time.Minute, 20*time.Millisecond, "the jobs of %s are lost", lane)
 	}
@@ -154,35 +154,35 @@ func TestQueue_ARedisThatIsFull_FailsTheProbeAndAnswersPing(t *testing.T) {
 	t.Parallel()
 	client := redistest.ServerClient(t, redistest.Server(t))
 	q := asynq.New(client, slog.New(slog.DiscardHandler))
-	_, err := q.Epoch(t.Context())
+	_, err := q.DetectLoss(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
 	require.NoError(t, client.Ping(t.Context()).Err())
-	require.ErrorContains(t, q.Probe(t.Context()), "OOM")
-	_, err = q.Epoch(t.Context())
+	require.ErrorContains(t, q.CheckWritable(t.Context()), "OOM")
+	_, err = q.DetectLoss(t.Context())
 	require.ErrorContains(t, err, "OOM", "so the queue is left before a job is")
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "0").Err())
-	require.NoError(t, q.Probe(t.Context()))
+	require.NoError(t, q.CheckWritable(t.Context()))
 }
 
 func TestQueue_WithoutRedis_GivesTheJobsBack(t *testing.T) {
 	server := redistest.Server(t)
 	q := asynq.New(redistest.ServerClient(t, server), slog.New(slog.DiscardHandler))
-	require.NoError(t, q.Probe(t.Context()))
+	require.NoError(t, q.CheckWritable(t.Context()))
 	require.NoError(t, server.Kill())
 	jobs := []webhookports.Job{job(webhookports.FastLane, 1), job(webhookports.SlowLane, 2)}
 	left, err := q.Enqueue(t.Context(), jobs)
 	require.Error(t, err)
 	require.ElementsMatch(t, jobs, left)
-	require.Error(t, q.Probe(t.Context()))
+	require.Error(t, q.CheckWritable(t.Context()))
 }
 
 // workingBell has every ring lost.
 type workingBell struct{}
 
-func (workingBell) RingJobs(webhookports.Lane)             {}
-func (workingBell) Jobs(webhookports.Lane) <-chan struct{} { return nil }
-func (workingBell) Works() bool                            { return true }
+func (workingBell) NotifyJobs(webhookports.Lane)                 {}
+func (workingBell) JobSignals(webhookports.Lane) <-chan struct{} { return nil }
+func (workingBell) NotificationsArrive() bool                    { return true }
 
 // countedBell counts the rings for jobs.
 type countedBell struct {
@@ -190,12 +190,12 @@ type countedBell struct {
 	rings atomic.Int32
 }
 
-func (b *countedBell) RingJobs(webhookports.Lane) { b.rings.Add(1) }
+func (b *countedBell) NotifyJobs(webhookports.Lane) { b.rings.Add(1) }
 
 func TestQueue_AJobThatTheProcessKeeps_IsToldToOthersOnlyBehindAnother(t *testing.T) {
 	t.Parallel()
 	bell := &countedBell{}
-	q := asynq.New(redistest.New(t), slog.New(slog.DiscardHandler), asynq.WithBell(bell)) // takes no job itself
+	q := asynq.New(redistest.New(t), slog.New(slog.DiscardHandler), asynq.WithJobNotifier(bell)) // takes no job itself
 	enqueue := func(kept bool, n byte) {
 		left, err := q.Enqueue(t.Context(), []webhookports.Job{{Lane: webhookports.FastLane, Kept: kept,
 			Claims: []webhookports.Claim{{DeliveryID: id.ID{n}, Seq: 1}}}})
@@ -231,7 +231,7 @@ func TestQueue_AJobAheadOfItsCommit_IsTakenWhateverTheQueueHas(t *testing.T) {
 func TestQueue_WithABell_HandlesItsOwnJobsAndThoseOfTheDead(t *testing.T) {
 	t.Parallel()
 	client := redistest.New(t)
-	q := asynq.New(client, slog.New(slog.DiscardHandler), asynq.WithBell(workingBell{}))
+	q := asynq.New(client, slog.New(slog.DiscardHandler), asynq.WithJobNotifier(workingBell{}))
 	dead := asynq.New(client, slog.New(slog.DiscardHandler))
 	got, stop := serve(t, q, 2)
 	const n = 100
@@ -293,7 +293,7 @@ func TestQueue_ATaskIsTakenAsItIsEnqueued_TogetherWithTheEndOfTheLast(t *testing
 	t.Parallel()
 	client, seen := redistest.New(t), &trips{}
 	client.AddHook(seen)
-	q := asynq.New(client, slog.New(slog.DiscardHandler), asynq.WithBell(workingBell{}))
+	q := asynq.New(client, slog.New(slog.DiscardHandler), asynq.WithJobNotifier(workingBell{}))
 	got, stop := serve(t, q, 64)
 	n := byte(0)
 	require.Eventually(t, func() bool { // once the server waits, and the last task has ended

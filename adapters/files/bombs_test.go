@@ -38,39 +38,39 @@ func TestPicture_ThatTakesTooMuchToRead_IsRefusedByItsMarkers(t *testing.T) {
 		segment := append([]byte("\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00"), transform)
 		return bytes.Join([][]byte{sent[:2], segment, sent[2:]}, nil)
 	}
-	five := filestest.Progressive(8, 8, 1, 1)
+	five := filestest.ProgressiveJPEG(8, 8, 1, 1)
 	five = bytes.Replace(five, []byte("\x00\x0b\x08\x00\x08\x00\x08\x01\x01\x11\x00"),
 		[]byte("\x00\x17\x08\x00\x08\x00\x08\x05\x01\x11\x00\x02\x11\x00\x03\x11\x00\x04\x11\x00\x05\x11\x00"), 1)
 	for what, sent := range map[string][]byte{
-		"scans": filestest.Progressive(64, 64, 1, 65),
-		"a scan behind a fill byte": bytes.ReplaceAll(filestest.Progressive(64, 64, 1, 65), []byte("\xff\xda"),
+		"scans": filestest.ProgressiveJPEG(64, 64, 1, 65),
+		"a scan behind a fill byte": bytes.ReplaceAll(filestest.ProgressiveJPEG(64, 64, 1, 65), []byte("\xff\xda"),
 			[]byte("\xff\xff\xff\xda")),
-		"scans behind restarts and strays": bytes.ReplaceAll(filestest.Progressive(64, 64, 1, 65), []byte("\xff\xda"),
+		"scans behind restarts and strays": bytes.ReplaceAll(filestest.ProgressiveJPEG(64, 64, 1, 65), []byte("\xff\xda"),
 			[]byte("\xff\xd0x\xff\x00\xff\xda")),
-		"scans of a sequential picture": bytes.Replace(filestest.Progressive(64, 64, 1, 5), []byte("\xff\xc2"),
+		"scans of a sequential picture": bytes.Replace(filestest.ProgressiveJPEG(64, 64, 1, 5), []byte("\xff\xc2"),
 			[]byte("\xff\xc1"), 1),
 		"five components":                  five,
-		"coefficients of one component":    filestest.Progressive(6320, 6320, 1, 1),
-		"coefficients of three components": filestest.Progressive(3400, 3400, 3, 1),
-		"coefficients of four components":  filestest.Progressive(2700, 2700, 4, 1),
-		"components other than YCbCr":      adobe(filestest.Progressive(3000, 3000, 3, 1), 0),
+		"coefficients of one component":    filestest.ProgressiveJPEG(6320, 6320, 1, 1),
+		"coefficients of three components": filestest.ProgressiveJPEG(3400, 3400, 3, 1),
+		"coefficients of four components":  filestest.ProgressiveJPEG(2700, 2700, 4, 1),
+		"components other than YCbCr":      adobe(filestest.ProgressiveJPEG(3000, 3000, 3, 1), 0),
 		"a lossless WebP":                  webP(losslessWebP(6320, 6320)),
 		"a transparent WebP":               webP(riff("ALPH", []byte{1}), lossyWebP(6320, 6320)),
 	} {
 		_, _, err := clean(t, sent)
-		require.ErrorIs(t, err, evidence.ErrHeavy, what)
+		require.ErrorIs(t, err, evidence.ErrTooCostlyToRead, what)
 	}
 }
 
 func TestJPEG_Of64Scans_IsKept(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, image.Pt(640, 480),
-		picture(t, kept(t, filestest.Progressive(640, 480, 3, 64), evidence.JPEG)).Bounds().Size())
+		picture(t, kept(t, filestest.ProgressiveJPEG(640, 480, 3, 64), evidence.JPEG)).Bounds().Size())
 }
 
 func TestJPEG_ProgressiveAndLarge_IsKept(t *testing.T) {
 	t.Parallel()
-	_, content, err := clean(t, filestest.Progressive(2500, 2500, 1, 2))
+	_, content, err := clean(t, filestest.ProgressiveJPEG(2500, 2500, 1, 2))
 	require.NoError(t, err)
 	require.NotEmpty(t, content)
 }
@@ -81,7 +81,7 @@ func hostilePNG(t testing.TB, m image.Image) []byte {
 	var b bytes.Buffer
 	require.NoError(t, png.Encode(&b, m))
 	const header = 8 + 25
-	text := filestest.Chunk("tEXt", []byte("Comment\x00<html><script>alert(1)</script>"+filestest.Place))
+	text := filestest.PNGChunk("tEXt", []byte("Comment\x00<html><script>alert(1)</script>"+filestest.GPSPosition))
 	return bytes.Join([][]byte{b.Bytes()[:header], text, b.Bytes()[header:], []byte("<html>behind the end")}, nil)
 }
 
@@ -123,7 +123,7 @@ func (p pattern) At(x, y int) color.Color { return color.YCbCr{uint8(x >> 4), ui
 func BenchmarkClean40Megapixels(b *testing.B) {
 	var sent bytes.Buffer
 	require.NoError(b, jpeg.Encode(&sent, pattern{image.Rect(0, 0, 8000, 5000)}, nil))
-	exif := append([]byte("\xff\xe1\x00\x00Exif\x00\x00"), filestest.TIFF(6)...)
+	exif := append([]byte("\xff\xe1\x00\x00Exif\x00\x00"), filestest.ExifMetadata(6)...)
 	exif[3] = byte(len(exif) - 2)
 	photo := bytes.Join([][]byte{sent.Bytes()[:2], exif, sent.Bytes()[2:]}, nil)
 	c := files.New()
@@ -132,7 +132,7 @@ func BenchmarkClean40Megapixels(b *testing.B) {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				got, err := c.Clean(b.Context(), bytes.NewReader(photo), int64(len(photo)))
+				got, err := c.Sanitize(b.Context(), bytes.NewReader(photo), int64(len(photo)))
 				if err != nil {
 					b.Error(err)
 					return

@@ -29,13 +29,13 @@ func emptyPNG(t *testing.T, w, h int) []byte {
 	}
 	require.NoError(t, to.Close())
 	return bytes.Join([][]byte{
-		filestest.PNGHeader(uint32(w), uint32(h), 16, 6, 0), filestest.Chunk("IDAT", packed.Bytes()),
-		filestest.Chunk("IEND", nil),
+		filestest.PNGHeader(uint32(w), uint32(h), 16, 6, 0), filestest.PNGChunk("IDAT", packed.Bytes()),
+		filestest.PNGChunk("IEND", nil),
 	}, nil)
 }
 
-func (c *Cleaner) cleans(ctx context.Context, sent []byte) error {
-	got, err := c.Clean(ctx, bytes.NewReader(sent), int64(len(sent)))
+func (c *Sanitizer) cleans(ctx context.Context, sent []byte) error {
+	got, err := c.Sanitize(ctx, bytes.NewReader(sent), int64(len(sent)))
 	if err == nil {
 		err = got.Content.Close()
 	}
@@ -46,11 +46,11 @@ func TestClean_EndsAfterTheTimeOfAFile(t *testing.T) {
 	t.Parallel()
 	for what, sent := range map[string][]byte{
 		"a PNG that unpacks to 160 MB":       emptyPNG(t, 8000, 2500),
-		"a JPEG whose scans are a few bytes": filestest.Progressive(5700, 5700, 1, 64),
+		"a JPEG whose scans are a few bytes": filestest.ProgressiveJPEG(5700, 5700, 1, 64),
 	} {
 		c := New()
 		c.readFor = 50 * time.Millisecond
-		require.ErrorIs(t, c.cleans(t.Context(), sent), evidence.ErrHeavy, what)
+		require.ErrorIs(t, c.cleans(t.Context(), sent), evidence.ErrTooCostlyToRead, what)
 		require.Empty(t, c.turn, "the turn is given back")
 		c.readFor = time.Hour
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -62,7 +62,7 @@ func TestClean_EndsAfterTheTimeOfAFile(t *testing.T) {
 func TestClean_BesideAHeavyFile_TakesItsTurn(t *testing.T) {
 	t.Parallel()
 	for what, sent := range map[string][]byte{"PNG": emptyPNG(t, 8000, 2500),
-		"JPEG": filestest.Progressive(5700, 5700, 1, 64)} {
+		"JPEG": filestest.ProgressiveJPEG(5700, 5700, 1, 64)} {
 		c := New()
 		c.readFor = time.Hour
 		ctx, stop := context.WithCancel(t.Context())
@@ -71,7 +71,7 @@ func TestClean_BesideAHeavyFile_TakesItsTurn(t *testing.T) {
 		held := map[string]chan struct{}{"PNG": c.turn, "JPEG": c.large}[what]
 		require.Eventually(t, func() bool { return len(held) == 1 }, time.Minute, time.Millisecond)
 		require.NoError(t, c.cleans(ctx, emptyPNG(t, 2, 2)))
-		require.NoError(t, c.cleans(ctx, filestest.JPEG(t, filestest.Corners(40, 30), 6)))
+		require.NoError(t, c.cleans(ctx, filestest.JPEG(t, filestest.ColoredCornersImage(40, 30), 6)))
 		require.Empty(t, heavy, "the %s is still being read", what)
 		stop()
 		require.Error(t, <-heavy)
@@ -86,10 +86,10 @@ func TestClean_OfTwoLargePictures_ReadsOneAfterTheOther(t *testing.T) {
 	c.readFor = time.Hour
 	first, second := make(chan error, 1), make(chan error, 1)
 	c.large <- struct{}{} // a large picture is in memory
-	go func() { first <- c.cleans(t.Context(), filestest.Progressive(2200, 2200, 1, 1)) }()
-	require.NoError(t, c.cleans(t.Context(), filestest.Progressive(1000, 1000, 1, 1)), "a small one passes")
+	go func() { first <- c.cleans(t.Context(), filestest.ProgressiveJPEG(2200, 2200, 1, 1)) }()
+	require.NoError(t, c.cleans(t.Context(), filestest.ProgressiveJPEG(1000, 1000, 1, 1)), "a small one passes")
 	require.Empty(t, first)
-	go func() { second <- c.cleans(t.Context(), filestest.Progressive(2200, 2200, 1, 1)) }()
+	go func() { second <- c.cleans(t.Context(), filestest.ProgressiveJPEG(2200, 2200, 1, 1)) }()
 	<-c.large
 	require.NoError(t, <-first)
 	require.NoError(t, <-second)
@@ -100,7 +100,7 @@ func TestClean_OfTwoLargePictures_ReadsOneAfterTheOther(t *testing.T) {
 // stuck is a large picture whose pixels do not come: its decoder comes back no sooner than one that computes.
 type stuck struct {
 	*bytes.Reader
-	*Cleaner
+	*Sanitizer
 	come <-chan struct{}
 }
 
@@ -116,16 +116,16 @@ func TestClean_BesideALargePictureThatReadsNothing_GoesOn(t *testing.T) {
 	t.Parallel()
 	c := New()
 	c.readFor = time.Hour
-	sent := filestest.Progressive(5700, 5700, 1, 64)
+	sent := filestest.ProgressiveJPEG(5700, 5700, 1, 64)
 	come, heavy := make(chan struct{}), make(chan error, 1)
 	ctx, stop := context.WithCancel(t.Context())
 	go func() {
-		_, err := c.Clean(ctx, stuck{bytes.NewReader(sent), c, come}, int64(len(sent)))
+		_, err := c.Sanitize(ctx, stuck{bytes.NewReader(sent), c, come}, int64(len(sent)))
 		heavy <- err
 	}()
 	require.Eventually(t, func() bool { return len(c.large) == 1 }, time.Minute, time.Millisecond)
 	small := make(chan error, 1)
-	go func() { small <- c.cleans(t.Context(), filestest.JPEG(t, filestest.Corners(40, 30), 6)) }()
+	go func() { small <- c.cleans(t.Context(), filestest.JPEG(t, filestest.ColoredCornersImage(40, 30), 6)) }()
 	select {
 	case err := <-small:
 		require.NoError(t, err)
@@ -148,11 +148,11 @@ func gcPercent() uint64 {
 func TestClean_BesideALargePicture_TheProcessHasMoreThreadsAndLessGarbage(t *testing.T) {
 	c := New()
 	threads, percent := runtime.GOMAXPROCS(0), gcPercent()
-	sent := filestest.Progressive(2200, 2200, 1, 1)
+	sent := filestest.ProgressiveJPEG(2200, 2200, 1, 1)
 	come, done := make(chan struct{}), make(chan error, 2)
 	for range cap(done) { // the second one waits for the first
 		go func() {
-			_, err := c.Clean(t.Context(), stuck{bytes.NewReader(sent), c, come}, int64(len(sent)))
+			_, err := c.Sanitize(t.Context(), stuck{bytes.NewReader(sent), c, come}, int64(len(sent)))
 			done <- err
 		}()
 	}
@@ -168,6 +168,6 @@ func TestClean_BesideALargePicture_TheProcessHasMoreThreadsAndLessGarbage(t *tes
 	require.NoError(t, <-done)
 	require.Equal(t, threads, runtime.GOMAXPROCS(0))
 	require.Equal(t, percent, gcPercent())
-	require.NoError(t, c.cleans(t.Context(), filestest.JPEG(t, filestest.Corners(40, 30), 6)))
+	require.NoError(t, c.cleans(t.Context(), filestest.JPEG(t, filestest.ColoredCornersImage(40, 30), 6)))
 	require.Equal(t, threads, runtime.GOMAXPROCS(0), "a small picture needs nothing")
 }

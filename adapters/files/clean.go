@@ -1,4 +1,4 @@
-// Package files cleans the pictures and PDFs that people upload to a deposit (depositports.FileCleaner). A picture
+// Package files cleans the pictures and PDFs that people upload to a deposit (depositports.FileSanitizer). A picture
 // is decoded and encoded again, upright and without its metadata, so nothing of the uploaded bytes is left but the
 // pixels. Of a PDF only the beginning and the end are checked; its bytes are kept as they are.
 //
@@ -33,8 +33,8 @@ const (
 	small = 20 << 20
 )
 
-// Cleaner cleans uploaded files: at most one large picture and one other file at a time. Further files wait.
-type Cleaner struct {
+// Sanitizer cleans uploaded files: at most one large picture and one other file at a time. Further files wait.
+type Sanitizer struct {
 	// A channel of size 1 as a lock, under which files are cleaned one at a time; large pictures have a lock of their
 	// own.
 	turn chan struct{}
@@ -45,21 +45,21 @@ type Cleaner struct {
 
 // New makes a cleaner of uploaded files. A process needs one only, since a cleaner bounds how many files are
 // cleaned at once.
-func New() *Cleaner {
-	return &Cleaner{turn: make(chan struct{}, 1), large: make(chan struct{}, 1), readFor: readFor}
+func New() *Sanitizer {
+	return &Sanitizer{turn: make(chan struct{}, 1), large: make(chan struct{}, 1), readFor: readFor}
 }
 
-// Clean returns a cleaned copy of an uploaded file in a temporary file. Returns a refusal of package evidence for a
+// Sanitize returns a cleaned copy of an uploaded file in a temporary file. Returns a refusal of package evidence for a
 // file that is damaged, too large, or of an unknown type.
-func (c *Cleaner) Clean(ctx context.Context, sent io.ReadSeeker, size int64) (depositports.CleanFile, error) {
+func (c *Sanitizer) Sanitize(ctx context.Context, sent io.ReadSeeker, size int64) (depositports.SanitizedFile, error) {
 	out, err := newScratch()
 	if err != nil {
-		return depositports.CleanFile{}, err
+		return depositports.SanitizedFile{}, err
 	}
 	kept, err := c.write(ctx, out, sent, size)
 	if err != nil {
 		_ = out.Close()
-		return depositports.CleanFile{}, verdict(ctx, err)
+		return depositports.SanitizedFile{}, verdict(ctx, err)
 	}
 	end, err := out.Seek(0, io.SeekEnd)
 	if err == nil {
@@ -67,13 +67,13 @@ func (c *Cleaner) Clean(ctx context.Context, sent io.ReadSeeker, size int64) (de
 	}
 	if err != nil {
 		_ = out.Close()
-		return depositports.CleanFile{}, err
+		return depositports.SanitizedFile{}, err
 	}
-	return depositports.CleanFile{Type: kept, Size: end, Content: out}, nil
+	return depositports.SanitizedFile{Type: kept, Size: end, Content: out}, nil
 }
 
-// CheckScratch returns an error unless files can be written to the directory for temporary files.
-func CheckScratch() error {
+// CheckTempDir returns an error unless files can be written to the directory for temporary files.
+func CheckTempDir() error {
 	f, err := newScratch()
 	if err != nil {
 		return err
@@ -113,8 +113,8 @@ func verdict(ctx context.Context, err error) error {
 }
 
 // write writes the cleaned copy of an uploaded file to out and returns the type of the copy.
-func (c *Cleaner) write(ctx context.Context, out *os.File, sent io.ReadSeeker,
-	size int64) (kept evidence.Type, err error) {
+func (c *Sanitizer) write(ctx context.Context, out *os.File, sent io.ReadSeeker,
+	size int64) (kept evidence.MediaType, err error) {
 	head := make([]byte, evidence.HeaderBytes)
 	n, err := io.ReadFull(sent, head)
 	if n == 0 {
@@ -123,9 +123,9 @@ func (c *Cleaner) write(ctx context.Context, out *os.File, sent io.ReadSeeker,
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return "", err
 	}
-	kind, ok := evidence.Sniff(head[:n])
+	kind, ok := evidence.SniffMediaType(head[:n])
 	if !ok {
-		return "", evidence.ErrType
+		return "", evidence.ErrUnsupportedType
 	}
 	if _, err := sent.Seek(0, io.SeekStart); err != nil {
 		return "", err
@@ -135,7 +135,7 @@ func (c *Cleaner) write(ctx context.Context, out *os.File, sent io.ReadSeeker,
 			err = fmt.Errorf("files: decoder: %v", v)
 		}
 	}()
-	b := &bounded{Cleaner: c, ctx: ctx, from: sent, to: out, yields: kind == evidence.PNG}
+	b := &bounded{Sanitizer: c, ctx: ctx, from: sent, to: out, yields: kind == evidence.PNG}
 	if err := b.take(c.turn); err != nil {
 		return "", err
 	}
@@ -177,7 +177,7 @@ const piece = 128
 // bounded wraps the reader and the writer of a picture's decoder. It fails them after the file's time limit and
 // when the caller's context ends: decoders take no context, but come back to read more bytes.
 type bounded struct {
-	*Cleaner
+	*Sanitizer
 	ctx   context.Context
 	until time.Time
 	from  io.Reader
@@ -220,8 +220,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// check returns evidence.ErrHeavy once the file's time limit has passed, and the context's error once the caller's
-// context has ended. The time in which other files had their turn does not count.
+// check returns evidence.ErrTooCostlyToRead once the file's time limit has passed, and the context's error once the
+// caller's context has ended. The time in which other files had their turn does not count.
 func (b *bounded) check() error {
 	if b.yields {
 		begun := time.Now()
@@ -230,17 +230,17 @@ func (b *bounded) check() error {
 		b.until = b.until.Add(time.Since(begun))
 	}
 	if time.Now().After(b.until) {
-		return evidence.ErrHeavy
+		return evidence.ErrTooCostlyToRead
 	}
 	return b.ctx.Err()
 }
 
 // enter waits until the process may use so many bytes of memory for a picture. A large picture gives up its turn
 // among small files for good: a decoder may compute for seconds without a read, as at the end of a progressive
-// JPEG, and could not let others go first meanwhile. Returns evidence.ErrHeavy for more than maxMemory.
+// JPEG, and could not let others go first meanwhile. Returns evidence.ErrTooCostlyToRead for more than maxMemory.
 func (b *bounded) enter(bytes int) error {
 	if bytes > maxMemory {
-		return evidence.ErrHeavy
+		return evidence.ErrTooCostlyToRead
 	}
 	if bytes <= small || b.right == b.large {
 		return nil
@@ -291,14 +291,14 @@ func addLarge(n int) {
 	}
 }
 
-// checkSize returns evidence.ErrPixels or evidence.ErrDamaged for an impossible width or height in a picture's
+// checkSize returns evidence.ErrTooManyPixels or evidence.ErrDamaged for an impossible width or height in a picture's
 // header, before any pixel is decoded.
 func checkSize(width, height int) error {
 	if width <= 0 || height <= 0 {
 		return evidence.ErrDamaged
 	}
 	if uint64(width)*uint64(height) > evidence.MaxPixels {
-		return evidence.ErrPixels
+		return evidence.ErrTooManyPixels
 	}
 	return nil
 }

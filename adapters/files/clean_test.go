@@ -22,9 +22,9 @@ import (
 	"partnerdeposits/lab/filestest"
 )
 
-func clean(t testing.TB, sent []byte) (evidence.Type, []byte, error) {
+func clean(t testing.TB, sent []byte) (evidence.MediaType, []byte, error) {
 	t.Helper()
-	got, err := files.New().Clean(t.Context(), bytes.NewReader(sent), int64(len(sent)))
+	got, err := files.New().Sanitize(t.Context(), bytes.NewReader(sent), int64(len(sent)))
 	if err != nil {
 		return "", nil, err
 	}
@@ -36,12 +36,12 @@ func clean(t testing.TB, sent []byte) (evidence.Type, []byte, error) {
 }
 
 // kept is a file that is kept, as its type.
-func kept(t testing.TB, sent []byte, want evidence.Type) []byte {
+func kept(t testing.TB, sent []byte, want evidence.MediaType) []byte {
 	t.Helper()
 	got, content, err := clean(t, sent)
 	require.NoError(t, err)
 	require.Equal(t, want, got)
-	found, ok := evidence.Sniff(content)
+	found, ok := evidence.SniffMediaType(content)
 	require.True(t, ok)
 	require.Equal(t, want, found)
 	return content
@@ -83,10 +83,10 @@ func TestJPEG_StandsUprightAndTellsNothingBesidesItsPixels(t *testing.T) {
 		6: "wrgb", 7: "bgrw", 8: "gbwr", 9: "rgbw"} {
 		t.Run(strconv.Itoa(orientation), func(t *testing.T) {
 			t.Parallel()
-			sent := filestest.JPEG(t, filestest.Corners(101, 67), orientation)
-			require.Contains(t, string(sent), filestest.Place)
+			sent := filestest.JPEG(t, filestest.ColoredCornersImage(101, 67), orientation)
+			require.Contains(t, string(sent), filestest.GPSPosition)
 			content := kept(t, sent, evidence.JPEG)
-			for _, gone := range []string{"Exif", filestest.Place, "<script>", "<html"} {
+			for _, gone := range []string{"Exif", filestest.GPSPosition, "<script>", "<html"} {
 				require.NotContains(t, string(content), gone)
 			}
 			m := picture(t, content)
@@ -118,7 +118,7 @@ func TestJPEG_GrayAndLargerThanAStrip_StandsUpright(t *testing.T) {
 
 func TestJPEG_WithoutItsEnd_IsRefused(t *testing.T) {
 	t.Parallel()
-	sent := filestest.JPEG(t, filestest.Corners(400, 300), 1)
+	sent := filestest.JPEG(t, filestest.ColoredCornersImage(400, 300), 1)
 	for _, n := range []int{3, 20, 200, len(sent) / 2, len(sent) - 100} {
 		_, _, err := clean(t, sent[:n])
 		require.ErrorIs(t, err, evidence.ErrDamaged, "%d of %d bytes", n, len(sent))
@@ -127,10 +127,10 @@ func TestJPEG_WithoutItsEnd_IsRefused(t *testing.T) {
 
 func TestPNG_KeepsItsPixelsAlone(t *testing.T) {
 	t.Parallel()
-	m := filestest.Corners(50, 30)
+	m := filestest.ColoredCornersImage(50, 30)
 	m.SetNRGBA(25, 15, color.NRGBA{1, 2, 3, 4})
 	content := kept(t, hostilePNG(t, m), evidence.PNG)
-	for _, gone := range []string{"tEXt", filestest.Place, "<html"} {
+	for _, gone := range []string{"tEXt", filestest.GPSPosition, "<html"} {
 		require.NotContains(t, string(content), gone)
 	}
 	require.Equal(t, "rgbw", corners(picture(t, content)))
@@ -155,8 +155,8 @@ func rows(t testing.TB, header, data []byte, between ...[]byte) []byte {
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	half := b.Len() / 2
-	return bytes.Join([][]byte{header, bytes.Join(between, nil), filestest.Chunk("IDAT", b.Bytes()[:half]),
-		filestest.Chunk("IDAT", b.Bytes()[half:]), filestest.Chunk("IEND", nil)}, nil)
+	return bytes.Join([][]byte{header, bytes.Join(between, nil), filestest.PNGChunk("IDAT", b.Bytes()[:half]),
+		filestest.PNGChunk("IDAT", b.Bytes()[half:]), filestest.PNGChunk("IEND", nil)}, nil)
 }
 
 func TestPNG_InterlacedAndOfEveryDepth_IsReadAsBefore(t *testing.T) {
@@ -181,7 +181,8 @@ func TestPNG_ThatLies_IsRefused(t *testing.T) {
 	gray := filestest.PNGHeader(4, 4, 8, 0, 0)
 	sound := make([]byte, 20)
 	require.Equal(t, evidence.PNG, must(clean(t, rows(t, gray, sound))))
-	animated := rows(t, gray, sound, filestest.Chunk("acTL", make([]byte, 8)), filestest.Chunk("fcTL", make([]byte, 26)))
+	animated := rows(t, gray, sound, filestest.PNGChunk("acTL", make([]byte, 8)), filestest.PNGChunk("fcTL", make([]byte,
+		26)))
 	require.NotContains(t, string(kept(t, animated, evidence.PNG)), "acTL")
 	for what, sent := range map[string][]byte{
 		"more pixels than the header tells": rows(t, gray, make([]byte, 21)),
@@ -192,13 +193,13 @@ func TestPNG_ThatLies_IsRefused(t *testing.T) {
 		"a depth that the colour has not":   rows(t, filestest.PNGHeader(4, 4, 4, 2, 0), sound),
 		"no width":                          rows(t, filestest.PNGHeader(0, 4, 8, 0, 0), sound),
 		"a width beyond the format":         rows(t, filestest.PNGHeader(1<<31, 1, 8, 0, 0), sound),
-		"two palettes": rows(t, gray, sound, filestest.Chunk("PLTE", make([]byte, 3)),
-			filestest.Chunk("PLTE", make([]byte, 3))),
-		"a palette of megabytes": rows(t, gray, sound, filestest.Chunk("PLTE", make([]byte, 3<<20))),
-		"no pixels":              append(gray, filestest.Chunk("IEND", nil)...),
+		"two palettes": rows(t, gray, sound, filestest.PNGChunk("PLTE", make([]byte, 3)),
+			filestest.PNGChunk("PLTE", make([]byte, 3))),
+		"a palette of megabytes": rows(t, gray, sound, filestest.PNGChunk("PLTE", make([]byte, 3<<20))),
+		"no pixels":              append(gray, filestest.PNGChunk("IEND", nil)...),
 		"a header alone":         gray,
 		"a chunk before the header": append([]byte("\x89PNG\r\n\x1a\n"),
-			filestest.Chunk("CgBI", make([]byte, 4))...),
+			filestest.PNGChunk("CgBI", make([]byte, 4))...),
 		"a chunk longer than the file":        append(gray[:len(gray):len(gray)], 0xff, 0xff, 0xff, 0xff, 't', 'E', 'X', 't'),
 		"a checksum that is not the header's": append(append([]byte{}, gray[:len(gray)-1]...), gray[len(gray)-1]+1),
 	} {
@@ -207,9 +208,9 @@ func TestPNG_ThatLies_IsRefused(t *testing.T) {
 	}
 }
 
-func must(kind evidence.Type, _ []byte, err error) evidence.Type {
+func must(kind evidence.MediaType, _ []byte, err error) evidence.MediaType {
 	if err != nil {
-		return evidence.Type(err.Error())
+		return evidence.MediaType(err.Error())
 	}
 	return kind
 }
@@ -217,7 +218,7 @@ func must(kind evidence.Type, _ []byte, err error) evidence.Type {
 // A few bytes tell of a picture that would fill the memory. It is refused by its header.
 func TestPixelBombs_AreRefusedByTheirHeaders(t *testing.T) {
 	t.Parallel()
-	small := filestest.JPEG(t, filestest.Corners(16, 16), 1)
+	small := filestest.JPEG(t, filestest.ColoredCornersImage(16, 16), 1)
 	frame := bytes.Index(small, []byte{0xff, 0xc0})
 	require.Positive(t, frame)
 	tall := bytes.Clone(small)
@@ -237,7 +238,7 @@ func TestPixelBombs_AreRefusedByTheirHeaders(t *testing.T) {
 		"WebP with a second, larger picture": webP(canvas, lossy[12:], inner),
 	} {
 		_, _, err := clean(t, sent)
-		require.ErrorIs(t, err, evidence.ErrPixels, what)
+		require.ErrorIs(t, err, evidence.ErrTooManyPixels, what)
 	}
 }
 
@@ -249,7 +250,7 @@ func TestPNG_Of40Megapixels_IsKept(t *testing.T) {
 
 func TestWebP_BecomesJPEGOrPNG(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]evidence.Type{"lossy": evidence.JPEG, "lossless": evidence.PNG,
+	for name, want := range map[string]evidence.MediaType{"lossy": evidence.JPEG, "lossless": evidence.PNG,
 		"transparent": evidence.PNG} {
 		sent, err := os.ReadFile("testdata/" + name + ".webp")
 		require.NoError(t, err)
@@ -259,13 +260,13 @@ func TestWebP_BecomesJPEGOrPNG(t *testing.T) {
 	require.NoError(t, err)
 	m := picture(t, kept(t, lossy, evidence.JPEG)).Bounds().Size()
 	w, h := byte(m.X-1), byte(m.Y-1)
-	turned := webP(riff("VP8X", []byte{8, 0, 0, 0, w, 0, 0, h, 0, 0}), lossy[12:], riff("EXIF", filestest.TIFF(6)))
+	turned := webP(riff("VP8X", []byte{8, 0, 0, 0, w, 0, 0, h, 0, 0}), lossy[12:], riff("EXIF", filestest.ExifMetadata(6)))
 	content := kept(t, turned, evidence.JPEG)
 	require.Equal(t, image.Pt(m.Y, m.X), picture(t, content).Bounds().Size())
-	require.NotContains(t, string(content), filestest.Place)
+	require.NotContains(t, string(content), filestest.GPSPosition)
 	_, _, err = clean(t,
 		webP(riff("VP8X", []byte{2, 0, 0, 0, w, 0, 0, h, 0, 0}), riff("ANIM", make([]byte, 6)), lossy[12:]))
-	require.ErrorIs(t, err, evidence.ErrType, "an animation")
+	require.ErrorIs(t, err, evidence.ErrUnsupportedType, "an animation")
 	for n := 12; n < len(lossy); n += 97 {
 		_, _, err := clean(t, lossy[:n])
 		require.ErrorIs(t, err, evidence.ErrDamaged, "%d bytes", n)
@@ -289,7 +290,7 @@ func TestPDF_IsKeptAsItIs(t *testing.T) {
 func TestOtherContent_IsRefusedWhateverItsName(t *testing.T) {
 	t.Parallel()
 	var moving bytes.Buffer
-	require.NoError(t, gif.Encode(&moving, filestest.Corners(4, 4), nil))
+	require.NoError(t, gif.Encode(&moving, filestest.ColoredCornersImage(4, 4), nil))
 	for what, sent := range map[string][]byte{
 		"page":    []byte("<!doctype html><script>alert(1)</script>"),
 		"drawing": []byte("<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"),
@@ -297,7 +298,7 @@ func TestOtherContent_IsRefusedWhateverItsName(t *testing.T) {
 		"page before a PDF": append([]byte("<html>"), filestest.PDF()...),
 	} {
 		_, _, err := clean(t, sent)
-		require.ErrorIs(t, err, evidence.ErrType, what)
+		require.ErrorIs(t, err, evidence.ErrUnsupportedType, what)
 	}
 	_, _, err := clean(t, nil)
 	require.ErrorIs(t, err, evidence.ErrEmpty)
@@ -306,12 +307,12 @@ func TestOtherContent_IsRefusedWhateverItsName(t *testing.T) {
 func TestClean_EndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	c := files.New()
-	sent := filestest.JPEG(t, filestest.Corners(64, 64), 1)
+	sent := filestest.JPEG(t, filestest.ColoredCornersImage(64, 64), 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	reader := &hanging{Reader: bytes.NewReader(sent), at: cancel}
-	_, err := c.Clean(ctx, reader, int64(len(sent)))
+	_, err := c.Sanitize(ctx, reader, int64(len(sent)))
 	require.ErrorIs(t, err, fault.ErrUnavailable)
-	got, err := c.Clean(t.Context(), bytes.NewReader(sent), int64(len(sent)))
+	got, err := c.Sanitize(t.Context(), bytes.NewReader(sent), int64(len(sent)))
 	require.NoError(t, err, "the turn is given back")
 	require.NoError(t, got.Content.Close())
 }
@@ -331,7 +332,7 @@ func (h *hanging) Read(p []byte) (int, error) {
 }
 
 func FuzzClean(f *testing.F) {
-	small := filestest.Corners(9, 7)
+	small := filestest.ColoredCornersImage(9, 7)
 	for orientation := range 9 {
 		f.Add(filestest.JPEG(f, small, orientation))
 	}
@@ -347,7 +348,7 @@ func FuzzClean(f *testing.F) {
 		if m, _, err := image.DecodeConfig(bytes.NewReader(sent)); err == nil && m.Width*m.Height > 1<<20 {
 			return // large pictures are slow, and no different
 		}
-		got, err := c.Clean(t.Context(), bytes.NewReader(sent), int64(len(sent)))
+		got, err := c.Sanitize(t.Context(), bytes.NewReader(sent), int64(len(sent)))
 		if err != nil {
 			require.Equal(t, fault.Unprocessable, fault.KindOf(err), "%v", err)
 			return

@@ -15,7 +15,7 @@ import (
 // cameras.
 const quality = 90
 
-func writeJPEG(w io.Writer, from source) (evidence.Type, error) {
+func writeJPEG(w io.Writer, from source) (evidence.MediaType, error) {
 	frame, err := walkJPEG(bufio.NewReaderSize(from, 64<<10))
 	if err != nil {
 		return "", err

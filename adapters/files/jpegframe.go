@@ -43,7 +43,7 @@ type jpegFrame struct {
 }
 
 // walkJPEG reads the markers of a JPEG up to the end of the picture, in the decoder's order. Returns
-// evidence.ErrHeavy for a picture with too many scans or components.
+// evidence.ErrTooCostlyToRead for a picture with too many scans or components.
 func walkJPEG(r *bufio.Reader) (jpegFrame, error) {
 	f := jpegFrame{}
 	if _, err := r.Discard(2); err != nil { // The first two bytes are the signature of a JPEG and are skipped.
@@ -103,7 +103,7 @@ func (f *jpegFrame) read(marker byte, segment []byte) error {
 		return f.size(segment)
 	case marker == markScan:
 		if f.scans++; f.scans > maxScans || !f.progressive && f.scans > maxComponents {
-			return evidence.ErrHeavy
+			return evidence.ErrTooCostlyToRead
 		}
 	case marker == markExif && f.turn == 0:
 		f.turn, _ = orientationOfExif(segment)
@@ -121,7 +121,7 @@ func (f *jpegFrame) size(segment []byte) error {
 	}
 	n := int(segment[5])
 	if n > maxComponents {
-		return evidence.ErrHeavy
+		return evidence.ErrTooCostlyToRead
 	}
 	if len(segment) != 6+3*n || n == 0 {
 		return errJPEG

@@ -68,7 +68,7 @@ func (p *pngReader) next() error {
 		return err
 	}
 	p.left, p.kind = binary.BigEndian.Uint32(head[:]), string(head[4:])
-	if p.left > evidence.MaxSize {
+	if p.left > evidence.MaxFileSize {
 		return errPNG
 	}
 	return nil
@@ -245,7 +245,7 @@ var pngColours = map[byte]struct {
 // rows.
 var adam7 = [7][4]int{{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}}
 
-// passesOf returns the passes of pixels that a PNG has according to its header. Returns evidence.ErrPixels for a
+// passesOf returns the passes of pixels that a PNG has according to its header. Returns evidence.ErrTooManyPixels for a
 // picture with too many pixels.
 func passesOf(header []byte) ([]pass, error) {
 	width, height := binary.BigEndian.Uint32(header), binary.BigEndian.Uint32(header[4:])

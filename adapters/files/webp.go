@@ -16,7 +16,7 @@ import (
 var errWebP = errors.New("files: no sound WebP")
 
 // writeWebP writes a WebP picture as a JPEG, or as a PNG where the picture is lossless or transparent.
-func writeWebP(w io.Writer, from source, size int64) (evidence.Type, error) {
+func writeWebP(w io.Writer, from source, size int64) (evidence.MediaType, error) {
 	frame, err := readRIFF(from, size)
 	if err != nil {
 		return "", err
@@ -55,7 +55,7 @@ type webpFrame struct {
 const lossless = 8
 
 // readRIFF reads the headers of a WebP's chunks. The size in every chunk is checked, because the canvas and the
-// pixels may give different sizes. Returns evidence.ErrType for an animation.
+// pixels may give different sizes. Returns evidence.ErrUnsupportedType for an animation.
 func readRIFF(from source, size int64) (webpFrame, error) {
 	// The decoder needs at most 2 bytes of memory for a pixel of a WebP in 4:2:0 subsampling.
 	frame := webpFrame{turn: 1, bytes: 2}
@@ -83,7 +83,7 @@ func (f *webpFrame) chunk(kind string, r io.Reader) error {
 	b := make([]byte, 10)
 	switch kind {
 	case "ANIM", "ANMF":
-		return evidence.ErrType
+		return evidence.ErrUnsupportedType
 	// A WebP with transparency needs more memory: its decoder reads the transparency as a lossless picture of its
 	// own.
 	case "ALPH":

@@ -44,7 +44,7 @@ type Config struct {
 
 	// Observe is called for every response, to update the metrics. Route is called once for each route while New
 	// runs.
-	Observe func(middleware.Observation)
+	Observe func(middleware.RequestObservation)
 	Route   func(surface, route, method string)
 
 	// InFlight is called with 1 when a request begins, and with -1 once its response is sent. May be nil.
@@ -55,13 +55,13 @@ type Config struct {
 
 	// Forwarded is called at intervals while requests carry proxy headers that suggest a wrong setting of trusted
 	// proxies; nil means that nothing is called.
-	Forwarded func(context.Context, middleware.Notice)
+	Forwarded func(context.Context, middleware.ProxyHeaderWarning)
 
 	Traced bool // Whether a trace span is recorded for every request.
 }
 
-// Surfaces holds what the parts of the public server (API, pages, documentation) need to serve their requests.
-type Surfaces struct {
+// SurfaceDeps holds what the parts of the public server (API, pages, documentation) need to serve their requests.
+type SurfaceDeps struct {
 	PartnerAPI partnerapi.Deps
 	Connect    connect.Deps
 	Account    account.Deps
@@ -86,7 +86,7 @@ type Surfaces struct {
 }
 
 // New builds the public HTTP server with all routes and middleware. The server does not listen yet.
-func New(cfg Config, s Surfaces) (*fiber.App, error) {
+func New(cfg Config, s SurfaceDeps) (*fiber.App, error) {
 	unavailable := outage.New(cfg.Log)
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{
 		TrustedProxies: cfg.TrustedProxies,
@@ -94,7 +94,7 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 			problem.Config{Logger: cfg.Log, Unavailable: unavailable, RenderPage: s.Dashboard.RenderProblem, IsPage: isPage}),
 	}))
 	cfg.Observe = watching(unavailable, cfg.Observe)
-	middleware.Harden(app, middleware.Hooks{
+	middleware.HardenServer(app, middleware.ServerHooks{
 		Observe: cfg.Observe, InFlight: cfg.InFlight, Draining: cfg.Draining, Uploads: dashboard.IsUpload,
 	})
 	// The fasthttp server logs callers' violations of HTTP, at debug level.
@@ -119,13 +119,13 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 		// Security headers are set before any handler responds.
 		middleware.SecurityHeaders(cfg.HSTS),
 		// The deadline bounds the time of all later handlers.
-		middleware.Deadline(middleware.DeadlineAfter),
+		middleware.Deadline(middleware.HandlerTimeout),
 		// The framing of the request (where its body begins and ends) is checked before any handler reads the body.
-		middleware.Framing(),
+		middleware.RefuseSmuggling(),
 	)
 	if cfg.Forwarded != nil {
-		app.Use(middleware.Forwarded(forwardedInterval,
-			func(c *fiber.Ctx, n middleware.Notice) { cfg.Forwarded(c.UserContext(), n) }))
+		app.Use(middleware.WarnProxyHeaders(forwardedInterval,
+			func(c *fiber.Ctx, n middleware.ProxyHeaderWarning) { cfg.Forwarded(c.UserContext(), n) }))
 	}
 	app.Use(middleware.Compress()) // Compression is innermost, so that error responses are not compressed.
 	if err := mount(app, s); err != nil {
@@ -133,7 +133,7 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 	}
 	for _, r := range app.GetRoutes(true) {
 		if r.Method != fiber.MethodHead {
-			cfg.Route(middleware.Surface(r.Path), r.Path, r.Method)
+			cfg.Route(middleware.SurfaceOfPath(r.Path), r.Path, r.Method)
 		}
 	}
 	return app, nil
@@ -141,10 +141,11 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 
 // watching wraps the function observe: a request that does not fail with a 5xx also ends the outage that the log
 // reports, if there is one.
-func watching(unavailable *outage.Log, observe func(middleware.Observation)) func(middleware.Observation) {
-	return func(o middleware.Observation) {
+func watching(unavailable *outage.Log,
+	observe func(middleware.RequestObservation)) func(middleware.RequestObservation) {
+	return func(o middleware.RequestObservation) {
 		if o.Status < fiber.StatusInternalServerError {
-			unavailable.Worked(context.Background())
+			unavailable.RecordSuccess(context.Background())
 		}
 		if observe != nil {
 			observe(o)
@@ -152,16 +153,16 @@ func watching(unavailable *outage.Log, observe func(middleware.Observation)) fun
 	}
 }
 
-func mount(app *fiber.App, s Surfaces) error {
+func mount(app *fiber.App, s SurfaceDeps) error {
 	if err := partnerapi.Mount(app, s.PartnerAPI); err != nil {
 		return err
 	}
-	document, err := partnerapi.Document()
+	document, err := partnerapi.OpenAPIDocument()
 	if err != nil {
 		return err
 	}
 	docs.New(document, strings.TrimSuffix(s.PartnerAPI.BaseURL, "/"),
-		s.PartnerAPI.Environment != partner.Production).Egress(s.Egress).Register(app)
+		s.PartnerAPI.Environment != partner.Production).AddEgressRanges(s.Egress).Mount(app)
 	connect.Mount(app, s.Connect)
 	account.Mount(app, s.Account)
 	dashboard.Mount(app, s.Dashboard)
@@ -179,14 +180,14 @@ func mount(app *fiber.App, s Surfaces) error {
 		s.Payments(app)
 	}
 	ui.MountAssets(app)
-	app.Get(site.Home, func(c *fiber.Ctx) error { return c.Redirect(site.Desk, fiber.StatusSeeOther) })
+	app.Get(site.HomePath, func(c *fiber.Ctx) error { return c.Redirect(site.DashboardPath, fiber.StatusSeeOther) })
 	return nil
 }
 
 // isPage reports whether a failed request is answered with an HTML page (true) or the JSON envelope for programs
 // (false).
 func isPage(c *fiber.Ctx) bool {
-	switch middleware.Surface(c.Path()) {
+	switch middleware.SurfaceOfPath(c.Path()) {
 	case middleware.SurfaceAPI, middleware.SurfaceDocs, middleware.SurfacePayments:
 		return false
 	case middleware.SurfaceOther:

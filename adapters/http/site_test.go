@@ -48,7 +48,7 @@ func routes(t *testing.T) (all []route) {
 	_, err := serverhttp.New(serverhttp.Config{
 		Log:   slog.New(slog.DiscardHandler),
 		Route: func(surface, path, method string) { all = append(all, route{surface, path, method}) },
-	}, serverhttp.Surfaces{
+	}, serverhttp.SurfaceDeps{
 		PartnerAPI:  partnerapi.Deps{BaseURL: "https://api.example"},
 		Egress:      []string{"203.0.113.7/32"},
 		CaughtMails: &caughtmails.Deps{Mails: caught{}},
@@ -73,12 +73,12 @@ func paths(t *testing.T) map[string]string {
 			found[name] = constant.StringVal(c.Val())
 		}
 	}
-	require.Equal(t, site.CheckoutReturn, found["CheckoutReturn"])
+	require.Equal(t, site.CheckoutReturnPath, found["CheckoutReturnPath"])
 	return found
 }
 
 // Folders whose files stand under names with a hash of their content.
-var folders = []string{site.Assets + "/", site.SandboxAssets + "/", site.Docs + "/"}
+var folders = []string{site.AssetsPath + "/", site.SandboxAssetsPath + "/", site.DocsPath + "/"}
 
 func TestPages_HaveTheirPathsFromTheMap_WhichHasNoOther(t *testing.T) {
 	t.Parallel()
@@ -107,13 +107,13 @@ func mapValues(m map[string]string) (values []string) {
 // Pages beside those of people: surfaces are the parts of the service that metrics count apart.
 func TestPages_BelongToASurface_ButForThoseOfDevelopmentAndFiles(t *testing.T) {
 	t.Parallel()
-	others := []string{site.Home, site.LogOut, site.Icon, site.Assets + "/", "/sandbox/"}
+	others := []string{site.HomePath, site.LogOutPath, site.FaviconPath, site.AssetsPath + "/", "/sandbox/"}
 	for _, r := range routes(t) {
 		if r.surface != middleware.SurfaceOther {
 			continue
 		}
 		require.True(t, slices.ContainsFunc(others, func(o string) bool {
-			return r.path == o || o != site.Home && strings.HasPrefix(r.path, o)
+			return r.path == o || o != site.HomePath && strings.HasPrefix(r.path, o)
 		}), "%s %s has no surface in middleware/surface.go", r.method, r.path)
 	}
 }
@@ -121,15 +121,16 @@ func TestPages_BelongToASurface_ButForThoseOfDevelopmentAndFiles(t *testing.T) {
 // A path in a source file is a text that begins with the first part of a page's path.
 func TestPaths_AreWrittenInTheMapAlone(t *testing.T) {
 	t.Parallel()
-	tops := []string{site.ProviderCallbacks + `\w`} // the partner API has other paths that begin with site.Incoming
+	tops := []string{site.ProviderCallbacksPath + `\w`} // the partner API has other paths that begin with site.Incoming
 	for _, path := range paths(t) {
-		if top := "/" + strings.Split(path, "/")[1]; path != site.Home && !strings.HasPrefix(path, site.Incoming) {
+		if top := "/" + strings.Split(path, "/")[1]; path != site.HomePath && !strings.HasPrefix(path,
+			site.IncomingPathPrefix) {
 			tops = append(tops, regexp.QuoteMeta(top))
 		}
 	}
 	path := regexp.MustCompile(`^((GET|POST) )?(` + strings.Join(tops, "|") + `)([/?#.]|$)`)
 	inTemplate := regexp.MustCompile(`(href|action|src)="/|SafeURL\("/`)
-	for _, dir := range docstest.Floors() {
+	for _, dir := range docstest.LayerFolders() {
 		require.NoError(t, filepath.WalkDir(root+dir, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go") || filepath.Dir(name) == root+"core/site" ||
 				filepath.Dir(name) == root+"adapters/http/partnerapi" { // its paths stand behind its prefix

@@ -29,8 +29,8 @@ const (
 	delivery = 2 * time.Minute
 )
 
-// ErrRecipient is returned for a recipient that is not a single plain address.
-var ErrRecipient = errors.New("mail: the recipient is not an address")
+// ErrInvalidRecipient is returned for a recipient that is not a single plain address.
+var ErrInvalidRecipient = errors.New("mail: the recipient is not an address")
 
 // New makes a mailer from SMTP_URL and MAIL_FROM (see ParseURL). Without a URL the mailer only logs recipient and
 // subject: bodies contain secret links.
@@ -40,7 +40,7 @@ func New(smtpURL, from string, log *slog.Logger) (ports.Mailer, error) {
 	if smtpURL == "" {
 		return logMailer{log}, nil
 	}
-	s, err := ParseURL(smtpURL)
+	s, err := ParseSMTPURL(smtpURL)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (l logMailer) Send(ctx context.Context, m ports.Mail) error {
 }
 
 type mailer struct {
-	server   Server
+	server   SMTPServer
 	from     *netmail.Address
 	patience time.Duration
 	delivery time.Duration
@@ -71,7 +71,7 @@ type mailer struct {
 // Send sends a mail over SMTP. A mail that the server acknowledged counts as sent, even if the connection fails
 // afterwards.
 //
-// Returns ErrRecipient.
+// Returns ErrInvalidRecipient.
 func (s *mailer) Send(ctx context.Context, m ports.Mail) error {
 	message, err := s.compose(m)
 	if err != nil {
@@ -114,7 +114,7 @@ func refusal(m ports.Mail, err error) error {
 
 func (s *mailer) compose(m ports.Mail) (*gomail.Msg, error) {
 	if !mailaddr.Valid(m.To) {
-		return nil, ErrRecipient
+		return nil, ErrInvalidRecipient
 	}
 	message := gomail.NewMsg()
 	message.FromMailAddress(s.from)
@@ -122,7 +122,7 @@ func (s *mailer) compose(m ports.Mail) (*gomail.Msg, error) {
 	message.Subject(oneline.Clean(m.Subject))
 	message.SetDateWithValue(m.CreatedAt)
 	// Every attempt sends a mail under the same Message-ID, so that receivers can recognise a second copy.
-	message.SetMessageIDWithValue(id.Message.Of(m.ID) + "@" + s.domain())
+	message.SetMessageIDWithValue(id.Mail.Of(m.ID) + "@" + s.domain())
 	message.SetGenHeader("Auto-Submitted", "auto-generated")
 	message.SetBodyString(gomail.TypeTextPlain, m.Body)
 	if m.HTML != "" {
@@ -140,7 +140,8 @@ func (s *mailer) domain() string {
 // options returns the settings of the SMTP client for one mail. Clients are not reused, because a client changes
 // while it authenticates.
 func (s *mailer) options(ctx context.Context, timeout time.Duration) []gomail.Option {
-	policies := map[StartTLS]gomail.TLSPolicy{StartTLSAlways: gomail.TLSMandatory, StartTLSAuto: gomail.TLSOpportunistic,
+	policies := map[StartTLSPolicy]gomail.TLSPolicy{StartTLSAlways: gomail.TLSMandatory,
+		StartTLSAuto:  gomail.TLSOpportunistic,
 		StartTLSNever: gomail.NoTLS}
 	policy := policies[s.server.StartTLS]
 	if s.server.TLS {

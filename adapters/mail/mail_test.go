@@ -90,7 +90,7 @@ func TestSend_HandsTheMailToTheServer(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "n’est plus relié à votre compte", subject)
 	require.Equal(t, "Fri, 20 Nov 2026 22:40:00 +0000", h.Get("Date"))
-	require.Equal(t, "<"+id.Message.Of(aMail().ID)+"@deposits.example>", h.Get("Message-ID"))
+	require.Equal(t, "<"+id.Mail.Of(aMail().ID)+"@deposits.example>", h.Get("Message-ID"))
 	require.Equal(t, "auto-generated", h.Get("Auto-Submitted"))
 	require.Equal(t, "text/plain; charset=UTF-8", h.Get("Content-Type"))
 	require.Equal(t, "Hello,\n\n.a line with a dot\nDépôt\n", strings.TrimSuffix(body, "\n")+"\n")
@@ -186,7 +186,7 @@ func TestSend_ToWhatIsNoAddress_IsRefused(t *testing.T) {
 	} {
 		sent := aMail()
 		sent.To = to
-		require.ErrorIs(t, m.Send(t.Context(), sent), ErrRecipient, "%q", to)
+		require.ErrorIs(t, m.Send(t.Context(), sent), ErrInvalidRecipient, "%q", to)
 	}
 	require.Empty(t, s.Messages())
 }
@@ -292,8 +292,8 @@ func TestSend_WithAPassword_KeepsItFromAPlainConnection(t *testing.T) {
 
 // encrypted puts TLS with a certificate for 127.0.0.1 in front of the script.
 func encrypted(t *testing.T, address string) (string, *x509.CertPool) {
-	ca := hostiletest.NewAuthority(t)
-	l, err := tls.Listen("tcp", "127.0.0.1:0", ca.Issue(t, nil))
+	ca := hostiletest.NewCertificateAuthority(t)
+	l, err := tls.Listen("tcp", "127.0.0.1:0", ca.IssueServerConfig(t, nil))
 	require.NoError(t, err)
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -311,7 +311,7 @@ func encrypted(t *testing.T, address string) (string, *x509.CertPool) {
 		_, _ = io.Copy(inside, outside)
 	})
 	t.Cleanup(func() { _ = l.Close(); wg.Wait() })
-	return l.Addr().String(), ca.Trust().RootCAs
+	return l.Addr().String(), ca.ClientTLSConfig().RootCAs
 }
 
 func TestSend_OverTLS_LogsIn(t *testing.T) {
@@ -368,7 +368,7 @@ func TestNew_RefusesWhatItCannotUse_WithoutShowingIt(t *testing.T) {
 
 func TestParseURL(t *testing.T) {
 	t.Parallel()
-	cases := map[string]Server{
+	cases := map[string]SMTPServer{
 		"smtp://mx":                    {Host: "mx", Port: 587, StartTLS: StartTLSAuto},
 		"smtp://mx:25/?starttls=never": {Host: "mx", Port: 25, StartTLS: StartTLSNever},
 		"smtp://[::1]:1025":            {Host: "::1", Port: 1025, StartTLS: StartTLSAuto},
@@ -380,7 +380,7 @@ func TestParseURL(t *testing.T) {
 		"smtps://mx:2465":      {Host: "mx", Port: 2465, TLS: true, StartTLS: StartTLSAuto},
 	}
 	for raw, want := range cases {
-		got, err := ParseURL(raw)
+		got, err := ParseSMTPURL(raw)
 		require.NoError(t, err, raw)
 		require.Equal(t, want, got, raw)
 		require.NotContains(t, fmt.Sprintf("%v %+v %#v", got, got, got), "pass@")

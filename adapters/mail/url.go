@@ -9,60 +9,60 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// StartTLS is the policy for encrypting an SMTP connection that began unencrypted.
-type StartTLS string
+// StartTLSPolicy is the policy for encrypting an SMTP connection that began unencrypted.
+type StartTLSPolicy string
 
 // The values of the parameter starttls in SMTP_URL.
 const (
 	// STARTTLS is required: a server without it is refused. The default if SMTP_URL has a password.
-	StartTLSAlways StartTLS = "always"
+	StartTLSAlways StartTLSPolicy = "always"
 	// STARTTLS is used if the server offers it. The default if SMTP_URL has no password.
-	StartTLSAuto  StartTLS = "auto"
-	StartTLSNever StartTLS = "never"
+	StartTLSAuto  StartTLSPolicy = "auto"
+	StartTLSNever StartTLSPolicy = "never"
 )
 
-// Server is the SMTP server that SMTP_URL names, with the log-in and the policy of encryption.
-type Server struct {
+// SMTPServer is the SMTP server that SMTP_URL names, with the log-in and the policy of encryption.
+type SMTPServer struct {
 	Host string
 	Port int
 	// Whether the SMTP connection is encrypted from its first byte, smtps (true), or at most by STARTTLS (false).
 	TLS      bool
-	StartTLS StartTLS
+	StartTLS StartTLSPolicy
 	User     string // The user name for the SMTP log-in; "" means no log-in.
 	Password secret.Text
 }
 
-// ParseURL parses an SMTP_URL: smtp://user:password@host:587?starttls=always|auto|never or
+// ParseSMTPURL parses an SMTP_URL: smtp://user:password@host:587?starttls=always|auto|never or
 // smtps://user:password@host:465. User and password (percent-encoded), port and starttls are optional.
 //
 // Returns an error that names the mistake and quotes nothing of the URL.
-func ParseURL(raw string) (Server, error) {
+func ParseSMTPURL(raw string) (SMTPServer, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") ||
 		strings.Trim(u.Path, "/")+u.Fragment != "" {
-		return Server{}, errors.New("mail: SMTP_URL is not an smtp or smtps URL such as smtp://user:password@host:587")
+		return SMTPServer{}, errors.New("mail: SMTP_URL is not an smtp or smtps URL such as smtp://user:password@host:587")
 	}
-	s := Server{Host: u.Hostname(), Port: 587, TLS: u.Scheme == "smtps", StartTLS: StartTLSAuto}
+	s := SMTPServer{Host: u.Hostname(), Port: 587, TLS: u.Scheme == "smtps", StartTLS: StartTLSAuto}
 	if s.TLS {
 		s.Port = 465
 	}
 	if port := u.Port(); port != "" {
 		if s.Port, err = strconv.Atoi(port); err != nil || s.Port < 1 || s.Port > 65535 {
-			return Server{}, errors.New("mail: SMTP_URL has an impossible port")
+			return SMTPServer{}, errors.New("mail: SMTP_URL has an impossible port")
 		}
 	}
 	if u.User != nil {
 		password, _ := u.User.Password()
 		s.User, s.Password, s.StartTLS = u.User.Username(), secret.Text(password), StartTLSAlways
 		if s.User == "" || password == "" {
-			return Server{}, errors.New("mail: SMTP_URL needs both user and password, or neither")
+			return SMTPServer{}, errors.New("mail: SMTP_URL needs both user and password, or neither")
 		}
 	}
 	err = s.parameters(u.RawQuery)
 	return s, err
 }
 
-func (s *Server) parameters(raw string) error {
+func (s *SMTPServer) parameters(raw string) error {
 	query, err := url.ParseQuery(raw)
 	if err != nil {
 		return errors.New("mail: SMTP_URL has parameters that cannot be read")
@@ -71,7 +71,7 @@ func (s *Server) parameters(raw string) error {
 		if name != "starttls" || len(values) != 1 || s.TLS {
 			return errors.New("mail: SMTP_URL takes one parameter only, starttls, and with smtp:// only")
 		}
-		s.StartTLS = StartTLS(values[0])
+		s.StartTLS = StartTLSPolicy(values[0])
 	}
 	switch s.StartTLS {
 	case StartTLSAlways, StartTLSAuto, StartTLSNever:

@@ -102,18 +102,18 @@ func (r *reading[T]) current(message string) (value T, age time.Duration, away b
 		now := time.Now()
 		r.until = now.Add(r.fresh)
 		if r.away = err != nil; r.away {
-			r.log.Failed(ctx, message, "error", err)
+			r.log.RecordFailure(ctx, message, "error", err)
 		} else {
-			r.log.Worked(ctx)
+			r.log.RecordSuccess(ctx)
 			r.value, r.at = value, now
 		}
 	}
 	return r.value, time.Since(r.at), r.away
 }
 
-// Backlog registers the gauges of the backlog (events, deliveries and mails that wait in Postgres). Every process
-// exports the same values: aggregate them with max, never with sum.
-func (r *Registry) Backlog(reader webhookports.BacklogReader) {
+// RegisterBacklog registers the gauges of the backlog (events, deliveries and mails that wait in Postgres). Every
+// process exports the same values: aggregate them with max, never with sum.
+func (r *Registry) RegisterBacklog(reader webhookports.BacklogReader) {
 	r.prometheus.MustRegister(&backlog{newReading(r.log, backlogFresh, reader.Backlog)})
 }
 
@@ -177,11 +177,11 @@ func oneIf(is bool) float64 {
 	return 0
 }
 
-// QueueDepth returns the number of a queue's jobs in each state.
-type QueueDepth func(queue string) (map[string]int, error)
+// QueueDepthFunc returns the number of a queue's jobs in each state.
+type QueueDepthFunc func(queue string) (map[string]int, error)
 
-// Queues registers the gauge svc_queue_depth for the named queues. states lists all values of its label state.
-func (r *Registry) Queues(names, states []string, depth QueueDepth) {
+// RegisterQueues registers the gauge svc_queue_depth for the named queues. states lists all values of its label state.
+func (r *Registry) RegisterQueues(names, states []string, depth QueueDepthFunc) {
 	r.prometheus.MustRegister(&queues{names: names, states: states,
 		reading: newReading(r.log, queueFresh, func(context.Context) (map[string]map[string]int, error) {
 			all := map[string]map[string]int{}

@@ -22,15 +22,15 @@ func costs(b *testing.B, do func(trace string)) {
 
 func BenchmarkRequest(b *testing.B) {
 	_, h, _, _ := full(b)
-	costs(b, func(trace string) { h.Request("partner_api", route, "POST", 201, 20*time.Millisecond, trace) })
+	costs(b, func(trace string) { h.ObserveRequest("partner_api", route, "POST", 201, 20*time.Millisecond, trace) })
 }
 
 func BenchmarkDelivery(b *testing.B) {
 	_, _, _, w := full(b)
 	costs(b, func(trace string) {
-		w.Started(time.Millisecond, trace)
-		w.Attempted(webhook.DepositActivated, webhook.ResultSuccess, 20*time.Millisecond, trace)
-		w.Finished(webhook.DepositActivated, webhook.StatusSucceeded, 30*time.Millisecond, trace)
-		w.ReachedHealthy(30*time.Millisecond, trace)
+		w.ObserveStartDelay(time.Millisecond, trace)
+		w.CountAttempt(webhook.DepositActivated, webhook.ResultSuccess, 20*time.Millisecond, trace)
+		w.CountFinished(webhook.DepositActivated, webhook.StatusSucceeded, 30*time.Millisecond, trace)
+		w.ObserveHealthyLatency(30*time.Millisecond, trace)
 	})
 }

@@ -16,8 +16,8 @@ type Deposits struct {
 	created     *prometheus.CounterVec
 }
 
-// Deposits registers the counters of created deposits and of their transitions.
-func (r *Registry) Deposits() *Deposits {
+// RegisterDeposits registers the counters of created deposits and of their transitions.
+func (r *Registry) RegisterDeposits() *Deposits {
 	d := &Deposits{
 		transitions: r.counters("svc_deposits_transitions_total", "Steps in the life of deposits, by whose doing they were.",
 			"from", "to", "by"),
@@ -32,10 +32,10 @@ func (r *Registry) Deposits() *Deposits {
 			if err != nil {
 				continue
 			}
-			d.transitions.WithLabelValues(string(from), string(to), string(trigger.By()))
+			d.transitions.WithLabelValues(string(from), string(to), string(trigger.ActorKind()))
 			// A capture or release may be requested by an operator or by a partner, so a series for each of the two exists
 			// from the start.
-			if trigger == deposit.CaptureRequested || trigger == deposit.Released {
+			if trigger == deposit.TriggerCaptureRequested || trigger == deposit.TriggerReleased {
 				d.transitions.WithLabelValues(string(from), string(to), string(actor.KindPartner))
 			}
 		}
@@ -43,13 +43,13 @@ func (r *Registry) Deposits() *Deposits {
 	return d
 }
 
-// Transitioned counts a committed transition of a deposit.
-func (d *Deposits) Transitioned(from, to deposit.Status, by actor.Kind) {
+// CountTransition counts a committed transition of a deposit.
+func (d *Deposits) CountTransition(from, to deposit.Status, by actor.Kind) {
 	d.transitions.WithLabelValues(string(from), string(to), string(by)).Inc()
 }
 
-// Created counts a deposit that was created.
-func (d *Deposits) Created(by string) { d.created.WithLabelValues(by).Inc() }
+// CountCreated counts a deposit that was created.
+func (d *Deposits) CountCreated(by string) { d.created.WithLabelValues(by).Inc() }
 
 // Payments counts the results of payments and refunds, and their money.
 type Payments struct{ results, cents *prometheus.CounterVec }
@@ -57,8 +57,8 @@ type Payments struct{ results, cents *prometheus.CounterVec }
 // kindRefund is the value of the label kind for refunds; the other values are the kinds of payments.
 const kindRefund = "refund"
 
-// Payments registers the counters of payments and refunds.
-func (r *Registry) Payments() *Payments {
+// RegisterPayments registers the counters of payments and refunds.
+func (r *Registry) RegisterPayments() *Payments {
 	p := &Payments{
 		results: r.counters("svc_payments_total",
 			"Answers of the payment provider about payments and refunds, and calls without an answer.", "kind", "result"),
@@ -73,15 +73,15 @@ func (r *Registry) Payments() *Payments {
 	return p
 }
 
-// Answered counts a payment by the provider's answer, and its amount if the payment succeeded.
-func (p *Payments) Answered(kind deposit.PaymentKind, result paymentports.PaymentResult, amount money.Cents) {
+// CountResult counts a payment by the provider's answer, and its amount if the payment succeeded.
+func (p *Payments) CountResult(kind deposit.PaymentKind, result paymentports.PaymentResult, amount money.Cents) {
 	p.results.WithLabelValues(string(kind), string(result)).Inc()
 	if result == paymentports.PaymentSucceeded {
 		p.cents.WithLabelValues(string(kind)).Add(float64(amount))
 	}
 }
 
-// Refunded counts a refund by the provider's answer, and its amount if the refund succeeded.
-func (p *Payments) Refunded(result paymentports.PaymentResult, amount money.Cents) {
-	p.Answered(kindRefund, result, amount)
+// CountRefundResult counts a refund by the provider's answer, and its amount if the refund succeeded.
+func (p *Payments) CountRefundResult(result paymentports.PaymentResult, amount money.Cents) {
+	p.CountResult(kindRefund, result, amount)
 }

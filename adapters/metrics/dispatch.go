@@ -36,9 +36,9 @@ type Dispatch struct {
 	mode       *prometheus.GaugeVec
 }
 
-// Dispatch registers the metrics of the dispatcher: events that became deliveries, and POSTs to partners'
+// RegisterDispatch registers the metrics of the dispatcher: events that became deliveries, and POSTs to partners'
 // endpoints.
-func (r *Registry) Dispatch() *Dispatch {
+func (r *Registry) RegisterDispatch() *Dispatch {
 	d := &Dispatch{
 		relayed:    r.counter("svc_outbox_relayed_total", "Events taken off the outbox."),
 		reconciled: r.counter("svc_webhook_reconciled_total", "Deliveries dispatched again because their lease ran out."),
@@ -65,14 +65,14 @@ func (r *Registry) Dispatch() *Dispatch {
 	}
 	for _, event := range webhook.EventNames {
 		d.latency.WithLabelValues(string(event))
-		for _, result := range webhook.Results {
+		for _, result := range webhook.AttemptResults {
 			d.attempts.WithLabelValues(string(event), string(result))
 		}
-		for _, outcome := range []webhook.Status{webhook.StatusSucceeded, webhook.StatusFailed} {
+		for _, outcome := range []webhook.DeliveryStatus{webhook.StatusSucceeded, webhook.StatusFailed} {
 			d.finished.WithLabelValues(string(event), string(outcome))
 		}
 	}
-	for _, result := range webhook.Results {
+	for _, result := range webhook.AttemptResults {
 		d.duration.WithLabelValues(string(result))
 	}
 	for _, lane := range webhookports.Lanes {
@@ -81,24 +81,25 @@ func (r *Registry) Dispatch() *Dispatch {
 	return d
 }
 
-// Relayed counts events that the dispatcher took from the outbox (the table of new events) and turned into
+// CountRelayed counts events that the dispatcher took from the outbox (the table of new events) and turned into
 // deliveries.
-func (d *Dispatch) Relayed(events int) { d.relayed.Add(float64(events)) }
+func (d *Dispatch) CountRelayed(events int) { d.relayed.Add(float64(events)) }
 
-// Recovered counts deliveries that are sent again because the time in which their dispatcher had to report a
+// CountRecovered counts deliveries that are sent again because the time in which their dispatcher had to report a
 // result ran out.
-func (d *Dispatch) Recovered(deliveries int) { d.reconciled.Add(float64(deliveries)) }
+func (d *Dispatch) CountRecovered(deliveries int) { d.reconciled.Add(float64(deliveries)) }
 
-// Attempted counts a POST of a delivery by its result and records how long it took.
-func (d *Dispatch) Attempted(event webhook.EventName, result webhook.Result, took time.Duration, traceID string) {
+// CountAttempt counts a POST of a delivery by its result and records how long it took.
+func (d *Dispatch) CountAttempt(event webhook.EventName, result webhook.AttemptResult, took time.Duration,
+	traceID string) {
 	d.attempts.WithLabelValues(string(event), string(result)).Inc()
 	observe(d.duration.WithLabelValues(string(result)), took, traceID)
 }
 
-// Finished counts a webhook delivery after its final state is committed. How long the delivery took is recorded
+// CountFinished counts a webhook delivery after its final state is committed. How long the delivery took is recorded
 // for successes only.
-func (d *Dispatch) Finished(
-	event webhook.EventName, outcome webhook.Status, latency time.Duration, traceID string,
+func (d *Dispatch) CountFinished(
+	event webhook.EventName, outcome webhook.DeliveryStatus, latency time.Duration, traceID string,
 ) {
 	d.finished.WithLabelValues(string(event), string(outcome)).Inc()
 	if outcome == webhook.StatusSucceeded {
@@ -106,23 +107,25 @@ func (d *Dispatch) Finished(
 	}
 }
 
-// ReachedHealthy records how long a delivery took to succeed at a healthy endpoint.
-func (d *Dispatch) ReachedHealthy(latency time.Duration, traceID string) {
+// ObserveHealthyLatency records how long a delivery took to succeed at a healthy endpoint.
+func (d *Dispatch) ObserveHealthyLatency(latency time.Duration, traceID string) {
 	observe(d.healthy, latency, traceID)
 }
 
-// Started records the start delay of a delivery: the time from the moment at which it was due to its POST.
-func (d *Dispatch) Started(delay time.Duration, traceID string) { observe(d.start, delay, traceID) }
+// ObserveStartDelay records the start delay of a delivery: the time from the moment at which it was due to its POST.
+func (d *Dispatch) ObserveStartDelay(delay time.Duration, traceID string) {
+	observe(d.start, delay, traceID)
+}
 
-// Inflight adds delta to the gauge of POSTs in flight in a lane: the fast one for endpoints that answer quickly,
+// AddInFlight adds delta to the gauge of POSTs in flight in a lane: the fast one for endpoints that answer quickly,
 // or the slow one.
-func (d *Dispatch) Inflight(lane string, delta int) {
+func (d *Dispatch) AddInFlight(lane string, delta int) {
 	d.inflight.WithLabelValues(lane).Add(float64(delta))
 }
 
-// QueueMode sets the gauge that shows by which way jobs get to workers at present, such as through Redis: 1 for
+// SetQueueMode sets the gauge that shows by which way jobs get to workers at present, such as through Redis: 1 for
 // that way, 0 for the others.
-func (d *Dispatch) QueueMode(mode webhookports.QueueMode) {
+func (d *Dispatch) SetQueueMode(mode webhookports.QueueMode) {
 	for _, m := range webhookports.QueueModes {
 		value := 0.0
 		if m == mode {

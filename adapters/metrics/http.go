@@ -21,9 +21,9 @@ type HTTP struct {
 	failOpen    prometheus.Counter
 }
 
-// HTTP registers the metrics of the HTTP server. surfaces and results list all values of the labels surface and
+// RegisterHTTP registers the metrics of the HTTP server. surfaces and results list all values of the labels surface and
 // result.
-func (r *Registry) HTTP(surfaces, results []string) *HTTP {
+func (r *Registry) RegisterHTTP(surfaces, results []string) *HTTP {
 	h := &HTTP{
 		requests: r.counters("svc_http_requests_total", "Requests answered.", "surface", "route", "method", "code"),
 		duration: r.histograms("svc_http_request_duration_seconds", "Time from the request's headers to its answer.",
@@ -44,21 +44,21 @@ func (r *Registry) HTTP(surfaces, results []string) *HTTP {
 	return h
 }
 
-// Route creates the metrics of an HTTP route at zero: its duration, and the counts of the server errors on which
+// InitRoute creates the metrics of an HTTP route at zero: its duration, and the counts of the server errors on which
 // alerts fire.
-func (h *HTTP) Route(surface, route, method string) {
+func (h *HTTP) InitRoute(surface, route, method string) {
 	h.duration.WithLabelValues(surface, route)
 	for _, code := range []string{"500", "503"} {
 		h.requests.WithLabelValues(surface, route, method, code)
 	}
 }
 
-// InFlight adds change to the number of HTTP requests in flight.
-func (h *HTTP) InFlight(change int) { h.inFlight.Add(float64(change)) }
+// AddInFlight adds change to the number of HTTP requests in flight.
+func (h *HTTP) AddInFlight(change int) { h.inFlight.Add(float64(change)) }
 
-// Request counts an answered HTTP request and records its duration. route is a pattern, never a path. traceID is
+// ObserveRequest counts an answered HTTP request and records its duration. route is a pattern, never a path. traceID is
 // the exemplar of the duration, or "".
-func (h *HTTP) Request(surface, route, method string, status int, took time.Duration, traceID string) {
+func (h *HTTP) ObserveRequest(surface, route, method string, status int, took time.Duration, traceID string) {
 	h.requests.WithLabelValues(surface, route, method, strconv.Itoa(status)).Inc()
 	observe(h.duration.WithLabelValues(surface, route), took, traceID)
 	if status == tooManyRequests {
@@ -68,8 +68,8 @@ func (h *HTTP) Request(surface, route, method string, status int, took time.Dura
 
 const tooManyRequests = 429
 
-// Idempotency counts a request with an Idempotency-Key by how the request ended.
-func (h *HTTP) Idempotency(result string) { h.idempotency.WithLabelValues(result).Inc() }
+// CountIdempotentRequest counts a request with an Idempotency-Key by how the request ended.
+func (h *HTTP) CountIdempotentRequest(result string) { h.idempotency.WithLabelValues(result).Inc() }
 
 // LimiterFailedOpen counts a request that was let through without a rate limit, because Redis was unreachable.
 func (h *HTTP) LimiterFailedOpen() { h.failOpen.Inc() }

@@ -10,8 +10,8 @@ type Jobs struct {
 	lastSuccess *prometheus.GaugeVec
 }
 
-// Jobs registers the metrics of the jobs that run by the clock. names lists all values of the label job.
-func (r *Registry) Jobs(names []string) *Jobs {
+// RegisterJobs registers the metrics of the jobs that run by the clock. names lists all values of the label job.
+func (r *Registry) RegisterJobs(names []string) *Jobs {
 	j := &Jobs{
 		runs: r.counters("svc_job_runs_total", "Rounds of a job, by how they ended.", "job", "result"),
 		lastSuccess: prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -29,8 +29,8 @@ func (r *Registry) Jobs(names []string) *Jobs {
 	return j
 }
 
-// Ran counts a run of a clocked job that ended now, and on success sets the time of the job's last success.
-func (j *Jobs) Ran(job string, succeeded bool) {
+// CountRound counts a run of a clocked job that ended now, and on success sets the time of the job's last success.
+func (j *Jobs) CountRound(job string, succeeded bool) {
 	j.runs.WithLabelValues(job, roundResult(succeeded)).Inc()
 	if succeeded {
 		j.lastSuccess.WithLabelValues(job).SetToCurrentTime()

@@ -7,8 +7,8 @@ import (
 // Mails counts attempts to send a mail by whether they succeeded.
 type Mails struct{ attempts *prometheus.CounterVec }
 
-// Mails registers the counter of attempts to send a mail, by whether they succeeded.
-func (r *Registry) Mails() *Mails {
+// RegisterMails registers the counter of attempts to send a mail, by whether they succeeded.
+func (r *Registry) RegisterMails() *Mails {
 	m := &Mails{attempts: r.counters("svc_mails_total",
 		"Attempts to send a mail, by whether the mail server took the mail.", "result")}
 	for _, sent := range []bool{true, false} {
@@ -17,8 +17,8 @@ func (r *Registry) Mails() *Mails {
 	return m
 }
 
-// Attempted counts an attempt to send a mail. sent: true if the mail server took the mail, false if not.
-func (m *Mails) Attempted(sent bool) { m.attempts.WithLabelValues(mailResult(sent)).Inc() }
+// CountAttempt counts an attempt to send a mail. sent: true if the mail server took the mail, false if not.
+func (m *Mails) CountAttempt(sent bool) { m.attempts.WithLabelValues(mailResult(sent)).Inc() }
 
 func mailResult(sent bool) string {
 	if sent {

@@ -28,9 +28,9 @@ func NewRegistry(log *slog.Logger) *Registry {
 	return r
 }
 
-// Build registers the metric svc_build_info, whose labels are the version, the revision and the date (RFC 3339) of
-// the process's build.
-func (r *Registry) Build(version, revision, date string) {
+// RegisterBuildInfo registers the metric svc_build_info, whose labels are the version, the revision and the date (RFC
+// 3339) of the process's build.
+func (r *Registry) RegisterBuildInfo(version, revision, date string) {
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "svc_build_info", Help: "Always 1; the labels tell which build this is.",
 	}, []string{"version", "revision", "go_version", "date"})
@@ -38,9 +38,9 @@ func (r *Registry) Build(version, revision, date string) {
 	r.prometheus.MustRegister(info)
 }
 
-// Log registers the counter of log lines that the process dropped because the reader of the log did not take them
-// in time.
-func (r *Registry) Log(dropped func() uint64) {
+// RegisterDroppedLogLines registers the counter of log lines that the process dropped because the reader of the log
+// did not take them in time.
+func (r *Registry) RegisterDroppedLogLines(dropped func() uint64) {
 	r.prometheus.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "svc_log_lines_dropped_total", Help: "Lines of the log that its reader did not take.",
 	}, func() float64 { return float64(dropped()) }))

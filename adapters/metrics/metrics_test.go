@@ -70,44 +70,46 @@ var quiet = slog.New(slog.DiscardHandler)
 func full(t testing.TB) (*metrics.Registry, *metrics.HTTP, *metrics.Deposits, *metrics.Dispatch) {
 	t.Helper()
 	r := metrics.NewRegistry(quiet)
-	r.Build("1.2.3", "ad1685c3", "2026-11-28T02:00:00Z")
-	r.Log(func() uint64 { return 2 })
-	h := r.HTTP([]string{"partner_api", "connect"}, []string{"executed", "replayed"})
-	h.Route("partner_api", "/api/partner/v1/deposits", "POST")
+	r.RegisterBuildInfo("1.2.3", "ad1685c3", "2026-11-28T02:00:00Z")
+	r.RegisterDroppedLogLines(func() uint64 { return 2 })
+	h := r.RegisterHTTP([]string{"partner_api", "connect"}, []string{"executed", "replayed"})
+	h.InitRoute("partner_api", "/api/partner/v1/deposits", "POST")
 	pool, err := pgxpool.New(t.Context(), "postgres://nobody@127.0.0.1:1/none")
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
 	t.Cleanup(func() { _ = client.Close() })
-	r.PostgresPools(map[string]*pgxpool.Pool{"http": pool})
-	r.RedisPools(map[string]redis.UniversalClient{"http": client})
-	r.Backlog(
+	r.RegisterPostgresPools(map[string]*pgxpool.Pool{"http": pool})
+	r.RegisterRedisPools(map[string]redis.UniversalClient{"http": client})
+	r.RegisterBacklog(
 		still{OutboxPending: 3, OldestHeldAge: 11 * time.Second, OutboundSince: time.Unix(1, 0), OutboxSetAside: 4,
-			Partitions: webhookports.Partitions{DaysAhead: 14, DefaultRows: 5},
+			Partitions: webhookports.PartitionStatus{DaysAhead: 14, DefaultRows: 5},
 			Mails:      webhookports.MailBacklog{Pending: 6, OldestDueAge: 8 * time.Second},
-			Collections: webhookports.CollectionBacklog{States: map[deposit.CollectionState]int{deposit.AwaitingTenant: 7},
+			Collections: webhookports.CollectionBacklog{
+				States:    map[deposit.CollectionState]int{deposit.CollectionAwaitingTenant: 7},
 				OldestAge: 9 * time.Second},
-			Server: webhookports.DatabaseServer{Connections: 20, MaxConnections: 97, DeadRows: map[string]int{"outbox": 1_000}}})
-	r.Ready(func() map[string]bool { return map[string]bool{"postgres": true, "process": false} })
-	r.Writes([]string{"lock", "standby"}, func() string { return "standby" })
-	r.Clock(func() (time.Duration, bool) { return -90 * time.Second, true })
-	r.Rows()("events")
-	r.Books().Differences(3)
-	r.Queues([]string{"deliveries:fast"}, []string{"pending", "active"},
+			Server: webhookports.DatabaseServerLoad{Connections: 20, MaxConnections: 97,
+				DeadRows: map[string]int{"outbox": 1_000}}})
+	r.RegisterReadiness(func() map[string]bool { return map[string]bool{"postgres": true, "process": false} })
+	r.RegisterFailingWrites([]string{"lock", "standby"}, func() string { return "standby" })
+	r.RegisterClockSkew(func() (time.Duration, bool) { return -90 * time.Second, true })
+	r.RegisterUnreadableRows()("events")
+	r.RegisterBooks().SetDifferences(3)
+	r.RegisterQueues([]string{"deliveries:fast"}, []string{"pending", "active"},
 		func(string) (map[string]int, error) { return map[string]int{"active": 2}, nil })
-	r.Payments()
-	jobs := r.Jobs([]string{"mail", "partitions"})
-	jobs.Ran("mail", true)
-	jobs.Ran("mail", false)
-	r.Mails()
-	return r, h, r.Deposits(), r.Dispatch()
+	r.RegisterPayments()
+	jobs := r.RegisterJobs([]string{"mail", "partitions"})
+	jobs.CountRound("mail", true)
+	jobs.CountRound("mail", false)
+	r.RegisterMails()
+	return r, h, r.RegisterDeposits(), r.RegisterDispatch()
 }
 
 // TestNames compares names and labels with the documented table (metrics.md, "Names"): dashboards and alerts depend on
 // them.
 func TestNames(t *testing.T) {
 	var documented []string
-	for _, row := range docstest.Rows(t, "docs/spec/metrics.md", "Names") {
+	for _, row := range docstest.TableRows(t, "docs/spec/metrics.md", "Names") {
 		name, labels, labelled := strings.Cut(strings.Trim(row[0], "`"), "{")
 		if labelled {
 			list := strings.Split(strings.TrimSuffix(labels, "}"), ",")
@@ -181,25 +183,25 @@ func TestSeries_ClosedSetsExistFromTheStartAtZero(t *testing.T) {
 
 func TestCounts(t *testing.T) {
 	r, h, d, w := full(t)
-	h.Request("partner_api", "/api/partner/v1/deposits", "POST", 429, 20*time.Millisecond, "")
-	h.InFlight(1)
-	h.InFlight(1)
-	h.InFlight(-1)
-	h.Idempotency("replayed")
+	h.ObserveRequest("partner_api", "/api/partner/v1/deposits", "POST", 429, 20*time.Millisecond, "")
+	h.AddInFlight(1)
+	h.AddInFlight(1)
+	h.AddInFlight(-1)
+	h.CountIdempotentRequest("replayed")
 	h.LimiterFailedOpen()
-	d.Transitioned(deposit.Pending, deposit.Active, "tenant")
-	d.Created("operator")
-	w.ReachedHealthy(30*time.Millisecond, "")
-	w.Started(4*time.Second, "")
-	w.Relayed(7)
-	w.Recovered(2)
-	w.Attempted(webhook.DepositActivated, webhook.ResultTimeout, 10*time.Second, "")
-	w.Finished(webhook.DepositActivated, webhook.StatusSucceeded, 30*time.Millisecond, "")
-	w.Finished(webhook.DepositActivated, webhook.StatusFailed, 69*time.Hour, "")
-	w.Inflight("fast", 2)
-	w.Inflight("fast", -1)
-	w.QueueMode(webhookports.QueueUsed)
-	w.QueueMode(webhookports.QueueDirect)
+	d.CountTransition(deposit.Pending, deposit.Active, "tenant")
+	d.CountCreated("operator")
+	w.ObserveHealthyLatency(30*time.Millisecond, "")
+	w.ObserveStartDelay(4*time.Second, "")
+	w.CountRelayed(7)
+	w.CountRecovered(2)
+	w.CountAttempt(webhook.DepositActivated, webhook.ResultTimeout, 10*time.Second, "")
+	w.CountFinished(webhook.DepositActivated, webhook.StatusSucceeded, 30*time.Millisecond, "")
+	w.CountFinished(webhook.DepositActivated, webhook.StatusFailed, 69*time.Hour, "")
+	w.AddInFlight("fast", 2)
+	w.AddInFlight("fast", -1)
+	w.SetQueueMode(webhookports.QueueModeQueued)
+	w.SetQueueMode(webhookports.QueueModeDirect)
 	got := scrape(t, r)
 	for series, want := range map[string]string{
 		`svc_http_requests_total{code="429",method="POST",route="/api/partner/v1/deposits",surface="partner_api"}`: "1",
@@ -259,7 +261,7 @@ func TestBacklog_IsAskedForOnceInAWhile_AndAgesWhileAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := metrics.NewRegistry(quiet)
 		source := &counting{}
-		r.Backlog(source)
+		r.RegisterBacklog(source)
 		for range 20 {
 			require.Equal(t, "1", scrape(t, r)["svc_outbox_pending"])
 		}
@@ -288,7 +290,8 @@ func TestQueues_WhileRedisIsAway_HaveAnAgeAndNoDepth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := metrics.NewRegistry(quiet)
 		away := false
-		r.Queues([]string{"deliveries:fast", "deliveries:slow"}, []string{"pending"}, func(string) (map[string]int, error) {
+		r.RegisterQueues([]string{"deliveries:fast", "deliveries:slow"}, []string{"pending"}, func(string) (map[string]int,
+			error) {
 			if away {
 				return nil, errors.New("connection refused")
 			}
@@ -338,12 +341,12 @@ func lines(text string) (own []string) {
 func TestExemplars_OfRecordedTraces_AreInOpenMetrics(t *testing.T) {
 	t.Parallel()
 	r, h, _, w := full(t)
-	h.Request("partner_api", route, "POST", 201, 20*time.Millisecond, traceID)
-	w.Attempted(webhook.DepositActivated, webhook.ResultSuccess, 20*time.Millisecond, traceID)
-	w.Finished(webhook.DepositActivated, webhook.StatusSucceeded, 30*time.Millisecond, traceID)
-	w.ReachedHealthy(30*time.Millisecond, traceID)
-	w.Started(4*time.Second, traceID)
-	w.Started(4*time.Second, "")
+	h.ObserveRequest("partner_api", route, "POST", 201, 20*time.Millisecond, traceID)
+	w.CountAttempt(webhook.DepositActivated, webhook.ResultSuccess, 20*time.Millisecond, traceID)
+	w.CountFinished(webhook.DepositActivated, webhook.StatusSucceeded, 30*time.Millisecond, traceID)
+	w.ObserveHealthyLatency(30*time.Millisecond, traceID)
+	w.ObserveStartDelay(4*time.Second, traceID)
+	w.ObserveStartDelay(4*time.Second, "")
 	contentType, text := asked(t, r, true, openMetrics)
 	require.Equal(t, "application/openmetrics-text", contentType)
 	require.True(t, strings.HasSuffix(text, "\n# EOF\n"))
@@ -365,8 +368,8 @@ func TestExemplars_LeaveTheOtherFormatAsItIs(t *testing.T) {
 	t.Parallel()
 	r, h, _, w := full(t)
 	_, before := asked(t, r, false, "")
-	h.Request("partner_api", route, "POST", 201, 20*time.Millisecond, traceID)
-	w.Started(4*time.Second, traceID)
+	h.ObserveRequest("partner_api", route, "POST", 201, 20*time.Millisecond, traceID)
+	w.ObserveStartDelay(4*time.Second, traceID)
 	_, plain := asked(t, r, false, "")
 	require.Len(t, lines(plain), len(lines(before))+1, "the code 201 is new")
 	for _, accept := range []string{"", "text/plain;version=0.0.4", "*/*"} {
@@ -385,7 +388,7 @@ func TestExemplars_WithoutATrace_AllocateNothing(t *testing.T) {
 	r, _, _, w := full(t)
 	_, _ = asked(t, r, true, openMetrics)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		w.ReachedHealthy(30*time.Millisecond, "")
-		w.Started(4*time.Second, "")
+		w.ObserveHealthyLatency(30*time.Millisecond, "")
+		w.ObserveStartDelay(4*time.Second, "")
 	}))
 }

@@ -12,11 +12,11 @@ import (
 
 func TestPayments_SumCentsOfThoseThatSucceeded(t *testing.T) {
 	r := metrics.NewRegistry(quiet)
-	p := r.Payments()
-	p.Answered(deposit.FeePayment, paymentports.PaymentSucceeded, 2_450)
-	p.Answered(deposit.FeePayment, paymentports.PaymentRefused, 70_000)
-	p.Refunded(paymentports.PaymentSucceeded, 500)
-	p.Refunded(paymentports.PaymentUnavailable, 500)
+	p := r.RegisterPayments()
+	p.CountResult(deposit.FeePayment, paymentports.PaymentSucceeded, 2_450)
+	p.CountResult(deposit.FeePayment, paymentports.PaymentRefused, 70_000)
+	p.CountRefundResult(paymentports.PaymentSucceeded, 500)
+	p.CountRefundResult(paymentports.PaymentUnavailable, 500)
 	got := scrape(t, r)
 	require.Equal(t, "2450", got[`svc_payments_cents_total{kind="fee"}`])
 	require.Equal(t, "0", got[`svc_payments_cents_total{kind="collection"}`])

@@ -15,9 +15,9 @@ var (
 		"1 for the cause for which the last try of a write in Postgres failed.", []string{"cause"}, nil)
 )
 
-// Ready registers the gauge svc_ready. passing returns which readiness checks of the process pass, and makes no
-// query.
-func (r *Registry) Ready(passing func() map[string]bool) {
+// RegisterReadiness registers the gauge svc_ready. passing returns which readiness checks of the process pass, and
+// makes no query.
+func (r *Registry) RegisterReadiness(passing func() map[string]bool) {
 	r.prometheus.MustRegister(readiness(passing))
 }
 
@@ -32,9 +32,9 @@ func (r readiness) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// Writes registers the gauge svc_writes_failing. causes lists all values of its label. failing returns the cause
-// for which writes in Postgres fail at present, or "" while they succeed; it makes no query.
-func (r *Registry) Writes(causes []string, failing func() string) {
+// RegisterFailingWrites registers the gauge svc_writes_failing. causes lists all values of its label. failing returns
+// the cause for which writes in Postgres fail at present, or "" while they succeed; it makes no query.
+func (r *Registry) RegisterFailingWrites(causes []string, failing func() string) {
 	r.prometheus.MustRegister(writes{causes, failing})
 }
 
@@ -55,9 +55,9 @@ func (w writes) Collect(ch chan<- prometheus.Metric) {
 var clockSkew = prometheus.NewDesc("svc_clock_skew_seconds",
 	"How far Postgres's clock is ahead of this process's; left out while Postgres is away.", nil, nil)
 
-// Clock registers the gauge svc_clock_skew_seconds. skew returns how far Postgres's clock is ahead, and makes no
-// query.
-func (r *Registry) Clock(skew func() (ahead time.Duration, known bool)) {
+// RegisterClockSkew registers the gauge svc_clock_skew_seconds. skew returns how far Postgres's clock is ahead, and
+// makes no query.
+func (r *Registry) RegisterClockSkew(skew func() (ahead time.Duration, known bool)) {
 	r.prometheus.MustRegister(clock(skew))
 }
 

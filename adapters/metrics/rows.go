@@ -2,9 +2,9 @@ package metrics
 
 import ports "partnerdeposits/ports/platform"
 
-// Rows registers the counter svc_rows_unreadable_total. The returned function adds one unreadable row of a table to
-// it.
-func (r *Registry) Rows() (unreadable func(table string)) {
+// RegisterUnreadableRows registers the counter svc_rows_unreadable_total. The returned function adds one unreadable
+// row of a table to it.
+func (r *Registry) RegisterUnreadableRows() (unreadable func(table string)) {
 	counter := r.counters("svc_rows_unreadable_total",
 		"Times that a row of the database could not be read, and was passed over or answered with an error.", "table")
 	for _, table := range ports.ListedTables {

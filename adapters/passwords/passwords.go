@@ -16,13 +16,13 @@ import (
 // strong holds the argon2id parameters of OWASP's second recommendation: about 50 ms and 19 MiB per hash.
 var strong = argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// Patience bounds the wait for permission to compute a password hash. A caller that waits longer gets
+// MaxHashWait bounds the wait for permission to compute a password hash. A caller that waits longer gets
 // service_unavailable.
-const Patience = 3 * time.Second
+const MaxHashWait = 3 * time.Second
 
-// Parallel returns how many password hashes a process computes at once: half the processors, at least one, so that
-// a burst of log-ins does not take the memory and the processors of other requests.
-func Parallel() int { return max(1, runtime.GOMAXPROCS(0)/2) }
+// MaxParallelHashes returns how many password hashes a process computes at once: half the processors, at least one, so
+// that a burst of log-ins does not take the memory and the processors of other requests.
+func MaxParallelHashes() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
 // Argon2id hashes and compares passwords. It bounds how many hashes are computed at once and makes further callers
 // wait.
@@ -36,15 +36,15 @@ type Argon2id struct {
 // Option is a function that changes a setting of the password hasher that New makes.
 type Option func(*Argon2id)
 
-// Cheap is an option for tests: password hashes then cost next to nothing.
-func Cheap(a *Argon2id) { a.cost.Memory, a.cost.Iterations = 64, 1 }
+// WithCheapHashes is an option for tests: password hashes then cost next to nothing.
+func WithCheapHashes(a *Argon2id) { a.cost.Memory, a.cost.Iterations = 64, 1 }
 
-// WithPatience sets how long a caller waits for permission to compute a password hash; the default is Patience.
-func WithPatience(d time.Duration) Option { return func(a *Argon2id) { a.patience = d } }
+// WithMaxHashWait sets how long a caller waits for permission to compute a password hash; the default is Patience.
+func WithMaxHashWait(d time.Duration) Option { return func(a *Argon2id) { a.patience = d } }
 
 // New makes the password hasher, with a dummy hash against which log-ins to unknown accounts are compared.
 func New(options ...Option) (*Argon2id, error) {
-	a := &Argon2id{turns: turns{free: Parallel()}, patience: Patience, cost: strong}
+	a := &Argon2id{turns: turns{free: MaxParallelHashes()}, patience: MaxHashWait, cost: strong}
 	for _, option := range options {
 		option(a)
 	}
@@ -59,7 +59,7 @@ func New(options ...Option) (*Argon2id, error) {
 //
 // Returns service_unavailable if the caller had to wait longer than Patience for other hashes, and at once if too
 // many callers wait.
-func (a *Argon2id) Hash(ctx context.Context, password string, who accountports.Turn) (string, error) {
+func (a *Argon2id) Hash(ctx context.Context, password string, who accountports.PasswordCaller) (string, error) {
 	release, err := a.acquire(ctx, who)
 	if err != nil {
 		return "", err
@@ -77,7 +77,7 @@ func (a *Argon2id) Hash(ctx context.Context, password string, who accountports.T
 //
 // Returns service_unavailable if the caller had to wait longer than Patience for other hashes, and at once if too
 // many callers wait.
-func (a *Argon2id) Matches(ctx context.Context, password, hash string, who accountports.Turn) (bool, error) {
+func (a *Argon2id) Matches(ctx context.Context, password, hash string, who accountports.PasswordCaller) (bool, error) {
 	release, err := a.acquire(ctx, who)
 	if err != nil {
 		return false, err
@@ -94,7 +94,7 @@ func (a *Argon2id) Matches(ctx context.Context, password, hash string, who accou
 	return match && hash != "", nil
 }
 
-func (a *Argon2id) acquire(ctx context.Context, who accountports.Turn) (release func(), err error) {
+func (a *Argon2id) acquire(ctx context.Context, who accountports.PasswordCaller) (release func(), err error) {
 	// Check for an ended context here: permission to compute a hash may be available at the same moment.
 	if err := ctx.Err(); err != nil {
 		return nil, fault.ErrUnavailable.Because(err)

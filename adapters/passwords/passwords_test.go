@@ -18,9 +18,9 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-var _ accountports.Passwords = (*passwords.Argon2id)(nil)
+var _ accountports.PasswordHasher = (*passwords.Argon2id)(nil)
 
-var anybody accountports.Turn
+var anybody accountports.PasswordCaller
 
 func newHasher(t *testing.T) *passwords.Argon2id {
 	t.Helper()
@@ -86,7 +86,7 @@ func TestHash_InABurst_WaitsItsTurnOrGivesUpWithItsContext(t *testing.T) {
 
 func TestHash_InABurst_IsUnavailableOnceItsPatienceEnds(t *testing.T) {
 	t.Parallel()
-	p, err := passwords.New(passwords.WithPatience(100 * time.Millisecond))
+	p, err := passwords.New(passwords.WithMaxHashWait(100 * time.Millisecond))
 	require.NoError(t, err)
 	done, gaveUp := burst(t.Context(), p)
 	require.Positive(t, gaveUp)
@@ -117,7 +117,7 @@ func TestParallel_IsHalfTheProcessorsAndAtLeastOne(t *testing.T) {
 	defer runtime.GOMAXPROCS(before)
 	for processors, want := range map[int]int{1: 1, 2: 1, 3: 1, 4: 2, 7: 3, 8: 4} {
 		runtime.GOMAXPROCS(processors)
-		require.Equal(t, want, passwords.Parallel(), processors)
+		require.Equal(t, want, passwords.MaxParallelHashes(), processors)
 		require.Equal(t, want, passwords.Slots(newHasher(t)), processors)
 	}
 }
@@ -126,16 +126,16 @@ func TestParallel_IsHalfTheProcessorsAndAtLeastOne(t *testing.T) {
 // already.
 func TestHash_OfAKnownNetwork_IsNotHeldUpByABurst(t *testing.T) {
 	t.Parallel()
-	p, err := passwords.New(passwords.WithPatience(time.Hour))
+	p, err := passwords.New(passwords.WithMaxHashWait(time.Hour))
 	require.NoError(t, err)
 	slots := passwords.Slots(p)
 	ctx, cancel := context.WithCancel(t.Context())
 	var strangers sync.WaitGroup
 	for i := range 60 * slots {
-		strangers.Go(func() { _, _ = p.Hash(ctx, "x", accountports.Turn{Network: strconv.Itoa(i)}) })
+		strangers.Go(func() { _, _ = p.Hash(ctx, "x", accountports.PasswordCaller{Network: strconv.Itoa(i)}) })
 	}
 	require.Eventually(t, func() bool { return passwords.Waiting(p) >= 40*slots }, time.Minute, time.Millisecond)
-	_, err = p.Hash(t.Context(), "x", accountports.Turn{Network: "office", Known: true})
+	_, err = p.Hash(t.Context(), "x", accountports.PasswordCaller{Network: "office", Known: true})
 	require.NoError(t, err)
 	require.Greater(t, passwords.Waiting(p), 20*slots, "strangers wait on")
 	cancel()

@@ -45,7 +45,7 @@ type caller struct {
 // waiting log-in.
 //
 // Returns service_unavailable when ctx ends first, and at once where too many log-ins wait.
-func (t *turns) acquire(ctx context.Context, who accountports.Turn) (release func(), err error) {
+func (t *turns) acquire(ctx context.Context, who accountports.PasswordCaller) (release func(), err error) {
 	c := t.enter(who)
 	if c == nil {
 		return nil, fault.ErrUnavailable.Because(errLineFull)
@@ -66,7 +66,7 @@ func (t *turns) acquire(ctx context.Context, who accountports.Turn) (release fun
 
 // enter grants a slot for hashing a password to the log-in if one is free, and otherwise appends the log-in to its
 // queue. Returns nil if the queue is full.
-func (t *turns) enter(who accountports.Turn) *caller {
+func (t *turns) enter(who accountports.PasswordCaller) *caller {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := &caller{line: &t.strangers, network: who.Network, turn: make(chan struct{})}

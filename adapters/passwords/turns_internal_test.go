@@ -12,10 +12,10 @@ import (
 )
 
 // queue enters callers while the only slot is taken, and tells in which order they get their turns.
-func queue(t *testing.T, callers ...accountports.Turn) (order []string) {
+func queue(t *testing.T, callers ...accountports.PasswordCaller) (order []string) {
 	t.Helper()
 	all := turns{free: 1}
-	release, err := all.acquire(t.Context(), accountports.Turn{Network: "first"})
+	release, err := all.acquire(t.Context(), accountports.PasswordCaller{Network: "first"})
 	require.NoError(t, err)
 	waiting := map[*caller]string{}
 	for i, who := range callers {
@@ -41,8 +41,8 @@ func queue(t *testing.T, callers ...accountports.Turn) (order []string) {
 
 func TestTurns_OfKnownNetworksComeFirst_AndNetworksAlternate(t *testing.T) {
 	t.Parallel()
-	a, b, c := accountports.Turn{Network: "a"}, accountports.Turn{Network: "b"},
-		accountports.Turn{Network: "c", Known: true}
+	a, b, c := accountports.PasswordCaller{Network: "a"}, accountports.PasswordCaller{Network: "b"},
+		accountports.PasswordCaller{Network: "c", Known: true}
 	require.Equal(t, []string{"c4", "c5", "a0", "b3", "a1", "a2"}, queue(t, a, a, a, b, c, c))
 }
 
@@ -50,15 +50,15 @@ func TestTurns_HaveBounds(t *testing.T) {
 	t.Parallel()
 	var all turns
 	for range maxOfNetwork {
-		require.NotNil(t, all.enter(accountports.Turn{Network: "a"}))
+		require.NotNil(t, all.enter(accountports.PasswordCaller{Network: "a"}))
 	}
-	require.Nil(t, all.enter(accountports.Turn{Network: "a"}), "one network does not take all places")
+	require.Nil(t, all.enter(accountports.PasswordCaller{Network: "a"}), "one network does not take all places")
 	for i := range maxWaiting - maxOfNetwork {
-		require.NotNil(t, all.enter(accountports.Turn{Network: fmt.Sprint(i)}))
+		require.NotNil(t, all.enter(accountports.PasswordCaller{Network: fmt.Sprint(i)}))
 	}
-	_, err := all.acquire(t.Context(), accountports.Turn{Network: "b"})
+	_, err := all.acquire(t.Context(), accountports.PasswordCaller{Network: "b"})
 	require.ErrorIs(t, err, fault.ErrUnavailable)
-	require.NotNil(t, all.enter(accountports.Turn{Network: "b", Known: true}),
+	require.NotNil(t, all.enter(accountports.PasswordCaller{Network: "b", Known: true}),
 		"strangers take no place of a known network")
 }
 
@@ -67,9 +67,9 @@ func TestTurns_OfACallerThatGaveUp_GoToTheNext(t *testing.T) {
 	var all turns
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := all.acquire(ctx, accountports.Turn{Network: "a"})
+	_, err := all.acquire(ctx, accountports.PasswordCaller{Network: "a"})
 	require.ErrorIs(t, err, fault.ErrUnavailable)
-	next := all.enter(accountports.Turn{Network: "b"})
+	next := all.enter(accountports.PasswordCaller{Network: "b"})
 	all.release()
 	_, open := <-next.turn
 	require.False(t, open)

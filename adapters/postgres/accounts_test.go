@@ -39,8 +39,8 @@ func (w *pooledStore) begin(all ...accountports.Session) {
 	})
 }
 
-func (w *pooledStore) token(hash byte, operatorID id.ID, kind connect.TokenKind, at time.Time) connect.Token {
-	t := connect.Token{Hash: [32]byte{hash}, OperatorID: operatorID, Kind: kind, Email: "a@b.example", CreatedAt: at,
+func (w *pooledStore) token(hash byte, operatorID id.ID, kind connect.TokenKind, at time.Time) connect.MailedToken {
+	t := connect.MailedToken{Hash: [32]byte{hash}, OperatorID: operatorID, Kind: kind, Email: "a@b.example", CreatedAt: at,
 		ExpiresAt: at.Add(time.Hour)}
 	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Tokens.InsertToken(ctx, t) })
 	return t
@@ -70,7 +70,7 @@ func TestAccounts_Update_ChangesEverythingOfAnOperator(t *testing.T) {
 	a := w.account()
 	var before, after connect.Operator
 	w.do(func(ctx context.Context, r *postgres.Store) (err error) {
-		if before, err = r.Operators.Lock(ctx, a.OperatorID); err != nil {
+		if before, err = r.Operators.LockRow(ctx, a.OperatorID); err != nil {
 			return err
 		}
 		after = before
@@ -85,12 +85,12 @@ func TestAccounts_Update_ChangesEverythingOfAnOperator(t *testing.T) {
 		}
 		return r.Operators.Update(ctx, after)
 	})
-	require.False(t, before.Verified())
+	require.False(t, before.EmailVerified())
 	o, got, err := w.Operators.OperatorByEmail(t.Context(), "new@B.example")
 	require.NoError(t, err)
 	require.Equal(t, after, o)
-	require.True(t, o.Verified())
-	require.Equal(t, "Renamed (+33 4)", got.Called())
+	require.True(t, o.EmailVerified())
+	require.Equal(t, "Renamed (+33 4)", got.NameWithContact())
 	require.Equal(t, "Europe/Paris", got.Zone().String())
 	_, _, err = w.Operators.OperatorByEmail(t.Context(), before.Email)
 	require.ErrorIs(t, err, connect.ErrBadCredentials)
@@ -101,7 +101,7 @@ func TestAccounts_Update_ToAnAddressThatIsTaken_IsRefused(t *testing.T) {
 	w := pooled(t)
 	one, other := w.account(), w.account()
 	require.ErrorIs(t, w.try(func(ctx context.Context, r *postgres.Store) error {
-		o, err := r.Operators.Lock(ctx, one.OperatorID)
+		o, err := r.Operators.LockRow(ctx, one.OperatorID)
 		if err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func TestSessions_AreDeletedOneByOne_OfAnOperator_AndInBatches(t *testing.T) {
 	})
 	require.Equal(t, []byte{2, 3, 4, 11, 12, 13, 14}, left())
 	w.do(func(ctx context.Context, r *postgres.Store) error {
-		n, err := r.Sessions.DeleteSessionsOf(ctx, one)
+		n, err := r.Sessions.DeleteSessionsOfOperator(ctx, one)
 		require.Equal(t, 3, n)
 		return err
 	})
@@ -183,10 +183,11 @@ func TestAccounts_Token_IsFoundUntilItIsUsedOrExpires(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
 	a := w.account()
-	reset, verify := w.token(1, a.OperatorID, connect.TokenReset, at0), w.token(2, a.OperatorID, connect.TokenVerify, at0)
-	find := func(hash [32]byte, at time.Time) (got connect.Token, err error) {
+	reset, verify := w.token(1, a.OperatorID, connect.TokenResetPassword, at0), w.token(2, a.OperatorID,
+		connect.TokenVerifyEmail, at0)
+	find := func(hash [32]byte, at time.Time) (got connect.MailedToken, err error) {
 		err = w.try(func(ctx context.Context, r *postgres.Store) (err error) {
-			got, err = r.Tokens.Token(ctx, hash, at)
+			got, err = r.Tokens.LiveToken(ctx, hash, at)
 			return err
 		})
 		return got, err
@@ -199,14 +200,14 @@ func TestAccounts_Token_IsFoundUntilItIsUsedOrExpires(t *testing.T) {
 	_, err = find(reset.Hash, reset.ExpiresAt)
 	require.ErrorIs(t, err, connect.ErrTokenVoid)
 	w.do(func(ctx context.Context, r *postgres.Store) error {
-		return r.Tokens.UseTokens(ctx, a.OperatorID, at0, connect.TokenReset)
+		return r.Tokens.MarkTokensUsed(ctx, a.OperatorID, at0, connect.TokenResetPassword)
 	})
 	_, err = find(reset.Hash, at0)
 	require.ErrorIs(t, err, connect.ErrTokenVoid)
 	_, err = find(verify.Hash, at0)
 	require.NoError(t, err, "another kind")
 	w.do(func(ctx context.Context, r *postgres.Store) error {
-		n, err := r.Tokens.CountTokens(ctx, a.OperatorID, connect.TokenReset, at0.Add(-time.Second))
+		n, err := r.Tokens.CountTokens(ctx, a.OperatorID, connect.TokenResetPassword, at0.Add(-time.Second))
 		require.Equal(t, 1, n, "used ones count")
 		return err
 	})
@@ -222,18 +223,18 @@ func TestAccounts_Token_IsFoundUntilItIsUsedOrExpires(t *testing.T) {
 func TestAccounts_PasswordRequests_AreTakenOnce(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
-	request := func(email string) accountports.PasswordRequest {
-		r := accountports.PasswordRequest{ID: portstest.NewID(), Email: email, Locale: "fr", CreatedAt: at0,
+	request := func(email string) accountports.PasswordResetRequest {
+		r := accountports.PasswordResetRequest{ID: portstest.NewID(), Email: email, Locale: "fr", CreatedAt: at0,
 			LockedOut: email == "c@d.example"}
 		w.do(func(ctx context.Context, repos *postgres.Store) error {
-			return repos.Tokens.InsertPasswordRequest(ctx, r)
+			return repos.Tokens.InsertPasswordResetRequest(ctx, r)
 		})
 		return r
 	}
 	first, second := request("a@b.example"), request("c@d.example")
-	for _, want := range [][]accountports.PasswordRequest{{first}, {second}, {}} {
+	for _, want := range [][]accountports.PasswordResetRequest{{first}, {second}, {}} {
 		w.do(func(ctx context.Context, r *postgres.Store) error {
-			got, err := r.Tokens.TakePasswordRequests(ctx, 1)
+			got, err := r.Tokens.TakePasswordResetRequests(ctx, 1)
 			require.Equal(t, want, got)
 			return err
 		})
@@ -259,15 +260,15 @@ func TestOperators_Network_IsKnownForNinetyDaysAfterItsLastUse(t *testing.T) {
 	record(home, at0)
 	record(office, at0)
 	record(home, at0.Add(week))
-	require.True(t, known(o, home, at0.Add(accountports.NetworksKeptFor+week)))
-	require.False(t, known(o, home, at0.Add(accountports.NetworksKeptFor+week+time.Second)))
-	require.True(t, known(o, office, at0.Add(accountports.NetworksKeptFor)))
+	require.True(t, known(o, home, at0.Add(accountports.NetworkRetention+week)))
+	require.False(t, known(o, home, at0.Add(accountports.NetworkRetention+week+time.Second)))
+	require.True(t, known(o, office, at0.Add(accountports.NetworkRetention)))
 	require.False(t, known(o, [32]byte{3}, at0))
 	require.False(t, known(other, home, at0))
 
-	record(home, at0.Add(accountports.NetworksKeptFor+time.Second)) // which forgets the office
+	record(home, at0.Add(accountports.NetworkRetention+time.Second)) // which forgets the office
 	require.False(t, known(o, office, at0))
-	require.True(t, known(o, home, at0.Add(accountports.NetworksKeptFor)))
+	require.True(t, known(o, home, at0.Add(accountports.NetworkRetention)))
 }
 
 func TestOperators_Ceiling_IsSetAndGoesBackToTheDefault(t *testing.T) {
@@ -277,7 +278,7 @@ func TestOperators_Ceiling_IsSetAndGoesBackToTheDefault(t *testing.T) {
 	w.link(p.ID, a.ID, "op-1", at0)
 	for ceiling, resolved := range map[int64]int64{400_000: 400_000, 0: int64(deposit.DefaultMaxAmount)} {
 		w.do(func(ctx context.Context, r *postgres.Store) error {
-			return r.Operators.SetCeiling(ctx, a.ID, cents(ceiling))
+			return r.Operators.SetDepositCeiling(ctx, a.ID, cents(ceiling))
 		})
 		got, _, err := w.Operators.AccountByID(t.Context(), a.ID)
 		require.NoError(t, err)

@@ -27,7 +27,7 @@ func TestClients_Insert_IsFoundByItsAccountAndPartner(t *testing.T) {
 	w.link(p.ID, a.ID, "op-1", at0)
 	c := w.client(p.ID, a.ID)
 	w.do(func(ctx context.Context, r *postgres.Store) error {
-		got, err := r.Clients.OfAccount(ctx, a.ID, c.ID)
+		got, err := r.Clients.LockRowShared(ctx, a.ID, c.ID)
 		require.Empty(t, cmp.Diff(c, got))
 		return err
 	})
@@ -44,7 +44,7 @@ func TestDeposits_Insert_IsReadBackWhole(t *testing.T) {
 	d := newDeposit(
 		deposit.Origin{AccountID: a.ID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: "op-1", ByPartnerAPI: true}, at0)
 	d.ClientID = c.ID
-	d.Client = &deposit.Client{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}
+	d.Client = &deposit.ClientDetails{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}
 	d.CheckoutToken = tokenOf(d) // readers give the token of a deposit with URLGeneration
 	w.insert(d)
 	bare := newDeposit(deposit.Origin{AccountID: a.ID}, at0) // without partner, client and metadata
@@ -60,10 +60,10 @@ func TestDeposits_Insert_IsReadBackWhole(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(d, byToken))
 	w.do(func(ctx context.Context, r *postgres.Store) error {
-		locked, err := r.Deposits.ForUpdate(ctx, d.ID)
+		locked, err := r.Deposits.LockRow(ctx, d.ID)
 		require.NoError(t, err)
 		require.Empty(t, cmp.Diff(d, locked))
-		locked, err = r.Deposits.ForUpdateByToken(ctx, tokenOf(d))
+		locked, err = r.Deposits.LockRowByToken(ctx, tokenOf(d))
 		require.Empty(t, cmp.Diff(d, locked))
 		return err
 	})
@@ -89,25 +89,26 @@ func TestDeposits_Transition_StoresEveryStepOfALife(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
 	for name, life := range map[string][]deposit.Trigger{
-		"captured": {deposit.CheckoutIdle, deposit.FeeFailed, deposit.Secured, deposit.CaptureRequested},
-		"closed":   {deposit.Secured, deposit.Released},
-		"declined": {deposit.TenantDeclined},
+		"captured": {deposit.TriggerCheckoutIdle, deposit.TriggerFeeFailed, deposit.TriggerSecured,
+			deposit.TriggerCaptureRequested},
+		"closed":   {deposit.TriggerSecured, deposit.TriggerReleased},
+		"declined": {deposit.TriggerTenantDeclined},
 	} {
 		d := w.deposit(w.partner())
 		for i, trigger := range life {
 			var want *deposit.Deposit
 			w.do(func(ctx context.Context, r *postgres.Store) (err error) {
-				want, err = r.Deposits.ForUpdate(ctx, d.ID)
+				want, err = r.Deposits.LockRow(ctx, d.ID)
 				require.NoError(t, err)
 				var step deposit.Transition
-				if trigger == deposit.CaptureRequested {
+				if trigger == deposit.TriggerCaptureRequested {
 					part := cents(12_345)
-					step, err = want.Capture(&part, 0, deposit.DefaultTimers(), at0.Add(time.Hour))
+					step, err = want.Capture(&part, 0, deposit.DefaultTimerDurations(), at0.Add(time.Hour))
 				} else {
-					step, err = want.Apply(trigger, deposit.DefaultTimers(), at0.Add(time.Duration(i)*time.Minute))
+					step, err = want.Apply(trigger, deposit.DefaultTimerDurations(), at0.Add(time.Duration(i)*time.Minute))
 				}
 				require.NoError(t, err)
-				return r.Deposits.Transition(ctx, want, step)
+				return r.Deposits.StoreTransition(ctx, want, step)
 			})
 			got, err := w.Deposits.Deposit(t.Context(), d.ID)
 			require.NoError(t, err)
@@ -121,18 +122,18 @@ func TestDeposits_Transition_Stale_FailsAndLeavesNothing(t *testing.T) {
 	w := pooled(t)
 	d := w.deposit(w.partner())
 	stale := *d
-	step, err := stale.Apply(deposit.CancelledByPartner, deposit.DefaultTimers(), at0)
+	step, err := stale.Apply(deposit.TriggerCancelledByPartner, deposit.DefaultTimerDurations(), at0)
 	require.NoError(t, err)
-	moved := w.move(d.ID, deposit.Secured, at0)
+	moved := w.move(d.ID, deposit.TriggerSecured, at0)
 	event := ports.Event{ID: portstest.NewID(), PartnerID: d.PartnerID, Name: "deposit.cancelled", DepositID: d.ID,
 		Data: []byte(`{}`), CreatedAt: at0}
 	err = w.try(func(ctx context.Context, r *postgres.Store) error {
-		if err := r.Deposits.Transition(ctx, &stale, step); err != nil {
+		if err := r.Deposits.StoreTransition(ctx, &stale, step); err != nil {
 			return err
 		}
 		return r.Outbox.Append(ctx, event)
 	})
-	require.ErrorIs(t, err, ports.ErrStale)
+	require.ErrorIs(t, err, ports.ErrStaleVersion)
 	got, err := w.Deposits.Deposit(t.Context(), d.ID)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(moved, got))
@@ -144,14 +145,15 @@ func TestDeposits_SetCheckout_StoresClientAndStart(t *testing.T) {
 	d := w.deposit(w.partner())
 	c := w.client(id.ID{}, d.AccountID)
 	w.do(func(ctx context.Context, r *postgres.Store) error {
-		locked, err := r.Deposits.ForUpdate(ctx, d.ID)
+		locked, err := r.Deposits.LockRow(ctx, d.ID)
 		require.NoError(t, err)
 		locked.ClientID, locked.CheckoutStartedAt = c.ID, at0.Add(time.Minute)
-		return r.Deposits.SetCheckout(ctx, locked)
+		return r.Deposits.StoreCheckoutProgress(ctx, locked)
 	})
 	got, err := w.Deposits.Deposit(t.Context(), d.ID)
 	require.NoError(t, err)
-	require.Equal(t, &deposit.Client{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}, got.Client)
+	require.Equal(t, &deposit.ClientDetails{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName},
+		got.Client)
 	require.Equal(t, at0.Add(time.Minute), got.CheckoutStartedAt)
 	require.Equal(t, 1, got.Version)
 }
@@ -175,12 +177,12 @@ func TestDeposits_Schedulers_FindWhatIsDueAndNothingElse(t *testing.T) {
 	started := func(at time.Time) *deposit.Deposit {
 		d := w.deposit(p)
 		d.CheckoutStartedAt = at
-		w.do(func(ctx context.Context, r *postgres.Store) error { return r.Deposits.SetCheckout(ctx, d) })
+		w.do(func(ctx context.Context, r *postgres.Store) error { return r.Deposits.StoreCheckoutProgress(ctx, d) })
 		return d
 	}
 	idle, busy, active, ended := started(at0), started(at0.Add(time.Hour)), w.deposit(p), w.deposit(p)
-	w.move(active.ID, deposit.Secured, at0)
-	w.move(ended.ID, deposit.CancelledByPartner, at0)
+	w.move(active.ID, deposit.TriggerSecured, at0)
+	w.move(ended.ID, deposit.TriggerCancelledByPartner, at0)
 	secured, err := w.Deposits.Deposit(t.Context(), active.ID)
 	require.NoError(t, err)
 
@@ -196,10 +198,10 @@ func TestDeposits_Schedulers_FindWhatIsDueAndNothingElse(t *testing.T) {
 	got, err = w.Due.ExpiredCheckouts(t.Context(), idle.CheckoutExpiresAt, 1)
 	require.NoError(t, err)
 	require.Len(t, got, 1)
-	got, err = w.Due.ElapsedCoverages(t.Context(), secured.ExpiresAt.Add(-time.Microsecond), 10)
+	got, err = w.Due.ElapsedCovers(t.Context(), secured.ExpiresAt.Add(-time.Microsecond), 10)
 	require.NoError(t, err)
 	require.Empty(t, got)
-	got, err = w.Due.ElapsedCoverages(t.Context(), secured.ExpiresAt, 10)
+	got, err = w.Due.ElapsedCovers(t.Context(), secured.ExpiresAt, 10)
 	require.NoError(t, err)
 	require.Equal(t, []id.ID{active.ID}, got)
 }
@@ -207,7 +209,7 @@ func TestDeposits_Schedulers_FindWhatIsDueAndNothingElse(t *testing.T) {
 func TestDeposit_OfAnErasedClient_HasNoClient(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.Origin(t, store)
+	from := storetest.StoreOrigin(t, store)
 	c := insertClient(t, store, from)
 	depositID, err := create(t.Context(), store, from, time.Now())
 	require.NoError(t, err)
@@ -217,11 +219,11 @@ func TestDeposit_OfAnErasedClient_HasNoClient(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, c.ID, d.ClientID)
 	require.Nil(t, d.Client)
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
-		d, err := r.Deposits.ForUpdate(ctx, depositID)
+	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
+		d, err := r.Deposits.LockRow(ctx, depositID)
 		require.NoError(t, err)
 		require.Nil(t, d.Client)
-		_, err = r.Clients.OfAccount(ctx, from.AccountID, c.ID)
+		_, err = r.Clients.LockRowShared(ctx, from.AccountID, c.ID)
 		require.Error(t, err)
 		return nil
 	})
@@ -230,7 +232,7 @@ func TestDeposit_OfAnErasedClient_HasNoClient(t *testing.T) {
 func TestTransition_KeepsTheHistory(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	depositID, err := create(t.Context(), store, storetest.Origin(t, store), time.Now())
+	depositID, err := create(t.Context(), store, storetest.StoreOrigin(t, store), time.Now())
 	require.NoError(t, err)
 	require.NoError(t, cancel(t.Context(), store, depositID, time.Now()))
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM deposit_transitions
@@ -246,7 +248,7 @@ func TestTransition_KeepsTheHistory(t *testing.T) {
 func TestRowsThatDepositsReferTo_CannotBeRemoved(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.Origin(t, store)
+	from := storetest.StoreOrigin(t, store)
 	insertClient(t, store, from)
 	_, err := create(t.Context(), store, from, time.Now())
 	require.NoError(t, err)
@@ -268,7 +270,7 @@ func TestRowsThatDepositsReferTo_CannotBeRemoved(t *testing.T) {
 func TestInsert_ADepositOfNoAccountPartnerOrClient_IsRefused(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.Origin(t, store)
+	from := storetest.StoreOrigin(t, store)
 	insert := func(d *deposit.Deposit) error {
 		return store.WithinTx(t.Context(), func(ctx context.Context) error { return store.Deposits.Insert(ctx, d, "token") })
 	}
@@ -288,7 +290,7 @@ func TestInsert_ADepositOfNoAccountPartnerOrClient_IsRefused(t *testing.T) {
 func TestUpdate_ToAnAccountPartnerOrClientThatDoesNotExist_IsRefused(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.Origin(t, store)
+	from := storetest.StoreOrigin(t, store)
 	depositID, err := create(t.Context(), store, from, time.Now())
 	require.NoError(t, err)
 	for _, column := range []string{"account_id", "partner_id", "client_id"} {
@@ -296,10 +298,10 @@ func TestUpdate_ToAnAccountPartnerOrClientThatDoesNotExist_IsRefused(t *testing.
 			column)
 	}
 	require.ErrorContains(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
-		d, err := store.Deposits.ForUpdate(ctx, depositID)
+		d, err := store.Deposits.LockRow(ctx, depositID)
 		require.NoError(t, err)
 		d.ClientID, d.CheckoutStartedAt = portstest.NewID(), d.CreatedAt
-		return store.Deposits.SetCheckout(ctx, d)
+		return store.Deposits.StoreCheckoutProgress(ctx, d)
 	}), "refers to a row that does not exist")
 	require.NoError(t, set(t, pool, depositID, "client_id", insertClient(t, store, from).ID))
 }

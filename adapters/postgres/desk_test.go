@@ -25,7 +25,7 @@ import (
 func newDeskStore(t *testing.T, deposits int) fullStore {
 	t.Helper()
 	url := pgtest.URL(t)
-	s := fullStoreOf(t, url, filled(t, url, 2, stock.Amount{Deposits: deposits}), nil)
+	s := fullStoreOf(t, url, filled(t, url, 2, stock.RowCounts{Deposits: deposits}), nil)
 	exec(t, s.pool, `ANALYZE open_deposits`)
 	return s
 }
@@ -69,14 +69,15 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 	require.NotEmpty(t, open())
 	require.Equal(t, want(), open(), "deposits that were made")
 
-	page, err := s.Desk.DeskDeposits(t.Context(),
-		depositports.DeskFilter{AccountID: s.Owner.Account, Statuses: []deposit.Status{deposit.Active}}, ports.Page{Limit: 5})
+	page, err := s.Desk.DashboardDeposits(t.Context(),
+		depositports.DashboardFilter{AccountID: s.Owner.Account, Statuses: []deposit.Status{deposit.Active}},
+		ports.Page{Limit: 5})
 	require.NoError(t, err)
-	now, timers := time.Now().UTC().Truncate(time.Microsecond), deposit.DefaultTimers()
+	now, timers := time.Now().UTC().Truncate(time.Microsecond), deposit.DefaultTimerDurations()
 	move := func(depositID id.ID, apply func(*deposit.Deposit) (deposit.Transition, error),
 		then func(context.Context, *deposit.Deposit) error) {
 		require.NoError(t, s.WithinTx(t.Context(), func(ctx context.Context) error {
-			d, err := s.Deposits.ForUpdate(ctx, depositID)
+			d, err := s.Deposits.LockRow(ctx, depositID)
 			if err != nil {
 				return err
 			}
@@ -85,17 +86,19 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 				return err
 			}
 			step.Actor = actor.Actor{Kind: actor.KindOperator}
-			if err := s.Deposits.Transition(ctx, d, step); err != nil || then == nil {
+			if err := s.Deposits.StoreTransition(ctx, d, step); err != nil || then == nil {
 				return err
 			}
 			return then(ctx, d)
 		}))
 	}
 	released, captured := page.Items[0].ID, page.Items[1].ID
-	move(released, func(d *deposit.Deposit) (deposit.Transition, error) { return d.Apply(deposit.Released, timers, now) },
+	move(released, func(d *deposit.Deposit) (deposit.Transition, error) {
+		return d.Apply(deposit.TriggerReleased, timers, now)
+	},
 		nil)
 	require.Equal(t, want(), open(), "a release")
-	charge := deposit.Payment{ID: portstest.NewID(), DepositID: captured, Kind: deposit.Collection, Amount: 100,
+	charge := deposit.Payment{ID: portstest.NewID(), DepositID: captured, Kind: deposit.CollectionPayment, Amount: 100,
 		Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now}
 	amount := charge.Amount
 	move(captured, func(d *deposit.Deposit) (deposit.Transition, error) { return d.Capture(&amount, 0, timers, now) },
@@ -105,10 +108,11 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 	require.Equal(t, want(), open(), "a capture")
 	require.True(t, slices.ContainsFunc(open(), func(row string) bool { return strings.Contains(row, "captured") }))
 
-	counts, err := s.Desk.CountWork(t.Context(), s.Owner.Account, weekFrom(now), 10)
+	counts, err := s.Desk.CountByWorkKind(t.Context(), s.Owner.Account, weekFrom(now), 10)
 	require.NoError(t, err)
 	require.Equal(t, depositports.WorkCount{Count: 1, Amount: 100}, counts[depositports.WorkCollecting])
-	first, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, []depositports.Work{depositports.WorkCollecting},
+	first, err := s.Desk.DepositsByWorkKind(t.Context(), s.Owner.Account,
+		[]depositports.WorkKind{depositports.WorkCollecting},
 		weekFrom(now), 5)
 	require.NoError(t, err)
 	require.Equal(t, captured, first[depositports.WorkCollecting][0].ID)
@@ -119,8 +123,8 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 }
 
 // weekFrom is the span of the stays that begin soon, at now.
-func weekFrom(now time.Time) ports.Span {
-	return ports.Span{From: now.AddDate(0, 0, -1), To: now.AddDate(0, 0, 7)}
+func weekFrom(now time.Time) ports.TimeSpan {
+	return ports.TimeSpan{From: now.AddDate(0, 0, -1), To: now.AddDate(0, 0, 7)}
 }
 
 const (
@@ -156,23 +160,23 @@ func TestCountWork_AndOpenWork_AgreeWithTheDeposits(t *testing.T) {
 	t.Parallel()
 	s := newWorkStore(t, 12_000)
 	week := weekFrom(time.Now().UTC().Truncate(time.Microsecond))
-	counts, err := s.Desk.CountWork(t.Context(), s.Owner.Account, week, 10_000)
+	counts, err := s.Desk.CountByWorkKind(t.Context(), s.Owner.Account, week, 10_000)
 	require.NoError(t, err)
-	few, err := s.Desk.CountWork(t.Context(), s.Owner.Account, week, 3)
+	few, err := s.Desk.CountByWorkKind(t.Context(), s.Owner.Account, week, 3)
 	require.NoError(t, err)
-	all, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, depositports.Works, week, 5)
+	all, err := s.Desk.DepositsByWorkKind(t.Context(), s.Owner.Account, depositports.WorkKinds, week, 5)
 	require.NoError(t, err)
-	for kind, condition := range map[depositports.Work]string{
-		depositports.WorkAwaiting: `status IN ('pending', 'incomplete')`, depositports.WorkRefused: `status = 'payment_issue'`,
-		depositports.WorkActive: `status = 'active'`, depositports.WorkEnding: `status = 'active' AND expires_at < $3`,
+	for kind, condition := range map[depositports.WorkKind]string{
+		depositports.WorkAwaitingTenant: `status IN ('pending', 'incomplete')`, depositports.WorkPaymentRefused: `status = 'payment_issue'`,
+		depositports.WorkActive: `status = 'active'`, depositports.WorkCoverEnding: `status = 'active' AND expires_at < $3`,
 		depositports.WorkCardRefused: cardIsRefused, depositports.WorkCollecting: isCollected,
-		depositports.WorkSoon: inCheckout + ` AND ` + beginsSoon,
+		depositports.WorkStayBeginning: inCheckout + ` AND ` + beginsSoon,
 	} {
 		from := ` FROM deposits WHERE account_id = $1 AND $2::timestamptz IS NOT NULL AND $3::timestamptz IS NOT NULL AND `
 		where, order := from+condition, "created_at DESC, id DESC"
 		number := value[int](t, s, `SELECT count(*)`+where, s.Owner.Account, week.From, week.To)
 		require.NotZero(t, number, kind)
-		if kind != depositports.WorkSoon {
+		if kind != depositports.WorkStayBeginning {
 			require.Equal(t, number, counts[kind].Count, kind)
 			require.EqualValues(t, value[int64](t, s, `SELECT coalesce(sum(CASE status WHEN 'captured' THEN captured_cents
 				ELSE amount_cents END), 0)::bigint`+where, s.Owner.Account, week.From, week.To), counts[kind].Amount, kind)
@@ -182,17 +186,17 @@ func TestCountWork_AndOpenWork_AgreeWithTheDeposits(t *testing.T) {
 		}
 		soon := 0
 		switch kind {
-		case depositports.WorkAwaiting, depositports.WorkRefused:
+		case depositports.WorkAwaitingTenant, depositports.WorkPaymentRefused:
 			soon = value[int](t, s, `SELECT count(*)`+where+` AND `+beginsSoon, s.Owner.Account, week.From, week.To)
 			require.NotZero(t, soon, kind)
 			where += ` AND NOT (` + beginsSoon + `)`
-		case depositports.WorkSoon:
+		case depositports.WorkStayBeginning:
 			order = "contract_start_at, id"
-		case depositports.WorkEnding:
+		case depositports.WorkCoverEnding:
 			order = "expires_at, id"
 		}
 		require.Equal(t, soon, counts[kind].Soon, kind)
-		alone, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, []depositports.Work{kind}, week, 5)
+		alone, err := s.Desk.DepositsByWorkKind(t.Context(), s.Owner.Account, []depositports.WorkKind{kind}, week, 5)
 		require.NoError(t, err)
 		require.Len(t, alone, 1, kind)
 		first := all[kind]
@@ -218,7 +222,7 @@ func TestRefused_ListsRefusedPaymentsThenRefusedCards_UpToALimit(t *testing.T) {
 		}
 	}
 	for _, limit := range []int{1, len(want) - 1, 50} {
-		got, err := s.Desk.Refused(t.Context(), s.Owner.Account, limit)
+		got, err := s.Desk.RefusedDepositIDs(t.Context(), s.Owner.Account, limit)
 		require.NoError(t, err)
 		require.Equal(t, want[:min(limit, len(want))], got)
 	}
@@ -234,15 +238,15 @@ func TestWork_ReadsFewRows(t *testing.T) {
 	require.Less(t, open, maxRead, "so that the bounds below say something of 20,000 deposits")
 	for name, read := range map[string]func() error{
 		"counts": func() error {
-			_, err := s.Desk.CountWork(t.Context(), s.Owner.Account, week, 500)
+			_, err := s.Desk.CountByWorkKind(t.Context(), s.Owner.Account, week, 500)
 			return err
 		},
 		"lists": func() error {
-			_, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, depositports.Works, week, 5)
+			_, err := s.Desk.DepositsByWorkKind(t.Context(), s.Owner.Account, depositports.WorkKinds, week, 5)
 			return err
 		},
 		"refused": func() error {
-			_, err := s.Desk.Refused(t.Context(), s.Owner.Account, 50)
+			_, err := s.Desk.RefusedDepositIDs(t.Context(), s.Owner.Account, 50)
 			return err
 		},
 	} {
@@ -254,9 +258,10 @@ func TestCountMade_AgreesWithTheDeposits(t *testing.T) {
 	t.Parallel()
 	s := newDeskStore(t, 2_000)
 	now := time.Now().UTC()
-	spans := []ports.Span{{From: now.AddDate(0, -2, 0), To: now.AddDate(0, -1, 0)}, {From: now.AddDate(0, -1, 0), To: now},
+	spans := []ports.TimeSpan{{From: now.AddDate(0, -2, 0), To: now.AddDate(0, -1, 0)}, {From: now.AddDate(0, -1, 0),
+		To: now},
 		{From: now, To: now.AddDate(1, 0, 0)}}
-	made, err := s.Desk.CountMade(t.Context(), s.Owner.Account, spans)
+	made, err := s.Desk.CountCreatedDeposits(t.Context(), s.Owner.Account, spans)
 	require.NoError(t, err)
 	for i, span := range spans {
 		require.Equal(t,

@@ -27,7 +27,7 @@ const (
 )
 
 // everyDeskFilter calls check with every filter of the list, alone and in pairs.
-func everyDeskFilter(t *testing.T, s fullStore, check func(name string, f depositports.DeskFilter)) {
+func everyDeskFilter(t *testing.T, s fullStore, check func(name string, f depositports.DashboardFilter)) {
 	t.Helper()
 	claims(t, s)
 	middle := time.Now().Add(-180 * 24 * time.Hour).UTC().Truncate(24 * time.Hour)
@@ -38,20 +38,20 @@ func everyDeskFilter(t *testing.T, s fullStore, check func(name string, f deposi
 		`SELECT reference FROM deposits WHERE account_id = $1 ORDER BY created_at DESC OFFSET 10 LIMIT 1`, s.Owner.Account)
 	foreign := value[string](t, s,
 		`SELECT reference FROM deposits WHERE account_id <> $1 ORDER BY created_at DESC LIMIT 1`, s.Owner.Account)
-	type filter = depositports.DeskFilter
+	type filter = depositports.DashboardFilter
 	status := func(all ...deposit.Status) func(*filter) { return func(f *filter) { f.Statuses = all } }
 	text := func(s string) func(*filter) { return func(f *filter) { f.Text = s } }
 	stay := func(from, to time.Time) func(*filter) {
-		return func(f *filter) { f.Stay = ports.Span{From: from, To: to} }
+		return func(f *filter) { f.Stay = ports.TimeSpan{From: from, To: to} }
 	}
-	view := func(v depositports.View) func(*filter) {
+	view := func(v depositports.ListView) func(*filter) {
 		return func(f *filter) {
-			if f.View = v; v == depositports.ViewEnding {
+			if f.View = v; v == depositports.ViewCoverEnding {
 				f.EndsBefore = time.Now().UTC().AddDate(0, 0, 7)
 			}
 		}
 	}
-	sorted := func(by depositports.Sort) func(*filter) { return func(f *filter) { f.Sort = by } }
+	sorted := func(by depositports.SortOrder) func(*filter) { return func(f *filter) { f.Sort = by } }
 	filters[filter]{
 		{
 			status(deposit.Pending, deposit.Incomplete), status(deposit.PaymentIssue), status(deposit.Active),
@@ -68,10 +68,10 @@ func everyDeskFilter(t *testing.T, s fullStore, check func(name string, f deposi
 			stay(middle.AddDate(10, 0, 0), time.Time{}), stay(time.Time{}, middle.AddDate(-10, 0, 0)),
 		},
 		{
-			view(depositports.ViewAwaiting), view(depositports.ViewRefused), view(depositports.ViewSecured),
-			view(depositports.ViewEnding), view(depositports.ViewClaimed),
+			view(depositports.ViewAwaitingTenant), view(depositports.ViewRefused), view(depositports.ViewSecured),
+			view(depositports.ViewCoverEnding), view(depositports.ViewClaimed),
 		},
-		{sorted(depositports.SortStay), sorted(depositports.SortCreated)},
+		{sorted(depositports.SortByStay), sorted(depositports.SortByCreation)},
 	}.each(func(name string, f filter) {
 		f.AccountID = s.Owner.Account
 		check(name, f)
@@ -79,7 +79,7 @@ func everyDeskFilter(t *testing.T, s fullStore, check func(name string, f deposi
 }
 
 // expected gives the ids of the list of f in its order, by a statement that knows no index and no page.
-func expected(t *testing.T, s fullStore, f depositports.DeskFilter) []id.ID {
+func expected(t *testing.T, s fullStore, f depositports.DashboardFilter) []id.ID {
 	t.Helper()
 	conditions, args := []string{"d.account_id = $1"}, []any{f.AccountID}
 	arg := func(v any) string {
@@ -94,23 +94,23 @@ func expected(t *testing.T, s fullStore, f depositports.DeskFilter) []id.ID {
 		conditions = append(conditions, "d.status = ANY ("+arg(names)+")")
 	}
 	if f.Text != "" {
-		reference, _ := deposit.WrittenReference(f.Text)
+		reference, _ := deposit.ParseReference(f.Text)
 		begins := arg(strings.ToLower(f.Text))
 		conditions = append(conditions, `(d.reference = `+arg(reference)+` OR starts_with(lower(d.rental_contract), `+begins+
 			`) OR starts_with(lower(c.email), `+begins+`) OR d.reference ^@ ANY (`+
-			arg(deposit.ReferenceBeginnings(f.Text))+`::text[])
+			arg(deposit.ReferencePrefixes(f.Text))+`::text[])
 			OR (`+arg(f.Text)+` ~ '\w' AND NOT EXISTS (SELECT FROM regexp_split_to_table(`+begins+`, '[ -]+') AS w
 				WHERE (' ' || lower(c.first_name || ' ' || c.last_name) LIKE '% ' || w || '%') IS NOT TRUE)))`)
 	}
 	const unpaid = `EXISTS (SELECT FROM collections k WHERE k.deposit_id = d.id AND k.state `
 	switch f.View {
-	case depositports.ViewAwaiting:
+	case depositports.ViewAwaitingTenant:
 		conditions = append(conditions, `d.status IN ('pending', 'incomplete')`)
 	case depositports.ViewRefused:
 		conditions = append(conditions, `(d.status = 'payment_issue' OR `+unpaid+`= 'awaiting_tenant'))`)
 	case depositports.ViewSecured:
 		conditions = append(conditions, `d.status = 'active'`)
-	case depositports.ViewEnding:
+	case depositports.ViewCoverEnding:
 		conditions = append(conditions, `d.status = 'active' AND d.expires_at < `+arg(f.EndsBefore))
 	case depositports.ViewClaimed:
 		conditions = append(conditions, unpaid+`NOT IN ('paid', 'failed'))`)
@@ -124,8 +124,8 @@ func expected(t *testing.T, s fullStore, f depositports.DeskFilter) []id.ID {
 		conditions, order = append(conditions, "d.contract_start_at < "+arg(f.Stay.To)), "d.contract_start_at"
 	}
 	if f.Sort != "" {
-		order = map[depositports.Sort]string{depositports.SortStay: "d.contract_start_at",
-			depositports.SortCreated: "d.created_at"}[f.Sort]
+		order = map[depositports.SortOrder]string{depositports.SortByStay: "d.contract_start_at",
+			depositports.SortByCreation: "d.created_at"}[f.Sort]
 	}
 	rows, err := s.pool.Query(t.Context(),
 		`SELECT d.id FROM deposits d LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL
@@ -154,18 +154,18 @@ func claims(t *testing.T, s fullStore) {
 }
 
 // listed gives the ids of the list of f from the page on, in the order of the list, and the place of its last deposit.
-func (s fullStore) listed(t *testing.T, f depositports.DeskFilter, page ports.Page,
+func (s fullStore) listed(t *testing.T, f depositports.DashboardFilter, page ports.Page,
 	name string) (got []id.ID, last ports.Cursor) {
 	t.Helper()
 	for pages := 0; ; pages++ {
 		require.Less(t, pages, 100, name)
-		list, err := s.Desk.DeskDeposits(t.Context(), f, page)
+		list, err := s.Desk.DashboardDeposits(t.Context(), f, page)
 		require.NoError(t, err, name)
 		var ids []id.ID
 		for _, d := range list.Items {
 			require.Equal(t, f.AccountID, d.AccountID)
 			ids, last = append(ids, d.ID), ports.Cursor{At: d.CreatedAt, ID: d.ID}
-			if f.ByStay() {
+			if f.SortedByStay() {
 				last.At = d.ContractStartAt
 			}
 		}
@@ -184,7 +184,7 @@ func TestDeskDeposits_EveryFilterAndPair_ListsEachDepositOnceInOrder(t *testing.
 	t.Parallel()
 	s := newDeskStore(t, 5_000)
 	checked := 0
-	everyDeskFilter(t, s, func(name string, f depositports.DeskFilter) {
+	everyDeskFilter(t, s, func(name string, f depositports.DashboardFilter) {
 		checked++
 		got, last := s.listed(t, f, ports.Page{Limit: 100}, name)
 		want := expected(t, s, f)
@@ -201,10 +201,10 @@ func TestDeskDeposits_EveryFilterAndPair_ListsEachDepositOnceInOrder(t *testing.
 func TestDeskDeposits_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	t.Parallel()
 	s := newDeskStore(t, 40_000)
-	everyDeskFilter(t, s, func(name string, f depositports.DeskFilter) {
+	everyDeskFilter(t, s, func(name string, f depositports.DashboardFilter) {
 		if of := f.View.Statuses(); of != nil && len(f.Statuses) > 0 &&
 			!slices.ContainsFunc(f.Statuses, func(s deposit.Status) bool { return slices.Contains(of, s) }) {
-			none, err := s.Desk.DeskDeposits(t.Context(), f, ports.Page{Limit: 50})
+			none, err := s.Desk.DashboardDeposits(t.Context(), f, ports.Page{Limit: 50})
 			require.NoError(t, err)
 			require.Empty(t, none.Items, name)
 			return // without a statement
@@ -219,7 +219,7 @@ func TestDeskDeposits_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 				reads *= 2 // the rows of both pages are few, and Postgres may sort them all
 			}
 			require.LessOrEqual(t, s.rowsReadOf(t, blocks, func() error {
-				list, err := s.Desk.DeskDeposits(t.Context(), f, page)
+				list, err := s.Desk.DashboardDeposits(t.Context(), f, page)
 				page.Cursor = list.Next
 				return err
 			}), reads, of+" page, "+name)
@@ -237,12 +237,12 @@ func TestCountViews_AgreesWithTheDeposits(t *testing.T) {
 	claims(t, s)
 	ending := time.Now().UTC().AddDate(0, 0, 7)
 	for _, most := range []int{3, 1_001, 10_000} {
-		counts, err := s.Desk.CountViews(t.Context(), s.Owner.Account, ending, most)
+		counts, err := s.Desk.CountByView(t.Context(), s.Owner.Account, ending, most)
 		require.NoError(t, err)
-		require.Len(t, counts, len(depositports.Views))
-		for _, view := range depositports.Views {
-			f := depositports.DeskFilter{AccountID: s.Owner.Account, View: view}
-			if view == depositports.ViewEnding {
+		require.Len(t, counts, len(depositports.ListViews))
+		for _, view := range depositports.ListViews {
+			f := depositports.DashboardFilter{AccountID: s.Owner.Account, View: view}
+			if view == depositports.ViewCoverEnding {
 				f.EndsBefore = ending
 			}
 			want := len(expected(t, s, f))
@@ -250,9 +250,9 @@ func TestCountViews_AgreesWithTheDeposits(t *testing.T) {
 			require.Equal(t, min(most, want), counts[view], "%s, %d", view, most)
 		}
 	}
-	none, err := s.Desk.CountViews(t.Context(), id.ID{1}, ending, 3)
+	none, err := s.Desk.CountByView(t.Context(), id.ID{1}, ending, 3)
 	require.NoError(t, err)
-	for _, view := range depositports.Views {
+	for _, view := range depositports.ListViews {
 		require.Zero(t, none[view], view)
 	}
 	// Postgres would read a small table as a whole.
@@ -260,7 +260,7 @@ func TestCountViews_AgreesWithTheDeposits(t *testing.T) {
 		gen_random_uuid(), ends_at, amount_cents, awaits_tenant FROM open_deposits, generate_series(1, 50) n`)
 	exec(t, s.pool, `ANALYZE open_deposits`)
 	require.LessOrEqual(t, s.rowsRead(t, func() error {
-		_, err := s.Desk.CountViews(t.Context(), s.Owner.Account, ending, 20)
+		_, err := s.Desk.CountByView(t.Context(), s.Owner.Account, ending, 20)
 		return err
 	}), 9*20)
 }

@@ -5,8 +5,8 @@
 //	            (a type for each port) (BEGIN is sent with the first statement, COMMIT with the last)
 //
 // Each module has a package: accounts, deposits, partners, payments and webhooks. platform has the tables that all
-// modules share. owners_test.go lists which module writes which table. There are further packages; structure_test.go checks
-// that each imports only packages of lower levels:
+// modules share. owners_test.go lists which module writes which table. There are further packages; structure_test.go
+// checks that each imports only packages of lower levels:
 //
 //	groupcommit             frequent changes of several requests, in one transaction (ports.Changes)
 //	webhooks/dispatchstore  the dispatcher's statements

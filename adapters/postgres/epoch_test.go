@@ -42,9 +42,9 @@ func (l *lines) String() string {
 }
 
 // watched starts to watch the epoch of a database and waits until the epoch is known.
-func watched(t *testing.T, databaseURL string, log *lines) *platformtables.Epoch {
+func watched(t *testing.T, databaseURL string, log *lines) *platformtables.RestoreEpoch {
 	t.Helper()
-	epoch := platformtables.NewEpoch(storetest.Pool(t, databaseURL, postgres.PoolOptions{}),
+	epoch := platformtables.NewRestoreEpoch(storetest.Pool(t, databaseURL, postgres.PoolOptions{}),
 		slog.New(slog.NewTextHandler(log, nil)))
 	require.Zero(t, epoch.Current())
 	ctx, stop := context.WithCancel(t.Context())
@@ -54,14 +54,14 @@ func watched(t *testing.T, databaseURL string, log *lines) *platformtables.Epoch
 		stop()
 		require.ErrorIs(t, <-ended, context.Canceled)
 	})
-	require.Eventually(t, func() bool { return epoch.Current() != ports.Epoch{} }, soon, often)
+	require.Eventually(t, func() bool { return epoch.Current() != ports.RestoreEpoch{} }, soon, often)
 	return epoch
 }
 
 func finish(t *testing.T, store *postgres.Store) {
 	t.Helper()
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
-		return r.Restores.Finish(ctx, portstest.NewID(), time.Now())
+	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
+		return r.Restores.BeginEpoch(ctx, portstest.NewID(), time.Now())
 	})
 }
 
@@ -71,7 +71,8 @@ func TestEpoch_FinishedRestore_IsNoticedByARunningProcess(t *testing.T) {
 	epoch := watched(t, pool.Config().ConnString(), &lines{})
 	before := epoch.Current()
 	finish(t, store)
-	require.Eventually(t, func() bool { return epoch.Current() != before && epoch.Current() != ports.Epoch{} }, soon,
+	require.Eventually(t, func() bool { return epoch.Current() != before && epoch.Current() != ports.RestoreEpoch{} },
+		soon,
 		often)
 }
 
@@ -97,7 +98,7 @@ func TestEpoch_ANewTimeline_AsksForRestoreFinish(t *testing.T) {
 	require.NoError(t, platformtables.CheckRestored(t.Context(), pool))
 
 	exec(t, pool, `UPDATE restore_epoch SET history = left(history, -8) || '00000000'`)
-	require.ErrorIs(t, platformtables.CheckRestored(t.Context(), pool), platformtables.ErrRestored)
+	require.ErrorIs(t, platformtables.CheckRestored(t.Context(), pool), platformtables.ErrDatabaseRestored)
 	log := &lines{}
 	watched(t, pool.Config().ConnString(), log)
 	require.Eventually(t, func() bool { return bytes.Contains([]byte(log.String()), []byte("restore-finish")) }, soon,

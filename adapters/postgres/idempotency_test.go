@@ -38,7 +38,7 @@ func (w *pooledStore) claim(k ports.IdempotencyKey, now time.Time) (*ports.Store
 func (w *pooledStore) claimIn(ctx context.Context, k ports.IdempotencyKey,
 	now time.Time) (got *ports.StoredResponse, err error) {
 	err = w.WithinTx(ctx, func(ctx context.Context) (err error) {
-		got, err = w.Idempotency.Claim(ctx, k, now)
+		got, err = w.Idempotency.ClaimKey(ctx, k, now)
 		return err
 	})
 	return got, err
@@ -47,10 +47,10 @@ func (w *pooledStore) claimIn(ctx context.Context, k ports.IdempotencyKey,
 func (w *pooledStore) store(k ports.IdempotencyKey, r ports.StoredResponse) {
 	w.t.Helper()
 	w.do(func(ctx context.Context, repos *postgres.Store) error {
-		if _, err := repos.Idempotency.Claim(ctx, k, r.CreatedAt); err != nil {
+		if _, err := repos.Idempotency.ClaimKey(ctx, k, r.CreatedAt); err != nil {
 			return err
 		}
-		return repos.Idempotency.Store(ctx, k, r)
+		return repos.Idempotency.StoreResponse(ctx, k, r)
 	})
 }
 
@@ -109,10 +109,10 @@ func TestIdempotency_HeldByAnother_IsInUseWithoutWaiting(t *testing.T) {
 	w := alone(t)
 	k := freshKey()
 	w.do(func(ctx context.Context, r *postgres.Store) error {
-		_, err := r.Idempotency.Claim(ctx, k, at0)
+		_, err := r.Idempotency.ClaimKey(ctx, k, at0)
 		require.NoError(t, err)
 		_, err = w.claimIn(t.Context(), k, at0)
-		require.ErrorIs(t, err, ports.ErrKeyInUse)
+		require.ErrorIs(t, err, ports.ErrIdempotencyKeyInUse)
 		for name, other := range others(k) {
 			_, err = w.claimIn(t.Context(), other, at0)
 			require.NoError(t, err, name)
@@ -128,13 +128,13 @@ func TestIdempotency_HeldByAnother_AStoredResponseIsStillReplayed(t *testing.T) 
 	want := answerOf(k, at0)
 	w.store(k, want)
 	w.do(func(ctx context.Context, r *postgres.Store) error {
-		_, err := r.Idempotency.Claim(ctx, k, at0)
+		_, err := r.Idempotency.ClaimKey(ctx, k, at0)
 		require.NoError(t, err)
 		got, err := w.claimIn(t.Context(), k, at0)
 		require.NoError(t, err)
 		require.Empty(t, cmp.Diff(&want, got))
 		_, err = w.claimIn(t.Context(), k, at0.Add(ports.IdempotencyWindow))
-		require.ErrorIs(t, err, ports.ErrKeyInUse, "the stored response has expired")
+		require.ErrorIs(t, err, ports.ErrIdempotencyKeyInUse, "the stored response has expired")
 		return nil
 	})
 }
@@ -149,7 +149,7 @@ func TestIdempotency_StoredOverALivingResponse_NothingIsCommitted(t *testing.T) 
 	second.Body = []byte(`{"data":{"id":"dep_2"}}`)
 	require.Error(t, w.try(func(ctx context.Context, r *postgres.Store) error {
 		require.NoError(t, r.Subscriptions.Insert(ctx, newSubscription(p.ID, at0), "svc_whsec_a"))
-		return r.Idempotency.Store(ctx, k, second)
+		return r.Idempotency.StoreResponse(ctx, k, second)
 	}))
 	got, err := w.claim(k, at0)
 	require.NoError(t, err)

@@ -33,10 +33,10 @@ func create(ctx context.Context, store *postgres.Store, from deposit.Origin, now
 	d := draft(from, now)
 	k := ports.IdempotencyKey{Owner: from.PartnerID, Route: "POST /api/partner/v1/deposits", Key: uuid.New()}
 	return d.ID, store.WithinTx(ctx, func(ctx context.Context) error {
-		if _, err := store.Idempotency.Claim(ctx, k, now); err != nil {
+		if _, err := store.Idempotency.ClaimKey(ctx, k, now); err != nil {
 			return err
 		}
-		if _, err := store.Links.OfPartner(ctx, from.PartnerID, from.AccountID); err != nil {
+		if _, err := store.Links.LockNewestShared(ctx, from.PartnerID, from.AccountID); err != nil {
 			return err
 		}
 		if err := store.Deposits.Insert(ctx, d, secret.Text(d.Reference)); err != nil {
@@ -46,26 +46,26 @@ func create(ctx context.Context, store *postgres.Store, from deposit.Origin, now
 			Actor: actor.Partner(id.ID{1}, id.ID{}), Action: "deposit.create", Subject: d.Reference}); err != nil {
 			return err
 		}
-		return store.Idempotency.Store(ctx, k,
+		return store.Idempotency.StoreResponse(ctx, k,
 			ports.StoredResponse{Code: 201, Body: []byte(`{"data":{"id":"dep_x"}}`), CreatedAt: now})
 	})
 }
 
 func cancel(ctx context.Context, store *postgres.Store, depositID id.ID, now time.Time) error {
 	return store.WithinTx(ctx, func(ctx context.Context) error {
-		d, err := store.Deposits.ForUpdate(ctx, depositID)
+		d, err := store.Deposits.LockRow(ctx, depositID)
 		if err != nil {
 			return err
 		}
-		step, err := d.Apply(deposit.CancelledByPartner, deposit.DefaultTimers(), now)
+		step, err := d.Apply(deposit.TriggerCancelledByPartner, deposit.DefaultTimerDurations(), now)
 		if err != nil {
 			return err
 		}
-		if err := store.Deposits.Transition(ctx, d, step); err != nil {
+		if err := store.Deposits.StoreTransition(ctx, d, step); err != nil {
 			return err
 		}
 		if err := store.Outbox.Append(ctx,
-			ports.Event{ID: portstest.NewID(), PartnerID: d.PartnerID, Name: webhook.DepositCancelled, DepositID: d.ID,
+			ports.Event{ID: portstest.NewID(), PartnerID: d.PartnerID, Name: webhook.EventDepositCancelled, DepositID: d.ID,
 				Data: d.EventData(step), CreatedAt: now}); err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func TestLinks_Insert_IsActive(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(&l, got))
 	w.do(func(ctx context.Context, r *postgres.Store) error {
-		locked, err := r.Links.ActiveOfAccount(ctx, a.ID)
+		locked, err := r.Links.LockActiveLink(ctx, a.ID)
 		require.Empty(t, cmp.Diff(&l, locked))
 		return err
 	})
@@ -34,10 +34,10 @@ func TestLinks_LastRevoked_IsOfThePartnersExternalID(t *testing.T) {
 	w := pooled(t)
 	p, other, a, b := w.partner(), w.partner(), w.account(), w.account()
 	revoked := func(partnerID id.ID, externalID string) time.Time {
-		at, err := w.Links.LastRevoked(t.Context(), partnerID, externalID)
+		at, err := w.Links.LastRevokedAt(t.Context(), partnerID, externalID)
 		require.NoError(t, err)
 		w.do(func(ctx context.Context, r *postgres.Store) error {
-			inside, err := r.Links.LastRevoked(ctx, partnerID, externalID)
+			inside, err := r.Links.LastRevokedAt(ctx, partnerID, externalID)
 			require.True(t, at.Equal(inside))
 			return err
 		})
@@ -45,7 +45,7 @@ func TestLinks_LastRevoked_IsOfThePartnersExternalID(t *testing.T) {
 	}
 	for i, account := range []id.ID{a.ID, b.ID} { // the number goes from one account to another
 		w.link(p.ID, account, "op-1", at0)
-		of, err := w.Links.ActiveLinkOf(t.Context(), p.ID, "op-1")
+		of, err := w.Links.ActiveLinkByExternalID(t.Context(), p.ID, "op-1")
 		require.NoError(t, err)
 		require.Equal(t, account, of.AccountID)
 		at := at0.Add(time.Duration(i+1) * time.Hour)
@@ -55,7 +55,7 @@ func TestLinks_LastRevoked_IsOfThePartnersExternalID(t *testing.T) {
 		})
 		require.True(t, at.Equal(revoked(p.ID, "op-1")))
 	}
-	none, err := w.Links.ActiveLinkOf(t.Context(), p.ID, "op-1")
+	none, err := w.Links.ActiveLinkByExternalID(t.Context(), p.ID, "op-1")
 	require.NoError(t, err)
 	require.Nil(t, none)
 	w.link(other.ID, a.ID, "op-2", at0)
@@ -123,7 +123,7 @@ func TestLinks_Revoke_EndsItOnceAndFreesAccountAndNumber(t *testing.T) {
 		})
 	}
 	w.do(func(ctx context.Context, r *postgres.Store) error {
-		old, err := r.Links.OfPartner(ctx, p.ID, a.ID)
+		old, err := r.Links.LockNewestShared(ctx, p.ID, a.ID)
 		require.Equal(t, connect.LinkRevoked, old.Status())
 		require.Equal(t, at0.Add(time.Hour), old.RevokedAt)
 		return err

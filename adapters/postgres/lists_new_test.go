@@ -19,7 +19,7 @@ import (
 
 func TestClients_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	t.Parallel()
-	s := newFullStore(t, stock.Amount{Deposits: 4_000, Clients: 20_000})
+	s := newFullStore(t, stock.RowCounts{Deposits: 4_000, Clients: 20_000})
 	email := value[string](t, s, `SELECT email FROM clients ORDER BY created_at LIMIT 1`)
 	// A second account, whose link has ended: its clients are the newest, and fit no list.
 	exec(t, s.pool,
@@ -71,10 +71,10 @@ func TestEvents_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	event := func(e webhook.EventName) func(*filter) { return func(f *filter) { f.Name = e } }
 	count := 0
 	filters[filter]{
-		{event(webhook.DepositActivated), event(webhook.DepositStatusChanged), event(webhook.OperatorLinked)},
+		{event(webhook.DepositActivated), event(webhook.EventDepositStatusChanged), event(webhook.EventOperatorLinked)},
 		{func(f *filter) { f.DepositID = told }, func(f *filter) { f.DepositID = portstest.NewID() }},
 		{
-			func(f *filter) { f.Created = ports.Span{From: middle.Add(-24 * time.Hour), To: middle} },
+			func(f *filter) { f.Created = ports.TimeSpan{From: middle.Add(-24 * time.Hour), To: middle} },
 			func(f *filter) { f.Created.To = middle }, func(f *filter) { f.Created.To = middle.Add(-1000 * 24 * time.Hour) },
 		},
 	}.each(func(name string, f filter) {
@@ -91,7 +91,7 @@ func TestEvents_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 func TestFeed_FromAnyNumber_ReadsItsPage(t *testing.T) {
 	t.Parallel()
 	const stored, page, partitions = 40_000, 100, 50 // an event every ten seconds
-	s := newFullStore(t, stock.Amount{})
+	s := newFullStore(t, stock.RowCounts{})
 	exec(t, s.pool, `INSERT INTO events (id, partner_id, name, data, created_at, sequence)
 		SELECT overlay(gen_random_uuid()::text PLACING left(uuid_floor(at)::text, 13)
 		FROM 1)::uuid, $1, 'deposit.cancelled', '{}', at, i
@@ -145,7 +145,7 @@ func TestDeliveries_ThatFailedElevenTimes_ReadTheirAttempts(t *testing.T) {
 // The health of a full page of endpoints, each with more deliveries than are counted, costs some rows of each endpoint.
 func TestReports_OfLongBacklogs_ReadNoDelivery(t *testing.T) {
 	t.Parallel()
-	s := newFullStore(t, stock.Amount{})
+	s := newFullStore(t, stock.RowCounts{})
 	var subs []webhook.Subscription
 	for n := range webhook.MaxSubscriptions {
 		sub := addSubscription(t, s.pool, byte(n+1), "slow = false")
@@ -154,14 +154,14 @@ func TestReports_OfLongBacklogs_ReadNoDelivery(t *testing.T) {
 	exec(t, s.pool, `INSERT INTO deliveries (subscription_id, id, event_id, event, state, body, event_at)
 		SELECT s.id, gen_random_uuid(), gen_random_uuid(), 'deposit.cancelled', 0, '{}', now()
 		FROM webhook_subscriptions s, generate_series(1, $1) WHERE s.url LIKE '%'`,
-		webhook.MaxPending+1)
+		webhook.MaxReportedPending+1)
 	exec(t, s.pool, `ANALYZE deliveries`)
-	var got []webhook.Reported
+	var got []webhook.ReportedSubscription
 	require.LessOrEqual(t, s.rowsRead(t, func() (err error) {
-		got, err = s.Subscriptions.Reports(t.Context(), subs)
+		got, err = s.Subscriptions.HealthReports(t.Context(), subs)
 		return err
 	}), 10*len(subs))
 	for _, r := range got {
-		require.Equal(t, []any{webhook.MaxPending, true}, []any{r.Health.Pending, r.Health.PendingCapped})
+		require.Equal(t, []any{webhook.MaxReportedPending, true}, []any{r.Health.Pending, r.Health.PendingCapped})
 	}
 }

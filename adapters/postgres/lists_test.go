@@ -58,19 +58,19 @@ type fullStore struct {
 	pool  *pgxpool.Pool
 }
 
-func newFullStore(t *testing.T, n stock.Amount) fullStore {
+func newFullStore(t *testing.T, n stock.RowCounts) fullStore {
 	t.Helper()
 	url := pgtest.URL(t)
 	return fullStoreOf(t, url, filled(t, url, 1, n), nil)
 }
 
 // filled fills a database with rows of a partner, and gives its first account.
-func filled(t *testing.T, url string, accounts int, n stock.Amount) stock.Owner {
+func filled(t *testing.T, url string, accounts int, n stock.RowCounts) stock.Owner {
 	t.Helper()
 	admin := storetest.Pool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
-	owners, err := stock.Owners(t.Context(), admin, 1, accounts)
+	owners, err := stock.CreateRowOwners(t.Context(), admin, 1, accounts)
 	require.NoError(t, err)
-	require.NoError(t, stock.Fill(t.Context(), admin, owners, n))
+	require.NoError(t, stock.FillDatabase(t.Context(), admin, owners, n))
 	return owners[0]
 }
 
@@ -82,7 +82,8 @@ func fullStoreOf(t *testing.T, url string, owner stock.Owner, settings map[strin
 		o.Settings = settings
 		return storetest.Pool(t, url, o)
 	}
-	return fullStore{storetest.Over(t, pool(postgres.PoolOptions{MaxConns: 1, Tracer: asked}), postgres.Options{}), owner,
+	return fullStore{storetest.StoreOverPool(t, pool(postgres.PoolOptions{MaxConns: 1, Tracer: asked}),
+		postgres.Options{}), owner,
 		asked, pool(postgres.PoolOptions{StatementTimeout: time.Minute})}
 }
 
@@ -90,8 +91,8 @@ func fullStoreOf(t *testing.T, url string, owner stock.Owner, settings map[strin
 // the database.
 func delivered(t *testing.T, settings map[string]string) fullStore {
 	t.Helper()
-	url := pgtest.Common(t, "delivered", func(url string) {
-		deliveredOwner = filled(t, url, 1, stock.Amount{Deposits: 100, Deliveries: 30_000, Events: 30_000})
+	url := pgtest.SharedDatabaseURL(t, "delivered", func(url string) {
+		deliveredOwner = filled(t, url, 1, stock.RowCounts{Deposits: 100, Deliveries: 30_000, Events: 30_000})
 		// A deposit has a handful of events. With fifty, a scan of a partition of 700 rows costs as much as fifty probes of
 		// its index, and the plan changes with the sample of ANALYZE.
 		admin := storetest.Pool(t, url, postgres.PoolOptions{})
@@ -140,7 +141,7 @@ func (all filters[F]) each(check func(name string, f F)) {
 
 func TestDeposits_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	t.Parallel()
-	s := newFullStore(t, stock.Amount{Deposits: 30_000})
+	s := newFullStore(t, stock.RowCounts{Deposits: 30_000})
 	middle := time.Now().Add(-180 * 24 * time.Hour)
 	contract := value[string](t, s,
 		`SELECT rental_contract FROM deposits WHERE created_at < $1 AND rental_contract <> '' ORDER BY created_at DESC
@@ -159,7 +160,7 @@ func TestDeposits_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 		{func(f *filter) { f.RentalContract = contract }, func(f *filter) { f.RentalContract = "none" }},
 		{func(f *filter) { f.ClientID = client }, func(f *filter) { f.ClientID = portstest.NewID() }},
 		{
-			func(f *filter) { f.Created = ports.Span{From: middle.Add(-24 * time.Hour), To: middle} },
+			func(f *filter) { f.Created = ports.TimeSpan{From: middle.Add(-24 * time.Hour), To: middle} },
 			func(f *filter) { f.Created.To = middle }, func(f *filter) { f.Created.To = middle.Add(-1000 * 24 * time.Hour) },
 		},
 	}.each(func(name string, f filter) {
@@ -179,15 +180,15 @@ func TestDeliveries_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	middle := time.Now().Add(-15 * 24 * time.Hour)
 	told := value[id.ID](t, s, `SELECT deposit_id FROM deliveries ORDER BY id LIMIT 1`)
 	type filter = webhookports.DeliveryFilter
-	status := func(s webhook.Status) func(*filter) { return func(f *filter) { f.Status = s } }
+	status := func(s webhook.DeliveryStatus) func(*filter) { return func(f *filter) { f.Status = s } }
 	event := func(e webhook.EventName) func(*filter) { return func(f *filter) { f.Event = e } }
 	filters[filter]{
 		{status(webhook.StatusPending), status(webhook.StatusRetrying), status(webhook.StatusSucceeded),
 			status(webhook.StatusFailed)},
-		{event(webhook.DepositActivated), event(webhook.DepositStatusChanged), event(webhook.OperatorLinked)},
+		{event(webhook.DepositActivated), event(webhook.EventDepositStatusChanged), event(webhook.EventOperatorLinked)},
 		{func(f *filter) { f.DepositID = told }, func(f *filter) { f.DepositID = portstest.NewID() }},
 		{
-			func(f *filter) { f.Created = ports.Span{From: middle.Add(-24 * time.Hour), To: middle} },
+			func(f *filter) { f.Created = ports.TimeSpan{From: middle.Add(-24 * time.Hour), To: middle} },
 			func(f *filter) { f.Created.To = middle }, func(f *filter) { f.Created.To = middle.Add(-1000 * 24 * time.Hour) },
 		},
 	}.each(func(name string, f filter) {
@@ -200,7 +201,7 @@ func TestDeliveries_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 
 func TestLinkedAccounts_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	t.Parallel()
-	s := newFullStore(t, stock.Amount{})
+	s := newFullStore(t, stock.RowCounts{})
 	exec(t, s.pool,
 		`INSERT INTO operators (id, email, email_key, password_hash, created_at)
 			SELECT md5(i::text)::uuid, i::text, i::text, 'h', now() FROM generate_series(1, 20000) i`)
@@ -227,7 +228,7 @@ func TestLinkedAccounts_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 
 func TestKeys_OfAPartnerWithMany_ReadFewRows_AndTheLimitCountsLiveKeysOnly(t *testing.T) {
 	t.Parallel()
-	s := newFullStore(t, stock.Amount{})
+	s := newFullStore(t, stock.RowCounts{})
 	exec(t, s.pool, `INSERT INTO api_keys (id, partner_id, name, prefix, last4, hash, created_at, revoked_at)
 		SELECT md5('k' || i)::uuid, $1, 'k', 'svc_pk_test_', 'abcd', sha256(i::text::bytea),
 		now() - i / 10 * interval '1 minute', CASE WHEN i > 10 THEN now() END
@@ -246,7 +247,7 @@ func TestKeys_OfAPartnerWithMany_ReadFewRows_AndTheLimitCountsLiveKeysOnly(t *te
 	require.LessOrEqual(t, s.rowsRead(t, func() error {
 		err := s.WithinTx(t.Context(), func(ctx context.Context) error {
 			k := partner.APIKey{ID: portstest.NewID(), PartnerID: s.Owner.Partner, CreatedAt: time.Now()}
-			return errors.Join(errUndone, s.Keys.InsertKey(ctx, k, partner.HashKey("new")))
+			return errors.Join(errUndone, s.Keys.InsertKey(ctx, k, partner.HashAPIKey("new")))
 		})
 		require.ErrorIs(t, err, errUndone) // so that the insert can be explained
 		return nil
@@ -259,7 +260,7 @@ var errUndone = errors.New("undone")
 // cursors finds every deposit once.
 func TestDeposits_OfARareStatus_AreAllFoundOverPartialPages(t *testing.T) {
 	t.Parallel()
-	s := newFullStore(t, stock.Amount{Deposits: 9_000})
+	s := newFullStore(t, stock.RowCounts{Deposits: 9_000})
 	exec(t, s.pool,
 		`UPDATE deposits SET status = 'payment_issue' WHERE id IN (SELECT id FROM deposits WHERE status = 'pending'
 			ORDER BY created_at LIMIT 3)`)
@@ -292,9 +293,9 @@ func TestDeposits_OfARareStatus_AreAllFoundOverPartialPages(t *testing.T) {
 // With the limit as a parameter it never did.
 func TestLists_FirstPages_SettleOnAPlan(t *testing.T) {
 	t.Parallel()
-	s := newFullStore(t, stock.Amount{Deposits: 5_000, Deliveries: 5_000})
+	s := newFullStore(t, stock.RowCounts{Deposits: 5_000, Deliveries: 5_000})
 	conn := storetest.Pool(t, s.pool.Config().ConnString(), postgres.PoolOptions{MaxConns: 1})
-	store := storetest.Over(t, conn, postgres.Options{})
+	store := storetest.StoreOverPool(t, conn, postgres.Options{})
 	const times = 20
 	for name, list := range map[string]func(ports.Page) error{
 		"deposits": func(p ports.Page) error {

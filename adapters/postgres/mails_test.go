@@ -47,12 +47,12 @@ func TestMails_Claim_GivesDueOnesOldestFirst_AgainAfterTheirLease_UntilTheyAreSe
 	older, newer := w.enqueue(at0), w.enqueue(at0.Add(time.Second))
 	w.enqueue(time.Now().Add(time.Hour)) // a mail that is not due yet
 	claimed := func(lease time.Duration) []ports.Mail {
-		got, err := w.Mails.Claim(t.Context(), 10, lease)
+		got, err := w.Mails.ClaimDue(t.Context(), 10, lease)
 		require.NoError(t, err)
 		return got
 	}
 	require.Empty(t, cmp.Diff(first(older, newer), claimed(0)))
-	require.NoError(t, w.Mails.Sent(t.Context(), older.ID))
+	require.NoError(t, w.Mails.MarkSent(t.Context(), older.ID))
 	newer.Attempt = 2
 	require.Empty(t, cmp.Diff([]ports.Mail{newer}, claimed(time.Hour)), "the lease of the other is over")
 	require.Empty(t, claimed(time.Hour), "each once")
@@ -67,7 +67,7 @@ func TestMails_Claim_ManyAtOnce_ShareThem(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[id.ID]int{}
 	w.race(func(int) error {
-		got, err := w.Mails.Claim(t.Context(), 3, time.Hour)
+		got, err := w.Mails.ClaimDue(t.Context(), 3, time.Hour)
 		mu.Lock()
 		defer mu.Unlock()
 		for _, m := range got {
@@ -85,13 +85,13 @@ func TestMails_Failed_OfAnEarlierClaim_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
 	w.enqueue(at0)
-	stale, err := w.Mails.Claim(t.Context(), 1, 0)
+	stale, err := w.Mails.ClaimDue(t.Context(), 1, 0)
 	require.NoError(t, err)
-	current, err := w.Mails.Claim(t.Context(), 1, 0)
+	current, err := w.Mails.ClaimDue(t.Context(), 1, 0)
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 2}, []int{stale[0].Attempt, current[0].Attempt})
-	require.NoError(t, w.Mails.Failed(t.Context(), stale[0], nil), "which would give the mail up")
-	got, err := w.Mails.Claim(t.Context(), 1, 0)
+	require.NoError(t, w.Mails.MarkFailed(t.Context(), stale[0], nil), "which would give the mail up")
+	got, err := w.Mails.ClaimDue(t.Context(), 1, 0)
 	require.NoError(t, err)
 	require.Len(t, got, 1)
 }
@@ -104,21 +104,21 @@ func TestMails_WithALink_ComeBackWhole_AndAreListedByTheirDeposit(t *testing.T) 
 	w.linkMail(portstest.NewID(), at0)
 	w.enqueue(at0)
 	w.do(func(ctx context.Context, r *postgres.Store) error {
-		got, err := r.Mails.LinkMails(ctx, older.LinkOf, at0.Add(-time.Second), 10)
+		got, err := r.Mails.CheckoutLinkMails(ctx, older.LinkOf, at0.Add(-time.Second), 10)
 		require.Equal(t, []deposit.LinkMail{{Address: older.To, At: at0}, {Address: newer.To, At: newer.CreatedAt}}, got)
 		if err != nil {
 			return err
 		}
-		got, err = r.Mails.LinkMails(ctx, older.LinkOf, at0, 10)
+		got, err = r.Mails.CheckoutLinkMails(ctx, older.LinkOf, at0, 10)
 		require.Len(t, got, 1, "since at0")
 		if err != nil {
 			return err
 		}
-		got, err = r.Mails.LinkMails(ctx, older.LinkOf, at0.Add(-time.Second), 1)
+		got, err = r.Mails.CheckoutLinkMails(ctx, older.LinkOf, at0.Add(-time.Second), 1)
 		require.Len(t, got, 1, "a page of 1")
 		return err
 	})
-	claimed, err := w.Mails.Claim(t.Context(), 10, time.Hour)
+	claimed, err := w.Mails.ClaimDue(t.Context(), 10, time.Hour)
 	require.NoError(t, err)
 	require.Len(t, claimed, 4)
 	for _, m := range claimed {
@@ -135,14 +135,17 @@ func TestMails_AreTriedSixTimesThenGivenUp(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	m := ports.Mail{ID: portstest.NewID(), To: "a@b.example", Subject: "s", Body: "b", CreatedAt: time.Now()}
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error { return r.Mails.Enqueue(ctx, m) })
+	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
+		return r.Mails.Enqueue(ctx,
+			m)
+	})
 	waits := []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour}
 	for _, wait := range append(slices.Clone(waits), 0) {
 		exec(t, pool, `UPDATE mails SET due_at = now()`)
-		claimed, err := store.Mails.Claim(t.Context(), 1, time.Minute)
+		claimed, err := store.Mails.ClaimDue(t.Context(), 1, time.Minute)
 		require.NoError(t, err)
 		require.Len(t, claimed, 1)
-		require.NoError(t, store.Mails.Failed(t.Context(), claimed[0], waits))
+		require.NoError(t, store.Mails.MarkFailed(t.Context(), claimed[0], waits))
 		if wait > 0 {
 			var due time.Duration
 			require.NoError(t, pool.QueryRow(t.Context(), `SELECT due_at - now() FROM mails WHERE failed_at IS NULL`).Scan(&due))
@@ -151,7 +154,7 @@ func TestMails_AreTriedSixTimesThenGivenUp(t *testing.T) {
 	}
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM mails WHERE failed_at IS NOT NULL`))
 	exec(t, pool, `UPDATE mails SET due_at = now()`)
-	claimed, err := store.Mails.Claim(t.Context(), 1, time.Minute)
+	claimed, err := store.Mails.ClaimDue(t.Context(), 1, time.Minute)
 	require.NoError(t, err)
 	require.Empty(t, claimed)
 }

@@ -47,7 +47,7 @@ func addDeliveries(t testing.TB, pool *pgxpool.Pool, sub id.ID, n int, made time
 func TestBacklog_TellsWhatWaitsAndForHowLong(t *testing.T) {
 	t.Parallel()
 	_, pool := storetest.New(t, postgres.Options{})
-	backlog := dispatchstore.NewBacklog(pool)
+	backlog := dispatchstore.NewBacklogReader(pool)
 	empty, err := backlog.Backlog(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, empty.OutboxPending)
@@ -118,7 +118,7 @@ func TestBacklog_EstimatesWhatIsTooManyToCount(t *testing.T) {
 	_, pool := storetest.New(t, postgres.Options{})
 	const many = 25_000
 	addDeliveries(t, pool, addSubscription(t, pool, 1, "slow = false"), many, time.Now(), 0, "now()")
-	backlog := dispatchstore.NewBacklog(pool)
+	backlog := dispatchstore.NewBacklogReader(pool)
 	got, err := backlog.Backlog(t.Context())
 	require.NoError(t, err)
 	require.Greater(t, got.Deliveries[webhookports.BacklogWaiting], 10_000, "before vacuum looked, at least that many")
@@ -147,7 +147,7 @@ func TestMaintenance_KeepsPartitionsAheadAndDropsOldOnes(t *testing.T) {
 			floor(t, pool, day.AddDate(0, 0, 1))+`')`)
 	}
 	// A feed whose events 1 and 2 are dropped begins with 3, and a feed without old events stays as it is.
-	followed, other := storetest.Origin(t, store).PartnerID, storetest.Origin(t, store).PartnerID
+	followed, other := storetest.StoreOrigin(t, store).PartnerID, storetest.StoreOrigin(t, store).PartnerID
 	for i, of := range []struct {
 		partner id.ID
 		day     time.Time
@@ -239,7 +239,7 @@ func TestMaintenance_DeliveriesParkedForTooLong_EndAsFailedAndAreDeletedLater(t 
 	require.Equal(t, map[id.ID]int{first: 30, second: 5}, ended)
 	require.Equal(t, 35, count(t, pool,
 		`SELECT count(*) FROM deliveries WHERE state = 3 AND finished_at >= $1 AND due_at IS NULL AND failure_reason = $2`,
-		now.Add(-time.Minute), webhook.WebhookDisabled))
+		now.Add(-time.Minute), webhook.FailureWebhookDisabled))
 	require.Equal(t, 10, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0`),
 		"young ones, and those that are due")
 
@@ -255,7 +255,7 @@ func TestMaintenance_DeliveriesParkedForTooLong_EndAsFailedAndAreDeletedLater(t 
 func TestBacklog_TellsOfABreakOfOurOwnWayOut_AndOfTheOldestHeldDelivery(t *testing.T) {
 	t.Parallel()
 	_, pool := storetest.New(t, postgres.Options{})
-	backlog := dispatchstore.NewBacklog(pool)
+	backlog := dispatchstore.NewBacklogReader(pool)
 	got, err := backlog.Backlog(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, got.OldestHeldAge)
@@ -323,10 +323,10 @@ func TestEnsurePartitions_RowsInTheDefaultPartition_MoveToTheirDays(t *testing.T
 		}
 	}
 	addEventAt(t, pool, today.AddDate(0, 0, 90)) // of a wrong clock: the day's partition is made when the day comes near
-	backlog := dispatchstore.NewBacklog(pool)
+	backlog := dispatchstore.NewBacklogReader(pool)
 	got, err := backlog.Backlog(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, webhookports.Partitions{DaysAhead: -1, DefaultRows: 21}, got.Partitions)
+	require.Equal(t, webhookports.PartitionStatus{DaysAhead: -1, DefaultRows: 21}, got.Partitions)
 
 	require.NoError(t, store.Retention.EnsurePartitions(t.Context(), 20))
 	for i, day := range missed {
@@ -339,7 +339,7 @@ func TestEnsurePartitions_RowsInTheDefaultPartition_MoveToTheirDays(t *testing.T
 	require.Equal(t, 10, count(t, pool, `SELECT count(*) FROM delivery_attempts`))
 	got, err = backlog.Backlog(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, webhookports.Partitions{DaysAhead: 20, DefaultRows: 1}, got.Partitions)
+	require.Equal(t, webhookports.PartitionStatus{DaysAhead: 20, DefaultRows: 1}, got.Partitions)
 	require.Equal(t, 0, count(t, pool, `SELECT count(*) FROM pg_index WHERE NOT indisvalid`))
 	addEventAt(t, pool, time.Now())
 	require.Equal(t, 4, count(t, pool, `SELECT count(*) FROM events_`+today.Format("20060102")),

@@ -2,8 +2,8 @@ package postgres_test
 
 import "strings"
 
-// owned are the tables of each module. A table is written by one module: TestTables_AreUsedByOthersAsListed compares the
-// lists below with the SQL of the modules, and TestOwners_NameEveryTableAndTrigger with the schema.
+// owned are the tables of each module. A table is written by one module: TestTables_AreUsedByOthersAsListed compares
+// the lists below with the SQL of the modules, and TestOwners_NameEveryTableAndTrigger with the schema.
 var owned = map[string]string{
 	"accounts": `account_links accounts code_tries half_sign_ins operator_networks operator_tokens operators
 		password_requests recovery_codes second_factors sessions`,

@@ -71,7 +71,7 @@ func TestKeys_Insert_AreFoundByHashAndListedNewestFirst(t *testing.T) {
 	w := pooled(t)
 	p := w.partner()
 	older, newer := w.key(p, "older", at0), w.key(p, "newer", at0.Add(time.Hour))
-	key, owner, err := w.Keys.KeyByHash(t.Context(), partner.HashKey("newer"))
+	key, owner, err := w.Keys.KeyByHash(t.Context(), partner.HashAPIKey("newer"))
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(newer, key))
 	require.Empty(t, cmp.Diff(p, owner, cmpopts.EquateEmpty()))
@@ -90,10 +90,10 @@ func TestKeys_Insert_AreFoundByHashAndListedNewestFirst(t *testing.T) {
 func TestKeys_UnknownHash_IsInvalid(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
-	_, _, err := w.Keys.KeyByHash(t.Context(), partner.HashKey("unknown"))
+	_, _, err := w.Keys.KeyByHash(t.Context(), partner.HashAPIKey("unknown"))
 	require.ErrorIs(t, err, partner.ErrInvalidAPIKey)
 	k := w.key(w.partner(), "unknown", at0) // unknown at first, then created: the key works at once
-	got, _, err := w.Keys.KeyByHash(t.Context(), partner.HashKey("unknown"))
+	got, _, err := w.Keys.KeyByHash(t.Context(), partner.HashAPIKey("unknown"))
 	require.NoError(t, err)
 	require.Equal(t, k.ID, got.ID)
 }
@@ -109,7 +109,7 @@ func TestKeys_Revoke_KeepsItsFirstTime(t *testing.T) {
 			return err
 		})
 	}
-	got, _, err := w.Keys.KeyByHash(t.Context(), partner.HashKey("ended"))
+	got, _, err := w.Keys.KeyByHash(t.Context(), partner.HashAPIKey("ended"))
 	require.NoError(t, err)
 	require.True(t, got.Revoked())
 }
@@ -120,7 +120,7 @@ func TestKeys_ForUpdate_GivesKeyAndPartner(t *testing.T) {
 	p := w.partner()
 	k := w.key(p, "mine", at0)
 	w.do(func(ctx context.Context, r *postgres.Store) error {
-		key, owner, err := r.Keys.KeyForUpdate(ctx, k.ID)
+		key, owner, err := r.Keys.LockKeyRow(ctx, k.ID)
 		require.Empty(t, cmp.Diff(k, key))
 		require.Empty(t, cmp.Diff(p, owner, cmpopts.EquateEmpty()))
 		return err
@@ -168,16 +168,16 @@ func apiKey(p partner.Partner, at time.Time) partner.APIKey {
 
 func (w *pooledStore) tryKey(k partner.APIKey, plain string) error {
 	return w.try(func(ctx context.Context, r *postgres.Store) error {
-		return r.Keys.InsertKey(ctx, k, partner.HashKey(plain))
+		return r.Keys.InsertKey(ctx, k, partner.HashAPIKey(plain))
 	})
 }
 
 func addKey(t testing.TB, store *postgres.Store, plain string) partner.APIKey {
 	t.Helper()
-	k := partner.APIKey{ID: portstest.NewID(), PartnerID: storetest.Origin(t, store).PartnerID, Name: "k",
+	k := partner.APIKey{ID: portstest.NewID(), PartnerID: storetest.StoreOrigin(t, store).PartnerID, Name: "k",
 		Prefix: "svc_pk_test_", Last4: "abcd", CreatedAt: time.Now()}
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
-		return r.Keys.InsertKey(ctx, k, partner.HashKey(plain))
+	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
+		return r.Keys.InsertKey(ctx, k, partner.HashAPIKey(plain))
 	})
 	return k
 }
@@ -187,13 +187,13 @@ func TestKeyByHash_WithinTheTimeKeysAreKept_DoesNotAskAgain(t *testing.T) {
 	store, pool := storetest.New(t, postgres.Options{KeysKeptFor: time.Hour})
 	k := addKey(t, store, "remembered")
 	for range 2 {
-		got, _, err := store.Keys.KeyByHash(t.Context(), partner.HashKey("remembered"))
+		got, _, err := store.Keys.KeyByHash(t.Context(), partner.HashAPIKey("remembered"))
 		require.NoError(t, err)
 		require.False(t, got.Revoked())
 		exec(t, pool, `UPDATE api_keys SET revoked_at = now() WHERE id = $1`, k.ID)
 	}
-	fresh := storetest.Over(t, pool, postgres.Options{})
-	got, _, err := fresh.Keys.KeyByHash(t.Context(), partner.HashKey("remembered"))
+	fresh := storetest.StoreOverPool(t, pool, postgres.Options{})
+	got, _, err := fresh.Keys.KeyByHash(t.Context(), partner.HashAPIKey("remembered"))
 	require.NoError(t, err)
 	require.True(t, got.Revoked())
 }

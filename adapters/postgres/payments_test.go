@@ -44,7 +44,7 @@ func TestPayments_Insert_IsProcessingUntilSettled(t *testing.T) {
 	p := w.pay(d.ID, deposit.FeePayment, at0)
 	underWay := func() (got *deposit.Payment) {
 		w.do(func(ctx context.Context, r *postgres.Store) (err error) {
-			got, err = r.Payments.Processing(ctx, d.ID, deposit.FeePayment)
+			got, err = r.Payments.LockProcessing(ctx, d.ID, deposit.FeePayment)
 			return err
 		})
 		return got
@@ -65,7 +65,7 @@ func TestPayments_Insert_BesideAProcessingOrSucceededPayment_IsRefusedAndLeavesT
 	refused := func() {
 		w.do(func(ctx context.Context, r *postgres.Store) error {
 			require.ErrorIs(t, r.Payments.Insert(ctx, newPayment(d.ID, deposit.FeePayment, at0)), paymentports.ErrPaymentExists)
-			_, err := r.Payments.Processing(ctx, d.ID, deposit.FeePayment)
+			_, err := r.Payments.LockProcessing(ctx, d.ID, deposit.FeePayment)
 			return err
 		})
 	}
@@ -75,7 +75,7 @@ func TestPayments_Insert_BesideAProcessingOrSucceededPayment_IsRefusedAndLeavesT
 	refused()
 	w.settle(second, deposit.PaymentSucceeded)
 	refused()
-	w.pay(d.ID, deposit.Collection, at0) // a payment of another kind is no obstacle
+	w.pay(d.ID, deposit.CollectionPayment, at0) // a payment of another kind is no obstacle
 	got, err := w.Payments.Payments(t.Context(), d.ID)
 	require.NoError(t, err)
 	require.Len(t, got, 3)

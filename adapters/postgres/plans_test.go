@@ -79,7 +79,7 @@ func TestHotStatements_ReadTheirIndexes_WhateverTheStatistics(t *testing.T) {
 			hot.checkClaim(texts, "empty")
 			exec(t, admin, `VACUUM ANALYZE`)
 			hot.checkClaim(texts, "vacuumed while empty")
-			storetest.Origin(t, hot.store)
+			storetest.StoreOrigin(t, hot.store)
 			if small {
 				grow(t, admin, 50)
 				exec(t, admin, `ANALYZE`)
@@ -108,7 +108,7 @@ type hotPaths struct {
 	seen           *statements
 	plain, indexed *pgxpool.Pool
 	store          *postgres.Store
-	grouped, lone  *groupcommit.Changes
+	grouped, lone  *groupcommit.Committer
 	dispatch       *dispatchstore.Store
 	pools          map[string]*pgxpool.Pool
 }
@@ -116,12 +116,13 @@ type hotPaths struct {
 func newHotPaths(t testing.TB, databaseURL string) *hotPaths {
 	seen := &statements{}
 	plain := storetest.Pool(t, databaseURL, postgres.PoolOptions{Tracer: seen})
-	indexed := storetest.Pool(t, databaseURL, postgres.PoolOptions{Tracer: seen, Settings: postgres.IndexPlans})
+	indexed := storetest.Pool(t, databaseURL, postgres.PoolOptions{Tracer: seen, Settings: postgres.IndexPlanSettings})
 	return &hotPaths{
-		t: t, seen: seen, plain: plain, indexed: indexed, store: storetest.Over(t, plain, postgres.Options{Reads: indexed}),
-		grouped:  groupcommit.New(plain, secretstest.New(t), groupcommit.Options{Groups: indexed}),
-		lone:     groupcommit.New(plain, secretstest.New(t), groupcommit.Options{}),
-		dispatch: dispatchstore.New(indexed, secretstest.New(t)), pools: map[string]*pgxpool.Pool{},
+		t: t, seen: seen, plain: plain, indexed: indexed, store: storetest.StoreOverPool(t, plain,
+			postgres.Options{Reads: indexed}),
+		grouped:  groupcommit.New(plain, secretstest.NewCipher(t), groupcommit.Options{Groups: indexed}),
+		lone:     groupcommit.New(plain, secretstest.NewCipher(t), groupcommit.Options{}),
+		dispatch: dispatchstore.New(indexed, secretstest.NewCipher(t)), pools: map[string]*pgxpool.Pool{},
 	}
 }
 
@@ -132,12 +133,12 @@ func (h *hotPaths) run() map[string][]string {
 		require.NoError(h.t, err, operation)
 		texts[operation], h.pools[operation] = h.seen.take(), pool
 	}
-	from := storetest.Origin(h.t, h.store)
+	from := storetest.StoreOrigin(h.t, h.store)
 	sub := subscribeTo(h.t, h.store, from.PartnerID)
 	h.seen.take()
 	ctx, lease := h.t.Context(), time.Minute
 	for name, of := range map[string]struct {
-		changes *groupcommit.Changes
+		changes *groupcommit.Committer
 		pool    *pgxpool.Pool
 	}{"in a group": {h.grouped, h.indexed}, "alone": {h.lone, h.plain}} {
 		d := draft(from, time.Now())
@@ -146,46 +147,47 @@ func (h *hotPaths) run() map[string][]string {
 	}
 	_, err := create(ctx, h.store, from, time.Now())
 	note("create a deposit in a transaction", h.plain, err)
-	_, _, err = h.store.Keys.KeyByHash(ctx, partner.HashKey("none"))
+	_, _, err = h.store.Keys.KeyByHash(ctx, partner.HashAPIKey("none"))
 	note("find an API key", h.plain, unless(err, partner.ErrInvalidAPIKey))
 	_, err = h.store.Deposits.Deposit(ctx, portstest.NewID())
 	note("read a deposit", h.indexed, unless(err, deposit.ErrNotFound))
 	_, err = h.store.Deposits.DepositByToken(ctx, "none")
 	note("find a checkout", h.plain, unless(err, deposit.ErrNotFound))
 
-	_, err = platform.NewWaitingWork(h.indexed).WaitingWork(ctx, time.Now(), time.Now())
+	_, err = platform.NewWaitingWorkReader(h.indexed).WaitingWork(ctx, time.Now(), time.Now())
 	note("look for the work of jobs", h.indexed, err)
-	_, _, err = h.dispatch.Pending(ctx)
+	_, _, err = h.dispatch.OutboxPending(ctx)
 	note("ask for events", h.indexed, err)
 	var claims []webhookports.Claim
 	_, claims, err = h.dispatch.Relay(ctx, 10, lease,
 		func(events []ports.Event, _ []webhookports.Subscription) (planned []webhookports.Delivery) {
 			d := webhookports.NewDelivery(&events[0], sub.ID, events[0].Name, []byte("{}"))
-			d.State = webhook.Dispatched
+			d.State = webhook.StateDispatched
 			return []webhookports.Delivery{d}
 		}, nil)
 	note("relay", h.indexed, err)
 	require.Len(h.t, claims, 1)
-	_, err = h.dispatch.Due(ctx, time.Second)
+	_, err = h.dispatch.FindDue(ctx, time.Second)
 	note("find due subscriptions", h.indexed, err)
-	_, err = h.dispatch.Claim(ctx, []webhookports.Room{{SubscriptionID: sub.ID, Room: 10}}, lease)
+	_, err = h.dispatch.ClaimDue(ctx, []webhookports.ClaimQuota{{SubscriptionID: sub.ID, Room: 10}}, lease)
 	note("claim", h.indexed, err)
 	_, _, err = h.dispatch.ClaimUrgent(ctx, 10, lease)
 	note("claim what is urgent", h.indexed, err)
 	_, err = h.dispatch.CountClaimed(ctx)
 	note("count claims", h.indexed, err)
-	_, err = h.dispatch.Load(ctx, claims) // from the relay's reading: no statement
+	_, err = h.dispatch.LoadClaimed(ctx, claims) // from the relay's reading: no statement
 	require.NoError(h.t, err)
-	_, err = h.dispatch.Load(ctx, claims)
+	_, err = h.dispatch.LoadClaimed(ctx, claims)
 	note("load", h.indexed, err)
-	_, err = h.dispatch.Renew(ctx, []webhookports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: sub.ID}}, lease)
+	_, err = h.dispatch.RenewClaims(ctx, []webhookports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: sub.ID}},
+		lease)
 	note("renew", h.indexed, err)
-	failed := webhookports.Outcome{Delivery: &webhookports.Delivery{Claim: claims[0]},
-		Verdict: webhook.Verdict{State: webhook.Waiting, Wait: time.Hour},
+	failed := webhookports.AttemptOutcome{Delivery: &webhookports.Delivery{Claim: claims[0]},
+		Verdict: webhook.DeliveryVerdict{State: webhook.StateWaiting, Wait: time.Hour},
 		Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()}}
-	_, _, err = h.dispatch.Record(ctx, []webhookports.Outcome{failed}, []id.ID{sub.ID}, 64, time.Now())
+	_, _, err = h.dispatch.RecordOutcomes(ctx, []webhookports.AttemptOutcome{failed}, []id.ID{sub.ID}, 64, time.Now())
 	note("record", h.indexed, err)
-	note("release", h.indexed, h.dispatch.Release(ctx, claims))
+	note("release", h.indexed, h.dispatch.ReleaseClaims(ctx, claims))
 	return texts
 }
 
@@ -235,10 +237,10 @@ func TestCachedPlans_OfATableThatHasGrown_AreMadeAnew(t *testing.T) {
 	admin := storetest.Pool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
 	exec(t, admin, withoutAutovacuum)
 	exec(t, admin, `VACUUM ANALYZE`)
-	pool := storetest.Pool(t, url, postgres.PoolOptions{MaxConns: 1, Settings: postgres.IndexPlans})
-	store := dispatchstore.New(pool, secretstest.New(t))
+	pool := storetest.Pool(t, url, postgres.PoolOptions{MaxConns: 1, Settings: postgres.IndexPlanSettings})
+	store := dispatchstore.New(pool, secretstest.NewCipher(t))
 	renew := func() []string {
-		_, err := store.Renew(t.Context(),
+		_, err := store.RenewClaims(t.Context(),
 			[]webhookports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID()}}, time.Minute)
 		require.NoError(t, err)
 		conn, err := pool.Acquire(t.Context())
@@ -251,7 +253,7 @@ func TestCachedPlans_OfATableThatHasGrown_AreMadeAnew(t *testing.T) {
 	}
 	const own = "deliveries_pkey/2"
 	require.NotContains(t, renew(), own, "all plans cost the same on an empty table")
-	storetest.Origin(t, storetest.Over(t, admin, postgres.Options{}))
+	storetest.StoreOrigin(t, storetest.StoreOverPool(t, admin, postgres.Options{}))
 	// at some thousands, the few leased deliveries cost as little as a look into the primary key
 	grow(t, admin, 20_000, "webhook_subscriptions", "deliveries")
 	require.Eventually(t, func() bool { return slices.Contains(renew(), own) }, 30*time.Second, 100*time.Millisecond)
@@ -260,8 +262,9 @@ func TestCachedPlans_OfATableThatHasGrown_AreMadeAnew(t *testing.T) {
 func creation(d *deposit.Deposit) ports.Change {
 	now := d.CreatedAt
 	return ports.Change{
-		Needs: ports.Needs{Key: newKey(d), Now: now, Link: ports.AccountLink{PartnerID: d.PartnerID, AccountID: d.AccountID}},
-		Decide: func(ports.Found) (ports.Writes, error) {
+		Needs: ports.ChangeNeeds{Key: newKey(d), Now: now, Link: ports.LinkKey{PartnerID: d.PartnerID,
+			AccountID: d.AccountID}},
+		Decide: func(ports.FoundRows) (ports.Writes, error) {
 			return ports.Writes{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: secret.Text(d.ID.Encode())},
 				Response: response(now)}, nil
 		},
@@ -270,9 +273,9 @@ func creation(d *deposit.Deposit) ports.Change {
 
 func activation(d *deposit.Deposit) ports.Change {
 	now := d.CreatedAt
-	return ports.Change{Needs: ports.Needs{Key: newKey(d), Now: now, Deposit: d.ID},
-		Decide: func(found ports.Found) (ports.Writes, error) {
-			step, err := found.Deposit.Apply(deposit.Secured, deposit.DefaultTimers(), now)
+	return ports.Change{Needs: ports.ChangeNeeds{Key: newKey(d), Now: now, Deposit: d.ID},
+		Decide: func(found ports.FoundRows) (ports.Writes, error) {
+			step, err := found.Deposit.Apply(deposit.TriggerSecured, deposit.DefaultTimerDurations(), now)
 			event := storetest.Event(d.PartnerID, d.ID)
 			return ports.Writes{Transition: &ports.DepositTransition{Deposit: found.Deposit, Transition: step}, Event: &event,
 				Response: response(now)}, err
@@ -291,7 +294,7 @@ func subscribeTo(t testing.TB, store *postgres.Store, partnerID id.ID) webhook.S
 	t.Helper()
 	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: partnerID, URL: "https://example.com",
 		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
+	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
 	})
 	return sub
@@ -310,16 +313,16 @@ func TestStatements_OfAnAccountWithManyDeposits_ReadAMonthByItsIndexes(t *testin
 	t.Parallel()
 	seen := &statements{}
 	pool := storetest.Pool(t, grown(t), postgres.PoolOptions{Tracer: seen})
-	store := storetest.Over(t, pool, postgres.Options{})
+	store := storetest.StoreOverPool(t, pool, postgres.Options{})
 	var account id.ID
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT account_id FROM deposits LIMIT 1`).Scan(&account))
 	seen.take()
 
-	month := ports.Span{From: time.Now().AddDate(0, -1, 0), To: time.Now().Add(time.Hour)}
-	_, err := store.Books.DueTo(t.Context(), account, month)
+	month := ports.TimeSpan{From: time.Now().AddDate(0, -1, 0), To: time.Now().Add(time.Hour)}
+	_, err := store.Books.TotalsOfAccount(t.Context(), account, month)
 	require.NoError(t, err)
 	for _, after := range []ports.Cursor{{}, {At: time.Now(), ID: id.ID(portstest.NewID())}} {
-		_, err := store.Books.Moved(t.Context(), account, month, ports.Page{Limit: 50, Cursor: after})
+		_, err := store.Books.MovedDebts(t.Context(), account, month, ports.Page{Limit: 50, Cursor: after})
 		require.NoError(t, err)
 	}
 	texts := seen.take()

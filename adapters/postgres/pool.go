@@ -29,7 +29,7 @@ type PoolOptions struct {
 	IdleInTransaction time.Duration
 	// A connection that was idle for longer than this time is tested before its use; the default is 1 s.
 	PingAfter time.Duration
-	Settings  map[string]string // Further settings of every connection of the pool, such as IndexPlans.
+	Settings  map[string]string // Further settings of every connection of the pool, such as IndexPlanSettings.
 	Tracer    pgx.QueryTracer   // The tracer that records the pool's queries; nil means none.
 	// Whether the URL is that of PgBouncer in transaction mode (true) or of Postgres itself (false). With PgBouncer
 	// the database role must have the settings (RoleSettings), and the other fields except MaxConns, PingAfter and
@@ -37,10 +37,10 @@ type PoolOptions struct {
 	Pooled bool
 }
 
-// IndexPlans are connection settings for pools that run the dispatcher's statements, the backlog counts and group
-// commits. The tables grow from empty to a million rows while a cached plan lives, so the planner must never choose
-// to scan a whole table.
-var IndexPlans = map[string]string{
+// IndexPlanSettings are connection settings for pools that run the dispatcher's statements, the backlog counts and
+// group commits. The tables grow from empty to a million rows while a cached plan lives, so the planner must never
+// choose to scan a whole table.
+var IndexPlanSettings = map[string]string{
 	"enable_seqscan":   "off",
 	"enable_hashjoin":  "off",
 	"enable_mergejoin": "off",
@@ -67,7 +67,7 @@ func NewPool(ctx context.Context, databaseURL string, o PoolOptions) (*pgxpool.P
 	config.MaxConnIdleTime = 5 * time.Minute
 	config.ConnConfig.ConnectTimeout = 5 * time.Second
 	config.ConnConfig.Tracer = o.Tracer
-	config.AfterConnect = codec.Register
+	config.AfterConnect = codec.RegisterTypes
 	pingAfter := pg.OrDefault(o.PingAfter, time.Second)
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > pingAfter }
 	if o.Pooled {
@@ -83,9 +83,9 @@ func NewPool(ctx context.Context, databaseURL string, o PoolOptions) (*pgxpool.P
 func (o PoolOptions) parameters() map[string]string {
 	params := map[string]string{
 		"application_name":                    pg.OrDefault(o.AppName, "partnerdeposits"),
-		"statement_timeout":                   pg.Millis(pg.OrDefault(o.StatementTimeout, 8*time.Second)),
-		"lock_timeout":                        pg.Millis(pg.OrDefault(o.LockTimeout, 2*time.Second)),
-		"idle_in_transaction_session_timeout": pg.Millis(pg.OrDefault(o.IdleInTransaction, 30*time.Second)),
+		"statement_timeout":                   pg.FormatMillis(pg.OrDefault(o.StatementTimeout, 8*time.Second)),
+		"lock_timeout":                        pg.FormatMillis(pg.OrDefault(o.LockTimeout, 2*time.Second)),
+		"idle_in_transaction_session_timeout": pg.FormatMillis(pg.OrDefault(o.IdleInTransaction, 30*time.Second)),
 		"TimeZone":                            "UTC",
 	}
 	maps.Copy(params, o.Settings)

@@ -29,11 +29,11 @@ func TestNewPool_PingAfter_IsTheIdleTimeThatNeedsAPing(t *testing.T) {
 // Start-up parameters would be refused by PgBouncer.
 func TestGroupCommit_ThroughPgBouncer_WritesADeposit(t *testing.T) {
 	t.Parallel()
-	pool := storetest.Pool(t, pgtest.Pooled(t, pgtest.URL(t)),
-		postgres.PoolOptions{Pooled: true, Settings: postgres.IndexPlans})
-	store := storetest.Over(t, pool, postgres.Options{})
-	from := storetest.Origin(t, store)
-	changes := groupcommit.New(pool, secretstest.New(t), groupcommit.Options{})
+	pool := storetest.Pool(t, pgtest.PgBouncerURL(t, pgtest.URL(t)),
+		postgres.PoolOptions{Pooled: true, Settings: postgres.IndexPlanSettings})
+	store := storetest.StoreOverPool(t, pool, postgres.Options{})
+	from := storetest.StoreOrigin(t, store)
+	changes := groupcommit.New(pool, secretstest.NewCipher(t), groupcommit.Options{})
 	for range 3 {
 		d := draft(from, time.Now())
 		require.NoError(t, changes.Apply(t.Context(), creation(d)))
@@ -47,13 +47,13 @@ func TestGroupCommit_ThroughPgBouncer_WritesADeposit(t *testing.T) {
 func TestCheckRole_NamesTheMissingSettingsAsStatements(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.URL(t)
-	err := postgres.CheckRole(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{Pooled: true}))
+	err := postgres.CheckRoleSettings(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{Pooled: true}))
 	require.ErrorContains(t, err, `SET enable_seqscan = 'off';`)
 	require.ErrorContains(t, err, `SET statement_timeout = '8000';`)
 	settings := postgres.RoleSettings()
 	require.Equal(t, "10000", settings["idle_in_transaction_session_timeout"])
 	require.NoError(t,
-		postgres.CheckRole(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{Settings: settings})))
+		postgres.CheckRoleSettings(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{Settings: settings})))
 }
 
 func TestCheckConnection_SettingsDropped_IsAPoolerThatNobodyNamed(t *testing.T) {
@@ -75,7 +75,7 @@ func TestCheckConnection_TellsHowFarTheClockIsAhead(t *testing.T) {
 	ahead, err := postgres.CheckConnection(t.Context(), storetest.Pool(t, url, postgres.PoolOptions{}))
 	require.NoError(t, err)
 	require.Less(t, ahead.Abs(), 2*time.Second, "the same machine")
-	pgtest.TurnClock(t, url, -10*time.Minute)
+	pgtest.SkewDatabaseClock(t, url, -10*time.Minute)
 	ahead, err = postgres.CheckConnection(t.Context(), storetest.Pool(t, url, postgres.PoolOptions{}))
 	require.NoError(t, err)
 	require.InDelta(t, -600, ahead.Seconds(), 2)

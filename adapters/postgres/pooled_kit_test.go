@@ -39,7 +39,7 @@ type pooledStore struct {
 // pooled is a store over a database that many tests share. Such a test looks at its own rows only.
 func pooled(t *testing.T) *pooledStore {
 	t.Helper()
-	return pooledOver(t, pgtest.Common(t, "pooled", nil))
+	return pooledOver(t, pgtest.SharedDatabaseURL(t, "pooled", nil))
 }
 
 // alone is a store over a database without rows of other tests.
@@ -50,8 +50,8 @@ func alone(t *testing.T) *pooledStore {
 
 func pooledOver(t *testing.T, databaseURL string) *pooledStore {
 	t.Helper()
-	pool := storetest.Pool(t, pgtest.Pooled(t, databaseURL), postgres.PoolOptions{Pooled: true, MaxConns: 4})
-	return &pooledStore{storetest.Over(t, pool, postgres.Options{}), t}
+	pool := storetest.Pool(t, pgtest.PgBouncerURL(t, databaseURL), postgres.PoolOptions{Pooled: true, MaxConns: 4})
+	return &pooledStore{storetest.StoreOverPool(t, pool, postgres.Options{}), t}
 }
 
 // idAt makes an id that contains the given time.
@@ -164,14 +164,14 @@ func (w *pooledStore) move(depositID id.ID, trigger deposit.Trigger, at time.Tim
 	w.t.Helper()
 	var d *deposit.Deposit
 	w.do(func(ctx context.Context, r *postgres.Store) (err error) {
-		if d, err = r.Deposits.ForUpdate(ctx, depositID); err != nil {
+		if d, err = r.Deposits.LockRow(ctx, depositID); err != nil {
 			return err
 		}
-		step, err := d.Apply(trigger, deposit.DefaultTimers(), at)
+		step, err := d.Apply(trigger, deposit.DefaultTimerDurations(), at)
 		if err != nil {
 			return err
 		}
-		return r.Deposits.Transition(ctx, d, step)
+		return r.Deposits.StoreTransition(ctx, d, step)
 	})
 	return d
 }

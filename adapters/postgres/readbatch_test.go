@@ -36,9 +36,9 @@ type reading struct {
 func newReading(t *testing.T) *reading {
 	url := pgtest.URL(t)
 	r := &reading{T: t, pool: storetest.Pool(t, url, postgres.PoolOptions{})}
-	r.reads = storetest.Pool(t, url, postgres.PoolOptions{MaxConns: 1, Settings: postgres.IndexPlans, Tracer: r})
-	r.store = storetest.Over(t, r.pool, postgres.Options{Reads: r.reads})
-	r.from = storetest.Origin(t, r.store)
+	r.reads = storetest.Pool(t, url, postgres.PoolOptions{MaxConns: 1, Settings: postgres.IndexPlanSettings, Tracer: r})
+	r.store = storetest.StoreOverPool(t, r.pool, postgres.Options{Reads: r.reads})
+	r.from = storetest.StoreOrigin(t, r.store)
 	return r
 }
 
@@ -58,7 +58,7 @@ func (r *reading) created(n int) (all []*deposit.Deposit) {
 		d.URLGeneration, d.ReturnURL, d.Metadata = true, "https://pms.example/back",
 			map[string]string{"booking": d.ID.Encode()}
 		d.CheckoutToken = secret.Text("token of " + d.Reference)
-		storetest.Do(r, r.store, func(ctx context.Context, repos *postgres.Store) error {
+		storetest.RunInTransaction(r, r.store, func(ctx context.Context, repos *postgres.Store) error {
 			return repos.Deposits.Insert(ctx, d, d.CheckoutToken)
 		})
 		all = append(all, d)
@@ -142,7 +142,7 @@ func TestDeposit_TokenOrRowThatCannotBeRead_FailsTheReadsOfThatDeposit(t *testin
 		`checkout_token = '\x00'`: "decrypt", `updated_at = 'infinity'`: "infinite", `metadata = '[1]'`: "cannot unmarshal",
 	} {
 		r, heard := newReading(t), told{}
-		r.store = storetest.Over(t, r.pool, postgres.Options{Reads: r.reads, Unreadable: heard.met})
+		r.store = storetest.StoreOverPool(t, r.pool, postgres.Options{Reads: r.reads, Unreadable: heard.met})
 		made := r.created(2)
 		allow(t, r.pool)
 		exec(t, r.pool, `UPDATE deposits SET `+spoiled+` WHERE id = $1`, made[0].ID)
@@ -160,11 +160,11 @@ func TestDeposit_TokenOrRowThatCannotBeRead_FailsTheReadsOfThatDeposit(t *testin
 func TestDeposit_ConnectionLost_FailsTheBatchAndNoLaterRead(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.URL(t)
-	through, link := storetest.Linked(t, direct)
+	through, link := storetest.ProxiedURL(t, direct)
 	r := &reading{T: t, pool: storetest.Pool(t, direct, postgres.PoolOptions{}),
 		reads: storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1})}
-	r.store = storetest.Over(t, r.pool, postgres.Options{Reads: r.reads})
-	r.from = storetest.Origin(t, r.store)
+	r.store = storetest.StoreOverPool(t, r.pool, postgres.Options{Reads: r.reads})
+	r.from = storetest.StoreOrigin(t, r.store)
 	d := r.created(1)[0]
 	for _, a := range r.together(link.Cut, d.ID, portstest.NewID()) {
 		require.ErrorIs(t, a.err, fault.ErrUnavailable)
@@ -181,9 +181,10 @@ func TestDeposit_ManyReaders_EachSeesItsOwnWrites(t *testing.T) {
 	const readers, rounds = 16, 20
 	url := pgtest.URL(t)
 	pool := storetest.Pool(t, url, postgres.PoolOptions{MaxConns: readers})
-	store := storetest.Over(t, pool, postgres.Options{
-		Reads: storetest.Pool(t, url, postgres.PoolOptions{MaxConns: postgres.ReadConns, Settings: postgres.IndexPlans})})
-	from := storetest.Origin(t, store)
+	store := storetest.StoreOverPool(t, pool, postgres.Options{
+		Reads: storetest.Pool(t, url, postgres.PoolOptions{MaxConns: postgres.ReadBatchConns,
+			Settings: postgres.IndexPlanSettings})})
+	from := storetest.StoreOrigin(t, store)
 	failed := make(chan error, readers)
 	for range readers {
 		go func() {

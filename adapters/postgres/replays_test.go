@@ -91,7 +91,7 @@ func TestReplays_Next_GivesWhatIsDue_AsItWasStored(t *testing.T) {
 	require.True(t, ok)
 	require.Empty(t, cmp.Diff(r, got))
 
-	moved := r.After(make([]id.ID, r.Step()), 49, at0)
+	moved := r.AfterStep(make([]id.ID, r.StepSize()), 49, at0)
 	moved.Cursor = portstest.NewID()
 	w.progress(r, moved)
 	_, ok = w.next(at0)
@@ -100,7 +100,7 @@ func TestReplays_Next_GivesWhatIsDue_AsItWasStored(t *testing.T) {
 	require.True(t, ok)
 	require.Empty(t, cmp.Diff(moved, got))
 
-	w.progress(moved, moved.After(nil, 0, at0))
+	w.progress(moved, moved.AfterStep(nil, 0, at0))
 	_, ok = w.next(at0.Add(time.Hour))
 	require.False(t, ok, "it is finished")
 
@@ -121,7 +121,7 @@ func TestReplays_Update_OfOneThatMovedOnMeanwhile_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
 	r := w.replay(w.subscribe(w.partner().ID), at0)
-	moved := r.After(make([]id.ID, r.Step()), 50, at0)
+	moved := r.AfterStep(make([]id.ID, r.StepSize()), 50, at0)
 	moved.Cursor = portstest.NewID()
 	w.progress(r, moved)
 	stale := r
@@ -139,8 +139,8 @@ func TestReplays_Update_LeavesThePaceThatOthersHaveUsed(t *testing.T) {
 	by := w.partner().ID
 	failed, made := w.replay(w.subscribe(by), at0), w.replay(w.subscribe(by), at0)
 	failed.PacedUntil = at0.Add(-time.Second)
-	w.progress(made, made.After(make([]id.ID, made.Step()), 50, at0))
-	w.progress(failed, failed.Later(at0))
+	w.progress(made, made.AfterStep(make([]id.ID, made.StepSize()), 50, at0))
+	w.progress(failed, failed.Postponed(at0))
 	waits := w.replay(w.subscribe(by), at0)
 	_, ok := w.next(at0.Add(time.Second - time.Microsecond))
 	require.False(t, ok)
@@ -161,7 +161,7 @@ func TestReplays_Next_OneOfASubscriptionAtATime_NoneWhileDisabled(t *testing.T) 
 	require.False(t, ok)
 	s.Enabled, s.DisabledReason = true, ""
 	w.update(s)
-	w.progress(first, first.After(nil, 0, at0))
+	w.progress(first, first.AfterStep(nil, 0, at0))
 	got, _ = w.next(at0)
 	require.Equal(t, second.ID, got.ID)
 }
@@ -176,7 +176,7 @@ func TestReplays_Next_PassesOverAPartnerThatAnotherHolds(t *testing.T) {
 	w.replay(s, at0)
 	w.replay(sibling, at0)
 	w.do(func(ctx context.Context, r *postgres.Store) error {
-		_, ok, err := r.Replays.Next(ctx, at0)
+		_, ok, err := r.Replays.LockNext(ctx, at0)
 		require.NoError(t, err)
 		require.True(t, ok)
 		_, ok = w.next(at0)
@@ -191,7 +191,7 @@ func TestReplays_Next_PassesOverAPartnerThatAnotherHolds(t *testing.T) {
 func (w *pooledStore) redeliver(subscriptionID id.ID, copies ...webhookports.Redelivery) (made []webhook.Delivery) {
 	w.t.Helper()
 	w.do(func(ctx context.Context, r *postgres.Store) (err error) {
-		made, err = r.Deliveries.Redeliver(ctx, subscriptionID, copies)
+		made, err = r.Deliveries.InsertRedeliveries(ctx, subscriptionID, copies)
 		return err
 	})
 	return made
@@ -204,7 +204,7 @@ func (w *pooledStore) replay(s webhook.Subscription, at time.Time) webhook.Repla
 	require.NoError(w.t, err)
 	r.Matched = 7
 	w.do(func(ctx context.Context, repos *postgres.Store) error {
-		return repos.Replays.Insert(ctx, r, webhook.MaxReplays)
+		return repos.Replays.Insert(ctx, r, webhook.MaxUnfinishedReplays)
 	})
 	return r
 }
@@ -212,7 +212,7 @@ func (w *pooledStore) replay(s webhook.Subscription, at time.Time) webhook.Repla
 func (w *pooledStore) next(now time.Time) (r webhook.Replay, ok bool) {
 	w.t.Helper()
 	w.do(func(ctx context.Context, repos *postgres.Store) (err error) {
-		r, ok, err = repos.Replays.Next(ctx, now)
+		r, ok, err = repos.Replays.LockNext(ctx, now)
 		return err
 	})
 	return r, ok

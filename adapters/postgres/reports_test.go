@@ -35,9 +35,9 @@ func TestReports_PendingIsExactToTenThousand(t *testing.T) {
 	addDeliveries(t, pool, subs[3].ID, 3, dayAgo, 1, "now() + interval '30 seconds'") // dispatched
 
 	for range 2 { // the second after the changes were added up
-		got, err := store.Subscriptions.Reports(t.Context(), subs)
+		got, err := store.Subscriptions.HealthReports(t.Context(), subs)
 		require.NoError(t, err)
-		for i, want := range []webhook.Report{
+		for i, want := range []webhook.EndpointReport{
 			{}, {Pending: 9_999, OldestPendingAt: hourAgo}, {Pending: 10_000, PendingCapped: true, OldestPendingAt: dayAgo},
 			{Pending: 5, OldestPendingAt: dayAgo},
 		} {
@@ -49,10 +49,10 @@ func TestReports_PendingIsExactToTenThousand(t *testing.T) {
 		exec(t, pool, `SELECT add_up_waiting(ARRAY (SELECT id FROM webhook_subscriptions))`)
 	}
 	exec(t, pool, `DELETE FROM deliveries WHERE subscription_id = $1 AND state = 0`, subs[3].ID)
-	got, err := store.Subscriptions.Reports(t.Context(), subs[3:])
+	got, err := store.Subscriptions.HealthReports(t.Context(), subs[3:])
 	require.NoError(t, err)
 	require.Equal(t, 3, got[0].Health.Pending)
-	none, err := store.Subscriptions.Reports(t.Context(), nil)
+	none, err := store.Subscriptions.HealthReports(t.Context(), nil)
 	require.NoError(t, err)
 	require.Empty(t, none)
 }
@@ -64,23 +64,23 @@ func TestReports_TellTheStateAndItsTimes(t *testing.T) {
 	created, failing, since := at(3*time.Hour), at(2*time.Hour), at(time.Hour)
 	for n, test := range []struct {
 		set  string
-		want webhook.Report
+		want webhook.EndpointReport
 	}{
-		{"slow = true", webhook.Report{State: webhook.EndpointHealthy, Since: created}},
+		{"slow = true", webhook.EndpointReport{State: webhook.EndpointHealthy, Since: created}},
 		{"failures = 3, failing_since = $2, last_failure_at = $3, last_error = 'timeout'",
-			webhook.Report{State: webhook.EndpointFailing, Since: failing, LastFailureAt: since,
+			webhook.EndpointReport{State: webhook.EndpointFailing, Since: failing, LastFailureAt: since,
 				LastError: webhook.ResultTimeout}},
 		{"failures = 3, failing_since = $2, state_since = $3, held_until = $3",
-			webhook.Report{State: webhook.EndpointHeld, Since: since}},
+			webhook.EndpointReport{State: webhook.EndpointHeld, Since: since}},
 		{"ramp = 2, state_since = $3, last_success_at = $3, failing_since = $2",
-			webhook.Report{State: webhook.EndpointHeld, Since: since, LastSuccessAt: since}},
+			webhook.EndpointReport{State: webhook.EndpointHeld, Since: since, LastSuccessAt: since}},
 		{"enabled = false, disabled_reason = 'failing_for_five_days', held_until = $2, state_since = $3",
-			webhook.Report{State: webhook.EndpointDisabled, Since: since}},
+			webhook.EndpointReport{State: webhook.EndpointDisabled, Since: since}},
 	} {
 		sub := addSubscription(t, pool, byte(n+1), "slow = false")
 		exec(t, pool, `UPDATE webhook_subscriptions SET created_at = $4, `+test.set+
 			` WHERE id = $1 AND $2::timestamptz < $3::timestamptz`, sub, failing, since, created)
-		got, err := store.Subscriptions.Reports(t.Context(), []webhook.Subscription{{ID: sub, Enabled: true}})
+		got, err := store.Subscriptions.HealthReports(t.Context(), []webhook.Subscription{{ID: sub, Enabled: true}})
 		require.NoError(t, err)
 		h := got[0].Health
 		require.Equal(t, test.want.State != webhook.EndpointDisabled, got[0].Enabled)
@@ -96,13 +96,13 @@ func TestReports_TellTheStateAndItsTimes(t *testing.T) {
 func TestReports_ReadTheIndexOfPendingDeliveries(t *testing.T) {
 	t.Parallel()
 	pool := storetest.Pool(t, grown(t), postgres.PoolOptions{})
-	store := storetest.Over(t, pool, postgres.Options{})
+	store := storetest.StoreOverPool(t, pool, postgres.Options{})
 	var sub id.ID
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT subscription_id FROM deliveries LIMIT 1`).Scan(&sub))
-	reads := accesses(t, pool, webhooktables.ReadReports)
+	reads := accesses(t, pool, webhooktables.SelectReportsSQL)
 	require.Equal(t, []string{"deliveries_leased/1", "deliveries_pending/1", "waiting_counts_of_subscription/1",
 		"webhook_subscriptions_pkey/1"}, reads)
-	got, err := store.Subscriptions.Reports(t.Context(), []webhook.Subscription{{ID: sub}})
+	got, err := store.Subscriptions.HealthReports(t.Context(), []webhook.Subscription{{ID: sub}})
 	require.NoError(t, err)
 	require.Equal(t, count(t, pool, `SELECT count(*) FROM deliveries WHERE state < 2 AND subscription_id = $1`, sub),
 		got[0].Health.Pending)

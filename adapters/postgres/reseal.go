@@ -14,51 +14,53 @@ import (
 // milliseconds only.
 const resealPage = 500
 
-// Resealer encrypts stored secrets again with the primary key of the keyset. It leaves out stored responses, which
-// expire after a day.
-type Resealer struct {
+// SecretReencrypter encrypts stored secrets again with the primary key of the keyset. It leaves out stored responses,
+// which expire after a day.
+type SecretReencrypter struct {
 	store  *Store
 	prefix []byte // The bytes with which every ciphertext of the keyset's primary key begins.
 }
 
-// NewResealer makes a Resealer. prefix is the beginning of every ciphertext of the primary key, and of no
+// NewSecretReencrypter makes a Resealer. prefix is the beginning of every ciphertext of the primary key, and of no
 // ciphertext of another key.
-func NewResealer(store *Store, prefix []byte) *Resealer { return &Resealer{store, prefix} }
+func NewSecretReencrypter(store *Store, prefix []byte) *SecretReencrypter {
+	return &SecretReencrypter{store, prefix}
+}
 
-// SecretKind names a database column that contains encrypted secrets.
-type SecretKind struct {
+// SecretColumn names a database column that contains encrypted secrets.
+type SecretColumn struct {
 	Name               string
 	table, key, column string
 	aad                func(id.ID) []byte
 }
 
-// Start returns the first page of the rows that have secrets in this column.
-func (k SecretKind) Start() SecretPage { return SecretPage{kind: k} }
+// FirstPage returns the first page of the rows that have secrets in this column.
+func (k SecretColumn) FirstPage() SecretRowsPage { return SecretRowsPage{kind: k} }
 
-// SecretPage is a page of rows with secrets of one kind: those after an id.
-type SecretPage struct {
-	kind  SecretKind
+// SecretRowsPage is a page of rows with secrets of one kind: those after an id.
+type SecretRowsPage struct {
+	kind  SecretColumn
 	after id.ID
 }
 
-// ResealedPage is the result of re-encrypting a page of rows: how many rows were read, and how many were changed.
+// ReencryptedPage is the result of re-encrypting a page of rows: how many rows were read, and how many were changed.
 // Next is the page that follows, unless Done is true.
-type ResealedPage struct {
+type ReencryptedPage struct {
 	Read, Changed int
-	Next          SecretPage
+	Next          SecretRowsPage
 	Done          bool
 }
 
-// Kinds lists the database columns that contain encrypted secrets.
-func (r *Resealer) Kinds() []SecretKind {
-	return []SecretKind{
-		{"connect secrets", "partners", "id", "connect_secret", pg.ConnectAAD},
-		{"webhook secrets", "webhook_subscriptions", "id", "secret", pg.SecretAAD},
-		{"checkout tokens", "deposits", "id", "checkout_token", pg.CheckoutAAD},
-		{"sealed addresses", "sealed_addresses", "client_id", "address", pg.AddressAAD},
-		{"file keys", "file_contents", "file_id", "key", pg.FileAAD},
+// SecretColumns lists the database columns that contain encrypted secrets.
+func (r *SecretReencrypter) SecretColumns() []SecretColumn {
+	return []SecretColumn{
+		{"connect secrets", "partners", "id", "connect_secret", pg.ConnectSecretAAD},
+		{"webhook secrets", "webhook_subscriptions", "id", "secret", pg.SigningSecretAAD},
+		{"checkout tokens", "deposits", "id", "checkout_token", pg.CheckoutTokenAAD},
+		{"sealed addresses", "sealed_addresses", "client_id", "address", pg.ClientAddressAAD},
+		{"file keys", "file_contents", "file_id", "key", pg.FileKeyAAD},
 		{"origins of agreements", "deposit_agreements", "id", "origin", pg.AgreementAAD},
-		{"two-factor secrets", "second_factors", "operator_id", "secret", pg.FactorAAD},
+		{"two-factor secrets", "second_factors", "operator_id", "secret", pg.TwoFactorSecretAAD},
 	}
 }
 
@@ -66,10 +68,10 @@ func (r *Resealer) Kinds() []SecretKind {
 // locking them.
 const lookPage = 2000
 
-// Look reads a page of rows and calls see with each ciphertext and with whether it can be decrypted for its row. It
-// returns the next page, and whether there is none (done).
-func (r *Resealer) Look(ctx context.Context, p SecretPage,
-	see func(sealed []byte, opens bool)) (next SecretPage, done bool, err error) {
+// CheckPage reads a page of rows and calls see with each ciphertext and with whether it can be decrypted for its row.
+// It returns the next page, and whether there is none (done).
+func (r *SecretReencrypter) CheckPage(ctx context.Context, p SecretRowsPage,
+	see func(sealed []byte, opens bool)) (next SecretRowsPage, done bool, err error) {
 	k := p.kind
 	rows, err := r.store.base.DB.Query(ctx, fmt.Sprintf(`SELECT %[3]s, %[2]s FROM %[1]s
 		WHERE %[3]s > coalesce($1, '00000000-0000-0000-0000-000000000000'::uuid) ORDER BY %[3]s LIMIT %[4]d`,
@@ -81,7 +83,7 @@ func (r *Resealer) Look(ctx context.Context, p SecretPage,
 	var sealed []byte
 	_, err = pgx.ForEachRow(rows, []any{&next.after, &sealed}, func() error {
 		if read++; sealed != nil {
-			_, err := r.store.base.Sealer.Open(sealed, k.aad(next.after))
+			_, err := r.store.base.Sealer.Decrypt(sealed, k.aad(next.after))
 			see(sealed, err == nil)
 		}
 		return nil
@@ -89,10 +91,10 @@ func (r *Resealer) Look(ctx context.Context, p SecretPage,
 	return next, read < lookPage, pg.Translate(err)
 }
 
-// Rows estimates the number of rows that contain secrets of all kinds.
-func (r *Resealer) Rows(ctx context.Context) (n int64, err error) {
+// EstimateRows estimates the number of rows that contain secrets of all kinds.
+func (r *SecretReencrypter) EstimateRows(ctx context.Context) (n int64, err error) {
 	var tables []string
-	for _, k := range r.Kinds() {
+	for _, k := range r.SecretColumns() {
 		tables = append(tables, k.table)
 	}
 	err = r.store.base.DB.QueryRow(ctx,
@@ -102,24 +104,24 @@ func (r *Resealer) Rows(ctx context.Context) (n int64, err error) {
 	return n, pg.Translate(err)
 }
 
-// Page reads a page of rows and encrypts those with the primary key that another key encrypted. The page commits as
-// a whole. If another transaction changes the secret of a row meanwhile, the row keeps that newer secret.
-func (r *Resealer) Page(ctx context.Context, p SecretPage) (out ResealedPage, err error) {
-	err = pg.Retry(ctx, func() error {
+// ReencryptPage reads a page of rows and encrypts those with the primary key that another key encrypted. The page
+// commits as a whole. If another transaction changes the secret of a row meanwhile, the row keeps that newer secret.
+func (r *SecretReencrypter) ReencryptPage(ctx context.Context, p SecretRowsPage) (out ReencryptedPage, err error) {
+	err = pg.RetryTx(ctx, func() error {
 		out, err = r.page(ctx, p)
 		return err
 	})
 	return out, err
 }
 
-func (r *Resealer) page(ctx context.Context, p SecretPage) (ResealedPage, error) {
+func (r *SecretReencrypter) page(ctx context.Context, p SecretRowsPage) (ReencryptedPage, error) {
 	k := p.kind
 	rows, err := r.store.base.DB.Query(ctx,
 		fmt.Sprintf(`SELECT %[4]s, CASE WHEN substring(%[2]s FROM 1 FOR length($2::bytea)) <> $2::bytea THEN %[2]s END
 		FROM %[1]s WHERE %[4]s > coalesce($1, '00000000-0000-0000-0000-000000000000'::uuid) ORDER BY %[4]s LIMIT %[3]d`,
 			k.table, k.column, resealPage, k.key), p.after, r.prefix)
 	if err != nil {
-		return ResealedPage{}, err
+		return ReencryptedPage{}, err
 	}
 	type row struct {
 		ID id.ID
@@ -128,23 +130,23 @@ func (r *Resealer) page(ctx context.Context, p SecretPage) (ResealedPage, error)
 	}
 	read, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
 	if err != nil {
-		return ResealedPage{}, pg.Translate(err)
+		return ReencryptedPage{}, pg.Translate(err)
 	}
-	out := ResealedPage{Read: len(read), Done: len(read) < resealPage}
+	out := ReencryptedPage{Read: len(read), Done: len(read) < resealPage}
 	var ids []id.ID
 	var before, after [][]byte
 	for _, each := range read {
-		out.Next = SecretPage{kind: k, after: each.ID}
+		out.Next = SecretRowsPage{kind: k, after: each.ID}
 		if each.Sealed == nil {
 			continue
 		}
-		plain, err := r.store.base.Sealer.Open(each.Sealed, k.aad(each.ID))
+		plain, err := r.store.base.Sealer.Decrypt(each.Sealed, k.aad(each.ID))
 		if err != nil {
-			return ResealedPage{}, fmt.Errorf("%s of row %s: %w", k.Name, each.ID, err)
+			return ReencryptedPage{}, fmt.Errorf("%s of row %s: %w", k.Name, each.ID, err)
 		}
-		sealed, err := r.store.base.Sealer.Seal(plain, k.aad(each.ID))
+		sealed, err := r.store.base.Sealer.Encrypt(plain, k.aad(each.ID))
 		if err != nil {
-			return ResealedPage{}, err
+			return ReencryptedPage{}, err
 		}
 		ids, before, after = append(ids, each.ID), append(before, each.Sealed), append(after, sealed)
 	}

@@ -30,7 +30,7 @@ type sought struct{ reference, booking, first, last, email string }
 func searchable(t *testing.T, all ...sought) (*postgres.Store, deposit.Origin, map[string]tenant.Client) {
 	t.Helper()
 	store, _ := storetest.New(t, postgres.Options{})
-	from, now := storetest.Origin(t, store), time.Now().UTC().Truncate(time.Microsecond)
+	from, now := storetest.StoreOrigin(t, store), time.Now().UTC().Truncate(time.Microsecond)
 	clients := map[string]tenant.Client{}
 	for i, a := range all {
 		c := tenant.Client{ID: portstest.NewID(), AccountID: from.AccountID, PartnerID: from.PartnerID, CreatedAt: now,
@@ -40,7 +40,7 @@ func searchable(t *testing.T, all ...sought) (*postgres.Store, deposit.Origin, m
 		d := deposit.New(depositID, a.reference, from, deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now,
 			RentalContract: a.booking}, nil, now.Add(time.Duration(-i)*time.Minute))
 		d.ClientID = c.ID
-		storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
+		storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
 			require.NoError(t, r.Clients.Insert(ctx, c))
 			return r.Deposits.Insert(ctx, d, secret.Text(depositID.Encode()))
 		})
@@ -49,10 +49,10 @@ func searchable(t *testing.T, all ...sought) (*postgres.Store, deposit.Origin, m
 }
 
 // references gives the references of the deposits that a text finds, newest first, page by page.
-func references(t *testing.T, store *postgres.Store, f depositports.DeskFilter) (found []string) {
+func references(t *testing.T, store *postgres.Store, f depositports.DashboardFilter) (found []string) {
 	t.Helper()
 	for page := (ports.Page{Limit: 2}); ; {
-		list, err := store.Desk.DeskDeposits(t.Context(), f, page)
+		list, err := store.Desk.DashboardDeposits(t.Context(), f, page)
 		require.NoError(t, err)
 		for _, d := range list.Items {
 			found = append(found, d.Reference)
@@ -107,7 +107,7 @@ func TestSearch_FindsWhatPeopleType(t *testing.T) {
 		strings.Repeat("garcia ", 28): {garcia}, strings.Repeat("a", 200): nil, strings.Repeat("ﷺ", 200): {ligature},
 		"a b c d e f g h i j k l m n o p q r s t u v w x y z": nil, "\u0301": nil, "\u200b": nil,
 	} {
-		f := depositports.DeskFilter{AccountID: from.AccountID, Text: text}
+		f := depositports.DashboardFilter{AccountID: from.AccountID, Text: text}
 		require.Equal(t, want, references(t, store, f), "%q", text)
 		f.Statuses = deposit.Statuses
 		require.Equal(t, want, references(t, store, f), "%q, with a status", text)
@@ -121,15 +121,18 @@ func TestSearch_AfterAChangeOfTheNameAndAnErasure_FollowsTheClient(t *testing.T)
 	store, from, clients := searchable(t, sought{"D-2222-AAAA", "", "Ana", "García", "a@mail.example"},
 		sought{"D-3333-BBBB", "", "Bea", "García", "b@mail.example"})
 	find := func(text string) []string {
-		return references(t, store, depositports.DeskFilter{AccountID: from.AccountID, Text: text})
+		return references(t, store, depositports.DashboardFilter{AccountID: from.AccountID, Text: text})
 	}
 	require.Equal(t, []string{"D-2222-AAAA", "D-3333-BBBB"}, find("garcia"))
 	c := clients["Ana"]
 	c.LastName, c.ChangedAt = "Müller", time.Now()
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error { return r.Clients.Update(ctx, c) })
+	storetest.RunInTransaction(t, store, func(ctx context.Context,
+		r *postgres.Store) error {
+		return r.Clients.Update(ctx, c)
+	})
 	require.Equal(t, []string{"D-3333-BBBB"}, find("garcia"))
 	require.Equal(t, []string{"D-2222-AAAA"}, find("muller ana"))
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
+	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Clients.Erase(ctx, c, time.Now())
 	})
 	require.Empty(t, find("muller"))
@@ -149,9 +152,9 @@ func TestSearch_OfAFrequentText_ListsEachDepositOnceInOrder(t *testing.T) {
 	// words that begin like the searched ones, of clients without deposits
 	exec(t, s.pool, `INSERT INTO client_names SELECT $1, 'garb' || n || ' mar', gen_random_uuid() FROM generate_series(1, 45000) n`,
 		owner)
-	for _, f := range []depositports.DeskFilter{
+	for _, f := range []depositports.DashboardFilter{
 		{Text: "maria"}, {Text: "gar mar tenant", Statuses: []deposit.Status{deposit.Captured}}, {Text: "BK-"},
-		{Text: "maria", Stay: ports.Span{From: time.Now().AddDate(0, -3, 0)}},
+		{Text: "maria", Stay: ports.TimeSpan{From: time.Now().AddDate(0, -3, 0)}},
 	} {
 		f.AccountID = owner
 		conditions := map[bool]string{true: "c.first_name = 'María'", false: "starts_with(d.rental_contract, 'BK-')"}
@@ -169,7 +172,7 @@ func TestSearch_OfAFrequentText_ListsEachDepositOnceInOrder(t *testing.T) {
 		var got []string
 		page := ports.Page{Limit: 100}
 		for pages := 0; pages == 0 || !page.Cursor.IsZero() && pages < 25; pages++ {
-			list, err := s.Desk.DeskDeposits(t.Context(), f, page)
+			list, err := s.Desk.DashboardDeposits(t.Context(), f, page)
 			require.NoError(t, err)
 			for _, d := range list.Items {
 				got = append(got, d.Reference)
@@ -207,12 +210,12 @@ const peopled = `WITH people AS (
 func BenchmarkSearch(b *testing.B) {
 	url := pgtest.URL(b)
 	admin := storetest.Pool(b, url, postgres.PoolOptions{StatementTimeout: time.Hour})
-	owners, err := stock.Owners(b.Context(), admin, 1, 1)
+	owners, err := stock.CreateRowOwners(b.Context(), admin, 1, 1)
 	require.NoError(b, err)
-	require.NoError(b, stock.Fill(b.Context(), admin, owners, stock.Amount{Deposits: *searchDeposits}))
+	require.NoError(b, stock.FillDatabase(b.Context(), admin, owners, stock.RowCounts{Deposits: *searchDeposits}))
 	exec(b, admin, peopled)
 	exec(b, admin, `VACUUM (ANALYZE) clients, client_names`)
-	store := storetest.Over(b, storetest.Pool(b, url, postgres.PoolOptions{}), postgres.Options{})
+	store := storetest.StoreOverPool(b, storetest.Pool(b, url, postgres.PoolOptions{}), postgres.Options{})
 	var reference, booking string
 	require.NoError(b, admin.QueryRow(b.Context(), `SELECT reference, rental_contract FROM deposits
 		WHERE rental_contract ~ '[^0-9][0-9]{3}$' LIMIT 1`).Scan(&reference, &booking))
@@ -228,23 +231,24 @@ func BenchmarkSearch(b *testing.B) {
 		{"bookings", "BK-"}, {"booking", booking}, {"digits", booking[len(booking)-3:]}, {"e-mails", "tenant-"},
 		{"e-mail", "tenant-1000@"},
 	} {
-		f := depositports.DeskFilter{AccountID: owners[0].Account, Text: search.text}
+		f := depositports.DashboardFilter{AccountID: owners[0].Account, Text: search.text}
 		b.Run(search.name, func(b *testing.B) { benchPages(b, store, f, ports.Page{Limit: 50}) })
 	}
 	for _, text := range []string{"nowak", "garcia"} {
-		f := depositports.DeskFilter{AccountID: owners[0].Account, Text: text, Statuses: []deposit.Status{deposit.Captured}}
+		f := depositports.DashboardFilter{AccountID: owners[0].Account, Text: text,
+			Statuses: []deposit.Status{deposit.Captured}}
 		b.Run(text+", captured", func(b *testing.B) { benchPages(b, store, f, ports.Page{Limit: 50}) })
 	}
 }
 
 // benchPages reads the first page of a list and the pages that follow, up to ten, and tells the time of a page.
-func benchPages(b *testing.B, store *postgres.Store, f depositports.DeskFilter, first ports.Page) {
+func benchPages(b *testing.B, store *postgres.Store, f depositports.DashboardFilter, first ports.Page) {
 	b.Helper()
 	var times []time.Duration
 	page, pages, found := first, 0, map[id.ID]bool{}
 	for range max(b.N, 200) {
 		began := time.Now()
-		list, err := store.Desk.DeskDeposits(b.Context(), f, page)
+		list, err := store.Desk.DashboardDeposits(b.Context(), f, page)
 		times = append(times, time.Since(began))
 		require.NoError(b, err)
 		for _, d := range list.Items {

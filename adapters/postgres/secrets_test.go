@@ -45,7 +45,7 @@ func TestSecrets_InADumpOfEveryTable_AreNowhereToBeRead(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	now := time.Now()
-	from := storetest.Origin(t, store)
+	from := storetest.StoreOrigin(t, store)
 	plain := map[string]string{
 		"api key": "svc_pk_test_Aplain1", "connect secret": "svc_cs_Bplain2", "webhook secret": "svc_whsec_Cplain3",
 		"rotated secret": "svc_whsec_Dplain4",
@@ -61,18 +61,18 @@ func TestSecrets_InADumpOfEveryTable_AreNowhereToBeRead(t *testing.T) {
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
 		key := partner.APIKey{ID: portstest.NewID(), PartnerID: from.PartnerID, Name: "k", Prefix: "svc_pk_test_",
 			Last4: "ain1", CreatedAt: now}
-		require.NoError(t, store.Keys.InsertKey(ctx, key, partner.HashKey(plain["api key"])))
+		require.NoError(t, store.Keys.InsertKey(ctx, key, partner.HashAPIKey(plain["api key"])))
 		require.NoError(t, store.Partners.SetConnectSecret(ctx, from.PartnerID, secret.Text(plain["connect secret"])))
 		require.NoError(t, store.Subscriptions.Insert(ctx, sub, secret.Text(plain["webhook secret"])))
 		require.NoError(t, store.Subscriptions.Insert(ctx, rotated, "svc_whsec_x"))
-		require.NoError(t, store.Subscriptions.SetSecret(ctx, rotated.ID, secret.Text(plain["rotated secret"])))
+		require.NoError(t, store.Subscriptions.SetSigningSecret(ctx, rotated.ID, secret.Text(plain["rotated secret"])))
 		require.NoError(t, store.Deposits.Insert(ctx, draft(from, now), secret.Text(plain["checkout token"])))
 		link := ports.Mail{ID: portstest.NewID(), To: "a@b.example", Body: plain["link in a mail"],
 			HTML: plain["link in HTML"], CreatedAt: now, LinkOf: portstest.NewID()}
 		require.NoError(t, store.Mails.Enqueue(ctx, link))
-		_, err := store.Idempotency.Claim(ctx, k, now)
+		_, err := store.Idempotency.ClaimKey(ctx, k, now)
 		require.NoError(t, err)
-		return store.Idempotency.Store(ctx, k,
+		return store.Idempotency.StoreResponse(ctx, k,
 			ports.StoredResponse{Code: 201, Body: []byte(plain["stored response"]), CreatedAt: now})
 	}))
 
@@ -100,7 +100,7 @@ func TestSecrets_InADumpOfEveryTable_AreNowhereToBeRead(t *testing.T) {
 func TestSecrets_MovedToAnotherRow_DoNotOpen(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from, other := storetest.Origin(t, store), storetest.Origin(t, store)
+	from, other := storetest.StoreOrigin(t, store), storetest.StoreOrigin(t, store)
 	now := time.Now()
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
 		return store.Partners.SetConnectSecret(ctx, from.PartnerID, "svc_cs_mine")
@@ -191,30 +191,30 @@ func TestFileContents_OfTwoFiles_StayApart(t *testing.T) {
 }
 
 // sent makes n files wait that by sends at the time.
-func (w *pooledStore) sent(by depositports.FileSender, at time.Time, n int) (ids []id.ID, files []evidence.File) {
+func (w *pooledStore) sent(by depositports.UploadSession, at time.Time, n int) (ids []id.ID, files []evidence.File) {
 	w.t.Helper()
 	for range n {
 		f := evidence.File{ID: idAt(at), DepositID: by.DepositID, Name: "oven.jpg", Type: evidence.JPEG, Size: 7, SentAt: at}
 		ids, files = append(ids, f.ID), append(files, f)
 	}
-	require.NoError(w.t, w.Files.Wait(w.t.Context(), by, files))
+	require.NoError(w.t, w.Files.InsertWaiting(w.t.Context(), by, files))
 	return ids, files
 }
 
-func (w *pooledStore) add(by depositports.FileSender, ids []id.ID, since, at time.Time) error {
+func (w *pooledStore) add(by depositports.UploadSession, ids []id.ID, since, at time.Time) error {
 	return w.try(func(ctx context.Context, r *postgres.Store) error {
-		if _, err := r.Deposits.ForUpdate(ctx, by.DepositID); err != nil {
+		if _, err := r.Deposits.LockRow(ctx, by.DepositID); err != nil {
 			return err
 		}
-		_, err := r.Files.Add(ctx, by, ids, since, at, actor.Operator(id.ID{1}))
+		_, err := r.Files.AttachWaiting(ctx, by, ids, since, at, actor.Operator(id.ID{1}))
 		return err
 	})
 }
 
 // sender gives the sender of a new deposit.
-func (w *pooledStore) sender(session byte) depositports.FileSender {
+func (w *pooledStore) sender(session byte) depositports.UploadSession {
 	w.t.Helper()
-	return depositports.FileSender{Session: [32]byte{session}, DepositID: w.deposit(w.partner()).ID}
+	return depositports.UploadSession{Session: [32]byte{session}, DepositID: w.deposit(w.partner()).ID}
 }
 
 func TestFiles_Waiting_AreNotTheDepositsUntilTheyAreAdded(t *testing.T) {
@@ -227,7 +227,7 @@ func TestFiles_Waiting_AreNotTheDepositsUntilTheyAreAdded(t *testing.T) {
 	require.Empty(t, got)
 	_, err = w.Files.File(t.Context(), by.DepositID, ids[0])
 	require.ErrorIs(t, err, evidence.ErrNotFound)
-	waiting, err := w.Files.Waiting(t.Context(), by, ids, at0)
+	waiting, err := w.Files.WaitingFiles(t.Context(), by, ids, at0)
 	require.NoError(t, err)
 	require.ElementsMatch(t, files, waiting)
 	require.NoError(t, w.add(by, ids, at0, at0.Add(time.Minute)))
@@ -240,7 +240,7 @@ func TestFiles_Waiting_AreNotTheDepositsUntilTheyAreAdded(t *testing.T) {
 	one, err := w.Files.File(t.Context(), by.DepositID, ids[1])
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(files[1], one))
-	waiting, err = w.Files.Waiting(t.Context(), by, ids, at0)
+	waiting, err = w.Files.WaitingFiles(t.Context(), by, ids, at0)
 	require.NoError(t, err)
 	require.Empty(t, waiting)
 	_, err = w.Files.File(t.Context(), w.sender(1).DepositID, ids[1])
@@ -252,20 +252,20 @@ func TestFiles_Add_OfAnotherSessionOrDepositOrTooLate_AddsNone(t *testing.T) {
 	w := pooled(t)
 	by := w.sender(1)
 	ids, _ := w.sent(by, at0, 2)
-	other, _ := w.sent(depositports.FileSender{Session: [32]byte{2}, DepositID: by.DepositID}, at0, 1)
+	other, _ := w.sent(depositports.UploadSession{Session: [32]byte{2}, DepositID: by.DepositID}, at0, 1)
 	late := at0.Add(time.Microsecond)
 	for what, err := range map[string]error{
-		"another session": w.add(depositports.FileSender{Session: [32]byte{2}, DepositID: by.DepositID}, ids, at0, late),
-		"another deposit": w.add(depositports.FileSender{Session: by.Session, DepositID: w.sender(1).DepositID}, ids, at0,
+		"another session": w.add(depositports.UploadSession{Session: [32]byte{2}, DepositID: by.DepositID}, ids, at0, late),
+		"another deposit": w.add(depositports.UploadSession{Session: by.Session, DepositID: w.sender(1).DepositID}, ids, at0,
 			late),
 		"too late":        w.add(by, ids, late, late),
 		"an unknown file": w.add(by, append([]id.ID{portstest.NewID()}, ids...), at0, late),
 		"a file of another session among the own": w.add(by, append(other, ids...), at0, late),
 	} {
-		require.ErrorIs(t, err, evidence.ErrGone, what)
+		require.ErrorIs(t, err, evidence.ErrFilesGone, what)
 	}
 	require.NoError(t, w.add(by, ids, at0, late))
-	require.ErrorIs(t, w.add(by, ids, at0, late), evidence.ErrGone, "added before")
+	require.ErrorIs(t, w.add(by, ids, at0, late), evidence.ErrFilesGone, "added before")
 	got, err := w.Files.Files(t.Context(), by.DepositID)
 	require.NoError(t, err)
 	require.Len(t, got, 2)
@@ -275,13 +275,13 @@ func TestFiles_Add_BeyondTheDepositsMost_AddsNone(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
 	by := w.sender(1)
-	most, _ := w.sent(by, at0, evidence.MaxOfDeposit-1)
+	most, _ := w.sent(by, at0, evidence.MaxFilesPerDeposit-1)
 	require.NoError(t, w.add(by, most, at0, at0))
 	two, _ := w.sent(by, at0, 2)
-	require.ErrorIs(t, w.add(by, two, at0, at0), evidence.ErrFull)
+	require.ErrorIs(t, w.add(by, two, at0, at0), evidence.ErrDepositFileLimit)
 	require.NoError(t, w.add(by, two[:1], at0, at0))
 	ended := w.race(func(int) error { return w.add(by, two[1:], at0, at0) })
-	require.Equal(t, map[string]int{evidence.ErrFull.Error(): racers}, ended)
+	require.Equal(t, map[string]int{evidence.ErrDepositFileLimit.Error(): racers}, ended)
 }
 
 func TestFiles_Add_ManyAtOnce_AddsEachOnce(t *testing.T) {
@@ -300,14 +300,14 @@ func TestFiles_Abandoned_AreThoseThatWaitedTooLong(t *testing.T) {
 	added, _ := w.sent(by, at0, 1)
 	require.NoError(t, w.add(by, added, at0, at0))
 	w.sent(by, at0.Add(time.Second), 1)
-	first, err := w.Files.Abandoned(t.Context(), at0.Add(time.Second), 2)
+	first, err := w.Files.AbandonedFileIDs(t.Context(), at0.Add(time.Second), 2)
 	require.NoError(t, err)
 	require.Len(t, first, 2)
-	got, err := w.Files.Abandoned(t.Context(), at0.Add(time.Second), 10)
+	got, err := w.Files.AbandonedFileIDs(t.Context(), at0.Add(time.Second), 10)
 	require.NoError(t, err)
 	require.ElementsMatch(t, old, got)
-	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Files.Forget(ctx, got) })
-	got, err = w.Files.Abandoned(t.Context(), at0.Add(time.Second), 10)
+	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Files.DeleteRecords(ctx, got) })
+	got, err = w.Files.AbandonedFileIDs(t.Context(), at0.Add(time.Second), 10)
 	require.NoError(t, err)
 	require.Empty(t, got)
 	kept, err := w.Files.Files(t.Context(), by.DepositID)
@@ -368,9 +368,9 @@ func TestFileContents_AfterARotation_AreReadByTheirNewKey(t *testing.T) {
 	keys := `SELECT count(*) FROM file_contents WHERE key = $1`
 	var before []byte
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT key FROM file_contents`).Scan(&before))
-	resealer, changed := postgres.NewResealer(store, []byte("of no ciphertext")), 0
-	for _, kind := range resealer.Kinds() {
-		page, err := resealer.Page(t.Context(), kind.Start())
+	resealer, changed := postgres.NewSecretReencrypter(store, []byte("of no ciphertext")), 0
+	for _, kind := range resealer.SecretColumns() {
+		page, err := resealer.ReencryptPage(t.Context(), kind.FirstPage())
 		require.NoError(t, err)
 		changed += page.Changed
 	}

@@ -18,16 +18,16 @@ import (
 // RoleSettings returns the settings that the database role needs behind a pooler (PoolOptions.Pooled), by name. The
 // connections of all pools share the server's connections, so the strictest setting of any pool counts.
 func RoleSettings() map[string]string {
-	settings := PoolOptions{IdleInTransaction: 10 * time.Second, Settings: IndexPlans}.parameters()
+	settings := PoolOptions{IdleInTransaction: 10 * time.Second, Settings: IndexPlanSettings}.parameters()
 	delete(settings, "application_name")
 	// Omit the time zone: the service does not need it, it only helps people who read a connection's output.
 	delete(settings, "TimeZone")
 	return settings
 }
 
-// CheckRole returns an error that lists the settings of RoleSettings which the pool's connections lack, as SQL
+// CheckRoleSettings returns an error that lists the settings of RoleSettings which the pool's connections lack, as SQL
 // statements that set them; nil if none is missing.
-func CheckRole(ctx context.Context, pool *pgxpool.Pool) error {
+func CheckRoleSettings(ctx context.Context, pool *pgxpool.Pool) error {
 	wanted := RoleSettings()
 	rows, err := pool.Query(ctx,
 		`SELECT current_user::text, name, CASE unit WHEN 'ms' THEN setting ELSE current_setting(name) END FROM pg_settings`)
@@ -55,8 +55,8 @@ func CheckRole(ctx context.Context, pool *pgxpool.Pool) error {
 var ErrUndeclaredPooler = fmt.Errorf(
 	"postgres: connections lack the settings that they were opened with: set DATABASE_POOLED=true behind PgBouncer")
 
-// ErrNoConnection is the error for a Postgres server that refuses another connection, because all are taken.
-var ErrNoConnection = errors.New("postgres: the server has no connection free")
+// ErrNoFreeConnection is the error for a Postgres server that refuses another connection, because all are taken.
+var ErrNoFreeConnection = errors.New("postgres: the server has no connection free")
 
 // throughPooler matches the server's refusal of a connection in an error of PgBouncer, whose SQLSTATE is a
 // different one.
@@ -76,8 +76,8 @@ func CheckConnection(ctx context.Context, pool *pgxpool.Pool) (ahead time.Durati
 		pgx.QueryExecModeSimpleProtocol).Scan(&timeout, &theirs)
 	switch {
 	case err == nil:
-	case pg.StateOf(err) == pg.TooManyConnections || throughPooler.MatchString(err.Error()):
-		return 0, fmt.Errorf("%w (%w)", ErrNoConnection, pg.Translate(err))
+	case pg.SQLStateOf(err) == pg.SQLStateTooManyConnections || throughPooler.MatchString(err.Error()):
+		return 0, fmt.Errorf("%w (%w)", ErrNoFreeConnection, pg.Translate(err))
 	default:
 		return 0, pg.Translate(err)
 	}

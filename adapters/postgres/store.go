@@ -25,8 +25,8 @@ import (
 // Cipher encrypts and decrypts secrets that are stored in the database (adapters/secrets).
 type Cipher = pg.Cipher
 
-// ReadConns is the number of connections to Postgres that the pool for reads of deposits (Options.Reads) needs.
-const ReadConns = deposits.ReadConns
+// ReadBatchConns is the number of connections to Postgres that the pool for reads of deposits (Options.Reads) needs.
+const ReadBatchConns = deposits.ReadBatchConns
 
 // Options are the settings of a Store, the access to the Postgres database. A zero field means the default that
 // its comment states.
@@ -34,8 +34,8 @@ type Options struct {
 	// Doorbell wakes the dispatchers (the processes that send webhooks) after a commit of events. The default wakes
 	// none.
 	Doorbell ports.Doorbell
-	// The pool for reads of deposits that share a statement, with IndexPlans and ReadConns connections. The default is
-	// the pool of the store.
+	// The pool for reads of deposits that share a statement, with IndexPlanSettings and ReadBatchConns connections. The
+	// default is the pool of the store.
 	Reads *pgxpool.Pool
 	// The greatest amount of a deposit for accounts that have negotiated none. The default is 2500.00 EUR
 	// (service.md, "Limits").
@@ -60,27 +60,27 @@ type Store struct {
 	webhookTables
 	platformTables
 
-	base     pg.Base
+	base     pg.StoreBase
 	doorbell ports.Doorbell
 }
 
 // Names under which Store embeds the tables of each module, since embedded types must have different names.
 type (
-	depositTables  = deposits.Tables
-	paymentTables  = payments.Tables
-	accountTables  = accounts.Tables
-	partnerTables  = partners.Tables
-	webhookTables  = webhooks.Tables
-	platformTables = platform.Tables
+	depositTables  = deposits.Stores
+	paymentTables  = payments.Stores
+	accountTables  = accounts.Stores
+	partnerTables  = partners.Stores
+	webhookTables  = webhooks.Stores
+	platformTables = platform.Stores
 )
 
 var _ ports.UnitOfWork = (*Store)(nil)
 
 // NewStore makes a Store over a pool of connections that NewPool made. Call Close before the pool is closed.
 func NewStore(pool *pgxpool.Pool, cipher Cipher, o Options) *Store {
-	base := pg.Base{
+	base := pg.StoreBase{
 		DB:     pg.DB{Pool: pool, Wait: pg.OrDefault(o.AcquireTimeout, 3*time.Second), Unreadable: o.Unreadable},
-		Sealer: pg.Sealer{Cipher: cipher},
+		Sealer: pg.TextCipher{Cipher: cipher},
 	}
 	reads := base.DB
 	reads.Pool = pg.OrDefault(o.Reads, pool)
@@ -101,18 +101,18 @@ func (s *Store) Close(ctx context.Context) { s.Keys.Close(ctx) }
 // WithinTx runs fn in a transaction and commits it, and wakes the dispatchers if it wrote events. Serialization
 // failures and deadlocks make fn run again.
 func (s *Store) WithinTx(ctx context.Context, fn func(context.Context) error) error {
-	if pg.Inside(ctx) {
+	if pg.InsideTx(ctx) {
 		return errNested
 	}
 	var appended bool
-	ctx, end := pg.ChildSpan(ctx, "partnerdeposits/postgres", "transaction")
+	ctx, end := pg.StartChildSpan(ctx, "partnerdeposits/postgres", "transaction")
 	defer end()
-	err := pg.Retry(ctx, func() (err error) {
+	err := pg.RetryTx(ctx, func() (err error) {
 		appended, err = s.attempt(ctx, fn)
 		return err
 	})
 	if err == nil && appended && s.doorbell != nil {
-		s.doorbell.Ring()
+		s.doorbell.WakeRelays()
 	}
 	return err
 }
@@ -128,7 +128,7 @@ func (s *Store) attempt(ctx context.Context, fn func(context.Context) error) (ap
 	}
 	t := pg.Begin(conn)
 	defer t.End(ctx) // The deferred call ends the transaction even if the function of the unit of work panics.
-	if err := fn(pg.With(ctx, t)); err != nil {
+	if err := fn(pg.WithTx(ctx, t)); err != nil {
 		return false, err
 	}
 	failpoint.Hit("store.writing")
@@ -152,7 +152,7 @@ func (s *Store) Ping(ctx context.Context) error {
 // for the same version or a newer one, since migrations only add to the schema while an older binary may run; false
 // for an older one.
 func (s *Store) SchemaFits(ctx context.Context) (fits bool, current, want int64, err error) {
-	want = migrations.Newest()
-	current, err = migrations.Version(ctx, s.base.DB)
+	want = migrations.NewestVersion()
+	current, err = migrations.AppliedVersion(ctx, s.base.DB)
 	return err == nil && current >= want, current, want, err
 }

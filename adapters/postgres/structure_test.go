@@ -214,7 +214,7 @@ func TestTables_AreFilledByNew(t *testing.T) {
 	modules := reflect.ValueOf(store).Elem()
 	for i := range modules.NumField() {
 		tables := modules.Field(i)
-		if tables.Type().Name() != "Tables" {
+		if tables.Type().Name() != "Stores" {
 			continue
 		}
 		for k := range tables.NumField() {

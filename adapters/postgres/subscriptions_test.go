@@ -24,7 +24,7 @@ func TestSubscriptions_Insert_IsReadBack(t *testing.T) {
 	w := pooled(t)
 	p := w.partner()
 	s := newSubscription(p.ID, at0)
-	s.Events, s.Standard = []webhook.EventName{webhook.DepositActivated, webhook.DepositStatusChanged}, true
+	s.Events, s.Standard = []webhook.EventName{webhook.DepositActivated, webhook.EventDepositStatusChanged}, true
 	w.do(func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, s, "svc_whsec_a")
 	})
@@ -32,7 +32,7 @@ func TestSubscriptions_Insert_IsReadBack(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(s, got))
 	w.do(func(ctx context.Context, r *postgres.Store) error {
-		locked, err := r.Subscriptions.ForUpdate(ctx, p.ID, s.ID)
+		locked, err := r.Subscriptions.LockRow(ctx, p.ID, s.ID)
 		require.Empty(t, cmp.Diff(s, locked))
 		return err
 	})
@@ -48,7 +48,7 @@ func TestSubscriptions_Insert_ManyAtOnce_StopAtTheLimit(t *testing.T) {
 		})
 	})
 	require.Equal(t, map[string]int{"<nil>": webhook.MaxSubscriptions,
-		webhook.ErrLimitReached.Error(): racers - webhook.MaxSubscriptions}, ended)
+		webhook.ErrSubscriptionLimitReached.Error(): racers - webhook.MaxSubscriptions}, ended)
 	list, err := w.Subscriptions.Subscriptions(t.Context(), p.ID, ports.Page{Limit: 100})
 	require.NoError(t, err)
 	w.do(func(ctx context.Context, r *postgres.Store) error {
@@ -64,7 +64,8 @@ func TestSubscriptions_Update_StoresWhatMayChange(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
 	s := w.subscribe(w.partner().ID)
-	s.URL, s.Events, s.Enabled, s.DisabledReason = "https://pms.example/v2", []webhook.EventName{webhook.DepositCaptured},
+	s.URL, s.Events, s.Enabled, s.DisabledReason = "https://pms.example/v2",
+		[]webhook.EventName{webhook.EventDepositCaptured},
 		false, webhook.DisabledByPartner
 	s.Standard = true
 	w.update(s)
@@ -89,15 +90,15 @@ func TestDeliveries_InsertTest_IsDueAtOnceWithItsBytes(t *testing.T) {
 func (w *pooledStore) update(s webhook.Subscription) {
 	w.t.Helper()
 	w.do(func(ctx context.Context, r *postgres.Store) error {
-		return r.Subscriptions.Update(ctx, s, webhook.ReleasePerSecond)
+		return r.Subscriptions.Update(ctx, s, webhook.UnparkedPerSecond)
 	})
 }
 
 func subscribe(t testing.TB, store *postgres.Store) webhook.Subscription {
 	t.Helper()
-	s := webhook.Subscription{ID: portstest.NewID(), PartnerID: storetest.Origin(t, store).PartnerID,
+	s := webhook.Subscription{ID: portstest.NewID(), PartnerID: storetest.StoreOrigin(t, store).PartnerID,
 		URL: "https://pms.example", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
+	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, s, "svc_whsec_a")
 	})
 	return s
@@ -109,8 +110,8 @@ func setEnabled(t testing.TB, store *postgres.Store, s webhook.Subscription, ena
 	if !enabled {
 		s.DisabledReason = webhook.DisabledByPartner
 	}
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
-		return r.Subscriptions.Update(ctx, s, webhook.ReleasePerSecond)
+	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
+		return r.Subscriptions.Update(ctx, s, webhook.UnparkedPerSecond)
 	})
 }
 
@@ -152,7 +153,7 @@ func TestSubscription_Deleted_IsGone_AndCancelsEveryDeliveryThatIsNotOver(t *tes
 		addDeliveries(t, pool, subscriptionID, 1, time.Now(), 1, "now()")
 	}
 	for range 2 { // the second call changes nothing
-		storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
+		storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
 			return r.Subscriptions.Delete(ctx, s.ID, time.Now())
 		})
 	}
@@ -176,13 +177,13 @@ func TestTidyDeliveries_GoesOnWithLongBacklogs(t *testing.T) {
 	setEnabled(t, store, parked, false)
 	addDeliveries(t, pool, released.ID, 12_000, time.Now(), 0, "NULL")
 	addDeliveries(t, pool, cancelled.ID, 12_000, time.Now(), 0, "now()")
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
+	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Delete(ctx, cancelled.ID, time.Now())
 	})
 	require.Equal(t, 2_000,
 		count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0 AND subscription_id = $1`, cancelled.ID))
 	for _, want := range []int{12_000, 2_000, 0} {
-		moved, err := store.Retention.TidyDeliveries(t.Context(), webhook.ReleasePerSecond)
+		moved, err := store.Retention.ReleaseOrCancelDeliveries(t.Context(), webhook.UnparkedPerSecond)
 		require.NoError(t, err)
 		require.Equal(t, want, moved)
 	}
@@ -195,8 +196,8 @@ func TestDeliveries_TellStatusAndAttempts(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	s := subscribe(t, store)
-	ids := map[webhook.Status]id.ID{}
-	for status, row := range map[webhook.Status]string{
+	ids := map[webhook.DeliveryStatus]id.ID{}
+	for status, row := range map[webhook.DeliveryStatus]string{
 		webhook.StatusPending: "0, 0, now(), NULL, NULL", webhook.StatusRetrying: "1, 2, now(), NULL, NULL",
 		webhook.StatusSucceeded: "2, 3, NULL, now(), now()", webhook.StatusFailed: "3, 2, NULL, now(), NULL",
 	} {
@@ -220,7 +221,7 @@ func TestDeliveries_TellStatusAndAttempts(t *testing.T) {
 		require.Len(t, list.Items, 1)
 		d := list.Items[0]
 		require.Equal(t, deliveryID, d.ID)
-		require.Equal(t, status, webhook.StatusOf(d.State, d.Attempts))
+		require.Equal(t, status, webhook.DeliveryStatusOf(d.State, d.Attempts))
 		require.Len(t, d.AttemptLog, d.Attempts)
 		require.Equal(t, status == webhook.StatusPending, !d.DueAt.IsZero(), "the end of a lease is no next attempt")
 		require.Equal(t, status == webhook.StatusSucceeded, !d.DeliveredAt.IsZero())

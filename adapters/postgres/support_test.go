@@ -29,7 +29,7 @@ func TestSupport_LookUpsReadIndexes(t *testing.T) {
 	t.Parallel()
 	seen := &statements{}
 	pool := storetest.Pool(t, grown(t), postgres.PoolOptions{Tracer: seen})
-	store := storetest.Over(t, pool, postgres.Options{})
+	store := storetest.StoreOverPool(t, pool, postgres.Options{})
 	none, ctx := portstest.NewID(), t.Context()
 	for name, c := range map[string]struct {
 		want []string
@@ -50,7 +50,7 @@ func TestSupport_LookUpsReadIndexes(t *testing.T) {
 		"clients by e-mail": {[]string{"clients_of_email/1"},
 			func() error { _, err := store.Clients.ClientsByEmail(ctx, "Nobody@example.com", 20); return err }},
 		"account of an operator": {[]string{"accounts_operator_id_key/1"}, func() error {
-			_, err := store.Operators.AccountOfOperator(ctx, none)
+			_, err := store.Operators.AccountIDOfOperator(ctx, none)
 			return unless(err, connect.ErrAccountNotFound)
 		}},
 		"event": {[]string{"Seq Scan of outbox", "Seq Scan of outbox_set_aside"}, func() error {
@@ -96,7 +96,7 @@ func TestSupport_LookUpsReadIndexes(t *testing.T) {
 // The audit log keeps the request of an action, and is found by request, subject and actor, newest first.
 func TestAuditEntries_AreFoundByEveryName(t *testing.T) {
 	t.Parallel()
-	store := storetest.Over(t, storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{}), postgres.Options{})
+	store := storetest.StoreOverPool(t, storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{}), postgres.Options{})
 	begin := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 	var all []ports.AuditEntry
 	for i, requestID := range []string{"req_a", "", "req_a"} {
@@ -128,8 +128,8 @@ func TestAuditEntries_AreFoundByEveryName(t *testing.T) {
 // Through PgBouncer in transaction mode, too: an export keeps no cursor.
 func TestAuditEntriesAfter_AreInOrderFromTheirPlaceToTheEnd(t *testing.T) {
 	t.Parallel()
-	pool := storetest.Pool(t, pgtest.Pooled(t, pgtest.URL(t)), postgres.PoolOptions{Pooled: true})
-	store := storetest.Over(t, pool, postgres.Options{})
+	pool := storetest.Pool(t, pgtest.PgBouncerURL(t, pgtest.URL(t)), postgres.PoolOptions{Pooled: true})
+	store := storetest.StoreOverPool(t, pool, postgres.Options{})
 	midnight := time.Date(2026, 8, 2, 0, 0, 0, 0, time.UTC)
 	var all []ports.AuditEntry
 	for i, minutes := range []time.Duration{-1, 0, 0, 1, 24 * 60} { // two of the same time
@@ -165,7 +165,7 @@ func TestFindEvent_ReadsAnIndexOfTheDay(t *testing.T) {
 	t.Parallel()
 	seen := &statements{}
 	pool := storetest.Pool(t, grown(t), postgres.PoolOptions{Tracer: seen})
-	store := storetest.Over(t, pool, postgres.Options{})
+	store := storetest.StoreOverPool(t, pool, postgres.Options{})
 	var eventID id.ID
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT id FROM events LIMIT 1`).Scan(&eventID))
 	seen.take()

@@ -27,7 +27,7 @@ var errStop = fault.New(fault.Conflict, "stop", "Stop.")
 
 func TestWithinTx_AppendedToTheOutbox_RingsTheDoorbellAfterTheCommitAlone(t *testing.T) {
 	t.Parallel()
-	b := &storetest.Bell{}
+	b := &storetest.Doorbell{}
 	store, pool := storetest.New(t, postgres.Options{Doorbell: b})
 	e := storetest.Event(portstest.NewID(), portstest.NewID())
 
@@ -69,7 +69,7 @@ func TestWithinTx_AStatementThatWaitedBreaksAConstraint_FailsAtTheCommit(t *test
 func TestWithinTx_Deadlock_IsTriedAgainAndBothCommit(t *testing.T) {
 	t.Parallel()
 	store, _ := storetest.New(t, postgres.Options{})
-	from := storetest.Origin(t, store)
+	from := storetest.StoreOrigin(t, store)
 	one, err := create(t.Context(), store, from, time.Now())
 	require.NoError(t, err)
 	two, err := create(t.Context(), store, from, time.Now())
@@ -82,11 +82,11 @@ func TestWithinTx_Deadlock_IsTriedAgainAndBothCommit(t *testing.T) {
 		var once sync.Once
 		return store.WithinTx(t.Context(), func(ctx context.Context) error {
 			runs.Add(1)
-			if _, err := store.Deposits.ForUpdate(ctx, first); err != nil {
+			if _, err := store.Deposits.LockRow(ctx, first); err != nil {
 				return err
 			}
 			once.Do(func() { met.Done(); met.Wait() })
-			_, err := store.Deposits.ForUpdate(ctx, second)
+			_, err := store.Deposits.LockRow(ctx, second)
 			return err
 		})
 	}
@@ -135,12 +135,12 @@ func TestForUpdate_LockHeldTooLong_IsUnavailable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			databaseURL := pgtest.URL(t)
-			store := storetest.Over(t, storetest.Pool(t, databaseURL, postgres.PoolOptions{}), postgres.Options{})
-			impatient := storetest.Over(t, storetest.Pool(t, databaseURL, o), postgres.Options{})
-			depositID, err := create(t.Context(), store, storetest.Origin(t, store), time.Now())
+			store := storetest.StoreOverPool(t, storetest.Pool(t, databaseURL, postgres.PoolOptions{}), postgres.Options{})
+			impatient := storetest.StoreOverPool(t, storetest.Pool(t, databaseURL, o), postgres.Options{})
+			depositID, err := create(t.Context(), store, storetest.StoreOrigin(t, store), time.Now())
 			require.NoError(t, err)
 			lock := func(ctx context.Context) error {
-				_, err := store.Deposits.ForUpdate(ctx, depositID)
+				_, err := store.Deposits.LockRow(ctx, depositID)
 				return err
 			}
 			require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
@@ -156,19 +156,19 @@ func TestForUpdate_LockHeldTooLong_IsUnavailable(t *testing.T) {
 func TestForUpdate_AfterWaitingForAChangeOfItsClient_SeesTheClient(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.Origin(t, store)
+	from := storetest.StoreOrigin(t, store)
 	depositID, err := create(t.Context(), store, from, time.Now())
 	require.NoError(t, err)
 	c := insertClient(t, store, from)
 
 	seen := make(chan *deposit.Deposit, 1)
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
-		held, err := store.Deposits.ForUpdate(ctx, depositID)
+		held, err := store.Deposits.LockRow(ctx, depositID)
 		require.NoError(t, err)
 		go func() {
 			var d *deposit.Deposit
 			_ = store.WithinTx(t.Context(), func(ctx context.Context) (err error) {
-				d, err = store.Deposits.ForUpdate(ctx, depositID)
+				d, err = store.Deposits.LockRow(ctx, depositID)
 				return err
 			})
 			seen <- d
@@ -178,7 +178,7 @@ func TestForUpdate_AfterWaitingForAChangeOfItsClient_SeesTheClient(t *testing.T)
 				`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
 		}, 10*time.Second, 5*time.Millisecond)
 		held.ClientID = c.ID
-		return store.Deposits.SetCheckout(ctx, held)
+		return store.Deposits.StoreCheckoutProgress(ctx, held)
 	}))
 	got := <-seen
 	require.NotNil(t, got)
@@ -199,7 +199,7 @@ func TestWithinTx_WithinAnother_IsRefused_AndAWriteOutsideOfOnePanics(t *testing
 	}))
 	for name, outside := range map[string]context.Context{"without a transaction": t.Context(), "after its end": kept} {
 		require.PanicsWithValue(t, "postgres: a statement of a transaction runs outside of one", func() {
-			_ = store.Deposits.SetCheckout(outside, &deposit.Deposit{})
+			_ = store.Deposits.StoreCheckoutProgress(outside, &deposit.Deposit{})
 		}, name)
 	}
 	require.NoError(t, store.WithinTx(kept, func(context.Context) error { return nil }), "another transaction may follow")
@@ -210,7 +210,7 @@ func TestWithinTx_PoolExhausted_IsUnavailableInTime(t *testing.T) {
 	pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{MaxConns: 1})
 	// connects first, so that the short timeout below measures only the wait for the pool
 	require.NoError(t, pool.Ping(t.Context()))
-	store := storetest.Over(t, pool, postgres.Options{AcquireTimeout: 50 * time.Millisecond})
+	store := storetest.StoreOverPool(t, pool, postgres.Options{AcquireTimeout: 50 * time.Millisecond})
 	nothing := func(context.Context) error { return nil }
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
 		require.ErrorIs(t, store.WithinTx(t.Context(), nothing), fault.ErrUnavailable)
@@ -288,12 +288,12 @@ func TestWithinTx_ReadsItsOwnWrites(t *testing.T) {
 	w := pooled(t)
 	d := w.deposit(w.partner())
 	w.do(func(ctx context.Context, r *postgres.Store) error {
-		got, err := r.Deposits.ForUpdate(ctx, d.ID)
+		got, err := r.Deposits.LockRow(ctx, d.ID)
 		require.NoError(t, err)
-		step, err := got.Apply(deposit.CancelledByPartner, deposit.DefaultTimers(), at0)
+		step, err := got.Apply(deposit.TriggerCancelledByPartner, deposit.DefaultTimerDurations(), at0)
 		require.NoError(t, err)
-		require.NoError(t, r.Deposits.Transition(ctx, got, step))
-		again, err := r.Deposits.ForUpdate(ctx, d.ID)
+		require.NoError(t, r.Deposits.StoreTransition(ctx, got, step))
+		again, err := r.Deposits.LockRow(ctx, d.ID)
 		require.NoError(t, err)
 		require.Equal(t, deposit.Cancelled, again.Status)
 		return nil

@@ -24,15 +24,15 @@ import (
 func TestServerKilled_InsideATransaction_EverythingIsUnavailable_UntilItIsBack(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Server(t)
-	store := storetest.Over(t, storetest.Pool(t, server.URL(), postgres.PoolOptions{}), postgres.Options{})
-	depositID, err := create(t.Context(), store, storetest.Origin(t, store), time.Now())
+	store := storetest.StoreOverPool(t, storetest.Pool(t, server.URL(), postgres.PoolOptions{}), postgres.Options{})
+	depositID, err := create(t.Context(), store, storetest.StoreOrigin(t, store), time.Now())
 	require.NoError(t, err)
 	require.ErrorIs(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
-		_, err := store.Deposits.ForUpdate(ctx, depositID)
+		_, err := store.Deposits.LockRow(ctx, depositID)
 		require.NoError(t, err)
 		require.NoError(t, store.Ping(t.Context())) // by another connection, which breaks at rest
 		require.NoError(t, server.Kill())
-		_, err = store.Deposits.ForUpdate(ctx, depositID)
+		_, err = store.Deposits.LockRow(ctx, depositID)
 		return err
 	}), fault.ErrUnavailable)
 	for range 3 { // first with a broken connection, then without a connection
@@ -54,9 +54,9 @@ func TestServerKilled_InsideATransaction_EverythingIsUnavailable_UntilItIsBack(t
 func TestWithinTx_ConnectionLostDuringCommit_IsUnavailableThoughItMayHaveTakenPlace(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.URL(t)
-	through, link := storetest.Linked(t, direct)
-	b := &storetest.Bell{}
-	store := storetest.Over(t, storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1}),
+	through, link := storetest.ProxiedURL(t, direct)
+	b := &storetest.Doorbell{}
+	store := storetest.StoreOverPool(t, storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1}),
 		postgres.Options{Doorbell: b})
 	e := storetest.Event(portstest.NewID(), portstest.NewID())
 	warm := func(ctx context.Context) error {
@@ -87,8 +87,8 @@ func TestWithinTx_ConnectionLostDuringCommit_IsUnavailableThoughItMayHaveTakenPl
 
 func TestWithinTx_CallerGoesAwayDuringCommit_CommitsAllTheSame(t *testing.T) {
 	t.Parallel()
-	through, link := storetest.Linked(t, pgtest.URL(t))
-	store := storetest.Over(t, storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1}), postgres.Options{})
+	through, link := storetest.ProxiedURL(t, pgtest.URL(t))
+	store := storetest.StoreOverPool(t, storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1}), postgres.Options{})
 	require.NoError(t, store.Ping(t.Context()))
 	link.Disturb(pgproxy.Fault{Wait: 300 * time.Millisecond})
 	ctx, leave := context.WithCancel(t.Context())
@@ -110,7 +110,7 @@ func TestSchemaFits(t *testing.T) {
 	fits, current, want, err := store.SchemaFits(t.Context())
 	require.NoError(t, err)
 	require.True(t, fits)
-	require.Equal(t, migrations.Newest(), want)
+	require.Equal(t, migrations.NewestVersion(), want)
 	require.Equal(t, want, current)
 
 	_, err = pool.Exec(t.Context(), `DELETE FROM goose_db_version WHERE version_id > 0`)
@@ -151,7 +151,7 @@ func TestNewPool_BadURL_SaysSoWithoutThePassword(t *testing.T) {
 func TestNewPool_DatabaseAway_DoesNotFailUntilItIsUsed(t *testing.T) {
 	t.Parallel()
 	pool := storetest.Pool(t, "postgres://postgres@127.0.0.1:1/none", postgres.PoolOptions{})
-	store := storetest.Over(t, pool, postgres.Options{})
+	store := storetest.StoreOverPool(t, pool, postgres.Options{})
 	require.ErrorIs(t, store.Ping(t.Context()), fault.ErrUnavailable)
 }
 
@@ -166,7 +166,7 @@ func TestSchemaMissingOrOlder_IsUnavailable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			store, pool := storetest.New(t, postgres.Options{})
-			from := storetest.Origin(t, store)
+			from := storetest.StoreOrigin(t, store)
 			exec(t, pool, change)
 			_, err := store.Deposits.Deposit(t.Context(), portstest.NewID())
 			require.ErrorIs(t, err, fault.ErrUnavailable)
@@ -174,7 +174,7 @@ func TestSchemaMissingOrOlder_IsUnavailable(t *testing.T) {
 			require.ErrorIs(t, err, fault.ErrUnavailable)
 			_, err = create(t.Context(), store, from, time.Now())
 			require.ErrorIs(t, err, fault.ErrUnavailable)
-			changes := groupcommit.New(pool, secretstest.New(t), groupcommit.Options{})
+			changes := groupcommit.New(pool, secretstest.NewCipher(t), groupcommit.Options{})
 			require.ErrorIs(t, changes.Apply(t.Context(), creation(draft(from, time.Now()))), fault.ErrUnavailable)
 		})
 	}
@@ -198,7 +198,7 @@ func TestIdle_NamesATransactionThatDoesNothing(t *testing.T) {
 	waits := someSession(t, pool, `SET application_name = 'batch'; BEGIN; SELECT 1 FROM
 		partners`)
 	someSession(t, pool, `SELECT 1`) // idle, and in no transaction
-	found, err := postgres.Idle(t.Context(), pool, 0)
+	found, err := postgres.IdleTransactions(t.Context(), pool, 0)
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Equal(t, int(waits.PgConn().PID()), found[0].PID)
@@ -207,7 +207,7 @@ func TestIdle_NamesATransactionThatDoesNothing(t *testing.T) {
 	require.Contains(t, found[0].Query, "SELECT 1 FROM partners", "in one line")
 	require.Positive(t, found[0].Open)
 
-	found, err = postgres.Idle(t.Context(), pool, time.Hour)
+	found, err = postgres.IdleTransactions(t.Context(), pool, time.Hour)
 	require.NoError(t, err)
 	require.Empty(t, found, "transactions of moments")
 }
@@ -227,10 +227,10 @@ func TestBlockers_NamesWhoHoldsTheLockAndWaitsForNobody(t *testing.T) {
 	}
 	defer waiting.Wait()
 	defer ends()
-	var found []postgres.Blocker
+	var found []postgres.BlockingSession
 	require.Eventually(t, func() bool {
 		var err error
-		found, err = postgres.Blockers(t.Context(), pool, 0)
+		found, err = postgres.BlockingSessions(t.Context(), pool, 0)
 		return err == nil && len(found) == 1 && found[0].Waiting == 2
 	}, 10*time.Second, time.Millisecond, "%v", &found)
 	require.Equal(t, int(holder.PgConn().PID()), found[0].PID)
@@ -239,7 +239,7 @@ func TestBlockers_NamesWhoHoldsTheLockAndWaitsForNobody(t *testing.T) {
 	require.Contains(t, found[0].Query, "LOCK TABLE deposits IN SHARE MODE", "in one line")
 	require.Positive(t, found[0].Open)
 
-	found, err := postgres.Blockers(t.Context(), pool, time.Hour)
+	found, err := postgres.BlockingSessions(t.Context(), pool, time.Hour)
 	require.NoError(t, err)
 	require.Empty(t, found, "transactions of moments")
 }

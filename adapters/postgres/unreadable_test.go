@@ -73,7 +73,7 @@ func everyList(t *testing.T, s *postgres.Store, of stock.Owner) map[[2]string]li
 		{"deposits", `checkout_expires_at = '-infinity'`}: deposits,
 		{"deposits", `created_at = 'infinity'`}:           deposits,
 		{"deposits", `updated_at = '-infinity'`}: listOf(func(p ports.Page) (ports.List[*deposit.Deposit], error) {
-			return s.Desk.DeskDeposits(ctx, depositports.DeskFilter{AccountID: of.Account}, p)
+			return s.Desk.DashboardDeposits(ctx, depositports.DashboardFilter{AccountID: of.Account}, p)
 		}, ofDeposit),
 		{"deposits", `updated_at = 'infinity'`}: listOf(func(p ports.Page) (ports.List[*deposit.Deposit], error) {
 			return s.Deposits.Deposits(ctx,
@@ -119,10 +119,10 @@ func TestLists_ARowThatCannotBeRead_IsPassedOverAndTold(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	admin := storetest.Pool(t, url, postgres.PoolOptions{})
-	owners, err := stock.Owners(t.Context(), admin, 1, 12)
+	owners, err := stock.CreateRowOwners(t.Context(), admin, 1, 12)
 	require.NoError(t, err)
-	require.NoError(t, stock.Fill(t.Context(), admin, owners[:1],
-		stock.Amount{Deposits: 40, Deliveries: 40, Events: 40, Clients: 12}))
+	require.NoError(t, stock.FillDatabase(t.Context(), admin, owners[:1],
+		stock.RowCounts{Deposits: 40, Deliveries: 40, Events: 40, Clients: 12}))
 	exec(t, admin, `INSERT INTO api_keys (id, partner_id, name, prefix, last4, hash, created_at)
 		SELECT gen_random_uuid(), $1, 'k', 'svc_pk_test_', 'abcd', sha256(i::text::bytea), now()
 		FROM generate_series(1, 12) i`,
@@ -131,7 +131,8 @@ func TestLists_ARowThatCannotBeRead_IsPassedOverAndTold(t *testing.T) {
 		jsonb_build_object('id', gen_random_uuid()))).* FROM webhook_subscriptions w, generate_series(1, 11)`)
 	allow(t, admin)
 	heard := told{}
-	store := storetest.Over(t, storetest.Pool(t, url, postgres.PoolOptions{}), postgres.Options{Unreadable: heard.met})
+	store := storetest.StoreOverPool(t, storetest.Pool(t, url, postgres.PoolOptions{}),
+		postgres.Options{Unreadable: heard.met})
 	tables := map[string]bool{}
 	for spoil, list := range everyList(t, store, owners[0]) {
 		table, value := spoil[0], spoil[1]

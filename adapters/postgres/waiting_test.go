@@ -46,14 +46,14 @@ var waitingKinds = map[string]waitingWork{
 		insert: `, activated AS (UPDATE deposits SET status = 'active', activated_at = $1, expires_at = $1 WHERE id = $2)
 			INSERT INTO deposit_timers (kind, due_at, deposit_id) VALUES ('coverage', $1, $2)`,
 		take: func(ctx context.Context, s *postgres.Store, now time.Time) (int, error) {
-			return howMany(s.Due.ElapsedCoverages(ctx, now, 10))
+			return howMany(s.Due.ElapsedCovers(ctx, now, 10))
 		},
 	},
 	"SecuredNotices": {
 		always: true,
 		insert: ` INSERT INTO secured_notices (secured_at, deposit_id) VALUES ($1, $2)`,
 		take: func(ctx context.Context, s *postgres.Store, _ time.Time) (int, error) {
-			return howMany(s.OperatorNotices.SecuredDue(ctx, 10))
+			return howMany(s.OperatorNotices.DueSecuredNotices(ctx, 10))
 		},
 	},
 	"TenantNotices": {
@@ -67,7 +67,7 @@ var waitingKinds = map[string]waitingWork{
 		insert: ` INSERT INTO payment_questions (id, provider_ref, dispute, raised_at, due_at)
 			VALUES ($2, 'r', true, now(), $1)`,
 		take: func(ctx context.Context, s *postgres.Store, now time.Time) (int, error) {
-			return howMany(s.Questions.QuestionsDue(ctx, now, []time.Duration{time.Hour}, 10))
+			return howMany(s.Questions.DueQueries(ctx, now, []time.Duration{time.Hour}, 10))
 		},
 	},
 	"Payments": {
@@ -91,7 +91,7 @@ var waitingKinds = map[string]waitingWork{
 		insert: ` INSERT INTO password_requests (id, email, locale, created_at) VALUES ($2, 'a@b.example', '', $1)`,
 		take: func(ctx context.Context, s *postgres.Store, _ time.Time) (n int, err error) {
 			err = s.WithinTx(ctx, func(ctx context.Context) (err error) {
-				n, err = howMany(s.Tokens.TakePasswordRequests(ctx, 10))
+				n, err = howMany(s.Tokens.TakePasswordResetRequests(ctx, 10))
 				return err
 			})
 			return n, err
@@ -101,7 +101,7 @@ var waitingKinds = map[string]waitingWork{
 		insert: ` INSERT INTO mails (id, recipient, subject, body, created_at, due_at)
 			VALUES ($2, 'a@b.example', 's', 'b', now(), $1)`,
 		take: func(ctx context.Context, s *postgres.Store, _ time.Time) (int, error) {
-			return howMany(s.Mails.Claim(ctx, 10, time.Minute))
+			return howMany(s.Mails.ClaimDue(ctx, 10, time.Minute))
 		},
 	},
 	"EndpointNotices": {
@@ -115,7 +115,7 @@ var waitingKinds = map[string]waitingWork{
 				created_at, next_at) VALUES ($3, $3, now(), now(), 'pending', 1, 1, now(), $1)`,
 		take: func(ctx context.Context, s *postgres.Store, now time.Time) (n int, err error) {
 			err = s.WithinTx(ctx, func(ctx context.Context) error {
-				_, found, err := s.Replays.Next(ctx, now)
+				_, found, err := s.Replays.LockNext(ctx, now)
 				if found {
 					n = 1
 				}
@@ -129,17 +129,17 @@ var waitingKinds = map[string]waitingWork{
 // A look that missed work would hold it up for ever.
 func TestWaitingWork_IsNamedWheneverItsJobFindsSome(t *testing.T) {
 	t.Parallel()
-	require.Len(t, waitingKinds, reflect.TypeFor[ports.Waiting]().NumField()-1, "each but FailingEndpoints, below")
+	require.Len(t, waitingKinds, reflect.TypeFor[ports.JobsWithWork]().NumField()-1, "each but FailingEndpoints, below")
 	for field, kind := range waitingKinds {
 		for name, due := range map[string]time.Duration{"due": -time.Hour, "not yet": time.Hour} {
 			t.Run(field+", "+name, func(t *testing.T) {
 				t.Parallel()
 				w := newWaiting(t)
-				require.Equal(t, ports.Waiting{}, w.look())
+				require.Equal(t, ports.JobsWithWork{}, w.look())
 				now := time.Now()
 				exec(t, w.pool, `WITH arguments AS (SELECT $1::timestamptz, $2::uuid, $3::uuid)`+kind.insert, now.Add(due),
 					w.deposit, w.subscription)
-				want, waits := ports.Waiting{}, due < 0 || kind.always
+				want, waits := ports.JobsWithWork{}, due < 0 || kind.always
 				reflect.ValueOf(&want).Elem().FieldByName(field).SetBool(waits)
 				require.Equal(t, want, w.look())
 				found, err := kind.take(t.Context(), w.store, now)
@@ -154,12 +154,12 @@ func TestWaitingWork_NamesFailingEndpoints(t *testing.T) {
 	t.Parallel()
 	w := newWaiting(t)
 	exec(t, w.pool, `UPDATE webhook_subscriptions SET failing_since = now(), last_failure_at = now()`)
-	require.Equal(t, ports.Waiting{FailingEndpoints: true}, w.look())
-	endpoints, err := dispatchstore.NewBacklog(w.pool).Endpoints(t.Context())
+	require.Equal(t, ports.JobsWithWork{FailingEndpoints: true}, w.look())
+	endpoints, err := dispatchstore.NewBacklogReader(w.pool).Endpoints(t.Context())
 	require.NoError(t, err)
 	require.Len(t, endpoints, 1)
 	exec(t, w.pool, `UPDATE webhook_subscriptions SET deleted_at = now()`)
-	require.Equal(t, ports.Waiting{}, w.look())
+	require.Equal(t, ports.JobsWithWork{}, w.look())
 }
 
 // waiting is a database with a pending deposit and a subscription.
@@ -167,22 +167,22 @@ type waiting struct {
 	t                     *testing.T
 	store                 *postgres.Store
 	pool                  *pgxpool.Pool
-	work                  platform.WaitingWork
+	work                  platform.WaitingWorkReader
 	deposit, subscription id.ID
 }
 
 func newWaiting(t *testing.T) *waiting {
 	t.Helper()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.Origin(t, store)
+	from := storetest.StoreOrigin(t, store)
 	depositID, err := create(t.Context(), store, from, time.Now())
 	require.NoError(t, err)
 	exec(t, pool, `DELETE FROM deposit_timers`)
-	return &waiting{t: t, store: store, pool: pool, work: platform.NewWaitingWork(pool), deposit: depositID,
+	return &waiting{t: t, store: store, pool: pool, work: platform.NewWaitingWorkReader(pool), deposit: depositID,
 		subscription: subscribeTo(t, store, from.PartnerID).ID}
 }
 
-func (w *waiting) look() ports.Waiting {
+func (w *waiting) look() ports.JobsWithWork {
 	now := time.Now()
 	found, err := w.work.WaitingWork(w.t.Context(), now, now)
 	require.NoError(w.t, err)

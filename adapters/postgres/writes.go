@@ -15,24 +15,24 @@ import (
 
 // Errors of CheckWrites: Postgres answers queries, but refuses or delays every write.
 var (
-	ErrReadOnly  = errors.New("postgres: the server takes no changes: it is a standby, or set to read-only")
-	ErrNoRoom    = errors.New("postgres: the server's disk is full")
-	ErrLocked    = errors.New("postgres: another session holds a lock that every change needs")
-	ErrNoRights  = errors.New("postgres: the role lacks rights")
-	ErrNoStandby = errors.New("postgres: commits wait for a synchronous standby, and none confirms them")
+	ErrReadOnly         = errors.New("postgres: the server takes no changes: it is a standby, or set to read-only")
+	ErrDiskFull         = errors.New("postgres: the server's disk is full")
+	ErrLocked           = errors.New("postgres: another session holds a lock that every change needs")
+	ErrPermissionDenied = errors.New("postgres: the role lacks rights")
+	ErrNoStandby        = errors.New("postgres: commits wait for a synchronous standby, and none confirms them")
 )
 
-// WriteCauses lists the texts that WriteCause returns for errors.
-var WriteCauses = []string{"lock", "read_only", "disk", "rights", "standby", "other"}
+// WriteFailureCauses lists the texts that WriteFailureCause returns for errors.
+var WriteFailureCauses = []string{"lock", "read_only", "disk", "rights", "standby", "other"}
 
-// WriteCause returns the name of the cause of an error of CheckWrites; "" for nil.
-func WriteCause(err error) string {
+// WriteFailureCause returns the name of the cause of an error of CheckWrites; "" for nil.
+func WriteFailureCause(err error) string {
 	if err == nil {
 		return ""
 	}
-	for i, cause := range []error{ErrLocked, ErrReadOnly, ErrNoRoom, ErrNoRights, ErrNoStandby} {
+	for i, cause := range []error{ErrLocked, ErrReadOnly, ErrDiskFull, ErrPermissionDenied, ErrNoStandby} {
 		if errors.Is(err, cause) {
-			return WriteCauses[i]
+			return WriteFailureCauses[i]
 		}
 	}
 	return "other"
@@ -98,23 +98,24 @@ func try(ctx context.Context, pool *pgxpool.Pool, name string) error {
 	defer conn.Release()
 	results, err := conn.Conn().PgConn().Exec(ctx, fmt.Sprintf(tryWrite, name)).ReadAll()
 	if len(results) > 0 && len(results[0].Rows) > 0 && results[0].Rows[0][0] != nil {
-		return fmt.Errorf("%w: %s", ErrNoRights, results[0].Rows[0][0])
+		return fmt.Errorf("%w: %s", ErrPermissionDenied, results[0].Rows[0][0])
 	}
-	switch pg.StateOf(err) {
-	case pg.ReadOnlyTransaction:
+	switch pg.SQLStateOf(err) {
+	case pg.SQLStateReadOnlyTransaction:
 		return fmt.Errorf("%w (%w)", ErrReadOnly, err)
-	case pg.DiskFull:
-		return fmt.Errorf("%w (%w)", ErrNoRoom, err)
-	case pg.LockTimeout:
+	case pg.SQLStateDiskFull:
+		return fmt.Errorf("%w (%w)", ErrDiskFull, err)
+	case pg.SQLStateLockTimeout:
 		return fmt.Errorf("%w (%w)", ErrLocked, err)
-	case pg.NoRights:
-		return fmt.Errorf("%w (%w)", ErrNoRights, err)
+	case pg.SQLStatePermissionDenied:
+		return fmt.Errorf("%w (%w)", ErrPermissionDenied, err)
 	}
 	return pg.Translate(err)
 }
 
-// Blocker is a database session that holds locks for which others wait, or that keeps vacuum from removing rows.
-type Blocker struct {
+// BlockingSession is a database session that holds locks for which others wait, or that keeps vacuum from removing
+// rows.
+type BlockingSession struct {
 	PID int
 	// Name of the application that has the session, state of the session, and the beginning of its last statement.
 	Application, State, Query string
@@ -124,10 +125,10 @@ type Blocker struct {
 	Waiting int
 }
 
-// Blockers returns the sessions at the head of each lock queue whose transaction is older than a given time;
+// BlockingSessions returns the sessions at the head of each lock queue whose transaction is older than a given time;
 // younger ones end by themselves. Of sessions of another role, Postgres shows more than PID and Application only to
 // members of pg_read_all_stats.
-func Blockers(ctx context.Context, pool *pgxpool.Pool, olderThan time.Duration) ([]Blocker, error) {
+func BlockingSessions(ctx context.Context, pool *pgxpool.Pool, olderThan time.Duration) ([]BlockingSession, error) {
 	rows, err := pool.Query(ctx, `SELECT b.pid, b.application_name, coalesce(b.state, ''),
 			left(regexp_replace(b.query, '\s+', ' ', 'g'), 80), coalesce(now() - b.xact_start, '0'), count(DISTINCT w.pid)
 		FROM pg_stat_activity w CROSS JOIN LATERAL unnest(pg_blocking_pids(w.pid)) AS holder(pid)
@@ -138,13 +139,13 @@ func Blockers(ctx context.Context, pool *pgxpool.Pool, olderThan time.Duration) 
 	if err != nil {
 		return nil, pg.Translate(err)
 	}
-	blockers, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Blocker])
+	blockers, err := pgx.CollectRows(rows, pgx.RowToStructByPos[BlockingSession])
 	return blockers, pg.Translate(err)
 }
 
-// Idle returns the sessions of this database whose transaction is open and has run no statement for a given time.
-// Postgres shows sessions of other roles only to members of pg_read_all_stats.
-func Idle(ctx context.Context, pool *pgxpool.Pool, longerThan time.Duration) ([]Blocker, error) {
+// IdleTransactions returns the sessions of this database whose transaction is open and has run no statement for a
+// given time. Postgres shows sessions of other roles only to members of pg_read_all_stats.
+func IdleTransactions(ctx context.Context, pool *pgxpool.Pool, longerThan time.Duration) ([]BlockingSession, error) {
 	rows, err := pool.Query(ctx, `SELECT pid,
 			concat_ws(' at ', coalesce(nullif(application_name, ''), usename), host(client_addr)), state,
 			left(regexp_replace(query, '\s+', ' ', 'g'), 80), now() - xact_start, 0
@@ -154,6 +155,6 @@ func Idle(ctx context.Context, pool *pgxpool.Pool, longerThan time.Duration) ([]
 	if err != nil {
 		return nil, pg.Translate(err)
 	}
-	sessions, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Blocker])
+	sessions, err := pgx.CollectRows(rows, pgx.RowToStructByPos[BlockingSession])
 	return sessions, pg.Translate(err)
 }

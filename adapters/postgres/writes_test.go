@@ -31,7 +31,7 @@ func TestCheckWrites_TellsWhyNoChangeIsTaken(t *testing.T) {
 	})
 	t.Run("behind a pooler", func(t *testing.T) {
 		t.Parallel()
-		pool := storetest.Pool(t, pgtest.Pooled(t, pgtest.URL(t)), postgres.PoolOptions{Pooled: true})
+		pool := storetest.Pool(t, pgtest.PgBouncerURL(t, pgtest.URL(t)), postgres.PoolOptions{Pooled: true})
 		require.NoError(t, postgres.CheckWrites(t.Context(), pool))
 	})
 	t.Run("read-only", func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestCheckWrites_TellsWhyNoChangeIsTaken(t *testing.T) {
 		pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{Settings: readOnly})
 		err := postgres.CheckWrites(t.Context(), pool)
 		require.ErrorIs(t, err, postgres.ErrReadOnly)
-		require.Equal(t, "read_only", postgres.WriteCause(err))
+		require.Equal(t, "read_only", postgres.WriteFailureCause(err))
 	})
 	t.Run("a disk without room", func(t *testing.T) {
 		t.Parallel()
@@ -55,7 +55,7 @@ func TestCheckWrites_TellsWhyNoChangeIsTaken(t *testing.T) {
 		holder := someSession(t, pool, `BEGIN; LOCK TABLE deposits IN SHARE MODE`)
 		err := postgres.CheckWrites(t.Context(), pool)
 		require.ErrorIs(t, err, postgres.ErrLocked)
-		require.Equal(t, "lock", postgres.WriteCause(err))
+		require.Equal(t, "lock", postgres.WriteFailureCause(err))
 		_, err = holder.Exec(t.Context(), `ROLLBACK`)
 		require.NoError(t, err)
 		require.NoError(t, postgres.CheckWrites(t.Context(), pool))
@@ -64,13 +64,14 @@ func TestCheckWrites_TellsWhyNoChangeIsTaken(t *testing.T) {
 
 func TestWriteCause_IsOfTheClosedSet(t *testing.T) {
 	t.Parallel()
-	require.Empty(t, postgres.WriteCause(nil))
+	require.Empty(t, postgres.WriteFailureCause(nil))
 	var causes []string
-	for _, err := range []error{postgres.ErrLocked, postgres.ErrReadOnly, postgres.ErrNoRoom, postgres.ErrNoRights,
+	for _, err := range []error{postgres.ErrLocked, postgres.ErrReadOnly, postgres.ErrDiskFull,
+		postgres.ErrPermissionDenied,
 		postgres.ErrNoStandby, fault.ErrUnavailable} {
-		causes = append(causes, postgres.WriteCause(errors.Join(err)))
+		causes = append(causes, postgres.WriteFailureCause(errors.Join(err)))
 	}
-	require.Equal(t, postgres.WriteCauses, causes)
+	require.Equal(t, postgres.WriteFailureCauses, causes)
 }
 
 // A commit that no standby confirms hangs, while every statement before it is answered.
@@ -83,7 +84,7 @@ func TestCheckWrites_NoStandbyConfirms_IsToldInTime_ByTriesThatDoNotWaitForOneAn
 	url := strings.Replace(server.URL(), "postgres@", "service@", 1)
 	pools := map[string]*pgxpool.Pool{
 		"direct":   storetest.Pool(t, url, postgres.PoolOptions{MaxConns: 2}),
-		"a pooler": storetest.Pool(t, pgtest.Bouncer(t, url), postgres.PoolOptions{MaxConns: 2, Pooled: true}),
+		"a pooler": storetest.Pool(t, pgtest.StartPgBouncer(t, url), postgres.PoolOptions{MaxConns: 2, Pooled: true}),
 	}
 	for _, pool := range pools {
 		require.NoError(t, postgres.CheckWrites(t.Context(), pool))
@@ -104,7 +105,7 @@ func TestCheckWrites_NoStandbyConfirms_IsToldInTime_ByTriesThatDoNotWaitForOneAn
 		for range pools {
 			err := <-ended
 			require.ErrorIs(t, err, postgres.ErrNoStandby)
-			require.Equal(t, "standby", postgres.WriteCause(err))
+			require.Equal(t, "standby", postgres.WriteFailureCause(err))
 		}
 		require.Less(t, time.Since(began), 4*time.Second)
 	}
@@ -138,15 +139,15 @@ func TestCheckWrites_MissingRights_AreNamedByTable(t *testing.T) {
 	require.ErrorContains(t, err,
 		role+" may not DELETE deliveries, INSERT deliveries, SELECT deliveries, UPDATE deliveries, ")
 
-	store := storetest.Over(t, pool, postgres.Options{})
+	store := storetest.StoreOverPool(t, pool, postgres.Options{})
 	_, _, _, err = store.SchemaFits(t.Context())
-	require.ErrorIs(t, err, migrations.ErrRefused)
+	require.ErrorIs(t, err, migrations.ErrPermissionDenied)
 	exec(t, admin, `GRANT SELECT ON goose_db_version TO `+role)
 	_, _, _, err = store.SchemaFits(t.Context())
 	require.NoError(t, err)
 	exec(t, admin, `REVOKE USAGE ON SCHEMA public FROM PUBLIC`)
 	_, _, _, err = store.SchemaFits(t.Context())
-	require.ErrorIs(t, err, migrations.ErrRefused, "not a database without a schema")
+	require.ErrorIs(t, err, migrations.ErrPermissionDenied, "not a database without a schema")
 	exec(t, admin, `GRANT USAGE ON SCHEMA public TO PUBLIC`)
 
 	needed := neededRights(t, "deposits", "deposit_transitions", "idempotency_keys", "outbox", "events", "deliveries",
@@ -158,8 +159,8 @@ func TestCheckWrites_MissingRights_AreNamedByTable(t *testing.T) {
 	for _, right := range needed {
 		exec(t, admin, `REVOKE `+right+` FROM `+role)
 		err := postgres.CheckWrites(t.Context(), pool)
-		require.ErrorIs(t, err, postgres.ErrNoRights, right)
-		require.Equal(t, "rights", postgres.WriteCause(err))
+		require.ErrorIs(t, err, postgres.ErrPermissionDenied, right)
+		require.Equal(t, "rights", postgres.WriteFailureCause(err))
 		verb, table, _ := strings.Cut(right, " ON ")
 		require.ErrorContains(t, err, role+" may not "+verb+" "+table)
 		exec(t, admin, `GRANT `+right+` TO `+role)

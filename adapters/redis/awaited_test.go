@@ -16,13 +16,13 @@ func TestAnnounceFeeds_DispatchersKnowWhileRequestsWait(t *testing.T) {
 	t.Parallel()
 	client := redistest.ServerClient(t, redistest.Server(t))
 	l := listen(t, client)
-	require.Eventually(t, l.Works, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, l.NotificationsArrive, 20*time.Second, 10*time.Millisecond)
 	var waiting atomic.Int64
 	entered := make(chan struct{}, 1)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- redis.AnnounceFeeds(ctx, client, func() int { return int(waiting.Load()) }, entered)
+		ended <- redis.AnnounceFeedWaiters(ctx, client, func() int { return int(waiting.Load()) }, entered)
 	}()
 	require.Never(t, l.FeedsAwaited, 100*time.Millisecond, 10*time.Millisecond, "nobody waits")
 

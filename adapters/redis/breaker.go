@@ -18,9 +18,9 @@ const (
 	probeEvery = 250 * time.Millisecond
 )
 
-// ErrAway is the error of every Redis command while the circuit breaker is open, since Redis did not answer the
+// ErrBreakerOpen is the error of every Redis command while the circuit breaker is open, since Redis did not answer the
 // last ones.
-var ErrAway = errors.New("redis: away")
+var ErrBreakerOpen = errors.New("redis: away")
 
 // Breaker is a circuit breaker for Redis commands: after a few failures it refuses commands at once, until Redis
 // answers a background ping. Requests therefore never queue for a Redis that does not answer.
@@ -42,9 +42,9 @@ func NewBreaker(client redis.UniversalClient) *Breaker {
 	return &Breaker{client: client, patience: patience, ctx: ctx, stop: stop}
 }
 
-// WithPatience sets how long a Redis command may take; the default is a tenth of a second. Call it before the first
-// command.
-func (b *Breaker) WithPatience(d time.Duration) *Breaker {
+// WithCommandTimeout sets how long a Redis command may take; the default is a tenth of a second. Call it before the
+// first command.
+func (b *Breaker) WithCommandTimeout(d time.Duration) *Breaker {
 	b.patience = d
 	return b
 }
@@ -64,7 +64,7 @@ func (b *Breaker) Do(ctx context.Context, command func(ctx context.Context) erro
 	away := b.away
 	b.mu.Unlock()
 	if away {
-		return ErrAway
+		return ErrBreakerOpen
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.patience)
 	defer cancel()

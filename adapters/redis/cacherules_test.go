@@ -23,7 +23,7 @@ func checkCache(t *testing.T, cache ports.IdempotencyCache) {
 	newKey := func() ports.IdempotencyKey {
 		last++
 		return ports.IdempotencyKey{Owner: id.ID{1}, Route: "POST /deposits", Key: [16]byte{last}, Fingerprint: [32]byte{9},
-			Epoch: ports.Epoch{1}}
+			Epoch: ports.RestoreEpoch{1}}
 	}
 	response := func() ports.StoredResponse {
 		return ports.StoredResponse{Fingerprint: [32]byte{9}, Code: 201, Body: []byte(`{"data":"é"}`),
@@ -31,14 +31,14 @@ func checkCache(t *testing.T, cache ports.IdempotencyCache) {
 	}
 	cached := func(t *testing.T, k ports.IdempotencyKey) *ports.StoredResponse {
 		t.Helper()
-		d, r := cache.Admit(t.Context(), k, ports.LimitRule{Name: "default", Key: "plenty", PerMinute: 1 << 30})
+		d, r := cache.AllowAndLookUp(t.Context(), k, ports.LimitRule{Name: "default", Key: "plenty", PerMinute: 1 << 30})
 		require.True(t, d.Allowed)
 		return r
 	}
 	// keep returns when the response is cached.
 	keep := func(t *testing.T, k ports.IdempotencyKey, r ports.StoredResponse) {
 		t.Helper()
-		cache.Keep(k, r)
+		cache.Store(k, r)
 		require.Eventually(t, func() bool { return cached(t, k) != nil }, cachePatience, time.Millisecond)
 	}
 	t.Run("a key without a response", func(t *testing.T) {
@@ -57,8 +57,8 @@ func checkCache(t *testing.T, cache ports.IdempotencyCache) {
 	t.Run("a response belongs to its epoch", func(t *testing.T) {
 		k := newKey()
 		restored, unknown := k, k
-		restored.Epoch, unknown.Epoch = ports.Epoch{2}, ports.Epoch{}
-		cache.Keep(unknown, response())
+		restored.Epoch, unknown.Epoch = ports.RestoreEpoch{2}, ports.RestoreEpoch{}
+		cache.Store(unknown, response())
 		keep(t, k, response()) // after the response of the unknown epoch
 		require.Nil(t, cached(t, restored))
 		require.Nil(t, cached(t, unknown))
@@ -77,7 +77,7 @@ func checkCache(t *testing.T, cache ports.IdempotencyCache) {
 		old.CreatedAt = old.CreatedAt.Add(-ports.IdempotencyWindow)
 		for _, r := range []ports.StoredResponse{large, old} {
 			k := newKey()
-			cache.Keep(k, r)
+			cache.Store(k, r)
 			keep(t, newKey(), response()) // after the other
 			require.Nil(t, cached(t, k))
 		}
@@ -87,11 +87,11 @@ func checkCache(t *testing.T, cache ports.IdempotencyCache) {
 		keep(t, k, response())
 		rules := []ports.LimitRule{{Name: "default", Key: "few", PerMinute: 3}, {Name: "writes", Key: "few", PerMinute: 2}}
 		for left := 1; left >= 0; left-- {
-			d, r := cache.Admit(t.Context(), k, rules...)
+			d, r := cache.AllowAndLookUp(t.Context(), k, rules...)
 			require.Equal(t, []any{true, "writes", 2, left}, []any{d.Allowed, d.Name, d.Max, d.Remaining})
 			require.NotNil(t, r)
 		}
-		d, r := cache.Admit(t.Context(), k, rules...)
+		d, r := cache.AllowAndLookUp(t.Context(), k, rules...)
 		require.False(t, d.Allowed)
 		require.Positive(t, d.RetryAfter)
 		require.Nil(t, r, "a refused request gets nothing")
@@ -112,7 +112,7 @@ func checkCache(t *testing.T, cache ports.IdempotencyCache) {
 		for range 5 {
 			for i, k := range keys {
 				wg.Go(func() {
-					d, r := cache.Admit(t.Context(), k,
+					d, r := cache.AllowAndLookUp(t.Context(), k,
 						ports.LimitRule{Name: "default", Key: fmt.Sprint("many", i%3), PerMinute: 1 << 30})
 					switch {
 					case !d.Allowed:

@@ -22,9 +22,9 @@ const (
 	poolTimeout = 500 * time.Millisecond
 )
 
-// ErrURL is the error for an invalid Redis URL; its text lists the valid forms. It never quotes the URL, which may
-// contain a password.
-var ErrURL = errors.New(
+// ErrInvalidURL is the error for an invalid Redis URL; its text lists the valid forms. It never quotes the URL, which
+// may contain a password.
+var ErrInvalidURL = errors.New(
 	"redis: the URL must be redis://host:port/db, rediss://…, redis://host1,host2,… for a cluster, " +
 		"or redis-sentinel://host1,host2,…?master=name; rediss and rediss-sentinel stand for TLS")
 
@@ -35,9 +35,9 @@ const reloadEvery = time.Second
 // Option changes the settings of a Redis client.
 type Option func(*redis.UniversalOptions)
 
-// SentinelPassword sets the password for the Redis sentinels; "" means none. The password in the URL is that of the
+// WithSentinelPassword sets the password for the Redis sentinels; "" means none. The password in the URL is that of the
 // master.
-func SentinelPassword(password string) Option {
+func WithSentinelPassword(password string) Option {
 	return func(o *redis.UniversalOptions) { o.SentinelPassword = password }
 }
 
@@ -48,7 +48,7 @@ func SentinelPassword(password string) Option {
 //	redis-sentinel://[user:password@]host1:port,host2:port[/db]?master=name the master that the sentinels name
 //	rediss://…, rediss-sentinel://…                                         the same with TLS, to sentinels too
 //
-// Returns ErrURL.
+// Returns ErrInvalidURL.
 func NewClient(redisURL string, options ...Option) (redis.UniversalClient, error) {
 	o, err := parseURL(redisURL)
 	if err != nil {
@@ -77,7 +77,7 @@ func parseURL(raw string) (*redis.UniversalOptions, error) {
 	scheme, rest, found := strings.Cut(raw, "://")
 	if !found {
 		if !strings.Contains(raw, ",") {
-			return nil, ErrURL
+			return nil, ErrInvalidURL
 		}
 		scheme, rest = "redis", raw // A list of Redis hosts without a scheme means redis://.
 	}
@@ -94,7 +94,7 @@ func parseURL(raw string) (*redis.UniversalOptions, error) {
 	}
 	u, err := url.Parse("redis://" + userinfo + "host" + tail)
 	if err != nil {
-		return nil, ErrURL
+		return nil, ErrInvalidURL
 	}
 	o := options()
 	defaultPort := "6379"
@@ -108,13 +108,13 @@ func parseURL(raw string) (*redis.UniversalOptions, error) {
 		}
 		defaultPort = "26379"
 		if o.MasterName = u.Query().Get("master"); o.MasterName == "" {
-			return nil, ErrURL
+			return nil, ErrInvalidURL
 		}
 	default:
-		return nil, ErrURL
+		return nil, ErrInvalidURL
 	}
 	if o.Addrs = addresses(hosts, defaultPort); o.Addrs == nil {
-		return nil, ErrURL
+		return nil, ErrInvalidURL
 	}
 	if u.User != nil {
 		o.Username = u.User.Username()
@@ -146,7 +146,7 @@ func database(o *redis.UniversalOptions, path string) error {
 	db, err := strconv.Atoi(path)
 	// Only database 0 exists in a Redis Cluster.
 	if err != nil || db < 0 || (db > 0 && len(o.Addrs) > 1 && o.MasterName == "") {
-		return ErrURL
+		return ErrInvalidURL
 	}
 	o.DB = db
 	return nil

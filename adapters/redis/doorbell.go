@@ -72,14 +72,14 @@ func NewDoorbell(client redis.UniversalClient, breaker *Breaker) *Doorbell {
 	return d
 }
 
-// Ring notifies dispatchers that events were committed.
-func (d *Doorbell) Ring() { d.ring(eventsRing) }
+// WakeRelays notifies dispatchers that events were committed.
+func (d *Doorbell) WakeRelays() { d.ring(eventsRing) }
 
-// RingDue notifies dispatchers that deliveries are due.
-func (d *Doorbell) RingDue() { d.ring(dueRing) }
+// WakeScans notifies dispatchers that deliveries are due.
+func (d *Doorbell) WakeScans() { d.ring(dueRing) }
 
-// RingJobs notifies the other dispatchers that the job queue of a lane, the fast or the slow one, has jobs.
-func (d *Doorbell) RingJobs(lane webhookports.Lane) { d.ring(ring{jobsChannel, string(lane)}) }
+// NotifyJobs notifies the other dispatchers that the job queue of a lane, the fast or the slow one, has jobs.
+func (d *Doorbell) NotifyJobs(lane webhookports.Lane) { d.ring(ring{jobsChannel, string(lane)}) }
 
 // ring wakes the goroutine that publishes notifications. If none was published in the last ringEvery, that
 // goroutine runs at once, because the caller's next step is mostly to send a response, for which the

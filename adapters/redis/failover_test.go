@@ -90,10 +90,10 @@ func TestCluster_IsFollowed_Counted_Probed_AndAwaited(t *testing.T) {
 
 	for _, master := range cluster.Masters {
 		client := clientOf(t, cluster.URL())
-		require.Eventually(t, func() bool { return redis.Probe(t.Context(), client) == nil }, soon, 20*time.Millisecond,
+		require.Eventually(t, func() bool { return redis.CheckWrites(t.Context(), client) == nil }, soon, 20*time.Millisecond,
 			"all masters are there")
 		require.NoError(t, master.Kill())
-		require.ErrorIs(t, redis.Probe(t.Context(), client), redis.ErrNoWrites)
+		require.ErrorIs(t, redis.CheckWrites(t.Context(), client), redis.ErrNoWrites)
 		require.NoError(t, master.Restart(t.Context()))
 	}
 
@@ -104,9 +104,9 @@ func TestCluster_IsFollowed_Counted_Probed_AndAwaited(t *testing.T) {
 	defer func() { require.NoError(t, single.Close()) }()
 	require.False(t, known)
 	ended := make(chan error, 1)
-	go func() { ended <- redis.AwaitKind(t.Context(), single) }()
+	go func() { ended <- redis.AwaitTopology(t.Context(), single) }()
 	require.NoError(t, node.Restart(t.Context()))
-	require.ErrorIs(t, <-ended, redis.ErrRestart)
+	require.ErrorIs(t, <-ended, redis.ErrRestartForCluster)
 }
 
 func TestOpen_ASingleServer_IsKnown_AndOneThatIsAwayIsNot(t *testing.T) {
@@ -123,7 +123,7 @@ func TestAwaitKind_ASingleServer_GoesOn(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithTimeout(t.Context(), 1500*time.Millisecond) // the question comes after a second
 	defer stop()
-	require.NoError(t, redis.AwaitKind(ctx, redistest.New(t)))
+	require.NoError(t, redis.AwaitTopology(ctx, redistest.New(t)))
 	require.Error(t, ctx.Err(), "it waited for the end")
 }
 
@@ -131,11 +131,11 @@ func TestProbe_ARedisThatTakesNoWrites_IsToldFromOneThatIsAway(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t)
 	client := clientOf(t, server.URL())
-	require.NoError(t, redis.Probe(t.Context(), client))
+	require.NoError(t, redis.CheckWrites(t.Context(), client))
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
-	require.ErrorIs(t, redis.Probe(t.Context(), client), redis.ErrNoWrites)
+	require.ErrorIs(t, redis.CheckWrites(t.Context(), client), redis.ErrNoWrites)
 	require.NoError(t, server.Kill())
-	err := redis.Probe(t.Context(), client)
+	err := redis.CheckWrites(t.Context(), client)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, redis.ErrNoWrites)
 }
@@ -148,7 +148,7 @@ func TestSentinels_WithPasswordsOfTheirOwn_AreFollowedThroughAFailover(t *testin
 	require.ErrorContains(t, write(t, clientOf(t, redisURL), "key"),
 		"all sentinels specified in configuration are unreachable")
 
-	client := clientOf(t, redisURL, redis.SentinelPassword(sentinelPassword))
+	client := clientOf(t, redisURL, redis.WithSentinelPassword(sentinelPassword))
 	require.NoError(t, write(t, client, "key"))
 	require.NoError(t, all.master.Kill())
 
@@ -163,15 +163,15 @@ func TestSentinels_WithTLS_AreTrustedByTheirAuthorityAlone(t *testing.T) {
 	require.NoError(t, err)
 	all := startSentinels(t, password, password, certificate)
 	hosts := "://:" + password + "@" + all.hosts + "/0?master=main"
-	trusting := func(o *goredis.UniversalOptions) { o.TLSConfig.RootCAs = certificate.Trust().RootCAs }
-	require.Error(t, write(t, clientOf(t, "redis-sentinel"+hosts, redis.SentinelPassword(password)), "key"),
+	trusting := func(o *goredis.UniversalOptions) { o.TLSConfig.RootCAs = certificate.ClientTLSConfig().RootCAs }
+	require.Error(t, write(t, clientOf(t, "redis-sentinel"+hosts, redis.WithSentinelPassword(password)), "key"),
 		"only TLS is served")
-	distrusting := clientOf(t, "rediss-sentinel"+hosts, redis.SentinelPassword(password))
+	distrusting := clientOf(t, "rediss-sentinel"+hosts, redis.WithSentinelPassword(password))
 	require.Eventually(t, func() bool { // a busy machine may be too slow for the handshakes
 		err := write(t, distrusting, "key")
 		return err != nil && strings.Contains(err.Error(), "certificate signed by unknown authority")
 	}, time.Minute, 10*time.Millisecond)
 
 	// The test above follows a failover.
-	require.NoError(t, write(t, clientOf(t, "rediss-sentinel"+hosts, redis.SentinelPassword(password), trusting), "key"))
+	require.NoError(t, write(t, clientOf(t, "rediss-sentinel"+hosts, redis.WithSentinelPassword(password), trusting), "key"))
 }

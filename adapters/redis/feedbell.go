@@ -22,9 +22,9 @@ const awaitedEvery = time.Second
 // maxFeeds is the most partners that one notification of new events names.
 const maxFeeds = 1024
 
-// RingFeeds notifies the http processes that partners have new events. A notification may be lost: each http
+// NotifyFeeds notifies the http processes that partners have new events. A notification may be lost: each http
 // process also queries once a second whether the waiting partners have events.
-func (d *Doorbell) RingFeeds(partners []id.ID) {
+func (d *Doorbell) NotifyFeeds(partners []id.ID) {
 	if len(partners) == 0 {
 		return
 	}
@@ -55,11 +55,11 @@ func (d *Doorbell) takeFeeds() (messages [][]byte) {
 	return messages
 }
 
-// AnnounceFeeds notifies the dispatchers once a second that requests of this process wait for events, while
+// AnnounceFeedWaiters notifies the dispatchers once a second that requests of this process wait for events, while
 // waiting returns more than 0, until ctx ends. entered receives after a request began to wait. Without such an
 // announcement dispatchers send no notifications of new events, which saves a Redis command for each event. A
 // lost message delays events until the next query of each http process.
-func AnnounceFeeds(ctx context.Context, client redis.UniversalClient, waiting func() int,
+func AnnounceFeedWaiters(ctx context.Context, client redis.UniversalClient, waiting func() int,
 	entered <-chan struct{}) error {
 	ticker := time.NewTicker(awaitedEvery)
 	defer ticker.Stop()

@@ -73,7 +73,7 @@ func awaitRing(t *testing.T, bell *redis.Doorbell, heard *rungFeeds) {
 	t.Helper()
 	first := portstest.NewID()
 	require.Eventually(t, func() bool {
-		bell.RingFeeds([]id.ID{first})
+		bell.NotifyFeeds([]id.ID{first})
 		return heard.of(first) > 0
 	}, soon, 10*time.Millisecond)
 }
@@ -84,12 +84,12 @@ func TestFeedBell_RingsForEachPartner(t *testing.T) {
 	heard := hearFeeds(t, client)
 	bell := feedBell(t, client, heard)
 	a, b := portstest.NewID(), portstest.NewID()
-	bell.RingFeeds([]id.ID{a, b})
+	bell.NotifyFeeds([]id.ID{a, b})
 	require.Eventually(t, func() bool { return heard.of(a) == 1 && heard.of(b) == 1 }, soon, time.Millisecond)
-	bell.RingFeeds([]id.ID{b})
+	bell.NotifyFeeds([]id.ID{b})
 	require.Eventually(t, func() bool { return heard.of(b) == 2 }, soon, time.Millisecond)
 	require.Equal(t, 1, heard.of(a), "no ring of its own")
-	bell.RingFeeds(nil)
+	bell.NotifyFeeds(nil)
 
 	// A backlog of thousands of partners fits into messages of a bounded size.
 	const many, most = 3000, 1024
@@ -98,7 +98,7 @@ func TestFeedBell_RingsForEachPartner(t *testing.T) {
 	for i := range all {
 		all[i] = portstest.NewID()
 	}
-	bell.RingFeeds(all)
+	bell.NotifyFeeds(all)
 	require.Eventually(t, func() bool { return heard.partners() == before+many }, soon, time.Millisecond)
 	require.LessOrEqual(t, heard.most, most)
 	for _, p := range all {
@@ -124,7 +124,7 @@ func TestFeedBell_ConnectionLost_IsSubscribedAgain(t *testing.T) {
 	lost := portstest.NewID()
 	began := time.Now()
 	for range 1000 {
-		bell.RingFeeds([]id.ID{lost})
+		bell.NotifyFeeds([]id.ID{lost})
 	}
 	require.Less(t, time.Since(began), time.Second, "a ring does not wait for Redis")
 	require.NoError(t, server.Restart(t.Context()))

@@ -20,9 +20,9 @@ const (
 	forwardedKept = time.Hour
 )
 
-// Forwarded is a note about a suspicious header with a client's address: a peer that is no trusted proxy sent the
-// header, or a trusted proxy sent both X-Real-IP and X-Forwarded-For.
-type Forwarded struct {
+// ProxyHeaderWarning is a note about a suspicious header with a client's address: a peer that is no trusted proxy sent
+// the header, or a trusted proxy sent both X-Real-IP and X-Forwarded-For.
+type ProxyHeaderWarning struct {
 	Peer   string // The network address of the peer that sent the suspicious header.
 	Header string
 	Both   bool
@@ -35,9 +35,10 @@ func forwardedKeyOf(both bool) string {
 	return forwardedKey
 }
 
-// NoteForwarded stores a note about a suspicious header with a client's address in Redis for an hour, for `admin
-// doctor`. A note that is lost is written again with a later request.
-func NoteForwarded(ctx context.Context, client redis.UniversalClient, breaker *Breaker, f Forwarded) {
+// StoreProxyHeaderWarning stores a note about a suspicious header with a client's address in Redis for an hour, for
+// `admin doctor`. A note that is lost is written again with a later request.
+func StoreProxyHeaderWarning(ctx context.Context, client redis.UniversalClient, breaker *Breaker,
+	f ProxyHeaderWarning) {
 	text, err := json.Marshal(f)
 	if err != nil {
 		panic("redis: " + err.Error())
@@ -47,9 +48,10 @@ func NoteForwarded(ctx context.Context, client redis.UniversalClient, breaker *B
 	})
 }
 
-// ReadForwarded returns the last note of a kind about a suspicious header with a client's address; the zero value
-// if there is none. both chooses notes about a trusted proxy (true) or about an untrusted peer (false).
-func ReadForwarded(ctx context.Context, client redis.UniversalClient, both bool) (f Forwarded, err error) {
+// ReadProxyHeaderWarning returns the last note of a kind about a suspicious header with a client's address; the zero
+// value if there is none. both chooses notes about a trusted proxy (true) or about an untrusted peer (false).
+func ReadProxyHeaderWarning(ctx context.Context, client redis.UniversalClient, both bool) (f ProxyHeaderWarning,
+	err error) {
 	text, err := client.Get(ctx, forwardedKeyOf(both)).Bytes()
 	if errors.Is(err, redis.Nil) {
 		return f, nil
@@ -58,7 +60,7 @@ func ReadForwarded(ctx context.Context, client redis.UniversalClient, both bool)
 		err = json.Unmarshal(text, &f)
 	}
 	if err != nil {
-		return Forwarded{}, fmt.Errorf("redis: note about a proxy: %w", err)
+		return ProxyHeaderWarning{}, fmt.Errorf("redis: note about a proxy: %w", err)
 	}
 	return f, nil
 }

@@ -34,8 +34,8 @@ const (
 	keepBatch = 256
 )
 
-// Cipher encrypts and decrypts cached responses, so that Redis holds no response in plain text.
-type Cipher interface {
+// ResponseCipher encrypts and decrypts cached responses, so that Redis holds no response in plain text.
+type ResponseCipher interface {
 	Encrypt(plaintext, associatedData []byte) ([]byte, error)
 	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
 }
@@ -45,7 +45,7 @@ type Cipher interface {
 // Redis memory are not cached.
 type IdempotencyCache struct {
 	limiter *Limiter
-	cipher  Cipher
+	cipher  ResponseCipher
 	log     *slog.Logger
 
 	mu      sync.Mutex
@@ -70,15 +70,15 @@ type keeping struct {
 
 // NewIdempotencyCache makes a cache of responses in the Redis of limiter, whose round trips also read the cached
 // responses.
-func NewIdempotencyCache(limiter *Limiter, cipher Cipher, log *slog.Logger) *IdempotencyCache {
+func NewIdempotencyCache(limiter *Limiter, cipher ResponseCipher, log *slog.Logger) *IdempotencyCache {
 	return &IdempotencyCache{limiter: limiter, cipher: cipher, log: log, share: share{most: cacheShare}}
 }
 
-// Admit counts a request under the rate limits and returns the cached response of its Idempotency-Key, or nil if
-// none is cached or the request is refused.
-func (c *IdempotencyCache) Admit(ctx context.Context, k ports.IdempotencyKey,
+// AllowAndLookUp counts a request under the rate limits and returns the cached response of its Idempotency-Key, or nil
+// if none is cached or the request is refused.
+func (c *IdempotencyCache) AllowAndLookUp(ctx context.Context, k ports.IdempotencyKey,
 	rules ...ports.LimitRule) (ports.LimitDecision, *ports.StoredResponse) {
-	if k.Epoch == (ports.Epoch{}) {
+	if k.Epoch == (ports.RestoreEpoch{}) {
 		return c.limiter.Allow(ctx, rules...), nil
 	}
 	name := ""
@@ -97,11 +97,11 @@ func (c *IdempotencyCache) Admit(ctx context.Context, k ports.IdempotencyKey,
 	return decision, stored
 }
 
-// Keep caches the response of an Idempotency-Key soon, together with others, unless the response is too large or
+// Store caches the response of an Idempotency-Key soon, together with others, unless the response is too large or
 // the process's share of Redis memory is used up.
-func (c *IdempotencyCache) Keep(k ports.IdempotencyKey, r ports.StoredResponse) {
+func (c *IdempotencyCache) Store(k ports.IdempotencyKey, r ports.StoredResponse) {
 	failpoint.Hit("cache.finishing")
-	if k.Epoch == (ports.Epoch{}) || len(r.Body) > cachedAtMost {
+	if k.Epoch == (ports.RestoreEpoch{}) || len(r.Body) > cachedAtMost {
 		return
 	}
 	c.mu.Lock()

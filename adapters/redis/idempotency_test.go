@@ -34,7 +34,7 @@ func keptKeys(t testing.TB, client goredis.UniversalClient, n int) []string {
 }
 
 func numberedKey(n int) (k ports.IdempotencyKey) {
-	k = ports.IdempotencyKey{Owner: id.ID{1}, Route: "POST /deposits", Epoch: ports.Epoch{1}}
+	k = ports.IdempotencyKey{Owner: id.ID{1}, Route: "POST /deposits", Epoch: ports.RestoreEpoch{1}}
 	binary.BigEndian.PutUint64(k.Key[:], uint64(n))
 	return k
 }
@@ -46,7 +46,7 @@ func TestIdempotencyCache_KeepsNothingReadableAndNothingLong(t *testing.T) {
 	client := redistest.New(t)
 	cache := newCache(t, client, patient(t, client))
 	k := numberedKey(1)
-	cache.Keep(k,
+	cache.Store(k,
 		ports.StoredResponse{Code: 201, Body: []byte(`{"secret":"svc_whsec_abc"}`), CreatedAt: time.Now().Add(-time.Hour)})
 	name := keptKeys(t, client, 1)[0]
 	kept := client.Get(t.Context(), name).Val()
@@ -56,7 +56,7 @@ func TestIdempotencyCache_KeepsNothingReadableAndNothingLong(t *testing.T) {
 		"a cluster keeps the response beside the partner's limits")
 
 	require.NoError(t, client.Set(t.Context(), name, kept[:len(kept)-1], 0).Err())
-	d, r := cache.Admit(t.Context(), k, plenty)
+	d, r := cache.AllowAndLookUp(t.Context(), k, plenty)
 	require.True(t, d.Allowed)
 	require.Nil(t, r, "a value that cannot be read is left to the database")
 }
@@ -109,15 +109,15 @@ func TestIdempotencyCache_CountAndLookUp_ShareARoundTrip(t *testing.T) {
 	server := redistest.Server(t)
 	client := open(t, server.URL())
 	cache := newCache(t, client, patient(t, client))
-	cache.Keep(numberedKey(1), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
-	cache.Admit(t.Context(), numberedKey(1), plenty) // the script is known, and the connection open
+	cache.Store(numberedKey(1), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
+	cache.AllowAndLookUp(t.Context(), numberedKey(1), plenty) // the script is known, and the connection open
 	keptKeys(t, client, 1)
 	counted := &countCommands{}
 	client.AddHook(counted)
 	writes := plenty
 	writes.Name = "writes"
-	cache.Admit(t.Context(), numberedKey(1), plenty, writes)
-	cache.Admit(t.Context(), numberedKey(2), plenty, writes)
+	cache.AllowAndLookUp(t.Context(), numberedKey(1), plenty, writes)
+	cache.AllowAndLookUp(t.Context(), numberedKey(2), plenty, writes)
 	require.Equal(t, []string{"evalsha mget", "evalsha"}, counted.trips(), "the second key was never used here")
 }
 
@@ -126,11 +126,11 @@ func TestIdempotencyCache_TheResponseOfAnotherProcess_IsLeftToTheDatabase(t *tes
 	t.Parallel()
 	client := redistest.New(t)
 	one, other := newCache(t, client, patient(t, client)), newCache(t, client, patient(t, client))
-	one.Keep(numberedKey(1), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
+	one.Store(numberedKey(1), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
 	keptKeys(t, client, 1)
-	_, r := other.Admit(t.Context(), numberedKey(1), plenty)
+	_, r := other.AllowAndLookUp(t.Context(), numberedKey(1), plenty)
 	require.Nil(t, r)
-	_, r = one.Admit(t.Context(), numberedKey(1), plenty)
+	_, r = one.AllowAndLookUp(t.Context(), numberedKey(1), plenty)
 	require.NotNil(t, r)
 }
 
@@ -161,11 +161,11 @@ func TestIdempotencyCache_ScriptForgotten_CountsAndLooksUpAllTheSame(t *testing.
 	server := redistest.Server(t)
 	client := open(t, server.URL())
 	cache := newCache(t, client, patient(t, client))
-	cache.Keep(numberedKey(1), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
+	cache.Store(numberedKey(1), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
 	keptKeys(t, client, 1)
 	for left := 1; left >= 0; left-- {
 		require.NoError(t, client.ScriptFlush(t.Context()).Err())
-		d, r := cache.Admit(t.Context(), numberedKey(1), ports.LimitRule{Name: "default", Key: "a", PerMinute: 2})
+		d, r := cache.AllowAndLookUp(t.Context(), numberedKey(1), ports.LimitRule{Name: "default", Key: "a", PerMinute: 2})
 		require.Equal(t, []any{true, left}, []any{d.Allowed, d.Remaining})
 		require.NotNil(t, r)
 	}
@@ -180,7 +180,7 @@ func TestIdempotencyCache_MoreThanTheShare_TheRestIsNotCached(t *testing.T) {
 	before := usedMemory(t, client)
 	const many, body = 60_000, 900
 	for n := range many {
-		cache.Keep(numberedKey(n),
+		cache.Store(numberedKey(n),
 			ports.StoredResponse{Code: 200, Body: bytes.Repeat([]byte{'x'}, body), CreatedAt: time.Now()})
 	}
 	expected := int(redis.CacheShare / (body + redis.CachedBeside))
@@ -188,9 +188,9 @@ func TestIdempotencyCache_MoreThanTheShare_TheRestIsNotCached(t *testing.T) {
 	keptKeys(t, client, expected)
 	require.LessOrEqual(t, usedMemory(t, client)-before, redis.CacheShare,
 		"the estimate of a response's memory is too low")
-	_, first := cache.Admit(t.Context(), numberedKey(0), plenty)
+	_, first := cache.AllowAndLookUp(t.Context(), numberedKey(0), plenty)
 	require.NotNil(t, first)
-	_, last := cache.Admit(t.Context(), numberedKey(many-1), plenty)
+	_, last := cache.AllowAndLookUp(t.Context(), numberedKey(many-1), plenty)
 	require.Nil(t, last)
 }
 
@@ -212,18 +212,18 @@ func TestIdempotencyCache_RedisFull_NothingFails_AndTheCacheStopsFilling(t *test
 	client := open(t, server.URL())
 	cache := newCache(t, client, patient(t, client))
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory-policy", "noeviction").Err())
-	cache.Keep(numberedKey(1), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
+	cache.Store(numberedKey(1), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
 	keptKeys(t, client, 1)
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
-	cache.Keep(numberedKey(2), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
+	cache.Store(numberedKey(2), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
 	require.Eventually(t, cache.ShareUsedUp, waitForRedis, time.Millisecond)
-	d, r := cache.Admit(t.Context(), numberedKey(1), plenty)
+	d, r := cache.AllowAndLookUp(t.Context(), numberedKey(1), plenty)
 	require.True(t, d.Allowed, "counting fails open")
 	require.NotNil(t, r, "a full Redis still answers reads")
 
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "0").Err())
-	cache.Keep(numberedKey(3), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
-	_, r = cache.Admit(t.Context(), numberedKey(3), plenty)
+	cache.Store(numberedKey(3), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
+	_, r = cache.AllowAndLookUp(t.Context(), numberedKey(3), plenty)
 	require.Nil(t, r)
 	keptKeys(t, client, 1)
 }

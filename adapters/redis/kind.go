@@ -9,16 +9,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrRestart ends a process whose REDIS_URL is a single address of a Redis Cluster, if that address did not answer
-// when the process started.
-var ErrRestart = errors.New(
+// ErrRestartForCluster ends a process whose REDIS_URL is a single address of a Redis Cluster, if that address did not
+// answer when the process started.
+var ErrRestartForCluster = errors.New(
 	"redis: REDIS_URL is an address of a Redis Cluster that did not answer when this process started; start the process again to follow the cluster")
 
 // Open makes a Redis client for a process, as NewClient does. A single address may be that of a cluster, so Open
 // queries the server, for half a second at most, and in a cluster connects to all its nodes. known is false if no
-// server answered; AwaitKind then repeats the query.
+// server answered; AwaitTopology then repeats the query.
 //
-// Returns ErrURL.
+// Returns ErrInvalidURL.
 func Open(ctx context.Context, redisURL string,
 	options ...Option) (client redis.UniversalClient, known bool, err error) {
 	o, err := parseURL(redisURL)
@@ -41,11 +41,11 @@ func Open(ctx context.Context, redisURL string,
 	return newClient(o), true, nil
 }
 
-// AwaitKind waits until Redis answers, if it did not answer when Open queried whether it is a cluster, and then
+// AwaitTopology waits until Redis answers, if it did not answer when Open queried whether it is a cluster, and then
 // until ctx ends.
 //
-// Returns ErrRestart if it turns out to be a cluster, and nil when ctx ends.
-func AwaitKind(ctx context.Context, client redis.UniversalClient) error {
+// Returns ErrRestartForCluster if it turns out to be a cluster, and nil when ctx ends.
+func AwaitTopology(ctx context.Context, client redis.UniversalClient) error {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for {
@@ -57,7 +57,7 @@ func AwaitKind(ctx context.Context, client redis.UniversalClient) error {
 		switch cluster, err := isCluster(ctx, client); {
 		case err != nil:
 		case cluster:
-			return ErrRestart
+			return ErrRestartForCluster
 		default:
 			<-ctx.Done()
 			return nil

@@ -73,7 +73,7 @@ func (l *Limiter) allow(ctx context.Context, wanted string,
 			return failOpen(rules[0]), read
 		}
 		if !c.decision.Allowed {
-			l.Refund(ctx, slices.Concat(counted...)...)
+			l.Uncount(ctx, slices.Concat(counted...)...)
 			return c.decision, read
 		}
 		if counted == nil || c.decision.Remaining < decision.Remaining {
@@ -142,7 +142,7 @@ func (l *Limiter) together(rules []ports.LimitRule) string {
 
 // failOpen returns the decision while Redis is unreachable: the request is allowed and not counted.
 func failOpen(r ports.LimitRule) ports.LimitDecision {
-	most, _ := r.Bound()
+	most, _ := r.LimitAndWindow()
 	return ports.LimitDecision{Allowed: true, Name: r.Name, Max: most, Remaining: most}
 }
 
@@ -213,7 +213,7 @@ func ruleKey(rules []ports.LimitRule) string {
 	b := make([]byte, 0, 64)
 	for _, r := range rules {
 		b = append(append(append(append(b, r.Key...), 0), r.Name...), 0)
-		most, window := r.Bound()
+		most, window := r.LimitAndWindow()
 		b = append(strconv.AppendInt(b, int64(most), 10), 0)
 		b = append(strconv.AppendInt(b, window.Milliseconds(), 10), 0)
 	}
@@ -306,7 +306,7 @@ func arguments(requests int, rules []ports.LimitRule) (keys []string, args []any
 	keys, args = make([]string, len(rules)), make([]any, 1, 1+2*len(rules))
 	args[0] = requests
 	for i, r := range rules {
-		most, window := r.Bound()
+		most, window := r.LimitAndWindow()
 		keys[i], args = keyOf(r), append(args, most, window.Milliseconds())
 	}
 	return keys, args
@@ -357,7 +357,7 @@ func (l *limiterReply) decide(rules []ports.LimitRule, nth int) ports.LimitDecis
 	var tightest ports.LimitDecision
 	for i, r := range rules {
 		of := l.numbers[perRule*i:]
-		most, _ := r.Bound()
+		most, _ := r.LimitAndWindow()
 		d := ports.LimitDecision{
 			Allowed: nth < l.allowed, Name: r.Name, Max: most, Remaining: int(of[0]),
 			Reset: time.Duration(of[1]) * time.Millisecond, RetryAfter: time.Duration(of[2]) * time.Millisecond,
@@ -384,8 +384,8 @@ func tighter(a, b ports.LimitDecision) bool {
 	return a.Remaining < b.Remaining
 }
 
-// Refund takes back one counted request under each rate limit.
-func (l *Limiter) Refund(ctx context.Context, rules ...ports.LimitRule) {
+// Uncount takes back one counted request under each rate limit.
+func (l *Limiter) Uncount(ctx context.Context, rules ...ports.LimitRule) {
 	for _, r := range rules {
 		// The error is ignored: a counted request that is not taken back expires with its window.
 		_ = l.breaker.Do(ctx, func(ctx context.Context) error {

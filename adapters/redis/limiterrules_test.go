@@ -72,7 +72,7 @@ func checkLimiter(t *testing.T, limiter ports.Limiter, tallied bool) {
 		for range 3 {
 			require.True(t, limiter.Allow(t.Context(), minute, hour).Allowed)
 			require.False(t, limiter.Allow(t.Context(), minute, hour).Allowed)
-			limiter.Refund(t.Context(), minute, hour)
+			limiter.Uncount(t.Context(), minute, hour)
 		}
 	})
 	t.Run("no rule is no limit", func(t *testing.T) {

@@ -56,27 +56,27 @@ func NewListener(client redis.UniversalClient) *Listener {
 	return l
 }
 
-// Events returns a channel that receives after events were committed.
-func (l *Listener) Events() <-chan struct{} { return l.events }
+// EventSignals returns a channel that receives after events were committed.
+func (l *Listener) EventSignals() <-chan struct{} { return l.events }
 
-// Due returns a channel that receives after deliveries became due.
-func (l *Listener) Due() <-chan struct{} { return l.due }
+// DueDeliverySignals returns a channel that receives after deliveries became due.
+func (l *Listener) DueDeliverySignals() <-chan struct{} { return l.due }
 
-// Jobs returns a channel that receives after the queue of a lane (the fast or the slow queue) got jobs.
-func (l *Listener) Jobs(lane webhookports.Lane) <-chan struct{} { return l.jobs[lane] }
+// JobSignals returns a channel that receives after the queue of a lane (the fast or the slow queue) got jobs.
+func (l *Listener) JobSignals(lane webhookports.Lane) <-chan struct{} { return l.jobs[lane] }
 
-// Works reports whether notifications arrive: true if a test message of this process came back through Redis in the
-// last seconds; false if not. A notification of another process may be lost even so.
-func (l *Listener) Works() bool { return lately(&l.heard) }
+// NotificationsArrive reports whether notifications arrive: true if a test message of this process came back through
+// Redis in the last seconds; false if not. A notification of another process may be lost even so.
+func (l *Listener) NotificationsArrive() bool { return lately(&l.heard) }
 
-// Accompanied reports whether another dispatcher is running: true if its test messages arrived through Redis in
+// HasPeers reports whether another dispatcher is running: true if its test messages arrived through Redis in
 // the last seconds, false if not.
-func (l *Listener) Accompanied() bool { return lately(&l.others) }
+func (l *Listener) HasPeers() bool { return lately(&l.others) }
 
-// Leads reports whether this dispatcher is the leader: true if its payload is the smallest of all dispatchers'
+// IsLeader reports whether this dispatcher is the leader: true if its payload is the smallest of all dispatchers'
 // test messages, or if notifications do not reach it; otherwise false. After a process starts or ends, several
 // may lead for seconds.
-func (l *Listener) Leads() bool { return !l.Works() || !lately(&l.before) }
+func (l *Listener) IsLeader() bool { return !l.NotificationsArrive() || !lately(&l.before) }
 
 // FeedsAwaited reports whether an http process announced in the last seconds that some of its requests wait for
 // events: true: one did; false: none did.
@@ -167,7 +167,7 @@ func (l *Listener) hear(r ring) {
 			}
 			return
 		}
-		if !l.Works() {
+		if !l.NotificationsArrive() {
 			// Notifications may have been lost while no test message came back, so act as if each kind had arrived.
 			l.all()
 		}

@@ -25,9 +25,10 @@ func TestListener_KnowsWhetherTheBellWorks_AndSignalsAllAfterAnOutage(t *testing
 	t.Parallel()
 	server := redistest.Server(t)
 	l := listen(t, open(t, server.URL()))
-	require.Eventually(t, l.Works, 20*time.Second, 10*time.Millisecond)
-	require.False(t, l.Accompanied())
-	all := []<-chan struct{}{l.Events(), l.Due(), l.Jobs(webhookports.FastLane), l.Jobs(webhookports.SlowLane)}
+	require.Eventually(t, l.NotificationsArrive, 20*time.Second, 10*time.Millisecond)
+	require.False(t, l.HasPeers())
+	all := []<-chan struct{}{l.EventSignals(), l.DueDeliverySignals(), l.JobSignals(webhookports.FastLane),
+		l.JobSignals(webhookports.SlowLane)}
 	for _, rings := range all {
 		require.True(t, heard(rings), "rings before the first pulse may have been lost")
 	}
@@ -37,9 +38,9 @@ func TestListener_KnowsWhetherTheBellWorks_AndSignalsAllAfterAnOutage(t *testing
 		{server.Kill, func() error { return server.Restart(t.Context()) }},
 	} {
 		require.NoError(t, outage.begin())
-		require.Eventually(t, func() bool { return !l.Works() }, 20*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return !l.NotificationsArrive() }, 20*time.Second, 10*time.Millisecond)
 		require.NoError(t, outage.end())
-		require.Eventually(t, l.Works, 20*time.Second, 10*time.Millisecond)
+		require.Eventually(t, l.NotificationsArrive, 20*time.Second, 10*time.Millisecond)
 		for _, rings := range all {
 			require.Eventually(t, func() bool { return heard(rings) }, time.Second, time.Millisecond,
 				"rings in the outage were lost")
@@ -51,29 +52,30 @@ func TestListener_ASubscriptionThatBreaks_IsMadeAgain_AndSignalsAll(t *testing.T
 	t.Parallel()
 	client := redistest.ServerClient(t, redistest.Server(t))
 	l := listen(t, client)
-	require.Eventually(t, l.Works, 20*time.Second, time.Millisecond)
-	require.True(t, heard(l.Events()))
+	require.Eventually(t, l.NotificationsArrive, 20*time.Second, time.Millisecond)
+	require.True(t, heard(l.EventSignals()))
 	require.NoError(t, client.Do(t.Context(), "CLIENT", "KILL", "TYPE", "pubsub").Err())
-	require.Eventually(t, func() bool { return heard(l.Events()) }, 2*time.Second, time.Millisecond,
+	require.Eventually(t, func() bool { return heard(l.EventSignals()) }, 2*time.Second, time.Millisecond,
 		"a ring between the subscriptions would be lost")
-	require.True(t, l.Works(), "the bell failed for a moment only")
+	require.True(t, l.NotificationsArrive(), "the bell failed for a moment only")
 }
 
 func TestListener_TellsRingsApart_AndKnowsOthers(t *testing.T) {
 	t.Parallel()
 	client := redistest.ServerClient(t, redistest.Server(t))
 	l := listen(t, client)
-	require.Eventually(t, l.Works, 20*time.Second, 10*time.Millisecond)
-	all := map[string]<-chan struct{}{"events": l.Events(), "due": l.Due(), "fast": l.Jobs(webhookports.FastLane),
-		"slow": l.Jobs(webhookports.SlowLane)}
+	require.Eventually(t, l.NotificationsArrive, 20*time.Second, 10*time.Millisecond)
+	all := map[string]<-chan struct{}{"events": l.EventSignals(), "due": l.DueDeliverySignals(),
+		"fast": l.JobSignals(webhookports.FastLane),
+		"slow": l.JobSignals(webhookports.SlowLane)}
 	for name, rings := range all {
 		require.True(t, heard(rings), name)
 	}
 	bell := redis.NewDoorbell(client, patient(t, client))
 	t.Cleanup(bell.Close)
 	for name, ring := range map[string]func(){
-		"events": bell.Ring, "due": bell.RingDue, "fast": func() { bell.RingJobs(webhookports.FastLane) },
-		"slow": func() { bell.RingJobs(webhookports.SlowLane) },
+		"events": bell.WakeRelays, "due": bell.WakeScans, "fast": func() { bell.NotifyJobs(webhookports.FastLane) },
+		"slow": func() { bell.NotifyJobs(webhookports.SlowLane) },
 	} {
 		ring()
 		require.Eventually(t, func() bool { return heard(all[name]) }, 20*time.Second, time.Millisecond, name)
@@ -82,15 +84,15 @@ func TestListener_TellsRingsApart_AndKnowsOthers(t *testing.T) {
 		}
 	}
 
-	require.False(t, l.Accompanied())
+	require.False(t, l.HasPeers())
 	second := redis.NewListener(client)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- second.Run(ctx) }()
-	require.Eventually(t, l.Accompanied, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, l.HasPeers, 20*time.Second, 10*time.Millisecond)
 	stop()
 	require.NoError(t, <-ended)
-	require.Eventually(t, func() bool { return !l.Accompanied() }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return !l.HasPeers() }, 20*time.Second, 10*time.Millisecond)
 }
 
 func TestListener_OneLeads_AndAnotherAfterItsEnd(t *testing.T) {
@@ -99,7 +101,7 @@ func TestListener_OneLeads_AndAnotherAfterItsEnd(t *testing.T) {
 	stops := map[*redis.Listener]func(){}
 	for range 3 {
 		l := redis.NewListener(client)
-		require.True(t, l.Leads(), "it knows of nobody")
+		require.True(t, l.IsLeader(), "it knows of nobody")
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- l.Run(ctx) }()
@@ -110,7 +112,7 @@ func TestListener_OneLeads_AndAnotherAfterItsEnd(t *testing.T) {
 		require.Eventually(t, func() bool {
 			n := 0
 			for l := range stops {
-				if l.Works() && l.Leads() {
+				if l.NotificationsArrive() && l.IsLeader() {
 					leader = l
 					n++
 				}

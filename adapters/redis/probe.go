@@ -23,11 +23,11 @@ const (
 	clusterProbes = 32
 )
 
-// Probe checks that Redis takes writes: it writes a test key that expires, and in a cluster enough keys to reach
+// CheckWrites checks that Redis takes writes: it writes a test key that expires, and in a cluster enough keys to reach
 // every master.
 //
 // Returns ErrNoWrites for a Redis that answers but takes no writes, and otherwise the error of the connection.
-func Probe(ctx context.Context, client redis.UniversalClient) error {
+func CheckWrites(ctx context.Context, client redis.UniversalClient) error {
 	probes := 1
 	if _, ok := client.(*redis.ClusterClient); ok {
 		probes = clusterProbes
@@ -47,9 +47,9 @@ func Probe(ctx context.Context, client redis.UniversalClient) error {
 	return err
 }
 
-// Policy returns the maxmemory-policy of a Redis server, or of any server of a cluster; "" if the server does not
-// report it.
-func Policy(ctx context.Context, client redis.UniversalClient) string {
+// MaxmemoryPolicy returns the maxmemory-policy of a Redis server, or of any server of a cluster; "" if the server does
+// not report it.
+func MaxmemoryPolicy(ctx context.Context, client redis.UniversalClient) string {
 	// The error is ignored: some hosting providers forbid the Redis command INFO.
 	info, _ := client.Info(ctx, "memory").Result()
 	_, policy, _ := strings.Cut(info, "maxmemory_policy:")

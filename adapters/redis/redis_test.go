@@ -33,7 +33,7 @@ func newBreaker(t testing.TB, client goredis.UniversalClient) *redis.Breaker {
 // patient is a breaker for tests on a slow machine.
 func patient(t testing.TB, client goredis.UniversalClient) *redis.Breaker {
 	t.Helper()
-	return newBreaker(t, client).WithPatience(20 * time.Second)
+	return newBreaker(t, client).WithCommandTimeout(20 * time.Second)
 }
 
 // nowhere is a client of an address without a listener.
@@ -75,7 +75,7 @@ func TestIdempotencyCache_Conforms(t *testing.T) {
 func newCache(t testing.TB, client goredis.UniversalClient, breaker *redis.Breaker) *redis.IdempotencyCache {
 	t.Helper()
 	limiter := redis.NewLimiter(client, breaker, func() {})
-	return redis.NewIdempotencyCache(limiter, secretstest.New(t), slog.New(slog.DiscardHandler))
+	return redis.NewIdempotencyCache(limiter, secretstest.NewCipher(t), slog.New(slog.DiscardHandler))
 }
 
 // The test writes past buckets of three seconds, so that it need not wait for a minute.
@@ -197,7 +197,7 @@ func TestLimiter_AtAnyTimes_CountsAsASlidingWindow(t *testing.T) {
 		}
 		require.NoError(t, client.Set(t.Context(), clockKey, fmt.Sprint(now.Unix(), " ", now.Nanosecond()/1000), 0).Err())
 		if random.IntN(8) == 0 {
-			limiter.Refund(t.Context(), rule)
+			limiter.Uncount(t.Context(), rule)
 			newest := int64(-1)
 			for bucket, count := range w.counts {
 				if count > 0 && bucket >= now.UnixMilli()/3000-20 {
@@ -232,20 +232,20 @@ func TestWithoutRedis_NothingFailsAndNothingWaits(t *testing.T) {
 	breaker := newBreaker(t, client)
 	var open atomic.Int64
 	limiter := redis.NewLimiter(client, breaker, func() { open.Add(1) })
-	cache := redis.NewIdempotencyCache(limiter, secretstest.New(t), slog.New(slog.DiscardHandler))
+	cache := redis.NewIdempotencyCache(limiter, secretstest.NewCipher(t), slog.New(slog.DiscardHandler))
 	bell := redis.NewDoorbell(client, breaker)
 	t.Cleanup(bell.Close)
-	k := ports.IdempotencyKey{Epoch: ports.Epoch{1}}
+	k := ports.IdempotencyKey{Epoch: ports.RestoreEpoch{1}}
 
 	const requests = 200
 	start := time.Now()
 	for range requests {
-		d, r := cache.Admit(t.Context(), k, ports.LimitRule{Name: "default", Key: "a", PerMinute: 5})
+		d, r := cache.AllowAndLookUp(t.Context(), k, ports.LimitRule{Name: "default", Key: "a", PerMinute: 5})
 		require.True(t, d.Allowed)
 		require.Equal(t, 5, d.Remaining)
 		require.Nil(t, r)
-		cache.Keep(k, ports.StoredResponse{})
-		bell.Ring()
+		cache.Store(k, ports.StoredResponse{})
+		bell.WakeRelays()
 	}
 	require.EqualValues(t, requests, open.Load())
 	require.Less(t, time.Since(start)/requests, 5*time.Millisecond)

@@ -32,13 +32,13 @@ func TestDoorbell_ABurstRingsSometimes_AndALoneRingAtOnce(t *testing.T) {
 		defer bell.Close()
 		<-time.After(time.Second)
 		for range 100 {
-			bell.Ring()
+			bell.WakeRelays()
 			<-time.After(time.Millisecond)
 		}
 		require.InDelta(t, 20, seen.n.Load(), 2)
 		<-time.After(time.Second)
 		before := seen.n.Load()
-		bell.Ring()
+		bell.WakeRelays()
 		synctest.Wait()
 		require.Equal(t, before+1, seen.n.Load())
 	})

@@ -23,20 +23,20 @@ type sentinels struct {
 // TLS the only way to all processes, and between them.
 func startSentinels(t *testing.T, password, sentinelPassword string, certificate *backing.Certificate) *sentinels {
 	t.Helper()
-	start := func(p backing.RedisProcess) *backing.Server {
+	start := func(p backing.RedisProcessSpec) *backing.Server {
 		p.TLS = certificate
-		return backing.Lend(t, func(ctx context.Context) (*backing.Server, error) {
+		return backing.StartForTest(t, func(ctx context.Context) (*backing.Server, error) {
 			return backing.StartRedisProcess(ctx, backing.Options{Logf: t.Logf}, p)
 		})
 	}
-	node := backing.RedisProcess{Password: password, Settings: []string{
+	node := backing.RedisProcessSpec{Password: password, Settings: []string{
 		"--repl-diskless-sync-delay", "0", "--requirepass", password, "--masterauth", password,
 	}}
 	s := &sentinels{master: start(node)}
 	address := strings.Replace(s.master.HostPort(), ":", " ", 1)
 	node.Settings = append(node.Settings, "--replicaof", address)
 	s.replica = start(node)
-	watcher := backing.RedisProcess{Password: sentinelPassword, Sentinel: strings.Join([]string{
+	watcher := backing.RedisProcessSpec{Password: sentinelPassword, Sentinel: strings.Join([]string{
 		"sentinel monitor main " + address + " 2",
 		// Short enough to wait for a failover, and longer than a busy machine suspends a process.
 		"sentinel down-after-milliseconds main 1500",
@@ -52,7 +52,7 @@ func startSentinels(t *testing.T, password, sentinelPassword string, certificate
 	}
 	s.hosts = strings.Join(hosts, ",")
 	for _, host := range hosts {
-		awaitFellows(t, &goredis.Options{Addr: host, Password: sentinelPassword, TLSConfig: certificate.Trust()})
+		awaitFellows(t, &goredis.Options{Addr: host, Password: sentinelPassword, TLSConfig: certificate.ClientTLSConfig()})
 	}
 	return s
 }

@@ -21,7 +21,7 @@ func (c *IdempotencyCache) ShareUsedUp() bool {
 }
 
 // Waiting counts the requests that wait for a round trip.
-func (l *Limiter) Waiting() int { return l.queue.Waiting("") }
+func (l *Limiter) Waiting() int { return l.queue.CountWaiting("") }
 
 func TestShare_UsedUp_IsFreeAgainWhenItsResponsesHaveExpired(t *testing.T) {
 	t.Parallel()

@@ -72,7 +72,7 @@ func (s *tallies) of(rules []ports.LimitRule) []*tally {
 	}
 	all := make([]*tally, len(rules))
 	for i, r := range rules {
-		most, window := r.Bound()
+		most, window := r.LimitAndWindow()
 		name := keyOf(r) + ":" + strconv.Itoa(most) + ":" + window.String()
 		t := s.now[name]
 		if t == nil {
@@ -103,7 +103,7 @@ func (s *tallies) count(all []*tally) (d ports.LimitDecision, counted bool) {
 			}
 		}
 		t.counted++
-		most, window := t.rule.Bound()
+		most, window := t.rule.LimitAndWindow()
 		of := ports.LimitDecision{Allowed: true, Name: t.rule.Name, Max: most, Remaining: t.left - t.counted, Reset: window}
 		if i == 0 || tighter(of, d) {
 			d = of
@@ -157,7 +157,7 @@ func (s *tallies) learn(c *counting) {
 			t.at, t.room = time.Time{}, 0
 			continue
 		}
-		most, _ := t.rule.Bound()
+		most, _ := t.rule.LimitAndWindow()
 		t.left, t.at = int(c.reply.numbers[perRule*i]), time.Now()
 		t.room = (t.left - most/2) / tallyShare
 	}

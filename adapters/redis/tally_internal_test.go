@@ -112,8 +112,8 @@ func TestIdempotencyCache_ForgetsAKeyAfterItsResponseHasExpired(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := &IdempotencyCache{sending: true, share: share{most: 1 << 20}}
-		k := ports.IdempotencyKey{Owner: id.ID{1}, Epoch: ports.Epoch{1}}
-		c.Keep(k, ports.StoredResponse{Body: []byte("{}")})
+		k := ports.IdempotencyKey{Owner: id.ID{1}, Epoch: ports.RestoreEpoch{1}}
+		c.Store(k, ports.StoredResponse{Body: []byte("{}")})
 		require.True(t, c.knows(nameOf(k)))
 		<-time.After(cachedFor - 1)
 		require.True(t, c.knows(nameOf(k)))

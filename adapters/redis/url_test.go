@@ -35,6 +35,6 @@ func TestParseURL(t *testing.T) {
 	for _, raw := range []string{"", "localhost:6379", "http://h", "redis://", "redis://h/x", "redis://h/-1",
 		"redis://a,b/1", "redis://a,,b", "redis-sentinel://a", "redis://h:port", "redis://%zz@h"} {
 		_, err := parseURL(raw)
-		require.ErrorIs(t, err, ErrURL, raw)
+		require.ErrorIs(t, err, ErrInvalidURL, raw)
 	}
 }

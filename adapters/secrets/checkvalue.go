@@ -8,9 +8,9 @@ import (
 	"github.com/tink-crypto/tink-go/v2/keyset"
 )
 
-// CheckValues returns the check value of each key of the keyset, by the id of the key. A check value proves whether
+// KeyCheckValues returns the check value of each key of the keyset, by the id of the key. A check value proves whether
 // a given key is the same key, and reveals nothing else about it (docs/decisions/0017-admin-and-keyset.md).
-func (c *Cipher) CheckValues() map[uint32][]byte { return maps.Clone(c.values) }
+func (c *Cipher) KeyCheckValues() map[uint32][]byte { return maps.Clone(c.values) }
 
 func checkValues(handle *keyset.Handle) (map[uint32][]byte, error) {
 	values := map[uint32][]byte{}
@@ -26,20 +26,20 @@ func checkValues(handle *keyset.Handle) (map[uint32][]byte, error) {
 	return values, nil
 }
 
-// Primary returns the id of the key with which new values are encrypted.
-func (c *Cipher) Primary() uint32 { return c.primary }
+// PrimaryKeyID returns the id of the key with which new values are encrypted.
+func (c *Cipher) PrimaryKeyID() uint32 { return c.primary }
 
-// KeyOf returns the id of the key that encrypted a ciphertext, or 0 for bytes that are no ciphertext of a keyset.
-func KeyOf(ciphertext []byte) uint32 {
+// KeyIDOf returns the id of the key that encrypted a ciphertext, or 0 for bytes that are no ciphertext of a keyset.
+func KeyIDOf(ciphertext []byte) uint32 {
 	if len(ciphertext) < 5 || ciphertext[0] != 1 {
 		return 0
 	}
 	return binary.BigEndian.Uint32(ciphertext[1:])
 }
 
-// Refuse makes Encrypt and Decrypt return err from now on, so that a process whose keyset is not that of the
+// SetRefusal makes Encrypt and Decrypt return err from now on, so that a process whose keyset is not that of the
 // database writes nothing that only this process can read. Refuse(nil) ends the refusal.
-func (c *Cipher) Refuse(err error) {
+func (c *Cipher) SetRefusal(err error) {
 	if err == nil {
 		c.refusal.Store(nil)
 		return

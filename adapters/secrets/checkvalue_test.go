@@ -15,13 +15,14 @@ func TestCheckValues_AreOfTheKeyAlone(t *testing.T) {
 	first := fresh(t)
 	added, err := secrets.AddKey(first)
 	require.NoError(t, err)
-	used, err := secrets.UseKey(added)
+	used, err := secrets.UseNewestKey(added)
 	require.NoError(t, err)
-	of, ofBoth := open(t, first).CheckValues(), open(t, added).CheckValues()
+	of, ofBoth := open(t, first).KeyCheckValues(), open(t, added).KeyCheckValues()
 	require.Len(t, of, 1)
 	require.Len(t, ofBoth, 2)
-	require.Equal(t, of[open(t, first).Primary()], ofBoth[open(t, first).Primary()], "of a key in another keyset")
-	require.Equal(t, ofBoth, open(t, used).CheckValues(), "whichever key encrypts")
+	require.Equal(t, of[open(t, first).PrimaryKeyID()], ofBoth[open(t, first).PrimaryKeyID()],
+		"of a key in another keyset")
+	require.Equal(t, ofBoth, open(t, used).KeyCheckValues(), "whichever key encrypts")
 	values := map[string]bool{}
 	for keyID, value := range ofBoth {
 		require.Len(t, value, 32)
@@ -36,13 +37,13 @@ func TestCheckValues_AreOfTheKeyAlone(t *testing.T) {
 func TestKeyOf_IsTheKeyThatEncrypted(t *testing.T) {
 	t.Parallel()
 	first := fresh(t)
-	second, err := secrets.Rotate(first)
+	second, err := secrets.RotateKeyset(first)
 	require.NoError(t, err)
 	for _, keyset := range []string{first, second} {
-		require.Equal(t, open(t, keyset).Primary(), secrets.KeyOf(seal(t, open(t, keyset), "x", "row")))
+		require.Equal(t, open(t, keyset).PrimaryKeyID(), secrets.KeyIDOf(seal(t, open(t, keyset), "x", "row")))
 	}
 	for _, other := range [][]byte{nil, {1, 2, 3, 4}, {0, 1, 2, 3, 4}} {
-		require.Zero(t, secrets.KeyOf(other))
+		require.Zero(t, secrets.KeyIDOf(other))
 	}
 }
 
@@ -51,12 +52,12 @@ func TestRefuse_NothingIsEncryptedOrDecrypted_UntilItEnds(t *testing.T) {
 	c := open(t, fresh(t))
 	sealed := seal(t, c, "x", "row")
 	refusal := errors.New("not the keyset")
-	c.Refuse(refusal)
+	c.SetRefusal(refusal)
 	_, err := c.Encrypt([]byte("x"), []byte("row"))
 	require.Equal(t, refusal, err)
 	_, err = c.Decrypt(sealed, []byte("row"))
 	require.Equal(t, refusal, err)
-	c.Refuse(nil)
+	c.SetRefusal(nil)
 	got, err := c.Decrypt(sealed, []byte("row"))
 	require.NoError(t, err)
 	require.Equal(t, "x", string(got))

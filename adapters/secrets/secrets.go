@@ -29,9 +29,9 @@ const DevelopmentKeyset = "eyJwcmltYXJ5S2V5SWQiOjE3MjQxMjE2NzcsImtleSI6W3sia2V5R
 
 // Errors of encryption and of changes of the keyset. Their texts contain neither keys nor plaintext.
 var (
-	ErrKeyset  = errors.New("secrets: the keyset is not one that NewKeyset made")
-	ErrUsed    = errors.New("secrets: the newest key of the keyset encrypts already")
-	ErrDecrypt = errors.New("secrets: does not decrypt with this keyset for this row")
+	ErrInvalidKeyset  = errors.New("secrets: the keyset is not one that NewKeyset made")
+	ErrNewestKeyInUse = errors.New("secrets: the newest key of the keyset encrypts already")
+	ErrDecrypt        = errors.New("secrets: does not decrypt with this keyset for this row")
 )
 
 // Cipher encrypts values with the primary key of its keyset and decrypts them with any key of it. It is safe for
@@ -55,16 +55,16 @@ func NewKeyset() (string, error) {
 	return encode(handle)
 }
 
-// Rotate adds a new primary key to an encoded keyset and returns the new keyset. Ciphertexts of the older keys can
-// still be decrypted.
+// RotateKeyset adds a new primary key to an encoded keyset and returns the new keyset. Ciphertexts of the older keys
+// can still be decrypted.
 //
 // Returns ErrKeyset.
-func Rotate(encoded string) (string, error) {
+func RotateKeyset(encoded string) (string, error) {
 	added, err := AddKey(encoded)
 	if err != nil {
 		return "", err
 	}
-	return UseKey(added)
+	return UseNewestKey(added)
 }
 
 // AddKey adds a key to an encoded keyset and returns the new keyset. The new key decrypts but does not encrypt yet.
@@ -82,21 +82,21 @@ func AddKey(encoded string) (string, error) {
 	return encodeOf(manager)
 }
 
-// UseKey makes the newest key of an encoded keyset its primary key, with which values are encrypted, and returns
+// UseNewestKey makes the newest key of an encoded keyset its primary key, with which values are encrypted, and returns
 // the new keyset.
 //
-// Returns ErrKeyset, and ErrUsed where the newest key is the primary key already.
-func UseKey(encoded string) (string, error) {
+// Returns ErrKeyset, and ErrNewestKeyInUse where the newest key is the primary key already.
+func UseNewestKey(encoded string) (string, error) {
 	handle, err := decode(encoded)
 	if err != nil {
 		return "", err
 	}
 	newest, err := handle.Entry(handle.Len() - 1)
 	if err != nil {
-		return "", ErrKeyset
+		return "", ErrInvalidKeyset
 	}
 	if newest.IsPrimary() {
-		return "", ErrUsed
+		return "", ErrNewestKeyInUse
 	}
 	manager := keyset.NewManagerFromHandle(handle)
 	if err := manager.SetPrimary(newest.KeyID()); err != nil {
@@ -113,29 +113,29 @@ func encodeOf(manager *keyset.Manager) (string, error) {
 	return encode(handle)
 }
 
-// Open makes a cipher from an encoded keyset (the setting SECRETS_KEYSET).
+// OpenKeyset makes a cipher from an encoded keyset (the setting SECRETS_KEYSET).
 //
 // Returns ErrKeyset.
-func Open(encoded string) (*Cipher, error) {
+func OpenKeyset(encoded string) (*Cipher, error) {
 	handle, err := decode(encoded)
 	if err != nil {
 		return nil, err
 	}
 	primitive, err := aead.New(handle)
 	if err != nil {
-		return nil, ErrKeyset
+		return nil, ErrInvalidKeyset
 	}
 	primary, err := handle.Primary()
 	if err != nil {
-		return nil, ErrKeyset
+		return nil, ErrInvalidKeyset
 	}
 	hashing, err := hashingKey(handle)
 	if err != nil {
-		return nil, ErrKeyset
+		return nil, ErrInvalidKeyset
 	}
 	values, err := checkValues(handle)
 	if err != nil {
-		return nil, ErrKeyset
+		return nil, ErrInvalidKeyset
 	}
 	return &Cipher{aead: primitive, primary: primary.KeyID(), hashing: hashing, values: values}, nil
 }
@@ -155,7 +155,7 @@ func hashingKey(handle *keyset.Handle) ([]byte, error) {
 func derive(of *keyset.Entry, purpose string) ([]byte, error) {
 	key, ok := of.Key().(*aesgcm.Key)
 	if !ok {
-		return nil, ErrKeyset
+		return nil, ErrInvalidKeyset
 	}
 	return hkdf.Key(sha256.New, key.KeyBytes().Data(insecuresecretdataaccess.Token{}), nil, purpose, sha256.Size)
 }
@@ -168,9 +168,11 @@ func (c *Cipher) Hash(text string) []byte {
 	return h.Sum(nil)
 }
 
-// PrimaryPrefix returns the bytes with which every ciphertext of the primary key begins, and no ciphertext of
+// PrimaryCiphertextPrefix returns the bytes with which every ciphertext of the primary key begins, and no ciphertext of
 // another key: Tink's version and the id of the key.
-func (c *Cipher) PrimaryPrefix() []byte { return binary.BigEndian.AppendUint32([]byte{1}, c.primary) }
+func (c *Cipher) PrimaryCiphertextPrefix() []byte {
+	return binary.BigEndian.AppendUint32([]byte{1}, c.primary)
+}
 
 // Encrypt encrypts plaintext and binds the ciphertext to associatedData, which names purpose and row:
 // "webhook_secret:" and the row's id.
@@ -207,11 +209,11 @@ func encode(handle *keyset.Handle) (string, error) {
 func decode(encoded string) (*keyset.Handle, error) {
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
 	if err != nil {
-		return nil, ErrKeyset
+		return nil, ErrInvalidKeyset
 	}
 	handle, err := insecurecleartextkeyset.Read(keyset.NewJSONReader(bytes.NewReader(raw)))
 	if err != nil {
-		return nil, ErrKeyset
+		return nil, ErrInvalidKeyset
 	}
 	return handle, nil
 }

@@ -12,7 +12,7 @@ import (
 
 func open(t testing.TB, keyset string) *secrets.Cipher {
 	t.Helper()
-	c, err := secrets.Open(keyset)
+	c, err := secrets.OpenKeyset(keyset)
 	require.NoError(t, err)
 	return c
 }
@@ -65,9 +65,9 @@ func TestDecrypt_OfAnythingElse_SaysNothingOfIt(t *testing.T) {
 func TestRotate_OldStillOpens_NewIsUsedFromThenOn(t *testing.T) {
 	t.Parallel()
 	first := fresh(t)
-	second, err := secrets.Rotate(first)
+	second, err := secrets.RotateKeyset(first)
 	require.NoError(t, err)
-	third, err := secrets.Rotate(second)
+	third, err := secrets.RotateKeyset(second)
 	require.NoError(t, err)
 	for i, keyset := range []string{first, second, third} {
 		sealed := seal(t, open(t, keyset), "secret", "row")
@@ -89,7 +89,7 @@ func TestAddKeyThenUseKey_NeighboursReadEachOther(t *testing.T) {
 	first := fresh(t)
 	added, err := secrets.AddKey(first)
 	require.NoError(t, err)
-	used, err := secrets.UseKey(added)
+	used, err := secrets.UseNewestKey(added)
 	require.NoError(t, err)
 	for _, neighbours := range [][2]string{{first, added}, {added, used}} {
 		for i := range 2 {
@@ -99,12 +99,13 @@ func TestAddKeyThenUseKey_NeighboursReadEachOther(t *testing.T) {
 			require.Equal(t, "secret", string(got))
 		}
 	}
-	require.Equal(t, open(t, first).PrimaryPrefix(), open(t, added).PrimaryPrefix(), "the new key encrypts nothing yet")
-	require.NotEqual(t, open(t, first).PrimaryPrefix(), open(t, used).PrimaryPrefix())
+	require.Equal(t, open(t, first).PrimaryCiphertextPrefix(), open(t, added).PrimaryCiphertextPrefix(),
+		"the new key encrypts nothing yet")
+	require.NotEqual(t, open(t, first).PrimaryCiphertextPrefix(), open(t, used).PrimaryCiphertextPrefix())
 	_, err = open(t, first).Decrypt(seal(t, open(t, used), "secret", "row"), []byte("row"))
 	require.ErrorIs(t, err, secrets.ErrDecrypt, "so both steps are needed")
-	_, err = secrets.UseKey(used)
-	require.ErrorIs(t, err, secrets.ErrUsed)
+	_, err = secrets.UseNewestKey(used)
+	require.ErrorIs(t, err, secrets.ErrNewestKeyInUse)
 }
 
 func TestOpenAndRotate_BadKeysets_AreRefusedWithoutQuotingThem(t *testing.T) {
@@ -117,14 +118,14 @@ func TestOpenAndRotate_BadKeysets_AreRefusedWithoutQuotingThem(t *testing.T) {
 			[]byte(
 				`{"primaryKeyId":1,"key":[{"keyData":{"typeUrl":"type.googleapis.com/google.crypto.tink.AesGcmKey","value":"aGVsbG8=","keyMaterialType":"SYMMETRIC"},"status":"ENABLED","keyId":1,"outputPrefixType":"TINK"}]}`)),
 	} {
-		_, err := secrets.Open(bad)
-		require.Equal(t, secrets.ErrKeyset, err, bad)
-		_, err = secrets.Rotate(bad)
-		require.ErrorIs(t, err, secrets.ErrKeyset, bad)
+		_, err := secrets.OpenKeyset(bad)
+		require.Equal(t, secrets.ErrInvalidKeyset, err, bad)
+		_, err = secrets.RotateKeyset(bad)
+		require.ErrorIs(t, err, secrets.ErrInvalidKeyset, bad)
 		_, err = secrets.AddKey(bad)
-		require.ErrorIs(t, err, secrets.ErrKeyset, bad)
-		_, err = secrets.UseKey(bad)
-		require.ErrorIs(t, err, secrets.ErrKeyset, bad)
+		require.ErrorIs(t, err, secrets.ErrInvalidKeyset, bad)
+		_, err = secrets.UseNewestKey(bad)
+		require.ErrorIs(t, err, secrets.ErrInvalidKeyset, bad)
 	}
 }
 
@@ -151,18 +152,18 @@ func BenchmarkEncrypt(b *testing.B) {
 func TestPrimaryPrefix_TellsTheKeyOfACiphertext(t *testing.T) {
 	t.Parallel()
 	first := fresh(t)
-	second, err := secrets.Rotate(first)
+	second, err := secrets.RotateKeyset(first)
 	require.NoError(t, err)
 	older, newer := open(t, first), open(t, second)
-	require.True(t, bytes.HasPrefix(seal(t, older, "x", "row"), older.PrimaryPrefix()))
-	require.True(t, bytes.HasPrefix(seal(t, newer, "x", "row"), newer.PrimaryPrefix()))
-	require.False(t, bytes.HasPrefix(seal(t, older, "x", "row"), newer.PrimaryPrefix()))
+	require.True(t, bytes.HasPrefix(seal(t, older, "x", "row"), older.PrimaryCiphertextPrefix()))
+	require.True(t, bytes.HasPrefix(seal(t, newer, "x", "row"), newer.PrimaryCiphertextPrefix()))
+	require.False(t, bytes.HasPrefix(seal(t, older, "x", "row"), newer.PrimaryCiphertextPrefix()))
 }
 
 func TestHash_StaysWhileKeysAreAdded_AndIsOfTheKeysetAlone(t *testing.T) {
 	t.Parallel()
 	first := fresh(t)
-	second, err := secrets.Rotate(first)
+	second, err := secrets.RotateKeyset(first)
 	require.NoError(t, err)
 	hash := open(t, first).Hash("mailbox:ann@b.example")
 	require.Len(t, hash, 32)

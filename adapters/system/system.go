@@ -22,7 +22,7 @@ type Entropy struct{}
 // NewID returns a new UUID v7. Each id of a process is greater than its earlier ones.
 func (Entropy) NewID() id.ID {
 	// No error is possible here: since Go 1.24 the program ends if the operating system has no randomness.
-	return failpoint.Skewed(id.ID(uuid.Must(uuid.NewV7())))
+	return failpoint.SkewedID(id.ID(uuid.Must(uuid.NewV7())))
 }
 
 // Bytes returns n random bytes, suitable for secrets.

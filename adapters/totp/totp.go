@@ -23,9 +23,9 @@ func (Codes) Code(s secret.Text, step int64) (string, error) {
 		hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
 }
 
-// URI returns the address that an authenticator app reads from a QR code to add an account, in the format of Google
-// Authenticator's key URIs, which every app reads.
-func (Codes) URI(s secret.Text, email string) secret.Text {
+// EnrolmentURI returns the address that an authenticator app reads from a QR code to add an account, in the format of
+// Google Authenticator's key URIs, which every app reads.
+func (Codes) EnrolmentURI(s secret.Text, email string) secret.Text {
 	// Write a space as %20, since authenticator apps do not decode a plus sign.
 	label := url.PathEscape(issuer) + ":" + url.PathEscape(email)
 	return secret.Text("otpauth://totp/" + label + "?secret=" + s.Reveal() + "&issuer=" + url.PathEscape(issuer))

@@ -38,7 +38,7 @@ func TestCode_OfATextThatIsNoSecret_IsAnError(t *testing.T) {
 func TestURI_IsReadByApps(t *testing.T) {
 	t.Parallel()
 	s := twofactor.NewSecret([]byte("01234567890123456789"))
-	key, err := otp.NewKeyFromURL(totp.Codes{}.URI(s, "a+b &c@example.com").Reveal())
+	key, err := otp.NewKeyFromURL(totp.Codes{}.EnrolmentURI(s, "a+b &c@example.com").Reveal())
 	require.NoError(t, err)
 	require.Equal(t, "Rental deposits", key.Issuer())
 	require.Equal(t, "a+b &c@example.com", key.AccountName())

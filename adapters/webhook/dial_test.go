@@ -66,7 +66,7 @@ func TestHandshakeLimit_BoundsEachAddress(t *testing.T) {
 
 func TestPost_HangingHandshakes_AreBoundedPerAddress(t *testing.T) {
 	t.Parallel()
-	r := hostiletest.Serve(t, hostiletest.Silent)
+	r := hostiletest.Serve(t, hostiletest.SilentHandler)
 	s := newSender(t, func(c *Config) { c.Timeout = hasty })
 	const more = 3
 	details := make(chan string, handshakesPerAddress+more)
@@ -102,11 +102,11 @@ func TestSender_BesideTwentyHostileReceivers_ServesTheGoodOneInBoundedMemory(t *
 	ca := newAuthority(t)
 	good := serve(t, answering(ok, nil))
 	s := newSender(t, func(c *Config) {
-		c.TLS = ca.Trust()
+		c.TLS = ca.ClientTLSConfig()
 		c.Timeout = 5 * hasty // for the good endpoint on a busy machine
 	})
 	s.bodyTimeout = 100 * time.Millisecond
-	urls := hostiletest.Hostile(t, ca)
+	urls := hostiletest.StartHostileReceivers(t, ca)
 	require.Len(t, urls, 20)
 	runtime.GC()
 	before := memoryInUse()

@@ -21,24 +21,24 @@ const (
 
 // explain returns the result of a failed attempt and a detail for the partner's developer. The detail has neither
 // addresses of this service's network nor the text of err.
-func explain(err error, a *attempt, timeout time.Duration) (webhook.Result, string) {
+func explain(err error, a *attempt, timeout time.Duration) (webhook.AttemptResult, string) {
 	stage := a.stage.Load()
 	var dns *net.DNSError
 	switch {
 	case errors.Is(err, errNotPublic):
-		return webhook.ResultBlocked, "The host leads to an address that is not public."
+		return webhook.ResultAddressBlocked, "The host leads to an address that is not public."
 	case errors.Is(a.Err(), context.Canceled):
-		return webhook.ResultConnect, "The attempt was broken off on our side."
+		return webhook.ResultConnectFailed, "The attempt was broken off on our side."
 	case a.Err() != nil:
 		return webhook.ResultTimeout, "No answer within " + timeout.String() + ": " + waitingFor(stage) + "."
 	case errors.As(err, &dns):
-		return webhook.ResultDNS, dnsDetail(dns)
+		return webhook.ResultDNSFailed, dnsDetail(dns)
 	case isTLS(err):
-		return webhook.ResultTLS, tlsDetail(err)
+		return webhook.ResultTLSFailed, tlsDetail(err)
 	case hasLargeHeaders(err):
 		return webhook.ResultNon2xx, largeHeaders // An endpoint that sends large headers was reached and has answered.
 	default:
-		return webhook.ResultConnect, connectDetail(err, stage)
+		return webhook.ResultConnectFailed, connectDetail(err, stage)
 	}
 }
 

@@ -64,7 +64,7 @@ func TestPost_OverHTTP2_SendsTheSame(t *testing.T) {
 	}
 	requests := make(chan seen, 1)
 	ca := newAuthority(t)
-	url := ca.ServeHTTP(t, func(_ http.ResponseWriter, r *http.Request) {
+	url := ca.ServeHTTPS(t, func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		requests <- seen{r.Proto, r.Header, string(body)}
 	})
@@ -140,7 +140,7 @@ func TestPost_AThousandTimes_KeepsTheConnectionsThatAreUsedAtOnce(t *testing.T) 
 // Servers close kept connections when they like, which we may learn only after having written the next request.
 func TestPost_OnAKeptConnectionThatIsClosed_GoesOutAgain(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(net.Conn){"closed": func(net.Conn) {}, "reset": hostiletest.Reset} {
+	for name, end := range map[string]func(net.Conn){"closed": func(net.Conn) {}, "reset": hostiletest.ResetConnection} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var requests atomic.Int32
@@ -179,7 +179,7 @@ func TestPost_OnAFreshConnectionThatIsClosed_DoesNotGoOutAgain(t *testing.T) {
 	t.Parallel()
 	r := serve(t, func(c net.Conn) { _, _, _ = request(bufio.NewReader(c)) })
 	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address), signedAt)
-	require.Equal(t, webhook.ResultConnect, a.Result)
+	require.Equal(t, webhook.ResultConnectFailed, a.Result)
 	require.EqualValues(t, 1, r.Conns.Load())
 }
 
@@ -193,13 +193,13 @@ func TestPost_RefusesURLsThatAreNotForIt(t *testing.T) {
 		"javascript:alert(1)"} {
 		for _, s := range []*Sender{secure, insecure} {
 			a := s.Post(t.Context(), postTo(url), signedAt)
-			require.Equal(t, webhook.ResultBlocked, a.Result, url)
+			require.Equal(t, webhook.ResultAddressBlocked, a.Result, url)
 			require.Regexp(t, `^The URL (cannot be read|is not https)\.$`, a.Detail, url)
 			require.False(t, a.StartedAt.IsZero())
 		}
 	}
 	a := secure.Post(t.Context(), postTo("http://hooks.example/"), signedAt)
-	require.Equal(t, webhook.ResultBlocked, a.Result)
+	require.Equal(t, webhook.ResultAddressBlocked, a.Result)
 	require.Equal(t, "The URL is not https.", a.Detail)
 }
 
@@ -209,10 +209,10 @@ func TestPost_BrokenOff_SaysSo(t *testing.T) {
 	r := serve(t, func(c net.Conn) {
 		_, _, _ = request(bufio.NewReader(c))
 		cancel()
-		hostiletest.Silent(c)
+		hostiletest.SilentHandler(c)
 	})
 	a := newSender(t, nil).Post(ctx, postTo("http://"+r.Address), signedAt)
-	require.Equal(t, webhook.ResultConnect, a.Result)
+	require.Equal(t, webhook.ResultConnectFailed, a.Result)
 	require.Equal(t, "The attempt was broken off on our side.", a.Detail)
 }
 
@@ -236,14 +236,14 @@ func TestPost_WithStandardWebhooks_IsVerifiedByTheirLibrary(t *testing.T) {
 	}
 	requests := make(chan seen, 1)
 	ca := newAuthority(t)
-	url := ca.ServeHTTP(t, func(_ http.ResponseWriter, r *http.Request) {
+	url := ca.ServeHTTPS(t, func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		requests <- seen{r.Header, body}
 	})
 	s := newSender(t, trusting(ca))
-	library, err := standardwebhooks.NewWebhook(webhook.StandardSecret(postTo("").Secret))
+	library, err := standardwebhooks.NewWebhook(webhook.StandardWebhooksSecret(postTo("").Secret))
 	require.NoError(t, err)
-	wrong, err := standardwebhooks.NewWebhook(webhook.StandardSecret(secret.Text("svc_whsec_another")))
+	wrong, err := standardwebhooks.NewWebhook(webhook.StandardWebhooksSecret(secret.Text("svc_whsec_another")))
 	require.NoError(t, err)
 
 	post := func(standard bool, at time.Time) seen {

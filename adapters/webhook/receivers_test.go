@@ -50,7 +50,7 @@ func postTo(url string) *webhookports.Delivery {
 // The receivers stand in lab/hostiletest.
 type (
 	receiver  = hostiletest.Receiver
-	authority = hostiletest.Authority
+	authority = hostiletest.CertificateAuthority
 )
 
 func serve(t testing.TB, handle func(net.Conn)) *receiver { return hostiletest.Serve(t, handle) }
@@ -60,15 +60,15 @@ func serveTLS(t testing.TB, config *tls.Config, handle func(net.Conn)) *receiver
 }
 
 func answering(answer string, then func(net.Conn)) func(net.Conn) {
-	return hostiletest.Answering(answer, then)
+	return hostiletest.FixedResponseHandler(answer, then)
 }
 
-func request(r *bufio.Reader) (head, body string, ok bool) { return hostiletest.Request(r) }
+func request(r *bufio.Reader) (head, body string, ok bool) { return hostiletest.ReadRequest(r) }
 
-func newAuthority(t testing.TB) *authority { return hostiletest.NewAuthority(t) }
+func newAuthority(t testing.TB) *authority { return hostiletest.NewCertificateAuthority(t) }
 
 // trusting makes a sender that trusts the authority.
-func trusting(ca *authority) func(*Config) { return func(c *Config) { c.TLS = ca.Trust() } }
+func trusting(ca *authority) func(*Config) { return func(c *Config) { c.TLS = ca.ClientTLSConfig() } }
 
 // names is a name server: for each name the answers to one question after the other, the last one for ever. What it
 // does not know does not exist.

@@ -15,10 +15,10 @@ import (
 )
 
 // judge returns the result of an attempt, and its detail, for the status code of the response.
-func judge(status int) (webhook.Result, string) {
+func judge(status int) (webhook.AttemptResult, string) {
 	switch {
 	case status < 100:
-		return webhook.ResultConnect, unreadable
+		return webhook.ResultConnectFailed, unreadable
 	case status >= 200 && status < 300:
 		return webhook.ResultSuccess, ""
 	case isRedirect(status):
@@ -74,16 +74,16 @@ func (s *Sender) readSnippet(body io.Reader, cancel context.CancelFunc) string {
 	return printable(buffer[:n])
 }
 
-// printable returns b as valid UTF-8 without NUL bytes, which Postgres would refuse, cut to webhook.MaxSnippet
+// printable returns b as valid UTF-8 without NUL bytes, which Postgres would refuse, cut to webhook.MaxResponseSnippet
 // bytes.
 func printable(b []byte) string {
 	// Cut some bytes behind the bound, so that a character at the bound stays whole; the rest is removed below.
-	cut := b[:min(len(b), webhook.MaxSnippet+utf8.UTFMax)]
+	cut := b[:min(len(b), webhook.MaxResponseSnippet+utf8.UTFMax)]
 	s := strings.ToValidUTF8(strings.ReplaceAll(string(cut), "\x00", "\uFFFD"), "\uFFFD")
-	if len(s) <= webhook.MaxSnippet {
+	if len(s) <= webhook.MaxResponseSnippet {
 		return s
 	}
-	end := webhook.MaxSnippet
+	end := webhook.MaxResponseSnippet
 	for !utf8.RuneStart(s[end]) {
 		end--
 	}

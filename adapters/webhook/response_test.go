@@ -21,7 +21,7 @@ func TestPost_JudgesTheStatus(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		status int
-		result webhook.Result
+		result webhook.AttemptResult
 		detail string
 	}{
 		{200, webhook.ResultSuccess, ""}, {201, webhook.ResultSuccess, ""}, {202, webhook.ResultSuccess, ""},
@@ -69,7 +69,7 @@ func TestPost_AnsweredWithASwitchOfProtocols_EndsTheConnection(t *testing.T) {
 	closed := make(chan struct{})
 	r := serve(t,
 		answering("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: forever\r\n\r\n", func(c net.Conn) {
-			hostiletest.Silent(c)
+			hostiletest.SilentHandler(c)
 			close(closed)
 		}))
 	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address), signedAt)
@@ -82,19 +82,20 @@ func TestPost_With2xxInTime_IsSuccessWhateverFollows(t *testing.T) {
 	t.Parallel()
 	const begin = "HTTP/1.1 200 OK\r\n"
 	cases := map[string]func(net.Conn){
-		"reset":                    answering(begin+"Content-Length: 10\r\n\r\nhel", hostiletest.Reset),
-		"closed too early":         answering(begin+"Content-Length: 10\r\n\r\nhel", func(net.Conn) {}),
-		"nothing follows":          answering(begin+"Content-Length: 10\r\n\r\n", hostiletest.Silent),
-		"one byte at a time":       answering(begin+"Content-Length: 100000\r\n\r\n", hostiletest.Trickle("x")),
-		"a gigabyte":               answering(begin+"Content-Length: 1073741824\r\n\r\n", hostiletest.Forever("x")),
-		"no end":                   answering(begin+"\r\n", hostiletest.Forever("x")),
-		"endless chunks":           answering(begin+"Transfer-Encoding: chunked\r\n\r\n", hostiletest.Forever("1\r\nx\r\n")),
-		"endless chunk extensions": answering(begin+"Transfer-Encoding: chunked\r\n\r\n1;", hostiletest.Forever("x")),
+		"reset":              answering(begin+"Content-Length: 10\r\n\r\nhel", hostiletest.ResetConnection),
+		"closed too early":   answering(begin+"Content-Length: 10\r\n\r\nhel", func(net.Conn) {}),
+		"nothing follows":    answering(begin+"Content-Length: 10\r\n\r\n", hostiletest.SilentHandler),
+		"one byte at a time": answering(begin+"Content-Length: 100000\r\n\r\n", hostiletest.TrickleHandler("x")),
+		"a gigabyte":         answering(begin+"Content-Length: 1073741824\r\n\r\n", hostiletest.EndlessHandler("x")),
+		"no end":             answering(begin+"\r\n", hostiletest.EndlessHandler("x")),
+		"endless chunks": answering(begin+"Transfer-Encoding: chunked\r\n\r\n",
+			hostiletest.EndlessHandler("1\r\nx\r\n")),
+		"endless chunk extensions": answering(begin+"Transfer-Encoding: chunked\r\n\r\n1;", hostiletest.EndlessHandler("x")),
 		"endless trailers": answering(begin+"Transfer-Encoding: chunked\r\n\r\n0\r\n",
-			hostiletest.Forever("X: y\r\n")),
-		"broken chunks": answering(begin+"Transfer-Encoding: chunked\r\n\r\nzz\r\n", hostiletest.Silent),
+			hostiletest.EndlessHandler("X: y\r\n")),
+		"broken chunks": answering(begin+"Transfer-Encoding: chunked\r\n\r\nzz\r\n", hostiletest.SilentHandler),
 		"more than was announced": answering(begin+"Content-Length: 1\r\n\r\n",
-			hostiletest.Forever("HTTP/1.1 500 No\r\n\r\n")),
+			hostiletest.EndlessHandler("HTTP/1.1 500 No\r\n\r\n")),
 	}
 	for name, handle := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +106,7 @@ func TestPost_With2xxInTime_IsSuccessWhateverFollows(t *testing.T) {
 			a := s.Post(t.Context(), postTo("http://"+r.Address), signedAt)
 			require.Equal(t, webhook.ResultSuccess, a.Result, a.Detail)
 			require.Equal(t, 200, a.ResponseStatus)
-			require.LessOrEqual(t, len(a.Snippet), webhook.MaxSnippet)
+			require.LessOrEqual(t, len(a.Snippet), webhook.MaxResponseSnippet)
 		})
 	}
 }
@@ -114,7 +115,7 @@ func TestPost_WithAnEndlessBodyOverHTTP2_IsSuccess(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
 	written := make(chan int, 1)
-	url := ca.ServeHTTP(t, func(w http.ResponseWriter, _ *http.Request) {
+	url := ca.ServeHTTPS(t, func(w http.ResponseWriter, _ *http.Request) {
 		block := bytes.Repeat([]byte("x"), 64<<10)
 		total := 0
 		for {
@@ -128,7 +129,7 @@ func TestPost_WithAnEndlessBodyOverHTTP2_IsSuccess(t *testing.T) {
 	})
 	a := newSender(t, trusting(ca)).Post(t.Context(), postTo(url), signedAt)
 	require.Equal(t, webhook.ResultSuccess, a.Result, a.Detail)
-	require.Len(t, a.Snippet, webhook.MaxSnippet)
+	require.Len(t, a.Snippet, webhook.MaxResponseSnippet)
 	require.Less(t, <-written, 1<<20, "the sender took more than its bounds")
 }
 
@@ -148,7 +149,7 @@ func TestPost_DoesNotUnpackBodies(t *testing.T) {
 
 func TestPrintable_GivesTextThatEveryStoreTakes(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", webhook.MaxSnippet)
+	long := strings.Repeat("x", webhook.MaxResponseSnippet)
 	cases := map[string]struct{ in, want string }{
 		"empty":                 {"", ""},
 		"text":                  {"naïve ✓", "naïve ✓"},
@@ -160,13 +161,13 @@ func TestPrintable_GivesTextThatEveryStoreTakes(t *testing.T) {
 		"too long":              {long + "y", long},
 		"a rune over the edge":  {long[1:] + "€uro", long[1:]},
 		"a rune up to the edge": {long[3:] + "€uro", long[3:] + "€"},
-		"grows":                 {strings.Repeat("\x00", webhook.MaxSnippet), strings.Repeat("\uFFFD", webhook.MaxSnippet/3)},
+		"grows":                 {strings.Repeat("\x00", webhook.MaxResponseSnippet), strings.Repeat("\uFFFD", webhook.MaxResponseSnippet/3)},
 	}
 	for name, c := range cases {
 		got := printable([]byte(c.in))
 		require.Equal(t, c.want, got, name)
 		require.True(t, utf8.ValidString(got), name)
-		require.LessOrEqual(t, len(got), webhook.MaxSnippet, name)
+		require.LessOrEqual(t, len(got), webhook.MaxResponseSnippet, name)
 	}
 }
 
@@ -174,7 +175,7 @@ func FuzzPrintable(f *testing.F) {
 	f.Add([]byte("a\x00\xff€"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s := printable(b)
-		if !utf8.ValidString(s) || len(s) > webhook.MaxSnippet || strings.Contains(s, "\x00") {
+		if !utf8.ValidString(s) || len(s) > webhook.MaxResponseSnippet || strings.Contains(s, "\x00") {
 			t.Fatalf("%q", s)
 		}
 	})

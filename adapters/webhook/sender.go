@@ -118,7 +118,7 @@ func (s *Sender) Post(ctx context.Context, d *webhookports.Delivery, signedAt ti
 	result := webhook.Attempt{StartedAt: started.UTC()}
 	template, refusal := s.templates.of(d.URL)
 	if refusal != "" {
-		result.Result, result.Detail = webhook.ResultBlocked, refusal
+		result.Result, result.Detail = webhook.ResultAddressBlocked, refusal
 		return result
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
@@ -130,8 +130,8 @@ func (s *Sender) Post(ctx context.Context, d *webhookports.Delivery, signedAt ti
 		result.Result, result.Detail = explain(err, a, s.timeout)
 		stage := a.stage.Load()
 		result.Unconnected = result.Result == webhook.ResultTimeout && begun < stage && stage < connected
-		result.NoRoute = sockets.NoRoute(err)
-		if result.Lacked = sockets.Lack(err); result.Lacked != "" {
+		result.NoRoute = sockets.IsNoRoute(err)
+		if result.Lacked = sockets.ExhaustedResource(err); result.Lacked != "" {
 			// A machine that ran out of descriptors or ports gets some back when idle connections are closed.
 			s.transport.CloseIdleConnections()
 			s.noSocket(err)
@@ -140,7 +140,7 @@ func (s *Sender) Post(ctx context.Context, d *webhookports.Delivery, signedAt ti
 	}
 	defer func() { _ = response.Body.Close() }()
 	result.Result, result.Detail = judge(response.StatusCode)
-	if result.Result != webhook.ResultConnect {
+	if result.Result != webhook.ResultConnectFailed {
 		result.ResponseStatus = response.StatusCode
 	}
 	result.RetryAfter = retryAfter(response, started.Add(result.Duration))
@@ -203,7 +203,7 @@ func (a *attempt) request(template *http.Request, d *webhookports.Delivery, sign
 	}
 	if d.Standard {
 		a.values[4] = id.Event.Of(d.EventID)
-		a.values[5] = webhook.SignStandard(d.Secret, a.values[4], timestamp, d.Body)
+		a.values[5] = webhook.SignStandardWebhooks(d.Secret, a.values[4], timestamp, d.Body)
 		h[webhook.HeaderStandardID] = a.values[4:5:5]
 		h[webhook.HeaderStandardTimestamp] = a.values[1:2:2]
 		h[webhook.HeaderStandardSignature] = a.values[5:6:6]

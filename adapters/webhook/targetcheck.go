@@ -28,9 +28,9 @@ func NewTargetCheck(insecure bool) *TargetCheck {
 	return &TargetCheck{resolver: &net.Resolver{PreferGo: true}, insecure: insecure}
 }
 
-// Check returns invalid_field for a host that is, or resolves to, an address that may not be dialled. A name that
+// CheckHost returns invalid_field for a host that is, or resolves to, an address that may not be dialled. A name that
 // does not resolve passes.
-func (t *TargetCheck) Check(ctx context.Context, host string) error {
+func (t *TargetCheck) CheckHost(ctx context.Context, host string) error {
 	refused := fault.ErrInvalidField.WithField("url", "leads to an address that is not public")
 	name := asDialled(host)
 	ip, err := netip.ParseAddr(name)

@@ -74,11 +74,11 @@ var evilNames = names{
 func canary(t *testing.T) (r *receiver, port string) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	require.NoError(t, err)
-	r = hostiletest.ServeOn(t, l, answering(ok, nil))
+	r = hostiletest.ServeOnListener(t, l, answering(ok, nil))
 	_, port, _ = net.SplitHostPort(r.Address)
 	six, err := net.Listen("tcp6", "[::1]:"+port)
 	require.NoError(t, err)
-	on6 := hostiletest.ServeOn(t, six, answering(ok, nil))
+	on6 := hostiletest.ServeOnListener(t, six, answering(ok, nil))
 	t.Cleanup(func() {
 		require.Zero(t, r.Conns.Load()+on6.Conns.Load(), "the canary was reached")
 	})
@@ -109,15 +109,16 @@ func TestSender_NeverReachesWhatIsNotPublic(t *testing.T) {
 			"https://93.184.215.14:443@%s:" + port + "/?https://hooks.example/"} {
 			target := fmt.Sprintf(form, host)
 			a := s.Post(t.Context(), postTo(target), signedAt)
-			require.Contains(t, []webhook.Result{webhook.ResultBlocked, webhook.ResultDNS}, a.Result, "%s: %s", target, a.Detail)
+			require.Contains(t, []webhook.AttemptResult{webhook.ResultAddressBlocked, webhook.ResultDNSFailed}, a.Result,
+				"%s: %s", target, a.Detail)
 		}
 		u, err := url.Parse("https://" + host + ":" + port + "/")
 		if err != nil {
 			continue
 		}
-		err = check.Check(t.Context(), u.Hostname())
+		err = check.CheckHost(t.Context(), u.Hostname())
 		require.ErrorIs(t, err, fault.ErrInvalidField, host)
-		require.Contains(t, fault.Of(err).Message, "url: ")
+		require.Contains(t, fault.FromError(err).Message, "url: ")
 	}
 }
 
@@ -141,7 +142,7 @@ func TestSender_AtEveryPort_IsGuarded(t *testing.T) {
 	for _, port := range []string{"", ":", ":1", ":22", ":25", ":80", ":443", ":2375", ":5432", ":6379", ":6443", ":8080",
 		":9090", ":65535"} {
 		a := s.Post(t.Context(), postTo("https://127.0.0.1"+port+"/"), signedAt)
-		require.Equal(t, webhook.ResultBlocked, a.Result, "%q: %s", port, a.Detail)
+		require.Equal(t, webhook.ResultAddressBlocked, a.Result, "%q: %s", port, a.Detail)
 		require.Equal(t, "The host leads to an address that is not public.", a.Detail)
 	}
 }
@@ -166,7 +167,7 @@ func TestSender_AtAPortOfAnotherService_IsBlocked(t *testing.T) {
 			cfg.AddressCheck = addressCheck(allowedInsecure) // the port alone is refused
 		})
 		a := s.Post(t.Context(), postTo("https://127.0.0.1:"+at+"/"), signedAt)
-		require.Equal(t, webhook.ResultBlocked, a.Result, a.Detail)
+		require.Equal(t, webhook.ResultAddressBlocked, a.Result, a.Detail)
 		require.Equal(t, c.detail, a.Detail)
 	}
 }
@@ -181,10 +182,10 @@ func TestSender_WhenANameChangesAfterItsCheck_IsGuarded(t *testing.T) {
 		c.AllowInsecure = false
 		c.Resolver = both
 	})
-	require.NoError(t, check.Check(t.Context(), "rebinding.example"))
+	require.NoError(t, check.CheckHost(t.Context(), "rebinding.example"))
 	a := s.Post(t.Context(), postTo("https://rebinding.example:"+port), signedAt)
-	require.Equal(t, webhook.ResultBlocked, a.Result, a.Detail)
-	require.ErrorIs(t, check.Check(t.Context(), "rebinding.example"), fault.ErrInvalidField)
+	require.Equal(t, webhook.ResultAddressBlocked, a.Result, a.Detail)
+	require.ErrorIs(t, check.CheckHost(t.Context(), "rebinding.example"), fault.ErrInvalidField)
 }
 
 // The dialer tries the addresses of a name in turn, and checks each of them.
@@ -205,7 +206,7 @@ func TestSender_OfANameWithPublicAndPrivateAddresses_DialsThePublicOnly(t *testi
 	a := s.Post(t.Context(), postTo("https://mixed.example:"+port), signedAt)
 	require.NotEqual(t, webhook.ResultSuccess, a.Result)
 	require.EqualValues(t, 1, dialled.Load())
-	require.ErrorIs(t, checker(evilNames).Check(t.Context(), "mixed.example"), fault.ErrInvalidField)
+	require.ErrorIs(t, checker(evilNames).CheckHost(t.Context(), "mixed.example"), fault.ErrInvalidField)
 }
 
 func TestSender_RedirectedToThisMachine_StaysAway(t *testing.T) {
@@ -215,7 +216,7 @@ func TestSender_RedirectedToThisMachine_StaysAway(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		for _, location := range []string{"http://127.0.0.1:" + port, "https://127.0.0.1:" + port,
 			"//localhost:" + port + "/", "https://[::1]:" + port} {
-			target := ca.ServeHTTP(t, func(w http.ResponseWriter, _ *http.Request) {
+			target := ca.ServeHTTPS(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Location", location)
 				w.Header().Set("Refresh", "0; url="+location)
 				w.Header().Set("Alt-Svc", `h2="127.0.0.1:`+port+`"; ma=86400`)
@@ -238,18 +239,18 @@ func TestSender_WithAProxyInTheEnvironment_GoesPastIt(t *testing.T) {
 	}
 	t.Setenv("NO_PROXY", "")
 	ca := newAuthority(t)
-	target := ca.ServeHTTP(t, func(http.ResponseWriter, *http.Request) {})
+	target := ca.ServeHTTPS(t, func(http.ResponseWriter, *http.Request) {})
 	u, err := url.Parse(target)
 	require.NoError(t, err)
 	s := newSender(t, func(c *Config) {
-		c.TLS = ca.Trust()
+		c.TLS = ca.ClientTLSConfig()
 		c.Resolver = names{"hooks.example": {"127.0.0.1"}}.resolver()
 	})
 	// by a name: proxies are not asked for 127.0.0.1
 	a := s.Post(t.Context(), postTo("https://hooks.example:"+u.Port()), signedAt)
 	require.Equal(t, webhook.ResultSuccess, a.Result, a.Detail)
 	a = guarded(t, evilNames).Post(t.Context(), postTo("https://loopback.example/"), signedAt)
-	require.Equal(t, webhook.ResultBlocked, a.Result, a.Detail)
+	require.Equal(t, webhook.ResultAddressBlocked, a.Result, a.Detail)
 }
 
 func TestTargetCheck_OfAddresses_AgreesWithTheDialer(t *testing.T) {
@@ -281,10 +282,10 @@ func TestTargetCheck_OfAddresses_AgreesWithTheDialer(t *testing.T) {
 		}
 		reached.Store(false)
 		_ = s.Post(t.Context(), postTo(u.String()), signedAt)
-		require.Equal(t, reached.Load(), check.Check(t.Context(), u.Hostname()) == nil, host)
+		require.Equal(t, reached.Load(), check.CheckHost(t.Context(), u.Hostname()) == nil, host)
 	}
 	for _, host := range open {
-		require.NoError(t, check.Check(t.Context(), strings.Trim(host, "[]")), host)
+		require.NoError(t, check.CheckHost(t.Context(), strings.Trim(host, "[]")), host)
 	}
 }
 
@@ -294,7 +295,7 @@ func TestTargetCheck_OfNames(t *testing.T) {
 		"xn--bcher-kva.example": {"93.184.215.14"}, "failing.example": {failing}})
 	for _, host := range []string{"hooks.example", "HOOKS.example.", "bücher.example", "nowhere.example",
 		"failing.example", "a_b.example", "1and1.example", "127.0.0.1.example", "0x7f.example"} {
-		require.NoError(t, check.Check(t.Context(), host), host)
+		require.NoError(t, check.CheckHost(t.Context(), host), host)
 	}
 }
 
@@ -304,12 +305,12 @@ func TestInsecureSender_StaysAwayFromTheLink(t *testing.T) {
 	for _, host := range []string{"169.254.169.254", "[fe80::1%25lo]", "[::ffff:169.254.169.254]", "224.0.0.1",
 		"[fd00:ec2::254]"} {
 		a := s.Post(t.Context(), postTo("http://"+host+"/latest/meta-data/"), signedAt)
-		require.Equal(t, webhook.ResultBlocked, a.Result, "%s: %s", host, a.Detail)
+		require.Equal(t, webhook.ResultAddressBlocked, a.Result, "%s: %s", host, a.Detail)
 		u, err := url.Parse("http://" + host)
 		require.NoError(t, err)
-		require.ErrorIs(t, check.Check(t.Context(), u.Hostname()), fault.ErrInvalidField, host)
+		require.ErrorIs(t, check.CheckHost(t.Context(), u.Hostname()), fault.ErrInvalidField, host)
 	}
 	for _, host := range []string{"127.0.0.1", "::1", "10.0.0.1", "localhost", "receiver", "2130706433"} {
-		require.NoError(t, check.Check(t.Context(), host), host)
+		require.NoError(t, check.CheckHost(t.Context(), host), host)
 	}
 }

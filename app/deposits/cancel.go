@@ -37,14 +37,14 @@ type Cancellation struct {
 // Returns deposit_not_found, deposit_access_denied, deposit_not_cancellable, service_unavailable if the
 // payment could not be settled, and the errors of idempotent.Executor.Run.
 func (s *Service) Cancel(ctx context.Context, by partner.Caller, in Cancellation,
-	call idempotent.Call[View]) (idempotent.Response, error) {
+	call idempotent.Call[PartnerView]) (idempotent.Response, error) {
 	for range settleTries {
 		c := &cancelling{Service: s, by: by, in: in, call: call, now: s.deps.Clock.Now(), eventID: s.deps.Entropy.NewID()}
 		response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
-			Key: call.Key, Now: c.now, Needs: ports.Needs{Deposit: in.DepositID}, Decide: c.decide, Effect: c.effect,
+			Key: call.Key, Now: c.now, Needs: ports.ChangeNeeds{Deposit: in.DepositID}, Decide: c.decide, Effect: c.effect,
 		})
 		if err == nil && !response.Replayed {
-			s.deps.Metrics.Transitioned(c.step.From, c.step.To, actor.KindPartner)
+			s.deps.Metrics.CountTransition(c.step.From, c.step.To, actor.KindPartner)
 		}
 		if !errors.Is(err, errFeeInFlight) {
 			return response, err
@@ -61,7 +61,7 @@ type cancelling struct {
 	*Service
 	by      partner.Caller
 	in      Cancellation
-	call    idempotent.Call[View]
+	call    idempotent.Call[PartnerView]
 	now     time.Time
 	eventID id.ID
 	step    deposit.Transition // The transition that the last run of the change made.
@@ -69,13 +69,13 @@ type cancelling struct {
 
 // decide cancels a deposit whose checkout has not begun. A begun checkout may have a payment page open, which
 // needs a transaction that reads the payments.
-func (c *cancelling) decide(found ports.Found) (writes ports.Writes, response idempotent.Response, err error) {
+func (c *cancelling) decide(found ports.FoundRows) (writes ports.Writes, response idempotent.Response, err error) {
 	d := found.Deposit
 	if err := changeable(d, c.by.Partner.ID); err != nil {
 		return writes, response, err
 	}
 	if d.MayBePaying() {
-		return writes, response, ports.ErrNeedsMore
+		return writes, response, ports.ErrNeedsMoreRows
 	}
 	return c.cancel(d)
 }
@@ -93,15 +93,15 @@ func (c *cancelling) effect(ctx context.Context) (response idempotent.Response, 
 	if err != nil {
 		return response, err
 	}
-	return response, c.deps.Journal.Write(ctx, writes)
+	return response, c.deps.Journal.WriteRows(ctx, writes)
 }
 
 func (c *cancelling) cancel(d *deposit.Deposit) (writes ports.Writes, response idempotent.Response, err error) {
-	if c.step, err = d.Apply(deposit.CancelledByPartner, c.deps.Timers, c.now); err != nil {
+	if c.step, err = d.Apply(deposit.TriggerCancelledByPartner, c.deps.Timers, c.now); err != nil {
 		return writes, response, err
 	}
 	by := partnerAct(c.by, map[string]string{"reason": c.in.Reason, "comment": c.in.Comment})
-	writes = lifecycle.Writes(d, c.step, by, c.eventID)
+	writes = lifecycle.TransitionWrites(d, c.step, by, c.eventID)
 	response, err = c.call.Encode(c.view(d, c.now))
 	return writes, response, err
 }
@@ -120,7 +120,7 @@ func (s *Service) noFeeInFlight(ctx context.Context, d *deposit.Deposit) error {
 
 // lock locks and returns a deposit that the partner may change. Returns the errors of changeable.
 func (s *Service) lock(ctx context.Context, by partner.Caller, depositID id.ID) (*deposit.Deposit, error) {
-	d, err := s.deps.Deposits.ForUpdate(ctx, depositID)
+	d, err := s.deps.Deposits.LockRow(ctx, depositID)
 	if err != nil {
 		return nil, err
 	}

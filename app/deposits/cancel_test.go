@@ -43,18 +43,18 @@ func (b *fixture) SettleFee(context.Context, id.ID) error {
 	return b.settle()
 }
 
-func (b *fixture) Transitioned(from, to deposit.Status, by actor.Kind) {
+func (b *fixture) CountTransition(from, to deposit.Status, by actor.Kind) {
 	b.steps = append(b.steps, string(from)+">"+string(to)+" by "+string(by))
 }
 
-func (b *fixture) Created(by string) { b.steps = append(b.steps, "created by "+by) }
+func (b *fixture) CountCreated(by string) { b.steps = append(b.steps, "created by "+by) }
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
 	b := &fixture{t: t}
 	b.Kit = servicetest.New(t, func(s *servicetest.Setup) {
-		s.Redis = redistest.Opaque(t)
-		s.Parts = func(p *servicetest.Parts) {
+		s.Redis = redistest.NewClientAsCloser(t)
+		s.Parts = func(p *servicetest.Deps) {
 			p.DepositMetrics = b
 			p.AroundPayments = func(all services.Payments) services.Payments {
 				b.Payments = all
@@ -63,9 +63,9 @@ func setup(t *testing.T) *fixture {
 		}
 	})
 	now := b.Clock.Now()
-	b.by, _ = b.Caller("acme")
-	accountID := b.Account("Hotel").ID
-	b.Link(b.by.Partner.ID, accountID, "h")
+	b.by, _ = b.CreateCaller("acme")
+	accountID := b.CreateAccount("Hotel").ID
+	b.LinkAccount(b.by.Partner.ID, accountID, "h")
 	d, _ := b.Deposit(
 		deposit.Origin{AccountID: accountID, PartnerID: b.by.Partner.ID, ByPartnerAPI: true, ExternalID: "h"},
 		deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now},
@@ -73,14 +73,14 @@ func setup(t *testing.T) *fixture {
 	b.deposit = d.ID
 	fee := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: deposit.FeePayment, Amount: 1750,
 		Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now}
-	b.Write(func(ctx context.Context, repos *postgres.Store) error { return repos.Payments.Insert(ctx, fee) })
+	b.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error { return repos.Payments.Insert(ctx, fee) })
 	return b
 }
 
 // payment settles the fee payment, as the settler does.
 func (b *fixture) payment(status deposit.PaymentStatus) error {
 	return b.Postgres.WithinTx(b.t.Context(), func(ctx context.Context) error {
-		p, err := b.Postgres.Payments.Processing(ctx, b.deposit, deposit.FeePayment)
+		p, err := b.Postgres.Payments.LockProcessing(ctx, b.deposit, deposit.FeePayment)
 		if err != nil {
 			return err
 		}
@@ -92,8 +92,8 @@ func (b *fixture) payment(status deposit.PaymentStatus) error {
 func (b *fixture) cancel() error {
 	key := &ports.IdempotencyKey{Owner: b.by.Partner.ID, Route: "cancel", Key: [16]byte{1}}
 	_, err := b.Deposits.Cancel(b.t.Context(), b.by, deposits.Cancellation{DepositID: b.deposit},
-		idempotent.Call[deposits.View]{
-			Key: key, Encode: func(v deposits.View) (idempotent.Response, error) {
+		idempotent.Call[deposits.PartnerView]{
+			Key: key, Encode: func(v deposits.PartnerView) (idempotent.Response, error) {
 				return idempotent.Response{Code: 200, Body: []byte(v.Status)}, nil
 			},
 		})
@@ -116,8 +116,8 @@ func TestCreate_IsCountedOnce(t *testing.T) {
 	in := deposits.NewDeposit{AccountID: d.AccountID,
 		Draft: deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.Add(time.Hour)}}
 	for _, replayed := range []bool{false, true} {
-		response, err := b.Deposits.Create(t.Context(), b.by, in, idempotent.Call[deposits.View]{
-			Key: key, Encode: func(v deposits.View) (idempotent.Response, error) {
+		response, err := b.Deposits.Create(t.Context(), b.by, in, idempotent.Call[deposits.PartnerView]{
+			Key: key, Encode: func(v deposits.PartnerView) (idempotent.Response, error) {
 				return idempotent.Response{Code: 201, Body: []byte(v.Status)}, nil
 			},
 		})
@@ -126,7 +126,7 @@ func TestCreate_IsCountedOnce(t *testing.T) {
 		require.Equal(t, []string{"created by partner"}, b.steps)
 	}
 	in.Amount = 1
-	_, err = b.Deposits.Create(t.Context(), b.by, in, idempotent.Call[deposits.View]{})
+	_, err = b.Deposits.Create(t.Context(), b.by, in, idempotent.Call[deposits.PartnerView]{})
 	require.Error(t, err)
 	require.Len(t, b.steps, 1)
 }
@@ -159,7 +159,7 @@ func TestCancelByOperator_SettlesThePaymentFirst(t *testing.T) {
 		return b.payment(deposit.PaymentVoided)
 	}
 	by := deposits.OperatorCaller{Operator: operator, Account: account}
-	form := deposits.DeskForm{DepositID: b.deposit, Version: d.Version, Key: [16]byte{3}}
+	form := deposits.ActForm{DepositID: b.deposit, Version: d.Version, Key: [16]byte{3}}
 	require.NoError(t, b.Deposits.CancelByOperator(t.Context(), by, form, ""))
 	require.Equal(t, deposit.Cancelled, b.status())
 	require.Equal(t, 1, b.settled)
@@ -187,15 +187,15 @@ func TestCancel_TenantWasQuicker_StaysActive(t *testing.T) {
 			return err
 		}
 		return b.Postgres.WithinTx(t.Context(), func(ctx context.Context) error {
-			d, err := b.Postgres.Deposits.ForUpdate(ctx, b.deposit)
+			d, err := b.Postgres.Deposits.LockRow(ctx, b.deposit)
 			if err != nil {
 				return err
 			}
-			step, err := d.Apply(deposit.Secured, deposit.DefaultTimers(), b.Clock.Now())
+			step, err := d.Apply(deposit.TriggerSecured, deposit.DefaultTimerDurations(), b.Clock.Now())
 			if err != nil {
 				return err
 			}
-			return b.Postgres.Deposits.Transition(ctx, d, step)
+			return b.Postgres.Deposits.StoreTransition(ctx, d, step)
 		})
 	}
 	require.ErrorIs(t, b.cancel(), deposit.ErrNotCancellable)

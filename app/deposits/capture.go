@@ -29,7 +29,7 @@ func (s *Service) LeastCapture() money.Cents { return max(s.deps.LeastCharge, 1)
 // capture_exceeds_amount, capture_below_minimum, invalid_field for an amount that is not positive, and the
 // errors of idempotent.Executor.Run.
 func (s *Service) Capture(ctx context.Context, by partner.Caller, in CaptureRequest,
-	call idempotent.Call[View]) (idempotent.Response, error) {
+	call idempotent.Call[PartnerView]) (idempotent.Response, error) {
 	return s.endCover(ctx, by, in.DepositID, call,
 		func(ctx context.Context, e *ending) (step deposit.Transition, err error) {
 			if step, err = e.Capture(in.Amount, s.deps.LeastCharge, s.deps.Timers, e.now); err != nil {
@@ -37,7 +37,7 @@ func (s *Service) Capture(ctx context.Context, by partner.Caller, in CaptureRequ
 			}
 			act := partnerAct(by,
 				map[string]string{"amount": e.CapturedAmount.String(), "reason": in.Reason, "description": in.Description})
-			if err := s.deps.Journal.Record(ctx, e.Deposit, step, act, e.eventID); err != nil {
+			if err := s.deps.Journal.RecordTransition(ctx, e.Deposit, step, act, e.eventID); err != nil {
 				return step, err
 			}
 			debt, err := s.deps.Payments.BeginCollection(ctx, e.Deposit, e.now)

@@ -15,10 +15,10 @@ type CaptureMail struct {
 	Language string
 }
 
-// CaptureMail returns a preview of the mail that the tenant of d gets if the operator captures d now. ok is
+// PreviewCaptureMail returns a preview of the mail that the tenant of d gets if the operator captures d now. ok is
 // false for a deposit without a client's record: then no mail is sent. agreed is the language in which the
 // tenant agreed to the terms.
-func (s *Service) CaptureMail(by OperatorCaller, d *deposit.Deposit, agreed string,
+func (s *Service) PreviewCaptureMail(by OperatorCaller, d *deposit.Deposit, agreed string,
 	in CaptureRequest) (mail CaptureMail, ok bool) {
 	if d.Client == nil {
 		return mail, false
@@ -28,7 +28,8 @@ func (s *Service) CaptureMail(by OperatorCaller, d *deposit.Deposit, agreed stri
 	if in.Amount != nil {
 		captured.CapturedAmount = *in.Amount
 	}
-	m := mails.MoneyOf(&captured, agreed, paymentports.TenantCaptured, by.Account, s.deps.Imprint.SupportEmail)
-	m.Reason, m.Words, m.ChargedAt = in.Reason, in.Description, s.deps.Payments.FirstCharge(now)
+	m := mails.NewChargeOrRefund(&captured, agreed, paymentports.TenantNoticeCaptured, by.Account,
+		s.deps.Imprint.SupportEmail)
+	m.Reason, m.Words, m.ChargedAt = in.Reason, in.Description, s.deps.Payments.FirstChargeTime(now)
 	return CaptureMail{m.Mail(id.ID{}, now), mails.LanguageOf(m.Locale)}, true
 }

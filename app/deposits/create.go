@@ -38,12 +38,12 @@ type NewDeposit struct {
 // Returns account_not_linked, account_revoked, invalid_client, and the errors of Draft.Validate and
 // idempotent.Executor.Run.
 func (s *Service) Create(ctx context.Context, by partner.Caller, in NewDeposit,
-	call idempotent.Call[View]) (idempotent.Response, error) {
+	call idempotent.Call[PartnerView]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
 	for range referenceTries {
 		response, err := s.deps.Idempotent.Run(ctx, s.creation(by.Partner, in, call, now))
 		if err == nil && !response.Replayed {
-			s.deps.Metrics.Created(depositports.DepositByPartner)
+			s.deps.Metrics.CountCreated(depositports.AuthorPartner)
 		}
 		if !errors.Is(err, ports.ErrReferenceTaken) {
 			return response, err
@@ -53,21 +53,21 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewDeposit,
 }
 
 // creation returns the idempotent request that creates a deposit with a new id, reference and checkout token.
-func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.Call[View],
+func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.Call[PartnerView],
 	now time.Time) idempotent.Request {
 	token := secret.FromRandom("", s.deps.Entropy.Bytes(checkoutTokenBytes))
-	reference := deposit.Reference(s.deps.Entropy.Bytes(deposit.ReferenceBytes))
+	reference := deposit.NewReference(s.deps.Entropy.Bytes(deposit.ReferenceBytes))
 	depositID := s.deps.Entropy.NewID()
-	needs := ports.Needs{Link: ports.AccountLink{PartnerID: p.ID, AccountID: in.AccountID}}
+	needs := ports.ChangeNeeds{Link: ports.LinkKey{PartnerID: p.ID, AccountID: in.AccountID}}
 	if in.ClientID != nil {
-		needs.Client = ports.AccountClient{AccountID: in.AccountID, ClientID: *in.ClientID}
+		needs.Client = ports.ClientKey{AccountID: in.AccountID, ClientID: *in.ClientID}
 	}
 	return idempotent.Request{
 		Key:     call.Key,
 		Now:     now,
 		Prepare: func(context.Context) error { return in.validate() },
 		Needs:   needs,
-		Decide: func(found ports.Found) (ports.Writes, idempotent.Response, error) {
+		Decide: func(found ports.FoundRows) (ports.Writes, idempotent.Response, error) {
 			d, err := in.decide(found, p, depositID, reference, now)
 			if err != nil {
 				return ports.Writes{}, idempotent.Response{}, err
@@ -80,7 +80,7 @@ func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.Cal
 }
 
 // decide builds the deposit of a request that validate accepted. Returns the errors of check.
-func (in NewDeposit) decide(found ports.Found, p partner.Partner, depositID id.ID, reference string,
+func (in NewDeposit) decide(found ports.FoundRows, p partner.Partner, depositID id.ID, reference string,
 	now time.Time) (*deposit.Deposit, error) {
 	client, err := in.check(found, now)
 	if err != nil {
@@ -102,7 +102,7 @@ func (in NewDeposit) validate() error {
 
 // check checks a request to create a deposit against the link and the client in found. client is nil if the
 // request names no client.
-func (in NewDeposit) check(found ports.Found, now time.Time) (client *deposit.Client, err error) {
+func (in NewDeposit) check(found ports.FoundRows, now time.Time) (client *deposit.ClientDetails, err error) {
 	if err := activeLink(found.Link); err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (in NewDeposit) check(found ports.Found, now time.Time) (client *deposit.Cl
 		return nil, deposit.ErrInvalidClient
 	}
 	c := found.Client
-	return &deposit.Client{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}, nil
+	return &deposit.ClientDetails{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}, nil
 }
 
 // activeLink returns an error for a missing (nil) or revoked link.

@@ -54,17 +54,19 @@ func TestCreate_ChecksLinkThenDraftThenClient(t *testing.T) {
 	for name, c := range map[string]struct {
 		draft  deposit.Draft
 		client *id.ID
-		found  ports.Found
+		found  ports.FoundRows
 		want   error
 	}{
-		"without a client":              {draft(), nil, ports.Found{Link: linked()}, nil},
-		"with its client":               {draft(), &id.ID{6}, ports.Found{Link: linked(), Client: ada}, nil},
-		"not linked, everything wrong":  {draft(tooMuch), &id.ID{7}, ports.Found{}, connect.ErrAccountNotLinked},
-		"link revoked, too much":        {draft(tooMuch), &id.ID{7}, ports.Found{Link: revoked}, connect.ErrAccountRevoked},
-		"above the ceiling, bad client": {draft(tooMuch), &id.ID{7}, ports.Found{Link: linked()}, deposit.ErrAboveMaximum},
-		"client of another account":     {draft(), &id.ID{7}, ports.Found{Link: linked()}, deposit.ErrInvalidClient},
-		"stay is over, bad client":      {draft(ended), &id.ID{7}, ports.Found{Link: linked()}, deposit.ErrDateRange},
-		"stay is over, not linked":      {draft(ended), nil, ports.Found{}, connect.ErrAccountNotLinked},
+		"without a client":             {draft(), nil, ports.FoundRows{Link: linked()}, nil},
+		"with its client":              {draft(), &id.ID{6}, ports.FoundRows{Link: linked(), Client: ada}, nil},
+		"not linked, everything wrong": {draft(tooMuch), &id.ID{7}, ports.FoundRows{}, connect.ErrAccountNotLinked},
+		"link revoked, too much": {draft(tooMuch), &id.ID{7}, ports.FoundRows{Link: revoked},
+			connect.ErrAccountRevoked},
+		"above the ceiling, bad client": {draft(tooMuch), &id.ID{7}, ports.FoundRows{Link: linked()},
+			deposit.ErrAboveMaximum},
+		"client of another account": {draft(), &id.ID{7}, ports.FoundRows{Link: linked()}, deposit.ErrInvalidClient},
+		"stay is over, bad client":  {draft(ended), &id.ID{7}, ports.FoundRows{Link: linked()}, deposit.ErrDateRange},
+		"stay is over, not linked":  {draft(ended), nil, ports.FoundRows{}, connect.ErrAccountNotLinked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,7 +85,8 @@ func TestCreate_ChecksLinkThenDraftThenClient(t *testing.T) {
 				require.Nil(t, d.Client)
 				return
 			}
-			require.Equal(t, &deposit.Client{ID: id.ID{6}, Email: "ada@b.example", FirstName: "Ada", LastName: "Love"}, d.Client)
+			require.Equal(t, &deposit.ClientDetails{ID: id.ID{6}, Email: "ada@b.example", FirstName: "Ada", LastName: "Love"},
+				d.Client)
 			require.Equal(t, id.ID{6}, d.ClientID)
 		})
 	}
@@ -95,7 +98,8 @@ func TestCreate_NegotiatedCeiling_IsThatOfTheLink(t *testing.T) {
 	high.MaxAmountCents = 400_000
 	for amount, want := range map[money.Cents]error{400_000: nil, 400_001: deposit.ErrAboveMaximum,
 		6_999: deposit.ErrBelowMinimum} {
-		_, err := NewDeposit{Draft: draft(func(d *deposit.Draft) { d.Amount = amount })}.check(ports.Found{Link: high}, now)
+		_, err := NewDeposit{Draft: draft(func(d *deposit.Draft) { d.Amount = amount })}.check(ports.FoundRows{Link: high},
+			now)
 		require.ErrorIs(t, err, want, amount)
 	}
 }
@@ -137,7 +141,8 @@ func TestCancel_DecidesWithoutATransaction_UnlessTheTenantMayBePaying(t *testing
 	}{
 		"pending, untouched":      {&deposit.Deposit{Status: deposit.Pending}, nil},
 		"after a refused payment": {&deposit.Deposit{Status: deposit.PaymentIssue}, nil},
-		"checkout begun":          {&deposit.Deposit{Status: deposit.Pending, CheckoutStartedAt: now}, ports.ErrNeedsMore},
+		"checkout begun": {&deposit.Deposit{Status: deposit.Pending, CheckoutStartedAt: now},
+			ports.ErrNeedsMoreRows},
 		"secured, checkout begun": {&deposit.Deposit{Status: deposit.Active, CheckoutStartedAt: now},
 			deposit.ErrNotCancellable},
 		"cancelled already": {&deposit.Deposit{Status: deposit.Cancelled}, deposit.ErrNotCancellable},
@@ -155,23 +160,23 @@ func TestCancel_DecidesWithoutATransaction_UnlessTheTenantMayBePaying(t *testing
 			}
 			encoded := 0
 			cancel := &cancelling{
-				Service: &Service{deps: Deps{Timers: deposit.DefaultTimers()}}, by: asks, now: now, eventID: id.ID{8},
+				Service: &Service{deps: Deps{Timers: deposit.DefaultTimerDurations()}}, by: asks, now: now, eventID: id.ID{8},
 				in: Cancellation{Reason: "duplicate"},
-				call: idempotent.Call[View]{Encode: func(v View) (idempotent.Response, error) {
+				call: idempotent.Call[PartnerView]{Encode: func(v PartnerView) (idempotent.Response, error) {
 					encoded++
 					return idempotent.Response{Code: 200, Body: []byte(v.Status)}, nil
 				}},
 			}
-			writes, response, err := cancel.decide(ports.Found{Deposit: c.d})
+			writes, response, err := cancel.decide(ports.FoundRows{Deposit: c.d})
 			require.ErrorIs(t, err, c.want)
 			if c.want != nil {
-				require.True(t, writes.None())
+				require.True(t, writes.IsEmpty())
 				require.Zero(t, encoded)
 				return
 			}
 			require.Equal(t, "cancelled", string(response.Body))
 			require.Equal(t, deposit.Transition{
-				Version: 2, From: cancel.step.From, To: deposit.Cancelled, Trigger: deposit.CancelledByPartner, At: now,
+				Version: 2, From: cancel.step.From, To: deposit.Cancelled, Trigger: deposit.TriggerCancelledByPartner, At: now,
 				EventID: id.ID{8},
 				Actor:   actor.Partner(id.ID{3}, id.ID{4}),
 				Detail:  map[string]string{"keyId": id.APIKey.Of(id.ID{4}), "reason": "duplicate"},
@@ -183,7 +188,7 @@ func TestCancel_DecidesWithoutATransaction_UnlessTheTenantMayBePaying(t *testing
 
 func TestView_ShowsTheURLThatWasAskedFor(t *testing.T) {
 	t.Parallel()
-	s := New(Deps{Timers: deposit.DefaultTimers(), DashboardURL: "https://desk.example/"})
+	s := New(Deps{Timers: deposit.DefaultTimerDurations(), DashboardURL: "https://desk.example/"})
 	for name, c := range map[string]struct {
 		asked bool
 		token secret.Text
@@ -204,9 +209,10 @@ func TestView_ShowsTheURLThatWasAskedFor(t *testing.T) {
 
 func TestHistory_OfAnAct_NamesItsAuthorAndTheDetailsThatWereGiven(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, lifecycle.By{Actor: actor.Partner(id.ID{3}, id.ID{4}),
+	require.Equal(t, lifecycle.TransitionAuthor{Actor: actor.Partner(id.ID{3}, id.ID{4}),
 		Detail: map[string]string{"keyId": id.APIKey.Of(id.ID{4}), "reason": "damage"}},
 		partnerAct(asks, map[string]string{"reason": "damage", "comment": ""}))
-	require.Equal(t, lifecycle.By{Actor: actor.Operator(id.ID{5}), Detail: map[string]string{"comment": "x"}},
+	require.Equal(t, lifecycle.TransitionAuthor{Actor: actor.Operator(id.ID{5}),
+		Detail: map[string]string{"comment": "x"}},
 		desk.act(map[string]string{"comment": "x", "reason": ""}))
 }

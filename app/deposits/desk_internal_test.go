@@ -26,7 +26,7 @@ func TestActsOfAnOperator_OnlyOnDepositsOfTheAccount_AsTheyWereShown(t *testing.
 	require.NoError(t, owned(d, id.ID{2}))
 	require.ErrorIs(t, owned(d, id.ID{9}), deposit.ErrNotFound)
 	for version, want := range map[int]error{3: nil, 2: ErrChanged, 4: ErrChanged, 0: ErrChanged} {
-		require.ErrorIs(t, DeskForm{Version: version}.unchanged(d), want, version)
+		require.ErrorIs(t, ActForm{Version: version}.unchanged(d), want, version)
 	}
 }
 
@@ -40,14 +40,14 @@ func TestVerified_IsAskedWhereMailsAreSent(t *testing.T) {
 		want error
 	}{
 		"verified":                     {true, verified, nil},
-		"not verified":                 {true, desk, connect.ErrUnverified},
+		"not verified":                 {true, desk, connect.ErrEmailUnverified},
 		"nothing is verified here":     {false, desk, nil},
 		"verified where nothing needs": {false, verified, nil},
 	} {
 		s := &Service{deps: Deps{VerifyAddresses: c.only}}
-		for _, act := range Acts {
+		for _, act := range OperatorActs {
 			want := c.want
-			if !act.NeedsVerified() {
+			if !act.NeedsVerifiedAddress() {
 				want = nil
 			}
 			require.ErrorIs(t, s.verified(c.by, act), want, "%s: %s", name, act)
@@ -59,9 +59,9 @@ func TestVerified_IsAskedWhereMailsAreSent(t *testing.T) {
 
 func TestNeedsVerified_ActsThatChargeOrMailATenant(t *testing.T) {
 	t.Parallel()
-	needs := map[Act]bool{ActCapture: true, ActSendLink: true, ActRemind: true}
-	for _, act := range Acts {
-		require.Equal(t, needs[act], act.NeedsVerified(), act)
+	needs := map[OperatorAct]bool{ActCapture: true, ActSendLink: true, ActRemind: true}
+	for _, act := range OperatorActs {
+		require.Equal(t, needs[act], act.NeedsVerifiedAddress(), act)
 	}
 }
 
@@ -69,13 +69,13 @@ func TestPossible_AsTheDepositAllows(t *testing.T) {
 	t.Parallel()
 	covered := []deposit.Status{deposit.Active}
 	inCheckout := []deposit.Status{deposit.Pending, deposit.Incomplete, deposit.PaymentIssue}
-	for act, c := range map[Act]struct {
+	for act, c := range map[OperatorAct]struct {
 		on      []deposit.Status
 		refusal error
 	}{
 		ActCapture: {covered, deposit.ErrNotCapturable}, ActRelease: {covered, deposit.ErrNotReleasable},
-		ActCancel: {inCheckout, deposit.ErrNotCancellable}, ActSendLink: {inCheckout, deposit.ErrNotSendable},
-		ActAddFiles: {[]deposit.Status{deposit.Active, deposit.Captured}, ErrNoFiles},
+		ActCancel: {inCheckout, deposit.ErrNotCancellable}, ActSendLink: {inCheckout, deposit.ErrLinkNotSendable},
+		ActAddFiles: {[]deposit.Status{deposit.Active, deposit.Captured}, ErrTakesNoFiles},
 	} {
 		for _, status := range deposit.Statuses {
 			d := &deposit.Deposit{Status: status, ExpiresAt: now.Add(1), CheckoutExpiresAt: now.Add(1)}
@@ -84,7 +84,7 @@ func TestPossible_AsTheDepositAllows(t *testing.T) {
 			if slices.Contains(c.on, status) {
 				want = nil
 			}
-			require.ErrorIs(t, act.Possible(d, nil, now), want, "%s of a deposit that is %s", act, status)
+			require.ErrorIs(t, act.CheckPossible(d, nil, now), want, "%s of a deposit that is %s", act, status)
 		}
 	}
 }
@@ -92,15 +92,15 @@ func TestPossible_AsTheDepositAllows(t *testing.T) {
 func TestPossible_AfterTheCover_AReleaseAndNoCapture(t *testing.T) {
 	t.Parallel()
 	d := &deposit.Deposit{Status: deposit.Active, ExpiresAt: now}
-	require.ErrorIs(t, ActCapture.Possible(d, nil, now), deposit.ErrNotCapturable)
-	require.NoError(t, ActRelease.Possible(d, nil, now))
+	require.ErrorIs(t, ActCapture.CheckPossible(d, nil, now), deposit.ErrNotCapturable)
+	require.NoError(t, ActRelease.CheckPossible(d, nil, now))
 }
 
 func TestPossible_OnAClaim_AsItsCollectionAllows(t *testing.T) {
 	t.Parallel()
 	erased := &deposit.Deposit{Status: deposit.Captured}
-	d := &deposit.Deposit{Status: deposit.Captured, Client: &deposit.Client{Email: "grace@example.com"}}
-	awaited := deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: now}
+	d := &deposit.Deposit{Status: deposit.Captured, Client: &deposit.ClientDetails{Email: "grace@example.com"}}
+	awaited := deposit.Debt{State: deposit.CollectionAwaitingTenant, CapturedAt: now}
 	mailed, charged, paid := awaited, awaited, awaited
 	mailed.AskedAt, charged.State, paid.State = now, deposit.CollectionScheduled, deposit.CollectionPaid
 	for name, c := range map[string]struct {
@@ -110,15 +110,15 @@ func TestPossible_OnAClaim_AsItsCollectionAllows(t *testing.T) {
 	}{
 		"nothing is claimed":    {d, nil, deposit.ErrCollectionNotPayable, deposit.ErrCollectionNotPayable},
 		"the tenant has to pay": {d, &awaited, nil, nil},
-		"mailed just now":       {d, &mailed, deposit.ErrReminded, nil},
+		"mailed just now":       {d, &mailed, deposit.ErrRemindedRecently, nil},
 		"the card is charged":   {d, &charged, deposit.ErrCollectionNotPayable, nil},
 		"paid":                  {d, &paid, deposit.ErrCollectionOver, deposit.ErrCollectionOver},
 		"a tenant erased since": {erased, &awaited, deposit.ErrNobodyToRemind, nil},
 		"paid, and erased":      {erased, &paid, deposit.ErrCollectionOver, deposit.ErrCollectionOver},
 	} {
-		require.ErrorIs(t, ActRemind.Possible(c.d, c.debt, now), c.remind, name)
-		for _, act := range []Act{ActSettled, ActWithdraw} {
-			require.ErrorIs(t, act.Possible(c.d, c.debt, now), c.end, name)
+		require.ErrorIs(t, ActRemind.CheckPossible(c.d, c.debt, now), c.remind, name)
+		for _, act := range []OperatorAct{ActSettledElsewhere, ActWithdrawClaim} {
+			require.ErrorIs(t, act.CheckPossible(c.d, c.debt, now), c.end, name)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func TestPossible_OnAClaim_AsItsCollectionAllows(t *testing.T) {
 func TestCeiling_OfTheAccount_OrTheDefault(t *testing.T) {
 	t.Parallel()
 	for own, want := range map[money.Cents]money.Cents{0: 250_000, 7_000: 7_000, 400_000: 400_000} {
-		require.Equal(t, want, OperatorCaller{Account: connect.Account{MaxAmountCents: own}}.Ceiling())
+		require.Equal(t, want, OperatorCaller{Account: connect.Account{MaxAmountCents: own}}.DepositCeiling())
 	}
 }
 
@@ -166,7 +166,7 @@ func TestCreateByOperator_ChecksTheDraftThenTheTenant(t *testing.T) {
 			err := OperatorDeposit{Draft: c.draft, Tenant: c.tenant}.validate(250_000, now)
 			require.ErrorIs(t, err, c.want)
 			if c.want != nil {
-				require.True(t, strings.HasPrefix(fault.Of(err).Message, c.field+": "), err)
+				require.True(t, strings.HasPrefix(fault.FromError(err).Message, c.field+": "), err)
 			}
 		})
 	}
@@ -195,9 +195,9 @@ func TestFormKey_TellsOneContentFromAnother(t *testing.T) {
 
 func TestFileSender_NeedsATokenOfASession(t *testing.T) {
 	t.Parallel()
-	_, err := FileSender("x", id.ID{1})
+	_, err := NewUploadSession("x", id.ID{1})
 	require.ErrorIs(t, err, connect.ErrBadCredentials)
-	from, err := FileSender(strings.Repeat("A", 43), id.ID{1})
+	from, err := NewUploadSession(strings.Repeat("A", 43), id.ID{1})
 	require.NoError(t, err)
 	require.Equal(t, id.ID{1}, from.DepositID)
 	require.NotZero(t, from.Session)
@@ -205,20 +205,20 @@ func TestFileSender_NeedsATokenOfASession(t *testing.T) {
 
 func TestSendLink_ChecksEveryRecipient(t *testing.T) {
 	t.Parallel()
-	ada, bob := tenant.Contact{Email: "ada@b.example", Locale: "fr"}, tenant.Contact{Email: "bob@b.example"}
+	ada, bob := tenant.MailContact{Email: "ada@b.example", Locale: "fr"}, tenant.MailContact{Email: "bob@b.example"}
 	for name, c := range map[string]struct {
-		request LinkRequest
+		request SendLinkRequest
 		message string
 	}{
-		"one":             {LinkRequest{Recipients: []tenant.Contact{ada}}, ""},
-		"several":         {LinkRequest{Recipients: []tenant.Contact{ada, bob}, Batch: true}, ""},
-		"one, no address": {LinkRequest{Recipients: []tenant.Contact{{}}}, "email: is required"},
-		"one, no locale": {LinkRequest{Recipients: []tenant.Contact{{Email: "ada@b.example", Locale: "french"}}},
+		"one":             {SendLinkRequest{Recipients: []tenant.MailContact{ada}}, ""},
+		"several":         {SendLinkRequest{Recipients: []tenant.MailContact{ada, bob}, Batch: true}, ""},
+		"one, no address": {SendLinkRequest{Recipients: []tenant.MailContact{{}}}, "email: is required"},
+		"one, no locale": {SendLinkRequest{Recipients: []tenant.MailContact{{Email: "ada@b.example", Locale: "french"}}},
 			"locale: must look like fr or en-GB"},
-		"the second is none": {LinkRequest{Recipients: []tenant.Contact{ada, {Email: "x"}}, Batch: true},
+		"the second is none": {SendLinkRequest{Recipients: []tenant.MailContact{ada, {Email: "x"}}, Batch: true},
 			"recipients[1].email: is not an e-mail address"},
 		"twice, in other letters": {
-			LinkRequest{Recipients: []tenant.Contact{ada, bob, {Email: "ADA@b.example"}}, Batch: true},
+			SendLinkRequest{Recipients: []tenant.MailContact{ada, bob, {Email: "ADA@b.example"}}, Batch: true},
 			"recipients[2].email: is the address of recipients[0] too"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -228,11 +228,11 @@ func TestSendLink_ChecksEveryRecipient(t *testing.T) {
 				require.NoError(t, err)
 				return
 			}
-			require.Equal(t, c.message, fault.Of(err).Message)
+			require.Equal(t, c.message, fault.FromError(err).Message)
 		})
 	}
 	require.Equal(t, []string{"ada@b.example", "bob@b.example"},
-		LinkRequest{Recipients: []tenant.Contact{ada, bob}}.addresses())
+		SendLinkRequest{Recipients: []tenant.MailContact{ada, bob}}.addresses())
 }
 
 // oneID makes the same id at each call.
@@ -268,7 +268,8 @@ func TestCoverRound_FromSixInTheMorning_InUTC(t *testing.T) {
 		round, tells := coverRound(at, true)
 		require.True(t, tells, at)
 		before := at.UTC().Add(7 * 24 * time.Hour)
-		require.Equal(t, depositports.CoverRound{Now: at.UTC(), Before: before, Today: today, VerifyAddresses: true}, round)
+		require.Equal(t, depositports.EndingCoverQuery{Now: at.UTC(), Before: before, Today: today, VerifyAddresses: true},
+			round)
 	}
 	round, _ := coverRound(today.Add(9*time.Hour), false)
 	require.False(t, round.VerifyAddresses)
@@ -292,7 +293,8 @@ func TestDecideSecured_WhoIsTold(t *testing.T) {
 		"a simulated payment":          {"", grace, sealed, true, false, "", true},
 		"nobody":                       {"", grace, "", false, false, "", false},
 	} {
-		about := depositports.SecuredSubject{Words: c.words, Verified: c.verified, Tenant: tenant.Contact{Email: c.address}}
+		about := depositports.SecuredMailData{Words: c.words, Verified: c.verified,
+			Tenant: tenant.MailContact{Email: c.address}}
 		tenantMail, tellsOperator := decideSecured(about, c.sealed, !c.unchecked)
 		require.Equal(t, []any{c.tenant, c.operator}, []any{tenantMail, tellsOperator}, name)
 	}

@@ -29,19 +29,19 @@ type OperatorCaller struct {
 }
 
 // act returns the author of an operator's change for the history of a deposit, with the non-empty details.
-func (by OperatorCaller) act(detail map[string]string) lifecycle.By {
+func (by OperatorCaller) act(detail map[string]string) lifecycle.TransitionAuthor {
 	set := map[string]string{}
 	for k, v := range detail {
 		if v != "" {
 			set[k] = v
 		}
 	}
-	return lifecycle.By{Actor: by.Operator.Actor(), Detail: set}
+	return lifecycle.TransitionAuthor{Actor: by.Operator.Actor(), Detail: set}
 }
 
-// DeskForm is the form of an operator's act on a deposit, with the version of the deposit that the page
+// ActForm is the form of an operator's act on a deposit, with the version of the deposit that the page
 // showed.
-type DeskForm struct {
+type ActForm struct {
 	DepositID id.ID
 	// The version of the deposit that the page showed; 0 when the act is right for every version.
 	Version int
@@ -50,17 +50,17 @@ type DeskForm struct {
 }
 
 // unchanged returns ErrChanged unless the deposit still has the version that the page showed.
-func (form DeskForm) unchanged(d *deposit.Deposit) error {
+func (form ActForm) unchanged(d *deposit.Deposit) error {
 	if d.Version != form.Version {
 		return ErrChanged
 	}
 	return nil
 }
 
-// verified returns connect.ErrUnverified for an act that needs a verified address if the operator has none.
-func (s *Service) verified(by OperatorCaller, act Act) error {
-	if act.NeedsVerified() && s.deps.VerifyAddresses && !by.Operator.Verified() {
-		return connect.ErrUnverified
+// verified returns connect.ErrEmailUnverified for an act that needs a verified address if the operator has none.
+func (s *Service) verified(by OperatorCaller, act OperatorAct) error {
+	if act.NeedsVerifiedAddress() && s.deps.VerifyAddresses && !by.Operator.EmailVerified() {
+		return connect.ErrEmailUnverified
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (s *Service) verified(by OperatorCaller, act Act) error {
 // lockOwned locks and returns a deposit of the operator's account. Returns deposit_not_found for every other
 // deposit.
 func (s *Service) lockOwned(ctx context.Context, by OperatorCaller, depositID id.ID) (*deposit.Deposit, error) {
-	d, err := s.deps.Deposits.ForUpdate(ctx, depositID)
+	d, err := s.deps.Deposits.LockRow(ctx, depositID)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func owned(d *deposit.Deposit, accountID id.ID) error {
 }
 
 // formRoute is the route under which the operators' forms store their idempotency keys.
-const formRoute = "POST " + site.Deposits
+const formRoute = "POST " + site.DepositsPath
 
 // formKey turns the key of an operator's form into an idempotency key of the account. what is the content of
 // the form, which becomes the key's fingerprint.
@@ -105,5 +105,5 @@ func formResponse(depositID id.ID) idempotent.Response {
 func (s *Service) audit(
 	by OperatorCaller, now time.Time, verb audit.Verb, depositID id.ID, detail map[string]string,
 ) ports.AuditEntry {
-	return audit.Entry(s.deps.Entropy, now, by.Operator.Actor(), verb, id.Deposit.Of(depositID), detail)
+	return audit.NewEntry(s.deps.Entropy, now, by.Operator.Actor(), verb, id.Deposit.Of(depositID), detail)
 }

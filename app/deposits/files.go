@@ -25,8 +25,8 @@ import (
 // have taken most of the time of its request.
 const recordsWithin = 10 * time.Second
 
-// SentFile is a file of a form, as the browser sent it.
-type SentFile struct {
+// UploadedFile is a file of a form, as the browser sent it.
+type UploadedFile struct {
 	Name    string
 	Size    int64
 	Content io.ReadSeeker
@@ -43,7 +43,7 @@ type CheckedFiles struct{ all []checkedFile }
 
 type checkedFile struct {
 	name string
-	depositports.CleanFile
+	depositports.SanitizedFile
 }
 
 // Close closes the contents of the checked files.
@@ -59,10 +59,10 @@ func (c *CheckedFiles) Len() int { return len(c.all) }
 // refused.
 //
 // Returns service_unavailable when the context ends first.
-func (s *Service) CheckFiles(ctx context.Context, sent []SentFile) (*CheckedFiles, []RefusedFile, error) {
+func (s *Service) CheckFiles(ctx context.Context, sent []UploadedFile) (*CheckedFiles, []RefusedFile, error) {
 	checked, refused := &CheckedFiles{}, []RefusedFile(nil)
 	for _, f := range sent {
-		kept, err := s.deps.Cleaner.Clean(ctx, f.Content, f.Size)
+		kept, err := s.deps.Cleaner.Sanitize(ctx, f.Content, f.Size)
 		switch {
 		case err == nil:
 			checked.all = append(checked.all, checkedFile{f.Name, kept})
@@ -76,19 +76,19 @@ func (s *Service) CheckFiles(ctx context.Context, sent []SentFile) (*CheckedFile
 	return checked, refused, nil
 }
 
-// FileSender returns the sender of uploaded files: the session of a token, and a deposit. Returns
+// NewUploadSession returns the sender of uploaded files: the session of a token, and a deposit. Returns
 // connect.ErrBadCredentials for a text that is no token.
-func FileSender(token string, depositID id.ID) (depositports.FileSender, error) {
+func NewUploadSession(token string, depositID id.ID) (depositports.UploadSession, error) {
 	hash, ok := signin.TokenHash(token)
 	if !ok {
-		return depositports.FileSender{}, connect.ErrBadCredentials
+		return depositports.UploadSession{}, connect.ErrBadCredentials
 	}
-	return depositports.FileSender{Session: hash, DepositID: depositID}, nil
+	return depositports.UploadSession{Session: hash, DepositID: depositID}, nil
 }
 
-// KeepWaiting stores uploaded files for an hour, until their form is confirmed. Until then no page shows
+// StoreWaitingFiles stores uploaded files for an hour, until their form is confirmed. Until then no page shows
 // them.
-func (s *Service) KeepWaiting(ctx context.Context, from depositports.FileSender,
+func (s *Service) StoreWaitingFiles(ctx context.Context, from depositports.UploadSession,
 	checked *CheckedFiles) ([]evidence.File, error) {
 	now := s.deps.Clock.Now()
 	var files []evidence.File
@@ -104,7 +104,7 @@ func (s *Service) KeepWaiting(ctx context.Context, from depositports.FileSender,
 	// The records are written first: a stored content without a record would never be deleted.
 	within, cancel := context.WithTimeout(ctx, recordsWithin)
 	defer cancel()
-	if err := s.deps.Files.Wait(within, from, files); err != nil {
+	if err := s.deps.Files.InsertWaiting(within, from, files); err != nil {
 		return nil, err
 	}
 	for i, f := range files {
@@ -121,25 +121,25 @@ func (s *Service) put(ctx context.Context, f evidence.File, content io.Reader) e
 	return s.deps.Contents.Put(within, f.ID, content, f.Size)
 }
 
-// WaitingFiles returns files that still wait for their form to be confirmed. Returns evidence.ErrGone unless
+// WaitingFiles returns files that still wait for their form to be confirmed. Returns evidence.ErrFilesGone unless
 // all of them still wait.
-func (s *Service) WaitingFiles(ctx context.Context, from depositports.FileSender,
+func (s *Service) WaitingFiles(ctx context.Context, from depositports.UploadSession,
 	fileIDs []id.ID) ([]evidence.File, error) {
 	if len(fileIDs) == 0 {
 		return nil, nil
 	}
-	files, err := s.deps.Files.Waiting(ctx, from, fileIDs, s.deps.Clock.Now().Add(-evidence.WaitsFor))
+	files, err := s.deps.Files.WaitingFiles(ctx, from, fileIDs, s.deps.Clock.Now().Add(-evidence.UnconfirmedLifetime))
 	if err == nil && len(files) != len(fileIDs) {
-		err = evidence.ErrGone
+		err = evidence.ErrFilesGone
 	}
 	return files, err
 }
 
 // AddFilesByOperator adds waiting files to a deposit of the operator's account.
 //
-// Returns deposit_not_found for a deposit of another account, ErrNoFiles, evidence.ErrGone, evidence.ErrFull,
-// and the errors of idempotent.Executor.Run.
-func (s *Service) AddFilesByOperator(ctx context.Context, by OperatorCaller, form DeskForm, files FilesToAdd) error {
+// Returns deposit_not_found for a deposit of another account, ErrTakesNoFiles, evidence.ErrFilesGone,
+// evidence.ErrDepositFileLimit, and the errors of idempotent.Executor.Run.
+func (s *Service) AddFilesByOperator(ctx context.Context, by OperatorCaller, form ActForm, files FilesToAdd) error {
 	now := s.deps.Clock.Now()
 	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
 		Key: formKey(by, form.Key,
@@ -150,7 +150,7 @@ func (s *Service) AddFilesByOperator(ctx context.Context, by OperatorCaller, for
 			if err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := TakesFiles(d); err != nil {
+			if err := CheckTakesFiles(d); err != nil {
 				return idempotent.Response{}, err
 			}
 			return formResponse(d.ID), s.addFiles(ctx, by, d, files, now)
@@ -166,8 +166,8 @@ func (s *Service) addFiles(ctx context.Context, by OperatorCaller, d *deposit.De
 		return nil
 	}
 	files.From.DepositID = d.ID
-	since := now.Add(-evidence.WaitsFor)
-	if _, err := s.deps.Files.Add(ctx, files.From, files.IDs, since, now, by.Operator.Actor()); err != nil {
+	since := now.Add(-evidence.UnconfirmedLifetime)
+	if _, err := s.deps.Files.AttachWaiting(ctx, files.From, files.IDs, since, now, by.Operator.Actor()); err != nil {
 		return err
 	}
 	count := map[string]string{"files": strconv.Itoa(len(files.IDs))}

@@ -21,23 +21,23 @@ const (
 	draftsGrace = 10 * time.Minute
 )
 
-// KeepDraft stores what an operator sent with a form as a form draft, for the session with this token.
+// StoreFormDraft stores what an operator sent with a form as a form draft, for the session with this token.
 //
 // Returns connect.ErrBadCredentials for a text that is no token.
-func (s *Service) KeepDraft(ctx context.Context, accountID id.ID, token string, form [16]byte,
+func (s *Service) StoreFormDraft(ctx context.Context, accountID id.ID, token string, form [16]byte,
 	content secret.Text) error {
 	key, err := draftKey(accountID, token, form)
 	if err != nil {
 		return err
 	}
-	return s.deps.Drafts.Keep(ctx, key, content, s.deps.Clock.Now(), draftsOfAccount)
+	return s.deps.Drafts.Store(ctx, key, content, s.deps.Clock.Now(), draftsOfAccount)
 }
 
-// Draft returns the form draft that KeepDraft stored.
+// FormDraft returns the form draft that StoreFormDraft stored.
 //
-// Returns depositports.ErrDraftGone for a draft that is an hour old, and for one of another session or
+// Returns depositports.ErrFormDraftGone for a draft that is an hour old, and for one of another session or
 // account.
-func (s *Service) Draft(ctx context.Context, accountID id.ID, token string, form [16]byte) (secret.Text, error) {
+func (s *Service) FormDraft(ctx context.Context, accountID id.ID, token string, form [16]byte) (secret.Text, error) {
 	key, err := draftKey(accountID, token, form)
 	if err != nil {
 		return "", err
@@ -45,13 +45,13 @@ func (s *Service) Draft(ctx context.Context, accountID id.ID, token string, form
 	return s.deps.Drafts.Draft(ctx, key, s.deps.Clock.Now().Add(-draftLasts))
 }
 
-// DropDraft deletes the form draft of a form that has had its effect.
-func (s *Service) DropDraft(ctx context.Context, accountID id.ID, token string, form [16]byte) error {
+// DeleteFormDraft deletes the form draft of a form that has had its effect.
+func (s *Service) DeleteFormDraft(ctx context.Context, accountID id.ID, token string, form [16]byte) error {
 	key, err := draftKey(accountID, token, form)
 	if err != nil {
 		return err
 	}
-	return s.deps.Drafts.Drop(ctx, key)
+	return s.deps.Drafts.DropDraft(ctx, key)
 }
 
 func draftKey(accountID id.ID, token string, form [16]byte) (depositports.FormDraftKey, error) {
@@ -62,9 +62,9 @@ func draftKey(accountID id.ID, token string, form [16]byte) (depositports.FormDr
 	return depositports.FormDraftKey{AccountID: accountID, Session: hash, Form: form}, nil
 }
 
-// DraftsJob returns the scheduled job that deletes form drafts that can no longer be opened.
-func (s *Service) DraftsJob() schedules.Job {
-	return schedules.Cleaning("form drafts", s.deps.Clock, func(ctx context.Context, now time.Time) (int, error) {
-		return s.deps.Drafts.Delete(ctx, now.Add(-draftLasts-draftsGrace), schedules.CleaningBatch)
+// CleanFormDraftsJob returns the scheduled job that deletes form drafts that can no longer be opened.
+func (s *Service) CleanFormDraftsJob() schedules.Job {
+	return schedules.NewCleaningJob("form drafts", s.deps.Clock, func(ctx context.Context, now time.Time) (int, error) {
+		return s.deps.Drafts.DeleteExpired(ctx, now.Add(-draftLasts-draftsGrace), schedules.CleaningBatchSize)
 	})
 }

@@ -13,23 +13,23 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Proof holds what confirms an operator's act: a code of the authenticator app or a recovery code, and the
+// TwoFactorProof holds what confirms an operator's act: a code of the authenticator app or a recovery code, and the
 // network of the browser.
-type Proof struct{ Code, Network string }
+type TwoFactorProof struct{ Code, Network string }
 
 // CaptureByOperator captures an active deposit of the operator's account, no matter which partner created the
 // deposit. An operator whose two-factor codes are on must send a code, which the capture uses up. A form that
 // is sent twice needs one code.
 //
-// Returns connect.ErrUnverified, deposit_not_found for a deposit of another account, ErrChanged,
+// Returns connect.ErrEmailUnverified, deposit_not_found for a deposit of another account, ErrChanged,
 // deposit_not_capturable, capture_exceeds_amount, capture_below_minimum, invalid_field for an amount that is
 // not positive, twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of idempotent.Executor.Run.
-func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, form DeskForm, in CaptureRequest,
-	proof Proof) error {
+func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, form ActForm, in CaptureRequest,
+	proof TwoFactorProof) error {
 	if err := s.verified(by, ActCapture); err != nil {
 		return err
 	}
-	on, err := s.deps.Codes.On(ctx, by.Operator.ID)
+	on, err := s.deps.Codes.Enabled(ctx, by.Operator.ID)
 	if err != nil {
 		return err
 	}
@@ -37,12 +37,14 @@ func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, form
 	if !on {
 		return s.capture(ctx, by, form, in, proof)
 	}
-	return s.deps.Codes.Guard(ctx, by.Operator, signin.Browser{Network: proof.Network}, s.deps.Clock.Now(), func() error {
-		return s.capture(ctx, by, form, in, proof)
-	})
+	return s.deps.Codes.LimitTries(ctx, by.Operator, signin.Browser{Network: proof.Network}, s.deps.Clock.Now(),
+		func() error {
+			return s.capture(ctx, by, form, in, proof)
+		})
 }
 
-func (s *Service) capture(ctx context.Context, by OperatorCaller, form DeskForm, in CaptureRequest, proof Proof) error {
+func (s *Service) capture(ctx context.Context, by OperatorCaller, form ActForm, in CaptureRequest,
+	proof TwoFactorProof) error {
 	amount := ""
 	if in.Amount != nil {
 		amount = in.Amount.String()
@@ -59,7 +61,7 @@ func (s *Service) capture(ctx context.Context, by OperatorCaller, form DeskForm,
 			}
 			act := by.act(
 				map[string]string{"amount": d.CapturedAmount.String(), "reason": in.Reason, "description": in.Description})
-			if err := s.deps.Journal.Record(ctx, d, step, act, s.deps.Entropy.NewID()); err != nil {
+			if err := s.deps.Journal.RecordTransition(ctx, d, step, act, s.deps.Entropy.NewID()); err != nil {
 				return step, err
 			}
 			if err := s.addFiles(ctx, by, d, in.Files, now); err != nil {
@@ -74,10 +76,11 @@ func (s *Service) capture(ctx context.Context, by OperatorCaller, form DeskForm,
 //
 // Returns deposit_not_found for a deposit of another account, ErrChanged, deposit_not_releasable, and the
 // errors of idempotent.Executor.Run.
-func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, form DeskForm, comment string) error {
+func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, form ActForm, comment string) error {
 	return s.transitionByOperator(ctx, by, form, []string{string(ActRelease), comment},
 		func(ctx context.Context, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
-			return s.deps.Journal.Apply(ctx, d, deposit.Released, s.deps.Timers, by.act(map[string]string{"comment": comment}),
+			return s.deps.Journal.ApplyTrigger(ctx, d, deposit.TriggerReleased, s.deps.Timers,
+				by.act(map[string]string{"comment": comment}),
 				s.deps.Entropy.NewID(), now)
 		})
 }
@@ -88,7 +91,7 @@ func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, form
 //
 // Returns deposit_not_found for a deposit of another account, ErrChanged, deposit_not_cancellable,
 // service_unavailable if the payment could not be settled, and the errors of idempotent.Executor.Run.
-func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, form DeskForm, comment string) error {
+func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, form ActForm, comment string) error {
 	for range settleTries {
 		err := s.transitionByOperator(ctx, by, form, []string{string(ActCancel), comment},
 			func(ctx context.Context, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
@@ -96,7 +99,8 @@ func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, form 
 					return deposit.Transition{}, err
 				}
 				act := by.act(map[string]string{"comment": comment})
-				return s.deps.Journal.Apply(ctx, d, deposit.CancelledByOperator, s.deps.Timers, act, s.deps.Entropy.NewID(), now)
+				return s.deps.Journal.ApplyTrigger(ctx, d, deposit.TriggerCancelledByOperator, s.deps.Timers, act,
+					s.deps.Entropy.NewID(), now)
 			})
 		if !errors.Is(err, errFeeInFlight) {
 			return err
@@ -110,7 +114,7 @@ func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, form 
 
 // transitionByOperator makes a transition of a deposit of the operator's account, once for each form. what
 // lists the act and its fields, for the form's fingerprint.
-func (s *Service) transitionByOperator(ctx context.Context, by OperatorCaller, form DeskForm, what []string,
+func (s *Service) transitionByOperator(ctx context.Context, by OperatorCaller, form ActForm, what []string,
 	move func(context.Context, *deposit.Deposit, time.Time) (deposit.Transition, error),
 ) error {
 	now := s.deps.Clock.Now()
@@ -133,7 +137,7 @@ func (s *Service) transitionByOperator(ctx context.Context, by OperatorCaller, f
 		},
 	})
 	if err == nil && !response.Replayed {
-		s.deps.Metrics.Transitioned(step.From, step.To, actor.KindOperator)
+		s.deps.Metrics.CountTransition(step.From, step.To, actor.KindOperator)
 	}
 	return err
 }

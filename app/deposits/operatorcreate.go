@@ -24,11 +24,11 @@ type OperatorDeposit struct {
 	deposit.Draft
 	// The tenant of the deposit. With Email "" no mail is sent; a name without an address is refused.
 	Tenant tenant.Person
-	Form   [16]byte // The key of the form that was sent, as in DeskForm.
+	Form   [16]byte // The key of the form that was sent, as in ActForm.
 }
 
-// Ceiling returns the largest amount of a deposit for the operator's account.
-func (by OperatorCaller) Ceiling() money.Cents {
+// DepositCeiling returns the largest amount of a deposit for the operator's account.
+func (by OperatorCaller) DepositCeiling() money.Cents {
 	return cmp.Or(by.Account.MaxAmountCents, deposit.DefaultMaxAmount)
 }
 
@@ -43,7 +43,7 @@ func (in OperatorDeposit) validate(ceiling money.Cents, now time.Time) error {
 		return in.Tenant.Validate()
 	}
 	if in.Tenant.Email != "" {
-		return tenant.Contact{Email: in.Tenant.Email, Locale: in.Tenant.Locale}.Validate("")
+		return tenant.MailContact{Email: in.Tenant.Email, Locale: in.Tenant.Locale}.Validate("")
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func (in OperatorDeposit) validate(ceiling money.Cents, now time.Time) error {
 // CreateByOperator makes a pending deposit for the operator's account, and mails the checkout link if the
 // request has an address. The partner that is linked now may read the deposit (api.md §2).
 //
-// Returns connect.ErrUnverified and rate_limited (deposit.SentTo) for a request with an address, the errors
+// Returns connect.ErrEmailUnverified and rate_limited (deposit.SentTo) for a request with an address, the errors
 // of Draft.Validate and tenant.Person.Validate, and those of idempotent.Executor.Run.
 func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller,
 	in OperatorDeposit) (depositID id.ID, err error) {
@@ -61,10 +61,11 @@ func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller,
 	now := s.deps.Clock.Now()
 	response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
 		Key: formKey(by, in.Form,
-			[]string{"create", in.Amount.String(), deposit.Timestamp(in.ContractStartAt), deposit.Timestamp(in.ContractEndAt),
+			[]string{"create", in.Amount.String(), deposit.FormatTimestamp(in.ContractStartAt),
+				deposit.FormatTimestamp(in.ContractEndAt),
 				in.RentalContract, in.Tenant.Email, in.Tenant.FirstName, in.Tenant.LastName}),
 		Now:     now,
-		Prepare: func(context.Context) error { return in.validate(by.Ceiling(), now) },
+		Prepare: func(context.Context) error { return in.validate(by.DepositCeiling(), now) },
 		Effect: func(ctx context.Context) (idempotent.Response, error) {
 			origin, err := s.originOf(ctx, by)
 			if err != nil {
@@ -86,14 +87,15 @@ func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller,
 			if in.Tenant.Email == "" {
 				return formResponse(d.ID), nil
 			}
-			return formResponse(d.ID), s.mailLink(ctx, by, d, s.checkoutURL(token), tenant.Contact{Email: in.Tenant.Email}, now)
+			return formResponse(d.ID), s.mailLink(ctx, by, d, s.checkoutURL(token), tenant.MailContact{Email: in.Tenant.Email},
+				now)
 		},
 	})
 	if err != nil {
 		return id.ID{}, err
 	}
 	if !response.Replayed {
-		s.deps.Metrics.Created(depositports.DepositByOperator)
+		s.deps.Metrics.CountCreated(depositports.AuthorOperator)
 	}
 	depositID, ok := id.Deposit.Parse(string(response.Body))
 	if !ok {
@@ -102,7 +104,7 @@ func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller,
 	return depositID, nil
 }
 
-// mayCreate returns connect.ErrUnverified if the request asks to mail the checkout link and the operator's
+// mayCreate returns connect.ErrEmailUnverified if the request asks to mail the checkout link and the operator's
 // address is not verified.
 func (s *Service) mayCreate(by OperatorCaller, in OperatorDeposit) error {
 	if in.Tenant.Email == "" {
@@ -114,7 +116,7 @@ func (s *Service) mayCreate(by OperatorCaller, in OperatorDeposit) error {
 // originOf returns the origin of a deposit that an operator creates: the account, and the partner that is
 // linked to it now.
 func (s *Service) originOf(ctx context.Context, by OperatorCaller) (deposit.Origin, error) {
-	link, err := s.deps.Links.ActiveOfAccount(ctx, by.Account.ID)
+	link, err := s.deps.Links.LockActiveLink(ctx, by.Account.ID)
 	return originOnDesk(by.Account.ID, link), err
 }
 
@@ -131,7 +133,7 @@ func originOnDesk(accountID id.ID, link *connect.Link) deposit.Origin {
 // newClient inserts the record of the tenant whom the request names, and returns it; nil if the request names
 // no tenant.
 func (s *Service) newClient(ctx context.Context, by OperatorCaller, in OperatorDeposit,
-	now time.Time) (*deposit.Client, error) {
+	now time.Time) (*deposit.ClientDetails, error) {
 	if !in.named() {
 		return nil, nil //nolint:nilnil // a deposit needs no client
 	}
@@ -139,15 +141,16 @@ func (s *Service) newClient(ctx context.Context, by OperatorCaller, in OperatorD
 	if err := s.deps.Clients.Insert(ctx, c); err != nil {
 		return nil, err
 	}
-	return &deposit.Client{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}, nil
+	return &deposit.ClientDetails{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}, nil
 }
 
 // insert stores a new deposit under a random reference that is not taken.
-func (s *Service) insert(ctx context.Context, from deposit.Origin, draft deposit.Draft, client *deposit.Client,
+func (s *Service) insert(ctx context.Context, from deposit.Origin, draft deposit.Draft, client *deposit.ClientDetails,
 	token secret.Text, now time.Time) (*deposit.Deposit, error) {
 	depositID := s.deps.Entropy.NewID()
 	for range referenceTries {
-		d := deposit.New(depositID, deposit.Reference(s.deps.Entropy.Bytes(deposit.ReferenceBytes)), from, draft, client, now)
+		d := deposit.New(depositID, deposit.NewReference(s.deps.Entropy.Bytes(deposit.ReferenceBytes)), from, draft, client,
+			now)
 		err := s.deps.Deposits.Insert(ctx, d, token)
 		if !errors.Is(err, ports.ErrReferenceTaken) {
 			return d, err

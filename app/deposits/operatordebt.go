@@ -16,9 +16,9 @@ import (
 // RemindByOperator mails the tenant of a refused charge the link to pay again. The mail is the same as the
 // one after the refusal.
 //
-// Returns connect.ErrUnverified, deposit_not_found for a deposit of another account, ErrChanged, the errors
+// Returns connect.ErrEmailUnverified, deposit_not_found for a deposit of another account, ErrChanged, the errors
 // of Act.Possible, rate_limited (deposit.SentTo), and the errors of idempotent.Executor.Run.
-func (s *Service) RemindByOperator(ctx context.Context, by OperatorCaller, form DeskForm) error {
+func (s *Service) RemindByOperator(ctx context.Context, by OperatorCaller, form ActForm) error {
 	if err := s.verified(by, ActRemind); err != nil {
 		return err
 	}
@@ -29,11 +29,11 @@ func (s *Service) RemindByOperator(ctx context.Context, by OperatorCaller, form 
 				return err
 			}
 			agreed, err := s.deps.Agreements.Agreements(ctx, form.DepositID)
-			locale = agreement.LocaleOf(agreed)
+			locale = agreement.LatestLocale(agreed)
 			return err
 		},
 		func(ctx context.Context, d *deposit.Deposit, now time.Time) error {
-			if err := s.deps.Payments.Remind(ctx, d.ID, now); err != nil {
+			if err := s.deps.Payments.RecordReminder(ctx, d.ID, now); err != nil {
 				return err
 			}
 			return s.mailReminder(ctx, by, d, reminder{url, locale}, now)
@@ -58,7 +58,8 @@ func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposi
 	if err := s.mayMail(ctx, by, d.Client.Email, now); err != nil {
 		return err
 	}
-	money := mails.MoneyOf(d, r.agreed, paymentports.TenantAwaited, by.Account, s.deps.Imprint.SupportEmail)
+	money := mails.NewChargeOrRefund(d, r.agreed, paymentports.TenantNoticeCardRefused, by.Account,
+		s.deps.Imprint.SupportEmail)
 	money.URL = r.url
 	mail := money.Mail(s.deps.Entropy.NewID(), now)
 	mail.Sender = by.Account.ID
@@ -69,20 +70,20 @@ func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposi
 }
 
 // debtEnds maps the operator's acts that end a debt without payment to the triggers of its collection.
-var debtEnds = map[Act]deposit.CollectionTrigger{
-	ActSettled: deposit.SettledElsewhere, ActWithdraw: deposit.CollectionWithdrawn,
+var debtEnds = map[OperatorAct]deposit.CollectionTrigger{
+	ActSettledElsewhere: deposit.CollectionSettledElsewhere, ActWithdrawClaim: deposit.CollectionWithdrawn,
 }
 
-// EndDebtByOperator ends a debt without payment; act is ActSettled or ActWithdraw. The decision commits
+// EndDebtByOperator ends a debt without payment; act is ActSettledElsewhere or ActWithdrawClaim. The decision commits
 // before the provider is called. Where the provider cannot be reached, the debt stays in the state of being
 // ended, and the dispatcher completes it.
 //
 // Returns deposit_not_found for a deposit of another account, ErrChanged, deposit.ErrCollectionOver, also
 // where the tenant has paid in the meantime, deposit.ErrCollectionEnding, and the errors of
 // idempotent.Executor.Run.
-func (s *Service) EndDebtByOperator(ctx context.Context, by OperatorCaller, form DeskForm, act Act) error {
+func (s *Service) EndDebtByOperator(ctx context.Context, by OperatorCaller, form ActForm, act OperatorAct) error {
 	err := s.onDebt(ctx, by, form, act, nil, func(ctx context.Context, d *deposit.Deposit, now time.Time) error {
-		return s.deps.Payments.AskDebtEnd(ctx, d.ID, debtEnds[act], by.Operator.Actor(), now)
+		return s.deps.Payments.RequestDebtEnd(ctx, d.ID, debtEnds[act], by.Operator.Actor(), now)
 	})
 	if err != nil {
 		return err
@@ -96,7 +97,7 @@ func (s *Service) EndDebtByOperator(ctx context.Context, by OperatorCaller, form
 
 // onDebt runs an operator's act on the debt of a deposit of the account, once for each form. prepare runs
 // before the transaction and may be nil.
-func (s *Service) onDebt(ctx context.Context, by OperatorCaller, form DeskForm, act Act,
+func (s *Service) onDebt(ctx context.Context, by OperatorCaller, form ActForm, act OperatorAct,
 	prepare func(context.Context) error, do func(context.Context, *deposit.Deposit, time.Time) error) error {
 	now := s.deps.Clock.Now()
 	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{

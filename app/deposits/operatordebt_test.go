@@ -33,15 +33,15 @@ type claim struct {
 
 func refusedClaim(t *testing.T) *claim {
 	t.Helper()
-	c := &claim{Steps: checkouttest.Start(t)}
+	c := &claim{Steps: checkouttest.NewSteps(t)}
 	d, token := c.Deposit(t)
 	c.id, c.token = d.ID, token
-	c.Submit(token, checkouttest.Grace)
+	c.Submit(token, checkouttest.TenantGrace)
 	c.Pay(d.ID, true)
-	c.Return(token)
+	c.ReturnFromPayment(token)
 	c.Capture(t, d.ID)
 	c.Provider.OnCollect(func(paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
-		return paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "lost_card",
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Failure: "lost_card",
 			Refusal: paymentports.RefusedForGood}, nil
 	})
 	c.RequireCount(0, c.Payments.CheckDue)
@@ -52,8 +52,8 @@ func refusedClaim(t *testing.T) *claim {
 	return c
 }
 
-func (c *claim) form(key byte) deposits.DeskForm {
-	return deposits.DeskForm{DepositID: c.id, Version: c.Load(c.T, c.id).Version, Key: [16]byte{key}}
+func (c *claim) form(key byte) deposits.ActForm {
+	return deposits.ActForm{DepositID: c.id, Version: c.LoadDeposit(c.T, c.id).Version, Key: [16]byte{key}}
 }
 
 func (c *claim) debt() deposit.Debt {
@@ -67,7 +67,7 @@ func (c *claim) remind(key byte) error {
 	return c.Deposits.RemindByOperator(c.Ctx(), c.by, c.form(key))
 }
 
-func (c *claim) end(key byte, act deposits.Act) error {
+func (c *claim) end(key byte, act deposits.OperatorAct) error {
 	return c.Deposits.EndDebtByOperator(c.Ctx(), c.by, c.form(key), act)
 }
 
@@ -85,27 +85,27 @@ func (c *claim) steps() (all []string) {
 // mailed makes mails of the notices that wait, and gives the mails to the tenant.
 func (c *claim) mailed() []ports.Mail {
 	c.T.Helper()
-	_, err := payments.TenantNotices{
+	_, err := payments.TenantNoticeMailer{
 		Notices: c.Postgres.TenantNotices, Mails: c.Postgres.Mails, UnitOfWork: c.Postgres, Deposits: c.Postgres.Deposits,
 		Operators: c.Postgres.Operators, Collections: c.Postgres.Collections, Refunds: c.Postgres.Refunds,
 		Payments: c.Postgres.Payments, Agreements: c.Postgres.Agreements, Clock: c.Clock, Entropy: entropy{},
 		Log:          slog.New(slog.DiscardHandler),
 		DashboardURL: checkouttest.DashboardURL,
-	}.Job(time.Second).Run(c.Ctx())
+	}.ScheduledJob(time.Second).Run(c.Ctx())
 	require.NoError(c.T, err)
-	return c.Mails(checkouttest.Grace.Email)
+	return c.Mails(checkouttest.TenantGrace.Email)
 }
 
 func TestRemind_MailsTheSameLinkAgain_OnceIn24Hours(t *testing.T) {
 	c := refusedClaim(t)
 	require.Len(t, c.mailed(), 2, "the capture, and the refusal")
 	c.Clock.Add(24*time.Hour - time.Second)
-	require.ErrorIs(t, c.remind(1), deposit.ErrReminded, "the mail of the refusal counts")
+	require.ErrorIs(t, c.remind(1), deposit.ErrRemindedRecently, "the mail of the refusal counts")
 	require.Len(t, c.mailed(), 2)
 	c.Clock.Add(time.Second)
 	require.NoError(t, c.remind(1), "a refused form may be sent again")
 	require.NoError(t, c.remind(1), "the same form")
-	require.ErrorIs(t, c.remind(2), deposit.ErrReminded)
+	require.ErrorIs(t, c.remind(2), deposit.ErrRemindedRecently)
 	got := c.mailed()
 	require.Len(t, got, 3)
 	require.Equal(t, got[1].Subject, got[2].Subject)
@@ -114,7 +114,7 @@ func TestRemind_MailsTheSameLinkAgain_OnceIn24Hours(t *testing.T) {
 	}
 	require.Equal(t, got[1].Body, got[2].Body)
 	require.Equal(t, c.id, got[2].LinkOf, "counts under the limits of mailed links")
-	require.Equal(t, []string{"deposit.remind"}, c.Audit(t, c.id))
+	require.Equal(t, []string{"deposit.remind"}, c.AuditActions(t, c.id))
 	require.Equal(t, 1, c.Count("audit_log", "action = 'deposit.remind' AND actor = $1", c.by.Operator.Actor().String()))
 	require.Equal(t, c.Clock.Now(), c.debt().AskedAt)
 	c.Clock.Add(24 * time.Hour)
@@ -137,7 +137,7 @@ func TestRemind_ManyFormsAtOnce_MailOnce(t *testing.T) {
 			sent++
 			continue
 		}
-		require.ErrorIs(t, err, deposit.ErrReminded)
+		require.ErrorIs(t, err, deposit.ErrRemindedRecently)
 	}
 	require.Equal(t, 1, sent)
 	require.Equal(t, 1, c.Count("mails", "link_of = $1", c.id))
@@ -152,7 +152,7 @@ func TestRemind_ByWhomAndOfWhom(t *testing.T) {
 	old := c.form(1)
 	old.Version++
 	require.ErrorIs(t, c.Deposits.RemindByOperator(c.Ctx(), c.by, old), deposits.ErrChanged)
-	_, err := c.Clients.EraseByAdmin(c.Ctx(), c.Load(t, c.id).ClientID)
+	_, err := c.Clients.EraseByAdmin(c.Ctx(), c.LoadDeposit(t, c.id).ClientID)
 	require.NoError(t, err)
 	require.ErrorIs(t, c.remind(1), deposit.ErrNobodyToRemind)
 	require.Zero(t, c.Count("mails", "link_of = $1", c.id))
@@ -162,47 +162,47 @@ func TestRemind_ByWhomAndOfWhom(t *testing.T) {
 func TestRemind_AnAddressThatGotTenLinks_IsLeftAlone(t *testing.T) {
 	c := refusedClaim(t)
 	c.Clock.Add(24 * time.Hour)
-	for range deposit.MaxLinksOfSender {
-		c.Write(func(ctx context.Context, r *postgres.Store) error {
-			return r.Mails.Enqueue(ctx, ports.Mail{ID: entropy{}.NewID(), To: checkouttest.Grace.Email,
+	for range deposit.MaxLinkMailsBySender {
+		c.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
+			return r.Mails.Enqueue(ctx, ports.Mail{ID: entropy{}.NewID(), To: checkouttest.TenantGrace.Email,
 				CreatedAt: c.Clock.Now(), Sender: c.by.Account.ID})
 		})
 	}
 	require.ErrorContains(t, c.remind(1), "can get 10 links of one sender within 24 hours")
-	require.Empty(t, c.Audit(t, c.id))
+	require.Empty(t, c.AuditActions(t, c.id))
 }
 
 func TestEndClaim_EndsTheCollectionOnceAndTellsTheTenant(t *testing.T) {
-	for act, want := range map[deposits.Act]struct{ trigger, verb, says string }{
-		deposits.ActSettled: {"settled_elsewhere", "collection.settled_elsewhere",
+	for act, want := range map[deposits.OperatorAct]struct{ trigger, verb, says string }{
+		deposits.ActSettledElsewhere: {"settled_elsewhere", "collection.settled_elsewhere",
 			"Les Gîtes d’Ada told us that you have paid the claimed €500.00 in another way."},
-		deposits.ActWithdraw: {"withdrawn", "collection.withdraw",
+		deposits.ActWithdrawClaim: {"withdrawn", "collection.withdraw",
 			"Les Gîtes d’Ada dropped the claim of €500.00 of your rental deposit."},
 	} {
 		t.Run(string(act), func(t *testing.T) {
 			c := refusedClaim(t)
 			require.NoError(t, c.end(1, act))
 			require.NoError(t, c.end(1, act), "the same form")
-			for _, other := range []deposits.Act{deposits.ActSettled, deposits.ActWithdraw} {
+			for _, other := range []deposits.OperatorAct{deposits.ActSettledElsewhere, deposits.ActWithdrawClaim} {
 				require.ErrorIs(t, c.end(2, other), deposit.ErrCollectionOver, "another form")
 			}
 			require.ErrorIs(t, c.remind(3), deposit.ErrCollectionOver)
 			d := c.debt()
 			require.Equal(t, []any{deposit.CollectionFailed, want.trigger}, []any{d.State, d.Failure})
 			require.Equal(t, []string{want.trigger + " " + c.by.Operator.Actor().String()}, c.steps())
-			require.Equal(t, []string{want.verb, "payment.collection_failed"}, c.Audit(t, c.id))
+			require.Equal(t, []string{want.verb, "payment.collection_failed"}, c.AuditActions(t, c.id))
 			require.Equal(t, 2, c.Count("audit_log", "subject = $1 AND actor = $2", id.Deposit.Of(c.id),
 				c.by.Operator.Actor().String()))
-			require.Equal(t, deposit.PaymentFailed, c.PaymentsOf(t, c.id, deposit.Collection)[0].Status)
+			require.Equal(t, deposit.PaymentFailed, c.PaymentsOf(t, c.id, deposit.CollectionPayment)[0].Status)
 			require.Zero(t, c.Count("open_deposits", "deposit_id = $1", c.id), "no work that waits")
-			due, err := c.Postgres.Books.Due(c.Ctx(), c.Clock.Now().Add(-time.Hour), c.Clock.Now().Add(time.Hour))
+			due, err := c.Postgres.Books.TotalsByAccount(c.Ctx(), c.Clock.Now().Add(-time.Hour), c.Clock.Now().Add(time.Hour))
 			require.NoError(t, err)
 			require.Empty(t, due, "nothing is due to the operator")
 			c.RequireStatus(c.id, deposit.Captured, "claim")
 			got := c.mailed()
 			require.Len(t, got, 3)
 			require.Contains(t, got[2].Body, want.says)
-			next, err := c.Checkout.PayDebt(c.Ctx(), c.token)
+			next, err := c.Checkout.StartDebtPayment(c.Ctx(), c.token)
 			require.NoError(t, err)
 			require.Empty(t, next.PageURL, "nothing can be paid any more")
 		})
@@ -220,7 +220,7 @@ func TestEndClaim_BeforeTheFirstCharge_ChargesNothing(t *testing.T) {
 		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded}, nil
 	})
 	require.ErrorIs(t, c.remind(1), deposit.ErrCollectionNotPayable)
-	require.NoError(t, c.end(2, deposits.ActWithdraw))
+	require.NoError(t, c.end(2, deposits.ActWithdrawClaim))
 	require.Equal(t, deposit.CollectionFailed, c.debt().State)
 	c.Clock.Add(2 * time.Hour)
 	c.RequireCount(0, c.Payments.CheckDue)
@@ -229,15 +229,15 @@ func TestEndClaim_BeforeTheFirstCharge_ChargesNothing(t *testing.T) {
 
 func TestEndClaim_ATenantWhoWasQuicker_HasPaid(t *testing.T) {
 	c := refusedClaim(t)
-	c.Provider.OnAsk(func() paymentports.ProviderPayment {
+	c.Provider.OnLookupOrClose(func() paymentports.ProviderPayment {
 		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded}
 	})
 	for range 2 {
-		require.ErrorIs(t, c.end(1, deposits.ActSettled), deposit.ErrCollectionOver, "the same form twice")
+		require.ErrorIs(t, c.end(1, deposits.ActSettledElsewhere), deposit.ErrCollectionOver, "the same form twice")
 	}
 	require.Equal(t, deposit.CollectionPaid, c.debt().State)
 	require.Equal(t, []string{"paid_by_tenant tenant"}, c.steps())
-	require.ErrorIs(t, c.end(2, deposits.ActWithdraw), deposit.ErrCollectionOver)
+	require.ErrorIs(t, c.end(2, deposits.ActWithdrawClaim), deposit.ErrCollectionOver)
 	got := c.mailed()
 	require.Contains(t, got[len(got)-1].Subject, "You paid €500.00")
 }
@@ -245,7 +245,7 @@ func TestEndClaim_ATenantWhoWasQuicker_HasPaid(t *testing.T) {
 func TestEndClaim_TwoActsAtOnce_OneOfThemCounts(t *testing.T) {
 	c := refusedClaim(t)
 	var all sync.WaitGroup
-	acts := []deposits.Act{deposits.ActSettled, deposits.ActWithdraw}
+	acts := []deposits.OperatorAct{deposits.ActSettledElsewhere, deposits.ActWithdrawClaim}
 	results := make([]error, 8)
 	for i := range results {
 		all.Go(func() { results[i] = c.end(byte(i+1), acts[i%2]) })
@@ -266,21 +266,22 @@ func TestEndClaim_OfAnotherAccountOrWithoutAClaim_IsRefused(t *testing.T) {
 	c := refusedClaim(t)
 	stranger := *c
 	stranger.by.Account.ID = id.ID{1}
-	require.ErrorIs(t, stranger.end(1, deposits.ActSettled), deposit.ErrNotFound)
+	require.ErrorIs(t, stranger.end(1, deposits.ActSettledElsewhere), deposit.ErrNotFound)
 	plain, _ := c.Deposit(t)
-	form := deposits.DeskForm{DepositID: plain.ID, Version: plain.Version, Key: [16]byte{9}}
-	require.ErrorIs(t, c.Deposits.EndDebtByOperator(c.Ctx(), c.by, form, deposits.ActSettled), deposit.ErrCollectionOver)
+	form := deposits.ActForm{DepositID: plain.ID, Version: plain.Version, Key: [16]byte{9}}
+	require.ErrorIs(t, c.Deposits.EndDebtByOperator(c.Ctx(), c.by, form, deposits.ActSettledElsewhere),
+		deposit.ErrCollectionOver)
 	require.ErrorIs(t, c.Deposits.RemindByOperator(c.Ctx(), c.by, form), deposit.ErrCollectionOver)
-	require.Equal(t, deposit.AwaitingTenant, c.debt().State)
-	require.Empty(t, c.Audit(t, c.id))
+	require.Equal(t, deposit.CollectionAwaitingTenant, c.debt().State)
+	require.Empty(t, c.AuditActions(t, c.id))
 }
 
 // The older dispatcher knows neither the cause nor the notice. What it records is what staff's cancel would.
 func TestEndClaim_FinishedWithoutItsCause_IsCancelled(t *testing.T) {
 	c := refusedClaim(t)
-	c.Provider.Away(true)
-	require.NoError(t, c.end(1, deposits.ActSettled))
-	c.Provider.Away(false)
+	c.Provider.SetUnreachable(true)
+	require.NoError(t, c.end(1, deposits.ActSettledElsewhere))
+	c.Provider.SetUnreachable(false)
 	_, err := c.Pool.Exec(c.Ctx(), `UPDATE collections SET cancel_as = ''`)
 	require.NoError(t, err)
 	c.RequireCount(1, c.Payments.CheckDue)

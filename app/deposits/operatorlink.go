@@ -18,10 +18,11 @@ import (
 
 // SendLinkByOperator queues a mail with the checkout link of a deposit of the operator's account.
 //
-// Returns connect.ErrUnverified, missing_field, invalid_field, deposit_not_found for a deposit of another
-// account, deposit_not_sendable, rate_limited (deposit.LinksAllowed, deposit.SentTo), and the errors of
+// Returns connect.ErrEmailUnverified, missing_field, invalid_field, deposit_not_found for a deposit of another
+// account, deposit_not_sendable, rate_limited (deposit.CheckLinkMails, deposit.SentTo), and the errors of
 // idempotent.Executor.Run.
-func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, form DeskForm, to tenant.Contact) error {
+func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, form ActForm,
+	to tenant.MailContact) error {
 	if err := s.verified(by, ActSendLink); err != nil {
 		return err
 	}
@@ -41,14 +42,14 @@ func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, for
 			if err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := d.Sendable(now); err != nil {
+			if err := d.LinkSendable(now); err != nil {
 				return idempotent.Response{}, err
 			}
-			sent, err := s.deps.Mails.LinkMails(ctx, d.ID, now.Add(-deposit.LinkWindow), deposit.MaxLinks)
+			sent, err := s.deps.Mails.CheckoutLinkMails(ctx, d.ID, now.Add(-deposit.LinkMailWindow), deposit.MaxLinkMails)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := deposit.LinksAllowed(sent, []string{to.Email}, emailField, now); err != nil {
+			if err := deposit.CheckLinkMails(sent, []string{to.Email}, emailField, now); err != nil {
 				return idempotent.Response{}, err
 			}
 			return formResponse(d.ID), s.mailLink(ctx, by, d, url, to, now)
@@ -60,12 +61,13 @@ func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, for
 // mailLink queues the mail with the checkout link of a deposit, and writes the audit log.
 //
 // Returns rate_limited (deposit.SentTo).
-func (s *Service) mailLink(ctx context.Context, by OperatorCaller, d *deposit.Deposit, url string, to tenant.Contact,
+func (s *Service) mailLink(ctx context.Context, by OperatorCaller, d *deposit.Deposit, url string,
+	to tenant.MailContact,
 	now time.Time) error {
 	if err := s.mayMail(ctx, by, to.Email, now); err != nil {
 		return err
 	}
-	mail := mails.DepositLink{To: to.Email, Locale: cmp.Or(to.Locale, d.Locale), Deposit: d.In(by.Account.Zone()),
+	mail := mails.DepositLink{To: to.Email, Locale: cmp.Or(to.Locale, d.Locale), Deposit: d.InZone(by.Account.Zone()),
 		Company: by.Account.CompanyName, ByCompany: true, Sender: by.Account.ID, Mark: s.deps.Entropy.NewID(), URL: url,
 		Imprint: s.deps.Imprint}.Mail(s.deps.Entropy.NewID(), now)
 	if err := s.deps.Mails.Enqueue(ctx, mail); err != nil {
@@ -75,7 +77,7 @@ func (s *Service) mailLink(ctx context.Context, by OperatorCaller, d *deposit.De
 }
 
 func (s *Service) mayMail(ctx context.Context, by OperatorCaller, address string, now time.Time) error {
-	return mails.MayMail(ctx, s.deps.Mails, by.Account.ID, []string{address}, emailField, now)
+	return mails.CheckSenderLimit(ctx, s.deps.Mails, by.Account.ID, []string{address}, emailField, now)
 }
 
 func emailField(int) string { return "email" }

@@ -26,14 +26,14 @@ const (
 	coversEvery = 15 * time.Minute
 )
 
-// OperatorNotices mails operators about events of their deposits: a deposit is secured, or covers end soon.
-type OperatorNotices struct {
+// OperatorNoticeMailer mails operators about events of their deposits: a deposit is secured, or covers end soon.
+type OperatorNoticeMailer struct {
 	Notices      depositports.OperatorNotices
-	Mails        ports.Mails
+	Mails        ports.MailQueue
 	UnitOfWork   ports.UnitOfWork
 	Clock        ports.Clock
 	Entropy      ports.Entropy
-	Addresses    partnerports.SealedAddresses
+	Addresses    partnerports.ErasedClientAddresses
 	Imprint      agreement.Imprint
 	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
 	// VerifyAddresses reports whether e-mail addresses are verified in this service. true: only operators with a
@@ -41,22 +41,22 @@ type OperatorNotices struct {
 	VerifyAddresses bool
 }
 
-// Jobs returns the scheduled jobs that mail the notices to operators. A notice that fails is retried in the
+// ScheduledJobs returns the scheduled jobs that mail the notices to operators. A notice that fails is retried in the
 // next round and delays no other.
-func (n OperatorNotices) Jobs(every time.Duration) []schedules.Job {
+func (n OperatorNoticeMailer) ScheduledJobs(every time.Duration) []schedules.Job {
 	return []schedules.Job{
-		{Name: "secured-mails", Every: every, Waits: func(w ports.Waiting) bool { return w.SecuredNotices },
+		{Name: "secured-mails", Every: every, Waits: func(w ports.JobsWithWork) bool { return w.SecuredNotices },
 			Run: func(ctx context.Context) (bool, error) {
-				due, err := n.Notices.SecuredDue(ctx, schedules.NoticeBatch)
-				return schedules.Each(ctx, due, err, n.tellSecured)
+				due, err := n.Notices.DueSecuredNotices(ctx, schedules.NoticeBatchSize)
+				return schedules.NotifyEach(ctx, due, err, n.tellSecured)
 			}},
 		{Name: "cover-mails", Every: max(every, coversEvery), Soon: true, Run: func(ctx context.Context) (bool, error) {
 			round, tells := coverRound(n.Clock.Now(), n.VerifyAddresses)
 			if !tells {
 				return false, nil
 			}
-			due, err := n.Notices.CoversDue(ctx, round, schedules.NoticeBatch)
-			return schedules.Each(ctx, due, err,
+			due, err := n.Notices.AccountsWithEndingCovers(ctx, round, schedules.NoticeBatchSize)
+			return schedules.NotifyEach(ctx, due, err,
 				func(ctx context.Context, accountID id.ID) error { return n.tellCovers(ctx, accountID, round) })
 		}},
 	}
@@ -64,27 +64,28 @@ func (n OperatorNotices) Jobs(every time.Duration) []schedules.Job {
 
 // coverRound returns the parameters of a scan for covers that end soon. tells is false before coverHour, when
 // no mail is sent yet.
-func coverRound(now time.Time, verifyAddresses bool) (round depositports.CoverRound, tells bool) {
+func coverRound(now time.Time, verifyAddresses bool) (round depositports.EndingCoverQuery, tells bool) {
 	now = now.UTC()
 	if now.Hour() < coverHour {
 		return round, false
 	}
-	round = depositports.CoverRound{
-		Now: now, Before: now.Add(deposit.EndingSoon), Today: now.Truncate(24 * time.Hour), VerifyAddresses: verifyAddresses,
+	round = depositports.EndingCoverQuery{
+		Now: now, Before: now.Add(deposit.EndingSoonPeriod), Today: now.Truncate(24 * time.Hour),
+		VerifyAddresses: verifyAddresses,
 	}
 	return round, true
 }
 
 // tellSecured mails that a deposit is secured: to the tenant who paid, and to the operator whose address is
 // verified.
-func (n OperatorNotices) tellSecured(ctx context.Context, depositID id.ID) error {
+func (n OperatorNoticeMailer) tellSecured(ctx context.Context, depositID id.ID) error {
 	// The sealed address of a client who was erased after the payment.
-	erased, err := n.Addresses.SealedAddress(ctx, depositID)
+	erased, err := n.Addresses.ErasedClientAddress(ctx, depositID)
 	if err != nil && !errors.Is(err, tenant.ErrNotFound) {
 		return err
 	}
 	return n.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		about, ok, err := n.Notices.TakeSecured(ctx, depositID)
+		about, ok, err := n.Notices.TakeSecuredNotice(ctx, depositID)
 		if err != nil || !ok {
 			return err
 		}
@@ -100,7 +101,7 @@ func (n OperatorNotices) tellSecured(ctx context.Context, depositID id.ID) error
 // decideSecured returns the address of the tenant to whom the paid fee is confirmed, "" for none, and whether
 // the operator is mailed. sealed is the address of a client who was erased after the payment. A simulated
 // payment has no agreement, so no tenant is mailed.
-func decideSecured(about depositports.SecuredSubject, sealed string,
+func decideSecured(about depositports.SecuredMailData, sealed string,
 	verifyAddresses bool) (tenantMail string, tellsOperator bool) {
 	if about.Words != "" {
 		tenantMail = cmp.Or(about.Tenant.Email, sealed)
@@ -109,7 +110,7 @@ func decideSecured(about depositports.SecuredSubject, sealed string,
 }
 
 // tellFee mails the tenant a confirmation of the paid fee. With to "" no mail is sent.
-func (n OperatorNotices) tellFee(ctx context.Context, about depositports.SecuredSubject, to string) error {
+func (n OperatorNoticeMailer) tellFee(ctx context.Context, about depositports.SecuredMailData, to string) error {
 	if to == "" {
 		return nil
 	}
@@ -120,13 +121,14 @@ func (n OperatorNotices) tellFee(ctx context.Context, about depositports.Secured
 	return n.Mails.Enqueue(ctx, paid.Mail(n.Entropy.NewID(), n.Clock.Now()))
 }
 
-func (n OperatorNotices) tellCovers(ctx context.Context, accountID id.ID, round depositports.CoverRound) error {
+func (n OperatorNoticeMailer) tellCovers(ctx context.Context, accountID id.ID,
+	round depositports.EndingCoverQuery) error {
 	return n.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		about, ok, err := n.Notices.TakeCovers(ctx, accountID, round, mails.MaxCovers)
+		about, ok, err := n.Notices.TakeEndingCovers(ctx, accountID, round, mails.MaxListedCovers)
 		if err != nil || !ok {
 			return err
 		}
-		told := mails.CoversEnding{CoverSubject: about, DashboardURL: n.DashboardURL}
+		told := mails.CoversEnding{EndingCoversMailData: about, DashboardURL: n.DashboardURL}
 		return n.Mails.Enqueue(ctx, told.Mail(n.Entropy.NewID(), round.Now))
 	})
 }

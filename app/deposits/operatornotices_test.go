@@ -38,8 +38,8 @@ func newNoticed(t *testing.T) *noticed {
 	t.Helper()
 	clock := servicetest.NewClock(time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC))
 	n := &noticed{t: t, clock: clock, Kit: servicetest.New(t, func(s *servicetest.Setup) { s.Clock = clock })}
-	n.partner, n.account = n.Partner("acme"), n.Account("Chalets")
-	n.Link(n.partner.ID, n.account.ID, "op")
+	n.partner, n.account = n.CreatePartner("acme"), n.CreateAccount("Chalets")
+	n.LinkAccount(n.partner.ID, n.account.ID, "op")
 	_, o, err := n.Postgres.Operators.AccountByID(t.Context(), n.account.ID)
 	require.NoError(t, err)
 	n.operator = o.Email
@@ -61,10 +61,10 @@ func (n *noticed) verified(is bool) {
 // round runs the jobs of so many dispatchers at once.
 func (n *noticed) round(dispatchers int) {
 	n.t.Helper()
-	jobs := deposits.OperatorNotices{
+	jobs := deposits.OperatorNoticeMailer{
 		Notices: n.Postgres.OperatorNotices, Mails: n.Postgres.Mails, UnitOfWork: n.Postgres, Addresses: n.Postgres.Addresses,
 		Clock: n.clock, Entropy: entropy{}, DashboardURL: "https://dash.example", VerifyAddresses: !n.anyone,
-	}.Jobs(time.Second)
+	}.ScheduledJobs(time.Second)
 	require.GreaterOrEqual(n.t, jobs[1].Every, 15*time.Minute, "a look at every account")
 	var wg sync.WaitGroup
 	for range dispatchers {
@@ -115,7 +115,7 @@ func (n *noticed) draft() deposit.Draft {
 func (n *noticed) secured() *deposit.Deposit {
 	n.t.Helper()
 	d, _ := n.Deposit(n.origin(), n.draft())
-	_, err := n.Payments.Simulate(n.t.Context(), n.partner.ID, d.ID, payments.SimulateActivate)
+	_, err := n.Payments.Simulate(n.t.Context(), n.partner.ID, d.ID, payments.SimulatedActivation)
 	require.NoError(n.t, err)
 	return d
 }
@@ -206,7 +206,7 @@ func TestCovers_TurnedOff_AreNotTold(t *testing.T) {
 	_, o, err := n.Postgres.Operators.AccountByID(t.Context(), n.account.ID)
 	require.NoError(t, err)
 	set := func(wanted bool) {
-		n.Write(func(ctx context.Context, r *postgres.Store) error {
+		n.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
 			return r.Operators.SetCoverMails(ctx, o.ID, wanted)
 		})
 		got, err := n.Postgres.Operators.WantsCoverMails(t.Context(), o.ID)
@@ -226,10 +226,10 @@ func TestCovers_TurnedOff_AreNotTold(t *testing.T) {
 // tellSecured runs the job that mails about secured deposits.
 func tellSecured(b checkouttest.Steps) {
 	b.T.Helper()
-	job := deposits.OperatorNotices{
+	job := deposits.OperatorNoticeMailer{
 		Notices: b.Postgres.OperatorNotices, Mails: b.Postgres.Mails, UnitOfWork: b.Postgres, Addresses: b.Postgres.Addresses,
 		Clock: b.Clock, Entropy: entropy{}, DashboardURL: "https://dash.example", VerifyAddresses: true,
-	}.Jobs(1)[0]
+	}.ScheduledJobs(1)[0]
 	_, err := job.Run(b.Ctx())
 	require.NoError(b.T, err)
 }
@@ -237,19 +237,19 @@ func tellSecured(b checkouttest.Steps) {
 func secured(b checkouttest.Steps) *deposit.Deposit {
 	b.T.Helper()
 	d, token := b.Deposit(b.T)
-	b.Submit(token, checkouttest.Grace)
+	b.Submit(token, checkouttest.TenantGrace)
 	b.Pay(d.ID, true)
-	b.Return(token)
-	return b.Load(b.T, d.ID)
+	b.ReturnFromPayment(token)
+	return b.LoadDeposit(b.T, d.ID)
 }
 
 func TestFeeMail_TenantPaid_IsToldTheFeeAndTheWordsOnce(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	secured(b)
-	require.Empty(t, b.Mails(checkouttest.Grace.Email))
+	require.Empty(t, b.Mails(checkouttest.TenantGrace.Email))
 	tellSecured(b)
 	tellSecured(b)
-	got := b.Mails(checkouttest.Grace.Email)
+	got := b.Mails(checkouttest.TenantGrace.Email)
 	require.Len(t, got, 1)
 	require.Contains(t, got[0].Subject, "€17.50")
 	require.Contains(t, got[0].Body, "I agree that up to €500.00 may be charged to my card for claims until")
@@ -257,18 +257,18 @@ func TestFeeMail_TenantPaid_IsToldTheFeeAndTheWordsOnce(t *testing.T) {
 }
 
 func TestFeeMail_ClientErasedSince_GoesToTheSealedAddress(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d := secured(b)
 	_, err := b.Clients.EraseByAdmin(b.Ctx(), d.ClientID)
 	require.NoError(t, err)
 	tellSecured(b)
-	require.Len(t, b.Mails(checkouttest.Grace.Email), 1)
+	require.Len(t, b.Mails(checkouttest.TenantGrace.Email), 1)
 }
 
 func TestFeeMail_SimulatedPayment_TellsNobody(t *testing.T) {
-	b := checkouttest.Start(t)
-	d, _ := b.Deposit(t, checkouttest.Client("tina@example.com", "Tina", "Tenant"))
-	_, err := b.Payments.Simulate(context.WithoutCancel(t.Context()), b.PartnerID, d.ID, payments.SimulateActivate)
+	b := checkouttest.NewSteps(t)
+	d, _ := b.Deposit(t, checkouttest.WithClient("tina@example.com", "Tina", "Tenant"))
+	_, err := b.Payments.Simulate(context.WithoutCancel(t.Context()), b.PartnerID, d.ID, payments.SimulatedActivation)
 	require.NoError(t, err)
 	tellSecured(b)
 	require.Zero(t, b.Count("secured_notices", ""), "the notice is taken")

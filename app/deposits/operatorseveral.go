@@ -17,80 +17,80 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// SeveralAct is an act of an operator on several deposits at once. Its text begins the fingerprint of the
+// BulkAct is an act of an operator on several deposits at once. Its text begins the fingerprint of the
 // act's form.
-type SeveralAct string
+type BulkAct string
 
 const (
-	ActSendLinks SeveralAct = "send_links" // ActSendLinks mails each tenant the checkout link.
-	// ActRemindAll mails the link again to tenants whose payment was refused.
-	ActRemindAll SeveralAct = "remind_all"
+	ActSendLinks BulkAct = "send_links" // ActSendLinks mails each tenant the checkout link.
+	// ActRemindTenants mails the link again to tenants whose payment was refused.
+	ActRemindTenants BulkAct = "remind_all"
 )
 
-// SeveralActs lists every act of an operator on several deposits at once.
-var SeveralActs = []SeveralAct{ActSendLinks, ActRemindAll}
+// BulkActs lists every act of an operator on several deposits at once.
+var BulkActs = []BulkAct{ActSendLinks, ActRemindTenants}
 
 // possible checks whether the act is possible on the deposit now. debt is the debt of a captured deposit; nil
 // for any other.
 //
 // Returns deposit_not_sendable, or the errors of ActRemind.Possible.
-func (a SeveralAct) possible(d *deposit.Deposit, debt *deposit.Debt, now time.Time) error {
-	if a == ActRemindAll && d.Status != deposit.PaymentIssue {
-		return ActRemind.Possible(d, debt, now)
+func (a BulkAct) possible(d *deposit.Deposit, debt *deposit.Debt, now time.Time) error {
+	if a == ActRemindTenants && d.Status != deposit.PaymentIssue {
+		return ActRemind.CheckPossible(d, debt, now)
 	}
-	return d.Sendable(now)
+	return d.LinkSendable(now)
 }
 
-// LeftOut is the reason for which the tenant of a deposit gets no mail from an act on several deposits.
-type LeftOut string
+// LeftOutReason is the reason for which the tenant of a deposit gets no mail from an act on several deposits.
+type LeftOutReason string
 
 // The reasons for which a tenant gets no mail.
 const (
-	LeftWithoutAddress LeftOut = "no_address" // The tenant has no e-mail address.
-	LeftReminded       LeftOut = "reminded"   // The tenant was already mailed within the last 24 hours.
-	LeftOver           LeftOut = "over"       // The act is not possible: nothing is awaited of the tenant.
-	// The limit of mails to the address (deposit.LinksAllowed or deposit.SentTo) is reached.
-	LeftAddressLimit LeftOut = "address_limit"
-	LeftAccountLimit LeftOut = "account_limit" // The limit of all mails of the account is reached.
+	LeftOutNoAddress      LeftOutReason = "no_address" // The tenant has no e-mail address.
+	LeftOutReminded       LeftOutReason = "reminded"   // The tenant was already mailed within the last 24 hours.
+	LeftOutNothingAwaited LeftOutReason = "over"       // The act is not possible: nothing is awaited of the tenant.
+	// The limit of mails to the address (deposit.CheckLinkMails or deposit.SentTo) is reached.
+	LeftOutAddressLimit LeftOutReason = "address_limit"
+	LeftOutAccountLimit LeftOutReason = "account_limit" // The limit of all mails of the account is reached.
 )
 
 // whyLeftOut returns the reason for which a tenant gets no mail, by the error of the check; "" for an error
 // that is no refusal.
-func whyLeftOut(err error) LeftOut {
+func whyLeftOut(err error) LeftOutReason {
 	switch {
 	case errors.Is(err, deposit.ErrNobodyToRemind):
-		return LeftWithoutAddress
-	case errors.Is(err, deposit.ErrReminded):
-		return LeftReminded
+		return LeftOutNoAddress
+	case errors.Is(err, deposit.ErrRemindedRecently):
+		return LeftOutReminded
 	case errors.Is(err, fault.ErrRateLimited):
-		return LeftAddressLimit
+		return LeftOutAddressLimit
 	case fault.KindOf(err) == fault.Conflict:
-		return LeftOver
+		return LeftOutNothingAwaited
 	}
 	return ""
 }
 
-// Ticked is one deposit of an act on several. Debt is the debt of a captured deposit; nil for any other.
-type Ticked struct {
+// SelectedDeposit is one deposit of an act on several. Debt is the debt of a captured deposit; nil for any other.
+type SelectedDeposit struct {
 	*deposit.Deposit
 	Debt *deposit.Debt
-	Left LeftOut // The reason for which the tenant gets no mail; "" when the tenant is mailed.
+	Left LeftOutReason // The reason for which the tenant gets no mail; "" when the tenant is mailed.
 }
 
-// Outcome is the result of an act on several deposits for one of them.
-type Outcome struct {
-	Deposit string  `json:"deposit"` // The public id of the deposit.
-	Left    LeftOut `json:"left,omitempty"`
+// BulkOutcome is the result of an act on several deposits for one of them.
+type BulkOutcome struct {
+	Deposit string        `json:"deposit"` // The public id of the deposit.
+	Left    LeftOutReason `json:"left,omitempty"`
 }
 
 // ErrNobodyMailed is the error of an act on several deposits for which no tenant can be mailed. Its form has
 // had no effect.
 var ErrNobodyMailed = errors.New("deposits: nobody is mailed")
 
-// Several returns deposits of the operator's account, in the order of the ids.
+// FindByIDs returns deposits of the operator's account, in the order of the ids.
 //
 // Returns deposit_not_found if one is unknown or of another account.
-func (s *Service) Several(ctx context.Context, by OperatorCaller, ids []id.ID) ([]Ticked, error) {
+func (s *Service) FindByIDs(ctx context.Context, by OperatorCaller, ids []id.ID) ([]SelectedDeposit, error) {
 	return s.ticked(ctx, ids, func(depositID id.ID) (*deposit.Deposit, error) {
 		d, err := s.deps.Deposits.Deposit(ctx, depositID)
 		if err != nil {
@@ -100,9 +100,10 @@ func (s *Service) Several(ctx context.Context, by OperatorCaller, ids []id.ID) (
 	})
 }
 
-func (s *Service) ticked(ctx context.Context, ids []id.ID, read func(id.ID) (*deposit.Deposit, error)) ([]Ticked,
+func (s *Service) ticked(ctx context.Context, ids []id.ID, read func(id.ID) (*deposit.Deposit,
+	error)) ([]SelectedDeposit,
 	error) {
-	list := make([]Ticked, len(ids))
+	list := make([]SelectedDeposit, len(ids))
 	for i, depositID := range ids {
 		d, err := read(depositID)
 		if err != nil {
@@ -122,10 +123,10 @@ func (s *Service) ticked(ctx context.Context, ids []id.ID, read func(id.ID) (*de
 	return list, nil
 }
 
-// PlanSeveral decides which tenants an act on several deposits would mail now, and sets in list the reason
+// PlanTenantMails decides which tenants an act on several deposits would mail now, and sets in list the reason
 // for each tenant who is left out. A planned mail counts towards the limits of the deposits after it in list.
-// PlanSeveral stores nothing.
-func (s *Service) PlanSeveral(ctx context.Context, by OperatorCaller, act SeveralAct, list []Ticked) error {
+// PlanTenantMails stores nothing.
+func (s *Service) PlanTenantMails(ctx context.Context, by OperatorCaller, act BulkAct, list []SelectedDeposit) error {
 	now := s.deps.Clock.Now()
 	// Mails are counted in a transaction.
 	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{Now: now,
@@ -135,14 +136,15 @@ func (s *Service) PlanSeveral(ctx context.Context, by OperatorCaller, act Severa
 	return err
 }
 
-func (s *Service) plan(ctx context.Context, by OperatorCaller, act SeveralAct, list []Ticked, now time.Time) error {
+func (s *Service) plan(ctx context.Context, by OperatorCaller, act BulkAct, list []SelectedDeposit,
+	now time.Time) error {
 	var addresses []string
 	for _, d := range list {
 		if d.Client != nil {
 			addresses = append(addresses, d.Client.Email)
 		}
 	}
-	sent, err := s.deps.Mails.SentTo(ctx, by.Account.ID, addresses, now.Add(-deposit.LinkWindow))
+	sent, err := s.deps.Mails.SentTo(ctx, by.Account.ID, addresses, now.Add(-deposit.LinkMailWindow))
 	if err != nil {
 		return err
 	}
@@ -157,9 +159,9 @@ func (s *Service) plan(ctx context.Context, by OperatorCaller, act SeveralAct, l
 
 // mayMailTicked checks whether the tenant of a deposit may be mailed. sent counts each allowed mail.
 //
-// Returns the errors of possible, deposit.ErrNobodyToRemind, and rate_limited (deposit.LinksAllowed,
+// Returns the errors of possible, deposit.ErrNobodyToRemind, and rate_limited (deposit.CheckLinkMails,
 // deposit.SentTo).
-func (s *Service) mayMailTicked(ctx context.Context, act SeveralAct, d Ticked, sent deposit.SentTo,
+func (s *Service) mayMailTicked(ctx context.Context, act BulkAct, d SelectedDeposit, sent deposit.LinkMailsByMailbox,
 	now time.Time) error {
 	if err := act.possible(d.Deposit, d.Debt, now); err != nil {
 		return err
@@ -170,34 +172,34 @@ func (s *Service) mayMailTicked(ctx context.Context, act SeveralAct, d Ticked, s
 	email := d.Client.Email
 	// A deposit with a debt has a limit of its own: one reminder a day.
 	if d.Debt == nil {
-		ofDeposit, err := s.deps.Mails.LinkMails(ctx, d.ID, now.Add(-deposit.LinkWindow), deposit.MaxLinks)
+		ofDeposit, err := s.deps.Mails.CheckoutLinkMails(ctx, d.ID, now.Add(-deposit.LinkMailWindow), deposit.MaxLinkMails)
 		if err != nil {
 			return err
 		}
-		if err := deposit.LinksAllowed(ofDeposit, []string{email}, emailField, now); err != nil {
+		if err := deposit.CheckLinkMails(ofDeposit, []string{email}, emailField, now); err != nil {
 			return err
 		}
 	}
-	return sent.Count(email, emailField(0), now)
+	return sent.CountMail(email, emailField(0), now)
 }
 
-// SeveralForm is the form of an act on several deposits. A form that is sent twice has its effect once.
-type SeveralForm struct {
-	Act SeveralAct
+// BulkForm is the form of an act on several deposits. A form that is sent twice has its effect once.
+type BulkForm struct {
+	Act BulkAct
 	IDs []id.ID // The ids of the deposits, each once.
 	Key [16]byte
 }
 
-// MailSeveral mails the tenants of several deposits of the operator's account, in one transaction, and
+// MailTenants mails the tenants of several deposits of the operator's account, in one transaction, and
 // returns the outcome for each deposit, in the order of the form. count counts a mail against the limit of
 // the account; when it refuses one, all further deposits are left out. A form that is sent again gets the
 // same response, and no mail is sent.
 //
-// Returns connect.ErrUnverified, deposit_not_found if a deposit is unknown or of another account,
+// Returns connect.ErrEmailUnverified, deposit_not_found if a deposit is unknown or of another account,
 // ErrNobodyMailed, the refusal of count where it refused the first mail, and the errors of
 // idempotent.Executor.Run.
-func (s *Service) MailSeveral(ctx context.Context, by OperatorCaller, form SeveralForm,
-	count func() error) (outcome []Outcome, err error) {
+func (s *Service) MailTenants(ctx context.Context, by OperatorCaller, form BulkForm,
+	count func() error) (outcome []BulkOutcome, err error) {
 	if err := s.verified(by, ActSendLink); err != nil {
 		return nil, err
 	}
@@ -228,7 +230,7 @@ func (s *Service) MailSeveral(ctx context.Context, by OperatorCaller, form Sever
 
 // lockSeveral locks the deposits of a form, then the mailboxes of their tenants, and decides which tenants
 // the act mails.
-func (s *Service) lockSeveral(ctx context.Context, by OperatorCaller, form SeveralForm, now time.Time) ([]Ticked,
+func (s *Service) lockSeveral(ctx context.Context, by OperatorCaller, form BulkForm, now time.Time) ([]SelectedDeposit,
 	error) {
 	locked := map[id.ID]*deposit.Deposit{}
 	// Lock the deposits in the order of their ids, so that two forms do not wait for one another.
@@ -251,7 +253,7 @@ func (s *Service) lockSeveral(ctx context.Context, by OperatorCaller, form Sever
 func compareIDs(a, b id.ID) int { return bytes.Compare(a[:], b[:]) }
 
 // mailAll mails the tenants of the locked deposits, except those that are left out.
-func (s *Service) mailAll(ctx context.Context, by OperatorCaller, list []Ticked, count func() error,
+func (s *Service) mailAll(ctx context.Context, by OperatorCaller, list []SelectedDeposit, count func() error,
 	now time.Time) error {
 	var ids []id.ID
 	for _, d := range list {
@@ -272,7 +274,7 @@ func (s *Service) mailAll(ctx context.Context, by OperatorCaller, list []Ticked,
 			limit = count()
 		}
 		if limit != nil {
-			d.Left = LeftAccountLimit
+			d.Left = LeftOutAccountLimit
 			continue
 		}
 		token, ok := tokens[d.ID]
@@ -298,12 +300,13 @@ func (s *Service) mailAll(ctx context.Context, by OperatorCaller, list []Ticked,
 
 // mailTicked mails the tenant of one deposit, as the act on that deposit alone does. A claim that has ended
 // since it was read is left out.
-func (s *Service) mailTicked(ctx context.Context, by OperatorCaller, d Ticked, url string, now time.Time) (LeftOut,
+func (s *Service) mailTicked(ctx context.Context, by OperatorCaller, d SelectedDeposit, url string,
+	now time.Time) (LeftOutReason,
 	error) {
 	if d.Debt == nil {
-		return "", s.mailLink(ctx, by, d.Deposit, url, tenant.Contact{Email: d.Client.Email}, now)
+		return "", s.mailLink(ctx, by, d.Deposit, url, tenant.MailContact{Email: d.Client.Email}, now)
 	}
-	if err := s.deps.Payments.Remind(ctx, d.ID, now); err != nil {
+	if err := s.deps.Payments.RecordReminder(ctx, d.ID, now); err != nil {
 		if left := whyLeftOut(err); left != "" {
 			return left, nil
 		}
@@ -313,13 +316,13 @@ func (s *Service) mailTicked(ctx context.Context, by OperatorCaller, d Ticked, u
 	if err != nil {
 		return "", err
 	}
-	return "", s.mailReminder(ctx, by, d.Deposit, reminder{url, agreement.LocaleOf(agreed)}, now)
+	return "", s.mailReminder(ctx, by, d.Deposit, reminder{url, agreement.LatestLocale(agreed)}, now)
 }
 
-func outcomeOf(list []Ticked) []Outcome {
-	all := make([]Outcome, len(list))
+func outcomeOf(list []SelectedDeposit) []BulkOutcome {
+	all := make([]BulkOutcome, len(list))
 	for i, d := range list {
-		all[i] = Outcome{Deposit: id.Deposit.Of(d.ID), Left: d.Left}
+		all[i] = BulkOutcome{Deposit: id.Deposit.Of(d.ID), Left: d.Left}
 	}
 	return all
 }

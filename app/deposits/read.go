@@ -12,22 +12,22 @@ import (
 // Get returns a deposit as its partner may see it.
 //
 // Returns deposit_not_found, or deposit_access_denied for a deposit of another partner.
-func (s *Service) Get(ctx context.Context, partnerID, depositID id.ID) (View, error) {
+func (s *Service) Get(ctx context.Context, partnerID, depositID id.ID) (PartnerView, error) {
 	d, err := s.deps.Deposits.Deposit(ctx, depositID)
 	if err != nil {
-		return View{}, err
+		return PartnerView{}, err
 	}
 	if err := readable(d, partnerID); err != nil {
-		return View{}, err
+		return PartnerView{}, err
 	}
-	d.HideFromLeft()
-	views := []View{s.view(d, s.deps.Clock.Now())}
+	d.HideFromFormerPartner()
+	views := []PartnerView{s.view(d, s.deps.Clock.Now())}
 	err = s.addDebts(ctx, views)
 	return views[0], err
 }
 
 // addDebts adds the debts to the views of captured deposits. Without a captured deposit it makes no query.
-func (s *Service) addDebts(ctx context.Context, views []View) error {
+func (s *Service) addDebts(ctx context.Context, views []PartnerView) error {
 	var captured []id.ID
 	for _, v := range views {
 		if v.Status == deposit.Captured {
@@ -47,15 +47,16 @@ func (s *Service) addDebts(ctx context.Context, views []View) error {
 }
 
 // List returns the deposits that the partner of the filter may read, newest first.
-func (s *Service) List(ctx context.Context, f depositports.DepositFilter, page ports.Page) (ports.List[View], error) {
+func (s *Service) List(ctx context.Context, f depositports.DepositFilter, page ports.Page) (ports.List[PartnerView],
+	error) {
 	found, err := s.deps.Deposits.Deposits(ctx, f, page)
 	if err != nil {
-		return ports.List[View]{}, err
+		return ports.List[PartnerView]{}, err
 	}
 	now := s.deps.Clock.Now()
-	out := ports.List[View]{Items: make([]View, 0, len(found.Items)), Next: found.Next}
+	out := ports.List[PartnerView]{Items: make([]PartnerView, 0, len(found.Items)), Next: found.Next}
 	for _, d := range found.Items {
-		d.HideFromLeft()
+		d.HideFromFormerPartner()
 		out.Items = append(out.Items, s.view(d, now))
 	}
 	return out, s.addDebts(ctx, out.Items)

@@ -11,22 +11,22 @@ import (
 	"partnerdeposits/core/partner"
 )
 
-// Release is a partner's request to end the cover of a deposit early.
-type Release struct {
+// ReleaseRequest is a partner's request to end the cover of a deposit early.
+type ReleaseRequest struct {
 	DepositID id.ID
 	Comment   string
 }
 
-// Release closes an active deposit without a claim. A partner whose link was revoked must not: a release
+// ReleaseRequest closes an active deposit without a claim. A partner whose link was revoked must not: a release
 // gives up the operator's cover (api.md §2).
 //
 // Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_releasable, and the errors
 // of idempotent.Executor.Run.
-func (s *Service) Release(ctx context.Context, by partner.Caller, in Release,
-	call idempotent.Call[View]) (idempotent.Response, error) {
+func (s *Service) Release(ctx context.Context, by partner.Caller, in ReleaseRequest,
+	call idempotent.Call[PartnerView]) (idempotent.Response, error) {
 	return s.endCover(ctx, by, in.DepositID, call, func(ctx context.Context, e *ending) (deposit.Transition, error) {
 		act := partnerAct(by, map[string]string{"comment": in.Comment})
-		return s.deps.Journal.Apply(ctx, e.Deposit, deposit.Released, s.deps.Timers, act, e.eventID, e.now)
+		return s.deps.Journal.ApplyTrigger(ctx, e.Deposit, deposit.TriggerReleased, s.deps.Timers, act, e.eventID, e.now)
 	})
 }
 
@@ -42,7 +42,7 @@ type ending struct {
 // and records all that belongs to it, in the transaction of the stored response.
 //
 // Returns the errors of lockLinked, of end, and of idempotent.Executor.Run.
-func (s *Service) endCover(ctx context.Context, by partner.Caller, depositID id.ID, call idempotent.Call[View],
+func (s *Service) endCover(ctx context.Context, by partner.Caller, depositID id.ID, call idempotent.Call[PartnerView],
 	end func(context.Context, *ending) (deposit.Transition, error),
 ) (idempotent.Response, error) {
 	now, eventID := s.deps.Clock.Now(), s.deps.Entropy.NewID()
@@ -65,7 +65,7 @@ func (s *Service) endCover(ctx context.Context, by partner.Caller, depositID id.
 		},
 	})
 	if err == nil && !response.Replayed {
-		s.deps.Metrics.Transitioned(step.From, step.To, actor.KindPartner)
+		s.deps.Metrics.CountTransition(step.From, step.To, actor.KindPartner)
 	}
 	return response, err
 }
@@ -79,7 +79,7 @@ func (s *Service) lockLinked(ctx context.Context, by partner.Caller, depositID i
 	if err != nil {
 		return nil, err
 	}
-	link, err := s.deps.Links.OfPartner(ctx, by.Partner.ID, d.AccountID)
+	link, err := s.deps.Links.LockNewestShared(ctx, by.Partner.ID, d.AccountID)
 	if err != nil {
 		return nil, err
 	}

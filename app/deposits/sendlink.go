@@ -21,17 +21,17 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// LinkRequest is a request to mail the link to a deposit's checkout.
-type LinkRequest struct {
+// SendLinkRequest is a request to mail the link to a deposit's checkout.
+type SendLinkRequest struct {
 	DepositID  id.ID
-	Recipients []tenant.Contact
+	Recipients []tenant.MailContact
 	// true: errors name the fields of the i-th recipient as recipients[i].email and so on; false: as email and
 	// so on.
 	Batch bool
 }
 
-// QueuedLink is a queued mail with a checkout link: its address and the id of the message.
-type QueuedLink struct {
+// QueuedLinkMail is a queued mail with a checkout link: its address and the id of the message.
+type QueuedLinkMail struct {
 	Email     string
 	MessageID id.ID
 }
@@ -40,10 +40,10 @@ type QueuedLink struct {
 // for a deposit that was created without a depositUrl: every deposit has a checkout.
 //
 // Returns missing_field, invalid_field, deposit_not_found, deposit_access_denied, account_revoked,
-// deposit_not_sendable, rate_limited (deposit.LinksAllowed, deposit.SentTo), and the errors of
+// deposit_not_sendable, rate_limited (deposit.CheckLinkMails, deposit.SentTo), and the errors of
 // idempotent.Executor.Run.
-func (s *Service) SendLink(ctx context.Context, by partner.Caller, in LinkRequest,
-	call idempotent.Call[[]QueuedLink]) (idempotent.Response, error) {
+func (s *Service) SendLink(ctx context.Context, by partner.Caller, in SendLinkRequest,
+	call idempotent.Call[[]QueuedLinkMail]) (idempotent.Response, error) {
 	sending := &linkSending{Service: s, by: by, in: in, call: call, now: s.deps.Clock.Now()}
 	return s.deps.Idempotent.Run(ctx,
 		idempotent.Request{Key: call.Key, Now: sending.now, Prepare: sending.prepare, Effect: sending.effect})
@@ -53,8 +53,8 @@ func (s *Service) SendLink(ctx context.Context, by partner.Caller, in LinkReques
 type linkSending struct {
 	*Service
 	by      partner.Caller
-	in      LinkRequest
-	call    idempotent.Call[[]QueuedLink]
+	in      SendLinkRequest
+	call    idempotent.Call[[]QueuedLinkMail]
 	now     time.Time
 	account connect.Account
 	url     string
@@ -94,30 +94,30 @@ func (l *linkSending) effect(ctx context.Context) (response idempotent.Response,
 	if err != nil {
 		return response, err
 	}
-	if err := d.Sendable(l.now); err != nil {
+	if err := d.LinkSendable(l.now); err != nil {
 		return response, err
 	}
-	sent, err := l.deps.Mails.LinkMails(ctx, d.ID, l.now.Add(-deposit.LinkWindow), deposit.MaxLinks)
+	sent, err := l.deps.Mails.CheckoutLinkMails(ctx, d.ID, l.now.Add(-deposit.LinkMailWindow), deposit.MaxLinkMails)
 	if err != nil {
 		return response, err
 	}
-	if err := deposit.LinksAllowed(sent, l.in.addresses(), l.in.emailField, l.now); err != nil {
+	if err := deposit.CheckLinkMails(sent, l.in.addresses(), l.in.emailField, l.now); err != nil {
 		return response, err
 	}
 	sender := l.by.Partner.ID
-	err = mails.MayMail(ctx, l.deps.Mails, sender, l.in.addresses(), l.in.emailField, l.now)
+	err = mails.CheckSenderLimit(ctx, l.deps.Mails, sender, l.in.addresses(), l.in.emailField, l.now)
 	if err != nil {
 		return response, err
 	}
-	queued := make([]QueuedLink, 0, len(l.in.Recipients))
+	queued := make([]QueuedLinkMail, 0, len(l.in.Recipients))
 	for _, r := range l.in.Recipients {
-		mail := mails.DepositLink{To: r.Email, Locale: cmp.Or(r.Locale, d.Locale), Deposit: d.In(l.account.Zone()),
+		mail := mails.DepositLink{To: r.Email, Locale: cmp.Or(r.Locale, d.Locale), Deposit: d.InZone(l.account.Zone()),
 			Company: l.account.CompanyName, Sender: sender, Mark: l.deps.Entropy.NewID(), URL: l.url, Imprint: l.deps.Imprint,
 		}.Mail(l.deps.Entropy.NewID(), l.now)
 		if err := l.deps.Mails.Enqueue(ctx, mail); err != nil {
 			return response, err
 		}
-		queued = append(queued, QueuedLink{Email: r.Email, MessageID: mail.ID})
+		queued = append(queued, QueuedLinkMail{Email: r.Email, MessageID: mail.ID})
 	}
 	if err := l.deps.Audit.Append(ctx, l.audit(d.ID, len(queued))); err != nil {
 		return response, err
@@ -129,17 +129,17 @@ func (l *linkSending) effect(ctx context.Context) (response idempotent.Response,
 // are only in the mails, and are deleted with them.
 func (l *linkSending) audit(depositID id.ID, count int) ports.AuditEntry {
 	detail := map[string]string{"mails": strconv.Itoa(count)}
-	return audit.Entry(l.deps.Entropy, l.now, l.by.Actor(), audit.DepositSendLink, id.Deposit.Of(depositID), detail)
+	return audit.NewEntry(l.deps.Entropy, l.now, l.by.Actor(), audit.DepositSendLink, id.Deposit.Of(depositID), detail)
 }
 
 // validate checks every recipient of a checkout link. An address may occur once, in any case of its letters.
-func (r LinkRequest) validate() error {
+func (r SendLinkRequest) validate() error {
 	seen := map[string]int{}
 	for i, to := range r.Recipients {
 		if err := to.Validate(r.prefix(i)); err != nil {
 			return err
 		}
-		key := mailaddr.Normal(to.Email)
+		key := mailaddr.Normalized(to.Email)
 		if before, double := seen[key]; double {
 			return fault.ErrInvalidField.WithField(r.emailField(i), "is the address of recipients[%d] too", before)
 		}
@@ -149,16 +149,16 @@ func (r LinkRequest) validate() error {
 }
 
 // prefix returns the beginning of the names under which errors report the fields of the i-th recipient.
-func (r LinkRequest) prefix(i int) string {
+func (r SendLinkRequest) prefix(i int) string {
 	if !r.Batch {
 		return ""
 	}
 	return "recipients[" + strconv.Itoa(i) + "]."
 }
 
-func (r LinkRequest) emailField(i int) string { return r.prefix(i) + "email" }
+func (r SendLinkRequest) emailField(i int) string { return r.prefix(i) + "email" }
 
-func (r LinkRequest) addresses() []string {
+func (r SendLinkRequest) addresses() []string {
 	list := make([]string, len(r.Recipients))
 	for i, to := range r.Recipients {
 		list[i] = to.Email

@@ -37,23 +37,23 @@ type Deps struct {
 	Collections paymentports.Collections
 	Clients     partnerports.Clients
 	Links       accountports.Links
-	Mails       ports.Mails
+	Mails       ports.MailQueue
 	Audit       ports.AuditLog
 	Metrics     depositports.DepositMetrics
 	Clock       ports.Clock
 	Entropy     ports.Entropy
-	Timers      deposit.Timers
+	Timers      deposit.TimerDurations
 	LeastCharge money.Cents // The smallest amount that the payment provider can charge.
 	Operators   accountports.Operators
 	Files       depositports.Files
 	Contents    depositports.FileContents
-	Cleaner     depositports.FileCleaner
+	Cleaner     depositports.FileSanitizer
 	Drafts      depositports.FormDrafts
 	Agreements  depositports.Agreements
 	// VerifyAddresses reports whether operators need a verified address for acts that charge or mail a tenant.
 	// true: such an act of an operator without one is refused; false: it is allowed.
 	VerifyAddresses bool
-	Codes           Codes
+	Codes           TwoFactorCodes
 	// The setting DASHBOARD_BASE_URL: the base of checkout URLs, without a slash at its end.
 	DashboardURL string
 	Imprint      agreement.Imprint // The terms, privacy notice and support address for mails to tenants.
@@ -64,29 +64,29 @@ type Payments interface {
 	// BeginCollection inserts the payment that collects the captured amount of a deposit, in the transaction of
 	// the capture.
 	BeginCollection(ctx context.Context, captured *deposit.Deposit, now time.Time) (deposit.Debt, error)
-	// FirstCharge returns the time at which the card is charged for an amount that is captured now.
-	FirstCharge(now time.Time) time.Time
+	// FirstChargeTime returns the time at which the card is charged for an amount that is captured now.
+	FirstChargeTime(now time.Time) time.Time
 	// LockFeeInFlight locks and returns the fee payment of a deposit that is processing; nil for none. The
 	// caller holds a transaction.
 	LockFeeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error)
 	// SettleFee closes the deposit's payment page at the provider, outside any transaction, and records the
 	// outcome. Afterwards no fee payment is processing. If the tenant paid first, the deposit is active.
 	SettleFee(ctx context.Context, depositID id.ID) error
-	// AskDebtEnd records, in a transaction, that an operator wants to end a collection. Returns
+	// RequestDebtEnd records, in a transaction, that an operator wants to end a collection. Returns
 	// deposit.ErrCollectionOver or deposit.ErrCollectionEnding.
-	AskDebtEnd(ctx context.Context, depositID id.ID, as deposit.CollectionTrigger, by actor.Actor, now time.Time) error
+	RequestDebtEnd(ctx context.Context, depositID id.ID, as deposit.CollectionTrigger, by actor.Actor, now time.Time) error
 	// FinishDebtEnd closes the payment of a debt at the provider, outside any transaction, and returns the debt
 	// afterwards. Where the provider cannot be reached, the debt stays in the state of being ended.
 	FinishDebtEnd(ctx context.Context, depositID id.ID) (deposit.Debt, error)
-	// Remind records, in a transaction, that the tenant is mailed the link to pay again. Returns the errors of
+	// RecordReminder records, in a transaction, that the tenant is mailed the link to pay again. Returns the errors of
 	// Debt.Remindable.
-	Remind(ctx context.Context, depositID id.ID, now time.Time) error
+	RecordReminder(ctx context.Context, depositID id.ID, now time.Time) error
 }
 
-// Codes checks the two-factor codes of operators.
-type Codes interface {
-	On(ctx context.Context, operatorID id.ID) (bool, error)
-	Guard(ctx context.Context, o connect.Operator, from signin.Browser, now time.Time, use func() error) error
+// TwoFactorCodes checks the two-factor codes of operators.
+type TwoFactorCodes interface {
+	Enabled(ctx context.Context, operatorID id.ID) (bool, error)
+	LimitTries(ctx context.Context, o connect.Operator, from signin.Browser, now time.Time, use func() error) error
 	// Accept uses up a two-factor code, in the transaction of the act that the code allows. Returns
 	// twofactor.ErrWrongCode.
 	Accept(ctx context.Context, o connect.Operator, code string, now time.Time) (required bool, err error)
@@ -101,8 +101,8 @@ func New(deps Deps) *Service {
 	return &Service{deps: deps}
 }
 
-// View is a deposit with the values that only responses to its partner contain.
-type View struct {
+// PartnerView is a deposit with the values that only responses to its partner contain.
+type PartnerView struct {
 	*deposit.Deposit
 	// The URL of the checkout; "" unless the deposit was created with depositUrlGeneration.
 	CheckoutURL    string
@@ -110,8 +110,8 @@ type View struct {
 	Debt           *deposit.Debt // The debt of a captured deposit; nil for any other.
 }
 
-func (s *Service) view(d *deposit.Deposit, now time.Time) View {
-	v := View{Deposit: d, CoversContract: d.CoversContract(s.deps.Timers, now)}
+func (s *Service) view(d *deposit.Deposit, now time.Time) PartnerView {
+	v := PartnerView{Deposit: d, CoversContract: d.CoversContract(s.deps.Timers, now)}
 	if d.URLGeneration && d.CheckoutToken != "" {
 		v.CheckoutURL = site.CheckoutURL(s.deps.DashboardURL, d.CheckoutToken.Reveal())
 	}
@@ -143,12 +143,12 @@ func changeable(d *deposit.Deposit, partnerID id.ID) error {
 
 // partnerAct returns the author of a partner's change for the history of a deposit: the partner, the id of
 // the API key, and the non-empty details.
-func partnerAct(by partner.Caller, detail map[string]string) lifecycle.By {
+func partnerAct(by partner.Caller, detail map[string]string) lifecycle.TransitionAuthor {
 	set := map[string]string{"keyId": id.APIKey.Of(by.Key.ID)}
 	for k, v := range detail {
 		if v != "" {
 			set[k] = v
 		}
 	}
-	return lifecycle.By{Actor: by.Actor(), Detail: set}
+	return lifecycle.TransitionAuthor{Actor: by.Actor(), Detail: set}
 }

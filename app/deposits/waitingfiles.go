@@ -17,29 +17,29 @@ const (
 	filesGrace = 10 * time.Minute
 )
 
-// WaitingFiles deletes uploaded files whose forms were not confirmed in time.
-type WaitingFiles struct {
+// WaitingFileRemover deletes uploaded files whose forms were not confirmed in time.
+type WaitingFileRemover struct {
 	Files      depositports.Files
 	Contents   depositports.FileContents
 	UnitOfWork ports.UnitOfWork
 	Clock      ports.Clock
 }
 
-// Job returns the scheduled job that deletes uploaded files whose forms were not confirmed in time.
-func (w WaitingFiles) Job() schedules.Job {
-	return schedules.Job{Name: "waiting files", Every: schedules.CleaningEvery, Run: w.remove}
+// ScheduledJob returns the scheduled job that deletes uploaded files whose forms were not confirmed in time.
+func (w WaitingFileRemover) ScheduledJob() schedules.Job {
+	return schedules.Job{Name: "waiting files", Every: schedules.CleaningInterval, Run: w.remove}
 }
 
 // remove deletes the content of a file before its record: after an interruption, the next run finds the rest
 // by the records.
-func (w WaitingFiles) remove(ctx context.Context) (more bool, err error) {
-	ids, err := w.Files.Abandoned(ctx, w.Clock.Now().Add(-evidence.WaitsFor-filesGrace), filesBatch)
+func (w WaitingFileRemover) remove(ctx context.Context) (more bool, err error) {
+	ids, err := w.Files.AbandonedFileIDs(ctx, w.Clock.Now().Add(-evidence.UnconfirmedLifetime-filesGrace), filesBatch)
 	if err != nil || len(ids) == 0 {
 		return false, err
 	}
 	if err := w.Contents.Delete(ctx, ids); err != nil {
 		return false, err
 	}
-	err = w.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error { return w.Files.Forget(ctx, ids) })
+	err = w.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error { return w.Files.DeleteRecords(ctx, ids) })
 	return len(ids) == filesBatch && err == nil, err
 }

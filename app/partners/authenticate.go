@@ -10,12 +10,12 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// UnknownKeys is the name of the rate limit on unknown API keys. UnknownKeysPerMinute is the number of
+// UnknownKeysLimitName is the name of the rate limit on unknown API keys. UnknownKeysPerMinute is the number of
 // unknown keys that a network may send in a minute. Each unknown key costs a query, since it is not cached
 // that a key is unknown. The limit is wide, because partners may share a network, and a process that has just
 // started has seen none of their keys.
 const (
-	UnknownKeys          = "unknown-keys"
+	UnknownKeysLimitName = "unknown-keys"
 	UnknownKeysPerMinute = 600
 )
 
@@ -25,11 +25,11 @@ const (
 // Returns missing_api_key, invalid_api_key, api_key_revoked, or rate_limited after too many unknown keys of
 // the network.
 func (s *Service) Authenticate(ctx context.Context, apiKey, authorization, network string) (partner.Caller, error) {
-	presented, err := partner.PresentedKey(s.deps.Environment, apiKey, authorization)
+	presented, err := partner.APIKeyFromHeaders(s.deps.Environment, apiKey, authorization)
 	if err != nil {
 		return partner.Caller{}, err
 	}
-	key, owner, err := s.findKey(ctx, partner.HashKey(presented), network)
+	key, owner, err := s.findKey(ctx, partner.HashAPIKey(presented), network)
 	if err != nil {
 		return partner.Caller{}, err
 	}
@@ -43,18 +43,18 @@ func (s *Service) Authenticate(ctx context.Context, apiKey, authorization, netwo
 // findKey finds an API key by its hash. A key that this process has not seen before counts against the limit
 // of unknown keys, until the database confirms that it exists. A key seen before is never counted, whichever
 // network sends it.
-func (s *Service) findKey(ctx context.Context, hash partner.KeyHash,
+func (s *Service) findKey(ctx context.Context, hash partner.APIKeyHash,
 	network string) (partner.APIKey, partner.Partner, error) {
-	if s.deps.Keys.KeySeen(hash) {
+	if s.deps.Keys.IsKnownKey(hash) {
 		return s.deps.Keys.KeyByHash(ctx, hash)
 	}
-	rule := ports.LimitRule{Name: UnknownKeys, Key: "api:address:" + network, PerMinute: UnknownKeysPerMinute}
+	rule := ports.LimitRule{Name: UnknownKeysLimitName, Key: "api:address:" + network, PerMinute: UnknownKeysPerMinute}
 	if err := tooManyUnknown(s.deps.Limiter.Allow(ctx, rule)); err != nil {
 		return partner.APIKey{}, partner.Partner{}, err
 	}
 	key, owner, err := s.deps.Keys.KeyByHash(ctx, hash)
 	if !errors.Is(err, partner.ErrInvalidAPIKey) {
-		s.deps.Limiter.Refund(ctx, rule)
+		s.deps.Limiter.Uncount(ctx, rule)
 	}
 	return key, owner, err
 }

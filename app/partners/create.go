@@ -20,8 +20,8 @@ type NewPartner struct {
 	ReturnOrigins []string // URLs to whose origins operators may be sent back; only the origins are stored.
 }
 
-// Created is a new partner with its secrets, which cannot be read again.
-type Created struct {
+// CreatedPartner is a new partner with its secrets, which cannot be read again.
+type CreatedPartner struct {
 	Partner       partner.Partner
 	ConnectSecret secret.Text
 	Key           partner.APIKey
@@ -31,22 +31,22 @@ type Created struct {
 // Create adds a partner with a connect secret and a first API key.
 //
 // Returns invalid_field or partner_slug_taken.
-func (s *Service) Create(ctx context.Context, in NewPartner) (Created, error) {
+func (s *Service) Create(ctx context.Context, in NewPartner) (CreatedPartner, error) {
 	origins, err := in.validate(s.deps.Environment)
 	if err != nil {
-		return Created{}, err
+		return CreatedPartner{}, err
 	}
 	now := s.deps.Clock.Now()
-	out := Created{
+	out := CreatedPartner{
 		Partner: partner.Partner{
 			ID: s.deps.Entropy.NewID(), Slug: in.Slug, Name: in.Name, ContactEmail: in.ContactEmail,
 			ReturnOrigins: origins, HasConnectSecret: true, CreatedAt: now,
 		},
 		ConnectSecret: s.connectSecret(),
 	}
-	var hash partner.KeyHash
+	var hash partner.APIKeyHash
 	out.Key, out.APIKey, hash = partner.NewAPIKey(s.deps.Entropy.NewID(), out.Partner.ID, s.deps.Environment, FirstKeyName,
-		s.deps.Entropy.Bytes(secret.Bytes), now)
+		s.deps.Entropy.Bytes(secret.MinRandomBytes), now)
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		if err := s.deps.Partners.Insert(ctx, out.Partner, out.ConnectSecret); err != nil {
 			return err
@@ -61,13 +61,13 @@ func (s *Service) Create(ctx context.Context, in NewPartner) (Created, error) {
 		return s.audit(ctx, audit.PartnerCreate, id.Partner.Of(out.Partner.ID), detail)
 	})
 	if err != nil {
-		return Created{}, err
+		return CreatedPartner{}, err
 	}
 	return out, nil
 }
 
 func (s *Service) connectSecret() secret.Text {
-	return secret.FromRandom(partner.ConnectSecretPrefix, s.deps.Entropy.Bytes(secret.Bytes))
+	return secret.FromRandom(partner.ConnectSecretPrefix, s.deps.Entropy.Bytes(secret.MinRandomBytes))
 }
 
 // validate checks the fields of a new partner and returns its return origins.

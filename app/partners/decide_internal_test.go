@@ -23,8 +23,8 @@ func requireField(t *testing.T, field string, err error) {
 		require.NoError(t, err)
 		return
 	}
-	require.Equal(t, "invalid_field", fault.Of(err).Code)
-	require.True(t, strings.HasPrefix(fault.Of(err).Message, field+": "), err)
+	require.Equal(t, "invalid_field", fault.FromError(err).Code)
+	require.True(t, strings.HasPrefix(fault.FromError(err).Message, field+": "), err)
 }
 
 func TestCreate_ChecksSlugNameContactAndOrigins(t *testing.T) {
@@ -125,31 +125,31 @@ func TestUpdate_NamesTheFieldsThatDiffer(t *testing.T) {
 
 func TestRulesOf_WritesCountTwice_ForEachPartner(t *testing.T) {
 	t.Parallel()
-	s := New(Deps{Limits: Limits{PerMinute: 3000, WritesPerMinute: 1200}})
+	s := New(Deps{Limits: RateLimits{PerMinute: 3000, WritesPerMinute: 1200}})
 	p := partner.Partner{ID: id.ID{1}, RateLimitPerMinute: 600}
 	all := ports.LimitRule{Name: "default", Key: ports.PartnerLimitKey(p.ID), PerMinute: 600, Tallied: true}
 	writes := ports.LimitRule{Name: "writes", Key: all.Key, PerMinute: 240, Tallied: true}
-	require.Equal(t, []ports.LimitRule{all}, s.RulesOf(p, false))
-	require.Equal(t, []ports.LimitRule{all, writes}, s.RulesOf(p, true))
-	require.NotEqual(t, all.Key, s.RulesOf(partner.Partner{ID: id.ID{2}}, false)[0].Key,
+	require.Equal(t, []ports.LimitRule{all}, s.LimitRulesOf(p, false))
+	require.Equal(t, []ports.LimitRule{all, writes}, s.LimitRulesOf(p, true))
+	require.NotEqual(t, all.Key, s.LimitRulesOf(partner.Partner{ID: id.ID{2}}, false)[0].Key,
 		"each partner has a count of its own")
 }
 
 func TestLimits_OwnAndDefault(t *testing.T) {
 	t.Parallel()
-	usual := Limits{PerMinute: 3000, WritesPerMinute: 1200}
+	usual := RateLimits{PerMinute: 3000, WritesPerMinute: 1200}
 	for name, c := range map[string]struct {
-		usual Limits
+		usual RateLimits
 		own   int
-		want  Limits
+		want  RateLimits
 	}{
 		"the default":                      {usual, 0, usual},
-		"the same share of writes":         {usual, 600, Limits{600, 240}},
-		"at least a write":                 {usual, 1, Limits{1, 1}},
-		"without a default, all may write": {Limits{}, 600, Limits{600, 600}},
-		"without any":                      {Limits{}, 0, Limits{}},
+		"the same share of writes":         {usual, 600, RateLimits{600, 240}},
+		"at least a write":                 {usual, 1, RateLimits{1, 1}},
+		"without a default, all may write": {RateLimits{}, 600, RateLimits{600, 600}},
+		"without any":                      {RateLimits{}, 0, RateLimits{}},
 	} {
-		require.Equal(t, c.want, New(Deps{Limits: c.usual}).LimitsOf(partner.Partner{RateLimitPerMinute: c.own}), name)
+		require.Equal(t, c.want, New(Deps{Limits: c.usual}).RateLimitsOf(partner.Partner{RateLimitPerMinute: c.own}), name)
 	}
 	for perMinute, field := range map[int]string{0: "", 1: "", 1_000_000: "", -1: "per-minute", 1_000_001: "per-minute"} {
 		requireField(t, field, validRateLimit(perMinute))
@@ -193,6 +193,6 @@ func TestUnknownKeys_BeyondTheLimitOfANetwork_AreRefusedForASecondAtLeast(t *tes
 	for after, want := range map[time.Duration]time.Duration{0: time.Second, time.Minute: time.Minute} {
 		err := tooManyUnknown(ports.LimitDecision{RetryAfter: after})
 		require.ErrorIs(t, err, fault.ErrRateLimited)
-		require.Equal(t, want, fault.Of(err).RetryAfter)
+		require.Equal(t, want, fault.FromError(err).RetryAfter)
 	}
 }

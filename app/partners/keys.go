@@ -18,10 +18,10 @@ type keyAuthor struct {
 	inMail string // The name under which a mail mentions the author.
 }
 
-var admin = keyAuthor{actor: actor.Staff, inMail: mails.Support}
+var admin = keyAuthor{actor: actor.Staff, inMail: mails.SupportName}
 
 func authorOf(by partner.Caller) keyAuthor {
-	return keyAuthor{actor: by.Actor(), inMail: mails.APIKeyOf(by.Key)}
+	return keyAuthor{actor: by.Actor(), inMail: mails.APIKeyAuthor(by.Key)}
 }
 
 // CreateKey adds an API key to a partner, for the admin command. The plaintext of the key is returned once
@@ -46,13 +46,13 @@ func (s *Service) createKey(ctx context.Context, slug, name string,
 	if err := validName(name); err != nil {
 		return key, "", err
 	}
-	random, keyID, now := s.deps.Entropy.Bytes(secret.Bytes), s.deps.Entropy.NewID(), s.deps.Clock.Now()
+	random, keyID, now := s.deps.Entropy.Bytes(secret.MinRandomBytes), s.deps.Entropy.NewID(), s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		owner, err := s.deps.Partners.ForUpdate(ctx, slug)
+		owner, err := s.deps.Partners.LockRow(ctx, slug)
 		if err != nil {
 			return err
 		}
-		var hash partner.KeyHash
+		var hash partner.APIKeyHash
 		key, plain, hash = partner.NewAPIKey(keyID, owner.ID, s.deps.Environment, name, random, now)
 		if err := s.deps.Keys.InsertKey(ctx, key, hash); err != nil {
 			return err
@@ -120,7 +120,7 @@ func (s *Service) revokeKey(ctx context.Context, keyID id.ID, by keyAuthor,
 	only *id.ID) (key partner.APIKey, err error) {
 	now := s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		found, owner, err := s.deps.Keys.KeyForUpdate(ctx, keyID)
+		found, owner, err := s.deps.Keys.LockKeyRow(ctx, keyID)
 		if err != nil {
 			return err
 		}

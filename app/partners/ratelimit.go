@@ -9,13 +9,13 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// LimitsOf returns the rate limits of partner p. For a partner with a rate limit of its own, writes have the
+// RateLimitsOf returns the rate limits of partner p. For a partner with a rate limit of its own, writes have the
 // same share of it as in the default limits.
-func (s *Service) LimitsOf(p partner.Partner) Limits {
+func (s *Service) RateLimitsOf(p partner.Partner) RateLimits {
 	if p.RateLimitPerMinute <= 0 {
 		return s.deps.Limits
 	}
-	own := Limits{PerMinute: p.RateLimitPerMinute, WritesPerMinute: p.RateLimitPerMinute}
+	own := RateLimits{PerMinute: p.RateLimitPerMinute, WritesPerMinute: p.RateLimitPerMinute}
 	if s.deps.Limits.PerMinute > 0 {
 		own.WritesPerMinute = max(1, p.RateLimitPerMinute*s.deps.Limits.WritesPerMinute/s.deps.Limits.PerMinute)
 	}
@@ -32,32 +32,32 @@ const (
 // in a minute.
 const ExplanationsPerMinute = 30
 
-// ExplanationRule returns the rate limit under which a request for an explanation counts, beside those of
-// RulesOf.
-func ExplanationRule(p partner.Partner, perMinute int) ports.LimitRule {
+// ExplanationLimitRule returns the rate limit under which a request for an explanation counts, beside those of
+// LimitRulesOf.
+func ExplanationLimitRule(p partner.Partner, perMinute int) ports.LimitRule {
 	return ports.LimitRule{Name: "explain", Key: ports.PartnerLimitKey(p.ID), PerMinute: perMinute}
 }
 
 // Test deliveries and redeliveries go out before other deliveries, so each has a rate limit of its own.
 const (
-	TestsPerMinute        = 20
-	RedeliveriesPerMinute = 60
+	TestDeliveriesPerMinute = 20
+	RedeliveriesPerMinute   = 60
 )
 
-// TestRule returns the rate limit under which a test delivery counts, beside those of RulesOf.
-func TestRule(p partner.Partner) ports.LimitRule {
-	return ports.LimitRule{Name: "tests", Key: ports.PartnerLimitKey(p.ID), PerMinute: TestsPerMinute}
+// TestDeliveryLimitRule returns the rate limit under which a test delivery counts, beside those of LimitRulesOf.
+func TestDeliveryLimitRule(p partner.Partner) ports.LimitRule {
+	return ports.LimitRule{Name: "tests", Key: ports.PartnerLimitKey(p.ID), PerMinute: TestDeliveriesPerMinute}
 }
 
-// RedeliveryRule returns the rate limit under which a redelivery counts, beside those of RulesOf.
-func RedeliveryRule(p partner.Partner) ports.LimitRule {
+// RedeliveryLimitRule returns the rate limit under which a redelivery counts, beside those of LimitRulesOf.
+func RedeliveryLimitRule(p partner.Partner) ports.LimitRule {
 	return ports.LimitRule{Name: "redeliveries", Key: ports.PartnerLimitKey(p.ID), PerMinute: RedeliveriesPerMinute}
 }
 
-// RulesOf returns the rate limits under which a request of partner p counts. writes: true for a request that
+// LimitRulesOf returns the rate limits under which a request of partner p counts. writes: true for a request that
 // may change data, which counts against the limit of writes too; false for one that only reads.
-func (s *Service) RulesOf(p partner.Partner, writes bool) []ports.LimitRule {
-	limits, key := s.LimitsOf(p), ports.PartnerLimitKey(p.ID)
+func (s *Service) LimitRulesOf(p partner.Partner, writes bool) []ports.LimitRule {
+	limits, key := s.RateLimitsOf(p), ports.PartnerLimitKey(p.ID)
 	rules := make([]ports.LimitRule, 1, 2)
 	rules[0] = ports.LimitRule{Name: allRequests, Key: key, PerMinute: limits.PerMinute, Tallied: true}
 	if writes {
@@ -75,7 +75,7 @@ func (s *Service) SetRateLimit(ctx context.Context, slug string, perMinute int) 
 		return err
 	}
 	detail := map[string]string{"perMinute": number(perMinute)}
-	return s.change(ctx, slug, audit.PartnerRateLimit, detail, func(ctx context.Context, p partner.Partner) error {
+	return s.change(ctx, slug, audit.PartnerSetRateLimit, detail, func(ctx context.Context, p partner.Partner) error {
 		return s.deps.Partners.SetRateLimit(ctx, p.ID, perMinute)
 	})
 }

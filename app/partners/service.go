@@ -19,15 +19,15 @@ import (
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
 	Partners    partnerports.Partners
-	Keys        partnerports.Keys
-	Mails       ports.Mails
+	Keys        partnerports.APIKeys
+	Mails       ports.MailQueue
 	Audit       ports.AuditLog
 	Links       accountports.Links
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 	Environment partner.Environment
 	Limiter     ports.Limiter
-	Limits      Limits // The rate limits of partners without a rate limit of their own.
+	Limits      RateLimits // The rate limits of partners without a rate limit of their own.
 }
 
 // Service authenticates partners and manages their keys, secrets and limits.
@@ -46,7 +46,7 @@ func (s *Service) auditBy(
 	ctx context.Context, by actor.Actor, verb audit.Verb, subject string,
 	detail map[string]string,
 ) error {
-	return s.deps.Audit.Append(ctx, audit.Entry(s.deps.Entropy, s.deps.Clock.Now(), by, verb, subject, detail))
+	return s.deps.Audit.Append(ctx, audit.NewEntry(s.deps.Entropy, s.deps.Clock.Now(), by, verb, subject, detail))
 }
 
 // change runs do for the partner with this slug and writes the audit log, in one transaction.
@@ -68,8 +68,8 @@ func (s *Service) change(
 
 func number(n int) string { return strconv.Itoa(n) }
 
-// Limits holds the rate limits of a partner's requests.
-type Limits struct {
+// RateLimits holds the rate limits of a partner's requests.
+type RateLimits struct {
 	PerMinute       int // The number of requests of any kind in a minute.
 	WritesPerMinute int // The number of requests in a minute that may change data; they count as requests too.
 }

@@ -28,7 +28,7 @@ func (s *Service) Update(ctx context.Context, slug string,
 		return partner.Partner{}, false, err
 	}
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
-		if p, err = s.deps.Partners.ForUpdate(ctx, slug); err != nil {
+		if p, err = s.deps.Partners.LockRow(ctx, slug); err != nil {
 			return err
 		}
 		detail := fresh.apply(&p)

@@ -11,8 +11,8 @@ import (
 	"partnerdeposits/core/returnurl"
 )
 
-// MaxName is the length of the longest name of a partner or an API key, in characters.
-const MaxName = 120
+// MaxNameLength is the length of the longest name of a partner or an API key, in characters.
+const MaxNameLength = 120
 
 func validContact(email string) error {
 	if email != "" && !mailaddr.Valid(email) {
@@ -35,9 +35,9 @@ func validOrigins(urls []string, env partner.Environment) ([]string, error) {
 }
 
 func validName(name string) error {
-	if strings.TrimSpace(name) == "" || utf8.RuneCountInString(name) > MaxName || !oneline.Valid(name) {
+	if strings.TrimSpace(name) == "" || utf8.RuneCountInString(name) > MaxNameLength || !oneline.Valid(name) {
 		return fault.ErrInvalidField.WithField("name",
-			"needs 1 to %d characters, none of them a control or direction character", MaxName)
+			"needs 1 to %d characters, none of them a control or direction character", MaxNameLength)
 	}
 	return nil
 }

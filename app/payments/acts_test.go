@@ -24,21 +24,21 @@ func TestCancel_EndsTheDebtAtTheProviderFirst(t *testing.T) {
 	depositID, collectionID, token := b.capturedWithToken()
 	b.refuse("lost_card", paymentports.RefusedForGood)
 	b.RequireCount(0, b.Payments.CheckDue)
-	b.Provider.Away(true)
+	b.Provider.SetUnreachable(true)
 	shown, err := b.Payments.CancelCollection(b.Ctx(), depositID)
 	require.NoError(t, err)
-	require.Equal(t, deposit.AwaitingTenant, shown.State, "the provider has not closed the payment")
+	require.Equal(t, deposit.CollectionAwaitingTenant, shown.State, "the provider has not closed the payment")
 	require.Equal(t, b.Clock.Now(), shown.CancelAt)
-	next, err := b.Checkout.PayDebt(b.Ctx(), token)
+	next, err := b.Checkout.StartDebtPayment(b.Ctx(), token)
 	require.NoError(t, err)
 	require.Empty(t, next.PageURL, "nothing can be paid any more")
-	b.Provider.Away(false)
+	b.Provider.SetUnreachable(false)
 	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, "awaiting_tenant>failed cancelled admin", b.life(depositID)[1])
-	closed, err := b.Sandbox.Lookup(b.Ctx(), collectionID)
+	closed, err := b.Sandbox.LookupPayment(b.Ctx(), collectionID)
 	require.NoError(t, err)
 	require.NotEqual(t, paymentports.ProviderSucceeded, closed.Status)
-	require.Equal(t, []string{"collection.cancel", "payment.collection_failed"}, b.Audit(t, depositID))
+	require.Equal(t, []string{"collection.cancel", "payment.collection_failed"}, b.AuditActions(t, depositID))
 	_, err = b.Payments.CancelCollection(b.Ctx(), depositID)
 	require.ErrorIs(t, err, deposit.ErrCollectionOver)
 	_, err = b.Payments.RetryCollection(b.Ctx(), depositID)
@@ -54,7 +54,7 @@ func TestRetry_ChargesAtOnce_UnlessTheBankForbids(t *testing.T) {
 	shown, err := b.Payments.RetryCollection(b.Ctx(), depositID)
 	require.NoError(t, err)
 	require.Equal(t, []int{2}, *attempts)
-	require.Equal(t, deposit.AwaitingTenant, shown.State)
+	require.Equal(t, deposit.CollectionAwaitingTenant, shown.State)
 	_, err = b.Payments.RetryCollection(b.Ctx(), depositID)
 	require.ErrorIs(t, err, deposit.ErrCollectionNotRetryable)
 	_, err = b.Payments.RetryCollection(b.Ctx(), servicetest.NewID())
@@ -93,31 +93,31 @@ func TestLookAgain_PaidAfterItsEnd_IsRefunded(t *testing.T) {
 	b := setup(t)
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
-	fee := b.Fee(d.ID).ID
-	b.Provider.OnAsk(func() paymentports.ProviderPayment {
-		return paymentports.ProviderPayment{Status: paymentports.ProviderClosed}
+	fee := b.FeePayment(d.ID).ID
+	b.Provider.OnLookupOrClose(func() paymentports.ProviderPayment {
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentClosed}
 	})
 	_, err := b.Checkout.Abandon(b.Ctx(), token)
 	require.NoError(t, err)
-	b.Provider.OnAsk(nil)
+	b.Provider.OnLookupOrClose(nil)
 	b.Pay(d.ID, true)
 	for _, want := range []bool{true, false} {
-		paid, err := b.Payments.LookAgain(b.Ctx(), fee)
+		paid, err := b.Payments.RecheckEndedPayment(b.Ctx(), fee)
 		require.NoError(t, err)
 		require.Equal(t, want, paid)
 	}
 	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, 1, b.Count("refunds", "payment_id = $1 AND status = 'succeeded' AND reason = 'orphaned'", fee))
-	require.Equal(t, []string{"payment.orphaned"}, b.Audit(t, d.ID))
+	require.Equal(t, []string{"payment.orphaned"}, b.AuditActions(t, d.ID))
 	require.Equal(t, []string{"We refunded €17.50"}, b.mailTenants())
 }
 
 func TestSimulate_DoesWhatATenantOrTimeWouldDo(t *testing.T) {
 	b := setup(t)
-	type steps []payments.Simulation
+	type steps []payments.SimulatedEvent
 	for name, c := range map[string]struct {
 		before  steps
-		outcome payments.Simulation
+		outcome payments.SimulatedEvent
 		status  deposit.Status
 		reason  string
 		refused *fault.Error
@@ -159,10 +159,10 @@ func TestSimulate_DoesWhatATenantOrTimeWouldDo(t *testing.T) {
 func TestSimulate_Start_LetsTheCheckoutGoIdle(t *testing.T) {
 	b := setup(t)
 	d, _ := b.Deposit(t)
-	_, err := b.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulateStart)
+	_, err := b.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulatedCheckoutStart)
 	require.NoError(t, err)
 	b.Clock.Add(31 * time.Minute)
-	moved, err := b.Timers.MarkIdle(b.Ctx())
+	moved, err := b.Timers.MarkIdleCheckouts(b.Ctx())
 	require.NoError(t, err)
 	require.Equal(t, 1, moved)
 	b.RequireStatus(d.ID, deposit.Incomplete, "checkout_idle")
@@ -172,9 +172,9 @@ func TestSimulate_TakesOverThePaymentOfARealTenant(t *testing.T) {
 	b := setup(t)
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
-	_, err := b.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulateActivate)
+	_, err := b.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulatedActivation)
 	require.NoError(t, err)
-	require.Equal(t, deposit.PaymentSucceeded, b.Fee(d.ID).Status)
+	require.Equal(t, deposit.PaymentSucceeded, b.FeePayment(d.ID).Status)
 	require.Equal(t, grace.Email, b.RequireStatus(d.ID, deposit.Active, "").Client.Email)
 }
 
@@ -182,9 +182,9 @@ func TestSimulate_AfterATenantLeftAClosedPage_BeginsAnotherPayment(t *testing.T)
 	b := setup(t)
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
-	_, err := b.Sandbox.Close(b.Ctx(), b.Fee(d.ID).ID)
+	_, err := b.Sandbox.ClosePayment(b.Ctx(), b.FeePayment(d.ID).ID)
 	require.NoError(t, err)
-	_, err = b.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulateActivate)
+	_, err = b.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulatedActivation)
 	require.NoError(t, err)
 	require.Equal(t, []deposit.PaymentStatus{deposit.PaymentVoided, deposit.PaymentSucceeded}, b.FeeStatuses(d.ID))
 }
@@ -193,24 +193,24 @@ func TestSimulate_ForeignOrUnknownDeposits_AreRefused(t *testing.T) {
 	b := setup(t)
 	d, _ := b.Deposit(t)
 	dashboard, _ := b.Deposit(t, func(d *deposit.Deposit) { d.ByPartnerAPI = false })
-	_, err := b.Payments.Simulate(b.Ctx(), id.ID{9}, d.ID, payments.SimulateActivate)
+	_, err := b.Payments.Simulate(b.Ctx(), id.ID{9}, d.ID, payments.SimulatedActivation)
 	require.ErrorIs(t, err, deposit.ErrAccessDenied)
-	_, err = b.Payments.Simulate(b.Ctx(), b.PartnerID, dashboard.ID, payments.SimulateActivate)
+	_, err = b.Payments.Simulate(b.Ctx(), b.PartnerID, dashboard.ID, payments.SimulatedActivation)
 	require.ErrorIs(t, err, deposit.ErrAccessDenied)
-	_, err = b.Payments.Simulate(b.Ctx(), b.PartnerID, id.ID{9}, payments.SimulateActivate)
+	_, err = b.Payments.Simulate(b.Ctx(), b.PartnerID, id.ID{9}, payments.SimulatedActivation)
 	require.ErrorIs(t, err, deposit.ErrNotFound)
 }
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
 
-var grace, declined = checkouttest.Grace, checkouttest.Declined
+var grace, declined = checkouttest.TenantGrace, checkouttest.DeclinedTenant
 
 // bench adds the steps of these tests to a tenant's steps.
 type bench struct{ checkouttest.Steps }
 
 func setup(t *testing.T) bench {
 	t.Helper()
-	return bench{checkouttest.Start(t)}
+	return bench{checkouttest.NewSteps(t)}
 }
 
 type entropy = system.Entropy

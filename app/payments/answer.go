@@ -11,23 +11,23 @@ import (
 )
 
 // providerFailed counts a failed call of the payment provider in the metrics. It wraps an error of a provider
-// that could not be reached in paymentports.ErrProviderAway, by which the tenant's pages explain it.
+// that could not be reached in paymentports.ErrProviderUnreachable, by which the tenant's pages explain it.
 func (s *Service) providerFailed(kind deposit.PaymentKind, err error) error {
-	s.deps.PaymentMetrics.Answered(kind, paymentports.PaymentUnavailable, 0)
-	if errors.Is(err, paymentports.ErrProviderAnswered) {
+	s.deps.PaymentMetrics.CountResult(kind, paymentports.PaymentUnavailable, 0)
+	if errors.Is(err, paymentports.ErrProviderRefused) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", paymentports.ErrProviderAway, err)
+	return fmt.Errorf("%w: %w", paymentports.ErrProviderUnreachable, err)
 }
 
 // resultOf returns the result of a payment for the metrics, by the final status at the provider.
-func resultOf(status paymentports.ProviderStatus) paymentports.PaymentResult {
+func resultOf(status paymentports.ProviderPaymentStatus) paymentports.PaymentResult {
 	switch status {
 	case paymentports.ProviderSucceeded:
 		return paymentports.PaymentSucceeded
-	case paymentports.ProviderFailed:
+	case paymentports.ProviderPaymentFailed:
 		return paymentports.PaymentRefused
-	case paymentports.ProviderClosed, paymentports.ProviderUnknown, paymentports.ProviderOpen:
+	case paymentports.ProviderPaymentClosed, paymentports.ProviderPaymentUnknown, paymentports.ProviderPaymentOpen:
 	}
 	return paymentports.PaymentVoided
 }
@@ -38,9 +38,9 @@ func settle(p *deposit.Payment, answer paymentports.ProviderPayment, now time.Ti
 	switch answer.Status {
 	case paymentports.ProviderSucceeded:
 		p.Status = deposit.PaymentSucceeded
-	case paymentports.ProviderFailed:
+	case paymentports.ProviderPaymentFailed:
 		p.Status = deposit.PaymentFailed
-	case paymentports.ProviderClosed, paymentports.ProviderUnknown, paymentports.ProviderOpen:
+	case paymentports.ProviderPaymentClosed, paymentports.ProviderPaymentUnknown, paymentports.ProviderPaymentOpen:
 		p.Status = deposit.PaymentVoided
 	}
 	if answer.Ref != "" {
@@ -51,8 +51,8 @@ func settle(p *deposit.Payment, answer paymentports.ProviderPayment, now time.Ti
 
 // undecided reports whether the tenant can still pay, by the payment's status at the provider: true for an
 // open or unknown payment, else false.
-func undecided(status paymentports.ProviderStatus) bool {
-	return status == paymentports.ProviderOpen || status == paymentports.ProviderUnknown
+func undecided(status paymentports.ProviderPaymentStatus) bool {
+	return status == paymentports.ProviderPaymentOpen || status == paymentports.ProviderPaymentUnknown
 }
 
 // errPaymentOpen is the error for the end of a checkout whose payment cannot be stopped right now.

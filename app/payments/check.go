@@ -61,7 +61,7 @@ func sweep[T any](ctx context.Context, s *Service, take func(context.Context, ti
 		}
 		// Each payment gets a time of its own, since a batch may take minutes: an entry of the audit log must
 		// commit within a minute of its time, or `admin audit export` misses it (operations.md, "Admin CLI").
-		parallel.EachOf(workers, due, func(item T) (bool, error) { return work(ctx, item, s.deps.Clock.Now()) },
+		parallel.EachWithLimit(workers, due, func(item T) (bool, error) { return work(ctx, item, s.deps.Clock.Now()) },
 			func(item T, done bool, err error) {
 				switch {
 				case err == nil:
@@ -86,7 +86,7 @@ func sweep[T any](ctx context.Context, s *Service, take func(context.Context, ti
 // page of a fee is closed once the tenant can no longer secure the deposit: nextFeeCheck makes the payment
 // due at the end of the stay.
 func (s *Service) check(ctx context.Context, p deposit.Payment, now time.Time) (settled bool, err error) {
-	if p.Kind == deposit.Collection {
+	if p.Kind == deposit.CollectionPayment {
 		return s.checkCollection(ctx, p, now)
 	}
 	d, err := s.deps.Deposits.Deposit(ctx, p.DepositID)
@@ -99,7 +99,7 @@ func (s *Service) check(ctx context.Context, p deposit.Payment, now time.Time) (
 	}
 	answer, err := s.lookUpFee(ctx, p, now)
 	if err != nil {
-		s.deps.PaymentMetrics.Answered(p.Kind, paymentports.PaymentUnavailable, p.Amount)
+		s.deps.PaymentMetrics.CountResult(p.Kind, paymentports.PaymentUnavailable, p.Amount)
 		return false, err
 	}
 	if undecided(answer.Status) {
@@ -124,15 +124,15 @@ func (s *Service) lookUpFee(ctx context.Context, p deposit.Payment,
 
 // neverArrived reports whether the provider does not have a payment whose request can no longer be on its
 // way: true for an unknown payment older than unknownGrace, else false.
-func neverArrived(status paymentports.ProviderStatus, age time.Duration) bool {
-	return status == paymentports.ProviderUnknown && age >= unknownGrace
+func neverArrived(status paymentports.ProviderPaymentStatus, age time.Duration) bool {
+	return status == paymentports.ProviderPaymentUnknown && age >= unknownGrace
 }
 
 // closedFor returns the status of a payment after its page was closed: a payment that the provider does not
 // have counts as closed, since it can never be paid.
-func closedFor(status paymentports.ProviderStatus) paymentports.ProviderStatus {
-	if status == paymentports.ProviderUnknown {
-		return paymentports.ProviderClosed
+func closedFor(status paymentports.ProviderPaymentStatus) paymentports.ProviderPaymentStatus {
+	if status == paymentports.ProviderPaymentUnknown {
+		return paymentports.ProviderPaymentClosed
 	}
 	return status
 }
@@ -157,10 +157,10 @@ func postponed(p deposit.Payment, answer paymentports.ProviderPayment, attempts 
 	return p
 }
 
-// Job returns the scheduled job that queries the provider about payments left in processing.
-func (s *Service) Job(every time.Duration) schedules.Job {
+// PaymentChecksJob returns the scheduled job that queries the provider about payments left in processing.
+func (s *Service) PaymentChecksJob(every time.Duration) schedules.Job {
 	return schedules.Job{Name: "payments", Every: every,
-		Waits: func(w ports.Waiting) bool { return w.Payments || w.Refunds },
+		Waits: func(w ports.JobsWithWork) bool { return w.Payments || w.Refunds },
 		Run: func(ctx context.Context) (bool, error) {
 			_, err := s.CheckDue(ctx)
 			return false, err

@@ -45,7 +45,7 @@ func TestReconcile_OpenPage_IsLeftToTheTenant(t *testing.T) {
 		b.Clock.Add(5 * time.Minute)
 		b.RequireCount(0, b.Payments.CheckDue)
 	}
-	require.Equal(t, 20, b.Fee(d.ID).Attempts)
+	require.Equal(t, 20, b.FeePayment(d.ID).Attempts)
 	b.Pay(d.ID, true)
 	b.Clock.Add(5 * time.Minute)
 	b.RequireCount(1, b.Payments.CheckDue)
@@ -57,22 +57,22 @@ func TestReconcile_OpenPage_IsLeftToTheTenant(t *testing.T) {
 func TestReconcile_ProviderNeverHeardOfThePayment_VoidsItAfterAGrace(t *testing.T) {
 	b := setup(t)
 	d, token := b.Deposit(t)
-	b.Provider.Away(true)
-	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.Agrees)
+	b.Provider.SetUnreachable(true)
+	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.TenantAgreement)
 	require.ErrorIs(t, err, fault.ErrUnavailable)
-	b.Provider.Away(false)
+	b.Provider.SetUnreachable(false)
 
 	b.Clock.Add(time.Minute)
 	b.RequireCount(0, b.Payments.CheckDue)
-	require.Equal(t, deposit.PaymentProcessing, b.Fee(d.ID).Status, "it may still be on its way")
+	require.Equal(t, deposit.PaymentProcessing, b.FeePayment(d.ID).Status, "it may still be on its way")
 	b.Clock.Add(2 * time.Minute)
 	b.RequireCount(1, b.Payments.CheckDue)
-	require.Equal(t, deposit.PaymentVoided, b.Fee(d.ID).Status)
+	require.Equal(t, deposit.PaymentVoided, b.FeePayment(d.ID).Status)
 	b.RequireStatus(d.ID, deposit.Pending, "")
 
 	b.Submit(token, grace)
 	b.Pay(d.ID, true)
-	b.Return(token)
+	b.ReturnFromPayment(token)
 	b.RequireStatus(d.ID, deposit.Active, "")
 }
 
@@ -81,14 +81,14 @@ func TestReconcile_AnswerWasLost_FindsThePaymentAgain(t *testing.T) {
 	b := setup(t)
 	d, token := b.Deposit(t)
 	b.Provider.LoseAnswers(true)
-	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.Agrees)
+	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.TenantAgreement)
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	b.Provider.LoseAnswers(false)
 	b.Pay(d.ID, true) // the page exists at the provider
 	b.Clock.Add(time.Minute)
 	b.RequireCount(1, b.Payments.CheckDue)
 	b.RequireStatus(d.ID, deposit.Active, "")
-	require.NotEmpty(t, b.Fee(d.ID).ProviderRef)
+	require.NotEmpty(t, b.FeePayment(d.ID).ProviderRef)
 }
 
 func TestReconcile_ProviderAway_AsksAgainLater(t *testing.T) {
@@ -96,18 +96,18 @@ func TestReconcile_ProviderAway_AsksAgainLater(t *testing.T) {
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
 	b.Pay(d.ID, true)
-	b.Provider.Away(true)
+	b.Provider.SetUnreachable(true)
 	var waits []time.Duration
 	for range 6 {
-		b.Clock.Add(b.Fee(d.ID).CheckAt.Sub(b.Clock.Now()))
+		b.Clock.Add(b.FeePayment(d.ID).CheckAt.Sub(b.Clock.Now()))
 		b.RequireCount(0, b.Payments.CheckDue)
-		waits = append(waits, b.Fee(d.ID).CheckAt.Sub(b.Clock.Now()))
+		waits = append(waits, b.FeePayment(d.ID).CheckAt.Sub(b.Clock.Now()))
 	}
 	require.Equal(t, slices.Repeat([]time.Duration{time.Minute}, 6), waits,
 		"whenever the provider comes back, the payment is soon due")
-	require.Zero(t, b.Fee(d.ID).Attempts, "nobody answered")
-	require.Contains(t, b.Log.String(), id.Payment.Of(b.Fee(d.ID).ID))
-	b.Provider.Away(false)
+	require.Zero(t, b.FeePayment(d.ID).Attempts, "nobody answered")
+	require.Contains(t, b.Log.String(), id.Payment.Of(b.FeePayment(d.ID).ID))
+	b.Provider.SetUnreachable(false)
 	b.Clock.Add(5 * time.Minute)
 	b.RequireCount(1, b.Payments.CheckDue)
 	b.RequireStatus(d.ID, deposit.Active, "")
@@ -119,28 +119,28 @@ func TestReconcile_Collection_ChargesTheCardThatPaidTheFee(t *testing.T) {
 	var asked paymentports.CollectRequest
 	b.Provider.OnCollect(func(r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 		asked = r
-		return b.Sandbox.Collect(b.Ctx(), r)
+		return b.Sandbox.ChargeStoredCard(b.Ctx(), r)
 	})
 	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, paymentports.CollectRequest{
-		PaymentID: collectionID, FeePaymentID: b.Fee(depositID).ID, DepositID: depositID, Attempt: 1, Amount: 50_000,
+		PaymentID: collectionID, FeePaymentID: b.FeePayment(depositID).ID, DepositID: depositID, Attempt: 1, Amount: 50_000,
 		Description: "Claim of Les Gîtes d’Ada on the deposit, 16 Jun – 23 Jun 2026",
 	}, asked)
 	require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
-	require.Empty(t, b.Audit(t, depositID))
+	require.Empty(t, b.AuditActions(t, depositID))
 	b.RequireCount(0, b.Payments.CheckDue)
 }
 
 func TestReconcile_CollectionWhileTheProviderIsAway_IsNeverGivenUp(t *testing.T) {
 	b := setup(t)
 	depositID, _ := b.captured()
-	b.Provider.Away(true)
+	b.Provider.SetUnreachable(true)
 	for range 30 {
 		b.RequireCount(0, b.Payments.CheckDue)
 		b.Clock.Add(5 * time.Minute)
 	}
 	require.Zero(t, b.collection(depositID).Attempts, "nobody refused anything")
-	b.Provider.Away(false)
+	b.Provider.SetUnreachable(false)
 	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
 }
@@ -150,7 +150,7 @@ func TestReconcile_CollectionAnswerWasLost_ChargesOnce(t *testing.T) {
 	depositID, collectionID := b.captured()
 	b.Provider.LoseAnswers(true)
 	b.RequireCount(0, b.Payments.CheckDue)
-	charged, err := b.Sandbox.Lookup(b.Ctx(), collectionID)
+	charged, err := b.Sandbox.LookupPayment(b.Ctx(), collectionID)
 	require.NoError(t, err)
 	b.Provider.LoseAnswers(false)
 	b.Clock.Add(5 * time.Minute)
@@ -164,23 +164,23 @@ type panicky struct {
 	about id.ID
 }
 
-func (p panicky) Lookup(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
+func (p panicky) LookupPayment(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	if paymentID == p.about {
 		panic("poisoned")
 	}
-	return p.PaymentProvider.Lookup(ctx, paymentID)
+	return p.PaymentProvider.LookupPayment(ctx, paymentID)
 }
 
 func TestReconcile_OnePaymentInTrouble_StopsNobodyElse(t *testing.T) {
 	b := setup(t)
 	bad, badToken := b.Deposit(t)
-	good, goodToken := b.Deposit(t, checkouttest.Client("grace@example.com", "Grace", "Hopper"))
+	good, goodToken := b.Deposit(t, checkouttest.WithClient("grace@example.com", "Grace", "Hopper"))
 	b.Submit(badToken, grace)
 	b.Submit(goodToken, grace)
 	b.Pay(bad.ID, true)
 	b.Pay(good.ID, true)
 	b.Clock.Add(time.Minute)
-	broken := b.Build(func(p *servicetest.Parts) { p.Provider = panicky{b.Provider, b.Fee(bad.ID).ID} })
+	broken := b.BuildServices(func(p *servicetest.Deps) { p.Provider = panicky{b.Provider, b.FeePayment(bad.ID).ID} })
 	b.RequireCount(1, broken.Payments.CheckDue)
 	b.RequireStatus(good.ID, deposit.Active, "")
 	b.RequireStatus(bad.ID, deposit.Pending, "")
@@ -199,8 +199,8 @@ func (b bench) partnerCancel() func(depositID id.ID) error {
 	return func(depositID id.ID) error {
 		_, err := b.Deposits.Cancel(b.Ctx(), partner.Caller{Partner: partner.Partner{ID: b.PartnerID}},
 			deposits.Cancellation{DepositID: depositID},
-			idempotent.Call[deposits.View]{
-				Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{}, nil }})
+			idempotent.Call[deposits.PartnerView]{
+				Encode: func(deposits.PartnerView) (idempotent.Response, error) { return idempotent.Response{}, nil }})
 		return err
 	}
 }
@@ -227,7 +227,8 @@ func (b bench) race(pay func() error, actions ...func() error) {
 	wg.Wait()
 	for _, err := range errs {
 		if err != nil {
-			require.Contains(b.T, []string{deposit.ErrNotCancellable.Code, fault.ErrUnavailable.Code}, fault.Of(err).Code, "%v",
+			require.Contains(b.T, []string{deposit.ErrNotCancellable.Code, fault.ErrUnavailable.Code},
+				fault.FromError(err).Code, "%v",
 				err)
 		}
 	}
@@ -236,10 +237,10 @@ func (b bench) race(pay func() error, actions ...func() error) {
 // requireConsistent compares the deposit, its payments and the provider's records, and gives the deposit's status.
 func (b bench) requireConsistent(depositID id.ID) deposit.Status {
 	b.T.Helper()
-	d := b.Load(b.T, depositID)
+	d := b.LoadDeposit(b.T, depositID)
 	paid, late := 0, 0
 	for _, p := range b.PaymentsOf(b.T, depositID, deposit.FeePayment) {
-		said, err := b.Sandbox.Lookup(b.Ctx(), p.ID)
+		said, err := b.Sandbox.LookupPayment(b.Ctx(), p.ID)
 		require.NoError(b.T, err)
 		switch {
 		case said.Status != paymentports.ProviderSucceeded:
@@ -255,13 +256,13 @@ func (b bench) requireConsistent(depositID id.ID) deposit.Status {
 	switch d.Status {
 	case deposit.Active:
 		require.Equal(b.T, 1, paid)
-		require.Equal(b.T, []string{"deposit.activated"}, b.Events(b.T, depositID))
+		require.Equal(b.T, []string{"deposit.activated"}, b.EventNames(b.T, depositID))
 	case deposit.Cancelled:
 		require.Zero(b.T, paid, "nobody pays for a cancelled deposit")
-		require.Equal(b.T, []string{"deposit.cancelled"}, b.Events(b.T, depositID))
+		require.Equal(b.T, []string{"deposit.cancelled"}, b.EventNames(b.T, depositID))
 	default:
 		require.Zero(b.T, paid)
-		require.Empty(b.T, b.Events(b.T, depositID))
+		require.Empty(b.T, b.EventNames(b.T, depositID))
 	}
 	require.Len(b.T, b.orphans(depositID), late, "what was paid after the stay goes back")
 	require.Equal(b.T, late, b.Count("refunds", "deposit_id = $1 AND amount_cents = 1750", depositID))
@@ -272,7 +273,7 @@ func (b bench) requireConsistent(depositID id.ID) deposit.Status {
 func (b bench) orphans(depositID id.ID) []string {
 	b.T.Helper()
 	var out []string
-	for _, action := range b.Audit(b.T, depositID) {
+	for _, action := range b.AuditActions(b.T, depositID) {
 		if action == "payment.orphaned" {
 			out = append(out, action)
 		}
@@ -289,13 +290,19 @@ func TestPaying_RacingEveryWayToEnd_HasOneOutcome(t *testing.T) {
 		b.Submit(token, grace)
 		b.race(
 			func() error { return b.payLatest(d.ID) },
-			func() error { _, err := b.Checkout.Return(b.Ctx(), token, true); return err },
-			func() error { _, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.Agrees); return err },
+			func() error { _, err := b.Checkout.HandleReturn(b.Ctx(), token, true); return err },
+			func() error {
+				_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.TenantAgreement)
+				return err
+			},
 			func() error { return cancel(d.ID) },
 			func() error { _, err := b.Checkout.Abandon(b.Ctx(), token); return err },
-			func() error { _, err := b.Checkout.Submit(b.Ctx(), token, declined, checkouttest.Agrees); return err },
+			func() error {
+				_, err := b.Checkout.Submit(b.Ctx(), token, declined, checkouttest.TenantAgreement)
+				return err
+			},
 		)
-		b.Return(token) // settles a payment that is still in flight
+		b.ReturnFromPayment(token) // settles a payment that is still in flight
 		seen[b.requireConsistent(d.ID)]++
 	}
 	t.Log("outcomes:", seen)
@@ -323,7 +330,7 @@ func TestPaying_RacingTheEndOfTheStayAndReconcilers_HasOneOutcome(t *testing.T) 
 					b.Clock.Set(d.ContractEndAt)
 					return nil
 				},
-				func() error { _, err := b.Checkout.Return(b.Ctx(), token, true); return err },
+				func() error { _, err := b.Checkout.HandleReturn(b.Ctx(), token, true); return err },
 				func() error { _, err := b.Timers.ExpireCheckouts(b.Ctx()); return err },
 				func() error { _, err := b.Payments.CheckDue(b.Ctx()); return err },
 				func() error { return cancel(d.ID) },
@@ -349,7 +356,7 @@ func TestEnding_WhileAnotherPaymentBegins_WaitsForThatOneToo(t *testing.T) {
 	}{
 		"abandon": {func(token secret.Text, _ id.ID) error { _, err := b.Checkout.Abandon(b.Ctx(), token); return err }, nil},
 		"refusal": {func(token secret.Text, _ id.ID) error {
-			_, err := b.Checkout.Submit(b.Ctx(), token, declined, checkouttest.Agrees)
+			_, err := b.Checkout.Submit(b.Ctx(), token, declined, checkouttest.TenantAgreement)
 			return err
 		}, nil},
 		"expiry": {func(_ secret.Text, depositID id.ID) error {
@@ -361,8 +368,8 @@ func TestEnding_WhileAnotherPaymentBegins_WaitsForThatOneToo(t *testing.T) {
 	for name, way := range ends {
 		d, token := b.Deposit(t)
 		b.Submit(token, grace)
-		b.Provider.OnceClosed(func() {
-			b.Return(token)
+		b.Provider.OnNextClose(func() {
+			b.ReturnFromPayment(token)
 			b.Submit(token, grace)
 			b.Pay(d.ID, true)
 		})

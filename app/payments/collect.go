@@ -19,13 +19,13 @@ import (
 const pageLife = 25 * time.Hour
 
 // withoutCard is the result of a charge for a deposit that has no paid fee, and so no card.
-var withoutCard = paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "no_card",
+var withoutCard = paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Failure: "no_card",
 	Refusal: paymentports.RefusedForGood}
 
 // tooLate is the result of a charge that an outage of this service delayed beyond the card networks' time
 // limit.
-var tooLate = paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "too_late",
-	Refusal: paymentports.RefusedForTenant}
+var tooLate = paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Failure: "too_late",
+	Refusal: paymentports.RefusedUntilTenantActs}
 
 // plan is the next step of a collection. It is committed before the provider is called.
 type plan struct {
@@ -62,7 +62,7 @@ func (s *Service) checkCollection(ctx context.Context, p deposit.Payment, now ti
 		answer, err = s.provider.lookup(ctx, p.ID)
 	}
 	if err != nil {
-		s.deps.PaymentMetrics.Answered(p.Kind, paymentports.PaymentUnavailable, p.Amount)
+		s.deps.PaymentMetrics.CountResult(p.Kind, paymentports.PaymentUnavailable, p.Amount)
 		return false, err
 	}
 	return s.recordCollection(ctx, p, next, answer, now)
@@ -77,7 +77,7 @@ func (s *Service) planCollection(ctx context.Context, p deposit.Payment, now tim
 		if err != nil || current == nil {
 			return err
 		}
-		debt, err := s.deps.Collections.Lock(ctx, p.ID)
+		debt, err := s.deps.Collections.LockDebt(ctx, p.ID)
 		if err != nil {
 			return err
 		}
@@ -102,8 +102,8 @@ func decideStep(debt deposit.Debt, tooSmall bool, now time.Time) (next plan, cha
 	case tooSmall || debt.Expired(now):
 		debt.CancelAt, debt.CancelBy = now, actor.Clock
 		return plan{actEnd, debt}, true
-	case debt.Due(now):
-		debt.Begin(now)
+	case debt.ChargeDue(now):
+		debt.BeginAttempt(now)
 		return plan{actCharge, debt}, true
 	default:
 		return plan{actAsk, debt}, false
@@ -113,7 +113,7 @@ func decideStep(debt deposit.Debt, tooSmall bool, now time.Time) (next plan, cha
 // charge collects a debt from the card that paid the fee.
 func (s *Service) charge(ctx context.Context, p deposit.Payment,
 	debt deposit.Debt) (paymentports.ProviderPayment, error) {
-	if debt.AttemptedAt.After(debt.CapturedAt.Add(deposit.LastAttempt)) {
+	if debt.AttemptedAt.After(debt.CapturedAt.Add(deposit.ChargeAttemptWindow)) {
 		return tooLate, nil
 	}
 	d, err := s.deps.Deposits.Deposit(ctx, p.DepositID)
@@ -160,7 +160,7 @@ func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made 
 		if err != nil || current == nil {
 			return err
 		}
-		debt, err := s.deps.Collections.Lock(ctx, p.ID)
+		debt, err := s.deps.Collections.LockDebt(ctx, p.ID)
 		if err != nil {
 			return err
 		}
@@ -183,7 +183,7 @@ func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made 
 		return s.deps.Payments.Update(ctx, *current)
 	})
 	if err == nil && result != "" {
-		s.deps.PaymentMetrics.Answered(p.Kind, result, p.Amount)
+		s.deps.PaymentMetrics.CountResult(p.Kind, result, p.Amount)
 	}
 	return settled && err == nil, err
 }
@@ -201,15 +201,15 @@ const (
 
 // decideEffect returns the consequence of the provider's response to a step of a collection. debt is the
 // present state, which may be later than the plan's.
-func decideEffect(made plan, debt deposit.Debt, answer paymentports.ProviderStatus) effect {
+func decideEffect(made plan, debt deposit.Debt, answer paymentports.ProviderPaymentStatus) effect {
 	switch {
 	case answer == paymentports.ProviderSucceeded:
 		return effectPaid
-	case answer == paymentports.ProviderOpen && made.act != actAsk:
+	case answer == paymentports.ProviderPaymentOpen && made.act != actAsk:
 		return effectUnderWay
-	case made.act == actEnd || (made.act == actCharge && answer == paymentports.ProviderClosed):
+	case made.act == actEnd || (made.act == actCharge && answer == paymentports.ProviderPaymentClosed):
 		return effectFailed
-	case made.act == actCharge && answer == paymentports.ProviderFailed && !debt.Answered &&
+	case made.act == actCharge && answer == paymentports.ProviderPaymentFailed && !debt.Answered &&
 		debt.Attempt == made.debt.Attempt:
 		return effectRefused
 	}
@@ -226,20 +226,20 @@ type recording struct {
 }
 
 func (r recording) paid(answer paymentports.ProviderPayment) error {
-	step, err := r.debt.Paid(payer(r.debt.State), r.now)
+	step, err := r.debt.MarkPaid(payer(r.debt.State), r.now)
 	if err != nil {
 		return err
 	}
 	if err := r.settle(answer, step); err != nil {
 		return err
 	}
-	return r.tell(paymentports.TenantPaid)
+	return r.tell(paymentports.TenantNoticePaid)
 }
 
 // payer returns the actor that paid a debt in this state: the tenant on the payment page, or the scheduler by
 // a charge of the card.
 func payer(state deposit.CollectionState) actor.Actor {
-	if state == deposit.AwaitingTenant {
+	if state == deposit.CollectionAwaitingTenant {
 		return actor.Tenant
 	}
 	return actor.Clock
@@ -249,11 +249,11 @@ func payer(state deposit.CollectionState) actor.Actor {
 // owed does not depend on the tenant's payment.
 func (r recording) failed(answer paymentports.ProviderPayment) error {
 	trigger, by := ending(*r.debt, r.tooSmall(*r.payment))
-	step, err := r.debt.Fail(trigger, by, r.now)
+	step, err := r.debt.MarkFailed(trigger, by, r.now)
 	if err != nil {
 		return err
 	}
-	answer.Status, answer.Failure = paymentports.ProviderFailed, r.debt.Failure
+	answer.Status, answer.Failure = paymentports.ProviderPaymentFailed, r.debt.Failure
 	if err := r.settle(answer, step); err != nil {
 		return err
 	}
@@ -261,11 +261,11 @@ func (r recording) failed(answer paymentports.ProviderPayment) error {
 		"payment": id.Payment.Of(r.payment.ID), "amountCents": cents(r.payment.Amount), "failure": r.debt.Failure,
 		"attempts": strconv.Itoa(r.debt.Attempt),
 	}
-	entry := audit.Entry(r.deps.Entropy, r.now, by, audit.PaymentCollectionFailed, subject, detail)
+	entry := audit.NewEntry(r.deps.Entropy, r.now, by, audit.PaymentCollectionFailed, subject, detail)
 	if err := r.deps.Audit.Append(r.ctx, entry); err != nil || !trigger.EndedByOperator() {
 		return err
 	}
-	return r.tell(paymentports.TenantDebtEnded)
+	return r.tell(paymentports.TenantNoticeDebtEnded)
 }
 
 // ending returns the trigger and the actor with which an unpaid debt ends. The scheduler ends a debt for one
@@ -298,7 +298,7 @@ func (r recording) settle(answer paymentports.ProviderPayment, step deposit.Coll
 }
 
 func (r recording) refused(answer paymentports.ProviderPayment) error {
-	step, err := r.debt.Refuse(refusal(answer), r.deps.Schedule, actor.Clock, r.now)
+	step, err := r.debt.RecordRefusal(refusal(answer), r.deps.Schedule, actor.Clock, r.now)
 	if err != nil {
 		return err
 	}
@@ -309,16 +309,16 @@ func (r recording) refused(answer paymentports.ProviderPayment) error {
 	if answer.Ref != "" {
 		r.payment.ProviderRef = answer.Ref
 	}
-	if err := r.deps.Payments.Update(r.ctx, *r.payment); err != nil || r.debt.State != deposit.AwaitingTenant {
+	if err := r.deps.Payments.Update(r.ctx, *r.payment); err != nil || r.debt.State != deposit.CollectionAwaitingTenant {
 		return err
 	}
-	return r.tell(paymentports.TenantAwaited)
+	return r.tell(paymentports.TenantNoticeCardRefused)
 }
 
 // refusal returns the bank's refusal in a provider's response. A refusal without a class counts as one that
 // may pass.
-func refusal(answer paymentports.ProviderPayment) deposit.Refused {
-	return deposit.Refused{
+func refusal(answer paymentports.ProviderPayment) deposit.Refusal {
+	return deposit.Refusal{
 		Failure: answer.Failure, Barred: answer.Refusal == paymentports.RefusedForGood,
 		Passes: answer.Refusal == paymentports.RefusedForNow || answer.Refusal == "",
 	}
@@ -334,14 +334,14 @@ func (r recording) tell(kind paymentports.TenantNoticeKind) error {
 // within 5 minutes, even without a callback of the provider.
 func nextCheck(d deposit.Debt, now time.Time) time.Time {
 	switch {
-	case d.State != deposit.AwaitingTenant && d.Answered:
+	case d.State != deposit.CollectionAwaitingTenant && d.Answered:
 		return d.NextAttemptAt
-	case d.State != deposit.AwaitingTenant:
+	case d.State != deposit.CollectionAwaitingTenant:
 		return now.Add(openWait)
 	}
 	open := now.Sub(d.PageAt)
 	if d.PageAt.IsZero() || open > pageLife {
-		return d.CapturedAt.Add(deposit.UnpaidFor)
+		return d.CapturedAt.Add(deposit.DebtExpiresAfter)
 	}
 	return now.Add(min(max(open, feeWait(0)), longestWait))
 }

@@ -38,8 +38,8 @@ func TestDecideStep_TheDebtDecidesTheNextCall(t *testing.T) {
 	})
 	cancelled := with(func(d *deposit.Debt) { d.CancelAt, d.CancelBy = noon.Add(-time.Hour), actor.Staff })
 	later := with(func(d *deposit.Debt) { d.NextAttemptAt = noon.Add(time.Second) })
-	awaited := with(func(d *deposit.Debt) { d.State, d.NextAttemptAt = deposit.AwaitingTenant, time.Time{} })
-	old := with(func(d *deposit.Debt) { d.CapturedAt = noon.Add(-deposit.UnpaidFor) })
+	awaited := with(func(d *deposit.Debt) { d.State, d.NextAttemptAt = deposit.CollectionAwaitingTenant, time.Time{} })
+	old := with(func(d *deposit.Debt) { d.CapturedAt = noon.Add(-deposit.DebtExpiresAfter) })
 	expired := with(func(d *deposit.Debt) { d.CapturedAt, d.CancelAt, d.CancelBy = old.CapturedAt, noon, actor.Clock })
 	small := with(func(d *deposit.Debt) { d.CancelAt, d.CancelBy = noon, actor.Clock })
 	for name, c := range map[string]struct {
@@ -65,24 +65,24 @@ func TestDecideStep_TheDebtDecidesTheNextCall(t *testing.T) {
 func TestDecideEffect_EveryAnswerToEveryCall(t *testing.T) {
 	t.Parallel()
 	pending := deposit.Debt{State: deposit.CollectionRetrying, Attempt: 2}
-	for made, answers := range map[act]map[paymentports.ProviderStatus]effect{
+	for made, answers := range map[act]map[paymentports.ProviderPaymentStatus]effect{
 		actCharge: {
-			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderOpen: effectUnderWay,
-			paymentports.ProviderClosed: effectFailed,
-			paymentports.ProviderFailed: effectRefused, paymentports.ProviderUnknown: effectNone,
+			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderPaymentOpen: effectUnderWay,
+			paymentports.ProviderPaymentClosed: effectFailed,
+			paymentports.ProviderPaymentFailed: effectRefused, paymentports.ProviderPaymentUnknown: effectNone,
 		},
 		actEnd: {
-			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderOpen: effectUnderWay,
-			paymentports.ProviderClosed: effectFailed,
-			paymentports.ProviderFailed: effectFailed, paymentports.ProviderUnknown: effectFailed,
+			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderPaymentOpen: effectUnderWay,
+			paymentports.ProviderPaymentClosed: effectFailed,
+			paymentports.ProviderPaymentFailed: effectFailed, paymentports.ProviderPaymentUnknown: effectFailed,
 		},
 		actAsk: { // only our own wish makes a closed page the end of a debt
-			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderOpen: effectNone,
-			paymentports.ProviderClosed: effectNone,
-			paymentports.ProviderFailed: effectNone, paymentports.ProviderUnknown: effectNone,
+			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderPaymentOpen: effectNone,
+			paymentports.ProviderPaymentClosed: effectNone,
+			paymentports.ProviderPaymentFailed: effectNone, paymentports.ProviderPaymentUnknown: effectNone,
 		},
 	} {
-		require.Len(t, answers, len(paymentports.ProviderStatuses))
+		require.Len(t, answers, len(paymentports.ProviderPaymentStatuses))
 		for answer, want := range answers {
 			require.Equal(t, want, decideEffect(plan{made, pending}, pending, answer), "%d %s", made, answer)
 		}
@@ -93,17 +93,17 @@ func TestDecideEffect_RefusalThatAnotherProcessRecorded_IsNothingNew(t *testing.
 	t.Parallel()
 	made := plan{actCharge, deposit.Debt{Attempt: 2}}
 	answered, next := deposit.Debt{Attempt: 2, Answered: true}, deposit.Debt{Attempt: 3}
-	require.Equal(t, effectNone, decideEffect(made, answered, paymentports.ProviderFailed))
-	require.Equal(t, effectNone, decideEffect(made, next, paymentports.ProviderFailed))
+	require.Equal(t, effectNone, decideEffect(made, answered, paymentports.ProviderPaymentFailed))
+	require.Equal(t, effectNone, decideEffect(made, next, paymentports.ProviderPaymentFailed))
 }
 
 func TestRefusal_TheClassDecidesWhetherTheCardIsChargedAgain(t *testing.T) {
 	t.Parallel()
-	for class, want := range map[paymentports.Refusal]deposit.Refused{
-		paymentports.RefusedForNow:    {Failure: "card_declined", Passes: true},
-		paymentports.RefusedForTenant: {Failure: "card_declined"},
-		paymentports.RefusedForGood:   {Failure: "card_declined", Barred: true},
-		"":                            {Failure: "card_declined", Passes: true},
+	for class, want := range map[paymentports.Refusal]deposit.Refusal{
+		paymentports.RefusedForNow:          {Failure: "card_declined", Passes: true},
+		paymentports.RefusedUntilTenantActs: {Failure: "card_declined"},
+		paymentports.RefusedForGood:         {Failure: "card_declined", Barred: true},
+		"":                                  {Failure: "card_declined", Passes: true},
 	} {
 		require.Equal(t, want, refusal(paymentports.ProviderPayment{Failure: "card_declined", Refusal: class}), class)
 	}
@@ -137,7 +137,7 @@ func TestPayer_IsTheTenantOnceTheDebtIsWithTheTenant(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[deposit.CollectionState]actor.Actor{
 		deposit.CollectionScheduled: actor.Clock, deposit.CollectionRetrying: actor.Clock,
-		deposit.AwaitingTenant: actor.Tenant,
+		deposit.CollectionAwaitingTenant: actor.Tenant,
 	} {
 		require.Equal(t, want, payer(state), state)
 	}
@@ -147,7 +147,7 @@ func TestNextCheck_FollowsTheAttemptOrThePage(t *testing.T) {
 	t.Parallel()
 	captured := noon.Add(-10 * day)
 	awaited := func(page time.Time) deposit.Debt {
-		return deposit.Debt{State: deposit.AwaitingTenant, Answered: true, CapturedAt: captured, PageAt: page}
+		return deposit.Debt{State: deposit.CollectionAwaitingTenant, Answered: true, CapturedAt: captured, PageAt: page}
 	}
 	end := captured.Add(180 * day)
 	for name, c := range map[string]struct {
@@ -172,7 +172,7 @@ func TestNextCheck_FollowsTheAttemptOrThePage(t *testing.T) {
 
 func TestChargeOf_TheCardThatPaidTheFee(t *testing.T) {
 	t.Parallel()
-	p := deposit.Payment{ID: id.ID{1}, Kind: deposit.Collection, Amount: 50_000}
+	p := deposit.Payment{ID: id.ID{1}, Kind: deposit.CollectionPayment, Amount: 50_000}
 	d := &deposit.Deposit{ID: id.ID{2}, Reference: "D-7K3M-9Q2X"}
 	d.Locale, d.ContractStartAt, d.ContractEndAt = "fr", noon, noon.Add(4*time.Hour)
 	account := connect.Account{CompanyName: "Chalet Neuf", Timezone: "Asia/Tokyo"}
@@ -191,9 +191,10 @@ func TestChargeOf_WithoutACard_TheDebtGoesToTheTenant(t *testing.T) {
 	t.Parallel()
 	debt := deposit.Debt{State: deposit.CollectionScheduled, Attempt: 1, CapturedAt: noon}
 	require.Equal(t, effectRefused, decideEffect(plan{actCharge, debt}, debt, withoutCard.Status))
-	_, err := debt.Refuse(refusal(withoutCard), deposit.DefaultCollectionSchedule(), actor.Clock, noon)
+	_, err := debt.RecordRefusal(refusal(withoutCard), deposit.DefaultCollectionSchedule(), actor.Clock, noon)
 	require.NoError(t, err)
-	require.Equal(t, []any{deposit.AwaitingTenant, "no_card", true}, []any{debt.State, debt.Failure, debt.Barred})
+	require.Equal(t, []any{deposit.CollectionAwaitingTenant, "no_card", true}, []any{debt.State, debt.Failure,
+		debt.Barred})
 }
 
 // An entry of the audit log has this time, and commits a minute later at most (operations.md, "Admin CLI").
@@ -217,11 +218,13 @@ func TestClaimed_TheWordsOfTheCapture_AndTheFirstCharge(t *testing.T) {
 	t.Parallel()
 	first := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 	steps := []deposit.Transition{
-		{Trigger: deposit.Secured, Detail: map[string]string{"reason": "no"}},
-		{Trigger: deposit.CaptureRequested, Detail: map[string]string{"reason": "damage", "description": "Broken table"}},
+		{Trigger: deposit.TriggerSecured, Detail: map[string]string{"reason": "no"}},
+		{Trigger: deposit.TriggerCaptureRequested, Detail: map[string]string{"reason": "damage",
+			"description": "Broken table"}},
 	}
-	m := mails.TenantMoney{Kind: paymentports.TenantCaptured}
-	want := mails.TenantMoney{Kind: paymentports.TenantCaptured, Reason: "damage", Words: "Broken table", ChargedAt: first}
+	m := mails.ChargeOrRefund{Kind: paymentports.TenantNoticeCaptured}
+	want := mails.ChargeOrRefund{Kind: paymentports.TenantNoticeCaptured, Reason: "damage", Words: "Broken table",
+		ChargedAt: first}
 	require.Equal(t, want, claimed(m, steps, deposit.Debt{NextAttemptAt: first}))
 	require.Equal(t, m, claimed(m, nil, deposit.Debt{Attempt: 1, NextAttemptAt: first}), "the card has been charged")
 	require.Equal(t, m, claimed(m, nil, deposit.Debt{}), "captured before its debt was noted")
@@ -230,12 +233,12 @@ func TestClaimed_TheWordsOfTheCapture_AndTheFirstCharge(t *testing.T) {
 func TestRefunded_OfTheFeeOrOfACapturedAmount(t *testing.T) {
 	t.Parallel()
 	fee := deposit.Payment{ID: id.ID{1}, Kind: deposit.FeePayment}
-	collection := deposit.Payment{ID: id.ID{2}, Kind: deposit.Collection}
+	collection := deposit.Payment{ID: id.ID{2}, Kind: deposit.CollectionPayment}
 	refunds := []deposit.Refund{
 		{ID: id.ID{3}, PaymentID: fee.ID, Amount: 1_750}, {ID: id.ID{4}, PaymentID: collection.ID, Amount: 20_000},
 	}
-	m := mails.TenantMoney{Amount: 50_000}
-	for refundID, want := range map[id.ID]mails.TenantMoney{
+	m := mails.ChargeOrRefund{Amount: 50_000}
+	for refundID, want := range map[id.ID]mails.ChargeOrRefund{
 		{3}: {Amount: 1_750, Fee: true}, {4}: {Amount: 20_000}, {5}: m,
 	} {
 		require.Equal(t, want, refunded(m, refunds, []deposit.Payment{fee, collection}, refundID))
@@ -244,26 +247,26 @@ func TestRefunded_OfTheFeeOrOfACapturedAmount(t *testing.T) {
 
 type noUpkeep struct{ paymentports.PaymentEraser }
 
-func (noUpkeep) RunDaily(context.Context) (run paymentports.ReconciliationRun, err error) {
+func (noUpkeep) ReconcileDaily(context.Context) (run paymentports.ReconciliationRun, err error) {
 	return run, err
 }
 
 func TestUpkeep_AsksOnlyAProviderThatHasBooksOrCustomers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		upkeep Upkeep
+		upkeep ProviderUpkeep
 		want   []string
 	}{
-		{Upkeep{}, []string{"payment notices"}},
-		{Upkeep{Books: noUpkeep{}}, []string{"payment notices", "reconciliation"}},
-		{Upkeep{Eraser: noUpkeep{}}, []string{"payment notices", "payment erasures"}},
+		{ProviderUpkeep{}, []string{"payment notices"}},
+		{ProviderUpkeep{Books: noUpkeep{}}, []string{"payment notices", "reconciliation"}},
+		{ProviderUpkeep{Eraser: noUpkeep{}}, []string{"payment notices", "payment erasures"}},
 		{
-			Upkeep{Books: noUpkeep{}, Eraser: noUpkeep{}},
+			ProviderUpkeep{Books: noUpkeep{}, Eraser: noUpkeep{}},
 			[]string{"payment notices", "reconciliation", "payment erasures"},
 		},
 	} {
-		jobs := c.upkeep.Jobs(7 * time.Second)
-		require.Equal(t, c.want, schedules.Names(jobs))
+		jobs := c.upkeep.ScheduledJobs(7 * time.Second)
+		require.Equal(t, c.want, schedules.JobNames(jobs))
 		require.Equal(t, 7*time.Second, jobs[0].Every)
 	}
 }

@@ -32,13 +32,13 @@ func (b bench) capturedWithToken() (depositID, collectionID id.ID, token secret.
 	d, token := b.Deposit(b.T)
 	b.Submit(token, grace)
 	b.Pay(d.ID, true)
-	b.Return(token)
+	b.ReturnFromPayment(token)
 	return d.ID, b.Capture(b.T, d.ID), token
 }
 
 func (b bench) collection(depositID id.ID) deposit.Payment {
 	b.T.Helper()
-	all := b.PaymentsOf(b.T, depositID, deposit.Collection)
+	all := b.PaymentsOf(b.T, depositID, deposit.CollectionPayment)
 	require.Len(b.T, all, 1)
 	return all[0]
 }
@@ -48,7 +48,7 @@ func (b bench) refuse(failure string, class paymentports.Refusal) *[]int {
 	attempts := &[]int{}
 	b.Provider.OnCollect(func(r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 		*attempts = append(*attempts, r.Attempt)
-		return paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: "ch_1", Failure: failure,
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Ref: "ch_1", Failure: failure,
 			Refusal: class}, nil
 	})
 	return attempts
@@ -77,13 +77,13 @@ func (b bench) life(depositID id.ID) []string {
 // mailTenants makes mails of the notices that wait, and gives the subjects of all mails to Grace.
 func (b bench) mailTenants() (subjects []string) {
 	b.T.Helper()
-	told := payments.TenantNotices{
+	told := payments.TenantNoticeMailer{
 		Notices: b.Postgres.TenantNotices, Mails: b.Postgres.Mails, UnitOfWork: b.Postgres, Deposits: b.Postgres.Deposits,
 		Operators: b.Postgres.Operators, Collections: b.Postgres.Collections, Refunds: b.Postgres.Refunds,
 		Payments: b.Postgres.Payments, Agreements: b.Postgres.Agreements,
 		Clock: b.Clock, Entropy: entropy{}, Log: discard, DashboardURL: "http://dash.test",
 	}
-	_, err := told.Job(time.Second).Run(b.Ctx())
+	_, err := told.ScheduledJob(time.Second).Run(b.Ctx())
 	require.NoError(b.T, err)
 	for _, m := range b.Mails(grace.Email) {
 		subjects = append(subjects, m.Subject)
@@ -134,7 +134,7 @@ func TestCollect_LackOfFunds_IsPaidOnTheThirdDay(t *testing.T) {
 func TestCollect_AnEndByTheClock_IsStoredAsEveryVersionReadsIt(t *testing.T) {
 	b := setup(t)
 	depositID, _ := b.captured()
-	b.Clock.Add(deposit.UnpaidFor)
+	b.Clock.Add(deposit.DebtExpiresAfter)
 	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, []string{"scheduled>failed expired scheduler"}, b.life(depositID))
 	require.Equal(t, 1, b.Count("collections", "cancel_by = 'dispatcher'"))
@@ -161,7 +161,7 @@ func TestCollect_EveryTimeOfTheScheduleRefused_AwaitsTheTenant(t *testing.T) {
 		b.Clock.Add(day)
 	}
 	require.Equal(t, []int{1, 2, 3, 4}, *attempts)
-	require.Equal(t, deposit.AwaitingTenant, b.debt(depositID).State)
+	require.Equal(t, deposit.CollectionAwaitingTenant, b.debt(depositID).State)
 	require.Equal(t, deposit.PaymentProcessing, b.collection(depositID).Status, "the debt is not over")
 	b.RequireStatus(depositID, deposit.Captured, "claim")
 	b.Clock.Add(160 * day)
@@ -170,7 +170,7 @@ func TestCollect_EveryTimeOfTheScheduleRefused_AwaitsTheTenant(t *testing.T) {
 	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, "awaiting_tenant>failed expired scheduler", b.life(depositID)[4])
 	require.Equal(t, deposit.PaymentFailed, b.collection(depositID).Status)
-	require.Equal(t, []string{"payment.collection_failed"}, b.Audit(t, depositID))
+	require.Equal(t, []string{"payment.collection_failed"}, b.AuditActions(t, depositID))
 }
 
 func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
@@ -188,34 +188,35 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 	require.Contains(t, b.Mails(grace.Email)[0].Body, "Broken coffee table")
 	require.Contains(t, b.Mails(grace.Email)[1].Body, "http://dash.test/checkout/"+token.Reveal()+"\n")
 
-	b.Provider.OnAsk(func() paymentports.ProviderPayment {
-		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen}
+	b.Provider.OnLookupOrClose(func() paymentports.ProviderPayment {
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentOpen}
 	})
-	b.Provider.OnOpen(func(r paymentports.HostedPayment) (paymentports.HostedPage, error) {
-		require.Equal(t, []any{collectionID, depositID, deposit.Collection, b.Load(t, depositID).CapturedAmount},
+	b.Provider.OnOpen(func(r paymentports.HostedPageRequest) (paymentports.HostedPage, error) {
+		require.Equal(t, []any{collectionID, depositID, deposit.CollectionPayment, b.LoadDeposit(t,
+			depositID).CapturedAmount},
 			[]any{r.PaymentID, r.DepositID, r.Kind, r.Amount})
 		return paymentports.HostedPage{Ref: "cs_1", URL: "https://pay.test/cs_1"}, nil
 	})
-	next, err := b.Checkout.PayDebt(b.Ctx(), token)
+	next, err := b.Checkout.StartDebtPayment(b.Ctx(), token)
 	require.NoError(t, err)
 	require.Equal(t, "https://pay.test/cs_1", next.PageURL)
-	again, err := b.Checkout.PayDebt(b.Ctx(), token) // another tab
+	again, err := b.Checkout.StartDebtPayment(b.Ctx(), token) // another tab
 	require.NoError(t, err)
 	require.Equal(t, next.PageURL, again.PageURL)
-	require.Equal(t, deposit.AwaitingTenant, b.Return(token).Debt.State, "came back without paying")
+	require.Equal(t, deposit.CollectionAwaitingTenant, b.ReturnFromPayment(token).Debt.State, "came back without paying")
 	b.Clock.Add(30 * time.Second)
 	b.RequireCount(0, b.Payments.CheckDue)
 	require.LessOrEqual(t, b.collection(depositID).CheckAt.Sub(b.Clock.Now()), time.Minute,
 		"a payment on the page is known soon")
 
-	b.Provider.OnAsk(func() paymentports.ProviderPayment {
+	b.Provider.OnLookupOrClose(func() paymentports.ProviderPayment {
 		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded, Ref: "cs_1"}
 	})
-	require.Equal(t, deposit.CollectionPaid, b.Return(token).Debt.State)
+	require.Equal(t, deposit.CollectionPaid, b.ReturnFromPayment(token).Debt.State)
 	require.Equal(t, "awaiting_tenant>paid paid_by_tenant tenant", b.life(depositID)[1])
 	require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
 	require.Len(t, b.mailTenants(), 3)
-	next, err = b.Checkout.PayDebt(b.Ctx(), token)
+	next, err = b.Checkout.StartDebtPayment(b.Ctx(), token)
 	require.NoError(t, err)
 	require.Empty(t, next.PageURL, "paid already")
 	b.RequireCount(0, b.Payments.CheckDue)
@@ -224,15 +225,15 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 func TestCollect_PageIsPaidAndTheTenantLeft_IsFoundByTheReconciler(t *testing.T) {
 	b := setup(t)
 	depositID, _, token := b.capturedWithToken()
-	b.refuse("authentication_required", paymentports.RefusedForTenant)
+	b.refuse("authentication_required", paymentports.RefusedUntilTenantActs)
 	b.RequireCount(0, b.Payments.CheckDue)
-	b.Provider.OnOpen(func(paymentports.HostedPayment) (paymentports.HostedPage, error) {
+	b.Provider.OnOpen(func(paymentports.HostedPageRequest) (paymentports.HostedPage, error) {
 		return paymentports.HostedPage{URL: "https://pay.test/cs_1"}, nil
 	})
-	_, err := b.Checkout.PayDebt(b.Ctx(), token)
+	_, err := b.Checkout.StartDebtPayment(b.Ctx(), token)
 	require.NoError(t, err)
-	b.Provider.OnAsk(func() paymentports.ProviderPayment {
-		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen}
+	b.Provider.OnLookupOrClose(func() paymentports.ProviderPayment {
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentOpen}
 	})
 	var asked []time.Duration
 	opened := b.Clock.Now()
@@ -245,9 +246,9 @@ func TestCollect_PageIsPaidAndTheTenantLeft_IsFoundByTheReconciler(t *testing.T)
 		12 * time.Minute}, asked)
 	b.Clock.Set(opened.Add(26 * time.Hour))
 	b.RequireCount(0, b.Payments.CheckDue)
-	require.Equal(t, b.debt(depositID).CapturedAt.Add(deposit.UnpaidFor), b.collection(depositID).CheckAt,
+	require.Equal(t, b.debt(depositID).CapturedAt.Add(deposit.DebtExpiresAfter), b.collection(depositID).CheckAt,
 		"the page is dead")
-	b.Provider.OnAsk(func() paymentports.ProviderPayment {
+	b.Provider.OnLookupOrClose(func() paymentports.ProviderPayment {
 		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded}
 	})
 	// a notice of the provider is a reason to ask
@@ -266,7 +267,7 @@ func TestCollect_AnswerLost_AsksForTheSameAttempt(t *testing.T) {
 		if len(attempts) < 3 {
 			return paymentports.ProviderPayment{}, context.DeadlineExceeded
 		}
-		return b.Sandbox.Collect(b.Ctx(), r)
+		return b.Sandbox.ChargeStoredCard(b.Ctx(), r)
 	})
 	for range 3 {
 		_, err := b.Payments.CheckDue(b.Ctx())
@@ -295,12 +296,12 @@ func TestCollect_TwoProcessesAtOnce_AskForOneAttemptAndRecordOnce(t *testing.T) 
 		case <-gate:
 		case <-time.After(10 * time.Second): // the other asked for another attempt
 		}
-		return paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "insufficient_funds",
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Failure: "insufficient_funds",
 			Refusal: paymentports.RefusedForNow}, nil
 	})
 	var both sync.WaitGroup
 	for range 2 {
-		other := b.Build()
+		other := b.BuildServices()
 		both.Go(func() {
 			_, err := other.Payments.RetryCollection(b.Ctx(), depositID)
 			require.NoError(t, err)

@@ -12,19 +12,19 @@ import (
 
 // debtEnds maps the ends of a collection by an operator to their verbs in the audit log.
 var debtEnds = map[deposit.CollectionTrigger]audit.Verb{
-	deposit.SettledElsewhere:    audit.CollectionSettledElsewhere,
-	deposit.CollectionWithdrawn: audit.CollectionWithdraw,
+	deposit.CollectionSettledElsewhere: audit.CollectionSettledElsewhere,
+	deposit.CollectionWithdrawn:        audit.CollectionWithdraw,
 }
 
-// AskDebtEnd records that an operator wants to end the collection of a deposit, in the transaction of the
+// RequestDebtEnd records that an operator wants to end the collection of a deposit, in the transaction of the
 // operator's act. FinishDebtEnd must follow after the commit.
 //
 // Returns deposit.ErrCollectionOver, also for a deposit without a collection, or deposit.ErrCollectionEnding.
-func (s *Service) AskDebtEnd(ctx context.Context, depositID id.ID, as deposit.CollectionTrigger, by actor.Actor,
+func (s *Service) RequestDebtEnd(ctx context.Context, depositID id.ID, as deposit.CollectionTrigger, by actor.Actor,
 	now time.Time) error {
 	_, err := s.decided(ctx, decision{depositID, by, debtEnds[as],
 		func(ctx context.Context, debt *deposit.Debt, now time.Time) error {
-			if err := debt.AskEnd(as, by, now); err != nil {
+			if err := debt.RequestEnd(as, by, now); err != nil {
 				return err
 			}
 			return s.deps.Collections.Save(ctx, *debt)
@@ -32,7 +32,7 @@ func (s *Service) AskDebtEnd(ctx context.Context, depositID id.ID, as deposit.Co
 	return err
 }
 
-// FinishDebtEnd closes the payment of a collection at the provider after AskDebtEnd, and returns the debt as
+// FinishDebtEnd closes the payment of a collection at the provider after RequestDebtEnd, and returns the debt as
 // it is then: failed, paid by the tenant in the meantime, or still being ended. Where the provider cannot be
 // reached, the dispatcher completes the end.
 //
@@ -47,7 +47,7 @@ func (s *Service) FinishDebtEnd(ctx context.Context, depositID id.ID) (deposit.D
 	case debt.State.Final() || debt.CancelAt.IsZero():
 		return *debt, nil
 	}
-	due := deposit.Payment{ID: debt.PaymentID, DepositID: depositID, Kind: deposit.Collection}
+	due := deposit.Payment{ID: debt.PaymentID, DepositID: depositID, Kind: deposit.CollectionPayment}
 	s.carryOut(ctx, due, s.deps.Clock.Now())
 	if debt, err = s.Debt(ctx, depositID); err != nil {
 		return deposit.Debt{}, err
@@ -55,23 +55,23 @@ func (s *Service) FinishDebtEnd(ctx context.Context, depositID id.ID) (deposit.D
 	return *debt, nil
 }
 
-// Remind records that the tenant is mailed the link to pay once more, in the transaction that queues the
+// RecordReminder records that the tenant is mailed the link to pay once more, in the transaction that queues the
 // mail.
 //
 // Returns deposit.ErrCollectionOver, also for a deposit without a collection, and the errors of Debt.Remind.
-func (s *Service) Remind(ctx context.Context, depositID id.ID, now time.Time) error {
-	current, err := s.deps.Payments.Processing(ctx, depositID, deposit.Collection)
+func (s *Service) RecordReminder(ctx context.Context, depositID id.ID, now time.Time) error {
+	current, err := s.deps.Payments.LockProcessing(ctx, depositID, deposit.CollectionPayment)
 	if err != nil {
 		return err
 	}
 	if current == nil {
 		return errNoCollectionInFlight
 	}
-	debt, err := s.deps.Collections.Lock(ctx, current.ID)
+	debt, err := s.deps.Collections.LockDebt(ctx, current.ID)
 	if err != nil {
 		return err
 	}
-	if err := debt.Remind(now); err != nil {
+	if err := debt.RecordReminder(now); err != nil {
 		return err
 	}
 	return s.deps.Collections.Save(ctx, debt)

@@ -52,14 +52,14 @@ func (s *Service) OpenDebtPage(ctx context.Context, d *deposit.Deposit, token se
 func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID,
 	now time.Time) (payment deposit.Payment, err error) {
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		current, err := s.deps.Payments.Processing(ctx, depositID, deposit.Collection)
+		current, err := s.deps.Payments.LockProcessing(ctx, depositID, deposit.CollectionPayment)
 		if err != nil {
 			return err
 		}
 		if current == nil {
 			return deposit.ErrCollectionNotPayable
 		}
-		debt, err := s.deps.Collections.Lock(ctx, current.ID)
+		debt, err := s.deps.Collections.LockDebt(ctx, current.ID)
 		if err != nil {
 			return err
 		}
@@ -77,23 +77,23 @@ func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID,
 	return payment, err
 }
 
-// ConfirmDebt queries the provider about the debt of a deposit that waits for the tenant, and records the
+// ConfirmDebtPayment queries the provider about the debt of a deposit that waits for the tenant, and records the
 // result. The payment page stays open.
 //
 // Returns service_unavailable when the provider cannot be reached; nothing is recorded then.
-func (s *Service) ConfirmDebt(ctx context.Context, depositID id.ID, now time.Time) error {
+func (s *Service) ConfirmDebtPayment(ctx context.Context, depositID id.ID, now time.Time) error {
 	debt, err := s.Debt(ctx, depositID)
-	if err != nil || debt == nil || debt.State != deposit.AwaitingTenant {
+	if err != nil || debt == nil || debt.State != deposit.CollectionAwaitingTenant {
 		return err
 	}
 	answer, err := s.provider.lookup(ctx, debt.PaymentID)
 	if err != nil {
-		return s.providerFailed(deposit.Collection, err)
+		return s.providerFailed(deposit.CollectionPayment, err)
 	}
 	if answer.Status != paymentports.ProviderSucceeded {
 		return nil
 	}
-	payment := deposit.Payment{ID: debt.PaymentID, DepositID: depositID, Kind: deposit.Collection}
+	payment := deposit.Payment{ID: debt.PaymentID, DepositID: depositID, Kind: deposit.CollectionPayment}
 	_, err = s.recordCollection(ctx, payment, plan{act: actAsk, debt: *debt}, answer, now)
 	return err
 }

@@ -20,7 +20,8 @@ const maxSettlements = 5
 //
 // Returns deposit.ErrNotCancellable when the checkout had ended already, possibly by the payment that was
 // settled, or service_unavailable when the payment cannot be stopped.
-func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare,
+func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger,
+	prepare lifecycle.PrepareFunc,
 	now time.Time) error {
 	for range maxSettlements {
 		if err := s.settleFee(ctx, depositID, now); err != nil {
@@ -38,16 +39,17 @@ func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger depo
 
 // endUnpaid ends a checkout without a payment, in a transaction. Returns paymentports.ErrPaymentExists when
 // another payment has begun since settleFee.
-func (s *Service) endUnpaid(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare,
+func (s *Service) endUnpaid(ctx context.Context, depositID id.ID, trigger deposit.Trigger,
+	prepare lifecycle.PrepareFunc,
 	now time.Time) (deposit.Transition, error) {
-	d, err := s.deps.Deposits.ForUpdate(ctx, depositID)
+	d, err := s.deps.Deposits.LockRow(ctx, depositID)
 	if err != nil {
 		return deposit.Transition{}, err
 	}
 	if _, err := d.Status.Next(trigger); err != nil {
 		return deposit.Transition{}, err
 	}
-	inFlight, err := s.deps.Payments.Processing(ctx, depositID, deposit.FeePayment)
+	inFlight, err := s.deps.Payments.LockProcessing(ctx, depositID, deposit.FeePayment)
 	if err != nil {
 		return deposit.Transition{}, err
 	}
@@ -59,5 +61,5 @@ func (s *Service) endUnpaid(ctx context.Context, depositID id.ID, trigger deposi
 			return deposit.Transition{}, err
 		}
 	}
-	return s.deps.Transitions.Apply(ctx, d, trigger, now)
+	return s.deps.Transitions.ApplyTrigger(ctx, d, trigger, now)
 }

@@ -28,15 +28,16 @@ func TestDecideFee_EveryAnswerInEveryStatus_ByTheTimeOfThePayment(t *testing.T) 
 			d := &deposit.Deposit{Status: status, CheckoutExpiresAt: noon.Add(24 * time.Hour)}
 			d.ContractEndAt = noon
 			open := c.open && status.InCheckout()
+			moves := open && status != deposit.PaymentIssue
 			for fee, want := range map[deposit.PaymentStatus]struct {
 				trigger deposit.Trigger
 				next    feeEffect
 			}{
-				deposit.PaymentSucceeded: {map[bool]deposit.Trigger{true: deposit.Secured}[open],
+				deposit.PaymentSucceeded: {map[bool]deposit.Trigger{true: deposit.TriggerSecured}[open],
 					map[bool]feeEffect{true: feeMoves, false: feeOrphaned}[open]},
-				deposit.PaymentFailed: {map[bool]deposit.Trigger{true: deposit.FeeFailed}[open && status != deposit.PaymentIssue],
+				deposit.PaymentFailed: {map[bool]deposit.Trigger{true: deposit.TriggerFeeFailed}[moves],
 					map[bool]feeEffect{true: feeMoves, false: map[bool]feeEffect{true: feeStays,
-						false: feeOrphaned}[status.InCheckout()]}[open && status != deposit.PaymentIssue]},
+						false: feeOrphaned}[status.InCheckout()]}[moves]},
 				deposit.PaymentVoided: {"", feeStays},
 			} {
 				trigger, next := decideFee(fee, d, noon.Add(c.at))
@@ -48,16 +49,16 @@ func TestDecideFee_EveryAnswerInEveryStatus_ByTheTimeOfThePayment(t *testing.T) 
 
 func TestSettle_EveryAnswerEndsThePayment(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[paymentports.ProviderStatus]struct {
+	for answer, want := range map[paymentports.ProviderPaymentStatus]struct {
 		status deposit.PaymentStatus
 		result paymentports.PaymentResult
 		open   bool
 	}{
-		paymentports.ProviderSucceeded: {deposit.PaymentSucceeded, paymentports.PaymentSucceeded, false},
-		paymentports.ProviderFailed:    {deposit.PaymentFailed, paymentports.PaymentRefused, false},
-		paymentports.ProviderClosed:    {deposit.PaymentVoided, paymentports.PaymentVoided, false},
-		paymentports.ProviderUnknown:   {deposit.PaymentVoided, paymentports.PaymentVoided, true},
-		paymentports.ProviderOpen:      {deposit.PaymentVoided, paymentports.PaymentVoided, true},
+		paymentports.ProviderSucceeded:      {deposit.PaymentSucceeded, paymentports.PaymentSucceeded, false},
+		paymentports.ProviderPaymentFailed:  {deposit.PaymentFailed, paymentports.PaymentRefused, false},
+		paymentports.ProviderPaymentClosed:  {deposit.PaymentVoided, paymentports.PaymentVoided, false},
+		paymentports.ProviderPaymentUnknown: {deposit.PaymentVoided, paymentports.PaymentVoided, true},
+		paymentports.ProviderPaymentOpen:    {deposit.PaymentVoided, paymentports.PaymentVoided, true},
 	} {
 		p := deposit.Payment{Status: deposit.PaymentProcessing, ProviderRef: "pi_1", Failure: "earlier"}
 		settle(&p, paymentports.ProviderPayment{Status: answer}, noon)
@@ -66,7 +67,8 @@ func TestSettle_EveryAnswerEndsThePayment(t *testing.T) {
 		require.Equal(t, want.open, undecided(answer), answer)
 	}
 	var p deposit.Payment
-	settle(&p, paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: "pi_2", Failure: "card_declined"},
+	settle(&p, paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Ref: "pi_2",
+		Failure: "card_declined"},
 		noon)
 	require.Equal(t, deposit.Payment{
 		Status: deposit.PaymentFailed, ProviderRef: "pi_2", Failure: "card_declined", SettledAt: noon,
@@ -128,12 +130,12 @@ func TestFeeWait_DoublesUpToFourMinutes(t *testing.T) {
 
 func TestNeverArrived_AfterAGrace(t *testing.T) {
 	t.Parallel()
-	for _, status := range paymentports.ProviderStatuses {
+	for _, status := range paymentports.ProviderPaymentStatuses {
 		require.False(t, neverArrived(status, 2*time.Minute-1), "%s: the request may be on its way", status)
-		require.Equal(t, status == paymentports.ProviderUnknown, neverArrived(status, 2*time.Minute), status)
+		require.Equal(t, status == paymentports.ProviderPaymentUnknown, neverArrived(status, 2*time.Minute), status)
 		want := status
-		if status == paymentports.ProviderUnknown {
-			want = paymentports.ProviderClosed
+		if status == paymentports.ProviderPaymentUnknown {
+			want = paymentports.ProviderPaymentClosed
 		}
 		require.Equal(t, want, closedFor(status), status)
 	}
@@ -152,7 +154,7 @@ func TestFeeAmong_IsTheOldestFeeWithThatStatus(t *testing.T) {
 	t.Parallel()
 	all := []deposit.Payment{
 		{ID: id.ID{1}, Kind: deposit.FeePayment, Status: deposit.PaymentVoided},
-		{ID: id.ID{2}, Kind: deposit.Collection, Status: deposit.PaymentSucceeded},
+		{ID: id.ID{2}, Kind: deposit.CollectionPayment, Status: deposit.PaymentSucceeded},
 		{ID: id.ID{3}, Kind: deposit.FeePayment, Status: deposit.PaymentSucceeded},
 		{ID: id.ID{4}, Kind: deposit.FeePayment, Status: deposit.PaymentSucceeded},
 	}
@@ -162,13 +164,13 @@ func TestFeeAmong_IsTheOldestFeeWithThatStatus(t *testing.T) {
 
 func TestPageOf_AddressAndLanguageOfWhoeverPays(t *testing.T) {
 	t.Parallel()
-	client := &deposit.Client{Email: "grace@example.com"}
+	client := &deposit.ClientDetails{Email: "grace@example.com"}
 	payer := &tenant.Person{Email: "tina@example.com", Locale: "fr"}
 	const fee, frais, claim = "Fee for the deposit of Chalet Neuf, 1 Aug 2026",
 		"Frais pour la caution de Chalet Neuf, 1er août 2026", "Claim of Chalet Neuf on the deposit, 1 Aug 2026"
 	for name, c := range map[string]struct {
 		kind          deposit.PaymentKind
-		client        *deposit.Client
+		client        *deposit.ClientDetails
 		payer         *tenant.Person
 		email, locale string
 		description   string
@@ -177,14 +179,14 @@ func TestPageOf_AddressAndLanguageOfWhoeverPays(t *testing.T) {
 		"a fee of a known client":          {deposit.FeePayment, client, payer, "tina@example.com", "fr", frais},
 		"a fee, and nobody is named":       {deposit.FeePayment, nil, nil, "", "en", fee},
 		"a fee, whose client is not asked": {deposit.FeePayment, client, nil, "", "en", fee},
-		"a debt":                           {deposit.Collection, client, nil, "grace@example.com", "en", claim},
-		"a debt of an erased client":       {deposit.Collection, nil, nil, "", "en", claim},
+		"a debt":                           {deposit.CollectionPayment, client, nil, "grace@example.com", "en", claim},
+		"a debt of an erased client":       {deposit.CollectionPayment, nil, nil, "", "en", claim},
 	} {
 		p := deposit.Payment{ID: id.ID{1}, Kind: c.kind, Amount: 1_750}
 		d := &deposit.Deposit{ID: id.ID{2}, Reference: "D-1", Client: c.client}
 		d.Locale, d.ContractStartAt, d.ContractEndAt = "en", noon, noon
 		ends := map[deposit.PaymentKind]time.Time{deposit.FeePayment: noon}[c.kind] // that of a debt has no end
-		require.Equal(t, paymentports.HostedPayment{
+		require.Equal(t, paymentports.HostedPageRequest{
 			PaymentID: id.ID{1}, DepositID: id.ID{2}, Kind: c.kind, Amount: 1_750, Description: c.description,
 			Email: c.email, Locale: c.locale, ReturnURL: "https://x.example", EndsAt: ends,
 		}, pageOf(p, d, connect.Account{CompanyName: "Chalet Neuf"}, c.payer, "https://x.example"), name)
@@ -216,33 +218,33 @@ func TestDecideSimulation_EachOutcomeHasAWay(t *testing.T) {
 		way     way
 		trigger deposit.Trigger
 	}
-	for outcome, want := range map[Simulation]decision{
-		SimulateStart:       {byStart, ""},
-		SimulateActivate:    {byPayment, deposit.Secured},
-		SimulateFailPayment: {byPayment, deposit.FeeFailed},
-		SimulateRefusal:     {byEnd, deposit.TenantDeclined},
-		SimulateAbandon:     {byEnd, deposit.TenantAbandoned},
-		"explode":           {byNothing, ""},
-		"":                  {byNothing, ""},
+	for outcome, want := range map[SimulatedEvent]decision{
+		SimulatedCheckoutStart:  {byStart, ""},
+		SimulatedActivation:     {byPayment, deposit.TriggerSecured},
+		SimulatedPaymentFailure: {byPayment, deposit.TriggerFeeFailed},
+		SimulatedRefusal:        {byEnd, deposit.TriggerTenantDeclined},
+		SimulatedAbandonment:    {byEnd, deposit.TriggerTenantAbandoned},
+		"explode":               {byNothing, ""},
+		"":                      {byNothing, ""},
 	} {
 		for _, status := range deposit.Statuses {
 			way, trigger := decideSimulation(outcome, status)
 			require.Equal(t, want, decision{way, trigger}, "%s, %s", outcome, status)
 		}
 	}
-	checkout, cover := decision{byEnd, deposit.CheckoutExpired}, decision{byTime, deposit.CoverageElapsed}
+	checkout, cover := decision{byEnd, deposit.TriggerCheckoutExpired}, decision{byTime, deposit.TriggerCoverElapsed}
 	for status, want := range map[deposit.Status]decision{
 		deposit.Pending: checkout, deposit.Incomplete: checkout, deposit.PaymentIssue: checkout,
 		deposit.Cancelled: checkout,
 		deposit.Active:    cover, deposit.Closed: cover, deposit.Captured: cover,
 	} {
-		way, trigger := decideSimulation(SimulateExpire, status)
+		way, trigger := decideSimulation(SimulatedExpiry, status)
 		require.Equal(t, want, decision{way, trigger}, status)
 	}
 }
 
 func TestSimulate_WithoutASimulator_DoesNotExist(t *testing.T) {
 	t.Parallel()
-	_, err := New(Deps{}).Simulate(t.Context(), id.ID{1}, id.ID{2}, SimulateActivate)
-	require.ErrorIs(t, err, fault.ErrRoute)
+	_, err := New(Deps{}).Simulate(t.Context(), id.ID{1}, id.ID{2}, SimulatedActivation)
+	require.ErrorIs(t, err, fault.ErrRouteNotFound)
 }

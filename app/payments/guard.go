@@ -62,7 +62,7 @@ func (g *guard) ready() int {
 	defer g.mu.Unlock()
 	switch {
 	case g.failures < maxFailures:
-		return parallel.Batch
+		return parallel.BatchSize
 	case g.trying || g.clock.Now().Before(g.rests):
 		return 0
 	}
@@ -113,7 +113,7 @@ func (g *guard) admit() (trial bool, err error) {
 func (g *guard) leave(ctx context.Context, trial, gaveUp bool, err error) {
 	<-g.slots
 	away := errors.Is(err, fault.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
-	away = away && !errors.Is(err, paymentports.ErrProviderAnswered)
+	away = away && !errors.Is(err, paymentports.ErrProviderRefused)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.trying = g.trying && !trial
@@ -123,10 +123,10 @@ func (g *guard) leave(ctx context.Context, trial, gaveUp bool, err error) {
 		if g.failures++; g.failures >= maxFailures {
 			g.rests = g.clock.Now().Add(restTime)
 		}
-		g.outage.Failed(ctx, "the payment provider cannot be reached", "error", err)
+		g.outage.RecordFailure(ctx, "the payment provider cannot be reached", "error", err)
 	default:
 		g.failures = 0
-		g.outage.Worked(ctx)
+		g.outage.RecordSuccess(ctx)
 	}
 }
 
@@ -154,26 +154,28 @@ func guarded[T any](ctx context.Context, g *guard, name string, limit time.Durat
 	return answer, err
 }
 
-func (g *guard) open(ctx context.Context, r paymentports.HostedPayment) (paymentports.HostedPage, error) {
+func (g *guard) open(ctx context.Context, r paymentports.HostedPageRequest) (paymentports.HostedPage, error) {
 	return guarded(ctx, g, "open", askTimeout,
-		func(ctx context.Context) (paymentports.HostedPage, error) { return g.provider.Open(ctx, r) })
+		func(ctx context.Context) (paymentports.HostedPage, error) { return g.provider.OpenPage(ctx, r) })
 }
 
 func (g *guard) lookup(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	return guarded(ctx, g, "lookup", askTimeout, func(ctx context.Context) (paymentports.ProviderPayment, error) {
-		return g.provider.Lookup(ctx, paymentID)
+		return g.provider.LookupPayment(ctx, paymentID)
 	})
 }
 
 func (g *guard) close(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	return guarded(ctx, g, "close", askTimeout, func(ctx context.Context) (paymentports.ProviderPayment, error) {
-		return g.provider.Close(ctx, paymentID)
+		return g.provider.ClosePayment(ctx, paymentID)
 	})
 }
 
 func (g *guard) collect(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 	return guarded(ctx, g, "collect", chargeTimeout,
-		func(ctx context.Context) (paymentports.ProviderPayment, error) { return g.provider.Collect(ctx, r) })
+		func(ctx context.Context) (paymentports.ProviderPayment, error) {
+			return g.provider.ChargeStoredCard(ctx, r)
+		})
 }
 
 func (g *guard) refund(ctx context.Context, r paymentports.RefundRequest) (paymentports.ProviderRefund, error) {

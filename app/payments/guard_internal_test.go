@@ -26,13 +26,13 @@ type provider struct {
 	answer               func(ctx context.Context) error
 }
 
-func (p *provider) Lookup(ctx context.Context, _ id.ID) (paymentports.ProviderPayment, error) {
+func (p *provider) LookupPayment(ctx context.Context, _ id.ID) (paymentports.ProviderPayment, error) {
 	p.calls.Add(1)
 	n := p.waiting.Add(1)
 	defer p.waiting.Add(-1)
 	for most := p.most.Load(); n > most && !p.most.CompareAndSwap(most, n); most = p.most.Load() {
 	}
-	return paymentports.ProviderPayment{Status: paymentports.ProviderOpen}, p.answer(ctx)
+	return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentOpen}, p.answer(ctx)
 }
 
 func hang(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
@@ -79,7 +79,7 @@ func TestGuard_AProviderThatHangs_CostsFewCallsAndThenNone(t *testing.T) {
 		<-time.After(restTime)
 		_, err = g.lookup(t.Context(), id.ID{})
 		require.NoError(t, err)
-		require.Equal(t, parallel.Batch, g.ready())
+		require.Equal(t, parallel.BatchSize, g.ready())
 	})
 }
 
@@ -128,7 +128,7 @@ func TestGuard_ABurst_WaitsForSlotsAndFailsNobody(t *testing.T) {
 
 func TestGuard_RequestsThatTheProviderHasRefused_LeaveOtherPaymentsAlone(t *testing.T) {
 	t.Parallel()
-	refused := fault.ErrUnavailable.Because(fmt.Errorf("%w: status 400", paymentports.ErrProviderAnswered))
+	refused := fault.ErrUnavailable.Because(fmt.Errorf("%w: status 400", paymentports.ErrProviderRefused))
 	away := fault.ErrUnavailable.Because(errors.New("connection refused"))
 	var answer error
 	p := &provider{answer: func(context.Context) error { return answer }}
@@ -144,7 +144,7 @@ func TestGuard_RequestsThatTheProviderHasRefused_LeaveOtherPaymentsAlone(t *test
 	answer = refused
 	for range 3 * maxFailures {
 		_, err := g.lookup(t.Context(), id.ID{})
-		require.ErrorIs(t, err, paymentports.ErrProviderAnswered)
+		require.ErrorIs(t, err, paymentports.ErrProviderRefused)
 	}
 	answer = nil
 	_, err := g.lookup(t.Context(), id.ID{})
@@ -159,7 +159,7 @@ func TestGuard_RefusalsAndCallersWhoLeave_AreNoOutage(t *testing.T) {
 			_, err := g.lookup(t.Context(), id.ID{})
 			require.ErrorContains(t, err, "no such customer")
 		}
-		require.Equal(t, parallel.Batch, g.ready())
+		require.Equal(t, parallel.BatchSize, g.ready())
 		p.answer = hang
 		for range 2 * maxFailures {
 			gone, leave := context.WithCancel(t.Context())
@@ -167,7 +167,7 @@ func TestGuard_RefusalsAndCallersWhoLeave_AreNoOutage(t *testing.T) {
 			_, err := g.lookup(gone, id.ID{})
 			require.Error(t, err)
 		}
-		require.Equal(t, parallel.Batch, g.ready())
+		require.Equal(t, parallel.BatchSize, g.ready())
 	})
 }
 

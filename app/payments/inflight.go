@@ -41,7 +41,7 @@ func feeAmong(all []deposit.Payment, status deposit.PaymentStatus) *deposit.Paym
 
 // stillInFlight locks and returns the payment p as stored; nil when p has been settled meanwhile.
 func (s *Service) stillInFlight(ctx context.Context, p deposit.Payment) (*deposit.Payment, error) {
-	current, err := s.deps.Payments.Processing(ctx, p.DepositID, p.Kind)
+	current, err := s.deps.Payments.LockProcessing(ctx, p.DepositID, p.Kind)
 	if err != nil || current == nil || current.ID != p.ID {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ import (
 // Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable when the provider
 // cannot be reached; the payment then stays processing.
 func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person,
-	prepare lifecycle.Prepare, now time.Time) (string, error) {
+	prepare lifecycle.PrepareFunc, now time.Time) (string, error) {
 	payment, page, err := s.openFee(ctx, d, token, payer, prepare, now)
 	if err != nil {
 		return "", err
@@ -34,7 +34,7 @@ func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token sec
 }
 
 func (s *Service) openFee(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person,
-	prepare lifecycle.Prepare, now time.Time) (deposit.Payment, paymentports.HostedPage, error) {
+	prepare lifecycle.PrepareFunc, now time.Time) (deposit.Payment, paymentports.HostedPage, error) {
 	account, err := s.account(ctx, d)
 	if err != nil {
 		return deposit.Payment{}, paymentports.HostedPage{}, err
@@ -60,15 +60,15 @@ func (s *Service) account(ctx context.Context, d *deposit.Deposit) (connect.Acco
 
 // subject returns the text that describes a payment to the tenant: the company and the rental period.
 func subject(kind deposit.PaymentKind, d *deposit.Deposit, of connect.Account, locale string) string {
-	return agreement.Subject{Captured: kind == deposit.Collection, Company: of.CompanyName,
-		From: d.ContractStartAt.In(of.Zone()), To: d.ContractEndAt.In(of.Zone())}.In(locale)
+	return agreement.PaymentSubject{Captured: kind == deposit.CollectionPayment, Company: of.CompanyName,
+		From: d.ContractStartAt.In(of.Zone()), To: d.ContractEndAt.In(of.Zone())}.InLanguage(locale)
 }
 
 // pageOf returns the request for the provider's page of a payment. payer is the tenant who gave a name; with
 // nil, the page asks for an e-mail address. The page of a debt is for the deposit's client.
 func pageOf(p deposit.Payment, d *deposit.Deposit, of connect.Account, payer *tenant.Person,
-	returnURL string) paymentports.HostedPayment {
-	r := paymentports.HostedPayment{
+	returnURL string) paymentports.HostedPageRequest {
+	r := paymentports.HostedPageRequest{
 		PaymentID: p.ID, DepositID: d.ID, Kind: p.Kind, Amount: p.Amount, Locale: d.Locale, ReturnURL: returnURL,
 	}
 	if p.Kind == deposit.FeePayment {
@@ -77,7 +77,7 @@ func pageOf(p deposit.Payment, d *deposit.Deposit, of connect.Account, payer *te
 	switch {
 	case payer != nil:
 		r.Email, r.Locale = payer.Email, payer.Locale
-	case p.Kind == deposit.Collection && d.Client != nil:
+	case p.Kind == deposit.CollectionPayment && d.Client != nil:
 		r.Email = d.Client.Email
 	}
 	r.Description = subject(p.Kind, d, of, r.Locale)
@@ -86,10 +86,10 @@ func pageOf(p deposit.Payment, d *deposit.Deposit, of connect.Account, payer *te
 
 // beginFee commits a fee payment before the provider is called, so that no crash can lose a payment. A
 // payment in flight is used again.
-func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecycle.Prepare,
+func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecycle.PrepareFunc,
 	now time.Time) (payment deposit.Payment, err error) {
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		d, err := s.deps.Deposits.ForUpdate(ctx, depositID)
+		d, err := s.deps.Deposits.LockRow(ctx, depositID)
 		if err != nil {
 			return err
 		}
@@ -98,19 +98,19 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 				return err
 			}
 		}
-		if err := s.deps.Transitions.StartCheckout(ctx, d, now); err != nil {
+		if err := s.deps.Transitions.RecordCheckoutStep(ctx, d, now); err != nil {
 			return err
 		}
 		payment = feeOf(d, s.deps.Entropy.NewID(), now)
 		if err := s.deps.Payments.Insert(ctx, payment); !errors.Is(err, paymentports.ErrPaymentExists) {
 			return err
 		}
-		inFlight, err := s.deps.Payments.Processing(ctx, d.ID, deposit.FeePayment)
+		inFlight, err := s.deps.Payments.LockProcessing(ctx, d.ID, deposit.FeePayment)
 		if err != nil {
 			return err
 		}
 		// now is older than this check, and a fee may have been paid after the stay.
-		if inFlight == nil && d.StayOver(s.deps.Clock.Now()) {
+		if inFlight == nil && d.RentalEnded(s.deps.Clock.Now()) {
 			return deposit.ErrNotSecurable
 		}
 		// The fee has succeeded, yet the deposit is still in checkout.

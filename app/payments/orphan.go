@@ -27,13 +27,14 @@ func (s *Service) keepOrphan(ctx context.Context, d *deposit.Deposit, p deposit.
 		"payment": id.Payment.Of(p.ID), "kind": string(p.Kind), "status": string(p.Status), "deposit": string(d.Status),
 		"amountCents": cents(p.Amount),
 	}
-	entry := audit.Entry(s.deps.Entropy, now, actor.Clock, audit.PaymentOrphaned, subject, detail)
+	entry := audit.NewEntry(s.deps.Entropy, now, actor.Clock, audit.PaymentOrphaned, subject, detail)
 	return s.deps.Audit.Append(ctx, entry)
 }
 
 func (s *Service) refundOrphan(ctx context.Context, p deposit.Payment, now time.Time) error {
 	return s.deps.Refunds.Insert(ctx, deposit.Refund{
-		ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: p.Amount, Reason: deposit.Orphaned,
+		ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: p.Amount,
+		Reason: deposit.RefundOrphanedPayment,
 		Status: deposit.RefundPending,
 		Actor:  actor.Clock, CreatedAt: now, CheckAt: now,
 	})

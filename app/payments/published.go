@@ -15,13 +15,13 @@ func (s *Service) BeginCollection(ctx context.Context, captured *deposit.Deposit
 	return deposit.NewDebt(payment, s.deps.Schedule), s.deps.Payments.Insert(ctx, payment)
 }
 
-// FirstCharge returns the time at which the card is charged for an amount that is captured now.
-func (s *Service) FirstCharge(now time.Time) time.Time {
+// FirstChargeTime returns the time at which the card is charged for an amount that is captured now.
+func (s *Service) FirstChargeTime(now time.Time) time.Time {
 	return deposit.NewDebt(deposit.Payment{CreatedAt: now}, s.deps.Schedule).NextAttemptAt
 }
 
 // LockFeeInFlight locks and returns the fee payment of a deposit that is processing, in a transaction of the
 // caller; nil for none.
 func (s *Service) LockFeeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error) {
-	return s.deps.Payments.Processing(ctx, depositID, deposit.FeePayment)
+	return s.deps.Payments.LockProcessing(ctx, depositID, deposit.FeePayment)
 }

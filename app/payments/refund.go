@@ -15,12 +15,12 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// LookAgain queries the provider about a payment that has ended in this service without success. If the
+// RecheckEndedPayment queries the provider about a payment that has ended in this service without success. If the
 // payment was paid all the same, it is refunded, and paid is true; else paid is false. A payment that is
 // processing, succeeded or being refunded stays as it is.
 //
 // Returns deposit.ErrNoCollection for an unknown payment, or service_unavailable.
-func (s *Service) LookAgain(ctx context.Context, paymentID id.ID) (paid bool, err error) {
+func (s *Service) RecheckEndedPayment(ctx context.Context, paymentID id.ID) (paid bool, err error) {
 	answer, err := s.provider.lookup(ctx, paymentID)
 	if err != nil || answer.Status != paymentports.ProviderSucceeded {
 		return false, err
@@ -30,11 +30,11 @@ func (s *Service) LookAgain(ctx context.Context, paymentID id.ID) (paid bool, er
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		paid = false
 		var earlier []deposit.Refund
-		p, earlier, err = s.deps.Refunds.Payment(ctx, paymentID)
+		p, earlier, err = s.deps.Refunds.LockPayment(ctx, paymentID)
 		if err != nil || !endedUnpaid(p, earlier) {
 			return err
 		}
-		d, err := s.deps.Deposits.ForUpdate(ctx, p.DepositID)
+		d, err := s.deps.Deposits.LockRow(ctx, p.DepositID)
 		if err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (s *Service) checkRefund(ctx context.Context, r deposit.Refund, now time.Ti
 	answer, err := s.provider.refund(ctx,
 		paymentports.RefundRequest{RefundID: r.ID, PaymentID: r.PaymentID, DepositID: r.DepositID, Amount: r.Amount})
 	if err != nil {
-		s.deps.PaymentMetrics.Refunded(paymentports.PaymentUnavailable, r.Amount)
+		s.deps.PaymentMetrics.CountRefundResult(paymentports.PaymentUnavailable, r.Amount)
 		return false, err
 	}
 	r = decideRefund(r, answer, now)
@@ -73,7 +73,8 @@ func (s *Service) checkRefund(ctx context.Context, r deposit.Refund, now time.Ti
 		}
 		if r.Status == deposit.RefundSucceeded {
 			return s.deps.TenantNotices.Add(ctx,
-				paymentports.TenantNotice{SubjectID: r.ID, Kind: paymentports.TenantRefunded, DepositID: r.DepositID, At: now})
+				paymentports.TenantNotice{SubjectID: r.ID, Kind: paymentports.TenantNoticeRefunded, DepositID: r.DepositID,
+					At: now})
 		}
 		return s.deps.Audit.Append(ctx, s.refundEntry(audit.PaymentRefundFailed, actor.Clock, r, now))
 	})
@@ -81,12 +82,12 @@ func (s *Service) checkRefund(ctx context.Context, r deposit.Refund, now time.Ti
 		return false, err
 	}
 	if r.Status == deposit.RefundFailed {
-		s.deps.PaymentMetrics.Refunded(paymentports.PaymentRefused, r.Amount)
+		s.deps.PaymentMetrics.CountRefundResult(paymentports.PaymentRefused, r.Amount)
 		s.deps.Log.ErrorContext(ctx, "a refund failed: the tenant has to be paid by other means",
 			"refund", id.Refund.Of(r.ID), "payment", id.Payment.Of(r.PaymentID), "failure", r.Failure)
 		return true, nil
 	}
-	s.deps.PaymentMetrics.Refunded(paymentports.PaymentSucceeded, r.Amount)
+	s.deps.PaymentMetrics.CountRefundResult(paymentports.PaymentSucceeded, r.Amount)
 	return true, nil
 }
 
@@ -108,27 +109,27 @@ func (s *Service) refundEntry(verb audit.Verb, by actor.Actor, r deposit.Refund,
 	if r.Failure != "" {
 		detail["failure"] = r.Failure
 	}
-	return audit.Entry(s.deps.Entropy, now, by, verb, id.Deposit.Of(r.DepositID), detail)
+	return audit.NewEntry(s.deps.Entropy, now, by, verb, id.Deposit.Of(r.DepositID), detail)
 }
 
 // RefundByStaff refunds a part of a payment, or the rest of it if amount is zero. The provider is called at
 // once; where it cannot be reached, the dispatcher completes the refund.
 //
-// Returns deposit.ErrNoCollection, ErrNotRefundable, ErrRefundExceeds, and invalid_field.
+// Returns deposit.ErrNoCollection, ErrPaymentNotRefundable, ErrRefundExceedsPayment, and invalid_field.
 func (s *Service) RefundByStaff(ctx context.Context, paymentID id.ID,
 	amount money.Cents) (r deposit.Refund, err error) {
 	now := s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		p, earlier, err := s.deps.Refunds.Payment(ctx, paymentID)
+		p, earlier, err := s.deps.Refunds.LockPayment(ctx, paymentID)
 		if err != nil {
 			return err
 		}
-		rest, err := deposit.Refundable(p, earlier, amount)
+		rest, err := deposit.RefundableAmount(p, earlier, amount)
 		if err != nil {
 			return err
 		}
 		r = deposit.Refund{
-			ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: rest, Reason: deposit.ChargedWrong,
+			ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: rest, Reason: deposit.RefundWrongCharge,
 			Status: deposit.RefundPending,
 			Actor:  actor.Staff, CreatedAt: now, CheckAt: now,
 		}

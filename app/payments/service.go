@@ -61,13 +61,13 @@ func New(deps Deps) *Service {
 
 type uncounted struct{}
 
-func (uncounted) Answered(deposit.PaymentKind, paymentports.PaymentResult, money.Cents) {}
-func (uncounted) Refunded(paymentports.PaymentResult, money.Cents)                      {}
+func (uncounted) CountResult(deposit.PaymentKind, paymentports.PaymentResult, money.Cents) {}
+func (uncounted) CountRefundResult(paymentports.PaymentResult, money.Cents)                {}
 
 // returnURL returns the URL of the page to which the provider sends the tenant back.
 func (s *Service) returnURL(depositID id.ID, checkoutToken secret.Text) string {
-	token := deposit.ReturnToken(depositID, checkoutToken)
-	return site.URL(s.deps.DashboardURL, site.At(site.CheckoutReturn, token.Reveal()))
+	token := deposit.ReturnPageToken(depositID, checkoutToken)
+	return site.PageURL(s.deps.DashboardURL, site.FillPath(site.CheckoutReturnPath, token.Reveal()))
 }
 
 func cents(c money.Cents) string { return strconv.FormatInt(int64(c), 10) }

@@ -37,11 +37,11 @@ func (s *Service) closeFee(ctx context.Context, payment deposit.Payment, now tim
 	return s.recordFee(ctx, payment, answer, now)
 }
 
-// ConfirmFee queries the provider about the deposit's fee payment in flight, if any, and records the result.
+// ConfirmFeePayment queries the provider about the deposit's fee payment in flight, if any, and records the result.
 // ends: true closes an unpaid page, so that the tenant's next try is a new payment; false keeps it open.
 //
 // Returns service_unavailable when the provider cannot be reached; nothing is recorded then.
-func (s *Service) ConfirmFee(ctx context.Context, depositID id.ID, ends bool, now time.Time) error {
+func (s *Service) ConfirmFeePayment(ctx context.Context, depositID id.ID, ends bool, now time.Time) error {
 	payment, err := s.feeInFlight(ctx, depositID)
 	if err != nil || payment == nil {
 		return err
@@ -67,13 +67,13 @@ func (s *Service) ConfirmFee(ctx context.Context, depositID id.ID, ends bool, no
 // Returns service_unavailable when the page is still open.
 func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer paymentports.ProviderPayment,
 	now time.Time) error {
-	if answer.Status == paymentports.ProviderOpen {
+	if answer.Status == paymentports.ProviderPaymentOpen {
 		return errPaymentOpen
 	}
 	orphaned, settled := false, false
 	err := s.deps.Transitions.WithinTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
 		orphaned, settled = false, false
-		d, err := s.deps.Deposits.ForUpdate(ctx, p.DepositID)
+		d, err := s.deps.Deposits.LockRow(ctx, p.DepositID)
 		if err != nil {
 			return deposit.Transition{}, err
 		}
@@ -91,15 +91,15 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer payme
 			return deposit.Transition{}, err
 		}
 		// A secured deposit is mailed to the operator.
-		if trigger == deposit.Secured {
-			if err := s.deps.OperatorNotices.AddSecured(ctx, d.ID, now); err != nil {
+		if trigger == deposit.TriggerSecured {
+			if err := s.deps.OperatorNotices.AddSecuredNotice(ctx, d.ID, now); err != nil {
 				return deposit.Transition{}, err
 			}
 		}
-		return s.deps.Transitions.Apply(ctx, d, trigger, now)
+		return s.deps.Transitions.ApplyTrigger(ctx, d, trigger, now)
 	})
 	if err == nil && settled {
-		s.deps.PaymentMetrics.Answered(p.Kind, resultOf(answer.Status), p.Amount)
+		s.deps.PaymentMetrics.CountResult(p.Kind, resultOf(answer.Status), p.Amount)
 	}
 	if err == nil && orphaned {
 		s.warnOrphan(ctx, p)
@@ -123,11 +123,11 @@ func decideFee(fee deposit.PaymentStatus, d *deposit.Deposit, at time.Time) (dep
 	open := d.CheckoutOpen(at)
 	switch {
 	case fee == deposit.PaymentSucceeded && open:
-		return deposit.Secured, feeMoves
+		return deposit.TriggerSecured, feeMoves
 	case fee == deposit.PaymentSucceeded, fee == deposit.PaymentFailed && !d.Status.InCheckout():
 		return "", feeOrphaned
 	case fee == deposit.PaymentFailed && open && d.Status != deposit.PaymentIssue:
-		return deposit.FeeFailed, feeMoves
+		return deposit.TriggerFeeFailed, feeMoves
 	}
 	return "", feeStays
 }

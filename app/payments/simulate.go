@@ -10,29 +10,29 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Simulation is an event that a partner may simulate on its own deposit outside production (api.md §2).
-type Simulation string
+// SimulatedEvent is an event that a partner may simulate on its own deposit outside production (api.md §2).
+type SimulatedEvent string
 
 // The events that a partner may simulate.
 const (
-	SimulateStart       Simulation = "start"
-	SimulateActivate    Simulation = "activate"
-	SimulateRefusal     Simulation = "decline"
-	SimulateAbandon     Simulation = "abandon"
-	SimulateFailPayment Simulation = "fail_payment"
-	SimulateExpire      Simulation = "expire"
+	SimulatedCheckoutStart  SimulatedEvent = "start"
+	SimulatedActivation     SimulatedEvent = "activate"
+	SimulatedRefusal        SimulatedEvent = "decline"
+	SimulatedAbandonment    SimulatedEvent = "abandon"
+	SimulatedPaymentFailure SimulatedEvent = "fail_payment"
+	SimulatedExpiry         SimulatedEvent = "expire"
 )
 
 // Simulate acts as the tenant, or as passing time, on a deposit and returns the deposit afterwards. Simulated
 // payments go through the provider like real payments.
 //
-// Returns fault.ErrRoute when payments cannot be simulated, invalid_field for an unknown outcome,
+// Returns fault.ErrRouteNotFound when payments cannot be simulated, invalid_field for an unknown outcome,
 // deposit.ErrNotFound, deposit.ErrAccessDenied, or the fault of the transition that the deposit's status does
 // not allow.
 func (s *Service) Simulate(ctx context.Context, partnerID, depositID id.ID,
-	outcome Simulation) (*deposit.Deposit, error) {
+	outcome SimulatedEvent) (*deposit.Deposit, error) {
 	if s.deps.Simulator == nil {
-		return nil, fault.ErrRoute
+		return nil, fault.ErrRouteNotFound
 	}
 	d, err := s.deps.Deposits.Deposit(ctx, depositID)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Service) Simulate(ctx context.Context, partnerID, depositID id.ID,
 	return s.deps.Deposits.Deposit(ctx, depositID)
 }
 
-func (s *Service) simulate(ctx context.Context, d *deposit.Deposit, outcome Simulation) error {
+func (s *Service) simulate(ctx context.Context, d *deposit.Deposit, outcome SimulatedEvent) error {
 	now := s.deps.Clock.Now()
 	way, trigger := decideSimulation(outcome, d.Status)
 	switch way {
@@ -58,7 +58,7 @@ func (s *Service) simulate(ctx context.Context, d *deposit.Deposit, outcome Simu
 	case byEnd:
 		return s.EndCheckout(ctx, d.ID, trigger, nil, now)
 	case byTime:
-		_, err := s.deps.Transitions.ApplyIf(ctx, d.ID, trigger, now, func(*deposit.Deposit) bool { return true })
+		_, err := s.deps.Transitions.ApplyTriggerIf(ctx, d.ID, trigger, now, func(*deposit.Deposit) bool { return true })
 		return err
 	case byNothing:
 	}
@@ -78,23 +78,23 @@ const (
 
 // decideSimulation returns the means of a simulation, and its trigger. Whether the deposit's status allows
 // the transition is decided later.
-func decideSimulation(outcome Simulation, status deposit.Status) (way, deposit.Trigger) {
+func decideSimulation(outcome SimulatedEvent, status deposit.Status) (way, deposit.Trigger) {
 	switch outcome {
-	case SimulateStart:
+	case SimulatedCheckoutStart:
 		return byStart, ""
-	case SimulateActivate:
-		return byPayment, deposit.Secured
-	case SimulateFailPayment:
-		return byPayment, deposit.FeeFailed
-	case SimulateRefusal:
-		return byEnd, deposit.TenantDeclined
-	case SimulateAbandon:
-		return byEnd, deposit.TenantAbandoned
-	case SimulateExpire:
+	case SimulatedActivation:
+		return byPayment, deposit.TriggerSecured
+	case SimulatedPaymentFailure:
+		return byPayment, deposit.TriggerFeeFailed
+	case SimulatedRefusal:
+		return byEnd, deposit.TriggerTenantDeclined
+	case SimulatedAbandonment:
+		return byEnd, deposit.TriggerTenantAbandoned
+	case SimulatedExpiry:
 		if status.InCheckout() || status == deposit.Cancelled {
-			return byEnd, deposit.CheckoutExpired
+			return byEnd, deposit.TriggerCheckoutExpired
 		}
-		return byTime, deposit.CoverageElapsed
+		return byTime, deposit.TriggerCoverElapsed
 	default:
 		return byNothing, ""
 	}
@@ -102,14 +102,14 @@ func decideSimulation(outcome Simulation, status deposit.Status) (way, deposit.T
 
 func (s *Service) simulateStart(ctx context.Context, depositID id.ID, now time.Time) error {
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		d, err := s.deps.Deposits.ForUpdate(ctx, depositID)
+		d, err := s.deps.Deposits.LockRow(ctx, depositID)
 		if err != nil {
 			return err
 		}
-		if _, err := d.Status.Next(deposit.Secured); err != nil {
+		if _, err := d.Status.Next(deposit.TriggerSecured); err != nil {
 			return err
 		}
-		return s.deps.Transitions.StartCheckout(ctx, d, now)
+		return s.deps.Transitions.RecordCheckoutStep(ctx, d, now)
 	})
 }
 
@@ -126,7 +126,7 @@ func (s *Service) simulatePayment(ctx context.Context, d *deposit.Deposit, want 
 		if err != nil {
 			return err
 		}
-		if err := s.payOnce(ctx, d, want == deposit.Secured, tokens[d.ID], s.deps.Clock.Now()); err != nil {
+		if err := s.payOnce(ctx, d, want == deposit.TriggerSecured, tokens[d.ID], s.deps.Clock.Now()); err != nil {
 			return err
 		}
 		if d, err = s.deps.Deposits.Deposit(ctx, d.ID); err != nil || d.Status == to {

@@ -13,37 +13,38 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// MaxListed is the largest number of collections in a list.
-const MaxListed = 1000
+// MaxListedCollections is the largest number of collections in a list.
+const MaxListedCollections = 1000
 
-// Listed is a collection in a list, with its deposit.
-type Listed struct {
+// ListedCollection is a collection in a list, with its deposit.
+type ListedCollection struct {
 	deposit.Debt
 	Deposit *deposit.Deposit
 }
 
 // CollectionView is a collection with its payment, history and refunds, as the admin command shows it.
 type CollectionView struct {
-	Listed
+	ListedCollection
 	Payment deposit.Payment
 	History []deposit.CollectionTransition
 	Refunds []deposit.Refund // The refunds of every payment of the deposit.
 }
 
-// ListCollections returns up to MaxListed collections in a state, oldest capture first; "" selects every
+// ListCollections returns up to MaxListedCollections collections in a state, oldest capture first; "" selects every
 // state except paid.
-func (s *Service) ListCollections(ctx context.Context, state deposit.CollectionState) ([]Listed, error) {
-	found, err := s.deps.Collections.ListCollections(ctx, paymentports.CollectionFilter{State: state, Limit: MaxListed})
+func (s *Service) ListCollections(ctx context.Context, state deposit.CollectionState) ([]ListedCollection, error) {
+	found, err := s.deps.Collections.ListCollections(ctx, paymentports.CollectionFilter{State: state,
+		Limit: MaxListedCollections})
 	if err != nil {
 		return nil, err
 	}
-	all := make([]Listed, len(found))
+	all := make([]ListedCollection, len(found))
 	for i, debt := range found {
 		d, err := s.deps.Deposits.Deposit(ctx, debt.DepositID)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = Listed{Debt: debt, Deposit: d}
+		all[i] = ListedCollection{Debt: debt, Deposit: d}
 	}
 	return all, nil
 }
@@ -87,7 +88,7 @@ func (s *Service) ShowCollection(ctx context.Context, depositID id.ID) (shown Co
 func (s *Service) RetryCollection(ctx context.Context, depositID id.ID) (CollectionView, error) {
 	return s.act(ctx, depositID, audit.CollectionRetry,
 		func(ctx context.Context, debt *deposit.Debt, now time.Time) error {
-			step, err := debt.Retry(actor.Staff, now)
+			step, err := debt.ScheduleRetry(actor.Staff, now)
 			if err != nil {
 				return err
 			}
@@ -152,14 +153,14 @@ var errNoCollectionInFlight = deposit.ErrCollectionOver.Because(errors.New("no c
 //
 // Returns errNoCollectionInFlight, which is a deposit.ErrCollectionOver, and the errors of decide.
 func (s *Service) decided(ctx context.Context, made decision) (due deposit.Payment, err error) {
-	current, err := s.deps.Payments.Processing(ctx, made.depositID, deposit.Collection)
+	current, err := s.deps.Payments.LockProcessing(ctx, made.depositID, deposit.CollectionPayment)
 	if err != nil {
 		return due, err
 	}
 	if current == nil {
 		return due, errNoCollectionInFlight
 	}
-	debt, err := s.deps.Collections.Lock(ctx, current.ID)
+	debt, err := s.deps.Collections.LockDebt(ctx, current.ID)
 	if err != nil {
 		return due, err
 	}
@@ -167,7 +168,7 @@ func (s *Service) decided(ctx context.Context, made decision) (due deposit.Payme
 		return due, err
 	}
 	current.CheckAt = made.now
-	entry := audit.Entry(s.deps.Entropy, made.now, made.by, made.verb, id.Deposit.Of(made.depositID), map[string]string{
+	entry := audit.NewEntry(s.deps.Entropy, made.now, made.by, made.verb, id.Deposit.Of(made.depositID), map[string]string{
 		"payment": id.Payment.Of(current.ID), "amountCents": cents(current.Amount), "state": string(debt.State),
 	})
 	return *current, errors.Join(s.deps.Payments.Update(ctx, *current), s.deps.Audit.Append(ctx, entry))
@@ -182,11 +183,11 @@ func (s *Service) carryOut(ctx context.Context, due deposit.Payment, now time.Ti
 	}
 }
 
-// PaymentToRefund finds the payment to refund by name: the id of a payment, or the id or reference of a
+// FindPaymentToRefund finds the payment to refund by name: the id of a payment, or the id or reference of a
 // deposit, which selects its collection.
 //
 // Returns deposit_not_found and deposit.ErrNoCollection.
-func (s *Service) PaymentToRefund(ctx context.Context, name string,
+func (s *Service) FindPaymentToRefund(ctx context.Context, name string,
 	find func(context.Context, string) (id.ID, error)) (id.ID, error) {
 	if paymentID, ok := id.Payment.Parse(name); ok {
 		return paymentID, nil

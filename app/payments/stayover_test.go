@@ -43,13 +43,13 @@ func (b bench) check() {
 func (b bench) requireGivenBack(d *deposit.Deposit, token secret.Text) {
 	b.T.Helper()
 	b.RequireStatus(d.ID, deposit.Pending, "")
-	require.Equal(b.T, []string{"payment.orphaned"}, b.Audit(b.T, d.ID))
-	require.Equal(b.T, deposit.PaymentSucceeded, b.Fee(d.ID).Status)
+	require.Equal(b.T, []string{"payment.orphaned"}, b.AuditActions(b.T, d.ID))
+	require.Equal(b.T, deposit.PaymentSucceeded, b.FeePayment(d.ID).Status)
 	b.check()
 	require.Equal(b.T, 1, b.Count("refunds", "deposit_id = $1", d.ID))
 	require.Equal(b.T, 1, b.Count("refunds", "deposit_id = $1 AND status = 'succeeded' AND amount_cents = 1750", d.ID))
 	require.Contains(b.T, b.mailTenants(), "We refunded €17.50")
-	require.Empty(b.T, b.Events(b.T, d.ID))
+	require.Empty(b.T, b.EventNames(b.T, d.ID))
 	next := b.Submit(token, grace)
 	require.Equal(b.T, []any{"", false, true}, []any{next.PageURL, next.View.Open, next.View.StayOver},
 		"nobody pays twice")
@@ -57,7 +57,7 @@ func (b bench) requireGivenBack(d *deposit.Deposit, token secret.Text) {
 	_, err := b.Timers.ExpireCheckouts(b.Ctx())
 	require.NoError(b.T, err)
 	b.RequireStatus(d.ID, deposit.Cancelled, "checkout_expired")
-	require.Equal(b.T, []string{"deposit.cancelled"}, b.Events(b.T, d.ID))
+	require.Equal(b.T, []string{"deposit.cancelled"}, b.EventNames(b.T, d.ID))
 	require.Equal(b.T, 1, b.Count("refunds", "deposit_id = $1", d.ID))
 }
 
@@ -65,7 +65,7 @@ func TestStayOver_AFeeCountsFromWhenItWasPaid_NotFromWhenItIsHeardOf(t *testing.
 	b := setup(t)
 	comesBack := func(known bool) func(*deposit.Deposit, secret.Text) {
 		return func(_ *deposit.Deposit, token secret.Text) {
-			_, err := b.Checkout.Return(b.Ctx(), token, known)
+			_, err := b.Checkout.HandleReturn(b.Ctx(), token, known)
 			require.NoError(t, err)
 		}
 	}
@@ -78,9 +78,9 @@ func TestStayOver_AFeeCountsFromWhenItWasPaid_NotFromWhenItIsHeardOf(t *testing.
 			b.check()
 		},
 		"the provider was away": func(*deposit.Deposit, secret.Text) {
-			b.Provider.Away(true)
+			b.Provider.SetUnreachable(true)
 			b.check()
-			b.Provider.Away(false)
+			b.Provider.SetUnreachable(false)
 			b.Clock.Add(2 * time.Minute)
 			b.check()
 		},
@@ -92,7 +92,7 @@ func TestStayOver_AFeeCountsFromWhenItWasPaid_NotFromWhenItIsHeardOf(t *testing.
 			b.check()
 		},
 		"another process asks": func(*deposit.Deposit, secret.Text) {
-			_, err := b.Build(func(*servicetest.Parts) {}).Payments.CheckDue(b.Ctx())
+			_, err := b.BuildServices(func(*servicetest.Deps) {}).Payments.CheckDue(b.Ctx())
 			require.NoError(t, err)
 		},
 	} {
@@ -100,7 +100,7 @@ func TestStayOver_AFeeCountsFromWhenItWasPaid_NotFromWhenItIsHeardOf(t *testing.
 			-29 * time.Minute: true, -time.Microsecond: true, 0: false, time.Microsecond: false, 10 * time.Minute: false,
 		} {
 			t.Run(name+", paid at "+paid.String(), func(t *testing.T) {
-				b := bench{checkouttest.Steps{Bench: b.Bench, T: t}}
+				b := bench{checkouttest.Steps{Fixture: b.Fixture, T: t}}
 				d, token := b.lastDay()
 				b.Clock.Set(d.ContractEndAt.Add(paid))
 				b.Pay(d.ID, true)
@@ -111,7 +111,7 @@ func TestStayOver_AFeeCountsFromWhenItWasPaid_NotFromWhenItIsHeardOf(t *testing.
 					return
 				}
 				b.RequireStatus(d.ID, deposit.Active, "")
-				require.Equal(t, []string{"deposit.activated"}, b.Events(t, d.ID))
+				require.Equal(t, []string{"deposit.activated"}, b.EventNames(t, d.ID))
 				require.Zero(t, b.Count("refunds", "deposit_id = $1", d.ID))
 			})
 		}
@@ -121,20 +121,20 @@ func TestStayOver_AFeeCountsFromWhenItWasPaid_NotFromWhenItIsHeardOf(t *testing.
 func TestStayOver_ThePageIsClosedAtItsEnd(t *testing.T) {
 	b := setup(t)
 	d, token := b.lastDay()
-	fee := b.Fee(d.ID).ID
+	fee := b.FeePayment(d.ID).ID
 	b.Clock.Set(d.ContractEndAt.Add(-time.Second))
 	b.check()
-	require.Equal(t, d.ContractEndAt, b.Fee(d.ID).CheckAt)
+	require.Equal(t, d.ContractEndAt, b.FeePayment(d.ID).CheckAt)
 	b.Clock.Set(d.ContractEndAt)
 	b.RequireCount(1, b.Payments.CheckDue)
 	b.Pay(d.ID, true)
-	said, err := b.Sandbox.Lookup(b.Ctx(), fee)
+	said, err := b.Sandbox.LookupPayment(b.Ctx(), fee)
 	require.NoError(t, err)
-	require.Equal(t, paymentports.ProviderClosed, said.Status)
-	require.Equal(t, deposit.PaymentVoided, b.Fee(d.ID).Status)
-	b.Return(token)
+	require.Equal(t, paymentports.ProviderPaymentClosed, said.Status)
+	require.Equal(t, deposit.PaymentVoided, b.FeePayment(d.ID).Status)
+	b.ReturnFromPayment(token)
 	b.RequireStatus(d.ID, deposit.Pending, "")
-	require.Empty(t, b.Audit(t, d.ID))
+	require.Empty(t, b.AuditActions(t, d.ID))
 	b.Clock.Set(d.CheckoutExpiresAt)
 	b.RequireCount(1, b.Timers.ExpireCheckouts)
 	b.RequireStatus(d.ID, deposit.Cancelled, "checkout_expired")
@@ -145,10 +145,10 @@ func TestStayOver_ACardRefusedLater_LeavesTheDeposit(t *testing.T) {
 	d, token := b.lastDay()
 	b.Clock.Set(d.ContractEndAt)
 	b.Pay(d.ID, false)
-	b.Return(token)
+	b.ReturnFromPayment(token)
 	b.RequireStatus(d.ID, deposit.Pending, "")
-	require.Equal(t, deposit.PaymentFailed, b.Fee(d.ID).Status)
-	require.Empty(t, b.Audit(t, d.ID))
+	require.Equal(t, deposit.PaymentFailed, b.FeePayment(d.ID).Status)
+	require.Empty(t, b.AuditActions(t, d.ID))
 }
 
 // A partner that cancels after the stay, and a tenant who gives up, meet a fee that was paid too late.
@@ -175,11 +175,11 @@ func TestStayOver_TheProviderDoesNotTellTheTime_ThatOfHearingCounts(t *testing.T
 	for left, want := range map[time.Duration]deposit.Status{time.Microsecond: deposit.Active, 0: deposit.Pending} {
 		d, token := b.lastDay()
 		b.Clock.Set(d.ContractEndAt.Add(-left))
-		b.Provider.OnAsk(func() paymentports.ProviderPayment {
+		b.Provider.OnLookupOrClose(func() paymentports.ProviderPayment {
 			return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded, Ref: "pi_1"}
 		})
-		b.Return(token)
-		b.Provider.OnAsk(nil)
+		b.ReturnFromPayment(token)
+		b.Provider.OnLookupOrClose(nil)
 		b.RequireStatus(d.ID, want, "")
 	}
 }
@@ -197,7 +197,7 @@ func (s slowSimulator) SimulatePayment(ctx context.Context, paymentID id.ID, suc
 
 func TestSimulate_AfterTheStay_PaysNothing(t *testing.T) {
 	b := setup(t)
-	for outcome, want := range map[payments.Simulation]deposit.Status{
+	for outcome, want := range map[payments.SimulatedEvent]deposit.Status{
 		"start": "", "activate": "", "fail_payment": "", "decline": deposit.Cancelled, "abandon": deposit.Cancelled,
 		"expire": deposit.Cancelled,
 	} {
@@ -210,13 +210,13 @@ func TestSimulate_AfterTheStay_PaysNothing(t *testing.T) {
 		} else {
 			require.NoError(t, err, outcome)
 		}
-		require.Equal(t, want, b.Load(t, d.ID).Status, outcome)
+		require.Equal(t, want, b.LoadDeposit(t, d.ID).Status, outcome)
 	}
 	d, token := b.lastDay()
-	slow := b.Build(func(p *servicetest.Parts) {
+	slow := b.BuildServices(func(p *servicetest.Deps) {
 		p.Simulator = slowSimulator{p.Simulator, func() { b.Clock.Set(d.ContractEndAt) }}
 	})
-	_, err := slow.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulateActivate)
+	_, err := slow.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulatedActivation)
 	require.ErrorIs(t, err, deposit.ErrNotSecurable, "the stay ends while the payment is simulated")
 	b.requireGivenBack(d, token)
 }

@@ -17,15 +17,15 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// TenantNotices mails tenants about the charge of a captured amount, and about refunds.
-type TenantNotices struct {
+// TenantNoticeMailer mails tenants about the charge of a captured amount, and about refunds.
+type TenantNoticeMailer struct {
 	Notices      paymentports.TenantNotices
 	UnitOfWork   ports.UnitOfWork
 	Deposits     depositports.Deposits
 	Operators    accountports.Operators
 	Collections  paymentports.Collections
 	Refunds      paymentports.Refunds
-	Mails        ports.Mails
+	Mails        ports.MailQueue
 	Payments     paymentports.Payments
 	Agreements   depositports.Agreements
 	Clock        ports.Clock
@@ -35,18 +35,19 @@ type TenantNotices struct {
 	SupportEmail string // The setting SUPPORT_EMAIL; with "" a mail names the operator's company instead.
 }
 
-// Job returns the scheduled job that mails the notices to tenants. A notice that fails is retried in the next
+// ScheduledJob returns the scheduled job that mails the notices to tenants. A notice that fails is retried in the next
 // round and delays no other.
-func (n TenantNotices) Job(every time.Duration) schedules.Job {
-	return schedules.Job{Name: "tenant-mails", Every: every, Waits: func(w ports.Waiting) bool { return w.TenantNotices },
+func (n TenantNoticeMailer) ScheduledJob(every time.Duration) schedules.Job {
+	return schedules.Job{Name: "tenant-mails", Every: every,
+		Waits: func(w ports.JobsWithWork) bool { return w.TenantNotices },
 		Run: func(ctx context.Context) (bool, error) {
-			due, err := n.Notices.TenantNoticesDue(ctx, schedules.NoticeBatch)
-			return schedules.Each(ctx, due, err, n.tell)
+			due, err := n.Notices.TenantNoticesDue(ctx, schedules.NoticeBatchSize)
+			return schedules.NotifyEach(ctx, due, err, n.tell)
 		}}
 }
 
 // tell queues the mail of a notice to a tenant. A tenant whose record was erased gets none.
-func (n TenantNotices) tell(ctx context.Context, notice paymentports.TenantNotice) error {
+func (n TenantNoticeMailer) tell(ctx context.Context, notice paymentports.TenantNotice) error {
 	about, err := n.about(ctx, notice)
 	if err != nil {
 		return err
@@ -67,8 +68,8 @@ func (n TenantNotices) tell(ctx context.Context, notice paymentports.TenantNotic
 }
 
 // about reads the content of the mail for a notice.
-func (n TenantNotices) about(ctx context.Context, notice paymentports.TenantNotice) (mails.TenantMoney, error) {
-	var m mails.TenantMoney
+func (n TenantNoticeMailer) about(ctx context.Context, notice paymentports.TenantNotice) (mails.ChargeOrRefund, error) {
+	var m mails.ChargeOrRefund
 	d, err := n.Deposits.Deposit(ctx, notice.DepositID)
 	if err != nil || d.Client == nil {
 		return m, err
@@ -81,29 +82,29 @@ func (n TenantNotices) about(ctx context.Context, notice paymentports.TenantNoti
 	if err != nil {
 		return m, err
 	}
-	m = mails.MoneyOf(d, agreement.LocaleOf(agreed), notice.Kind, account, n.SupportEmail)
+	m = mails.NewChargeOrRefund(d, agreement.LatestLocale(agreed), notice.Kind, account, n.SupportEmail)
 	switch notice.Kind {
-	case paymentports.TenantCaptured:
+	case paymentports.TenantNoticeCaptured:
 		return n.withClaim(ctx, m)
-	case paymentports.TenantAwaited:
+	case paymentports.TenantNoticeCardRefused:
 		tokens, err := n.Deposits.CheckoutTokens(ctx, []id.ID{d.ID})
 		if err != nil {
 			return m, err
 		}
 		m.URL = site.CheckoutURL(n.DashboardURL, tokens[d.ID].Reveal())
-	case paymentports.TenantRefunded:
+	case paymentports.TenantNoticeRefunded:
 		return n.withRefund(ctx, m, notice.SubjectID)
-	case paymentports.TenantDebtEnded:
+	case paymentports.TenantNoticeDebtEnded:
 		debts, err := n.Collections.Debts(ctx, []id.ID{d.ID})
-		m.Settled = debts[d.ID].Failure == string(deposit.SettledElsewhere)
+		m.Settled = debts[d.ID].Failure == string(deposit.CollectionSettledElsewhere)
 		return m, err
-	case paymentports.TenantPaid:
+	case paymentports.TenantNoticePaid:
 	}
 	return m, nil
 }
 
 // withClaim adds to a mail the words of the capture, and the time at which the card is charged.
-func (n TenantNotices) withClaim(ctx context.Context, m mails.TenantMoney) (mails.TenantMoney, error) {
+func (n TenantNoticeMailer) withClaim(ctx context.Context, m mails.ChargeOrRefund) (mails.ChargeOrRefund, error) {
 	steps, err := n.Deposits.History(ctx, m.Deposit.ID)
 	if err != nil {
 		return m, err
@@ -114,8 +115,8 @@ func (n TenantNotices) withClaim(ctx context.Context, m mails.TenantMoney) (mail
 
 // claimed adds to the mail m the words of the capture among steps, and the time of the first charge if none
 // was made yet.
-func claimed(m mails.TenantMoney, steps []deposit.Transition, debt deposit.Debt) mails.TenantMoney {
-	m.Reason, m.Words = deposit.CaptureWords(steps)
+func claimed(m mails.ChargeOrRefund, steps []deposit.Transition, debt deposit.Debt) mails.ChargeOrRefund {
+	m.Reason, m.Words = deposit.CaptureDetails(steps)
 	if debt.Attempt == 0 {
 		m.ChargedAt = debt.NextAttemptAt
 	}
@@ -123,7 +124,8 @@ func claimed(m mails.TenantMoney, steps []deposit.Transition, debt deposit.Debt)
 }
 
 // withRefund adds to a mail the refunded amount, and whether the fee or a captured amount is refunded.
-func (n TenantNotices) withRefund(ctx context.Context, m mails.TenantMoney, refundID id.ID) (mails.TenantMoney, error) {
+func (n TenantNoticeMailer) withRefund(ctx context.Context, m mails.ChargeOrRefund,
+	refundID id.ID) (mails.ChargeOrRefund, error) {
 	refunds, err := n.Refunds.Refunds(ctx, m.Deposit.ID)
 	if err != nil {
 		return m, err
@@ -134,8 +136,8 @@ func (n TenantNotices) withRefund(ctx context.Context, m mails.TenantMoney, refu
 
 // refunded adds to the mail m the amount of a refund, and whether its payment is the fee.
 func refunded(
-	m mails.TenantMoney, refunds []deposit.Refund, payments []deposit.Payment, refundID id.ID,
-) mails.TenantMoney {
+	m mails.ChargeOrRefund, refunds []deposit.Refund, payments []deposit.Payment, refundID id.ID,
+) mails.ChargeOrRefund {
 	for _, r := range refunds {
 		for _, p := range payments {
 			if r.ID == refundID && p.ID == r.PaymentID {

@@ -22,12 +22,12 @@ const (
 	forgetTimeout = 20 * time.Second // The time limit of a single call that erases a customer at the provider.
 )
 
-// Upkeep holds the scheduled jobs about the payment provider's own records: questions from callbacks, the
+// ProviderUpkeep holds the scheduled jobs about the payment provider's own records: questions from callbacks, the
 // comparison of books, and the erasure of customers.
-type Upkeep struct {
-	Callbacks Asker
-	Books     Compared // The daily comparison of books; nil where the provider has no books.
-	Erasures  paymentports.PaymentErasures
+type ProviderUpkeep struct {
+	Callbacks CallbackQuerier
+	Books     BooksReconciler // The daily comparison of books; nil where the provider has no books.
+	Erasures  paymentports.ProviderErasures
 	// The provider's erasure of customers; nil where the provider stores none. The erasures then wait for a
 	// provider that does.
 	Eraser  paymentports.PaymentEraser
@@ -39,32 +39,32 @@ type Upkeep struct {
 	Entropy    ports.Entropy
 }
 
-// Asker queries the provider about the questions that its callbacks raised.
-type Asker interface {
-	// Ask queries the provider about the due questions and returns how many were answered.
-	Ask(ctx context.Context) (int, error)
+// CallbackQuerier queries the provider about the questions that its callbacks raised.
+type CallbackQuerier interface {
+	// QueryDue queries the provider about the due questions and returns how many were answered.
+	QueryDue(ctx context.Context) (int, error)
 }
 
-// Compared compares this service's books with the provider's once a day.
-type Compared interface {
-	// RunDaily makes the daily comparison of books if it is due, and returns the result of the last one.
-	RunDaily(ctx context.Context) (paymentports.ReconciliationRun, error)
+// BooksReconciler compares this service's books with the provider's once a day.
+type BooksReconciler interface {
+	// ReconcileDaily makes the daily comparison of books if it is due, and returns the result of the last one.
+	ReconcileDaily(ctx context.Context) (paymentports.ReconciliationRun, error)
 }
 
-// Jobs returns the scheduled jobs about the payment provider's records.
-func (u Upkeep) Jobs(every time.Duration) []schedules.Job {
+// ScheduledJobs returns the scheduled jobs about the payment provider's records.
+func (u ProviderUpkeep) ScheduledJobs(every time.Duration) []schedules.Job {
 	jobs := []schedules.Job{{Name: "payment notices", Every: every,
-		Waits: func(w ports.Waiting) bool { return w.PaymentQuestions },
+		Waits: func(w ports.JobsWithWork) bool { return w.PaymentQuestions },
 		Run: func(ctx context.Context) (bool, error) {
-			_, err := u.Callbacks.Ask(ctx)
+			_, err := u.Callbacks.QueryDue(ctx)
 			return false, err
 		}}}
 	if u.Books != nil {
 		jobs = append(jobs,
 			schedules.Job{Name: "reconciliation", Every: booksEvery, Soon: true, Run: func(ctx context.Context) (bool, error) {
-				run, err := u.Books.RunDaily(ctx)
+				run, err := u.Books.ReconcileDaily(ctx)
 				if err == nil {
-					u.Metrics.Differences(run.Differences)
+					u.Metrics.SetDifferences(run.Differences)
 				}
 				return false, err
 			}})
@@ -76,9 +76,9 @@ func (u Upkeep) Jobs(every time.Duration) []schedules.Job {
 }
 
 // forget deletes erased clients who owe nothing at the provider. A call that fails is made again.
-func (u Upkeep) forget(ctx context.Context) (more bool, err error) {
+func (u ProviderUpkeep) forget(ctx context.Context) (more bool, err error) {
 	now := u.Clock.Now()
-	due, looked, err := u.Erasures.ErasuresDue(ctx, now, now.Add(erasurePause), erasureBatch)
+	due, looked, err := u.Erasures.DueErasures(ctx, now, now.Add(erasurePause), erasureBatch)
 	if err != nil {
 		return false, err
 	}
@@ -90,11 +90,11 @@ func (u Upkeep) forget(ctx context.Context) (more bool, err error) {
 	return looked == erasureBatch && err == nil, err
 }
 
-func (u Upkeep) forgetClient(ctx context.Context, client paymentports.ForgottenClient) error {
+func (u ProviderUpkeep) forgetClient(ctx context.Context, client paymentports.ErasedClient) error {
 	for _, paymentID := range client.FeePayments {
 		asking, cancel := context.WithTimeout(ctx, forgetTimeout)
 		failpoint.Hit("payment.forget.before")
-		err := u.Eraser.Forget(asking, paymentID)
+		err := u.Eraser.EraseCustomer(asking, paymentID)
 		cancel()
 		if err != nil {
 			return err
@@ -102,11 +102,11 @@ func (u Upkeep) forgetClient(ctx context.Context, client paymentports.ForgottenC
 		failpoint.Hit("payment.forget.answered")
 	}
 	return u.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		ok, err := u.Erasures.Forgotten(ctx, client.ClientID)
+		ok, err := u.Erasures.DeleteErasure(ctx, client.ClientID)
 		if err != nil || !ok {
 			return err
 		}
 		now, subject := u.Clock.Now(), id.Client.Of(client.ClientID)
-		return u.Audit.Append(ctx, audit.Entry(u.Entropy, now, actor.Clock, audit.ClientForgetCard, subject, nil))
+		return u.Audit.Append(ctx, audit.NewEntry(u.Entropy, now, actor.Clock, audit.ClientEraseCard, subject, nil))
 	})
 }

@@ -27,13 +27,14 @@ type slow struct {
 	away  bool
 }
 
-func (s *slow) Lookup(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
-	return s.Collect(ctx, paymentports.CollectRequest{PaymentID: paymentID})
+func (s *slow) LookupPayment(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
+	return s.ChargeStoredCard(ctx, paymentports.CollectRequest{PaymentID: paymentID})
 }
 
 func (*slow) LeastCharge() money.Cents { return 50 }
 
-func (s *slow) Collect(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
+func (s *slow) ChargeStoredCard(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment,
+	error) {
 	if s.away {
 		return paymentports.ProviderPayment{}, context.DeadlineExceeded
 	}
@@ -64,7 +65,7 @@ func TestReconcile_ManyPaymentsAfterAnOutage_AreSettledInTime(t *testing.T) {
 		SELECT gen_random_uuid(), id, 'collection', 100, 'processing', $3, $3 FROM made`,
 		depositID, waiting-1, now)
 	provider := &slow{takes: 100 * time.Millisecond, away: true}
-	service := b.Build(func(p *servicetest.Parts) { p.Provider = provider }).Payments
+	service := b.BuildServices(func(p *servicetest.Deps) { p.Provider = provider }).Payments
 	for range 60 { // rounds of an outage of ten minutes
 		n, err := service.CheckDue(b.Ctx())
 		require.NoError(t, err)
@@ -109,7 +110,7 @@ func TestBacklog_CountsCollectionsByState(t *testing.T) {
 	b.RequireCount(1, b.Payments.CheckDue)
 	b.captured()
 	b.exec(`UPDATE collections SET captured_at = now() - interval '1 hour' WHERE state = 'scheduled'`)
-	counted, err := dispatchstore.NewBacklog(b.Pool).Backlog(b.Ctx())
+	counted, err := dispatchstore.NewBacklogReader(b.Pool).Backlog(b.Ctx())
 	require.NoError(t, err)
 	require.Equal(t, map[deposit.CollectionState]int{deposit.CollectionPaid: 1, deposit.CollectionScheduled: 1},
 		counted.Collections.States)
@@ -123,7 +124,7 @@ type forgetting struct {
 	forgotten []id.ID
 }
 
-func (f *forgetting) Forget(_ context.Context, feePaymentID id.ID) error {
+func (f *forgetting) EraseCustomer(_ context.Context, feePaymentID id.ID) error {
 	if f.away {
 		return errors.New("away")
 	}
@@ -132,10 +133,10 @@ func (f *forgetting) Forget(_ context.Context, feePaymentID id.ID) error {
 }
 
 func forget(b checkouttest.Steps, provider *forgetting) error {
-	jobs := payments.Upkeep{
+	jobs := payments.ProviderUpkeep{
 		Callbacks: b.Callbacks, Audit: b.Postgres.Audit, Erasures: b.Postgres.Erasures, Eraser: provider,
 		UnitOfWork: b.Postgres, Clock: b.Clock, Entropy: entropy{},
-	}.Jobs(time.Second)
+	}.ScheduledJobs(time.Second)
 	job := jobs[len(jobs)-1]
 	require.Equal(b.T, "payment erasures", job.Name)
 	_, err := job.Run(b.Ctx())
@@ -143,7 +144,7 @@ func forget(b checkouttest.Steps, provider *forgetting) error {
 }
 
 func TestForget_ErasedClient_OnceNothingIsOwed(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d := secured(b)
 	_, err := b.Clients.EraseByAdmin(b.Ctx(), d.ClientID)
 	require.NoError(t, err)
@@ -152,7 +153,7 @@ func TestForget_ErasedClient_OnceNothingIsOwed(t *testing.T) {
 	require.Empty(t, provider.forgotten, "the cover runs: the card may be charged")
 
 	b.Clock.Set(d.ExpiresAt)
-	b.RequireCount(1, b.Timers.CloseElapsed)
+	b.RequireCount(1, b.Timers.CloseElapsedDeposits)
 	provider.away = true
 	require.Error(t, forget(b, provider))
 	require.Equal(t, 1, b.Count("payment_erasures", ""))
@@ -162,7 +163,7 @@ func TestForget_ErasedClient_OnceNothingIsOwed(t *testing.T) {
 	require.Empty(t, provider.forgotten)
 	b.Clock.Add(6 * time.Hour)
 	require.NoError(t, forget(b, provider))
-	require.Equal(t, []id.ID{b.Fee(d.ID).ID}, provider.forgotten)
+	require.Equal(t, []id.ID{b.FeePayment(d.ID).ID}, provider.forgotten)
 	require.Zero(t, b.Count("payment_erasures", ""))
 	require.Equal(t, 1, b.Count("audit_log", "action = 'client.forget_card' AND subject = $1", id.Client.Of(d.ClientID)))
 	require.NoError(t, forget(b, provider))
@@ -170,7 +171,7 @@ func TestForget_ErasedClient_OnceNothingIsOwed(t *testing.T) {
 }
 
 func TestForget_CapturedAmountIsOwed_Waits(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d := secured(b)
 	_, err := b.Clients.EraseByAdmin(b.Ctx(), d.ClientID)
 	require.NoError(t, err)
@@ -197,8 +198,8 @@ func TestForget_CapturedAmountIsOwed_Waits(t *testing.T) {
 }
 
 func TestForget_ClientWithoutAPayment_IsNotQueued(t *testing.T) {
-	b := checkouttest.Start(t)
-	d, _ := b.Deposit(t, checkouttest.Client("tina@example.com", "Tina", "Tenant"))
+	b := checkouttest.NewSteps(t)
+	d, _ := b.Deposit(t, checkouttest.WithClient("tina@example.com", "Tina", "Tenant"))
 	_, err := b.Clients.EraseByAdmin(b.Ctx(), d.ClientID)
 	require.NoError(t, err)
 	require.Zero(t, b.Count("payment_erasures", ""))
@@ -207,8 +208,8 @@ func TestForget_ClientWithoutAPayment_IsNotQueued(t *testing.T) {
 func secured(b checkouttest.Steps) *deposit.Deposit {
 	b.T.Helper()
 	d, token := b.Deposit(b.T)
-	b.Submit(token, checkouttest.Grace)
+	b.Submit(token, checkouttest.TenantGrace)
 	b.Pay(d.ID, true)
-	b.Return(token)
-	return b.Load(b.T, d.ID)
+	b.ReturnFromPayment(token)
+	return b.LoadDeposit(b.T, d.ID)
 }

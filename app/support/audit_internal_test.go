@@ -32,14 +32,14 @@ func TestNames_ThatAreNoIDOfTheirKind_AskNothing(t *testing.T) {
 	t.Parallel()
 	s := New(Deps{})
 	for _, name := range []string{"", "nonsense", id.Deposit.Of(id.ID{1})} {
-		_, err := s.Webhook(t.Context(), name)
+		_, err := s.FindWebhook(t.Context(), name)
 		require.ErrorIs(t, err, webhook.ErrNotFound, name)
-		_, err = s.Delivery(t.Context(), name)
+		_, err = s.FindDelivery(t.Context(), name)
 		require.ErrorIs(t, err, webhook.ErrDeliveryNotFound, name)
-		_, err = s.Event(t.Context(), name)
+		_, err = s.FindEvent(t.Context(), name)
 		require.ErrorIs(t, err, webhook.ErrEventNotFound, name)
 	}
-	account, err := s.AccountID(t.Context(), id.Account.Of(id.ID{1}), "")
+	account, err := s.FindAccountID(t.Context(), id.Account.Of(id.ID{1}), "")
 	require.NoError(t, err)
 	require.Equal(t, id.ID{1}, account, "the id of an account is its own answer")
 }

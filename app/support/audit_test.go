@@ -29,14 +29,14 @@ func TestAudit_OfTheClock_HasEntriesOfEarlierVersionsByEitherName(t *testing.T) 
 		VALUES (gen_random_uuid(), $1, 'dispatcher', 'payment.dispute', 'dep_1', '{}')`, now.Add(-time.Hour))
 	require.NoError(t, err)
 	for _, by := range []actor.Actor{actor.Clock, actor.Staff} {
-		kit.Write(func(ctx context.Context, r *postgres.Store) error {
-			return r.Audit.Append(ctx, audit.Entry(system.Entropy{}, now, by, audit.PaymentOrphaned, "dep_2", nil))
+		kit.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
+			return r.Audit.Append(ctx, audit.NewEntry(system.Entropy{}, now, by, audit.PaymentOrphaned, "dep_2", nil))
 		})
 	}
 	require.Equal(t, 1, kit.Count("audit_log", "actor = 'scheduler'"), "the text of a new entry")
 
 	for _, name := range []string{"scheduler", "dispatcher"} {
-		found, err := kit.Build().Support.Audit(t.Context(), name)
+		found, err := kit.BuildServices().Support.FindAuditEntries(t.Context(), name)
 		require.NoError(t, err)
 		require.Len(t, found, 2, name)
 		require.Equal(t, []string{"dep_2", "dep_1"}, []string{found[0].Subject, found[1].Subject}, "the newest first")
@@ -47,7 +47,7 @@ func TestAudit_OfTheClock_HasEntriesOfEarlierVersionsByEitherName(t *testing.T) 
 // Ten entries have the same time at the border of two pages: none is left out, and none comes twice.
 func TestExportAudit_OverSeveralPages_HasEachEntryOnceInOrder(t *testing.T) {
 	t.Parallel()
-	const entries = 2*support.ExportPage + 7
+	const entries = 2*support.ExportPageSize + 7
 	kit := servicetest.New(t)
 	from := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
 	_, err := kit.Pool.Exec(t.Context(), `INSERT INTO audit_log (id, at, actor, action, subject)
@@ -61,20 +61,20 @@ func TestExportAudit_OverSeveralPages_HasEachEntryOnceInOrder(t *testing.T) {
 		found, pages = append(found, page...), append(pages, len(page))
 		return nil
 	}
-	exported := kit.Build().Support
-	require.NoError(t, exported.ExportAudit(t.Context(), from, end, each))
-	require.Equal(t, []int{support.ExportPage, support.ExportPage}, pages)
+	exported := kit.BuildServices().Support
+	require.NoError(t, exported.ExportAuditLog(t.Context(), from, end, each))
+	require.Equal(t, []int{support.ExportPageSize, support.ExportPageSize}, pages)
 	seen := map[string]bool{}
 	for i, e := range found {
 		seen[e.Subject] = true
 		require.True(t, i == 0 || !e.At.Before(found[i-1].At))
 	}
-	require.Len(t, seen, 2*support.ExportPage)
+	require.Len(t, seen, 2*support.ExportPageSize)
 
 	found, pages = nil, nil
-	require.NoError(t, exported.ExportAudit(t.Context(), from.Add(5*time.Second), end.Add(time.Second), each))
+	require.NoError(t, exported.ExportAuditLog(t.Context(), from.Add(5*time.Second), end.Add(time.Second), each))
 	require.Len(t, found, entries-50)
-	require.Equal(t, []int{support.ExportPage, entries - 50 - support.ExportPage}, pages)
+	require.Equal(t, []int{support.ExportPageSize, entries - 50 - support.ExportPageSize}, pages)
 	failing := func([]ports.AuditEntry) error { return io.EOF }
-	require.ErrorIs(t, exported.ExportAudit(t.Context(), from, end, failing), io.EOF)
+	require.ErrorIs(t, exported.ExportAuditLog(t.Context(), from, end, failing), io.EOF)
 }

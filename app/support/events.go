@@ -15,17 +15,17 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Webhook is a subscription with its newest MaxDeliveries deliveries.
-type Webhook struct {
+// WebhookRecord is a subscription with its newest MaxListedDeliveries deliveries.
+type WebhookRecord struct {
 	webhookports.SubscriptionView
 	Partner    partner.Partner
 	Deliveries []webhook.Delivery
 }
 
-// Webhook finds a subscription by its id.
+// WebhookRecord finds a subscription by its id.
 //
 // Returns webhook_not_found.
-func (s *Service) Webhook(ctx context.Context, name string) (w Webhook, err error) {
+func (s *Service) FindWebhook(ctx context.Context, name string) (w WebhookRecord, err error) {
 	subscriptionID, ok := id.Subscription.Parse(name)
 	if !ok {
 		return w, webhook.ErrNotFound
@@ -36,21 +36,21 @@ func (s *Service) Webhook(ctx context.Context, name string) (w Webhook, err erro
 	if w.Partner, err = s.partner(ctx, w.PartnerID); err != nil {
 		return w, err
 	}
-	w.Deliveries, err = s.deps.Deliveries.LastDeliveries(ctx, subscriptionID, MaxDeliveries)
+	w.Deliveries, err = s.deps.Deliveries.LastDeliveries(ctx, subscriptionID, MaxListedDeliveries)
 	return w, err
 }
 
-// Delivery is a delivery with its subscription.
-type Delivery struct {
+// DeliveryRecord is a delivery with its subscription.
+type DeliveryRecord struct {
 	webhook.Delivery
 	Subscription webhookports.SubscriptionView
 	Partner      partner.Partner
 }
 
-// Delivery finds a delivery of any subscription by its id.
+// DeliveryRecord finds a delivery of any subscription by its id.
 //
 // Returns delivery_not_found.
-func (s *Service) Delivery(ctx context.Context, name string) (d Delivery, err error) {
+func (s *Service) FindDelivery(ctx context.Context, name string) (d DeliveryRecord, err error) {
 	deliveryID, ok := id.Delivery.Parse(name)
 	if !ok {
 		return d, webhook.ErrDeliveryNotFound
@@ -65,17 +65,17 @@ func (s *Service) Delivery(ctx context.Context, name string) (d Delivery, err er
 	return d, err
 }
 
-// Event is an event with its deliveries.
-type Event struct {
+// EventRecord is an event with its deliveries.
+type EventRecord struct {
 	webhookports.EventView
 	Partner    partner.Partner
 	Deliveries []webhook.Delivery
 }
 
-// Event finds an event of any partner by its id.
+// EventRecord finds an event of any partner by its id.
 //
 // Returns event_not_found.
-func (s *Service) Event(ctx context.Context, name string) (e Event, err error) {
+func (s *Service) FindEvent(ctx context.Context, name string) (e EventRecord, err error) {
 	eventID, ok := id.Event.Parse(name)
 	if !ok {
 		return e, webhook.ErrEventNotFound
@@ -90,11 +90,11 @@ func (s *Service) Event(ctx context.Context, name string) (e Event, err error) {
 	return e, err
 }
 
-// Audit returns the newest MaxEntries entries of the audit log for a request id (req_…), a subject (the id of
-// the changed object), or an actor ("admin", "scheduler" or its former text "dispatcher", "partner:prt_…",
-// the id of a partner or an operator, or an operator's e-mail address). A name without entries gets an empty
-// list.
-func (s *Service) Audit(ctx context.Context, name string) ([]ports.AuditEntry, error) {
+// FindAuditEntries returns the newest MaxListedAuditEntries entries of the audit log for a request id (req_…), a
+// subject (the id of the changed object), or an actor ("admin", "scheduler" or its former text "dispatcher",
+// "partner:prt_…", the id of a partner or an operator, or an operator's e-mail address). A name without entries gets
+// an empty list.
+func (s *Service) FindAuditEntries(ctx context.Context, name string) ([]ports.AuditEntry, error) {
 	if mailaddr.Valid(name) {
 		operator, _, err := s.deps.Operators.OperatorByEmail(ctx, name)
 		switch {
@@ -105,21 +105,21 @@ func (s *Service) Audit(ctx context.Context, name string) ([]ports.AuditEntry, e
 		}
 		name = id.Operator.Of(operator.ID)
 	}
-	return s.deps.Audit.AuditEntries(ctx, auditFilter(name), MaxEntries)
+	return s.deps.Audit.AuditEntries(ctx, auditFilter(name), MaxListedAuditEntries)
 }
 
-// ExportAudit passes the entries of the audit log at or after from and before end to each, in the order of
-// time and id, up to ExportPage at a time. An error of each ends the export and is returned.
-func (s *Service) ExportAudit(ctx context.Context, from, end time.Time, each func([]ports.AuditEntry) error) error {
+// ExportAuditLog passes the entries of the audit log at or after from and before end to each, in the order of
+// time and id, up to ExportPageSize at a time. An error of each ends the export and is returned.
+func (s *Service) ExportAuditLog(ctx context.Context, from, end time.Time, each func([]ports.AuditEntry) error) error {
 	for after := (ports.AuditPlace{At: from}); ; {
-		page, err := s.deps.Audit.AuditEntriesAfter(ctx, after, end, ExportPage)
+		page, err := s.deps.Audit.AuditEntriesAfter(ctx, after, end, ExportPageSize)
 		if err != nil || len(page) == 0 {
 			return err
 		}
 		if err := each(page); err != nil {
 			return err
 		}
-		if len(page) < ExportPage {
+		if len(page) < ExportPageSize {
 			return nil
 		}
 		last := page[len(page)-1]

@@ -45,51 +45,52 @@ func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // The largest numbers of records that the look-ups for support staff return.
 const (
-	MaxClients    = 20  // The number of clients with an e-mail address.
-	MaxDeposits   = 20  // The number of deposits of a client.
-	MaxDeliveries = 50  // The number of deliveries of a deposit, and of a subscription.
-	MaxEntries    = 100 // The number of entries of the audit log.
+	MaxListedClients      = 20  // The number of clients with an e-mail address.
+	MaxListedDeposits     = 20  // The number of deposits of a client.
+	MaxListedDeliveries   = 50  // The number of deliveries of a deposit, and of a subscription.
+	MaxListedAuditEntries = 100 // The number of entries of the audit log.
 )
 
-// ExportPage is the number of entries that ExportAudit reads at a time.
-const ExportPage = 1000
+// ExportPageSize is the number of entries that ExportAuditLog reads at a time.
+const ExportPageSize = 1000
 
-// Deposit is a deposit with its history, as support staff see it.
-type Deposit struct {
+// DepositRecord is a deposit with its history, as support staff see it.
+type DepositRecord struct {
 	*deposit.Deposit
 	Partner    partner.Partner // The partner of the deposit; zero for a deposit without one.
 	History    []deposit.Transition
 	Payments   []deposit.Payment
 	Agreements []agreement.Record
-	Deliveries []webhook.Delivery // The newest MaxDeliveries deliveries.
+	Deliveries []webhook.Delivery // The newest MaxListedDeliveries deliveries.
 }
 
-// Deposit finds a deposit by its id or its reference. A reference may be written in small letters and without dashes.
+// DepositRecord finds a deposit by its id or its reference. A reference may be written in small letters and without
+// dashes.
 //
 // Returns deposit_not_found.
-func (s *Service) Deposit(ctx context.Context, name string) (d Deposit, err error) {
+func (s *Service) FindDeposit(ctx context.Context, name string) (d DepositRecord, err error) {
 	if depositID, ok := id.Deposit.Parse(name); ok {
 		d.Deposit, err = s.deps.Deposits.Deposit(ctx, depositID)
 	} else {
-		reference, _ := deposit.WrittenReference(name)
+		reference, _ := deposit.ParseReference(name)
 		d.Deposit, err = s.deps.Deposits.DepositByReference(ctx, reference)
 	}
 	if err != nil {
-		return Deposit{}, err
+		return DepositRecord{}, err
 	}
 	if d.Partner, err = s.partner(ctx, d.PartnerID); err != nil {
-		return Deposit{}, err
+		return DepositRecord{}, err
 	}
 	if d.History, err = s.deps.Deposits.History(ctx, d.ID); err != nil {
-		return Deposit{}, err
+		return DepositRecord{}, err
 	}
 	if d.Payments, err = s.deps.Payments.Payments(ctx, d.ID); err != nil {
-		return Deposit{}, err
+		return DepositRecord{}, err
 	}
 	if d.Agreements, err = s.deps.Agreements.Agreements(ctx, d.ID); err != nil {
-		return Deposit{}, err
+		return DepositRecord{}, err
 	}
-	d.Deliveries, err = s.deps.Deliveries.DeliveriesOfDeposit(ctx, d.ID, MaxDeliveries)
+	d.Deliveries, err = s.deps.Deliveries.DeliveriesOfDeposit(ctx, d.ID, MaxListedDeliveries)
 	return d, err
 }
 
@@ -100,16 +101,16 @@ func (s *Service) partner(ctx context.Context, partnerID id.ID) (partner.Partner
 	return s.deps.Partners.PartnerByID(ctx, partnerID)
 }
 
-// AccountID finds an account by its id, or by the id or the e-mail address of its operator. With the slug of
+// FindAccountID finds an account by its id, or by the id or the e-mail address of its operator. With the slug of
 // a partner, name may also be the partner's own id of the operator; the newest link counts.
 //
 // Returns account_not_found or partner_not_found.
-func (s *Service) AccountID(ctx context.Context, name, partnerSlug string) (id.ID, error) {
+func (s *Service) FindAccountID(ctx context.Context, name, partnerSlug string) (id.ID, error) {
 	if accountID, ok := id.Account.Parse(name); ok {
 		return accountID, nil
 	}
 	if operatorID, ok := id.Operator.Parse(name); ok {
-		return s.deps.Operators.AccountOfOperator(ctx, operatorID)
+		return s.deps.Operators.AccountIDOfOperator(ctx, operatorID)
 	}
 	if partnerSlug != "" {
 		return s.accountOfExternalID(ctx, name, partnerSlug)
@@ -138,7 +139,7 @@ func (s *Service) accountOfExternalID(ctx context.Context, externalID, slug stri
 	return links.Items[0].AccountID, nil
 }
 
-// Client is the record of a tenant with the newest MaxDeposits deposits.
+// Client is the record of a tenant with the newest MaxListedDeposits deposits.
 type Client struct {
 	tenant.Client
 	CompanyName string // The company name of the account.
@@ -147,11 +148,11 @@ type Client struct {
 	Deposits []*deposit.Deposit
 }
 
-// Clients finds the client with an id, or the newest MaxClients clients with an e-mail address. An erased
+// FindClients finds the client with an id, or the newest MaxListedClients clients with an e-mail address. An erased
 // client is found by the id alone.
 //
 // Returns client_not_found.
-func (s *Service) Clients(ctx context.Context, name string) ([]Client, error) {
+func (s *Service) FindClients(ctx context.Context, name string) ([]Client, error) {
 	var records []tenant.Client
 	if clientID, ok := id.Client.Parse(name); ok {
 		one, err := s.deps.Clients.ClientByID(ctx, clientID)
@@ -160,7 +161,7 @@ func (s *Service) Clients(ctx context.Context, name string) ([]Client, error) {
 		}
 		records = []tenant.Client{one}
 	} else {
-		found, err := s.deps.Clients.ClientsByEmail(ctx, strings.TrimSpace(name), MaxClients)
+		found, err := s.deps.Clients.ClientsByEmail(ctx, strings.TrimSpace(name), MaxListedClients)
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +181,7 @@ func (s *Service) Clients(ctx context.Context, name string) ([]Client, error) {
 			return nil, err
 		}
 		list, err := s.deps.Deposits.Deposits(ctx, depositports.DepositFilter{ClientID: record.ID},
-			ports.Page{Limit: MaxDeposits})
+			ports.Page{Limit: MaxListedDeposits})
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ import (
 func TestChanges_ThatAreRefused_AreAnsweredAtOnce(t *testing.T) {
 	f := newFixture(t)
 	unknown, no := servicetest.NewID(), false
-	_, err := f.Webhooks.Update(t.Context(), f.by, unknown, webhooks.Changes{Enabled: &no})
+	_, err := f.Webhooks.Update(t.Context(), f.by, unknown, webhooks.SubscriptionChanges{Enabled: &no})
 	require.ErrorIs(t, err, webhook.ErrNotFound)
 	_, err = f.Webhooks.RotateSecret(t.Context(), f.by, unknown)
 	require.ErrorIs(t, err, webhook.ErrNotFound)
@@ -40,11 +40,11 @@ func TestChanges_AreCommittedBeforeTheWait(t *testing.T) {
 		committed string
 	}{
 		"disable": {func(s *webhooks.Service, sub id.ID) error {
-			_, err := s.Update(t.Context(), f.by, sub, webhooks.Changes{Enabled: new(bool)})
+			_, err := s.Update(t.Context(), f.by, sub, webhooks.SubscriptionChanges{Enabled: new(bool)})
 			return err
 		}, `NOT enabled`},
 		"move": {func(s *webhooks.Service, sub id.ID) error {
-			_, err := s.Update(t.Context(), f.by, sub, webhooks.Changes{URL: new("https://pms.example/moved")})
+			_, err := s.Update(t.Context(), f.by, sub, webhooks.SubscriptionChanges{URL: new("https://pms.example/moved")})
 			return err
 		}, `url LIKE '%moved'`},
 		"rotate": {func(s *webhooks.Service, sub id.ID) error {
@@ -62,7 +62,7 @@ func TestChanges_AreCommittedBeforeTheWait(t *testing.T) {
 		}), sub)
 		require.NoError(t, err, name)
 		require.True(t, looked, name)
-		require.Equal(t, []time.Duration{webhook.Freshness}, f.waited(), name)
+		require.Equal(t, []time.Duration{webhook.MaxSubscriptionCacheAge}, f.waited(), name)
 	}
 }
 
@@ -71,11 +71,13 @@ func TestURLs_InTheAuditLog_HaveNoQuery(t *testing.T) {
 	f := newFixture(t)
 	_, err := f.Webhooks.Create(t.Context(), f.by,
 		webhooks.NewSubscription{URL: "https://pms.example/created?key=hunter2"},
-		idempotent.Call[webhooks.WithSecret]{
-			Encode: func(webhooks.WithSecret) (idempotent.Response, error) { return idempotent.Response{Code: 201}, nil }})
+		idempotent.Call[webhooks.SubscriptionWithSecret]{
+			Encode: func(webhooks.SubscriptionWithSecret) (idempotent.Response, error) {
+				return idempotent.Response{Code: 201}, nil
+			}})
 	require.NoError(t, err)
 	_, err = f.Webhooks.Update(t.Context(), f.by, f.sub,
-		webhooks.Changes{URL: new("https://pms.example/changed?key=hunter2&a=1")})
+		webhooks.SubscriptionChanges{URL: new("https://pms.example/changed?key=hunter2&a=1")})
 	require.NoError(t, err)
 	for action, want := range map[string]string{"webhook.create": "https://pms.example/created?…",
 		"webhook.update": "https://pms.example/changed?…"} {
@@ -97,20 +99,20 @@ func TestProbe_ReleasesTheCircuitsAndRetriesThatItIsFor(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for _, sub := range []id.ID{f.sub, ofOther, healthy} {
-		f.sent(sub, 2, webhook.Waiting, -time.Hour) // due in an hour
+		f.sent(sub, 2, webhook.StateWaiting, -time.Hour) // due in an hour
 	}
 	for name, c := range map[string]struct {
-		of      webhookports.ProbeOf
-		want    webhookports.Probed
+		of      webhookports.ProbeFilter
+		want    webhookports.ProbeResult
 		subject string
 	}{
-		"a subscription": {webhookports.ProbeOf{SubscriptionID: f.sub},
-			webhookports.Probed{Circuits: 1, Deliveries: 2}, id.Subscription.Of(f.sub)},
-		"a partner": {webhookports.ProbeOf{PartnerID: other.Partner.ID},
-			webhookports.Probed{Circuits: 1, Deliveries: 2}, id.Partner.Of(other.Partner.ID)},
-		"all":                     {webhookports.ProbeOf{}, webhookports.Probed{Circuits: 2, Deliveries: 4}, "webhooks"},
-		"those that failed since": {webhookports.ProbeOf{FailedSince: time.Now()}, webhookports.Probed{}, "webhooks"},
-		"a healthy one": {webhookports.ProbeOf{SubscriptionID: healthy}, webhookports.Probed{},
+		"a subscription": {webhookports.ProbeFilter{SubscriptionID: f.sub},
+			webhookports.ProbeResult{Circuits: 1, Deliveries: 2}, id.Subscription.Of(f.sub)},
+		"a partner": {webhookports.ProbeFilter{PartnerID: other.Partner.ID},
+			webhookports.ProbeResult{Circuits: 1, Deliveries: 2}, id.Partner.Of(other.Partner.ID)},
+		"all":                     {webhookports.ProbeFilter{}, webhookports.ProbeResult{Circuits: 2, Deliveries: 4}, "webhooks"},
+		"those that failed since": {webhookports.ProbeFilter{FailedSince: time.Now()}, webhookports.ProbeResult{}, "webhooks"},
+		"a healthy one": {webhookports.ProbeFilter{SubscriptionID: healthy}, webhookports.ProbeResult{},
 			id.Subscription.Of(healthy)},
 	} {
 		hold()
@@ -120,7 +122,7 @@ func TestProbe_ReleasesTheCircuitsAndRetriesThatItIsFor(t *testing.T) {
 			`actor = 'admin' AND action = 'webhook.probe' AND subject = '%s' AND detail ->> 'circuits' = '%d' AND detail ->> 'deliveries' = '%d'`,
 			c.subject, c.want.Circuits, c.want.Deliveries)
 		entries := f.Count("audit_log", entry)
-		got, err := f.Webhooks.Probe(t.Context(), c.of)
+		got, err := f.Webhooks.ProbeEndpoints(t.Context(), c.of)
 		require.NoError(t, err, name)
 		require.Equal(t, c.want, got, name)
 		require.Equal(t, c.want.Circuits,
@@ -128,16 +130,17 @@ func TestProbe_ReleasesTheCircuitsAndRetriesThatItIsFor(t *testing.T) {
 		require.Equal(t, c.want.Deliveries, f.Count("deliveries", "due_at <= now()"), name)
 		require.Equal(t, entries+1, f.Count("audit_log", entry), name)
 	}
-	_, err := f.Webhooks.Probe(t.Context(), webhookports.ProbeOf{SubscriptionID: servicetest.NewID()})
+	_, err := f.Webhooks.ProbeEndpoints(t.Context(), webhookports.ProbeFilter{SubscriptionID: servicetest.NewID()})
 	require.ErrorIs(t, err, webhook.ErrNotFound)
 	f.enable(false)
-	_, err = f.Webhooks.Probe(t.Context(), webhookports.ProbeOf{SubscriptionID: f.sub})
+	_, err = f.Webhooks.ProbeEndpoints(t.Context(), webhookports.ProbeFilter{SubscriptionID: f.sub})
 	require.ErrorIs(t, err, webhook.ErrDisabled)
 }
 
 func TestRedeliver_MakesANewDeliveryOfTheSameBytes_WhateverBecameOfTheFirst(t *testing.T) {
 	f := newFixture(t)
-	for _, state := range []webhook.State{webhook.Waiting, webhook.Dispatched, webhook.Succeeded, webhook.Failed} {
+	for _, state := range []webhook.DeliveryState{webhook.StateWaiting, webhook.StateDispatched, webhook.Succeeded,
+		webhook.StateFailed} {
 		original := f.sent(f.sub, 1, state, time.Hour)[0]
 		before, err := f.Webhooks.GetDelivery(t.Context(), f.by.Partner.ID, f.sub, original)
 		require.NoError(t, err)
@@ -150,7 +153,7 @@ func TestRedeliver_MakesANewDeliveryOfTheSameBytes_WhateverBecameOfTheFirst(t *t
 		require.WithinDuration(t, time.Now(), made.DueAt, time.Minute)
 		require.Empty(t, cmp.Diff(webhook.Delivery{
 			ID: made.ID, SubscriptionID: f.sub, EventID: before.EventID, Event: before.Event, DepositID: before.DepositID,
-			State: webhook.Waiting,
+			State: webhook.StateWaiting,
 			DueAt: made.DueAt, CreatedAt: made.ID.Time(), RedeliveryOf: original, BodySHA256: before.BodySHA256,
 		}, made))
 
@@ -165,10 +168,10 @@ func TestRedeliver_MakesANewDeliveryOfTheSameBytes_WhateverBecameOfTheFirst(t *t
 
 func TestRedeliver_OfARedelivery_IsOneOfTheOriginal_AndOfATestATest(t *testing.T) {
 	f := newFixture(t)
-	original := f.sent(f.sub, 1, webhook.Failed, time.Hour)[0]
+	original := f.sent(f.sub, 1, webhook.StateFailed, time.Hour)[0]
 	test := webhook.Delivery{ID: servicetest.NewID(), SubscriptionID: f.sub, EventID: servicetest.NewID(),
 		DepositID: servicetest.NewID(), Event: webhook.DepositActivated, Test: true, Body: []byte(`{}`)}
-	f.Write(func(ctx context.Context, r *postgres.Store) error { return r.Deliveries.InsertTest(ctx, test) })
+	f.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Deliveries.InsertTest(ctx, test) })
 	_, err := f.Pool.Exec(t.Context(), `UPDATE deliveries SET state = 3, due_at = NULL, finished_at = now() WHERE test`)
 	require.NoError(t, err)
 	for _, of := range []id.ID{original, test.ID} {
@@ -189,7 +192,7 @@ func TestRedeliver_OfARedelivery_IsOneOfTheOriginal_AndOfATestATest(t *testing.T
 
 func TestRedeliver_OfAnotherOrADeletedSubscription_IsRefused(t *testing.T) {
 	f := newFixture(t)
-	mine := f.sent(f.sub, 1, webhook.Failed, time.Hour)[0]
+	mine := f.sent(f.sub, 1, webhook.StateFailed, time.Hour)[0]
 	_, err := f.Webhooks.Redeliver(t.Context(), f.by, f.subscribe(f.by), mine)
 	require.ErrorIs(t, err, webhook.ErrDeliveryNotFound)
 	require.NoError(t, f.Webhooks.Delete(t.Context(), f.by, f.sub))

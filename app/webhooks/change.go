@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// Changes holds the new values of a subscription's fields; a nil field keeps its value.
-type Changes struct {
+// SubscriptionChanges holds the new values of a subscription's fields; a nil field keeps its value.
+type SubscriptionChanges struct {
 	URL        *string
 	Events     []string
 	Signatures []string
@@ -19,34 +19,34 @@ type Changes struct {
 }
 
 // Update changes a subscription and returns it with the health of its endpoint after the change. Disabling
-// stops its deliveries; enabling makes those that waited due, paced (webhook.ReleasePerSecond). After Update
+// stops its deliveries; enabling makes those that waited due, paced (webhook.UnparkedPerSecond). After Update
 // returns, no POST to a disabled subscription or to a replaced URL begins.
 //
 // Returns webhook_not_found or invalid_field.
 func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID id.ID,
-	want Changes) (webhook.Reported, error) {
+	want SubscriptionChanges) (webhook.ReportedSubscription, error) {
 	now := s.deps.Clock.Now()
 	checked, err := s.check(ctx, by, subscriptionID, want)
 	if err != nil {
-		return webhook.Reported{}, err
+		return webhook.ReportedSubscription{}, err
 	}
 	var before, sub webhook.Subscription
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
-		if before, err = s.deps.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
+		if before, err = s.deps.Subscriptions.LockRow(ctx, by.Partner.ID, subscriptionID); err != nil {
 			return err
 		}
 		sub = before
 		detail := want.apply(&sub, checked)
-		if err := s.deps.Subscriptions.Update(ctx, sub, webhook.ReleasePerSecond); err != nil {
+		if err := s.deps.Subscriptions.Update(ctx, sub, webhook.UnparkedPerSecond); err != nil {
 			return err
 		}
 		return s.audit(ctx, by.Actor(), audit.WebhookUpdate, sub.ID, now, detail)
 	})
 	if err != nil {
-		return webhook.Reported{}, err
+		return webhook.ReportedSubscription{}, err
 	}
 	// Wake the dispatchers: enabling the subscription may have made its waiting deliveries due.
-	s.deps.Doorbell.RingDue()
+	s.deps.Doorbell.WakeScans()
 	if endsOldState(before, sub) {
 		s.awaitFreshness()
 	}
@@ -62,14 +62,14 @@ func endsOldState(before, after webhook.Subscription) bool {
 // check validates the changes of a subscription outside the transaction, since the host of a new URL must be
 // resolved. checked has the events and signatures in the form in which they are stored.
 func (s *Service) check(ctx context.Context, by partner.Caller, subscriptionID id.ID,
-	want Changes) (checked webhook.Subscription, err error) {
+	want SubscriptionChanges) (checked webhook.Subscription, err error) {
 	if _, err := s.deps.Subscriptions.Subscription(ctx, by.Partner.ID, subscriptionID); err != nil {
 		return checked, err
 	}
-	if checked.Events, err = webhook.ParseEvents(want.Events); err != nil {
+	if checked.Events, err = webhook.ParseEventNames(want.Events); err != nil {
 		return checked, err
 	}
-	if checked.Standard, err = webhook.ParseSignatures(want.Signatures); err != nil {
+	if checked.Standard, err = webhook.ParseSignatureKinds(want.Signatures); err != nil {
 		return checked, err
 	}
 	if want.URL != nil {
@@ -79,7 +79,7 @@ func (s *Service) check(ctx context.Context, by partner.Caller, subscriptionID i
 }
 
 // apply changes sub and returns the details of the change for the audit log.
-func (want Changes) apply(sub *webhook.Subscription, checked webhook.Subscription) map[string]string {
+func (want SubscriptionChanges) apply(sub *webhook.Subscription, checked webhook.Subscription) map[string]string {
 	detail := map[string]string{}
 	if want.URL != nil {
 		sub.URL, detail["url"] = *want.URL, withoutQuery(*want.URL)
@@ -116,7 +116,7 @@ func withoutQuery(raw string) string {
 func (s *Service) Delete(ctx context.Context, by partner.Caller, subscriptionID id.ID) error {
 	now := s.deps.Clock.Now()
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		if _, err := s.deps.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
+		if _, err := s.deps.Subscriptions.LockRow(ctx, by.Partner.ID, subscriptionID); err != nil {
 			return err
 		}
 		if err := s.deps.Subscriptions.Delete(ctx, subscriptionID, now); err != nil {
@@ -135,20 +135,21 @@ func (s *Service) Delete(ctx context.Context, by partner.Caller, subscriptionID 
 // returns is signed with the new secret, retries included.
 //
 // Returns webhook_not_found.
-func (s *Service) RotateSecret(ctx context.Context, by partner.Caller, subscriptionID id.ID) (WithSecret, error) {
+func (s *Service) RotateSecret(ctx context.Context, by partner.Caller, subscriptionID id.ID) (SubscriptionWithSecret,
+	error) {
 	now := s.deps.Clock.Now()
-	out := WithSecret{Secret: s.newSecret()}
+	out := SubscriptionWithSecret{Secret: s.newSecret()}
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
-		if out.Subscription, err = s.deps.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
+		if out.Subscription, err = s.deps.Subscriptions.LockRow(ctx, by.Partner.ID, subscriptionID); err != nil {
 			return err
 		}
-		if err := s.deps.Subscriptions.SetSecret(ctx, subscriptionID, out.Secret); err != nil {
+		if err := s.deps.Subscriptions.SetSigningSecret(ctx, subscriptionID, out.Secret); err != nil {
 			return err
 		}
 		return s.audit(ctx, by.Actor(), audit.WebhookRotateSecret, subscriptionID, now, nil)
 	})
 	if err != nil {
-		return WithSecret{}, err
+		return SubscriptionWithSecret{}, err
 	}
 	s.awaitFreshness()
 	return out, nil

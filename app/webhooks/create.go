@@ -21,9 +21,9 @@ type NewSubscription struct {
 //
 // Returns invalid_field, webhook_limit_reached, or the errors of idempotent.Executor.Run.
 func (s *Service) Create(ctx context.Context, by partner.Caller, in NewSubscription,
-	call idempotent.Call[WithSecret]) (idempotent.Response, error) {
+	call idempotent.Call[SubscriptionWithSecret]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
-	out := WithSecret{
+	out := SubscriptionWithSecret{
 		Subscription: webhook.Subscription{ID: s.deps.Entropy.NewID(), PartnerID: by.Partner.ID, URL: in.URL, Enabled: true,
 			CreatedAt: now},
 		Secret: s.newSecret(),
@@ -32,10 +32,10 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewSubscript
 		Key: call.Key,
 		Now: now,
 		Prepare: func(ctx context.Context) (err error) {
-			if out.Events, err = webhook.ParseEvents(in.Events); err != nil {
+			if out.Events, err = webhook.ParseEventNames(in.Events); err != nil {
 				return err
 			}
-			if out.Standard, err = webhook.ParseSignatures(in.Signatures); err != nil {
+			if out.Standard, err = webhook.ParseSignatureKinds(in.Signatures); err != nil {
 				return err
 			}
 			return s.checkTarget(ctx, in.URL)

@@ -14,7 +14,7 @@ import (
 
 const hook, moved = "https://pms.example/hook", "https://pms.example/moved?key=hunter2"
 
-var captured = []webhook.EventName{webhook.DepositCaptured}
+var captured = []webhook.EventName{webhook.EventDepositCaptured}
 
 func TestChanges_EachFieldIsSetAlone(t *testing.T) {
 	t.Parallel()
@@ -28,43 +28,43 @@ func TestChanges_EachFieldIsSetAlone(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		before webhook.Subscription
-		want   Changes
+		want   SubscriptionChanges
 		after  webhook.Subscription
 		detail map[string]string
 		ends   bool // POSTs under the state before
 	}{
-		"nothing": {enabled, Changes{}, enabled, map[string]string{}, false},
+		"nothing": {enabled, SubscriptionChanges{}, enabled, map[string]string{}, false},
 		"events": {
-			enabled, Changes{Events: []string{"deposit.captured"}},
+			enabled, SubscriptionChanges{Events: []string{"deposit.captured"}},
 			with(enabled, func(s *webhook.Subscription) { s.Events = captured }),
 			map[string]string{"events": "changed"}, false,
 		},
 		"signatures": {
-			enabled, Changes{Signatures: []string{"svc", "standard"}},
+			enabled, SubscriptionChanges{Signatures: []string{"svc", "standard"}},
 			with(enabled, func(s *webhook.Subscription) { s.Standard = true }),
 			map[string]string{"signatures": "changed"}, false,
 		},
-		"the URL it has": {enabled, Changes{URL: new(hook)}, enabled, map[string]string{"url": hook}, false},
+		"the URL it has": {enabled, SubscriptionChanges{URL: new(hook)}, enabled, map[string]string{"url": hook}, false},
 		"another URL": {
-			enabled, Changes{URL: &to}, with(enabled, func(s *webhook.Subscription) { s.URL = moved }),
+			enabled, SubscriptionChanges{URL: &to}, with(enabled, func(s *webhook.Subscription) { s.URL = moved }),
 			map[string]string{"url": "https://pms.example/moved?…"}, true,
 		},
 		"disabled": {
-			enabled, Changes{Enabled: &no}, disabled, map[string]string{"enabled": "false"}, true,
+			enabled, SubscriptionChanges{Enabled: &no}, disabled, map[string]string{"enabled": "false"}, true,
 		},
-		"disabled again":          {disabled, Changes{Enabled: &no}, disabled, map[string]string{}, false},
-		"disabled after failures": {failed, Changes{Enabled: &no}, failed, map[string]string{}, false},
+		"disabled again":          {disabled, SubscriptionChanges{Enabled: &no}, disabled, map[string]string{}, false},
+		"disabled after failures": {failed, SubscriptionChanges{Enabled: &no}, failed, map[string]string{}, false},
 		"enabled": {
-			disabled, Changes{Enabled: &yes}, enabled, map[string]string{"enabled": "true"}, false,
+			disabled, SubscriptionChanges{Enabled: &yes}, enabled, map[string]string{"enabled": "true"}, false,
 		},
 		"enabled after failures": {
-			failed, Changes{Enabled: &yes}, enabled, map[string]string{"enabled": "true"}, false,
+			failed, SubscriptionChanges{Enabled: &yes}, enabled, map[string]string{"enabled": "true"}, false,
 		},
 		"enabled while it is": {
-			enabled, Changes{Enabled: &yes}, enabled, map[string]string{"enabled": "true"}, false,
+			enabled, SubscriptionChanges{Enabled: &yes}, enabled, map[string]string{"enabled": "true"}, false,
 		},
 		"another URL while it is disabled": {
-			disabled, Changes{URL: &to}, with(disabled, func(s *webhook.Subscription) { s.URL = moved }),
+			disabled, SubscriptionChanges{URL: &to}, with(disabled, func(s *webhook.Subscription) { s.URL = moved }),
 			map[string]string{"url": "https://pms.example/moved?…"}, true,
 		},
 	} {
@@ -77,7 +77,7 @@ func TestChanges_EachFieldIsSetAlone(t *testing.T) {
 
 func TestTestEvent_TheMostSpecificOne_OfAnEnabledSubscription(t *testing.T) {
 	t.Parallel()
-	changed, activated := webhook.DepositStatusChanged, webhook.DepositActivated
+	changed, activated := webhook.EventDepositStatusChanged, webhook.DepositActivated
 	for name, c := range map[string]struct {
 		sub  webhook.Subscription
 		want webhook.EventName
@@ -119,15 +119,16 @@ func TestReplayProgress_OfNoID_AsksNothing(t *testing.T) {
 func TestFacts_OfAnEvent_AreKeptWithoutItsData(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
-	linked := webhookports.SetAsideEvent{ID: id.ID{1}, PartnerID: id.ID{3}, Name: webhook.OperatorLinked, CreatedAt: at,
-		At: at.Add(time.Second), Reason: "no such name"}
+	linked := webhookports.SetAsideEvent{ID: id.ID{1}, PartnerID: id.ID{3}, Name: webhook.EventOperatorLinked,
+		CreatedAt: at,
+		At:        at.Add(time.Second), Reason: "no such name"}
 	want := map[string]string{
 		"partnerId": id.Partner.Of(id.ID{3}), "event": "rental_operator.linked", "createdAt": "2026-07-01T12:00:00.000Z",
 		"setAsideAt": "2026-07-01T12:00:01.000Z", "reason": "no such name",
 	}
 	require.Equal(t, want, factsOf(linked))
 	ofADeposit := linked
-	ofADeposit.Name, ofADeposit.DepositID = webhook.DepositExpired, id.ID{2}
+	ofADeposit.Name, ofADeposit.DepositID = webhook.EventDepositExpired, id.ID{2}
 	want["event"], want["depositId"] = "deposit.expired", id.Deposit.Of(id.ID{2})
 	require.Equal(t, want, factsOf(ofADeposit))
 }

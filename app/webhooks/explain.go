@@ -16,56 +16,57 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Question is a partner's question why a delivery does not verify: what the receiver got and computed.
-type Question struct {
+// ExplanationRequest is a partner's question why a delivery does not verify: what the receiver got and computed.
+type ExplanationRequest struct {
 	Headers  map[string]string
 	Body     string      // The received body in base64.
 	Computed string      // The signature that the receiver computed; "" when the partner does not send it.
 	APIKey   secret.Text // The API key with which the question was sent.
 }
 
-// Explain finds out why a delivery of a subscription does not verify at its receiver. It changes nothing.
+// ExplainVerification finds out why a delivery of a subscription does not verify at its receiver. It changes nothing.
 //
 // Returns webhook_not_found or invalid_field.
-func (s *Service) Explain(ctx context.Context, by partner.Caller, subscriptionID id.ID,
-	q Question) (webhook.Explanation, error) {
+func (s *Service) ExplainVerification(ctx context.Context, by partner.Caller, subscriptionID id.ID,
+	q ExplanationRequest) (webhook.SignatureExplanation, error) {
 	now := s.deps.Clock.Now()
 	if _, err := s.deps.Subscriptions.Subscription(ctx, by.Partner.ID, subscriptionID); err != nil {
-		return webhook.Explanation{}, err
+		return webhook.SignatureExplanation{}, err
 	}
 	received, err := q.received()
 	if err != nil {
-		return webhook.Explanation{}, err
+		return webhook.SignatureExplanation{}, err
 	}
 	keys, err := s.keys(ctx, by.Partner.ID, subscriptionID)
 	if err != nil {
-		return webhook.Explanation{}, err
+		return webhook.SignatureExplanation{}, err
 	}
 	keys.API = q.APIKey
 	sent, err := s.candidates(ctx, subscriptionID, received, now)
 	if err != nil {
-		return webhook.Explanation{}, err
+		return webhook.SignatureExplanation{}, err
 	}
-	return webhook.Explain(received, keys, sent, now), nil
+	return webhook.ExplainSignature(received, keys, sent, now), nil
 }
 
-func (q Question) received() (webhook.Received, error) {
+func (q ExplanationRequest) received() (webhook.ReceivedDelivery, error) {
 	body, err := base64.StdEncoding.DecodeString(q.Body)
 	if err != nil {
-		return webhook.Received{}, fault.ErrInvalidField.WithField("body", "is not base64")
+		return webhook.ReceivedDelivery{}, fault.ErrInvalidField.WithField("body", "is not base64")
 	}
-	headers := webhook.Headers{}
+	headers := webhook.ReceivedHeaders{}
 	for name, value := range q.Headers {
 		// PHP and CGI call a header X-Name HTTP_X_NAME, so the prefix is removed before names are compared.
 		name = strings.ReplaceAll(strings.TrimPrefix(strings.ToUpper(name), "HTTP_"), "_", "-")
 		headers[name] = append(headers[name], value)
 	}
-	return webhook.Received{Headers: headers, Body: body, Computed: q.Computed}, nil
+	return webhook.ReceivedDelivery{Headers: headers, Body: body, Computed: q.Computed}, nil
 }
 
 // keys reads the secrets with which the received delivery may have been signed: those that the partner has at
 // present.
-func (s *Service) keys(ctx context.Context, partnerID, subscriptionID id.ID) (keys webhook.Keys, err error) {
+func (s *Service) keys(ctx context.Context, partnerID, subscriptionID id.ID) (keys webhook.CandidateSecrets,
+	err error) {
 	if keys.Others, err = s.deps.Signing.SigningSecrets(ctx, partnerID); err != nil {
 		return keys, err
 	}
@@ -88,29 +89,29 @@ const (
 
 // candidates returns the deliveries that may be the received one: those made near the times in its headers and
 // body, and those about its deposit.
-func (s *Service) candidates(ctx context.Context, subscriptionID id.ID, r webhook.Received,
-	now time.Time) ([]webhook.Sent, error) {
+func (s *Service) candidates(ctx context.Context, subscriptionID id.ID, r webhook.ReceivedDelivery,
+	now time.Time) ([]webhook.SentDelivery, error) {
 	var told struct {
 		CreatedAt time.Time
 		Data      struct{ ID string }
 	}
 	// The error is ignored: a body that cannot be parsed has neither a time nor a deposit to search for.
 	_ = json.Unmarshal(r.Body, &told)
-	var sent []webhook.Sent
-	for _, at := range append(r.SignedAt(), told.CreatedAt) {
+	var sent []webhook.SentDelivery
+	for _, at := range append(r.PossibleSigningTimes(), told.CreatedAt) {
 		if now.Sub(at).Abs() > searchKept {
 			continue
 		}
-		made := ports.Span{From: at.Add(-searchBefore), To: at.Add(searchAfter)}
-		found, err := s.deps.Deliveries.DeliveriesMade(ctx, subscriptionID, made, searchLimit)
+		made := ports.TimeSpan{From: at.Add(-searchBefore), To: at.Add(searchAfter)}
+		found, err := s.deps.Deliveries.BodiesMadeDuring(ctx, subscriptionID, made, searchLimit)
 		if err != nil {
 			return nil, err
 		}
 		sent = append(sent, found...)
 	}
-	for _, prefix := range []id.Prefix{id.Deposit, TestDepositPrefix} {
+	for _, prefix := range []id.Prefix{id.Deposit, TestDepositIDPrefix} {
 		if depositID, ok := prefix.Parse(told.Data.ID); ok {
-			found, err := s.deps.Deliveries.DeliveriesAbout(ctx, subscriptionID, depositID, searchLimit)
+			found, err := s.deps.Deliveries.BodiesAboutDeposit(ctx, subscriptionID, depositID, searchLimit)
 			return append(sent, found...), err
 		}
 	}

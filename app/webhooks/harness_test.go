@@ -42,7 +42,7 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{t: t, clock: servicetest.NewClock(time.Now())}
 	f.Kit = servicetest.New(t, func(s *servicetest.Setup) {
 		s.Clock = f.clock
-		s.Parts = func(p *servicetest.Parts) { p.Targets, p.Doorbell, p.After = anywhere{}, f, f.after }
+		s.Parts = func(p *servicetest.Deps) { p.Targets, p.Doorbell, p.After = anywhere{}, f, f.after }
 	})
 	f.by = f.caller("acme")
 	f.sub = f.subscribe(f.by)
@@ -51,12 +51,12 @@ func newFixture(t *testing.T) *fixture {
 
 // over gives the use cases over another unit of work.
 func (f *fixture) over(work ports.UnitOfWork) *webhooks.Service {
-	return f.Build(func(p *servicetest.Parts) { p.UnitOfWork = work }).Webhooks
+	return f.BuildServices(func(p *servicetest.Deps) { p.UnitOfWork = work }).Webhooks
 }
 
 // waiting gives use cases that call look whenever they wait.
 func (f *fixture) waiting(look func()) *webhooks.Service {
-	return f.Build(func(p *servicetest.Parts) {
+	return f.BuildServices(func(p *servicetest.Deps) {
 		p.After = func(span time.Duration) <-chan time.Time {
 			look()
 			return f.after(span)
@@ -64,11 +64,11 @@ func (f *fixture) waiting(look func()) *webhooks.Service {
 	}).Webhooks
 }
 
-// Ring implements ports.Doorbell. The use cases of this package commit no events.
-func (f *fixture) Ring() { f.t.Error("no event was committed") }
+// WakeRelays implements ports.Doorbell. The use cases of this package commit no events.
+func (f *fixture) WakeRelays() { f.t.Error("no event was committed") }
 
-// RingDue implements ports.Doorbell.
-func (f *fixture) RingDue() { f.rings.Add(1) }
+// WakeScans implements ports.Doorbell.
+func (f *fixture) WakeScans() { f.rings.Add(1) }
 
 // after records each wait and ends the wait at once.
 func (f *fixture) after(d time.Duration) <-chan time.Time {
@@ -92,10 +92,10 @@ func (f *fixture) waited() []time.Duration {
 // anywhere accepts every target.
 type anywhere struct{}
 
-func (anywhere) Check(context.Context, string) error { return nil }
+func (anywhere) CheckHost(context.Context, string) error { return nil }
 
 func (f *fixture) caller(slug string) partner.Caller {
-	by, _ := f.Caller(slug)
+	by, _ := f.CreateCaller(slug)
 	return by
 }
 
@@ -103,7 +103,7 @@ func (f *fixture) subscribe(by partner.Caller) id.ID {
 	f.t.Helper()
 	s := webhook.Subscription{ID: servicetest.NewID(), PartnerID: by.Partner.ID, URL: "https://pms.example/hook",
 		Events: webhook.EventNames, Enabled: true, CreatedAt: f.clock.Now()}
-	f.Write(func(ctx context.Context, r *postgres.Store) error {
+	f.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, s, "svc_whsec_a")
 	})
 	return s.ID
@@ -111,13 +111,13 @@ func (f *fixture) subscribe(by partner.Caller) id.ID {
 
 func (f *fixture) enable(enabled bool) {
 	f.t.Helper()
-	_, err := f.Webhooks.Update(f.t.Context(), f.by, f.sub, webhooks.Changes{Enabled: &enabled})
+	_, err := f.Webhooks.Update(f.t.Context(), f.by, f.sub, webhooks.SubscriptionChanges{Enabled: &enabled})
 	require.NoError(f.t, err)
 }
 
 // sent adds n deliveries of sub in that state, a millisecond apart, the last created ago. It gives their ids, oldest
 // first.
-func (f *fixture) sent(sub id.ID, n int, state webhook.State, ago time.Duration) []id.ID {
+func (f *fixture) sent(sub id.ID, n int, state webhook.DeliveryState, ago time.Duration) []id.ID {
 	f.t.Helper()
 	rows, err := f.Pool.Query(f.t.Context(), `
 		INSERT INTO deliveries (subscription_id, id, event_id, event, deposit_id, state, attempts, due_at, body, event_at,

@@ -12,10 +12,10 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// EndpointNotices mails the contacts of partners about the health of their endpoints (api.md §5, "Notices").
-type EndpointNotices struct {
-	Notices    webhookports.Notices
-	Mails      ports.Mails
+// EndpointNoticeMailer mails the contacts of partners about the health of their endpoints (api.md §5, "Notices").
+type EndpointNoticeMailer struct {
+	Notices    webhookports.EndpointNotices
+	Mails      ports.MailQueue
 	Endpoints  webhookports.EndpointReader
 	UnitOfWork ports.UnitOfWork
 	Clock      ports.Clock
@@ -23,58 +23,58 @@ type EndpointNotices struct {
 	APIBaseURL string // The setting API_BASE_URL, for the link to the documentation.
 }
 
-// Job returns the job that mails notices about endpoints. A notice that fails is tried again in the next round
+// ScheduledJob returns the job that mails notices about endpoints. A notice that fails is tried again in the next round
 // and delays no other. Each round first checks whether this service's own internet connection is broken, since
 // partners are not mailed about that. The check goes on while an endpoint fails: a later notice may be about a
 // break that is over by then.
-func (n EndpointNotices) Job(every time.Duration) schedules.Job {
+func (n EndpointNoticeMailer) ScheduledJob(every time.Duration) schedules.Job {
 	// When this service's own internet connection was last found broken; zero: never.
 	var broken atomic.Pointer[time.Time]
 	broken.Store(&time.Time{})
-	waits := func(w ports.Waiting) bool { return w.EndpointNotices || w.FailingEndpoints }
+	waits := func(w ports.JobsWithWork) bool { return w.EndpointNotices || w.FailingEndpoints }
 	return schedules.Job{Name: "notices", Every: every, Waits: waits, Run: func(ctx context.Context) (bool, error) {
 		endpoints, err := n.Endpoints.Endpoints(ctx)
 		if err != nil {
 			return false, err
 		}
-		if now := n.Clock.Now(); !webhook.OutboundBroken(endpoints, now).IsZero() {
+		if now := n.Clock.Now(); !webhook.OutboundBrokenSince(endpoints, now).IsZero() {
 			broken.Store(&now)
 		}
-		due, err := n.Notices.DueNotices(ctx, schedules.NoticeBatch)
-		return schedules.Each(ctx, due, err,
+		due, err := n.Notices.DueNotices(ctx, schedules.NoticeBatchSize)
+		return schedules.NotifyEach(ctx, due, err,
 			func(ctx context.Context, notice webhook.Notice) error { return n.tell(ctx, notice, *broken.Load()) })
 	}}
 }
 
 // tell mails a notice about an endpoint, puts it off or drops it, in a transaction. broken is the time at which
 // this service's own internet connection was last found broken.
-func (n EndpointNotices) tell(ctx context.Context, notice webhook.Notice, broken time.Time) error {
+func (n EndpointNoticeMailer) tell(ctx context.Context, notice webhook.Notice, broken time.Time) error {
 	now := n.Clock.Now()
 	return n.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		about, ok, err := n.Notices.Take(ctx, notice)
 		if err != nil || !ok {
 			return err
 		}
-		if about.Notice.Waits(broken, now) {
-			return n.Notices.PutOff(ctx, about.Notice, broken.Add(webhook.NoticesWait))
+		if about.Notice.MustWait(broken, now) {
+			return n.Notices.Postpone(ctx, about.Notice, broken.Add(webhook.OutageNoticeDelay))
 		}
 		fate := about.Notice.Decide(about.Report, about.Mailed, now)
 		if fate.Mail {
-			if fate.Mail, err = n.Notices.Mailing(ctx, about.Notice); err != nil {
+			if fate.Mail, err = n.Notices.RecordMailing(ctx, about.Notice); err != nil {
 				return err
 			}
 			if !fate.Mail {
 				// The database's clock, which decides, is behind that of this process: the mail is still too early, so it
 				// is put off.
-				fate.Until = about.Mailed[notice.Kind].Add(webhook.NoticeEvery)
+				fate.Until = about.Mailed[notice.Kind].Add(webhook.MinNoticeInterval)
 			}
 		}
 		switch {
 		case fate.Mail:
 			return n.Mails.Enqueue(ctx,
-				mails.EndpointNotice{NoticeSubject: about, APIBaseURL: n.APIBaseURL}.Mail(n.Entropy.NewID(), now))
+				mails.EndpointNotice{NoticeMailData: about, APIBaseURL: n.APIBaseURL}.Mail(n.Entropy.NewID(), now))
 		case !fate.Until.IsZero():
-			return n.Notices.PutOff(ctx, about.Notice, fate.Until)
+			return n.Notices.Postpone(ctx, about.Notice, fate.Until)
 		default:
 			return nil
 		}

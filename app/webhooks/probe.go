@@ -11,11 +11,12 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Probe makes failing endpoints be tried now, for the admin command: an open circuit lets one POST through, and
-// retries are due. The dispatchers find the due deliveries within a second, without a wake-up notification.
+// ProbeEndpoints makes failing endpoints be tried now, for the admin command: an open circuit lets one POST through,
+// and retries are due. The dispatchers find the due deliveries within a second, without a wake-up notification.
 //
 // Returns webhook_not_found or webhook_disabled for a single subscription.
-func (s *Service) Probe(ctx context.Context, of webhookports.ProbeOf) (probed webhookports.Probed, err error) {
+func (s *Service) ProbeEndpoints(ctx context.Context, of webhookports.ProbeFilter) (probed webhookports.ProbeResult,
+	err error) {
 	subject := "webhooks"
 	switch {
 	case !of.SubscriptionID.IsZero():
@@ -31,14 +32,14 @@ func (s *Service) Probe(ctx context.Context, of webhookports.ProbeOf) (probed we
 		subject = id.Partner.Of(of.PartnerID)
 	}
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
-		if probed, err = s.deps.Prober.Probe(ctx, of); err != nil {
+		if probed, err = s.deps.Prober.ProbeEndpoints(ctx, of); err != nil {
 			return err
 		}
 		detail := map[string]string{
 			"circuits": strconv.Itoa(probed.Circuits), "deliveries": strconv.Itoa(probed.Deliveries),
 		}
 		now := s.deps.Clock.Now()
-		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, audit.WebhookProbe, subject, detail)
+		entry := audit.NewEntry(s.deps.Entropy, now, actor.Staff, audit.WebhookProbe, subject, detail)
 		return s.deps.Audit.Append(ctx, entry)
 	})
 	return probed, err

@@ -12,31 +12,32 @@ import (
 // Get returns a partner's subscription, with the health of its endpoint.
 //
 // Returns webhook_not_found.
-func (s *Service) Get(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Reported, error) {
+func (s *Service) Get(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.ReportedSubscription, error) {
 	sub, err := s.deps.Subscriptions.Subscription(ctx, partnerID, subscriptionID)
 	if err != nil {
-		return webhook.Reported{}, err
+		return webhook.ReportedSubscription{}, err
 	}
 	return s.report(ctx, sub)
 }
 
 // report returns a subscription with the health of its endpoint.
-func (s *Service) report(ctx context.Context, sub webhook.Subscription) (webhook.Reported, error) {
-	reported, err := s.deps.Subscriptions.Reports(ctx, []webhook.Subscription{sub})
+func (s *Service) report(ctx context.Context, sub webhook.Subscription) (webhook.ReportedSubscription, error) {
+	reported, err := s.deps.Subscriptions.HealthReports(ctx, []webhook.Subscription{sub})
 	if err != nil {
-		return webhook.Reported{}, err
+		return webhook.ReportedSubscription{}, err
 	}
 	return reported[0], nil
 }
 
 // List returns a page of a partner's subscriptions, newest first, with the health of their endpoints.
-func (s *Service) List(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[webhook.Reported], error) {
+func (s *Service) List(ctx context.Context, partnerID id.ID,
+	page ports.Page) (ports.List[webhook.ReportedSubscription], error) {
 	found, err := s.deps.Subscriptions.Subscriptions(ctx, partnerID, page)
 	if err != nil {
-		return ports.List[webhook.Reported]{}, err
+		return ports.List[webhook.ReportedSubscription]{}, err
 	}
-	reported, err := s.deps.Subscriptions.Reports(ctx, found.Items)
-	return ports.List[webhook.Reported]{Items: reported, Next: found.Next}, err
+	reported, err := s.deps.Subscriptions.HealthReports(ctx, found.Items)
+	return ports.List[webhook.ReportedSubscription]{Items: reported, Next: found.Next}, err
 }
 
 // ListDeliveries returns the delivery log of a subscription, newest first.

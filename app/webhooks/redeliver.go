@@ -22,14 +22,14 @@ func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscription
 	copies := []webhookports.Redelivery{{Of: deliveryID, As: s.deps.Entropy.NewID()}}
 	var made []webhook.Delivery
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		sub, err := s.deps.Subscriptions.Hold(ctx, by.Partner.ID, subscriptionID)
+		sub, err := s.deps.Subscriptions.LockRowShared(ctx, by.Partner.ID, subscriptionID)
 		switch {
 		case err != nil:
 			return err
 		case !sub.Enabled:
 			return webhook.ErrDisabled
 		}
-		if made, err = s.deps.Deliveries.Redeliver(ctx, subscriptionID, copies); err != nil {
+		if made, err = s.deps.Deliveries.InsertRedeliveries(ctx, subscriptionID, copies); err != nil {
 			return err
 		}
 		if len(made) == 0 {
@@ -46,6 +46,6 @@ func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscription
 	if err != nil {
 		return webhook.Delivery{}, err
 	}
-	s.deps.Doorbell.RingDue()
+	s.deps.Doorbell.WakeScans()
 	return made[0], nil
 }

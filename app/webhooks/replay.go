@@ -20,14 +20,14 @@ import (
 // NewReplay selects the deliveries that a new replay sends again.
 type NewReplay struct {
 	From, To time.Time
-	Status   webhook.Status // The status of the deliveries to send again; "": failed.
+	Status   webhook.DeliveryStatus // The status of the deliveries to send again; "": failed.
 }
 
-// Replay starts a paced replay of the deliveries of a time range (webhook.Replay), and returns the replay with
+// StartReplay starts a paced replay of the deliveries of a time range (webhook.Replay), and returns the replay with
 // the number of deliveries that match now. AdvanceReplay makes the redeliveries.
 //
 // Returns webhook_not_found, webhook_disabled, webhook.ErrReplayLimit, invalid_date_range or invalid_field.
-func (s *Service) Replay(ctx context.Context, by partner.Caller, subscriptionID id.ID,
+func (s *Service) StartReplay(ctx context.Context, by partner.Caller, subscriptionID id.ID,
 	in NewReplay) (webhook.Replay, error) {
 	sub, err := s.deps.Subscriptions.Subscription(ctx, by.Partner.ID, subscriptionID)
 	if err != nil {
@@ -36,9 +36,9 @@ func (s *Service) Replay(ctx context.Context, by partner.Caller, subscriptionID 
 	return s.replay(ctx, by.Actor(), sub, in)
 }
 
-// ReplayByAdmin starts a replay for the admin command, for the subscription of any partner. Staff may start any
+// StartReplayByAdmin starts a replay for the admin command, for the subscription of any partner. Staff may start any
 // number of replays.
-func (s *Service) ReplayByAdmin(ctx context.Context, subscriptionID id.ID, in NewReplay) (webhook.Replay, error) {
+func (s *Service) StartReplayByAdmin(ctx context.Context, subscriptionID id.ID, in NewReplay) (webhook.Replay, error) {
 	sub, err := s.deps.Subscriptions.SubscriptionByID(ctx, subscriptionID)
 	if err != nil {
 		return webhook.Replay{}, err
@@ -68,12 +68,12 @@ func (s *Service) replay(
 	case !sub.Enabled:
 		return webhook.Replay{}, webhook.ErrDisabled
 	}
-	most := webhook.MaxReplays
+	most := webhook.MaxUnfinishedReplays
 	if by == actor.Staff {
 		most = math.MaxInt32
 	}
 	// Check the limit of unfinished replays first, since counting the deliveries takes a while.
-	switch n, err := s.deps.Replays.Unfinished(ctx, sub.ID); {
+	switch n, err := s.deps.Replays.CountUnfinished(ctx, sub.ID); {
 	case err != nil:
 		return webhook.Replay{}, err
 	case n >= most:
@@ -83,7 +83,7 @@ func (s *Service) replay(
 		return webhook.Replay{}, err
 	}
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		held, err := s.deps.Subscriptions.Hold(ctx, sub.PartnerID, sub.ID)
+		held, err := s.deps.Subscriptions.LockRowShared(ctx, sub.PartnerID, sub.ID)
 		switch {
 		case err != nil:
 			return err
@@ -94,7 +94,8 @@ func (s *Service) replay(
 			return err
 		}
 		return s.audit(ctx, by, audit.WebhookReplay, sub.ID, now, map[string]string{
-			"replayId": id.Replay.Of(replay.ID), "from": deposit.Timestamp(replay.From), "to": deposit.Timestamp(replay.To),
+			"replayId": id.Replay.Of(replay.ID), "from": deposit.FormatTimestamp(replay.From),
+			"to":     deposit.FormatTimestamp(replay.To),
 			"status": string(replay.Status),
 		})
 	})
@@ -114,15 +115,15 @@ func (s *Service) AdvanceReplay(ctx context.Context) (advanced bool, err error) 
 	now := s.deps.Clock.Now()
 	var replay webhook.Replay
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
-		if replay, advanced, err = s.deps.Replays.Next(ctx, now); err != nil || !advanced {
+		if replay, advanced, err = s.deps.Replays.LockNext(ctx, now); err != nil || !advanced {
 			return err
 		}
-		waiting, err := s.deps.Replays.WaitingRedeliveries(ctx, replay.SubscriptionID)
+		waiting, err := s.deps.Replays.CountWaitingRedeliveries(ctx, replay.SubscriptionID)
 		switch {
 		case err != nil:
 			return err
-		case replay.Behind(waiting):
-			return s.deps.Replays.Update(ctx, replay, replay.Later(now))
+		case replay.MustPause(waiting):
+			return s.deps.Replays.Update(ctx, replay, replay.Postponed(now))
 		}
 		return s.step(ctx, replay, now)
 	})
@@ -143,7 +144,7 @@ func afterFailure(r webhook.Replay, now time.Time) webhook.Replay {
 }
 
 func (s *Service) step(ctx context.Context, replay webhook.Replay, now time.Time) error {
-	found, upTo, err := s.deps.Replays.Matching(ctx, replay, replay.Step())
+	found, upTo, err := s.deps.Replays.FindMatching(ctx, replay, replay.StepSize())
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func (s *Service) step(ctx context.Context, replay webhook.Replay, now time.Time
 		for i, original := range found {
 			copies[i] = webhookports.Redelivery{Of: original, As: s.deps.Entropy.NewID()}
 		}
-		redelivered, err := s.deps.Deliveries.Redeliver(ctx, replay.SubscriptionID, copies)
+		redelivered, err := s.deps.Deliveries.InsertRedeliveries(ctx, replay.SubscriptionID, copies)
 		if err != nil {
 			return err
 		}
@@ -163,9 +164,9 @@ func (s *Service) step(ctx context.Context, replay webhook.Replay, now time.Time
 			return nil
 		}
 	}
-	after := replay.After(found, made, now)
+	after := replay.AfterStep(found, made, now)
 	if !upTo.IsZero() {
-		after = after.Unread(upTo, now)
+		after = after.AfterReadLimit(upTo, now)
 	}
 	return s.deps.Replays.Update(ctx, replay, after)
 }
@@ -182,5 +183,5 @@ const replaysRest = 2 * time.Second
 // once while steps are due.
 func (s *Service) ReplayJob() schedules.Job {
 	return schedules.Job{Name: "replays", Every: replaysEvery, Rest: replaysRest,
-		Waits: func(w ports.Waiting) bool { return w.Replays }, Run: s.AdvanceReplay}
+		Waits: func(w ports.JobsWithWork) bool { return w.Replays }, Run: s.AdvanceReplay}
 }

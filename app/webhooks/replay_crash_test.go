@@ -49,7 +49,7 @@ func (u fragile) WithinTx(ctx context.Context, fn func(context.Context) error) e
 
 func TestReplay_ACrashBetweenOrWithinSteps_LosesNoneAndRepeatsNone(t *testing.T) {
 	f := newFixture(t)
-	failed := f.sent(f.sub, 730, webhook.Failed, time.Minute)
+	failed := f.sent(f.sub, 730, webhook.StateFailed, time.Minute)
 	f.replay(f.sub, "")
 	deaths := 0
 	dying := f.over(fragile{f.Postgres, &deaths})
@@ -98,23 +98,23 @@ type spoiled struct {
 	sub id.ID
 }
 
-func (d spoiled) Redeliver(ctx context.Context, sub id.ID,
+func (d spoiled) InsertRedeliveries(ctx context.Context, sub id.ID,
 	copies []webhookports.Redelivery) ([]webhook.Delivery, error) {
 	if sub == d.sub {
 		return nil, fault.ErrUnavailable
 	}
-	return d.deliveries.Redeliver(ctx, sub, copies)
+	return d.deliveries.InsertRedeliveries(ctx, sub, copies)
 }
 
 func TestReplay_ThatCannotGoOn_DoesNotHoldUpOthers(t *testing.T) {
 	f := newFixture(t)
-	f.sent(f.sub, 10, webhook.Failed, time.Minute)
+	f.sent(f.sub, 10, webhook.StateFailed, time.Minute)
 	f.replay(f.sub, "")
 	f.clock.Add(time.Millisecond)
 	other := f.subscribe(f.by)
-	theirs := f.sent(other, 10, webhook.Failed, time.Minute)
+	theirs := f.sent(other, 10, webhook.StateFailed, time.Minute)
 	f.replay(other, "")
-	service := f.Build(func(p *servicetest.Parts) { p.Deliveries = spoiled{p.Deliveries, f.sub} }).Webhooks
+	service := f.BuildServices(func(p *servicetest.Deps) { p.Deliveries = spoiled{p.Deliveries, f.sub} }).Webhooks
 	advanced, err := service.AdvanceReplay(t.Context())
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	require.False(t, advanced)

@@ -23,7 +23,7 @@ func (f *fixture) hour() webhooks.NewReplay {
 
 func (f *fixture) byStaff(sub id.ID) {
 	f.t.Helper()
-	_, err := f.Webhooks.ReplayByAdmin(f.t.Context(), sub, f.hour())
+	_, err := f.Webhooks.StartReplayByAdmin(f.t.Context(), sub, f.hour())
 	require.NoError(f.t, err)
 }
 
@@ -88,7 +88,7 @@ func TestReplays_OfAPartner_TogetherKeepItsPace(t *testing.T) {
 				f.dispatchers(3)
 				f.answered()
 				made = f.Count("deliveries", "redelivery_of IS NOT NULL")
-				require.LessOrEqual(t, made, 50*tick/10+2*webhook.ReplayPerSecond, "after %d tenths of a second", tick)
+				require.LessOrEqual(t, made, 50*tick/10+2*webhook.RedeliveriesPerSecond, "after %d tenths of a second", tick)
 				f.clock.Add(100 * time.Millisecond)
 			}
 			require.Equal(t, c.wanted, made)
@@ -170,7 +170,7 @@ func TestReplay_OneTooMany_IsRefusedBeforeItIsCounted(t *testing.T) {
 	f := newFixture(t)
 	f.sent(f.sub, 1, webhook.Succeeded, time.Minute)
 	ask := func(sub id.ID) error {
-		_, err := f.Webhooks.Replay(t.Context(), f.by, sub, f.hour())
+		_, err := f.Webhooks.StartReplay(t.Context(), f.by, sub, f.hour())
 		return err
 	}
 	var mu sync.Mutex
@@ -182,7 +182,7 @@ func TestReplay_OneTooMany_IsRefusedBeforeItIsCounted(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				refused++
-				if fault.Of(err).Code != "replay_limit_reached" || fault.KindOf(err) != fault.Conflict {
+				if fault.FromError(err).Code != "replay_limit_reached" || fault.KindOf(err) != fault.Conflict {
 					t.Errorf("refused with %v", err)
 				}
 			}
@@ -203,7 +203,7 @@ func TestReplay_OneTooMany_IsRefusedBeforeItIsCounted(t *testing.T) {
 		require.NoError(t, ask(f.sub), "the others have ended")
 	}
 	f.enable(false)
-	require.Equal(t, "webhook_disabled", fault.Of(ask(f.sub)).Code)
+	require.Equal(t, "webhook_disabled", fault.FromError(ask(f.sub)).Code)
 
 	// A replay beyond the limit is refused before its deliveries are counted: a lock on their table does not delay it.
 	f.enable(true)
@@ -214,15 +214,15 @@ func TestReplay_OneTooMany_IsRefusedBeforeItIsCounted(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	_, err = f.Webhooks.Replay(ctx, f.by, f.sub, f.hour())
-	require.Equal(t, "replay_limit_reached", fault.Of(err).Code)
+	_, err = f.Webhooks.StartReplay(ctx, f.by, f.sub, f.hour())
+	require.Equal(t, "replay_limit_reached", fault.FromError(err).Code)
 }
 
 // A span with few matches among very many deliveries is read piece by piece.
 func TestReplay_OfAVastSpan_ReadsABoundedPart(t *testing.T) {
 	f := newFixture(t)
 	f.sent(f.sub, 25_000, webhook.Succeeded, 10*time.Minute)
-	few := f.sent(f.sub, 3, webhook.Waiting, time.Minute)
+	few := f.sent(f.sub, 3, webhook.StateWaiting, time.Minute)
 	require.Equal(t, 10_000, f.replay(f.sub, webhook.StatusSucceeded).Matched)
 	_, err := f.Pool.Exec(t.Context(), `DELETE FROM webhook_replays`)
 	require.NoError(t, err)
@@ -236,7 +236,7 @@ func TestReplay_OfAVastSpan_ReadsABoundedPart(t *testing.T) {
 	require.Equal(t, 1, f.steps())
 	require.Equal(t, once(few), f.repeated(f.sub))
 	require.Zero(t, f.open())
-	failed := f.sent(f.sub, 3, webhook.Failed, time.Second)
+	failed := f.sent(f.sub, 3, webhook.StateFailed, time.Second)
 	require.Equal(t, 3, f.replay(f.sub, "").Matched, "failed deliveries have an index of their own")
 	f.clock.Add(time.Second)
 	f.steps()

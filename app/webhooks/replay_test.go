@@ -18,9 +18,9 @@ import (
 )
 
 // replay starts a replay of the deliveries of the last hour.
-func (f *fixture) replay(sub id.ID, status webhook.Status) webhook.Replay {
+func (f *fixture) replay(sub id.ID, status webhook.DeliveryStatus) webhook.Replay {
 	f.t.Helper()
-	r, err := f.Webhooks.Replay(f.t.Context(), f.by, sub,
+	r, err := f.Webhooks.StartReplay(f.t.Context(), f.by, sub,
 		webhooks.NewReplay{From: f.clock.Now().Add(-time.Hour), To: f.clock.Now(), Status: status})
 	require.NoError(f.t, err)
 	return r
@@ -60,21 +60,21 @@ func (f *fixture) open() int { return f.Count("webhook_replays", "finished_at IS
 
 func TestReplay_MatchesTheOriginalsOfItsSpanThatStandAtItsStatus(t *testing.T) {
 	f := newFixture(t)
-	f.sent(f.sub, 2, webhook.Failed, 2*time.Hour)
-	failed := f.sent(f.sub, 3, webhook.Failed, 30*time.Minute)
+	f.sent(f.sub, 2, webhook.StateFailed, 2*time.Hour)
+	failed := f.sent(f.sub, 3, webhook.StateFailed, 30*time.Minute)
 	f.sent(f.sub, 4, webhook.Succeeded, 20*time.Minute)
-	f.sent(f.sub, 5, webhook.Waiting, 10*time.Minute)
-	f.sent(f.subscribe(f.by), 7, webhook.Failed, 30*time.Minute)
+	f.sent(f.sub, 5, webhook.StateWaiting, 10*time.Minute)
+	f.sent(f.subscribe(f.by), 7, webhook.StateFailed, 30*time.Minute)
 	_, err := f.Webhooks.Redeliver(t.Context(), f.by, f.sub, failed[0])
 	require.NoError(t, err)
-	f.Write(func(ctx context.Context, r *postgres.Store) error {
+	f.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
 		return r.Deliveries.InsertTest(ctx, webhook.Delivery{ID: servicetest.NewID(), SubscriptionID: f.sub,
 			EventID: servicetest.NewID(), Event: webhook.DepositActivated, Body: []byte(`{}`)})
 	})
 
-	asked := func(from, to time.Duration, status webhook.Status) webhook.Replay {
+	asked := func(from, to time.Duration, status webhook.DeliveryStatus) webhook.Replay {
 		t.Helper()
-		r, err := f.Webhooks.Replay(t.Context(), f.by, f.sub,
+		r, err := f.Webhooks.StartReplay(t.Context(), f.by, f.sub,
 			webhooks.NewReplay{From: f.clock.Now().Add(-from), To: f.clock.Now().Add(-to), Status: status})
 		require.NoError(t, err)
 		return r
@@ -87,14 +87,15 @@ func TestReplay_MatchesTheOriginalsOfItsSpanThatStandAtItsStatus(t *testing.T) {
 	require.Equal(t, 5, asked(200*time.Hour, 0, webhook.StatusFailed).Matched)
 	require.Zero(t, asked(time.Hour, 40*time.Minute, webhook.StatusFailed).Matched)
 
-	r, err := f.Webhooks.Replay(t.Context(), f.by, f.sub, webhooks.NewReplay{From: failed[0].Time(), To: failed[2].Time()})
+	r, err := f.Webhooks.StartReplay(t.Context(), f.by, f.sub, webhooks.NewReplay{From: failed[0].Time(),
+		To: failed[2].Time()})
 	require.NoError(t, err)
 	require.Equal(t, 2, r.Matched, "from is included, to is not")
 }
 
 func TestReplay_WhatChangedItsStatusMeanwhile_IsPassedOver(t *testing.T) {
 	f := newFixture(t)
-	waiting := f.sent(f.sub, 60, webhook.Waiting, time.Minute)
+	waiting := f.sent(f.sub, 60, webhook.StateWaiting, time.Minute)
 	require.Equal(t, 60, f.replay(f.sub, webhook.StatusPending).Matched)
 	f.steps()
 	f.answered()
@@ -108,7 +109,7 @@ func TestReplay_WhatChangedItsStatusMeanwhile_IsPassedOver(t *testing.T) {
 
 func TestReplay_OfADeletedSubscription_Ends(t *testing.T) {
 	f := newFixture(t)
-	f.sent(f.sub, 60, webhook.Failed, time.Minute)
+	f.sent(f.sub, 60, webhook.StateFailed, time.Minute)
 	f.replay(f.sub, "")
 	require.Equal(t, 1, f.steps())
 	require.NoError(t, f.Webhooks.Delete(t.Context(), f.by, f.sub))
@@ -122,7 +123,7 @@ func TestReplayByAdmin_OfADisabledOrUnknownSubscription_IsRefused(t *testing.T) 
 	f := newFixture(t)
 	f.enable(false)
 	for sub, want := range map[id.ID]error{f.sub: webhook.ErrDisabled, servicetest.NewID(): webhook.ErrNotFound} {
-		_, err := f.Webhooks.ReplayByAdmin(t.Context(), sub,
+		_, err := f.Webhooks.StartReplayByAdmin(t.Context(), sub,
 			webhooks.NewReplay{From: f.clock.Now().Add(-time.Hour), To: f.clock.Now()})
 		require.ErrorIs(t, err, want)
 	}
@@ -130,8 +131,8 @@ func TestReplayByAdmin_OfADisabledOrUnknownSubscription_IsRefused(t *testing.T) 
 
 func TestReplayByAdmin_IsTheSame_AndTheAuditLogTellsWhoHadWhatSentAgain(t *testing.T) {
 	f := newFixture(t)
-	failed := f.sent(f.sub, 3, webhook.Failed, time.Minute)
-	r, err := f.Webhooks.ReplayByAdmin(t.Context(), f.sub,
+	failed := f.sent(f.sub, 3, webhook.StateFailed, time.Minute)
+	r, err := f.Webhooks.StartReplayByAdmin(t.Context(), f.sub,
 		webhooks.NewReplay{From: f.clock.Now().Add(-time.Hour), To: f.clock.Now()})
 	require.NoError(t, err)
 	require.Equal(t, 3, r.Matched)

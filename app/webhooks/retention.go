@@ -34,20 +34,20 @@ type Retention struct {
 	Log        *slog.Logger
 }
 
-// Jobs returns the scheduled jobs that make daily partitions and remove old events, deliveries and replays.
-func (r Retention) Jobs() []schedules.Job {
+// ScheduledJobs returns the scheduled jobs that make daily partitions and remove old events, deliveries and replays.
+func (r Retention) ScheduledJobs() []schedules.Job {
 	return []schedules.Job{
 		{Name: "partitions", Every: partitionsEvery, Soon: true, Run: r.partitions},
-		schedules.Cleaning("finished replays", r.Clock,
-			schedules.Within(r.UnitOfWork, func(ctx context.Context, now time.Time) (int, error) {
-				return r.Replays.DeleteFinished(ctx, now.Add(-retention), schedules.CleaningBatch)
+		schedules.NewCleaningJob("finished replays", r.Clock,
+			schedules.WithinTx(r.UnitOfWork, func(ctx context.Context, now time.Time) (int, error) {
+				return r.Replays.DeleteFinished(ctx, now.Add(-retention), schedules.CleaningBatchSize)
 			})),
-		schedules.Cleaning("parked deliveries", r.Clock, r.endParked),
-		schedules.Cleaning("deliveries", r.Clock, func(ctx context.Context, now time.Time) (int, error) {
-			return r.Tables.DeleteFinishedDeliveries(ctx, now.Add(-retention), now.Add(-endedFor), schedules.CleaningBatch)
+		schedules.NewCleaningJob("parked deliveries", r.Clock, r.endParked),
+		schedules.NewCleaningJob("deliveries", r.Clock, func(ctx context.Context, now time.Time) (int, error) {
+			return r.Tables.DeleteFinishedDeliveries(ctx, now.Add(-retention), now.Add(-endedFor), schedules.CleaningBatchSize)
 		}),
-		{Name: "backlogs", Every: schedules.CleaningEvery, Run: func(ctx context.Context) (bool, error) {
-			moved, err := r.Tables.TidyDeliveries(ctx, webhook.ReleasePerSecond)
+		{Name: "backlogs", Every: schedules.CleaningInterval, Run: func(ctx context.Context) (bool, error) {
+			moved, err := r.Tables.ReleaseOrCancelDeliveries(ctx, webhook.UnparkedPerSecond)
 			return moved > 0 && err == nil, err
 		}},
 	}
@@ -61,10 +61,10 @@ func (r Retention) partitions(ctx context.Context) (bool, error) {
 
 // endParked ends the deliveries of subscriptions that stayed disabled for as long as events are kept.
 func (r Retention) endParked(ctx context.Context, now time.Time) (int, error) {
-	ended, err := r.Tables.EndParkedDeliveries(ctx, now.Add(-retention), schedules.CleaningBatch)
+	ended, err := r.Tables.EndParkedDeliveries(ctx, now.Add(-retention), schedules.CleaningBatchSize)
 	counts := map[id.ID]int{}
 	for _, d := range ended {
-		r.Metrics.Finished(d.Event, webhook.StatusFailed, now.Sub(d.EventAt), "")
+		r.Metrics.CountFinished(d.Event, webhook.StatusFailed, now.Sub(d.EventAt), "")
 		counts[d.SubscriptionID]++
 	}
 	for subscriptionID, n := range counts {

@@ -56,13 +56,13 @@ func (a asked) DeleteFinishedDeliveries(_ context.Context, at, endedBy time.Time
 	return 0, nil
 }
 
-func (asked) TidyDeliveries(context.Context, int) (int, error) { return 0, nil }
+func (asked) ReleaseOrCancelDeliveries(context.Context, int) (int, error) { return 0, nil }
 
 // The spans are a promise (operations.md, "Retention"). Events and attempts are dropped by whole days.
 func TestRetention_RemovesNothingEarlierThanPromised(t *testing.T) {
 	t.Parallel()
 	tables := asked{calls: map[string][]time.Duration{}}
-	for _, job := range (Retention{Tables: tables, Replays: tables, UnitOfWork: tables, Clock: tables}).Jobs() {
+	for _, job := range (Retention{Tables: tables, Replays: tables, UnitOfWork: tables, Clock: tables}).ScheduledJobs() {
 		more, err := job.Run(t.Context())
 		require.NoError(t, err, job.Name)
 		require.False(t, more, job.Name)

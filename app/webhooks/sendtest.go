@@ -19,27 +19,27 @@ const (
 	testPoll = time.Second
 	// testLastRead is the time that the last read of a test delivery may take, after testWait.
 	testLastRead = 2 * time.Second
-	// TestDepositPrefix begins the id of the deposit in a test payload; no such deposit exists (api.md §5).
-	TestDepositPrefix = "dep_test"
+	// TestDepositIDPrefix begins the id of the deposit in a test payload; no such deposit exists (api.md §5).
+	TestDepositIDPrefix = "dep_test"
 )
 
-// Test sends a synthetic deposit.activated to a subscription and returns the delivery after its single attempt,
+// SendTest sends a synthetic deposit.activated to a subscription and returns the delivery after its single attempt,
 // successful or not. The delivery is still pending when no dispatcher has made the attempt in time. Only the
 // dispatcher sends the POST.
 //
 // Returns webhook_not_found, webhook_disabled, test_event_not_subscribed or webhook.ErrTestsInFlight.
-func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id.ID) (webhook.Delivery, error) {
+func (s *Service) SendTest(ctx context.Context, by partner.Caller, subscriptionID id.ID) (webhook.Delivery, error) {
 	now := s.deps.Clock.Now()
 	delivery := webhook.Delivery{
 		ID: s.deps.Entropy.NewID(), SubscriptionID: subscriptionID, EventID: s.deps.Entropy.NewID(),
 		DepositID: s.deps.Entropy.NewID(),
-		Test:      true, State: webhook.Waiting, DueAt: now, CreatedAt: now,
+		Test:      true, State: webhook.StateWaiting, DueAt: now, CreatedAt: now,
 	}
 	// Wait for the notification before the delivery exists, so that the end of the delivery is not missed.
-	rung, leave := s.deps.Waiting.Hear(by.Partner.ID)
+	rung, leave := s.deps.Waiting.Add(by.Partner.ID)
 	defer leave()
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		sub, err := s.deps.Subscriptions.Hold(ctx, by.Partner.ID, subscriptionID)
+		sub, err := s.deps.Subscriptions.LockRowShared(ctx, by.Partner.ID, subscriptionID)
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,8 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 			return err
 		}
 		delivery.Event = event
-		delivery.Body = webhook.Render(event, deposit.Timestamp(now), s.testPayload(by.Partner, delivery.DepositID, now))
+		delivery.Body = webhook.RenderBody(event, deposit.FormatTimestamp(now), s.testPayload(by.Partner,
+			delivery.DepositID, now))
 		if err := s.deps.Deliveries.InsertTest(ctx, delivery); err != nil {
 			return err
 		}
@@ -57,7 +58,7 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 	if err != nil {
 		return webhook.Delivery{}, err
 	}
-	s.deps.Doorbell.RingDue()
+	s.deps.Doorbell.WakeScans()
 	// The wait may take longer than the usual deadline of requests, so it has its own.
 	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), testWait+testLastRead)
 	defer cancel()
@@ -68,7 +69,7 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 //
 // Returns webhook.ErrTestsInFlight.
 func (s *Service) boundTests(ctx context.Context, partnerID id.ID) error {
-	inFlight, err := s.deps.Deliveries.TestsInFlight(ctx, partnerID)
+	inFlight, err := s.deps.Deliveries.CountTestsInFlight(ctx, partnerID)
 	if err == nil && inFlight > webhook.MaxTestsInFlight {
 		err = webhook.ErrTestsInFlight
 	}
@@ -79,7 +80,7 @@ func (s *Service) boundTests(ctx context.Context, partnerID id.ID) error {
 //
 // Returns webhook_disabled or test_event_not_subscribed.
 func testEvent(sub webhook.Subscription) (webhook.EventName, error) {
-	event, subscribed := webhook.Route(sub.Events, webhook.DepositActivated)
+	event, subscribed := webhook.RouteEvent(sub.Events, webhook.DepositActivated)
 	switch {
 	case !sub.Enabled:
 		return "", webhook.ErrDisabled
@@ -114,16 +115,16 @@ func (s *Service) attempted(ctx context.Context, subscriptionID, deliveryID id.I
 // testPayload returns the payload of a test delivery, in the form of a real deposit's payload.
 func (s *Service) testPayload(p partner.Partner, depositID id.ID, now time.Time) []byte {
 	const day = 24 * time.Hour
-	return deposit.Payload{
-		ID:             TestDepositPrefix + "_" + depositID.Encode(),
-		Reference:      deposit.Reference(s.deps.Entropy.Bytes(deposit.ReferenceBytes)),
+	return deposit.EventPayload{
+		ID:             TestDepositIDPrefix + "_" + depositID.Encode(),
+		Reference:      deposit.NewReference(s.deps.Entropy.Bytes(deposit.ReferenceBytes)),
 		RentalContract: "TEST", Status: deposit.Active, PreviousStatus: deposit.Pending, AmountCents: 50_000,
-		ContractStartAt: deposit.Timestamp(now.Add(day)), ContractEndAt: deposit.Timestamp(now.Add(8 * day)),
-		Client: &deposit.PayloadClient{
+		ContractStartAt: deposit.FormatTimestamp(now.Add(day)), ContractEndAt: deposit.FormatTimestamp(now.Add(8 * day)),
+		Client: &deposit.EventPayloadClient{
 			ID: "cli_test_" + s.deps.Entropy.NewID().Encode(), Email: "tenant@example.com", FirstName: "Test",
 			LastName: "Tenant",
 		},
-		PartnerContext: &deposit.Context{PartnerID: id.Partner.Of(p.ID), PartnerName: p.Name, ExternalID: "test"},
+		PartnerContext: &deposit.PartnerContext{PartnerID: id.Partner.Of(p.ID), PartnerName: p.Name, ExternalID: "test"},
 		Version:        2, // The version that a deposit has after its first change of status.
 	}.JSON()
 }

@@ -20,11 +20,11 @@ import (
 func TestTest_BeyondTwoInFlight_IsRefused(t *testing.T) {
 	f := newFixture(t)
 	second := f.subscribe(f.by)
-	test := func(sub id.ID) (webhook.Delivery, error) { return f.Webhooks.Test(t.Context(), f.by, sub) }
+	test := func(sub id.ID) (webhook.Delivery, error) { return f.Webhooks.SendTest(t.Context(), f.by, sub) }
 	refused := func(err error) {
 		t.Helper()
 		require.ErrorIs(t, err, webhook.ErrTestsInFlight)
-		require.Positive(t, fault.Of(err).RetryAfter)
+		require.Positive(t, fault.FromError(err).RetryAfter)
 	}
 	ended := func(test webhook.Delivery, set string) {
 		t.Helper()
@@ -44,9 +44,9 @@ func TestTest_BeyondTwoInFlight_IsRefused(t *testing.T) {
 	require.Equal(t, 2, f.Count("deliveries", "true"), "a refusal leaves nothing")
 
 	other := f.caller("other")
-	_, err = f.Webhooks.Test(t.Context(), other, f.subscribe(other))
+	_, err = f.Webhooks.SendTest(t.Context(), other, f.subscribe(other))
 	require.NoError(t, err, "another partner")
-	original := f.sent(f.sub, 1, webhook.Failed, time.Hour)[0]
+	original := f.sent(f.sub, 1, webhook.StateFailed, time.Hour)[0]
 	_, err = f.Webhooks.Redeliver(t.Context(), f.by, f.sub, original)
 	require.NoError(t, err, "a redelivery of an event is no test")
 
@@ -73,7 +73,7 @@ func TestTest_ManyAtOnce_AreTwo(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range cap(errs) {
 		all.Go(func() {
-			_, err := f.Webhooks.Test(context.WithoutCancel(t.Context()), f.by, subs[n%len(subs)])
+			_, err := f.Webhooks.SendTest(context.WithoutCancel(t.Context()), f.by, subs[n%len(subs)])
 			errs <- err
 		})
 	}
@@ -94,9 +94,9 @@ func TestTest_ManyAtOnce_AreTwo(t *testing.T) {
 // A ring of the dispatcher ends the wait, and the delivery is read no more often.
 func TestTest_WaitsForTheRing(t *testing.T) {
 	f := newFixture(t)
-	waiting := events.NewWaiting()
+	waiting := events.NewWaitingRequests()
 	waits := make(chan time.Duration, 10)
-	service := f.Build(func(p *servicetest.Parts) {
+	service := f.BuildServices(func(p *servicetest.Deps) {
 		p.Waiting, p.After = waiting, func(d time.Duration) <-chan time.Time {
 			waits <- d
 			return nil
@@ -104,7 +104,7 @@ func TestTest_WaitsForTheRing(t *testing.T) {
 	}).Webhooks
 	answered := make(chan webhook.Delivery, 1)
 	go func() {
-		d, _ := service.Test(context.WithoutCancel(t.Context()), f.by, f.sub)
+		d, _ := service.SendTest(context.WithoutCancel(t.Context()), f.by, f.sub)
 		answered <- d
 	}()
 	require.Equal(t, 12*time.Second, <-waits)
@@ -112,8 +112,8 @@ func TestTest_WaitsForTheRing(t *testing.T) {
 	require.Equal(t, 1, waiting.Size())
 	_, err := f.Pool.Exec(t.Context(), `UPDATE deliveries SET state = 2, due_at = NULL, finished_at = now(), taken_at = now()`)
 	require.NoError(t, err)
-	waiting.Ring([]id.ID{servicetest.NewID()})
-	waiting.Ring([]id.ID{f.by.Partner.ID})
+	waiting.Wake([]id.ID{servicetest.NewID()})
+	waiting.Wake([]id.ID{f.by.Partner.ID})
 	require.Equal(t, webhook.Succeeded, (<-answered).State)
 	require.Zero(t, waiting.Size())
 	require.Empty(t, waits)

@@ -22,17 +22,17 @@ type Deps struct {
 	UnitOfWork    ports.UnitOfWork
 	Idempotent    *idempotent.Executor
 	Subscriptions webhookports.Subscriptions
-	Prober        webhookports.Prober
+	Prober        webhookports.EndpointProber
 	Connect       ports.ConnectSecrets
 	Signing       ports.SigningSecrets
 	Audit         ports.AuditLog
 	Deliveries    webhookports.Deliveries
 	Replays       webhookports.Replays
-	SetAside      webhookports.SetAside
+	SetAside      webhookports.SetAsideStore
 	Targets       webhookports.TargetCheck
 	Doorbell      ports.Doorbell
 	// The requests that wait: one that sends a test delivery waits here for the notification that it has ended.
-	Waiting *events.Waiting
+	Waiting *events.WaitingRequests
 	Clock   ports.Clock
 	Entropy ports.Entropy
 	// The function time.After, or a test's replacement. It bounds the wait for a test delivery, and the wait of a
@@ -46,35 +46,35 @@ type Service struct{ deps Deps }
 
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// WithSecret is a subscription with its signing secret, which the API shows only once.
-type WithSecret struct {
+// SubscriptionWithSecret is a subscription with its signing secret, which the API shows only once.
+type SubscriptionWithSecret struct {
 	webhook.Subscription
 	Secret secret.Text
 }
 
 func (s *Service) newSecret() secret.Text {
-	return secret.FromRandom(webhook.SecretPrefix, s.deps.Entropy.Bytes(secret.Bytes))
+	return secret.FromRandom(webhook.SigningSecretPrefix, s.deps.Entropy.Bytes(secret.MinRandomBytes))
 }
 
 // checkTarget refuses URLs that the sender would refuse later: malformed URLs, ports of other services, and hosts
 // that are not public.
 func (s *Service) checkTarget(ctx context.Context, raw string) error {
-	u, err := webhook.ParseTarget(raw, s.deps.Allowed)
+	u, err := webhook.ParseTargetURL(raw, s.deps.Allowed)
 	if err != nil {
 		return err
 	}
-	return s.deps.Targets.Check(ctx, u.Hostname())
+	return s.deps.Targets.CheckHost(ctx, u.Hostname())
 }
 
 // awaitFreshness waits until no dispatcher begins a POST with the state of a subscription before the commit. The
 // wait is short, and it goes on even if the caller's connection ends.
-func (s *Service) awaitFreshness() { <-s.deps.After(webhook.Freshness) }
+func (s *Service) awaitFreshness() { <-s.deps.After(webhook.MaxSubscriptionCacheAge) }
 
 // audit writes an action on a subscription to the audit log.
 func (s *Service) audit(
 	ctx context.Context, by actor.Actor, verb audit.Verb, subscriptionID id.ID, now time.Time,
 	detail map[string]string,
 ) error {
-	entry := audit.Entry(s.deps.Entropy, now, by, verb, id.Subscription.Of(subscriptionID), detail)
+	entry := audit.NewEntry(s.deps.Entropy, now, by, verb, id.Subscription.Of(subscriptionID), detail)
 	return s.deps.Audit.Append(ctx, entry)
 }

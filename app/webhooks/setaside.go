@@ -14,43 +14,43 @@ import (
 // partner) in a list. Staff work through the oldest first.
 const listedSetAside = 1000
 
-// ListSetAside returns the events that were set aside, because the database refused to store them for the
+// ListSetAsideEvents returns the events that were set aside, because the database refused to store them for the
 // partner (delivery.md, point 10), oldest first, at most 1,000.
-func (s *Service) ListSetAside(ctx context.Context) ([]webhookports.SetAsideEvent, error) {
+func (s *Service) ListSetAsideEvents(ctx context.Context) ([]webhookports.SetAsideEvent, error) {
 	return s.deps.SetAside.SetAsideEvents(ctx, listedSetAside)
 }
 
-// RetrySetAside moves an event that was set aside back to the outbox, by its outside id. A dispatcher then
+// RetrySetAsideEvent moves an event that was set aside back to the outbox, by its outside id. A dispatcher then
 // makes its deliveries, or sets it aside again.
 //
-// Returns webhookports.ErrNotSetAside.
-func (s *Service) RetrySetAside(ctx context.Context, eventID string) (webhookports.SetAsideEvent, error) {
-	return s.endSetAside(ctx, eventID, audit.OutboxRetry, webhookports.SetAside.Retry)
+// Returns webhookports.ErrEventNotSetAside.
+func (s *Service) RetrySetAsideEvent(ctx context.Context, eventID string) (webhookports.SetAsideEvent, error) {
+	return s.endSetAside(ctx, eventID, audit.OutboxRetry, webhookports.SetAsideStore.Retry)
 }
 
-// DropSetAside deletes an event that was set aside, by its outside id: no subscription will receive the event.
+// DropSetAsideEvent deletes an event that was set aside, by its outside id: no subscription will receive the event.
 //
-// Returns webhookports.ErrNotSetAside.
-func (s *Service) DropSetAside(ctx context.Context, eventID string) (webhookports.SetAsideEvent, error) {
-	return s.endSetAside(ctx, eventID, audit.OutboxDrop, webhookports.SetAside.Drop)
+// Returns webhookports.ErrEventNotSetAside.
+func (s *Service) DropSetAsideEvent(ctx context.Context, eventID string) (webhookports.SetAsideEvent, error) {
+	return s.endSetAside(ctx, eventID, audit.OutboxDrop, webhookports.SetAsideStore.Drop)
 }
 
 // endSetAside puts back or deletes an event that was set aside. The audit entry keeps the facts of the event,
 // without its data.
 func (s *Service) endSetAside(
 	ctx context.Context, eventID string, verb audit.Verb,
-	take func(webhookports.SetAside, context.Context, id.ID) (webhookports.SetAsideEvent, error),
+	take func(webhookports.SetAsideStore, context.Context, id.ID) (webhookports.SetAsideEvent, error),
 ) (e webhookports.SetAsideEvent, err error) {
 	parsed, ok := id.Event.Parse(eventID)
 	if !ok {
-		return e, webhookports.ErrNotSetAside
+		return e, webhookports.ErrEventNotSetAside
 	}
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
 		if e, err = take(s.deps.SetAside, ctx, parsed); err != nil {
 			return err
 		}
 		now := s.deps.Clock.Now()
-		return s.deps.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, actor.Staff, verb, eventID, factsOf(e)))
+		return s.deps.Audit.Append(ctx, audit.NewEntry(s.deps.Entropy, now, actor.Staff, verb, eventID, factsOf(e)))
 	})
 	return e, err
 }
@@ -59,8 +59,8 @@ func (s *Service) endSetAside(
 // data.
 func factsOf(e webhookports.SetAsideEvent) map[string]string {
 	facts := map[string]string{
-		"partnerId": id.Partner.Of(e.PartnerID), "event": string(e.Name), "createdAt": deposit.Timestamp(e.CreatedAt),
-		"setAsideAt": deposit.Timestamp(e.At), "reason": e.Reason,
+		"partnerId": id.Partner.Of(e.PartnerID), "event": string(e.Name), "createdAt": deposit.FormatTimestamp(e.CreatedAt),
+		"setAsideAt": deposit.FormatTimestamp(e.At), "reason": e.Reason,
 	}
 	if !e.DepositID.IsZero() {
 		facts["depositId"] = id.Deposit.Of(e.DepositID)

@@ -27,10 +27,10 @@ import (
 // setAside puts an event on the outbox and aside, as a dispatcher does.
 func setAside(t *testing.T, kit *servicetest.Kit, partnerID id.ID) ports.Event {
 	t.Helper()
-	e := ports.Event{ID: servicetest.NewID(), PartnerID: partnerID, Name: webhook.DepositExpired,
+	e := ports.Event{ID: servicetest.NewID(), PartnerID: partnerID, Name: webhook.EventDepositExpired,
 		DepositID: servicetest.NewID(), Data: []byte(`{"a":1}`), CreatedAt: time.Now()}
-	kit.Write(func(ctx context.Context, r *postgres.Store) error { return r.Outbox.Append(ctx, e) })
-	moved, err := kit.DispatchStore().SetAside(t.Context(), e.ID, "no such name\x00")
+	kit.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Outbox.Append(ctx, e) })
+	moved, err := kit.DispatchStore().SetEventAside(t.Context(), e.ID, "no such name\x00")
 	require.NoError(t, err)
 	require.True(t, moved)
 	return e
@@ -49,16 +49,16 @@ func audited(t *testing.T, kit *servicetest.Kit, eventID string) (action string,
 func TestRetrySetAside_PutsTheEventBackOnTheOutbox_AndTheAuditLogKeepsIt(t *testing.T) {
 	t.Parallel()
 	kit := servicetest.New(t)
-	p := kit.Partner("acme")
+	p := kit.CreatePartner("acme")
 	e, other := setAside(t, kit, p.ID), setAside(t, kit, p.ID)
-	listed, err := kit.Webhooks.ListSetAside(t.Context())
+	listed, err := kit.Webhooks.ListSetAsideEvents(t.Context())
 	require.NoError(t, err)
 	require.Len(t, listed, 2)
 	require.Equal(t, []id.ID{e.ID, other.ID}, []id.ID{listed[0].ID, listed[1].ID}, "the oldest first")
 	require.Equal(t, "no such name�", listed[0].Reason)
 
 	eventID := id.Event.Of(e.ID)
-	_, err = kit.Webhooks.RetrySetAside(t.Context(), eventID)
+	_, err = kit.Webhooks.RetrySetAsideEvent(t.Context(), eventID)
 	require.NoError(t, err)
 	var got []ports.Event
 	_, _, err = kit.DispatchStore().Relay(t.Context(), 10, time.Minute,
@@ -75,8 +75,8 @@ func TestRetrySetAside_PutsTheEventBackOnTheOutbox_AndTheAuditLogKeepsIt(t *test
 	require.Equal(t, id.Deposit.Of(e.DepositID), detail["depositId"])
 	require.Equal(t, "deposit.expired", detail["event"])
 
-	_, err = kit.Webhooks.RetrySetAside(t.Context(), eventID)
-	require.ErrorIs(t, err, webhookports.ErrNotSetAside, "an event is put back once")
+	_, err = kit.Webhooks.RetrySetAsideEvent(t.Context(), eventID)
+	require.ErrorIs(t, err, webhookports.ErrEventNotSetAside, "an event is put back once")
 }
 
 func TestMaintenance_EveryJobRunsOnTheRealTables(t *testing.T) {
@@ -113,9 +113,10 @@ func TestMaintenance_EveryJobRunsOnTheRealTables(t *testing.T) {
 		Tables: store.Retention, Replays: store.Replays, UnitOfWork: store, Metrics: counted, Clock: kit.Clock,
 		Log: slog.New(slog.NewTextHandler(&log, nil)),
 	}
-	files := deposits.WaitingFiles{Files: store.Files, Contents: store.Contents, UnitOfWork: store, Clock: kit.Clock}
-	jobs := append(slices.Concat(retention.Jobs(), kit.Operators.Jobs(time.Second)),
-		kit.Idempotent.CleanJob(kit.Clock), kit.Clients.AddressJob(), files.Job(), mails.CleanJob(store.Mails, kit.Clock))
+	files := deposits.WaitingFileRemover{Files: store.Files, Contents: store.Contents, UnitOfWork: store, Clock: kit.Clock}
+	jobs := append(slices.Concat(retention.ScheduledJobs(), kit.Operators.ScheduledJobs(time.Second)),
+		kit.Idempotent.CleanJob(kit.Clock), kit.Clients.ErasedAddressesJob(), files.ScheduledJob(),
+		mails.CleanJob(store.Mails, kit.Clock))
 	for _, job := range jobs {
 		rounds := 0
 		for more := true; more; rounds++ {
@@ -138,8 +139,8 @@ type finished struct {
 	counts map[string]int
 }
 
-func (f finished) Finished(event webhook.EventName, outcome webhook.Status, _ time.Duration, _ string) {
+func (f finished) CountFinished(event webhook.EventName, outcome webhook.DeliveryStatus, _ time.Duration, _ string) {
 	f.counts[string(event)+" "+string(outcome)]++
 }
 
-func (f finished) ReachedHealthy(time.Duration, string) { f.counts["healthy"]++ }
+func (f finished) ObserveHealthyLatency(time.Duration, string) { f.counts["healthy"]++ }

@@ -68,7 +68,7 @@ const (
 // demoOf returns the facts about the demo partner that follow from the service's settings. faked: true if the
 // sandbox runs a fake of the payment provider, false if not.
 func demoOf(cfg config.Config, faked bool, adminLine string) demo {
-	d := demo{adminLine: adminLine, payer: person, provider: cfg.Payments(),
+	d := demo{adminLine: adminLine, payer: person, provider: cfg.PaymentsProviderOrDefault(),
 		components: cfg.Environment == partner.Development}
 	switch {
 	case faked:
@@ -80,7 +80,7 @@ func demoOf(cfg config.Config, faked bool, adminLine string) demo {
 	}
 	switch {
 	case cfg.CatchesMails():
-		d.mails = site.URL(cfg.DashboardBaseURL, site.CaughtMails)
+		d.mails = site.PageURL(cfg.DashboardBaseURL, site.CaughtMailsPath)
 	case cfg.SMTPURL == "":
 		d.mails = "wait in the database, since SMTP_URL is not set"
 	default:
@@ -159,7 +159,7 @@ func (d *demo) seed(ctx context.Context, cfg config.Config, l listeners, target 
 	// A database from an earlier run may contain earlier operators, so each tour uses a new operator.
 	suffix := strings.ToLower(rand.Text()[:5])
 	d.email, d.company = "olivia."+suffix+"@example.com", "Villa Olivia"
-	d.connectURL, err = admin.Connections.ConnectURL(ctx, connections.URLRequest{
+	d.connectURL, err = admin.Connections.ConnectURL(ctx, connections.ConnectURLRequest{
 		PartnerSlug: d.slug, ExternalID: "operator-" + suffix, Email: d.email, Name: d.company,
 	})
 	if err != nil {
@@ -178,7 +178,7 @@ func (d *demo) seedPartner(ctx context.Context, admin *wire.Admin) error {
 	if !errors.Is(err, partner.ErrSlugTaken) {
 		return err
 	}
-	there, err := admin.Partners.Show(ctx, demoSlug)
+	there, err := admin.Partners.Get(ctx, demoSlug)
 	if err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func (d *demo) subscribe(ctx context.Context, target *receiver.Receiver) error {
 	}
 	d.webhookID = made.Data.ID
 	target.SetSecret(made.Data.Secret)
-	target.SetLookup(d.captured)
+	target.SetCapturedAmountLookup(d.captured)
 	return nil
 }
 

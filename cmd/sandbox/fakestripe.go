@@ -31,7 +31,7 @@ func fakeStripe(ctx context.Context, environ []string, service net.Addr,
 		return nil, nil, err
 	}
 	fake := stripetest.New(
-		stripetest.Options{Webhooks: site.URL("http://"+service.String(), site.ProviderCallbacks+"stripe")})
+		stripetest.Options{Webhooks: site.PageURL("http://"+service.String(), site.ProviderCallbacksPath+"stripe")})
 	say("payments: a fake of Stripe at http://%s, with Stripe's test cards (docs/guides/quickstart.md)", listener.Addr())
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})

@@ -11,10 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gofiber/fiber/v2"
-
-	"partnerdeposits/adapters/http/ui"
-	"partnerdeposits/adapters/system"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/lab/backing"
 	"partnerdeposits/lab/receiver"
@@ -27,10 +23,10 @@ import (
 
 func main() {
 	if slices.Equal(os.Args[1:], []string{"--version"}) {
-		fmt.Println(version.Read().Line("sandbox"))
+		fmt.Println(version.Read().VersionLine("sandbox"))
 		return
 	}
-	ctx, stop := run.Signals()
+	ctx, stop := run.SignalContext()
 	code := sandbox(ctx, os.Environ(), os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -40,9 +36,9 @@ func main() {
 func sandbox(ctx context.Context, environ []string, stdout, stderr io.Writer) int {
 	// A failed write to stdout means that the terminal is gone, so it is ignored.
 	say := func(format string, args ...any) { fmt.Fprintf(stdout, "# "+format+"\n", args...) }
-	var services *backing.Services
+	var services *backing.PostgresAndRedis
 	err := step(say, "starting Postgres and Redis", stepEvery, func() (err error) {
-		services, err = backing.Start(ctx, backing.Options{Purpose: backing.Sandbox, Logf: say})
+		services, err = backing.StartPostgresAndRedis(ctx, backing.Options{Purpose: backing.PurposeSandbox, Logf: say})
 		return err
 	})
 	if err != nil {
@@ -61,10 +57,10 @@ func ended(ctx context.Context, stderr io.Writer, err error) int {
 	if err == nil || ctx.Err() != nil {
 		return run.ExitOK
 	}
-	return run.Fail(stderr, err)
+	return run.PrintFailure(stderr, err)
 }
 
-func serve(ctx context.Context, environ []string, services *backing.Services, stdout, stderr io.Writer,
+func serve(ctx context.Context, environ []string, services *backing.PostgresAndRedis, stdout, stderr io.Writer,
 	say func(string, ...any)) error {
 	listeners, err := openListeners(ctx, environ, say)
 	if err != nil {
@@ -77,7 +73,7 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 	}
 	cfg, err := config.Load(slices.Concat(environ, listeners.environ(environ), paymentSettings, []string{
 		"DATABASE_URL=" + services.PostgresURL, "REDIS_URL=" + services.RedisURL, "WEBHOOK_ALLOW_INSECURE_TARGETS=true",
-	}), config.Service)
+	}), config.RequiredForService)
 	if err != nil {
 		return err
 	}
@@ -92,14 +88,15 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 	}
 	log := run.NewLog(stderr, cfg)
 	defer log.Close()
-	run.AdoptLogs(log.Logger)
-	run.Doubt(log.Logger, environ, cfg)
-	http, err := wire.HTTPOn(ctx, cfg, log, wire.Listeners{Public: listeners.public, Ops: listeners.httpMetrics},
+	run.RedirectLibraryLogs(log.Logger)
+	run.WarnAboutSettings(log.Logger, environ, cfg)
+	http, err := wire.BuildHTTPOnListeners(ctx, cfg, log, wire.Listeners{Public: listeners.public,
+		Ops: listeners.httpMetrics},
 		pagesOfDevelopment(cfg))
 	if err != nil {
 		return err
 	}
-	dispatcher, err := wire.DispatcherOn(ctx, cfg, log, wire.Listeners{Ops: listeners.dispatcherMetrics})
+	dispatcher, err := wire.BuildDispatcherOnListeners(ctx, cfg, log, wire.Listeners{Ops: listeners.dispatcherMetrics})
 	if err != nil {
 		return err
 	}
@@ -119,20 +116,16 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 }
 
 // pagesOfDevelopment mounts the style guide; nil, none, where the environment is not development.
-func pagesOfDevelopment(cfg config.Config) wire.Pages {
+func pagesOfDevelopment(cfg config.Config) wire.PageMounter {
 	if cfg.Environment != partner.Development {
 		return nil
 	}
-	return func(app fiber.Router, site *ui.Site) {
-		styleguide.Mount(app, styleguide.Deps{
-			Clock: system.Clock{}, Site: site, DashboardURL: strings.TrimSuffix(cfg.DashboardBaseURL, "/"),
-		})
-	}
+	return styleguide.Pages(cfg.DashboardBaseURL)
 }
 
 // adminLine returns a shell command that runs `admin doctor` against this sandbox's servers and its fake of Stripe.
 // It refers to addresses from the environment by variable, since they may hold a password.
-func adminLine(environ []string, services *backing.Services, fake []string) string {
+func adminLine(environ []string, services *backing.PostgresAndRedis, fake []string) string {
 	line := ""
 	for _, each := range []struct{ name, url string }{{"DATABASE_URL", services.PostgresURL},
 		{"REDIS_URL", services.RedisURL}} {

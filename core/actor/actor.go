@@ -36,9 +36,9 @@ var (
 	Provider = Actor{Kind: KindProvider}
 )
 
-// FormerClock is the text by which earlier versions named the clock in audit entries, steps of collections and
+// FormerClockText is the text by which earlier versions named the clock in audit entries, steps of collections and
 // refunds.
-const FormerClock = "dispatcher"
+const FormerClockText = "dispatcher"
 
 // Partner returns the actor for a partner and the API key that it used; a zero keyID: the key is not known or
 // there was none.
@@ -60,21 +60,21 @@ func (a Actor) String() string {
 	return string(a.Kind) + ":" + a.ID
 }
 
-// Parse returns the actor that a text names; FormerClock names the clock. A text of unknown form, which a later
+// Parse returns the actor that a text names; FormerClockText names the clock. A text of unknown form, which a later
 // version may have written, is split into kind and id, and String returns it unchanged.
 func Parse(text string) Actor {
-	if text == FormerClock {
+	if text == FormerClockText {
 		return Clock
 	}
 	kind, name, _ := strings.Cut(text, ":")
 	return Actor{Kind: Kind(kind), ID: name}
 }
 
-// Texts returns every text under which stored rows may name the actor: its present text, and the text of earlier
+// StoredTexts returns every text under which stored rows may name the actor: its present text, and the text of earlier
 // versions.
-func (a Actor) Texts() []string {
+func (a Actor) StoredTexts() []string {
 	if a == Clock {
-		return []string{a.String(), FormerClock}
+		return []string{a.String(), FormerClockText}
 	}
 	return []string{a.String()}
 }

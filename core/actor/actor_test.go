@@ -24,7 +24,7 @@ func TestActor_HasATextThatCanBeReadBack(t *testing.T) {
 		require.Equal(t, text, a.String())
 		require.Equal(t, a, actor.Parse(text))
 		if a != actor.Clock {
-			require.Equal(t, []string{text}, a.Texts())
+			require.Equal(t, []string{text}, a.StoredTexts())
 		}
 	}
 }
@@ -39,7 +39,7 @@ func TestPartner_TheTextLeavesTheKeyOut(t *testing.T) {
 func TestClock_HasTheTextOfEarlierVersionsToo(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, actor.Clock, actor.Parse("dispatcher"))
-	require.Equal(t, []string{"scheduler", "dispatcher"}, actor.Clock.Texts())
+	require.Equal(t, []string{"scheduler", "dispatcher"}, actor.Clock.StoredTexts())
 }
 
 func TestParse_KeepsATextThatIsNotKnown(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 // themselves.
 const Version = "2026-11-27"
 
-// MaxUserAgent is the largest number of bytes of a browser's user agent that the record of an agreement keeps.
-const MaxUserAgent = 512
+// MaxUserAgentLength is the largest number of bytes of a browser's user agent that the record of an agreement keeps.
+const MaxUserAgentLength = 512
 
 // Faults of a checkout form: the tenant has not agreed, or the words of the agreement have changed since the page
 // was shown.
@@ -48,18 +48,18 @@ type Terms struct {
 	Imprint Imprint
 }
 
-// Origin holds the network address and the browser from which a tenant agreed. It is personal data.
-type Origin struct {
+// RequestOrigin holds the network address and the browser from which a tenant agreed. It is personal data.
+type RequestOrigin struct {
 	Address   string `json:"address"`   // The tenant's network address, as the server sees it.
 	UserAgent string `json:"userAgent"` // The user agent of the tenant's browser; "": the browser sent none.
 }
 
-// Given is what a tenant's checkout form contains about the agreement.
-type Given struct {
+// SubmittedForm is what a tenant's checkout form contains about the agreement.
+type SubmittedForm struct {
 	Agreed    bool
 	PageWords string // The Fingerprint of the agreement that the tenant's page showed; "": the form did not send one.
 	Locale    string // The language of the page on which the tenant agreed.
-	Origin    Origin
+	Origin    RequestOrigin
 }
 
 // Record is the stored evidence that a tenant agreed: the words, the time and the origin.
@@ -71,11 +71,11 @@ type Record struct {
 	Locale    string // The language of the agreement to which the tenant agreed.
 	Words     string // The text of the agreement, exactly as the tenant read it.
 	At        time.Time
-	Origin    Origin // The network address and browser from which the tenant agreed; zero once they are erased.
+	Origin    RequestOrigin // The network address and browser from which the tenant agreed; zero once they are erased.
 }
 
-// LocaleOf returns the language of the tenant's latest agreement; "" without an agreement.
-func LocaleOf(oldestFirst []Record) string {
+// LatestLocale returns the language of the tenant's latest agreement; "" without an agreement.
+func LatestLocale(oldestFirst []Record) string {
 	if len(oldestFirst) == 0 {
 		return ""
 	}
@@ -91,11 +91,11 @@ func Fingerprint(words string) string {
 // Accept returns the words to which the tenant agreed.
 //
 // Returns ErrMissing if the tenant did not agree, or ErrChanged if the tenant's page showed other words.
-func (t Terms) Accept(g Given) (words string, err error) {
+func (t Terms) Accept(g SubmittedForm) (words string, err error) {
 	if !g.Agreed {
 		return "", ErrMissing
 	}
-	words = t.Words(g.Locale)
+	words = t.FullText(g.Locale)
 	if g.PageWords != "" && g.PageWords != Fingerprint(words) {
 		return "", ErrChanged
 	}
@@ -103,14 +103,14 @@ func (t Terms) Accept(g Given) (words string, err error) {
 }
 
 // CleanUserAgent returns the part of a browser's user agent that a record may keep: valid UTF-8 without control
-// characters, at most MaxUserAgent bytes.
+// characters, at most MaxUserAgentLength bytes.
 func CleanUserAgent(sent string) string {
-	out := make([]byte, 0, min(len(sent), MaxUserAgent))
+	out := make([]byte, 0, min(len(sent), MaxUserAgentLength))
 	for _, r := range sent {
 		if r < ' ' || r == 0x7f || r == utf8.RuneError {
 			continue
 		}
-		if len(out)+utf8.RuneLen(r) > MaxUserAgent {
+		if len(out)+utf8.RuneLen(r) > MaxUserAgentLength {
 			break
 		}
 		out = utf8.AppendRune(out, r)

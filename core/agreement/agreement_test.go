@@ -31,7 +31,7 @@ func TestWords_OfThisVersion_AreThese(t *testing.T) {
 		"for claims made until 1 August 2026. I get an e-mail about each claim, with the amount and the reason. "+
 		"I can object by writing to Les Gîtes d’Ada or to help@example.com, and with my bank. "+
 		"The terms at https://example.com/terms apply. https://example.com/privacy tells how my data is used.",
-		plain(terms().Words("en-GB")))
+		plain(terms().FullText("en-GB")))
 	require.Equal(t,
 		"J’accepte un débit de 1 250,00 € au plus sur ma carte pour réclamation jusqu’au 1er août 2026. "+
 			"Je paie maintenant, une seule fois, des frais de 43,75 €, et la carte avec laquelle je paie est conservée. "+
@@ -39,19 +39,19 @@ func TestWords_OfThisVersion_AreThese(t *testing.T) {
 			"jusqu’à 1 250,00 € au total, pour les réclamations faites jusqu’au 1er août 2026. "+
 			"Je reçois un e-mail pour chaque réclamation, avec le montant et le motif. Je peux la contester en écrivant à Les Gîtes d’Ada ou à help@example.com, et auprès de ma banque. "+
 			"Les conditions publiées sur https://example.com/terms s’appliquent. La page https://example.com/privacy indique l’usage de mes données.",
-		plain(terms().Words("fr")))
+		plain(terms().FullText("fr")))
 }
 
 func TestWords_CoverThatDependsOnThePayment_SayHowLong(t *testing.T) {
 	t.Parallel()
 	limited := terms()
 	limited.Days, limited.Imprint = 60, agreement.Imprint{}
-	require.Contains(t, plain(limited.Words("")), "until 60 days after I pay, which is 1 August 2026 if I pay today.")
-	require.Contains(t, plain(limited.Words("fr-FR")),
+	require.Contains(t, plain(limited.FullText("")), "until 60 days after I pay, which is 1 August 2026 if I pay today.")
+	require.Contains(t, plain(limited.FullText("fr-FR")),
 		"jusqu’à 60 jours après mon paiement, soit le 1er août 2026 si je paie aujourd’hui.")
-	require.Contains(t, limited.Words("de"), "by writing to Les Gîtes d’Ada, and with my bank.")
-	require.NotContains(t, limited.Words("en"), "terms at")
-	require.NotContains(t, limited.Words("fr"), "conditions")
+	require.Contains(t, limited.FullText("de"), "by writing to Les Gîtes d’Ada, and with my bank.")
+	require.NotContains(t, limited.FullText("en"), "terms at")
+	require.NotContains(t, limited.FullText("fr"), "conditions")
 }
 
 func TestShort_GroupsTheDigitsOfAnAmount(t *testing.T) {
@@ -62,15 +62,15 @@ func TestShort_GroupsTheDigitsOfAnAmount(t *testing.T) {
 	} {
 		claimed := terms()
 		claimed.Amount = amount
-		require.Contains(t, plain(claimed.Short("en")), "up to "+want[0]+" may")
-		require.Contains(t, plain(claimed.Short("fr")), "débit de "+want[1]+" au plus")
+		require.Contains(t, plain(claimed.ShortText("en")), "up to "+want[0]+" may")
+		require.Contains(t, plain(claimed.ShortText("fr")), "débit de "+want[1]+" au plus")
 	}
 }
 
 func TestLocaleOf_IsTheLanguageOfTheLastAgreement(t *testing.T) {
 	t.Parallel()
-	require.Empty(t, agreement.LocaleOf(nil))
-	require.Equal(t, "fr", agreement.LocaleOf([]agreement.Record{{Locale: "en"}, {Locale: "fr"}}))
+	require.Empty(t, agreement.LatestLocale(nil))
+	require.Equal(t, "fr", agreement.LatestLocale([]agreement.Record{{Locale: "en"}, {Locale: "fr"}}))
 }
 
 // A tenant reads the sentence beside the checkbox first, so it must be part of what is kept.
@@ -81,9 +81,9 @@ func TestShort_BeginsTheWords(t *testing.T) {
 	for locale, until := range map[string]string{
 		"en": "for claims until 60 days after I pay.", "fr": "si réclamation sous 60 jours du paiement.",
 	} {
-		require.True(t, strings.HasPrefix(terms().Words(locale), terms().Short(locale)+" "))
-		require.True(t, strings.HasPrefix(limited.Words(locale), limited.Short(locale)+" "))
-		require.True(t, strings.HasSuffix(plain(limited.Short(locale)), until), limited.Short(locale))
+		require.True(t, strings.HasPrefix(terms().FullText(locale), terms().ShortText(locale)+" "))
+		require.True(t, strings.HasPrefix(limited.FullText(locale), limited.ShortText(locale)+" "))
+		require.True(t, strings.HasSuffix(plain(limited.ShortText(locale)), until), limited.ShortText(locale))
 	}
 }
 
@@ -92,32 +92,33 @@ func TestWords_HostileCompany_StayInOneLine(t *testing.T) {
 	hostile := terms()
 	hostile.Company = "A\u202e\nB"
 	for _, locale := range []string{"en", "fr"} {
-		require.NotContains(t, hostile.Words(locale), "\n")
-		require.NotContains(t, hostile.Words(locale), "\u202e")
+		require.NotContains(t, hostile.FullText(locale), "\n")
+		require.NotContains(t, hostile.FullText(locale), "\u202e")
 	}
 }
 
 func TestAccept_GivesTheWordsThatWereShown(t *testing.T) {
 	t.Parallel()
-	words := terms().Words("fr")
-	got, err := terms().Accept(agreement.Given{Agreed: true, Locale: "fr", PageWords: agreement.Fingerprint(words)})
+	words := terms().FullText("fr")
+	got, err := terms().Accept(agreement.SubmittedForm{Agreed: true, Locale: "fr",
+		PageWords: agreement.Fingerprint(words)})
 	require.NoError(t, err)
 	require.Equal(t, words, got)
-	got, err = terms().Accept(agreement.Given{Agreed: true, Locale: "fr"})
+	got, err = terms().Accept(agreement.SubmittedForm{Agreed: true, Locale: "fr"})
 	require.NoError(t, err, "a form without a fingerprint")
 	require.Equal(t, words, got)
 }
 
 func TestAccept_WithoutConsentOrOfOtherWords_IsRefused(t *testing.T) {
 	t.Parallel()
-	shown := agreement.Fingerprint(terms().Words("en"))
-	_, err := terms().Accept(agreement.Given{PageWords: shown, Locale: "en"})
+	shown := agreement.Fingerprint(terms().FullText("en"))
+	_, err := terms().Accept(agreement.SubmittedForm{PageWords: shown, Locale: "en"})
 	require.ErrorIs(t, err, agreement.ErrMissing)
 	later := terms()
 	later.Until = later.Until.AddDate(0, 0, 1)
-	_, err = later.Accept(agreement.Given{Agreed: true, PageWords: shown, Locale: "en"})
+	_, err = later.Accept(agreement.SubmittedForm{Agreed: true, PageWords: shown, Locale: "en"})
 	require.ErrorIs(t, err, agreement.ErrChanged)
-	_, err = terms().Accept(agreement.Given{Agreed: true, PageWords: shown, Locale: "fr"})
+	_, err = terms().Accept(agreement.SubmittedForm{Agreed: true, PageWords: shown, Locale: "fr"})
 	require.ErrorIs(t, err, agreement.ErrChanged, "the words in another language are other words")
 }
 
@@ -125,13 +126,13 @@ func TestAccept_WithoutConsentOrOfOtherWords_IsRefused(t *testing.T) {
 func TestAccept_OfThePreviousVersion_IsAskedAgain(t *testing.T) {
 	t.Parallel()
 	older := "I agree: I pay a fee of €43.75 now, once, and the card I pay with is kept."
-	_, err := terms().Accept(agreement.Given{Agreed: true, Locale: "en", PageWords: agreement.Fingerprint(older)})
+	_, err := terms().Accept(agreement.SubmittedForm{Agreed: true, Locale: "en", PageWords: agreement.Fingerprint(older)})
 	require.ErrorIs(t, err, agreement.ErrChanged)
 }
 
 func TestCleanUserAgent_HostileText_IsShortAndPrintable(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "Mozilla/5.0 é", agreement.CleanUserAgent("Mozilla/5.0\x00\n \xffé"))
-	long := agreement.CleanUserAgent(strings.Repeat("é", agreement.MaxUserAgent))
-	require.Len(t, long, agreement.MaxUserAgent)
+	long := agreement.CleanUserAgent(strings.Repeat("é", agreement.MaxUserAgentLength))
+	require.Len(t, long, agreement.MaxUserAgentLength)
 }

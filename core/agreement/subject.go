@@ -12,17 +12,17 @@ import (
 // maxSubject is the largest number of characters that payment providers accept for the name of what is paid.
 const maxSubject = 250
 
-// Subject describes what a payment is for, the fee of a deposit or a captured amount, for the provider's page and
-// receipt.
-type Subject struct {
+// PaymentSubject describes what a payment is for, the fee of a deposit or a captured amount, for the provider's page
+// and receipt.
+type PaymentSubject struct {
 	Captured bool
 	Company  string    // The name of the operator's company, to whose deposit the payment belongs.
 	From, To time.Time // The first and last day of the rental, in the time zone that the times carry.
 }
 
-// In returns the name of a payment's subject in the language of a locale, for the provider's page. The company name
-// is cut if the text would be longer than maxSubject characters.
-func (s Subject) In(locale string) string {
+// InLanguage returns the name of a payment's subject in the language of a locale, for the provider's page. The company
+// name is cut if the text would be longer than maxSubject characters.
+func (s PaymentSubject) InLanguage(locale string) string {
 	before, after := "Fee for the deposit of ", ", "+period(s.From, s.To, false)
 	if s.Captured {
 		before, after = "Claim of ", " on the deposit"+after
@@ -45,7 +45,7 @@ func period(from, to time.Time, french bool) string {
 	if first == last {
 		return last
 	}
-	if year := zone.Shown(from).Year(); year == zone.Shown(to).Year() {
+	if year := zone.InDisplayZone(from).Year(); year == zone.InDisplayZone(to).Year() {
 		first = strings.TrimSuffix(first, " "+strconv.Itoa(year))
 	}
 	return first + " – " + last

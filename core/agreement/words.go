@@ -13,18 +13,18 @@ import (
 
 const noBreak = "\u00a0"
 
-// Words returns the whole text to which the tenant agrees: what may be charged, up to how much, until when, and how
+// FullText returns the whole text to which the tenant agrees: what may be charged, up to how much, until when, and how
 // to object. The text begins with Short. It is French for a French locale and English for every other.
-func (t Terms) Words(locale string) string {
+func (t Terms) FullText(locale string) string {
 	rest := t.english()
 	if isFrench(locale) {
 		rest = t.french()
 	}
-	return t.Short(locale) + " " + strings.Join(rest, " ")
+	return t.ShortText(locale) + " " + strings.Join(rest, " ")
 }
 
-// Short returns the sentence beside the checkbox of the agreement, short enough for two lines on a phone.
-func (t Terms) Short(locale string) string {
+// ShortText returns the sentence beside the checkbox of the agreement, short enough for two lines on a phone.
+func (t Terms) ShortText(locale string) string {
 	if isFrench(locale) {
 		claims := "pour réclamation jusqu’au " + date(t.Until, shortMonths, true)
 		if t.Days > 0 {
@@ -116,7 +116,7 @@ var shortMonths = map[bool][12]string{
 // date formats the day of a time in the time zone that the time carries: "12 August 2026", or "12 août 2026" in
 // French.
 func date(at time.Time, months map[bool][12]string, french bool) string {
-	at = zone.Shown(at)
+	at = zone.InDisplayZone(at)
 	day := strconv.Itoa(at.Day())
 	if french && at.Day() == 1 {
 		day = "1er"

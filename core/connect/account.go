@@ -41,8 +41,8 @@ type Operator struct {
 	VerifiedAt   time.Time // When the operator proved to own the e-mail address; zero: not proved yet.
 }
 
-// Verified reports whether the operator has proved to own the e-mail address.
-func (o Operator) Verified() bool { return !o.VerifiedAt.IsZero() }
+// EmailVerified reports whether the operator has proved to own the e-mail address.
+func (o Operator) EmailVerified() bool { return !o.VerifiedAt.IsZero() }
 
 // Actor returns the operator as the author of a change.
 func (o Operator) Actor() actor.Actor { return actor.Operator(o.ID) }
@@ -60,9 +60,9 @@ type Account struct {
 	CreatedAt time.Time
 }
 
-// Called returns the name by which mails and pages refer tenants to the operator: the company, and its contact if
-// it has one.
-func (a Account) Called() string {
+// NameWithContact returns the name by which mails and pages refer tenants to the operator: the company, and its
+// contact if it has one.
+func (a Account) NameWithContact() string {
 	if a.Contact == "" {
 		return a.CompanyName
 	}
@@ -70,7 +70,7 @@ func (a Account) Called() string {
 }
 
 // Zone returns the time zone in which the days of the account's deposits are counted.
-func (a Account) Zone() *time.Location { return zone.Of(a.Timezone) }
+func (a Account) Zone() *time.Location { return zone.ByName(a.Timezone) }
 
 var telephone = regexp.MustCompile(`^\+?[0-9(][0-9 ()./-]{4,28}[0-9]$`)
 
@@ -132,11 +132,11 @@ func (l Link) Usable() error {
 	return nil
 }
 
-// Decide checks whether a partner may be linked to an account under an external id. current is the account's active
+// DecideLink checks whether a partner may be linked to an account under an external id. current is the account's active
 // link, nil for none. already is true if the wanted link exists already; false if it has to be created.
 //
 // Returns ErrAlreadyLinked for another partner and ErrExternalIDConflict for another external id.
-func Decide(current *Link, partnerID id.ID, externalID string) (already bool, err error) {
+func DecideLink(current *Link, partnerID id.ID, externalID string) (already bool, err error) {
 	if current == nil {
 		return false, nil
 	}

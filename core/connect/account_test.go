@@ -24,8 +24,8 @@ func TestLink_IsUsableUntilItIsRevoked(t *testing.T) {
 }
 
 func TestVerified_NeedsTheTimeOfTheProof(t *testing.T) {
-	require.False(t, connect.Operator{}.Verified())
-	require.True(t, connect.Operator{VerifiedAt: now}.Verified())
+	require.False(t, connect.Operator{}.EmailVerified())
+	require.True(t, connect.Operator{VerifiedAt: now}.EmailVerified())
 }
 
 func TestContact_IsAnAddressOrANumber_AndIsToldWithTheName(t *testing.T) {
@@ -33,7 +33,7 @@ func TestContact_IsAnAddressOrANumber_AndIsToldWithTheName(t *testing.T) {
 		"": "Chalets", "ada@b.example": "Chalets (ada@b.example)", "+33 6 12 34 56 78": "Chalets (+33 6 12 34 56 78)",
 	} {
 		require.True(t, connect.ValidContact(contact), contact)
-		require.Equal(t, want, connect.Account{CompanyName: "Chalets", Contact: contact}.Called())
+		require.Equal(t, want, connect.Account{CompanyName: "Chalets", Contact: contact}.NameWithContact())
 	}
 	require.True(t, connect.ValidContact("(04) 50.00.00.00"))
 	for _, contact := range []string{"x", "a@b", "https://evil.example", "call me: 0612345678", "+", "12345",
@@ -53,7 +53,8 @@ func TestValidLocale_IsALanguageOfThePages(t *testing.T) {
 
 func TestToken_Lifetimes(t *testing.T) {
 	for kind, want := range map[connect.TokenKind]time.Duration{
-		connect.TokenReset: 30 * time.Minute, connect.TokenVerify: 24 * time.Hour, connect.TokenChangeEmail: 24 * time.Hour,
+		connect.TokenResetPassword: 30 * time.Minute, connect.TokenVerifyEmail: 24 * time.Hour,
+		connect.TokenChangeEmail: 24 * time.Hour,
 	} {
 		require.Equal(t, want, kind.Lifetime(), kind)
 	}
@@ -62,23 +63,23 @@ func TestToken_Lifetimes(t *testing.T) {
 func TestToken_FitsItsOperatorAtTheAddressOfTheMail(t *testing.T) {
 	o := connect.Operator{ID: id.ID{1}, Email: "Ada@b.example"}
 	for name, c := range map[string]struct {
-		token connect.Token
+		token connect.MailedToken
 		want  bool
 	}{
 		"the present address": {
-			connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenVerify, Email: "Ada@b.example"}, true},
+			connect.MailedToken{OperatorID: id.ID{1}, Kind: connect.TokenVerifyEmail, Email: "Ada@b.example"}, true},
 		"in other letters": {
-			connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenReset, Email: "ada@B.example"}, true},
+			connect.MailedToken{OperatorID: id.ID{1}, Kind: connect.TokenResetPassword, Email: "ada@B.example"}, true},
 		"a former address": {
-			connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenReset, Email: "old@b.example"}, false},
+			connect.MailedToken{OperatorID: id.ID{1}, Kind: connect.TokenResetPassword, Email: "old@b.example"}, false},
 		"the address that replaces it": {
-			connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenChangeEmail, Email: "new@b.example"}, true},
+			connect.MailedToken{OperatorID: id.ID{1}, Kind: connect.TokenChangeEmail, Email: "new@b.example"}, true},
 		"another operator": {
-			connect.Token{OperatorID: id.ID{2}, Kind: connect.TokenVerify, Email: "Ada@b.example"}, false},
+			connect.MailedToken{OperatorID: id.ID{2}, Kind: connect.TokenVerifyEmail, Email: "Ada@b.example"}, false},
 		"another operator, new address": {
-			connect.Token{OperatorID: id.ID{2}, Kind: connect.TokenChangeEmail, Email: "new@b.example"}, false},
+			connect.MailedToken{OperatorID: id.ID{2}, Kind: connect.TokenChangeEmail, Email: "new@b.example"}, false},
 	} {
-		require.Equal(t, c.want, c.token.Fits(o), name)
+		require.Equal(t, c.want, c.token.UsableBy(o), name)
 	}
 }
 
@@ -86,5 +87,5 @@ func TestReturnSignature_IsHMACOverTheDottedResult(t *testing.T) {
 	h := hmac.New(sha256.New, []byte("svc_cs_test"))
 	h.Write([]byte("return:linked.acct_1.1790000000.op-1"))
 	require.Equal(t, hex.EncodeToString(h.Sum(nil)),
-		connect.ReturnSignature(key, connect.Linked, "acct_1", "1790000000", "op-1"))
+		connect.SignReturnURL(key, connect.OutcomeLinked, "acct_1", "1790000000", "op-1"))
 }

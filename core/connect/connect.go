@@ -21,7 +21,7 @@ var (
 		"This partner is not set up for connecting accounts yet. Please ask them to finish their setup with us.")
 	ErrInvalidSignature = fault.New(fault.Invalid, "invalid_signature",
 		"This link was changed or is incomplete. Please go back to your partner and open it again.")
-	ErrExpired = fault.New(fault.Gone, "expired",
+	ErrURLExpired = fault.New(fault.Gone, "expired",
 		"This link has expired. Please go back to your partner and open a new one.")
 	ErrAlreadyLinked = fault.New(fault.Conflict, "account_already_linked",
 		"Your account is already linked to another partner. Unlink it there first.")
@@ -29,15 +29,15 @@ var (
 		"This property is already connected through another account, or your account under another number. Please contact your partner.")
 )
 
-// Window is the largest difference, past or future, between the signed time of a connect URL and the current time
-// (service.md, "Limits").
-const Window = 30 * 24 * time.Hour
+// TimestampTolerance is the largest difference, past or future, between the signed time of a connect URL and the
+// current time (service.md, "Limits").
+const TimestampTolerance = 30 * 24 * time.Hour
 
-// MaxExternalID is the largest length of an external id in bytes.
-const MaxExternalID = 255
+// MaxExternalIDLength is the largest length of an external id in bytes.
+const MaxExternalIDLength = 255
 
-// Params holds the signed parameters of a connect URL as sent. A parameter that is missing or repeated is "".
-type Params struct {
+// URLParams holds the signed parameters of a connect URL as sent. A parameter that is missing or repeated is "".
+type URLParams struct {
 	Partner    string
 	ExternalID string
 	TS         string
@@ -52,24 +52,24 @@ var (
 // Verify checks the signature of a connect URL, then its age. The caller has checked that the partner and its
 // connect secret exist.
 //
-// Returns ErrInvalidSignature or ErrExpired.
-func (p Params) Verify(key secret.Text, now time.Time) error {
-	if p.ExternalID == "" || len(p.ExternalID) > MaxExternalID || !tsPattern.MatchString(p.TS) ||
+// Returns ErrInvalidSignature or ErrURLExpired.
+func (p URLParams) Verify(key secret.Text, now time.Time) error {
+	if p.ExternalID == "" || len(p.ExternalID) > MaxExternalIDLength || !tsPattern.MatchString(p.TS) ||
 		!sigPattern.MatchString(p.Sig) {
 		return ErrInvalidSignature
 	}
-	want := Sign(key, p.Partner, p.ExternalID, p.TS)
+	want := SignURL(key, p.Partner, p.ExternalID, p.TS)
 	if subtle.ConstantTimeCompare([]byte(want), []byte(p.Sig)) != 1 {
 		return ErrInvalidSignature
 	}
 	seconds, err := strconv.ParseInt(p.TS, 10, 64)
 	if err != nil { // A timestamp of nineteen digits may exceed 63 bits, so parsing may fail.
-		return ErrExpired
+		return ErrURLExpired
 	}
 	// The difference is computed in seconds, since a time.Duration would saturate for a timestamp in milliseconds.
-	delta, window := now.Unix()-seconds, int64(Window/time.Second)
+	delta, window := now.Unix()-seconds, int64(TimestampTolerance/time.Second)
 	if delta > window || delta < -window {
-		return ErrExpired
+		return ErrURLExpired
 	}
 	return nil
 }
@@ -78,13 +78,13 @@ func (p Params) Verify(key secret.Text, now time.Time) error {
 // old URL from a mail does not restore the link. revokedAt is zero if there was no revocation. The comparison is in
 // whole seconds, since the URL's timestamp has no fractions. Verify must have accepted the URL.
 //
-// Returns ErrExpired.
-func (p Params) CheckRevocation(revokedAt time.Time) error {
+// Returns ErrURLExpired.
+func (p URLParams) CheckRevocation(revokedAt time.Time) error {
 	if revokedAt.IsZero() {
 		return nil
 	}
 	if seconds, err := strconv.ParseInt(p.TS, 10, 64); err != nil || seconds < revokedAt.Unix() {
-		return ErrExpired
+		return ErrURLExpired
 	}
 	return nil
 }

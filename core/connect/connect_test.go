@@ -20,8 +20,8 @@ const key = secret.Text("svc_cs_test")
 
 var now = time.Unix(1_790_000_000, 0)
 
-func signed(slug, ext, ts string) connect.Params {
-	return connect.Params{Partner: slug, ExternalID: ext, TS: ts, Sig: connect.Sign(key, slug, ext, ts)}
+func signed(slug, ext, ts string) connect.URLParams {
+	return connect.URLParams{Partner: slug, ExternalID: ext, TS: ts, Sig: connect.SignURL(key, slug, ext, ts)}
 }
 
 func at(d time.Duration) string { return strconv.FormatInt(now.Add(d).Unix(), 10) }
@@ -29,7 +29,7 @@ func at(d time.Duration) string { return strconv.FormatInt(now.Add(d).Unix(), 10
 func TestSign_IsHMACOverTheDottedPayload(t *testing.T) {
 	h := hmac.New(sha256.New, []byte("svc_cs_test"))
 	h.Write([]byte("demo.op-1.1790000000"))
-	require.Equal(t, hex.EncodeToString(h.Sum(nil)), connect.Sign(key, "demo", "op-1", "1790000000"))
+	require.Equal(t, hex.EncodeToString(h.Sum(nil)), connect.SignURL(key, "demo", "op-1", "1790000000"))
 }
 
 func TestVerify(t *testing.T) {
@@ -40,25 +40,25 @@ func TestVerify(t *testing.T) {
 	leadingZero := signed("demo", "op", at(0))
 	leadingZero.TS = "0" + leadingZero.TS
 	withAPIKey := signed("demo", "op", at(0))
-	withAPIKey.Sig = connect.Sign("svc_pk_test_x", "demo", "op", at(0))
+	withAPIKey.Sig = connect.SignURL("svc_pk_test_x", "demo", "op", at(0))
 	wrongOrder := signed("demo", "op", at(0))
-	wrongOrder.Sig = connect.Sign(key, "op", "demo", at(0))
+	wrongOrder.Sig = connect.SignURL(key, "op", "demo", at(0))
 	cases := []struct {
 		name string
-		p    connect.Params
+		p    connect.URLParams
 		want error
 	}{
 		{"good", signed("demo", "op", at(0)), nil},
 		{"dots in the external id", signed("demo", "a.b.c", at(0)), nil},
 		{"zero-padded and signed so", signed("demo", "op", "0"+at(0)), nil},
-		{"last second of the window", signed("demo", "op", at(-connect.Window)), nil},
-		{"a second too old", signed("demo", "op", at(-connect.Window-time.Second)), connect.ErrExpired},
-		{"last second ahead", signed("demo", "op", at(connect.Window)), nil},
-		{"a second too far ahead", signed("demo", "op", at(connect.Window+time.Second)), connect.ErrExpired},
-		{"milliseconds", signed("demo", "op", at(0)+"000"), connect.ErrExpired},
-		{"nineteen nines", signed("demo", "op", "9999999999999999999"), connect.ErrExpired},
+		{"last second of the window", signed("demo", "op", at(-connect.TimestampTolerance)), nil},
+		{"a second too old", signed("demo", "op", at(-connect.TimestampTolerance-time.Second)), connect.ErrURLExpired},
+		{"last second ahead", signed("demo", "op", at(connect.TimestampTolerance)), nil},
+		{"a second too far ahead", signed("demo", "op", at(connect.TimestampTolerance+time.Second)), connect.ErrURLExpired},
+		{"milliseconds", signed("demo", "op", at(0)+"000"), connect.ErrURLExpired},
+		{"nineteen nines", signed("demo", "op", "9999999999999999999"), connect.ErrURLExpired},
 		{"twenty digits", signed("demo", "op", "10000000000000000000"), connect.ErrInvalidSignature},
-		{"zero", signed("demo", "op", "0"), connect.ErrExpired},
+		{"zero", signed("demo", "op", "0"), connect.ErrURLExpired},
 		{"with a sign", signed("demo", "op", "+"+at(0)), connect.ErrInvalidSignature},
 		{"in Arabic digits", signed("demo", "op", "١٧٩٠٠٠٠٠٠٠"), connect.ErrInvalidSignature},
 		{"negative", signed("demo", "op", "-5"), connect.ErrInvalidSignature},
@@ -71,7 +71,7 @@ func TestVerify(t *testing.T) {
 		{"no external id", signed("demo", "", at(0)), connect.ErrInvalidSignature},
 		{"an external id of 255 bytes", signed("demo", strings.Repeat("x", 255), at(0)), nil},
 		{"an external id of 256 bytes", signed("demo", strings.Repeat("x", 256), at(0)), connect.ErrInvalidSignature},
-		{"no sig", connect.Params{Partner: "demo", ExternalID: "op", TS: at(0)}, connect.ErrInvalidSignature},
+		{"no sig", connect.URLParams{Partner: "demo", ExternalID: "op", TS: at(0)}, connect.ErrInvalidSignature},
 		{"no ts", signed("demo", "op", ""), connect.ErrInvalidSignature},
 	}
 	for _, c := range cases {
@@ -86,8 +86,8 @@ func TestCheckRevocation_ComparesWholeSeconds(t *testing.T) {
 		now.Add(-time.Second):           nil,
 		now:                             nil,
 		now.Add(999 * time.Millisecond): nil,
-		now.Add(time.Second):            connect.ErrExpired,
-		now.Add(20 * 24 * time.Hour):    connect.ErrExpired,
+		now.Add(time.Second):            connect.ErrURLExpired,
+		now.Add(20 * 24 * time.Hour):    connect.ErrURLExpired,
 		now.Add(-20 * 24 * time.Hour):   nil,
 	} {
 		require.ErrorIs(t, p.CheckRevocation(revokedAt), want, revokedAt)
@@ -96,15 +96,15 @@ func TestCheckRevocation_ComparesWholeSeconds(t *testing.T) {
 
 func TestDecide(t *testing.T) {
 	link := &connect.Link{PartnerID: id.ID{1}, ExternalID: "x"}
-	already, err := connect.Decide(nil, id.ID{1}, "x")
+	already, err := connect.DecideLink(nil, id.ID{1}, "x")
 	require.NoError(t, err)
 	require.False(t, already)
-	already, err = connect.Decide(link, id.ID{1}, "x")
+	already, err = connect.DecideLink(link, id.ID{1}, "x")
 	require.NoError(t, err)
 	require.True(t, already)
-	_, err = connect.Decide(link, id.ID{2}, "x")
+	_, err = connect.DecideLink(link, id.ID{2}, "x")
 	require.ErrorIs(t, err, connect.ErrAlreadyLinked)
-	_, err = connect.Decide(link, id.ID{1}, "y")
+	_, err = connect.DecideLink(link, id.ID{1}, "y")
 	require.ErrorIs(t, err, connect.ErrExternalIDConflict)
 }
 
@@ -134,5 +134,5 @@ func TestSignUp_Validate(t *testing.T) {
 }
 
 func TestCheckRevocation_OfATimeThatIsNoNumber_IsExpired(t *testing.T) {
-	require.ErrorIs(t, connect.Params{TS: "9999999999999999999"}.CheckRevocation(now), connect.ErrExpired)
+	require.ErrorIs(t, connect.URLParams{TS: "9999999999999999999"}.CheckRevocation(now), connect.ErrURLExpired)
 }

@@ -15,59 +15,63 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Cause names why a connect URL is refused, or is "valid". A cause that is also used to explain webhook
+// RejectionCause names why a connect URL is refused, or is "valid". A cause that is also used to explain webhook
 // signatures has the same meaning there (api.md §4, "Explain").
-type Cause string
+type RejectionCause string
 
 // The causes for which a connect URL is refused, and "valid".
 const (
-	CauseValid              Cause = "valid"
-	CauseMissingParameter   Cause = "missing_parameter"
-	CauseMalformedParameter Cause = "malformed_parameter"
-	CauseWrongPartner       Cause = "wrong_partner"
-	CauseMissingSecret      Cause = "missing_connect_secret"
-	CauseBase64             Cause = "base64"
-	CauseUpperCase          Cause = "upper_case"
-	CausePrefixed           Cause = "prefix_unexpected"
-	CauseWrongSecretKind    Cause = "wrong_secret_kind"
-	CauseSecretWhitespace   Cause = "secret_whitespace"
-	CauseOrder              Cause = "order"
-	CauseMilliseconds       Cause = "milliseconds"
-	CauseTSChanged          Cause = "ts_changed"
-	CauseEncoding           Cause = "encoding"
-	CauseMismatch           Cause = "mismatch"
-	CauseStale              Cause = "stale"
-	CauseFuture             Cause = "future"
-	CauseRevoked            Cause = "revoked"
+	CauseValid                RejectionCause = "valid"
+	CauseMissingParameter     RejectionCause = "missing_parameter"
+	CauseMalformedParameter   RejectionCause = "malformed_parameter"
+	CauseWrongPartner         RejectionCause = "wrong_partner"
+	CauseMissingSecret        RejectionCause = "missing_connect_secret"
+	CauseBase64Signature      RejectionCause = "base64"
+	CauseUpperCaseSignature   RejectionCause = "upper_case"
+	CausePrefixedSignature    RejectionCause = "prefix_unexpected"
+	CauseWrongSecretKind      RejectionCause = "wrong_secret_kind"
+	CauseSecretWhitespace     RejectionCause = "secret_whitespace"
+	CauseSignedOrder          RejectionCause = "order"
+	CauseMillisecondTimestamp RejectionCause = "milliseconds"
+	CauseTSChanged            RejectionCause = "ts_changed"
+	CauseExternalIDEncoding   RejectionCause = "encoding"
+	CauseSignatureMismatch    RejectionCause = "mismatch"
+	CauseStaleTimestamp       RejectionCause = "stale"
+	CauseFutureTimestamp      RejectionCause = "future"
+	CauseRevoked              RejectionCause = "revoked"
 )
 
-// Causes lists every cause that the explanation of a connect URL may name.
-var Causes = []Cause{CauseValid, CauseMissingParameter, CauseMalformedParameter, CauseWrongPartner, CauseMissingSecret,
-	CauseBase64, CauseUpperCase, CausePrefixed, CauseWrongSecretKind, CauseSecretWhitespace, CauseOrder, CauseMilliseconds,
-	CauseTSChanged, CauseEncoding, CauseMismatch, CauseStale, CauseFuture, CauseRevoked}
+// RejectionCauses lists every cause that the explanation of a connect URL may name.
+var RejectionCauses = []RejectionCause{CauseValid, CauseMissingParameter, CauseMalformedParameter, CauseWrongPartner,
+	CauseMissingSecret,
+	CauseBase64Signature, CauseUpperCaseSignature, CausePrefixedSignature, CauseWrongSecretKind, CauseSecretWhitespace,
+	CauseSignedOrder, CauseMillisecondTimestamp,
+	CauseTSChanged, CauseExternalIDEncoding, CauseSignatureMismatch, CauseStaleTimestamp, CauseFutureTimestamp,
+	CauseRevoked}
 
-// Keys holds the present secrets of a partner with which a connect URL may have been signed, rightly or by mistake.
-// "" stands for a secret that the partner does not have.
-type Keys struct {
+// CandidateSecrets holds the present secrets of a partner with which a connect URL may have been signed, rightly or by
+// mistake. "" stands for a secret that the partner does not have.
+type CandidateSecrets struct {
 	Connect secret.Text
 	API     secret.Text // The API key with which the partner's request was authenticated.
 	Signing map[id.ID]secret.Text
 }
 
-// Explanation says whether a connect URL is valid, and if not, why it is refused.
-type Explanation struct {
-	Cause Cause
+// URLExplanation says whether a connect URL is valid, and if not, why it is refused.
+type URLExplanation struct {
+	Cause RejectionCause
 	// The explanation of the refusal, for the partner's developer; it contains neither signatures nor secrets.
 	Words string
 }
 
-// Explain checks a connect URL of the partner with this slug and returns its parameters and an explanation. values
+// ExplainURL checks a connect URL of the partner with this slug and returns its parameters and an explanation. values
 // holds the decoded parameters. Explain does not check revocations: Params.CheckRevocation does.
-func Explain(slug string, values map[string][]string, keys Keys, now time.Time) (Params, Explanation) {
+func ExplainURL(slug string, values map[string][]string, keys CandidateSecrets, now time.Time) (URLParams,
+	URLExplanation) {
 	if bad := wrongForm(slug, values); bad.Cause != "" {
-		return Params{}, bad
+		return URLParams{}, bad
 	}
-	p := Params{Partner: values["partner"][0], ExternalID: values["external_id"][0], TS: values["ts"][0],
+	p := URLParams{Partner: values["partner"][0], ExternalID: values["external_id"][0], TS: values["ts"][0],
 		Sig: values["sig"][0]}
 	if keys.Connect == "" {
 		return p, because(CauseMissingSecret, "")
@@ -80,12 +84,12 @@ func Explain(slug string, values map[string][]string, keys Keys, now time.Time) 
 		return p, p.explainSignature(keys)
 	}
 	if len(p.TS) == millisecondDigits {
-		return p, because(CauseMilliseconds, "")
+		return p, because(CauseMillisecondTimestamp, "")
 	}
 	if seconds, err := strconv.ParseInt(p.TS, 10, 64); err != nil || seconds > now.Unix() {
-		return p, because(CauseFuture, "")
+		return p, because(CauseFutureTimestamp, "")
 	}
-	return p, because(CauseStale, "")
+	return p, because(CauseStaleTimestamp, "")
 }
 
 // millisecondDigits is the number of digits of a present-day Unix time in milliseconds.
@@ -93,7 +97,7 @@ const millisecondDigits = 13
 
 // wrongForm returns an explanation of a parameter of a connect URL that is missing, repeated, malformed or names
 // another partner; the zero Explanation if all are in order.
-func wrongForm(slug string, values map[string][]string) Explanation {
+func wrongForm(slug string, values map[string][]string) URLExplanation {
 	for _, name := range []string{"partner", "external_id", "ts", "sig"} {
 		v := values[name]
 		if len(v) == 0 {
@@ -110,24 +114,24 @@ func wrongForm(slug string, values map[string][]string) Explanation {
 	if values["partner"][0] != slug {
 		return because(CauseWrongPartner, "Your slug is "+slug+".")
 	}
-	if len(values["external_id"][0]) > MaxExternalID {
+	if len(values["external_id"][0]) > MaxExternalIDLength {
 		return because(CauseMalformedParameter, "external_id has more than 255 bytes.")
 	}
 	switch {
 	case sigPattern.MatchString(sig):
 	case base64Sig.MatchString(bare):
-		return because(CauseBase64, "")
+		return because(CauseBase64Signature, "")
 	case sigPattern.MatchString(bare):
-		return because(CausePrefixed, "")
+		return because(CausePrefixedSignature, "")
 	case sigPattern.MatchString(strings.ToLower(bare)):
-		return because(CauseUpperCase, "")
+		return because(CauseUpperCaseSignature, "")
 	default:
 		return because(CauseMalformedParameter, "sig is not 64 lower-case hex digits.")
 	}
 	if !tsPattern.MatchString(values["ts"][0]) {
 		return because(CauseMalformedParameter, "ts is not Unix seconds, in digits alone.")
 	}
-	return Explanation{}
+	return URLExplanation{}
 }
 
 // base64Sig matches a SHA-256 in base64. URL decoding may have turned one of its "+" into a space, so a space
@@ -136,7 +140,7 @@ var base64Sig = regexp.MustCompile(`^[A-Za-z0-9+/ _-]{43}=?$`)
 
 // explainSignature finds the likely mistake behind a signature that does not match: a wrong secret, or a changed
 // message.
-func (p Params) explainSignature(keys Keys) Explanation {
+func (p URLParams) explainSignature(keys CandidateSecrets) URLExplanation {
 	payload := p.Partner + "." + p.ExternalID + "." + p.TS
 	signs := func(key secret.Text, payload string) bool {
 		return key != "" && hmac.Equal([]byte(p.Sig), []byte(mac(key, payload)))
@@ -165,20 +169,20 @@ func (p Params) explainSignature(keys Keys) Explanation {
 	}
 	switch {
 	case signed(p.otherOrders()):
-		return because(CauseOrder, "")
+		return because(CauseSignedOrder, "")
 	case len(p.TS) == millisecondDigits || signed(p.inMilliseconds()):
-		return because(CauseMilliseconds, "")
+		return because(CauseMillisecondTimestamp, "")
 	case signed(p.otherTimes()):
 		return because(CauseTSChanged, "")
 	case signed(p.otherIDs()):
-		return because(CauseEncoding, "")
+		return because(CauseExternalIDEncoding, "")
 	}
-	return because(CauseMismatch, "")
+	return because(CauseSignatureMismatch, "")
 }
 
 // otherOrders returns messages that a partner may have signed by mistake: the three parameters in another order, or
 // joined otherwise.
-func (p Params) otherOrders() (all []string) {
+func (p URLParams) otherOrders() (all []string) {
 	parts := []string{p.Partner, p.ExternalID, p.TS}
 	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
 		for _, between := range []string{".", "", ":", "|", "&", "-", ","} {
@@ -194,7 +198,7 @@ func (p Params) otherOrders() (all []string) {
 
 // inMilliseconds returns messages that a partner may have signed by mistake, with the time in milliseconds where
 // the URL has seconds.
-func (p Params) inMilliseconds() (all []string) {
+func (p URLParams) inMilliseconds() (all []string) {
 	for ms := range 1000 {
 		all = append(all, fmt.Sprintf("%s.%s.%s%03d", p.Partner, p.ExternalID, p.TS, ms))
 	}
@@ -203,7 +207,7 @@ func (p Params) inMilliseconds() (all []string) {
 
 // otherTimes returns messages that a partner may have signed by mistake, with a time up to two minutes earlier or
 // later than the URL's, or in another form.
-func (p Params) otherTimes() (all []string) {
+func (p URLParams) otherTimes() (all []string) {
 	const moments = 120
 	before := p.Partner + "." + p.ExternalID + "."
 	for _, form := range []string{"0" + p.TS, strings.TrimLeft(p.TS, "0"), p.TS + ".0", p.TS[:min(len(p.TS), 10)]} {
@@ -220,7 +224,7 @@ func (p Params) otherTimes() (all []string) {
 
 // otherIDs returns messages that a partner may have signed by mistake, with an external id that was encoded or
 // decoded once too often, or not at all.
-func (p Params) otherIDs() (all []string) {
+func (p URLParams) otherIDs() (all []string) {
 	// The error is ignored: for an external id that is not in percent encoding the result is "".
 	decoded, _ := url.QueryUnescape(p.ExternalID)
 	unescaped, _ := url.PathUnescape(p.ExternalID)
@@ -234,37 +238,37 @@ func (p Params) otherIDs() (all []string) {
 }
 
 // words holds the message of each cause for which a connect URL is refused.
-var words = map[Cause]string{
-	CauseValid:              "The URL is valid.",
-	CauseMissingParameter:   "A signed parameter is missing.",
-	CauseMalformedParameter: "A signed parameter is not in the form that we expect.",
-	CauseWrongPartner:       "The parameter partner is not your slug.",
-	CauseMissingSecret:      "You have no connect secret: ask us for one.",
-	CauseBase64:             "The signature is base64: it must be lower-case hex.",
-	CauseUpperCase:          "The signature is in upper case: it must be lower-case hex.",
-	CausePrefixed:           "The signature begins with sha256=: in a connect URL it is the hex digits alone.",
-	CauseWrongSecretKind:    "The secret is not the connect secret (svc_cs_…).",
-	CauseSecretWhitespace:   "The secret has white space around it.",
-	CauseOrder:              "The signed message is in another order: it is <partner>.<external_id>.<ts>.",
-	CauseMilliseconds:       "ts is in milliseconds: it is Unix seconds, in the signed message as in the URL.",
-	CauseTSChanged:          "ts is not the one that was signed: take the time once, and put the same text into both.",
-	CauseEncoding: "external_id was encoded twice, or not at all: sign it as it is, and encode it once " +
+var words = map[RejectionCause]string{
+	CauseValid:                "The URL is valid.",
+	CauseMissingParameter:     "A signed parameter is missing.",
+	CauseMalformedParameter:   "A signed parameter is not in the form that we expect.",
+	CauseWrongPartner:         "The parameter partner is not your slug.",
+	CauseMissingSecret:        "You have no connect secret: ask us for one.",
+	CauseBase64Signature:      "The signature is base64: it must be lower-case hex.",
+	CauseUpperCaseSignature:   "The signature is in upper case: it must be lower-case hex.",
+	CausePrefixedSignature:    "The signature begins with sha256=: in a connect URL it is the hex digits alone.",
+	CauseWrongSecretKind:      "The secret is not the connect secret (svc_cs_…).",
+	CauseSecretWhitespace:     "The secret has white space around it.",
+	CauseSignedOrder:          "The signed message is in another order: it is <partner>.<external_id>.<ts>.",
+	CauseMillisecondTimestamp: "ts is in milliseconds: it is Unix seconds, in the signed message as in the URL.",
+	CauseTSChanged:            "ts is not the one that was signed: take the time once, and put the same text into both.",
+	CauseExternalIDEncoding: "external_id was encoded twice, or not at all: sign it as it is, and encode it once " +
 		"for the URL (a space is %20, a plus sign %2B).",
-	CauseMismatch: "The signature does not match. It is not what the known mistakes give: compare the secret, " +
+	CauseSignatureMismatch: "The signature does not match. It is not what the known mistakes give: compare the secret, " +
 		"and the text that was signed with partner, external_id and ts of the URL.",
-	CauseStale:  "The signature matches, but ts is more than 30 days in the past: make a new URL.",
-	CauseFuture: "The signature matches, but ts is more than 30 days in the future: check this server's clock.",
+	CauseStaleTimestamp:  "The signature matches, but ts is more than 30 days in the past: make a new URL.",
+	CauseFutureTimestamp: "The signature matches, but ts is more than 30 days in the future: check this server's clock.",
 	CauseRevoked: "The signature matches, but the link of this external_id was ended after ts: " +
 		"make a new URL.",
 }
 
-func because(cause Cause, detail string) Explanation {
+func because(cause RejectionCause, detail string) URLExplanation {
 	message := words[cause]
 	if detail != "" {
 		message += " " + detail
 	}
-	return Explanation{cause, message}
+	return URLExplanation{cause, message}
 }
 
-// Revoked returns the explanation of a connect URL that CheckRevocation refuses.
-func Revoked() Explanation { return because(CauseRevoked, "") }
+// ExplainRevoked returns the explanation of a connect URL that CheckRevocation refuses.
+func ExplainRevoked() URLExplanation { return because(CauseRevoked, "") }

@@ -18,7 +18,7 @@ import (
 )
 
 // theirs are the secrets of the partner acme.
-var theirs = connect.Keys{Connect: "svc_cs_0123456789abcdef", API: "svc_pk_test_0123456789abcdef",
+var theirs = connect.CandidateSecrets{Connect: "svc_cs_0123456789abcdef", API: "svc_pk_test_0123456789abcdef",
 	Signing: map[id.ID]secret.Text{{1}: "svc_whsec_0123456789abcdef"}}
 
 // digest is the signature of a message that need not be the right one.
@@ -43,7 +43,7 @@ func TestExplain_NamesTheCauseOfEachMistake(t *testing.T) {
 	with := func(sig string) string { return of("acme", ext, ts, sig) }
 	for name, c := range map[string]struct {
 		query string
-		want  connect.Cause
+		want  connect.RejectionCause
 	}{
 		"nothing":            {with(good), "valid"},
 		"other parameters":   {with(good) + "&email=a%40b.example&return_url=https%3A%2F%2Fa.example", "valid"},
@@ -82,12 +82,12 @@ func TestExplain_NamesTheCauseOfEachMistake(t *testing.T) {
 	} {
 		values, err := url.ParseQuery(c.query)
 		require.NoError(t, err, name)
-		_, got := connect.Explain("acme", values, theirs, now)
+		_, got := connect.ExplainURL("acme", values, theirs, now)
 		require.Equal(t, c.want, got.Cause, "%s: %s", name, got.Words)
 		require.NotContains(t, got.Words, good, name)
 	}
 	values, err := url.ParseQuery(with(good))
 	require.NoError(t, err)
-	_, got := connect.Explain("acme", values, connect.Keys{API: theirs.API}, now)
+	_, got := connect.ExplainURL("acme", values, connect.CandidateSecrets{API: theirs.API}, now)
 	require.Equal(t, connect.CauseMissingSecret, got.Cause)
 }

@@ -10,8 +10,8 @@ import (
 
 // Faults about e-mail addresses that are not verified, and about links in mails that no longer work.
 var (
-	ErrUnverified = fault.New(fault.Forbidden, "email_not_verified", "Verify your e-mail address first.")
-	ErrTokenVoid  = fault.New(fault.Gone, "link_void",
+	ErrEmailUnverified = fault.New(fault.Forbidden, "email_not_verified", "Verify your e-mail address first.")
+	ErrTokenVoid       = fault.New(fault.Gone, "link_void",
 		"This link does not work any more. Each link works once, and not for long.")
 )
 
@@ -20,26 +20,26 @@ type TokenKind string
 
 // The purposes of a token that is mailed to an operator.
 const (
-	TokenVerify TokenKind = "verify" // The token verifies the operator's e-mail address.
+	TokenVerifyEmail TokenKind = "verify" // The token verifies the operator's e-mail address.
 	// The token verifies a new e-mail address, which then replaces the old one.
-	TokenChangeEmail TokenKind = "change_email"
-	TokenReset       TokenKind = "reset" // The token allows a new password to be set.
+	TokenChangeEmail   TokenKind = "change_email"
+	TokenResetPassword TokenKind = "reset" // The token allows a new password to be set.
 )
 
 // TokenKinds lists every purpose of a token that is mailed to an operator.
-var TokenKinds = []TokenKind{TokenVerify, TokenChangeEmail, TokenReset}
+var TokenKinds = []TokenKind{TokenVerifyEmail, TokenChangeEmail, TokenResetPassword}
 
 // Lifetime returns for how long after its creation a mailed token of this kind works.
 func (k TokenKind) Lifetime() time.Duration {
-	if k == TokenReset {
+	if k == TokenResetPassword {
 		return 30 * time.Minute
 	}
 	return 24 * time.Hour
 }
 
-// Token is the stored form of a secret that is mailed to an operator, who verifies an address or sets a password
+// MailedToken is the stored form of a secret that is mailed to an operator, who verifies an address or sets a password
 // with it. A token works once.
-type Token struct {
+type MailedToken struct {
 	Hash       [32]byte // The SHA-256 of the mailed token. The token itself is in the mail only.
 	OperatorID id.ID
 	Kind       TokenKind
@@ -48,8 +48,9 @@ type Token struct {
 	ExpiresAt  time.Time
 }
 
-// Fits reports whether the token may still be used for the operator: the mail went to the operator's present
+// UsableBy reports whether the token may still be used for the operator: the mail went to the operator's present
 // address, or to the new address that is to replace it.
-func (t Token) Fits(o Operator) bool {
-	return t.OperatorID == o.ID && (t.Kind == TokenChangeEmail || mailaddr.Normal(t.Email) == mailaddr.Normal(o.Email))
+func (t MailedToken) UsableBy(o Operator) bool {
+	return t.OperatorID == o.ID &&
+		(t.Kind == TokenChangeEmail || mailaddr.Normalized(t.Email) == mailaddr.Normalized(o.Email))
 }

@@ -5,10 +5,10 @@ type Outcome string
 
 // The outcomes of a connect page that the return URL can carry (api.md §4).
 const (
-	Linked        Outcome = "linked"
-	AlreadyLinked Outcome = "already_linked"
-	Failed        Outcome = "error"
+	OutcomeLinked        Outcome = "linked"
+	OutcomeAlreadyLinked Outcome = "already_linked"
+	OutcomeFailed        Outcome = "error"
 )
 
 // Outcomes lists every outcome of a connect page.
-var Outcomes = []Outcome{Linked, AlreadyLinked, Failed}
+var Outcomes = []Outcome{OutcomeLinked, OutcomeAlreadyLinked, OutcomeFailed}

@@ -10,9 +10,10 @@ import (
 // Capture changes the status of the deposit to captured, for amount, or for the deposit's whole amount if amount is
 // nil. least is the smallest amount that the payment provider can charge.
 //
-// Returns invalid_field for an amount of 0 or less, ErrTooSmallToCharge for less than least, ErrExceedsAmount for
-// more than the deposit's amount, or ErrNotCapturable.
-func (d *Deposit) Capture(amount *money.Cents, least money.Cents, timers Timers, now time.Time) (Transition, error) {
+// Returns invalid_field for an amount of 0 or less, ErrTooSmallToCharge for less than least, ErrCaptureExceedsAmount
+// for more than the deposit's amount, or ErrNotCapturable.
+func (d *Deposit) Capture(amount *money.Cents, least money.Cents, timers TimerDurations, now time.Time) (Transition,
+	error) {
 	claimed := d.Amount
 	if amount != nil {
 		claimed = *amount
@@ -26,9 +27,9 @@ func (d *Deposit) Capture(amount *money.Cents, least money.Cents, timers Timers,
 	}
 	if claimed > d.Amount {
 		return Transition{},
-			ErrExceedsAmount.WithMessage("amount: %sexceeds the deposit's amount of %s EUR", euros(claimed), d.Amount)
+			ErrCaptureExceedsAmount.WithMessage("amount: %sexceeds the deposit's amount of %s EUR", euros(claimed), d.Amount)
 	}
-	step, err := d.Apply(CaptureRequested, timers, now)
+	step, err := d.Apply(TriggerCaptureRequested, timers, now)
 	if err != nil {
 		return step, err
 	}
@@ -36,11 +37,11 @@ func (d *Deposit) Capture(amount *money.Cents, least money.Cents, timers Timers,
 	return step, nil
 }
 
-// CaptureWords returns the reason of a deposit's capture, one of CaptureReasons, and the description by whoever
+// CaptureDetails returns the reason of a deposit's capture, one of CaptureReasons, and the description by whoever
 // captured it, from the history of the deposit. Both are "" if there was no capture.
-func CaptureWords(steps []Transition) (reason, words string) {
+func CaptureDetails(steps []Transition) (reason, words string) {
 	for _, step := range steps {
-		if step.Trigger == CaptureRequested {
+		if step.Trigger == TriggerCaptureRequested {
 			reason, words = step.Detail["reason"], step.Detail["description"]
 		}
 	}

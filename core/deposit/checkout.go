@@ -5,12 +5,12 @@ import "time"
 // CheckoutOpen reports whether the tenant may still secure the deposit at a time (api.md §3, "Timers"). Pages,
 // mails and timers pass the present time; a payment passes the time at which the tenant paid.
 func (d *Deposit) CheckoutOpen(at time.Time) bool {
-	return d.Status.InCheckout() && at.Before(d.CheckoutExpiresAt) && !d.StayOver(at)
+	return d.Status.InCheckout() && at.Before(d.CheckoutExpiresAt) && !d.RentalEnded(at)
 }
 
-// StayOver reports whether the rental period has ended, so that a deposit would secure nothing and no tenant pays
+// RentalEnded reports whether the rental period has ended, so that a deposit would secure nothing and no tenant pays
 // for it.
-func (d Draft) StayOver(at time.Time) bool { return !at.Before(d.ContractEndAt) }
+func (d Draft) RentalEnded(at time.Time) bool { return !at.Before(d.ContractEndAt) }
 
 // StartCheckout records that the tenant did something at checkout. Timers.CheckoutIdleAfter counts from the last
 // such act.
@@ -28,9 +28,9 @@ func (d *Deposit) StartCheckout(now time.Time) error {
 // open.
 func (d *Deposit) MayBePaying() bool { return !d.CheckoutStartedAt.IsZero() && d.Status.InCheckout() }
 
-// Idle reports whether the tenant has begun the checkout of a pending deposit and done nothing for
+// CheckoutIdle reports whether the tenant has begun the checkout of a pending deposit and done nothing for
 // Timers.CheckoutIdleAfter.
-func (d *Deposit) Idle(timers Timers, now time.Time) bool {
+func (d *Deposit) CheckoutIdle(timers TimerDurations, now time.Time) bool {
 	return d.Status == Pending && !d.CheckoutStartedAt.IsZero() &&
 		!d.CheckoutStartedAt.After(now.Add(-timers.CheckoutIdleAfter))
 }
@@ -40,6 +40,6 @@ func (d *Deposit) CoverElapsed(now time.Time) bool {
 	return d.Status == Active && !now.Before(d.ExpiresAt)
 }
 
-// EndingSoon is the time before the end of a cover from which the operator's overview lists the deposit as ending
+// EndingSoonPeriod is the time before the end of a cover from which the operator's overview lists the deposit as ending
 // soon and a mail warns of the end.
-const EndingSoon = 7 * 24 * time.Hour
+const EndingSoonPeriod = 7 * 24 * time.Hour

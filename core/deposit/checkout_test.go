@@ -50,7 +50,7 @@ func TestMayBePaying_OfABegunCheckoutAlone(t *testing.T) {
 }
 
 func TestIdle_AfterTheTimeWithoutAStep(t *testing.T) {
-	timers := deposit.DefaultTimers()
+	timers := deposit.DefaultTimerDurations()
 	for name, c := range map[string]struct {
 		status  deposit.Status
 		started time.Time
@@ -67,7 +67,7 @@ func TestIdle_AfterTheTimeWithoutAStep(t *testing.T) {
 		"of another service's clock": {deposit.Pending, start.Add(time.Second), false},
 	} {
 		d := deposit.Deposit{Status: c.status, CheckoutStartedAt: c.started}
-		require.Equal(t, c.want, d.Idle(timers, start), name)
+		require.Equal(t, c.want, d.CheckoutIdle(timers, start), name)
 	}
 }
 
@@ -93,7 +93,8 @@ func TestNewCollection_IsDueByTheSchedule(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := deposit.NewCollection([16]byte{9}, d, c.schedule, start)
 			require.Equal(t, deposit.Payment{
-				ID: [16]byte{9}, DepositID: d.ID, Kind: deposit.Collection, Amount: 12_000, Status: deposit.PaymentProcessing,
+				ID: [16]byte{9}, DepositID: d.ID, Kind: deposit.CollectionPayment, Amount: 12_000,
+				Status:    deposit.PaymentProcessing,
 				CreatedAt: start, CheckAt: c.due,
 			}, p)
 			require.Equal(t, c.due, deposit.NewDebt(p, c.schedule).NextAttemptAt, "the debt begins with the payment")

@@ -19,14 +19,15 @@ const (
 	// The collection's card was refused, and will be charged again.
 	CollectionRetrying CollectionState = "retrying"
 	// The card is not charged by the schedule any more, so the tenant has to pay the debt on the provider's page.
-	AwaitingTenant CollectionState = "awaiting_tenant"
-	CollectionPaid CollectionState = "paid"
+	CollectionAwaitingTenant CollectionState = "awaiting_tenant"
+	CollectionPaid           CollectionState = "paid"
 	// The collection ended without payment: by operator or staff, by age, or as too small to be charged.
 	CollectionFailed CollectionState = "failed"
 )
 
 // CollectionStates lists every state of a collection, from the first to the final ones.
-var CollectionStates = []CollectionState{CollectionScheduled, CollectionRetrying, AwaitingTenant, CollectionPaid,
+var CollectionStates = []CollectionState{CollectionScheduled, CollectionRetrying, CollectionAwaitingTenant,
+	CollectionPaid,
 	CollectionFailed}
 
 // CollectionTrigger is the cause for which a collection changes its state.
@@ -34,62 +35,63 @@ type CollectionTrigger string
 
 // The causes for which a collection changes its state (api.md §3, "Collection").
 const (
-	CardCharged  CollectionTrigger = "charged"
-	PaidByTenant CollectionTrigger = "paid_by_tenant"
+	CardCharged            CollectionTrigger = "charged"
+	CollectionPaidByTenant CollectionTrigger = "paid_by_tenant"
 	// The bank refused the charge for now, as for lack of funds. The card is charged again by the schedule.
-	RefusedForNow CollectionTrigger = "refused_for_now"
+	CardRefusedForNow CollectionTrigger = "refused_for_now"
 	// The bank refused the charge and the tenant has to act, or the schedule has no further charge.
-	CardRefused         CollectionTrigger = "card_refused"
-	RetriedByStaff      CollectionTrigger = "retried"
-	CollectionCancelled CollectionTrigger = "cancelled"
-	CollectionExpired   CollectionTrigger = "expired" // The debt was not paid within UnpaidFor.
+	CardRefused              CollectionTrigger = "card_refused"
+	CollectionRetriedByStaff CollectionTrigger = "retried"
+	CollectionCancelled      CollectionTrigger = "cancelled"
+	CollectionExpired        CollectionTrigger = "expired" // The debt was not paid within DebtExpiresAfter.
 	// The debt is less than the payment provider can charge.
 	CollectionTooSmall CollectionTrigger = "below_minimum"
 	// The tenant paid the debt to the operator by other means.
-	SettledElsewhere CollectionTrigger = "settled_elsewhere"
+	CollectionSettledElsewhere CollectionTrigger = "settled_elsewhere"
 	// The operator gave up the debt, which the tenant need not pay.
 	CollectionWithdrawn CollectionTrigger = "withdrawn"
 )
 
 // CollectionTriggers lists every cause for which a collection changes its state.
 var CollectionTriggers = []CollectionTrigger{
-	CardCharged, PaidByTenant, RefusedForNow, CardRefused, RetriedByStaff, CollectionCancelled, CollectionExpired,
-	CollectionTooSmall, SettledElsewhere, CollectionWithdrawn,
+	CardCharged, CollectionPaidByTenant, CardRefusedForNow, CardRefused, CollectionRetriedByStaff, CollectionCancelled,
+	CollectionExpired,
+	CollectionTooSmall, CollectionSettledElsewhere, CollectionWithdrawn,
 }
 
 // collectionSteps maps each state of a collection and each trigger that it allows to the next state. A state
 // without an entry is final.
 var collectionSteps = map[CollectionState]map[CollectionTrigger]CollectionState{
 	CollectionScheduled: {
-		CardCharged:         CollectionPaid,
-		RefusedForNow:       CollectionRetrying,
-		CardRefused:         AwaitingTenant,
-		RetriedByStaff:      CollectionScheduled,
-		CollectionCancelled: CollectionFailed,
-		CollectionExpired:   CollectionFailed,
-		CollectionTooSmall:  CollectionFailed,
-		SettledElsewhere:    CollectionFailed,
-		CollectionWithdrawn: CollectionFailed,
+		CardCharged:                CollectionPaid,
+		CardRefusedForNow:          CollectionRetrying,
+		CardRefused:                CollectionAwaitingTenant,
+		CollectionRetriedByStaff:   CollectionScheduled,
+		CollectionCancelled:        CollectionFailed,
+		CollectionExpired:          CollectionFailed,
+		CollectionTooSmall:         CollectionFailed,
+		CollectionSettledElsewhere: CollectionFailed,
+		CollectionWithdrawn:        CollectionFailed,
 	},
 	CollectionRetrying: {
-		CardCharged:         CollectionPaid,
-		RefusedForNow:       CollectionRetrying,
-		CardRefused:         AwaitingTenant,
-		RetriedByStaff:      CollectionRetrying,
-		CollectionCancelled: CollectionFailed,
-		CollectionExpired:   CollectionFailed,
-		CollectionTooSmall:  CollectionFailed,
-		SettledElsewhere:    CollectionFailed,
-		CollectionWithdrawn: CollectionFailed,
+		CardCharged:                CollectionPaid,
+		CardRefusedForNow:          CollectionRetrying,
+		CardRefused:                CollectionAwaitingTenant,
+		CollectionRetriedByStaff:   CollectionRetrying,
+		CollectionCancelled:        CollectionFailed,
+		CollectionExpired:          CollectionFailed,
+		CollectionTooSmall:         CollectionFailed,
+		CollectionSettledElsewhere: CollectionFailed,
+		CollectionWithdrawn:        CollectionFailed,
 	},
-	AwaitingTenant: {
-		PaidByTenant:        CollectionPaid,
-		RetriedByStaff:      CollectionRetrying,
-		CollectionCancelled: CollectionFailed,
-		CollectionExpired:   CollectionFailed,
-		CollectionTooSmall:  CollectionFailed,
-		SettledElsewhere:    CollectionFailed,
-		CollectionWithdrawn: CollectionFailed,
+	CollectionAwaitingTenant: {
+		CollectionPaidByTenant:     CollectionPaid,
+		CollectionRetriedByStaff:   CollectionRetrying,
+		CollectionCancelled:        CollectionFailed,
+		CollectionExpired:          CollectionFailed,
+		CollectionTooSmall:         CollectionFailed,
+		CollectionSettledElsewhere: CollectionFailed,
+		CollectionWithdrawn:        CollectionFailed,
 	},
 }
 
@@ -111,22 +113,22 @@ func (s CollectionState) Next(t CollectionTrigger) (CollectionState, error) {
 	return s, ErrCollectionOver.WithMessage("The collection is %s.", s)
 }
 
-// Ends reports whether the trigger ends a collection without payment. The collection's failure code is then the
+// EndsUnpaid reports whether the trigger ends a collection without payment. The collection's failure code is then the
 // trigger.
-func (t CollectionTrigger) Ends() bool {
+func (t CollectionTrigger) EndsUnpaid() bool {
 	return t == CollectionCancelled || t == CollectionExpired || t == CollectionTooSmall || t.EndedByOperator()
 }
 
 // EndedByOperator reports whether the trigger is one by which an operator ends a collection.
 func (t CollectionTrigger) EndedByOperator() bool {
-	return t == SettledElsewhere || t == CollectionWithdrawn
+	return t == CollectionSettledElsewhere || t == CollectionWithdrawn
 }
 
 // Final reports whether a collection in this state never changes again.
 func (s CollectionState) Final() bool { return len(collectionSteps[s]) == 0 }
 
-// UnpaidFor is how long after the capture an unpaid collection becomes failed (api.md §3, "Collection").
-const UnpaidFor = 180 * 24 * time.Hour
+// DebtExpiresAfter is how long after the capture an unpaid collection becomes failed (api.md §3, "Collection").
+const DebtExpiresAfter = 180 * 24 * time.Hour
 
 // Debt is a captured amount with the state of its collection. Its payment, PaymentID, is the record of the
 // collection at the provider. A time that is not set is zero.
@@ -149,13 +151,14 @@ type Debt struct {
 	// When operator, staff or the clock requested the end of the collection. The provider is notified next.
 	CancelAt time.Time
 	CancelBy actor.Actor
-	// The way in which an operator ends the collection, SettledElsewhere or CollectionWithdrawn; "" for any other end.
+	// The way in which an operator ends the collection, CollectionSettledElsewhere or CollectionWithdrawn; "" for any
+	// other end.
 	CancelAs CollectionTrigger
 	AskedAt  time.Time // When the tenant was last mailed the link to pay, or a job was to send that mail.
 }
 
-// In returns a copy of the debt with its times in a time zone; nil for a nil debt.
-func (d *Debt) In(zone *time.Location) *Debt {
+// InZone returns a copy of the debt with its times in a time zone; nil for a nil debt.
+func (d *Debt) InZone(zone *time.Location) *Debt {
 	if d == nil {
 		return nil
 	}
@@ -193,7 +196,7 @@ func NewDebt(p Payment, schedule CollectionSchedule) Debt {
 // schedule.
 func NewCollection(paymentID id.ID, d *Deposit, schedule CollectionSchedule, now time.Time) Payment {
 	return Payment{
-		ID: paymentID, DepositID: d.ID, Kind: Collection, Amount: d.CapturedAmount, Status: PaymentProcessing,
+		ID: paymentID, DepositID: d.ID, Kind: CollectionPayment, Amount: d.CapturedAmount, Status: PaymentProcessing,
 		CreatedAt: now, CheckAt: now.Add(schedule.first()),
 	}
 }
@@ -219,27 +222,27 @@ func (d *Debt) step(
 	return made, nil
 }
 
-// Due reports whether the card is to be charged for the debt now: the provider has not answered the last
+// ChargeDue reports whether the card is to be charged for the debt now: the provider has not answered the last
 // attempt, or the time of the next attempt has come.
-func (d *Debt) Due(now time.Time) bool {
+func (d *Debt) ChargeDue(now time.Time) bool {
 	if d.State != CollectionScheduled && d.State != CollectionRetrying {
 		return false
 	}
 	return !d.Answered || !now.Before(d.NextAttemptAt)
 }
 
-// Begin counts a new attempt to charge the card, unless the provider has not answered the last attempt yet.
-func (d *Debt) Begin(now time.Time) {
+// BeginAttempt counts a new attempt to charge the card, unless the provider has not answered the last attempt yet.
+func (d *Debt) BeginAttempt(now time.Time) {
 	if d.Answered {
 		d.Attempt, d.Answered, d.AttemptedAt, d.NextAttemptAt = d.Attempt+1, false, now, time.Time{}
 	}
 }
 
-// Paid ends the collection as paid. Returns ErrCollectionOver if it has ended already.
-func (d *Debt) Paid(by actor.Actor, now time.Time) (CollectionTransition, error) {
+// MarkPaid ends the collection as paid. Returns ErrCollectionOver if it has ended already.
+func (d *Debt) MarkPaid(by actor.Actor, now time.Time) (CollectionTransition, error) {
 	t := CardCharged
-	if d.State == AwaitingTenant {
-		t = PaidByTenant
+	if d.State == CollectionAwaitingTenant {
+		t = CollectionPaidByTenant
 	}
 	made, err := d.step(t, by, d.detail(), now)
 	if err == nil {
@@ -248,23 +251,23 @@ func (d *Debt) Paid(by actor.Actor, now time.Time) (CollectionTransition, error)
 	return made, err
 }
 
-// Refused describes how the bank refused a charge. After a refusal that may pass, the card is charged again by the
+// Refusal describes how the bank refused a charge. After a refusal that may pass, the card is charged again by the
 // schedule. After any other, or when the schedule is over, the tenant has to pay.
-type Refused struct {
+type Refusal struct {
 	Failure string
 	// true: the bank's refusal may pass, so the same card may be charged some days later; false: it is final.
 	Passes bool
 	Barred bool // true: the card must not be charged again; false: the bank does not forbid it.
 }
 
-// Refuse records that the bank refused the last charge of the debt. Returns ErrCollectionOver if the collection has
-// ended.
-func (d *Debt) Refuse(r Refused, schedule CollectionSchedule, by actor.Actor,
+// RecordRefusal records that the bank refused the last charge of the debt. Returns ErrCollectionOver if the collection
+// has ended.
+func (d *Debt) RecordRefusal(r Refusal, schedule CollectionSchedule, by actor.Actor,
 	now time.Time) (CollectionTransition, error) {
-	next, more := schedule.After(d.Attempt, d.CapturedAt, now)
+	next, more := schedule.NextChargeAfter(d.Attempt, d.CapturedAt, now)
 	t := CardRefused
 	if r.Passes && more {
-		t = RefusedForNow
+		t = CardRefusedForNow
 	} else {
 		next = time.Time{}
 	}
@@ -276,21 +279,21 @@ func (d *Debt) Refuse(r Refused, schedule CollectionSchedule, by actor.Actor,
 		return made, err
 	}
 	d.Answered, d.NextAttemptAt, d.Barred = true, next, r.Barred
-	if d.State == AwaitingTenant {
+	if d.State == CollectionAwaitingTenant {
 		d.AskedAt = now
 	}
 	return made, nil
 }
 
-// Retry schedules a charge of the card for now, as staff requested.
+// ScheduleRetry schedules a charge of the card for now, as staff requested.
 //
-// Returns ErrCollectionOver, or ErrCollectionNotRetryable if the bank forbids the charge, after MaxAttempts, and
-// after LastAttempt.
-func (d *Debt) Retry(by actor.Actor, now time.Time) (CollectionTransition, error) {
+// Returns ErrCollectionOver, or ErrCollectionNotRetryable if the bank forbids the charge, after MaxChargeAttempts, and
+// after ChargeAttemptWindow.
+func (d *Debt) ScheduleRetry(by actor.Actor, now time.Time) (CollectionTransition, error) {
 	if err := d.chargeable(now); err != nil && !d.State.Final() {
 		return CollectionTransition{}, err
 	}
-	made, err := d.step(RetriedByStaff, by, nil, now)
+	made, err := d.step(CollectionRetriedByStaff, by, nil, now)
 	if err == nil && d.Answered {
 		d.NextAttemptAt = now
 	}
@@ -304,20 +307,20 @@ func (d *Debt) chargeable(now time.Time) error {
 		return ErrCollectionNotRetryable.WithMessage(
 			"The bank forbids another charge of this card (%s). The tenant can pay with another card.", d.Failure)
 	}
-	if d.Attempt >= MaxAttempts && d.Answered {
+	if d.Attempt >= MaxChargeAttempts && d.Answered {
 		return ErrCollectionNotRetryable.WithMessage(
 			"The card was charged %d times without success, which is the card networks' limit.", d.Attempt)
 	}
-	if !now.Before(d.CapturedAt.Add(LastAttempt)) {
+	if !now.Before(d.CapturedAt.Add(ChargeAttemptWindow)) {
 		return ErrCollectionNotRetryable.WithMessage(
 			"The capture is older than 30 days, which is the card networks' limit.")
 	}
 	return nil
 }
 
-// Fail ends the collection without payment, by a trigger that is an end, such as expiry. Returns
+// MarkFailed ends the collection without payment, by a trigger that is an end, such as expiry. Returns
 // ErrCollectionOver if it has ended already.
-func (d *Debt) Fail(t CollectionTrigger, by actor.Actor, now time.Time) (CollectionTransition, error) {
+func (d *Debt) MarkFailed(t CollectionTrigger, by actor.Actor, now time.Time) (CollectionTransition, error) {
 	made, err := d.step(t, by, d.detail(), now)
 	if err == nil {
 		d.Answered, d.Failure = true, string(t)
@@ -325,9 +328,9 @@ func (d *Debt) Fail(t CollectionTrigger, by actor.Actor, now time.Time) (Collect
 	return made, err
 }
 
-// Expired reports whether the collection is still unpaid UnpaidFor after the capture.
+// Expired reports whether the collection is still unpaid DebtExpiresAfter after the capture.
 func (d *Debt) Expired(now time.Time) bool {
-	return !d.State.Final() && !now.Before(d.CapturedAt.Add(UnpaidFor))
+	return !d.State.Final() && !now.Before(d.CapturedAt.Add(DebtExpiresAfter))
 }
 
 // detail returns the number of the last attempt and the code of the last refusal, for the collection's history.

@@ -59,16 +59,16 @@ func TestCollectionSteps_AreThoseOfTheDocument(t *testing.T) {
 // requireSound checks what holds of every debt.
 func requireSound(t *rapid.T, d deposit.Debt, now time.Time) {
 	require.Equal(t, d.State.Final(), !d.EndedAt.IsZero())
-	require.LessOrEqual(t, d.Attempt, deposit.MaxAttempts)
+	require.LessOrEqual(t, d.Attempt, deposit.MaxChargeAttempts)
 	require.Equal(t, d.Attempt > 0, !d.AttemptedAt.IsZero())
 	planned := !d.NextAttemptAt.IsZero()
 	switch d.State {
 	case deposit.CollectionScheduled, deposit.CollectionRetrying:
 		require.Equal(t, d.Answered, planned, "either an attempt is under way, or the next has its time")
-		require.False(t, d.NextAttemptAt.After(d.CapturedAt.Add(deposit.LastAttempt)), "30 days at most")
-	case deposit.AwaitingTenant, deposit.CollectionPaid, deposit.CollectionFailed:
+		require.False(t, d.NextAttemptAt.After(d.CapturedAt.Add(deposit.ChargeAttemptWindow)), "30 days at most")
+	case deposit.CollectionAwaitingTenant, deposit.CollectionPaid, deposit.CollectionFailed:
 		require.False(t, planned)
-		require.False(t, d.Due(now))
+		require.False(t, d.ChargeDue(now))
 		require.True(t, d.Answered)
 	}
 }
@@ -79,7 +79,7 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		schedule := deposit.CollectionSchedule{}
 		at := time.Duration(0)
-		for range rapid.IntRange(1, deposit.MaxAttempts).Draw(t, "times") {
+		for range rapid.IntRange(1, deposit.MaxChargeAttempts).Draw(t, "times") {
 			schedule = append(schedule, at)
 			at += time.Duration(rapid.IntRange(1, 47).Draw(t, "hours")) * time.Hour
 		}
@@ -97,13 +97,13 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"attempt": func(t *rapid.T) {
-				if !d.Due(now) {
+				if !d.ChargeDue(now) {
 					return
 				}
 				before := d
-				d.Begin(now)
+				d.BeginAttempt(now)
 				repeated := d
-				repeated.Begin(now.Add(time.Hour))
+				repeated.BeginAttempt(now.Add(time.Hour))
 				require.Equal(t, d, repeated, "a repeated begin is the same attempt")
 				require.LessOrEqual(t, d.Attempt-before.Attempt, 1)
 			},
@@ -112,9 +112,9 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 					return
 				}
 				before := d
-				r := deposit.Refused{Failure: "card_declined", Passes: rapid.Bool().Draw(t, "passes"),
+				r := deposit.Refusal{Failure: "card_declined", Passes: rapid.Bool().Draw(t, "passes"),
 					Barred: rapid.Bool().Draw(t, "barred")}
-				step, err := d.Refuse(r, schedule, actor.Clock, now)
+				step, err := d.RecordRefusal(r, schedule, actor.Clock, now)
 				made(before, step, err)
 				if err == nil && d.State == deposit.CollectionRetrying {
 					require.True(t, d.NextAttemptAt.After(now), "no card is charged again at once")
@@ -123,21 +123,21 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 			"payment": func(t *rapid.T) {
 				if rapid.IntRange(0, 9).Draw(t, "luck") == 0 {
 					before := d
-					step, err := d.Paid(actor.Clock, now)
+					step, err := d.MarkPaid(actor.Clock, now)
 					made(before, step, err)
 				}
 			},
 			"retry": func(*rapid.T) {
 				before := d
-				step, err := d.Retry(actor.Staff, now)
+				step, err := d.ScheduleRetry(actor.Staff, now)
 				made(before, step, err)
 				require.False(t, err == nil && before.Barred, "the bank forbids it")
 			},
 			"end": func(t *rapid.T) {
 				before := d
 				if d.Expired(now) || rapid.IntRange(0, 9).Draw(t, "whim") == 0 {
-					step, err := d.Fail(rapid.SampledFrom([]deposit.CollectionTrigger{deposit.CollectionCancelled,
-						deposit.CollectionExpired, deposit.CollectionTooSmall, deposit.SettledElsewhere,
+					step, err := d.MarkFailed(rapid.SampledFrom([]deposit.CollectionTrigger{deposit.CollectionCancelled,
+						deposit.CollectionExpired, deposit.CollectionTooSmall, deposit.CollectionSettledElsewhere,
 						deposit.CollectionWithdrawn}).Draw(t, "trigger"), actor.Staff, now)
 					made(before, step, err)
 				}
@@ -167,16 +167,16 @@ func TestRefundable_IsTheRestOfThePayment(t *testing.T) {
 	some := []deposit.Refund{{Amount: 30, Status: deposit.RefundSucceeded}, {Amount: 30, Status: deposit.RefundPending},
 		{Amount: 90, Status: deposit.RefundFailed}}
 	for want, expect := range map[money.Cents]money.Cents{0: 40, 1: 1, 40: 40} {
-		got, err := deposit.Refundable(paid, some, want)
+		got, err := deposit.RefundableAmount(paid, some, want)
 		require.NoError(t, err)
 		require.Equal(t, expect, got)
 	}
-	_, err := deposit.Refundable(paid, some, 41)
-	require.ErrorIs(t, err, deposit.ErrRefundExceeds)
-	_, err = deposit.Refundable(paid, some, -1)
+	_, err := deposit.RefundableAmount(paid, some, 41)
+	require.ErrorIs(t, err, deposit.ErrRefundExceedsPayment)
+	_, err = deposit.RefundableAmount(paid, some, -1)
 	require.ErrorContains(t, err, "amount: must be more than 0")
-	_, err = deposit.Refundable(paid, append(some, deposit.Refund{Amount: 40}), 0)
-	require.ErrorIs(t, err, deposit.ErrNotRefundable)
-	_, err = deposit.Refundable(deposit.Payment{Amount: 100, Status: deposit.PaymentFailed}, nil, 0)
-	require.ErrorIs(t, err, deposit.ErrNotRefundable)
+	_, err = deposit.RefundableAmount(paid, append(some, deposit.Refund{Amount: 40}), 0)
+	require.ErrorIs(t, err, deposit.ErrPaymentNotRefundable)
+	_, err = deposit.RefundableAmount(deposit.Payment{Amount: 100, Status: deposit.PaymentFailed}, nil, 0)
+	require.ErrorIs(t, err, deposit.ErrPaymentNotRefundable)
 }

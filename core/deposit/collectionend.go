@@ -7,16 +7,16 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// RemindEvery is the shortest time between two mails with the link to pay a debt. The mail that follows a refusal
-// counts as one of them (pages.md, "A refused claim").
-const RemindEvery = 24 * time.Hour
+// MinReminderInterval is the shortest time between two mails with the link to pay a debt. The mail that follows a
+// refusal counts as one of them (pages.md, "A refused claim").
+const MinReminderInterval = 24 * time.Hour
 
 // Faults of an operator's acts on a collection: it is being ended, a reminder was sent lately, or the tenant's
 // record was erased.
 var (
 	ErrCollectionEnding = fault.New(fault.Conflict, "collection_ending",
 		"The collection is being ended: the payment provider is told first.")
-	ErrReminded = fault.New(fault.Conflict, "collection_reminded",
+	ErrRemindedRecently = fault.New(fault.Conflict, "collection_reminded",
 		"The tenant was mailed the link to pay within the last 24 hours.")
 	ErrNobodyToRemind = fault.New(fault.Conflict, "collection_without_tenant",
 		"The record of the tenant was erased, so nobody can be mailed.")
@@ -24,7 +24,7 @@ var (
 
 // Payable reports whether the tenant may pay the debt on the provider's page.
 func (d *Debt) Payable(now time.Time) bool {
-	return d.State == AwaitingTenant && d.CancelAt.IsZero() && !d.Expired(now)
+	return d.State == CollectionAwaitingTenant && d.CancelAt.IsZero() && !d.Expired(now)
 }
 
 // Endable returns nil if the collection of the debt can be ended, ErrCollectionOver if it has ended, and
@@ -39,10 +39,10 @@ func (d *Debt) Endable() error {
 	return nil
 }
 
-// AskEnd records that an operator wants to end the collection, as SettledElsewhere or CollectionWithdrawn. The
-// provider is notified next; if the tenant's payment arrives first, the collection is paid. Returns the errors of
-// Endable.
-func (d *Debt) AskEnd(as CollectionTrigger, by actor.Actor, now time.Time) error {
+// RequestEnd records that an operator wants to end the collection, as CollectionSettledElsewhere or
+// CollectionWithdrawn. The provider is notified next; if the tenant's payment arrives first, the collection is paid.
+// Returns the errors of Endable.
+func (d *Debt) RequestEnd(as CollectionTrigger, by actor.Actor, now time.Time) error {
 	if err := d.Endable(); err != nil {
 		return err
 	}
@@ -56,12 +56,12 @@ func (d *Debt) RemindableAt() time.Time {
 	if d.AskedAt.IsZero() {
 		return d.AskedAt
 	}
-	return d.AskedAt.Add(RemindEvery)
+	return d.AskedAt.Add(MinReminderInterval)
 }
 
 // Remindable returns nil if the tenant may be mailed the link to pay the debt now.
 //
-// Returns the errors of Endable, ErrCollectionNotPayable unless the debt waits for the tenant, and ErrReminded.
+// Returns the errors of Endable, ErrCollectionNotPayable unless the debt waits for the tenant, and ErrRemindedRecently.
 func (d *Debt) Remindable(now time.Time) error {
 	if err := d.Endable(); err != nil {
 		return err
@@ -70,15 +70,16 @@ func (d *Debt) Remindable(now time.Time) error {
 	case !d.Payable(now):
 		return ErrCollectionNotPayable
 	case now.Before(at):
-		return ErrReminded.WithMessage("%s It can be sent again at %s.", ErrReminded.Message, Timestamp(at))
+		return ErrRemindedRecently.WithMessage("%s It can be sent again at %s.", ErrRemindedRecently.Message,
+			FormatTimestamp(at))
 	}
 	return nil
 }
 
-// Remind records that the tenant was mailed the link to pay the debt now.
+// RecordReminder records that the tenant was mailed the link to pay the debt now.
 //
 // Returns the errors of Remindable.
-func (d *Debt) Remind(now time.Time) error {
+func (d *Debt) RecordReminder(now time.Time) error {
 	if err := d.Remindable(now); err != nil {
 		return err
 	}

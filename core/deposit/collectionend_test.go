@@ -16,13 +16,14 @@ var operator = actor.Operator(id.ID{1})
 func TestEnds_AreTheTriggersThatLeadToFailed(t *testing.T) {
 	var byOperator []deposit.CollectionTrigger
 	for _, trigger := range deposit.CollectionTriggers {
-		to, err := deposit.AwaitingTenant.Next(trigger)
-		require.Equal(t, err == nil && to == deposit.CollectionFailed, trigger.Ends(), trigger)
+		to, err := deposit.CollectionAwaitingTenant.Next(trigger)
+		require.Equal(t, err == nil && to == deposit.CollectionFailed, trigger.EndsUnpaid(), trigger)
 		if trigger.EndedByOperator() {
 			byOperator = append(byOperator, trigger)
 		}
 	}
-	require.Equal(t, []deposit.CollectionTrigger{deposit.SettledElsewhere, deposit.CollectionWithdrawn}, byOperator)
+	require.Equal(t, []deposit.CollectionTrigger{deposit.CollectionSettledElsewhere, deposit.CollectionWithdrawn},
+		byOperator)
 }
 
 func TestPayable_OnlyWhileTheDebtIsWithTheTenant(t *testing.T) {
@@ -30,12 +31,12 @@ func TestPayable_OnlyWhileTheDebtIsWithTheTenant(t *testing.T) {
 		debt deposit.Debt
 		want bool
 	}{
-		"with the tenant": {deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: start}, true},
+		"with the tenant": {deposit.Debt{State: deposit.CollectionAwaitingTenant, CapturedAt: start}, true},
 		"with the card":   {deposit.Debt{State: deposit.CollectionRetrying, CapturedAt: start}, false},
 		"paid":            {deposit.Debt{State: deposit.CollectionPaid, CapturedAt: start}, false},
-		"being cancelled": {deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: start, CancelAt: start}, false},
+		"being cancelled": {deposit.Debt{State: deposit.CollectionAwaitingTenant, CapturedAt: start, CancelAt: start}, false},
 		"too old": {
-			deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: start.Add(-deposit.UnpaidFor)}, false,
+			deposit.Debt{State: deposit.CollectionAwaitingTenant, CapturedAt: start.Add(-deposit.DebtExpiresAfter)}, false,
 		},
 	} {
 		require.Equal(t, c.want, c.debt.Payable(start), name)
@@ -46,7 +47,7 @@ func TestAskEnd_OnceAndWhileTheCollectionRuns(t *testing.T) {
 	for _, state := range deposit.CollectionStates {
 		d := deposit.Debt{State: state, CapturedAt: start}
 		before := d
-		err := d.AskEnd(deposit.SettledElsewhere, operator, start)
+		err := d.RequestEnd(deposit.CollectionSettledElsewhere, operator, start)
 		if state.Final() {
 			require.ErrorIs(t, err, deposit.ErrCollectionOver)
 			require.ErrorContains(t, err, "The collection is "+string(state)+".")
@@ -55,28 +56,30 @@ func TestAskEnd_OnceAndWhileTheCollectionRuns(t *testing.T) {
 		}
 		require.NoError(t, err)
 		require.Equal(t, state, d.State, "the provider is told first")
-		require.Equal(t, []any{start, operator, deposit.SettledElsewhere}, []any{d.CancelAt, d.CancelBy, d.CancelAs})
+		require.Equal(t, []any{start, operator, deposit.CollectionSettledElsewhere}, []any{d.CancelAt, d.CancelBy,
+			d.CancelAs})
 		asked := d
-		require.ErrorIs(t, d.AskEnd(deposit.CollectionWithdrawn, operator, start.Add(1)), deposit.ErrCollectionEnding)
+		require.ErrorIs(t, d.RequestEnd(deposit.CollectionWithdrawn, operator, start.Add(1)), deposit.ErrCollectionEnding)
 		require.Equal(t, asked, d)
 	}
-	staff := deposit.Debt{State: deposit.AwaitingTenant, CancelAt: start, CancelBy: actor.Staff}
-	require.ErrorIs(t, staff.AskEnd(deposit.CollectionWithdrawn, operator, start), deposit.ErrCollectionEnding)
+	staff := deposit.Debt{State: deposit.CollectionAwaitingTenant, CancelAt: start, CancelBy: actor.Staff}
+	require.ErrorIs(t, staff.RequestEnd(deposit.CollectionWithdrawn, operator, start), deposit.ErrCollectionEnding)
 }
 
 func TestFail_ByTheOperator_HasItsFailure(t *testing.T) {
 	untried := deposit.Debt{State: deposit.CollectionScheduled}
-	step, err := untried.Fail(deposit.CollectionTooSmall, actor.Clock, start)
+	step, err := untried.MarkFailed(deposit.CollectionTooSmall, actor.Clock, start)
 	require.NoError(t, err)
 	require.Empty(t, step.Detail, "no attempt, no refusal")
 	require.True(t, untried.Answered)
 	before := untried
-	_, err = untried.Fail(deposit.CollectionCancelled, actor.Clock, start)
+	_, err = untried.MarkFailed(deposit.CollectionCancelled, actor.Clock, start)
 	require.ErrorIs(t, err, deposit.ErrCollectionOver)
 	require.Equal(t, before, untried)
-	for _, as := range []deposit.CollectionTrigger{deposit.SettledElsewhere, deposit.CollectionWithdrawn} {
-		d := deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: start, Answered: true, Failure: "lost_card", Attempt: 1}
-		step, err := d.Fail(as, operator, start)
+	for _, as := range []deposit.CollectionTrigger{deposit.CollectionSettledElsewhere, deposit.CollectionWithdrawn} {
+		d := deposit.Debt{State: deposit.CollectionAwaitingTenant, CapturedAt: start, Answered: true, Failure: "lost_card",
+			Attempt: 1}
+		step, err := d.MarkFailed(as, operator, start)
 		require.NoError(t, err)
 		require.Equal(t, []any{deposit.CollectionFailed, string(as), start}, []any{d.State, d.Failure, d.EndedAt})
 		require.Equal(t, []any{as, operator, map[string]string{"attempt": "1", "failure": "lost_card"}},
@@ -85,20 +88,20 @@ func TestFail_ByTheOperator_HasItsFailure(t *testing.T) {
 }
 
 func TestRemind_OnceIn24Hours_OfADebtThatWaitsForTheTenant(t *testing.T) {
-	awaited := deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: start}
+	awaited := deposit.Debt{State: deposit.CollectionAwaitingTenant, CapturedAt: start}
 	for name, c := range map[string]struct {
 		change func(*deposit.Debt)
 		want   error
 	}{
 		"nobody was mailed":   {func(*deposit.Debt) {}, nil},
-		"mailed a moment ago": {func(d *deposit.Debt) { d.AskedAt = start.Add(-time.Second) }, deposit.ErrReminded},
-		"mailed almost a day": {func(d *deposit.Debt) { d.AskedAt = start.Add(1 - day) }, deposit.ErrReminded},
+		"mailed a moment ago": {func(d *deposit.Debt) { d.AskedAt = start.Add(-time.Second) }, deposit.ErrRemindedRecently},
+		"mailed almost a day": {func(d *deposit.Debt) { d.AskedAt = start.Add(1 - day) }, deposit.ErrRemindedRecently},
 		"mailed a day ago":    {func(d *deposit.Debt) { d.AskedAt = start.Add(-day) }, nil},
 		"the card is charged": {
 			func(d *deposit.Debt) { d.State = deposit.CollectionRetrying }, deposit.ErrCollectionNotPayable,
 		},
 		"older than 180 days": {
-			func(d *deposit.Debt) { d.CapturedAt = start.Add(-deposit.UnpaidFor) }, deposit.ErrCollectionNotPayable,
+			func(d *deposit.Debt) { d.CapturedAt = start.Add(-deposit.DebtExpiresAfter) }, deposit.ErrCollectionNotPayable,
 		},
 		"the end was asked for": {func(d *deposit.Debt) { d.CancelAt = start }, deposit.ErrCollectionEnding},
 		"paid":                  {func(d *deposit.Debt) { d.State = deposit.CollectionPaid }, deposit.ErrCollectionOver},
@@ -107,15 +110,16 @@ func TestRemind_OnceIn24Hours_OfADebtThatWaitsForTheTenant(t *testing.T) {
 		d := awaited
 		c.change(&d)
 		before := d
-		err := d.Remind(start)
+		err := d.RecordReminder(start)
 		require.ErrorIs(t, err, c.want, name)
 		if err != nil {
 			require.Equal(t, before, d, name)
 			continue
 		}
 		require.Equal(t, start, d.AskedAt, name)
-		require.ErrorIs(t, d.Remind(start), deposit.ErrReminded, name)
-		require.ErrorContains(t, d.Remind(start), deposit.Timestamp(start.Add(day)), "when it can be sent again")
+		require.ErrorIs(t, d.RecordReminder(start), deposit.ErrRemindedRecently, name)
+		require.ErrorContains(t, d.RecordReminder(start), deposit.FormatTimestamp(start.Add(day)),
+			"when it can be sent again")
 		require.Equal(t, start.Add(day), d.RemindableAt())
 	}
 }
@@ -123,7 +127,8 @@ func TestRemind_OnceIn24Hours_OfADebtThatWaitsForTheTenant(t *testing.T) {
 func TestRefuse_ThatLeavesTheDebtToTheTenant_CountsAsAMail(t *testing.T) {
 	for passes, want := range map[bool]time.Time{true: {}, false: start} {
 		d := deposit.Debt{State: deposit.CollectionScheduled, CapturedAt: start, Attempt: 1}
-		_, err := d.Refuse(deposit.Refused{Failure: "x", Passes: passes}, deposit.DefaultCollectionSchedule(), actor.Clock,
+		_, err := d.RecordRefusal(deposit.Refusal{Failure: "x", Passes: passes}, deposit.DefaultCollectionSchedule(),
+			actor.Clock,
 			start)
 		require.NoError(t, err)
 		require.Equal(t, want, d.AskedAt)

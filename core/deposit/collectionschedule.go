@@ -7,8 +7,8 @@ import (
 
 // Bounds of the charges of a card for a debt: the card networks allow 15 charges within 30 days.
 const (
-	MaxAttempts = 15
-	LastAttempt = 30 * 24 * time.Hour
+	MaxChargeAttempts   = 15
+	ChargeAttemptWindow = 30 * 24 * time.Hour
 )
 
 // CollectionSchedule holds the times at which a card is charged for a debt, counted from the capture
@@ -24,15 +24,15 @@ func DefaultCollectionSchedule() CollectionSchedule {
 // Mistake returns why a schedule of charges cannot be used, as a clause to follow the name of the setting; ""
 // for a valid schedule.
 func (s CollectionSchedule) Mistake() string {
-	if n := len(s); n < 1 || n > MaxAttempts {
-		return fmt.Sprintf("must have 1 to %d times: the card networks allow no more charges for a debt", MaxAttempts)
+	if n := len(s); n < 1 || n > MaxChargeAttempts {
+		return fmt.Sprintf("must have 1 to %d times: the card networks allow no more charges for a debt", MaxChargeAttempts)
 	}
 	for i, at := range s {
 		if at < 0 {
 			return fmt.Sprintf("%s is before the capture", at)
 		}
-		if at > LastAttempt {
-			return fmt.Sprintf("%s is later than %s after the capture: the card networks allow no later charge", at, LastAttempt)
+		if at > ChargeAttemptWindow {
+			return fmt.Sprintf("%s is later than %s after the capture: the card networks allow no later charge", at, ChargeAttemptWindow)
 		}
 		if i > 0 && at <= s[i-1] {
 			return fmt.Sprintf("%s does not come after %s: the times count from the capture and increase", at, s[i-1])
@@ -41,11 +41,11 @@ func (s CollectionSchedule) Mistake() string {
 	return ""
 }
 
-// After returns the time of the charge that follows the attempt-th charge, which was answered at now. Attempts
-// count from 1. more is false if no charge follows. Times of the schedule that have passed, as in an outage, are
-// skipped: the next charge then follows one interval of the schedule after now, so that a card that was just
+// NextChargeAfter returns the time of the charge that follows the attempt-th charge, which was answered at now.
+// Attempts count from 1. more is false if no charge follows. Times of the schedule that have passed, as in an outage,
+// are skipped: the next charge then follows one interval of the schedule after now, so that a card that was just
 // refused is not charged again at once.
-func (s CollectionSchedule) After(attempt int, captured, now time.Time) (next time.Time, more bool) {
+func (s CollectionSchedule) NextChargeAfter(attempt int, captured, now time.Time) (next time.Time, more bool) {
 	if attempt < 1 || attempt >= len(s) {
 		return time.Time{}, false
 	}
@@ -53,7 +53,7 @@ func (s CollectionSchedule) After(attempt int, captured, now time.Time) (next ti
 	if !next.After(now) {
 		next = now.Add(s[attempt] - s[attempt-1])
 	}
-	return next, !next.After(captured.Add(LastAttempt))
+	return next, !next.After(captured.Add(ChargeAttemptWindow))
 }
 
 func (s CollectionSchedule) first() time.Duration {

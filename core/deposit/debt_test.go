@@ -18,16 +18,17 @@ func TestRetry_OfADebt_WhileTheCardMayBeCharged(t *testing.T) {
 		message string
 	}{
 		"refused for now": {deposit.Debt{State: deposit.CollectionRetrying, Answered: true, Attempt: 1}, day, nil, ""},
-		"waiting for the tenant": {deposit.Debt{State: deposit.AwaitingTenant, Answered: true, Attempt: 4}, 29 * day, nil,
+		"waiting for the tenant": {deposit.Debt{State: deposit.CollectionAwaitingTenant, Answered: true, Attempt: 4},
+			29 * day, nil,
 			""},
 		"an attempt under way": {deposit.Debt{State: deposit.CollectionScheduled, Attempt: 15}, day, nil, ""},
-		"barred": {deposit.Debt{State: deposit.AwaitingTenant, Answered: true, Barred: true, Failure: "stolen_card"}, day,
+		"barred": {deposit.Debt{State: deposit.CollectionAwaitingTenant, Answered: true, Barred: true, Failure: "stolen_card"}, day,
 			deposit.ErrCollectionNotRetryable,
 			"The bank forbids another charge of this card (stolen_card). The tenant can pay with another card."},
-		"charged fifteen times": {deposit.Debt{State: deposit.AwaitingTenant, Answered: true, Attempt: 15}, day,
+		"charged fifteen times": {deposit.Debt{State: deposit.CollectionAwaitingTenant, Answered: true, Attempt: 15}, day,
 			deposit.ErrCollectionNotRetryable,
 			"The card was charged 15 times without success, which is the card networks' limit."},
-		"of thirty days ago": {deposit.Debt{State: deposit.AwaitingTenant, Answered: true, Attempt: 4}, 30 * day,
+		"of thirty days ago": {deposit.Debt{State: deposit.CollectionAwaitingTenant, Answered: true, Attempt: 4}, 30 * day,
 			deposit.ErrCollectionNotRetryable, "The capture is older than 30 days, which is the card networks' limit."},
 		"paid": {deposit.Debt{State: deposit.CollectionPaid, Answered: true, Barred: true}, day, deposit.ErrCollectionOver,
 			"The collection is paid."},
@@ -38,7 +39,7 @@ func TestRetry_OfADebt_WhileTheCardMayBeCharged(t *testing.T) {
 			d, now := c.debt, start.Add(c.after)
 			d.CapturedAt = start
 			before := d
-			_, err := d.Retry(actor.Staff, now)
+			_, err := d.ScheduleRetry(actor.Staff, now)
 			require.ErrorIs(t, err, c.want)
 			if c.want != nil {
 				require.ErrorContains(t, err, c.message)
@@ -61,7 +62,7 @@ func TestDue_WhileTheCardIsCharged_AtItsTimeOrUnderWay(t *testing.T) {
 			"at its time":    {deposit.Debt{State: state, Answered: true, NextAttemptAt: start}, charged},
 			"under way":      {deposit.Debt{State: state, NextAttemptAt: start.Add(1)}, charged},
 		} {
-			require.Equal(t, c.want, c.debt.Due(start), "%s, %s", state, name)
+			require.Equal(t, c.want, c.debt.ChargeDue(start), "%s, %s", state, name)
 		}
 	}
 }
@@ -69,21 +70,21 @@ func TestDue_WhileTheCardIsCharged_AtItsTimeOrUnderWay(t *testing.T) {
 func TestPaid_ByCardOrByTheTenant_EndsTheDebt(t *testing.T) {
 	for state, want := range map[deposit.CollectionState]deposit.CollectionTrigger{
 		deposit.CollectionScheduled: deposit.CardCharged, deposit.CollectionRetrying: deposit.CardCharged,
-		deposit.AwaitingTenant: deposit.PaidByTenant,
+		deposit.CollectionAwaitingTenant: deposit.CollectionPaidByTenant,
 	} {
 		d := deposit.Debt{State: state, Attempt: 2, Failure: "card_declined", NextAttemptAt: start.Add(day)}
-		step, err := d.Paid(actor.Provider, start)
+		step, err := d.MarkPaid(actor.Provider, start)
 		require.NoError(t, err)
 		require.Equal(t, []any{want, map[string]string{"attempt": "2", "failure": "card_declined"}},
 			[]any{step.Trigger, step.Detail})
 		require.Equal(t, deposit.Debt{State: deposit.CollectionPaid, Attempt: 2, Transitions: 1, Answered: true,
 			EndedAt: start}, d)
-		_, err = d.Paid(actor.Provider, start.Add(day))
+		_, err = d.MarkPaid(actor.Provider, start.Add(day))
 		require.ErrorIs(t, err, deposit.ErrCollectionOver)
 		require.Equal(t, start, d.EndedAt)
 	}
 	failed := deposit.Debt{State: deposit.CollectionFailed, Failure: "expired"}
-	_, err := failed.Paid(actor.Provider, start)
+	_, err := failed.MarkPaid(actor.Provider, start)
 	require.ErrorIs(t, err, deposit.ErrCollectionOver)
 	require.Equal(t, deposit.Debt{State: deposit.CollectionFailed, Failure: "expired"}, failed)
 }
@@ -99,18 +100,19 @@ func TestExpired_AfterHalfAYearWithoutPayment(t *testing.T) {
 
 func TestIn_OfADebt_KeepsItsTimesInAnotherZone(t *testing.T) {
 	paris := time.FixedZone("CEST", 2*60*60)
-	require.Nil(t, (*deposit.Debt)(nil).In(paris))
+	require.Nil(t, (*deposit.Debt)(nil).InZone(paris))
 	d := &deposit.Debt{CapturedAt: start}
-	require.Equal(t, start.In(paris), d.In(paris).CapturedAt)
+	require.Equal(t, start.In(paris), d.InZone(paris).CapturedAt)
 	require.Equal(t, start, d.CapturedAt)
 }
 
 func TestRefuse_OfADebtThatIsOver_ChangesNothing(t *testing.T) {
-	for _, over := range []deposit.CollectionState{deposit.AwaitingTenant, deposit.CollectionPaid,
+	for _, over := range []deposit.CollectionState{deposit.CollectionAwaitingTenant, deposit.CollectionPaid,
 		deposit.CollectionFailed} {
 		d := deposit.Debt{State: over, Answered: true, Failure: "before"}
 		before := d
-		_, err := d.Refuse(deposit.Refused{Failure: "card_declined", Passes: true}, deposit.DefaultCollectionSchedule(),
+		_, err := d.RecordRefusal(deposit.Refusal{Failure: "card_declined", Passes: true},
+			deposit.DefaultCollectionSchedule(),
 			actor.Clock, start)
 		require.ErrorIs(t, err, deposit.ErrCollectionOver)
 		require.Equal(t, before, d)
@@ -120,35 +122,37 @@ func TestRefuse_OfADebtThatIsOver_ChangesNothing(t *testing.T) {
 func TestRefuse_LeadsToTheNextTimeOrToTheTenant(t *testing.T) {
 	schedule := deposit.DefaultCollectionSchedule()
 	for name, c := range map[string]struct {
-		refused deposit.Refused
+		refused deposit.Refusal
 		attempt int
 		after   time.Duration
 		state   deposit.CollectionState
 		next    time.Time
 	}{
-		"may pass": {deposit.Refused{Passes: true}, 1, 0, deposit.CollectionRetrying, start.Add(day)},
-		"a time passed meanwhile": {deposit.Refused{Passes: true}, 1, 36 * time.Hour, deposit.CollectionRetrying,
+		"may pass": {deposit.Refusal{Passes: true}, 1, 0, deposit.CollectionRetrying, start.Add(day)},
+		"a time passed meanwhile": {deposit.Refusal{Passes: true}, 1, 36 * time.Hour, deposit.CollectionRetrying,
 			start.Add(60 * time.Hour)},
-		"all times passed meanwhile": {deposit.Refused{Passes: true}, 1, 9 * day, deposit.CollectionRetrying,
+		"all times passed meanwhile": {deposit.Refusal{Passes: true}, 1, 9 * day, deposit.CollectionRetrying,
 			start.Add(10 * day)},
-		"the second of these": {deposit.Refused{Passes: true}, 2, 10 * day, deposit.CollectionRetrying,
+		"the second of these": {deposit.Refusal{Passes: true}, 2, 10 * day, deposit.CollectionRetrying,
 			start.Add(12 * day)},
-		"the third of these": {deposit.Refused{Passes: true}, 3, 12 * day, deposit.CollectionRetrying,
+		"the third of these": {deposit.Refusal{Passes: true}, 3, 12 * day, deposit.CollectionRetrying,
 			start.Add(16 * day)},
-		"the last of these": {deposit.Refused{Passes: true}, 4, 16 * day, deposit.AwaitingTenant, time.Time{}},
-		"on the thirtieth day": {deposit.Refused{Passes: true}, 1, 29 * day, deposit.CollectionRetrying,
+		"the last of these": {deposit.Refusal{Passes: true}, 4, 16 * day, deposit.CollectionAwaitingTenant, time.Time{}},
+		"on the thirtieth day": {deposit.Refusal{Passes: true}, 1, 29 * day, deposit.CollectionRetrying,
 			start.Add(30 * day)},
-		"later than thirty days":  {deposit.Refused{Passes: true}, 1, 29*day + 1, deposit.AwaitingTenant, time.Time{}},
-		"may pass, schedule over": {deposit.Refused{Passes: true}, 4, 7 * day, deposit.AwaitingTenant, time.Time{}},
-		"may pass, fifteenth charge": {deposit.Refused{Passes: true}, deposit.MaxAttempts, 0, deposit.AwaitingTenant,
+		"later than thirty days": {deposit.Refusal{Passes: true}, 1, 29*day + 1, deposit.CollectionAwaitingTenant,
 			time.Time{}},
-		"needs the tenant": {deposit.Refused{}, 1, 0, deposit.AwaitingTenant, time.Time{}},
-		"bars the card":    {deposit.Refused{Barred: true}, 1, 0, deposit.AwaitingTenant, time.Time{}},
+		"may pass, schedule over": {deposit.Refusal{Passes: true}, 4, 7 * day, deposit.CollectionAwaitingTenant, time.Time{}},
+		"may pass, fifteenth charge": {deposit.Refusal{Passes: true}, deposit.MaxChargeAttempts, 0,
+			deposit.CollectionAwaitingTenant,
+			time.Time{}},
+		"needs the tenant": {deposit.Refusal{}, 1, 0, deposit.CollectionAwaitingTenant, time.Time{}},
+		"bars the card":    {deposit.Refusal{Barred: true}, 1, 0, deposit.CollectionAwaitingTenant, time.Time{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := deposit.Debt{State: deposit.CollectionScheduled, CapturedAt: start, Attempt: c.attempt}
 			c.refused.Failure = "card_declined"
-			_, err := d.Refuse(c.refused, schedule, actor.Clock, start.Add(c.after))
+			_, err := d.RecordRefusal(c.refused, schedule, actor.Clock, start.Add(c.after))
 			require.NoError(t, err)
 			require.Equal(t, []any{c.state, c.next, c.refused.Barred, "card_declined", true},
 				[]any{d.State, d.NextAttemptAt, d.Barred, d.Failure, d.Answered})

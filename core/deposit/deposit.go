@@ -19,22 +19,26 @@ const (
 	MinAmount        money.Cents = 7_000
 	DefaultMaxAmount money.Cents = 250_000
 	// The highest ceiling that can be negotiated for an account. The limit catches typing errors.
-	MaxCeiling        money.Cents = 10_000_000
-	MaxRentalContract             = 255
-	MaxDescription                = 2000 // The largest length of the description that is given with a capture.
-	MaxComment                    = 500  // The largest length of the comment on an operator's release or cancellation.
-	MaxMetadataKeys               = 20
-	MaxMetadataKey                = 40
-	MaxMetadataValue              = 500
+	MaxAccountCeiling money.Cents = 10_000_000
+
+	MaxRentalContractLength = 255
+	MaxDescriptionLength    = 2000 // The largest length of the description that is given with a capture.
+	// The largest length of the comment on an operator's release or cancellation.
+	MaxCommentLength       = 500
+	MaxMetadataKeys        = 20
+	MaxMetadataKeyLength   = 40
+	MaxMetadataValueLength = 500
 )
 
 // Faults of creating, reading and changing a deposit.
 var (
-	ErrNotFound         = fault.New(fault.NotFound, "deposit_not_found", "There is no such deposit.")
-	ErrAccessDenied     = fault.New(fault.Forbidden, "deposit_access_denied", "This deposit belongs to another partner.")
-	ErrBelowMinimum     = fault.New(fault.Invalid, "amount_below_minimum", "amount: is below the minimum.")
-	ErrAboveMaximum     = fault.New(fault.Invalid, "amount_above_maximum", "amount: exceeds the maximum.")
-	ErrExceedsAmount    = fault.New(fault.Invalid, "capture_exceeds_amount", "amount: exceeds the amount of the deposit.")
+	ErrNotFound     = fault.New(fault.NotFound, "deposit_not_found", "There is no such deposit.")
+	ErrAccessDenied = fault.New(fault.Forbidden, "deposit_access_denied",
+		"This deposit belongs to another partner.")
+	ErrBelowMinimum         = fault.New(fault.Invalid, "amount_below_minimum", "amount: is below the minimum.")
+	ErrAboveMaximum         = fault.New(fault.Invalid, "amount_above_maximum", "amount: exceeds the maximum.")
+	ErrCaptureExceedsAmount = fault.New(fault.Invalid, "capture_exceeds_amount",
+		"amount: exceeds the amount of the deposit.")
 	ErrTooSmallToCharge = fault.New(fault.Invalid, "capture_below_minimum",
 		"amount: is less than can be charged to a card.")
 	ErrDateRange        = fault.New(fault.Invalid, "invalid_date_range", "contractEndAt: is before contractStartAt.")
@@ -61,8 +65,8 @@ type Deposit struct {
 	// The operator's external id in the link under which the deposit was made, as it was at that time.
 	ExternalID string
 	ClientID   id.ID
-	Client     *Client // The tenant's present data; nil after erasure.
-	Draft              // The terms of the deposit as they were requested.
+	Client     *ClientDetails // The tenant's present data; nil after erasure.
+	Draft                     // The terms of the deposit as they were requested.
 	// true: the partner did not create the deposit, and its link with the account has ended; false: otherwise, and in
 	// deposits read inside a transaction, which do not fill this field.
 	PartnerLeft    bool
@@ -80,25 +84,25 @@ type Deposit struct {
 	UpdatedAt         time.Time
 }
 
-// Client is the tenant of a deposit, as shown in API responses and events.
-type Client struct {
+// ClientDetails is the tenant of a deposit, as shown in API responses and events.
+type ClientDetails struct {
 	ID        id.ID
 	Email     string
 	FirstName string
 	LastName  string
 }
 
-// HideFromLeft removes the tenant's data from the deposit if PartnerLeft is true, since the tenant has nothing to
-// do with the partner that left. Deposits that the partner created itself stay complete.
-func (d *Deposit) HideFromLeft() {
+// HideFromFormerPartner removes the tenant's data from the deposit if PartnerLeft is true, since the tenant has
+// nothing to do with the partner that left. Deposits that the partner created itself stay complete.
+func (d *Deposit) HideFromFormerPartner() {
 	if d.PartnerLeft {
 		d.ClientID, d.Client = id.ID{}, nil
 	}
 }
 
-// In returns a copy of the deposit with its times in a time zone. Pages and mails show times in the zone that they
+// InZone returns a copy of the deposit with its times in a time zone. Pages and mails show times in the zone that they
 // carry.
-func (d *Deposit) In(zone *time.Location) *Deposit {
+func (d *Deposit) InZone(zone *time.Location) *Deposit {
 	out := *d
 	for _, at := range []*time.Time{&out.ContractStartAt, &out.ContractEndAt, &out.CheckoutExpiresAt,
 		&out.CheckoutStartedAt, &out.ActivatedAt, &out.ExpiresAt, &out.CancelledAt, &out.ClosedAt, &out.CapturedAt,
@@ -134,11 +138,11 @@ func (d Draft) Validate(ceiling money.Cents, now time.Time) error {
 	if d.ContractEndAt.Before(d.ContractStartAt) {
 		return ErrDateRange
 	}
-	if d.StayOver(now) {
+	if d.RentalEnded(now) {
 		return ErrDateRange.WithField("contractEndAt", "has passed: the stay is over")
 	}
-	if utf8.RuneCountInString(d.RentalContract) > MaxRentalContract {
-		return fault.ErrInvalidField.WithField("rentalContract", "is longer than %d characters", MaxRentalContract)
+	if utf8.RuneCountInString(d.RentalContract) > MaxRentalContractLength {
+		return fault.ErrInvalidField.WithField("rentalContract", "is longer than %d characters", MaxRentalContractLength)
 	}
 	if d.URLGeneration && d.ReturnURL == "" {
 		return fault.ErrMissingField.WithField("returnUrl", "is required when depositUrlGeneration is true")
@@ -154,7 +158,7 @@ func (d Draft) Validate(ceiling money.Cents, now time.Time) error {
 // euros formats an amount for a message. It returns "" for an amount beyond money.Limit, which was not read
 // exactly.
 func euros(c money.Cents) string {
-	if c >= money.Limit || c <= -money.Limit {
+	if c >= money.MaxParsedCents || c <= -money.MaxParsedCents {
 		return ""
 	}
 	return c.String() + " EUR "
@@ -165,11 +169,11 @@ func validateMetadata(m map[string]string) error {
 		return fault.ErrInvalidField.WithField("metadata", "has more than %d keys", MaxMetadataKeys)
 	}
 	for k, v := range m {
-		if n := utf8.RuneCountInString(k); n == 0 || n > MaxMetadataKey {
-			return fault.ErrInvalidField.WithField("metadata", "a key must have 1 to %d characters", MaxMetadataKey)
+		if n := utf8.RuneCountInString(k); n == 0 || n > MaxMetadataKeyLength {
+			return fault.ErrInvalidField.WithField("metadata", "a key must have 1 to %d characters", MaxMetadataKeyLength)
 		}
-		if utf8.RuneCountInString(v) > MaxMetadataValue {
-			return fault.ErrInvalidField.WithField("metadata", "a value is longer than %d characters", MaxMetadataValue)
+		if utf8.RuneCountInString(v) > MaxMetadataValueLength {
+			return fault.ErrInvalidField.WithField("metadata", "a value is longer than %d characters", MaxMetadataValueLength)
 		}
 	}
 	return nil
@@ -187,7 +191,7 @@ type Origin struct {
 
 // New returns a pending deposit for terms that have passed Draft.Validate. client is nil if the tenant is not known
 // yet.
-func New(depositID id.ID, reference string, from Origin, d Draft, client *Client, now time.Time) *Deposit {
+func New(depositID id.ID, reference string, from Origin, d Draft, client *ClientDetails, now time.Time) *Deposit {
 	dep := &Deposit{
 		ID: depositID, Reference: reference, Status: Pending, Version: 1,
 		AccountID: from.AccountID, PartnerID: from.PartnerID, ByPartnerAPI: from.ByPartnerAPI, PartnerName: from.PartnerName,
@@ -218,17 +222,17 @@ type Transition struct {
 // that is not allowed changes nothing.
 //
 // Returns the errors of Status.Next, and ErrNotCapturable for a claim at or after expiresAt.
-func (d *Deposit) Apply(t Trigger, timers Timers, now time.Time) (Transition, error) {
+func (d *Deposit) Apply(t Trigger, timers TimerDurations, now time.Time) (Transition, error) {
 	to, err := d.next(t, now)
 	if err != nil {
 		return Transition{}, err
 	}
 	step := Transition{DepositID: d.ID, Version: d.Version + 1, From: d.Status, To: to, Trigger: t, At: now}
-	d.Status, d.StatusReason, d.Version, d.UpdatedAt = to, t.Reason(), step.Version, now
+	d.Status, d.StatusReason, d.Version, d.UpdatedAt = to, t.StatusReason(), step.Version, now
 	switch to {
 	case Active:
 		d.ActivatedAt = now
-		d.ExpiresAt = timers.CoverageEnd(d.ContractEndAt, now)
+		d.ExpiresAt = timers.CoverEnd(d.ContractEndAt, now)
 	case Cancelled:
 		d.CancelledAt = now
 	case Closed:
@@ -243,8 +247,8 @@ func (d *Deposit) Apply(t Trigger, timers Timers, now time.Time) (Transition, er
 // next returns the status that the deposit would have after trigger t at the time now. Returns the errors of Apply.
 func (d *Deposit) next(t Trigger, now time.Time) (Status, error) {
 	to, err := d.Status.Next(t)
-	if err == nil && t == CaptureRequested && !now.Before(d.ExpiresAt) {
-		err = ErrNotCapturable.WithMessage("The coverage of this deposit ended at %s.", Timestamp(d.ExpiresAt))
+	if err == nil && t == TriggerCaptureRequested && !now.Before(d.ExpiresAt) {
+		err = ErrNotCapturable.WithMessage("The coverage of this deposit ended at %s.", FormatTimestamp(d.ExpiresAt))
 	}
 	return to, err
 }
@@ -255,15 +259,15 @@ func (d *Deposit) Allows(t Trigger, now time.Time) error {
 	return err
 }
 
-// Timestamp formats a time for API responses and events: RFC 3339 in UTC with milliseconds (api.md §1).
-func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+// FormatTimestamp formats a time for API responses and events: RFC 3339 in UTC with milliseconds (api.md §1).
+func FormatTimestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // CoversContract reports whether the cover reaches the end of the rental, contractEndAt. For a deposit that is not
 // active yet, it assumes an activation at the time now.
-func (d *Deposit) CoversContract(timers Timers, now time.Time) bool {
+func (d *Deposit) CoversContract(timers TimerDurations, now time.Time) bool {
 	end := d.ExpiresAt
 	if end.IsZero() {
-		end = timers.CoverageEnd(d.ContractEndAt, now)
+		end = timers.CoverEnd(d.ContractEndAt, now)
 	}
 	return !end.Before(d.ContractEndAt)
 }

@@ -24,7 +24,7 @@ func sample() *deposit.Deposit {
 		deposit.Origin{AccountID: id.ID{2, 15: 1}, PartnerID: id.ID{3, 15: 1}, PartnerName: "Demo PMS", ExternalID: "op-1",
 			ByPartnerAPI: true},
 		deposit.Draft{Amount: 50_000, ContractStartAt: start, ContractEndAt: start.Add(7 * day), RentalContract: "B-1"},
-		&deposit.Client{ID: id.ID{4, 15: 1}, Email: "ana@example.com", FirstName: "Ana", LastName: "Días <&>"}, start)
+		&deposit.ClientDetails{ID: id.ID{4, 15: 1}, Email: "ana@example.com", FirstName: "Ana", LastName: "Días <&>"}, start)
 }
 
 // stay sets the rental period, counted from start.
@@ -52,9 +52,9 @@ func TestDraft_Validate(t *testing.T) {
 			"amount: -0.01 EUR is below the minimum of 70.00 EUR"},
 		{"a cent too much", func(d *deposit.Draft) { d.Amount = 250_001 }, "amount_above_maximum",
 			"amount: 2500.01 EUR exceeds this operator's maximum of 2500.00 EUR"},
-		{"1e400", func(d *deposit.Draft) { d.Amount = money.Limit }, "amount_above_maximum",
+		{"1e400", func(d *deposit.Draft) { d.Amount = money.MaxParsedCents }, "amount_above_maximum",
 			"amount: exceeds this operator's maximum of 2500.00 EUR"},
-		{"-1e400", func(d *deposit.Draft) { d.Amount = -money.Limit }, "amount_below_minimum",
+		{"-1e400", func(d *deposit.Draft) { d.Amount = -money.MaxParsedCents }, "amount_below_minimum",
 			"amount: is below the minimum of 70.00 EUR"},
 		{"ends before it starts", func(d *deposit.Draft) { d.ContractEndAt = start.Add(-time.Second) }, "invalid_date_range",
 			"contractEndAt: is before contractStartAt."},
@@ -82,7 +82,7 @@ func TestDraft_Validate(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := good
 			c.change(&d)
-			f := fault.Of(d.Validate(deposit.DefaultMaxAmount, now))
+			f := fault.FromError(d.Validate(deposit.DefaultMaxAmount, now))
 			require.Equal(t, c.code, f.Code)
 			require.Equal(t, c.message, f.Message)
 		})
@@ -124,28 +124,28 @@ func TestDraft_WithSeveralMistakes_IsRefusedForTheFirst(t *testing.T) {
 				mistakes[later].make(&d)
 			}
 		}
-		require.Equal(t, mistakes[i].code, fault.Of(d.Validate(deposit.DefaultMaxAmount, start)).Code)
+		require.Equal(t, mistakes[i].code, fault.FromError(d.Validate(deposit.DefaultMaxAmount, start)).Code)
 	}
 }
 
 func TestTimers_CoverageEnd(t *testing.T) {
-	timers := deposit.DefaultTimers()
-	require.Equal(t, start.Add(21*day), timers.CoverageEnd(start.Add(7*day), start))
-	require.Equal(t, start.Add(60*day), timers.CoverageEnd(start.Add(90*day), start), "never more than 60 days")
-	require.Equal(t, start.Add(day), timers.CoverageEnd(start.Add(-100*day), start), "never less than a day")
+	timers := deposit.DefaultTimerDurations()
+	require.Equal(t, start.Add(21*day), timers.CoverEnd(start.Add(7*day), start))
+	require.Equal(t, start.Add(60*day), timers.CoverEnd(start.Add(90*day), start), "never more than 60 days")
+	require.Equal(t, start.Add(day), timers.CoverEnd(start.Add(-100*day), start), "never less than a day")
 	require.Equal(t, start.Add(day), deposit.CheckoutExpiry(start.Add(-day), start))
 	require.Equal(t, start.Add(3*day), deposit.CheckoutExpiry(start.Add(3*day), start))
 }
 
 func TestCapture_AfterExpiry_IsRefused(t *testing.T) {
 	d := sample()
-	_, err := d.Apply(deposit.Secured, deposit.DefaultTimers(), start)
+	_, err := d.Apply(deposit.TriggerSecured, deposit.DefaultTimerDurations(), start)
 	require.NoError(t, err)
 	before := *d
-	_, err = d.Capture(nil, least, deposit.DefaultTimers(), d.ExpiresAt)
+	_, err = d.Capture(nil, least, deposit.DefaultTimerDurations(), d.ExpiresAt)
 	require.ErrorIs(t, err, deposit.ErrNotCapturable)
 	require.Equal(t, before, *d)
-	_, err = d.Capture(nil, least, deposit.DefaultTimers(), d.ExpiresAt.Add(-time.Microsecond))
+	_, err = d.Capture(nil, least, deposit.DefaultTimerDurations(), d.ExpiresAt.Add(-time.Microsecond))
 	require.NoError(t, err)
 	require.Equal(t, d.Amount, d.CapturedAmount)
 }
@@ -155,12 +155,12 @@ const least money.Cents = 50
 
 func TestCapture_BelowWhatTheProviderCharges_NamesTheBound(t *testing.T) {
 	d := sample()
-	_, err := d.Apply(deposit.Secured, deposit.DefaultTimers(), start)
+	_, err := d.Apply(deposit.TriggerSecured, deposit.DefaultTimerDurations(), start)
 	require.NoError(t, err)
 	amount := money.Cents(1)
-	_, err = d.Capture(&amount, least, deposit.DefaultTimers(), start)
+	_, err = d.Capture(&amount, least, deposit.DefaultTimerDurations(), start)
 	require.Equal(t, "amount: 0.01 EUR is below the minimum of 0.50 EUR that can be charged to a card",
-		fault.Of(err).Message)
+		fault.FromError(err).Message)
 }
 
 func TestCapture_Amounts(t *testing.T) {
@@ -169,22 +169,22 @@ func TestCapture_Amounts(t *testing.T) {
 		50_001: "capture_exceeds_amount",
 	} {
 		d := sample()
-		_, err := d.Apply(deposit.Secured, deposit.DefaultTimers(), start)
+		_, err := d.Apply(deposit.TriggerSecured, deposit.DefaultTimerDurations(), start)
 		require.NoError(t, err)
-		_, err = d.Capture(&amount, least, deposit.DefaultTimers(), start)
+		_, err = d.Capture(&amount, least, deposit.DefaultTimerDurations(), start)
 		if code == "" {
 			require.NoError(t, err)
 			require.Equal(t, amount, d.CapturedAmount)
 			continue
 		}
-		require.Equal(t, code, fault.Of(err).Code)
+		require.Equal(t, code, fault.FromError(err).Code)
 		require.Equal(t, deposit.Active, d.Status)
 	}
 }
 
 // Cancel, capture and release in every status: the fault names the act, and a refused act changes nothing.
 func TestActs_InEveryStatus(t *testing.T) {
-	timers := deposit.DefaultTimers()
+	timers := deposit.DefaultTimerDurations()
 	capture := func(d *deposit.Deposit) error { _, err := d.Capture(nil, least, timers, start); return err }
 	apply := func(t deposit.Trigger) func(*deposit.Deposit) error {
 		return func(d *deposit.Deposit) error { _, err := d.Apply(t, timers, start); return err }
@@ -196,11 +196,13 @@ func TestActs_InEveryStatus(t *testing.T) {
 		reason  string
 		refusal error
 	}{
-		"cancel by the partner": {apply(deposit.CancelledByPartner), []deposit.Status{deposit.Pending, deposit.Incomplete,
+		"cancel by the partner": {apply(deposit.TriggerCancelledByPartner), []deposit.Status{deposit.Pending,
+			deposit.Incomplete,
 			deposit.PaymentIssue}, deposit.Cancelled, "by_partner", deposit.ErrNotCancellable},
-		"cancel by the operator": {apply(deposit.CancelledByOperator), []deposit.Status{deposit.Pending, deposit.Incomplete,
+		"cancel by the operator": {apply(deposit.TriggerCancelledByOperator), []deposit.Status{deposit.Pending,
+			deposit.Incomplete,
 			deposit.PaymentIssue}, deposit.Cancelled, "by_operator", deposit.ErrNotCancellable},
-		"release": {apply(deposit.Released), []deposit.Status{deposit.Active}, deposit.Closed, "released",
+		"release": {apply(deposit.TriggerReleased), []deposit.Status{deposit.Active}, deposit.Closed, "released",
 			deposit.ErrNotReleasable},
 		"capture": {capture, []deposit.Status{deposit.Active}, deposit.Captured, "claim", deposit.ErrNotCapturable},
 	}
@@ -225,7 +227,7 @@ func TestActs_InEveryStatus(t *testing.T) {
 func TestRelease_AfterTheCover_BeforeTheTimer_ClosesTheDeposit(t *testing.T) {
 	d := sample()
 	d.Status, d.ExpiresAt = deposit.Active, start
-	_, err := d.Apply(deposit.Released, deposit.DefaultTimers(), start.Add(day))
+	_, err := d.Apply(deposit.TriggerReleased, deposit.DefaultTimerDurations(), start.Add(day))
 	require.NoError(t, err)
 	require.Equal(t, []any{deposit.Closed, start.Add(day)}, []any{d.Status, d.ClosedAt})
 }
@@ -233,13 +235,13 @@ func TestRelease_AfterTheCover_BeforeTheTimer_ClosesTheDeposit(t *testing.T) {
 func TestCapture_OfABadAmountInAnotherStatus_NamesTheAmount(t *testing.T) {
 	for amount, code := range map[money.Cents]string{0: "invalid_field", 50_001: "capture_exceeds_amount",
 		1: "capture_below_minimum", 50: "deposit_not_capturable"} {
-		_, err := sample().Capture(&amount, least, deposit.DefaultTimers(), start)
-		require.Equal(t, code, fault.Of(err).Code)
+		_, err := sample().Capture(&amount, least, deposit.DefaultTimerDurations(), start)
+		require.Equal(t, code, fault.FromError(err).Code)
 	}
 }
 
 func TestCoversContract(t *testing.T) {
-	timers := deposit.DefaultTimers()
+	timers := deposit.DefaultTimerDurations()
 	d := sample()
 	require.True(t, d.CoversContract(timers, start))
 	d.ContractEndAt = start.Add(61 * day)
@@ -248,12 +250,12 @@ func TestCoversContract(t *testing.T) {
 
 func TestEventData_IsThePublicPayload(t *testing.T) {
 	d := sample()
-	step, err := d.Apply(deposit.Secured, deposit.DefaultTimers(), start)
+	step, err := d.Apply(deposit.TriggerSecured, deposit.DefaultTimerDurations(), start)
 	require.NoError(t, err)
 	golden(t, "payload_activated.golden", string(d.EventData(step))+"\n")
 	d.Client, d.ByPartnerAPI = nil, false
 	part := money.Cents(12_050)
-	step, err = d.Capture(&part, least, deposit.DefaultTimers(), start)
+	step, err = d.Capture(&part, least, deposit.DefaultTimerDurations(), start)
 	require.NoError(t, err)
 	golden(t, "payload_dashboard_no_client.golden", string(d.EventData(step))+"\n")
 }
@@ -263,12 +265,12 @@ func TestEventData_OfEveryTransition_HasItsVersion_AndTheAmountOnceCaptured(t *t
 	type move = func(*deposit.Deposit) (deposit.Transition, error)
 	by := func(trigger deposit.Trigger) move {
 		return func(d *deposit.Deposit) (deposit.Transition, error) {
-			return d.Apply(trigger, deposit.DefaultTimers(), start)
+			return d.Apply(trigger, deposit.DefaultTimerDurations(), start)
 		}
 	}
 	capture := func(amount *money.Cents) move {
 		return func(d *deposit.Deposit) (deposit.Transition, error) {
-			return d.Capture(amount, least, deposit.DefaultTimers(), start)
+			return d.Capture(amount, least, deposit.DefaultTimerDurations(), start)
 		}
 	}
 	part := money.Cents(12_050)
@@ -276,12 +278,13 @@ func TestEventData_OfEveryTransition_HasItsVersion_AndTheAmountOnceCaptured(t *t
 		moves []move
 		want  []string
 	}{
-		"captured wholly": {[]move{by(deposit.CheckoutIdle), by(deposit.FeeFailed), by(deposit.Secured), capture(nil)},
+		"captured wholly": {[]move{by(deposit.TriggerCheckoutIdle), by(deposit.TriggerFeeFailed),
+			by(deposit.TriggerSecured), capture(nil)},
 			[]string{"null", "null", "null", "50000"}},
-		"captured in part": {[]move{by(deposit.Secured), capture(&part)}, []string{"null", "12050"}},
-		"expired":          {[]move{by(deposit.Secured), by(deposit.CoverageElapsed)}, []string{"null", "null"}},
-		"released":         {[]move{by(deposit.Secured), by(deposit.Released)}, []string{"null", "null"}},
-		"cancelled":        {[]move{by(deposit.FeeFailed), by(deposit.CancelledByPartner)}, []string{"null", "null"}},
+		"captured in part": {[]move{by(deposit.TriggerSecured), capture(&part)}, []string{"null", "12050"}},
+		"expired":          {[]move{by(deposit.TriggerSecured), by(deposit.TriggerCoverElapsed)}, []string{"null", "null"}},
+		"released":         {[]move{by(deposit.TriggerSecured), by(deposit.TriggerReleased)}, []string{"null", "null"}},
+		"cancelled":        {[]move{by(deposit.TriggerFeeFailed), by(deposit.TriggerCancelledByPartner)}, []string{"null", "null"}},
 	} {
 		d := sample()
 		for i, move := range c.moves {
@@ -296,18 +299,18 @@ func TestEventData_OfEveryTransition_HasItsVersion_AndTheAmountOnceCaptured(t *t
 
 func TestReference_IsUnambiguous(t *testing.T) {
 	require.Regexp(t, `^D-[2-9A-HJKMNP-TV-Z]{4}-[2-9A-HJKMNP-TV-Z]{4}$`,
-		deposit.Reference([]byte{0, 29, 30, 255, 7, 8, 9, 10}))
+		deposit.NewReference([]byte{0, 29, 30, 255, 7, 8, 9, 10}))
 }
 
 func TestWrittenReference_OfATextThatWasHeard(t *testing.T) {
 	for heard, want := range map[string]string{"d7k3m9q2x": "D-7K3M-9Q2X", "D-7K3M-9Q2X": "D-7K3M-9Q2X",
 		"d 7k3m 9q2x": "D-7K3M-9Q2X"} {
-		got, ok := deposit.WrittenReference(heard)
+		got, ok := deposit.ParseReference(heard)
 		require.True(t, ok, heard)
 		require.Equal(t, want, got)
 	}
 	for _, other := range []string{"", "7k3m9q2x", "e7k3m9q2x", "d7k3m9q2", "d7k3m9q2xx"} {
-		got, ok := deposit.WrittenReference(other)
+		got, ok := deposit.ParseReference(other)
 		require.False(t, ok, other)
 		require.Equal(t, other, got, "as it was")
 	}
@@ -319,30 +322,30 @@ func TestFee(t *testing.T) {
 }
 
 func TestOutcome(t *testing.T) {
-	cases := map[deposit.Trigger]deposit.Outcome{
-		deposit.Secured: deposit.OutcomeSecured, deposit.TenantDeclined: deposit.OutcomeDeclined,
-		deposit.FeeFailed: deposit.OutcomeDeclined, deposit.TenantAbandoned: deposit.OutcomeAbandoned,
-		deposit.CancelledByPartner: deposit.OutcomeAbandoned,
+	cases := map[deposit.Trigger]deposit.CheckoutOutcome{
+		deposit.TriggerSecured: deposit.OutcomeSecured, deposit.TriggerTenantDeclined: deposit.OutcomeDeclined,
+		deposit.TriggerFeeFailed: deposit.OutcomeDeclined, deposit.TriggerTenantAbandoned: deposit.OutcomeAbandoned,
+		deposit.TriggerCancelledByPartner: deposit.OutcomeAbandoned,
 	}
 	for trigger, want := range cases {
 		d := sample()
-		_, err := d.Apply(trigger, deposit.DefaultTimers(), start)
+		_, err := d.Apply(trigger, deposit.DefaultTimerDurations(), start)
 		require.NoError(t, err)
-		require.Equal(t, want, d.Outcome(), trigger)
+		require.Equal(t, want, d.CheckoutOutcome(), trigger)
 	}
 	for _, later := range []deposit.Status{deposit.Closed, deposit.Captured} {
-		require.Equal(t, deposit.OutcomeSecured, (&deposit.Deposit{Status: later}).Outcome(), later)
+		require.Equal(t, deposit.OutcomeSecured, (&deposit.Deposit{Status: later}).CheckoutOutcome(), later)
 	}
 }
 
 func TestCaptureWords_AreThoseOfTheCapture(t *testing.T) {
-	released := deposit.Transition{Trigger: deposit.Released, Detail: map[string]string{"reason": "other"}}
-	captured := deposit.Transition{Trigger: deposit.CaptureRequested,
+	released := deposit.Transition{Trigger: deposit.TriggerReleased, Detail: map[string]string{"reason": "other"}}
+	captured := deposit.Transition{Trigger: deposit.TriggerCaptureRequested,
 		Detail: map[string]string{"reason": "damage", "description": "A broken window."}}
 	for want, steps := range map[[2]string][]deposit.Transition{
 		{}: {released}, {"damage", "A broken window."}: {captured, released},
 	} {
-		reason, words := deposit.CaptureWords(steps)
+		reason, words := deposit.CaptureDetails(steps)
 		require.Equal(t, want, [2]string{reason, words})
 	}
 }
@@ -355,6 +358,6 @@ func TestReferenceBeginnings_OfATextThatMayBeOne(t *testing.T) {
 		"dvfkb2e9hx": nil, "vfk%": nil, "vfk_": nil, "väk": nil, "garcia lopez": nil,
 		"a0z9": {"D-A0Z9"}, "ab/c": nil, "ab:c": nil, "ab@c": nil, "ab[c": nil,
 	} {
-		require.Equal(t, want, deposit.ReferenceBeginnings(heard), heard)
+		require.Equal(t, want, deposit.ReferencePrefixes(heard), heard)
 	}
 }

@@ -36,36 +36,36 @@ func (s Status) EventName() string {
 	return EventStatusChanged
 }
 
-// Payload is the data of a deposit event, with the fields in the documented order (service.md, "Payload, deposit
+// EventPayload is the data of a deposit event, with the fields in the documented order (service.md, "Payload, deposit
 // events"). The fields that api.md §5 adds come last.
-type Payload struct {
-	ID              string         `json:"id"`
-	Reference       string         `json:"reference"`
-	RentalContract  string         `json:"rentalContract"`
-	Status          Status         `json:"status"`
-	PreviousStatus  Status         `json:"previousStatus"`
-	AmountCents     int64          `json:"amountCents"`
-	ContractStartAt string         `json:"contractStartAt"`
-	ContractEndAt   string         `json:"contractEndAt"`
-	Client          *PayloadClient `json:"client"`
-	PartnerContext  *Context       `json:"partnerContext,omitempty"`
+type EventPayload struct {
+	ID              string              `json:"id"`
+	Reference       string              `json:"reference"`
+	RentalContract  string              `json:"rentalContract"`
+	Status          Status              `json:"status"`
+	PreviousStatus  Status              `json:"previousStatus"`
+	AmountCents     int64               `json:"amountCents"`
+	ContractStartAt string              `json:"contractStartAt"`
+	ContractEndAt   string              `json:"contractEndAt"`
+	Client          *EventPayloadClient `json:"client"`
+	PartnerContext  *PartnerContext     `json:"partnerContext,omitempty"`
 	// The version of the deposit after the change of status.
 	Version int `json:"version"`
 	// The captured amount in cents; null unless the deposit is captured.
 	CapturedAmountCents *money.Cents `json:"capturedAmountCents"`
 }
 
-// PayloadClient is the tenant in the data of a deposit event; null there if the tenant is not known or was erased.
-type PayloadClient struct {
+// EventPayloadClient is the tenant in the data of a deposit event; null there if the tenant is not known or was erased.
+type EventPayloadClient struct {
 	ID        string `json:"id"`
 	Email     string `json:"email"`
 	FirstName string `json:"firstName"`
 	LastName  string `json:"lastName"`
 }
 
-// Context is the field partnerContext of a deposit event: the partner that created the deposit through the partner
-// API.
-type Context struct {
+// PartnerContext is the field partnerContext of a deposit event: the partner that created the deposit through the
+// partner API.
+type PartnerContext struct {
 	PartnerID   string `json:"partnerId"`
 	PartnerName string `json:"partnerName"`
 	ExternalID  string `json:"externalId"`
@@ -74,24 +74,24 @@ type Context struct {
 // EventData returns the JSON data of the event about a transition. The bytes are stored with the transition and
 // never rendered again.
 func (d *Deposit) EventData(step Transition) []byte {
-	p := Payload{
+	p := EventPayload{
 		ID: id.Deposit.Of(d.ID), Reference: d.Reference, RentalContract: d.RentalContract,
 		Status: step.To, PreviousStatus: step.From, AmountCents: int64(d.Amount),
-		ContractStartAt: Timestamp(d.ContractStartAt), ContractEndAt: Timestamp(d.ContractEndAt),
+		ContractStartAt: FormatTimestamp(d.ContractStartAt), ContractEndAt: FormatTimestamp(d.ContractEndAt),
 		PartnerContext: d.PartnerContext(), Version: step.Version,
 	}
 	if step.To == Captured {
 		p.CapturedAmountCents = &d.CapturedAmount
 	}
 	if d.Client != nil {
-		p.Client = &PayloadClient{ID: id.Client.Of(d.Client.ID), Email: d.Client.Email, FirstName: d.Client.FirstName,
+		p.Client = &EventPayloadClient{ID: id.Client.Of(d.Client.ID), Email: d.Client.Email, FirstName: d.Client.FirstName,
 			LastName: d.Client.LastName}
 	}
 	return p.JSON()
 }
 
 // JSON encodes the data of a deposit event as JSON.
-func (p Payload) JSON() []byte {
+func (p EventPayload) JSON() []byte {
 	out, err := json.Marshal(p)
 	if err != nil { // Encoding cannot fail, since the payload holds only strings and integers.
 		panic("deposit: payload does not encode: " + err.Error())
@@ -100,9 +100,9 @@ func (p Payload) JSON() []byte {
 }
 
 // PartnerContext returns the partner that created the deposit; nil if it was not created through the partner API.
-func (d *Deposit) PartnerContext() *Context {
+func (d *Deposit) PartnerContext() *PartnerContext {
 	if !d.ByPartnerAPI {
 		return nil
 	}
-	return &Context{PartnerID: id.Partner.Of(d.PartnerID), PartnerName: d.PartnerName, ExternalID: d.ExternalID}
+	return &PartnerContext{PartnerID: id.Partner.Of(d.PartnerID), PartnerName: d.PartnerName, ExternalID: d.ExternalID}
 }

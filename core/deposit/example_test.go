@@ -12,7 +12,7 @@ import (
 
 // A deposit is created, secured by the tenant, and captured after damage.
 func ExampleDeposit_Apply() {
-	timers := deposit.DefaultTimers()
+	timers := deposit.DefaultTimerDurations()
 	created := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	draft := deposit.Draft{Amount: 50_000, ContractStartAt: created, ContractEndAt: created.AddDate(0, 0, 7)}
 	if err := draft.Validate(deposit.DefaultMaxAmount, created); err != nil {
@@ -20,11 +20,11 @@ func ExampleDeposit_Apply() {
 		return
 	}
 	d := deposit.New(id.ID{1}, "D-7K3M-9Q2X", deposit.Origin{}, draft, nil, created)
-	fmt.Println(d.Status, "until", deposit.Timestamp(d.CheckoutExpiresAt))
+	fmt.Println(d.Status, "until", deposit.FormatTimestamp(d.CheckoutExpiresAt))
 
-	step, err := d.Apply(deposit.Secured, timers, created.Add(time.Hour))
+	step, err := d.Apply(deposit.TriggerSecured, timers, created.Add(time.Hour))
 	fmt.Println(step.From, "→", step.To, step.To.EventName(), err)
-	fmt.Println("covered until", deposit.Timestamp(d.ExpiresAt))
+	fmt.Println("covered until", deposit.FormatTimestamp(d.ExpiresAt))
 
 	part := money.Cents(12_000) // nil would capture the whole amount
 	step, err = d.Capture(&part, 50, timers, created.AddDate(0, 0, 8))
@@ -40,10 +40,10 @@ func ExampleDeposit_Apply() {
 
 // A trigger that the status does not allow is refused with the fault of the trigger.
 func ExampleStatus_Next() {
-	for _, trigger := range []deposit.Trigger{deposit.Released, deposit.CancelledByPartner} {
+	for _, trigger := range []deposit.Trigger{deposit.TriggerReleased, deposit.TriggerCancelledByPartner} {
 		to, err := deposit.Active.Next(trigger)
 		if err != nil {
-			fmt.Println(trigger, "is refused:", fault.Of(err).Code)
+			fmt.Println(trigger, "is refused:", fault.FromError(err).Code)
 			continue
 		}
 		fmt.Println(trigger, "leads to", to)

@@ -9,24 +9,25 @@ import (
 
 // Limits of the mails with the link to a deposit's checkout (api.md §2, "Mails with the link").
 const (
-	MaxRecipients = 20 // The largest number of recipients in one request to mail checkout links.
-	LinkWindow    = 24 * time.Hour
-	MaxLinks      = 60 // The largest number of mails with the link of one deposit within LinkWindow.
-	MaxLinksTo    = 5  // The largest number of mails with the link of one deposit to one address within LinkWindow.
+	MaxLinkRecipients = 20 // The largest number of recipients in one request to mail checkout links.
+	LinkMailWindow    = 24 * time.Hour
+	MaxLinkMails      = 60 // The largest number of mails with the link of one deposit within LinkMailWindow.
+	// The largest number of mails with the link of one deposit to one address within LinkMailWindow.
+	MaxLinkMailsToAddress = 5
 
-	MaxTogether = 50 // The largest number of deposits on which an operator can act at once.
+	MaxDepositsAtOnce = 50 // The largest number of deposits on which an operator can act at once.
 
-	// Limits of the mails with checkout links to one mailbox within LinkWindow, counted over all deposits.
+	// Limits of the mails with checkout links to one mailbox within LinkMailWindow, counted over all deposits.
 	// The largest number of mails to a mailbox by one sender: a partner, or an operator's account.
-	MaxLinksOfSender = 10
+	MaxLinkMailsBySender = 10
 	// The largest number of mails to a mailbox by all senders together. It applies only to senders with at least
-	// FewLinks mails to that mailbox, so that a sender is not blocked by others alone.
-	MaxLinksOfAll = 30
-	FewLinks      = 3
+	// FreeLinkMailsOfSender mails to that mailbox, so that a sender is not blocked by others alone.
+	MaxLinkMailsByAll     = 30
+	FreeLinkMailsOfSender = 3
 )
 
-// ErrNotSendable is the fault for a request to mail the link to a checkout that is over.
-var ErrNotSendable = fault.New(fault.Conflict, "deposit_not_sendable",
+// ErrLinkNotSendable is the fault for a request to mail the link to a checkout that is over.
+var ErrLinkNotSendable = fault.New(fault.Conflict, "deposit_not_sendable",
 	"The checkout of this deposit is over, so its link is not sent.")
 
 // LinkMail records that a mail with the link to a deposit's checkout was accepted for sending: to which address,
@@ -36,9 +37,9 @@ type LinkMail struct {
 	At      time.Time
 }
 
-// Sendable returns nil if the tenant can still secure the deposit, so that its checkout link may be mailed, and
-// otherwise ErrNotSendable.
-func (d *Deposit) Sendable(now time.Time) error {
+// LinkSendable returns nil if the tenant can still secure the deposit, so that its checkout link may be mailed, and
+// otherwise ErrLinkNotSendable.
+func (d *Deposit) LinkSendable(now time.Time) error {
 	switch {
 	case d.CheckoutOpen(now):
 		return nil
@@ -48,70 +49,70 @@ func (d *Deposit) Sendable(now time.Time) error {
 		if d.ContractEndAt.Before(ended) {
 			ended = d.ContractEndAt
 		}
-		return ErrNotSendable.WithMessage("%s It ended at %s.", ErrNotSendable.Message, Timestamp(ended))
+		return ErrLinkNotSendable.WithMessage("%s It ended at %s.", ErrLinkNotSendable.Message, FormatTimestamp(ended))
 	default:
-		return ErrNotSendable.WithMessage("%s It is %s.", ErrNotSendable.Message, d.Status)
+		return ErrLinkNotSendable.WithMessage("%s It is %s.", ErrLinkNotSendable.Message, d.Status)
 	}
 }
 
-// LinksAllowed checks whether the deposit's checkout link may be mailed to the addresses. sent holds the deposit's
-// mails within LinkWindow, oldest first. field returns the name of the field of the i-th address, for the message.
+// CheckLinkMails checks whether the deposit's checkout link may be mailed to the addresses. sent holds the deposit's
+// mails within LinkMailWindow, oldest first. field returns the name of the field of the i-th address, for the message.
 //
 // Returns rate_limited, with the time until the mails are allowed.
-func LinksAllowed(sent []LinkMail, addresses []string, field func(i int) string, now time.Time) error {
-	if over := len(sent) + len(addresses) - MaxLinks; over > 0 {
+func CheckLinkMails(sent []LinkMail, addresses []string, field func(i int) string, now time.Time) error {
+	if over := len(sent) + len(addresses) - MaxLinkMails; over > 0 {
 		return tooManyLinks(sent[min(over, len(sent))-1].At,
-			now).WithMessage("The link of this deposit can be mailed %d times within 24 hours.", MaxLinks)
+			now).WithMessage("The link of this deposit can be mailed %d times within 24 hours.", MaxLinkMails)
 	}
 	first, count := map[string]LinkMail{}, map[string]int{}
 	for _, m := range sent {
-		key := mailaddr.Normal(m.Address)
+		key := mailaddr.Normalized(m.Address)
 		if count[key]++; count[key] == 1 {
 			first[key] = m
 		}
 	}
 	for i, a := range addresses {
-		if key := mailaddr.Normal(a); count[key] >= MaxLinksTo {
+		if key := mailaddr.Normalized(a); count[key] >= MaxLinkMailsToAddress {
 			return tooManyLinks(first[key].At, now).WithField(field(i),
-				"can get the link of this deposit %d times within 24 hours", MaxLinksTo)
+				"can get the link of this deposit %d times within 24 hours", MaxLinkMailsToAddress)
 		}
 	}
 	return nil
 }
 
-// SentLinks holds the times of the mails with checkout links to one mailbox within LinkWindow, newest first.
-type SentLinks struct {
-	BySender []time.Time // The times of the newest mails by the sender in question, at most MaxLinksOfSender.
-	ByAll    []time.Time // The times of the newest mails by all senders, at most MaxLinksOfAll.
+// LinkMailTimes holds the times of the mails with checkout links to one mailbox within LinkMailWindow, newest first.
+type LinkMailTimes struct {
+	BySender []time.Time // The times of the newest mails by the sender in question, at most MaxLinkMailsBySender.
+	ByAll    []time.Time // The times of the newest mails by all senders, at most MaxLinkMailsByAll.
 }
 
-// SentTo maps each mailbox (mailaddr.Mailbox) to the mails with checkout links that it was sent.
-type SentTo map[string]SentLinks
+// LinkMailsByMailbox maps each mailbox (mailaddr.Mailbox) to the mails with checkout links that it was sent.
+type LinkMailsByMailbox map[string]LinkMailTimes
 
-// Count checks whether the sender may mail one more checkout link to an address, and counts the mail. field names
+// CountMail checks whether the sender may mail one more checkout link to an address, and counts the mail. field names
 // the address in the message.
 //
 // Returns rate_limited, with the time until the mail is allowed.
-func (s SentTo) Count(address, field string, now time.Time) error {
-	mailbox := mailaddr.Mailbox(address)
+func (s LinkMailsByMailbox) CountMail(address, field string, now time.Time) error {
+	mailbox := mailaddr.CanonicalMailbox(address)
 	sent := s[mailbox]
-	if len(sent.BySender) >= MaxLinksOfSender {
-		return tooManyLinks(sent.BySender[MaxLinksOfSender-1], now).WithField(field,
-			"can get %d links of one sender within 24 hours", MaxLinksOfSender)
+	if len(sent.BySender) >= MaxLinkMailsBySender {
+		return tooManyLinks(sent.BySender[MaxLinkMailsBySender-1], now).WithField(field,
+			"can get %d links of one sender within 24 hours", MaxLinkMailsBySender)
 	}
-	if len(sent.ByAll) >= MaxLinksOfAll && len(sent.BySender) >= FewLinks {
-		first := sent.ByAll[MaxLinksOfAll-1]
-		if few := sent.BySender[FewLinks-1]; few.Before(first) {
+	if len(sent.ByAll) >= MaxLinkMailsByAll && len(sent.BySender) >= FreeLinkMailsOfSender {
+		first := sent.ByAll[MaxLinkMailsByAll-1]
+		if few := sent.BySender[FreeLinkMailsOfSender-1]; few.Before(first) {
 			first = few
 		}
-		return tooManyLinks(first, now).WithField(field, "can get %d links within 24 hours", MaxLinksOfAll)
+		return tooManyLinks(first, now).WithField(field, "can get %d links within 24 hours", MaxLinkMailsByAll)
 	}
-	s[mailbox] = SentLinks{append([]time.Time{now}, sent.BySender...), append([]time.Time{now}, sent.ByAll...)}
+	s[mailbox] = LinkMailTimes{append([]time.Time{now}, sent.BySender...), append([]time.Time{now}, sent.ByAll...)}
 	return nil
 }
 
 // tooManyLinks returns a rate_limited fault with the time until a mail sent at the time at is older than
-// LinkWindow.
+// LinkMailWindow.
 func tooManyLinks(at, now time.Time) *fault.Error {
-	return fault.ErrRateLimited.WithRetryAfter(max(at.Add(LinkWindow).Sub(now), time.Second))
+	return fault.ErrRateLimited.WithRetryAfter(max(at.Add(LinkMailWindow).Sub(now), time.Second))
 }

@@ -15,31 +15,31 @@ import (
 func TestLinksAllowed_CountsAnAddressInAnyCase(t *testing.T) {
 	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	var sent []deposit.LinkMail
-	for i := range deposit.MaxLinksTo {
-		require.NoError(t, deposit.LinksAllowed(sent, []string{"ann@b.example"}, nil, now))
+	for i := range deposit.MaxLinkMailsToAddress {
+		require.NoError(t, deposit.CheckLinkMails(sent, []string{"ann@b.example"}, nil, now))
 		sent = append(sent, deposit.LinkMail{Address: []string{"ann@b.example", "Ann@B.example"}[i%2],
 			At: now.Add(time.Duration(i-20) * time.Hour)})
 	}
 	field := func(i int) string { return fmt.Sprintf("recipients[%d].email", i) }
-	require.NoError(t, deposit.LinksAllowed(sent, []string{"bob@b.example"}, field, now))
-	err := deposit.LinksAllowed(sent, []string{"bob@b.example", "ANN@b.example"}, field, now)
+	require.NoError(t, deposit.CheckLinkMails(sent, []string{"bob@b.example"}, field, now))
+	err := deposit.CheckLinkMails(sent, []string{"bob@b.example", "ANN@b.example"}, field, now)
 	require.ErrorIs(t, err, fault.ErrRateLimited)
 	require.Equal(t, "recipients[1].email: can get the link of this deposit 5 times within 24 hours",
-		fault.Of(err).Message)
-	require.Equal(t, 4*time.Hour, fault.Of(err).RetryAfter, "until the oldest is a day old")
+		fault.FromError(err).Message)
+	require.Equal(t, 4*time.Hour, fault.FromError(err).RetryAfter, "until the oldest is a day old")
 }
 
 func TestLinksAllowed_OfADeposit(t *testing.T) {
 	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	var sent []deposit.LinkMail
-	for i := range deposit.MaxLinks - 1 {
+	for i := range deposit.MaxLinkMails - 1 {
 		sent = append(sent,
 			deposit.LinkMail{Address: fmt.Sprintf("a%d@b.example", i), At: now.Add(time.Duration(i)*time.Minute - 23*time.Hour)})
 	}
-	require.NoError(t, deposit.LinksAllowed(sent, []string{"x@b.example"}, nil, now))
-	err := deposit.LinksAllowed(sent, []string{"x@b.example", "y@b.example", "z@b.example"}, nil, now)
+	require.NoError(t, deposit.CheckLinkMails(sent, []string{"x@b.example"}, nil, now))
+	err := deposit.CheckLinkMails(sent, []string{"x@b.example", "y@b.example", "z@b.example"}, nil, now)
 	require.ErrorIs(t, err, fault.ErrRateLimited)
-	require.Equal(t, time.Hour+time.Minute, fault.Of(err).RetryAfter, "until two of them are a day old")
+	require.Equal(t, time.Hour+time.Minute, fault.FromError(err).RetryAfter, "until two of them are a day old")
 }
 
 func TestSendable_WhileTheTenantCanSecureTheDeposit(t *testing.T) {
@@ -48,10 +48,10 @@ func TestSendable_WhileTheTenantCanSecureTheDeposit(t *testing.T) {
 		d := &deposit.Deposit{Status: s, CheckoutExpiresAt: now.Add(time.Second)}
 		d.ContractEndAt = now.Add(time.Hour)
 		if s.InCheckout() {
-			require.NoError(t, d.Sendable(now), s)
-			require.ErrorIs(t, d.Sendable(now.Add(time.Second)), deposit.ErrNotSendable, s)
+			require.NoError(t, d.LinkSendable(now), s)
+			require.ErrorIs(t, d.LinkSendable(now.Add(time.Second)), deposit.ErrLinkNotSendable, s)
 		} else {
-			require.ErrorIs(t, d.Sendable(now), deposit.ErrNotSendable, s)
+			require.ErrorIs(t, d.LinkSendable(now), deposit.ErrLinkNotSendable, s)
 		}
 	}
 }
@@ -60,10 +60,10 @@ func TestSendable_StayIsOver_IsRefusedWithItsEnd(t *testing.T) {
 	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	d := &deposit.Deposit{Status: deposit.Pending, CheckoutExpiresAt: now.Add(24 * time.Hour)}
 	d.ContractEndAt = now
-	require.True(t, d.StayOver(now))
+	require.True(t, d.RentalEnded(now))
 	require.False(t, d.CheckoutOpen(now))
 	require.True(t, d.CheckoutOpen(now.Add(-time.Second)))
-	require.ErrorContains(t, d.Sendable(now), "2026-11-22T10:00:00.000Z")
+	require.ErrorContains(t, d.LinkSendable(now), "2026-11-22T10:00:00.000Z")
 }
 
 // A row are mails to an address: the hours for which those of the sender and those of others last.
@@ -92,22 +92,23 @@ func TestCount_MailsToAMailbox_OfASenderAndOfAll(t *testing.T) {
 	} {
 		at := func(left []int) (times []time.Time) {
 			for _, h := range left {
-				times = append(times, now.Add(time.Duration(h)*time.Hour-deposit.LinkWindow))
+				times = append(times, now.Add(time.Duration(h)*time.Hour-deposit.LinkMailWindow))
 			}
 			slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
 			return times
 		}
 		all := at(slices.Concat(c.own, c.others))
-		sent := deposit.SentTo{"ann@b.example": {BySender: at(c.own), ByAll: all[:min(len(all), deposit.MaxLinksOfAll)]}}
-		require.NoError(t, sent.Count("bob@b.example", "email", now), name)
-		err := sent.Count("Ann+1@b.example", "email", now)
+		sent := deposit.LinkMailsByMailbox{"ann@b.example": {BySender: at(c.own), ByAll: all[:min(len(all),
+			deposit.MaxLinkMailsByAll)]}}
+		require.NoError(t, sent.CountMail("bob@b.example", "email", now), name)
+		err := sent.CountMail("Ann+1@b.example", "email", now)
 		if c.wait == 0 {
 			require.NoError(t, err, name)
-			require.Equal(t, []int{len(c.own) + 1, min(len(all), deposit.MaxLinksOfAll) + 1},
+			require.Equal(t, []int{len(c.own) + 1, min(len(all), deposit.MaxLinkMailsByAll) + 1},
 				[]int{len(sent["ann@b.example"].BySender), len(sent["ann@b.example"].ByAll)}, name)
 			continue
 		}
 		require.ErrorIs(t, err, fault.ErrRateLimited, name)
-		require.Equal(t, time.Duration(c.wait)*time.Hour, fault.Of(err).RetryAfter, name)
+		require.Equal(t, time.Duration(c.wait)*time.Hour, fault.FromError(err).RetryAfter, name)
 	}
 }

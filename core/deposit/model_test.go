@@ -31,7 +31,7 @@ func specified(t *testing.T) map[deposit.Status]map[deposit.Trigger]deposit.Stat
 		}
 		reasons := strings.Split(cells[3], ", ")
 		if cells[3] == "–" {
-			reasons = []string{string(deposit.Secured)}
+			reasons = []string{string(deposit.TriggerSecured)}
 		}
 		for from := range strings.SplitSeq(cells[1], ", ") {
 			for _, reason := range reasons {
@@ -58,7 +58,7 @@ type model struct {
 // moves gives the next status, or false where the specification refuses the trigger.
 func (m *model) moves(trigger deposit.Trigger, now time.Time) (deposit.Status, bool) {
 	to, ok := m.table[m.status][trigger]
-	return to, ok && (trigger != deposit.CaptureRequested || now.Before(m.expires))
+	return to, ok && (trigger != deposit.TriggerCaptureRequested || now.Before(m.expires))
 }
 
 func (m *model) enter(to deposit.Status, end, now time.Time) {
@@ -89,7 +89,7 @@ func (m *model) agrees(t require.TestingT, d *deposit.Deposit) {
 
 // Random triggers, captures and pauses: the deposit and a model that only knows the specification stay equal.
 func TestDeposit_RandomLives_AgreeWithTheSpecification(t *testing.T) {
-	table, timers := specified(t), deposit.DefaultTimers()
+	table, timers := specified(t), deposit.DefaultTimerDurations()
 	require.Len(t, table, 4, "statuses that are not final")
 	rapid.Check(t, func(t *rapid.T) {
 		now, d := start, sample()
@@ -113,12 +113,12 @@ func TestDeposit_RandomLives_AgreeWithTheSpecification(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"trigger": func(t *rapid.T) {
 				trigger := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(deposit.Triggers),
-					func(t deposit.Trigger) bool { return t == deposit.CaptureRequested })).Draw(t, "trigger")
+					func(t deposit.Trigger) bool { return t == deposit.TriggerCaptureRequested })).Draw(t, "trigger")
 				step(trigger, func() (deposit.Transition, error) { return d.Apply(trigger, timers, now) })
 			},
 			"capture": func(t *rapid.T) {
 				amount := money.Cents(rapid.Int64Range(int64(least), int64(d.Amount)).Draw(t, "amount"))
-				if step(deposit.CaptureRequested,
+				if step(deposit.TriggerCaptureRequested,
 					func() (deposit.Transition, error) { return d.Capture(&amount, least, timers, now) }) {
 					m.captured = amount
 				}

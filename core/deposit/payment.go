@@ -12,12 +12,12 @@ type PaymentKind string
 
 // The purposes of a payment: fee and collection (api.md §3).
 const (
-	FeePayment PaymentKind = "fee"        // The tenant pays the fee for the deposit at checkout.
-	Collection PaymentKind = "collection" // The tenant is charged for the captured amount.
+	FeePayment        PaymentKind = "fee"        // The tenant pays the fee for the deposit at checkout.
+	CollectionPayment PaymentKind = "collection" // The tenant is charged for the captured amount.
 )
 
 // PaymentKinds lists every purpose of a payment.
-var PaymentKinds = []PaymentKind{FeePayment, Collection}
+var PaymentKinds = []PaymentKind{FeePayment, CollectionPayment}
 
 // PaymentStatus is the status of a payment in this service. The provider has statuses of its own.
 type PaymentStatus string
@@ -58,22 +58,22 @@ const (
 // Fee returns the price that the tenant pays to secure a deposit of an amount.
 func Fee(amount money.Cents) money.Cents { return max(LeastFee, amount.Share(FeeBasisPoints)) }
 
-// Outcome is the result of a checkout that the tenant carries back to the partner in depositStatus on returnUrl
+// CheckoutOutcome is the result of a checkout that the tenant carries back to the partner in depositStatus on returnUrl
 // (service.md, "Return-URL outcome").
-type Outcome string
+type CheckoutOutcome string
 
 // The results of a checkout that returnUrl can carry.
 const (
-	OutcomeSecured   Outcome = "secured"
-	OutcomeDeclined  Outcome = "declined"
-	OutcomeAbandoned Outcome = "abandoned"
+	OutcomeSecured   CheckoutOutcome = "secured"
+	OutcomeDeclined  CheckoutOutcome = "declined"
+	OutcomeAbandoned CheckoutOutcome = "abandoned"
 )
 
-// Outcomes lists every result of a checkout that returnUrl can carry.
-var Outcomes = []Outcome{OutcomeSecured, OutcomeDeclined, OutcomeAbandoned}
+// CheckoutOutcomes lists every result of a checkout that returnUrl can carry.
+var CheckoutOutcomes = []CheckoutOutcome{OutcomeSecured, OutcomeDeclined, OutcomeAbandoned}
 
-// Outcome returns the result of the checkout for a tenant who leaves it now (api.md §3).
-func (d *Deposit) Outcome() Outcome {
+// CheckoutOutcome returns the result of the checkout for a tenant who leaves it now (api.md §3).
+func (d *Deposit) CheckoutOutcome() CheckoutOutcome {
 	switch d.Status {
 	case Active, Closed, Captured:
 		return OutcomeSecured
@@ -81,7 +81,7 @@ func (d *Deposit) Outcome() Outcome {
 		return OutcomeDeclined
 	case Pending, Incomplete, Cancelled:
 	}
-	if d.StatusReason == TenantDeclined.Reason() {
+	if d.StatusReason == TriggerTenantDeclined.StatusReason() {
 		return OutcomeDeclined
 	}
 	return OutcomeAbandoned

@@ -9,8 +9,8 @@ const referenceAlphabet = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 // ReferenceBytes is the number of random bytes from which Reference makes a deposit's reference.
 const ReferenceBytes = 8
 
-// Reference returns a reference for a deposit, like D-7K3M-9Q2X, made from ReferenceBytes random bytes.
-func Reference(random []byte) string {
+// NewReference returns a reference for a deposit, like D-7K3M-9Q2X, made from ReferenceBytes random bytes.
+func NewReference(random []byte) string {
 	out := []byte("D-____-____")
 	at := 0
 	for i, c := range out {
@@ -22,9 +22,9 @@ func Reference(random []byte) string {
 	return string(out)
 }
 
-// WrittenReference returns the stored form of a deposit reference that a person typed: D-7K3M-9Q2X for "d7k3m9q2x".
+// ParseReference returns the stored form of a deposit reference that a person typed: D-7K3M-9Q2X for "d7k3m9q2x".
 // ok is false for a text that cannot be a reference; the text is then returned unchanged.
-func WrittenReference(heard string) (reference string, ok bool) {
+func ParseReference(heard string) (reference string, ok bool) {
 	letters := strings.Map(func(r rune) rune {
 		if r == '-' || r == ' ' {
 			return -1
@@ -42,10 +42,10 @@ func WrittenReference(heard string) (reference string, ok bool) {
 // of their reference.
 const minBeginning = 3
 
-// ReferenceBeginnings returns the prefixes of deposit references that a search text may mean, with or without its
+// ReferencePrefixes returns the prefixes of deposit references that a search text may mean, with or without its
 // leading D: D-VFKB-2 for "vfkb2", and both D-DVFK and D-VFK for "dvfk". It returns none for a text with fewer than
 // three characters after the D, or with characters that no reference has.
-func ReferenceBeginnings(heard string) []string {
+func ReferencePrefixes(heard string) []string {
 	upper := strings.ToUpper(heard)
 	letters := strings.NewReplacer("-", "", " ", "").Replace(upper)
 	if strings.ContainsFunc(letters, func(r rune) bool { return (r < '0' || r > '9') && (r < 'A' || r > 'Z') }) {

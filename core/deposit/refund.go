@@ -28,12 +28,12 @@ type RefundReason string
 // The reasons for a refund to the tenant.
 const (
 	// The payment succeeded too late to have its effect, such as the fee of a cancelled deposit.
-	Orphaned     RefundReason = "orphaned"
-	ChargedWrong RefundReason = "charged_wrong" // Staff refunds a charge that was made in error.
+	RefundOrphanedPayment RefundReason = "orphaned"
+	RefundWrongCharge     RefundReason = "charged_wrong" // Staff refunds a charge that was made in error.
 )
 
 // RefundReasons lists every reason for a refund.
-var RefundReasons = []RefundReason{Orphaned, ChargedWrong}
+var RefundReasons = []RefundReason{RefundOrphanedPayment, RefundWrongCharge}
 
 // Refund is the return of a payment, or a part of it, to the tenant.
 type Refund struct {
@@ -53,17 +53,18 @@ type Refund struct {
 
 // Faults of a refund: the payment cannot be refunded, or the amount is larger than what is left of it.
 var (
-	ErrNotRefundable = fault.New(fault.Conflict, "payment_not_refundable",
+	ErrPaymentNotRefundable = fault.New(fault.Conflict, "payment_not_refundable",
 		"Only a payment that succeeded can be refunded.")
-	ErrRefundExceeds = fault.New(fault.Invalid, "refund_exceeds_payment", "amount: exceeds the rest of the payment.")
+	ErrRefundExceedsPayment = fault.New(fault.Invalid, "refund_exceeds_payment",
+		"amount: exceeds the rest of the payment.")
 )
 
-// Refundable returns the amount to refund from a payment: want, or all that is left if want is zero. earlier holds
-// the payment's refunds so far.
+// RefundableAmount returns the amount to refund from a payment: want, or all that is left if want is zero. earlier
+// holds the payment's refunds so far.
 //
-// Returns ErrNotRefundable for a payment of which nothing is left, invalid_field for a negative amount, and
-// ErrRefundExceeds.
-func Refundable(p Payment, earlier []Refund, want money.Cents) (money.Cents, error) {
+// Returns ErrPaymentNotRefundable for a payment of which nothing is left, invalid_field for a negative amount, and
+// ErrRefundExceedsPayment.
+func RefundableAmount(p Payment, earlier []Refund, want money.Cents) (money.Cents, error) {
 	rest := p.Amount
 	for _, r := range earlier {
 		if r.Status != RefundFailed {
@@ -71,17 +72,17 @@ func Refundable(p Payment, earlier []Refund, want money.Cents) (money.Cents, err
 		}
 	}
 	if p.Status != PaymentSucceeded {
-		return 0, ErrNotRefundable
+		return 0, ErrPaymentNotRefundable
 	}
 	if rest <= 0 {
-		return 0, ErrNotRefundable.WithMessage("The payment has been refunded already.")
+		return 0, ErrPaymentNotRefundable.WithMessage("The payment has been refunded already.")
 	}
 	if want < 0 {
 		return 0, fault.ErrInvalidField.WithField("amount", "must be more than 0")
 	}
 	if want > rest {
 		return 0,
-			ErrRefundExceeds.WithMessage("amount: %sexceeds the %s EUR of the payment that are not refunded.", euros(want), rest)
+			ErrRefundExceedsPayment.WithMessage("amount: %sexceeds the %s EUR of the payment that are not refunded.", euros(want), rest)
 	}
 	if want == 0 {
 		return rest, nil

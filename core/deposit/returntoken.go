@@ -10,18 +10,18 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// ReturnToken returns the token of the page to which a payment provider sends the tenant back: the deposit's id, a
+// ReturnPageToken returns the token of the page to which a payment provider sends the tenant back: the deposit's id, a
 // dot and an HMAC under the checkout token. So the provider and its logs never hold the checkout token, which opens
 // the tenant's form. The token is the same each time, as a provider's idempotency key requires, and is not stored.
-func ReturnToken(depositID id.ID, checkoutToken secret.Text) secret.Text {
+func ReturnPageToken(depositID id.ID, checkoutToken secret.Text) secret.Text {
 	h := hmac.New(sha256.New, []byte(checkoutToken.Reveal()))
 	h.Write([]byte("return:" + depositID.Encode()))
 	return secret.Text(id.Deposit.Of(depositID) + "." + base64.RawURLEncoding.EncodeToString(h.Sum(nil)))
 }
 
-// ReturnTokenOwner returns the deposit that a return token names; ok is false for a text that is no return token.
-// The token is not verified: the caller compares it with ReturnToken.
-func ReturnTokenOwner(token secret.Text) (depositID id.ID, ok bool) {
+// ParseReturnPageToken returns the deposit that a return token names; ok is false for a text that is no return token.
+// The token is not verified: the caller compares it with ReturnPageToken.
+func ParseReturnPageToken(token secret.Text) (depositID id.ID, ok bool) {
 	owner, _, found := strings.Cut(token.Reveal(), ".")
 	if !found {
 		return id.ID{}, false

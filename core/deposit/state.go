@@ -27,26 +27,27 @@ type Trigger string
 
 // The causes of a change of a deposit's status (api.md §3).
 const (
-	Secured             Trigger = "secured"
-	CheckoutIdle        Trigger = "checkout_idle"
-	FeeFailed           Trigger = "fee_failed"
-	TenantDeclined      Trigger = "tenant_declined"
-	TenantAbandoned     Trigger = "tenant_abandoned"
-	CancelledByOperator Trigger = "by_operator"
-	CancelledByPartner  Trigger = "by_partner"
-	CheckoutExpired     Trigger = "checkout_expired"
-	CoverageElapsed     Trigger = "coverage_elapsed"
-	Released            Trigger = "released"
-	CaptureRequested    Trigger = "claim"
+	TriggerSecured             Trigger = "secured"
+	TriggerCheckoutIdle        Trigger = "checkout_idle"
+	TriggerFeeFailed           Trigger = "fee_failed"
+	TriggerTenantDeclined      Trigger = "tenant_declined"
+	TriggerTenantAbandoned     Trigger = "tenant_abandoned"
+	TriggerCancelledByOperator Trigger = "by_operator"
+	TriggerCancelledByPartner  Trigger = "by_partner"
+	TriggerCheckoutExpired     Trigger = "checkout_expired"
+	TriggerCoverElapsed        Trigger = "coverage_elapsed"
+	TriggerReleased            Trigger = "released"
+	TriggerCaptureRequested    Trigger = "claim"
 )
 
 // Triggers lists every cause of a change of a deposit's status.
-var Triggers = []Trigger{Secured, CheckoutIdle, FeeFailed, TenantDeclined, TenantAbandoned, CancelledByOperator,
-	CancelledByPartner, CheckoutExpired, CoverageElapsed, Released, CaptureRequested}
+var Triggers = []Trigger{TriggerSecured, TriggerCheckoutIdle, TriggerFeeFailed, TriggerTenantDeclined,
+	TriggerTenantAbandoned, TriggerCancelledByOperator,
+	TriggerCancelledByPartner, TriggerCheckoutExpired, TriggerCoverElapsed, TriggerReleased, TriggerCaptureRequested}
 
-// Reason returns the statusReason that a deposit has after the trigger: the trigger's name, or "" for Secured.
-func (t Trigger) Reason() string {
-	if t == Secured {
+// StatusReason returns the statusReason that a deposit has after the trigger: the trigger's name, or "" for Secured.
+func (t Trigger) StatusReason() string {
+	if t == TriggerSecured {
 		return ""
 	}
 	return string(t)
@@ -58,36 +59,36 @@ func (t Trigger) Reason() string {
 // status without an entry is final.
 var transitions = map[Status]map[Trigger]Status{
 	Pending: {
-		CheckoutIdle:        Incomplete,
-		Secured:             Active,
-		FeeFailed:           PaymentIssue,
-		TenantDeclined:      Cancelled,
-		TenantAbandoned:     Cancelled,
-		CancelledByOperator: Cancelled,
-		CancelledByPartner:  Cancelled,
-		CheckoutExpired:     Cancelled,
+		TriggerCheckoutIdle:        Incomplete,
+		TriggerSecured:             Active,
+		TriggerFeeFailed:           PaymentIssue,
+		TriggerTenantDeclined:      Cancelled,
+		TriggerTenantAbandoned:     Cancelled,
+		TriggerCancelledByOperator: Cancelled,
+		TriggerCancelledByPartner:  Cancelled,
+		TriggerCheckoutExpired:     Cancelled,
 	},
 	Incomplete: {
-		Secured:             Active,
-		FeeFailed:           PaymentIssue,
-		TenantDeclined:      Cancelled,
-		TenantAbandoned:     Cancelled,
-		CancelledByOperator: Cancelled,
-		CancelledByPartner:  Cancelled,
-		CheckoutExpired:     Cancelled,
+		TriggerSecured:             Active,
+		TriggerFeeFailed:           PaymentIssue,
+		TriggerTenantDeclined:      Cancelled,
+		TriggerTenantAbandoned:     Cancelled,
+		TriggerCancelledByOperator: Cancelled,
+		TriggerCancelledByPartner:  Cancelled,
+		TriggerCheckoutExpired:     Cancelled,
 	},
 	PaymentIssue: {
-		Secured:             Active,
-		TenantDeclined:      Cancelled,
-		TenantAbandoned:     Cancelled,
-		CancelledByOperator: Cancelled,
-		CancelledByPartner:  Cancelled,
-		CheckoutExpired:     Cancelled,
+		TriggerSecured:             Active,
+		TriggerTenantDeclined:      Cancelled,
+		TriggerTenantAbandoned:     Cancelled,
+		TriggerCancelledByOperator: Cancelled,
+		TriggerCancelledByPartner:  Cancelled,
+		TriggerCheckoutExpired:     Cancelled,
 	},
 	Active: {
-		CoverageElapsed:  Closed,
-		Released:         Closed,
-		CaptureRequested: Captured,
+		TriggerCoverElapsed:     Closed,
+		TriggerReleased:         Closed,
+		TriggerCaptureRequested: Captured,
 	},
 }
 
@@ -103,12 +104,12 @@ var (
 // refusals maps each trigger to the fault that is returned where the deposit's status does not allow it. A trigger
 // without an entry ends a checkout, and its fault is ErrNotCancellable.
 var refusals = map[Trigger]*fault.Error{
-	Secured:          ErrNotSecurable,
-	CheckoutIdle:     ErrNotSecurable,
-	FeeFailed:        ErrNotSecurable,
-	CoverageElapsed:  ErrNotReleasable,
-	Released:         ErrNotReleasable,
-	CaptureRequested: ErrNotCapturable,
+	TriggerSecured:          ErrNotSecurable,
+	TriggerCheckoutIdle:     ErrNotSecurable,
+	TriggerFeeFailed:        ErrNotSecurable,
+	TriggerCoverElapsed:     ErrNotReleasable,
+	TriggerReleased:         ErrNotReleasable,
+	TriggerCaptureRequested: ErrNotCapturable,
 }
 
 // Next returns the status of a deposit after trigger t in status s.
@@ -141,17 +142,17 @@ func (s Status) Known() bool {
 	return false
 }
 
-// By returns the kind of actor that usually causes the trigger: tenant, partner, operator or clock. A partner may
-// also cause Released and CaptureRequested; the caller then knows the actor.
-func (t Trigger) By() actor.Kind {
+// ActorKind returns the kind of actor that usually causes the trigger: tenant, partner, operator or clock. A partner
+// may also cause Released and TriggerCaptureRequested; the caller then knows the actor.
+func (t Trigger) ActorKind() actor.Kind {
 	switch t {
-	case CancelledByPartner:
+	case TriggerCancelledByPartner:
 		return actor.KindPartner
-	case CancelledByOperator, Released, CaptureRequested:
+	case TriggerCancelledByOperator, TriggerReleased, TriggerCaptureRequested:
 		return actor.KindOperator
-	case CheckoutIdle, CheckoutExpired, CoverageElapsed:
+	case TriggerCheckoutIdle, TriggerCheckoutExpired, TriggerCoverElapsed:
 		return actor.KindClock
-	case Secured, FeeFailed, TenantDeclined, TenantAbandoned:
+	case TriggerSecured, TriggerFeeFailed, TriggerTenantDeclined, TriggerTenantAbandoned:
 	}
 	return actor.KindTenant
 }

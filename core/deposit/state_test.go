@@ -36,7 +36,7 @@ func TestTransitions_EveryPair(t *testing.T) {
 		for _, trigger := range deposit.Triggers {
 			to, err := from.Next(trigger)
 			if err != nil {
-				fmt.Fprintf(&b, "%-14s %-17s refused %s\n", from, trigger, fault.Of(err).Code)
+				fmt.Fprintf(&b, "%-14s %-17s refused %s\n", from, trigger, fault.FromError(err).Code)
 				continue
 			}
 			fmt.Fprintf(&b, "%-14s %-17s → %-14s %s\n", from, trigger, to, to.EventName())
@@ -54,7 +54,7 @@ func TestAllows_WhatApplyDoes_AndChangesNothing(t *testing.T) {
 				before := *d
 				allowed := d.Allows(trigger, start)
 				require.Equal(t, before, *d, "a question changes nothing")
-				_, err := d.Apply(trigger, deposit.DefaultTimers(), start)
+				_, err := d.Apply(trigger, deposit.DefaultTimerDurations(), start)
 				require.Equal(t, err, allowed, "%s by %s, %s", status, trigger, name)
 			}
 		}
@@ -64,13 +64,13 @@ func TestAllows_WhatApplyDoes_AndChangesNothing(t *testing.T) {
 func TestAllows_AClaim_OnlyBeforeTheCoverEnds(t *testing.T) {
 	d := sample()
 	d.Status, d.ExpiresAt = deposit.Active, start
-	require.NoError(t, d.Allows(deposit.CaptureRequested, start.Add(-time.Nanosecond)))
-	require.ErrorIs(t, d.Allows(deposit.CaptureRequested, start), deposit.ErrNotCapturable)
-	require.NoError(t, d.Allows(deposit.Released, start), "a cover that nothing has closed yet can be released")
+	require.NoError(t, d.Allows(deposit.TriggerCaptureRequested, start.Add(-time.Nanosecond)))
+	require.ErrorIs(t, d.Allows(deposit.TriggerCaptureRequested, start), deposit.ErrNotCapturable)
+	require.NoError(t, d.Allows(deposit.TriggerReleased, start), "a cover that nothing has closed yet can be released")
 }
 
 func TestApply_AnyWalk_KeepsTheInvariants(t *testing.T) {
-	timers := deposit.DefaultTimers()
+	timers := deposit.DefaultTimerDurations()
 	rapid.Check(t, func(t *rapid.T) {
 		now := start
 		d := sample()
@@ -98,13 +98,15 @@ func TestApply_AnyWalk_KeepsTheInvariants(t *testing.T) {
 
 func TestTriggers_HaveTheirUsualActor(t *testing.T) {
 	for trigger, kind := range map[deposit.Trigger]actor.Kind{
-		deposit.Secured: "tenant", deposit.FeeFailed: "tenant", deposit.TenantDeclined: "tenant",
-		deposit.TenantAbandoned:    "tenant",
-		deposit.CancelledByPartner: "partner", deposit.CancelledByOperator: "operator", deposit.Released: "operator",
-		deposit.CaptureRequested: "operator",
-		deposit.CheckoutIdle:     "scheduler", deposit.CheckoutExpired: "scheduler", deposit.CoverageElapsed: "scheduler",
+		deposit.TriggerSecured: "tenant", deposit.TriggerFeeFailed: "tenant", deposit.TriggerTenantDeclined: "tenant",
+		deposit.TriggerTenantAbandoned:    "tenant",
+		deposit.TriggerCancelledByPartner: "partner", deposit.TriggerCancelledByOperator: "operator",
+		deposit.TriggerReleased:         "operator",
+		deposit.TriggerCaptureRequested: "operator",
+		deposit.TriggerCheckoutIdle:     "scheduler", deposit.TriggerCheckoutExpired: "scheduler",
+		deposit.TriggerCoverElapsed: "scheduler",
 	} {
-		require.Equal(t, kind, trigger.By(), trigger)
+		require.Equal(t, kind, trigger.ActorKind(), trigger)
 	}
 }
 

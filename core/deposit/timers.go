@@ -2,17 +2,17 @@ package deposit
 
 import "time"
 
-// Timers holds the configurable durations of a deposit (api.md §3).
-type Timers struct {
+// TimerDurations holds the configurable durations of a deposit (api.md §3).
+type TimerDurations struct {
 	CaptureWindow time.Duration // How long after the end of the rental a capture is possible.
 	CoverMax      time.Duration // The longest possible cover of a deposit, counted from activation.
 	// How long the tenant may do nothing at checkout until the deposit becomes incomplete.
 	CheckoutIdleAfter time.Duration
 }
 
-// DefaultTimers returns the default durations of a deposit (api.md §3).
-func DefaultTimers() Timers {
-	return Timers{CaptureWindow: 14 * 24 * time.Hour, CoverMax: 60 * 24 * time.Hour,
+// DefaultTimerDurations returns the default durations of a deposit (api.md §3).
+func DefaultTimerDurations() TimerDurations {
+	return TimerDurations{CaptureWindow: 14 * 24 * time.Hour, CoverMax: 60 * 24 * time.Hour,
 		CheckoutIdleAfter: 30 * time.Minute}
 }
 
@@ -27,9 +27,9 @@ func CheckoutExpiry(contractEnd, created time.Time) time.Time {
 	return latest(contractEnd, created.Add(leastCheckout))
 }
 
-// CoverageEnd returns when the cover of a deposit ends: min(max(contractEndAt + CaptureWindow, activatedAt + 24 h),
+// CoverEnd returns when the cover of a deposit ends: min(max(contractEndAt + CaptureWindow, activatedAt + 24 h),
 // activatedAt + CoverMax).
-func (t Timers) CoverageEnd(contractEnd, activated time.Time) time.Time {
+func (t TimerDurations) CoverEnd(contractEnd, activated time.Time) time.Time {
 	end := latest(contractEnd.Add(t.CaptureWindow), activated.Add(leastCoverage))
 	if limit := activated.Add(t.CoverMax); end.After(limit) {
 		return limit

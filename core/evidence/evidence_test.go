@@ -13,18 +13,18 @@ import (
 
 func TestSniff_LooksAtTheContentAlone(t *testing.T) {
 	t.Parallel()
-	for head, want := range map[string]evidence.Type{
+	for head, want := range map[string]evidence.MediaType{
 		"\xff\xd8\xff\xe0\x00\x10JFIF": evidence.JPEG, "\x89PNG\r\n\x1a\n\x00\x00": evidence.PNG,
 		"RIFF\x00\x00\x00\x00WEBPVP8 ": evidence.WebP,
 		"%PDF-1.7\n":                   evidence.PDF, "%PDF-2.0\n": evidence.PDF,
 	} {
-		got, ok := evidence.Sniff([]byte(head))
+		got, ok := evidence.SniffMediaType([]byte(head))
 		require.True(t, ok, "%q", head)
 		require.Equal(t, want, got)
 	}
 	for _, head := range []string{"", "<!doctype html>", "GIF89a", "PK\x03\x04", "RIFF\x00\x00\x00\x00AVI ", " %PDF-1.7",
 		"<html>%PDF-1.7", "%PDF-x", "\xff\xd8", "<svg xmlns", "\x00\x00\x00\x18ftypheic"} {
-		_, ok := evidence.Sniff([]byte(head))
+		_, ok := evidence.SniffMediaType([]byte(head))
 		require.False(t, ok, "%q", head)
 	}
 }

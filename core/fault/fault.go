@@ -28,7 +28,7 @@ const (
 	Conflict
 	Gone
 	TooLarge
-	Unsupported
+	UnsupportedMediaType
 	Unprocessable
 	RateLimited
 	Unavailable
@@ -36,7 +36,7 @@ const (
 
 // Kinds lists every kind of fault.
 var Kinds = []Kind{Internal, Invalid, Unauthenticated, Forbidden, NotFound, MethodNotAllowed, Conflict, Gone, TooLarge,
-	Unsupported, Unprocessable, RateLimited, Unavailable}
+	UnsupportedMediaType, Unprocessable, RateLimited, Unavailable}
 
 // Error is a fault: an error that a caller may see. All fields but the cause are safe to send.
 type Error struct {
@@ -97,9 +97,9 @@ func (e *Error) WithRetryAfter(d time.Duration) *Error {
 	return &c
 }
 
-// Of returns the fault in an error's chain. For an error without a fault it returns ErrInternal, with err as the
+// FromError returns the fault in an error's chain. For an error without a fault it returns ErrInternal, with err as the
 // cause.
-func Of(err error) *Error {
+func FromError(err error) *Error {
 	var f *Error
 	if errors.As(err, &f) {
 		return f
@@ -108,4 +108,4 @@ func Of(err error) *Error {
 }
 
 // KindOf returns the kind of the fault in an error's chain; Internal for an error without a fault.
-func KindOf(err error) Kind { return Of(err).Kind }
+func KindOf(err error) Kind { return FromError(err).Kind }

@@ -27,10 +27,10 @@ const (
 	Delivery     Prefix = "dlv"
 	Replay       Prefix = "rpl"
 	Request      Prefix = "req"
-	Message      Prefix = "msg"
+	Mail         Prefix = "msg"
 	File         Prefix = "fil"
 	AuditEntry   Prefix = "aud"
-	LinkMark     Prefix = "mrk"
+	LinkMailMark Prefix = "mrk"
 )
 
 const (
@@ -105,8 +105,8 @@ func (p Prefix) Of(i ID) string {
 	return string(b)
 }
 
-// OfOrNil returns the external form of an id, or nil if the id is not set.
-func (p Prefix) OfOrNil(i ID) *string {
+// FormatOrNil returns the external form of an id, or nil if the id is not set.
+func (p Prefix) FormatOrNil(i ID) *string {
 	if i.IsZero() {
 		return nil
 	}

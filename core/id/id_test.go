@@ -48,6 +48,6 @@ func TestString_IsTheUUIDForm(t *testing.T) {
 }
 
 func TestOfOrNil_OfNone_IsNil(t *testing.T) {
-	require.Nil(t, id.Client.OfOrNil(id.ID{}))
-	require.NotNil(t, id.Client.OfOrNil(id.ID{1}))
+	require.Nil(t, id.Client.FormatOrNil(id.ID{}))
+	require.NotNil(t, id.Client.FormatOrNil(id.ID{1}))
 }

@@ -42,9 +42,9 @@ func Masked(s string) string {
 	return s[:first] + "…" + s[at:]
 }
 
-// Normal returns an e-mail address with its ASCII letters in lower case, the form in which addresses are compared.
+// Normalized returns an e-mail address with its ASCII letters in lower case, the form in which addresses are compared.
 // Other letters are not folded: Unicode folds the Kelvin sign to k, which would equate the addresses of two people.
-func Normal(s string) string {
+func Normalized(s string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
 			return r + 'a' - 'A'
@@ -53,9 +53,9 @@ func Normal(s string) string {
 	}, s)
 }
 
-// Mailbox returns the mailbox behind a valid e-mail address, for counting mails to one person: the tag after a "+"
-// is removed, and at Gmail the dots. Unlike Normal it puts all letters into lower case.
-func Mailbox(s string) string {
+// CanonicalMailbox returns the mailbox behind a valid e-mail address, for counting mails to one person: the tag after
+// a "+" is removed, and at Gmail the dots. Unlike Normal it puts all letters into lower case.
+func CanonicalMailbox(s string) string {
 	local, domain, _ := strings.Cut(strings.ToLower(s), "@")
 	if name, _, _ := strings.Cut(local, "+"); name != "" {
 		local = name

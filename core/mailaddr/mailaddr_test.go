@@ -16,7 +16,7 @@ func TestNormal_FoldsASCIILettersOnly(t *testing.T) {
 		"vict\u0130m@b.example": "vict\u0130m@b.example", // I with a dot, which Unicode folds to i and a dot
 		"\u00c9@b.example":      "\u00c9@b.example",
 	} {
-		require.Equal(t, want, mailaddr.Normal(s))
+		require.Equal(t, want, mailaddr.Normalized(s))
 	}
 }
 
@@ -52,7 +52,7 @@ func TestMailbox_IsTheSameForEveryWritingOfIt(t *testing.T) {
 		"ann@bücher.example": {"ann@BÜCHER.example"},
 	} {
 		for _, w := range writings {
-			require.Equal(t, mailbox, mailaddr.Mailbox(w), w)
+			require.Equal(t, mailbox, mailaddr.CanonicalMailbox(w), w)
 		}
 	}
 }

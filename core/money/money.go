@@ -12,8 +12,8 @@ import (
 // Cents is an amount in euro cents.
 type Cents int64
 
-// Limit bounds the amounts that ParseEuros returns. It is beyond every maximum of this service.
-const Limit Cents = 1 << 53
+// MaxParsedCents bounds the amounts that ParseEuros returns. It is beyond every maximum of this service.
+const MaxParsedCents Cents = 1 << 53
 
 // Errors of ParseEuros: the text is not a number, or not a whole number of cents.
 var (
@@ -40,7 +40,7 @@ func ParseEuros(s string) (Cents, error) {
 	if exp < 0 {
 		return 0, ErrFractionCents
 	}
-	cents := Limit
+	cents := MaxParsedCents
 	if exp+int64(len(trimmed)) <= 15 {
 		v, err := strconv.ParseInt(trimmed+strings.Repeat("0", int(exp)), 10, 64)
 		if err != nil {

@@ -17,9 +17,9 @@ func TestParseEuros_ReadsByValue(t *testing.T) {
 		"70": 7000, "70.000": 7000, "7e1": 7000, "7E+1": 7000, "0.7e2": 7000, "7000e-2": 7000, "69.99": 6999,
 		"2500.01": 250001,
 		"1e2":     10000, "0": 0, "-0": 0, "0e999999999999999999999": 0, "-5": -500, "0.01": 1,
-		"1e400": money.Limit, "-1e400": -money.Limit, "1e99999999999999999999999": money.Limit,
-		"123456789012345678901234567890": money.Limit, "9999999999999.99": 999_999_999_999_999,
-		"10000000000000": money.Limit, // a cent more has 16 digits
+		"1e400": money.MaxParsedCents, "-1e400": -money.MaxParsedCents, "1e99999999999999999999999": money.MaxParsedCents,
+		"123456789012345678901234567890": money.MaxParsedCents, "9999999999999.99": 999_999_999_999_999,
+		"10000000000000": money.MaxParsedCents, // a cent more has 16 digits
 	} {
 		got, err := money.ParseEuros(in)
 		require.NoError(t, err, in)
@@ -71,7 +71,7 @@ func TestParseEuros_AgreesWithRationalArithmetic(t *testing.T) {
 
 // Literals of any length and exponent: the exact value as math/big has it, or the right refusal, or the limit.
 func TestParseEuros_AnyLiteral_AgreesWithRationalArithmetic(t *testing.T) {
-	hundred, limit := big.NewRat(100, 1), new(big.Rat).SetInt64(int64(money.Limit))
+	hundred, limit := big.NewRat(100, 1), new(big.Rat).SetInt64(int64(money.MaxParsedCents))
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?`).Draw(t, "literal")
 		want, ok := new(big.Rat).SetString(s)
@@ -85,8 +85,8 @@ func TestParseEuros_AnyLiteral_AgreesWithRationalArithmetic(t *testing.T) {
 			require.ErrorIs(t, err, money.ErrFractionCents, s)
 		case new(big.Rat).Abs(want).Cmp(new(big.Rat).SetInt64(1e15)) >= 0:
 			require.NoError(t, err, s)
-			require.Equal(t, want.Sign() > 0, got == money.Limit, s) // beyond every maximum
-			require.Equal(t, want.Sign() < 0, got == -money.Limit, s)
+			require.Equal(t, want.Sign() > 0, got == money.MaxParsedCents, s) // beyond every maximum
+			require.Equal(t, want.Sign() < 0, got == -money.MaxParsedCents, s)
 			require.Equal(t, 1, limit.Cmp(new(big.Rat).SetInt64(1e15)))
 		default:
 			require.NoError(t, err, s)
@@ -128,7 +128,7 @@ func FuzzParseEuros(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if c, err := money.ParseEuros(s); err == nil && (c > money.Limit || c < -money.Limit) {
+		if c, err := money.ParseEuros(s); err == nil && (c > money.MaxParsedCents || c < -money.MaxParsedCents) {
 			t.Fatalf("%q gave %d", s, c)
 		}
 	})

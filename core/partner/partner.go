@@ -91,17 +91,17 @@ type Caller struct {
 // Actor returns the calling partner as the author of a change.
 func (c Caller) Actor() actor.Actor { return actor.Partner(c.Partner.ID, c.Key.ID) }
 
-// KeyHash is the SHA-256 of an API key. Keys carry 192 random bits, so a fast hash is enough.
-type KeyHash [sha256.Size]byte
+// APIKeyHash is the SHA-256 of an API key. Keys carry 192 random bits, so a fast hash is enough.
+type APIKeyHash [sha256.Size]byte
 
-// HashKey returns the hash of an API key as sent with a request, by which the stored key is found.
-func HashKey(presented string) KeyHash { return sha256.Sum256([]byte(presented)) }
+// HashAPIKey returns the hash of an API key as sent with a request, by which the stored key is found.
+func HashAPIKey(presented string) APIKeyHash { return sha256.Sum256([]byte(presented)) }
 
 // ConnectSecretPrefix is the beginning of every connect secret (service.md, "Connect secret").
 const ConnectSecretPrefix = "svc_cs_"
 
-// KeyPrefix returns the beginning of the API keys that are valid in an environment.
-func KeyPrefix(env Environment) string {
+// APIKeyPrefix returns the beginning of the API keys that are valid in an environment.
+func APIKeyPrefix(env Environment) string {
 	if env == Production {
 		return "svc_pk_live_"
 	}
@@ -111,19 +111,19 @@ func KeyPrefix(env Environment) string {
 // NewAPIKey returns a new API key of a partner, made from at least secret.Bytes random bytes: its record, its
 // plaintext and its hash. The plaintext is shown once and never stored.
 func NewAPIKey(keyID, partnerID id.ID, env Environment, name string, random []byte,
-	now time.Time) (APIKey, secret.Text, KeyHash) {
-	prefix := KeyPrefix(env)
+	now time.Time) (APIKey, secret.Text, APIKeyHash) {
+	prefix := APIKeyPrefix(env)
 	plain := secret.FromRandom(prefix, random)
 	raw := plain.Reveal()
 	key := APIKey{ID: keyID, PartnerID: partnerID, Name: name, Prefix: prefix, Last4: raw[len(raw)-4:], CreatedAt: now}
-	return key, plain, HashKey(raw)
+	return key, plain, HashAPIKey(raw)
 }
 
-// PresentedKey returns the API key of a request, from the header x-api-key, or if that is absent from the header
+// APIKeyFromHeaders returns the API key of a request, from the header x-api-key, or if that is absent from the header
 // Authorization, as "Bearer <key>" or bare (api.md §1).
 //
 // Returns ErrMissingAPIKey if both headers are absent and ErrInvalidAPIKey for a text that cannot be a key of env.
-func PresentedKey(env Environment, apiKey, authorization string) (string, error) {
+func APIKeyFromHeaders(env Environment, apiKey, authorization string) (string, error) {
 	key := apiKey
 	if key == "" {
 		if authorization == "" {
@@ -137,7 +137,7 @@ func PresentedKey(env Environment, apiKey, authorization string) (string, error)
 			key = strings.TrimSpace(rest)
 		}
 	}
-	if !strings.HasPrefix(key, KeyPrefix(env)) {
+	if !strings.HasPrefix(key, APIKeyPrefix(env)) {
 		return "", ErrInvalidAPIKey
 	}
 	return key, nil

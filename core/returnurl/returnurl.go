@@ -64,13 +64,13 @@ func IsLocalhost(host string) bool {
 // registered.
 func Origin(u *url.URL) string { return strings.ToLower(u.Scheme + "://" + u.Host) }
 
-// Param is a parameter of a URL's query: key and value.
-type Param struct{ Key, Value string }
+// QueryParam is a parameter of a URL's query: key and value.
+type QueryParam struct{ Key, Value string }
 
-// Append adds parameters to the query of a URL that has passed Parse. Parameters that the URL has under the same
+// AppendParams adds parameters to the query of a URL that has passed Parse. Parameters that the URL has under the same
 // keys, or under the keys in ours, are removed first, so that no receiver takes the partner's value for this
 // service's answer. The other bytes of the URL stay unchanged.
-func Append(raw string, params []Param, ours ...string) string {
+func AppendParams(raw string, params []QueryParam, ours ...string) string {
 	for _, p := range params {
 		ours = append(ours, p.Key)
 	}

@@ -49,19 +49,19 @@ func TestParse(t *testing.T) {
 }
 
 func TestAppend_KeepsTheExistingQueryToTheByte(t *testing.T) {
-	p := returnurl.Param{Key: "depositStatus", Value: "a b&c"}
+	p := returnurl.QueryParam{Key: "depositStatus", Value: "a b&c"}
 	require.Equal(t, "https://a.example/?depositStatus=a+b%26c",
-		returnurl.Append("https://a.example/", []returnurl.Param{p}))
+		returnurl.AppendParams("https://a.example/", []returnurl.QueryParam{p}))
 	require.Equal(t, "https://a.example/?z=%7E&a&depositStatus=a+b%26c",
-		returnurl.Append("https://a.example/?z=%7E&a", []returnurl.Param{p}))
+		returnurl.AppendParams("https://a.example/?z=%7E&a", []returnurl.QueryParam{p}))
 	require.Equal(t, "https://a.example/?depositStatus=a+b%26c",
-		returnurl.Append("https://a.example/?", []returnurl.Param{p}))
+		returnurl.AppendParams("https://a.example/?", []returnurl.QueryParam{p}))
 	require.Equal(t, "https://a.example/?depositStatus=a+b%26c&depositStatus=a+b%26c",
-		returnurl.Append("https://a.example/", []returnurl.Param{p, p}))
+		returnurl.AppendParams("https://a.example/", []returnurl.QueryParam{p, p}))
 }
 
 func TestAppend_RemovesParametersOfOurNames(t *testing.T) {
-	ours := []returnurl.Param{{Key: "connectStatus", Value: "linked"}, {Key: "returnSig", Value: "1"}}
+	ours := []returnurl.QueryParam{{Key: "connectStatus", Value: "linked"}, {Key: "returnSig", Value: "1"}}
 	for raw, want := range map[string]string{
 		"https://a.example/?connectStatus=error":                                "https://a.example/?",
 		"https://a.example/?a=1&connectStatus=error&b=%7e":                      "https://a.example/?a=1&b=%7e&",
@@ -70,7 +70,7 @@ func TestAppend_RemovesParametersOfOurNames(t *testing.T) {
 		"https://a.example/?connectstatus=1&x=connectStatus&connectStatus%20=1": "https://a.example/?connectstatus=1&x=connectStatus&connectStatus%20=1&",
 		"https://a.example/connectStatus=1":                                     "https://a.example/connectStatus=1?",
 	} {
-		require.Equal(t, want+"connectStatus=linked&returnSig=1", returnurl.Append(raw, ours, "connectError"), raw)
+		require.Equal(t, want+"connectStatus=linked&returnSig=1", returnurl.AppendParams(raw, ours, "connectError"), raw)
 	}
 }
 

@@ -32,9 +32,9 @@ func (t Text) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 // LogValue returns "[secret]", so that slog does not log the secret.
 func (t Text) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// Bytes is the least number of random bytes of a secret: 192 bits, more than the required 160 (api.md §1), and a
-// whole number of base64 characters.
-const Bytes = 24
+// MinRandomBytes is the least number of random bytes of a secret: 192 bits, more than the required 160 (api.md §1),
+// and a whole number of base64 characters.
+const MinRandomBytes = 24
 
 // FromRandom returns a secret made of a prefix and the base64 of at least Bytes random bytes.
 func FromRandom(prefix string, random []byte) Text {

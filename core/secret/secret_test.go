@@ -13,7 +13,7 @@ import (
 )
 
 func TestText_HoweverPrinted_IsHidden(t *testing.T) {
-	s := secret.FromRandom("svc_cs_", bytes.Repeat([]byte{7}, secret.Bytes))
+	s := secret.FromRandom("svc_cs_", bytes.Repeat([]byte{7}, secret.MinRandomBytes))
 	var log bytes.Buffer
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "secret", s, "in", struct{ S secret.Text }{s})
 	asJSON, err := json.Marshal(map[string]any{"s": s})

@@ -1,14 +1,14 @@
 package site
 
-// QueryMail is the query parameter of a checkout URL in a mail that identifies the mail through which the reader
+// MailQueryParam is the query parameter of a checkout URL in a mail that identifies the mail through which the reader
 // came.
-const QueryMail = "mail"
+const MailQueryParam = "mail"
 
-// MailedURL returns the checkout URL for a mail, with the mark that identifies the mail; the plain URL if the mark
-// is "".
-func MailedURL(checkout, mark string) string {
+// MailedCheckoutURL returns the checkout URL for a mail, with the mark that identifies the mail; the plain URL if the
+// mark is "".
+func MailedCheckoutURL(checkout, mark string) string {
 	if mark == "" {
 		return checkout
 	}
-	return checkout + "?" + QueryMail + "=" + mark
+	return checkout + "?" + MailQueryParam + "=" + mark
 }

@@ -18,7 +18,7 @@ func TestNext_IsAPageOfTheDesk(t *testing.T) {
 		"/dashboard?ends_by=2026-01-01":           "/dashboard?ends_by=2026-01-01",
 		"/dashboard/~ann?q=!":                     "/dashboard/~ann?q=!",
 	} {
-		require.Equal(t, want, site.Next(asked))
+		require.Equal(t, want, site.PathAfterLogIn(asked))
 	}
 	for _, asked := range []string{
 		"", "/", "/login", "/dashboardx", "//evil.example/dashboard", "///dashboard", "https://evil.example/dashboard",
@@ -27,6 +27,6 @@ func TestNext_IsAPageOfTheDesk(t *testing.T) {
 		"/dashboard/x#y", "javascript:alert(1)", "dashboard/x", "http:/dashboard/x", "/dashboard/%zz", "?next=/dashboard",
 		"/\tdashboard", "@evil.example/dashboard", "/dashboard?q=a b", "/dashboard?q=\x7f",
 	} {
-		require.Equal(t, site.Desk, site.Next(asked), asked)
+		require.Equal(t, site.DashboardPath, site.PathAfterLogIn(asked), asked)
 	}
 }

@@ -14,96 +14,99 @@ import (
 
 // Paths of the pages that need no session: registration, log-in, and the links in mails.
 const (
-	Home     = "/"
-	Register = "/register"
-	LogIn    = "/login"
-	Code     = LogIn + "/code" // The path of the page that requests the two-factor code after a right password.
-	LogOut   = "/logout"
-	Connect  = "/connect"
-	Linked   = Connect + "/done"
-	Verify   = "/verify" // The path of the page to which the mail that verifies an e-mail address links.
-	Password = "/password"
-	Forgot   = Password + "/forgot"
-	Reset    = Password + "/reset" // The path of the page to which the mail that resets a password links.
+	HomePath     = "/"
+	RegisterPath = "/register"
+	LogInPath    = "/login"
+	// The path of the page that requests the two-factor code after a right password.
+	TwoFactorCodePath  = LogInPath + "/code"
+	LogOutPath         = "/logout"
+	ConnectPath        = "/connect"
+	ConnectDonePath    = ConnectPath + "/done"
+	VerifyEmailPath    = "/verify" // The path of the page to which the mail that verifies an e-mail address links.
+	PasswordPath       = "/password"
+	ForgotPasswordPath = PasswordPath + "/forgot"
+	ResetPasswordPath  = PasswordPath + "/reset" // The path of the page to which the mail that resets a password links.
 )
 
 // Paths of the operator's pages. Every path below Desk needs the session of an operator.
 const (
-	Desk       = "/dashboard"
-	Deposits   = Desk + "/deposits"
-	Export     = Desk + "/deposits.csv"
-	NewDeposit = Deposits + "/new"
+	DashboardPath      = "/dashboard"
+	DepositsPath       = DashboardPath + "/deposits"
+	DepositsExportPath = DashboardPath + "/deposits.csv"
+	NewDepositPath     = DepositsPath + "/new"
 	// The path of the page on which an operator confirms a form about several deposits, or reads its outcome.
-	Several = Deposits + "/confirm/:form"
-	Deposit = Deposits + "/:id"
-	Claim   = Deposit + "/claim"
-	File    = Deposit + "/files/:fileId"
+	ConfirmSeveralPath = DepositsPath + "/confirm/:form"
+	DepositPath        = DepositsPath + "/:id"
+	ClaimPath          = DepositPath + "/claim"
+	DepositFilePath    = DepositPath + "/files/:fileId"
 	// The path of the page on which an operator confirms a form about one deposit, or reads its mistakes.
-	Question = Deposit + "/confirm/:form"
+	ConfirmDepositPath = DepositPath + "/confirm/:form"
 	// The path of the form for a new deposit when it is shown again with its mistakes.
-	NewAgain    = NewDeposit + "/:form"
-	Money       = Desk + "/money"
-	MoneyExport = Desk + "/money.csv"
-	Partner     = Desk + "/partner"
-	Settings    = Desk + "/settings"
-	Unlink      = Desk + "/unlink"
+	RetryNewDepositPath = NewDepositPath + "/:form"
+	MoneyPath           = DashboardPath + "/money"
+	MoneyExportPath     = DashboardPath + "/money.csv"
+	PartnerPath         = DashboardPath + "/partner"
+	SettingsPath        = DashboardPath + "/settings"
+	UnlinkPath          = DashboardPath + "/unlink"
 )
 
 // Paths of the tenant's pages. The token in the path is the tenant's only credential.
 const (
-	Checkouts = "/checkout"
-	Checkout  = Checkouts + "/:token"
+	CheckoutsPath = "/checkout"
+	CheckoutPath  = CheckoutsPath + "/:token"
 	// The path of the page to which the payment provider sends the tenant back.
-	CheckoutReturn = Checkout + "/return"
+	CheckoutReturnPath = CheckoutPath + "/return"
 )
 
 // Pages of development: the caught mails, and the page of the sandbox provider.
 const (
-	CaughtMails      = "/sandbox/mails"
-	CaughtMailsRules = CaughtMails + ".css"
-	CaughtMail       = CaughtMails + "/:id"
-	CaughtMailHTML   = CaughtMail + "/html"
-	SandboxPayment   = "/sandbox/pay/:ref"
-	SandboxAssets    = "/sandbox/assets"
+	CaughtMailsPath           = "/sandbox/mails"
+	CaughtMailsStylesheetPath = CaughtMailsPath + ".css"
+	CaughtMailPath            = CaughtMailsPath + "/:id"
+	CaughtMailHTMLPath        = CaughtMailPath + "/html"
+	SandboxPaymentPath        = "/sandbox/pay/:ref"
+	SandboxAssetsPath         = "/sandbox/assets"
 )
 
 // Paths of the files that pages load, and of the documentation of the API.
 const (
-	Assets     = "/assets"
-	Icon       = "/favicon.ico"
-	Docs       = "/docs"
-	LLMs       = "/llms.txt" // The path of the index of the documentation for language models and similar programs.
-	Documents  = "/openapi"  // The common beginning of the paths of the OpenAPI documents.
-	Document31 = Documents + ".json"
-	Document30 = Documents + "-3.0.json"
-	Egress     = "/egress.json" // The path of the list of network addresses from which webhooks are sent.
+	AssetsPath        = "/assets"
+	FaviconPath       = "/favicon.ico"
+	DocsPath          = "/docs"
+	LLMsTextPath      = "/llms.txt" // The path of the index of the documentation for language models and similar programs.
+	OpenAPIPathPrefix = "/openapi"  // The common beginning of the paths of the OpenAPI documents.
+	OpenAPI31Path     = OpenAPIPathPrefix + ".json"
+	OpenAPI30Path     = OpenAPIPathPrefix + "-3.0.json"
+	EgressPath        = "/egress.json" // The path of the list of network addresses from which webhooks are sent.
 )
 
 // Paths that other systems call. A payment provider sends its notices to ProviderCallbacks followed by the
 // provider's name.
 const (
-	Incoming          = "/webhooks/"
-	ProviderCallbacks = Incoming + "payments/"
+	IncomingPathPrefix    = "/webhooks/"
+	ProviderCallbacksPath = IncomingPathPrefix + "payments/"
 )
 
-// Next returns the page of the dashboard that a log-in request names, as a path with a query. For any other
+// PathAfterLogIn returns the page of the dashboard that a log-in request names, as a path with a query. For any other
 // text it returns the dashboard's first page, so that nobody is redirected to another site.
-func Next(asked string) string {
+func PathAfterLogIn(asked string) string {
 	u, err := url.Parse(asked)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Fragment != "" || u.Opaque != "" ||
 		strings.ContainsFunc(asked, func(r rune) bool { return r <= ' ' || r == '\\' || r > '~' }) ||
-		path.Clean(u.Path) != u.Path || !OnDesk(u.Path) {
-		return Desk
+		path.Clean(u.Path) != u.Path || !IsDashboardPath(u.Path) {
+		return DashboardPath
 	}
 	return u.RequestURI()
 }
 
-// OnDesk reports whether a path is that of an operator's page: the dashboard's first page, or one below it.
-func OnDesk(at string) bool { return at == Desk || strings.HasPrefix(at, Desk+"/") }
+// IsDashboardPath reports whether a path is that of an operator's page: the dashboard's first page, or one below it.
+func IsDashboardPath(at string) bool {
+	return at == DashboardPath || strings.HasPrefix(at, DashboardPath+"/")
+}
 
-// At fills values into the placeholders of a path: At(Deposit, "dep_1") is /dashboard/deposits/dep_1. It panics if
-// the number of values differs from the number of placeholders.
-func At(pattern string, values ...string) string {
+// FillPath fills values into the placeholders of a path: At(Deposit, "dep_1") is /dashboard/deposits/dep_1. It panics
+// if the number of values differs from the number of placeholders.
+func FillPath(pattern string, values ...string) string {
 	parts := strings.Split(pattern, "/")
 	for i, part := range parts {
 		if strings.HasPrefix(part, ":") {
@@ -116,11 +119,11 @@ func At(pattern string, values ...string) string {
 	return strings.Join(parts, "/")
 }
 
-// URL returns the absolute address of a page. base is DASHBOARD_BASE_URL, with or without a trailing slash.
-func URL(base, path string) string { return strings.TrimSuffix(base, "/") + path }
+// PageURL returns the absolute address of a page. base is DASHBOARD_BASE_URL, with or without a trailing slash.
+func PageURL(base, path string) string { return strings.TrimSuffix(base, "/") + path }
 
 // CheckoutURL returns the address of a checkout from its token. It joins strings directly, since every response
 // about a deposit may contain such an address.
 func CheckoutURL(base, token string) string {
-	return strings.TrimSuffix(base, "/") + Checkouts + "/" + token
+	return strings.TrimSuffix(base, "/") + CheckoutsPath + "/" + token
 }

@@ -17,8 +17,8 @@ import (
 // ErrNotFound is the fault for an unknown client, and for a client that the caller may not see.
 var ErrNotFound = fault.New(fault.NotFound, "client_not_found", "There is no such client.")
 
-// MaxName is the largest length of a tenant's first or last name in characters.
-const MaxName = 100
+// MaxNameLength is the largest length of a tenant's first or last name in characters.
+const MaxNameLength = 100
 
 // Client is the record of a tenant at an account. Erasing a client removes the personal data and keeps the id.
 type Client struct {
@@ -36,8 +36,8 @@ type Client struct {
 // Erased reports whether the tenant's personal data was erased.
 func (c Client) Erased() bool { return !c.ErasedAt.IsZero() }
 
-// Address holds what a mail to a tenant needs: the e-mail address and the language.
-type Address struct {
+// MailAddress holds what a mail to a tenant needs: the e-mail address and the language.
+type MailAddress struct {
 	Email  string `json:"email"`
 	Locale string `json:"locale"`
 }
@@ -51,20 +51,20 @@ type Person struct {
 	Locale    string // The language in which the tenant is addressed, with or without a country: "fr", "en-GB" or "".
 }
 
-// Change holds new values for the fields of a tenant's personal data; nil keeps a field unchanged, and "" clears an
-// optional field.
-type Change struct{ Email, FirstName, LastName, Phone, Locale *string }
+// PersonChange holds new values for the fields of a tenant's personal data; nil keeps a field unchanged, and "" clears
+// an optional field.
+type PersonChange struct{ Email, FirstName, LastName, Phone, Locale *string }
 
 // Validate checks the new values of a tenant's personal data.
 //
 // Returns the errors of Person.Validate.
-func (c Change) Validate() error {
+func (c PersonChange) Validate() error {
 	// The new values are applied to a valid person, so every error found is in a new value.
 	return c.Apply(Person{Email: "a@b.example", FirstName: "A", LastName: "B"}).Validate()
 }
 
 // Apply returns the personal data p with the new values.
-func (c Change) Apply(p Person) Person {
+func (c PersonChange) Apply(p Person) Person {
 	for _, field := range c.fields(&p) {
 		if field.to != nil {
 			*field.of = *field.to
@@ -73,8 +73,8 @@ func (c Change) Apply(p Person) Person {
 	return p
 }
 
-// Fields returns the names of the fields whose value would differ after the change.
-func (c Change) Fields(p Person) (names []string) {
+// ChangedFields returns the names of the fields whose value would differ after the change.
+func (c PersonChange) ChangedFields(p Person) (names []string) {
 	for _, field := range c.fields(&p) {
 		if field.to != nil && *field.of != *field.to {
 			names = append(names, field.name)
@@ -88,7 +88,7 @@ type changedField struct {
 	of, to *string
 }
 
-func (c Change) fields(p *Person) []changedField {
+func (c PersonChange) fields(p *Person) []changedField {
 	return []changedField{
 		{"email", &p.Email, c.Email}, {"firstName", &p.FirstName, c.FirstName}, {"lastName", &p.LastName, c.LastName},
 		{"phone", &p.Phone, c.Phone}, {"locale", &p.Locale, c.Locale},
@@ -119,15 +119,15 @@ func (p Person) Validate() error {
 	return validName("lastName", p.LastName)
 }
 
-// Mistake is a fault of a single field of a tenant's personal data.
-type Mistake struct {
+// FieldMistake is a fault of a single field of a tenant's personal data.
+type FieldMistake struct {
 	Field string
 	Fault *fault.Error // The fault of the mistaken field: missing_field or invalid_field.
 }
 
 // Mistakes returns every mistake in the fields that checkout requests, in their order: firstName, lastName, email.
-func (p Person) Mistakes() []Mistake {
-	var found []Mistake
+func (p Person) Mistakes() []FieldMistake {
+	var found []FieldMistake
 	for _, checked := range []struct {
 		field string
 		err   error
@@ -137,14 +137,14 @@ func (p Person) Mistakes() []Mistake {
 		{"email", validEmail("email", p.Email)},
 	} {
 		if checked.err != nil {
-			found = append(found, Mistake{checked.field, fault.Of(checked.err)})
+			found = append(found, FieldMistake{checked.field, fault.FromError(checked.err)})
 		}
 	}
 	return found
 }
 
-// Contact is an e-mail address that gets mails for a tenant, with its language.
-type Contact struct {
+// MailContact is an e-mail address that gets mails for a tenant, with its language.
+type MailContact struct {
 	Email  string
 	Locale string // The language of the contact's mails, in the form of Person.Locale.
 }
@@ -152,7 +152,7 @@ type Contact struct {
 // Validate checks the address and the language of a contact. prefix precedes the names of the fields in messages.
 //
 // Returns missing_field or invalid_field.
-func (c Contact) Validate(prefix string) error {
+func (c MailContact) Validate(prefix string) error {
 	if err := validEmail(prefix+"email", c.Email); err != nil {
 		return err
 	}
@@ -180,8 +180,8 @@ func validName(field, s string) error {
 	if strings.TrimSpace(s) == "" {
 		return fault.ErrMissingField.WithField(field, "is required")
 	}
-	if utf8.RuneCountInString(s) > MaxName {
-		return fault.ErrInvalidField.WithField(field, "is longer than %d characters", MaxName)
+	if utf8.RuneCountInString(s) > MaxNameLength {
+		return fault.ErrInvalidField.WithField(field, "is longer than %d characters", MaxNameLength)
 	}
 	if !oneline.Valid(s) {
 		return fault.ErrInvalidField.WithField(field, "has control or direction characters")

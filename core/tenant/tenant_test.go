@@ -39,7 +39,7 @@ func TestPerson_Validate(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := good
 			c.change(&p)
-			f := fault.Of(p.Validate())
+			f := fault.FromError(p.Validate())
 			require.Equal(t, c.code, f.Code)
 			require.Equal(t, c.message, f.Message)
 		})
@@ -53,25 +53,26 @@ func text(s string) *string { return &s }
 func TestChange_AppliesAndNamesTheFieldsThatDiffer(t *testing.T) {
 	ana := tenant.Person{Email: "ana@example.com", FirstName: "Ana", LastName: "Días", Phone: "+33612345678", Locale: "fr"}
 	for name, c := range map[string]struct {
-		change tenant.Change
+		change tenant.PersonChange
 		fields []string
 		want   tenant.Person
 	}{
-		"nothing":         {tenant.Change{}, nil, ana},
-		"the same values": {tenant.Change{Email: text("ana@example.com"), Phone: text("+33612345678")}, nil, ana},
-		"a name": {tenant.Change{FirstName: text("Anna"), LastName: text("Días")}, []string{"firstName"},
+		"nothing":         {tenant.PersonChange{}, nil, ana},
+		"the same values": {tenant.PersonChange{Email: text("ana@example.com"), Phone: text("+33612345678")}, nil, ana},
+		"a name": {tenant.PersonChange{FirstName: text("Anna"), LastName: text("Días")}, []string{"firstName"},
 			tenant.Person{Email: ana.Email, FirstName: "Anna", LastName: "Días", Phone: ana.Phone, Locale: "fr"}},
-		"clearing": {tenant.Change{Phone: text(""), Locale: text("")}, []string{"phone", "locale"},
+		"clearing": {tenant.PersonChange{Phone: text(""), Locale: text("")}, []string{"phone", "locale"},
 			tenant.Person{Email: ana.Email, FirstName: "Ana", LastName: "Días"}},
 		"everything": {
-			tenant.Change{Email: text("b@c.example"), FirstName: text("B"), LastName: text("C"), Phone: text("+33699999999"),
+			tenant.PersonChange{Email: text("b@c.example"), FirstName: text("B"), LastName: text("C"),
+				Phone:  text("+33699999999"),
 				Locale: text("en")}, []string{"email", "firstName", "lastName", "phone", "locale"},
 			tenant.Person{Email: "b@c.example", FirstName: "B", LastName: "C", Phone: "+33699999999", Locale: "en"}},
-		"letters of e-mail": {tenant.Change{Email: text("Ana@example.com")}, []string{"email"},
+		"letters of e-mail": {tenant.PersonChange{Email: text("Ana@example.com")}, []string{"email"},
 			tenant.Person{Email: "Ana@example.com", FirstName: "Ana", LastName: "Días", Phone: ana.Phone, Locale: "fr"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.fields, c.change.Fields(ana))
+			require.Equal(t, c.fields, c.change.ChangedFields(ana))
 			require.Equal(t, c.want, c.change.Apply(ana))
 			require.NoError(t, c.change.Validate())
 		})
@@ -79,7 +80,7 @@ func TestChange_AppliesAndNamesTheFieldsThatDiffer(t *testing.T) {
 }
 
 func TestChange_Validate_NamesTheField(t *testing.T) {
-	for message, change := range map[string]tenant.Change{
+	for message, change := range map[string]tenant.PersonChange{
 		"email: is required":                              {Email: text("")},
 		"email: is not an e-mail address":                 {Email: text("ana")},
 		"firstName: is required":                          {FirstName: text(" ")},
@@ -87,7 +88,7 @@ func TestChange_Validate_NamesTheField(t *testing.T) {
 		"phone: must be in E.164 form, like +33612345678": {Phone: text("06")},
 		"locale: must look like fr or en-GB":              {Locale: text("french")},
 	} {
-		require.Equal(t, message, fault.Of(change.Validate()).Message)
+		require.Equal(t, message, fault.FromError(change.Validate()).Message)
 	}
 }
 
@@ -101,7 +102,7 @@ func TestMistakes_OfTheFormAtCheckout_AreAllListed(t *testing.T) {
 }
 
 func TestContact_Validate(t *testing.T) {
-	for message, c := range map[string]tenant.Contact{
+	for message, c := range map[string]tenant.MailContact{
 		"": {Email: "ana@example.com", Locale: "en-GB"}, "recipients[2].email: is required": {},
 		"recipients[2].email: is not an e-mail address":    {Email: "x", Locale: "french"},
 		"recipients[2].locale: must look like fr or en-GB": {Email: "ana@example.com", Locale: "french"},
@@ -111,7 +112,7 @@ func TestContact_Validate(t *testing.T) {
 			require.NoError(t, err)
 			continue
 		}
-		require.Equal(t, message, fault.Of(err).Message)
+		require.Equal(t, message, fault.FromError(err).Message)
 	}
 }
 

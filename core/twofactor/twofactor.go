@@ -20,24 +20,24 @@ var (
 		"This code is not right, or was used before. Wait for the next code of your app.")
 	ErrTooManyCodes = fault.New(fault.RateLimited, "too_many_codes",
 		"Too many wrong codes. Wait some minutes, then try again.")
-	ErrSignInOver = fault.New(fault.Unauthenticated, "sign_in_over", "Log in again.")
-	ErrOn         = fault.New(fault.Conflict, "totp_on", "Two-factor codes are on already.")
-	ErrOff        = fault.New(fault.Conflict, "totp_off", "Two-factor codes are off.")
+	ErrSignInExpired  = fault.New(fault.Unauthenticated, "sign_in_over", "Log in again.")
+	ErrAlreadyEnabled = fault.New(fault.Conflict, "totp_on", "Two-factor codes are on already.")
+	ErrNotEnabled     = fault.New(fault.Conflict, "totp_off", "Two-factor codes are off.")
 )
 
 const (
-	// Period is the time for which the authenticator app shows a code.
-	Period = 30 * time.Second
-	// Digits is the number of digits of an authenticator app's code.
-	Digits = 6
+	// CodePeriod is the time for which the authenticator app shows a code.
+	CodePeriod = 30 * time.Second
+	// CodeDigits is the number of digits of an authenticator app's code.
+	CodeDigits = 6
 	// SecretBytes is the number of bytes of the secret in an authenticator app: that of its hash, as RFC 4226
 	// recommends.
 	SecretBytes = 20
-	// RecoveryCodes is the number of recovery codes that an operator gets.
-	RecoveryCodes = 10
-	// RecoveryBytes is the number of random bytes of a recovery code: too many for the code to be guessed from its
+	// RecoveryCodeCount is the number of recovery codes that an operator gets.
+	RecoveryCodeCount = 10
+	// RecoveryCodeBytes is the number of random bytes of a recovery code: too many for the code to be guessed from its
 	// hash.
-	RecoveryBytes = 10
+	RecoveryCodeBytes = 10
 	// SignInLifetime is the time in which a log-in must be completed with a two-factor code, counted from the right
 	// password.
 	SignInLifetime = 5 * time.Minute
@@ -50,30 +50,30 @@ const (
 
 // Limits of an operator's wrong two-factor codes.
 const (
-	NetworkTries  = 5 // The largest number of wrong two-factor codes from one network within NetworkWindow.
-	NetworkWindow = 15 * time.Minute
-	// The largest number of wrong two-factor codes from all networks together within AllWindow. It does not apply to
-	// networks from which the operator has logged in before.
-	AllTries  = 50
-	AllWindow = time.Hour
+	MaxTriesPerNetwork = 5 // The largest number of wrong two-factor codes from one network within NetworkTriesWindow.
+	NetworkTriesWindow = 15 * time.Minute
+	// The largest number of wrong two-factor codes from all networks together within OverallTriesWindow. It does not
+	// apply to networks from which the operator has logged in before.
+	MaxTriesOverall    = 50
+	OverallTriesWindow = time.Hour
 )
 
-// NetworkWait returns the time until codes from a network are accepted again; 0: they are accepted now. tries is
+// NetworkLockoutWait returns the time until codes from a network are accepted again; 0: they are accepted now. tries is
 // the number of tries from the network in the window that began at since.
-func NetworkWait(tries int, since, now time.Time) time.Duration {
-	if tries <= NetworkTries {
+func NetworkLockoutWait(tries int, since, now time.Time) time.Duration {
+	if tries <= MaxTriesPerNetwork {
 		return 0
 	}
-	return since.Add(NetworkWindow).Sub(now)
+	return since.Add(NetworkTriesWindow).Sub(now)
 }
 
-// AllWait returns the time until codes are accepted again, from the number of tries over all networks; 0: they are
-// accepted now. known is true if the operator has logged in from this network before, which lifts this limit.
-func AllWait(tries int, known bool, since, now time.Time) time.Duration {
-	if tries <= AllTries || known {
+// OverallLockoutWait returns the time until codes are accepted again, from the number of tries over all networks; 0:
+// they are accepted now. known is true if the operator has logged in from this network before, which lifts this limit.
+func OverallLockoutWait(tries int, known bool, since, now time.Time) time.Duration {
+	if tries <= MaxTriesOverall || known {
 		return 0
 	}
-	return since.Add(AllWindow).Sub(now)
+	return since.Add(OverallTriesWindow).Sub(now)
 }
 
 // Factor is the authenticator app that an operator uses as a second factor.
@@ -86,17 +86,17 @@ type Factor struct {
 	LastStep    int64 // The number of the 30-second period whose code was accepted last.
 }
 
-// On reports whether a log-in of the operator requires a two-factor code.
-func (f *Factor) On() bool { return f != nil && !f.ConfirmedAt.IsZero() }
+// Enabled reports whether a log-in of the operator requires a two-factor code.
+func (f *Factor) Enabled() bool { return f != nil && !f.ConfirmedAt.IsZero() }
 
-// Waits returns nil if the authenticator app waits for the first code, which confirms it. Returns ErrOn if it is
-// confirmed already, and ErrOff if there is none or EnrolmentLifetime is over.
-func (f *Factor) Waits(now time.Time) error {
-	if f.On() {
-		return ErrOn
+// Confirmable returns nil if the authenticator app waits for the first code, which confirms it. Returns
+// ErrAlreadyEnabled if it is confirmed already, and ErrNotEnabled if there is none or EnrolmentLifetime is over.
+func (f *Factor) Confirmable(now time.Time) error {
+	if f.Enabled() {
+		return ErrAlreadyEnabled
 	}
 	if f == nil || now.Sub(f.CreatedAt) >= EnrolmentLifetime {
-		return ErrOff
+		return ErrNotEnabled
 	}
 	return nil
 }
@@ -115,17 +115,17 @@ func NewSecret(random []byte) secret.Text {
 }
 
 // StepAt returns the number of the code period (Period) that contains a time.
-func StepAt(at time.Time) int64 { return at.Unix() / int64(Period/time.Second) }
+func StepAt(at time.Time) int64 { return at.Unix() / int64(CodePeriod/time.Second) }
 
-// CodeAt computes the code that an authenticator app with secret s shows in the period with number step.
-type CodeAt func(s secret.Text, step int64) (string, error)
+// CodeGenerator computes the code that an authenticator app with secret s shows in the period with number step.
+type CodeGenerator func(s secret.Text, step int64) (string, error)
 
-// Accept checks a code of the authenticator app and stores its period as used. The code must be that of the present
+// AcceptCode checks a code of the authenticator app and stores its period as used. The code must be that of the present
 // period or of a neighbour, and no code of that period or a later one may have been accepted.
 //
 // Returns ErrWrongCode.
-func (f *Factor) Accept(code string, now time.Time, codeAt CodeAt) error {
-	code, accepted := Compact(code), int64(0)
+func (f *Factor) AcceptCode(code string, now time.Time, codeAt CodeGenerator) error {
+	code, accepted := CompactCode(code), int64(0)
 	for step := StepAt(now) - skew; step <= StepAt(now)+skew; step++ {
 		want, err := codeAt(f.Secret, step)
 		if err != nil {
@@ -142,8 +142,8 @@ func (f *Factor) Accept(code string, now time.Time, codeAt CodeAt) error {
 	return nil
 }
 
-// Compact returns a two-factor code in lower case without the spaces and dashes with which people type it.
-func Compact(code string) string {
+// CompactCode returns a two-factor code in lower case without the spaces and dashes with which people type it.
+func CompactCode(code string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
 		if r == ' ' || r == '-' || r == '\u00a0' {
 			return -1
@@ -154,7 +154,7 @@ func Compact(code string) string {
 
 var recoveryEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// NewRecoveryCode returns a recovery code made from RecoveryBytes random bytes, written in groups of four
+// NewRecoveryCode returns a recovery code made from RecoveryCodeBytes random bytes, written in groups of four
 // characters.
 func NewRecoveryCode(random []byte) secret.Text {
 	text := strings.ToLower(recoveryEncoding.EncodeToString(random))
@@ -165,12 +165,12 @@ func NewRecoveryCode(random []byte) secret.Text {
 	return secret.Text(strings.Join(groups, "-"))
 }
 
-// RecoveryHash returns the hash under which an operator's recovery code is stored. ok is false for a text that is
+// RecoveryCodeHash returns the hash under which an operator's recovery code is stored. ok is false for a text that is
 // not a recovery code.
-func RecoveryHash(operatorID id.ID, code string) (hash [32]byte, ok bool) {
-	code = Compact(code)
+func RecoveryCodeHash(operatorID id.ID, code string) (hash [32]byte, ok bool) {
+	code = CompactCode(code)
 	raw, err := recoveryEncoding.DecodeString(strings.ToUpper(code))
-	if err != nil || len(raw) != RecoveryBytes || recoveryEncoding.EncodedLen(RecoveryBytes) != len(code) {
+	if err != nil || len(raw) != RecoveryCodeBytes || recoveryEncoding.EncodedLen(RecoveryCodeBytes) != len(code) {
 		return hash, false
 	}
 	return sha256.Sum256([]byte(id.Operator.Of(operatorID) + " " + code)), true

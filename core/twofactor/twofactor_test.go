@@ -29,10 +29,11 @@ func at(f twofactor.Factor, after time.Duration) string {
 func TestAccept_TakesTheNeighboursOfThePresentStep(t *testing.T) {
 	t.Parallel()
 	for after, accepted := range map[time.Duration]bool{
-		0: true, -twofactor.Period: true, twofactor.Period: true, -2 * twofactor.Period: false, 2 * twofactor.Period: false,
+		0: true, -twofactor.CodePeriod: true, twofactor.CodePeriod: true, -2 * twofactor.CodePeriod: false,
+		2 * twofactor.CodePeriod: false,
 	} {
 		f := twofactor.Factor{Secret: "s"}
-		err := f.Accept(at(f, after), now, numbered)
+		err := f.AcceptCode(at(f, after), now, numbered)
 		if accepted {
 			require.NoError(t, err, after)
 			require.Equal(t, twofactor.StepAt(now.Add(after)), f.LastStep)
@@ -46,11 +47,11 @@ func TestAccept_TakesTheNeighboursOfThePresentStep(t *testing.T) {
 func TestAccept_TakesNoCodeTwice_AndNoneFromBefore(t *testing.T) {
 	t.Parallel()
 	f := twofactor.Factor{Secret: "s"}
-	require.NoError(t, f.Accept(at(f, 0), now, numbered))
-	require.ErrorIs(t, f.Accept(at(f, 0), now, numbered), twofactor.ErrWrongCode, "replayed")
-	require.ErrorIs(t, f.Accept(at(f, -twofactor.Period), now, numbered), twofactor.ErrWrongCode,
+	require.NoError(t, f.AcceptCode(at(f, 0), now, numbered))
+	require.ErrorIs(t, f.AcceptCode(at(f, 0), now, numbered), twofactor.ErrWrongCode, "replayed")
+	require.ErrorIs(t, f.AcceptCode(at(f, -twofactor.CodePeriod), now, numbered), twofactor.ErrWrongCode,
 		"older than the last one")
-	require.NoError(t, f.Accept(at(f, twofactor.Period), now, numbered))
+	require.NoError(t, f.AcceptCode(at(f, twofactor.CodePeriod), now, numbered))
 }
 
 func TestAccept_RefusesTheCodeOfAnotherSecret_AndTextsThatAreNone(t *testing.T) {
@@ -58,35 +59,35 @@ func TestAccept_RefusesTheCodeOfAnotherSecret_AndTextsThatAreNone(t *testing.T) 
 	f := twofactor.Factor{Secret: "s"}
 	other := twofactor.Factor{Secret: "t"}
 	for _, code := range []string{at(other, 0), "", " ", "000000", strings.Repeat("1", 4000), "\x00"} {
-		require.ErrorIs(t, f.Accept(code, now, numbered), twofactor.ErrWrongCode, "%q", code)
+		require.ErrorIs(t, f.AcceptCode(code, now, numbered), twofactor.ErrWrongCode, "%q", code)
 	}
 	spaced := at(f, 0)
-	require.NoError(t, f.Accept(" "+spaced[:3]+" "+spaced[3:]+"\u00a0", now, numbered), "as people type it")
+	require.NoError(t, f.AcceptCode(" "+spaced[:3]+" "+spaced[3:]+"\u00a0", now, numbered), "as people type it")
 }
 
 func TestRecoveryCodes_AreReadHoweverTyped_AndBelongToTheirOperator(t *testing.T) {
 	t.Parallel()
 	code := twofactor.NewRecoveryCode([]byte("0123456789")).Reveal()
 	require.Regexp(t, `^[a-z2-7]{4}(-[a-z2-7]{4}){3}$`, code)
-	hash, ok := twofactor.RecoveryHash(id.ID{1}, code)
+	hash, ok := twofactor.RecoveryCodeHash(id.ID{1}, code)
 	require.True(t, ok)
-	typed, ok := twofactor.RecoveryHash(id.ID{1}, strings.ToUpper(strings.ReplaceAll(code, "-", " "))+" ")
+	typed, ok := twofactor.RecoveryCodeHash(id.ID{1}, strings.ToUpper(strings.ReplaceAll(code, "-", " "))+" ")
 	require.True(t, ok)
 	require.Equal(t, hash, typed)
-	foreign, ok := twofactor.RecoveryHash(id.ID{2}, code)
+	foreign, ok := twofactor.RecoveryCodeHash(id.ID{2}, code)
 	require.True(t, ok)
 	require.NotEqual(t, hash, foreign)
 	for _, text := range []string{"", "123456", code[:15], code + "a", "0189-0189-0189-0189", "é"} {
-		_, ok := twofactor.RecoveryHash(id.ID{1}, text)
+		_, ok := twofactor.RecoveryCodeHash(id.ID{1}, text)
 		require.False(t, ok, text)
 	}
 }
 
 func TestOn_NeedsAConfirmedFactor(t *testing.T) {
 	t.Parallel()
-	require.False(t, (*twofactor.Factor)(nil).On())
-	require.False(t, (&twofactor.Factor{}).On())
-	require.True(t, (&twofactor.Factor{ConfirmedAt: now}).On())
+	require.False(t, (*twofactor.Factor)(nil).Enabled())
+	require.False(t, (&twofactor.Factor{}).Enabled())
+	require.True(t, (&twofactor.Factor{ConfirmedAt: now}).Enabled())
 }
 
 func TestSecret_IsBase32WithoutPadding(t *testing.T) {
@@ -98,7 +99,7 @@ func TestAccept_WithoutCodesToCompareWith_SaysWhy(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("no such secret")
 	f := twofactor.Factor{Secret: "s"}
-	require.ErrorIs(t, f.Accept("123456", now, func(secret.Text, int64) (string, error) { return "", broken }), broken)
+	require.ErrorIs(t, f.AcceptCode("123456", now, func(secret.Text, int64) (string, error) { return "", broken }), broken)
 	require.Zero(t, f.LastStep)
 }
 
@@ -108,12 +109,13 @@ func TestWaits_ForTheFirstCodeOfAFactor(t *testing.T) {
 		factor *twofactor.Factor
 		want   error
 	}{
-		"no factor":     {nil, twofactor.ErrOff},
+		"no factor":     {nil, twofactor.ErrNotEnabled},
 		"not confirmed": {&twofactor.Factor{Secret: "s", CreatedAt: now.Add(time.Second - twofactor.EnrolmentLifetime)}, nil},
-		"an hour old":   {&twofactor.Factor{Secret: "s", CreatedAt: now.Add(-twofactor.EnrolmentLifetime)}, twofactor.ErrOff},
-		"on":            {&twofactor.Factor{ConfirmedAt: now}, twofactor.ErrOn},
+		"an hour old": {&twofactor.Factor{Secret: "s", CreatedAt: now.Add(-twofactor.EnrolmentLifetime)},
+			twofactor.ErrNotEnabled},
+		"on": {&twofactor.Factor{ConfirmedAt: now}, twofactor.ErrAlreadyEnabled},
 	} {
-		require.ErrorIs(t, c.factor.Waits(now), c.want, name)
+		require.ErrorIs(t, c.factor.Confirmable(now), c.want, name)
 	}
 }
 
@@ -121,11 +123,11 @@ func TestWait_AfterTooManyTries_LastsUntilTheWindowIsOver(t *testing.T) {
 	t.Parallel()
 	since := now.Add(-10 * time.Minute)
 	for tries, want := range map[int]time.Duration{1: 0, 5: 0, 6: 5 * time.Minute, 100: 5 * time.Minute} {
-		require.Equal(t, want, twofactor.NetworkWait(tries, since, now), tries)
+		require.Equal(t, want, twofactor.NetworkLockoutWait(tries, since, now), tries)
 	}
 	for tries, want := range map[int]time.Duration{1: 0, 50: 0, 51: 50 * time.Minute, 1000: 50 * time.Minute} {
-		require.Equal(t, want, twofactor.AllWait(tries, false, since, now), tries)
-		require.Zero(t, twofactor.AllWait(tries, true, since, now),
+		require.Equal(t, want, twofactor.OverallLockoutWait(tries, false, since, now), tries)
+		require.Zero(t, twofactor.OverallLockoutWait(tries, true, since, now),
 			"a network that signed in before has the first bound alone")
 	}
 }

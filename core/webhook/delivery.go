@@ -9,9 +9,9 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// State is the state of a delivery. Column due_at is the time of the next attempt while Waiting. While Dispatched
-// it is the end of the lease, the time for which a dispatcher has the delivery. So a single query, the scan, finds
-// first attempts, retries and deliveries whose dispatcher died (delivery.md, point 3). The relay makes the
+// DeliveryState is the state of a delivery. Column due_at is the time of the next attempt while Waiting. While
+// Dispatched it is the end of the lease, the time for which a dispatcher has the delivery. So a single query, the
+// scan, finds first attempts, retries and deliveries whose dispatcher died (delivery.md, point 3). The relay makes the
 // deliveries; it dispatches one at once if its endpoint may get one more (room).
 //
 //	          relay                scan                2xx
@@ -22,39 +22,39 @@ import (
 //	                     └──── failed attempt
 //
 // A delivery of a disabled subscription is parked: Waiting without a due time.
-type State int16
+type DeliveryState int16
 
 // The states of a delivery, with the numbers that the database column state holds.
 const (
-	Waiting    State = 0
-	Dispatched State = 1
-	Succeeded  State = 2
-	Failed     State = 3
-	Cancelled  State = 4 // The delivery ended without success because its subscription was deleted.
+	StateWaiting    DeliveryState = 0
+	StateDispatched DeliveryState = 1
+	Succeeded       DeliveryState = 2
+	StateFailed     DeliveryState = 3
+	StateCancelled  DeliveryState = 4 // The delivery ended without success because its subscription was deleted.
 )
 
-// States lists every state of a delivery, in the order of the stored numbers.
-var States = []State{Waiting, Dispatched, Succeeded, Failed, Cancelled}
+// DeliveryStates lists every state of a delivery, in the order of the stored numbers.
+var DeliveryStates = []DeliveryState{StateWaiting, StateDispatched, Succeeded, StateFailed, StateCancelled}
 
-// Status is the state of a delivery as the API shows it (api.md §2, "Delivery record").
-type Status string
+// DeliveryStatus is the state of a delivery as the API shows it (api.md §2, "Delivery record").
+type DeliveryStatus string
 
 // The statuses of a webhook delivery, as the API shows them.
 const (
-	StatusPending   Status = "pending"
-	StatusRetrying  Status = "retrying"
-	StatusSucceeded Status = "succeeded"
-	StatusFailed    Status = "failed"
+	StatusPending   DeliveryStatus = "pending"
+	StatusRetrying  DeliveryStatus = "retrying"
+	StatusSucceeded DeliveryStatus = "succeeded"
+	StatusFailed    DeliveryStatus = "failed"
 )
 
-// StatusOf returns the status that the API shows for a delivery in state s with that many finished attempts.
-func StatusOf(s State, attempts int) Status {
+// DeliveryStatusOf returns the status that the API shows for a delivery in state s with that many finished attempts.
+func DeliveryStatusOf(s DeliveryState, attempts int) DeliveryStatus {
 	switch s {
 	case Succeeded:
 		return StatusSucceeded
-	case Failed, Cancelled:
+	case StateFailed, StateCancelled:
 		return StatusFailed
-	case Waiting, Dispatched:
+	case StateWaiting, StateDispatched:
 	}
 	if attempts > 0 {
 		return StatusRetrying
@@ -68,24 +68,24 @@ type FailureReason string
 // The reasons for which a delivery of a webhook failed.
 const (
 	// The last attempt of the retry schedule failed, or the only attempt of a test delivery.
-	AttemptsExhausted FailureReason = "attempts_exhausted"
+	FailureAttemptsExhausted FailureReason = "attempts_exhausted"
 	// The delivery was parked for as long as deliveries are kept, since its subscription stayed disabled.
-	WebhookDisabled FailureReason = "webhook_disabled"
-	WebhookDeleted  FailureReason = "webhook_deleted"
+	FailureWebhookDisabled FailureReason = "webhook_disabled"
+	FailureWebhookDeleted  FailureReason = "webhook_deleted"
 )
 
 // FailureReasons lists every reason for which a delivery failed.
-var FailureReasons = []FailureReason{AttemptsExhausted, WebhookDisabled, WebhookDeleted}
+var FailureReasons = []FailureReason{FailureAttemptsExhausted, FailureWebhookDisabled, FailureWebhookDeleted}
 
-// FailureOf returns why a delivery in state s failed; "" unless it failed. stored is the reason in the delivery's
+// FailureReasonOf returns why a delivery in state s failed; "" unless it failed. stored is the reason in the delivery's
 // row, which is empty where the state implies the reason.
-func FailureOf(s State, stored FailureReason) FailureReason {
+func FailureReasonOf(s DeliveryState, stored FailureReason) FailureReason {
 	switch s {
-	case Cancelled:
-		return WebhookDeleted
-	case Failed:
-		return cmp.Or(stored, AttemptsExhausted)
-	case Waiting, Dispatched, Succeeded:
+	case StateCancelled:
+		return FailureWebhookDeleted
+	case StateFailed:
+		return cmp.Or(stored, FailureAttemptsExhausted)
+	case StateWaiting, StateDispatched, Succeeded:
 	}
 	return ""
 }
@@ -98,7 +98,7 @@ type Delivery struct {
 	Event          EventName
 	DepositID      id.ID // The deposit that the delivery's event is about; zero for rental_operator.linked.
 	Test           bool
-	State          State
+	State          DeliveryState
 	Attempts       int
 	// When the next attempt of the delivery is due; zero: the delivery is parked or has ended.
 	DueAt         time.Time
@@ -111,35 +111,36 @@ type Delivery struct {
 	AttemptLog    []Attempt     // The attempts of the delivery, oldest first.
 }
 
-// Result is the result of an attempt to deliver a webhook. It is also a label of the metric
+// AttemptResult is the result of an attempt to deliver a webhook. It is also a label of the metric
 // svc_webhook_attempts_total.
-type Result string
+type AttemptResult string
 
 // The results of an attempt to deliver a webhook (api.md §2; metrics.md, "Names").
 const (
-	ResultSuccess  Result = "success"
-	ResultNon2xx   Result = "non_2xx"
-	ResultTimeout  Result = "timeout"
-	ResultDNS      Result = "dns"
-	ResultConnect  Result = "connect"
-	ResultTLS      Result = "tls"
-	ResultRedirect Result = "redirect"
-	ResultBlocked  Result = "blocked" // No POST was sent, since the endpoint's address is not public.
-	ResultSecret   Result = "secret"  // No POST was sent, since the subscription's secret cannot be read.
+	ResultSuccess          AttemptResult = "success"
+	ResultNon2xx           AttemptResult = "non_2xx"
+	ResultTimeout          AttemptResult = "timeout"
+	ResultDNSFailed        AttemptResult = "dns"
+	ResultConnectFailed    AttemptResult = "connect"
+	ResultTLSFailed        AttemptResult = "tls"
+	ResultRedirect         AttemptResult = "redirect"
+	ResultAddressBlocked   AttemptResult = "blocked" // No POST was sent, since the endpoint's address is not public.
+	ResultSecretUnreadable AttemptResult = "secret"  // No POST was sent, since the subscription's secret cannot be read.
 )
 
-// Results lists every result of an attempt to deliver a webhook.
-var Results = []Result{ResultSuccess, ResultNon2xx, ResultTimeout, ResultDNS, ResultConnect, ResultTLS, ResultRedirect,
-	ResultBlocked, ResultSecret}
+// AttemptResults lists every result of an attempt to deliver a webhook.
+var AttemptResults = []AttemptResult{ResultSuccess, ResultNon2xx, ResultTimeout, ResultDNSFailed, ResultConnectFailed,
+	ResultTLSFailed, ResultRedirect,
+	ResultAddressBlocked, ResultSecretUnreadable}
 
-// Freshness is the greatest age of a subscription's cached settings when a POST to its endpoint begins. A
+// MaxSubscriptionCacheAge is the greatest age of a subscription's cached settings when a POST to its endpoint begins. A
 // request that rotates a secret, or disables or deletes a subscription, is answered that long after its commit,
 // so no POST that begins after the response uses the old settings.
-const Freshness = 500 * time.Millisecond
+const MaxSubscriptionCacheAge = 500 * time.Millisecond
 
-// ClaimCounts is how long a delivery still counts as dispatched after the lease of its dispatcher has ended. By
+// EndedLeaseGrace is how long a delivery still counts as dispatched after the lease of its dispatcher has ended. By
 // that time another dispatcher has taken the delivery over.
-const ClaimCounts = 10 * time.Second
+const EndedLeaseGrace = 10 * time.Second
 
 // MaxTestsInFlight is the largest number of a partner's unfinished test deliveries. It is small, since test
 // deliveries are sent before all others.
@@ -149,17 +150,17 @@ const MaxTestsInFlight = 2
 var ErrTestsInFlight = fault.ErrRateLimited.WithMessage("%d test deliveries are under way. Wait for one to end.",
 	MaxTestsInFlight).WithRetryAfter(time.Second)
 
-// MaxSnippet is the number of bytes of an endpoint's response body that are stored.
-const MaxSnippet = 1 << 10
+// MaxResponseSnippet is the number of bytes of an endpoint's response body that are stored.
+const MaxResponseSnippet = 1 << 10
 
 // Attempt is one POST of a delivery, or the record that no POST was possible, as without a readable secret.
 type Attempt struct {
 	Number         int
 	StartedAt      time.Time
 	Duration       time.Duration
-	Result         Result
+	Result         AttemptResult
 	ResponseStatus int    // The HTTP status of the endpoint's response; 0: there was no response.
-	Snippet        string // The beginning of the endpoint's response body, at most MaxSnippet bytes.
+	Snippet        string // The beginning of the endpoint's response body, at most MaxResponseSnippet bytes.
 	// The cause of the attempt's failure, for the partner's developer; it contains no address of this service's
 	// network.
 	Detail string
@@ -185,11 +186,11 @@ func (a Attempt) Unreached() bool {
 
 // unreached lists the results of attempts that never reached the endpoint. A time-out is not listed, since it
 // may also happen after the endpoint was reached.
-var unreached = []Result{ResultDNS, ResultConnect, ResultTLS}
+var unreached = []AttemptResult{ResultDNSFailed, ResultConnectFailed, ResultTLSFailed}
 
-// Unsigned returns the attempt that records a delivery whose subscription's secret cannot be read.
-func Unsigned(at time.Time) Attempt {
-	return Attempt{StartedAt: at, Result: ResultSecret,
+// UnreadableSecretAttempt returns the attempt that records a delivery whose subscription's secret cannot be read.
+func UnreadableSecretAttempt(at time.Time) Attempt {
+	return Attempt{StartedAt: at, Result: ResultSecretUnreadable,
 		Detail: "The secret of the subscription cannot be read, so nothing was sent. Rotate it."}
 }
 

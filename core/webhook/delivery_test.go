@@ -13,34 +13,34 @@ import (
 func TestStatusAndReason_OfEveryState(t *testing.T) {
 	t.Parallel()
 	type row struct {
-		first, later webhook.Status // without and with finished attempts
+		first, later webhook.DeliveryStatus // without and with finished attempts
 		implied      webhook.FailureReason
 		stored       webhook.FailureReason // where the row says webhook_disabled
 	}
-	want := map[webhook.State]row{
-		webhook.Waiting:    {webhook.StatusPending, webhook.StatusRetrying, "", ""},
-		webhook.Dispatched: {webhook.StatusPending, webhook.StatusRetrying, "", ""},
-		webhook.Succeeded:  {webhook.StatusSucceeded, webhook.StatusSucceeded, "", ""},
-		webhook.Failed: {
-			webhook.StatusFailed, webhook.StatusFailed, webhook.AttemptsExhausted, webhook.WebhookDisabled,
+	want := map[webhook.DeliveryState]row{
+		webhook.StateWaiting:    {webhook.StatusPending, webhook.StatusRetrying, "", ""},
+		webhook.StateDispatched: {webhook.StatusPending, webhook.StatusRetrying, "", ""},
+		webhook.Succeeded:       {webhook.StatusSucceeded, webhook.StatusSucceeded, "", ""},
+		webhook.StateFailed: {
+			webhook.StatusFailed, webhook.StatusFailed, webhook.FailureAttemptsExhausted, webhook.FailureWebhookDisabled,
 		},
-		webhook.Cancelled: {
-			webhook.StatusFailed, webhook.StatusFailed, webhook.WebhookDeleted, webhook.WebhookDeleted,
+		webhook.StateCancelled: {
+			webhook.StatusFailed, webhook.StatusFailed, webhook.FailureWebhookDeleted, webhook.FailureWebhookDeleted,
 		},
 	}
-	for _, state := range webhook.States {
+	for _, state := range webhook.DeliveryStates {
 		require.Equal(t, want[state], row{
-			webhook.StatusOf(state, 0), webhook.StatusOf(state, 1),
-			webhook.FailureOf(state, ""), webhook.FailureOf(state, webhook.WebhookDisabled),
+			webhook.DeliveryStatusOf(state, 0), webhook.DeliveryStatusOf(state, 1),
+			webhook.FailureReasonOf(state, ""), webhook.FailureReasonOf(state, webhook.FailureWebhookDisabled),
 		}, state)
 	}
 }
 
 func TestGivesUp_ADeliveryThatFailed_ButNoTest(t *testing.T) {
 	t.Parallel()
-	for _, state := range webhook.States {
-		require.Equal(t, state == webhook.Failed, webhook.Verdict{State: state}.GivesUp(false), state)
-		require.False(t, webhook.Verdict{State: state}.GivesUp(true), state)
+	for _, state := range webhook.DeliveryStates {
+		require.Equal(t, state == webhook.StateFailed, webhook.DeliveryVerdict{State: state}.GivesUp(false), state)
+		require.False(t, webhook.DeliveryVerdict{State: state}.GivesUp(true), state)
 	}
 }
 
@@ -48,12 +48,12 @@ func TestGivesUp_ADeliveryThatFailed_ButNoTest(t *testing.T) {
 func TestOriginalID_DependsOnBothIDs_AndHasTheTimeOfTheEvent(t *testing.T) {
 	t.Parallel()
 	event := id.ID{0x01, 0x8f, 0x31, 0x2a, 0x77, 0x01, 0x71, 0x11, 0x81, 1, 2, 3, 4, 5, 6, 7}
-	original := webhook.OriginalID(event, id.ID{1})
+	original := webhook.OriginalDeliveryID(event, id.ID{1})
 	require.Equal(t, "018f312a-7701-7111-811d-bc8a5542f639", original.String())
 	require.Equal(t, event.Time(), original.Time())
-	require.NotEqual(t, original, webhook.OriginalID(event, id.ID{2}))
+	require.NotEqual(t, original, webhook.OriginalDeliveryID(event, id.ID{2}))
 	event[15]++
-	require.NotEqual(t, original, webhook.OriginalID(event, id.ID{1}))
+	require.NotEqual(t, original, webhook.OriginalDeliveryID(event, id.ID{1}))
 }
 
 func TestNewReport_BeginsWithTheSubscription(t *testing.T) {
@@ -61,16 +61,16 @@ func TestNewReport_BeginsWithTheSubscription(t *testing.T) {
 	for enabled, want := range map[bool]webhook.EndpointState{
 		true: webhook.EndpointHealthy, false: webhook.EndpointDisabled,
 	} {
-		got := webhook.NewReport(webhook.Subscription{Enabled: enabled, CreatedAt: noon})
-		require.Equal(t, webhook.Report{State: want, Since: noon}, got)
+		got := webhook.NewEndpointReport(webhook.Subscription{Enabled: enabled, CreatedAt: noon})
+		require.Equal(t, webhook.EndpointReport{State: want, Since: noon}, got)
 	}
 }
 
 func TestSchedule_WithoutAWait_HasNoJitter(t *testing.T) {
 	t.Parallel()
-	wait, ok := webhook.Schedule{0, 0}.After(1, 0, 0.99)
+	wait, ok := webhook.RetrySchedule{0, 0}.WaitAfter(1, 0, 0.99)
 	require.True(t, ok)
 	require.Zero(t, wait)
-	wait, _ = webhook.Schedule{0, time.Second}.After(1, 0, 0)
+	wait, _ = webhook.RetrySchedule{0, time.Second}.WaitAfter(1, 0, 0)
 	require.Equal(t, 900*time.Millisecond, wait)
 }

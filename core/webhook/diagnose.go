@@ -16,56 +16,58 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Tolerance is the largest difference that a receiver accepts between the timestamp of a delivery and its own clock
-// (service.md, "Delivery").
-const Tolerance = 300 * time.Second
+// TimestampTolerance is the largest difference that a receiver accepts between the timestamp of a delivery and its own
+// clock (service.md, "Delivery").
+const TimestampTolerance = 300 * time.Second
 
-// Cause names why the signature of a delivery does not verify, or "valid". The client libraries for partners use
-// the same words: the first five are their reasons, the next group their hints (api.md §5, "Explain").
-type Cause string
+// SignatureCause names why the signature of a delivery does not verify, or "valid". The client libraries for partners
+// use the same words: the first five are their reasons, the next group their hints (api.md §5, "Explain").
+type SignatureCause string
 
 // The causes for which the signature of a delivery does not verify.
 const (
-	CauseNoHeader        Cause = "missing_header"
-	CauseMalformedHeader Cause = "malformed_header"
+	CauseNoHeader        SignatureCause = "missing_header"
+	CauseMalformedHeader SignatureCause = "malformed_header"
 	// Only client libraries report this reason. An explanation names its hint instead: stale, future or milliseconds.
-	CauseExpired     Cause = "expired"
-	CauseMismatch    Cause = "mismatch"
-	CauseInvalidJSON Cause = "invalid_json"
+	CauseTimestampExpired  SignatureCause = "expired"
+	CauseSignatureMismatch SignatureCause = "mismatch"
+	CauseInvalidJSON       SignatureCause = "invalid_json"
 
-	CauseStale            Cause = "stale"
-	CauseFuture           Cause = "future"
-	CauseMilliseconds     Cause = "milliseconds"
-	CauseBodyReserialized Cause = "body_reserialized"
-	CauseBodyChanged      Cause = "body_changed"
-	CauseWrongSecretKind  Cause = "wrong_secret_kind"
-	CauseSecretWhitespace Cause = "secret_whitespace"
-	CauseBase64           Cause = "base64"
-	CauseUpperCase        Cause = "upper_case"
-	CauseNoPrefix         Cause = "prefix_missing"
-	CauseOrder            Cause = "order"
+	CauseStaleTimestamp       SignatureCause = "stale"
+	CauseFutureTimestamp      SignatureCause = "future"
+	CauseMillisecondTimestamp SignatureCause = "milliseconds"
+	CauseBodyReserialized     SignatureCause = "body_reserialized"
+	CauseBodyChanged          SignatureCause = "body_changed"
+	CauseWrongSecretKind      SignatureCause = "wrong_secret_kind"
+	CauseSecretWhitespace     SignatureCause = "secret_whitespace"
+	CauseBase64Signature      SignatureCause = "base64"
+	CauseUpperCaseSignature   SignatureCause = "upper_case"
+	CauseUnprefixedSignature  SignatureCause = "prefix_missing"
+	CauseSignedOrder          SignatureCause = "order"
 
 	// Causes that only this service can recognise, since it knows which deliveries it sent.
-	CauseValid       Cause = "valid"
-	CauseOtherSecret Cause = "other_subscription_secret"
-	CauseHeader      Cause = "header_changed"
+	CauseValid         SignatureCause = "valid"
+	CauseOtherSecret   SignatureCause = "other_subscription_secret"
+	CauseHeaderChanged SignatureCause = "header_changed"
 )
 
-// Causes lists every cause that an explanation of a delivery may name. CauseExpired is missing, since the
-// explanation names its hint instead.
-var Causes = []Cause{CauseNoHeader, CauseMalformedHeader, CauseMismatch, CauseInvalidJSON, CauseStale, CauseFuture,
-	CauseMilliseconds, CauseBodyReserialized, CauseBodyChanged, CauseWrongSecretKind, CauseSecretWhitespace, CauseBase64,
-	CauseUpperCase, CauseNoPrefix, CauseOrder, CauseValid, CauseOtherSecret, CauseHeader}
+// SignatureCauses lists every cause that an explanation of a delivery may name. CauseTimestampExpired is missing,
+// since the explanation names its hint instead.
+var SignatureCauses = []SignatureCause{CauseNoHeader, CauseMalformedHeader, CauseSignatureMismatch, CauseInvalidJSON,
+	CauseStaleTimestamp, CauseFutureTimestamp,
+	CauseMillisecondTimestamp, CauseBodyReserialized, CauseBodyChanged, CauseWrongSecretKind, CauseSecretWhitespace,
+	CauseBase64Signature,
+	CauseUpperCaseSignature, CauseUnprefixedSignature, CauseSignedOrder, CauseValid, CauseOtherSecret, CauseHeaderChanged}
 
-// Finding is the result of checking a delivery as a receiver does: the reason for refusing it, and a hint if the
-// likely cause is recognised. Both are "" for a delivery that verifies.
-type Finding struct{ Reason, Hint Cause }
+// SignatureFinding is the result of checking a delivery as a receiver does: the reason for refusing it, and a hint if
+// the likely cause is recognised. Both are "" for a delivery that verifies.
+type SignatureFinding struct{ Reason, Hint SignatureCause }
 
-// Headers holds the HTTP headers of a delivery as its receiver got them. The case of the names does not matter.
-type Headers map[string][]string
+// ReceivedHeaders holds the HTTP headers of a delivery as its receiver got them. The case of the names does not matter.
+type ReceivedHeaders map[string][]string
 
 // values returns all values of a header, whatever the case of its name.
-func (h Headers) values(name string) (all []string) {
+func (h ReceivedHeaders) values(name string) (all []string) {
 	for n, values := range h {
 		if strings.EqualFold(n, name) {
 			all = append(all, values...)
@@ -84,31 +86,32 @@ var (
 	base64Form = regexp.MustCompile(`^(sha256=)?[A-Za-z0-9+/]{43}=$`)
 )
 
-// Diagnose checks a delivery as the client libraries for partners do, with the same reasons and hints (api.md §5,
-// "Explain").
-func Diagnose(h Headers, body []byte, key secret.Text, tolerance time.Duration, now time.Time) Finding {
+// DiagnoseSignature checks a delivery as the client libraries for partners do, with the same reasons and hints
+// (api.md §5, "Explain").
+func DiagnoseSignature(h ReceivedHeaders, body []byte, key secret.Text, tolerance time.Duration,
+	now time.Time) SignatureFinding {
 	timestamp, signature, bad := signedHeaders(h)
 	if bad.Reason != "" {
 		return bad
 	}
 	if key == "" || !same(signature, prefixed(digest(key.Reveal(), timestamp, ".", string(body)))) {
-		return Finding{CauseMismatch, mismatchHint(timestamp, signature, body, key.Reveal())}
+		return SignatureFinding{CauseSignatureMismatch, mismatchHint(timestamp, signature, body, key.Reveal())}
 	}
 	// Parsing the timestamp cannot fail, since it has at most 15 digits.
 	seconds, _ := strconv.ParseInt(timestamp, 10, 64)
 	if late := now.Unix() - seconds; late > int64(tolerance/time.Second) || -late > int64(tolerance/time.Second) {
 		if len(timestamp) == millisecondDigits {
-			return Finding{CauseExpired, CauseMilliseconds}
+			return SignatureFinding{CauseTimestampExpired, CauseMillisecondTimestamp}
 		}
 		if late > 0 {
-			return Finding{CauseExpired, CauseStale}
+			return SignatureFinding{CauseTimestampExpired, CauseStaleTimestamp}
 		}
-		return Finding{CauseExpired, CauseFuture}
+		return SignatureFinding{CauseTimestampExpired, CauseFutureTimestamp}
 	}
 	if !isObject(body) || bytes.HasPrefix(body, []byte(byteOrderMark)) {
-		return Finding{CauseInvalidJSON, ""}
+		return SignatureFinding{CauseInvalidJSON, ""}
 	}
-	return Finding{}
+	return SignatureFinding{}
 }
 
 // millisecondDigits is the number of digits of a present-day Unix time in milliseconds.
@@ -116,26 +119,26 @@ const millisecondDigits = 13
 
 // signedHeaders returns the timestamp and the signature of a delivery; if they are missing or malformed, bad says
 // how.
-func signedHeaders(h Headers) (timestamp, signature string, bad Finding) {
+func signedHeaders(h ReceivedHeaders) (timestamp, signature string, bad SignatureFinding) {
 	timestamps, signatures := h.values(HeaderTimestamp), h.values(HeaderSignature)
 	for _, values := range [][]string{timestamps, signatures} {
 		if len(values) == 0 || len(values) == 1 && values[0] == "" {
-			return "", "", Finding{CauseNoHeader, ""}
+			return "", "", SignatureFinding{CauseNoHeader, ""}
 		}
 	}
 	if len(timestamps) > 1 || len(signatures) > 1 || !timestampForm.MatchString(timestamps[0]) {
-		return "", "", Finding{CauseMalformedHeader, ""}
+		return "", "", SignatureFinding{CauseMalformedHeader, ""}
 	}
 	timestamp, signature = timestamps[0], signatures[0]
 	switch {
 	case signatureForm.MatchString(signature):
-		return timestamp, signature, Finding{}
+		return timestamp, signature, SignatureFinding{}
 	case bareForm.MatchString(signature):
-		bad.Hint = CauseNoPrefix
+		bad.Hint = CauseUnprefixedSignature
 	case anyCaseForm.MatchString(signature):
-		bad.Hint = CauseUpperCase
+		bad.Hint = CauseUpperCaseSignature
 	case base64Form.MatchString(signature):
-		bad.Hint = CauseBase64
+		bad.Hint = CauseBase64Signature
 	}
 	bad.Reason = CauseMalformedHeader
 	return timestamp, signature, bad
@@ -143,17 +146,17 @@ func signedHeaders(h Headers) (timestamp, signature string, bad Finding) {
 
 // mismatchHint returns the likely cause of a signature that does not match the body under the key; "" if none is
 // recognised.
-func mismatchHint(timestamp, signature string, body []byte, key string) Cause {
+func mismatchHint(timestamp, signature string, body []byte, key string) SignatureCause {
 	switch {
 	case strayEdge.MatchString(key):
 		return CauseSecretWhitespace
-	case !strings.HasPrefix(key, SecretPrefix):
+	case !strings.HasPrefix(key, SigningSecretPrefix):
 		return CauseWrongSecretKind
 	case slices.ContainsFunc(otherOrders(timestamp, string(body)),
 		func(message string) bool { return same(signature, prefixed(digest(key, message))) }):
-		return CauseOrder
+		return CauseSignedOrder
 	case len(timestamp) == millisecondDigits:
-		return CauseMilliseconds
+		return CauseMillisecondTimestamp
 	case bytes.Equal(trimmed(body), body) && isObject(body):
 		if !inOurForm(body) {
 			return CauseBodyReserialized

@@ -12,47 +12,48 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Received holds a delivery as its receiver got it, for an explanation of its signature.
-type Received struct {
-	Headers  Headers
+// ReceivedDelivery holds a delivery as its receiver got it, for an explanation of its signature.
+type ReceivedDelivery struct {
+	Headers  ReceivedHeaders
 	Body     []byte
 	Computed string // The signature that the receiver computed itself; "": the receiver did not send it.
 }
 
-// Keys holds the secrets of a partner with which a delivery may have been signed or verified, rightly or by
+// CandidateSecrets holds the secrets of a partner with which a delivery may have been signed or verified, rightly or by
 // mistake. "" stands for a secret that the partner does not have.
-type Keys struct {
+type CandidateSecrets struct {
 	Own     secret.Text           // The signing secret of the subscription whose delivery is explained.
 	Others  map[id.ID]secret.Text // The signing secrets of the partner's other subscriptions.
 	Connect secret.Text
 	API     secret.Text // The API key with which the partner's request was authenticated.
 }
 
-// Sent is a delivery that was sent to the subscription and may be the one that the receiver got.
-type Sent struct {
+// SentDelivery is a delivery that was sent to the subscription and may be the one that the receiver got.
+type SentDelivery struct {
 	ID   id.ID
 	Body []byte
 }
 
-// Explanation says whether the signature of a delivery verifies, and if not, why.
-type Explanation struct {
-	Cause Cause
+// SignatureExplanation says whether the signature of a delivery verifies, and if not, why.
+type SignatureExplanation struct {
+	Cause SignatureCause
 	// The explanation of the signature, for the partner's developer; it contains neither signatures nor secrets.
 	Words      string
 	DeliveryID id.ID // The id of the sent delivery that was recognised; zero: none was.
 	OtherID    id.ID // The id of another subscription whose secret was used by mistake; zero: none.
 }
 
-// Explain compares a delivery as received, and the signature that its receiver computed, with what was sent.
+// ExplainSignature compares a delivery as received, and the signature that its receiver computed, with what was sent.
 // Mistakes in the delivery itself are reported first, then mistakes of the computed signature. A late timestamp
 // comes last, since most explanations are requested later than the tolerance.
-func Explain(r Received, keys Keys, sent []Sent, now time.Time) Explanation {
-	found := Diagnose(r.Headers, r.Body, keys.Own, Tolerance, now)
-	e := explanation{Explanation: Explanation{DeliveryID: sameBody(r.Body, sent)}, reason: found.Reason}
+func ExplainSignature(r ReceivedDelivery, keys CandidateSecrets, sent []SentDelivery,
+	now time.Time) SignatureExplanation {
+	found := DiagnoseSignature(r.Headers, r.Body, keys.Own, TimestampTolerance, now)
+	e := explanation{SignatureExplanation: SignatureExplanation{DeliveryID: sameBody(r.Body, sent)}, reason: found.Reason}
 	switch found.Reason {
 	case CauseNoHeader, CauseMalformedHeader:
 		return e.because(found)
-	case CauseMismatch:
+	case CauseSignatureMismatch:
 		return e.ofMismatch(r, keys, sent, found)
 	}
 	if r.Computed != "" {
@@ -66,13 +67,13 @@ func Explain(r Received, keys Keys, sent []Sent, now time.Time) Explanation {
 // explanation is an Explanation that is not complete yet, with the reason for which a receiver refuses the
 // delivery.
 type explanation struct {
-	Explanation
-	reason Cause
+	SignatureExplanation
+	reason SignatureCause
 }
 
 // because returns the completed explanation, with the hint of a finding as its cause, or else the reason of the
 // finding, or else "valid".
-func (e explanation) because(f Finding) Explanation {
+func (e explanation) because(f SignatureFinding) SignatureExplanation {
 	cause := f.Hint
 	if cause == "" {
 		cause = f.Reason
@@ -84,15 +85,16 @@ func (e explanation) because(f Finding) Explanation {
 }
 
 // with returns the completed explanation for a cause. detail may add a sentence to the cause's standard message.
-func (e explanation) with(cause Cause, detail string) Explanation {
+func (e explanation) with(cause SignatureCause, detail string) SignatureExplanation {
 	e.Cause, e.Words = cause, wordsOf(e.reason, cause, detail)
-	return e.Explanation
+	return e.SignatureExplanation
 }
 
 // ofMismatch explains a signature that does not match the timestamp and the body under the subscription's secret.
-func (e explanation) ofMismatch(r Received, keys Keys, sent []Sent, found Finding) Explanation {
+func (e explanation) ofMismatch(r ReceivedDelivery, keys CandidateSecrets, sent []SentDelivery,
+	found SignatureFinding) SignatureExplanation {
 	timestamp, signature, _ := signedHeaders(r.Headers)
-	if found.Hint == CauseOrder || found.Hint == CauseMilliseconds {
+	if found.Hint == CauseSignedOrder || found.Hint == CauseMillisecondTimestamp {
 		return e.because(found)
 	}
 	signs := func(key secret.Text, body []byte) bool {
@@ -124,26 +126,26 @@ func (e explanation) ofMismatch(r Received, keys Keys, sent []Sent, found Findin
 	case signs(keys.API, r.Body):
 		return e.with(CauseWrongSecretKind, asAPIKey)
 	case !e.DeliveryID.IsZero():
-		return e.with(CauseHeader, "")
+		return e.with(CauseHeaderChanged, "")
 	case found.Hint != "" || r.Computed == "":
 		return e.because(found)
 	}
 	if other := e.ofComputed(r, keys); other.Cause != CauseValid {
 		return other
 	}
-	return e.with(CauseMismatch, "")
+	return e.with(CauseSignatureMismatch, "")
 }
 
 // ofComputed explains why the signature that the receiver computed differs from the right one.
-func (e explanation) ofComputed(r Received, keys Keys) Explanation {
+func (e explanation) ofComputed(r ReceivedDelivery, keys CandidateSecrets) SignatureExplanation {
 	timestamp, _, _ := signedHeaders(r.Headers)
 	e.reason = reasonComputed
 	got, form := readComputed(r.Computed)
 	switch {
 	case strings.HasPrefix(strings.TrimSpace(r.Computed), standardVersion):
-		return e.with(CauseMismatch, "computed is a signature of Standard Webhooks: send that of X-Svc-Signature.")
+		return e.with(CauseSignatureMismatch, "computed is a signature of Standard Webhooks: send that of X-Svc-Signature.")
 	case got == "":
-		return e.with(CauseMismatch, "computed is no SHA-256 in hex or base64.")
+		return e.with(CauseSignatureMismatch, "computed is no SHA-256 in hex or base64.")
 	case same(got, digest("", timestamp, ".", string(r.Body))):
 		return e.with(CauseWrongSecretKind, "It is empty.")
 	}
@@ -163,11 +165,11 @@ func (e explanation) ofComputed(r Received, keys Keys) Explanation {
 			return e.with(m.cause, m.detail)
 		}
 	}
-	return e.with(CauseMismatch, "")
+	return e.with(CauseSignatureMismatch, "")
 }
 
 // sameBody returns the id of the sent delivery that has this body; zero if there is none.
-func sameBody(body []byte, sent []Sent) id.ID {
+func sameBody(body []byte, sent []SentDelivery) id.ID {
 	for _, s := range sent {
 		if bytes.Equal(s.Body, body) {
 			return s.ID
@@ -182,9 +184,9 @@ func sameValue(a, b []byte) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// SignedAt returns the times at which a delivery may have been signed, by its timestamp; none for a malformed
-// timestamp.
-func (r Received) SignedAt() []time.Time {
+// PossibleSigningTimes returns the times at which a delivery may have been signed, by its timestamp; none for a
+// malformed timestamp.
+func (r ReceivedDelivery) PossibleSigningTimes() []time.Time {
 	timestamp, _, _ := signedHeaders(r.Headers)
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil {

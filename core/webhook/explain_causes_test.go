@@ -43,20 +43,20 @@ func newReceiver() receiver {
 var delivered, otherHook = id.ID{1}, id.ID{2}
 
 // ask explains a delivery. An empty signature or ts leaves its header out.
-func (r receiver) ask(signature, ts, body, computed string) webhook.Explanation {
-	headers := webhook.Headers{"Content-Type": {"application/json"}, "X-Svc-Event": {"deposit.activated"}}
+func (r receiver) ask(signature, ts, body, computed string) webhook.SignatureExplanation {
+	headers := webhook.ReceivedHeaders{"Content-Type": {"application/json"}, "X-Svc-Event": {"deposit.activated"}}
 	if signature != "" {
 		headers["x-svc-signature"] = []string{signature}
 	}
 	if ts != "" {
 		headers["X-SVC-TIMESTAMP"] = []string{ts}
 	}
-	sent := []webhook.Sent{{ID: id.ID{9}, Body: []byte(`{"event":"deposit.captured"}`)}}
+	sent := []webhook.SentDelivery{{ID: id.ID{9}, Body: []byte(`{"event":"deposit.captured"}`)}}
 	if body != `{"event":"x"}` {
-		sent = append(sent, webhook.Sent{ID: delivered, Body: []byte(r.body)})
+		sent = append(sent, webhook.SentDelivery{ID: delivered, Body: []byte(r.body)})
 	}
-	return webhook.Explain(webhook.Received{Headers: headers, Body: []byte(body), Computed: computed},
-		webhook.Keys{Own: ownSecret, Others: map[id.ID]secret.Text{otherHook: secret.Text(r.other)},
+	return webhook.ExplainSignature(webhook.ReceivedDelivery{Headers: headers, Body: []byte(body), Computed: computed},
+		webhook.CandidateSecrets{Own: ownSecret, Others: map[id.ID]secret.Text{otherHook: secret.Text(r.other)},
 			Connect: secret.Text(r.connect), API: secret.Text(r.key)}, sent, explainedAt)
 }
 
@@ -64,7 +64,7 @@ func (r receiver) ask(signature, ts, body, computed string) webhook.Explanation 
 type seeded struct {
 	name                          string
 	signature, ts, body, computed string // "": as sent; none of computed
-	want                          webhook.Cause
+	want                          webhook.SignatureCause
 	found                         bool // the answer names the delivery
 }
 
@@ -150,7 +150,7 @@ func (r receiver) seeds(t *testing.T) []seeded {
 		{"computed without the secret's prefix", "", "", "", mine(strings.TrimPrefix(r.secret, "svc_whsec_"), message),
 			"wrong_secret_kind", true},
 		{"computed with the form for Standard Webhooks", "", "", "",
-			mine(webhook.StandardSecret(ownSecret), message), "wrong_secret_kind", true},
+			mine(webhook.StandardWebhooksSecret(ownSecret), message), "wrong_secret_kind", true},
 		{"computed of Python's body", "", "", "", mine(r.secret, r.ts+"."+python), "body_reserialized", true},
 		{"computed of PHP's body", "", "", "", mine(r.secret, r.ts+"."+php), "body_reserialized", true},
 		{"computed of Node's body", "", "", "", mine(r.secret, r.ts+"."+node), "body_reserialized", true},
@@ -214,7 +214,7 @@ func TestExplain_NamesTheCauseOfEachMistake(t *testing.T) {
 // tell.
 func TestExplain_NamesTheCauseOfTheLibraries(t *testing.T) {
 	t.Parallel()
-	causes, compared := map[string]webhook.Cause{}, 0
+	causes, compared := map[string]webhook.SignatureCause{}, 0
 	for _, m := range newReceiver().seeds(t) {
 		causes[m.name] = m.want
 	}
@@ -223,7 +223,7 @@ func TestExplain_NamesTheCauseOfTheLibraries(t *testing.T) {
 	var vectors []struct {
 		Name string
 		Want struct {
-			Error struct{ Reason, Hint webhook.Cause }
+			Error struct{ Reason, Hint webhook.SignatureCause }
 		}
 	}
 	require.NoError(t, json.Unmarshal(text, &vectors))

@@ -17,11 +17,11 @@ const ownSecret secret.Text = "svc_whsec_EXAMPLE0000000000"
 var explainedAt = time.Unix(1780391667, 0)
 
 // explain asks about a delivery that verifies, and of which a receiver has computed something else.
-func explain(body, computed string) webhook.Explanation {
+func explain(body, computed string) webhook.SignatureExplanation {
 	timestamp, signature := webhook.Sign(ownSecret, []byte(body), explainedAt)
-	headers := webhook.Headers{"X-Svc-Timestamp": {timestamp}, "X-Svc-Signature": {signature}}
-	return webhook.Explain(webhook.Received{Headers: headers, Body: []byte(body), Computed: computed},
-		webhook.Keys{Own: ownSecret}, nil, explainedAt)
+	headers := webhook.ReceivedHeaders{"X-Svc-Timestamp": {timestamp}, "X-Svc-Signature": {signature}}
+	return webhook.ExplainSignature(webhook.ReceivedDelivery{Headers: headers, Body: []byte(body), Computed: computed},
+		webhook.CandidateSecrets{Own: ownSecret}, nil, explainedAt)
 }
 
 // A partner may ask with any body, so the work must not grow with its nesting, and little with its length. It is not
@@ -39,7 +39,7 @@ func TestExplain_OfABodyThatIsDeepOrLong_NeedsLittleMemory(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		require.Equal(t, webhook.CauseMismatch, explain(body, strings.Repeat("a", 64)).Cause, name)
+		require.Equal(t, webhook.CauseSignatureMismatch, explain(body, strings.Repeat("a", 64)).Cause, name)
 		runtime.ReadMemStats(&after)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(most), name)
 	}
@@ -50,7 +50,8 @@ func TestSignedAt_ReadsSecondsAndMilliseconds(t *testing.T) {
 	for timestamp, want := range map[string][]time.Time{
 		"1780391667": {explainedAt}, "1780391667000": {explainedAt}, "2026-06-02": nil,
 	} {
-		r := webhook.Received{Headers: webhook.Headers{"X-Svc-Timestamp": {timestamp}, "X-Svc-Signature": {own("x")}}}
-		require.Equal(t, want, r.SignedAt(), timestamp)
+		r := webhook.ReceivedDelivery{Headers: webhook.ReceivedHeaders{"X-Svc-Timestamp": {timestamp},
+			"X-Svc-Signature": {own("x")}}}
+		require.Equal(t, want, r.PossibleSigningTimes(), timestamp)
 	}
 }

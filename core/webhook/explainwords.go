@@ -4,33 +4,33 @@ package webhook
 const reasonComputed = "computed"
 
 // reasons holds the first sentence of an explanation, in the words of the client libraries for partners.
-var reasons = map[Cause]string{
-	CauseNoHeader:        "X-Svc-Signature or X-Svc-Timestamp is missing.",
-	CauseMalformedHeader: "X-Svc-Signature or X-Svc-Timestamp is not in the form that we send.",
-	CauseExpired:         "The timestamp is outside the tolerance.",
-	CauseMismatch:        "The signature does not match.",
-	CauseInvalidJSON:     "The body is not a JSON object.",
-	reasonComputed:       "The receiver computed another signature.",
+var reasons = map[SignatureCause]string{
+	CauseNoHeader:          "X-Svc-Signature or X-Svc-Timestamp is missing.",
+	CauseMalformedHeader:   "X-Svc-Signature or X-Svc-Timestamp is not in the form that we send.",
+	CauseTimestampExpired:  "The timestamp is outside the tolerance.",
+	CauseSignatureMismatch: "The signature does not match.",
+	CauseInvalidJSON:       "The body is not a JSON object.",
+	reasonComputed:         "The receiver computed another signature.",
 }
 
-// hints holds the second sentence of an explanation. Those up to CauseOrder are in the words of the client
+// hints holds the second sentence of an explanation. Those up to CauseSignedOrder are in the words of the client
 // libraries.
-var hints = map[Cause]string{
-	CauseStale:            "It is in the past: check this server's clock, and that the request is not a replay.",
-	CauseFuture:           "It is in the future: check this server's clock.",
-	CauseMilliseconds:     "It is in milliseconds: X-Svc-Timestamp is Unix seconds.",
-	CauseBodyReserialized: "The body was parsed and written again: pass the raw body.",
-	CauseBodyChanged:      "The body is not what was sent: pass the raw body, unread and unchanged.",
-	CauseWrongSecretKind:  "The secret is not a signing secret (svc_whsec_…).",
-	CauseSecretWhitespace: "The secret has white space around it.",
-	CauseBase64:           "The signature is base64: it must be lower-case hex.",
-	CauseUpperCase:        "The signature is in upper case: it must be lower-case hex.",
-	CauseNoPrefix:         "The prefix sha256= is missing.",
-	CauseOrder:            "The signed message is in another order: it is <timestamp>.<raw body>.",
+var hints = map[SignatureCause]string{
+	CauseStaleTimestamp:       "It is in the past: check this server's clock, and that the request is not a replay.",
+	CauseFutureTimestamp:      "It is in the future: check this server's clock.",
+	CauseMillisecondTimestamp: "It is in milliseconds: X-Svc-Timestamp is Unix seconds.",
+	CauseBodyReserialized:     "The body was parsed and written again: pass the raw body.",
+	CauseBodyChanged:          "The body is not what was sent: pass the raw body, unread and unchanged.",
+	CauseWrongSecretKind:      "The secret is not a signing secret (svc_whsec_…).",
+	CauseSecretWhitespace:     "The secret has white space around it.",
+	CauseBase64Signature:      "The signature is base64: it must be lower-case hex.",
+	CauseUpperCaseSignature:   "The signature is in upper case: it must be lower-case hex.",
+	CauseUnprefixedSignature:  "The prefix sha256= is missing.",
+	CauseSignedOrder:          "The signed message is in another order: it is <timestamp>.<raw body>.",
 
-	CauseHeader: "The body is that of the delivery, so X-Svc-Signature or X-Svc-Timestamp was changed on the way, " +
+	CauseHeaderChanged: "The body is that of the delivery, so X-Svc-Signature or X-Svc-Timestamp was changed on the way, " +
 		"or the secret was rotated after the delivery was signed.",
-	CauseMismatch: "It is not what the known mistakes give: compare the secret, the timestamp and the raw body.",
+	CauseSignatureMismatch: "It is not what the known mistakes give: compare the secret, the timestamp and the raw body.",
 }
 
 // Further sentences of an explanation, for a secret of the wrong kind.
@@ -43,15 +43,15 @@ const (
 )
 
 // wordsOf returns the whole text of an explanation: the sentences for its reason, its cause and a detail.
-func wordsOf(reason, cause Cause, detail string) string {
+func wordsOf(reason, cause SignatureCause, detail string) string {
 	switch cause {
 	case CauseValid:
 		return "The signature is valid for this timestamp and this body. If your receiver refuses it, send what it computes " +
 			"as computed, and check that it compares whole strings."
-	case CauseStale:
+	case CauseStaleTimestamp:
 		return reasons[reason] + " The signature matches, and the timestamp is in the past, as that of each delivery which is " +
 			"explained later than it came. If your receiver refused it at once, check that server's clock."
-	case CauseMismatch:
+	case CauseSignatureMismatch:
 		if detail != "" {
 			return reasons[reason] + " " + detail
 		}

@@ -60,9 +60,9 @@ const (
 	DisableAfter = 5 * 24 * time.Hour
 )
 
-// Clean reports whether the endpoint's health shows no failure, slowness or open circuit, so that a success
+// Flawless reports whether the endpoint's health shows no failure, slowness or open circuit, so that a success
 // changes nothing in it.
-func (h Health) Clean() bool { return h == Health{} }
+func (h Health) Flawless() bool { return h == Health{} }
 
 // CircuitOpen reports whether the circuit is open, so that only probes may be sent to the endpoint.
 func (h Health) CircuitOpen() bool { return !h.OpenUntil.IsZero() }
@@ -71,14 +71,14 @@ func (h Health) CircuitOpen() bool { return !h.OpenUntil.IsZero() }
 // endpoints, and not the fast one.
 func (h Health) InSlowLane() bool { return h.Slow || h.CircuitOpen() || h.Ramp > 0 }
 
-// Disable reports whether every attempt of the last DisableAfter has failed, so that the subscription is to be
+// ShouldDisable reports whether every attempt of the last DisableAfter has failed, so that the subscription is to be
 // disabled.
-func (h Health) Disable(now time.Time) bool {
+func (h Health) ShouldDisable(now time.Time) bool {
 	return !h.FailingSince.IsZero() && now.Sub(h.FailingSince) >= DisableAfter
 }
 
-// After returns the health of the endpoint after one more attempt. limit is WEBHOOK_ENDPOINT_CONCURRENCY.
-func (h Health) After(a Attempt, limit int, now time.Time) Health {
+// AfterAttempt returns the health of the endpoint after one more attempt. limit is WEBHOOK_ENDPOINT_CONCURRENCY.
+func (h Health) AfterAttempt(a Attempt, limit int, now time.Time) Health {
 	quick := a.Duration < slowAttempt
 	if a.OK() {
 		return h.afterSuccess(quick, limit)
@@ -148,10 +148,10 @@ func (h Health) Slots(limit int) int {
 	return limit
 }
 
-// Room returns how many deliveries to the endpoint dispatchers may claim, that is, reserve for an attempt:
+// ClaimLimit returns how many deliveries to the endpoint dispatchers may claim, that is, reserve for an attempt:
 // window in good health, as many as Slots in bad health, and none while the circuit is open and the next probe
 // is not due.
-func (h Health) Room(limit, window int, now time.Time) int {
+func (h Health) ClaimLimit(limit, window int, now time.Time) int {
 	if now.Before(h.OpenUntil) {
 		return 0
 	}

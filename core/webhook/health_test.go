@@ -12,11 +12,11 @@ import (
 const slots = 64 // of an endpoint
 
 // quickly is an attempt with that result, slowly another that took two seconds.
-func quickly(result webhook.Result) webhook.Attempt {
+func quickly(result webhook.AttemptResult) webhook.Attempt {
 	return webhook.Attempt{Result: result, Duration: 2*time.Second - 1}
 }
 
-func slowly(result webhook.Result) webhook.Attempt {
+func slowly(result webhook.AttemptResult) webhook.Attempt {
 	return webhook.Attempt{Result: result, Duration: 2 * time.Second}
 }
 
@@ -48,9 +48,9 @@ func TestHealth_AfterASuccess(t *testing.T) {
 		"the last of the ramp":    {webhook.Health{Ramp: 32, Trouble: true}, ok, webhook.Health{}},
 		"trouble of another kind": {webhook.Health{Trouble: true}, ok, webhook.Health{}},
 	} {
-		require.Equal(t, c.want, c.before.After(c.attempt, slots, noon), name)
+		require.Equal(t, c.want, c.before.AfterAttempt(c.attempt, slots, noon), name)
 	}
-	single := webhook.Health{OpenUntil: noon}.After(ok, 1, noon)
+	single := webhook.Health{OpenUntil: noon}.AfterAttempt(ok, 1, noon)
 	require.Equal(t, webhook.Health{}, single, "a single slot needs no ramp")
 }
 
@@ -123,7 +123,7 @@ func TestHealth_AfterAFailure(t *testing.T) {
 			},
 		},
 	} {
-		require.Equal(t, c.want, c.before.After(c.attempt, slots, noon), name)
+		require.Equal(t, c.want, c.before.AfterAttempt(c.attempt, slots, noon), name)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestHealth_DecidesLaneSlotsAndRoom(t *testing.T) {
 	} {
 		require.Equal(t, c.slow, c.health.InSlowLane(), name)
 		require.Equal(t, c.slots, c.health.Slots(slots), name)
-		require.Equal(t, c.room, c.health.Room(slots, window, noon), name)
+		require.Equal(t, c.room, c.health.ClaimLimit(slots, window, noon), name)
 	}
 	require.Equal(t, 1, webhook.Health{Failures: 5}.Slots(4), "at least one")
 }
@@ -162,15 +162,15 @@ func TestNoticeOf_EveryChangeOfHealth(t *testing.T) {
 	}{
 		"stays healthy":                       {clean, clean, ""},
 		"begins to fail":                      {clean, failing, ""},
-		"the circuit opens":                   {failing, open, webhook.NoticeHeld},
+		"the circuit opens":                   {failing, open, webhook.NoticeEndpointHeld},
 		"stays open":                          {open, open, ""},
 		"half-open":                           {open, ramp, ""},
 		"opens again":                         {ramp, open, ""},
-		"recovers":                            {ramp, clean, webhook.NoticeRecovered},
-		"a success after a given-up delivery": {troubled, clean, webhook.NoticeRecovered},
+		"recovers":                            {ramp, clean, webhook.NoticeEndpointRecovered},
+		"a success after a given-up delivery": {troubled, clean, webhook.NoticeEndpointRecovered},
 		"fails on after a given-up delivery":  {troubled, webhook.Health{Failures: 1, Trouble: true}, ""},
 	} {
-		require.Equal(t, c.want, webhook.NoticeOf(c.before, c.after), name)
+		require.Equal(t, c.want, webhook.NoticeForChange(c.before, c.after), name)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestAfterOutcome_TheHealthAndTheNoticeThatFollows(t *testing.T) {
 	held := failing
 	held.Failures, held.FailedProbes, held.OpenUntil, held.Trouble = 20, 8, noon, true
 	ramp := webhook.Health{Ramp: slots / 2, Trouble: true}
-	failed, succeeded := quickly(webhook.ResultConnect), quickly(webhook.ResultSuccess)
+	failed, succeeded := quickly(webhook.ResultConnectFailed), quickly(webhook.ResultSuccess)
 	for name, c := range map[string]struct {
 		before          webhook.Health
 		attempt         webhook.Attempt
@@ -191,13 +191,13 @@ func TestAfterOutcome_TheHealthAndTheNoticeThatFollows(t *testing.T) {
 	}{
 		"a success in good health":           {webhook.Health{}, succeeded, false, false, "", 0, false},
 		"a failure":                          {webhook.Health{}, failed, false, false, "", 0, false},
-		"the failure that opens the circuit": {failing, failed, false, false, webhook.NoticeHeld, time.Second, true},
+		"the failure that opens the circuit": {failing, failed, false, false, webhook.NoticeEndpointHeld, time.Second, true},
 		"a probe that fails":                 {held, failed, false, false, "", 256 * time.Second, true},
 		"… for want of our own way out":      {held, failed, true, false, "", 16 * time.Second, true},
-		"the end of the ramp":                {ramp, succeeded, false, false, webhook.NoticeRecovered, 0, false},
+		"the end of the ramp":                {ramp, succeeded, false, false, webhook.NoticeEndpointRecovered, 0, false},
 		"a delivery that is given up":        {webhook.Health{}, failed, false, true, "", 0, true},
 	} {
-		next, notice := c.before.AfterOutcome(c.attempt, c.excused, c.gaveUp, slots, noon)
+		next, notice := c.before.AfterAttemptWithNotice(c.attempt, c.excused, c.gaveUp, slots, noon)
 		require.Equal(t, c.notice, notice, name)
 		require.Equal(t, c.trouble, next.Trouble, name)
 		if c.pause == 0 {

@@ -17,45 +17,45 @@ import (
 
 // readComputed decodes a signature that a receiver computed, in hex or base64. form is CauseValid if it is written
 // as this service writes it, and otherwise names the difference. digest is "" for a text that is no signature.
-func readComputed(text string) (digest string, form Cause) {
+func readComputed(text string) (digest string, form SignatureCause) {
 	const prefix = "sha256="
 	bare := strings.TrimSpace(text)
-	form = CauseNoPrefix
+	form = CauseUnprefixedSignature
 	if n := min(len(prefix), len(bare)); strings.EqualFold(bare[:n], prefix) {
 		bare, form = bare[n:], CauseValid
 	}
 	if raw, err := hex.DecodeString(bare); err == nil && anyCaseForm.MatchString(bare) {
 		if bare != strings.ToLower(bare) {
-			form = CauseUpperCase
+			form = CauseUpperCaseSignature
 		}
 		return string(raw), form
 	}
 	standard := strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(bare), "=")
 	raw, err := base64.RawStdEncoding.DecodeString(standard)
 	if err != nil {
-		return "", CauseMismatch
+		return "", CauseSignatureMismatch
 	}
 	// The decoded base64 was itself hex: the receiver had encoded the hex digits of the signature.
 	if of, err := hex.DecodeString(string(raw)); err == nil {
 		raw = of
 	}
 	if len(raw) != sha256.Size {
-		return "", CauseMismatch
+		return "", CauseSignatureMismatch
 	}
-	return string(raw), CauseBase64
+	return string(raw), CauseBase64Signature
 }
 
 // mistake is a known wrong way to compute the signature of a delivery: its cause, and the key and message that it
 // signs.
 type mistake struct {
-	cause        Cause
+	cause        SignatureCause
 	detail       string
 	key, message string
 }
 
 // mistakes iterates over the known wrong ways to compute the signature of a delivery. It builds them one at a time,
 // since a body has many forms.
-func mistakes(timestamp string, body []byte, keys Keys) iter.Seq[mistake] {
+func mistakes(timestamp string, body []byte, keys CandidateSecrets) iter.Seq[mistake] {
 	own, signed := keys.Own.Reveal(), timestamp+"."+string(body)
 	var few []mistake
 	for _, around := range []string{"\n", "\r\n", " ", "\t", byteOrderMark} {
@@ -65,17 +65,17 @@ func mistakes(timestamp string, body []byte, keys Keys) iter.Seq[mistake] {
 	for _, quote := range []string{`"`, "'"} {
 		few = append(few, mistake{CauseWrongSecretKind, inQuotes, quote + own + quote, signed})
 	}
-	tail := strings.TrimPrefix(own, SecretPrefix)
+	tail := strings.TrimPrefix(own, SigningSecretPrefix)
 	decoded, _ := base64.RawURLEncoding.DecodeString(tail)
 	few = append(few, mistake{CauseWrongSecretKind, asConnectSecret, keys.Connect.Reveal(), signed},
 		mistake{CauseWrongSecretKind, asAPIKey, keys.API.Reveal(), signed},
 		mistake{CauseWrongSecretKind, withoutPrefix, tail, signed},
 		mistake{CauseWrongSecretKind, withoutPrefix, string(decoded), signed},
-		mistake{CauseWrongSecretKind, asStandard, StandardSecret(keys.Own), signed})
+		mistake{CauseWrongSecretKind, asStandard, StandardWebhooksSecret(keys.Own), signed})
 	for _, message := range append(otherOrders(timestamp, string(body)), timestamp) {
-		few = append(few, mistake{CauseOrder, "", own, message})
+		few = append(few, mistake{CauseSignedOrder, "", own, message})
 	}
-	few = append(few, mistake{CauseMilliseconds, "", own, timestamp + "000." + string(body)})
+	few = append(few, mistake{CauseMillisecondTimestamp, "", own, timestamp + "000." + string(body)})
 	few = slices.DeleteFunc(few, func(m mistake) bool { return m.key == "" })
 	return func(yield func(mistake) bool) {
 		for _, m := range few {

@@ -46,7 +46,7 @@ const (
 )
 
 // keys are the secrets of the partner of these tests.
-var keys = webhook.Keys{Own: ownSecret, Others: map[id.ID]secret.Text{{2}: otherSecret},
+var keys = webhook.CandidateSecrets{Own: ownSecret, Others: map[id.ID]secret.Text{{2}: otherSecret},
 	Connect: "svc_cs_EXAMPLE", API: "svc_pk_test_EXAMPLE"}
 
 func digestOf(key, message string) string {
@@ -61,8 +61,8 @@ func own(message string) string { return by(ownSecret.Reveal(), message) }
 func by(key, message string) string { return "sha256=" + digestOf(key, message) }
 
 // explained asks about the delivery, or what came of it: "" stands for a part as it was sent.
-func explained(signature, timestamp, body, computed string) webhook.Explanation {
-	headers := webhook.Headers{}
+func explained(signature, timestamp, body, computed string) webhook.SignatureExplanation {
+	headers := webhook.ReceivedHeaders{}
 	for name, values := range map[string][2]string{
 		"x-svc-signature": {signature, own(sentTimestamp + "." + sentBody)}, "X-SVC-TIMESTAMP": {timestamp, sentTimestamp},
 	} {
@@ -70,8 +70,9 @@ func explained(signature, timestamp, body, computed string) webhook.Explanation 
 			headers[name] = []string{cmp.Or(values[0], values[1])}
 		}
 	}
-	sent := []webhook.Sent{{ID: id.ID{9}, Body: []byte(`{"event":"another"}`)}, {ID: id.ID{1}, Body: []byte(sentBody)}}
-	return webhook.Explain(webhook.Received{Headers: headers, Body: []byte(cmp.Or(body, sentBody)), Computed: computed},
+	sent := []webhook.SentDelivery{{ID: id.ID{9}, Body: []byte(`{"event":"another"}`)}, {ID: id.ID{1}, Body: []byte(sentBody)}}
+	return webhook.ExplainSignature(webhook.ReceivedDelivery{Headers: headers, Body: []byte(cmp.Or(body, sentBody)),
+		Computed: computed},
 		keys, sent, explainedAt)
 }
 
@@ -80,18 +81,18 @@ func TestExplain_OfAReceivedDelivery_NamesTheMistake(t *testing.T) {
 	const message, late, ahead, nobody = sentTimestamp + "." + sentBody, "1780384467", "1780392000", `{"event":"x"}`
 	for name, c := range map[string]struct {
 		signature, timestamp, body, computed string
-		want                                 webhook.Cause
+		want                                 webhook.SignatureCause
 	}{
 		"nothing":                  {"", "", "", "", webhook.CauseValid},
 		"no signature":             {absent, "", "", "", webhook.CauseNoHeader},
 		"no timestamp":             {"", absent, "", "", webhook.CauseNoHeader},
 		"the signature twice":      {own(message) + ", " + own(message), "", "", "", webhook.CauseMalformedHeader},
-		"the prefix cut off":       {own(message)[7:], "", "", "", webhook.CauseNoPrefix},
-		"two hours ago":            {own(late + "." + sentBody), late, "", "", webhook.CauseStale},
-		"ahead":                    {own(ahead + "." + sentBody), ahead, "", "", webhook.CauseFuture},
-		"milliseconds":             {"", sentTimestamp + "123", "", "", webhook.CauseMilliseconds},
-		"another timestamp":        {"", "1780391666", "", "", webhook.CauseHeader},
-		"another signature":        {"sha256=" + strings.Repeat("0", 64), "", "", "", webhook.CauseHeader},
+		"the prefix cut off":       {own(message)[7:], "", "", "", webhook.CauseUnprefixedSignature},
+		"two hours ago":            {own(late + "." + sentBody), late, "", "", webhook.CauseStaleTimestamp},
+		"ahead":                    {own(ahead + "." + sentBody), ahead, "", "", webhook.CauseFutureTimestamp},
+		"milliseconds":             {"", sentTimestamp + "123", "", "", webhook.CauseMillisecondTimestamp},
+		"another timestamp":        {"", "1780391666", "", "", webhook.CauseHeaderChanged},
+		"another signature":        {"sha256=" + strings.Repeat("0", 64), "", "", "", webhook.CauseHeaderChanged},
 		"written again":            {"", "", byPython, "", webhook.CauseBodyReserialized},
 		"written in another order": {"", "", swapped, "", webhook.CauseBodyReserialized},
 		"a value changed":          {"", "", strings.Replace(sentBody, "50000", "60000", 1), "", webhook.CauseBodyChanged},
@@ -100,11 +101,11 @@ func TestExplain_OfAReceivedDelivery_NamesTheMistake(t *testing.T) {
 		"of another subscription":  {by(otherSecret, message), "", "", "", webhook.CauseOtherSecret},
 		"by the connect secret":    {by("svc_cs_EXAMPLE", message), "", "", "", webhook.CauseWrongSecretKind},
 		"by the API key":           {by("svc_pk_test_EXAMPLE", message), "", "", "", webhook.CauseWrongSecretKind},
-		"signed in another order":  {own(sentBody + "." + sentTimestamp), "", "", "", webhook.CauseOrder},
-		"of nobody":                {by("svc_whsec_x", "x"), "", nobody, "", webhook.CauseMismatch},
+		"signed in another order":  {own(sentBody + "." + sentTimestamp), "", "", "", webhook.CauseSignedOrder},
+		"of nobody":                {by("svc_whsec_x", "x"), "", nobody, "", webhook.CauseSignatureMismatch},
 		"of nobody, computed right": {by("svc_whsec_x", "x"), "", nobody, own(sentTimestamp + "." + nobody),
-			webhook.CauseMismatch},
-		"of nobody, computed wrong": {by("svc_whsec_x", "x"), "", nobody, own(nobody), webhook.CauseOrder},
+			webhook.CauseSignatureMismatch},
+		"of nobody, computed wrong": {by("svc_whsec_x", "x"), "", nobody, own(nobody), webhook.CauseSignedOrder},
 		"written again, and computed so": {"", "", byPython, own(sentTimestamp + "." + byPython),
 			webhook.CauseBodyReserialized},
 		"late, and computed wrong": {own(late + "." + sentBody), late, "", by("svc_cs_EXAMPLE", late+"."+sentBody),
@@ -129,20 +130,20 @@ func TestExplain_OfWhatAReceiverComputed_NamesTheMistake(t *testing.T) {
 	body := func(written string) string { return own(sentTimestamp + "." + written) }
 	for name, c := range map[string]struct {
 		computed string
-		want     webhook.Cause
+		want     webhook.SignatureCause
 		words    string
 	}{
 		"nothing":                  {"SHA256=" + digest, webhook.CauseValid, ""},
-		"no prefix":                {digest, webhook.CauseNoPrefix, ""},
-		"upper case":               {"sha256=" + strings.ToUpper(digest), webhook.CauseUpperCase, ""},
-		"base64":                   {in64, webhook.CauseBase64, ""},
-		"base64 for URLs":          {base64.RawURLEncoding.EncodeToString(raw), webhook.CauseBase64, ""},
-		"base64 of the hex":        {base64.StdEncoding.EncodeToString([]byte(digest)), webhook.CauseBase64, ""},
-		"body and timestamp":       {own(sentBody + "." + sentTimestamp), webhook.CauseOrder, ""},
-		"no dot":                   {own(sentTimestamp + sentBody), webhook.CauseOrder, ""},
-		"the body alone":           {own(sentBody), webhook.CauseOrder, ""},
-		"the timestamp alone":      {own(sentTimestamp), webhook.CauseOrder, ""},
-		"milliseconds":             {own(sentTimestamp + "000." + sentBody), webhook.CauseMilliseconds, ""},
+		"no prefix":                {digest, webhook.CauseUnprefixedSignature, ""},
+		"upper case":               {"sha256=" + strings.ToUpper(digest), webhook.CauseUpperCaseSignature, ""},
+		"base64":                   {in64, webhook.CauseBase64Signature, ""},
+		"base64 for URLs":          {base64.RawURLEncoding.EncodeToString(raw), webhook.CauseBase64Signature, ""},
+		"base64 of the hex":        {base64.StdEncoding.EncodeToString([]byte(digest)), webhook.CauseBase64Signature, ""},
+		"body and timestamp":       {own(sentBody + "." + sentTimestamp), webhook.CauseSignedOrder, ""},
+		"no dot":                   {own(sentTimestamp + sentBody), webhook.CauseSignedOrder, ""},
+		"the body alone":           {own(sentBody), webhook.CauseSignedOrder, ""},
+		"the timestamp alone":      {own(sentTimestamp), webhook.CauseSignedOrder, ""},
+		"milliseconds":             {own(sentTimestamp + "000." + sentBody), webhook.CauseMillisecondTimestamp, ""},
 		"a line end behind":        {by(ownSecret.Reveal()+"\n", message), webhook.CauseSecretWhitespace, ""},
 		"a BOM before":             {by("\ufeff"+ownSecret.Reveal(), message), webhook.CauseSecretWhitespace, ""},
 		"the secret in quotes":     {by(`"`+ownSecret.Reveal()+`"`, message), webhook.CauseWrongSecretKind, "in quotes"},
@@ -151,7 +152,7 @@ func TestExplain_OfWhatAReceiverComputed_NamesTheMistake(t *testing.T) {
 		"the API key":              {by("svc_pk_test_EXAMPLE", message), webhook.CauseWrongSecretKind, "API key"},
 		"no prefix of the secret":  {by("EXAMPLE0000000000", message), webhook.CauseWrongSecretKind, "without its prefix"},
 		"the secret's bytes":       {by(string(tail), message), webhook.CauseWrongSecretKind, "without its prefix"},
-		"the Standard form": {by(webhook.StandardSecret(ownSecret), message), webhook.CauseWrongSecretKind,
+		"the Standard form": {by(webhook.StandardWebhooksSecret(ownSecret), message), webhook.CauseWrongSecretKind,
 			"Standard"},
 		"an empty secret":        {by("", message), webhook.CauseWrongSecretKind, "It is empty."},
 		"Node's body":            {body(byNode), webhook.CauseBodyReserialized, ""},
@@ -167,9 +168,9 @@ func TestExplain_OfWhatAReceiverComputed_NamesTheMistake(t *testing.T) {
 		"a body with a line end": {body(sentBody + "\n"), webhook.CauseBodyChanged, ""},
 		"a JSON string": {body(`"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(sentBody) + `"`),
 			webhook.CauseBodyChanged, ""},
-		"an old secret":     {by("svc_whsec_OLD", message), webhook.CauseMismatch, "known mistakes"},
-		"another hash":      {"sha256=ff", webhook.CauseMismatch, "computed is no SHA-256"},
-		"Standard Webhooks": {" v1," + in64, webhook.CauseMismatch, "Standard Webhooks"},
+		"an old secret":     {by("svc_whsec_OLD", message), webhook.CauseSignatureMismatch, "known mistakes"},
+		"another hash":      {"sha256=ff", webhook.CauseSignatureMismatch, "computed is no SHA-256"},
+		"Standard Webhooks": {" v1," + in64, webhook.CauseSignatureMismatch, "Standard Webhooks"},
 	} {
 		got := explained("", "", "", c.computed)
 		require.Equal(t, c.want, got.Cause, "%s: %s", name, got.Words)
@@ -185,12 +186,12 @@ func TestExplain_WritesABodyAnew_UpToItsBounds(t *testing.T) {
 	long := func(length int) string { return strings.Repeat("a", length-len(`{"a" :""}`)) }
 	for name, c := range map[string]struct {
 		body, compact string
-		want          webhook.Cause
+		want          webhook.SignatureCause
 	}{
 		"16 levels":   {`{"a" :` + nested(15) + `}`, `{"a":` + nested(15) + `}`, webhook.CauseBodyReserialized},
-		"17 levels":   {`{"a" :` + nested(16) + `}`, `{"a":` + nested(16) + `}`, webhook.CauseMismatch},
+		"17 levels":   {`{"a" :` + nested(16) + `}`, `{"a":` + nested(16) + `}`, webhook.CauseSignatureMismatch},
 		"16 KiB":      {`{"a" :"` + long(16_384) + `"}`, `{"a":"` + long(16_384) + `"}`, webhook.CauseBodyReserialized},
-		"a byte more": {`{"a" :"` + long(16_385) + `"}`, `{"a":"` + long(16_385) + `"}`, webhook.CauseMismatch},
+		"a byte more": {`{"a" :"` + long(16_385) + `"}`, `{"a":"` + long(16_385) + `"}`, webhook.CauseSignatureMismatch},
 	} {
 		require.Equal(t, c.want, explain(c.body, own(sentTimestamp+"."+c.compact)).Cause, name)
 	}

@@ -11,121 +11,123 @@ type NoticeKind string
 
 // The kinds of mail about an endpoint that the partner's contact gets.
 const (
-	NoticeHeld NoticeKind = "held" // The circuit of the endpoint opened, so its deliveries wait.
+	NoticeEndpointHeld NoticeKind = "held" // The circuit of the endpoint opened, so its deliveries wait.
 	// A delivery to the endpoint was given up after its last attempt failed.
-	NoticeGivenUp   NoticeKind = "given_up"
-	NoticeDisabled  NoticeKind = "disabled"  // Five days of failures disabled the subscription.
-	NoticeRecovered NoticeKind = "recovered" // The endpoint succeeded again after a notice of trouble.
+	NoticeDeliveryGivenUp      NoticeKind = "given_up"
+	NoticeSubscriptionDisabled NoticeKind = "disabled"  // Five days of failures disabled the subscription.
+	NoticeEndpointRecovered    NoticeKind = "recovered" // The endpoint succeeded again after a notice of trouble.
 )
 
 // NoticeKinds lists every kind of mail about an endpoint.
-var NoticeKinds = []NoticeKind{NoticeHeld, NoticeGivenUp, NoticeDisabled, NoticeRecovered}
+var NoticeKinds = []NoticeKind{NoticeEndpointHeld, NoticeDeliveryGivenUp, NoticeSubscriptionDisabled,
+	NoticeEndpointRecovered}
 
-// AfterOutcome returns the health of the endpoint after an attempt, and the kind of the notice that follows from
-// the change; "" for none. excused reports whether this service's own internet connection is broken (Excused).
+// AfterAttemptWithNotice returns the health of the endpoint after an attempt, and the kind of the notice that follows
+// from the change; "" for none. excused reports whether this service's own internet connection is broken (Excused).
 // gaveUp reports whether the attempt was the delivery's last, which has a notice of its own. limit is
 // WEBHOOK_ENDPOINT_CONCURRENCY.
-func (h Health) AfterOutcome(
+func (h Health) AfterAttemptWithNotice(
 	a Attempt, excused, gaveUp bool, limit int, now time.Time,
 ) (next Health, notice NoticeKind) {
-	next = h.After(a, limit, now)
+	next = h.AfterAttempt(a, limit, now)
 	if excused {
-		next = next.Excused(now)
+		next = next.AfterExcusedAttempt(now)
 	}
-	notice = NoticeOf(h, next)
+	notice = NoticeForChange(h, next)
 	next.Trouble = next.Trouble || gaveUp
 	return next, notice
 }
 
-// NoticeOf returns the kind of the notice that a change of an endpoint's health calls for; "" for none.
-func NoticeOf(before, after Health) NoticeKind {
+// NoticeForChange returns the kind of the notice that a change of an endpoint's health calls for; "" for none.
+func NoticeForChange(before, after Health) NoticeKind {
 	if before.State(true) != EndpointHeld && after.State(true) == EndpointHeld {
-		return NoticeHeld
+		return NoticeEndpointHeld
 	}
 	if before.Trouble && !after.Trouble {
-		return NoticeRecovered
+		return NoticeEndpointRecovered
 	}
 	return ""
 }
 
-// Settles returns how long a new notice of this kind waits before it is mailed. A notice of an open circuit waits,
+// MailDelay returns how long a new notice of this kind waits before it is mailed. A notice of an open circuit waits,
 // until it shows whether most other circuits opened too, which means a fault of this service's own internet
 // connection.
-func (k NoticeKind) Settles() time.Duration {
-	if k == NoticeHeld {
+func (k NoticeKind) MailDelay() time.Duration {
+	if k == NoticeEndpointHeld {
 		return 2 * outboundSettles
 	}
 	return 0
 }
 
-// NoticesWait is how long notices of trouble wait after this service's own internet connection was last seen broken
-// (OutboundBroken). Endpoints are probed meanwhile, and no notice is mailed about one that succeeds.
-const NoticesWait = 2 * time.Minute
+// OutageNoticeDelay is how long notices of trouble wait after this service's own internet connection was last seen
+// broken (OutboundBroken). Endpoints are probed meanwhile, and no notice is mailed about one that succeeds.
+const OutageNoticeDelay = 2 * time.Minute
 
-// Waits reports whether the notice must wait, since this service's own broken internet connection, last seen at the
+// MustWait reports whether the notice must wait, since this service's own broken internet connection, last seen at the
 // time broken, may have caused the trouble.
-func (n Notice) Waits(broken, now time.Time) bool {
-	return n.Kind != NoticeRecovered && n.Kind != NoticeDisabled && now.Before(broken.Add(NoticesWait))
+func (n Notice) MustWait(broken, now time.Time) bool {
+	return n.Kind != NoticeEndpointRecovered && n.Kind != NoticeSubscriptionDisabled &&
+		now.Before(broken.Add(OutageNoticeDelay))
 }
 
-// NoticeEvery is the shortest time between two mails of the same kind about an endpoint.
-const NoticeEvery = 24 * time.Hour
+// MinNoticeInterval is the shortest time between two mails of the same kind about an endpoint.
+const MinNoticeInterval = 24 * time.Hour
 
 // Notice is a fact about an endpoint of which the partner's contact is to be notified by mail.
 type Notice struct {
 	SubscriptionID id.ID
 	Kind           NoticeKind
 	At             time.Time
-	Deliveries     int // The number of deliveries that were given up, in a notice of the kind NoticeGivenUp.
-	// true: the notice's mail was put off, since a mail of the same kind was sent within NoticeEvery, or this
+	Deliveries     int // The number of deliveries that were given up, in a notice of the kind NoticeDeliveryGivenUp.
+	// true: the notice's mail was put off, since a mail of the same kind was sent within MinNoticeInterval, or this
 	// service's own internet connection was broken; false: it was not.
 	PutOff bool
 }
 
-// Mailed holds, for each kind of mail about an endpoint, when the last one was sent to the partner's contact.
-type Mailed map[NoticeKind]time.Time
+// LastMailTimes holds, for each kind of mail about an endpoint, when the last one was sent to the partner's contact.
+type LastMailTimes map[NoticeKind]time.Time
 
 // inTrouble reports whether the last mail about the endpoint was about trouble, and not about a recovery.
-func (t Mailed) inTrouble() bool {
+func (t LastMailTimes) inTrouble() bool {
 	for kind, at := range t {
-		if kind != NoticeRecovered && at.After(t[NoticeRecovered]) {
+		if kind != NoticeEndpointRecovered && at.After(t[NoticeEndpointRecovered]) {
 			return true
 		}
 	}
 	return false
 }
 
-// Fate says whether the mail of a notice about an endpoint is sent, put off or dropped.
-type Fate struct {
+// NoticeDecision says whether the mail of a notice about an endpoint is sent, put off or dropped.
+type NoticeDecision struct {
 	Mail bool
 	// Until is when a notice that is not mailed now is decided again; zero: never, so it is dropped.
 	Until time.Time
 }
 
 // Decide returns whether the mail of a notice is sent now, put off or dropped. of is the report of the
-// endpoint; mailed holds the earlier mails about it. A notice within NoticeEvery of a mail of its kind is put
+// endpoint; mailed holds the earlier mails about it. A notice within MinNoticeInterval of a mail of its kind is put
 // off; its mail then reports the endpoint's state at that later time.
-func (n Notice) Decide(of Report, mailed Mailed, now time.Time) Fate {
+func (n Notice) Decide(of EndpointReport, mailed LastMailTimes, now time.Time) NoticeDecision {
 	state := of.State
 	switch n.Kind {
-	case NoticeHeld:
+	case NoticeEndpointHeld:
 		// The state held includes a half-open circuit, whose endpoint succeeds again, so a success after the notice
 		// drops it too.
 		if n.PutOff && (state != EndpointHeld || of.LastSuccessAt.After(n.At)) {
-			return Fate{}
+			return NoticeDecision{}
 		}
-	case NoticeDisabled:
+	case NoticeSubscriptionDisabled:
 		if n.PutOff && state != EndpointDisabled {
-			return Fate{}
+			return NoticeDecision{}
 		}
-	case NoticeRecovered:
+	case NoticeEndpointRecovered:
 		if !mailed.inTrouble() || n.PutOff && state != EndpointHealthy {
-			return Fate{}
+			return NoticeDecision{}
 		}
-	case NoticeGivenUp: // A delivery that was given up stays given up, so its notice is never dropped.
+	case NoticeDeliveryGivenUp: // A delivery that was given up stays given up, so its notice is never dropped.
 	}
-	if last := mailed[n.Kind]; !last.IsZero() && now.Before(last.Add(NoticeEvery)) {
-		return Fate{Until: last.Add(NoticeEvery)}
+	if last := mailed[n.Kind]; !last.IsZero() && now.Before(last.Add(MinNoticeInterval)) {
+		return NoticeDecision{Until: last.Add(MinNoticeInterval)}
 	}
-	return Fate{Mail: true}
+	return NoticeDecision{Mail: true}
 }

@@ -7,14 +7,14 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Endpoint holds what the last attempts at an enabled endpoint show, from which OutboundBroken decides.
-type Endpoint struct {
+// EndpointReachability holds what the last attempts at an enabled endpoint show, from which OutboundBroken decides.
+type EndpointReachability struct {
 	PartnerID id.ID
 	Host      string // The host in the endpoint's URL, with the port.
 	// When the endpoint's present row of failures began; zero: the last attempt succeeded, or there was none.
 	FailingSince time.Time
 	// When an attempt at the endpoint last succeeded; zero: never. While the endpoint succeeds, this time is at most
-	// SuccessGrain old.
+	// LastSuccessGranularity old.
 	LastSuccessAt time.Time
 	LastFailureAt time.Time // When an attempt at the endpoint last failed; zero: never.
 	LastFailure   Attempt   // The last failed attempt at the endpoint, of which only Result and Unconnected are set.
@@ -22,8 +22,8 @@ type Endpoint struct {
 
 // Thresholds from which OutboundBroken concludes that this service's own internet connection is broken.
 const (
-	// How long endpoints must have been failing before their failures count. It is longer than SuccessGrain, so that
-	// other endpoints have had time to show a success.
+	// How long endpoints must have been failing before their failures count. It is longer than LastSuccessGranularity, so
+	// that other endpoints have had time to show a success.
 	outboundSettles = 15 * time.Second
 	// Failures of endpoints that began within this span count as simultaneous, since a quiet endpoint notices a break
 	// later.
@@ -34,11 +34,11 @@ const (
 	fewestTogether = 2
 )
 
-// OutboundBroken returns since when this service's own internet connection (DNS, firewall, network) is broken;
+// OutboundBrokenSince returns since when this service's own internet connection (DNS, firewall, network) is broken;
 // zero: it is not. It counts as broken while endpoints of several partners, which began to fail at the same time,
 // get no connection, and fewer hosts have answered since. A host counts once, however many endpoints it has. An
 // endpoint that was not tried since then does not count.
-func OutboundBroken(endpoints []Endpoint, now time.Time) (since time.Time) {
+func OutboundBrokenSince(endpoints []EndpointReachability, now time.Time) (since time.Time) {
 	lost := lostTogether(endpoints)
 	for i, first := range lost {
 		since = first.FailingSince
@@ -61,7 +61,7 @@ func OutboundBroken(endpoints []Endpoint, now time.Time) (since time.Time) {
 }
 
 // lostTogether returns the endpoints that get no connection at present, with the longest-failing first.
-func lostTogether(endpoints []Endpoint) (lost []Endpoint) {
+func lostTogether(endpoints []EndpointReachability) (lost []EndpointReachability) {
 	var newest time.Time
 	for _, e := range endpoints {
 		for _, at := range []time.Time{e.LastSuccessAt, e.LastFailureAt} {
@@ -75,12 +75,12 @@ func lostTogether(endpoints []Endpoint) (lost []Endpoint) {
 			lost = append(lost, e)
 		}
 	}
-	slices.SortFunc(lost, func(a, b Endpoint) int { return a.FailingSince.Compare(b.FailingSince) })
+	slices.SortFunc(lost, func(a, b EndpointReachability) int { return a.FailingSince.Compare(b.FailingSince) })
 	return lost
 }
 
 // answeredSince counts the hosts whose endpoints have answered a POST since a time, with any HTTP status.
-func answeredSince(endpoints []Endpoint, since time.Time) int {
+func answeredSince(endpoints []EndpointReachability, since time.Time) int {
 	hosts := map[string]bool{}
 	for _, e := range endpoints {
 		succeeds := !e.failing() && !e.LastSuccessAt.Before(since)
@@ -92,23 +92,26 @@ func answeredSince(endpoints []Endpoint, since time.Time) int {
 	return len(hosts)
 }
 
-func (e Endpoint) failing() bool { return !e.FailingSince.IsZero() }
+func (e EndpointReachability) failing() bool { return !e.FailingSince.IsZero() }
 
-// Ours reports whether an attempt failed by a fault of this service, and not of the endpoint: this machine
+// FailedByService reports whether an attempt failed by a fault of this service, and not of the endpoint: this machine
 // lacked a resource such as a socket, or had no route to the endpoint while its own internet connection is
 // broken. The delivery is then put off.
-func (a Attempt) Ours(outboundBroken bool) bool { return a.Lacked != "" || a.NoRoute && outboundBroken }
-
-// PutOff returns the verdict on a delivery that was dispatched that many times in a row without an attempt. It is
-// dispatched again after a second, then after twice as long each time, up to a minute.
-func PutOff(dispatches int) Verdict {
-	doublings := min(max(dispatches-1, 0), maxDoublings)
-	return Verdict{State: Waiting, Wait: min(time.Second<<doublings, time.Minute)}
+func (a Attempt) FailedByService(outboundBroken bool) bool {
+	return a.Lacked != "" || a.NoRoute && outboundBroken
 }
 
-// Excused returns the health of an endpoint whose attempt failed because this service's own internet connection is
-// broken: the circuit stays open, but probes stay frequent, so that deliveries resume soon after the repair.
-func (h Health) Excused(now time.Time) Health {
+// PutOffVerdict returns the verdict on a delivery that was dispatched that many times in a row without an attempt. It
+// is dispatched again after a second, then after twice as long each time, up to a minute.
+func PutOffVerdict(dispatches int) DeliveryVerdict {
+	doublings := min(max(dispatches-1, 0), maxDoublings)
+	return DeliveryVerdict{State: StateWaiting, Wait: min(time.Second<<doublings, time.Minute)}
+}
+
+// AfterExcusedAttempt returns the health of an endpoint whose attempt failed because this service's own internet
+// connection is broken: the circuit stays open, but probes stay frequent, so that deliveries resume soon after the
+// repair.
+func (h Health) AfterExcusedAttempt(now time.Time) Health {
 	if !h.CircuitOpen() {
 		return h
 	}
@@ -119,10 +122,10 @@ func (h Health) Excused(now time.Time) Health {
 	return h
 }
 
-// Held is the last period in which the circuit of an endpoint held its deliveries back, from the first failure
+// HeldPeriod is the last period in which the circuit of an endpoint held its deliveries back, from the first failure
 // until the endpoint gets POSTs without restriction again. A delivery that became due in this period is late
 // through the endpoint or the network, and not through the dispatcher.
-type Held struct {
+type HeldPeriod struct {
 	From time.Time // The start of the period in which deliveries were held back; zero: there was none yet.
 	Till time.Time // The end of the period in which deliveries were held back; zero: it has not ended.
 }
@@ -131,30 +134,30 @@ type Held struct {
 // that soon still has its earlier backlog.
 const heldAgain = 5 * time.Minute
 
-// After returns the period in which deliveries are held back, after a change of the endpoint's health.
-func (h Held) After(before, after Health, now time.Time) Held {
+// AfterHealthChange returns the period in which deliveries are held back, after a change of the endpoint's health.
+func (h HeldPeriod) AfterHealthChange(before, after Health, now time.Time) HeldPeriod {
 	is := func(x Health) bool { return x.State(true) == EndpointHeld }
 	if is(after) && (h.From.IsZero() || !h.Till.IsZero() && now.Sub(h.Till) > heldAgain) {
 		// No failure is stored for the half-open circuit, so the period in which deliveries are held back begins now.
 		if after.FailingSince.IsZero() {
-			return Held{From: now}
+			return HeldPeriod{From: now}
 		}
-		return Held{From: after.FailingSince}
+		return HeldPeriod{From: after.FailingSince}
 	}
 	switch {
 	case is(after):
-		return Held{From: h.From}
+		return HeldPeriod{From: h.From}
 	case is(before):
-		return Held{From: h.From, Till: now}
+		return HeldPeriod{From: h.From, Till: now}
 	}
 	return h
 }
 
 // Over reports whether the period in which deliveries were held back has ended; false if there was none.
-func (h Held) Over() bool { return !h.From.IsZero() && !h.Till.IsZero() }
+func (h HeldPeriod) Over() bool { return !h.From.IsZero() && !h.Till.IsZero() }
 
 // Includes reports whether a delivery that was due at that time was held back. It is false until the period has
 // ended.
-func (h Held) Includes(due time.Time) bool {
+func (h HeldPeriod) Includes(due time.Time) bool {
 	return h.Over() && !due.Before(h.From) && due.Before(h.Till)
 }

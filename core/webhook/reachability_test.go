@@ -12,11 +12,12 @@ import (
 )
 
 // endpoints of tests: partner n at a host of its own.
-func succeeding(n byte, ago time.Duration) webhook.Endpoint {
-	return webhook.Endpoint{PartnerID: id.ID{n}, Host: "h" + strconv.Itoa(int(n)), LastSuccessAt: noon.Add(-ago)}
+func succeeding(n byte, ago time.Duration) webhook.EndpointReachability {
+	return webhook.EndpointReachability{PartnerID: id.ID{n}, Host: "h" + strconv.Itoa(int(n)),
+		LastSuccessAt: noon.Add(-ago)}
 }
 
-func lost(n byte, since, ago time.Duration, result webhook.Result) webhook.Endpoint {
+func lost(n byte, since, ago time.Duration, result webhook.AttemptResult) webhook.EndpointReachability {
 	e := succeeding(n, since+time.Second)
 	e.FailingSince, e.LastFailureAt, e.LastFailure.Result = noon.Add(-since), noon.Add(-ago), result
 	return e
@@ -25,7 +26,7 @@ func lost(n byte, since, ago time.Duration, result webhook.Result) webhook.Endpo
 func TestOutboundBroken(t *testing.T) {
 	t.Parallel()
 	const (
-		dns, connect, tls = webhook.ResultDNS, webhook.ResultConnect, webhook.ResultTLS
+		dns, connect, tls = webhook.ResultDNSFailed, webhook.ResultConnectFailed, webhook.ResultTLSFailed
 		refused, timeout  = webhook.ResultNon2xx, webhook.ResultTimeout
 	)
 	s, m := time.Second, time.Minute
@@ -34,52 +35,58 @@ func TestOutboundBroken(t *testing.T) {
 	unconnected := lost(2, m, s, timeout)
 	unconnected.LastFailure.Unconnected = true
 	for name, c := range map[string]struct {
-		endpoints []webhook.Endpoint
+		endpoints []webhook.EndpointReachability
 		since     time.Duration // ago; 0: not broken
 	}{
 		"nothing is known":           {nil, 0},
-		"all succeed":                {[]webhook.Endpoint{succeeding(1, s), succeeding(2, s)}, 0},
-		"one partner":                {[]webhook.Endpoint{lost(1, m, s, connect), samePartner}, 0},
-		"one host of two":            {[]webhook.Endpoint{lost(1, m, s, connect), sameHost}, 0},
-		"two partners":               {[]webhook.Endpoint{lost(1, m, s, connect), lost(2, 50*s, s, dns)}, m},
-		"by tls":                     {[]webhook.Endpoint{lost(1, m, s, tls), lost(2, 50*s, s, tls)}, m},
-		"refusals come from outside": {[]webhook.Endpoint{lost(1, m, s, refused), lost(2, m, s, refused)}, 0},
-		"time-outs of receivers":     {[]webhook.Endpoint{lost(1, m, s, timeout), lost(2, m, s, timeout)}, 0},
-		"a time-out before there was a connection": {[]webhook.Endpoint{lost(1, m, s, connect), unconnected}, m},
-		"others could not show a success yet": {[]webhook.Endpoint{lost(1, 14*s, s, connect), lost(2, 14*s, s, connect)},
+		"all succeed":                {[]webhook.EndpointReachability{succeeding(1, s), succeeding(2, s)}, 0},
+		"one partner":                {[]webhook.EndpointReachability{lost(1, m, s, connect), samePartner}, 0},
+		"one host of two":            {[]webhook.EndpointReachability{lost(1, m, s, connect), sameHost}, 0},
+		"two partners":               {[]webhook.EndpointReachability{lost(1, m, s, connect), lost(2, 50*s, s, dns)}, m},
+		"by tls":                     {[]webhook.EndpointReachability{lost(1, m, s, tls), lost(2, 50*s, s, tls)}, m},
+		"refusals come from outside": {[]webhook.EndpointReachability{lost(1, m, s, refused), lost(2, m, s, refused)}, 0},
+		"time-outs of receivers":     {[]webhook.EndpointReachability{lost(1, m, s, timeout), lost(2, m, s, timeout)}, 0},
+		"a time-out before there was a connection": {[]webhook.EndpointReachability{lost(1, m, s, connect), unconnected}, m},
+		"others could not show a success yet": {[]webhook.EndpointReachability{lost(1, 14*s, s, connect), lost(2, 14*s, s,
+			connect)},
 			0},
-		"after 15 s":         {[]webhook.Endpoint{lost(1, 15*s, s, connect), lost(2, 15*s, s, connect)}, 15 * s},
-		"within ten minutes": {[]webhook.Endpoint{lost(1, 11*m, s, connect), lost(2, m, s, connect)}, 11 * m},
-		"a second later":     {[]webhook.Endpoint{lost(1, 11*m+s, s, connect), lost(2, m, s, connect)}, 0},
+		"after 15 s":         {[]webhook.EndpointReachability{lost(1, 15*s, s, connect), lost(2, 15*s, s, connect)}, 15 * s},
+		"within ten minutes": {[]webhook.EndpointReachability{lost(1, 11*m, s, connect), lost(2, m, s, connect)}, 11 * m},
+		"a second later":     {[]webhook.EndpointReachability{lost(1, 11*m+s, s, connect), lost(2, m, s, connect)}, 0},
 		"last tried a minute before the newest": {
-			[]webhook.Endpoint{lost(1, 5*m, m, connect), lost(2, 5*m, m, connect), succeeding(3, 0)}, 5 * m},
-		"half, one redirects": {[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect),
+			[]webhook.EndpointReachability{lost(1, 5*m, m, connect), lost(2, 5*m, m, connect), succeeding(3, 0)}, 5 * m},
+		"half, one redirects": {[]webhook.EndpointReachability{lost(1, m, s, connect), lost(2, m, s, connect),
 			lost(3, time.Hour, s, webhook.ResultRedirect), succeeding(4, s)}, 0},
-		"half, answered as the break began": {[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect),
+		"half, answered as the break began": {[]webhook.EndpointReachability{lost(1, m, s, connect), lost(2, m, s, connect),
 			lost(3, time.Hour, m, refused), succeeding(4, m)}, 0},
 		"most": {
-			[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect), succeeding(3, s)}, m},
+			[]webhook.EndpointReachability{lost(1, m, s, connect), lost(2, m, s, connect), succeeding(3, s)}, m},
 		"half": {
-			[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect), succeeding(3, s), succeeding(4, s)}, 0},
-		"half, one answers with an error": {[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect),
+			[]webhook.EndpointReachability{lost(1, m, s, connect), lost(2, m, s, connect), succeeding(3, s), succeeding(4, s)},
+			0},
+		"half, one answers with an error": {[]webhook.EndpointReachability{lost(1, m, s, connect), lost(2, m, s, connect),
 			lost(3, time.Hour, s, refused), succeeding(4, s)}, 0},
 		"others were last tried before the break": {
-			[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect), succeeding(3, 2*m), succeeding(4, 3*m)}, m},
+			[]webhook.EndpointReachability{lost(1, m, s, connect), lost(2, m, s, connect), succeeding(3, 2*m), succeeding(4,
+				3*m)}, m},
 		"dead for days, each since another day": {
-			[]webhook.Endpoint{lost(1, 48*time.Hour, s, connect), lost(2, 24*time.Hour, s, connect), lost(3, m, s, connect)}, 0},
-		"some were dead before the break": {[]webhook.Endpoint{lost(1, 48*time.Hour, s, connect),
+			[]webhook.EndpointReachability{lost(1, 48*time.Hour, s, connect), lost(2, 24*time.Hour, s, connect), lost(3, m, s,
+				connect)}, 0},
+		"some were dead before the break": {[]webhook.EndpointReachability{lost(1, 48*time.Hour, s, connect),
 			lost(2, 2*m, s, connect), lost(3, m, s, connect), succeeding(4, time.Hour)}, 2 * m},
 		"still after days": {
-			[]webhook.Endpoint{lost(1, 48*time.Hour, s, connect), lost(2, 48*time.Hour, s, connect)}, 48 * time.Hour},
-		"most recover, others are not tried again": {[]webhook.Endpoint{lost(1, 10*m, 2*m, connect),
+			[]webhook.EndpointReachability{lost(1, 48*time.Hour, s, connect), lost(2, 48*time.Hour, s, connect)},
+			48 * time.Hour},
+		"most recover, others are not tried again": {[]webhook.EndpointReachability{lost(1, 10*m, 2*m, connect),
 			lost(2, 10*m, 2*m, connect), lost(3, 10*m, 2*m, connect), succeeding(4, s)}, 0},
-		"nobody is tried any more": {[]webhook.Endpoint{lost(1, 10*m, 5*m, connect), lost(2, 10*m, 5*m, connect)}, 10 * m},
+		"nobody is tried any more": {[]webhook.EndpointReachability{lost(1, 10*m, 5*m, connect), lost(2, 10*m, 5*m,
+			connect)}, 10 * m},
 	} {
 		var want time.Time
 		if c.since != 0 {
 			want = noon.Add(-c.since)
 		}
-		require.Equal(t, want, webhook.OutboundBroken(c.endpoints, noon), name)
+		require.Equal(t, want, webhook.OutboundBrokenSince(c.endpoints, noon), name)
 	}
 }
 
@@ -87,17 +94,17 @@ func TestOutboundBroken(t *testing.T) {
 func TestHealth_Excused_ProbesOften(t *testing.T) {
 	t.Parallel()
 	closed := webhook.Health{Failures: 3, FailingSince: noon}
-	require.Equal(t, closed, closed.Excused(noon))
+	require.Equal(t, closed, closed.AfterExcusedAttempt(noon))
 	h := webhook.Health{Failures: 20, FailingSince: noon.Add(-time.Minute), OpenUntil: noon}
-	failed := quickly(webhook.ResultConnect)
+	failed := quickly(webhook.ResultConnectFailed)
 	now := noon
 	for range 12 {
-		h = h.After(failed, slots, now).Excused(now)
+		h = h.AfterAttempt(failed, slots, now).AfterExcusedAttempt(now)
 		require.LessOrEqual(t, h.OpenUntil.Sub(now), 16*time.Second)
 		now = h.OpenUntil
 	}
 	require.Equal(t, 4, h.FailedProbes)
-	h = h.After(failed, slots, now)
+	h = h.AfterAttempt(failed, slots, now)
 	require.Equal(t, 16*time.Second, h.OpenUntil.Sub(now), "after the break, waits grow from there")
 }
 
@@ -105,12 +112,12 @@ func TestPutOff_DoublesUpToAMinute(t *testing.T) {
 	t.Parallel()
 	var waits []time.Duration
 	for dispatches := range 9 {
-		v := webhook.PutOff(dispatches)
-		require.Equal(t, webhook.Waiting, v.State)
+		v := webhook.PutOffVerdict(dispatches)
+		require.Equal(t, webhook.StateWaiting, v.State)
 		waits = append(waits, v.Wait/time.Second)
 	}
 	require.Equal(t, []time.Duration{1, 1, 2, 4, 8, 16, 32, 60, 60}, waits)
-	require.Equal(t, time.Minute, webhook.PutOff(1<<20).Wait)
+	require.Equal(t, time.Minute, webhook.PutOffVerdict(1<<20).Wait)
 }
 
 func TestHeld_LastsFromTheFirstFailureToTheEndOfTheRamp(t *testing.T) {
@@ -118,17 +125,17 @@ func TestHeld_LastsFromTheFirstFailureToTheEndOfTheRamp(t *testing.T) {
 	began := noon.Add(-10 * time.Minute)
 	clean, failing := webhook.Health{}, webhook.Health{Failures: 3, FailingSince: began}
 	open, ramp := webhook.Health{FailingSince: began, OpenUntil: noon}, webhook.Health{Ramp: 2}
-	goesOn, over := webhook.Held{From: began}, webhook.Held{From: began, Till: noon}
+	goesOn, over := webhook.HeldPeriod{From: began}, webhook.HeldPeriod{From: began, Till: noon}
 	later := noon.Add(time.Hour)
 	for name, c := range map[string]struct {
-		held          webhook.Held
+		held          webhook.HeldPeriod
 		before, after webhook.Health
 		now           time.Time
-		want          webhook.Held
+		want          webhook.HeldPeriod
 	}{
-		"stays healthy":           {webhook.Held{}, clean, clean, noon, webhook.Held{}},
-		"fails without a circuit": {webhook.Held{}, clean, failing, noon, webhook.Held{}},
-		"the circuit opens":       {webhook.Held{}, failing, open, noon, goesOn},
+		"stays healthy":           {webhook.HeldPeriod{}, clean, clean, noon, webhook.HeldPeriod{}},
+		"fails without a circuit": {webhook.HeldPeriod{}, clean, failing, noon, webhook.HeldPeriod{}},
+		"the circuit opens":       {webhook.HeldPeriod{}, failing, open, noon, goesOn},
 		"stays open":              {goesOn, open, open, noon, goesOn},
 		"half-open":               {goesOn, open, ramp, noon, goesOn},
 		"the ramp ends":           {goesOn, ramp, clean, noon, over},
@@ -136,16 +143,16 @@ func TestHeld_LastsFromTheFirstFailureToTheEndOfTheRamp(t *testing.T) {
 		"opens again soon": {over, failing, webhook.Health{FailingSince: noon, OpenUntil: noon},
 			noon.Add(5 * time.Minute), goesOn},
 		"opens again much later": {over, failing, webhook.Health{FailingSince: later, OpenUntil: later}, later,
-			webhook.Held{From: later}},
-		"open since before it was kept":      {webhook.Held{}, open, open, noon, goesOn},
-		"half-open since before it was kept": {webhook.Held{}, ramp, ramp, noon, webhook.Held{From: noon}},
-		"ends, and nothing was kept":         {webhook.Held{}, ramp, clean, noon, webhook.Held{Till: noon}},
+			webhook.HeldPeriod{From: later}},
+		"open since before it was kept":      {webhook.HeldPeriod{}, open, open, noon, goesOn},
+		"half-open since before it was kept": {webhook.HeldPeriod{}, ramp, ramp, noon, webhook.HeldPeriod{From: noon}},
+		"ends, and nothing was kept":         {webhook.HeldPeriod{}, ramp, clean, noon, webhook.HeldPeriod{Till: noon}},
 	} {
-		require.Equal(t, c.want, c.held.After(c.before, c.after, c.now), name)
+		require.Equal(t, c.want, c.held.AfterHealthChange(c.before, c.after, c.now), name)
 	}
 	require.True(t, over.Includes(began))
 	require.False(t, over.Includes(began.Add(-1)))
 	require.False(t, over.Includes(noon), "it became due after the time")
 	require.False(t, goesOn.Includes(began))
-	require.False(t, webhook.Held{Till: noon}.Includes(began), "the beginning is not known")
+	require.False(t, webhook.HeldPeriod{Till: noon}.Includes(began), "the beginning is not known")
 }

@@ -11,30 +11,30 @@ import (
 // ErrReplayRange is the fault for a replay whose time range is empty.
 var ErrReplayRange = fault.New(fault.Invalid, "invalid_date_range", "to: must be after from.")
 
-// MaxReplays is the largest number of unfinished replays of a subscription.
-const MaxReplays = 8
+// MaxUnfinishedReplays is the largest number of unfinished replays of a subscription.
+const MaxUnfinishedReplays = 8
 
-// ErrReplayLimit is the fault for a replay beyond MaxReplays.
+// ErrReplayLimit is the fault for a replay beyond MaxUnfinishedReplays.
 var ErrReplayLimit = fault.New(fault.Conflict, "replay_limit_reached",
 	"A webhook can have 8 unfinished replays at most. Wait until one is finished.")
 
 // ErrReplayNotFound is the fault for an unknown replay, and for a replay that ended more than 30 days ago.
 var ErrReplayNotFound = fault.New(fault.NotFound, "replay_not_found", "There is no such replay.")
 
-// Statuses lists every status of a delivery record.
-var Statuses = []Status{StatusPending, StatusRetrying, StatusSucceeded, StatusFailed}
+// DeliveryStatuses lists every status of a delivery record.
+var DeliveryStatuses = []DeliveryStatus{StatusPending, StatusRetrying, StatusSucceeded, StatusFailed}
 
-// The pace of all replays of a partner together: ReplayPerSecond redeliveries a second. A replay that is late
+// The pace of all replays of a partner together: RedeliveriesPerSecond redeliveries a second. A replay that is late
 // catches up by at most replayStep.
 const (
-	ReplayPerSecond = 50
-	replayStep      = time.Second
-	// ReplayLooks is the number of a subscription's newest deliveries among which a replay counts the redeliveries
+	RedeliveriesPerSecond = 50
+	replayStep            = time.Second
+	// ReplayBacklogWindow is the number of a subscription's newest deliveries among which a replay counts the redeliveries
 	// that still wait for their first attempt.
-	ReplayLooks = 4 * ReplayPerSecond
-	// ReplayReads is the largest number of deliveries that a step of a replay, or a count, reads. A replay of failed
-	// deliveries reads only failed ones; any other reads deliveries of every status.
-	ReplayReads = 10_000
+	ReplayBacklogWindow = 4 * RedeliveriesPerSecond
+	// MaxReplayStepReads is the largest number of deliveries that a step of a replay, or a count, reads. A replay of
+	// failed deliveries reads only failed ones; any other reads deliveries of every status.
+	MaxReplayStepReads = 10_000
 )
 
 // Replay repeats the deliveries of a subscription that were created in a range of time, oldest first. Each original
@@ -43,15 +43,15 @@ const (
 //
 // A replay advances by a step each second. The redeliveries of a step and the new cursor commit together. Replays
 // of a subscription run one after another. Those of a partner's subscriptions take turns, at the pace of
-// ReplayPerSecond together.
+// RedeliveriesPerSecond together.
 type Replay struct {
 	ID             id.ID
 	SubscriptionID id.ID
 	From           time.Time // The start of the replay's time range, included.
 	To             time.Time // The end of the replay's time range, excluded.
-	Status         Status
+	Status         DeliveryStatus
 	PerSecond      int
-	// The number of deliveries in the replay's range at its creation, among the oldest ReplayReads.
+	// The number of deliveries in the replay's range at its creation, among the oldest MaxReplayStepReads.
 	Matched int
 	// The number of redeliveries that the replay has made. In the end it differs from Matched if deliveries changed
 	// their status meanwhile.
@@ -66,19 +66,20 @@ type Replay struct {
 // NewReplay returns a replay for a valid request. status "" means StatusFailed.
 //
 // Returns invalid_field for an unknown status and ErrReplayRange if from is not before to.
-func NewReplay(replayID, subscriptionID id.ID, from, to time.Time, status Status, now time.Time) (Replay, error) {
+func NewReplay(replayID, subscriptionID id.ID, from, to time.Time, status DeliveryStatus, now time.Time) (Replay,
+	error) {
 	if status == "" {
 		status = StatusFailed
 	}
-	if !slices.Contains(Statuses, status) {
-		return Replay{}, fault.ErrInvalidField.WithField("status", "must be one of %v", Statuses)
+	if !slices.Contains(DeliveryStatuses, status) {
+		return Replay{}, fault.ErrInvalidField.WithField("status", "must be one of %v", DeliveryStatuses)
 	}
 	if !from.Before(to) {
 		return Replay{}, ErrReplayRange
 	}
 	return Replay{
 		ID: replayID, SubscriptionID: subscriptionID, From: sinceEpoch(from), To: sinceEpoch(to), Status: status,
-		PerSecond: ReplayPerSecond, CreatedAt: now, NextAt: now,
+		PerSecond: RedeliveriesPerSecond, CreatedAt: now, NextAt: now,
 	}, nil
 }
 
@@ -90,39 +91,39 @@ func sinceEpoch(t time.Time) time.Time {
 	return t
 }
 
-// Until returns the end of the range of deliveries to repeat: To, or CreatedAt if that is earlier.
-func (r Replay) Until() time.Time {
+// RangeEnd returns the end of the range of deliveries to repeat: To, or CreatedAt if that is earlier.
+func (r Replay) RangeEnd() time.Time {
 	if r.To.Before(r.CreatedAt) {
 		return r.To
 	}
 	return r.CreatedAt
 }
 
-// Step returns the largest number of deliveries in one step of the replay.
-func (r Replay) Step() int { return r.PerSecond * int(replayStep/time.Second) }
+// StepSize returns the largest number of deliveries in one step of the replay.
+func (r Replay) StepSize() int { return r.PerSecond * int(replayStep/time.Second) }
 
-// Behind reports whether the replay must pause, since at least one step's number of redeliveries still waits
+// MustPause reports whether the replay must pause, since at least one step's number of redeliveries still waits
 // for a first attempt. Otherwise the redeliveries of a slow endpoint would pile up, and be sent at once when it
 // recovers.
-func (r Replay) Behind(waiting int) bool { return waiting >= r.Step() }
+func (r Replay) MustPause(waiting int) bool { return waiting >= r.StepSize() }
 
-// Later returns the replay with its next step due at least replayStep after now.
-func (r Replay) Later(now time.Time) Replay {
+// Postponed returns the replay with its next step due at least replayStep after now.
+func (r Replay) Postponed(now time.Time) Replay {
 	if next := now.Add(replayStep); r.NextAt.Before(next) {
 		r.NextAt = next
 	}
 	return r
 }
 
-// After returns the replay after a step at now. found holds the deliveries of the step, oldest first; made is the
+// AfterStep returns the replay after a step at now. found holds the deliveries of the step, oldest first; made is the
 // number of redeliveries, which decides when the next step of any of the partner's replays is due. A step with
 // fewer than Step deliveries is the last. After a late step the next one comes sooner, by at most replayStep.
-func (r Replay) After(found []id.ID, made int, now time.Time) Replay {
+func (r Replay) AfterStep(found []id.ID, made int, now time.Time) Replay {
 	r.Redelivered += made
 	if len(found) > 0 {
 		r.Cursor = found[len(found)-1]
 	}
-	if len(found) < r.Step() {
+	if len(found) < r.StepSize() {
 		r.FinishedAt = now
 	}
 	for _, due := range []time.Time{r.PacedUntil, now.Add(-replayStep)} {
@@ -135,11 +136,11 @@ func (r Replay) After(found []id.ID, made int, now time.Time) Replay {
 	return r
 }
 
-// Unread returns the replay after a step that ended because it had read ReplayReads deliveries. upTo is the last
-// delivery read; the next step begins after it, and no replay of the partner makes a step before replayStep has
-// passed.
-func (r Replay) Unread(upTo id.ID, now time.Time) Replay {
-	r = r.Later(now)
+// AfterReadLimit returns the replay after a step that ended because it had read MaxReplayStepReads deliveries. upTo is
+// the last delivery read; the next step begins after it, and no replay of the partner makes a step before replayStep
+// has passed.
+func (r Replay) AfterReadLimit(upTo id.ID, now time.Time) Replay {
+	r = r.Postponed(now)
 	r.Cursor, r.FinishedAt, r.PacedUntil = upTo, time.Time{}, r.NextAt
 	return r
 }

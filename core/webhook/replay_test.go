@@ -32,7 +32,7 @@ func found(n int) []id.ID {
 func TestNewReplay_RepeatsWhatFailedUnlessToldOtherwise(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, webhook.StatusFailed, replayOf(t, noon.Add(-time.Hour), noon).Status)
-	for _, status := range webhook.Statuses {
+	for _, status := range webhook.DeliveryStatuses {
 		r, err := webhook.NewReplay(id.ID{1}, id.ID{2}, noon.Add(-time.Hour), noon, status, noon)
 		require.NoError(t, err)
 		require.Equal(t, status, r.Status)
@@ -51,8 +51,8 @@ func TestNewReplay_OfNoTimeAtAll_IsRefused(t *testing.T) {
 
 func TestReplay_EndsWhereItBegan_AndBeginsNotBeforeIDs(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, noon.Add(-time.Minute), replayOf(t, noon.Add(-time.Hour), noon.Add(-time.Minute)).Until())
-	require.Equal(t, noon, replayOf(t, noon.Add(-time.Hour), noon.Add(time.Hour)).Until())
+	require.Equal(t, noon.Add(-time.Minute), replayOf(t, noon.Add(-time.Hour), noon.Add(-time.Minute)).RangeEnd())
+	require.Equal(t, noon, replayOf(t, noon.Add(-time.Hour), noon.Add(time.Hour)).RangeEnd())
 	ancient := replayOf(t, time.Time{}, time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC))
 	require.Equal(t, []time.Time{time.Unix(0, 0).UTC(), time.Unix(0, 0).UTC()}, []time.Time{ancient.From, ancient.To})
 }
@@ -60,14 +60,14 @@ func TestReplay_EndsWhereItBegan_AndBeginsNotBeforeIDs(t *testing.T) {
 func TestReplay_StepsOnceASecond_AndEndsWithAShortStep(t *testing.T) {
 	t.Parallel()
 	r := replayOf(t, noon.Add(-time.Hour), noon)
-	require.Equal(t, webhook.ReplayPerSecond, r.Step())
-	full := found(r.Step())
-	r = r.After(full, len(full), noon)
+	require.Equal(t, webhook.RedeliveriesPerSecond, r.StepSize())
+	full := found(r.StepSize())
+	r = r.AfterStep(full, len(full), noon)
 	require.Equal(t, []any{50, full[49], noon.Add(time.Second), true},
 		[]any{r.Redelivered, r.Cursor, r.NextAt, r.FinishedAt.IsZero()})
-	r = r.After(full[:3], 2, noon.Add(time.Second))
+	r = r.AfterStep(full[:3], 2, noon.Add(time.Second))
 	require.Equal(t, []any{52, full[2], noon.Add(time.Second)}, []any{r.Redelivered, r.Cursor, r.FinishedAt})
-	empty := replayOf(t, noon.Add(-time.Hour), noon).After(nil, 0, noon)
+	empty := replayOf(t, noon.Add(-time.Hour), noon).AfterStep(nil, 0, noon)
 	require.Equal(t, []any{0, id.ID{}, noon}, []any{empty.Redelivered, empty.Cursor, empty.FinishedAt})
 }
 
@@ -95,7 +95,7 @@ func TestReplay_AStepTakesAsLongAsItsRedeliveries(t *testing.T) {
 		if c.paced != 0 {
 			r.NextAt, r.PacedUntil = noon.Add(-2*time.Hour), noon.Add(c.paced)
 		}
-		r = r.After(c.found, c.made, noon)
+		r = r.AfterStep(c.found, c.made, noon)
 		require.Equal(t, []any{noon.Add(c.want), noon.Add(c.want), c.ended},
 			[]any{r.NextAt, r.PacedUntil, !r.FinishedAt.IsZero()}, name)
 	}
@@ -104,30 +104,30 @@ func TestReplay_AStepTakesAsLongAsItsRedeliveries(t *testing.T) {
 func TestReplay_AStepThatHasReadItsShare_UsesASecondOfThePace(t *testing.T) {
 	t.Parallel()
 	r := replayOf(t, noon.Add(-time.Hour), noon)
-	r = r.After(found(3), 3, noon).Unread(id.ID{9}, noon)
+	r = r.AfterStep(found(3), 3, noon).AfterReadLimit(id.ID{9}, noon)
 	second := noon.Add(time.Second)
 	require.Equal(t, []any{3, id.ID{9}, second, second, true},
 		[]any{r.Redelivered, r.Cursor, r.NextAt, r.PacedUntil, r.FinishedAt.IsZero()})
-	r = r.After(nil, 0, noon.Add(2*time.Second)).Unread(id.ID{10}, noon.Add(2*time.Second))
+	r = r.AfterStep(nil, 0, noon.Add(2*time.Second)).AfterReadLimit(id.ID{10}, noon.Add(2*time.Second))
 	require.Equal(t, []any{noon.Add(3 * time.Second), noon.Add(3 * time.Second)}, []any{r.NextAt, r.PacedUntil})
 }
 
 // A replay that only looked leaves the pace to the partner's other replays.
 func TestReplay_PutOff_UsesNoPace(t *testing.T) {
 	t.Parallel()
-	r := replayOf(t, noon.Add(-time.Hour), noon).Later(noon)
+	r := replayOf(t, noon.Add(-time.Hour), noon).Postponed(noon)
 	require.Equal(t, []any{noon.Add(time.Second), time.Time{}}, []any{r.NextAt, r.PacedUntil})
 }
 
 func TestReplay_ALateStepIsCaughtUpWith_APauseIsNot(t *testing.T) {
 	t.Parallel()
 	r := replayOf(t, noon.Add(-time.Hour), noon)
-	full := found(r.Step())
-	require.Equal(t, noon.Add(time.Second), r.After(full, len(full), noon.Add(300*time.Millisecond)).NextAt)
+	full := found(r.StepSize())
+	require.Equal(t, noon.Add(time.Second), r.AfterStep(full, len(full), noon.Add(300*time.Millisecond)).NextAt)
 	// After a pause of an hour, two steps may follow at once, and no more.
 	late := noon.Add(time.Hour)
-	r = r.After(full, len(full), late)
+	r = r.AfterStep(full, len(full), late)
 	require.Equal(t, late, r.NextAt)
-	r = r.After(full, len(full), late)
+	r = r.AfterStep(full, len(full), late)
 	require.Equal(t, late.Add(time.Second), r.NextAt)
 }

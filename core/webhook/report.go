@@ -33,40 +33,40 @@ func (h Health) State(enabled bool) EndpointState {
 	return EndpointHealthy
 }
 
-// MaxPending is the largest number of pending deliveries that a report on an endpoint states exactly.
-const MaxPending = 10_000
+// MaxReportedPending is the largest number of pending deliveries that a report on an endpoint states exactly.
+const MaxReportedPending = 10_000
 
-// SuccessGrain is how old LastSuccessAt of a report may be while an endpoint succeeds: not every success of a
+// LastSuccessGranularity is how old LastSuccessAt of a report may be while an endpoint succeeds: not every success of a
 // healthy endpoint is written to the database.
-const SuccessGrain = 10 * time.Second
+const LastSuccessGranularity = 10 * time.Second
 
-// Report is the health of an endpoint as a partner reads it (api.md §2, "Health").
-type Report struct {
+// EndpointReport is the health of an endpoint as a partner reads it (api.md §2, "Health").
+type EndpointReport struct {
 	State         EndpointState
-	Since         time.Time // When the endpoint's present state began.
-	LastSuccessAt time.Time // When an attempt at the endpoint last succeeded; zero: never.
-	LastFailureAt time.Time // When an attempt at the endpoint last failed; zero: never.
-	LastError     Result    // The result of the last failed attempt at the endpoint; "": none has failed.
-	// The number of the endpoint's pending deliveries, parked ones included; MaxPending at most.
+	Since         time.Time     // When the endpoint's present state began.
+	LastSuccessAt time.Time     // When an attempt at the endpoint last succeeded; zero: never.
+	LastFailureAt time.Time     // When an attempt at the endpoint last failed; zero: never.
+	LastError     AttemptResult // The result of the last failed attempt at the endpoint; "": none has failed.
+	// The number of the endpoint's pending deliveries, parked ones included; MaxReportedPending at most.
 	Pending int
-	// true: the endpoint has more than MaxPending pending deliveries; false: their number is exact.
+	// true: the endpoint has more than MaxReportedPending pending deliveries; false: their number is exact.
 	PendingCapped   bool
 	OldestPendingAt time.Time // When the endpoint's oldest pending delivery was created; zero: none is pending.
 }
 
-// Reported is a subscription together with the report on its endpoint.
-type Reported struct {
+// ReportedSubscription is a subscription together with the report on its endpoint.
+type ReportedSubscription struct {
 	Subscription
-	Health Report
+	Health EndpointReport
 }
 
-// NewReport returns the report on the endpoint of a subscription that was just created.
-func NewReport(s Subscription) Report {
-	return Report{State: Health{}.State(s.Enabled), Since: s.CreatedAt}
+// NewEndpointReport returns the report on the endpoint of a subscription that was just created.
+func NewEndpointReport(s Subscription) EndpointReport {
+	return EndpointReport{State: Health{}.State(s.Enabled), Since: s.CreatedAt}
 }
 
 // WithPending returns the report with n pending deliveries, of which the oldest was created at the time oldest.
-func (r Report) WithPending(n int, oldest time.Time) Report {
-	r.Pending, r.PendingCapped, r.OldestPendingAt = min(n, MaxPending), n > MaxPending, oldest
+func (r EndpointReport) WithPending(n int, oldest time.Time) EndpointReport {
+	r.Pending, r.PendingCapped, r.OldestPendingAt = min(n, MaxReportedPending), n > MaxReportedPending, oldest
 	return r
 }

@@ -8,22 +8,22 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Route returns the name of the event under which a subscription is notified of a change: specific, the change's
+// RouteEvent returns the name of the event under which a subscription is notified of a change: specific, the change's
 // own event, if it is subscribed, or else, for a deposit, deposit.status_changed. ok is false if the subscription
 // gets no delivery (service.md, "Event names").
-func Route(subscribed []EventName, specific EventName) (event EventName, ok bool) {
+func RouteEvent(subscribed []EventName, specific EventName) (event EventName, ok bool) {
 	if slices.Contains(subscribed, specific) {
 		return specific, true
 	}
-	if specific != OperatorLinked && slices.Contains(subscribed, DepositStatusChanged) {
-		return DepositStatusChanged, true
+	if specific != EventOperatorLinked && slices.Contains(subscribed, EventDepositStatusChanged) {
+		return EventDepositStatusChanged, true
 	}
 	return "", false
 }
 
-// OriginalID returns the id of the first delivery of an event to a subscription. It is derived from the two ids
+// OriginalDeliveryID returns the id of the first delivery of an event to a subscription. It is derived from the two ids
 // alone and has the event's time, so the primary key prevents a second first delivery of the event.
-func OriginalID(event, subscription id.ID) id.ID {
+func OriginalDeliveryID(event, subscription id.ID) id.ID {
 	const random = 9 // Bytes 9 to 15 of an id are random; the bytes before them hold the time, version and variant.
 	digest := sha256.Sum256(append(event[:], subscription[:]...))
 	out := event
@@ -31,9 +31,9 @@ func OriginalID(event, subscription id.ID) id.ID {
 	return out
 }
 
-// Render returns the JSON body of a delivery. A body is rendered once, and every attempt sends the same bytes.
+// RenderBody returns the JSON body of a delivery. A body is rendered once, and every attempt sends the same bytes.
 // createdAt has the API's time format; data is JSON.
-func Render(event EventName, createdAt string, data []byte) []byte {
+func RenderBody(event EventName, createdAt string, data []byte) []byte {
 	b := make([]byte, 0, len(data)+len(event)+len(createdAt)+40)
 	b = append(b, `{"event":"`...)
 	b = append(b, event...)
@@ -44,8 +44,9 @@ func Render(event EventName, createdAt string, data []byte) []byte {
 	return append(b, '}')
 }
 
-// LinkedPayload is the data of the event rental_operator.linked (service.md, "Payload, rental_operator.linked").
-type LinkedPayload struct {
+// OperatorLinkedPayload is the data of the event rental_operator.linked
+// (service.md, "Payload, rental_operator.linked").
+type OperatorLinkedPayload struct {
 	PartnerID  string `json:"partnerId"`
 	AccountID  string `json:"accountId"`
 	ExternalID string `json:"externalId"`
@@ -53,7 +54,7 @@ type LinkedPayload struct {
 }
 
 // JSON encodes the data of the event as JSON.
-func (p LinkedPayload) JSON() []byte {
+func (p OperatorLinkedPayload) JSON() []byte {
 	out, err := json.Marshal(p)
 	if err != nil { // Encoding cannot fail, since the event's data holds only strings.
 		panic("webhook: payload does not encode: " + err.Error())

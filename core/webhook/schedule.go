@@ -4,12 +4,12 @@ import (
 	"time"
 )
 
-// Schedule holds the wait before each attempt of a delivery. The first wait is 0; each other wait starts at the end
-// of the attempt before.
-type Schedule []time.Duration
+// RetrySchedule holds the wait before each attempt of a delivery. The first wait is 0; each other wait starts at the
+// end of the attempt before.
+type RetrySchedule []time.Duration
 
-// DefaultSchedule is the default retry schedule of deliveries: 11 attempts over about 69 hours (api.md §5).
-var DefaultSchedule = Schedule{0, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute,
+// DefaultRetrySchedule is the default retry schedule of deliveries: 11 attempts over about 69 hours (api.md §5).
+var DefaultRetrySchedule = RetrySchedule{0, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute,
 	30 * time.Minute,
 	2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 24 * time.Hour}
 
@@ -20,10 +20,10 @@ const MaxRetryAfter = time.Hour
 // are not retried together.
 const jitterShare = 0.1
 
-// After returns the wait after the attempt-th failed attempt, counted from 1. random is uniform in [0,1). The wait
+// WaitAfter returns the wait after the attempt-th failed attempt, counted from 1. random is uniform in [0,1). The wait
 // is at least retryAfter, which the receiver requested with a 429 or 503, capped at MaxRetryAfter. ok is false
 // after the last attempt.
-func (s Schedule) After(attempt int, retryAfter time.Duration, random float64) (wait time.Duration, ok bool) {
+func (s RetrySchedule) WaitAfter(attempt int, retryAfter time.Duration, random float64) (wait time.Duration, ok bool) {
 	if attempt >= len(s) {
 		return 0, false
 	}
@@ -32,27 +32,27 @@ func (s Schedule) After(attempt int, retryAfter time.Duration, random float64) (
 	return max(wait, min(retryAfter, MaxRetryAfter)), true
 }
 
-// Verdict is what becomes of a delivery after an attempt: its state, and the wait until the next attempt.
-type Verdict struct {
-	State State
+// DeliveryVerdict is what becomes of a delivery after an attempt: its state, and the wait until the next attempt.
+type DeliveryVerdict struct {
+	State DeliveryState
 	Wait  time.Duration // The time until the delivery's next attempt, while its state is Waiting.
 }
 
 // GivesUp reports whether the verdict gives up a delivery that the endpoint did not accept. It is false for a test
 // delivery, whose only result its caller sees.
-func (v Verdict) GivesUp(test bool) bool { return v.State == Failed && !test }
+func (v DeliveryVerdict) GivesUp(test bool) bool { return v.State == StateFailed && !test }
 
-// Judge returns the state of a delivery after an attempt. A test delivery is never retried (api.md §2).
-func (s Schedule) Judge(a Attempt, test bool, random float64) Verdict {
+// JudgeAttempt returns the state of a delivery after an attempt. A test delivery is never retried (api.md §2).
+func (s RetrySchedule) JudgeAttempt(a Attempt, test bool, random float64) DeliveryVerdict {
 	if a.OK() {
-		return Verdict{State: Succeeded}
+		return DeliveryVerdict{State: Succeeded}
 	}
 	if test {
-		return Verdict{State: Failed}
+		return DeliveryVerdict{State: StateFailed}
 	}
-	wait, ok := s.After(a.Number, a.RetryAfter, random)
+	wait, ok := s.WaitAfter(a.Number, a.RetryAfter, random)
 	if !ok {
-		return Verdict{State: Failed}
+		return DeliveryVerdict{State: StateFailed}
 	}
-	return Verdict{State: Waiting, Wait: wait}
+	return DeliveryVerdict{State: StateWaiting, Wait: wait}
 }

@@ -17,14 +17,14 @@ const (
 // standardVersion is the beginning of each signature by the Standard Webhooks specification.
 const standardVersion = "v1,"
 
-// StandardSecret returns a signing secret in the form that libraries for Standard Webhooks expect.
-func StandardSecret(key secret.Text) string {
+// StandardWebhooksSecret returns a signing secret in the form that libraries for Standard Webhooks expect.
+func StandardWebhooksSecret(key secret.Text) string {
 	return "whsec_" + base64.StdEncoding.EncodeToString([]byte(key.Reveal()))
 }
 
-// SignStandard returns a signature by the Standard Webhooks specification: "v1," and the base64 HMAC-SHA256 of
+// SignStandardWebhooks returns a signature by the Standard Webhooks specification: "v1," and the base64 HMAC-SHA256 of
 // "<id>.<timestamp>.<body>", under the UTF-8 bytes of the subscription's secret.
-func SignStandard(key secret.Text, messageID, timestamp string, body []byte) string {
+func SignStandardWebhooks(key secret.Text, messageID, timestamp string, body []byte) string {
 	signed := digest(key.Reveal(), messageID, ".", timestamp, ".", string(body))
 	return standardVersion + base64.StdEncoding.EncodeToString([]byte(signed))
 }

@@ -19,10 +19,10 @@ import (
 
 // Faults about subscriptions and deliveries.
 var (
-	ErrNotFound         = fault.New(fault.NotFound, "webhook_not_found", "There is no such webhook.")
-	ErrEventNotFound    = fault.New(fault.NotFound, "event_not_found", "There is no such event.")
-	ErrDeliveryNotFound = fault.New(fault.NotFound, "delivery_not_found", "There is no such delivery.")
-	ErrLimitReached     = fault.New(fault.Conflict, "webhook_limit_reached",
+	ErrNotFound                 = fault.New(fault.NotFound, "webhook_not_found", "There is no such webhook.")
+	ErrEventNotFound            = fault.New(fault.NotFound, "event_not_found", "There is no such event.")
+	ErrDeliveryNotFound         = fault.New(fault.NotFound, "delivery_not_found", "There is no such delivery.")
+	ErrSubscriptionLimitReached = fault.New(fault.Conflict, "webhook_limit_reached",
 		"A partner can have 16 webhooks at most. Delete one first.")
 	ErrDisabled          = fault.New(fault.Conflict, "webhook_disabled", "The webhook is disabled. Enable it first.")
 	ErrTestNotSubscribed = fault.New(fault.Conflict, "test_event_not_subscribed",
@@ -34,27 +34,28 @@ type EventName string
 
 // The names of all events of which partners are notified by webhooks.
 const (
-	OperatorLinked       EventName = "rental_operator.linked"
-	DepositStatusChanged EventName = "deposit.status_changed"
-	DepositActivated     EventName = "deposit.activated"
-	DepositCaptured      EventName = "deposit.captured"
-	DepositExpired       EventName = "deposit.expired"
-	DepositCancelled     EventName = "deposit.cancelled"
+	EventOperatorLinked       EventName = "rental_operator.linked"
+	EventDepositStatusChanged EventName = "deposit.status_changed"
+	DepositActivated          EventName = "deposit.activated"
+	EventDepositCaptured      EventName = "deposit.captured"
+	EventDepositExpired       EventName = "deposit.expired"
+	EventDepositCancelled     EventName = "deposit.cancelled"
 )
 
 // EventNames lists the name of every event. A subscription that names no events receives all of them.
-var EventNames = []EventName{OperatorLinked, DepositStatusChanged, DepositActivated, DepositCaptured, DepositExpired,
-	DepositCancelled}
+var EventNames = []EventName{EventOperatorLinked, EventDepositStatusChanged, DepositActivated, EventDepositCaptured,
+	EventDepositExpired,
+	EventDepositCancelled}
 
 // MaxSubscriptions is the largest number of webhook subscriptions of a partner (api.md §5).
 const MaxSubscriptions = 16
 
-// ReleasePerSecond is how many parked deliveries (those that waited while the subscription was disabled) become
+// UnparkedPerSecond is how many parked deliveries (those that waited while the subscription was disabled) become
 // due in each second after it is enabled, so that the endpoint does not receive its whole backlog at once.
-const ReleasePerSecond = 200
+const UnparkedPerSecond = 200
 
-// SecretPrefix is the beginning of every signing secret of a subscription (service.md, "Webhook subscription").
-const SecretPrefix = "svc_whsec_"
+// SigningSecretPrefix is the beginning of every signing secret of a subscription (service.md, "Webhook subscription").
+const SigningSecretPrefix = "svc_whsec_"
 
 // Subscription is a partner's wish to receive events at a URL.
 type Subscription struct {
@@ -70,40 +71,40 @@ type Subscription struct {
 	Standard bool
 }
 
-// Signatures returns the kinds of signature that deliveries of the subscription carry.
-func (s Subscription) Signatures() []Signature {
+// SignatureKinds returns the kinds of signature that deliveries of the subscription carry.
+func (s Subscription) SignatureKinds() []SignatureKind {
 	if s.Standard {
-		return Signatures
+		return SignatureKinds
 	}
-	return Signatures[:1]
+	return SignatureKinds[:1]
 }
 
-// Signature is a kind of signature that a delivery can carry.
-type Signature string
+// SignatureKind is a kind of signature that a delivery can carry.
+type SignatureKind string
 
 // The kinds of signature that a delivery can carry.
 const (
-	Svc      Signature = "svc"      // This service's own kind of signature, which every delivery carries.
-	Standard Signature = "standard" // The kind of signature that the Standard Webhooks specification defines.
+	SignatureSvc      SignatureKind = "svc"      // This service's own kind of signature, which every delivery carries.
+	SignatureStandard SignatureKind = "standard" // The kind of signature that the Standard Webhooks specification defines.
 )
 
-// Signatures lists every kind of signature that a delivery can carry.
-var Signatures = []Signature{Svc, Standard}
+// SignatureKinds lists every kind of signature that a delivery can carry.
+var SignatureKinds = []SignatureKind{SignatureSvc, SignatureStandard}
 
-// ParseSignatures checks the kinds of signature in a request for a subscription and reports whether Standard is
+// ParseSignatureKinds checks the kinds of signature in a request for a subscription and reports whether Standard is
 // among them. nil (not sent) means this service's own signature only.
 //
 // Returns invalid_field for an unknown kind, and for a list without this service's own.
-func ParseSignatures(kinds []string) (standard bool, err error) {
+func ParseSignatureKinds(kinds []string) (standard bool, err error) {
 	ours := kinds == nil
 	for _, kind := range kinds {
-		switch Signature(kind) {
-		case Svc:
+		switch SignatureKind(kind) {
+		case SignatureSvc:
 			ours = true
-		case Standard:
+		case SignatureStandard:
 			standard = true
 		default:
-			return false, fault.ErrInvalidField.WithField("signatures", "has an unknown kind; known are %v", Signatures)
+			return false, fault.ErrInvalidField.WithField("signatures", "has an unknown kind; known are %v", SignatureKinds)
 		}
 	}
 	if !ours {
@@ -121,11 +122,11 @@ const (
 // DisabledReasons lists every reason for which a subscription is disabled.
 var DisabledReasons = []string{DisabledByPartner, DisabledByFailure}
 
-// ParseEvents checks the event names in a request for a subscription. nil (not sent) means every event. A repeated
+// ParseEventNames checks the event names in a request for a subscription. nil (not sent) means every event. A repeated
 // name counts once.
 //
 // Returns invalid_field for an empty list and for an unknown name.
-func ParseEvents(names []string) ([]EventName, error) {
+func ParseEventNames(names []string) ([]EventName, error) {
 	if names == nil {
 		return slices.Clone(EventNames), nil
 	}
@@ -152,11 +153,11 @@ type TargetRules struct {
 	BlockedPorts []uint16 // WEBHOOK_BLOCKED_PORTS: ports of services that do not speak HTTP.
 }
 
-// ParseTarget checks an endpoint's URL and its port. The sender checks port and address of the host again at every
+// ParseTargetURL checks an endpoint's URL and its port. The sender checks port and address of the host again at every
 // connection.
 //
 // Returns invalid_field for a URL that returnurl.Parse or PortMistake refuses.
-func ParseTarget(raw string, rules TargetRules) (*url.URL, error) {
+func ParseTargetURL(raw string, rules TargetRules) (*url.URL, error) {
 	parsed := raw
 	if u, err := url.Parse(raw); err == nil && u.Scheme == "http" && rules.Insecure {
 		parsed = "https" + raw[len("http"):]

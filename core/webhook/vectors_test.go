@@ -31,7 +31,7 @@ func TestDiagnose_TellsWhatTheLibrariesTell(t *testing.T) {
 			Name, Kind string
 			Input      json.RawMessage
 			Want       struct {
-				Error struct{ Reason, Hint webhook.Cause }
+				Error struct{ Reason, Hint webhook.SignatureCause }
 			}
 		}
 		require.NoError(t, json.Unmarshal(text, &vectors), file)
@@ -48,7 +48,7 @@ func TestDiagnose_TellsWhatTheLibrariesTell(t *testing.T) {
 				Tolerance  *time.Duration // seconds
 			}
 			require.NoError(t, json.Unmarshal(v.Input, &in), v.Name)
-			r := webhook.Received{Headers: webhook.Headers{}, Body: []byte(in.Body)}
+			r := webhook.ReceivedDelivery{Headers: webhook.ReceivedHeaders{}, Body: []byte(in.Body)}
 			if in.BodyBase64 != nil {
 				r.Body, err = base64.StdEncoding.DecodeString(*in.BodyBase64)
 				require.NoError(t, err, v.Name)
@@ -62,13 +62,13 @@ func TestDiagnose_TellsWhatTheLibrariesTell(t *testing.T) {
 					r.Headers[name] = append(r.Headers[name], fmt.Sprint(one))
 				}
 			}
-			tolerance, now, want := webhook.Tolerance, time.Unix(in.Now, 0), webhook.Finding(v.Want.Error)
+			tolerance, now, want := webhook.TimestampTolerance, time.Unix(in.Now, 0), webhook.SignatureFinding(v.Want.Error)
 			if in.Tolerance != nil {
 				tolerance = *in.Tolerance * time.Second
 			}
-			require.Equal(t, want, webhook.Diagnose(r.Headers, r.Body, in.Secret, tolerance, now), v.Name)
+			require.Equal(t, want, webhook.DiagnoseSignature(r.Headers, r.Body, in.Secret, tolerance, now), v.Name)
 			if in.Tolerance == nil {
-				explained := webhook.Explain(r, webhook.Keys{Own: in.Secret}, nil, now)
+				explained := webhook.ExplainSignature(r, webhook.CandidateSecrets{Own: in.Secret}, nil, now)
 				require.Equal(t, cmp.Or(want.Hint, want.Reason, webhook.CauseValid), explained.Cause, v.Name)
 			}
 			compared++

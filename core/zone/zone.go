@@ -23,8 +23,8 @@ func Known(name string) bool { return slices.Contains(Names, name) }
 
 var loaded sync.Map // loaded caches time zones: a map from a name to its *time.Location.
 
-// Of returns the time zone of a name; UTC for an unknown name.
-func Of(name string) *time.Location {
+// ByName returns the time zone of a name; UTC for an unknown name.
+func ByName(name string) *time.Location {
 	if found, ok := loaded.Load(name); ok {
 		return found.(*time.Location)
 	}
@@ -39,28 +39,28 @@ func Of(name string) *time.Location {
 	return found
 }
 
-// Shown returns a time in the time zone in which readers see it: the zone that it carries, or UTC if that is the
-// machine's local zone.
-func Shown(t time.Time) time.Time {
+// InDisplayZone returns a time in the time zone in which readers see it: the zone that it carries, or UTC if that is
+// the machine's local zone.
+func InDisplayZone(t time.Time) time.Time {
 	if t.Location() == time.Local {
 		return t.UTC()
 	}
 	return t
 }
 
-// Minute formats hour and minute of a time with the name of its zone: "14:05 CEST", or "14:05 UTC+05:45" for a zone
+// FormatTime formats hour and minute of a time with the name of its zone: "14:05 CEST", or "14:05 UTC+05:45" for a zone
 // without a name.
-func Minute(t time.Time) string {
-	t = Shown(t)
+func FormatTime(t time.Time) string {
+	t = InDisplayZone(t)
 	if name, _ := t.Zone(); strings.ContainsAny(name, "+-") {
 		return t.Format("15:04 UTC-07:00")
 	}
 	return t.Format("15:04 MST")
 }
 
-// Day returns the first moment, in a time zone, of the day that an ISO date names. ok is false for a text that is
+// ParseDay returns the first moment, in a time zone, of the day that an ISO date names. ok is false for a text that is
 // no such date.
-func Day(text string, in *time.Location) (first time.Time, ok bool) {
+func ParseDay(text string, in *time.Location) (first time.Time, ok bool) {
 	at, err := time.Parse(time.DateOnly, text)
 	if err != nil || at.Year() < 2 {
 		return time.Time{}, false
@@ -68,8 +68,8 @@ func Day(text string, in *time.Location) (first time.Time, ok bool) {
 	return midnight(at, in), true
 }
 
-// Next returns the first moment of the day after t, in the time zone of t.
-func Next(t time.Time) time.Time {
+// NextDay returns the first moment of the day after t, in the time zone of t.
+func NextDay(t time.Time) time.Time {
 	return midnight(time.Date(t.Year(), t.Month(), t.Day()+1, 0, 0, 0, 0, time.UTC), t.Location())
 }
 

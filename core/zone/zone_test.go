@@ -14,13 +14,13 @@ func TestNames_AreZones(t *testing.T) {
 	require.Equal(t, "UTC", zone.Names[0])
 	require.Greater(t, len(zone.Names), 400)
 	for _, name := range zone.Names {
-		require.Equal(t, name, zone.Of(name).String())
+		require.Equal(t, name, zone.ByName(name).String())
 		require.True(t, zone.Known(name))
 	}
 	for _, name := range []string{"", "Local", "local", "utc", "Mars/Olympus", "../UTC", "Europe/paris",
 		"Europe/Paris "} {
 		require.False(t, zone.Known(name), name)
-		require.Equal(t, time.UTC, zone.Of(name), name)
+		require.Equal(t, time.UTC, zone.ByName(name), name)
 	}
 }
 
@@ -28,15 +28,15 @@ func TestNames_AreZones(t *testing.T) {
 func TestDay_BeginsWhereTheDayBeforeEnds(t *testing.T) {
 	t.Parallel()
 	for _, name := range zone.Names {
-		in := zone.Of(name)
-		first, ok := zone.Day("2026-01-01", in)
+		in := zone.ByName(name)
+		first, ok := zone.ParseDay("2026-01-01", in)
 		require.True(t, ok)
 		for first.Year() < 2028 {
 			require.Equal(t, first.Format(time.DateOnly), first.Add(time.Hour).Format(time.DateOnly), name)
 			require.NotEqual(t, first.Format(time.DateOnly), first.Add(-time.Nanosecond).Format(time.DateOnly), name)
-			next := zone.Next(first)
+			next := zone.NextDay(first)
 			require.Equal(t, first.Format(time.DateOnly), next.Add(-time.Nanosecond).Format(time.DateOnly), name)
-			read, ok := zone.Day(next.Format(time.DateOnly), in)
+			read, ok := zone.ParseDay(next.Format(time.DateOnly), in)
 			require.True(t, ok)
 			require.True(t, read.Equal(next), "%s: %s", name, next)
 			first = next
@@ -51,21 +51,21 @@ func TestDay_FirstMoment(t *testing.T) {
 		"America/New_York":   "2027-07-04T04:00:00Z",
 		"Pacific/Kiritimati": "2027-07-03T10:00:00Z", "Asia/Kathmandu": "2027-07-03T18:15:00Z",
 	} {
-		at, ok := zone.Day("2027-07-04", zone.Of(name))
+		at, ok := zone.ParseDay("2027-07-04", zone.ByName(name))
 		require.True(t, ok)
 		require.Equal(t, want, at.UTC().Format(time.RFC3339), name)
 	}
-	cairo, ok := zone.Day("2026-04-24", zone.Of("Africa/Cairo")) // 00:00 does not exist
+	cairo, ok := zone.ParseDay("2026-04-24", zone.ByName("Africa/Cairo")) // 00:00 does not exist
 	require.True(t, ok)
 	require.Equal(t, "2026-04-24T01:00:00+03:00", cairo.Format(time.RFC3339))
-	havana, ok := zone.Day("2026-11-01", zone.Of("America/Havana")) // 00:00 exists twice
+	havana, ok := zone.ParseDay("2026-11-01", zone.ByName("America/Havana")) // 00:00 exists twice
 	require.True(t, ok)
 	require.Equal(t, "2026-11-01T00:00:00-04:00", havana.Format(time.RFC3339))
-	early, ok := zone.Day("0002-01-01", time.UTC)
+	early, ok := zone.ParseDay("0002-01-01", time.UTC)
 	require.True(t, ok)
 	require.Equal(t, 2, early.Year())
 	for _, text := range []string{"", "2027-7-4", "2027-02-30", "0001-01-01", "2027-07-04T00:00:00Z", "x"} {
-		_, ok := zone.Day(text, time.UTC)
+		_, ok := zone.ParseDay(text, time.UTC)
 		require.False(t, ok, text)
 	}
 }
@@ -77,8 +77,8 @@ func TestMinute_NamesTheZone(t *testing.T) {
 		"UTC": "12:05 UTC", "Europe/Paris": "14:05 CEST", "Asia/Kathmandu": "17:50 UTC+05:45",
 		"America/Sao_Paulo": "09:05 UTC-03:00",
 	} {
-		require.Equal(t, want, zone.Minute(at.In(zone.Of(name))), name)
+		require.Equal(t, want, zone.FormatTime(at.In(zone.ByName(name))), name)
 	}
 	local := at.In(time.Local) //nolint:gosmopolitan // that is the test
-	require.Equal(t, "12:05 UTC", zone.Minute(local), "the zone of the machine is no reader's")
+	require.Equal(t, "12:05 UTC", zone.FormatTime(local), "the zone of the machine is no reader's")
 }

@@ -205,7 +205,7 @@ func TestMetrics_EachHasAPanel(t *testing.T) {
 			queries.WriteString(strings.Join(queriesOf(p), "\n") + "\n")
 		}
 	}
-	for _, r := range docstest.Rows(t, "docs/spec/metrics.md", "Names") {
+	for _, r := range docstest.TableRows(t, "docs/spec/metrics.md", "Names") {
 		name, _, _ := strings.Cut(strings.Trim(r[0], "`"), "{")
 		require.Contains(t, queries.String(), name)
 	}

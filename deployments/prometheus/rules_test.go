@@ -42,7 +42,7 @@ func rules(t *testing.T) (all []rule) {
 }
 
 func TestRules_InEachSituation_FireOrStayQuietAsPromtoolFinds(t *testing.T) {
-	if !rarely.Has(t, rarely.Monitoring) {
+	if !rarely.MustRun(t, rarely.MonitoringTests) {
 		return
 	}
 	situations, err := filepath.Glob("tests/*.test.yml")
@@ -134,7 +134,7 @@ func TestAlerts_HaveASeverityAndARunbook_AndNoPageIsAPartnersDoing(t *testing.T)
 			}
 		}
 	}
-	there, err := filepath.Glob(filepath.Join(docstest.Root(), "docs/runbooks/*.md"))
+	there, err := filepath.Glob(filepath.Join(docstest.RepositoryRoot(), "docs/runbooks/*.md"))
 	require.NoError(t, err)
 	for _, path := range there {
 		require.True(t, slices.Contains(books, filepath.Base(path)), "no alert leads to %s", path)

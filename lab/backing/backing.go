@@ -29,17 +29,17 @@ import (
 	"time"
 )
 
-// Services is a Postgres and a Redis, ready for connections.
-type Services struct {
+// PostgresAndRedis is a Postgres and a Redis, ready for connections.
+type PostgresAndRedis struct {
 	PostgresURL, RedisURL string // Addresses of the two servers, as Server.URL returns them.
 	Postgres, Redis       *Server
 }
 
-// Start starts or finds a Postgres and a Redis at the same time, and logs a line with the source of each. The
-// context bounds the start only.
+// StartPostgresAndRedis starts or finds a Postgres and a Redis at the same time, and logs a line with the source of
+// each. The context bounds the start only.
 //
 // The error names the package to install or the variable to set.
-func Start(ctx context.Context, o Options) (*Services, error) {
+func StartPostgresAndRedis(ctx context.Context, o Options) (*PostgresAndRedis, error) {
 	o = o.withDefaults()
 	var (
 		both               sync.WaitGroup
@@ -53,11 +53,11 @@ func Start(ctx context.Context, o Options) (*Services, error) {
 		return nil, errors.Join(err, closeAll(postgres, redis))
 	}
 	o.Logf("services: Postgres from %s; Redis from %s", postgres.choice, redis.choice)
-	return &Services{PostgresURL: postgres.url, RedisURL: redis.url, Postgres: postgres, Redis: redis}, nil
+	return &PostgresAndRedis{PostgresURL: postgres.url, RedisURL: redis.url, Postgres: postgres, Redis: redis}, nil
 }
 
 // Close ends the Postgres and the Redis if this process started them, and removes their data.
-func (s *Services) Close() error { return closeAll(s.Postgres, s.Redis) }
+func (s *PostgresAndRedis) Close() error { return closeAll(s.Postgres, s.Redis) }
 
 // StartPostgres starts or finds a Postgres, in the same way as Start does for both servers.
 func StartPostgres(ctx context.Context, o Options) (*Server, error) {
@@ -94,12 +94,12 @@ func closeAll(servers ...*Server) error {
 type Purpose int
 
 const (
-	// Tests is the purpose of test binaries: TEST_DATABASE_URL and TEST_REDIS_URL come first, then Docker, then
+	// PurposeTests is the purpose of test binaries: TEST_DATABASE_URL and TEST_REDIS_URL come first, then Docker, then
 	// server binaries.
-	Tests Purpose = iota
-	// Sandbox is the purpose of the local sandbox: DATABASE_URL and REDIS_URL come first, then server binaries, then
-	// Docker.
-	Sandbox
+	PurposeTests Purpose = iota
+	// PurposeSandbox is the purpose of the local sandbox: DATABASE_URL and REDIS_URL come first, then server binaries,
+	// then Docker.
+	PurposeSandbox
 )
 
 // Options are the options with which Start, StartPostgres and StartRedis start a Postgres or a Redis. The zero
@@ -151,8 +151,8 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// Lend starts a Postgres, a Redis or both for a test, and closes them when the test ends.
-func Lend[S io.Closer](t TB, start func(context.Context) (S, error)) S {
+// StartForTest starts a Postgres, a Redis or both for a test, and closes them when the test ends.
+func StartForTest[S io.Closer](t TB, start func(context.Context) (S, error)) S {
 	t.Helper()
 	// The time limit for the start of a server includes the installation of its package.
 	const limit = 3 * time.Minute

@@ -47,7 +47,7 @@ type source struct {
 type finalError struct{ error }
 
 func (s service) envName(p Purpose) string {
-	if p == Sandbox {
+	if p == PurposeSandbox {
 		return s.sandboxEnv
 	}
 	return s.testsEnv
@@ -76,7 +76,7 @@ func (s service) sources(o Options) ([]source, error) {
 		return nil, fmt.Errorf("%s is %q; it takes env, native, docker or none", forcing, forced)
 	}
 	list := []source{env, docker, native, apt}
-	if o.Purpose == Sandbox {
+	if o.Purpose == PurposeSandbox {
 		list = []source{env, native, docker, apt}
 	}
 	if o.Private {
@@ -149,7 +149,7 @@ type machine struct {
 	glob     func(string) ([]string, error)
 	euid     func() int
 	docker   func() (*dockertest.Pool, error)
-	install  func(needs ...string) error // install installs Debian packages (procs.EnsureDebian).
+	install  func(needs ...string) error // install installs Debian packages (procs.EnsureDebianPackages).
 	cacheDir string
 	// Directories that may hold a server's data, in order of preference.
 	tempDirs []string
@@ -168,7 +168,7 @@ func thisMachine() *machine {
 		lookPath: exec.LookPath,
 		glob:     filepath.Glob,
 		euid:     os.Geteuid,
-		install:  procs.EnsureDebian,
+		install:  procs.EnsureDebianPackages,
 		docker:   func() (*dockertest.Pool, error) { return dockertest.NewPool("") },
 		cacheDir: cacheDir(),
 		tempDirs: []string{os.TempDir(), "/tmp", "/var/tmp"},

@@ -21,12 +21,12 @@ func TestSources_FollowPurposeAndForcing(t *testing.T) {
 		want         []string
 	}{
 		{"tests", "", Options{}, postgresService, []string{"env", "docker", "native", "apt-get"}},
-		{"sandbox", "", Options{Purpose: Sandbox}, postgresService, []string{"env", "native", "docker", "apt-get"}},
+		{"sandbox", "", Options{Purpose: PurposeSandbox}, postgresService, []string{"env", "native", "docker", "apt-get"}},
 		{"private", "", Options{Private: true}, redisService, []string{"docker", "native", "apt-get"}},
 		{"env forced", "env", Options{}, postgresService, []string{"env"}},
 		{"env forced, private", "env", Options{Private: true}, postgresService, []string{"docker", "native", "apt-get"}},
 		{"native forced", "native", Options{}, redisService, []string{"native", "apt-get"}},
-		{"docker forced", "docker", Options{Purpose: Sandbox}, redisService, []string{"docker"}},
+		{"docker forced", "docker", Options{Purpose: PurposeSandbox}, redisService, []string{"docker"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -55,34 +55,34 @@ func TestStart_WithoutAServer_SaysWhatToDo(t *testing.T) {
 		environment map[string]string
 		want        []string
 	}{
-		{Tests, nil, []string{
+		{PurposeTests, nil, []string{
 			"Postgres is needed and none is there: install PostgreSQL 15 or newer (its initdb and postgres), or set TEST_DATABASE_URL, or start Docker and pull postgres:15-alpine",
 			"Redis is needed and none is there: install Redis 7 or newer (redis-server), or set TEST_REDIS_URL, or start Docker and pull redis:7-alpine",
 			"TEST_DATABASE_URL is not set", "docker: no Docker client",
 			"native: no initdb and postgres in PATH or /usr/lib/postgresql", "native: no redis-server in PATH",
 			"apt-get: there is no apt-get in PATH",
 		}},
-		{Sandbox, nil, []string{"or set DATABASE_URL", "or set REDIS_URL"}},
-		{Tests, map[string]string{forcing: "podman"},
+		{PurposeSandbox, nil, []string{"or set DATABASE_URL", "or set REDIS_URL"}},
+		{PurposeTests, map[string]string{forcing: "podman"},
 			[]string{`TEST_SERVICES is "podman"; it takes env, native, docker or none`}},
-		{Tests, map[string]string{forcing: "none"},
+		{PurposeTests, map[string]string{forcing: "none"},
 			[]string{"TEST_SERVICES=none: no server is started for these tests"}},
-		{Tests, map[string]string{forcing: "env"},
+		{PurposeTests, map[string]string{forcing: "env"},
 			[]string{"TEST_DATABASE_URL is not set", `or unset TEST_SERVICES (it is "env")`}},
-		{Tests, map[string]string{forcing: "docker"},
+		{PurposeTests, map[string]string{forcing: "docker"},
 			[]string{"no Docker client", `or unset TEST_SERVICES (it is "docker")`}},
-		{Tests, map[string]string{forcing: "native"},
+		{PurposeTests, map[string]string{forcing: "native"},
 			[]string{"no initdb and postgres", `or unset TEST_SERVICES (it is "native")`}},
-		{Tests, map[string]string{ // a given server is never replaced
+		{PurposeTests, map[string]string{ // a given server is never replaced
 			"TEST_DATABASE_URL": "postgres://me:secret@" + away + "/x", "TEST_REDIS_URL": "redis://me:secret@" + away + "/0"},
 			[]string{"Postgres: TEST_DATABASE_URL is set, but the server does not answer",
 				"Redis: TEST_REDIS_URL is set, but the server does not answer"}},
-		{Tests, map[string]string{"TEST_DATABASE_URL": "host=x password=secret", "TEST_REDIS_URL": "x:secret"},
+		{PurposeTests, map[string]string{"TEST_DATABASE_URL": "host=x password=secret", "TEST_REDIS_URL": "x:secret"},
 			[]string{"not a URL like postgres://", "not a URL like redis://"}},
 	} {
 		m := bareMachine(t)
 		m.getenv = environment(c.environment)
-		_, err := Start(t.Context(), Options{Purpose: c.purpose, machine: m, Logf: t.Logf})
+		_, err := StartPostgresAndRedis(t.Context(), Options{Purpose: c.purpose, machine: m, Logf: t.Logf})
 		for _, want := range c.want {
 			require.ErrorContains(t, err, want)
 		}
@@ -94,14 +94,14 @@ func TestStart_WithoutAServer_SaysWhatToDo(t *testing.T) {
 func TestStart_GivenServers_AreUsedAndLeftAlone(t *testing.T) {
 	t.Parallel()
 	postgres, redis := startPostgres(t, Options{FastUnsafe: true}), startRedis(t, Options{})
-	for _, p := range []Purpose{Tests, Sandbox} {
+	for _, p := range []Purpose{PurposeTests, PurposeSandbox} {
 		m := bareMachine(t)
 		m.getenv = environment(map[string]string{
 			postgresService.envName(p): strings.Replace(postgres.URL(), "postgres@", "postgres:secret@", 1),
 			redisService.envName(p):    strings.Replace(redis.URL(), "redis://", "redis://default:secret@", 1),
 		})
 		var lines []string
-		s, err := Start(t.Context(),
+		s, err := StartPostgresAndRedis(t.Context(),
 			Options{Purpose: p, machine: m, Logf: func(f string, a ...any) { lines = append(lines, fmt.Sprintf(f, a...)) }})
 		require.NoError(t, err)
 
@@ -128,7 +128,7 @@ func TestStart_OneServiceMissing_ClosesTheOther(t *testing.T) {
 	m.tempDirs = []string{temp}
 	require.NoError(t, os.Chmod(temp, 0o755))
 
-	_, err := Start(t.Context(), Options{machine: m, Logf: t.Logf})
+	_, err := StartPostgresAndRedis(t.Context(), Options{machine: m, Logf: t.Logf})
 
 	require.ErrorContains(t, err, "Redis is needed")
 	left, err := os.ReadDir(temp)

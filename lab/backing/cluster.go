@@ -50,7 +50,7 @@ func StartRedisCluster(ctx context.Context, o Options, masters, replicas int) (*
 			if buses[i], errs[i] = FreePort(); errs[i] != nil {
 				return
 			}
-			nodes[i], _, errs[i] = startRedisProcess(ctx, o, RedisProcess{Settings: []string{
+			nodes[i], _, errs[i] = startRedisProcess(ctx, o, RedisProcessSpec{Settings: []string{
 				"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", strconv.Itoa(buses[i]),
 				// The node timeout is short enough to wait for a failover in a test, and longer than a busy machine suspends a
 				// process.
@@ -170,7 +170,7 @@ func eachSays(ctx context.Context, clients []*redis.Client, command string, part
 	name, argument, _ := strings.Cut(command, " ")
 	inOrder := regexp.MustCompile("(?s)" + strings.Join(parts, ".*"))
 	for _, client := range clients {
-		err := procs.Await(ctx, nil, func() error {
+		err := procs.AwaitCondition(ctx, nil, func() error {
 			answer, err := client.Do(ctx, name, argument).Text()
 			if err == nil && !inOrder.MatchString(answer) {
 				err = fmt.Errorf("%s says:\n%s", command, answer)
@@ -211,8 +211,9 @@ func encodePEM(kind string, der []byte) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }
 
-// Trust returns the TLS configuration of a client that trusts the certificate; nil if there is no certificate.
-func (c *Certificate) Trust() *tls.Config {
+// ClientTLSConfig returns the TLS configuration of a client that trusts the certificate; nil if there is no
+// certificate.
+func (c *Certificate) ClientTLSConfig() *tls.Config {
 	if c == nil {
 		return nil
 	}

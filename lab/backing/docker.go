@@ -225,7 +225,7 @@ func (c *container) attach() error {
 func (c *container) findPort(ctx context.Context, host string, port docker.Port) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	return procs.Await(ctx, nil, func() error {
+	return procs.AwaitCondition(ctx, nil, func() error {
 		seen, err := c.pool.Client.InspectContainerWithContext(c.resource.ID, ctx)
 		if err != nil {
 			return err
@@ -242,7 +242,7 @@ func (c *container) findPort(ctx context.Context, host string, port docker.Port)
 func (c *container) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, containerLimit)
 	defer cancel()
-	err := procs.Await(ctx, nil, func() error {
+	err := procs.AwaitCondition(ctx, nil, func() error {
 		attempt, done := context.WithTimeout(ctx, 2*time.Second)
 		defer done()
 		return c.spec.ready(attempt, c.hostPort)

@@ -148,7 +148,7 @@ func beParent(what string) {
 	forced, state, _ := strings.Cut(what, "/")
 	m := thisMachine()
 	m.getenv = environment(map[string]string{forcing: forced})
-	s, err := Start(context.Background(), Options{machine: m})
+	s, err := StartPostgresAndRedis(context.Background(), Options{machine: m})
 	if err != nil {
 		panic(err)
 	}

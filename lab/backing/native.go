@@ -60,7 +60,7 @@ func (n *native) launch(ctx context.Context) error {
 		return err
 	}
 	n.child = c
-	err = procs.Await(ctx, c.Done(), func() error {
+	err = procs.AwaitCondition(ctx, c.Done(), func() error {
 		if err := n.ready(ctx, n.port, c.Pid()); err != nil || c.Running() {
 			return err
 		}
@@ -70,7 +70,7 @@ func (n *native) launch(ctx context.Context) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, procs.ErrEnded):
-		return fmt.Errorf("%s ended as it started (%s); its log says:\n%s", n.name, c.Ended(), n.home.tail())
+		return fmt.Errorf("%s ended as it started (%s); its log says:\n%s", n.name, c.DescribeEnd(), n.home.tail())
 	}
 	n.killAll()
 	return fmt.Errorf("%s did not answer in time (%w); its log says:\n%s", n.name, err, n.home.tail())
@@ -243,7 +243,7 @@ func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.It
 func startChild(name string, cmd *exec.Cmd, onDeath syscall.Signal) (*procs.Process, error) {
 	// The child runs in a session of its own and so gets no Ctrl-C: this process stops its children in order.
 	cmd.SysProcAttr.Setsid = true
-	return procs.Tie(name, cmd, onDeath)
+	return procs.StartWithDeathSignal(name, cmd, onDeath)
 }
 
 // runChild runs a command of the server, waits for its end, and returns an error with the command's output if it
@@ -256,7 +256,7 @@ func (h *home) runChild(program string, args ...string) error {
 	}
 	<-c.Done()
 	if c.ExitCode() != 0 {
-		return fmt.Errorf("%s: %s; it says:\n%s", name, c.Ended(), h.tail())
+		return fmt.Errorf("%s: %s; it says:\n%s", name, c.DescribeEnd(), h.tail())
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ func TestAwaitStandby_CountsCommitsThatThePrimaryHasNotWritten(t *testing.T) {
 	execute(t, pair.Primary, "CREATE TABLE made (n int)")
 	for n := range 20 {
 		execute(t, pair.Primary, fmt.Sprintf("INSERT INTO made VALUES (%d)", n))
-		require.NoError(t, pair.AwaitStandby(t.Context()))
+		require.NoError(t, pair.AwaitReplication(t.Context()))
 		require.Equal(t, int64(n+1), query[int64](t, pair.Standby, "SELECT count(*) FROM made"))
 	}
 }

@@ -184,8 +184,8 @@ func (p *PostgresPair) follow(ctx context.Context, o Options) (err error) {
 	return err
 }
 
-// AwaitStandby waits until the standby has replayed every commit of the primary.
-func (p *PostgresPair) AwaitStandby(ctx context.Context) error {
+// AwaitReplication waits until the standby has replayed every commit of the primary.
+func (p *PostgresPair) AwaitReplication(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	var end string
@@ -194,7 +194,7 @@ func (p *PostgresPair) AwaitStandby(ctx context.Context) error {
 	if err := ask(ctx, p.Primary.url, &end, "SELECT pg_current_wal_insert_lsn()::text"); err != nil {
 		return err
 	}
-	return procs.Await(ctx, nil, func() error {
+	return procs.AwaitCondition(ctx, nil, func() error {
 		var there bool
 		err := ask(ctx, p.Standby.url, &there, "SELECT coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, false)", end)
 		if !there && err == nil {

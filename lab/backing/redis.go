@@ -23,7 +23,7 @@ var redisService = service{
 	image:      "redis:7-alpine",
 	checkURL:   pingRedis,
 	native: func(ctx context.Context, o Options) (*Server, string, error) {
-		return startRedisProcess(ctx, o, RedisProcess{})
+		return startRedisProcess(ctx, o, RedisProcessSpec{})
 	},
 	hasNative: func(m *machine) bool { _, ok := m.redisServer(); return ok },
 	container: func(o Options) containerSpec {
@@ -33,7 +33,7 @@ var redisService = service{
 			argv: append([]string{"redis-server", "--protected-mode", "no"}, redisSettings(o)...),
 			url:  redisURL, gentle: "TERM", immediate: "KILL",
 			ready: func(ctx context.Context, hostPort string) error {
-				_, err := redisInfo(ctx, hostPort, RedisProcess{})
+				_, err := redisInfo(ctx, hostPort, RedisProcessSpec{})
 				return err
 			},
 		}
@@ -55,9 +55,9 @@ func redisSettings(o Options) []string {
 	}
 }
 
-// RedisProcess describes how to start a redis-server process: settings, password, TLS, or as a sentinel. The zero
+// RedisProcessSpec describes how to start a redis-server process: settings, password, TLS, or as a sentinel. The zero
 // value is a standalone server.
-type RedisProcess struct {
+type RedisProcessSpec struct {
 	// Settings of the process beside those that every Redis of the tests has.
 	Settings []string
 	Password string // The password that clients of the Redis process must send.
@@ -70,7 +70,7 @@ type RedisProcess struct {
 
 // StartRedisProcess starts a Redis process with the redis-server of this machine, and never in a container: a
 // Redis in a container announces an address that only containers reach.
-func StartRedisProcess(ctx context.Context, o Options, p RedisProcess) (*Server, error) {
+func StartRedisProcess(ctx context.Context, o Options, p RedisProcessSpec) (*Server, error) {
 	o = o.withDefaults()
 	if err := redisService.install(o); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func StartRedisProcess(ctx context.Context, o Options, p RedisProcess) (*Server,
 	return server, err
 }
 
-func startRedisProcess(ctx context.Context, o Options, p RedisProcess) (*Server, string, error) {
+func startRedisProcess(ctx context.Context, o Options, p RedisProcessSpec) (*Server, string, error) {
 	bin, ok := o.machine.redisServer()
 	if !ok {
 		return nil, "", errors.New("no redis-server in PATH")
@@ -117,7 +117,7 @@ func startRedisProcess(ctx context.Context, o Options, p RedisProcess) (*Server,
 
 const sentinelFile = "sentinel.conf"
 
-func (p RedisProcess) argv(bin, dir string, port int, o Options) []string {
+func (p RedisProcessSpec) argv(bin, dir string, port int, o Options) []string {
 	argv := []string{bin}
 	if p.Sentinel != "" {
 		argv = append(argv, filepath.Join(dir, sentinelFile), "--sentinel")
@@ -139,7 +139,7 @@ func (p RedisProcess) argv(bin, dir string, port int, o Options) []string {
 
 // ownRedis returns an error if the Redis on a port has another process id than pid: another server may have taken
 // the port.
-func ownRedis(ctx context.Context, port, pid int, p RedisProcess) error {
+func ownRedis(ctx context.Context, port, pid int, p RedisProcessSpec) error {
 	info, err := redisInfo(ctx, loopback(port), p)
 	if err == nil && !strings.Contains(info, fmt.Sprintf("process_id:%d\r\n", pid)) {
 		err = fmt.Errorf("port %d belongs to another server", port)
@@ -149,7 +149,7 @@ func ownRedis(ctx context.Context, port, pid int, p RedisProcess) error {
 
 // redisInfo returns the server section of Redis's INFO command. A server that is still loading its data is an
 // error.
-func redisInfo(ctx context.Context, addr string, p RedisProcess) (string, error) {
+func redisInfo(ctx context.Context, addr string, p RedisProcessSpec) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	// The port is tried first, since the Redis client would log a refused attempt.
@@ -159,7 +159,8 @@ func redisInfo(ctx context.Context, addr string, p RedisProcess) (string, error)
 	}
 	_ = listening.Close()
 	client := redis.NewClient(
-		&redis.Options{Addr: addr, Password: p.Password, TLSConfig: p.TLS.Trust(), MaxRetries: -1, DialerRetries: 1})
+		&redis.Options{Addr: addr, Password: p.Password, TLSConfig: p.TLS.ClientTLSConfig(), MaxRetries: -1,
+			DialerRetries: 1})
 	defer func() { _ = client.Close() }()
 	// PING fails while Redis loads its data, but INFO answers.
 	if err := client.Ping(ctx).Err(); err != nil {

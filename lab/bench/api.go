@@ -34,7 +34,7 @@ func pgbenchName(partners int) string {
 
 func (w *workbench) openPgbench(ctx context.Context) {
 	if w.yardstick == nil {
-		url := must(world.Create(ctx, w.services.PostgresURL, "pgbench", ""))
+		url := must(world.CreateDatabase(ctx, w.services.PostgresURL, "pgbench", ""))
 		w.yardstick = openYardstick(ctx, url, w.services.Postgres.Pid())
 	}
 }
@@ -85,8 +85,11 @@ func measureReads(ctx context.Context, w *workbench, o options, r *results) {
 			return err
 		}
 		// A load before the measurement warms up connections and caches.
-		must(load.Closed(ctx, lasting(min(time.Second, o.round/3)), v.conns, read))
-		b.add(v.String(), w.cost(ctx, func() int { return must(load.Closed(ctx, lasting(o.round), v.conns, read)).N() }))
+		must(load.RunClosedLoop(ctx, lasting(min(time.Second, o.round/3)), v.conns, read))
+		b.add(v.String(), w.cost(ctx, func() int {
+			return must(load.RunClosedLoop(ctx, lasting(o.round), v.conns,
+				read)).N()
+		}))
 	}, w.pgbenchTurn(ctx, pgbenchGet, o.partners[0], o, b))
 	r.atLeast("GET ÷ pgbench's SELECT, rate (aim 0.45)", 0.35, b.ratio(compared.variant, compared.to, "rate"))
 }

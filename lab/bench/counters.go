@@ -34,7 +34,7 @@ func (w *workbench) read(ctx context.Context) (r reading) {
 	owners := map[int]string{
 		w.receiver.Pid(): "receiver", w.services.Postgres.Pid(): "postgres", w.services.Redis.Pid(): "redis",
 	}
-	for part, nodes := range map[string][]*world.Node{"http": w.https, "dispatcher": w.dispatchers} {
+	for part, nodes := range map[string][]*world.ServiceProcess{"http": w.https, "dispatcher": w.dispatchers} {
 		for _, n := range nodes {
 			owners[n.Process().Pid()] = part
 		}

@@ -19,8 +19,8 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-func calls(n int) load.Extent                { return load.Extent{N: n} }
-func lasting(time time.Duration) load.Extent { return load.Extent{Time: time} }
+func calls(n int) load.LoopLength                { return load.LoopLength{N: n} }
+func lasting(time time.Duration) load.LoopLength { return load.LoopLength{Time: time} }
 
 // made is a deposit that the load generator has created: its id and its partner.
 type made struct {
@@ -29,10 +29,10 @@ type made struct {
 }
 
 // deposits creates deposits through the API, for each partner in turn, and returns them in the order of the calls.
-func (w *workbench) deposits(ctx context.Context, length load.Extent, v variant, partners []world.Partner) []made {
+func (w *workbench) deposits(ctx context.Context, length load.LoopLength, v variant, partners []world.Partner) []made {
 	var mu sync.Mutex
 	all := make([]made, length.N)
-	must(load.Closed(ctx, length, v.conns, func(i int) error {
+	must(load.RunClosedLoop(ctx, length, v.conns, func(i int) error {
 		owner := &partners[i%len(partners)]
 		answer, err := w.api.do(
 			request{method: "POST", path: "/deposits", apiKey: owner.Key, keyed: v.keyed, body: depositBody(owner, i)})
@@ -77,7 +77,7 @@ func (w *workbench) cancel(m made, v variant) error {
 
 // cancelAll cancels deposits through the API, as fast as the API takes the requests.
 func (w *workbench) cancelAll(ctx context.Context, all []made, v variant) {
-	must(load.Closed(ctx, calls(len(all)), v.conns, func(i int) error { return w.cancel(all[i], v) }))
+	must(load.RunClosedLoop(ctx, calls(len(all)), v.conns, func(i int) error { return w.cancel(all[i], v) }))
 }
 
 const callTimeout = 30 * time.Second

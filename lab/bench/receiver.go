@@ -75,7 +75,7 @@ func (t *tally) answer(c *fasthttp.RequestCtx) {
 		t.arrivals = map[string]time.Time{}
 		return
 	}
-	valid := receiver.Verify(webhookSecret, string(c.Request.Header.Peek(webhook.HeaderSignature)),
+	valid := receiver.VerifySignature(webhookSecret, string(c.Request.Header.Peek(webhook.HeaderSignature)),
 		string(c.Request.Header.Peek(webhook.HeaderTimestamp)), c.PostBody(), at) == ""
 	if !valid {
 		c.SetStatusCode(fasthttp.StatusBadRequest)
@@ -127,7 +127,7 @@ func (w *workbench) arrivals() map[string]time.Time { return ask[map[string]time
 func (w *workbench) awaitTaken(ctx context.Context, n int) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	check(w.dispatchers[0].Process().Await(ctx, func() error {
+	check(w.dispatchers[0].Process().AwaitCondition(ctx, func() error {
 		if taken := w.counted().Taken; taken < n {
 			return fmt.Errorf("%d deliveries are missing", n-taken)
 		}

@@ -114,9 +114,9 @@ func measureIdle(ctx context.Context, w *workbench, o options, r *results) {
 	b := r.board("a second at rest", w.pairs(all))
 	w.rotate(ctx, o.rounds, all, func(v variant, partners []world.Partner) {
 		w.warmUp(ctx, v, partners, o.round)
-		check(world.Pause(ctx, settle))
+		check(world.Sleep(ctx, settle))
 		b.add(v.String(), w.cost(ctx, func() int {
-			check(world.Pause(ctx, o.round))
+			check(world.Sleep(ctx, o.round))
 			return max(1, int(o.round.Seconds()))
 		}))
 	})
@@ -168,14 +168,14 @@ func (w *workbench) openRound(ctx context.Context, v variant, partners []world.P
 		}
 	}
 	w.checkpoint(ctx)
-	_, _, err := load.Open(ctx, first, p.rate, func(i int, _ time.Time) error { return w.cancel(all[i], v) })
+	_, _, err := load.RunOpenLoop(ctx, first, p.rate, func(i int, _ time.Time) error { return w.cancel(all[i], v) })
 	check(err)
 	// The first call of arrivals starts the recording of arrival times.
 	w.arrivals()
-	var late *load.Times
+	var late *load.DurationHistogram
 	due := make([]time.Time, len(all))
 	f := w.cost(ctx, func() int {
-		_, late, err = load.Open(ctx, len(all)-first, p.rate, func(i int, at time.Time) error {
+		_, late, err = load.RunOpenLoop(ctx, len(all)-first, p.rate, func(i int, at time.Time) error {
 			due[first+i] = at
 			return w.cancel(all[first+i], v)
 		})
@@ -183,7 +183,7 @@ func (w *workbench) openRound(ctx context.Context, v variant, partners []world.P
 		w.awaitTaken(ctx, expected)
 		return len(all) - first
 	})
-	times, arrived := load.NewTimes(), w.arrivals()
+	times, arrived := load.NewDurationHistogram(), w.arrivals()
 	for i := first; i < len(all); i++ {
 		at, found := arrived[all[i].id]
 		switch {

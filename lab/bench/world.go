@@ -28,8 +28,8 @@ type workbench struct {
 	*site              // The installation whose processes run now.
 	sites              []*site
 	dir                string
-	services           *backing.Services
-	https, dispatchers []*world.Node // The http and dispatcher processes that run now.
+	services           *backing.PostgresAndRedis
+	https, dispatchers []*world.ServiceProcess // The http and dispatcher processes that run now.
 	// A client of the partner API that calls all http processes in turn.
 	api       *client
 	receiver  *procs.Process // Process of the receiver of webhooks; its base URL is sink.
@@ -46,7 +46,7 @@ type workbench struct {
 // started.
 func (w *workbench) open(ctx context.Context, o options) {
 	w.dir = must(os.MkdirTemp("", "bench"))
-	w.services = must(backing.Start(ctx, backing.Options{Private: true, RedisAOF: true}))
+	w.services = must(backing.StartPostgresAndRedis(ctx, backing.Options{Private: true, RedisAOF: true}))
 	w.ends = append(w.ends, func() error { return os.RemoveAll(w.dir) }, w.services.Close)
 	if w.services.Postgres.Pid() == 0 || w.services.Redis.Pid() == 0 {
 		check(errors.New("the CPU of servers in containers cannot be counted: set TEST_SERVICES=native"))
@@ -77,13 +77,13 @@ func (w *workbench) enter(ctx context.Context, v variant) {
 }
 
 // start starts a process of the installation that is measured, and waits until it is ready.
-func (w *workbench) start(ctx context.Context, name string, settings ...string) *world.Node {
-	n := must(world.NewNode(name, filepath.Join(w.binaries, name)))
+func (w *workbench) start(ctx context.Context, name string, settings ...string) *world.ServiceProcess {
+	n := must(world.NewServiceProcess(name, filepath.Join(w.binaries, name)))
 	n.Env = slices.Concat(os.Environ(), []string{
 		"DATABASE_URL=" + w.postgresURL, "REDIS_URL=" + w.redisURL, "LOG_LEVEL=warn",
 		"WEBHOOK_ALLOW_INSECURE_TARGETS=true", "RATE_LIMIT_PER_MINUTE=100000000", "RATE_LIMIT_WRITES_PER_MINUTE=100000000",
 	}, n.Env, settings)
-	check(n.Begin())
+	check(n.Start())
 	check(n.AwaitReady(ctx))
 	return n
 }
@@ -106,10 +106,10 @@ func (w *workbench) startReceiver(ctx context.Context) {
 	w.receiver = must(procs.Start(procs.Spec{Name: receiverRole, Path: must(os.Executable()),
 		Args: []string{receiverRole, port}, Env: os.Environ()}))
 	w.ends = append(w.ends, func() error { w.receiver.Kill(); return nil })
-	ctx, cancel := context.WithTimeout(ctx, world.StartLimit)
+	ctx, cancel := context.WithTimeout(ctx, world.MaxStartTime)
 	defer cancel()
 	w.sink = "http://127.0.0.1:" + port
-	check(w.receiver.AwaitOK(ctx, w.sink+"/count"))
+	check(w.receiver.AwaitHTTPOK(ctx, w.sink+"/count"))
 }
 
 func (w *workbench) close() {
@@ -129,7 +129,7 @@ func (w *workbench) newPartners(ctx context.Context, v variant) (all []world.Par
 	for i := range v.partners {
 		w.partners++
 		p := must(w.NewPartner(ctx, "bench-"+strconv.Itoa(w.partners)))
-		s := must(w.Subscribe(ctx, p, w.subscriptionURL(v, i), webhook.EventNames, webhookSecret))
+		s := must(w.CreateSubscription(ctx, p, w.subscriptionURL(v, i), webhook.EventNames, webhookSecret))
 		all, w.subscriptions = append(all, p), append(w.subscriptions, s)
 	}
 	return all
@@ -179,25 +179,26 @@ type site struct {
 func (w *workbench) openSites(ctx context.Context, o options) {
 	w.sites = []*site{{name: "base", binaries: o.base, stock: o.stock}, {name: "new", binaries: o.fresh, stock: o.stock}}
 	if o.base == "" {
-		check(procs.Build{}.Into(ctx, w.dir+string(filepath.Separator), "cmd/http", "cmd/dispatcher", "cmd/admin"))
+		check(procs.BuildOptions{}.CompileTo(ctx, w.dir+string(filepath.Separator), "cmd/http", "cmd/dispatcher",
+			"cmd/admin"))
 		w.sites = []*site{{binaries: w.dir}}
 		if o.stock > 0 {
 			w.sites = []*site{{name: "empty", binaries: w.dir}, {name: "stocked", binaries: w.dir, stock: o.stock}}
 		}
 	}
 	for i, s := range w.sites {
-		s.postgresURL = must(world.Create(ctx, w.services.PostgresURL, "bench"+strconv.Itoa(i), ""))
+		s.postgresURL = must(world.CreateDatabase(ctx, w.services.PostgresURL, "bench"+strconv.Itoa(i), ""))
 		s.redisURL = strings.TrimSuffix(w.services.RedisURL, "/0") + "/" + strconv.Itoa(i)
 		s.redis = redis.NewClient(must(redis.ParseURL(s.redisURL)))
 		env := append(os.Environ(), "DATABASE_URL="+s.postgresURL, "REDIS_URL="+s.redisURL)
-		must(procs.Must(ctx, procs.Spec{Name: "admin", Path: filepath.Join(s.binaries, "admin"),
+		must(procs.RunForOutput(ctx, procs.Spec{Name: "admin", Path: filepath.Join(s.binaries, "admin"),
 			// The database of an installation is migrated by the admin command of the same version.
 			Args: []string{"migrate", "up"}, Env: env}))
-		s.Database = must(world.Open(ctx, s.postgresURL, 4))
+		s.Database = must(world.OpenDatabase(ctx, s.postgresURL, 4))
 		w.ends = append(w.ends, func() error { s.Close(context.Background()); return s.redis.Close() })
 		if s.stock > 0 {
-			amount := stock.Amount{Deposits: s.stock, Deliveries: s.stock, Events: s.stock / 10}
-			check(stock.Fill(ctx, s.Pool, must(stock.Owners(ctx, s.Pool, 1, 10)), amount))
+			amount := stock.RowCounts{Deposits: s.stock, Deliveries: s.stock, Events: s.stock / 10}
+			check(stock.FillDatabase(ctx, s.Pool, must(stock.CreateRowOwners(ctx, s.Pool, 1, 10)), amount))
 		}
 	}
 }

@@ -38,8 +38,8 @@ var names = []string{
 	"headless-shell", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 }
 
-// Dark is the browser action that makes pages appear as to a reader who prefers dark colours.
-var Dark = chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+// EmulateDarkScheme is the browser action that makes pages appear as to a reader who prefers dark colours.
+var EmulateDarkScheme = chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 	dark := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}
 	_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: dark})
 	return err
@@ -55,7 +55,7 @@ var WithoutScript = chromedp.Func(func(ctx context.Context, t *chromedp.Target) 
 
 // shared starts the browser that all tests of this binary share: a start costs more than many tests.
 var shared = sync.OnceValues(func() (context.Context, error) {
-	browser, end, err := Open(context.Background())
+	browser, end, err := StartBrowser(context.Background())
 	backing.AtExit(end)
 	return browser, err
 })
@@ -98,9 +98,9 @@ func exceptions(profile context.Context) <-chan []string {
 	return all
 }
 
-// Open starts a browser for a program. The program must call end, which stops the browser.
-func Open(ctx context.Context) (browser context.Context, end func(), err error) {
-	procs.Uncached()
+// StartBrowser starts a browser for a program. The program must call end, which stops the browser.
+func StartBrowser(ctx context.Context) (browser context.Context, end func(), err error) {
+	procs.PreventTestCaching()
 	path, err := installed(exec.LookPath)
 	if err != nil {
 		return nil, func() {}, err
@@ -136,11 +136,11 @@ var enlarged string
 // so this bound is stricter than 60 KB of compressed bytes.
 const maxBytes = 60_000
 
-// LooksRight runs a script in the browser that finds what a person could not see, reach, press or understand on
+// RequireUsablePage runs a script in the browser that finds what a person could not see, reach, press or understand on
 // the current page: contrast, sizes of targets, names, error messages, landmarks, languages, weight. The test
 // fails with what the script finds. A picture of a failed page, and with SCREENSHOTS=1 of each page, is written to
 // .local/screenshots under the name; taking all pictures would need more than half of the browser's time.
-func LooksRight(browser context.Context, t testing.TB, name string) {
+func RequireUsablePage(browser context.Context, t testing.TB, name string) {
 	t.Helper()
 	// The page must have loaded completely: its heading appears before the stylesheet is there.
 	require.Eventually(t, func() bool {
@@ -163,7 +163,7 @@ func picture(browser context.Context, t testing.TB, name string) {
 	t.Helper()
 	content, err := chromedp.Run(browser, chromedp.FullScreenshot(80))
 	require.NoError(t, err, name)
-	folder := filepath.Join(docstest.Root(), ".local", "screenshots")
+	folder := filepath.Join(docstest.RepositoryRoot(), ".local", "screenshots")
 	require.NoError(t, os.MkdirAll(folder, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, name+".jpg"), content, 0o600))
 }
@@ -203,9 +203,9 @@ var Viewports = map[string]chromedp.Action[chromedp.Void]{
 	"desktop": chromedp.EmulateViewport(1280, 900),
 }
 
-// Schemes maps each colour scheme, light and dark, to the browser actions that switch it on.
-var Schemes = map[string][]chromedp.Action[chromedp.Void]{"light": nil, "dark": {Dark}}
+// ColorSchemes maps each colour scheme, light and dark, to the browser actions that switch it on.
+var ColorSchemes = map[string][]chromedp.Action[chromedp.Void]{"light": nil, "dark": {EmulateDarkScheme}}
 
-// Languages maps each colour scheme to the language in which pages are tested in that scheme. Colours do not
+// LanguageByScheme maps each colour scheme to the language in which pages are tested in that scheme. Colours do not
 // depend on words, so two combinations find what four would.
-var Languages = map[string]string{"light": "en", "dark": "fr"}
+var LanguageByScheme = map[string]string{"light": "en", "dark": "fr"}

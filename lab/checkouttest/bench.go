@@ -29,12 +29,12 @@ import (
 // DashboardURL is the base URL of the dashboard's pages in tests that run no web server.
 const DashboardURL = "http://dash.test"
 
-// Company is the name of the operator's company in tests of the checkout.
-const Company = "Les Gîtes d’Ada"
+// CompanyName is the name of the operator's company in tests of the checkout.
+const CompanyName = "Les Gîtes d’Ada"
 
-// Bench is a test kit of services with a partner linked to an account. Its clock, payment provider, scoring,
+// Fixture is a test kit of services with a partner linked to an account. Its clock, payment provider, scoring,
 // metrics and log can be controlled or read by the test.
-type Bench struct {
+type Fixture struct {
 	*servicetest.Kit
 	Clock    *servicetest.Clock
 	Sandbox  *sandbox.Provider
@@ -49,15 +49,15 @@ type Bench struct {
 
 // New sets up a Bench for a test. dashboardURL is the base URL of its pages; the functions in change edit the rest
 // of its setup.
-func New(t testing.TB, dashboardURL string, change ...func(*servicetest.Setup)) *Bench {
+func New(t testing.TB, dashboardURL string, change ...func(*servicetest.Setup)) *Fixture {
 	t.Helper()
 	noon := time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
-	b := &Bench{Clock: servicetest.NewClock(noon), Provider: &Provider{}, Scoring: &Scoring{}, Metrics: &Metrics{},
+	b := &Fixture{Clock: servicetest.NewClock(noon), Provider: &Provider{}, Scoring: &Scoring{}, Metrics: &Metrics{},
 		Log: &procs.Buffer{}}
 	b.Kit = servicetest.New(t, func(s *servicetest.Setup) {
 		s.Clock, s.Config.DashboardBaseURL = b.Clock, dashboardURL
-		s.Pool.MaxConns, s.Store.AcquireTimeout = 10, servicetest.Patience
-		s.Parts = func(p *servicetest.Parts) {
+		s.Pool.MaxConns, s.Store.AcquireTimeout = 10, servicetest.MaxWait
+		s.Parts = func(p *servicetest.Deps) {
 			b.Sandbox, _ = p.Simulator.(*sandbox.Provider)
 			b.Provider.PaymentProvider = b.Sandbox
 			p.Provider, p.Simulator, p.Scoring, p.DepositMetrics = b.Provider, b.Sandbox, b.Scoring, b.Metrics
@@ -67,15 +67,15 @@ func New(t testing.TB, dashboardURL string, change ...func(*servicetest.Setup)) 
 			edit(s)
 		}
 	})
-	b.PartnerID = b.PartnerWithSecret("demo", "", func(p *partner.Partner) { p.Name = "Demo" }).ID
-	b.AccountID = b.Account(Company).ID
-	b.Link(b.PartnerID, b.AccountID, "ext-1")
+	b.PartnerID = b.CreatePartnerWithSecret("demo", "", func(p *partner.Partner) { p.Name = "Demo" }).ID
+	b.AccountID = b.CreateAccount(CompanyName).ID
+	b.LinkAccount(b.PartnerID, b.AccountID, "ext-1")
 	return b
 }
 
 // Deposit creates a deposit of 500 euros as the partner API does, and returns it with its checkout token. The
 // functions in change edit the deposit before it is stored.
-func (b *Bench) Deposit(t testing.TB, change ...func(*deposit.Deposit)) (*deposit.Deposit, secret.Text) {
+func (b *Fixture) Deposit(t testing.TB, change ...func(*deposit.Deposit)) (*deposit.Deposit, secret.Text) {
 	t.Helper()
 	now := b.Clock.Now()
 	return b.Kit.Deposit(
@@ -87,31 +87,31 @@ func (b *Bench) Deposit(t testing.TB, change ...func(*deposit.Deposit)) (*deposi
 		}, change...)
 }
 
-// Client returns a change for Bench.Deposit that sets the deposit's client, as the partner API does for a known
+// WithClient returns a change for Bench.Deposit that sets the deposit's client, as the partner API does for a known
 // tenant.
-func Client(email, first, last string) func(*deposit.Deposit) {
+func WithClient(email, first, last string) func(*deposit.Deposit) {
 	return func(d *deposit.Deposit) {
 		d.ClientID = servicetest.NewID()
-		d.Client = &deposit.Client{ID: d.ClientID, Email: email, FirstName: first, LastName: last}
+		d.Client = &deposit.ClientDetails{ID: d.ClientID, Email: email, FirstName: first, LastName: last}
 	}
 }
 
 // Capture captures a secured deposit whole, for damage, and returns the id of its collection payment. The card is
 // not charged yet.
-func (b *Bench) Capture(t testing.TB, depositID id.ID) id.ID {
+func (b *Fixture) Capture(t testing.TB, depositID id.ID) id.ID {
 	t.Helper()
 	collection := deposit.Payment{
-		ID: servicetest.NewID(), DepositID: depositID, Kind: deposit.Collection, Status: deposit.PaymentProcessing,
+		ID: servicetest.NewID(), DepositID: depositID, Kind: deposit.CollectionPayment, Status: deposit.PaymentProcessing,
 		CreatedAt: b.Clock.Now(), CheckAt: b.Clock.Now(),
 	}
-	b.Write(func(ctx context.Context, r *postgres.Store) error {
-		d, err := r.Deposits.ForUpdate(ctx, depositID)
+	b.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
+		d, err := r.Deposits.LockRow(ctx, depositID)
 		require.NoError(t, err)
-		step, err := d.Capture(nil, 0, deposit.DefaultTimers(), b.Clock.Now())
+		step, err := d.Capture(nil, 0, deposit.DefaultTimerDurations(), b.Clock.Now())
 		require.NoError(t, err)
 		step.Actor, step.Detail = actor.Actor{Kind: actor.KindOperator},
 			map[string]string{"reason": "damage", "description": "Broken coffee table"}
-		if err := r.Deposits.Transition(ctx, d, step); err != nil {
+		if err := r.Deposits.StoreTransition(ctx, d, step); err != nil {
 			return err
 		}
 		collection.Amount = d.CapturedAmount
@@ -120,8 +120,8 @@ func (b *Bench) Capture(t testing.TB, depositID id.ID) id.ID {
 	return collection.ID
 }
 
-// Load returns a deposit as the database stores it now.
-func (b *Bench) Load(t testing.TB, depositID id.ID) *deposit.Deposit {
+// LoadDeposit returns a deposit as the database stores it now.
+func (b *Fixture) LoadDeposit(t testing.TB, depositID id.ID) *deposit.Deposit {
 	t.Helper()
 	d, err := b.Postgres.Deposits.Deposit(context.WithoutCancel(t.Context()), depositID)
 	require.NoError(t, err)
@@ -129,16 +129,16 @@ func (b *Bench) Load(t testing.TB, depositID id.ID) *deposit.Deposit {
 }
 
 // PaymentsOf returns the payments of a deposit that are of the given kind, oldest first.
-func (b *Bench) PaymentsOf(t testing.TB, depositID id.ID, kind deposit.PaymentKind) []deposit.Payment {
+func (b *Fixture) PaymentsOf(t testing.TB, depositID id.ID, kind deposit.PaymentKind) []deposit.Payment {
 	t.Helper()
 	all, err := b.Postgres.Payments.Payments(context.WithoutCancel(t.Context()), depositID)
 	require.NoError(t, err)
 	return slices.DeleteFunc(all, func(p deposit.Payment) bool { return p.Kind != kind })
 }
 
-// Events returns the names of the events of a deposit, oldest first. " of another version" follows a name whose
+// EventNames returns the names of the events of a deposit, oldest first. " of another version" follows a name whose
 // event has another version than its transition.
-func (b *Bench) Events(t testing.TB, depositID id.ID) []string {
+func (b *Fixture) EventNames(t testing.TB, depositID id.ID) []string {
 	t.Helper()
 	return b.strings(t, `SELECT o.name || CASE o.data::jsonb->'version' WHEN to_jsonb(t.version) THEN ''
 			ELSE ' of another version' END
@@ -146,13 +146,13 @@ func (b *Bench) Events(t testing.TB, depositID id.ID) []string {
 		depositID)
 }
 
-// Audit returns the actions that the audit log has about a deposit, oldest first.
-func (b *Bench) Audit(t testing.TB, depositID id.ID) []string {
+// AuditActions returns the actions that the audit log has about a deposit, oldest first.
+func (b *Fixture) AuditActions(t testing.TB, depositID id.ID) []string {
 	t.Helper()
 	return b.strings(t, `SELECT action FROM audit_log WHERE subject = $1 ORDER BY id`, id.Deposit.Of(depositID))
 }
 
-func (b *Bench) strings(t testing.TB, query string, arg any) []string {
+func (b *Fixture) strings(t testing.TB, query string, arg any) []string {
 	t.Helper()
 	var out []string
 	err := b.Pool.QueryRow(context.WithoutCancel(t.Context()),
@@ -167,17 +167,17 @@ type Metrics struct {
 	steps []string
 }
 
-func (m *Metrics) Created(string) {}
+func (m *Metrics) CountCreated(string) {}
 
-// Transitioned records a status transition of a deposit and the kind of actor that caused it.
-func (m *Metrics) Transitioned(from, to deposit.Status, by actor.Kind) {
+// CountTransition records a status transition of a deposit and the kind of actor that caused it.
+func (m *Metrics) CountTransition(from, to deposit.Status, by actor.Kind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.steps = append(m.steps, string(from)+">"+string(to)+" "+string(by))
 }
 
-// Steps returns the recorded transitions of deposits, each as "from>to actor".
-func (m *Metrics) Steps() []string {
+// Transitions returns the recorded transitions of deposits, each as "from>to actor".
+func (m *Metrics) Transitions() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]string(nil), m.steps...)
@@ -190,11 +190,11 @@ type Scoring struct {
 	asked atomic.Int64
 }
 
-// Break makes every later assessment of a tenant fail with err; nil ends the failures.
-func (s *Scoring) Break(err error) { s.away.Store(&err) }
+// SetError makes every later assessment of a tenant fail with err; nil ends the failures.
+func (s *Scoring) SetError(err error) { s.away.Store(&err) }
 
-// Asked returns the number of assessments of tenants so far, failed ones included.
-func (s *Scoring) Asked() int { return int(s.asked.Load()) }
+// AssessmentCount returns the number of assessments of tenants so far, failed ones included.
+func (s *Scoring) AssessmentCount() int { return int(s.asked.Load()) }
 
 // Assess counts an assessment of a tenant, and returns the sandbox's answer, or the error that Break has set.
 func (s *Scoring) Assess(ctx context.Context, a depositports.Applicant) (bool, error) {

@@ -10,8 +10,8 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// ErrAway is the error of a payment provider that cannot be reached.
-var ErrAway = fault.ErrUnavailable.Because(errors.New("connection refused"))
+// ErrUnreachable is the error of a payment provider that cannot be reached.
+var ErrUnreachable = fault.ErrUnavailable.Because(errors.New("connection refused"))
 
 // Provider is a payment provider that passes calls on to another provider, or lets them fail as a test chooses.
 type Provider struct {
@@ -27,13 +27,14 @@ type Provider struct {
 type wish struct {
 	away, lose bool
 	collect    func(paymentports.CollectRequest) (paymentports.ProviderPayment, error)
-	open       func(paymentports.HostedPayment) (paymentports.HostedPage, error)
+	open       func(paymentports.HostedPageRequest) (paymentports.HostedPage, error)
 	answer     func() paymentports.ProviderPayment
 	late       func()
 }
 
-// Away switches failure on (true) or off (false): every call then fails before it reaches the payment provider.
-func (p *Provider) Away(away bool) { p.set(func(w *wish) { w.away = away }) }
+// SetUnreachable switches failure on (true) or off (false): every call then fails before it reaches the payment
+// provider.
+func (p *Provider) SetUnreachable(away bool) { p.set(func(w *wish) { w.away = away }) }
 
 // LoseAnswers switches the loss of answers on (true) or off (false): every call then reaches the payment provider
 // and fails afterwards.
@@ -46,19 +47,19 @@ func (p *Provider) OnCollect(fn func(paymentports.CollectRequest) (paymentports.
 }
 
 // OnOpen makes the function fn handle calls of Open instead of the payment provider; nil restores the provider.
-func (p *Provider) OnOpen(fn func(paymentports.HostedPayment) (paymentports.HostedPage, error)) {
+func (p *Provider) OnOpen(fn func(paymentports.HostedPageRequest) (paymentports.HostedPage, error)) {
 	p.set(func(w *wish) { w.open = fn })
 }
 
-// OnAsk makes the function fn answer calls of Lookup and Close instead of the payment provider; nil restores the
-// provider.
-func (p *Provider) OnAsk(fn func() paymentports.ProviderPayment) {
+// OnLookupOrClose makes the function fn answer calls of Lookup and Close instead of the payment provider; nil restores
+// the provider.
+func (p *Provider) OnLookupOrClose(fn func() paymentports.ProviderPayment) {
 	p.set(func(w *wish) { w.answer = fn })
 }
 
-// OnceClosed runs the function fn a single time, during the next Close: after the payment provider closed its page
+// OnNextClose runs the function fn a single time, during the next Close: after the payment provider closed its page
 // and before Close returns.
-func (p *Provider) OnceClosed(fn func()) { p.set(func(w *wish) { w.late = fn }) }
+func (p *Provider) OnNextClose(fn func()) { p.set(func(w *wish) { w.late = fn }) }
 
 // set changes the wish of Provider under its lock, and returns the wish as it was before.
 func (p *Provider) set(change func(*wish)) (before wish) {
@@ -71,8 +72,8 @@ func (p *Provider) set(change func(*wish)) (before wish) {
 
 func (p *Provider) wished() wish { return p.set(func(*wish) {}) }
 
-// Opened returns the number of payments whose page was opened at the payment provider.
-func (p *Provider) Opened() int {
+// OpenedPageCount returns the number of payments whose page was opened at the payment provider.
+func (p *Provider) OpenedPageCount() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.opened)
@@ -83,17 +84,17 @@ func (p *Provider) Opened() int {
 func through[T any](w wish, call func() (T, error)) (T, error) {
 	var none T
 	if w.away {
-		return none, ErrAway
+		return none, ErrUnreachable
 	}
 	got, err := call()
 	if w.lose {
-		return none, ErrAway
+		return none, ErrUnreachable
 	}
 	return got, err
 }
 
-// Open opens a page of the payment provider, or fails as the test chose, and records the payment's id.
-func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paymentports.HostedPage, error) {
+// OpenPage opens a page of the payment provider, or fails as the test chose, and records the payment's id.
+func (p *Provider) OpenPage(ctx context.Context, r paymentports.HostedPageRequest) (paymentports.HostedPage, error) {
 	w := p.set(func(*wish) {
 		if p.opened == nil {
 			p.opened = map[id.ID]bool{}
@@ -103,17 +104,20 @@ func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paym
 	if w.open != nil {
 		return w.open(r)
 	}
-	return through(w, func() (paymentports.HostedPage, error) { return p.PaymentProvider.Open(ctx, r) })
+	return through(w, func() (paymentports.HostedPage, error) { return p.PaymentProvider.OpenPage(ctx, r) })
 }
 
-// Lookup returns the state of a payment at the payment provider, or what the test chose.
-func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
-	return p.ask(func() (paymentports.ProviderPayment, error) { return p.PaymentProvider.Lookup(ctx, paymentID) })
+// LookupPayment returns the state of a payment at the payment provider, or what the test chose.
+func (p *Provider) LookupPayment(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
+	return p.ask(func() (paymentports.ProviderPayment, error) { return p.PaymentProvider.LookupPayment(ctx, paymentID) })
 }
 
-// Close closes a payment's page at the payment provider, then runs the function of OnceClosed.
-func (p *Provider) Close(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
-	got, err := p.ask(func() (paymentports.ProviderPayment, error) { return p.PaymentProvider.Close(ctx, paymentID) })
+// ClosePayment closes a payment's page at the payment provider, then runs the function of OnNextClose.
+func (p *Provider) ClosePayment(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
+	got, err := p.ask(func() (paymentports.ProviderPayment, error) {
+		return p.PaymentProvider.ClosePayment(ctx,
+			paymentID)
+	})
 	if late := p.set(func(w *wish) { w.late = nil }).late; late != nil {
 		late()
 	}
@@ -128,13 +132,14 @@ func (p *Provider) ask(call func() (paymentports.ProviderPayment, error)) (payme
 	return through(w, call)
 }
 
-// Collect charges a saved card through the payment provider, or does what the test chose.
-func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
+// ChargeStoredCard charges a saved card through the payment provider, or does what the test chose.
+func (p *Provider) ChargeStoredCard(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment,
+	error) {
 	w := p.wished()
 	if w.collect != nil {
 		return w.collect(r)
 	}
-	return through(w, func() (paymentports.ProviderPayment, error) { return p.PaymentProvider.Collect(ctx, r) })
+	return through(w, func() (paymentports.ProviderPayment, error) { return p.PaymentProvider.ChargeStoredCard(ctx, r) })
 }
 
 // Refund refunds a payment through the payment provider, or fails as the test chose.

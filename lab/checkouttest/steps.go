@@ -16,24 +16,24 @@ import (
 
 // Grace, Alan and Declined are tenants for tests. The sandbox's scoring refuses Declined.
 var (
-	Grace    = tenant.Person{Email: "grace@example.com", FirstName: "Grace", LastName: "Hopper", Locale: "en"}
-	Alan     = tenant.Person{Email: "alan@example.com", FirstName: "Alan", LastName: "Turing", Locale: "fr"}
-	Declined = tenant.Person{Email: "declined@example.com", FirstName: "De", LastName: "Clined"}
+	TenantGrace    = tenant.Person{Email: "grace@example.com", FirstName: "Grace", LastName: "Hopper", Locale: "en"}
+	TenantAlan     = tenant.Person{Email: "alan@example.com", FirstName: "Alan", LastName: "Turing", Locale: "fr"}
+	DeclinedTenant = tenant.Person{Email: "declined@example.com", FirstName: "De", LastName: "Clined"}
 )
 
-// Agrees is a tenant's agreement in the checkout: agreed, in English, from a fixed address and browser.
-var Agrees = agreement.Given{Agreed: true, Locale: "en",
-	Origin: agreement.Origin{Address: "192.0.2.7", UserAgent: "Mozilla/5.0 (test)"}}
+// TenantAgreement is a tenant's agreement in the checkout: agreed, in English, from a fixed address and browser.
+var TenantAgreement = agreement.SubmittedForm{Agreed: true, Locale: "en",
+	Origin: agreement.RequestOrigin{Address: "192.0.2.7", UserAgent: "Mozilla/5.0 (test)"}}
 
 // Steps is a Bench with methods for the steps of a tenant through the checkout. Each step fails the test on an
 // error.
 type Steps struct {
-	*Bench
+	*Fixture
 	T *testing.T
 }
 
-// Start sets up a Bench for a test of the checkout, and lets the test run in parallel with others.
-func Start(t *testing.T) Steps {
+// NewSteps sets up a Bench for a test of the checkout, and lets the test run in parallel with others.
+func NewSteps(t *testing.T) Steps {
 	t.Helper()
 	t.Parallel()
 	return Steps{New(t, DashboardURL), t}
@@ -43,18 +43,18 @@ func Start(t *testing.T) Steps {
 func (s Steps) Ctx() context.Context { return context.WithoutCancel(s.T.Context()) }
 
 // Submit sends the checkout form of a deposit with a tenant's details, and returns the next step.
-func (s Steps) Submit(token secret.Text, p tenant.Person) checkout.Next {
+func (s Steps) Submit(token secret.Text, p tenant.Person) checkout.NextPage {
 	s.T.Helper()
-	next, err := s.Checkout.Submit(s.Ctx(), token, p, Agrees)
+	next, err := s.Checkout.Submit(s.Ctx(), token, p, TenantAgreement)
 	require.NoError(s.T, err)
 	return next
 }
 
-// Return takes the tenant back from the payment provider's page, and returns the checkout's page. The test fails
-// if another payment page comes next.
-func (s Steps) Return(token secret.Text) checkout.View {
+// ReturnFromPayment takes the tenant back from the payment provider's page, and returns the checkout's page. The test
+// fails if another payment page comes next.
+func (s Steps) ReturnFromPayment(token secret.Text) checkout.View {
 	s.T.Helper()
-	next, err := s.Checkout.Return(s.Ctx(), token, true)
+	next, err := s.Checkout.HandleReturn(s.Ctx(), token, true)
 	require.NoError(s.T, err)
 	require.Empty(s.T, next.PageURL)
 	return next.View
@@ -68,8 +68,8 @@ func (s Steps) Pay(depositID id.ID, good bool) {
 	require.NoError(s.T, s.Sandbox.SimulatePayment(s.Ctx(), all[len(all)-1].ID, good))
 }
 
-// Fee returns the only fee payment of a deposit; the test fails if there is not exactly one.
-func (s Steps) Fee(depositID id.ID) deposit.Payment {
+// FeePayment returns the only fee payment of a deposit; the test fails if there is not exactly one.
+func (s Steps) FeePayment(depositID id.ID) deposit.Payment {
 	s.T.Helper()
 	all := s.PaymentsOf(s.T, depositID, deposit.FeePayment)
 	require.Len(s.T, all, 1)
@@ -89,7 +89,7 @@ func (s Steps) FeeStatuses(depositID id.ID) []deposit.PaymentStatus {
 // RequireStatus fails the test unless a deposit has the status and status reason, and returns the deposit.
 func (s Steps) RequireStatus(depositID id.ID, status deposit.Status, reason string) *deposit.Deposit {
 	s.T.Helper()
-	d := s.Load(s.T, depositID)
+	d := s.LoadDeposit(s.T, depositID)
 	require.Equal(s.T, status, d.Status)
 	require.Equal(s.T, reason, d.StatusReason)
 	return d

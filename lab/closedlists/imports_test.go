@@ -29,9 +29,9 @@ func linked(t *testing.T) []string {
 // There is a single list: all builders read .dockerignore, and BuildKit prefers a list beside the Containerfile.
 func TestProcesses_LinkNothingOfTheLaboratory_AndNothingThatTheImageLacks(t *testing.T) {
 	t.Parallel()
-	require.NoFileExists(t, filepath.Join(docstest.Root(), "deployments/Containerfile.dockerignore"))
+	require.NoFileExists(t, filepath.Join(docstest.RepositoryRoot(), "deployments/Containerfile.dockerignore"))
 	seen := strings.Fields(docstest.Read(t, ".dockerignore"))
-	for _, floor := range docstest.Floors() {
+	for _, floor := range docstest.LayerFolders() {
 		require.Contains(t, seen, "!"+floor, ".dockerignore")
 	}
 	for _, linked := range linked(t) {

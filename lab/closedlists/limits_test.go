@@ -28,23 +28,23 @@ func TestLimits_AreTheSameInOpenAPI(t *testing.T) {
 	doc := document(t)
 	for path, limit := range map[string]any{
 		"components/parameters/Limit/schema/default":                                        100,
-		"components/schemas/CreateDepositRequest/properties/rentalContract/maxLength":       deposit.MaxRentalContract,
-		"components/schemas/CaptureDepositRequest/properties/description/maxLength":         deposit.MaxDescription,
-		"components/schemas/CancelDepositRequest/properties/comment/maxLength":              deposit.MaxDescription,
-		"components/schemas/ReleaseDepositRequest/properties/comment/maxLength":             deposit.MaxDescription,
-		"components/schemas/SendLinkBatchRequest/properties/recipients/maxItems":            deposit.MaxRecipients,
+		"components/schemas/CreateDepositRequest/properties/rentalContract/maxLength":       deposit.MaxRentalContractLength,
+		"components/schemas/CaptureDepositRequest/properties/description/maxLength":         deposit.MaxDescriptionLength,
+		"components/schemas/CancelDepositRequest/properties/comment/maxLength":              deposit.MaxDescriptionLength,
+		"components/schemas/ReleaseDepositRequest/properties/comment/maxLength":             deposit.MaxDescriptionLength,
+		"components/schemas/SendLinkBatchRequest/properties/recipients/maxItems":            deposit.MaxLinkRecipients,
 		"components/schemas/Metadata/maxProperties":                                         deposit.MaxMetadataKeys,
-		"components/schemas/Metadata/additionalProperties/maxLength":                        deposit.MaxMetadataValue,
+		"components/schemas/Metadata/additionalProperties/maxLength":                        deposit.MaxMetadataValueLength,
 		"components/schemas/CreateWebhookRequest/properties/url/maxLength":                  returnurl.MaxLength,
 		"components/schemas/UpdateWebhookRequest/properties/url/maxLength":                  returnurl.MaxLength,
-		"components/schemas/CreateApiKeyRequest/properties/name/maxLength":                  partners.MaxName,
-		"components/schemas/CreateClientRequest/properties/firstName/maxLength":             tenant.MaxName,
-		"components/schemas/CreateClientRequest/properties/lastName/maxLength":              tenant.MaxName,
-		"paths/~1api~1partner~1v1~1accounts/get/parameters/externalId/schema/maxLength":     connect.MaxExternalID,
-		"paths/~1api~1partner~1v1~1deposits/get/parameters/externalId/schema/maxLength":     connect.MaxExternalID,
-		"paths/~1api~1partner~1v1~1deposits/get/parameters/rentalContract/schema/maxLength": deposit.MaxRentalContract,
-		"components/schemas/CreatedWebhook/properties/secret/pattern":                       "^" + webhook.SecretPrefix,
-		"components/schemas/RotatedSecret/properties/secret/pattern":                        "^" + webhook.SecretPrefix,
+		"components/schemas/CreateApiKeyRequest/properties/name/maxLength":                  partners.MaxNameLength,
+		"components/schemas/CreateClientRequest/properties/firstName/maxLength":             tenant.MaxNameLength,
+		"components/schemas/CreateClientRequest/properties/lastName/maxLength":              tenant.MaxNameLength,
+		"paths/~1api~1partner~1v1~1accounts/get/parameters/externalId/schema/maxLength":     connect.MaxExternalIDLength,
+		"paths/~1api~1partner~1v1~1deposits/get/parameters/externalId/schema/maxLength":     connect.MaxExternalIDLength,
+		"paths/~1api~1partner~1v1~1deposits/get/parameters/rentalContract/schema/maxLength": deposit.MaxRentalContractLength,
+		"components/schemas/CreatedWebhook/properties/secret/pattern":                       "^" + webhook.SigningSecretPrefix,
+		"components/schemas/RotatedSecret/properties/secret/pattern":                        "^" + webhook.SigningSecretPrefix,
 		"components/parameters/WebhookSignature/name":                                       webhook.HeaderSignature,
 		"components/parameters/WebhookTimestamp/name":                                       webhook.HeaderTimestamp,
 		"components/parameters/WebhookEvent/name":                                           webhook.HeaderEvent,
@@ -61,30 +61,30 @@ func TestLimits_AreTheSameInSentences(t *testing.T) {
 		sendLink  = "paths/~1api~1partner~1v1~1deposits~1{depositId}~1send-link/post/description"
 		redeliver = "paths/~1api~1partner~1v1~1webhooks~1{webhookId}~1deliveries~1{deliveryId}~1redeliver/post/description"
 	)
-	timers := deposit.DefaultTimers()
+	timers := deposit.DefaultTimerDurations()
 	schema := func(path string) string { return valueAt(t, doc, "components/"+path+"/description").(string) }
 	amount := schema("schemas/CreateDepositRequest/properties/amount")
 	expires := schema("schemas/Deposit/properties/expiresAt")
-	defaults, err := config.Load(nil, config.Nothing)
+	defaults, err := config.Load(nil, config.NothingRequired)
 	require.NoError(t, err)
 	for _, c := range []struct{ limit, text, pattern string }{
 		{deposit.MinAmount.String(), amount, `at least (\S+)`},
 		{deposit.DefaultMaxAmount.String(), amount, `which is (\S+) unless negotiated`},
-		{strconv.Itoa(deposit.MaxMetadataKey), schema("schemas/Metadata"), `of 1 to (\d+) characters`},
+		{strconv.Itoa(deposit.MaxMetadataKeyLength), schema("schemas/Metadata"), `of 1 to (\d+) characters`},
 		{hours(ports.IdempotencyWindow), schema("parameters/IdempotencyKey"), `for (\d+) hours`},
 		{days(timers.CaptureWindow), expires, `(\d+) days after the end of the rental`},
 		{days(timers.CoverMax), expires, `at most (\d+) days after`},
-		{strconv.Itoa(webhook.MaxSubscriptions), webhook.ErrLimitReached.Message, `have (\d+) webhooks`},
-		{strconv.Itoa(webhook.MaxReplays), webhook.ErrReplayLimit.Message, `have (\d+) unfinished replays`},
-		{strconv.Itoa(webhook.ReplayReads), strings.ReplaceAll(schema("schemas/Replay/properties/matched"), ",", ""),
+		{strconv.Itoa(webhook.MaxSubscriptions), webhook.ErrSubscriptionLimitReached.Message, `have (\d+) webhooks`},
+		{strconv.Itoa(webhook.MaxUnfinishedReplays), webhook.ErrReplayLimit.Message, `have (\d+) unfinished replays`},
+		{strconv.Itoa(webhook.MaxReplayStepReads), strings.ReplaceAll(schema("schemas/Replay/properties/matched"), ",", ""),
 			`the oldest (\d+) of the span`},
-		{strconv.Itoa(deposit.MaxLinksOfSender), valueAt(t, doc, sendLink).(string), `mail an address (\d+) links`},
-		{strconv.Itoa(deposit.MaxLinksOfAll), valueAt(t, doc, sendLink).(string), `has got (\d+) links`},
+		{strconv.Itoa(deposit.MaxLinkMailsBySender), valueAt(t, doc, sendLink).(string), `mail an address (\d+) links`},
+		{strconv.Itoa(deposit.MaxLinkMailsByAll), valueAt(t, doc, sendLink).(string), `has got (\d+) links`},
 		{strconv.Itoa(partners.RedeliveriesPerMinute), valueAt(t, doc, redeliver).(string), `have (\d+) redeliveries`},
 		{strconv.Itoa(partner.MaxAPIKeys), partner.ErrAPIKeyLimit.Message, `have (\d+) API keys`},
-		{strconv.Itoa(webhook.MaxSnippet >> 10), schema("schemas/DeliveryAttempt/properties/responseSnippet"),
+		{strconv.Itoa(webhook.MaxResponseSnippet >> 10), schema("schemas/DeliveryAttempt/properties/responseSnippet"),
 			`at most (\d+) KiB`},
-		{strconv.Itoa(middleware.MaxBody >> 10), fault.ErrTooLarge.Message, `than (\d+) KiB`},
+		{strconv.Itoa(middleware.MaxBody >> 10), fault.ErrPayloadTooLarge.Message, `than (\d+) KiB`},
 		{strconv.Itoa(returnurl.MaxLength), returnurl.ErrTooLong.Error(), `than (\d+) characters`},
 		{strconv.Itoa(returnurl.MaxLength), schema("schemas/CreateDepositRequest/properties/returnUrl"),
 			`at most (\d+) characters`},
@@ -111,13 +111,13 @@ func TestDefaults_RetryScheduleInDocuments(t *testing.T) {
 		text := strings.Join(strings.Fields(read(t, path)), " ")
 		found := regexp.MustCompile(`at once, then after ((?:\d+ (?:s|min|h)(?:, | and )?)+)`).FindStringSubmatch(text)
 		require.NotNil(t, found, path)
-		schedule := webhook.Schedule{0}
+		schedule := webhook.RetrySchedule{0}
 		for _, wait := range regexp.MustCompile(`(\d+) (s|min|h)`).FindAllStringSubmatch(found[1], -1) {
 			d, err := time.ParseDuration(wait[1] + strings.TrimSuffix(wait[2], "in"))
 			require.NoError(t, err)
 			schedule = append(schedule, d)
 		}
-		require.Equal(t, webhook.DefaultSchedule, schedule, path)
+		require.Equal(t, webhook.DefaultRetrySchedule, schedule, path)
 	}
 }
 

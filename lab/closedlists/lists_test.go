@@ -87,7 +87,7 @@ func lists(t *testing.T) []list {
 		of(webhook.EventNames, "const core/webhook.EventName", "sql events.name", "api EventName",
 			"metric svc_webhook_attempts_total event", "metric svc_webhook_delivery_latency_seconds event",
 			"metric svc_webhook_deliveries_finished_total event"),
-		of(deposit.EventNames, "api EventName less "+string(webhook.OperatorLinked)),
+		of(deposit.EventNames, "api EventName less "+string(webhook.EventOperatorLinked)),
 		of(deposit.Statuses, "const core/deposit.Status", "sql deposit_is_sound.d_status", "api DepositStatus"),
 		of(statuses(func(s deposit.Status) bool { return !s.Final() }), "metric svc_deposits_transitions_total from"),
 		of(statuses(func(s deposit.Status) bool { return s != deposit.Pending }), "metric svc_deposits_transitions_total to"),
@@ -97,8 +97,8 @@ func lists(t *testing.T) []list {
 		of(depositports.DepositAuthors, "metric svc_deposits_created_total by"),
 		of(deposit.CancelReasons, "api CancelDepositRequest/properties/reason"),
 		of(deposit.CaptureReasons, "api CaptureDepositRequest/properties/reason"),
-		of(constants(t, "app", "Simulation"), "api SimulateDepositRequest/properties/outcome"),
-		of(deposit.Outcomes, "const core/deposit.Outcome"),
+		of(constants(t, "app", "SimulatedEvent"), "api SimulateDepositRequest/properties/outcome"),
+		of(deposit.CheckoutOutcomes, "const core/deposit.CheckoutOutcome"),
 		of(timers(t), "sql deposit_timers.kind"),
 		of(deposit.PaymentKinds, "const core/deposit.PaymentKind", "sql payments.kind", "sql stripe_payments.kind",
 			"metric svc_payments_total kind less refund", "metric svc_payments_cents_total kind less refund"),
@@ -111,8 +111,9 @@ func lists(t *testing.T) []list {
 		of(deposit.RefundReasons, "const core/deposit.RefundReason", "sql refunds.reason"),
 		of(paymentports.TenantNoticeKinds, "const ports.TenantNoticeKind", "sql tenant_notices.kind"),
 		of(paymentports.PaymentResults, "const ports.PaymentResult", "metric svc_payments_total result"),
-		of(paymentports.ProviderStatuses, "const ports.ProviderStatus"),
-		of(paymentports.ProviderStatuses, "sql sandbox_payments.status").but(string(paymentports.ProviderUnknown)),
+		of(paymentports.ProviderPaymentStatuses, "const ports.ProviderPaymentStatus"),
+		of(paymentports.ProviderPaymentStatuses,
+			"sql sandbox_payments.status").but(string(paymentports.ProviderPaymentUnknown)),
 		of(paymentports.Refusals, "const ports.Refusal", "sql stripe_attempts.refusal"),
 		of(stripe.ObjectKinds, "sql stripe_objects.kind"),
 		of(stripe.ObjectStates, "sql stripe_objects.state"),
@@ -120,18 +121,19 @@ func lists(t *testing.T) []list {
 			"api /paths/~1api~1partner~1v1~1accounts/get/parameters/status/schema less all"),
 		of(connect.Revokers, "const core/connect.RevokedBy", "sql account_links.revoked_by"),
 		of(connect.Outcomes, "const core/connect.Outcome"),
-		of(connect.Causes, "const core/connect.Cause", "api ConnectCause"),
+		of(connect.RejectionCauses, "const core/connect.RejectionCause", "api ConnectCause"),
 		of(connect.TokenKinds, "const core/connect.TokenKind", "sql operator_tokens.kind"),
 		of(partner.Environments, "const core/partner.Environment", "api Me/properties/environment"),
-		of(webhook.Statuses, "const core/webhook.Status", "api DeliveryStatus", "sql webhook_replays.status"),
-		of([]webhook.Status{webhook.StatusSucceeded, webhook.StatusFailed},
+		of(webhook.DeliveryStatuses, "const core/webhook.DeliveryStatus", "api DeliveryStatus", "sql webhook_replays.status"),
+		of([]webhook.DeliveryStatus{webhook.StatusSucceeded, webhook.StatusFailed},
 			"metric svc_webhook_deliveries_finished_total outcome"),
 		of(webhook.FailureReasons, "const core/webhook.FailureReason", "api FailureReason"),
-		of(webhook.Results, "const core/webhook.Result", "metric svc_webhook_attempts_total result",
+		of(webhook.AttemptResults, "const core/webhook.AttemptResult", "metric svc_webhook_attempts_total result",
 			"metric svc_webhook_attempt_duration_seconds result"),
-		of(webhook.Results, "api AttemptError").but(string(webhook.ResultSuccess)),
-		of(webhook.Causes, "const core/webhook.Cause less "+string(webhook.CauseExpired), "api SignatureCause"),
-		of(webhook.Signatures, "const core/webhook.Signature", "api SignatureKind"),
+		of(webhook.AttemptResults, "api AttemptError").but(string(webhook.ResultSuccess)),
+		of(webhook.SignatureCauses, "const core/webhook.SignatureCause less "+string(webhook.CauseTimestampExpired),
+			"api SignatureCause"),
+		of(webhook.SignatureKinds, "const core/webhook.SignatureKind", "api SignatureKind"),
 		of(webhook.DisabledReasons, "api Webhook/properties/disabledReason"),
 		of(webhook.EndpointStates, "const core/webhook.EndpointState", "api EndpointState"),
 		of(webhookports.BacklogStates, "const ports.BacklogState", "metric svc_webhook_deliveries_pending state"),
@@ -192,10 +194,10 @@ func TestLists_AreTheSameInEveryPlace(t *testing.T) {
 
 func registry() *metrics.Registry {
 	r := metrics.NewRegistry(slog.New(slog.DiscardHandler))
-	r.Dispatch()
-	r.Deposits()
-	r.Payments()
-	r.Backlog(noBacklog{})
+	r.RegisterDispatch()
+	r.RegisterDeposits()
+	r.RegisterPayments()
+	r.RegisterBacklog(noBacklog{})
 	return r
 }
 
@@ -208,17 +210,17 @@ func TestFaults_HaveASingleStatus(t *testing.T) {
 	kindOf := map[int]fault.Kind{}
 	for i, kind := range fault.Kinds {
 		require.Equal(t, fault.Kind(i), kind, "fault.Kinds leaves out a kind")
-		require.NotContains(t, kindOf, problem.Status(kind), "two kinds have the same status, or a kind has none")
-		kindOf[problem.Status(kind)] = kind
+		require.NotContains(t, kindOf, problem.HTTPStatus(kind), "two kinds have the same status, or a kind has none")
+		kindOf[problem.HTTPStatus(kind)] = kind
 	}
-	require.Equal(t, 500, problem.Status(fault.Kind(len(fault.Kinds))), "fault.Kinds leaves out the last kind")
+	require.Equal(t, 500, problem.HTTPStatus(fault.Kind(len(fault.Kinds))), "fault.Kinds leaves out the last kind")
 }
 
 // The states of a delivery are numbers in SQL. Statuses of a deposit stand in queries too.
 func TestLists_InQueries(t *testing.T) {
 	t.Parallel()
 	var states []string
-	for _, s := range webhook.States {
+	for _, s := range webhook.DeliveryStates {
 		states = append(states, strconv.Itoa(int(s)))
 	}
 	bounds := sqlNumbers(t, "deliveries", "state")
@@ -236,7 +238,7 @@ func TestLists_InQueries(t *testing.T) {
 
 func reasons() (all []string) {
 	for _, trigger := range deposit.Triggers {
-		if reason := trigger.Reason(); reason != "" {
+		if reason := trigger.StatusReason(); reason != "" {
 			all = append(all, reason)
 		}
 	}
@@ -249,7 +251,7 @@ func statuses(keep func(deposit.Status) bool) []deposit.Status {
 
 func actors() (all []string) {
 	for _, trigger := range deposit.Triggers {
-		all = append(all, string(trigger.By()))
+		all = append(all, string(trigger.ActorKind()))
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -16,8 +16,8 @@ import (
 func TestRetention_NamesEveryTable(t *testing.T) {
 	t.Parallel()
 	var documented []string
-	for _, row := range docstest.Rows(t, "docs/spec/operations.md", "Retention") {
-		documented = append(documented, docstest.Codes(row[0])...)
+	for _, row := range docstest.TableRows(t, "docs/spec/operations.md", "Retention") {
+		documented = append(documented, docstest.CodeSpans(row[0])...)
 		require.NotEmpty(t, row[1])
 	}
 	rows, err := pgtest.New(t).Query(t.Context(), `

@@ -77,7 +77,7 @@ func goFiles(t testing.TB, dir string) []*ast.File {
 func faults(t testing.TB) map[string][]string {
 	t.Helper()
 	kinds := map[string][]string{}
-	for _, dir := range docstest.Floors() {
+	for _, dir := range docstest.LayerFolders() {
 		for _, file := range goFiles(t, dir) {
 			ast.Inspect(file, func(n ast.Node) bool {
 				call, ok := n.(*ast.CallExpr)
@@ -122,7 +122,7 @@ func unquoted(t testing.TB, literal *ast.BasicLit) string {
 // document gives the OpenAPI document as JSON values.
 func document(t testing.TB) any {
 	t.Helper()
-	doc, err := partnerapi.Document()
+	doc, err := partnerapi.OpenAPIDocument()
 	require.NoError(t, err)
 	encoded, err := json.Marshal(doc)
 	require.NoError(t, err)

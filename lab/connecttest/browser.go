@@ -70,14 +70,14 @@ func (b *Browser) Get(path string) Answer {
 // confirmation or lists mistakes, Post returns that page.
 func (b *Browser) Post(path string, values url.Values) Answer {
 	b.t.Helper()
-	return b.Kept(b.PostAlone(path, values))
+	return b.FollowKeptForm(b.PostWithoutFollowing(path, values))
 }
 
-// Kept opens the page of the kept form to which a response redirects, and returns it. Any other response is
+// FollowKeptForm opens the page of the kept form to which a response redirects, and returns it. Any other response is
 // returned unchanged.
-func (b *Browser) Kept(a Answer) Answer {
+func (b *Browser) FollowKeptForm(a Answer) Answer {
 	b.t.Helper()
-	for _, page := range []string{site.Question, site.NewAgain, site.Several} {
+	for _, page := range []string{site.ConfirmDepositPath, site.RetryNewDepositPath, site.ConfirmSeveralPath} {
 		if a.Status == http.StatusSeeOther && fiber.RoutePatternMatch(a.Location, page) {
 			return b.Get(a.Location)
 		}
@@ -85,8 +85,8 @@ func (b *Browser) Kept(a Answer) Answer {
 	return a
 }
 
-// PostAlone sends a form as Post does, but returns a redirect to a kept form as it is.
-func (b *Browser) PostAlone(path string, values url.Values) Answer {
+// PostWithoutFollowing sends a form as Post does, but returns a redirect to a kept form as it is.
+func (b *Browser) PostWithoutFollowing(path string, values url.Values) Answer {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.base+path, strings.NewReader(values.Encode()))
 	require.NoError(b.t, err)
@@ -123,7 +123,7 @@ func (b *Browser) Submit(path string, fields map[string]string) Answer {
 // except one beside a hidden field of the same name, and none of its radio buttons is chosen.
 func (b *Browser) Send(page Answer, number int, fields map[string]string) Answer {
 	b.t.Helper()
-	forms := page.All("form")
+	forms := page.ElementsByTag("form")
 	require.Greater(b.t, len(forms), number, page.Body)
 	values := url.Values{}
 	for _, name := range []string{"input", "select", "textarea"} {
@@ -152,21 +152,21 @@ func (b *Browser) Unlink() {
 	require.Equal(b.t, http.StatusSeeOther, sent.Status, sent.Body)
 }
 
-// All returns the elements of a page with that tag name, in document order.
-func (a Answer) All(name string) []*html.Node { return all(a.Root, name) }
+// ElementsByTag returns the elements of a page with that tag name, in document order.
+func (a Answer) ElementsByTag(name string) []*html.Node { return all(a.Root, name) }
 
-// Attr returns an attribute of a page's first element with that tag name; "" if the attribute is missing.
-func (a Answer) Attr(element, name string) string {
+// ElementAttribute returns an attribute of a page's first element with that tag name; "" if the attribute is missing.
+func (a Answer) ElementAttribute(element, name string) string {
 	return attr(a.first(element, func(*html.Node) bool { return true }), name)
 }
 
 // Code returns the error code that an error page carries in its HTML; "" if it carries none.
-func (a Answer) Code() string { return a.Attr("main", "data-error-code") }
+func (a Answer) Code() string { return a.ElementAttribute("main", "data-error-code") }
 
 // first returns a page's first element with that tag name for which fits is true, or an element without
 // attributes.
 func (a Answer) first(element string, fits func(*html.Node) bool) *html.Node {
-	for _, n := range a.All(element) {
+	for _, n := range a.ElementsByTag(element) {
 		if fits(n) {
 			return n
 		}
@@ -184,8 +184,8 @@ func (a Answer) LinkTo(prefix string) string {
 	return attr(a.first("a", func(n *html.Node) bool { return strings.HasPrefix(attr(n, "href"), prefix) }), "href")
 }
 
-// LinkIn returns the address of a page's language switch to lang; "" if the page has no such switch.
-func (a Answer) LinkIn(lang string) string {
+// LanguageLink returns the address of a page's language switch to lang; "" if the page has no such switch.
+func (a Answer) LanguageLink(lang string) string {
 	return attr(a.first("a", func(n *html.Node) bool { return attr(n, "hreflang") == lang }), "href")
 }
 
@@ -210,23 +210,23 @@ func all(root *html.Node, name string) []*html.Node {
 }
 
 func attr(n *html.Node, name string) string {
-	value, _ := formbrowser.Attribute(n, name)
+	value, _ := formbrowser.ElementAttribute(n, name)
 	return value
 }
 
-// Query returns the query string of a connect link, signed as a partner's server does. The text in more is
+// SignedQuery returns the query string of a connect link, signed as a partner's server does. The text in more is
 // appended without being signed.
-func Query(key secret.Text, slug, externalID, ts, more string) string {
+func SignedQuery(key secret.Text, slug, externalID, ts, more string) string {
 	return "partner=" + slug + "&external_id=" + url.QueryEscape(externalID) + "&ts=" + ts + "&sig=" +
-		connect.Sign(key, slug, externalID, ts) + more
+		connect.SignURL(key, slug, externalID, ts) + more
 }
 
-// Focused returns the ids, separated by spaces, of the elements that take the focus when a page opens (autofocus);
+// AutofocusIDs returns the ids, separated by spaces, of the elements that take the focus when a page opens (autofocus);
 // "" for none. A correct page has at most one.
-func (a Answer) Focused() string {
+func (a Answer) AutofocusIDs() string {
 	var ids []string
 	for n := range a.Root.Descendants() {
-		if _, has := formbrowser.Attribute(n, "autofocus"); has {
+		if _, has := formbrowser.ElementAttribute(n, "autofocus"); has {
 			ids = append(ids, attr(n, "id"))
 		}
 	}

@@ -45,8 +45,8 @@ func (l *Limiter) Allow(_ context.Context, rules ...ports.LimitRule) ports.Limit
 	return ports.LimitDecision{Allowed: int(l.seen.Add(1)) <= l.Max, RetryAfter: 7 * time.Second}
 }
 
-// Refund does nothing: Max stays the limit of all calls.
-func (l *Limiter) Refund(context.Context, ...ports.LimitRule) {}
+// Uncount does nothing: Max stays the limit of all calls.
+func (l *Limiter) Uncount(context.Context, ...ports.LimitRule) {}
 
 // Options are the options of a test server for the connect pages and the dashboard. The zero value means
 // SERVICE_ENV=development, http, and no rate limit.
@@ -58,11 +58,11 @@ type Options struct {
 	// Mails reports whether the service sends mails. true: operators must verify their addresses; false: they need
 	// not.
 	Mails   bool
-	Uploads *dashboard.Uploads // Limits on uploads of files; nil: as in production.
+	Uploads *dashboard.UploadLimits // Limits on uploads of files; nil: as in production.
 	// Counted reports whether a real Redis counts attempts. true: it does, by the client address in Browser.From;
 	// false: the fake Limiter decides.
 	Counted bool
-	Parts   func(*servicetest.Parts) // A function that replaces parts of the services; nil: none.
+	Parts   func(*servicetest.Deps) // A function that replaces parts of the services; nil: none.
 }
 
 // Server is a test server for the connect pages and the dashboard of a kit of services.
@@ -94,7 +94,7 @@ func New(t testing.TB, o Options) *Server {
 		set.Clock, set.Config.DashboardBaseURL = s.Clock, s.DashboardURL
 		set.Parts = o.Parts
 		if o.Counted {
-			set.Redis = redistest.Opaque(t)
+			set.Redis = redistest.NewClientAsCloser(t)
 		}
 		if o.Mails {
 			set.Config.SMTPURL, set.Config.MailFrom = "smtp://127.0.0.1:9", "a@b.example"
@@ -109,7 +109,7 @@ func New(t testing.TB, o Options) *Server {
 
 func (s *Server) app(t testing.TB, o Options) *fiber.App {
 	t.Helper()
-	site, err := ui.NewSite(s.DashboardURL, system.Entropy{}, s.Cipher)
+	site, err := ui.NewSiteCookies(s.DashboardURL, system.Entropy{}, s.Cipher)
 	require.NoError(t, err)
 	var limiter ports.Limiter = s.Limiter
 	var proxies []string
@@ -127,9 +127,9 @@ func (s *Server) app(t testing.TB, o Options) *fiber.App {
 			RenderPage: desk.RenderProblem,
 			IsPage:     func(*fiber.Ctx) bool { return true },
 		})}))
-	middleware.Harden(app, middleware.Hooks{Uploads: dashboard.IsUpload})
+	middleware.HardenServer(app, middleware.ServerHooks{Uploads: dashboard.IsUpload})
 	app.Use(middleware.RequestID(), middleware.Recover(), middleware.SecurityHeaders(false),
-		middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
+		middleware.Deadline(middleware.HandlerTimeout), middleware.RefuseSmuggling())
 	ui.MountAssets(app)
 	connect.Mount(app,
 		connect.Deps{Connections: s.Connections, Operators: s.Operators, Limiter: limiter, AttemptsPerMinute: 10, Site: site})

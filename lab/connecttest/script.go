@@ -13,19 +13,19 @@ import (
 	"partnerdeposits/lab/docstest"
 )
 
-// RequireOurScriptAlone fails the test unless the page has either no script and a Content-Security-Policy that
+// RequireNoForeignScript fails the test unless the page has either no script and a Content-Security-Policy that
 // allows none, or only the inline script of the copy buttons and a policy that allows just its hash.
-func (a Answer) RequireOurScriptAlone(t testing.TB, what string) {
+func (a Answer) RequireNoForeignScript(t testing.TB, what string) {
 	t.Helper()
 	policy := a.Header.Get("Content-Security-Policy")
-	scripts := a.All("script")
+	scripts := a.ElementsByTag("script")
 	if len(scripts) == 0 {
 		require.NotContains(t, policy, "script-src", what)
 		return
 	}
 	require.Len(t, scripts, 1, what)
 	require.Empty(t, scripts[0].Attr, what)
-	ours, err := os.ReadFile(filepath.Join(docstest.Root(), "adapters", "http", "ui", "assets", "copy.js"))
+	ours, err := os.ReadFile(filepath.Join(docstest.RepositoryRoot(), "adapters", "http", "ui", "assets", "copy.js"))
 	require.NoError(t, err)
 	require.Equal(t, string(ours), scripts[0].FirstChild.Data, what)
 	hash := sha256.Sum256(ours)

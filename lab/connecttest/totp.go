@@ -14,19 +14,19 @@ import (
 	"partnerdeposits/lab/formbrowser"
 )
 
-// App is an operator's authenticator app: it computes the two-factor codes of the operator's secret.
-type App struct {
+// AuthenticatorApp is an operator's authenticator app: it computes the two-factor codes of the operator's secret.
+type AuthenticatorApp struct {
 	server   *Server
 	secret   secret.Text
 	Recovery []string // The operator's recovery codes in plain text.
 }
 
 // Code returns the two-factor code that the app shows now. The code may already have been used.
-func (a *App) Code() string { return a.At(0) }
+func (a *AuthenticatorApp) Code() string { return a.CodeAt(0) }
 
-// At returns the two-factor code that the app shows the given number of steps after now; a negative number means
+// CodeAt returns the two-factor code that the app shows the given number of steps after now; a negative number means
 // before.
-func (a *App) At(steps int64) string {
+func (a *AuthenticatorApp) CodeAt(steps int64) string {
 	code, err := totp.Codes{}.Code(a.secret, twofactor.StepAt(a.server.Clock.Now())+steps)
 	if err != nil {
 		panic(err)
@@ -34,16 +34,16 @@ func (a *App) At(steps int64) string {
 	return code
 }
 
-// Next moves the server's clock on by one period and returns the two-factor code that the app then shows.
-func (a *App) Next() string {
-	a.server.Clock.Add(twofactor.Period)
+// NextCode moves the server's clock on by one period and returns the two-factor code that the app then shows.
+func (a *AuthenticatorApp) NextCode() string {
+	a.server.Clock.Add(twofactor.CodePeriod)
 	return a.Code()
 }
 
-// Wrong returns six digits that are neither the app's current code nor the one before or after.
-func (a *App) Wrong() string {
+// WrongCode returns six digits that are neither the app's current code nor the one before or after.
+func (a *AuthenticatorApp) WrongCode() string {
 	for _, code := range []string{"000000", "111111", "222222", "333333", "444444", "555555"} {
-		if code != a.At(-1) && code != a.At(0) && code != a.At(1) {
+		if code != a.CodeAt(-1) && code != a.CodeAt(0) && code != a.CodeAt(1) {
 			return code
 		}
 	}
@@ -55,25 +55,25 @@ const Password = "correct horse battery"
 
 // EnableTOTP turns two-factor codes on for the signed-in operator, through the pages of the dashboard, and returns
 // the operator's app. The operator's address must be verified already, unless the server needs no verification.
-func (b *Browser) EnableTOTP(s *Server) *App {
+func (b *Browser) EnableTOTP(s *Server) *AuthenticatorApp {
 	b.t.Helper()
 	page := b.Get("/dashboard/settings")
-	shown := b.Send(page, page.Form("enable_totp"), map[string]string{"currentPassword": Password})
+	shown := b.Send(page, page.FormIndexByIntent("enable_totp"), map[string]string{"currentPassword": Password})
 	require.Equal(b.t, http.StatusOK, shown.Status, shown.Body)
-	a := &App{server: s, secret: secret.Text(strings.ReplaceAll(shown.Text("code"), " ", ""))}
-	done := b.Send(shown, shown.Form("confirm_totp"), map[string]string{"code": a.Code()})
+	a := &AuthenticatorApp{server: s, secret: secret.Text(strings.ReplaceAll(shown.Text("code"), " ", ""))}
+	done := b.Send(shown, shown.FormIndexByIntent("confirm_totp"), map[string]string{"code": a.Code()})
 	require.Equal(b.t, http.StatusOK, done.Status, done.Body)
-	for _, code := range done.All("code") {
+	for _, code := range done.ElementsByTag("code") {
 		a.Recovery = append(a.Recovery, code.FirstChild.Data)
 	}
-	require.Len(b.t, a.Recovery, twofactor.RecoveryCodes)
+	require.Len(b.t, a.Recovery, twofactor.RecoveryCodeCount)
 	return a
 }
 
-// Form returns the number of a page's form whose hidden field "intent" has the given value, for Browser.Send; -1
-// if the page has no such form.
-func (a Answer) Form(intent string) int {
-	for i, form := range a.All("form") {
+// FormIndexByIntent returns the number of a page's form whose hidden field "intent" has the given value, for
+// Browser.Send; -1 if the page has no such form.
+func (a Answer) FormIndexByIntent(intent string) int {
+	for i, form := range a.ElementsByTag("form") {
 		for _, input := range all(form, "input") {
 			if attr(input, "name") == "intent" && attr(input, "value") == intent {
 				return i
@@ -83,10 +83,10 @@ func (a Answer) Form(intent string) int {
 	return -1
 }
 
-// FormTo returns the number of a page's form that is sent to a path, for Browser.Send; -1 if the page has no such
-// form.
-func (a Answer) FormTo(path string) int {
-	return slices.IndexFunc(a.All("form"), func(form *html.Node) bool { return attr(form, "action") == path })
+// FormIndexByPath returns the number of a page's form that is sent to a path, for Browser.Send; -1 if the page has no
+// such form.
+func (a Answer) FormIndexByPath(path string) int {
+	return slices.IndexFunc(a.ElementsByTag("form"), func(form *html.Node) bool { return attr(form, "action") == path })
 }
 
 // Text returns the text of a page's first element with that tag name.

@@ -15,22 +15,22 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// Place is a place where people see a deposit, such as the CSV export.
-type Place string
+// DisplayPlace is a place where people see a deposit, such as the CSV export.
+type DisplayPlace string
 
-// Desk, Export and AdminShow are the places where people see a deposit.
+// Desk, Export and AdminShowCommand are the places where people see a deposit.
 const (
-	Desk      Place = "the page of a deposit (adapters/http/dashboard/detail.go)"
-	Export    Place = "the CSV export (adapters/http/dashboard/export.go)"
-	AdminShow Place = "admin deposit show (process/admin/show.go)"
+	DashboardPage    DisplayPlace = "the page of a deposit (adapters/http/dashboard/detail.go)"
+	CSVExport        DisplayPlace = "the CSV export (adapters/http/dashboard/export.go)"
+	AdminShowCommand DisplayPlace = "admin deposit show (process/admin/show.go)"
 )
 
-var everywhere = []Place{Desk, Export, AdminShow}
+var everywhere = []DisplayPlace{DashboardPage, CSVExport, AdminShowCommand}
 
 // hidden lists the fields of a deposit that a place does not show, each with the reason.
 var hidden = []struct {
 	field  string
-	places []Place
+	places []DisplayPlace
 	reason string
 }{
 	{"CheckoutToken", everywhere, "a secret, which opens the checkout"},
@@ -43,25 +43,25 @@ var hidden = []struct {
 	{"PartnerName", everywhere, "the history names the partner, and admin its slug"},
 	{"PartnerID", everywhere, "the history names the partner, and admin its slug"},
 	{"Client.ID", everywhere, "ClientID is shown where ids are"},
-	{"ID", []Place{Export}, "people and spreadsheets use the reference"},
-	{"AccountID", []Place{Desk, Export}, "the reader's own account"},
-	{"ExternalID", []Place{Desk, Export}, "the partner's own number for the operator"},
-	{"ClientID", []Place{Desk, Export}, "the tenant is named"},
-	{"StatusReason", []Place{Desk, Export}, "the history of the page tells it in words"},
-	{"Version", []Place{Desk, Export}, "guards the forms of the page against changes meanwhile"},
-	{"UpdatedAt", []Place{Desk, Export}, "the history of the page has every change"},
-	{"CheckoutStartedAt", []Place{Desk, Export}, "serves the clock of checkout"},
-	{"CheckoutExpiresAt", []Place{Export}, "of use only while the deposit is open, on its page"},
-	{"ActivatedAt", []Place{Export}, "the page draws it, and its history tells it"},
-	{"CancelledAt", []Place{Desk, Export}, "the history of the page tells it"},
-	{"ExpiresAt", []Place{Export}, "the page tells it with the reach of the cover"},
-	{"ClosedAt", []Place{Export}, "the status is exported; the page tells the time"},
-	{"CapturedAt", []Place{Export}, "the status is exported; the page tells the time"},
+	{"ID", []DisplayPlace{CSVExport}, "people and spreadsheets use the reference"},
+	{"AccountID", []DisplayPlace{DashboardPage, CSVExport}, "the reader's own account"},
+	{"ExternalID", []DisplayPlace{DashboardPage, CSVExport}, "the partner's own number for the operator"},
+	{"ClientID", []DisplayPlace{DashboardPage, CSVExport}, "the tenant is named"},
+	{"StatusReason", []DisplayPlace{DashboardPage, CSVExport}, "the history of the page tells it in words"},
+	{"Version", []DisplayPlace{DashboardPage, CSVExport}, "guards the forms of the page against changes meanwhile"},
+	{"UpdatedAt", []DisplayPlace{DashboardPage, CSVExport}, "the history of the page has every change"},
+	{"CheckoutStartedAt", []DisplayPlace{DashboardPage, CSVExport}, "serves the clock of checkout"},
+	{"CheckoutExpiresAt", []DisplayPlace{CSVExport}, "of use only while the deposit is open, on its page"},
+	{"ActivatedAt", []DisplayPlace{CSVExport}, "the page draws it, and its history tells it"},
+	{"CancelledAt", []DisplayPlace{DashboardPage, CSVExport}, "the history of the page tells it"},
+	{"ExpiresAt", []DisplayPlace{CSVExport}, "the page tells it with the reach of the cover"},
+	{"ClosedAt", []DisplayPlace{CSVExport}, "the status is exported; the page tells the time"},
+	{"CapturedAt", []DisplayPlace{CSVExport}, "the status is exported; the page tells the time"},
 }
 
 // RequireShown changes each field of a deposit in turn, and fails the test unless the text that render returns for
 // the place changes with it, in at least one status of the deposit.
-func RequireShown(t testing.TB, place Place, render func(*deposit.Deposit) string) {
+func RequireShown(t testing.TB, place DisplayPlace, render func(*deposit.Deposit) string) {
 	t.Helper()
 	reasons := map[string]string{}
 	for _, h := range hidden {
@@ -120,7 +120,7 @@ func at(d *deposit.Deposit, path string) reflect.Value {
 // filled returns a deposit in the given status without an empty field.
 func filled(t testing.TB, status deposit.Status) *deposit.Deposit {
 	t.Helper()
-	d := &deposit.Deposit{Client: &deposit.Client{}}
+	d := &deposit.Deposit{Client: &deposit.ClientDetails{}}
 	for _, field := range fieldsOf(reflect.TypeFor[deposit.Deposit](), "") {
 		if field != "ByPartnerAPI" && field != "PartnerLeft" {
 			change(t, at(d, field))

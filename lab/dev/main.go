@@ -16,10 +16,10 @@ import (
 )
 
 func main() {
-	ctx, stop := run.Signals()
+	ctx, stop := run.SignalContext()
 	code := run.ExitOK
 	if err := dev(ctx); err != nil && ctx.Err() == nil {
-		code = run.Fail(os.Stderr, err)
+		code = run.PrintFailure(os.Stderr, err)
 	}
 	stop()
 	os.Exit(code)
@@ -27,7 +27,7 @@ func main() {
 
 func dev(ctx context.Context) (err error) {
 	say := func(format string, args ...any) { fmt.Printf("# "+format+"\n", args...) }
-	services, err := backing.Start(ctx, backing.Options{Purpose: backing.Sandbox, Logf: say})
+	services, err := backing.StartPostgresAndRedis(ctx, backing.Options{Purpose: backing.PurposeSandbox, Logf: say})
 	if err != nil {
 		return err
 	}

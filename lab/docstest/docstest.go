@@ -13,22 +13,23 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// Root returns the directory of the repository: the nearest directory with a go.mod above the package under test.
-func Root() string {
-	if dir := procs.Above("go.mod"); dir != "" {
+// RepositoryRoot returns the directory of the repository: the nearest directory with a go.mod above the package under
+// test.
+func RepositoryRoot() string {
+	if dir := procs.FindFolderAbove("go.mod"); dir != "" {
 		return dir
 	}
 	panic("docstest: no go.mod above the working directory")
 }
 
-// Floors returns the folders of the product's code, from the lowest layer up (docs/README.md, "The house").
-func Floors() []string { return []string{"core", "ports", "app", "adapters", "process", "cmd"} }
+// LayerFolders returns the folders of the product's code, from the lowest layer up (docs/README.md, "The house").
+func LayerFolders() []string { return []string{"core", "ports", "app", "adapters", "process", "cmd"} }
 
 // Read returns the text of a file, whose path is relative to the repository. The test fails if the file cannot be
 // read.
 func Read(t testing.TB, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(Root(), path))
+	text, err := os.ReadFile(filepath.Join(RepositoryRoot(), path))
 	require.NoError(t, err)
 	return string(text)
 }
@@ -67,8 +68,8 @@ const pipe = "\x00"
 
 var codeSpan = regexp.MustCompile("`[^`]*`")
 
-// Rows returns the cells of the first table in a section of a Markdown page, row by row, without the table's head.
-func Rows(t testing.TB, path, title string) (all [][]string) {
+// TableRows returns the cells of the first table in a section of a Markdown page, row by row, without the table's head.
+func TableRows(t testing.TB, path, title string) (all [][]string) {
 	t.Helper()
 	_, text, _ := strings.Cut("\n"+Section(t, path, title), "\n|")
 	for i, line := range strings.Split(text, "\n") {
@@ -90,8 +91,8 @@ func Rows(t testing.TB, path, title string) (all [][]string) {
 	return all
 }
 
-// Codes returns the contents of the code spans of a Markdown text, in order.
-func Codes(text string) (codes []string) {
+// CodeSpans returns the contents of the code spans of a Markdown text, in order.
+func CodeSpans(text string) (codes []string) {
 	for _, span := range codeSpan.FindAllString(text, -1) {
 		codes = append(codes, strings.Trim(span, "`"))
 	}

@@ -55,7 +55,7 @@ type watchedOf struct {
 
 func newWatched(t *testing.T, of watchedOf) *watched {
 	t.Helper()
-	services, err := backing.Start(t.Context(), backing.Options{Private: true, FastUnsafe: true, Logf: t.Logf})
+	services, err := backing.StartPostgresAndRedis(t.Context(), backing.Options{Private: true, FastUnsafe: true, Logf: t.Logf})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, services.Close()) })
 	x := &watched{t: t, postgres: services.Postgres, redis: services.Redis, database: services.PostgresURL,
@@ -103,7 +103,7 @@ func (x *watched) steady(perSecond, connections int, call func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	group.Go(func() {
-		generator.Steady(ctx, perSecond, connections, func(next func() bool) {
+		generator.RunSteadyLoop(ctx, perSecond, connections, func(next func() bool) {
 			for next() {
 				call()
 			}

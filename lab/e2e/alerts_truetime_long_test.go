@@ -61,7 +61,7 @@ func installations(t *testing.T) []installation {
 		{name: "the clock of Postgres is wrong", stages: [][]fault{{
 			{"Postgres is ten minutes ahead", []string{"ClockBreaksSignatures", "ClockSkewed"}, func(x *watched) func() {
 				turnClock(x)
-				return func() { pgtest.TurnClock(x.t, x.database, 0) }
+				return func() { pgtest.SkewDatabaseClock(x.t, x.database, 0) }
 			}},
 		}}},
 		{name: "a keyset differs", stages: [][]fault{{

@@ -29,7 +29,7 @@ func TestClock_WhatTheDispatcherDoesByItself(t *testing.T) {
 	b.submit(b.open(checkoutURL),
 		url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}, "agree": {"yes"}})
 	incomplete := r.await(t, 2)[1]
-	require.Equal(t, "deposit.status_changed", incomplete.Event())
+	require.Equal(t, "deposit.status_changed", incomplete.EventName())
 	require.Equal(t, "incomplete", payloadOf(t, incomplete).Data.Status)
 	require.Equal(t, idle, payloadOf(t, incomplete).Data.ID)
 
@@ -37,7 +37,7 @@ func TestClock_WhatTheDispatcherDoesByItself(t *testing.T) {
 	secured, checkoutURL := w.deposit(t, accountID)
 	w.secure(t, checkoutURL)
 	got := r.await(t, 4)
-	require.Equal(t, []string{"deposit.activated", "deposit.expired"}, []string{got[2].Event(), got[3].Event()})
+	require.Equal(t, []string{"deposit.activated", "deposit.expired"}, []string{got[2].EventName(), got[3].EventName()})
 	require.Equal(t, secured, payloadOf(t, got[3]).Data.ID)
 	require.Equal(t, "close", payloadOf(t, got[3]).Data.Status)
 	require.InDelta(t, 1, d.metric(`svc_deposits_transitions_total{by="scheduler",from="active",to="close"}`), 0)

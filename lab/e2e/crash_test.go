@@ -12,7 +12,7 @@ func byTransition(t testing.TB, all []received) map[string][]string {
 	out := map[string][]string{}
 	for _, w := range all {
 		p := payloadOf(t, w)
-		key := p.Data.ID + " " + w.Event()
+		key := p.Data.ID + " " + w.EventName()
 		out[key] = append(out[key], string(w.Body))
 	}
 	return out

@@ -21,7 +21,7 @@ func TestLog_ALineOfADelivery_NamesTheRequestOfTheChange(t *testing.T) {
 	w.api(t).post("/webhooks/"+webhookID+"/deliveries/"+w.allDeliveries(t, webhookID)[0].ID+"/redeliver", nil, nil)
 	events := map[string]bool{}
 	for _, got := range r.await(t, 4) {
-		events[got.Event()] = true
+		events[got.EventName()] = true
 	}
 	require.Subset(t, events, map[string]bool{"rental_operator.linked": true, "deposit.cancelled": true})
 	require.Zero(t, h.stop(t))

@@ -20,7 +20,7 @@ type docCommand struct {
 }
 
 // repository is the root of the repository.
-func repository() string { return docstest.Root() }
+func repository() string { return docstest.RepositoryRoot() }
 
 // docPages gives the text of every page by its path in the repository.
 func docPages(t testing.TB) map[string]string {

@@ -47,7 +47,7 @@ func filesOf(t *testing.T, language, ending string) map[string]string {
 // TestGuide_TheReceiversInItWork runs the receivers that the guide gives to partners, beside the files to copy.
 func TestGuide_TheReceiversInItWork(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Documents) {
+	if !rarely.MustRun(t, rarely.DocumentTests) {
 		return
 	}
 	for language, r := range map[string]struct {

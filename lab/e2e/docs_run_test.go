@@ -96,7 +96,7 @@ func asWritten(command string) string { return command }
 // TestDocs_ThePagesRunAgainstTheSandbox follows the pages for partners and for debugging, one after the other.
 func TestDocs_ThePagesRunAgainstTheSandbox(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Documents) {
+	if !rarely.MustRun(t, rarely.DocumentTests) {
 		return
 	}
 	sandbox := startSandbox(t, stores(t)...)
@@ -139,7 +139,7 @@ func TestDocs_ThePagesRunAgainstTheSandbox(t *testing.T) {
 // two processes that the page gives one address fail here too.
 func TestDocs_TheFirstDeploymentRuns(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Documents) {
+	if !rarely.MustRun(t, rarely.DocumentTests) {
 		return
 	}
 	ops := map[string]string{"http": freePort(t), "dispatcher": freePort(t)}
@@ -166,7 +166,7 @@ func TestDocs_TheFirstDeploymentRuns(t *testing.T) {
 // repeated after the restore gets a deposit that exists. A follower of the feed notices that numbers were taken back.
 func TestDocs_TheRestoreRuns(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Documents) {
+	if !rarely.MustRun(t, rarely.DocumentTests) {
 		return
 	}
 	before, redisURL := pgtest.URL(t), redistest.URL(t)

@@ -34,8 +34,9 @@ func TestExport_ThatNobodyReads_Ends(t *testing.T) {
 	}
 	partnerID, _ := id.Partner.Parse(w.partnerID)
 	accountID, _ := id.Account.Parse(account)
-	require.NoError(t, stock.Fill(t.Context(), w.database(t), []stock.Owner{{Partner: partnerID, Account: accountID}},
-		stock.Amount{Deposits: 20_000}))
+	require.NoError(t, stock.FillDatabase(t.Context(), w.database(t), []stock.Owner{{Partner: partnerID,
+		Account: accountID}},
+		stock.RowCounts{Deposits: 20_000}))
 
 	for range 5 {
 		conn, err := net.Dial("tcp", base.Host)

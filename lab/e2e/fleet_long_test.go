@@ -90,7 +90,7 @@ func (f *fleet) requireOnce(t *testing.T, r *hook, want []event) {
 	times := map[event]int{}
 	for _, webhook := range r.All() {
 		require.Empty(t, webhook.Wrong)
-		times[event{payloadOf(t, webhook).Data.ID, webhook.Event()}]++
+		times[event{payloadOf(t, webhook).Data.ID, webhook.EventName()}]++
 	}
 	for _, e := range want {
 		require.Equal(t, 1, times[e], "deliveries of %v", e)

@@ -22,8 +22,9 @@ func (w *deployment) fillWithLargeDeposits(t testing.TB) {
 	t.Helper()
 	partnerID, _ := id.Partner.Parse(w.partnerID)
 	accountID, _ := id.Account.Parse(w.link(t, "villa-72"))
-	require.NoError(t, stock.Fill(t.Context(), w.database(t), []stock.Owner{{Partner: partnerID, Account: accountID}},
-		stock.Amount{Deposits: 120}))
+	require.NoError(t, stock.FillDatabase(t.Context(), w.database(t), []stock.Owner{{Partner: partnerID,
+		Account: accountID}},
+		stock.RowCounts{Deposits: 120}))
 	_, err := w.database(t).Exec(t.Context(), `UPDATE deposits SET by_partner_api = true, metadata =
 		(SELECT jsonb_object_agg(lpad(n::text, 40, 'k'), repeat('🏠', 500)) FROM generate_series(1, 20) n)`)
 	require.NoError(t, err)

@@ -57,7 +57,7 @@ func (w *deployment) loadOf(account string, perSecond int, operate func(*load) (
 	go func() {
 		defer close(l.ended)
 		// until stop
-		_, _, _ = generator.Open(ctx, generator.Endless, perSecond,
+		_, _, _ = generator.RunOpenLoop(ctx, generator.EndlessCalls, perSecond,
 			func(int, time.Time) error { l.operation(); return nil })
 	}()
 	return l

@@ -42,13 +42,13 @@ func hangingHTTP(t *testing.T) (path string) {
 	changed := filepath.Join(dir, "lines.go.txt")
 	require.NoError(t, os.WriteFile(changed,
 		[]byte(strings.Replace(text, first, first+"\tif true {\n\t\treturn l.out.Write(line)\n\t}\n", 1)), 0o600))
-	root, err := filepath.Abs(docstest.Root())
+	root, err := filepath.Abs(docstest.RepositoryRoot())
 	require.NoError(t, err)
 	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, source): changed}})
 	require.NoError(t, err)
 	file := filepath.Join(dir, "overlay.json")
 	require.NoError(t, os.WriteFile(file, overlay, 0o600))
 	path = filepath.Join(dir, "http")
-	require.NoError(t, procs.Build{Overlay: file}.Into(t.Context(), path, "cmd/http"))
+	require.NoError(t, procs.BuildOptions{Overlay: file}.CompileTo(t.Context(), path, "cmd/http"))
 	return path
 }

@@ -38,12 +38,12 @@ func startLogging(t testing.TB, path string, file *os.File, ops string, environ 
 	cmd.Env = append(slices.Clone(environ), "METRICS_ADDR="+ops)
 	cmd.Stderr = file
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	running, err := procs.Tie(filepath.Base(path), cmd, syscall.SIGKILL)
+	running, err := procs.StartWithDeathSignal(filepath.Base(path), cmd, syscall.SIGKILL)
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
 	t.Cleanup(running.Kill)
 	p := &process{Process: running, log: &procs.Buffer{}, opsURL: "http://" + ops}
-	require.NoError(t, running.AwaitOK(t.Context(), p.opsURL+"/livez"))
+	require.NoError(t, running.AwaitHTTPOK(t.Context(), p.opsURL+"/livez"))
 	return p.ready(t)
 }
 

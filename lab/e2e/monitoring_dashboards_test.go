@@ -23,7 +23,7 @@ const dashboardsDir = "deployments/grafana/dashboards"
 // directory for pictures of the panels (make dashboards).
 func TestDashboards_UnderLoadAndFaults_HaveSamplesInEveryPanel(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("DASHBOARDS_TO") == "" && !rarely.Has(t, rarely.Monitoring) {
+	if os.Getenv("DASHBOARDS_TO") == "" && !rarely.MustRun(t, rarely.MonitoringTests) {
 		return
 	}
 	redis := redistest.Server(t)

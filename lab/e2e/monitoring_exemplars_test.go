@@ -13,7 +13,7 @@ import (
 // Debian's Prometheus reads both processes, and stores the exemplars of request and delivery.
 func TestExemplars_AreStoredByPrometheus_AndNameTheTrace(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Monitoring) {
+	if !rarely.MustRun(t, rarely.MonitoringTests) {
 		return
 	}
 	c := newCollector(t)

@@ -74,7 +74,7 @@ func (p panel) mayBeEmpty() bool {
 // dashboards reads the dashboards of deployments/grafana, in the order of their files. Rows are left out.
 func dashboards(t testing.TB) (all []dashboard) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(docstest.Root(), dashboardsDir, "*.json"))
+	paths, err := filepath.Glob(filepath.Join(docstest.RepositoryRoot(), dashboardsDir, "*.json"))
 	require.NoError(t, err)
 	for _, path := range paths {
 		content, err := os.ReadFile(path)

@@ -35,7 +35,7 @@ func startPrometheus(t testing.TB, of prometheusOf) prometheus {
 	t.Helper()
 	debian(t, "prometheus")
 	if of.rules == "" {
-		of.rules = filepath.Join(docstest.Root(), "deployments/prometheus")
+		of.rules = filepath.Join(docstest.RepositoryRoot(), "deployments/prometheus")
 	}
 	every := max(of.every, time.Second)
 	var config strings.Builder
@@ -127,7 +127,7 @@ func unixTime(t time.Time) string {
 // debian installs a package of Debian, if it is missing.
 func debian(t testing.TB, name string) {
 	t.Helper()
-	out, err := exec.Command(filepath.Join(docstest.Root(), "scripts/ensure-debian.sh"), name).CombinedOutput()
+	out, err := exec.Command(filepath.Join(docstest.RepositoryRoot(), "scripts/ensure-debian.sh"), name).CombinedOutput()
 	require.NoError(t, err, string(out))
 }
 
@@ -147,7 +147,7 @@ func serve(t testing.TB, url, name string, args ...string) {
 // traffic creates n deposits in parallel: all are activated, and every fourth is released. It repeats no request.
 func (w *deployment) traffic(t testing.TB, account string, n int) {
 	t.Helper()
-	_, err := generator.Closed(t.Context(), generator.Extent{N: n}, 8,
+	_, err := generator.RunClosedLoop(t.Context(), generator.LoopLength{N: n}, 8,
 		func(i int) error { return w.lifeOfADeposit(t, account, i%4 == 0) })
 	require.NoError(t, err)
 }

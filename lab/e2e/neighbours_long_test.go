@@ -196,8 +196,8 @@ func (w *deployment) neighbour(t *testing.T, slug string) *neighbour {
 	t.Helper()
 	own := *w
 	n := &neighbour{deployment: &own, answers: map[string]int{}}
-	listen := func(answer receiver.Answer) string {
-		base, end, err := receiver.Listen(receiver.Serve(func(receiver.Webhook) (receiver.Answer, func(taken bool)) {
+	listen := func(answer receiver.Responder) string {
+		base, end, err := receiver.StartServer(receiver.WebhookHandler(func(receiver.Webhook) (receiver.Responder, func(taken bool)) {
 			return answer, func(taken bool) {
 				if taken {
 					n.taken.Add(1)
@@ -208,7 +208,7 @@ func (w *deployment) neighbour(t *testing.T, slug string) *neighbour {
 		t.Cleanup(end)
 		return base
 	}
-	n.silentURL, n.answeringURL = listen(receiver.Hang), listen(receiver.Status(http.StatusOK))
+	n.silentURL, n.answeringURL = listen(receiver.LeaveUnanswered), listen(receiver.RespondStatus(http.StatusOK))
 	n.slug = slug
 	var made struct{ PartnerID, ConnectSecret, APIKey string }
 	n.admin(t, &made, "partner", "create", "--slug", slug, "--name", "Neighbour")

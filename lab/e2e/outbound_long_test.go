@@ -36,7 +36,7 @@ func (g *gate) open(t *testing.T) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", g.address)
 	require.NoError(t, err)
-	g.server = &http.Server{Handler: receiver.Serve(g.take), ReadHeaderTimeout: time.Minute}
+	g.server = &http.Server{Handler: receiver.WebhookHandler(g.take), ReadHeaderTimeout: time.Minute}
 	go func() { _ = g.server.Serve(listener) }() // ends with the server
 }
 
@@ -91,7 +91,7 @@ func (w wayOut) taken() (posts int, distinct map[string]int) {
 	for _, g := range w {
 		for _, got := range g.Accepted() {
 			posts++
-			distinct[g.URL+got.Event()+string(got.Body)]++
+			distinct[g.URL+got.EventName()+string(got.Body)]++
 		}
 	}
 	return posts, distinct

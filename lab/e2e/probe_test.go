@@ -37,7 +37,7 @@ func TestAdmin_Probe_SendsAtOnceWhatAnOpenCircuitHeldBack(t *testing.T) {
 	got := r.await(t, linked+waiting)
 	seen := map[string]int{}
 	for _, one := range got {
-		seen[one.Event()+string(one.Body)]++
+		seen[one.EventName()+string(one.Body)]++
 	}
 	require.Len(t, seen, linked+waiting, "each once")
 	w.admin(t, &probed, "webhook", "probe", webhookID)

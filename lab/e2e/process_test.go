@@ -73,8 +73,8 @@ func build() {
 		return
 	}
 	shipped := filepath.Join(binaries.dir, "http")
-	whole := procs.Build{Stamp: stamp}
-	if binaries.err = whole.Into(context.Background(), shipped, "cmd/partnerdeposits"); binaries.err != nil {
+	whole := procs.BuildOptions{Stamp: stamp}
+	if binaries.err = whole.CompileTo(context.Background(), shipped, "cmd/partnerdeposits"); binaries.err != nil {
 		return
 	}
 	binaries.err = errors.Join(os.Link(shipped, filepath.Join(binaries.dir, "dispatcher")),
@@ -83,7 +83,7 @@ func build() {
 
 // buildSandbox builds the sandbox, as `make run` does.
 var buildSandbox = sync.OnceValue(func() error {
-	return procs.Build{}.Into(context.Background(), filepath.Join(binaries.dir, "sandbox"), "cmd/sandbox")
+	return procs.BuildOptions{}.CompileTo(context.Background(), filepath.Join(binaries.dir, "sandbox"), "cmd/sandbox")
 })
 
 // process is a running command.
@@ -111,18 +111,18 @@ func startAt(t testing.TB, path, name string, environ ...string) *process {
 	t.Cleanup(func() {
 		p.Kill()
 		if t.Failed() {
-			t.Logf("log of %s:\n%s", name, p.Log())
+			t.Logf("log of %s:\n%s", name, p.OutputTail())
 		}
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
-	require.NoError(t, p.Await(ctx, p.findOps))
+	require.NoError(t, p.AwaitCondition(ctx, p.findOps))
 	return p
 }
 
 // findOps reads the log, where the process says that it listens for operators.
 func (p *process) findOps() error {
-	for line := range strings.Lines(p.Log()) {
+	for line := range strings.Lines(p.OutputTail()) {
 		var entry struct{ Msg, For, Address string }
 		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "listening" && entry.For == "operators" {
 			p.opsURL = "http://" + entry.Address

@@ -47,7 +47,7 @@ func TestReadiness_SaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	services, err := backing.Start(ctx, backing.Options{Private: true, FastUnsafe: true, Logf: t.Logf})
+	services, err := backing.StartPostgresAndRedis(ctx, backing.Options{Private: true, FastUnsafe: true, Logf: t.Logf})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, services.Close()) })
 	postgres, redis := services.Postgres, services.Redis
@@ -240,5 +240,5 @@ func TestStart_WithoutRedisDeliversAllTheSame(t *testing.T) {
 	require.NoError(t, redis.Kill())
 	start(t, "dispatcher", w.environ...)
 	w.link(t, "villa-13")
-	require.Equal(t, "rental_operator.linked", r.await(t, 1)[0].Event())
+	require.Equal(t, "rental_operator.linked", r.await(t, 1)[0].EventName())
 }

@@ -18,13 +18,13 @@ import (
 // the answer about that commit.
 func TestPromotion_ThatLosesACommit_VoidsItsCachedAnswer(t *testing.T) {
 	t.Parallel()
-	pair := pgtest.Pair(t)
+	pair := pgtest.PrimaryWithStandby(t)
 	w := worldOn(t, pair.Primary.URL(), redistest.URL(t))
 	h := w.http(t)
 	account := w.link(t, "villa-22")
 	key, lostKey := uuid.NewString(), uuid.NewString()
 	kept := w.keyed(t, account, key)
-	require.NoError(t, pair.AwaitStandby(t.Context()))
+	require.NoError(t, pair.AwaitReplication(t.Context()))
 	require.NoError(t, pair.Standby.Stop(false))
 	lost := w.keyed(t, account, lostKey)
 	require.Equal(t, lost, w.keyed(t, account, lostKey), "replayed")

@@ -64,7 +64,7 @@ func behindHAProxy(t *testing.T, tells string, environ ...string) (w *deployment
 	transport := &http.Transport{
 		DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext}
 	t.Cleanup(transport.CloseIdleConnections)
-	b := formbrowser.New(soon, formbrowser.Elsewhere{RoundTripper: madeUp{transport}})
+	b := formbrowser.New(soon, formbrowser.RandomAddressTransport{RoundTripper: madeUp{transport}})
 	page, err := b.Get(t.Context(), proxy+"/login")
 	require.NoError(t, err)
 	for range 4 {

@@ -16,7 +16,7 @@ import (
 // received is a webhook with the outcome of its check and the status of its answer.
 type received struct {
 	receiver.Webhook
-	Wrong    receiver.Reason // "": the signature is right
+	Wrong    receiver.RejectReason // "": the signature is right
 	Answered int
 }
 
@@ -35,7 +35,7 @@ type hook struct {
 func newReceiver(t testing.TB) *hook {
 	t.Helper()
 	r := &hook{}
-	base, end, err := receiver.Listen(receiver.Serve(r.take))
+	base, end, err := receiver.StartServer(receiver.WebhookHandler(r.take))
 	require.NoError(t, err)
 	t.Cleanup(end)
 	r.URL = base + "/hook"
@@ -75,14 +75,14 @@ func (r *hook) Accepted() []received {
 	return slices.DeleteFunc(r.All(), func(w received) bool { return w.Answered != http.StatusOK })
 }
 
-func (r *hook) take(w receiver.Webhook) (receiver.Answer, func(bool)) {
+func (r *hook) take(w receiver.Webhook) (receiver.Responder, func(bool)) {
 	r.mu.Lock()
 	secrets, answer, n := r.secrets, r.answer, r.arrived
 	r.arrived++
 	r.mu.Unlock()
-	kept := received{Webhook: w, Wrong: w.Check(""), Answered: http.StatusOK}
+	kept := received{Webhook: w, Wrong: w.VerifySignature(""), Answered: http.StatusOK}
 	for _, secret := range secrets {
-		if kept.Wrong = w.Check(secret); kept.Wrong == "" {
+		if kept.Wrong = w.VerifySignature(secret); kept.Wrong == "" {
 			break
 		}
 	}
@@ -95,7 +95,7 @@ func (r *hook) take(w receiver.Webhook) (receiver.Answer, func(bool)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.got = append(r.got, kept)
-	return receiver.Status(kept.Answered), nil
+	return receiver.RespondStatus(kept.Answered), nil
 }
 
 // await waits until the n-th webhook was accepted.
@@ -109,7 +109,7 @@ func (r *hook) await(t testing.TB, n int) []received {
 func describe(all []received) string {
 	var out string
 	for _, w := range all {
-		out += fmt.Sprintln(w.Event(), "answered", w.Answered, w.Wrong)
+		out += fmt.Sprintln(w.EventName(), "answered", w.Answered, w.Wrong)
 	}
 	return out
 }

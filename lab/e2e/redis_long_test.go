@@ -77,7 +77,7 @@ func (l *steadyLoad) deposits(t *testing.T, n int) []string {
 	account := l.w.link(t, "villa")
 	ids := make([]string, n)
 	api := l.w.api(t)
-	_, err := generator.Closed(t.Context(), generator.Extent{N: n}, 16, func(i int) error {
+	_, err := generator.RunClosedLoop(t.Context(), generator.LoopLength{N: n}, 16, func(i int) error {
 		var made struct{ Data struct{ ID string } }
 		status, raw, err := api.do(http.MethodPost, "/deposits", map[string]any{
 			"accountId": account, "amount": 500, "contractStartAt": "2030-06-01T14:00:00Z",
@@ -101,7 +101,7 @@ func (l *steadyLoad) run(t *testing.T, fault func()) {
 	var all sync.WaitGroup
 	inTheMidst := make(chan struct{})
 	all.Go(func() {
-		_, _, err := generator.Open(t.Context(), len(ids), loadRate, func(i int, _ time.Time) error {
+		_, _, err := generator.RunOpenLoop(t.Context(), len(ids), loadRate, func(i int, _ time.Time) error {
 			if i == loadRate*faultAt {
 				close(inTheMidst)
 			}

@@ -271,7 +271,7 @@ func losePartitions(x *watched) map[string]string {
 
 // turnClock puts Postgres ten minutes ahead.
 func turnClock(x *watched) map[string]string {
-	pgtest.TurnClock(x.t, x.database, 10*time.Minute)
+	pgtest.SkewDatabaseClock(x.t, x.database, 10*time.Minute)
 	return nil
 }
 

@@ -57,7 +57,7 @@ func TestLong_Runbooks(t *testing.T) {
 		})
 	}
 	t.Cleanup(func() { t.Logf("figure: %d runbooks followed, %d commands", pages.Load(), ran.Load()) })
-	paths, err := filepath.Glob(filepath.Join(docstest.Root(), "docs/runbooks/*.md"))
+	paths, err := filepath.Glob(filepath.Join(docstest.RepositoryRoot(), "docs/runbooks/*.md"))
 	require.NoError(t, err)
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".md")
@@ -166,7 +166,7 @@ func (s *runbookShell) obey(t *testing.T, o order) {
 	case o.verb == "mend" && o.part == "log":
 		s.x.readLog()
 	case o.verb == "mend" && o.part == "clock":
-		pgtest.TurnClock(t, s.x.database, 0)
+		pgtest.SkewDatabaseClock(t, s.x.database, 0)
 	case m == nil:
 		require.Fail(t, "no such part", "%s %s", o.verb, o.part)
 	case o.verb == "logs":

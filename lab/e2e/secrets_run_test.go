@@ -132,7 +132,8 @@ func (r *secretRun) pageOfProvider(t *testing.T, hosted page) {
 func (r *secretRun) refusedOnce(t *testing.T, fake *stripetest.Fake, accountID string) {
 	t.Helper()
 	depositID, checkoutURL := r.stay(t, accountID, "5555 5555 5555 4444")
-	fake.OffSession(depositID, stripetest.Outcome{DeclineCode: "lost_card", AdviceCode: "do_not_try_again"})
+	fake.SetOffSessionOutcomes(depositID, stripetest.ChargeOutcome{DeclineCode: "lost_card",
+		AdviceCode: "do_not_try_again"})
 	r.capture(t, depositID)
 	r.awaitCollection(t, depositID, "awaiting_tenant")
 	b := newBrowser(t)

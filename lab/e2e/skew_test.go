@@ -18,7 +18,7 @@ func TestClock_OfPostgresThatIsWrong_IsToldByProcessesAndDoctor(t *testing.T) {
 	w := worldOn(t, databaseURL, redistest.URL(t))
 	h := w.http(t)
 	require.InDelta(t, 0, h.metric("svc_clock_skew_seconds"), 2)
-	pgtest.TurnClock(t, databaseURL, 10*time.Minute)
+	pgtest.SkewDatabaseClock(t, databaseURL, 10*time.Minute)
 	for _, p := range []*process{h, w.dispatcher(t)} {
 		p.awaitStatus(t, http.StatusOK, func(r readiness) bool {
 			return r.Status == "degraded" && r.Checks["postgres"] == "ok" &&
@@ -29,6 +29,6 @@ func TestClock_OfPostgresThatIsWrong_IsToldByProcessesAndDoctor(t *testing.T) {
 	code, stdout, _ := run(t, w.environ, "admin", "doctor")
 	require.Equal(t, 1, code)
 	require.Contains(t, stdout, "the clock of Postgres is 10m0s ahead of ours")
-	pgtest.TurnClock(t, databaseURL, 0)
+	pgtest.SkewDatabaseClock(t, databaseURL, 0)
 	h.awaitStatus(t, http.StatusOK, func(r readiness) bool { return r.Status == "ready" })
 }

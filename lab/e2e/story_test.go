@@ -21,7 +21,7 @@ func TestStory_FromSignedLinkToWebhook(t *testing.T) {
 
 	accountID := w.link(t, "villa-7")
 	linked := r.await(t, 1)[0]
-	require.Equal(t, "rental_operator.linked", linked.Event())
+	require.Equal(t, "rental_operator.linked", linked.EventName())
 	require.Equal(t, "application/json", linked.Header.Get("Content-Type"))
 	p := payloadOf(t, linked)
 	require.Equal(t, "rental_operator.linked", p.Event)
@@ -32,7 +32,7 @@ func TestStory_FromSignedLinkToWebhook(t *testing.T) {
 	depositID, checkoutURL := w.deposit(t, accountID)
 	w.secure(t, checkoutURL)
 	activated := r.await(t, 2)[1]
-	require.Equal(t, "deposit.activated", activated.Event())
+	require.Equal(t, "deposit.activated", activated.EventName())
 	p = payloadOf(t, activated)
 	require.Equal(t, depositID, p.Data.ID)
 	require.Equal(t, "active", p.Data.Status)
@@ -50,7 +50,7 @@ func TestStory_FromSignedLinkToWebhook(t *testing.T) {
 	require.NotEmpty(t, deposit.Data.ExpiresAt)
 
 	w.api(t).post("/deposits/"+depositID+"/capture", map[string]any{"amount": 120.5, "reason": "damage"}, nil)
-	require.Equal(t, "deposit.captured", r.await(t, 3)[2].Event())
+	require.Equal(t, "deposit.captured", r.await(t, 3)[2].EventName())
 
 	log := w.deliveries(t, webhookID)
 	require.Len(t, log, 3)
@@ -73,7 +73,7 @@ func TestStory_ARetryOvertaken_LeavesTheLaterStatus(t *testing.T) {
 	depositID, checkoutURL := w.deposit(t, w.link(t, "villa-9"))
 	refused := func() int { return len(r.All()) - len(r.Accepted()) }
 	r.AnswerWith(func(_ int, got receiver.Webhook) int {
-		if got.Event() == "deposit.activated" && len(r.Accepted()) == 0 {
+		if got.EventName() == "deposit.activated" && len(r.Accepted()) == 0 {
 			return http.StatusInternalServerError
 		}
 		return http.StatusOK
@@ -82,7 +82,7 @@ func TestStory_ARetryOvertaken_LeavesTheLaterStatus(t *testing.T) {
 	require.Eventually(t, func() bool { return refused() > 0 }, soon, often)
 	w.api(t).post("/deposits/"+depositID+"/capture", map[string]any{"amount": 120.5, "reason": "damage"}, nil)
 	late := r.await(t, 2)[1]
-	require.Equal(t, "deposit.activated", late.Event(), "the retry was overtaken")
+	require.Equal(t, "deposit.activated", late.EventName(), "the retry was overtaken")
 	for _, d := range w.deliveries(t, webhookID) {
 		w.api(t).post("/webhooks/"+webhookID+"/deliveries/"+d.ID+"/redeliver", nil, nil)
 	}
@@ -96,7 +96,7 @@ func TestStory_ARetryOvertaken_LeavesTheLaterStatus(t *testing.T) {
 			stored, status = p.Data.Version, p.Data.Status
 			captured = *p.Data.CapturedAmountCents
 		}
-		again := slices.IndexFunc(r.Accepted(), func(other received) bool { return other.Event() == got.Event() })
+		again := slices.IndexFunc(r.Accepted(), func(other received) bool { return other.EventName() == got.EventName() })
 		require.Equal(t, string(r.Accepted()[again].Body), string(got.Body), "delivery %d has the same bytes", i)
 	}
 	require.Equal(t, []any{3, "captured", int64(12_050)}, []any{stored, status, captured})

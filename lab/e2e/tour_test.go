@@ -83,7 +83,7 @@ func (s *sandbox) adminEnviron(t testing.TB) (environ []string) {
 // TestTour_WithTheFakeOfStripeAndAMailServer_EveryStepWorks: curl pays on the fake's page, and mails leave.
 func TestTour_WithTheFakeOfStripeAndAMailServer_EveryStepWorks(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Documents) {
+	if !rarely.MustRun(t, rarely.DocumentTests) {
 		return
 	}
 	server, mails := mailServer(t)
@@ -103,7 +103,7 @@ func TestTour_WithTheFakeOfStripeAndAMailServer_EveryStepWorks(t *testing.T) {
 // TestTour_WithStripeItself_WaitsForThePayment: nobody but the tenant can pay on Stripe's page.
 func TestTour_WithStripeItself_WaitsForThePayment(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Documents) {
+	if !rarely.MustRun(t, rarely.DocumentTests) {
 		return
 	}
 	elsewhere := stripetest.Start(t, stripetest.Options{})
@@ -124,7 +124,7 @@ func TestTour_WithStripeItself_WaitsForThePayment(t *testing.T) {
 
 func TestTour_WithoutPayments_LeavesOutItsSteps(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Documents) {
+	if !rarely.MustRun(t, rarely.DocumentTests) {
 		return
 	}
 	s := startSandbox(t, append(stores(t), "PAYMENTS_PROVIDER=none")...)

@@ -112,8 +112,8 @@ func truths(t *testing.T) []truth {
 		{
 			fault: "the clock of Postgres is ten minutes ahead", of: watchedOf{environ: []string{retriesSoon}},
 			begin: func(x *watched) func() {
-				pgtest.TurnClock(x.t, x.database, 10*time.Minute)
-				return func() { pgtest.TurnClock(x.t, x.database, 0) }
+				pgtest.SkewDatabaseClock(x.t, x.database, 10*time.Minute)
+				return func() { pgtest.SkewDatabaseClock(x.t, x.database, 0) }
 			},
 			alert: "ClockBreaksSignatures", summary: "Postgres's clock is off by", book: "clock",
 			ready: `"clock":"differs from Postgres's by 10m0s"`, doctor: "the clock of Postgres is 10m0s ahead of ours",

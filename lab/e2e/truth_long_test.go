@@ -31,7 +31,8 @@ type truth struct {
 	within, clears time.Duration         // longer than toldWithin and clearsWithin
 }
 
-// Times of a fault. The alert is told within toldWithin, and what follows from the fault has the rest of lasts to be told.
+// Times of a fault. The alert is told within toldWithin, and what follows from the fault has the rest of lasts to be
+// told.
 const (
 	beforeFault  = 75 * time.Second
 	toldWithin   = 2 * time.Minute

@@ -131,13 +131,13 @@ func nextRelease(t *testing.T) (dir string) {
 	dir = t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o755))
 	replaced := map[string]string{}
-	examples, err := filepath.Glob(filepath.Join(docstest.Root(), "lab/expand/testdata/009*.sql"))
+	examples, err := filepath.Glob(filepath.Join(docstest.RepositoryRoot(), "lab/expand/testdata/009*.sql"))
 	require.NoError(t, err)
 	require.Len(t, examples, 2)
 	for _, e := range examples {
 		from, err := filepath.Abs(e)
 		require.NoError(t, err)
-		to, err := filepath.Abs(filepath.Join(docstest.Root(), schema, filepath.Base(e)))
+		to, err := filepath.Abs(filepath.Join(docstest.RepositoryRoot(), schema, filepath.Base(e)))
 		require.NoError(t, err)
 		replaced[to] = from
 	}
@@ -145,7 +145,7 @@ func nextRelease(t *testing.T) (dir string) {
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "overlay.json")
 	require.NoError(t, os.WriteFile(file, overlay, 0o600))
-	require.NoError(t, procs.Build{Overlay: file}.Into(t.Context(), dir+string(filepath.Separator),
+	require.NoError(t, procs.BuildOptions{Overlay: file}.CompileTo(t.Context(), dir+string(filepath.Separator),
 		"cmd/http", "cmd/dispatcher", "cmd/admin"))
 	return dir
 }
@@ -153,7 +153,7 @@ func nextRelease(t *testing.T) (dir string) {
 // lastRelease builds the last release from the history, once, and gives the folder of the binaries.
 func lastRelease(t *testing.T) (dir string) {
 	t.Helper()
-	root, err := filepath.Abs(docstest.Root())
+	root, err := filepath.Abs(docstest.RepositoryRoot())
 	require.NoError(t, err)
 	all, err := expand.Releases(os.DirFS(filepath.Join(root, schema)))
 	require.NoError(t, err)

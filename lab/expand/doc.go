@@ -34,9 +34,9 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s: %s\n\t%s", p.Migration, p.Statement, p.Why)
 }
 
-// Check returns the problems of the migrations whose number is above released. all must begin with the released
-// ones: they show which CHECKs of NOT NULL are validated. known holds the names of the releases.
-func Check(all []Migration, released int64, known []string) (problems []Problem) {
+// CheckMigrations returns the problems of the migrations whose number is above released. all must begin with the
+// released ones: they show which CHECKs of NOT NULL are validated. known holds the names of the releases.
+func CheckMigrations(all []Migration, released int64, known []string) (problems []Problem) {
 	seen := history{notNull: map[string]string{}, validated: map[string]bool{}, parted: map[string]bool{}}
 	for _, m := range all {
 		r := newReview(m, seen)

@@ -22,7 +22,7 @@ func check(head, sql string, earlier ...string) (why []string) {
 	for i, e := range append(earlier, head+"-- +goose Up\n"+sql+"\n-- +goose Down\nDROP TABLE deposits;") {
 		all = append(all, expand.Migration{Number: int64(i + 2), Name: "00002_next.sql", SQL: e})
 	}
-	for _, p := range expand.Check(all, 1, []string{"0", "1.0.0"}) {
+	for _, p := range expand.CheckMigrations(all, 1, []string{"0", "1.0.0"}) {
 		why = append(why, p.String())
 	}
 	return why
@@ -192,7 +192,7 @@ func TestCheck_PassesTheExamples(t *testing.T) {
 	examples, err := expand.Migrations(os.DirFS("testdata"))
 	require.NoError(t, err)
 	require.Len(t, examples, 2)
-	require.Empty(t, expand.Check(examples, 0, nil))
+	require.Empty(t, expand.CheckMigrations(examples, 0, nil))
 }
 
 func TestFrozen_NamesEachReleasedMigrationThatDiffers(t *testing.T) {
@@ -208,8 +208,8 @@ func TestFrozen_NamesEachReleasedMigrationThatDiffers(t *testing.T) {
 	}
 	releases, err := expand.Releases(folder)
 	require.NoError(t, err)
-	require.Equal(t, []expand.Release{{"0", "abc", 2}, {"1.0.0", "v1.0.0", 4}}, releases)
-	problems, err := expand.Frozen(folder, 4)
+	require.Equal(t, []expand.ServiceRelease{{"0", "abc", 2}, {"1.0.0", "v1.0.0", 4}}, releases)
+	problems, err := expand.CheckReleasedUnchanged(folder, 4)
 	require.NoError(t, err)
 	require.Len(t, problems, 3)
 	require.Contains(t, problems[0].String(), "00002_b.sql: the migration is released")

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Release is a release of the service, as a line of releases.txt describes it.
-type Release struct {
+// ServiceRelease is a release of the service, as a line of releases.txt describes it.
+type ServiceRelease struct {
 	Name     string
 	Commit   string // The commit or tag of the release in Git.
 	Migrated int64  // The number of the newest migration in the release.
@@ -19,9 +19,9 @@ type Release struct {
 
 // Releases reads the releases from releases.txt in the folder of the migrations. The last entry is the last
 // release.
-func Releases(folder fs.FS) (all []Release, err error) {
+func Releases(folder fs.FS) (all []ServiceRelease, err error) {
 	err = lines(folder, "releases.txt", func(line string) error {
-		var r Release
+		var r ServiceRelease
 		if _, err := fmt.Sscan(line, &r.Name, &r.Commit, &r.Migrated); err != nil {
 			return fmt.Errorf("releases.txt: %q is no name, commit and number of a migration: %w", line, err)
 		}
@@ -52,9 +52,9 @@ func Migrations(folder fs.FS) (all []Migration, err error) {
 	return all, err
 }
 
-// Frozen checks that no migration up to the number released was edited: it compares them with the checksums in
-// released.sha256, a file as sha256sum writes it.
-func Frozen(folder fs.FS, released int64) (problems []Problem, err error) {
+// CheckReleasedUnchanged checks that no migration up to the number released was edited: it compares them with the
+// checksums in released.sha256, a file as sha256sum writes it.
+func CheckReleasedUnchanged(folder fs.FS, released int64) (problems []Problem, err error) {
 	sums := map[string]string{}
 	err = lines(folder, "released.sha256", func(line string) error {
 		sum, name, _ := strings.Cut(line, "  ")

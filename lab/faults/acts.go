@@ -45,7 +45,7 @@ func thrice(do act) act { return steps(do, do, do) }
 // wait returns an act that does nothing for a random time in [from, to), so that a disturbance lasts.
 func wait(from, to time.Duration) act {
 	return func(ctx context.Context, _ *suite, dice *rand.Rand) error {
-		return world.Pause(ctx, between(dice, from, to))
+		return world.Sleep(ctx, between(dice, from, to))
 	}
 }
 
@@ -60,7 +60,7 @@ func poll(ctx context.Context, every, limit time.Duration, holds func() (bool, e
 		if ok, err = holds(); ok || err != nil || time.Now().After(end) {
 			return ok, err
 		}
-		if err := world.Pause(ctx, every); err != nil {
+		if err := world.Sleep(ctx, every); err != nil {
 			return false, err
 		}
 	}
@@ -107,18 +107,18 @@ func freeze(of group, from, to time.Duration) act {
 		}
 		n.Process().Signal(syscall.SIGSTOP)
 		defer n.Process().Signal(syscall.SIGCONT)
-		return world.Pause(ctx, between(dice, from, to))
+		return world.Sleep(ctx, between(dice, from, to))
 	}
 }
 
 // toPostgres and toRedis return the proxied connection of a process to Postgres or to Redis, which a fault can
 // disturb.
-func toPostgres(n *node) *pgproxy.Link { return n.pg }
-func toRedis(n *node) *pgproxy.Link    { return n.redis }
+func toPostgres(n *node) *pgproxy.TCPProxy { return n.pg }
+func toRedis(n *node) *pgproxy.TCPProxy    { return n.redis }
 
 // disturbed returns an act that runs the act during while the connections of each process in a group are
 // disturbed. It heals the connections afterwards.
-func disturbed(of group, which func(*node) *pgproxy.Link, disturb func(*pgproxy.Link), during act) act {
+func disturbed(of group, which func(*node) *pgproxy.TCPProxy, disturb func(*pgproxy.TCPProxy), during act) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		for _, n := range of(w, dice) {
 			link := which(n)
@@ -130,7 +130,7 @@ func disturbed(of group, which func(*node) *pgproxy.Link, disturb func(*pgproxy.
 }
 
 // with returns a function that begins a fault on a proxied connection.
-func with(f pgproxy.Fault) func(*pgproxy.Link) { return func(l *pgproxy.Link) { l.Disturb(f) } }
+func with(f pgproxy.Fault) func(*pgproxy.TCPProxy) { return func(l *pgproxy.TCPProxy) { l.Disturb(f) } }
 
 // note is an act that records the deliveries in flight: the disturbance that follows may cause second copies of
 // them.
@@ -148,14 +148,14 @@ func stops(s *backing.Server) error { return s.Stop(true) }
 // time.
 func away(of server, by func(*backing.Server) error, from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
-		return errors.Join(by(of(w)), world.Pause(ctx, between(dice, from, to)), of(w).Restart(ctx))
+		return errors.Join(by(of(w)), world.Sleep(ctx, between(dice, from, to)), of(w).Restart(ctx))
 	}
 }
 
 // frozen returns an act that suspends Postgres or Redis for a random time.
 func frozen(of server, from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
-		return errors.Join(of(w).Pause(), world.Pause(ctx, between(dice, from, to)), of(w).Resume())
+		return errors.Join(of(w).Pause(), world.Sleep(ctx, between(dice, from, to)), of(w).Resume())
 	}
 }
 

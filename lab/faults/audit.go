@@ -24,8 +24,8 @@ type fact struct {
 
 // nameOf maps a status of a deposit to the name of the event that announces it.
 var nameOf = map[status]webhook.EventName{
-	cancelled: webhook.DepositCancelled, active: webhook.DepositActivated, captured: webhook.DepositCaptured,
-	closed: webhook.DepositExpired,
+	cancelled: webhook.EventDepositCancelled, active: webhook.DepositActivated, captured: webhook.EventDepositCaptured,
+	closed: webhook.EventDepositExpired,
 }
 
 func (f fact) name() webhook.EventName { return nameOf[f.Status] }
@@ -41,7 +41,7 @@ type record struct {
 	pair
 	ID      id.ID
 	Name    webhook.EventName
-	State   webhook.State
+	State   webhook.DeliveryState
 	Refused int
 	Sum     []byte
 }
@@ -181,9 +181,9 @@ func (a *audit) cover(f fact, e *endpoint) {
 	switch {
 	case r.State == webhook.Succeeded && !taken:
 		lose("is said to have arrived, and was never taken")
-	case r.State == webhook.Failed && r.Refused < len(retries):
+	case r.State == webhook.StateFailed && r.Refused < len(retries):
 		lose("was given up after %d of %d attempts", r.Refused, len(retries))
-	case r.State == webhook.Cancelled && e.deleted.IsZero():
+	case r.State == webhook.StateCancelled && e.deleted.IsZero():
 		lose("was cancelled, and the subscription lives")
 	case r.State < webhook.Succeeded && !taken:
 		lose("is still in state %d", r.State)
@@ -205,7 +205,7 @@ func (e *endpoint) concerns(f fact) bool {
 // (service.md, "Dispatch rule"). matches is false if it subscribed to none. The rule is written a second time
 // here, independent of the code under test.
 func route(subscribed []webhook.EventName, specific webhook.EventName) (name webhook.EventName, matches bool) {
-	for _, name := range []webhook.EventName{specific, webhook.DepositStatusChanged} {
+	for _, name := range []webhook.EventName{specific, webhook.EventDepositStatusChanged} {
 		if slices.Contains(subscribed, name) {
 			return name, true
 		}

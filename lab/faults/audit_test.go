@@ -33,7 +33,7 @@ func newFixture() fixture {
 }
 
 // log sets the delivery's state in the database, its attempts that failed, and the copies that the receiver took.
-func (b fixture) log(state webhook.State, refused int, copies ...time.Time) {
+func (b fixture) log(state webhook.DeliveryState, refused int, copies ...time.Time) {
 	w := b.receipts
 	for range copies {
 		w.arrive(b.k, []byte("body"))
@@ -70,11 +70,11 @@ func TestAudit_SaysWhatIsLost(t *testing.T) {
 		"delivered":                            {func(b fixture) { b.log(webhook.Succeeded, 0, now) }, 0},
 		"no delivery was made":                 {func(b fixture) {}, 1},
 		"said to have succeeded, never taken":  {func(b fixture) { b.log(webhook.Succeeded, 0) }, 1},
-		"still waiting":                        {func(b fixture) { b.log(webhook.Waiting, 2) }, 1},
-		"given up after every attempt":         {func(b fixture) { b.log(webhook.Failed, len(retries)) }, 0},
-		"given up too early":                   {func(b fixture) { b.log(webhook.Failed, 2) }, 1},
-		"cancelled though nobody deleted it":   {func(b fixture) { b.log(webhook.Cancelled, 0) }, 1},
-		"cancelled with its subscription":      {func(b fixture) { b.log(webhook.Cancelled, 0); b.e.deleted = now }, 0},
+		"still waiting":                        {func(b fixture) { b.log(webhook.StateWaiting, 2) }, 1},
+		"given up after every attempt":         {func(b fixture) { b.log(webhook.StateFailed, len(retries)) }, 0},
+		"given up too early":                   {func(b fixture) { b.log(webhook.StateFailed, 2) }, 1},
+		"cancelled though nobody deleted it":   {func(b fixture) { b.log(webhook.StateCancelled, 0) }, 1},
+		"cancelled with its subscription":      {func(b fixture) { b.log(webhook.StateCancelled, 0); b.e.deleted = now }, 0},
 		"committed after the deletion was due": {func(b fixture) { b.e.ending = b.f.Committed.Add(-time.Minute) }, 0},
 		"committed before the subscription":    {func(b fixture) { b.e.created = b.f.Committed.Add(time.Minute) }, 0},
 		"not subscribed to":                    {func(b fixture) { b.e.events = []webhook.EventName{"deposit.captured"} }, 0},

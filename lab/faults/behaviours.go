@@ -29,13 +29,14 @@ const (
 	heads    behaviour = "endless headers"
 )
 
-var answers = map[behaviour]receiver.Answer{
-	takes: receiver.Take, fails: receiver.Status(http.StatusInternalServerError),
-	later:    receiver.Status(http.StatusServiceUnavailable, "Retry-After", "1"),
-	redirect: receiver.Status(http.StatusFound, "Location", elsewhere),
-	slow:     receiver.After(300*ms, receiver.Take),
-	hangs:    receiver.Hang, trickles: receiver.Trickle, resets: receiver.Reset, huge: receiver.Flood,
-	heads: receiver.EndlessHeaders,
+var answers = map[behaviour]receiver.Responder{
+	takes: receiver.RespondOK, fails: receiver.RespondStatus(http.StatusInternalServerError),
+	later:    receiver.RespondStatus(http.StatusServiceUnavailable, "Retry-After", "1"),
+	redirect: receiver.RespondStatus(http.StatusFound, "Location", elsewhere),
+	slow:     receiver.RespondAfter(300*ms, receiver.RespondOK),
+	hangs:    receiver.LeaveUnanswered, trickles: receiver.RespondTrickle, resets: receiver.ResetConnection,
+	huge:  receiver.RespondEndlessBody,
+	heads: receiver.RespondEndlessHeaders,
 }
 
 var (

@@ -18,7 +18,7 @@ import (
 type follower struct {
 	owner   *world.Partner
 	bases   []string // Base URLs of the http processes.
-	client  *world.Client
+	client  *world.APIClient
 	dice    *rand.Rand
 	violate violates
 
@@ -62,7 +62,7 @@ func newFollower(t *world.Partner, bases []string, seed uint64, violate violates
 	// The HTTP client's timeout, longer than the longest waitSeconds.
 	const longest = 40 * time.Second
 	return &follower{
-		owner: t, bases: bases, violate: violate, client: world.NewClient(longest, 0),
+		owner: t, bases: bases, violate: violate, client: world.NewAPIClient(longest, 0),
 		dice:  rand.New(rand.NewPCG(seed, 3)), //nolint:gosec // repeatable on purpose
 		shown: map[int64]id.ID{}, waits: []int{25, 25, 5, 0},
 	}
@@ -77,25 +77,25 @@ func (f *follower) follow(ctx context.Context) {
 			return
 		}
 		if !f.take(a, f.dice.IntN(24) == 0) {
-			_ = world.Pause(ctx, 50*ms) // The error is ignored: the end of ctx ends the loop.
+			_ = world.Sleep(ctx, 50*ms) // The error is ignored: the end of ctx ends the loop.
 		}
 	}
 }
 
 // read requests the feed's events after those that the follower has, from the http process at base.
-func (f *follower) read(ctx context.Context, base string) world.Answer {
+func (f *follower) read(ctx context.Context, base string) world.APIResponse {
 	f.mu.Lock()
 	path := fmt.Sprintf("/events/feed?limit=%d&waitSeconds=%d", 1+f.dice.IntN(100), f.waits[f.dice.IntN(len(f.waits))])
 	if f.feedID != "" {
 		path += fmt.Sprintf("&after=%d", f.after)
 	}
 	f.mu.Unlock()
-	return f.client.Do(ctx, world.Call{Base: base, APIKey: f.owner.Key, Method: http.MethodGet, Path: path})
+	return f.client.Do(ctx, world.APICall{Base: base, APIKey: f.owner.Key, Method: http.MethodGet, Path: path})
 }
 
 // take processes an answer of the feed, and reports whether it had events (true) or not (false). If dies is true,
 // the follower drops the answer, like a program that dies before it stores the events.
-func (f *follower) take(a world.Answer, dies bool) bool {
+func (f *follower) take(a world.APIResponse, dies bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if a.Err != nil || a.Status > http.StatusInternalServerError {

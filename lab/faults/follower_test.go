@@ -16,50 +16,50 @@ import (
 )
 
 // feedOf is an answer of the feed "feed_a" whose events have these numbers. The event of a number is always the same.
-func feedOf(next int64, numbers ...int64) world.Answer {
+func feedOf(next int64, numbers ...int64) world.APIResponse {
 	return answerOf("feed_a", next, 0, numbers...)
 }
 
 // answerOf is an answer of a feed whose events have these numbers, and ids that are other away from the usual.
-func answerOf(feedID string, next int64, other byte, numbers ...int64) world.Answer {
+func answerOf(feedID string, next int64, other byte, numbers ...int64) world.APIResponse {
 	page := feedAnswer{NextAfter: next, FeedID: feedID}
 	page.Data = make([]feedEvent, len(numbers))
 	for i, n := range numbers {
 		e := &page.Data[i]
-		e.Sequence, e.ID, e.Event = n, id.Event.Of(id.ID{byte(n) + other}), string(webhook.DepositCancelled)
+		e.Sequence, e.ID, e.Event = n, id.Event.Of(id.ID{byte(n) + other}), string(webhook.EventDepositCancelled)
 		e.Data.ID, e.Data.Status = id.Deposit.Of(id.ID{1, byte(n)}), cancelled
 	}
 	body, err := json.Marshal(page)
 	if err != nil {
 		panic(err)
 	}
-	return world.Answer{Status: http.StatusOK, Body: body}
+	return world.APIResponse{Status: http.StatusOK, Body: body}
 }
 
 func TestFollower_JudgesEachAnswer(t *testing.T) {
 	t.Parallel()
-	refusal := world.Answer{Status: http.StatusBadRequest, Body: []byte(`{"error":{"code":"invalid_cursor"}}`)}
+	refusal := world.APIResponse{Status: http.StatusBadRequest, Body: []byte(`{"error":{"code":"invalid_cursor"}}`)}
 	for name, c := range map[string]struct {
-		answers []world.Answer
+		answers []world.APIResponse
 		wrong   bool
 		after   int64
 	}{
-		"in parts":    {[]world.Answer{feedOf(2, 1, 2), feedOf(2), feedOf(3, 3)}, false, 3},
-		"nothing yet": {[]world.Answer{feedOf(0)}, false, 0},
+		"in parts":    {[]world.APIResponse{feedOf(2, 1, 2), feedOf(2), feedOf(3, 3)}, false, 3},
+		"nothing yet": {[]world.APIResponse{feedOf(0)}, false, 0},
 		"no answer, and the same again": {
-			[]world.Answer{feedOf(1, 1), {Err: errors.New("reset")}, {Status: 503}, feedOf(2, 2)}, false, 2},
-		"a gap":                          {[]world.Answer{feedOf(1, 1), feedOf(3, 3)}, true, 1},
-		"a gap within an answer":         {[]world.Answer{feedOf(3, 1, 3)}, true, 0},
-		"the first is missing":           {[]world.Answer{feedOf(2, 2)}, true, 0},
-		"a repeat":                       {[]world.Answer{feedOf(1, 1), feedOf(1, 1)}, true, 1},
-		"a number twice":                 {[]world.Answer{feedOf(2, 1, 1)}, true, 0},
-		"nextAfter ahead of the events":  {[]world.Answer{feedOf(2, 1)}, true, 0},
-		"nextAfter ahead, without event": {[]world.Answer{feedOf(1, 1), feedOf(2)}, true, 1},
-		"an internal error":              {[]world.Answer{{Status: 500}}, true, 0},
-		"another refusal":                {[]world.Answer{{Status: 404}}, true, 0},
-		"no JSON":                        {[]world.Answer{{Status: 200, Body: []byte(`{`)}}, true, 0},
-		"refused":                        {[]world.Answer{feedOf(1, 1), refusal}, true, 1},
-		"another feed":                   {[]world.Answer{feedOf(1, 1), answerOf("feed_b", 2, 0, 2)}, true, 1},
+			[]world.APIResponse{feedOf(1, 1), {Err: errors.New("reset")}, {Status: 503}, feedOf(2, 2)}, false, 2},
+		"a gap":                          {[]world.APIResponse{feedOf(1, 1), feedOf(3, 3)}, true, 1},
+		"a gap within an answer":         {[]world.APIResponse{feedOf(3, 1, 3)}, true, 0},
+		"the first is missing":           {[]world.APIResponse{feedOf(2, 2)}, true, 0},
+		"a repeat":                       {[]world.APIResponse{feedOf(1, 1), feedOf(1, 1)}, true, 1},
+		"a number twice":                 {[]world.APIResponse{feedOf(2, 1, 1)}, true, 0},
+		"nextAfter ahead of the events":  {[]world.APIResponse{feedOf(2, 1)}, true, 0},
+		"nextAfter ahead, without event": {[]world.APIResponse{feedOf(1, 1), feedOf(2)}, true, 1},
+		"an internal error":              {[]world.APIResponse{{Status: 500}}, true, 0},
+		"another refusal":                {[]world.APIResponse{{Status: 404}}, true, 0},
+		"no JSON":                        {[]world.APIResponse{{Status: 200, Body: []byte(`{`)}}, true, 0},
+		"refused":                        {[]world.APIResponse{feedOf(1, 1), refusal}, true, 1},
+		"another feed":                   {[]world.APIResponse{feedOf(1, 1), answerOf("feed_b", 2, 0, 2)}, true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -114,7 +114,7 @@ func TestAudit_ComparesAFeedWithTheHistory(t *testing.T) {
 		return list
 	}
 	renamed := events(0, 1, 2)
-	renamed[2].name = string(webhook.DepositExpired)
+	renamed[2].name = string(webhook.EventDepositExpired)
 	for name, c := range map[string]struct {
 		events []followed
 		want   map[string]int

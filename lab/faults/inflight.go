@@ -28,7 +28,7 @@ func query[T any](
 				return found, nil
 			}
 		}
-		if world.Pause(ctx, 50*time.Millisecond) != nil {
+		if world.Sleep(ctx, 50*time.Millisecond) != nil {
 			return nil, fmt.Errorf("the database does not answer us: %w", err)
 		}
 	}

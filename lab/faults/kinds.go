@@ -82,7 +82,7 @@ var redisKinds = []fault{
 	{name: "Redis killed, back at once from its log", do: redisDown(10*ms, second)},
 	// The connections open only after Redis is empty, so no process sees the old data.
 	{name: "Redis killed, back empty", flushes: true,
-		do: disturbed(everyNode, toRedis, (*pgproxy.Link).Cut, steps(redisDown(100*ms, 2*second), flush))},
+		do: disturbed(everyNode, toRedis, (*pgproxy.TCPProxy).Cut, steps(redisDown(100*ms, 2*second), flush))},
 	// A job in progress when Redis is killed is handed out again, perhaps to another dispatcher.
 	{name: "Redis restored from an old state", do: steps(forgetting, note, wait(500*ms, 3*second), note,
 		redisDown(100*ms, 101*ms))},
@@ -94,7 +94,7 @@ var redisKinds = []fault{
 	{name: "answers of Redis get lost", do: disturbed(everyNode, toRedis, answersLost, wait(second, 4*second))},
 	{name: "connections to Redis are reset", do: disturbed(everyNode, toRedis, resetting, wait(second, 3*second))},
 	{name: "one dispatcher is cut off from Redis",
-		do: disturbed(one(allDispatchers), toRedis, (*pgproxy.Link).Cut, wait(second, 5*second))},
+		do: disturbed(one(allDispatchers), toRedis, (*pgproxy.TCPProxy).Cut, wait(second, 5*second))},
 }
 
 const connLimit = `ALTER ROLE ` + service + ` CONNECTION LIMIT `
@@ -125,7 +125,7 @@ var postgresKinds = []fault{
 	postgresFault("packets of Postgres come in pieces",
 		disturbed(everyNode, toPostgres, with(pgproxy.Fault{Piece: 64, Wait: ms / 10}), wait(second, 3*second))),
 	postgresFault("one process is cut off from Postgres",
-		disturbed(one(everyNode), toPostgres, (*pgproxy.Link).Cut, wait(second, 5*second))),
+		disturbed(one(everyNode), toPostgres, (*pgproxy.TCPProxy).Cut, wait(second, 5*second))),
 	// The statements commit although their answers are lost.
 	postgresFault("answers of Postgres get lost on the way to one process",
 		disturbed(one(everyNode), toPostgres, answersLost, wait(second, 5*second))),
@@ -142,7 +142,7 @@ var partnerKinds = []fault{
 		do: func(ctx context.Context, w *suite, dice *rand.Rand) error {
 			like := w.receivers.of("changing")[0]
 			e := w.receivers.add(like.owner, hostile, like.events)
-			return errors.Join(w.subscribe(ctx, e), world.Pause(ctx, between(dice, second, 3*second)), w.remove(ctx, e))
+			return errors.Join(w.subscribe(ctx, e), world.Sleep(ctx, between(dice, second, 3*second)), w.remove(ctx, e))
 		}},
 	{name: "a subscription is disabled for a while", do: steps(
 		changing(patch(`{"enabled":false}`)), wait(second, 3*second), changing(patch(`{"enabled":true}`)))},
@@ -154,8 +154,8 @@ func stall(from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		span := between(dice, from, to)
 		point := []string{"relay.taken", "relay.writing"}[dice.IntN(2)]
-		one(allDispatchers)(w, dice)[0].Process().Tell(fmt.Sprintf("%s 1 %d", point, span.Milliseconds()))
-		return world.Pause(ctx, span+200*ms)
+		one(allDispatchers)(w, dice)[0].Process().WriteLine(fmt.Sprintf("%s 1 %d", point, span.Milliseconds()))
+		return world.Sleep(ctx, span+200*ms)
 	}
 }
 

@@ -36,7 +36,7 @@ type load struct {
 	suite  *suite
 	bases  []string         // Base URLs of the http processes.
 	owners []*world.Partner // The partners, each as often as its share in the load.
-	client *world.Client
+	client *world.APIClient
 	// The stay as JSON fields. It is the same for the whole run, since a repeated request must have the same body.
 	stay   string
 	ctx    context.Context //nolint:containedctx // until stop
@@ -51,7 +51,7 @@ type load struct {
 }
 
 func newLoad(w *suite) *load {
-	l := &load{suite: w, client: world.NewClient(15*time.Second, 2*workers)}
+	l := &load{suite: w, client: world.NewAPIClient(15*time.Second, 2*workers)}
 	// The stay is in the future: the cover must not end while payments are made.
 	now, day := time.Now().UTC(), 24*time.Hour
 	l.stay = fmt.Sprintf(`"contractStartAt":%q,"contractEndAt":%q`, now.Add(2*day).Format(time.RFC3339),
@@ -67,7 +67,7 @@ const workers = 24
 func (l *load) start(rate int) {
 	l.cancel()
 	l.ctx, l.cancel = context.WithCancel(context.Background())
-	l.group.Go(func() { generator.Steady(l.ctx, rate, workers, l.work) })
+	l.group.Go(func() { generator.RunSteadyLoop(l.ctx, rate, workers, l.work) })
 }
 
 // work is a worker of the load: it creates deposits and requests the changes of those that it has just created,
@@ -122,13 +122,13 @@ func (l *load) create(number uint64) (c change, ok bool) {
 		c.want = captured
 	}
 	a, ok := l.request(c, "")
-	c.deposit, _ = id.Deposit.Parse(a.ID())
+	c.deposit, _ = id.Deposit.Parse(a.DataID())
 	return c, ok && !c.deposit.IsZero()
 }
 
 // request repeats the POST that creates a deposit, with the same idempotency key, until an answer arrives. more is
 // JSON that is appended to the fields of the body.
-func (l *load) request(c change, more string) (a world.Answer, ok bool) {
+func (l *load) request(c change, more string) (a world.APIResponse, ok bool) {
 	body := fmt.Sprintf(`{"accountId":%q,"amount":500,%s,"rentalContract":"%s%d"%s}`, id.Account.Of(c.owner.Account),
 		l.stay, contractPrefix, c.number, more)
 	return l.insist(c, "/deposits", l.key(c.number, 0), body)
@@ -146,7 +146,7 @@ func (l *load) move(c change) (ok bool) {
 	}
 	secured := c
 	secured.want = active
-	a := l.client.Do(context.WithoutCancel(l.ctx), world.Call{Base: l.base(c.number), APIKey: c.owner.Key,
+	a := l.client.Do(context.WithoutCancel(l.ctx), world.APICall{Base: l.base(c.number), APIKey: c.owner.Key,
 		Path: "/test" + path + "/simulate", Body: `{"outcome":"activate"}`})
 	l.note(secured, a)
 	if c.want == active || !a.OK() {
@@ -160,13 +160,13 @@ func (l *load) move(c change) (ok bool) {
 
 // ask repeats an API call, each time at the next process, until the answer is known, ctx ends, or the time limit
 // is over.
-func (l *load) ask(ctx context.Context, number uint64, c world.Call) (a world.Answer) {
+func (l *load) ask(ctx context.Context, number uint64, c world.APICall) (a world.APIResponse) {
 	const first, most = 20 * time.Millisecond, 500 * time.Millisecond
 	end := time.Now().Add(askPatience)
 	for try := uint64(0); ; try++ {
 		c.Base = l.base(number + try)
 		a = l.client.Do(context.WithoutCancel(ctx), c)
-		if !a.Unknown() || time.Now().After(end) || world.Pause(ctx, min(first<<min(try, 5), most)) != nil {
+		if !a.OutcomeUnknown() || time.Now().After(end) || world.Sleep(ctx, min(first<<min(try, 5), most)) != nil {
 			return a
 		}
 	}
@@ -174,7 +174,7 @@ func (l *load) ask(ctx context.Context, number uint64, c world.Call) (a world.An
 
 const askPatience = 2 * time.Minute
 
-func (l *load) note(c change, a world.Answer) {
+func (l *load) note(c change, a world.APIResponse) {
 	if a.OK() {
 		c.answered = time.Now()
 		l.accepted.Add(1)
@@ -186,14 +186,14 @@ func (l *load) note(c change, a world.Answer) {
 
 // insist repeats an API request until its outcome is settled, and reports a refusal as a violation: every request
 // of the load is valid. ok: false if the load ended first.
-func (l *load) insist(c change, path, key, body string) (a world.Answer, ok bool) {
-	a = l.ask(l.ctx, c.number, world.Call{APIKey: c.owner.Key, Path: path, Key: key, Body: body})
+func (l *load) insist(c change, path, key, body string) (a world.APIResponse, ok bool) {
+	a = l.ask(l.ctx, c.number, world.APICall{APIKey: c.owner.Key, Path: path, Key: key, Body: body})
 	switch {
 	// A 409 is not an error: a capture may come after the end of the deposit's cover.
-	case a.OK(), a.Says(http.StatusConflict, "deposit_not_capturable"):
+	case a.OK(), a.HasErrorCode(http.StatusConflict, "deposit_not_capturable"):
 	case l.ctx.Err() != nil:
 		return a, false
-	case a.Unknown():
+	case a.OutcomeUnknown():
 		l.suite.receipts.violate("unavailable", "%s was not answered within %v: %v %d %s", path, askPatience, a.Err,
 			a.Status, a.Body)
 	default:

@@ -38,20 +38,20 @@ func (w *suite) openProvider(context.Context) error {
 	if !w.o.money {
 		return nil
 	}
-	notices, end, err := receiver.Listen(http.HandlerFunc(w.takeNotice))
+	notices, end, err := receiver.StartServer(http.HandlerFunc(w.takeNotice))
 	if err != nil {
 		return err
 	}
 	w.Cleanup(end)
 	w.fake = stripetest.New(stripetest.Options{Webhooks: notices + "/webhooks/payments/stripe"})
 	w.Cleanup(w.fake.Close)
-	address, end, err := receiver.Listen(w.fake.Handler())
+	address, end, err := receiver.StartServer(w.fake.Handler())
 	if err != nil {
 		return err
 	}
 	w.Cleanup(end)
 	w.fake.SetURL(address)
-	w.fake.Deliver(stripetest.Delivery{Delay: 300 * ms, Twice: true, Reversed: true})
+	w.fake.SetDeliveryPlan(stripetest.DeliveryPlan{Delay: 300 * ms, Twice: true, Reversed: true})
 	return nil
 }
 
@@ -68,7 +68,7 @@ func (w *suite) takeNotice(out http.ResponseWriter, r *http.Request) {
 // provider, while tenants pay. dir holds the built commands.
 func runMoney(ctx context.Context, o options, dir string) (r *moneyRun, err error) {
 	o.money = true
-	if err = (procs.Build{}).Into(ctx, filepath.Join(dir, "admin"), "cmd/admin"); err != nil {
+	if err = (procs.BuildOptions{}).CompileTo(ctx, filepath.Join(dir, "admin"), "cmd/admin"); err != nil {
 		return nil, err
 	}
 	err = inSuite(ctx, o, dir, sound, func(w *suite) error {
@@ -81,7 +81,7 @@ func runMoney(ctx context.Context, o options, dir string) (r *moneyRun, err erro
 // run lets tenants pay while processes are killed, then compares the books of the payment provider with the
 // database, unless a violation was found before.
 func (r *moneyRun) run(ctx context.Context) error {
-	r.fake.FailBy(r.faults(rand.New(rand.NewPCG(r.o.seed, 5)))) //nolint:gosec // repeatable on purpose
+	r.fake.SetFaultChooser(r.faults(rand.New(rand.NewPCG(r.o.seed, 5)))) //nolint:gosec // repeatable on purpose
 	live, stop := context.WithCancel(ctx)
 	defer stop()
 	var group sync.WaitGroup
@@ -96,7 +96,7 @@ func (r *moneyRun) run(ctx context.Context) error {
 	stop()
 	group.Wait()
 	if err == nil && !r.wrong() {
-		r.fake.FailBy(nil)
+		r.fake.SetFaultChooser(nil)
 		err = inTurn(ctx, r.settle, r.audit)
 	}
 	for _, step := range r.fake.Violations() {
@@ -109,8 +109,10 @@ func (r *moneyRun) run(ctx context.Context) error {
 // fail.
 func (r *moneyRun) faults(dice *rand.Rand) func(method, path string) *stripetest.Fault {
 	kinds := []stripetest.FaultKind{
-		stripetest.LostBefore, stripetest.LostAfter, stripetest.TakesLate, stripetest.Delayed, stripetest.Broken,
-		stripetest.BrokenDone, stripetest.Doubled, stripetest.Overloaded, stripetest.Unready,
+		stripetest.FaultLostBeforeEffect, stripetest.FaultLostAfterEffect, stripetest.FaultLateEffect,
+		stripetest.FaultDelayedResponse, stripetest.FaultErrorWithoutEffect,
+		stripetest.FaultErrorAfterEffect, stripetest.FaultDuplicateRequest, stripetest.FaultTooManyRequests,
+		stripetest.FaultUnavailable,
 	}
 	const every = 10
 	var mu sync.Mutex

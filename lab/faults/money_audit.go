@@ -56,7 +56,7 @@ func (r *moneyRun) audit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	books := r.fake.Books()
+	books := r.fake.ChargeTotalsByPayment()
 	for _, row := range rows {
 		name := id.Payment.Of(row.Payment)
 		row.judge(books[name], r.found, r.receipts.violate)
@@ -78,7 +78,7 @@ func (r *moneyRun) audit(ctx context.Context) error {
 }
 
 // judge checks a payment against the charges that the payment provider has for it, and counts it in found.
-func (row moneyRow) judge(b stripetest.Book, found map[string]int, violate violates) {
+func (row moneyRow) judge(b stripetest.ChargeTotals, found map[string]int, violate violates) {
 	wrong := func(format string, args ...any) {
 		violate("money", "%s of %s (%s, %s %s, %d cents): "+format, append([]any{id.Payment.Of(row.Payment),
 			id.Deposit.Of(row.Deposit), row.DepositStatus, row.Kind, row.Status, row.Amount}, args...)...)

@@ -41,19 +41,19 @@ const partnerHost = "partner.test"
 func (s *stay) live(ctx context.Context) {
 	a, ok := s.load.request(s.change, `,"depositUrlGeneration":true,"returnUrl":"https://`+partnerHost+`/back"`)
 	var made struct{ ID, DepositURL string }
-	if err := a.Into(&made); err != nil || !ok || !a.OK() {
+	if err := a.DecodeData(&made); err != nil || !ok || !a.OK() {
 		s.unexpected(ctx, "the deposit was not created: %v", err)
 		return
 	}
 	s.deposit, _ = id.Deposit.Parse(made.ID)
 	s.token = path.Base(made.DepositURL)
-	later := stripetest.Outcome{DeclineCode: "insufficient_funds", AdviceCode: "try_again_later"}
+	later := stripetest.ChargeOutcome{DeclineCode: "insufficient_funds", AdviceCode: "try_again_later"}
 	// The bank's possible answers to charges without the tenant.
-	outcomes := [][]stripetest.Outcome{
+	outcomes := [][]stripetest.ChargeOutcome{
 		nil, {later}, {later, later, later, later, later},
 		{{DeclineCode: "lost_card", AdviceCode: "do_not_try_again"}},
 	}
-	s.fake.OffSession(id.Deposit.Of(s.deposit), outcomes[s.dice.IntN(len(outcomes))]...)
+	s.fake.SetOffSessionOutcomes(id.Deposit.Of(s.deposit), outcomes[s.dice.IntN(len(outcomes))]...)
 	cancel := func() { s.ask("/cancel", 1, `{}`) }
 	meanwhile := func() {}
 	var beside sync.WaitGroup
@@ -74,8 +74,8 @@ func (s *stay) live(ctx context.Context) {
 
 // ask repeats a partner's request about the deposit until it is answered, and returns the answer. A conflict with
 // the deposit's status counts as an answer.
-func (s *stay) ask(action string, step byte, body string) world.Answer {
-	call := world.Call{APIKey: s.owner.Key, Path: "/deposits/" + id.Deposit.Of(s.deposit) + action,
+func (s *stay) ask(action string, step byte, body string) world.APIResponse {
+	call := world.APICall{APIKey: s.owner.Key, Path: "/deposits/" + id.Deposit.Of(s.deposit) + action,
 		Key: s.load.key(s.number, step), Body: body}
 	if body == "" {
 		call.Method = http.MethodGet
@@ -91,7 +91,7 @@ type moneyDeposit struct {
 // read returns the deposit's status and its collection's status, as the API shows them; empty at the end of the
 // load.
 func (s *stay) read() (d moneyDeposit) {
-	_ = s.ask("", 0, "").Into(&d)
+	_ = s.ask("", 0, "").DecodeData(&d)
 	return d
 }
 
@@ -104,7 +104,7 @@ func (s *stay) claim(ctx context.Context) {
 	}
 	// This wait for the charge has no bound of its own. Each kill of a dispatcher delays the dispatcher's payments by
 	// a minute, and the run has many kills. settle bounds the time from the last kill to the charge.
-	for ; ctx.Err() == nil; _ = world.Pause(ctx, 150*ms) {
+	for ; ctx.Err() == nil; _ = world.Sleep(ctx, 150*ms) {
 		switch s.read().Collection.Status {
 		case "paid":
 			s.giveBack(ctx)
@@ -126,9 +126,9 @@ func (s *stay) giveBack(ctx context.Context) {
 	payment, err := value[id.ID](ctx, s.suite,
 		`SELECT id FROM payments WHERE deposit_id = $1 AND kind = 'collection'`, s.deposit)
 	if err == nil {
-		_, err = procs.Must(ctx, procs.Spec{Name: "admin", Path: filepath.Join(s.dir, "admin"),
+		_, err = procs.RunForOutput(ctx, procs.Spec{Name: "admin", Path: filepath.Join(s.dir, "admin"),
 			Args: []string{"collection", "refund", "--id", id.Payment.Of(payment), "--amount", "10.00"},
-			Env: append(s.environment(), "DATABASE_URL="+world.At(s.services.PostgresURL, service, "", service),
+			Env: append(s.environment(), "DATABASE_URL="+world.RewriteDatabaseURL(s.services.PostgresURL, service, "", service),
 				"REDIS_URL="+s.services.RedisURL)})
 	}
 	if err != nil {
@@ -145,8 +145,8 @@ func (s *stay) submit(ctx context.Context, control string, meanwhile func()) {
 	const patience = 30 * time.Second
 	values := map[string]string{"firstName": "Ada", "lastName": "Lovelace", "email": "ada@faults.test", "agree": "yes"}
 	card := map[string]string{"cardNumber": "4242424242424242", "cardExpiry": "12/39", "cardCvc": "123"}
-	b := formbrowser.New(patience, formbrowser.Site{Origin: "https://" + partnerHost,
-		RoundTripper: formbrowser.Elsewhere{RoundTripper: &http.Transport{DisableKeepAlives: true}}})
+	b := formbrowser.New(patience, formbrowser.StubSiteTransport{Origin: "https://" + partnerHost,
+		RoundTripper: formbrowser.RandomAddressTransport{RoundTripper: &http.Transport{DisableKeepAlives: true}}})
 	var page formbrowser.Page
 	var err error
 	end := time.Now().Add(s.o.deadline)
@@ -164,7 +164,7 @@ func (s *stay) submit(ctx context.Context, control string, meanwhile func()) {
 				return
 			}
 		}
-		if world.Pause(ctx, 100*ms) != nil {
+		if world.Sleep(ctx, 100*ms) != nil {
 			return
 		}
 	}

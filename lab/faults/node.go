@@ -14,10 +14,10 @@ import (
 // node is a process of the service with its proxied connections to Postgres and Redis. Faults kill it and start it
 // again.
 type node struct {
-	*world.Node
+	*world.ServiceProcess
 	suite *suite
-	pg    *pgproxy.Link
-	redis *pgproxy.Link
+	pg    *pgproxy.TCPProxy
+	redis *pgproxy.TCPProxy
 	http  bool
 
 	// true: this program has caused the end of the process; false: an end is a crash.
@@ -26,14 +26,14 @@ type node struct {
 
 // start starts the process of the service, and does not wait until it is ready.
 func (n *node) start() error {
-	if err := n.Begin(); err != nil {
+	if err := n.Start(); err != nil {
 		return err
 	}
 	p := n.expectEnd(false)
 	// The ids of this process are ahead in time by more than a deposit's cover, so ids and changes have different
 	// orders.
 	if n.Name == "http 1" {
-		p.Tell("skew 3000")
+		p.WriteLine("skew 3000")
 	}
 	go n.watch(p)
 	return nil
@@ -51,7 +51,7 @@ func (n *node) begin(ctx context.Context) error {
 func (n *node) watch(p *procs.Process) {
 	<-p.Done()
 	if !n.endExpected.Load() && n.Process() == p || !p.Killed() && p.ExitCode() != 0 {
-		n.suite.receipts.violate("crash", "%s ended by itself, with %s:\n%s", n.Name, p.Ended(), p.Log())
+		n.suite.receipts.violate("crash", "%s ended by itself, with %s:\n%s", n.Name, p.DescribeEnd(), p.OutputTail())
 	}
 }
 
@@ -80,7 +80,7 @@ func (n *node) stop(context.Context) error {
 // restart stops the process of the service with SIGTERM and starts it again. A failed stop is a violation.
 func (n *node) restart(ctx context.Context) error {
 	if err := n.stop(ctx); err != nil {
-		n.suite.receipts.violate("shutdown", "%s: %v\n%s", n.Name, err, n.Process().Log())
+		n.suite.receipts.violate("shutdown", "%s: %v\n%s", n.Name, err, n.Process().OutputTail())
 	}
 	return n.begin(ctx)
 }
@@ -94,13 +94,13 @@ func (n *node) dieAt(ctx context.Context, point string, count int, patience time
 			n.expectEnd(false)
 		}
 	}()
-	p.Tell(fmt.Sprintf("%s %d", point, count))
+	p.WriteLine(fmt.Sprintf("%s %d", point, count))
 	select {
 	case <-ctx.Done():
 		return false, ctx.Err()
 	case <-p.Done():
 	case <-time.After(patience):
-		p.Tell("off")
+		p.WriteLine("off")
 		select {
 		case <-p.Done(): // The process has died just as the waiting time ended.
 		case <-time.After(200 * time.Millisecond):

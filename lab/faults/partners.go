@@ -30,7 +30,7 @@ var shares = []struct {
 // seed creates the partners and their subscriptions, before any process runs.
 func (w *suite) seed(ctx context.Context) error {
 	w.load = newLoad(w)
-	events := [][]webhook.EventName{webhook.EventNames, {webhook.DepositStatusChanged}}
+	events := [][]webhook.EventName{webhook.EventNames, {webhook.EventDepositStatusChanged}}
 	for _, s := range shares {
 		made, err := w.NewPartner(ctx, s.name)
 		if err != nil {
@@ -49,17 +49,17 @@ func (w *suite) seed(ctx context.Context) error {
 
 // subscribe stores an endpoint's webhook subscription with a new signing secret.
 func (w *suite) subscribe(ctx context.Context, e *endpoint) (err error) {
-	key := secret.FromRandom(webhook.SecretPrefix, system.Entropy{}.Bytes(secret.Bytes)).Reveal()
-	e.keys.Rotate()
-	e.keys.Learn(key, time.Time{})
-	e.id, err = w.Subscribe(ctx, *e.owner, w.receivers.url+"/e/"+strconv.Itoa(e.index), e.events, key)
+	key := secret.FromRandom(webhook.SigningSecretPrefix, system.Entropy{}.Bytes(secret.MinRandomBytes)).Reveal()
+	e.keys.BeginRotation()
+	e.keys.RecordNewSecret(key, time.Time{})
+	e.id, err = w.CreateSubscription(ctx, *e.owner, w.receivers.url+"/e/"+strconv.Itoa(e.index), e.events, key)
 	e.created = time.Now()
 	return err
 }
 
 // call repeats a partner's API request until the API answers; an answer other than 2xx is an error.
-func (w *suite) call(ctx context.Context, t *world.Partner, method, path, body string) (world.Answer, error) {
-	a := w.load.ask(ctx, 0, world.Call{APIKey: t.Key, Method: method, Path: path, Body: body})
+func (w *suite) call(ctx context.Context, t *world.Partner, method, path, body string) (world.APIResponse, error) {
+	a := w.load.ask(ctx, 0, world.APICall{APIKey: t.Key, Method: method, Path: path, Body: body})
 	if !a.OK() {
 		return a, fmt.Errorf("%s %s: %d %s %w", method, path, a.Status, a.Body, a.Err)
 	}
@@ -69,14 +69,14 @@ func (w *suite) call(ctx context.Context, t *world.Partner, method, path, body s
 // rotate replaces the signing secret of an endpoint's subscription through the API. The new secret may sign before
 // the response arrives; deliveries that begin later must not use the old one.
 func (w *suite) rotate(ctx context.Context, e *endpoint) error {
-	e.keys.Rotate()
+	e.keys.BeginRotation()
 	a, err := w.call(ctx, e.owner, http.MethodPost, "/webhooks/"+id.Subscription.Of(e.id)+"/rotate-secret", "")
 	if err != nil {
 		return err
 	}
 	var s struct{ Secret string }
-	err = a.Into(&s)
-	e.keys.Learn(s.Secret, time.Now())
+	err = a.DecodeData(&s)
+	e.keys.RecordNewSecret(s.Secret, time.Now())
 	return err
 }
 

@@ -66,7 +66,7 @@ func stormsOf(list []point, dice *rand.Rand) (rounds []fault) {
 		for part := range slices.Chunk(fits, stormSize) {
 			storm := act(func(ctx context.Context, w *suite, dice *rand.Rand) error { return w.storm(ctx, part, dice) })
 			if way == redisAway {
-				storm = disturbed(allDispatchers, toRedis, (*pgproxy.Link).Cut, storm)
+				storm = disturbed(allDispatchers, toRedis, (*pgproxy.TCPProxy).Cut, storm)
 			}
 			rounds = append(rounds,
 				fault{name: fmt.Sprintf("%s at %d points", name, len(part)), storm: len(part), do: storm})

@@ -111,7 +111,7 @@ func (w *suite) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) e
 		losing, stop := context.WithCancel(ctx)
 		defer stop()
 		go func() {
-			for world.Pause(losing, 2*time.Second) == nil {
+			for world.Sleep(losing, 2*time.Second) == nil {
 				_ = w.redis.FlushAll(losing).Err() // If Redis cannot be emptied, the failpoint is not reached.
 			}
 		}()

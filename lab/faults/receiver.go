@@ -23,7 +23,7 @@ type endpoint struct {
 	owner      *world.Partner
 	behaviours behaviours
 	events     []webhook.EventName
-	keys       receiver.Keys
+	keys       receiver.SigningSecrets
 
 	mu      sync.Mutex
 	id      id.ID
@@ -55,8 +55,8 @@ func (w *suite) openReceivers(context.Context) error {
 		w.receipts.violate("redirect followed", "a redirect was followed")
 		out.WriteHeader(http.StatusOK)
 	})
-	mux.Handle("POST /e/{index}", receiver.Serve(w.receivers.take))
-	url, end, err := receiver.Listen(mux)
+	mux.Handle("POST /e/{index}", receiver.WebhookHandler(w.receivers.take))
+	url, end, err := receiver.StartServer(mux)
 	if err == nil {
 		w.receivers.url = url
 		w.Cleanup(end)
@@ -94,13 +94,13 @@ type payload struct {
 }
 
 // take records a copy of a webhook and chooses its answer.
-func (r *receivers) take(w receiver.Webhook) (receiver.Answer, func(bool)) {
+func (r *receivers) take(w receiver.Webhook) (receiver.Responder, func(bool)) {
 	index, _ := strconv.Atoi(w.Request.PathValue("index"))
 	e := r.all()[index]
 	var p payload
 	if err := json.Unmarshal(w.Body, &p); err != nil {
 		r.receipts.violate("body", "endpoint %d: %v", index, err)
-		return receiver.Take, nil
+		return receiver.RespondOK, nil
 	}
 	depositID, _ := id.Deposit.Parse(p.Data.ID)
 	k := key{deposit: depositID, status: p.Data.Status, endpoint: index}
@@ -117,15 +117,15 @@ func (r *receivers) take(w receiver.Webhook) (receiver.Answer, func(bool)) {
 
 // inspect checks the invariants of a single copy of a webhook, such as its signature.
 func (r *receivers) inspect(e *endpoint, w receiver.Webhook, p payload) {
-	if reason := e.keys.Check(w); reason != "" {
+	if reason := e.keys.VerifyWebhook(w); reason != "" {
 		r.receipts.violate("signature", "endpoint %d: %s of %s: %s", e.index, p.Event, p.Data.ID, reason)
 	}
-	if w.Event() != p.Event {
-		r.receipts.violate("event", "endpoint %d: the header says %q, the body %q", e.index, w.Event(), p.Event)
+	if w.EventName() != p.Event {
+		r.receipts.violate("event", "endpoint %d: the header says %q, the body %q", e.index, w.EventName(), p.Event)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.deleted.IsZero() && w.At.After(e.deleted.Add(receiver.Settling)) {
+	if !e.deleted.IsZero() && w.At.After(e.deleted.Add(receiver.LateArrivalWindow)) {
 		r.receipts.violate("deleted", "endpoint %d: a POST %v after its deletion was answered", e.index,
 			w.At.Sub(e.deleted))
 	}

@@ -48,8 +48,8 @@ func run(ctx context.Context, o options, teeth bool, out io.Writer) error {
 
 // build compiles the commands of the service and of the fault suite into dir.
 func build(ctx context.Context, o options, dir string) error {
-	b := procs.Build{Tags: []string{"failpoints"}, Race: o.race}
-	return b.Into(ctx, dir+string(filepath.Separator), "lab/faults/http", "lab/faults/dispatcher")
+	b := procs.BuildOptions{Tags: []string{"failpoints"}, Race: o.race}
+	return b.CompileTo(ctx, dir+string(filepath.Separator), "lab/faults/http", "lab/faults/dispatcher")
 }
 
 // violated returns an error if any violation was recorded; nil if none was.
@@ -103,7 +103,7 @@ func (w *suite) settle(ctx context.Context) (tally, error) {
 		return n == 0, err
 	}
 	// Transactions in progress at the cut commit within this second.
-	if err := world.Pause(ctx, time.Second); err != nil {
+	if err := world.Sleep(ctx, time.Second); err != nil {
 		return tally{}, err
 	}
 	_, err := w.until(ctx, time.Now(), ended)

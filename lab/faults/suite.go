@@ -26,7 +26,7 @@ type suite struct {
 	o        options
 	variant  variant
 	dir      string // Directory that holds the built commands of the service.
-	services *backing.Services
+	services *backing.PostgresAndRedis
 	*world.Database
 	// A connection to Redis without a proxy, for this program's own use.
 	redis     *goredis.Client
@@ -80,7 +80,7 @@ func (w *suite) openStores(ctx context.Context) (err error) {
 	// Postgres runs with fsync and Redis with its append-only file, as in production. On a busy disk, Postgres may
 	// need a minute to recover from a crash, and Redis blocks while it writes that file: neither is a fault of the
 	// service.
-	w.services, err = backing.Start(ctx,
+	w.services, err = backing.StartPostgresAndRedis(ctx,
 		backing.Options{Private: true, RedisAOF: true, InMemory: w.o.relaxed, Logf: w.o.logf})
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (w *suite) openStores(ctx context.Context) (err error) {
 			w.o.logf("faults: cannot clean up: %v", err)
 		}
 	})
-	url, err := world.Create(ctx, w.services.PostgresURL, service, service)
+	url, err := world.CreateDatabase(ctx, w.services.PostgresURL, service, service)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (w *suite) openStores(ctx context.Context) (err error) {
 		return err
 	}
 	const conns = 6
-	w.Database, err = world.Open(ctx, world.At(w.services.PostgresURL, "", "", service), conns)
+	w.Database, err = world.OpenDatabase(ctx, world.RewriteDatabaseURL(w.services.PostgresURL, "", "", service), conns)
 	if err != nil {
 		return err
 	}
@@ -124,16 +124,17 @@ func (w *suite) nodes() []*node { return slices.Concat(w.https, w.dispatchers) }
 func (w *suite) addNode(command string, index int) (err error) {
 	n := &node{suite: w, http: command == "http"}
 	name := fmt.Sprintf("%s %d", command, index+1)
-	if n.Node, err = world.NewNode(name, filepath.Join(w.dir, command), w.environment()...); err != nil {
+	if n.ServiceProcess, err = world.NewServiceProcess(name, filepath.Join(w.dir, command),
+		w.environment()...); err != nil {
 		return err
 	}
-	upstream := world.Host(w.services.PostgresURL)
+	upstream := world.HostPort(w.services.PostgresURL)
 	if !n.http && w.variant.rules != nil {
 		upstream = pgproxy.Serve(w, upstream, w.variant.rewrite)
 	}
-	n.pg = pgproxy.NewLink(w, upstream)
-	n.redis = pgproxy.NewLink(w, world.Host(w.services.RedisURL))
-	n.Env = append(n.Env, "DATABASE_URL="+world.At(w.services.PostgresURL, service, n.pg.Address, service),
+	n.pg = pgproxy.NewTCPProxy(w, upstream)
+	n.redis = pgproxy.NewTCPProxy(w, world.HostPort(w.services.RedisURL))
+	n.Env = append(n.Env, "DATABASE_URL="+world.RewriteDatabaseURL(w.services.PostgresURL, service, n.pg.Address, service),
 		"REDIS_URL=redis://"+n.redis.Address+"/0")
 	w.Cleanup(func() {
 		if n.Process() != nil {

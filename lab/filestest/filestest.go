@@ -14,12 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Place is a text in the metadata of test pictures: the position at which a photo was taken.
-const Place = "GPS 48.8584 N 2.2945 E"
+// GPSPosition is a text in the metadata of test pictures: the position at which a photo was taken.
+const GPSPosition = "GPS 48.8584 N 2.2945 E"
 
-// Corners returns a picture whose corners have different colours: red, green, blue and white, from the upper left
-// clockwise.
-func Corners(w, h int) *image.NRGBA {
+// ColoredCornersImage returns a picture whose corners have different colours: red, green, blue and white, from the
+// upper left clockwise.
+func ColoredCornersImage(w, h int) *image.NRGBA {
 	m := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
 		for x := range w {
@@ -44,14 +44,14 @@ func JPEG(t testing.TB, m image.Image, orientation int) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, jpeg.Encode(&b, m, nil))
-	exif := append([]byte("Exif\x00\x00"), TIFF(orientation)...)
+	exif := append([]byte("Exif\x00\x00"), ExifMetadata(orientation)...)
 	comment := []byte("<html><script>alert(1)</script></html>")
 	return bytes.Join([][]byte{b.Bytes()[:2], segment(0xe1, exif), segment(0xfe, comment), b.Bytes()[2:]}, nil)
 }
 
-// Progressive returns a valid, black, progressive JPEG with a number of components (1, 3 or 4; 4:4:4) and scans.
+// ProgressiveJPEG returns a valid, black, progressive JPEG with a number of components (1, 3 or 4; 4:4:4) and scans.
 // Each scan has few bytes, but makes a decoder visit every block of the first component.
-func Progressive(w, h, components, scans int) []byte {
+func ProgressiveJPEG(w, h, components, scans int) []byte {
 	frame := binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16([]byte{8}, uint16(h)), uint16(w))
 	frame = append(frame, byte(components))
 	for i := range components {
@@ -89,19 +89,19 @@ func Progressive(w, h, components, scans int) []byte {
 	return bytes.Join(append(parts, []byte{0xff, 0xd9}), nil)
 }
 
-// TIFF returns the body of Exif metadata, with an orientation and the place of the photo.
-func TIFF(orientation int) []byte {
+// ExifMetadata returns the body of Exif metadata, with an orientation and the place of the photo.
+func ExifMetadata(orientation int) []byte {
 	b := []byte("MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01")
 	b = binary.BigEndian.AppendUint16(b, uint16(orientation))
-	return append(b, "\x00\x00\x00\x00\x00\x00"+Place...)
+	return append(b, "\x00\x00\x00\x00\x00\x00"+GPSPosition...)
 }
 
 func segment(marker byte, data []byte) []byte {
 	return append(binary.BigEndian.AppendUint16([]byte{0xff, marker}, uint16(len(data)+2)), data...)
 }
 
-// Chunk returns a chunk of a PNG: length, kind, data and checksum.
-func Chunk(kind string, data []byte) []byte {
+// PNGChunk returns a chunk of a PNG: length, kind, data and checksum.
+func PNGChunk(kind string, data []byte) []byte {
 	b := append(binary.BigEndian.AppendUint32(nil, uint32(len(data))), kind...)
 	b = append(b, data...)
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
@@ -110,7 +110,7 @@ func Chunk(kind string, data []byte) []byte {
 // PNGHeader returns the beginning of a PNG file with the given width and height; no pixels follow.
 func PNGHeader(w, h uint32, depth, colour, interlace byte) []byte {
 	data := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, w), h)
-	return append([]byte("\x89PNG\r\n\x1a\n"), Chunk("IHDR", append(data, depth, colour, 0, 0, interlace))...)
+	return append([]byte("\x89PNG\r\n\x1a\n"), PNGChunk("IHDR", append(data, depth, colour, 0, 0, interlace))...)
 }
 
 // PDF returns a small PDF document without pages.

@@ -29,12 +29,12 @@ func New(timeout time.Duration, transport http.RoundTripper) *Browser {
 	return &Browser{&http.Client{Timeout: timeout, Jar: jar, Transport: transport}}
 }
 
-// Elsewhere is an HTTP transport that sends each request with another client address, in the header of a trusted
-// proxy. So many simulated tenants do not share the rate limit of one address.
-type Elsewhere struct{ http.RoundTripper }
+// RandomAddressTransport is an HTTP transport that sends each request with another client address, in the header of a
+// trusted proxy. So many simulated tenants do not share the rate limit of one address.
+type RandomAddressTransport struct{ http.RoundTripper }
 
 // RoundTrip sends a request with a random client address in X-Real-IP.
-func (e Elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
+func (e RandomAddressTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	const octet = 256
 	r = r.Clone(r.Context())
 	r.Header.Set("X-Real-IP",
@@ -42,15 +42,15 @@ func (e Elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
 	return e.RoundTripper.RoundTrip(r)
 }
 
-// Site is an HTTP transport that answers requests to addresses that begin with Origin itself, with an empty 200,
-// and sends others on. It stands for the partner's site, at which tenants close the browser.
-type Site struct {
+// StubSiteTransport is an HTTP transport that answers requests to addresses that begin with Origin itself, with an
+// empty 200, and sends others on. It stands for the partner's site, at which tenants close the browser.
+type StubSiteTransport struct {
 	http.RoundTripper
 	Origin string
 }
 
 // RoundTrip answers a request to the site's origin with an empty 200, and sends any other request on.
-func (s Site) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s StubSiteTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasPrefix(r.URL.String(), s.Origin) {
 		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
 	}
@@ -137,20 +137,20 @@ func (p Page) Form(control string) (Form, bool) {
 
 func formOf(n *html.Node, base *url.URL) Form {
 	f := Form{Action: base, Fields: url.Values{}, names: map[string]bool{}}
-	action, _ := Attribute(n, "action")
+	action, _ := ElementAttribute(n, "action")
 	if target, err := base.Parse(action); err == nil {
 		f.Action = target
 	}
 	for c := range n.Descendants() {
-		name, _ := Attribute(c, "name")
+		name, _ := ElementAttribute(c, "name")
 		if c.Type != html.ElementNode || name == "" ||
 			!slices.Contains([]string{"button", "input", "textarea", "select"}, c.Data) {
 			continue
 		}
 		f.names[name] = true
-		kind, _ := Attribute(c, "type")
-		value, _ := Attribute(c, "value")
-		_, checked := Attribute(c, "checked")
+		kind, _ := ElementAttribute(c, "type")
+		value, _ := ElementAttribute(c, "value")
+		_, checked := ElementAttribute(c, "checked")
 		switch {
 		case c.Data == "button", kind == "submit", (kind == "checkbox" || kind == "radio") && !checked:
 			// A button or an unchecked box sends its value only when it is clicked.
@@ -168,8 +168,9 @@ func formOf(n *html.Node, base *url.URL) Form {
 func selected(n *html.Node) (value string) {
 	first := true
 	for c := range n.Descendants() {
-		if _, chosen := Attribute(c, "selected"); c.Type == html.ElementNode && c.Data == "option" && (first || chosen) {
-			value, _ = Attribute(c, "value")
+		if _, chosen := ElementAttribute(c,
+			"selected"); c.Type == html.ElementNode && c.Data == "option" && (first || chosen) {
+			value, _ = ElementAttribute(c, "value")
 			first = false
 		}
 	}
@@ -187,8 +188,9 @@ func Text(n *html.Node) string {
 	return b.String()
 }
 
-// Attribute returns the value of an HTML element's attribute. found is false if the element has no such attribute.
-func Attribute(n *html.Node, name string) (value string, found bool) {
+// ElementAttribute returns the value of an HTML element's attribute. found is false if the element has no such
+// attribute.
+func ElementAttribute(n *html.Node, name string) (value string, found bool) {
 	i := slices.IndexFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
 	if i < 0 {
 		return "", false

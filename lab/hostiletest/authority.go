@@ -17,18 +17,18 @@ import (
 // lifetime is how long a test certificate is valid, longer than any run.
 const lifetime = 24 * time.Hour
 
-// Authority is a certificate authority for tests.
-type Authority struct{ own tls.Certificate }
+// CertificateAuthority is a certificate authority for tests.
+type CertificateAuthority struct{ own tls.Certificate }
 
-// NewAuthority returns a new certificate authority, which no system trusts.
-func NewAuthority(t TB) *Authority {
+// NewCertificateAuthority returns a new certificate authority, which no system trusts.
+func NewCertificateAuthority(t TB) *CertificateAuthority {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, IsCA: true,
 		BasicConstraintsValid: true,
 		NotBefore:             time.Now().Add(-time.Hour), NotAfter: time.Now().Add(lifetime),
 		KeyUsage: x509.KeyUsageCertSign,
 	}
-	a := &Authority{certify(t, template, nil)}
+	a := &CertificateAuthority{certify(t, template, nil)}
 	var err error
 	a.own.Leaf, err = x509.ParseCertificate(a.own.Certificate[0])
 	check(t, err)
@@ -47,9 +47,9 @@ func certify(t TB, template *x509.Certificate, by *tls.Certificate) tls.Certific
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// Issue returns the TLS configuration of a server at 127.0.0.1 with a new certificate. The function change may
-// spoil the certificate before it is signed.
-func (a *Authority) Issue(t TB, change func(*x509.Certificate)) *tls.Config {
+// IssueServerConfig returns the TLS configuration of a server at 127.0.0.1 with a new certificate. The function change
+// may spoil the certificate before it is signed.
+func (a *CertificateAuthority) IssueServerConfig(t TB, change func(*x509.Certificate)) *tls.Config {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "receiver"},
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
@@ -62,17 +62,17 @@ func (a *Authority) Issue(t TB, change func(*x509.Certificate)) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{certify(t, template, &a.own)}}
 }
 
-// Trust returns the TLS configuration of a client that trusts the certificate authority.
-func (a *Authority) Trust() *tls.Config {
+// ClientTLSConfig returns the TLS configuration of a client that trusts the certificate authority.
+func (a *CertificateAuthority) ClientTLSConfig() *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.own.Leaf)
 	return &tls.Config{RootCAs: pool}
 }
 
-// ServeHTTP starts a well-behaved web server over TLS with HTTP/2, and returns its URL.
-func (a *Authority) ServeHTTP(t TB, handler http.HandlerFunc) (url string) {
+// ServeHTTPS starts a well-behaved web server over TLS with HTTP/2, and returns its URL.
+func (a *CertificateAuthority) ServeHTTPS(t TB, handler http.HandlerFunc) (url string) {
 	server := httptest.NewUnstartedServer(handler)
-	server.TLS, server.EnableHTTP2 = a.Issue(t, nil), true
+	server.TLS, server.EnableHTTP2 = a.IssueServerConfig(t, nil), true
 	server.StartTLS()
 	t.Cleanup(func() {
 		server.CloseClientConnections()

@@ -38,7 +38,7 @@ type Receiver struct {
 func Serve(t TB, handle func(net.Conn)) *Receiver {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
-	return ServeOn(t, l, handle)
+	return ServeOnListener(t, l, handle)
 }
 
 // ServeTLS starts a TCP server on a free port, which does a TLS handshake and passes each connection to handle.
@@ -52,9 +52,9 @@ func ServeTLS(t TB, config *tls.Config, handle func(net.Conn)) *Receiver {
 	})
 }
 
-// ServeOn starts a TCP server on a given listener, which passes each connection to handle and then closes the
+// ServeOnListener starts a TCP server on a given listener, which passes each connection to handle and then closes the
 // connection.
-func ServeOn(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
+func ServeOnListener(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
 	r := &Receiver{Address: l.Addr().String()}
 	var open sync.Map // The connections that are open now.
 	r.wg.Go(func() {
@@ -82,8 +82,8 @@ func ServeOn(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
 	return r
 }
 
-// Request reads an HTTP/1.1 request as raw text. ok is false at the end of the connection.
-func Request(r *bufio.Reader) (head, body string, ok bool) {
+// ReadRequest reads an HTTP/1.1 request as raw text. ok is false at the end of the connection.
+func ReadRequest(r *bufio.Reader) (head, body string, ok bool) {
 	var b strings.Builder
 	length := 0
 	for line := ""; line != "\r\n"; {
@@ -104,12 +104,12 @@ func Request(r *bufio.Reader) (head, body string, ok bool) {
 	return b.String(), string(raw), true
 }
 
-// Answering returns a handler of connections that writes the same answer to every request. If then is not nil, the
-// handler answers only the first request, and calls then afterwards.
-func Answering(answer string, then func(net.Conn)) func(net.Conn) {
+// FixedResponseHandler returns a handler of connections that writes the same answer to every request. If then is not
+// nil, the handler answers only the first request, and calls then afterwards.
+func FixedResponseHandler(answer string, then func(net.Conn)) func(net.Conn) {
 	return func(c net.Conn) {
 		for r := bufio.NewReader(c); ; {
-			if _, _, ok := Request(r); !ok {
+			if _, _, ok := ReadRequest(r); !ok {
 				return
 			}
 			if _, err := io.WriteString(c, answer); err != nil {
@@ -123,11 +123,12 @@ func Answering(answer string, then func(net.Conn)) func(net.Conn) {
 	}
 }
 
-// Silent reads a connection until the other side closes it, and never answers.
-func Silent(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
+// SilentHandler reads a connection until the other side closes it, and never answers.
+func SilentHandler(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 
-// Forever returns a handler that writes the same bytes again and again until the other side closes the connection.
-func Forever(bytes string) func(net.Conn) {
+// EndlessHandler returns a handler that writes the same bytes again and again until the other side closes the
+// connection.
+func EndlessHandler(bytes string) func(net.Conn) {
 	block := []byte(strings.Repeat(bytes, max(1, 4096/len(bytes))))
 	return func(c net.Conn) {
 		for {
@@ -138,13 +139,13 @@ func Forever(bytes string) func(net.Conn) {
 	}
 }
 
-// Trickle returns a handler that writes the same bytes at intervals until the other side closes the connection.
-func Trickle(bytes string) func(net.Conn) {
+// TrickleHandler returns a handler that writes the same bytes at intervals until the other side closes the connection.
+func TrickleHandler(bytes string) func(net.Conn) {
 	return func(c net.Conn) {
 		gone := make(chan struct{})
 		go func() {
 			defer close(gone)
-			Silent(c)
+			SilentHandler(c)
 		}()
 		for {
 			select {
@@ -159,8 +160,8 @@ func Trickle(bytes string) func(net.Conn) {
 	}
 }
 
-// Reset ends a TCP connection with an RST packet.
-func Reset(c net.Conn) {
+// ResetConnection ends a TCP connection with an RST packet.
+func ResetConnection(c net.Conn) {
 	if tcp, ok := c.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
 	}

@@ -19,20 +19,21 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Extent is the length of a closed load loop: N calls, or all calls that begin within Time. If both are set, the
+// LoopLength is the length of a closed load loop: N calls, or all calls that begin within Time. If both are set, the
 // loop ends at whichever comes first.
-type Extent struct {
+type LoopLength struct {
 	N    int
 	Time time.Duration
 }
 
-// Closed runs a closed load loop: each connection calls call(0), call(1), … and begins the next call as soon as
+// RunClosedLoop runs a closed load loop: each connection calls call(0), call(1), … and begins the next call as soon as
 // one ends. The first error ends the loop.
 //
 // It returns the durations of the calls that succeeded.
-func Closed(ctx context.Context, length Extent, connections int, call func(i int) error) (*Times, error) {
+func RunClosedLoop(ctx context.Context, length LoopLength, connections int,
+	call func(i int) error) (*DurationHistogram, error) {
 	var next atomic.Int64
-	times, end := NewTimes(), time.Now().Add(length.Time)
+	times, end := NewDurationHistogram(), time.Now().Add(length.Time)
 	group, serving := errgroup.WithContext(ctx)
 	for range connections {
 		group.Go(func() error {
@@ -57,10 +58,10 @@ func Closed(ctx context.Context, length Extent, connections int, call func(i int
 	return times, err
 }
 
-// Steady runs the function work on each connection until ctx ends. Each call of next in work waits for a turn, of
-// which there are perSecond a second over all connections; it returns true for a turn and false at the end. After
+// RunSteadyLoop runs the function work on each connection until ctx ends. Each call of next in work waits for a turn,
+// of which there are perSecond a second over all connections; it returns true for a turn and false at the end. After
 // an outage the loop catches up with the turns of the last second.
-func Steady(ctx context.Context, perSecond, connections int, work func(next func() bool)) {
+func RunSteadyLoop(ctx context.Context, perSecond, connections int, work func(next func() bool)) {
 	limiter := rate.NewLimiter(rate.Limit(perSecond), perSecond)
 	// At the start of the load there are no missed turns to catch up with.
 	limiter.AllowN(time.Now(), perSecond)
@@ -72,11 +73,11 @@ func Steady(ctx context.Context, perSecond, connections int, work func(next func
 }
 
 const (
-	// MaxOpen is the largest number of calls in flight in an open load loop. Later calls wait for an earlier call to
-	// end, and begin late.
-	MaxOpen = 256
-	// Endless as the number of calls makes an open load loop run until its context ends.
-	Endless = -1
+	// MaxCallsInFlight is the largest number of calls in flight in an open load loop. Later calls wait for an earlier
+	// call to end, and begin late.
+	MaxCallsInFlight = 256
+	// EndlessCalls as the number of calls makes an open load loop run until its context ends.
+	EndlessCalls = -1
 )
 
 // timerGrain is how late a timer of the Go runtime may be, since it waits for whole milliseconds.
@@ -93,20 +94,20 @@ func await(ctx context.Context, timer *time.Timer, moment time.Time) bool {
 	}
 }
 
-// Open runs an open load loop: it calls call(0), call(1), … n times at a steady rate, whether or not earlier calls
-// have ended. The first error ends the loop.
+// RunOpenLoop runs an open load loop: it calls call(0), call(1), … n times at a steady rate, whether or not earlier
+// calls have ended. The first error ends the loop.
 //
 // It returns the durations of the calls that succeeded, counted from the moments at which they were due, and by
 // how much each began late.
-func Open(ctx context.Context, n, perSecond int,
-	call func(i int, due time.Time) error) (times, late *Times, err error) {
-	times, late = NewTimes(), NewTimes()
+func RunOpenLoop(ctx context.Context, n, perSecond int,
+	call func(i int, due time.Time) error) (times, late *DurationHistogram, err error) {
+	times, late = NewDurationHistogram(), NewDurationHistogram()
 	group, serving := errgroup.WithContext(ctx)
-	group.SetLimit(MaxOpen)
+	group.SetLimit(MaxCallsInFlight)
 	begun := time.Now()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for i := 0; (n == Endless || i < n) && serving.Err() == nil; i++ {
+	for i := 0; (n == EndlessCalls || i < n) && serving.Err() == nil; i++ {
 		due := begun.Add(time.Duration(i) * time.Second / time.Duration(perSecond))
 		if !await(serving, timer, due.Add(-timerGrain)) {
 			continue
@@ -127,7 +128,7 @@ func Open(ctx context.Context, n, perSecond int,
 			return nil
 		})
 	}
-	if err = group.Wait(); err == nil && n != Endless {
+	if err = group.Wait(); err == nil && n != EndlessCalls {
 		err = ctx.Err()
 	}
 	return times, late, err

@@ -7,20 +7,20 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Times is a histogram of durations up to an hour, exact to a microsecond or a thousandth. It is safe for
+// DurationHistogram is a histogram of durations up to an hour, exact to a microsecond or a thousandth. It is safe for
 // concurrent use.
-type Times struct {
+type DurationHistogram struct {
 	mu   sync.Mutex
 	kept *hdrhistogram.Histogram // A histogram of the durations in microseconds.
 }
 
-// NewTimes returns an empty histogram of durations.
-func NewTimes() *Times {
-	return &Times{kept: hdrhistogram.New(1, time.Hour.Microseconds(), 3)}
+// NewDurationHistogram returns an empty histogram of durations.
+func NewDurationHistogram() *DurationHistogram {
+	return &DurationHistogram{kept: hdrhistogram.New(1, time.Hour.Microseconds(), 3)}
 }
 
 // Add adds a duration to the histogram; more than an hour counts as an hour.
-func (t *Times) Add(took time.Duration) {
+func (t *DurationHistogram) Add(took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	// The error is impossible, since the duration is in the histogram's range.
@@ -28,7 +28,7 @@ func (t *Times) Add(took time.Duration) {
 }
 
 // N returns the number of durations in the histogram.
-func (t *Times) N() int {
+func (t *DurationHistogram) N() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return int(t.kept.TotalCount())
@@ -36,7 +36,7 @@ func (t *Times) N() int {
 
 // Percentile returns the duration in milliseconds that p percent of the calls do not exceed; 0 if there are no
 // calls.
-func (t *Times) Percentile(p float64) float64 {
+func (t *DurationHistogram) Percentile(p float64) float64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return float64(t.kept.ValueAtQuantile(p)) / 1000

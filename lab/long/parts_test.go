@@ -22,12 +22,12 @@ func TestParts_RunEveryLongTest_AndNoOther(t *testing.T) {
 			there[part[3]+" "+pattern] = ""
 		}
 	}
-	require.NoError(t, filepath.WalkDir(docstest.Root(), func(path string, _ os.DirEntry, err error) error {
+	require.NoError(t, filepath.WalkDir(docstest.RepositoryRoot(), func(path string, _ os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		folder, _ := filepath.Rel(docstest.Root(), filepath.Dir(path))
+		folder, _ := filepath.Rel(docstest.RepositoryRoot(), filepath.Dir(path))
 		for _, m := range regexp.MustCompile(`(?m)^func (TestLong_\w+)\(`).FindAllStringSubmatch(string(text), -1) {
 			found := false
 			for part := range there {

@@ -68,7 +68,7 @@ func (b *book) deposit() *deposit.Deposit {
 	return &deposit.Deposit{
 		ID: id.ID{15: 7}, Reference: "D-7K3M-9Q2X", PartnerName: "Sunny Stays", CheckoutExpiresAt: b.now.AddDate(0, 0, 14),
 		ExpiresAt: b.now.AddDate(0, 0, 5),
-		Client:    &deposit.Client{FirstName: "Grace", LastName: "Hopper", Email: "grace@example.com"},
+		Client:    &deposit.ClientDetails{FirstName: "Grace", LastName: "Hopper", Email: "grace@example.com"},
 		Draft: deposit.Draft{
 			Amount: 125_000, RentalContract: "BOOKING-1001", ContractStartAt: b.now.AddDate(0, 0, 14),
 			ContractEndAt: b.now.AddDate(0, 0, 21),
@@ -86,25 +86,26 @@ func (b *book) secured() depositports.SecuredDeposit {
 }
 
 func (b *book) links() {
-	b.add("LinkMade", mails.LinkMade{Operator: b.operator(), PartnerName: "Sunny Stays", DashboardURL: b.base})
+	b.add("LinkMade", mails.PartnerLinked{Operator: b.operator(), PartnerName: "Sunny Stays", DashboardURL: b.base})
 	for _, by := range connect.Revokers {
 		b.add("LinkEnded, by "+string(by),
-			mails.LinkEnded{Operator: b.operator(), PartnerName: "Sunny Stays", By: by, DashboardURL: b.base})
+			mails.PartnerUnlinked{Operator: b.operator(), PartnerName: "Sunny Stays", By: by, DashboardURL: b.base})
 	}
 }
 
 func (b *book) account() {
 	const token = "?token=an-invented-token"
-	verify, reset := site.URL(b.base, site.Verify)+token, site.URL(b.base, site.Reset)+token
-	b.add("VerifyAddress", mails.VerifyAddress{Operator: b.operator(), To: b.operator().Email, URL: verify})
-	b.add("ResetPassword", mails.ResetPassword{Operator: b.operator(), URL: reset})
-	b.add("ResetPassword, locked out", mails.ResetPassword{Operator: b.operator(), URL: reset, LockedOut: true})
+	verify, reset := site.PageURL(b.base, site.VerifyEmailPath)+token, site.PageURL(b.base, site.ResetPasswordPath)+token
+	b.add("VerifyAddress", mails.AddressVerification{Operator: b.operator(), To: b.operator().Email, URL: verify})
+	b.add("ResetPassword", mails.PasswordReset{Operator: b.operator(), URL: reset})
+	b.add("ResetPassword, locked out", mails.PasswordReset{Operator: b.operator(), URL: reset, LockedOut: true})
 	for _, change := range mails.AccountChanges {
 		b.add("AccountChanged, "+string(change),
-			mails.AccountChanged{Operator: b.operator(), Change: change, DashboardURL: b.base})
+			mails.AccountChangeNotice{Operator: b.operator(), Change: change, DashboardURL: b.base})
 	}
 	for _, change := range mails.TwoFactorChanges {
-		b.add("TwoFactor, "+string(change), mails.TwoFactor{Operator: b.operator(), Change: change, DashboardURL: b.base})
+		b.add("TwoFactor, "+string(change), mails.TwoFactorNotice{Operator: b.operator(), Change: change,
+			DashboardURL: b.base})
 	}
 }
 
@@ -121,27 +122,27 @@ func (b *book) deposits() {
 		Imprint: imprint}
 	b.add("FeePaid", mails.FeePaid{
 		To: "grace@example.com", Locale: b.locale, Deposit: b.secured(), Company: "Villa Olivia", Fee: agreed.Fee,
-		PaidAt: b.now, Words: agreed.Words(b.locale), Imprint: imprint,
+		PaidAt: b.now, Words: agreed.FullText(b.locale), Imprint: imprint,
 	})
 }
 
 // money are the mails about a captured amount and about refunds.
 func (b *book) money() {
-	m := mails.TenantMoney{
+	m := mails.ChargeOrRefund{
 		To: "grace@example.com", Locale: b.locale, Deposit: b.deposit(), Company: "Villa Olivia", Amount: 18_050,
 		Reason: "damage", Words: "Broken coffee table, two glasses",
 		SupportEmail: "support@deposits.example",
 	}
 	for _, kind := range paymentports.TenantNoticeKinds {
 		m.Kind, m.URL = kind, ""
-		if kind == paymentports.TenantAwaited {
+		if kind == paymentports.TenantNoticeCardRefused {
 			m.URL = site.CheckoutURL(b.base, "an-invented-token")
 		}
 		b.add("TenantMoney, "+string(kind), m)
 	}
-	m.Kind, m.Settled = paymentports.TenantDebtEnded, true
+	m.Kind, m.Settled = paymentports.TenantNoticeDebtEnded, true
 	b.add("TenantMoney, ended as paid otherwise", m)
-	m.Kind, m.Fee, m.Amount = paymentports.TenantRefunded, true, 4_375
+	m.Kind, m.Fee, m.Amount = paymentports.TenantNoticeRefunded, true, 4_375
 	b.add("TenantMoney, refunded fee", m)
 }
 
@@ -153,35 +154,35 @@ func (b *book) desk() {
 	dispute := paymentports.Dispute{Ref: "dp_1", Amount: d.Amount, Reason: "fraudulent", Status: "needs_response",
 		EvidenceDueBy: b.now.AddDate(0, 0, 7)}
 	b.add("Disputed, new",
-		mails.Disputed{Operator: b.operator(), Deposit: disputed, Dispute: dispute, New: true, DashboardURL: b.base})
+		mails.DisputeNotice{Operator: b.operator(), Deposit: disputed, Dispute: dispute, New: true, DashboardURL: b.base})
 	dispute.Status = "lost"
 	b.add("Disputed, changed",
-		mails.Disputed{Operator: b.operator(), Deposit: disputed, Dispute: dispute, DashboardURL: b.base})
+		mails.DisputeNotice{Operator: b.operator(), Deposit: disputed, Dispute: dispute, DashboardURL: b.base})
 	cover := depositports.EndingCover{
 		Reference: d.Reference, Amount: d.Amount, RentalContract: d.RentalContract, ExpiresAt: d.ExpiresAt,
 	}
-	one := depositports.CoverSubject{Operator: b.operator(), Covers: []depositports.EndingCover{cover}, Count: 1}
-	b.add("CoversEnding, one", mails.CoversEnding{DashboardURL: b.base, CoverSubject: one})
-	many := slices.Repeat([]depositports.EndingCover{cover}, mails.MaxCovers)
-	more := depositports.CoverSubject{Operator: b.operator(), Covers: many, Count: len(many) + 12}
-	b.add("CoversEnding, more than the mail lists", mails.CoversEnding{DashboardURL: b.base, CoverSubject: more})
+	one := depositports.EndingCoversMailData{Operator: b.operator(), Covers: []depositports.EndingCover{cover}, Count: 1}
+	b.add("CoversEnding, one", mails.CoversEnding{DashboardURL: b.base, EndingCoversMailData: one})
+	many := slices.Repeat([]depositports.EndingCover{cover}, mails.MaxListedCovers)
+	more := depositports.EndingCoversMailData{Operator: b.operator(), Covers: many, Count: len(many) + 12}
+	b.add("CoversEnding, more than the mail lists", mails.CoversEnding{DashboardURL: b.base, EndingCoversMailData: more})
 }
 
 // partners are the mails to partners' contacts, in English.
 func (b *book) partners() {
 	key := partner.APIKey{ID: id.ID{15: 8}, Name: "production", Prefix: "svc_pk_live_", Last4: "k3J9"}
-	b.add("LinkEndedForPartner", mails.LinkEndedForPartner{
+	b.add("LinkEndedForPartner", mails.AccountUnlinked{
 		Contact: "tech@sunny.example", ExternalID: "operator-17",
 		Account: connect.Account{ID: id.ID{15: 9}, CompanyName: "Villa Olivia"},
 	})
-	b.add("APIKeyCreated", mails.APIKeyCreated{Contact: "tech@sunny.example", Key: key, By: mails.Support})
-	b.add("APIKeyRevoked", mails.APIKeyRevoked{Contact: "tech@sunny.example", Key: key, By: mails.APIKeyOf(key)})
+	b.add("APIKeyCreated", mails.APIKeyCreated{Contact: "tech@sunny.example", Key: key, By: mails.SupportName})
+	b.add("APIKeyRevoked", mails.APIKeyRevoked{Contact: "tech@sunny.example", Key: key, By: mails.APIKeyAuthor(key)})
 	for _, kind := range webhook.NoticeKinds {
 		b.add("EndpointNotice, "+string(kind),
-			mails.EndpointNotice{APIBaseURL: b.base, NoticeSubject: webhookports.NoticeSubject{
+			mails.EndpointNotice{APIBaseURL: b.base, NoticeMailData: webhookports.NoticeMailData{
 				Notice: webhook.Notice{SubscriptionID: id.ID{15: 10}, Kind: kind, At: b.now.Add(-time.Hour), Deliveries: 3},
 				URL:    "https://sunny.example/hooks", Contact: "tech@sunny.example",
-				Report: webhook.Report{LastError: webhook.ResultTimeout, LastFailureAt: b.now.Add(-time.Minute)},
+				Report: webhook.EndpointReport{LastError: webhook.ResultTimeout, LastFailureAt: b.now.Add(-time.Minute)},
 			}})
 	}
 }

@@ -17,37 +17,37 @@ import (
 // Greeting, Text and Taken are steps of an SMTP connection that a test can refuse, besides the SMTP commands such
 // as "RCPT".
 const (
-	Greeting = "greeting"
-	Text     = "text" // Text is the step at which the whole mail has arrived.
-	// Taken is the step after the 250 for a mail; its refusal closes the connection.
-	Taken = "taken"
+	StepGreeting     = "greeting"
+	StepMailReceived = "text" // Text is the step at which the whole mail has arrived.
+	// StepMailAccepted is the step after the 250 for a mail; its refusal closes the connection.
+	StepMailAccepted = "taken"
 )
 
-// Cut is the answer to an SMTP step that closes the connection.
-const Cut = ""
+// CloseConnection is the answer to an SMTP step that closes the connection.
+const CloseConnection = ""
 
-// Refuse is a function that decides how the fake SMTP server answers a step. ok: true to refuse with answer; false
+// RefuseFunc is a function that decides how the fake SMTP server answers a step. ok: true to refuse with answer; false
 // to answer as usual.
-type Refuse func(step string) (answer string, ok bool)
+type RefuseFunc func(step string) (answer string, ok bool)
 
 // Server is a fake SMTP server, which accepts mails at Address (host:port).
 type Server struct {
 	*hostiletest.Receiver
 
-	refuse Refuse
+	refuse RefuseFunc
 	mu     sync.Mutex
 	taken  []string
 }
 
 // Listen starts a fake SMTP server, which ends with the test.
-func Listen(t hostiletest.TB, refuse Refuse) *Server {
+func Listen(t hostiletest.TB, refuse RefuseFunc) *Server {
 	s := &Server{refuse: refuse}
 	s.Receiver = hostiletest.Serve(t, func(c net.Conn) { (&session{Conn: textproto.NewConn(c), server: s}).talk() })
 	return s
 }
 
 // Taken returns the Message-IDs of the mails accepted so far, without < and >.
-func (s *Server) Taken() []string {
+func (s *Server) AcceptedMessageIDs() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.taken)
@@ -71,12 +71,12 @@ func (s *session) say(step, usual string) (done, open bool) {
 // turnAway refuses an SMTP step with an answer. open: true if the connection goes on; false if it ends, as after a
 // 421 (RFC 5321, 3.8).
 func (s *session) turnAway(answer string) (open bool) {
-	return answer != Cut && s.PrintfLine("%s", answer) == nil && !strings.HasPrefix(answer, "421")
+	return answer != CloseConnection && s.PrintfLine("%s", answer) == nil && !strings.HasPrefix(answer, "421")
 }
 
 // talk answers the commands of an SMTP connection until it ends.
 func (s *session) talk() {
-	_, open := s.say(Greeting, "220 mx")
+	_, open := s.say(StepGreeting, "220 mx")
 	for open {
 		line, err := s.ReadLine()
 		if err != nil {
@@ -109,7 +109,7 @@ func (s *session) text() (open bool) {
 	if _, err := io.Copy(io.Discard, body); err != nil {
 		return false
 	}
-	if answer, refused := s.server.refuse(Text); refused {
+	if answer, refused := s.server.refuse(StepMailReceived); refused {
 		return s.turnAway(answer)
 	}
 	// The lock is taken before the 250 is sent, so that whoever has seen the 250 finds the mail in the list.
@@ -119,6 +119,6 @@ func (s *session) text() (open bool) {
 		return false
 	}
 	s.server.taken = append(s.server.taken, strings.Trim(mail.Header.Get("Message-ID"), "<>"))
-	_, cut := s.server.refuse(Taken)
+	_, cut := s.server.refuse(StepMailAccepted)
 	return !cut
 }

@@ -10,9 +10,9 @@ import (
 	"partnerdeposits/lab/hostiletest"
 )
 
-// Link is a TCP proxy between clients and a server such as Postgres or Redis. A test cuts or disturbs its
+// TCPProxy is a TCP proxy between clients and a server such as Postgres or Redis. A test cuts or disturbs its
 // connections.
-type Link struct {
+type TCPProxy struct {
 	Address  string // The address, host:port, to which clients connect.
 	upstream string
 
@@ -38,15 +38,15 @@ type Fault struct {
 	Reset time.Duration
 }
 
-// NewLink starts a TCP proxy to the server at upstream (host:port), which ends with the test.
-func NewLink(t hostiletest.TB, upstream string) *Link {
-	l := &Link{upstream: upstream, healed: make(chan struct{}), clients: map[net.Conn]net.Conn{}}
+// NewTCPProxy starts a TCP proxy to the server at upstream (host:port), which ends with the test.
+func NewTCPProxy(t hostiletest.TB, upstream string) *TCPProxy {
+	l := &TCPProxy{upstream: upstream, healed: make(chan struct{}), clients: map[net.Conn]net.Conn{}}
 	l.Address = hostiletest.Serve(t, l.serve).Address
 	return l
 }
 
 // Cut resets every connection through the proxy, and each new one, until Heal.
-func (l *Link) Cut() {
+func (l *TCPProxy) Cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cut = true
@@ -54,7 +54,7 @@ func (l *Link) Cut() {
 }
 
 // Disturb begins a fault on the proxy's connections, in place of the fault before.
-func (l *Link) Disturb(f Fault) {
+func (l *TCPProxy) Disturb(f Fault) {
 	l.Heal()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +62,7 @@ func (l *Link) Disturb(f Fault) {
 }
 
 // Heal ends a cut and a fault of the proxy. Connections that have lost data end.
-func (l *Link) Heal() {
+func (l *TCPProxy) Heal() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.fault.Lost {
@@ -72,18 +72,18 @@ func (l *Link) Heal() {
 	l.cut, l.fault, l.healed = false, Fault{}, make(chan struct{})
 }
 
-func (l *Link) resetAll() {
+func (l *TCPProxy) resetAll() {
 	for client, server := range l.clients {
-		hostiletest.Reset(client)
-		hostiletest.Reset(server)
+		hostiletest.ResetConnection(client)
+		hostiletest.ResetConnection(server)
 	}
 }
 
 // serve passes the data of a client's connection on, in both directions, until either side ends.
-func (l *Link) serve(client net.Conn) {
+func (l *TCPProxy) serve(client net.Conn) {
 	server, err := net.Dial("tcp", l.upstream) //nolint:noctx // ends with the client
 	if err != nil || !l.open(client, server) {
-		hostiletest.Reset(client)
+		hostiletest.ResetConnection(client)
 		return
 	}
 	var both sync.WaitGroup
@@ -97,7 +97,7 @@ func (l *Link) serve(client net.Conn) {
 
 // open adds a connection to those of the proxy, and reports whether it may go on. true: it may; false: the proxy
 // is cut.
-func (l *Link) open(client, server net.Conn) bool {
+func (l *TCPProxy) open(client, server net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.cut {
@@ -108,7 +108,7 @@ func (l *Link) open(client, server net.Conn) bool {
 	return true
 }
 
-func (l *Link) pass(to, from net.Conn, requests bool) {
+func (l *TCPProxy) pass(to, from net.Conn, requests bool) {
 	defer func() { _, _ = to.Close(), from.Close() }()
 	data := make([]byte, 32<<10)
 	for {
@@ -121,7 +121,7 @@ func (l *Link) pass(to, from net.Conn, requests bool) {
 
 // send passes data on, disturbed by the present fault. It reports whether the connection may go on (true) or must
 // end (false).
-func (l *Link) send(to net.Conn, data []byte, requests bool) bool {
+func (l *TCPProxy) send(to net.Conn, data []byte, requests bool) bool {
 	l.mu.Lock()
 	f, healed := l.fault, l.healed
 	l.mu.Unlock()
@@ -131,7 +131,7 @@ func (l *Link) send(to net.Conn, data []byte, requests bool) bool {
 	if f.Lost {
 		if f.Reset > 0 {
 			await(healed, f.Reset)
-			hostiletest.Reset(to)
+			hostiletest.ResetConnection(to)
 		}
 		return f.Reset == 0
 	}

@@ -14,10 +14,10 @@ import (
 const limit = 20 * time.Second // of a connection
 
 // linked gives a link to a server that repeats all that it reads, and a function that connects through the link.
-func linked(t *testing.T) (*Link, func() net.Conn) {
+func linked(t *testing.T) (*TCPProxy, func() net.Conn) {
 	t.Helper()
 	echo := hostiletest.Serve(t, func(c net.Conn) { _, _ = io.Copy(c, c) })
-	l := NewLink(t, echo.Address)
+	l := NewTCPProxy(t, echo.Address)
 	return l, func() net.Conn {
 		c, err := net.Dial("tcp", l.Address)
 		require.NoError(t, err)
@@ -39,7 +39,7 @@ func asked(c net.Conn, text string) (string, error) {
 
 // askedAnew sends a text over a new connection, reads the answer, and returns the first error. A cut link may reset a
 // connection before the dial of the client returns, so an error of the dial is returned like an error of the read.
-func askedAnew(l *Link, text string) error {
+func askedAnew(l *TCPProxy, text string) error {
 	c, err := net.Dial("tcp", l.Address)
 	if err != nil {
 		return err

@@ -22,10 +22,10 @@ import (
 // bouncerConns is the number of server connections that PgBouncer opens for each test database.
 const bouncerConns = 8
 
-// Bouncer starts PgBouncer in transaction mode in front of a test database, and returns the URL of the database
+// StartPgBouncer starts PgBouncer in transaction mode in front of a test database, and returns the URL of the database
 // through PgBouncer. more holds further lines of PgBouncer's configuration. PgBouncer stops at the end of the
 // test. scripts/ensure-debian.sh installs PgBouncer.
-func Bouncer(t testing.TB, databaseURL string, more ...string) string {
+func StartPgBouncer(t testing.TB, databaseURL string, more ...string) string {
 	t.Helper()
 	return through(t, databaseURL, startBouncer(t, databaseURL, t.TempDir(), t.Cleanup, more...))
 }
@@ -36,8 +36,8 @@ var sharedBouncer struct {
 	address string
 }
 
-// Pooled returns a URL that reaches a test database through the PgBouncer that all tests of a binary share.
-func Pooled(t testing.TB, databaseURL string) string {
+// PgBouncerURL returns a URL that reaches a test database through the PgBouncer that all tests of a binary share.
+func PgBouncerURL(t testing.TB, databaseURL string) string {
 	t.Helper()
 	sharedBouncer.Lock()
 	defer sharedBouncer.Unlock()

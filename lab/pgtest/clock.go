@@ -10,9 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TurnClock makes the clock of a test database run ahead, as on a machine without NTP: a clock_timestamp function
-// in a schema of its own hides that of Postgres. Open connections end, since they would still use the old clock.
-func TurnClock(t testing.TB, databaseURL string, ahead time.Duration) {
+// SkewDatabaseClock makes the clock of a test database run ahead, as on a machine without NTP: a clock_timestamp
+// function in a schema of its own hides that of Postgres. Open connections end, since they would still use the old
+// clock.
+func SkewDatabaseClock(t testing.TB, databaseURL string, ahead time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), cleanupLimit)
 	defer cancel()

@@ -47,15 +47,15 @@ func New(t testing.TB) *pgxpool.Pool {
 	config, err := pgxpool.ParseConfig(URL(t))
 	require.NoError(t, err)
 	config.MaxConns = maxConns
-	config.AfterConnect = codec.Register
+	config.AfterConnect = codec.RegisterTypes
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)
 	require.NoError(t, err)
-	CloseAfter(t, pool)
+	ClosePoolAfterTest(t, pool)
 	return pool
 }
 
-// CloseAfter closes a connection pool when the test ends. A connection that was not released fails the test.
-func CloseAfter(t testing.TB, pool *pgxpool.Pool) {
+// ClosePoolAfterTest closes a connection pool when the test ends. A connection that was not released fails the test.
+func ClosePoolAfterTest(t testing.TB, pool *pgxpool.Pool) {
 	t.Helper()
 	t.Cleanup(func() { closePool(t, pool, poolCloseLimit) })
 }
@@ -85,9 +85,10 @@ var commonDatabases = struct {
 	urls map[string]string
 }{urls: map[string]string{}}
 
-// Common returns the URL of a database that the tests of a binary share under a name. The first call creates the
-// database and calls fill with its URL; fill may be nil. The database is dropped after the tests of the binary.
-func Common(t testing.TB, name string, fill func(databaseURL string)) string {
+// SharedDatabaseURL returns the URL of a database that the tests of a binary share under a name. The first call
+// creates the database and calls fill with its URL; fill may be nil. The database is dropped after the tests of the
+// binary.
+func SharedDatabaseURL(t testing.TB, name string, fill func(databaseURL string)) string {
 	t.Helper()
 	c, s := shared(t), &commonDatabases
 	s.Lock()
@@ -110,7 +111,7 @@ func Common(t testing.TB, name string, fill func(databaseURL string)) string {
 // migrated. The server stops at the end of the test.
 func Server(t testing.TB) *backing.Server {
 	t.Helper()
-	server := backing.Lend(t, func(ctx context.Context) (*backing.Server, error) {
+	server := backing.StartForTest(t, func(ctx context.Context) (*backing.Server, error) {
 		return backing.StartPostgres(ctx, backing.Options{Private: true, InMemory: true, Logf: t.Logf})
 	})
 	_, err := migrations.Up(t.Context(), server.URL(), nil)
@@ -118,16 +119,16 @@ func Server(t testing.TB) *backing.Server {
 	return server
 }
 
-// Pair returns a private Postgres server with a standby. The database of the server's URL is migrated, and the
-// standby has replicated the migrations. Both stop at the end of the test.
-func Pair(t testing.TB) *backing.PostgresPair {
+// PrimaryWithStandby returns a private Postgres server with a standby. The database of the server's URL is migrated,
+// and the standby has replicated the migrations. Both stop at the end of the test.
+func PrimaryWithStandby(t testing.TB) *backing.PostgresPair {
 	t.Helper()
-	pair := backing.Lend(t, func(ctx context.Context) (*backing.PostgresPair, error) {
+	pair := backing.StartForTest(t, func(ctx context.Context) (*backing.PostgresPair, error) {
 		return backing.StartPostgresPair(ctx, backing.Options{FastUnsafe: true, Logf: t.Logf})
 	})
 	_, err := migrations.Up(t.Context(), pair.Primary.URL(), nil)
 	require.NoError(t, err)
-	require.NoError(t, pair.AwaitStandby(t.Context()))
+	require.NoError(t, pair.AwaitReplication(t.Context()))
 	return pair
 }
 
@@ -177,9 +178,9 @@ const (
 	sharedTemplate = prefix + "template"
 )
 
-// Share starts a Postgres server with a migrated template database for the test binaries of other processes, which
-// find both through the environment variables that Share returns. end stops the server.
-func Share(ctx context.Context) (environ []string, end func(), err error) {
+// StartSharedServer starts a Postgres server with a migrated template database for the test binaries of other
+// processes, which find both through the environment variables that Share returns. end stops the server.
+func StartSharedServer(ctx context.Context) (environ []string, end func(), err error) {
 	template := sharedTemplate
 	if os.Getenv(serverEnv) != "" {
 		// The template database gets a new name, since other runs may use the same server.
@@ -211,9 +212,9 @@ func closePool(t testing.TB, pool *pgxpool.Pool, wait time.Duration) {
 	}
 }
 
-// RequireColumns fails the test unless the columns that an INSERT writes, and those that the table fills itself,
+// RequireAllColumns fails the test unless the columns that an INSERT writes, and those that the table fills itself,
 // are together all columns of the table: Postgres silently fills a column that an INSERT omits with its default.
-func RequireColumns(t testing.TB, pool *pgxpool.Pool, table string, written []string, byTable ...string) {
+func RequireAllColumns(t testing.TB, pool *pgxpool.Pool, table string, written []string, byTable ...string) {
 	t.Helper()
 	var names []string
 	require.NoError(t, pool.QueryRow(t.Context(),

@@ -18,7 +18,7 @@ func TestCommon_IsFilledOnce_AndOutlivesTheTest(t *testing.T) {
 	filled, first := 0, ""
 	for range 2 {
 		t.Run("", func(t *testing.T) {
-			url := Common(t, "filled", func(string) { filled++ })
+			url := SharedDatabaseURL(t, "filled", func(string) { filled++ })
 			first = cmp.Or(first, url)
 			require.Equal(t, first, url)
 			conn, err := pgx.Connect(t.Context(), url)

@@ -18,146 +18,147 @@ import (
 const debt money.Cents = 50_000
 
 // collections are the test cases of paymentports.PaymentProvider about the collection of captured amounts.
-var collections = map[string]func(*testing.T, Payments){
-	"Collect_ChargesTheCardOnce": func(t *testing.T, p Payments) {
+var collections = map[string]func(*testing.T, ProviderUnderTest){
+	"Collect_ChargesTheCardOnce": func(t *testing.T, p ProviderUnderTest) {
 		r := owing(t, p, GoodCard)
-		first := must(t, p.Provider.Collect, r)
+		first := must(t, p.Provider.ChargeStoredCard, r)
 		require.Equal(t, paymentports.ProviderSucceeded, first.Status)
 		require.NotEmpty(t, first.Ref)
-		require.Equal(t, first, must(t, p.Provider.Collect, r))
+		require.Equal(t, first, must(t, p.Provider.ChargeStoredCard, r))
 		r.Attempt = 2
-		require.Equal(t, first, must(t, p.Provider.Collect, r), "a debt is paid once")
-		require.Equal(t, returnURL, must(t, p.Provider.Open, pageFor(r)).URL, "no page asks for it again")
+		require.Equal(t, first, must(t, p.Provider.ChargeStoredCard, r), "a debt is paid once")
+		require.Equal(t, returnURL, must(t, p.Provider.OpenPage, pageFor(r)).URL, "no page asks for it again")
 		require.Equal(t, first, requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded))
 	},
-	"Collect_WithoutACard_Fails": func(t *testing.T, p Payments) {
-		got := must(t, p.Provider.Collect, paymentports.CollectRequest{
+	"Collect_WithoutACard_Fails": func(t *testing.T, p ProviderUnderTest) {
+		got := must(t, p.Provider.ChargeStoredCard, paymentports.CollectRequest{
 			PaymentID: NewID(), FeePaymentID: NewID(), DepositID: NewID(), Amount: debt,
 			Description: "D-7K3M-9Q2X", Attempt: 1,
 		})
-		requireRefused(t, got, paymentports.RefusedForTenant)
+		requireRefused(t, got, paymentports.RefusedUntilTenantActs)
 	},
-	"Collect_AgainAfterARefusal_GivesTheFirstAnswer_AndALaterAttemptCharges": func(t *testing.T, p Payments) {
-		r := owing(t, p, LaterRefused)
-		requireRefused(t, must(t, p.Provider.Collect, r), paymentports.RefusedForNow)
+	"Collect_AgainAfterARefusal_GivesTheFirstAnswer_AndALaterAttemptCharges": func(t *testing.T, p ProviderUnderTest) {
+		r := owing(t, p, LaterRefusedCard)
+		requireRefused(t, must(t, p.Provider.ChargeStoredCard, r), paymentports.RefusedForNow)
 		r.Attempt = 2
-		second := must(t, p.Provider.Collect, r)
+		second := must(t, p.Provider.ChargeStoredCard, r)
 		requireRefused(t, second, paymentports.RefusedForNow)
 		p.Mend(t, r.FeePaymentID)
-		require.Equal(t, second, must(t, p.Provider.Collect, r), "the attempt was answered")
+		require.Equal(t, second, must(t, p.Provider.ChargeStoredCard, r), "the attempt was answered")
 		r.Attempt = 3
-		require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.Collect, r).Status)
+		require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.ChargeStoredCard, r).Status)
 		requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded)
 	},
-	"Collect_ManyAtOnce_GiveOneAnswer": func(t *testing.T, p Payments) {
-		got := mustAgree(t, 8, p.Provider.Collect, owing(t, p, GoodCard))
+	"Collect_ManyAtOnce_GiveOneAnswer": func(t *testing.T, p ProviderUnderTest) {
+		got := mustAgree(t, 8, p.Provider.ChargeStoredCard, owing(t, p, GoodCard))
 		require.Equal(t, paymentports.ProviderSucceeded, got.Status)
 	},
-	"Collect_EndsThePageOfTheTenant": func(t *testing.T, p Payments) {
-		r := owing(t, p, LaterRefused)
-		must(t, p.Provider.Collect, r)
-		must(t, p.Provider.Open, pageFor(r))
+	"Collect_EndsThePageOfTheTenant": func(t *testing.T, p ProviderUnderTest) {
+		r := owing(t, p, LaterRefusedCard)
+		must(t, p.Provider.ChargeStoredCard, r)
+		must(t, p.Provider.OpenPage, pageFor(r))
 		r.Attempt = 2
-		requireRefused(t, must(t, p.Provider.Collect, r), paymentports.RefusedForNow)
+		requireRefused(t, must(t, p.Provider.ChargeStoredCard, r), paymentports.RefusedForNow)
 		p.Pay(t, r.PaymentID, GoodCard)
-		requireStatus(t, p, r.PaymentID, paymentports.ProviderFailed)
-		require.NotEqual(t, returnURL, must(t, p.Provider.Open, pageFor(r)).URL, "another page takes its place")
+		requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentFailed)
+		require.NotEqual(t, returnURL, must(t, p.Provider.OpenPage, pageFor(r)).URL, "another page takes its place")
 		p.Mend(t, r.FeePaymentID)
 		r.Attempt = 3
-		require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.Collect, r).Status)
+		require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.ChargeStoredCard, r).Status)
 	},
-	"Collect_AfterTheTenantPaid_ChargesNothing": func(t *testing.T, p Payments) {
-		r := owing(t, p, LaterRefused)
-		must(t, p.Provider.Collect, r)
-		must(t, p.Provider.Open, pageFor(r))
+	"Collect_AfterTheTenantPaid_ChargesNothing": func(t *testing.T, p ProviderUnderTest) {
+		r := owing(t, p, LaterRefusedCard)
+		must(t, p.Provider.ChargeStoredCard, r)
+		must(t, p.Provider.OpenPage, pageFor(r))
 		p.Pay(t, r.PaymentID, GoodCard)
 		p.Mend(t, r.FeePaymentID)
 		r.Attempt = 2
-		got := must(t, p.Provider.Collect, r)
+		got := must(t, p.Provider.ChargeStoredCard, r)
 		require.Equal(t, paymentports.ProviderSucceeded, got.Status)
 		require.Equal(t, got, requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded))
 	},
-	"Open_AfterARefusal_LetsTheTenantPay": func(t *testing.T, p Payments) {
+	"Open_AfterARefusal_LetsTheTenantPay": func(t *testing.T, p ProviderUnderTest) {
 		for card, refusal := range map[string]paymentports.Refusal{
-			LaterRefused: paymentports.RefusedForNow, WantsTenant: paymentports.RefusedForTenant,
+			LaterRefusedCard: paymentports.RefusedForNow, TenantNeededCard: paymentports.RefusedUntilTenantActs,
 		} {
 			r := owing(t, p, card)
-			requireRefused(t, must(t, p.Provider.Collect, r), refusal)
-			page := must(t, p.Provider.Open, pageFor(r))
+			requireRefused(t, must(t, p.Provider.ChargeStoredCard, r), refusal)
+			page := must(t, p.Provider.OpenPage, pageFor(r))
 			require.NotEqual(t, returnURL, page.URL)
-			require.Equal(t, page, must(t, p.Provider.Open, pageFor(r)), "again the same")
-			requireStatus(t, p, r.PaymentID, paymentports.ProviderOpen)
+			require.Equal(t, page, must(t, p.Provider.OpenPage, pageFor(r)), "again the same")
+			requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentOpen)
 			p.Pay(t, r.PaymentID, GoodCard)
 			requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded)
 		}
 	},
-	"Open_RacingCollect_LeavesOneOutcome": func(t *testing.T, p Payments) {
+	"Open_RacingCollect_LeavesOneOutcome": func(t *testing.T, p ProviderUnderTest) {
 		for range 5 {
-			r := owing(t, p, LaterRefused)
-			must(t, p.Provider.Collect, r)
+			r := owing(t, p, LaterRefusedCard)
+			must(t, p.Provider.ChargeStoredCard, r)
 			p.Mend(t, r.FeePaymentID)
 			r.Attempt = 2
 			var wg sync.WaitGroup
 			var opened, collected error
-			wg.Go(func() { _, opened = p.Provider.Open(context.Background(), pageFor(r)) })
-			wg.Go(func() { _, collected = p.Provider.Collect(context.Background(), r) })
+			wg.Go(func() { _, opened = p.Provider.OpenPage(context.Background(), pageFor(r)) })
+			wg.Go(func() { _, collected = p.Provider.ChargeStoredCard(context.Background(), r) })
 			wg.Wait()
 			require.True(t, opened == nil || busy(opened), "%v", opened)
 			require.True(t, collected == nil || busy(collected), "%v", collected)
-			require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.Collect, r).Status)
+			require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.ChargeStoredCard, r).Status)
 			p.Pay(t, r.PaymentID, GoodCard)
 			requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded)
 		}
 	},
-	"Close_AfterARefusal_RulesFurtherChargesOut": func(t *testing.T, p Payments) {
-		r := owing(t, p, LaterRefused)
-		must(t, p.Provider.Collect, r)
-		require.Equal(t, paymentports.ProviderClosed, must(t, p.Provider.Close, r.PaymentID).Status)
+	"Close_AfterARefusal_RulesFurtherChargesOut": func(t *testing.T, p ProviderUnderTest) {
+		r := owing(t, p, LaterRefusedCard)
+		must(t, p.Provider.ChargeStoredCard, r)
+		require.Equal(t, paymentports.ProviderPaymentClosed, must(t, p.Provider.ClosePayment, r.PaymentID).Status)
 		p.Mend(t, r.FeePaymentID)
 		r.Attempt = 2
-		require.Equal(t, paymentports.ProviderClosed, must(t, p.Provider.Collect, r).Status)
-		require.Equal(t, returnURL, must(t, p.Provider.Open, pageFor(r)).URL)
-		requireStatus(t, p, r.PaymentID, paymentports.ProviderClosed)
+		require.Equal(t, paymentports.ProviderPaymentClosed, must(t, p.Provider.ChargeStoredCard, r).Status)
+		require.Equal(t, returnURL, must(t, p.Provider.OpenPage, pageFor(r)).URL)
+		requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentClosed)
 	},
-	"Close_OfThePageOfACollection_EndsIt": func(t *testing.T, p Payments) {
-		r := owing(t, p, WantsTenant)
-		must(t, p.Provider.Collect, r)
-		must(t, p.Provider.Open, pageFor(r))
-		require.Equal(t, paymentports.ProviderClosed, must(t, p.Provider.Close, r.PaymentID).Status)
+	"Close_OfThePageOfACollection_EndsIt": func(t *testing.T, p ProviderUnderTest) {
+		r := owing(t, p, TenantNeededCard)
+		must(t, p.Provider.ChargeStoredCard, r)
+		must(t, p.Provider.OpenPage, pageFor(r))
+		require.Equal(t, paymentports.ProviderPaymentClosed, must(t, p.Provider.ClosePayment, r.PaymentID).Status)
 		p.Pay(t, r.PaymentID, GoodCard)
-		requireStatus(t, p, r.PaymentID, paymentports.ProviderClosed)
+		requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentClosed)
 	},
-	"Close_RacingCollect_HasOneOutcome": func(t *testing.T, p Payments) {
+	"Close_RacingCollect_HasOneOutcome": func(t *testing.T, p ProviderUnderTest) {
 		for range 5 {
 			r := owing(t, p, GoodCard)
 			var wg sync.WaitGroup
 			var closed paymentports.ProviderPayment
 			var err, collected error
-			wg.Go(func() { closed, err = p.Provider.Close(context.Background(), r.PaymentID) })
-			wg.Go(func() { _, collected = p.Provider.Collect(context.Background(), r) })
+			wg.Go(func() { closed, err = p.Provider.ClosePayment(context.Background(), r.PaymentID) })
+			wg.Go(func() { _, collected = p.Provider.ChargeStoredCard(context.Background(), r) })
 			wg.Wait()
 			require.NoError(t, err)
 			require.True(t, collected == nil || busy(collected), "%v", collected)
-			require.Contains(t, []paymentports.ProviderStatus{paymentports.ProviderClosed, paymentports.ProviderSucceeded},
+			require.Contains(t, []paymentports.ProviderPaymentStatus{paymentports.ProviderPaymentClosed,
+				paymentports.ProviderSucceeded},
 				closed.Status)
 			requireStatus(t, p, r.PaymentID, closed.Status)
 		}
 	},
-	"Lookup_OfACollection_TellsTheLastRefusalAndThePage": func(t *testing.T, p Payments) {
-		r := owing(t, p, LaterRefused)
-		requireStatus(t, p, r.PaymentID, paymentports.ProviderUnknown)
-		first := must(t, p.Provider.Collect, r)
-		require.Equal(t, first, requireStatus(t, p, r.PaymentID, paymentports.ProviderFailed))
-		must(t, p.Provider.Open, pageFor(r))
-		requireStatus(t, p, r.PaymentID, paymentports.ProviderOpen)
+	"Lookup_OfACollection_TellsTheLastRefusalAndThePage": func(t *testing.T, p ProviderUnderTest) {
+		r := owing(t, p, LaterRefusedCard)
+		requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentUnknown)
+		first := must(t, p.Provider.ChargeStoredCard, r)
+		require.Equal(t, first, requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentFailed))
+		must(t, p.Provider.OpenPage, pageFor(r))
+		requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentOpen)
 	},
 }
 
 // owing opens and pays a fee with a card, and returns a request to collect a captured amount from the same card.
-func owing(t *testing.T, p Payments, card string) paymentports.CollectRequest {
+func owing(t *testing.T, p ProviderUnderTest, card string) paymentports.CollectRequest {
 	t.Helper()
 	feeID := NewID()
-	must(t, p.Provider.Open, request(feeID))
+	must(t, p.Provider.OpenPage, request(feeID))
 	p.Pay(t, feeID, card)
 	requireStatus(t, p, feeID, paymentports.ProviderSucceeded)
 	return paymentports.CollectRequest{
@@ -168,15 +169,15 @@ func owing(t *testing.T, p Payments, card string) paymentports.CollectRequest {
 
 func requireRefused(t *testing.T, got paymentports.ProviderPayment, want paymentports.Refusal) {
 	t.Helper()
-	require.Equal(t, paymentports.ProviderFailed, got.Status)
+	require.Equal(t, paymentports.ProviderPaymentFailed, got.Status)
 	require.Equal(t, want, got.Refusal)
 	require.Regexp(t, `^[a-z_]+$`, got.Failure)
 }
 
 // pageFor returns the request to open a payment page for a captured amount that the tenant owes.
-func pageFor(r paymentports.CollectRequest) paymentports.HostedPayment {
+func pageFor(r paymentports.CollectRequest) paymentports.HostedPageRequest {
 	page := request(r.PaymentID)
-	page.DepositID, page.Kind, page.Amount, page.Locale = r.DepositID, deposit.Collection, r.Amount, "en"
+	page.DepositID, page.Kind, page.Amount, page.Locale = r.DepositID, deposit.CollectionPayment, r.Amount, "en"
 	return page
 }
 
@@ -185,8 +186,8 @@ func pageFor(r paymentports.CollectRequest) paymentports.HostedPayment {
 func busy(err error) bool { return errors.Is(err, fault.ErrUnavailable) }
 
 // refunds are the test cases of paymentports.PaymentProvider about refunds.
-var refunds = map[string]func(*testing.T, Payments){
-	"Refund_OfAPaidFee_GivesItBackOnce": func(t *testing.T, p Payments) {
+var refunds = map[string]func(*testing.T, ProviderUnderTest){
+	"Refund_OfAPaidFee_GivesItBackOnce": func(t *testing.T, p ProviderUnderTest) {
 		paid := owing(t, p, GoodCard).FeePaymentID
 		r := refundOf(paid, fee)
 		first := must(t, p.Provider.Refund, r)
@@ -195,7 +196,7 @@ var refunds = map[string]func(*testing.T, Payments){
 		require.Equal(t, first, must(t, p.Provider.Refund, r))
 		require.Equal(t, paymentports.RefundFailed, must(t, p.Provider.Refund, refundOf(paid, fee)).Status, "nothing is left")
 	},
-	"Refund_OfParts_EndsAtTheAmount": func(t *testing.T, p Payments) {
+	"Refund_OfParts_EndsAtTheAmount": func(t *testing.T, p ProviderUnderTest) {
 		paid := owing(t, p, GoodCard).FeePaymentID
 		require.Equal(t, paymentports.RefundSucceeded, must(t, p.Provider.Refund, refundOf(paid, 1_000)).Status)
 		tooMuch := must(t, p.Provider.Refund, refundOf(paid, 751))
@@ -203,22 +204,22 @@ var refunds = map[string]func(*testing.T, Payments){
 		require.Equal(t, "amount_too_large", tooMuch.Failure)
 		require.Equal(t, paymentports.RefundSucceeded, must(t, p.Provider.Refund, refundOf(paid, 750)).Status)
 	},
-	"Refund_OfAPaymentThatIsNotPaid_IsRefused": func(t *testing.T, p Payments) {
+	"Refund_OfAPaymentThatIsNotPaid_IsRefused": func(t *testing.T, p ProviderUnderTest) {
 		open := NewID()
-		must(t, p.Provider.Open, request(open))
+		must(t, p.Provider.OpenPage, request(open))
 		for _, paymentID := range []id.ID{open, NewID()} {
 			got := must(t, p.Provider.Refund, refundOf(paymentID, fee))
 			require.Equal(t, paymentports.RefundFailed, got.Status)
 			require.Equal(t, "charge_not_paid", got.Failure)
 		}
 	},
-	"Refund_OfACollection_LeavesItSucceeded": func(t *testing.T, p Payments) {
+	"Refund_OfACollection_LeavesItSucceeded": func(t *testing.T, p ProviderUnderTest) {
 		r := owing(t, p, GoodCard)
-		must(t, p.Provider.Collect, r)
+		must(t, p.Provider.ChargeStoredCard, r)
 		require.Equal(t, paymentports.RefundSucceeded, must(t, p.Provider.Refund, refundOf(r.PaymentID, debt)).Status)
 		requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded)
 		r.Attempt = 2
-		again := must(t, p.Provider.Collect, r)
+		again := must(t, p.Provider.ChargeStoredCard, r)
 		require.Equal(t, paymentports.ProviderSucceeded, again.Status, "what was given back is not charged again")
 	},
 }

@@ -2,7 +2,7 @@
 // way. A suite takes a test and a function that sets up a fresh implementation:
 //
 //	func TestProvider(t *testing.T) {
-//		portstest.PaymentProvider(t, func(t *testing.T) portstest.Payments { … })
+//		portstest.RequirePaymentProvider(t, func(t *testing.T) portstest.Payments { … })
 //	}
 package portstest
 
@@ -27,19 +27,20 @@ const (
 	returnURL             = "https://pay.test/checkout/token/return"
 )
 
-// GoodCard, BadCard, LaterRefused and WantsTenant are the numbers of test cards that every payment provider under
-// test supports.
+// GoodCard, BadCard, LaterRefusedCard and TenantNeededCard are the numbers of test cards that every payment provider
+// under test supports.
 const (
 	GoodCard = "4242 4242 4242 4242"
 	BadCard  = "4000 0000 0000 0002" // This card is refused on the payment page.
 	// This card pays on the page; a later charge without the tenant is refused for now.
-	LaterRefused = "4000 0000 0000 0341"
+	LaterRefusedCard = "4000 0000 0000 0341"
 	// This card pays on the page; a later charge without the tenant needs the tenant.
-	WantsTenant = "4000 0027 6000 3184"
+	TenantNeededCard = "4000 0027 6000 3184"
 )
 
-// Payments is a payment provider under test, with functions that act as the tenant and as the issuer of the card.
-type Payments struct {
+// ProviderUnderTest is a payment provider under test, with functions that act as the tenant and as the issuer of the
+// card.
+type ProviderUnderTest struct {
 	Provider paymentports.PaymentProvider
 	// Pay enters a card on the open page of a payment. Without an open page it does nothing.
 	Pay func(t *testing.T, paymentID id.ID, card string)
@@ -53,9 +54,9 @@ type Payments struct {
 	RefusedStaysOpen bool
 }
 
-// PaymentProvider tests an implementation of paymentports.PaymentProvider. The function setup returns a provider,
+// RequirePaymentProvider tests an implementation of paymentports.PaymentProvider. The function setup returns a provider,
 // which may already hold payments of other tests.
-func PaymentProvider(t *testing.T, setup func(t *testing.T) Payments) {
+func RequirePaymentProvider(t *testing.T, setup func(t *testing.T) ProviderUnderTest) {
 	t.Helper()
 	all := maps.Clone(pages)
 	maps.Copy(all, collections)
@@ -71,8 +72,8 @@ func PaymentProvider(t *testing.T, setup func(t *testing.T) Payments) {
 // NewID returns a new UUID v7.
 func NewID() id.ID { return id.ID(uuid.Must(uuid.NewV7())) }
 
-func request(paymentID id.ID) paymentports.HostedPayment {
-	return paymentports.HostedPayment{
+func request(paymentID id.ID) paymentports.HostedPageRequest {
+	return paymentports.HostedPageRequest{
 		PaymentID: paymentID, DepositID: depositOf(paymentID), Kind: deposit.FeePayment, Amount: fee,
 		Description: "D-7K3M-9Q2X",
 		Email:       "ada@example.com", Locale: "fr", ReturnURL: returnURL,
@@ -110,91 +111,92 @@ func mustAgree[R, T any](t *testing.T, times int, call func(context.Context, R) 
 	return answers[0]
 }
 
-func requireStatus(t *testing.T, p Payments, paymentID id.ID,
-	want paymentports.ProviderStatus) paymentports.ProviderPayment {
+func requireStatus(t *testing.T, p ProviderUnderTest, paymentID id.ID,
+	want paymentports.ProviderPaymentStatus) paymentports.ProviderPayment {
 	t.Helper()
-	got := must(t, p.Provider.Lookup, paymentID)
+	got := must(t, p.Provider.LookupPayment, paymentID)
 	require.Equal(t, want, got.Status)
 	return got
 }
 
 // pages are the test cases of paymentports.PaymentProvider about the payment pages of tenants.
-var pages = map[string]func(*testing.T, Payments){
-	"Open_GivesAPageThatIsOpen_AgainTheSame": func(t *testing.T, p Payments) {
+var pages = map[string]func(*testing.T, ProviderUnderTest){
+	"Open_GivesAPageThatIsOpen_AgainTheSame": func(t *testing.T, p ProviderUnderTest) {
 		paymentID := NewID()
-		requireStatus(t, p, paymentID, paymentports.ProviderUnknown)
-		page := must(t, p.Provider.Open, request(paymentID))
+		requireStatus(t, p, paymentID, paymentports.ProviderPaymentUnknown)
+		page := must(t, p.Provider.OpenPage, request(paymentID))
 		require.NotEmpty(t, page.Ref)
 		require.NotEmpty(t, page.URL)
 		require.NotEqual(t, returnURL, page.URL)
-		require.Equal(t, page.Ref, requireStatus(t, p, paymentID, paymentports.ProviderOpen).Ref)
-		require.Equal(t, page, must(t, p.Provider.Open, request(paymentID)))
-		require.NotEqual(t, page, must(t, p.Provider.Open, request(NewID())))
+		require.Equal(t, page.Ref, requireStatus(t, p, paymentID, paymentports.ProviderPaymentOpen).Ref)
+		require.Equal(t, page, must(t, p.Provider.OpenPage, request(paymentID)))
+		require.NotEqual(t, page, must(t, p.Provider.OpenPage, request(NewID())))
 	},
-	"Open_ManyAtOnce_MakesOnePage": func(t *testing.T, p Payments) {
-		mustAgree(t, 10, p.Provider.Open, request(NewID()))
+	"Open_ManyAtOnce_MakesOnePage": func(t *testing.T, p ProviderUnderTest) {
+		mustAgree(t, 10, p.Provider.OpenPage, request(NewID()))
 	},
-	"Open_OfAPaymentThatIsOver_LeadsBack": func(t *testing.T, p Payments) {
+	"Open_OfAPaymentThatIsOver_LeadsBack": func(t *testing.T, p ProviderUnderTest) {
 		paid, refused := NewID(), NewID()
-		page := must(t, p.Provider.Open, request(refused))
-		must(t, p.Provider.Open, request(paid))
+		page := must(t, p.Provider.OpenPage, request(refused))
+		must(t, p.Provider.OpenPage, request(paid))
 		p.Pay(t, paid, GoodCard)
 		p.Pay(t, refused, BadCard)
-		require.Equal(t, returnURL, must(t, p.Provider.Open, request(paid)).URL)
+		require.Equal(t, returnURL, must(t, p.Provider.OpenPage, request(paid)).URL)
 		if p.RefusedStaysOpen {
-			require.Equal(t, page, must(t, p.Provider.Open, request(refused)))
+			require.Equal(t, page, must(t, p.Provider.OpenPage, request(refused)))
 		} else {
-			require.Equal(t, returnURL, must(t, p.Provider.Open, request(refused)).URL)
+			require.Equal(t, returnURL, must(t, p.Provider.OpenPage, request(refused)).URL)
 		}
 	},
-	"Lookup_TellsWhatTheTenantDid": func(t *testing.T, p Payments) {
+	"Lookup_TellsWhatTheTenantDid": func(t *testing.T, p ProviderUnderTest) {
 		paid, refused := NewID(), NewID()
-		must(t, p.Provider.Open, request(paid))
-		must(t, p.Provider.Open, request(refused))
+		must(t, p.Provider.OpenPage, request(paid))
+		must(t, p.Provider.OpenPage, request(refused))
 		p.Pay(t, paid, GoodCard)
 		p.Pay(t, refused, BadCard)
 		require.Empty(t, requireStatus(t, p, paid, paymentports.ProviderSucceeded).Failure)
 		if p.RefusedStaysOpen {
-			requireStatus(t, p, refused, paymentports.ProviderOpen)
+			requireStatus(t, p, refused, paymentports.ProviderPaymentOpen)
 			p.Pay(t, refused, GoodCard)
 			requireStatus(t, p, refused, paymentports.ProviderSucceeded)
 		} else {
-			require.NotEmpty(t, requireStatus(t, p, refused, paymentports.ProviderFailed).Failure)
+			require.NotEmpty(t, requireStatus(t, p, refused, paymentports.ProviderPaymentFailed).Failure)
 		}
 	},
-	"Close_OfAnOpenPage_EndsIt_AndAgainChangesNothing": func(t *testing.T, p Payments) {
+	"Close_OfAnOpenPage_EndsIt_AndAgainChangesNothing": func(t *testing.T, p ProviderUnderTest) {
 		paymentID := NewID()
-		must(t, p.Provider.Open, request(paymentID))
-		closed := must(t, p.Provider.Close, paymentID)
-		require.Equal(t, paymentports.ProviderClosed, closed.Status)
+		must(t, p.Provider.OpenPage, request(paymentID))
+		closed := must(t, p.Provider.ClosePayment, paymentID)
+		require.Equal(t, paymentports.ProviderPaymentClosed, closed.Status)
 		p.Pay(t, paymentID, GoodCard)
-		requireStatus(t, p, paymentID, paymentports.ProviderClosed)
-		require.Equal(t, closed, must(t, p.Provider.Close, paymentID))
+		requireStatus(t, p, paymentID, paymentports.ProviderPaymentClosed)
+		require.Equal(t, closed, must(t, p.Provider.ClosePayment, paymentID))
 	},
-	"Close_AfterThePayment_LeavesItSucceeded": func(t *testing.T, p Payments) {
+	"Close_AfterThePayment_LeavesItSucceeded": func(t *testing.T, p ProviderUnderTest) {
 		paymentID := NewID()
-		must(t, p.Provider.Open, request(paymentID))
+		must(t, p.Provider.OpenPage, request(paymentID))
 		p.Pay(t, paymentID, GoodCard)
-		require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.Close, paymentID).Status)
+		require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.ClosePayment, paymentID).Status)
 		requireStatus(t, p, paymentID, paymentports.ProviderSucceeded)
 	},
-	"Close_OfAnUnknownPayment_RulesItOut": func(t *testing.T, p Payments) {
+	"Close_OfAnUnknownPayment_RulesItOut": func(t *testing.T, p ProviderUnderTest) {
 		// The payment is closed first and opened afterwards, since a delayed request to open a page may arrive after the
 		// payment was closed.
 		paymentID := NewID()
-		status := must(t, p.Provider.Close, paymentID).Status
-		require.Contains(t, []paymentports.ProviderStatus{paymentports.ProviderClosed, paymentports.ProviderUnknown}, status)
-		require.Equal(t, returnURL, must(t, p.Provider.Open, request(paymentID)).URL)
+		status := must(t, p.Provider.ClosePayment, paymentID).Status
+		require.Contains(t, []paymentports.ProviderPaymentStatus{paymentports.ProviderPaymentClosed,
+			paymentports.ProviderPaymentUnknown}, status)
+		require.Equal(t, returnURL, must(t, p.Provider.OpenPage, request(paymentID)).URL)
 		p.Pay(t, paymentID, GoodCard)
-		require.Equal(t, paymentports.ProviderClosed, must(t, p.Provider.Close, paymentID).Status)
+		require.Equal(t, paymentports.ProviderPaymentClosed, must(t, p.Provider.ClosePayment, paymentID).Status)
 	},
-	"PaidAt_IsWhenTheTenantPaid_NotWhenThePageWasOpenedOrIsAskedAbout": func(t *testing.T, p Payments) {
+	"PaidAt_IsWhenTheTenantPaid_NotWhenThePageWasOpenedOrIsAskedAbout": func(t *testing.T, p ProviderUnderTest) {
 		for name, ask := range map[string]func(context.Context, id.ID) (paymentports.ProviderPayment, error){
-			"lookup": p.Provider.Lookup, "close": p.Provider.Close,
+			"lookup": p.Provider.LookupPayment, "close": p.Provider.ClosePayment,
 		} {
 			paymentID := NewID()
-			must(t, p.Provider.Open, request(paymentID))
-			require.Zero(t, requireStatus(t, p, paymentID, paymentports.ProviderOpen).PaidAt)
+			must(t, p.Provider.OpenPage, request(paymentID))
+			require.Zero(t, requireStatus(t, p, paymentID, paymentports.ProviderPaymentOpen).PaidAt)
 			p.Pass(10 * time.Minute)
 			if p.RefusedStaysOpen {
 				p.Pay(t, paymentID, BadCard)
@@ -209,29 +211,29 @@ var pages = map[string]func(*testing.T, Payments){
 			require.Equal(t, paymentports.ProviderSucceeded, first.Status)
 			require.False(t, first.PaidAt.Before(before) || first.PaidAt.After(after), "%s: %v is not from %v to %v", name,
 				first.PaidAt, before, after)
-			require.Equal(t, first, must(t, p.Provider.Lookup, paymentID), "from its own books too")
-			require.Equal(t, first, must(t, p.Provider.Close, paymentID))
+			require.Equal(t, first, must(t, p.Provider.LookupPayment, paymentID), "from its own books too")
+			require.Equal(t, first, must(t, p.Provider.ClosePayment, paymentID))
 		}
 	},
-	"Open_WithAnEnd_GivesAPageHoweverSoonTheEndIs": func(t *testing.T, p Payments) {
+	"Open_WithAnEnd_GivesAPageHoweverSoonTheEndIs": func(t *testing.T, p ProviderUnderTest) {
 		for _, left := range []time.Duration{90 * 24 * time.Hour, 2 * time.Hour, 30 * time.Minute, time.Second, -time.Hour} {
 			r := request(NewID())
 			r.EndsAt = p.Now().Add(left)
-			page := must(t, p.Provider.Open, r)
+			page := must(t, p.Provider.OpenPage, r)
 			require.NotEqual(t, returnURL, page.URL, left)
-			require.Equal(t, page, must(t, p.Provider.Open, r), left)
-			require.Equal(t, paymentports.ProviderClosed, must(t, p.Provider.Close, r.PaymentID).Status, left)
+			require.Equal(t, page, must(t, p.Provider.OpenPage, r), left)
+			require.Equal(t, paymentports.ProviderPaymentClosed, must(t, p.Provider.ClosePayment, r.PaymentID).Status, left)
 		}
 	},
-	"Close_RacingThePayment_HasOneOutcome": func(t *testing.T, p Payments) {
+	"Close_RacingThePayment_HasOneOutcome": func(t *testing.T, p ProviderUnderTest) {
 		for range 10 {
 			paymentID := NewID()
-			must(t, p.Provider.Open, request(paymentID))
+			must(t, p.Provider.OpenPage, request(paymentID))
 			var wg sync.WaitGroup
 			var closed paymentports.ProviderPayment
 			var err error
 			wg.Go(func() { p.Pay(t, paymentID, GoodCard) })
-			wg.Go(func() { closed, err = p.Provider.Close(context.Background(), paymentID) })
+			wg.Go(func() { closed, err = p.Provider.ClosePayment(context.Background(), paymentID) })
 			wg.Wait()
 			require.NoError(t, err)
 			requireStatus(t, p, paymentID, closed.Status)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Build holds options with which commands of this repository are compiled.
-type Build struct {
+// BuildOptions holds options with which commands of this repository are compiled.
+type BuildOptions struct {
 	Tags []string
 	// true: the commands are compiled with the race detector, which needs a C compiler; false: without.
 	Race  bool
@@ -19,10 +19,10 @@ type Build struct {
 	Overlay string
 }
 
-// Into compiles commands of this module, such as "cmd/dispatcher", to the path out. If out ends with a path
+// CompileTo compiles commands of this module, such as "cmd/dispatcher", to the path out. If out ends with a path
 // separator, it is a directory.
-func (b Build) Into(ctx context.Context, out string, commands ...string) error {
-	Uncached()
+func (b BuildOptions) CompileTo(ctx context.Context, out string, commands ...string) error {
+	PreventTestCaching()
 	// The binary has no debug information, which costs a quarter of the linker's time.
 	args := []string{"build", "-ldflags=-s -w " + b.Stamp, "-o", out}
 	env := append(os.Environ(), "CGO_ENABLED=0")

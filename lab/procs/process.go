@@ -40,7 +40,7 @@ type Process struct {
 // Start starts a child process whose output is kept in its log.
 func Start(s Spec) (*Process, error) {
 	if !s.Store {
-		Uncached()
+		PreventTestCaching()
 	}
 	//nolint:gosec,noctx // binaries of this repository, stopped by the caller
 	p := &Process{Name: s.Name, cmd: exec.Command(s.Path, s.Args...), log: Buffer{Max: tailSize}}
@@ -62,9 +62,9 @@ func Start(s Spec) (*Process, error) {
 	return p.tie(syscall.SIGKILL)
 }
 
-// Tie starts a command as a child process. The kernel sends it the signal onDeath when this process ends in any
-// way; only Linux has such a signal. The Process has no log, and gets no input.
-func Tie(name string, cmd *exec.Cmd, onDeath syscall.Signal) (*Process, error) {
+// StartWithDeathSignal starts a command as a child process. The kernel sends it the signal onDeath when this process
+// ends in any way; only Linux has such a signal. The Process has no log, and gets no input.
+func StartWithDeathSignal(name string, cmd *exec.Cmd, onDeath syscall.Signal) (*Process, error) {
 	return (&Process{Name: name, cmd: cmd}).tie(onDeath)
 }
 
@@ -114,9 +114,9 @@ func (p *Process) Running() bool {
 // Signal sends a signal to the child process. After the end of the process it does nothing.
 func (p *Process) Signal(sig syscall.Signal) { _ = p.cmd.Process.Signal(sig) }
 
-// Tell writes a line to the child process's standard input. It blocks when the process does not read and the pipe
+// WriteLine writes a line to the child process's standard input. It blocks when the process does not read and the pipe
 // is full.
-func (p *Process) Tell(line string) { _, _ = io.WriteString(p.stdin, line+"\n") }
+func (p *Process) WriteLine(line string) { _, _ = io.WriteString(p.stdin, line+"\n") }
 
 // Kill ends the child process with SIGKILL, as a crash does, and waits for its end.
 func (p *Process) Kill() {
@@ -137,7 +137,7 @@ func (p *Process) Stop(grace time.Duration) error {
 		return fmt.Errorf("%s did not end within %v", p.Name, grace)
 	}
 	if p.ExitCode() != 0 {
-		return fmt.Errorf("%s ended with %s", p.Name, p.Ended())
+		return fmt.Errorf("%s ended with %s", p.Name, p.DescribeEnd())
 	}
 	return nil
 }
@@ -154,23 +154,23 @@ func (p *Process) Killed() bool {
 // ExitCode returns the exit code of a child process that has ended.
 func (p *Process) ExitCode() int { return p.cmd.ProcessState.ExitCode() }
 
-// Ended returns a text that describes how the child process ended, or "running".
-func (p *Process) Ended() string {
+// DescribeEnd returns a text that describes how the child process ended, or "running".
+func (p *Process) DescribeEnd() string {
 	if p.Running() {
 		return "running"
 	}
 	return p.cmd.ProcessState.String()
 }
 
-// Log returns the last part of the child process's output.
-func (p *Process) Log() string { return p.log.String() }
+// OutputTail returns the last part of the child process's output.
+func (p *Process) OutputTail() string { return p.log.String() }
 
-// AwaitOK polls a URL of the child process until the response is 200.
+// AwaitHTTPOK polls a URL of the child process until the response is 200.
 //
 // It returns an error when the process or ctx ends first.
-func (p *Process) AwaitOK(ctx context.Context, url string) error {
+func (p *Process) AwaitHTTPOK(ctx context.Context, url string) error {
 	client := &http.Client{Timeout: 5 * time.Second}
-	return p.Await(ctx, func() error {
+	return p.AwaitCondition(ctx, func() error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {
 			return err
@@ -187,15 +187,15 @@ func (p *Process) AwaitOK(ctx context.Context, url string) error {
 	})
 }
 
-// Await calls ask again and again until its error is nil, the child process ends or ctx ends. Its error holds the
-// last part of the process's output.
-func (p *Process) Await(ctx context.Context, ask func() error) error {
-	err := Await(ctx, p.done, ask)
+// AwaitCondition calls ask again and again until its error is nil, the child process ends or ctx ends. Its error holds
+// the last part of the process's output.
+func (p *Process) AwaitCondition(ctx context.Context, ask func() error) error {
+	err := AwaitCondition(ctx, p.done, ask)
 	switch {
 	case errors.Is(err, ErrEnded):
-		return fmt.Errorf("%s: %w (%s):\n%s", p.Name, err, p.Ended(), p.Log())
+		return fmt.Errorf("%s: %w (%s):\n%s", p.Name, err, p.DescribeEnd(), p.OutputTail())
 	case err != nil:
-		return fmt.Errorf("%s is not ready: %w:\n%s", p.Name, err, p.Log())
+		return fmt.Errorf("%s is not ready: %w:\n%s", p.Name, err, p.OutputTail())
 	}
 	return nil
 }
@@ -203,11 +203,11 @@ func (p *Process) Await(ctx context.Context, ask func() error) error {
 // ErrEnded is the error of a wait that ends because the child process has ended.
 var ErrEnded = errors.New("the process has ended")
 
-// Await calls ask again and again until its error is nil, ctx ends, or the channel ended is closed; that channel
-// may be nil.
+// AwaitCondition calls ask again and again until its error is nil, ctx ends, or the channel ended is closed; that
+// channel may be nil.
 //
 // The error after the end of ctx includes the last error of ask, which says what was missing.
-func Await(ctx context.Context, ended <-chan struct{}, ask func() error) error {
+func AwaitCondition(ctx context.Context, ended <-chan struct{}, ask func() error) error {
 	const every = 20 * time.Millisecond
 	var last error
 	for {
@@ -229,14 +229,14 @@ func Await(ctx context.Context, ended <-chan struct{}, ask func() error) error {
 }
 
 // Ended holds the exit code and the output of a command that has ended.
-type Ended struct {
+type Result struct {
 	Code           int
 	Stdout, Stderr string
 }
 
 // Run runs a command to its end and returns its output. An exit code other than 0 is not an error.
-func Run(ctx context.Context, s Spec) (e Ended, err error) {
-	Uncached()
+func Run(ctx context.Context, s Spec) (e Result, err error) {
+	PreventTestCaching()
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, s.Path, s.Args...) //nolint:gosec // binaries of this repository and of Postgres
 	cmd.Env, cmd.Stdout, cmd.Stderr = s.Env, &out, &errs
@@ -244,11 +244,11 @@ func Run(ctx context.Context, s Spec) (e Ended, err error) {
 	if err = cmd.Run(); errors.As(err, &failed) && ctx.Err() == nil {
 		err = nil
 	}
-	return Ended{cmd.ProcessState.ExitCode(), out.String(), errs.String()}, err
+	return Result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}, err
 }
 
-// Must runs a command to its end and returns its standard output. An exit code other than 0 is an error.
-func Must(ctx context.Context, s Spec) (string, error) {
+// RunForOutput runs a command to its end and returns its standard output. An exit code other than 0 is an error.
+func RunForOutput(ctx context.Context, s Spec) (string, error) {
 	e, err := Run(ctx, s)
 	if err == nil && e.Code != 0 {
 		err = fmt.Errorf("exit code %d", e.Code)

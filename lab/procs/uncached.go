@@ -12,14 +12,14 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// Uncached keeps Go's test cache from reusing the result of the running test binary. The cache compares the files
-// and variables that a test reads itself, but not those that a command reads. Start, Run, Build and Command call
+// PreventTestCaching keeps Go's test cache from reusing the result of the running test binary. The cache compares the
+// files and variables that a test reads itself, but not those that a command reads. Start, Run, Build and Command call
 // Uncached.
 //
 // Go caches no result of a test that looked at a file of its module which is as new as the test's end, since the
 // file might have changed meanwhile. Uncached looks at a file from the future.
-func Uncached() {
-	folder := Above("go.mod")
+func PreventTestCaching() {
+	folder := FindFolderAbove("go.mod")
 	if folder == "" {
 		// Without a go.mod above the working directory, the test is not one of this module.
 		return
@@ -37,12 +37,13 @@ func Uncached() {
 
 // Command returns an exec.Cmd for a test, and keeps Go from caching the test's result.
 func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	Uncached()
+	PreventTestCaching()
 	return exec.CommandContext(ctx, name, args...) //nolint:gosec // the commands are those of tests
 }
 
-// Above returns the nearest folder that contains a file, from the working directory upwards; "" if there is none.
-func Above(file string) string {
+// FindFolderAbove returns the nearest folder that contains a file, from the working directory upwards; "" if there is
+// none.
+func FindFolderAbove(file string) string {
 	folder, err := os.Getwd()
 	for err == nil {
 		if _, err := os.Stat(filepath.Join(folder, file)); err == nil {
@@ -56,11 +57,11 @@ func Above(file string) string {
 	return ""
 }
 
-// EnsureDebian installs the Debian packages for some needs, such as "chromium", unless the machine has them.
+// EnsureDebianPackages installs the Debian packages for some needs, such as "chromium", unless the machine has them.
 // scripts/ensure-debian.sh defines the needs.
-func EnsureDebian(needs ...string) error {
+func EnsureDebianPackages(needs ...string) error {
 	const script = "scripts/ensure-debian.sh"
-	cmd := exec.Command(filepath.Join(Above(script), script), needs...) //nolint:gosec,noctx // it ends by itself
+	cmd := exec.Command(filepath.Join(FindFolderAbove(script), script), needs...) //nolint:gosec,noctx // it ends by itself
 	if !isatty.IsTerminal(os.Stdin.Fd()) {
 		// sudo must not prompt: without a terminal nobody can type a password.
 		cmd.Env = append(os.Environ(), "SUDO=sudo -n")

@@ -22,8 +22,8 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// Group is a group of rarely run tests with the same subject.
-type Group struct {
+// TestGroup is a group of rarely run tests with the same subject.
+type TestGroup struct {
 	Name string
 	// The files and folders that the group tests, from the repository's root; "*" stands for any name.
 	Paths []string
@@ -33,36 +33,39 @@ type Group struct {
 
 // Libraries, Documents, Monitoring, Pages and Deployments are the groups of rarely run tests.
 var (
-	// Libraries tests the partners' libraries in other languages than Go, with their frameworks and their pages.
-	Libraries = Group{"libraries", []string{"sdk", "lab/sdk", "adapters/http/partnerapi/openapi.yaml",
+	// LibraryTests tests the partners' libraries in other languages than Go, with their frameworks and their pages.
+	LibraryTests = TestGroup{"libraries", []string{"sdk", "lab/sdk", "adapters/http/partnerapi/openapi.yaml",
 		"docs/guides/*.md"}, []string{"php", "node", "npm", "python", "curl"}}
-	// Documents tests the commands that documents show, and the printed tours of the sandbox.
-	Documents = Group{"documents", []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "Makefile", "docs", "scripts",
+	// DocumentTests tests the commands that documents show, and the printed tours of the sandbox.
+	DocumentTests = TestGroup{"documents", []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "Makefile", "docs",
+		"scripts",
 		"cmd", "process/admin", "lab/e2e/docs*_test.go", "lab/e2e/tour_test.go", "lab/e2e/sandbox_test.go", "lab/stripetest"},
 		[]string{"curl", "pg_dump", "php", "node", "python"}}
-	// Monitoring tests the files that Prometheus and Grafana read.
-	Monitoring = Group{"monitoring", []string{"deployments/prometheus", "deployments/prometheus.yml",
+	// MonitoringTests tests the files that Prometheus and Grafana read.
+	MonitoringTests = TestGroup{"monitoring", []string{"deployments/prometheus", "deployments/prometheus.yml",
 		"deployments/grafana",
 		"adapters/metrics", "adapters/http/ops", "lab/e2e/monitoring*_test.go"}, []string{"prometheus"}}
-	// Pages tests how pages look in both colour schemes and languages, on a phone and a desktop. How pages behave in
+	// PageTests tests how pages look in both colour schemes and languages, on a phone and a desktop. How pages behave in
 	// a browser is always tested.
-	Pages = Group{"pages", []string{"adapters/http", "lab/browsertest"}, []string{"chromium"}}
-	// Deployments tests the files from which operators of the service start its processes.
-	Deployments = Group{"deployments", []string{"deployments/compose.yaml", "deployments/systemd", "process/config"},
+	PageTests = TestGroup{"pages", []string{"adapters/http", "lab/browsertest"}, []string{"chromium"}}
+	// DeploymentTests tests the files from which operators of the service start its processes.
+	DeploymentTests = TestGroup{"deployments", []string{"deployments/compose.yaml", "deployments/systemd",
+		"process/config"},
 		[]string{"docker-compose", "systemd-analyze"}}
 )
 
-// Has reports whether a test of a group must run. true: it must, and what it needs is installed; false: nothing
+// MustRun reports whether a test of a group must run. true: it must, and what it needs is installed; false: nothing
 // that it tests has changed.
-func Has(t *testing.T, g Group) bool {
+func MustRun(t *testing.T, g TestGroup) bool {
 	t.Helper()
 	// Go's test cache must not be used, since it does not see the files that git reads.
-	procs.Uncached()
-	if !g.due(docstest.Root()) {
+	procs.PreventTestCaching()
+	if !g.due(docstest.RepositoryRoot()) {
 		t.Logf("nothing has changed that this test tests (CI=true runs it; group %s)", g.Name)
 		return false
 	}
-	install, _ := installed.LoadOrStore(g.Name, sync.OnceValue(func() error { return procs.EnsureDebian(g.Needs...) }))
+	install, _ := installed.LoadOrStore(g.Name,
+		sync.OnceValue(func() error { return procs.EnsureDebianPackages(g.Needs...) }))
 	if err := install.(func() error)(); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +78,7 @@ var installed sync.Map
 // due reports whether the tests of a group must run. true: CI=true, or their files have changed since the branch
 // that the checkout follows (or since the last commit, if it follows none). false: nothing has changed, or there
 // is no git repository.
-func (g Group) due(root string) bool {
+func (g TestGroup) due(root string) bool {
 	if os.Getenv("CI") == "true" {
 		return true
 	}

@@ -41,7 +41,7 @@ func checkout(t *testing.T) (root string, write func(file, text string), git fun
 func TestDue_OnceFilesOfTheGroupHaveChanged(t *testing.T) {
 	t.Setenv("CI", "")
 	root, write, git := checkout(t)
-	g := Group{Name: "x", Paths: []string{"sdk", "docs/*.md"}}
+	g := TestGroup{Name: "x", Paths: []string{"sdk", "docs/*.md"}}
 	require.False(t, g.due(root), "the last commit counts as tested")
 	git("branch", "upstream")
 	git("branch", "--set-upstream-to=upstream")
@@ -68,9 +68,9 @@ func TestDue_OnceFilesOfTheGroupHaveChanged(t *testing.T) {
 
 func TestGroups_NameFilesOfTheRepository(t *testing.T) {
 	t.Parallel()
-	for _, g := range []Group{Libraries, Documents, Monitoring, Pages, Deployments} {
+	for _, g := range []TestGroup{LibraryTests, DocumentTests, MonitoringTests, PageTests, DeploymentTests} {
 		for _, pattern := range g.Paths {
-			found, err := filepath.Glob(filepath.Join(docstest.Root(), pattern))
+			found, err := filepath.Glob(filepath.Join(docstest.RepositoryRoot(), pattern))
 			require.NoError(t, err)
 			require.NotEmpty(t, found, pattern)
 		}

@@ -11,12 +11,12 @@ import (
 	"partnerdeposits/lab/hostiletest"
 )
 
-// Answer is a function that answers a webhook's request. taken: true if the answer was a complete 2xx; false
+// Responder is a function that answers a webhook's request. taken: true if the answer was a complete 2xx; false
 // otherwise.
-type Answer func(w http.ResponseWriter, r *http.Request) (taken bool)
+type Responder func(w http.ResponseWriter, r *http.Request) (taken bool)
 
-// Status returns an Answer with a status code, headers (names and values in turn), and an empty body.
-func Status(code int, headers ...string) Answer {
+// RespondStatus returns an Answer with a status code, headers (names and values in turn), and an empty body.
+func RespondStatus(code int, headers ...string) Responder {
 	return func(w http.ResponseWriter, _ *http.Request) bool {
 		for pair := range slices.Chunk(headers, 2) {
 			w.Header().Set(pair[0], pair[1])
@@ -26,20 +26,20 @@ func Status(code int, headers ...string) Answer {
 	}
 }
 
-// Take answers a webhook with 200.
-var Take = Status(http.StatusOK)
+// RespondOK answers a webhook with 200.
+var RespondOK = RespondStatus(http.StatusOK)
 
-// Refuse returns an Answer that refuses a webhook with 400 and the reason as the body.
-func Refuse(why string) Answer {
+// RespondRefusal returns an Answer that refuses a webhook with 400 and the reason as the body.
+func RespondRefusal(why string) Responder {
 	return func(w http.ResponseWriter, _ *http.Request) bool {
 		http.Error(w, why, http.StatusBadRequest)
 		return false
 	}
 }
 
-// After returns an Answer that waits for a time and then answers as another one does. If the sender closes the
+// RespondAfter returns an Answer that waits for a time and then answers as another one does. If the sender closes the
 // connection first, there is no answer.
-func After(wait time.Duration, answer Answer) Answer {
+func RespondAfter(wait time.Duration, answer Responder) Responder {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		select {
 		case <-r.Context().Done():
@@ -50,24 +50,24 @@ func After(wait time.Duration, answer Answer) Answer {
 	}
 }
 
-// Hang leaves a webhook without an answer until its sender closes the connection, or for a minute.
-var Hang = After(time.Minute, func(http.ResponseWriter, *http.Request) bool { return false })
+// LeaveUnanswered leaves a webhook without an answer until its sender closes the connection, or for a minute.
+var LeaveUnanswered = RespondAfter(time.Minute, func(http.ResponseWriter, *http.Request) bool { return false })
 
-// Reset, EndlessHeaders, Flood and Trickle are hostile answers to a webhook, below the level of HTTP.
+// Reset, RespondEndlessHeaders, Flood and Trickle are hostile answers to a webhook, below the level of HTTP.
 var (
-	Reset          = onConn("", false, hostiletest.Reset)
-	EndlessHeaders = onConn("HTTP/1.1 200 OK\r\n", false,
-		hostiletest.Forever("X-Filler: "+strings.Repeat("x", 1000)+"\r\n"))
-	Flood = onConn(endless, true, hostiletest.Forever("flood ")) // Flood answers with an endless body.
-	// Trickle answers with a body of one byte at a time, for longer than a sender should read.
-	Trickle = onConn(endless, true, hostiletest.Trickle("."))
+	ResetConnection       = onConn("", false, hostiletest.ResetConnection)
+	RespondEndlessHeaders = onConn("HTTP/1.1 200 OK\r\n", false,
+		hostiletest.EndlessHandler("X-Filler: "+strings.Repeat("x", 1000)+"\r\n"))
+	RespondEndlessBody = onConn(endless, true, hostiletest.EndlessHandler("flood ")) // Flood answers with an endless body.
+	// RespondTrickle answers with a body of one byte at a time, for longer than a sender should read.
+	RespondTrickle = onConn(endless, true, hostiletest.TrickleHandler("."))
 )
 
 const endless = "HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n"
 
 // onConn returns an Answer that takes over the TCP connection, writes head and calls then, for ten seconds at
 // most.
-func onConn(head string, taken bool, then func(net.Conn)) Answer {
+func onConn(head string, taken bool, then func(net.Conn)) Responder {
 	const longest = 10 * time.Second
 	return func(w http.ResponseWriter, _ *http.Request) bool {
 		conn, _, err := http.NewResponseController(w).Hijack()

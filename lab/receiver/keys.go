@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Keys holds the signing secrets that webhooks of an endpoint may be signed with, during rotations too.
-type Keys struct {
+// SigningSecrets holds the signing secrets that webhooks of an endpoint may be signed with, during rotations too.
+type SigningSecrets struct {
 	mu  sync.Mutex
 	all []signingKey
 }
@@ -19,20 +19,20 @@ type signingKey struct {
 	until time.Time
 }
 
-// Settling is how long a webhook that was sent before a rotation or a deletion may still arrive after the answer
-// to it.
-const Settling = 3 * time.Second
+// LateArrivalWindow is how long a webhook that was sent before a rotation or a deletion may still arrive after the
+// answer to it.
+const LateArrivalWindow = 3 * time.Second
 
-// Rotate records that a rotation of the signing secret has begun: a secret that is not known yet may sign from now
-// on.
-func (k *Keys) Rotate() {
+// BeginRotation records that a rotation of the signing secret has begun: a secret that is not known yet may sign from
+// now on.
+func (k *SigningSecrets) BeginRotation() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.all = append(k.all, signingKey{})
 }
 
-// Learn records the new signing secret and the time at which the rotation was answered.
-func (k *Keys) Learn(secret string, at time.Time) {
+// RecordNewSecret records the new signing secret and the time at which the rotation was answered.
+func (k *SigningSecrets) RecordNewSecret(secret string, at time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	n := len(k.all)
@@ -42,21 +42,21 @@ func (k *Keys) Learn(secret string, at time.Time) {
 	}
 }
 
-// Check verifies a webhook's signature with each secret that may sign at its time of arrival. It returns "" for a
-// valid webhook, and also while a rotation is under way whose new secret is not known.
-func (k *Keys) Check(w Webhook) Reason {
+// VerifyWebhook verifies a webhook's signature with each secret that may sign at its time of arrival. It returns ""
+// for a valid webhook, and also while a rotation is under way whose new secret is not known.
+func (k *SigningSecrets) VerifyWebhook(w Webhook) RejectReason {
 	k.mu.Lock()
 	keys := slices.Clone(k.all)
 	k.mu.Unlock()
-	reason := Missing
+	reason := MissingSignature
 	for _, key := range keys {
 		if key.secret == "" {
 			return ""
 		}
-		if !key.until.IsZero() && w.At.After(key.until.Add(Settling)) {
+		if !key.until.IsZero() && w.At.After(key.until.Add(LateArrivalWindow)) {
 			continue
 		}
-		if reason = w.Check(key.secret); reason == "" {
+		if reason = w.VerifySignature(key.secret); reason == "" {
 			return ""
 		}
 	}

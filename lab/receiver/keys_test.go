@@ -20,16 +20,18 @@ func TestKeys_AcceptASecretWhileItMaySign(t *testing.T) {
 		return receiver.Webhook{At: at, Body: []byte("{}"),
 			Header: http.Header{"X-Svc-Signature": {signature}, "X-Svc-Timestamp": {ts}}}
 	}
-	var k receiver.Keys
-	require.Equal(t, receiver.Missing, k.Check(signed("first", now)))
-	k.Rotate()
-	require.Empty(t, k.Check(signed("anything", now)), "the answer with the secret is missing")
-	k.Learn("first", now)
-	require.Empty(t, k.Check(signed("first", now)))
-	require.Equal(t, receiver.Mismatch, k.Check(signed("second", now)))
-	k.Rotate()
-	k.Learn("second", now)
-	require.Empty(t, k.Check(signed("second", now)))
-	require.Empty(t, k.Check(signed("first", now.Add(receiver.Settling))), "sent before the rotation was answered")
-	require.Equal(t, receiver.Mismatch, k.Check(signed("first", now.Add(receiver.Settling+time.Second))))
+	var k receiver.SigningSecrets
+	require.Equal(t, receiver.MissingSignature, k.VerifyWebhook(signed("first", now)))
+	k.BeginRotation()
+	require.Empty(t, k.VerifyWebhook(signed("anything", now)), "the answer with the secret is missing")
+	k.RecordNewSecret("first", now)
+	require.Empty(t, k.VerifyWebhook(signed("first", now)))
+	require.Equal(t, receiver.SignatureMismatch, k.VerifyWebhook(signed("second", now)))
+	k.BeginRotation()
+	k.RecordNewSecret("second", now)
+	require.Empty(t, k.VerifyWebhook(signed("second", now)))
+	require.Empty(t, k.VerifyWebhook(signed("first", now.Add(receiver.LateArrivalWindow))),
+		"sent before the rotation was answered")
+	require.Equal(t, receiver.SignatureMismatch, k.VerifyWebhook(signed("first",
+		now.Add(receiver.LateArrivalWindow+time.Second))))
 }

@@ -32,14 +32,14 @@ const (
 	lookupTimeout = 3 * time.Second
 )
 
-// Lookup is a function that reads the captured amount of a deposit, in cents, from the API. The payload of
-// deposit.captured has the amount of the whole deposit only (service.md, "Payload, deposit events").
-type Lookup func(ctx context.Context, depositID string) (cents int64, err error)
+// CapturedAmountLookup is a function that reads the captured amount of a deposit, in cents, from the API. The payload
+// of deposit.captured has the amount of the whole deposit only (service.md, "Payload, deposit events").
+type CapturedAmountLookup func(ctx context.Context, depositID string) (cents int64, err error)
 
 // Receiver is a demo receiver of webhooks, which prints each verified webhook.
 type Receiver struct {
 	secret atomic.Pointer[string]
-	lookup atomic.Pointer[Lookup]
+	lookup atomic.Pointer[CapturedAmountLookup]
 
 	mu   sync.Mutex
 	out  io.Writer
@@ -57,14 +57,14 @@ func New(out io.Writer) *Receiver {
 // and after each rotation.
 func (r *Receiver) SetSecret(secret string) { r.secret.Store(&secret) }
 
-// SetLookup sets the function that reads captured amounts, so that the receiver prints them.
-func (r *Receiver) SetLookup(lookup Lookup) { r.lookup.Store(&lookup) }
+// SetCapturedAmountLookup sets the function that reads captured amounts, so that the receiver prints them.
+func (r *Receiver) SetCapturedAmountLookup(lookup CapturedAmountLookup) { r.lookup.Store(&lookup) }
 
 // Handler returns an HTTP handler for POST /webhooks and, for the demo, PUT /secret and GET /thanks, the tenants'
 // return URL.
 func (r *Receiver) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("POST "+WebhookPath, Serve(r.receive))
+	mux.Handle("POST "+WebhookPath, WebhookHandler(r.receive))
 	mux.HandleFunc("PUT "+SecretPath, r.learn)
 	mux.HandleFunc("GET "+ThanksPath, thank)
 	return mux
@@ -93,11 +93,11 @@ func thank(w http.ResponseWriter, request *http.Request) {
 		q.Get("depositStatus"))
 }
 
-func (r *Receiver) receive(w Webhook) (Answer, func(bool)) {
+func (r *Receiver) receive(w Webhook) (Responder, func(bool)) {
 	at := w.At.Format(time.TimeOnly)
-	if reason := w.Check(*r.secret.Load()); reason != "" {
+	if reason := w.VerifySignature(*r.secret.Load()); reason != "" {
 		r.print("✘ %s refused with 400: %s\n", at, reason)
-		return Refuse(string(reason)), nil
+		return RespondRefusal(string(reason)), nil
 	}
 	// The hash recognises duplicates: all attempts of a delivery have the same body.
 	key := fmt.Sprintf("%x", sha256.Sum256(w.Body))
@@ -109,11 +109,11 @@ func (r *Receiver) receive(w Webhook) (Answer, func(bool)) {
 	r.seen[key] = true
 	r.mu.Unlock()
 	if repeated {
-		r.print("= %s %s again, %s…: seen before, nothing done\n", at, w.Event(), key[:12])
+		r.print("= %s %s again, %s…: seen before, nothing done\n", at, w.EventName(), key[:12])
 	} else {
 		r.print("✔ %s %s\n", at, r.describe(w.Request.Context(), w.Body))
 	}
-	return Take, nil
+	return RespondOK, nil
 }
 
 func (r *Receiver) print(format string, args ...any) {

@@ -26,24 +26,24 @@ func TestVerify(t *testing.T) {
 		secret, signature, ts string
 		body                  []byte
 		now                   time.Time
-		want                  receiver.Reason
+		want                  receiver.RejectReason
 	}{
 		"good":                   {key, signature, ts, body, now, ""},
 		"299 s later":            {key, signature, ts, body, now.Add(299 * time.Second), ""},
 		"300 s later":            {key, signature, ts, body, now.Add(300 * time.Second), ""},
-		"301 s later":            {key, signature, ts, body, now.Add(301 * time.Second), receiver.Expired},
-		"301 s early":            {key, signature, ts, body, now.Add(-301 * time.Second), receiver.Expired},
-		"another secret":         {"svc_whsec_old", signature, ts, body, now, receiver.Mismatch},
-		"another body":           {key, signature, ts, []byte(`{"event": "deposit.activated"}`), now, receiver.Mismatch},
-		"another timestamp":      {key, signature, "1790000001", body, now, receiver.Mismatch},
-		"no signature":           {key, "", ts, body, now, receiver.Missing},
-		"no timestamp":           {key, signature, "", body, now, receiver.Missing},
-		"signature without name": {key, strings.TrimPrefix(signature, "sha256="), ts, body, now, receiver.Missing},
-		"signature not hex":      {key, "sha256=zz", ts, body, now, receiver.Mismatch},
+		"301 s later":            {key, signature, ts, body, now.Add(301 * time.Second), receiver.ExpiredTimestamp},
+		"301 s early":            {key, signature, ts, body, now.Add(-301 * time.Second), receiver.ExpiredTimestamp},
+		"another secret":         {"svc_whsec_old", signature, ts, body, now, receiver.SignatureMismatch},
+		"another body":           {key, signature, ts, []byte(`{"event": "deposit.activated"}`), now, receiver.SignatureMismatch},
+		"another timestamp":      {key, signature, "1790000001", body, now, receiver.SignatureMismatch},
+		"no signature":           {key, "", ts, body, now, receiver.MissingSignature},
+		"no timestamp":           {key, signature, "", body, now, receiver.MissingSignature},
+		"signature without name": {key, strings.TrimPrefix(signature, "sha256="), ts, body, now, receiver.MissingSignature},
+		"signature not hex":      {key, "sha256=zz", ts, body, now, receiver.SignatureMismatch},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.want, receiver.Verify(c.secret, c.signature, c.ts, c.body, c.now))
+			require.Equal(t, c.want, receiver.VerifySignature(c.secret, c.signature, c.ts, c.body, c.now))
 		})
 	}
 }
@@ -81,7 +81,7 @@ func TestReceiver_PrintsVerifiedWebhooksOnce(t *testing.T) {
 
 func TestReceiver_OfACapture_PrintsTheCapturedAmount(t *testing.T) {
 	const body = `{"event":"deposit.captured","data":{"id":"dep_1","reference":"D-1","status":"captured","previousStatus":"active","amountCents":70000}}`
-	for want, lookup := range map[string]receiver.Lookup{
+	for want, lookup := range map[string]receiver.CapturedAmountLookup{
 		"active → captured  120.50 EUR of 700.00 EUR\n": func(_ context.Context, depositID string) (int64, error) {
 			require.Equal(t, "dep_1", depositID)
 			return 12_050, nil
@@ -93,7 +93,7 @@ func TestReceiver_OfACapture_PrintsTheCapturedAmount(t *testing.T) {
 		var out strings.Builder
 		r := receiver.New(&out)
 		r.SetSecret(key)
-		r.SetLookup(lookup)
+		r.SetCapturedAmountLookup(lookup)
 		require.Equal(t, http.StatusOK, post(r.Handler(), key, body))
 		require.Contains(t, out.String(), want)
 	}

@@ -16,18 +16,18 @@ type Webhook struct {
 	Request *http.Request
 }
 
-// Event returns the name of the webhook's event, from its header.
-func (w Webhook) Event() string { return w.Header.Get("X-Svc-Event") }
+// EventName returns the name of the webhook's event, from its header.
+func (w Webhook) EventName() string { return w.Header.Get("X-Svc-Event") }
 
-// Check verifies the webhook's signature with a secret. It returns "" for a valid webhook, else the reason for
-// refusing it.
-func (w Webhook) Check(secret string) Reason {
-	return Verify(secret, w.Header.Get("X-Svc-Signature"), w.Header.Get("X-Svc-Timestamp"), w.Body, w.At)
+// VerifySignature verifies the webhook's signature with a secret. It returns "" for a valid webhook, else the reason
+// for refusing it.
+func (w Webhook) VerifySignature(secret string) RejectReason {
+	return VerifySignature(secret, w.Header.Get("X-Svc-Signature"), w.Header.Get("X-Svc-Timestamp"), w.Body, w.At)
 }
 
-// Serve returns an HTTP handler that passes each complete webhook to take, which chooses the answer. Afterwards it
-// calls the function ended, unless that is nil, with whether the answer was a 2xx.
-func Serve(take func(Webhook) (answer Answer, ended func(taken bool))) http.Handler {
+// WebhookHandler returns an HTTP handler that passes each complete webhook to take, which chooses the answer.
+// Afterwards it calls the function ended, unless that is nil, with whether the answer was a 2xx.
+func WebhookHandler(take func(Webhook) (answer Responder, ended func(taken bool))) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at := time.Now()
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -47,8 +47,8 @@ func Serve(take func(Webhook) (answer Answer, ended func(taken bool))) http.Hand
 	})
 }
 
-// Listen starts a web server at a free port of this machine, and returns its base URL. The function end stops it.
-func Listen(endpoints http.Handler) (base string, end func(), err error) {
+// StartServer starts a web server at a free port of this machine, and returns its base URL. The function end stops it.
+func StartServer(endpoints http.Handler) (base string, end func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed by end
 	if err != nil {
 		return "", nil, err

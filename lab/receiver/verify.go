@@ -13,27 +13,27 @@ import (
 	"time"
 )
 
-// Tolerance is the largest difference between a webhook's timestamp and the receiver's clock (service.md, "Webhook
-// signature").
-const Tolerance = 300 * time.Second
+// TimestampTolerance is the largest difference between a webhook's timestamp and the receiver's clock
+// (service.md, "Webhook signature").
+const TimestampTolerance = 300 * time.Second
 
-// Reason says why a webhook is refused, such as a wrong signature; "" for a valid webhook.
-type Reason string
+// RejectReason says why a webhook is refused, such as a wrong signature; "" for a valid webhook.
+type RejectReason string
 
 // Missing, Expired and Mismatch are the reasons for refusing a webhook. Only "expired" is prescribed (service.md,
 // "Webhook receiver").
 const (
-	Missing  Reason = "missing_signature"
-	Expired  Reason = "expired"
-	Mismatch Reason = "signature_mismatch"
+	MissingSignature  RejectReason = "missing_signature"
+	ExpiredTimestamp  RejectReason = "expired"
+	SignatureMismatch RejectReason = "signature_mismatch"
 )
 
-// Verify checks a webhook's headers X-Svc-Signature and X-Svc-Timestamp against its raw body. It returns "" for a
-// valid webhook, else the reason for refusing it.
-func Verify(secret, signature, timestamp string, rawBody []byte, now time.Time) Reason {
+// VerifySignature checks a webhook's headers X-Svc-Signature and X-Svc-Timestamp against its raw body. It returns ""
+// for a valid webhook, else the reason for refusing it.
+func VerifySignature(secret, signature, timestamp string, rawBody []byte, now time.Time) RejectReason {
 	given, ok := strings.CutPrefix(signature, "sha256=")
 	if !ok || timestamp == "" {
-		return Missing
+		return MissingSignature
 	}
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(timestamp + "."))
@@ -41,11 +41,11 @@ func Verify(secret, signature, timestamp string, rawBody []byte, now time.Time) 
 	digest, err := hex.DecodeString(given)
 	// hmac.Equal compares in constant time.
 	if err != nil || secret == "" || !hmac.Equal(digest, mac.Sum(nil)) {
-		return Mismatch
+		return SignatureMismatch
 	}
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
-	if err != nil || now.Sub(time.Unix(seconds, 0)).Abs() > Tolerance {
-		return Expired
+	if err != nil || now.Sub(time.Unix(seconds, 0)).Abs() > TimestampTolerance {
+		return ExpiredTimestamp
 	}
 	return ""
 }

@@ -16,17 +16,17 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Opaque returns a client on an empty Redis database as an io.Closer, for Setup.Redis of servicetest. So its
+// NewClientAsCloser returns a client on an empty Redis database as an io.Closer, for Setup.Redis of servicetest. So its
 // callers need not link go-redis (see Limits).
-func Opaque(t testing.TB) io.Closer {
+func NewClientAsCloser(t testing.TB) io.Closer {
 	t.Helper()
 	return New(t)
 }
 
-// Limits returns the rate limiter and the idempotency cache of the services on a Redis. client is a
+// LimiterAndCache returns the rate limiter and the idempotency cache of the services on a Redis. client is a
 // redis.UniversalClient, or nil for an unreachable Redis. The signature does not name the client's type, whose
 // hundreds of methods would be compiled into every caller.
-func Limits(t testing.TB, client io.Closer, patience time.Duration, cipher *secrets.Cipher,
+func LimiterAndCache(t testing.TB, client io.Closer, patience time.Duration, cipher *secrets.Cipher,
 	log *slog.Logger) (ports.Limiter, ports.IdempotencyCache) {
 	t.Helper()
 	open, ok := client.(goredis.UniversalClient)
@@ -39,7 +39,7 @@ func Limits(t testing.TB, client io.Closer, patience time.Duration, cipher *secr
 			},
 		})
 	}
-	breaker := redis.NewBreaker(open).WithPatience(patience)
+	breaker := redis.NewBreaker(open).WithCommandTimeout(patience)
 	t.Cleanup(breaker.Close)
 	limiter := redis.NewLimiter(open, breaker, func() {})
 	return limiter, redis.NewIdempotencyCache(limiter, cipher, log)

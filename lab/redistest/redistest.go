@@ -66,7 +66,7 @@ func URL(t testing.TB) string {
 // empty. The server stops at the end of the test.
 func Server(t testing.TB) *backing.Server {
 	t.Helper()
-	return backing.Lend(t, func(ctx context.Context) (*backing.Server, error) {
+	return backing.StartForTest(t, func(ctx context.Context) (*backing.Server, error) {
 		return backing.StartRedis(ctx, backing.Options{Private: true, Logf: t.Logf})
 	})
 }
@@ -113,7 +113,7 @@ var shared = sync.OnceValues(func() (*pool, error) {
 // at the end of the test.
 func Cluster(t testing.TB, masters, replicas int) *backing.RedisCluster {
 	t.Helper()
-	return backing.Lend(t, func(ctx context.Context) (*backing.RedisCluster, error) {
+	return backing.StartForTest(t, func(ctx context.Context) (*backing.RedisCluster, error) {
 		return backing.StartRedisCluster(ctx, backing.Options{Logf: t.Logf}, masters, replicas)
 	})
 }

@@ -69,12 +69,12 @@ func main() {
 	}
 	var f facts
 	check(json.Unmarshal(raw, &f))
-	light, stopBrowser, err := browsertest.Open(ctx)
+	light, stopBrowser, err := browsertest.StartBrowser(ctx)
 	defer stopBrowser()
 	check(err)
 	dark, stopDark := chromedp.NewContext(light)
 	defer stopDark()
-	check(chromedp.Do(dark, browsertest.Dark))
+	check(chromedp.Do(dark, browsertest.EmulateDarkScheme))
 	signUp(light, f)
 	f.shoot(ctx, light, dark)
 }
@@ -142,25 +142,25 @@ func (f facts) make(ctx context.Context, account string, i int, b booking) (made
 }
 
 func (f facts) post(ctx context.Context, path string, body map[string]any, into any) {
-	f.call(ctx, world.Call{Path: path, Key: uuid.NewString(), Body: string(must(json.Marshal(body)))}, into)
+	f.call(ctx, world.APICall{Path: path, Key: uuid.NewString(), Body: string(must(json.Marshal(body)))}, into)
 }
 
-var client = world.NewClient(30*time.Second, 1)
+var client = world.NewAPIClient(30*time.Second, 1)
 
 // call sends a request to the partner API, and decodes the field data of the answer.
-func (f facts) call(ctx context.Context, call world.Call, into any) {
+func (f facts) call(ctx context.Context, call world.APICall, into any) {
 	call.Base, call.APIKey = f.APIBaseURL, f.APIKey
 	answer := client.Do(ctx, call)
 	if !answer.OK() {
 		check(fmt.Errorf("%s: %w", call.Path, cmp.Or(answer.Err, errors.New(string(answer.Body)))))
 	}
-	check(answer.Into(into))
+	check(answer.DecodeData(into))
 }
 
 // shoot creates the deposits and takes all pictures.
 func (f facts) shoot(ctx, light, dark context.Context) {
 	var accounts []struct{ AccountID string }
-	f.call(ctx, world.Call{Method: http.MethodGet, Path: "/accounts"}, &accounts)
+	f.call(ctx, world.APICall{Method: http.MethodGet, Path: "/accounts"}, &accounts)
 	if len(accounts) == 0 {
 		check(errors.New("the operator is not linked"))
 	}

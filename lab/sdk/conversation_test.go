@@ -352,7 +352,7 @@ func (c *conversation) tidyUp() {
 
 // requireEveryMethod finds a method of the API that the conversation has not called.
 func (c *conversation) requireEveryMethod() {
-	names := in(c.t, docstest.Root(), nil, "go", "run", "./sdk/generate", "-names")
+	names := in(c.t, docstest.RepositoryRoot(), nil, "go", "run", "./sdk/generate", "-names")
 	for _, name := range strings.Fields(names) {
 		require.True(c.t, c.d.called[name], "the conversation does not call %s", name)
 	}

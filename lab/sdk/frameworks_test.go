@@ -22,7 +22,7 @@ import (
 // one.
 func TestFramework_ReadsTheRawBody(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Libraries) {
+	if !rarely.MustRun(t, rarely.LibraryTests) {
 		return
 	}
 	f := startSandbox(t)

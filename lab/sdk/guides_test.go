@@ -36,7 +36,7 @@ func blocksOf(page string) (blocks []block) {
 // written, its commands run.
 func TestStart_FromAnEmptyFolderToAVerifiedWebhook(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Libraries) {
+	if !rarely.MustRun(t, rarely.LibraryTests) {
 		return
 	}
 	startSandbox(t)
@@ -75,7 +75,7 @@ func TestStart_FromAnEmptyFolderToAVerifiedWebhook(t *testing.T) {
 // debian is a PATH that begins with our tools and those of Debian, before any others of the machine.
 func debian(t testing.TB) string {
 	t.Helper()
-	tools, err := filepath.Abs(filepath.Join(docstest.Root(), ".local", "bin"))
+	tools, err := filepath.Abs(filepath.Join(docstest.RepositoryRoot(), ".local", "bin"))
 	require.NoError(t, err)
 	return tools + ":/usr/bin:" + os.Getenv("PATH")
 }
@@ -92,7 +92,7 @@ func checkout(t testing.TB) string {
 // TestReadme_SamplesRun runs the samples of each library's README, in their order, as one program.
 func TestReadme_SamplesRun(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Libraries) {
+	if !rarely.MustRun(t, rarely.LibraryTests) {
 		return
 	}
 	f := startSandbox(t)

@@ -14,7 +14,7 @@ import (
 // uses it.
 func TestLibrary_InstallsFromAFolder(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Libraries) {
+	if !rarely.MustRun(t, rarely.LibraryTests) {
 		return
 	}
 	const secret = "svc_whsec_q1w2e3r4t5y6u7i8o9p0a1s2d3f4g5h6j7k8l9z0" //nolint:gosec // an example

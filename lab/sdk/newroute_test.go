@@ -110,7 +110,7 @@ const madeUpCases = `[
 // language.
 func TestNewRoute_IsInEveryLibrary_WithNoLineByHand(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Libraries) {
+	if !rarely.MustRun(t, rarely.LibraryTests) {
 		return
 	}
 	root := t.TempDir()
@@ -121,7 +121,8 @@ func TestNewRoute_IsInEveryLibrary_WithNoLineByHand(t *testing.T) {
 	require.Equal(t, 2, strings.Count(document, "createUmbrella")+strings.Count(document, "    UmbrellaRequest:"))
 	file := filepath.Join(root, "openapi.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(document), 0o600))
-	in(t, docstest.Root(), nil, "go", "run", "./sdk/generate", "-document", file, "-out", filepath.Join(root, "sdk"))
+	in(t, docstest.RepositoryRoot(), nil, "go", "run", "./sdk/generate", "-document", file, "-out", filepath.Join(root,
+		"sdk"))
 
 	var samples map[string]map[string]string // of the reference at /docs
 	text, err := os.ReadFile(filepath.Join(root, "sdk", "samples", "samples.gen.json"))

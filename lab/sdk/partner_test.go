@@ -69,7 +69,7 @@ func (d delivery) asCase(secret string) map[string]any {
 // signUp opens a connect URL as an operator does, signs up, and gives the address to which the operator is sent back.
 func signUp(t testing.TB, connectURL, back, email string) string {
 	t.Helper()
-	b := formbrowser.New(soon, formbrowser.Site{RoundTripper: http.DefaultTransport, Origin: back})
+	b := formbrowser.New(soon, formbrowser.StubSiteTransport{RoundTripper: http.DefaultTransport, Origin: back})
 	page, err := b.Get(t.Context(), connectURL)
 	require.NoError(t, err)
 	end, err := b.Submit(t.Context(), page, "companyName",

@@ -25,13 +25,13 @@ import (
 // TestSamples_OfEveryOperationRun runs the samples of the reference at /docs, in every language, on the sandbox. Ids of
 // the examples are replaced by ids that exist. It is not parallel to other tests: a partner has 16 webhooks at most.
 func TestSamples_OfEveryOperationRun(t *testing.T) { //nolint:paralleltest // see above
-	if !rarely.Has(t, rarely.Libraries) {
+	if !rarely.MustRun(t, rarely.LibraryTests) {
 		return
 	}
 	f := startSandbox(t)
 	var all map[string]map[string]string // by operation and language
 	require.NoError(t, json.Unmarshal(samples.JSON, &all))
-	doc, err := partnerapi.Document()
+	doc, err := partnerapi.OpenAPIDocument()
 	require.NoError(t, err)
 	var operations []string
 	for _, item := range doc.Paths.Map() {

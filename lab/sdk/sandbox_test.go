@@ -77,7 +77,7 @@ func startSandbox(t testing.TB) facts {
 // beginSandbox builds the sandbox as `make run` does, and runs it with limits that four languages at a time keep.
 func beginSandbox(t testing.TB) error {
 	binary := filepath.Join(shared.dir, "sandbox")
-	if err := (procs.Build{}).Into(t.Context(), binary, "cmd/sandbox"); err != nil {
+	if err := (procs.BuildOptions{}).CompileTo(t.Context(), binary, "cmd/sandbox"); err != nil {
 		return err
 	}
 	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { // the sandbox starts its own servers
@@ -115,7 +115,7 @@ const golang = "go"
 // forEach runs a test of every language that has to be tested, side by side.
 func forEach(t *testing.T, test func(t *testing.T, l language)) {
 	t.Helper()
-	all := rarely.Has(t, rarely.Libraries)
+	all := rarely.MustRun(t, rarely.LibraryTests)
 	for _, l := range languages() {
 		if l.name != golang && !all {
 			continue
@@ -127,7 +127,7 @@ func forEach(t *testing.T, test func(t *testing.T, l language)) {
 	}
 }
 
-func sdk() string { return filepath.Join(docstest.Root(), "sdk") }
+func sdk() string { return filepath.Join(docstest.RepositoryRoot(), "sdk") }
 
 // command makes the command of a language's driver for the libraries in the folder root.
 func (l language) command(ctx context.Context, t testing.TB, root string, args ...string) *exec.Cmd {

@@ -32,7 +32,7 @@ func TestPages_EverySampleIsRun(t *testing.T) {
 	for _, file := range applications {
 		programs = append(programs, flat(docstest.Read(t, file)))
 	}
-	pages, err := filepath.Glob(filepath.Join(docstest.Root(), "docs", "guides", "*.md"))
+	pages, err := filepath.Glob(filepath.Join(docstest.RepositoryRoot(), "docs", "guides", "*.md"))
 	require.NoError(t, err)
 	seen := 0
 	for _, path := range pages {

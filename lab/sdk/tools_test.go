@@ -29,7 +29,7 @@ func in(t testing.TB, folder string, env []string, argv ...string) string {
 // TestLibrary_InTheEyesOfItsLanguage runs what a developer of each language runs first.
 func TestLibrary_InTheEyesOfItsLanguage(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Libraries) {
+	if !rarely.MustRun(t, rarely.LibraryTests) {
 		return
 	}
 	forEach(t, func(t *testing.T, l language) {

@@ -61,7 +61,7 @@ func TestVectors_AreManyAndNamed(t *testing.T) {
 // TestVectors_PassInEveryLanguage runs all cases through each library, and those of webhooks through the file to copy.
 func TestVectors_PassInEveryLanguage(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Libraries) {
+	if !rarely.MustRun(t, rarely.LibraryTests) {
 		return
 	}
 	forEach(t, func(t *testing.T, l language) {
@@ -80,7 +80,7 @@ func TestVectors_PassInEveryLanguage(t *testing.T) {
 // TestVectors_ThatAreChanged_FailInEveryLanguage changes a case of each kind.
 func TestVectors_ThatAreChanged_FailInEveryLanguage(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Libraries) {
+	if !rarely.MustRun(t, rarely.LibraryTests) {
 		return
 	}
 	forEach(t, func(t *testing.T, l language) {

@@ -9,11 +9,11 @@ import (
 	"partnerdeposits/adapters/secrets"
 )
 
-// New returns a cipher with the built-in development keyset. All ciphers of this keyset decrypt the values of each
-// other.
-func New(t testing.TB) *secrets.Cipher {
+// NewCipher returns a cipher with the built-in development keyset. All ciphers of this keyset decrypt the values of
+// each other.
+func NewCipher(t testing.TB) *secrets.Cipher {
 	t.Helper()
-	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
+	cipher, err := secrets.OpenKeyset(secrets.DevelopmentKeyset)
 	require.NoError(t, err)
 	return cipher
 }

@@ -41,7 +41,7 @@ func StartHAProxy(t testing.TB, backend ...string) HAProxy {
 	t.Cleanup(process.Kill)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	require.NoError(t, process.AwaitOK(ctx, "http://"+p.Stats+"/;csv"))
+	require.NoError(t, process.AwaitHTTPOK(ctx, "http://"+p.Stats+"/;csv"))
 	return p
 }
 

@@ -35,7 +35,7 @@ func Listen(t testing.TB) (addr string, serve func(*fiber.App)) {
 	require.NoError(t, err)
 	return ln.Addr().String(), func(app *fiber.App) {
 		done := make(chan error, 1)
-		go func() { done <- app.Listener(middleware.Listener(ln, func(err error) { t.Log(err) })) }()
+		go func() { done <- app.Listener(middleware.LimitConnections(ln, func(err error) { t.Log(err) })) }()
 		t.Cleanup(func() {
 			require.NoError(t, app.ShutdownWithTimeout(patience))
 			require.NoError(t, <-done)
@@ -89,15 +89,15 @@ func (c *Conn) Receive(method string) Answer {
 	return Answer{Status: res.StatusCode, Header: res.Header, Body: string(body), Closed: res.Close}
 }
 
-// Ended waits until the server has closed the connection, and fails the test if it sends anything instead.
-func (c *Conn) Ended() {
+// AwaitClosed waits until the server has closed the connection, and fails the test if it sends anything instead.
+func (c *Conn) AwaitClosed() {
 	c.t.Helper()
 	_, err := c.Reader.ReadByte()
 	require.Error(c.t, err)
 }
 
-// Raw sends a raw request on a new connection and returns the server's response.
-func Raw(t testing.TB, addr, request string) Answer {
+// SendRawRequest sends a raw request on a new connection and returns the server's response.
+func SendRawRequest(t testing.TB, addr, request string) Answer {
 	t.Helper()
 	c := Dial(t, addr)
 	c.Send(request)

@@ -23,9 +23,9 @@ const ConnectSecret = secret.Text("svc_cs_0123456789abcdef0123456789abcdef")
 // NewID returns a new random id.
 func NewID() id.ID { return system.Entropy{}.NewID() }
 
-// Write runs the function fn in a database transaction that must commit. It works after the end of the test too,
-// since cleanups write.
-func (k *Kit) Write(fn func(context.Context, *postgres.Store) error) {
+// RunInTransaction runs the function fn in a database transaction that must commit. It works after the end of the test
+// too, since cleanups write.
+func (k *Kit) RunInTransaction(fn func(context.Context, *postgres.Store) error) {
 	k.t.Helper()
 	require.NoError(k.t, k.Postgres.WithinTx(context.WithoutCancel(k.t.Context()), func(ctx context.Context) error {
 		return fn(ctx, k.Postgres)
@@ -54,54 +54,57 @@ func (k *Kit) Mails(to string) []ports.Mail {
 	return slices.DeleteFunc(newest, func(m ports.Mail) bool { return to != "" && m.To != to })
 }
 
-// Partner creates a partner named "Partner " and its slug, with ConnectSecret as its connect secret.
-func (k *Kit) Partner(slug string, change ...func(*partner.Partner)) partner.Partner {
+// CreatePartner creates a partner named "Partner " and its slug, with ConnectSecret as its connect secret.
+func (k *Kit) CreatePartner(slug string, change ...func(*partner.Partner)) partner.Partner {
 	k.t.Helper()
-	return k.PartnerWithSecret(slug, ConnectSecret, change...)
+	return k.CreatePartnerWithSecret(slug, ConnectSecret, change...)
 }
 
-// PartnerWithSecret creates a partner with the given connect secret; "" creates it without one.
-func (k *Kit) PartnerWithSecret(slug string, connectSecret secret.Text,
+// CreatePartnerWithSecret creates a partner with the given connect secret; "" creates it without one.
+func (k *Kit) CreatePartnerWithSecret(slug string, connectSecret secret.Text,
 	change ...func(*partner.Partner)) partner.Partner {
 	k.t.Helper()
 	p := partner.Partner{ID: NewID(), Slug: slug, Name: "Partner " + slug, CreatedAt: k.Clock.Now()}
 	for _, c := range change {
 		c(&p)
 	}
-	k.Write(func(ctx context.Context, r *postgres.Store) error { return r.Partners.Insert(ctx, p, connectSecret) })
+	k.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
+		return r.Partners.Insert(ctx, p,
+			connectSecret)
+	})
 	return p
 }
 
-// Caller creates a partner with an API key. It returns both as the API's authentication does, and the key in plain
-// text.
-func (k *Kit) Caller(slug string, change ...func(*partner.Partner)) (partner.Caller, secret.Text) {
+// CreateCaller creates a partner with an API key. It returns both as the API's authentication does, and the key in
+// plain text.
+func (k *Kit) CreateCaller(slug string, change ...func(*partner.Partner)) (partner.Caller, secret.Text) {
 	k.t.Helper()
-	p := k.Partner(slug, change...)
+	p := k.CreatePartner(slug, change...)
 	key, plain, hash := partner.NewAPIKey(NewID(), p.ID, k.setup.Config.Environment, "test",
-		system.Entropy{}.Bytes(secret.Bytes), k.Clock.Now())
-	k.Write(func(ctx context.Context, r *postgres.Store) error { return r.Keys.InsertKey(ctx, key, hash) })
+		system.Entropy{}.Bytes(secret.MinRandomBytes), k.Clock.Now())
+	k.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Keys.InsertKey(ctx, key, hash) })
 	return partner.Caller{Partner: p, Key: key}, plain
 }
 
-// Account creates an operator, whom no password lets in, and returns the operator's account.
-func (k *Kit) Account(company string) connect.Account {
+// CreateAccount creates an operator, whom no password lets in, and returns the operator's account.
+func (k *Kit) CreateAccount(company string) connect.Account {
 	k.t.Helper()
 	now := k.Clock.Now()
 	operator := connect.Operator{ID: NewID(), PasswordHash: "-", CreatedAt: now}
 	operator.Email = operator.ID.Encode() + "@example.com"
 	account := connect.Account{ID: NewID(), OperatorID: operator.ID, CompanyName: company, CreatedAt: now}
-	k.Write(func(ctx context.Context, r *postgres.Store) error {
+	k.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
 		return r.Operators.Insert(ctx, operator, account)
 	})
 	return account
 }
 
-// Link links an account to a partner. externalID is the partner's own name for the account.
-func (k *Kit) Link(partnerID, accountID id.ID, externalID string) connect.Link {
+// LinkAccount links an account to a partner. externalID is the partner's own name for the account.
+func (k *Kit) LinkAccount(partnerID, accountID id.ID, externalID string) connect.Link {
 	k.t.Helper()
 	link := connect.Link{ID: NewID(), PartnerID: partnerID, AccountID: accountID, ExternalID: externalID,
 		LinkedAt: k.Clock.Now()}
-	k.Write(func(ctx context.Context, r *postgres.Store) error { return r.Links.Insert(ctx, link) })
+	k.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Links.Insert(ctx, link) })
 	return link
 }
 
@@ -111,12 +114,12 @@ func (k *Kit) Deposit(origin deposit.Origin, draft deposit.Draft,
 	change ...func(*deposit.Deposit)) (*deposit.Deposit, secret.Text) {
 	k.t.Helper()
 	entropy, now := system.Entropy{}, k.Clock.Now()
-	d := deposit.New(NewID(), deposit.Reference(entropy.Bytes(deposit.ReferenceBytes)), origin, draft, nil, now)
+	d := deposit.New(NewID(), deposit.NewReference(entropy.Bytes(deposit.ReferenceBytes)), origin, draft, nil, now)
 	for _, c := range change {
 		c(d)
 	}
-	token := secret.FromRandom("", entropy.Bytes(secret.Bytes))
-	k.Write(func(ctx context.Context, r *postgres.Store) error {
+	token := secret.FromRandom("", entropy.Bytes(secret.MinRandomBytes))
+	k.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
 		if d.Client != nil {
 			person := tenant.Person{Email: d.Client.Email, FirstName: d.Client.FirstName, LastName: d.Client.LastName}
 			client := tenant.Client{ID: d.ClientID, AccountID: d.AccountID, PartnerID: d.PartnerID, CreatedAt: now,

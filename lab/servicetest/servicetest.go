@@ -38,12 +38,12 @@ import (
 
 // Parts and Services are the types with which the processes wire the use cases.
 type (
-	Parts    = services.Parts
+	Deps     = services.Deps
 	Services = services.Services
 )
 
-// Patience is how long a test waits for Postgres or Redis on a busy machine.
-const Patience = time.Minute
+// MaxWait is how long a test waits for Postgres or Redis on a busy machine.
+const MaxWait = time.Minute
 
 // Setup holds what a test may choose about its services. New fills in the defaults before the test changes some.
 type Setup struct {
@@ -55,7 +55,7 @@ type Setup struct {
 	Clock ports.Clock      // Clock of the services; by default the machine's.
 	// A Redis database from redistest.New; nil: an unreachable Redis.
 	Redis io.Closer
-	Parts func(*Parts) // A function that replaces parts of the services.
+	Parts func(*Deps) // A function that replaces parts of the services.
 }
 
 // Kit holds the stores and the use cases of the service for a test, over a database of its own.
@@ -76,39 +76,39 @@ func Main(m *testing.M) { pgtest.Main(m) }
 // New builds all use cases of the service over a fresh database. They and the database end with the test.
 func New(t testing.TB, change ...func(*Setup)) *Kit {
 	t.Helper()
-	defaults, err := config.Load(nil, config.Nothing)
+	defaults, err := config.Load(nil, config.NothingRequired)
 	require.NoError(t, err)
 	setup := Setup{
 		Config: defaults, Clock: system.Clock{},
-		Pool: postgres.PoolOptions{StatementTimeout: Patience, LockTimeout: Patience},
+		Pool: postgres.PoolOptions{StatementTimeout: MaxWait, LockTimeout: MaxWait},
 	}
 	for _, c := range change {
 		c(&setup)
 	}
 	k := &Kit{t: t, setup: setup, Clock: setup.Clock}
-	k.Cipher = secretstest.New(t)
+	k.Cipher = secretstest.NewCipher(t)
 	k.Pool, err = postgres.NewPool(t.Context(), pgtest.URL(t), setup.Pool)
 	require.NoError(t, err)
-	pgtest.CloseAfter(t, k.Pool)
+	pgtest.ClosePoolAfterTest(t, k.Pool)
 	k.Postgres = postgres.NewStore(k.Pool, k.Cipher, setup.Store)
 	k.Changes = groupcommit.New(k.Pool, k.Cipher, groupcommit.Options{Doorbell: setup.Store.Doorbell})
 	t.Cleanup(func() { k.Postgres.Close(context.WithoutCancel(t.Context())) })
-	k.limiter, k.cache = redistest.Limits(t, setup.Redis, Patience, k.Cipher, k.log())
-	k.Services = k.Build()
+	k.limiter, k.cache = redistest.LimiterAndCache(t, setup.Redis, MaxWait, k.Cipher, k.log())
+	k.Services = k.BuildServices()
 	return k
 }
 
-// Build builds all use cases once more over the same stores, and returns them. Setup.Parts and then the functions
-// in change replace parts of them.
-func (k *Kit) Build(change ...func(*Parts)) Services {
+// BuildServices builds all use cases once more over the same stores, and returns them. Setup.Parts and then the
+// functions in change replace parts of them.
+func (k *Kit) BuildServices(change ...func(*Deps)) Services {
 	k.t.Helper()
-	hasher, err := passwords.New(passwords.Cheap)
+	hasher, err := passwords.New(passwords.WithCheapHashes)
 	require.NoError(k.t, err)
-	parts := services.DefaultParts(k.setup.Config, k.Stores, k.Clock, k.log())
+	parts := services.DefaultDeps(k.setup.Config, k.Stores, k.Clock, k.log())
 	parts.Passwords, parts.Doorbell, parts.DepositMetrics = hasher, silentBell{}, noMetrics{}
 	parts.Limiter, parts.Cache = k.limiter, k.cache
-	parts.Epoch = func() ports.Epoch { return ports.Epoch{1} }
-	for _, c := range append([]func(*Parts){k.setup.Parts}, change...) {
+	parts.Epoch = func() ports.RestoreEpoch { return ports.RestoreEpoch{1} }
+	for _, c := range append([]func(*Deps){k.setup.Parts}, change...) {
 		if c != nil {
 			c(&parts)
 		}
@@ -126,20 +126,20 @@ func (k *Kit) log() *slog.Logger {
 func (k *Kit) DispatchStore() *dispatchstore.Store {
 	k.t.Helper()
 	options := k.setup.Pool
-	options.Settings = postgres.IndexPlans
+	options.Settings = postgres.IndexPlanSettings
 	pool, err := postgres.NewPool(k.t.Context(), k.Pool.Config().ConnString(), options)
 	require.NoError(k.t, err)
-	pgtest.CloseAfter(k.t, pool)
+	pgtest.ClosePoolAfterTest(k.t, pool)
 	return dispatchstore.New(pool, k.Cipher)
 }
 
 type silentBell struct{}
 
-func (silentBell) Ring()    {}
-func (silentBell) RingDue() {}
+func (silentBell) WakeRelays() {}
+func (silentBell) WakeScans()  {}
 
 type noMetrics struct{}
 
-func (noMetrics) Transitioned(_, _ deposit.Status, _ actor.Kind) {}
+func (noMetrics) CountTransition(_, _ deposit.Status, _ actor.Kind) {}
 
-func (noMetrics) Created(string) {}
+func (noMetrics) CountCreated(string) {}

@@ -25,8 +25,8 @@ import (
 // subscription.
 type Owner struct{ Partner, Account, Subscription id.ID }
 
-// Amount holds the numbers of rows that Fill adds.
-type Amount struct {
+// RowCounts holds the numbers of rows that Fill adds.
+type RowCounts struct {
 	Deposits   int
 	Deliveries int
 	// Number of rows in the table events for the newest deliveries; at most Deliveries.
@@ -37,9 +37,9 @@ type Amount struct {
 //go:embed kit.sql
 var kit string
 
-// Owners creates partners, each with accounts that are linked to it, and with an enabled webhook subscription
+// CreateRowOwners creates partners, each with accounts that are linked to it, and with an enabled webhook subscription
 // whose URL leads nowhere. The result is in the order of partners.
-func Owners(ctx context.Context, pool *pgxpool.Pool, partners, accounts int) (made []Owner, err error) {
+func CreateRowOwners(ctx context.Context, pool *pgxpool.Pool, partners, accounts int) (made []Owner, err error) {
 	err = with(ctx, pool, func(conn *pgxpool.Conn) error {
 		rows, err := conn.Query(ctx, `SELECT * FROM pg_temp.stock_make_owners($1, $2)`, partners, accounts)
 		if err != nil {
@@ -51,10 +51,10 @@ func Owners(ctx context.Context, pool *pgxpool.Pool, partners, accounts int) (ma
 	return made, err
 }
 
-// Fill adds deposits and deliveries that belong to the owners in turn, on two connections side by side, and then
-// runs VACUUM and ANALYZE. Rows of a later call come behind those of an earlier call. Three million deposits,
+// FillDatabase adds deposits and deliveries that belong to the owners in turn, on two connections side by side, and
+// then runs VACUUM and ANALYZE. Rows of a later call come behind those of an earlier call. Three million deposits,
 // deliveries and events take some minutes and 12 GB.
-func Fill(ctx context.Context, pool *pgxpool.Pool, owners []Owner, n Amount) error {
+func FillDatabase(ctx context.Context, pool *pgxpool.Pool, owners []Owner, n RowCounts) error {
 	if len(owners) == 0 {
 		return errors.New("stock: no owners")
 	}
@@ -83,7 +83,7 @@ type filler struct {
 	salt   string
 	before int // Number of deposits that exist before Fill adds its own.
 	owners []Owner
-	amount Amount
+	amount RowCounts
 }
 
 // insert runs a statement for each block of rows, with the numbers of the block's first and last row, and then

@@ -21,13 +21,13 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 func TestFill_ForSeveralOwners_AddsRowsThatTheServiceReads(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	store := storetest.Over(t, pool, postgres.Options{})
-	owners, err := stock.Owners(t.Context(), pool, 2, 3)
+	store := storetest.StoreOverPool(t, pool, postgres.Options{})
+	owners, err := stock.CreateRowOwners(t.Context(), pool, 2, 3)
 	require.NoError(t, err)
 	require.Len(t, owners, 6)
-	require.NoError(t, stock.Fill(t.Context(), pool, owners,
-		stock.Amount{Deposits: 6_000, Deliveries: 3_000, Events: 1_000, Clients: 500}))
-	require.NoError(t, stock.Fill(t.Context(), pool, owners[:1], stock.Amount{Deposits: 100}))
+	require.NoError(t, stock.FillDatabase(t.Context(), pool, owners,
+		stock.RowCounts{Deposits: 6_000, Deliveries: 3_000, Events: 1_000, Clients: 500}))
+	require.NoError(t, stock.FillDatabase(t.Context(), pool, owners[:1], stock.RowCounts{Deposits: 100}))
 
 	count := func(sql string) (n int) {
 		t.Helper()
@@ -69,5 +69,5 @@ func TestFill_ForSeveralOwners_AddsRowsThatTheServiceReads(t *testing.T) {
 
 func TestFill_WithoutOwners_IsRefused(t *testing.T) {
 	t.Parallel()
-	require.Error(t, stock.Fill(t.Context(), pgtest.New(t), nil, stock.Amount{Deposits: 1}))
+	require.Error(t, stock.FillDatabase(t.Context(), pgtest.New(t), nil, stock.RowCounts{Deposits: 1}))
 }

@@ -27,13 +27,13 @@ import (
 func New(t testing.TB, o postgres.Options) (*postgres.Store, *pgxpool.Pool) {
 	t.Helper()
 	pool := pgtest.New(t)
-	return Over(t, pool, o), pool
+	return StoreOverPool(t, pool, o), pool
 }
 
-// Over returns a store over a connection pool. The store is closed at the end of the test.
-func Over(t testing.TB, pool *pgxpool.Pool, o postgres.Options) *postgres.Store {
+// StoreOverPool returns a store over a connection pool. The store is closed at the end of the test.
+func StoreOverPool(t testing.TB, pool *pgxpool.Pool, o postgres.Options) *postgres.Store {
 	t.Helper()
-	store := postgres.NewStore(pool, secretstest.New(t), o)
+	store := postgres.NewStore(pool, secretstest.NewCipher(t), o)
 	t.Cleanup(func() { store.Close(context.Background()) })
 	return store
 }
@@ -47,25 +47,25 @@ func Pool(t testing.TB, databaseURL string, o postgres.PoolOptions) *pgxpool.Poo
 	return pool
 }
 
-// Linked returns a URL through which connections to the database pass a TCP proxy, and the proxy, which the test
+// ProxiedURL returns a URL through which connections to the database pass a TCP proxy, and the proxy, which the test
 // cuts and disturbs.
-func Linked(t testing.TB, databaseURL string) (string, *pgproxy.Link) {
+func ProxiedURL(t testing.TB, databaseURL string) (string, *pgproxy.TCPProxy) {
 	t.Helper()
 	target, err := url.Parse(databaseURL)
 	require.NoError(t, err)
-	link := pgproxy.NewLink(t, target.Host)
+	link := pgproxy.NewTCPProxy(t, target.Host)
 	target.Host = link.Address
 	return target.String(), link
 }
 
-// Bell is a fake of the doorbell that wakes dispatchers: it counts the wake-up notifications.
-type Bell struct{ Rung atomic.Int32 }
+// Doorbell is a fake of the doorbell that wakes dispatchers: it counts the wake-up notifications.
+type Doorbell struct{ Rung atomic.Int32 }
 
-// Ring counts a wake-up notification about a new event.
-func (b *Bell) Ring() { b.Rung.Add(1) }
+// WakeRelays counts a wake-up notification about a new event.
+func (b *Doorbell) WakeRelays() { b.Rung.Add(1) }
 
-// RingDue counts a wake-up notification about deliveries that are due.
-func (b *Bell) RingDue() { b.Rung.Add(1) }
+// WakeScans counts a wake-up notification about deliveries that are due.
+func (b *Doorbell) WakeScans() { b.Rung.Add(1) }
 
 // Event returns a deposit.cancelled event of a deposit.
 func Event(partnerID, depositID id.ID) ports.Event {
@@ -73,8 +73,8 @@ func Event(partnerID, depositID id.ID) ports.Event {
 		Data: []byte(`{"b":1, "a":2}`), CreatedAt: time.Now()}
 }
 
-// Origin stores a partner with a linked account, and returns them as the origin of a deposit.
-func Origin(t testing.TB, store *postgres.Store) deposit.Origin {
+// StoreOrigin stores a partner with a linked account, and returns them as the origin of a deposit.
+func StoreOrigin(t testing.TB, store *postgres.Store) deposit.Origin {
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	p := partner.Partner{ID: portstest.NewID(), Name: "Harbour", CreatedAt: now}
@@ -83,7 +83,7 @@ func Origin(t testing.TB, store *postgres.Store) deposit.Origin {
 	o.Email = o.ID.Encode() + "@rentals.example"
 	a := connect.Account{ID: portstest.NewID(), OperatorID: o.ID, CompanyName: "C", CreatedAt: now}
 	l := connect.Link{ID: portstest.NewID(), PartnerID: p.ID, AccountID: a.ID, ExternalID: "op-1", LinkedAt: now}
-	Do(t, store, func(ctx context.Context, r *postgres.Store) error {
+	RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
 		require.NoError(t, r.Partners.Insert(ctx, p, ""))
 		require.NoError(t, r.Operators.Insert(ctx, o, a))
 		return r.Links.Insert(ctx, l)
@@ -92,8 +92,8 @@ func Origin(t testing.TB, store *postgres.Store) deposit.Origin {
 		ByPartnerAPI: true}
 }
 
-// Do runs the function fn in a database transaction that must commit.
-func Do(t testing.TB, store *postgres.Store, fn func(context.Context, *postgres.Store) error) {
+// RunInTransaction runs the function fn in a database transaction that must commit.
+func RunInTransaction(t testing.TB, store *postgres.Store, fn func(context.Context, *postgres.Store) error) {
 	t.Helper()
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error { return fn(ctx, store) }))
 }

@@ -30,15 +30,15 @@ func (f *Fake) serveAPI(w http.ResponseWriter, r *http.Request, run endpoint) {
 	})
 	fault := f.takeFault(r)
 	switch fault.Kind {
-	case LostBefore:
+	case FaultLostBeforeEffect:
 		drop()
-	case Hang:
+	case FaultHang:
 		select {
 		case <-r.Context().Done():
 		case <-f.closing:
 		}
 		drop()
-	case TakesLate:
+	case FaultLateEffect:
 		f.late.Add(1)
 		f.sending.Go(func() {
 			defer f.late.Add(-1)
@@ -47,20 +47,20 @@ func (f *Fake) serveAPI(w http.ResponseWriter, r *http.Request, run endpoint) {
 			}
 		})
 		drop()
-	case Overloaded:
+	case FaultTooManyRequests:
 		write(w, refusal(&apiError{status: http.StatusTooManyRequests, Kind: "invalid_request_error", Code: "rate_limit"}))
 		return
-	case Unready:
+	case FaultUnavailable:
 		write(w, refusal(&apiError{status: http.StatusServiceUnavailable, Kind: "api_error"}))
 		return
-	case Refused:
+	case FaultBadRequest:
 		write(w, refusal(invalid("", "The request is refused.")))
 		return
-	case Doubled:
+	case FaultDuplicateRequest:
 		f.perform(c, Fault{})
 	}
 	a := f.perform(c, fault)
-	if fault.Kind == LostAfter {
+	if fault.Kind == FaultLostAfterEffect {
 		drop()
 	}
 	write(w, a)
@@ -75,7 +75,7 @@ func (f *Fake) perform(c call, fault Fault) (a answer) {
 	if first, taken := f.begin(c); taken {
 		return first
 	}
-	if fault.Kind == Delayed {
+	if fault.Kind == FaultDelayedResponse {
 		f.mu.Unlock()
 		f.wait(fault.Delay)
 		f.mu.Lock()
@@ -83,10 +83,10 @@ func (f *Fake) perform(c call, fault Fault) (a answer) {
 	}
 	var result any
 	var err *apiError
-	if fault.Kind != Broken {
+	if fault.Kind != FaultErrorWithoutEffect {
 		result, err = c.run(c)
 	}
-	if fault.Kind == Broken || fault.Kind == BrokenDone {
+	if fault.Kind == FaultErrorWithoutEffect || fault.Kind == FaultErrorAfterEffect {
 		err = &apiError{status: http.StatusInternalServerError, Kind: "api_error", Message: "An unknown error occurred"}
 	}
 	if item, ok := result.(object); ok {

@@ -42,8 +42,8 @@ func cardOf(number, expiry, cvc string) (card, bool) {
 	return found, ok && strings.TrimSpace(expiry) != "" && len(strings.TrimSpace(cvc)) >= 3
 }
 
-// Outcome is the bank's answer to a charge without the tenant. The zero value is a success.
-type Outcome struct {
+// ChargeOutcome is the bank's answer to a charge without the tenant. The zero value is a success.
+type ChargeOutcome struct {
 	// Error code of the bank's answer; "" with a DeclineCode means card_declined.
 	Code        string
 	DeclineCode string // Decline code of the bank's answer, such as insufficient_funds.
@@ -51,9 +51,9 @@ type Outcome struct {
 	Processing  bool   // true: the bank's answer comes later, by Settle; false: at once.
 }
 
-func (o Outcome) declined() bool { return o.DeclineCode != "" || o.Code != "" }
+func (o ChargeOutcome) declined() bool { return o.DeclineCode != "" || o.Code != "" }
 
-func (o Outcome) code() string {
+func (o ChargeOutcome) code() string {
 	switch {
 	case o.Code != "":
 		return o.Code
@@ -63,18 +63,18 @@ func (o Outcome) code() string {
 	return "card_declined"
 }
 
-// OffSession sets how the bank answers the next charges of a deposit without the tenant, in their order.
+// SetOffSessionOutcomes sets how the bank answers the next charges of a deposit without the tenant, in their order.
 // Afterwards the card behaves as Stripe publishes. depositID is the id in the object's metadata.
-func (f *Fake) OffSession(depositID string, outcomes ...Outcome) {
+func (f *Fake) SetOffSessionOutcomes(depositID string, outcomes ...ChargeOutcome) {
 	f.change(func() { f.outcomes[depositID] = append(f.outcomes[depositID], outcomes...) })
 }
 
 // offSession returns the bank's answer to a charge without the tenant: the next that a test has set, or that of
 // the test card.
-func (f *Fake) offSession(i *intent, m *method) Outcome {
+func (f *Fake) offSession(i *intent, m *method) ChargeOutcome {
 	if told := f.outcomes[i.metadata[depositKey]]; len(told) > 0 {
 		f.outcomes[i.metadata[depositKey]] = told[1:]
 		return told[0]
 	}
-	return Outcome{DeclineCode: m.card.later}
+	return ChargeOutcome{DeclineCode: m.card.later}
 }

@@ -17,17 +17,17 @@ type Event struct {
 	Body     []byte
 }
 
-// Delivery describes how the fake sends its webhook events. The zero value sends each once, immediately and in
+// DeliveryPlan describes how the fake sends its webhook events. The zero value sends each once, immediately and in
 // order.
-type Delivery struct {
+type DeliveryPlan struct {
 	Delay time.Duration
 	Twice bool
 	// true: events that wait together are sent in the opposite order.
 	Reversed bool
 }
 
-// Deliver sets how the fake sends webhook events from now on.
-func (f *Fake) Deliver(plan Delivery) { f.change(func() { f.plan = plan }) }
+// SetDeliveryPlan sets how the fake sends webhook events from now on.
+func (f *Fake) SetDeliveryPlan(plan DeliveryPlan) { f.change(func() { f.plan = plan }) }
 
 // Events returns the webhook events of the fake so far, oldest first.
 func (f *Fake) Events() []Event { return locked(f, func() []Event { return slices.Clone(f.events) }) }
@@ -80,7 +80,7 @@ func (f *Fake) sendQueue() {
 			return
 		case <-f.wake:
 		}
-		plan := locked(f, func() Delivery { return f.plan })
+		plan := locked(f, func() DeliveryPlan { return f.plan })
 		if plan.Delay > 0 && !f.wait(plan.Delay) {
 			return
 		}

@@ -24,11 +24,11 @@ import (
 	"time"
 )
 
-// PaymentKey and depositKey are metadata keys that the service's adapter sets. By them the fake finds the payment
-// and the deposit of an object.
+// PaymentMetadataKey and depositKey are metadata keys that the service's adapter sets. By them the fake finds the
+// payment and the deposit of an object.
 const (
-	PaymentKey = "payment_id"
-	depositKey = "deposit_id"
+	PaymentMetadataKey = "payment_id"
+	depositKey         = "deposit_id"
 )
 
 // SecretKey and WebhookSecret are the credentials with which the service uses the fake in `make run`. The fake
@@ -72,7 +72,7 @@ type Fake struct {
 	faults []Fault
 	choose func(method, path string) *Fault
 	// The bank's next answers to charges without the tenant, by deposit id.
-	outcomes map[string][]Outcome
+	outcomes map[string][]ChargeOutcome
 	refusing []string // The statuses that the next refunds get.
 
 	sessions  table[*session]
@@ -86,7 +86,7 @@ type Fake struct {
 
 	events     []Event
 	queue      []Event
-	plan       Delivery
+	plan       DeliveryPlan
 	requests   []*Request
 	violations []string
 }
@@ -120,7 +120,7 @@ func New(o Options) *Fake {
 	f := &Fake{
 		options: o, client: &http.Client{Timeout: 10 * time.Second, Transport: own, CheckRedirect: stay},
 		closing: make(chan struct{}), wake: make(chan struct{}, 1), keys: map[string]*stored{},
-		outcomes: map[string][]Outcome{}, payments: map[string]*payment{},
+		outcomes: map[string][]ChargeOutcome{}, payments: map[string]*payment{},
 	}
 	if o.Webhooks != "" {
 		f.sending.Go(f.sendQueue)
@@ -230,7 +230,7 @@ func (f *Fake) newID(prefix string) string {
 // paymentOf returns the payment whose id is in an object's metadata. An object without a payment's id is a
 // violation.
 func (f *Fake) paymentOf(metadata map[string]string, what string) *payment {
-	name := metadata[PaymentKey]
+	name := metadata[PaymentMetadataKey]
 	if name == "" {
 		f.violate("%s names no payment", what)
 		return &payment{}
@@ -254,7 +254,7 @@ func (f *Fake) intentsOf(paymentID string) []*intent {
 // watch checks after a step that a payment has at most one payable object and at most one charge, and records
 // violations.
 func (f *Fake) watch(metadata map[string]string, step string) {
-	name := metadata[PaymentKey]
+	name := metadata[PaymentMetadataKey]
 	p := f.payments[name]
 	if p == nil {
 		return

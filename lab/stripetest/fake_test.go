@@ -85,7 +85,7 @@ const (
 
 func TestKeys_AnswerIsReplayedForADay(t *testing.T) {
 	t.Parallel()
-	f := stripetest.StartBroken(t, stripetest.Options{})
+	f := stripetest.StartExpectingViolations(t, stripetest.Options{})
 	first := call(t, f, "POST", intents, "k", intentOf("pay_1"))
 	again := call(t, f, "POST", intents, "k", intentOf("pay_1"))
 	require.True(t, again.replayed)
@@ -101,7 +101,7 @@ func TestKeys_AnswerIsReplayedForADay(t *testing.T) {
 func TestKeys_A500IsReplayed_A400IsNot(t *testing.T) {
 	t.Parallel()
 	f := stripetest.Start(t, stripetest.Options{})
-	f.Fail(stripetest.Fault{Kind: stripetest.Broken})
+	f.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultErrorWithoutEffect})
 	for range 2 {
 		require.Equal(t, 500, call(t, f, "POST", intents, "broken", intentOf("pay_1")).status)
 	}
@@ -114,7 +114,7 @@ func TestKeys_A500IsReplayed_A400IsNot(t *testing.T) {
 func TestKeys_InFlight_IsAConflict(t *testing.T) {
 	t.Parallel()
 	f := stripetest.Start(t, stripetest.Options{})
-	f.Fail(stripetest.Fault{Kind: stripetest.Delayed, Delay: 300 * time.Millisecond})
+	f.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultDelayedResponse, Delay: 300 * time.Millisecond})
 	var wg sync.WaitGroup
 	var statuses [2]int
 	for i := range statuses {
@@ -127,8 +127,9 @@ func TestKeys_InFlight_IsAConflict(t *testing.T) {
 func TestFaults_LostAnswersHaveAnEffectOrNone(t *testing.T) {
 	t.Parallel()
 	f := stripetest.Start(t, stripetest.Options{})
-	for kind, want := range map[stripetest.FaultKind]bool{stripetest.LostAfter: true, stripetest.LostBefore: false} {
-		f.Fail(stripetest.Fault{Kind: kind, Path: intents})
+	for kind, want := range map[stripetest.FaultKind]bool{stripetest.FaultLostAfterEffect: true,
+		stripetest.FaultLostBeforeEffect: false} {
+		f.FailNextRequests(stripetest.Fault{Kind: kind, Path: intents})
 		require.Zero(t, call(t, f, "POST", intents, string(kind), intentOf("pay_"+string(kind))).status)
 		require.Equal(t, want, call(t, f, "POST", intents, string(kind), intentOf("pay_"+string(kind))).replayed, kind)
 	}
@@ -176,9 +177,10 @@ func TestPage_AuthenticationThatFails_LeavesThePageOpen(t *testing.T) {
 	t.Parallel()
 	f := stripetest.Start(t, stripetest.Options{})
 	page := call(t, f, "POST", sessions, "", pageOf("pay_1")).text(t, "url")
-	typed := f.Post(t, page, url.Values{"cardNumber": {"4000002760003184"}, "cardExpiry": {"12/34"}, "cardCvc": {"123"}})
+	typed := f.PostForm(t, page, url.Values{"cardNumber": {"4000002760003184"}, "cardExpiry": {"12/34"},
+		"cardCvc": {"123"}})
 	require.Equal(t, http.StatusSeeOther, typed.Status)
-	failed := f.Post(t, f.URL()+typed.Location, url.Values{"outcome": {"fail"}})
+	failed := f.PostForm(t, f.URL()+typed.Location, url.Values{"outcome": {"fail"}})
 	require.Equal(t, http.StatusPaymentRequired, failed.Status)
 	require.Contains(t, failed.Body, "unable to authenticate")
 	require.Equal(t, "https://a.example/back", f.Pay(t, page, "4242424242424242").Location)
@@ -190,7 +192,7 @@ func TestPage_AfterAFailedAuthentication_ItsOwnFormPays(t *testing.T) {
 	t.Parallel()
 	f := stripetest.Start(t, stripetest.Options{})
 	b := formbrowser.New(time.Minute,
-		formbrowser.Site{RoundTripper: &http.Transport{DisableKeepAlives: true}, Origin: "https://a.example"})
+		formbrowser.StubSiteTransport{RoundTripper: &http.Transport{DisableKeepAlives: true}, Origin: "https://a.example"})
 	shown, err := b.Get(t.Context(), call(t, f, "POST", sessions, "", pageOf("pay_1")).text(t, "url"))
 	require.NoError(t, err)
 	submit := func(control string, values map[string]string) {
@@ -259,7 +261,7 @@ func TestWebhooks_AreSentTwiceAndReversedWhenTold(t *testing.T) {
 	}))
 	t.Cleanup(receiver.Close)
 	f := stripetest.Start(t, stripetest.Options{Webhooks: receiver.URL})
-	f.Deliver(stripetest.Delivery{Twice: true, Reversed: true, Delay: 200 * time.Millisecond})
+	f.SetDeliveryPlan(stripetest.DeliveryPlan{Twice: true, Reversed: true, Delay: 200 * time.Millisecond})
 	made := call(t, f, "POST", intents, "", intentOf("pay_1")).text(t, "id")
 	call(t, f, "POST", intents+"/"+made+"/cancel", "", nil)
 	var types []string

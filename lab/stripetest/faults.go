@@ -11,17 +11,19 @@ type FaultKind string
 
 // The kinds of faults that a request to the fake of Stripe can meet.
 const (
-	LostBefore FaultKind = "lost_before" // Fault: the connection dies, and nothing happens.
-	LostAfter  FaultKind = "lost_after"  // Fault: the request takes effect, and the connection dies.
-	TakesLate  FaultKind = "late"        // Fault: the connection dies, and the request takes effect after Delay.
-	Delayed    FaultKind = "delayed"     // Fault: the request waits for Delay, holding its key, and is then answered.
-	Hang       FaultKind = "hang"        // Fault: there is no answer and no effect until the caller gives up.
-	Broken     FaultKind = "broken"      // Fault: the answer is 500 without effect, stored under the key.
-	BrokenDone FaultKind = "broken_done" // Fault: the answer is 500 after the effect, stored under the key.
-	Doubled    FaultKind = "doubled"     // Fault: the request arrives twice, and the second answer is sent.
-	Overloaded FaultKind = "overloaded"  // Fault: the answer is 429.
-	Unready    FaultKind = "unready"     // Fault: the answer is 503 without effect, not stored.
-	Refused    FaultKind = "refused"     // Fault: the answer is 400 without effect, not stored.
+	FaultLostBeforeEffect FaultKind = "lost_before" // Fault: the connection dies, and nothing happens.
+	FaultLostAfterEffect  FaultKind = "lost_after"  // Fault: the request takes effect, and the connection dies.
+	// Fault: the connection dies, and the request takes effect after Delay.
+	FaultLateEffect FaultKind = "late"
+	// Fault: the request waits for Delay, holding its key, and is then answered.
+	FaultDelayedResponse    FaultKind = "delayed"
+	FaultHang               FaultKind = "hang"        // Fault: there is no answer and no effect until the caller gives up.
+	FaultErrorWithoutEffect FaultKind = "broken"      // Fault: the answer is 500 without effect, stored under the key.
+	FaultErrorAfterEffect   FaultKind = "broken_done" // Fault: the answer is 500 after the effect, stored under the key.
+	FaultDuplicateRequest   FaultKind = "doubled"     // Fault: the request arrives twice, and the second answer is sent.
+	FaultTooManyRequests    FaultKind = "overloaded"  // Fault: the answer is 429.
+	FaultUnavailable        FaultKind = "unready"     // Fault: the answer is 503 without effect, not stored.
+	FaultBadRequest         FaultKind = "refused"     // Fault: the answer is 400 without effect, not stored.
 )
 
 // Fault is a planned failure of a request to the fake of Stripe. The zero value is no failure.
@@ -34,14 +36,14 @@ type Fault struct {
 	Delay time.Duration
 }
 
-// Fail makes the next requests to the fake fail. Each fault occurs once, at the first request that it fits.
-func (f *Fake) Fail(faults ...Fault) {
+// FailNextRequests makes the next requests to the fake fail. Each fault occurs once, at the first request that it fits.
+func (f *Fake) FailNextRequests(faults ...Fault) {
 	f.change(func() { f.faults = append(f.faults, faults...) })
 }
 
-// FailBy sets a function that chooses the fault of every request to the fake; nil ends this. The function may be
-// called from several goroutines.
-func (f *Fake) FailBy(choose func(method, path string) *Fault) {
+// SetFaultChooser sets a function that chooses the fault of every request to the fake; nil ends this. The function may
+// be called from several goroutines.
+func (f *Fake) SetFaultChooser(choose func(method, path string) *Fault) {
 	f.change(func() { f.choose = choose })
 }
 
@@ -74,8 +76,8 @@ func (f *Fake) wait(d time.Duration) bool {
 	}
 }
 
-// Late returns the number of requests whose connections have died and which have not yet taken effect.
-func (f *Fake) Late() int64 { return f.late.Load() }
+// LateRequestCount returns the number of requests whose connections have died and which have not yet taken effect.
+func (f *Fake) LateRequestCount() int64 { return f.late.Load() }
 
 // drop ends the connection of a request without an answer.
 func drop() { panic(http.ErrAbortHandler) }

@@ -114,7 +114,7 @@ func (f *Fake) addCharge(c *charge) *charge {
 }
 
 // refuse records a refused charge, and removes the card from the PaymentIntent.
-func (f *Fake) refuse(i *intent, m *method, o Outcome) *apiError {
+func (f *Fake) refuse(i *intent, m *method, o ChargeOutcome) *apiError {
 	c := f.addCharge(&charge{status: "failed", intent: i, method: m, outcome: o})
 	i.status, i.method = "requires_payment_method", nil
 	err := &apiError{
@@ -149,9 +149,9 @@ func (f *Fake) cancel(i *intent) {
 	f.emit("payment_intent.canceled", i)
 }
 
-// Settle sets the bank's late answer to the charge of a payment's PaymentIntent that is processing. true: there
+// SettleCharge sets the bank's late answer to the charge of a payment's PaymentIntent that is processing. true: there
 // was one; false: there was none.
-func (f *Fake) Settle(paymentID string, o Outcome) bool {
+func (f *Fake) SettleCharge(paymentID string, o ChargeOutcome) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, i := range f.intentsOf(paymentID) {

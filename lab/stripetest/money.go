@@ -10,7 +10,7 @@ type charge struct {
 	method    *method
 	amount    int
 	refunded  int
-	outcome   Outcome // The bank's answer to the charge, if it failed.
+	outcome   ChargeOutcome // The bank's answer to the charge, if it failed.
 	disputed  bool
 	disputeAt time.Time
 }
@@ -57,8 +57,8 @@ func (r *refund) json(f *Fake, expand expansions) map[string]any {
 	return out
 }
 
-// RefundAs sets the statuses of the next refunds: pending or failed instead of succeeded.
-func (f *Fake) RefundAs(statuses ...string) {
+// SetRefundStatuses sets the statuses of the next refunds: pending or failed instead of succeeded.
+func (f *Fake) SetRefundStatuses(statuses ...string) {
 	f.change(func() { f.refusing = append(f.refusing, statuses...) })
 }
 

@@ -114,7 +114,7 @@ func (f *Fake) challenge(s *session, w http.ResponseWriter, r *http.Request) {
 		m := &method{base: f.base("pm"), card: *s.challenge, email: s.email}
 		f.methods.add(m)
 		s.challenge, s.refused = nil, authenticationFailed
-		f.refuse(s.intent, m, Outcome{Code: s.refused})
+		f.refuse(s.intent, m, ChargeOutcome{Code: s.refused})
 		f.answerPage(w, r, s, false)
 	}
 }

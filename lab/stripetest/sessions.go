@@ -110,7 +110,7 @@ func (f *Fake) pay(s *session, with card, authenticated bool) (challenge bool) {
 	m := &method{base: f.base("pm"), card: with, email: s.email}
 	f.methods.add(m)
 	if with.decline != "" {
-		f.refuse(s.intent, m, Outcome{DeclineCode: with.decline})
+		f.refuse(s.intent, m, ChargeOutcome{DeclineCode: with.decline})
 		s.refused = with.decline
 		return false
 	}

@@ -21,20 +21,20 @@ import (
 // checkout have tests of their own.
 func TestBrowser_EveryPublicPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Pages) {
+	if !rarely.MustRun(t, rarely.PageTests) {
 		return
 	}
-	for scheme, first := range browsertest.Schemes {
+	for scheme, first := range browsertest.ColorSchemes {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			s := connecttest.New(t, connecttest.Options{})
 			sent := servicetest.NewID()
-			s.Write(func(ctx context.Context, r *postgres.Store) error {
+			s.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
 				return r.Mails.Enqueue(ctx, ports.Mail{ID: sent, To: "grace@example.com", Subject: "A caught mail", Body: "Words.",
 					HTML: "<p>Words.</p>", CreatedAt: s.Clock.Now()})
 			})
 			browser := browsertest.New(t, first...)
-			lang := browsertest.Languages[scheme]
+			lang := browsertest.LanguageByScheme[scheme]
 			for name, path := range map[string]string{
 				"register": "/register", "login": "/login", "forgot": "/password/forgot", "reset": "/password/reset?token=x",
 				"verify": "/verify?token=x", "not-found": "/nothing",
@@ -46,12 +46,12 @@ func TestBrowser_EveryPublicPageInBothSchemesAndLanguages_IsAccessible(t *testin
 						separator = "&"
 					}
 					require.NoError(t, chromedp.Do(browser, viewport, chromedp.Navigate(s.URL+path+separator+"lang="+lang)), name)
-					browsertest.LooksRight(browser, t, strings.Join([]string{name, lang, scheme, device}, "-"))
+					browsertest.RequireUsablePage(browser, t, strings.Join([]string{name, lang, scheme, device}, "-"))
 				}
 			}
 			require.NoError(t, chromedp.Do(browser, chromedp.Navigate(s.URL+"/sandbox/mails"), chromedp.Click("ul.rows a"),
 				chromedp.WaitVisible("iframe.mail")))
-			browsertest.LooksRight(browser, t, "sandbox-mail-"+lang+"-"+scheme)
+			browsertest.RequireUsablePage(browser, t, "sandbox-mail-"+lang+"-"+scheme)
 		})
 	}
 }
@@ -61,7 +61,7 @@ func TestBrowser_EveryPublicPageInBothSchemesAndLanguages_IsAccessible(t *testin
 func TestBrowser_CopyButtons_CopyWhereScriptsRun(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Browser(t).Get("/styleguide").RequireOurScriptAlone(t, "/styleguide")
+	s.Browser(t).Get("/styleguide").RequireNoForeignScript(t, "/styleguide")
 	ask := func(browser context.Context, expression string) string {
 		t.Helper()
 		answer, err := chromedp.Run(browser, chromedp.Evaluate[string](expression))

@@ -15,7 +15,7 @@ import (
 // mailsView is the data of the page with every mail.
 type mailsView struct {
 	Page  ui.Page
-	Mails []caughtmails.Shown
+	Mails []caughtmails.MailView
 	Langs []langLink
 }
 
@@ -34,7 +34,7 @@ func (p *pages) specimens(c *fiber.Ctx) error {
 			langLink{Label: localeNames[l].In(lang), Path: pathMails + "?mail=" + orBoth(l), Current: l == locale})
 	}
 	for i, s := range mailbook.Specimens(locale, p.DashboardURL, p.Clock.Now()) {
-		m := caughtmails.Show(s.Mail, pathMails+"/"+orBoth(locale)+"/"+strconv.Itoa(i), lang)
+		m := caughtmails.NewMailView(s.Mail, pathMails+"/"+orBoth(locale)+"/"+strconv.Itoa(i), lang)
 		m.Name = s.Name
 		v.Mails = append(v.Mails, m)
 	}
@@ -46,9 +46,9 @@ func (p *pages) specimen(c *fiber.Ctx) error {
 	locale := strings.Replace(c.Params("mail"), both, "", 1)
 	all := mailbook.Specimens(locale, p.DashboardURL, p.Clock.Now())
 	if i, err := strconv.Atoi(c.Params("n")); err == nil && i >= 0 && i < len(all) && all[i].Mail.HTML != "" {
-		return caughtmails.SendHTML(c, all[i].Mail.HTML)
+		return caughtmails.ServeMailHTML(c, all[i].Mail.HTML)
 	}
-	return fault.ErrRoute
+	return fault.ErrRouteNotFound
 }
 
 // both stands in a path for the language of a reader whose language is not known.

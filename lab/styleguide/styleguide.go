@@ -10,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/adapters/system"
 	ports "partnerdeposits/ports/platform"
 )
 
@@ -22,8 +23,15 @@ const (
 // Deps are the dependencies of the pages.
 type Deps struct {
 	Clock        ports.Clock
-	Site         *ui.Site
+	Site         *ui.SiteCookies
 	DashboardURL string // DASHBOARD_BASE_URL, without a slash at its end
+}
+
+// Pages returns the function that mounts the pages in a service whose dashboard has this base URL.
+func Pages(dashboardURL string) func(fiber.Router, *ui.SiteCookies) {
+	return func(app fiber.Router, site *ui.SiteCookies) {
+		Mount(app, Deps{Clock: system.Clock{}, Site: site, DashboardURL: strings.TrimSuffix(dashboardURL, "/")})
+	}
 }
 
 type pages struct{ Deps }
@@ -31,10 +39,10 @@ type pages struct{ Deps }
 // Mount adds the pages to app.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{d}
-	app.Get(pathGuide, d.Site.Headers, p.guide)
+	app.Get(pathGuide, d.Site.PageMiddleware, p.guide)
 	app.Get(pathStyle, serveStyle)
-	app.Get(pathMails, d.Site.Headers, p.specimens)
-	app.Get(pathMails+"/:mail/:n/html", d.Site.Headers, p.specimen)
+	app.Get(pathMails, d.Site.PageMiddleware, p.specimens)
+	app.Get(pathMails+"/:mail/:n/html", d.Site.PageMiddleware, p.specimen)
 }
 
 //go:embed guide.css
@@ -94,10 +102,10 @@ func (p *pages) guide(c *fiber.Ctx) error {
 	}
 	page := ui.Page{Lang: lang, Title: textGuide.In(lang), Query: ui.RawQuery(c), Wide: true, Section: ui.SectionToday,
 		Operator: "olivia@example.com"}
-	page.LetCopy(c)
+	page.AllowCopying(c)
 	return ui.Render(c, fiber.StatusOK, guidePage(guideView{
 		QR: qr, Page: page,
-		Amount: ui.Euros(lang, 125_000), Day: ui.Date(lang, now), Minute: ui.DateTime(lang, now),
-		Longest: ui.Span(ui.LongDate(lang, now), ui.LongDate(lang, now.AddDate(0, 0, 7))),
+		Amount: ui.Euros(lang, 125_000), Day: ui.FormatDate(lang, now), Minute: ui.FormatDateTime(lang, now),
+		Longest: ui.FormatDateSpan(ui.FormatLongDate(lang, now), ui.FormatLongDate(lang, now.AddDate(0, 0, 7))),
 	}))
 }

@@ -15,7 +15,7 @@ var (
 )
 
 // localeNames are the names of the languages of mails.
-var localeNames = map[string]ui.Text{
+var localeNames = map[string]ui.LocalizedText{
 	"en": ui.T("English", "Anglais"),
 	"fr": ui.T("French", "Français"),
 	"":   ui.T("Both, for a reader whose language is not known", "Les deux, pour un lecteur de langue inconnue"),

@@ -45,7 +45,7 @@ func run(command []string, out io.Writer) (passed bool, err error) {
 	defer stop()
 	report := newReport(out)
 	defer report.tick(every)()
-	environ, end, err := pgtest.Share(ctx)
+	environ, end, err := pgtest.StartSharedServer(ctx)
 	if err != nil {
 		return false, err
 	}

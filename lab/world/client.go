@@ -12,18 +12,18 @@ import (
 // APIPrefix is the beginning of every path of the partner API.
 const APIPrefix = "/api/partner/v1"
 
-// Client is an HTTP client for the partner API.
-type Client struct{ http.Client }
+// APIClient is an HTTP client for the partner API.
+type APIClient struct{ http.Client }
 
-// NewClient returns a client for the partner API. It waits for an answer as long as patience, and keeps up to idle
+// NewAPIClient returns a client for the partner API. It waits for an answer as long as patience, and keeps up to idle
 // unused connections to a process.
-func NewClient(patience time.Duration, idle int) *Client {
+func NewAPIClient(patience time.Duration, idle int) *APIClient {
 	transport := &http.Transport{MaxIdleConnsPerHost: idle, IdleConnTimeout: 3 * time.Second}
-	return &Client{http.Client{Timeout: patience, Transport: transport}}
+	return &APIClient{http.Client{Timeout: patience, Transport: transport}}
 }
 
-// Call is a request of a partner to the API: method, path, keys and body.
-type Call struct {
+// APICall is a request of a partner to the API: method, path, keys and body.
+type APICall struct {
 	Base   string // Base URL of the http process that is called.
 	APIKey string
 	Method string // HTTP method of the call; "": POST.
@@ -32,22 +32,22 @@ type Call struct {
 	Body   string
 }
 
-// Answer is a response of the partner API, or the error if none arrived.
-type Answer struct {
+// APIResponse is a response of the partner API, or the error if none arrived.
+type APIResponse struct {
 	Status int
 	Body   []byte
 	Err    error // The error if no response arrived; else nil.
 }
 
 // Do sends a request to the partner API and returns the response.
-func (c *Client) Do(ctx context.Context, call Call) (a Answer) {
+func (c *APIClient) Do(ctx context.Context, call APICall) (a APIResponse) {
 	if call.Method == "" {
 		call.Method = http.MethodPost
 	}
 	request, err := http.NewRequestWithContext(ctx, call.Method, call.Base+APIPrefix+call.Path,
 		strings.NewReader(call.Body))
 	if err != nil {
-		return Answer{Err: err}
+		return APIResponse{Err: err}
 	}
 	request.Header.Set("x-api-key", call.APIKey)
 	request.Header.Set("Content-Type", "application/json")
@@ -56,7 +56,7 @@ func (c *Client) Do(ctx context.Context, call Call) (a Answer) {
 	}
 	response, err := c.Client.Do(request)
 	if err != nil {
-		return Answer{Err: err}
+		return APIResponse{Err: err}
 	}
 	defer func() { _ = response.Body.Close() }()
 	a.Status = response.StatusCode
@@ -65,31 +65,31 @@ func (c *Client) Do(ctx context.Context, call Call) (a Answer) {
 }
 
 // OK reports whether a request took effect. true: a status below 300; false: another status, or no response.
-func (a Answer) OK() bool { return a.Err == nil && a.Status < http.StatusMultipleChoices }
+func (a APIResponse) OK() bool { return a.Err == nil && a.Status < http.StatusMultipleChoices }
 
-// Says reports whether a response has the status and its body the error code. false: another answer, or none.
-func (a Answer) Says(status int, code string) bool {
+// HasErrorCode reports whether a response has the status and its body the error code. false: another answer, or none.
+func (a APIResponse) HasErrorCode(status int, code string) bool {
 	return a.Err == nil && a.Status == status && strings.Contains(string(a.Body), code)
 }
 
-// Unknown reports whether it is unknown if a request took effect. true: there was no response, a 5xx, or an
+// OutcomeUnknown reports whether it is unknown if a request took effect. true: there was no response, a 5xx, or an
 // earlier request with the same key is in progress; false: the outcome is known.
-func (a Answer) Unknown() bool {
+func (a APIResponse) OutcomeUnknown() bool {
 	return a.Err != nil || a.Status >= http.StatusInternalServerError ||
-		a.Says(http.StatusConflict, "idempotency_key_in_use")
+		a.HasErrorCode(http.StatusConflict, "idempotency_key_in_use")
 }
 
-// Into decodes the field data of a response's JSON.
-func (a Answer) Into(data any) error {
+// DecodeData decodes the field data of a response's JSON.
+func (a APIResponse) DecodeData(data any) error {
 	if a.Err != nil {
 		return a.Err
 	}
 	return json.Unmarshal(a.Body, &struct{ Data any }{data})
 }
 
-// ID returns the field data.id of a response; "" if there is none.
-func (a Answer) ID() string {
+// DataID returns the field data.id of a response; "" if there is none.
+func (a APIResponse) DataID() string {
 	var made struct{ ID string }
-	_ = a.Into(&made) // After an error the result is "".
+	_ = a.DecodeData(&made) // After an error the result is "".
 	return made.ID
 }

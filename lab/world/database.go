@@ -25,9 +25,9 @@ type Database struct {
 	Store *postgres.Store
 }
 
-// Create creates a database on a Postgres server and returns its URL. If owner is not "", a role of that name is
-// created that may log in, and owns the database.
-func Create(ctx context.Context, server, name, owner string) (string, error) {
+// CreateDatabase creates a database on a Postgres server and returns its URL. If owner is not "", a role of that name
+// is created that may log in, and owns the database.
+func CreateDatabase(ctx context.Context, server, name, owner string) (string, error) {
 	conn, err := pgx.Connect(ctx, server)
 	if err != nil {
 		return "", err
@@ -44,12 +44,12 @@ func Create(ctx context.Context, server, name, owner string) (string, error) {
 	if err = errors.Join(err, conn.Close(ctx)); err != nil {
 		return "", err
 	}
-	return At(server, owner, "", name), nil
+	return RewriteDatabaseURL(server, owner, "", name), nil
 }
 
-// At returns the URL of a Postgres server with another user, address and database. Each that is "" stays as it
-// was.
-func At(server, user, address, database string) string {
+// RewriteDatabaseURL returns the URL of a Postgres server with another user, address and database. Each that is ""
+// stays as it was.
+func RewriteDatabaseURL(server, user, address, database string) string {
 	u := parsed(server)
 	if user != "" {
 		u.User = url.User(user)
@@ -63,8 +63,8 @@ func At(server, user, address, database string) string {
 	return u.String()
 }
 
-// Host returns host:port of a server's URL.
-func Host(server string) string { return parsed(server).Host }
+// HostPort returns host:port of a server's URL.
+func HostPort(server string) string { return parsed(server).Host }
 
 func parsed(server string) *url.URL {
 	u, err := url.Parse(server)
@@ -74,8 +74,8 @@ func parsed(server string) *url.URL {
 	return u
 }
 
-// Open opens a database of the service with a pool of at most conns connections.
-func Open(ctx context.Context, url string, conns int32) (*Database, error) {
+// OpenDatabase opens a database of the service with a pool of at most conns connections.
+func OpenDatabase(ctx context.Context, url string, conns int32) (*Database, error) {
 	cfg := config.Config{Environment: partner.Development, DatabaseURL: secret.Text(url)}
 	options := postgres.PoolOptions{MaxConns: conns, StatementTimeout: 10 * time.Minute}
 	stores, err := services.OpenStore(ctx, cfg, slog.New(slog.DiscardHandler), options)

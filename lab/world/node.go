@@ -11,8 +11,8 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// Node is a process of the service, which can end and start again at the same addresses.
-type Node struct {
+// ServiceProcess is a process of the service, which can end and start again at the same addresses.
+type ServiceProcess struct {
 	Name string // Name of the process in messages, such as "dispatcher 1".
 	Path string
 	// Settings as NAME=value; a later one replaces an earlier one of the same name.
@@ -24,11 +24,11 @@ type Node struct {
 	process atomic.Pointer[procs.Process]
 }
 
-// StartLimit is the longest time from the start of a process to its readiness, on a busy machine.
-const StartLimit = 60 * time.Second
+// MaxStartTime is the longest time from the start of a process to its readiness, on a busy machine.
+const MaxStartTime = 60 * time.Second
 
-// NewNode returns a process of the service that is not yet started, with two free ports in its settings.
-func NewNode(name, path string, env ...string) (*Node, error) {
+// NewServiceProcess returns a process of the service that is not yet started, with two free ports in its settings.
+func NewServiceProcess(name, path string, env ...string) (*ServiceProcess, error) {
 	var addresses [2]string
 	for i := range addresses {
 		port, err := backing.FreePort()
@@ -37,7 +37,7 @@ func NewNode(name, path string, env ...string) (*Node, error) {
 		}
 		addresses[i] = fmt.Sprintf("127.0.0.1:%d", port)
 	}
-	n := &Node{Name: name, Path: path, Base: "http://" + addresses[0], Ops: "http://" + addresses[1]}
+	n := &ServiceProcess{Name: name, Path: path, Base: "http://" + addresses[0], Ops: "http://" + addresses[1]}
 	n.Env = append([]string{
 		"HTTP_ADDR=" + addresses[0], "METRICS_ADDR=" + addresses[1], "API_BASE_URL=" + n.Base,
 		"DASHBOARD_BASE_URL=" + n.Base,
@@ -45,8 +45,8 @@ func NewNode(name, path string, env ...string) (*Node, error) {
 	return n, nil
 }
 
-// Begin starts the process of the service and does not wait until it is ready (AwaitReady).
-func (n *Node) Begin() error {
+// Start starts the process of the service and does not wait until it is ready (AwaitReady).
+func (n *ServiceProcess) Start() error {
 	p, err := procs.Start(procs.Spec{Name: n.Name, Path: n.Path, Env: n.Env, Log: n.Log})
 	if err == nil {
 		n.process.Store(p)
@@ -55,14 +55,14 @@ func (n *Node) Begin() error {
 }
 
 // AwaitReady waits until the running process of the service answers 200 at /readyz.
-func (n *Node) AwaitReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, StartLimit)
+func (n *ServiceProcess) AwaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, MaxStartTime)
 	defer cancel()
-	return n.Process().AwaitOK(ctx, n.Ops+"/readyz")
+	return n.Process().AwaitHTTPOK(ctx, n.Ops+"/readyz")
 }
 
-// Pause waits for a duration; the error says that ctx ended first.
-func Pause(ctx context.Context, span time.Duration) error {
+// Sleep waits for a duration; the error says that ctx ended first.
+func Sleep(ctx context.Context, span time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -72,4 +72,4 @@ func Pause(ctx context.Context, span time.Duration) error {
 }
 
 // Process returns the process that was started last; nil before the first start.
-func (n *Node) Process() *procs.Process { return n.process.Load() }
+func (n *ServiceProcess) Process() *procs.Process { return n.process.Load() }

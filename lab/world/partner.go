@@ -25,7 +25,7 @@ func (d *Database) NewPartner(ctx context.Context, name string) (Partner, error)
 	p := Partner{Name: name, ID: entropy.NewID(), Account: entropy.NewID()}
 	operator := connect.Operator{ID: entropy.NewID(), Email: name + "@example.com", PasswordHash: "-", CreatedAt: now}
 	key, plain, hash := partner.NewAPIKey(entropy.NewID(), p.ID, partner.Development, "lab",
-		entropy.Bytes(secret.Bytes), now)
+		entropy.Bytes(secret.MinRandomBytes), now)
 	p.Key = plain.Reveal()
 	return p, d.Store.WithinTx(ctx, func(ctx context.Context) error {
 		return errors.Join(
@@ -39,8 +39,9 @@ func (d *Database) NewPartner(ctx context.Context, name string) (Partner, error)
 	})
 }
 
-// Subscribe stores a webhook subscription of a partner with its signing secret, and returns its id.
-func (d *Database) Subscribe(ctx context.Context, p Partner, url string, events []webhook.EventName, key string) (
+// CreateSubscription stores a webhook subscription of a partner with its signing secret, and returns its id.
+func (d *Database) CreateSubscription(ctx context.Context, p Partner, url string, events []webhook.EventName,
+	key string) (
 	subscription id.ID, err error) {
 	s := webhook.Subscription{ID: system.Entropy{}.NewID(), PartnerID: p.ID, URL: url, Events: events, Enabled: true,
 		CreatedAt: system.Clock{}.Now()}

@@ -21,14 +21,14 @@ type Links interface {
 	// active link exists; unique indexes decide between concurrent inserts. The transaction stays usable after such
 	// an error.
 	Insert(ctx context.Context, l connect.Link) error
-	// ActiveOfAccount locks and returns the active link of an account; nil for an account without one.
-	ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.Link, error)
-	// OfPartner returns the newest link, active or revoked, between a partner and an account, or
+	// LockActiveLink locks and returns the active link of an account; nil for an account without one.
+	LockActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error)
+	// LockNewestShared returns the newest link, active or revoked, between a partner and an account, or
 	// connect.ErrAccountNotLinked. A share lock keeps the link from being revoked before the transaction ends.
-	OfPartner(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error)
-	// LastRevoked returns the time of the last revocation of a link with a partner's external id, whichever account
+	LockNewestShared(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error)
+	// LastRevokedAt returns the time of the last revocation of a link with a partner's external id, whichever account
 	// was linked; zero for none. In a transaction it sees the inserts made before.
-	LastRevoked(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error)
+	LastRevokedAt(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error)
 	// Revoke ends the active link of a partner and an account. changed is true if there was one, and false if not.
 	Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy, at time.Time) (changed bool, err error)
 	// LinkedAccounts lists the linked accounts of a partner by LinkedAt, newest first. The time in the cursor is
@@ -39,6 +39,6 @@ type Links interface {
 	LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error)
 	// ActiveLink returns the active link of an account; nil for an account without one.
 	ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error)
-	// ActiveLinkOf returns the active link with a partner's external id; nil if there is none.
-	ActiveLinkOf(ctx context.Context, partnerID id.ID, externalID string) (*connect.Link, error)
+	// ActiveLinkByExternalID returns the active link with a partner's external id; nil if there is none.
+	ActiveLinkByExternalID(ctx context.Context, partnerID id.ID, externalID string) (*connect.Link, error)
 }

@@ -13,14 +13,14 @@ import (
 type Operators interface {
 	// Insert stores a new operator and the operator's account. Returns connect.ErrEmailTaken.
 	Insert(ctx context.Context, o connect.Operator, a connect.Account) error
-	// Lock locks and returns an operator; until the transaction ends, no other transaction changes or locks the
+	// LockRow locks and returns an operator; until the transaction ends, no other transaction changes or locks the
 	// operator. Returns connect.ErrBadCredentials for an unknown id.
-	Lock(ctx context.Context, operatorID id.ID) (connect.Operator, error)
+	LockRow(ctx context.Context, operatorID id.ID) (connect.Operator, error)
 	// Update stores all fields of an operator except the id and the time of creation. Returns connect.ErrEmailTaken.
 	Update(ctx context.Context, o connect.Operator) error
-	// SetCeiling sets the largest amount of a deposit for an account; 0 restores the default. Returns
+	// SetDepositCeiling sets the largest amount of a deposit for an account; 0 restores the default. Returns
 	// connect.ErrAccountNotFound.
-	SetCeiling(ctx context.Context, accountID id.ID, maxAmount money.Cents) error
+	SetDepositCeiling(ctx context.Context, accountID id.ID, maxAmount money.Cents) error
 	// ChangeAccount stores the fields of an account that a change sets. Returns connect.ErrAccountNotFound.
 	ChangeAccount(ctx context.Context, accountID id.ID, change AccountChange) error
 	SetCoverMails(ctx context.Context, operatorID id.ID, wanted bool) error
@@ -33,8 +33,8 @@ type Operators interface {
 	AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error)
 	// Accounts lists the accounts of operators, newest first.
 	Accounts(ctx context.Context, page ports.Page) (ports.List[connect.Account], error)
-	// AccountOfOperator returns the id of an operator's account, or connect.ErrAccountNotFound.
-	AccountOfOperator(ctx context.Context, operatorID id.ID) (id.ID, error)
+	// AccountIDOfOperator returns the id of an operator's account, or connect.ErrAccountNotFound.
+	AccountIDOfOperator(ctx context.Context, operatorID id.ID) (id.ID, error)
 }
 
 // AccountChange is a change of an account. A field that is nil keeps its value.

@@ -4,18 +4,18 @@ import (
 	"context"
 )
 
-// Passwords hashes and checks passwords. Both are slow on purpose; an implementation bounds the number of
+// PasswordHasher hashes and checks passwords. Both are slow on purpose; an implementation bounds the number of
 // concurrent calls.
-type Passwords interface {
-	Hash(ctx context.Context, password string, who Turn) (string, error)
+type PasswordHasher interface {
+	Hash(ctx context.Context, password string, who PasswordCaller) (string, error)
 	// Matches reports whether hash is the hash of password. An empty hash never matches and takes as long as any
 	// other, so that the time of a response does not reveal whether an address belongs to an operator.
-	Matches(ctx context.Context, password, hash string, who Turn) (bool, error)
+	Matches(ctx context.Context, password, hash string, who PasswordCaller) (bool, error)
 }
 
-// Turn describes the client whose password waits to be hashed, so that many requests of unknown clients do not
-// delay operators (api.md §1, "Rate limits").
-type Turn struct {
+// PasswordCaller describes the client whose password waits to be hashed, so that many requests of unknown clients do
+// not delay operators (api.md §1, "Rate limits").
+type PasswordCaller struct {
 	Network string // The network of the client, an IPv4 address or an IPv6 /64 network; "": unknown.
 	// true: the operator has signed in from this network before, has a session, or opened a mail of the service;
 	// false: the client is not recognised as an operator.

@@ -8,9 +8,9 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// PasswordRequest is a request for a mail with a link that sets a password. Its address may belong to no
+// PasswordResetRequest is a request for a mail with a link that sets a password. Its address may belong to no
 // operator: nothing has checked that yet.
-type PasswordRequest struct {
+type PasswordResetRequest struct {
 	ID        id.ID
 	Email     string
 	Locale    string // The language of the page on which the request was made.
@@ -18,26 +18,26 @@ type PasswordRequest struct {
 	LockedOut bool // true: the service made the request, after too many wrong passwords; false: a person made it.
 }
 
-// Tokens stores the tokens of mails, and the requests for a new password.
-type Tokens interface {
-	InsertToken(ctx context.Context, t connect.Token) error
-	// Token returns a token that was not used and has not expired, or connect.ErrTokenVoid.
-	Token(ctx context.Context, hash [32]byte, now time.Time) (connect.Token, error)
-	// UseTokens marks an operator's unused mail tokens of the given kinds as used, so that none of them works any
+// MailTokens stores the tokens of mails, and the requests for a new password.
+type MailTokens interface {
+	InsertToken(ctx context.Context, t connect.MailedToken) error
+	// LiveToken returns a token that was not used and has not expired, or connect.ErrTokenVoid.
+	LiveToken(ctx context.Context, hash [32]byte, now time.Time) (connect.MailedToken, error)
+	// MarkTokensUsed marks an operator's unused mail tokens of the given kinds as used, so that none of them works any
 	// more.
-	UseTokens(ctx context.Context, operatorID id.ID, at time.Time, kinds ...connect.TokenKind) error
+	MarkTokensUsed(ctx context.Context, operatorID id.ID, at time.Time, kinds ...connect.TokenKind) error
 	// DeleteExpiredTokens removes up to limit tokens that expired before the time at, and returns the number.
 	DeleteExpiredTokens(ctx context.Context, at time.Time, limit int) (int, error)
 	// CountTokens counts the tokens of a kind that an operator got since a time, used ones too.
 	CountTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, since time.Time) (int, error)
 	// CountLiveTokens counts the mail tokens of a kind that an operator can still use.
 	CountLiveTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, now time.Time) (int, error)
-	// TokenByHash returns a mail token that was not used and has not expired, together with the operator as stored
+	// TokenWithOperator returns a mail token that was not used and has not expired, together with the operator as stored
 	// at present, or connect.ErrTokenVoid.
-	TokenByHash(ctx context.Context, hash [32]byte, now time.Time) (connect.Token, connect.Operator, error)
-	// InsertPasswordRequest stores the request of a person for a new password, or that an operator is locked out.
-	InsertPasswordRequest(ctx context.Context, r PasswordRequest) error
-	// TakePasswordRequests removes and returns up to limit requests for a new password, oldest first. No other
+	TokenWithOperator(ctx context.Context, hash [32]byte, now time.Time) (connect.MailedToken, connect.Operator, error)
+	// InsertPasswordResetRequest stores the request of a person for a new password, or that an operator is locked out.
+	InsertPasswordResetRequest(ctx context.Context, r PasswordResetRequest) error
+	// TakePasswordResetRequests removes and returns up to limit requests for a new password, oldest first. No other
 	// transaction gets them.
-	TakePasswordRequests(ctx context.Context, limit int) ([]PasswordRequest, error)
+	TakePasswordResetRequests(ctx context.Context, limit int) ([]PasswordResetRequest, error)
 }

@@ -15,9 +15,9 @@ type OneTimeCodes interface {
 	// Code returns the six-digit code that an authenticator app with a secret shows in a 30-second period, of
 	// which step is the number.
 	Code(s secret.Text, step int64) (string, error)
-	// URI returns the text of the QR code with which an authenticator app stores the secret. The app shows the
+	// EnrolmentURI returns the text of the QR code with which an authenticator app stores the secret. The app shows the
 	// e-mail address as the operator's name.
-	URI(s secret.Text, email string) secret.Text
+	EnrolmentURI(s secret.Text, email string) secret.Text
 }
 
 // HalfSignIn is a sign-in whose password was right and whose code is missing. It is not a session: pages and acts
@@ -31,9 +31,9 @@ type HalfSignIn struct {
 
 // TwoFactors stores the second factors of operators: their authenticator apps and recovery codes.
 type TwoFactors interface {
-	// Lock locks and returns the second factor (authenticator app) of an operator; nil for an operator without
+	// LockRow locks and returns the second factor (authenticator app) of an operator; nil for an operator without
 	// one.
-	Lock(ctx context.Context, operatorID id.ID) (*twofactor.Factor, error)
+	LockRow(ctx context.Context, operatorID id.ID) (*twofactor.Factor, error)
 	// Save stores the second factor of an operator, or replaces it.
 	Save(ctx context.Context, f twofactor.Factor) error
 	// Delete removes the second factor and the recovery codes of an operator.
@@ -44,9 +44,9 @@ type TwoFactors interface {
 	// UseRecoveryCode marks a recovery code as used. used is true if it did, and false for an unknown code and for
 	// one that was used before.
 	UseRecoveryCode(ctx context.Context, operatorID id.ID, hash [32]byte, at time.Time) (used bool, err error)
-	// TwoFactor reports whether an operator signs in with codes, since when, and how many recovery codes are left;
+	// StateOf reports whether an operator signs in with codes, since when, and how many recovery codes are left;
 	// the zero State for an unknown operator.
-	TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.State, error)
+	StateOf(ctx context.Context, operatorID id.ID) (twofactor.State, error)
 }
 
 // HalfSignIns stores half sign-ins (the password was right, the code is missing), and counts the tries of
@@ -54,21 +54,21 @@ type TwoFactors interface {
 type HalfSignIns interface {
 	Insert(ctx context.Context, s HalfSignIn) error
 	// Take ends a half sign-in (the password was right, the code is missing) and returns its operator. Returns
-	// twofactor.ErrSignInOver for an unknown half sign-in, one that expired, and one from before the operator's
+	// twofactor.ErrSignInExpired for an unknown half sign-in, one that expired, and one from before the operator's
 	// present password.
 	Take(ctx context.Context, tokenHash [32]byte, now time.Time) (operatorID id.ID, err error)
-	// DeleteOf deletes the half sign-ins of an operator, those with a right password and a missing code.
-	DeleteOf(ctx context.Context, operatorID id.ID) error
+	// DeleteOfOperator deletes the half sign-ins of an operator, those with a right password and a missing code.
+	DeleteOfOperator(ctx context.Context, operatorID id.ID) error
 	// DeleteExpired removes up to limit half sign-ins (a right password, a missing code) that ended before the
 	// time at, and up to limit counts of code tries whose window ended. It returns the larger number.
 	DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error)
-	// CountTry counts a try of a two-factor code, for an operator and a key such as a network. It returns the
+	// CountCodeTry counts a try of a two-factor code, for an operator and a key such as a network. It returns the
 	// number of tries and the start of the span in which they count. If that span is over, a new one begins.
-	CountTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration,
+	CountCodeTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration,
 		now time.Time) (tries int, since time.Time, err error)
-	// RefundTry takes back a try of a two-factor code that CountTry counted.
-	RefundTry(ctx context.Context, operatorID id.ID, key [32]byte) error
-	// HalfSignedIn returns the operator of a half sign-in (the password was right, the code is missing), and the
-	// operator's account, without ending it. Returns twofactor.ErrSignInOver as HalfSignIns.Take does.
-	HalfSignedIn(ctx context.Context, tokenHash [32]byte, now time.Time) (connect.Operator, connect.Account, error)
+	// UncountCodeTry takes back a try of a two-factor code that CountCodeTry counted.
+	UncountCodeTry(ctx context.Context, operatorID id.ID, key [32]byte) error
+	// HalfSignedInOperator returns the operator of a half sign-in (the password was right, the code is missing), and the
+	// operator's account, without ending it. Returns twofactor.ErrSignInExpired as HalfSignIns.Take does.
+	HalfSignedInOperator(ctx context.Context, tokenHash [32]byte, now time.Time) (connect.Operator, connect.Account, error)
 }

@@ -20,20 +20,20 @@ type DepositFilter struct {
 	Statuses       []deposit.Status
 	RentalContract string
 	ClientID       id.ID
-	Created        ports.Span
+	Created        ports.TimeSpan
 }
 
-// DepositScheduler finds due deposits for the jobs of the dispatcher. The result is a hint: the use case locks
+// DueDepositFinder finds due deposits for the jobs of the dispatcher. The result is a hint: the use case locks
 // the deposit and checks again.
-type DepositScheduler interface {
+type DueDepositFinder interface {
 	// IdleCheckouts returns up to limit pending deposits whose tenant made the last step of checkout earlier than
 	// before.
 	IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]id.ID, error)
 	// ExpiredCheckouts returns up to limit deposits that are not secured and whose checkoutExpiresAt is not after
 	// at.
 	ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]id.ID, error)
-	// ElapsedCoverages returns up to limit active deposits whose cover has ended: their expiresAt is not after at.
-	ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]id.ID, error)
+	// ElapsedCovers returns up to limit active deposits whose cover has ended: their expiresAt is not after at.
+	ElapsedCovers(ctx context.Context, at time.Time, limit int) ([]id.ID, error)
 }
 
 // Deposits stores deposits, with their history and their timers.
@@ -41,17 +41,17 @@ type Deposits interface {
 	// Insert stores a new deposit with the secret token of its checkout URL. Returns ErrReferenceTaken, after which
 	// the transaction can still insert the deposit with another reference.
 	Insert(ctx context.Context, d *deposit.Deposit, checkoutToken secret.Text) error
-	// ForUpdate locks and returns a deposit, with its client and its partner's name, or deposit.ErrNotFound.
-	ForUpdate(ctx context.Context, depositID id.ID) (*deposit.Deposit, error)
-	// ForUpdateByToken locks and returns the deposit whose checkout URL has a token, or deposit.ErrNotFound.
-	ForUpdateByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error)
-	// Transition stores a deposit after a transition and appends the transition to its history. Returns ErrStale,
-	// from Transition or a later call, if the deposit has another status or version by now; a lock held since
-	// ForUpdate prevents that.
-	Transition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error
-	// SetCheckout stores who the tenant of a deposit is and when the tenant last acted at checkout (client_id,
+	// LockRow locks and returns a deposit, with its client and its partner's name, or deposit.ErrNotFound.
+	LockRow(ctx context.Context, depositID id.ID) (*deposit.Deposit, error)
+	// LockRowByToken locks and returns the deposit whose checkout URL has a token, or deposit.ErrNotFound.
+	LockRowByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error)
+	// StoreTransition stores a deposit after a transition and appends the transition to its history. Returns
+	// ErrStaleVersion, from Transition or a later call, if the deposit has another status or version by now; a lock held
+	// since LockRow prevents that.
+	StoreTransition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error
+	// StoreCheckoutProgress stores who the tenant of a deposit is and when the tenant last acted at checkout (client_id,
 	// checkout_started_at). Neither changes the deposit's status.
-	SetCheckout(ctx context.Context, d *deposit.Deposit) error
+	StoreCheckoutProgress(ctx context.Context, d *deposit.Deposit) error
 	// Deposit returns the deposit with an id, or deposit.ErrNotFound. The caller checks that the deposit belongs to
 	// the partner or operator.
 	Deposit(ctx context.Context, depositID id.ID) (*deposit.Deposit, error)
@@ -66,12 +66,12 @@ type Deposits interface {
 	History(ctx context.Context, depositID id.ID) ([]deposit.Transition, error)
 }
 
-// Texts removes the words of people from deposits.
-type Texts interface {
+// TextEraser removes the words of people from deposits.
+type TextEraser interface {
 	// EraseDepositText removes a deposit's metadata, comments and descriptions, and commits an audit entry with the
 	// removal. The entry's detail has the number of rows. A deposit without such words gets no entry, and erased is
 	// false. Returns deposit.ErrNotFound.
 	EraseDepositText(ctx context.Context, depositID id.ID, entry ports.AuditEntry) (erased bool, err error)
-	// DepositsOfClient counts the deposits of a client.
-	DepositsOfClient(ctx context.Context, clientID id.ID) (int, error)
+	// CountDepositsOfClient counts the deposits of a client.
+	CountDepositsOfClient(ctx context.Context, clientID id.ID) (int, error)
 }

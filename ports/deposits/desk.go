@@ -11,9 +11,9 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// DeskFilter selects and orders the deposits of an account for the operator's list. Except for AccountID, a field
+// DashboardFilter selects and orders the deposits of an account for the operator's list. Except for AccountID, a field
 // with its zero value does not narrow the list.
-type DeskFilter struct {
+type DashboardFilter struct {
 	AccountID id.ID // The account of the listed deposits, which is required.
 	Statuses  []deposit.Status
 	// Text is what an operator searches for: a reference in any spelling, or its beginning from the third letter
@@ -21,64 +21,64 @@ type DeskFilter struct {
 	// beginnings of words of a name, folded: all of them, in any order.
 	Text string
 	// Stay selects deposits whose rental period overlaps a range of time.
-	Stay ports.Span
+	Stay ports.TimeSpan
 	// EndsBefore selects active deposits whose cover ends before a time.
 	EndsBefore time.Time
-	View       View
-	Sort       Sort
+	View       ListView
+	Sort       SortOrder
 }
 
-// ByStay reports whether the operator's list is ordered by the beginning of the stay: true if that order is
+// SortedByStay reports whether the operator's list is ordered by the beginning of the stay: true if that order is
 // requested, or if no order is and the list is narrowed to stays in a range of time; false otherwise.
-func (f DeskFilter) ByStay() bool {
-	return f.Sort == SortStay || f.Sort == "" && (!f.Stay.From.IsZero() || !f.Stay.To.IsZero())
+func (f DashboardFilter) SortedByStay() bool {
+	return f.Sort == SortByStay || f.Sort == "" && (!f.Stay.From.IsZero() || !f.Stay.To.IsZero())
 }
 
-// Place returns the place of a deposit in the order of the operator's list, as a cursor from which the next
+// CursorOf returns the place of a deposit in the order of the operator's list, as a cursor from which the next
 // page is read.
-func (f DeskFilter) Place(d *deposit.Deposit) ports.Cursor {
-	if f.ByStay() {
+func (f DashboardFilter) CursorOf(d *deposit.Deposit) ports.Cursor {
+	if f.SortedByStay() {
 		return ports.Cursor{At: d.ContractStartAt, ID: d.ID}
 	}
 	return ports.Cursor{At: d.CreatedAt, ID: d.ID}
 }
 
-// Sort is an order of the operator's list of deposits, in which the latest come first.
-type Sort string
+// SortOrder is an order of the operator's list of deposits, in which the latest come first.
+type SortOrder string
 
 // The orders of the operator's list of deposits.
 const (
-	SortCreated Sort = "created"
-	SortStay    Sort = "stay" // The order by contractStartAt, the beginning of the stay.
+	SortByCreation SortOrder = "created"
+	SortByStay     SortOrder = "stay" // The order by contractStartAt, the beginning of the stay.
 )
 
-// View is the part of an account's deposits that an operator's list shows; "" is ViewAll.
-type View string
+// ListView is the part of an account's deposits that an operator's list shows; "" is ViewAll.
+type ListView string
 
 // The views of the operator's list of deposits.
 const (
-	ViewAll      View = "all"
-	ViewAwaiting View = "awaiting" // The deposits whose tenant has not finished checkout.
+	ViewAll            ListView = "all"
+	ViewAwaitingTenant ListView = "awaiting" // The deposits whose tenant has not finished checkout.
 	// The deposits whose fee payment was refused, or whose captured amount the tenant has to pay after the card
 	// was refused.
-	ViewRefused View = "refused"
-	ViewSecured View = "secured"
-	ViewEnding  View = "ending"  // The secured deposits whose cover ends soon, before EndsBefore.
-	ViewClaimed View = "claimed" // The captured deposits whose amount is neither paid nor given up.
+	ViewRefused     ListView = "refused"
+	ViewSecured     ListView = "secured"
+	ViewCoverEnding ListView = "ending"  // The secured deposits whose cover ends soon, before EndsBefore.
+	ViewClaimed     ListView = "claimed" // The captured deposits whose amount is neither paid nor given up.
 )
 
-// Views lists every view of the operator's list of deposits.
-var Views = []View{ViewAll, ViewAwaiting, ViewRefused, ViewSecured, ViewEnding, ViewClaimed}
+// ListViews lists every view of the operator's list of deposits.
+var ListViews = []ListView{ViewAll, ViewAwaitingTenant, ViewRefused, ViewSecured, ViewCoverEnding, ViewClaimed}
 
 // Statuses lists the statuses that the deposits in a view of the operator's list may have; nil means every
 // status.
-func (v View) Statuses() []deposit.Status {
+func (v ListView) Statuses() []deposit.Status {
 	switch v {
-	case ViewAwaiting:
+	case ViewAwaitingTenant:
 		return []deposit.Status{deposit.Pending, deposit.Incomplete}
 	case ViewRefused:
 		return []deposit.Status{deposit.PaymentIssue, deposit.Captured}
-	case ViewSecured, ViewEnding:
+	case ViewSecured, ViewCoverEnding:
 		return []deposit.Status{deposit.Active}
 	case ViewClaimed:
 		return []deposit.Status{deposit.Captured}
@@ -87,40 +87,41 @@ func (v View) Statuses() []deposit.Status {
 	return nil
 }
 
-// Work is a reason for which deposits may need the operator's attention, such as a refused payment.
-type Work string
+// WorkKind is a reason for which deposits may need the operator's attention, such as a refused payment.
+type WorkKind string
 
 // The groups of deposits that may need an operator's attention on the first page. A deposit counts in one
 // group, the first that fits, and in WorkActive as well if it is active.
 const (
-	WorkSoon    Work = "soon"    // The deposits in checkout whose stay begins soon or has just begun.
-	WorkRefused Work = "refused" // The deposits whose tenant's payment was refused.
+	WorkStayBeginning  WorkKind = "soon"    // The deposits in checkout whose stay begins soon or has just begun.
+	WorkPaymentRefused WorkKind = "refused" // The deposits whose tenant's payment was refused.
 	// The captured deposits whose tenant has to pay, since the card was refused.
-	WorkCardRefused Work = "card_refused"
-	WorkEnding      Work = "ending"     // The active deposits whose cover ends soon.
-	WorkCollecting  Work = "collecting" // The captured deposits whose amount is not collected yet.
-	WorkAwaiting    Work = "awaiting"   // The deposits whose tenant has not finished checkout.
-	WorkActive      Work = "active"     // All active deposits.
+	WorkCardRefused    WorkKind = "card_refused"
+	WorkCoverEnding    WorkKind = "ending"     // The active deposits whose cover ends soon.
+	WorkCollecting     WorkKind = "collecting" // The captured deposits whose amount is not collected yet.
+	WorkAwaitingTenant WorkKind = "awaiting"   // The deposits whose tenant has not finished checkout.
+	WorkActive         WorkKind = "active"     // All active deposits.
 )
 
-// Works lists the groups of deposits on the operator's first page that may need attention, the most urgent
+// WorkKinds lists the groups of deposits on the operator's first page that may need attention, the most urgent
 // first.
-var Works = []Work{WorkSoon, WorkRefused, WorkCardRefused, WorkEnding, WorkCollecting, WorkAwaiting, WorkActive}
+var WorkKinds = []WorkKind{WorkStayBeginning, WorkPaymentRefused, WorkCardRefused, WorkCoverEnding, WorkCollecting,
+	WorkAwaitingTenant, WorkActive}
 
 // Statuses lists the statuses that the deposits in a group of the operator's first page may have, in the order
 // in which a deposit passes through them.
-func (w Work) Statuses() []deposit.Status {
+func (w WorkKind) Statuses() []deposit.Status {
 	switch w {
-	case WorkRefused:
+	case WorkPaymentRefused:
 		return []deposit.Status{deposit.PaymentIssue}
-	case WorkEnding, WorkActive:
+	case WorkCoverEnding, WorkActive:
 		return []deposit.Status{deposit.Active}
 	case WorkCardRefused, WorkCollecting:
 		return []deposit.Status{deposit.Captured}
-	case WorkSoon, WorkAwaiting:
+	case WorkStayBeginning, WorkAwaitingTenant:
 	}
 	return slices.DeleteFunc(slices.Clone(deposit.Statuses), func(s deposit.Status) bool {
-		return !s.InCheckout() || w == WorkAwaiting && s == deposit.PaymentIssue
+		return !s.InCheckout() || w == WorkAwaitingTenant && s == deposit.PaymentIssue
 	})
 }
 
@@ -133,25 +134,26 @@ type WorkCount struct {
 	Soon   int  // How many of the Count deposits are in checkout with a stay that begins soon.
 }
 
-// Desk reads what the operator's pages show of an account's deposits: lists and counts.
-type Desk interface {
-	// DeskDeposits lists the deposits of an account for the operator, by a filter and in its order. With
+// DashboardReader reads what the operator's pages show of an account's deposits: lists and counts.
+type DashboardReader interface {
+	// DashboardDeposits lists the deposits of an account for the operator, by a filter and in its order. With
 	// page.Back, it returns the deposits before the cursor instead of those after it, in the same order.
-	DeskDeposits(ctx context.Context, f DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error)
-	// CountViews counts the deposits in each view of an account's list, up to most in a view. ViewEnding counts the
+	DashboardDeposits(ctx context.Context, f DashboardFilter, page ports.Page) (ports.List[*deposit.Deposit], error)
+	// CountByView counts the deposits in each view of an account's list, up to most in a view. ViewCoverEnding counts the
 	// covers that end before the time ending.
-	CountViews(ctx context.Context, accountID id.ID, ending time.Time, most int) (map[View]int, error)
-	// CountWork counts the deposits in each group of the operator's first page but WorkSoon, each up to most:
-	// WorkAwaiting and WorkRefused include those that are WorkSoon. WorkEnding has the covers that end before the
-	// end of week, WorkSoon the stays that begin in week.
-	CountWork(ctx context.Context, accountID id.ID, week ports.Span, most int) (map[Work]WorkCount, error)
-	// OpenWork returns up to limit deposits of each requested group of the operator's first page: WorkSoon ordered
-	// by the beginning of the stay, WorkEnding by the end of the cover, all others newest first.
-	OpenWork(ctx context.Context, accountID id.ID, kinds []Work, week ports.Span,
-		limit int) (map[Work][]*deposit.Deposit, error)
-	// Refused lists up to limit deposits whose tenant can be mailed after a refused payment: first those whose fee
-	// was refused, whenever the stay begins, then those whose captured amount was refused.
-	Refused(ctx context.Context, accountID id.ID, limit int) ([]id.ID, error)
-	// CountMade counts the deposits of an account that were made in each of the time spans.
-	CountMade(ctx context.Context, accountID id.ID, spans []ports.Span) ([]int, error)
+	CountByView(ctx context.Context, accountID id.ID, ending time.Time, most int) (map[ListView]int, error)
+	// CountByWorkKind counts the deposits in each group of the operator's first page but WorkStayBeginning, each up to
+	// most: WorkAwaitingTenant and WorkPaymentRefused include those that are WorkStayBeginning. WorkCoverEnding has the
+	// covers that end before the end of week, WorkStayBeginning the stays that begin in week.
+	CountByWorkKind(ctx context.Context, accountID id.ID, week ports.TimeSpan, most int) (map[WorkKind]WorkCount, error)
+	// DepositsByWorkKind returns up to limit deposits of each requested group of the operator's first page:
+	// WorkStayBeginning ordered by the beginning of the stay, WorkCoverEnding by the end of the cover, all others newest
+	// first.
+	DepositsByWorkKind(ctx context.Context, accountID id.ID, kinds []WorkKind, week ports.TimeSpan,
+		limit int) (map[WorkKind][]*deposit.Deposit, error)
+	// RefusedDepositIDs lists up to limit deposits whose tenant can be mailed after a refused payment: first those whose
+	// fee was refused, whenever the stay begins, then those whose captured amount was refused.
+	RefusedDepositIDs(ctx context.Context, accountID id.ID, limit int) ([]id.ID, error)
+	// CountCreatedDeposits counts the deposits of an account that were made in each of the time spans.
+	CountCreatedDeposits(ctx context.Context, accountID id.ID, spans []ports.TimeSpan) ([]int, error)
 }

@@ -11,17 +11,17 @@ import (
 )
 
 func TestStatusesOfWork_ThoseThatWaitForSomebody(t *testing.T) {
-	for kind, want := range map[depositports.Work][]deposit.Status{
-		depositports.WorkAwaiting:   {deposit.Pending, deposit.Incomplete},
-		depositports.WorkRefused:    {deposit.PaymentIssue},
-		depositports.WorkEnding:     {deposit.Active},
-		depositports.WorkCollecting: {deposit.Captured},
-		depositports.WorkActive:     {deposit.Active},
+	for kind, want := range map[depositports.WorkKind][]deposit.Status{
+		depositports.WorkAwaitingTenant: {deposit.Pending, deposit.Incomplete},
+		depositports.WorkPaymentRefused: {deposit.PaymentIssue},
+		depositports.WorkCoverEnding:    {deposit.Active},
+		depositports.WorkCollecting:     {deposit.Captured},
+		depositports.WorkActive:         {deposit.Active},
 	} {
 		require.Equal(t, want, kind.Statuses(), kind)
 	}
 	for _, s := range deposit.Statuses {
-		waits := append(depositports.WorkAwaiting.Statuses(), depositports.WorkRefused.Statuses()...)
+		waits := append(depositports.WorkAwaitingTenant.Statuses(), depositports.WorkPaymentRefused.Statuses()...)
 		require.Equal(t, s.InCheckout(), slices.Contains(waits, s), "every checkout awaits the tenant: %s", s)
 	}
 }

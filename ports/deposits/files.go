@@ -27,54 +27,54 @@ type FileContents interface {
 	Delete(ctx context.Context, fileIDs []id.ID) error
 }
 
-// FileSender is the operator's session and the deposit for which files were sent, before their form is
+// UploadSession is the operator's session and the deposit for which files were sent, before their form is
 // confirmed.
-type FileSender struct {
+type UploadSession struct {
 	Session   [32]byte // The hash of the session's token.
 	DepositID id.ID
 }
 
-// FileCleaner checks files that people sent, and encodes pictures anew.
-type FileCleaner interface {
-	// Clean checks a file by its content, and returns the file as it may be stored: a picture upright and without
+// FileSanitizer checks files that people sent, and encodes pictures anew.
+type FileSanitizer interface {
+	// Sanitize checks a file by its content, and returns the file as it may be stored: a picture upright and without
 	// its metadata, a document as it is. The caller closes the result. Clean bounds the time of a file, and the
 	// memory of all calls together.
 	//
-	// Returns evidence.ErrType, ErrDamaged, ErrPixels, ErrHeavy, ErrEmpty, or service_unavailable if the context
-	// ended first.
-	Clean(ctx context.Context, sent io.ReadSeeker, size int64) (CleanFile, error)
+	// Returns evidence.ErrUnsupportedType, ErrDamaged, ErrTooManyPixels, ErrTooCostlyToRead, ErrEmpty, or
+	// service_unavailable if the context ended first.
+	Sanitize(ctx context.Context, sent io.ReadSeeker, size int64) (SanitizedFile, error)
 }
 
-// CleanFile is a file that was checked and may be stored.
-type CleanFile struct {
-	Type    evidence.Type
+// SanitizedFile is a file that was checked and may be stored.
+type SanitizedFile struct {
+	Type    evidence.MediaType
 	Size    int64
 	Content io.ReadCloser
 }
 
 // Files stores the records of files.
 type Files interface {
-	// Add turns waiting files (sent, but their form was not confirmed) into files of the deposit, if the sender
+	// AttachWaiting turns waiting files (sent, but their form was not confirmed) into files of the deposit, if the sender
 	// sent every one at since or later. The transaction has locked the deposit, so that two calls at once cannot
 	// exceed the limit together.
 	//
-	// Returns evidence.ErrGone if a file does not wait any more, and evidence.ErrFull if the deposit had more than
-	// evidence.MaxOfDeposit files afterwards.
-	Add(ctx context.Context, by FileSender, fileIDs []id.ID, since, at time.Time, adds actor.Actor) (
+	// Returns evidence.ErrFilesGone if a file does not wait any more, and evidence.ErrDepositFileLimit if the deposit had
+	// more than evidence.MaxFilesPerDeposit files afterwards.
+	AttachWaiting(ctx context.Context, by UploadSession, fileIDs []id.ID, since, at time.Time, adds actor.Actor) (
 		[]evidence.File, error)
-	// Forget deletes the records of files; their contents are deleted elsewhere.
-	Forget(ctx context.Context, fileIDs []id.ID) error
-	// Wait stores the records of files whose form an operator has yet to confirm. The caller stores their contents
-	// afterwards.
-	Wait(ctx context.Context, by FileSender, files []evidence.File) error
-	// Waiting returns those of the given files that wait for their form to be confirmed and that the sender sent
+	// DeleteRecords deletes the records of files; their contents are deleted elsewhere.
+	DeleteRecords(ctx context.Context, fileIDs []id.ID) error
+	// InsertWaiting stores the records of files whose form an operator has yet to confirm. The caller stores their
+	// contents afterwards.
+	InsertWaiting(ctx context.Context, by UploadSession, files []evidence.File) error
+	// WaitingFiles returns those of the given files that wait for their form to be confirmed and that the sender sent
 	// at since or later, in the order in which they were sent.
-	Waiting(ctx context.Context, by FileSender, fileIDs []id.ID, since time.Time) ([]evidence.File, error)
+	WaitingFiles(ctx context.Context, by UploadSession, fileIDs []id.ID, since time.Time) ([]evidence.File, error)
 	// Files returns the files of a deposit whose form was confirmed, oldest first.
 	Files(ctx context.Context, depositID id.ID) ([]evidence.File, error)
 	// File returns a file of a deposit whose form was confirmed, or evidence.ErrNotFound.
 	File(ctx context.Context, depositID, fileID id.ID) (evidence.File, error)
-	// Abandoned returns the ids of up to limit files that were sent before since and whose form was never
+	// AbandonedFileIDs returns the ids of up to limit files that were sent before since and whose form was never
 	// confirmed.
-	Abandoned(ctx context.Context, since time.Time, limit int) ([]id.ID, error)
+	AbandonedFileIDs(ctx context.Context, since time.Time, limit int) ([]id.ID, error)
 }

@@ -9,8 +9,8 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// ErrDraftGone is the error for a form draft that is not stored, or no longer.
-var ErrDraftGone = errors.New("deposits: the form is no longer kept")
+// ErrFormDraftGone is the error for a form draft that is not stored, or no longer.
+var ErrFormDraftGone = errors.New("deposits: the form is no longer kept")
 
 // FormDraftKey identifies what an operator typed into a form, by the account, the session and the form.
 type FormDraftKey struct {
@@ -22,14 +22,14 @@ type FormDraftKey struct {
 // FormDrafts stores what operators typed into the forms of deposits, encrypted, while they may open the form's
 // page again (pages.md, "Questions").
 type FormDrafts interface {
-	// Keep stores a form draft (what an operator typed) in place of an earlier one of the same form. Of the
+	// Store stores a form draft (what an operator typed) in place of an earlier one of the same form. Of the
 	// account's drafts only the newest remain, at most as many as most.
-	Keep(ctx context.Context, key FormDraftKey, content secret.Text, at time.Time, most int) error
-	// Draft returns what an operator typed into a form, if it was stored at since or later, or ErrDraftGone.
+	Store(ctx context.Context, key FormDraftKey, content secret.Text, at time.Time, most int) error
+	// Draft returns what an operator typed into a form, if it was stored at since or later, or ErrFormDraftGone.
 	Draft(ctx context.Context, key FormDraftKey, since time.Time) (secret.Text, error)
-	// Drop deletes what an operator typed into a form. An unknown form is no error.
-	Drop(ctx context.Context, key FormDraftKey) error
-	// Delete removes up to limit form drafts (what operators typed) that were stored before a time, and returns
+	// DropDraft deletes what an operator typed into a form. An unknown form is no error.
+	DropDraft(ctx context.Context, key FormDraftKey) error
+	// DeleteExpired removes up to limit form drafts (what operators typed) that were stored before a time, and returns
 	// their number.
-	Delete(ctx context.Context, before time.Time, limit int) (int, error)
+	DeleteExpired(ctx context.Context, before time.Time, limit int) (int, error)
 }

@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// CoverRound is one search for covers that end soon, of which their operators are notified by mail.
-type CoverRound struct {
+// EndingCoverQuery is one search for covers that end soon, of which their operators are notified by mail.
+type EndingCoverQuery struct {
 	Now    time.Time
 	Before time.Time // Covers that end before this time are named in the mail.
 	// The beginning of the present day: an account that was mailed since then gets no further mail about ending
@@ -22,9 +22,9 @@ type CoverRound struct {
 	VerifyAddresses bool
 }
 
-// SecuredSubject is a secured deposit with the operator of its account, as the mails about the deposit need
+// SecuredMailData is a secured deposit with the operator of its account, as the mails about the deposit need
 // them.
-type SecuredSubject struct {
+type SecuredMailData struct {
 	Operator connect.Operator
 	Verified bool // true: the operator's e-mail address is verified; false: it is not.
 	Deposit  SecuredDeposit
@@ -32,7 +32,7 @@ type SecuredSubject struct {
 	Company string // The name of the operator's company.
 	// Tenant is the client's address, with the language of the agreement. Its Email is "" for a deposit without one,
 	// and for an erased client.
-	Tenant tenant.Contact
+	Tenant tenant.MailContact
 	Words  string      // The words of the tenant's last agreement; "" for a payment that was simulated.
 	Fee    money.Cents // The fee that the tenant paid.
 	PaidAt time.Time
@@ -49,8 +49,8 @@ type SecuredDeposit struct {
 	ExpiresAt       time.Time // The end of the cover.
 }
 
-// CoverSubject is an account with its covers that end soon, for a mail to its operator.
-type CoverSubject struct {
+// EndingCoversMailData is an account with its covers that end soon, for a mail to its operator.
+type EndingCoversMailData struct {
 	Operator connect.Operator
 	Covers   []EndingCover // The covers of the account that end first, to be named in the mail.
 	Count    int           // The number of all covers of the account that end soon.
@@ -68,18 +68,19 @@ type EndingCover struct {
 // Take methods return each notice once, even if several dispatchers call them; the mail commits in the same
 // transaction.
 type OperatorNotices interface {
-	// AddSecured stores the notice that a deposit is secured, of which the operator is to be mailed.
-	AddSecured(ctx context.Context, depositID id.ID, at time.Time) error
-	// TakeSecured removes the notice that a deposit is secured and returns what its mail needs. ok is true if it
+	// AddSecuredNotice stores the notice that a deposit is secured, of which the operator is to be mailed.
+	AddSecuredNotice(ctx context.Context, depositID id.ID, at time.Time) error
+	// TakeSecuredNotice removes the notice that a deposit is secured and returns what its mail needs. ok is true if it
 	// did; false when another dispatcher has taken the notice.
-	TakeSecured(ctx context.Context, depositID id.ID) (about SecuredSubject, ok bool, err error)
-	// TakeCovers records that the operator of an account is mailed today about ending covers, and returns the
+	TakeSecuredNotice(ctx context.Context, depositID id.ID) (about SecuredMailData, ok bool, err error)
+	// TakeEndingCovers records that the operator of an account is mailed today about ending covers, and returns the
 	// first covers to end, at most limit. ok is true if there are such covers; false when there is nothing left to
 	// mail.
-	TakeCovers(ctx context.Context, accountID id.ID, round CoverRound, limit int) (about CoverSubject, ok bool, err error)
-	// SecuredDue lists up to limit deposits whose operator is to be mailed that they are secured, oldest first.
-	SecuredDue(ctx context.Context, limit int) ([]id.ID, error)
-	// CoversDue lists up to limit accounts with covers that end soon of which the operator was not notified by
-	// mail yet.
-	CoversDue(ctx context.Context, round CoverRound, limit int) ([]id.ID, error)
+	TakeEndingCovers(ctx context.Context, accountID id.ID, round EndingCoverQuery,
+		limit int) (about EndingCoversMailData, ok bool, err error)
+	// DueSecuredNotices lists up to limit deposits whose operator is to be mailed that they are secured, oldest first.
+	DueSecuredNotices(ctx context.Context, limit int) ([]id.ID, error)
+	// AccountsWithEndingCovers lists up to limit accounts with covers that end soon of which the operator was not
+	// notified by mail yet.
+	AccountsWithEndingCovers(ctx context.Context, round EndingCoverQuery, limit int) ([]id.ID, error)
 }

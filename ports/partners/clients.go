@@ -17,27 +17,27 @@ type ClientFilter struct {
 	Email     string // The e-mail address of the client, compared in the form of mailaddr.Normal.
 }
 
-// SealedAddresses stores, encrypted, the e-mail addresses of erased clients until their deposits have ended,
+// ErasedClientAddresses stores, encrypted, the e-mail addresses of erased clients until their deposits have ended,
 // since mails about these deposits must still arrive.
-type SealedAddresses interface {
-	// SealedAddress returns the address of a deposit's erased client, or tenant.ErrNotFound if the deposit has ended
+type ErasedClientAddresses interface {
+	// ErasedClientAddress returns the address of a deposit's erased client, or tenant.ErrNotFound if the deposit has ended
 	// or its client is not erased.
-	SealedAddress(ctx context.Context, depositID id.ID) (tenant.Address, error)
-	// CheckSealedAddresses checks up to limit erased clients whose e-mail address is still stored, and removes the
+	ErasedClientAddress(ctx context.Context, depositID id.ID) (tenant.MailAddress, error)
+	// DeleteUnneededAddresses checks up to limit erased clients whose e-mail address is still stored, and removes the
 	// address if their deposits have ended. A client is checked again after pause. checked is the number of
 	// clients that were checked.
-	CheckSealedAddresses(ctx context.Context, limit int, pause time.Duration) (checked int, err error)
+	DeleteUnneededAddresses(ctx context.Context, limit int, pause time.Duration) (checked int, err error)
 }
 
 // Clients stores clients, the records of tenants.
 type Clients interface {
 	Insert(ctx context.Context, c tenant.Client) error
-	// OfAccount returns a client of the account, or tenant.ErrNotFound, also for an erased client. A share lock
+	// LockRowShared returns a client of the account, or tenant.ErrNotFound, also for an erased client. A share lock
 	// keeps the client from being changed or erased before the transaction ends.
-	OfAccount(ctx context.Context, accountID, clientID id.ID) (tenant.Client, error)
-	// Lock locks and returns a client of the partner, erased or not; of any partner, if partnerID is zero. It waits for
+	LockRowShared(ctx context.Context, accountID, clientID id.ID) (tenant.Client, error)
+	// LockRow locks and returns a client of the partner, erased or not; of any partner, if partnerID is zero. It waits for
 	// the transactions that write an event with the client's data. Returns tenant.ErrNotFound.
-	Lock(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error)
+	LockRow(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error)
 	// Update stores the personal data and ChangedAt of a client.
 	Update(ctx context.Context, c tenant.Client) error
 	// Erase removes the personal data of the client c, and the waiting mails to c about deposits of c, or of its

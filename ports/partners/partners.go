@@ -14,8 +14,8 @@ import (
 type Partners interface {
 	// Insert stores a new partner; connectSecret "" stands for no secret. Returns partner.ErrSlugTaken.
 	Insert(ctx context.Context, p partner.Partner, connectSecret secret.Text) error
-	// ForUpdate locks and returns the partner with a slug, or partner.ErrNotFound.
-	ForUpdate(ctx context.Context, slug string) (partner.Partner, error)
+	// LockRow locks and returns the partner with a slug, or partner.ErrNotFound.
+	LockRow(ctx context.Context, slug string) (partner.Partner, error)
 	// Update stores Name, ContactEmail and ReturnOrigins of a partner. Returns partner.ErrNotFound.
 	Update(ctx context.Context, p partner.Partner) error
 	// SetConnectSecret replaces the connect secret of a partner; "" removes the secret. Returns partner.ErrNotFound.
@@ -32,23 +32,23 @@ type Partners interface {
 	ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error)
 }
 
-// Keys stores the API keys of partners.
-type Keys interface {
+// APIKeys stores the API keys of partners.
+type APIKeys interface {
 	// InsertKey stores a new API key. Concurrent calls for a partner wait for each other, so that partner.MaxAPIKeys
 	// holds. Returns partner.ErrAPIKeyLimit.
-	InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyHash) error
-	// KeyForUpdate locks an API key, and returns the key and its partner, or partner.ErrAPIKeyNotFound.
-	KeyForUpdate(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error)
+	InsertKey(ctx context.Context, k partner.APIKey, hash partner.APIKeyHash) error
+	// LockKeyRow locks an API key, and returns the key and its partner, or partner.ErrAPIKeyNotFound.
+	LockKeyRow(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error)
 	// RevokeKey revokes an API key; a second call changes nothing. Returns partner.ErrAPIKeyNotFound.
 	RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner.APIKey, error)
 	// Keys lists the API keys of a partner, newest first, including the revoked keys.
 	Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[partner.APIKey], error)
 	// KeyByHash returns the API key with a hash, also if revoked, and its partner. Returns partner.ErrInvalidAPIKey
 	// for an unknown hash.
-	KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.APIKey, partner.Partner, error)
-	// KeySeen reports, without a query to the database, whether KeyByHash found an API key before, revoked or not.
+	KeyByHash(ctx context.Context, hash partner.APIKeyHash) (partner.APIKey, partner.Partner, error)
+	// IsKnownKey reports, without a query to the database, whether KeyByHash found an API key before, revoked or not.
 	// An implementation may forget keys.
-	KeySeen(hash partner.KeyHash) bool
+	IsKnownKey(hash partner.APIKeyHash) bool
 	// RecordKeyUse stores the time of an API key's last use. The record may be late, rounded or lost.
 	RecordKeyUse(ctx context.Context, keyID id.ID, at time.Time)
 }

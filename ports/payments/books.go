@@ -17,11 +17,11 @@ var ErrCallbackRefused = errors.New("ports: the callback of the payment provider
 // Callbacks reads the callbacks of the payment provider, its webhooks. A callback is a reason to query the
 // provider, never an answer. Only providers that send webhooks implement this interface.
 type Callbacks interface {
-	// Route returns the path and the header of callbacks, as the provider's settings name them.
-	Route() CallbackRoute
-	// Callback verifies the signature over the raw body and returns the payment that the callback is about. The
+	// CallbackRoute returns the path and the header of callbacks, as the provider's settings name them.
+	CallbackRoute() CallbackRoute
+	// VerifyCallback verifies the signature over the raw body and returns the payment that the callback is about. The
 	// method queries neither the database nor the provider. Returns ErrCallbackRefused.
-	Callback(body []byte, signature string, now time.Time) (Callback, error)
+	VerifyCallback(body []byte, signature string, now time.Time) (Callback, error)
 }
 
 // CallbackRoute is how a callback arrives: by POST at Path, with its signature in Header.
@@ -38,35 +38,35 @@ type Callback struct {
 	Dispute     bool
 }
 
-// PaymentBooks reads the payment provider's own records of payments, refunds and disputes, to be compared with
+// ProviderBooks reads the payment provider's own records of payments, refunds and disputes, to be compared with
 // those of this service.
-type PaymentBooks interface {
-	// Entries returns the provider's records of successful charges, refunds and disputes made at or after from and
+type ProviderBooks interface {
+	// BookEntries returns the provider's records of successful charges, refunds and disputes made at or after from and
 	// before to.
-	Entries(ctx context.Context, from, to time.Time) iter.Seq2[BookEntry, error]
+	BookEntries(ctx context.Context, from, to time.Time) iter.Seq2[BookEntry, error]
 	// Disputes returns the disputes of a payment, oldest first.
 	Disputes(ctx context.Context, paymentID id.ID) ([]Dispute, error)
-	// Payment returns the id of the payment that a record of the provider belongs to; the zero id if it is not a
+	// PaymentIDOf returns the id of the payment that a record of the provider belongs to; the zero id if it is not a
 	// payment of this service.
-	Payment(ctx context.Context, providerRef string) (id.ID, error)
+	PaymentIDOf(ctx context.Context, providerRef string) (id.ID, error)
 }
 
-// BookKind is the kind of a payment provider's record: a charge, a refund or a dispute.
-type BookKind string
+// BookEntryKind is the kind of a payment provider's record: a charge, a refund or a dispute.
+type BookEntryKind string
 
 // The kinds of a payment provider's records that are compared with those of this service.
 const (
-	BookPayment BookKind = "payment"
-	BookRefund  BookKind = "refund"
-	BookDispute BookKind = "dispute"
+	BookEntryPayment BookEntryKind = "payment"
+	BookEntryRefund  BookEntryKind = "refund"
+	BookEntryDispute BookEntryKind = "dispute"
 )
 
-// BookCurrency is the currency of all payments of this service.
-const BookCurrency = "eur"
+// PaymentCurrency is the currency of all payments of this service.
+const PaymentCurrency = "eur"
 
 // BookEntry is the payment provider's record of a charge, a refund or a dispute.
 type BookEntry struct {
-	Kind BookKind
+	Kind BookEntryKind
 	// The id of the payment that the provider's record is about; zero where the record names no payment of this
 	// service.
 	PaymentID id.ID
@@ -74,7 +74,7 @@ type BookEntry struct {
 	RefundID  id.ID // The id of the refund, in the provider's record of a refund.
 	Ref       string
 	Amount    money.Cents
-	// The currency of the provider's record: BookCurrency, unless the tenant was charged in another one.
+	// The currency of the provider's record: PaymentCurrency, unless the tenant was charged in another one.
 	Currency string
 	// The status that the provider's record states, as in ProviderPayment, ProviderRefund or Dispute.
 	Status string
@@ -96,26 +96,26 @@ type Dispute struct {
 
 // PaymentEraser deletes personal data of tenants at the payment provider.
 type PaymentEraser interface {
-	// Forget deletes the customer and the card that a fee payment saved at the provider. The call may be repeated.
-	Forget(ctx context.Context, feePaymentID id.ID) error
+	// EraseCustomer deletes the customer and the card that a fee payment saved at the provider. The call may be repeated.
+	EraseCustomer(ctx context.Context, feePaymentID id.ID) error
 }
 
-// PaymentChecker tests the account and the settings at the payment provider.
-type PaymentChecker interface {
-	// Check makes real requests that move no money in live mode, and returns the result of each.
-	Check(ctx context.Context) ([]PaymentCheck, error)
+// ProviderChecker tests the account and the settings at the payment provider.
+type ProviderChecker interface {
+	// CheckAccount makes real requests that move no money in live mode, and returns the result of each.
+	CheckAccount(ctx context.Context) ([]ProviderCheck, error)
 }
 
-// PaymentCheck is the result of a single test of the payment provider's account.
-type PaymentCheck struct {
+// ProviderCheck is the result of a single test of the payment provider's account.
+type ProviderCheck struct {
 	Name   string
 	OK     bool
 	Detail string // What the test of the payment provider found, for staff, without secrets.
 }
 
-// PaymentSettings describes the settings of a payment provider as they are read without a request, for the admin
+// ProviderSettings describes the settings of a payment provider as they are read without a request, for the admin
 // command doctor.
-type PaymentSettings struct {
+type ProviderSettings struct {
 	Mode    string // The mode of the provider, such as "test mode"; "": the provider has no modes.
 	Problem string // What is wrong with the settings; "": they fit the environment.
 	Remedy  string // What staff can do about the mistake in the settings of the payment provider.

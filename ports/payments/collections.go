@@ -19,20 +19,22 @@ type TenantNoticeKind string
 
 // The kinds of notices that tenants get by mail.
 const (
-	TenantCaptured TenantNoticeKind = "captured" // The notice of a capture: how much is charged, for what and when.
-	TenantAwaited  TenantNoticeKind = "awaiting" // The notice that the card was refused, with the link to pay.
-	TenantPaid     TenantNoticeKind = "paid"
-	TenantRefunded TenantNoticeKind = "refunded"
+	// The notice of a capture: how much is charged, for what and when.
+	TenantNoticeCaptured    TenantNoticeKind = "captured"
+	TenantNoticeCardRefused TenantNoticeKind = "awaiting" // The notice that the card was refused, with the link to pay.
+	TenantNoticePaid        TenantNoticeKind = "paid"
+	TenantNoticeRefunded    TenantNoticeKind = "refunded"
 	// The notice that the operator ended the debt, and that the tenant owes nothing any more.
-	TenantDebtEnded TenantNoticeKind = "ended"
+	TenantNoticeDebtEnded TenantNoticeKind = "ended"
 )
 
 // TenantNoticeKinds lists every kind of notices to tenants.
-var TenantNoticeKinds = []TenantNoticeKind{TenantCaptured, TenantAwaited, TenantPaid, TenantRefunded, TenantDebtEnded}
+var TenantNoticeKinds = []TenantNoticeKind{TenantNoticeCaptured, TenantNoticeCardRefused, TenantNoticePaid,
+	TenantNoticeRefunded, TenantNoticeDebtEnded}
 
 // TenantNotice is a notice that a tenant is to get by mail.
 type TenantNotice struct {
-	// The id of the payment of which the tenant is notified; for TenantRefunded the id of the refund.
+	// The id of the payment of which the tenant is notified; for TenantNoticeRefunded the id of the refund.
 	SubjectID id.ID
 	Kind      TenantNoticeKind
 	DepositID id.ID
@@ -42,10 +44,10 @@ type TenantNotice struct {
 // Collections stores debts, the captured amounts that tenants owe, with their history. The row of a debt is
 // inserted together with the payment that collects it.
 type Collections interface {
-	// Lock locks and returns the debt of a payment, which the transaction has locked before, or
+	// LockDebt locks and returns the debt of a payment, which the transaction has locked before, or
 	// deposit.ErrNoCollection.
-	Lock(ctx context.Context, paymentID id.ID) (deposit.Debt, error)
-	// Save stores a debt and adds changes of its state to its history. Returns ErrStale, from Save or a later
+	LockDebt(ctx context.Context, paymentID id.ID) (deposit.Debt, error)
+	// Save stores a debt and adds changes of its state to its history. Returns ErrStaleVersion, from Save or a later
 	// call, if the history already has a change of the same number, since another transaction changed the debt.
 	Save(ctx context.Context, d deposit.Debt, steps ...deposit.CollectionTransition) error
 	// Debts returns the newest debt of each of the deposits that has one, by the deposit's id.
@@ -58,9 +60,9 @@ type Collections interface {
 
 // Refunds stores the refunds of payments.
 type Refunds interface {
-	// Payment locks and returns a payment with its refunds, oldest first. Returns deposit.ErrNoCollection for an
+	// LockPayment locks and returns a payment with its refunds, oldest first. Returns deposit.ErrNoCollection for an
 	// unknown payment.
-	Payment(ctx context.Context, paymentID id.ID) (deposit.Payment, []deposit.Refund, error)
+	LockPayment(ctx context.Context, paymentID id.ID) (deposit.Payment, []deposit.Refund, error)
 	// Insert stores a new refund before the provider is called.
 	Insert(ctx context.Context, r deposit.Refund) error
 	// Settle stores Status, ProviderRef, Failure, CheckAt and SettledAt of a pending refund. ok: true if they were

@@ -8,7 +8,7 @@ import (
 // BooksMetrics measures the last comparison of this service's payments with the payment provider's: its time
 // and the number of differences.
 type BooksMetrics interface {
-	Differences(n int)
+	SetDifferences(n int)
 }
 
 // PaymentResult is a result of a call to the payment provider, as the label of svc_payments_total.
@@ -28,9 +28,9 @@ var PaymentResults = []PaymentResult{PaymentSucceeded, PaymentRefused, PaymentVo
 
 // PaymentMetrics counts the payment provider's answers (metrics.md, "Names").
 type PaymentMetrics interface {
-	// Answered counts a result of a payment, after it is stored: the end of a payment, each refusal of a
+	// CountResult counts a result of a payment, after it is stored: the end of a payment, each refusal of a
 	// collection, and each call to the provider without an answer. The amount is added if the payment succeeded.
-	Answered(kind deposit.PaymentKind, result PaymentResult, amount money.Cents)
-	// Refunded counts a result of a refund, after it is stored. The amount is added if the refund succeeded.
-	Refunded(result PaymentResult, amount money.Cents)
+	CountResult(kind deposit.PaymentKind, result PaymentResult, amount money.Cents)
+	// CountRefundResult counts a result of a refund, after it is stored. The amount is added if the refund succeeded.
+	CountRefundResult(result PaymentResult, amount money.Cents)
 }

@@ -8,10 +8,10 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// OwnEntry is this service's record of a payment, refund or dispute of which the payment provider must have a
+// OwnBookEntry is this service's record of a payment, refund or dispute of which the payment provider must have a
 // record too.
-type OwnEntry struct {
-	Kind BookKind
+type OwnBookEntry struct {
+	Kind BookEntryKind
 	// The id of the payment or the refund in the form of Postgres, or the provider's id of the dispute.
 	Key         string
 	PaymentID   id.ID
@@ -21,9 +21,9 @@ type OwnEntry struct {
 	Status      string
 }
 
-// AccountDue is the money that is due to an operator: amounts that were collected, less those that went back to
+// AccountTotals is the money that is due to an operator: amounts that were collected, less those that went back to
 // tenants.
-type AccountDue struct {
+type AccountTotals struct {
 	AccountID   id.ID
 	CompanyName string
 	Collected   money.Cents
@@ -32,9 +32,9 @@ type AccountDue struct {
 	Disputed money.Cents
 }
 
-// Due returns the money that is due to the operator. Disputed amounts are not subtracted, since this service
+// AmountOwed returns the money that is due to the operator. Disputed amounts are not subtracted, since this service
 // does not decide who bears a lost dispute.
-func (d AccountDue) Due() money.Cents { return d.Collected - d.Refunded }
+func (d AccountTotals) AmountOwed() money.Cents { return d.Collected - d.Refunded }
 
 // ReconciliationRun is the result of a scheduled comparison of this service's payments with the payment
 // provider's.
@@ -47,20 +47,20 @@ type ReconciliationRun struct {
 // OwnBooks reads this service's own records of money that moved, and stores the time and the result of their
 // last comparison with the payment provider's records.
 type OwnBooks interface {
-	// Named returns this service's records of a kind (payment, refund or dispute) with the given keys, in any
+	// EntriesByKey returns this service's records of a kind (payment, refund or dispute) with the given keys, in any
 	// status.
-	Named(ctx context.Context, kind BookKind, keys []string) (map[string]OwnEntry, error)
-	// Between returns this service's records of a kind of which the payment provider must have one too: payments
+	EntriesByKey(ctx context.Context, kind BookEntryKind, keys []string) (map[string]OwnBookEntry, error)
+	// EntriesBetween returns this service's records of a kind of which the payment provider must have one too: payments
 	// and refunds that succeeded at or after from and before to, and disputes that began in that time.
-	Between(ctx context.Context, kind BookKind, from, to time.Time) ([]OwnEntry, error)
+	EntriesBetween(ctx context.Context, kind BookEntryKind, from, to time.Time) ([]OwnBookEntry, error)
 	// Due returns the accounts with collections or refunds of collections between two times, ordered by the name of
 	// the company. The time from is included, to is not.
-	Due(ctx context.Context, from, to time.Time) ([]AccountDue, error)
-	// Begin starts a comparison with the payment provider's records if the last one began before since. ok: true
-	// if it started, false if another dispatcher has started one.
-	Begin(ctx context.Context, now, since time.Time) (ok bool, err error)
-	// End stores the result of a comparison with the payment provider's records that Begin started.
-	End(ctx context.Context, r ReconciliationRun) error
-	// Last returns the result of the last comparison with the payment provider's records.
-	Last(ctx context.Context) (ReconciliationRun, error)
+	TotalsByAccount(ctx context.Context, from, to time.Time) ([]AccountTotals, error)
+	// BeginReconciliation starts a comparison with the payment provider's records if the last one began before since. ok:
+	// true if it started, false if another dispatcher has started one.
+	BeginReconciliation(ctx context.Context, now, since time.Time) (ok bool, err error)
+	// EndReconciliation stores the result of a comparison with the payment provider's records that Begin started.
+	EndReconciliation(ctx context.Context, r ReconciliationRun) error
+	// LastReconciliation returns the result of the last comparison with the payment provider's records.
+	LastReconciliation(ctx context.Context) (ReconciliationRun, error)
 }

@@ -15,12 +15,12 @@ var (
 	// ErrPaymentExists is returned for a new payment of a deposit that already has one of the same kind,
 	// processing or succeeded.
 	ErrPaymentExists = errors.New("ports: the deposit has a payment of this kind")
-	// ErrProviderAway is the error for a failure of the payment provider, not of this service. The tenant's pages
+	// ErrProviderUnreachable is the error for a failure of the payment provider, not of this service. The tenant's pages
 	// name the provider as the cause.
-	ErrProviderAway = errors.New("ports: the payment provider failed")
-	// ErrProviderAnswered is the error for a request that the payment provider has read and refused. The call
+	ErrProviderUnreachable = errors.New("ports: the payment provider failed")
+	// ErrProviderRefused is the error for a request that the payment provider has read and refused. The call
 	// failed, but the provider works.
-	ErrProviderAnswered = errors.New("ports: the payment provider refused a request")
+	ErrProviderRefused = errors.New("ports: the payment provider refused a request")
 )
 
 // PaymentSimulator pays on the provider's page in place of the tenant. Only the sandbox provider implements this
@@ -31,8 +31,8 @@ type PaymentSimulator interface {
 	SimulatePayment(ctx context.Context, paymentID id.ID, succeeds bool) error
 }
 
-// HostedPayment is a request for a hosted page on which the tenant pays.
-type HostedPayment struct {
+// HostedPageRequest is a request for a hosted page on which the tenant pays.
+type HostedPageRequest struct {
 	PaymentID id.ID
 	DepositID id.ID
 	// The kind of the payment; the page of a fee also saves the card for a collection.
@@ -72,25 +72,26 @@ type RefundRequest struct {
 	Amount    money.Cents
 }
 
-// ProviderStatus is the status of a payment at the payment provider.
-type ProviderStatus string
+// ProviderPaymentStatus is the status of a payment at the payment provider.
+type ProviderPaymentStatus string
 
 // The statuses that a payment can have at the payment provider.
 const (
-	ProviderUnknown   ProviderStatus = "unknown"
-	ProviderOpen      ProviderStatus = "open" // The provider's page is open, and the tenant has not paid yet.
-	ProviderSucceeded ProviderStatus = "succeeded"
-	ProviderFailed    ProviderStatus = "failed"
-	ProviderClosed    ProviderStatus = "closed" // The payment was not paid and can no longer be paid.
+	ProviderPaymentUnknown ProviderPaymentStatus = "unknown"
+	ProviderPaymentOpen    ProviderPaymentStatus = "open" // The provider's page is open, and the tenant has not paid yet.
+	ProviderSucceeded      ProviderPaymentStatus = "succeeded"
+	ProviderPaymentFailed  ProviderPaymentStatus = "failed"
+	ProviderPaymentClosed  ProviderPaymentStatus = "closed" // The payment was not paid and can no longer be paid.
 )
 
-// ProviderStatuses lists every status of a payment at the payment provider.
-var ProviderStatuses = []ProviderStatus{ProviderUnknown, ProviderOpen, ProviderSucceeded, ProviderFailed,
-	ProviderClosed}
+// ProviderPaymentStatuses lists every status of a payment at the payment provider.
+var ProviderPaymentStatuses = []ProviderPaymentStatus{ProviderPaymentUnknown, ProviderPaymentOpen, ProviderSucceeded,
+	ProviderPaymentFailed,
+	ProviderPaymentClosed}
 
 // ProviderPayment is a payment as the payment provider has recorded it.
 type ProviderPayment struct {
-	Status  ProviderStatus
+	Status  ProviderPaymentStatus
 	Ref     string
 	Failure string  // Why the payment failed, as a code such as insufficient_funds, never as a text of the provider.
 	Refusal Refusal // How the bank refused a collection; empty for every other payment.
@@ -105,14 +106,14 @@ type Refusal string
 
 // The ways in which a bank refuses a charge.
 const (
-	RefusedForNow    Refusal = "later"  // The bank refused for now: the same card may be charged some days later.
-	RefusedForTenant Refusal = "tenant" // The bank refused until the tenant authenticates or chooses another card.
+	RefusedForNow          Refusal = "later"  // The bank refused for now: the same card may be charged some days later.
+	RefusedUntilTenantActs Refusal = "tenant" // The bank refused until the tenant authenticates or chooses another card.
 	// The bank refused for good: the card must not be charged again; the tenant may choose another card.
 	RefusedForGood Refusal = "never"
 )
 
 // Refusals lists the ways in which a bank refuses a charge.
-var Refusals = []Refusal{RefusedForNow, RefusedForTenant, RefusedForGood}
+var Refusals = []Refusal{RefusedForNow, RefusedUntilTenantActs, RefusedForGood}
 
 // RefundStatus is the status of a refund at the payment provider.
 type RefundStatus string
@@ -139,9 +140,9 @@ type Payments interface {
 	// Insert stores a new payment before the provider is called. Returns ErrPaymentExists if the deposit has a
 	// payment of the same kind that is processing or succeeded. The transaction stays usable after such an error.
 	Insert(ctx context.Context, p deposit.Payment) error
-	// Processing locks and returns the payment of a kind, fee or collection, of a deposit that is still
+	// LockProcessing locks and returns the payment of a kind, fee or collection, of a deposit that is still
 	// processing; nil for none.
-	Processing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error)
+	LockProcessing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error)
 	// Update stores Status, ProviderRef, Failure, Attempts, CheckAt and SettledAt of a payment.
 	Update(ctx context.Context, p deposit.Payment) error
 	// PaymentsToCheck returns up to limit processing payments whose next check (CheckAt) is due at the time at,
@@ -154,20 +155,20 @@ type Payments interface {
 
 // PaymentProvider makes payments at the payment provider: hosted pages, charges of a stored card, and refunds.
 type PaymentProvider interface {
-	// Open makes the provider's page on which a payment is paid, or returns the page that exists. The URL of a
+	// OpenPage makes the provider's page on which a payment is paid, or returns the page that exists. The URL of a
 	// page that can no longer be paid leads to ReturnURL. For a collection, Open first ends the provider's charge
 	// of the card for the amount, and replaces a page that has expired unpaid by another.
-	Open(ctx context.Context, r HostedPayment) (HostedPage, error)
-	// Lookup returns the present state of a payment at the provider. A payment that the provider does not have is
-	// ProviderUnknown.
-	Lookup(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
-	// Close makes sure that a payment can never be paid, and returns its state. A payment that succeeded before the
+	OpenPage(ctx context.Context, r HostedPageRequest) (HostedPage, error)
+	// LookupPayment returns the present state of a payment at the provider. A payment that the provider does not have is
+	// ProviderPaymentUnknown.
+	LookupPayment(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
+	// ClosePayment makes sure that a payment can never be paid, and returns its state. A payment that succeeded before the
 	// call stays succeeded. A payment that the provider does not have can never be paid afterwards either.
-	Close(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
-	// Collect charges the card that secured the deposit, without the tenant, after it has ended the tenant's hosted
-	// page of the payment, if any. A second call for the same attempt returns the first answer; a call for a later
+	ClosePayment(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
+	// ChargeStoredCard charges the card that secured the deposit, without the tenant, after it has ended the tenant's
+	// hosted page of the payment, if any. A second call for the same attempt returns the first answer; a call for a later
 	// attempt charges again, unless the payment has succeeded or was closed.
-	Collect(ctx context.Context, r CollectRequest) (ProviderPayment, error)
+	ChargeStoredCard(ctx context.Context, r CollectRequest) (ProviderPayment, error)
 	// Refund gives back a payment that has succeeded, in part or in full. A second call returns the state of the
 	// same refund.
 	Refund(ctx context.Context, r RefundRequest) (ProviderRefund, error)

@@ -8,9 +8,9 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// PaymentQuestion is a query to the payment provider that a callback made necessary. The callback itself is never
+// ProviderQuery is a query to the payment provider that a callback made necessary. The callback itself is never
 // an answer.
-type PaymentQuestion struct {
+type ProviderQuery struct {
 	ID id.ID
 	// The id of the payment to query; zero: only the provider knows to which payment ProviderRef belongs.
 	PaymentID   id.ID
@@ -22,28 +22,28 @@ type PaymentQuestion struct {
 	Tries     int // The number of earlier tries of the query to the provider that failed.
 }
 
-// PaymentQuestions stores the queries to the payment provider that callbacks make necessary.
-type PaymentQuestions interface {
-	// Raise handles a callback. It makes a processing payment due for a check. For a dispute, and for a payment that
-	// ended without success, it stores a query that is due now. Any other callback changes nothing.
-	Raise(ctx context.Context, n Callback, questionID id.ID, now time.Time) error
-	// QuestionsDue returns up to limit queries to the payment provider that are due. It also sets when each is due
+// ProviderQueries stores the queries to the payment provider that callbacks make necessary.
+type ProviderQueries interface {
+	// RecordCallback handles a callback. It makes a processing payment due for a check. For a dispute, and for a payment
+	// that ended without success, it stores a query that is due now. Any other callback changes nothing.
+	RecordCallback(ctx context.Context, n Callback, questionID id.ID, now time.Time) error
+	// DueQueries returns up to limit queries to the payment provider that are due. It also sets when each is due
 	// again if this process dies before the answer: after n tries, waits[n] later; the last wait stands for all
 	// further tries.
-	QuestionsDue(ctx context.Context, now time.Time, waits []time.Duration, limit int) ([]PaymentQuestion, error)
-	// Answered removes a query to the payment provider that was answered, unless another callback has made it
+	DueQueries(ctx context.Context, now time.Time, waits []time.Duration, limit int) ([]ProviderQuery, error)
+	// DeleteAnswered removes a query to the payment provider that was answered, unless another callback has made it
 	// necessary again.
-	Answered(ctx context.Context, q PaymentQuestion) error
+	DeleteAnswered(ctx context.Context, q ProviderQuery) error
 }
 
-// KeptDispute is a dispute as the provider last reported it, with its deposit.
-type KeptDispute struct {
+// StoredDispute is a dispute as the provider last reported it, with its deposit.
+type StoredDispute struct {
 	Dispute
 	DepositID id.ID
 }
 
-// DisputeSubject is what a dispute is about, with the operator who gets a mail about it.
-type DisputeSubject struct {
+// DisputeMailData is what a dispute is about, with the operator who gets a mail about it.
+type DisputeMailData struct {
 	Operator connect.Operator
 	Verified bool // true: the operator's e-mail address is verified; false: it is not.
 	Deposit  DisputedDeposit
@@ -57,28 +57,29 @@ type DisputedDeposit struct {
 	RentalContract string // The partner's number of the rental contract; "" for none.
 }
 
-// ForgottenClient is an erased client whose customer and card the payment provider must delete.
-type ForgottenClient struct {
+// ErasedClient is an erased client whose customer and card the payment provider must delete.
+type ErasedClient struct {
 	ClientID    id.ID
 	FeePayments []id.ID
 }
 
 // Disputes stores the disputes of payments.
 type Disputes interface {
-	// Keep stores the present state of a dispute and returns the state before; nil for a new dispute. ok is true if
+	// Store stores the present state of a dispute and returns the state before; nil for a new dispute. ok is true if
 	// the payment belongs to this service, and false if not.
-	Keep(ctx context.Context, d Dispute, now time.Time) (before *KeptDispute, subject DisputeSubject, ok bool, err error)
-	// DisputesOf returns the disputes about the payments of a deposit, oldest first.
-	DisputesOf(ctx context.Context, depositID id.ID) ([]KeptDispute, error)
+	Store(ctx context.Context, d Dispute, now time.Time) (before *StoredDispute, subject DisputeMailData, ok bool,
+		err error)
+	// DisputesOfDeposit returns the disputes about the payments of a deposit, oldest first.
+	DisputesOfDeposit(ctx context.Context, depositID id.ID) ([]StoredDispute, error)
 }
 
-// PaymentErasures stores the erased clients whose data the payment provider must delete.
-type PaymentErasures interface {
-	// ErasuresDue returns up to limit erased clients whose data the payment provider may delete now: their
+// ProviderErasures stores the erased clients whose data the payment provider must delete.
+type ProviderErasures interface {
+	// DueErasures returns up to limit erased clients whose data the payment provider may delete now: their
 	// deposits are over, and no payment is processing. All clients that were checked are checked again at next;
 	// looked is their number.
-	ErasuresDue(ctx context.Context, now, next time.Time, limit int) (due []ForgottenClient, looked int, err error)
-	// Forgotten removes a client from those whose data the payment provider must delete. ok: true if the client
+	DueErasures(ctx context.Context, now, next time.Time, limit int) (due []ErasedClient, looked int, err error)
+	// DeleteErasure removes a client from those whose data the payment provider must delete. ok: true if the client
 	// was removed, false if another dispatcher has done so.
-	Forgotten(ctx context.Context, clientID id.ID) (ok bool, err error)
+	DeleteErasure(ctx context.Context, clientID id.ID) (ok bool, err error)
 }

@@ -30,9 +30,10 @@ type MovedDebt struct {
 
 // Statements reads, for one account, which money moved: what was collected, refunded and disputed.
 type Statements interface {
-	// DueTo returns the sums of money that moved for an account in a time span: collected, refunded and disputed.
-	DueTo(ctx context.Context, accountID id.ID, span ports.Span) (AccountDue, error)
-	// Moved lists the debts of an account of which money moved in a time span, last paid first. Their sums are
-	// those that DueTo returns.
-	Moved(ctx context.Context, accountID id.ID, span ports.Span, page ports.Page) (ports.List[MovedDebt], error)
+	// TotalsOfAccount returns the sums of money that moved for an account in a time span: collected, refunded and
+	// disputed.
+	TotalsOfAccount(ctx context.Context, accountID id.ID, span ports.TimeSpan) (AccountTotals, error)
+	// MovedDebts lists the debts of an account of which money moved in a time span, last paid first. Their sums are
+	// those that TotalsOfAccount returns.
+	MovedDebts(ctx context.Context, accountID id.ID, span ports.TimeSpan, page ports.Page) (ports.List[MovedDebt], error)
 }

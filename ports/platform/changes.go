@@ -13,54 +13,54 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// Changes applies the frequent kinds of changes to the database. Changes that arrive at the same time share a
+// ChangeApplier applies the frequent kinds of changes to the database. Changes that arrive at the same time share a
 // transaction, which costs less per change (ADR 0006).
-type Changes interface {
+type ChangeApplier interface {
 	// Apply reads the rows that a change needs, calls its function Decide with them, and commits all writes that
 	// Decide returns, or none. A change cannot notice that it shares a transaction: the rows it reads are
 	// committed, and no other change has locked them for update.
 	//
-	// Returns ErrKeyInUse, ErrReferenceTaken, ErrStale, the error of Decide, or service_unavailable when the
-	// database cannot be reached in time.
+	// Returns ErrIdempotencyKeyInUse, ErrReferenceTaken, ErrStaleVersion, the error of Decide, or service_unavailable
+	// when the database cannot be reached in time.
 	Apply(ctx context.Context, change Change) error
 }
 
 // Change is a change of the database as data: the rows to read and lock, and the decision that turns these rows
 // into writes.
 type Change struct {
-	Needs Needs
+	Needs ChangeNeeds
 	// Decide returns the writes of a change, from the rows that were read. It has no side effects. Decide may run
-	// twice; only the writes of the last run count. An error ends the change without writes. ErrNeedsMore means
+	// twice; only the writes of the last run count. An error ends the change without writes. ErrNeedsMoreRows means
 	// that the decision depends on rows that were not read.
-	Decide func(Found) (Writes, error)
+	Decide func(FoundRows) (Writes, error)
 }
 
-// ErrNeedsMore is the error of a change of the database that depends on more rows than the shared transaction
+// ErrNeedsMoreRows is the error of a change of the database that depends on more rows than the shared transaction
 // can read for it. Its caller then makes the change in a transaction of its own.
-var ErrNeedsMore = errors.New("ports: a change needs more than Needs can name")
+var ErrNeedsMoreRows = errors.New("ports: a change needs more than Needs can name")
 
-// Needs names the database rows that a change reads and locks. The rows of a field with its zero value are not
+// ChangeNeeds names the database rows that a change reads and locks. The rows of a field with its zero value are not
 // read.
-type Needs struct {
+type ChangeNeeds struct {
 	Key *IdempotencyKey // The idempotency key that the change holds until its transaction ends.
 	// The time of the request with the idempotency key: a response stored longer than IdempotencyWindow before it
 	// does not count.
 	Now     time.Time
-	Deposit id.ID         // The id of the deposit whose row is locked for update.
-	Link    AccountLink   // The partner and the account whose newest link is read with a share lock.
-	Client  AccountClient // The client whose row is read with a share lock.
+	Deposit id.ID     // The id of the deposit whose row is locked for update.
+	Link    LinkKey   // The partner and the account whose newest link is read with a share lock.
+	Client  ClientKey // The client whose row is read with a share lock.
 }
 
-// AccountLink names the newest link between a partner and an account, active or revoked.
-type AccountLink struct{ PartnerID, AccountID id.ID }
+// LinkKey names the newest link between a partner and an account, active or revoked.
+type LinkKey struct{ PartnerID, AccountID id.ID }
 
-// AccountClient names a client of an account by both ids.
-type AccountClient struct{ AccountID, ClientID id.ID }
+// ClientKey names a client of an account by both ids.
+type ClientKey struct{ AccountID, ClientID id.ID }
 
-// Found holds the database rows that were read for a change. A nil field was not requested, or its row does not
+// FoundRows holds the database rows that were read for a change. A nil field was not requested, or its row does not
 // exist. When Stored is set, an earlier request made the change, and the other fields may be nil although their
 // rows exist.
-type Found struct {
+type FoundRows struct {
 	// The response that an earlier request stored for the same idempotency key; nil: there is none.
 	Stored  *StoredResponse
 	Deposit *deposit.Deposit
@@ -76,8 +76,8 @@ type Writes struct {
 	Response   *StoredResponse // The response to store for the idempotency key of the change.
 }
 
-// None reports whether a change writes nothing.
-func (w Writes) None() bool {
+// IsEmpty reports whether a change writes nothing.
+func (w Writes) IsEmpty() bool {
 	return w.Insert == nil && w.Transition == nil && w.Event == nil && w.Response == nil
 }
 

@@ -8,6 +8,6 @@ import (
 var (
 	// ErrReferenceTaken is returned for a new deposit whose random reference another deposit has.
 	ErrReferenceTaken = errors.New("ports: deposit reference taken")
-	// ErrStale is returned for an update of a row whose version has changed since the row was read.
-	ErrStale = errors.New("ports: stale version")
+	// ErrStaleVersion is returned for an update of a row whose version has changed since the row was read.
+	ErrStaleVersion = errors.New("ports: stale version")
 )

@@ -10,10 +10,10 @@ import (
 
 // Faults that refuse a request because of its Idempotency-Key (api.md §1, "Idempotency").
 var (
-	ErrInvalidKey = fault.New(fault.Invalid, "invalid_idempotency_key", "Idempotency-Key must be a UUID v4.")
-	ErrKeyInUse   = fault.New(fault.Conflict, "idempotency_key_in_use",
+	ErrInvalidIdempotencyKey = fault.New(fault.Invalid, "invalid_idempotency_key", "Idempotency-Key must be a UUID v4.")
+	ErrIdempotencyKeyInUse   = fault.New(fault.Conflict, "idempotency_key_in_use",
 		"A request with this Idempotency-Key is still running. Retry shortly.").WithRetryAfter(time.Second)
-	ErrKeyReused = fault.New(fault.Unprocessable, "idempotency_key_reused",
+	ErrIdempotencyKeyReused = fault.New(fault.Unprocessable, "idempotency_key_reused",
 		"This Idempotency-Key was used with another request body.")
 )
 
@@ -30,7 +30,7 @@ type IdempotencyKey struct {
 	Fingerprint [32]byte // The SHA-256 of the canonical JSON of the request's body.
 	// The id of the restore epoch when the request began: the time between two restores of the database from a
 	// backup; zero: the cache is not used.
-	Epoch Epoch
+	Epoch RestoreEpoch
 
 	// The response that the Redis cache holds for the idempotency key; nil: none. Its fingerprint and its age have
 	// not been checked yet.
@@ -50,24 +50,24 @@ type StoredResponse struct {
 // Responses from before a restore of the database from a backup are not found, since the restore may have
 // undone their effect.
 type IdempotencyCache interface {
-	// Admit counts a request under rate limits as Limiter.Allow does, and returns the response that this process
+	// AllowAndLookUp counts a request under rate limits as Limiter.Allow does, and returns the response that this process
 	// has cached for the request's Idempotency-Key; nil if there is none, also where only another process has
 	// cached one.
-	Admit(ctx context.Context, k IdempotencyKey, rules ...LimitRule) (LimitDecision, *StoredResponse)
-	// Keep caches a committed response for its idempotency key. It returns before the response is in the cache.
-	Keep(k IdempotencyKey, r StoredResponse)
+	AllowAndLookUp(ctx context.Context, k IdempotencyKey, rules ...LimitRule) (LimitDecision, *StoredResponse)
+	// Store caches a committed response for its idempotency key. It returns before the response is in the cache.
+	Store(k IdempotencyKey, r StoredResponse)
 }
 
-// Idempotency stores the responses of idempotency keys durably. The methods Claim and Store run in the
+// IdempotencyStore stores the responses of idempotency keys durably. The methods Claim and Store run in the
 // transaction of the request's effect.
-type Idempotency interface {
-	// Claim takes an idempotency key until the transaction ends, and returns its stored response if it is younger
+type IdempotencyStore interface {
+	// ClaimKey takes an idempotency key until the transaction ends, and returns its stored response if it is younger
 	// than IdempotencyWindow, or nil. A stored response is returned even if another transaction holds the key.
-	// Returns ErrKeyInUse, without waiting, while another transaction holds a key without a response.
-	Claim(ctx context.Context, k IdempotencyKey, now time.Time) (*StoredResponse, error)
-	// Store stores the response of a claimed idempotency key, encrypted. The transaction fails and runs again if the
-	// key has a response younger than IdempotencyWindow: two requests must never both have their effect.
-	Store(ctx context.Context, k IdempotencyKey, r StoredResponse) error
+	// Returns ErrIdempotencyKeyInUse, without waiting, while another transaction holds a key without a response.
+	ClaimKey(ctx context.Context, k IdempotencyKey, now time.Time) (*StoredResponse, error)
+	// StoreResponse stores the response of a claimed idempotency key, encrypted. The transaction fails and runs again if
+	// the key has a response younger than IdempotencyWindow: two requests must never both have their effect.
+	StoreResponse(ctx context.Context, k IdempotencyKey, r StoredResponse) error
 	// DeleteExpired removes up to limit stored responses of idempotency keys that were created before the time at,
 	// and returns their number.
 	DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error)

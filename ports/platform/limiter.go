@@ -12,9 +12,9 @@ import (
 type Limiter interface {
 	// Allow counts a request under every rule if all rules allow the request. A refused request is not counted.
 	Allow(ctx context.Context, rules ...LimitRule) LimitDecision
-	// Refund takes back a request that Allow has counted under every rule, because the request turned out to be
+	// Uncount takes back a request that Allow has counted under every rule, because the request turned out to be
 	// harmless. If a refund is lost, the key has a request less until its window has passed.
-	Refund(ctx context.Context, rules ...LimitRule)
+	Uncount(ctx context.Context, rules ...LimitRule)
 }
 
 // LimitRule is a rate limit: it bounds the requests of one caller in a minute or in an hour.
@@ -33,8 +33,8 @@ type LimitRule struct {
 // PartnerLimitKey returns the key under which a partner's requests are counted for rate limits.
 func PartnerLimitKey(partnerID id.ID) string { return "partner:" + partnerID.Encode() }
 
-// Bound returns the most requests of a rate limit, and the time window in which they count.
-func (r LimitRule) Bound() (limit int, window time.Duration) {
+// LimitAndWindow returns the most requests of a rate limit, and the time window in which they count.
+func (r LimitRule) LimitAndWindow() (limit int, window time.Duration) {
 	if r.PerMinute == 0 {
 		return r.PerHour, time.Hour
 	}

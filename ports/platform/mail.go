@@ -42,31 +42,31 @@ type Mailer interface {
 	Send(ctx context.Context, m Mail) error
 }
 
-// Mails stores mails in the transaction of the change that causes them. The dispatcher sends mails after the
+// MailQueue stores mails in the transaction of the change that causes them. The dispatcher sends mails after the
 // commit.
-type Mails interface {
+type MailQueue interface {
 	Enqueue(ctx context.Context, m Mail) error
-	// LinkMails returns up to limit mails with the checkout link of a deposit that were stored since a time, oldest
-	// first.
-	LinkMails(ctx context.Context, depositID id.ID, since time.Time, limit int) ([]deposit.LinkMail, error)
+	// CheckoutLinkMails returns up to limit mails with the checkout link of a deposit that were stored since a time,
+	// oldest first.
+	CheckoutLinkMails(ctx context.Context, depositID id.ID, since time.Time, limit int) ([]deposit.LinkMail, error)
 	// SentTo returns the mails that a sender has sent to the mailboxes of the addresses since a time. Until the
 	// transaction ends, other calls for one of these mailboxes wait.
-	SentTo(ctx context.Context, sender id.ID, addresses []string, since time.Time) (deposit.SentTo, error)
-	// Opened ends the counting of a sender's mails to an address, because the reader has opened the mail's link,
+	SentTo(ctx context.Context, sender id.ID, addresses []string, since time.Time) (deposit.LinkMailsByMailbox, error)
+	// MarkLinkOpened ends the counting of a sender's mails to an address, because the reader has opened the mail's link,
 	// which carries the id mark. An unknown id changes nothing.
-	Opened(ctx context.Context, mark id.ID) error
-	// DeleteSentTo removes up to limit counts of mails from before the time at, and returns the number. The mails
+	MarkLinkOpened(ctx context.Context, mark id.ID) error
+	// DeleteSentCounts removes up to limit counts of mails from before the time at, and returns the number. The mails
 	// themselves stay.
-	DeleteSentTo(ctx context.Context, at time.Time, limit int) (int, error)
-	// Claim returns up to limit due mails for sending. No other call gets them for the duration of the lease.
+	DeleteSentCounts(ctx context.Context, at time.Time, limit int) (int, error)
+	// ClaimDue returns up to limit due mails for sending. No other call gets them for the duration of the lease.
 	// Mails that cannot be decrypted are left out and reported by the error, which is returned together with the
 	// other mails.
-	Claim(ctx context.Context, limit int, lease time.Duration) ([]Mail, error)
-	Sent(ctx context.Context, mailID id.ID) error
-	// Failed sets the time of the next attempt to send a mail: waits are the times after the first failed attempt,
+	ClaimDue(ctx context.Context, limit int, lease time.Duration) ([]Mail, error)
+	MarkSent(ctx context.Context, mailID id.ID) error
+	// MarkFailed sets the time of the next attempt to send a mail: waits are the times after the first failed attempt,
 	// the second, and so on. A mail without a further wait is given up. Failed changes nothing once another
 	// process has taken the mail for sending.
-	Failed(ctx context.Context, m Mail, waits []time.Duration) error
+	MarkFailed(ctx context.Context, m Mail, waits []time.Duration) error
 	// DeleteFinishedMails removes up to limit mails that were sent or given up before the time at, and returns the
 	// number.
 	DeleteFinishedMails(ctx context.Context, at time.Time, limit int) (int, error)

@@ -33,10 +33,10 @@ type Event struct {
 // Doorbell wakes the dispatchers after a commit. A wake-up notification may be late or lost. Sending one
 // neither fails nor waits.
 type Doorbell interface {
-	// Ring notifies the dispatchers that events were committed, of which they make deliveries.
-	Ring()
-	// RingDue notifies the dispatchers that deliveries became due.
-	RingDue()
+	// WakeRelays notifies the dispatchers that events were committed, of which they make deliveries.
+	WakeRelays()
+	// WakeScans notifies the dispatchers that deliveries became due.
+	WakeScans()
 }
 
 // Outbox stores events in the transaction of the change that caused them, until a dispatcher makes deliveries

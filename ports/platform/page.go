@@ -16,9 +16,9 @@ type Page struct {
 	Rows *int
 }
 
-// PageReads is the number of database rows that may be read for one page of a list; then the page ends, full or
+// MaxPageReads is the number of database rows that may be read for one page of a list; then the page ends, full or
 // not (api.md §1, "Lists").
-const PageReads = 2000
+const MaxPageReads = 2000
 
 // Cursor is the sort key of the last row of a page; the next page begins after that row. Package adapters/http
 // encodes a cursor for callers of the API, who cannot read it.
@@ -44,5 +44,5 @@ var ListedTables = []string{
 	"account_links", "accounts", "api_keys", "clients", "deliveries", "deposits", "events", "webhook_subscriptions",
 }
 
-// Span is a range of time. From is included, To is not; a zero time is no bound.
-type Span struct{ From, To time.Time }
+// TimeSpan is a range of time. From is included, To is not; a zero time is no bound.
+type TimeSpan struct{ From, To time.Time }

@@ -7,13 +7,13 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Epoch is the id of a restore epoch: a stretch of the database's history that no restore from a backup
+// RestoreEpoch is the id of a restore epoch: a stretch of the database's history that no restore from a backup
 // interrupts. The zero value: the epoch is unknown.
-type Epoch [16]byte
+type RestoreEpoch [16]byte
 
 // Restores completes the restores of the database from a backup.
 type Restores interface {
-	// Finish completes a restore of the database from a backup: from the time at, the database has the new id
+	// BeginEpoch completes a restore of the database from a backup: from the time at, the database has the new id
 	// epoch, by which caches notice the restore.
-	Finish(ctx context.Context, epoch id.ID, at time.Time) error
+	BeginEpoch(ctx context.Context, epoch id.ID, at time.Time) error
 }

@@ -8,15 +8,15 @@ import (
 
 // JobMetrics counts the runs of the dispatcher's scheduled jobs (metrics.md, "Names").
 type JobMetrics interface {
-	// Ran counts a run of a scheduled job that ended now. succeeded is true for a run without an error, and false
+	// CountRound counts a run of a scheduled job that ended now. succeeded is true for a run without an error, and false
 	// after an error or a panic.
-	Ran(job string, succeeded bool)
+	CountRound(job string, succeeded bool)
 }
 
 // MailMetrics counts the attempts to send a mail (metrics.md, "Names").
 type MailMetrics interface {
-	// Attempted counts an attempt to send a mail. sent: true if the mail server took the mail, false if not.
-	Attempted(sent bool)
+	// CountAttempt counts an attempt to send a mail. sent: true if the mail server took the mail, false if not.
+	CountAttempt(sent bool)
 }
 
 // TraceIDOf returns the trace id in a W3C traceparent; "" for a text of another form.

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Waiting reports for each scheduled job of the dispatcher whether there is work for it: true: there is, false:
+// JobsWithWork reports for each scheduled job of the dispatcher whether there is work for it: true: there is, false:
 // there is none.
-type Waiting struct {
+type JobsWithWork struct {
 	IdleCheckouts    bool
 	ExpiredCheckouts bool
 	ElapsedCoverages bool
@@ -23,9 +23,9 @@ type Waiting struct {
 	Replays          bool
 }
 
-// WaitingWork is the query that finds out which scheduled jobs of the dispatcher have work.
-type WaitingWork interface {
+// WaitingWorkReader is the query that finds out which scheduled jobs of the dispatcher have work.
+type WaitingWorkReader interface {
 	// WaitingWork reports which scheduled jobs have work at now; a checkout is idle if its last step was before
 	// idleBefore. The result may include work that another process has taken.
-	WaitingWork(ctx context.Context, now, idleBefore time.Time) (Waiting, error)
+	WaitingWork(ctx context.Context, now, idleBefore time.Time) (JobsWithWork, error)
 }

@@ -53,10 +53,10 @@ type Backlog struct {
 	// Since when the outbound network of this service is broken (webhook.OutboundBroken); zero: it is not.
 	OutboundSince time.Time
 	Subscriptions map[SubscriptionState]int
-	Partitions    Partitions
+	Partitions    PartitionStatus
 	Mails         MailBacklog
 	Collections   CollectionBacklog
-	Server        DatabaseServer
+	Server        DatabaseServerLoad
 }
 
 // CollectionBacklog counts collections (charges of captured amounts) by their state. The number of paid ones is
@@ -72,8 +72,8 @@ type MailBacklog struct {
 	OldestDueAge time.Duration // How late the most overdue mail is.
 }
 
-// DatabaseServer measures the load of the database's server and the rows that vacuum has yet to remove.
-type DatabaseServer struct {
+// DatabaseServerLoad measures the load of the database's server and the rows that vacuum has yet to remove.
+type DatabaseServerLoad struct {
 	Connections    int // The number of connections that all clients have to the database's server.
 	MaxConnections int // The largest number of connections of clients without special rights.
 	DeadRows       map[string]int
@@ -85,8 +85,8 @@ var BusyTables = []string{
 	"waiting_counts", "webhook_subscriptions",
 }
 
-// Partitions reports for how many days ahead the tables of events and attempts have their daily partitions.
-type Partitions struct {
+// PartitionStatus reports for how many days ahead the tables of events and attempts have their daily partitions.
+type PartitionStatus struct {
 	DaysAhead   int // The number of full days after today that have their partitions; -1: today has none.
 	DefaultRows int // The number of rows in a default partition, since their day has no partition of its own.
 }

@@ -10,10 +10,10 @@ import (
 
 // DeliveryFilter narrows the list of a subscription's deliveries. A zero field does not narrow the list.
 type DeliveryFilter struct {
-	Status    webhook.Status
+	Status    webhook.DeliveryStatus
 	Event     webhook.EventName
 	DepositID id.ID
-	Created   ports.Span
+	Created   ports.TimeSpan
 }
 
 // Deliveries reads the deliveries of webhooks, and adds those that do not follow from a new event: tests and
@@ -22,25 +22,26 @@ type Deliveries interface {
 	// InsertTest stores a test delivery, which is due at once and is sent before all others. Its CreatedAt is the
 	// time in its id.
 	InsertTest(ctx context.Context, d webhook.Delivery) error
-	// TestsInFlight counts the test deliveries of a partner that are due or being sent, including those of the
+	// CountTestsInFlight counts the test deliveries of a partner that are due or being sent, including those of the
 	// transaction. A further call for the partner waits until the transaction has ended.
-	TestsInFlight(ctx context.Context, partnerID id.ID) (int, error)
-	// Redeliver stores a redelivery for each of the copies and returns the redeliveries without bodies. The first
+	CountTestsInFlight(ctx context.Context, partnerID id.ID) (int, error)
+	// InsertRedeliveries stores a redelivery for each of the copies and returns the redeliveries without bodies. The first
 	// is due at once, and the others follow at the pace of a replay. A copy of a redelivery refers to the original
 	// delivery; a copy of a test is a test. Redeliver skips deliveries of other subscriptions, and stores none if
 	// the subscription is disabled or deleted. A lock keeps the subscription unchanged until the commit.
-	Redeliver(ctx context.Context, subscriptionID id.ID, copies []Redelivery) ([]webhook.Delivery, error)
+	InsertRedeliveries(ctx context.Context, subscriptionID id.ID, copies []Redelivery) ([]webhook.Delivery, error)
 	// Deliveries lists the deliveries of a subscription with attempts and without bodies.
 	Deliveries(ctx context.Context, subscriptionID id.ID, f DeliveryFilter,
 		page ports.Page) (ports.List[webhook.Delivery], error)
 	// Delivery returns a delivery with body and attempts, or webhook.ErrDeliveryNotFound.
 	Delivery(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error)
-	// DeliveriesMade returns the newest deliveries of a subscription that were made in a time span, up to limit;
+	// BodiesMadeDuring returns the newest deliveries of a subscription that were made in a time span, up to limit;
 	// of their fields only the bodies are set.
-	DeliveriesMade(ctx context.Context, subscriptionID id.ID, made ports.Span, limit int) ([]webhook.Sent, error)
-	// DeliveriesAbout returns the newest deliveries of a subscription that are about a deposit, up to limit; of
+	BodiesMadeDuring(ctx context.Context, subscriptionID id.ID, made ports.TimeSpan, limit int) ([]webhook.SentDelivery,
+		error)
+	// BodiesAboutDeposit returns the newest deliveries of a subscription that are about a deposit, up to limit; of
 	// their fields only the bodies are set.
-	DeliveriesAbout(ctx context.Context, subscriptionID, depositID id.ID, limit int) ([]webhook.Sent, error)
+	BodiesAboutDeposit(ctx context.Context, subscriptionID, depositID id.ID, limit int) ([]webhook.SentDelivery, error)
 	// DeliveriesOfDeposit returns up to limit deliveries of all subscriptions that are about a deposit, newest
 	// first, without bodies.
 	DeliveriesOfDeposit(ctx context.Context, depositID id.ID, limit int) ([]webhook.Delivery, error)

@@ -26,7 +26,7 @@ type Subscription struct {
 	Events    []webhook.EventName
 	Enabled   bool
 	Health    webhook.Health
-	Held      webhook.Held
+	Held      webhook.HeldPeriod
 }
 
 // Delivery is an event for one subscription. It is made from an event of the outbox, which sets some of its
@@ -42,7 +42,7 @@ type Delivery struct {
 	Body      []byte
 	// The state in which the delivery is stored: Dispatched with a lease, for an attempt at once, or Waiting until
 	// a dispatcher finds it.
-	State webhook.State
+	State webhook.DeliveryState
 	// true: the new delivery waits without a due time, because its subscription is disabled; false: it does not.
 	Parked bool
 	// TraceParent is the parent span of the attempts, as a W3C traceparent; "" without traces. RequestID is the id
@@ -57,7 +57,7 @@ type Delivery struct {
 	Enabled bool // true: the subscription is enabled; false: it is disabled.
 	// true: the endpoint's health shows no failure, so a success changes nothing in it; false: it shows one.
 	Healthy   bool
-	Held      webhook.Held // The last period in which the open circuit of the endpoint held the deliveries back.
+	Held      webhook.HeldPeriod // The last period in which the open circuit of the endpoint held the deliveries back.
 	LeaseLeft time.Duration
 	Attempts  int // The number of finished attempts to send the delivery.
 	Test      bool
@@ -80,8 +80,8 @@ type Delivery struct {
 // attempt.
 func NewDelivery(e *ports.Event, subscriptionID id.ID, name webhook.EventName, body []byte) Delivery {
 	return Delivery{
-		Claim:   Claim{DeliveryID: webhook.OriginalID(e.ID, subscriptionID), SubscriptionID: subscriptionID},
-		EventID: e.ID, Event: name, EventAt: e.CommittedAt, DepositID: e.DepositID, Body: body, State: webhook.Waiting,
+		Claim:   Claim{DeliveryID: webhook.OriginalDeliveryID(e.ID, subscriptionID), SubscriptionID: subscriptionID},
+		EventID: e.ID, Event: name, EventAt: e.CommittedAt, DepositID: e.DepositID, Body: body, State: webhook.StateWaiting,
 		TraceParent: e.TraceParent, RequestID: e.RequestID,
 	}
 }
@@ -105,31 +105,31 @@ type Claim struct {
 	Requested bool
 }
 
-// Outcome is a finished attempt to send a delivery, and its consequence for the delivery. An outcome without an
+// AttemptOutcome is a finished attempt to send a delivery, and its consequence for the delivery. An outcome without an
 // attempt (webhook.Attempt.Made) puts the delivery off.
-type Outcome struct {
+type AttemptOutcome struct {
 	Delivery *Delivery // The delivery as it was read before the attempt.
 	Attempt  webhook.Attempt
-	Verdict  webhook.Verdict
+	Verdict  webhook.DeliveryVerdict
 	// StartDelay is the time from when the delivery was due to its POST, without the time in which the endpoint
 	// itself held its deliveries back. Negative: not known.
 	StartDelay time.Duration
 	// Tell: true if the time of this success is stored, although it changes nothing in the endpoint's health
-	// (webhook.SuccessGrain); false if not.
+	// (webhook.LastSuccessGranularity); false if not.
 	Tell bool
 	// Excused: true if the broken outbound network of this service caused the failure, not the endpoint
 	// (webhook.Health.Excused); false otherwise.
 	Excused bool
 }
 
-// Plan is a function that returns the deliveries of events to the subscriptions.
-type Plan func(events []ports.Event, subscriptions []Subscription) []Delivery
+// PlanFunc is a function that returns the deliveries of events to the subscriptions.
+type PlanFunc func(events []ports.Event, subscriptions []Subscription) []Delivery
 
 // RelayStore turns the events of the outbox into deliveries.
 type RelayStore interface {
-	// Pending reports whether the outbox has an event, and how long ago its first event was committed. The query
+	// OutboxPending reports whether the outbox has an event, and how long ago its first event was committed. The query
 	// is cheap enough for an idle dispatcher to repeat.
-	Pending(ctx context.Context) (pending bool, waited time.Duration, err error)
+	OutboxPending(ctx context.Context) (pending bool, waited time.Duration, err error)
 	// Relay removes up to limit events from the outbox and inserts the deliveries that plan returns for them, in the
 	// same transaction. claims are the rights to attempt these deliveries at once. plan may run again when the
 	// transaction is retried. A delivery that exists already stays unchanged and is not in claims.
@@ -138,35 +138,35 @@ type RelayStore interface {
 	// block. A worker of this process may read a delivery that early, and then calls Delivery.Filed to wait for the
 	// commit. To workers of other processes the delivery does not exist before the commit.
 	//
-	// Returns *RefusedEvents when the database refuses the events. The outbox then still holds all of them.
-	Relay(ctx context.Context, limit int, lease time.Duration, plan Plan,
+	// Returns *RefusedEventsError when the database refuses the events. The outbox then still holds all of them.
+	Relay(ctx context.Context, limit int, lease time.Duration, plan PlanFunc,
 		ahead func([]Claim)) (relayed int, claims []Claim, err error)
-	// SetAside moves an event from the outbox to the events that are set aside, with the reason. moved: true if
+	// SetEventAside moves an event from the outbox to the events that are set aside, with the reason. moved: true if
 	// the event was moved, false when it is not in the outbox any more.
-	SetAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error)
+	SetEventAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error)
 }
 
-// RefusedEvents is the error for a group of events that the database refuses to store because of at least one
+// RefusedEventsError is the error for a group of events that the database refuses to store because of at least one
 // of them.
-type RefusedEvents struct {
+type RefusedEventsError struct {
 	Events []ports.Event
 	Reason string // Why the database refused the events, in a text without their data.
 	Err    error
 }
 
-func (r *RefusedEvents) Error() string { return r.Err.Error() }
+func (r *RefusedEventsError) Error() string { return r.Err.Error() }
 
 // Unwrap returns the error with which the database refused the events.
-func (r *RefusedEvents) Unwrap() error { return r.Err }
+func (r *RefusedEventsError) Unwrap() error { return r.Err }
 
-// Room is the number of further deliveries of a subscription that dispatchers may take for an attempt.
-type Room struct {
+// ClaimQuota is the number of further deliveries of a subscription that dispatchers may take for an attempt.
+type ClaimQuota struct {
 	SubscriptionID id.ID
 	Room           int
 }
 
-// Due is the result of a query for due deliveries.
-type Due struct {
+// DueScan is the result of a query for due deliveries.
+type DueScan struct {
 	Subscriptions []Subscription // The enabled subscriptions that have a due delivery, with their health.
 	// true: test deliveries, or deliveries whose dispatcher died, are due; false: there are none.
 	Urgent bool
@@ -178,12 +178,12 @@ type Due struct {
 // ClaimStore finds due deliveries and claims them: it reserves each for the attempt of one dispatcher. Only the
 // database's clock decides what is due (delivery.md, point 3).
 type ClaimStore interface {
-	// Due finds deliveries that are due now, and those that will be due within the horizon, in a single round
+	// DueScan finds deliveries that are due now, and those that will be due within the horizon, in a single round
 	// trip.
-	Due(ctx context.Context, horizon time.Duration) (Due, error)
-	// Claim reserves due deliveries for one dispatcher for the time of the lease, oldest first, as many of each
+	FindDue(ctx context.Context, horizon time.Duration) (DueScan, error)
+	// ClaimDue reserves due deliveries for one dispatcher for the time of the lease, oldest first, as many of each
 	// subscription as its room allows.
-	Claim(ctx context.Context, rooms []Room, lease time.Duration) ([]Claim, error)
+	ClaimDue(ctx context.Context, rooms []ClaimQuota, lease time.Duration) ([]Claim, error)
 	// ClaimUrgent reserves deliveries for one dispatcher whatever the room of their subscriptions: test
 	// deliveries, and deliveries whose dispatcher died before the end of its lease. recovered is the number of the
 	// latter. The claims name their partners.
@@ -196,27 +196,27 @@ type ClaimStore interface {
 	ExpireLeases(ctx context.Context, olderThan, lease, grace time.Duration, keep []id.ID) (int, error)
 }
 
-// WorkStore reads claimed deliveries (those reserved for one dispatcher) before their POST, and records their
+// WorkerStore reads claimed deliveries (those reserved for one dispatcher) before their POST, and records their
 // attempts.
-type WorkStore interface {
-	// Load reads the deliveries of claims (rights to attempt a delivery) and the present secrets of their
+type WorkerStore interface {
+	// LoadClaimed reads the deliveries of claims (rights to attempt a delivery) and the present secrets of their
 	// subscriptions, in the order of the claims.
-	Load(ctx context.Context, claims []Claim) ([]Delivery, error)
-	// Record writes outcomes of attempts in a transaction: a success always, a failure only if its dispatcher
+	LoadClaimed(ctx context.Context, claims []Claim) ([]Delivery, error)
+	// RecordOutcomes writes outcomes of attempts in a transaction: a success always, a failure only if its dispatcher
 	// still has the newest claim, the right to attempt the delivery. The same transaction updates the health at
 	// now of the subscriptions in adjust, with the times of their last success and failure; limit is
 	// WEBHOOK_ENDPOINT_CONCURRENCY. Notices to the partner's contact are stored with it (webhook.Notice).
 	// settled[i] reports whether the i-th outcome took effect.
-	Record(
-		ctx context.Context, outcomes []Outcome, adjust []id.ID, limit int, now time.Time,
+	RecordOutcomes(
+		ctx context.Context, outcomes []AttemptOutcome, adjust []id.ID, limit int, now time.Time,
 	) (settled []bool, health map[id.ID]webhook.Health, err error)
-	// Renew replaces claims (rights to attempt a delivery) by new ones, so that jobs with the old claims have no
+	// RenewClaims replaces claims (rights to attempt a delivery) by new ones, so that jobs with the old claims have no
 	// effect. Claims that did not count any more are left out of the result.
-	Renew(ctx context.Context, claims []Claim, lease time.Duration) ([]Claim, error)
-	// Release gives up claims, the rights to attempt a delivery. The deliveries become due at once, or wait
+	RenewClaims(ctx context.Context, claims []Claim, lease time.Duration) ([]Claim, error)
+	// ReleaseClaims gives up claims, the rights to attempt a delivery. The deliveries become due at once, or wait
 	// without a due time when their subscription is disabled.
-	Release(ctx context.Context, claims []Claim) error
-	// Disable disables a subscription whose attempts have all failed for webhook.DisableAfter, stops its
+	ReleaseClaims(ctx context.Context, claims []Claim) error
+	// DisableSubscription disables a subscription whose attempts have all failed for webhook.DisableAfter, stops its
 	// deliveries and stores a notice to the partner's contact. The condition is checked again under a lock.
-	Disable(ctx context.Context, subscriptionID id.ID) error
+	DisableSubscription(ctx context.Context, subscriptionID id.ID) error
 }

@@ -8,17 +8,17 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// ProbeOf selects the failing endpoints that are to be tried at once: those that match every field that is not
+// ProbeFilter selects the failing endpoints that are to be tried at once: those that match every field that is not
 // zero.
-type ProbeOf struct {
+type ProbeFilter struct {
 	SubscriptionID, PartnerID id.ID
 	// FailedSince selects the endpoints that failed at that time or later, including those that have succeeded
 	// since; zero: all that are failing now.
 	FailedSince time.Time
 }
 
-// Probed counts what changed when failing endpoints were to be tried at once.
-type Probed struct {
+// ProbeResult counts what changed when failing endpoints were to be tried at once.
+type ProbeResult struct {
 	Circuits   int // The number of endpoints with an open circuit that get a single POST as a probe now.
 	Deliveries int // The number of deliveries that waited for a retry and are due now.
 }
@@ -26,17 +26,17 @@ type Probed struct {
 // Endpoints reads the health of subscriptions' endpoints, and makes failing endpoints be tried at once.
 type Endpoints interface {
 	EndpointReader
-	Prober
+	EndpointProber
 }
 
 // EndpointReader reads what the last attempts at the endpoints of subscriptions showed.
 type EndpointReader interface {
-	Endpoints(ctx context.Context) ([]webhook.Endpoint, error)
+	Endpoints(ctx context.Context) ([]webhook.EndpointReachability, error)
 }
 
-// Prober makes failing endpoints be tried again at once, in a transaction.
-type Prober interface {
-	// Probe makes the enabled endpoints that fail be tried now: an open circuit lets one POST through, and waiting
-	// retries become due.
-	Probe(ctx context.Context, of ProbeOf) (Probed, error)
+// EndpointProber makes failing endpoints be tried again at once, in a transaction.
+type EndpointProber interface {
+	// ProbeEndpoints makes the enabled endpoints that fail be tried now: an open circuit lets one POST through, and
+	// waiting retries become due.
+	ProbeEndpoints(ctx context.Context, of ProbeFilter) (ProbeResult, error)
 }

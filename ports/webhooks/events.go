@@ -12,7 +12,7 @@ import (
 type EventFilter struct {
 	Name      webhook.EventName
 	DepositID id.ID
-	Created   ports.Span
+	Created   ports.TimeSpan
 }
 
 // FeedState is the state of a partner's feed, the numbered list of its events.
@@ -32,14 +32,14 @@ type Events interface {
 	Events(ctx context.Context, partnerID id.ID, f EventFilter, page ports.Page) (ports.List[ports.Event], error)
 	// Event returns an event of a partner, or webhook.ErrEventNotFound.
 	Event(ctx context.Context, partnerID, eventID id.ID) (ports.Event, error)
-	// Feed returns the state of a partner's feed, the numbered list of its events: its first and its last number.
-	Feed(ctx context.Context, partnerID id.ID) (FeedState, error)
+	// FeedState returns the state of a partner's feed, the numbered list of its events: its first and its last number.
+	FeedState(ctx context.Context, partnerID id.ID) (FeedState, error)
 	// FeedEvents returns up to limit events of a partner's feed (its numbered list of events) whose numbers follow
 	// after, oldest first. The caller checks that no number is missing: retention may remove events at any time.
 	// An event that cannot be read has no Data.
 	FeedEvents(ctx context.Context, partnerID id.ID, after int64, limit int) ([]ports.Event, error)
-	// LastNumbers returns, for each of the partners, the number of its last event.
-	LastNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]int64, error)
+	// LastFeedNumbers returns, for each of the partners, the number of its last event.
+	LastFeedNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]int64, error)
 	// FindEvent returns an event, whether it waits in the outbox, was set aside as refused, or has its deliveries;
 	// or webhook.ErrEventNotFound.
 	FindEvent(ctx context.Context, eventID id.ID) (EventView, error)

@@ -39,13 +39,13 @@ type QueueMode string
 
 // The ways in which jobs reach workers: through the queue in Redis, or directly.
 const (
-	QueueUsed QueueMode = "queue" // Jobs go through the queue, to the workers of any dispatcher.
+	QueueModeQueued QueueMode = "queue" // Jobs go through the queue, to the workers of any dispatcher.
 	// Jobs go straight to the workers of this process, while Redis takes no jobs.
-	QueueDirect QueueMode = "direct"
+	QueueModeDirect QueueMode = "direct"
 )
 
 // QueueModes lists the ways in which jobs reach workers: through the queue in Redis, or directly.
-var QueueModes = []QueueMode{QueueUsed, QueueDirect}
+var QueueModes = []QueueMode{QueueModeQueued, QueueModeDirect}
 
 // JobQueue carries jobs to the workers of all dispatchers.
 type JobQueue interface {
@@ -54,13 +54,13 @@ type JobQueue interface {
 	Enqueue(ctx context.Context, jobs []Job) (left []Job, err error)
 	// Serve runs handle for each job of the queue until ctx ends, and then waits for the running ones.
 	Serve(ctx context.Context, concurrency map[Lane]int, handle func(context.Context, Job)) error
-	// Probe tests the queue: it writes a key where the jobs of each lane (the fast and the slow queue) are stored,
+	// CheckWritable tests the queue: it writes a key where the jobs of each lane (the fast and the slow queue) are stored,
 	// and returns an error if a key could not be written.
-	Probe(ctx context.Context) error
-	// Epoch sets a marker where the jobs of each lane (the fast and the slow queue) are stored. lost: true if an
+	CheckWritable(ctx context.Context) error
+	// DetectLoss sets a marker where the jobs of each lane (the fast and the slow queue) are stored. lost: true if an
 	// earlier marker is gone, and the jobs with it; false if it is there. lost counts even together with an error,
 	// which concerns another lane.
-	Epoch(ctx context.Context) (lost bool, err error)
-	// Tidy removes jobs of workers that died, which the queue has archived.
-	Tidy(ctx context.Context) error
+	DetectLoss(ctx context.Context) (lost bool, err error)
+	// DeleteArchived removes jobs of workers that died, which the queue has archived.
+	DeleteArchived(ctx context.Context) error
 }

@@ -30,9 +30,9 @@ type Retention interface {
 	// DeleteFinishedDeliveries removes up to limit finished deliveries that were created before the time at and
 	// ended before endedBy, and returns the number.
 	DeleteFinishedDeliveries(ctx context.Context, at, endedBy time.Time, limit int) (int, error)
-	// TidyDeliveries finishes the work of requests that enabled or deleted a subscription with many deliveries. A
-	// call makes waiting deliveries of enabled subscriptions due, releasePerSecond of them in each second, and
-	// cancels deliveries of deleted subscriptions, a bounded number of each. moved is 0 once no such delivery is
+	// ReleaseOrCancelDeliveries finishes the work of requests that enabled or deleted a subscription with many
+	// deliveries. A call makes waiting deliveries of enabled subscriptions due, releasePerSecond of them in each second,
+	// and cancels deliveries of deleted subscriptions, a bounded number of each. moved is 0 once no such delivery is
 	// left.
-	TidyDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error)
+	ReleaseOrCancelDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error)
 }

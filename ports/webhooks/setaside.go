@@ -12,8 +12,8 @@ import (
 // Errors about events that were set aside, because the database refused to store them for the partner. No
 // caller of the API sees them.
 var (
-	// ErrNotSetAside is the error for an event id that is not among the events that were set aside.
-	ErrNotSetAside = errors.New("ports: the event is not set aside")
+	// ErrEventNotSetAside is the error for an event id that is not among the events that were set aside.
+	ErrEventNotSetAside = errors.New("ports: the event is not set aside")
 )
 
 // SetAsideEvent is an event that was set aside, because the database refused to store it for the partner
@@ -28,18 +28,18 @@ type SetAsideEvent struct {
 	Reason    string    // Why the database refused the event, in its own words.
 }
 
-// SetAside reads the events that were set aside, as the database refused them, and puts them back or deletes
+// SetAsideStore reads the events that were set aside, as the database refused them, and puts them back or deletes
 // them.
-type SetAside interface {
+type SetAsideStore interface {
 	// SetAsideEvents returns up to limit events that were set aside, as the database refused them, oldest first.
 	SetAsideEvents(ctx context.Context, limit int) ([]SetAsideEvent, error)
 	// Retry moves an event that was set aside back to the outbox, where a dispatcher finds it, and returns the
 	// event.
 	//
-	// Returns ErrNotSetAside.
+	// Returns ErrEventNotSetAside.
 	Retry(ctx context.Context, eventID id.ID) (SetAsideEvent, error)
 	// Drop deletes an event that was set aside, and returns the event.
 	//
-	// Returns ErrNotSetAside.
+	// Returns ErrEventNotSetAside.
 	Drop(ctx context.Context, eventID id.ID) (SetAsideEvent, error)
 }

@@ -13,28 +13,29 @@ import (
 // TargetCheck refuses, when a partner creates or changes a subscription, a host that the sender of webhooks
 // would not connect to.
 type TargetCheck interface {
-	// Check resolves a host and returns invalid_field if one of its addresses is not public. A name that does not
+	// CheckHost resolves a host and returns invalid_field if one of its addresses is not public. A name that does not
 	// resolve passes, since the name may resolve later and the sender checks every address.
-	Check(ctx context.Context, host string) error
+	CheckHost(ctx context.Context, host string) error
 }
 
 // Subscriptions stores webhook subscriptions. Its methods do not find a deleted subscription, except
 // FindSubscription.
 type Subscriptions interface {
-	// Insert stores a new subscription. Returns webhook.ErrLimitReached; concurrent inserts cannot exceed the limit.
+	// Insert stores a new subscription. Returns webhook.ErrSubscriptionLimitReached; concurrent inserts cannot exceed the
+	// limit.
 	Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error
-	// ForUpdate locks and returns a subscription of a partner, or webhook.ErrNotFound.
-	ForUpdate(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
-	// Hold returns a subscription of a partner, and keeps it from being changed or deleted before the transaction
+	// LockRow locks and returns a subscription of a partner, or webhook.ErrNotFound.
+	LockRow(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
+	// LockRowShared returns a subscription of a partner, and keeps it from being changed or deleted before the transaction
 	// ends. It uses a shared lock, so that new events and other callers need not wait. Returns
 	// webhook.ErrNotFound.
-	Hold(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
+	LockRowShared(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
 	// Update stores URL, Events, Enabled and DisabledReason of a subscription. Enabling also resets the health,
 	// and makes deliveries that waited meanwhile due again, releasePerSecond of them in each second.
 	Update(ctx context.Context, s webhook.Subscription, releasePerSecond int) error
-	// SetSecret replaces the signing secret of a subscription. Every POST that begins after the commit is signed
+	// SetSigningSecret replaces the signing secret of a subscription. Every POST that begins after the commit is signed
 	// with the new secret.
-	SetSecret(ctx context.Context, subscriptionID id.ID, key secret.Text) error
+	SetSigningSecret(ctx context.Context, subscriptionID id.ID, key secret.Text) error
 	// Delete ends a subscription and cancels the deliveries that have not succeeded.
 	Delete(ctx context.Context, subscriptionID id.ID, at time.Time) error
 	// Subscription returns a subscription of a partner, or webhook.ErrNotFound.
@@ -42,9 +43,9 @@ type Subscriptions interface {
 	// SubscriptionByID returns a subscription of any partner, for the admin commands, or webhook.ErrNotFound.
 	SubscriptionByID(ctx context.Context, subscriptionID id.ID) (webhook.Subscription, error)
 	Subscriptions(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[webhook.Subscription], error)
-	// Reports returns subscriptions with the health of their endpoints, in the same order. Enabled and
+	// HealthReports returns subscriptions with the health of their endpoints, in the same order. Enabled and
 	// DisabledReason are those of the moment of the report.
-	Reports(ctx context.Context, of []webhook.Subscription) ([]webhook.Reported, error)
+	HealthReports(ctx context.Context, of []webhook.Subscription) ([]webhook.ReportedSubscription, error)
 	// FindSubscription returns a subscription, deleted ones too, or webhook.ErrNotFound.
 	FindSubscription(ctx context.Context, subscriptionID id.ID) (SubscriptionView, error)
 }

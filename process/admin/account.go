@@ -35,15 +35,16 @@ func (a accountCeiling) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.with(config.Secrets, func(admin *wire.Admin, _ config.Config) error {
-		if err := admin.Connections.SetCeiling(c.ctx, accountID, maximum); err != nil {
+	return c.with(config.RequiredForSecrets, func(admin *wire.Admin, _ config.Config) error {
+		if err := admin.Connections.SetDepositCeiling(c.ctx, accountID, maximum); err != nil {
 			return flagged(err, map[string]string{"maxAmount": "max-eur"})
 		}
 		view, err := admin.Connections.Account(c.ctx, accountID)
 		if err != nil {
 			return err
 		}
-		return c.answer(fields{{"accountId", a.Account}, {"maxAmountCents", cents(view.MaxAmount())}, {"currency", "EUR"}})
+		return c.answer(fields{{"accountId", a.Account}, {"maxAmountCents", cents(view.DepositCeiling())}, {"currency",
+			"EUR"}})
 	})
 }
 
@@ -60,7 +61,7 @@ type accountList struct{}
 // Run prints every account, querying page by page.
 func (accountList) Run(c *call) error {
 	const pageSize = 100
-	return c.with(config.Secrets, func(admin *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(admin *wire.Admin, _ config.Config) error {
 		var rows []fields
 		for page := (ports.Page{Limit: pageSize}); ; {
 			got, err := admin.Connections.Accounts(c.ctx, page)
@@ -72,7 +73,7 @@ func (accountList) Run(c *call) error {
 				rows = append(rows, fields{
 					{"accountId", id.Account.Of(a.ID)},
 					{"companyName", a.CompanyName},
-					{"maxAmountCents", cents(v.MaxAmount())},
+					{"maxAmountCents", cents(v.DepositCeiling())},
 					{"createdAt", at(a.CreatedAt)},
 				})
 			}
@@ -91,8 +92,8 @@ type accountShow struct {
 
 // Run prints the account with its operator and its partner.
 func (a accountShow) Run(c *call) error {
-	return c.with(config.Secrets, func(admin *wire.Admin, _ config.Config) error {
-		accountID, err := admin.Support.AccountID(c.ctx, a.Account, a.Partner)
+	return c.with(config.RequiredForSecrets, func(admin *wire.Admin, _ config.Config) error {
+		accountID, err := admin.Support.FindAccountID(c.ctx, a.Account, a.Partner)
 		if err != nil {
 			return err
 		}
@@ -105,7 +106,7 @@ func (a accountShow) Run(c *call) error {
 			{"companyName", v.Account.CompanyName},
 			{"operatorId", id.Operator.Of(v.Operator.ID)},
 			{"email", v.Operator.Email},
-			{"maxAmountCents", cents(v.MaxAmount())},
+			{"maxAmountCents", cents(v.DepositCeiling())},
 			{"currency", "EUR"},
 			{"createdAt", at(v.Account.CreatedAt)},
 		}
@@ -136,7 +137,7 @@ func (l linkRevoke) Run(c *call) error {
 		l.Account); err != nil {
 		return err
 	}
-	return c.with(config.Links, func(admin *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForDashboardLinks, func(admin *wire.Admin, _ config.Config) error {
 		changed, err := admin.Connections.RevokeByAdmin(c.ctx, l.Partner, accountID)
 		if errors.Is(err, connect.ErrAccountNotFound) {
 			return connect.ErrAccountNotFound.WithMessage(
@@ -161,8 +162,8 @@ type connectURLCommand struct {
 
 // Run signs a connect URL and prints it.
 func (u connectURLCommand) Run(c *call) error {
-	return c.with(config.Links, func(admin *wire.Admin, _ config.Config) error {
-		url, err := admin.Connections.ConnectURL(c.ctx, connections.URLRequest{
+	return c.with(config.RequiredForDashboardLinks, func(admin *wire.Admin, _ config.Config) error {
+		url, err := admin.Connections.ConnectURL(c.ctx, connections.ConnectURLRequest{
 			PartnerSlug: u.Partner, ExternalID: u.ExternalID, Email: u.Email, Name: u.Name, ReturnURL: u.ReturnURL,
 		})
 		if err != nil {

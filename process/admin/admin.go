@@ -52,7 +52,7 @@ type commands struct {
 
 // Main runs the admin command with the arguments of the process, and returns its exit code.
 func Main() int {
-	ctx, stop := run.Signals()
+	ctx, stop := run.SignalContext()
 	defer stop()
 	return execute(ctx, os.Args[1:], os.Environ(), streams{os.Stdin, os.Stdout, os.Stderr})
 }
@@ -89,7 +89,7 @@ func execute(ctx context.Context, args, environ []string, s streams) int {
 	c := &call{ctx: ctx, environ: environ, streams: s, json: line.JSON, yes: line.Yes, terminal: s.isTerminal(),
 		now: time.Now(), parser: parser, command: commandOf(parsed)}
 	c.log = slog.New(c.logHandler())
-	run.AdoptLogs(c.log)
+	run.RedirectLibraryLogs(c.log)
 	if err := parsed.Run(c); err != nil {
 		if ctx.Err() != nil {
 			err = interruptedAt(err)
@@ -124,12 +124,12 @@ func (c *call) logHandler() slog.Handler {
 }
 
 // config reads the configuration from the environment, with the settings that the command needs.
-func (c *call) config(needs config.Needs) (config.Config, error) {
+func (c *call) config(needs config.RequiredVariables) (config.Config, error) {
 	return config.Load(c.environ, needs)
 }
 
 // with reads the configuration, opens the database, runs do, and closes the database again.
-func (c *call) with(needs config.Needs, do func(a *wire.Admin, cfg config.Config) error) error {
+func (c *call) with(needs config.RequiredVariables, do func(a *wire.Admin, cfg config.Config) error) error {
 	cfg, err := c.config(needs)
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func (versionFlag) BeforeReset(app *kong.Kong, ctx *kong.Context) error {
 			return err
 		}
 	} else {
-		fmt.Fprintln(app.Stdout, v.Line("admin"))
+		fmt.Fprintln(app.Stdout, v.VersionLine("admin"))
 	}
 	app.Exit(run.ExitOK)
 	return nil

@@ -19,17 +19,17 @@ import (
 
 const codeIncomplete = "export_incomplete"
 
-// bound is a time given on the command line, as RFC 3339 or as a date, which means the beginning of that day in
+// timeBound is a time given on the command line, as RFC 3339 or as a date, which means the beginning of that day in
 // UTC.
-type bound time.Time
+type timeBound time.Time
 
 var errNoBound = errors.New("must be a date (2026-11-01) or a time (2026-11-01T15:00:00Z)")
 
 // UnmarshalText parses a time or a date from the command line.
-func (b *bound) UnmarshalText(text []byte) error {
+func (b *timeBound) UnmarshalText(text []byte) error {
 	for _, form := range []string{time.RFC3339Nano, time.DateOnly} {
 		if t, err := time.Parse(form, string(text)); err == nil {
-			*b = bound(t.UTC())
+			*b = timeBound(t.UTC())
 			return nil
 		}
 	}
@@ -37,8 +37,8 @@ func (b *bound) UnmarshalText(text []byte) error {
 }
 
 type auditExport struct {
-	From bound `required:"" help:"Entries at this time and later: a time such as 2026-11-01T15:00:00Z, or a date for its beginning in UTC …"`
-	To   bound `required:"" help:"… and before this one."`
+	From timeBound `required:"" help:"Entries at this time and later: a time such as 2026-11-01T15:00:00Z, or a date for its beginning in UTC …"`
+	To   timeBound `required:"" help:"… and before this one."`
 }
 
 // stillOpen is longer than any transaction, so no entry of the audit log that is older than that can still be
@@ -57,11 +57,11 @@ func (e auditExport) Run(c *call) error {
 	}
 	// With SIGPIPE ignored, a closed pipe makes the write fail with an error instead of ending the process.
 	signal.Ignore(syscall.SIGPIPE)
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		p := c.progress("entries")
 		defer p.end()
 		var done int64
-		err := a.Support.ExportAudit(c.ctx, from, end, func(page []ports.AuditEntry) error {
+		err := a.Support.ExportAuditLog(c.ctx, from, end, func(page []ports.AuditEntry) error {
 			var lines bytes.Buffer
 			for _, entry := range page {
 				if err := printJSON(&lines, auditLine(entry)); err != nil {
@@ -72,7 +72,7 @@ func (e auditExport) Run(c *call) error {
 				return err
 			}
 			done += int64(len(page))
-			if len(page) == support.ExportPage && !isTerminal(c.stdout) {
+			if len(page) == support.ExportPageSize && !isTerminal(c.stdout) {
 				p.report(time.Now(), done, 0, "")
 			}
 			return nil
@@ -97,10 +97,10 @@ func auditLine(e ports.AuditEntry) fields {
 // incomplete returns the error of an export that ended early, after at least done entries were written.
 func incomplete(ctx context.Context, done int64, err error) error {
 	if ctx.Err() != nil {
-		return coded{codeInterrupted,
+		return codedError{codeInterrupted,
 			fmt.Errorf("interrupted; the export is incomplete: at least %d entries were written", done)}
 	}
-	return coded{codeIncomplete,
+	return codedError{codeIncomplete,
 		fmt.Errorf("the export is incomplete: at least %d entries were written: %w", done, explained(err))}
 }
 

@@ -26,7 +26,7 @@ type collectionList struct {
 
 // Run prints the collections in the requested state.
 func (l collectionList) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		found, err := a.Payments.ListCollections(c.ctx, deposit.CollectionState(l.State))
 		if err != nil {
 			return err
@@ -47,7 +47,7 @@ type collectionName struct {
 // find returns a function that looks up the id of a deposit by the id or reference that was typed.
 func find(a *wire.Admin) func(context.Context, string) (id.ID, error) {
 	return func(ctx context.Context, name string) (id.ID, error) {
-		found, err := a.Support.Deposit(ctx, name)
+		found, err := a.Support.FindDeposit(ctx, name)
 		if err != nil {
 			return id.ID{}, err
 		}
@@ -57,7 +57,7 @@ func find(a *wire.Admin) func(context.Context, string) (id.ID, error) {
 
 // do finds the deposit, runs what on its collection, and prints the collection afterwards.
 func (n collectionName) do(c *call, what func(*wire.Admin, id.ID) (payments.CollectionView, error)) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		depositID, err := find(a)(c.ctx, n.ID)
 		if err != nil {
 			return err
@@ -122,8 +122,8 @@ func (r collectionRefund) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
-		paymentID, err := a.Payments.PaymentToRefund(c.ctx, r.ID, find(a))
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+		paymentID, err := a.Payments.FindPaymentToRefund(c.ctx, r.ID, find(a))
 		if err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (r collectionRefund) amount() (money.Cents, error) {
 	return cents, nil
 }
 
-func collectionSummary(one payments.Listed) fields {
+func collectionSummary(one payments.ListedCollection) fields {
 	return fields{
 		{"depositId", id.Deposit.Of(one.DepositID)}, {"reference", one.Deposit.Reference},
 		{"paymentId", id.Payment.Of(one.PaymentID)},
@@ -178,7 +178,7 @@ func describedCollection(s payments.CollectionView) fields {
 	for _, r := range s.Refunds {
 		refunds = append(refunds, describedRefund(r))
 	}
-	return append(collectionSummary(s.Listed), fields{
+	return append(collectionSummary(s.ListedCollection), fields{
 		{"accountId", id.Account.Of(s.Deposit.AccountID)}, {"providerRef", textOrNone(s.Payment.ProviderRef)},
 		{"pageAt", at(s.PageAt)},
 		{"cancelRequestedAt", at(s.CancelAt)}, {"history", history}, {"refunds", refunds},

@@ -11,7 +11,7 @@ import (
 )
 
 // errNotConfirmed is the error of a command that a person did not confirm.
-var errNotConfirmed = coded{"not_confirmed", errors.New("not confirmed; nothing was changed")}
+var errNotConfirmed = codedError{"not_confirmed", errors.New("not confirmed; nothing was changed")}
 
 // confirm asks the person at the terminal to confirm a change that cannot be undone. Without a terminal it asks
 // nothing and lets the command run, since a script has decided (operations.md, "Admin CLI") and stdin may hold its

@@ -126,8 +126,8 @@ func TestDocs_NameNoOtherCommandOrFlag(t *testing.T) {
 	t.Parallel()
 	program, named := everyCommand(t), 0
 	blocks, shell := regexp.MustCompile("(?ms)^```\n(.*?)^```"), regexp.MustCompile("(?ms)^```\\w+.*?^```")
-	require.NoError(t, filepath.WalkDir(docstest.Root(), func(path string, entry os.DirEntry, err error) error {
-		relative, _ := filepath.Rel(docstest.Root(), path)
+	require.NoError(t, filepath.WalkDir(docstest.RepositoryRoot(), func(path string, entry os.DirEntry, err error) error {
+		relative, _ := filepath.Rel(docstest.RepositoryRoot(), path)
 		switch {
 		case err != nil:
 			return err
@@ -137,7 +137,7 @@ func TestDocs_NameNoOtherCommandOrFlag(t *testing.T) {
 			return nil
 		}
 		text := shell.ReplaceAllString(docstest.Read(t, relative), "")
-		lines := docstest.Codes(blocks.ReplaceAllString(text, ""))
+		lines := docstest.CodeSpans(blocks.ReplaceAllString(text, ""))
 		for _, block := range blocks.FindAllStringSubmatch(text, -1) {
 			lines = append(lines, strings.Split(block[1], "\n")...)
 		}

@@ -28,7 +28,7 @@ const (
 
 // errUnwell is the error with which the command ends when a check has found a problem. It sets the exit code after
 // the findings were printed.
-var errUnwell = coded{"unhealthy", errors.New("something is wrong; see above")}
+var errUnwell = codedError{"unhealthy", errors.New("something is wrong; see above")}
 
 // finding is the result of one check of `admin doctor`.
 type finding struct {
@@ -43,7 +43,7 @@ func bad(name, problem, remedy string) finding {
 
 // Run prints the finding of every check, and returns an error if any check found a problem.
 func (command doctorCommand) Run(c *call) error {
-	cfg, err := c.config(config.Service)
+	cfg, err := c.config(config.RequiredForService)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func findings(d wire.Diagnosis) []finding {
 	}
 	list = append(list, proxies(d))
 	if d.Postgres != nil {
-		if d.DropsSettings() {
+		if d.BehindUndeclaredPooler() {
 			list[0] = bad("database", "a pooler drops the settings of connections",
 				"Set DATABASE_POOLED=true behind PgBouncer in transaction mode.")
 		}
@@ -126,7 +126,7 @@ func redis(d wire.Diagnosis) finding {
 
 func schema(d wire.Diagnosis) finding {
 	switch {
-	case errors.Is(d.Schema, wire.ErrSchemaRefused):
+	case errors.Is(d.Schema, wire.ErrSchemaRightsMissing):
 		return bad("migrations", d.Schema.Error(), rightsRemedy)
 	case d.Schema != nil:
 		return bad("migrations", "the schema's version cannot be read: "+d.Schema.Error(),

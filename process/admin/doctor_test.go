@@ -69,7 +69,8 @@ func TestDoctor_OfAPostgresWithoutAFreeConnection_TellsTheWayIn(t *testing.T) {
 	require.Contains(t, todo, "sudo -u postgres psql")
 	ok, found, _ = checkOf(t, "database", environOf(server.URL()))
 	require.True(t, ok, "a superuser gets in: %s", found)
-	process := processFinding(wire.AskedProcess{Checks: []wire.AskedCheck{{Name: "postgres", Problem: wire.NoConnection}}})
+	process := processFinding(wire.ProcessState{Checks: []wire.CheckState{{Name: "postgres",
+		Problem: wire.NoConnectionText}}})
 	require.Equal(t, wayIn, process.remedy)
 }
 
@@ -89,7 +90,7 @@ func TestDoctor_OfARedisThatEvicts_NamesThePolicy(t *testing.T) {
 
 func TestDoctor_OfAnIdleTransaction_NamesTheSessionAndHowToEndIt(t *testing.T) {
 	t.Parallel()
-	got := idle(wire.Diagnosis{Idle: []wire.Blocker{{PID: 7, Application: "batch at 10.0.0.5",
+	got := idle(wire.Diagnosis{Idle: []wire.BlockingSession{{PID: 7, Application: "batch at 10.0.0.5",
 		State: "idle in transaction", Query: "SELECT 1", Open: 4 * time.Minute}}})
 	require.Contains(t, got.problem, "pid 7 (batch at 10.0.0.5, idle in transaction, open for 4m0s): SELECT 1")
 	require.Contains(t, got.remedy, "SELECT pg_terminate_backend(7);")
@@ -98,8 +99,8 @@ func TestDoctor_OfAnIdleTransaction_NamesTheSessionAndHowToEndIt(t *testing.T) {
 
 func TestDoctor_OfTwoMistakesWithProxies_TellsBoth(t *testing.T) {
 	t.Parallel()
-	got := proxies(wire.Diagnosis{Forwarded: redisadapter.Forwarded{Peer: "10.0.0.9", Header: "X-Forwarded-For"},
-		ForwardedBoth: redisadapter.Forwarded{Peer: "10.0.0.8"}})
+	got := proxies(wire.Diagnosis{Forwarded: redisadapter.ProxyHeaderWarning{Peer: "10.0.0.9", Header: "X-Forwarded-For"},
+		ForwardedBoth: redisadapter.ProxyHeaderWarning{Peer: "10.0.0.8"}})
 	require.Contains(t, got.problem, "10.0.0.8 sent both X-Real-IP and X-Forwarded-For")
 	require.Contains(t, got.problem, "; 10.0.0.9 sent X-Forwarded-For and is not in TRUSTED_PROXIES")
 	require.Equal(t, 2, strings.Count(got.remedy, "TRUSTED_PROXY_HEADER"), got.remedy)

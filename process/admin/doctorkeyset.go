@@ -10,7 +10,7 @@ import (
 )
 
 // keysetFinding returns the finding about the keyset: which secrets in the database it cannot decrypt.
-func keysetFinding(k wire.Keyset) finding {
+func keysetFinding(k wire.KeysetFinding) finding {
 	const name = "keyset"
 	var unreadable []string
 	for _, u := range k.Unreadable {
@@ -22,7 +22,7 @@ func keysetFinding(k wire.Keyset) finding {
 	}
 	list := strings.Join(unreadable, ", ")
 	switch {
-	case errors.Is(k.Err, wire.ErrKeyset):
+	case errors.Is(k.Err, wire.ErrKeysetDiffers):
 		problem := "SECRETS_KEYSET is not the keyset of this database"
 		if list != "" {
 			problem += ": " + list + " do not decrypt; " + count(k.Opened) + " do"

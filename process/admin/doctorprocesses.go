@@ -12,17 +12,17 @@ import (
 // remedies holds what to do when a check of a process's /readyz fails, by the name of the check, or by its name and
 // problem. It does not rely on this command's own surroundings, which may differ from those of the process.
 var remedies = map[string]string{
-	"postgres":                      "Check the DATABASE_URL of the process, that Postgres runs, and that the machine of the process may connect to Postgres.",
-	"postgres " + wire.NoConnection: wayIn,
-	"schema":                        "Run `admin migrate up` with the DATABASE_URL of the process.",
-	"writes":                        "Run `admin doctor` with the DATABASE_URL of the process: it names the session that holds a lock, and the remedy of every other cause.",
-	"redis":                         "Check the REDIS_URL of the process, and that Redis runs and takes writes. The process goes on without Redis, slower and without rate limits.",
-	"outbound":                      "Mend the way out of the dispatchers: DNS, firewall, network. Restarting a process does not help.",
-	"queue":                         "Mend Redis: the dispatcher returns to the queue once several writes have succeeded.",
-	"sockets":                       "Raise the limit of descriptors of the process (LimitNOFILE, ulimit -n), and look who holds them: docs/runbooks/descriptors-run-out.md.",
-	"log":                           "Look after the program that reads the log of the process: docs/runbooks/log-not-read.md.",
-	"clock":                         "Synchronise the clocks (NTP). If every process tells the same, it is Postgres's: deliveries carry its time.",
-	"keyset":                        "Give the process the SECRETS_KEYSET that the others have, with all its keys. Until then it takes no work.",
+	"postgres":                          "Check the DATABASE_URL of the process, that Postgres runs, and that the machine of the process may connect to Postgres.",
+	"postgres " + wire.NoConnectionText: wayIn,
+	"schema":                            "Run `admin migrate up` with the DATABASE_URL of the process.",
+	"writes":                            "Run `admin doctor` with the DATABASE_URL of the process: it names the session that holds a lock, and the remedy of every other cause.",
+	"redis":                             "Check the REDIS_URL of the process, and that Redis runs and takes writes. The process goes on without Redis, slower and without rate limits.",
+	"outbound":                          "Mend the way out of the dispatchers: DNS, firewall, network. Restarting a process does not help.",
+	"queue":                             "Mend Redis: the dispatcher returns to the queue once several writes have succeeded.",
+	"sockets":                           "Raise the limit of descriptors of the process (LimitNOFILE, ulimit -n), and look who holds them: docs/runbooks/descriptors-run-out.md.",
+	"log":                               "Look after the program that reads the log of the process: docs/runbooks/log-not-read.md.",
+	"clock":                             "Synchronise the clocks (NTP). If every process tells the same, it is Postgres's: deliveries carry its time.",
+	"keyset":                            "Give the process the SECRETS_KEYSET that the others have, with all its keys. Until then it takes no work.",
 }
 
 // processes returns a finding for each process whose /readyz was queried.
@@ -34,7 +34,7 @@ func processes(d wire.Diagnosis) []finding {
 	return list
 }
 
-func processFinding(p wire.AskedProcess) finding {
+func processFinding(p wire.ProcessState) finding {
 	f := finding{name: "process " + p.URL}
 	if p.Err != nil {
 		f.problem = "does not answer: " + p.Err.Error()
@@ -60,7 +60,7 @@ func processFinding(p wire.AskedProcess) finding {
 
 // describe returns a check of a process as text: its name, its problem, the age of its last result and, while it
 // fails, of its last success.
-func describe(check wire.AskedCheck) string {
+func describe(check wire.CheckState) string {
 	text := check.Name + " ok"
 	if check.Problem != "" {
 		text = check.Name + " " + check.Problem

@@ -21,8 +21,8 @@ const wayIn = "Enter by a connection that Postgres keeps back: `sudo -u postgres
 // disk is full answers a new connection with the error "could not write init file".
 func database(err error) finding {
 	switch {
-	case errors.Is(err, wire.ErrNoConnection):
-		return bad("database", wire.NoConnection+": "+err.Error(), wayIn)
+	case errors.Is(err, wire.ErrNoPostgresConnection):
+		return bad("database", wire.NoConnectionText+": "+err.Error(), wayIn)
 	case err != nil && strings.Contains(err.Error(), "could not write init file"):
 		return unreachable("database", err, roomRemedy)
 	}
@@ -41,7 +41,7 @@ func idle(d wire.Diagnosis) finding {
 }
 
 // sessions describes database sessions, and returns the SQL statements that end them.
-func sessions(all []wire.Blocker) (told, ends string) {
+func sessions(all []wire.BlockingSession) (told, ends string) {
 	var holders, pids []string
 	for _, b := range all {
 		text := fmt.Sprintf("pid %d (%s, %s, open for %s", b.PID, b.Application, cmp.Or(b.State, "state unknown"),
@@ -62,16 +62,16 @@ func writes(d wire.Diagnosis) finding {
 	switch {
 	case holders != "":
 		return bad("writes", "changes wait for locks of "+holders, "Let the session end, or end it: "+ends)
-	case errors.Is(d.Writes, wire.ErrLocked):
+	case errors.Is(d.Writes, wire.ErrPostgresLocked):
 		return bad("writes", d.Writes.Error(), "Find the session with pg_blocking_pids (runbook api-errors), and end it.")
-	case errors.Is(d.Writes, wire.ErrNoRoom):
+	case errors.Is(d.Writes, wire.ErrPostgresDiskFull):
 		return bad("writes", d.Writes.Error(), roomRemedy)
-	case errors.Is(d.Writes, wire.ErrReadOnly):
+	case errors.Is(d.Writes, wire.ErrPostgresReadOnly):
 		return bad("writes", d.Writes.Error(),
 			"Name the primary in DATABASE_URL, or end the read-only state: many hosts set it when the disk is nearly full.")
-	case errors.Is(d.Writes, wire.ErrNoRights):
+	case errors.Is(d.Writes, wire.ErrPostgresRightsMissing):
 		return bad("writes", d.Writes.Error(), rightsRemedy)
-	case errors.Is(d.Writes, wire.ErrNoStandby):
+	case errors.Is(d.Writes, wire.ErrStandbyNotConfirming):
 		return bad("writes", d.Writes.Error(),
 			"Bring a standby of synchronous_standby_names back, or set it to '' on the primary (ALTER SYSTEM, pg_reload_conf), which risks commits that no standby has. What was answered with 503 meanwhile is in the database.")
 	case d.Writes != nil:

@@ -31,9 +31,9 @@ func (e clientErase) Run(c *call) error {
 		len(wanted)); err != nil {
 		return err
 	}
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		for _, name := range e.ID {
-			if _, err := a.Support.Clients(c.ctx, name); err != nil {
+			if _, err := a.Support.FindClients(c.ctx, name); err != nil {
 				return namingClient(err, name)
 			}
 		}
@@ -44,7 +44,7 @@ func (e clientErase) Run(c *call) error {
 			changed, err := a.Clients.EraseByAdmin(c.ctx, clientID)
 			switch {
 			case c.ctx.Err() != nil && err != nil:
-				return coded{codeInterrupted, fmt.Errorf(
+				return codedError{codeInterrupted, fmt.Errorf(
 					"interrupted; %d of %d clients are erased, and the command erases the rest when it runs again", i, len(wanted))}
 			case err != nil:
 				return err
@@ -84,7 +84,7 @@ func (e clientEraseText) Run(c *call) error {
 		e.ID); err != nil {
 		return err
 	}
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		p := c.progress("deposits read")
 		defer p.end()
 		done, err := a.Clients.EraseTextOfClient(c.ctx, clientID, func(so clients.TextErasure) {
@@ -92,7 +92,7 @@ func (e clientEraseText) Run(c *call) error {
 		})
 		switch {
 		case c.ctx.Err() != nil && err != nil:
-			return coded{codeInterrupted,
+			return codedError{codeInterrupted,
 				fmt.Errorf(
 					"interrupted; %d of %d deposits hold no words any more, and the command goes on with the rest when it runs again",
 					done.Read, done.Total)}
@@ -117,7 +117,7 @@ func (e depositEraseText) Run(c *call) error {
 	if err := c.confirm("%s loses its metadata, and its history the comments and descriptions.", e.ID); err != nil {
 		return err
 	}
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		changed, err := a.Clients.EraseDepositText(c.ctx, depositID)
 		if err != nil {
 			return err

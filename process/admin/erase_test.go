@@ -19,7 +19,7 @@ func (s *staff) person(email string, deposits int) (clientID string, of []id.ID)
 	s.T.Helper()
 	client := tenant.Client{ID: servicetest.NewID(), AccountID: s.AccountID, PartnerID: s.PartnerID,
 		CreatedAt: s.Clock.Now(), Person: tenant.Person{Email: email, FirstName: "Ada", LastName: "Lovelace"}}
-	s.Write(func(ctx context.Context, r *postgres.Store) error { return r.Clients.Insert(ctx, client) })
+	s.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Clients.Insert(ctx, client) })
 	for range deposits {
 		d, _ := s.Deposit(s.T, func(d *deposit.Deposit) {
 			d.ClientID, d.Metadata = client.ID, map[string]string{"note": "Ada wants a cot"}

@@ -43,27 +43,27 @@ func misused(err error) error {
 	return wrongUsage{err, command}
 }
 
-// coded is an error with a code, which --json prints.
-type coded struct {
+// codedError is an error with a code, which --json prints.
+type codedError struct {
 	code string
 	error
 }
 
-func (c coded) Unwrap() error { return c.error }
+func (c codedError) Unwrap() error { return c.error }
 
-// interrupted is the error of a command that a signal ended.
-type interrupted struct{ cause error }
+// interruptedError is the error of a command that a signal ended.
+type interruptedError struct{ cause error }
 
-func (interrupted) Error() string   { return "interrupted; nothing is half done" }
-func (i interrupted) Unwrap() error { return i.cause }
+func (interruptedError) Error() string   { return "interrupted; nothing is half done" }
+func (i interruptedError) Unwrap() error { return i.cause }
 
 // interruptedAt returns the error of a command that a signal ended. An error in which the command itself describes
 // how to continue is kept.
 func interruptedAt(err error) error {
-	if errors.As(err, new(coded)) && codeOf(err) == codeInterrupted {
+	if errors.As(err, new(codedError)) && codeOf(err) == codeInterrupted {
 		return err
 	}
-	return coded{codeInterrupted, interrupted{err}}
+	return codedError{codeInterrupted, interruptedError{err}}
 }
 
 // fail prints an error to stderr and returns the exit code.
@@ -87,7 +87,7 @@ func fail(stderr io.Writer, asJSON bool, err error) int {
 
 // codeOf returns the code of an error, which --json prints.
 func codeOf(err error) string {
-	var own coded
+	var own codedError
 	switch {
 	case errors.As(err, new(wrongUsage)):
 		return codeUsage
@@ -96,7 +96,7 @@ func codeOf(err error) string {
 	case errors.As(err, &own):
 		return own.code
 	}
-	if f := fault.Of(err); f.Kind != fault.Internal {
+	if f := fault.FromError(err); f.Kind != fault.Internal {
 		return f.Code
 	}
 	return codeFailed
@@ -115,10 +115,10 @@ func explained(err error) error {
 	if wrong := (wrongUsage{}); errors.As(err, &wrong) {
 		return fmt.Errorf("admin: %w\nTry: %s --help", err, wrong.command)
 	}
-	if errors.As(err, new(coded)) {
+	if errors.As(err, new(codedError)) {
 		return err
 	}
-	f := fault.Of(err)
+	f := fault.FromError(err)
 	switch f.Kind {
 	case fault.Internal:
 		return err
@@ -139,7 +139,7 @@ func flagged(err error, flags map[string]string) error {
 	if !errors.Is(err, fault.ErrInvalidField) {
 		return err
 	}
-	field, problem, _ := strings.Cut(fault.Of(err).Message, ": ")
+	field, problem, _ := strings.Cut(fault.FromError(err).Message, ": ")
 	if flag, there := flags[field]; there {
 		return fault.ErrInvalidField.WithField(flag, "%s", problem)
 	}

@@ -34,11 +34,11 @@ func TestKeysets_AreMadeAndTurned(t *testing.T) {
 	for _, whole := range []string{keysetOf(t, "rotate", "SECRETS_KEYSET="+made),
 		keysetOf(t, "use-key", "SECRETS_KEYSET="+added)} {
 		require.NotContains(t, []string{made, added}, whole)
-		cipher, err := secrets.Open(made)
+		cipher, err := secrets.OpenKeyset(made)
 		require.NoError(t, err)
 		sealed, err := cipher.Encrypt([]byte("words"), nil)
 		require.NoError(t, err)
-		turned, err := secrets.Open(whole)
+		turned, err := secrets.OpenKeyset(whole)
 		require.NoError(t, err)
 		opened, err := turned.Decrypt(sealed, nil)
 		require.NoError(t, err, "what the old keyset encrypted decrypts")
@@ -48,7 +48,7 @@ func TestKeysets_AreMadeAndTurned(t *testing.T) {
 	require.Equal(t, 1, got.exit)
 	require.Contains(t, got.stderr, "`admin secrets add-key` adds another")
 	got = runWith(t.Context(), nil, "secrets", "new-keyset")
-	_, err := secrets.Open(got.stdout[:len(got.stdout)-1])
+	_, err := secrets.OpenKeyset(got.stdout[:len(got.stdout)-1])
 	require.NoError(t, err, "a shell captures the keyset alone")
 }
 
@@ -63,9 +63,9 @@ func TestDoctor_ReadsAllSecrets_AndCountsThoseThatDoNotDecrypt(t *testing.T) {
 	got := s.run("doctor", "--json")
 	require.Zero(t, got.exit, got.stdout)
 	require.Regexp(t, `"check":"keyset","ok":true,"finding":"ok: 2500 secrets, read in \d+m?s"`, got.stdout)
-	cipher, err := secrets.Open(keyset)
+	cipher, err := secrets.OpenKeyset(keyset)
 	require.NoError(t, err)
-	require.Equal(t, 1, s.Count("key_checks", "key_id = $1", cipher.Primary()))
+	require.Equal(t, 1, s.Count("key_checks", "key_id = $1", cipher.PrimaryKeyID()))
 
 	s.sql(`UPDATE partners SET connect_secret = set_byte(connect_secret, 20, get_byte(connect_secret, 20) # 1)
 		WHERE slug IN ('p-3', 'p-2400')`)
@@ -73,8 +73,8 @@ func TestDoctor_ReadsAllSecrets_AndCountsThoseThatDoNotDecrypt(t *testing.T) {
 	got = s.run("doctor", "--json")
 	require.Equal(t, 1, got.exit)
 	require.Contains(t, got.stdout, fmt.Sprintf(
-		"1 connect secrets of no key, 2 connect secrets of key %d do not decrypt; 2497 secrets do", cipher.Primary()))
-	require.Equal(t, 1, s.Count("key_checks", "key_id = $1", cipher.Primary()), "the keyset fits all the same")
+		"1 connect secrets of no key, 2 connect secrets of key %d do not decrypt; 2497 secrets do", cipher.PrimaryKeyID()))
+	require.Equal(t, 1, s.Count("key_checks", "key_id = $1", cipher.PrimaryKeyID()), "the keyset fits all the same")
 }
 
 // A migration with another keyset fails, before any process starts with it.
@@ -94,7 +94,7 @@ func TestMigrateUp_WithTheKeyset_WritesItsCheckValue_AndRefusesAnother(t *testin
 // sealedPartners adds partners with connect secrets.
 func (s *staff) sealedPartners(keyset string, n int) {
 	s.T.Helper()
-	cipher, err := secrets.Open(keyset)
+	cipher, err := secrets.OpenKeyset(keyset)
 	require.NoError(s.T, err)
 	_, err = s.Pool.CopyFrom(s.T.Context(), pgx.Identifier{"partners"},
 		[]string{"id", "slug", "name", "connect_secret", "created_at"},
@@ -119,13 +119,13 @@ func TestReencrypt_Interrupted_GoesOnWithTheRestWhenItRunsAgain(t *testing.T) {
 	older := keysetOf(t, "new-keyset")
 	keyset := keysetOf(t, "rotate", "SECRETS_KEYSET="+older)
 	s.environ = append(s.environ, "SECRETS_KEYSET="+keyset)
-	after, err := secrets.Open(keyset)
+	after, err := secrets.OpenKeyset(keyset)
 	require.NoError(t, err)
 	idOf := func(n int) uuid.UUID { return uuid.MustParse(fmt.Sprintf("00000000-0000-7000-8000-%012x", n+1)) }
 	plain := func(n int) string { return fmt.Sprintf("svc_cs_%d", n) }
 	s.sealedPartners(older, rows)
 	newer := func() int {
-		return s.Count("partners", "substring(connect_secret FROM 1 FOR 5) = $1", after.PrimaryPrefix())
+		return s.Count("partners", "substring(connect_secret FROM 1 FOR 5) = $1", after.PrimaryCiphertextPrefix())
 	}
 	unlock := s.lockRow(`SELECT FROM partners WHERE id = $1 FOR UPDATE`, [16]byte(idOf(blocked)))
 	stderr, interrupted := s.begin("secrets", "reencrypt")
@@ -158,12 +158,12 @@ func TestReencrypt_Interrupted_GoesOnWithTheRestWhenItRunsAgain(t *testing.T) {
 // A secret that no key of the keyset decrypts stays as it is, and the command says which.
 func TestReencrypt_WithTheWrongKeyset_ChangesNothing(t *testing.T) {
 	s := newStaff(t)
-	p := s.Partner("acme")
+	p := s.CreatePartner("acme")
 	s.environ = append(s.environ, "SECRETS_KEYSET="+keysetOf(t, "new-keyset"))
 	got := s.run("secrets", "reencrypt")
 	require.Equal(t, []any{1, ""}, []any{got.exit, got.stdout})
 	require.Contains(t, got.stderr, "connect secrets of row ")
-	s.Write(func(ctx context.Context, r *postgres.Store) error {
+	s.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.Partners.ConnectSecret(ctx, p.ID)
 		return err
 	})

@@ -16,9 +16,9 @@ import (
 func (s *staff) captured() (depositID string) {
 	s.T.Helper()
 	d, token := s.Deposit(s.T)
-	s.Submit(token, checkouttest.Grace)
+	s.Submit(token, checkouttest.TenantGrace)
 	s.Pay(d.ID, true)
-	s.Return(token)
+	s.ReturnFromPayment(token)
 	depositID = id.Deposit.Of(d.ID)
 	s.refused("collection_not_found: Deposit D-", "collection", "show", depositID)
 	s.Capture(s.T, d.ID)

@@ -10,9 +10,9 @@ import (
 )
 
 type operatorCommands struct {
-	Show        operatorShow        `cmd:"" help:"Show an operator with the sessions that have not ended."`
-	Reset       operatorReset       `cmd:"" help:"Mail an operator the link that sets a new password."`
-	EndSessions operatorEndSessions `cmd:"" name:"end-sessions" help:"Log an operator out everywhere."`
+	Show        operatorShow          `cmd:"" help:"Show an operator with the sessions that have not ended."`
+	Reset       operatorPasswordReset `cmd:"" help:"Mail an operator the link that sets a new password."`
+	EndSessions operatorEndSessions   `cmd:"" name:"end-sessions" help:"Log an operator out everywhere."`
 }
 
 // operatorName identifies an operator, by id or by e-mail address.
@@ -31,7 +31,7 @@ func (n operatorName) Validate() error {
 
 // find returns the named operator and the operator's account.
 func (n operatorName) find(c *call, a *wire.Admin) (connect.Operator, connect.Account, error) {
-	accountID, err := a.Support.AccountID(c.ctx, n.ID+n.Email, "")
+	accountID, err := a.Support.FindAccountID(c.ctx, n.ID+n.Email, "")
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
@@ -45,7 +45,7 @@ type operatorShow struct {
 
 // Run prints an operator and the sessions that have not ended, without the tokens of the sessions.
 func (o operatorShow) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		who, account, err := o.find(c, a)
 		if err != nil {
 			return err
@@ -68,7 +68,7 @@ func (o operatorShow) Run(c *call) error {
 	})
 }
 
-type operatorReset struct {
+type operatorPasswordReset struct {
 	operatorName `embed:""`
 	TOTP         bool   `name:"totp" help:"Turn two-factor codes off first: the operator has lost the app and the recovery codes, and has shown who they are."`
 	NewEmail     string `name:"new-email" help:"Replace the address first: the operator has lost the mailbox too, and has shown who they are."`
@@ -76,8 +76,8 @@ type operatorReset struct {
 
 // Run mails an operator the link that sets a new password. If two-factor codes are turned off or the e-mail address
 // is replaced, every session ends; the old address is notified.
-func (o operatorReset) Run(c *call) error {
-	return c.with(config.Links, func(a *wire.Admin, _ config.Config) error {
+func (o operatorPasswordReset) Run(c *call) error {
+	return c.with(config.RequiredForDashboardLinks, func(a *wire.Admin, _ config.Config) error {
 		who, _, err := o.find(c, a)
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func (o operatorReset) Run(c *call) error {
 				return err
 			}
 		}
-		mailed, err := a.Operators.ResetByAdmin(c.ctx, who.ID, o.NewEmail)
+		mailed, err := a.Operators.MailPasswordResetByAdmin(c.ctx, who.ID, o.NewEmail)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ type operatorEndSessions struct {
 
 // Run ends all sessions of an operator and prints their number.
 func (o operatorEndSessions) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		who, _, err := o.find(c, a)
 		if err != nil {
 			return err

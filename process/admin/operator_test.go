@@ -54,7 +54,7 @@ func TestOperator_WhoLostEverything_IsHelped(t *testing.T) {
 	require.Equal(t, map[string]int{"operator.end_sessions": 2, "operator.reset": 2}, s.actions(shown.OperatorID))
 
 	s.refused("invalid_email: ", "operator", "reset", shown.OperatorID, "--new-email", "x")
-	other := s.Account("Other").OperatorID.Encode() + "@example.com"
+	other := s.CreateAccount("Other").OperatorID.Encode() + "@example.com"
 	s.refused("email_taken: ", "operator", "reset", shown.OperatorID, "--new-email", other)
 	s.refused("totp_off: ", "operator", "reset", shown.OperatorID, "--totp")
 	s.refused("wrong_usage: ", "operator", "show")

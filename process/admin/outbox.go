@@ -21,8 +21,8 @@ type outboxList struct{}
 // Run prints the events that the dispatcher set aside because the database refused to store them for the
 // partner.
 func (outboxList) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
-		events, err := a.Webhooks.ListSetAside(c.ctx)
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+		events, err := a.Webhooks.ListSetAsideEvents(c.ctx)
 		if err != nil {
 			return err
 		}
@@ -40,8 +40,8 @@ type outboxRetry struct {
 
 // Run moves an event that was set aside back to the outbox, the table of events that wait for the dispatcher.
 func (o outboxRetry) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
-		return c.ended(o.ID)(a.Webhooks.RetrySetAside(c.ctx, o.ID))
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+		return c.ended(o.ID)(a.Webhooks.RetrySetAsideEvent(c.ctx, o.ID))
 	})
 }
 
@@ -54,8 +54,8 @@ func (o outboxDrop) Run(c *call) error {
 	if err := c.confirm("No subscription will ever receive the event %s.", o.ID); err != nil {
 		return err
 	}
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
-		return c.ended(o.ID)(a.Webhooks.DropSetAside(c.ctx, o.ID))
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+		return c.ended(o.ID)(a.Webhooks.DropSetAsideEvent(c.ctx, o.ID))
 	})
 }
 
@@ -63,8 +63,8 @@ func (o outboxDrop) Run(c *call) error {
 // returns the error.
 func (c *call) ended(eventID string) func(webhookports.SetAsideEvent, error) error {
 	return func(e webhookports.SetAsideEvent, err error) error {
-		if errors.Is(err, webhookports.ErrNotSetAside) {
-			return coded{"event_not_set_aside",
+		if errors.Is(err, webhookports.ErrEventNotSetAside) {
+			return codedError{"event_not_set_aside",
 				fmt.Errorf("no event %s is set aside; `admin outbox list` shows those that are", eventID)}
 		}
 		if err != nil {

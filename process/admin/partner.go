@@ -28,7 +28,7 @@ type partnerCreate struct {
 
 // Run creates a partner and prints its connect secret and first API key.
 func (p partnerCreate) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		made, err := a.Partners.Create(c.ctx,
 			partners.NewPartner{Slug: p.Slug, Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: p.ReturnOrigin})
 		if err != nil {
@@ -47,7 +47,7 @@ type partnerList struct{}
 
 // Run prints all partners.
 func (partnerList) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		all, err := a.Partners.List(c.ctx)
 		if err != nil {
 			return err
@@ -87,8 +87,8 @@ type partnerShow struct {
 
 // Run prints a partner and its API keys.
 func (p partnerShow) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
-		found, err := a.Partners.Show(c.ctx, p.Partner)
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+		found, err := a.Partners.Get(c.ctx, p.Partner)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ type partnerRateLimit struct {
 
 // Run sets the partner's limit of requests per minute.
 func (p partnerRateLimit) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		if err := a.Partners.SetRateLimit(c.ctx, p.Partner, p.PerMinute); err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (p partnerUpdate) Run(c *call) error {
 		origins := slices.DeleteFunc(p.ReturnOrigin, func(s string) bool { return s == "" })
 		update.ReturnOrigins = &origins
 	}
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		updated, changed, err := a.Partners.Update(c.ctx, p.Partner, update)
 		if err != nil {
 			return err
@@ -165,7 +165,7 @@ func (p connectSecretRotate) Run(c *call) error {
 		p.Partner); err != nil {
 		return err
 	}
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		fresh, err := a.Partners.RotateConnectSecret(c.ctx, p.Partner)
 		if err != nil {
 			return err
@@ -184,7 +184,7 @@ func (p connectSecretClear) Run(c *call) error {
 		p.Partner); err != nil {
 		return err
 	}
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		if err := a.Partners.ClearConnectSecret(c.ctx, p.Partner); err != nil {
 			return err
 		}
@@ -193,19 +193,19 @@ func (p connectSecretClear) Run(c *call) error {
 }
 
 type keyCommands struct {
-	Create keyCreate `cmd:"" help:"Give a partner one more API key. It is shown this once."`
-	Revoke keyRevoke `cmd:"" help:"End an API key; within five seconds it works nowhere."`
-	List   keyList   `cmd:"" help:"List a partner's API keys, revoked ones included."`
+	Create apiKeyCreate `cmd:"" help:"Give a partner one more API key. It is shown this once."`
+	Revoke apiKeyRevoke `cmd:"" help:"End an API key; within five seconds it works nowhere."`
+	List   apiKeyList   `cmd:"" help:"List a partner's API keys, revoked ones included."`
 }
 
-type keyCreate struct {
+type apiKeyCreate struct {
 	Partner string `required:"" id:"" help:"Slug of the partner."`
 	Name    string `required:"" help:"What the key is for."`
 }
 
 // Run creates an API key for a partner and prints it.
-func (k keyCreate) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+func (k apiKeyCreate) Run(c *call) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		key, plain, err := a.Partners.CreateKey(c.ctx, k.Partner, k.Name)
 		if err != nil {
 			return err
@@ -214,16 +214,16 @@ func (k keyCreate) Run(c *call) error {
 	})
 }
 
-type keyRevoke struct {
+type apiKeyRevoke struct {
 	ID string `required:"" id:"" name:"id" help:"Id of the key: key_…"`
 }
 
 // Run revokes an API key and prints its record.
-func (k keyRevoke) Run(c *call) error {
+func (k apiKeyRevoke) Run(c *call) error {
 	if err := c.confirm("Requests with the API key %s are refused within five seconds.", k.ID); err != nil {
 		return err
 	}
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		key, err := a.Partners.RevokeKey(c.ctx, k.ID)
 		if err != nil {
 			return err
@@ -232,13 +232,13 @@ func (k keyRevoke) Run(c *call) error {
 	})
 }
 
-type keyList struct {
+type apiKeyList struct {
 	Partner string `required:"" id:"" help:"Slug of the partner."`
 }
 
 // Run prints the API keys of a partner.
-func (k keyList) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+func (k apiKeyList) Run(c *call) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		keys, err := a.Partners.ListKeys(c.ctx, k.Partner)
 		if err != nil {
 			return err

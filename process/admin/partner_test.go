@@ -93,13 +93,13 @@ func TestConnectSecret_IsRotatedAndCleared_AndConnectURLsFollow(t *testing.T) {
 	read := func(raw string) (connections.Request, connections.Prefill) {
 		u, err := url.Parse(raw)
 		require.NoError(t, err)
-		request, prefill, connected := connections.Query(u.RawQuery)
+		request, prefill, connected := connections.ParseQuery(u.RawQuery)
 		require.True(t, connected, raw)
 		return request, prefill
 	}
 	verify := func(raw string) error {
 		request, _ := read(raw)
-		_, err := s.Connections.Verify(t.Context(), request)
+		_, err := s.Connections.VerifyURL(t.Context(), request)
 		return err
 	}
 	link := func() string {
@@ -111,7 +111,7 @@ func TestConnectSecret_IsRotatedAndCleared_AndConnectURLsFollow(t *testing.T) {
 	old := link()
 	require.NoError(t, verify(old))
 	request, prefill := read(old)
-	require.NoError(t, request.Params.Verify(secret.Text(made.ConnectSecret), s.Clock.Now()))
+	require.NoError(t, request.URLParams.Verify(secret.Text(made.ConnectSecret), s.Clock.Now()))
 	require.Equal(t, []string{"a.b +&ü", "https://pms.example/?a=1&b"}, []string{request.ExternalID, request.ReturnURL})
 	require.Equal(t, connections.Prefill{Email: "o@villa.example", Name: "N & Co"}, prefill)
 	s.must(&fresh, "connect-secret", "rotate", "acme")
@@ -119,7 +119,7 @@ func TestConnectSecret_IsRotatedAndCleared_AndConnectURLsFollow(t *testing.T) {
 	require.ErrorIs(t, verify(old), connect.ErrInvalidSignature)
 	require.NoError(t, verify(link()))
 	request, _ = read(link())
-	require.NoError(t, request.Params.Verify(secret.Text(fresh.ConnectSecret), s.Clock.Now()))
+	require.NoError(t, request.URLParams.Verify(secret.Text(fresh.ConnectSecret), s.Clock.Now()))
 	s.must(&struct{}{}, "connect-secret", "clear", "--partner", "acme")
 	require.ErrorIs(t, verify(old), connect.ErrMissingConnectSecret)
 	s.refused("missing_connect_secret: ", "connect-url", "acme", "--external-id", "x")
@@ -152,7 +152,7 @@ func TestAccounts_AreShownByEveryName_AndTheirLinksEnd(t *testing.T) {
 		s.must(&same, append([]string{"account", "show"}, args...)...)
 		require.Equal(t, shown, same, args)
 	}
-	s.Partner("other")
+	s.CreatePartner("other")
 	s.refused("account_not_found: ", "link", "revoke", "other", accountID)
 	for _, want := range []bool{true, false} {
 		var revoked struct{ Changed bool }

@@ -22,12 +22,12 @@ type paymentsReconcile struct {
 
 // errDifferences is the error with which the command ends when the stored payments differ from the payment
 // provider's. It sets the exit code after the differences were printed.
-var errDifferences = coded{"books_differ", errors.New("our books and those of the payment provider differ; see above")}
+var errDifferences = codedError{"books_differ", errors.New("our books and those of the payment provider differ; see above")}
 
 // Run compares this service's payments with the payment provider's, and prints each difference and the amounts due
 // to operators.
 func (r paymentsReconcile) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		report, err := a.Books.Reconcile(c.ctx, r.From, r.To)
 		if err != nil {
 			return err
@@ -39,7 +39,7 @@ func (r paymentsReconcile) Run(c *call) error {
 		for _, d := range report.Due {
 			due = append(due, fields{
 				{"accountId", id.Account.Of(d.AccountID)}, {"companyName", d.CompanyName}, {"collectedCents", cents(d.Collected)},
-				{"refundedCents", cents(d.Refunded)}, {"dueCents", cents(d.Due())},
+				{"refundedCents", cents(d.Refunded)}, {"dueCents", cents(d.AmountOwed())},
 			})
 		}
 		if err := c.answer(fields{{"checked", report.Checked}, {"differences", differences}, {"due", due}}); err != nil ||
@@ -52,7 +52,7 @@ func (r paymentsReconcile) Run(c *call) error {
 
 func difference(d books.Difference) fields {
 	return fields{
-		{"paymentId", id.Payment.OfOrNil(d.PaymentID)}, {"depositId", id.Deposit.OfOrNil(d.DepositID)},
+		{"paymentId", id.Payment.FormatOrNil(d.PaymentID)}, {"depositId", id.Deposit.FormatOrNil(d.DepositID)},
 		{"providerRef", textOrNone(d.ProviderRef)},
 		{"ours", textOrNone(d.Ours)}, {"theirs", textOrNone(d.Theirs)},
 	}

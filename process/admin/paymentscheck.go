@@ -12,16 +12,16 @@ type paymentsCheck struct{}
 
 // errNoChecks returns the error for a payment provider that has no account or settings to check.
 func errNoChecks(provider string) error {
-	return coded{"provider_has_no_checks", fmt.Errorf("PAYMENTS_PROVIDER is %s: there is nothing to check", provider)}
+	return codedError{"provider_has_no_checks", fmt.Errorf("PAYMENTS_PROVIDER is %s: there is nothing to check", provider)}
 }
 
 // Run checks the payment provider's account and settings with real requests, and prints the results.
 func (paymentsCheck) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, cfg config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, cfg config.Config) error {
 		if a.Checker == nil {
-			return errNoChecks(cfg.Payments())
+			return errNoChecks(cfg.PaymentsProviderOrDefault())
 		}
-		lines, err := a.Checker.Check(c.ctx)
+		lines, err := a.Checker.CheckAccount(c.ctx)
 		if err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func (paymentsCheck) Run(c *call) error {
 			rows = append(rows, fields{{"check", line.Name}, {"ok", line.OK}, {"finding", line.Detail}})
 		}
 		if c.json {
-			err = c.answer(fields{{"ok", healthy}, {"provider", cfg.Payments()}, {"checks", rows}})
+			err = c.answer(fields{{"ok", healthy}, {"provider", cfg.PaymentsProviderOrDefault()}, {"checks", rows}})
 		} else {
 			err = c.list("checks", rows)
 		}
@@ -50,7 +50,7 @@ func paymentSettings(cfg config.Config) finding {
 	if found.Problem != "" {
 		return bad("payments", found.Problem, found.Remedy)
 	}
-	f := finding{name: "payments", detail: cfg.Payments()}
+	f := finding{name: "payments", detail: cfg.PaymentsProviderOrDefault()}
 	if found.Mode != "" {
 		f.detail += ", " + found.Mode
 	}

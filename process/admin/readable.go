@@ -12,19 +12,19 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// instant is a time in a command's output: in the API's format in JSON and in pipes, and in local time with its
+// shownTime is a time in a command's output: in the API's format in JSON and in pipes, and in local time with its
 // distance from now on a terminal. The zero instant is printed as none.
-type instant time.Time
+type shownTime time.Time
 
 // at returns a time in the type in which a command's output prints it.
-func at(t time.Time) instant { return instant(t) }
+func at(t time.Time) shownTime { return shownTime(t) }
 
 // MarshalJSON encodes the time in the API's format, or null for the zero time.
-func (i instant) MarshalJSON() ([]byte, error) {
+func (i shownTime) MarshalJSON() ([]byte, error) {
 	if time.Time(i).IsZero() {
 		return []byte("null"), nil
 	}
-	return json.Marshal(deposit.Timestamp(time.Time(i)))
+	return json.Marshal(deposit.FormatTimestamp(time.Time(i)))
 }
 
 // cents is an amount in a command's output: whole cents in JSON and in pipes, euros on a terminal.
@@ -45,7 +45,7 @@ func (c *call) readable(v any) any {
 			return none
 		}
 		return *v
-	case instant:
+	case shownTime:
 		return c.readableTime(time.Time(v))
 	case cents:
 		if c.terminal {
@@ -84,7 +84,7 @@ func (c *call) readableTime(t time.Time) string {
 	case t.IsZero():
 		return none
 	case !c.terminal:
-		return deposit.Timestamp(t)
+		return deposit.FormatTimestamp(t)
 	}
 	return c.clock(t) + " (" + distance(t.Sub(c.now)) + ")"
 }

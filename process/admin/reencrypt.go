@@ -12,24 +12,24 @@ type reencrypt struct{}
 
 // errReencryptInterrupted is the error of an interrupted re-encryption; it says how to continue. Rows are
 // encrypted in pages, each in one transaction.
-var errReencryptInterrupted = coded{codeInterrupted,
+var errReencryptInterrupted = codedError{codeInterrupted,
 	errors.New("interrupted; every row is readable, and the command goes on with the rest when it runs again")}
 
 // Run encrypts the stored secrets with the primary key, page by page. Rows that an earlier run has encrypted are
 // skipped.
 func (reencrypt) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		p := c.progress("rows read")
 		defer p.end()
-		total, err := a.Keyset.Rows(c.ctx)
+		total, err := a.Keyset.EstimateRows(c.ctx)
 		if err != nil {
 			return err
 		}
 		var changed, read int64
-		for _, kind := range a.Keyset.Kinds() {
-			next := kind.Start()
+		for _, kind := range a.Keyset.SecretColumns() {
+			next := kind.FirstPage()
 			for {
-				page, err := a.Keyset.Page(c.ctx, next)
+				page, err := a.Keyset.ReencryptPage(c.ctx, next)
 				if err != nil {
 					if c.ctx.Err() != nil {
 						return errReencryptInterrupted
@@ -45,7 +45,7 @@ func (reencrypt) Run(c *call) error {
 			}
 		}
 		p.end()
-		if err := a.Reencrypted(c.ctx); err != nil {
+		if err := a.RecordReencryption(c.ctx); err != nil {
 			return err
 		}
 		return c.answer(fields{{"read", read}, {"reencrypted", changed}})

@@ -19,7 +19,7 @@ type migrateUp struct{}
 
 // Run brings the database schema up to date. Concurrent runs wait for each other.
 func (migrateUp) Run(c *call) error {
-	cfg, err := c.config(config.Database)
+	cfg, err := c.config(config.RequiredForDatabase)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (migrateUp) Run(c *call) error {
 
 // errMigrationInterrupted is the error of an interrupted migration; it says how to continue. Each migration
 // commits as a whole, or builds an index that the next run builds again.
-var errMigrationInterrupted = coded{codeInterrupted,
+var errMigrationInterrupted = codedError{codeInterrupted,
 	errors.New("interrupted; the command goes on with the migration that was interrupted when it runs again")}
 
 // watchMigration prints the progress of the running migrations until the returned function is called.
@@ -77,7 +77,7 @@ type migrateStatus struct{}
 
 // Run prints the migrations of the schema and whether each is applied.
 func (migrateStatus) Run(c *call) error {
-	cfg, err := c.config(config.Database)
+	cfg, err := c.config(config.RequiredForDatabase)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (restoreFinish) Run(c *call) error {
 	if err := c.confirm("The answers that Redis caches become void."); err != nil {
 		return err
 	}
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		epoch, err := a.Restore.Finish(c.ctx)
 		if err != nil {
 			return err
@@ -111,8 +111,8 @@ func (restoreFinish) Run(c *call) error {
 
 type secretsCommands struct {
 	NewKeyset newKeyset    `cmd:"" name:"new-keyset" help:"Make a keyset for SECRETS_KEYSET."`
-	AddKey    addKey       `cmd:"" name:"add-key" help:"Add a key to SECRETS_KEYSET that decrypts and does not encrypt yet: the first half of a rotation while processes serve."`
-	UseKey    useKey       `cmd:"" name:"use-key" help:"Let the newest key of SECRETS_KEYSET encrypt, once every process has the key: the second half."`
+	AddKey    addKeysetKey `cmd:"" name:"add-key" help:"Add a key to SECRETS_KEYSET that decrypts and does not encrypt yet: the first half of a rotation while processes serve."`
+	UseKey    useKeysetKey `cmd:"" name:"use-key" help:"Let the newest key of SECRETS_KEYSET encrypt, once every process has the key: the second half."`
 	Rotate    rotateKeyset `cmd:"" help:"Add a new primary key to SECRETS_KEYSET, as add-key and use-key do; what older keys encrypted still decrypts."`
 	Reencrypt reencrypt    `cmd:"" help:"Encrypt the stored secrets with the primary key of SECRETS_KEYSET; interrupted, it goes on where it stopped."`
 }
@@ -128,20 +128,20 @@ func (newKeyset) Run(c *call) error {
 	return c.keyset(keyset)
 }
 
-type addKey struct{}
+type addKeysetKey struct{}
 
 // Run adds a key to the configured keyset and prints the result. Processes with the old and the new keyset can read
 // each other's secrets.
-func (addKey) Run(c *call) error { return c.changeKeyset(wire.AddKey) }
+func (addKeysetKey) Run(c *call) error { return c.changeKeyset(wire.AddKeysetKey) }
 
-type useKey struct{}
+type useKeysetKey struct{}
 
 // Run makes the newest key of the configured keyset primary and prints the result. Every process must have that key
 // already, or it cannot read secrets that others write.
-func (useKey) Run(c *call) error {
-	err := c.changeKeyset(wire.UseKey)
-	if errors.Is(err, wire.ErrKeyUsed) {
-		return coded{"key_in_use", errors.New("the newest key encrypts already: `admin secrets add-key` adds another")}
+func (useKeysetKey) Run(c *call) error {
+	err := c.changeKeyset(wire.PromoteNewestKey)
+	if errors.Is(err, wire.ErrKeyAlreadyPrimary) {
+		return codedError{"key_in_use", errors.New("the newest key encrypts already: `admin secrets add-key` adds another")}
 	}
 	return err
 }
@@ -154,7 +154,7 @@ func (rotateKeyset) Run(c *call) error { return c.changeKeyset(wire.RotateKeyset
 
 // changeKeyset prints the configured keyset after a change.
 func (c *call) changeKeyset(change func(config.Config) (string, error)) error {
-	cfg, err := c.config(config.Nothing)
+	cfg, err := c.config(config.NothingRequired)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func TestMigrate_FromNothing_AndTheDoctorKnowsHowFarASchemaIs(t *testing.T) {
 func TestDoctor_OfAKeysetThatDoesNotDecrypt_SaysSo(t *testing.T) {
 	s := newStaff(t)
 	s.environ[1] = "REDIS_URL=" + redistest.URL(t)
-	s.Partner("acme", func(p *partner.Partner) { p.Name = "Acme" })
+	s.CreatePartner("acme", func(p *partner.Partner) { p.Name = "Acme" })
 	got := s.run("doctor")
 	require.Zero(t, got.exit, got.stdout+got.stderr)
 	s.environ = append(s.environ, "SECRETS_KEYSET="+keysetOf(t, "new-keyset"))
@@ -100,7 +100,7 @@ func TestDoctor_OfAKeysetThatDoesNotDecrypt_SaysSo(t *testing.T) {
 func TestMigrate_BehindAPooler_TakesTheDirectWay(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.URL(t)
-	environ := []string{"DATABASE_URL=" + pgtest.Pooled(t, direct), "DATABASE_POOLED=true"}
+	environ := []string{"DATABASE_URL=" + pgtest.PgBouncerURL(t, direct), "DATABASE_POOLED=true"}
 	for _, command := range []string{"up", "status"} {
 		got := runWith(t.Context(), environ, "migrate", command)
 		require.Equal(t, 2, got.exit, got.stderr)
@@ -117,14 +117,14 @@ func requireInterruptedMigrationGoesOn(t *testing.T, databaseURL string, conn *p
 	require.NoError(t, conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity
 		WHERE datname = current_database() AND query LIKE 'CREATE INDEX%'`).Scan(&running))
 	require.Zero(t, running, "no statement runs on in the server")
-	version, err := migrations.Version(t.Context(), conn)
+	version, err := migrations.AppliedVersion(t.Context(), conn)
 	require.NoError(t, err)
 	require.Equal(t, int64(2), version)
 	got := runWith(t.Context(), environOf(databaseURL), "migrate", "up", "--json")
 	require.Zero(t, got.exit, got.stderr)
 	var answer struct{ Version int64 }
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &answer))
-	require.Equal(t, migrations.Newest(), answer.Version)
+	require.Equal(t, migrations.NewestVersion(), answer.Version)
 	require.NoError(t, conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_index WHERE NOT indisvalid`).Scan(&invalid))
 	require.Zero(t, invalid)
 }

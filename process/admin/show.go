@@ -22,8 +22,8 @@ type depositShow struct {
 
 // Run prints a deposit with its history, payments, agreements and deliveries.
 func (d depositShow) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
-		found, err := a.Support.Deposit(c.ctx, d.Deposit)
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+		found, err := a.Support.FindDeposit(c.ctx, d.Deposit)
 		if err != nil {
 			return err
 		}
@@ -31,13 +31,13 @@ func (d depositShow) Run(c *call) error {
 	})
 }
 
-func describedDeposit(d support.Deposit) fields {
+func describedDeposit(d support.DepositRecord) fields {
 	history, payments := []fields{}, []fields{}
 	for _, step := range d.History {
 		history = append(history, fields{
 			{"version", step.Version}, {"at", at(step.At)}, {"from", string(step.From)}, {"to", string(step.To)},
 			{"trigger", string(step.Trigger)},
-			{"actor", step.Actor.String()}, {"eventId", id.Event.OfOrNil(step.EventID)}, {"detail", pairs(step.Detail)},
+			{"actor", step.Actor.String()}, {"eventId", id.Event.FormatOrNil(step.EventID)}, {"detail", pairs(step.Detail)},
 		})
 	}
 	for _, p := range d.Payments {
@@ -58,7 +58,7 @@ func describedDeposit(d support.Deposit) fields {
 		{"amountCents", cents(d.Amount)}, {"capturedAmountCents", cents(d.CapturedAmount)}, {"currency", "EUR"},
 		{"accountId", id.Account.Of(d.AccountID)}, {"partner", textOrNone(d.Partner.Slug)},
 		{"externalId", textOrNone(d.ExternalID)},
-		{"rentalContract", textOrNone(d.RentalContract)}, {"clientId", id.Client.OfOrNil(d.ClientID)}, {"tenant", tenant},
+		{"rentalContract", textOrNone(d.RentalContract)}, {"clientId", id.Client.FormatOrNil(d.ClientID)}, {"tenant", tenant},
 		{"email", email},
 		{"contractStartAt", at(d.ContractStartAt)}, {"contractEndAt", at(d.ContractEndAt)},
 		{"checkoutStartedAt", at(d.CheckoutStartedAt)},
@@ -105,8 +105,8 @@ type clientShow struct {
 // Run prints the records of a tenant with their deposits. An e-mail address may have a record at each of several
 // accounts.
 func (s clientShow) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
-		found, err := a.Support.Clients(c.ctx, s.Client)
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+		found, err := a.Support.FindClients(c.ctx, s.Client)
 		if err != nil {
 			return err
 		}
@@ -170,8 +170,8 @@ type auditShow struct {
 
 // Run prints the entries of the audit log about a request, a subject or an actor.
 func (s auditShow) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
-		found, err := a.Support.Audit(c.ctx, s.Name)
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+		found, err := a.Support.FindAuditEntries(c.ctx, s.Name)
 		if err != nil {
 			return err
 		}

@@ -13,8 +13,8 @@ import (
 
 func TestDepositShow_TellsEveryFieldThatIsNotHidden(t *testing.T) {
 	t.Parallel()
-	depositfields.RequireShown(t, depositfields.AdminShow, func(d *deposit.Deposit) string {
-		text, err := json.Marshal(describedDeposit(support.Deposit{Deposit: d}))
+	depositfields.RequireShown(t, depositfields.AdminShowCommand, func(d *deposit.Deposit) string {
+		text, err := json.Marshal(describedDeposit(support.DepositRecord{Deposit: d}))
 		require.NoError(t, err)
 		return string(text)
 	})

@@ -14,8 +14,8 @@ type webhookShow struct {
 
 // Run prints a webhook subscription, even a deleted one, with its newest deliveries.
 func (w webhookShow) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
-		found, err := a.Support.Webhook(c.ctx, w.Webhook)
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+		found, err := a.Support.FindWebhook(c.ctx, w.Webhook)
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func describedDeliveries(all []webhook.Delivery) []fields {
 		rows = append(rows, fields{
 			{"deliveryId", id.Delivery.Of(d.ID)}, {"webhookId", id.Subscription.Of(d.SubscriptionID)},
 			{"event", string(d.Event)},
-			{"status", string(webhook.StatusOf(d.State, d.Attempts))}, {"attemptCount", d.Attempts}, {"lastResult", last},
+			{"status", string(webhook.DeliveryStatusOf(d.State, d.Attempts))}, {"attemptCount", d.Attempts}, {"lastResult", last},
 			{"createdAt", at(d.CreatedAt)}, {"deliveredAt", at(d.DeliveredAt)}, {"nextAttemptAt", at(d.DueAt)},
 		})
 	}
@@ -65,8 +65,8 @@ type deliveryShow struct {
 
 // Run prints a delivery with its attempts.
 func (s deliveryShow) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
-		d, err := a.Support.Delivery(c.ctx, s.Delivery)
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+		d, err := a.Support.FindDelivery(c.ctx, s.Delivery)
 		if err != nil {
 			return err
 		}
@@ -86,11 +86,11 @@ func (s deliveryShow) Run(c *call) error {
 			{"deliveryId", id.Delivery.Of(d.ID)}, {"webhookId", id.Subscription.Of(d.SubscriptionID)},
 			{"partner", d.Partner.Slug},
 			{"url", withoutQuery(d.Subscription.URL)}, {"eventId", id.Event.Of(d.EventID)}, {"event", string(d.Event)},
-			{"depositId", id.Deposit.OfOrNil(d.DepositID)}, {"test", d.Test},
-			{"status", string(webhook.StatusOf(d.State, d.Attempts))},
+			{"depositId", id.Deposit.FormatOrNil(d.DepositID)}, {"test", d.Test},
+			{"status", string(webhook.DeliveryStatusOf(d.State, d.Attempts))},
 			{"failureReason", textOrNone(string(d.FailureReason))}, {"attemptCount", d.Attempts}, {"createdAt", at(d.CreatedAt)},
 			{"deliveredAt", at(d.DeliveredAt)}, {"nextAttemptAt", at(d.DueAt)},
-			{"redeliveryOf", id.Delivery.OfOrNil(d.RedeliveryOf)},
+			{"redeliveryOf", id.Delivery.FormatOrNil(d.RedeliveryOf)},
 			{"bodySha256", d.BodySHA256}, {"attempts", attempts},
 		})
 	})
@@ -106,8 +106,8 @@ type eventShow struct {
 
 // Run prints an event with its deliveries.
 func (s eventShow) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
-		e, err := a.Support.Event(c.ctx, s.Event)
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+		e, err := a.Support.FindEvent(c.ctx, s.Event)
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (s eventShow) Run(c *call) error {
 		}
 		return c.answer(fields{
 			{"eventId", id.Event.Of(e.ID)}, {"event", string(e.Name)}, {"partner", e.Partner.Slug},
-			{"depositId", id.Deposit.OfOrNil(e.DepositID)},
+			{"depositId", id.Deposit.FormatOrNil(e.DepositID)},
 			{"createdAt", at(e.CreatedAt)}, {"place", string(e.Place)}, {"reason", reason},
 			{"deliveries", describedDeliveries(e.Deliveries)},
 		})

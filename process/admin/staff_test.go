@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 
 // Waits of these tests, generous for a busy machine.
 const (
-	soon  = servicetest.Patience
+	soon  = servicetest.MaxWait
 	often = 5 * time.Millisecond
 )
 
@@ -44,7 +44,7 @@ type staff struct {
 
 func newStaff(t *testing.T) *staff {
 	t.Helper()
-	s := &staff{Steps: checkouttest.Start(t)}
+	s := &staff{Steps: checkouttest.NewSteps(t)}
 	s.Clock.Set(time.Now()) // as that of the commands
 	s.environ = environOf(s.Pool.Config().ConnString())
 	return s

@@ -14,10 +14,10 @@ import (
 )
 
 type webhookCommands struct {
-	Show     webhookShow     `cmd:"" help:"Show a subscription, the record of its endpoint and its newest deliveries."`
-	Progress webhookProgress `cmd:"" help:"Show how far a replay is."`
-	Probe    webhookProbe    `cmd:"" help:"Try failing endpoints now: open circuits send a probe, and retries do not wait for their time."`
-	Replay   webhookReplay   `cmd:"" help:"Send the deliveries of a time span again, at a gentle pace; a running dispatcher does it."`
+	Show     webhookShow    `cmd:"" help:"Show a subscription, the record of its endpoint and its newest deliveries."`
+	Progress replayProgress `cmd:"" help:"Show how far a replay is."`
+	Probe    webhookProbe   `cmd:"" help:"Try failing endpoints now: open circuits send a probe, and retries do not wait for their time."`
+	Replay   webhookReplay  `cmd:"" help:"Send the deliveries of a time span again, at a gentle pace; a running dispatcher does it."`
 }
 
 type webhookReplay struct {
@@ -37,9 +37,9 @@ func (w webhookReplay) Run(c *call) error {
 		c.clock(w.From), c.clock(w.To)); err != nil {
 		return err
 	}
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
-		replay, err := a.Webhooks.ReplayByAdmin(c.ctx, subscriptionID,
-			webhooks.NewReplay{From: w.From.UTC(), To: w.To.UTC(), Status: webhook.Status(w.Status)})
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+		replay, err := a.Webhooks.StartReplayByAdmin(c.ctx, subscriptionID,
+			webhooks.NewReplay{From: w.From.UTC(), To: w.To.UTC(), Status: webhook.DeliveryStatus(w.Status)})
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ type webhookProbe struct {
 // Run makes failing endpoints be tried at once: each endpoint with an open circuit gets a POST as a probe, and
 // waiting retries become due now.
 func (w webhookProbe) Run(c *call) error {
-	var of webhookports.ProbeOf
+	var of webhookports.ProbeFilter
 	chosen := 0
 	for _, given := range []bool{w.Webhook != "", w.Partner != "", w.All} {
 		if given {
@@ -77,15 +77,15 @@ func (w webhookProbe) Run(c *call) error {
 			return webhook.ErrNotFound
 		}
 	}
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		if w.Partner != "" {
-			p, err := a.Partners.Show(c.ctx, w.Partner)
+			p, err := a.Partners.Get(c.ctx, w.Partner)
 			if err != nil {
 				return err
 			}
 			of.PartnerID = p.ID
 		}
-		probed, err := a.Webhooks.Probe(c.ctx, of)
+		probed, err := a.Webhooks.ProbeEndpoints(c.ctx, of)
 		if err != nil {
 			return err
 		}
@@ -93,14 +93,14 @@ func (w webhookProbe) Run(c *call) error {
 	})
 }
 
-type webhookProgress struct {
+type replayProgress struct {
 	Replay string `required:"" id:"" help:"Id of the replay: rpl_…"`
 	Follow bool   `help:"Tell of the progress until the replay ends. Interrupted, the replay itself goes on."`
 }
 
 // Run prints the progress of a replay, and with --follow until it ends.
-func (w webhookProgress) Run(c *call) error {
-	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+func (w replayProgress) Run(c *call) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		replay, err := a.Webhooks.ReplayProgress(c.ctx, w.Replay)
 		if err == nil && w.Follow {
 			replay, err = c.follow(a, replay)
@@ -138,7 +138,7 @@ func (c *call) follow(a *wire.Admin, replay webhook.Replay) (webhook.Replay, err
 		switch {
 		case c.ctx.Err() != nil:
 			return replay,
-				coded{codeInterrupted,
+				codedError{codeInterrupted,
 					fmt.Errorf(
 						"interrupted; the dispatchers go on with the replay, and `admin webhook progress --replay %s --follow` tells of it again",
 						replayID)}

@@ -19,7 +19,7 @@ import (
 func (s *staff) subscription() (webhookID string) {
 	sub := webhook.Subscription{ID: servicetest.NewID(), PartnerID: s.PartnerID, URL: "https://pms.example/hook?token=x",
 		Events: webhook.EventNames, Enabled: true, CreatedAt: s.Clock.Now()}
-	s.Write(func(ctx context.Context, r *postgres.Store) error {
+	s.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, sub, "svc_whsec_a")
 	})
 	return id.Subscription.Of(sub.ID)
@@ -32,8 +32,8 @@ func TestEventsThatCannotBeFiled_AreListedPutBackAndDropped(t *testing.T) {
 	for range 2 {
 		e := ports.Event{ID: servicetest.NewID(), PartnerID: s.PartnerID, Name: "deposit.unheard_of", Data: []byte(`{}`),
 			CreatedAt: time.Now()}
-		s.Write(func(ctx context.Context, r *postgres.Store) error { return r.Outbox.Append(ctx, e) })
-		_, err := s.DispatchStore().SetAside(t.Context(), e.ID, "violates events_name_check")
+		s.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Outbox.Append(ctx, e) })
+		_, err := s.DispatchStore().SetEventAside(t.Context(), e.ID, "violates events_name_check")
 		require.NoError(t, err)
 	}
 	type event struct{ ID, Event, PartnerID, Reason string }

@@ -57,7 +57,7 @@ func TestCompose_HandsEverySettingOn(t *testing.T) {
 // docker-compose 1.29 is the oldest release that Debian and Ubuntu still have.
 func TestCompose_IsReadByDockerCompose(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Deployments) {
+	if !rarely.MustRun(t, rarely.DeploymentTests) {
 		return
 	}
 	refused, err := composed(t).CombinedOutput()

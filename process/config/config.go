@@ -84,8 +84,8 @@ type Config struct {
 	// The address of Stripe's API; unset: Stripe itself.
 	StripeAPIBase string `env:"STRIPE_API_BASE" form:"stripe base"`
 
-	// The wait before each attempt to deliver a webhook; the default is webhook.DefaultSchedule.
-	WebhookRetrySchedule       Schedule      `env:"WEBHOOK_RETRY_SCHEDULE"`
+	// The wait before each attempt to deliver a webhook; the default is webhook.DefaultRetrySchedule.
+	WebhookRetrySchedule       DurationList  `env:"WEBHOOK_RETRY_SCHEDULE"`
 	WebhookTimeout             time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s" above:"0s" max:"1m"`
 	WebhookConcurrency         int           `env:"WEBHOOK_CONCURRENCY" envDefault:"256" min:"1" max:"10000"`
 	WebhookEndpointConcurrency int           `env:"WEBHOOK_ENDPOINT_CONCURRENCY" envDefault:"32" min:"1" max:"10000"`
@@ -111,7 +111,7 @@ type Config struct {
 	CoverMax          time.Duration `env:"COVERAGE_MAX" envDefault:"1440h" above:"0s"`
 	// The times at which a captured amount is charged, counted from the capture; the default is
 	// deposit.DefaultCollectionSchedule.
-	CollectionRetrySchedule Schedule `env:"COLLECTION_RETRY_SCHEDULE"`
+	CollectionRetrySchedule DurationList `env:"COLLECTION_RETRY_SCHEDULE"`
 
 	SchedulerInterval time.Duration `env:"SCHEDULER_INTERVAL" envDefault:"10s" above:"0s"`
 
@@ -127,17 +127,17 @@ type Config struct {
 var TracesSamplers = []string{"always_on", "always_off", "traceidratio", "parentbased_always_on",
 	"parentbased_always_off", "parentbased_traceidratio"}
 
-// TracesShare returns the share of traces, from 0 to 1, that the samplers with traceidratio in their names record.
-func (c Config) TracesShare() float64 {
+// TraceSampleRatio returns the share of traces, from 0 to 1, that the samplers with traceidratio in their names record.
+func (c Config) TraceSampleRatio() float64 {
 	if share, err := strconv.ParseFloat(c.TracesSamplerArg, 64); err == nil {
 		return share
 	}
 	return 1
 }
 
-// Egress returns the address ranges from which webhooks are sent (EGRESS_ADDRESSES), in order, each once. A
+// EgressRanges returns the address ranges from which webhooks are sent (EGRESS_ADDRESSES), in order, each once. A
 // single address is returned as the range that contains only itself.
-func (c Config) Egress() []string {
+func (c Config) EgressRanges() []string {
 	var all []netip.Prefix
 	for _, text := range c.EgressAddresses {
 		if r, err := addressRange(text); err == nil {
@@ -152,18 +152,19 @@ func (c Config) Egress() []string {
 	return texts
 }
 
-// Needs lists the environment variables that a command requires, by name.
-type Needs []string
+// RequiredVariables lists the environment variables that a command requires, by name.
+type RequiredVariables []string
 
 // The environment variables that each kind of command requires. A variable that is required "outside
 // development" has a default in development.
 var (
-	Service = Needs{"DATABASE_URL", "REDIS_URL", "SECRETS_KEYSET", "API_BASE_URL", "DASHBOARD_BASE_URL", "SMTP_URL",
+	RequiredForService = RequiredVariables{"DATABASE_URL", "REDIS_URL", "SECRETS_KEYSET", "API_BASE_URL",
+		"DASHBOARD_BASE_URL", "SMTP_URL",
 		"PAYMENTS_PROVIDER", "STRIPE_WEBHOOK_SECRET", "TERMS_URL", "PRIVACY_URL", "SUPPORT_EMAIL"}
-	Secrets  = Needs{"DATABASE_URL", "SECRETS_KEYSET"}
-	Links    = Needs{"DATABASE_URL", "SECRETS_KEYSET", "DASHBOARD_BASE_URL"}
-	Database = Needs{"DATABASE_URL"}
-	Nothing  = Needs{}
+	RequiredForSecrets        = RequiredVariables{"DATABASE_URL", "SECRETS_KEYSET"}
+	RequiredForDashboardLinks = RequiredVariables{"DATABASE_URL", "SECRETS_KEYSET", "DASHBOARD_BASE_URL"}
+	RequiredForDatabase       = RequiredVariables{"DATABASE_URL"}
+	NothingRequired           = RequiredVariables{}
 )
 
 // MigrationURL returns the database URL for migrations, which need a session that no pooler shares.
@@ -180,9 +181,9 @@ func (c Config) MigrationURL() (secret.Text, error) {
 	return c.DatabaseURL, nil
 }
 
-// Timers returns the configured durations of a deposit (api.md §3).
-func (c Config) Timers() deposit.Timers {
-	return deposit.Timers{CaptureWindow: c.CaptureWindow, CoverMax: c.CoverMax,
+// DepositTimerDurations returns the configured durations of a deposit (api.md §3).
+func (c Config) DepositTimerDurations() deposit.TimerDurations {
+	return deposit.TimerDurations{CaptureWindow: c.CaptureWindow, CoverMax: c.CoverMax,
 		CheckoutIdleAfter: c.CheckoutIdleAfter}
 }
 
@@ -191,11 +192,13 @@ func (c Config) Imprint() agreement.Imprint {
 	return agreement.Imprint{TermsURL: c.TermsURL, PrivacyURL: c.PrivacyURL, SupportEmail: c.SupportEmail}
 }
 
-// Retries returns the schedule of attempts to deliver a webhook.
-func (c Config) Retries() webhook.Schedule { return webhook.Schedule(c.WebhookRetrySchedule) }
+// DeliverySchedule returns the schedule of attempts to deliver a webhook.
+func (c Config) DeliverySchedule() webhook.RetrySchedule {
+	return webhook.RetrySchedule(c.WebhookRetrySchedule)
+}
 
-// WebhookTargets returns the rules that decide which endpoint URLs are allowed.
-func (c Config) WebhookTargets() webhook.TargetRules {
+// WebhookTargetRules returns the rules that decide which endpoint URLs are allowed.
+func (c Config) WebhookTargetRules() webhook.TargetRules {
 	return webhook.TargetRules{Insecure: c.WebhookAllowInsecureTargets, BlockedPorts: c.WebhookBlockedPorts}
 }
 
@@ -204,11 +207,11 @@ func (c Config) CollectionSchedule() deposit.CollectionSchedule {
 	return deposit.CollectionSchedule(c.CollectionRetrySchedule)
 }
 
-// InsecureURLs reports whether return URLs may be http on localhost (api.md §4): outside production they may.
-func (c Config) InsecureURLs() bool { return c.Environment != partner.Production }
+// AllowsLocalReturnURLs reports whether return URLs may be http on localhost (api.md §4): outside production they may.
+func (c Config) AllowsLocalReturnURLs() bool { return c.Environment != partner.Production }
 
-// Trusts reports whether an address is in TRUSTED_PROXIES.
-func (c Config) Trusts(address string) bool {
+// TrustsProxy reports whether an address is in TRUSTED_PROXIES.
+func (c Config) TrustsProxy(address string) bool {
 	addr, err := netip.ParseAddr(address)
 	if err != nil {
 		return false
@@ -232,9 +235,9 @@ const (
 // PaymentsProviders lists every value of PAYMENTS_PROVIDER.
 var PaymentsProviders = []string{PaymentsSandbox, PaymentsStripe, PaymentsNone}
 
-// Payments returns the name of the payment provider: PAYMENTS_PROVIDER, or else the sandbox outside production and
-// none in production.
-func (c Config) Payments() string {
+// PaymentsProviderOrDefault returns the name of the payment provider: PAYMENTS_PROVIDER, or else the sandbox outside
+// production and none in production.
+func (c Config) PaymentsProviderOrDefault() string {
 	switch {
 	case c.PaymentsProvider != "":
 		return c.PaymentsProvider
@@ -248,8 +251,8 @@ func (c Config) Payments() string {
 // in development without SMTP_URL.
 func (c Config) CatchesMails() bool { return c.Environment == partner.Development && c.SMTPURL == "" }
 
-// VerifiesAddresses reports whether operators must verify their e-mail addresses: only if mails are sent.
-func (c Config) VerifiesAddresses() bool { return c.SMTPURL != "" }
+// VerifiesEmailAddresses reports whether operators must verify their e-mail addresses: only if mails are sent.
+func (c Config) VerifiesEmailAddresses() bool { return c.SMTPURL != "" }
 
 // HTTPS reports whether browsers reach the pages over https. It decides the attributes of cookies and
 // Strict-Transport-Security.

@@ -24,25 +24,25 @@ const keyset = "SECRETS_KEYSET=" + secrets.DevelopmentKeyset
 func with(pairs ...string) []string { return append(append([]string{}, complete...), pairs...) }
 
 func TestLoad_DefaultsOfDevelopment(t *testing.T) {
-	c, err := config.Load(complete, config.Service)
+	c, err := config.Load(complete, config.RequiredForService)
 	require.NoError(t, err)
 	require.Equal(t, partner.Development, c.Environment)
 	require.Equal(t, "http://localhost:8080", c.APIBaseURL)
 	require.Equal(t, "http://localhost:8080", c.DashboardBaseURL)
-	require.Equal(t, webhook.DefaultSchedule, c.Retries())
+	require.Equal(t, webhook.DefaultRetrySchedule, c.DeliverySchedule())
 	require.Equal(t, 10*time.Second, c.WebhookTimeout)
 	require.Equal(t, 3000, c.RateLimitPerMinute)
 	require.Equal(t, 1200, c.RateLimitWritesPerMinute)
 	require.Equal(t, 10, c.AuthAttemptsPerMinute)
-	require.Equal(t, 30*time.Minute, c.Timers().CheckoutIdleAfter)
-	require.Equal(t, 14*24*time.Hour, c.Timers().CaptureWindow)
-	require.Equal(t, 60*24*time.Hour, c.Timers().CoverMax)
+	require.Equal(t, 30*time.Minute, c.DepositTimerDurations().CheckoutIdleAfter)
+	require.Equal(t, 14*24*time.Hour, c.DepositTimerDurations().CaptureWindow)
+	require.Equal(t, 60*24*time.Hour, c.DepositTimerDurations().CoverMax)
 	require.Equal(t, 10*time.Second, c.SchedulerInterval)
-	require.True(t, c.InsecureURLs())
+	require.True(t, c.AllowsLocalReturnURLs())
 	require.False(t, c.HTTPS())
 	require.Zero(t, c.DrainDelay, "Ctrl-C does not wait")
 
-	c, err = config.Load(with("DRAIN_DELAY=3s"), config.Service)
+	c, err = config.Load(with("DRAIN_DELAY=3s"), config.RequiredForService)
 	require.NoError(t, err)
 	require.Equal(t, 3*time.Second, c.DrainDelay)
 }
@@ -56,20 +56,20 @@ func TestLoad_ReadsEveryKindOfValue(t *testing.T) {
 		"PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY=rk_live_1", "STRIPE_WEBHOOK_SECRET=whsec_1",
 		"STRIPE_API_BASE=https://stripe.example",
 		"TERMS_URL=https://example.com/terms", "PRIVACY_URL=https://example.com/privacy", "SUPPORT_EMAIL=help@example.com",
-	), config.Service)
+	), config.RequiredForService)
 	require.NoError(t, err)
 	require.Equal(t, "https://api.example.com", c.APIBaseURL)
 	require.Equal(t, slog.LevelWarn, c.LogLevel)
 	require.Equal(t, []string{"10.0.0.0/8", "192.0.2.1"}, c.TrustedProxies)
-	require.Equal(t, webhook.Schedule{0, time.Second, 5 * time.Minute}, c.Retries())
+	require.Equal(t, webhook.RetrySchedule{0, time.Second, 5 * time.Minute}, c.DeliverySchedule())
 	require.True(t, c.WebhookEventIDHeader)
 	require.Equal(t, 5*time.Second, c.DrainDelay)
 	require.True(t, c.HTTPS())
-	require.False(t, c.InsecureURLs())
+	require.False(t, c.AllowsLocalReturnURLs())
 }
 
 func TestLoad_EmptyCountsAsNotSet(t *testing.T) {
-	c, err := config.Load(with("WEBHOOK_TIMEOUT=", "LOG_FORMAT=", "API_BASE_URL="), config.Service)
+	c, err := config.Load(with("WEBHOOK_TIMEOUT=", "LOG_FORMAT=", "API_BASE_URL="), config.RequiredForService)
 	require.NoError(t, err)
 	require.Equal(t, 10*time.Second, c.WebhookTimeout)
 	require.Equal(t, "json", c.LogFormat)
@@ -187,7 +187,7 @@ func TestLoad_NamesEachMistake(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := config.Load(c.environ, config.Service)
+			_, err := config.Load(c.environ, config.RequiredForService)
 			var found config.Mistakes
 			require.ErrorAs(t, err, &found)
 			require.Len(t, found, 1, "%v", found)
@@ -201,7 +201,7 @@ func TestLocalMetricsURL_OfEveryAddress_AsksNoResolver(t *testing.T) {
 		"": "http://127.0.0.1:9090", ":1": "http://127.0.0.1:1", "0.0.0.0:1": "http://127.0.0.1:1",
 		"[::]:1": "http://127.0.0.1:1", "[::1]:1": "http://[::1]:1", "10.0.0.1:1": "http://10.0.0.1:1",
 	} {
-		c, err := config.Load(with("METRICS_ADDR="+addr), config.Service)
+		c, err := config.Load(with("METRICS_ADDR="+addr), config.RequiredForService)
 		require.NoError(t, err)
 		require.Equal(t, want, c.LocalMetricsURL(), addr)
 	}
@@ -213,7 +213,7 @@ func sampled(arg string) []string { return with("OTEL_TRACES_SAMPLER=parentbased
 func TestLoad_AnArgumentOfASamplerWithoutAShare_IsIgnored(t *testing.T) {
 	for _, sampler := range []string{"", "always_on", "parentbased_always_off"} {
 		_, err := config.Load(with("OTEL_TRACES_SAMPLER="+sampler, "OTEL_TRACES_SAMPLER_ARG=endpoint=http://sampler:14250"),
-			config.Service)
+			config.RequiredForService)
 		require.NoError(t, err, sampler)
 	}
 }
@@ -224,7 +224,7 @@ func TestLoad_ListsAllMistakesAtOnce(t *testing.T) {
 		"WEBHOOK_TIMEOUT=never",
 		"RATE_LIMIT_PER_MINUTE=0", "WEBHOOK_ALLOW_INSECURE_TARGETS=1", "STRIPE_SECRET_KEY=sk_test_hunter2",
 		"STRIPE_API_BASE=http://s.example",
-	}, config.Service)
+	}, config.RequiredForService)
 	var found config.Mistakes
 	require.True(t, errors.As(err, &found))
 	var names []string
@@ -242,23 +242,24 @@ func TestLoad_ListsAllMistakesAtOnce(t *testing.T) {
 }
 
 func TestLoad_ACommandNeedsNoMoreThanItUses(t *testing.T) {
-	_, err := config.Load(nil, config.Nothing)
+	_, err := config.Load(nil, config.NothingRequired)
 	require.NoError(t, err)
-	_, err = config.Load([]string{"SERVICE_ENV=production", "DATABASE_URL=postgres://db/x"}, config.Database)
+	_, err = config.Load([]string{"SERVICE_ENV=production", "DATABASE_URL=postgres://db/x"}, config.RequiredForDatabase)
 	require.NoError(t, err)
 }
 
 func TestPayments_DefaultsToTheSandboxOutsideProductionOnly(t *testing.T) {
 	for environment, want := range map[string]string{"development": config.PaymentsSandbox,
 		"staging": config.PaymentsSandbox, "production": config.PaymentsNone} {
-		cfg, err := config.Load([]string{"SERVICE_ENV=" + environment}, config.Nothing)
+		cfg, err := config.Load([]string{"SERVICE_ENV=" + environment}, config.NothingRequired)
 		require.NoError(t, err)
-		require.Equal(t, want, cfg.Payments(), environment)
+		require.Equal(t, want, cfg.PaymentsProviderOrDefault(), environment)
 	}
 	cfg, err := config.Load(
-		[]string{"SERVICE_ENV=production", "PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY=sk_live_hunter2"}, config.Nothing)
+		[]string{"SERVICE_ENV=production", "PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY=sk_live_hunter2"},
+		config.NothingRequired)
 	require.NoError(t, err)
-	require.Equal(t, config.PaymentsStripe, cfg.Payments())
+	require.Equal(t, config.PaymentsStripe, cfg.PaymentsProviderOrDefault())
 	require.NotContains(t, fmt.Sprintf("%v %+v", cfg, cfg), "hunter2")
 }
 
@@ -272,7 +273,7 @@ func TestMigrationURL_IsTheDirectWay(t *testing.T) {
 		"pooled, direct": {[]string{"DATABASE_POOLED=true", "DATABASE_DIRECT_URL=postgres://pg/svc"}, "postgres://pg/svc",
 			""},
 	} {
-		cfg, err := config.Load(with(c.environ...), config.Database)
+		cfg, err := config.Load(with(c.environ...), config.RequiredForDatabase)
 		require.NoError(t, err, name)
 		url, err := cfg.MigrationURL()
 		require.Equal(t, c.want, url.Reveal(), name)

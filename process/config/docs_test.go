@@ -26,16 +26,16 @@ func settings() map[string]string {
 		name, standard := field.Tag.Get("env"), field.Tag.Get("envDefault")
 		switch {
 		case name == "WEBHOOK_RETRY_SCHEDULE":
-			standard = text(webhook.DefaultSchedule)
+			standard = text(webhook.DefaultRetrySchedule)
 		case name == "COLLECTION_RETRY_SCHEDULE":
-			standard = text(webhook.Schedule(deposit.DefaultCollectionSchedule()))
-		case slices.Contains(config.Database, name) || name == "REDIS_URL":
+			standard = text(webhook.RetrySchedule(deposit.DefaultCollectionSchedule()))
+		case slices.Contains(config.RequiredForDatabase, name) || name == "REDIS_URL":
 			standard = "required"
 		case name == "SMTP_URL" || name == "PAYMENTS_PROVIDER":
 			standard = "required in production"
 		case name == "STRIPE_WEBHOOK_SECRET" || name == "TERMS_URL" || name == "PRIVACY_URL" || name == "SUPPORT_EMAIL":
 			standard = "required in production with stripe"
-		case slices.Contains(config.Service, name):
+		case slices.Contains(config.RequiredForService, name):
 			standard = "required outside development"
 		case standard == "" && field.Type.Kind() == reflect.Bool:
 			standard = "false"
@@ -49,7 +49,7 @@ func settings() map[string]string {
 
 func TestDocs_ListEverySettingWithItsDefault(t *testing.T) {
 	got := map[string]string{}
-	for _, row := range docstest.Rows(t, "docs/spec/settings.md", "Environment") {
+	for _, row := range docstest.TableRows(t, "docs/spec/settings.md", "Environment") {
 		got[strings.Trim(row[0], "`")] = strings.Trim(row[1], "`")
 	}
 	require.Equal(t, settings(), got)
@@ -58,13 +58,13 @@ func TestDocs_ListEverySettingWithItsDefault(t *testing.T) {
 func TestDocs_NameNoOtherSetting(t *testing.T) {
 	known := settings()
 	variable := regexp.MustCompile(`^([A-Z]+(?:_[A-Z]+)+)(=\S*)?$`)
-	pages, err := filepath.Glob(filepath.Join(docstest.Root(), "docs/spec/*.md"))
+	pages, err := filepath.Glob(filepath.Join(docstest.RepositoryRoot(), "docs/spec/*.md"))
 	require.NoError(t, err)
 	require.Len(t, pages, 8)
 	for _, page := range pages {
-		path, err := filepath.Rel(docstest.Root(), page)
+		path, err := filepath.Rel(docstest.RepositoryRoot(), page)
 		require.NoError(t, err)
-		for _, code := range docstest.Codes(docstest.Read(t, path)) {
+		for _, code := range docstest.CodeSpans(docstest.Read(t, path)) {
 			if m := variable.FindStringSubmatch(code); m != nil && !slices.Contains(otherVariables, m[1]) {
 				secret, byFile := strings.CutSuffix(m[1], "_FILE")
 				require.True(t, known[m[1]] != "" || byFile && secretSettings[secret] != "", "%s names %s", path, code)

@@ -24,9 +24,9 @@ func inOrder() []documented {
 		usual := field.Tag.Get("envDefault")
 		switch {
 		case name == "WEBHOOK_RETRY_SCHEDULE":
-			usual = text(webhook.DefaultSchedule)
+			usual = text(webhook.DefaultRetrySchedule)
 		case name == "COLLECTION_RETRY_SCHEDULE":
-			usual = text(webhook.Schedule(deposit.DefaultCollectionSchedule()))
+			usual = text(webhook.RetrySchedule(deposit.DefaultCollectionSchedule()))
 		case field.Type.Kind() == reflect.Bool:
 			usual = "false"
 		}
@@ -36,7 +36,7 @@ func inOrder() []documented {
 }
 
 // text writes a schedule as documents do: 2h, not 2h0m0s.
-func text(schedule webhook.Schedule) string {
+func text(schedule webhook.RetrySchedule) string {
 	var waits []string
 	for _, wait := range schedule {
 		waits = append(waits, strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(wait.String()))
@@ -61,9 +61,9 @@ func TestEnvExample_HasEverySettingWithItsDefaultInTheOrderOfConfig(t *testing.T
 	}
 	require.Equal(t, inOrder(), found)
 
-	want, err := config.Load(nil, config.Nothing)
+	want, err := config.Load(nil, config.NothingRequired)
 	require.NoError(t, err)
-	got, err := config.Load(pairs, config.Nothing)
+	got, err := config.Load(pairs, config.NothingRequired)
 	require.NoError(t, err)
 	want.DrainDelay = got.DrainDelay // development has none only where the variable is not set
 	require.Equal(t, want, got, "the file as it is changes nothing else")

@@ -19,10 +19,10 @@ var strangers = regexp.MustCompile(`_SERVICE_(HOST|PORT\w*)$|_PORT(_\d+_(TCP|UDP
 // furthest is the largest number of letters by which a misspelt name may differ from a setting's.
 const furthest = 4
 
-// Misspelt returns the environment variables that seem to be misspelt settings, sorted by name. A variable
+// FindMisspellings returns the environment variables that seem to be misspelt settings, sorted by name. A variable
 // seems misspelt if a setting that is not set has the same first word and differs in at most a fifth of its
 // letters.
-func Misspelt(environ []string) []Misspelling {
+func FindMisspellings(environ []string) []Misspelling {
 	known, set := map[string]bool{}, map[string]bool{}
 	for _, s := range settings(Config{}) {
 		known[s.name()] = true
@@ -76,7 +76,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// RepeatsAtOnce reports whether WEBHOOK_RETRY_SCHEDULE repeats a failed attempt without a wait.
-func (c Config) RepeatsAtOnce() bool {
+// RetriesWithoutWait reports whether WEBHOOK_RETRY_SCHEDULE repeats a failed attempt without a wait.
+func (c Config) RetriesWithoutWait() bool {
 	return len(c.WebhookRetrySchedule) > 1 && slices.Min(c.WebhookRetrySchedule[1:]) == 0
 }

@@ -55,7 +55,7 @@ func TestLoad_EverySecretComesFromAFileToo(t *testing.T) {
 		for name, value := range secretSettings {
 			environ = append(environ, name+"_FILE="+written(t, value+end))
 		}
-		c, err := config.Load(environ, config.Service)
+		c, err := config.Load(environ, config.RequiredForService)
 		require.NoError(t, err)
 		require.Equal(t, secretSettings, secretsOf(c))
 	}
@@ -63,7 +63,7 @@ func TestLoad_EverySecretComesFromAFileToo(t *testing.T) {
 
 func TestLoad_ASettingThatIsNoSecret_ComesFromNoFile(t *testing.T) {
 	t.Parallel()
-	c, err := config.Load(with("LOG_FORMAT_FILE="+written(t, "text")), config.Service)
+	c, err := config.Load(with("LOG_FORMAT_FILE="+written(t, "text")), config.RequiredForService)
 	require.NoError(t, err)
 	require.Equal(t, "json", c.LogFormat)
 }
@@ -81,7 +81,8 @@ func TestLoad_NamesEachMistakeOfAFile_AndShowsNeitherTextNorPath(t *testing.T) {
 		"a mark":       {"", written(t, "\ufeffsmtp://hunter2"), "the file that SMTP_URL_FILE names is not UTF-8 text without"},
 		"UTF-16":       {"", written(t, "s\x00m\x00t\x00p\x00"), "the file that SMTP_URL_FILE names is not UTF-8 text without"},
 	} {
-		_, err := config.Load(with("SMTP_URL="+c.value, "SMTP_URL_FILE="+c.path, "MAIL_FROM=a@b.example"), config.Service)
+		_, err := config.Load(with("SMTP_URL="+c.value, "SMTP_URL_FILE="+c.path, "MAIL_FROM=a@b.example"),
+			config.RequiredForService)
 		var found config.Mistakes
 		require.ErrorAs(t, err, &found, name)
 		require.Len(t, found, 1, name)
@@ -106,7 +107,7 @@ func TestLoad_APipe_GivesItsTextAndIsNotWaitedForWithoutAnEnd(t *testing.T) {
 	require.NoError(t, err)
 	_, err = writer.WriteString("redis://r")
 	require.NoError(t, err)
-	_, err = config.Load([]string{"DATABASE_URL=postgres://p", "REDIS_URL_FILE=" + path}, config.Service)
+	_, err = config.Load([]string{"DATABASE_URL=postgres://p", "REDIS_URL_FILE=" + path}, config.RequiredForService)
 	require.ErrorContains(t, err, "REDIS_URL: the file that REDIS_URL_FILE names cannot be read: it gave no end within 5s")
 	require.NoError(t, writer.Close())
 
@@ -117,14 +118,14 @@ func TestLoad_APipe_GivesItsTextAndIsNotWaitedForWithoutAnEnd(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, write.Close())
 	c, err := config.Load([]string{"DATABASE_URL=postgres://p", fmt.Sprintf("REDIS_URL_FILE=/dev/fd/%d", read.Fd())},
-		config.Service)
+		config.RequiredForService)
 	require.NoError(t, err)
 	require.Equal(t, "redis://r", c.RedisURL.Reveal())
 }
 
 func TestLoad_AnUnreadableFileOfARequiredSecret_IsASingleMistake(t *testing.T) {
 	t.Parallel()
-	_, err := config.Load([]string{"DATABASE_URL_FILE=/nowhere", "REDIS_URL=redis://r"}, config.Service)
+	_, err := config.Load([]string{"DATABASE_URL_FILE=/nowhere", "REDIS_URL=redis://r"}, config.RequiredForService)
 	require.EqualError(t, err, "the configuration has 1 mistake:\n  - DATABASE_URL: the file that DATABASE_URL_FILE names "+
 		"cannot be read: no such file or directory")
 }
@@ -136,7 +137,7 @@ func TestDocs_NameTheSecretsThatComeFromFiles(t *testing.T) {
 		want = append(want, name)
 	}
 	var named []string
-	for _, code := range docstest.Codes(docstest.Section(t, "docs/spec/settings.md", "Secrets from files")) {
+	for _, code := range docstest.CodeSpans(docstest.Section(t, "docs/spec/settings.md", "Secrets from files")) {
 		if _, isSecret := settings()[code]; isSecret {
 			named = append(named, code)
 		}

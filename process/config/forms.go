@@ -87,7 +87,7 @@ func isOrigin(text string, _ setting, c Config) error {
 }
 
 func isKeyset(text string, _ setting, _ Config) error {
-	if _, err := secrets.Open(text); err != nil {
+	if _, err := secrets.OpenKeyset(text); err != nil {
 		return errors.New("is not a keyset" + newKeyset)
 	}
 	return nil
@@ -172,7 +172,7 @@ func isLogFormat(text string, _ setting, _ Config) error {
 }
 
 func isSMTPURL(text string, _ setting, _ Config) error {
-	if _, err := mail.ParseURL(text); err != nil {
+	if _, err := mail.ParseSMTPURL(text); err != nil {
 		// The variable's name is removed from the error, since the list of mistakes names it itself.
 		return errors.New(strings.TrimPrefix(err.Error(), "mail: SMTP_URL "))
 	}

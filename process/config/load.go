@@ -38,15 +38,15 @@ func plural(noun string, n int) string {
 // files that environ names for secrets (settings.md, "Secrets from files").
 //
 // The only error is Mistakes, which is complete and contains no value of a variable that may hold a secret.
-func Load(environ []string, needs Needs) (Config, error) {
+func Load(environ []string, needs RequiredVariables) (Config, error) {
 	set := map[string]string{}
 	for _, pair := range environ {
 		if name, value, _ := strings.Cut(pair, "="); value != "" {
 			set[name] = value
 		}
 	}
-	c := Config{WebhookRetrySchedule: Schedule(webhook.DefaultSchedule),
-		CollectionRetrySchedule: Schedule(deposit.DefaultCollectionSchedule())}
+	c := Config{WebhookRetrySchedule: DurationList(webhook.DefaultRetrySchedule),
+		CollectionRetrySchedule: DurationList(deposit.DefaultCollectionSchedule())}
 	unread := readFiles(set)
 	found := parse(&c, set)
 	maps.Copy(found, unread)
@@ -120,7 +120,7 @@ func expected(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[time.Duration]():
 		return "is not a duration such as 10s, 30m or 336h"
-	case reflect.TypeFor[Schedule]():
+	case reflect.TypeFor[DurationList]():
 		return "is not a list of durations such as 0s,5s,5m"
 	case reflect.TypeFor[slog.Level]():
 		return "is not debug, info, warn or error"
@@ -132,12 +132,12 @@ func expected(t reflect.Type) string {
 	return "is not a whole number"
 }
 
-// Schedule is a webhook.Schedule that is read from a comma-separated list of durations.
-type Schedule webhook.Schedule
+// DurationList is a webhook.Schedule that is read from a comma-separated list of durations.
+type DurationList webhook.RetrySchedule
 
 // UnmarshalText parses a list of durations such as "0s,5s,5m".
-func (s *Schedule) UnmarshalText(text []byte) error {
-	parsed := Schedule{}
+func (s *DurationList) UnmarshalText(text []byte) error {
+	parsed := DurationList{}
 	for part := range strings.SplitSeq(string(text), ",") {
 		d, err := time.ParseDuration(strings.TrimSpace(part))
 		if err != nil {

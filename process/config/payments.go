@@ -58,7 +58,7 @@ func isStripeBase(text string, _ setting, c Config) error {
 
 // paymentsTogether checks rules between several settings of the payment provider.
 func (c Config) paymentsTogether(found mistakes) {
-	if c.Payments() == PaymentsStripe && c.StripeSecretKey == "" {
+	if c.PaymentsProviderOrDefault() == PaymentsStripe && c.StripeSecretKey == "" {
 		found.add("STRIPE_SECRET_KEY", "is required with PAYMENTS_PROVIDER=stripe, such as rk_live_…")
 	}
 }

@@ -65,7 +65,8 @@ func (s setting) missing(c Config) string {
 		"in production":       c.Environment == partner.Production,
 	}
 	with, found := strings.CutPrefix(s.tag("required"), "in production with ")
-	providers := found && c.Environment == partner.Production && slices.Contains(strings.Split(with, " or "), c.Payments())
+	providers := found && c.Environment == partner.Production && slices.Contains(strings.Split(with, " or "),
+		c.PaymentsProviderOrDefault())
 	if !s.value.IsZero() || !required[s.tag("required")] && !providers {
 		return ""
 	}

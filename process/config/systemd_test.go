@@ -55,7 +55,7 @@ func TestUnits_HandSecretsOnByFileAndWaitForTheGrace(t *testing.T) {
 // systemd 252 is the oldest release that has all that the units use; Debian 12 has it.
 func TestUnits_AreReadBySystemd(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Deployments) {
+	if !rarely.MustRun(t, rarely.DeploymentTests) {
 		return
 	}
 	dir := t.TempDir()

@@ -14,7 +14,8 @@ import (
 func TestTags_OfEverySetting_AreKnownAndComplete(t *testing.T) {
 	t.Parallel()
 	tag := regexp.MustCompile(`(\w+):"`)
-	needed := slices.Concat(Service, Secrets, Links, Database, Nothing)
+	needed := slices.Concat(RequiredForService, RequiredForSecrets, RequiredForDashboardLinks, RequiredForDatabase,
+		NothingRequired)
 	for _, s := range settings(Config{}) {
 		for _, m := range tag.FindAllStringSubmatch(string(s.field.Tag), -1) {
 			known := []string{"env", "envDefault", "required", "example", "form", "min", "max", "above"}

@@ -20,9 +20,9 @@ const (
 	lossTold = 10 * time.Second
 )
 
-// Lines writes the log of a process. Write never waits for the log's reader, such as a log shipper behind a pipe:
+// LogWriter writes the log of a process. Write never waits for the log's reader, such as a log shipper behind a pipe:
 // lines that exceed the limit are dropped and counted.
-type Lines struct {
+type LogWriter struct {
 	out     io.Writer
 	dropped atomic.Uint64
 
@@ -35,11 +35,11 @@ type Lines struct {
 	lostAt  time.Time     // When a log line was last dropped.
 }
 
-// NewLines returns a writer of log lines to out, which may block.
-func NewLines(out io.Writer) *Lines { return &Lines{out: out} }
+// NewLogWriter returns a writer of log lines to out, which may block.
+func NewLogWriter(out io.Writer) *LogWriter { return &LogWriter{out: out} }
 
 // Write stores a log line, which ends with a line feed, until the log's reader takes it. It always succeeds.
-func (l *Lines) Write(line []byte) (int, error) {
+func (l *LogWriter) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.waiting)+len(line) > mostWaiting {
@@ -55,10 +55,10 @@ func (l *Lines) Write(line []byte) (int, error) {
 }
 
 // Dropped returns how many log lines were dropped since the start.
-func (l *Lines) Dropped() uint64 { return l.dropped.Load() }
+func (l *LogWriter) Dropped() uint64 { return l.dropped.Load() }
 
 // Check returns an error while the log's reader takes no lines, and for some seconds after a line was dropped.
-func (l *Lines) Check() error {
+func (l *LogWriter) Check() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
@@ -78,7 +78,7 @@ var errUnread = errors.New("run: the last lines of the log were not read in time
 // Flush waits until the log's reader has taken every line.
 //
 // Returns errUnread after patience.
-func (l *Lines) Flush(patience time.Duration) error {
+func (l *LogWriter) Flush(patience time.Duration) error {
 	l.mu.Lock()
 	if !l.writing {
 		l.mu.Unlock()
@@ -101,7 +101,7 @@ func (l *Lines) Flush(patience time.Duration) error {
 
 // write writes the waiting log lines until none waits. It is the only goroutine that waits for the log's reader.
 // Lines that arrive during a write are written together in the next.
-func (l *Lines) write() {
+func (l *LogWriter) write() {
 	for l.take() {
 		written, err := l.out.Write(l.taken)
 		l.mu.Lock()
@@ -114,7 +114,7 @@ func (l *Lines) write() {
 }
 
 // take moves the waiting log lines to those being written. It returns false if none waits.
-func (l *Lines) take() bool {
+func (l *LogWriter) take() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.waiting) == 0 {
@@ -131,7 +131,7 @@ func (l *Lines) take() bool {
 }
 
 // lost counts dropped log lines. The caller holds the lock.
-func (l *Lines) lost(lines int) {
+func (l *LogWriter) lost(lines int) {
 	l.dropped.Add(uint64(lines)) //nolint:gosec // a count
 	l.lostAt = time.Now()
 }

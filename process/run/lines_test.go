@@ -47,7 +47,7 @@ func line(n int) []byte { return fmt.Appendf(nil, "%-999d\n", n) }
 func TestLines_WithoutAReader_NeverWait_AndKeepTheFirstMegabyte(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reader := &hangs{release: make(chan struct{})}
-		lines := run.NewLines(reader)
+		lines := run.NewLogWriter(reader)
 		write := func(n int) {
 			got, err := lines.Write(line(n))
 			require.NoError(t, err)
@@ -89,7 +89,7 @@ func TestLines_ThatAreRefused_AreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		full := &hangs{release: make(chan struct{}), refuses: io.ErrShortWrite}
 		close(full.release)
-		lines := run.NewLines(full)
+		lines := run.NewLogWriter(full)
 		for n := range 3 {
 			_, err := lines.Write(line(n))
 			require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestLines_OnAPipe_EndWithWhatThePipeTakes(t *testing.T) {
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
 	defer reader.Close()
-	lines := run.NewLines(writer)
+	lines := run.NewLogWriter(writer)
 	const all = 500 // the pipe has room for 65
 	for n := range all {
 		_, err := lines.Write(line(n))
@@ -131,7 +131,7 @@ func BenchmarkLines(b *testing.B) {
 	defer writer.Close()
 	go func() { _, _ = io.Copy(io.Discard, reader) }()
 	text := line(1)[600:]
-	for name, to := range map[string]io.Writer{"direct": writer, "lines": run.NewLines(writer)} {
+	for name, to := range map[string]io.Writer{"direct": writer, "lines": run.NewLogWriter(writer)} {
 		b.Run(name, func(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {

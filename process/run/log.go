@@ -15,14 +15,14 @@ import (
 // Log is the log of a process, together with the writer of its lines.
 type Log struct {
 	*slog.Logger
-	Lines *Lines
+	Lines *LogWriter
 }
 
 // NewLog returns the log of a process, which writes to w without waiting for it. LOG_LEVEL and LOG_FORMAT configure
 // it.
 func NewLog(w io.Writer, cfg config.Config) Log {
-	lines := NewLines(w)
-	return Log{Logger(lines, cfg), lines}
+	lines := NewLogWriter(w)
+	return Log{NewLogger(lines, cfg), lines}
 }
 
 // lastLines is how long a process waits at its end for the log's reader.
@@ -32,14 +32,14 @@ const lastLines = 2 * time.Second
 // that is not read is no place to report it.
 func (l Log) Close() { _ = l.Lines.Flush(lastLines) }
 
-// Logger returns a logger that writes to w, configured by LOG_LEVEL and LOG_FORMAT. Lines about a request contain
+// NewLogger returns a logger that writes to w, configured by LOG_LEVEL and LOG_FORMAT. Lines about a request contain
 // the id of the request, and of its trace if it has one.
-func Logger(w io.Writer, cfg config.Config) *slog.Logger {
+func NewLogger(w io.Writer, cfg config.Config) *slog.Logger {
 	options := &slog.HandlerOptions{Level: cfg.LogLevel}
 	if cfg.LogFormat == "text" {
-		return slog.New(named{slog.NewTextHandler(w, options)})
+		return slog.New(contextHandler{slog.NewTextHandler(w, options)})
 	}
-	return slog.New(named{slog.NewJSONHandler(w, options)})
+	return slog.New(contextHandler{slog.NewJSONHandler(w, options)})
 }
 
 // Names of the attributes with which log lines name their request and trace.
@@ -48,11 +48,11 @@ const (
 	traceIDKey   = "trace_id"
 )
 
-// named is a log handler that adds the ids of the request and of the trace to which the context belongs.
-type named struct{ slog.Handler }
+// contextHandler is a log handler that adds the ids of the request and of the trace to which the context belongs.
+type contextHandler struct{ slog.Handler }
 
 // Handle adds the ids of the request and of the trace to a log line, unless the line has them already.
-func (h named) Handle(ctx context.Context, line slog.Record) error {
+func (h contextHandler) Handle(ctx context.Context, line slog.Record) error {
 	requestID, span := ports.RequestIDOf(ctx), trace.SpanContextFromContext(ctx)
 	if requestID == "" && !span.HasTraceID() {
 		return h.Handler.Handle(ctx, line)
@@ -67,9 +67,13 @@ func (h named) Handle(ctx context.Context, line slog.Record) error {
 	return h.Handler.Handle(ctx, line)
 }
 
-func (h named) WithAttrs(attrs []slog.Attr) slog.Handler { return named{h.Handler.WithAttrs(attrs)} }
+func (h contextHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return contextHandler{h.Handler.WithAttrs(attrs)}
+}
 
-func (h named) WithGroup(name string) slog.Handler { return named{h.Handler.WithGroup(name)} }
+func (h contextHandler) WithGroup(name string) slog.Handler {
+	return contextHandler{h.Handler.WithGroup(name)}
+}
 
 func has(line slog.Record, key string) (found bool) {
 	line.Attrs(func(a slog.Attr) bool {

@@ -37,7 +37,7 @@ func TestLogger_LineOfARequest_NamesTheRequestAndItsTraceOnce(t *testing.T) {
 			map[string]any{"request_id": "req_1"}},
 	} {
 		var out bytes.Buffer
-		log := run.Logger(&out, config.Config{LogLevel: slog.LevelInfo})
+		log := run.NewLogger(&out, config.Config{LogLevel: slog.LevelInfo})
 		log.With("always", true).InfoContext(test.ctx, "said", test.attrs...)
 		var got map[string]any
 		require.NoError(t, json.Unmarshal(out.Bytes(), &got), name)

@@ -59,7 +59,7 @@ func (c Command) main(args, environ []string, stdout, stderr io.Writer) int {
 	case slices.Equal(args, []string{"healthcheck"}):
 		return c.healthcheck(environ, stdout, stderr)
 	case slices.Equal(args, []string{"--version"}):
-		fmt.Fprintln(stdout, version.Read().Line(c.Name))
+		fmt.Fprintln(stdout, version.Read().VersionLine(c.Name))
 		return ExitOK
 	case slices.Equal(args, []string{"--help"}):
 		fmt.Fprint(stdout, c.usage())
@@ -93,9 +93,9 @@ func (c Command) serve(environ []string, stderr io.Writer) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(c.GCPercent)
 	}
-	cfg, err := config.Load(environ, config.Service)
+	cfg, err := config.Load(environ, config.RequiredForService)
 	if err != nil {
-		return Fail(stderr, err)
+		return PrintFailure(stderr, err)
 	}
 	var delay atomic.Int64
 	ctx, hurry, stop := signals(&delay)
@@ -104,34 +104,35 @@ func (c Command) serve(environ []string, stderr io.Writer) int {
 	signal.Ignore(syscall.SIGPIPE)
 	log := NewLog(stderr, cfg)
 	defer log.Close()
-	AdoptLogs(log.Logger)
-	Doubt(log.Logger, environ, cfg)
+	RedirectLibraryLogs(log.Logger)
+	WarnAboutSettings(log.Logger, environ, cfg)
 	process, err := c.Build(ctx, cfg, log)
 	if err != nil {
-		return Fail(log.Lines, err)
+		return PrintFailure(log.Lines, err)
 	}
 	process.Hurry = hurry
 	delay.Store(int64(process.DrainDelay))
 	if err := process.Run(ctx); err != nil {
-		return Fail(log.Lines, err)
+		return PrintFailure(log.Lines, err)
 	}
 	return ExitOK
 }
 
-// Doubt logs warnings about settings that are probably mistakes: misspelt names, and retries without a wait.
-func Doubt(log *slog.Logger, environ []string, cfg config.Config) {
-	for _, m := range config.Misspelt(environ) {
+// WarnAboutSettings logs warnings about settings that are probably mistakes: misspelt names, and retries without a
+// wait.
+func WarnAboutSettings(log *slog.Logger, environ []string, cfg config.Config) {
+	for _, m := range config.FindMisspellings(environ) {
 		log.Warn("an environment variable is no setting and has no effect; is its name misspelt?", "name", m.Name,
 			"nearest", m.Nearest)
 	}
-	if cfg.RepeatsAtOnce() {
+	if cfg.RetriesWithoutWait() {
 		log.Warn(
 			"WEBHOOK_RETRY_SCHEDULE has a wait of 0s after the first: a failed attempt is repeated at once")
 	}
 }
 
-// Fail prints an error and returns its exit code.
-func Fail(stderr io.Writer, err error) int {
+// PrintFailure prints an error and returns its exit code.
+func PrintFailure(stderr io.Writer, err error) int {
 	fmt.Fprintln(stderr, err) // A failed write to stderr is ignored, since there is no other place to report it.
 	var mistakes config.Mistakes
 	if errors.As(err, &mistakes) {
@@ -140,9 +141,9 @@ func Fail(stderr io.Writer, err error) int {
 	return ExitFailure
 }
 
-// AdoptLogs redirects the lines of the standard logger and of the web framework fiber to log, at level debug.
+// RedirectLibraryLogs redirects the lines of the standard logger and of the web framework fiber to log, at level debug.
 // net/http logs every violation of HTTP by an endpoint there, with bytes that the endpoint chose.
-func AdoptLogs(log *slog.Logger) {
+func RedirectLibraryLogs(log *slog.Logger) {
 	slog.SetLogLoggerLevel(slog.LevelDebug)
 	slog.SetDefault(log)
 	fiberlog.SetOutput(slog.NewLogLogger(log.Handler(), slog.LevelDebug).Writer())

@@ -46,7 +46,7 @@ func TestAdoptLogs_LinesOfLibraries_ComeOutInOurForm_ForDebuggingOnly(t *testing
 	keepLoggers(t)
 	for _, level := range []slog.Level{slog.LevelInfo, slog.LevelDebug} {
 		var out bytes.Buffer
-		AdoptLogs(Logger(&out, config.Config{LogLevel: level}))
+		RedirectLibraryLogs(NewLogger(&out, config.Config{LogLevel: level}))
 		stdlog.Print("Unsolicited response")
 		fiberlog.Warn("Unsolicited advice")
 		if level == slog.LevelInfo {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Grace is the time that a stopping process has to finish the work in flight.
-const Grace = 30 * time.Second
+// StopGracePeriod is the time that a stopping process has to finish the work in flight.
+const StopGracePeriod = 30 * time.Second
 
 // Part is a component of a process that is started and stopped. Start and Stop may be nil.
 type Part struct {
@@ -103,7 +103,7 @@ func (p Process) stop(started []Part, cause error, failed <-chan error) {
 	}
 	grace := p.Grace
 	if grace <= 0 {
-		grace = Grace
+		grace = StopGracePeriod
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
@@ -138,9 +138,9 @@ func (p Process) serveOn(ctx context.Context, failed <-chan error) {
 	}
 }
 
-// Background returns a part that runs a function until its context ends. If the function returns earlier, with or
+// BackgroundPart returns a part that runs a function until its context ends. If the function returns earlier, with or
 // without an error, the process stops.
-func Background(name string, work func(ctx context.Context) error) Part {
+func BackgroundPart(name string, work func(ctx context.Context) error) Part {
 	var (
 		cancel context.CancelFunc
 		done   = make(chan struct{})
@@ -176,9 +176,9 @@ func Background(name string, work func(ctx context.Context) error) Part {
 	}
 }
 
-// Closer returns a part that only has to be closed, such as a connection pool. If closing does not return, as with
+// CloserPart returns a part that only has to be closed, such as a connection pool. If closing does not return, as with
 // a pool that waits for a borrowed connection, it is abandoned when the grace period ends.
-func Closer(name string, closing func() error) Part {
+func CloserPart(name string, closing func() error) Part {
 	return Part{Name: name, Stop: func(ctx context.Context) error {
 		closed := make(chan error, 1)
 		go func() { closed <- closing() }()
@@ -191,8 +191,8 @@ func Closer(name string, closing func() error) Part {
 	}}
 }
 
-// Signals returns a context that ends with SIGINT or SIGTERM. A second signal ends the process at once.
-func Signals() (context.Context, context.CancelFunc) {
+// SignalContext returns a context that ends with SIGINT or SIGTERM. A second signal ends the process at once.
+func SignalContext() (context.Context, context.CancelFunc) {
 	ctx, _, release := signals(new(atomic.Int64))
 	return ctx, release
 }

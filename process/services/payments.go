@@ -16,19 +16,19 @@ import (
 // Each is nil if the provider lacks it.
 type ProviderPorts struct {
 	Callbacks paymentports.Callbacks
-	Books     paymentports.PaymentBooks
+	Books     paymentports.ProviderBooks
 	Eraser    paymentports.PaymentEraser
-	Checker   paymentports.PaymentChecker
+	Checker   paymentports.ProviderChecker
 }
 
 // setPayments chooses the scoring of tenants and the payment provider from the configuration. In production no
 // tenant is scored.
-func (p *Parts) setPayments(cfg config.Config, stores Stores) {
+func (p *Deps) setPayments(cfg config.Config, stores Stores) {
 	p.Scoring = scoring.Sandbox{}
 	if cfg.Environment == partner.Production {
 		p.Scoring = scoring.None{}
 	}
-	switch cfg.Payments() {
+	switch cfg.PaymentsProviderOrDefault() {
 	case config.PaymentsStripe:
 		provider := stripe.New(stripe.Options{
 			Pool: stores.Pool, Clock: p.Clock, Log: p.Log,
@@ -46,15 +46,15 @@ func (p *Parts) setPayments(cfg config.Config, stores Stores) {
 }
 
 // PaymentSettings returns what the payment provider finds out about its settings without sending a request.
-func PaymentSettings(cfg config.Config) paymentports.PaymentSettings {
-	if cfg.Payments() == config.PaymentsStripe {
-		return stripe.Settings(cfg.StripeSecretKey, cfg.StripeWebhookSecret, cfg.Environment == partner.Production)
+func PaymentSettings(cfg config.Config) paymentports.ProviderSettings {
+	if cfg.PaymentsProviderOrDefault() == config.PaymentsStripe {
+		return stripe.CheckSettings(cfg.StripeSecretKey, cfg.StripeWebhookSecret, cfg.Environment == partner.Production)
 	}
-	return paymentports.PaymentSettings{}
+	return paymentports.ProviderSettings{}
 }
 
 // WarnWithoutPayments logs a warning if no payment provider is configured, so that checkout cannot take payments.
-func (p *Parts) WarnWithoutPayments() {
+func (p *Deps) WarnWithoutPayments() {
 	if _, none := p.Provider.(paymentsnone.Provider); none {
 		p.Log.Warn("no payment provider is set up: tenants are told to come back later")
 	}

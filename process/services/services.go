@@ -38,11 +38,11 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// Parts holds everything that the use cases need except the database. DefaultParts returns the parts of a
+// Deps holds everything that the use cases need except the database. DefaultDeps returns the parts of a
 // process; tests replace some of them.
-type Parts struct {
+type Deps struct {
 	UnitOfWork ports.UnitOfWork
-	Changes    ports.Changes
+	Changes    ports.ChangeApplier
 	// The sender of wake-up notifications to dispatchers; nil in commands, which use no use case that sends them.
 	Doorbell ports.Doorbell
 	Clock    ports.Clock
@@ -55,12 +55,12 @@ type Parts struct {
 	// The function that returns a channel after a wait: time.After, or a test's replacement.
 	After func(time.Duration) <-chan time.Time
 
-	Waiting *events.Waiting // The HTTP requests that wait for new events of a partner.
+	Waiting *events.WaitingRequests // The HTTP requests that wait for new events of a partner.
 
 	Codes accountports.OneTimeCodes
 	// The hasher of passwords; nil in processes without a log-in, since a hasher takes 19 MiB of memory.
-	Passwords accountports.Passwords
-	Cleaner   depositports.FileCleaner
+	Passwords accountports.PasswordHasher
+	Cleaner   depositports.FileSanitizer
 	Targets   webhookports.TargetCheck
 	Scoring   depositports.Scoring
 	Provider  paymentports.PaymentProvider
@@ -74,31 +74,31 @@ type Parts struct {
 	// The tables of the database. Tests replace some of them.
 	Clients    partnerports.Clients
 	Deliveries webhookports.Deliveries
-	Keys       ports.Idempotency
-	Due        depositports.DepositScheduler // The query for deposits whose timers have expired.
+	Keys       ports.IdempotencyStore
+	Due        depositports.DueDepositFinder // The query for deposits whose timers have expired.
 
 	DepositMetrics depositports.DepositMetrics // The metrics of deposits; nil in processes that change no deposit.
 	PaymentMetrics paymentports.PaymentMetrics // The metrics of payments; nil: they are not counted.
 	// A function that returns the id of the present restore epoch, the time since the last restore from a backup;
 	// the zero id in processes that serve no requests with idempotency keys.
-	Epoch       func() ports.Epoch
+	Epoch       func() ports.RestoreEpoch
 	Idempotency func(idempotent.Result) // A function that counts the results of requests with idempotency keys.
 
 	Log *slog.Logger
 }
 
-// DefaultParts returns the parts from which a process builds its use cases.
-func DefaultParts(cfg config.Config, stores Stores, clock ports.Clock, log *slog.Logger) Parts {
+// DefaultDeps returns the parts from which a process builds its use cases.
+func DefaultDeps(cfg config.Config, stores Stores, clock ports.Clock, log *slog.Logger) Deps {
 	entropy := system.Entropy{}
-	p := Parts{
+	p := Deps{
 		UnitOfWork: stores.Postgres, Changes: stores.Changes, Due: stores.Postgres.Due,
 		Clients: stores.Postgres.Clients, Deliveries: stores.Postgres.Deliveries, Keys: stores.Postgres.Idempotency,
 		Clock: clock, Entropy: entropy, After: time.After,
-		Waiting:     events.NewWaiting(),
+		Waiting:     events.NewWaitingRequests(),
 		Codes:       totp.Codes{},
 		Cleaner:     files.New(),
 		Targets:     webhook.NewTargetCheck(cfg.WebhookAllowInsecureTargets),
-		Epoch:       func() ports.Epoch { return ports.Epoch{} },
+		Epoch:       func() ports.RestoreEpoch { return ports.RestoreEpoch{} },
 		Idempotency: func(idempotent.Result) {}, Log: log,
 	}
 	p.setPayments(cfg, stores)
@@ -109,8 +109,8 @@ func DefaultParts(cfg config.Config, stores Stores, clock ports.Clock, log *slog
 // implements it.
 type Payments interface {
 	deposits.Payments
-	checkout.Payments
-	checkout.Debts
+	checkout.FeePayments
+	checkout.DebtPayments
 }
 
 // Services holds the use cases of all modules.
@@ -126,7 +126,7 @@ type Services struct {
 	Timers      *timers.Service
 	Connections *connections.Service
 	Operators   *operators.Service
-	Restore     *idempotent.Restore
+	Restore     *idempotent.RestoreFinisher
 	Support     *support.Service
 	Callbacks   *callbacks.Service
 	Books       *books.Service
@@ -135,7 +135,7 @@ type Services struct {
 }
 
 // New builds the use cases of all modules over one set of stores.
-func New(cfg config.Config, stores Stores, p Parts) Services {
+func New(cfg config.Config, stores Stores, p Deps) Services {
 	b := &builder{cfg: cfg, store: stores.Postgres, parts: p}
 	b.once = idempotent.New(idempotent.Deps{
 		UnitOfWork: p.UnitOfWork, Changes: p.Changes, Idempotency: p.Keys,
@@ -143,13 +143,14 @@ func New(cfg config.Config, stores Stores, p Parts) Services {
 	})
 	b.journal = lifecycle.Journal{Deposits: b.store.Deposits, Links: b.store.Links, Outbox: b.store.Outbox}
 	b.transitions = lifecycle.Transitions{
-		Journal: b.journal, UnitOfWork: p.UnitOfWork, Metrics: p.DepositMetrics, Entropy: p.Entropy, Timers: cfg.Timers(),
+		Journal: b.journal, UnitOfWork: p.UnitOfWork, Metrics: p.DepositMetrics, Entropy: p.Entropy,
+		Timers: cfg.DepositTimerDurations(),
 	}
 	b.signIn = signin.New(signin.Deps{
 		UnitOfWork: p.UnitOfWork, Operators: b.store.Operators, Sessions: b.store.Sessions, Tokens: b.store.Tokens,
 		TwoFactors: b.store.TwoFactors, HalfSignIns: b.store.HalfSignIns, Mails: b.store.Mails, Audit: b.store.Audit,
 		Passwords: p.Passwords, Codes: p.Codes, Entropy: p.Entropy, Limiter: b.parts.Limiter,
-		DashboardURL: cfg.DashboardBaseURL, VerifyAddresses: cfg.VerifiesAddresses(),
+		DashboardURL: cfg.DashboardBaseURL, VerifyAddresses: cfg.VerifiesEmailAddresses(),
 	})
 	s := Services{Idempotent: b.once, Limiter: b.parts.Limiter}
 	b.accounts(&s)
@@ -157,7 +158,7 @@ func New(cfg config.Config, stores Stores, p Parts) Services {
 	b.payments(&s)
 	b.deposits(&s)
 	b.webhooks(&s)
-	s.Restore = idempotent.NewRestore(idempotent.RestoreDeps{
+	s.Restore = idempotent.NewRestoreFinisher(idempotent.RestoreFinisherDeps{
 		UnitOfWork: p.UnitOfWork, Restores: b.store.Restores, Audit: b.store.Audit, Clock: p.Clock, Entropy: p.Entropy,
 	})
 	s.Support = support.New(support.Deps{
@@ -172,11 +173,11 @@ func New(cfg config.Config, stores Stores, p Parts) Services {
 type builder struct {
 	cfg         config.Config
 	store       *postgres.Store
-	parts       Parts
+	parts       Deps
 	once        *idempotent.Executor
 	journal     lifecycle.Journal
 	transitions lifecycle.Transitions
-	signIn      signin.SignIn
+	signIn      signin.Parts
 }
 
 func (b *builder) accounts(s *Services) {
@@ -192,7 +193,7 @@ func (b *builder) accounts(s *Services) {
 		TwoFactors: store.TwoFactors, HalfSignIns: store.HalfSignIns, Codes: p.Codes, Tokens: store.Tokens,
 		Mails: store.Mails,
 		Audit: store.Audit, Passwords: p.Passwords, Clock: p.Clock, Entropy: p.Entropy,
-		DashboardURL: b.cfg.DashboardBaseURL, VerifyAddresses: b.cfg.VerifiesAddresses(), SessionIdle: b.cfg.SessionIdle,
+		DashboardURL: b.cfg.DashboardBaseURL, VerifyAddresses: b.cfg.VerifiesEmailAddresses(), SessionIdle: b.cfg.SessionIdle,
 	})
 }
 
@@ -201,7 +202,7 @@ func (b *builder) partners(s *Services) {
 	s.Partners = partners.New(partners.Deps{
 		UnitOfWork: p.UnitOfWork, Partners: store.Partners, Keys: store.Keys, Links: store.Links, Mails: store.Mails,
 		Audit: store.Audit, Limiter: b.parts.Limiter, Clock: p.Clock, Entropy: p.Entropy, Environment: b.cfg.Environment,
-		Limits: partners.Limits{PerMinute: b.cfg.RateLimitPerMinute, WritesPerMinute: b.cfg.RateLimitWritesPerMinute},
+		Limits: partners.RateLimits{PerMinute: b.cfg.RateLimitPerMinute, WritesPerMinute: b.cfg.RateLimitWritesPerMinute},
 	})
 	s.Clients = clients.New(clients.Deps{
 		UnitOfWork: p.UnitOfWork, Idempotent: b.once, Clients: p.Clients, Addresses: store.Addresses,
@@ -223,7 +224,7 @@ func (b *builder) payments(s *Services) {
 	s.Callbacks = callbacks.New(callbacks.Deps{
 		UnitOfWork: p.UnitOfWork, Questions: store.Questions, Disputes: store.Disputes, Mails: store.Mails,
 		Audit: store.Audit, Callbacks: p.Callbacks, Books: p.ProviderPorts.Books, Payments: s.Payments, Clock: p.Clock,
-		Entropy: p.Entropy, DashboardURL: b.cfg.DashboardBaseURL, VerifyAddresses: b.cfg.VerifiesAddresses(),
+		Entropy: p.Entropy, DashboardURL: b.cfg.DashboardBaseURL, VerifyAddresses: b.cfg.VerifiesEmailAddresses(),
 	})
 	s.Books = books.New(books.Deps{
 		Ours: store.Books, Theirs: p.ProviderPorts.Books, Runs: store.Books, Statements: store.Books, Clock: p.Clock,
@@ -242,22 +243,23 @@ func (b *builder) deposits(s *Services) {
 		Clients: p.Clients, Links: store.Links, Operators: store.Operators, Codes: b.signIn.Codes, Mails: store.Mails,
 		Audit: store.Audit, Files: store.Files, Contents: store.Contents, Cleaner: p.Cleaner,
 		Drafts: store.FormDrafts, Agreements: store.Agreements, Metrics: p.DepositMetrics,
-		Clock: p.Clock, Entropy: p.Entropy, Timers: b.cfg.Timers(), LeastCharge: p.Provider.LeastCharge(),
-		VerifyAddresses: b.cfg.VerifiesAddresses(), DashboardURL: b.cfg.DashboardBaseURL, Imprint: b.cfg.Imprint(),
+		Clock: p.Clock, Entropy: p.Entropy, Timers: b.cfg.DepositTimerDurations(), LeastCharge: p.Provider.LeastCharge(),
+		VerifyAddresses: b.cfg.VerifiesEmailAddresses(), DashboardURL: b.cfg.DashboardBaseURL, Imprint: b.cfg.Imprint(),
 	})
 	s.Checkout = checkout.New(checkout.Deps{
 		UnitOfWork: p.UnitOfWork, Journal: b.journal, Deposits: store.Deposits, Clients: p.Clients,
 		Operators: store.Operators, Payments: money, Debts: money, Paid: store.Payments,
 		Agreements: store.Agreements, Mails: store.Mails, Scoring: p.Scoring, Clock: p.Clock, Entropy: p.Entropy,
-		Timers: b.cfg.Timers(), Imprint: b.cfg.Imprint(),
+		Timers: b.cfg.DepositTimerDurations(), Imprint: b.cfg.Imprint(),
 	})
 	s.Timers = timers.New(timers.Deps{
-		Transitions: b.transitions, Due: p.Due, Payments: money, Clock: p.Clock, Log: p.Log, Timers: b.cfg.Timers(),
+		Transitions: b.transitions, Due: p.Due, Payments: money, Clock: p.Clock, Log: p.Log,
+		Timers: b.cfg.DepositTimerDurations(),
 	})
 	s.Desk = desk.New(desk.Deps{
 		Desk: store.Desk, Deposits: store.Deposits, Collections: store.Collections, Refunds: store.Refunds,
 		Audit: store.Audit, Files: store.Files, Contents: store.Contents, Agreements: store.Agreements,
-		Disputes: store.Disputes, Clock: p.Clock, Timers: b.cfg.Timers(),
+		Disputes: store.Disputes, Clock: p.Clock, Timers: b.cfg.DepositTimerDurations(),
 	})
 }
 
@@ -268,7 +270,7 @@ func (b *builder) webhooks(s *Services) {
 		Connect: store.Partners, Signing: store.Subscriptions, Deliveries: p.Deliveries, Replays: store.Replays,
 		SetAside: store.SetAside, Audit: store.Audit, Targets: p.Targets,
 		Doorbell: p.Doorbell, Waiting: p.Waiting, Clock: p.Clock, Entropy: p.Entropy, After: p.After,
-		Allowed: b.cfg.WebhookTargets(),
+		Allowed: b.cfg.WebhookTargetRules(),
 	})
 	s.Events = events.New(events.Deps{Events: store.Events, Feeds: store.Events, Waiting: p.Waiting, After: p.After})
 }

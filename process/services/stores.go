@@ -16,14 +16,14 @@ import (
 // Stores holds the open database connections from which the use cases are built.
 type Stores struct {
 	Postgres *postgres.Store
-	Changes  *groupcommit.Changes
+	Changes  *groupcommit.Committer
 	Pool     *pgxpool.Pool // The pool of connections to Postgres that the use cases share.
 	Cipher   *secrets.Cipher
 }
 
 // OpenStore opens Postgres alone, as commands do. The caller closes the returned stores.
 func OpenStore(ctx context.Context, cfg config.Config, log *slog.Logger, o postgres.PoolOptions) (Stores, error) {
-	cipher, err := Cipher(cfg, log)
+	cipher, err := NewSecretsCipher(cfg, log)
 	if err != nil {
 		return Stores{}, err
 	}
@@ -44,13 +44,13 @@ func (s Stores) Close(ctx context.Context) {
 	s.Pool.Close()
 }
 
-// Cipher returns the cipher for stored secrets, with the keyset of SECRETS_KEYSET. Development without one uses a
-// built-in public keyset; elsewhere the configuration requires one.
-func Cipher(cfg config.Config, log *slog.Logger) (*secrets.Cipher, error) {
+// NewSecretsCipher returns the cipher for stored secrets, with the keyset of SECRETS_KEYSET. Development without one
+// uses a built-in public keyset; elsewhere the configuration requires one.
+func NewSecretsCipher(cfg config.Config, log *slog.Logger) (*secrets.Cipher, error) {
 	keyset := cfg.SecretsKeyset.Reveal()
 	if keyset == "" && cfg.Environment == partner.Development {
 		log.Warn("SECRETS_KEYSET is not set: secrets are encrypted with the built-in development keyset, which is public")
 		keyset = secrets.DevelopmentKeyset
 	}
-	return secrets.Open(keyset)
+	return secrets.OpenKeyset(keyset)
 }

@@ -44,7 +44,7 @@ func Read() Build {
 	return b
 }
 
-// Line returns the description of a command's build, as --version prints it.
-func (b Build) Line(command string) string {
+// VersionLine returns the description of a command's build, as --version prints it.
+func (b Build) VersionLine(command string) string {
 	return fmt.Sprintf("%s %s (revision %s, %s, built %s)", command, b.Version, b.Revision, b.Go, b.Date)
 }

@@ -21,7 +21,7 @@ func TestRead_TheLinkersStampComesFirst(t *testing.T) {
 	version.Version, version.Revision, version.Date = "1.2.3", "ad1685c3", "2026-11-28T02:00:00Z"
 	defer func() { version.Version, version.Revision, version.Date = "", "", "" }()
 	require.Equal(t, "http 1.2.3 (revision ad1685c3, "+runtime.Version()+", built 2026-11-28T02:00:00Z)",
-		version.Read().Line("http"))
+		version.Read().VersionLine("http"))
 }
 
 // The linker says nothing about a variable that does not exist. lab/e2e reads the stamp from binaries.

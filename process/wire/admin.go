@@ -39,13 +39,13 @@ type Admin struct {
 	Operators   *operators.Service
 	Clients     *clients.Service
 	Webhooks    *webhooks.Service
-	Restore     *idempotent.Restore
+	Restore     *idempotent.RestoreFinisher
 	Support     *support.Service
 	Payments    *payments.Service
 	Books       *books.Service
-	Keyset      *postgres.Resealer // The operation that encrypts stored secrets again, with the primary key.
+	Keyset      *postgres.SecretReencrypter // The operation that encrypts stored secrets again, with the primary key.
 	// The check of the payment provider's account and settings; nil for a provider that has none.
-	Checker paymentports.PaymentChecker
+	Checker paymentports.ProviderChecker
 	stores  services.Stores
 }
 
@@ -56,29 +56,31 @@ func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin,
 	if err != nil {
 		return nil, err
 	}
-	parts := services.DefaultParts(cfg, stores, system.Clock{}, log)
+	parts := services.DefaultDeps(cfg, stores, system.Clock{}, log)
 	if parts.Passwords, err = passwords.New(); err != nil {
 		return nil, err
 	}
 	all := services.New(cfg, stores, parts)
-	if _, err := platformtables.CheckKeyset(ctx, stores.Pool, stores.Cipher.CheckValues()); errors.Is(err, ErrKeyset) {
+	if _, err := platformtables.CheckKeyset(ctx, stores.Pool, stores.Cipher.KeyCheckValues()); errors.Is(err,
+		ErrKeysetDiffers) {
 		// Only a wrong keyset matters here: any other database error occurs again when the command runs its own
 		// statements.
-		stores.Cipher.Refuse(err)
+		stores.Cipher.SetRefusal(err)
 	}
 	return &Admin{Partners: all.Partners, Connections: all.Connections, Operators: all.Operators, Clients: all.Clients,
 			Webhooks: all.Webhooks, Restore: all.Restore, Support: all.Support, Payments: all.Payments, Books: all.Books,
-			Keyset: postgres.NewResealer(stores.Postgres, stores.Cipher.PrimaryPrefix()), Checker: parts.Checker,
-			stores: stores},
+			Keyset:  postgres.NewSecretReencrypter(stores.Postgres, stores.Cipher.PrimaryCiphertextPrefix()),
+			Checker: parts.Checker,
+			stores:  stores},
 		nil
 }
 
-// Reencrypted records that every stored secret is encrypted with the primary key, so that no process needs another
-// key for them.
-func (a *Admin) Reencrypted(ctx context.Context) error {
-	primary := a.stores.Cipher.Primary()
-	return platformtables.KeepKeyChecks(ctx, a.stores.Pool,
-		map[uint32][]byte{primary: a.stores.Cipher.CheckValues()[primary]}, true)
+// RecordReencryption records that every stored secret is encrypted with the primary key, so that no process needs
+// another key for them.
+func (a *Admin) RecordReencryption(ctx context.Context) error {
+	primary := a.stores.Cipher.PrimaryKeyID()
+	return platformtables.StoreKeyCheckValues(ctx, a.stores.Pool,
+		map[uint32][]byte{primary: a.stores.Cipher.KeyCheckValues()[primary]}, true)
 }
 
 // Close closes the connections to the database.
@@ -109,12 +111,12 @@ func WatchMigration(ctx context.Context, cfg config.Config, every time.Duration,
 	if err != nil {
 		return err
 	}
-	migrations.Watch(ctx, url.Reveal(), every, report)
+	migrations.WatchProgress(ctx, url.Reveal(), every, report)
 	return nil
 }
 
 // NewestMigration returns the newest version of the database schema that this binary knows.
-func NewestMigration() int64 { return migrations.Newest() }
+func NewestMigration() int64 { return migrations.NewestVersion() }
 
 // Migrations returns the migrations of this binary and whether the database has them.
 func Migrations(ctx context.Context, cfg config.Config) ([]migrations.Status, error) {
@@ -133,18 +135,22 @@ func NewKeyset() (string, error) { return secrets.NewKeyset() }
 
 // RotateKeyset returns the configured keyset with a new key as the primary key, which encrypts.
 func RotateKeyset(cfg config.Config) (string, error) {
-	return secrets.Rotate(cfg.SecretsKeyset.Reveal())
+	return secrets.RotateKeyset(cfg.SecretsKeyset.Reveal())
 }
 
-// AddKey returns the configured keyset with a new key that decrypts but does not encrypt yet.
-func AddKey(cfg config.Config) (string, error) { return secrets.AddKey(cfg.SecretsKeyset.Reveal()) }
+// AddKeysetKey returns the configured keyset with a new key that decrypts but does not encrypt yet.
+func AddKeysetKey(cfg config.Config) (string, error) {
+	return secrets.AddKey(cfg.SecretsKeyset.Reveal())
+}
 
-// UseKey returns the configured keyset with its newest key as the primary key, or ErrKeyUsed if that key is primary
-// already.
-func UseKey(cfg config.Config) (string, error) { return secrets.UseKey(cfg.SecretsKeyset.Reveal()) }
+// PromoteNewestKey returns the configured keyset with its newest key as the primary key, or ErrKeyAlreadyPrimary if
+// that key is primary already.
+func PromoteNewestKey(cfg config.Config) (string, error) {
+	return secrets.UseNewestKey(cfg.SecretsKeyset.Reveal())
+}
 
-// ErrKeyUsed is the error for a keyset whose newest key is the primary key already.
-var ErrKeyUsed = secrets.ErrUsed
+// ErrKeyAlreadyPrimary is the error for a keyset whose newest key is the primary key already.
+var ErrKeyAlreadyPrimary = secrets.ErrNewestKeyInUse
 
 // Diagnosis is the result of `admin doctor`: the state of the database, Redis and the processes. Each error
 // concerns only the field of the same name; Backlogged is the error of reading Backlog.
@@ -155,11 +161,11 @@ type Diagnosis struct {
 	Writes error // The reason why Postgres takes no write; nil if it does.
 	// The settings that the role of a pooled database lacks, as an error; nil if the role has them all.
 	Role   error
-	Keyset Keyset
+	Keyset KeysetFinding
 
-	Blockers []postgres.Blocker
+	Blockers []postgres.BlockingSession
 	// The sessions that have long held a transaction open without using it.
-	Idle []postgres.Blocker
+	Idle []postgres.BlockingSession
 	// true: Redis answers, though perhaps not to writes; false: it does not.
 	RedisAnswers                bool
 	RedisPolicy                 string // The maxmemory-policy of Redis; "" if Redis does not reveal it.
@@ -169,12 +175,12 @@ type Diagnosis struct {
 
 	// Forwarded is an address that sent the address of another client to an http process within the last hour, and is
 	// not in TRUSTED_PROXIES, neither of that process nor of this one; zero: none.
-	Forwarded redisadapter.Forwarded
+	Forwarded redisadapter.ProxyHeaderWarning
 	// ForwardedBoth is a trusted proxy that sent both headers for the client's address within the last hour; zero:
 	// none, or TRUSTED_PROXY_HEADER is set.
-	ForwardedBoth redisadapter.Forwarded
+	ForwardedBoth redisadapter.ProxyHeaderWarning
 
-	Processes []AskedProcess
+	Processes []ProcessState
 }
 
 // Diagnose checks the database and Redis once, and queries the processes at the URLs for their own checks;
@@ -191,12 +197,12 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 			_ = s.parts[i].Stop(ctx) // The command ends here, so an error of closing is ignored.
 		}
 	}()
-	out := Diagnosis{SchemaWanted: migrations.Newest(), Processes: askProcesses(ctx, cfg, processes)}
+	out := Diagnosis{SchemaWanted: migrations.NewestVersion(), Processes: askProcesses(ctx, cfg, processes)}
 	out.Postgres = s.connected(ctx)
-	out.Redis = redisadapter.Probe(ctx, s.redis)
+	out.Redis = redisadapter.CheckWrites(ctx, s.redis)
 	out.RedisAnswers = out.Redis == nil || errors.Is(out.Redis, redisadapter.ErrNoWrites)
 	if out.RedisAnswers {
-		out.RedisClock, out.RedisPolicy = redisClock(ctx, s), redisadapter.Policy(ctx, s.redis)
+		out.RedisClock, out.RedisPolicy = redisClock(ctx, s), redisadapter.MaxmemoryPolicy(ctx, s.redis)
 		out.Forwarded = forwarded(ctx, s, false)
 		out.ForwardedBoth = forwarded(ctx, s, true)
 	}
@@ -204,45 +210,45 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 		return out, nil
 	}
 	out.PostgresClock, _ = s.clock.skew()
-	out.Unfit = migrations.Fits(ctx, s.ops)
-	if out.SchemaVersion, out.Schema = migrations.Version(ctx, s.ops); out.Schema != nil ||
+	out.Unfit = migrations.CheckDatabase(ctx, s.ops)
+	if out.SchemaVersion, out.Schema = migrations.AppliedVersion(ctx, s.ops); out.Schema != nil ||
 		out.SchemaVersion < out.SchemaWanted {
 		return out, nil
 	}
 	out.Blockers, out.Writes = tryWrites(ctx, s)
 	// The error is ignored, since other checks report a Postgres that does not answer.
-	out.Idle, _ = postgres.Idle(ctx, s.ops, idleTransaction)
+	out.Idle, _ = postgres.IdleTransactions(ctx, s.ops, idleTransaction)
 	if cfg.DatabasePooled {
-		out.Role = postgres.CheckRole(ctx, s.ops)
+		out.Role = postgres.CheckRoleSettings(ctx, s.ops)
 	}
 	out.Restored = platformtables.CheckRestored(ctx, s.ops)
 	out.Keyset = keysetReader{s.ops, s.Cipher, s.Postgres, cfg.SecretsKeyset != "", out.Writes == nil}.readAll(ctx)
-	out.Backlog, out.Backlogged = dispatchstore.NewBacklog(s.ops).Backlog(ctx)
+	out.Backlog, out.Backlogged = dispatchstore.NewBacklogReader(s.ops).Backlog(ctx)
 	return out, nil
 }
 
 // Errors that Diagnosis.Writes may wrap: the reasons why Postgres takes no write.
 var (
-	ErrReadOnly = postgres.ErrReadOnly
-	ErrNoRoom   = postgres.ErrNoRoom
-	ErrLocked   = postgres.ErrLocked
+	ErrPostgresReadOnly = postgres.ErrReadOnly
+	ErrPostgresDiskFull = postgres.ErrDiskFull
+	ErrPostgresLocked   = postgres.ErrLocked
 
-	ErrNoRights  = postgres.ErrNoRights
-	ErrNoStandby = postgres.ErrNoStandby
+	ErrPostgresRightsMissing = postgres.ErrPermissionDenied
+	ErrStandbyNotConfirming  = postgres.ErrNoStandby
 )
 
-// ErrSchemaRefused is the error in Diagnosis.Schema if the role lacks the rights to read the schema's version.
-var ErrSchemaRefused = migrations.ErrRefused
+// ErrSchemaRightsMissing is the error in Diagnosis.Schema if the role lacks the rights to read the schema's version.
+var ErrSchemaRightsMissing = migrations.ErrPermissionDenied
 
 // writePatience bounds the trial write of `admin doctor`, which takes this long only if a server or a standby
 // hangs.
 const writePatience = 5 * time.Second
 
-// Blocker is a Postgres session that blocks others.
-type Blocker = postgres.Blocker
+// BlockingSession is a Postgres session that blocks others.
+type BlockingSession = postgres.BlockingSession
 
-// ErrNoConnection is the error of a diagnosis if all connections that Postgres allows are taken.
-var ErrNoConnection = postgres.ErrNoConnection
+// ErrNoPostgresConnection is the error of a diagnosis if all connections that Postgres allows are taken.
+var ErrNoPostgresConnection = postgres.ErrNoFreeConnection
 
 // longTransaction is the age from which a transaction that holds locks is reported. Transactions of requests end
 // sooner.
@@ -254,7 +260,7 @@ const idleTransaction = 2 * time.Minute
 
 // tryWrites tries a write, and at the same time queries which sessions block others. Postgres names a blocker
 // only while another session waits, and in an idle service only the trial write may wait.
-func tryWrites(ctx context.Context, s *process) (blockers []postgres.Blocker, err error) {
+func tryWrites(ctx context.Context, s *process) (blockers []postgres.BlockingSession, err error) {
 	ctx, cancel := context.WithTimeout(ctx, writePatience)
 	defer cancel()
 	ended := make(chan error, 1)
@@ -262,7 +268,7 @@ func tryWrites(ctx context.Context, s *process) (blockers []postgres.Blocker, er
 	again := time.NewTicker(200 * time.Millisecond)
 	defer again.Stop()
 	for {
-		if found, err := postgres.Blockers(ctx, s.ops, longTransaction); err == nil && len(found) > 0 {
+		if found, err := postgres.BlockingSessions(ctx, s.ops, longTransaction); err == nil && len(found) > 0 {
 			blockers = found
 		}
 		select {
@@ -273,19 +279,22 @@ func tryWrites(ctx context.Context, s *process) (blockers []postgres.Blocker, er
 	}
 }
 
-// DropsSettings reports whether the database is behind a connection pooler although DATABASE_POOLED is not set.
-func (d Diagnosis) DropsSettings() bool { return errors.Is(d.Postgres, postgres.ErrUndeclaredPooler) }
+// BehindUndeclaredPooler reports whether the database is behind a connection pooler although DATABASE_POOLED is not
+// set.
+func (d Diagnosis) BehindUndeclaredPooler() bool {
+	return errors.Is(d.Postgres, postgres.ErrUndeclaredPooler)
+}
 
 // forwarded returns the note about a misconfigured proxy that an http process left in Redis; zero if there is none,
 // if the configuration has been corrected, or if Redis cannot be read.
-func forwarded(ctx context.Context, s *process, both bool) redisadapter.Forwarded {
-	note, err := redisadapter.ReadForwarded(ctx, s.redis, both)
-	mended := s.cfg.Trusts(note.Peer)
+func forwarded(ctx context.Context, s *process, both bool) redisadapter.ProxyHeaderWarning {
+	note, err := redisadapter.ReadProxyHeaderWarning(ctx, s.redis, both)
+	mended := s.cfg.TrustsProxy(note.Peer)
 	if both {
 		mended = s.cfg.TrustedProxyHeader != ""
 	}
 	if err != nil || mended {
-		return redisadapter.Forwarded{}
+		return redisadapter.ProxyHeaderWarning{}
 	}
 	return note
 }

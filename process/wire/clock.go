@@ -31,16 +31,16 @@ func (c *clock) skew() (ahead time.Duration, known bool) {
 	return 0, false
 }
 
-// skewed is the error for a difference of clocks beyond clockTolerance.
-type skewed time.Duration
+// clockSkewError is the error for a difference of clocks beyond clockTolerance.
+type clockSkewError time.Duration
 
-func (s skewed) Error() string {
+func (s clockSkewError) Error() string {
 	return fmt.Sprintf("Postgres's clock is %s ahead of this machine's", time.Duration(s))
 }
 
 func (c *clock) check(context.Context) error {
 	if ahead, _ := c.skew(); ahead.Abs() > clockTolerance {
-		return skewed(ahead)
+		return clockSkewError(ahead)
 	}
 	return nil
 }
@@ -48,6 +48,6 @@ func (c *clock) check(context.Context) error {
 // clockProblem describes a difference of clocks, rounded to tens of seconds, so that a drifting clock is not logged
 // again with each second.
 func clockProblem(err error) string {
-	ahead := time.Duration(err.(skewed)) //nolint:errorlint // of check, never wrapped
+	ahead := time.Duration(err.(clockSkewError)) //nolint:errorlint // of check, never wrapped
 	return "differs from Postgres's by " + ahead.Abs().Round(10*time.Second).String()
 }

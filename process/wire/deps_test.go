@@ -80,7 +80,7 @@ func parsed(t *testing.T, folder string) (files []*ast.File) {
 func required(t *testing.T, folder, name string) (fields []string) {
 	t.Helper()
 	mayBeEmpty := regexp.MustCompile(`\bnil\b|\bzero\b|""|\b0\b`)
-	for _, file := range parsed(t, filepath.Join(docstest.Root(), folder)) {
+	for _, file := range parsed(t, filepath.Join(docstest.RepositoryRoot(), folder)) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			spec, ok := n.(*ast.TypeSpec)
 			if !ok || spec.Name.Name != name {

@@ -36,19 +36,21 @@ import (
 
 const userAgent = "partnerdeposits-webhooks/1"
 
-// Dispatcher builds the process that delivers webhooks and runs everything that is due by the clock.
-func Dispatcher(ctx context.Context, cfg config.Config, log run.Log) (run.Process, error) {
-	return DispatcherOn(ctx, cfg, log, Listeners{})
+// BuildDispatcher builds the process that delivers webhooks and runs everything that is due by the clock.
+func BuildDispatcher(ctx context.Context, cfg config.Config, log run.Log) (run.Process, error) {
+	return BuildDispatcherOnListeners(ctx, cfg, log, Listeners{})
 }
 
-// DispatcherOn builds the dispatcher process with a listener for metrics and health checks that is open already.
-func DispatcherOn(ctx context.Context, cfg config.Config, log run.Log, on Listeners) (run.Process, error) {
+// BuildDispatcherOnListeners builds the dispatcher process with a listener for metrics and health checks that is open
+// already.
+func BuildDispatcherOnListeners(ctx context.Context, cfg config.Config, log run.Log, on Listeners) (run.Process,
+	error) {
 	s, err := open(ctx, cfg, log, "schedules", scheduleConns, false)
 	if err != nil {
 		return run.Process{}, err
 	}
 	dispatchPool, err := s.newPool(ctx, "dispatch", postgres.PoolOptions{
-		MaxConns: dispatchConns, Settings: postgres.IndexPlans, PingAfter: loopPing,
+		MaxConns: dispatchConns, Settings: postgres.IndexPlanSettings, PingAfter: loopPing,
 		// Transactions of the dispatcher are short. If a process is suspended or its responses get lost, its transaction
 		// must not lock rows for long.
 		IdleInTransaction: 10 * time.Second,
@@ -58,49 +60,49 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log run.Log, on Listen
 	}
 	// The queue has a Redis client of its own, so that a busy queue does not delay wake-up notifications.
 	queueRedis, _, err := redisadapter.Open(ctx, cfg.RedisURL.Reveal(),
-		redisadapter.SentinelPassword(cfg.RedisSentinelPassword.Reveal()))
+		redisadapter.WithSentinelPassword(cfg.RedisSentinelPassword.Reveal()))
 	if err != nil {
 		return run.Process{}, err
 	}
-	s.parts = append(s.parts, run.Closer("queue", queueRedis.Close))
+	s.parts = append(s.parts, run.CloserPart("queue", queueRedis.Close))
 	ear := redisadapter.NewListener(s.redis)
-	queue := asynq.New(queueRedis, s.log, asynq.WithBell(bell{s.bell, ear}))
+	queue := asynq.New(queueRedis, s.log, asynq.WithJobNotifier(doorbell{s.bell, ear}))
 
 	registry := s.registry
 	s.pools["dispatch"] = dispatchPool
-	registry.PostgresPools(s.pools)
-	registry.RedisPools(map[string]redis.UniversalClient{"doorbell": s.redis, "queue": queueRedis})
-	registry.Backlog(dispatchstore.NewBacklog(s.ops))
+	registry.RegisterPostgresPools(s.pools)
+	registry.RegisterRedisPools(map[string]redis.UniversalClient{"doorbell": s.redis, "queue": queueRedis})
+	registry.RegisterBacklog(dispatchstore.NewBacklogReader(s.ops))
 	registerQueues(registry, queue)
 
 	sender := webhook.NewSender(webhook.Config{
 		Timeout: cfg.WebhookTimeout, EndpointConcurrency: cfg.WebhookEndpointConcurrency,
 		AllowInsecure: cfg.WebhookAllowInsecureTargets,
 		BlockedPorts:  cfg.WebhookBlockedPorts, EventIDHeader: cfg.WebhookEventIDHeader, UserAgent: userAgent,
-		NoSocket: s.sockets.Failed,
+		NoSocket: s.sockets.RecordFailure,
 	})
-	counted := &queueMode{DispatchMetrics: registry.Dispatch()}
+	counted := &queueModeRecorder{DispatchMetrics: registry.RegisterDispatch()}
 	timetable, err := s.scheduler(registry, counted)
 	if err != nil {
 		return run.Process{}, err
 	}
 	ready := s.readiness(
-		ops.Check{Name: checkQueue, Run: counted.check, Problem: always("is not used; deliveries go out directly"),
+		ops.ReadinessCheck{Name: checkQueue, Run: counted.check, Problem: always("is not used; deliveries go out directly"),
 			Optional: true},
 		// Another machine's dispatcher may have a working internet connection, so this process stays ready.
-		ops.Check{Name: checkOutbound, Run: counted.checkOutbound,
+		ops.ReadinessCheck{Name: checkOutbound, Run: counted.checkOutbound,
 			Problem: always("is broken, it seems: most endpoints get no connection"), Optional: true},
 	)
 	return run.Process{
-		Name: "dispatcher", Log: s.log, Drain: ready.Drain,
+		Name: "dispatcher", Log: s.log, Drain: ready.StartDraining,
 		Parts: append(s.parts,
-			run.Closer("sender", closing(sender.Close)),
+			run.CloserPart("sender", closing(sender.Close)),
 			s.opsPart(on.Ops, s.opsHandler(ready, registry.Handler(traced(cfg)))),
-			run.Background("readiness", ready.Watch),
-			run.Background("kind of redis", s.awaitRedis),
-			run.Background("doorbell's listener", ear.Run),
-			run.Background("deliveries", onceReady(ready, s.deliver(dispatchPool, queue, sender, counted, ear))),
-			run.Background("schedules", onceReady(ready, timetable.Run)),
+			run.BackgroundPart("readiness", ready.Watch),
+			run.BackgroundPart("kind of redis", s.awaitRedis),
+			run.BackgroundPart("doorbell's listener", ear.Run),
+			run.BackgroundPart("deliveries", onceReady(ready, s.deliver(dispatchPool, queue, sender, counted, ear))),
+			run.BackgroundPart("schedules", onceReady(ready, timetable.Run)),
 		),
 	}, nil
 }
@@ -109,59 +111,60 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log run.Log, on Listen
 // that the process needs, and then runs work.
 func onceReady(ready *ops.Readiness, work func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
-		if ready.Await(ctx, checkPostgres, checkSchema, checkKeyset) != nil {
+		if ready.AwaitChecks(ctx, checkPostgres, checkSchema, checkKeyset) != nil {
 			return nil // ctx ended before the database was ready, which is not a failure.
 		}
 		return work(ctx)
 	}
 }
 
-// bell sends wake-up notifications to other processes through Redis, unless none of them listens.
-type bell struct {
+// doorbell sends wake-up notifications to other processes through Redis, unless none of them listens.
+type doorbell struct {
 	*redisadapter.Doorbell
 	*redisadapter.Listener
 }
 
-// RingJobs notifies other dispatchers, if there are any, that a lane (one of the two job queues) has new jobs.
-func (b bell) RingJobs(lane webhookports.Lane) {
-	if b.Accompanied() {
-		b.Doorbell.RingJobs(lane)
+// NotifyJobs notifies other dispatchers, if there are any, that a lane (one of the two job queues) has new jobs.
+func (b doorbell) NotifyJobs(lane webhookports.Lane) {
+	if b.HasPeers() {
+		b.Doorbell.NotifyJobs(lane)
 	}
 }
 
 // RingFeeds wakes the HTTP requests that wait for new events of the partners, if any requests wait.
-func (b bell) RingFeeds(partners []id.ID) {
+func (b doorbell) RingFeeds(partners []id.ID) {
 	if b.FeedsAwaited() {
-		b.Doorbell.RingFeeds(partners)
+		b.Doorbell.NotifyFeeds(partners)
 	}
 }
 
 // deliver returns the function that runs the delivery of webhooks.
 func (s *process) deliver(
-	pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, counted *queueMode, ear *redisadapter.Listener,
+	pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, counted *queueModeRecorder, ear *redisadapter.Listener,
 ) func(context.Context) error {
 	store := dispatchstore.New(pool, s.Cipher)
 	return func(ctx context.Context) error {
 		deps := dispatch.Deps{
 			Relay: store, Claims: store, Work: store, Endpoints: store, Queue: queue, Sender: sender, Clock: system.Clock{},
 			Metrics: counted,
-			Random:  rand.Float64, Log: s.log, Bell: ear.Events(), DueBell: ear.Due(), BellWorks: ear.Works, Leads: ear.Leads,
-			RingFeeds:      bell{s.bell, ear}.RingFeeds,
+			Random:  rand.Float64, Log: s.log, Bell: ear.EventSignals(), DueBell: ear.DueDeliverySignals(),
+			BellWorks: ear.NotificationsArrive, Leads: ear.IsLeader,
+			RingFeeds:      doorbell{s.bell, ear}.RingFeeds,
 			OutboundBroken: counted.outbound.Store, KeysetProven: s.proven.Load,
 		}
 		if traced(s.cfg) {
 			deps = traceDeliveries(deps)
 		}
 		return dispatch.New(deps, dispatch.Config{
-			Schedule: s.cfg.Retries(), Timeout: s.cfg.WebhookTimeout, Concurrency: s.cfg.WebhookConcurrency,
+			Schedule: s.cfg.DeliverySchedule(), Timeout: s.cfg.WebhookTimeout, Concurrency: s.cfg.WebhookConcurrency,
 			EndpointConcurrency: s.cfg.WebhookEndpointConcurrency,
 		}).Run(ctx)
 	}
 }
 
-// queueMode records for /readyz whether jobs bypass the queue in Redis, and whether this service's own internet
+// queueModeRecorder records for /readyz whether jobs bypass the queue in Redis, and whether this service's own internet
 // connection is broken.
-type queueMode struct {
+type queueModeRecorder struct {
 	webhookports.DispatchMetrics
 	direct, outbound atomic.Bool
 }
@@ -171,21 +174,21 @@ var (
 	errOutbound = errors.New("endpoints of several partners began to fail at once, by dns, connect or tls")
 )
 
-// QueueMode records and counts whether jobs go through the queue in Redis or directly to the workers of this
+// SetQueueMode records and counts whether jobs go through the queue in Redis or directly to the workers of this
 // process.
-func (q *queueMode) QueueMode(mode webhookports.QueueMode) {
-	q.direct.Store(mode == webhookports.QueueDirect)
-	q.DispatchMetrics.QueueMode(mode)
+func (q *queueModeRecorder) SetQueueMode(mode webhookports.QueueMode) {
+	q.direct.Store(mode == webhookports.QueueModeDirect)
+	q.DispatchMetrics.SetQueueMode(mode)
 }
 
-func (q *queueMode) check(context.Context) error {
+func (q *queueModeRecorder) check(context.Context) error {
 	if q.direct.Load() {
 		return errDirect
 	}
 	return nil
 }
 
-func (q *queueMode) checkOutbound(context.Context) error {
+func (q *queueModeRecorder) checkOutbound(context.Context) error {
 	if q.outbound.Load() {
 		return errOutbound
 	}
@@ -196,41 +199,42 @@ func (q *queueMode) checkOutbound(context.Context) error {
 func (s *process) scheduler(registry *metrics.Registry,
 	ended webhookports.DispatchMetrics) (*schedules.Scheduler, error) {
 	every := s.cfg.SchedulerInterval
-	mailJobs, err := s.mailJobs(registry.Mails(), every)
+	mailJobs, err := s.mailJobs(registry.RegisterMails(), every)
 	if err != nil {
 		return nil, err
 	}
-	parts := services.DefaultParts(s.cfg, s.Stores, system.Clock{}, s.log)
+	parts := services.DefaultDeps(s.cfg, s.Stores, system.Clock{}, s.log)
 	parts.WarnWithoutPayments()
 	s.limits(&parts, func() {})
-	parts.DepositMetrics, parts.PaymentMetrics = registry.Deposits(), registry.Payments()
+	parts.DepositMetrics, parts.PaymentMetrics = registry.RegisterDeposits(), registry.RegisterPayments()
 	all := services.New(s.cfg, s.Stores, parts)
 	store := s.Postgres
-	endpoints := webhooks.EndpointNotices{
-		Notices: store.Notices, Mails: store.Mails, Endpoints: dispatchstore.NewBacklog(s.ops), UnitOfWork: parts.UnitOfWork,
-		Clock: parts.Clock, Entropy: parts.Entropy, APIBaseURL: s.cfg.APIBaseURL,
+	endpoints := webhooks.EndpointNoticeMailer{
+		Notices: store.Notices, Mails: store.Mails, Endpoints: dispatchstore.NewBacklogReader(s.ops),
+		UnitOfWork: parts.UnitOfWork,
+		Clock:      parts.Clock, Entropy: parts.Entropy, APIBaseURL: s.cfg.APIBaseURL,
 	}
-	operators := deposits.OperatorNotices{
+	operators := deposits.OperatorNoticeMailer{
 		Notices: store.OperatorNotices, Mails: store.Mails, Addresses: store.Addresses, UnitOfWork: parts.UnitOfWork,
 		Clock: parts.Clock, Entropy: parts.Entropy, DashboardURL: s.cfg.DashboardBaseURL, Imprint: s.cfg.Imprint(),
-		VerifyAddresses: s.cfg.VerifiesAddresses(),
+		VerifyAddresses: s.cfg.VerifiesEmailAddresses(),
 	}
-	tenants := payments.TenantNotices{
+	tenants := payments.TenantNoticeMailer{
 		Notices: store.TenantNotices, Mails: store.Mails, Deposits: store.Deposits, Operators: store.Operators,
 		Collections: store.Collections, Refunds: store.Refunds, Payments: store.Payments, Agreements: store.Agreements,
 		UnitOfWork: parts.UnitOfWork, Clock: parts.Clock, Entropy: parts.Entropy, Log: s.log,
 		DashboardURL: s.cfg.DashboardBaseURL,
 		SupportEmail: s.cfg.SupportEmail,
 	}
-	upkeep := payments.Upkeep{
+	upkeep := payments.ProviderUpkeep{
 		Callbacks: all.Callbacks, Erasures: store.Erasures, Eraser: parts.Eraser, Audit: store.Audit,
-		Metrics:    registry.Books(),
+		Metrics:    registry.RegisterBooks(),
 		UnitOfWork: parts.UnitOfWork, Clock: parts.Clock, Entropy: parts.Entropy,
 	}
 	if parts.Books != nil {
 		upkeep.Books = all.Books
 	}
-	files := deposits.WaitingFiles{
+	files := deposits.WaitingFileRemover{
 		Files: store.Files, Contents: store.Contents, UnitOfWork: parts.UnitOfWork, Clock: parts.Clock,
 	}
 	retention := webhooks.Retention{
@@ -238,24 +242,26 @@ func (s *process) scheduler(registry *metrics.Registry,
 		Log: s.log,
 	}
 	jobs := slices.Concat(
-		all.Timers.Jobs(every), operators.Jobs(every), upkeep.Jobs(every), all.Operators.Jobs(every), retention.Jobs(),
+		all.Timers.ScheduledJobs(every), operators.ScheduledJobs(every), upkeep.ScheduledJobs(every),
+		all.Operators.ScheduledJobs(every), retention.ScheduledJobs(),
 		mailJobs,
 		[]schedules.Job{
-			all.Payments.Job(every), tenants.Job(every), endpoints.Job(every), all.Webhooks.ReplayJob(), files.Job(),
-			all.Deposits.DraftsJob(),
-			all.Clients.AddressJob(), all.Idempotent.CleanJob(parts.Clock), mails.CleanJob(store.Mails, parts.Clock),
+			all.Payments.PaymentChecksJob(every), tenants.ScheduledJob(every), endpoints.ScheduledJob(every),
+			all.Webhooks.ReplayJob(), files.ScheduledJob(),
+			all.Deposits.CleanFormDraftsJob(),
+			all.Clients.ErasedAddressesJob(), all.Idempotent.CleanJob(parts.Clock), mails.CleanJob(store.Mails, parts.Clock),
 		},
 	)
-	return schedules.New(s.log, registry.Jobs(schedules.Names(jobs)), s.looksForWork(parts.Clock), jobs...), nil
+	return schedules.New(s.log, registry.RegisterJobs(schedules.JobNames(jobs)), s.looksForWork(parts.Clock), jobs...), nil
 }
 
 // looksForWork returns the query that finds out which of the dispatcher's jobs have work. It uses connections
 // on which Postgres avoids scans of whole tables.
-func (s *process) looksForWork(clock ports.Clock) schedules.Look {
-	work := platformtables.NewWaitingWork(s.ops)
-	return func(ctx context.Context) (ports.Waiting, error) {
+func (s *process) looksForWork(clock ports.Clock) schedules.WaitingQuery {
+	work := platformtables.NewWaitingWorkReader(s.ops)
+	return func(ctx context.Context) (ports.JobsWithWork, error) {
 		now := clock.Now()
-		return work.WaitingWork(ctx, now, now.Add(-s.cfg.Timers().CheckoutIdleAfter))
+		return work.WaitingWork(ctx, now, now.Add(-s.cfg.DepositTimerDurations().CheckoutIdleAfter))
 	}
 }
 
@@ -266,6 +272,6 @@ func registerQueues(registry *metrics.Registry, queue *asynq.Queue) {
 		names = append(names, asynq.QueueName(lane))
 		lanes[asynq.QueueName(lane)] = lane
 	}
-	registry.Queues(names, []string{"pending", "active", "archived"},
+	registry.RegisterQueues(names, []string{"pending", "active", "archived"},
 		func(name string) (map[string]int, error) { return queue.Depth(lanes[name]) })
 }

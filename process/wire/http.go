@@ -46,60 +46,61 @@ const checkoutRequestsPerMinute = 120
 // address.
 type Listeners struct{ Public, Ops net.Listener }
 
-// HTTP builds the process that serves partners, operators and tenants.
-func HTTP(ctx context.Context, cfg config.Config, log run.Log) (run.Process, error) {
-	return HTTPOn(ctx, cfg, log, Listeners{}, nil)
+// BuildHTTP builds the process that serves partners, operators and tenants.
+func BuildHTTP(ctx context.Context, cfg config.Config, log run.Log) (run.Process, error) {
+	return BuildHTTPOnListeners(ctx, cfg, log, Listeners{}, nil)
 }
 
-// Pages mounts further pages on a router, with the same HTTP headers as the service's own pages.
-type Pages func(fiber.Router, *ui.Site)
+// PageMounter mounts further pages on a router, with the same HTTP headers as the service's own pages.
+type PageMounter func(fiber.Router, *ui.SiteCookies)
 
-// HTTPOn builds the process that serves partners, operators and tenants, with listeners that are open already,
-// and with further pages unless extra is nil.
-func HTTPOn(ctx context.Context, cfg config.Config, log run.Log, on Listeners, extra Pages) (run.Process, error) {
+// BuildHTTPOnListeners builds the process that serves partners, operators and tenants, with listeners that are open
+// already, and with further pages unless extra is nil.
+func BuildHTTPOnListeners(ctx context.Context, cfg config.Config, log run.Log, on Listeners,
+	extra PageMounter) (run.Process, error) {
 	s, err := open(ctx, cfg, log, "http", apiConns, true)
 	if err != nil {
 		return run.Process{}, err
 	}
 	registry := s.registry
-	registry.PostgresPools(s.pools)
-	registry.RedisPools(map[string]redis.UniversalClient{"http": s.redis})
+	registry.RegisterPostgresPools(s.pools)
+	registry.RegisterRedisPools(map[string]redis.UniversalClient{"http": s.redis})
 	// This process reports the backlog of webhooks too, since all dispatchers, which also report it, may be down.
-	registry.Backlog(dispatchstore.NewBacklog(s.ops))
+	registry.RegisterBacklog(dispatchstore.NewBacklogReader(s.ops))
 	ready := s.readiness()
-	waiting := events.NewWaiting()
+	waiting := events.NewWaitingRequests()
 	app, err := s.httpApp(registry, ready, waiting, extra)
 	if err != nil {
 		return run.Process{}, err
 	}
 	return run.Process{
-		Name: "http", Log: s.log, Drain: func() { ready.Drain(); waiting.Drain() }, DrainDelay: cfg.DrainDelay,
+		Name: "http", Log: s.log, Drain: func() { ready.StartDraining(); waiting.Drain() }, DrainDelay: cfg.DrainDelay,
 		Parts: append(s.parts,
 			s.opsPart(on.Ops, s.opsHandler(ready, registry.Handler(traced(cfg)))),
-			run.Background("readiness", ready.Watch),
-			run.Background("kind of redis", s.awaitRedis),
-			run.Background("restore epoch", s.epoch.Watch),
-			run.Background("feeds", func(ctx context.Context) error { return waiting.Watch(ctx, s.Postgres.Events) }),
-			run.Background("feeds that are awaited", func(ctx context.Context) error {
-				return redisadapter.AnnounceFeeds(ctx, s.redis, waiting.Size, waiting.Entered())
+			run.BackgroundPart("readiness", ready.Watch),
+			run.BackgroundPart("kind of redis", s.awaitRedis),
+			run.BackgroundPart("restore epoch", s.epoch.Watch),
+			run.BackgroundPart("feeds", func(ctx context.Context) error { return waiting.WatchFeeds(ctx, s.Postgres.Events) }),
+			run.BackgroundPart("feeds that are awaited", func(ctx context.Context) error {
+				return redisadapter.AnnounceFeedWaiters(ctx, s.redis, waiting.Size, waiting.WaitStarted())
 			}),
-			run.Background("rings for feeds",
-				func(ctx context.Context) error { return redisadapter.ListenForFeeds(ctx, s.redis, waiting.Ring) }),
+			run.BackgroundPart("rings for feeds",
+				func(ctx context.Context) error { return redisadapter.ListenForFeeds(ctx, s.redis, waiting.Wake) }),
 			s.httpPart(on.Public, app),
 		),
 	}, nil
 }
 
-func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness, waiting *events.Waiting,
-	extra Pages) (*fiber.App, error) {
+func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness, waiting *events.WaitingRequests,
+	extra PageMounter) (*fiber.App, error) {
 	results := make([]string, 0, len(idempotent.Results))
 	for _, r := range idempotent.Results {
 		results = append(results, string(r))
 	}
-	counted := registry.HTTP(middleware.Surfaces, results)
-	parts := services.DefaultParts(s.cfg, s.Stores, system.Clock{}, s.log)
+	counted := registry.RegisterHTTP(middleware.Surfaces, results)
+	parts := services.DefaultDeps(s.cfg, s.Stores, system.Clock{}, s.log)
 	parts.WarnWithoutPayments()
-	if err := files.CheckScratch(); err != nil {
+	if err := files.CheckTempDir(); err != nil {
 		s.log.Warn("forms with files will fail: the directory for temporary files (TMPDIR, or /tmp) cannot be written",
 			"error", err)
 	}
@@ -108,23 +109,24 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness, wait
 		return nil, err
 	}
 	s.limits(&parts, counted.LimiterFailedOpen)
-	parts.Doorbell, parts.DepositMetrics, parts.PaymentMetrics = s.bell, registry.Deposits(), registry.Payments()
+	parts.Doorbell, parts.DepositMetrics, parts.PaymentMetrics = s.bell, registry.RegisterDeposits(),
+		registry.RegisterPayments()
 	parts.Epoch, parts.Waiting = s.epoch.Current, waiting
-	parts.Idempotency = func(r idempotent.Result) { counted.Idempotency(string(r)) }
+	parts.Idempotency = func(r idempotent.Result) { counted.CountIdempotentRequest(string(r)) }
 	all := services.New(s.cfg, s.Stores, parts)
-	site, err := ui.NewSite(s.cfg.DashboardBaseURL, parts.Entropy, s.Cipher)
+	site, err := ui.NewSiteCookies(s.cfg.DashboardBaseURL, parts.Entropy, s.Cipher)
 	if err != nil {
 		return nil, err
 	}
 	return httpadapter.New(httpadapter.Config{
 		Log: s.log, TrustedProxies: s.cfg.TrustedProxies, ProxyHeader: s.cfg.TrustedProxyHeader, HSTS: s.cfg.HTTPS(),
 		Traced: traced(s.cfg),
-		Route:  counted.Route, InFlight: counted.InFlight, Draining: ready.Draining,
-		Observe: func(o middleware.Observation) {
-			counted.Request(o.Surface, o.Route, o.Method, o.Status, o.Duration, o.TraceID)
+		Route:  counted.InitRoute, InFlight: counted.AddInFlight, Draining: ready.Draining,
+		Observe: func(o middleware.RequestObservation) {
+			counted.ObserveRequest(o.Surface, o.Route, o.Method, o.Status, o.Duration, o.TraceID)
 		},
 		Forwarded: s.noticeForwarded(),
-	}, httpadapter.Surfaces{
+	}, httpadapter.SurfaceDeps{
 		PartnerAPI: partnerapi.Deps{
 			Partners: all.Partners, Connections: all.Connections, Clients: all.Clients, Deposits: all.Deposits,
 			Webhooks: all.Webhooks, Events: all.Events,
@@ -145,17 +147,16 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness, wait
 		Checkout: checkout.Deps{
 			Checkout: all.Checkout, Limiter: all.Limiter, RequestsPerMinute: checkoutRequestsPerMinute, Site: site, Log: s.log,
 		},
-		Egress:      s.cfg.Egress(),
-		CaughtMails: s.caughtMails(site),
-		Extra:       extra.on(site),
-		Payments:    parts.PayPage,
-		Callbacks:   callbacksOf(parts, all),
+		Egress:      s.cfg.EgressRanges(),
+		CaughtMails: s.caughtMails(site), Extra: extra.on(site),
+		Payments:  parts.PayPage,
+		Callbacks: callbacksOf(parts, all),
 	})
 }
 
 // callbacksOf returns the use cases for callbacks of the payment provider; nil if the provider sends none, so that
 // the route does not exist.
-func callbacksOf(p services.Parts, all services.Services) *callbacks.Service {
+func callbacksOf(p services.Deps, all services.Services) *callbacks.Service {
 	if p.Callbacks == nil {
 		return nil
 	}
@@ -163,7 +164,7 @@ func callbacksOf(p services.Parts, all services.Services) *callbacks.Service {
 }
 
 // on returns the function that mounts the further pages of development on a router, or nil if there are none.
-func (p Pages) on(site *ui.Site) func(fiber.Router) {
+func (p PageMounter) on(site *ui.SiteCookies) func(fiber.Router) {
 	if p == nil {
 		return nil
 	}
@@ -172,7 +173,7 @@ func (p Pages) on(site *ui.Site) func(fiber.Router) {
 
 // caughtMails returns the pages of the mails that a service in development stores instead of sending them. They are nil
 // elsewhere, since the mails open deposits and accounts.
-func (s *process) caughtMails(site *ui.Site) *caughtmails.Deps {
+func (s *process) caughtMails(site *ui.SiteCookies) *caughtmails.Deps {
 	if s.cfg.Environment != partner.Development || !s.cfg.CatchesMails() {
 		return nil
 	}
@@ -182,9 +183,9 @@ func (s *process) caughtMails(site *ui.Site) *caughtmails.Deps {
 
 // noticeForwarded returns a function that logs a warning about a misconfigured proxy, once for each kind of
 // mistake, and keeps a note for `admin doctor`.
-func (s *process) noticeForwarded() func(context.Context, middleware.Notice) {
+func (s *process) noticeForwarded() func(context.Context, middleware.ProxyHeaderWarning) {
 	var untrusted, both sync.Once
-	return func(ctx context.Context, n middleware.Notice) {
+	return func(ctx context.Context, n middleware.ProxyHeaderWarning) {
 		if n.Both {
 			both.Do(func() {
 				s.log.WarnContext(ctx,
@@ -198,8 +199,8 @@ func (s *process) noticeForwarded() func(context.Context, middleware.Notice) {
 					"peer", n.Peer, "header", n.Header)
 			})
 		}
-		redisadapter.NoteForwarded(ctx, s.redis, s.breaker,
-			redisadapter.Forwarded{Peer: n.Peer, Header: n.Header, Both: n.Both})
+		redisadapter.StoreProxyHeaderWarning(ctx, s.redis, s.breaker,
+			redisadapter.ProxyHeaderWarning{Peer: n.Peer, Header: n.Header, Both: n.Both})
 	}
 }
 
@@ -214,7 +215,7 @@ func (s *process) httpPart(open net.Listener, app *fiber.App) run.Part {
 				return err
 			}
 			go func() {
-				if err := app.Listener(middleware.Listener(listener, s.sockets.Failed)); err != nil {
+				if err := app.Listener(middleware.LimitConnections(listener, s.sockets.RecordFailure)); err != nil {
 					fail(fmt.Errorf("http server: %w", err))
 				}
 			}()
@@ -228,9 +229,9 @@ func (s *process) httpPart(open net.Listener, app *fiber.App) run.Part {
 // newRegistry returns the registry of a process's metrics.
 func newRegistry(log run.Log) *metrics.Registry {
 	registry, b := metrics.NewRegistry(log.Logger), version.Read()
-	registry.Build(b.Version, b.Revision, b.Date)
+	registry.RegisterBuildInfo(b.Version, b.Revision, b.Date)
 	// The doctor's log has no writer of lines that could count dropped lines, but the doctor serves no metrics.
-	registry.Log(log.Lines.Dropped)
+	registry.RegisterDroppedLogLines(log.Lines.Dropped)
 	return registry
 }
 
@@ -242,7 +243,7 @@ func (s *process) opsHandler(ready *ops.Readiness, metrics http.Handler) http.Ha
 			"METRICS_PPROF is on in production: whoever reaches METRICS_ADDR may profile this process; turn it off when you have finished")
 	}
 	b := version.Read()
-	return ops.Handler(ready, metrics, ops.Build{Version: b.Version, Revision: b.Revision, Date: b.Date},
+	return ops.Handler(ready, metrics, ops.BuildInfo{Version: b.Version, Revision: b.Revision, Date: b.Date},
 		s.cfg.MetricsPprof)
 }
 
@@ -256,7 +257,8 @@ func (s *process) opsPart(open net.Listener, handler http.Handler) run.Part {
 			if err != nil {
 				return err
 			}
-			server = ops.NewServer(middleware.Patient(ops.Spare(listener), s.sockets.Failed), handler, s.log)
+			server = ops.NewServer(middleware.RetryAccept(ops.ReserveDescriptor(listener), s.sockets.RecordFailure), handler,
+				s.log)
 			go func() {
 				if err := server.Serve(); err != nil {
 					fail(fmt.Errorf("ops server: %w", err))

@@ -22,13 +22,13 @@ import (
 
 type compared struct{}
 
-func (compared) RunDaily(context.Context) (run paymentports.ReconciliationRun, err error) {
+func (compared) ReconcileDaily(context.Context) (run paymentports.ReconciliationRun, err error) {
 	return run, err
 }
 
 type customers struct{}
 
-func (customers) Forget(context.Context, id.ID) error { return nil }
+func (customers) EraseCustomer(context.Context, id.ID) error { return nil }
 
 // The alert JobNotRun waits 15 minutes for a job, or two hours for the jobs that it names. An interval varies by a
 // fifth, and a job may fail once without an alert.
@@ -39,11 +39,12 @@ func TestJobs_AlertWaitsForTwoRounds(t *testing.T) {
 	require.NotNil(t, named)
 	slow := strings.Split(named[1], "|")
 	jobs := slices.Concat( // the other jobs run every few seconds
-		webhooks.Retention{}.Jobs(), deposits.OperatorNotices{}.Jobs(time.Second), (&operators.Service{}).Jobs(time.Second),
-		payments.Upkeep{Books: compared{}, Eraser: customers{}}.Jobs(time.Second),
+		webhooks.Retention{}.ScheduledJobs(), deposits.OperatorNoticeMailer{}.ScheduledJobs(time.Second),
+		(&operators.Service{}).ScheduledJobs(time.Second),
+		payments.ProviderUpkeep{Books: compared{}, Eraser: customers{}}.ScheduledJobs(time.Second),
 	)
 	for _, name := range slow {
-		require.Contains(t, schedules.Names(jobs), name)
+		require.Contains(t, schedules.JobNames(jobs), name)
 	}
 	for _, job := range jobs {
 		patience, rounds := 15*time.Minute, 2*job.Every
@@ -60,8 +61,8 @@ func TestJobs_AlertWaitsForTwoRounds(t *testing.T) {
 // The label of svc_job_runs_total is the name of the job.
 func TestMaintenance_PartitionsAreLookedAfterSoon_AndNamesAreUnique(t *testing.T) {
 	t.Parallel()
-	jobs := append(webhooks.Retention{}.Jobs(), (&webhooks.Service{}).ReplayJob())
-	names := schedules.Names(jobs)
+	jobs := append(webhooks.Retention{}.ScheduledJobs(), (&webhooks.Service{}).ReplayJob())
+	names := schedules.JobNames(jobs)
 	for i, job := range jobs {
 		require.Equal(t, i, slices.Index(names, job.Name), job.Name)
 		require.Equal(t, job.Name == "partitions", job.Soon, job.Name)

@@ -17,8 +17,8 @@ import (
 	"partnerdeposits/process/services"
 )
 
-// ErrKeyset is the error for a SECRETS_KEYSET that is not the keyset of the database.
-var ErrKeyset = platformtables.ErrKeyset
+// ErrKeysetDiffers is the error for a SECRETS_KEYSET that is not the keyset of the database.
+var ErrKeysetDiffers = platformtables.ErrKeysetDiffers
 
 // errNotCompared is the cause for which secrets are refused before the keyset was compared with the database.
 var errNotCompared = errors.New("the keyset is not compared with the database yet")
@@ -30,42 +30,42 @@ const keysetHolds = time.Minute
 // keysetFits compares the keyset with the check values in the database. While they differ, the process neither
 // writes nor reads a secret. If the database does not answer, the last result stays.
 func (s *process) keysetFits(ctx context.Context) error {
-	proven, err := platformtables.CheckKeyset(ctx, s.ops, s.Cipher.CheckValues())
+	proven, err := platformtables.CheckKeyset(ctx, s.ops, s.Cipher.KeyCheckValues())
 	switch {
 	case err == nil:
-		s.Cipher.Refuse(nil)
+		s.Cipher.SetRefusal(nil)
 		s.proven.Store(proven)
-	case errors.Is(err, ErrKeyset):
-		s.Cipher.Refuse(fault.ErrUnavailable.Because(err))
+	case errors.Is(err, ErrKeysetDiffers):
+		s.Cipher.SetRefusal(fault.ErrUnavailable.Because(err))
 		s.proven.Store(false)
 	}
 	return err
 }
 
 func keysetProblem(err error) string {
-	if errors.Is(err, ErrKeyset) {
+	if errors.Is(err, ErrKeysetDiffers) {
 		return "is not the keyset of this database"
 	}
 	return "cannot be compared"
 }
 
-// Keyset is the finding of `admin doctor` about the secrets in the database.
-type Keyset struct {
+// KeysetFinding is the finding of `admin doctor` about the secrets in the database.
+type KeysetFinding struct {
 	Err        error // ErrKeyset if the keyset is wrong, or the error of reading the secrets; nil if neither.
 	Opened     int64 // The number of stored secrets that the keyset decrypts.
-	Unreadable []Unreadable
+	Unreadable []UnreadableSecrets
 	Took       time.Duration
 }
 
-// Unreadable counts the secrets of a kind that were encrypted with a certain key and do not decrypt.
-type Unreadable struct {
+// UnreadableSecrets counts the secrets of a kind that were encrypted with a certain key and do not decrypt.
+type UnreadableSecrets struct {
 	Kind    string
 	Key     uint32 // The id of the key that encrypted the secrets; 0: they were not made with any keyset.
 	Secrets int64
 }
 
 // failed returns the number of stored secrets that the keyset does not decrypt.
-func (k Keyset) failed() (n int64) {
+func (k KeysetFinding) failed() (n int64) {
 	for _, u := range k.Unreadable {
 		n += u.Secrets
 	}
@@ -87,21 +87,21 @@ type keysetReader struct {
 // readAll tries to decrypt every secret, in pages. If all decrypt, the check values are replaced by those of their
 // keys. If some do not, the check values of the keys that decrypted are added, unless the keyset may be the wrong
 // one.
-func (r keysetReader) readAll(ctx context.Context) Keyset {
-	proven, differs := platformtables.CheckKeyset(ctx, r.pool, r.cipher.CheckValues())
-	if differs != nil && !errors.Is(differs, ErrKeyset) {
-		return Keyset{Err: differs}
+func (r keysetReader) readAll(ctx context.Context) KeysetFinding {
+	proven, differs := platformtables.CheckKeyset(ctx, r.pool, r.cipher.KeyCheckValues())
+	if differs != nil && !errors.Is(differs, ErrKeysetDiffers) {
+		return KeysetFinding{Err: differs}
 	}
 	found, keys, _, err := r.read(ctx, false)
 	if err != nil {
-		return Keyset{Err: err}
+		return KeysetFinding{Err: err}
 	}
 	failed := found.failed()
 	switch {
 	case failed == 0 && (found.Opened > 0 || r.given):
 		found.Err = r.keep(ctx, keys, true)
 	case differs != nil, failed > 0 && failed >= found.Opened && !proven:
-		found.Err = ErrKeyset
+		found.Err = ErrKeysetDiffers
 	case found.Opened > 0:
 		found.Err = r.keep(ctx, keys, false)
 	}
@@ -112,7 +112,7 @@ func (r keysetReader) readAll(ctx context.Context) Keyset {
 //
 // Returns ErrKeyset if the keyset does not fit.
 func (r keysetReader) readSome(ctx context.Context) error {
-	if proven, err := platformtables.CheckKeyset(ctx, r.pool, r.cipher.CheckValues()); proven || err != nil {
+	if proven, err := platformtables.CheckKeyset(ctx, r.pool, r.cipher.KeyCheckValues()); proven || err != nil {
 		return err
 	}
 	found, keys, whole, err := r.read(ctx, true)
@@ -120,7 +120,7 @@ func (r keysetReader) readSome(ctx context.Context) error {
 	case err != nil:
 		return err
 	case failed > 0 && failed >= found.Opened:
-		return ErrKeyset
+		return ErrKeysetDiffers
 	case found.Opened == 0 && !whole:
 		return nil
 	}
@@ -129,20 +129,21 @@ func (r keysetReader) readSome(ctx context.Context) error {
 
 // read tries to decrypt the secrets of all kinds, or only the first page of each. keys are those of the secrets
 // that decrypt; whole reports whether every secret was read.
-func (r keysetReader) read(ctx context.Context, some bool) (found Keyset, keys map[uint32]bool, whole bool, err error) {
-	resealer, began := postgres.NewResealer(r.store, r.cipher.PrimaryPrefix()), time.Now()
+func (r keysetReader) read(ctx context.Context, some bool) (found KeysetFinding, keys map[uint32]bool, whole bool,
+	err error) {
+	resealer, began := postgres.NewSecretReencrypter(r.store, r.cipher.PrimaryCiphertextPrefix()), time.Now()
 	keys, whole = map[uint32]bool{}, true
-	for _, kind := range resealer.Kinds() {
+	for _, kind := range resealer.SecretColumns() {
 		unreadable := map[uint32]int64{}
 		see := func(sealed []byte, opens bool) {
-			if key := secrets.KeyOf(sealed); opens {
+			if key := secrets.KeyIDOf(sealed); opens {
 				found.Opened, keys[key] = found.Opened+1, true
 			} else {
 				unreadable[key]++
 			}
 		}
-		for at, done := kind.Start(), false; !done; {
-			if at, done, err = resealer.Look(ctx, at, see); err != nil {
+		for at, done := kind.FirstPage(), false; !done; {
+			if at, done, err = resealer.CheckPage(ctx, at, see); err != nil {
 				return found, keys, false, err
 			}
 			if some {
@@ -151,7 +152,7 @@ func (r keysetReader) read(ctx context.Context, some bool) (found Keyset, keys m
 			}
 		}
 		for _, key := range slices.Sorted(maps.Keys(unreadable)) {
-			found.Unreadable = append(found.Unreadable, Unreadable{kind.Name, key, unreadable[key]})
+			found.Unreadable = append(found.Unreadable, UnreadableSecrets{kind.Name, key, unreadable[key]})
 		}
 	}
 	found.Took = time.Since(began)
@@ -165,11 +166,11 @@ func (r keysetReader) keep(ctx context.Context, keys map[uint32]bool, instead bo
 		return nil
 	}
 	if len(keys) == 0 {
-		keys[r.cipher.Primary()] = true
+		keys[r.cipher.PrimaryKeyID()] = true
 	}
-	values := r.cipher.CheckValues()
+	values := r.cipher.KeyCheckValues()
 	maps.DeleteFunc(values, func(key uint32, _ []byte) bool { return !keys[key] })
-	return platformtables.KeepKeyChecks(ctx, r.pool, values, instead)
+	return platformtables.StoreKeyCheckValues(ctx, r.pool, values, instead)
 }
 
 // keepCheckValues stores the check values of SECRETS_KEYSET in a database that was just migrated.
@@ -178,7 +179,7 @@ func keepCheckValues(ctx context.Context, cfg config.Config, url string) error {
 		// Without a keyset no check values are stored: migrations may run on a machine that lacks the keyset.
 		return nil
 	}
-	cipher, err := services.Cipher(cfg, nil)
+	cipher, err := services.NewSecretsCipher(cfg, nil)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ type keyed struct {
 // process makes the state of a process with a keyset. It has looked at the database.
 func (k keyed) process(keyset string) (*process, error) {
 	k.Helper()
-	cipher, err := secrets.Open(keyset)
+	cipher, err := secrets.OpenKeyset(keyset)
 	require.NoError(k, err)
 	s := &process{ops: k.pool, Stores: services.Stores{Pool: k.pool, Cipher: cipher},
 		registry: newRegistry(run.Log{Logger: slog.New(slog.DiscardHandler)})}
@@ -43,7 +43,7 @@ func (k keyed) process(keyset string) (*process, error) {
 
 func (k keyed) reader(keyset string) keysetReader {
 	k.Helper()
-	cipher, err := secrets.Open(keyset)
+	cipher, err := secrets.OpenKeyset(keyset)
 	require.NoError(k, err)
 	store := postgres.NewStore(k.pool, cipher, postgres.Options{})
 	k.Cleanup(func() { store.Close(k.Context()) })
@@ -53,7 +53,7 @@ func (k keyed) reader(keyset string) keysetReader {
 // writes lets a process write a secret.
 func (k keyed) writes(keyset string) {
 	k.Helper()
-	cipher, err := secrets.Open(keyset)
+	cipher, err := secrets.OpenKeyset(keyset)
 	require.NoError(k, err)
 	partner := uuid.New()
 	sealed, err := cipher.Encrypt([]byte("svc_cs_x"), []byte("connect_secret:"+partner.String()))
@@ -67,12 +67,12 @@ func (k keyed) writes(keyset string) {
 func (k keyed) reencrypt(keyset string) {
 	k.Helper()
 	r := k.reader(keyset)
-	resealer := postgres.NewResealer(r.store, r.cipher.PrimaryPrefix())
-	for _, kind := range resealer.Kinds() {
-		_, err := resealer.Page(k.Context(), kind.Start())
+	resealer := postgres.NewSecretReencrypter(r.store, r.cipher.PrimaryCiphertextPrefix())
+	for _, kind := range resealer.SecretColumns() {
+		_, err := resealer.ReencryptPage(k.Context(), kind.FirstPage())
 		require.NoError(k, err)
 	}
-	require.NoError(k, (&Admin{stores: services.Stores{Pool: k.pool, Cipher: r.cipher}}).Reencrypted(k.Context()))
+	require.NoError(k, (&Admin{stores: services.Stores{Pool: k.pool, Cipher: r.cipher}}).RecordReencryption(k.Context()))
 }
 
 // fits lets a process with each keyset look, and all of them read the secrets.
@@ -132,7 +132,7 @@ func TestKeyset_RotatedInSteps_FitsForOldAndNewProcessesOfEachStep(t *testing.T)
 	k := keyed{t, pgtest.New(t)}
 	first := change(t, func(string) (string, error) { return secrets.NewKeyset() }, "")
 	added := change(t, secrets.AddKey, first)
-	used := change(t, secrets.UseKey, added)
+	used := change(t, secrets.UseNewestKey, added)
 	last := change(t, withoutOldKeys, used)
 	doctor := func(keyset string) {
 		t.Helper()
@@ -154,9 +154,9 @@ func TestKeyset_RotatedInSteps_FitsForOldAndNewProcessesOfEachStep(t *testing.T)
 	doctor(used)
 	k.fits("use-key, and doctor", added, used)
 	_, err := k.process(first)
-	require.ErrorIs(t, err, ErrKeyset, "a process that was left out cannot read the new secrets")
+	require.ErrorIs(t, err, ErrKeysetDiffers, "a process that was left out cannot read the new secrets")
 	_, err = k.process(last)
-	require.ErrorIs(t, err, ErrKeyset, "the old key is still needed")
+	require.ErrorIs(t, err, ErrKeysetDiffers, "the old key is still needed")
 	k.reencrypt(used)
 	k.fits("reencrypt", added, used)
 	k.fits("the old key is removed", used, last)
@@ -179,15 +179,15 @@ func TestKeyset_OfAnotherDatabase_IsRefused_AndWritesNoSecretNorCheckValue(t *te
 		require.NoError(t, err, "a database without check values refuses no keyset")
 		require.False(t, s.proven.Load())
 	}
-	require.ErrorIs(t, k.reader(wrong).readSome(t.Context()), ErrKeyset, "nothing decrypts")
-	require.ErrorIs(t, k.reader(wrong).readAll(t.Context()).Err, ErrKeyset)
+	require.ErrorIs(t, k.reader(wrong).readSome(t.Context()), ErrKeysetDiffers, "nothing decrypts")
+	require.ErrorIs(t, k.reader(wrong).readAll(t.Context()).Err, ErrKeysetDiffers)
 	require.Zero(t, k.checkValues(), "no check value of a keyset that decrypts nothing")
 	require.NoError(t, k.reader(right).readSome(t.Context()))
 	require.NoError(t, k.reader(right).readAll(t.Context()).Err)
 	require.Equal(t, 1, k.checkValues())
 	for _, each := range []string{wrong, secrets.DevelopmentKeyset} {
 		s, err := k.process(each)
-		require.ErrorIs(t, err, ErrKeyset)
+		require.ErrorIs(t, err, ErrKeysetDiffers)
 		require.Equal(t, "is not the keyset of this database", keysetProblem(err))
 		require.False(t, s.proven.Load())
 		_, err = s.Cipher.Encrypt(nil, nil)
@@ -197,13 +197,13 @@ func TestKeyset_OfAnotherDatabase_IsRefused_AndWritesNoSecretNorCheckValue(t *te
 	}
 	k.writes(wrong) // by a process of an older binary
 	found := k.reader(wrong).readAll(t.Context())
-	require.ErrorIs(t, found.Err, ErrKeyset)
+	require.ErrorIs(t, found.Err, ErrKeysetDiffers)
 	require.Equal(t, []int64{1, 1}, []int64{found.Opened, found.failed()})
 	found = k.reader(right).readAll(t.Context())
 	require.NoError(t, found.Err)
-	cipher, err := secrets.Open(wrong)
+	cipher, err := secrets.OpenKeyset(wrong)
 	require.NoError(t, err)
-	require.Equal(t, []Unreadable{{"connect secrets", cipher.Primary(), 1}}, found.Unreadable)
+	require.Equal(t, []UnreadableSecrets{{"connect secrets", cipher.PrimaryKeyID(), 1}}, found.Unreadable)
 	require.Equal(t, 1, k.checkValues())
 	_, err = k.process(right)
 	require.NoError(t, err)
@@ -225,9 +225,9 @@ func TestKeyset_OfAnEmptyDatabase_IsTheOneThatIsGiven(t *testing.T) {
 	first := change(t, func(string) (string, error) { return secrets.NewKeyset() }, "")
 	require.NoError(t, k.reader(first).readSome(t.Context()))
 	k.fits("migrated", first)
-	require.ErrorIs(t, builtIn.readAll(t.Context()).Err, ErrKeyset)
+	require.ErrorIs(t, builtIn.readAll(t.Context()).Err, ErrKeysetDiffers)
 	second := change(t, func(string) (string, error) { return secrets.NewKeyset() }, "")
-	require.ErrorIs(t, k.reader(second).readSome(t.Context()), ErrKeyset)
+	require.ErrorIs(t, k.reader(second).readSome(t.Context()), ErrKeysetDiffers)
 	require.NoError(t, k.reader(second).readAll(t.Context()).Err, "nothing is lost by another keyset")
 	k.fits("doctor", second)
 }
@@ -243,7 +243,7 @@ func TestKeyset_OfADatabaseWithoutAnAnswer_StaysAsItWas(t *testing.T) {
 	_, err = k.pool.Exec(t.Context(), `ALTER TABLE key_checks RENAME TO hidden`)
 	require.NoError(t, err)
 	err = s.keysetFits(t.Context())
-	require.Equal(t, []any{false, "cannot be compared"}, []any{errors.Is(err, ErrKeyset), keysetProblem(err)})
+	require.Equal(t, []any{false, "cannot be compared"}, []any{errors.Is(err, ErrKeysetDiffers), keysetProblem(err)})
 	_, err = s.Cipher.Encrypt(nil, nil)
 	require.NoError(t, err)
 	require.True(t, s.proven.Load())

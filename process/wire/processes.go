@@ -17,18 +17,18 @@ import (
 // askPatience is the longest wait for the /readyz of a process, whose checks take 2 s at most.
 const askPatience = 4 * time.Second
 
-// AskedProcess is the state of a running process, as its own /readyz reports it. If Err is set, only URL is known.
-type AskedProcess struct {
+// ProcessState is the state of a running process, as its own /readyz reports it. If Err is set, only URL is known.
+type ProcessState struct {
 	URL    string // The address of the process's metrics and health checks, as a URL.
 	Err    error  // The reason why no process of this service answered at the URL; nil if one did.
 	Status string // The status of the process: ready, degraded, not_ready or stopping.
 	// true: the process is ready without restriction, or is stopping as requested; false: something is missing.
 	Well   bool
-	Checks []AskedCheck
+	Checks []CheckState
 }
 
-// AskedCheck is the result of one check of a process, as its /readyz reports it.
-type AskedCheck struct {
+// CheckState is the result of one check of a process, as its /readyz reports it.
+type CheckState struct {
 	Name, Problem string // The name of the check, and its problem; "": the check passes.
 	// Aged reports whether the age of the check's last result (Answer) is known; Passed whether the age of the
 	// last success (Success) is known.
@@ -38,15 +38,15 @@ type AskedCheck struct {
 
 // askProcesses queries the /readyz of the processes at the URLs, all at the same time. Without URLs it queries
 // METRICS_ADDR of this machine; if no process answers there, it returns none.
-func askProcesses(ctx context.Context, cfg config.Config, urls []string) []AskedProcess {
+func askProcesses(ctx context.Context, cfg config.Config, urls []string) []ProcessState {
 	if len(urls) == 0 {
 		here := ask(ctx, cfg.LocalMetricsURL())
 		if here.Err != nil {
 			return nil
 		}
-		return []AskedProcess{here}
+		return []ProcessState{here}
 	}
-	asked := make([]AskedProcess, len(urls))
+	asked := make([]ProcessState, len(urls))
 	var all sync.WaitGroup
 	for i, url := range urls {
 		all.Go(func() { asked[i] = ask(ctx, url) })
@@ -55,17 +55,18 @@ func askProcesses(ctx context.Context, cfg config.Config, urls []string) []Asked
 	return asked
 }
 
-func ask(ctx context.Context, url string) AskedProcess {
+func ask(ctx context.Context, url string) ProcessState {
 	// Processes are queried directly and not through a proxy.
 	client := &http.Client{Timeout: askPatience, Transport: &http.Transport{DisableKeepAlives: true}}
-	state, err := ops.Ask(ctx, client, url)
+	state, err := ops.QueryReadiness(ctx, client, url)
 	if err != nil {
-		return AskedProcess{URL: url, Err: err}
+		return ProcessState{URL: url, Err: err}
 	}
-	p := AskedProcess{URL: url, Status: state.Status, Well: state.Status == ops.Ready || state.Status == ops.Stopping}
+	p := ProcessState{URL: url, Status: state.Status,
+		Well: state.Status == ops.StatusReady || state.Status == ops.StatusStopping}
 	for _, name := range slices.Sorted(maps.Keys(state.Checks)) {
-		check, age := AskedCheck{Name: name, Problem: state.Checks[name]}, state.Ages[name]
-		if check.Problem == ops.Passes {
+		check, age := CheckState{Name: name, Problem: state.Checks[name]}, state.Ages[name]
+		if check.Problem == ops.CheckPassed {
 			check.Problem = ""
 		}
 		check.Answer, check.Aged = duration(age.Answer)
@@ -81,7 +82,7 @@ func ask(ctx context.Context, url string) AskedProcess {
 // Returns the state, such as "degraded: redis cannot be reached", or an error with the reason.
 func Healthcheck(ctx context.Context, environ []string) (state string, err error) {
 	others := func(pair string) bool { return !strings.HasPrefix(pair, "METRICS_ADDR=") }
-	cfg, err := config.Load(slices.DeleteFunc(slices.Clone(environ), others), config.Nothing)
+	cfg, err := config.Load(slices.DeleteFunc(slices.Clone(environ), others), config.NothingRequired)
 	if err != nil {
 		return "", err
 	}
@@ -99,7 +100,7 @@ func Healthcheck(ctx context.Context, environ []string) (state string, err error
 	if len(problems) > 0 {
 		state += ": " + strings.Join(problems, ", ")
 	}
-	if !(ops.Status{Status: p.Status}).OK() {
+	if !(ops.ReadinessStatus{Status: p.Status}).OK() {
 		return "", errors.New(state)
 	}
 	return state, nil

@@ -54,20 +54,20 @@ type process struct {
 	services.Stores
 	cfg   config.Config
 	log   *slog.Logger
-	lines *run.Lines // The writer of the process's log lines.
+	lines *run.LogWriter // The writer of the process's log lines.
 	// The pool of connections for health checks and metrics, which must answer even if the other pools have no free
 	// connection.
 	ops   *pgxpool.Pool
-	epoch *platformtables.Epoch
+	epoch *platformtables.RestoreEpoch
 	clock clock
 	parts []run.Part
 	pools map[string]*pgxpool.Pool // The pools of connections to Postgres, by the label of their metrics.
 
 	// The watch that records failures to open sockets, of listeners and of the sender of deliveries.
-	sockets sockets.Watch
+	sockets sockets.FailureMonitor
 	// true: the database has check values of keys and the keyset fits them; false: it has none, or the keyset differs.
 	proven atomic.Bool
-	// The result of the last trial write to Postgres, as postgres.WriteCause returns it; nil before the first.
+	// The result of the last trial write to Postgres, as postgres.WriteFailureCause returns it; nil before the first.
 	tried atomic.Value
 
 	registry *metrics.Registry
@@ -85,9 +85,9 @@ type process struct {
 func open(ctx context.Context, cfg config.Config, log run.Log, name string, conns int32,
 	grouped bool) (*process, error) {
 	s := &process{cfg: cfg, log: log.Logger, lines: log.Lines, registry: newRegistry(log)}
-	redisadapter.LogTo(s.log)
+	redisadapter.LogDriverTo(s.log)
 	var err error
-	if s.Cipher, err = services.Cipher(cfg, s.log); err != nil {
+	if s.Cipher, err = services.NewSecretsCipher(cfg, s.log); err != nil {
 		return nil, err
 	}
 	if traced(cfg) {
@@ -103,21 +103,21 @@ func open(ctx context.Context, cfg config.Config, log run.Log, name string, conn
 	}
 	const patience = 3 * time.Second
 	if s.ops, err = s.newPool(ctx, name+"-ops",
-		postgres.PoolOptions{MaxConns: opsConns, StatementTimeout: patience, Settings: postgres.IndexPlans,
+		postgres.PoolOptions{MaxConns: opsConns, StatementTimeout: patience, Settings: postgres.IndexPlanSettings,
 			PingAfter: loopPing}); err != nil {
 		return nil, err
 	}
 	s.pools = map[string]*pgxpool.Pool{name: s.Pool, "ops": s.ops}
-	s.epoch = platformtables.NewEpoch(s.ops, s.log)
+	s.epoch = platformtables.NewRestoreEpoch(s.ops, s.log)
 	// Without pools of their own (nil), grouped changes and reads use the pool of all other queries.
 	var groups, reads *pgxpool.Pool
 	if grouped {
 		if groups, err = s.newPool(ctx, name+"-groups",
-			postgres.PoolOptions{MaxConns: groupcommit.Conns, Settings: postgres.IndexPlans}); err != nil {
+			postgres.PoolOptions{MaxConns: groupcommit.MaxConns, Settings: postgres.IndexPlanSettings}); err != nil {
 			return nil, err
 		}
 		if reads, err = s.newPool(ctx, name+"-reads",
-			postgres.PoolOptions{MaxConns: postgres.ReadConns, Settings: postgres.IndexPlans}); err != nil {
+			postgres.PoolOptions{MaxConns: postgres.ReadBatchConns, Settings: postgres.IndexPlanSettings}); err != nil {
 			return nil, err
 		}
 		s.pools["groups"], s.pools["reads"] = groups, reads
@@ -127,14 +127,14 @@ func open(ctx context.Context, cfg config.Config, log run.Log, name string, conn
 	}
 	s.breaker = redisadapter.NewBreaker(s.redis)
 	s.bell = redisadapter.NewDoorbell(s.redis, s.breaker)
-	odd := &oddRows{log: s.log, count: s.registry.Rows()}
+	odd := &oddRows{log: s.log, count: s.registry.RegisterUnreadableRows()}
 	s.Postgres = postgres.NewStore(s.Pool, s.Cipher,
 		postgres.Options{Doorbell: s.bell, Reads: reads, Unreadable: odd.met})
 	s.Changes = groupcommit.New(s.Pool, s.Cipher, groupcommit.Options{Groups: groups, Doorbell: s.bell})
 	s.parts = append(s.parts,
-		run.Closer("redis", s.redis.Close),
-		run.Closer("redis breaker", closing(s.breaker.Close)),
-		run.Closer("doorbell", closing(s.bell.Close)),
+		run.CloserPart("redis", s.redis.Close),
+		run.CloserPart("redis breaker", closing(s.breaker.Close)),
+		run.CloserPart("doorbell", closing(s.bell.Close)),
 		run.Part{Name: "store", Stop: func(ctx context.Context) error { s.Postgres.Close(ctx); return nil }},
 	)
 	return s, nil
@@ -156,7 +156,7 @@ func pingAfter(manyCallers bool) time.Duration {
 
 func (s *process) openRedis(ctx context.Context) (err error) {
 	s.redis, s.redisKnown, err = redisadapter.Open(ctx, s.cfg.RedisURL.Reveal(),
-		redisadapter.SentinelPassword(s.cfg.RedisSentinelPassword.Reveal()))
+		redisadapter.WithSentinelPassword(s.cfg.RedisSentinelPassword.Reveal()))
 	if err != nil {
 		return err
 	}
@@ -170,12 +170,12 @@ func (s *process) awaitRedis(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	return redisadapter.AwaitKind(ctx, s.redis)
+	return redisadapter.AwaitTopology(ctx, s.redis)
 }
 
 // limits adds the parts of the services that need Redis: the rate limiter and the cache of stored responses.
 // failedOpen is called for each request that was allowed because Redis did not answer.
-func (s *process) limits(p *services.Parts, failedOpen func()) {
+func (s *process) limits(p *services.Deps, failedOpen func()) {
 	limiter := redisadapter.NewLimiter(s.redis, s.breaker, failedOpen)
 	p.Limiter, p.Cache = limiter, redisadapter.NewIdempotencyCache(limiter, s.Cipher, s.log)
 }
@@ -189,7 +189,7 @@ func (s *process) newPool(ctx context.Context, name string, o postgres.PoolOptio
 	if err != nil {
 		return nil, err
 	}
-	s.parts = append(s.parts, run.Closer("postgres "+name, closing(pool.Close)))
+	s.parts = append(s.parts, run.CloserPart("postgres "+name, closing(pool.Close)))
 	return pool, nil
 }
 
@@ -199,25 +199,25 @@ func closing(fn func()) func() error {
 
 // readiness returns the checks of /readyz, of the database and Redis and those in more, and registers their
 // metrics. Until the keyset was compared with the database, no secret is written or read.
-func (s *process) readiness(more ...ops.Check) *ops.Readiness {
-	s.Cipher.Refuse(fault.ErrUnavailable.Because(errNotCompared))
-	checks := []ops.Check{
+func (s *process) readiness(more ...ops.ReadinessCheck) *ops.Readiness {
+	s.Cipher.SetRefusal(fault.ErrUnavailable.Because(errNotCompared))
+	checks := []ops.ReadinessCheck{
 		{Name: checkPostgres, Run: s.connected, Problem: connectionProblem},
 		{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem, Holds: schemaHolds},
 		{Name: checkKeyset, Run: s.keysetFits, Problem: keysetProblem, Holds: keysetHolds},
 		// The check of writes is optional, since requests that only read continue to work.
 		{Name: checkWrites, Run: s.takesWrites, Problem: writeProblem, Every: writeEvery, Optional: true},
-		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.redis) },
+		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.CheckWrites(ctx, s.redis) },
 			Problem: redisProblem, Optional: true},
 		{Name: checkLog, Run: func(context.Context) error { return s.lines.Check() },
 			Problem: always("loses lines: its reader does not take them"), Advisory: true},
-		{Name: checkSockets, Run: s.sockets.Check, Problem: sockets.Problem, Optional: true},
+		{Name: checkSockets, Run: s.sockets.Check, Problem: sockets.DescribeFailure, Optional: true},
 		{Name: checkClock, Run: s.clock.check, Problem: clockProblem, Advisory: true},
 	}
 	ready := ops.NewReadiness(s.log, append(checks, more...)...)
-	s.registry.Ready(ready.Passing)
-	s.registry.Writes(postgres.WriteCauses, s.writesFailing)
-	s.registry.Clock(s.clock.skew)
+	s.registry.RegisterReadiness(ready.CheckResults)
+	s.registry.RegisterFailingWrites(postgres.WriteFailureCauses, s.writesFailing)
+	s.registry.RegisterClockSkew(s.clock.skew)
 	return ready
 }
 
@@ -236,15 +236,15 @@ func (s *process) connected(ctx context.Context) error {
 	return err
 }
 
-// NoConnection describes a Postgres that refuses connections because all are taken.
-const NoConnection = "has no connection free"
+// NoConnectionText describes a Postgres that refuses connections because all are taken.
+const NoConnectionText = "has no connection free"
 
 func connectionProblem(err error) string {
 	if errors.Is(err, postgres.ErrUndeclaredPooler) {
 		return "drops the settings of connections; set DATABASE_POOLED=true behind PgBouncer"
 	}
-	if errors.Is(err, postgres.ErrNoConnection) {
-		return NoConnection
+	if errors.Is(err, postgres.ErrNoFreeConnection) {
+		return NoConnectionText
 	}
 	return "cannot be reached"
 }
@@ -254,7 +254,7 @@ const writeEvery = 4 * time.Second
 
 func (s *process) takesWrites(ctx context.Context) error {
 	err := postgres.CheckWrites(ctx, s.ops)
-	s.tried.Store(postgres.WriteCause(err))
+	s.tried.Store(postgres.WriteFailureCause(err))
 	return err
 }
 
@@ -268,11 +268,11 @@ func writeProblem(err error) string {
 	switch {
 	case errors.Is(err, postgres.ErrReadOnly):
 		return "are refused: Postgres is read-only"
-	case errors.Is(err, postgres.ErrNoRoom):
+	case errors.Is(err, postgres.ErrDiskFull):
 		return "fail: the disk of Postgres is full"
 	case errors.Is(err, postgres.ErrLocked):
 		return "wait: a session holds a lock"
-	case errors.Is(err, postgres.ErrNoRights):
+	case errors.Is(err, postgres.ErrPermissionDenied):
 		return "are refused: the role lacks rights"
 	case errors.Is(err, postgres.ErrNoStandby):
 		return "wait: no standby confirms (synchronous_standby_names)"
@@ -284,10 +284,10 @@ func always(problem string) func(error) string {
 	return func(error) string { return problem }
 }
 
-// outdated is the error for a database schema that is older than this binary.
-type outdated struct{}
+// outdatedSchemaError is the error for a database schema that is older than this binary.
+type outdatedSchemaError struct{}
 
-func (outdated) Error() string { return "the schema is older than this binary" }
+func (outdatedSchemaError) Error() string { return "the schema is older than this binary" }
 
 // schemaHolds is how long after a successful check the schema is not checked again, since only a restore makes it
 // older.
@@ -296,18 +296,18 @@ const schemaHolds = time.Minute
 // schemaFits checks that the database schema is not older than this binary. A newer schema is accepted, since
 // migrations only add while an older binary may run.
 func (s *process) schemaFits(ctx context.Context) error {
-	version, err := migrations.Version(ctx, s.ops)
-	if err == nil && version < migrations.Newest() {
-		return outdated{}
+	version, err := migrations.AppliedVersion(ctx, s.ops)
+	if err == nil && version < migrations.NewestVersion() {
+		return outdatedSchemaError{}
 	}
 	return err
 }
 
 func schemaProblem(err error) string {
-	if err == (outdated{}) { //nolint:errorlint // returned by schemaFits, never wrapped
+	if err == (outdatedSchemaError{}) { //nolint:errorlint // returned by schemaFits, never wrapped
 		return "is not up to date; run `admin migrate up`"
 	}
-	if errors.Is(err, migrations.ErrRefused) {
+	if errors.Is(err, migrations.ErrPermissionDenied) {
 		return "cannot be read: the role lacks rights"
 	}
 	return "cannot be read"

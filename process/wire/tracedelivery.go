@@ -59,7 +59,7 @@ var errPlannedAgain = errors.New("the batch was planned again")
 
 // Relay turns a batch of events into deliveries, and records the spans of those events that belong to a trace.
 func (r tracedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
-	plan webhookports.Plan, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
+	plan webhookports.PlanFunc, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	begin := time.Now()
 	var spans []trace.Span
 	relayed, claims, err := r.RelayStore.Relay(ctx, limit, lease,

@@ -35,7 +35,7 @@ func tracing(ctx context.Context, cfg config.Config, log *slog.Logger, process s
 	}
 	provider := trace.NewTracerProvider(
 		trace.WithBatcher(exporter),
-		trace.WithSampler(withoutPolls{samplerOf(cfg)}),
+		trace.WithSampler(withoutPollsSampler{samplerOf(cfg)}),
 		trace.WithResource(resource.NewSchemaless(
 			attribute.String("service.name", "partnerdeposits-"+serviceName(process)),
 			attribute.String("deployment.environment", string(cfg.Environment)),
@@ -59,7 +59,7 @@ func samplerOf(cfg config.Config) trace.Sampler {
 	case "always_off":
 		root = trace.NeverSample()
 	case "traceidratio":
-		root = trace.TraceIDRatioBased(cfg.TracesShare())
+		root = trace.TraceIDRatioBased(cfg.TraceSampleRatio())
 	}
 	if parentBased {
 		return trace.ParentBased(root)
@@ -76,13 +76,13 @@ func serviceName(process string) string {
 	return process
 }
 
-// withoutPolls is a trace sampler that drops commands to Postgres and Redis outside any request, job or batch. The
-// loops of an idle process would otherwise send the collector thousands of traces an hour that show nothing.
-type withoutPolls struct{ trace.Sampler }
+// withoutPollsSampler is a trace sampler that drops commands to Postgres and Redis outside any request, job or batch.
+// The loops of an idle process would otherwise send the collector thousands of traces an hour that show nothing.
+type withoutPollsSampler struct{ trace.Sampler }
 
 // ShouldSample drops spans of Postgres and Redis commands that have no parent, and passes every other span to
 // the configured sampler.
-func (s withoutPolls) ShouldSample(p trace.SamplingParameters) trace.SamplingResult {
+func (s withoutPollsSampler) ShouldSample(p trace.SamplingParameters) trace.SamplingResult {
 	if p.Kind == oteltrace.SpanKindClient && !oteltrace.SpanContextFromContext(p.ParentContext).IsValid() {
 		return trace.SamplingResult{Decision: trace.Drop}
 	}

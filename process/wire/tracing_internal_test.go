@@ -16,7 +16,7 @@ import (
 func samples(t *testing.T, sampler, share string, flags *oteltrace.TraceFlags) bool {
 	t.Helper()
 	environ := []string{"OTEL_TRACES_SAMPLER=" + sampler, "OTEL_TRACES_SAMPLER_ARG=" + share}
-	cfg, err := config.Load(environ, config.Nothing)
+	cfg, err := config.Load(environ, config.NothingRequired)
 	require.NoError(t, err)
 	id := oteltrace.TraceID{8: 0x80, 15: 1}
 	p := trace.SamplingParameters{ParentContext: t.Context(), TraceID: id, Kind: oteltrace.SpanKindServer}
@@ -24,7 +24,7 @@ func samples(t *testing.T, sampler, share string, flags *oteltrace.TraceFlags) b
 		p.ParentContext = oteltrace.ContextWithRemoteSpanContext(t.Context(), oteltrace.NewSpanContext(
 			oteltrace.SpanContextConfig{TraceID: id, SpanID: oteltrace.SpanID{1}, TraceFlags: *flags, Remote: true}))
 	}
-	return withoutPolls{samplerOf(cfg)}.ShouldSample(p).Decision == trace.RecordAndSample
+	return withoutPollsSampler{samplerOf(cfg)}.ShouldSample(p).Decision == trace.RecordAndSample
 }
 
 func TestSampler_OfEachName_DecidesByCallerOrShare(t *testing.T) {
@@ -56,7 +56,7 @@ func TestSampler_OfEachName_DecidesByCallerOrShare(t *testing.T) {
 
 func TestSampler_DropsPolls_WhateverItsName(t *testing.T) {
 	t.Parallel()
-	got := withoutPolls{trace.AlwaysSample()}.ShouldSample(trace.SamplingParameters{ParentContext: t.Context(),
+	got := withoutPollsSampler{trace.AlwaysSample()}.ShouldSample(trace.SamplingParameters{ParentContext: t.Context(),
 		Kind: oteltrace.SpanKindClient})
 	require.Equal(t, trace.Drop, got.Decision)
 }

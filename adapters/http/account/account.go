@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	pathVerify = site.Verify
-	pathForgot = site.Forgot
-	pathReset  = site.Reset
-	pathLogin  = site.LogIn
-	pathDesk   = site.Desk
+	pathVerify = site.VerifyEmailPath
+	pathForgot = site.ForgotPasswordPath
+	pathReset  = site.ResetPasswordPath
+	pathLogin  = site.LogInPath
+	pathDesk   = site.DashboardPath
 
 	fieldToken    = "token"
 	fieldEmail    = "email"
@@ -37,7 +37,7 @@ type Deps struct {
 	Limiter   ports.Limiter
 	// Allowed form submissions per minute and network: the setting AUTH_ATTEMPTS_PER_MINUTE.
 	AttemptsPerMinute int
-	Site              *ui.Site
+	Site              *ui.SiteCookies
 }
 
 type pages struct{ Deps }
@@ -46,12 +46,12 @@ type pages struct{ Deps }
 // dashboard's host.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{Deps: d}
-	app.Get(pathVerify, d.Site.Headers, p.showVerify)
-	app.Post(pathVerify, d.Site.Headers, p.form(pathDesk, p.verify))
-	app.Get(pathForgot, d.Site.Headers, p.showForgot)
-	app.Post(pathForgot, d.Site.Headers, p.form(pathForgot, p.forgot))
-	app.Get(pathReset, d.Site.Headers, p.showReset)
-	app.Post(pathReset, d.Site.Headers, p.form(pathForgot, p.reset))
+	app.Get(pathVerify, d.Site.PageMiddleware, p.showVerify)
+	app.Post(pathVerify, d.Site.PageMiddleware, p.form(pathDesk, p.verify))
+	app.Get(pathForgot, d.Site.PageMiddleware, p.showForgot)
+	app.Post(pathForgot, d.Site.PageMiddleware, p.form(pathForgot, p.forgot))
+	app.Get(pathReset, d.Site.PageMiddleware, p.showReset)
+	app.Post(pathReset, d.Site.PageMiddleware, p.form(pathForgot, p.reset))
 }
 
 // form wraps a form handler: it checks the CSRF token and counts the submission against the rate limit of the
@@ -59,12 +59,12 @@ func Mount(app fiber.Router, d Deps) {
 // repeat the secret token.
 func (p *pages) form(reopen string, h fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		ui.SetReadAt(c, reopen)
-		if err := p.Site.CheckForm(c); err != nil {
+		ui.SetLanguagePath(c, reopen)
+		if err := p.Site.CheckCSRF(c); err != nil {
 			return ui.RenderFormExpired(c, reopen)
 		}
 		decision := p.Limiter.Allow(c.UserContext(), ports.LimitRule{
-			Name: "auth-address", Key: "auth:address:" + ui.NetworkOf(c.IP()), PerMinute: p.AttemptsPerMinute,
+			Name: "auth-address", Key: "auth:address:" + ui.NetworkOfIP(c.IP()), PerMinute: p.AttemptsPerMinute,
 		})
 		if !decision.Allowed {
 			return fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
@@ -88,7 +88,7 @@ type view struct {
 	To     string // The text of the link below the form.
 }
 
-func (p *pages) render(c *fiber.Ctx, status int, title ui.Text, v view) error {
+func (p *pages) render(c *fiber.Ctx, status int, title ui.LocalizedText, v view) error {
 	v.Page.Lang, v.Page.Title, v.Token = ui.LangOf(c), title.In(ui.LangOf(c)), p.Site.FormToken(c)
 	if c.Method() == fiber.MethodGet {
 		v.Page.Query = ui.RawQuery(c)
@@ -98,10 +98,10 @@ func (p *pages) render(c *fiber.Ctx, status int, title ui.Text, v view) error {
 
 // void renders the page for a link in a mail that no longer works, with a link to the place where a new mail can
 // be requested.
-func (p *pages) void(c *fiber.Ctx, link string, to ui.Text) error {
-	f := ui.FailureOf(connect.ErrTokenVoid.Code)
+func (p *pages) void(c *fiber.Ctx, link string, to ui.LocalizedText) error {
+	f := ui.ErrorTextOf(connect.ErrTokenVoid.Code)
 	lang := ui.LangOf(c)
-	return p.render(c, problem.Status(connect.ErrTokenVoid.Kind), f.Title, view{
+	return p.render(c, problem.HTTPStatus(connect.ErrTokenVoid.Kind), f.Title, view{
 		Page: ui.Page{ErrorCode: connect.ErrTokenVoid.Code, ReadAt: pathForgot}, Lead: f.Message.In(lang), Link: link,
 		To: to.In(lang),
 	})
@@ -115,7 +115,7 @@ func (p *pages) showVerify(c *fiber.Ctx) error {
 // the account a button is enough; any other browser must enter the password. mistake is the error text about the
 // password.
 func (p *pages) verifyForm(c *fiber.Ctx, status int, token, mistake string) error {
-	found, asks, err := p.Operators.LinkToVerify(c.UserContext(), token, p.browserOf(c))
+	found, asks, err := p.Operators.FindVerificationToken(c.UserContext(), token, p.browserOf(c))
 	if errors.Is(err, connect.ErrTokenVoid) {
 		return p.void(c, pathDesk, textToDesk)
 	}
@@ -144,13 +144,13 @@ func (p *pages) verifyForm(c *fiber.Ctx, status int, token, mistake string) erro
 }
 
 func (p *pages) browserOf(c *fiber.Ctx) operators.Browser {
-	return operators.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP()), Name: ui.BrowserOf(c)}
+	return operators.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOfIP(c.IP()), Name: ui.BrowserOf(c)}
 }
 
 // verify handles the form that confirms an e-mail address with the token of a mail.
 func (p *pages) verify(c *fiber.Ctx) error {
 	token, password := ui.PostValue(c, fieldToken), ui.PostValue(c, fieldPassword)
-	in, err := p.Operators.Verify(c.UserContext(), token, password, p.browserOf(c))
+	in, err := p.Operators.VerifyAddress(c.UserContext(), token, password, p.browserOf(c))
 	switch {
 	case errors.Is(err, connect.ErrTokenVoid):
 		return p.void(c, pathDesk, textToDesk)
@@ -163,7 +163,7 @@ func (p *pages) verify(c *fiber.Ctx) error {
 		}
 		return p.verifyForm(c, http.StatusUnprocessableEntity, token, mistake.In(ui.LangOf(c)))
 	case errors.Is(err, connect.ErrEmailTaken):
-		f := ui.FailureOf(connect.ErrEmailTaken.Code)
+		f := ui.ErrorTextOf(connect.ErrEmailTaken.Code)
 		return p.render(c, http.StatusConflict, f.Title, view{
 			Page: ui.Page{ErrorCode: connect.ErrEmailTaken.Code, ReadAt: pathForgot}, Lead: f.Message.In(ui.LangOf(c)),
 			Link: pathLogin, To: textToLogin.In(ui.LangOf(c)),
@@ -192,7 +192,7 @@ func (p *pages) showForgot(c *fiber.Ctx) error {
 // that nobody can find out which addresses have accounts; the look-up happens later.
 func (p *pages) forgot(c *fiber.Ctx) error {
 	email := strings.TrimSpace(ui.PostValue(c, fieldEmail))
-	err := p.Operators.ForgotPassword(c.UserContext(), email, string(ui.LangOf(c)))
+	err := p.Operators.RequestPasswordReset(c.UserContext(), email, string(ui.LangOf(c)))
 	if errors.Is(err, connect.ErrInvalidEmail) {
 		return p.forgotForm(c, http.StatusUnprocessableEntity, email, connect.ErrInvalidEmail)
 	}
@@ -215,7 +215,7 @@ func (p *pages) forgotForm(c *fiber.Ctx, status int, email string, failed *fault
 // add appends a field to the form of the page, with the error message about that field if there is one.
 func (v *view) add(field ui.Field, failed *fault.Error, lang ui.Lang) {
 	if failed != nil {
-		field.Error = ui.FailureOf(failed.Code).Message.In(lang)
+		field.Error = ui.ErrorTextOf(failed.Code).Message.In(lang)
 		v.Failed, v.Page.ErrorCode = ui.Mistake{Field: field.Name, Text: field.Error}, failed.Code
 	}
 	v.Fields = append(v.Fields, field)
@@ -223,7 +223,8 @@ func (v *view) add(field ui.Field, failed *fault.Error, lang ui.Lang) {
 
 func (p *pages) showReset(c *fiber.Ctx) error {
 	token := c.Query(fieldToken)
-	if _, err := p.Operators.Token(c.UserContext(), token, connect.TokenReset); errors.Is(err, connect.ErrTokenVoid) {
+	if _, err := p.Operators.FindMailToken(c.UserContext(), token, connect.TokenResetPassword); errors.Is(err,
+		connect.ErrTokenVoid) {
 		return p.void(c, pathForgot, textAskAgain)
 	} else if err != nil {
 		return err

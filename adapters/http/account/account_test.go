@@ -49,7 +49,7 @@ func mailed(t *testing.T, s *connecttest.Server, to string) string {
 func forgot(t *testing.T, s *connecttest.Server, b *connecttest.Browser, email string) connecttest.Answer {
 	t.Helper()
 	sent := b.Submit("/password/forgot", map[string]string{"email": email})
-	_, err := s.Operators.MailResets(t.Context())
+	_, err := s.Operators.MailPasswordResets(t.Context())
 	require.NoError(t, err)
 	return sent
 }
@@ -96,9 +96,9 @@ func TestVerify_InABrowserOfNobodyOrOfAnother_AsksForThePasswordOfTheAccount(t *
 		require.NotEmpty(t, page.LinkTo("/password/forgot"), name)
 		for given, message := range map[string]string{"": "Enter the password of the account.",
 			"wrong password": "This is not the password of the account."} {
-			refused := b.Send(page, page.FormTo("/verify"), map[string]string{"password": given})
+			refused := b.Send(page, page.FormIndexByPath("/verify"), map[string]string{"password": given})
 			require.Equal(t, http.StatusUnprocessableEntity, refused.Status, name)
-			require.Equal(t, "password", refused.Focused(), name)
+			require.Equal(t, "password", refused.AutofocusIDs(), name)
 			require.Equal(t, "bad_credentials", refused.Code())
 			require.Contains(t, refused.Body, message)
 			require.Equal(t, "true", refused.Input("password", "aria-invalid"))
@@ -106,7 +106,7 @@ func TestVerify_InABrowserOfNobodyOrOfAnother_AsksForThePasswordOfTheAccount(t *
 		}
 		fr := b.Get(path + "&lang=fr")
 		require.Contains(t, fr.Body, "Mot de passe du compte")
-		require.Contains(t, b.Send(fr, fr.FormTo("/verify"), map[string]string{"password": "non"}).Body,
+		require.Contains(t, b.Send(fr, fr.FormIndexByPath("/verify"), map[string]string{"password": "non"}).Body,
 			"Ce n’est pas le mot de passe du compte.")
 	}
 	require.Zero(t, s.Count("operators", "verified_at IS NOT NULL"))
@@ -125,7 +125,7 @@ func TestVerify_ANewAddressInAnotherBrowser_AsksForThePasswordToo(t *testing.T) 
 	b := s.Browser(t)
 	signUp(t, s, b, "a@b.example")
 	settings := b.Get("/dashboard/settings")
-	require.Equal(t, http.StatusSeeOther, b.Send(settings, settings.Form("change_email"),
+	require.Equal(t, http.StatusSeeOther, b.Send(settings, settings.FormIndexByIntent("change_email"),
 		map[string]string{"email": "new@b.example", "currentPassword": password}).Status)
 	path := mailed(t, s, "new@b.example")
 	phone := s.Browser(t)
@@ -177,7 +177,7 @@ func TestReset_TheMailsLinkSetsAPassword(t *testing.T) {
 
 	short := fresh.Submit(path, map[string]string{"password": "short"})
 	require.Equal(t, http.StatusUnprocessableEntity, short.Status)
-	require.Equal(t, "password", short.Focused())
+	require.Equal(t, "password", short.AutofocusIDs())
 	require.Equal(t, "true", short.Input("password", "aria-invalid"))
 	require.NotContains(t, short.Body, "short")
 	done := fresh.Send(short, 0, map[string]string{"password": "another password"})
@@ -304,7 +304,7 @@ func TestPages_KeepTheTokenAndLeadNowhereElse(t *testing.T) {
 	for _, path := range []string{"/verify?token=x&next=https://evil.example", "/password/forgot?next=//evil.example",
 		"/password/reset?token=x&return=https://evil.example", "/login?done=https://evil.example"} {
 		page := b.Get(path)
-		for _, a := range page.All("a") {
+		for _, a := range page.ElementsByTag("a") {
 			for _, attribute := range a.Attr {
 				if attribute.Key == "href" {
 					require.True(t, strings.HasPrefix(attribute.Val, "/") && !strings.HasPrefix(attribute.Val, "//") ||

@@ -30,7 +30,7 @@ func TestTOTP_OfAnUnverifiedAddress_IsRefused(t *testing.T) {
 	b := s.Browser(t)
 	signUp(t, s, b, "victim@bank.example")
 	settings := b.Get("/dashboard/settings")
-	require.Negative(t, settings.Form("enable_totp"))
+	require.Negative(t, settings.FormIndexByIntent("enable_totp"))
 	require.Contains(t, settings.Body, "Verify your e-mail address first: then you can set them up here.")
 	require.Contains(t, b.Get("/dashboard/settings?lang=fr").Body, "Vérifiez d’abord votre adresse e-mail")
 	for _, intent := range []string{"enable_totp", "confirm_totp"} {
@@ -40,7 +40,7 @@ func TestTOTP_OfAnUnverifiedAddress_IsRefused(t *testing.T) {
 		})
 		require.Equal(t, http.StatusForbidden, refused.Status, intent)
 		require.Equal(t, "email_not_verified", refused.Code(), intent)
-		require.GreaterOrEqual(t, refused.Form("resend_verification"), 0, "the page offers the mail")
+		require.GreaterOrEqual(t, refused.FormIndexByIntent("resend_verification"), 0, "the page offers the mail")
 	}
 	require.Zero(t, s.Count("second_factors", ""))
 }
@@ -61,7 +61,7 @@ func TestPasswordsOfTheSettings_AreAskedAndGuessedTwentyTimesAnHour(t *testing.T
 		case "change_email":
 			fields["email"] = "x@y.example"
 		}
-		refused := b.Send(settings, settings.Form(intent), fields)
+		refused := b.Send(settings, settings.FormIndexByIntent(intent), fields)
 		require.Equal(t, http.StatusUnprocessableEntity, refused.Status, refused.Body)
 		code := map[string]string{"enable_totp": "invalid_field"}[intent] // beside its own field
 		require.Equal(t, cmp.Or(code, "bad_credentials"), refused.Code(), intent)
@@ -69,7 +69,7 @@ func TestPasswordsOfTheSettings_AreAskedAndGuessedTwentyTimesAnHour(t *testing.T
 		require.NotContains(t, refused.Body, "wrong password")
 	}
 	for _, intent := range []string{"enable_totp", "change_password"} {
-		n := settings.Form(intent)
+		n := settings.FormIndexByIntent(intent)
 		require.Equal(t, http.StatusTooManyRequests, b.Send(settings, n,
 			map[string]string{"currentPassword": password}).Status, "one limit for all forms with a password")
 	}
@@ -83,10 +83,10 @@ func TestTOTP_ASecretThatWaitsForAnHour_IsNotConfirmed(t *testing.T) {
 	b := s.Browser(t)
 	verified(t, s, b, "a@b.example")
 	settings := b.Get("/dashboard/settings")
-	shown := b.Send(settings, settings.Form("enable_totp"), map[string]string{"currentPassword": password})
+	shown := b.Send(settings, settings.FormIndexByIntent("enable_totp"), map[string]string{"currentPassword": password})
 	require.Equal(t, http.StatusOK, shown.Status, shown.Body)
 	s.Clock.Add(twofactor.EnrolmentLifetime)
-	refused := b.Send(shown, shown.Form("confirm_totp"), map[string]string{"code": "000000"})
+	refused := b.Send(shown, shown.FormIndexByIntent("confirm_totp"), map[string]string{"code": "000000"})
 	require.Equal(t, http.StatusConflict, refused.Status)
 	require.NotContains(t, refused.Body, shown.Text("code"), "the secret is not shown once more")
 }
@@ -95,9 +95,9 @@ func TestTOTP_ASecretThatWaitsForAnHour_IsNotConfirmed(t *testing.T) {
 func TestReset_AsTheFirstProofOfTheAddress_EndsCodesAndSessions_AndShowsWhatWasMadeBefore(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)
-	p := s.Partner("demo")
+	p := s.CreatePartner("demo")
 	stranger := s.Browser(t)
-	query := connecttest.Query(servicetest.ConnectSecret, "demo", "op-1", strconv.FormatInt(s.Clock.Now().Unix(), 10), "")
+	query := connecttest.SignedQuery(servicetest.ConnectSecret, "demo", "op-1", strconv.FormatInt(s.Clock.Now().Unix(), 10), "")
 	sent := stranger.Submit("/register?"+query,
 		map[string]string{"email": "victim@bank.example", "password": password, "companyName": "Chalets"})
 	require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
@@ -169,7 +169,7 @@ func TestReset_OfAPassword_LeavesTwoFactorCodesOn(t *testing.T) {
 	sent := fresh.Submit("/login", map[string]string{"email": "a@b.example", "password": "a new password"})
 	require.Equal(t, "/login/code", sent.Location)
 	require.Equal(t, "/login", fresh.Get("/dashboard").Location)
-	require.Equal(t, http.StatusSeeOther, fresh.Submit("/login/code", map[string]string{"code": app.Next()}).Status)
+	require.Equal(t, http.StatusSeeOther, fresh.Submit("/login/code", map[string]string{"code": app.NextCode()}).Status)
 	require.Equal(t, http.StatusOK, fresh.Get("/dashboard").Status)
 }
 
@@ -180,7 +180,7 @@ func TestDisableTOTPByAdmin_LetsAnOperatorInWithoutTheApp_AndTellsThem(t *testin
 	verified(t, s, b, "a@b.example")
 	o, _, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
 	require.NoError(t, err)
-	require.ErrorIs(t, s.Operators.DisableTOTPByAdmin(t.Context(), o.ID), twofactor.ErrOff)
+	require.ErrorIs(t, s.Operators.DisableTOTPByAdmin(t.Context(), o.ID), twofactor.ErrNotEnabled)
 	b.EnableTOTP(s)
 	half := s.Browser(t)
 	require.Equal(t, "/login/code",

@@ -21,7 +21,7 @@ const newest = 50
 // Deps are the dependencies of the pages that show caught mails (mails that were stored instead of sent).
 type Deps struct {
 	Mails ports.CaughtMails
-	Site  *ui.Site
+	Site  *ui.SiteCookies
 	// The setting DASHBOARD_BASE_URL: the base URL of the operators' pages, without a slash at its end.
 	DashboardURL string
 }
@@ -32,10 +32,10 @@ type pages struct{ Deps }
 // development: such mails contain links that open deposits and accounts.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{d}
-	app.Get(site.CaughtMailsRules, serveRules)
-	app.Get(site.CaughtMails, d.Site.Headers, p.list)
-	app.Get(site.CaughtMail, d.Site.Headers, p.mail)
-	app.Get(site.CaughtMailHTML, d.Site.Headers, p.html)
+	app.Get(site.CaughtMailsStylesheetPath, serveRules)
+	app.Get(site.CaughtMailsPath, d.Site.PageMiddleware, p.list)
+	app.Get(site.CaughtMailPath, d.Site.PageMiddleware, p.mail)
+	app.Get(site.CaughtMailHTMLPath, d.Site.PageMiddleware, p.html)
 }
 
 //go:embed mails.css
@@ -51,7 +51,7 @@ func serveRules(c *fiber.Ctx) error {
 // view is the template data of the pages that show caught mails.
 type view struct {
 	Page  ui.Page
-	Mails []Shown
+	Mails []MailView
 }
 
 func (p *pages) list(c *fiber.Ctx) error {
@@ -74,7 +74,8 @@ func (p *pages) mail(c *fiber.Ctx) error {
 		return err
 	}
 	lang := ui.LangOf(c)
-	v := view{Page: ui.Page{Lang: lang, Title: m.Subject, Query: ui.RawQuery(c), Wide: true}, Mails: []Shown{p.shown(m, lang)}}
+	v := view{Page: ui.Page{Lang: lang, Title: m.Subject, Query: ui.RawQuery(c), Wide: true},
+		Mails: []MailView{p.shown(m, lang)}}
 	return ui.Render(AllowFrames(c), fiber.StatusOK, mailPage(v))
 }
 
@@ -85,9 +86,9 @@ func (p *pages) html(c *fiber.Ctx) error {
 		return err
 	}
 	if m.HTML == "" {
-		return fault.ErrRoute
+		return fault.ErrRouteNotFound
 	}
-	return SendHTML(c, m.HTML)
+	return ServeMailHTML(c, m.HTML)
 }
 
 func (p *pages) find(c *fiber.Ctx) (ports.Mail, error) {
@@ -96,15 +97,15 @@ func (p *pages) find(c *fiber.Ctx) (ports.Mail, error) {
 		return ports.Mail{}, err
 	}
 	for _, m := range list {
-		if id.Message.Of(m.ID) == c.Params("id") {
+		if id.Mail.Of(m.ID) == c.Params("id") {
 			return m, nil
 		}
 	}
-	return ports.Mail{}, fault.ErrRoute
+	return ports.Mail{}, fault.ErrRouteNotFound
 }
 
-func (p *pages) shown(m ports.Mail, lang ui.Lang) Shown {
-	s := Show(m, site.CaughtMails+"/"+id.Message.Of(m.ID), lang)
+func (p *pages) shown(m ports.Mail, lang ui.Lang) MailView {
+	s := NewMailView(m, site.CaughtMailsPath+"/"+id.Mail.Of(m.ID), lang)
 	for line := range strings.SplitSeq(m.Body, "\n") {
 		if strings.HasPrefix(line, p.DashboardURL+"/") {
 			s.Links = append(s.Links, line)

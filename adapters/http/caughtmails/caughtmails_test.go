@@ -23,7 +23,7 @@ func TestCaughtMails_AreShownWithTheirLinks_AndRunNothing(t *testing.T) {
 	b := s.Browser(t)
 	require.Contains(t, b.Get("/sandbox/mails").Body, "No mails yet")
 	const hostile = `<script>alert(1)</script>`
-	s.Write(func(ctx context.Context, r *postgres.Store) error {
+	s.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
 		for _, m := range []ports.Mail{
 			{Subject: "Older " + hostile, Body: "plain " + hostile},
 			{Subject: "Newer", Body: "Open this:\n" + s.DashboardURL + "/verify?token=abc\nhttps://evil.example/\n" + hostile,

@@ -9,17 +9,17 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Shown is a mail with the data that its page shows. HTML is the path of the mail's HTML, empty for a mail of
+// MailView is a mail with the data that its page shows. HTML is the path of the mail's HTML, empty for a mail of
 // plain text only. Links are the links of its text that lead to pages of this service.
-type Shown struct {
+type MailView struct {
 	Name, To, Subject, At, Body, Path string
 	HTML                              string
 	Links                             []string
 }
 
-// Show prepares a mail for the page at the given path. The mail's HTML is served at that path followed by /html.
-func Show(m ports.Mail, path string, lang ui.Lang) Shown {
-	s := Shown{To: m.To, Subject: m.Subject, At: ui.DateTime(lang, m.CreatedAt), Body: m.Body, Path: path}
+// NewMailView prepares a mail for the page at the given path. The mail's HTML is served at that path followed by /html.
+func NewMailView(m ports.Mail, path string, lang ui.Lang) MailView {
+	s := MailView{To: m.To, Subject: m.Subject, At: ui.FormatDateTime(lang, m.CreatedAt), Body: m.Body, Path: path}
 	if m.HTML != "" {
 		s.HTML = path + "/html"
 	}
@@ -43,8 +43,8 @@ const mailPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'non
 // whole browser tab, and nothing else is allowed.
 const frameRights = "allow-top-navigation-by-user-activation"
 
-// SendHTML answers with the HTML of a mail, for a frame.
-func SendHTML(c *fiber.Ctx, html string) error {
+// ServeMailHTML answers with the HTML of a mail, for a frame.
+func ServeMailHTML(c *fiber.Ctx, html string) error {
 	c.Set(fiber.HeaderContentSecurityPolicy, mailPolicy)
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
 	return c.SendString(strings.ReplaceAll(html, "<a ", `<a target="_top" `))

@@ -56,7 +56,7 @@ func TestCheckout_DaysAreThoseOfTheAccountsZone(t *testing.T) {
 	b := w.browser()
 	form := b.get(w.address(token) + "?lang=en")
 	require.Contains(t, form.body, "17\u00a0June\u00a02026 – 24\u00a0June\u00a02026")
-	until := w.Load(t, d.ID).ContractEndAt.Add(14 * 24 * time.Hour).In(zone.Of("Pacific/Kiritimati"))
+	until := w.LoadDeposit(t, d.ID).ContractEndAt.Add(14 * 24 * time.Hour).In(zone.ByName("Pacific/Kiritimati"))
 	require.Contains(t, b.send(form, 0, grace).body, "cardNumber")
 	kept, err := w.Postgres.Agreements.Agreements(t.Context(), d.ID)
 	require.NoError(t, err)

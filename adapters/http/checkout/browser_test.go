@@ -93,11 +93,11 @@ func TestCheckout_OnAPhone_IsPaidWithoutScrolling(t *testing.T) {
 			} {
 				_, token := w.Deposit(t, speaks(lang), change)
 				require.NoError(t, chromedp.Do(browser, chromedp.Navigate(w.address(token)), chromedp.WaitVisible("#agree")))
-				browsertest.LooksRight(browser, t, "checkout-phone-"+name+"-"+lang)
+				browsertest.RequireUsablePage(browser, t, "checkout-phone-"+name+"-"+lang)
 				got, err := chromedp.Run(browser, chromedp.Evaluate[string](firstScreen))
 				require.NoError(t, err)
 				require.Regexp(t, `"fits":true,"lines":[12],"row":true,"words":true}$`, got, name)
-				browsertest.LooksRight(browser, t, "checkout-phone-unfolded-"+name+"-"+lang)
+				browsertest.RequireUsablePage(browser, t, "checkout-phone-unfolded-"+name+"-"+lang)
 			}
 		})
 	}
@@ -110,22 +110,22 @@ func TestCheckout_NameOfAHundredCharacters_BreaksNothing(t *testing.T) {
 	browser := browsertest.New(t, chromedp.EmulateViewport(320, 640, chromedp.EmulateMobile))
 	_, token := w.Deposit(t, speaks("fr"))
 	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(w.address(token)), chromedp.Click("summary")))
-	browsertest.LooksRight(browser, t, "checkout-320-long-name")
+	browsertest.RequireUsablePage(browser, t, "checkout-320-long-name")
 	require.NoError(t, chromedp.Do(browser,
 		chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"),
 		chromedp.SetValue("#email", "grace@example.com"), chromedp.Click("#agree"), chromedp.Click("button.main"),
 		chromedp.WaitVisible("#cardNumber")))
-	browsertest.LooksRight(browser, t, "checkout-320-payment")
+	browsertest.RequireUsablePage(browser, t, "checkout-320-payment")
 }
 
 func TestCheckout_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Pages) {
+	if !rarely.MustRun(t, rarely.PageTests) {
 		return
 	}
-	for scheme, first := range browsertest.Schemes {
+	for scheme, first := range browsertest.ColorSchemes {
 		t.Run(scheme, func(t *testing.T) {
-			lang := browsertest.Languages[scheme]
+			lang := browsertest.LanguageByScheme[scheme]
 			w := setup(t)
 			browser := browsertest.New(t, first...)
 			without := func(d *deposit.Deposit) { d.ReturnURL, d.URLGeneration = "", false }
@@ -163,7 +163,7 @@ func TestCheckout_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) 
 				require.NoError(t, chromedp.Do(browser, step.do), step.name)
 				for device, viewport := range browsertest.Viewports {
 					require.NoError(t, chromedp.Do(browser, viewport))
-					browsertest.LooksRight(browser, t, strings.Join([]string{step.name, lang, scheme, device}, "-"))
+					browsertest.RequireUsablePage(browser, t, strings.Join([]string{step.name, lang, scheme, device}, "-"))
 				}
 			}
 		})

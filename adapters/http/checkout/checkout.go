@@ -28,8 +28,8 @@ import (
 
 // Paths of the checkout pages and names of their form fields (pages.md, "Paths and fields").
 const (
-	pathPage   = site.Checkout
-	pathReturn = site.CheckoutReturn
+	pathPage   = site.CheckoutPath
+	pathReturn = site.CheckoutReturnPath
 
 	fieldFirstName = "firstName"
 	fieldLastName  = "lastName"
@@ -66,7 +66,7 @@ type Deps struct {
 	Limiter  ports.Limiter
 	// Allowed requests per minute and client network, over all checkout pages and forms.
 	RequestsPerMinute int
-	Site              *ui.Site
+	Site              *ui.SiteCookies
 	Log               *slog.Logger
 }
 
@@ -75,9 +75,9 @@ type pages struct{ Deps }
 // Mount registers the routes of the checkout pages on the app that serves the dashboard's host.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{Deps: d}
-	app.Get(pathPage, d.Site.Headers, p.limit, p.explainErrors, p.find, p.show)
-	app.Post(pathPage, d.Site.Headers, p.limit, p.explainErrors, p.find, p.submit)
-	app.Get(pathReturn, d.Site.Headers, p.limit, p.explainErrors, p.resolve, p.find, p.returnFromProvider)
+	app.Get(pathPage, d.Site.PageMiddleware, p.limit, p.explainErrors, p.find, p.show)
+	app.Post(pathPage, d.Site.PageMiddleware, p.limit, p.explainErrors, p.find, p.submit)
+	app.Get(pathReturn, d.Site.PageMiddleware, p.limit, p.explainErrors, p.resolve, p.find, p.returnFromProvider)
 }
 
 // limit is the middleware that limits the requests of a client's network, including those that guess tokens. It
@@ -85,9 +85,9 @@ func Mount(app fiber.Router, d Deps) {
 //
 // Returns rate_limited or checkout_not_found.
 func (p *pages) limit(c *fiber.Ctx) error {
-	ui.SetAnyFormTarget(c)
+	ui.AllowAnyFormRedirect(c)
 	decision := p.Limiter.Allow(c.UserContext(),
-		ports.LimitRule{Name: "checkout-address", Key: "checkout:address:" + ui.NetworkOf(c.IP()),
+		ports.LimitRule{Name: "checkout-address", Key: "checkout:address:" + ui.NetworkOfIP(c.IP()),
 			PerMinute: p.RequestsPerMinute})
 	if !decision.Allowed {
 		return fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
@@ -102,7 +102,7 @@ func (p *pages) limit(c *fiber.Ctx) error {
 // that offers to try again. It returns all other errors unchanged.
 func (p *pages) explainErrors(c *fiber.Ctx) error {
 	err := c.Next()
-	f := problem.Of(err)
+	f := problem.FaultOf(err)
 	switch {
 	case err == nil:
 		return nil
@@ -115,7 +115,7 @@ func (p *pages) explainErrors(c *fiber.Ctx) error {
 		"cause", f.Error())
 	lang := ui.LangOf(c)
 	away := textAwayMessage
-	if errors.Is(err, paymentports.ErrProviderAway) {
+	if errors.Is(err, paymentports.ErrProviderUnreachable) {
 		away = textProviderAway
 	}
 	c.Set(fiber.HeaderRetryAfter, "5")
@@ -142,7 +142,7 @@ func token(c *fiber.Ctx) secret.Text {
 
 // resolve is the middleware that looks up the checkout token for a return token in the URL.
 func (p *pages) resolve(c *fiber.Ctx) error {
-	resolved, err := p.Checkout.CheckoutToken(c.UserContext(), secret.Text(c.Params("token")))
+	resolved, err := p.Checkout.ResolveReturnToken(c.UserContext(), secret.Text(c.Params("token")))
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (p *pages) resolve(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-func pagePath(c *fiber.Ctx) string { return site.At(site.Checkout, token(c).Reveal()) }
+func pagePath(c *fiber.Ctx) string { return site.FillPath(site.CheckoutPath, token(c).Reveal()) }
 
 type viewKey struct{}
 
@@ -175,7 +175,7 @@ func found(c *fiber.Ctx) checkout.View {
 // show renders the checkout page of a deposit in any status.
 func (p *pages) show(c *fiber.Ctx) error {
 	v := found(c)
-	if err := p.Checkout.Opened(c.UserContext(), c.Query(site.QueryMail)); err != nil {
+	if err := p.Checkout.RecordLinkOpened(c.UserContext(), c.Query(site.MailQueryParam)); err != nil {
 		return err
 	}
 	return p.render(c, fiber.StatusOK, v, v.Person, nil)
@@ -184,7 +184,7 @@ func (p *pages) show(c *fiber.Ctx) error {
 // submit handles the forms of the checkout page: to secure the deposit, to pay a claim, or to give up. Giving up
 // must be confirmed on a further page.
 func (p *pages) submit(c *fiber.Ctx) error {
-	if err := p.Site.CheckForm(c); err != nil {
+	if err := p.Site.CheckCSRF(c); err != nil {
 		return err
 	}
 	if c.FormValue(fieldIntent) == intentAbandon {
@@ -209,7 +209,7 @@ func (p *pages) submit(c *fiber.Ctx) error {
 	given := givenBy(c)
 	mistakes := person.Mistakes()
 	if _, err := found(c).Terms.Accept(given); err != nil {
-		mistakes = append(mistakes, tenant.Mistake{Field: fieldAgree, Fault: fault.Of(err)})
+		mistakes = append(mistakes, tenant.FieldMistake{Field: fieldAgree, Fault: fault.FromError(err)})
 	}
 	if len(mistakes) > 0 {
 		return p.render(c, fiber.StatusUnprocessableEntity, found(c), person, mistakes)
@@ -223,21 +223,21 @@ func (p *pages) submit(c *fiber.Ctx) error {
 			return err
 		}
 		return p.render(c, fiber.StatusUnprocessableEntity, v, person,
-			[]tenant.Mistake{{Field: fieldAgree, Fault: agreement.ErrChanged}})
+			[]tenant.FieldMistake{{Field: fieldAgree, Fault: agreement.ErrChanged}})
 	}
 	if err != nil {
 		return err
 	}
-	p.Site.SetCheckout(c, p.Site.Seal(token(c).Reveal(), sealedReturn))
+	p.Site.SetCheckoutCookie(c, p.Site.SignText(token(c).Reveal(), sealedReturn))
 	return p.redirect(c, next)
 }
 
 // givenBy reads the tenant's agreement from the posted form, and never from the query: following a link must not
 // count as agreeing.
-func givenBy(c *fiber.Ctx) agreement.Given {
-	return agreement.Given{
+func givenBy(c *fiber.Ctx) agreement.SubmittedForm {
+	return agreement.SubmittedForm{
 		Agreed: ui.PostValue(c, fieldAgree) != "", PageWords: ui.PostValue(c, fieldWords), Locale: string(ui.LangOf(c)),
-		Origin: agreement.Origin{Address: c.IP(), UserAgent: agreement.CleanUserAgent(c.Get(fiber.HeaderUserAgent))},
+		Origin: agreement.RequestOrigin{Address: c.IP(), UserAgent: agreement.CleanUserAgent(c.Get(fiber.HeaderUserAgent))},
 	}
 }
 
@@ -245,8 +245,9 @@ func givenBy(c *fiber.Ctx) agreement.Given {
 // return token in the URL, so the form with the tenant's data is shown only to the browser that sent it before, or
 // for a checkout token in the URL.
 func (p *pages) returnFromProvider(c *fiber.Ctx) error {
-	known := token(c).Equal(c.Params("token")) || p.Site.SealMatches(token(c).Reveal(), sealedReturn, p.Site.Checkout(c))
-	next, err := p.Checkout.Return(c.UserContext(), token(c), known)
+	known := token(c).Equal(c.Params("token")) || p.Site.VerifySignedText(token(c).Reveal(), sealedReturn,
+		p.Site.CheckoutCookie(c))
+	next, err := p.Checkout.HandleReturn(c.UserContext(), token(c), known)
 	if err != nil {
 		return err
 	}
@@ -265,7 +266,7 @@ func (p *pages) returnFromProvider(c *fiber.Ctx) error {
 
 // redirect redirects the tenant to the payment provider, to the return URL, or to the checkout page of the
 // deposit.
-func (p *pages) redirect(c *fiber.Ctx, next checkout.Next) error {
+func (p *pages) redirect(c *fiber.Ctx, next checkout.NextPage) error {
 	switch {
 	case next.PageURL != "":
 		return c.Redirect(next.PageURL, fiber.StatusSeeOther)
@@ -284,14 +285,14 @@ func (p *pages) payDebt(c *fiber.Ctx) error {
 	if !decision.Allowed {
 		return fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
 	}
-	next, err := p.Checkout.PayDebt(c.UserContext(), token(c))
+	next, err := p.Checkout.StartDebtPayment(c.UserContext(), token(c))
 	if err != nil {
 		return err
 	}
 	if next.PageURL == "" {
 		return c.Redirect(pagePath(c), fiber.StatusSeeOther)
 	}
-	p.Site.SetCheckout(c, p.Site.Seal(token(c).Reveal(), sealedReturn))
+	p.Site.SetCheckoutCookie(c, p.Site.SignText(token(c).Reveal(), sealedReturn))
 	return c.Redirect(next.PageURL, fiber.StatusSeeOther)
 }
 
@@ -301,7 +302,7 @@ func (p *pages) returnFromDebt(c *fiber.Ctx, v checkout.View, known bool) error 
 	switch {
 	case !known:
 		return p.renderReturn(c, v)
-	case v.Payable():
+	case v.DebtPayable():
 		return c.Redirect(pagePath(c)+"?"+queryNotice+"="+noticeUnpaid, fiber.StatusSeeOther)
 	default:
 		return c.Redirect(pagePath(c), fiber.StatusSeeOther)
@@ -312,17 +313,17 @@ func (p *pages) returnFromDebt(c *fiber.Ctx, v checkout.View, known bool) error 
 // ended it, the page of the deposit must explain that first.
 func endedByTenant(v checkout.View) bool {
 	switch v.Deposit.StatusReason {
-	case deposit.TenantDeclined.Reason(), deposit.TenantAbandoned.Reason():
+	case deposit.TriggerTenantDeclined.StatusReason(), deposit.TriggerTenantAbandoned.StatusReason():
 		return true
 	}
-	return v.Outcome() == deposit.OutcomeSecured
+	return v.ReturnOutcome() == deposit.OutcomeSecured
 }
 
 // backURL returns the partner's return URL with the deposit's id and outcome appended (api.md §3, "Return
 // redirect").
 func backURL(v checkout.View) string {
-	return returnurl.Append(v.Deposit.ReturnURL, []returnurl.Param{
+	return returnurl.AppendParams(v.Deposit.ReturnURL, []returnurl.QueryParam{
 		{Key: "depositId", Value: id.Deposit.Of(v.Deposit.ID)},
-		{Key: "depositStatus", Value: string(v.Outcome())},
+		{Key: "depositStatus", Value: string(v.ReturnOutcome())},
 	})
 }

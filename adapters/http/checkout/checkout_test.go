@@ -24,7 +24,7 @@ func TestCheckout_GoodCard_SecuresAndLeadsBack(t *testing.T) {
 	b := w.browser()
 	form := b.get(w.address(token))
 	require.Equal(t, http.StatusOK, form.status)
-	for _, shown := range []string{checkouttest.Company, "€500.00", "€17.50",
+	for _, shown := range []string{checkouttest.CompanyName, "€500.00", "€17.50",
 		"16\u00a0June\u00a02026 – 23\u00a0June\u00a02026", d.Reference, "B-1042", "not blocked"} {
 		require.Contains(t, form.body, shown)
 	}
@@ -33,7 +33,7 @@ func TestCheckout_GoodCard_SecuresAndLeadsBack(t *testing.T) {
 	require.Contains(t, pay.body, "€17.50")
 	w.requireLeft(b.send(pay, 0, card(goodCard)), d, "secured")
 	w.requireStatus(d, deposit.Active, "")
-	client := w.Load(t, d.ID).Client
+	client := w.LoadDeposit(t, d.ID).Client
 	require.Equal(t, []string{"grace@example.com", "Grace", "Hopper"},
 		[]string{client.Email, client.FirstName, client.LastName})
 
@@ -142,14 +142,14 @@ func TestCheckout_TwoTabsAndADoubleClick_AreOnePayment(t *testing.T) {
 		require.Equal(t, pages[0], p)
 	}
 	require.Len(t, w.PaymentsOf(t, d.ID, deposit.FeePayment), 1)
-	require.Equal(t, 1, w.Provider.Opened())
+	require.Equal(t, 1, w.Provider.OpenedPageCount())
 
 	paid := tabs[0].send(tabs[0].get(w.base+pages[0]), 0, card(goodCard))
 	w.requireLeft(paid, d, "secured")
 	w.requireLeft(tabs[1].do(http.MethodPost, w.base+pages[0], card(goodCard)), d, "secured")
 	w.requireLeft(tabs[1].send(forms[1], 0, grace), d, "secured")
 	w.requireLeft(tabs[1].send(forms[1], 1, nil), d, "secured")
-	require.Equal(t, []string{"deposit.activated"}, w.Events(t, d.ID))
+	require.Equal(t, []string{"deposit.activated"}, w.EventNames(t, d.ID))
 }
 
 func TestCheckout_ScriptInAName_IsEscaped(t *testing.T) {
@@ -221,7 +221,7 @@ func TestCheckout_ProviderAway_ApologisesAndTheReconcilerFinishes(t *testing.T) 
 	d, token := w.Deposit(t)
 	b := w.browser()
 	pay := b.send(b.get(w.address(token)), 0, grace)
-	w.Provider.Away(true)
+	w.Provider.SetUnreachable(true)
 	sorry := b.send(pay, 0, card(goodCard)) // paid at the provider, which then cannot be asked
 	require.Equal(t, http.StatusServiceUnavailable, sorry.status)
 	require.NotEmpty(t, sorry.header.Get("Retry-After"))
@@ -235,7 +235,7 @@ func TestCheckout_ProviderAway_ApologisesAndTheReconcilerFinishes(t *testing.T) 
 	require.Equal(t, http.StatusServiceUnavailable, again.status)
 	require.Equal(t, http.StatusServiceUnavailable, b.send(b.send(b.get(w.address(token)), 1, nil), 0, nil).status)
 
-	w.Provider.Away(false)
+	w.Provider.SetUnreachable(false)
 	w.Clock.Add(time.Minute)
 	settled, err := w.Payments.CheckDue(context.WithoutCancel(t.Context()))
 	require.NoError(t, err)

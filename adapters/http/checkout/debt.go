@@ -36,7 +36,7 @@ func (p *pages) renderDebt(c *fiber.Ctx, v checkout.View, page ui.Page) error {
 		Page: page, View: v, Lang: lang, Path: pagePath(c), Message: finalMessage(v, lang), Back: returnLinkOf(v),
 		Facts: debtFacts(v, lang), Next: debtNext(v, lang), Objects: !endedByOperator(v),
 	}
-	if v.Payable() {
+	if v.DebtPayable() {
 		d.Token, d.Button = p.Site.FormToken(c), textPay.In(lang, ui.Euros(lang, v.Deposit.CapturedAmount))
 		if c.Query(queryNotice) == noticeUnpaid {
 			d.Notice = textUnpaid.In(lang)
@@ -56,12 +56,12 @@ func debtFacts(v checkout.View, lang ui.Lang) (out []fact) {
 	}
 	switch {
 	case !v.Debt.NextAttemptAt.IsZero():
-		out = append(out, fact{textDebtCharged.In(lang), ui.LongDate(lang, v.Debt.NextAttemptAt)})
+		out = append(out, fact{textDebtCharged.In(lang), ui.FormatLongDate(lang, v.Debt.NextAttemptAt)})
 	case v.Debt.State == deposit.CollectionPaid:
-		out = append(out, fact{textDebtPaidOn.In(lang), ui.LongDate(lang, v.Debt.EndedAt)})
-	case v.Payable():
-		last := v.Debt.CapturedAt.Add(deposit.UnpaidFor)
-		out = append(out, fact{textDebtPayUntil.In(lang), ui.LongDate(lang, last)})
+		out = append(out, fact{textDebtPaidOn.In(lang), ui.FormatLongDate(lang, v.Debt.EndedAt)})
+	case v.DebtPayable():
+		last := v.Debt.CapturedAt.Add(deposit.DebtExpiresAfter)
+		out = append(out, fact{textDebtPayUntil.In(lang), ui.FormatLongDate(lang, last)})
 	}
 	return out
 }
@@ -71,17 +71,17 @@ func debtNext(v checkout.View, lang ui.Lang) string {
 	switch {
 	case v.Debt.State.Final(), !v.Debt.CancelAt.IsZero():
 		return ""
-	case v.Payable():
+	case v.DebtPayable():
 		return textDebtMailed.In(lang)
 	}
 	return textDebtIfRefused.In(lang) + " " + textDebtMailed.In(lang)
 }
 
-func debtTitle(v checkout.View) ui.Text {
+func debtTitle(v checkout.View) ui.LocalizedText {
 	switch {
 	case v.Debt.State == deposit.CollectionPaid:
 		return textDebtPaid
-	case v.Payable():
+	case v.DebtPayable():
 		return textDebtOpen
 	case endedByOperator(v):
 		return textDebtNothingDue
@@ -103,7 +103,7 @@ func debtMessage(v checkout.View, lang ui.Lang) string {
 	}
 	text := textDebtScheduled
 	switch {
-	case endedByOperator(v) && v.Debt.Failure == string(deposit.SettledElsewhere):
+	case endedByOperator(v) && v.Debt.Failure == string(deposit.CollectionSettledElsewhere):
 		return " " + textDebtSettled.In(lang, v.CompanyName)
 	case endedByOperator(v):
 		return " " + textDebtWithdrawn.In(lang, v.CompanyName)
@@ -111,7 +111,7 @@ func debtMessage(v checkout.View, lang ui.Lang) string {
 		text = textDebtIsPaid
 	case v.Debt.State == deposit.CollectionFailed, !v.Debt.CancelAt.IsZero():
 		text = textDebtOver
-	case v.Payable():
+	case v.DebtPayable():
 		text = textDebtRefused
 	case v.Debt.State == deposit.CollectionRetrying:
 		text = textDebtRetrying

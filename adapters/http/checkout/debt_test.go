@@ -65,14 +65,14 @@ func TestDebt_CardRefused_TheTenantPaysFromTheLink(t *testing.T) {
 	w := setup(t)
 	d, token, _ := w.captured(tenantCard)
 	w.check(0)
-	require.Equal(t, deposit.AwaitingTenant, w.debt(d).State)
-	opened := w.Provider.Opened()
+	require.Equal(t, deposit.CollectionAwaitingTenant, w.debt(d).State)
+	opened := w.Provider.OpenedPageCount()
 	b := w.browser() // the link of the mail, in another browser
 	page := b.get(w.address(token))
 	require.Contains(t, page.body, "Please pay the claimed amount")
 	require.Contains(t, page.body, "Pay €500.00")
 	require.NotContains(t, page.header.Get("Content-Security-Policy"), "form-action", "the provider is another origin")
-	require.Equal(t, opened, w.Provider.Opened(), "a GET opens nothing")
+	require.Equal(t, opened, w.Provider.OpenedPageCount(), "a GET opens nothing")
 
 	form := url.Values{"intent": {"pay"}}
 	require.Equal(t, http.StatusForbidden, b.do(http.MethodPost, w.address(token), form).status,
@@ -91,7 +91,7 @@ func TestDebt_CardRefused_TheTenantPaysFromTheLink(t *testing.T) {
 	require.Equal(t, deposit.CollectionPaid, w.debt(d).State)
 	late := b.send(second, 0, card(goodCard)) // the other tab pays too
 	require.Contains(t, late.body, "The claimed amount is paid")
-	require.Len(t, w.PaymentsOf(t, d.ID, deposit.Collection), 1)
+	require.Len(t, w.PaymentsOf(t, d.ID, deposit.CollectionPayment), 1)
 	require.Equal(t, 1, w.Count("sandbox_payments", "amount_cents = 50000 AND status = 'succeeded'"), "one charge")
 }
 
@@ -99,7 +99,7 @@ func TestDebt_ReturnTokenAlone_ShowsNoForm(t *testing.T) {
 	w := setup(t)
 	d, token, _ := w.captured(tenantCard)
 	w.check(0)
-	stranger := w.browser().get(w.base + "/checkout/" + deposit.ReturnToken(d.ID, token).Reveal() + "/return")
+	stranger := w.browser().get(w.base + "/checkout/" + deposit.ReturnPageToken(d.ID, token).Reveal() + "/return")
 	require.Equal(t, http.StatusOK, stranger.status)
 	require.NotContains(t, stranger.body, "<form method=\"post\"")
 	require.NotContains(t, stranger.body, token.Reveal())
@@ -111,12 +111,12 @@ func TestDebt_ProviderAway_SaysSoAndOpensLater(t *testing.T) {
 	w.check(0)
 	b := w.browser()
 	page := b.get(w.address(token))
-	w.Provider.Away(true)
+	w.Provider.SetUnreachable(true)
 	away := b.send(page, 0, nil)
 	require.Equal(t, http.StatusServiceUnavailable, away.status)
 	require.Contains(t, away.body, "We could not reach the payment service.")
 	require.NotContains(t, away.body, "connection refused")
-	w.Provider.Away(false)
+	w.Provider.SetUnreachable(false)
 	require.Contains(t, b.send(page, 0, nil).body, "cardNumber")
 }
 
@@ -129,16 +129,16 @@ func TestDebt_ThePageIsAskedForAgainAndAgain_IsLimited(t *testing.T) {
 	require.Contains(t, b.send(page, 0, nil).body, "cardNumber")
 	require.Contains(t, w.limiter.counted,
 		ports.LimitRule{Name: "checkout-pay", Key: "checkout:pay:" + d.ID.String(), PerMinute: 5})
-	opened := w.Provider.Opened()
+	opened := w.Provider.OpenedPageCount()
 	w.limiter.refuses = "checkout-pay"
 	require.Equal(t, http.StatusTooManyRequests, b.send(page, 0, nil).status)
-	require.Equal(t, opened, w.Provider.Opened())
+	require.Equal(t, opened, w.Provider.OpenedPageCount())
 	require.Equal(t, http.StatusOK, b.get(w.address(token)).status, "reading is free")
 }
 
 func TestDebt_TheOperatorEndsTheClaim_ThePageSaysThatNothingIsDue(t *testing.T) {
 	for as, says := range map[deposit.CollectionTrigger][2]string{
-		deposit.SettledElsewhere: {"told us that you paid in another way. There is nothing more to do.",
+		deposit.CollectionSettledElsewhere: {"told us that you paid in another way. There is nothing more to do.",
 			"nous a indiqué que vous avez payé autrement."},
 		deposit.CollectionWithdrawn: {"dropped the claim. There is nothing more to do.", "a renoncé à la réclamation."},
 	} {
@@ -150,14 +150,14 @@ func TestDebt_TheOperatorEndsTheClaim_ThePageSaysThatNothingIsDue(t *testing.T) 
 			page := b.get(w.address(token))
 			paying := b.send(page, 0, nil)
 			require.Contains(t, paying.body, "cardNumber")
-			w.Provider.Away(true)
+			w.Provider.SetUnreachable(true)
 			require.NoError(t, w.Postgres.WithinTx(t.Context(), func(ctx context.Context) error {
-				return w.Payments.AskDebtEnd(ctx, d.ID, as, actor.Operator(id.ID{1}), w.Clock.Now())
+				return w.Payments.RequestDebtEnd(ctx, d.ID, as, actor.Operator(id.ID{1}), w.Clock.Now())
 			}))
 			ending := b.get(w.address(token))
 			require.Contains(t, ending.body, "The amount is not charged any more.")
 			require.NotContains(t, ending.body, "<form method=\"post\"")
-			w.Provider.Away(false)
+			w.Provider.SetUnreachable(false)
 			debt, err := w.Payments.FinishDebtEnd(t.Context(), d.ID)
 			require.NoError(t, err)
 			require.Equal(t, []any{deposit.CollectionFailed, string(as)}, []any{debt.State, debt.Failure})
@@ -181,7 +181,7 @@ func TestDebt_PayIntentOnAnotherDeposit_ShowsThePage(t *testing.T) {
 	page := b.get(w.address(token))
 	shown := b.send(page, 0, url.Values{"intent": {"pay"}})
 	require.Equal(t, "/checkout/"+token.Reveal(), shown.at.Path)
-	require.Zero(t, w.Provider.Opened())
+	require.Zero(t, w.Provider.OpenedPageCount())
 }
 
 // The page tells what the mail about the claim tells, and nothing that only the operator sees.
@@ -227,7 +227,7 @@ func TestDebt_InARealBrowser_IsPaidWithAnotherCard(t *testing.T) {
 	browser := browsertest.New(t, browsertest.Viewports["phone"])
 	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(w.address(token)+"?lang=fr"),
 		chromedp.WaitVisible(`//h1[contains(., "Veuillez payer le montant réclamé")]`)))
-	browsertest.LooksRight(browser, t, "debt")
+	browsertest.RequireUsablePage(browser, t, "debt")
 	require.NoError(t, chromedp.Do(browser,
 		chromedp.Click("button.main"),
 		chromedp.WaitVisible("#cardNumber"),
@@ -236,7 +236,7 @@ func TestDebt_InARealBrowser_IsPaidWithAnotherCard(t *testing.T) {
 		chromedp.Click("button.main"),
 		chromedp.WaitVisible(`//h1[contains(., "est payé")]`),
 	))
-	browsertest.LooksRight(browser, t, "debt-paid")
+	browsertest.RequireUsablePage(browser, t, "debt-paid")
 	require.Equal(t, deposit.CollectionPaid, w.debt(d).State)
 	require.NotContains(t, w.Log.String(), "grace@example.com", "no address in the log")
 }

@@ -43,7 +43,7 @@ const (
 
 // world is the pages behind a real listener, over a bench.
 type world struct {
-	*checkouttest.Bench
+	*checkouttest.Fixture
 	t       *testing.T
 	base    string
 	limiter *limiter
@@ -59,15 +59,16 @@ func setup(t *testing.T, change ...func(*servicetest.Setup)) *world {
 	t.Parallel()
 	addr, serve := servetest.Listen(t)
 	w := &world{t: t, base: "http://" + addr, limiter: &limiter{}}
-	w.Bench = checkouttest.New(t, w.base, change...)
-	site, err := ui.NewSite(w.base, system.Entropy{}, nil)
+	w.Fixture = checkouttest.New(t, w.base, change...)
+	site, err := ui.NewSiteCookies(w.base, system.Entropy{}, nil)
 	require.NoError(t, err)
 	log := slog.New(slog.NewTextHandler(w.Log, nil))
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{
 		Logger: log, RenderPage: ui.RenderProblem, IsPage: func(*fiber.Ctx) bool { return true },
 	})}))
-	app.Use(middleware.RequestID(), middleware.AccessLog(log, func(middleware.Observation) {}), middleware.Recover(),
-		middleware.SecurityHeaders(false), middleware.Deadline(time.Minute), middleware.Framing())
+	app.Use(middleware.RequestID(), middleware.AccessLog(log, func(middleware.RequestObservation) {}),
+		middleware.Recover(),
+		middleware.SecurityHeaders(false), middleware.Deadline(time.Minute), middleware.RefuseSmuggling())
 	checkout.Mount(app,
 		checkout.Deps{Checkout: w.Checkout, Limiter: w.limiter, RequestsPerMinute: 120, Site: site, Log: log})
 	sandbox.Mount(app, w.Sandbox)
@@ -92,7 +93,7 @@ func (l *limiter) Allow(_ context.Context, rules ...ports.LimitRule) ports.Limit
 	return ports.LimitDecision{Allowed: !refused, RetryAfter: 7 * time.Second}
 }
 
-func (l *limiter) Refund(context.Context, ...ports.LimitRule) {}
+func (l *limiter) Uncount(context.Context, ...ports.LimitRule) {}
 
 // browser keeps cookies and follows redirects within the service, as the tenant's would; it stops at the partner's
 // door.
@@ -204,7 +205,7 @@ func (w *world) requireLeft(p page, d *deposit.Deposit, outcome string) {
 
 func (w *world) requireStatus(d *deposit.Deposit, status deposit.Status, reason string) {
 	w.t.Helper()
-	now := w.Load(w.t, d.ID)
+	now := w.LoadDeposit(w.t, d.ID)
 	require.Equal(w.t, status, now.Status)
 	require.Equal(w.t, reason, now.StatusReason)
 }

@@ -61,7 +61,7 @@ func TestCheckout_AnswersInTheLanguageOfTheDeposit(t *testing.T) {
 	require.Contains(t, b.send(form, 0, url.Values{}).body, "Saisissez votre prénom.")
 	pay := b.send(form, 0, grace)
 	require.Contains(t, pay.body, "Payer par carte", "the provider is told the language")
-	w.Provider.Away(true)
+	w.Provider.SetUnreachable(true)
 	require.Contains(t, b.send(pay, 0, card(goodCard)).body, "Rien n’est perdu")
 }
 
@@ -70,7 +70,7 @@ func TestCheckout_PagesThatAnswerAForm_OfferTheOtherLanguage(t *testing.T) {
 	_, token := w.Deposit(t)
 	b := w.browser()
 	form := b.get(w.address(token))
-	w.Provider.Away(true)
+	w.Provider.SetUnreachable(true)
 	for name, answer := range map[string]page{
 		"a mistake":      b.send(form, 0, url.Values{}),
 		"provider away":  b.send(form, 0, grace),

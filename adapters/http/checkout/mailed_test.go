@@ -23,8 +23,8 @@ func (w *world) sends(email string) error {
 	w.t.Helper()
 	d, _ := w.Deposit(w.t)
 	_, err := w.Deposits.SendLink(w.t.Context(), partners.Caller{Partner: partners.Partner{ID: w.PartnerID}},
-		deposits.LinkRequest{DepositID: d.ID, Recipients: []tenant.Contact{{Email: email}}},
-		idempotent.Call[[]deposits.QueuedLink]{Encode: func([]deposits.QueuedLink) (idempotent.Response, error) {
+		deposits.SendLinkRequest{DepositID: d.ID, Recipients: []tenant.MailContact{{Email: email}}},
+		idempotent.Call[[]deposits.QueuedLinkMail]{Encode: func([]deposits.QueuedLinkMail) (idempotent.Response, error) {
 			return idempotent.Response{}, nil
 		}})
 	return err
@@ -59,8 +59,8 @@ func TestMailedLink_OnceItsReaderHasOpenedIt_CountsNoMore(t *testing.T) {
 	for name, link := range map[string]string{
 		"the partner's own depositUrl": plain,
 		"another parameter":            plain + "?lang=fr",
-		"a mark of the sender's own":   plain + "?mail=" + id.LinkMark.Of(system.Entropy{}.NewID()),
-		"the id of the mail":           plain + "?mail=" + id.LinkMark.Of(w.Mails("tina@a.example")[3].ID),
+		"a mark of the sender's own":   plain + "?mail=" + id.LinkMailMark.Of(system.Entropy{}.NewID()),
+		"the id of the mail":           plain + "?mail=" + id.LinkMailMark.Of(w.Mails("tina@a.example")[3].ID),
 		"no mark":                      plain + "?mail=x%00",
 		"the mark of another's mail":   plain + "?" + strings.SplitN(w.links("bob@a.example")[0], "?", 2)[1],
 	} {
@@ -88,8 +88,8 @@ func TestMailedLink_OfAPartnerAndOfAnOperator_HaveBoundsOfTheirOwn(t *testing.T)
 	operatorSends := func(email string) error {
 		d, _ := w.Deposit(t)
 		key++
-		return w.Deposits.SendLinkByOperator(t.Context(), by, deposits.DeskForm{DepositID: d.ID, Key: [16]byte{key}},
-			tenant.Contact{Email: email})
+		return w.Deposits.SendLinkByOperator(t.Context(), by, deposits.ActForm{DepositID: d.ID, Key: [16]byte{key}},
+			tenant.MailContact{Email: email})
 	}
 	w.sendsTen("tina@a.example")
 	for range 10 {

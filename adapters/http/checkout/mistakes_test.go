@@ -67,7 +67,7 @@ func TestCheckout_AllMistakes_AreNamedAtOnceInTheOrderOfTheFields(t *testing.T) 
 		require.Equal(t, c.fields.Has("agree"), strings.Contains(got.body, " checked"), "a tick stays")
 	}
 	w.requireStatus(d, deposit.Pending, "")
-	require.Zero(t, w.Load(t, d.ID).CheckoutStartedAt)
+	require.Zero(t, w.LoadDeposit(t, d.ID).CheckoutStartedAt)
 }
 
 func TestCheckout_PostgresAway_DoesNotBlameThePaymentProvider(t *testing.T) {
@@ -75,9 +75,9 @@ func TestCheckout_PostgresAway_DoesNotBlameThePaymentProvider(t *testing.T) {
 	_, token := w.Deposit(t)
 	b := w.browser()
 	form := b.get(w.address(token))
-	w.Provider.Away(true)
+	w.Provider.SetUnreachable(true)
 	require.Contains(t, b.send(form, 0, grace).body, "could not reach the payment service")
-	w.Provider.Away(false)
+	w.Provider.SetUnreachable(false)
 	w.Pool.Close()
 	for name, sorry := range map[string]page{
 		"page": b.get(w.address(token)), "form": b.send(form, 0, grace), "giving up": b.send(form, 1, nil),

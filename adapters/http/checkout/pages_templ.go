@@ -119,7 +119,7 @@ func formPage(v formView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if !v.View.CoversStay {
-				templ_7745c5c3_Err = ui.Warning(textCoverShort.In(v.Lang, ui.LongDate(v.Lang, v.View.Deposit.ContractEndAt))).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Warning(textCoverShort.In(v.Lang, ui.FormatLongDate(v.Lang, v.View.Deposit.ContractEndAt))).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -954,9 +954,9 @@ func facts(d *deposit.Deposit, lang ui.Lang) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var52 string
-		templ_7745c5c3_Var52, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Span(ui.LongDate(lang, d.ContractStartAt), ui.LongDate(lang, d.ContractEndAt)))
+		templ_7745c5c3_Var52, templ_7745c5c3_Err = templ.JoinStringErrs(ui.FormatDateSpan(ui.FormatLongDate(lang, d.ContractStartAt), ui.FormatLongDate(lang, d.ContractEndAt)))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `adapters/http/checkout/pages.templ`, Line: 125, Col: 88}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `adapters/http/checkout/pages.templ`, Line: 125, Col: 110}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var52))
 		if templ_7745c5c3_Err != nil {
@@ -1114,9 +1114,9 @@ func finalPage(v finalView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var62 string
-				templ_7745c5c3_Var62, templ_7745c5c3_Err = templ.JoinStringErrs(textPaidFeeOn.In(v.Lang, ui.Euros(v.Lang, v.View.PaidFee), ui.LongDate(v.Lang, v.View.PaidAt)))
+				templ_7745c5c3_Var62, templ_7745c5c3_Err = templ.JoinStringErrs(textPaidFeeOn.In(v.Lang, ui.Euros(v.Lang, v.View.PaidFee), ui.FormatLongDate(v.Lang, v.View.PaidAt)))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `adapters/http/checkout/pages.templ`, Line: 141, Col: 104}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `adapters/http/checkout/pages.templ`, Line: 141, Col: 110}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var62))
 				if templ_7745c5c3_Err != nil {
@@ -1146,9 +1146,9 @@ func finalPage(v finalView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var64 string
-				templ_7745c5c3_Var64, templ_7745c5c3_Err = templ.JoinStringErrs(ui.LongDate(v.Lang, v.View.Deposit.ExpiresAt))
+				templ_7745c5c3_Var64, templ_7745c5c3_Err = templ.JoinStringErrs(ui.FormatLongDate(v.Lang, v.View.Deposit.ExpiresAt))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `adapters/http/checkout/pages.templ`, Line: 145, Col: 55}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `adapters/http/checkout/pages.templ`, Line: 145, Col: 61}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var64))
 				if templ_7745c5c3_Err != nil {

@@ -91,13 +91,13 @@ func TestReturnToken_ThatIsNotTheDeposits_IsUnknown(t *testing.T) {
 	d, token := w.Deposit(t)
 	_, other := w.Deposit(t)
 	for _, wrong := range []string{
-		deposit.ReturnToken(d.ID, other).Reveal(), deposit.ReturnToken(d.ID, token).Reveal() + "x",
+		deposit.ReturnPageToken(d.ID, other).Reveal(), deposit.ReturnPageToken(d.ID, token).Reveal() + "x",
 		"dep_00000000000000000000000001.x",
 	} {
 		p := w.browser().get(w.base + "/checkout/" + wrong + "/return")
 		require.Equal(t, http.StatusNotFound, p.status)
 		require.NotContains(t, p.body, token.Reveal())
 	}
-	right := deposit.ReturnToken(d.ID, token).Reveal()
+	right := deposit.ReturnPageToken(d.ID, token).Reveal()
 	require.Equal(t, http.StatusNotFound, w.browser().get(w.base+"/checkout/"+right).status, "no token of the form")
 }

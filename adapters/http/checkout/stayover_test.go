@@ -54,7 +54,7 @@ func TestStayOver_OnTheProvidersPage(t *testing.T) {
 				pay := func() string { b.send(opened, 0, card(goodCard)); return w.address(token) + "/return" }
 				if withStripe {
 					pay = func() string {
-						address := fake.PageOf(id.Payment.Of(w.PaymentsOf(t, d.ID, deposit.FeePayment)[0].ID))
+						address := fake.PaymentPageURL(id.Payment.Of(w.PaymentsOf(t, d.ID, deposit.FeePayment)[0].ID))
 						return fake.Pay(t, address, goodCard).Location
 					}
 				}
@@ -64,10 +64,10 @@ func TestStayOver_OnTheProvidersPage(t *testing.T) {
 				}
 				w.Clock.Set(d.ContractEndAt.Add(c.pays))
 				if c.away && !withStripe { // the sandbox leads back at once: the service is not reached
-					w.Provider.Away(true)
+					w.Provider.SetUnreachable(true)
 				}
 				back := pay()
-				w.Provider.Away(false)
+				w.Provider.SetUnreachable(false)
 				w.Clock.Set(d.ContractEndAt.Add(max(c.pays, 0, c.hears)))
 				if c.hears > 0 {
 					check()
@@ -79,7 +79,7 @@ func TestStayOver_OnTheProvidersPage(t *testing.T) {
 				require.Equal(t, map[bool]int{true: 1}[c.back],
 					w.Count("refunds", "deposit_id = $1 AND status = 'succeeded' AND amount_cents = 1750", d.ID))
 				if fake != nil {
-					book := fake.Books()[id.Payment.Of(w.PaymentsOf(t, d.ID, deposit.FeePayment)[0].ID)]
+					book := fake.ChargeTotalsByPayment()[id.Payment.Of(w.PaymentsOf(t, d.ID, deposit.FeePayment)[0].ID)]
 					require.Equal(t, map[bool]int{true: 1750}[c.secured], book.Kept)
 					require.Equal(t, c.back || c.secured, book.Taken == 1750)
 				}
@@ -112,8 +112,8 @@ func TestStayOver_StripeEndsThePageByItself(t *testing.T) {
 	b.send(b.get(w.address(token)), 0, grace)
 	payment := w.PaymentsOf(t, d.ID, deposit.FeePayment)[0]
 	w.Clock.Set(d.ContractEndAt)
-	fake.Pay(t, fake.PageOf(id.Payment.Of(payment.ID)), goodCard)
-	require.Empty(t, fake.Books())
+	fake.Pay(t, fake.PaymentPageURL(id.Payment.Of(payment.ID)), goodCard)
+	require.Empty(t, fake.ChargeTotalsByPayment())
 	_, err := w.Payments.CheckDue(context.WithoutCancel(t.Context()))
 	require.NoError(t, err)
 	w.requireStatus(d, deposit.Pending, "")

@@ -113,7 +113,7 @@ func (s shop) requireCharged(depositID id.ID, kind deposit.PaymentKind, cents in
 	s.t.Helper()
 	got, charges := 0, 0
 	for _, p := range s.PaymentsOf(s.t, depositID, kind) {
-		book := s.fake.Books()[id.Payment.Of(p.ID)]
+		book := s.fake.ChargeTotalsByPayment()[id.Payment.Of(p.ID)]
 		got, charges = got+book.Taken, charges+book.Charges
 	}
 	require.Equal(s.t, []int{cents, 1}, []int{got, charges})
@@ -126,8 +126,8 @@ func (w *world) claim(depositID id.ID, description string) {
 	claim := deposits.CaptureRequest{DepositID: depositID, Amount: &amount, Reason: "damage", Description: description}
 	_, err := w.Deposits.Capture(context.WithoutCancel(w.t.Context()),
 		corepartner.Caller{Partner: corepartner.Partner{ID: w.PartnerID}}, claim,
-		idempotent.Call[deposits.View]{
-			Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{}, nil }})
+		idempotent.Call[deposits.PartnerView]{
+			Encode: func(deposits.PartnerView) (idempotent.Response, error) { return idempotent.Response{}, nil }})
 	require.NoError(w.t, err)
 }
 
@@ -152,13 +152,13 @@ var checkoutLink = regexp.MustCompile(`http://127\.0\.0\.1:\d+/checkout/\S+`)
 // lastMail makes mails of the notices that wait, and gives the last mail to the tenant.
 func (s shop) lastMail() ports.Mail {
 	s.t.Helper()
-	told := payments.TenantNotices{
+	told := payments.TenantNoticeMailer{
 		Notices: s.Postgres.TenantNotices, Mails: s.Postgres.Mails, UnitOfWork: s.Postgres, Deposits: s.Postgres.Deposits,
 		Operators: s.Postgres.Operators, Collections: s.Postgres.Collections, Refunds: s.Postgres.Refunds,
 		Payments: s.Postgres.Payments, Agreements: s.Postgres.Agreements,
 		Clock: s.Clock, Entropy: system.Entropy{}, Log: slog.New(slog.DiscardHandler), DashboardURL: s.base,
 	}
-	_, err := told.Job(time.Second).Run(context.WithoutCancel(s.t.Context()))
+	_, err := told.ScheduledJob(time.Second).Run(context.WithoutCancel(s.t.Context()))
 	require.NoError(s.t, err)
 	all := s.Mails("grace@example.com")
 	require.NotEmpty(s.t, all)
@@ -202,18 +202,18 @@ func TestStripe_InARealBrowser_TheBankWantsTheTenant_WhoPaysByTheMailedLink(t *t
 	s.do(chromedp.Click("button[value=complete]"), chromedp.WaitVisible(ours))
 	s.capture(d.ID)
 	s.check()
-	require.Equal(t, deposit.AwaitingTenant, s.state(d.ID))
+	require.Equal(t, deposit.CollectionAwaitingTenant, s.state(d.ID))
 	link := checkoutLink.FindString(s.lastMail().Body)
 	require.NotContains(t, link, "stripe")
 
 	s.do(chromedp.Navigate(link), chromedp.WaitVisible("button.main"))
-	browsertest.LooksRight(s.tab, t, "debt")
+	browsertest.RequireUsablePage(s.tab, t, "debt")
 	require.Contains(t, s.text("main"), "€120.50")
-	payment := id.Payment.Of(s.PaymentsOf(t, d.ID, deposit.Collection)[0].ID)
-	require.Empty(t, s.fake.PageOf(payment), "a GET opens nothing")
+	payment := id.Payment.Of(s.PaymentsOf(t, d.ID, deposit.CollectionPayment)[0].ID)
+	require.Empty(t, s.fake.PaymentPageURL(payment), "a GET opens nothing")
 	s.do(chromedp.Click("button.main"), chromedp.WaitVisible("#cardNumber"))
 	require.Contains(t, s.text("body"), "Claim of Les Gîtes d’Ada on the deposit, 16 Jun – 23 Jun 2026")
 	s.card(goodCard, ours)
 	require.Equal(t, deposit.CollectionPaid, s.state(d.ID))
-	s.requireCharged(d.ID, deposit.Collection, 12_050)
+	s.requireCharged(d.ID, deposit.CollectionPayment, 12_050)
 }

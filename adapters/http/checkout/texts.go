@@ -162,7 +162,7 @@ var (
 
 // captureReasons maps the reasons of a capture to texts for the tenant, in the same words as the mail about a
 // claim.
-var captureReasons = map[string]ui.Text{
+var captureReasons = map[string]ui.LocalizedText{
 	"damage":         ui.T("Damage", "Dommage"),
 	"cleaning":       ui.T("Cleaning", "Ménage"),
 	"missing_items":  ui.T("Missing items", "Objets manquants"),
@@ -171,7 +171,7 @@ var captureReasons = map[string]ui.Text{
 }
 
 func init() {
-	ui.Explain(errUnknownLink.Code,
+	ui.RegisterErrorText(errUnknownLink.Code,
 		ui.T("This link does not work", "Ce lien ne fonctionne pas"),
 		ui.T("There is no deposit at this address. Please check that the link is complete, or ask for a new one.",
 			"Il n’y a pas de caution à cette adresse. Vérifiez que le lien est complet, ou demandez-en un nouveau."))

@@ -59,7 +59,7 @@ func (v formView) covers() string {
 		text = textCoversToday
 	}
 	return text.In(v.Lang, v.View.CompanyName, ui.Euros(v.Lang, v.View.Deposit.Amount),
-		ui.LongDate(v.Lang, v.View.Terms.Until))
+		ui.FormatLongDate(v.Lang, v.View.Terms.Until))
 }
 
 // label returns the text of the main button on the checkout page, by which the tenant pays the fee.
@@ -191,7 +191,8 @@ type retryView struct {
 
 // render shows the checkout form or, after the end of the checkout, its result. wrong lists the mistakes in what
 // the tenant entered, if any.
-func (p *pages) render(c *fiber.Ctx, status int, v checkout.View, person tenant.Person, wrong []tenant.Mistake) error {
+func (p *pages) render(c *fiber.Ctx, status int, v checkout.View, person tenant.Person,
+	wrong []tenant.FieldMistake) error {
 	lang := ui.LangOf(c)
 	page := ui.Page{Lang: lang, Query: ui.RawQuery(c)}
 	if v.Deposit.Status == deposit.Captured && v.Debt != nil {
@@ -251,14 +252,14 @@ func notice(c *fiber.Ctx, v checkout.View, lang ui.Lang) string {
 
 // agreement fills the form's checkbox and the words of the agreement. A tick is kept unless the agreement itself
 // was refused.
-func (v *formView) agreement(terms agreement.Terms, wrong []tenant.Mistake) {
+func (v *formView) agreement(terms agreement.Terms, wrong []tenant.FieldMistake) {
 	locale := string(v.Lang)
-	words := terms.Words(locale)
+	words := terms.FullText(locale)
 	v.Words, v.Terms = agreement.Fingerprint(words), linked(words, addresses(terms.Imprint, ""))
-	v.Agree = ui.Field{Name: fieldAgree, Label: terms.Short(locale), Required: true}
-	n := slices.IndexFunc(wrong, func(m tenant.Mistake) bool { return m.Field == fieldAgree })
+	v.Agree = ui.Field{Name: fieldAgree, Label: terms.ShortText(locale), Required: true}
+	n := slices.IndexFunc(wrong, func(m tenant.FieldMistake) bool { return m.Field == fieldAgree })
 	if len(wrong) > 0 && n < 0 {
-		v.Agree.Value = ui.Checked
+		v.Agree.Value = ui.CheckedValue
 	}
 	v.Unfold = n >= 0 && wrong[n].Fault.Is(agreement.ErrChanged)
 }
@@ -266,9 +267,9 @@ func (v *formView) agreement(terms agreement.Terms, wrong []tenant.Mistake) {
 // fields fills the form's input fields, with the error message of each.
 func (v *formView) fields(person tenant.Person) {
 	v.First = ui.Field{Name: fieldFirstName, Type: "text", Label: textFirstName.In(v.Lang), Value: person.FirstName,
-		Autocomplete: "given-name", MaxLength: tenant.MaxName, Required: true}
+		Autocomplete: "given-name", MaxLength: tenant.MaxNameLength, Required: true}
 	v.Last = ui.Field{Name: fieldLastName, Type: "text", Label: textLastName.In(v.Lang), Value: person.LastName,
-		Autocomplete: "family-name", MaxLength: tenant.MaxName, Required: true}
+		Autocomplete: "family-name", MaxLength: tenant.MaxNameLength, Required: true}
 	v.Email = ui.Field{Name: fieldEmail, Type: "email", Label: textEmail.In(v.Lang), Value: person.Email,
 		Autocomplete: "email", MaxLength: 254, Required: true}
 	for _, m := range v.Mistakes {
@@ -281,7 +282,7 @@ func (v *formView) fields(person tenant.Person) {
 }
 
 // mistakes converts the mistakes in what the tenant entered to messages in the tenant's language.
-func mistakes(wrong []tenant.Mistake, lang ui.Lang) []ui.Mistake {
+func mistakes(wrong []tenant.FieldMistake, lang ui.Lang) []ui.Mistake {
 	out := make([]ui.Mistake, 0, len(wrong))
 	for _, m := range wrong {
 		out = append(out, ui.Mistake{Field: m.Field, Text: textOf(m).In(lang)})
@@ -289,7 +290,7 @@ func mistakes(wrong []tenant.Mistake, lang ui.Lang) []ui.Mistake {
 	return out
 }
 
-func textOf(m tenant.Mistake) ui.Text {
+func textOf(m tenant.FieldMistake) ui.LocalizedText {
 	missing := m.Fault.Is(fault.ErrMissingField)
 	switch {
 	case m.Fault.Is(agreement.ErrChanged):
@@ -310,7 +311,7 @@ func textOf(m tenant.Mistake) ui.Text {
 }
 
 // finalTitle returns the title of the page that shows the result of a checkout.
-func finalTitle(v checkout.View) ui.Text {
+func finalTitle(v checkout.View) ui.LocalizedText {
 	switch {
 	case v.Deposit.Status == deposit.Active:
 		return textSecured
@@ -322,9 +323,9 @@ func finalTitle(v checkout.View) ui.Text {
 		return textStayOver
 	case v.Expired:
 		return textExpired
-	case v.Deposit.StatusReason == deposit.TenantDeclined.Reason():
+	case v.Deposit.StatusReason == deposit.TriggerTenantDeclined.StatusReason():
 		return textDeclined
-	case v.Deposit.StatusReason == deposit.TenantAbandoned.Reason():
+	case v.Deposit.StatusReason == deposit.TriggerTenantAbandoned.StatusReason():
 		return textAbandoned
 	default:
 		return textCancelled
@@ -335,7 +336,7 @@ func finalMessage(v checkout.View, lang ui.Lang) string {
 	d := v.Deposit
 	switch {
 	case d.Status == deposit.Active:
-		return textSecuredMessage.In(lang, v.CompanyName, ui.Euros(lang, d.Amount), ui.LongDate(lang, d.ExpiresAt))
+		return textSecuredMessage.In(lang, v.CompanyName, ui.Euros(lang, d.Amount), ui.FormatLongDate(lang, d.ExpiresAt))
 	case d.Status == deposit.Closed:
 		return textClosedMessage.In(lang)
 	case d.Status == deposit.Captured:
@@ -345,9 +346,9 @@ func finalMessage(v checkout.View, lang ui.Lang) string {
 		return textStayOverMessage.In(lang)
 	case v.Expired:
 		return textExpiredMessage.In(lang, v.CompanyName)
-	case d.StatusReason == deposit.TenantDeclined.Reason():
+	case d.StatusReason == deposit.TriggerTenantDeclined.StatusReason():
 		return textDeclinedMessage.In(lang, v.CompanyName)
-	case d.StatusReason == deposit.TenantAbandoned.Reason():
+	case d.StatusReason == deposit.TriggerTenantAbandoned.StatusReason():
 		return textAbandonedMessage.In(lang, v.CompanyName)
 	default:
 		return textCancelledMessage.In(lang, v.CompanyName)

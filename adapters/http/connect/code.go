@@ -16,16 +16,16 @@ import (
 // entered the password yet is redirected to the log-in page of the same connect URL.
 func (p *pages) showCode(c *fiber.Ctx) error {
 	v := visitOf(c, pathCode)
-	o, a, err := p.Operators.HalfSignedIn(c.UserContext(), p.Site.HalfSignIn(c))
-	if errors.Is(err, twofactor.ErrSignInOver) {
+	o, a, err := p.Operators.HalfSignedInOperator(c.UserContext(), p.Site.HalfSignInToken(c))
+	if errors.Is(err, twofactor.ErrSignInExpired) {
 		return p.logInAgain(c, v)
 	}
 	if err != nil {
 		return err
 	}
-	var verified connections.Verified
+	var verified connections.VerifiedURL
 	if v.connected {
-		offer, err := p.Connections.Offer(c.UserContext(), v.request, nil)
+		offer, err := p.Connections.PreviewLink(c.UserContext(), v.request, nil)
 		if err != nil {
 			return err
 		}
@@ -38,12 +38,12 @@ func (p *pages) showCode(c *fiber.Ctx) error {
 // log-in: the browser gets a session.
 func (p *pages) code(c *fiber.Ctx) error {
 	v := visitOf(c, pathCode)
-	if err := p.Site.CheckForm(c); err != nil {
-		return ui.RenderFormExpired(c, ui.WithQuery(pathCode, v.query))
+	if err := p.Site.CheckCSRF(c); err != nil {
+		return ui.RenderFormExpired(c, ui.PathWithQuery(pathCode, v.query))
 	}
-	half := p.Site.HalfSignIn(c)
-	o, a, err := p.Operators.HalfSignedIn(c.UserContext(), half)
-	if errors.Is(err, twofactor.ErrSignInOver) {
+	half := p.Site.HalfSignInToken(c)
+	o, a, err := p.Operators.HalfSignedInOperator(c.UserContext(), half)
+	if errors.Is(err, twofactor.ErrSignInExpired) {
 		return p.logInAgain(c, v)
 	}
 	if err != nil {
@@ -55,7 +55,7 @@ func (p *pages) code(c *fiber.Ctx) error {
 	}
 	result, err := p.complete(c, v, half)
 	switch {
-	case errors.Is(err, twofactor.ErrSignInOver):
+	case errors.Is(err, twofactor.ErrSignInExpired):
 		return p.logInAgain(c, v)
 	case errors.Is(err, twofactor.ErrWrongCode):
 		return p.codeForm(c, v, result.Verified, signedIn{o, a}, err)
@@ -79,7 +79,7 @@ func (p *pages) complete(c *fiber.Ctx, v visit, half string) (connections.Result
 // logInAgain redirects to the log-in page after the time for entering the two-factor code has run out.
 func (p *pages) logInAgain(c *fiber.Ctx, v visit) error {
 	p.Site.ClearHalfSignIn(c)
-	return c.Redirect(ui.WithQuery(pathLogin, v.query), http.StatusSeeOther)
+	return c.Redirect(ui.PathWithQuery(pathLogin, v.query), http.StatusSeeOther)
 }
 
 // queryRecovery is the query parameter that selects the page for recovery codes instead of the page for codes of
@@ -87,7 +87,7 @@ func (p *pages) logInAgain(c *fiber.Ctx, v visit) error {
 const queryRecovery = "recovery"
 
 // codeForm renders the form for the two-factor code. refusal is the error of the last submission, or nil.
-func (p *pages) codeForm(c *fiber.Ctx, v visit, verified connections.Verified, who signedIn, refusal error) error {
+func (p *pages) codeForm(c *fiber.Ctx, v visit, verified connections.VerifiedURL, who signedIn, refusal error) error {
 	allowReturn(c, verified)
 	lang := ui.LangOf(c)
 	status, failed := formFailure(refusal, lang)
@@ -95,7 +95,7 @@ func (p *pages) codeForm(c *fiber.Ctx, v visit, verified connections.Verified, w
 		Name: fieldCode, Type: "text", Label: textCode.In(lang), Hint: textAppCodeHint.In(lang), InputMode: "numeric",
 		Autocomplete: "one-time-code", MaxLength: 40, Required: true, Autofocus: true,
 	}
-	other := ui.WithQuery(pathCode, strings.TrimPrefix(v.query+"&"+queryRecovery+"=1", "&"))
+	other := ui.PathWithQuery(pathCode, strings.TrimPrefix(v.query+"&"+queryRecovery+"=1", "&"))
 	// A recovery code contains letters, so the phone's keyboard must not be the numeric one.
 	if c.Query(queryRecovery) != "" {
 		field.InputMode, field.Hint, other = "", textCodeHint.In(lang), ""

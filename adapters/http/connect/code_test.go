@@ -19,7 +19,7 @@ import (
 )
 
 // withCodes gives an operator whose two-factor codes are on.
-func withCodes(t *testing.T, s *connecttest.Server, email string) *connecttest.App {
+func withCodes(t *testing.T, s *connecttest.Server, email string) *connecttest.AuthenticatorApp {
 	t.Helper()
 	b := s.Browser(t)
 	require.Equal(t, http.StatusSeeOther, b.Submit("/register", signup(email)).Status)
@@ -44,7 +44,7 @@ func signedIn(b *connecttest.Browser) bool { return b.Get("/dashboard").Status =
 func TestCode_OfTheApp_CompletesALogIn_Once(t *testing.T) {
 	s, app := coded(t)
 	first, page := half(t, s, "a@b.example", "")
-	code := app.Next()
+	code := app.NextCode()
 	require.False(t, signedIn(first))
 	done := first.Send(page, 0, map[string]string{"code": code})
 	require.Equal(t, http.StatusSeeOther, done.Status, done.Body)
@@ -57,13 +57,13 @@ func TestCode_OfTheApp_CompletesALogIn_Once(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
 	require.Equal(t, "wrong_code", refused.Code())
 	require.False(t, signedIn(thief))
-	earlier := thief.Send(refused, 0, map[string]string{"code": app.At(-1)})
+	earlier := thief.Send(refused, 0, map[string]string{"code": app.CodeAt(-1)})
 	require.Equal(t, http.StatusUnprocessableEntity, earlier.Status, "a code from before the last one")
 }
 
 func TestCode_AtOnceInManyBrowsers_OpensOneSession(t *testing.T) {
 	s, app := coded(t)
-	code := app.Next()
+	code := app.NextCode()
 	var browsers [4]*connecttest.Browser
 	var pages [4]connecttest.Answer
 	for i := range browsers {
@@ -113,7 +113,7 @@ func TestCode_Refusals_ReadAlike(t *testing.T) {
 	used := app.Code() // confirmed the app
 	other := withCodes(t, s, "c@d.example")
 	var texts []string
-	for _, code := range []string{used, app.Wrong(), "aaaa-aaaa-aaaa-aaaa", other.Next(), other.Recovery[0]} {
+	for _, code := range []string{used, app.WrongCode(), "aaaa-aaaa-aaaa-aaaa", other.NextCode(), other.Recovery[0]} {
 		b, page := half(t, s, "a@b.example", "")
 		b.From = ""
 		refused := b.Send(page, 0, map[string]string{"code": code})
@@ -134,10 +134,10 @@ func TestCode_AfterFiveWrongOnes_OfANetwork_Waits(t *testing.T) {
 	b, logIn := from(t, s, "192.0.2.1")
 	require.Equal(t, "/login/code", logIn("a@b.example", password).Location)
 	page := b.Get("/login/code")
-	for i := range twofactor.NetworkTries {
-		require.Equal(t, "wrong_code", b.Send(page, 0, map[string]string{"code": app.Wrong()}).Code(), i)
+	for i := range twofactor.MaxTriesPerNetwork {
+		require.Equal(t, "wrong_code", b.Send(page, 0, map[string]string{"code": app.WrongCode()}).Code(), i)
 	}
-	refused := b.Send(page, 0, map[string]string{"code": app.Next()})
+	refused := b.Send(page, 0, map[string]string{"code": app.NextCode()})
 	require.Equal(t, http.StatusTooManyRequests, refused.Status, "the right code is refused, too")
 	require.Equal(t, "too_many_codes", refused.Code())
 	require.NotEmpty(t, refused.Header.Get("Retry-After"))
@@ -148,7 +148,7 @@ func TestCode_AfterFiveWrongOnes_OfANetwork_Waits(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, home.Send(home.Get("/login/code"), 0,
 		map[string]string{"code": app.Code()}).Status, "another network is not locked out")
 
-	s.Clock.Add(twofactor.NetworkWindow)
+	s.Clock.Add(twofactor.NetworkTriesWindow)
 	b, logIn = from(t, s, "192.0.2.1")
 	require.Equal(t, "/login/code", logIn("a@b.example", password).Location)
 	require.Equal(t, http.StatusSeeOther, b.Send(b.Get("/login/code"), 0, map[string]string{"code": app.Code()}).Status)
@@ -159,7 +159,7 @@ func TestCode_AfterFiveWrongOnes_OfANetwork_Waits(t *testing.T) {
 func TestCode_ManyTriesAtOnce_WithoutRedis_AreBounded(t *testing.T) {
 	s, app := coded(t)
 	b, page := half(t, s, "a@b.example", "")
-	token, wrong := page.Input("csrf_token", "value"), app.Wrong()
+	token, wrong := page.Input("csrf_token", "value"), app.WrongCode()
 	var mu sync.Mutex
 	seen := map[int]int{}
 	var wg sync.WaitGroup
@@ -172,8 +172,8 @@ func TestCode_ManyTriesAtOnce_WithoutRedis_AreBounded(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	require.Equal(t, map[int]int{http.StatusUnprocessableEntity: twofactor.NetworkTries,
-		http.StatusTooManyRequests: 20 - twofactor.NetworkTries}, seen)
+	require.Equal(t, map[int]int{http.StatusUnprocessableEntity: twofactor.MaxTriesPerNetwork,
+		http.StatusTooManyRequests: 20 - twofactor.MaxTriesPerNetwork}, seen)
 }
 
 func TestCode_FromManyNetworks_IsBoundedForAll_ButForThoseThatSignedInBefore(t *testing.T) {
@@ -183,24 +183,25 @@ func TestCode_FromManyNetworks_IsBoundedForAll_ButForThoseThatSignedInBefore(t *
 	home.From = "198.51.100.7"
 	require.Equal(t, http.StatusSeeOther, home.Submit("/register", signup("a@b.example")).Status)
 	app := home.EnableTOTP(s)
-	wrong := app.Wrong()
+	wrong := app.WrongCode()
 	try := func(address, code string) int {
 		b, logIn := from(t, s, address)
 		require.Equal(t, "/login/code", logIn("a@b.example", password).Location)
 		return b.Send(b.Get("/login/code"), 0, map[string]string{"code": code}).Status
 	}
-	for i := range twofactor.AllTries {
+	for i := range twofactor.MaxTriesOverall {
 		require.Equal(t, http.StatusUnprocessableEntity, try("192.0.2."+strconv.Itoa(i), wrong), i)
 	}
-	require.Equal(t, http.StatusTooManyRequests, try("203.0.113.1", app.Next()))
+	require.Equal(t, http.StatusTooManyRequests, try("203.0.113.1", app.NextCode()))
 	require.Equal(t, http.StatusSeeOther, try("198.51.100.7", app.Code()), "the operator's own network")
 }
 
 // everybody are the pages that need no session. Every other page that is mounted needs one.
 var everybody = []string{
-	site.Register, site.LogIn, site.Code, site.LogOut, site.Linked, site.Verify, site.Forgot, site.Reset,
-	ui.StylesheetPath, site.Icon,
-	site.CaughtMails, site.CaughtMailsRules, site.CaughtMail, site.CaughtMailHTML,
+	site.RegisterPath, site.LogInPath, site.TwoFactorCodePath, site.LogOutPath, site.ConnectDonePath,
+	site.VerifyEmailPath, site.ForgotPasswordPath, site.ResetPasswordPath,
+	ui.StylesheetPath, site.FaviconPath,
+	site.CaughtMailsPath, site.CaughtMailsStylesheetPath, site.CaughtMailPath, site.CaughtMailHTMLPath,
 }
 
 // The token of a half sign-in opens nothing: neither as it is, nor in the place of a session.
@@ -231,7 +232,7 @@ func TestHalfSignIn_OpensNoPageAndNoAct(t *testing.T) {
 			answer := s.Browser(t).Do(request)
 			require.Equal(t, http.StatusSeeOther, answer.Status, "%s %s as %s", r.Method, path, as)
 			leads, _, _ := strings.Cut(answer.Location, "?next=%2Fdashboard%2F")
-			require.Equal(t, site.LogIn, leads, "%s %s as %s", r.Method, path, as)
+			require.Equal(t, site.LogInPath, leads, "%s %s as %s", r.Method, path, as)
 		}
 		require.Greater(t, closed, 10)
 	}
@@ -242,17 +243,17 @@ func TestEveryPage_HasStrictHeaders(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
 	b := s.Browser(t)
-	require.Equal(t, http.StatusSeeOther, b.Submit(site.Register, signup("a@b.example")).Status)
+	require.Equal(t, http.StatusSeeOther, b.Submit(site.RegisterPath, signup("a@b.example")).Status)
 	pages := 0
 	for _, r := range s.Routes {
-		file := strings.HasPrefix(r.Path, site.Assets) || r.Path == site.Icon || strings.HasSuffix(r.Path, ".css")
+		file := strings.HasPrefix(r.Path, site.AssetsPath) || r.Path == site.FaviconPath || strings.HasSuffix(r.Path, ".css")
 		if r.Method != http.MethodGet || file {
 			continue
 		}
 		answer := b.Get(r.Path)                          // a value that names nothing is answered with a page, too
 		policy := "default-src 'none'; style-src 'self'" // of Headers; answers without it have another
 		require.Contains(t, answer.Header.Get("Content-Security-Policy"), policy, r.Path)
-		answer.RequireOurScriptAlone(t, r.Path)
+		answer.RequireNoForeignScript(t, r.Path)
 		require.Equal(t, "no-store", answer.Header.Get("Cache-Control"), r.Path)
 		require.Equal(t, "no-referrer", answer.Header.Get("Referrer-Policy"), r.Path)
 		require.Equal(t, "nosniff", answer.Header.Get("X-Content-Type-Options"), r.Path)
@@ -273,7 +274,7 @@ func TestHalfSignIn_EndsAfterFiveMinutes_AndWithAnotherPassword(t *testing.T) {
 	b, page := half(t, s, "a@b.example", "")
 	_, err := s.Pool.Exec(t.Context(), "UPDATE operators SET password_hash = 'of another password'")
 	require.NoError(t, err)
-	require.Equal(t, "/login", b.Send(page, 0, map[string]string{"code": app.Next()}).Location)
+	require.Equal(t, "/login", b.Send(page, 0, map[string]string{"code": app.NextCode()}).Location)
 	require.False(t, signedIn(b))
 }
 
@@ -283,7 +284,7 @@ func TestCode_WithoutAHalfSignIn_OrFromElsewhere_IsRefused(t *testing.T) {
 	require.Equal(t, "/login?lang=fr", stranger.Get("/login/code?lang=fr").Location)
 	token := stranger.Get("/login").Input("csrf_token", "value")
 	require.Equal(t, "/login",
-		stranger.Post("/login/code", url.Values{"csrf_token": {token}, "code": {app.Next()}}).Location)
+		stranger.Post("/login/code", url.Values{"csrf_token": {token}, "code": {app.NextCode()}}).Location)
 
 	b, page := half(t, s, "a@b.example", "")
 	require.Equal(t, "invalid_csrf_token",
@@ -303,13 +304,13 @@ func TestCode_WithoutAHalfSignIn_OrFromElsewhere_IsRefused(t *testing.T) {
 func TestCode_KeepsTheConnectURL_AndLinksOnlyAfterTheCode(t *testing.T) {
 	s := demo(t)
 	app := withCodes(t, s, "a@b.example")
-	app.Next()
+	app.NextCode()
 	query := "?" + good(s, "demo", "op-1", "&return_url="+url.QueryEscape("https://pms.example/back?x=1"))
 	b, page := half(t, s, "a@b.example", query)
 	require.Contains(t, page.Text("main"), "Partner demo")
 	require.Contains(t, page.Header.Get("Content-Security-Policy"), "form-action 'self' https://pms.example")
 	require.Zero(t, s.Count("account_links", ""))
-	wrong := b.Send(page, 0, map[string]string{"code": app.Wrong()})
+	wrong := b.Send(page, 0, map[string]string{"code": app.WrongCode()})
 	require.Equal(t, http.StatusUnprocessableEntity, wrong.Status)
 	require.Zero(t, s.Count("account_links", ""))
 	done := b.Send(wrong, 0, map[string]string{"code": app.Code()})
@@ -329,7 +330,7 @@ func TestCode_GoesToNoOtherSite(t *testing.T) {
 		sent := b.Submit("/login", map[string]string{"email": "a@b.example", "password": password})
 		require.Equal(t, "/login/code", sent.Location)
 		token := b.Get("/login/code").Input("csrf_token", "value")
-		done := b.Post("/login/code"+query, url.Values{"csrf_token": {token}, "code": {app.Next()}})
+		done := b.Post("/login/code"+query, url.Values{"csrf_token": {token}, "code": {app.NextCode()}})
 		if done.Status == http.StatusSeeOther {
 			require.True(t, done.Location == "/dashboard" || strings.HasPrefix(done.Location, "/login?"), done.Location)
 		}
@@ -345,7 +346,7 @@ func TestCode_TheSessionIsNew_AndThatOfTheBrowserEnds(t *testing.T) {
 	token := b.Get("/dashboard").Input("csrf_token", "value")
 	require.Equal(t, "/login/code",
 		b.Post("/login", url.Values{"csrf_token": {token}, "email": {"a@b.example"}, "password": {password}}).Location)
-	done := b.Send(b.Get("/login/code"), 0, map[string]string{"code": app.Next()})
+	done := b.Send(b.Get("/login/code"), 0, map[string]string{"code": app.NextCode()})
 	require.NotNil(t, done.Cookie("session"))
 	require.Contains(t, b.Get("/dashboard").Body, "a@b.example")
 	require.Zero(t, s.Count("sessions s JOIN operators o ON o.id = s.operator_id", "o.email = 'c@d.example'"))

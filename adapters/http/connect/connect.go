@@ -15,13 +15,13 @@ import (
 
 // Paths of the pages for sign-up, log-in, two-factor code, log-out and the end of a partner connect.
 const (
-	pathRegister  = site.Register
-	pathLogin     = site.LogIn
-	pathCode      = site.Code
-	pathLogout    = site.LogOut
-	pathDone      = site.Linked
-	pathDashboard = site.Desk
-	pathForgot    = site.Forgot
+	pathRegister  = site.RegisterPath
+	pathLogin     = site.LogInPath
+	pathCode      = site.TwoFactorCodePath
+	pathLogout    = site.LogOutPath
+	pathDone      = site.ConnectDonePath
+	pathDashboard = site.DashboardPath
+	pathForgot    = site.ForgotPasswordPath
 )
 
 // Deps are the services and settings that the pages for sign-up, log-in and partner connect use.
@@ -30,7 +30,7 @@ type Deps struct {
 	Operators         *operators.Service
 	Limiter           ports.Limiter
 	AttemptsPerMinute int // Allowed attempts per minute and network: the setting AUTH_ATTEMPTS_PER_MINUTE.
-	Site              *ui.Site
+	Site              *ui.SiteCookies
 }
 
 type pages struct{ Deps }
@@ -39,14 +39,14 @@ type pages struct{ Deps }
 // dashboard's host.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{Deps: d}
-	app.Get(pathRegister, d.Site.Headers, p.showRegister)
-	app.Post(pathRegister, d.Site.Headers, p.register)
-	app.Get(pathLogin, d.Site.Headers, p.showLogin)
-	app.Post(pathLogin, d.Site.Headers, p.logIn)
-	app.Get(pathCode, d.Site.Headers, p.showCode)
-	app.Post(pathCode, d.Site.Headers, p.code)
-	app.Post(pathLogout, d.Site.Headers, p.logOut)
-	app.Get(pathDone, d.Site.Headers, p.done)
+	app.Get(pathRegister, d.Site.PageMiddleware, p.showRegister)
+	app.Post(pathRegister, d.Site.PageMiddleware, p.register)
+	app.Get(pathLogin, d.Site.PageMiddleware, p.showLogin)
+	app.Post(pathLogin, d.Site.PageMiddleware, p.logIn)
+	app.Get(pathCode, d.Site.PageMiddleware, p.showCode)
+	app.Post(pathCode, d.Site.PageMiddleware, p.code)
+	app.Post(pathLogout, d.Site.PageMiddleware, p.logOut)
+	app.Get(pathDone, d.Site.PageMiddleware, p.done)
 }
 
 // limit counts an attempt to sign up or log in against the rate limit of the client's network, or returns
@@ -55,16 +55,16 @@ func Mount(app fiber.Router, d Deps) {
 //
 // The function harmless takes the count back: a log-in that succeeds does not count.
 func (p *pages) limit(c *fiber.Ctx) (harmless func(), err error) {
-	rule := ports.LimitRule{Name: "auth-address", Key: "auth:address:" + ui.NetworkOf(c.IP()),
+	rule := ports.LimitRule{Name: "auth-address", Key: "auth:address:" + ui.NetworkOfIP(c.IP()),
 		PerMinute: p.AttemptsPerMinute}
 	decision := p.Limiter.Allow(c.UserContext(), rule)
 	if !decision.Allowed {
 		return nil, fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
 	}
-	return func() { p.Limiter.Refund(c.UserContext(), rule) }, nil
+	return func() { p.Limiter.Uncount(c.UserContext(), rule) }, nil
 }
 
 // browserOf returns the session token, network and name of the browser that signs in.
 func (p *pages) browserOf(c *fiber.Ctx) connections.Browser {
-	return connections.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP()), Name: ui.BrowserOf(c)}
+	return connections.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOfIP(c.IP()), Name: ui.BrowserOf(c)}
 }

@@ -17,7 +17,7 @@ import (
 func TestSignup_ThroughAConnectURL_MakesOperatorLinkAndEvent(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
+	p := s.CreatePartner("demo")
 	b := s.Browser(t)
 	query := good(s, "demo", "op.1/ü", "&email=a%40b.example&name=Chalets+%26+Co")
 	page := b.Get("/register?" + query)
@@ -73,7 +73,7 @@ func TestSignedInOperator_IsAskedAndLinksWithOneButton(t *testing.T) {
 		page := b.Get(path + good(s, "demo", "op-1", ""))
 		require.Equal(t, http.StatusOK, page.Status)
 		require.Contains(t, page.Body, "Link to Partner demo as a@b.example")
-		require.Len(t, page.All("form"), 2)
+		require.Len(t, page.ElementsByTag("form"), 2)
 	}
 	require.Zero(t, s.Count("account_links", ""), "a GET never links")
 	page := b.Get("/login?" + good(s, "demo", "op-1", ""))
@@ -109,7 +109,7 @@ func TestSignedInOperator_WhoseSessionEnded_LogsInAndKeepsTheLink(t *testing.T) 
 
 func TestAccount_LinkedToAnotherPartner_IsRefusedAndOffersTheWayBack(t *testing.T) {
 	s := demo(t)
-	s.Partner("other")
+	s.CreatePartner("other")
 	b := s.Browser(t)
 	b.Submit("/register?"+good(s, "demo", "op-1", ""), signup("a@b.example"))
 
@@ -189,10 +189,10 @@ func TestLinkToTheOtherPage_KeepsEveryParameterToTheByte(t *testing.T) {
 			page := b.Get(path + "?" + query)
 			require.Equal(t, http.StatusOK, page.Status)
 			require.Equal(t, other+"?"+query, page.LinkTo(other), "as the browser reads it from the page")
-			require.Equal(t, path+"?"+query, page.Attr("form", "action"))
+			require.Equal(t, path+"?"+query, page.ElementAttribute("form", "action"))
 			french := page.LinkTo("?")
 			require.Equal(t, "?"+strings.ReplaceAll(query, "&&", "&")+"&lang=fr", french)
-			require.Equal(t, "fr", b.Get(path+french).Attr("html", "lang"))
+			require.Equal(t, "fr", b.Get(path+french).ElementAttribute("html", "lang"))
 			b = s.Browser(t)
 		}
 	}

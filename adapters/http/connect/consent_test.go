@@ -46,7 +46,7 @@ func requireRefused(t *testing.T, page connecttest.Answer, code string, named ..
 
 func TestConsent_ThatMustBeRefused_IsNotOffered(t *testing.T) {
 	s := demo(t)
-	s.Partner("other")
+	s.CreatePartner("other")
 	owner := s.Browser(t)
 	owner.Submit("/register?"+good(s, "demo", "op-1", ""), signup("lea@b.example"))
 	for _, path := range []string{"/register?", "/login?"} {

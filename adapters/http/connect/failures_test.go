@@ -22,9 +22,9 @@ type failing struct {
 func failures(s *connecttest.Server) []failing {
 	now := s.Clock.Now()
 	ts := unix(now)
-	sig := connect.Sign(key, "demo", "op-1", ts)
+	sig := connect.SignURL(key, "demo", "op-1", ts)
 	ok := good(s, "demo", "op-1", "")
-	sign := func(ts string) string { return connecttest.Query(key, "demo", "op-1", ts, "") }
+	sign := func(ts string) string { return connecttest.SignedQuery(key, "demo", "op-1", ts, "") }
 	const day = 24 * time.Hour
 	return []failing{
 		{"unknown partner", good(s, "nobody", "op-1", ""), 404, "partner_not_found"},
@@ -33,7 +33,7 @@ func failures(s *connecttest.Server) []failing {
 		{"unknown partner before everything else", "partner=nobody", 404, "partner_not_found"},
 		{"no secret", good(s, "bare", "op-1", ""), 409, "missing_connect_secret"},
 		{"no secret before the signature", "partner=bare&external_id=x&ts=1&sig=1", 409, "missing_connect_secret"},
-		{"wrong secret", connecttest.Query("svc_cs_other", "demo", "op-1", ts, ""), 400, "invalid_signature"},
+		{"wrong secret", connecttest.SignedQuery("svc_cs_other", "demo", "op-1", ts, ""), 400, "invalid_signature"},
 		{"doubled sig", ok + "&sig=" + sig, 400, "invalid_signature"},
 		{"external id changed", strings.Replace(ok, "op-1", "op-2", 1), 400, "invalid_signature"},
 		{"too old", sign(unix(now.Add(-30*day - time.Second))), 410, "expired"},
@@ -45,9 +45,9 @@ func failures(s *connecttest.Server) []failing {
 func TestConnectURL_ThatIsNotGood_IsRefusedWithItsCode(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
-	s.PartnerWithSecret("other", "svc_cs_of_other")
-	s.PartnerWithSecret("bare", "")
+	s.CreatePartner("demo")
+	s.CreatePartnerWithSecret("other", "svc_cs_of_other")
+	s.CreatePartnerWithSecret("bare", "")
 	// Tokens of forms opened without a partner: a POST is checked as its GET is.
 	for _, c := range failures(s) {
 		for _, path := range []string{"/register", "/login"} {
@@ -56,7 +56,7 @@ func TestConnectURL_ThatIsNotGood_IsRefusedWithItsCode(t *testing.T) {
 				page := b.Get(path + "?" + c.query)
 				require.Equal(t, c.status, page.Status)
 				require.Equal(t, c.code, page.Code())
-				require.Empty(t, page.All("form"), "nothing to send on a page that refuses")
+				require.Empty(t, page.ElementsByTag("form"), "nothing to send on a page that refuses")
 				require.Empty(t, page.LinkTo("https://pms.example"), "return_url is not followed before the link is checked")
 
 				plain := b.Get(path)
@@ -79,7 +79,7 @@ func TestConnectURL_ThatExpiresWhileTheFormIsFilledIn_IsRefusedAtThePost(t *test
 	b := s.Browser(t)
 	page := b.Get("/register?" + good(s, "demo", "op-1", ""))
 	require.Equal(t, http.StatusOK, page.Status)
-	s.Clock.Set(s.Clock.Now().Add(connect.Window + time.Minute))
+	s.Clock.Set(s.Clock.Now().Add(connect.TimestampTolerance + time.Minute))
 	sent := b.Send(page, 0, signup("a@b.example"))
 	require.Equal(t, http.StatusGone, sent.Status)
 	require.Equal(t, "expired", sent.Code())
@@ -89,7 +89,7 @@ func TestConnectURL_ThatExpiresWhileTheFormIsFilledIn_IsRefusedAtThePost(t *test
 func TestConnectURL_AfterTheSecretWasRotated_IsRefused(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
+	p := s.CreatePartner("demo")
 	b := s.Browser(t)
 	page := b.Get("/register?" + good(s, "demo", "op-1", ""))
 	require.NoError(t, s.Postgres.WithinTx(t.Context(), func(ctx context.Context) error {

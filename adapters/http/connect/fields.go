@@ -54,15 +54,15 @@ func formFailure(err error, lang ui.Lang) (status int, failed failure) {
 	if err == nil {
 		return http.StatusOK, failure{}
 	}
-	f := fault.Of(err)
-	failed = failure{code: f.Code, message: ui.FailureOf(f.Code).Message.In(lang)}
+	f := fault.FromError(err)
+	failed = failure{code: f.Code, message: ui.ErrorTextOf(f.Code).Message.In(lang)}
 	for about, field := range formFaults {
 		if errors.Is(err, about) {
 			failed.field = field
 		}
 	}
 	if f.Kind == fault.Conflict {
-		return problem.Status(f.Kind), failed
+		return problem.HTTPStatus(f.Kind), failed
 	}
 	return http.StatusUnprocessableEntity, failed
 }

@@ -45,7 +45,7 @@ func sendable(query string) bool {
 // FuzzConnectQuery opens the connect pages with any query. Without the secret nobody gets past the signature.
 func FuzzConnectQuery(f *testing.F) {
 	s := connecttest.New(f, connecttest.Options{})
-	s.Partner("demo")
+	s.CreatePartner("demo")
 	f.Add("partner=demo&external_id=op-1&ts=1780391667&sig=" + strings.Repeat("0", 64))
 	f.Add("partner=nobody&external_id=%00&ts=-1&sig=")
 	f.Add("partner=demo&partner=demo&external_id=a&ts=99999999999999999999&sig=" + strings.Repeat("f", 64) +
@@ -67,7 +67,7 @@ func FuzzConnectQuery(f *testing.F) {
 // FuzzSignedQuery opens the connect pages with queries that the partner has signed.
 func FuzzSignedQuery(f *testing.F) {
 	s := connecttest.New(f, connecttest.Options{})
-	s.Partner("demo")
+	s.CreatePartner("demo")
 	now := unix(s.Clock.Now())
 	f.Add("op-1", now, "email=a%40b.example&name=Chalets")
 	f.Add("op.1/ü &=%", now, "return_url=https%3A%2F%2Fx.example%2F%3Fa%3D1")
@@ -76,7 +76,7 @@ func FuzzSignedQuery(f *testing.F) {
 	f.Add("op-1", "9999999999999999999", "ts=1")
 	f.Fuzz(func(t *testing.T, externalID, ts, more string) {
 		query := "partner=demo&external_id=" + url.QueryEscape(externalID) + "&ts=" + url.QueryEscape(ts) + "&sig=" +
-			connect.Sign(key, "demo", externalID, ts)
+			connect.SignURL(key, "demo", externalID, ts)
 		if more != "" {
 			query += "&" + more
 		}

@@ -23,12 +23,12 @@ func demo(t *testing.T) *connecttest.Server {
 	t.Helper()
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s.CreatePartner("demo")
 	return s
 }
 
 // coded serves the pages beside other tests, with an operator whose two-factor codes are on.
-func coded(t *testing.T) (*connecttest.Server, *connecttest.App) {
+func coded(t *testing.T) (*connecttest.Server, *connecttest.AuthenticatorApp) {
 	t.Helper()
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
@@ -39,7 +39,7 @@ func unix(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }
 
 // good is the query of a connect URL that works now.
 func good(s *connecttest.Server, slug, externalID, more string) string {
-	return connecttest.Query(key, slug, externalID, unix(s.Clock.Now()), more)
+	return connecttest.SignedQuery(key, slug, externalID, unix(s.Clock.Now()), more)
 }
 
 func signup(email string) map[string]string {

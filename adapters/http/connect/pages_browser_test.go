@@ -17,19 +17,19 @@ import (
 // could not see, reach or press.
 func TestBrowser_LinkingPagesInBothSchemesAndLanguages_AreAccessible(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Pages) {
+	if !rarely.MustRun(t, rarely.PageTests) {
 		return
 	}
-	for scheme, first := range browsertest.Schemes {
+	for scheme, first := range browsertest.ColorSchemes {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			// which asks before it leads to an unknown origin
 			s := connecttest.New(t, connecttest.Options{Environment: partner.Production})
-			s.Partner("demo")
+			s.CreatePartner("demo")
 			browser := browsertest.New(t, first...)
 			require.NoError(t, chromedp.Do(browser, browsertest.WithoutScript,
 				chromedp.Navigate(s.URL+"/register?"+good(s, "demo", "op-0", "")), chromedp.WaitVisible("#email")))
-			lang := browsertest.Languages[scheme]
+			lang := browsertest.LanguageByScheme[scheme]
 			external := "op-" + lang
 			for _, step := range []struct {
 				name string
@@ -52,7 +52,7 @@ func TestBrowser_LinkingPagesInBothSchemesAndLanguages_AreAccessible(t *testing.
 				require.NoError(t, chromedp.Do(browser, step.do), step.name)
 				for device, viewport := range browsertest.Viewports {
 					require.NoError(t, chromedp.Do(browser, viewport))
-					browsertest.LooksRight(browser, t, step.name+"-"+lang+"-"+scheme+"-"+device)
+					browsertest.RequireUsablePage(browser, t, step.name+"-"+lang+"-"+scheme+"-"+device)
 				}
 			}
 			require.NoError(t, chromedp.Do(browser, chromedp.Navigate(s.URL+"/dashboard"), chromedp.Click("footer button"),

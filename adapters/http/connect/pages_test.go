@@ -16,7 +16,7 @@ import (
 func TestEveryPage_CarriesTheSecurityHeadersAndALanguage(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Environment: partner.Production})
-	s.Partner("demo")
+	s.CreatePartner("demo")
 	b := s.Browser(t)
 	query := good(s, "demo", "op-1", returnTo("https://pms.example/"))
 	answers := map[string]connecttest.Answer{
@@ -48,13 +48,13 @@ func TestEveryPage_CarriesTheSecurityHeadersAndALanguage(t *testing.T) {
 		require.Equal(t, "no-store", a.Header.Get("Cache-Control"), name)
 		require.NotEmpty(t, a.Header.Get("X-Request-Id"), name)
 		require.NotContains(t, a.Body, "style=", name)
-		require.Empty(t, a.All("script"), name)
+		require.Empty(t, a.ElementsByTag("script"), name)
 		if a.Status != http.StatusSeeOther {
 			require.Equal(t, "text/html; charset=utf-8", a.Header.Get("Content-Type"), name)
-			require.Equal(t, "en", a.Attr("html", "lang"), name)
-			require.Len(t, a.All("h1"), 1, name)
-			require.Len(t, a.All("main"), 1, name)
-			require.NotEmpty(t, a.LinkIn("fr"), name)
+			require.Equal(t, "en", a.ElementAttribute("html", "lang"), name)
+			require.Len(t, a.ElementsByTag("h1"), 1, name)
+			require.Len(t, a.ElementsByTag("main"), 1, name)
+			require.NotEmpty(t, a.LanguageLink("fr"), name)
 		}
 	}
 	require.Equal(t, "route_not_found", answers["not found"].Code())
@@ -65,7 +65,7 @@ func TestEveryPage_CarriesTheSecurityHeadersAndALanguage(t *testing.T) {
 // A page that answers a form offers the other language through a page that GET opens.
 func TestPagesThatAnswerAForm_OfferTheOtherLanguage(t *testing.T) {
 	s := demo(t)
-	s.Partner("other")
+	s.CreatePartner("other")
 	signedIn := s.Browser(t)
 	require.Equal(t, http.StatusSeeOther,
 		signedIn.Submit("/register?"+good(s, "demo", "op-1", ""), signup("a@b.example")).Status)
@@ -86,18 +86,18 @@ func TestPagesThatAnswerAForm_OfferTheOtherLanguage(t *testing.T) {
 	} {
 		at, err := url.Parse(c.at)
 		require.NoError(t, err)
-		link, err := at.Parse(c.page.LinkIn("fr"))
+		link, err := at.Parse(c.page.LanguageLink("fr"))
 		require.NoError(t, err)
 		french := c.by.Get(link.RequestURI())
 		require.Contains(t, []int{http.StatusOK, http.StatusConflict}, french.Status, "%s: %s", name, link)
-		require.Equal(t, "fr", french.Attr("html", "lang"), name)
+		require.Equal(t, "fr", french.ElementAttribute("html", "lang"), name)
 	}
 }
 
 func TestFormAction_NamesReturnURLOnlyWhereItIsFollowedWithoutAsking(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Environment: partner.Production})
-	s.Partner("demo", returningTo("https://pms.example"))
+	s.CreatePartner("demo", returningTo("https://pms.example"))
 	b := s.Browser(t)
 	policy := func(raw string) string {
 		return b.Get("/register?" + good(s, "demo", "op-1", returnTo(raw))).Header.Get("Content-Security-Policy")
@@ -126,7 +126,7 @@ func TestForm_ThatFails_IsShownAgainWithWhatWasEntered(t *testing.T) {
 				require.Equal(t, http.StatusUnprocessableEntity, sent.Status)
 				require.Equal(t, c.code, sent.Code())
 				require.Equal(t, "true", sent.Input(c.field, "aria-invalid"))
-				require.Equal(t, c.field, sent.Focused())
+				require.Equal(t, c.field, sent.AutofocusIDs())
 				require.Contains(t, sent.Input(c.field, "aria-describedby"), c.field+"-error")
 				require.Empty(t, sent.Input("password", "value"))
 				if c.field != "email" {
@@ -158,18 +158,18 @@ func TestPrefill_IsShownAsTextWhateverItHolds(t *testing.T) {
 			if path == "/register" {
 				require.Equal(t, evil, page.Input("companyName", "value"))
 			}
-			require.Empty(t, page.All("script"))
-			require.Empty(t, page.All("img"))
-			for _, input := range page.All("input") {
+			require.Empty(t, page.ElementsByTag("script"))
+			require.Empty(t, page.ElementsByTag("img"))
+			for _, input := range page.ElementsByTag("input") {
 				for _, a := range input.Attr {
 					require.False(t, strings.HasPrefix(a.Key, "on"), a.Key)
 				}
 			}
 		}
-		require.Empty(t, b.Get(`/register?partner=`+escaped+`&x="><script>`).All("script"))
+		require.Empty(t, b.Get(`/register?partner=`+escaped+`&x="><script>`).ElementsByTag("script"))
 		sent := b.Submit("/register", map[string]string{"email": evil, "companyName": evil, "password": "short"})
 		require.Equal(t, strings.TrimSpace(evil), sent.Input("email", "value"))
-		require.Empty(t, sent.All("script"))
+		require.Empty(t, sent.ElementsByTag("script"))
 	}
 	// A company name like that goes through, and shows as text afterwards too.
 	evil := `<script>alert(1)</script>`
@@ -179,7 +179,7 @@ func TestPrefill_IsShownAsTextWhateverItHolds(t *testing.T) {
 	for _, path := range []string{"/dashboard", "/dashboard/partner"} {
 		home := b.Get(path)
 		require.Equal(t, http.StatusOK, home.Status)
-		require.Empty(t, home.All("script"))
+		require.Empty(t, home.ElementsByTag("script"))
 		require.Contains(t, home.Body, "&lt;script&gt;")
 	}
 }
@@ -295,7 +295,7 @@ func TestLogout_EndsTheSession(t *testing.T) {
 	b := s.Browser(t)
 	b.Submit("/register", signup("a@b.example"))
 	page := b.Get("/dashboard")
-	sent := b.Send(page, len(page.All("form"))-1, nil) // the form at the foot
+	sent := b.Send(page, len(page.ElementsByTag("form"))-1, nil) // the form at the foot
 	require.Equal(t, "/login", sent.Location)
 	require.True(t, sent.Cookie("session").Expires.Before(s.Clock.Now()))
 	require.Zero(t, s.Count("sessions", ""))
@@ -306,10 +306,10 @@ func TestPages_SpeakTheReadersLanguage(t *testing.T) {
 	s := demo(t)
 	b := s.Browser(t)
 	french := b.Get("/register?" + good(s, "demo", "op-1", "&lang=fr"))
-	require.Equal(t, "fr", french.Attr("html", "lang"))
+	require.Equal(t, "fr", french.ElementAttribute("html", "lang"))
 	require.Contains(t, french.Body, "Créez votre compte et reliez-le à Partner demo")
-	require.Equal(t, "fr", b.Get("/login").Attr("html", "lang"), "remembered")
+	require.Equal(t, "fr", b.Get("/login").ElementAttribute("html", "lang"), "remembered")
 	refused := b.Get("/login?partner=nobody")
 	require.Contains(t, refused.Body, "Partenaire inconnu")
-	require.Equal(t, "en", b.Get("/login?lang=en").Attr("html", "lang"))
+	require.Equal(t, "en", b.Get("/login?lang=en").ElementAttribute("html", "lang"))
 }

@@ -34,7 +34,7 @@ func TestReturnURL(t *testing.T) {
 	servers := map[partner.Environment]*connecttest.Server{}
 	for _, env := range []partner.Environment{partner.Production, partner.Development} {
 		servers[env] = connecttest.New(t, connecttest.Options{Environment: env})
-		servers[env].Partner("demo", func(p *partner.Partner) {
+		servers[env].CreatePartner("demo", func(p *partner.Partner) {
 			p.ReturnOrigins = []string{"https://pms.example", "https://büro.example"}
 		})
 	}
@@ -72,7 +72,7 @@ func TestReturnURL_SentTwice_IsIgnored(t *testing.T) {
 func TestDone_ShowsOnlyWhatTheServiceSaidItself(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Environment: partner.Production})
-	s.Partner("demo")
+	s.CreatePartner("demo")
 	b := s.Browser(t)
 	query := good(s, "demo", "op-1", returnTo("https://pms.example/"))
 	sent := b.Submit("/register?"+query, signup("a@b.example"))
@@ -105,6 +105,6 @@ func requireResult(t *testing.T, location, status, externalID, refusal string) {
 		require.NotContains(t, q, "connectError")
 	}
 	require.Regexp(t, hex64, q.Get("returnSig"))
-	want := connect.ReturnSignature(key, connect.Outcome(status), q.Get("accountId"), q.Get("returnTs"), externalID)
+	want := connect.SignReturnURL(key, connect.Outcome(status), q.Get("accountId"), q.Get("returnTs"), externalID)
 	require.Equal(t, want, q.Get("returnSig"))
 }

@@ -25,7 +25,7 @@ type visit struct {
 
 func visitOf(c *fiber.Ctx, path string) visit {
 	v := visit{path: path, query: ui.RawQuery(c)}
-	v.request, v.prefill, v.connected = connections.Query(v.query)
+	v.request, v.prefill, v.connected = connections.ParseQuery(v.query)
 	return v
 }
 
@@ -51,7 +51,7 @@ func (p *pages) show(c *fiber.Ctx, v visit) error {
 	if current != nil {
 		account = &current.account
 	}
-	offer, err := p.Connections.Offer(c.UserContext(), v.request, account)
+	offer, err := p.Connections.PreviewLink(c.UserContext(), v.request, account)
 	switch {
 	case err != nil:
 		return err
@@ -68,9 +68,9 @@ func (p *pages) show(c *fiber.Ctx, v visit) error {
 // unsent form was kept. It returns "" if no session ended.
 func (p *pages) ended(c *fiber.Ctx, v visit, lang ui.Lang) string {
 	known := p.Site.LastOperator(c)
-	unsent := p.Site.Unsent(c, known.OperatorID)
+	unsent := p.Site.UnsentForm(c, known.OperatorID)
 	switch {
-	case v.connected || known == ui.Known{}:
+	case v.connected || known == ui.RememberedOperator{}:
 		return ""
 	case unsent.Lost:
 		return textEndedLost.In(lang)
@@ -86,7 +86,7 @@ func next(c *fiber.Ctx, v visit) string {
 	if v.connected || v.path == pathRegister {
 		return pathDashboard
 	}
-	return site.Next(c.Query(ui.QueryNext))
+	return site.PathAfterLogIn(c.Query(ui.NextQueryParam))
 }
 
 func prefilled(v visit) input { return input{email: v.prefill.Email, company: v.prefill.Name} }
@@ -159,14 +159,14 @@ func (p *pages) consent(c *fiber.Ctx, v visit, offer connections.Result, current
 		Company: current.account.CompanyName,
 		Host:    returnHost(verified),
 	}
-	if offer.Outcome == connect.AlreadyLinked {
+	if offer.Outcome == connect.OutcomeAlreadyLinked {
 		view.Page.Title = textLinked.In(lang)
 		return ui.Render(c, http.StatusOK, linkedPage(view))
 	}
 	return ui.Render(c, http.StatusOK, consentPage(view))
 }
 
-func titleOf(verified connections.Verified, plain, withPartner ui.Text, lang ui.Lang) string {
+func titleOf(verified connections.VerifiedURL, plain, withPartner ui.LocalizedText, lang ui.Lang) string {
 	if verified.Partner.ID.IsZero() {
 		return plain.In(lang)
 	}
@@ -175,19 +175,19 @@ func titleOf(verified connections.Verified, plain, withPartner ui.Text, lang ui.
 
 // allowReturn lets the form redirect straight to the partner's return URL (Content-Security-Policy form-action),
 // if the operator need not confirm its host first.
-func allowReturn(c *fiber.Ctx, verified connections.Verified) {
+func allowReturn(c *fiber.Ctx, verified connections.VerifiedURL) {
 	if direct(verified) {
-		ui.SetFormTargets(c, verified.Return.URL)
+		ui.AllowFormRedirects(c, verified.Return.URL)
 	}
 }
 
 // direct reports whether the browser is redirected to the return URL at once (true), or the operator must confirm
 // its host first (false).
-func direct(verified connections.Verified) bool {
-	return verified.Return != nil && verified.Return.Direct && ui.PlainHost(verified.Return.URL)
+func direct(verified connections.VerifiedURL) bool {
+	return verified.Return != nil && verified.Return.Direct && ui.IsASCIIHost(verified.Return.URL)
 }
 
-func returnHost(verified connections.Verified) string {
+func returnHost(verified connections.VerifiedURL) string {
 	if verified.Return == nil {
 		return ""
 	}

@@ -41,8 +41,8 @@ func (p *pages) logIn(c *fiber.Ctx) error {
 // submit handles a sign-up or log-in form: it checks the CSRF token and the rate limit, calls enter, and shows the
 // form again after an error.
 func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in input, password string) (connections.Result, error)) error {
-	if err := p.Site.CheckForm(c); err != nil {
-		return ui.RenderFormExpired(c, ui.WithQuery(v.path, v.query))
+	if err := p.Site.CheckCSRF(c); err != nil {
+		return ui.RenderFormExpired(c, ui.PathWithQuery(v.path, v.query))
 	}
 	if v.connected && ui.PostValue(c, fieldIntent) == intentLink {
 		return p.link(c, v)
@@ -71,12 +71,12 @@ func (p *pages) link(c *fiber.Ctx, v visit) error {
 	o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
 	// Show the log-in page if the operator's session ended after the consent page was shown.
 	if errors.Is(err, connect.ErrBadCredentials) {
-		return c.Redirect(ui.WithQuery(pathLogin, v.query), http.StatusSeeOther)
+		return c.Redirect(ui.PathWithQuery(pathLogin, v.query), http.StatusSeeOther)
 	}
 	if err != nil {
 		return err
 	}
-	result, err := p.Connections.Link(c.UserContext(), v.request, o, a)
+	result, err := p.Connections.LinkAccount(c.UserContext(), v.request, o, a)
 	if err != nil {
 		return err
 	}
@@ -88,8 +88,8 @@ func (p *pages) link(c *fiber.Ctx, v visit) error {
 // page for the code, with the query of the connect URL.
 func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Result) error {
 	if half := a.SignedIn.Half.Reveal(); half != "" {
-		p.Site.SetHalfSignIn(c, half, a.SignedIn.Lifetime)
-		return c.Redirect(ui.WithQuery(pathCode, v.query), http.StatusSeeOther)
+		p.Site.SetHalfSignInToken(c, half, a.SignedIn.Lifetime)
+		return c.Redirect(ui.PathWithQuery(pathCode, v.query), http.StatusSeeOther)
 	}
 	token := p.Site.SessionToken(c)
 	if fresh := a.SignedIn.Token.Reveal(); fresh != "" {
@@ -104,9 +104,9 @@ func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Result) error {
 	case direct(a.Verified):
 		return c.Redirect(a.ReturnURL, http.StatusSeeOther)
 	default:
-		query := "outcome=" + string(a.Outcome) + "&seal=" + p.Site.Seal(token, sealedText(a.Outcome, v.request)) + "&" +
+		query := "outcome=" + string(a.Outcome) + "&seal=" + p.Site.SignText(token, sealedText(a.Outcome, v.request)) + "&" +
 			v.query
-		return c.Redirect(ui.WithQuery(pathDone, query), http.StatusSeeOther)
+		return c.Redirect(ui.PathWithQuery(pathDone, query), http.StatusSeeOther)
 	}
 }
 
@@ -130,10 +130,10 @@ func (p *pages) done(c *fiber.Ctx) error {
 		return err
 	}
 	outcome := connect.Outcome(c.Query("outcome"))
-	if !p.Site.SealMatches(token, sealedText(outcome, v.request), c.Query("seal")) {
+	if !p.Site.VerifySignedText(token, sealedText(outcome, v.request), c.Query("seal")) {
 		return c.Redirect(pathDashboard, http.StatusSeeOther)
 	}
-	result, err := p.Connections.LinkedResult(c.UserContext(), v.request, account, outcome)
+	result, err := p.Connections.RebuildResult(c.UserContext(), v.request, account, outcome)
 	if errors.Is(err, connect.ErrAccountNotLinked) {
 		return c.Redirect(pathDashboard, http.StatusSeeOther)
 	}
@@ -154,7 +154,7 @@ func (p *pages) done(c *fiber.Ctx) error {
 // a session.
 func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Result, current *signedIn) error {
 	lang := ui.LangOf(c)
-	f := ui.FailureOf(a.Refusal.Code)
+	f := ui.ErrorTextOf(a.Refusal.Code)
 	view := doneView{
 		Page:      ui.Page{Lang: lang, Query: v.query, Title: f.Title.In(lang), ErrorCode: a.Refusal.Code},
 		Message:   f.Message.In(lang),
@@ -168,11 +168,11 @@ func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Result, current *si
 	if current != nil {
 		view.Sides = append([]string{textSideYou.In(lang, current.operator.Email, current.account.CompanyName)},
 			view.Sides...)
-		view.Token, view.OtherAccount = p.Site.FormToken(c), ui.WithQuery(pathLogout, v.query)
+		view.Token, view.OtherAccount = p.Site.FormToken(c), ui.PathWithQuery(pathLogout, v.query)
 	} else if !view.Dashboard && a.Sides.NumberOwner != "" {
-		view.LogIn = ui.WithQuery(pathLogin, v.query)
+		view.LogIn = ui.PathWithQuery(pathLogin, v.query)
 	}
-	return ui.Render(c, problem.Status(a.Refusal.Kind), refusedPage(view))
+	return ui.Render(c, problem.HTTPStatus(a.Refusal.Kind), refusedPage(view))
 }
 
 // sidesOf returns a sentence for each existing link that rules out the wanted one, and a sentence for the wanted
@@ -192,13 +192,13 @@ func sidesOf(a connections.Result, lang ui.Lang) []string {
 
 // logOut ends the session and redirects to the log-in page, with the query of the connect URL if there is one.
 func (p *pages) logOut(c *fiber.Ctx) error {
-	ui.SetReadAt(c, pathDashboard)
-	if err := p.Site.CheckForm(c); err != nil {
+	ui.SetLanguagePath(c, pathDashboard)
+	if err := p.Site.CheckCSRF(c); err != nil {
 		return ui.RenderFormExpired(c, pathDashboard)
 	}
 	if err := p.Operators.LogOut(c.UserContext(), p.Site.SessionToken(c)); err != nil {
 		return err
 	}
 	p.Site.ClearSession(c)
-	return c.Redirect(ui.WithQuery(pathLogin, ui.RawQuery(c)), http.StatusSeeOther)
+	return c.Redirect(ui.PathWithQuery(pathLogin, ui.RawQuery(c)), http.StatusSeeOther)
 }

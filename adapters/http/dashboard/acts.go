@@ -30,15 +30,15 @@ func (p *pages) act(c *fiber.Ctx, by caller) error {
 		return err
 	}
 	path := depositPath(v.ID)
-	ui.SetReadAt(c, path)
+	ui.SetLanguagePath(c, path)
 	var sent *upload
-	if body := middleware.UploadOf(c); body != nil {
+	if body := middleware.UploadBodyOf(c); body != nil {
 		sent, err = p.readUpload(c, by, v, body)
 		defer sent.close()
 		if err != nil {
 			return p.uploadRefused(c, by, v, err)
 		}
-	} else if err := p.Site.CheckForm(c); err != nil {
+	} else if err := p.Site.CheckCSRF(c); err != nil {
 		return ui.RenderFormExpired(c, path)
 	}
 	return p.actOn(c, by, v, sent)
@@ -46,7 +46,7 @@ func (p *pages) act(c *fiber.Ctx, by caller) error {
 
 // actOn handles a form on a deposit's page after its CSRF token was checked. sent holds the files that came with
 // the form; nil for a form without files.
-func (p *pages) actOn(c *fiber.Ctx, by caller, v desk.View, sent *upload) error {
+func (p *pages) actOn(c *fiber.Ctx, by caller, v desk.DepositView, sent *upload) error {
 	f := p.actFormOf(c, v)
 	if f.intent == "" {
 		return c.Redirect(depositPath(v.ID), http.StatusSeeOther)
@@ -63,11 +63,11 @@ func (p *pages) actOn(c *fiber.Ctx, by caller, v desk.View, sent *upload) error 
 		f.lostFiles = checked.Len() > 0
 		return p.ask(c, by, v, f, "")
 	}
-	if f.act().NeedsVerified() && p.Operators.Unverified(by.Operator) {
+	if f.act().NeedsVerifiedAddress() && p.Operators.AddressUnverified(by.Operator) {
 		return p.unverified(c, by)
 	}
 	if ui.PostValue(c, fieldConfirm) != confirmed {
-		if err := f.act().Possible(v.Deposit, v.Debt, v.Now); err != nil {
+		if err := f.act().CheckPossible(v.Deposit, v.Debt, v.Now); err != nil {
 			return p.conflict(c, by, v, err)
 		}
 	}
@@ -81,9 +81,9 @@ func (p *pages) actOn(c *fiber.Ctx, by caller, v desk.View, sent *upload) error 
 }
 
 // run performs the act of a confirmed form on a deposit.
-func (p *pages) run(c *fiber.Ctx, by caller, v desk.View, f actForm) error {
+func (p *pages) run(c *fiber.Ctx, by caller, v desk.DepositView, f actForm) error {
 	ctx := c.UserContext()
-	form := deposits.DeskForm{DepositID: v.ID, Version: f.version, Key: f.form}
+	form := deposits.ActForm{DepositID: v.ID, Version: f.version, Key: f.form}
 	if form.Version == 0 {
 		form.Version = v.Version
 	}
@@ -93,7 +93,7 @@ func (p *pages) run(c *fiber.Ctx, by caller, v desk.View, f actForm) error {
 		request := deposits.CaptureRequest{DepositID: v.ID, Amount: &f.amount, Reason: f.reason, Description: f.description,
 			Files: files}
 		return p.Deposits.CaptureByOperator(ctx, by, form, request,
-			deposits.Proof{Code: ui.PostValue(c, fieldCode), Network: ui.NetworkOf(c.IP())})
+			deposits.TwoFactorProof{Code: ui.PostValue(c, fieldCode), Network: ui.NetworkOfIP(c.IP())})
 	case intentAddFiles:
 		return p.Deposits.AddFilesByOperator(ctx, by, form, files)
 	case intentRelease:
@@ -101,41 +101,41 @@ func (p *pages) run(c *fiber.Ctx, by caller, v desk.View, f actForm) error {
 	case intentCancel:
 		return p.Deposits.CancelByOperator(ctx, by, form, f.comment)
 	case intentRemind:
-		if err := p.limited(c, by, operators.DeskMails); err != nil {
+		if err := p.limited(c, by, operators.LinkMailLimit); err != nil {
 			return err
 		}
 		return p.Deposits.RemindByOperator(ctx, by, form)
 	case intentSettled, intentWithdraw:
 		return p.Deposits.EndDebtByOperator(ctx, by, form, f.act())
 	default:
-		if err := p.limited(c, by, operators.DeskMails); err != nil {
+		if err := p.limited(c, by, operators.LinkMailLimit); err != nil {
 			return err
 		}
-		return p.Deposits.SendLinkByOperator(ctx, by, form, tenant.Contact{Email: f.email})
+		return p.Deposits.SendLinkByOperator(ctx, by, form, tenant.MailContact{Email: f.email})
 	}
 }
 
 // answer responds with the page that follows an act on a deposit: the deposit after a success, or the form or
 // deposit with the reason of a refusal.
-func (p *pages) answer(c *fiber.Ctx, by caller, v desk.View, f actForm, err error) error {
+func (p *pages) answer(c *fiber.Ctx, by caller, v desk.DepositView, f actForm, err error) error {
 	done := depositPath(v.ID) + "?" + queryDone + "=" + f.intent
 	switch {
-	case errors.Is(err, connect.ErrUnverified):
+	case errors.Is(err, connect.ErrEmailUnverified):
 		return p.unverified(c, by)
 	case err == nil:
 		p.dropDraft(c, by, f.form)
 		return c.Redirect(done, http.StatusSeeOther)
 	// Show the deposit: another request with the same form is still running, and the deposit's page will show its
 	// result.
-	case errors.Is(err, ports.ErrKeyInUse):
+	case errors.Is(err, ports.ErrIdempotencyKeyInUse):
 		return c.Redirect(done, http.StatusSeeOther)
 	case errors.Is(err, twofactor.ErrWrongCode):
 		return p.ask(c, by, v, f, twofactor.ErrWrongCode.Code)
-	case errors.Is(err, deposit.ErrExceedsAmount):
+	case errors.Is(err, deposit.ErrCaptureExceedsAmount):
 		f.mistakes = []ui.Mistake{{Field: intentCapture + "-" + fieldAmount, Text: textBadAmount.In(ui.LangOf(c),
 			ui.Euros(ui.LangOf(c), p.Deposits.LeastCapture()), ui.Euros(ui.LangOf(c), v.Amount))}}
 		return p.renderMistakes(c, by, v, f)
-	case errors.Is(err, ports.ErrKeyReused), fault.KindOf(err) == fault.Conflict:
+	case errors.Is(err, ports.ErrIdempotencyKeyReused), fault.KindOf(err) == fault.Conflict:
 		fresh, failed := p.Desk.Deposit(c.UserContext(), by.Account, v.ID)
 		if failed != nil {
 			return failed
@@ -148,7 +148,7 @@ func (p *pages) answer(c *fiber.Ctx, by caller, v desk.View, f actForm, err erro
 
 // actFormOf parses a form of a deposit's page and collects its mistakes. The intent (what the form requests, such
 // as a capture) is "" in the result if it is unknown.
-func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
+func (p *pages) actFormOf(c *fiber.Ctx, v desk.DepositView) actForm {
 	lang := ui.LangOf(c)
 	f := actForm{
 		intent: ui.PostValue(c, fieldIntent), amountText: strings.TrimSpace(ui.PostValue(c, fieldAmount)),
@@ -156,7 +156,7 @@ func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
 		description: lines(ui.PostValue(c, fieldDescription)), comment: lines(ui.PostValue(c, fieldComment)),
 		email: strings.TrimSpace(ui.PostValue(c, fieldEmail)),
 	}
-	if !slices.Contains(deposits.Acts, f.act()) {
+	if !slices.Contains(deposits.OperatorActs, f.act()) {
 		return actForm{}
 	}
 	f.version, _ = strconv.Atoi(ui.PostValue(c, fieldVersion))
@@ -164,7 +164,7 @@ func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
 	if f.takesFiles() {
 		f.waiting = waitingOf(c)
 	}
-	mistake := func(field string, text ui.Text, args ...any) {
+	mistake := func(field string, text ui.LocalizedText, args ...any) {
 		f.mistakes = append(f.mistakes, ui.Mistake{Field: f.intent + "-" + field, Text: text.In(lang, args...)})
 	}
 	switch f.intent {
@@ -173,17 +173,17 @@ func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
 		if f.reason != "" && !slices.Contains(deposit.CaptureReasons, f.reason) {
 			mistake(fieldReason, textBadReason)
 		}
-		if !textual(f.description, deposit.MaxDescription) {
-			mistake(fieldDescription, textBadWords, deposit.MaxDescription)
+		if !textual(f.description, deposit.MaxDescriptionLength) {
+			mistake(fieldDescription, textBadWords, deposit.MaxDescriptionLength)
 		}
 	case intentAddFiles, intentRemind, intentSettled, intentWithdraw:
 	case intentSendLink:
-		if (tenant.Contact{Email: f.email}).Validate("") != nil {
+		if (tenant.MailContact{Email: f.email}).Validate("") != nil {
 			mistake(fieldEmail, textBadEmail)
 		}
 	default:
-		if !textual(f.comment, deposit.MaxComment) {
-			mistake(fieldComment, textBadWords, deposit.MaxComment)
+		if !textual(f.comment, deposit.MaxCommentLength) {
+			mistake(fieldComment, textBadWords, deposit.MaxCommentLength)
 		}
 	}
 	return f
@@ -191,11 +191,12 @@ func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
 
 // readAmount parses the amount of a claim. On the claim page the operator must enter an amount or tick the box for
 // the whole amount. In a form without that box an empty amount means the whole one.
-func (p *pages) readAmount(c *fiber.Ctx, v desk.View, f *actForm, mistake func(string, ui.Text, ...any)) {
+func (p *pages) readAmount(c *fiber.Ctx, v desk.DepositView, f *actForm, mistake func(string, ui.LocalizedText,
+	...any)) {
 	lang, least := ui.LangOf(c), p.Deposits.LeastCapture()
 	asked := c.Request().PostArgs().Has(fieldWhole)
 	for _, value := range c.Request().PostArgs().PeekMulti(fieldWhole) {
-		f.whole = f.whole || string(value) == ui.Checked
+		f.whole = f.whole || string(value) == ui.CheckedValue
 	}
 	if f.amountText == "" && !asked {
 		f.amountText = v.Amount.String()

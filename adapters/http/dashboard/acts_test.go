@@ -28,21 +28,21 @@ type desk struct {
 	path      string
 }
 
-func newDesk(t *testing.T, uploads ...*dashboard.Uploads) *desk {
+func newDesk(t *testing.T, uploads ...*dashboard.UploadLimits) *desk {
 	t.Helper()
 	t.Parallel()
 	return deskOf(t, uploads...)
 }
 
 // deskOf is newDesk for a test that has two, and says itself that it runs beside others.
-func deskOf(t *testing.T, uploads ...*dashboard.Uploads) *desk {
+func deskOf(t *testing.T, uploads ...*dashboard.UploadLimits) *desk {
 	t.Helper()
 	var o connecttest.Options
 	for _, u := range uploads {
 		o.Uploads = u
 	}
 	d := &desk{Server: connecttest.New(t, o), t: t}
-	d.partner = d.Partner("demo")
+	d.partner = d.CreatePartner("demo")
 	d.b, d.account = linked(t, d.Server, "a@b.example", "demo")
 	d.reference = deposits(t, d.Server, d.partner, d.account, 1)[0]
 	d.path = pathOf(t, d.Server, d.reference)
@@ -78,7 +78,7 @@ func (d *desk) confirm(asked connecttest.Answer, intent string) connecttest.Answ
 func (d *desk) confirmAtOnce(asked connecttest.Answer, intent string) {
 	d.t.Helper()
 	values := url.Values{}
-	for _, n := range asked.All("input") {
+	for _, n := range asked.ElementsByTag("input") {
 		values.Set(attribute(n, "name"), attribute(n, "value"))
 	}
 	var wg sync.WaitGroup
@@ -162,13 +162,13 @@ func TestSendLink_AsksOnceMoreAndMailsOnce(t *testing.T) {
 	d.done(d.confirm(asked, "send_link"), "send_link")
 	require.Equal(t, 1, d.Count("mails", "recipient = 'grace@example.com' AND link_of IS NOT NULL"), "the same form again")
 	require.Equal(t, 1, d.Count("audit_log", "action = 'deposit.send_link' AND actor LIKE 'operator:opr_%'"))
-	for range deposit.MaxLinksTo - 1 {
+	for range deposit.MaxLinkMailsToAddress - 1 {
 		d.done(d.confirm(d.ask("send_link", map[string]string{"email": "grace@example.com"}), "send_link"), "send_link")
 	}
 	tooMany := d.confirm(d.ask("send_link", map[string]string{"email": "grace@example.com"}), "send_link")
 	require.Equal(t, http.StatusTooManyRequests, tooMany.Status)
 	require.Equal(t, "rate_limited", tooMany.Code())
-	require.Equal(t, deposit.MaxLinksTo, d.Count("mails", "link_of IS NOT NULL"))
+	require.Equal(t, deposit.MaxLinkMailsToAddress, d.Count("mails", "link_of IS NOT NULL"))
 }
 
 func TestAct_OnADepositThatChangedMeanwhile_DoesNothing(t *testing.T) {

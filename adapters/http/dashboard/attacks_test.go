@@ -35,7 +35,7 @@ func TestEveryPage_IsReachedByLinksFromTheFirst(t *testing.T) {
 	var open func(link string)
 	open = func(link string) {
 		path, _, _ := strings.Cut(link, "?")
-		if opened[path] || !strings.HasPrefix(path, site.Desk) {
+		if opened[path] || !strings.HasPrefix(path, site.DashboardPath) {
 			return
 		}
 		opened[path] = true
@@ -45,14 +45,14 @@ func TestEveryPage_IsReachedByLinksFromTheFirst(t *testing.T) {
 				break
 			}
 		}
-		for _, a := range d.b.Get(link).All("a") {
+		for _, a := range d.b.Get(link).ElementsByTag("a") {
 			open(attribute(a, "href"))
 		}
 	}
-	open(site.Desk)
+	open(site.DashboardPath)
 	for _, r := range routes() {
-		sent := strings.HasSuffix(r[1], "/:form")                 // a form that was sent leads there
-		if r[0] == http.MethodGet && r[1] != site.File && !sent { // the deposit has no files
+		sent := strings.HasSuffix(r[1], "/:form")                            // a form that was sent leads there
+		if r[0] == http.MethodGet && r[1] != site.DepositFilePath && !sent { // the deposit has no files
 			require.True(t, reached[r[1]], "no link leads to %s", r[1])
 		}
 	}
@@ -165,10 +165,10 @@ func TestEveryPage_WithoutASession_LeadsToTheLogin(t *testing.T) {
 		if r[0] == http.MethodGet || r[1] != "/dashboard/unlink" {
 			location, err := url.Parse(answer.Location)
 			require.NoError(t, err)
-			require.Equal(t, site.LogIn, location.Path, path)
-			next := site.Next(location.Query().Get("next"))
+			require.Equal(t, site.LogInPath, location.Path, path)
+			next := site.PathAfterLogIn(location.Query().Get("next"))
 			require.True(t, strings.HasPrefix(path, next), "%s leads back to %s", path, next)
-			if r[1] != site.File { // the deposit has no files
+			if r[1] != site.DepositFilePath { // the deposit has no files
 				require.Equal(t, http.StatusOK, d.b.Get(next).Status, "the page after the log-in")
 			}
 		}
@@ -255,12 +255,12 @@ func TestEveryAnswer_HasAStrictPolicyAndLeadsNowhereElse(t *testing.T) {
 		require.Equal(t, "no-store", a.Header.Get("Cache-Control"), what)
 		require.Equal(t, "no-referrer", a.Header.Get("Referrer-Policy"), what)
 		require.NotContains(t, a.Body, "style=", what)
-		a.RequireOurScriptAlone(t, what)
+		a.RequireNoForeignScript(t, what)
 		require.Regexp(t, `^(/[^/\\].*)?$`, a.Location, what)
-		for _, n := range a.All("a") {
+		for _, n := range a.ElementsByTag("a") {
 			require.Regexp(t, `^([/?#][^/\\].*|\?.*)$`, attribute(n, "href"), what)
 		}
-		for _, n := range a.All("form") {
+		for _, n := range a.ElementsByTag("form") {
 			require.Regexp(t, `^/[^/\\]`, attribute(n, "action"), what)
 		}
 	}

@@ -23,10 +23,10 @@ func signUp(ctx context.Context, t *testing.T, s *connecttest.Server, email stri
 
 func TestBrowser_EveryAccountPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Pages) {
+	if !rarely.MustRun(t, rarely.PageTests) {
 		return
 	}
-	for scheme, first := range browsertest.Schemes {
+	for scheme, first := range browsertest.ColorSchemes {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			s := connecttest.New(t, connecttest.Options{Mails: true})
@@ -37,7 +37,7 @@ func TestBrowser_EveryAccountPageInBothSchemesAndLanguages_IsAccessible(t *testi
 			logIn(t, s, "a@b.example", secretWord)
 			o, _, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
 			require.NoError(t, err)
-			_, err = s.Operators.ResetByAdmin(t.Context(), o.ID, "")
+			_, err = s.Operators.MailPasswordResetByAdmin(t.Context(), o.ID, "")
 			require.NoError(t, err)
 			reset := mailed(t, s, "a@b.example")
 			fill := chromedp.Steps(chromedp.SetValue("#amount", "300"), chromedp.SetValue("#startsOn", "2031-07-01"),

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func signIn(ctx context.Context, t *testing.T, s *connecttest.Server, email stri
 	t.Helper()
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate(s.URL+"/register?"+
-			connecttest.Query(key, "demo", "op-"+email[:1], unix(s), "&name=Chalets+du+Lac")),
+			connecttest.SignedQuery(key, "demo", "op-"+email[:1], unix(s), "&name=Chalets+du+Lac")),
 		chromedp.SetValue("#email", email), chromedp.SetValue("#password", "correct horse battery"),
 		chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"),
 	))
@@ -65,15 +66,15 @@ func TestBrowser_ACaptureWithTwoPhotos(t *testing.T) {
 	for scheme, device := range map[string]string{"light": "desktop", "dark": "phone"} {
 		t.Run(device, func(t *testing.T) {
 			t.Parallel()
-			lang := browsertest.Languages[scheme]
+			lang := browsertest.LanguageByScheme[scheme]
 			s := connecttest.New(t, connecttest.Options{})
-			p := s.Partner("demo")
-			browser := browsertest.New(t, browsertest.Schemes[scheme]...)
+			p := s.CreatePartner("demo")
+			browser := browsertest.New(t, browsertest.ColorSchemes[scheme]...)
 			require.NoError(t, chromedp.Do(browser, viewports[device], browsertest.WithoutScript))
 			account := signIn(browser, t, s, "a@b.example")
 			reference := deposits(t, s, p, account.ID, 1)[0]
 			secured(t, s, reference, 48*time.Hour)
-			picture := func(name string) { browsertest.LooksRight(browser, t, name+"-"+lang+"-"+scheme+"-"+device) }
+			picture := func(name string) { browsertest.RequireUsablePage(browser, t, name+"-"+lang+"-"+scheme+"-"+device) }
 			require.NoError(t, chromedp.Do(browser,
 				chromedp.Navigate(s.URL+pathOf(t, s, reference)+"?lang="+lang), chromedp.Click("#capture a"),
 				chromedp.WaitVisible("#capture-files"),
@@ -109,7 +110,7 @@ type step struct {
 // requireLooks takes the steps in the language of a colour scheme, and looks at each page on a phone and a desktop.
 func requireLooks(browser context.Context, t *testing.T, base, scheme string, steps []step) {
 	t.Helper()
-	lang := browsertest.Languages[scheme]
+	lang := browsertest.LanguageByScheme[scheme]
 	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(base+"/dashboard?lang="+lang)))
 	for _, step := range steps {
 		require.NoError(t, chromedp.Do(browser, step.do), step.name)
@@ -117,7 +118,7 @@ func requireLooks(browser context.Context, t *testing.T, base, scheme string, st
 			require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
 			name := step.name + "-" + lang + "-" + scheme + "-" + device
 			require.Equal(t, lang, ask(browser, t, "document.documentElement.lang"), name)
-			browsertest.LooksRight(browser, t, name)
+			browsertest.RequireUsablePage(browser, t, name)
 		}
 	}
 }
@@ -125,14 +126,14 @@ func requireLooks(browser context.Context, t *testing.T, base, scheme string, st
 // Every page is pictured, and read by a script that looks for what a person could not see, reach or press.
 func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Pages) {
+	if !rarely.MustRun(t, rarely.PageTests) {
 		return
 	}
-	for scheme, first := range browsertest.Schemes {
+	for scheme, first := range browsertest.ColorSchemes {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			s := connecttest.New(t, connecttest.Options{})
-			p := s.Partner("demo")
+			p := s.CreatePartner("demo")
 			browser := browsertest.New(t, first...)
 			require.NoError(t, chromedp.Do(browser, viewports["phone"]))
 			account := signIn(browser, t, s, "a@b.example")
@@ -233,11 +234,12 @@ func pictured(t *testing.T) (all string) {
 func TestEveryDeskPage_HasAStepOfTheBrowser(t *testing.T) {
 	t.Parallel()
 	steps := pictured(t)
-	opened := map[string]string{site.Deposit: `Navigate\(s\.URL ?\+ ?pathOf\(`, site.Claim: `\) \+ "/claim"\)`,
-		site.Question: `"capture-confirm"`, site.NewAgain: `"new-mistake"`, site.Several: `"several-confirm"`}
+	opened := map[string]string{site.DepositPath: `Navigate\(s\.URL ?\+ ?pathOf\(`, site.ClaimPath: `\) \+ "/claim"\)`,
+		site.ConfirmDepositPath: `"capture-confirm"`, site.RetryNewDepositPath: `"new-mistake"`, site.ConfirmSeveralPath: `"several-confirm"`}
 	pages := 0
 	for _, r := range routes() {
-		if r[0] != http.MethodGet || r[1] == site.File || r[1] == site.Export || r[1] == site.MoneyExport { // downloads
+		downloads := []string{site.DepositFilePath, site.DepositsExportPath, site.MoneyExportPath}
+		if r[0] != http.MethodGet || slices.Contains(downloads, r[1]) {
 			continue
 		}
 		pages++

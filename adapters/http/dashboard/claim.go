@@ -20,15 +20,15 @@ type claimView struct {
 }
 
 // claimOf returns the data of the section about a claim, with the acts that are possible now.
-func (p *pages) claimOf(c *fiber.Ctx, by caller, v desk.View) (claimView, error) {
-	view := claimView{Reminds: actPossible(deposits.ActRemind, v), Ends: actPossible(deposits.ActSettled, v)}
+func (p *pages) claimOf(c *fiber.Ctx, by caller, v desk.DepositView) (claimView, error) {
+	view := claimView{Reminds: actPossible(deposits.ActRemind, v), Ends: actPossible(deposits.ActSettledElsewhere, v)}
 	if v.Debt == nil || !v.Debt.Payable(v.Now) {
 		return view, nil
 	}
 	lang := ui.LangOf(c)
 	view.Hint = textClaimLinkHint.In(lang)
 	if again := v.Debt.RemindableAt(); v.Client != nil && again.After(v.Now) {
-		view.Hint += " " + textClaimMailed.In(lang, ui.DateTime(lang, v.Debt.AskedAt), ui.DateTime(lang, again))
+		view.Hint += " " + textClaimMailed.In(lang, ui.FormatDateTime(lang, v.Debt.AskedAt), ui.FormatDateTime(lang, again))
 	}
 	var err error
 	view.LinkURL, err = p.Deposits.CheckoutURL(c.UserContext(), by.Account.ID, v.ID)
@@ -37,7 +37,7 @@ func (p *pages) claimOf(c *fiber.Ctx, by caller, v desk.View) (claimView, error)
 
 // askAboutClaim fills the page that asks for confirmation of an act on a claim (remind, settle, withdraw), and
 // returns its title.
-func (p *pages) askAboutClaim(view *confirmView, v desk.View, f actForm, lang ui.Lang) (title string) {
+func (p *pages) askAboutClaim(view *confirmView, v desk.DepositView, f actForm, lang ui.Lang) (title string) {
 	amount := ui.Euros(lang, v.CapturedAmount)
 	switch f.intent {
 	case intentRemind:
@@ -68,7 +68,7 @@ func collectionOf(d deposit.Debt, lang ui.Lang) string {
 	switch {
 	case !d.State.Final() && !d.CancelAt.IsZero():
 		return textClaimEnding.In(lang)
-	case d.State == deposit.CollectionFailed && deposit.CollectionTrigger(d.Failure) == deposit.SettledElsewhere:
+	case d.State == deposit.CollectionFailed && deposit.CollectionTrigger(d.Failure) == deposit.CollectionSettledElsewhere:
 		return textClaimSettled.In(lang)
 	case d.State == deposit.CollectionFailed && deposit.CollectionTrigger(d.Failure) == deposit.CollectionWithdrawn:
 		return textClaimWithdrawn.In(lang)
@@ -78,12 +78,12 @@ func collectionOf(d deposit.Debt, lang ui.Lang) string {
 
 // doneOnClaim returns the message about an act on a claim that was just performed. It returns "" if the claim's
 // state no longer matches that act.
-func doneOnClaim(done string, v desk.View, lang ui.Lang) string {
+func doneOnClaim(done string, v desk.DepositView, lang ui.Lang) string {
 	ends := map[string]deposit.CollectionTrigger{
-		intentSettled: deposit.SettledElsewhere, intentWithdraw: deposit.CollectionWithdrawn}
+		intentSettled: deposit.CollectionSettledElsewhere, intentWithdraw: deposit.CollectionWithdrawn}
 	switch {
 	case v.Debt == nil:
-	case done == intentRemind && v.History[len(v.History)-1].Happened == desk.Reminded:
+	case done == intentRemind && v.History[len(v.History)-1].Happened == desk.EntryReminded:
 		return textDoneSendLink.In(lang)
 	case ends[done] == "" || ends[done] != v.Debt.CancelAs:
 	case v.Debt.State == deposit.CollectionFailed:
@@ -96,15 +96,16 @@ func doneOnClaim(done string, v desk.View, lang ui.Lang) string {
 
 // claimRefusal returns the message for the refusal of an act on a claim, with the current state of the claim. ok
 // is true if code is the code of such a refusal, and false for any other code.
-func claimRefusal(code string, v desk.View, lang ui.Lang) (says string, ok bool) {
+func claimRefusal(code string, v desk.DepositView, lang ui.Lang) (says string, ok bool) {
 	switch code {
 	case deposit.ErrCollectionOver.Code, deposit.ErrCollectionEnding.Code, deposit.ErrCollectionNotPayable.Code:
 		if v.Debt == nil {
 			return textNoClaim.In(lang), true
 		}
 		return textClaimRefused.In(lang, collectionOf(*v.Debt, lang)), true
-	case deposit.ErrReminded.Code:
-		return textReminded.In(lang, ui.DateTime(lang, v.Debt.AskedAt), ui.DateTime(lang, v.Debt.RemindableAt())), true
+	case deposit.ErrRemindedRecently.Code:
+		return textReminded.In(lang, ui.FormatDateTime(lang, v.Debt.AskedAt), ui.FormatDateTime(lang,
+			v.Debt.RemindableAt())), true
 	case deposit.ErrNobodyToRemind.Code:
 		return textNobodyToRemind.In(lang), true
 	}

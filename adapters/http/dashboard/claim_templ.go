@@ -203,7 +203,7 @@ func claimPage(v detailView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.TextArea(v.field(intentCapture, ui.Field{Name: fieldDescription, Label: textDescription.In(v.Page.Lang), Hint: textDescribeHint.In(v.Page.Lang), MaxLength: deposit.MaxDescription, Value: v.Act.description})).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.TextArea(v.field(intentCapture, ui.Field{Name: fieldDescription, Label: textDescription.In(v.Page.Lang), Hint: textDescribeHint.In(v.Page.Lang), MaxLength: deposit.MaxDescriptionLength, Value: v.Act.description})).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -26,11 +26,11 @@ func newClaim(t *testing.T) claimDesk {
 	t.Helper()
 	t.Parallel()
 	c := claimDesk{provider: &checkouttest.Provider{}}
-	c.desk = &desk{t: t, Server: connecttest.New(t, connecttest.Options{Parts: func(p *servicetest.Parts) {
+	c.desk = &desk{t: t, Server: connecttest.New(t, connecttest.Options{Parts: func(p *servicetest.Deps) {
 		c.provider.PaymentProvider = p.Provider
 		p.Provider = c.provider
 	}})}
-	c.partner = c.Partner("demo")
+	c.partner = c.CreatePartner("demo")
 	c.b, c.account = linked(t, c.Server, "a@b.example", "demo")
 	c.reference = deposits(t, c.Server, c.partner, c.account, 1)[0]
 	c.path = pathOf(t, c.Server, c.reference)
@@ -48,9 +48,9 @@ func refusedClaim(t *testing.T, s *connecttest.Server, reference string) {
 	change(t, s, `UPDATE deposits SET client_id = $1, locale = 'en' WHERE reference = $2`, clientID, reference)
 	captured(t, s, reference, 12_050)
 	d := depositOf(t, s, reference)
-	s.Write(func(ctx context.Context, r *postgres.Store) error {
+	s.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
 		return r.Payments.Insert(ctx, deposit.Payment{
-			ID: servicetest.NewID(), DepositID: d.ID, Kind: deposit.Collection, Amount: d.CapturedAmount,
+			ID: servicetest.NewID(), DepositID: d.ID, Kind: deposit.CollectionPayment, Amount: d.CapturedAmount,
 			Status: deposit.PaymentProcessing, CreatedAt: s.Clock.Now(), CheckAt: s.Clock.Now(),
 		})
 	})
@@ -84,13 +84,13 @@ func TestClaim_Refused_ShowsTheLinkAndTheActs(t *testing.T) {
 	require.Equal(t, c.DashboardURL+"/checkout/token-"+c.reference, page.Input("claim", "value"))
 	require.Contains(t, page.Body, `readonly`)
 	require.Contains(t, page.Text("main"), "Whoever has it can pay the claim. We mailed it to the tenant on")
-	require.Negative(t, page.Form("remind"), "the mail of the refusal is younger than a day")
+	require.Negative(t, page.FormIndexByIntent("remind"), "the mail of the refusal is younger than a day")
 	for _, intent := range []string{"settled_elsewhere", "withdraw_claim", "add_files"} {
-		require.GreaterOrEqual(t, page.Form(intent), 0, intent)
+		require.GreaterOrEqual(t, page.FormIndexByIntent(intent), 0, intent)
 	}
 	c.mailedYesterday()
 	page = c.b.Get(c.path)
-	require.GreaterOrEqual(t, page.Form("remind"), 0)
+	require.GreaterOrEqual(t, page.FormIndexByIntent("remind"), 0)
 	require.NotContains(t, page.Body, "We mailed it")
 	french := c.b.Get(c.path + "?lang=fr").Text("main")
 	for _, want := range []string{"Lien pour payer la réclamation", "Renvoyer le lien au locataire par e-mail",
@@ -100,8 +100,8 @@ func TestClaim_Refused_ShowsTheLinkAndTheActs(t *testing.T) {
 	change(t, c.Server, `UPDATE collections SET state = 'retrying' WHERE deposit_id = $1`, c.debt().DepositID)
 	page = c.b.Get(c.path + "?lang=en")
 	require.Empty(t, page.Input("claim", "value"), "the card is charged")
-	require.Negative(t, page.Form("remind"))
-	require.GreaterOrEqual(t, page.Form("withdraw_claim"), 0)
+	require.Negative(t, page.FormIndexByIntent("remind"))
+	require.GreaterOrEqual(t, page.FormIndexByIntent("withdraw_claim"), 0)
 }
 
 func TestRemind_AsksOnceMoreAndMailsOnce(t *testing.T) {
@@ -135,7 +135,7 @@ func TestRemind_OfATenantWhoWasErased_IsRefused(t *testing.T) {
 	require.NoError(t, err)
 	c.conflict(c.confirm(asked, "remind"), "No e-mail was sent: the tenant’s record was erased.")
 	page := c.b.Get(c.path)
-	require.Negative(t, page.Form("remind"))
+	require.Negative(t, page.FormIndexByIntent("remind"))
 	require.NotEmpty(t, page.Input("claim", "value"), "the link can still be copied")
 	require.NotContains(t, c.ask("withdraw_claim", nil).Body, "We tell the tenant")
 }
@@ -157,13 +157,13 @@ func TestEndClaim_AsksOnceMoreAndEndsTheCollection(t *testing.T) {
 				"If the tenant is paying at this moment", "We tell the tenant by e-mail"} {
 				require.Contains(t, asked.Text("main"), says)
 			}
-			require.Equal(t, deposit.AwaitingTenant, c.debt().State, "nothing happened yet")
+			require.Equal(t, deposit.CollectionAwaitingTenant, c.debt().State, "nothing happened yet")
 			page := c.done(c.confirm(asked, intent), intent)
 			require.Contains(t, page.Text("main"), "The claim has ended. Nothing more is charged.")
 			require.Contains(t, page.Text("dl"), want.state)
 			require.Contains(t, page.Text("ol"), want.step)
 			require.Empty(t, page.Input("claim", "value"))
-			require.Negative(t, page.Form(intent))
+			require.Negative(t, page.FormIndexByIntent(intent))
 			require.Contains(t, c.b.Get(c.path+"?lang=fr").Text("ol"), want.french)
 			c.b.Get(c.path + "?lang=en")
 			require.NotContains(t, c.b.Get(c.path).Body, "The claim has ended.", "later")
@@ -182,16 +182,16 @@ func TestEndClaim_AsksOnceMoreAndEndsTheCollection(t *testing.T) {
 func TestEndClaim_ProviderAway_EndsNothingYetAndSaysSo(t *testing.T) {
 	c := newClaim(t)
 	asked, other := c.ask("withdraw_claim", nil), c.ask("settled_elsewhere", nil)
-	c.provider.Away(true)
+	c.provider.SetUnreachable(true)
 	page := c.done(c.confirm(asked, "withdraw_claim"), "withdraw_claim")
 	require.Equal(t, http.StatusOK, page.Status)
 	require.Contains(t, page.Text("main"), "The payment provider has not answered yet, so the claim has not ended.")
 	require.Contains(t, page.Text("dl"), "The claim is being ended")
 	require.Empty(t, page.Input("claim", "value"), "a payment would be taken by nobody")
-	require.Equal(t, deposit.AwaitingTenant, c.debt().State)
+	require.Equal(t, deposit.CollectionAwaitingTenant, c.debt().State)
 	require.Zero(t, c.Count("tenant_notices", "kind = 'ended'"))
 	c.conflict(c.confirm(other, "settled_elsewhere"), "The claim is being ended")
-	c.provider.Away(false)
+	c.provider.SetUnreachable(false)
 	c.Clock.Add(time.Minute)
 	_, err := c.Payments.CheckDue(t.Context())
 	require.NoError(t, err)
@@ -204,7 +204,7 @@ func TestEndClaim_ProviderAway_EndsNothingYetAndSaysSo(t *testing.T) {
 // more adds a deposit that was not captured.
 func more(t *testing.T, c claimDesk) string {
 	t.Helper()
-	other := c.Account("Other")
+	other := c.CreateAccount("Other")
 	reference := deposits(t, c.Server, c.partner, other.ID, 1)[0]
 	change(t, c.Server, `UPDATE deposits SET account_id = $1 WHERE reference = $2`, c.account, reference)
 	return reference

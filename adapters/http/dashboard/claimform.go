@@ -18,11 +18,11 @@ func (p *pages) showClaim(c *fiber.Ctx, by caller) error {
 	if err != nil {
 		return err
 	}
-	if err := deposits.ActCapture.Possible(v.Deposit, v.Debt, v.Now); err != nil {
-		ui.SetReadAt(c, depositPath(v.ID))
+	if err := deposits.ActCapture.CheckPossible(v.Deposit, v.Debt, v.Now); err != nil {
+		ui.SetLanguagePath(c, depositPath(v.ID))
 		return p.conflict(c, by, v, err)
 	}
-	if p.Operators.Unverified(by.Operator) {
+	if p.Operators.AddressUnverified(by.Operator) {
 		return p.unverified(c, by)
 	}
 	var sent actForm
@@ -35,7 +35,7 @@ func (p *pages) showClaim(c *fiber.Ctx, by caller) error {
 
 // renderClaim renders the page with the form to claim an amount. sent is a form that had mistakes or was sent
 // after the session had ended, whose texts are shown again.
-func (p *pages) renderClaim(c *fiber.Ctx, by caller, status int, v desk.View, sent actForm) error {
+func (p *pages) renderClaim(c *fiber.Ctx, by caller, status int, v desk.DepositView, sent actForm) error {
 	lang := ui.LangOf(c)
 	view := p.viewOf(c, by, v, sent, textClaimTitle.In(lang))
 	view.Limits = textClaimLimits.In(lang, ui.Euros(lang, p.Deposits.LeastCapture()), ui.Euros(lang, v.Amount))
@@ -43,11 +43,11 @@ func (p *pages) renderClaim(c *fiber.Ctx, by caller, status int, v desk.View, se
 }
 
 // renderMistakes renders the page of a form again, with its mistakes.
-func (p *pages) renderMistakes(c *fiber.Ctx, by caller, v desk.View, f actForm) error {
+func (p *pages) renderMistakes(c *fiber.Ctx, by caller, v desk.DepositView, f actForm) error {
 	if f.intent != intentCapture {
 		return p.renderDeposit(c, by, http.StatusUnprocessableEntity, v, f, "")
 	}
-	if err := f.act().Possible(v.Deposit, v.Debt, v.Now); err != nil {
+	if err := f.act().CheckPossible(v.Deposit, v.Debt, v.Now); err != nil {
 		return p.conflict(c, by, v, err)
 	}
 	return p.renderClaim(c, by, http.StatusUnprocessableEntity, v, f)
@@ -68,14 +68,14 @@ func langOf(tag string) templ.Attributes {
 // ticked returns the form value of a checkbox: Checked if it is ticked, "" if not.
 func ticked(is bool) string {
 	if is {
-		return ui.Checked
+		return ui.CheckedValue
 	}
 	return ""
 }
 
 // askToClaim fills the page that asks for confirmation of a claim with the amount, reason and words of the claim,
 // and a preview of the mail to the tenant.
-func (p *pages) askToClaim(view *confirmView, by caller, v desk.View, f actForm, lang ui.Lang) {
+func (p *pages) askToClaim(view *confirmView, by caller, v desk.DepositView, f actForm, lang ui.Lang) {
 	view.Facts = []fact{{Name: textAmount.In(lang), Value: ui.Euros(lang, f.amount)},
 		{Name: textReason.In(lang), Value: textNoReason.In(lang)}}
 	if f.reason != "" {
@@ -84,7 +84,7 @@ func (p *pages) askToClaim(view *confirmView, by caller, v desk.View, f actForm,
 	if f.description != "" {
 		view.Facts = append(view.Facts, fact{Name: textYourWords.In(lang), Value: f.description})
 	}
-	mail, mailed := p.Deposits.CaptureMail(by, v.Deposit, v.Agreed.Locale,
+	mail, mailed := p.Deposits.PreviewCaptureMail(by, v.Deposit, v.Agreed.Locale,
 		deposits.CaptureRequest{DepositID: v.ID, Amount: &f.amount, Reason: f.reason, Description: f.description})
 	if !mailed {
 		view.Mail = &claimMail{Title: textNoMail.In(lang)}

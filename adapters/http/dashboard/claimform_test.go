@@ -52,7 +52,7 @@ func TestClaimPage_StartsEmptyAndOffersTheWholeAmount(t *testing.T) {
 		require.Contains(t, sent.Text("textarea"), "The oven", "what was typed stays")
 		require.Equal(t, fields["whole"] == "yes", strings.Contains(sent.Body, ` checked id="capture-whole"`))
 		focused := 0
-		for _, input := range sent.All("input") {
+		for _, input := range sent.ElementsByTag("input") {
 			for _, a := range input.Attr {
 				if a.Key == "autofocus" {
 					focused++
@@ -72,7 +72,7 @@ func TestClaimPage_OfADepositThatCannotBeClaimed_SaysSo(t *testing.T) {
 	told := d.b.Get(d.path + "/claim")
 	require.Equal(t, http.StatusConflict, told.Status)
 	require.Contains(t, told.Body, "Nothing was claimed")
-	require.Negative(t, told.Form("capture"))
+	require.Negative(t, told.FormIndexByIntent("capture"))
 	secured(t, d.Server, d.reference, time.Hour)
 	stranger, _ := linked(t, d.Server, "c@d.example", "demo")
 	require.Equal(t, http.StatusNotFound, stranger.Get(d.path+"/claim").Status)
@@ -80,7 +80,7 @@ func TestClaimPage_OfADepositThatCannotBeClaimed_SaysSo(t *testing.T) {
 
 	// A claim with mistakes is no longer one once the deposit has changed.
 	token := d.b.Get(d.path).Input("csrf_token", "value")
-	sent := d.b.PostAlone(d.path, url.Values{"csrf_token": {token}, "intent": {"capture"}, "amount": {"x"}})
+	sent := d.b.PostWithoutFollowing(d.path, url.Values{"csrf_token": {token}, "intent": {"capture"}, "amount": {"x"}})
 	captured(t, d.Server, d.reference, 5_000)
 	require.Equal(t, http.StatusConflict, d.b.Get(sent.Location).Status)
 }
@@ -107,13 +107,13 @@ func TestClaim_Question_ShowsTheMailThatIsSent(t *testing.T) {
 			require.NotContains(t, asked.Body, "<b>a window")
 			require.Empty(t, d.Mails("grace@example.com"))
 			d.done(d.confirm(asked, "capture"), "capture")
-			_, err := payments.TenantNotices{
+			_, err := payments.TenantNoticeMailer{
 				Notices: d.Postgres.TenantNotices, Mails: d.Postgres.Mails, UnitOfWork: d.Postgres,
 				Deposits: d.Postgres.Deposits, Operators: d.Postgres.Operators, Collections: d.Postgres.Collections,
 				Refunds: d.Postgres.Refunds, Agreements: d.Postgres.Agreements,
 				Payments: d.Postgres.Payments, Clock: d.Clock, Entropy: freshIDs{},
 				DashboardURL: d.DashboardURL, Log: slog.New(slog.DiscardHandler),
-			}.Job(time.Minute).Run(t.Context())
+			}.ScheduledJob(time.Minute).Run(t.Context())
 			require.NoError(t, err)
 			mails := d.Mails("grace@example.com")
 			require.Len(t, mails, 1)
@@ -129,13 +129,13 @@ func TestClaim_Question_WithoutATenantsRecord_SaysThatNobodyIsMailed(t *testing.
 	asked := d.ask("capture", map[string]string{"amount": "100"})
 	require.Contains(t, asked.Text("main"), "Nobody is mailed")
 	require.Contains(t, asked.Text("dl"), "No reason given")
-	require.Empty(t, asked.All("pre"))
+	require.Empty(t, asked.ElementsByTag("pre"))
 }
 
 // mainButtons gives the words of the main buttons on a page.
 func mainButtons(page connecttest.Answer) (all []string) {
 	for _, name := range []string{"a", "button"} {
-		for _, n := range page.All(name) {
+		for _, n := range page.ElementsByTag(name) {
 			for class := range strings.FieldsSeq(attribute(n, "class")) {
 				if class == "main" {
 					all = append(all, n.FirstChild.Data)
@@ -158,8 +158,8 @@ func TestDetail_HasOneMainActForEachStatus(t *testing.T) {
 		page := c.b.Get(path)
 		require.Equal(t, []string{"Send the link"}, mainButtons(page), status)
 		require.Equal(t, "No tenant yet", page.Text("h1"))
-		page.RequireOurScriptAlone(t, path)
-		require.Len(t, page.All("script"), 1, "a link to copy")
+		page.RequireNoForeignScript(t, path)
+		require.Len(t, page.ElementsByTag("script"), 1, "a link to copy")
 	}
 	cancelled := more(t, c)
 	change(t, c.Server, `UPDATE deposits SET status = 'cancelled', cancelled_at = now() WHERE reference = $1`, cancelled)
@@ -168,8 +168,8 @@ func TestDetail_HasOneMainActForEachStatus(t *testing.T) {
 	page := c.b.Get(path)
 	require.Equal(t, []string{"Claim for damage"}, mainButtons(page))
 	require.Equal(t, path+"/claim", page.LinkTo(path+"/claim"))
-	require.Empty(t, page.All("script"), "nothing to copy")
-	require.GreaterOrEqual(t, page.Form("release"), 0)
+	require.Empty(t, page.ElementsByTag("script"), "nothing to copy")
+	require.GreaterOrEqual(t, page.FormIndexByIntent("release"), 0)
 	captured(t, c.Server, plain, 5_000)
 	require.Empty(t, mainButtons(c.b.Get(path)))
 	require.Equal(t, "Grace Hopper", c.b.Get(c.path).Text("h1"))
@@ -180,7 +180,7 @@ func TestDetail_HistoryIsNewestFirst(t *testing.T) {
 	d.Clock.Add(time.Minute)
 	page := d.done(d.confirm(d.ask("cancel", nil), "cancel"), "cancel")
 	var times []string
-	for _, n := range page.All("time") {
+	for _, n := range page.ElementsByTag("time") {
 		times = append(times, attribute(n, "datetime"))
 	}
 	require.Len(t, times, 2)
@@ -197,8 +197,8 @@ func TestDetail_OfAnUnverifiedOperator_SaysWhatIsMissing(t *testing.T) {
 		require.Empty(t, mainButtons(page))
 		require.Contains(t, page.Text("main"), "verify your e-mail address first")
 		require.Equal(t, "/dashboard/settings", page.LinkTo("/dashboard/settings"))
-		require.GreaterOrEqual(t, page.Form(intent), 0, "what needs no address")
-		require.Negative(t, page.Form("send_link"))
+		require.GreaterOrEqual(t, page.FormIndexByIntent(intent), 0, "what needs no address")
+		require.Negative(t, page.FormIndexByIntent("send_link"))
 	}
 	require.NotEmpty(t, b.Get(pathOf(t, s, made[1])).Input("link", "value"), "the link can be copied")
 	refused := b.Get(pathOf(t, s, made[0]) + "/claim")

@@ -28,16 +28,16 @@ func (zeros) Bytes(n int) []byte { return make([]byte, n) }
 
 func TestPageOfADeposit_ShowsEveryFieldThatIsNotHidden(t *testing.T) {
 	t.Parallel()
-	site, err := ui.NewSite("https://desk.example", zeros{}, nil)
+	site, err := ui.NewSiteCookies("https://desk.example", zeros{}, nil)
 	require.NoError(t, err)
 	p := &pages{Deps: Deps{Site: site, Operators: operators.New(operators.Deps{})}}
-	var v desk.View
+	var v desk.DepositView
 	app := fiber.New()
 	app.Get("/", func(c *fiber.Ctx) error { return p.renderDeposit(c, caller{}, http.StatusOK, v, actForm{}, "") })
-	depositfields.RequireShown(t, depositfields.Desk, func(d *deposit.Deposit) string {
-		v = desk.View{
+	depositfields.RequireShown(t, depositfields.DashboardPage, func(d *deposit.Deposit) string {
+		v = desk.DepositView{
 			Deposit: d, Now: d.ExpiresAt.Add(-time.Hour), CoverEnd: d.ExpiresAt, CoversContract: true, Debt: &deposit.Debt{},
-			History: []desk.Entry{{At: d.CreatedAt, Happened: desk.Created}},
+			History: []desk.HistoryEntry{{At: d.CreatedAt, Happened: desk.EntryCreated}},
 		}
 		res, err := app.Test(httptest.NewRequest(http.MethodGet, "/", nil), -1)
 		require.NoError(t, err)
@@ -53,8 +53,8 @@ func TestPageOfADeposit_ShowsEveryFieldThatIsNotHidden(t *testing.T) {
 
 func TestExport_HasEveryFieldThatIsNotHidden(t *testing.T) {
 	t.Parallel()
-	depositfields.RequireShown(t, depositfields.Export, func(d *deposit.Deposit) string {
-		cells := cellsOf(desk.Row{Deposit: d})
+	depositfields.RequireShown(t, depositfields.CSVExport, func(d *deposit.Deposit) string {
+		cells := cellsOf(desk.DepositRow{Deposit: d})
 		require.Len(t, cells, len(exportColumns))
 		return strings.Join(cells, ",")
 	})

@@ -20,7 +20,7 @@ import (
 // confirm renders the page that asks for confirmation of an act on a deposit and describes its consequences. Its
 // form carries the version of the deposit that the page describes. wrongCode is the message about a wrong
 // two-factor code in the form before; "" for none.
-func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCode string) error {
+func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.DepositView, f actForm, wrongCode string) error {
 	lang := ui.LangOf(c)
 	view := confirmView{Path: depositPath(v.ID), Token: p.Site.FormToken(c), Danger: true, Hidden: []hidden{
 		{fieldIntent, f.intent}, {fieldConfirm, confirmed}, {fieldVersion, strconv.Itoa(v.Version)},
@@ -36,13 +36,13 @@ func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCo
 		amount := ui.Euros(lang, f.amount)
 		title, view.Button = textConfirmCapture.In(lang, amount), textButtonCapture.In(lang, amount)
 		view.Says = []string{textSaysCapture.In(lang, amount, ui.Euros(lang, v.Amount), who, v.Reference)}
-		if slices.ContainsFunc(v.Disputes, func(d paymentports.KeptDispute) bool { return d.Reason == "fraudulent" }) {
+		if slices.ContainsFunc(v.Disputes, func(d paymentports.StoredDispute) bool { return d.Reason == "fraudulent" }) {
 			view.Says = append(view.Says, textSaysFraud.In(lang))
 		}
 		if rest := v.Amount - f.amount; rest > 0 {
 			view.Says = append(view.Says, textSaysRest.In(lang, ui.Euros(lang, rest)))
 		}
-		view.Says = append(view.Says, textSaysCoverEnds.In(lang, ui.Date(lang, v.ExpiresAt)), textSaysFinal.In(lang))
+		view.Says = append(view.Says, textSaysCoverEnds.In(lang, ui.FormatDate(lang, v.ExpiresAt)), textSaysFinal.In(lang))
 		p.askToClaim(&view, by, v, f, lang)
 		view.Hidden = append(view.Hidden, hidden{fieldAmount, f.amount.String()}, hidden{fieldReason, f.reason},
 			hidden{fieldDescription, f.description})
@@ -52,7 +52,7 @@ func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCo
 	case intentRelease:
 		title, view.Button = textConfirmRelease.In(lang, ui.Euros(lang, v.Amount)), textButtonRelease.In(lang)
 		view.Says = []string{textSaysRelease.In(lang, ui.Euros(lang, v.Amount), who),
-			textSaysCoverEnds.In(lang, ui.Date(lang, v.ExpiresAt)), textSaysFinal.In(lang)}
+			textSaysCoverEnds.In(lang, ui.FormatDate(lang, v.ExpiresAt)), textSaysFinal.In(lang)}
 		view.Hidden = append(view.Hidden, hidden{fieldComment, f.comment})
 	case intentCancel:
 		title, view.Button = textConfirmCancel.In(lang, ui.Euros(lang, v.Amount)), textButtonCancel.In(lang)
@@ -66,7 +66,7 @@ func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCo
 	default:
 		title = askAboutLink(&view, v, f, lang)
 	}
-	if err := p.addWaiting(c, &view, f); errors.Is(err, evidence.ErrGone) {
+	if err := p.addWaiting(c, &view, f); errors.Is(err, evidence.ErrFilesGone) {
 		return p.conflict(c, by, v, err)
 	} else if err != nil {
 		return err
@@ -80,17 +80,17 @@ func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCo
 }
 
 // askAboutLink fills the page that asks for confirmation before a checkout link is mailed, and returns its title.
-func askAboutLink(view *confirmView, v desk.View, f actForm, lang ui.Lang) (title string) {
+func askAboutLink(view *confirmView, v desk.DepositView, f actForm, lang ui.Lang) (title string) {
 	view.Button, view.Danger = textButtonSend.In(lang), false
 	view.Says = []string{
 		textSaysSend.In(lang, f.email, ui.Euros(lang, v.Amount), periodOf(lang, v.ContractStartAt, v.ContractEndAt)),
-		textSaysSendUntil.In(lang, ui.DateTime(lang, v.CheckoutExpiresAt)),
+		textSaysSendUntil.In(lang, ui.FormatDateTime(lang, v.CheckoutExpiresAt)),
 	}
 	view.Hidden = append(view.Hidden, hidden{fieldEmail, f.email})
 	return textConfirmSend.In(lang, f.email)
 }
 
-// addWaiting adds the files that wait for the form's confirmation to the page. Returns evidence.ErrGone if one of
+// addWaiting adds the files that wait for the form's confirmation to the page. Returns evidence.ErrFilesGone if one of
 // them is no longer stored.
 func (p *pages) addWaiting(c *fiber.Ctx, view *confirmView, f actForm) error {
 	files, err := p.Deposits.WaitingFiles(c.UserContext(), f.sender, f.waiting)
@@ -106,7 +106,7 @@ func (p *pages) addWaiting(c *fiber.Ctx, view *confirmView, f actForm) error {
 
 // askForCode adds the field for a two-factor code to the page, if the operator has two-factor codes turned on.
 func (p *pages) askForCode(c *fiber.Ctx, by caller, view *confirmView, wrongCode string) error {
-	state, err := p.Operators.TwoFactor(c.UserContext(), by.Operator.ID)
+	state, err := p.Operators.TwoFactorState(c.UserContext(), by.Operator.ID)
 	if err == nil && state.On {
 		view.Fields, view.Error = []ui.Field{codeField("", ui.LangOf(c), wrongCode)}, wrongCode
 	}

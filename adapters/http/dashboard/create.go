@@ -51,8 +51,8 @@ func (p *pages) showNew(c *fiber.Ctx, by caller) error {
 // create handles the form of a new deposit: it creates the deposit and mails its checkout link. A form that is
 // sent twice creates one deposit.
 func (p *pages) create(c *fiber.Ctx, by caller) error {
-	ui.SetReadAt(c, pathNew)
-	if err := p.Site.CheckForm(c); err != nil {
+	ui.SetLanguagePath(c, pathNew)
+	if err := p.Site.CheckCSRF(c); err != nil {
 		return ui.RenderFormExpired(c, pathNew)
 	}
 	if ui.PostValue(c, fieldIntent) != intentCreate {
@@ -72,23 +72,23 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	}
 	if in.person.Email != "" && !onlyOver {
 		// Refuse an operator with an unverified address here, before the mail counts against a rate limit.
-		if p.Operators.Unverified(by.Operator) {
+		if p.Operators.AddressUnverified(by.Operator) {
 			return p.unverified(c, by)
 		}
-		if err := p.limited(c, by, operators.DeskMails); err != nil {
+		if err := p.limited(c, by, operators.LinkMailLimit); err != nil {
 			return err
 		}
 	}
 	made, err := p.Deposits.CreateByOperator(c.UserContext(), by,
 		deposits.OperatorDeposit{Draft: in.draft, Tenant: in.person, Form: form})
 	switch {
-	case errors.Is(err, connect.ErrUnverified):
+	case errors.Is(err, connect.ErrEmailUnverified):
 		return p.unverified(c, by)
 	// Show the list: another request with the same form is still running, and the list will show its deposit.
-	case errors.Is(err, ports.ErrKeyInUse):
+	case errors.Is(err, ports.ErrIdempotencyKeyInUse):
 		return c.Redirect(pathDeposits, http.StatusSeeOther)
 	// The form was changed and sent again after it had created a deposit, so it is shown again with that mistake.
-	case errors.Is(err, ports.ErrKeyReused):
+	case errors.Is(err, ports.ErrIdempotencyKeyReused):
 		return p.askNew(c, by, [16]byte(p.Entropy.NewID()), formUsed)
 	case fault.KindOf(err) == fault.Invalid && err != nil:
 		// Show the form again: since its fields were checked, the stay has ended, or the greatest amount of a deposit
@@ -109,12 +109,12 @@ const coverShort = "cover_short"
 
 // outlasts reports whether the stay ends after the latest possible end of its cover.
 func (p *pages) outlasts(in newDeposit) bool {
-	return in.draft.ContractEndAt.After(p.Desk.LastCovered(in.draft.ContractStartAt))
+	return in.draft.ContractEndAt.After(p.Desk.LatestCoverEnd(in.draft.ContractStartAt))
 }
 
 // askNew stores the form of a new deposit and redirects to the page that shows it with its mistakes.
 func (p *pages) askNew(c *fiber.Ctx, by caller, form [16]byte, problem string) error {
-	page := site.At(site.NewAgain, hex.EncodeToString(form[:]))
+	page := site.FillPath(site.RetryNewDepositPath, hex.EncodeToString(form[:]))
 	return p.keepDraft(c, by, form, formDraft{Fields: typed(c).Encode(), Problem: problem}, page)
 }
 
@@ -126,12 +126,12 @@ func (p *pages) newDepositOf(c *fiber.Ctx, by caller, lang ui.Lang) newDeposit {
 		contract: value(fieldContract),
 		person:   tenant.Person{FirstName: value(fieldFirstName), LastName: value(fieldLastName), Email: value(fieldEmail)},
 	}
-	mistake := func(field string, text ui.Text, args ...any) {
+	mistake := func(field string, text ui.LocalizedText, args ...any) {
 		in.mistakes = append(in.mistakes, ui.Mistake{Field: field, Text: text.In(lang, args...)})
 	}
 	amount, ok := parseAmount(in.amount)
-	if !ok || amount < deposit.MinAmount || amount > by.Ceiling() {
-		mistake(fieldAmount, textBadNewAmount, ui.Euros(lang, deposit.MinAmount), ui.Euros(lang, by.Ceiling()))
+	if !ok || amount < deposit.MinAmount || amount > by.DepositCeiling() {
+		mistake(fieldAmount, textBadNewAmount, ui.Euros(lang, deposit.MinAmount), ui.Euros(lang, by.DepositCeiling()))
 	}
 	starts, ok := day(in.startsOn, by.Account.Zone())
 	if !ok || in.startsOn == "" {
@@ -144,12 +144,12 @@ func (p *pages) newDepositOf(c *fiber.Ctx, by caller, lang ui.Lang) newDeposit {
 		mistake(fieldEndsOn, textBadDate)
 	case ends.Before(starts):
 		mistake(fieldEndsOn, textBadPeriod)
-	case p.Desk.StayOver(in.draft):
+	case p.Desk.StayEnded(in.draft):
 		in.over = true
 		mistake(fieldEndsOn, textStayOver)
 	}
-	if utf8.RuneCountInString(in.contract) > deposit.MaxRentalContract || !oneline.Valid(in.contract) {
-		mistake(fieldContract, textBadContract, deposit.MaxRentalContract)
+	if utf8.RuneCountInString(in.contract) > deposit.MaxRentalContractLength || !oneline.Valid(in.contract) {
+		mistake(fieldContract, textBadContract, deposit.MaxRentalContractLength)
 	}
 	for _, m := range in.personMistakes() {
 		mistake(m.Field, badPerson[m.Field])
@@ -159,20 +159,20 @@ func (p *pages) newDepositOf(c *fiber.Ctx, by caller, lang ui.Lang) newDeposit {
 
 // draftOf returns the terms of a deposit. The rental period ends with the last second of its last day.
 func draftOf(amount money.Cents, starts, ends time.Time, contract string) deposit.Draft {
-	return deposit.Draft{Amount: amount, ContractStartAt: starts, ContractEndAt: zone.Next(ends).Add(-time.Second),
+	return deposit.Draft{Amount: amount, ContractStartAt: starts, ContractEndAt: zone.NextDay(ends).Add(-time.Second),
 		RentalContract: contract}
 }
 
 // personMistakes checks the tenant's fields. All may be empty, or all but the e-mail address.
-func (in newDeposit) personMistakes() []tenant.Mistake {
+func (in newDeposit) personMistakes() []tenant.FieldMistake {
 	if in.person.FirstName != "" || in.person.LastName != "" {
 		return in.person.Mistakes()
 	}
 	if in.person.Email == "" {
 		return nil
 	}
-	if err := (tenant.Contact{Email: in.person.Email}).Validate(""); err != nil {
-		return []tenant.Mistake{{Field: fieldEmail, Fault: fault.Of(err)}}
+	if err := (tenant.MailContact{Email: in.person.Email}).Validate(""); err != nil {
+		return []tenant.FieldMistake{{Field: fieldEmail, Fault: fault.FromError(err)}}
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (in newDeposit) personMistakes() []tenant.Mistake {
 func feeOf(in newDeposit, lang ui.Lang) string {
 	amount := in.draft.Amount
 	if amount < deposit.MinAmount || mistakeOf(in.mistakes, fieldAmount) != "" {
-		return textFeeRule.In(lang, ui.Percent(lang, deposit.FeeBasisPoints), ui.Euros(lang, deposit.LeastFee))
+		return textFeeRule.In(lang, ui.FormatPercent(lang, deposit.FeeBasisPoints), ui.Euros(lang, deposit.LeastFee))
 	}
 	return textFeeExact.In(lang, ui.Euros(lang, amount), ui.Euros(lang, deposit.Fee(amount)))
 }
@@ -192,29 +192,30 @@ func (p *pages) renderNew(c *fiber.Ctx, by caller, status int, in newDeposit, fo
 	v := newView{Page: p.page(c, by, ui.SectionDeposits, textNew.In(lang)), Token: p.Site.FormToken(c), Form: form,
 		Mistakes: in.mistakes, Restored: in.restored, Fee: feeOf(in, lang)}
 	if in.short {
-		v.Short = textCoverEnds.In(lang, ui.LongDate(lang, p.Desk.LastCovered(in.draft.ContractStartAt)))
+		v.Short = textCoverEnds.In(lang, ui.FormatLongDate(lang, p.Desk.LatestCoverEnd(in.draft.ContractStartAt)))
 	}
 	if len(in.mistakes) > 0 {
 		v.Page.ErrorCode = "invalid_field"
 	}
-	field := func(f ui.Field, label ui.Text, value string) ui.Field {
+	field := func(f ui.Field, label ui.LocalizedText, value string) ui.Field {
 		f.Label, f.Value, f.Error = label.In(lang), value, mistakeOf(in.mistakes, f.Name)
 		return f
 	}
-	reach := textCoverReach.In(lang, ui.Date(lang, p.Desk.LastCovered(time.Time{}.In(by.Account.Zone()))))
-	limits := textAmountLimits.In(lang, ui.Euros(lang, deposit.MinAmount), ui.Euros(lang, by.Ceiling()))
+	reach := textCoverReach.In(lang, ui.FormatDate(lang, p.Desk.LatestCoverEnd(time.Time{}.In(by.Account.Zone()))))
+	limits := textAmountLimits.In(lang, ui.Euros(lang, deposit.MinAmount), ui.Euros(lang, by.DepositCeiling()))
 	v.Fields = []ui.Field{
 		field(ui.Field{Name: fieldAmount, Type: "text", InputMode: "decimal", Autocomplete: "off", MaxLength: 12,
 			Required: true, Hint: limits}, textAmountEuros, in.amount),
 		field(ui.Field{Name: fieldStartsOn, Type: "date", Required: true}, textStartsOn, in.startsOn),
 		field(ui.Field{Name: fieldEndsOn, Type: "date", Required: true, Hint: reach}, textEndsOn, in.endsOn),
-		field(ui.Field{Name: fieldContract, Type: "text", Autocomplete: "off", MaxLength: deposit.MaxRentalContract},
+		field(ui.Field{Name: fieldContract, Type: "text", Autocomplete: "off", MaxLength: deposit.MaxRentalContractLength},
 			textContractOptional, in.contract),
 	}
 	v.Tenant = []ui.Field{
-		field(ui.Field{Name: fieldFirstName, Type: "text", Autocomplete: "off", MaxLength: tenant.MaxName}, textFirstName,
+		field(ui.Field{Name: fieldFirstName, Type: "text", Autocomplete: "off", MaxLength: tenant.MaxNameLength},
+			textFirstName,
 			in.person.FirstName),
-		field(ui.Field{Name: fieldLastName, Type: "text", Autocomplete: "off", MaxLength: tenant.MaxName}, textLastName,
+		field(ui.Field{Name: fieldLastName, Type: "text", Autocomplete: "off", MaxLength: tenant.MaxNameLength}, textLastName,
 			in.person.LastName),
 		field(ui.Field{Name: fieldEmail, Type: "email", Autocomplete: "off", Hint: textEmailHint.In(lang)}, textEmail,
 			in.person.Email),

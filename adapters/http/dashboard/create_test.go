@@ -57,7 +57,7 @@ func TestCreate_AtOnce_MakesOneDeposit(t *testing.T) {
 	d := newDesk(t)
 	page := d.b.Get("/dashboard/deposits/new")
 	values := url.Values{}
-	for _, n := range page.All("input") {
+	for _, n := range page.ElementsByTag("input") {
 		values.Set(attribute(n, "name"), attribute(n, "value"))
 	}
 	for k, v := range newFields(nil) {
@@ -111,7 +111,7 @@ func TestCreate_WithMistakes_MakesNothing(t *testing.T) {
 		}
 	}
 	every := d.b.Submit("/dashboard/deposits/new", map[string]string{"firstName": "Grace"})
-	require.Len(t, every.All("li"), 5, "every mistake at once")
+	require.Len(t, every.ElementsByTag("li"), 5, "every mistake at once")
 	require.Equal(t, 1, d.Count("deposits", ""))
 	require.Zero(t, d.Count("clients", ""))
 	require.Zero(t, d.Count("mails", "link_of IS NOT NULL"))
@@ -142,7 +142,7 @@ func TestCreate_StayThatIsOver_IsRefusedAtItsField(t *testing.T) {
 			made := d.Count("deposits", "")
 			path := "/dashboard/deposits/new?lang=" + map[bool]string{true: "fr", false: "en"}[strings.HasPrefix(words, "le")]
 			ending := func(days int) map[string]string {
-				last := d.Clock.Now().In(zone.Of(name)).AddDate(0, 0, days).Format(time.DateOnly)
+				last := d.Clock.Now().In(zone.ByName(name)).AddDate(0, 0, days).Format(time.DateOnly)
 				return newFields(map[string]string{"startsOn": "2020-07-01", "endsOn": last})
 			}
 			for _, days := range []int{-1, -2, -400} {
@@ -164,7 +164,7 @@ func TestCreate_StayThatIsOver_IsRefusedAtItsField(t *testing.T) {
 			page, today := d.b.Get(path), ending(0)
 			sent = d.b.Send(page, 0, today)
 			require.Equal(t, http.StatusSeeOther, sent.Status, "today is the last day")
-			for end := zone.Next(d.Clock.Now().In(zone.Of(name))); d.Clock.Now().Before(end); d.b.Get("/dashboard") {
+			for end := zone.NextDay(d.Clock.Now().In(zone.ByName(name))); d.Clock.Now().Before(end); d.b.Get("/dashboard") {
 				d.Clock.Set(end.Add(-max(0, end.Sub(d.Clock.Now())-11*time.Hour))) // the session lasts
 			}
 			require.Equal(t, sent.Location, d.b.Send(page, 0, today).Location, "the form has made its deposit already")

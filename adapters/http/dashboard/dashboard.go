@@ -35,16 +35,16 @@ import (
 )
 
 const (
-	pathDashboard = site.Desk
-	pathDeposits  = site.Deposits
-	pathExport    = site.Export
-	pathNew       = site.NewDeposit
-	pathDeposit   = site.Deposit
-	pathFile      = site.File
-	pathMoney     = site.Money
-	pathPartner   = site.Partner
-	pathSettings  = site.Settings
-	pathUnlink    = site.Unlink
+	pathDashboard = site.DashboardPath
+	pathDeposits  = site.DepositsPath
+	pathExport    = site.DepositsExportPath
+	pathNew       = site.NewDepositPath
+	pathDeposit   = site.DepositPath
+	pathFile      = site.DepositFilePath
+	pathMoney     = site.MoneyPath
+	pathPartner   = site.PartnerPath
+	pathSettings  = site.SettingsPath
+	pathUnlink    = site.UnlinkPath
 )
 
 // Deps are the services and settings that the operator's pages use.
@@ -56,9 +56,9 @@ type Deps struct {
 	Books       *books.Service
 	Entropy     ports.Entropy
 	Limiter     ports.Limiter
-	Site        *ui.Site
+	Site        *ui.SiteCookies
 	Log         *slog.Logger
-	Uploads     *Uploads // Limits on forms with files; nil means the limits of production.
+	Uploads     *UploadLimits // Limits on forms with files; nil means the limits of production.
 }
 
 type pages struct {
@@ -83,18 +83,18 @@ func (p *pages) signedIn(h handler) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		if err := p.Site.RememberOperator(c, ui.Known{OperatorID: o.ID, AccountID: a.ID}); err != nil {
+		if err := p.Site.RememberOperator(c, ui.RememberedOperator{OperatorID: o.ID, AccountID: a.ID}); err != nil {
 			return err
 		}
 		if c.Method() == fiber.MethodPost {
-			p.Site.DropUnsent(c)
+			p.Site.DropUnsentForm(c)
 		}
-		middleware.LogWho(c, slog.String("operator", id.Operator.Of(o.ID)), slog.String("account", id.Account.Of(a.ID)))
+		middleware.LogSender(c, slog.String("operator", id.Operator.Of(o.ID)), slog.String("account", id.Account.Of(a.ID)))
 		by := caller{Operator: o, Account: a}
 		p.frame(c, by)
-		limit := operators.DeskReads
+		limit := operators.PageReadLimit
 		if c.Method() == fiber.MethodPost {
-			limit = operators.DeskForms
+			limit = operators.FormLimit
 		}
 		if err := p.limited(c, by, limit); err != nil {
 			return err
@@ -106,8 +106,9 @@ func (p *pages) signedIn(h handler) fiber.Handler {
 // RenderProblem renders the error page of a failed request; it is the function RenderPage of problem.Config. No
 // handler has read the session for an unknown path below the dashboard, so the operator is looked up here, to show
 // the menu.
-func (d Deps) RenderProblem(c *fiber.Ctx, failed problem.Page) error {
-	if (failed.Code == fault.ErrRoute.Code || failed.Code == fault.ErrMethod.Code) && site.OnDesk(c.Path()) {
+func (d Deps) RenderProblem(c *fiber.Ctx, failed problem.ErrorPage) error {
+	unknown := failed.Code == fault.ErrRouteNotFound.Code || failed.Code == fault.ErrMethodNotAllowed.Code
+	if unknown && site.IsDashboardPath(c.Path()) {
 		o, a, err := d.Operators.CurrentOperator(c.UserContext(), d.Site.SessionToken(c))
 		if err == nil {
 			d.frame(c, caller{Operator: o, Account: a})
@@ -120,7 +121,7 @@ func (d Deps) RenderProblem(c *fiber.Ctx, failed problem.Page) error {
 // menu.
 func (d Deps) frame(c *fiber.Ctx, by caller) {
 	d.Site.PreferLang(c, by.Operator.Locale, "desk "+id.Operator.Of(by.Operator.ID))
-	ui.SetFrame(c, d.page(c, by, ui.SectionNone, ""))
+	ui.SetErrorPageFrame(c, d.page(c, by, ui.SectionNone, ""))
 }
 
 // page returns the data of the layout (title, menu, language) for a page in a section of the operator's pages.
@@ -131,9 +132,13 @@ func (d Deps) page(c *fiber.Ctx, by caller, section, title string) ui.Page {
 	}
 }
 
-func depositPath(depositID id.ID) string { return site.At(site.Deposit, id.Deposit.Of(depositID)) }
+func depositPath(depositID id.ID) string {
+	return site.FillPath(site.DepositPath, id.Deposit.Of(depositID))
+}
 
-func claimPath(depositID id.ID) string { return site.At(site.Claim, id.Deposit.Of(depositID)) }
+func claimPath(depositID id.ID) string {
+	return site.FillPath(site.ClaimPath, id.Deposit.Of(depositID))
+}
 
 // row is a deposit in a list on the operator's pages.
 type row struct {
@@ -143,7 +148,7 @@ type row struct {
 	Ends string
 }
 
-func rowOf(d desk.Row, lang ui.Lang) row {
+func rowOf(d desk.DepositRow, lang ui.Lang) row {
 	return row{
 		Path: depositPath(d.ID), Reference: d.Reference, Contract: d.RentalContract, Tenant: tenantOf(d.Deposit),
 		Amount: amountOf(d.Deposit, lang), Period: periodOf(lang, d.ContractStartAt, d.ContractEndAt),
@@ -160,7 +165,7 @@ func tenantOf(d *deposit.Deposit) string {
 
 // periodOf formats the first and the last day of a rental, with short month names.
 func periodOf(lang ui.Lang, from, to time.Time) string {
-	return ui.Span(ui.Date(lang, from), ui.Date(lang, to))
+	return ui.FormatDateSpan(ui.FormatDate(lang, from), ui.FormatDate(lang, to))
 }
 
 // amountOf formats a deposit's amount; if only a part was captured, that part stands before it.
@@ -173,8 +178,8 @@ func amountOf(d *deposit.Deposit, lang ui.Lang) string {
 }
 
 // limited counts a request of the account against a rate limit. Returns rate_limited.
-func (p *pages) limited(c *fiber.Ctx, by caller, limit operators.DeskLimit) error {
-	decision := p.Limiter.Allow(c.UserContext(), limit.Of(by.Account.ID))
+func (p *pages) limited(c *fiber.Ctx, by caller, limit operators.DashboardLimit) error {
+	decision := p.Limiter.Allow(c.UserContext(), limit.RuleFor(by.Account.ID))
 	if !decision.Allowed {
 		return fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
 	}

@@ -18,7 +18,7 @@ import (
 func TestDesk_RequestsOfAnAccount_AreBounded(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Counted: true})
-	s.Partner("demo")
+	s.CreatePartner("demo")
 	b, account := linked(t, s, "a@b.example", "demo")
 	other, _ := linked(t, s, "c@d.example", "demo")
 	token := b.Get("/dashboard").Input("csrf_token", "value")
@@ -127,7 +127,7 @@ func TestList_ShowsTheAccountsOwnDepositsAndFilters(t *testing.T) {
 func TestUnlink_AsksOnceMoreAndTellsBothSides(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo", func(p *partner.Partner) { p.ContactEmail = "tech@pms.example" })
+	s.CreatePartner("demo", func(p *partner.Partner) { p.ContactEmail = "tech@pms.example" })
 	b, account := linked(t, s, "a@b.example", "demo")
 	page := b.Get("/dashboard/partner")
 	for _, want := range []string{"Partner demo", "op-a", "create deposits for your rentals", "never sees your password"} {
@@ -162,12 +162,12 @@ func TestUnlink_AsksOnceMoreAndTellsBothSides(t *testing.T) {
 func TestUnlink_FromAPageLeftOpen_DoesNotEndALinkMadeSince(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
-	s.Partner("other")
+	s.CreatePartner("demo")
+	s.CreatePartner("other")
 	b, account := linked(t, s, "a@b.example", "demo")
 	stale := b.Send(b.Get("/dashboard/partner"), 0, nil)
 	b.Send(stale, 0, nil)
-	relinked := b.Get("/login?" + connecttest.Query(key, "other", "op-9", unix(s), ""))
+	relinked := b.Get("/login?" + connecttest.SignedQuery(key, "other", "op-9", unix(s), ""))
 	require.Equal(t, http.StatusSeeOther, b.Send(relinked, 0, nil).Status)
 	b.Send(stale, 0, nil)
 	for _, none := range []string{"", "lnk_x"} {
@@ -198,11 +198,11 @@ func TestDetail_TellsAmountCoverTenantAndHistory(t *testing.T) {
 	page = b.Get(path)
 	require.Contains(t, page.Body, "The cover ends before the stay does")
 	require.NotContains(t, page.Body, "/checkout/", "the link of a checkout that is over")
-	for _, n := range page.All("time") {
+	for _, n := range page.ElementsByTag("time") {
 		_, err := time.Parse(time.RFC3339, attribute(n, "datetime"))
 		require.NoError(t, err)
 	}
-	require.NotEmpty(t, page.All("time"))
+	require.NotEmpty(t, page.ElementsByTag("time"))
 	for _, nonsense := range []string{"dep_x", "new2", "..", id.Deposit.Of(id.ID{9})} {
 		missing := b.Get("/dashboard/deposits/" + nonsense)
 		require.Equal(t, http.StatusNotFound, missing.Status, nonsense)

@@ -687,9 +687,9 @@ func facts(v detailView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var37 string
-			templ_7745c5c3_Var37, templ_7745c5c3_Err = templ.JoinStringErrs(ui.DateTime(v.Page.Lang, v.View.Agreed.At))
+			templ_7745c5c3_Var37, templ_7745c5c3_Err = templ.JoinStringErrs(ui.FormatDateTime(v.Page.Lang, v.View.Agreed.At))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `adapters/http/dashboard/deposit.templ`, Line: 102, Col: 48}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `adapters/http/dashboard/deposit.templ`, Line: 102, Col: 54}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var37))
 			if templ_7745c5c3_Err != nil {
@@ -1147,7 +1147,7 @@ func comment(v detailView, intent string) templ.Component {
 			templ_7745c5c3_Var58 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = ui.TextArea(v.field(intent, ui.Field{Name: fieldComment, Label: textComment.In(v.Page.Lang), MaxLength: deposit.MaxComment, Value: v.Act.value(intent, v.Act.comment, "")})).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.TextArea(v.field(intent, ui.Field{Name: fieldComment, Label: textComment.In(v.Page.Lang), MaxLength: deposit.MaxCommentLength, Value: v.Act.value(intent, v.Act.comment, "")})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

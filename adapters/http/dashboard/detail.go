@@ -33,24 +33,25 @@ func (p *pages) showDeposit(c *fiber.Ctx, by caller) error {
 
 // find returns the deposit whose id is in the request's path. It returns deposit_not_found for a deposit of
 // another account, and for a text that is no id.
-func (p *pages) find(c *fiber.Ctx, by caller) (desk.View, error) {
+func (p *pages) find(c *fiber.Ctx, by caller) (desk.DepositView, error) {
 	depositID, ok := id.Deposit.Parse(c.Params("id"))
 	if !ok {
-		return desk.View{}, deposit.ErrNotFound
+		return desk.DepositView{}, deposit.ErrNotFound
 	}
 	return p.Desk.Deposit(c.UserContext(), by.Account, depositID)
 }
 
 // renderDeposit renders the page of a deposit. sent is a form with mistakes; problem is the reason why an act was
 // refused, or "".
-func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.View, sent actForm, problem string) error {
+func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.DepositView, sent actForm,
+	problem string) error {
 	lang := ui.LangOf(c)
 	view := p.viewOf(c, by, v, sent, titleOf(v, lang))
 	view.Facts, view.Bar, view.Problem = factsOf(v, lang), barOf(v, lang), problem
 	view.Captures, view.Cancels = actPossible(deposits.ActCapture, v), actPossible(deposits.ActCancel, v)
 	view.Files, view.Adds = linesOf(v.Files, lang), actPossible(deposits.ActAddFiles, v)
 	if !v.CoversContract && (v.Status == deposit.Active || v.Status.InCheckout()) {
-		view.Short = textFallsShort.In(lang, ui.Date(lang, v.CoverEnd), ui.Date(lang, v.ContractEndAt))
+		view.Short = textFallsShort.In(lang, ui.FormatDate(lang, v.CoverEnd), ui.FormatDate(lang, v.ContractEndAt))
 	}
 	if view.Done == "" && problem == "" && len(sent.mistakes) == 0 {
 		view.Done = doneOf(c.Query(queryDone), v, lang)
@@ -68,18 +69,18 @@ func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.View, 
 		return err
 	}
 	if view.LinkURL != "" || view.Claim.LinkURL != "" {
-		view.Page.LetCopy(c)
+		view.Page.AllowCopying(c)
 	}
 	return ui.Render(c, status, detailPage(view))
 }
 
 // viewOf returns the data that the page of a deposit and the page for claiming an amount of it have in common.
-func (p *pages) viewOf(c *fiber.Ctx, by caller, v desk.View, sent actForm, title string) detailView {
+func (p *pages) viewOf(c *fiber.Ctx, by caller, v desk.DepositView, sent actForm, title string) detailView {
 	lang := ui.LangOf(c)
 	view := detailView{
 		Page: p.page(c, by, ui.SectionDeposits, title), Path: depositPath(v.ID), View: v, Sum: sumOf(v, lang),
 		State: stateOf(v.Deposit, v.Debt, lang), Token: p.Site.FormToken(c), Act: sent,
-		Unverified: p.Operators.Unverified(by.Operator),
+		Unverified: p.Operators.AddressUnverified(by.Operator),
 	}
 	if c.Method() == fiber.MethodPost {
 		view.Page.ReadAt = view.Path
@@ -93,35 +94,35 @@ func (p *pages) viewOf(c *fiber.Ctx, by caller, v desk.View, sent actForm, title
 	return view
 }
 
-func actPossible(act deposits.Act, v desk.View) bool {
-	return act.Possible(v.Deposit, v.Debt, v.Now) == nil
+func actPossible(act deposits.OperatorAct, v desk.DepositView) bool {
+	return act.CheckPossible(v.Deposit, v.Debt, v.Now) == nil
 }
 
 // doneOf returns the message about the act that was just performed on a deposit. It returns "" if the deposit's
 // state does not match the act, since the query in the address could be made up.
-func doneOf(done string, v desk.View, lang ui.Lang) string {
+func doneOf(done string, v desk.DepositView, lang ui.Lang) string {
 	last := v.History[len(v.History)-1]
 	switch {
 	case done == intentCapture && v.Status == deposit.Captured:
 		return textDoneCapture.In(lang, ui.Euros(lang, v.CapturedAmount))
-	case done == intentRelease && v.StatusReason == deposit.Released.Reason():
+	case done == intentRelease && v.StatusReason == deposit.TriggerReleased.StatusReason():
 		return textDoneRelease.In(lang)
-	case done == intentCancel && v.StatusReason == deposit.CancelledByOperator.Reason():
+	case done == intentCancel && v.StatusReason == deposit.TriggerCancelledByOperator.StatusReason():
 		return textDoneCancel.In(lang)
-	case done == intentSendLink && last.Happened == desk.LinkSent:
+	case done == intentSendLink && last.Happened == desk.EntryLinkSent:
 		return textDoneSendLink.In(lang)
-	case done == intentAddFiles && last.Happened == desk.Filed:
+	case done == intentAddFiles && last.Happened == desk.EntryFilesAdded:
 		return textDoneFiles.In(lang)
-	case done == createdNow && last.Happened == desk.LinkSent:
+	case done == createdNow && last.Happened == desk.EntryLinkSent:
 		return textDoneCreatedSent.In(lang)
-	case done == createdNow && last.Happened == desk.Created:
+	case done == createdNow && last.Happened == desk.EntryCreated:
 		return textDoneCreated.In(lang)
 	}
 	return doneOnClaim(done, v, lang)
 }
 
 // factsOf returns the lines of a deposit's page that neither the title nor the sentence below it contains.
-func factsOf(v desk.View, lang ui.Lang) []fact {
+func factsOf(v desk.DepositView, lang ui.Lang) []fact {
 	facts := []fact{{Name: textPeriod.In(lang), Value: periodOf(lang, v.ContractStartAt, v.ContractEndAt)}}
 	if v.RentalContract != "" {
 		facts = append(facts, fact{Name: textContract.In(lang), Value: v.RentalContract})
@@ -136,7 +137,7 @@ func factsOf(v desk.View, lang ui.Lang) []fact {
 	if v.Sendable {
 		facts = append(facts, fact{Name: textTenantPays.In(lang), Value: ui.Euros(lang, deposit.Fee(v.Amount)),
 			Note: textFeeOnce.In(lang)})
-		facts = append(facts, fact{Name: textCheckoutUntil.In(lang), Value: ui.DateTime(lang, v.CheckoutExpiresAt)})
+		facts = append(facts, fact{Name: textCheckoutUntil.In(lang), Value: ui.FormatDateTime(lang, v.CheckoutExpiresAt)})
 	}
 	for _, d := range v.Disputes {
 		facts = append(facts, disputeOf(d, lang))
@@ -145,59 +146,59 @@ func factsOf(v desk.View, lang ui.Lang) []fact {
 }
 
 // disputeOf returns the line about a tenant's objection to a charge.
-func disputeOf(d paymentports.KeptDispute, lang ui.Lang) fact {
+func disputeOf(d paymentports.StoredDispute, lang ui.Lang) fact {
 	state, known := disputeStates[d.Status]
 	if !known {
 		state = disputeStates["under_review"]
 	}
 	out := fact{Name: textDispute.In(lang), Value: ui.Euros(lang, d.Amount), Note: state.In(lang)}
 	if !d.EvidenceDueBy.IsZero() && strings.HasSuffix(d.Status, "needs_response") {
-		out.Note += " " + textEvidenceDue.In(lang, ui.DateTime(lang, d.EvidenceDueBy))
+		out.Note += " " + textEvidenceDue.In(lang, ui.FormatDateTime(lang, d.EvidenceDueBy))
 	}
 	return out
 }
 
 // coverOf returns the line about the cover: until when it runs, and whether it reaches the end of the stay. It
 // returns false if there is no cover to show.
-func coverOf(v desk.View, lang ui.Lang) (fact, bool) {
+func coverOf(v desk.DepositView, lang ui.Lang) (fact, bool) {
 	cover := fact{Name: textCover.In(lang)}
 	if v.CoversContract && (v.Status == deposit.Active || v.Status.InCheckout()) {
 		cover.Note = textReaches.In(lang)
 	}
 	switch {
 	case v.Status == deposit.Active:
-		cover.Value = textCoverUntil.In(lang, ui.DateTime(lang, v.CoverEnd))
+		cover.Value = textCoverUntil.In(lang, ui.FormatDateTime(lang, v.CoverEnd))
 	case v.Status.InCheckout():
-		cover.Value = textCoverNotYet.In(lang, ui.Date(lang, v.CoverEnd))
+		cover.Value = textCoverNotYet.In(lang, ui.FormatDate(lang, v.CoverEnd))
 	case v.Status == deposit.Closed:
-		cover.Value = textCoverEnded.In(lang, ui.Date(lang, v.ClosedAt))
+		cover.Value = textCoverEnded.In(lang, ui.FormatDate(lang, v.ClosedAt))
 	case v.Status == deposit.Captured:
-		cover.Value = textCoverEnded.In(lang, ui.Date(lang, v.CapturedAt))
+		cover.Value = textCoverEnded.In(lang, ui.FormatDate(lang, v.CapturedAt))
 	}
 	return cover, cover.Value != ""
 }
 
 // entryOf formats an entry of a deposit's history. Texts that people wrote are shown unchanged.
-func entryOf(e desk.Entry, lang ui.Lang) entry {
-	out := entry{At: ui.DateTime(lang, e.At), Time: e.At.UTC().Format(time.RFC3339), Who: authors[e.Author].In(lang)}
-	if e.Author == desk.ByPartner && e.Name != "" {
+func entryOf(e desk.HistoryEntry, lang ui.Lang) entry {
+	out := entry{At: ui.FormatDateTime(lang, e.At), Time: e.At.UTC().Format(time.RFC3339), Who: authors[e.Author].In(lang)}
+	if e.Author == desk.AuthorPartner && e.Name != "" {
 		out.Who = e.Name
 	}
 	switch e.Happened {
-	case desk.Created:
+	case desk.EntryCreated:
 		out.Text = textHappenedCreated.In(lang)
-	case desk.LinkSent:
+	case desk.EntryLinkSent:
 		out.Text = textHappenedLinkSent.In(lang)
-	case desk.Reminded:
+	case desk.EntryReminded:
 		out.Text = textHappenedReminded.In(lang)
-	case desk.Filed:
+	case desk.EntryFilesAdded:
 		out.Text = textHappenedFile.In(lang, e.Detail["files"])
-	case desk.Moved:
+	case desk.EntryTransition:
 		out.Text = happened[e.Trigger].In(lang)
-	case desk.Collects:
+	case desk.EntryCollection:
 		out.Text = collectionSteps[e.CollectionTrigger].In(lang)
 	}
-	if failure := e.Detail["failure"]; failure != "" && !e.CollectionTrigger.Ends() {
+	if failure := e.Detail["failure"]; failure != "" && !e.CollectionTrigger.EndsUnpaid() {
 		out.Notes = append(out.Notes, failureOf(failure, lang))
 	}
 	if amount := e.Detail["amount"]; amount != "" {
@@ -222,16 +223,16 @@ func entryOf(e desk.Entry, lang ui.Lang) entry {
 }
 
 // conflict renders the deposit in its current state, with the reason why an act on it was refused.
-func (p *pages) conflict(c *fiber.Ctx, by caller, v desk.View, err error) error {
+func (p *pages) conflict(c *fiber.Ctx, by caller, v desk.DepositView, err error) error {
 	lang := ui.LangOf(c)
-	f := fault.Of(err)
+	f := fault.FromError(err)
 	if says, ofClaim := claimRefusal(f.Code, v, lang); ofClaim {
-		return p.renderDeposit(c, by, problem.Status(fault.Conflict), v, actForm{}, says)
+		return p.renderDeposit(c, by, problem.HTTPStatus(fault.Conflict), v, actForm{}, says)
 	}
 	text, known := refusals[f.Code]
 	if !known {
 		text = refusals[deposits.ErrChanged.Code]
 	}
-	return p.renderDeposit(c, by, problem.Status(fault.Conflict), v, actForm{},
+	return p.renderDeposit(c, by, problem.HTTPStatus(fault.Conflict), v, actForm{},
 		text.In(lang, stateOf(v.Deposit, v.Debt, lang).Text))
 }

@@ -71,18 +71,18 @@ func TestCapture_WhileTheFeeIsDisputedAsFraud_AsksWithAWarning(t *testing.T) {
 }
 
 func TestDetail_WithADispute_LooksRightInABrowser(t *testing.T) {
-	if !rarely.Has(t, rarely.Pages) {
+	if !rarely.MustRun(t, rarely.PageTests) {
 		return
 	}
 	d := disputedDesk(t)
-	for scheme, first := range browsertest.Schemes {
+	for scheme, first := range browsertest.ColorSchemes {
 		browser := browsertest.New(t, first...)
 		require.NoError(t, chromedp.Do(browser, chromedp.Navigate(d.URL+"/login"), chromedp.SetValue("#email", "a@b.example"),
 			chromedp.SetValue("#password", "correct horse battery"), chromedp.Click("button.main"),
 			chromedp.WaitVisible("nav.desk")))
 		for device, viewport := range browsertest.Viewports {
 			require.NoError(t, chromedp.Do(browser, viewport, chromedp.Navigate(d.URL+d.path)))
-			browsertest.LooksRight(browser, t, fmt.Sprintf("deposit-disputed-%s-%s", scheme, device))
+			browsertest.RequireUsablePage(browser, t, fmt.Sprintf("deposit-disputed-%s-%s", scheme, device))
 		}
 	}
 }

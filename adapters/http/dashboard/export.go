@@ -42,8 +42,8 @@ func (p *pages) export(c *fiber.Ctx, by caller) error {
 	if len(f.mistakes) > 0 {
 		return p.showList(c, by)
 	}
-	list := func(ctx context.Context, page ports.Page) (ports.List[desk.Row], error) {
-		return p.Desk.List(ctx, by.Account, f.DeskFilter, page)
+	list := func(ctx context.Context, page ports.Page) (ports.List[desk.DepositRow], error) {
+		return p.Desk.ListDeposits(ctx, by.Account, f.DashboardFilter, page)
 	}
 	return p.stream(c, by, "deposits.csv", exportColumns, pageByPage(list, cellsOf))
 }
@@ -67,17 +67,17 @@ func pageByPage[T any](read func(context.Context, ports.Page) (ports.List[T], er
 // stream answers with a CSV file. The first page is read before the response begins, so that its error becomes an
 // error page.
 func (p *pages) stream(c *fiber.Ctx, by caller, name string, columns []string, read source) error {
-	if err := p.limited(c, by, operators.DeskExports); err != nil {
+	if err := p.limited(c, by, operators.ExportLimit); err != nil {
 		return err
 	}
-	held, err := p.exports.bytes.Take(by.Account.ID, exportCounts, exportCounts)
+	held, err := p.exports.bytes.TryAcquire(by.Account.ID, exportCounts, exportCounts)
 	if err != nil {
 		return err
 	}
 	read = p.inTurn(by.Account.ID, read)
 	first, more, err := read(c.UserContext())
 	if err != nil {
-		held.Give()
+		held.Release()
 		return err
 	}
 	// The request's context ends with the handler, before the body is sent, so the export has a context of its own.
@@ -86,8 +86,8 @@ func (p *pages) stream(c *fiber.Ctx, by caller, name string, columns []string, r
 	c.Set(fiber.HeaderContentType, "text/csv; charset=utf-8")
 	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+name+`"`)
 	c.Status(http.StatusOK)
-	middleware.SendPaced(c, &exporter{
-		ctx: ctx, cancel: func() { cancel(); held.Give() }, columns: columns, read: read, lines: first, more: more,
+	middleware.SendWithMinRate(c, &exporter{
+		ctx: ctx, cancel: func() { cancel(); held.Release() }, columns: columns, read: read, lines: first, more: more,
 		failed: func(err error) { log.WarnContext(ctx, "export ended early", "cause", err.Error()) },
 	}, -1)
 	return nil
@@ -101,7 +101,7 @@ func (p *pages) inTurn(account id.ID, read source) source {
 		if err != nil {
 			return nil, false, err
 		}
-		defer place.Give()
+		defer place.Release()
 		return read(ctx)
 	}
 }
@@ -173,7 +173,7 @@ func (e *exporter) write(cells []string) {
 }
 
 // cellsOf returns the cells of a deposit in the CSV export, in the order of exportColumns.
-func cellsOf(d desk.Row) []string {
+func cellsOf(d desk.DepositRow) []string {
 	tenant, email := "", ""
 	if d.Client != nil {
 		tenant, email = tenantOf(d.Deposit), d.Client.Email
@@ -182,19 +182,19 @@ func cellsOf(d desk.Row) []string {
 	return []string{
 		d.Reference, string(d.Status), d.Amount.String(), d.CapturedAmount.String(),
 		d.ContractStartAt.Format(time.DateOnly), d.ContractEndAt.Format(time.DateOnly),
-		cell(d.RentalContract), cell(tenant), cell(email), deposit.Timestamp(d.CreatedAt),
+		cell(d.RentalContract), cell(tenant), cell(email), deposit.FormatTimestamp(d.CreatedAt),
 		claim, paid, paidAt,
 	}
 }
 
 // claimCells returns the cells about a captured amount: the state of its collection, what the tenant has paid, and
 // when. They are empty for a deposit that was not captured.
-func claimCells(d desk.Row) (claim, paid, paidAt string) {
+func claimCells(d desk.DepositRow) (claim, paid, paidAt string) {
 	switch {
 	case d.Debt == nil:
 		return "", "", ""
 	case d.Debt.State == deposit.CollectionPaid:
-		return string(d.Debt.State), d.CapturedAmount.String(), deposit.Timestamp(d.Debt.EndedAt)
+		return string(d.Debt.State), d.CapturedAmount.String(), deposit.FormatTimestamp(d.Debt.EndedAt)
 	}
 	return string(d.Debt.State), money.Cents(0).String(), ""
 }

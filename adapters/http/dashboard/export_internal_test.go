@@ -27,12 +27,12 @@ import (
 
 // breaking gives so many pages of deposits and then fails.
 type breaking struct {
-	depositports.Desk
+	depositports.DashboardReader
 	pages int
 	read  atomic.Int64
 }
 
-func (b *breaking) DeskDeposits(context.Context, depositports.DeskFilter,
+func (b *breaking) DashboardDeposits(context.Context, depositports.DashboardFilter,
 	ports.Page) (ports.List[*deposit.Deposit], error) {
 	if b.read.Add(1) > int64(b.pages) {
 		return ports.List[*deposit.Deposit]{}, errors.New("the database went away")
@@ -45,9 +45,10 @@ func (b *breaking) DeskDeposits(context.Context, depositports.DeskFilter,
 }
 
 // short has a deposit.
-type short struct{ depositports.Desk }
+type short struct{ depositports.DashboardReader }
 
-func (short) DeskDeposits(context.Context, depositports.DeskFilter, ports.Page) (ports.List[*deposit.Deposit], error) {
+func (short) DashboardDeposits(context.Context, depositports.DashboardFilter,
+	ports.Page) (ports.List[*deposit.Deposit], error) {
 	return ports.List[*deposit.Deposit]{Items: []*deposit.Deposit{{Reference: "D-1234-5678"}}}, nil
 }
 
@@ -59,15 +60,15 @@ func (open) Allow(context.Context, ...ports.LimitRule) ports.LimitDecision {
 }
 
 // exporting serves exports of the store, and gives a function that begins one of an account.
-func exporting(t *testing.T, store depositports.Desk) (begin func(account byte) *http.Response) {
+func exporting(t *testing.T, store depositports.DashboardReader) (begin func(account byte) *http.Response) {
 	t.Helper()
 	p := &pages{
 		Deps:    Deps{Desk: desk.New(desk.Deps{Desk: store}), Limiter: open{}, Log: slog.New(slog.DiscardHandler)},
 		exports: newWorks(placesAtOnce, bytesAtOnce, errExports),
 	}
 	app := fiber.New(fiber.Config{DisableStartupMessage: true, ErrorHandler: func(c *fiber.Ctx, err error) error {
-		c.Set(fiber.HeaderRetryAfter, fault.Of(err).RetryAfter.String())
-		return c.Status(problem.Status(fault.KindOf(err))).SendString(fault.Of(err).Code)
+		c.Set(fiber.HeaderRetryAfter, fault.FromError(err).RetryAfter.String())
+		return c.Status(problem.HTTPStatus(fault.KindOf(err))).SendString(fault.FromError(err).Code)
 	}})
 	app.Get("/export", func(c *fiber.Ctx) error {
 		return p.export(c, caller{Account: connect.Account{ID: id.ID{byte(c.QueryInt("account"))}}})
@@ -125,12 +126,12 @@ func TestExport_BesideManySlowReaders_Begins(t *testing.T) {
 
 // hanging answers the queries of an account above 9 at once, and others when release is closed.
 type hanging struct {
-	depositports.Desk
+	depositports.DashboardReader
 	asked   atomic.Int64
 	release chan struct{}
 }
 
-func (h *hanging) DeskDeposits(_ context.Context, f depositports.DeskFilter,
+func (h *hanging) DashboardDeposits(_ context.Context, f depositports.DashboardFilter,
 	_ ports.Page) (ports.List[*deposit.Deposit], error) {
 	if f.AccountID[0] <= 9 {
 		h.asked.Add(1)

@@ -52,7 +52,7 @@ func TestExport_HasEveryDepositOfTheListOnce(t *testing.T) {
 		if row[2] == "1234.50" {
 			made = depositOf(t, d.Server, row[0])
 			require.Equal(t, []string{made.Reference, "pending", "1234.50", "0.00", "2031-07-01", "2031-07-08", "B-1",
-				"Grace Hopper", "grace@example.com", deposit.Timestamp(made.CreatedAt), "", "", ""}, row)
+				"Grace Hopper", "grace@example.com", deposit.FormatTimestamp(made.CreatedAt), "", "", ""}, row)
 		}
 	}
 	require.EqualValues(t, 123_450, made.Amount)
@@ -106,7 +106,7 @@ func TestExport_CellsAreNoFormulas(t *testing.T) {
 func TestExportsAndMails_BeyondTheirLimit_AreRefused(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Limit: 3})
-	p := s.Partner("demo")
+	p := s.CreatePartner("demo")
 	b, account := linked(t, s, "a@b.example", "demo")
 	path := pathOf(t, s, deposits(t, s, p, account, 1)[0])
 	s.Limiter.Max = 1

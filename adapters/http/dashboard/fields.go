@@ -46,8 +46,8 @@ const (
 	intentSendLink = string(deposits.ActSendLink)
 	intentAddFiles = string(deposits.ActAddFiles)
 	intentRemind   = string(deposits.ActRemind)
-	intentSettled  = string(deposits.ActSettled)
-	intentWithdraw = string(deposits.ActWithdraw)
+	intentSettled  = string(deposits.ActSettledElsewhere)
+	intentWithdraw = string(deposits.ActWithdrawClaim)
 	intentCreate   = "create"
 	intentUnlink   = "unlink"
 
@@ -121,7 +121,7 @@ type actForm struct {
 	version int
 	form    [16]byte
 	// The session and deposit to which the form's files belong.
-	sender depositports.FileSender
+	sender depositports.UploadSession
 	// Ids of the files that wait for the form's confirmation.
 	waiting []id.ID
 	refused []refusedFile
@@ -132,7 +132,7 @@ type actForm struct {
 	restored bool
 }
 
-func (f actForm) act() deposits.Act { return deposits.Act(f.intent) }
+func (f actForm) act() deposits.OperatorAct { return deposits.OperatorAct(f.intent) }
 
 // open reports whether the form with the given intent is shown unfolded: true if it was sent with mistakes or
 // after the session had ended; otherwise false.
@@ -185,5 +185,5 @@ func day(text string, in *time.Location) (first time.Time, ok bool) {
 	if text == "" {
 		return time.Time{}, true
 	}
-	return zone.Day(text, in)
+	return zone.ParseDay(text, in)
 }

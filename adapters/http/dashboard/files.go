@@ -31,7 +31,7 @@ func (p *pages) fileMistakes(c *fiber.Ctx, u *upload, f *actForm) (*deposits.Che
 		return &deposits.CheckedFiles{}, nil
 	}
 	lang := ui.LangOf(c)
-	if u.tooMany || len(u.files)+len(u.refused)+len(f.waiting) > evidence.MaxFiles {
+	if u.tooMany || len(u.files)+len(u.refused)+len(f.waiting) > evidence.MaxFilesPerForm {
 		f.refuse(lang, refusedFile{Code: tooManyFiles})
 		return &deposits.CheckedFiles{}, nil
 	}
@@ -40,7 +40,7 @@ func (p *pages) fileMistakes(c *fiber.Ctx, u *upload, f *actForm) (*deposits.Che
 		return checked, err
 	}
 	for _, r := range slices.Concat(u.refused, refused) {
-		f.refuse(lang, refusedFile{Code: fault.Of(r.Why).Code, Name: evidence.DisplayName(r.Name)})
+		f.refuse(lang, refusedFile{Code: fault.FromError(r.Why).Code, Name: evidence.DisplayName(r.Name)})
 	}
 	return checked, nil
 }
@@ -61,7 +61,7 @@ func (f *actForm) refuse(lang ui.Lang, r refusedFile) {
 	case noFile:
 		text = textChooseFile.In(lang)
 	case tooManyFiles:
-		text = textTooManyFiles.In(lang, evidence.MaxFiles)
+		text = textTooManyFiles.In(lang, evidence.MaxFilesPerForm)
 	default:
 		text = refusedFiles[r.Code].In(lang, r.Name)
 	}
@@ -70,13 +70,13 @@ func (f *actForm) refuse(lang ui.Lang, r refusedFile) {
 }
 
 // keep stores the checked files until the form is confirmed, in addition to files that the form lists already.
-func (p *pages) keep(c *fiber.Ctx, v desk.View, f *actForm, checked *deposits.CheckedFiles) error {
-	from, err := deposits.FileSender(p.Site.SessionToken(c), v.ID)
+func (p *pages) keep(c *fiber.Ctx, v desk.DepositView, f *actForm, checked *deposits.CheckedFiles) error {
+	from, err := deposits.NewUploadSession(p.Site.SessionToken(c), v.ID)
 	if err != nil {
 		return err
 	}
 	f.sender = from
-	files, err := p.Deposits.KeepWaiting(c.UserContext(), from, checked)
+	files, err := p.Deposits.StoreWaitingFiles(c.UserContext(), from, checked)
 	if err != nil {
 		return err
 	}
@@ -116,12 +116,12 @@ func (p *pages) download(c *fiber.Ctx, by caller) error {
 	}
 	// The request's context ends with the handler, before the body is sent, so the download has a context of its own.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), downloadLimit)
-	f, content, err := p.Desk.File(ctx, by.Account.ID, depositID, fileID)
+	f, content, err := p.Desk.OpenFile(ctx, by.Account.ID, depositID, fileID)
 	if err != nil {
 		cancel()
 		return err
 	}
-	ui.SecureHeaders(c)
+	ui.SetSecurityHeaders(c)
 	c.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'; form-action 'none'; sandbox")
 	c.Set(fiber.HeaderCacheControl, "private, no-store")
 	c.Set("Cross-Origin-Resource-Policy", "same-origin")

@@ -61,7 +61,7 @@ func (d *desk) send(b *connecttest.Browser, path, token string, fields url.Value
 	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.URL+path, bytes.NewReader(body))
 	require.NoError(d.t, err)
 	req.Header.Set("Content-Type", contentType)
-	return b.Kept(b.Do(req))
+	return b.FollowKeptForm(b.Do(req))
 }
 
 // capture is the first form of a capture.
@@ -71,12 +71,12 @@ func capture() url.Values {
 
 func photo(t testing.TB, name string) sentFile {
 	t.Helper()
-	return sentFile{name, "image/jpeg", filestest.JPEG(t, filestest.Corners(40, 30), 6)}
+	return sentFile{name, "image/jpeg", filestest.JPEG(t, filestest.ColoredCornersImage(40, 30), 6)}
 }
 
 // confirmOf sends the form of a page that asks once more.
 func confirmOf(b *connecttest.Browser, page connecttest.Answer) connecttest.Answer {
-	for _, f := range page.All("form") {
+	for _, f := range page.ElementsByTag("form") {
 		values := url.Values{}
 		for n := range f.Descendants() {
 			if name := attribute(n, "name"); n.Data == "input" && name != "" {
@@ -99,7 +99,7 @@ func (d *desk) another() (reference string) {
 	return made.Reference
 }
 
-func newFilesDesk(t *testing.T, o ...*dashboard.Uploads) *desk {
+func newFilesDesk(t *testing.T, o ...*dashboard.UploadLimits) *desk {
 	t.Helper()
 	d := newDesk(t, o...)
 	secured(t, d.Server, d.reference, time.Hour)
@@ -141,7 +141,7 @@ func TestCapture_WithFiles_AddsThemOnceConfirmed(t *testing.T) {
 	require.Contains(t, got.Header.Get("Content-Security-Policy"), "sandbox")
 	require.Equal(t, "private, no-store", got.Header.Get("Cache-Control"))
 	require.True(t, strings.HasPrefix(got.Body, "\xff\xd8\xff"))
-	require.NotContains(t, got.Body, filestest.Place)
+	require.NotContains(t, got.Body, filestest.GPSPosition)
 	require.NotContains(t, got.Body, "<script>")
 }
 
@@ -190,7 +190,7 @@ func TestFiles_WithMistakes_AreNamedAtTheirFieldAndLeaveNothing(t *testing.T) {
 		"a bomb of pixels": {[]sentFile{{"b.png", "image/png", filestest.PNGHeader(1<<30, 1<<30, 16, 6, 0)}},
 			"b.png has more than 40 megapixels."},
 		"a picture that takes too much to read": {[]sentFile{{"slow.jpg", "image/jpeg",
-			filestest.Progressive(6320, 6320, 3, 250)}}, "slow.jpg takes too much memory or time to read."},
+			filestest.ProgressiveJPEG(6320, 6320, 3, 250)}}, "slow.jpg takes too much memory or time to read."},
 		"an empty file": {[]sentFile{{"e.pdf", "application/pdf", nil}}, "e.pdf is empty."},
 		"a bad one among good ones": {[]sentFile{photo(t, "good.jpg"), {"x<b>.txt", "image/jpeg", []byte("x")}},
 			"x b .txt is neither"},
@@ -226,7 +226,7 @@ func TestForm_Above25MB_IsRefusedByItsLength(t *testing.T) {
 		require.NoError(t, err)
 		first, _, _ := strings.Cut(string(body), "\r\n")
 		req.Header.Set("Content-Type", `multipart/form-data; boundary=`+strings.TrimPrefix(first, "--"))
-		return d.b.Kept(d.b.Do(req))
+		return d.b.FollowKeptForm(d.b.Do(req))
 	}
 	require.Contains(t, post(of(25<<20)).Body, "more than 10 MB", "the form was read")
 	answer := post(of(25<<20 + 1))

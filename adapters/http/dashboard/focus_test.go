@@ -39,7 +39,7 @@ func TestMistakes_HaveTheFocus(t *testing.T) {
 		page := b.Get(c.path)
 		sent := b.Send(page, form(t, page, c.intent), c.fields)
 		require.Equal(t, http.StatusUnprocessableEntity, sent.Status, "%s %v", c.intent, c.fields)
-		require.Equal(t, c.focus, sent.Focused(), "%s %v", c.intent, c.fields)
+		require.Equal(t, c.focus, sent.AutofocusIDs(), "%s %v", c.intent, c.fields)
 	}
-	require.Empty(t, b.Get("/dashboard/settings").Focused(), "without a mistake")
+	require.Empty(t, b.Get("/dashboard/settings").AutofocusIDs(), "without a mistake")
 }

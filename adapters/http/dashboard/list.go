@@ -36,14 +36,14 @@ func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) listFilter {
 	f := listFilter{
 		status: c.Query(queryStatus), text: strings.TrimSpace(c.Query(queryText)), from: c.Query(queryFrom),
 		to: c.Query(queryTo), endsBy: c.Query(queryEndsBy),
-		DeskFilter: depositports.DeskFilter{View: depositports.View(c.Query(queryView)),
-			Sort: depositports.Sort(c.Query(querySort))},
+		DashboardFilter: depositports.DashboardFilter{View: depositports.ListView(c.Query(queryView)),
+			Sort: depositports.SortOrder(c.Query(querySort))},
 	}
 	in := by.Account.Zone()
-	mistake := func(field string, text ui.Text) {
+	mistake := func(field string, text ui.LocalizedText) {
 		f.mistakes = append(f.mistakes, ui.Mistake{Field: field, Text: text.In(lang)})
 	}
-	if f.View != "" && !slices.Contains(depositports.Views, f.View) {
+	if f.View != "" && !slices.Contains(depositports.ListViews, f.View) {
 		mistake(queryView, textBadView)
 		f.View = ""
 	}
@@ -81,7 +81,7 @@ func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) listFilter {
 		mistake(queryTo, textBadDate)
 	}
 	if !last.IsZero() {
-		f.Stay.To = zone.Next(last)
+		f.Stay.To = zone.NextDay(last)
 	}
 	if !f.Stay.From.IsZero() && !last.IsZero() && last.Before(f.Stay.From) {
 		mistake(queryTo, textBadPeriod)
@@ -99,13 +99,13 @@ func instantOf(text string, in *time.Location) (time.Time, bool) {
 	if at.IsZero() {
 		return at, ok
 	}
-	return zone.Next(at), ok
+	return zone.NextDay(at), ok
 }
 
 func (p *pages) showList(c *fiber.Ctx, by caller) error {
 	lang := ui.LangOf(c)
 	f := filterOf(c, by, lang)
-	counts, err := p.Desk.Views(c.UserContext(), by.Account.ID)
+	counts, err := p.Desk.CountByView(c.UserContext(), by.Account.ID)
 	if err != nil {
 		return err
 	}
@@ -116,13 +116,13 @@ func (p *pages) showList(c *fiber.Ctx, by caller) error {
 	v := listView{
 		Page: p.page(c, by, ui.SectionDeposits, textDeposits.In(lang)), Filter: f, Fields: filterFields(f, lang),
 		Statuses: statusOptions(f, lang), Views: viewsOf(f, counts, lang), Sorts: sortsOf(f, lang),
-		First: at.Cursor.IsZero(), Export: ui.WithQuery(pathExport, f.query()), Form: p.newForm(),
+		First: at.Cursor.IsZero(), Export: ui.PathWithQuery(pathExport, f.query()), Form: p.newForm(),
 	}
 	if len(f.mistakes) > 0 {
 		v.Page.ErrorCode = "invalid_filter"
 		return ui.Render(c, http.StatusBadRequest, listPage(v))
 	}
-	found, err := p.Desk.List(c.UserContext(), by.Account, f.DeskFilter, at)
+	found, err := p.Desk.ListDeposits(c.UserContext(), by.Account, f.DashboardFilter, at)
 	if err != nil {
 		return err
 	}
@@ -137,9 +137,9 @@ func (p *pages) showList(c *fiber.Ctx, by caller) error {
 }
 
 // pagesBeside returns the paths of the previous and the next page of the list; "" where there is none.
-func pagesBeside(f listFilter, at ports.Page, found ports.List[desk.Row]) (previous, next string) {
+func pagesBeside(f listFilter, at ports.Page, found ports.List[desk.DepositRow]) (previous, next string) {
 	link := func(parameter string, c ports.Cursor) string {
-		return ui.WithQuery(pathDeposits, f.query(parameter, encodeCursor(c)))
+		return ui.PathWithQuery(pathDeposits, f.query(parameter, encodeCursor(c)))
 	}
 	on, parameter := &next, queryCursor
 	if at.Back {
@@ -149,21 +149,21 @@ func pagesBeside(f listFilter, at ports.Page, found ports.List[desk.Row]) (previ
 		*on = link(parameter, found.Next)
 	}
 	if n := len(found.Items); n > 0 && at.Back {
-		next = link(queryCursor, f.Place(found.Items[n-1].Deposit))
+		next = link(queryCursor, f.CursorOf(found.Items[n-1].Deposit))
 	} else if n > 0 && !at.Cursor.IsZero() {
-		previous = link(queryBefore, f.Place(found.Items[0].Deposit))
+		previous = link(queryBefore, f.CursorOf(found.Items[0].Deposit))
 	}
 	return previous, next
 }
 
 // sorts lists the orders in which deposits can be listed; the default comes first.
-var sorts = []depositports.Sort{depositports.SortCreated, depositports.SortStay}
+var sorts = []depositports.SortOrder{depositports.SortByCreation, depositports.SortByStay}
 
 // viewsOf returns the links to the views of the list. They keep the search text and period; the status is dropped,
 // since it is narrower than a view.
-func viewsOf(f listFilter, counts map[depositports.View]depositports.WorkCount, lang ui.Lang) (links []listLink) {
-	for _, view := range depositports.Views {
-		path := ui.WithQuery(pathDeposits, f.query(queryView, string(view), queryStatus, "", queryEndsBy, ""))
+func viewsOf(f listFilter, counts map[depositports.ListView]depositports.WorkCount, lang ui.Lang) (links []listLink) {
+	for _, view := range depositports.ListViews {
+		path := ui.PathWithQuery(pathDeposits, f.query(queryView, string(view), queryStatus, "", queryEndsBy, ""))
 		links = append(links, listLink{viewNames[view].In(lang), viewCount(counts[view], lang), path,
 			view == cmp.Or(f.View, depositports.ViewAll)})
 	}
@@ -172,38 +172,38 @@ func viewsOf(f listFilter, counts map[depositports.View]depositports.WorkCount, 
 
 func viewCount(n depositports.WorkCount, lang ui.Lang) string {
 	if n.More {
-		return ui.Number(lang, int64(n.Count)) + "+"
+		return ui.FormatNumber(lang, int64(n.Count)) + "+"
 	}
-	return ui.Number(lang, int64(n.Count))
+	return ui.FormatNumber(lang, int64(n.Count))
 }
 
 func sortsOf(f listFilter, lang ui.Lang) (links []listLink) {
 	for _, by := range sorts {
 		name := textByCreated.In(lang)
-		if by == depositports.SortStay {
+		if by == depositports.SortByStay {
 			name = textByStay.In(lang)
 		}
-		links = append(links, listLink{Name: name, Path: ui.WithQuery(pathDeposits, f.query(querySort, string(by))),
-			Current: f.ByStay() == (by == depositports.SortStay)})
+		links = append(links, listLink{Name: name, Path: ui.PathWithQuery(pathDeposits, f.query(querySort, string(by))),
+			Current: f.SortedByStay() == (by == depositports.SortByStay)})
 	}
 	return links
 }
 
-func listRowOf(d desk.Row, f listFilter, lang ui.Lang) listRow {
+func listRowOf(d desk.DepositRow, f listFilter, lang ui.Lang) listRow {
 	r := listRow{row: rowOf(d, lang)}
-	r.Period = shortSpan(ui.Date(lang, d.ContractStartAt), ui.Date(lang, d.ContractEndAt))
+	r.Period = shortSpan(ui.FormatDate(lang, d.ContractStartAt), ui.FormatDate(lang, d.ContractEndAt))
 	name := r.Tenant
 	if name == "" {
 		name, r.Tenant = r.Reference, textNoTenantYet.In(lang)
 	}
-	if d.Status.InCheckout() || d.Debt != nil && d.Debt.State == deposit.AwaitingTenant {
+	if d.Status.InCheckout() || d.Debt != nil && d.Debt.State == deposit.CollectionAwaitingTenant {
 		r.ID, r.Tick = id.Deposit.Of(d.ID), textTickOf.In(lang, name)
 	}
 	if d.Status == deposit.Active {
 		r.Claim = claimPath(d.ID)
 	}
-	if f.View == depositports.ViewEnding || f.endsBy != "" {
-		r.State = ui.Chip{Text: textEndsOnDay.In(lang, ui.Date(lang, d.ExpiresAt)), Tone: "warn", Icon: "i-end"}
+	if f.View == depositports.ViewCoverEnding || f.endsBy != "" {
+		r.State = ui.Chip{Text: textEndsOnDay.In(lang, ui.FormatDate(lang, d.ExpiresAt)), Tone: "warn", Icon: "i-end"}
 	}
 	return r
 }
@@ -220,7 +220,7 @@ func filterFields(f listFilter, lang ui.Lang) []ui.Field {
 func statusOptions(f listFilter, lang ui.Lang) []ui.Option {
 	options := []ui.Option{
 		{Value: "", Label: textEveryStatus.In(lang)},
-		{Value: statusesOf(depositports.WorkAwaiting), Label: textAwaiting.In(lang)},
+		{Value: statusesOf(depositports.WorkAwaitingTenant), Label: textAwaiting.In(lang)},
 	}
 	for _, s := range deposit.Statuses {
 		options = append(options, ui.Option{Value: string(s), Label: statuses[s].In(lang)})
@@ -259,7 +259,7 @@ func decodeCursor(text string) ports.Cursor {
 
 // statusesOf returns the query parameter status that lists all deposits with the given kind of open work, such as
 // those that await the tenant.
-func statusesOf(kind depositports.Work) string {
+func statusesOf(kind depositports.WorkKind) string {
 	var names []string
 	for _, s := range kind.Statuses() {
 		names = append(names, string(s))
@@ -271,7 +271,7 @@ func statusesOf(kind depositports.Work) string {
 type listFilter struct {
 	status, text, from, to, endsBy string
 	mistakes                       []ui.Mistake
-	depositports.DeskFilter
+	depositports.DashboardFilter
 }
 
 // query returns the filter of the list as a query string, with changes given as pairs of parameter and value. It

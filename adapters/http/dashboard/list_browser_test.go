@@ -41,14 +41,14 @@ const rowsAboveTheFold = `String([...document.querySelectorAll("table.deposits t
 // The list shows many deposits at once in both languages, each row of it opens its deposit, and its boxes do not.
 func TestBrowser_TheListFitsManyRows_WhichAreOneTargetEach(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Pages) {
+	if !rarely.MustRun(t, rarely.PageTests) {
 		return
 	}
-	for scheme, first := range browsertest.Schemes {
+	for scheme, first := range browsertest.ColorSchemes {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			s := connecttest.New(t, connecttest.Options{})
-			p := s.Partner("demo")
+			p := s.CreatePartner("demo")
 			browser := browsertest.New(t, first...)
 			require.NoError(t, chromedp.Do(browser, viewports["desktop"], browsertest.WithoutScript))
 			account := signIn(browser, t, s, "a@b.example")
@@ -60,13 +60,13 @@ func TestBrowser_TheListFitsManyRows_WhichAreOneTargetEach(t *testing.T) {
 			refused(t, s, made[57])
 			refusedClaim(t, s, made[58])
 			captured(t, s, made[59], 8_025)
-			lang := browsertest.Languages[scheme]
+			lang := browsertest.LanguageByScheme[scheme]
 			for device, least := range map[string]int{"desktop": 12, "phone": 5} {
 				for view, query := range map[string]string{"all": "", "ending": "view=ending&", "refused": "view=refused&"} {
 					name := "list-" + view + "-" + lang + "-" + scheme + "-" + device
 					require.NoError(t, chromedp.Do(browser, viewports[device],
 						chromedp.Navigate(s.URL+"/dashboard/deposits?"+query+"lang="+lang), chromedp.WaitVisible("table.deposits")))
-					browsertest.LooksRight(browser, t, name)
+					browsertest.RequireUsablePage(browser, t, name)
 					if view == "all" {
 						rows, err := strconv.Atoi(ask(browser, t, rowsAboveTheFold))
 						require.NoError(t, err)
@@ -77,7 +77,7 @@ func TestBrowser_TheListFitsManyRows_WhichAreOneTargetEach(t *testing.T) {
 			require.NoError(t, chromedp.Do(browser, viewports["desktop"],
 				chromedp.Navigate(s.URL+"/dashboard/deposits?lang="+lang+"&from=2020-01-01&status=pending"),
 				chromedp.WaitVisible("#from")))
-			browsertest.LooksRight(browser, t, "list-period-"+lang+"-"+scheme+"-desktop")
+			browsertest.RequireUsablePage(browser, t, "list-period-"+lang+"-"+scheme+"-desktop")
 			for device, viewport := range viewports {
 				require.NoError(t, chromedp.Do(browser, viewport,
 					chromedp.Navigate(s.URL+"/dashboard/deposits?lang=en"), chromedp.WaitVisible("table.deposits")))
@@ -86,7 +86,7 @@ func TestBrowser_TheListFitsManyRows_WhichAreOneTargetEach(t *testing.T) {
 				require.Equal(t, "1", ask(browser, t, `String(document.querySelectorAll("[name=deposit]:checked").length)`))
 				require.Equal(t, "true", ask(browser, t,
 					`String(document.querySelector("#ticked button").getBoundingClientRect().bottom <= innerHeight)`), "the acts are seen")
-				browsertest.LooksRight(browser, t, "list-ticked-"+scheme+"-"+device)
+				browsertest.RequireUsablePage(browser, t, "list-ticked-"+scheme+"-"+device)
 				opened := ask(browser, t, `document.querySelector("tbody tr .who a").pathname`)
 				require.NoError(t, chromedp.Do(browser, chromedp.Click("tbody tr .stay"), chromedp.WaitVisible(".timeline")))
 				require.Equal(t, opened, ask(browser, t, "location.pathname"), device)

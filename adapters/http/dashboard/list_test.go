@@ -16,7 +16,7 @@ import (
 
 // linkOf is the target of the page's link with an attribute of that value.
 func linkOf(page connecttest.Answer, name, value string) string {
-	for _, a := range page.All("a") {
+	for _, a := range page.ElementsByTag("a") {
 		if attribute(a, name) == value {
 			return attribute(a, "href")
 		}
@@ -160,7 +160,7 @@ func TestList_RowsWhoseTenantCanBeMailed_HaveABox(t *testing.T) {
 	captured(t, s, mine[2], 8_025)
 	page := b.Get("/dashboard/deposits?lang=en")
 	found := map[string]string{}
-	for _, n := range page.All("input") {
+	for _, n := range page.ElementsByTag("input") {
 		if attribute(n, "name") == "deposit" {
 			require.Equal(t, "ticked", attribute(n, "form"))
 			found[attribute(n, "value")] = attribute(n, "aria-label")

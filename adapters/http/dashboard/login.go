@@ -18,42 +18,42 @@ import (
 func (p *pages) logInFirst(c *fiber.Ctx) error {
 	page, query := pageOf(c)
 	known, fields := p.Site.LastOperator(c), url.Values(nil)
-	if known != (ui.Known{}) {
+	if known != (ui.RememberedOperator{}) {
 		fields = p.unsent(c, known)
 	}
 	switch {
 	// A form about several deposits is restored on the page that asks for its confirmation, with its ticked deposits.
 	case fields.Has(fieldDeposit):
-		page, query = site.At(site.Several, p.severalForm(c)), ""
+		page, query = site.FillPath(site.ConfirmSeveralPath, p.severalForm(c)), ""
 	// A form that claims an amount is restored on the page with that form, to which the operator returns after the
 	// log-in.
 	case fields.Get(fieldIntent) == intentCapture:
-		page = site.At(site.Claim, c.Params("id"))
+		page = site.FillPath(site.ClaimPath, c.Params("id"))
 	}
 	if len(fields) > 0 {
-		if err := p.Site.KeepUnsent(c, known.OperatorID, ui.Unsent{Page: page, Fields: fields.Encode()}); err != nil {
+		if err := p.Site.KeepUnsentForm(c, known.OperatorID, ui.UnsentForm{Page: page, Fields: fields.Encode()}); err != nil {
 			return err
 		}
 	}
 	after := url.Values{}
-	if next := ui.WithQuery(page, query); next != site.Desk {
-		after.Set(ui.QueryNext, next)
+	if next := ui.PathWithQuery(page, query); next != site.DashboardPath {
+		after.Set(ui.NextQueryParam, next)
 	}
-	return c.Redirect(ui.WithQuery(site.LogIn, after.Encode()), http.StatusSeeOther)
+	return c.Redirect(ui.PathWithQuery(site.LogInPath, after.Encode()), http.StatusSeeOther)
 }
 
 // pageOf returns the path and query of the page to open with GET after the log-in, for a request to any path of
 // the dashboard.
 func pageOf(c *fiber.Ctx) (page, query string) {
 	switch c.Route().Path {
-	case site.Question:
-		return site.At(site.Deposit, c.Params("id")), ""
-	case site.NewAgain:
-		return site.NewDeposit, ""
-	case site.Several:
-		return site.Deposits, ""
-	case site.Unlink:
-		return site.Partner, ""
+	case site.ConfirmDepositPath:
+		return site.FillPath(site.DepositPath, c.Params("id")), ""
+	case site.RetryNewDepositPath:
+		return site.NewDepositPath, ""
+	case site.ConfirmSeveralPath:
+		return site.DepositsPath, ""
+	case site.UnlinkPath:
+		return site.PartnerPath, ""
 	}
 	if c.Method() == fiber.MethodPost {
 		return c.Path(), ""
@@ -63,7 +63,7 @@ func pageOf(c *fiber.Ctx) (page, query string) {
 
 // unsent returns the form fields of a request without a session: those that were posted from this site, or those
 // of a form draft whose page was opened.
-func (p *pages) unsent(c *fiber.Ctx, known ui.Known) url.Values {
+func (p *pages) unsent(c *fiber.Ctx, known ui.RememberedOperator) url.Values {
 	if c.Method() != fiber.MethodPost {
 		_, d, err := p.draft(c, known.AccountID)
 		if err != nil || len(d.Outcome) > 0 {
@@ -73,7 +73,7 @@ func (p *pages) unsent(c *fiber.Ctx, known ui.Known) url.Values {
 		retype(c, d.Fields)
 	} else if !p.Site.SameOrigin(c) {
 		return nil
-	} else if body := middleware.UploadOf(c); body != nil {
+	} else if body := middleware.UploadBodyOf(c); body != nil {
 		readFields(c, body)
 	}
 	fields := typed(c)
@@ -88,7 +88,7 @@ func (p *pages) unsent(c *fiber.Ctx, known ui.Known) url.Values {
 }
 
 // readFields reads the fields of a form with files, up to its first file.
-func readFields(c *fiber.Ctx, body *middleware.Upload) {
+func readFields(c *fiber.Ctx, body *middleware.UploadBody) {
 	_, parameters, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil {
 		return
@@ -105,7 +105,7 @@ func readFields(c *fiber.Ctx, body *middleware.Upload) {
 // restored loads the form that was sent to a page after the session had ended, as if its fields were in this
 // request. It returns true if there is such a form, and false otherwise.
 func (p *pages) restored(c *fiber.Ctx, by caller, page string) bool {
-	u := p.Site.Unsent(c, by.Operator.ID)
+	u := p.Site.UnsentForm(c, by.Operator.ID)
 	if u.Page != page || u.Lost {
 		return false
 	}

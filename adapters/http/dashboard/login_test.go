@@ -21,7 +21,7 @@ func TestEndedSession_GivesTheTextToItsOperatorAlone_AndNeverASecret(t *testing.
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, 24*time.Hour)
 	stranger, _ := linked(t, d.Server, "c@d.example", "demo")
-	stranger.Get(site.Desk)
+	stranger.Get(site.DashboardPath)
 	send := func(values url.Values, header, value string) connecttest.Answer {
 		t.Helper()
 		change(t, d.Server, "DELETE FROM sessions WHERE operator_id = (SELECT id FROM operators WHERE email = 'a@b.example')")
@@ -70,7 +70,7 @@ func TestEndedSession_GivesTheTextToItsOperatorAlone_AndNeverASecret(t *testing.
 	require.Nil(t, send(form, "Sec-Fetch-Site", "cross-site").Cookie("unsent"))
 	logIn()
 	d.b.Get(d.path)
-	d.path = site.NewDeposit
+	d.path = site.NewDepositPath
 	value := send(url.Values{"intent": {"create"}, "lastName": {words}}, "", "").Cookie("unsent")
 	d.path = pathOf(t, d.Server, d.reference)
 	require.NotNil(t, value)
@@ -100,12 +100,12 @@ func TestLogIn_LeadsBackToThePageOfAMail_OverARefusalAndACode(t *testing.T) {
 	require.NotContains(t, page.Body, "session has ended", "nobody was signed in here")
 	refused := b.Send(page, 0, map[string]string{"email": "a@b.example", "password": "not this password"})
 	require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
-	require.Equal(t, "password", refused.Focused())
+	require.Equal(t, "password", refused.AutofocusIDs())
 	half := b.Send(refused, 0, map[string]string{"email": "a@b.example", "password": "correct horse battery"})
 	require.Equal(t, http.StatusSeeOther, half.Status)
-	wrong := b.Send(b.Get(half.Location), 0, map[string]string{"code": app.Wrong()})
+	wrong := b.Send(b.Get(half.Location), 0, map[string]string{"code": app.WrongCode()})
 	require.Equal(t, http.StatusUnprocessableEntity, wrong.Status)
-	require.Equal(t, d.path, b.Send(wrong, 0, map[string]string{"code": app.Next()}).Location)
+	require.Equal(t, d.path, b.Send(wrong, 0, map[string]string{"code": app.NextCode()}).Location)
 	require.Equal(t, d.path, b.Get(first.Location).Location, "signed in already")
-	require.Equal(t, site.Desk, b.Get("/login?next=//evil.example").Location)
+	require.Equal(t, site.DashboardPath, b.Get("/login?next=//evil.example").Location)
 }

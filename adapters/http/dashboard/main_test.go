@@ -28,7 +28,7 @@ const key = servicetest.ConnectSecret
 func linked(t *testing.T, s *connecttest.Server, email, slug string) (*connecttest.Browser, id.ID) {
 	t.Helper()
 	b := s.Browser(t)
-	query := connecttest.Query(key, slug, "op-"+email[:1], unix(s), "")
+	query := connecttest.SignedQuery(key, slug, "op-"+email[:1], unix(s), "")
 	sent := b.Submit("/register?"+query,
 		map[string]string{"email": email, "password": "correct horse battery", "companyName": "Chalets of " + email})
 	require.Equal(t, http.StatusSeeOther, sent.Status)
@@ -43,7 +43,7 @@ func demo(t *testing.T) (*connecttest.Server, partner.Partner, *connecttest.Brow
 	t.Helper()
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
+	p := s.CreatePartner("demo")
 	b, account := linked(t, s, "a@b.example", "demo")
 	return s, p, b, account
 }
@@ -131,7 +131,7 @@ func attribute(n *html.Node, name string) string {
 
 // references gives the references of the list on a page, in their order.
 func references(page connecttest.Answer) (all []string) {
-	for _, code := range page.All("code") {
+	for _, code := range page.ElementsByTag("code") {
 		if text := code.FirstChild.Data; strings.HasPrefix(text, "D-") {
 			all = append(all, text)
 		}
@@ -141,7 +141,7 @@ func references(page connecttest.Answer) (all []string) {
 
 // selected gives the value that the page's select shows.
 func selected(page connecttest.Answer) string {
-	for _, o := range page.All("option") {
+	for _, o := range page.ElementsByTag("option") {
 		for _, a := range o.Attr {
 			if a.Key == "selected" {
 				return attribute(o, "value")
@@ -154,7 +154,7 @@ func selected(page connecttest.Answer) string {
 // form gives the number of the form with that intent on the page, for Browser.Send.
 func form(t *testing.T, page connecttest.Answer, intent string) int {
 	t.Helper()
-	for i, f := range page.All("form") {
+	for i, f := range page.ElementsByTag("form") {
 		for n := range f.Descendants() {
 			if n.Data == "input" && attribute(n, "name") == "intent" && attribute(n, "value") == intent {
 				return i

@@ -24,7 +24,7 @@ const menuLines = `String(new Set([...document.querySelectorAll("nav.desk a")].m
 func TestBrowser_TheMenuStandsStill_InOneLineOnAPhone(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s.CreatePartner("demo")
 	browser := browsertest.New(t)
 	require.NoError(t, chromedp.Do(browser, viewports["desktop"]))
 	signIn(browser, t, s, "a@b.example")
@@ -32,7 +32,8 @@ func TestBrowser_TheMenuStandsStill_InOneLineOnAPhone(t *testing.T) {
 		for _, lang := range []string{"en", "fr"} {
 			require.NoError(t, chromedp.Do(browser, viewport))
 			places := map[string]bool{}
-			for _, page := range []string{site.Desk, site.Deposits, site.Money, site.Partner, site.Settings} {
+			for _, page := range []string{site.DashboardPath, site.DepositsPath, site.MoneyPath, site.PartnerPath,
+				site.SettingsPath} {
 				require.NoError(t, chromedp.Do(browser, chromedp.Navigate(s.URL+page+"?lang="+lang),
 					chromedp.WaitVisible("nav.desk [aria-current]")))
 				places[ask(browser, t, menu)] = true

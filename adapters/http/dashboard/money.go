@@ -9,7 +9,7 @@ import (
 )
 
 // moneyOf returns the lines about a captured amount: the state of its collection, and the charges of the card.
-func moneyOf(v desk.View, lang ui.Lang) []fact {
+func moneyOf(v desk.DepositView, lang ui.Lang) []fact {
 	captured := fact{Name: textClaimed.In(lang), Value: ui.Euros(lang, v.CapturedAmount)}
 	if v.Debt == nil {
 		return []fact{captured}
@@ -21,23 +21,23 @@ func moneyOf(v desk.View, lang ui.Lang) []fact {
 	captured.Note = collectionOf(d, lang)
 	facts := []fact{captured}
 	if d.Attempt > 0 {
-		note := textLastAttempt.In(lang, ui.Date(lang, d.AttemptedAt))
+		note := textLastAttempt.In(lang, ui.FormatDate(lang, d.AttemptedAt))
 		if d.Failure != "" && !d.State.Final() {
 			note += " " + failureOf(d.Failure, lang)
 		}
 		facts = append(facts, fact{textAttempts.In(lang), strconv.Itoa(d.Attempt), note})
 	}
 	if !d.NextAttemptAt.IsZero() {
-		facts = append(facts, fact{textNextAttempt.In(lang), ui.Date(lang, d.NextAttemptAt), ""})
+		facts = append(facts, fact{textNextAttempt.In(lang), ui.FormatDate(lang, d.NextAttemptAt), ""})
 	}
 	if d.State == deposit.CollectionPaid {
-		facts = append(facts, fact{textPaidOn.In(lang), ui.Date(lang, d.EndedAt), ""})
+		facts = append(facts, fact{textPaidOn.In(lang), ui.FormatDate(lang, d.EndedAt), ""})
 	}
 	return facts
 }
 
 // refundsOf returns the lines about refunds to the tenant, of a captured amount or of a fee.
-func refundsOf(v desk.View, lang ui.Lang) []fact {
+func refundsOf(v desk.DepositView, lang ui.Lang) []fact {
 	facts := make([]fact, 0, len(v.Refunds))
 	for _, r := range v.Refunds {
 		facts = append(facts, fact{textRefund.In(lang), ui.Euros(lang, r.Amount), refundStates[r.Status].In(lang)})

@@ -24,7 +24,7 @@ const (
 	// The most bytes in the process: of received files, or of exports that are being sent.
 	bytesAtOnce = 1 << 30
 	// The most bytes of one account: of received files, or of exports that are being sent.
-	bytesOfOne = evidence.MaxForm
+	bytesOfOne = evidence.MaxFormSize
 	// Least number of bytes that a form with files counts against its account's limit.
 	leastForm = 1 << 20
 	// Number of bytes that an export counts against the limits, since it holds a page of lines in memory.
@@ -45,35 +45,35 @@ var (
 
 // works limits one kind of work of the process, exports or forms with files: how many are done at once, and the
 // bytes that browsers are sending or receiving for it.
-type works struct{ bytes, places middleware.Budget }
+type works struct{ bytes, places middleware.ResourceBudget }
 
 func newWorks(places, bytes int, busy error) *works {
 	second := errSecond.WithRetryAfter(placeRetry)
 	return &works{
-		bytes:  middleware.Budget{Most: bytes, Each: bytesOfOne, Kept: bytesOfOne, Full: busy, Enough: second},
-		places: middleware.Budget{Most: places, Each: 1, Kept: 1, Full: busy, Enough: busy},
+		bytes:  middleware.ResourceBudget{Most: bytes, Each: bytesOfOne, Kept: bytesOfOne, Full: busy, Enough: second},
+		places: middleware.ResourceBudget{Most: places, Each: 1, Kept: 1, Full: busy, Enough: busy},
 	}
 }
 
 // enter waits for permission to do one piece of work for the account: to clean the files of a form, or to read a
 // page of an export.
-func (w *works) enter(ctx context.Context, account id.ID, wait time.Duration) (*middleware.Hold, error) {
+func (w *works) enter(ctx context.Context, account id.ID, wait time.Duration) (*middleware.BudgetPart, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	return w.places.Wait(ctx, account, 1, 1)
+	return w.places.Acquire(ctx, account, 1, 1)
 }
 
-// Uploads limits how many forms with files, and of how many bytes, the process handles at the same time.
-type Uploads struct {
+// UploadLimits limits how many forms with files, and of how many bytes, the process handles at the same time.
+type UploadLimits struct {
 	*works
 	readFor time.Duration
 }
 
-// NewUploads returns the limits on forms with files: how many are cleaned at once, how many bytes their files may
+// NewUploadLimits returns the limits on forms with files: how many are cleaned at once, how many bytes their files may
 // have on the disk, and how long a browser may take to send a form.
-func NewUploads(places, bytes int, readFor time.Duration) *Uploads {
-	return &Uploads{newWorks(places, bytes, errBusy), readFor}
+func NewUploadLimits(places, bytes int, readFor time.Duration) *UploadLimits {
+	return &UploadLimits{newWorks(places, bytes, errBusy), readFor}
 }
 
-// Reading returns the number of forms with files that are being received or cleaned.
-func (u *Uploads) Reading() int { return u.bytes.Holds() }
+// InFlight returns the number of forms with files that are being received or cleaned.
+func (u *UploadLimits) InFlight() int { return u.bytes.PartsHeld() }

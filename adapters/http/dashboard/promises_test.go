@@ -22,32 +22,33 @@ func TestPromisesOfTheConsentPage_EachHaveTheirActs(t *testing.T) {
 	secured(t, s, made[1], 48*time.Hour)
 	var pages []connecttest.Answer
 	for _, r := range routes() {
-		if r[0] != http.MethodGet || r[1] == site.File || strings.HasSuffix(r[1], "/:form") { // of forms that were sent
+		// of forms that were sent
+		if r[0] != http.MethodGet || r[1] == site.DepositFilePath || strings.HasSuffix(r[1], "/:form") {
 			continue
 		}
 		for _, deposit := range made {
-			if r[1] == site.Claim && deposit != made[1] { // of a secured deposit alone
+			if r[1] == site.ClaimPath && deposit != made[1] { // of a secured deposit alone
 				continue
 			}
-			pages = append(pages, b.Get(strings.Replace(r[1], site.Deposit, pathOf(t, s, deposit), 1)))
+			pages = append(pages, b.Get(strings.Replace(r[1], site.DepositPath, pathOf(t, s, deposit), 1)))
 			require.Equal(t, http.StatusOK, pages[len(pages)-1].Status, r[1])
 		}
 	}
 	document, err := openapi3.NewLoader().LoadFromFile("../partnerapi/openapi.yaml")
 	require.NoError(t, err)
 
-	promises := append([]ui.Promise{}, ui.PartnerRights...)
-	promises = append(promises, ui.PartnerEnds)
+	promises := append([]ui.ConsentPromise{}, ui.PartnerRights...)
+	promises = append(promises, ui.UnlinkPromise)
 	for _, lang := range ui.Langs {
 		consent := registered(t, s, string(lang)+"@d.example").Get("/login?" +
-			connecttest.Query(key, "demo", "op-other", unix(s), "&lang="+string(lang)))
+			connecttest.SignedQuery(key, "demo", "op-other", unix(s), "&lang="+string(lang)))
 		require.Equal(t, http.StatusOK, consent.Status)
-		items := consent.All("li")
+		items := consent.ElementsByTag("li")
 		require.Len(t, items, len(ui.PartnerRights), "a promise without a line in ui.PartnerRights")
 		for i, item := range items {
 			require.Equal(t, ui.PartnerRights[i].In(lang), item.FirstChild.Data)
 		}
-		require.Contains(t, consent.Body, ui.PartnerEnds.In(lang))
+		require.Contains(t, consent.Body, ui.UnlinkPromise.In(lang))
 	}
 	for _, promise := range promises {
 		name := promise.In(ui.English)
@@ -62,7 +63,7 @@ func TestPromisesOfTheConsentPage_EachHaveTheirActs(t *testing.T) {
 		for _, intent := range promise.Desk {
 			found := false
 			for _, page := range pages {
-				found = found || page.Form(intent) >= 0
+				found = found || page.FormIndexByIntent(intent) >= 0
 			}
 			require.True(t, found, "%s: no form of the desk has the intent %s", name, intent)
 		}

@@ -29,7 +29,7 @@ type formDraft struct {
 	// Code of the error for which the form was refused; "" for none.
 	Problem string `json:",omitempty"`
 	// Outcome of an act on several deposits, shown on its page as long as the draft is kept.
-	Outcome []deposits.Outcome `json:",omitempty"`
+	Outcome []deposits.BulkOutcome `json:",omitempty"`
 }
 
 // typedFields lists the form fields that a draft keeps. Tokens, codes and passwords are never among them.
@@ -55,14 +55,15 @@ func retype(c *fiber.Ctx, fields string) { c.Request().PostArgs().Parse(fields) 
 
 // ask stores a form of a deposit and redirects to its page, which asks for confirmation or shows mistakes. problem
 // is the code of the fault that refused the form; "" for none.
-func (p *pages) ask(c *fiber.Ctx, by caller, v desk.View, f actForm, problem string) error {
+func (p *pages) ask(c *fiber.Ctx, by caller, v desk.DepositView, f actForm, problem string) error {
 	fields := typed(c)
 	fields.Del(fieldWaiting)
 	for _, fileID := range f.waiting {
 		fields.Add(fieldWaiting, id.File.Of(fileID))
 	}
 	d := formDraft{Fields: fields.Encode(), Refused: f.refused, LostFiles: f.lostFiles, Problem: problem}
-	return p.keepDraft(c, by, f.form, d, site.At(site.Question, id.Deposit.Of(v.ID), hex.EncodeToString(f.form[:])))
+	return p.keepDraft(c, by, f.form, d, site.FillPath(site.ConfirmDepositPath, id.Deposit.Of(v.ID),
+		hex.EncodeToString(f.form[:])))
 }
 
 // keepDraft stores a form draft and redirects to its page.
@@ -71,7 +72,7 @@ func (p *pages) keepDraft(c *fiber.Ctx, by caller, form [16]byte, d formDraft, p
 	if err != nil {
 		return err
 	}
-	if err := p.Deposits.KeepDraft(c.UserContext(), by.Account.ID, p.Site.SessionToken(c), form,
+	if err := p.Deposits.StoreFormDraft(c.UserContext(), by.Account.ID, p.Site.SessionToken(c), form,
 		secret.Text(content)); err != nil {
 		return err
 	}
@@ -80,14 +81,14 @@ func (p *pages) keepDraft(c *fiber.Ctx, by caller, form [16]byte, d formDraft, p
 
 // draft returns the stored form draft whose key is in the path of the request.
 //
-// Returns depositports.ErrDraftGone.
+// Returns depositports.ErrFormDraftGone.
 func (p *pages) draft(c *fiber.Ctx, accountID id.ID) (form [16]byte, d formDraft, err error) {
 	key, err := hex.DecodeString(c.Params("form"))
 	if err != nil || len(key) != len(form) {
-		return form, d, depositports.ErrDraftGone
+		return form, d, depositports.ErrFormDraftGone
 	}
 	form = [16]byte(key)
-	content, err := p.Deposits.Draft(c.UserContext(), accountID, p.Site.SessionToken(c), form)
+	content, err := p.Deposits.FormDraft(c.UserContext(), accountID, p.Site.SessionToken(c), form)
 	if err != nil {
 		return form, d, err
 	}
@@ -96,7 +97,7 @@ func (p *pages) draft(c *fiber.Ctx, accountID id.ID) (form [16]byte, d formDraft
 
 // dropDraft deletes the draft of a form that has had its effect.
 func (p *pages) dropDraft(c *fiber.Ctx, by caller, form [16]byte) {
-	if err := p.Deposits.DropDraft(c.UserContext(), by.Account.ID, p.Site.SessionToken(c), form); err != nil {
+	if err := p.Deposits.DeleteFormDraft(c.UserContext(), by.Account.ID, p.Site.SessionToken(c), form); err != nil {
 		p.Log.WarnContext(c.UserContext(), "a form that had its effect is kept until its time is over", "error", err)
 	}
 }
@@ -109,7 +110,7 @@ func (p *pages) showQuestion(c *fiber.Ctx, by caller) error {
 		return err
 	}
 	form, d, err := p.draft(c, by.Account.ID)
-	if errors.Is(err, depositports.ErrDraftGone) {
+	if errors.Is(err, depositports.ErrFormDraftGone) {
 		return c.Redirect(depositPath(v.ID), http.StatusSeeOther)
 	}
 	if err != nil {
@@ -124,15 +125,15 @@ func (p *pages) showQuestion(c *fiber.Ctx, by caller) error {
 	if len(f.mistakes) > 0 {
 		return p.renderMistakes(c, by, v, f)
 	}
-	if err := f.act().Possible(v.Deposit, v.Debt, v.Now); err != nil {
+	if err := f.act().CheckPossible(v.Deposit, v.Debt, v.Now); err != nil {
 		return p.conflict(c, by, v, err)
 	}
-	if f.sender, err = deposits.FileSender(p.Site.SessionToken(c), v.ID); err != nil {
+	if f.sender, err = deposits.NewUploadSession(p.Site.SessionToken(c), v.ID); err != nil {
 		return err
 	}
 	wrongCode := ""
 	if d.Problem == twofactor.ErrWrongCode.Code {
-		wrongCode = ui.FailureOf(d.Problem).Message.In(ui.LangOf(c))
+		wrongCode = ui.ErrorTextOf(d.Problem).Message.In(ui.LangOf(c))
 	}
 	return p.confirm(c, by, v, f, wrongCode)
 }
@@ -141,7 +142,7 @@ func (p *pages) showQuestion(c *fiber.Ctx, by caller) error {
 // empty form.
 func (p *pages) showNewAgain(c *fiber.Ctx, by caller) error {
 	form, d, err := p.draft(c, by.Account.ID)
-	if errors.Is(err, depositports.ErrDraftGone) {
+	if errors.Is(err, depositports.ErrFormDraftGone) {
 		return c.Redirect(pathNew, http.StatusSeeOther)
 	}
 	if err != nil {

@@ -42,15 +42,15 @@ func unpaid(t *testing.T, s *connecttest.Server, reference string) {
 }
 
 // questions are the forms with a question, by their intents.
-var questions = map[acts.Act]questioned{
-	acts.ActCapture:  {active, "description", words},
-	acts.ActRelease:  {active, "comment", words},
-	acts.ActCancel:   {pending, "comment", words},
-	acts.ActSendLink: {pending, "email", "grace@example.com"},
-	acts.ActAddFiles: {active, "", ""},
-	acts.ActRemind:   {unpaid, "", ""},
-	acts.ActSettled:  {unpaid, "", ""},
-	acts.ActWithdraw: {unpaid, "", ""},
+var questions = map[acts.OperatorAct]questioned{
+	acts.ActCapture:          {active, "description", words},
+	acts.ActRelease:          {active, "comment", words},
+	acts.ActCancel:           {pending, "comment", words},
+	acts.ActSendLink:         {pending, "email", "grace@example.com"},
+	acts.ActAddFiles:         {active, "", ""},
+	acts.ActRemind:           {unpaid, "", ""},
+	acts.ActSettledElsewhere: {unpaid, "", ""},
+	acts.ActWithdrawClaim:    {unpaid, "", ""},
 }
 
 // deskBrowser is Chromium with a signed-in operator, whose account has the deposit at path.
@@ -65,7 +65,7 @@ func newDeskBrowser(t *testing.T, ready func(*testing.T, *connecttest.Server, st
 	t.Helper()
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
+	p := s.CreatePartner("demo")
 	d := &deskBrowser{Server: s, t: t, ctx: browsertest.New(t)}
 	d.do(viewports["desktop"], browsertest.WithoutScript)
 	account := signIn(d.ctx, t, s, "a@b.example")
@@ -90,7 +90,7 @@ func (d *deskBrowser) heading() string { return d.says("document.querySelector('
 func (d *deskBrowser) at() string { return d.says("location.pathname") }
 
 // page is the page with the form of an act.
-func (d *deskBrowser) page(act acts.Act) string {
+func (d *deskBrowser) page(act acts.OperatorAct) string {
 	if act == acts.ActCapture {
 		return d.path + "/claim"
 	}
@@ -98,7 +98,7 @@ func (d *deskBrowser) page(act acts.Act) string {
 }
 
 // fill opens the form of an act and types.
-func (d *deskBrowser) fill(act acts.Act, q questioned) {
+func (d *deskBrowser) fill(act acts.OperatorAct, q questioned) {
 	d.t.Helper()
 	d.do(chromedp.Navigate(d.URL + d.page(act)))
 	d.says("String(document.querySelector('#" + string(act) + "').open = true)") // a text that came back has opened it
@@ -117,12 +117,12 @@ func (d *deskBrowser) fill(act acts.Act, q questioned) {
 }
 
 // send presses the button of the form that fill has opened.
-func (d *deskBrowser) send(act acts.Act) {
+func (d *deskBrowser) send(act acts.OperatorAct) {
 	d.do(chromedp.Click("#" + string(act) + " button"))
 }
 
 // typed is what the field of the form holds, and whether the form is seen.
-func (d *deskBrowser) typed(act acts.Act, q questioned) (text string, open bool) {
+func (d *deskBrowser) typed(act acts.OperatorAct, q questioned) (text string, open bool) {
 	text = d.says("document.querySelector('#" + string(act) + "-" + q.field + "').value")
 	return text, d.says("String(document.querySelector('#"+string(act)+" button').checkVisibility())") == "true"
 }
@@ -143,7 +143,7 @@ const question = "form input[name=confirm]"
 
 func TestBrowser_EveryQuestion_OutlivesBackReloadAndTheSession(t *testing.T) {
 	t.Parallel()
-	for _, act := range acts.Acts {
+	for _, act := range acts.OperatorActs {
 		q, known := questions[act]
 		require.True(t, known, "how is the form %s filled in?", act)
 		t.Run(string(act), func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestBrowser_EveryQuestion_OutlivesBackReloadAndTheSession(t *testing.T) {
 			require.True(t, strings.HasPrefix(page, d.path+"/confirm/"), page)
 			d.do(chromedp.Reload(), chromedp.WaitReady(question))
 			require.Equal(t, heading, d.heading())
-			d.do(chromedp.Navigate(d.URL+site.Desk), chromedp.NavigateBack(), chromedp.WaitReady(question))
+			d.do(chromedp.Navigate(d.URL+site.DashboardPath), chromedp.NavigateBack(), chromedp.WaitReady(question))
 			require.Equal(t, heading, d.heading(), "back")
 			d.do(chromedp.Click("main form button"), chromedp.WaitVisible(".notice"))
 			require.Equal(t, d.path, d.at())
@@ -194,20 +194,20 @@ func TestBrowser_EveryQuestion_OutlivesBackReloadAndTheSession(t *testing.T) {
 func TestBrowser_ANewDepositWithMistakes_KeepsItsTextOverBackReloadAndTheSession(t *testing.T) {
 	d := newDeskBrowser(t, pending)
 	name := func() string { return d.says("document.querySelector('#lastName').value") }
-	fill := chromedp.Steps(chromedp.Navigate(d.URL+site.NewDeposit), chromedp.SetValue("#amount", "6"),
+	fill := chromedp.Steps(chromedp.Navigate(d.URL+site.NewDepositPath), chromedp.SetValue("#amount", "6"),
 		chromedp.SetValue("#startsOn", "2031-07-01"), chromedp.SetValue("#endsOn", "2031-07-08"),
 		chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", words))
 	d.do(fill, chromedp.Click("button.main"), chromedp.WaitVisible("#amount:focus"))
 	page := d.at()
-	require.True(t, strings.HasPrefix(page, site.NewDeposit+"/"), page)
+	require.True(t, strings.HasPrefix(page, site.NewDepositPath+"/"), page)
 	d.do(chromedp.Reload(), chromedp.WaitVisible("#amount:focus"))
 	require.Equal(t, words, name())
-	d.do(chromedp.Navigate(d.URL+site.Desk), chromedp.NavigateBack(), chromedp.WaitVisible("#amount"))
+	d.do(chromedp.Navigate(d.URL+site.DashboardPath), chromedp.NavigateBack(), chromedp.WaitVisible("#amount"))
 	require.Equal(t, words, name())
 	d.endSession()
 	d.do(chromedp.Reload())
 	d.logIn()
-	require.Equal(t, site.NewDeposit, d.at())
+	require.Equal(t, site.NewDepositPath, d.at())
 	require.Equal(t, words, name(), "after the log-in")
 	d.do(chromedp.SetValue("#amount", "300"), chromedp.SetValue("#email", "grace@example.com"))
 	d.endSession()
@@ -224,7 +224,7 @@ func TestQuestion_AnswersAGetWithThePageAndItsStatus(t *testing.T) {
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, 24*time.Hour)
 	token := d.b.Get(d.path).Input("csrf_token", "value")
-	sent := d.b.PostAlone(d.path, url.Values{"csrf_token": {token}, "intent": {"capture"}, "amount": {"x"},
+	sent := d.b.PostWithoutFollowing(d.path, url.Values{"csrf_token": {token}, "intent": {"capture"}, "amount": {"x"},
 		"description": {"a window"}})
 	require.Equal(t, http.StatusSeeOther, sent.Status)
 	require.Regexp(t, "^"+d.path+"/confirm/[0-9a-f]{32}$", sent.Location)
@@ -236,7 +236,7 @@ func TestQuestion_AnswersAGetWithThePageAndItsStatus(t *testing.T) {
 	require.Contains(t, d.b.Get(sent.Location+"?lang=fr").Body, "a window", "in the other language")
 	d.b.Get("/dashboard?lang=en")
 
-	asked := d.b.PostAlone(d.path, url.Values{"csrf_token": {token}, "intent": {"capture"}, "amount": {"100"},
+	asked := d.b.PostWithoutFollowing(d.path, url.Values{"csrf_token": {token}, "intent": {"capture"}, "amount": {"100"},
 		"description": {"a secret window"}})
 	require.Equal(t, http.StatusOK, d.b.Get(asked.Location).Status)
 	require.Zero(t, d.Count("form_drafts", "position('secret' in encode(content, 'escape')) > 0"), "encrypted at rest")
@@ -252,7 +252,8 @@ func TestQuestion_IsBoundToSessionAndAccount_ForAnHour(t *testing.T) {
 	d := newDesk(t)
 	ask := func() string {
 		page := d.b.Get(d.path)
-		return d.b.PostAlone(d.path, url.Values{"csrf_token": {page.Input("csrf_token", "value")}, "intent": {"cancel"},
+		return d.b.PostWithoutFollowing(d.path, url.Values{"csrf_token": {page.Input("csrf_token", "value")},
+			"intent":  {"cancel"},
 			"comment": {words}}).Location
 	}
 	asked := ask()
@@ -264,8 +265,8 @@ func TestQuestion_IsBoundToSessionAndAccount_ForAnHour(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, stranger.Get(asked).Status)
 	for _, form := range []string{strings.Repeat("0", 32), "x", strings.Repeat("0", 31), "%2e%2e"} {
 		require.Equal(t, d.path, d.b.Get(d.path+"/confirm/"+form).Location, form)
-		require.Equal(t, site.NewDeposit, d.b.Get(site.NewDeposit+"/"+form).Location, form)
-		require.Equal(t, site.Deposits, d.b.Get(site.Deposits+"/confirm/"+form).Location, form)
+		require.Equal(t, site.NewDepositPath, d.b.Get(site.NewDepositPath+"/"+form).Location, form)
+		require.Equal(t, site.DepositsPath, d.b.Get(site.DepositsPath+"/confirm/"+form).Location, form)
 	}
 	d.Clock.Add(time.Hour)
 	require.Equal(t, http.StatusOK, d.b.Get(asked).Status)
@@ -281,7 +282,7 @@ func TestQuestion_IsBoundToSessionAndAccount_ForAnHour(t *testing.T) {
 	require.Equal(t, d.path, d.b.Get(all[4]).Location, "the oldest are gone")
 	require.Equal(t, http.StatusOK, d.b.Get(all[5]).Status)
 	d.Clock.Add(time.Hour + 11*time.Minute)
-	job := d.Services.Deposits.DraftsJob()
+	job := d.Services.Deposits.CleanFormDraftsJob()
 	more, err := job.Run(t.Context())
 	require.NoError(t, err)
 	require.False(t, more)

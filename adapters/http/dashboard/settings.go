@@ -34,11 +34,12 @@ func (p *pages) renderSettings(c *fiber.Ctx, by caller, status int, v settingsVi
 	if v.CoverMails, err = p.Operators.WantsCoverMails(c.UserContext(), by.Operator); err != nil {
 		return err
 	}
-	if v.Codes, err = p.Operators.TwoFactor(c.UserContext(), by.Operator.ID); err != nil {
+	if v.Codes, err = p.Operators.TwoFactorState(c.UserContext(), by.Operator.ID); err != nil {
 		return err
 	}
 	page.ReadAt, page.ErrorCode = pathSettings, v.Page.ErrorCode
-	v.Page, v.Token, v.Email, v.Unverified = page, page.FormToken, by.Operator.Email, p.Operators.Unverified(by.Operator)
+	v.Page, v.Token, v.Email, v.Unverified = page, page.FormToken, by.Operator.Email,
+		p.Operators.AddressUnverified(by.Operator)
 	v.Zone = by.Account.Zone()
 	v.fields(by)
 	sessions, err := p.Operators.Sessions(c.UserContext(), by.Operator.ID, p.Site.SessionToken(c))
@@ -52,8 +53,8 @@ func (p *pages) renderSettings(c *fiber.Ctx, by caller, status int, v settingsVi
 		}
 		v.Sessions = append(v.Sessions, sessionRow{
 			Name: s.Name, Browser: name, This: s.This,
-			Used:  textLastUsed.In(lang, ui.DateTime(lang, s.LastSeenAt.In(v.Zone))),
-			Since: textSince.In(lang, ui.DateTime(lang, s.CreatedAt.In(v.Zone))),
+			Used:  textLastUsed.In(lang, ui.FormatDateTime(lang, s.LastSeenAt.In(v.Zone))),
+			Since: textSince.In(lang, ui.FormatDateTime(lang, s.CreatedAt.In(v.Zone))),
 		})
 		v.Others = v.Others || !s.This
 	}
@@ -63,14 +64,14 @@ func (p *pages) renderSettings(c *fiber.Ctx, by caller, status int, v settingsVi
 func (p *pages) verifyView(c *fiber.Ctx, by caller, lead string) verifyView {
 	v := verifyView{Page: p.page(c, by, ui.SectionSettings, textVerifyFirst.In(ui.LangOf(c))), Lead: lead,
 		Token: p.Site.FormToken(c)}
-	v.Page.Wide, v.Page.ReadAt, v.Page.ErrorCode = false, pathSettings, connect.ErrUnverified.Code
+	v.Page.Wide, v.Page.ReadAt, v.Page.ErrorCode = false, pathSettings, connect.ErrEmailUnverified.Code
 	return v
 }
 
 // unverified answers an act that needs a verified e-mail address: it refuses the act and offers to send the
 // verification mail again.
 func (p *pages) unverified(c *fiber.Ctx, by caller) error {
-	return ui.Render(c, problem.Status(connect.ErrUnverified.Kind),
+	return ui.Render(c, problem.HTTPStatus(connect.ErrEmailUnverified.Kind),
 		unverifiedPage(p.verifyView(c, by, textVerifyFirstLead.In(ui.LangOf(c)))))
 }
 
@@ -80,12 +81,12 @@ func settled(c *fiber.Ctx, done string) error {
 }
 
 func (p *pages) browserOf(c *fiber.Ctx) operators.Browser {
-	return operators.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP()), Name: ui.BrowserOf(c)}
+	return operators.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOfIP(c.IP()), Name: ui.BrowserOf(c)}
 }
 
 // field fills a field of one form on the settings page: its label, the text that was sent, and the mistake about
 // it. intent names the form.
-func (v *settingsView) field(intent string, f ui.Field, label ui.Text) ui.Field {
+func (v *settingsView) field(intent string, f ui.Field, label ui.LocalizedText) ui.Field {
 	f.Form, f.Label, f.Required = intent, label.In(v.Page.Lang), true
 	if v.Intent == intent && slices.Contains([]string{fieldEmail, fieldCompany, fieldContact}, f.Name) {
 		f.Value = v.Sent[f.Name]
@@ -188,7 +189,7 @@ func (v settingsView) passwordField(intent string) ui.Field {
 func coverMails(lang ui.Lang, wanted bool) ui.Field {
 	f := ui.Field{Name: fieldCoverMails, Label: textCoverMails.In(lang), Hint: textCoverHint.In(lang)}
 	if wanted {
-		f.Value = ui.Checked
+		f.Value = ui.CheckedValue
 	}
 	return f
 }

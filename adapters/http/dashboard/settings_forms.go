@@ -35,8 +35,8 @@ var settingsForms = map[string]func(p *pages, c *fiber.Ctx, by caller) error{
 
 // settings handles all forms of the settings page.
 func (p *pages) settings(c *fiber.Ctx, by caller) error {
-	ui.SetReadAt(c, pathSettings)
-	if err := p.Site.CheckForm(c); err != nil {
+	ui.SetLanguagePath(c, pathSettings)
+	if err := p.Site.CheckCSRF(c); err != nil {
 		return ui.RenderFormExpired(c, pathSettings)
 	}
 	form, known := settingsForms[ui.PostValue(c, fieldIntent)]
@@ -47,14 +47,14 @@ func (p *pages) settings(c *fiber.Ctx, by caller) error {
 }
 
 func (p *pages) resendVerification(c *fiber.Ctx, by caller) error {
-	if err := p.Operators.AskToVerify(c.UserContext(), by.Operator); err != nil {
+	if err := p.Operators.MailVerification(c.UserContext(), by.Operator); err != nil {
 		return err
 	}
 	return settled(c, intentResend)
 }
 
 func (p *pages) changePassword(c *fiber.Ctx, by caller) error {
-	if err := p.limited(c, by, operators.DeskPasswords); err != nil {
+	if err := p.limited(c, by, operators.PasswordCheckLimit); err != nil {
 		return err
 	}
 	in, err := p.Operators.ChangePassword(c.UserContext(), by.Operator, ui.PostValue(c, fieldCurrent),
@@ -67,7 +67,7 @@ func (p *pages) changePassword(c *fiber.Ctx, by caller) error {
 }
 
 func (p *pages) changeEmail(c *fiber.Ctx, by caller) error {
-	if err := p.limited(c, by, operators.DeskPasswords); err != nil {
+	if err := p.limited(c, by, operators.PasswordCheckLimit); err != nil {
 		return err
 	}
 	email := strings.TrimSpace(ui.PostValue(c, fieldEmail))
@@ -85,7 +85,7 @@ func (p *pages) changeEmail(c *fiber.Ctx, by caller) error {
 }
 
 func (p *pages) changeCompany(c *fiber.Ctx, by caller) error {
-	if err := p.Operators.ChangeCompany(c.UserContext(), by.Operator, by.Account,
+	if err := p.Operators.RenameCompany(c.UserContext(), by.Operator, by.Account,
 		ui.PostValue(c, fieldCompany)); err != nil {
 		return p.settingsMistake(c, by, intentCompany, err)
 	}
@@ -111,7 +111,8 @@ func (p *pages) changeContact(c *fiber.Ctx, by caller) error {
 }
 
 func (p *pages) changeZone(c *fiber.Ctx, by caller) error {
-	if err := p.Operators.ChangeZone(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldZone)); err != nil {
+	if err := p.Operators.ChangeTimezone(c.UserContext(), by.Operator, by.Account, ui.PostValue(c,
+		fieldZone)); err != nil {
 		return p.settingsMistake(c, by, intentZone, err)
 	}
 	return settled(c, intentZone)
@@ -144,7 +145,7 @@ var settingsFaults = map[*fault.Error]string{
 // value.
 var invalidFields = map[string]struct {
 	name string
-	says ui.Text
+	says ui.LocalizedText
 }{
 	intentContact: {fieldContact, textBadContact}, intentLanguage: {fieldLocale, textBadLanguage},
 	intentZone: {fieldZone, textBadZone},
@@ -158,7 +159,7 @@ func (p *pages) settingsMistake(c *fiber.Ctx, by caller, intent string, err erro
 			continue
 		}
 		lang := ui.LangOf(c)
-		text := ui.FailureOf(about.Code).Message.In(lang)
+		text := ui.ErrorTextOf(about.Code).Message.In(lang)
 		switch about {
 		case connect.ErrBadCredentials:
 			text = textWrongPassword.In(lang)
@@ -172,7 +173,7 @@ func (p *pages) settingsMistake(c *fiber.Ctx, by caller, intent string, err erro
 		v.Page.ErrorCode = about.Code
 		status := http.StatusUnprocessableEntity
 		if about.Kind == fault.Conflict {
-			status = problem.Status(about.Kind)
+			status = problem.HTTPStatus(about.Kind)
 		}
 		return p.renderSettings(c, by, status, v)
 	}
@@ -190,7 +191,7 @@ func settingsSent(c *fiber.Ctx) map[string]string {
 
 func (p *pages) changeMails(c *fiber.Ctx, by caller) error {
 	if err := p.Operators.ChangeCoverMails(c.UserContext(), by.Operator,
-		ui.PostValue(c, fieldCoverMails) == ui.Checked); err != nil {
+		ui.PostValue(c, fieldCoverMails) == ui.CheckedValue); err != nil {
 		return err
 	}
 	return settled(c, intentMails)

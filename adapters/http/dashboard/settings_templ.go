@@ -744,7 +744,7 @@ func sessionList(v settingsView) templ.Component {
 }
 
 // settingsForm is a form of the settings. Its fields are its children.
-func settingsForm(v settingsView, intent string, button ui.Text) templ.Component {
+func settingsForm(v settingsView, intent string, button ui.LocalizedText) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -48,7 +48,7 @@ func logIn(t *testing.T, s *connecttest.Server, email, password string) *connect
 func TestSettings_ChangeOfPassword_RenewsTheSessionAndEndsTheOthers(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Mails: true})
-	s.Partner("demo")
+	s.CreatePartner("demo")
 	b, _ := linked(t, s, "a@b.example", "demo")
 	other := logIn(t, s, "a@b.example", secretWord)
 	before := b.Get("/dashboard").Input("csrf_token", "value")
@@ -78,7 +78,7 @@ func TestSettings_ChangeOfPassword_RenewsTheSessionAndEndsTheOthers(t *testing.T
 func TestSettings_ChangeOfEmail(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Mails: true})
-	s.Partner("demo")
+	s.CreatePartner("demo")
 	b, _ := linked(t, s, "a@b.example", "demo")
 	linked(t, s, "taken@b.example", "demo")
 	other := logIn(t, s, "a@b.example", secretWord)
@@ -110,7 +110,7 @@ func TestSettings_ChangeOfEmail(t *testing.T) {
 func TestSettings_CompanyAndLanguage(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Mails: true})
-	s.Partner("demo")
+	s.CreatePartner("demo")
 	b, _ := linked(t, s, "a@b.example", "demo")
 	bad := set(t, b, "change_company", map[string]string{"companyName": " "})
 	require.Equal(t, http.StatusUnprocessableEntity, bad.Status)
@@ -125,9 +125,9 @@ func TestSettings_CompanyAndLanguage(t *testing.T) {
 	sent = set(t, b, "change_language", map[string]string{"locale": "fr"})
 	require.Equal(t, "/dashboard/settings?done=change_language&lang=fr", sent.Location)
 	page := b.Get(sent.Location)
-	require.Equal(t, "fr", page.Attr("html", "lang"))
+	require.Equal(t, "fr", page.ElementAttribute("html", "lang"))
 	require.Contains(t, page.Body, "La langue est enregistrée.")
-	require.Equal(t, "fr", logIn(t, s, "a@b.example", secretWord).Get("/dashboard").Attr("html", "lang"),
+	require.Equal(t, "fr", logIn(t, s, "a@b.example", secretWord).Get("/dashboard").ElementAttribute("html", "lang"),
 		"in a browser that prefers no language")
 }
 

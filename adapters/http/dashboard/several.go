@@ -24,18 +24,18 @@ import (
 // several handles a form about several deposits, which mails their tenants: it asks for confirmation first, and
 // sends the mails once confirmed.
 func (p *pages) several(c *fiber.Ctx, by caller) error {
-	ui.SetReadAt(c, pathDeposits)
-	if err := p.Site.CheckForm(c); err != nil {
+	ui.SetLanguagePath(c, pathDeposits)
+	if err := p.Site.CheckCSRF(c); err != nil {
 		return ui.RenderFormExpired(c, pathDeposits)
 	}
-	form := deposits.SeveralForm{Act: deposits.SeveralAct(ui.PostValue(c, fieldIntent)), Key: p.formID(c)}
+	form := deposits.BulkForm{Act: deposits.BulkAct(ui.PostValue(c, fieldIntent)), Key: p.formID(c)}
 	asked := ui.PostValue(c, fieldConfirm) == confirmed
 	// The page that asks for confirmation gets a new form key, because the same list may be sent again with other
 	// deposits ticked.
 	if !asked {
 		form.Key = [16]byte(p.Entropy.NewID())
 	}
-	if !slices.Contains(deposits.SeveralActs, form.Act) {
+	if !slices.Contains(deposits.BulkActs, form.Act) {
 		return c.Redirect(pathDeposits, http.StatusSeeOther)
 	}
 	var err error
@@ -46,15 +46,15 @@ func (p *pages) several(c *fiber.Ctx, by caller) error {
 	switch {
 	case len(form.IDs) == 0:
 		return p.notTicked(c, by, textTickSome.In(lang))
-	case len(form.IDs) > deposit.MaxTogether:
-		return p.notTicked(c, by, textTickFewer.In(lang, deposit.MaxTogether))
-	case p.Operators.Unverified(by.Operator):
+	case len(form.IDs) > deposit.MaxDepositsAtOnce:
+		return p.notTicked(c, by, textTickFewer.In(lang, deposit.MaxDepositsAtOnce))
+	case p.Operators.AddressUnverified(by.Operator):
 		return p.unverified(c, by)
 	}
 	if asked {
 		return p.mailSeveral(c, by, form)
 	}
-	if _, err := p.Deposits.Several(c.UserContext(), by, form.IDs); err != nil {
+	if _, err := p.Deposits.FindByIDs(c.UserContext(), by, form.IDs); err != nil {
 		return err
 	}
 	return p.keepDraft(c, by, form.Key, formDraft{Fields: typed(c).Encode()}, severalPath(form.Key))
@@ -75,7 +75,9 @@ func tickedOf(c *fiber.Ctx) (ids []id.ID, err error) {
 	return ids, nil
 }
 
-func severalPath(form [16]byte) string { return site.At(site.Several, hex.EncodeToString(form[:])) }
+func severalPath(form [16]byte) string {
+	return site.FillPath(site.ConfirmSeveralPath, hex.EncodeToString(form[:]))
+}
 
 // severalForm returns the key of a form about several deposits, from the path or the form itself.
 func (p *pages) severalForm(c *fiber.Ctx) string {
@@ -101,12 +103,12 @@ const (
 
 // mailSeveral mails the tenants of a confirmed form about several deposits, stores the outcome, and redirects to
 // the page that shows it.
-func (p *pages) mailSeveral(c *fiber.Ctx, by caller, form deposits.SeveralForm) error {
-	count := func() error { return p.limited(c, by, operators.DeskMails) }
-	outcome, err := p.Deposits.MailSeveral(c.UserContext(), by, form, count)
+func (p *pages) mailSeveral(c *fiber.Ctx, by caller, form deposits.BulkForm) error {
+	count := func() error { return p.limited(c, by, operators.LinkMailLimit) }
+	outcome, err := p.Deposits.MailTenants(c.UserContext(), by, form, count)
 	// The second request of a double click waits until the first has sent the mails, and shows the same outcome.
 	for range answerTries {
-		if !errors.Is(err, ports.ErrKeyInUse) {
+		if !errors.Is(err, ports.ErrIdempotencyKeyInUse) {
 			break
 		}
 		select {
@@ -114,14 +116,15 @@ func (p *pages) mailSeveral(c *fiber.Ctx, by caller, form deposits.SeveralForm) 
 			return c.UserContext().Err()
 		case <-time.After(answerPause):
 		}
-		outcome, err = p.Deposits.MailSeveral(c.UserContext(), by, form, count)
+		outcome, err = p.Deposits.MailTenants(c.UserContext(), by, form, count)
 	}
 	switch {
-	case errors.Is(err, connect.ErrUnverified):
+	case errors.Is(err, connect.ErrEmailUnverified):
 		return p.unverified(c, by)
 	case err == nil:
 		return p.keepDraft(c, by, form.Key, formDraft{Fields: typed(c).Encode(), Outcome: outcome}, severalPath(form.Key))
-	case errors.Is(err, deposits.ErrNobodyMailed), errors.Is(err, ports.ErrKeyInUse), errors.Is(err, ports.ErrKeyReused):
+	case errors.Is(err, deposits.ErrNobodyMailed), errors.Is(err, ports.ErrIdempotencyKeyInUse), errors.Is(err,
+		ports.ErrIdempotencyKeyReused):
 		// Redirect to the page of the form, which shows why no mail was sent, or the outcome of the same form sent
 		// before.
 		return c.Redirect(severalPath(form.Key), http.StatusSeeOther)
@@ -134,7 +137,7 @@ func (p *pages) mailSeveral(c *fiber.Ctx, by caller, form deposits.SeveralForm) 
 // draft is gone, it redirects to the list.
 func (p *pages) showSeveral(c *fiber.Ctx, by caller) error {
 	form, d, err := p.draft(c, by.Account.ID)
-	gone := errors.Is(err, depositports.ErrDraftGone)
+	gone := errors.Is(err, depositports.ErrFormDraftGone)
 	switch {
 	case err == nil:
 		retype(c, d.Fields)
@@ -144,13 +147,13 @@ func (p *pages) showSeveral(c *fiber.Ctx, by caller) error {
 	case !p.restored(c, by, c.Path()):
 		return c.Redirect(pathDeposits, http.StatusSeeOther)
 	}
-	act := deposits.SeveralAct(ui.PostValue(c, fieldIntent))
+	act := deposits.BulkAct(ui.PostValue(c, fieldIntent))
 	ids, err := tickedOf(c)
-	if err != nil || len(ids) == 0 || len(ids) > deposit.MaxTogether || !slices.Contains(deposits.SeveralActs, act) {
+	if err != nil || len(ids) == 0 || len(ids) > deposit.MaxDepositsAtOnce || !slices.Contains(deposits.BulkActs, act) {
 		// The fields of a form restored after an ended session may contain anything, so they are checked again.
 		return c.Redirect(pathDeposits, http.StatusSeeOther)
 	}
-	list, err := p.Deposits.Several(c.UserContext(), by, ids)
+	list, err := p.Deposits.FindByIDs(c.UserContext(), by, ids)
 	if err != nil {
 		return err
 	}
@@ -163,7 +166,7 @@ func (p *pages) showSeveral(c *fiber.Ctx, by caller) error {
 		v.tellOutcome(list, d.Outcome)
 		return ui.Render(c, http.StatusOK, severalPage(v))
 	}
-	if err := p.Deposits.PlanSeveral(c.UserContext(), by, act, list); err != nil {
+	if err := p.Deposits.PlanTenantMails(c.UserContext(), by, act, list); err != nil {
 		return err
 	}
 	return ui.Render(c, v.ask(form, list), severalPage(v))
@@ -171,7 +174,7 @@ func (p *pages) showSeveral(c *fiber.Ctx, by caller) error {
 
 // ask fills the page that asks for confirmation before several tenants are mailed, and returns its HTTP status.
 // Its form contains only the deposits whose tenants the page names.
-func (v *severalView) ask(form [16]byte, list []deposits.Ticked) (status int) {
+func (v *severalView) ask(form [16]byte, list []deposits.SelectedDeposit) (status int) {
 	lang := v.Page.Lang
 	v.Hidden = []hidden{{fieldIntent, string(v.Act)}, {fieldConfirm, confirmed}, {fieldForm, hex.EncodeToString(form[:])}}
 	v.sort(list)
@@ -191,15 +194,15 @@ func (v *severalView) ask(form [16]byte, list []deposits.Ticked) (status int) {
 
 // tellOutcome fills the page that shows, after a form about several deposits, for each deposit whether its tenant
 // was mailed.
-func (v *severalView) tellOutcome(list []deposits.Ticked, outcome []deposits.Outcome) {
+func (v *severalView) tellOutcome(list []deposits.SelectedDeposit, outcome []deposits.BulkOutcome) {
 	lang := v.Page.Lang
-	left := map[string]deposits.LeftOut{}
+	left := map[string]deposits.LeftOutReason{}
 	for _, o := range outcome {
 		left[o.Deposit] = o.Left
 	}
 	for i := range list {
 		list[i].Left = left[id.Deposit.Of(list[i].ID)]
-		if list[i].Left == deposits.LeftAccountLimit {
+		if list[i].Left == deposits.LeftOutAccountLimit {
 			v.Problem = textSeveralStopped.In(lang)
 		}
 	}
@@ -208,7 +211,7 @@ func (v *severalView) tellOutcome(list []deposits.Ticked, outcome []deposits.Out
 }
 
 // sort divides the ticked deposits into those whose tenants are mailed and those that are left out.
-func (v *severalView) sort(list []deposits.Ticked) {
+func (v *severalView) sort(list []deposits.SelectedDeposit) {
 	lang := v.Page.Lang
 	for _, d := range list {
 		line := severalLine{Reference: d.Reference, Amount: ui.Euros(lang, d.Amount),
@@ -232,16 +235,16 @@ func (v *severalView) sort(list []deposits.Ticked) {
 }
 
 // why returns the text that explains why the tenant of a ticked deposit is not mailed.
-func (v *severalView) why(d deposits.Ticked) string {
+func (v *severalView) why(d deposits.SelectedDeposit) string {
 	lang := v.Page.Lang
 	switch d.Left {
-	case deposits.LeftOver:
-		if v.Act == deposits.ActRemindAll && d.Debt != nil && d.Debt.State == deposit.CollectionRetrying {
+	case deposits.LeftOutNothingAwaited:
+		if v.Act == deposits.ActRemindTenants && d.Debt != nil && d.Debt.State == deposit.CollectionRetrying {
 			return textSeveralRetry.In(lang)
 		}
 		return leftOver[v.Act].In(lang, stateOf(d.Deposit, d.Debt, lang).Text)
-	case deposits.LeftReminded:
-		return leftOut[d.Left].In(lang, ui.DateTime(lang, d.Debt.AskedAt.In(v.Zone)))
+	case deposits.LeftOutReminded:
+		return leftOut[d.Left].In(lang, ui.FormatDateTime(lang, d.Debt.AskedAt.In(v.Zone)))
 	}
 	return leftOut[d.Left].In(lang)
 }
@@ -258,7 +261,7 @@ type severalView struct {
 	Page    ui.Page
 	Token   string
 	Zone    *time.Location // The account's time zone.
-	Act     deposits.SeveralAct
+	Act     deposits.BulkAct
 	Done    string
 	Problem string
 	Says    string

@@ -14,7 +14,7 @@ import (
 func sendTicked(act string, paths ...string) chromedp.Action[chromedp.Void] {
 	var fields strings.Builder
 	for _, path := range paths {
-		fmt.Fprintf(&fields, "<input name=deposit value=%s>", strings.TrimPrefix(path, site.Deposits+"/"))
+		fmt.Fprintf(&fields, "<input name=deposit value=%s>", strings.TrimPrefix(path, site.DepositsPath+"/"))
 	}
 	send := chromedp.Evaluate[bool](fmt.Sprintf(`(() => {
 		const form = document.createElement("form");
@@ -24,7 +24,7 @@ func sendTicked(act string, paths ...string) chromedp.Action[chromedp.Void] {
 		document.body.append(form);
 		form.submit();
 		return true;
-	})()`, site.Deposits, act, &fields))
+	})()`, site.DepositsPath, act, &fields))
 	return func(ctx context.Context, target *chromedp.Target) (done chromedp.Void, err error) {
 		_, err = send(ctx, target)
 		return done, err

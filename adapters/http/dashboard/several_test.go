@@ -28,7 +28,7 @@ func newSeveral(t *testing.T, n int, o connecttest.Options) severalDesk {
 	t.Helper()
 	t.Parallel()
 	d := severalDesk{desk: &desk{Server: connecttest.New(t, o), t: t}}
-	d.partner = d.Partner("demo")
+	d.partner = d.CreatePartner("demo")
 	d.b, d.account = linked(t, d.Server, "a@b.example", "demo")
 	d.made = deposits(t, d.Server, d.partner, d.account, n)
 	for i, reference := range d.made {
@@ -57,24 +57,24 @@ func (d severalDesk) claimedFrom(reference, email string, ago time.Duration) {
 		(SELECT id FROM deposits WHERE reference = $1)`, reference, d.Clock.Now().Add(-ago))
 }
 
-func (d severalDesk) fields(act acts.SeveralAct, references ...string) url.Values {
+func (d severalDesk) fields(act acts.BulkAct, references ...string) url.Values {
 	d.t.Helper()
-	values := url.Values{"csrf_token": {d.b.Get(site.Deposits).Input("csrf_token", "value")}, "intent": {string(act)}}
+	values := url.Values{"csrf_token": {d.b.Get(site.DepositsPath).Input("csrf_token", "value")}, "intent": {string(act)}}
 	for _, reference := range references {
 		values.Add("deposit", id.Deposit.Of(depositOf(d.t, d.Server, reference).ID))
 	}
 	return values
 }
 
-func (d severalDesk) ask(act acts.SeveralAct, references ...string) connecttest.Answer {
+func (d severalDesk) ask(act acts.BulkAct, references ...string) connecttest.Answer {
 	d.t.Helper()
-	return d.b.Post(site.Deposits, d.fields(act, references...))
+	return d.b.Post(site.DepositsPath, d.fields(act, references...))
 }
 
 // confirmation is the form of a question.
 func confirmation(asked connecttest.Answer) url.Values {
 	values := url.Values{}
-	for _, n := range asked.All("input") {
+	for _, n := range asked.ElementsByTag("input") {
 		if name := attribute(n, "name"); name == "deposit" {
 			values.Add(name, attribute(n, "value"))
 		} else {
@@ -124,7 +124,7 @@ func TestSendLinks_OfAMixture_MailsWhoCanStillPayAndNamesTheOthers(t *testing.T)
 	require.Len(t, confirmation(asked)["deposit"], 3, "once each")
 	require.Empty(t, d.mailed(), "nothing happened yet")
 
-	sent := d.b.PostAlone(site.Deposits, confirmation(asked))
+	sent := d.b.PostWithoutFollowing(site.DepositsPath, confirmation(asked))
 	require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
 	require.Regexp(t, "^/dashboard/deposits/confirm/[0-9a-f]{32}$", sent.Location)
 	for range 2 {
@@ -137,13 +137,13 @@ func TestSendLinks_OfAMixture_MailsWhoCanStillPayAndNamesTheOthers(t *testing.T)
 	require.Equal(t, map[string]int{"t0": 1, "t1": 1, "t2": 1}, d.mailed())
 	require.Equal(t, 3, d.audited("deposit.send_link"))
 	require.Contains(t, d.b.Get(pathOf(t, d.Server, d.made[2])).Text("ol"), "Link sent by e-mail")
-	again := d.b.Post(site.Deposits, confirmation(asked))
+	again := d.b.Post(site.DepositsPath, confirmation(asked))
 	require.Contains(t, again.Text("main"), "3 links are on their way.")
 	require.Equal(t, map[string]int{"t0": 1, "t1": 1, "t2": 1}, d.mailed(), "the same form again")
 
 	one := d.ask(acts.ActSendLinks, d.made[5])
 	require.Contains(t, one.Text("h1"), "Send the link to 1 tenant?")
-	require.Contains(t, d.b.Post(site.Deposits, confirmation(one)).Text("h1"), "1 link is on its way.")
+	require.Contains(t, d.b.Post(site.DepositsPath, confirmation(one)).Text("h1"), "1 link is on its way.")
 }
 
 func TestRemindAll_OfAMixture_MailsWhoWasRefused(t *testing.T) {
@@ -155,26 +155,27 @@ func TestRemindAll_OfAMixture_MailsWhoWasRefused(t *testing.T) {
 		(SELECT id FROM deposits WHERE reference = $1)`, d.made[2])
 	d.claimedFrom(d.made[3], "t3@x.example", time.Hour)
 
-	asked := d.ask(acts.ActRemindAll, d.made...)
+	asked := d.ask(acts.ActRemindTenants, d.made...)
 	text := asked.Text("main")
 	for _, want := range []string{"Remind 2 tenants?", "€120.50", "We mailed the tenant on ",
 		"We charge the card again by ourselves first.",
 		"No refused payment waits for the tenant. The deposit is: Awaiting the tenant."} {
 		require.Contains(t, text, want)
 	}
-	french := d.b.Get(d.b.PostAlone(site.Deposits, d.fields(acts.ActRemindAll, d.made...)).Location + "?lang=fr")
+	french := d.b.Get(d.b.PostWithoutFollowing(site.DepositsPath, d.fields(acts.ActRemindTenants,
+		d.made...)).Location + "?lang=fr")
 	for _, want := range []string{"Relancer 2 locataires\u00a0?", "Le locataire a reçu un e-mail le ",
 		"Aucun paiement refusé n’attend le locataire. La caution est\u00a0: ", "Envoyer maintenant"} {
 		require.Contains(t, french.Text("main"), want)
 	}
-	told := d.b.Post(site.Deposits, confirmation(asked))
+	told := d.b.Post(site.DepositsPath, confirmation(asked))
 	require.Contains(t, told.Text("h1"), "2 liens sont en route.")
 	require.Equal(t, map[string]int{"t0": 1, "t1": 1}, d.mailed())
 	require.Equal(t, []int{1, 1}, []int{d.audited("deposit.send_link"), d.audited("deposit.remind")})
 	require.Equal(t, 1, d.Count("collections", "asked_at = $1", d.Clock.Now().Truncate(time.Microsecond)))
 	require.Contains(t, d.b.Get(pathOf(t, d.Server, d.made[1])+"?lang=en").Text("ol"), "Link to pay mailed again")
 
-	nobody := d.ask(acts.ActRemindAll, d.made[1:]...)
+	nobody := d.ask(acts.ActRemindTenants, d.made[1:]...)
 	require.Equal(t, http.StatusConflict, nobody.Status)
 	require.Contains(t, nobody.Text("main"), "None of these tenants can be reminded")
 	require.Empty(t, nobody.Input("confirm", "value"), "there is nothing to confirm")
@@ -184,32 +185,32 @@ func TestSeveral_DepositsThatChangedMeanwhile_AreLeftOutAndNamed(t *testing.T) {
 	d := newSeveral(t, 3, connecttest.Options{})
 	asked, other := d.ask(acts.ActSendLinks, d.made...), d.ask(acts.ActSendLinks, d.made[1:]...)
 	secured(t, d.Server, d.made[1], time.Hour)
-	told := d.b.Post(site.Deposits, confirmation(asked)).Text("main")
+	told := d.b.Post(site.DepositsPath, confirmation(asked)).Text("main")
 	require.Contains(t, told, "2 links are on their way.")
 	require.Contains(t, told, "Left out")
 	require.Contains(t, told, "The deposit is: Secured")
 	require.Equal(t, map[string]int{"t0": 1, "t2": 1}, d.mailed())
 
 	secured(t, d.Server, d.made[2], time.Hour)
-	nobody := d.b.Post(site.Deposits, confirmation(other))
+	nobody := d.b.Post(site.DepositsPath, confirmation(other))
 	require.Equal(t, http.StatusConflict, nobody.Status)
 	require.Contains(t, nobody.Text("main"), "The link can be sent to none of these tenants")
 	require.Equal(t, map[string]int{"t0": 1, "t2": 1}, d.mailed())
 	change(t, d.Server, `UPDATE deposits SET status = 'pending', activated_at = NULL, expires_at = NULL
 		WHERE reference = $1`, d.made[2])
-	require.Contains(t, d.b.Post(site.Deposits, confirmation(other)).Text("h1"), "1 link is on its way.",
+	require.Contains(t, d.b.Post(site.DepositsPath, confirmation(other)).Text("h1"), "1 link is on its way.",
 		"a form that mailed nobody may be sent again")
 }
 
 func TestSeveral_TwoTabsOfAQuestionWithOtherDeposits_MailOnce(t *testing.T) {
 	d := newSeveral(t, 3, connecttest.Options{})
-	page := d.b.PostAlone(site.Deposits, d.fields(acts.ActSendLinks, d.made...)).Location
+	page := d.b.PostWithoutFollowing(site.DepositsPath, d.fields(acts.ActSendLinks, d.made...)).Location
 	first := d.b.Get(page)
 	secured(t, d.Server, d.made[1], time.Hour)
 	second := d.b.Get(page)
 	require.Len(t, confirmation(second)["deposit"], 2)
 	for _, tab := range []connecttest.Answer{second, first} {
-		require.Contains(t, d.b.Post(site.Deposits, confirmation(tab)).Text("h1"), "2 links are on their way.")
+		require.Contains(t, d.b.Post(site.DepositsPath, confirmation(tab)).Text("h1"), "2 links are on their way.")
 	}
 	require.Equal(t, map[string]int{"t0": 1, "t2": 1}, d.mailed())
 }
@@ -221,11 +222,11 @@ func TestSeveral_SentManyTimesAtOnce_MailsEachTenantOnce(t *testing.T) {
 	}
 	d.claimedFrom(d.made[0], "t0@x.example", 25*time.Hour)
 	values := []url.Values{confirmation(d.ask(acts.ActSendLinks, d.made[1:]...)),
-		confirmation(d.ask(acts.ActRemindAll, d.made[0])), confirmation(d.ask(acts.ActRemindAll, d.made[0]))}
+		confirmation(d.ask(acts.ActRemindTenants, d.made[0])), confirmation(d.ask(acts.ActRemindTenants, d.made[0]))}
 	answers := make([]connecttest.Answer, 12)
 	var wg sync.WaitGroup
 	for i := range answers {
-		wg.Go(func() { answers[i] = d.b.Post(site.Deposits, values[i%len(values)]) })
+		wg.Go(func() { answers[i] = d.b.Post(site.DepositsPath, values[i%len(values)]) })
 	}
 	wg.Wait()
 	for i, a := range answers {
@@ -257,7 +258,7 @@ func TestSeveral_UnknownIdsAndThoseOfAnotherAccount_AreA404ForAll(t *testing.T) 
 		values.Add("deposit", bad)
 		for _, confirm := range []string{"", "yes"} {
 			values.Set("confirm", confirm)
-			refused := d.b.Post(site.Deposits, values)
+			refused := d.b.Post(site.DepositsPath, values)
 			require.Equal(t, http.StatusNotFound, refused.Status, "%q", bad)
 			require.Equal(t, "deposit_not_found", refused.Code())
 			require.NotContains(t, refused.Body, strange)
@@ -271,7 +272,7 @@ func TestSeveral_NoneTickedOrMoreThan50_IsA422WithAWayBack(t *testing.T) {
 	d := newSeveral(t, 51, connecttest.Options{})
 	for says, ticked := range map[string][]string{"No deposit is ticked.": nil,
 		"At most 50 deposits can be ticked at once.": d.made} {
-		for _, act := range acts.SeveralActs {
+		for _, act := range acts.BulkActs {
 			answer := d.ask(act, ticked...)
 			require.Equal(t, http.StatusUnprocessableEntity, answer.Status)
 			require.Contains(t, answer.Text("main"), says)
@@ -279,7 +280,7 @@ func TestSeveral_NoneTickedOrMoreThan50_IsA422WithAWayBack(t *testing.T) {
 		}
 	}
 	require.Contains(t, d.ask(acts.ActSendLinks, d.made[1:]...).Text("h1"), "Send the link to 50 tenants?")
-	require.Equal(t, site.Deposits, d.ask("x", d.made[0]).Location, "an unknown intent")
+	require.Equal(t, site.DepositsPath, d.ask("x", d.made[0]).Location, "an unknown intent")
 	require.Empty(t, d.mailed())
 }
 
@@ -290,7 +291,7 @@ func TestSeveral_AnAddressGetsTenLinksOfTheAccountADay(t *testing.T) {
 	asked := d.ask(acts.ActSendLinks, d.made...)
 	require.Contains(t, asked.Text("h1"), "Send the link to 10 tenants?")
 	require.Contains(t, asked.Text("main"), "This address has already got as many links as are allowed in 24 hours.")
-	require.Contains(t, d.b.Post(site.Deposits, confirmation(asked)).Text("h1"), "10 links are on their way.")
+	require.Contains(t, d.b.Post(site.DepositsPath, confirmation(asked)).Text("h1"), "10 links are on their way.")
 	require.Equal(t, map[string]int{"T": 10}, d.mailed())
 	require.Equal(t, http.StatusConflict, d.ask(acts.ActSendLinks, d.made...).Status)
 }
@@ -298,18 +299,18 @@ func TestSeveral_AnAddressGetsTenLinksOfTheAccountADay(t *testing.T) {
 func TestSeveral_ThatMeetsTheLimitOfTheAccount_TellsHowManyWereMailed(t *testing.T) {
 	d := newSeveral(t, 50, connecttest.Options{Counted: true})
 	for _, n := range []int{50, 49} {
-		told := d.b.Post(site.Deposits, confirmation(d.ask(acts.ActSendLinks, d.made[:n]...)))
+		told := d.b.Post(site.DepositsPath, confirmation(d.ask(acts.ActSendLinks, d.made[:n]...)))
 		require.Contains(t, told.Text("h1"), fmt.Sprintf("%d links are on their way.", n))
 	}
 	asked, late := d.ask(acts.ActSendLinks, d.made[:3]...), d.ask(acts.ActSendLinks, d.made[4:6]...)
 	for range 2 {
-		told := d.b.Post(site.Deposits, confirmation(asked))
+		told := d.b.Post(site.DepositsPath, confirmation(asked))
 		require.Contains(t, told.Text("h1"), "1 link is on its way.")
 		require.Contains(t, told.Text("main"), "No more links could be sent: you can send 100 an hour.")
 		require.Equal(t, 2, strings.Count(told.Text("main"), "You have sent 100 links within an hour."))
 		require.Equal(t, 100, d.Count("mails", "link_of IS NOT NULL"))
 	}
-	refused := d.b.Post(site.Deposits, confirmation(late))
+	refused := d.b.Post(site.DepositsPath, confirmation(late))
 	require.Equal(t, http.StatusTooManyRequests, refused.Status)
 	require.NotEmpty(t, refused.Header.Get("Retry-After"))
 	require.Equal(t, 100, d.Count("mails", "link_of IS NOT NULL"))
@@ -328,22 +329,22 @@ func TestSeveral_ThatMeetsAnEndedSession_ComesBackAsItsQuestion(t *testing.T) {
 	}
 	values := d.fields(acts.ActSendLinks, d.made...)
 	ended()
-	back := logIn(d.b.PostAlone(site.Deposits, values).Location)
+	back := logIn(d.b.PostWithoutFollowing(site.DepositsPath, values).Location)
 	require.Contains(t, back.Text("h1"), "Send the link to 2 tenants?", "the list was sent")
 	require.Contains(t, back.Text("main"), "Your session had ended, and nothing was sent.")
 
-	asked := d.b.PostAlone(site.Deposits, d.fields(acts.ActSendLinks, d.made...)).Location
+	asked := d.b.PostWithoutFollowing(site.DepositsPath, d.fields(acts.ActSendLinks, d.made...)).Location
 	ended()
 	back = logIn(d.b.Get(asked).Location)
 	require.Contains(t, back.Text("h1"), "Send the link to 2 tenants?", "the question was reloaded")
 	ended()
-	back = logIn(d.b.PostAlone(site.Deposits, confirmation(back)).Location)
+	back = logIn(d.b.PostWithoutFollowing(site.DepositsPath, confirmation(back)).Location)
 	require.Contains(t, back.Text("h1"), "Send the link to 2 tenants?", "the question was confirmed")
 	require.Empty(t, d.mailed())
-	told := d.b.PostAlone(site.Deposits, confirmation(back)).Location
+	told := d.b.PostWithoutFollowing(site.DepositsPath, confirmation(back)).Location
 	require.Contains(t, d.b.Get(told).Text("h1"), "2 links are on their way.")
 	require.Equal(t, map[string]int{"t0": 1, "t1": 1}, d.mailed())
 	ended()
-	require.Equal(t, site.Deposits, logIn(d.b.Get(told).Location).Location, "the form has had its effect")
+	require.Equal(t, site.DepositsPath, logIn(d.b.Get(told).Location).Location, "the form has had its effect")
 	require.Equal(t, map[string]int{"t0": 1, "t1": 1}, d.mailed())
 }

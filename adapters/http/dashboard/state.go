@@ -16,11 +16,11 @@ func stateOf(d *deposit.Deposit, debt *deposit.Debt, lang ui.Lang) ui.Chip {
 	switch debt.State {
 	case deposit.CollectionPaid:
 		return ui.Chip{Text: textPaidState.In(lang), Tone: "good", Icon: "i-paid"}
-	case deposit.CollectionRetrying, deposit.AwaitingTenant:
+	case deposit.CollectionRetrying, deposit.CollectionAwaitingTenant:
 		return ui.Chip{Text: textCardRefused.In(lang), Tone: "bad", Icon: "i-alert"}
 	case deposit.CollectionFailed:
 		switch deposit.CollectionTrigger(debt.Failure) {
-		case deposit.SettledElsewhere:
+		case deposit.CollectionSettledElsewhere:
 			return ui.Chip{Text: textSettledState.In(lang), Icon: "i-paid"}
 		case deposit.CollectionWithdrawn:
 			return ui.Chip{Text: textDroppedState.In(lang), Icon: "i-cross"}

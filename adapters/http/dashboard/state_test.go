@@ -14,7 +14,7 @@ import (
 
 // chips gives the states of deposits that a page shows, each as its text and its tone.
 func chips(page connecttest.Answer) (all [][2]string) {
-	for _, n := range page.All("span") {
+	for _, n := range page.ElementsByTag("span") {
 		if class := strings.Fields(attribute(n, "class")); len(class) > 0 && class[0] == "chip" {
 			tone := slices.DeleteFunc(class[1:], func(c string) bool { return strings.HasPrefix(c, "i-") })
 			all = append(all, [2]string{n.FirstChild.Data, strings.Join(tone, " ")})

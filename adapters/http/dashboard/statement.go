@@ -78,7 +78,7 @@ func monthOf(text string) (time.Time, bool) {
 }
 
 func monthPath(path string, at time.Time) string {
-	return ui.WithQuery(path, queryMonth+"="+at.Format(monthLayout))
+	return ui.PathWithQuery(path, queryMonth+"="+at.Format(monthLayout))
 }
 
 // showMoney shows the page with the payments, refunds and disputes of claims in a month, from the stored payments.
@@ -102,7 +102,7 @@ func (p *pages) showMoney(c *fiber.Ctx, by caller) error {
 		return err
 	}
 	if st.Present && cursor.IsZero() {
-		unpaid, err := p.Desk.Unpaid(c.UserContext(), by.Account, unpaidShown)
+		unpaid, err := p.Desk.UnpaidDebts(c.UserContext(), by.Account, unpaidShown)
 		if err != nil {
 			return err
 		}
@@ -118,14 +118,14 @@ func (p *pages) showMoney(c *fiber.Ctx, by caller) error {
 // tell fills the page about the money of a month with its sums and its claims.
 func (v *statementView) tell(st books.Statement) {
 	lang, month := v.Page.Lang, st.Month
-	v.Month, v.Field.Value = ui.MonthYear(lang, month.From), month.From.Format(monthLayout)
+	v.Month, v.Field.Value = ui.FormatMonthYear(lang, month.From), month.From.Format(monthLayout)
 	earlier := month.From.AddDate(0, -1, 0)
-	v.Earlier, v.EarlierMonth = monthPath(pathMoney, earlier), ui.MonthYear(lang, earlier)
+	v.Earlier, v.EarlierMonth = monthPath(pathMoney, earlier), ui.FormatMonthYear(lang, earlier)
 	if !st.Present {
-		v.Later, v.LaterMonth = monthPath(pathMoney, month.To), ui.MonthYear(lang, month.To)
+		v.Later, v.LaterMonth = monthPath(pathMoney, month.To), ui.FormatMonthYear(lang, month.To)
 	}
-	v.Export = monthPath(site.MoneyExport, month.From)
-	v.Due, v.RefundedSum = ui.Euros(lang, st.Due.Due()), ui.Euros(lang, -st.Due.Refunded)
+	v.Export = monthPath(site.MoneyExportPath, month.From)
+	v.Due, v.RefundedSum = ui.Euros(lang, st.Due.AmountOwed()), ui.Euros(lang, -st.Due.Refunded)
 	v.Figures = []fact{
 		{textStatementPaid.In(lang), ui.Euros(lang, st.Due.Collected), ""},
 		{textStatementRefunded.In(lang), ui.Euros(lang, st.Due.Refunded), ""},
@@ -136,7 +136,7 @@ func (v *statementView) tell(st books.Statement) {
 	}
 	if next := st.Debts.Next; !next.IsZero() {
 		query := url.Values{queryMonth: {v.Field.Value}, queryCursor: {encodeCursor(next)}}
-		v.Further = ui.WithQuery(pathMoney, query.Encode())
+		v.Further = ui.PathWithQuery(pathMoney, query.Encode())
 	}
 }
 
@@ -145,7 +145,7 @@ func statementRowOf(claim paymentports.MovedDebt, lang ui.Lang) statementRow {
 		if t.IsZero() {
 			return ""
 		}
-		return ui.Date(lang, t)
+		return ui.FormatDate(lang, t)
 	}
 	r := statementRow{
 		Path: depositPath(claim.DepositID), Reference: claim.Reference, Tenant: claim.Tenant,
@@ -177,19 +177,19 @@ func statementRowOf(claim paymentports.MovedDebt, lang ui.Lang) statementRow {
 }
 
 // tellUnpaid adds the claims that are not paid yet to the page of a month.
-func (v *statementView) tellUnpaid(unpaid desk.Unpaid) {
+func (v *statementView) tellUnpaid(unpaid desk.UnpaidDebts) {
 	lang := v.Page.Lang
 	v.UnpaidSum = textUnpaidSum.In(lang, counted(unpaid.Count), ui.Euros(lang, unpaid.Count.Amount))
 	for _, d := range unpaid.First {
-		r := unpaidRow{row: rowOf(d, lang), Claimed: ui.Date(lang, d.CapturedAt.UTC()),
+		r := unpaidRow{row: rowOf(d, lang), Claimed: ui.FormatDate(lang, d.CapturedAt.UTC()),
 			Sum: ui.Euros(lang, d.CapturedAmount)}
 		if d.Debt != nil && !d.Debt.AttemptedAt.IsZero() {
-			r.Charged = ui.Date(lang, d.Debt.AttemptedAt.UTC())
+			r.Charged = ui.FormatDate(lang, d.Debt.AttemptedAt.UTC())
 		}
 		v.Unpaid = append(v.Unpaid, r)
 	}
 	if unpaid.Count.More || unpaid.Count.Count > len(unpaid.First) {
-		v.AllUnpaid = ui.WithQuery(pathDeposits, queryStatus+"="+string(deposit.Captured))
+		v.AllUnpaid = ui.PathWithQuery(pathDeposits, queryStatus+"="+string(deposit.Captured))
 	}
 }
 
@@ -199,9 +199,9 @@ func (p *pages) exportMoney(c *fiber.Ctx, by caller) error {
 	if !ok {
 		return p.showMoney(c, by)
 	}
-	month := p.Books.Month(at)
+	month := p.Books.MonthOf(at)
 	claims := func(ctx context.Context, page ports.Page) (ports.List[paymentports.MovedDebt], error) {
-		return p.Books.Moved(ctx, by.Account.ID, month, page)
+		return p.Books.MovedDebts(ctx, by.Account.ID, month, page)
 	}
 	return p.stream(c, by, "money-"+month.From.Format(monthLayout)+".csv", statementColumns,
 		pageByPage(claims, statementCells))
@@ -221,5 +221,5 @@ func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return deposit.Timestamp(t)
+	return deposit.FormatTimestamp(t)
 }

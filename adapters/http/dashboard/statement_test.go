@@ -102,8 +102,8 @@ func plain(part *html.Node) string {
 
 // lines gives the words of each row of a part of the page's tables.
 func lines(page connecttest.Answer, part string) (all []string) {
-	for _, n := range page.All(part) {
-		for _, tr := range (connecttest.Answer{Root: n}).All("tr") {
+	for _, n := range page.ElementsByTag(part) {
+		for _, tr := range (connecttest.Answer{Root: n}).ElementsByTag("tr") {
 			all = append(all, plain(tr))
 		}
 	}
@@ -114,15 +114,15 @@ func TestMoney_ShowsTheMonthAsTheBooksCountIt(t *testing.T) {
 	d := monthOfMoney(t)
 	page := d.b.Get("/dashboard/money?month=2026-05")
 	require.Equal(t, http.StatusOK, page.Status)
-	due, err := d.Postgres.Books.Due(t.Context(), may, may.AddDate(0, 1, 0))
+	due, err := d.Postgres.Books.TotalsByAccount(t.Context(), may, may.AddDate(0, 1, 0))
 	require.NoError(t, err)
 	require.Len(t, due, 2)
 	for _, a := range due {
 		if a.AccountID == d.account {
-			require.Equal(t, []money.Cents{133_457, 8_461, 124_996}, []money.Cents{a.Collected, a.Refunded, a.Due()})
+			require.Equal(t, []money.Cents{133_457, 8_461, 124_996}, []money.Cents{a.Collected, a.Refunded, a.AmountOwed()})
 		}
 	}
-	sums := plain(page.All("dl")[0])
+	sums := plain(page.ElementsByTag("dl")[0])
 	require.Equal(t, "Due to you €1,249.96 Paid less refunded Paid by tenants €1,334.57 Refunded to tenants €84.61 "+
 		"Disputed by tenants €1,234.56 Not subtracted", sums)
 	rows := lines(page, "tbody")
@@ -230,10 +230,10 @@ func TestNewDeposit_TellsTheFeeBeforeADepositIsMade(t *testing.T) {
 	require.Contains(t, text(d.b.Get("/dashboard/deposits/new")), "a fee of 3.5 % of the deposit, €5.00 at least")
 	require.Contains(t, text(d.b.Get("/dashboard/deposits/new?lang=fr")), "des frais de 3,5 % de la caution, 5,00 € au minimum")
 	require.Contains(t, text(d.b.Get("/dashboard/deposits/new?lang=en")), "3.5 %")
-	again := d.b.Kept(d.b.Submit("/dashboard/deposits/new",
+	again := d.b.FollowKeptForm(d.b.Submit("/dashboard/deposits/new",
 		newFields(map[string]string{"amount": "700", "startsOn": "x"})))
 	require.Contains(t, text(again), "For a deposit of €700.00 the tenant pays a fee of €24.50.")
-	again = d.b.Kept(d.b.Submit("/dashboard/deposits/new", newFields(map[string]string{"amount": "60"})))
+	again = d.b.FollowKeptForm(d.b.Submit("/dashboard/deposits/new", newFields(map[string]string{"amount": "60"})))
 	require.Contains(t, text(again), "3.5 %", "an amount that cannot be made has no fee")
 	require.Contains(t, text(d.b.Get(d.path)), "The tenant pays €43.77")
 }

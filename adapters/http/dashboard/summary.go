@@ -12,7 +12,7 @@ import (
 
 // titleOf returns the title of a deposit's page: the tenant's name, or a text that there is no tenant or that the
 // tenant's data is erased.
-func titleOf(v desk.View, lang ui.Lang) string {
+func titleOf(v desk.DepositView, lang ui.Lang) string {
 	switch {
 	case v.Client != nil:
 		return tenantOf(v.Deposit)
@@ -23,12 +23,12 @@ func titleOf(v desk.View, lang ui.Lang) string {
 }
 
 // sumOf returns a line with a deposit's amount, its stay, and its cover or claim.
-func sumOf(v desk.View, lang ui.Lang) string {
+func sumOf(v desk.DepositView, lang ui.Lang) string {
 	parts := []string{ui.Euros(lang, v.Amount),
-		shortSpan(ui.Date(lang, v.ContractStartAt), ui.Date(lang, v.ContractEndAt))}
+		shortSpan(ui.FormatDate(lang, v.ContractStartAt), ui.FormatDate(lang, v.ContractEndAt))}
 	switch {
 	case v.Status == deposit.Active:
-		parts = append(parts, textSecuredUntil.In(lang, ui.Date(lang, v.CoverEnd)))
+		parts = append(parts, textSecuredUntil.In(lang, ui.FormatDate(lang, v.CoverEnd)))
 	case v.Status.InCheckout():
 		parts = append(parts, textNotSecured.In(lang))
 	case v.Status == deposit.Captured:
@@ -48,7 +48,7 @@ func shortSpan(first, last string) string {
 	for n > 1 && a[n-1] == b[n-1] {
 		n--
 	}
-	return ui.Span(strings.Join(a[:n], "\u00a0"), last)
+	return ui.FormatDateSpan(strings.Join(a[:n], "\u00a0"), last)
 }
 
 // stayBar is a drawing of a stay and its cover on a time line. Positions and widths are in units of its view box.
@@ -66,7 +66,7 @@ const stayWidth = 1000
 
 // barOf draws a deposit's stay and cover on one time line. Before the tenant pays, the cover is the one that a
 // payment now would begin. It returns nil once the deposit is over.
-func barOf(v desk.View, lang ui.Lang) *stayBar {
+func barOf(v desk.DepositView, lang ui.Lang) *stayBar {
 	covered := v.ActivatedAt
 	switch {
 	case v.Status.InCheckout():
@@ -88,7 +88,8 @@ func barOf(v desk.View, lang ui.Lang) *stayBar {
 		return stretch{strconv.Itoa(at(from)), strconv.Itoa(max(at(to)-at(from), 1))}
 	}
 	b := &stayBar{Stay: part(v.ContractStartAt, v.ContractEndAt), Cover: part(covered, v.CoverEnd),
-		First: ui.Date(lang, first), Last: ui.Date(lang, last), StayIs: textStay.In(lang), CoverIs: textCover.In(lang)}
+		First: ui.FormatDate(lang, first), Last: ui.FormatDate(lang, last), StayIs: textStay.In(lang),
+		CoverIs: textCover.In(lang)}
 	if v.Status != deposit.Active {
 		b.CoverIs = textCoverPlanned.In(lang)
 	}

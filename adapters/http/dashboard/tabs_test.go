@@ -14,11 +14,11 @@ import (
 // askedDesk is a desk whose deposit is ready for an act.
 type askedDesk struct {
 	*desk
-	act acts.Act
+	act acts.OperatorAct
 	q   questioned
 }
 
-func newAsked(t *testing.T, act acts.Act) askedDesk {
+func newAsked(t *testing.T, act acts.OperatorAct) askedDesk {
 	t.Helper()
 	q, known := questions[act]
 	require.True(t, known, "how is the form %s filled in?", act)
@@ -61,7 +61,7 @@ func (d askedDesk) effects() map[string]int {
 // Eight clicks at once on the button of a question do what a single click does.
 func TestEveryQuestion_ADoubleClick_HappensOnce(t *testing.T) {
 	t.Parallel()
-	for _, act := range acts.Acts {
+	for _, act := range acts.OperatorActs {
 		t.Run(string(act), func(t *testing.T) {
 			t.Parallel()
 			one, many := newAsked(t, act), newAsked(t, act)
@@ -78,7 +78,7 @@ func TestEveryQuestion_ADoubleClick_HappensOnce(t *testing.T) {
 // repetition, and go out.
 func TestEveryQuestion_InTwoTabs_TheSecondIsTold(t *testing.T) {
 	t.Parallel()
-	for _, act := range acts.Acts {
+	for _, act := range acts.OperatorActs {
 		t.Run(string(act), func(t *testing.T) {
 			t.Parallel()
 			d := newAsked(t, act)
@@ -100,12 +100,12 @@ func TestEveryQuestion_InTwoTabs_TheSecondIsTold(t *testing.T) {
 // A question about a deposit, or a claim, that has ended meanwhile does nothing.
 func TestEveryQuestion_OfAStalePage_DoesNothing(t *testing.T) {
 	t.Parallel()
-	for _, act := range acts.Acts {
+	for _, act := range acts.OperatorActs {
 		t.Run(string(act), func(t *testing.T) {
 			t.Parallel()
 			d := newAsked(t, act)
 			asked := d.ask()
-			if act == acts.ActRemind || act == acts.ActSettled || act == acts.ActWithdraw {
+			if act == acts.ActRemind || act == acts.ActSettledElsewhere || act == acts.ActWithdrawClaim {
 				change(t, d.Server, `UPDATE collections SET state = 'paid', ended_at = now()`)
 			} else {
 				change(t, d.Server, `UPDATE deposits SET version = version + 1,

@@ -7,7 +7,7 @@ import (
 )
 
 func init() {
-	ui.Explain(deposit.ErrNotFound.Code, ui.T("No such deposit", "Caution introuvable"),
+	ui.RegisterErrorText(deposit.ErrNotFound.Code, ui.T("No such deposit", "Caution introuvable"),
 		ui.T("Your account has no deposit at this address. Please check the link.",
 			"Votre compte n’a pas de caution à cette adresse. Vérifiez le lien."))
 }
@@ -39,7 +39,7 @@ var (
 	textCheck = ui.T("Please check these fields:", "Vérifiez ces champs :")
 )
 
-var badPerson = map[string]ui.Text{
+var badPerson = map[string]ui.LocalizedText{
 	fieldFirstName: ui.T("Enter the first name, in one line of 100 characters at most.",
 		"Saisissez le prénom, sur une ligne de 100 caractères au plus."),
 	fieldLastName: ui.T("Enter the last name, in one line of 100 characters at most.",
@@ -47,7 +47,7 @@ var badPerson = map[string]ui.Text{
 	fieldEmail: textBadEmail,
 }
 
-var statuses = map[deposit.Status]ui.Text{
+var statuses = map[deposit.Status]ui.LocalizedText{
 	deposit.Pending:      ui.T("Awaiting the tenant", "En attente du locataire"),
 	deposit.Incomplete:   ui.T("Not finished", "Non terminée"),
 	deposit.Active:       ui.T("Secured", "Garantie"),
@@ -77,15 +77,15 @@ var chips = map[deposit.Status]ui.Chip{
 	deposit.Captured:     {Icon: "i-claim"},
 }
 
-var authors = map[desk.Author]ui.Text{
-	desk.ByOperator: ui.T("You", "Vous"),
-	desk.ByPartner:  ui.T("The partner", "Le partenaire"),
-	desk.ByTenant:   ui.T("The tenant", "Le locataire"),
-	desk.ByClock:    ui.T("Automatic", "Automatique"),
-	desk.ByService:  ui.T("The service", "Le service"),
+var authors = map[desk.EntryAuthor]ui.LocalizedText{
+	desk.AuthorOperator: ui.T("You", "Vous"),
+	desk.AuthorPartner:  ui.T("The partner", "Le partenaire"),
+	desk.AuthorTenant:   ui.T("The tenant", "Le locataire"),
+	desk.AuthorClock:    ui.T("Automatic", "Automatique"),
+	desk.AuthorService:  ui.T("The service", "Le service"),
 }
 
-var reasons = map[string]ui.Text{
+var reasons = map[string]ui.LocalizedText{
 	"damage":         ui.T("Damage", "Dégâts"),
 	"cleaning":       ui.T("Cleaning", "Ménage"),
 	"missing_items":  ui.T("Missing items", "Objets manquants"),

@@ -128,23 +128,24 @@ var (
 	textHappenedLinkSent = ui.T("Link sent by e-mail", "Lien envoyé par e-mail")
 )
 
-var happened = map[deposit.Trigger]ui.Text{
-	deposit.Secured:      ui.T("Secured: the cover began", "Garantie : la couverture commence"),
-	deposit.CheckoutIdle: ui.T("Checkout began and was not finished", "Paiement commencé et non terminé"),
-	deposit.FeeFailed:    ui.T("Payment refused", "Paiement refusé"),
-	deposit.TenantDeclined: ui.T("Cancelled: the tenant was not accepted",
+var happened = map[deposit.Trigger]ui.LocalizedText{
+	deposit.TriggerSecured:      ui.T("Secured: the cover began", "Garantie : la couverture commence"),
+	deposit.TriggerCheckoutIdle: ui.T("Checkout began and was not finished", "Paiement commencé et non terminé"),
+	deposit.TriggerFeeFailed:    ui.T("Payment refused", "Paiement refusé"),
+	deposit.TriggerTenantDeclined: ui.T("Cancelled: the tenant was not accepted",
 		"Annulée : le locataire n’a pas été accepté"),
-	deposit.TenantAbandoned:     ui.T("Cancelled: the tenant gave up", "Annulée : le locataire a renoncé"),
-	deposit.CancelledByOperator: ui.T("Cancelled", "Annulée"),
-	deposit.CancelledByPartner:  ui.T("Cancelled", "Annulée"),
-	deposit.CheckoutExpired:     ui.T("Cancelled: the time to pay is over", "Annulée : le délai de paiement est passé"),
-	deposit.CoverageElapsed:     ui.T("The cover ended", "Fin de la couverture"),
-	deposit.Released:            ui.T("Released", "Libérée"),
-	deposit.CaptureRequested:    ui.T("Claimed", "Réclamée"),
+	deposit.TriggerTenantAbandoned:     ui.T("Cancelled: the tenant gave up", "Annulée : le locataire a renoncé"),
+	deposit.TriggerCancelledByOperator: ui.T("Cancelled", "Annulée"),
+	deposit.TriggerCancelledByPartner:  ui.T("Cancelled", "Annulée"),
+	deposit.TriggerCheckoutExpired: ui.T("Cancelled: the time to pay is over",
+		"Annulée : le délai de paiement est passé"),
+	deposit.TriggerCoverElapsed:     ui.T("The cover ended", "Fin de la couverture"),
+	deposit.TriggerReleased:         ui.T("Released", "Libérée"),
+	deposit.TriggerCaptureRequested: ui.T("Claimed", "Réclamée"),
 }
 
 // disputeStates maps the states of a dispute, as the payment provider names them (paymentports.Dispute), to texts.
-var disputeStates = map[string]ui.Text{
+var disputeStates = map[string]ui.LocalizedText{
 	"needs_response": ui.T("The bank waits for our answer.", "La banque attend notre réponse."),
 	"warning_needs_response": ui.T("The bank asks, and no money has moved.",
 		"La banque se renseigne ; aucun argent n’a été repris."),

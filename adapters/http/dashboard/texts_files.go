@@ -6,20 +6,20 @@ import (
 )
 
 func init() {
-	ui.Explain(evidence.ErrNotFound.Code, ui.T("No such file", "Fichier introuvable"),
+	ui.RegisterErrorText(evidence.ErrNotFound.Code, ui.T("No such file", "Fichier introuvable"),
 		ui.T("The deposit has no file at this address. Please check the link.",
 			"La caution n’a pas de fichier à cette adresse. Vérifiez le lien."))
-	ui.Explain(errFormTooLarge.Code, ui.T("Too many megabytes", "Trop de mégaoctets"),
+	ui.RegisterErrorText(errFormTooLarge.Code, ui.T("Too many megabytes", "Trop de mégaoctets"),
 		ui.T("The files have more than 25 MB together. Nothing was changed. Go back and send fewer files at a time.",
 			"Les fichiers dépassent 25 Mo au total. Rien n’a été modifié. Revenez en arrière et envoyez moins de fichiers à la fois."))
-	ui.Explain(errBusy.Code, ui.T("A moment, please", "Un instant, s’il vous plaît"),
+	ui.RegisterErrorText(errBusy.Code, ui.T("A moment, please", "Un instant, s’il vous plaît"),
 		ui.T("Many files are being sent at this moment. Nothing was changed. Go back and try again in a few seconds.",
 			"Beaucoup de fichiers arrivent en ce moment. Rien n’a été modifié. Revenez en arrière et réessayez dans quelques secondes."))
-	ui.Explain(errSlow.Code, ui.T("The connection was too slow", "La connexion était trop lente"),
+	ui.RegisterErrorText(errSlow.Code, ui.T("The connection was too slow", "La connexion était trop lente"),
 		ui.T(
 			"The files did not arrive within two minutes, or arrived too slowly. Nothing was changed. Go back and send fewer or smaller files.",
 			"Les fichiers ne sont pas arrivés en deux minutes, ou arrivaient trop lentement. Rien n’a été modifié. Revenez en arrière et envoyez des fichiers moins nombreux ou plus petits."))
-	ui.Explain(errSecond.Code, ui.T("Not all at once, please", "Pas tout à la fois, s’il vous plaît"),
+	ui.RegisterErrorText(errSecond.Code, ui.T("Not all at once, please", "Pas tout à la fois, s’il vous plaît"),
 		ui.T(
 			"Your account is already sending 25 MB of files, or downloading five exports, in another window. Nothing was changed. Wait until that has ended, go back and try again.",
 			"Votre compte envoie déjà 25 Mo de fichiers ou télécharge déjà cinq exports dans une autre fenêtre. Rien n’a été modifié. Attendez la fin, revenez en arrière et réessayez."))
@@ -52,14 +52,14 @@ var (
 
 // refusedFiles maps the code of the reason for which a file was not accepted to its text. The text's argument is
 // the name of the file.
-var refusedFiles = map[string]ui.Text{
-	evidence.ErrType.Code: ui.T("%s is neither a JPEG, PNG or WebP picture nor a PDF.",
+var refusedFiles = map[string]ui.LocalizedText{
+	evidence.ErrUnsupportedType.Code: ui.T("%s is neither a JPEG, PNG or WebP picture nor a PDF.",
 		"%s n’est ni une image JPEG, PNG ou WebP, ni un PDF."),
 	evidence.ErrDamaged.Code: ui.T("%s cannot be read. It may be damaged or not complete.",
 		"%s est illisible. Le fichier est peut-être abîmé ou incomplet."),
-	evidence.ErrTooLarge.Code: ui.T("%s has more than 10 MB.", "%s dépasse 10 Mo."),
-	evidence.ErrPixels.Code:   ui.T("%s has more than 40 megapixels.", "%s dépasse 40 mégapixels."),
-	evidence.ErrHeavy.Code: ui.T(
+	evidence.ErrTooLarge.Code:      ui.T("%s has more than 10 MB.", "%s dépasse 10 Mo."),
+	evidence.ErrTooManyPixels.Code: ui.T("%s has more than 40 megapixels.", "%s dépasse 40 mégapixels."),
+	evidence.ErrTooCostlyToRead.Code: ui.T(
 		"%s takes too much memory or time to read. Save it again as an ordinary JPEG (not progressive), or with fewer pixels, and send that.",
 		"%s demande trop de mémoire ou de temps de lecture. Enregistrez l’image de nouveau en JPEG ordinaire (non progressif), ou avec moins de pixels, et envoyez-la."),
 	evidence.ErrEmpty.Code: ui.T("%s is empty.", "%s est vide."),

@@ -57,11 +57,11 @@ var (
 	textCapturedOf = ui.T("%s of %s", "%s sur %s")
 )
 
-var viewNames = map[depositports.View]ui.Text{
-	depositports.ViewAll:      ui.T("All", "Toutes"),
-	depositports.ViewAwaiting: ui.T("Awaiting", "En attente"),
-	depositports.ViewRefused:  ui.T("Refused", "Refusées"),
-	depositports.ViewSecured:  ui.T("Secured", "Garanties"),
-	depositports.ViewEnding:   ui.T("Ending soon", "Fin proche"),
-	depositports.ViewClaimed:  ui.T("Claimed", "Réclamées"),
+var viewNames = map[depositports.ListView]ui.LocalizedText{
+	depositports.ViewAll:            ui.T("All", "Toutes"),
+	depositports.ViewAwaitingTenant: ui.T("Awaiting", "En attente"),
+	depositports.ViewRefused:        ui.T("Refused", "Refusées"),
+	depositports.ViewSecured:        ui.T("Secured", "Garanties"),
+	depositports.ViewCoverEnding:    ui.T("Ending soon", "Fin proche"),
+	depositports.ViewClaimed:        ui.T("Claimed", "Réclamées"),
 }

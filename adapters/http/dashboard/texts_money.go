@@ -14,34 +14,35 @@ var (
 	textRefusedBy   = ui.T("The card was refused (%s).", "La carte a été refusée (%s).")
 )
 
-var collectionStates = map[deposit.CollectionState]ui.Text{
+var collectionStates = map[deposit.CollectionState]ui.LocalizedText{
 	deposit.CollectionScheduled: ui.T("The card has not been charged yet.", "La carte n’est pas encore débitée."),
 	deposit.CollectionRetrying: ui.T("The card was refused. We charge it again.",
 		"La carte a été refusée. Nous la débiterons de nouveau."),
-	deposit.AwaitingTenant: ui.T("The card was refused. The tenant has a link to pay with another card.",
+	deposit.CollectionAwaitingTenant: ui.T("The card was refused. The tenant has a link to pay with another card.",
 		"La carte a été refusée. Le locataire dispose d’un lien pour payer avec une autre carte."),
 	deposit.CollectionPaid: ui.T("The tenant has paid.", "Le locataire a payé."),
 	deposit.CollectionFailed: ui.T("The tenant did not pay. You stay covered for the amount.",
 		"Le locataire n’a pas payé. Vous restez couvert pour ce montant."),
 }
 
-var collectionSteps = map[deposit.CollectionTrigger]ui.Text{
-	deposit.CardCharged:  ui.T("The card was charged", "La carte a été débitée"),
-	deposit.PaidByTenant: ui.T("The tenant paid", "Le locataire a payé"),
-	deposit.RefusedForNow: ui.T("The card was refused; another charge follows",
+var collectionSteps = map[deposit.CollectionTrigger]ui.LocalizedText{
+	deposit.CardCharged:            ui.T("The card was charged", "La carte a été débitée"),
+	deposit.CollectionPaidByTenant: ui.T("The tenant paid", "Le locataire a payé"),
+	deposit.CardRefusedForNow: ui.T("The card was refused; another charge follows",
 		"Carte refusée ; un autre débit suivra"),
 	deposit.CardRefused: ui.T("The card was refused; the tenant is asked to pay",
 		"Carte refusée ; le locataire est invité à payer"),
-	deposit.RetriedByStaff:      ui.T("Our staff asked for another charge", "Notre équipe a demandé un nouveau débit"),
+	deposit.CollectionRetriedByStaff: ui.T("Our staff asked for another charge",
+		"Notre équipe a demandé un nouveau débit"),
 	deposit.CollectionCancelled: ui.T("Our staff ended the claim", "Notre équipe a clos la réclamation"),
 	deposit.CollectionExpired:   ui.T("The claim ended without payment", "La réclamation a pris fin sans paiement"),
 	deposit.CollectionTooSmall: ui.T("The amount is too small to be charged to a card",
 		"Le montant est trop faible pour débiter une carte"),
-	deposit.SettledElsewhere:    textSettledStep,
-	deposit.CollectionWithdrawn: textWithdrawnStep,
+	deposit.CollectionSettledElsewhere: textSettledStep,
+	deposit.CollectionWithdrawn:        textWithdrawnStep,
 }
 
-var refundStates = map[deposit.RefundStatus]ui.Text{
+var refundStates = map[deposit.RefundStatus]ui.LocalizedText{
 	deposit.RefundPending:   ui.T("On its way.", "En cours."),
 	deposit.RefundSucceeded: ui.T("Paid back.", "Remboursé."),
 	deposit.RefundFailed: ui.T("The bank refused it. Our staff looks into it.",
@@ -49,7 +50,7 @@ var refundStates = map[deposit.RefundStatus]ui.Text{
 }
 
 // failures maps the frequent codes of refused charges to texts.
-var failures = map[string]ui.Text{
+var failures = map[string]ui.LocalizedText{
 	"insufficient_funds": ui.T("The account lacked the money.", "Le compte n’était pas suffisamment approvisionné."),
 	"authentication_required": ui.T("The bank wants the tenant to confirm the payment.",
 		"La banque demande au locataire de confirmer le paiement."),

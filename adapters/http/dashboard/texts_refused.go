@@ -9,7 +9,7 @@ import (
 
 // refusals maps the code of the error that refused an act on a deposit to its text. The text's argument is the
 // deposit's current status.
-var refusals = map[string]ui.Text{
+var refusals = map[string]ui.LocalizedText{
 	deposits.ErrChanged.Code: ui.T(
 		"Nothing was done: the deposit has changed since you opened the page. It is now: %s.",
 		"Rien n’a été fait : la caution a changé depuis l’ouverture de la page. Elle est désormais : %s."),
@@ -20,14 +20,14 @@ var refusals = map[string]ui.Text{
 		"Rien n’a été libéré : seule une caution garantie peut l’être. Celle-ci est : %s."),
 	deposit.ErrNotCancellable.Code: ui.T("Nothing was cancelled: the deposit can no longer be cancelled. It is: %s.",
 		"Rien n’a été annulé : la caution ne peut plus l’être. Elle est : %s."),
-	deposit.ErrNotSendable.Code: ui.T("No e-mail was sent: the checkout of this deposit is over. It is: %s.",
+	deposit.ErrLinkNotSendable.Code: ui.T("No e-mail was sent: the checkout of this deposit is over. It is: %s.",
 		"Aucun e-mail n’a été envoyé : le paiement de cette caution n’est plus possible. Elle est : %s."),
-	evidence.ErrGone.Code: ui.T(
+	evidence.ErrFilesGone.Code: ui.T(
 		"Nothing was done: the files waited for more than an hour, or belong to another page. Send them again. The deposit is: %s.",
 		"Rien n’a été fait : les fichiers ont attendu plus d’une heure, ou appartiennent à une autre page. Envoyez-les de nouveau. La caution est : %s."),
-	evidence.ErrFull.Code: ui.T("Nothing was done: the deposit would have more than 100 files. It is: %s.",
+	evidence.ErrDepositFileLimit.Code: ui.T("Nothing was done: the deposit would have more than 100 files. It is: %s.",
 		"Rien n’a été fait : la caution aurait plus de 100 fichiers. Elle est : %s."),
-	deposits.ErrNoFiles.Code: ui.T(
+	deposits.ErrTakesNoFiles.Code: ui.T(
 		"No file was added: files can be added once a deposit is secured or claimed. This one is: %s.",
 		"Aucun fichier n’a été ajouté : il faut que la caution soit garantie ou réclamée. Celle-ci est : %s."),
 }

@@ -5,7 +5,9 @@ import (
 	"partnerdeposits/core/connect"
 )
 
-func init() { ui.Explain(connect.ErrUnverified.Code, textVerifyFirst, textVerifyFirstLead) }
+func init() {
+	ui.RegisterErrorText(connect.ErrEmailUnverified.Code, textVerifyFirst, textVerifyFirstLead)
+}
 
 var (
 	textSettings = ui.T("Settings", "Réglages")
@@ -75,7 +77,7 @@ const doneEmailNow = "changed_email"
 
 // settingsDone maps the forms of the settings page, by their field intent, to the message that the form took
 // effect.
-var settingsDone = map[string]ui.Text{
+var settingsDone = map[string]ui.LocalizedText{
 	intentMails: textMailsDone,
 
 	intentDisableTOTP: textCodesAreOff,

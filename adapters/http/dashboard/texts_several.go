@@ -6,26 +6,26 @@ import (
 )
 
 // plural is a text with a number, in two forms: one for the number 1, and several with the number as %s.
-type plural struct{ one, several ui.Text }
+type plural struct{ one, several ui.LocalizedText }
 
 // Texts of the page of a form about several deposits.
 var (
-	textSeveralAsks = map[deposits.SeveralAct]plural{
+	textSeveralAsks = map[deposits.BulkAct]plural{
 		deposits.ActSendLinks: {ui.T("Send the link to 1 tenant?", "Envoyer le lien à 1 locataire ?"),
 			ui.T("Send the link to %s tenants?", "Envoyer le lien à %s locataires ?")},
-		deposits.ActRemindAll: {ui.T("Remind 1 tenant?", "Relancer 1 locataire ?"),
+		deposits.ActRemindTenants: {ui.T("Remind 1 tenant?", "Relancer 1 locataire ?"),
 			ui.T("Remind %s tenants?", "Relancer %s locataires ?")},
 	}
-	textSeveralSays = map[deposits.SeveralAct]ui.Text{
+	textSeveralSays = map[deposits.BulkAct]ui.LocalizedText{
 		deposits.ActSendLinks: ui.T("We mail each of these tenants the link to pay for the deposit.",
 			"Nous envoyons à chacun de ces locataires le lien pour payer la caution."),
-		deposits.ActRemindAll: ui.T("We mail each of these tenants the link to pay what was refused.",
+		deposits.ActRemindTenants: ui.T("We mail each of these tenants the link to pay what was refused.",
 			"Nous envoyons à chacun de ces locataires le lien pour payer ce qui a été refusé."),
 	}
-	textSeveralNobody = map[deposits.SeveralAct]ui.Text{
+	textSeveralNobody = map[deposits.BulkAct]ui.LocalizedText{
 		deposits.ActSendLinks: ui.T("The link can be sent to none of these tenants",
 			"Le lien ne peut être envoyé à aucun de ces locataires"),
-		deposits.ActRemindAll: ui.T("None of these tenants can be reminded",
+		deposits.ActRemindTenants: ui.T("None of these tenants can be reminded",
 			"Aucun de ces locataires ne peut être relancé"),
 	}
 	textSeveralSent = plural{ui.T("1 link is on its way.", "1 lien est en route."),
@@ -49,23 +49,23 @@ var (
 )
 
 // leftOut maps the reason for which a ticked deposit's tenant is not mailed to its text. The argument of
-// LeftReminded is the time of the last mail to the tenant.
-var leftOut = map[deposits.LeftOut]ui.Text{
-	deposits.LeftWithoutAddress: ui.T("No e-mail address of the tenant is known.",
+// LeftOutReminded is the time of the last mail to the tenant.
+var leftOut = map[deposits.LeftOutReason]ui.LocalizedText{
+	deposits.LeftOutNoAddress: ui.T("No e-mail address of the tenant is known.",
 		"Aucune adresse e-mail du locataire n’est connue."),
-	deposits.LeftReminded: ui.T("We mailed the tenant on %s. The link can be sent again 24 hours later.",
+	deposits.LeftOutReminded: ui.T("We mailed the tenant on %s. The link can be sent again 24 hours later.",
 		"Le locataire a reçu un e-mail le %s. Un nouvel envoi est possible 24 heures après."),
-	deposits.LeftAddressLimit: ui.T("This address has already got as many links as are allowed in 24 hours.",
+	deposits.LeftOutAddressLimit: ui.T("This address has already got as many links as are allowed in 24 hours.",
 		"Cette adresse a déjà reçu autant de liens que permis en 24 heures."),
-	deposits.LeftAccountLimit: ui.T("You have sent 100 links within an hour.",
+	deposits.LeftOutAccountLimit: ui.T("You have sent 100 links within an hour.",
 		"Vous avez envoyé 100 liens en une heure."),
 }
 
 // leftOver maps an act on several deposits to the text that it is not possible on one of them. The text's argument
 // is the deposit's state.
-var leftOver = map[deposits.SeveralAct]ui.Text{
+var leftOver = map[deposits.BulkAct]ui.LocalizedText{
 	deposits.ActSendLinks: ui.T("The tenant cannot secure it any more. The deposit is: %s.",
 		"Le locataire ne peut plus la garantir. La caution est : %s."),
-	deposits.ActRemindAll: ui.T("No refused payment waits for the tenant. The deposit is: %s.",
+	deposits.ActRemindTenants: ui.T("No refused payment waits for the tenant. The deposit is: %s.",
 		"Aucun paiement refusé n’attend le locataire. La caution est : %s."),
 }

@@ -6,10 +6,10 @@ import (
 )
 
 func init() {
-	ui.Explain(twofactor.ErrOn.Code, ui.T("Already on", "Déjà activés"),
+	ui.RegisterErrorText(twofactor.ErrAlreadyEnabled.Code, ui.T("Already on", "Déjà activés"),
 		ui.T("Nothing was changed: two-factor codes are on already.",
 			"Rien n’a été modifié : les codes à deux facteurs sont déjà activés."))
-	ui.Explain(twofactor.ErrOff.Code, ui.T("Not on", "Non activés"),
+	ui.RegisterErrorText(twofactor.ErrNotEnabled.Code, ui.T("Not on", "Non activés"),
 		ui.T("Nothing was changed: two-factor codes are off. Set them up first.",
 			"Rien n’a été modifié : les codes à deux facteurs sont désactivés. Configurez-les d’abord."))
 }

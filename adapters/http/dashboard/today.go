@@ -25,17 +25,17 @@ func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 	if err != nil {
 		return err
 	}
-	t, err := p.Desk.Today(c.UserContext(), by.Account)
+	t, err := p.Desk.FirstPage(c.UserContext(), by.Account)
 	if err != nil {
 		return err
 	}
 	v := todayView{Page: p.page(c, by, ui.SectionToday, textToday.In(lang)), Account: account,
 		Token: p.Site.FormToken(c), Figures: figuresOf(t, lang)}
-	if p.Operators.Unverified(by.Operator) {
+	if p.Operators.AddressUnverified(by.Operator) {
 		ask := p.verifyView(c, by, textVerifyAskLead.In(lang, by.Operator.Email))
 		v.Verify = &ask
 	}
-	earlier, err := p.Desk.Earlier(c.UserContext(), by.Operator, by.Account, account.Link)
+	earlier, err := p.Desk.RecordsBeforeProof(c.UserContext(), by.Operator, by.Account, account.Link)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 		}
 		return ui.Render(c, http.StatusOK, todayPage(v))
 	}
-	for _, kind := range depositports.Works {
+	for _, kind := range depositports.WorkKinds {
 		if len(t.First[kind]) > 0 {
 			v.Work = append(v.Work, p.workViewOf(kind, t, lang))
 		}
@@ -65,10 +65,10 @@ func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 // stepsOf returns the first steps, such as verifying the e-mail address, that an account without deposits is
 // shown.
 func (p *pages) stepsOf(c *fiber.Ctx, by caller, lang ui.Lang) ([]step, error) {
-	codes, err := p.Operators.TwoFactor(c.UserContext(), by.Operator.ID)
+	codes, err := p.Operators.TwoFactorState(c.UserContext(), by.Operator.ID)
 	return []step{
 		{Name: textStepVerify.In(lang), Says: textStepVerifySays.In(lang), Path: pathSettings + "#address",
-			Done: !p.Operators.Unverified(by.Operator)},
+			Done: !p.Operators.AddressUnverified(by.Operator)},
 		{Name: textStepDeposit.In(lang), Says: textStepDepositSays.In(lang), Path: pathNew},
 		{Name: textStepCodes.In(lang), Says: textStepCodesSays.In(lang), Path: pathSettings + "#two-factor", Done: codes.On},
 	}, err
@@ -76,11 +76,12 @@ func (p *pages) stepsOf(c *fiber.Ctx, by caller, lang ui.Lang) ([]step, error) {
 
 // viewPath returns the path of a view of the list of deposits.
 func viewPath(view string) string {
-	return ui.WithQuery(pathDeposits, url.Values{queryView: {view}}.Encode())
+	return ui.PathWithQuery(pathDeposits, url.Values{queryView: {view}}.Encode())
 }
 
-func figuresOf(t desk.Today, lang ui.Lang) []figure {
-	awaiting, active, refused := t.Counts[depositports.WorkAwaiting], t.Counts[depositports.WorkActive], t.AllRefused()
+func figuresOf(t desk.FirstPage, lang ui.Lang) []figure {
+	awaiting, active, refused := t.Counts[depositports.WorkAwaitingTenant], t.Counts[depositports.WorkActive],
+		t.CountRefused()
 	all := []figure{
 		{Name: textFigureAwaiting.In(lang), Value: counted(awaiting), Path: viewPath("awaiting")},
 		{Name: textFigureRefused.In(lang), Value: counted(refused), Path: viewPath("refused")},
@@ -97,11 +98,11 @@ func figuresOf(t desk.Today, lang ui.Lang) []figure {
 	return all
 }
 
-func earlierViewOf(e *desk.Earlier, account connections.AccountView, lang ui.Lang) *earlierView {
-	v := &earlierView{Lead: textEarlierLead.In(lang, ui.DateTime(lang, e.Until)), Count: strconv.Itoa(e.Count)}
+func earlierViewOf(e *desk.RecordsBeforeProof, account connections.AccountView, lang ui.Lang) *earlierView {
+	v := &earlierView{Lead: textEarlierLead.In(lang, ui.FormatDateTime(lang, e.Until)), Count: strconv.Itoa(e.Count)}
 	if e.Link != nil {
 		linked := e.Link.LinkedAt.In(account.Account.Zone())
-		v.Partner = textEarlierPartner.In(lang, account.Partner.Name, ui.DateTime(lang, linked))
+		v.Partner = textEarlierPartner.In(lang, account.Partner.Name, ui.FormatDateTime(lang, linked))
 	}
 	for _, d := range e.Deposits {
 		r := workRowOf(d, lang)
@@ -120,14 +121,14 @@ func counted(n depositports.WorkCount) string {
 	return strconv.Itoa(n.Count)
 }
 
-func (p *pages) workViewOf(kind depositports.Work, t desk.Today, lang ui.Lang) workView {
+func (p *pages) workViewOf(kind depositports.WorkKind, t desk.FirstPage, lang ui.Lang) workView {
 	says := workTexts[kind]
 	w := workView{ID: string(kind), Chip: ui.Chip{Text: says.title.In(lang), Tone: says.tone, Icon: says.icon},
-		Hint: says.hint.In(lang), Count: counted(t.Of(kind))}
+		Hint: says.hint.In(lang), Count: counted(t.CountOf(kind))}
 	for _, d := range t.First[kind] {
 		r := workRowOf(d, lang)
-		if kind == depositports.WorkEnding {
-			r.Says = textEnds.In(lang, ui.Date(lang, d.ExpiresAt))
+		if kind == depositports.WorkCoverEnding {
+			r.Says = textEnds.In(lang, ui.FormatDate(lang, d.ExpiresAt))
 		}
 		if kind == depositports.WorkCollecting && d.Debt != nil {
 			r.Says = collectionOf(*d.Debt, lang)
@@ -135,7 +136,7 @@ func (p *pages) workViewOf(kind depositports.Work, t desk.Today, lang ui.Lang) w
 		p.addAct(&r, kind, d, t.Now, lang)
 		w.Rows = append(w.Rows, r)
 	}
-	if t.Of(kind).Count > len(w.Rows) {
+	if t.CountOf(kind).Count > len(w.Rows) {
 		w.More = allOf(kind, t)
 	}
 	return w
@@ -143,25 +144,25 @@ func (p *pages) workViewOf(kind depositports.Work, t desk.Today, lang ui.Lang) w
 
 // allOf returns the path of the list with all deposits that have the given kind of open work, such as a refused
 // card.
-func allOf(kind depositports.Work, t desk.Today) string {
+func allOf(kind depositports.WorkKind, t desk.FirstPage) string {
 	q := url.Values{queryStatus: {statusesOf(kind)}}
 	switch kind {
-	case depositports.WorkSoon:
+	case depositports.WorkStayBeginning:
 		q.Set(queryFrom, t.Week.From.Format(time.DateOnly))
 		q.Set(queryTo, t.Week.To.Format(time.DateOnly))
-	case depositports.WorkEnding:
+	case depositports.WorkCoverEnding:
 		q.Set(queryEndsBy, t.Week.To.Format(time.RFC3339Nano))
-	case depositports.WorkRefused, depositports.WorkCardRefused:
+	case depositports.WorkPaymentRefused, depositports.WorkCardRefused:
 		return viewPath("refused")
 	case depositports.WorkCollecting:
 		return viewPath("claimed")
 	default:
 		return viewPath("awaiting")
 	}
-	return ui.WithQuery(pathDeposits, q.Encode())
+	return ui.PathWithQuery(pathDeposits, q.Encode())
 }
 
-func workRowOf(d desk.Row, lang ui.Lang) workRow {
+func workRowOf(d desk.DepositRow, lang ui.Lang) workRow {
 	r := workRow{row: rowOf(d, lang)}
 	if d.Status == deposit.Captured {
 		// The row of a captured deposit shows the captured amount instead of the deposit's full amount.
@@ -180,23 +181,23 @@ func workRowOf(d desk.Row, lang ui.Lang) workRow {
 
 // addAct adds to a row the button for the act that its deposit waits for. The button's form is already confirmed:
 // the row describes what will happen, and a mail is all that happens.
-func (p *pages) addAct(r *workRow, kind depositports.Work, d desk.Row, now time.Time, lang ui.Lang) {
-	mails := func(label ui.Text, act deposits.Act, more ...hidden) {
+func (p *pages) addAct(r *workRow, kind depositports.WorkKind, d desk.DepositRow, now time.Time, lang ui.Lang) {
+	mails := func(label ui.LocalizedText, act deposits.OperatorAct, more ...hidden) {
 		r.Act = label.In(lang)
 		r.Hidden = append([]hidden{{fieldIntent, string(act)}, {fieldConfirm, confirmed},
 			{fieldVersion, strconv.Itoa(d.Version)}, {fieldForm, p.newForm()}}, more...)
 	}
 	r.Act, r.ActPath = textTodayOpen.In(lang), r.Path
 	switch {
-	case kind == depositports.WorkEnding:
-		r.Act, r.ActPath = textTodayClaim.In(lang), site.At(site.Claim, id.Deposit.Of(d.ID))
-	case d.Status.InCheckout() && d.Client != nil && deposits.ActSendLink.Possible(d.Deposit, nil, now) == nil:
+	case kind == depositports.WorkCoverEnding:
+		r.Act, r.ActPath = textTodayClaim.In(lang), site.FillPath(site.ClaimPath, id.Deposit.Of(d.ID))
+	case d.Status.InCheckout() && d.Client != nil && deposits.ActSendLink.CheckPossible(d.Deposit, nil, now) == nil:
 		mails(textTodaySend, deposits.ActSendLink, hidden{fieldEmail, d.Client.Email})
 	case kind != depositports.WorkCardRefused || d.Client == nil:
-	case deposits.ActRemind.Possible(d.Deposit, d.Debt, now) == nil:
+	case deposits.ActRemind.CheckPossible(d.Deposit, d.Debt, now) == nil:
 		mails(textTodayRemind, deposits.ActRemind)
 	case d.Debt != nil && d.Debt.RemindableAt().After(now):
-		r.Act, r.ActPath = textTodayReminded.In(lang, ui.Date(lang, d.Debt.AskedAt)), ""
+		r.Act, r.ActPath = textTodayReminded.In(lang, ui.FormatDate(lang, d.Debt.AskedAt)), ""
 	}
 }
 
@@ -212,7 +213,7 @@ const (
 	leastCharted = 5
 )
 
-func chartOf(year []desk.Month, lang ui.Lang) chart {
+func chartOf(year []desk.MonthCount, lang ui.Lang) chart {
 	var ch chart
 	for _, m := range year {
 		ch.Max = max(ch.Max, m.Made)
@@ -229,8 +230,8 @@ func chartOf(year []desk.Month, lang ui.Lang) chart {
 		ch.Bars = append(ch.Bars, bar{
 			X: strconv.Itoa(x), Y: strconv.Itoa(barsBottom - height), Height: strconv.Itoa(height),
 			Middle: strconv.Itoa(x + barWidth/2),
-			Letter: strings.ToUpper(string([]rune(ui.Month(lang, m.Start))[:1])),
-			Month:  ui.Month(lang, m.Start) + "\u00a0" + strconv.Itoa(m.Start.Year()), Count: strconv.Itoa(m.Made),
+			Letter: strings.ToUpper(string([]rune(ui.FormatShortMonth(lang, m.Start))[:1])),
+			Month:  ui.FormatShortMonth(lang, m.Start) + "\u00a0" + strconv.Itoa(m.Start.Year()), Count: strconv.Itoa(m.Made),
 		})
 	}
 	return ch

@@ -26,14 +26,14 @@ func bottomOf(ctx context.Context, t *testing.T, selector string) int {
 // The first page of an account without deposits, with some that need nothing, and with much to do.
 func TestBrowser_Today_LooksRight(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Pages) {
+	if !rarely.MustRun(t, rarely.PageTests) {
 		return
 	}
-	for scheme, first := range browsertest.Schemes {
+	for scheme, first := range browsertest.ColorSchemes {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			s := connecttest.New(t, connecttest.Options{Mails: true})
-			p := s.Partner("demo")
+			p := s.CreatePartner("demo")
 			browser := browsertest.New(t, first...)
 			require.NoError(t, chromedp.Do(browser, viewports["phone"]))
 			account := signIn(browser, t, s, "a@b.example")
@@ -43,7 +43,7 @@ func TestBrowser_Today_LooksRight(t *testing.T) {
 					require.NoError(t, chromedp.Do(browser, chromedp.Navigate(s.URL+"/dashboard?lang="+lang)))
 					for device, viewport := range viewports {
 						require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
-						browsertest.LooksRight(browser, t, name+"-"+lang+"-"+scheme+"-"+device)
+						browsertest.RequireUsablePage(browser, t, name+"-"+lang+"-"+scheme+"-"+device)
 					}
 				}
 			}

@@ -63,7 +63,7 @@ func text(n *html.Node) string {
 }
 
 func groupsOf(page connecttest.Answer) (all []group) {
-	for _, section := range page.All("section") {
+	for _, section := range page.ElementsByTag("section") {
 		if attribute(section, "class") != "group" {
 			continue
 		}
@@ -189,7 +189,7 @@ func TestToday_FiguresAreLinks(t *testing.T) {
 	begins(t, s, made[4], 30*24*time.Hour)
 	page := b.Get("/dashboard")
 	var got [][2]string
-	for _, a := range within(page.All("ul")[0], "a") {
+	for _, a := range within(page.ElementsByTag("ul")[0], "a") {
 		got = append(got, [2]string{attribute(a, "href"), strings.ReplaceAll(text(a), "\u00a0", " ")})
 	}
 	require.Equal(t, [][2]string{
@@ -202,7 +202,7 @@ func TestToday_FiguresAreLinks(t *testing.T) {
 	require.Contains(t, page.Body, id.Account.Of(account))
 
 	bulk := url.Values{}
-	for _, input := range within(page.All("form")[page.Form("remind_all")], "input") {
+	for _, input := range within(page.ElementsByTag("form")[page.FormIndexByIntent("remind_all")], "input") {
 		bulk.Add(attribute(input, "name"), attribute(input, "value"))
 	}
 	require.Equal(t, []string{id.Deposit.Of(depositOf(t, s, made[2]).ID), id.Deposit.Of(depositOf(t, s, made[3]).ID)},
@@ -211,7 +211,7 @@ func TestToday_FiguresAreLinks(t *testing.T) {
 	require.NotEmpty(t, bulk.Get("csrf_token"))
 	require.Contains(t, page.Text("main"), "Remind all refused (2)")
 	change(t, s, `UPDATE deposits SET status = 'pending' WHERE reference = $1`, made[2])
-	require.Negative(t, b.Get("/dashboard").Form("remind_all"), "one has its own row")
+	require.Negative(t, b.Get("/dashboard").FormIndexByIntent("remind_all"), "one has its own row")
 }
 
 func TestToday_SendsALinkAgainWithOneClick(t *testing.T) {
@@ -219,7 +219,7 @@ func TestToday_SendsALinkAgainWithOneClick(t *testing.T) {
 	ofTenant(t, d.Server, d.reference, "Ada", "Byron", "ada@example.com")
 	page := d.b.Get("/dashboard")
 	for range 2 { // a double click
-		d.done(d.b.Send(page, page.Form("send_link"), nil), "send_link")
+		d.done(d.b.Send(page, page.FormIndexByIntent("send_link"), nil), "send_link")
 		require.Equal(t, 1, d.Count("mails", "recipient = 'ada@example.com'"))
 	}
 	require.Equal(t, 1, d.Count("audit_log", "action = 'deposit.send_link'"))
@@ -227,13 +227,13 @@ func TestToday_SendsALinkAgainWithOneClick(t *testing.T) {
 
 func TestToday_RemindsATenantWithOneClick_OnceADay(t *testing.T) {
 	c := newClaim(t)
-	require.Negative(t, c.b.Get("/dashboard").Form("remind"), "mailed today")
+	require.Negative(t, c.b.Get("/dashboard").FormIndexByIntent("remind"), "mailed today")
 	c.mailedYesterday()
 	page := c.b.Get("/dashboard")
-	c.done(c.b.Send(page, page.Form("remind"), nil), "remind")
+	c.done(c.b.Send(page, page.FormIndexByIntent("remind"), nil), "remind")
 	require.Equal(t, 1, c.Count("mails", "link_of IS NOT NULL"))
 	after := c.b.Get("/dashboard")
-	require.Negative(t, after.Form("remind"))
+	require.Negative(t, after.FormIndexByIntent("remind"))
 	require.Contains(t, after.Text("main"), "Reminded on")
 }
 
@@ -283,10 +283,10 @@ func TestToday_AGroupHasFiveRows_AndLeadsToTheRest(t *testing.T) {
 func TestToday_OfAnEmptyAccount_HasThreeStepsWithTicks(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Mails: true})
-	s.Partner("demo")
+	s.CreatePartner("demo")
 	b, account := linked(t, s, "a@b.example", "demo")
 	steps := func(page connecttest.Answer) (all [][2]string) {
-		for _, li := range within(page.All("ol")[0], "li") {
+		for _, li := range within(page.ElementsByTag("ol")[0], "li") {
 			a := within(li, "a")[0]
 			all = append(all, [2]string{attribute(a, "href"), text(within(li, "span")[0])})
 		}
@@ -327,6 +327,6 @@ func TestToday_ChartIsHiddenWhileThereIsLittle(t *testing.T) {
 	s.Clock.Add(time.Minute) // the number of this month's deposits is kept so long
 	page = b.Get("/dashboard")
 	require.Equal(t, 12, strings.Count(page.Body, "<rect "))
-	require.Len(t, page.All("tr"), 13, "the numbers as a table")
+	require.Len(t, page.ElementsByTag("tr"), 13, "the numbers as a table")
 	require.Contains(t, page.Text("main"), "5 in all")
 }

@@ -19,10 +19,11 @@ import (
 // enableTOTP creates a secret for two-factor codes and shows it. Codes are required only after the operator has
 // entered a first one.
 func (p *pages) enableTOTP(c *fiber.Ctx, by caller) error {
-	if err := p.limited(c, by, operators.DeskPasswords); err != nil {
+	if err := p.limited(c, by, operators.PasswordCheckLimit); err != nil {
 		return err
 	}
-	enrolment, err := p.Operators.EnableTOTP(c.UserContext(), by.Operator, ui.PostValue(c, fieldCurrent), p.browserOf(c))
+	enrolment, err := p.Operators.BeginTOTPEnrolment(c.UserContext(), by.Operator, ui.PostValue(c, fieldCurrent),
+		p.browserOf(c))
 	if err != nil {
 		return p.refusedCode(c, by, intentEnableTOTP, err)
 	}
@@ -30,7 +31,7 @@ func (p *pages) enableTOTP(c *fiber.Ctx, by caller) error {
 }
 
 // enrol shows the secret for two-factor codes as a QR code and as text, with a field for the first code.
-func (p *pages) enrol(c *fiber.Ctx, by caller, status int, enrolment operators.Enrolment, mistake string) error {
+func (p *pages) enrol(c *fiber.Ctx, by caller, status int, enrolment operators.TOTPEnrolment, mistake string) error {
 	qr, err := ui.NewQR(enrolment.URI.Reveal())
 	if err != nil {
 		return err
@@ -61,7 +62,7 @@ func (p *pages) confirmTOTP(c *fiber.Ctx, by caller) error {
 		p.browserOf(c))
 	if errors.Is(err, twofactor.ErrWrongCode) {
 		return p.enrol(c, by, http.StatusUnprocessableEntity, waits,
-			ui.FailureOf(twofactor.ErrWrongCode.Code).Message.In(ui.LangOf(c)))
+			ui.ErrorTextOf(twofactor.ErrWrongCode.Code).Message.In(ui.LangOf(c)))
 	}
 	if err != nil {
 		return p.refusedCode(c, by, intentConfirmTOTP, err)
@@ -80,12 +81,13 @@ func (p *pages) newRecoveryCodes(c *fiber.Ctx, by caller) error {
 
 // showRecoveryCodes answers with the recovery codes on a page, without a redirect: the database holds only their
 // hashes, so they cannot be shown later.
-func (p *pages) showRecoveryCodes(c *fiber.Ctx, by caller, done operators.Confirmed, lead ui.Text) error {
+func (p *pages) showRecoveryCodes(c *fiber.Ctx, by caller, done operators.TwoFactorResult,
+	lead ui.LocalizedText) error {
 	p.renew(c, done.SignedIn)
 	lang := ui.LangOf(c)
 	v := recoveryView{Page: p.page(c, by, ui.SectionSettings, textRecoveryTitle.In(lang)), Lead: lead.In(lang)}
-	v.Page.Wide, v.Page.ReadAt, v.Page.FormToken = false, pathSettings, p.Site.FormTokenOf(done.Token.Reveal())
-	v.Page.LetCopy(c)
+	v.Page.Wide, v.Page.ReadAt, v.Page.FormToken = false, pathSettings, p.Site.FormTokenOfSession(done.Token.Reveal())
+	v.Page.AllowCopying(c)
 	for _, code := range done.RecoveryCodes {
 		v.Codes = append(v.Codes, secret.Text.Reveal(code))
 	}
@@ -93,7 +95,7 @@ func (p *pages) showRecoveryCodes(c *fiber.Ctx, by caller, done operators.Confir
 }
 
 func (p *pages) disableTOTP(c *fiber.Ctx, by caller) error {
-	if err := p.limited(c, by, operators.DeskPasswords); err != nil {
+	if err := p.limited(c, by, operators.PasswordCheckLimit); err != nil {
 		return err
 	}
 	in, err := p.Operators.DisableTOTP(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldCurrent),
@@ -116,17 +118,17 @@ func (p *pages) refusedCode(c *fiber.Ctx, by caller, intent string, err error) e
 	lang := ui.LangOf(c)
 	sent := settingsView{Intent: intent}
 	switch {
-	case errors.Is(err, connect.ErrUnverified):
+	case errors.Is(err, connect.ErrEmailUnverified):
 		return p.unverified(c, by)
 	case errors.Is(err, twofactor.ErrWrongCode):
 		sent.Mistake, sent.Page.ErrorCode = &ui.Mistake{Field: intent + "-" + fieldCode,
-			Text: ui.FailureOf(twofactor.ErrWrongCode.Code).Message.In(lang)}, "invalid_field"
+			Text: ui.ErrorTextOf(twofactor.ErrWrongCode.Code).Message.In(lang)}, "invalid_field"
 	case errors.Is(err, connect.ErrBadCredentials):
 		sent.Mistake, sent.Page.ErrorCode = &ui.Mistake{Field: intent + "-" + fieldCurrent, Text: textWrongPassword.In(lang)},
 			"invalid_field"
 	case fault.KindOf(err) == fault.Conflict:
-		sent.Problem = ui.FailureOf(fault.Of(err).Code).Message.In(lang)
-		return p.renderSettings(c, by, problem.Status(fault.Conflict), sent)
+		sent.Problem = ui.ErrorTextOf(fault.FromError(err).Code).Message.In(lang)
+		return p.renderSettings(c, by, problem.HTTPStatus(fault.Conflict), sent)
 	default:
 		return err
 	}

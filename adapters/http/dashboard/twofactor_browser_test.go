@@ -25,8 +25,8 @@ func TestBrowser_TwoFactorCodes_FromTheSetUpToACapture(t *testing.T) {
 		t.Run(c.device+" "+c.lang+" "+c.scheme, func(t *testing.T) {
 			t.Parallel()
 			s := connecttest.New(t, connecttest.Options{})
-			p := s.Partner("demo")
-			browser := browsertest.New(t, browsertest.Schemes[c.scheme]...)
+			p := s.CreatePartner("demo")
+			browser := browsertest.New(t, browsertest.ColorSchemes[c.scheme]...)
 			require.NoError(t, chromedp.Do(browser, viewports[c.device], browsertest.WithoutScript))
 			account := signIn(browser, t, s, "a@b.example")
 			reference := deposits(t, s, p, account.ID, 1)[0]
@@ -35,7 +35,7 @@ func TestBrowser_TwoFactorCodes_FromTheSetUpToACapture(t *testing.T) {
 				t.Helper()
 				for device, viewport := range viewports {
 					require.NoError(t, chromedp.Do(browser, viewport))
-					browsertest.LooksRight(browser, t, name+"-"+c.lang+"-"+c.scheme+"-"+device)
+					browsertest.RequireUsablePage(browser, t, name+"-"+c.lang+"-"+c.scheme+"-"+device)
 				}
 				require.NoError(t, chromedp.Do(browser, viewports[c.device]))
 			}
@@ -47,7 +47,7 @@ func TestBrowser_TwoFactorCodes_FromTheSetUpToACapture(t *testing.T) {
 			picture("codes-set-up")
 			key := secret.Text(strings.ReplaceAll(ask(browser, t, "document.querySelector('#secret').textContent"), " ", ""))
 			code := func() string {
-				s.Clock.Add(twofactor.Period)
+				s.Clock.Add(twofactor.CodePeriod)
 				shown, err := totp.Codes{}.Code(key, twofactor.StepAt(s.Clock.Now()))
 				require.NoError(t, err)
 				return shown

@@ -37,7 +37,7 @@ func TestTOTP_TurnedOn_ShowsTheSecretOnce_AndIsConfirmedByACode(t *testing.T) {
 		map[string]string{"currentPassword": password})
 	require.Equal(t, http.StatusOK, shown.Status)
 	require.Regexp(t, `^([A-Z2-7]{4} ){7}[A-Z2-7]{4}$`, shown.Text("code"))
-	require.NotEmpty(t, shown.Attr("path", "d"), "the QR code is drawn in the page")
+	require.NotEmpty(t, shown.ElementAttribute("path", "d"), "the QR code is drawn in the page")
 	require.NotContains(t, shown.Body, "data:image/png")
 	require.Zero(t, s.Count("second_factors", "confirmed_at IS NOT NULL"))
 	require.Equal(t, http.StatusSeeOther,
@@ -67,7 +67,7 @@ func TestTOTP_TurnedOn_ShowsTheSecretOnce_AndIsConfirmedByACode(t *testing.T) {
 	require.Equal(t, http.StatusConflict, b.Post("/dashboard/settings",
 		url.Values{"csrf_token": {token}, "intent": {"enable_totp"}, "currentPassword": {password}}).Status)
 	require.Equal(t, http.StatusConflict, b.Post("/dashboard/settings",
-		url.Values{"csrf_token": {token}, "intent": {"confirm_totp"}, "code": {app.Next()}}).Status)
+		url.Values{"csrf_token": {token}, "intent": {"confirm_totp"}, "code": {app.NextCode()}}).Status)
 	require.Equal(t, 1, s.Count("second_factors", "confirmed_at IS NOT NULL"), "the secret is not replaced")
 }
 
@@ -77,18 +77,18 @@ func TestTOTP_NewRecoveryCodes_ReplaceTheOldOnes_AndNeedACode(t *testing.T) {
 	b := registered(t, s, "a@b.example")
 	app := b.EnableTOTP(s)
 	page := b.Get("/dashboard/settings")
-	for _, code := range []string{app.Code(), app.Wrong(), ""} { // used, wrong, none
+	for _, code := range []string{app.Code(), app.WrongCode(), ""} { // used, wrong, none
 		refused := b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": code})
 		require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
-		require.Equal(t, "new_recovery_codes-code", refused.Focused())
+		require.Equal(t, "new_recovery_codes-code", refused.AutofocusIDs())
 	}
-	done := b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": app.Next()})
+	done := b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": app.NextCode()})
 	require.Equal(t, http.StatusOK, done.Status, done.Body)
 	require.NotNil(t, done.Cookie("session"), "the session is renewed, and the page sends its forms")
 	require.NotContains(t, done.Body, app.Recovery[0])
 	require.Contains(t, done.Body, `data-copy="codes"`)
-	done.RequireOurScriptAlone(t, "recovery codes")
-	require.Equal(t, twofactor.RecoveryCodes, s.Count("recovery_codes", ""))
+	done.RequireNoForeignScript(t, "recovery codes")
+	require.Equal(t, twofactor.RecoveryCodeCount, s.Count("recovery_codes", ""))
 	page = b.Get("/dashboard/settings")
 	refused := b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": app.Recovery[0]})
 	require.Equal(t, http.StatusUnprocessableEntity, refused.Status, "an old recovery code")
@@ -104,8 +104,8 @@ func TestTOTP_TurnedOff_NeedsThePasswordAndACode(t *testing.T) {
 	app := b.EnableTOTP(s)
 	page := b.Get("/dashboard/settings")
 	n := form(t, page, "disable_totp")
-	code := app.Next()
-	for password, code := range map[string]string{"wrong password": code, password: app.Wrong()} {
+	code := app.NextCode()
+	for password, code := range map[string]string{"wrong password": code, password: app.WrongCode()} {
 		refused := b.Send(page, n, map[string]string{"currentPassword": password, "code": code})
 		require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
 		require.Equal(t, 1, s.Count("second_factors", ""))
@@ -118,7 +118,7 @@ func TestTOTP_TurnedOff_NeedsThePasswordAndACode(t *testing.T) {
 	require.NotNil(t, done.Cookie("session"))
 	require.Contains(t, b.Get(done.Location).Body, "Two-factor codes are off.")
 	require.Zero(t, s.Count("second_factors f JOIN operators o ON o.id = f.operator_id", "o.email = 'a@b.example'"))
-	require.Equal(t, twofactor.RecoveryCodes, s.Count("recovery_codes", ""), "those of the other operator")
+	require.Equal(t, twofactor.RecoveryCodeCount, s.Count("recovery_codes", ""), "those of the other operator")
 	require.Equal(t, 1, s.Count("mails", "subject LIKE 'Two-factor codes are off%'"))
 	require.Equal(t, 1, s.Count("audit_log", "action = 'operator.disable_totp'"))
 	require.Equal(t, "/dashboard", s.Browser(t).Submit("/login",
@@ -136,14 +136,15 @@ func TestChangeEmail_WithCodesOn_NeedsACode(t *testing.T) {
 	app := b.EnableTOTP(s)
 	page := b.Get("/dashboard/settings")
 	n := form(t, page, "change_email")
-	for _, code := range []string{"", app.Wrong()} {
+	for _, code := range []string{"", app.WrongCode()} {
 		refused := b.Send(page, n, map[string]string{"email": "new@b.example", "currentPassword": password, "code": code})
 		require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
 		require.Equal(t, "#change_email-code", refused.LinkTo("#change_email-code"))
 		require.Zero(t, s.Count("operators", "email = 'new@b.example'"))
 		require.Zero(t, s.Count("operator_tokens", "kind = 'change_email'"))
 	}
-	done := b.Send(page, n, map[string]string{"email": "new@b.example", "currentPassword": password, "code": app.Next()})
+	done := b.Send(page, n, map[string]string{"email": "new@b.example", "currentPassword": password,
+		"code": app.NextCode()})
 	require.Equal(t, http.StatusSeeOther, done.Status, done.Body)
 }
 
@@ -154,15 +155,15 @@ func TestTOTP_GuessesOnTheSettings_AreBounded(t *testing.T) {
 	b := registered(t, s, "a@b.example")
 	app := b.EnableTOTP(s)
 	page := b.Get("/dashboard/settings")
-	for range twofactor.NetworkTries {
+	for range twofactor.MaxTriesPerNetwork {
 		require.Equal(t, http.StatusUnprocessableEntity,
-			b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": app.Wrong()}).Status)
+			b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": app.WrongCode()}).Status)
 	}
 	refused := b.Send(page, form(t, page, "disable_totp"),
-		map[string]string{"currentPassword": password, "code": app.Next()})
+		map[string]string{"currentPassword": password, "code": app.NextCode()})
 	require.Equal(t, http.StatusTooManyRequests, refused.Status)
 	require.Equal(t, "too_many_codes", refused.Code())
-	s.Clock.Add(twofactor.NetworkWindow)
+	s.Clock.Add(twofactor.NetworkTriesWindow)
 	require.Equal(t, http.StatusSeeOther, b.Send(page, form(t, page, "disable_totp"),
 		map[string]string{"currentPassword": password, "code": app.Code()}).Status)
 }
@@ -188,8 +189,8 @@ func TestCapture_WithCodesOn_NeedsACode_ThatWorksOnce(t *testing.T) {
 
 	asked := capturing(t, s, b, made[0])
 	require.Equal(t, "code", asked.Input("code", "id"))
-	app.Next()
-	for _, code := range []string{app.Wrong(), "", other.Code(), other.Recovery[0]} {
+	app.NextCode()
+	for _, code := range []string{app.WrongCode(), "", other.Code(), other.Recovery[0]} {
 		refused := b.Send(asked, form(t, asked, "capture"), map[string]string{"code": code})
 		require.Equal(t, http.StatusUnprocessableEntity, refused.Status, code)
 		require.Equal(t, "wrong_code", refused.Code())
@@ -205,7 +206,7 @@ func TestCapture_WithCodesOn_NeedsACode_ThatWorksOnce(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, b.Post(pathOf(t, s, made[0]), withoutField).Status)
 	require.Equal(t, deposit.Active, depositOf(t, s, made[0]).Status)
 
-	s.Clock.Add(twofactor.NetworkWindow)
+	s.Clock.Add(twofactor.NetworkTriesWindow)
 	code := app.Code()
 	done := b.Send(asked, form(t, asked, "capture"), map[string]string{"code": code})
 	require.Equal(t, http.StatusSeeOther, done.Status, done.Body)
@@ -219,7 +220,7 @@ func TestCapture_WithCodesOn_NeedsACode_ThatWorksOnce(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, replayed.Status, "the code of the first capture")
 	require.Equal(t, deposit.Active, depositOf(t, s, made[1]).Status)
 	require.Equal(t, http.StatusSeeOther,
-		b.Send(second, form(t, second, "capture"), map[string]string{"code": app.Next()}).Status)
+		b.Send(second, form(t, second, "capture"), map[string]string{"code": app.NextCode()}).Status)
 }
 
 func TestCapture_GuessedCodes_AreBounded_AndARefusedCaptureKeepsTheCode(t *testing.T) {
@@ -228,15 +229,15 @@ func TestCapture_GuessedCodes_AreBounded_AndARefusedCaptureKeepsTheCode(t *testi
 	secured(t, s, reference, 48*time.Hour)
 	app := b.EnableTOTP(s)
 	asked := capturing(t, s, b, reference)
-	for range twofactor.NetworkTries {
+	for range twofactor.MaxTriesPerNetwork {
 		require.Equal(t, http.StatusUnprocessableEntity,
-			b.Send(asked, form(t, asked, "capture"), map[string]string{"code": app.Wrong()}).Status)
+			b.Send(asked, form(t, asked, "capture"), map[string]string{"code": app.WrongCode()}).Status)
 	}
 	require.Equal(t, http.StatusTooManyRequests,
-		b.Send(asked, form(t, asked, "capture"), map[string]string{"code": app.Next()}).Status)
+		b.Send(asked, form(t, asked, "capture"), map[string]string{"code": app.NextCode()}).Status)
 	require.Equal(t, deposit.Active, depositOf(t, s, reference).Status)
 
-	s.Clock.Add(twofactor.NetworkWindow)
+	s.Clock.Add(twofactor.NetworkTriesWindow)
 	change(t, s, "UPDATE deposits SET version = version + 1 WHERE reference = $1", reference)
 	code := app.Code()
 	require.Equal(t, http.StatusConflict, b.Send(asked, form(t, asked, "capture"), map[string]string{"code": code}).Status)

@@ -23,7 +23,7 @@ func unverifiedDesk(t *testing.T) (s *connecttest.Server, b *connecttest.Browser
 	t.Helper()
 	t.Parallel()
 	s = connecttest.New(t, connecttest.Options{Mails: true})
-	p := s.Partner("demo")
+	p := s.CreatePartner("demo")
 	b, account := linked(t, s, "a@b.example", "demo")
 	return s, b, deposits(t, s, p, account, 4)
 }
@@ -85,12 +85,12 @@ func TestUnverified_IsRefusedByTheUseCases(t *testing.T) {
 	active, pending := depositOf(t, s, made[0]), depositOf(t, s, made[1])
 	capture := func(by operatordeposits.OperatorCaller) error {
 		return s.Services.Deposits.CaptureByOperator(t.Context(), by,
-			operatordeposits.DeskForm{DepositID: active.ID, Version: active.Version, Key: [16]byte{1}},
-			operatordeposits.CaptureRequest{DepositID: active.ID, Amount: &amount}, operatordeposits.Proof{})
+			operatordeposits.ActForm{DepositID: active.ID, Version: active.Version, Key: [16]byte{1}},
+			operatordeposits.CaptureRequest{DepositID: active.ID, Amount: &amount}, operatordeposits.TwoFactorProof{})
 	}
 	send := func(by operatordeposits.OperatorCaller) error {
-		return s.Services.Deposits.SendLinkByOperator(t.Context(), by, operatordeposits.DeskForm{DepositID: pending.ID,
-			Version: pending.Version, Key: [16]byte{2}}, tenant.Contact{Email: "x@y.example"})
+		return s.Services.Deposits.SendLinkByOperator(t.Context(), by, operatordeposits.ActForm{DepositID: pending.ID,
+			Version: pending.Version, Key: [16]byte{2}}, tenant.MailContact{Email: "x@y.example"})
 	}
 	create := func(by operatordeposits.OperatorCaller) error {
 		now := s.Clock.Now()
@@ -102,14 +102,14 @@ func TestUnverified_IsRefusedByTheUseCases(t *testing.T) {
 	}
 	known(t, s, made[2], "x@y.example")
 	several := func(by operatordeposits.OperatorCaller) error {
-		_, err := s.Services.Deposits.MailSeveral(t.Context(), by, operatordeposits.SeveralForm{
+		_, err := s.Services.Deposits.MailTenants(t.Context(), by, operatordeposits.BulkForm{
 			Act: operatordeposits.ActSendLinks, IDs: []id.ID{depositOf(t, s, made[2]).ID}, Key: [16]byte{4},
 		}, func() error { return nil })
 		return err
 	}
 	for name, act := range map[string]func(operatordeposits.OperatorCaller) error{"capture": capture, "send": send,
 		"create": create, "several": several} {
-		require.ErrorIs(t, act(by), connect.ErrUnverified, name)
+		require.ErrorIs(t, act(by), connect.ErrEmailUnverified, name)
 		verified := by
 		verified.Operator.VerifiedAt = s.Clock.Now()
 		require.NoError(t, act(verified), name)
@@ -135,9 +135,9 @@ func TestUnverified_IsAskedOnTheFirstPageAndOnceMoreByMail(t *testing.T) {
 func TestUnverified_AddressesGetNoWordsOfACaller(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Mails: true})
-	s.Partner("demo")
+	s.CreatePartner("demo")
 	b := s.Browser(t)
-	query := connecttest.Query(key, "demo", "win-a-prize.example", unix(s), "")
+	query := connecttest.SignedQuery(key, "demo", "win-a-prize.example", unix(s), "")
 	sent := b.Submit("/register?"+query, map[string]string{"email": "victim@b.example",
 		"password": "correct horse battery", "companyName": "Call +33 1 23 45 now"})
 	require.Equal(t, http.StatusSeeOther, sent.Status)
@@ -145,7 +145,7 @@ func TestUnverified_AddressesGetNoWordsOfACaller(t *testing.T) {
 	today := b.Get("/dashboard")
 	b.Send(today, form(t, today, "resend_verification"), nil)
 	b.Submit("/password/forgot", map[string]string{"email": "victim@b.example"})
-	_, err := s.Operators.MailResets(t.Context())
+	_, err := s.Operators.MailPasswordResets(t.Context())
 	require.NoError(t, err)
 	all := s.Mails("victim@b.example")
 	require.GreaterOrEqual(t, len(all), 5, "verification twice, reset, link made, link removed")

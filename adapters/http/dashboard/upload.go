@@ -36,26 +36,26 @@ const (
 // paced is the request body of a form with files. Once end is set, the browser must send it at the least rate and
 // before that time.
 type paced struct {
-	*middleware.Upload
-	pace middleware.Pace
+	*middleware.UploadBody
+	pace middleware.MinRateGuard
 	end  time.Time
 }
 
 // Read reads from a form with files, and sets the deadline by which the browser must send more.
 func (p *paced) Read(b []byte) (int, error) {
 	if p.end.IsZero() {
-		return p.Upload.Read(b)
+		return p.UploadBody.Read(b)
 	}
 	begun := time.Now()
 	until := begun.Add(p.pace.Left)
 	if p.end.Before(until) {
 		until = p.end
 	}
-	if err := p.ReadUntil(until); err != nil {
+	if err := p.SetReadDeadline(until); err != nil {
 		return 0, err
 	}
-	n, err := p.Upload.Read(b)
-	p.pace.Passed(n, time.Since(begun))
+	n, err := p.UploadBody.Read(b)
+	p.pace.RecordBytes(n, time.Since(begun))
 	return n, err
 }
 
@@ -70,15 +70,15 @@ func IsUpload(header *fasthttp.RequestHeader) bool {
 
 // upload is a form with files, as it was received.
 type upload struct {
-	files   []deposits.SentFile
+	files   []deposits.UploadedFile
 	refused []deposits.RefusedFile
 	scratch []*os.File
 	tooMany bool
 	fields  int // Number of bytes that the text fields of the form with files have had so far.
 	takes   func(intent string) error
 	decided bool // True once the form's intent was received, so that files may follow; false before.
-	bytes   *middleware.Hold
-	place   *middleware.Hold
+	bytes   *middleware.BudgetPart
+	place   *middleware.BudgetPart
 }
 
 // close closes the temporary files of the form, which deletes them, and frees the bytes that they counted against
@@ -87,8 +87,8 @@ func (u *upload) close() {
 	for _, f := range u.scratch {
 		_ = f.Close()
 	}
-	u.place.Give()
-	u.bytes.Give()
+	u.place.Release()
+	u.bytes.Release()
 }
 
 // readUpload receives a form with files. Before it reads files, it checks session, origin and CSRF token, and
@@ -96,37 +96,37 @@ func (u *upload) close() {
 // permission to clean them. The form's fields are then found by ui.PostValue. The caller closes the result, even
 // after an error.
 //
-// Returns ui.ErrForm, errFormTooLarge, errBusy, errSecond, errSlow, rate_limited, problem.ErrMalformed, or the
-// errors of takesFiles.
-func (p *pages) readUpload(c *fiber.Ctx, by caller, v desk.View, sent *middleware.Upload) (*upload, error) {
+// Returns ui.ErrInvalidFormToken, errFormTooLarge, errBusy, errSecond, errSlow, rate_limited, problem.ErrMalformed, or
+// the errors of takesFiles.
+func (p *pages) readUpload(c *fiber.Ctx, by caller, v desk.DepositView, sent *middleware.UploadBody) (*upload, error) {
 	u := &upload{takes: func(intent string) error { return p.takesFiles(by, v, intent) }}
-	body := &paced{Upload: sent, pace: middleware.NewPace()}
+	body := &paced{UploadBody: sent, pace: middleware.NewMinRateGuard()}
 	if !p.Site.SameOrigin(c) {
-		return u, ui.ErrForm
+		return u, ui.ErrInvalidFormToken
 	}
-	if body.Length() < 0 || body.Length() > evidence.MaxForm {
+	if body.Length() < 0 || body.Length() > evidence.MaxFormSize {
 		return u, errFormTooLarge
 	}
 	_, parameters, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil || parameters["boundary"] == "" {
-		return u, problem.ErrMalformed
+		return u, problem.ErrMalformedRequest
 	}
 	parts := multipart.NewReader(body, parameters["boundary"])
 	if err := u.readToken(c, parts); err != nil {
 		return u, err
 	}
-	if err := p.Site.CheckForm(c); err != nil {
+	if err := p.Site.CheckCSRF(c); err != nil {
 		return u, err
 	}
-	if err := deposits.TakesFiles(v.Deposit); err != nil {
+	if err := deposits.CheckTakesFiles(v.Deposit); err != nil {
 		return u, err
 	}
-	if err := p.limited(c, by, operators.DeskUploads); err != nil {
+	if err := p.limited(c, by, operators.UploadLimit); err != nil {
 		return u, err
 	}
 	// The announced length counts against the account's limit. Only the bytes on the disk count against the process's
 	// limit, since slow senders fill it slowly.
-	if u.bytes, err = p.Uploads.bytes.Take(by.Account.ID, max(body.Length(), leastForm), 0); err != nil {
+	if u.bytes, err = p.Uploads.bytes.TryAcquire(by.Account.ID, max(body.Length(), leastForm), 0); err != nil {
 		return u, err
 	}
 	body.end = time.Now().Add(p.Uploads.readFor)
@@ -161,14 +161,14 @@ func (u *upload) readToken(c *fiber.Ctx, parts *multipart.Reader) error {
 		return unread(err)
 	}
 	if part.FormName() != ui.FieldCSRF {
-		return ui.ErrForm
+		return ui.ErrInvalidFormToken
 	}
 	token, err := io.ReadAll(io.LimitReader(part, maxToken+1))
 	if err != nil {
 		return unread(err)
 	}
 	if len(token) > maxToken {
-		return ui.ErrForm
+		return ui.ErrInvalidFormToken
 	}
 	c.Request().PostArgs().Set(ui.FieldCSRF, string(token))
 	return nil
@@ -179,7 +179,7 @@ func (u *upload) readPart(c *fiber.Ctx, part *multipart.Part) error {
 	if name == fieldFiles {
 		// The field intent must come before the files, since it decides whether they are accepted.
 		if !u.decided {
-			return problem.ErrMalformed
+			return problem.ErrMalformedRequest
 		}
 		return u.readFile(part)
 	}
@@ -188,7 +188,7 @@ func (u *upload) readPart(c *fiber.Ctx, part *multipart.Part) error {
 		return unread(err)
 	}
 	if u.fields += len(name) + len(value); u.fields > maxFields {
-		return fault.ErrTooLarge
+		return fault.ErrPayloadTooLarge
 	}
 	// A second field with a CSRF token is ignored, since the first part of the form was the token.
 	if name != ui.FieldCSRF {
@@ -216,7 +216,7 @@ func (u *upload) readFile(part *multipart.Part) error {
 		}
 		return nil
 	}
-	if len(u.files)+len(u.refused) >= evidence.MaxFiles {
+	if len(u.files)+len(u.refused) >= evidence.MaxFilesPerForm {
 		u.tooMany = true
 		_, err := io.Copy(io.Discard, part)
 		return unread(err)
@@ -226,11 +226,11 @@ func (u *upload) readFile(part *multipart.Part) error {
 		return err
 	}
 	rest := io.MultiReader(bytes.NewReader(first[:]), part)
-	size, err := io.Copy(scratch{f, u.bytes}, io.LimitReader(rest, evidence.MaxSize+1))
+	size, err := io.Copy(scratch{f, u.bytes}, io.LimitReader(rest, evidence.MaxFileSize+1))
 	if err != nil {
 		return unread(err)
 	}
-	if size > evidence.MaxSize {
+	if size > evidence.MaxFileSize {
 		u.refused = append(u.refused, deposits.RefusedFile{Name: sent, Why: evidence.ErrTooLarge})
 		_, err = io.Copy(io.Discard, part)
 		return unread(errors.Join(err, f.Truncate(0)))
@@ -238,7 +238,7 @@ func (u *upload) readFile(part *multipart.Part) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	u.files = append(u.files, deposits.SentFile{Name: sent, Size: size, Content: f})
+	u.files = append(u.files, deposits.UploadedFile{Name: sent, Size: size, Content: f})
 	return nil
 }
 
@@ -258,7 +258,7 @@ var errScratch = errors.New("dashboard: scratch file")
 
 type scratch struct {
 	f     *os.File
-	bytes *middleware.Hold
+	bytes *middleware.BudgetPart
 }
 
 // Write writes to the temporary file. It returns errBusy if the files of all forms together have reached their
@@ -284,37 +284,37 @@ func unread(err error) error {
 	case errors.As(err, &slow) && slow.Timeout():
 		return errSlow
 	}
-	return problem.ErrMalformed.Because(err)
+	return problem.ErrMalformedRequest.Because(err)
 }
 
 // takesFiles returns an error if the deposit or the account does not allow the files of a form, or nil.
 //
-// Returns connect.ErrUnverified, the errors of Act.Possible, or problem.ErrMalformed for a form that takes no
+// Returns connect.ErrEmailUnverified, the errors of Act.Possible, or problem.ErrMalformed for a form that takes no
 // files.
-func (p *pages) takesFiles(by caller, v desk.View, intent string) error {
+func (p *pages) takesFiles(by caller, v desk.DepositView, intent string) error {
 	f := actForm{intent: intent}
 	switch {
 	case !f.takesFiles():
-		return problem.ErrMalformed
-	case f.act().NeedsVerified() && p.Operators.Unverified(by.Operator):
-		return connect.ErrUnverified
+		return problem.ErrMalformedRequest
+	case f.act().NeedsVerifiedAddress() && p.Operators.AddressUnverified(by.Operator):
+		return connect.ErrEmailUnverified
 	}
-	return f.act().Possible(v.Deposit, v.Debt, v.Now)
+	return f.act().CheckPossible(v.Deposit, v.Debt, v.Now)
 }
 
 // uploadRefused answers a form with files that was refused before it was read completely.
-func (p *pages) uploadRefused(c *fiber.Ctx, by caller, v desk.View, err error) error {
+func (p *pages) uploadRefused(c *fiber.Ctx, by caller, v desk.DepositView, err error) error {
 	switch {
-	case errors.Is(err, ui.ErrForm):
+	case errors.Is(err, ui.ErrInvalidFormToken):
 		return ui.RenderFormExpired(c, depositPath(v.ID))
-	case errors.Is(err, connect.ErrUnverified):
+	case errors.Is(err, connect.ErrEmailUnverified):
 		return p.unverified(c, by)
 	case fault.KindOf(err) == fault.Conflict:
 		return p.conflict(c, by, v, err)
 	// A busy process is not an outage, so the error is rendered here and the log of outages does not count it.
 	case errors.Is(err, errBusy):
 		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(placeRetry/time.Second)))
-		return ui.RenderProblem(c, problem.Page{Status: http.StatusServiceUnavailable, Code: errBusy.Code,
+		return ui.RenderProblem(c, problem.ErrorPage{Status: http.StatusServiceUnavailable, Code: errBusy.Code,
 			Message: errBusy.Message, RequestID: problem.RequestID(c)})
 	}
 	return err

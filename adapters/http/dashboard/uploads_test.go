@@ -105,12 +105,12 @@ func (d *desk) beside(email string) *desk {
 }
 
 func TestUploads_OfAnAccount_AreBoundedByTheirBytes(t *testing.T) {
-	uploads := dashboard.NewUploads(8, 1<<30, time.Minute)
+	uploads := dashboard.NewUploadLimits(8, 1<<30, time.Minute)
 	d := newFilesDesk(t, uploads)
 	token, cookie := d.token(d.b), d.session(t)
 	big, _ := d.raw(t, cookie, begun(token, "capture"), 20<<20)
 	small, _ := d.raw(t, cookie, begun(token, "capture"), 1000)
-	require.Eventually(t, func() bool { return uploads.Reading() == 2 }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return uploads.InFlight() == 2 }, 10*time.Second, 10*time.Millisecond)
 	require.Equal(t, http.StatusOK, d.send(d.b, d.path, token, capture(), photo(t, "a.jpg")).Status, "2 MB beside")
 
 	_, r := d.raw(t, cookie, begun(token, "capture"), 5<<20)
@@ -132,32 +132,32 @@ func TestUploads_OfAnAccount_AreBoundedByTheirBytes(t *testing.T) {
 
 	require.NoError(t, big.Close())
 	require.NoError(t, small.Close())
-	require.Eventually(t, func() bool { return uploads.Reading() == 0 }, 10*time.Second, 10*time.Millisecond,
+	require.Eventually(t, func() bool { return uploads.InFlight() == 0 }, 10*time.Second, 10*time.Millisecond,
 		"the bytes are given back")
 	require.Equal(t, http.StatusOK, d.send(d.b, d.path, token, capture(), photo(t, "a.jpg")).Status)
 }
 
 // Forms that arrive slowly hold no place for the cleaning of files, and no more of the disk than has arrived.
 func TestUploads_BesideSlowFormsOfManyAccounts_AreTaken(t *testing.T) {
-	uploads := dashboard.NewUploads(2, 28<<20, time.Minute) // 25 MB of it for accounts that had none lately
+	uploads := dashboard.NewUploadLimits(2, 28<<20, time.Minute) // 25 MB of it for accounts that had none lately
 	d := newFilesDesk(t, uploads)
 	for n := range 9 {
 		slow := d.beside(string(rune('b'+n)) + "@slow.example")
 		slow.raw(t, slow.session(t), begun(slow.token(slow.b), "capture"), 25<<20)
 	}
-	require.Eventually(t, func() bool { return uploads.Reading() == 9 }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return uploads.InFlight() == 9 }, 10*time.Second, 10*time.Millisecond)
 	for range 3 {
 		sent := d.send(d.b, d.path, d.token(d.b), capture(), photo(t, "a.jpg"))
 		require.Equal(t, http.StatusOK, sent.Status, sent.Code())
 	}
-	require.Equal(t, 9, uploads.Reading())
+	require.Equal(t, 9, uploads.InFlight())
 }
 
 // A form whose files find no room on the disk is refused where it is, and gives back what it took.
 func TestUploads_BeyondTheDiskOfAProcess_AreAskedToComeBack(t *testing.T) {
 	for what, room := range map[string]int{"none": 0, "less than a file": 100} {
 		t.Run(what, func(t *testing.T) {
-			uploads := dashboard.NewUploads(8, room, time.Minute)
+			uploads := dashboard.NewUploadLimits(8, room, time.Minute)
 			d := newFilesDesk(t, uploads)
 			for range 2 {
 				busy := d.send(d.b, d.path, d.token(d.b), capture(), photo(t, "a.jpg"))
@@ -165,7 +165,7 @@ func TestUploads_BeyondTheDiskOfAProcess_AreAskedToComeBack(t *testing.T) {
 				require.Equal(t, "uploads_busy", busy.Code())
 				require.Equal(t, "10", busy.Header.Get("Retry-After"))
 			}
-			require.Zero(t, uploads.Reading())
+			require.Zero(t, uploads.InFlight())
 			require.Zero(t, d.Count("deposit_files", ""))
 		})
 	}
@@ -209,7 +209,7 @@ func TestFiles_ThatTheDepositOrTheAccountRulesOut_AreNotRead(t *testing.T) {
 }
 
 func TestUpload_ThatIsSlow_EndsAtItsDeadline(t *testing.T) {
-	d := newFilesDesk(t, dashboard.NewUploads(8, 1<<30, 300*time.Millisecond))
+	d := newFilesDesk(t, dashboard.NewUploadLimits(8, 1<<30, 300*time.Millisecond))
 	token, cookie := d.token(d.b), d.session(t)
 	conn, r := d.raw(t, cookie, begun(token, "capture"), 1<<20)
 	since := time.Now()

@@ -16,7 +16,7 @@ type detailView struct {
 	Path    string
 	Done    string // Message about the act that the operator has just performed on the deposit.
 	Problem string // Reason why an act on the deposit was refused; "" if none was.
-	View    desk.View
+	View    desk.DepositView
 	State   ui.Chip
 	Sum     string // A line of text with the deposit's amount, stay and cover.
 	Short   string // Warning that the deposit's cover ends before the stay; "" if it does not.
@@ -78,11 +78,11 @@ type fileLine struct {
 }
 
 func lineOf(f evidence.File, lang ui.Lang) fileLine {
-	line := fileLine{Name: f.Name, Size: ui.Bytes(lang, f.Size)}
+	line := fileLine{Name: f.Name, Size: ui.FormatFileSize(lang, f.Size)}
 	if !f.AddedAt.IsZero() {
 		line.Path = depositPath(f.DepositID) + "/files/" + id.File.Of(f.ID)
-		line.At, line.Time, line.Who = ui.DateTime(lang, f.AddedAt), f.AddedAt.UTC().Format(time.RFC3339),
-			authors[desk.ByOperator].In(lang)
+		line.At, line.Time, line.Who = ui.FormatDateTime(lang, f.AddedAt), f.AddedAt.UTC().Format(time.RFC3339),
+			authors[desk.AuthorOperator].In(lang)
 	}
 	return line
 }
@@ -96,7 +96,7 @@ func linesOf(files []evidence.File, lang ui.Lang) (lines []fileLine) {
 
 // filesField returns the form field for files. A browser drops the chosen files when the form is shown again, so
 // the field then asks for them again.
-func (v detailView) filesField(intent string, label ui.Text) ui.Field {
+func (v detailView) filesField(intent string, label ui.LocalizedText) ui.Field {
 	lang := v.Page.Lang
 	f := v.field(intent, ui.Field{Name: fieldFiles, Label: label.In(lang), Hint: textFilesHint.In(lang)})
 	if f.Error == "" && v.Act.intent == intent && v.Act.lostFiles {

@@ -23,7 +23,7 @@ func (d *desk) setZone(name string) {
 func TestSettings_TimeZone_IsChosenFromTheList(t *testing.T) {
 	d := newDesk(t)
 	chosen := func() string {
-		for _, option := range d.b.Get("/dashboard/settings").All("option") {
+		for _, option := range d.b.Get("/dashboard/settings").ElementsByTag("option") {
 			if value := attribute(option, "value"); zone.Known(value) && attribute(option, "selected") == "" {
 				for _, a := range option.Attr {
 					if a.Key == "selected" {
@@ -96,8 +96,8 @@ func TestZone_DaysOfAStay_AreThoseOfTheAccount(t *testing.T) {
 func TestZone_EndsBy_IsADayOfTheAccount(t *testing.T) {
 	d := newDesk(t)
 	d.setZone("Pacific/Kiritimati")
-	today := d.Clock.Now().In(zone.Of("Pacific/Kiritimati"))
-	midnight := zone.Next(today) // there; in UTC the day goes on until 14:00 there
+	today := d.Clock.Now().In(zone.ByName("Pacific/Kiritimati"))
+	midnight := zone.NextDay(today) // there; in UTC the day goes on until 14:00 there
 	secured(t, d.Server, d.reference, midnight.Add(30*time.Minute).Sub(today))
 	for day, found := range map[time.Time]int{today: 0, midnight: 1} {
 		require.Len(t, references(d.b.Get("/dashboard/deposits?ends_by="+day.Format(time.DateOnly))), found, day)
@@ -112,8 +112,8 @@ func TestZone_SeveralTellWhenATenantWasRemindedInTheZone(t *testing.T) {
 	d.setZone("Europe/Paris")
 	d.claimedFrom(d.made[0], "ada@example.com", time.Hour)
 	d.claimedFrom(d.made[1], "grace@example.com", 25*time.Hour)
-	reminded := d.Clock.Now().Add(-time.Hour).In(zone.Of("Europe/Paris"))
-	page := d.ask(acts.ActRemindAll, d.made...)
+	reminded := d.Clock.Now().Add(-time.Hour).In(zone.ByName("Europe/Paris"))
+	page := d.ask(acts.ActRemindTenants, d.made...)
 	require.Contains(t, page.Text("main"), reminded.Format("2\u00a0Jan\u00a02006, 15:04\u00a0MST"))
 	require.NotContains(t, page.Text("main"), "UTC")
 }

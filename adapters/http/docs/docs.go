@@ -71,7 +71,7 @@ type content struct {
 // live keys, so tryIt is false there.
 func New(doc *openapi3.T, baseURL string, tryIt bool) *Docs {
 	d := &Docs{policy: policy, files: map[string]*file{}}
-	b := &builder{TryIt: tryIt, Index: site.Docs + "/entries.js"}
+	b := &builder{TryIt: tryIt, Index: site.DocsPath + "/entries.js"}
 	b.Style = d.asset("docs", "css", "text/css; charset=utf-8", stylesheet)
 	scripts := map[string][]byte{"docs": script, "search": searchScript}
 	if tryIt {
@@ -94,26 +94,26 @@ func New(doc *openapi3.T, baseURL string, tryIt bool) *Docs {
 		}
 	}
 	page(b.Index, "text/javascript; charset=utf-8")
-	page(site.LLMs, "text/plain; charset=utf-8")
-	page(site.Docs+site.LLMs, "text/plain; charset=utf-8")
+	page(site.LLMsTextPath, "text/plain; charset=utf-8")
+	page(site.DocsPath+site.LLMsTextPath, "text/plain; charset=utf-8")
 
-	document := sync.OnceValues(func() ([]byte, error) { return partnerapi.DocumentJSON(doc, baseURL) })
-	d.add(site.Document31, fiber.MIMEApplicationJSON, cacheBriefly, document)
-	d.add(site.Document30, fiber.MIMEApplicationJSON, cacheBriefly, func() ([]byte, error) {
+	document := sync.OnceValues(func() ([]byte, error) { return partnerapi.OpenAPIJSON(doc, baseURL) })
+	d.add(site.OpenAPI31Path, fiber.MIMEApplicationJSON, cacheBriefly, document)
+	d.add(site.OpenAPI30Path, fiber.MIMEApplicationJSON, cacheBriefly, func() ([]byte, error) {
 		js, err := document()
 		if err != nil {
 			return nil, err
 		}
-		return partnerapi.LegacyJSON(js)
+		return partnerapi.OpenAPI30JSON(js)
 	})
 	return d
 }
 
-// Egress adds /egress.json, the list of address ranges from which webhook deliveries are sent. Without ranges the
-// file does not exist: an empty list would make a partner's firewall block every delivery.
-func (d *Docs) Egress(ranges []string) *Docs {
+// AddEgressRanges adds /egress.json, the list of address ranges from which webhook deliveries are sent. Without ranges
+// the file does not exist: an empty list would make a partner's firewall block every delivery.
+func (d *Docs) AddEgressRanges(ranges []string) *Docs {
 	if len(ranges) > 0 {
-		d.add(site.Egress, fiber.MIMEApplicationJSON, cacheBriefly, func() ([]byte, error) {
+		d.add(site.EgressPath, fiber.MIMEApplicationJSON, cacheBriefly, func() ([]byte, error) {
 			return json.Marshal(map[string][]string{"addresses": ranges})
 		})
 	}
@@ -122,7 +122,7 @@ func (d *Docs) Egress(ranges []string) *Docs {
 
 // asset adds a file under a name that contains a hash of its content, and returns its path.
 func (d *Docs) asset(name, ending, contentType string, content []byte) string {
-	path := site.Docs + "/" + name + "-" + etagOf(content) + "." + ending
+	path := site.DocsPath + "/" + name + "-" + etagOf(content) + "." + ending
 	d.add(path, contentType, cacheForever, func() ([]byte, error) { return content, nil })
 	return path
 }
@@ -152,9 +152,9 @@ func zipped(plain []byte) []byte {
 	return out.Bytes()
 }
 
-// Register adds the routes of all documentation files. The files below /docs share one route, since a route is a
+// Mount adds the routes of all documentation files. The files below /docs share one route, since a route is a
 // label of metrics.
-func (d *Docs) Register(router fiber.Router) {
+func (d *Docs) Mount(router fiber.Router) {
 	serve := func(c *fiber.Ctx, path string) error {
 		f, ok := d.files[path]
 		if !ok {
@@ -164,11 +164,11 @@ func (d *Docs) Register(router fiber.Router) {
 		return f.serve(c)
 	}
 	for path := range d.files {
-		if !strings.HasPrefix(path, site.Docs+"/") {
+		if !strings.HasPrefix(path, site.DocsPath+"/") {
 			router.Get(path, func(c *fiber.Ctx) error { return serve(c, path) })
 		}
 	}
-	router.Get(site.Docs+"/:file", func(c *fiber.Ctx) error { return serve(c, site.Docs+"/"+c.Params("file")) })
+	router.Get(site.DocsPath+"/:file", func(c *fiber.Ctx) error { return serve(c, site.DocsPath+"/"+c.Params("file")) })
 }
 
 func (f *file) serve(c *fiber.Ctx) error {

@@ -30,11 +30,11 @@ func serve(t *testing.T) string {
 
 func serveAs(t *testing.T, tryIt bool, egress ...string) string {
 	t.Helper()
-	doc, err := partnerapi.Document()
+	doc, err := partnerapi.OpenAPIDocument()
 	require.NoError(t, err)
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{}))
 	app.Use(middleware.SecurityHeaders(false))
-	docs.New(doc, baseURL, tryIt).Egress(egress).Register(app)
+	docs.New(doc, baseURL, tryIt).AddEgressRanges(egress).Mount(app)
 	return "http://" + servetest.Serve(t, app)
 }
 
@@ -76,7 +76,7 @@ func TestOpenAPI_IsTheDocumentForThisInstallation(t *testing.T) {
 
 func TestPage_ShowsEveryOperationFieldAndCode(t *testing.T) {
 	t.Parallel()
-	doc, err := partnerapi.Document()
+	doc, err := partnerapi.OpenAPIDocument()
 	require.NoError(t, err)
 	url := serve(t)
 	res, html := get(t, url+"/docs/reference")
@@ -279,13 +279,13 @@ func TestPages_OfWebhooks_ShowTheFilesToCopy(t *testing.T) {
 // A route that is added to openapi.yaml is on every part of the site without a line by hand.
 func TestSite_ShowsARouteThatWasAdded(t *testing.T) {
 	t.Parallel()
-	doc, err := partnerapi.LoadDocument()
+	doc, err := partnerapi.LoadOpenAPIDocument()
 	require.NoError(t, err)
 	added := *doc.Paths.Value("/api/partner/v1/accounts").Get
 	added.OperationID, added.Summary, added.Description = "listLighthouses", "List lighthouses", "Lists what shines."
 	doc.Paths.Set("/api/partner/v1/lighthouses", &openapi3.PathItem{Get: &added})
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{}))
-	docs.New(doc, baseURL, true).Register(app)
+	docs.New(doc, baseURL, true).Mount(app)
 	url := "http://" + servetest.Serve(t, app)
 	for path, want := range map[string]string{
 		"/docs":              `<a id="listLighthouses" href="/docs/reference#listLighthouses">`,

@@ -80,15 +80,15 @@ type page struct {
 // Path returns the URL path of the documentation page in HTML.
 func (p *page) Path() string {
 	if p.Name == pageHome {
-		return site.Docs
+		return site.DocsPath
 	}
-	return site.Docs + "/" + p.Name
+	return site.DocsPath + "/" + p.Name
 }
 
 // File returns the URL path of the documentation page in Markdown.
 func (p *page) File() string {
 	if p.Name == pageHome {
-		return site.Docs + "/index.md"
+		return site.DocsPath + "/index.md"
 	}
 	return p.Path() + ".md"
 }
@@ -103,8 +103,8 @@ type link struct{ Href, Title, Verb string }
 
 // sources maps each file outside docs/guides to which a guide may link to the URL of that file on the site.
 var sources = map[string]string{
-	"../../adapters/http/partnerapi/openapi.yaml": site.Docs + "/" + pageReference,
-	"../../adapters/http/partnerapi/changelog.md": site.Docs + "/" + pageChangelog,
+	"../../adapters/http/partnerapi/openapi.yaml": site.DocsPath + "/" + pageReference,
+	"../../adapters/http/partnerapi/changelog.md": site.DocsPath + "/" + pageChangelog,
 }
 
 // libraries is the beginning of links to files of the client libraries, which are published with the library and
@@ -114,7 +114,7 @@ const libraries = "../../sdk/"
 // destination returns the URL on the site for a link in a guide, or "" for a file of a library. Any other link out
 // of the site is an error, since partners cannot open other files of the repository.
 func destination(to string) (string, error) {
-	if strings.HasPrefix(to, "#") || strings.HasPrefix(to, "https://") || strings.HasPrefix(to, site.Docs) {
+	if strings.HasPrefix(to, "#") || strings.HasPrefix(to, "https://") || strings.HasPrefix(to, site.DocsPath) {
 		return to, nil
 	}
 	if strings.HasPrefix(to, libraries) {
@@ -177,8 +177,8 @@ func build(doc *openapi3.T, baseURL string, b *builder) (map[string][]byte, erro
 		}
 		out[p.Path()], out[p.File()] = []byte(html), []byte(p.Markdown)
 	}
-	out[site.LLMs] = []byte(b.Home().Markdown)
-	out[site.Docs+site.LLMs] = out[site.LLMs]
+	out[site.LLMsTextPath] = []byte(b.Home().Markdown)
+	out[site.DocsPath+site.LLMsTextPath] = out[site.LLMsTextPath]
 	out[b.Index], err = index(b.pages())
 	return out, err
 }
@@ -194,7 +194,7 @@ func (b *builder) pages() (all []*page) {
 func (b *builder) Home() *page { return b.Chapters[0].Pages[0] }
 
 // At returns the URL path of the documentation page with the given name; templates use it for links.
-func (b *builder) At(name string) string { return site.Docs + "/" + name }
+func (b *builder) At(name string) string { return site.DocsPath + "/" + name }
 
 func (b *builder) execute(name string) (template.HTML, error) {
 	var out bytes.Buffer
@@ -244,8 +244,8 @@ var (
 // linkToFile matches a line that is only a link to a file of sdk/verify, under the name by which a partner saves it.
 var linkToFile = regexp.MustCompile(`(?m)^\[([\w./]+)\]\(\.\./\.\./sdk/verify/(\w+\.(\w+))\)$`)
 
-// withFiles replaces links to the files of sdk/verify by the text of these files, since a reader of the site has no other
-// copy.
+// withFiles replaces links to the files of sdk/verify by the text of these files, since a reader of the site has no
+// other copy.
 func withFiles(text string) (string, error) {
 	marks := map[string]string{"php": "php", "mjs": "js", "py": "python", "go": "go"}
 	var failed error

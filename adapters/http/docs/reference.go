@@ -72,7 +72,7 @@ func (r *reference) operationEntry(page string, op operation) entry {
 }
 
 func (r *reference) entry(page, id, title, route, names, text string) entry {
-	return entry{Href: site.Docs + "/" + page + "#" + id, Title: title, Route: route, Names: names,
+	return entry{Href: site.DocsPath + "/" + page + "#" + id, Title: title, Route: route, Names: names,
 		Text: strings.Join(strings.Fields(text), " ")}
 }
 
@@ -91,7 +91,7 @@ func wordsOf(fields []field) (names, texts []string) {
 func (r *reference) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s %s\n\nBase URL: `%s`. As OpenAPI: [3.1](%s), [3.0](%s).\n\n",
-		r.Title, r.Version, r.BaseURL, site.Document31, site.Document30)
+		r.Title, r.Version, r.BaseURL, site.OpenAPI31Path, site.OpenAPI30Path)
 	for i, s := range r.Intro {
 		if i > 0 {
 			fmt.Fprintf(&b, "## %s\n\n", s.Title)
@@ -196,7 +196,7 @@ func (b *builder) llms() string {
 			}
 		}
 	}
-	fmt.Fprintf(&out, "- [OpenAPI 3.1](%s%s): the contract for programs.\n", r.BaseURL, site.Document31)
+	fmt.Fprintf(&out, "- [OpenAPI 3.1](%s%s): the contract for programs.\n", r.BaseURL, site.OpenAPI31Path)
 	return out.String()
 }
 

@@ -11,10 +11,10 @@ import (
 // lately is the least time for which an owner that held part of a budget still counts as a recent holder.
 const lately = 5 * time.Minute
 
-// Budget limits how much of a resource the process hands out at once, in all and per owner (a partner or an
+// ResourceBudget limits how much of a resource the process hands out at once, in all and per owner (a partner or an
 // account). The resource is bytes of responses that callers have not received yet, or permissions to do work. Kept
 // is reserved for owners that held nothing recently, so that a few owners cannot keep out all others.
-type Budget struct {
+type ResourceBudget struct {
 	// Limits of the budget: Most for the whole process, Each for one owner; Kept is the part of Most that is reserved
 	// for owners that held nothing recently.
 	Most, Each, Kept int
@@ -37,9 +37,9 @@ type Budget struct {
 // share is how much of the budget an owner (a partner or an account) holds, and in how many parts.
 type share struct{ own, holds int }
 
-// Hold is a part of a budget that an owner (a partner or an account) holds until Give is called.
-type Hold struct {
-	budget   *Budget
+// BudgetPart is a part of a budget that an owner (a partner or an account) holds until Give is called.
+type BudgetPart struct {
+	budget   *ResourceBudget
 	owner    id.ID
 	own, all int
 	// True if the owner held nothing recently, so that the reserved part of the budget is open to it; false
@@ -48,18 +48,18 @@ type Hold struct {
 	given bool
 }
 
-// Take takes a part of the budget for an owner: own counts against the owner's limit Each, all against the
+// TryAcquire takes a part of the budget for an owner: own counts against the owner's limit Each, all against the
 // process's limit Most. Returns Enough or Full.
-func (b *Budget) Take(owner id.ID, own, all int) (*Hold, error) {
+func (b *ResourceBudget) TryAcquire(owner id.ID, own, all int) (*BudgetPart, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.take(owner, own, all)
 }
 
-func (b *Budget) take(owner id.ID, own, all int) (*Hold, error) {
+func (b *ResourceBudget) take(owner id.ID, own, all int) (*BudgetPart, error) {
 	b.turn()
 	has := b.owners[owner]
-	h := &Hold{budget: b, owner: owner, own: own, fresh: has.holds == 0 && !b.recent[owner] && !b.before[owner]}
+	h := &BudgetPart{budget: b, owner: owner, own: own, fresh: has.holds == 0 && !b.recent[owner] && !b.before[owner]}
 	if has.own+own > b.Each {
 		return nil, b.Enough
 	}
@@ -77,7 +77,7 @@ func (b *Budget) take(owner id.ID, own, all int) (*Hold, error) {
 
 // turn removes from the budget's record of recent holders the owners (partners or accounts) that have held nothing
 // for a while.
-func (b *Budget) turn() {
+func (b *ResourceBudget) turn() {
 	switch now := time.Now(); {
 	case now.Sub(b.turned) > 2*lately:
 		b.before, b.recent, b.turned = nil, map[id.ID]bool{}, now
@@ -86,9 +86,9 @@ func (b *Budget) turn() {
 	}
 }
 
-// Wait takes a part of the budget like Take, but waits until others have given back enough. Returns Enough or Full
+// Acquire takes a part of the budget like Take, but waits until others have given back enough. Returns Enough or Full
 // when ctx ends.
-func (b *Budget) Wait(ctx context.Context, owner id.ID, own, all int) (*Hold, error) {
+func (b *ResourceBudget) Acquire(ctx context.Context, owner id.ID, own, all int) (*BudgetPart, error) {
 	for {
 		b.mu.Lock()
 		h, err := b.take(owner, own, all)
@@ -109,16 +109,16 @@ func (b *Budget) Wait(ctx context.Context, owner id.ID, own, all int) (*Hold, er
 	}
 }
 
-// Spent reports whether an owner would exceed its own limit of the budget by holding n more (true), or still has
-// room for n (false).
-func (b *Budget) Spent(owner id.ID, n int) bool {
+// ExceedsOwnerLimit reports whether an owner would exceed its own limit of the budget by holding n more (true), or
+// still has room for n (false).
+func (b *ResourceBudget) ExceedsOwnerLimit(owner id.ID, n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.owners[owner].own+n > b.Each
 }
 
-// Holds returns how many parts of the budget owners (partners or accounts) hold at present.
-func (b *Budget) Holds() int {
+// PartsHeld returns how many parts of the budget owners (partners or accounts) hold at present.
+func (b *ResourceBudget) PartsHeld() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.holds
@@ -126,13 +126,13 @@ func (b *Budget) Holds() int {
 
 // Grow adds n to a part of the process's budget that is held already; what counts against its owner's limit does
 // not change. Returns Full.
-func (h *Hold) Grow(n int) error {
+func (h *BudgetPart) Grow(n int) error {
 	h.budget.mu.Lock()
 	defer h.budget.mu.Unlock()
 	return h.grow(n)
 }
 
-func (h *Hold) grow(n int) error {
+func (h *BudgetPart) grow(n int) error {
 	most := h.budget.Most
 	if !h.fresh {
 		most -= h.budget.Kept
@@ -145,8 +145,8 @@ func (h *Hold) grow(n int) error {
 	return nil
 }
 
-// Give gives a held part back to the budget. A second call, or a call on a nil Hold, does nothing.
-func (h *Hold) Give() {
+// Release gives a held part back to the budget. A second call, or a call on a nil Hold, does nothing.
+func (h *BudgetPart) Release() {
 	if h == nil {
 		return
 	}
@@ -169,20 +169,20 @@ func (h *Hold) Give() {
 	b.wake()
 }
 
-// GiveAfter gives a held part back at once as far as the process's limit is concerned, but counts it against the
-// owner's limit for the time rest longer.
-func (h *Hold) GiveAfter(rest time.Duration) {
+// ReleaseOwnerAfter gives a held part back at once as far as the process's limit is concerned, but counts it against
+// the owner's limit for the time rest longer.
+func (h *BudgetPart) ReleaseOwnerAfter(rest time.Duration) {
 	b := h.budget
 	b.mu.Lock()
 	b.total -= h.all
 	h.all = 0
 	b.wake()
 	b.mu.Unlock()
-	time.AfterFunc(rest, h.Give)
+	time.AfterFunc(rest, h.Release)
 }
 
 // wake wakes all callers of Wait, which then try again to take their part of the budget.
-func (b *Budget) wake() {
+func (b *ResourceBudget) wake() {
 	if b.freed != nil {
 		close(b.freed)
 		b.freed = nil

@@ -28,26 +28,26 @@ func RequestID() fiber.Handler {
 
 type whoKey struct{}
 
-// LogWho adds the ids of the sender to the request's line in the access log: partner and API key, or operator and
+// LogSender adds the ids of the sender to the request's line in the access log: partner and API key, or operator and
 // account.
-func LogWho(c *fiber.Ctx, who ...slog.Attr) { c.Locals(whoKey{}, who) }
+func LogSender(c *fiber.Ctx, who ...slog.Attr) { c.Locals(whoKey{}, who) }
 
 // AccessLog returns the middleware that logs every request in one line and passes the same facts to observe, which
 // may be nil, when the response is written to the connection. The line has neither path nor query: a checkout path
 // and a connect query are credentials. AccessLog also renders the errors of later handlers, so the logged status
 // is the status that the caller sees.
-func AccessLog(log *slog.Logger, observe func(Observation)) fiber.Handler {
+func AccessLog(log *slog.Logger, observe func(RequestObservation)) fiber.Handler {
 	var routes routeNames
 	return func(c *fiber.Ctx) error {
 		start := time.Now()
 		method := c.Method()
-		surface := Surface(c.Path())
+		surface := SurfaceOfPath(c.Path())
 		if err := c.Next(); err != nil {
 			if err := c.App().ErrorHandler(c, err); err != nil {
 				return err
 			}
 		}
-		o := Observation{
+		o := RequestObservation{
 			Surface: surface, Route: routes.of(c, method), Method: boundedMethod(method),
 			Status: c.Response().StatusCode(), Duration: time.Since(start), TraceID: recordedTrace(c.UserContext()),
 		}
@@ -138,8 +138,8 @@ func SecurityHeaders(hsts bool) fiber.Handler {
 func Deadline(after time.Duration) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		parent, after := c.UserContext(), after
-		if UploadOf(c) != nil {
-			after = UploadDeadline
+		if UploadBodyOf(c) != nil {
+			after = UploadTimeout
 		}
 		ctx, cancel := context.WithTimeout(parent, after)
 		defer cancel()
@@ -166,7 +166,7 @@ func Trace() fiber.Handler {
 		err := c.Next()
 		c.SetUserContext(parent)
 		span.SetName(c.Method() + " " + c.Route().Path)
-		span.SetAttributes(attribute.String("surface", Surface(c.Path())), attribute.String("http.route", c.Route().Path))
+		span.SetAttributes(attribute.String("surface", SurfaceOfPath(c.Path())), attribute.String("http.route", c.Route().Path))
 		if err != nil || c.Response().StatusCode() >= fiber.StatusInternalServerError {
 			span.SetStatus(codes.Error, "")
 		}

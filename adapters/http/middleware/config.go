@@ -19,7 +19,7 @@ const (
 	// Largest accepted request body in bytes (api.md §1).
 	MaxBody = 64 << 10
 	// Longest time that a handler may run; fiber does not notice that the caller has disconnected.
-	DeadlineAfter = 10 * time.Second
+	HandlerTimeout = 10 * time.Second
 
 	// Longest time for reading a whole request: half a request must not occupy a connection for ever.
 	readTimeout  = 10 * time.Second
@@ -65,10 +65,10 @@ func FiberConfig(cfg ServerConfig) fiber.Config {
 	return c
 }
 
-// Hooks holds functions of the process that the HTTP server calls, such as for metrics. Each may be nil.
-type Hooks struct {
+// ServerHooks holds functions of the process that the HTTP server calls, such as for metrics. Each may be nil.
+type ServerHooks struct {
 	// Observe is called for every response when it is written to the connection.
-	Observe func(Observation)
+	Observe func(RequestObservation)
 	// InFlight is called with 1 when a request begins, and with -1 once its response is sent.
 	InFlight func(change int)
 	// Draining reports whether the process is about to stop; if so, every response closes its connection.
@@ -79,10 +79,10 @@ type Hooks struct {
 	Uploads func(*fasthttp.RequestHeader) bool
 }
 
-// Harden replaces the responses that fiber and fasthttp send outside of any middleware: plain text for an unknown
+// HardenServer replaces the responses that fiber and fasthttp send outside of any middleware: plain text for an unknown
 // method, and errors that quote the bytes of an unreadable request. Call it once, after fiber.New and before
 // Listen.
-func Harden(app *fiber.App, hooks Hooks) {
+func HardenServer(app *fiber.App, hooks ServerHooks) {
 	known := map[string]bool{}
 	for _, m := range app.Config().RequestMethods {
 		known[m] = true
@@ -92,14 +92,13 @@ func Harden(app *fiber.App, hooks Hooks) {
 	server.NoDefaultServerHeader = true
 	server.CloseOnShutdown = true
 	server.HeaderReceived = hooks.headReceived
-	// Request bodies are streamed so that a handler of uploads can read its body itself; readBody reads every other
-	// body into memory.
+	// A handler of uploads reads its body itself; readBody reads every other body into memory.
 	server.StreamRequestBody = true
 	server.DisablePreParseMultipartForm = true
 	server.ConnState = noteState
 
 	var routes routeNames
-	observe := func(ctx *fasthttp.RequestCtx, o Observation) {
+	observe := func(ctx *fasthttp.RequestCtx, o RequestObservation) {
 		o.Status = ctx.Response.StatusCode()
 		observeSent(ctx, o, hooks.Observe)
 	}
@@ -116,8 +115,7 @@ func Harden(app *fiber.App, hooks Hooks) {
 		}
 		if upload != nil {
 			defer func() {
-				// Close the connection: after a body that was not read to its end, the start of the next request cannot be
-				// found.
+				// After a body that was not read to its end, the start of the next request cannot be found.
 				if !upload.whole() {
 					ctx.SetConnectionClose()
 					drain(ctx.Conn(), forUpload)
@@ -130,8 +128,8 @@ func Harden(app *fiber.App, hooks Hooks) {
 			c := app.AcquireCtx(ctx)
 			defer app.ReleaseCtx(c)
 			// The error is ignored: problem.Handler never returns one.
-			_ = app.Config().ErrorHandler(c, fault.ErrMethod)
-			observe(ctx, Observation{Surface: SurfaceOther, Route: UnmatchedRoute, Method: otherMethod})
+			_ = app.Config().ErrorHandler(c, fault.ErrMethodNotAllowed)
+			observe(ctx, RequestObservation{Surface: SurfaceOther, Route: UnmatchedRoute, Method: otherMethod})
 		}
 		if hooks.Draining != nil && hooks.Draining() {
 			ctx.SetConnectionClose()
@@ -149,7 +147,7 @@ func Harden(app *fiber.App, hooks Hooks) {
 		}
 		method, path, route := routes.ofUnread(app, ctx)
 		fail(ctx, err)
-		observe(ctx, Observation{Surface: Surface(path), Route: route, Method: method})
+		observe(ctx, RequestObservation{Surface: SurfaceOfPath(path), Route: route, Method: method})
 	}
 }
 

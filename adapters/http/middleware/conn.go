@@ -36,8 +36,8 @@ type conn struct {
 // unsent is what metrics count about a response (an Observation), kept until the response is written to the
 // connection.
 type unsent struct {
-	observation Observation
-	observe     func(Observation)
+	observation RequestObservation
+	observe     func(RequestObservation)
 }
 
 // Read reads from the connection and marks it active. If the connection was already closed as idle, Read returns
@@ -111,7 +111,7 @@ func (c *conn) SetWriteBuffer(bytes int) error {
 
 // observeSent passes an observation to observe, which may be nil, once the response is written to the connection
 // of ctx. A request that hangs after its handler has finished is therefore not counted as answered.
-func observeSent(ctx *fasthttp.RequestCtx, o Observation, observe func(Observation)) {
+func observeSent(ctx *fasthttp.RequestCtx, o RequestObservation, observe func(RequestObservation)) {
 	if observe == nil {
 		return
 	}

@@ -29,12 +29,13 @@ func (h hangs) Write(p []byte) (int, error) {
 func TestRequest_ThatHangsBehindItsHandler_IsInFlightAndNotCounted(t *testing.T) {
 	t.Parallel()
 	var inFlight, counted atomic.Int64
-	observe := func(middleware.Observation) { counted.Add(1) }
+	observe := func(middleware.RequestObservation) { counted.Add(1) }
 	lines := hangs{make(chan struct{})}
 	log := slog.New(slog.NewTextHandler(lines, nil))
 	app := fiber.New(middleware.FiberConfig(
 		middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{Logger: log})}))
-	middleware.Harden(app, middleware.Hooks{Observe: observe, InFlight: func(by int) { inFlight.Add(int64(by)) }})
+	middleware.HardenServer(app, middleware.ServerHooks{Observe: observe,
+		InFlight: func(by int) { inFlight.Add(int64(by)) }})
 	app.Use(middleware.AccessLog(log, observe))
 	app.Get("/", func(c *fiber.Ctx) error { return c.SendString("done") })
 	conn, err := net.Dial("tcp", servetest.Serve(t, app))

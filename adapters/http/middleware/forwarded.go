@@ -11,8 +11,8 @@ import (
 // forwardedHeaders lists the headers in which proxies send the address of their client.
 var forwardedHeaders = []string{headerRealIP, fiber.HeaderXForwardedFor, fiber.HeaderForwarded}
 
-// Notice describes proxy headers in a request that suggest a wrong setting of trusted proxies.
-type Notice struct {
+// ProxyHeaderWarning describes proxy headers in a request that suggest a wrong setting of trusted proxies.
+type ProxyHeaderWarning struct {
 	Peer   string // Address of the peer (the other end of the connection) that sent the proxy headers.
 	Header string // Name of the header in which the peer sent the address of another client.
 	// Whether the peer is a trusted proxy that sent both X-Real-IP and X-Forwarded-For, one of which its client may
@@ -20,11 +20,11 @@ type Notice struct {
 	Both bool
 }
 
-// Forwarded returns the middleware that calls notice when a peer that is no trusted proxy sends the address of
+// WarnProxyHeaders returns the middleware that calls notice when a peer that is no trusted proxy sends the address of
 // another client: behind such a proxy all clients share the rate limits of one address. Placed behind
 // ClientAddress, it also calls notice when a trusted proxy sends both headers. It calls notice at most once per
 // interval for each of the two cases.
-func Forwarded(interval time.Duration, notice func(*fiber.Ctx, Notice)) fiber.Handler {
+func WarnProxyHeaders(interval time.Duration, notice func(*fiber.Ctx, ProxyHeaderWarning)) fiber.Handler {
 	// For each of the two cases, the Unix time in seconds from which notice may be called again.
 	var untrusted, both atomic.Int64
 	return func(c *fiber.Ctx) error {
@@ -43,16 +43,16 @@ func Forwarded(interval time.Duration, notice func(*fiber.Ctx, Notice)) fiber.Ha
 
 // noticeOf checks the proxy headers of a request and returns a Notice without the peer. Its Header is "" if
 // nothing is wrong.
-func noticeOf(c *fiber.Ctx) Notice {
+func noticeOf(c *fiber.Ctx) ProxyHeaderWarning {
 	sent := func(header string) bool { return len(c.Request().Header.Peek(header)) > 0 }
 	at := slices.IndexFunc(forwardedHeaders, sent)
 	switch {
 	case at < 0:
-		return Notice{}
+		return ProxyHeaderWarning{}
 	case !c.IsProxyTrusted():
-		return Notice{Header: forwardedHeaders[at]}
+		return ProxyHeaderWarning{Header: forwardedHeaders[at]}
 	case sent(headerRealIP) && sent(fiber.HeaderXForwardedFor):
-		return Notice{Header: headerRealIP, Both: true}
+		return ProxyHeaderWarning{Header: headerRealIP, Both: true}
 	}
-	return Notice{}
+	return ProxyHeaderWarning{}
 }

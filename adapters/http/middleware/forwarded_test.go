@@ -16,14 +16,14 @@ func TestForwarded_NoticesAPeerOnceInAnInterval(t *testing.T) {
 	t.Parallel()
 	const realIP, chain = "X-Real-IP", "X-Forwarded-For"
 	proxy := []string{"127.0.0.1"}
-	untrusted := func(header string) []middleware.Notice {
-		return []middleware.Notice{{Peer: "127.0.0.1", Header: header}}
+	untrusted := func(header string) []middleware.ProxyHeaderWarning {
+		return []middleware.ProxyHeaderWarning{{Peer: "127.0.0.1", Header: header}}
 	}
 	for name, c := range map[string]struct {
 		trusted  []string
 		believed string
 		headers  []string
-		noticed  []middleware.Notice
+		noticed  []middleware.ProxyHeaderWarning
 	}{
 		realIP:            {nil, "", []string{realIP}, untrusted("X-Real-Ip")},
 		chain:             {[]string{"10.0.0.0/8"}, "", []string{chain}, untrusted(chain)},
@@ -33,7 +33,7 @@ func TestForwarded_NoticesAPeerOnceInAnInterval(t *testing.T) {
 		"a trusted range": {[]string{"127.0.0.0/8"}, "", []string{realIP}, nil},
 
 		"a trusted proxy with both": {proxy, "", []string{chain, realIP},
-			[]middleware.Notice{{Peer: "127.0.0.1", Header: "X-Real-Ip", Both: true}}},
+			[]middleware.ProxyHeaderWarning{{Peer: "127.0.0.1", Header: "X-Real-Ip", Both: true}}},
 		"both, and the believed is named":  {proxy, realIP, []string{chain, realIP}, nil},
 		"both, and the other is believed":  {proxy, chain, []string{chain, realIP}, nil},
 		"an untrusted peer with both":      {nil, "", []string{chain, realIP}, untrusted("X-Real-Ip")},
@@ -41,10 +41,10 @@ func TestForwarded_NoticesAPeerOnceInAnInterval(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			noticed := make(chan middleware.Notice, 10)
+			noticed := make(chan middleware.ProxyHeaderWarning, 10)
 			app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{TrustedProxies: c.trusted}))
 			app.Use(middleware.ClientAddress(c.trusted, c.believed))
-			app.Use(middleware.Forwarded(time.Hour, func(_ *fiber.Ctx, n middleware.Notice) { noticed <- n }))
+			app.Use(middleware.WarnProxyHeaders(time.Hour, func(_ *fiber.Ctx, n middleware.ProxyHeaderWarning) { noticed <- n }))
 			app.Get("/", func(c *fiber.Ctx) error { return c.SendStatus(http.StatusOK) })
 			address := servetest.Serve(t, app)
 			for range 3 {
@@ -59,7 +59,7 @@ func TestForwarded_NoticesAPeerOnceInAnInterval(t *testing.T) {
 				require.Equal(t, http.StatusOK, res.StatusCode)
 			}
 			close(noticed)
-			var got []middleware.Notice
+			var got []middleware.ProxyHeaderWarning
 			for n := range noticed {
 				got = append(got, n)
 			}

@@ -10,14 +10,14 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// Framing returns the middleware that refuses requests which a proxy in front could read otherwise than this
+// RefuseSmuggling returns the middleware that refuses requests which a proxy in front could read otherwise than this
 // server (request smuggling): an ambiguous length of the body, another version of HTTP, control characters in a
 // header, folded header lines, and trailers. It also refuses compressed bodies (a few hundred bytes can unfold to
 // megabytes) and bodies of more than MaxBody bytes. fasthttp itself refuses two Host headers, and line feeds in
 // chunk extensions.
 //
 // Returns invalid_field, unsupported_media_type or payload_too_large.
-func Framing() fiber.Handler {
+func RefuseSmuggling() fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		header := &c.Request().Header
 		if f := framingFault(header); f != nil {
@@ -26,13 +26,13 @@ func Framing() fiber.Handler {
 			return f
 		}
 		if header.IsHTTP11() && len(header.Host()) == 0 {
-			return problem.ErrMalformed.WithMessage("Host: is required")
+			return problem.ErrMalformedRequest.WithMessage("Host: is required")
 		}
 		if len(header.Peek(fiber.HeaderContentEncoding)) > 0 {
-			return fault.ErrMediaType
+			return fault.ErrUnsupportedMediaType
 		}
-		if UploadOf(c) == nil && len(c.Request().Body()) > MaxBody {
-			return fault.ErrTooLarge
+		if UploadBodyOf(c) == nil && len(c.Request().Body()) > MaxBody {
+			return fault.ErrPayloadTooLarge
 		}
 		return c.Next()
 	}
@@ -44,7 +44,7 @@ func framingFault(header *fasthttp.RequestHeader) *fault.Error {
 	switch string(header.Protocol()) {
 	case "HTTP/1.1", "HTTP/1.0":
 	default:
-		return problem.ErrMalformed
+		return problem.ErrMalformedRequest
 	}
 	lengths, encodings := 0, 0
 	for raw := header.RawHeaders(); len(raw) > 0; {
@@ -53,10 +53,10 @@ func framingFault(header *fasthttp.RequestHeader) *fault.Error {
 		line = bytes.TrimSuffix(line, []byte{'\r'})
 		// Refuse folded header lines: fasthttp joins a line that begins with a space or a tab to the header before it.
 		if len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
-			return problem.ErrMalformed.WithMessage("a header line must not begin with a space or a tab")
+			return problem.ErrMalformedRequest.WithMessage("a header line must not begin with a space or a tab")
 		}
 		if bytes.IndexByte(line, '\r') >= 0 || bytes.IndexByte(line, 0) >= 0 {
-			return problem.ErrMalformed
+			return problem.ErrMalformedRequest
 		}
 		switch name, value, _ := bytes.Cut(line, []byte{':'}); {
 		case bytes.EqualFold(name, []byte("Content-Length")):
@@ -66,17 +66,17 @@ func framingFault(header *fasthttp.RequestHeader) *fault.Error {
 			if !bytes.EqualFold(bytes.Trim(value, " \t"), []byte("chunked")) {
 				// Only spaces and tabs are trimmed from the value, as HTTP allows; bytes.TrimSpace would remove other white
 				// space too.
-				return problem.ErrMalformed.WithMessage("Transfer-Encoding: must be chunked")
+				return problem.ErrMalformedRequest.WithMessage("Transfer-Encoding: must be chunked")
 			}
 		}
 	}
 	switch {
 	case lengths > 0 && encodings > 0:
-		return problem.ErrMalformed.WithMessage("Transfer-Encoding: must not be combined with Content-Length")
+		return problem.ErrMalformedRequest.WithMessage("Transfer-Encoding: must not be combined with Content-Length")
 	case lengths > 1 || encodings > 1:
-		return problem.ErrMalformed.WithMessage("Content-Length: must be given once")
+		return problem.ErrMalformedRequest.WithMessage("Content-Length: must be given once")
 	case encodings > 0 && hasTrailer(header):
-		return problem.ErrMalformed.WithMessage("Trailer: trailers are not accepted")
+		return problem.ErrMalformedRequest.WithMessage("Trailer: trailers are not accepted")
 	}
 	return nil
 }

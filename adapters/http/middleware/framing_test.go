@@ -74,7 +74,7 @@ func TestDoubtfulRequest_IsRefusedAndEndsTheConnection(t *testing.T) {
 			requireEnvelope(t, a, 400, "invalid_field")
 			require.True(t, a.Closed)
 			require.NotContains(t, a.Body, "topsecret")
-			c.Ended()
+			c.AwaitClosed()
 		})
 	}
 }
@@ -88,7 +88,7 @@ func TestDoubtfulLength_ClosesTheConnection(t *testing.T) {
 	a := c.Receive("POST")
 	requireEnvelope(t, a, 400, "invalid_field")
 	require.True(t, a.Closed)
-	c.Ended()
+	c.AwaitClosed()
 }
 
 func TestContentLengthThatLies_IsEnvelopedAndEnds(t *testing.T) {
@@ -98,14 +98,14 @@ func TestContentLengthThatLies_IsEnvelopedAndEnds(t *testing.T) {
 	short := servetest.Dial(t, b.addr) // announces more than it sends
 	short.Send(request("POST", "/api/echo/1", jsonType, "Content-Length: 50") + `{}`)
 	requireEnvelope(t, short.Receive("POST"), 400, "invalid_field")
-	short.Ended()
+	short.AwaitClosed()
 
 	long := servetest.Dial(t, b.addr) // sends more than it announces
 	long.Send(request("POST", "/api/echo/1", jsonType, "Content-Length: 2") + `{}` + strings.Repeat("a", 100<<10) +
 		"\r\n\r\n")
 	require.Equal(t, `{}`, long.Receive("POST").Body)
 	require.GreaterOrEqual(t, long.Receive("POST").Status, 400)
-	long.Ended()
+	long.AwaitClosed()
 
 	huge := servetest.Dial(t, b.addr) // refused by its Content-Length alone
 	huge.Send(request("POST", "/api/echo/1", jsonType, "Content-Length: 10000000000"))
@@ -129,7 +129,7 @@ func TestOrdinaryFraming_IsRead(t *testing.T) {
 	for name, raw := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := servetest.Raw(t, b.addr, raw)
+			a := servetest.SendRawRequest(t, b.addr, raw)
 			require.Equal(t, 200, a.Status, a.Body)
 			require.Equal(t, "{}", a.Body)
 		})
@@ -149,7 +149,7 @@ func TestConnectionOnWhichNothingWasSent_IsClosedWithoutAnAnswer(t *testing.T) {
 	half := servetest.Dial(t, b.addr)
 	half.Send("GET /api/echo/1 HT")
 	requireEnvelope(t, half.Receive("GET"), 400, "invalid_field")
-	half.Ended()
+	half.AwaitClosed()
 
 	require.Eventually(t, func() bool { return len(b.seen()) > 0 }, 5*time.Second, time.Millisecond)
 	require.Len(t, b.seen(), 1, "a connection without a request is no request")
@@ -167,7 +167,7 @@ func TestDraining_EveryAnswerEndsItsConnection(t *testing.T) {
 	for _, raw := range []string{request("GET", "/api/echo/1"), request("GET", "/api/nothing"), request("PURGE", "/")} {
 		c.Send(raw)
 		require.True(t, c.Receive("GET").Closed, "the connection was opened before")
-		c.Ended()
+		c.AwaitClosed()
 		c = servetest.Dial(t, b.addr)
 	}
 }

@@ -51,7 +51,7 @@ func TestHAProxyAndServer_AgreeWhereARequestEnds(t *testing.T) {
 				}
 			}
 			for range 5 { // on the connections that haproxy keeps to the server
-				a := servetest.Raw(t, proxy.Addr, request("GET", "/api/echo/mine", "Connection: close"))
+				a := servetest.SendRawRequest(t, proxy.Addr, request("GET", "/api/echo/mine", "Connection: close"))
 				require.Equal(t, "mine", a.Body)
 				answered++
 			}

@@ -32,11 +32,11 @@ func mostConnections() int {
 // The next request may be on its way.
 const idleFor = time.Second
 
-// Listener wraps ln for the public server: its Accept survives failures of the system (see Patient), and at most
-// as many connections are open as mostConnections allows. A further connection closes the one that has been idle
-// longest, or waits while none is idle. Harden recognises these connections: one on which nothing was sent is
-// closed without a response. failed is called on failures and waits.
-func Listener(ln net.Listener, failed func(error)) net.Listener {
+// LimitConnections wraps ln for the public server: its Accept survives failures of the system (see Patient), and at
+// most as many connections are open as mostConnections allows. A further connection closes the one that has been idle
+// longest, or waits while none is idle. Harden recognises these connections: one on which nothing was sent is closed
+// without a response. failed is called on failures and waits.
+func LimitConnections(ln net.Listener, failed func(error)) net.Listener {
 	return newListener(ln, failed, mostConnections, idleFor)
 }
 
@@ -44,7 +44,7 @@ func newListener(ln net.Listener, failed func(error), most func() int, idleFor t
 	l := &listener{failed: failed, most: most, idleFor: idleFor}
 	l.changed, l.closed = make(chan struct{}, 1), make(chan struct{})
 	l.idle.before, l.idle.after = &l.idle, &l.idle
-	l.Listener = Patient(ln, func(err error) {
+	l.Listener = RetryAccept(ln, func(err error) {
 		failed(err)
 		// Close connections until the limit is met: the limit of file descriptors may have been lowered by more than
 		// one.
@@ -105,7 +105,7 @@ func (l *listener) awaitRoom() bool {
 		if next <= 0 {
 			continue
 		}
-		l.failed(sockets.ErrAllInUse)
+		l.failed(sockets.ErrAllConnectionsInUse)
 		select {
 		case <-l.closed:
 			return false
@@ -184,9 +184,9 @@ const (
 	longestWait  = time.Second
 )
 
-// Patient wraps a listener so that Accept survives failures of the system, such as a lack of file descriptors: it
+// RetryAccept wraps a listener so that Accept survives failures of the system, such as a lack of file descriptors: it
 // calls failed, waits, and tries again. fasthttp would stop serving for good.
-func Patient(ln net.Listener, failed func(error)) net.Listener {
+func RetryAccept(ln net.Listener, failed func(error)) net.Listener {
 	return &patient{Listener: ln, failed: failed, closed: make(chan struct{})}
 }
 

@@ -84,7 +84,7 @@ func newBounded(t *testing.T, most int32, idleFor time.Duration, failures ...err
 	ln := newListener(&failing{Listener: inner, with: failures}, b.told.failed,
 		func() int { return int(b.most.Load()) }, idleFor)
 	app := fiber.New(FiberConfig(ServerConfig{}))
-	Harden(app, Hooks{})
+	HardenServer(app, ServerHooks{})
 	app.Get("/", func(*fiber.Ctx) error { b.handled.Add(1); return nil })
 	app.Get("/wait", func(*fiber.Ctx) error { b.waiting <- struct{}{}; <-b.released; return nil })
 	served := make(chan error, 1)
@@ -163,7 +163,7 @@ func TestPatient_WaitsLongerAndLonger(t *testing.T) {
 		for range 11 {
 			f.with = append(f.with, refused(syscall.EMFILE))
 		}
-		ln := Patient(f, func(error) { at = append(at, time.Since(begin)) })
+		ln := RetryAccept(f, func(error) { at = append(at, time.Since(begin)) })
 		_, err := ln.Accept()
 		require.ErrorIs(t, err, net.ErrClosed, "as the listener itself")
 		const ms = time.Millisecond
@@ -251,7 +251,7 @@ func TestListener_FullOfRequests_HasConnectionsWait(t *testing.T) {
 	for _, c := range late {
 		require.NoError(t, c.send("/"))
 	}
-	require.Eventually(t, func() bool { return b.told.of(sockets.ErrAllInUse) }, longWait, time.Millisecond)
+	require.Eventually(t, func() bool { return b.told.of(sockets.ErrAllConnectionsInUse) }, longWait, time.Millisecond)
 	require.Zero(t, b.handled.Load())
 	close(b.released)
 	for _, c := range busy {
@@ -267,7 +267,7 @@ func TestListener_Full_WaitsForTheRequestOfANewConnection(t *testing.T) {
 	t.Parallel()
 	b := newBounded(t, 1, time.Second)
 	first, second := b.dial(), b.dial()
-	require.Eventually(t, func() bool { return b.told.of(sockets.ErrAllInUse) }, longWait, time.Millisecond)
+	require.Eventually(t, func() bool { return b.told.of(sockets.ErrAllConnectionsInUse) }, longWait, time.Millisecond)
 	require.NoError(t, first.get("/"), "it is not ended at once")
 	require.NoError(t, second.get("/"))
 	require.True(t, first.ended())
@@ -280,7 +280,7 @@ func TestListener_FullOfRequests_Closes(t *testing.T) {
 	l := newListener(&arriving{conn: ours}, told.failed, func() int { return 0 }, 0)
 	accepted := make(chan error, 1)
 	go func() { _, err := l.Accept(); accepted <- err }()
-	require.Eventually(t, func() bool { return told.of(sockets.ErrAllInUse) }, longWait, time.Millisecond)
+	require.Eventually(t, func() bool { return told.of(sockets.ErrAllConnectionsInUse) }, longWait, time.Millisecond)
 	require.NoError(t, l.Close())
 	select {
 	case err := <-accepted:

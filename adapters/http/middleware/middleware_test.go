@@ -34,19 +34,19 @@ type bench struct {
 	draining atomic.Bool
 
 	mu       sync.Mutex
-	observed []middleware.Observation
+	observed []middleware.RequestObservation
 }
 
-func (b *bench) observe(o middleware.Observation) {
+func (b *bench) observe(o middleware.RequestObservation) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.observed = append(b.observed, o)
 }
 
-func (b *bench) seen() []middleware.Observation {
+func (b *bench) seen() []middleware.RequestObservation {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append([]middleware.Observation(nil), b.observed...)
+	return append([]middleware.RequestObservation(nil), b.observed...)
 }
 
 type syncBuffer struct {
@@ -75,12 +75,12 @@ func setup(t *testing.T, tune ...func(*fiber.Config)) *bench {
 		f(&cfg)
 	}
 	app := fiber.New(cfg)
-	middleware.Harden(app, middleware.Hooks{Observe: b.observe, Draining: b.draining.Load})
+	middleware.HardenServer(app, middleware.ServerHooks{Observe: b.observe, Draining: b.draining.Load})
 	app.Use(middleware.RequestID(), middleware.AccessLog(log, b.observe), middleware.Recover(),
 		middleware.SecurityHeaders(true),
-		middleware.Deadline(50*time.Millisecond), middleware.Framing(), middleware.Compress(), jsonbody.Read)
+		middleware.Deadline(50*time.Millisecond), middleware.RefuseSmuggling(), middleware.Compress(), jsonbody.Read)
 
-	app.Post("/api/echo/:id", func(c *fiber.Ctx) error { return c.JSON(jsonbody.Of(c)) })
+	app.Post("/api/echo/:id", func(c *fiber.Ctx) error { return c.JSON(jsonbody.ParsedObject(c)) })
 	app.Get("/api/echo/:id", func(c *fiber.Ctx) error { return c.SendString(c.Params("id")) })
 	app.Get("/api/panic", func(*fiber.Ctx) error { panic("kaboom svc_pk_test_secret") })
 	app.Get("/api/unknown", func(*fiber.Ctx) error { return errors.New("pq: password authentication failed") })
@@ -90,7 +90,7 @@ func setup(t *testing.T, tune ...func(*fiber.Config)) *bench {
 	})
 	app.Get("/api/busy", func(*fiber.Ctx) error { return fault.ErrRateLimited.WithRetryAfter(1500 * time.Millisecond) })
 	app.Get("/api/who", func(c *fiber.Ctx) error {
-		middleware.LogWho(c, slog.String("partner", "prt_1"), slog.String("key", "key_1"))
+		middleware.LogSender(c, slog.String("partner", "prt_1"), slog.String("key", "key_1"))
 		return fault.ErrUnavailable
 	})
 	app.Get("/api/context", func(c *fiber.Ctx) error { return c.SendString(problem.RequestIDOf(c.UserContext())) })
@@ -188,7 +188,7 @@ func TestEveryRefusal_IsEnveloped(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			a := servetest.Raw(t, b.addr, c.request)
+			a := servetest.SendRawRequest(t, b.addr, c.request)
 			detail := requireEnvelope(t, a, c.status, c.code)
 			for _, leak := range []string{"topsecret", "kaboom", "pq:", "fasthttp", "goroutine", "script"} {
 				require.NotContains(t, a.Body, leak)
@@ -206,7 +206,7 @@ func TestBody_UpTo64KiB_IsAccepted(t *testing.T) {
 	require.Len(t, body, 64<<10)
 	for _, contentType := range []string{"application/json", "Application/JSON; charset=UTF-8",
 		`application/problem+json;charset="utf-8"`} {
-		a := servetest.Raw(t, b.addr, post(body, "Content-Type: "+contentType))
+		a := servetest.SendRawRequest(t, b.addr, post(body, "Content-Type: "+contentType))
 		require.Equal(t, 200, a.Status, a.Body)
 		require.Equal(t, body, a.Body)
 	}
@@ -260,9 +260,11 @@ func TestRequestID_IsUniqueAndOurs(t *testing.T) {
 func TestFailure_IsLoggedOnceWithItsCause(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := requireEnvelope(t, servetest.Raw(t, b.addr, request("GET", "/api/unknown")), 500, "internal_error").RequestID
-	panicID := requireEnvelope(t, servetest.Raw(t, b.addr, request("GET", "/api/panic")), 500, "internal_error").RequestID
-	requireEnvelope(t, servetest.Raw(t, b.addr, request("GET", "/api/nothing")), 404, "route_not_found")
+	id := requireEnvelope(t, servetest.SendRawRequest(t, b.addr, request("GET", "/api/unknown")), 500,
+		"internal_error").RequestID
+	panicID := requireEnvelope(t, servetest.SendRawRequest(t, b.addr, request("GET", "/api/panic")), 500,
+		"internal_error").RequestID
+	requireEnvelope(t, servetest.SendRawRequest(t, b.addr, request("GET", "/api/nothing")), 404, "route_not_found")
 
 	var failures []map[string]any
 	require.Eventually(t, func() bool {
@@ -292,17 +294,17 @@ func linesOf(t *testing.T, log, msg string) []map[string]any {
 func TestAccessLog_NamesRoutesByPatternAndShowsNoSecret(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.Equal(t, "a < b & c", servetest.Raw(t, b.addr, request("GET", "/checkout/topsecret?sig=topsecret")).Body)
-	servetest.Raw(t, b.addr, request("GET", "/api/nothing/topsecret"))
-	servetest.Raw(t, b.addr, request("PURGE", "/api/echo/topsecret"))
-	servetest.Raw(t, b.addr, "topsecret\r\n\r\n")
+	require.Equal(t, "a < b & c", servetest.SendRawRequest(t, b.addr, request("GET", "/checkout/topsecret?sig=topsecret")).Body)
+	servetest.SendRawRequest(t, b.addr, request("GET", "/api/nothing/topsecret"))
+	servetest.SendRawRequest(t, b.addr, request("PURGE", "/api/echo/topsecret"))
+	servetest.SendRawRequest(t, b.addr, "topsecret\r\n\r\n")
 
 	require.Eventually(t, func() bool { return len(b.seen()) == 4 }, 5*time.Second, time.Millisecond)
 	seen := b.seen()
 	for i := range seen {
 		seen[i].Duration = 0
 	}
-	require.Equal(t, []middleware.Observation{
+	require.Equal(t, []middleware.RequestObservation{
 		{Surface: "checkout", Route: "/checkout/:token", Method: "GET", Status: 200},
 		{Surface: "partner_api", Route: "unmatched", Method: "GET", Status: 404},
 		{Surface: "other", Route: "unmatched", Method: "OTHER", Status: 405},
@@ -315,7 +317,7 @@ func TestAccessLog_NamesRoutesByPatternAndShowsNoSecret(t *testing.T) {
 func TestAccessLog_NamesWhoGotARefusal(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	servetest.Raw(t, b.addr, request("GET", "/api/who"))
+	servetest.SendRawRequest(t, b.addr, request("GET", "/api/who"))
 	require.Eventually(t, func() bool { return len(linesOf(t, b.log.String(), "request")) == 1 }, 5*time.Second,
 		time.Millisecond)
 	line := linesOf(t, b.log.String(), "request")[0]
@@ -326,7 +328,7 @@ func TestSecurityHeaders_AreOnEveryAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, path := range []string{"/checkout/x", "/api/nothing", "/api/panic"} {
-		a := servetest.Raw(t, b.addr, request("GET", path))
+		a := servetest.SendRawRequest(t, b.addr, request("GET", path))
 		require.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"))
 		require.Equal(t, "no-referrer", a.Header.Get("Referrer-Policy"))
 		require.Equal(t, "no-store", a.Header.Get("Cache-Control"))
@@ -340,14 +342,14 @@ func TestSecurityHeaders_AreOnEveryAnswer(t *testing.T) {
 func TestRetryAfter_IsRoundedUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.Equal(t, "2", servetest.Raw(t, b.addr, request("GET", "/api/busy")).Header.Get("Retry-After"))
-	require.Equal(t, "1", servetest.Raw(t, b.addr, request("GET", "/api/slow")).Header.Get("Retry-After"))
+	require.Equal(t, "2", servetest.SendRawRequest(t, b.addr, request("GET", "/api/busy")).Header.Get("Retry-After"))
+	require.Equal(t, "1", servetest.SendRawRequest(t, b.addr, request("GET", "/api/slow")).Header.Get("Retry-After"))
 }
 
 func TestMethodNotAllowed_SaysWhichAre(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.Contains(t, servetest.Raw(t, b.addr, request("DELETE", "/api/echo/1")).Header.Get("Allow"), "POST")
+	require.Contains(t, servetest.SendRawRequest(t, b.addr, request("DELETE", "/api/echo/1")).Header.Get("Allow"), "POST")
 }
 
 // Values that a handler keeps must not change when the connection serves the next request.

@@ -22,34 +22,34 @@ const (
 	pacedPiece = 32 << 10
 )
 
-// Pace checks that a caller sends or receives at the least rate. Left is how long the caller may take for its next
-// bytes.
-type Pace struct{ Left time.Duration }
+// MinRateGuard checks that a caller sends or receives at the least rate. Left is how long the caller may take for its
+// next bytes.
+type MinRateGuard struct{ Left time.Duration }
 
-// NewPace returns the Pace of a caller whose transfer has just begun.
-func NewPace() Pace { return Pace{leastAfter} }
+// NewMinRateGuard returns the Pace of a caller whose transfer has just begun.
+func NewMinRateGuard() MinRateGuard { return MinRateGuard{leastAfter} }
 
-// Passed records that the caller took the given time to send or receive the given number of bytes, and updates the
+// RecordBytes records that the caller took the given time to send or receive the given number of bytes, and updates the
 // time left for its next ones.
-func (p *Pace) Passed(bytes int, took time.Duration) {
+func (p *MinRateGuard) RecordBytes(bytes int, took time.Duration) {
 	p.Left = min(p.Left-took+time.Duration(bytes)*time.Second/leastRate, leastCredit)
 }
 
-// SendPaced answers with a streamed body that the caller must receive at the least rate. size is the length of the
-// body, negative if unknown. The server closes the body once the caller has received it or has disconnected.
-func SendPaced(c *fiber.Ctx, body io.ReadCloser, size int) {
+// SendWithMinRate answers with a streamed body that the caller must receive at the least rate. size is the length of
+// the body, negative if unknown. The server closes the body once the caller has received it or has disconnected.
+func SendWithMinRate(c *fiber.Ctx, body io.ReadCloser, size int) {
 	conn := c.Context().Conn()
 	if sized, ok := conn.(interface{ SetWriteBuffer(int) error }); ok {
 		_ = sized.SetWriteBuffer(systemBuffer)
 	}
-	c.Context().SetBodyStream(&paced{ReadCloser: body, conn: conn, pace: NewPace(), size: max(size, 0)}, size)
+	c.Context().SetBodyStream(&paced{ReadCloser: body, conn: conn, pace: NewMinRateGuard(), size: max(size, 0)}, size)
 }
 
 // paced is a response body that the caller must receive at the least rate.
 type paced struct {
 	io.ReadCloser
 	conn  net.Conn
-	pace  Pace
+	pace  MinRateGuard
 	size  int
 	given int // Number of bytes in the piece of the response that was written last.
 	at    time.Time
@@ -59,7 +59,7 @@ type paced struct {
 // system's buffer.
 func (p *paced) taken() {
 	if p.given > 0 {
-		p.pace.Passed(p.given, time.Since(p.at))
+		p.pace.RecordBytes(p.given, time.Since(p.at))
 	}
 }
 

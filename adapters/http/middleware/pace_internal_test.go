@@ -23,11 +23,11 @@ func TestPace_EndsWhoIsSlowerThanTheLeastRate(t *testing.T) {
 		"100 kB, and then nothing":   {100_000, 0, 10 * time.Second},
 		"much, and then 5 kB a time": {10 << 20, 5_000, 40 * time.Second},
 	} {
-		p := NewPace()
-		p.Passed(c.begun, 0)
+		p := NewMinRateGuard()
+		p.RecordBytes(c.begun, 0)
 		lasted := time.Duration(0)
 		for p.Left > 0 && lasted < time.Hour {
-			p.Passed(c.rate, time.Second)
+			p.RecordBytes(c.rate, time.Second)
 			lasted += time.Second
 		}
 		require.Equal(t, c.lasts, lasted, what)

@@ -9,9 +9,9 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// Observation describes an answered request, for metrics. Every label comes from a closed set: Route is a route's
-// pattern.
-type Observation struct {
+// RequestObservation describes an answered request, for metrics. Every label comes from a closed set: Route is a
+// route's pattern.
+type RequestObservation struct {
 	Surface  string
 	Route    string
 	Method   string
@@ -39,28 +39,28 @@ var Surfaces = []string{SurfaceAPI, SurfaceConnect, SurfaceCheckout, SurfaceDash
 // otherMethod is the label, in metrics, of every HTTP method that no route has.
 const otherMethod = "OTHER"
 
-// APIPrefix is the beginning of every path of the partner API.
-const APIPrefix = "/api/"
+// APIPathPrefix is the beginning of every path of the partner API.
+const APIPathPrefix = "/api/"
 
 var surfacePrefixes = []struct{ prefix, surface string }{
-	{APIPrefix, SurfaceAPI},
-	{site.Register, SurfaceConnect},
-	{site.LogIn, SurfaceConnect},
-	{site.Connect, SurfaceConnect},
-	{site.Verify, SurfaceConnect},
-	{site.Password, SurfaceConnect},
-	{site.Checkouts, SurfaceCheckout},
-	{site.Desk, SurfaceDashboard},
-	{site.Incoming, SurfacePayments},
-	{site.Docs, SurfaceDocs},
-	{site.LLMs, SurfaceDocs},
-	{site.Documents, SurfaceDocs},
-	{site.Egress, SurfaceDocs},
+	{APIPathPrefix, SurfaceAPI},
+	{site.RegisterPath, SurfaceConnect},
+	{site.LogInPath, SurfaceConnect},
+	{site.ConnectPath, SurfaceConnect},
+	{site.VerifyEmailPath, SurfaceConnect},
+	{site.PasswordPath, SurfaceConnect},
+	{site.CheckoutsPath, SurfaceCheckout},
+	{site.DashboardPath, SurfaceDashboard},
+	{site.IncomingPathPrefix, SurfacePayments},
+	{site.DocsPath, SurfaceDocs},
+	{site.LLMsTextPath, SurfaceDocs},
+	{site.OpenAPIPathPrefix, SurfaceDocs},
+	{site.EgressPath, SurfaceDocs},
 }
 
-// Surface returns the part of the public server (such as API, pages or documentation) that a request path belongs
+// SurfaceOfPath returns the part of the public server (such as API, pages or documentation) that a request path belongs
 // to, as metrics name it.
-func Surface(path string) string {
+func SurfaceOfPath(path string) string {
 	for _, s := range surfacePrefixes {
 		if strings.HasPrefix(path, s.prefix) {
 			return s.surface

@@ -10,13 +10,13 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// UploadDeadline is the longest time that a handler which reads an upload may run. The handler itself limits the
+// UploadTimeout is the longest time that a handler which reads an upload may run. The handler itself limits the
 // time of each part.
-const UploadDeadline = 5 * time.Minute
+const UploadTimeout = 5 * time.Minute
 
-// Upload is a request body that its handler reads from the connection, part by part. Every other body is in memory
+// UploadBody is a request body that its handler reads from the connection, part by part. Every other body is in memory
 // before a handler runs.
-type Upload struct {
+type UploadBody struct {
 	length int
 	stream io.Reader
 	read   int
@@ -25,20 +25,20 @@ type Upload struct {
 
 type uploadKey struct{}
 
-// UploadOf returns the upload of a request; nil for a request whose body is in memory.
-func UploadOf(c *fiber.Ctx) *Upload {
-	u, _ := c.Context().UserValue(uploadKey{}).(*Upload)
+// UploadBodyOf returns the upload of a request; nil for a request whose body is in memory.
+func UploadBodyOf(c *fiber.Ctx) *UploadBody {
+	u, _ := c.Context().UserValue(uploadKey{}).(*UploadBody)
 	return u
 }
 
 // Length returns the announced length of an upload in bytes; negative for a chunked body.
-func (u *Upload) Length() int { return u.length }
+func (u *UploadBody) Length() int { return u.length }
 
-// ReadUntil sets the deadline for the next reads of an upload.
-func (u *Upload) ReadUntil(t time.Time) error { return u.conn.SetReadDeadline(t) }
+// SetReadDeadline sets the deadline for the next reads of an upload.
+func (u *UploadBody) SetReadDeadline(t time.Time) error { return u.conn.SetReadDeadline(t) }
 
 // Read reads from the upload. A body that ends before its announced length returns io.ErrUnexpectedEOF.
-func (u *Upload) Read(p []byte) (int, error) {
+func (u *UploadBody) Read(p []byte) (int, error) {
 	n, err := u.stream.Read(p)
 	u.read += n
 	if errors.Is(err, io.EOF) && u.read < u.length {
@@ -48,17 +48,17 @@ func (u *Upload) Read(p []byte) (int, error) {
 }
 
 // whole reports whether an upload was read to its end, so that the next request begins after it.
-func (u *Upload) whole() bool { return u.length >= 0 && u.read == u.length }
+func (u *UploadBody) whole() bool { return u.length >= 0 && u.read == u.length }
 
 // bytesIn returns the length of the request body for the access log; of an upload, the part that was read.
 func bytesIn(c *fiber.Ctx) int {
-	if u := UploadOf(c); u != nil {
+	if u := UploadBodyOf(c); u != nil {
 		return u.read
 	}
 	return len(c.Request().Body())
 }
 
-func (h Hooks) uploads(header *fasthttp.RequestHeader) bool {
+func (h ServerHooks) uploads(header *fasthttp.RequestHeader) bool {
 	return h.Uploads != nil && h.Uploads(header)
 }
 
@@ -69,7 +69,7 @@ var tooLarge = []byte(":too-large")
 // headReceived is the callback between the head and the body of a request. fasthttp would wait for the first bytes
 // of a large body before a handler runs: a body to be refused is set to length 0, and of an upload only one byte
 // is awaited.
-func (h Hooks) headReceived(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
+func (h ServerHooks) headReceived(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	config := markEnd(header)
 	switch {
 	case h.uploads(header):
@@ -85,7 +85,7 @@ func (h Hooks) headReceived(header *fasthttp.RequestHeader) fasthttp.RequestConf
 // because fasthttp streams either every body of a server or none.
 //
 // Returns the same errors that fasthttp returns where it reads the body itself.
-func readBody(ctx *fasthttp.RequestCtx, hooks Hooks) (*Upload, error) {
+func readBody(ctx *fasthttp.RequestCtx, hooks ServerHooks) (*UploadBody, error) {
 	header := &ctx.Request.Header
 	if len(header.PeekBytes(tooLarge)) > 0 {
 		return nil, fasthttp.ErrBodyTooLarge
@@ -96,7 +96,7 @@ func readBody(ctx *fasthttp.RequestCtx, hooks Hooks) (*Upload, error) {
 	}
 	length := header.ContentLength()
 	if hooks.uploads(header) {
-		u := &Upload{length: length, stream: stream, conn: ctx.Conn()}
+		u := &UploadBody{length: length, stream: stream, conn: ctx.Conn()}
 		ctx.SetUserValue(uploadKey{}, u)
 		return u, nil
 	}

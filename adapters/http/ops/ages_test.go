@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/adapters/http/ops"
 )
 
-var build = ops.Build{Version: "1.2.3", Revision: "ad1685c3", Date: "2026-11-28T02:00:00Z"}
+var build = ops.BuildInfo{Version: "1.2.3", Revision: "ad1685c3", Date: "2026-11-28T02:00:00Z"}
 
 func TestReadyz_TellsTheAgeOfEachAnswerAndSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -25,25 +25,26 @@ func TestReadyz_TellsTheAgeOfEachAnswerAndSuccess(t *testing.T) {
 
 		_, s := get(t, h, "/readyz")
 		require.Equal(t,
-			map[string]ops.Age{"postgres": {Answer: seconds(0)}, "redis": {Answer: seconds(0), Success: seconds(0)}}, s.Ages)
+			map[string]ops.CheckAge{"postgres": {Answer: seconds(0)}, "redis": {Answer: seconds(0), Success: seconds(0)}},
+			s.Ages)
 
 		<-time.After(600 * time.Millisecond) // the results are reused
 		_, s = get(t, h, "/readyz")
-		require.Equal(t, map[string]ops.Age{"postgres": {Answer: seconds(0.6)},
+		require.Equal(t, map[string]ops.CheckAge{"postgres": {Answer: seconds(0.6)},
 			"redis": {Answer: seconds(0.6), Success: seconds(0.6)}}, s.Ages)
 
 		redis.away.Store(true)
 		postgres.away.Store(false)
 		<-time.After(59400 * time.Millisecond)
 		_, s = get(t, h, "/readyz")
-		require.Equal(t, map[string]ops.Age{"postgres": {Answer: seconds(0), Success: seconds(0)},
+		require.Equal(t, map[string]ops.CheckAge{"postgres": {Answer: seconds(0), Success: seconds(0)},
 			"redis": {Answer: seconds(0), Success: seconds(60)}}, s.Ages)
 	})
 }
 
 func TestReadyz_BeforeTheFirstRun_HasNoAges(t *testing.T) {
 	r := ops.NewReadiness(slog.New(slog.DiscardHandler), new(dependency).check("postgres", false))
-	require.False(t, r.Passing()["postgres"])
+	require.False(t, r.CheckResults()["postgres"])
 	w := httptest.NewRecorder()
 	request := httptest.NewRequest(http.MethodGet, "/livez", nil)
 	ops.Handler(r, http.NotFoundHandler(), build, false).ServeHTTP(w, request)
@@ -60,9 +61,9 @@ func TestAsk_ReadsAProcessThatIsNotReady(t *testing.T) {
 		http.NotFoundHandler(), build, false))
 	defer server.Close()
 	for _, base := range []string{server.URL, server.URL + "/", server.URL + "/metrics"} {
-		s, err := ops.Ask(t.Context(), server.Client(), base)
+		s, err := ops.QueryReadiness(t.Context(), server.Client(), base)
 		require.NoError(t, err)
-		require.Equal(t, ops.NotReady, s.Status)
+		require.Equal(t, ops.StatusNotReady, s.Status)
 		require.Equal(t, "cannot be reached", s.Checks["postgres"])
 		require.NotNil(t, s.Ages["postgres"].Answer)
 		require.Nil(t, s.Ages["postgres"].Success)
@@ -73,12 +74,12 @@ func TestAsk_AnotherProgram_IsNotOurs(t *testing.T) {
 	for _, answer := range []string{"Prometheus is Ready.", `{"status":"up"}`, ""} {
 		server := httptest.NewServer(
 			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
-		_, err := ops.Ask(t.Context(), server.Client(), server.URL)
-		require.ErrorIs(t, err, ops.ErrNotOurs, answer)
+		_, err := ops.QueryReadiness(t.Context(), server.Client(), server.URL)
+		require.ErrorIs(t, err, ops.ErrOtherProgram, answer)
 		server.Close()
-		_, err = ops.Ask(t.Context(), server.Client(), server.URL)
+		_, err = ops.QueryReadiness(t.Context(), server.Client(), server.URL)
 		require.Error(t, err, "nobody listens")
-		require.NotErrorIs(t, err, ops.ErrNotOurs)
+		require.NotErrorIs(t, err, ops.ErrOtherProgram)
 	}
 }
 

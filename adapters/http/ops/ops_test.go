@@ -23,8 +23,8 @@ import (
 // dependency is a fake dependency that a test takes away and gives back.
 type dependency struct{ away atomic.Bool }
 
-func (x *dependency) check(name string, optional bool) ops.Check {
-	return ops.Check{
+func (x *dependency) check(name string, optional bool) ops.ReadinessCheck {
+	return ops.ReadinessCheck{
 		Name: name, Optional: optional,
 		Run: func(context.Context) error {
 			if x.away.Load() {
@@ -36,11 +36,11 @@ func (x *dependency) check(name string, optional bool) ops.Check {
 	}
 }
 
-func get(t *testing.T, h http.Handler, path string) (int, ops.Status) {
+func get(t *testing.T, h http.Handler, path string) (int, ops.ReadinessStatus) {
 	t.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-	var s ops.Status
+	var s ops.ReadinessStatus
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &s), w.Body.String())
 	return w.Code, s
 }
@@ -56,7 +56,7 @@ func TestReadyz_SaysWhichIsMissingAndRecovers(t *testing.T) {
 
 		code, s := get(t, h, "/readyz")
 		require.Equal(t, http.StatusServiceUnavailable, code)
-		require.Equal(t, ops.NotReady, s.Status)
+		require.Equal(t, ops.StatusNotReady, s.Status)
 		require.Equal(t, map[string]string{"postgres": "cannot be reached", "redis": "ok"}, s.Checks)
 		code, _ = get(t, h, "/livez")
 		require.Equal(t, http.StatusOK, code, "a process that waits is alive")
@@ -73,7 +73,7 @@ func TestReadyz_SaysWhichIsMissingAndRecovers(t *testing.T) {
 		<-time.After(2 * time.Second)
 		code, s = get(t, h, "/readyz")
 		require.Equal(t, http.StatusOK, code)
-		require.Equal(t, ops.Ready, s.Status)
+		require.Equal(t, ops.StatusReady, s.Status)
 		require.Contains(t, log.String(), "found: postgres")
 	})
 }
@@ -83,14 +83,14 @@ func TestReadyz_GoesOnWithoutWhatItCanSpare(t *testing.T) {
 		var redis dependency
 		redis.away.Store(true)
 		r := ops.NewReadiness(slog.New(slog.DiscardHandler), redis.check("redis", true))
-		require.Equal(t, ops.NotReady, r.Now(t.Context()).Status, "until it was seen once it is missing")
+		require.Equal(t, ops.StatusNotReady, r.CurrentStatus(t.Context()).Status, "until it was seen once it is missing")
 		redis.away.Store(false)
 		<-time.After(2 * time.Second)
-		require.Equal(t, ops.Ready, r.Now(t.Context()).Status)
+		require.Equal(t, ops.StatusReady, r.CurrentStatus(t.Context()).Status)
 		redis.away.Store(true)
 		<-time.After(2 * time.Second)
-		s := r.Now(t.Context())
-		require.Equal(t, ops.Degraded, s.Status)
+		s := r.CurrentStatus(t.Context())
+		require.Equal(t, ops.StatusDegraded, s.Status)
 		require.True(t, s.OK())
 		require.Equal(t, "cannot be reached", s.Checks["redis"])
 	})
@@ -104,7 +104,7 @@ func TestReadyz_AFailedAdvice_LeavesTheProcessReadyFromTheStart(t *testing.T) {
 	h := ops.Handler(ops.NewReadiness(slog.New(slog.DiscardHandler), check), http.NotFoundHandler(), build, false)
 	code, s := get(t, h, "/readyz")
 	require.Equal(t, http.StatusOK, code)
-	require.Equal(t, ops.Degraded, s.Status)
+	require.Equal(t, ops.StatusDegraded, s.Status)
 	require.Equal(t, "cannot be reached", s.Checks["clock"])
 }
 
@@ -112,36 +112,36 @@ func TestPassing_TellsEachCheckAndTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var postgres, redis dependency
 		r := ops.NewReadiness(slog.New(slog.DiscardHandler), postgres.check("postgres", false), redis.check("redis", true))
-		require.Equal(t, map[string]bool{"postgres": false, "redis": false, ops.CheckOfProcess: false}, r.Passing(),
+		require.Equal(t, map[string]bool{"postgres": false, "redis": false, ops.ProcessCheckName: false}, r.CheckResults(),
 			"nothing was looked at")
-		r.Now(t.Context())
-		require.Equal(t, map[string]bool{"postgres": true, "redis": true, ops.CheckOfProcess: true}, r.Passing())
+		r.CurrentStatus(t.Context())
+		require.Equal(t, map[string]bool{"postgres": true, "redis": true, ops.ProcessCheckName: true}, r.CheckResults())
 		redis.away.Store(true)
-		require.True(t, r.Passing()["redis"], "no check runs")
+		require.True(t, r.CheckResults()["redis"], "no check runs")
 		<-time.After(2 * time.Second)
-		r.Now(t.Context())
-		require.Equal(t, map[string]bool{"postgres": true, "redis": false, ops.CheckOfProcess: true}, r.Passing())
-		r.Drain()
-		require.False(t, r.Passing()[ops.CheckOfProcess])
+		r.CurrentStatus(t.Context())
+		require.Equal(t, map[string]bool{"postgres": true, "redis": false, ops.ProcessCheckName: true}, r.CheckResults())
+		r.StartDraining()
+		require.False(t, r.CheckResults()[ops.ProcessCheckName])
 	})
 }
 
 func TestReadyz_IsOverOnceTheProcessDrains(t *testing.T) {
 	r := ops.NewReadiness(slog.New(slog.DiscardHandler), new(dependency).check("postgres", false))
-	require.True(t, r.Now(t.Context()).OK())
-	r.Drain()
+	require.True(t, r.CurrentStatus(t.Context()).OK())
+	r.StartDraining()
 	code, s := get(t, ops.Handler(r, http.NotFoundHandler(), build, false), "/readyz")
 	require.Equal(t, http.StatusServiceUnavailable, code)
-	require.Equal(t, ops.Stopping, s.Status)
+	require.Equal(t, ops.StatusStopping, s.Status)
 }
 
 func TestReadyz_LooksNoMoreThanOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs := 0
 		r := ops.NewReadiness(slog.New(slog.DiscardHandler),
-			ops.Check{Name: "postgres", Run: func(context.Context) error { runs++; return nil }})
+			ops.ReadinessCheck{Name: "postgres", Run: func(context.Context) error { runs++; return nil }})
 		for range 100 {
-			r.Now(t.Context())
+			r.CurrentStatus(t.Context())
 		}
 		require.Equal(t, 1, runs)
 	})
@@ -150,7 +150,7 @@ func TestReadyz_LooksNoMoreThanOnceASecond(t *testing.T) {
 func TestReadyz_KeepsASuccessThatHolds_AndNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs, away := 0, true
-		r := ops.NewReadiness(slog.New(slog.DiscardHandler), ops.Check{
+		r := ops.NewReadiness(slog.New(slog.DiscardHandler), ops.ReadinessCheck{
 			Name: "schema", Holds: time.Minute,
 			Run: func(context.Context) error {
 				if runs++; away {
@@ -163,7 +163,7 @@ func TestReadyz_KeepsASuccessThatHolds_AndNoFailure(t *testing.T) {
 		during := func(span time.Duration) int {
 			before := runs
 			for range span / time.Second {
-				r.Now(t.Context())
+				r.CurrentStatus(t.Context())
 				<-time.After(time.Second)
 			}
 			return runs - before
@@ -182,11 +182,11 @@ func TestAwait_ReturnsOnceItIsThere(t *testing.T) {
 		r := ops.NewReadiness(slog.New(slog.DiscardHandler), postgres.check("postgres", false), redis.check("redis", true))
 		ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
 		defer stop()
-		require.ErrorIs(t, r.Await(ctx, "postgres"), context.DeadlineExceeded)
+		require.ErrorIs(t, r.AwaitChecks(ctx, "postgres"), context.DeadlineExceeded)
 
 		go func() { <-time.After(30 * time.Second); postgres.away.Store(false) }()
 		begin := time.Now()
-		require.NoError(t, r.Await(t.Context(), "postgres"))
+		require.NoError(t, r.AwaitChecks(t.Context(), "postgres"))
 		require.InDelta(t, 31, time.Since(begin).Seconds(), 2)
 	})
 }
@@ -194,7 +194,7 @@ func TestAwait_ReturnsOnceItIsThere(t *testing.T) {
 func TestWatch_TriesLessAndLessOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs := 0
-		r := ops.NewReadiness(slog.New(slog.DiscardHandler), ops.Check{
+		r := ops.NewReadiness(slog.New(slog.DiscardHandler), ops.ReadinessCheck{
 			Name: "postgres", Run: func(context.Context) error { runs++; return errors.New("away") },
 			Problem: func(error) string { return "away" },
 		})

@@ -14,8 +14,8 @@ import (
 	"partnerdeposits/ports/platform/outage"
 )
 
-// Check tests whether a dependency outside the process, such as a database, is available.
-type Check struct {
+// ReadinessCheck tests whether a dependency outside the process, such as a database, is available.
+type ReadinessCheck struct {
 	Name string
 
 	// Run tests the dependency and returns nil or the failure. The log shows the whole error, /readyz only Problem.
@@ -52,7 +52,7 @@ const unknown = "not looked at yet"
 // Readiness runs the checks of the process's dependencies, reports whether the process is ready, and retries
 // failed checks.
 type Readiness struct {
-	checks []Check
+	checks []ReadinessCheck
 	log    *slog.Logger
 
 	// Mutex held during a run of the readiness checks, so that only one runs at a time.
@@ -72,7 +72,7 @@ type Readiness struct {
 
 // NewReadiness returns the readiness of a process with the given checks. The process is not ready before their
 // first run.
-func NewReadiness(log *slog.Logger, checks ...Check) *Readiness {
+func NewReadiness(log *slog.Logger, checks ...ReadinessCheck) *Readiness {
 	r := &Readiness{
 		checks: checks, log: log, passed: map[string]time.Time{}, answered: map[string]time.Time{},
 		problems: map[string]string{},
@@ -84,23 +84,23 @@ func NewReadiness(log *slog.Logger, checks ...Check) *Readiness {
 	return r
 }
 
-// Drain makes the process not ready for the rest of its life, because it is about to stop.
-func (r *Readiness) Drain() { r.draining.Store(true) }
+// StartDraining makes the process not ready for the rest of its life, because it is about to stop.
+func (r *Readiness) StartDraining() { r.draining.Store(true) }
 
 // Draining reports whether Drain was called, that is whether the process is about to stop.
 func (r *Readiness) Draining() bool { return r.draining.Load() }
 
-// Status is the JSON response of /readyz.
-type Status struct {
+// ReadinessStatus is the JSON response of /readyz.
+type ReadinessStatus struct {
 	// State of the process: ready, degraded, not_ready or stopping.
 	Status string `json:"status"`
 	// Result of each readiness check by the check's name: "ok" or the problem.
-	Checks map[string]string `json:"checks"`
-	Ages   map[string]Age    `json:"ages,omitempty"`
+	Checks map[string]string   `json:"checks"`
+	Ages   map[string]CheckAge `json:"ages,omitempty"`
 }
 
-// Age holds how many seconds ago a check last ended and last succeeded; nil if it never did.
-type Age struct {
+// CheckAge holds how many seconds ago a check last ended and last succeeded; nil if it never did.
+type CheckAge struct {
 	Answer  *float64 `json:"answerSeconds"`
 	Success *float64 `json:"successSeconds"`
 }
@@ -108,21 +108,21 @@ type Age struct {
 // The states of a process in the response of /readyz. A degraded process is ready: only optional dependencies are
 // missing.
 const (
-	Ready    = "ready"
-	Degraded = "degraded"
-	NotReady = "not_ready"
-	Stopping = "stopping"
+	StatusReady    = "ready"
+	StatusDegraded = "degraded"
+	StatusNotReady = "not_ready"
+	StatusStopping = "stopping"
 )
 
-// Passes is the result of a successful check in the response of /readyz.
-const Passes = "ok"
+// CheckPassed is the result of a successful check in the response of /readyz.
+const CheckPassed = "ok"
 
 // OK reports whether the process should receive work: it is ready or degraded.
-func (s Status) OK() bool { return s.Status == Ready || s.Status == Degraded }
+func (s ReadinessStatus) OK() bool { return s.Status == StatusReady || s.Status == StatusDegraded }
 
-// Now returns the current readiness of the process. It runs the checks unless the last run is younger than a
+// CurrentStatus returns the current readiness of the process. It runs the checks unless the last run is younger than a
 // second.
-func (r *Readiness) Now(ctx context.Context) Status {
+func (r *Readiness) CurrentStatus(ctx context.Context) ReadinessStatus {
 	r.running.Lock()
 	defer r.running.Unlock()
 	r.mu.Lock()
@@ -134,42 +134,42 @@ func (r *Readiness) Now(ctx context.Context) Status {
 	return r.status()
 }
 
-// CheckOfProcess is the key, in the map that Passing returns, of whether the process as a whole is ready.
-const CheckOfProcess = "process"
+// ProcessCheckName is the key, in the map that Passing returns, of whether the process as a whole is ready.
+const ProcessCheckName = "process"
 
-// Passing reports for each check name whether it succeeded in its last run, and for CheckOfProcess whether the
+// CheckResults reports for each check name whether it succeeded in its last run, and for ProcessCheckName whether the
 // process is ready. It does not run the checks.
-func (r *Readiness) Passing() map[string]bool {
+func (r *Readiness) CheckResults() map[string]bool {
 	status := r.status()
-	passing := map[string]bool{CheckOfProcess: status.OK()}
+	passing := map[string]bool{ProcessCheckName: status.OK()}
 	for name, state := range status.Checks {
-		passing[name] = state == Passes
+		passing[name] = state == CheckPassed
 	}
 	return passing
 }
 
-func (r *Readiness) status() Status {
+func (r *Readiness) status() ReadinessStatus {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := Status{Status: Ready, Checks: map[string]string{}, Ages: map[string]Age{}}
+	s := ReadinessStatus{Status: StatusReady, Checks: map[string]string{}, Ages: map[string]CheckAge{}}
 	for _, c := range r.checks {
-		s.Ages[c.Name] = Age{Answer: secondsSince(r.answered, c.Name), Success: secondsSince(r.passed, c.Name)}
+		s.Ages[c.Name] = CheckAge{Answer: secondsSince(r.answered, c.Name), Success: secondsSince(r.passed, c.Name)}
 		problem := r.problems[c.Name]
 		switch {
 		case problem == "":
-			s.Checks[c.Name] = Passes
+			s.Checks[c.Name] = CheckPassed
 			continue
 		case c.Advisory && problem != unknown, c.Optional && s.Ages[c.Name].Success != nil:
-			if s.Status == Ready {
-				s.Status = Degraded
+			if s.Status == StatusReady {
+				s.Status = StatusDegraded
 			}
 		default:
-			s.Status = NotReady
+			s.Status = StatusNotReady
 		}
 		s.Checks[c.Name] = problem
 	}
 	if r.Draining() {
-		s.Status = Stopping
+		s.Status = StatusStopping
 	}
 	return s
 }
@@ -225,7 +225,7 @@ func (r *Readiness) due() []bool {
 	return due
 }
 
-func (r *Readiness) record(ctx context.Context, c Check, err error) {
+func (r *Readiness) record(ctx context.Context, c ReadinessCheck, err error) {
 	before, problem := r.problems[c.Name], ""
 	if err != nil {
 		problem = c.Problem(err)
@@ -237,12 +237,12 @@ func (r *Readiness) record(ctx context.Context, c Check, err error) {
 			// Log a problem at once if it differs from the one that the check found before.
 			r.outages[c.Name] = outage.New(r.log)
 		}
-		r.outages[c.Name].Failed(ctx, "missing: "+c.Name+" "+problem+"; trying again until it is there", "cause", err)
+		r.outages[c.Name].RecordFailure(ctx, "missing: "+c.Name+" "+problem+"; trying again until it is there", "cause", err)
 		return
 	case before == unknown:
 		r.log.InfoContext(ctx, "found: "+c.Name)
 	case before != "":
-		r.outages[c.Name].Over(ctx, "found: "+c.Name)
+		r.outages[c.Name].EndOutage(ctx, "found: "+c.Name)
 	}
 	r.passed[c.Name] = r.answered[c.Name]
 }
@@ -252,7 +252,7 @@ func (r *Readiness) Watch(ctx context.Context) error {
 	retry := firstRetry
 	for {
 		wait := watchEvery
-		if s := r.Now(ctx); s.Status != Ready {
+		if s := r.CurrentStatus(ctx); s.Status != StatusReady {
 			wait = jitter(retry)
 			retry = min(2*retry, longestRetry)
 		} else {
@@ -268,14 +268,14 @@ func (r *Readiness) Watch(ctx context.Context) error {
 	}
 }
 
-// Await waits until the named readiness checks have succeeded.
+// AwaitChecks waits until the named readiness checks have succeeded.
 //
 // Returns the context's error.
-func (r *Readiness) Await(ctx context.Context, names ...string) error {
+func (r *Readiness) AwaitChecks(ctx context.Context, names ...string) error {
 	for retry := firstRetry; ; retry = min(2*retry, longestRetry) {
-		s := r.Now(ctx)
+		s := r.CurrentStatus(ctx)
 		missing := maps.Clone(s.Checks)
-		maps.DeleteFunc(missing, func(_, state string) bool { return state == Passes })
+		maps.DeleteFunc(missing, func(_, state string) bool { return state == CheckPassed })
 		if !anyOf(missing, names) {
 			return nil
 		}

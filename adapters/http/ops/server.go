@@ -18,8 +18,8 @@ const (
 	idleTimeout   = 60 * time.Second
 )
 
-// Build identifies the version of the program that the process runs.
-type Build struct {
+// BuildInfo identifies the version of the program that the process runs.
+type BuildInfo struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision"`
 	Date     string `json:"date"` // Date of the build, as RFC 3339.
@@ -29,17 +29,17 @@ type Build struct {
 type liveness struct {
 	Status string   `json:"status"`
 	Checks struct{} `json:"checks"`
-	Build
+	BuildInfo
 }
 
 // Handler serves /livez, /readyz and /metrics, and with profiles also /debug/pprof/ (METRICS_PPROF).
-func Handler(ready *Readiness, metrics http.Handler, build Build, profiles bool) http.Handler {
+func Handler(ready *Readiness, metrics http.Handler, build BuildInfo, profiles bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, liveness{Status: "live", Build: build})
+		writeJSON(w, http.StatusOK, liveness{Status: "live", BuildInfo: build})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		status := ready.Now(r.Context())
+		status := ready.CurrentStatus(r.Context())
 		code := http.StatusOK
 		if !status.OK() {
 			code = http.StatusServiceUnavailable

@@ -12,9 +12,9 @@ import (
 // staff can see that a process has no other descriptor left.
 const spareDescriptors = 4
 
-// Spare wraps a listener so that Accept releases a reserved file descriptor for a connection when no other is
-// free. Closing the connection reserves one again.
-func Spare(ln net.Listener) net.Listener {
+// ReserveDescriptor wraps a listener so that Accept releases a reserved file descriptor for a connection when no other
+// is free. Closing the connection reserves one again.
+func ReserveDescriptor(ln net.Listener) net.Listener {
 	s := &spare{Listener: ln, files: make(chan *os.File, spareDescriptors)}
 	for range spareDescriptors {
 		s.refill()

@@ -40,7 +40,7 @@ func TestDeleteAccount_EndsTheLink_MailsTheOperator_AndIsAudited(t *testing.T) {
 	require.Equal(t, pending, c.get("/deposits/" + pending).ok(200)["id"])
 	require.Equal(t, "cancelled", c.post("/deposits/"+pending+"/cancel", nil).ok(200)["status"])
 
-	c.Link(c.partner.ID, mustAccount(t, account), "hotel-1")
+	c.LinkAccount(c.partner.ID, mustAccount(t, account), "hotel-1")
 	require.Equal(t, "active", c.get("/accounts/" + account).ok(200)["status"])
 	c.unlink(account)
 	require.Equal(t, 2, c.Count("mails", ""), "each end is told")
@@ -52,7 +52,7 @@ func TestDeleteAccount_LinkedToAnotherPartnerSince_ChangesNothing(t *testing.T) 
 	c, account := newStory(t)
 	c.revoke(account)
 	other := c.world.caller(t, "other")
-	other.Link(other.partner.ID, mustAccount(t, account), "now-theirs")
+	other.LinkAccount(other.partner.ID, mustAccount(t, account), "now-theirs")
 	c.leavesNothing(t, func() { c.unlink(account) })
 	require.Equal(t, "active", other.get("/accounts/" + account).ok(200)["status"])
 }

@@ -112,13 +112,13 @@ func TestRefusal_CarriesItsRoute(t *testing.T) {
 	require.Equal(t, 429, c.get("/webhooks").status)
 	c.Pool.Close()
 	require.Equal(t, 503, c.get("/accounts/acct_1").status)
-	for _, want := range []middleware.Observation{
-		{Method: "GET", Status: 401, Route: partnerapi.Prefix + "/deposits/:depositId"},
-		{Method: "POST", Status: 401, Route: partnerapi.Prefix + "/deposits"},
+	for _, want := range []middleware.RequestObservation{
+		{Method: "GET", Status: 401, Route: partnerapi.PathPrefix + "/deposits/:depositId"},
+		{Method: "POST", Status: 401, Route: partnerapi.PathPrefix + "/deposits"},
 		{Method: "GET", Status: 401, Route: "unmatched"},
-		{Method: "GET", Status: 200, Route: partnerapi.Prefix + "/me"},
-		{Method: "GET", Status: 429, Route: partnerapi.Prefix + "/webhooks"},
-		{Method: "GET", Status: 503, Route: partnerapi.Prefix + "/accounts/:accountId"},
+		{Method: "GET", Status: 200, Route: partnerapi.PathPrefix + "/me"},
+		{Method: "GET", Status: 429, Route: partnerapi.PathPrefix + "/webhooks"},
+		{Method: "GET", Status: 503, Route: partnerapi.PathPrefix + "/accounts/:accountId"},
 	} {
 		got := <-c.seen
 		got.Duration, want.Surface = 0, middleware.SurfaceAPI

@@ -142,7 +142,7 @@ func (c *caller) unread(t *testing.T, times int, path string) (all []net.Conn) {
 		conn, err := small.DialContext(t.Context(), "tcp", strings.TrimPrefix(c.url, "http://"))
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
-		_, err = fmt.Fprintf(conn, "GET %s%s HTTP/1.1\r\nHost: x\r\nX-Api-Key: %s\r\n\r\n", partnerapi.Prefix, path, c.key)
+		_, err = fmt.Fprintf(conn, "GET %s%s HTTP/1.1\r\nHost: x\r\nX-Api-Key: %s\r\n\r\n", partnerapi.PathPrefix, path, c.key)
 		require.NoError(t, err)
 		all = append(all, conn)
 	}
@@ -256,7 +256,7 @@ func TestLists_ThatAreRead_LeaveRoomForMore(t *testing.T) {
 	}
 	conn := m.unread(t, 1, "/deposits")[0]
 	for range 39 {
-		_, err := fmt.Fprintf(conn, "GET %s/deposits HTTP/1.1\r\nHost: x\r\nX-Api-Key: %s\r\n\r\n", partnerapi.Prefix, c.key)
+		_, err := fmt.Fprintf(conn, "GET %s/deposits HTTP/1.1\r\nHost: x\r\nX-Api-Key: %s\r\n\r\n", partnerapi.PathPrefix, c.key)
 		require.NoError(t, err)
 	}
 	r := bufio.NewReader(conn)

@@ -61,15 +61,15 @@ func requestOf(ctx context.Context) *request {
 // Returns missing_api_key, invalid_api_key, api_key_revoked or rate_limited.
 func (a *api) authenticate(c *fiber.Ctx) error {
 	caller, err := a.Partners.Authenticate(c.UserContext(), c.Get(headerAPIKey), c.Get(fiber.HeaderAuthorization),
-		ui.NetworkOf(c.IP()))
+		ui.NetworkOfIP(c.IP()))
 	if errors.Is(err, fault.ErrRateLimited) {
 		a.OnRateLimited()
-		tellLimit(c, partners.UnknownKeys, partners.UnknownKeysPerMinute, 0, fault.Of(err).RetryAfter)
+		tellLimit(c, partners.UnknownKeysLimitName, partners.UnknownKeysPerMinute, 0, fault.FromError(err).RetryAfter)
 	}
 	if err != nil {
 		return err
 	}
-	middleware.LogWho(c, slog.String("partner", id.Partner.Of(caller.Partner.ID)),
+	middleware.LogSender(c, slog.String("partner", id.Partner.Of(caller.Partner.ID)),
 		slog.String("key", id.APIKey.Of(caller.Key.ID)))
 	req := &request{caller: caller, path: c.Path(), query: string(c.Request().URI().QueryString())}
 	c.SetUserContext(context.WithValue(c.UserContext(), requestKey{}, req))
@@ -80,12 +80,12 @@ func (a *api) authenticate(c *fiber.Ctx) error {
 // its API key for the explanation.
 func (a *api) countExplanation(c *fiber.Ctx) error {
 	req := requestOf(c.UserContext())
-	key, err := partner.PresentedKey(a.Environment, c.Get(headerAPIKey), c.Get(fiber.HeaderAuthorization))
+	key, err := partner.APIKeyFromHeaders(a.Environment, c.Get(headerAPIKey), c.Get(fiber.HeaderAuthorization))
 	if err != nil {
 		return err
 	}
 	req.apiKey = secret.Text(key)
-	req.more = []ports.LimitRule{partners.ExplanationRule(req.caller.Partner, a.ExplanationsPerMinute)}
+	req.more = []ports.LimitRule{partners.ExplanationLimitRule(req.caller.Partner, a.ExplanationsPerMinute)}
 	return c.Next()
 }
 
@@ -105,7 +105,7 @@ func countAlso(rule func(partner.Partner) ports.LimitRule) fiber.Handler {
 // Returns rate_limited.
 func (a *api) limitRate(c *fiber.Ctx) error {
 	req := requestOf(c.UserContext())
-	rules := append(a.Partners.RulesOf(req.caller.Partner, !reads(c.Method())), req.more...)
+	rules := append(a.Partners.LimitRulesOf(req.caller.Partner, !reads(c.Method())), req.more...)
 	var d ports.LimitDecision
 	if req.key == nil {
 		d = a.Limiter.Allow(c.UserContext(), rules...)
@@ -147,7 +147,7 @@ func readIdempotencyKey(c *fiber.Ctx) error {
 	req := requestOf(c.UserContext())
 	key, err := idempotent.ParseKey(string(sent[0]))
 	if len(sent) > 1 {
-		err = ports.ErrInvalidKey
+		err = ports.ErrInvalidIdempotencyKey
 	}
 	if req.keyErr = err; err == nil {
 		req.key = &ports.IdempotencyKey{
@@ -170,12 +170,12 @@ func (a *api) checkIdempotencyKey(c *fiber.Ctx) error {
 	if req.key == nil {
 		return c.Next()
 	}
-	req.key.Fingerprint = idempotent.Fingerprint(jsonbody.Of(c))
+	req.key.Fingerprint = idempotent.Fingerprint(jsonbody.ParsedObject(c))
 	err := c.Next()
 	if err == nil || req.reachedUseCase {
 		return err
 	}
-	response, err := a.Idempotent.Refuse(c.UserContext(), req.key, a.Clock.Now(), err)
+	response, err := a.Idempotent.ReplayOrRefuse(c.UserContext(), req.key, a.Clock.Now(), err)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (a *api) ListClients(ctx context.Context, r ListClientsRequestObject) (List
 
 // UpdateClient changes the fields of a client that the request contains and keeps all others.
 func (a *api) UpdateClient(ctx context.Context, r UpdateClientRequestObject) (UpdateClientResponseObject, error) {
-	want := tenant.Change{
+	want := tenant.PersonChange{
 		Email: r.Body.Email, FirstName: r.Body.FirstName, LastName: r.Body.LastName, Phone: r.Body.Phone.change(),
 		Locale: r.Body.Locale.change(),
 	}

@@ -140,7 +140,7 @@ func TestClientOfACheckout_BelongsToThePartnerOfTheDeposit(t *testing.T) {
 	tokens, err := c.Postgres.Deposits.CheckoutTokens(t.Context(), []id.ID{parsed})
 	require.NoError(t, err)
 	_, err = c.Checkout.Submit(t.Context(), tokens[parsed],
-		tenant.Person{Email: "ada@example.com", FirstName: "Ada", LastName: "Love"}, agreement.Given{Agreed: true})
+		tenant.Person{Email: "ada@example.com", FirstName: "Ada", LastName: "Love"}, agreement.SubmittedForm{Agreed: true})
 	require.NoError(t, err)
 
 	client := text(t, c.get("/deposits/"+dep).ok(200), "clientId")

@@ -108,9 +108,9 @@ func (w *walk) keyInUse(key string) {
 	w.refused("invalid_idempotency_key", w.good, "idempotency-key", "no-uuid")
 	parsed, err := idempotent.ParseKey(key)
 	require.NoError(w.t, err)
-	w.stage.Write(func(ctx context.Context, repos *postgres.Store) error {
-		_, err := repos.Idempotency.Claim(ctx, ports.IdempotencyKey{Owner: w.stage.partner.ID,
-			Route: w.method + " " + partnerapi.Prefix + w.target(w.good), Key: parsed}, time.Now())
+	w.stage.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
+		_, err := repos.Idempotency.ClaimKey(ctx, ports.IdempotencyKey{Owner: w.stage.partner.ID,
+			Route: w.method + " " + partnerapi.PathPrefix + w.target(w.good), Key: parsed}, time.Now())
 		require.NoError(w.t, err)
 		w.unchanged(func() { w.refused("idempotency_key_in_use", w.good, "idempotency-key", key) })
 		return nil
@@ -155,7 +155,7 @@ func (w *walk) follow(whole reply) {
 			require.Contains(w.t, link, *pagination.NextCursor)
 			address, rel, _ := strings.Cut(link, ";")
 			require.Equal(w.t, ` rel="next"`, rel)
-			target = strings.TrimPrefix(strings.Trim(address, "<>"), apiBase+partnerapi.Prefix)
+			target = strings.TrimPrefix(strings.Trim(address, "<>"), apiBase+partnerapi.PathPrefix)
 			foreign := string(w.stage.other.get(target).body)
 			for _, item := range all {
 				id, _ := cmp.Or(item["id"], item["accountId"]).(string)

@@ -52,7 +52,7 @@ var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 // operations lists the operations of openapi.yaml with their rows. An operation without rows fails the test.
 func operations(t testing.TB) (all []operation) {
 	t.Helper()
-	doc, err := partnerapi.Document()
+	doc, err := partnerapi.OpenAPIDocument()
 	require.NoError(t, err)
 	table := map[string]rows{}
 	for _, some := range allRows {
@@ -60,7 +60,7 @@ func operations(t testing.TB) (all []operation) {
 	}
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
-			o := operation{Operation: op, method: method, path: strings.TrimPrefix(path, partnerapi.Prefix),
+			o := operation{Operation: op, method: method, path: strings.TrimPrefix(path, partnerapi.PathPrefix),
 				rows: table[op.OperationID]}
 			require.NotNil(t, o.rows.good, "%s has no rows: add some in contract_rows_test.go", op.OperationID)
 			delete(table, op.OperationID)
@@ -140,7 +140,7 @@ type stage struct {
 func contractWorld(t testing.TB) (*world, *neighbour) {
 	t.Helper()
 	w := newWorld(t, func(s *servicetest.Setup) {
-		s.Parts = func(p *servicetest.Parts) {
+		s.Parts = func(p *servicetest.Deps) {
 			p.After = func(time.Duration) <-chan time.Time { return time.After(0) }
 		}
 	})

@@ -123,7 +123,7 @@ func TestCheck_TellsPromisedExchangesFromOthers(t *testing.T) {
 	for _, c := range cases {
 		p := &probe{TB: t}
 		failed := p.fails(func() {
-			req, err := http.NewRequestWithContext(t.Context(), c.method, "http://127.0.0.1:1"+partnerapi.Prefix+c.path,
+			req, err := http.NewRequestWithContext(t.Context(), c.method, "http://127.0.0.1:1"+partnerapi.PathPrefix+c.path,
 				strings.NewReader(c.sent))
 			require.NoError(t, err)
 			req.Header = http.Header{"Content-Type": {"application/json"}, "X-Api-Key": {"svc_pk_test_x"}}

@@ -44,12 +44,12 @@ const documentURL = "https://contract.test/openapi.json"
 
 // theJudge is built once for a test binary.
 var theJudge = sync.OnceValues(func() (*judge, error) {
-	doc, err := partnerapi.LoadDocument()
+	doc, err := partnerapi.LoadOpenAPIDocument()
 	if err != nil {
 		return nil, err
 	}
 	closeResponses(doc)
-	text, err := partnerapi.DocumentJSON(doc, apiBase)
+	text, err := partnerapi.OpenAPIJSON(doc, apiBase)
 	if err != nil {
 		return nil, err
 	}
@@ -346,7 +346,7 @@ func (tr transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		req.Body = io.NopCloser(bytes.NewReader(sent))
 	}
 	res, err := tr.base.RoundTrip(req)
-	if err != nil || !strings.HasPrefix(req.URL.Path, partnerapi.Prefix) {
+	if err != nil || !strings.HasPrefix(req.URL.Path, partnerapi.PathPrefix) {
 		return res, err
 	}
 	body, err := io.ReadAll(res.Body)

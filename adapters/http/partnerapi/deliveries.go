@@ -14,7 +14,7 @@ import (
 func (a *api) ListWebhookDeliveries(ctx context.Context,
 	r ListWebhookDeliveriesRequestObject) (ListWebhookDeliveriesResponseObject, error) {
 	f := webhookports.DeliveryFilter{
-		Status: webhook.Status(value(r.Params.Status)), Event: webhook.EventName(value(r.Params.Event)),
+		Status: webhook.DeliveryStatus(value(r.Params.Status)), Event: webhook.EventName(value(r.Params.Event)),
 		DepositID: deliveredDeposit(r.Params.DepositID), Created: timeSpan(r.Params.From, r.Params.To),
 	}
 	return answerList(ctx, a, deliveryList, r.Params.Limit, r.Params.Cursor,
@@ -56,8 +56,9 @@ func (a *api) RedeliverWebhookDelivery(ctx context.Context,
 // ReplayWebhookDeliveries queues new webhook deliveries for those of a time span.
 func (a *api) ReplayWebhookDeliveries(ctx context.Context,
 	r ReplayWebhookDeliveriesRequestObject) (ReplayWebhookDeliveriesResponseObject, error) {
-	in := webhooks.NewReplay{From: r.Body.From.Time, To: r.Body.To.Time, Status: webhook.Status(value(r.Body.Status))}
-	replay, err := a.Webhooks.Replay(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID), in)
+	in := webhooks.NewReplay{From: r.Body.From.Time, To: r.Body.To.Time,
+		Status: webhook.DeliveryStatus(value(r.Body.Status))}
+	replay, err := a.Webhooks.StartReplay(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID), in)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (a *api) ReplayWebhookDeliveries(ctx context.Context,
 // own, since its deposit does not exist.
 func depositPrefix(test bool) id.Prefix {
 	if test {
-		return webhooks.TestDepositPrefix
+		return webhooks.TestDepositIDPrefix
 	}
 	return id.Deposit
 }
@@ -90,13 +91,13 @@ func deliveryOf(d webhook.Delivery) Delivery {
 	out := Delivery{
 		ID: id.Delivery.Of(d.ID), WebhookID: id.Subscription.Of(d.SubscriptionID), EventID: id.Event.Of(d.EventID),
 		Event:     EventName(d.Event),
-		DepositID: depositPrefix(d.Test).OfOrNil(d.DepositID), Test: d.Test,
-		Status:       DeliveryStatus(webhook.StatusOf(d.State, d.Attempts)),
+		DepositID: depositPrefix(d.Test).FormatOrNil(d.DepositID), Test: d.Test,
+		Status:       DeliveryStatus(webhook.DeliveryStatusOf(d.State, d.Attempts)),
 		AttemptCount: d.Attempts, CreatedAt: TimestampOf(d.CreatedAt), DeliveredAt: TimestampOrNil(d.DeliveredAt),
-		FailureReason: orNil(FailureReason(d.FailureReason)), RedeliveryOf: id.Delivery.OfOrNil(d.RedeliveryOf),
+		FailureReason: orNil(FailureReason(d.FailureReason)), RedeliveryOf: id.Delivery.FormatOrNil(d.RedeliveryOf),
 		BodySha256: d.BodySHA256, Attempts: make([]DeliveryAttempt, 0, len(d.AttemptLog)),
 	}
-	if d.State == webhook.Waiting {
+	if d.State == webhook.StateWaiting {
 		// NextAttemptAt is set only for a delivery that waits: in other states DueAt is an internal time limit of the
 		// dispatcher.
 		out.NextAttemptAt = TimestampOrNil(d.DueAt)

@@ -24,7 +24,7 @@ func (a *api) CreateDeposit(ctx context.Context, r CreateDepositRequestObject) (
 		return nil, err
 	}
 	response, err := a.Deposits.Create(ctx, requestOf(ctx).caller, in,
-		keyedCall(ctx, func(v deposits.View) (idempotent.Response, error) {
+		keyedCall(ctx, func(v deposits.PartnerView) (idempotent.Response, error) {
 			return encodeResponse(http.StatusCreated, CreatedDepositResponse{Data: CreatedDeposit{
 				ID: id.Deposit.Of(v.ID), Reference: v.Reference, Status: DepositStatus(v.Status), DepositURL: orNil(v.CheckoutURL),
 			}})
@@ -106,8 +106,8 @@ func (a *api) ListDeposits(ctx context.Context, r ListDepositsRequestObject) (Li
 		f.Statuses = append(f.Statuses, deposit.Status(s))
 	}
 	return answerList(ctx, a, depositList, r.Params.Limit, r.Params.Cursor,
-		func(page ports.Page) (ports.List[deposits.View], error) { return a.Deposits.List(ctx, f, page) },
-		depositOf, func(v deposits.View) ports.Cursor { return ports.Cursor{At: v.CreatedAt, ID: v.ID} })
+		func(page ports.Page) (ports.List[deposits.PartnerView], error) { return a.Deposits.List(ctx, f, page) },
+		depositOf, func(v deposits.PartnerView) ports.Cursor { return ports.Cursor{At: v.CreatedAt, ID: v.ID} })
 }
 
 // GetDeposit answers with the current state of a deposit.
@@ -130,7 +130,7 @@ func (a *api) CancelDeposit(ctx context.Context, r CancelDepositRequestObject) (
 
 // ReleaseDeposit ends the cover of an active deposit early.
 func (a *api) ReleaseDeposit(ctx context.Context, r ReleaseDepositRequestObject) (ReleaseDepositResponseObject, error) {
-	in := deposits.Release{DepositID: parseID(id.Deposit, r.DepositID), Comment: value(value(r.Body).Comment)}
+	in := deposits.ReleaseRequest{DepositID: parseID(id.Deposit, r.DepositID), Comment: value(value(r.Body).Comment)}
 	response, err := a.Deposits.Release(ctx, requestOf(ctx).caller, in, keyedCall(ctx, encodeDeposit))
 	return encodedResponse(response), err
 }
@@ -156,7 +156,7 @@ func (a *api) CaptureDeposit(ctx context.Context, r CaptureDepositRequestObject)
 func (a *api) SimulateDeposit(ctx context.Context,
 	r SimulateDepositRequestObject) (SimulateDepositResponseObject, error) {
 	partnerID, depositID := requestOf(ctx).caller.Partner.ID, parseID(id.Deposit, r.DepositID)
-	if _, err := a.Simulate.Simulate(ctx, partnerID, depositID, payments.Simulation(r.Body.Outcome)); err != nil {
+	if _, err := a.Simulate.Simulate(ctx, partnerID, depositID, payments.SimulatedEvent(r.Body.Outcome)); err != nil {
 		return nil, err
 	}
 	found, err := a.Deposits.Get(ctx, partnerID, depositID)
@@ -166,11 +166,11 @@ func (a *api) SimulateDeposit(ctx context.Context,
 	return SimulateDeposit200JSONResponse{Data: depositOf(found)}, nil
 }
 
-func encodeDeposit(v deposits.View) (idempotent.Response, error) {
+func encodeDeposit(v deposits.PartnerView) (idempotent.Response, error) {
 	return encodeResponse(http.StatusOK, DepositResponse{Data: depositOf(v)})
 }
 
-func depositOf(v deposits.View) Deposit {
+func depositOf(v deposits.PartnerView) Deposit {
 	out := Deposit{
 		ID: id.Deposit.Of(v.ID), Reference: v.Reference, Status: DepositStatus(v.Status),
 		StatusReason: orNil(StatusReason(v.StatusReason)),
@@ -178,7 +178,7 @@ func depositOf(v deposits.View) Deposit {
 		Amount: EurosOf(v.Amount), AmountCents: int64(v.Amount), Currency: EUR, CapturedAmountCents: int64(v.CapturedAmount),
 		ContractStartAt: TimestampOf(v.ContractStartAt), ContractEndAt: TimestampOf(v.ContractEndAt),
 		RentalContract: v.RentalContract,
-		ClientID:       id.Client.OfOrNil(v.ClientID), DepositURL: orNil(v.CheckoutURL), ReturnURL: orNil(v.ReturnURL),
+		ClientID:       id.Client.FormatOrNil(v.ClientID), DepositURL: orNil(v.CheckoutURL), ReturnURL: orNil(v.ReturnURL),
 		CheckoutExpiresAt: TimestampOf(v.CheckoutExpiresAt), ActivatedAt: TimestampOrNil(v.ActivatedAt),
 		ExpiresAt:      TimestampOrNil(v.ExpiresAt),
 		CoversContract: v.CoversContract, CancelledAt: TimestampOrNil(v.CancelledAt), ClosedAt: TimestampOrNil(v.ClosedAt),

@@ -126,8 +126,8 @@ func TestCreate_UpToTheCeilingOfTheOperator(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
 	parsed := mustAccount(t, account)
-	c.Write(func(ctx context.Context, repos *postgres.Store) error {
-		return repos.Operators.SetCeiling(ctx, parsed, 400_000)
+	c.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
+		return repos.Operators.SetDepositCeiling(ctx, parsed, 400_000)
 	})
 	require.Equal(t, 4000.0, c.get("/deposits/" + c.created(account, "amount", 4000)).ok(200)["amount"])
 	require.Equal(t, "amount: 4000.01 EUR exceeds this operator's maximum of 4000.00 EUR",

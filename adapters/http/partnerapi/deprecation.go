@@ -57,7 +57,7 @@ func (a *api) deprecated(r route) fiber.Handler {
 			continue
 		}
 		since, sunset := "@"+strconv.FormatInt(d.Since.Unix(), 10), d.Sunset.UTC().Format(http.TimeFormat)
-		link := "<" + a.BaseURL + site.Docs + "#" + a.validator.operations[r.method+" "+r.path].id +
+		link := "<" + a.BaseURL + site.DocsPath + "#" + a.validator.operations[r.method+" "+r.path].id +
 			`>; rel="deprecation"; type="text/html"`
 		return func(c *fiber.Ctx) error {
 			err := c.Next()

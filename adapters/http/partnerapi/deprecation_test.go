@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/adapters/http/partnerapi"
 )
 
-const accountsPath = partnerapi.Prefix + "/accounts"
+const accountsPath = partnerapi.PathPrefix + "/accounts"
 
 var (
 	announced = time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -54,7 +54,7 @@ func TestDeprecation_IsAnnouncedOnEveryResponseOfTheRoute(t *testing.T) {
 
 func TestMarkDeprecated_MarksTheOperationAlone(t *testing.T) {
 	t.Parallel()
-	doc, err := partnerapi.LoadDocument()
+	doc, err := partnerapi.LoadOpenAPIDocument()
 	require.NoError(t, err)
 	require.NoError(t, partnerapi.MarkDeprecated(doc,
 		[]partnerapi.Deprecation{{Method: http.MethodGet, Path: accountsPath, Since: announced, Sunset: ended}}))
@@ -67,7 +67,7 @@ func TestMarkDeprecated_MarksTheOperationAlone(t *testing.T) {
 
 func TestMarkDeprecated_RefusesUnknownRoutesAndShortNotice(t *testing.T) {
 	t.Parallel()
-	doc, err := partnerapi.LoadDocument()
+	doc, err := partnerapi.LoadOpenAPIDocument()
 	require.NoError(t, err)
 	for want, d := range map[string]partnerapi.Deprecation{
 		"has no such operation": {Method: http.MethodPut, Path: accountsPath, Since: announced, Sunset: ended},
@@ -81,7 +81,7 @@ func TestMarkDeprecated_RefusesUnknownRoutesAndShortNotice(t *testing.T) {
 
 func TestDeprecations_KeepThePromise(t *testing.T) {
 	t.Parallel()
-	doc, err := partnerapi.LoadDocument()
+	doc, err := partnerapi.LoadOpenAPIDocument()
 	require.NoError(t, err)
 	require.NoError(t, partnerapi.MarkDeprecated(doc, partnerapi.Deprecations))
 }

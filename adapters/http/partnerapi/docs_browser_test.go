@@ -26,11 +26,11 @@ const requestsPage = "/docs/reference"
 // newSite serves the documentation alone, and opens the page of requests in a browser.
 func newSite(t *testing.T, first ...chromedp.Action[chromedp.Void]) (url string, browser context.Context) {
 	t.Helper()
-	doc, err := partnerapi.Document()
+	doc, err := partnerapi.OpenAPIDocument()
 	require.NoError(t, err)
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{}))
 	app.Use(middleware.SecurityHeaders(false))
-	docs.New(doc, apiBase, true).Register(app)
+	docs.New(doc, apiBase, true).Mount(app)
 	url = "http://" + servetest.Serve(t, app)
 	return url, opened(t, url, first...)
 }
@@ -41,9 +41,9 @@ func newDocs(t *testing.T, first ...chromedp.Action[chromedp.Void]) (
 ) {
 	t.Helper()
 	w := newWorldWith(t, func(app *fiber.App, deps *partnerapi.Deps) {
-		doc, err := partnerapi.Document()
+		doc, err := partnerapi.OpenAPIDocument()
 		require.NoError(t, err)
-		docs.New(doc, apiBase, true).Register(app)
+		docs.New(doc, apiBase, true).Mount(app)
 	})
 	c = w.caller(t, "acme")
 	account = c.link("hotel-1")
@@ -146,7 +146,7 @@ func TestDocs_WithoutStorage(t *testing.T) {
 
 func TestDocs_PagesLookRight(t *testing.T) {
 	t.Parallel()
-	if !rarely.Has(t, rarely.Pages) {
+	if !rarely.MustRun(t, rarely.PageTests) {
 		return
 	}
 	pages := map[string]string{"home": "/docs", "guide": "/docs/webhooks", "quickstart": "/docs/quickstart",
@@ -154,7 +154,7 @@ func TestDocs_PagesLookRight(t *testing.T) {
 	for scheme, device := range map[string]string{"light": "phone", "dark": "desktop"} {
 		t.Run(scheme+"-"+device, func(t *testing.T) {
 			t.Parallel()
-			url, browser := newSite(t, browsertest.Schemes[scheme]...)
+			url, browser := newSite(t, browsertest.ColorSchemes[scheme]...)
 			pages := maps.Clone(pages)
 			if device == "phone" { // the others are of the same kinds
 				for _, name := range []string{"feed", "connect", "retries", "collections", "testing", "start-node",
@@ -165,7 +165,7 @@ func TestDocs_PagesLookRight(t *testing.T) {
 			for name, path := range pages {
 				require.NoError(t, chromedp.Do(browser, browsertest.Viewports[device], chromedp.Navigate(url+path),
 					chromedp.WaitVisible("h1")))
-				browsertest.LooksRight(browser, t, "docs-"+name+"-"+scheme+"-"+device)
+				browsertest.RequireUsablePage(browser, t, "docs-"+name+"-"+scheme+"-"+device)
 			}
 		})
 	}

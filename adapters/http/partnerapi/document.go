@@ -19,12 +19,12 @@ var documentYAML []byte
 //go:embed changelog.md
 var Changelog string
 
-// Document returns the OpenAPI document, parsed once and shared. Callers must not change it.
-var Document = sync.OnceValues(LoadDocument)
+// OpenAPIDocument returns the OpenAPI document, parsed once and shared. Callers must not change it.
+var OpenAPIDocument = sync.OnceValues(LoadOpenAPIDocument)
 
-// LoadDocument parses openapi.yaml into a new copy, which takes a tenth of a second. It does not compare the
+// LoadOpenAPIDocument parses openapi.yaml into a new copy, which takes a tenth of a second. It does not compare the
 // examples with their schemas, which would take another quarter of a second at each start; a test does.
-func LoadDocument() (*openapi3.T, error) {
+func LoadOpenAPIDocument() (*openapi3.T, error) {
 	loader := openapi3.NewLoader()
 	// Line numbers are kept, because they give the order of fields, which maps lose.
 	loader.IncludeOrigin = true
@@ -41,8 +41,8 @@ func LoadDocument() (*openapi3.T, error) {
 	return doc, nil
 }
 
-// DocumentJSON renders an OpenAPI document as JSON with baseURL as the only server.
-func DocumentJSON(doc *openapi3.T, baseURL string) ([]byte, error) {
+// OpenAPIJSON renders an OpenAPI document as JSON with baseURL as the only server.
+func OpenAPIJSON(doc *openapi3.T, baseURL string) ([]byte, error) {
 	served := *doc
 	served.Servers = openapi3.Servers{{URL: baseURL, Description: doc.Servers[0].Description}}
 	out, err := json.Marshal(&served)

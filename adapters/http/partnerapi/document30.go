@@ -10,10 +10,10 @@ import (
 // legacyVersion is the OpenAPI version of the document for tools that cannot read version 3.1.
 const legacyVersion = "3.0.3"
 
-// LegacyJSON translates a rendered OpenAPI 3.1 document to 3.0.3. Webhooks are left out: the callbacks of
+// OpenAPI30JSON translates a rendered OpenAPI 3.1 document to 3.0.3. Webhooks are left out: the callbacks of
 // createWebhook describe the same bodies. Types with null, const, exclusive bounds, examples of schemas and
 // references with siblings are written the older way. It returns an error for a schema keyword that 3.0 lacks.
-func LegacyJSON(document []byte) ([]byte, error) {
+func OpenAPI30JSON(document []byte) ([]byte, error) {
 	var doc map[string]any
 	if err := json.Unmarshal(document, &doc); err != nil {
 		return nil, fmt.Errorf("openapi-3.0.json: %w", err)

@@ -15,11 +15,11 @@ import (
 // served returns both documents as the service serves them.
 func served(t *testing.T) (current, legacy []byte) {
 	t.Helper()
-	doc, err := partnerapi.Document()
+	doc, err := partnerapi.OpenAPIDocument()
 	require.NoError(t, err)
-	current, err = partnerapi.DocumentJSON(doc, apiBase)
+	current, err = partnerapi.OpenAPIJSON(doc, apiBase)
 	require.NoError(t, err)
-	legacy, err = partnerapi.LegacyJSON(current)
+	legacy, err = partnerapi.OpenAPI30JSON(current)
 	require.NoError(t, err)
 	return current, legacy
 }
@@ -98,14 +98,14 @@ func TestLegacyJSON_SaysTheSameInOlderWords(t *testing.T) {
 		`{"items":{"additionalProperties":{"type":["string","null"]}},"x-go":[1]}`: `{"items":{"additionalProperties":{"nullable":true,"type":"string"}},"x-go":[1]}`,
 	}
 	for in, want := range cases {
-		got, err := partnerapi.LegacyJSON(
+		got, err := partnerapi.OpenAPI30JSON(
 			fmt.Appendf(nil, frame, "3.1.0", in, in, `,"webhooks":{"e":{}},"jsonSchemaDialect":"d"`))
 		require.NoError(t, err, in)
 		require.JSONEq(t, fmt.Sprintf(frame, "3.0.3", want, want, ""), string(got), in)
 	}
 	for _, in := range []string{`{"if":{}}`, `{"type":["string","integer"]}`, `{"properties":{"a":{"prefixItems":[]}}}`,
 		`{"minimum":1,"exclusiveMinimum":0}`} {
-		_, err := partnerapi.LegacyJSON(fmt.Appendf(nil, frame, "3.1.0", in, `{}`, ""))
+		_, err := partnerapi.OpenAPI30JSON(fmt.Appendf(nil, frame, "3.1.0", in, `{}`, ""))
 		require.Error(t, err, in)
 	}
 }

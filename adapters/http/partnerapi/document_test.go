@@ -24,7 +24,7 @@ import (
 
 // Ids in examples have the form of real ids, because readers copy them.
 func TestDocument_ExampleIDsAreWellFormed(t *testing.T) {
-	doc, err := partnerapi.Document()
+	doc, err := partnerapi.OpenAPIDocument()
 	require.NoError(t, err)
 	out, err := json.Marshal(doc)
 	require.NoError(t, err)
@@ -39,25 +39,26 @@ func TestDocument_ExampleIDsAreWellFormed(t *testing.T) {
 // Every error in openapi.yaml has the code and status of its fault, and begins with the fault's message where that is
 // fixed.
 func TestDocument_ErrorsAreOurFaults(t *testing.T) {
-	doc, err := partnerapi.Document()
+	doc, err := partnerapi.OpenAPIDocument()
 	require.NoError(t, err)
 	fixed := []*fault.Error{
-		fault.ErrInternal, fault.ErrUnavailable, fault.ErrInvalidJSON, fault.ErrRoute, fault.ErrMethod, fault.ErrTooLarge,
-		fault.ErrMediaType, fault.ErrRateLimited,
+		fault.ErrInternal, fault.ErrUnavailable, fault.ErrInvalidJSON, fault.ErrRouteNotFound, fault.ErrMethodNotAllowed,
+		fault.ErrPayloadTooLarge,
+		fault.ErrUnsupportedMediaType, fault.ErrRateLimited,
 		partner.ErrMissingAPIKey, partner.ErrInvalidAPIKey, partner.ErrAPIKeyRevoked, partner.ErrAPIKeyNotFound,
 		partner.ErrAPIKeyLimit,
 		connect.ErrAccountNotFound, connect.ErrAccountNotLinked, connect.ErrAccountRevoked,
 		tenant.ErrNotFound,
-		webhook.ErrNotFound, webhook.ErrDeliveryNotFound, webhook.ErrEventNotFound, webhook.ErrLimitReached,
+		webhook.ErrNotFound, webhook.ErrDeliveryNotFound, webhook.ErrEventNotFound, webhook.ErrSubscriptionLimitReached,
 		webhook.ErrDisabled, webhook.ErrReplayLimit, webhook.ErrTestNotSubscribed,
 		deposit.ErrNotFound, deposit.ErrAccessDenied, deposit.ErrInvalidClient,
 		deposit.ErrNotCancellable, deposit.ErrNotCapturable, deposit.ErrNotReleasable, deposit.ErrNotSecurable,
-		deposit.ErrNotSendable,
-		ports.ErrInvalidKey, ports.ErrKeyInUse, ports.ErrKeyReused,
+		deposit.ErrLinkNotSendable,
+		ports.ErrInvalidIdempotencyKey, ports.ErrIdempotencyKeyInUse, ports.ErrIdempotencyKeyReused,
 	}
 	worded := []*fault.Error{ // their messages name a field
 		fault.ErrUnknownField, fault.ErrMissingField, fault.ErrInvalidField, fault.ErrBadCursor,
-		deposit.ErrBelowMinimum, deposit.ErrAboveMaximum, deposit.ErrExceedsAmount, deposit.ErrTooSmallToCharge,
+		deposit.ErrBelowMinimum, deposit.ErrAboveMaximum, deposit.ErrCaptureExceedsAmount, deposit.ErrTooSmallToCharge,
 		deposit.ErrInvalidReturnURL,
 		deposit.ErrDateRange, webhook.ErrReplayRange, // the same code, for different fields
 	}
@@ -67,7 +68,7 @@ func TestDocument_ErrorsAreOurFaults(t *testing.T) {
 	}
 	statuses := map[string]int{}
 	for _, f := range append(fixed, worded...) {
-		statuses[f.Code] = problem.Status(f.Kind)
+		statuses[f.Code] = problem.HTTPStatus(f.Kind)
 	}
 	for path, item := range doc.Paths.Map() {
 		for _, op := range item.Operations() {
@@ -96,7 +97,7 @@ func TestDocument_ErrorsAreOurFaults(t *testing.T) {
 
 // Whatever partners send in an object is known by its name, or is a value of a map: every object says which.
 func TestDocument_EveryObjectOfARequest_IsClosedOrAMap(t *testing.T) {
-	doc, err := partnerapi.Document()
+	doc, err := partnerapi.OpenAPIDocument()
 	require.NoError(t, err)
 	var look func(s *openapi3.Schema, where string) (objects int)
 	look = func(s *openapi3.Schema, where string) (objects int) {
@@ -126,7 +127,7 @@ func TestDocument_EveryObjectOfARequest_IsClosedOrAMap(t *testing.T) {
 
 // Generators of Go give a number without a format 32 bits, too few for an amount.
 func TestDocument_EveryNumber_HasRoomForAmounts(t *testing.T) {
-	doc, err := partnerapi.Document()
+	doc, err := partnerapi.OpenAPIDocument()
 	require.NoError(t, err)
 	numbers := 0
 	for name, schema := range doc.Components.Schemas {
@@ -142,21 +143,21 @@ func TestDocument_EveryNumber_HasRoomForAmounts(t *testing.T) {
 
 // Every enum of openapi.yaml lists the values of the domain.
 func TestDocument_EnumsAreThoseOfTheDomain(t *testing.T) {
-	doc, err := partnerapi.Document()
+	doc, err := partnerapi.OpenAPIDocument()
 	require.NoError(t, err)
 	schemas := doc.Components.Schemas
 
 	require.ElementsMatch(t, deposit.Statuses, enumOf[deposit.Status](schemas["DepositStatus"]))
-	require.ElementsMatch(t, webhook.Statuses, enumOf[webhook.Status](schemas["DeliveryStatus"]))
+	require.ElementsMatch(t, webhook.DeliveryStatuses, enumOf[webhook.DeliveryStatus](schemas["DeliveryStatus"]))
 	require.ElementsMatch(t, webhook.EventNames, enumOf[webhook.EventName](schemas["EventName"]))
-	require.ElementsMatch(t, webhook.Results,
-		append(enumOf[webhook.Result](schemas["AttemptError"]), webhook.ResultSuccess))
+	require.ElementsMatch(t, webhook.AttemptResults,
+		append(enumOf[webhook.AttemptResult](schemas["AttemptError"]), webhook.ResultSuccess))
 	require.ElementsMatch(t, []string{webhook.DisabledByPartner, webhook.DisabledByFailure},
 		enumOf[string](schemas["Webhook"].Value.Properties["disabledReason"]))
 
 	var reasons []string
 	for _, trigger := range deposit.Triggers {
-		if reason := trigger.Reason(); reason != "" {
+		if reason := trigger.StatusReason(); reason != "" {
 			reasons = append(reasons, reason)
 		}
 	}

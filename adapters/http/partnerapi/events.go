@@ -37,7 +37,7 @@ func (a *api) GetEvent(ctx context.Context, r GetEventRequestObject) (GetEventRe
 // ReadFeed answers with the events of the partner's feed after a given number. If there are none, it waits for one
 // as long as the request allows.
 func (a *api) ReadFeed(ctx context.Context, r ReadFeedRequestObject) (ReadFeedResponseObject, error) {
-	q := events.FeedQuestion{After: r.Params.After, Wait: time.Duration(value(r.Params.WaitSeconds)) * time.Second}
+	q := events.FeedRequest{After: r.Params.After, Wait: time.Duration(value(r.Params.WaitSeconds)) * time.Second}
 	limit := defaultLimit
 	if r.Params.Limit != nil {
 		limit = *r.Params.Limit

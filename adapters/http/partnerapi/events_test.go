@@ -198,7 +198,7 @@ func TestEvents_OfTheOperatorsDeposit_TellTheVersion(t *testing.T) {
 	owner, operator, err := c.Postgres.Operators.AccountByID(t.Context(), mustAccount(t, account))
 	require.NoError(t, err)
 	by := deposits.OperatorCaller{Operator: operator, Account: owner}
-	form := deposits.DeskForm{DepositID: parsed, Version: 1, Key: servicetest.NewID()}
+	form := deposits.ActForm{DepositID: parsed, Version: 1, Key: servicetest.NewID()}
 	require.NoError(t, c.Deposits.CancelByOperator(t.Context(), by, form, ""))
 	c.eventID()
 	data, _ := c.get("/events?depositId=" + d).list()[0]["data"].(object)
@@ -243,23 +243,23 @@ func TestFeed_AnEventIsMissing_IsRefused(t *testing.T) {
 
 func TestFeed_Waits_UntilARing_OrTheDrain(t *testing.T) {
 	t.Parallel()
-	waiting := events.NewWaiting()
+	waiting := events.NewWaitingRequests()
 	c, account := newStory(t, func(s *servicetest.Setup) {
-		s.Parts = func(p *servicetest.Parts) { p.Waiting = waiting }
+		s.Parts = func(p *servicetest.Deps) { p.Waiting = waiting }
 	})
 	c.relayAll()
 	_, last, _ := c.feed("")
 	ask := func() <-chan int {
 		answered := make(chan int, 1)
 		go func() { answered <- len(c.get(fmt.Sprintf("/events/feed?after=%d&waitSeconds=25", last)).list()) }()
-		require.Eventually(t, func() bool { return waiting.Size() == 1 }, servicetest.Patience, time.Millisecond)
+		require.Eventually(t, func() bool { return waiting.Size() == 1 }, servicetest.MaxWait, time.Millisecond)
 		return answered
 	}
 	answered := ask()
-	waiting.Ring([]id.ID{c.partner.ID}) // nothing is there
+	waiting.Wake([]id.ID{c.partner.ID}) // nothing is there
 	c.simulated(c.created(account), "activate")
 	c.relayAll()
-	waiting.Ring([]id.ID{c.partner.ID})
+	waiting.Wake([]id.ID{c.partner.ID})
 	require.Equal(t, 1, <-answered)
 	last++
 	answered = ask()

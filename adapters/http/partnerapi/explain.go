@@ -12,15 +12,15 @@ import (
 // ExplainWebhook answers with the reason why the signature of the webhook delivery in the request does not verify.
 func (a *api) ExplainWebhook(ctx context.Context, r ExplainWebhookRequestObject) (ExplainWebhookResponseObject, error) {
 	req := requestOf(ctx)
-	question := webhooks.Question{Headers: r.Body.Headers, Body: r.Body.Body, Computed: value(r.Body.Computed),
+	question := webhooks.ExplanationRequest{Headers: r.Body.Headers, Body: r.Body.Body, Computed: value(r.Body.Computed),
 		APIKey: req.apiKey}
-	e, err := a.Webhooks.Explain(ctx, req.caller, parseID(id.Subscription, r.WebhookID), question)
+	e, err := a.Webhooks.ExplainVerification(ctx, req.caller, parseID(id.Subscription, r.WebhookID), question)
 	if err != nil {
 		return nil, err
 	}
 	return ExplainWebhook200JSONResponse{Data: WebhookExplanation{
 		Valid: e.Cause == webhook.CauseValid, Cause: string(e.Cause), Message: e.Words,
-		DeliveryID: id.Delivery.OfOrNil(e.DeliveryID),
+		DeliveryID: id.Delivery.FormatOrNil(e.DeliveryID),
 	}}, nil
 }
 
@@ -28,7 +28,7 @@ func (a *api) ExplainWebhook(ctx context.Context, r ExplainWebhookRequestObject)
 func (a *api) ExplainConnectURL(ctx context.Context,
 	r ExplainConnectURLRequestObject) (ExplainConnectURLResponseObject, error) {
 	req := requestOf(ctx)
-	e, err := a.Connections.Explain(ctx, req.caller.Partner, r.Body.URL, req.apiKey)
+	e, err := a.Connections.ExplainRefusal(ctx, req.caller.Partner, r.Body.URL, req.apiKey)
 	if err != nil {
 		return nil, err
 	}

@@ -51,14 +51,17 @@ func newReceiver(t *testing.T) *receiver {
 	require.True(t, ok)
 	d := webhook.Delivery{ID: servicetest.NewID(), SubscriptionID: subscription, EventID: servicetest.NewID(),
 		Event: webhook.DepositActivated, DepositID: deposit, Body: []byte(r.body)}
-	r.Write(func(ctx context.Context, repos *postgres.Store) error { return repos.Deliveries.InsertTest(ctx, d) })
+	r.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
+		return repos.Deliveries.InsertTest(ctx,
+			d)
+	})
 	r.delivery = id.Delivery.Of(d.ID)
 	r.timestamp, r.signature = webhook.Sign(secret.Text(r.secret), d.Body, c.clock.Now())
 	return r
 }
 
 func (c *caller) setConnectSecret(key secret.Text) {
-	c.Write(func(ctx context.Context, repos *postgres.Store) error {
+	c.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
 		return repos.Partners.SetConnectSecret(ctx, c.partner.ID, key)
 	})
 }
@@ -141,7 +144,7 @@ func TestExplainConnectURL_KnowsSecretsRevocationsAndPages(t *testing.T) {
 	ago := func(d time.Duration) string { return strconv.FormatInt(r.clock.Now().Add(-d).Unix(), 10) }
 	of := func(key, ext, ts string) string {
 		return dashboardBase + "/register?" + url.Values{"partner": {"acme"}, "external_id": {ext}, "ts": {ts},
-			"sig": {connect.Sign(secret.Text(key), "acme", ext, ts)}}.Encode()
+			"sig": {connect.SignURL(secret.Text(key), "acme", ext, ts)}}.Encode()
 	}
 	explained := func(url string) (cause, words string) {
 		got := r.post("/connect/explain", object{"url": url}).ok(200)

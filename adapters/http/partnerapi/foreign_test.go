@@ -29,7 +29,7 @@ func TestDepositOfTheDashboard_MayBeReadButNotActedOn(t *testing.T) {
 	})
 	other := c.world.caller(t, "other")
 	c.revoke(account)
-	other.Link(other.partner.ID, mustAccount(t, account), "now-theirs")
+	other.LinkAccount(other.partner.ID, mustAccount(t, account), "now-theirs")
 	other.get("/deposits/"+d).refused(403, "deposit_access_denied")
 	require.Empty(t, other.get("/deposits").list())
 	require.Equal(t, 200, c.get("/deposits/"+d).status)
@@ -48,7 +48,8 @@ func TestDepositOfTheDashboard_OnceTheLinkIsOver_ShowsNoTenant(t *testing.T) {
 		tokens, err := c.Postgres.Deposits.CheckoutTokens(t.Context(), []id.ID{parsed})
 		require.NoError(t, err)
 		_, err = c.Checkout.Submit(t.Context(), tokens[parsed],
-			tenant.Person{Email: "late@tenant.example", FirstName: "Late", LastName: "Comer"}, agreement.Given{Agreed: true})
+			tenant.Person{Email: "late@tenant.example", FirstName: "Late", LastName: "Comer"},
+			agreement.SubmittedForm{Agreed: true})
 		require.NoError(t, err)
 	}
 	shown := func() any {
@@ -76,10 +77,10 @@ func TestDepositOfTheDashboard_OnceTheLinkIsOver_ShowsNoTenant(t *testing.T) {
 	}
 
 	other := c.world.caller(t, "other")
-	other.Link(other.partner.ID, mustAccount(t, account), "now-theirs")
+	other.LinkAccount(other.partner.ID, mustAccount(t, account), "now-theirs")
 	require.Nil(t, shown(), "the account is linked to another partner")
 	other.revoke(account)
-	c.Link(c.partner.ID, mustAccount(t, account), "hotel-1")
+	c.LinkAccount(c.partner.ID, mustAccount(t, account), "hotel-1")
 	require.Equal(t, "Late", shown().(object)["firstName"], "linked again")
 }
 
@@ -110,7 +111,7 @@ func TestRevokedLink_ReadAndCancelOnly(t *testing.T) {
 	})
 	require.Equal(t, "cancelled", c.post("/deposits/"+pending+"/cancel", nil).ok(200)["status"])
 
-	c.Link(c.partner.ID, mustAccount(t, account), "hotel-1")
+	c.LinkAccount(c.partner.ID, mustAccount(t, account), "hotel-1")
 	require.Equal(t, 200, c.post("/deposits/"+active+"/capture", nil).status, "a new link counts, not the old one")
 	require.Len(t, c.get("/accounts?status=all").list(), 1, "of one account the newest link counts")
 }

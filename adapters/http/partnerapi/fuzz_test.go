@@ -29,7 +29,7 @@ type fuzzed struct {
 // answerTo sends a request and checks the rules that hold for every answer.
 func (s *stage) answerTo(t *testing.T, q fuzzed) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), q.method, s.url+partnerapi.Prefix+q.target,
+	req, err := http.NewRequestWithContext(t.Context(), q.method, s.url+partnerapi.PathPrefix+q.target,
 		bytes.NewReader(q.body))
 	require.NoError(t, err)
 	req.Header.Set("x-api-key", s.key)

@@ -38,8 +38,9 @@ func TestIdempotency_EachOutcome_IsAnsweredAndCounted(t *testing.T) {
 	first.ok(201)
 	first.again(with(amount(" 7.00e1 ")))
 	with(amount("70.01")).refused(422, "idempotency_key_reused")
-	for _, want := range []idempotent.Result{idempotent.Refused, idempotent.Executed, idempotent.Replayed,
-		idempotent.Reused} {
+	for _, want := range []idempotent.Result{idempotent.ResultRefused, idempotent.ResultExecuted,
+		idempotent.ResultReplayed,
+		idempotent.ResultKeyReused} {
 		require.Equal(t, want, <-c.results)
 	}
 	c.post("/deposits", draft(account)).ok(201)

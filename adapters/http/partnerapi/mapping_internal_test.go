@@ -33,12 +33,12 @@ func TestDepositOf_EachField(t *testing.T) {
 	d := &deposit.Deposit{ID: id.ID{1}, Reference: "D-7K3M-9Q2X", Status: deposit.Captured, StatusReason: "claim",
 		Version: 4, AccountID: id.ID{2}, PartnerID: id.ID{3}, ByPartnerAPI: true, PartnerName: "Acme", ExternalID: "hotel-1",
 		ClientID:       id.ID{4},
-		Client:         &deposit.Client{ID: id.ID{4}, Email: "ada@b.example", FirstName: "Ada", LastName: "Love"},
+		Client:         &deposit.ClientDetails{ID: id.ID{4}, Email: "ada@b.example", FirstName: "Ada", LastName: "Love"},
 		CapturedAmount: 18_050, CheckoutExpiresAt: day(3), CheckoutStartedAt: day(20), ActivatedAt: day(4), ExpiresAt: day(5),
 		CancelledAt: day(6), ClosedAt: day(7), CapturedAt: day(8), CreatedAt: day(9), UpdatedAt: day(10),
 		Draft: deposit.Draft{Amount: 50_001, ContractStartAt: day(1), ContractEndAt: day(2), RentalContract: "BK-1",
 			ReturnURL: "https://pms.example/x", URLGeneration: true, Metadata: map[string]string{"k": "v"}}}
-	v := deposits.View{Deposit: d, CheckoutURL: "https://desk.example/checkout/x", CoversContract: true,
+	v := deposits.PartnerView{Deposit: d, CheckoutURL: "https://desk.example/checkout/x", CoversContract: true,
 		Debt: &deposit.Debt{State: deposit.CollectionScheduled, NextAttemptAt: day(11)}}
 	require.Equal(t, map[string]any{
 		"id": id.Deposit.Of(d.ID), "reference": "D-7K3M-9Q2X", "status": "captured", "statusReason": "claim", "version": 4.0,
@@ -55,7 +55,7 @@ func TestDepositOf_EachField(t *testing.T) {
 			"externalId": "hotel-1"},
 	}, fields(t, depositOf(v)))
 
-	bare := fields(t, depositOf(deposits.View{Deposit: &deposit.Deposit{ID: id.ID{1}, PartnerID: id.ID{3}}}))
+	bare := fields(t, depositOf(deposits.PartnerView{Deposit: &deposit.Deposit{ID: id.ID{1}, PartnerID: id.ID{3}}}))
 	for _, absent := range []string{"statusReason", "client", "clientId", "depositUrl", "returnUrl", "activatedAt",
 		"expiresAt", "cancelledAt", "closedAt", "capturedAt", "collection", "partnerContext"} {
 		require.NotContains(t, bare, absent)
@@ -80,7 +80,7 @@ func TestCollectionOf_ToldPaidOnceItIs(t *testing.T) {
 func TestDeliveryOf_EachField(t *testing.T) {
 	t.Parallel()
 	d := webhook.Delivery{ID: id.ID{1}, SubscriptionID: id.ID{2}, EventID: id.ID{3}, Event: webhook.DepositActivated,
-		DepositID: id.ID{4}, State: webhook.Waiting, Attempts: 2, DueAt: day(1), CreatedAt: day(2), DeliveredAt: day(3),
+		DepositID: id.ID{4}, State: webhook.StateWaiting, Attempts: 2, DueAt: day(1), CreatedAt: day(2), DeliveredAt: day(3),
 		FailureReason: "attempts_exhausted", RedeliveryOf: id.ID{5}, BodySHA256: "ab",
 		AttemptLog: []webhook.Attempt{
 			{Number: 1, StartedAt: day(4), Duration: 10 * time.Second, Result: webhook.ResultTimeout},
@@ -99,19 +99,20 @@ func TestDeliveryOf_EachField(t *testing.T) {
 		},
 	}
 	require.Equal(t, want, fields(t, deliveryOf(d)))
-	d.State = webhook.Dispatched // the end of its lease is not public
+	d.State = webhook.StateDispatched // the end of its lease is not public
 	require.NotContains(t, fields(t, deliveryOf(d)), "nextAttemptAt")
 }
 
 func TestHealthOf_EachField(t *testing.T) {
 	t.Parallel()
-	report := webhook.Report{State: webhook.EndpointFailing, Since: day(1), LastSuccessAt: day(2), LastFailureAt: day(3),
-		LastError: webhook.ResultTimeout, Pending: 7, PendingCapped: true, OldestPendingAt: day(4)}
+	report := webhook.EndpointReport{State: webhook.EndpointFailing, Since: day(1), LastSuccessAt: day(2),
+		LastFailureAt: day(3),
+		LastError:     webhook.ResultTimeout, Pending: 7, PendingCapped: true, OldestPendingAt: day(4)}
 	require.Equal(t, map[string]any{"state": "failing", "since": written(1), "lastSuccessAt": written(2),
 		"lastFailureAt": written(3), "lastError": "timeout", "pending": 7.0, "pendingCapped": true,
 		"oldestPendingAt": written(4)}, fields(t, healthOf(report)))
 	require.Equal(t, map[string]any{"state": "healthy", "since": written(1), "pending": 0.0},
-		fields(t, healthOf(webhook.Report{State: webhook.EndpointHealthy, Since: day(1)})))
+		fields(t, healthOf(webhook.EndpointReport{State: webhook.EndpointHealthy, Since: day(1)})))
 }
 
 // The zero time means "no time" in the code.
@@ -125,6 +126,6 @@ func TestStoredTime_HasMicroseconds_AndIsNotTheYearOne(t *testing.T) {
 	require.NoError(t, err)
 	for _, early := range []time.Time{{}, time.Time{}.Add(999), time.Date(0, 12, 31, 23, 59, 59, 0, time.UTC)} {
 		_, err = storedTime("from", TimestampOf(early))
-		require.Equal(t, "from: lies too far in the past", fault.Of(err).Message)
+		require.Equal(t, "from: lies too far in the past", fault.FromError(err).Message)
 	}
 }

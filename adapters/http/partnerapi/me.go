@@ -9,7 +9,7 @@ import (
 // GetMe answers with the calling partner, the API key in use and the rate limits.
 func (a *api) GetMe(ctx context.Context, _ GetMeRequestObject) (GetMeResponseObject, error) {
 	caller := requestOf(ctx).caller
-	limits := a.Partners.LimitsOf(caller.Partner)
+	limits := a.Partners.RateLimitsOf(caller.Partner)
 	return GetMe200JSONResponse{Data: Me{
 		PartnerID: id.Partner.Of(caller.Partner.ID), Slug: caller.Partner.Slug, Name: caller.Partner.Name,
 		Environment: string(a.Environment), KeyID: id.APIKey.Of(caller.Key.ID),

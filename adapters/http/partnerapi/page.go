@@ -100,7 +100,7 @@ func answerList[T, V any](ctx context.Context, a *api, l list, limit *Limit, cur
 	f.read = func(most int) ([]T, bool, error) {
 		found, err := read(ports.Page{Limit: most, Cursor: page.Cursor, Rows: &rows})
 		page.Cursor = found.Next
-		return found.Items, len(found.Items) == most && !found.Next.IsZero() && rows < ports.PageReads, err
+		return found.Items, len(found.Items) == most && !found.Next.IsZero() && rows < ports.MaxPageReads, err
 	}
 	out := &listed{}
 	out.body, err = f.encode(page.Limit, func() any {

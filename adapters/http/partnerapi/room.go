@@ -39,14 +39,15 @@ var (
 
 // room holds the limits of the process on responses that callers have not received yet, and on lists that are
 // being encoded.
-type room struct{ answers, lists middleware.Budget }
+type room struct{ answers, lists middleware.ResourceBudget }
 
 func newRoom(all int) *room {
 	enough := errUnread.WithRetryAfter(fault.ErrUnavailable.RetryAfter)
 	return &room{
-		answers: middleware.Budget{Most: all, Each: answersOfOne, Kept: answersOfOne, Full: errAnswers,
+		answers: middleware.ResourceBudget{Most: all, Each: answersOfOne, Kept: answersOfOne, Full: errAnswers,
 			Enough: enough},
-		lists: middleware.Budget{Most: listsOfAll, Each: listsOfOne, Kept: listsKept, Full: errAnswers, Enough: enough},
+		lists: middleware.ResourceBudget{Most: listsOfAll, Each: listsOfOne, Kept: listsKept, Full: errAnswers,
+			Enough: enough},
 	}
 }
 
@@ -70,31 +71,31 @@ func (a *api) send(c *fiber.Ctx) error {
 	}
 	middleware.CompressBody(c)
 	body := c.Response().Body()
-	hold, err := a.room.answers.Take(callerOf(c), len(body), len(body))
+	hold, err := a.room.answers.TryAcquire(callerOf(c), len(body), len(body))
 	if err != nil {
 		c.Response().Header.Del(fiber.HeaderContentEncoding)
 		return a.refused(err)
 	}
-	middleware.SendPaced(c, unread{bytes.NewReader(body), hold}, len(body))
+	middleware.SendWithMinRate(c, unread{bytes.NewReader(body), hold}, len(body))
 	return nil
 }
 
 // unread is a large response that its caller has not fully received yet.
 type unread struct {
 	*bytes.Reader
-	hold *middleware.Hold
+	hold *middleware.BudgetPart
 }
 
 // Close ends the counting of a large response against the limits, once it is sent or the caller has disconnected.
 func (u unread) Close() error {
-	u.hold.Give()
+	u.hold.Release()
 	return nil
 }
 
 // readsAnswers refuses a list request before the work, if the partner has too many responses that it has not
 // received.
 func (a *api) readsAnswers(c *fiber.Ctx) error {
-	if a.room.answers.Spent(callerOf(c), pageBytes) {
+	if a.room.answers.ExceedsOwnerLimit(callerOf(c), pageBytes) {
 		return a.refused(a.room.answers.Enough)
 	}
 	return c.Next()
@@ -104,14 +105,14 @@ func (a *api) readsAnswers(c *fiber.Ctx) error {
 // response would take to send at listRate: many large pages that a partner requests at the same moment are
 // produced one after another, so that requests of other partners get CPU time in between.
 func (a *api) takeTurn(c *fiber.Ctx) error {
-	turn, err := a.room.lists.Wait(c.UserContext(), callerOf(c), 1, 1)
+	turn, err := a.room.lists.Acquire(c.UserContext(), callerOf(c), 1, 1)
 	if err != nil {
 		return a.refused(err)
 	}
 	began := time.Now()
 	defer func() {
 		taken := time.Duration(len(c.Response().Body())) * time.Second / listRate
-		turn.GiveAfter(time.Until(began.Add(taken)))
+		turn.ReleaseOwnerAfter(time.Until(began.Add(taken)))
 	}()
 	return c.Next()
 }

@@ -22,8 +22,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Prefix begins every path of the partner API. Its last part is the version.
-const Prefix = "/api/partner/v1"
+// PathPrefix begins every path of the partner API. Its last part is the version.
+const PathPrefix = "/api/partner/v1"
 
 // Deps are the use cases and settings that the handlers of the partner API use.
 type Deps struct {
@@ -33,9 +33,9 @@ type Deps struct {
 	Deposits    *deposits.Service
 	Webhooks    *webhooks.Service
 	Events      *events.Service
-	// Simulator serves the route by which partners in test environments act as a tenant; unused in production, which
-	// has no such route.
-	Simulate   Simulator
+	// DepositSimulator serves the route by which partners in test environments act as a tenant; unused in production,
+	// which has no such route.
+	Simulate   DepositSimulator
 	Idempotent *idempotent.Executor
 	Limiter    ports.Limiter
 	Clock      ports.Clock
@@ -56,9 +56,9 @@ type Deps struct {
 	OnRateLimited func()
 }
 
-// Simulator performs on a deposit the action that a tenant would take at checkout.
-type Simulator interface {
-	Simulate(ctx context.Context, partnerID, depositID id.ID, outcome payments.Simulation) (*deposit.Deposit, error)
+// DepositSimulator performs on a deposit the action that a tenant would take at checkout.
+type DepositSimulator interface {
+	Simulate(ctx context.Context, partnerID, depositID id.ID, outcome payments.SimulatedEvent) (*deposit.Deposit, error)
 }
 
 // api implements the operations of openapi.yaml. Each method is in the file of its resource.
@@ -74,7 +74,7 @@ var _ StrictServerInterface = (*api)(nil)
 // Mount registers the routes of the partner API on router, which already runs the middleware of
 // adapters/http/server.go.
 func Mount(router fiber.Router, d Deps) error {
-	doc, err := Document()
+	doc, err := OpenAPIDocument()
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func Mount(router fiber.Router, d Deps) error {
 	}
 	// A request to a path without a route is authenticated and counted against the rate limit before it is answered
 	// with "not found".
-	router.Use(Prefix, a.authenticate, a.limitRate)
+	router.Use(PathPrefix, a.authenticate, a.limitRate)
 	return nil
 }
 
@@ -113,7 +113,7 @@ func Mount(router fiber.Router, d Deps) error {
 // use case makes the remaining checks: the account's link and greatest amount, dates, and the client. Every check
 // belongs to the route, so that metrics and log name the route of a refused request.
 func (a *api) chain(r route) []fiber.Handler {
-	check := a.validator.Check(r.method, r.path)
+	check := a.validator.HandlerFor(r.method, r.path)
 	switch r.kind {
 	case keyed:
 		return []fiber.Handler{a.authenticate, readIdempotencyKey, a.limitRate, jsonbody.Read, a.checkIdempotencyKey, check,
@@ -121,9 +121,10 @@ func (a *api) chain(r route) []fiber.Handler {
 	case explaining:
 		return []fiber.Handler{a.authenticate, a.countExplanation, a.limitRate, jsonbody.Read, check, r.handle}
 	case sendingTest:
-		return []fiber.Handler{a.authenticate, countAlso(partners.TestRule), a.limitRate, jsonbody.Read, check, r.handle}
+		return []fiber.Handler{a.authenticate, countAlso(partners.TestDeliveryLimitRule), a.limitRate, jsonbody.Read, check,
+			r.handle}
 	case redelivering:
-		return []fiber.Handler{a.authenticate, countAlso(partners.RedeliveryRule), a.limitRate, jsonbody.Read, check,
+		return []fiber.Handler{a.authenticate, countAlso(partners.RedeliveryLimitRule), a.limitRate, jsonbody.Read, check,
 			r.handle}
 	}
 	chain := []fiber.Handler{a.authenticate, a.limitRate}
@@ -167,52 +168,52 @@ func (a *api) routes() []route {
 	const get, post, patch, del = fiber.MethodGet, fiber.MethodPost, fiber.MethodPatch, fiber.MethodDelete
 	h := ServerInterfaceWrapper{Handler: NewStrictHandler(a, nil)}
 	table := []route{
-		{get, Prefix + "/me", plain, h.GetMe},
+		{get, PathPrefix + "/me", plain, h.GetMe},
 
-		{post, Prefix + "/api-keys", plain, h.CreateAPIKey},
-		{get, Prefix + "/api-keys", listing, h.ListAPIKeys},
-		{del, Prefix + "/api-keys/:keyId", plain, h.DeleteAPIKey},
+		{post, PathPrefix + "/api-keys", plain, h.CreateAPIKey},
+		{get, PathPrefix + "/api-keys", listing, h.ListAPIKeys},
+		{del, PathPrefix + "/api-keys/:keyId", plain, h.DeleteAPIKey},
 
-		{get, Prefix + "/accounts", listing, h.ListAccounts},
-		{get, Prefix + "/accounts/:accountId", plain, h.GetAccount},
-		{del, Prefix + "/accounts/:accountId", plain, h.DeleteAccount},
+		{get, PathPrefix + "/accounts", listing, h.ListAccounts},
+		{get, PathPrefix + "/accounts/:accountId", plain, h.GetAccount},
+		{del, PathPrefix + "/accounts/:accountId", plain, h.DeleteAccount},
 
-		{post, Prefix + "/connect/explain", explaining, h.ExplainConnectURL},
+		{post, PathPrefix + "/connect/explain", explaining, h.ExplainConnectURL},
 
-		{post, Prefix + "/webhooks", keyed, h.CreateWebhook},
-		{get, Prefix + "/webhooks", listing, h.ListWebhooks},
-		{get, Prefix + "/webhooks/:webhookId", plain, h.GetWebhook},
-		{patch, Prefix + "/webhooks/:webhookId", plain, h.UpdateWebhook},
-		{del, Prefix + "/webhooks/:webhookId", plain, h.DeleteWebhook},
-		{post, Prefix + "/webhooks/:webhookId/rotate-secret", plain, h.RotateWebhookSecret},
-		{post, Prefix + "/webhooks/:webhookId/test", sendingTest, h.TestWebhook},
-		{post, Prefix + "/webhooks/:webhookId/explain", explaining, h.ExplainWebhook},
-		{get, Prefix + "/webhooks/:webhookId/deliveries", listing, h.ListWebhookDeliveries},
-		{get, Prefix + "/webhooks/:webhookId/deliveries/:deliveryId", plain, h.GetWebhookDelivery},
-		{post, Prefix + "/webhooks/:webhookId/deliveries/:deliveryId/redeliver", redelivering, h.RedeliverWebhookDelivery},
-		{post, Prefix + "/webhooks/:webhookId/replay", plain, h.ReplayWebhookDeliveries},
+		{post, PathPrefix + "/webhooks", keyed, h.CreateWebhook},
+		{get, PathPrefix + "/webhooks", listing, h.ListWebhooks},
+		{get, PathPrefix + "/webhooks/:webhookId", plain, h.GetWebhook},
+		{patch, PathPrefix + "/webhooks/:webhookId", plain, h.UpdateWebhook},
+		{del, PathPrefix + "/webhooks/:webhookId", plain, h.DeleteWebhook},
+		{post, PathPrefix + "/webhooks/:webhookId/rotate-secret", plain, h.RotateWebhookSecret},
+		{post, PathPrefix + "/webhooks/:webhookId/test", sendingTest, h.TestWebhook},
+		{post, PathPrefix + "/webhooks/:webhookId/explain", explaining, h.ExplainWebhook},
+		{get, PathPrefix + "/webhooks/:webhookId/deliveries", listing, h.ListWebhookDeliveries},
+		{get, PathPrefix + "/webhooks/:webhookId/deliveries/:deliveryId", plain, h.GetWebhookDelivery},
+		{post, PathPrefix + "/webhooks/:webhookId/deliveries/:deliveryId/redeliver", redelivering, h.RedeliverWebhookDelivery},
+		{post, PathPrefix + "/webhooks/:webhookId/replay", plain, h.ReplayWebhookDeliveries},
 
-		{get, Prefix + "/events", listing, h.ListEvents},
-		{get, Prefix + "/events/feed", following, h.ReadFeed},
-		{get, Prefix + "/events/:eventId", plain, h.GetEvent},
+		{get, PathPrefix + "/events", listing, h.ListEvents},
+		{get, PathPrefix + "/events/feed", following, h.ReadFeed},
+		{get, PathPrefix + "/events/:eventId", plain, h.GetEvent},
 
-		{post, Prefix + "/clients", keyed, h.CreateClient},
-		{get, Prefix + "/clients", listing, h.ListClients},
-		{get, Prefix + "/clients/:clientId", plain, h.GetClient},
-		{patch, Prefix + "/clients/:clientId", keyed, h.UpdateClient},
-		{del, Prefix + "/clients/:clientId", plain, h.DeleteClient},
+		{post, PathPrefix + "/clients", keyed, h.CreateClient},
+		{get, PathPrefix + "/clients", listing, h.ListClients},
+		{get, PathPrefix + "/clients/:clientId", plain, h.GetClient},
+		{patch, PathPrefix + "/clients/:clientId", keyed, h.UpdateClient},
+		{del, PathPrefix + "/clients/:clientId", plain, h.DeleteClient},
 
-		{post, Prefix + "/deposits", keyed, h.CreateDeposit},
-		{get, Prefix + "/deposits", listing, h.ListDeposits},
-		{get, Prefix + "/deposits/:depositId", plain, h.GetDeposit},
-		{post, Prefix + "/deposits/:depositId/cancel", keyed, h.CancelDeposit},
-		{post, Prefix + "/deposits/:depositId/release", keyed, h.ReleaseDeposit},
-		{post, Prefix + "/deposits/:depositId/capture", keyed, h.CaptureDeposit},
-		{post, Prefix + "/deposits/:depositId/send-link", keyed, h.SendDepositLink},
-		{post, Prefix + "/deposits/:depositId/send-link/batch", keyed, h.SendDepositLinkBatch},
+		{post, PathPrefix + "/deposits", keyed, h.CreateDeposit},
+		{get, PathPrefix + "/deposits", listing, h.ListDeposits},
+		{get, PathPrefix + "/deposits/:depositId", plain, h.GetDeposit},
+		{post, PathPrefix + "/deposits/:depositId/cancel", keyed, h.CancelDeposit},
+		{post, PathPrefix + "/deposits/:depositId/release", keyed, h.ReleaseDeposit},
+		{post, PathPrefix + "/deposits/:depositId/capture", keyed, h.CaptureDeposit},
+		{post, PathPrefix + "/deposits/:depositId/send-link", keyed, h.SendDepositLink},
+		{post, PathPrefix + "/deposits/:depositId/send-link/batch", keyed, h.SendDepositLinkBatch},
 	}
 	if a.Environment != partner.Production {
-		table = append(table, route{post, Prefix + "/test/deposits/:depositId/simulate", plain, h.SimulateDeposit})
+		table = append(table, route{post, PathPrefix + "/test/deposits/:depositId/simulate", plain, h.SimulateDeposit})
 	}
 	return table
 }

@@ -16,10 +16,10 @@ const linkQueued = "queued"
 // SendDepositLink queues a mail with the checkout link to a tenant.
 func (a *api) SendDepositLink(ctx context.Context,
 	r SendDepositLinkRequestObject) (SendDepositLinkResponseObject, error) {
-	in := deposits.LinkRequest{DepositID: parseID(id.Deposit, r.DepositID),
-		Recipients: []tenant.Contact{contactOf(*r.Body)}}
+	in := deposits.SendLinkRequest{DepositID: parseID(id.Deposit, r.DepositID),
+		Recipients: []tenant.MailContact{contactOf(*r.Body)}}
 	response, err := a.Deposits.SendLink(ctx, requestOf(ctx).caller, in,
-		keyedCall(ctx, func(queued []deposits.QueuedLink) (idempotent.Response, error) {
+		keyedCall(ctx, func(queued []deposits.QueuedLinkMail) (idempotent.Response, error) {
 			return encodeResponse(http.StatusAccepted, LinkMailResponse{Data: linkMailOf(queued[0])})
 		}))
 	return encodedResponse(response), err
@@ -28,12 +28,12 @@ func (a *api) SendDepositLink(ctx context.Context,
 // SendDepositLinkBatch queues mails with the checkout link to several people.
 func (a *api) SendDepositLinkBatch(ctx context.Context,
 	r SendDepositLinkBatchRequestObject) (SendDepositLinkBatchResponseObject, error) {
-	in := deposits.LinkRequest{DepositID: parseID(id.Deposit, r.DepositID), Batch: true}
+	in := deposits.SendLinkRequest{DepositID: parseID(id.Deposit, r.DepositID), Batch: true}
 	for _, to := range r.Body.Recipients {
 		in.Recipients = append(in.Recipients, contactOf(to))
 	}
 	response, err := a.Deposits.SendLink(ctx, requestOf(ctx).caller, in,
-		keyedCall(ctx, func(queued []deposits.QueuedLink) (idempotent.Response, error) {
+		keyedCall(ctx, func(queued []deposits.QueuedLinkMail) (idempotent.Response, error) {
 			list := LinkMailListResponse{Data: make([]LinkMail, 0, len(queued))}
 			for _, q := range queued {
 				list.Data = append(list.Data, linkMailOf(q))
@@ -43,10 +43,10 @@ func (a *api) SendDepositLinkBatch(ctx context.Context,
 	return encodedResponse(response), err
 }
 
-func contactOf(r SendLinkRequest) tenant.Contact {
-	return tenant.Contact{Email: r.Email, Locale: value(r.Locale)}
+func contactOf(r SendLinkRequest) tenant.MailContact {
+	return tenant.MailContact{Email: r.Email, Locale: value(r.Locale)}
 }
 
-func linkMailOf(q deposits.QueuedLink) LinkMail {
-	return LinkMail{Email: q.Email, MessageID: id.Message.Of(q.MessageID), Status: linkQueued}
+func linkMailOf(q deposits.QueuedLinkMail) LinkMail {
+	return LinkMail{Email: q.Email, MessageID: id.Mail.Of(q.MessageID), Status: linkQueued}
 }

@@ -21,7 +21,7 @@ import (
 // linkMails gives the mails that wait, as the dispatcher claims them.
 func (c *caller) linkMails() []ports.Mail {
 	c.t.Helper()
-	got, err := c.Postgres.Mails.Claim(c.t.Context(), 100, time.Hour)
+	got, err := c.Postgres.Mails.ClaimDue(c.t.Context(), 100, time.Hour)
 	require.NoError(c.t, err)
 	return got
 }
@@ -47,7 +47,7 @@ func TestSendLink_QueuesOneMail_WhoseLinkWorks(t *testing.T) {
 	waiting := c.linkMails()
 	require.Len(t, waiting, 1)
 	m := waiting[0]
-	require.Equal(t, []any{"Jeanne@example.com", id.Message.Of(m.ID), d},
+	require.Equal(t, []any{"Jeanne@example.com", id.Mail.Of(m.ID), d},
 		[]any{sent["email"], sent["messageId"], id.Deposit.Of(m.LinkOf)})
 	require.Equal(t, "Jeanne@example.com", m.To)
 	require.Equal(t, "Votre caution de location", m.Subject)
@@ -91,7 +91,7 @@ func TestSendLinkBatch_QueuesAMailForEachRecipient_OrNone(t *testing.T) {
 	require.NoError(t, json.Unmarshal(r.body, &answered))
 	waiting := map[string]string{}
 	for _, m := range c.linkMails() {
-		waiting[m.To] = id.Message.Of(m.ID)
+		waiting[m.To] = id.Mail.Of(m.ID)
 	}
 	require.Len(t, answered.Data, 20)
 	require.Len(t, waiting, 20)

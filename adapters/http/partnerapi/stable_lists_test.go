@@ -144,7 +144,8 @@ func newMovingRows(t *testing.T, c *caller, l movingList) *movingRows {
 	t.Helper()
 	c.t = t
 	account := c.link("hotel-1")
-	made := c.post("/webhooks", object{"url": "https://a.example", "events": []string{string(webhook.DepositCancelled)}})
+	made := c.post("/webhooks", object{"url": "https://a.example",
+		"events": []string{string(webhook.EventDepositCancelled)}})
 	subscription := text(t, made.ok(201), "id")
 	subscriptionID, ok := id.Subscription.Parse(subscription)
 	require.True(t, ok)

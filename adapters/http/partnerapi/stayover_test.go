@@ -56,7 +56,7 @@ func TestCreate_RepeatedAfterTheStay_IsReplayed_AndItsLinkIsNotSent(t *testing.T
 			"/send-link/batch": {"recipients": []object{{"email": "a@b.example"}, {"email": "c@d.example"}}},
 		} {
 			require.Contains(t, c.post("/deposits/"+d+path, sent).refused(409, "deposit_not_sendable"),
-				"It ended at "+deposit.Timestamp(end))
+				"It ended at "+deposit.FormatTimestamp(end))
 		}
 		for _, outcome := range []string{"start", "activate", "fail_payment"} {
 			c.post("/test/deposits/"+d+"/simulate", object{"outcome": outcome}).refused(409, "deposit_not_securable")

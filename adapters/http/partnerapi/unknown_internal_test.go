@@ -77,7 +77,7 @@ func TestCheck_OfAnUnknownName_TellsWhatMayBeMeant(t *testing.T) {
 func TestCheck_OfAnUnknownName_AnswersAsTheDocumentSays(t *testing.T) {
 	t.Parallel()
 	c := newChecked(t)
-	doc, err := Document()
+	doc, err := OpenAPIDocument()
 	require.NoError(t, err)
 	tried := 0
 	for path, item := range doc.Paths.Map() {
@@ -91,7 +91,7 @@ func TestCheck_OfAnUnknownName_AnswersAsTheDocumentSays(t *testing.T) {
 			e := examples["unknown_field"].Value.Value.(map[string]any)
 			message := e["error"].(map[string]any)["message"].(string)
 			name := strings.Split(message, "`")[1]
-			target, body := strings.TrimPrefix(path, Prefix), `{"`+name+`":null}`
+			target, body := strings.TrimPrefix(path, PathPrefix), `{"`+name+`":null}`
 			if op.RequestBody == nil {
 				target, body = target+"?"+name+"=1", ""
 			}

@@ -60,7 +60,7 @@ func TestIdempotency_AStoredResponse_IsReplayedThoughItsRequestHasAnUnknownField
 		c.post(path, sent, "idempotency-key", key).refused(422, "idempotency_key_reused")
 		raw, err := json.Marshal(sent)
 		require.NoError(t, err)
-		body, err := jsonbody.Object(raw)
+		body, err := jsonbody.ParseObject(raw)
 		require.NoError(t, err)
 		stored := idempotent.Fingerprint(body)
 		_, err = c.Pool.Exec(t.Context(), "UPDATE idempotency_keys SET fingerprint = $1 WHERE key = $2", stored[:], key)
@@ -68,7 +68,7 @@ func TestIdempotency_AStoredResponse_IsReplayedThoughItsRequestHasAnUnknownField
 		require.Eventually(t, func() bool { // until the cache, which is filled behind the answer, has forgotten
 			require.NoError(t, c.redis.FlushDB(t.Context()).Err())
 			return c.post(path, sent, "idempotency-key", key).status == http.StatusCreated
-		}, servicetest.Patience, 10*time.Millisecond)
+		}, servicetest.MaxWait, 10*time.Millisecond)
 		for range 2 {
 			first.again(c.post(path, sent, "idempotency-key", key))
 		}

@@ -90,12 +90,12 @@ func fiberPath(path string) string {
 	return strings.NewReplacer("{", ":", "}", "").Replace(path)
 }
 
-// Check returns the handler that checks requests of the operation with this method and fiber path. For an
+// HandlerFor returns the handler that checks requests of the operation with this method and fiber path. For an
 // operation that openapi.yaml lacks it panics, at the start of the process: the route table and the contract
 // disagree.
 //
 // The handler returns route_not_found, invalid_json, unknown_field, missing_field or invalid_field.
-func (v *Validator) Check(method, path string) fiber.Handler {
+func (v *Validator) HandlerFor(method, path string) fiber.Handler {
 	op, ok := v.operations[method+" "+path]
 	if !ok {
 		panic("partnerapi: " + method + " " + path + " is not in openapi.yaml")
@@ -111,13 +111,13 @@ func (v *Validator) Check(method, path string) fiber.Handler {
 func (op *operation) check(c *fiber.Ctx) error {
 	for _, name := range op.pathParams {
 		if _, err := url.PathUnescape(c.Params(name)); err != nil {
-			return fault.ErrRoute
+			return fault.ErrRouteNotFound
 		}
 	}
 	if err := op.checkQuery(string(c.Request().URI().QueryString())); err != nil {
 		return err
 	}
-	body := jsonbody.Of(c)
+	body := jsonbody.ParsedObject(c)
 	if op.body == nil {
 		return unknownIn(noBody, body, nil)
 	}

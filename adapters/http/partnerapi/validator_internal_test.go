@@ -28,18 +28,18 @@ type checked struct {
 
 func newChecked(t *testing.T) *checked {
 	t.Helper()
-	doc, err := Document()
+	doc, err := OpenAPIDocument()
 	require.NoError(t, err)
 	validator, err := NewValidator(doc)
 	require.NoError(t, err)
-	require.Panics(t, func() { validator.Check("GET", Prefix+"/nothing") }, "the document has no such route")
+	require.Panics(t, func() { validator.HandlerFor("GET", PathPrefix+"/nothing") }, "the document has no such route")
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{
 		ErrorHandler: problem.Handler(problem.Config{Logger: slog.New(slog.DiscardHandler)})}))
 	app.Use(middleware.RequestID(), jsonbody.Read)
 	c := &checked{}
 	for _, route := range slices.Backward(slices.Sorted(maps.Keys(validator.operations))) { // /events/feed before an id
 		method, path, _ := strings.Cut(route, " ")
-		app.Add(method, path, validator.Check(method, path), func(ctx *fiber.Ctx) error {
+		app.Add(method, path, validator.HandlerFor(method, path), func(ctx *fiber.Ctx) error {
 			c.body = ctx.Locals(validatedBodyLocalsKey)
 			return ctx.SendStatus(http.StatusNoContent)
 		})
@@ -54,7 +54,7 @@ func (c *checked) refusal(t *testing.T, method, target, body string) string {
 	var ctx fasthttp.RequestCtx
 	ctx.Request.Header.SetMethod(method)
 	ctx.Request.Header.SetHost("api.test")
-	ctx.Request.SetRequestURI(Prefix + target)
+	ctx.Request.SetRequestURI(PathPrefix + target)
 	if body != "" {
 		ctx.Request.Header.SetContentType("application/json")
 		ctx.Request.SetBodyString(body)
@@ -165,8 +165,9 @@ func TestCheck_AnAmount_ArrivesToTheDigit(t *testing.T) {
 	t.Parallel()
 	c := newChecked(t)
 	for raw, want := range map[string]money.Cents{"70": 7000, "70.000": 7000, "7e1": 7000, "69.99": 6999,
-		"2500.01": 250001, "0.1e3": 10000, "-70": -7000, "0": 0, "9999999999999.99": 999999999999999, "1e400": money.Limit,
-		"-1e400": -money.Limit, "70.001": -1, "70.000000000000000000000000001": -1, "1e-400": -1} {
+		"2500.01": 250001, "0.1e3": 10000, "-70": -7000, "0": 0, "9999999999999.99": 999999999999999,
+		"1e400":  money.MaxParsedCents,
+		"-1e400": -money.MaxParsedCents, "70.001": -1, "70.000000000000000000000000001": -1, "1e-400": -1} {
 		require.Empty(t, c.refusal(t, "POST", "/deposits", depositWith("amount", raw)))
 		var e Euros
 		text := c.body.(map[string]any)["amount"].(json.Number)
@@ -177,7 +178,7 @@ func TestCheck_AnAmount_ArrivesToTheDigit(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, raw)
-		require.Equal(t, want, max(min(got, money.Limit), -money.Limit), raw)
+		require.Equal(t, want, max(min(got, money.MaxParsedCents), -money.MaxParsedCents), raw)
 	}
 }
 

@@ -206,7 +206,7 @@ func optionalID(p id.Prefix, s *string) id.ID {
 }
 
 // timeSpan converts the two optional ends of a time filter into a span; a missing end is open.
-func timeSpan(from, to *Timestamp) (s ports.Span) {
+func timeSpan(from, to *Timestamp) (s ports.TimeSpan) {
 	if from != nil {
 		s.From = from.Time
 	}

@@ -132,7 +132,7 @@ func unwrapped(v vector) object {
 	if in.BodyBase64 != nil {
 		body, _ = base64.StdEncoding.DecodeString(*in.BodyBase64)
 	}
-	headers := webhook.Headers{}
+	headers := webhook.ReceivedHeaders{}
 	for name, value := range in.Headers {
 		switch v := value.(type) {
 		case string:
@@ -143,11 +143,11 @@ func unwrapped(v vector) object {
 			}
 		}
 	}
-	tolerance := webhook.Tolerance
+	tolerance := webhook.TimestampTolerance
 	if in.Tolerance != nil {
 		tolerance = time.Duration(*in.Tolerance) * time.Second
 	}
-	found := webhook.Diagnose(headers, body, in.Secret, tolerance, time.Unix(in.Now, 0))
+	found := webhook.DiagnoseSignature(headers, body, in.Secret, tolerance, time.Unix(in.Now, 0))
 	if found.Reason != "" {
 		return refusal(found.Reason, found.Hint)
 	}
@@ -162,7 +162,7 @@ func connectURL(v vector) object {
 	}](v.Input)
 	built, _ := v.Want["value"].(string)
 	_, query, _ := strings.Cut(built, "?")
-	read, prefill, _ := connections.Query(query)
+	read, prefill, _ := connections.ParseQuery(query)
 	seconds, _ := strconv.ParseInt(read.TS, 10, 64)
 	if read.Verify(in.Secret, time.Unix(seconds, 0)) != nil || read.Partner != in.Slug ||
 		read.ExternalID != in.ExternalID || read.ReturnURL != in.ReturnURL ||
@@ -176,15 +176,15 @@ func connectURL(v vector) object {
 func standardSecret(v vector) object {
 	key := into[struct{ Secret secret.Text }](v.Input).Secret
 	now, body := strconv.FormatInt(time.Now().Unix(), 10), []byte("{}")
-	library, err := standardwebhooks.NewWebhook(webhook.StandardSecret(key))
+	library, err := standardwebhooks.NewWebhook(webhook.StandardWebhooksSecret(key))
 	if err == nil {
 		err = library.Verify(body, http.Header{"Webhook-Id": {"evt_1"}, "Webhook-Timestamp": {now},
-			"Webhook-Signature": {webhook.SignStandard(key, "evt_1", now, body)}})
+			"Webhook-Signature": {webhook.SignStandardWebhooks(key, "evt_1", now, body)}})
 	}
 	if err != nil {
 		return object{"value": err.Error()}
 	}
-	return object{"value": webhook.StandardSecret(key)}
+	return object{"value": webhook.StandardWebhooksSecret(key)}
 }
 
 // call is a case of a call: the answers that the service is said to give, and the requests that a library makes. The
@@ -275,7 +275,7 @@ func mistakeOfAmount(in call, token any) string {
 		return ""
 	}
 	passed, _ := amountOf(in)
-	object, err := jsonbody.Object([]byte(`{"amount":` + token.(string) + `}`))
+	object, err := jsonbody.ParseObject([]byte(`{"amount":` + token.(string) + `}`))
 	if err != nil {
 		return err.Error()
 	}
@@ -293,7 +293,7 @@ func mistakeOfAmount(in call, token any) string {
 
 func newVectorRunner(t testing.TB) vectorRunner {
 	t.Helper()
-	doc, err := partnerapi.Document()
+	doc, err := partnerapi.OpenAPIDocument()
 	require.NoError(t, err)
 	return vectorRunner{doc}
 }

@@ -15,11 +15,11 @@ import (
 func (a *api) CreateWebhook(ctx context.Context, r CreateWebhookRequestObject) (CreateWebhookResponseObject, error) {
 	in := webhooks.NewSubscription{URL: r.Body.URL, Events: texts(r.Body.Events), Signatures: texts(r.Body.Signatures)}
 	response, err := a.Webhooks.Create(ctx, requestOf(ctx).caller, in,
-		keyedCall(ctx, func(w webhooks.WithSecret) (idempotent.Response, error) {
+		keyedCall(ctx, func(w webhooks.SubscriptionWithSecret) (idempotent.Response, error) {
 			return encodeResponse(http.StatusCreated, CreatedWebhookResponse{Data: CreatedWebhook{
 				ID: id.Subscription.Of(w.ID), URL: w.URL, Events: eventsOf(w.Events), Enabled: w.Enabled,
 				Signatures: signaturesOf(w.Subscription),
-				CreatedAt:  TimestampOf(w.CreatedAt), Health: healthOf(webhook.NewReport(w.Subscription)),
+				CreatedAt:  TimestampOf(w.CreatedAt), Health: healthOf(webhook.NewEndpointReport(w.Subscription)),
 				Secret: w.Secret.Reveal(),
 			}})
 		}))
@@ -29,9 +29,9 @@ func (a *api) CreateWebhook(ctx context.Context, r CreateWebhookRequestObject) (
 // ListWebhooks answers with a page of the calling partner's webhook subscriptions.
 func (a *api) ListWebhooks(ctx context.Context, r ListWebhooksRequestObject) (ListWebhooksResponseObject, error) {
 	return answerList(ctx, a, webhookList, r.Params.Limit, r.Params.Cursor,
-		func(page ports.Page) (ports.List[webhook.Reported], error) {
+		func(page ports.Page) (ports.List[webhook.ReportedSubscription], error) {
 			return a.Webhooks.List(ctx, requestOf(ctx).caller.Partner.ID, page)
-		}, webhookOf, func(s webhook.Reported) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
+		}, webhookOf, func(s webhook.ReportedSubscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
 }
 
 // GetWebhook answers with one webhook subscription.
@@ -45,8 +45,9 @@ func (a *api) GetWebhook(ctx context.Context, r GetWebhookRequestObject) (GetWeb
 
 // UpdateWebhook changes the fields of a webhook subscription that the request contains and keeps all others.
 func (a *api) UpdateWebhook(ctx context.Context, r UpdateWebhookRequestObject) (UpdateWebhookResponseObject, error) {
-	want := webhooks.Changes{URL: r.Body.URL, Events: texts(r.Body.Events), Signatures: texts(r.Body.Signatures),
-		Enabled: r.Body.Enabled}
+	want := webhooks.SubscriptionChanges{URL: r.Body.URL, Events: texts(r.Body.Events),
+		Signatures: texts(r.Body.Signatures),
+		Enabled:    r.Body.Enabled}
 	changed, err := a.Webhooks.Update(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID), want)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (a *api) RotateWebhookSecret(ctx context.Context,
 
 // TestWebhook sends a test delivery to a webhook subscription's URL and answers with its result.
 func (a *api) TestWebhook(ctx context.Context, r TestWebhookRequestObject) (TestWebhookResponseObject, error) {
-	sent, err := a.Webhooks.Test(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID))
+	sent, err := a.Webhooks.SendTest(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ func eventsOf(names []webhook.EventName) []EventName {
 }
 
 func signaturesOf(s webhook.Subscription) []SignatureKind {
-	kinds := s.Signatures()
+	kinds := s.SignatureKinds()
 	out := make([]SignatureKind, len(kinds))
 	for i, kind := range kinds {
 		out[i] = SignatureKind(kind)
@@ -113,7 +114,7 @@ func signaturesOf(s webhook.Subscription) []SignatureKind {
 	return out
 }
 
-func webhookOf(s webhook.Reported) Webhook {
+func webhookOf(s webhook.ReportedSubscription) Webhook {
 	return Webhook{
 		ID: id.Subscription.Of(s.ID), URL: s.URL, Events: eventsOf(s.Events), Enabled: s.Enabled,
 		Signatures:     signaturesOf(s.Subscription),
@@ -121,7 +122,7 @@ func webhookOf(s webhook.Reported) Webhook {
 	}
 }
 
-func healthOf(r webhook.Report) EndpointHealth {
+func healthOf(r webhook.EndpointReport) EndpointHealth {
 	return EndpointHealth{
 		State: EndpointState(r.State), Since: TimestampOf(r.Since), LastSuccessAt: TimestampOrNil(r.LastSuccessAt),
 		LastFailureAt: TimestampOrNil(r.LastFailureAt),

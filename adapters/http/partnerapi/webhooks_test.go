@@ -139,7 +139,7 @@ func TestWebhookTest_NoDispatcher_IsPendingAfterTwelveSeconds(t *testing.T) {
 	twelveSeconds := make(chan time.Time, 1)
 	var looks atomic.Int64
 	c, _ := newStory(t, func(s *servicetest.Setup) {
-		s.Parts = func(p *servicetest.Parts) {
+		s.Parts = func(p *servicetest.Deps) {
 			p.After = func(d time.Duration) <-chan time.Time { // a fast clock: the twelve seconds are over at the fifth read
 				if d == 12*time.Second {
 					return twelveSeconds
@@ -162,9 +162,9 @@ func TestWebhookTest_NoDispatcher_IsPendingAfterTwelveSeconds(t *testing.T) {
 const lease = 30 * time.Second
 
 // record stores the attempt of a claimed delivery, in place of the dispatcher.
-func (c *caller) record(claim webhookports.Claim, attempt webhook.Attempt, verdict webhook.Verdict) error {
+func (c *caller) record(claim webhookports.Claim, attempt webhook.Attempt, verdict webhook.DeliveryVerdict) error {
 	attempt.Number, attempt.StartedAt = 1, c.clock.Now()
-	_, _, err := c.work.Record(c.t.Context(), []webhookports.Outcome{
+	_, _, err := c.work.RecordOutcomes(c.t.Context(), []webhookports.AttemptOutcome{
 		{Delivery: &webhookports.Delivery{Claim: claim}, Attempt: attempt, Verdict: verdict}}, nil, 8, time.Now())
 	return err
 }
@@ -176,7 +176,7 @@ func (c *caller) dispatch(attempt webhook.Attempt) <-chan error {
 		for {
 			claims, _, err := c.work.ClaimUrgent(c.t.Context(), 1, lease)
 			if err == nil && len(claims) == 1 {
-				err = c.record(claims[0], attempt, webhook.DefaultSchedule.Judge(attempt, true, 0.5))
+				err = c.record(claims[0], attempt, webhook.DefaultRetrySchedule.JudgeAttempt(attempt, true, 0.5))
 			}
 			if err != nil || len(claims) == 1 {
 				done <- err
@@ -189,15 +189,15 @@ func (c *caller) dispatch(attempt webhook.Attempt) <-chan error {
 }
 
 // relay moves the outbox into deliveries, gives the n-th delivery the n-th state, and returns the claims.
-func (c *caller) relay(states ...webhook.State) []webhookports.Claim {
+func (c *caller) relay(states ...webhook.DeliveryState) []webhookports.Claim {
 	c.t.Helper()
 	relayed, claims, err := c.work.Relay(c.t.Context(), 100, lease,
 		func(events []ports.Event, subscriptions []webhookports.Subscription) (out []webhookports.Delivery) {
 			slices.SortFunc(events, func(a, b ports.Event) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 			for i := range events {
-				name, _ := webhook.Route(subscriptions[0].Events, events[i].Name)
+				name, _ := webhook.RouteEvent(subscriptions[0].Events, events[i].Name)
 				planned := webhookports.NewDelivery(&events[i], subscriptions[0].ID, name,
-					webhook.Render(name, deposit.Timestamp(events[i].CreatedAt), events[i].Data))
+					webhook.RenderBody(name, deposit.FormatTimestamp(events[i].CreatedAt), events[i].Data))
 				planned.State = states[i]
 				out = append(out, planned)
 			}
@@ -219,13 +219,14 @@ func TestDeliveries_Filters(t *testing.T) {
 		c.simulated(d, outcome)
 		about = append(about, d)
 	}
-	claims := c.relay(webhook.Dispatched, webhook.Waiting, webhook.Dispatched, webhook.Dispatched, webhook.Dispatched)
+	claims := c.relay(webhook.StateDispatched, webhook.StateWaiting, webhook.StateDispatched, webhook.StateDispatched,
+		webhook.StateDispatched)
 	require.Len(t, claims, 4)
 	bad := webhook.Attempt{Result: webhook.ResultTimeout, Duration: 10 * time.Second}
 	require.NoError(t, c.record(claims[0], webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: 200,
-		Snippet: "ok"}, webhook.Verdict{State: webhook.Succeeded}))
-	require.NoError(t, c.record(claims[1], bad, webhook.Verdict{State: webhook.Waiting, Wait: time.Hour}))
-	require.NoError(t, c.record(claims[2], bad, webhook.Verdict{State: webhook.Failed}))
+		Snippet: "ok"}, webhook.DeliveryVerdict{State: webhook.Succeeded}))
+	require.NoError(t, c.record(claims[1], bad, webhook.DeliveryVerdict{State: webhook.StateWaiting, Wait: time.Hour}))
+	require.NoError(t, c.record(claims[2], bad, webhook.DeliveryVerdict{State: webhook.StateFailed}))
 
 	for query, n := range map[string]int{
 		"": 5, "status=succeeded": 1, "status=pending": 2, "status=retrying": 1, "status=failed": 1,
@@ -259,7 +260,7 @@ func TestDeliveries_Filters(t *testing.T) {
 
 	// A success that is recorded after the delivery was given up makes the delivery a success.
 	require.NoError(t, c.record(claims[2], webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: 200},
-		webhook.Verdict{State: webhook.Succeeded}))
+		webhook.DeliveryVerdict{State: webhook.Succeeded}))
 	late := c.get(hook + "/deliveries/" + text(t, found[3], "id")).ok(200)
 	require.Equal(t, []any{"succeeded", nil}, []any{late["status"], late["failureReason"]})
 }
@@ -277,7 +278,7 @@ func TestWebhooks_ShowTheHealthOfTheirEndpoints(t *testing.T) {
 	c, account := newStory(t)
 	hook := c.hook()
 	c.simulated(c.created(account), "activate")
-	claim := c.relay(webhook.Dispatched)[0]
+	claim := c.relay(webhook.StateDispatched)[0]
 	waiting := healthIn(t, c.get(hook).ok(200))
 	require.Equal(t, []any{"healthy", 1.0, nil}, []any{waiting["state"], waiting["pending"], waiting["pendingCapped"]})
 	require.NotEmpty(t, waiting["oldestPendingAt"])
@@ -286,7 +287,7 @@ func TestWebhooks_ShowTheHealthOfTheirEndpoints(t *testing.T) {
 			last_failure_at = now(), last_error = 'timeout'`)
 	require.NoError(t, err)
 	require.NoError(t, c.record(claim, webhook.Attempt{Result: webhook.ResultTimeout},
-		webhook.Verdict{State: webhook.Waiting, Wait: time.Hour}))
+		webhook.DeliveryVerdict{State: webhook.StateWaiting, Wait: time.Hour}))
 	failing := c.get(hook).ok(200)
 	health := healthIn(t, failing)
 	require.Equal(t, []any{"failing", "timeout", 1.0}, []any{health["state"], health["lastError"], health["pending"]})
@@ -300,7 +301,7 @@ func TestWebhookTest_SubscriptionDeletedMeanwhile_FailsWithItsReason(t *testing.
 	t.Parallel()
 	var remove func()
 	c, _ := newStory(t, func(s *servicetest.Setup) {
-		s.Parts = func(p *servicetest.Parts) {
+		s.Parts = func(p *servicetest.Deps) {
 			p.After = func(d time.Duration) <-chan time.Time {
 				if d == time.Second { // the pause between two reads of the delivery
 					remove()
@@ -326,7 +327,7 @@ func TestWebhookTestsAndRedeliveries_HaveLimitsOfTheirOwn(t *testing.T) {
 		path, name string
 		perMinute  int
 	}{
-		{hook + "/test", "tests", partners.TestsPerMinute},
+		{hook + "/test", "tests", partners.TestDeliveriesPerMinute},
 		{hook + "/deliveries/dlv_unknown/redeliver", "redeliveries", partners.RedeliveriesPerMinute},
 	} {
 		path := strings.Replace(limit.path, hook, "/webhooks/pwh_unknown", 1)

@@ -46,21 +46,21 @@ type world struct {
 	contract  *contract
 	http      *http.Client
 	transport *http.Transport // without the checks of http
-	seen      chan middleware.Observation
+	seen      chan middleware.RequestObservation
 	rings     atomic.Int64
 	limited   atomic.Int64
 	defect    atomic.Bool // every request panics
 	results   chan idempotent.Result
 }
 
-// Ring implements ports.Doorbell and counts the rings.
-func (w *world) Ring() { w.rings.Add(1) }
+// WakeRelays implements ports.Doorbell and counts the rings.
+func (w *world) WakeRelays() { w.rings.Add(1) }
 
-// RingDue implements ports.Doorbell and counts the rings.
-func (w *world) RingDue() { w.rings.Add(1) }
+// WakeScans implements ports.Doorbell and counts the rings.
+func (w *world) WakeScans() { w.rings.Add(1) }
 
 // observe keeps what metrics would count.
-func (w *world) observe(o middleware.Observation) {
+func (w *world) observe(o middleware.RequestObservation) {
 	select {
 	case w.seen <- o:
 	default: // a benchmark reads none
@@ -82,7 +82,7 @@ func newWorld(t testing.TB, change ...func(*servicetest.Setup)) *world {
 func newWorldWith(t testing.TB, alter func(*fiber.App, *partnerapi.Deps), change ...func(*servicetest.Setup)) *world {
 	t.Helper()
 	w := &world{redis: redistest.New(t), contract: newContract(t),
-		results: make(chan idempotent.Result, 10_000), seen: make(chan middleware.Observation, 10_000)}
+		results: make(chan idempotent.Result, 10_000), seen: make(chan middleware.RequestObservation, 10_000)}
 	var environment partner.Environment
 	w.Kit = servicetest.New(t, func(s *servicetest.Setup) {
 		s.Clock, s.Redis = w.clock, w.redis
@@ -94,7 +94,7 @@ func newWorldWith(t testing.TB, alter func(*fiber.App, *partnerapi.Deps), change
 		}
 		environment = s.Config.Environment
 		replace := s.Parts
-		s.Parts = func(p *servicetest.Parts) {
+		s.Parts = func(p *servicetest.Deps) {
 			p.Doorbell, p.Idempotency = w, func(r idempotent.Result) { w.results <- r }
 			if replace != nil {
 				replace(p)
@@ -105,9 +105,9 @@ func newWorldWith(t testing.TB, alter func(*fiber.App, *partnerapi.Deps), change
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	app := fiber.New(
 		middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{Logger: log})}))
-	middleware.Harden(app, middleware.Hooks{})
+	middleware.HardenServer(app, middleware.ServerHooks{})
 	app.Use(middleware.RequestID(), middleware.AccessLog(log, w.observe), middleware.Recover(),
-		middleware.SecurityHeaders(false), middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
+		middleware.SecurityHeaders(false), middleware.Deadline(middleware.HandlerTimeout), middleware.RefuseSmuggling())
 	app.Use(func(c *fiber.Ctx) error {
 		if w.defect.Load() {
 			panic("a defect that a test has ordered")
@@ -158,8 +158,8 @@ func newStory(t testing.TB, change ...func(*servicetest.Setup)) (*caller, string
 // link links a new account to the caller.
 func (c *caller) link(externalID string) string {
 	c.t.Helper()
-	accountID := c.Account("Hotel").ID
-	c.Link(c.partner.ID, accountID, externalID)
+	accountID := c.CreateAccount("Hotel").ID
+	c.LinkAccount(c.partner.ID, accountID, externalID)
 	return id.Account.Of(accountID)
 }
 
@@ -167,7 +167,7 @@ func (c *caller) revoke(accountID string) {
 	c.t.Helper()
 	parsed, ok := id.Account.Parse(accountID)
 	require.True(c.t, ok)
-	c.Write(func(ctx context.Context, repos *postgres.Store) error {
+	c.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
 		_, err := repos.Links.Revoke(ctx, c.partner.ID, parsed, connect.RevokedByOperator, c.clock.Now())
 		return err
 	})
@@ -208,7 +208,7 @@ func (c *caller) do(method, path string, body any, header ...string) reply {
 		require.NoError(c.t, err)
 		sent = bytes.NewReader(raw)
 	}
-	req, err := http.NewRequestWithContext(context.Background(), method, c.url+partnerapi.Prefix+path, sent)
+	req, err := http.NewRequestWithContext(context.Background(), method, c.url+partnerapi.PathPrefix+path, sent)
 	require.NoError(c.t, err)
 	if sent != nil {
 		req.Header.Set("Content-Type", "application/json")

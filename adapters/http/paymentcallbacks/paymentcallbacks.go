@@ -15,7 +15,7 @@ import (
 func Mount(app fiber.Router, s *callbacks.Service) {
 	route := s.Route()
 	app.Post(route.Path, func(c *fiber.Ctx) error {
-		if err := s.Take(c.UserContext(), c.Request().Body(), c.Get(route.Header)); err != nil {
+		if err := s.Receive(c.UserContext(), c.Request().Body(), c.Get(route.Header)); err != nil {
 			return err
 		}
 		return c.SendStatus(fiber.StatusNoContent)

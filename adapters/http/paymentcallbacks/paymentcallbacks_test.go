@@ -42,11 +42,11 @@ const key = "whsec_test"
 // signer verifies callbacks as Stripe's library does, and reads the ids from the body.
 type signer struct{}
 
-func (signer) Route() paymentports.CallbackRoute {
+func (signer) CallbackRoute() paymentports.CallbackRoute {
 	return paymentports.CallbackRoute{Path: "/webhooks/payments/any", Header: "Any-Signature"}
 }
 
-func (signer) Callback(body []byte, signature string, now time.Time) (n paymentports.Callback, err error) {
+func (signer) VerifyCallback(body []byte, signature string, now time.Time) (n paymentports.Callback, err error) {
 	var at int64
 	var sum string
 	if _, err := fmt.Sscanf(strings.Replace(signature, ",v1=", " ", 1), "t=%d %s", &at, &sum); err != nil {
@@ -82,7 +82,7 @@ type provider struct {
 	during   func() // runs while the provider is asked; nil: nothing
 }
 
-func (p *provider) Entries(context.Context, time.Time, time.Time) iter.Seq2[paymentports.BookEntry, error] {
+func (p *provider) BookEntries(context.Context, time.Time, time.Time) iter.Seq2[paymentports.BookEntry, error] {
 	return func(func(paymentports.BookEntry, error) bool) {}
 }
 
@@ -96,7 +96,7 @@ func (p *provider) Disputes(context.Context, id.ID) ([]paymentports.Dispute, err
 	return p.disputes, nil
 }
 
-func (p *provider) Payment(context.Context, string) (id.ID, error) { return p.payment, nil }
+func (p *provider) PaymentIDOf(context.Context, string) (id.ID, error) { return p.payment, nil }
 
 // counter counts what reaches Postgres and Redis.
 type counter struct{ queries, commands atomic.Int64 }
@@ -134,13 +134,13 @@ func setup(t *testing.T) *world {
 			Dialer: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("away") }})
 		away.AddHook(w.counter)
 		s.Redis = away
-		s.Parts = func(p *servicetest.Parts) { p.Callbacks, p.Books = signer{}, w.provider }
+		s.Parts = func(p *servicetest.Deps) { p.Callbacks, p.Books = signer{}, w.provider }
 	})
-	w.account = w.Account("Chalets").ID
+	w.account = w.CreateAccount("Chalets").ID
 	w.app = fiber.New(middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{
 		Logger: slog.New(slog.DiscardHandler), IsPage: func(*fiber.Ctx) bool { return false },
 	})}))
-	w.app.Use(middleware.RequestID(), middleware.Recover(), middleware.Deadline(time.Minute), middleware.Framing())
+	w.app.Use(middleware.RequestID(), middleware.Recover(), middleware.Deadline(time.Minute), middleware.RefuseSmuggling())
 	paymentcallbacks.Mount(w.app, w.Callbacks)
 	return w
 }
@@ -156,7 +156,7 @@ func (w *world) payment(kind deposit.PaymentKind, status deposit.PaymentStatus) 
 	if status != deposit.PaymentProcessing {
 		p.SettledAt = now
 	}
-	w.Write(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Insert(ctx, p) })
+	w.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Insert(ctx, p) })
 	return p
 }
 
@@ -249,7 +249,7 @@ func TestCallback_PaymentThatEndedUnpaid_IsLookedUpOnce(t *testing.T) {
 	require.Equal(t, http.StatusNoContent, w.signed(about(p)))
 	require.Equal(t, http.StatusNoContent, w.signed(about(p)))
 	require.Equal(t, 1, w.Count("payment_questions", "told = 2 AND NOT dispute"))
-	answered, err := w.Callbacks.Ask(t.Context())
+	answered, err := w.Callbacks.QueryDue(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, answered)
 	require.Zero(t, w.Count("payment_questions", ""))
@@ -262,7 +262,7 @@ func (w *world) disputed(p deposit.Payment, status string) paymentports.Dispute 
 
 func TestDispute_ToldByACallback_IsAskedAuditedShownAndMailed(t *testing.T) {
 	w := setup(t)
-	p := w.payment(deposit.Collection, deposit.PaymentSucceeded)
+	p := w.payment(deposit.CollectionPayment, deposit.PaymentSucceeded)
 	_, o, err := w.Postgres.Operators.AccountByID(t.Context(), w.account)
 	require.NoError(t, err)
 	w.provider.payment, w.provider.disputes = p.ID, []paymentports.Dispute{w.disputed(p, "needs_response")}
@@ -270,7 +270,7 @@ func TestDispute_ToldByACallback_IsAskedAuditedShownAndMailed(t *testing.T) {
 		t.Helper()
 		require.Equal(t, http.StatusNoContent, w.signed(`{"ref":"pi_1","dispute":true}`))
 		require.Zero(t, w.Count("disputes", "status = 'lost'"), "the callback itself is no answer")
-		_, err := w.Callbacks.Ask(t.Context())
+		_, err := w.Callbacks.QueryDue(t.Context())
 		require.NoError(t, err)
 		require.Zero(t, w.Count("payment_questions", ""))
 	}
@@ -296,32 +296,32 @@ func TestDispute_ToldByACallback_IsAskedAuditedShownAndMailed(t *testing.T) {
 
 func TestDispute_ProviderAway_IsAskedAMinuteLaterWithEachFailure(t *testing.T) {
 	w := setup(t)
-	p := w.payment(deposit.Collection, deposit.PaymentSucceeded)
+	p := w.payment(deposit.CollectionPayment, deposit.PaymentSucceeded)
 	w.provider.payment, w.provider.away = p.ID, true
 	require.Equal(t, http.StatusNoContent, w.signed(`{"ref":"pi_1","dispute":true}`))
 	for tries, wait := range []time.Duration{0, 2 * time.Minute, 3 * time.Minute, 4 * time.Minute} {
 		if wait > 0 {
 			w.clock.Add(wait - time.Second)
-			_, err := w.Callbacks.Ask(t.Context())
+			_, err := w.Callbacks.QueryDue(t.Context())
 			require.NoError(t, err, "not yet due")
 			w.clock.Add(time.Second)
 		}
-		_, err := w.Callbacks.Ask(t.Context())
+		_, err := w.Callbacks.QueryDue(t.Context())
 		require.Error(t, err)
 		require.Equal(t, 1, w.Count("payment_questions", fmt.Sprintf("tries = %d", tries+1)))
 	}
 	_, err := w.Pool.Exec(t.Context(), `UPDATE payment_questions SET tries = 500, due_at = $1`, w.clock.Now())
 	require.NoError(t, err)
 	for range 2 {
-		_, err = w.Callbacks.Ask(t.Context())
+		_, err = w.Callbacks.QueryDue(t.Context())
 		require.Error(t, err)
 		w.clock.Add(32*time.Minute - time.Second)
-		_, err = w.Callbacks.Ask(t.Context())
+		_, err = w.Callbacks.QueryDue(t.Context())
 		require.NoError(t, err, "the longest wait stands for all further tries")
 		w.clock.Add(time.Second)
 	}
 	w.provider.away, w.provider.disputes = false, []paymentports.Dispute{w.disputed(p, "needs_response")}
-	answered, err := w.Callbacks.Ask(t.Context())
+	answered, err := w.Callbacks.QueryDue(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, answered)
 	require.Equal(t, 1, w.Count("disputes", ""))
@@ -330,7 +330,7 @@ func TestDispute_ProviderAway_IsAskedAMinuteLaterWithEachFailure(t *testing.T) {
 func TestDispute_OfAnUnknownPayment_IsLeftAlone(t *testing.T) {
 	w := setup(t)
 	require.Equal(t, http.StatusNoContent, w.signed(`{"ref":"pi_9","dispute":true}`))
-	_, err := w.Callbacks.Ask(t.Context())
+	_, err := w.Callbacks.QueryDue(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, w.Count("payment_questions", ""))
 	require.Zero(t, w.Count("disputes", ""))
@@ -339,7 +339,7 @@ func TestDispute_OfAnUnknownPayment_IsLeftAlone(t *testing.T) {
 // What the provider answered may be older than a callback that arrives meanwhile.
 func TestDispute_ToldAgainWhileTheProviderIsAsked_IsAskedOnceMore(t *testing.T) {
 	w := setup(t)
-	p := w.payment(deposit.Collection, deposit.PaymentSucceeded)
+	p := w.payment(deposit.CollectionPayment, deposit.PaymentSucceeded)
 	w.provider.payment, w.provider.disputes = p.ID, []paymentports.Dispute{w.disputed(p, "needs_response")}
 	const told = `{"ref":"pi_1","dispute":true}`
 	require.Equal(t, http.StatusNoContent, w.signed(told))
@@ -347,10 +347,10 @@ func TestDispute_ToldAgainWhileTheProviderIsAsked_IsAskedOnceMore(t *testing.T) 
 		w.provider.during = nil
 		require.Equal(t, http.StatusNoContent, w.signed(told))
 	}
-	_, err := w.Callbacks.Ask(t.Context())
+	_, err := w.Callbacks.QueryDue(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, w.Count("payment_questions", ""))
-	_, err = w.Callbacks.Ask(t.Context())
+	_, err = w.Callbacks.QueryDue(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 2, w.provider.asked)
 	require.Zero(t, w.Count("payment_questions", ""))

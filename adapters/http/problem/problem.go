@@ -26,31 +26,31 @@ import (
 
 // statuses maps every kind of fault to its HTTP status.
 var statuses = map[fault.Kind]int{
-	fault.Invalid:          http.StatusBadRequest,
-	fault.Unauthenticated:  http.StatusUnauthorized,
-	fault.Forbidden:        http.StatusForbidden,
-	fault.NotFound:         http.StatusNotFound,
-	fault.MethodNotAllowed: http.StatusMethodNotAllowed,
-	fault.Conflict:         http.StatusConflict,
-	fault.Gone:             http.StatusGone,
-	fault.TooLarge:         http.StatusRequestEntityTooLarge,
-	fault.Unsupported:      http.StatusUnsupportedMediaType,
-	fault.Unprocessable:    http.StatusUnprocessableEntity,
-	fault.RateLimited:      http.StatusTooManyRequests,
-	fault.Unavailable:      http.StatusServiceUnavailable,
-	fault.Internal:         http.StatusInternalServerError,
+	fault.Invalid:              http.StatusBadRequest,
+	fault.Unauthenticated:      http.StatusUnauthorized,
+	fault.Forbidden:            http.StatusForbidden,
+	fault.NotFound:             http.StatusNotFound,
+	fault.MethodNotAllowed:     http.StatusMethodNotAllowed,
+	fault.Conflict:             http.StatusConflict,
+	fault.Gone:                 http.StatusGone,
+	fault.TooLarge:             http.StatusRequestEntityTooLarge,
+	fault.UnsupportedMediaType: http.StatusUnsupportedMediaType,
+	fault.Unprocessable:        http.StatusUnprocessableEntity,
+	fault.RateLimited:          http.StatusTooManyRequests,
+	fault.Unavailable:          http.StatusServiceUnavailable,
+	fault.Internal:             http.StatusInternalServerError,
 }
 
-// Status returns the HTTP status of a kind of fault; 500 for an unknown kind.
-func Status(k fault.Kind) int {
+// HTTPStatus returns the HTTP status of a kind of fault; 500 for an unknown kind.
+func HTTPStatus(k fault.Kind) int {
 	if s, ok := statuses[k]; ok {
 		return s
 	}
 	return http.StatusInternalServerError
 }
 
-// ErrMalformed is the fault for bytes that could not be read as an HTTP request.
-var ErrMalformed = fault.ErrInvalidField.WithField("request", "could not be read as HTTP/1.1")
+// ErrMalformedRequest is the fault for bytes that could not be read as an HTTP request.
+var ErrMalformedRequest = fault.ErrInvalidField.WithField("request", "could not be read as HTTP/1.1")
 
 // ErrSlowRequest is the fault for a request that did not arrive in full within the read timeout.
 var ErrSlowRequest = fault.ErrInvalidField.WithField("request", "did not arrive in full in time")
@@ -58,21 +58,22 @@ var ErrSlowRequest = fault.ErrInvalidField.WithField("request", "did not arrive 
 // frameworkFaults maps the HTTP statuses of the errors that fiber itself returns to faults. Any other status below
 // 500 becomes ErrMalformed.
 var frameworkFaults = map[int]*fault.Error{
-	http.StatusNotFound:                    fault.ErrRoute,
-	http.StatusMethodNotAllowed:            fault.ErrMethod,
-	http.StatusRequestTimeout:              ErrSlowRequest,
-	http.StatusRequestEntityTooLarge:       fault.ErrTooLarge,
-	http.StatusRequestHeaderFieldsTooLarge: fault.ErrTooLarge.WithMessage("The request headers are larger than 16 KiB."),
-	http.StatusUnsupportedMediaType:        fault.ErrMediaType,
-	http.StatusUnprocessableEntity:         fault.ErrMediaType,
-	http.StatusServiceUnavailable:          fault.ErrUnavailable,
+	http.StatusNotFound:              fault.ErrRouteNotFound,
+	http.StatusMethodNotAllowed:      fault.ErrMethodNotAllowed,
+	http.StatusRequestTimeout:        ErrSlowRequest,
+	http.StatusRequestEntityTooLarge: fault.ErrPayloadTooLarge,
+	http.StatusRequestHeaderFieldsTooLarge: fault.ErrPayloadTooLarge.WithMessage(
+		"The request headers are larger than 16 KiB."),
+	http.StatusUnsupportedMediaType: fault.ErrUnsupportedMediaType,
+	http.StatusUnprocessableEntity:  fault.ErrUnsupportedMediaType,
+	http.StatusServiceUnavailable:   fault.ErrUnavailable,
 	// Fiber uses status 502 for a connection that broke while the request was read.
-	http.StatusBadGateway: ErrMalformed,
+	http.StatusBadGateway: ErrMalformedRequest,
 }
 
-// Of returns the fault with which to answer an error: the fault that err wraps; ErrUnavailable for a context that
+// FaultOf returns the fault with which to answer an error: the fault that err wraps; ErrUnavailable for a context that
 // has ended; the fault from frameworkFaults for an error of fiber; ErrInternal for any other error.
-func Of(err error) *fault.Error {
+func FaultOf(err error) *fault.Error {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Kind != fault.Internal {
 		return f
@@ -89,13 +90,13 @@ func Of(err error) *fault.Error {
 			return known
 		}
 		if framework.Code < http.StatusInternalServerError {
-			return ErrMalformed
+			return ErrMalformedRequest
 		}
 	}
 	return fault.ErrInternal.Because(err)
 }
 
-type Page struct {
+type ErrorPage struct {
 	Status    int
 	Code      string
 	Message   string
@@ -108,7 +109,7 @@ type Config struct {
 
 	// RenderPage writes an error page for people; status and headers are set already. With a nil RenderPage every
 	// error becomes a JSON envelope.
-	RenderPage func(c *fiber.Ctx, p Page) error
+	RenderPage func(c *fiber.Ctx, p ErrorPage) error
 
 	// Unavailable collects the requests that failed with 503, so that an outage does not flood the log. With nil the
 	// log gets no line when the outage ends.
@@ -126,15 +127,15 @@ func Handler(cfg Config) fiber.ErrorHandler {
 		cfg.Unavailable = outage.New(cfg.Logger)
 	}
 	return func(c *fiber.Ctx, err error) error {
-		f := Of(err)
-		status := Status(f.Kind)
+		f := FaultOf(err)
+		status := HTTPStatus(f.Kind)
 		requestID := RequestID(c)
 		if status >= http.StatusInternalServerError {
 			logFailure(cfg, c, f, status, requestID)
 		}
 		prepare(c, f, status)
 		if cfg.RenderPage != nil && cfg.IsPage(c) {
-			pageErr := cfg.RenderPage(c, Page{Status: status, Code: f.Code, Message: f.Message, RequestID: requestID})
+			pageErr := cfg.RenderPage(c, ErrorPage{Status: status, Code: f.Code, Message: f.Message, RequestID: requestID})
 			if pageErr == nil {
 				return nil
 			}
@@ -198,7 +199,7 @@ func logFailure(cfg Config, c *fiber.Ctx, f *fault.Error, status int, requestID 
 		}
 	}
 	if f.Kind == fault.Unavailable {
-		cfg.Unavailable.Failed(c.UserContext(), "request failed", attrs...)
+		cfg.Unavailable.RecordFailure(c.UserContext(), "request failed", attrs...)
 		return
 	}
 	cfg.Logger.ErrorContext(c.UserContext(), "request failed", attrs...)

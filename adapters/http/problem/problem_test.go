@@ -22,11 +22,11 @@ import (
 func TestStatus_EveryKindHasOne(t *testing.T) {
 	seen := map[int]bool{}
 	for k := fault.Internal; k <= fault.Unavailable; k++ {
-		s := problem.Status(k)
+		s := problem.HTTPStatus(k)
 		require.False(t, seen[s], "two kinds are answered with %d", s)
 		seen[s] = true
 	}
-	require.Equal(t, http.StatusInternalServerError, problem.Status(fault.Kind(99)))
+	require.Equal(t, http.StatusInternalServerError, problem.HTTPStatus(fault.Kind(99)))
 }
 
 func TestOf_SaysNothingThatIsNotOurs(t *testing.T) {
@@ -44,21 +44,21 @@ func TestOf_SaysNothingThatIsNotOurs(t *testing.T) {
 		{"internal because of a deadline", fault.ErrInternal.Because(context.DeadlineExceeded), fault.ErrUnavailable},
 		{"canceled", context.Canceled, fault.ErrUnavailable},
 		{"unknown", raw, fault.ErrInternal},
-		{"no route", fiber.NewError(404, raw.Error()), fault.ErrRoute},
-		{"no method", fiber.ErrMethodNotAllowed, fault.ErrMethod},
-		{"malformed", fiber.NewError(400, raw.Error()), problem.ErrMalformed},
+		{"no route", fiber.NewError(404, raw.Error()), fault.ErrRouteNotFound},
+		{"no method", fiber.ErrMethodNotAllowed, fault.ErrMethodNotAllowed},
+		{"malformed", fiber.NewError(400, raw.Error()), problem.ErrMalformedRequest},
 		{"slow", fiber.ErrRequestTimeout, problem.ErrSlowRequest},
-		{"large", fiber.ErrRequestEntityTooLarge, fault.ErrTooLarge},
-		{"large headers", fiber.ErrRequestHeaderFieldsTooLarge, fault.ErrTooLarge},
-		{"media type", fiber.ErrUnprocessableEntity, fault.ErrMediaType},
-		{"teapot", fiber.ErrTeapot, problem.ErrMalformed},
-		{"broken connection", fiber.ErrBadGateway, problem.ErrMalformed},
+		{"large", fiber.ErrRequestEntityTooLarge, fault.ErrPayloadTooLarge},
+		{"large headers", fiber.ErrRequestHeaderFieldsTooLarge, fault.ErrPayloadTooLarge},
+		{"media type", fiber.ErrUnprocessableEntity, fault.ErrUnsupportedMediaType},
+		{"teapot", fiber.ErrTeapot, problem.ErrMalformedRequest},
+		{"broken connection", fiber.ErrBadGateway, problem.ErrMalformedRequest},
 		{"framework failure", fiber.ErrInternalServerError, fault.ErrInternal},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			f := problem.Of(c.err)
+			f := problem.FaultOf(c.err)
 			require.Equal(t, c.want.Code, f.Code)
 			require.Equal(t, c.want.Kind, f.Kind)
 			require.NotContains(t, f.Message, "svc_pk_test_1")
@@ -79,8 +79,8 @@ func TestHandler_AnOutage_IsOneWarning(t *testing.T) {
 	app.Get("/bug", func(*fiber.Ctx) error { return errors.New("a bug") })
 	addr := servetest.Serve(t, app)
 	for range 20 {
-		require.Equal(t, 503, servetest.Raw(t, addr, get("/away")).Status)
-		require.Equal(t, 500, servetest.Raw(t, addr, get("/bug")).Status)
+		require.Equal(t, 503, servetest.SendRawRequest(t, addr, get("/away")).Status)
+		require.Equal(t, 500, servetest.SendRawRequest(t, addr, get("/bug")).Status)
 	}
 	require.Equal(t, 1, strings.Count(log.String(), "connection refused"))
 	require.Equal(t, 20, strings.Count(log.String(), "a bug"), "each mistake of ours has a line")
@@ -92,7 +92,7 @@ func TestHandler_AnswersPagesWithPages(t *testing.T) {
 	app := fiber.New(fiber.Config{DisableStartupMessage: true, ErrorHandler: problem.Handler(problem.Config{
 		Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		IsPage: func(c *fiber.Ctx) bool { return !strings.HasPrefix(c.Path(), "/api/") },
-		RenderPage: func(c *fiber.Ctx, p problem.Page) error {
+		RenderPage: func(c *fiber.Ctx, p problem.ErrorPage) error {
 			if strings.HasSuffix(c.Path(), "broken") {
 				return errors.New("template failed")
 			}
@@ -110,17 +110,17 @@ func TestHandler_AnswersPagesWithPages(t *testing.T) {
 	app.Get("/api/x", func(*fiber.Ctx) error { return gone })
 	addr := servetest.Serve(t, app)
 
-	a := servetest.Raw(t, addr, get("/register"))
+	a := servetest.SendRawRequest(t, addr, get("/register"))
 	require.Equal(t, 410, a.Status)
 	require.Equal(t, `<main data-error-code="expired">410 This link has expired. `+a.Header.Get("X-Request-Id")+`</main>`,
 		a.Body)
 	require.Equal(t, "60", a.Header.Get("Retry-After"))
 	require.Equal(t, "no-store", a.Header.Get("Cache-Control"))
 
-	require.Contains(t, servetest.Raw(t, addr, get("/nowhere")).Body, `data-error-code="route_not_found"`)
+	require.Contains(t, servetest.SendRawRequest(t, addr, get("/nowhere")).Body, `data-error-code="route_not_found"`)
 
 	for _, path := range []string{"/api/x", "/broken"} { // a page that fails falls back to the envelope
-		a = servetest.Raw(t, addr, get(path))
+		a = servetest.SendRawRequest(t, addr, get(path))
 		require.Equal(t, 410, a.Status)
 		require.Equal(t, `{"error":{"code":"expired","message":"This link has expired.","requestId":"`+
 			a.Header.Get("X-Request-Id")+`"}}`, a.Body)

@@ -50,7 +50,7 @@ var served = []byte(strings.NewReplacer("{ ", "{", " {", "{", " }", "}", "; ", "
 // file for ever.
 var StylesheetPath = func() string {
 	sum := sha256.Sum256(served)
-	return site.Assets + "/app-" + hex.EncodeToString(sum[:6]) + ".css"
+	return site.AssetsPath + "/app-" + hex.EncodeToString(sum[:6]) + ".css"
 }()
 
 // Stylesheet returns the text of the stylesheet, from which the style guide reads the colours of both colour
@@ -65,7 +65,7 @@ func MountAssets(app fiber.Router) {
 		c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
 		return c.Send(served)
 	})
-	app.Get(site.Icon, func(c *fiber.Ctx) error {
+	app.Get(site.FaviconPath, func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderContentType, "image/x-icon")
 		c.Set(fiber.HeaderCacheControl, "public, max-age=86400")
 		c.Set(fiber.HeaderXContentTypeOptions, "nosniff")

@@ -19,9 +19,9 @@ var copySource = func() string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }()
 
-// LetCopy adds the script of the copy buttons (CopyButton, Copyable) to the page, and allows it in the
+// AllowCopying adds the script of the copy buttons (CopyButton, Copyable) to the page, and allows it in the
 // Content-Security-Policy by its hash. In a browser without scripts the page shows no copy button.
-func (p *Page) LetCopy(c *fiber.Ctx) {
+func (p *Page) AllowCopying(c *fiber.Ctx) {
 	p.copies = true
 	c.Set(fiber.HeaderContentSecurityPolicy, c.GetRespHeader(fiber.HeaderContentSecurityPolicy)+
 		"; script-src "+copySource)

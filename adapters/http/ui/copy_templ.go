@@ -8,7 +8,7 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// CopyButton copies the value or the text of the element with the id. It appears where scripts run, on a page with Page.LetCopy.
+// CopyButton copies the value or the text of the element with the id. It appears where scripts run, on a page with Page.AllowCopying.
 func CopyButton(lang Lang, of string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -11,8 +11,8 @@ import (
 
 const noBreak = "\u00a0" // No-break spaces keep the parts of a formatted amount or date on a single line.
 
-// Number formats a whole number, zero or greater, for the language: 1,000 or 1 000.
-func Number(l Lang, n int64) string {
+// FormatNumber formats a whole number, zero or greater, for the language: 1,000 or 1 000.
+func FormatNumber(l Lang, n int64) string {
 	whole, group := strconv.FormatInt(n, 10), ","
 	if l == French {
 		group = noBreak
@@ -32,15 +32,15 @@ func Euros(l Lang, c money.Cents) string {
 	if c < 0 {
 		return "−" + Euros(l, -c)
 	}
-	whole, cents := Number(l, int64(c/100)), strconv.FormatInt(int64(c%100)+100, 10)[1:]
+	whole, cents := FormatNumber(l, int64(c/100)), strconv.FormatInt(int64(c%100)+100, 10)[1:]
 	if l == French {
 		return whole + "," + cents + noBreak + "€"
 	}
 	return "€" + whole + "." + cents
 }
 
-// Percent formats basis points (hundredths of a percent) as a percentage: 3.5 % or 3,5 %.
-func Percent(l Lang, basisPoints int) string {
+// FormatPercent formats basis points (hundredths of a percent) as a percentage: 3.5 % or 3,5 %.
+func FormatPercent(l Lang, basisPoints int) string {
 	text := strconv.FormatFloat(float64(basisPoints)/100, 'f', -1, 64)
 	if l == French {
 		text = strings.Replace(text, ".", ",", 1)
@@ -60,10 +60,10 @@ var longMonths = map[Lang][12]string{
 		"décembre"},
 }
 
-// LongDate formats a day with the full month name, for sentences: 1 June 2026 or 1er juin 2026. It uses the time
+// FormatLongDate formats a day with the full month name, for sentences: 1 June 2026 or 1er juin 2026. It uses the time
 // zone of t.
-func LongDate(l Lang, t time.Time) string {
-	t = zone.Shown(t)
+func FormatLongDate(l Lang, t time.Time) string {
+	t = zone.InDisplayZone(t)
 	return dayOf(l, t) + noBreak + longMonths[l][t.Month()-1] + noBreak + strconv.Itoa(t.Year())
 }
 
@@ -75,36 +75,36 @@ func dayOf(l Lang, t time.Time) string {
 	return strconv.Itoa(t.Day())
 }
 
-// Date formats a day with a short month name, for lists: 1 Aug 2026. It uses the time zone of t.
-func Date(l Lang, t time.Time) string {
-	t = zone.Shown(t)
+// FormatDate formats a day with a short month name, for lists: 1 Aug 2026. It uses the time zone of t.
+func FormatDate(l Lang, t time.Time) string {
+	t = zone.InDisplayZone(t)
 	return dayOf(l, t) + noBreak + months[l][t.Month()-1] + noBreak + strconv.Itoa(t.Year())
 }
 
-// Span joins two formatted days, first and last, with a dash. For equal days it returns a single one.
-func Span(first, last string) string {
+// FormatDateSpan joins two formatted days, first and last, with a dash. For equal days it returns a single one.
+func FormatDateSpan(first, last string) string {
 	if first == last {
 		return first
 	}
 	return first + " – " + last
 }
 
-// DateTime formats a time to the minute, in its own time zone: 1 Aug 2026, 14:05 CEST.
-func DateTime(l Lang, t time.Time) string {
-	return Date(l, t) + ", " + strings.Replace(zone.Minute(t), " ", noBreak, 1)
+// FormatDateTime formats a time to the minute, in its own time zone: 1 Aug 2026, 14:05 CEST.
+func FormatDateTime(l Lang, t time.Time) string {
+	return FormatDate(l, t) + ", " + strings.Replace(zone.FormatTime(t), " ", noBreak, 1)
 }
 
-// Month returns the short name of the month of t, without its year.
-func Month(l Lang, t time.Time) string { return months[l][zone.Shown(t).Month()-1] }
+// FormatShortMonth returns the short name of the month of t, without its year.
+func FormatShortMonth(l Lang, t time.Time) string { return months[l][zone.InDisplayZone(t).Month()-1] }
 
-// MonthYear formats a month with its year: November 2026 or novembre 2026.
-func MonthYear(l Lang, t time.Time) string {
-	t = zone.Shown(t)
+// FormatMonthYear formats a month with its year: November 2026 or novembre 2026.
+func FormatMonthYear(l Lang, t time.Time) string {
+	t = zone.InDisplayZone(t)
 	return longMonths[l][t.Month()-1] + noBreak + strconv.Itoa(t.Year())
 }
 
-// Bytes formats the size of a file: 320 KB, 2.1 MB. A kilobyte has 1024 bytes.
-func Bytes(l Lang, n int64) string {
+// FormatFileSize formats the size of a file: 320 KB, 2.1 MB. A kilobyte has 1024 bytes.
+func FormatFileSize(l Lang, n int64) string {
 	unit, mega, point := "KB", "MB", "."
 	if l == French {
 		unit, mega, point = "Ko", "Mo", ","

@@ -14,19 +14,20 @@ import (
 	"partnerdeposits/core/returnurl"
 )
 
-// Headers is the middleware of every page for people: it sets the security headers, and a cookie for a language
+// PageMiddleware is the middleware of every page for people: it sets the security headers, and a cookie for a language
 // chosen by ?lang=.
-func (s *Site) Headers(c *fiber.Ctx) error {
-	SecureHeaders(c)
+func (s *SiteCookies) PageMiddleware(c *fiber.Ctx) error {
+	SetSecurityHeaders(c)
 	if l, ok := parseLang(c.Query(langParam)); ok {
 		s.rememberLang(c, l)
 	}
 	return c.Next()
 }
 
-// SecureHeaders sets the security headers of a page: no script, no frame, no referrer, no caching. Forms may post
-// to this site only; SetFormTargets allows more targets, and Page.LetCopy allows the script of the copy buttons.
-func SecureHeaders(c *fiber.Ctx) {
+// SetSecurityHeaders sets the security headers of a page: no script, no frame, no referrer, no caching. Forms may post
+// to this site only; AllowFormRedirects allows more targets, and Page.AllowCopying allows the script of the copy
+// buttons.
+func SetSecurityHeaders(c *fiber.Ctx) {
 	c.Set(fiber.HeaderContentSecurityPolicy, policy("form-action 'self'"))
 	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
 	c.Set(fiber.HeaderReferrerPolicy, "no-referrer")
@@ -42,10 +43,10 @@ func policy(formAction string) string {
 	return strings.Join(parts, "; ")
 }
 
-// SetFormTargets allows a form's POST to redirect to the origins of the given URLs: Chromium applies form-action
+// AllowFormRedirects allows a form's POST to redirect to the origins of the given URLs: Chromium applies form-action
 // to every redirect of a form. A policy cannot name an IPv6 address; such an origin removes form-action from the
 // page's policy.
-func SetFormTargets(c *fiber.Ctx, urls ...*url.URL) {
+func AllowFormRedirects(c *fiber.Ctx, urls ...*url.URL) {
 	sources := []string{"form-action", "'self'"}
 	for _, u := range urls {
 		source, ok := cspSource(u)
@@ -58,9 +59,9 @@ func SetFormTargets(c *fiber.Ctx, urls ...*url.URL) {
 	c.Set(fiber.HeaderContentSecurityPolicy, policy(strings.Join(sources, " ")))
 }
 
-// SetAnyFormTarget removes form-action from the page's policy, for forms that end at an origin unknown in advance:
+// AllowAnyFormRedirect removes form-action from the page's policy, for forms that end at an origin unknown in advance:
 // the page of a payment provider, or a return URL that redirects again.
-func SetAnyFormTarget(c *fiber.Ctx) { c.Set(fiber.HeaderContentSecurityPolicy, policy("")) }
+func AllowAnyFormRedirect(c *fiber.Ctx) { c.Set(fiber.HeaderContentSecurityPolicy, policy("")) }
 
 // cspHost matches hosts that are safe in a Content-Security-Policy. Any other character could end the source and
 // begin a directive.
@@ -107,9 +108,9 @@ func DisplayHost(u *url.URL) string {
 	return encoded
 }
 
-// PlainHost reports whether the host of a URL is written in ASCII and accepted by IDNA, or is an IP address.
+// IsASCIIHost reports whether the host of a URL is written in ASCII and accepted by IDNA, or is an IP address.
 // People may misread any other host, so a page shows it before the browser goes there.
-func PlainHost(u *url.URL) bool {
+func IsASCIIHost(u *url.URL) bool {
 	host := u.Hostname()
 	if _, err := netip.ParseAddr(host); err == nil {
 		return true

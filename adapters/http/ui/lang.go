@@ -34,7 +34,7 @@ func LangOf(c *fiber.Ctx) Lang {
 // (pages.md, "Forms and languages"). A locale in a language that the pages do not have changes nothing. The
 // reader's own choice by ?lang= comes first, also on later pages about the same subject. subject is a secret, of
 // which the cookie holds only a digest.
-func (s *Site) PreferLang(c *fiber.Ctx, locale, subject string) {
+func (s *SiteCookies) PreferLang(c *fiber.Ctx, locale, subject string) {
 	sum := sha256.Sum256([]byte(subjectLangCookie + subject))
 	digest := hex.EncodeToString(sum[:8])
 	if l, ok := parseLang(c.Query(langParam)); ok {
@@ -120,8 +120,8 @@ func RawQuery(c *fiber.Ctx) string {
 	return b.String()
 }
 
-// WithQuery returns a path of this site with a raw query appended, if there is one.
-func WithQuery(path, rawQuery string) string {
+// PathWithQuery returns a path of this site with a raw query appended, if there is one.
+func PathWithQuery(path, rawQuery string) string {
 	if rawQuery == "" {
 		return path
 	}

@@ -26,7 +26,7 @@ type Page struct {
 	Section   string
 	Operator  string // E-mail address of the signed-in operator; "" if nobody is signed in.
 	FormToken string // CSRF token of the log-out form.
-	// True if the page has the script of the copy buttons, which LetCopy adds; false otherwise.
+	// True if the page has the script of the copy buttons, which AllowCopying adds; false otherwise.
 	copies bool
 }
 
@@ -44,13 +44,13 @@ const (
 // deskEntries lists the entries of the menu of the operator's pages, with their paths and names.
 var deskEntries = []struct {
 	section, path string
-	name          Text
+	name          LocalizedText
 }{
-	{SectionToday, site.Desk, T("Today", "Aujourd’hui")},
-	{SectionDeposits, site.Deposits, T("Deposits", "Cautions")},
-	{SectionMoney, site.Money, T("Money", "Argent")},
-	{SectionPartner, site.Partner, T("Partner", "Partenaire")},
-	{SectionSettings, site.Settings, T("Settings", "Réglages")},
+	{SectionToday, site.DashboardPath, T("Today", "Aujourd’hui")},
+	{SectionDeposits, site.DepositsPath, T("Deposits", "Cautions")},
+	{SectionMoney, site.MoneyPath, T("Money", "Argent")},
+	{SectionPartner, site.PartnerPath, T("Partner", "Partenaire")},
+	{SectionSettings, site.SettingsPath, T("Settings", "Réglages")},
 }
 
 // current returns the HTML attribute that marks the menu entry of the section to which the page belongs; nil for
@@ -76,9 +76,9 @@ func Render(c *fiber.Ctx, status int, page templ.Component) error {
 
 type readAtKey struct{}
 
-// SetReadAt sets the path that the language links of an error page open, for a request whose own path has no GET
+// SetLanguagePath sets the path that the language links of an error page open, for a request whose own path has no GET
 // route.
-func SetReadAt(c *fiber.Ctx, path string) { c.Locals(readAtKey{}, path) }
+func SetLanguagePath(c *fiber.Ctx, path string) { c.Locals(readAtKey{}, path) }
 
 func readAt(c *fiber.Ctx) string {
 	path, _ := c.Locals(readAtKey{}).(string)
@@ -87,10 +87,10 @@ func readAt(c *fiber.Ctx) string {
 
 type frameKey struct{}
 
-// SetFrame stores the menu and the log-out form of a page for error pages of the same request.
-func SetFrame(c *fiber.Ctx, page Page) { c.Locals(frameKey{}, page) }
+// SetErrorPageFrame stores the menu and the log-out form of a page for error pages of the same request.
+func SetErrorPageFrame(c *fiber.Ctx, page Page) { c.Locals(frameKey{}, page) }
 
-// errorPage returns the layout data of an error page, with the menu that SetFrame has kept.
+// errorPage returns the layout data of an error page, with the menu that SetErrorPageFrame has kept.
 func errorPage(c *fiber.Ctx, code, title string) Page {
 	page, _ := c.Locals(frameKey{}).(Page)
 	page.Lang, page.Title, page.ErrorCode, page.Query, page.ReadAt = LangOf(c), title, code, RawQuery(c), readAt(c)
@@ -99,9 +99,9 @@ func errorPage(c *fiber.Ctx, code, title string) Page {
 
 // RenderProblem renders the error page of a failed request, with the catalogue's texts for its error code. It is
 // the function RenderPage of problem.Config.
-func RenderProblem(c *fiber.Ctx, p problem.Page) error {
-	SecureHeaders(c)
-	f := FailureOf(p.Code)
+func RenderProblem(c *fiber.Ctx, p problem.ErrorPage) error {
+	SetSecurityHeaders(c)
+	f := ErrorTextOf(p.Code)
 	lang := LangOf(c)
 	v := ErrorView{
 		Page: errorPage(c, p.Code, f.Title.In(lang)), Message: f.Message.In(lang), RequestID: p.RequestID,
@@ -119,24 +119,24 @@ func wayOn(c *fiber.Ctx, page Page, status int) way {
 	path := c.Path()
 	switch {
 	case page.Operator != "":
-		return way{site.Desk, TextToToday.In(page.Lang)}
-	case strings.HasPrefix(path, site.Checkouts+"/"),
-		strings.HasPrefix(path, strings.TrimSuffix(site.SandboxPayment, ":ref")):
+		return way{site.DashboardPath, TextGoToToday.In(page.Lang)}
+	case strings.HasPrefix(path, site.CheckoutsPath+"/"),
+		strings.HasPrefix(path, strings.TrimSuffix(site.SandboxPaymentPath, ":ref")):
 		return way{}
 	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError:
 		if page.ReadAt != "" {
-			return way{page.ReadAt, TextOpenAgain.In(page.Lang)}
+			return way{page.ReadAt, TextOpenPageAgain.In(page.Lang)}
 		}
-		return way{WithQuery(path, page.Query), TextOpenAgain.In(page.Lang)}
+		return way{PathWithQuery(path, page.Query), TextOpenPageAgain.In(page.Lang)}
 	}
-	return way{site.LogIn, TextToLogIn.In(page.Lang)}
+	return way{site.LogInPath, TextGoToLogIn.In(page.Lang)}
 }
 
 // RenderFormExpired answers a form with an invalid CSRF token: a page that links back to the form at the path
 // reopen.
 func RenderFormExpired(c *fiber.Ctx, reopen string) error {
-	SecureHeaders(c)
-	f := FailureOf(ErrForm.Code)
+	SetSecurityHeaders(c)
+	f := ErrorTextOf(ErrInvalidFormToken.Code)
 	lang := LangOf(c)
 	path, query, _ := strings.Cut(reopen, "?")
 	if path == c.Path() {
@@ -144,8 +144,9 @@ func RenderFormExpired(c *fiber.Ctx, reopen string) error {
 		path = ""
 	}
 	v := ErrorView{
-		Page: errorPage(c, ErrForm.Code, f.Title.In(lang)), Message: f.Message.In(lang), RequestID: problem.RequestID(c),
+		Page: errorPage(c, ErrInvalidFormToken.Code, f.Title.In(lang)), Message: f.Message.In(lang),
+		RequestID: problem.RequestID(c),
 	}
 	v.Page.ReadAt, v.Page.Query = path, query
-	return Render(c, problem.Status(ErrForm.Kind), problemPage(v, way{reopen, TextOpenAgain.In(lang)}))
+	return Render(c, problem.HTTPStatus(ErrInvalidFormToken.Kind), problemPage(v, way{reopen, TextOpenPageAgain.In(lang)}))
 }

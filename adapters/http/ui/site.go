@@ -18,8 +18,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ErrForm is the fault for a form that was not sent from a page of this site.
-var ErrForm = fault.New(fault.Forbidden, "invalid_csrf_token",
+// ErrInvalidFormToken is the fault for a form that was not sent from a page of this site.
+var ErrInvalidFormToken = fault.New(fault.Forbidden, "invalid_csrf_token",
 	"This form has expired. Open the page again and send it once more.")
 
 // FieldCSRF is the name of the hidden field with the CSRF token in every form.
@@ -34,23 +34,23 @@ const (
 	langMaxAge     = 365 * 24 * time.Hour
 )
 
-// Site sets and reads the cookies of the dashboard's origin and checks CSRF tokens.
-type Site struct {
+// SiteCookies sets and reads the cookies of the dashboard's origin and checks CSRF tokens.
+type SiteCookies struct {
 	origin  string
 	secure  bool
 	entropy ports.Entropy
-	cipher  Cipher
+	cipher  CookieCipher
 }
 
-// NewSite returns the Site for the dashboard's base URL, an absolute http or https URL.
+// NewSiteCookies returns the Site for the dashboard's base URL, an absolute http or https URL.
 //
 // Returns an error for any other URL.
-func NewSite(dashboardURL string, entropy ports.Entropy, cipher Cipher) (*Site, error) {
+func NewSiteCookies(dashboardURL string, entropy ports.Entropy, cipher CookieCipher) (*SiteCookies, error) {
 	u, err := url.Parse(dashboardURL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, fmt.Errorf("ui: dashboard base URL is not an absolute http or https URL")
 	}
-	return &Site{origin: browserOrigin(u), secure: u.Scheme == "https", entropy: entropy, cipher: cipher}, nil
+	return &SiteCookies{origin: browserOrigin(u), secure: u.Scheme == "https", entropy: entropy, cipher: cipher}, nil
 }
 
 // browserOrigin returns the origin of a URL in the form of the Origin header: lower case, without the scheme's
@@ -64,64 +64,70 @@ const hostPrefix = "__Host-"
 
 // cookieName returns a cookie's name, with the prefix __Host- on https: browsers then refuse the cookie from other
 // hosts and over http (RFC 6265bis, 4.1.3).
-func (s *Site) cookieName(name string) string {
+func (s *SiteCookies) cookieName(name string) string {
 	if s.secure {
 		return hostPrefix + name
 	}
 	return name
 }
 
-func (s *Site) setCookie(c *fiber.Ctx, name, value string, maxAge time.Duration) {
+func (s *SiteCookies) setCookie(c *fiber.Ctx, name, value string, maxAge time.Duration) {
 	c.Cookie(&fiber.Cookie{
 		Name: name, Value: value, Path: "/", MaxAge: int(maxAge / time.Second),
 		Secure: s.secure, HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode,
 	})
 }
 
-func (s *Site) rememberLang(c *fiber.Ctx, l Lang) {
+func (s *SiteCookies) rememberLang(c *fiber.Ctx, l Lang) {
 	s.setCookie(c, s.cookieName(langCookie), string(l), langMaxAge)
 }
 
 // SessionToken returns the token in the session cookie; "" without a cookie.
-func (s *Site) SessionToken(c *fiber.Ctx) string { return c.Cookies(s.cookieName(sessionCookie)) }
+func (s *SiteCookies) SessionToken(c *fiber.Ctx) string {
+	return c.Cookies(s.cookieName(sessionCookie))
+}
 
 // SetSession stores the session token in a cookie that lasts as long as the session. Forms rendered before become
 // invalid.
-func (s *Site) SetSession(c *fiber.Ctx, token string, lasts time.Duration) {
+func (s *SiteCookies) SetSession(c *fiber.Ctx, token string, lasts time.Duration) {
 	s.setCookie(c, s.cookieName(sessionCookie), token, lasts)
 	s.expire(c, s.cookieName(formCookie))
 }
 
-// SetHalfSignIn stores the token of a half sign-in (password accepted, two-factor code still missing) in a cookie,
+// SetHalfSignInToken stores the token of a half sign-in (password accepted, two-factor code still missing) in a cookie,
 // beside the session that the browser may have. The token opens only the page for the two-factor code.
-func (s *Site) SetHalfSignIn(c *fiber.Ctx, token string, lasts time.Duration) {
+func (s *SiteCookies) SetHalfSignInToken(c *fiber.Ctx, token string, lasts time.Duration) {
 	s.setCookie(c, s.cookieName(halfCookie), token, lasts)
 }
 
-// HalfSignIn returns the token of a half sign-in (password accepted, two-factor code still missing) from the
+// HalfSignInToken returns the token of a half sign-in (password accepted, two-factor code still missing) from the
 // cookie; "" without one.
-func (s *Site) HalfSignIn(c *fiber.Ctx) string { return c.Cookies(s.cookieName(halfCookie)) }
+func (s *SiteCookies) HalfSignInToken(c *fiber.Ctx) string {
+	return c.Cookies(s.cookieName(halfCookie))
+}
 
 // ClearHalfSignIn deletes the cookie of a half sign-in (password accepted, two-factor code still missing).
-func (s *Site) ClearHalfSignIn(c *fiber.Ctx) { s.expire(c, s.cookieName(halfCookie)) }
+func (s *SiteCookies) ClearHalfSignIn(c *fiber.Ctx) { s.expire(c, s.cookieName(halfCookie)) }
 
-// SetCheckout sets the cookie of a tenant's browser that is redirected to a payment page; the value proves that
+// SetCheckoutCookie sets the cookie of a tenant's browser that is redirected to a payment page; the value proves that
 // the browser had the checkout token. The cookie lasts until the browser closes or another checkout replaces it.
-func (s *Site) SetCheckout(c *fiber.Ctx, value string) {
+func (s *SiteCookies) SetCheckoutCookie(c *fiber.Ctx, value string) {
 	s.setCookie(c, s.cookieName(checkoutCookie), value, 0)
 }
 
-// Checkout returns the value of the cookie that SetCheckout set; "" without the cookie.
-func (s *Site) Checkout(c *fiber.Ctx) string { return c.Cookies(s.cookieName(checkoutCookie)) }
+// CheckoutCookie returns the value of the cookie that SetCheckout set; "" without the cookie.
+func (s *SiteCookies) CheckoutCookie(c *fiber.Ctx) string {
+	return c.Cookies(s.cookieName(checkoutCookie))
+}
 
 // ClearSession deletes the session cookie, and the cookies with the last operator and an unsent form.
-func (s *Site) ClearSession(c *fiber.Ctx) {
+func (s *SiteCookies) ClearSession(c *fiber.Ctx) {
 	for _, name := range []string{sessionCookie, operatorCookie, unsentCookie} {
 		s.expire(c, s.cookieName(name))
 	}
 }
 
-func (s *Site) expire(c *fiber.Ctx, name string) {
+func (s *SiteCookies) expire(c *fiber.Ctx, name string) {
 	c.Cookie(&fiber.Cookie{
 		Name: name, Path: "/", Expires: time.Unix(0, 0),
 		Secure: s.secure, HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode,
@@ -130,22 +136,24 @@ func (s *Site) expire(c *fiber.Ctx, name string) {
 
 // FormToken returns the CSRF token of a form. The token is bound to the session cookie. Without a session
 // FormToken sets a form cookie and binds the token to that.
-func (s *Site) FormToken(c *fiber.Ctx) string {
+func (s *SiteCookies) FormToken(c *fiber.Ctx) string {
 	if secret := s.formSecret(c); secret != "" {
-		return s.Seal(secret, FieldCSRF)
+		return s.SignText(secret, FieldCSRF)
 	}
 	secret := base64.RawURLEncoding.EncodeToString(s.entropy.Bytes(tokenBytes))
 	// A lifetime of 0 makes the cookie last until the browser closes.
 	s.setCookie(c, s.cookieName(formCookie), secret, 0)
-	return s.Seal(secret, FieldCSRF)
+	return s.SignText(secret, FieldCSRF)
 }
 
-// FormTokenOf returns the CSRF token for a form on a page whose response starts the given new session.
-func (s *Site) FormTokenOf(session string) string { return s.Seal(session, FieldCSRF) }
+// FormTokenOfSession returns the CSRF token for a form on a page whose response starts the given new session.
+func (s *SiteCookies) FormTokenOfSession(session string) string {
+	return s.SignText(session, FieldCSRF)
+}
 
 // formSecret returns the value of the cookie to which CSRF tokens are bound (session or form cookie); "" without
 // one. A cookie of another length is ignored.
-func (s *Site) formSecret(c *fiber.Ctx) string {
+func (s *SiteCookies) formSecret(c *fiber.Ctx) string {
 	for _, name := range []string{sessionCookie, formCookie} {
 		if v := c.Cookies(s.cookieName(name)); len(v) == base64.RawURLEncoding.EncodedLen(tokenBytes) {
 			return v
@@ -154,21 +162,21 @@ func (s *Site) formSecret(c *fiber.Ctx) string {
 	return ""
 }
 
-// Seal returns the HMAC-SHA256 of text under secret, in hexadecimal.
-func (s *Site) Seal(secret, text string) string {
+// SignText returns the HMAC-SHA256 of text under secret, in hexadecimal.
+func (s *SiteCookies) SignText(secret, text string) string {
 	h := hmac.New(sha256.New, []byte(secret))
 	h.Write([]byte(text))
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// SealMatches reports in constant time whether seal is the HMAC of text under secret.
-func (s *Site) SealMatches(secret, text, seal string) bool {
-	return subtle.ConstantTimeCompare([]byte(s.Seal(secret, text)), []byte(seal)) == 1
+// VerifySignedText reports in constant time whether seal is the HMAC of text under secret.
+func (s *SiteCookies) VerifySignedText(secret, text, seal string) bool {
+	return subtle.ConstantTimeCompare([]byte(s.SignText(secret, text)), []byte(seal)) == 1
 }
 
-// NetworkOf returns the rate-limit key of a client address. An IPv6 address is replaced by its /64 network, all of
+// NetworkOfIP returns the rate-limit key of a client address. An IPv6 address is replaced by its /64 network, all of
 // which belongs to a single subscriber; any other text is returned unchanged.
-func NetworkOf(ip string) string {
+func NetworkOfIP(ip string) string {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil || addr.Unmap().Is4() {
 		return ip
@@ -180,16 +188,16 @@ func NetworkOf(ip string) string {
 	return prefix.String()
 }
 
-// CheckForm refuses a POST that another site caused (cross-site request forgery).
+// CheckCSRF refuses a POST that another site caused (cross-site request forgery).
 //
-// Returns ErrForm.
-func (s *Site) CheckForm(c *fiber.Ctx) error {
+// Returns ErrInvalidFormToken.
+func (s *SiteCookies) CheckCSRF(c *fiber.Ctx) error {
 	if !s.SameOrigin(c) {
-		return ErrForm
+		return ErrInvalidFormToken
 	}
 	secret := s.formSecret(c)
-	if secret == "" || !s.SealMatches(secret, FieldCSRF, PostValue(c, FieldCSRF)) {
-		return ErrForm
+	if secret == "" || !s.VerifySignedText(secret, FieldCSRF, PostValue(c, FieldCSRF)) {
+		return ErrInvalidFormToken
 	}
 	return nil
 }
@@ -201,7 +209,7 @@ func PostValue(c *fiber.Ctx, name string) string { return string(c.Request().Pos
 // SameOrigin reports whether a form was not sent by another site. It relies on Sec-Fetch-Site if the browser sends
 // that. Origin alone proves little: it is "null" on this site's own forms, whose pages send no referrer. So only
 // an Origin that names another site is refused.
-func (s *Site) SameOrigin(c *fiber.Ctx) bool {
+func (s *SiteCookies) SameOrigin(c *fiber.Ctx) bool {
 	switch c.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":
 		return true

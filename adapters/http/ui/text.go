@@ -27,10 +27,10 @@ func (l Lang) Name() string {
 	return "English"
 }
 
-// Text is an entry of the message catalogue, in English and French.
-type Text struct{ en, fr string }
+// LocalizedText is an entry of the message catalogue, in English and French.
+type LocalizedText struct{ en, fr string }
 
-var catalogue []Text
+var catalogue []LocalizedText
 
 // frenchSpaces replaces the space before or after punctuation such as ? and : with a no-break space, as French
 // typography requires.
@@ -38,14 +38,14 @@ var frenchSpaces = strings.NewReplacer(" ?", noBreak+"?", " !", noBreak+"!", " :
 	"«"+noBreak, " »", noBreak+"»")
 
 // T adds a text to the message catalogue. Only package initialisation may call T: the catalogue has no lock.
-func T(en, fr string) Text {
-	t := Text{en: en, fr: frenchSpaces.Replace(fr)}
+func T(en, fr string) LocalizedText {
+	t := LocalizedText{en: en, fr: frenchSpaces.Replace(fr)}
 	catalogue = append(catalogue, t)
 	return t
 }
 
 // In returns the text in a language, with args formatted as by fmt.Sprintf.
-func (t Text) In(l Lang, args ...any) string {
+func (t LocalizedText) In(l Lang, args ...any) string {
 	s := t.en
 	if l == French {
 		s = t.fr
@@ -56,9 +56,9 @@ func (t Text) In(l Lang, args ...any) string {
 	return fmt.Sprintf(s, args...)
 }
 
-// Incomplete lists texts that a language lacks or whose format verbs differ between languages. A test requires an
+// IncompleteTexts lists texts that a language lacks or whose format verbs differ between languages. A test requires an
 // empty list.
-func Incomplete() []string {
+func IncompleteTexts() []string {
 	var out []string
 	for _, t := range catalogue {
 		if strings.TrimSpace(t.en) == "" || strings.TrimSpace(t.fr) == "" || !slices.Equal(verbs(t.en), verbs(t.fr)) {

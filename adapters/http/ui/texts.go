@@ -2,24 +2,24 @@ package ui
 
 // Texts that several pages share.
 var (
-	TextBrand     = T("Rental deposits", "Cautions locatives")
-	TextSkip      = T("Skip to content", "Aller au contenu")
-	TextLanguage  = T("Language", "Langue")
-	TextError     = T("Error", "Erreur")
-	TextRequestID = T("Request id, for support:", "Numéro de requête, pour l’assistance :")
-	TextOpenAgain = T("Open the page again", "Rouvrir la page")
-	TextToToday   = T("Go to Today", "Aller à Aujourd’hui")
-	TextToLogIn   = T("Go to the log-in", "Aller à la connexion")
-	TextDesk      = T("Your pages", "Vos pages")
-	TextLogOut    = T("Log out", "Se déconnecter")
-	textCopy      = T("Copy", "Copier")
-	textCopied    = T("Copied.", "Copié.")
+	TextBrand         = T("Rental deposits", "Cautions locatives")
+	TextSkipToContent = T("Skip to content", "Aller au contenu")
+	TextLanguage      = T("Language", "Langue")
+	TextError         = T("Error", "Erreur")
+	TextRequestID     = T("Request id, for support:", "Numéro de requête, pour l’assistance :")
+	TextOpenPageAgain = T("Open the page again", "Rouvrir la page")
+	TextGoToToday     = T("Go to Today", "Aller à Aujourd’hui")
+	TextGoToLogIn     = T("Go to the log-in", "Aller à la connexion")
+	TextYourPages     = T("Your pages", "Vos pages")
+	TextLogOut        = T("Log out", "Se déconnecter")
+	textCopy          = T("Copy", "Copier")
+	textCopied        = T("Copied.", "Copié.")
 )
 
-// Promise is a sentence of the consent page on what a linked partner may do, with the API routes and form intents
-// that fulfil it. A test checks that they exist.
-type Promise struct {
-	Text
+// ConsentPromise is a sentence of the consent page on what a linked partner may do, with the API routes and form
+// intents that fulfil it. A test checks that they exist.
+type ConsentPromise struct {
+	LocalizedText
 	API []string // API routes by which the partner uses the promised right, as method and path.
 	// Form intents (values of the field intent) on the operator's pages by which the operator can do the same as the
 	// partner.
@@ -28,7 +28,7 @@ type Promise struct {
 
 // PartnerRights lists what a linked partner may do: the consent page promises it, and the operator's page of the
 // partner repeats it. The operator can do each of these things, too.
-var PartnerRights = []Promise{
+var PartnerRights = []ConsentPromise{
 	{
 		T("create deposits for your rentals, up to your maximum",
 			"créer des cautions pour vos locations, dans la limite de votre plafond"),
@@ -51,17 +51,17 @@ var PartnerRights = []Promise{
 	},
 }
 
-// PartnerEnds is the promise on the consent page that the operator can end the link.
-var PartnerEnds = Promise{
+// UnlinkPromise is the promise on the consent page that the operator can end the link.
+var UnlinkPromise = ConsentPromise{
 	T("It never sees your password, and you can unlink it at any time.",
 		"Il ne voit jamais votre mot de passe, et vous pouvez le délier à tout moment."),
 	[]string{"DELETE /accounts/{accountId}"}, []string{"unlink"},
 }
 
-// Failure is the title and message that people see for an error code.
-type Failure struct{ Title, Message Text }
+// ErrorText is the title and message that people see for an error code.
+type ErrorText struct{ Title, Message LocalizedText }
 
-var failures = map[string]Failure{
+var failures = map[string]ErrorText{
 	"route_not_found": {
 		T("Page not found", "Page introuvable"),
 		T("There is no page at this address. Please check the link.",
@@ -157,22 +157,22 @@ var failures = map[string]Failure{
 	},
 }
 
-// FailureOf returns the texts for an error code; those of internal_error for an unknown code.
-func FailureOf(code string) Failure {
+// ErrorTextOf returns the texts for an error code; those of internal_error for an unknown code.
+func ErrorTextOf(code string) ErrorText {
 	if f, ok := failures[code]; ok {
 		return f
 	}
 	return failures["internal_error"]
 }
 
-// Explained reports whether an error code has texts of its own for people.
-func Explained(code string) bool { _, ok := failures[code]; return ok }
+// HasErrorText reports whether an error code has texts of its own for people.
+func HasErrorText(code string) bool { _, ok := failures[code]; return ok }
 
-// Explain registers the texts of an error code during package initialisation. It panics if the code has texts
+// RegisterErrorText registers the texts of an error code during package initialisation. It panics if the code has texts
 // already.
-func Explain(code string, title, message Text) {
-	if Explained(code) {
+func RegisterErrorText(code string, title, message LocalizedText) {
+	if HasErrorText(code) {
 		panic("ui: error code explained twice: " + code)
 	}
-	failures[code] = Failure{Title: title, Message: message}
+	failures[code] = ErrorText{Title: title, Message: message}
 }

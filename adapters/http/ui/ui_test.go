@@ -28,18 +28,19 @@ func (fixedEntropy) NewID() id.ID       { return id.ID{1} }
 func (fixedEntropy) Bytes(n int) []byte { return make([]byte, n) }
 
 func TestCatalogue_HasEveryTextInBothLanguages(t *testing.T) {
-	require.Empty(t, ui.Incomplete())
+	require.Empty(t, ui.IncompleteTexts())
 }
 
 func TestCatalogue_ExplainsEveryErrorAPageCanShow(t *testing.T) {
 	for _, f := range []*fault.Error{
-		connect.ErrPartnerNotFound, connect.ErrMissingConnectSecret, connect.ErrInvalidSignature, connect.ErrExpired,
+		connect.ErrPartnerNotFound, connect.ErrMissingConnectSecret, connect.ErrInvalidSignature, connect.ErrURLExpired,
 		connect.ErrAlreadyLinked, connect.ErrExternalIDConflict, connect.ErrEmailTaken, connect.ErrBadCredentials,
 		connect.ErrInvalidEmail, connect.ErrInvalidPassword, connect.ErrInvalidCompany,
-		fault.ErrInternal, fault.ErrUnavailable, fault.ErrRoute, fault.ErrMethod, fault.ErrTooLarge, fault.ErrMediaType,
-		fault.ErrRateLimited, ui.ErrForm,
+		fault.ErrInternal, fault.ErrUnavailable, fault.ErrRouteNotFound, fault.ErrMethodNotAllowed,
+		fault.ErrPayloadTooLarge, fault.ErrUnsupportedMediaType,
+		fault.ErrRateLimited, ui.ErrInvalidFormToken,
 	} {
-		require.True(t, ui.Explained(f.Code), f.Code)
+		require.True(t, ui.HasErrorText(f.Code), f.Code)
 	}
 }
 
@@ -104,7 +105,7 @@ func TestSetFormTargets_NamesTheOriginAndNothingElse(t *testing.T) {
 			continue // refused earlier, by returnurl.Parse
 		}
 		app := fiber.New()
-		app.Get("/", func(c *fiber.Ctx) error { ui.SecureHeaders(c); ui.SetFormTargets(c, u); return nil })
+		app.Get("/", func(c *fiber.Ctx) error { ui.SetSecurityHeaders(c); ui.AllowFormRedirects(c, u); return nil })
 		res, err := app.Test(httptest.NewRequest(http.MethodGet, "/", nil))
 		require.NoError(t, err)
 		require.NoError(t, res.Body.Close())
@@ -113,12 +114,12 @@ func TestSetFormTargets_NamesTheOriginAndNothingElse(t *testing.T) {
 }
 
 func TestCheckForm(t *testing.T) {
-	site, err := ui.NewSite("https://DASH.example:443", fixedEntropy{}, nil)
+	site, err := ui.NewSiteCookies("https://DASH.example:443", fixedEntropy{}, nil)
 	require.NoError(t, err)
 	app := fiber.New(fiber.Config{Immutable: true})
 	app.Get("/", func(c *fiber.Ctx) error { return c.SendString(site.FormToken(c)) })
 	app.Post("/", func(c *fiber.Ctx) error {
-		if err := site.CheckForm(c); err != nil {
+		if err := site.CheckCSRF(c); err != nil {
 			return c.Status(403).SendString("refused")
 		}
 		return c.SendString("ok")
@@ -143,9 +144,10 @@ func TestCheckForm(t *testing.T) {
 		{"forged token", strings.Repeat("0", 64), own, "", "", "refused"},
 		{"no cookie", string(token), "", "", "", "refused"},
 		{"cookie of somebody else", string(token), "__Host-form=" + strings.Repeat("B", 43), "", "", "refused"},
-		{"short cookie", site.Seal("x", ui.FieldCSRF), "__Host-form=x", "", "", "refused"},
+		{"short cookie", site.SignText("x", ui.FieldCSRF), "__Host-form=x", "", "", "refused"},
 		{"cookie without the prefix", string(token), "form=" + cookie.Value, "", "", "refused"},
-		{"session instead", site.Seal(strings.Repeat("C", 43), ui.FieldCSRF), "__Host-session=" + strings.Repeat("C", 43), "",
+		{"session instead", site.SignText(strings.Repeat("C", 43), ui.FieldCSRF), "__Host-session=" + strings.Repeat("C",
+			43), "",
 			"", "ok"},
 		{"other origin", string(token), own, "https://evil.example", "", "refused"},
 		{"cross-site", string(token), own, "", "cross-site", "refused"},
@@ -168,7 +170,8 @@ func TestCheckForm(t *testing.T) {
 func TestErrorPage_CarriesTheCodeAndTheRequestID(t *testing.T) {
 	app := fiber.New(fiber.Config{Immutable: true})
 	app.Get("/*", func(c *fiber.Ctx) error {
-		return ui.RenderProblem(c, problem.Page{Status: 404, Code: "route_not_found", Message: "<b>", RequestID: "req_1"})
+		return ui.RenderProblem(c, problem.ErrorPage{Status: 404, Code: "route_not_found", Message: "<b>",
+			RequestID: "req_1"})
 	})
 	req := httptest.NewRequest(http.MethodGet, `/x?"><script>alert(1)</script>`, nil)
 	req.Header.Set("Accept-Language", "fr")
@@ -199,7 +202,7 @@ func TestErrorPage_LeadsOn(t *testing.T) {
 	status := 0
 	app := fiber.New(fiber.Config{Immutable: true})
 	app.Get("/*", func(c *fiber.Ctx) error {
-		return ui.RenderProblem(c, problem.Page{Status: status, Code: "rate_limited"})
+		return ui.RenderProblem(c, problem.ErrorPage{Status: status, Code: "rate_limited"})
 	})
 	for _, c := range []struct {
 		status      int
@@ -246,7 +249,7 @@ func TestNetworkOf_FoldsIPv6AddressesOfOneSubscriber(t *testing.T) {
 		"":                     "",
 		"nonsense":             "nonsense",
 	} {
-		require.Equal(t, want, ui.NetworkOf(ip), ip)
+		require.Equal(t, want, ui.NetworkOfIP(ip), ip)
 	}
 }
 

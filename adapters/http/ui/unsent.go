@@ -14,8 +14,8 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Cipher encrypts the cookies that contain more than a token (implemented by adapters/secrets).
-type Cipher interface {
+// CookieCipher encrypts the cookies that contain more than a token (implemented by adapters/secrets).
+type CookieCipher interface {
 	// Encrypt binds the ciphertext to associatedData: Decrypt with other associated data returns an error.
 	Encrypt(plaintext, associatedData []byte) ([]byte, error)
 	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
@@ -34,22 +34,22 @@ const (
 	maxCookie = 3900
 )
 
-// QueryNext is the query parameter of the log-in page that names the dashboard page to open after the log-in.
-const QueryNext = "next"
+// NextQueryParam is the query parameter of the log-in page that names the dashboard page to open after the log-in.
+const NextQueryParam = "next"
 
-// Known is the operator who was last signed in with this browser, with the operator's account. It does not prove
-// that the operator is still signed in.
-type Known struct{ OperatorID, AccountID id.ID }
+// RememberedOperator is the operator who was last signed in with this browser, with the operator's account. It does
+// not prove that the operator is still signed in.
+type RememberedOperator struct{ OperatorID, AccountID id.ID }
 
-// Unsent holds the fields of a form that an operator sent after the session had ended.
-type Unsent struct {
+// UnsentForm holds the fields of a form that an operator sent after the session had ended.
+type UnsentForm struct {
 	Page   string // Path of the page that shows the unsent form.
 	Fields string // The fields of the unsent form, URL-encoded, without files, passwords and codes.
 	Lost   bool   // True if the fields of the unsent form were too long to be kept; false otherwise.
 }
 
 // RememberOperator stores the operator in an encrypted cookie, for the time after the session.
-func (s *Site) RememberOperator(c *fiber.Ctx, k Known) error {
+func (s *SiteCookies) RememberOperator(c *fiber.Ctx, k RememberedOperator) error {
 	if s.LastOperator(c) == k {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (s *Site) RememberOperator(c *fiber.Ctx, k Known) error {
 }
 
 // LastOperator returns the operator that RememberOperator stored in the cookie; zero for none.
-func (s *Site) LastOperator(c *fiber.Ctx) (k Known) {
+func (s *SiteCookies) LastOperator(c *fiber.Ctx) (k RememberedOperator) {
 	if plain := s.openSealed(c, operatorCookie); len(plain) == len(k.OperatorID)+len(k.AccountID) {
 		k.OperatorID, k.AccountID = id.ID(plain[:16]), id.ID(plain[16:])
 	}
@@ -66,25 +66,25 @@ func (s *Site) LastOperator(c *fiber.Ctx) (k Known) {
 
 // unsentOf is the content of the cookie that keeps an unsent form.
 type unsentOf struct {
-	Unsent
+	UnsentForm
 	OperatorID id.ID
 	Until      time.Time
 }
 
-// KeepUnsent stores the fields of a form in an encrypted cookie until the operator has logged in again. If the
+// KeepUnsentForm stores the fields of a form in an encrypted cookie until the operator has logged in again. If the
 // fields do not fit, the cookie records only that they are lost.
-func (s *Site) KeepUnsent(c *fiber.Ctx, operatorID id.ID, u Unsent) error {
+func (s *SiteCookies) KeepUnsentForm(c *fiber.Ctx, operatorID id.ID, u UnsentForm) error {
 	if len(u.Fields) > maxUnsent {
 		u.Fields, u.Lost = "", true
 	}
 	err := s.keepUnsent(c, operatorID, u)
 	if errors.Is(err, errTooLong) {
-		err = s.keepUnsent(c, operatorID, Unsent{Page: u.Page, Lost: true})
+		err = s.keepUnsent(c, operatorID, UnsentForm{Page: u.Page, Lost: true})
 	}
 	return err
 }
 
-func (s *Site) keepUnsent(c *fiber.Ctx, operatorID id.ID, u Unsent) error {
+func (s *SiteCookies) keepUnsent(c *fiber.Ctx, operatorID id.ID, u UnsentForm) error {
 	plain, err := json.Marshal(unsentOf{u, operatorID, time.Now().Add(unsentLasts)})
 	if err != nil {
 		return err
@@ -97,25 +97,25 @@ func (s *Site) keepUnsent(c *fiber.Ctx, operatorID id.ID, u Unsent) error {
 	return s.setSealed(c, unsentCookie, packed.Bytes(), unsentLasts)
 }
 
-// Unsent returns the form that KeepUnsent has stored for an operator; zero for none.
-func (s *Site) Unsent(c *fiber.Ctx, operatorID id.ID) Unsent {
+// UnsentForm returns the form that KeepUnsentForm has stored for an operator; zero for none.
+func (s *SiteCookies) UnsentForm(c *fiber.Ctx, operatorID id.ID) UnsentForm {
 	packed := s.openSealed(c, unsentCookie)
 	if packed == nil {
-		return Unsent{}
+		return UnsentForm{}
 	}
 	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), 4*maxUnsent))
 	var u unsentOf
 	if err != nil || json.Unmarshal(plain, &u) != nil {
-		return Unsent{}
+		return UnsentForm{}
 	}
 	if u.OperatorID != operatorID || time.Now().After(u.Until) {
-		return Unsent{}
+		return UnsentForm{}
 	}
-	return u.Unsent
+	return u.UnsentForm
 }
 
-// DropUnsent deletes the form that KeepUnsent has stored.
-func (s *Site) DropUnsent(c *fiber.Ctx) {
+// DropUnsentForm deletes the form that KeepUnsentForm has stored.
+func (s *SiteCookies) DropUnsentForm(c *fiber.Ctx) {
 	if c.Cookies(s.cookieName(unsentCookie)) != "" {
 		s.expire(c, s.cookieName(unsentCookie))
 	}
@@ -124,7 +124,7 @@ func (s *Site) DropUnsent(c *fiber.Ctx) {
 var errTooLong = errors.New("ui: the value is too long for a cookie")
 
 // setSealed sets an encrypted cookie. Returns errTooLong.
-func (s *Site) setSealed(c *fiber.Ctx, name string, plain []byte, lasts time.Duration) error {
+func (s *SiteCookies) setSealed(c *fiber.Ctx, name string, plain []byte, lasts time.Duration) error {
 	sealed, err := s.cipher.Encrypt(plain, []byte("cookie:"+name))
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (s *Site) setSealed(c *fiber.Ctx, name string, plain []byte, lasts time.Dur
 
 // openSealed returns the decrypted value of a cookie; nil without the cookie, and for a value that this service
 // did not encrypt.
-func (s *Site) openSealed(c *fiber.Ctx, name string) []byte {
+func (s *SiteCookies) openSealed(c *fiber.Ctx, name string) []byte {
 	sealed, err := base64.RawURLEncoding.DecodeString(c.Cookies(s.cookieName(name)))
 	if err != nil || len(sealed) == 0 {
 		return nil

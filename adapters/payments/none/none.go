@@ -14,19 +14,19 @@ import (
 // Provider is the payment provider for PAYMENTS_PROVIDER=none. Every call returns service_unavailable.
 type Provider struct{}
 
-func (Provider) Open(context.Context, paymentports.HostedPayment) (paymentports.HostedPage, error) {
+func (Provider) OpenPage(context.Context, paymentports.HostedPageRequest) (paymentports.HostedPage, error) {
 	return paymentports.HostedPage{}, fault.ErrUnavailable
 }
 
-func (Provider) Lookup(context.Context, id.ID) (paymentports.ProviderPayment, error) {
+func (Provider) LookupPayment(context.Context, id.ID) (paymentports.ProviderPayment, error) {
 	return paymentports.ProviderPayment{}, fault.ErrUnavailable
 }
 
-func (Provider) Close(context.Context, id.ID) (paymentports.ProviderPayment, error) {
+func (Provider) ClosePayment(context.Context, id.ID) (paymentports.ProviderPayment, error) {
 	return paymentports.ProviderPayment{}, fault.ErrUnavailable
 }
 
-func (Provider) Collect(context.Context, paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
+func (Provider) ChargeStoredCard(context.Context, paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 	return paymentports.ProviderPayment{}, fault.ErrUnavailable
 }
 

@@ -14,8 +14,8 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Entries returns the sandbox's successful payments and its refunds between two times. The sandbox has no disputes.
-func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[paymentports.BookEntry, error] {
+// BookEntries returns the sandbox's successful payments and its refunds between two times. The sandbox has no disputes.
+func (p *Provider) BookEntries(ctx context.Context, from, to time.Time) iter.Seq2[paymentports.BookEntry, error] {
 	return func(yield func(paymentports.BookEntry, error) bool) {
 		rows, err := p.pool.Query(ctx, `
 			SELECT 'payment', id, NULL::uuid, ref, amount_cents, updated_at FROM sandbox_payments WHERE status = 'succeeded'
@@ -30,7 +30,7 @@ func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[pa
 		}
 		found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (paymentports.BookEntry, error) {
 			// Every entry has succeeded: only successful payments are read, and a refund in the sandbox succeeds at once.
-			e := paymentports.BookEntry{Status: string(paymentports.ProviderSucceeded), Currency: paymentports.BookCurrency}
+			e := paymentports.BookEntry{Status: string(paymentports.ProviderSucceeded), Currency: paymentports.PaymentCurrency}
 			var amount int64
 			err := row.Scan((*string)(&e.Kind), &e.PaymentID, &e.RefundID, &e.Ref, &amount, &e.At)
 			e.Amount = money.Cents(amount)
@@ -51,8 +51,8 @@ func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[pa
 // Disputes returns nothing: the sandbox has no disputes.
 func (p *Provider) Disputes(context.Context, id.ID) ([]paymentports.Dispute, error) { return nil, nil }
 
-// Payment returns the id of the payment that has a given reference in the sandbox; the zero id if there is none.
-func (p *Provider) Payment(ctx context.Context, providerRef string) (paymentID id.ID, err error) {
+// PaymentIDOf returns the id of the payment that has a given reference in the sandbox; the zero id if there is none.
+func (p *Provider) PaymentIDOf(ctx context.Context, providerRef string) (paymentID id.ID, err error) {
 	if !strings.HasPrefix(providerRef, refPrefix) {
 		return id.ID{}, nil
 	}

@@ -66,7 +66,7 @@ func (c card) check(now time.Time) mistake {
 
 // verdict is the outcome of a payment in the sandbox: the payment's status, and why it failed.
 type verdict struct {
-	status  paymentports.ProviderStatus
+	status  paymentports.ProviderPaymentStatus
 	failure string
 	// The code with which the card's bank refuses later charges that are made without the tenant; "" if it accepts
 	// them.
@@ -76,8 +76,8 @@ type verdict struct {
 // refusals maps the failure codes of charges without the tenant to the kind of refusal.
 var refusals = map[string]paymentports.Refusal{
 	failureGeneric: paymentports.RefusedForNow,
-	failureTenant:  paymentports.RefusedForTenant,
-	failureNoCard:  paymentports.RefusedForTenant,
+	failureTenant:  paymentports.RefusedUntilTenantActs,
+	failureNoCard:  paymentports.RefusedUntilTenantActs,
 }
 
 // charge returns the outcome of a payment in the sandbox, which depends on the card's number only. The card has
@@ -91,9 +91,9 @@ func (c card) charge() verdict {
 	case tenantCard:
 		return verdict{status: paymentports.ProviderSucceeded, later: failureTenant}
 	case badCard:
-		return verdict{status: paymentports.ProviderFailed, failure: failureDeclined}
+		return verdict{status: paymentports.ProviderPaymentFailed, failure: failureDeclined}
 	default:
-		return verdict{status: paymentports.ProviderFailed, failure: failureUnknown}
+		return verdict{status: paymentports.ProviderPaymentFailed, failure: failureUnknown}
 	}
 }
 

@@ -19,9 +19,10 @@ const leastCharge money.Cents = 50
 // LeastCharge returns the smallest amount that the sandbox can charge to a card.
 func (*Provider) LeastCharge() money.Cents { return leastCharge }
 
-// Collect charges the card that paid the fee, and ends the tenant's payment page if one is open. A repeated attempt
-// returns its first answer.
-func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
+// ChargeStoredCard charges the card that paid the fee, and ends the tenant's payment page if one is open. A repeated
+// attempt returns its first answer.
+func (p *Provider) ChargeStoredCard(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment,
+	error) {
 	r.Attempt = max(r.Attempt, 1)
 	card, err := p.cardFailure(ctx, r.FeePaymentID)
 	if err != nil {
@@ -40,19 +41,19 @@ func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (
 			return err
 		}
 		switch {
-		case out.status == paymentports.ProviderClosed, out.status == paymentports.ProviderSucceeded:
+		case out.status == paymentports.ProviderPaymentClosed, out.status == paymentports.ProviderSucceeded:
 			return nil
 		case out.amount != r.Amount:
 			return fault.ErrInternal.Because(errKeyReused)
 		// Return the stored answer, since this attempt to charge the card was answered before.
 		case r.Attempt <= out.attempt:
-			out.status = paymentports.ProviderFailed
+			out.status = paymentports.ProviderPaymentFailed
 			return nil
 		}
 		out.attempt = r.Attempt
 		out.status, out.failure = paymentports.ProviderSucceeded, ""
 		if out.failure = card; out.failure != "" {
-			out.status = paymentports.ProviderFailed
+			out.status = paymentports.ProviderPaymentFailed
 		}
 		out.refusal = refusals[out.failure]
 		_, err = tx.Exec(ctx,

@@ -37,14 +37,14 @@ var stylesheet []byte
 
 var stylesheetPath = func() string {
 	sum := sha256.Sum256(stylesheet)
-	return site.SandboxAssets + "/pay-" + hex.EncodeToString(sum[:6]) + ".css"
+	return site.SandboxAssetsPath + "/pay-" + hex.EncodeToString(sum[:6]) + ".css"
 }()
 
 // Mount adds the routes of the sandbox's payment page to the router. Never call it in production.
 func Mount(router fiber.Router, p *Provider) {
 	router.Get(stylesheetPath, serveStylesheet)
-	router.Get(site.SandboxPayment, p.showPage)
-	router.Post(site.SandboxPayment, p.takeCard)
+	router.Get(site.SandboxPaymentPath, p.showPage)
+	router.Post(site.SandboxPaymentPath, p.takeCard)
 }
 
 func serveStylesheet(c *fiber.Ctx) error {
@@ -88,19 +88,19 @@ func (p *Provider) takeCard(c *fiber.Ctx) error {
 }
 
 // payable reports whether the payment page still takes a card: true while the payment is open, otherwise false.
-func (e entry) payable() bool { return e.status == paymentports.ProviderOpen }
+func (e entry) payable() bool { return e.status == paymentports.ProviderPaymentOpen }
 
 func (p *Provider) pageOf(c *fiber.Ctx) (entry, error) {
 	secure(c)
 	ref := c.Params("ref")
 	if !strings.HasPrefix(ref, refPrefix) || strings.ContainsRune(ref, 0) || !utf8.ValidString(ref) {
 		// No payment has such an address: Postgres stores neither a zero byte nor invalid UTF-8 in a text.
-		return entry{}, fault.ErrRoute
+		return entry{}, fault.ErrRouteNotFound
 	}
 	e, err := p.byRef(c.UserContext(), ref)
 	// A collection, or a payment that was closed before its page was opened, has no payment page to show.
 	if errors.Is(err, pgx.ErrNoRows) || (err == nil && e.returnURL == "") {
-		return entry{}, fault.ErrRoute
+		return entry{}, fault.ErrRouteNotFound
 	}
 	return e, err
 }

@@ -67,7 +67,7 @@ type entry struct {
 	amount      money.Cents
 	description string
 	returnURL   string
-	status      paymentports.ProviderStatus
+	status      paymentports.ProviderPaymentStatus
 	failure     string
 	card        string
 	attempt     int
@@ -84,19 +84,19 @@ func (e entry) payment() paymentports.ProviderPayment {
 	return out
 }
 
-// Open returns the payment page of a payment. A collection whose charge was refused gets a page on which the tenant
+// OpenPage returns the payment page of a payment. A collection whose charge was refused gets a page on which the tenant
 // can pay it.
-func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paymentports.HostedPage, error) {
+func (p *Provider) OpenPage(ctx context.Context, r paymentports.HostedPageRequest) (paymentports.HostedPage, error) {
 	e, err := p.upsert(ctx, r.PaymentID, `
 		INSERT INTO sandbox_payments (id, ref, amount_cents, description, return_url, status)
 		VALUES ($1, $2, $3, $4, $5, 'open') ON CONFLICT (id)
 		DO UPDATE SET status = 'open', return_url = $5, updated_at = now()
 		WHERE sandbox_payments.status = 'failed' AND sandbox_payments.amount_cents = $3 AND $6`,
-		p.newRef(), int64(r.Amount), r.Description, r.ReturnURL, r.Kind == deposit.Collection)
+		p.newRef(), int64(r.Amount), r.Description, r.ReturnURL, r.Kind == deposit.CollectionPayment)
 	if err != nil {
 		return paymentports.HostedPage{}, err
 	}
-	if e.status != paymentports.ProviderOpen {
+	if e.status != paymentports.ProviderPaymentOpen {
 		return paymentports.HostedPage{Ref: e.ref, URL: r.ReturnURL}, nil
 	}
 	if e.amount != r.Amount {
@@ -110,25 +110,25 @@ func (p *Provider) newRef() string {
 }
 
 func (p *Provider) pageURL(ref, locale string) string {
-	u := site.URL(p.baseURL, site.At(site.SandboxPayment, ref))
+	u := site.PageURL(p.baseURL, site.FillPath(site.SandboxPaymentPath, ref))
 	if language, _, _ := strings.Cut(locale, "-"); language != "" {
 		u += "?" + url.Values{langParam: {language}}.Encode()
 	}
 	return u
 }
 
-// Lookup returns the state of a payment in the sandbox.
-func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
+// LookupPayment returns the state of a payment in the sandbox.
+func (p *Provider) LookupPayment(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	e, err := p.byID(ctx, paymentID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return paymentports.ProviderPayment{Status: paymentports.ProviderUnknown}, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentUnknown}, nil
 	}
 	return e.payment(), err
 }
 
-// Close closes a payment so that it can no longer be paid. An unknown payment is stored as closed, so that a
+// ClosePayment closes a payment so that it can no longer be paid. An unknown payment is stored as closed, so that a
 // request that arrives later finds it closed.
-func (p *Provider) Close(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
+func (p *Provider) ClosePayment(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	e, err := p.upsert(ctx, paymentID, `
 		INSERT INTO sandbox_payments AS s (id, ref, amount_cents, description, return_url, status)
 		VALUES ($1, $2, 0, '', '', 'closed')
@@ -156,7 +156,7 @@ func (p *Provider) upsert(ctx context.Context, paymentID id.ID, query string, ar
 func (p *Provider) SimulatePayment(ctx context.Context, paymentID id.ID, succeeds bool) error {
 	result := verdict{status: paymentports.ProviderSucceeded}
 	if !succeeds {
-		result = verdict{status: paymentports.ProviderFailed, failure: failureDeclined}
+		result = verdict{status: paymentports.ProviderPaymentFailed, failure: failureDeclined}
 	}
 	return p.end(ctx, endByID, [16]byte(paymentID), result)
 }
@@ -192,7 +192,7 @@ func scan(row pgx.Row) (e entry, err error) {
 	var outcome, refusal string
 	err = row.Scan(&e.ref, (*int64)(&e.amount), &e.description, &e.returnURL, &outcome, &e.failure, &e.card, &e.attempt,
 		&refusal, &e.updatedAt)
-	e.status, e.refusal = paymentports.ProviderStatus(outcome), paymentports.Refusal(refusal)
+	e.status, e.refusal = paymentports.ProviderPaymentStatus(outcome), paymentports.Refusal(refusal)
 	return e, err
 }
 

@@ -77,7 +77,7 @@ func (b bench) send(t *testing.T, method, path string, form url.Values) (*http.R
 func (b bench) open(t *testing.T) (paymentID id.ID, path string) {
 	t.Helper()
 	paymentID = system.Entropy{}.NewID()
-	page, err := b.provider.Open(context.Background(), paymentports.HostedPayment{
+	page, err := b.provider.OpenPage(context.Background(), paymentports.HostedPageRequest{
 		PaymentID: paymentID, Amount: 1_750, Description: "D-7K3M-9Q2X", Locale: "en-GB", ReturnURL: backURL,
 	})
 	require.NoError(t, err)
@@ -93,12 +93,12 @@ func typed(number, expiry, cvc string) url.Values {
 func TestProvider_KeepsThePort(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	portstest.PaymentProvider(t, func(*testing.T) portstest.Payments {
-		return portstest.Payments{
+	portstest.RequirePaymentProvider(t, func(*testing.T) portstest.ProviderUnderTest {
+		return portstest.ProviderUnderTest{
 			Provider: b.provider, Now: b.clock.Now, Pass: func(d time.Duration) { b.clock.ahead.Add(int64(d)) },
 			Pay: func(t *testing.T, paymentID id.ID, card string) {
 				t.Helper()
-				known, err := b.provider.Lookup(context.Background(), paymentID)
+				known, err := b.provider.LookupPayment(context.Background(), paymentID)
 				require.NoError(t, err)
 				b.send(t, http.MethodPost, "/sandbox/pay/"+known.Ref, typed(card, "12/34", "123"))
 			},
@@ -114,13 +114,13 @@ func TestProvider_KeepsThePort(t *testing.T) {
 func TestProvider_SimulatedPayment_EndsAsAsked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for succeeds, want := range map[bool]paymentports.ProviderStatus{true: paymentports.ProviderSucceeded,
-		false: paymentports.ProviderFailed} {
+	for succeeds, want := range map[bool]paymentports.ProviderPaymentStatus{true: paymentports.ProviderSucceeded,
+		false: paymentports.ProviderPaymentFailed} {
 		paymentID, _ := b.open(t)
 		require.NoError(t, b.provider.SimulatePayment(context.Background(), paymentID, succeeds))
 		require.NoError(t, b.provider.SimulatePayment(context.Background(), paymentID, !succeeds),
 			"what is over stays as it is")
-		got, err := b.provider.Lookup(context.Background(), paymentID)
+		got, err := b.provider.LookupPayment(context.Background(), paymentID)
 		require.NoError(t, err)
 		require.Equal(t, want, got.Status)
 	}
@@ -130,13 +130,13 @@ func TestProvider_WithoutItsDatabase_IsUnavailable(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool.Close()
-	_, err := b.provider.Open(context.Background(), paymentports.HostedPayment{PaymentID: id.ID{1}})
+	_, err := b.provider.OpenPage(context.Background(), paymentports.HostedPageRequest{PaymentID: id.ID{1}})
 	require.ErrorContains(t, err, "service_unavailable")
-	_, err = b.provider.Lookup(context.Background(), id.ID{1})
+	_, err = b.provider.LookupPayment(context.Background(), id.ID{1})
 	require.ErrorContains(t, err, "service_unavailable")
-	_, err = b.provider.Close(context.Background(), id.ID{1})
+	_, err = b.provider.ClosePayment(context.Background(), id.ID{1})
 	require.ErrorContains(t, err, "service_unavailable")
-	_, err = b.provider.Collect(context.Background(), paymentports.CollectRequest{PaymentID: id.ID{1}})
+	_, err = b.provider.ChargeStoredCard(context.Background(), paymentports.CollectRequest{PaymentID: id.ID{1}})
 	require.ErrorContains(t, err, "service_unavailable")
 }
 
@@ -145,36 +145,36 @@ func TestPage_TakesTheCardsOfTheSandbox(t *testing.T) {
 	b := setup(t)
 	for _, c := range []struct {
 		name, number, expiry, cvc string
-		want                      paymentports.ProviderStatus // open: the tenant corrects the mistake
+		want                      paymentports.ProviderPaymentStatus // open: the tenant corrects the mistake
 		says                      string
 	}{
 		{"good", goodCard, "12/34", "123", paymentports.ProviderSucceeded, ""},
 		{"good without blanks", "4242424242424242", "6/26", "1234", paymentports.ProviderSucceeded, ""},
 		{"long year", goodCard, " 06 / 2026 ", " 123 ", paymentports.ProviderSucceeded, ""},
-		{"bad", badCard, "12/34", "123", paymentports.ProviderFailed, ""},
-		{"some other card", "5555 5555 5555 4444", "12/34", "123", paymentports.ProviderFailed, ""},
-		{"not a number", "4242 4242 4242 424x", "12/34", "123", paymentports.ProviderOpen, "card number is not valid"},
-		{"Luhn", "4242 4242 4242 4241", "12/34", "123", paymentports.ProviderOpen, "card number is not valid"},
-		{"too short", "42", "12/34", "123", paymentports.ProviderOpen, "card number is not valid"},
-		{"nothing", "", "", "", paymentports.ProviderOpen, "card number is not valid"},
-		{"no expiry", goodCard, "", "123", paymentports.ProviderOpen, "Enter the expiry"},
-		{"month 13", goodCard, "13/34", "123", paymentports.ProviderOpen, "Enter the expiry"},
-		{"expired last month", goodCard, "05/26", "123", paymentports.ProviderOpen, "has expired"},
-		{"cvc", goodCard, "12/34", "12", paymentports.ProviderOpen, "3 or 4 digits"},
-		{"cvc in letters", goodCard, "12/34", "abc", paymentports.ProviderOpen, "3 or 4 digits"},
+		{"bad", badCard, "12/34", "123", paymentports.ProviderPaymentFailed, ""},
+		{"some other card", "5555 5555 5555 4444", "12/34", "123", paymentports.ProviderPaymentFailed, ""},
+		{"not a number", "4242 4242 4242 424x", "12/34", "123", paymentports.ProviderPaymentOpen, "card number is not valid"},
+		{"Luhn", "4242 4242 4242 4241", "12/34", "123", paymentports.ProviderPaymentOpen, "card number is not valid"},
+		{"too short", "42", "12/34", "123", paymentports.ProviderPaymentOpen, "card number is not valid"},
+		{"nothing", "", "", "", paymentports.ProviderPaymentOpen, "card number is not valid"},
+		{"no expiry", goodCard, "", "123", paymentports.ProviderPaymentOpen, "Enter the expiry"},
+		{"month 13", goodCard, "13/34", "123", paymentports.ProviderPaymentOpen, "Enter the expiry"},
+		{"expired last month", goodCard, "05/26", "123", paymentports.ProviderPaymentOpen, "has expired"},
+		{"cvc", goodCard, "12/34", "12", paymentports.ProviderPaymentOpen, "3 or 4 digits"},
+		{"cvc in letters", goodCard, "12/34", "abc", paymentports.ProviderPaymentOpen, "3 or 4 digits"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			paymentID, path := b.open(t)
 			res, body := b.send(t, http.MethodPost, path, typed(c.number, c.expiry, c.cvc))
-			if c.want == paymentports.ProviderOpen {
+			if c.want == paymentports.ProviderPaymentOpen {
 				require.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
 				require.Contains(t, body, c.says)
 			} else {
 				require.Equal(t, http.StatusSeeOther, res.StatusCode)
 				require.Equal(t, backURL, res.Header.Get("Location"))
 			}
-			got, err := b.provider.Lookup(context.Background(), paymentID)
+			got, err := b.provider.LookupPayment(context.Background(), paymentID)
 			require.NoError(t, err)
 			require.Equal(t, c.want, got.Status)
 		})
@@ -212,16 +212,16 @@ func TestPage_CancelAndReturn_LeavesThePaymentOpen(t *testing.T) {
 	res, _ := b.send(t, http.MethodPost, path, url.Values{"intent": {"cancel"}})
 	require.Equal(t, http.StatusSeeOther, res.StatusCode)
 	require.Equal(t, backURL, res.Header.Get("Location"))
-	got, err := b.provider.Lookup(context.Background(), paymentID)
+	got, err := b.provider.LookupPayment(context.Background(), paymentID)
 	require.NoError(t, err)
-	require.Equal(t, paymentports.ProviderOpen, got.Status)
+	require.Equal(t, paymentports.ProviderPaymentOpen, got.Status)
 }
 
 func TestPage_OfAPaymentThatIsOver_LeadsBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	paymentID, path := b.open(t)
-	_, err := b.provider.Close(context.Background(), paymentID)
+	_, err := b.provider.ClosePayment(context.Background(), paymentID)
 	require.NoError(t, err)
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		res, _ := b.send(t, method, path, typed(goodCard, "12/34", "123"))
@@ -234,7 +234,7 @@ func TestPage_Unknown_IsNotFound(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	unheard := system.Entropy{}.NewID()
-	tombstone, err := b.provider.Close(context.Background(), unheard)
+	tombstone, err := b.provider.ClosePayment(context.Background(), unheard)
 	require.NoError(t, err)
 	for _, ref := range []string{"sbx_nothing", "x", "sbx_%00", "sbx_%ff", "sbx_\xff", "sbx_\xc3(", "sbx_\xed\xa0\x80",
 		tombstone.Ref} {

@@ -12,15 +12,15 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Settings checks the two secrets of Stripe without a request: a live key outside production and a missing webhook
+// CheckSettings checks the two secrets of Stripe without a request: a live key outside production and a missing webhook
 // secret in production are problems.
-func Settings(key, webhook secret.Text, production bool) paymentports.PaymentSettings {
-	found := paymentports.PaymentSettings{Mode: "test mode"}
-	if IsLive(key) {
+func CheckSettings(key, webhook secret.Text, production bool) paymentports.ProviderSettings {
+	found := paymentports.ProviderSettings{Mode: "test mode"}
+	if IsLiveKey(key) {
 		found.Mode = "live mode"
 	}
 	switch {
-	case IsLive(key) && !production:
+	case IsLiveKey(key) && !production:
 		found.Problem = "STRIPE_SECRET_KEY is a live key outside production: real cards are charged"
 		found.Remedy = "Use a key of test mode (sk_test_… or rk_test_…) here."
 	case webhook == "" && production:
@@ -31,9 +31,9 @@ func Settings(key, webhook secret.Text, production bool) paymentports.PaymentSet
 	return found
 }
 
-// Forget deletes the customer of a fee at Stripe, by which Stripe also detaches the saved card, and removes both
+// EraseCustomer deletes the customer of a fee at Stripe, by which Stripe also detaches the saved card, and removes both
 // from the adapter's tables.
-func (p *Provider) Forget(ctx context.Context, feePaymentID id.ID) error {
+func (p *Provider) EraseCustomer(ctx context.Context, feePaymentID id.ID) error {
 	known, err := p.store.load(ctx, feePaymentID)
 	if err != nil || known == nil {
 		return err
@@ -59,14 +59,14 @@ func (p *Provider) Forget(ctx context.Context, feePaymentID id.ID) error {
 	return p.store.forget(ctx, feePaymentID, p.clock.Now())
 }
 
-// Check tests the access to Stripe. In test mode it makes a payment page and an intent and ends both; in live mode
-// it only reads.
-func (p *Provider) Check(ctx context.Context) ([]paymentports.PaymentCheck, error) {
+// CheckAccount tests the access to Stripe. In test mode it makes a payment page and an intent and ends both; in live
+// mode it only reads.
+func (p *Provider) CheckAccount(ctx context.Context) ([]paymentports.ProviderCheck, error) {
 	mode := "test mode"
 	if p.live {
 		mode = "live mode"
 	}
-	list := []paymentports.PaymentCheck{{Name: "key", OK: true, Detail: mode}, p.checkSecret()}
+	list := []paymentports.ProviderCheck{{Name: "key", OK: true, Detail: mode}, p.checkSecret()}
 	one := url.Values{"limit": {"1"}}
 	for _, each := range []struct {
 		name string
@@ -87,24 +87,24 @@ func (p *Provider) Check(ctx context.Context) ([]paymentports.PaymentCheck, erro
 	return list, nil
 }
 
-func (p *Provider) checkSecret() paymentports.PaymentCheck {
+func (p *Provider) checkSecret() paymentports.ProviderCheck {
 	if p.webhook == "" {
-		return paymentports.PaymentCheck{Name: "webhook secret",
+		return paymentports.ProviderCheck{Name: "webhook secret",
 			Detail: "STRIPE_WEBHOOK_SECRET is not set: webhooks are refused, and payments are noticed later"}
 	}
-	return paymentports.PaymentCheck{Name: "webhook secret", OK: true, Detail: "set"}
+	return paymentports.ProviderCheck{Name: "webhook secret", OK: true, Detail: "set"}
 }
 
 // checked turns the result of a request to Stripe into a line of the report about the access to Stripe. The line
 // contains no texts of Stripe.
-func checked(name string, err error) paymentports.PaymentCheck {
+func checked(name string, err error) paymentports.ProviderCheck {
 	if err == nil {
-		return paymentports.PaymentCheck{Name: name, OK: true, Detail: "answered"}
+		return paymentports.ProviderCheck{Name: name, OK: true, Detail: "answered"}
 	}
 	if no := asRefused(err); no != nil {
-		return paymentports.PaymentCheck{Name: name, Detail: no.Error()}
+		return paymentports.ProviderCheck{Name: name, Detail: no.Error()}
 	}
-	return paymentports.PaymentCheck{Name: name, Detail: "cannot be reached: " + err.Error()}
+	return paymentports.ProviderCheck{Name: name, Detail: "cannot be reached: " + err.Error()}
 }
 
 // trial returns the id of a payment that does not exist, for requests that only test the access to Stripe.
@@ -116,7 +116,7 @@ func (p *Provider) trial() id.ID {
 
 func (p *Provider) tryPage(ctx context.Context) error {
 	var made, ended stripe.CheckoutSession
-	r := paymentports.HostedPayment{PaymentID: p.trial(), Amount: trialAmount, Description: "admin payments check",
+	r := paymentports.HostedPageRequest{PaymentID: p.trial(), Amount: trialAmount, Description: "admin payments check",
 		ReturnURL: "https://example.com/"}
 	if _, err := p.api.send(ctx, request{call: "check", method: http.MethodPost, path: sessionsPath,
 		body: pageRequest(r, 1, p.clock.Now())}, &made); err != nil {

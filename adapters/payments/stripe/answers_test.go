@@ -51,7 +51,7 @@ func lies() map[string]func(answer map[string]any) {
 		"no metadata":      func(a map[string]any) { a["metadata"] = nil },
 		"another payment": func(a map[string]any) {
 			names := maps.Clone(a["metadata"].(map[string]any))
-			names[stripetest.PaymentKey], names["refund_id"] = id.Payment.Of(newID()), newID().String()
+			names[stripetest.PaymentMetadataKey], names["refund_id"] = id.Payment.Of(newID()), newID().String()
 			a["metadata"] = names
 		},
 		"another amount": func(a map[string]any) {
@@ -70,7 +70,7 @@ func (b bench) doubts(name string, change func(map[string]any), call func(*strip
 	b.Helper()
 	err := call(b.with(tampered{change}))
 	require.ErrorIs(b, err, fault.ErrUnavailable, name)
-	require.ErrorIs(b, err, paymentports.ErrProviderAnswered, name)
+	require.ErrorIs(b, err, paymentports.ErrProviderRefused, name)
 	require.ErrorContains(b, err, "not understood", name)
 }
 
@@ -80,12 +80,16 @@ func TestAnswers_AboutAPage_AreBelievedOnlyIfTheyAreThoseOfThePayment(t *testing
 	for name, lie := range lies() {
 		r := feeRequest()
 		if name != "an id of another" { // nobody knows the id of a page that is made
-			b.doubts(name, lie, func(p *stripe.Provider) error { _, err := p.Open(t.Context(), r); return err })
+			b.doubts(name, lie, func(p *stripe.Provider) error { _, err := p.OpenPage(t.Context(), r); return err })
 		}
 		page := b.open(r)
 		require.Contains(t, page.URL, b.fake.URL(), "%s: the stored request is sent again, and gives the page", name)
 		b.fake.Pay(t, page.URL, "4242424242424242")
-		b.doubts(name, lie, func(p *stripe.Provider) error { _, err := p.Lookup(t.Context(), r.PaymentID); return err })
+		b.doubts(name, lie, func(p *stripe.Provider) error {
+			_, err := p.LookupPayment(t.Context(),
+				r.PaymentID)
+			return err
+		})
 		var paid string
 		require.NoError(t, b.pool.QueryRow(t.Context(), `SELECT paid_ref FROM stripe_payments WHERE id = $1`,
 			[16]byte(r.PaymentID)).Scan(&paid))
@@ -103,12 +107,12 @@ func TestAnswers_WithThePageOfAnotherPayment_SecureNothing(t *testing.T) {
 	b.fake.Pay(t, b.open(other).URL, "4242424242424242")
 	var theirs map[string]any
 	watching := b.with(tampered{func(answer map[string]any) { theirs = maps.Clone(answer) }})
-	state, err := watching.Lookup(t.Context(), other.PaymentID)
+	state, err := watching.LookupPayment(t.Context(), other.PaymentID)
 	require.NoError(t, err)
 	require.Equal(t, paymentports.ProviderSucceeded, state.Status)
 	b.doubts("another page", func(answer map[string]any) { maps.Copy(answer, theirs) },
-		func(p *stripe.Provider) error { _, err := p.Lookup(t.Context(), mine.PaymentID); return err })
-	require.Equal(t, paymentports.ProviderOpen, b.lookup(mine.PaymentID).Status)
+		func(p *stripe.Provider) error { _, err := p.LookupPayment(t.Context(), mine.PaymentID); return err })
+	require.Equal(t, paymentports.ProviderPaymentOpen, b.lookup(mine.PaymentID).Status)
 }
 
 func TestAnswers_AboutACharge_AreBelievedOnlyIfTheyAreThoseOfThePayment(t *testing.T) {
@@ -121,7 +125,7 @@ func TestAnswers_AboutACharge_AreBelievedOnlyIfTheyAreThoseOfThePayment(t *testi
 				lie(answer)
 			}
 		}
-		b.doubts(name, confirm, func(p *stripe.Provider) error { _, err := p.Collect(t.Context(), r); return err })
+		b.doubts(name, confirm, func(p *stripe.Provider) error { _, err := p.ChargeStoredCard(t.Context(), r); return err })
 		require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status, name)
 		b.charged(r.PaymentID, 1)
 	}
@@ -145,16 +149,17 @@ func TestOpen_APageThatStripeRefuses_IsNoOutage(t *testing.T) {
 	b := setup(t)
 	r := pageOf(b.owing("4242424242424242"))
 	r.Amount = 1 // of a version that took any capture
-	_, err := b.provider.Open(t.Context(), r)
+	_, err := b.provider.OpenPage(t.Context(), r)
 	require.ErrorIs(t, err, fault.ErrUnavailable)
-	require.ErrorIs(t, err, paymentports.ErrProviderAnswered)
+	require.ErrorIs(t, err, paymentports.ErrProviderRefused)
 	for kind, outage := range map[stripetest.FaultKind]bool{
-		stripetest.Refused: false, stripetest.Overloaded: true, stripetest.Unready: true, stripetest.LostBefore: true,
+		stripetest.FaultBadRequest: false, stripetest.FaultTooManyRequests: true, stripetest.FaultUnavailable: true,
+		stripetest.FaultLostBeforeEffect: true,
 	} {
-		b.fake.Fail(stripetest.Fault{Kind: kind, Path: "/sessions"})
-		_, err := b.provider.Open(t.Context(), feeRequest())
+		b.fake.FailNextRequests(stripetest.Fault{Kind: kind, Path: "/sessions"})
+		_, err := b.provider.OpenPage(t.Context(), feeRequest())
 		require.ErrorIs(t, err, fault.ErrUnavailable, kind)
-		require.Equal(t, !outage, strings.Contains(err.Error(), paymentports.ErrProviderAnswered.Error()), kind)
+		require.Equal(t, !outage, strings.Contains(err.Error(), paymentports.ErrProviderRefused.Error()), kind)
 	}
 }
 
@@ -180,7 +185,7 @@ func TestCollect_ClassOfEveryDeclineCode(t *testing.T) {
 			"reenter_transaction",
 			"try_again_later", "withdrawal_count_limit_exceeded", "a_code_of_tomorrow",
 		},
-		paymentports.RefusedForTenant: {
+		paymentports.RefusedUntilTenantActs: {
 			"authentication_required", "authentication_not_handled", "mobile_device_authentication_required",
 			"offline_pin_required",
 			"online_or_offline_pin_required", "incorrect_pin", "invalid_pin", "pin_try_exceeded", "incorrect_address",
@@ -202,9 +207,9 @@ func TestCollect_ClassOfEveryDeclineCode(t *testing.T) {
 	for class, codes := range classes {
 		for _, code := range codes {
 			r.Attempt++
-			b.fake.OffSession(id.Deposit.Of(r.DepositID), stripetest.Outcome{DeclineCode: code})
+			b.fake.SetOffSessionOutcomes(id.Deposit.Of(r.DepositID), stripetest.ChargeOutcome{DeclineCode: code})
 			got := b.collect(r)
-			require.Equal(t, paymentports.ProviderFailed, got.Status)
+			require.Equal(t, paymentports.ProviderPaymentFailed, got.Status)
 			require.Equal(t, class, got.Refusal, code)
 			if code == "a_code_of_tomorrow" {
 				code = "card_declined"
@@ -220,27 +225,29 @@ func TestCollect_TheAdviceOfTheNetwork_WinsOverTheDeclineCode(t *testing.T) {
 	b := setup(t)
 	r := b.owing("4242424242424242")
 	for i, c := range []struct {
-		outcome stripetest.Outcome
+		outcome stripetest.ChargeOutcome
 		want    paymentports.Refusal
 		code    string
 	}{
-		{stripetest.Outcome{DeclineCode: "insufficient_funds", AdviceCode: "do_not_try_again"}, paymentports.RefusedForGood,
+		{stripetest.ChargeOutcome{DeclineCode: "insufficient_funds", AdviceCode: "do_not_try_again"},
+			paymentports.RefusedForGood,
 			"insufficient_funds"},
-		{stripetest.Outcome{DeclineCode: "lost_card", AdviceCode: "try_again_later"}, paymentports.RefusedForNow,
+		{stripetest.ChargeOutcome{DeclineCode: "lost_card", AdviceCode: "try_again_later"}, paymentports.RefusedForNow,
 			"lost_card"},
-		{stripetest.Outcome{DeclineCode: "generic_decline", AdviceCode: "confirm_card_data"}, paymentports.RefusedForTenant,
+		{stripetest.ChargeOutcome{DeclineCode: "generic_decline", AdviceCode: "confirm_card_data"},
+			paymentports.RefusedUntilTenantActs,
 			"generic_decline"},
-		{stripetest.Outcome{DeclineCode: "generic_decline", AdviceCode: "something_new"}, paymentports.RefusedForNow,
+		{stripetest.ChargeOutcome{DeclineCode: "generic_decline", AdviceCode: "something_new"}, paymentports.RefusedForNow,
 			"generic_decline"},
-		{stripetest.Outcome{Code: "expired_card"}, paymentports.RefusedForGood, "expired_card"},
+		{stripetest.ChargeOutcome{Code: "expired_card"}, paymentports.RefusedForGood, "expired_card"},
 	} {
 		for _, lost := range []bool{false, true} {
 			r.Attempt = 2*i + 1
-			b.fake.OffSession(id.Deposit.Of(r.DepositID), c.outcome)
+			b.fake.SetOffSessionOutcomes(id.Deposit.Of(r.DepositID), c.outcome)
 			if lost {
 				r.Attempt++
-				b.fake.Fail(stripetest.Fault{Kind: stripetest.LostAfter, Path: "/confirm"})
-				_, err := b.provider.Collect(t.Context(), r)
+				b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultLostAfterEffect, Path: "/confirm"})
+				_, err := b.provider.ChargeStoredCard(t.Context(), r)
 				require.Error(t, err)
 			}
 			got := b.collect(r)
@@ -254,10 +261,10 @@ func TestCollect_TheAdviceCannotBeRead_IsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.owing("4242424242424242")
-	b.fake.OffSession(id.Deposit.Of(r.DepositID),
-		stripetest.Outcome{DeclineCode: "insufficient_funds", AdviceCode: "do_not_try_again"})
-	b.fake.Fail(stripetest.Fault{Kind: stripetest.Unready, Path: "/v1/charges/"})
-	_, err := b.provider.Collect(t.Context(), r)
+	b.fake.SetOffSessionOutcomes(id.Deposit.Of(r.DepositID),
+		stripetest.ChargeOutcome{DeclineCode: "insufficient_funds", AdviceCode: "do_not_try_again"})
+	b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultUnavailable, Path: "/v1/charges/"})
+	_, err := b.provider.ChargeStoredCard(t.Context(), r)
 	require.Error(t, err)
 	require.Equal(t, paymentports.RefusedForGood, b.collect(r).Refusal)
 	require.Len(t, b.confirms(), 1)

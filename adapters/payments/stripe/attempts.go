@@ -30,7 +30,7 @@ type attempt struct {
 
 // payment returns the state of a collection whose attempt to charge the card was refused.
 func (a *attempt) payment(known *record) paymentports.ProviderPayment {
-	return paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: known.ref(), Failure: a.failure,
+	return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Ref: known.ref(), Failure: a.failure,
 		Refusal: a.refusal}
 }
 

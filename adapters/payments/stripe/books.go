@@ -20,9 +20,9 @@ import (
 
 const expandIntent = "data.payment_intent"
 
-// Entries returns Stripe's records between two times: the charges, then the refunds, then the disputes, each newest
+// BookEntries returns Stripe's records between two times: the charges, then the refunds, then the disputes, each newest
 // first.
-func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[paymentports.BookEntry, error] {
+func (p *Provider) BookEntries(ctx context.Context, from, to time.Time) iter.Seq2[paymentports.BookEntry, error] {
 	return func(yield func(paymentports.BookEntry, error) bool) {
 		going := true
 		add := func(e paymentports.BookEntry) bool {
@@ -63,7 +63,7 @@ func metadataOf(i *stripe.PaymentIntent) map[string]string {
 }
 
 func chargeEntry(c *stripe.Charge) paymentports.BookEntry {
-	e := paymentports.BookEntry{Kind: paymentports.BookPayment, Ref: c.ID, Amount: money.Cents(c.Amount),
+	e := paymentports.BookEntry{Kind: paymentports.BookEntryPayment, Ref: c.ID, Amount: money.Cents(c.Amount),
 		Currency: string(c.Currency), Status: string(paymentports.ProviderSucceeded), At: time.Unix(c.Created, 0).UTC()}
 	if c.PaymentIntent != nil {
 		e.Ref = c.PaymentIntent.ID
@@ -73,7 +73,7 @@ func chargeEntry(c *stripe.Charge) paymentports.BookEntry {
 }
 
 func refundEntry(r *stripe.Refund) paymentports.BookEntry {
-	e := paymentports.BookEntry{Kind: paymentports.BookRefund, Ref: r.ID, Amount: money.Cents(r.Amount),
+	e := paymentports.BookEntry{Kind: paymentports.BookEntryRefund, Ref: r.ID, Amount: money.Cents(r.Amount),
 		Currency: string(r.Currency), Status: string(ofRefund(r).Status), At: time.Unix(r.Created, 0).UTC()}
 	e.PaymentID, e.DepositID = ours(metadataOf(r.PaymentIntent))
 	e.RefundID = refundID(r.Metadata[metaRefund])
@@ -81,7 +81,7 @@ func refundEntry(r *stripe.Refund) paymentports.BookEntry {
 }
 
 func disputeEntry(d *stripe.Dispute) paymentports.BookEntry {
-	e := paymentports.BookEntry{Kind: paymentports.BookDispute, Ref: d.ID, Amount: money.Cents(d.Amount),
+	e := paymentports.BookEntry{Kind: paymentports.BookEntryDispute, Ref: d.ID, Amount: money.Cents(d.Amount),
 		Currency: string(d.Currency), Status: string(d.Status), At: time.Unix(d.Created, 0).UTC()}
 	e.PaymentID, e.DepositID = ours(metadataOf(d.PaymentIntent))
 	return e
@@ -120,19 +120,19 @@ func (p *Provider) paid(ctx context.Context, paymentID id.ID) (*record, error) {
 	if err != nil || known == nil || known.paidRef != "" || known.current() == nil {
 		return known, err
 	}
-	state, err := p.Lookup(ctx, paymentID)
+	state, err := p.LookupPayment(ctx, paymentID)
 	switch {
 	case err != nil:
 		return nil, err
-	case state.Status == paymentports.ProviderOpen:
+	case state.Status == paymentports.ProviderPaymentOpen:
 		return nil, answered(errUnpaid)
 	}
 	return p.store.load(ctx, paymentID)
 }
 
-// Payment returns the id of the payment that an object at Stripe belongs to; the zero id if there is none. Stripe
+// PaymentIDOf returns the id of the payment that an object at Stripe belongs to; the zero id if there is none. Stripe
 // is queried for an object that is not in the adapter's tables.
-func (p *Provider) Payment(ctx context.Context, providerRef string) (id.ID, error) {
+func (p *Provider) PaymentIDOf(ctx context.Context, providerRef string) (id.ID, error) {
 	found, err := p.store.byRef(ctx, providerRef)
 	if err != nil || !found.IsZero() {
 		return found, err

@@ -28,17 +28,17 @@ type callbackObject struct {
 	Metadata      map[string]string `json:"metadata"`
 }
 
-// Route returns the path at which the service accepts callbacks of Stripe, and the header with their signature.
-func (p *Provider) Route() paymentports.CallbackRoute {
+// CallbackRoute returns the path at which the service accepts callbacks of Stripe, and the header with their signature.
+func (p *Provider) CallbackRoute() paymentports.CallbackRoute {
 	return paymentports.CallbackRoute{Path: callbackPath, Header: "Stripe-Signature"}
 }
 
 // callbackPath is the path at which the service accepts webhooks of Stripe.
-const callbackPath = site.ProviderCallbacks + "stripe"
+const callbackPath = site.ProviderCallbacksPath + "stripe"
 
-// Callback checks the signature and the age of a Stripe event and returns the ids in it. The event may be of
+// VerifyCallback checks the signature and the age of a Stripe event and returns the ids in it. The event may be of
 // another API version than stripe-go, since only ids are read.
-func (p *Provider) Callback(body []byte, signature string, now time.Time) (paymentports.Callback, error) {
+func (p *Provider) VerifyCallback(body []byte, signature string, now time.Time) (paymentports.Callback, error) {
 	if p.webhook == "" {
 		return paymentports.Callback{}, paymentports.ErrCallbackRefused
 	}

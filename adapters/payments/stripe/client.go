@@ -177,9 +177,9 @@ func cause(err error) string {
 }
 
 // answered wraps an error of a request to which Stripe responded: the caller gets service_unavailable, but the
-// circuit breaker counts no failure (paymentports.ErrProviderAnswered).
+// circuit breaker counts no failure (paymentports.ErrProviderRefused).
 func answered(err error) error {
-	return fault.ErrUnavailable.Because(fmt.Errorf("%w: %w", paymentports.ErrProviderAnswered, err))
+	return fault.ErrUnavailable.Because(fmt.Errorf("%w: %w", paymentports.ErrProviderRefused, err))
 }
 
 // unavailable turns an error of Stripe or of the database into service_unavailable.

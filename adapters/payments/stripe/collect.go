@@ -28,12 +28,14 @@ const leastCharge money.Cents = 50
 // LeastCharge returns the smallest amount that Stripe charges.
 func (*Provider) LeastCharge() money.Cents { return leastCharge }
 
-// Collect charges the saved card of the tenant for an attempt of a collection. It may be repeated: an attempt that
-// was answered returns its first answer.
-func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
+// ChargeStoredCard charges the saved card of the tenant for an attempt of a collection. It may be repeated: an attempt
+// that was answered returns its first answer.
+func (p *Provider) ChargeStoredCard(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment,
+	error) {
 	r.Attempt = max(r.Attempt, 1)
 	known, err := p.store.begin(ctx,
-		record{id: r.PaymentID, kind: deposit.Collection, depositID: r.DepositID, amount: r.Amount, createdAt: p.clock.Now()})
+		record{id: r.PaymentID, kind: deposit.CollectionPayment, depositID: r.DepositID, amount: r.Amount,
+			createdAt: p.clock.Now()})
 	if err != nil {
 		return paymentports.ProviderPayment{}, err
 	}
@@ -73,7 +75,7 @@ func (p *Provider) collectStep(ctx context.Context, known *record,
 	case o.kind == page:
 		now, err := p.end(ctx, known, o)
 		if err == nil && now.status == live {
-			return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, true, nil
+			return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentOpen, Ref: o.ref}, true, nil
 		}
 		return out, false, err
 	case o.ref == "":
@@ -86,7 +88,8 @@ func (p *Provider) collectStep(ctx context.Context, known *record,
 			if o.refusal.code == string(stripe.ErrorCodeResourceMissing) {
 				failure = failureNoCard
 			}
-			out, err = p.refuse(ctx, known, attempt{number: r.Attempt, failure: failure, refusal: paymentports.RefusedForTenant})
+			out, err = p.refuse(ctx, known, attempt{number: r.Attempt, failure: failure,
+				refusal: paymentports.RefusedUntilTenantActs})
 			return out, err == nil, err
 		}
 		return out, false, err
@@ -98,7 +101,7 @@ func (p *Provider) collectStep(ctx context.Context, known *record,
 // page or intent of a closed collection may still have to be ended at Stripe.
 func (p *Provider) closedOrPaid(ctx context.Context, known *record) (paymentports.ProviderPayment, error) {
 	if known.paidRef == "" {
-		return p.Close(ctx, known.id)
+		return p.ClosePayment(ctx, known.id)
 	}
 	return p.answer(ctx, known)
 }
@@ -126,7 +129,7 @@ func (p *Provider) addIntent(ctx context.Context, known *record,
 	}
 	if customer == "" {
 		out, err = p.refuse(ctx, known,
-			attempt{number: r.Attempt, failure: failureNoCard, refusal: paymentports.RefusedForTenant})
+			attempt{number: r.Attempt, failure: failureNoCard, refusal: paymentports.RefusedUntilTenantActs})
 		return out, err == nil, err
 	}
 	number := known.next(intent)
@@ -168,7 +171,7 @@ func (p *Provider) charge(ctx context.Context, known *record, o *item, r payment
 	case now.status != live:
 		return out, false, nil
 	case now.stuck:
-		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, true, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentOpen, Ref: o.ref}, true, nil
 	}
 	if err := p.learn(ctx, known, o, now.intent); err != nil {
 		return out, false, err
@@ -190,7 +193,7 @@ func (p *Provider) charge(ctx context.Context, known *record, o *item, r payment
 		return out, false, err
 	}
 	if method == "" {
-		next.failure, next.refusal = failureNoCard, paymentports.RefusedForTenant
+		next.failure, next.refusal = failureNoCard, paymentports.RefusedUntilTenantActs
 		out, err = p.refuse(ctx, known, next)
 		return out, err == nil, err
 	}
@@ -232,10 +235,10 @@ func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attemp
 	case now.status == dead:
 		return out, false, answered(errContended)
 	case now.stuck:
-		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, true, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentOpen, Ref: o.ref}, true, nil
 	}
 	p.log.ErrorContext(ctx, "Stripe refused to charge a card", "payment", id.Payment.Of(known.id), "error", no)
-	a.failure, a.refusal = failureNotChargeable, paymentports.RefusedForTenant
+	a.failure, a.refusal = failureNotChargeable, paymentports.RefusedUntilTenantActs
 	out, err = p.refuse(ctx, known, a)
 	return out, err == nil, err
 }
@@ -251,11 +254,11 @@ func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a atte
 	case now.status != live:
 		return out, false, p.record(ctx, known, o, now)
 	case now.stuck:
-		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, true, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentOpen, Ref: o.ref}, true, nil
 	}
 	// The status requires_action of a PaymentIntent means that the bank wants the tenant to authenticate, so the
 	// charge is refused for now.
-	a.failure, a.refusal = codeAuthentication, paymentports.RefusedForTenant
+	a.failure, a.refusal = codeAuthentication, paymentports.RefusedUntilTenantActs
 	out, err = p.refuse(ctx, known, a)
 	return out, err == nil, err
 }

@@ -20,7 +20,7 @@ const (
 	intents  = "/v1/payment_intents"
 )
 
-var noFunds = stripetest.Outcome{DeclineCode: "insufficient_funds"}
+var noFunds = stripetest.ChargeOutcome{DeclineCode: "insufficient_funds"}
 
 func keys(requests []stripetest.Request) (out []string) {
 	for _, r := range requests {
@@ -43,11 +43,11 @@ func TestCollect_ARefusalUnderAKey_IsNotReplayedToALaterAttempt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.owing("4242424242424242")
-	b.fake.OffSession(id.Deposit.Of(r.DepositID), noFunds, noFunds)
+	b.fake.SetOffSessionOutcomes(id.Deposit.Of(r.DepositID), noFunds, noFunds)
 	for attempt := 1; attempt <= 2; attempt++ {
 		r.Attempt = attempt
 		got := b.collect(r)
-		require.Equal(t, paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: got.Ref,
+		require.Equal(t, paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Ref: got.Ref,
 			Failure: "insufficient_funds", Refusal: paymentports.RefusedForNow}, got)
 	}
 	r.Attempt = 3
@@ -129,8 +129,8 @@ func TestOpen_AnswerWasLost_RepeatsTheStoredRequestWordForWord(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := feeRequest()
-	b.fake.Fail(stripetest.Fault{Kind: stripetest.LostAfter, Path: sessions})
-	_, err := b.provider.Open(t.Context(), r)
+	b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultLostAfterEffect, Path: sessions})
+	_, err := b.provider.OpenPage(t.Context(), r)
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	b.fake.Advance(10 * time.Minute)
 	r.Email, r.Locale = "grace@example.com", "de"
@@ -139,47 +139,48 @@ func TestOpen_AnswerWasLost_RepeatsTheStoredRequestWordForWord(t *testing.T) {
 	require.Len(t, all, 2)
 	require.Equal(t, all[0].Params, all[1].Params, "expires_at, address and locale included")
 	require.Equal(t, all[0].Key, all[1].Key)
-	require.Equal(t, page.URL, b.fake.PageOf(id.Payment.Of(r.PaymentID)))
+	require.Equal(t, page.URL, b.fake.PaymentPageURL(id.Payment.Of(r.PaymentID)))
 	b.fake.Pay(t, page.URL, "4242424242424242")
 	require.Equal(t, paymentports.ProviderSucceeded, b.lookup(r.PaymentID).Status)
 }
 
 func TestLookup_TheAnswerOfACreateWasLost_FindsThePage(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []stripetest.FaultKind{stripetest.LostAfter, stripetest.LostBefore} {
+	for _, kind := range []stripetest.FaultKind{stripetest.FaultLostAfterEffect, stripetest.FaultLostBeforeEffect} {
 		b := setup(t)
 		r := feeRequest()
-		b.fake.Fail(stripetest.Fault{Kind: kind, Path: sessions})
-		_, err := b.provider.Open(t.Context(), r)
+		b.fake.FailNextRequests(stripetest.Fault{Kind: kind, Path: sessions})
+		_, err := b.provider.OpenPage(t.Context(), r)
 		require.Error(t, err)
-		require.Equal(t, paymentports.ProviderOpen, b.lookup(r.PaymentID).Status)
-		require.Equal(t, paymentports.ProviderClosed, b.close(r.PaymentID).Status)
+		require.Equal(t, paymentports.ProviderPaymentOpen, b.lookup(r.PaymentID).Status)
+		require.Equal(t, paymentports.ProviderPaymentClosed, b.close(r.PaymentID).Status)
 	}
 }
 
 func TestOpen_AStored500_IsAnsweredByTheList(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[stripetest.FaultKind]string{stripetest.Broken: ":page:2",
-		stripetest.BrokenDone: ":page:1"} {
+	for kind, want := range map[stripetest.FaultKind]string{stripetest.FaultErrorWithoutEffect: ":page:2",
+		stripetest.FaultErrorAfterEffect: ":page:1"} {
 		b := setup(t)
 		r := feeRequest()
-		b.fake.Fail(stripetest.Fault{Kind: kind, Path: sessions})
-		_, err := b.provider.Open(t.Context(), r)
+		b.fake.FailNextRequests(stripetest.Fault{Kind: kind, Path: sessions})
+		_, err := b.provider.OpenPage(t.Context(), r)
 		require.ErrorIs(t, err, fault.ErrUnavailable)
 		b.open(r)
 		all := b.sent("POST", sessions)
 		require.Equal(t, id.Payment.Of(r.PaymentID)+want, all[len(all)-1].Key, kind)
-		require.Equal(t, b.fake.PageOf(id.Payment.Of(r.PaymentID)), b.open(r).URL)
+		require.Equal(t, b.fake.PaymentPageURL(id.Payment.Of(r.PaymentID)), b.open(r).URL)
 	}
 }
 
 func TestCollect_TheKeyOfALostCreateIsADayOld_FindsTheIntentInTheList(t *testing.T) {
 	t.Parallel()
-	for kind, made := range map[stripetest.FaultKind]int{stripetest.LostAfter: 1, stripetest.LostBefore: 2} {
+	for kind, made := range map[stripetest.FaultKind]int{stripetest.FaultLostAfterEffect: 1,
+		stripetest.FaultLostBeforeEffect: 2} {
 		b := setup(t)
 		r := b.owing("4242424242424242")
-		b.fake.Fail(stripetest.Fault{Kind: kind, Path: intents})
-		_, err := b.provider.Collect(t.Context(), r)
+		b.fake.FailNextRequests(stripetest.Fault{Kind: kind, Path: intents})
+		_, err := b.provider.ChargeStoredCard(t.Context(), r)
 		require.Error(t, err)
 		b.fake.Advance(25 * time.Hour)
 		require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
@@ -191,12 +192,12 @@ func TestCollect_TheKeyOfALostCreateIsADayOld_FindsTheIntentInTheList(t *testing
 func TestCollect_TheAnswerOfAConfirmWasLost_ChargesOnce(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{time.Minute, 25 * time.Hour} {
-		for _, outcome := range []stripetest.Outcome{{}, noFunds} {
+		for _, outcome := range []stripetest.ChargeOutcome{{}, noFunds} {
 			b := setup(t)
 			r := b.owing("4242424242424242")
-			b.fake.OffSession(id.Deposit.Of(r.DepositID), outcome)
-			b.fake.Fail(stripetest.Fault{Kind: stripetest.LostAfter, Path: "/confirm"})
-			_, err := b.provider.Collect(t.Context(), r)
+			b.fake.SetOffSessionOutcomes(id.Deposit.Of(r.DepositID), outcome)
+			b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultLostAfterEffect, Path: "/confirm"})
+			_, err := b.provider.ChargeStoredCard(t.Context(), r)
 			require.ErrorIs(t, err, fault.ErrUnavailable)
 			b.fake.Advance(after)
 			got := b.collect(r)
@@ -213,11 +214,12 @@ func TestCollect_TheAnswerOfAConfirmWasLost_ChargesOnce(t *testing.T) {
 
 func TestCollect_AStored500OfAConfirm_IsTriedUnderAnotherKey(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[stripetest.FaultKind]int{stripetest.Broken: 1, stripetest.BrokenDone: 1} {
+	for kind, want := range map[stripetest.FaultKind]int{stripetest.FaultErrorWithoutEffect: 1,
+		stripetest.FaultErrorAfterEffect: 1} {
 		b := setup(t)
 		r := b.owing("4242424242424242")
-		b.fake.Fail(stripetest.Fault{Kind: kind, Path: "/confirm"})
-		_, err := b.provider.Collect(t.Context(), r)
+		b.fake.FailNextRequests(stripetest.Fault{Kind: kind, Path: "/confirm"})
+		_, err := b.provider.ChargeStoredCard(t.Context(), r)
 		require.ErrorIs(t, err, fault.ErrUnavailable)
 		require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
 		b.charged(r.PaymentID, want)
@@ -228,11 +230,11 @@ func TestCollect_TheIDOfTheIntent_IsStoredBeforeTheFirstConfirm(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.owing("4242424242424242")
-	b.fake.Fail(stripetest.Fault{Kind: stripetest.Hang, Path: "/confirm"})
+	b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultHang, Path: "/confirm"})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := b.provider.Collect(ctx, r)
+		_, err := b.provider.ChargeStoredCard(ctx, r)
 		ended <- err
 	}()
 	require.Eventually(t, func() bool { return len(b.confirms()) == 1 }, 10*time.Second, time.Millisecond)
@@ -250,16 +252,17 @@ func TestOpen_AnIntentThatCannotBeCanceled_OpensNoPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.owing("4000002760003184")
-	require.Equal(t, paymentports.RefusedForTenant, b.collect(r).Refusal)
-	for _, kind := range []stripetest.FaultKind{stripetest.LostBefore, stripetest.Unready, stripetest.Broken,
-		stripetest.Overloaded} {
-		b.fake.Fail(stripetest.Fault{Kind: kind, Path: "/cancel"})
-		_, err := b.provider.Open(t.Context(), pageOf(r))
+	require.Equal(t, paymentports.RefusedUntilTenantActs, b.collect(r).Refusal)
+	for _, kind := range []stripetest.FaultKind{stripetest.FaultLostBeforeEffect, stripetest.FaultUnavailable,
+		stripetest.FaultErrorWithoutEffect,
+		stripetest.FaultTooManyRequests} {
+		b.fake.FailNextRequests(stripetest.Fault{Kind: kind, Path: "/cancel"})
+		_, err := b.provider.OpenPage(t.Context(), pageOf(r))
 		require.ErrorIs(t, err, fault.ErrUnavailable)
-		require.Empty(t, b.fake.PageOf(id.Payment.Of(r.PaymentID)))
+		require.Empty(t, b.fake.PaymentPageURL(id.Payment.Of(r.PaymentID)))
 	}
-	b.fake.Fail(stripetest.Fault{Kind: stripetest.LostAfter, Path: "/cancel"})
-	_, err := b.provider.Open(t.Context(), pageOf(r))
+	b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultLostAfterEffect, Path: "/cancel"})
+	_, err := b.provider.OpenPage(t.Context(), pageOf(r))
 	require.Error(t, err, "canceled, and not seen")
 	require.NotEmpty(t, b.open(pageOf(r)).URL)
 }
@@ -271,13 +274,14 @@ func TestCollect_APageThatCannotBeExpired_IsNotChargedBeside(t *testing.T) {
 	b.collect(r)
 	b.open(pageOf(r))
 	r.Attempt = 2
-	for _, kind := range []stripetest.FaultKind{stripetest.LostBefore, stripetest.Unready, stripetest.LostAfter} {
-		b.fake.Fail(stripetest.Fault{Kind: kind, Path: "/expire"})
-		_, err := b.provider.Collect(t.Context(), r)
+	for _, kind := range []stripetest.FaultKind{stripetest.FaultLostBeforeEffect, stripetest.FaultUnavailable,
+		stripetest.FaultLostAfterEffect} {
+		b.fake.FailNextRequests(stripetest.Fault{Kind: kind, Path: "/expire"})
+		_, err := b.provider.ChargeStoredCard(t.Context(), r)
 		require.ErrorIs(t, err, fault.ErrUnavailable)
 		require.Len(t, b.confirms(), 1)
 	}
-	require.Equal(t, paymentports.ProviderFailed, b.collect(r).Status)
+	require.Equal(t, paymentports.ProviderPaymentFailed, b.collect(r).Status)
 	require.Len(t, b.confirms(), 2)
 }
 
@@ -288,11 +292,11 @@ func TestOpen_APageOfACollectionThatExpired_IsReplaced(t *testing.T) {
 	b.collect(r)
 	first := b.open(pageOf(r))
 	b.fake.Advance(24 * time.Hour)
-	require.Equal(t, paymentports.ProviderFailed, b.lookup(r.PaymentID).Status)
+	require.Equal(t, paymentports.ProviderPaymentFailed, b.lookup(r.PaymentID).Status)
 	second := b.open(pageOf(r))
 	require.NotEqual(t, first, second)
 	b.fake.Pay(t, first.URL, "4242424242424242")
-	require.Equal(t, paymentports.ProviderOpen, b.lookup(r.PaymentID).Status, "the first page is over")
+	require.Equal(t, paymentports.ProviderPaymentOpen, b.lookup(r.PaymentID).Status, "the first page is over")
 	b.fake.Pay(t, second.URL, "4242424242424242")
 	require.Equal(t, paymentports.ProviderSucceeded, b.lookup(r.PaymentID).Status)
 }
@@ -304,41 +308,25 @@ func TestOpen_APageOfAFeeThatExpired_IsOver(t *testing.T) {
 	b.open(r)
 	b.fake.Advance(24 * time.Hour)
 	require.Equal(t, backURL, b.open(r).URL)
-	require.Equal(t, paymentports.ProviderClosed, b.lookup(r.PaymentID).Status)
+	require.Equal(t, paymentports.ProviderPaymentClosed, b.lookup(r.PaymentID).Status)
 }
 
 func TestClose_OfARequestThatArrivesLate_RulesItOut(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := feeRequest()
-	b.fake.Fail(stripetest.Fault{Kind: stripetest.TakesLate, Path: sessions, Delay: 50 * time.Millisecond})
-	_, err := b.provider.Open(t.Context(), r)
+	b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultLateEffect, Path: sessions,
+		Delay: 50 * time.Millisecond})
+	_, err := b.provider.OpenPage(t.Context(), r)
 	require.Error(t, err)
-	require.Equal(t, paymentports.ProviderClosed, b.close(r.PaymentID).Status)
+	require.Equal(t, paymentports.ProviderPaymentClosed, b.close(r.PaymentID).Status)
 	require.Eventually(t, func() bool {
 		all := b.sent("POST", sessions)
 		return len(all) == 2 && all[0].Status != 0
 	}, 10*time.Second, 5*time.Millisecond)
-	b.fake.Pay(t, b.fake.PageOf(id.Payment.Of(r.PaymentID)), "4242424242424242")
+	b.fake.Pay(t, b.fake.PaymentPageURL(id.Payment.Of(r.PaymentID)), "4242424242424242")
 	b.charged(r.PaymentID, 0)
-	require.Equal(t, paymentports.ProviderClosed, b.lookup(r.PaymentID).Status)
-}
-
-func TestCollect_AnAnswerThatComesLater_IsOpenUntilThen(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	for outcome, want := range map[stripetest.Outcome]paymentports.ProviderStatus{{}: paymentports.ProviderSucceeded,
-		noFunds: paymentports.ProviderFailed} {
-		r := b.owing("4242424242424242")
-		b.fake.OffSession(id.Deposit.Of(r.DepositID), stripetest.Outcome{Processing: true})
-		require.Equal(t, paymentports.ProviderOpen, b.collect(r).Status)
-		require.Equal(t, paymentports.ProviderOpen, b.collect(r).Status)
-		_, err := b.provider.Open(t.Context(), pageOf(r))
-		require.ErrorIs(t, err, fault.ErrUnavailable, "the charge cannot be stopped")
-		require.True(t, b.fake.Settle(id.Payment.Of(r.PaymentID), outcome))
-		require.Equal(t, want, b.lookup(r.PaymentID).Status)
-		require.Equal(t, want, b.collect(r).Status)
-	}
+	require.Equal(t, paymentports.ProviderPaymentClosed, b.lookup(r.PaymentID).Status)
 }
 
 func TestOpen_AnAddressThatStripeRefuses_OpensThePageWithoutIt(t *testing.T) {
@@ -358,12 +346,12 @@ func TestOpen_AnotherAmount_IsRefused(t *testing.T) {
 	r := feeRequest()
 	b.open(r)
 	r.Amount++
-	_, err := b.provider.Open(t.Context(), r)
+	_, err := b.provider.OpenPage(t.Context(), r)
 	require.ErrorIs(t, err, fault.ErrInternal)
 	owing := b.owing("4242424242424242")
 	b.collect(owing)
 	owing.Amount++
-	_, err = b.provider.Collect(t.Context(), owing)
+	_, err = b.provider.ChargeStoredCard(t.Context(), owing)
 	require.ErrorIs(t, err, fault.ErrInternal)
 }
 
@@ -374,7 +362,7 @@ func TestCollect_ARequestThatTheTransportRepeats_ChargesOnce(t *testing.T) {
 	b.provider = b.with(nil)
 	r := b.owing("4242424242424242")
 	b.lookup(r.FeePaymentID) // opens a connection that is reused
-	b.fake.Fail(stripetest.Fault{Kind: stripetest.LostAfter, Path: "/confirm"})
+	b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultLostAfterEffect, Path: "/confirm"})
 	require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
 	require.Len(t, b.confirms(), 2)
 	require.Equal(t, b.confirms()[0].Key, b.confirms()[1].Key)
@@ -385,11 +373,11 @@ func TestCollect_AnUnansweredRequestTooOldToRepeat_WaitsUntilItIsOver(t *testing
 	t.Parallel()
 	b := setup(t)
 	r := b.owing("4242424242424242")
-	b.fake.Fail(stripetest.Fault{Kind: stripetest.LostBefore, Path: intents})
-	_, err := b.provider.Collect(t.Context(), r)
+	b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultLostBeforeEffect, Path: intents})
+	_, err := b.provider.ChargeStoredCard(t.Context(), r)
 	require.Error(t, err)
 	b.fake.Advance(22*time.Hour + time.Minute)
-	_, err = b.provider.Collect(t.Context(), r)
+	_, err = b.provider.ChargeStoredCard(t.Context(), r)
 	require.ErrorContains(t, err, "not answered for 22 hours")
 	require.Len(t, b.sent("POST", intents), 1)
 	b.fake.Advance(time.Hour)

@@ -90,8 +90,8 @@ func (b bench) with(transport http.RoundTripper) *stripe.Provider {
 
 func newID() id.ID { return system.Entropy{}.NewID() }
 
-func feeRequest() paymentports.HostedPayment {
-	return paymentports.HostedPayment{
+func feeRequest() paymentports.HostedPageRequest {
+	return paymentports.HostedPageRequest{
 		PaymentID: newID(), DepositID: newID(), Kind: deposit.FeePayment, Amount: 1_750, Description: "D-7K3M-9Q2X",
 		Email: email, Locale: "fr-BE", ReturnURL: backURL,
 	}
@@ -99,30 +99,30 @@ func feeRequest() paymentports.HostedPayment {
 
 func (b bench) ctx() context.Context { return b.Context() }
 
-func (b bench) open(r paymentports.HostedPayment) paymentports.HostedPage {
+func (b bench) open(r paymentports.HostedPageRequest) paymentports.HostedPage {
 	b.Helper()
-	page, err := b.provider.Open(b.ctx(), r)
+	page, err := b.provider.OpenPage(b.ctx(), r)
 	require.NoError(b, err)
 	return page
 }
 
 func (b bench) lookup(paymentID id.ID) paymentports.ProviderPayment {
 	b.Helper()
-	got, err := b.provider.Lookup(b.ctx(), paymentID)
+	got, err := b.provider.LookupPayment(b.ctx(), paymentID)
 	require.NoError(b, err)
 	return got
 }
 
 func (b bench) collect(r paymentports.CollectRequest) paymentports.ProviderPayment {
 	b.Helper()
-	got, err := b.provider.Collect(b.ctx(), r)
+	got, err := b.provider.ChargeStoredCard(b.ctx(), r)
 	require.NoError(b, err)
 	return got
 }
 
 func (b bench) close(paymentID id.ID) paymentports.ProviderPayment {
 	b.Helper()
-	got, err := b.provider.Close(b.ctx(), paymentID)
+	got, err := b.provider.ClosePayment(b.ctx(), paymentID)
 	require.NoError(b, err)
 	return got
 }
@@ -139,9 +139,9 @@ func (b bench) owing(card string) paymentports.CollectRequest {
 	}
 }
 
-func pageOf(r paymentports.CollectRequest) paymentports.HostedPayment {
-	return paymentports.HostedPayment{
-		PaymentID: r.PaymentID, DepositID: r.DepositID, Kind: deposit.Collection, Amount: r.Amount,
+func pageOf(r paymentports.CollectRequest) paymentports.HostedPageRequest {
+	return paymentports.HostedPageRequest{
+		PaymentID: r.PaymentID, DepositID: r.DepositID, Kind: deposit.CollectionPayment, Amount: r.Amount,
 		Description: r.Description,
 		Email:       email, Locale: "en", ReturnURL: backURL,
 	}
@@ -150,7 +150,7 @@ func pageOf(r paymentports.CollectRequest) paymentports.HostedPayment {
 // charged requires the number of charges of a payment that succeeded.
 func (b bench) charged(paymentID id.ID, want int) {
 	b.Helper()
-	require.Equal(b, want, b.fake.Books()[id.Payment.Of(paymentID)].Charges)
+	require.Equal(b, want, b.fake.ChargeTotalsByPayment()[id.Payment.Of(paymentID)].Charges)
 }
 
 // sent gives the requests to a path so far.
@@ -166,16 +166,16 @@ func (b bench) sent(method, path string) (found []stripetest.Request) {
 func TestProvider_KeepsThePort(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	portstest.PaymentProvider(t, func(*testing.T) portstest.Payments {
-		return portstest.Payments{
+	portstest.RequirePaymentProvider(t, func(*testing.T) portstest.ProviderUnderTest {
+		return portstest.ProviderUnderTest{
 			Provider: b.provider, RefusedStaysOpen: true, Now: b.fake.Now, Pass: b.fake.Advance,
 			Pay: func(t *testing.T, paymentID id.ID, card string) {
 				t.Helper()
-				if page := b.fake.PageOf(id.Payment.Of(paymentID)); page != "" {
+				if page := b.fake.PaymentPageURL(id.Payment.Of(paymentID)); page != "" {
 					b.fake.Pay(t, page, card)
 				}
 			},
-			Mend: func(_ *testing.T, feePaymentID id.ID) { b.fake.Mend(id.Payment.Of(feePaymentID)) },
+			Mend: func(_ *testing.T, feePaymentID id.ID) { b.fake.RepairSavedCards(id.Payment.Of(feePaymentID)) },
 		}
 	})
 }

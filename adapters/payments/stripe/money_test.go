@@ -32,12 +32,13 @@ func refundOf(r paymentports.CollectRequest, cents money.Cents) paymentports.Ref
 
 func TestRefund_TheAnswerWasLost_GivesBackOnce(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []stripetest.FaultKind{stripetest.LostAfter, stripetest.LostBefore, stripetest.Broken,
-		stripetest.BrokenDone} {
+	for _, kind := range []stripetest.FaultKind{stripetest.FaultLostAfterEffect, stripetest.FaultLostBeforeEffect,
+		stripetest.FaultErrorWithoutEffect,
+		stripetest.FaultErrorAfterEffect} {
 		for _, after := range []time.Duration{time.Minute, 25 * time.Hour} {
 			b := setup(t)
 			r := refundOf(b.owing("4242424242424242"), 1_000)
-			b.fake.Fail(stripetest.Fault{Kind: kind, Path: "/v1/refunds"})
+			b.fake.FailNextRequests(stripetest.Fault{Kind: kind, Path: "/v1/refunds"})
 			_, err := b.provider.Refund(t.Context(), r)
 			require.ErrorIs(t, err, fault.ErrUnavailable)
 			b.fake.Advance(after)
@@ -54,14 +55,14 @@ func TestRefund_ThatIsPending_EndsAsStripeSays(t *testing.T) {
 	b := setup(t)
 	for _, end := range []paymentports.RefundStatus{paymentports.RefundSucceeded, paymentports.RefundFailed} {
 		r := refundOf(b.owing("4242424242424242"), 500)
-		b.fake.RefundAs("pending")
+		b.fake.SetRefundStatuses("pending")
 		got := b.refund(r)
 		require.Equal(t, paymentports.RefundPending, got.Status)
 		b.fake.SettleRefund(got.Ref, string(end))
 		require.Equal(t, end, b.refund(r).Status)
 	}
 	r := refundOf(b.owing("4242424242424242"), 500)
-	b.fake.RefundAs("failed")
+	b.fake.SetRefundStatuses("failed")
 	got := b.refund(r)
 	require.Equal(t, paymentports.ProviderRefund{Status: paymentports.RefundFailed, Ref: got.Ref,
 		Failure: "expired_or_canceled_card"}, got)
@@ -94,38 +95,38 @@ func TestEntries_ListChargesRefundsAndDisputesOverSeveralPages(t *testing.T) {
 	b.fake.RefundByHand(id.Payment.Of(refused.FeePaymentID), 200)
 	b.fake.Dispute(id.Payment.Of(refused.FeePaymentID), "fraudulent")
 
-	found := map[paymentports.BookKind][]paymentports.BookEntry{}
-	for e, err := range b.provider.Entries(t.Context(), from, b.fake.Now().Add(time.Second)) {
+	found := map[paymentports.BookEntryKind][]paymentports.BookEntry{}
+	for e, err := range b.provider.BookEntries(t.Context(), from, b.fake.Now().Add(time.Second)) {
 		require.NoError(t, err)
 		found[e.Kind] = append(found[e.Kind], e)
 	}
-	require.Len(t, found[paymentports.BookPayment], 121)
-	for _, e := range found[paymentports.BookPayment] {
+	require.Len(t, found[paymentports.BookEntryPayment], 121)
+	for _, e := range found[paymentports.BookEntryPayment] {
 		require.Equal(t, paid[e.PaymentID], e.DepositID)
 		require.Equal(t, paymentports.BookEntry{
-			Kind: paymentports.BookPayment, PaymentID: e.PaymentID, DepositID: e.DepositID, Ref: b.refOf(e.PaymentID),
+			Kind: paymentports.BookEntryPayment, PaymentID: e.PaymentID, DepositID: e.DepositID, Ref: b.refOf(e.PaymentID),
 			Amount: 1_750, Currency: "eur", Status: "succeeded", At: e.At,
 		}, e)
 		delete(paid, e.PaymentID)
 	}
 	require.Empty(t, paid)
-	require.Len(t, found[paymentports.BookRefund], 2)
-	byHand, ours := found[paymentports.BookRefund][0], found[paymentports.BookRefund][1]
+	require.Len(t, found[paymentports.BookEntryRefund], 2)
+	byHand, ours := found[paymentports.BookEntryRefund][0], found[paymentports.BookEntryRefund][1]
 	require.Equal(t, refund.RefundID, ours.RefundID)
 	require.Equal(t, made.Ref, ours.Ref)
 	require.True(t, byHand.RefundID.IsZero())
 	require.Equal(t, refused.FeePaymentID, byHand.PaymentID, "a refund made by hand still names the payment")
-	require.Len(t, found[paymentports.BookDispute], 1)
-	require.Equal(t, refused.FeePaymentID, found[paymentports.BookDispute][0].PaymentID)
-	require.Equal(t, "needs_response", found[paymentports.BookDispute][0].Status)
+	require.Len(t, found[paymentports.BookEntryDispute], 1)
+	require.Equal(t, refused.FeePaymentID, found[paymentports.BookEntryDispute][0].PaymentID)
+	require.Equal(t, "needs_response", found[paymentports.BookEntryDispute][0].Status)
 
-	for e, err := range b.provider.Entries(t.Context(), b.fake.Now().Add(time.Hour), b.fake.Now().Add(2*time.Hour)) {
+	for e, err := range b.provider.BookEntries(t.Context(), b.fake.Now().Add(time.Hour), b.fake.Now().Add(2*time.Hour)) {
 		require.NoError(t, err)
 		require.Empty(t, e, "nothing was made then")
 	}
-	b.fake.Fail(stripetest.Fault{Kind: stripetest.Unready, Path: "/v1/refunds"})
+	b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultUnavailable, Path: "/v1/refunds"})
 	var last error
-	for _, err := range b.provider.Entries(t.Context(), from, b.fake.Now()) {
+	for _, err := range b.provider.BookEntries(t.Context(), from, b.fake.Now()) {
 		last = err
 	}
 	require.ErrorIs(t, last, fault.ErrUnavailable)
@@ -161,7 +162,7 @@ func TestDisputes_ToldBeforeThePaymentIsKnownAsPaid_AreFound(t *testing.T) {
 	page := b.open(r)
 	_, err := b.provider.Disputes(t.Context(), r.PaymentID)
 	require.ErrorIs(t, err, fault.ErrUnavailable, "asked again: the payment is in processing")
-	require.ErrorIs(t, err, paymentports.ErrProviderAnswered)
+	require.ErrorIs(t, err, paymentports.ErrProviderRefused)
 	b.fake.Pay(t, page.URL, "4242424242424242")
 	require.True(t, b.fake.Dispute(id.Payment.Of(r.PaymentID), "fraudulent"))
 	found, err := b.provider.Disputes(t.Context(), r.PaymentID)
@@ -192,17 +193,17 @@ func TestPayment_OfARecord_IsFoundByEveryRef(t *testing.T) {
 			continue
 		}
 		require.NoError(t, json.Unmarshal(e.Body, &event))
-		found, err := b.provider.Payment(t.Context(), event.Data.Object.ID) // before any lookup
+		found, err := b.provider.PaymentIDOf(t.Context(), event.Data.Object.ID) // before any lookup
 		require.NoError(t, err)
 		require.Equal(t, r.PaymentID, found, e.Type)
 	}
 	for _, ref := range []string{page.Ref, b.lookup(r.PaymentID).Ref} {
-		found, err := b.provider.Payment(t.Context(), ref)
+		found, err := b.provider.PaymentIDOf(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, r.PaymentID, found)
 	}
 	for _, ref := range []string{"", "pi_unknown", "x", "pi_../customers", "du_1"} {
-		found, err := b.provider.Payment(t.Context(), ref)
+		found, err := b.provider.PaymentIDOf(t.Context(), ref)
 		require.NoError(t, err, ref)
 		require.True(t, found.IsZero(), ref)
 	}
@@ -222,20 +223,20 @@ func TestForget_DeletesCustomerAndCard_AndMayBeRepeated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.owing("4242424242424242")
-	b.fake.Fail(stripetest.Fault{Kind: stripetest.Unready, Method: "DELETE"})
-	require.ErrorIs(t, b.provider.Forget(t.Context(), r.FeePaymentID), fault.ErrUnavailable)
-	require.NoError(t, b.provider.Forget(t.Context(), r.FeePaymentID))
-	require.NoError(t, b.provider.Forget(t.Context(), r.FeePaymentID))
-	require.NoError(t, b.provider.Forget(t.Context(), newID()))
+	b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultUnavailable, Method: "DELETE"})
+	require.ErrorIs(t, b.provider.EraseCustomer(t.Context(), r.FeePaymentID), fault.ErrUnavailable)
+	require.NoError(t, b.provider.EraseCustomer(t.Context(), r.FeePaymentID))
+	require.NoError(t, b.provider.EraseCustomer(t.Context(), r.FeePaymentID))
+	require.NoError(t, b.provider.EraseCustomer(t.Context(), newID()))
 	require.Equal(t, 1, deletedCustomers(b.fake))
 	got := b.collect(r)
-	require.Equal(t, paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "no_card_on_file",
-		Refusal: paymentports.RefusedForTenant}, got)
+	require.Equal(t, paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Failure: "no_card_on_file",
+		Refusal: paymentports.RefusedUntilTenantActs}, got)
 	require.Equal(t, paymentports.ProviderSucceeded, b.lookup(r.FeePaymentID).Status)
 
 	unseen := feeRequest() // paid, and nobody has looked
 	b.fake.Pay(t, b.open(unseen).URL, "4242424242424242")
-	require.NoError(t, b.provider.Forget(t.Context(), unseen.PaymentID))
+	require.NoError(t, b.provider.EraseCustomer(t.Context(), unseen.PaymentID))
 	require.Equal(t, 2, deletedCustomers(b.fake))
 }
 
@@ -250,7 +251,7 @@ func TestCallback_NamesThePayment(t *testing.T) {
 	now := b.fake.Now()
 	for _, e := range b.fake.Events() {
 		kinds[e.Type] = true
-		callback, err := b.provider.Callback(e.Body, stripetest.Sign(e.Body, stripetest.WebhookSecret, now), now)
+		callback, err := b.provider.VerifyCallback(e.Body, stripetest.Sign(e.Body, stripetest.WebhookSecret, now), now)
 		require.NoError(t, err)
 		require.Equal(t, e.ID, callback.Ref)
 		require.Equal(t, strings.HasPrefix(e.Type, "charge.dispute."), callback.Dispute)
@@ -268,7 +269,7 @@ func TestCallback_NamesThePayment(t *testing.T) {
 	}
 	unknown := []byte(
 		`{"id":"evt_1","object":"event","type":"payout.paid","api_version":"2099-01-01","data":{"object":{"id":"po_1","object":"payout"}}}`)
-	callback, err := b.provider.Callback(unknown, stripetest.Sign(unknown, stripetest.WebhookSecret, now), now)
+	callback, err := b.provider.VerifyCallback(unknown, stripetest.Sign(unknown, stripetest.WebhookSecret, now), now)
 	require.NoError(t, err)
 	require.Equal(t, paymentports.Callback{Ref: "evt_1"}, callback)
 }
@@ -280,9 +281,9 @@ func TestCallback_UnsignedForgedOrOld_IsRefused(t *testing.T) {
 	now := b.fake.Now()
 	body := []byte(`{"id":"evt_1","object":"event","type":"x","data":{"object":{}}}`)
 	good := stripetest.Sign(body, stripetest.WebhookSecret, now)
-	_, err := b.provider.Callback(body, good, now.Add(300*time.Second))
+	_, err := b.provider.VerifyCallback(body, good, now.Add(300*time.Second))
 	require.NoError(t, err)
-	_, err = b.provider.Callback(body, good, now.Add(-300*time.Second))
+	_, err = b.provider.VerifyCallback(body, good, now.Add(-300*time.Second))
 	require.NoError(t, err)
 	for name, header := range map[string]string{
 		"unsigned": "", "no time": "v1=00", "no signature": strings.Split(good, ",")[0],
@@ -295,27 +296,27 @@ func TestCallback_UnsignedForgedOrOld_IsRefused(t *testing.T) {
 			stripetest.Sign(body, stripetest.WebhookSecret, now.Add(-9999*time.Second))),
 		"two times": good + "," + strings.Split(good, ",")[0],
 	} {
-		_, err := b.provider.Callback(body, header, now)
+		_, err := b.provider.VerifyCallback(body, header, now)
 		require.ErrorIs(t, err, paymentports.ErrCallbackRefused, name)
 	}
-	_, err = b.provider.Callback(append(body, ' '), good, now)
+	_, err = b.provider.VerifyCallback(append(body, ' '), good, now)
 	require.ErrorIs(t, err, paymentports.ErrCallbackRefused)
 	mute := stripe.New(stripe.Options{Pool: b.pool, Clock: clockOf{b.fake}, SecretKey: stripetest.SecretKey})
-	_, err = mute.Callback(body, stripetest.Sign(body, "", now), now)
+	_, err = mute.VerifyCallback(body, stripetest.Sign(body, "", now), now)
 	require.ErrorIs(t, err, paymentports.ErrCallbackRefused, "no secret is set")
 }
 
 func TestCheck_OfATestKey_MakesAndEndsObjects(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	lines, err := b.provider.Check(t.Context())
+	lines, err := b.provider.CheckAccount(t.Context())
 	require.NoError(t, err)
 	require.Len(t, lines, 9)
 	for _, line := range lines {
 		require.True(t, line.OK, "%+v", line)
 	}
-	b.fake.Fail(stripetest.Fault{Kind: stripetest.Unready, Path: sessions})
-	lines, err = b.provider.Check(t.Context())
+	b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultUnavailable, Path: sessions})
+	lines, err = b.provider.CheckAccount(t.Context())
 	require.NoError(t, err)
 	require.False(t, lines[2].OK)
 	require.Contains(t, lines[2].Detail, "status 503")
@@ -326,7 +327,7 @@ func TestCheck_OfALiveKey_OnlyReads(t *testing.T) {
 	b := setup(t)
 	provider := stripe.New(
 		stripe.Options{Pool: b.pool, Clock: clockOf{b.fake}, SecretKey: "rk_live_1", BaseURL: b.fake.URL()})
-	lines, err := provider.Check(t.Context())
+	lines, err := provider.CheckAccount(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "live mode", lines[0].Detail)
 	require.False(t, lines[1].OK, "no webhook secret")
@@ -339,8 +340,8 @@ func TestErrors_AndLog_HoldNoAddressNoSecretAndNoTextOfStripe(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.owing("4242424242424242")
-	told := []stripetest.Outcome{noFunds, {DeclineCode: "lost_card"}, {DeclineCode: "Ask " + email}}
-	b.fake.OffSession(id.Deposit.Of(r.DepositID), told...)
+	told := []stripetest.ChargeOutcome{noFunds, {DeclineCode: "lost_card"}, {DeclineCode: "Ask " + email}}
+	b.fake.SetOffSessionOutcomes(id.Deposit.Of(r.DepositID), told...)
 	var texts []string
 	for attempt := range told {
 		r.Attempt = attempt + 1
@@ -348,11 +349,12 @@ func TestErrors_AndLog_HoldNoAddressNoSecretAndNoTextOfStripe(t *testing.T) {
 		texts = append(texts, got.Failure)
 	}
 	require.Equal(t, []string{"insufficient_funds", "lost_card", "card_declined"}, texts)
-	for _, kind := range []stripetest.FaultKind{stripetest.Broken, stripetest.LostAfter, stripetest.Overloaded,
-		stripetest.Unready} {
-		b.fake.Fail(stripetest.Fault{Kind: kind, Path: "/confirm"})
+	for _, kind := range []stripetest.FaultKind{stripetest.FaultErrorWithoutEffect, stripetest.FaultLostAfterEffect,
+		stripetest.FaultTooManyRequests,
+		stripetest.FaultUnavailable} {
+		b.fake.FailNextRequests(stripetest.Fault{Kind: kind, Path: "/confirm"})
 		r.Attempt++
-		_, err := b.provider.Collect(t.Context(), r)
+		_, err := b.provider.ChargeStoredCard(t.Context(), r)
 		for ; err != nil; err = errors.Unwrap(err) {
 			texts = append(texts, err.Error())
 		}
@@ -372,8 +374,8 @@ func TestNew_TheKeyAndThePool_SendNothingByThemselves(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	require.Empty(t, b.fake.Requests())
-	require.True(t, stripe.IsLive("sk_live_1"))
-	require.False(t, stripe.IsLive("sk_test_1"))
-	require.True(t, stripe.IsTest("rk_test_1"))
-	require.False(t, stripe.IsTest("rk_live_1"))
+	require.True(t, stripe.IsLiveKey("sk_live_1"))
+	require.False(t, stripe.IsLiveKey("sk_test_1"))
+	require.True(t, stripe.IsTestKey("rk_test_1"))
+	require.False(t, stripe.IsTestKey("rk_live_1"))
 }

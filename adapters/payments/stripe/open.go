@@ -20,9 +20,9 @@ const maxSteps = 8
 // errContended is the error for a payment that other processes changed again and again during the call.
 var errContended = errors.New("stripe: the payment changes too quickly")
 
-// Open returns the address of the payment page at Stripe, which it makes if necessary; the return URL if there is
+// OpenPage returns the address of the payment page at Stripe, which it makes if necessary; the return URL if there is
 // nothing left to pay.
-func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paymentports.HostedPage, error) {
+func (p *Provider) OpenPage(ctx context.Context, r paymentports.HostedPageRequest) (paymentports.HostedPage, error) {
 	kind := r.Kind
 	if kind == "" {
 		kind = deposit.FeePayment
@@ -50,7 +50,7 @@ func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paym
 // openStep makes one step towards an open payment page. done is true once out has the address of the page or the
 // return URL, and false if another step is needed.
 func (p *Provider) openStep(ctx context.Context, known *record,
-	r *paymentports.HostedPayment) (out paymentports.HostedPage, done bool, err error) {
+	r *paymentports.HostedPageRequest) (out paymentports.HostedPage, done bool, err error) {
 	back := paymentports.HostedPage{Ref: known.ref(), URL: r.ReturnURL}
 	o := known.current()
 	switch {
@@ -102,7 +102,7 @@ func (p *Provider) stillOpen(ctx context.Context, known *record,
 
 // addPage stores another payment page, which will then be made at Stripe. It returns no error if another process
 // has stored one first.
-func (p *Provider) addPage(ctx context.Context, known *record, r paymentports.HostedPayment) error {
+func (p *Provider) addPage(ctx context.Context, known *record, r paymentports.HostedPageRequest) error {
 	now := p.clock.Now()
 	number := known.next(page)
 	err := p.store.add(ctx, r.PaymentID, page, number, pageRequest(r, number, now), now)
@@ -112,11 +112,11 @@ func (p *Provider) addPage(ctx context.Context, known *record, r paymentports.Ho
 	return err
 }
 
-// Lookup returns the state of a payment, after a query of Stripe where the stored state is not final.
-func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
+// LookupPayment returns the state of a payment, after a query of Stripe where the stored state is not final.
+func (p *Provider) LookupPayment(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	known, err := p.store.load(ctx, paymentID)
 	if err != nil || known == nil {
-		return paymentports.ProviderPayment{Status: paymentports.ProviderUnknown}, err
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentUnknown}, err
 	}
 	o := known.current()
 	if o == nil || (o.state == paid && known.kind != deposit.FeePayment) || (o.kind == intent && o.ref == "") {
@@ -129,7 +129,7 @@ func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.Pr
 	case err != nil:
 		return paymentports.ProviderPayment{}, err
 	case now.status == live && (o.kind == page || now.stuck):
-		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentOpen, Ref: o.ref}, nil
 	case now.status == live:
 		if err := p.learn(ctx, known, o, now.intent); err != nil {
 			return paymentports.ProviderPayment{}, err
@@ -146,21 +146,21 @@ func (p *Provider) answer(ctx context.Context, known *record) (paymentports.Prov
 		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded, Ref: known.paidRef,
 			PaidAt: known.paidAt}, nil
 	case known.closed:
-		return paymentports.ProviderPayment{Status: paymentports.ProviderClosed, Ref: known.ref()}, nil
-	case known.kind == deposit.Collection:
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentClosed, Ref: known.ref()}, nil
+	case known.kind == deposit.CollectionPayment:
 		last, err := p.store.lastAnswer(ctx, known.id)
 		if err != nil || last == nil {
-			return paymentports.ProviderPayment{Status: paymentports.ProviderUnknown, Ref: known.ref()}, err
+			return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentUnknown, Ref: known.ref()}, err
 		}
 		return last.payment(known), nil
 	case known.lastPage() == nil:
-		return paymentports.ProviderPayment{Status: paymentports.ProviderUnknown}, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentUnknown}, nil
 	}
-	return paymentports.ProviderPayment{Status: paymentports.ProviderClosed, Ref: known.ref()}, nil
+	return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentClosed, Ref: known.ref()}, nil
 }
 
-// Close closes a payment so that it can no longer be paid, and ends its page or intent at Stripe.
-func (p *Provider) Close(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
+// ClosePayment closes a payment so that it can no longer be paid, and ends its page or intent at Stripe.
+func (p *Provider) ClosePayment(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	if err := p.store.shut(ctx, paymentID, p.clock.Now()); err != nil {
 		return paymentports.ProviderPayment{}, err
 	}
@@ -177,14 +177,14 @@ func (p *Provider) Close(ctx context.Context, paymentID id.ID) (paymentports.Pro
 	case o == nil, o.state == paid && known.kind != deposit.FeePayment:
 		return p.answer(ctx, known)
 	case o.state == paid:
-		return p.Lookup(ctx, paymentID)
+		return p.LookupPayment(ctx, paymentID)
 	}
 	now, err := p.end(ctx, known, o)
 	switch {
 	case err != nil:
 		return paymentports.ProviderPayment{}, err
 	case now.status == live:
-		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentOpen, Ref: o.ref}, nil
 	}
 	return p.answer(ctx, known)
 }

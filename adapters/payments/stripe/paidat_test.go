@@ -10,6 +10,7 @@ import (
 
 	"partnerdeposits/adapters/payments/stripe"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
 	"partnerdeposits/lab/stripetest"
 	paymentports "partnerdeposits/ports/payments"
 )
@@ -37,11 +38,12 @@ func TestOpen_WithAnEnd_AsksStripeToEndThePageThen(t *testing.T) {
 func TestOpen_ARepeatedRequestWhosePageWouldLiveTooShort_IsMadeAnew(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for kind, pages := range map[stripetest.FaultKind]int{stripetest.LostBefore: 2, stripetest.LostAfter: 1} {
+	for kind, pages := range map[stripetest.FaultKind]int{stripetest.FaultLostBeforeEffect: 2,
+		stripetest.FaultLostAfterEffect: 1} {
 		r := feeRequest()
 		r.EndsAt = b.fake.Now().Add(40 * time.Minute)
-		b.fake.Fail(stripetest.Fault{Kind: kind, Path: sessions})
-		_, err := b.provider.Open(t.Context(), r)
+		b.fake.FailNextRequests(stripetest.Fault{Kind: kind, Path: sessions})
+		_, err := b.provider.OpenPage(t.Context(), r)
 		require.ErrorIs(t, err, fault.ErrUnavailable, kind)
 		b.fake.Advance(20 * time.Minute)
 		page := b.open(r)
@@ -71,8 +73,8 @@ func TestPaidAt_OfAPaymentThatIsKnownAsPaid_IsAskedForAgain(t *testing.T) {
 	require.InDelta(t, paidAt, first.PaidAt.Unix(), 2)
 	require.Equal(t, first, b.lookup(r.PaymentID))
 	require.Equal(t, first, b.close(r.PaymentID))
-	b.fake.Fail(stripetest.Fault{Kind: stripetest.Unready, Path: sessions})
-	_, err := b.provider.Close(t.Context(), r.PaymentID)
+	b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultUnavailable, Path: sessions})
+	_, err := b.provider.ClosePayment(t.Context(), r.PaymentID)
 	require.ErrorIs(t, err, fault.ErrUnavailable, "nothing is decided without the time")
 	require.Equal(t, first, b.lookup(r.PaymentID))
 }
@@ -98,7 +100,7 @@ func TestPaidAt_IsBelievedOnlyOfTheChargeOfThePayment(t *testing.T) {
 		r := feeRequest()
 		b.fake.Pay(t, b.open(r).URL, "4242424242424242")
 		b.doubts(name, about(lie), func(p *stripe.Provider) error {
-			_, err := p.Lookup(t.Context(), r.PaymentID)
+			_, err := p.LookupPayment(t.Context(), r.PaymentID)
 			return err
 		})
 		require.NotZero(t, b.lookup(r.PaymentID).PaidAt, name)
@@ -113,9 +115,26 @@ func TestPaidAt_IsBelievedOnlyOfTheChargeOfThePayment(t *testing.T) {
 			}
 		},
 	} {
-		got, err := b.with(tampered{silence}).Lookup(t.Context(), r.PaymentID)
+		got, err := b.with(tampered{silence}).LookupPayment(t.Context(), r.PaymentID)
 		require.NoError(t, err, name)
 		require.Equal(t, paymentports.ProviderSucceeded, got.Status, name)
 		require.Zero(t, got.PaidAt, "%s: no time is made up", name)
+	}
+}
+
+func TestCollect_AnAnswerThatComesLater_IsOpenUntilThen(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for outcome, want := range map[stripetest.ChargeOutcome]paymentports.ProviderPaymentStatus{
+		{}: paymentports.ProviderSucceeded, noFunds: paymentports.ProviderPaymentFailed} {
+		r := b.owing("4242424242424242")
+		b.fake.SetOffSessionOutcomes(id.Deposit.Of(r.DepositID), stripetest.ChargeOutcome{Processing: true})
+		require.Equal(t, paymentports.ProviderPaymentOpen, b.collect(r).Status)
+		require.Equal(t, paymentports.ProviderPaymentOpen, b.collect(r).Status)
+		_, err := b.provider.OpenPage(t.Context(), pageOf(r))
+		require.ErrorIs(t, err, fault.ErrUnavailable, "the charge cannot be stopped")
+		require.True(t, b.fake.SettleCharge(id.Payment.Of(r.PaymentID), outcome))
+		require.Equal(t, want, b.lookup(r.PaymentID).Status)
+		require.Equal(t, want, b.collect(r).Status)
 	}
 }

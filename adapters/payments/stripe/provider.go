@@ -67,7 +67,7 @@ func New(o Options) *Provider {
 		config.URL = stripe.String(o.BaseURL)
 	}
 	return &Provider{
-		store: store{pool: o.Pool}, clock: o.Clock, log: o.Log, webhook: o.WebhookSecret, live: IsLive(o.SecretKey),
+		store: store{pool: o.Pool}, clock: o.Clock, log: o.Log, webhook: o.WebhookSecret, live: IsLiveKey(o.SecretKey),
 		api: api{backend: stripe.GetBackendWithConfig(stripe.APIBackend, config), key: o.SecretKey},
 	}
 }
@@ -90,13 +90,13 @@ func transport() *http.Transport {
 	}
 }
 
-// IsLive reports whether a secret key of Stripe moves real money: true for sk_live_… and rk_live_…, otherwise
+// IsLiveKey reports whether a secret key of Stripe moves real money: true for sk_live_… and rk_live_…, otherwise
 // false.
-func IsLive(key secret.Text) bool {
+func IsLiveKey(key secret.Text) bool {
 	return strings.HasPrefix(key.Reveal(), "sk_live_") || strings.HasPrefix(key.Reveal(), "rk_live_")
 }
 
-// IsTest reports whether a secret key of Stripe is of test mode: true for sk_test_… and rk_test_…, otherwise false.
-func IsTest(key secret.Text) bool {
+// IsTestKey reports whether a secret key of Stripe is of test mode: true for sk_test_… and rk_test_…, otherwise false.
+func IsTestKey(key secret.Text) bool {
 	return strings.HasPrefix(key.Reveal(), "sk_test_") || strings.HasPrefix(key.Reveal(), "rk_test_")
 }

@@ -23,9 +23,10 @@ import (
 )
 
 var faultKinds = []stripetest.FaultKind{
-	stripetest.LostBefore, stripetest.LostAfter, stripetest.TakesLate, stripetest.Delayed, stripetest.Broken,
-	stripetest.BrokenDone, stripetest.Doubled,
-	stripetest.Overloaded, stripetest.Unready,
+	stripetest.FaultLostBeforeEffect, stripetest.FaultLostAfterEffect, stripetest.FaultLateEffect,
+	stripetest.FaultDelayedResponse, stripetest.FaultErrorWithoutEffect,
+	stripetest.FaultErrorAfterEffect, stripetest.FaultDuplicateRequest,
+	stripetest.FaultTooManyRequests, stripetest.FaultUnavailable,
 }
 
 // dice is a source of chance that several goroutines share.
@@ -52,9 +53,10 @@ func TestProvider_UnderChance_NeverMakesADebtPayableTwice(t *testing.T) {
 			debts := make([]paymentports.CollectRequest, 6)
 			for i := range debts {
 				debts[i] = b.owing([]string{"4242424242424242", "4000000000000341", "4000002760003184"}[i%3])
-				b.fake.OffSession(id.Deposit.Of(debts[i].DepositID), noFunds, stripetest.Outcome{DeclineCode: "lost_card"})
+				b.fake.SetOffSessionOutcomes(id.Deposit.Of(debts[i].DepositID), noFunds,
+					stripetest.ChargeOutcome{DeclineCode: "lost_card"})
 			}
-			b.fake.FailBy(func(_, _ string) *stripetest.Fault {
+			b.fake.SetFaultChooser(func(_, _ string) *stripetest.Fault {
 				if d.below(3) > 0 {
 					return nil
 				}
@@ -67,10 +69,10 @@ func TestProvider_UnderChance_NeverMakesADebtPayableTwice(t *testing.T) {
 					wg.Go(func() { work(t, b, b.another(), d, debts) })
 				}
 				wg.Wait()
-				require.Eventually(t, func() bool { return b.fake.Late() == 0 }, 10*time.Second, time.Millisecond)
+				require.Eventually(t, func() bool { return b.fake.LateRequestCount() == 0 }, 10*time.Second, time.Millisecond)
 				b.fake.Advance(25 * time.Hour) // no request is under way for a day
 			}
-			b.fake.FailBy(nil)
+			b.fake.SetFaultChooser(nil)
 			for _, r := range debts {
 				b.settled(r)
 			}
@@ -91,17 +93,17 @@ func work(t *testing.T, b bench, p *stripe.Provider, d *dice, debts []paymentpor
 		var err error
 		switch d.below(12) {
 		case 0, 1, 2, 3:
-			_, err = p.Collect(ctx, r)
+			_, err = p.ChargeStoredCard(ctx, r)
 		case 4, 5, 6:
-			_, err = p.Open(ctx, pageOf(r))
+			_, err = p.OpenPage(ctx, pageOf(r))
 		case 7, 8:
-			_, err = p.Lookup(ctx, r.PaymentID)
+			_, err = p.LookupPayment(ctx, r.PaymentID)
 		case 9:
 			if d.below(4) == 0 {
-				_, err = p.Close(ctx, r.PaymentID)
+				_, err = p.ClosePayment(ctx, r.PaymentID)
 			}
 		case 10:
-			if page := b.fake.PageOf(id.Payment.Of(r.PaymentID)); page != "" && d.below(3) == 0 {
+			if page := b.fake.PaymentPageURL(id.Payment.Of(r.PaymentID)); page != "" && d.below(3) == 0 {
 				b.fake.Pay(t, page, "4242424242424242")
 			}
 		default:
@@ -118,15 +120,15 @@ func work(t *testing.T, b bench, p *stripe.Provider, d *dice, debts []paymentpor
 func (b bench) settled(r paymentports.CollectRequest) {
 	b.Helper()
 	require.Eventually(b, func() bool {
-		_, err := b.provider.Close(b.ctx(), r.PaymentID)
+		_, err := b.provider.ClosePayment(b.ctx(), r.PaymentID)
 		return err == nil
 	}, 10*time.Second, 10*time.Millisecond)
 	got := b.close(r.PaymentID)
-	book := b.fake.Books()[id.Payment.Of(r.PaymentID)]
+	book := b.fake.ChargeTotalsByPayment()[id.Payment.Of(r.PaymentID)]
 	if got.Status == paymentports.ProviderSucceeded {
 		require.Equal(b, []int{50_000, 1}, []int{book.Taken, book.Charges})
 	} else {
-		require.Equal(b, paymentports.ProviderClosed, got.Status)
+		require.Equal(b, paymentports.ProviderPaymentClosed, got.Status)
 		require.Zero(b, book.Charges)
 	}
 	require.Equal(b, got, b.lookup(r.PaymentID))
@@ -154,10 +156,13 @@ func TestClose_WhileACollectionIsPrepared_LetsNothingBeMade(t *testing.T) {
 	r := paymentports.CollectRequest{PaymentID: newID(), FeePaymentID: fee.PaymentID, DepositID: fee.DepositID,
 		Amount: 50_000, Description: "D", Attempt: 1}
 	slow := b.with(
-		&hook{path: sessions, run: func() { require.Equal(t, paymentports.ProviderClosed, b.close(r.PaymentID).Status) }})
-	got, err := slow.Collect(t.Context(), r)
+		&hook{path: sessions, run: func() {
+			require.Equal(t, paymentports.ProviderPaymentClosed,
+				b.close(r.PaymentID).Status)
+		}})
+	got, err := slow.ChargeStoredCard(t.Context(), r)
 	require.NoError(t, err)
-	require.Equal(t, paymentports.ProviderClosed, got.Status)
+	require.Equal(t, paymentports.ProviderPaymentClosed, got.Status)
 	require.Empty(t, b.sent("POST", intents))
 	b.charged(r.PaymentID, 0)
 }
@@ -167,11 +172,14 @@ func TestClose_WhileAPageIsMade_LeavesNoPage(t *testing.T) {
 	b := setup(t)
 	r := feeRequest()
 	slow := b.with(
-		&hook{path: sessions, run: func() { require.Equal(t, paymentports.ProviderClosed, b.close(r.PaymentID).Status) }})
-	page, err := slow.Open(t.Context(), r)
+		&hook{path: sessions, run: func() {
+			require.Equal(t, paymentports.ProviderPaymentClosed,
+				b.close(r.PaymentID).Status)
+		}})
+	page, err := slow.OpenPage(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, backURL, page.URL)
-	b.fake.Pay(t, b.fake.PageOf(id.Payment.Of(r.PaymentID)), "4242424242424242")
+	b.fake.Pay(t, b.fake.PaymentPageURL(id.Payment.Of(r.PaymentID)), "4242424242424242")
 	b.charged(r.PaymentID, 0)
 }
 
@@ -206,7 +214,7 @@ func (b bench) anotherAfter(run func()) *stripe.Provider {
 func TestAnswers_WhileAnotherProcessRecordsThePaidFee_TellThatItIsPaid(t *testing.T) {
 	t.Parallel()
 	asked := map[string]func(*stripe.Provider, context.Context, id.ID) (paymentports.ProviderPayment, error){
-		"lookup": (*stripe.Provider).Lookup, "close": (*stripe.Provider).Close,
+		"lookup": (*stripe.Provider).LookupPayment, "close": (*stripe.Provider).ClosePayment,
 	}
 	for name, ask := range asked {
 		t.Run(name, func(t *testing.T) {

@@ -49,7 +49,7 @@ func (p *Provider) Refund(ctx context.Context, r paymentports.RefundRequest) (pa
 		return paymentports.ProviderRefund{}, err
 	}
 	if row == nil {
-		state, err := p.Lookup(ctx, r.PaymentID)
+		state, err := p.LookupPayment(ctx, r.PaymentID)
 		if err != nil {
 			return paymentports.ProviderRefund{}, err
 		}

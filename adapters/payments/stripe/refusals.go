@@ -32,20 +32,20 @@ var refusals = map[string]paymentports.Refusal{
 	"withdrawal_count_limit_exceeded": paymentports.RefusedForNow,
 
 	// Decline codes after which the tenant has to authenticate or to type the card again.
-	codeAuthentication:                      paymentports.RefusedForTenant,
-	"authentication_not_handled":            paymentports.RefusedForTenant,
-	"payment_intent_authentication_failure": paymentports.RefusedForTenant,
-	"mobile_device_authentication_required": paymentports.RefusedForTenant,
-	"offline_pin_required":                  paymentports.RefusedForTenant,
-	"online_or_offline_pin_required":        paymentports.RefusedForTenant,
-	"incorrect_pin":                         paymentports.RefusedForTenant,
-	"invalid_pin":                           paymentports.RefusedForTenant,
-	"pin_try_exceeded":                      paymentports.RefusedForTenant,
-	"incorrect_address":                     paymentports.RefusedForTenant,
-	"incorrect_cvc":                         paymentports.RefusedForTenant,
-	"incorrect_zip":                         paymentports.RefusedForTenant,
-	"invalid_cvc":                           paymentports.RefusedForTenant,
-	"new_account_information_available":     paymentports.RefusedForTenant,
+	codeAuthentication:                      paymentports.RefusedUntilTenantActs,
+	"authentication_not_handled":            paymentports.RefusedUntilTenantActs,
+	"payment_intent_authentication_failure": paymentports.RefusedUntilTenantActs,
+	"mobile_device_authentication_required": paymentports.RefusedUntilTenantActs,
+	"offline_pin_required":                  paymentports.RefusedUntilTenantActs,
+	"online_or_offline_pin_required":        paymentports.RefusedUntilTenantActs,
+	"incorrect_pin":                         paymentports.RefusedUntilTenantActs,
+	"invalid_pin":                           paymentports.RefusedUntilTenantActs,
+	"pin_try_exceeded":                      paymentports.RefusedUntilTenantActs,
+	"incorrect_address":                     paymentports.RefusedUntilTenantActs,
+	"incorrect_cvc":                         paymentports.RefusedUntilTenantActs,
+	"incorrect_zip":                         paymentports.RefusedUntilTenantActs,
+	"invalid_cvc":                           paymentports.RefusedUntilTenantActs,
+	"new_account_information_available":     paymentports.RefusedUntilTenantActs,
 
 	// Decline codes after which the card must not be charged again.
 	"account_closed":                   paymentports.RefusedForGood,
@@ -79,7 +79,7 @@ var refusals = map[string]paymentports.Refusal{
 // precedence over the decline code.
 var advices = map[string]paymentports.Refusal{
 	string(stripe.ChargeOutcomeAdviceCodeTryAgainLater):   paymentports.RefusedForNow,
-	string(stripe.ChargeOutcomeAdviceCodeConfirmCardData): paymentports.RefusedForTenant,
+	string(stripe.ChargeOutcomeAdviceCodeConfirmCardData): paymentports.RefusedUntilTenantActs,
 	string(stripe.ChargeOutcomeAdviceCodeDoNotTryAgain):   paymentports.RefusedForGood,
 }
 

@@ -78,7 +78,7 @@ func encode(params any) string {
 // pageRequest returns the parameters of a request for a payment page. The page of a fee saves the card for later
 // charges. A saved card needs a customer, which Checkout does not create by default in payment mode, and strong
 // authentication, which shifts the liability for fraud to the bank.
-func pageRequest(r paymentports.HostedPayment, number int, now time.Time) string {
+func pageRequest(r paymentports.HostedPageRequest, number int, now time.Time) string {
 	names := metadata(r.PaymentID, r.DepositID, nameOf(page, number))
 	params := &stripe.CheckoutSessionParams{
 		Mode:               stripe.String(string(stripe.CheckoutSessionModePayment)),
@@ -107,7 +107,7 @@ func pageRequest(r paymentports.HostedPayment, number int, now time.Time) string
 	if r.Email != "" {
 		params.CustomerEmail = stripe.String(r.Email)
 	}
-	if r.Kind != deposit.Collection {
+	if r.Kind != deposit.CollectionPayment {
 		params.CustomerCreation = stripe.String(string(stripe.CheckoutSessionCustomerCreationAlways))
 		params.PaymentIntentData.SetupFutureUsage = stripe.String(string(stripe.PaymentIntentSetupFutureUsageOffSession))
 	}

@@ -103,11 +103,11 @@ func (b bench) scenario() {
 	unmade := b.owing("4242424242424242")
 	lost := feeRequest()
 	for _, path := range []string{sessions, intents, "/v1/refunds"} {
-		b.fake.Fail(stripetest.Fault{Kind: stripetest.LostAfter, Method: "POST", Path: path})
+		b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultLostAfterEffect, Method: "POST", Path: path})
 	}
-	_, err := b.provider.Open(b.ctx(), lost)
+	_, err := b.provider.OpenPage(b.ctx(), lost)
 	require.Error(b, err)
-	_, err = b.provider.Collect(b.ctx(), unmade)
+	_, err = b.provider.ChargeStoredCard(b.ctx(), unmade)
 	require.Error(b, err)
 	_, err = b.provider.Refund(b.ctx(), late)
 	require.Error(b, err)
@@ -115,17 +115,17 @@ func (b bench) scenario() {
 	b.lookup(lost.PaymentID)
 	b.collect(unmade)
 	b.refund(late)
-	for _, err := range b.provider.Entries(b.ctx(), b.fake.Now().Add(-48*time.Hour), b.fake.Now()) {
+	for _, err := range b.provider.BookEntries(b.ctx(), b.fake.Now().Add(-48*time.Hour), b.fake.Now()) {
 		require.NoError(b, err)
 	}
 	_, err = b.provider.Disputes(b.ctx(), r.FeePaymentID)
 	require.NoError(b, err)
 	for _, ref := range []string{"pi_none", "ch_none", "cs_test_none"} {
-		_, err = b.provider.Payment(b.ctx(), ref)
+		_, err = b.provider.PaymentIDOf(b.ctx(), ref)
 		require.NoError(b, err)
 	}
-	require.NoError(b, b.provider.Forget(b.ctx(), r.FeePaymentID))
-	_, err = b.provider.Check(b.ctx())
+	require.NoError(b, b.provider.EraseCustomer(b.ctx(), r.FeePaymentID))
+	_, err = b.provider.CheckAccount(b.ctx())
 	require.NoError(b, err)
 	b.lookup(r.FeePaymentID)
 }

@@ -12,43 +12,46 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-func (r Operators) Lock(ctx context.Context, operatorID id.ID) (connect.Operator, error) {
+func (r Operators) LockRow(ctx context.Context, operatorID id.ID) (connect.Operator, error) {
 	row, err := queries.LockOperator(ctx, pg.In(ctx), operatorID)
 	return connect.Operator(row), pg.OrNotFound(err, connect.ErrBadCredentials)
 }
 
 func (r Operators) Update(ctx context.Context, o connect.Operator) error {
 	return queries.UpdateOperator(ctx, pg.In(ctx), sqlc.UpdateOperatorParams{
-		ID: o.ID, Email: o.Email, EmailKey: mailaddr.Normal(o.Email), PasswordHash: o.PasswordHash, VerifiedAt: o.VerifiedAt,
-		Locale: o.Locale,
+		ID: o.ID, Email: o.Email, EmailKey: mailaddr.Normalized(o.Email), PasswordHash: o.PasswordHash,
+		VerifiedAt: o.VerifiedAt,
+		Locale:     o.Locale,
 	})
 }
 
-func (r Tokens) InsertPasswordRequest(ctx context.Context, p accountports.PasswordRequest) error {
-	return queries.InsertPasswordRequest(ctx, pg.In(ctx).Deferred(), sqlc.InsertPasswordRequestParams(p))
+func (r Tokens) InsertPasswordResetRequest(ctx context.Context, p accountports.PasswordResetRequest) error {
+	return queries.InsertPasswordRequest(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertPasswordRequestParams(p))
 }
 
-func (r Tokens) TakePasswordRequests(ctx context.Context, limit int) ([]accountports.PasswordRequest, error) {
+func (r Tokens) TakePasswordResetRequests(ctx context.Context, limit int) ([]accountports.PasswordResetRequest, error) {
 	rows, err := queries.TakePasswordRequests(ctx, pg.In(ctx), limit)
-	return pg.Each(rows,
-		func(row sqlc.PasswordRequest) accountports.PasswordRequest { return accountports.PasswordRequest(row) }), err
+	return pg.ConvertEach(rows,
+		func(row sqlc.PasswordRequest) accountports.PasswordResetRequest {
+			return accountports.PasswordResetRequest(row)
+		}), err
 }
 
-func (r Tokens) InsertToken(ctx context.Context, t connect.Token) error {
-	return queries.InsertToken(ctx, pg.In(ctx).Deferred(), sqlc.InsertTokenParams{
+func (r Tokens) InsertToken(ctx context.Context, t connect.MailedToken) error {
+	return queries.InsertToken(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertTokenParams{
 		TokenHash: t.Hash[:], OperatorID: t.OperatorID, Kind: string(t.Kind), Email: t.Email, CreatedAt: t.CreatedAt,
 		ExpiresAt: t.ExpiresAt,
 	})
 }
 
-func (r Tokens) Token(ctx context.Context, hash [32]byte, now time.Time) (connect.Token, error) {
+func (r Tokens) LiveToken(ctx context.Context, hash [32]byte, now time.Time) (connect.MailedToken, error) {
 	row, err := queries.TokenByHash(ctx, pg.In(ctx), hash[:], now)
 	return toToken(row, hash), pg.OrNotFound(err, connect.ErrTokenVoid)
 }
 
-func (r Tokens) UseTokens(ctx context.Context, operatorID id.ID, at time.Time, kinds ...connect.TokenKind) error {
-	return queries.UseTokens(ctx, pg.In(ctx).Deferred(), at, operatorID,
-		pg.Each(kinds, func(k connect.TokenKind) string { return string(k) }))
+func (r Tokens) MarkTokensUsed(ctx context.Context, operatorID id.ID, at time.Time, kinds ...connect.TokenKind) error {
+	return queries.UseTokens(ctx, pg.In(ctx).QueueingTx(), at, operatorID,
+		pg.ConvertEach(kinds, func(k connect.TokenKind) string { return string(k) }))
 }
 
 func (r Tokens) CountTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind,
@@ -68,8 +71,8 @@ func (r Tokens) DeleteExpiredTokens(ctx context.Context, at time.Time, limit int
 	return int(n), err
 }
 
-func (r Tokens) TokenByHash(ctx context.Context, hash [32]byte,
-	now time.Time) (connect.Token, connect.Operator, error) {
+func (r Tokens) TokenWithOperator(ctx context.Context, hash [32]byte,
+	now time.Time) (connect.MailedToken, connect.Operator, error) {
 	row, err := queries.TokenByHash(ctx, r.DB, hash[:], now)
 	o := connect.Operator{
 		ID: row.OperatorID, Email: row.OperatorEmail, PasswordHash: row.PasswordHash, CreatedAt: row.OperatorCreatedAt,
@@ -78,8 +81,8 @@ func (r Tokens) TokenByHash(ctx context.Context, hash [32]byte,
 	return toToken(row, hash), o, pg.OrNotFound(err, connect.ErrTokenVoid)
 }
 
-func toToken(row sqlc.TokenByHashRow, hash [32]byte) connect.Token {
-	return connect.Token{
+func toToken(row sqlc.TokenByHashRow, hash [32]byte) connect.MailedToken {
+	return connect.MailedToken{
 		Hash: hash, OperatorID: row.OperatorID, Kind: connect.TokenKind(row.Kind), Email: row.Email, CreatedAt: row.CreatedAt,
 		ExpiresAt: row.ExpiresAt,
 	}

@@ -45,7 +45,7 @@ func (r Links) conflict(ctx context.Context, l connect.Link) error {
 	row, err := queries.ActiveLink(ctx, pg.In(ctx), l.AccountID)
 	if err == nil {
 		current := connect.Link(row)
-		already, err := connect.Decide(&current, l.PartnerID, l.ExternalID)
+		already, err := connect.DecideLink(&current, l.PartnerID, l.ExternalID)
 		if already {
 			return connect.ErrAlreadyLinked
 		}
@@ -65,10 +65,10 @@ func (r Links) conflict(ctx context.Context, l connect.Link) error {
 	}
 }
 
-// ActiveOfAccount returns the active link of an account, or nil. It locks the account first: of two requests that
+// LockActiveLink returns the active link of an account, or nil. It locks the account first: of two requests that
 // connect an account, the second waits even while there is no link to lock, and then reads the link of the first.
-func (r Links) ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.Link, error) {
-	if err := queries.LockAccount(ctx, pg.In(ctx).Deferred(), accountID); err != nil {
+func (r Links) LockActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
+	if err := queries.LockAccount(ctx, pg.In(ctx).QueueingTx(), accountID); err != nil {
 		return nil, err
 	}
 	row, err := queries.ActiveLinkForUpdate(ctx, pg.In(ctx), accountID)
@@ -85,11 +85,11 @@ func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
 	return &l, nil
 }
 
-func (r Links) OfPartner(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
+func (r Links) LockNewestShared(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
 	var link ports.LinkedAccount
 	var err error = connect.ErrAccountNotLinked
-	pair := ports.AccountLink{PartnerID: partnerID, AccountID: accountID}
-	ShareLinks(pg.In(ctx), []ports.AccountLink{pair}, sets.Wait, r.defaultMax,
+	pair := ports.LinkKey{PartnerID: partnerID, AccountID: accountID}
+	LockLinksShared(pg.In(ctx), []ports.LinkKey{pair}, sets.WaitForLock, r.defaultMax,
 		func(l ports.LinkedAccount) { link, err = l, nil })
 	if failed := pg.In(ctx).Flush(ctx); failed != nil {
 		return ports.LinkedAccount{}, failed
@@ -114,7 +114,7 @@ func toLinked(row sqlc.NewestLinkRow, defaultMax money.Cents) ports.LinkedAccoun
 
 func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountports.LinkFilter,
 	page ports.Page) (ports.List[ports.LinkedAccount], error) {
-	l := &lists.List{Table: "account_links", Identity: []string{"id"}, Order: []string{"linked_at", "id"}}
+	l := &lists.PageQuery{Table: "account_links", Identity: []string{"id"}, Order: []string{"linked_at", "id"}}
 	l.Where("partner_id = ?", partnerID)
 	// The status narrows the list by an index of its own, unless the list reads the index of external ids.
 	narrow := l.Where
@@ -133,15 +133,15 @@ func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountpor
 		`NOT EXISTS (SELECT FROM account_links n WHERE n.partner_id = account_links.partner_id
 			AND n.account_id = account_links.account_id
 		AND (n.linked_at, n.id) > (account_links.linked_at, account_links.id))`)
-	l.After(page.Cursor)
+	l.AfterCursor(page.Cursor)
 	// The account's greatest amount of a deposit is read by a subquery, since for a join Postgres may read all
 	// accounts.
 	ceiling := `coalesce((SELECT a.max_amount_cents FROM accounts a WHERE a.id = l.account_id), ` +
-		l.Argument(int64(r.defaultMax)) + `)`
+		l.AddArgument(int64(r.defaultMax)) + `)`
 	sql := `SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, ` + ceiling + `, l.Fits, l.n
-		FROM ` + l.Rows(page) + ` AS l ORDER BY l.linked_at DESC, l.id DESC`
-	return lists.Read(ctx, r.DB, l, page, sql,
-		func(row pgx.CollectableRow) (got lists.Listed[ports.LinkedAccount], err error) {
+		FROM ` + l.RowsExpression(page) + ` AS l ORDER BY l.linked_at DESC, l.id DESC`
+	return lists.ReadPage(ctx, r.DB, l, page, sql,
+		func(row pgx.CollectableRow) (got lists.ListedRow[ports.LinkedAccount], err error) {
 			a := &got.Item
 			err = row.Scan(&a.ID, &a.PartnerID, &a.AccountID, &a.ExternalID, &a.LinkedAt, &a.RevokedAt, &a.MaxAmountCents,
 				&got.Fits, &got.N)
@@ -159,13 +159,13 @@ func (r Links) ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, 
 	return linkOrNil(connect.Link(row), err)
 }
 
-func (r Links) ActiveLinkOf(ctx context.Context, partnerID id.ID, externalID string) (*connect.Link, error) {
+func (r Links) ActiveLinkByExternalID(ctx context.Context, partnerID id.ID, externalID string) (*connect.Link, error) {
 	row, err := queries.ActiveLinkByExternalID(ctx, r.DB, partnerID, externalID)
 	return linkOrNil(connect.Link(row), err)
 }
 
-func (r Links) LastRevoked(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error) {
-	if pg.Inside(ctx) {
+func (r Links) LastRevokedAt(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error) {
+	if pg.InsideTx(ctx) {
 		return queries.LastRevoked(ctx, pg.In(ctx), partnerID, externalID)
 	}
 	return queries.LastRevoked(ctx, r.DB, partnerID, externalID)

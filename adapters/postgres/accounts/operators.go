@@ -22,43 +22,45 @@ import (
 func lastSeenPrecision(idle time.Duration) time.Duration { return min(5*time.Minute, idle/10) }
 
 func (r Operators) Insert(ctx context.Context, o connect.Operator, a connect.Account) error {
-	return pg.Changed(connect.ErrEmailTaken)(queries.InsertOperator(ctx, pg.In(ctx), sqlc.InsertOperatorParams{
-		ID: o.ID, Email: o.Email, EmailKey: mailaddr.Normal(o.Email), PasswordHash: o.PasswordHash, Locale: o.Locale,
+	return pg.RequireRowChanged(connect.ErrEmailTaken)(queries.InsertOperator(ctx, pg.In(ctx), sqlc.InsertOperatorParams{
+		ID: o.ID, Email: o.Email, EmailKey: mailaddr.Normalized(o.Email), PasswordHash: o.PasswordHash, Locale: o.Locale,
 		CreatedAt: o.CreatedAt,
 		AccountID: a.ID, CompanyName: a.CompanyName, MaxAmountCents: int64(a.MaxAmountCents), AccountCreatedAt: a.CreatedAt,
 	}))
 }
 
 func (r Sessions) InsertSession(ctx context.Context, s accountports.Session) error {
-	return queries.InsertSession(ctx, pg.In(ctx).Deferred(), sqlc.InsertSessionParams{
+	return queries.InsertSession(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertSessionParams{
 		TokenHash: s.TokenHash[:], OperatorID: s.OperatorID, Browser: s.Browser, CreatedAt: s.CreatedAt,
 		LastSeenAt: s.LastSeenAt, ExpiresAt: s.ExpiresAt,
 	})
 }
 
 func (r Sessions) DeleteSession(ctx context.Context, tokenHash [32]byte) error {
-	return queries.DeleteSession(ctx, pg.In(ctx).Deferred(), tokenHash[:])
+	return queries.DeleteSession(ctx, pg.In(ctx).QueueingTx(), tokenHash[:])
 }
 
-func (r Sessions) DeleteSessionsOf(ctx context.Context, operatorID id.ID) (int, error) {
+func (r Sessions) DeleteSessionsOfOperator(ctx context.Context, operatorID id.ID) (int, error) {
 	n, err := queries.DeleteSessionsOf(ctx, pg.In(ctx), operatorID)
 	return int(n), err
 }
 
 func (r Sessions) RecordNetwork(ctx context.Context, operatorID id.ID, network [32]byte, at time.Time) error {
-	return queries.RecordNetwork(ctx, pg.In(ctx).Deferred(), sqlc.RecordNetworkParams{
-		OperatorID: operatorID, Network: network[:], UnusedSince: at.Add(-accountports.NetworksKeptFor), At: at,
+	return queries.RecordNetwork(ctx, pg.In(ctx).QueueingTx(), sqlc.RecordNetworkParams{
+		OperatorID: operatorID, Network: network[:], UnusedSince: at.Add(-accountports.NetworkRetention), At: at,
 	})
 }
 
-func (r Operators) SetCeiling(ctx context.Context, accountID id.ID, maxAmount money.Cents) error {
-	return pg.Changed(connect.ErrAccountNotFound)(queries.SetCeiling(ctx, pg.In(ctx), int64(maxAmount), accountID))
+func (r Operators) SetDepositCeiling(ctx context.Context, accountID id.ID, maxAmount money.Cents) error {
+	return pg.RequireRowChanged(connect.ErrAccountNotFound)(queries.SetCeiling(ctx, pg.In(ctx), int64(maxAmount),
+		accountID))
 }
 
 func (r Operators) ChangeAccount(ctx context.Context, accountID id.ID, change accountports.AccountChange) error {
-	return pg.Changed(connect.ErrAccountNotFound)(queries.ChangeAccount(ctx, pg.In(ctx), sqlc.ChangeAccountParams{
-		CompanyName: change.CompanyName, Contact: change.Contact, Timezone: change.Timezone, ID: accountID,
-	}))
+	return pg.RequireRowChanged(connect.ErrAccountNotFound)(queries.ChangeAccount(ctx, pg.In(ctx),
+		sqlc.ChangeAccountParams{
+			CompanyName: change.CompanyName, Contact: change.Contact, Timezone: change.Timezone, ID: accountID,
+		}))
 }
 
 func (r Sessions) DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error) {
@@ -67,7 +69,7 @@ func (r Sessions) DeleteExpiredSessions(ctx context.Context, at time.Time, limit
 }
 
 func (r Operators) OperatorByEmail(ctx context.Context, email string) (connect.Operator, connect.Account, error) {
-	row, err := queries.OperatorByEmail(ctx, r.DB, mailaddr.Normal(email))
+	row, err := queries.OperatorByEmail(ctx, r.DB, mailaddr.Normalized(email))
 	o, a := toOperator(row)
 	return o, a, pg.OrNotFound(err, connect.ErrBadCredentials)
 }
@@ -92,7 +94,7 @@ func (r Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now
 }
 
 func (r Sessions) NetworkKnown(ctx context.Context, operatorID id.ID, network [32]byte, now time.Time) (bool, error) {
-	return queries.NetworkKnown(ctx, r.DB, operatorID, network[:], now.Add(-accountports.NetworksKeptFor))
+	return queries.NetworkKnown(ctx, r.DB, operatorID, network[:], now.Add(-accountports.NetworkRetention))
 }
 
 func (r Operators) AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error) {
@@ -102,12 +104,12 @@ func (r Operators) AccountByID(ctx context.Context, accountID id.ID) (connect.Ac
 }
 
 func (r Operators) Accounts(ctx context.Context, page ports.Page) (ports.List[connect.Account], error) {
-	l := &lists.List{Table: "accounts", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
-	l.After(page.Cursor)
+	l := &lists.PageQuery{Table: "accounts", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
+	l.AfterCursor(page.Cursor)
 	sql := `SELECT id, operator_id, company_name, coalesce(max_amount_cents, 0), timezone, contact, created_at, fits, n
-		FROM ` + l.Rows(page) + ` AS a ORDER BY created_at DESC, id DESC`
-	return lists.Read(ctx, r.DB, l, page, sql,
-		func(row pgx.CollectableRow) (got lists.Listed[connect.Account], err error) {
+		FROM ` + l.RowsExpression(page) + ` AS a ORDER BY created_at DESC, id DESC`
+	return lists.ReadPage(ctx, r.DB, l, page, sql,
+		func(row pgx.CollectableRow) (got lists.ListedRow[connect.Account], err error) {
 			a := &got.Item
 			err = row.Scan(&a.ID, &a.OperatorID, &a.CompanyName, &a.MaxAmountCents, &a.Timezone, &a.Contact,
 				&a.CreatedAt, &got.Fits, &got.N)
@@ -131,7 +133,7 @@ func (r Operators) SetCoverMails(ctx context.Context, operatorID id.ID, wanted b
 	return queries.SetCoverMails(ctx, pg.In(ctx), wanted, operatorID)
 }
 
-func (r Operators) AccountOfOperator(ctx context.Context, operatorID id.ID) (id.ID, error) {
+func (r Operators) AccountIDOfOperator(ctx context.Context, operatorID id.ID) (id.ID, error) {
 	accountID, err := queries.AccountOfOperator(ctx, r.DB, operatorID)
 	return accountID, pg.OrNotFound(err, connect.ErrAccountNotFound)
 }

@@ -10,12 +10,12 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ShareLinks queues a statement that locks the newest link of each pair of partner and account in share mode, so
+// LockLinksShared queues a statement that locks the newest link of each pair of partner and account in share mode, so
 // that the link cannot be revoked before the transaction ends. defaultMax is the greatest amount of a deposit for
 // accounts that have negotiated none.
-func ShareLinks(t *pg.Tx, pairs []ports.AccountLink, locking sets.Locking, defaultMax money.Cents,
+func LockLinksShared(t *pg.Tx, pairs []ports.LinkKey, locking sets.RowLocking, defaultMax money.Cents,
 	found func(ports.LinkedAccount)) {
-	t.Rows(
+	t.QueueRows(
 		`SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, coalesce(a.max_amount_cents,
 			$3)::bigint
 		FROM unnest($1::uuid[], $2::uuid[]) AS k(partner_id, account_id)
@@ -23,8 +23,8 @@ func ShareLinks(t *pg.Tx, pairs []ports.AccountLink, locking sets.Locking, defau
 			ORDER BY n.linked_at DESC, n.id DESC LIMIT 1) newest
 		JOIN account_links l ON l.id = newest.id JOIN accounts a ON a.id = l.account_id FOR SHARE OF l`+string(locking),
 		[]any{
-			pg.Each(pairs, func(p ports.AccountLink) id.ID { return p.PartnerID }),
-			pg.Each(pairs, func(p ports.AccountLink) id.ID { return p.AccountID }),
+			pg.ConvertEach(pairs, func(p ports.LinkKey) id.ID { return p.PartnerID }),
+			pg.ConvertEach(pairs, func(p ports.LinkKey) id.ID { return p.AccountID }),
 			int64(defaultMax),
 		},
 		func(row pgx.Rows) error {

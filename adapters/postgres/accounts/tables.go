@@ -11,8 +11,8 @@ import (
 
 var queries = sqlc.New()
 
-// Tables holds the stores of all tables of accounts.
-type Tables struct {
+// Stores holds the stores of all tables of accounts.
+type Stores struct {
 	Operators   Operators
 	Sessions    Sessions
 	Tokens      Tokens
@@ -23,13 +23,13 @@ type Tables struct {
 
 // Stores of the tables of accounts. Each implements the interface of its name in package ports/accounts.
 type (
-	Operators   struct{ pg.Base }
-	Sessions    struct{ pg.Base }
-	Tokens      struct{ pg.Base }
-	TwoFactors  struct{ pg.Base }
-	HalfSignIns struct{ pg.Base }
+	Operators   struct{ pg.StoreBase }
+	Sessions    struct{ pg.StoreBase }
+	Tokens      struct{ pg.StoreBase }
+	TwoFactors  struct{ pg.StoreBase }
+	HalfSignIns struct{ pg.StoreBase }
 	Links       struct {
-		pg.Base
+		pg.StoreBase
 		defaultMax money.Cents
 	}
 )
@@ -37,7 +37,7 @@ type (
 var (
 	_ accountports.Operators   = Operators{}
 	_ accountports.Sessions    = Sessions{}
-	_ accountports.Tokens      = Tokens{}
+	_ accountports.MailTokens  = Tokens{}
 	_ accountports.TwoFactors  = TwoFactors{}
 	_ accountports.HalfSignIns = HalfSignIns{}
 	_ accountports.Links       = Links{}
@@ -45,6 +45,6 @@ var (
 
 // New makes the stores of the tables of accounts. defaultMax is the greatest amount of a deposit for accounts that
 // have negotiated none.
-func New(b pg.Base, defaultMax money.Cents) Tables {
-	return Tables{Operators{b}, Sessions{b}, Tokens{b}, TwoFactors{b}, HalfSignIns{b}, Links{b, defaultMax}}
+func New(b pg.StoreBase, defaultMax money.Cents) Stores {
+	return Stores{Operators{b}, Sessions{b}, Tokens{b}, TwoFactors{b}, HalfSignIns{b}, Links{b, defaultMax}}
 }

@@ -15,7 +15,7 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-func (r TwoFactors) Lock(ctx context.Context, operatorID id.ID) (*twofactor.Factor, error) {
+func (r TwoFactors) LockRow(ctx context.Context, operatorID id.ID) (*twofactor.Factor, error) {
 	row, err := queries.LockSecondFactor(ctx, pg.In(ctx), operatorID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
@@ -25,30 +25,30 @@ func (r TwoFactors) Lock(ctx context.Context, operatorID id.ID) (*twofactor.Fact
 	}
 	f := twofactor.Factor{OperatorID: operatorID, CreatedAt: row.CreatedAt, ConfirmedAt: row.ConfirmedAt,
 		LastStep: row.LastStep}
-	f.Secret, err = r.Sealer.Open(row.Secret, pg.FactorAAD(operatorID))
+	f.Secret, err = r.Sealer.Decrypt(row.Secret, pg.TwoFactorSecretAAD(operatorID))
 	return &f, err
 }
 
 func (r TwoFactors) Save(ctx context.Context, f twofactor.Factor) error {
-	sealed, err := r.Sealer.Seal(f.Secret, pg.FactorAAD(f.OperatorID))
+	sealed, err := r.Sealer.Encrypt(f.Secret, pg.TwoFactorSecretAAD(f.OperatorID))
 	if err != nil {
 		return err
 	}
-	return queries.SaveSecondFactor(ctx, pg.In(ctx).Deferred(), sqlc.SaveSecondFactorParams{
+	return queries.SaveSecondFactor(ctx, pg.In(ctx).QueueingTx(), sqlc.SaveSecondFactorParams{
 		OperatorID: f.OperatorID, Secret: sealed, CreatedAt: f.CreatedAt, ConfirmedAt: f.ConfirmedAt, LastStep: f.LastStep,
 	})
 }
 
 func (r TwoFactors) Delete(ctx context.Context, operatorID id.ID) error {
-	return queries.DeleteSecondFactor(ctx, pg.In(ctx).Deferred(), operatorID)
+	return queries.DeleteSecondFactor(ctx, pg.In(ctx).QueueingTx(), operatorID)
 }
 
 func (r TwoFactors) ReplaceRecoveryCodes(ctx context.Context, operatorID id.ID, hashes [][32]byte) error {
-	if err := queries.DeleteRecoveryCodes(ctx, pg.In(ctx).Deferred(), operatorID); err != nil {
+	if err := queries.DeleteRecoveryCodes(ctx, pg.In(ctx).QueueingTx(), operatorID); err != nil {
 		return err
 	}
-	return queries.InsertRecoveryCodes(ctx, pg.In(ctx).Deferred(), operatorID,
-		pg.Each(hashes, func(hash [32]byte) []byte { return hash[:] }))
+	return queries.InsertRecoveryCodes(ctx, pg.In(ctx).QueueingTx(), operatorID,
+		pg.ConvertEach(hashes, func(hash [32]byte) []byte { return hash[:] }))
 }
 
 func (r TwoFactors) UseRecoveryCode(ctx context.Context, operatorID id.ID, hash [32]byte, at time.Time) (bool, error) {
@@ -57,18 +57,18 @@ func (r TwoFactors) UseRecoveryCode(ctx context.Context, operatorID id.ID, hash 
 }
 
 func (r HalfSignIns) Insert(ctx context.Context, s accountports.HalfSignIn) error {
-	return queries.InsertHalfSignIn(ctx, pg.In(ctx).Deferred(), sqlc.InsertHalfSignInParams{
+	return queries.InsertHalfSignIn(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertHalfSignInParams{
 		TokenHash: s.TokenHash[:], OperatorID: s.OperatorID, CreatedAt: s.CreatedAt, ExpiresAt: s.ExpiresAt,
 	})
 }
 
 func (r HalfSignIns) Take(ctx context.Context, tokenHash [32]byte, now time.Time) (id.ID, error) {
 	operatorID, err := queries.TakeHalfSignIn(ctx, pg.In(ctx), tokenHash[:], now)
-	return operatorID, pg.OrNotFound(err, twofactor.ErrSignInOver)
+	return operatorID, pg.OrNotFound(err, twofactor.ErrSignInExpired)
 }
 
-func (r HalfSignIns) DeleteOf(ctx context.Context, operatorID id.ID) error {
-	return queries.DeleteHalfSignInsOf(ctx, pg.In(ctx).Deferred(), operatorID)
+func (r HalfSignIns) DeleteOfOperator(ctx context.Context, operatorID id.ID) error {
+	return queries.DeleteHalfSignInsOf(ctx, pg.In(ctx).QueueingTx(), operatorID)
 }
 
 func (r HalfSignIns) DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error) {
@@ -76,22 +76,22 @@ func (r HalfSignIns) DeleteExpired(ctx context.Context, at time.Time, limit int)
 	if err != nil {
 		return 0, err
 	}
-	tries, err := queries.DeleteOldCodeTries(ctx, pg.In(ctx), at.Add(-twofactor.AllWindow), limit)
+	tries, err := queries.DeleteOldCodeTries(ctx, pg.In(ctx), at.Add(-twofactor.OverallTriesWindow), limit)
 	return int(max(ended, tries)), err
 }
 
-func (r HalfSignIns) CountTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration,
+func (r HalfSignIns) CountCodeTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration,
 	now time.Time) (int, time.Time, error) {
 	row, err := queries.CountCodeTry(ctx, pg.In(ctx),
 		sqlc.CountCodeTryParams{OperatorID: operatorID, Key: key[:], At: now, Over: now.Add(-window)})
 	return row.Tries, row.Since, err
 }
 
-func (r HalfSignIns) RefundTry(ctx context.Context, operatorID id.ID, key [32]byte) error {
-	return queries.RefundCodeTry(ctx, pg.In(ctx).Deferred(), operatorID, key[:])
+func (r HalfSignIns) UncountCodeTry(ctx context.Context, operatorID id.ID, key [32]byte) error {
+	return queries.RefundCodeTry(ctx, pg.In(ctx).QueueingTx(), operatorID, key[:])
 }
 
-func (r TwoFactors) TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.State, error) {
+func (r TwoFactors) StateOf(ctx context.Context, operatorID id.ID) (twofactor.State, error) {
 	row, err := queries.SecondFactorState(ctx, r.DB, operatorID)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && row.ConfirmedAt.IsZero() {
 		return twofactor.State{}, nil
@@ -99,9 +99,9 @@ func (r TwoFactors) TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.
 	return twofactor.State{On: err == nil, Since: row.ConfirmedAt, RecoveryLeft: row.RecoveryLeft}, err
 }
 
-func (r HalfSignIns) HalfSignedIn(ctx context.Context, tokenHash [32]byte,
+func (r HalfSignIns) HalfSignedInOperator(ctx context.Context, tokenHash [32]byte,
 	now time.Time) (connect.Operator, connect.Account, error) {
 	row, err := queries.OperatorByHalfSignIn(ctx, r.DB, tokenHash[:], now)
 	o, a := toOperator(sqlc.OperatorByEmailRow(row))
-	return o, a, pg.OrNotFound(err, twofactor.ErrSignInOver)
+	return o, a, pg.OrNotFound(err, twofactor.ErrSignInExpired)
 }

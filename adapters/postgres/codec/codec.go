@@ -16,9 +16,9 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Register adds the conversions of this package to a connection to Postgres. Every pool calls it for each new
+// RegisterTypes adds the conversions of this package to a connection to Postgres. Every pool calls it for each new
 // connection.
-func Register(_ context.Context, conn *pgx.Conn) error {
+func RegisterTypes(_ context.Context, conn *pgx.Conn) error {
 	m := conn.TypeMap()
 	ids := &pgtype.Type{Name: "uuid", OID: pgtype.UUIDOID, Codec: idCodec{}}
 	times := &pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID,

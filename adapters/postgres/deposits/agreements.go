@@ -12,16 +12,16 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-func (r Agreements) Keep(ctx context.Context, rec agreement.Record, since time.Time) error {
+func (r Agreements) Store(ctx context.Context, rec agreement.Record, since time.Time) error {
 	plain, err := json.Marshal(rec.Origin)
 	if err != nil {
 		return err
 	}
-	sealed, err := r.Sealer.Seal(secret.Text(plain), pg.AgreementAAD(rec.ID))
+	sealed, err := r.Sealer.Encrypt(secret.Text(plain), pg.AgreementAAD(rec.ID))
 	if err != nil {
 		return err
 	}
-	return queries.KeepAgreement(ctx, pg.In(ctx).Deferred(), sqlc.KeepAgreementParams{
+	return queries.KeepAgreement(ctx, pg.In(ctx).QueueingTx(), sqlc.KeepAgreementParams{
 		ID: rec.ID, DepositID: rec.DepositID, ClientID: rec.ClientID, Version: rec.Version, Locale: rec.Locale,
 		Words: rec.Words, AgreedAt: rec.At, Origin: sealed, Since: since,
 	})
@@ -41,7 +41,7 @@ func (r Agreements) Agreements(ctx context.Context, depositID id.ID) ([]agreemen
 		if row.Origin == nil {
 			continue
 		}
-		plain, err := r.Sealer.Open(row.Origin, pg.AgreementAAD(row.ID))
+		plain, err := r.Sealer.Decrypt(row.Origin, pg.AgreementAAD(row.ID))
 		if err != nil {
 			return nil, err
 		}

@@ -16,12 +16,12 @@ import (
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func columnNames[T any](columns []sets.Column[T]) []string {
-	return strings.Split(sets.Names(columns), ", ")
+	return strings.Split(sets.ColumnNames(columns), ", ")
 }
 
 func TestInserts_WriteEveryColumnOfTheirTable(t *testing.T) {
 	t.Parallel()
-	pgtest.RequireColumns(t, pgtest.New(t), "deposits", columnNames(insertedColumns))
+	pgtest.RequireAllColumns(t, pgtest.New(t), "deposits", columnNames(insertedColumns))
 }
 
 // A new deposit is written with values that stand in the statement; any other deposit brings all of its values.
@@ -50,7 +50,7 @@ func TestInsertDeposits_FreshAndOther_WriteTheSameRow(t *testing.T) {
 			statement = strings.ReplaceAll(statement, " ON CONFLICT (reference) DO NOTHING", "")
 		}
 		_, err := pool.Exec(t.Context(), strings.ReplaceAll(statement, "made.id FROM made", "gen_random_uuid() FROM made"),
-			sets.Arguments(columns, row)...)
+			sets.ArrayArguments(columns, row)...)
 		require.NoError(t, err)
 	}
 	var rows, different int

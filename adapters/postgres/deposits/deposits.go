@@ -33,40 +33,40 @@ func (r Deposits) Insert(ctx context.Context, d *deposit.Deposit, checkoutToken 
 	return nil
 }
 
-func (r Deposits) ForUpdate(ctx context.Context, depositID id.ID) (locked *deposit.Deposit, err error) {
-	LockDeposits(pg.In(ctx), r.Sealer, []id.ID{depositID}, sets.Wait, func(d *deposit.Deposit) { locked = d })
+func (r Deposits) LockRow(ctx context.Context, depositID id.ID) (locked *deposit.Deposit, err error) {
+	LockDeposits(pg.In(ctx), r.Sealer, []id.ID{depositID}, sets.WaitForLock, func(d *deposit.Deposit) { locked = d })
 	if err := pg.In(ctx).Flush(ctx); err != nil {
 		return nil, err
 	}
 	if locked == nil {
 		return nil, deposit.ErrNotFound
 	}
-	return WithClient(ctx, pg.In(ctx), r.Sealer, locked)
+	return ReloadMissingClient(ctx, pg.In(ctx), r.Sealer, locked)
 }
 
-func (r Deposits) ForUpdateByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
-	d, err := scanDeposit(pg.In(ctx).QueryRow(ctx, SelectDeposit+` WHERE d.checkout_token_hash = $1 FOR UPDATE OF d`,
+func (r Deposits) LockRowByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
+	d, err := scanDeposit(pg.In(ctx).QueryRow(ctx, SelectDepositSQL+` WHERE d.checkout_token_hash = $1 FOR UPDATE OF d`,
 		TokenHash(checkoutToken)), r.Sealer)
 	if err != nil {
 		return nil, err
 	}
-	return WithClient(ctx, pg.In(ctx), r.Sealer, d)
+	return ReloadMissingClient(ctx, pg.In(ctx), r.Sealer, d)
 }
 
-// Transition queues the storing of a transition. ErrStale is returned by the next statement that waits for an
-// answer, or by WithinTx.
-func (r Deposits) Transition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error {
+// StoreTransition queues the storing of a transition. ErrStaleVersion is returned by the next statement that waits for
+// an answer, or by WithinTx.
+func (r Deposits) StoreTransition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error {
 	StoreTransitions(pg.In(ctx), []ports.DepositTransition{{Deposit: d, Transition: step}})
 	return nil
 }
 
-func (r Deposits) SetCheckout(ctx context.Context, d *deposit.Deposit) error {
-	return queries.SetCheckout(ctx, pg.In(ctx).Deferred(), sqlc.SetCheckoutParams{
+func (r Deposits) StoreCheckoutProgress(ctx context.Context, d *deposit.Deposit) error {
+	return queries.SetCheckout(ctx, pg.In(ctx).QueueingTx(), sqlc.SetCheckoutParams{
 		ClientID: d.ClientID, CheckoutStartedAt: d.CheckoutStartedAt, UpdatedAt: d.UpdatedAt, ID: d.ID,
 	})
 }
 
-func scanDeposit(row pgx.Row, sealer pg.Sealer) (*deposit.Deposit, error) {
+func scanDeposit(row pgx.Row, sealer pg.TextCipher) (*deposit.Deposit, error) {
 	d, err := ScanDeposit(row, sealer)
 	return d, pg.OrNotFound(err, deposit.ErrNotFound)
 }
@@ -76,7 +76,7 @@ func (r Deposits) Deposit(ctx context.Context, depositID id.ID) (*deposit.Deposi
 }
 
 func (r Deposits) DepositByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
-	return scanDeposit(r.DB.QueryRow(ctx, SelectDeposit+` WHERE d.checkout_token_hash = $1`, TokenHash(checkoutToken)),
+	return scanDeposit(r.DB.QueryRow(ctx, SelectDepositSQL+` WHERE d.checkout_token_hash = $1`, TokenHash(checkoutToken)),
 		r.Sealer)
 }
 
@@ -95,10 +95,10 @@ func (r Deposits) Deposits(ctx context.Context, f depositports.DepositFilter,
 		}
 	}
 	l := depositList(f)
-	l.After(page.Cursor)
-	sql := SelectDepositsOf(l.Rows(page), "d.fits, d.n") + " ORDER BY d.created_at DESC, d.id DESC"
-	found, err := lists.Read(ctx, r.DB, l, page, sql,
-		func(row pgx.CollectableRow) (got lists.Listed[*deposit.Deposit], err error) {
+	l.AfterCursor(page.Cursor)
+	sql := SelectDepositsSQL(l.RowsExpression(page), "d.fits, d.n") + " ORDER BY d.created_at DESC, d.id DESC"
+	found, err := lists.ReadPage(ctx, r.DB, l, page, sql,
+		func(row pgx.CollectableRow) (got lists.ListedRow[*deposit.Deposit], err error) {
 			got.Item, err = ScanDeposit(row, r.Sealer, &got.Fits, &got.N)
 			return got, err
 		}, func(d *deposit.Deposit) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
@@ -137,8 +137,8 @@ func (r Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposi
 }
 
 // depositList describes the SQL query of the list of deposits that match a filter: index, conditions and order.
-func depositList(f depositports.DepositFilter) *lists.List {
-	l := &lists.List{Table: "deposits", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
+func depositList(f depositports.DepositFilter) *lists.PageQuery {
+	l := &lists.PageQuery{Table: "deposits", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	ofPartner := !f.PartnerID.IsZero()
 	switch {
 	case !f.ClientID.IsZero():
@@ -147,7 +147,7 @@ func depositList(f depositports.DepositFilter) *lists.List {
 		// A partner that has lost its link does not receive the client in responses any more, and so must not find
 		// deposits by the client either.
 		if ofPartner {
-			l.Filter("NOT " + PartnerLeft(l.Table))
+			l.Filter("NOT " + PartnerLeftSQL(l.Table))
 		}
 	case f.RentalContract != "" && ofPartner:
 		// The condition <> '' lets Postgres use the index of rental contracts, which leaves out deposits without a
@@ -176,8 +176,9 @@ func depositList(f depositports.DepositFilter) *lists.List {
 	check(!f.AccountID.IsZero(), "account_id = ?", f.AccountID)
 	check(f.ExternalID != "", "external_id = ?", f.ExternalID)
 	check(f.RentalContract != "", "rental_contract = ?", f.RentalContract)
-	check(len(f.Statuses) > 0, "status = ANY (?)", pg.Each(f.Statuses, func(s deposit.Status) string { return string(s) }))
-	l.Span("created_at", f.Created)
+	check(len(f.Statuses) > 0, "status = ANY (?)", pg.ConvertEach(f.Statuses,
+		func(s deposit.Status) string { return string(s) }))
+	l.WhereTimeSpan("created_at", f.Created)
 	return l
 }
 
@@ -188,28 +189,28 @@ func (r Deposits) CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[i
 	}
 	tokens := make(map[id.ID]secret.Text, len(rows))
 	for _, row := range rows {
-		if tokens[row.ID], err = r.Sealer.Open(row.CheckoutToken, pg.CheckoutAAD(row.ID)); err != nil {
+		if tokens[row.ID], err = r.Sealer.Decrypt(row.CheckoutToken, pg.CheckoutTokenAAD(row.ID)); err != nil {
 			return nil, err
 		}
 	}
 	return tokens, nil
 }
 
-func (s Due) IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]id.ID, error) {
+func (s DueDeposits) IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]id.ID, error) {
 	if err := s.dropStaleTimers(ctx, "idle", before, limit); err != nil {
 		return nil, err
 	}
 	return queries.IdleCheckouts(ctx, s.DB, before, limit)
 }
 
-func (s Due) ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
+func (s DueDeposits) ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
 	if err := s.dropStaleTimers(ctx, "checkout", at, limit); err != nil {
 		return nil, err
 	}
 	return queries.ExpiredCheckouts(ctx, s.DB, at, limit)
 }
 
-func (s Due) ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
+func (s DueDeposits) ElapsedCovers(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
 	if err := s.dropStaleTimers(ctx, "coverage", at, limit); err != nil {
 		return nil, err
 	}
@@ -218,7 +219,7 @@ func (s Due) ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]i
 
 // dropStaleTimers deletes due timers of deposits that no longer need them. Otherwise such timers would fill each
 // page of due timers that is read.
-func (s Due) dropStaleTimers(ctx context.Context, kind string, at time.Time, limit int) error {
+func (s DueDeposits) dropStaleTimers(ctx context.Context, kind string, at time.Time, limit int) error {
 	for {
 		n, err := queries.DropStaleTimers(ctx, s.DB, kind, at, limit)
 		if err != nil || n < int64(limit) {
@@ -228,13 +229,14 @@ func (s Due) dropStaleTimers(ctx context.Context, kind string, at time.Time, lim
 }
 
 func (r Deposits) DepositByReference(ctx context.Context, reference string) (*deposit.Deposit, error) {
-	return scanDeposit(r.DB.QueryRow(ctx, SelectDeposit+` WHERE d.reference = $1`, reference), r.Sealer)
+	return scanDeposit(r.DB.QueryRow(ctx, SelectDepositSQL+` WHERE d.reference = $1`, reference), r.Sealer)
 }
 
 func (r Deposits) History(ctx context.Context, depositID id.ID) ([]deposit.Transition, error) {
 	rows, err := queries.History(ctx, r.DB, depositID)
-	return pg.Each(rows, func(row sqlc.DepositTransition) deposit.Transition { return deposit.Transition(row) }), err
+	return pg.ConvertEach(rows, func(row sqlc.DepositTransition) deposit.Transition { return deposit.Transition(row) }),
+		err
 }
 
 // ReadsWaiting returns the number of reads of deposits that wait to be made in a batch.
-func (r Deposits) ReadsWaiting() int { return r.reads.queue.Waiting("") }
+func (r Deposits) ReadsWaiting() int { return r.reads.queue.CountWaiting("") }

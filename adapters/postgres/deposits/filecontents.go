@@ -22,12 +22,12 @@ import (
 // file few statements.
 const chunkBytes = 256 << 10
 
-func (c Contents) Put(ctx context.Context, fileID id.ID, content io.Reader, size int64) error {
+func (c FileContents) Put(ctx context.Context, fileID id.ID, content io.Reader, size int64) error {
 	plain := make([]byte, 32) // Each file's content is encrypted with a key of its own, of 32 bytes (AES-256).
 	if _, err := rand.Read(plain); err != nil {
 		return err
 	}
-	key, err := c.Sealer.Seal(secret.Text(plain), pg.FileAAD(fileID))
+	key, err := c.Sealer.Encrypt(secret.Text(plain), pg.FileKeyAAD(fileID))
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (c Contents) Put(ctx context.Context, fileID id.ID, content io.Reader, size
 	}
 	t := pg.Begin(conn)
 	defer t.End(ctx)
-	if err := queries.InsertFileContent(ctx, t.Deferred(), fileID, key); err != nil {
+	if err := queries.InsertFileContent(ctx, t.QueueingTx(), fileID, key); err != nil {
 		return err
 	}
 	buffer, left := make([]byte, chunkBytes), size
@@ -51,7 +51,7 @@ func (c Contents) Put(ctx context.Context, fileID id.ID, content io.Reader, size
 			return fmt.Errorf("postgres: the content of a file ended early: %w", err)
 		}
 		left -= int64(len(piece))
-		if err := queries.InsertFileChunk(ctx, t.Deferred(), fileID, n,
+		if err := queries.InsertFileChunk(ctx, t.QueueingTx(), fileID, n,
 			aead.Seal(nil, nonceOf(n, left == 0), piece, nil)); err != nil {
 			return err
 		}
@@ -65,12 +65,12 @@ func (c Contents) Put(ctx context.Context, fileID id.ID, content io.Reader, size
 	return t.Commit(ctx)
 }
 
-func (c Contents) Open(ctx context.Context, fileID id.ID) (io.ReadCloser, error) {
+func (c FileContents) Open(ctx context.Context, fileID id.ID) (io.ReadCloser, error) {
 	sealed, err := queries.FileContentKey(ctx, c.DB, fileID)
 	if err != nil {
 		return nil, pg.OrNotFound(err, evidence.ErrNotFound)
 	}
-	plain, err := c.Sealer.Open(sealed, pg.FileAAD(fileID))
+	plain, err := c.Sealer.Decrypt(sealed, pg.FileKeyAAD(fileID))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (c Contents) Open(ctx context.Context, fileID id.ID) (io.ReadCloser, error)
 	return &contentReader{ctx: ctx, db: c.DB, fileID: fileID, aead: aead}, nil
 }
 
-func (c Contents) Delete(ctx context.Context, fileIDs []id.ID) error {
+func (c FileContents) Delete(ctx context.Context, fileIDs []id.ID) error {
 	return pg.Translate(queries.DeleteFileContents(ctx, c.DB, fileIDs))
 }
 

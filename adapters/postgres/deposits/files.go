@@ -12,8 +12,8 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-func (r Files) Add(
-	ctx context.Context, by depositports.FileSender, fileIDs []id.ID, since, at time.Time, adds actor.Actor,
+func (r Files) AttachWaiting(
+	ctx context.Context, by depositports.UploadSession, fileIDs []id.ID, since, at time.Time, adds actor.Actor,
 ) ([]evidence.File, error) {
 	rows, err := queries.AddFiles(ctx, pg.In(ctx), sqlc.AddFilesParams{
 		FileIds: fileIDs, DepositID: by.DepositID, Session: by.Session[:], Since: since, At: at, Actor: adds.String(),
@@ -22,23 +22,24 @@ func (r Files) Add(
 		return nil, err
 	}
 	if len(rows) != len(fileIDs) {
-		return nil, evidence.ErrGone
+		return nil, evidence.ErrFilesGone
 	}
 	count, err := queries.CountFiles(ctx, pg.In(ctx), by.DepositID)
-	if err == nil && count > evidence.MaxOfDeposit {
-		err = evidence.ErrFull
+	if err == nil && count > evidence.MaxFilesPerDeposit {
+		err = evidence.ErrDepositFileLimit
 	}
-	return pg.Each(rows, func(row sqlc.AddFilesRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }), err
+	return pg.ConvertEach(rows, func(row sqlc.AddFilesRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }),
+		err
 }
 
-func (r Files) Forget(ctx context.Context, fileIDs []id.ID) error {
-	return queries.ForgetFiles(ctx, pg.In(ctx).Deferred(), fileIDs)
+func (r Files) DeleteRecords(ctx context.Context, fileIDs []id.ID) error {
+	return queries.ForgetFiles(ctx, pg.In(ctx).QueueingTx(), fileIDs)
 }
 
-func (r Files) Wait(ctx context.Context, by depositports.FileSender, sent []evidence.File) error {
+func (r Files) InsertWaiting(ctx context.Context, by depositports.UploadSession, sent []evidence.File) error {
 	return pg.InTx(ctx, r.DB.Pool, func(t *pg.Tx) error {
 		for _, f := range sent {
-			if err := queries.WaitWithFile(ctx, t.Deferred(), sqlc.WaitWithFileParams{
+			if err := queries.WaitWithFile(ctx, t.QueueingTx(), sqlc.WaitWithFileParams{
 				ID: f.ID, DepositID: by.DepositID, Name: f.Name, MediaType: string(f.Type), Size: f.Size, SentAt: f.SentAt,
 				Session: by.Session[:],
 			}); err != nil {
@@ -49,17 +50,19 @@ func (r Files) Wait(ctx context.Context, by depositports.FileSender, sent []evid
 	})
 }
 
-func (r Files) Waiting(ctx context.Context, by depositports.FileSender, fileIDs []id.ID,
+func (r Files) WaitingFiles(ctx context.Context, by depositports.UploadSession, fileIDs []id.ID,
 	since time.Time) ([]evidence.File, error) {
 	rows, err := queries.WaitingFiles(ctx, r.DB,
 		sqlc.WaitingFilesParams{FileIds: fileIDs, DepositID: by.DepositID, Session: by.Session[:], Since: since})
-	return pg.Each(rows, func(row sqlc.WaitingFilesRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }),
+	return pg.ConvertEach(rows,
+			func(row sqlc.WaitingFilesRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }),
 		pg.Translate(err)
 }
 
 func (r Files) Files(ctx context.Context, depositID id.ID) ([]evidence.File, error) {
 	rows, err := queries.FilesOfDeposit(ctx, r.DB, depositID)
-	return pg.Each(rows, func(row sqlc.FilesOfDepositRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }),
+	return pg.ConvertEach(rows,
+			func(row sqlc.FilesOfDepositRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }),
 		pg.Translate(err)
 }
 
@@ -68,14 +71,14 @@ func (r Files) File(ctx context.Context, depositID, fileID id.ID) (evidence.File
 	return toFile(row), pg.OrNotFound(err, evidence.ErrNotFound)
 }
 
-func (r Files) Abandoned(ctx context.Context, since time.Time, limit int) ([]id.ID, error) {
+func (r Files) AbandonedFileIDs(ctx context.Context, since time.Time, limit int) ([]id.ID, error) {
 	ids, err := queries.AbandonedFiles(ctx, r.DB, since, limit)
 	return ids, pg.Translate(err)
 }
 
 func toFile(row sqlc.FileOfDepositRow) evidence.File {
 	return evidence.File{
-		ID: row.ID, DepositID: row.DepositID, Name: row.Name, Type: evidence.Type(row.MediaType), Size: row.Size,
+		ID: row.ID, DepositID: row.DepositID, Name: row.Name, Type: evidence.MediaType(row.MediaType), Size: row.Size,
 		SentAt: row.SentAt, AddedAt: row.AddedAt, AddedBy: actor.Parse(row.AddedBy),
 	}
 }

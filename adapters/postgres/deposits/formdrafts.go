@@ -10,19 +10,19 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-func (r FormDrafts) Keep(ctx context.Context, key depositports.FormDraftKey, content secret.Text, at time.Time,
+func (r FormDrafts) Store(ctx context.Context, key depositports.FormDraftKey, content secret.Text, at time.Time,
 	most int) error {
-	sealed, err := r.Sealer.Seal(content, pg.DraftAAD(key.Session, key.Form))
+	sealed, err := r.Sealer.Encrypt(content, pg.FormDraftAAD(key.Session, key.Form))
 	if err != nil {
 		return err
 	}
 	return pg.InTx(ctx, r.DB.Pool, func(t *pg.Tx) error {
-		if err := queries.KeepFormDraft(ctx, t.Deferred(), sqlc.KeepFormDraftParams{
+		if err := queries.KeepFormDraft(ctx, t.QueueingTx(), sqlc.KeepFormDraftParams{
 			Session: key.Session[:], Form: key.Form, AccountID: key.AccountID, Content: sealed, KeptAt: at,
 		}); err != nil {
 			return err
 		}
-		if err := queries.TrimFormDrafts(ctx, t.Deferred(), key.AccountID, key.Form, most); err != nil {
+		if err := queries.TrimFormDrafts(ctx, t.QueueingTx(), key.AccountID, key.Form, most); err != nil {
 			return err
 		}
 		return t.Commit(ctx)
@@ -34,16 +34,16 @@ func (r FormDrafts) Draft(ctx context.Context, key depositports.FormDraftKey, si
 		Session: key.Session[:], Form: key.Form, AccountID: key.AccountID, Since: since,
 	})
 	if err != nil {
-		return "", pg.OrNotFound(err, depositports.ErrDraftGone)
+		return "", pg.OrNotFound(err, depositports.ErrFormDraftGone)
 	}
-	return r.Sealer.Open(sealed, pg.DraftAAD(key.Session, key.Form))
+	return r.Sealer.Decrypt(sealed, pg.FormDraftAAD(key.Session, key.Form))
 }
 
-func (r FormDrafts) Drop(ctx context.Context, key depositports.FormDraftKey) error {
+func (r FormDrafts) DropDraft(ctx context.Context, key depositports.FormDraftKey) error {
 	return pg.Translate(queries.DropFormDraft(ctx, r.DB, key.Session[:], key.Form))
 }
 
-func (r FormDrafts) Delete(ctx context.Context, before time.Time, limit int) (int, error) {
+func (r FormDrafts) DeleteExpired(ctx context.Context, before time.Time, limit int) (int, error) {
 	n, err := queries.DeleteFormDrafts(ctx, r.DB, before, limit)
 	return int(n), pg.Translate(err)
 }

@@ -27,7 +27,7 @@ var (
 // insertDeposits returns the SQL statement that inserts deposits with their timers. arrays lists the columns whose
 // values are passed as arrays.
 func insertDeposits(arrays []sets.Column[newDeposit], onConflict string) string {
-	values := pg.Each(insertedColumns, func(c sets.Column[newDeposit]) string {
+	values := pg.ConvertEach(insertedColumns, func(c sets.Column[newDeposit]) string {
 		for _, given := range arrays {
 			if given.Name == c.Name {
 				return "n." + c.Name + c.Cast
@@ -36,8 +36,8 @@ func insertDeposits(arrays []sets.Column[newDeposit], onConflict string) string 
 		return freshValues[c.Name]
 	})
 	return `WITH made AS (
-		INSERT INTO deposits (` + sets.Names(insertedColumns) + `) SELECT ` + strings.Join(values, ", ") + ` FROM ` +
-		sets.From(arrays) + onConflict + `
+		INSERT INTO deposits (` + sets.ColumnNames(insertedColumns) + `) SELECT ` + strings.Join(values, ", ") + ` FROM ` +
+		sets.FromClause(arrays) + onConflict + `
 		RETURNING id, checkout_expires_at)
 	INSERT INTO deposit_timers (kind, due_at, deposit_id) SELECT 'checkout', made.checkout_expires_at, made.id FROM made`
 }
@@ -45,15 +45,15 @@ func insertDeposits(arrays []sets.Column[newDeposit], onConflict string) string 
 // InsertDeposits queues the insert of deposits with their timers. The transaction must have locked the rows to
 // which the deposits refer, since the database does not check these references. If a deposit's reference is taken,
 // the transaction fails with ports.ErrReferenceTaken.
-func InsertDeposits(t *pg.Tx, sealer pg.Sealer, deposits []ports.NewDeposit) error {
+func InsertDeposits(t *pg.Tx, sealer pg.TextCipher, deposits []ports.NewDeposit) error {
 	rows, err := newDeposits(sealer, deposits)
 	if err != nil {
 		return err
 	}
 	if slices.ContainsFunc(rows, func(d newDeposit) bool { return !isFresh(d.Deposit) }) {
-		t.Queue(insertAny, sets.Arguments(insertedColumns, rows)...)
+		t.Queue(insertAny, sets.ArrayArguments(insertedColumns, rows)...)
 	} else {
-		t.Queue(insertFresh, sets.Arguments(variedColumns, rows)...)
+		t.Queue(insertFresh, sets.ArrayArguments(variedColumns, rows)...)
 	}
 	startIdleTimers(t, rows)
 	return nil
@@ -61,8 +61,8 @@ func InsertDeposits(t *pg.Tx, sealer pg.Sealer, deposits []ports.NewDeposit) err
 
 // InsertDeposit inserts a deposit with its timers, and calls inserted: with true if the deposit was inserted, with
 // false if its reference is taken. If the account, the partner or the client does not exist, the transaction fails
-// with ErrMissingReference.
-func InsertDeposit(t *pg.Tx, sealer pg.Sealer, d ports.NewDeposit, inserted func(bool)) error {
+// with ErrRelatedRowMissing.
+func InsertDeposit(t *pg.Tx, sealer pg.TextCipher, d ports.NewDeposit, inserted func(bool)) error {
 	rows, err := newDeposits(sealer, []ports.NewDeposit{d})
 	if err != nil {
 		return err
@@ -70,9 +70,9 @@ func InsertDeposit(t *pg.Tx, sealer pg.Sealer, d ports.NewDeposit, inserted func
 	t.Queue(referencesLive, d.Deposit.AccountID, d.Deposit.PartnerID,
 		d.Deposit.ClientID).QueryRow(func(row pgx.Row) error {
 		var guard int
-		return sets.UnlessAll(row.Scan(&guard), ErrMissingReference)
+		return sets.MissingRowsError(row.Scan(&guard), ErrRelatedRowMissing)
 	})
-	t.Queue(insertUntaken, sets.Arguments(insertedColumns, rows)...).Exec(func(tag pgconn.CommandTag) error {
+	t.Queue(insertUntaken, sets.ArrayArguments(insertedColumns, rows)...).Exec(func(tag pgconn.CommandTag) error {
 		inserted(tag.RowsAffected() == 1)
 		return nil
 	})
@@ -80,15 +80,15 @@ func InsertDeposit(t *pg.Tx, sealer pg.Sealer, d ports.NewDeposit, inserted func
 	return nil
 }
 
-// ErrMissingReference is the error for a deposit that refers to an account, a partner or a client that does not
+// ErrRelatedRowMissing is the error for a deposit that refers to an account, a partner or a client that does not
 // exist.
-var ErrMissingReference = errors.New("postgres: the account, the partner or the client of a deposit does not exist")
+var ErrRelatedRowMissing = errors.New("postgres: the account, the partner or the client of a deposit does not exist")
 
 // newDeposits adds to deposits the hashes and the ciphertexts of their checkout tokens.
-func newDeposits(sealer pg.Sealer, deposits []ports.NewDeposit) ([]newDeposit, error) {
+func newDeposits(sealer pg.TextCipher, deposits []ports.NewDeposit) ([]newDeposit, error) {
 	rows := make([]newDeposit, len(deposits))
 	for i, d := range deposits {
-		sealed, err := sealer.Seal(d.CheckoutToken, pg.CheckoutAAD(d.Deposit.ID))
+		sealed, err := sealer.Encrypt(d.CheckoutToken, pg.CheckoutTokenAAD(d.Deposit.ID))
 		if err != nil {
 			return nil, err
 		}

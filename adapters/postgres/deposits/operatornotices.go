@@ -17,7 +17,7 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-func (s OperatorNotices) SecuredDue(ctx context.Context, limit int) ([]id.ID, error) {
+func (s OperatorNotices) DueSecuredNotices(ctx context.Context, limit int) ([]id.ID, error) {
 	return queries.SecuredDue(ctx, s.DB, limit)
 }
 
@@ -34,7 +34,8 @@ const (
 			WHERE m.account_id = a.id AND d.ends_at < m.told_until AND c.activated_at <= m.mailed_at))`
 )
 
-func (s OperatorNotices) CoversDue(ctx context.Context, r depositports.CoverRound, limit int) ([]id.ID, error) {
+func (s OperatorNotices) AccountsWithEndingCovers(ctx context.Context, r depositports.EndingCoverQuery,
+	limit int) ([]id.ID, error) {
 	rows, err := s.DB.Query(ctx, `SELECT a.id FROM accounts a JOIN operators o ON o.id = a.operator_id
 		WHERE `+due+` ORDER BY a.id LIMIT $5`, r.Now, r.Before, r.Today, !r.VerifyAddresses, limit)
 	if err != nil {
@@ -44,40 +45,40 @@ func (s OperatorNotices) CoversDue(ctx context.Context, r depositports.CoverRoun
 	return found, pg.Translate(err)
 }
 
-// AddSecured stores that the operator is to get a mail about a secured deposit. A deposit is secured once in its
+// AddSecuredNotice stores that the operator is to get a mail about a secured deposit. A deposit is secured once in its
 // life.
-func (s OperatorNotices) AddSecured(ctx context.Context, depositID id.ID, at time.Time) error {
-	return queries.InsertSecuredNotice(ctx, pg.In(ctx).Deferred(), depositID, at)
+func (s OperatorNotices) AddSecuredNotice(ctx context.Context, depositID id.ID, at time.Time) error {
+	return queries.InsertSecuredNotice(ctx, pg.In(ctx).QueueingTx(), depositID, at)
 }
 
-// TakeSecured deletes the notice about a secured deposit and returns what its mail needs. A second dispatcher
+// TakeSecuredNotice deletes the notice about a secured deposit and returns what its mail needs. A second dispatcher
 // waits for the first one at the DELETE and then finds no row, so the mail is sent once.
-func (s OperatorNotices) TakeSecured(
+func (s OperatorNotices) TakeSecuredNotice(
 	ctx context.Context, depositID id.ID,
-) (about depositports.SecuredSubject, ok bool, err error) {
+) (about depositports.SecuredMailData, ok bool, err error) {
 	row, err := queries.TakeSecured(ctx, pg.In(ctx), depositID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return about, false, nil
 	}
-	in := zone.Of(row.Timezone)
-	return depositports.SecuredSubject{
+	in := zone.ByName(row.Timezone)
+	return depositports.SecuredMailData{
 		Operator: connect.Operator{ID: row.OperatorID, Email: row.Email, Locale: row.Locale}, Verified: row.Verified,
 		Deposit: depositports.SecuredDeposit{
 			ID: row.ID, Reference: row.Reference, Amount: row.Amount, RentalContract: row.RentalContract,
 			ContractStartAt: row.ContractStartAt.In(in), ContractEndAt: row.ContractEndAt.In(in),
 			ExpiresAt: row.ExpiresAt.In(in),
 		},
-		Company: row.CompanyName, Tenant: tenant.Contact{Email: row.TenantEmail, Locale: row.TenantLocale},
+		Company: row.CompanyName, Tenant: tenant.MailContact{Email: row.TenantEmail, Locale: row.TenantLocale},
 		Words: row.Words, Fee: money.Cents(row.Fee), PaidAt: row.PaidAt.In(in),
 	}, err == nil, err
 }
 
-// TakeCovers marks an account's mail about ending covers as sent and returns what the mail needs. It inserts or
+// TakeEndingCovers marks an account's mail about ending covers as sent and returns what the mail needs. It inserts or
 // locks the row of cover_mails first: a second dispatcher waits there, and then finds that the mail was sent
 // today.
-func (s OperatorNotices) TakeCovers(
-	ctx context.Context, accountID id.ID, round depositports.CoverRound, limit int,
-) (about depositports.CoverSubject, ok bool, err error) {
+func (s OperatorNotices) TakeEndingCovers(
+	ctx context.Context, accountID id.ID, round depositports.EndingCoverQuery, limit int,
+) (about depositports.EndingCoversMailData, ok bool, err error) {
 	if err = queries.InsertCoverMail(ctx, pg.In(ctx), accountID); err != nil {
 		return about, false, err
 	}
@@ -107,7 +108,7 @@ func (s OperatorNotices) TakeCovers(
 	}
 	about.Covers, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c depositports.EndingCover, err error) {
 		err = row.Scan(&c.Reference, &c.Amount, &c.RentalContract, &c.ExpiresAt, &about.Count)
-		c.ExpiresAt = c.ExpiresAt.In(zone.Of(timezone))
+		c.ExpiresAt = c.ExpiresAt.In(zone.ByName(timezone))
 		return c, err
 	})
 	return about, err == nil, err

@@ -13,13 +13,13 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// SelectDeposit is the SQL that reads deposits with the partner's name, and with the client unless the client was
+// SelectDepositSQL is the SQL that reads deposits with the partner's name, and with the client unless the client was
 // erased. ScanDeposit scans its rows.
-var SelectDeposit = SelectDepositsOf("deposits", "")
+var SelectDepositSQL = SelectDepositsSQL("deposits", "")
 
-// SelectDepositsOf returns the SQL of SelectDeposit over a table expression that has the columns of the table
+// SelectDepositsSQL returns the SQL of SelectDepositSQL over a table expression that has the columns of the table
 // deposits. more lists further columns to read.
-func SelectDepositsOf(source, more string) string {
+func SelectDepositsSQL(source, more string) string {
 	if more != "" {
 		more = ", " + more
 	}
@@ -30,10 +30,10 @@ func SelectDepositsOf(source, more string) string {
 		LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL`
 }
 
-// PartnerLeft returns the SQL expression for the field PartnerLeft of a deposit in the table d: true if the partner
+// PartnerLeftSQL returns the SQL expression for the field PartnerLeft of a deposit in the table d: true if the partner
 // of a dashboard's deposit has lost its link to the account; otherwise false. The link is read by the account,
 // since a single index then serves the query whatever the statistics are.
-func PartnerLeft(d string) string {
+func PartnerLeftSQL(d string) string {
 	return `(` + d + `.partner_id IS NOT NULL AND NOT ` + d + `.by_partner_api AND ` + d + `.partner_id IS DISTINCT FROM
 		(SELECT l.partner_id FROM account_links l WHERE l.account_id = ` + d + `.account_id AND l.revoked_at IS NULL))`
 }
@@ -50,12 +50,12 @@ func readNames() string {
 	return strings.Join(list, ", ")
 }
 
-// ScanDeposit scans a row of SelectDeposit into a deposit, and the further columns into more. Returns
+// ScanDeposit scans a row of SelectDepositSQL into a deposit, and the further columns into more. Returns
 // pgx.ErrNoRows. With the error of a row that cannot be read (pg.Unreadable), or whose checkout token does not
 // decrypt, it returns what it has read of the deposit.
-func ScanDeposit(row pgx.Row, sealer pg.Sealer, more ...any) (*deposit.Deposit, error) {
+func ScanDeposit(row pgx.Row, sealer pg.TextCipher, more ...any) (*deposit.Deposit, error) {
 	var d deposit.Deposit
-	var client deposit.Client
+	var client deposit.ClientDetails
 	var clientExists bool
 	// The encrypted checkout token; nil unless the deposit was created with depositUrlGeneration.
 	var sealedToken []byte
@@ -68,7 +68,7 @@ func ScanDeposit(row pgx.Row, sealer pg.Sealer, more ...any) (*deposit.Deposit, 
 	targets = append(targets, &d.PartnerName, &client.Email, &client.FirstName, &client.LastName, &clientExists,
 		&sealedToken)
 	err := row.Scan(append(targets, more...)...)
-	if pg.Unreadable(err) {
+	if pg.IsUnreadable(err) {
 		return &d, fmt.Errorf("deposit %s: %w", id.Deposit.Of(d.ID), err)
 	}
 	if err != nil {
@@ -79,7 +79,7 @@ func ScanDeposit(row pgx.Row, sealer pg.Sealer, more ...any) (*deposit.Deposit, 
 		d.Client = &client
 	}
 	if sealedToken != nil {
-		d.CheckoutToken, err = sealer.Open(sealedToken, pg.CheckoutAAD(d.ID))
+		d.CheckoutToken, err = sealer.Decrypt(sealedToken, pg.CheckoutTokenAAD(d.ID))
 	}
 	return &d, err
 }
@@ -88,26 +88,27 @@ func ScanDeposit(row pgx.Row, sealer pg.Sealer, more ...any) (*deposit.Deposit, 
 // call found for a deposit that does not exist, or that another transaction has locked if locking is
 // sets.SkipLocked. The sending of the queued statements returns pg.Unreadable if one of the deposits cannot be
 // read.
-func LockDeposits(t *pg.Tx, sealer pg.Sealer, ids []id.ID, locking sets.Locking, found func(*deposit.Deposit)) {
-	t.Rows(SelectDeposit+` WHERE d.id = ANY ($1) FOR UPDATE OF d`+string(locking), []any{ids}, func(row pgx.Rows) error {
+func LockDeposits(t *pg.Tx, sealer pg.TextCipher, ids []id.ID, locking sets.RowLocking, found func(*deposit.Deposit)) {
+	t.QueueRows(SelectDepositSQL+` WHERE d.id = ANY ($1) FOR UPDATE OF d`+string(locking), []any{ids}, func(row pgx.Rows) error {
 		d, err := ScanDeposit(row, sealer)
 		if err != nil {
-			return pg.BadValue("deposits", err)
+			return pg.BadValueError("deposits", err)
 		}
 		found(d)
 		return nil
 	})
 }
 
-// MissesClient reports whether a deposit has the id of a client but no client. True means that the client was
+// IsClientMissing reports whether a deposit has the id of a client but no client. True means that the client was
 // erased, or that another transaction set the client while LockDeposits waited: Postgres then joins the new row
 // with the clients as they were before the wait.
-func MissesClient(d *deposit.Deposit) bool { return !d.ClientID.IsZero() && d.Client == nil }
+func IsClientMissing(d *deposit.Deposit) bool { return !d.ClientID.IsZero() && d.Client == nil }
 
-// WithClient returns a locked deposit, which it reads again if its client is missing.
-func WithClient(ctx context.Context, t *pg.Tx, sealer pg.Sealer, d *deposit.Deposit) (*deposit.Deposit, error) {
-	if !MissesClient(d) {
+// ReloadMissingClient returns a locked deposit, which it reads again if its client is missing.
+func ReloadMissingClient(ctx context.Context, t *pg.Tx, sealer pg.TextCipher, d *deposit.Deposit) (*deposit.Deposit,
+	error) {
+	if !IsClientMissing(d) {
 		return d, nil
 	}
-	return ScanDeposit(t.QueryRow(ctx, SelectDeposit+` WHERE d.id = $1`, d.ID), sealer)
+	return ScanDeposit(t.QueryRow(ctx, SelectDepositSQL+` WHERE d.id = $1`, d.ID), sealer)
 }

@@ -13,8 +13,8 @@ import (
 	"partnerdeposits/ports/platform/batch"
 )
 
-// ReadConns is the number of connections to Postgres that batches of reads of deposits use at once.
-const ReadConns = 2
+// ReadBatchConns is the number of connections to Postgres that batches of reads of deposits use at once.
+const ReadBatchConns = 2
 
 const (
 	readLimit = 128 // The most deposits that one batch of reads returns.
@@ -24,20 +24,20 @@ const (
 	readTimeout = 5 * time.Second
 )
 
-var readDeposits = SelectDepositsOf("deposits", PartnerLeft("d")) + ` WHERE d.id = ANY ($1)`
+var readDeposits = SelectDepositsSQL("deposits", PartnerLeftSQL("d")) + ` WHERE d.id = ANY ($1)`
 
 // depositReads reads deposits by their ids in batches: reads that arrive while a statement is running share the
 // next statement. A statement begins after all of its reads have arrived, so each read sees every change that was
 // committed before the read was requested.
 type depositReads struct {
 	db     pg.DB
-	sealer pg.Sealer
+	sealer pg.TextCipher
 	queue  batch.Queue[*depositRead]
 }
 
-func newDepositReads(db pg.DB, sealer pg.Sealer) *depositReads {
+func newDepositReads(db pg.DB, sealer pg.TextCipher) *depositReads {
 	r := &depositReads{db: db, sealer: sealer}
-	r.queue.Workers, r.queue.Limit, r.queue.Threshold, r.queue.Run = ReadConns, readLimit, readThreshold, r.run
+	r.queue.Workers, r.queue.Limit, r.queue.Threshold, r.queue.Run = ReadBatchConns, readLimit, readThreshold, r.run
 	return r
 }
 
@@ -65,8 +65,8 @@ func (r *depositReads) one(ctx context.Context, depositID id.ID) (*deposit.Depos
 		r.run([]*depositRead{read})
 	}
 	switch {
-	case pg.Unreadable(read.err):
-		r.db.Tell(ctx, "deposits", depositID, read.err)
+	case pg.IsUnreadable(read.err):
+		r.db.ReportUnreadable(ctx, "deposits", depositID, read.err)
 	case read.err == nil && read.found == nil:
 		read.err = deposit.ErrNotFound
 	}
@@ -79,7 +79,7 @@ func (r *depositReads) run(reads []*depositRead) {
 	if len(reads) > 1 {
 		shared, cancel := context.WithTimeout(context.Background(), readTimeout)
 		defer cancel()
-		shared, end := pg.StartSpan(shared, "partnerdeposits/postgres", "read deposits", reads,
+		shared, end := pg.StartBatchSpan(shared, "partnerdeposits/postgres", "read deposits", reads,
 			func(d *depositRead) context.Context { return d.ctx })
 		defer end()
 		ctx = shared
@@ -115,7 +115,7 @@ func (r *depositReads) query(ctx context.Context, reads []*depositRead) error {
 		d, err := ScanDeposit(rows, r.sealer, &left)
 		// After a row that cannot be read, pgx returns no further row, so the remaining deposits are missing in the
 		// result.
-		if d == nil || pg.Unreadable(err) {
+		if d == nil || pg.IsUnreadable(err) {
 			return pg.Translate(err)
 		}
 		d.PartnerLeft = left

@@ -129,16 +129,17 @@ func names(columns string, limit int) string {
 
 // search looks a text up in the indexes. If no other filter narrows the list, the result has the ids of one page;
 // otherwise it has all ids, since the other filters need all of these deposits.
-func (s Desk) search(ctx context.Context, f depositports.DeskFilter, page ports.Page) (*search, error) {
-	reference, _ := deposit.WrittenReference(f.Text)
-	args := []any{f.AccountID, f.Text, digitsOf(f.Text), reference, deposit.ReferenceBeginnings(f.Text)}
-	l := &lists.List{Order: []string{"created_at", "id"}, Back: page.Back}
+func (s DashboardQueries) search(ctx context.Context, f depositports.DashboardFilter, page ports.Page) (*search,
+	error) {
+	reference, _ := deposit.ParseReference(f.Text)
+	args := []any{f.AccountID, f.Text, digitsOf(f.Text), reference, deposit.ReferencePrefixes(f.Text)}
+	l := &lists.PageQuery{Order: []string{"created_at", "id"}, Back: page.Back}
 	order, after := l.OrderBy(""), ""
-	if len(f.Statuses) == 0 && f.Stay == (ports.Span{}) && !f.ByStay() {
-		order += " LIMIT " + strconv.Itoa(lists.LimitFor(page))
+	if len(f.Statuses) == 0 && f.Stay == (ports.TimeSpan{}) && !f.SortedByStay() {
+		order += " LIMIT " + strconv.Itoa(lists.PageLimit(page))
 		if !page.Cursor.IsZero() {
 			args = append(args, page.Cursor.At, page.Cursor.ID)
-			after = " AND (created_at, id) " + l.Beyond() + " ($6, $7)"
+			after = " AND (created_at, id) " + l.CursorOperator() + " ($6, $7)"
 		}
 	}
 	found, many := &search{}, false
@@ -193,27 +194,27 @@ func searchOf(after, order string) string {
 // fits returns the SQL condition that a deposit matches the searched text, for a text that too many deposits
 // match. It compares only those facts (reference, booking, e-mail address, name) by which the text has found a
 // deposit in the indexes.
-func (s *search) fits(l *lists.List, text string) string {
+func (s *search) fits(l *lists.PageQuery, text string) string {
 	slices.Sort(s.ways)
 	var any []string
 	for _, way := range s.ways {
 		switch way {
 		case byReference:
-			reference, _ := deposit.WrittenReference(text)
-			any = append(any, "reference = "+l.Argument(reference)+" OR EXISTS (SELECT FROM unnest("+
-				l.Argument(deposit.ReferenceBeginnings(text))+"::text[]) AS beginning WHERE starts_with(reference, beginning))")
+			reference, _ := deposit.ParseReference(text)
+			any = append(any, "reference = "+l.AddArgument(reference)+" OR EXISTS (SELECT FROM unnest("+
+				l.AddArgument(deposit.ReferencePrefixes(text))+"::text[]) AS beginning WHERE starts_with(reference, beginning))")
 		case byBooking:
-			any = append(any, "rental_contract <> '' AND "+beginsWith("rental_contract", l.Argument(text)))
+			any = append(any, "rental_contract <> '' AND "+beginsWith("rental_contract", l.AddArgument(text)))
 		case byDigits:
-			any = append(any, "rental_contract <> '' AND "+between(bookingDigits, l.Argument(digitsOf(text))+"::text"))
+			any = append(any, "rental_contract <> '' AND "+between(bookingDigits, l.AddArgument(digitsOf(text))+"::text"))
 		// The client is read by a subquery, since Postgres may read all clients first for a condition with EXISTS.
 		case byEmail:
 			any = append(any, "(SELECT true FROM clients c WHERE c.id = client_id AND c.erased_at IS NULL AND "+
-				beginsWith("c.email", l.Argument(text))+")")
+				beginsWith("c.email", l.AddArgument(text))+")")
 		// One row of the client's names (one for each word) is enough, since each row has all words of the name.
 		case byName:
 			any = append(any, "(SELECT true FROM client_names n WHERE n.client_id = deposits.client_id AND "+nameFits+"("+
-				l.Argument(s.patterns)+"::text[]) LIMIT 1)")
+				l.AddArgument(s.patterns)+"::text[]) LIMIT 1)")
 		}
 	}
 	return "(" + strings.Join(any, " OR ") + ")"

@@ -10,54 +10,55 @@ import (
 
 var queries = sqlc.New()
 
-// Tables holds the stores of all tables of deposits.
-type Tables struct {
+// Stores holds the stores of all tables of deposits.
+type Stores struct {
 	Deposits        Deposits
-	Due             Due
-	Desk            Desk
+	Due             DueDeposits
+	Desk            DashboardQueries
 	Agreements      Agreements
 	Files           Files
-	Contents        Contents
+	Contents        FileContents
 	OperatorNotices OperatorNotices
-	Texts           Texts
+	Texts           TextEraser
 	FormDrafts      FormDrafts
 }
 
 // Stores of the tables of deposits. Each implements the interface of its name in package ports/deposits.
 type (
 	Deposits struct {
-		pg.Base
+		pg.StoreBase
 		reads *depositReads
 	}
-	Due        struct{ pg.Base }
-	Desk       struct{ pg.Base }
-	Agreements struct{ pg.Base }
-	Files      struct{ pg.Base }
-	// Contents stores the contents of files in Postgres. Each content has a key of its own, which the keyset encrypts,
+	DueDeposits      struct{ pg.StoreBase }
+	DashboardQueries struct{ pg.StoreBase }
+	Agreements       struct{ pg.StoreBase }
+	Files            struct{ pg.StoreBase }
+	// FileContents stores the contents of files in Postgres. Each content has a key of its own, which the keyset encrypts,
 	// so a rotation of the keyset writes only a few bytes for each file (ADR 0024).
-	Contents        struct{ pg.Base }
-	OperatorNotices struct{ pg.Base }
-	Texts           struct{ pg.Base }
-	FormDrafts      struct{ pg.Base }
+	FileContents    struct{ pg.StoreBase }
+	OperatorNotices struct{ pg.StoreBase }
+	TextEraser      struct{ pg.StoreBase }
+	FormDrafts      struct{ pg.StoreBase }
 )
 
 var (
 	_ depositports.Deposits         = Deposits{}
-	_ depositports.DepositScheduler = Due{}
-	_ depositports.Desk             = Desk{}
+	_ depositports.DueDepositFinder = DueDeposits{}
+	_ depositports.DashboardReader  = DashboardQueries{}
 	_ depositports.Agreements       = Agreements{}
 	_ depositports.Files            = Files{}
-	_ depositports.FileContents     = Contents{}
+	_ depositports.FileContents     = FileContents{}
 	_ depositports.OperatorNotices  = OperatorNotices{}
-	_ depositports.Texts            = Texts{}
+	_ depositports.TextEraser       = TextEraser{}
 	_ depositports.FormDrafts       = FormDrafts{}
 )
 
 // New makes the stores of the tables of deposits. Reads of deposits that share a statement use the pool reads.
-func New(b pg.Base, reads pg.DB) Tables {
-	return Tables{
-		Deposits: Deposits{b, newDepositReads(reads, b.Sealer)}, Due: Due{b}, Desk: Desk{b}, Agreements: Agreements{b},
-		Files:    Files{b},
-		Contents: Contents{b}, OperatorNotices: OperatorNotices{b}, Texts: Texts{b}, FormDrafts: FormDrafts{b},
+func New(b pg.StoreBase, reads pg.DB) Stores {
+	return Stores{
+		Deposits: Deposits{b, newDepositReads(reads, b.Sealer)}, Due: DueDeposits{b}, Desk: DashboardQueries{b},
+		Agreements: Agreements{b},
+		Files:      Files{b},
+		Contents:   FileContents{b}, OperatorNotices: OperatorNotices{b}, Texts: TextEraser{b}, FormDrafts: FormDrafts{b},
 	}
 }

@@ -9,7 +9,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-func (s Texts) EraseDepositText(ctx context.Context, depositID id.ID, e ports.AuditEntry) (erased bool, err error) {
+func (s TextEraser) EraseDepositText(ctx context.Context, depositID id.ID, e ports.AuditEntry) (erased bool,
+	err error) {
 	found, err := queries.EraseDepositText(ctx, s.DB, sqlc.EraseDepositTextParams{
 		Deposit: depositID, Entry: e.ID, EntryAt: e.At, EntryActor: e.Actor.String(), EntrySubject: e.Subject,
 	})
@@ -22,7 +23,7 @@ func (s Texts) EraseDepositText(ctx context.Context, depositID id.ID, e ports.Au
 	return queries.AuditEntryExists(ctx, s.DB, e.ID)
 }
 
-func (s Texts) DepositsOfClient(ctx context.Context, clientID id.ID) (int, error) {
+func (s TextEraser) CountDepositsOfClient(ctx context.Context, clientID id.ID) (int, error) {
 	n, err := queries.DepositsOfClient(ctx, s.DB, clientID)
 	return int(n), err
 }

@@ -27,5 +27,5 @@ func setTimers(t *pg.Tx, kind string, deposits []*deposit.Deposit, dueAt func(*d
 	t.Queue(`INSERT INTO deposit_timers (kind, due_at, deposit_id)
 		SELECT $1, n.due_at, n.deposit_id FROM unnest($2::timestamptz[], $3::uuid[]) AS n(due_at, deposit_id)
 		ON CONFLICT DO NOTHING`,
-		kind, pg.Each(deposits, dueAt), pg.Each(deposits, func(d *deposit.Deposit) id.ID { return d.ID }))
+		kind, pg.ConvertEach(deposits, dueAt), pg.ConvertEach(deposits, func(d *deposit.Deposit) id.ID { return d.ID }))
 }

@@ -17,43 +17,43 @@ import (
 // identify the deposit.
 var transitionColumns = []sets.Column[ports.DepositTransition]{
 	{Name: "id", Array: "uuid[]",
-		Values: sets.Of(func(m ports.DepositTransition) id.ID { return m.Transition.DepositID })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) id.ID { return m.Transition.DepositID })},
 	{Name: "version", Array: "int[]",
-		Values: sets.Of(func(m ports.DepositTransition) int32 { return int32(m.Transition.Version) })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) int32 { return int32(m.Transition.Version) })},
 	{Name: "from_status", Array: "text[]",
-		Values: sets.Of(func(m ports.DepositTransition) string { return string(m.Transition.From) })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) string { return string(m.Transition.From) })},
 	{Name: "to_status", Array: "text[]",
-		Values: sets.Of(func(m ports.DepositTransition) string { return string(m.Transition.To) })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) string { return string(m.Transition.To) })},
 	{Name: "trigger", Array: "text[]",
-		Values: sets.Of(func(m ports.DepositTransition) string { return string(m.Transition.Trigger) })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) string { return string(m.Transition.Trigger) })},
 	{Name: "at", Array: "timestamptz[]",
-		Values: sets.Of(func(m ports.DepositTransition) time.Time { return m.Transition.At })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) time.Time { return m.Transition.At })},
 	{Name: "actor", Array: "text[]",
-		Values: sets.Of(func(m ports.DepositTransition) string { return m.Transition.Actor.String() })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) string { return m.Transition.Actor.String() })},
 	{Name: "detail", Array: "text[]", Cast: "::jsonb",
-		Values: sets.Of(func(m ports.DepositTransition) *string { return jsonText(m.Transition.Detail) })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) *string { return jsonText(m.Transition.Detail) })},
 	{Name: "event_id", Array: "uuid[]",
-		Values: sets.Of(func(m ports.DepositTransition) id.ID { return m.Transition.EventID })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) id.ID { return m.Transition.EventID })},
 	{Name: "status_reason", Array: "text[]",
-		Values: sets.Of(func(m ports.DepositTransition) string { return m.Deposit.StatusReason })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) string { return m.Deposit.StatusReason })},
 	{Name: "captured_cents", Array: "bigint[]",
-		Values: sets.Of(func(m ports.DepositTransition) int64 { return int64(m.Deposit.CapturedAmount) })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) int64 { return int64(m.Deposit.CapturedAmount) })},
 	{Name: "client_id", Array: "uuid[]",
-		Values: sets.Of(func(m ports.DepositTransition) id.ID { return m.Deposit.ClientID })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) id.ID { return m.Deposit.ClientID })},
 	{Name: "checkout_started_at", Array: "timestamptz[]",
-		Values: sets.Of(func(m ports.DepositTransition) time.Time { return m.Deposit.CheckoutStartedAt })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) time.Time { return m.Deposit.CheckoutStartedAt })},
 	{Name: "activated_at", Array: "timestamptz[]",
-		Values: sets.Of(func(m ports.DepositTransition) time.Time { return m.Deposit.ActivatedAt })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) time.Time { return m.Deposit.ActivatedAt })},
 	{Name: "expires_at", Array: "timestamptz[]",
-		Values: sets.Of(func(m ports.DepositTransition) time.Time { return m.Deposit.ExpiresAt })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) time.Time { return m.Deposit.ExpiresAt })},
 	{Name: "cancelled_at", Array: "timestamptz[]",
-		Values: sets.Of(func(m ports.DepositTransition) time.Time { return m.Deposit.CancelledAt })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) time.Time { return m.Deposit.CancelledAt })},
 	{Name: "closed_at", Array: "timestamptz[]",
-		Values: sets.Of(func(m ports.DepositTransition) time.Time { return m.Deposit.ClosedAt })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) time.Time { return m.Deposit.ClosedAt })},
 	{Name: "captured_at", Array: "timestamptz[]",
-		Values: sets.Of(func(m ports.DepositTransition) time.Time { return m.Deposit.CapturedAt })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) time.Time { return m.Deposit.CapturedAt })},
 	{Name: "updated_at", Array: "timestamptz[]",
-		Values: sets.Of(func(m ports.DepositTransition) time.Time { return m.Deposit.UpdatedAt })},
+		Values: sets.ValuesOf(func(m ports.DepositTransition) time.Time { return m.Deposit.UpdatedAt })},
 }
 
 // moveDeposits is the SQL that stores transitions. The statement divides by zero if a deposit has another status or
@@ -64,23 +64,23 @@ var moveDeposits = `WITH moved AS (
 			client_id = n.client_id, checkout_started_at = n.checkout_started_at, activated_at = n.activated_at,
 			expires_at = n.expires_at,
 			cancelled_at = n.cancelled_at, closed_at = n.closed_at, captured_at = n.captured_at, updated_at = n.updated_at
-		FROM ` + sets.From(transitionColumns) + `
+		FROM ` + sets.FromClause(transitionColumns) + `
 		WHERE d.id = n.id AND d.version = n.version - 1 AND d.status = n.from_status
 		RETURNING n.id, n.version, n.from_status, n.to_status, n.trigger, n.at, n.actor, n.detail, n.event_id),
 	recorded AS (
 		INSERT INTO deposit_transitions (deposit_id, version, from_status, to_status, trigger, at, actor, detail, event_id)
 		SELECT m.id, m.version, m.from_status, m.to_status, m.trigger, m.at, m.actor, m.detail::jsonb, m.event_id
 		FROM moved m)
-	SELECT 1 / (count(*) = ` + sets.Param(transitionColumns, 1) + `)::int FROM moved`
+	SELECT 1 / (count(*) = ` + sets.ExtraParam(transitionColumns, 1) + `)::int FROM moved`
 
 // StoreTransitions stores deposits after a transition, and adds the transition to their history. If another
-// transaction has changed a deposit's status, the transaction fails with ports.ErrStale. The clients of the
-// deposits are locked against erasure (HoldClients), since events and responses contain them.
+// transaction has changed a deposit's status, the transaction fails with ports.ErrStaleVersion. The clients of the
+// deposits are locked against erasure (LockClientsAgainstErasure), since events and responses contain them.
 func StoreTransitions(t *pg.Tx, moves []ports.DepositTransition) {
-	partners.HoldClients(t, toldClients(moves))
-	t.Queue(moveDeposits, sets.Arguments(transitionColumns, moves, len(moves))...).QueryRow(func(row pgx.Row) error {
+	partners.LockClientsAgainstErasure(t, toldClients(moves))
+	t.Queue(moveDeposits, sets.ArrayArguments(transitionColumns, moves, len(moves))...).QueryRow(func(row pgx.Row) error {
 		var guard int
-		return sets.UnlessAll(row.Scan(&guard), ports.ErrStale)
+		return sets.MissingRowsError(row.Scan(&guard), ports.ErrStaleVersion)
 	})
 	var active []*deposit.Deposit
 	for _, m := range moves {

@@ -17,8 +17,8 @@ import (
 
 const tracer = "partnerdeposits/groupcommit"
 
-// Conns is the number of connections to Postgres that group commits use at once.
-const Conns = 4
+// MaxConns is the number of connections to Postgres that group commits use at once.
+const MaxConns = 4
 
 const (
 	groupLimit = 128 // The most changes that one group commit applies in its transaction.
@@ -35,7 +35,7 @@ const (
 // Options are the settings of Changes, which commits changes of several requests together. A zero field means the
 // default that its comment states.
 type Options struct {
-	// The pool of connections for group commits, with postgres.IndexPlans and Conns connections. The default is the
+	// The pool of connections for group commits, with postgres.IndexPlanSettings and Conns connections. The default is the
 	// pool of single changes.
 	Groups *pgxpool.Pool
 	// Doorbell wakes the dispatchers (the processes that send webhooks) after a commit of events. The default wakes
@@ -46,21 +46,21 @@ type Options struct {
 	DefaultMaxAmount money.Cents
 }
 
-// Changes applies changes of several requests that arrive at the same time in one transaction (group commit).
-type Changes struct {
+// Committer applies changes of several requests that arrive at the same time in one transaction (group commit).
+type Committer struct {
 	shared
 	lone, groups pg.DB
 	queue        batch.Queue[*pending]
 }
 
-var _ ports.Changes = (*Changes)(nil)
+var _ ports.ChangeApplier = (*Committer)(nil)
 
 // New makes a Changes, which applies changes over pool, those that arrive together over o.Groups. A change that
 // waits for a row lock occupies a connection of pool, never one of o.Groups.
-func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Changes {
-	c := &Changes{
+func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Committer {
+	c := &Committer{
 		lone: pg.DB{Pool: pool, Wait: acquireTimeout}, groups: pg.DB{Pool: pool, Wait: acquireTimeout},
-		shared: shared{sealer: pg.Sealer{Cipher: cipher}, defaultMax: deposit.DefaultMaxAmount, doorbell: o.Doorbell},
+		shared: shared{sealer: pg.TextCipher{Cipher: cipher}, defaultMax: deposit.DefaultMaxAmount, doorbell: o.Doorbell},
 	}
 	if o.Groups != nil {
 		c.groups.Pool = o.Groups
@@ -68,7 +68,7 @@ func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Changes {
 	if o.DefaultMaxAmount != 0 {
 		c.defaultMax = o.DefaultMaxAmount
 	}
-	c.queue.Workers, c.queue.Limit, c.queue.Threshold = Conns, groupLimit, groupThreshold
+	c.queue.Workers, c.queue.Limit, c.queue.Threshold = MaxConns, groupLimit, groupThreshold
 	c.queue.Rest, c.queue.MinBatch = groupRest, groupCompany
 	c.queue.Run = c.applyGroup
 	return c
@@ -76,11 +76,11 @@ func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Changes {
 
 // Apply applies a change, together with others that arrive at the same time, and returns once it is committed or
 // has failed.
-func (c *Changes) Apply(ctx context.Context, change ports.Change) error {
+func (c *Committer) Apply(ctx context.Context, change ports.Change) error {
 	if err := ctx.Err(); err != nil {
 		return fault.ErrUnavailable.Because(err)
 	}
-	ctx, end := pg.ChildSpan(ctx, tracer, "change")
+	ctx, end := pg.StartChildSpan(ctx, tracer, "change")
 	defer end()
 	p := &pending{Change: change, ctx: ctx}
 	c.queue.Do("", p)
@@ -92,10 +92,10 @@ func (c *Changes) Apply(ctx context.Context, change ports.Change) error {
 
 // applyGroup applies a batch of changes in one transaction. Afterwards each change either has its result or is
 // deferred, to be applied alone.
-func (c *Changes) applyGroup(changes []*pending) {
+func (c *Committer) applyGroup(changes []*pending) {
 	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
 	defer cancel()
-	ctx, end := pg.StartSpan(ctx, tracer, "group commit", changes, func(p *pending) context.Context { return p.ctx })
+	ctx, end := pg.StartBatchSpan(ctx, tracer, "group commit", changes, func(p *pending) context.Context { return p.ctx })
 	defer end()
 	if err := c.transact(ctx, c.groups, changes, false); err != nil {
 		settle(changes, err)
@@ -104,8 +104,8 @@ func (c *Changes) applyGroup(changes []*pending) {
 
 // applyAlone applies a single change. Its transaction waits for row locks, and runs again after a deadlock or a
 // serialization failure.
-func (c *Changes) applyAlone(ctx context.Context, change ports.Change) error {
-	return pg.Retry(ctx, func() error {
+func (c *Committer) applyAlone(ctx context.Context, change ports.Change) error {
+	return pg.RetryTx(ctx, func() error {
 		p := &pending{Change: change, ctx: ctx}
 		if err := c.transact(ctx, c.lone, []*pending{p}, true); err != nil {
 			return err
@@ -116,7 +116,7 @@ func (c *Changes) applyAlone(ctx context.Context, change ports.Change) error {
 
 // transact reads the rows that changes need, decides, and writes, all in one transaction. A returned error concerns
 // the whole group: either nothing was committed, or the connection broke during the commit.
-func (c *Changes) transact(ctx context.Context, db pg.DB, changes []*pending, wait bool) error {
+func (c *Committer) transact(ctx context.Context, db pg.DB, changes []*pending, wait bool) error {
 	conn, err := db.Acquire(ctx)
 	if err != nil {
 		return err
@@ -150,5 +150,5 @@ func settle(changes []*pending, err error) {
 // refused reports whether the database refused a statement: true means that nothing was committed; false means a
 // failure of the connection or of the server.
 func refused(err error) bool {
-	return errors.Is(err, ports.ErrStale) || errors.Is(err, ports.ErrReferenceTaken) || pg.Refused(err)
+	return errors.Is(err, ports.ErrStaleVersion) || errors.Is(err, ports.ErrReferenceTaken) || pg.NothingCommitted(err)
 }

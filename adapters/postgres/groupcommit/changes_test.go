@@ -38,21 +38,21 @@ var (
 
 // fixture applies changes to a database with a partner and a linked account.
 type fixture struct {
-	*groupcommit.Changes
+	*groupcommit.Committer
 	t      *testing.T
 	store  *postgres.Store
 	pool   *pgxpool.Pool
-	bell   *storetest.Bell
+	bell   *storetest.Doorbell
 	origin deposit.Origin
 }
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
 	t.Parallel()
-	b := &fixture{t: t, bell: &storetest.Bell{}}
+	b := &fixture{t: t, bell: &storetest.Doorbell{}}
 	b.store, b.pool = storetest.New(t, postgres.Options{})
-	b.Changes = groupcommit.New(b.pool, secretstest.New(t), groupcommit.Options{Doorbell: b.bell})
-	b.origin = storetest.Origin(t, b.store)
+	b.Committer = groupcommit.New(b.pool, secretstest.NewCipher(t), groupcommit.Options{Doorbell: b.bell})
+	b.origin = storetest.StoreOrigin(t, b.store)
 	return b
 }
 
@@ -72,7 +72,7 @@ func (b *fixture) applyTogetherIn(contexts []context.Context, changes ...ports.C
 	errs, busy, release := make([]error, len(changes)), make(chan struct{}), make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
-		_ = b.Apply(b.t.Context(), ports.Change{Decide: func(ports.Found) (ports.Writes, error) {
+		_ = b.Apply(b.t.Context(), ports.Change{Decide: func(ports.FoundRows) (ports.Writes, error) {
 			close(busy)
 			<-release
 			return ports.Writes{}, nil
@@ -105,7 +105,7 @@ func (b *fixture) draft() *deposit.Deposit {
 
 func (b *fixture) deposits(n int) (ids []id.ID) {
 	b.t.Helper()
-	storetest.Do(b.t, b.store, func(ctx context.Context, r *postgres.Store) error {
+	storetest.RunInTransaction(b.t, b.store, func(ctx context.Context, r *postgres.Store) error {
 		for range n {
 			d := b.draft()
 			ids = append(ids, d.ID)
@@ -120,23 +120,24 @@ func (b *fixture) deposits(n int) (ids []id.ID) {
 
 // insert is the change that inserts a deposit.
 func insert(d *deposit.Deposit) ports.Change {
-	needs := ports.Needs{Link: ports.AccountLink{PartnerID: d.PartnerID, AccountID: d.AccountID}}
+	needs := ports.ChangeNeeds{Link: ports.LinkKey{PartnerID: d.PartnerID, AccountID: d.AccountID}}
 	if !d.ClientID.IsZero() {
-		needs.Client = ports.AccountClient{AccountID: d.AccountID, ClientID: d.ClientID}
+		needs.Client = ports.ClientKey{AccountID: d.AccountID, ClientID: d.ClientID}
 	}
-	return ports.Change{Needs: needs, Decide: func(ports.Found) (ports.Writes, error) {
+	return ports.Change{Needs: needs, Decide: func(ports.FoundRows) (ports.Writes, error) {
 		return ports.Writes{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: secret.Text(d.ID.Encode())}}, nil
 	}}
 }
 
 // cancel is the change that cancels a deposit and writes an event.
 func cancel(depositID id.ID) ports.Change {
-	return ports.Change{Needs: ports.Needs{Deposit: depositID}, Decide: func(found ports.Found) (ports.Writes, error) {
+	return ports.Change{Needs: ports.ChangeNeeds{Deposit: depositID}, Decide: func(found ports.FoundRows) (ports.Writes,
+		error) {
 		d := found.Deposit
 		if d == nil {
 			return ports.Writes{}, deposit.ErrNotFound
 		}
-		step, err := d.Apply(deposit.CancelledByPartner, deposit.DefaultTimers(), at0)
+		step, err := d.Apply(deposit.TriggerCancelledByPartner, deposit.DefaultTimerDurations(), at0)
 		if err != nil {
 			return ports.Writes{}, err
 		}
@@ -149,7 +150,7 @@ func cancel(depositID id.ID) ports.Change {
 // after runs then on the writes that a change has decided.
 func after(change ports.Change, then func(*ports.Writes) error) ports.Change {
 	decide := change.Decide
-	change.Decide = func(found ports.Found) (ports.Writes, error) {
+	change.Decide = func(found ports.FoundRows) (ports.Writes, error) {
 		writes, err := decide(found)
 		if err == nil {
 			err = then(&writes)
@@ -296,7 +297,7 @@ func TestApply_AMoveThatCameLate_IsStale(t *testing.T) {
 		return nil
 	}))
 	require.NoError(t, errs[0])
-	require.ErrorIs(t, errs[1], ports.ErrStale)
+	require.ErrorIs(t, errs[1], ports.ErrStaleVersion)
 	require.Equal(t, deposit.Pending, b.status(ids[1]))
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM outbox`))
 }
@@ -336,24 +337,25 @@ func TestApply_ContextEnded_WritesNothing(t *testing.T) {
 func TestApply_LinksAndClients_AreFoundByEveryChangeThatNeedsThem(t *testing.T) {
 	b := setup(t)
 	client := insertClient(t, b)
-	link := ports.AccountLink{PartnerID: b.origin.PartnerID, AccountID: b.origin.AccountID}
+	link := ports.LinkKey{PartnerID: b.origin.PartnerID, AccountID: b.origin.AccountID}
 	for name, c := range map[string]struct {
-		needs        ports.Needs
+		needs        ports.ChangeNeeds
 		link, client bool
 	}{
 		"both": {
-			ports.Needs{Link: link, Client: ports.AccountClient{AccountID: b.origin.AccountID, ClientID: client}}, true, true},
+			ports.ChangeNeeds{Link: link, Client: ports.ClientKey{AccountID: b.origin.AccountID, ClientID: client}}, true, true},
 		"client of another account": {
-			ports.Needs{Link: link, Client: ports.AccountClient{AccountID: portstest.NewID(), ClientID: client}}, true, false},
+			ports.ChangeNeeds{Link: link, Client: ports.ClientKey{AccountID: portstest.NewID(), ClientID: client}}, true, false},
 		"no such client": {
-			ports.Needs{Client: ports.AccountClient{AccountID: b.origin.AccountID, ClientID: portstest.NewID()}}, false, false},
+			ports.ChangeNeeds{Client: ports.ClientKey{AccountID: b.origin.AccountID, ClientID: portstest.NewID()}}, false,
+			false},
 		"link of another partner": {
-			ports.Needs{Link: ports.AccountLink{PartnerID: portstest.NewID(), AccountID: b.origin.AccountID}}, false, false},
-		"nothing needed, nothing read": {ports.Needs{}, false, false},
+			ports.ChangeNeeds{Link: ports.LinkKey{PartnerID: portstest.NewID(), AccountID: b.origin.AccountID}}, false, false},
+		"nothing needed, nothing read": {ports.ChangeNeeds{}, false, false},
 	} {
 		var mu sync.Mutex
-		var seen []ports.Found
-		change := ports.Change{Needs: c.needs, Decide: func(found ports.Found) (ports.Writes, error) {
+		var seen []ports.FoundRows
+		change := ports.Change{Needs: c.needs, Decide: func(found ports.FoundRows) (ports.Writes, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			seen = append(seen, found)
@@ -375,7 +377,7 @@ func TestApply_LinksAndClients_AreFoundByEveryChangeThatNeedsThem(t *testing.T) 
 // The database has no foreign key from deposits: a change may refer only to rows that it has locked.
 func TestApply_ADepositOfRowsThatTheChangeDidNotNeed_IsRefused(t *testing.T) {
 	b := setup(t)
-	other := storetest.Origin(t, b.store)
+	other := storetest.StoreOrigin(t, b.store)
 	for name, refer := range map[string]func(*deposit.Deposit){
 		"account": func(d *deposit.Deposit) { d.AccountID = other.AccountID },
 		"partner": func(d *deposit.Deposit) { d.PartnerID = other.PartnerID },

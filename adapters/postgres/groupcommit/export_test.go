@@ -1,4 +1,4 @@
 package groupcommit
 
 // Waiting counts the changes that wait for a group.
-func (c *Changes) Waiting() int { return c.queue.Waiting("") }
+func (c *Committer) Waiting() int { return c.queue.CountWaiting("") }

@@ -22,7 +22,7 @@ import (
 // shared holds what every group commit uses: the encryption of secrets, the greatest amount of deposits, and the
 // wake-up of dispatchers.
 type shared struct {
-	sealer     pg.Sealer
+	sealer     pg.TextCipher
 	defaultMax money.Cents
 	doorbell   ports.Doorbell
 }
@@ -42,7 +42,7 @@ type group struct {
 func (g *group) read(ctx context.Context) error {
 	locking := sets.SkipLocked
 	if g.wait {
-		locking = sets.Wait
+		locking = sets.WaitForLock
 	}
 	keys := g.queueKeys()
 	g.queueLinks(locking)
@@ -54,7 +54,7 @@ func (g *group) read(ctx context.Context) error {
 	for p, key := range keys {
 		stored, err := key.Result()
 		if err == nil && stored == nil && p != key.first {
-			err = ports.ErrKeyInUse
+			err = ports.ErrIdempotencyKeyInUse
 		}
 		if p.found.Stored = stored; err != nil {
 			p.end(err)
@@ -66,7 +66,7 @@ func (g *group) read(ctx context.Context) error {
 // claim is an idempotency key that the group commit has locked, with the first of its changes that uses the key.
 // Only this change may take effect.
 type claim struct {
-	*platform.ClaimedKey
+	*platform.IdempotencyClaim
 	first *pending
 }
 
@@ -76,29 +76,29 @@ type claim struct {
 func (g *group) queueKeys() map[*pending]claim {
 	byChange := make(map[*pending]claim, len(g.changes))
 	byScope := make(map[string]claim, len(g.changes))
-	claims := make([]*platform.ClaimedKey, 0, len(g.changes))
+	claims := make([]*platform.IdempotencyClaim, 0, len(g.changes))
 	for _, p := range g.changes {
 		if p.Needs.Key == nil {
 			continue
 		}
-		scope := pg.KeyScope(*p.Needs.Key)
+		scope := pg.IdempotencyKeyScope(*p.Needs.Key)
 		c, known := byScope[scope]
 		if !known {
-			c = claim{&platform.ClaimedKey{Key: *p.Needs.Key, Since: p.Needs.Now.Add(-ports.IdempotencyWindow)}, p}
+			c = claim{&platform.IdempotencyClaim{Key: *p.Needs.Key, Since: p.Needs.Now.Add(-ports.IdempotencyWindow)}, p}
 			byScope[scope] = c
-			claims = append(claims, c.ClaimedKey)
+			claims = append(claims, c.IdempotencyClaim)
 		}
 		byChange[p] = c
 	}
 	if len(claims) > 0 {
-		platform.ClaimKeys(g.tx, g.sealer, claims)
+		platform.ClaimIdempotencyKeys(g.tx, g.sealer, claims)
 	}
 	return byChange
 }
 
 // queueDeposits queues the statements that lock the deposits which the changes need. Of several changes of the
 // same deposit, only the first gets the row; the others are applied after the group commit.
-func (g *group) queueDeposits(locking sets.Locking) {
+func (g *group) queueDeposits(locking sets.RowLocking) {
 	byID := make(map[id.ID]*pending, len(g.changes))
 	for _, p := range g.changes {
 		depositID := p.Needs.Deposit
@@ -115,49 +115,49 @@ func (g *group) queueDeposits(locking sets.Locking) {
 	}
 }
 
-func (g *group) queueLinks(locking sets.Locking) {
-	byPair := map[ports.AccountLink][]*pending{}
+func (g *group) queueLinks(locking sets.RowLocking) {
+	byPair := map[ports.LinkKey][]*pending{}
 	for _, p := range g.changes {
-		if p.Needs.Link != (ports.AccountLink{}) {
+		if p.Needs.Link != (ports.LinkKey{}) {
 			byPair[p.Needs.Link] = append(byPair[p.Needs.Link], p)
 		}
 	}
 	if len(byPair) == 0 {
 		return
 	}
-	accounts.ShareLinks(g.tx, keysOf(byPair), locking, g.defaultMax, func(l ports.LinkedAccount) {
-		for _, p := range byPair[ports.AccountLink{PartnerID: l.PartnerID, AccountID: l.AccountID}] {
+	accounts.LockLinksShared(g.tx, keysOf(byPair), locking, g.defaultMax, func(l ports.LinkedAccount) {
+		for _, p := range byPair[ports.LinkKey{PartnerID: l.PartnerID, AccountID: l.AccountID}] {
 			p.found.Link = &l
 		}
 	})
 }
 
-func (g *group) queueClients(locking sets.Locking) {
-	byClient := map[ports.AccountClient][]*pending{}
+func (g *group) queueClients(locking sets.RowLocking) {
+	byClient := map[ports.ClientKey][]*pending{}
 	for _, p := range g.changes {
-		if p.Needs.Client != (ports.AccountClient{}) {
+		if p.Needs.Client != (ports.ClientKey{}) {
 			byClient[p.Needs.Client] = append(byClient[p.Needs.Client], p)
 		}
 	}
 	if len(byClient) == 0 {
 		return
 	}
-	partners.ShareClients(g.tx, keysOf(byClient), locking, func(c tenant.Client) {
-		for _, p := range byClient[ports.AccountClient{AccountID: c.AccountID, ClientID: c.ID}] {
+	partners.LockClientsShared(g.tx, keysOf(byClient), locking, func(c tenant.Client) {
+		for _, p := range byClient[ports.ClientKey{AccountID: c.AccountID, ClientID: c.ID}] {
 			p.found.Client = &c
 		}
 	})
 }
 
 // readMissingClients reads a change's deposit again if its client (the record of its tenant) is missing
-// (deposits.MissesClient). A group of several changes defers such changes instead.
+// (deposits.IsClientMissing). A group of several changes defers such changes instead.
 func (g *group) readMissingClients(ctx context.Context) (err error) {
 	for _, p := range g.changes {
 		d := p.found.Deposit
 		switch {
-		case d == nil || !deposits.MissesClient(d):
+		case d == nil || !deposits.IsClientMissing(d):
 		case g.wait:
-			if p.found.Deposit, err = deposits.WithClient(ctx, g.tx, g.sealer, d); err != nil {
+			if p.found.Deposit, err = deposits.ReloadMissingClient(ctx, g.tx, g.sealer, d); err != nil {
 				return err
 			}
 		default:
@@ -193,7 +193,7 @@ func (g *group) decide(p *pending) {
 	case writes.Insert != nil && !locked(p.found, writes.Insert.Deposit):
 		err = errUnlocked
 	}
-	if err != nil || writes.None() {
+	if err != nil || writes.IsEmpty() {
 		p.end(err)
 		return
 	}
@@ -206,7 +206,7 @@ var errUnlocked = errors.New("groupcommit: the deposit refers to rows that its t
 
 // locked reports whether the transaction has locked the rows to which a deposit refers, such as its client (true),
 // or not all of them (false).
-func locked(found ports.Found, d *deposit.Deposit) bool {
+func locked(found ports.FoundRows, d *deposit.Deposit) bool {
 	return found.Link != nil && found.Link.AccountID == d.AccountID && found.Link.PartnerID == d.PartnerID &&
 		(d.ClientID.IsZero() || (found.Client != nil && found.Client.ID == d.ClientID))
 }
@@ -236,7 +236,7 @@ func (g *group) write(ctx context.Context) error {
 	if len(all.events) > 0 {
 		failpoint.Hit("outbox.committed")
 		if g.doorbell != nil {
-			g.doorbell.Ring()
+			g.doorbell.WakeRelays()
 		}
 	}
 	return nil
@@ -251,10 +251,10 @@ type rows struct {
 }
 
 // add adds all rows that a change writes to those of the group commit. On an error it adds none.
-func (r *rows) add(p *pending, sealer pg.Sealer) error {
+func (r *rows) add(p *pending, sealer pg.TextCipher) error {
 	if p.writes.Response != nil {
 		response := platform.KeyedResponse{Key: *p.Needs.Key, Response: *p.writes.Response}
-		if err := response.Seal(sealer); err != nil {
+		if err := response.Encrypt(sealer); err != nil {
 			return err
 		}
 		r.responses = append(r.responses, response)
@@ -278,7 +278,7 @@ func (r *rows) none() bool {
 }
 
 // queue queues one SQL statement for each kind of row, such as events, that the group commit writes.
-func (r *rows) queue(t *pg.Tx, sealer pg.Sealer) error {
+func (r *rows) queue(t *pg.Tx, sealer pg.TextCipher) error {
 	if len(r.inserts) > 0 {
 		if err := deposits.InsertDeposits(t, sealer, r.inserts); err != nil {
 			return err

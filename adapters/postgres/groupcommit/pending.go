@@ -11,7 +11,7 @@ type pending struct {
 	ports.Change
 	ctx context.Context
 
-	found  ports.Found
+	found  ports.FoundRows
 	writes ports.Writes
 	err    error
 
@@ -31,8 +31,8 @@ const (
 
 func (p *pending) missesRow() bool {
 	return (!p.Needs.Deposit.IsZero() && p.found.Deposit == nil) ||
-		(p.Needs.Link != (ports.AccountLink{}) && p.found.Link == nil) ||
-		(p.Needs.Client != (ports.AccountClient{}) && p.found.Client == nil)
+		(p.Needs.Link != (ports.LinkKey{}) && p.found.Link == nil) ||
+		(p.Needs.Client != (ports.ClientKey{}) && p.found.Client == nil)
 }
 
 func (p *pending) end(err error) { p.state, p.err = ended, err }

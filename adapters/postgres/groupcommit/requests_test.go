@@ -29,7 +29,7 @@ import (
 func keyed(key ports.IdempotencyKey, change ports.Change) ports.Change {
 	decide := change.Decide
 	change.Needs.Key, change.Needs.Now = &key, at0
-	change.Decide = func(found ports.Found) (ports.Writes, error) {
+	change.Decide = func(found ports.FoundRows) (ports.Writes, error) {
 		if found.Stored != nil {
 			return ports.Writes{}, nil
 		}
@@ -50,7 +50,7 @@ func TestApply_SameKeyTwice_OneChangeHoldsTheKey(t *testing.T) {
 	ids, key := b.deposits(2), b.aKey()
 	errs := b.applyTogether(keyed(key, cancel(ids[0])), keyed(key, cancel(ids[1])))
 	require.NotEqual(t, errs[0] == nil, errs[1] == nil)
-	require.ErrorIs(t, errors.Join(errs...), ports.ErrKeyInUse)
+	require.ErrorIs(t, errors.Join(errs...), ports.ErrIdempotencyKeyInUse)
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM outbox`))
 	require.Equal(t, []error{nil}, b.applyTogether(keyed(key, cancel(ids[0]))), "the key has a response now")
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM outbox`))
@@ -62,8 +62,8 @@ func TestApply_ManyRepeatsOfAnAnsweredRequest_AllFindTheResponse(t *testing.T) {
 	depositID, key := b.deposits(1)[0], b.aKey()
 	require.NoError(t, b.Apply(t.Context(), keyed(key, cancel(depositID))))
 	var found atomic.Int64
-	repeat := ports.Change{Needs: ports.Needs{Key: &key, Now: at0, Deposit: depositID},
-		Decide: func(f ports.Found) (ports.Writes, error) {
+	repeat := ports.Change{Needs: ports.ChangeNeeds{Key: &key, Now: at0, Deposit: depositID},
+		Decide: func(f ports.FoundRows) (ports.Writes, error) {
 			if f.Stored != nil && string(f.Stored.Body) == "{}" {
 				found.Add(1)
 			}
@@ -71,8 +71,8 @@ func TestApply_ManyRepeatsOfAnAnsweredRequest_AllFindTheResponse(t *testing.T) {
 		}}
 	repeats := []ports.Change{repeat, repeat, repeat}
 	require.NoError(t, errors.Join(b.applyTogether(repeats...)...))
-	storetest.Do(t, b.store, func(ctx context.Context, r *postgres.Store) error {
-		_, err := r.Idempotency.Claim(ctx, key, at0)
+	storetest.RunInTransaction(t, b.store, func(ctx context.Context, r *postgres.Store) error {
+		_, err := r.Idempotency.ClaimKey(ctx, key, at0)
 		require.NoError(t, err)
 		require.NoError(t, errors.Join(b.applyTogether(repeats...)...))
 		return nil
@@ -88,10 +88,12 @@ func TestApply_AResponseWasStoredPastTheLock_TheEffectIsUndoneAndTheResponseFoun
 	second := keyed(key, cancel(ids[0]))
 	decide := second.Decide
 	var found []*ports.StoredResponse
-	second.Decide = func(f ports.Found) (ports.Writes, error) {
+	second.Decide = func(f ports.FoundRows) (ports.Writes, error) {
 		if found = append(found, f.Stored); len(found) == 1 {
-			storetest.Do(t, b.store,
-				func(ctx context.Context, r *postgres.Store) error { return r.Idempotency.Store(ctx, key, first) })
+			storetest.RunInTransaction(t, b.store,
+				func(ctx context.Context, r *postgres.Store) error {
+					return r.Idempotency.StoreResponse(ctx, key, first)
+				})
 		}
 		return decide(f)
 	}
@@ -105,10 +107,10 @@ func TestApply_AResponseWasStoredPastTheLock_TheEffectIsUndoneAndTheResponseFoun
 func TestApply_AKeyOfAnotherTransaction_IsInUse(t *testing.T) {
 	b := setup(t)
 	depositID, key := b.deposits(1)[0], b.aKey()
-	storetest.Do(t, b.store, func(ctx context.Context, r *postgres.Store) error {
-		_, err := r.Idempotency.Claim(ctx, key, at0)
+	storetest.RunInTransaction(t, b.store, func(ctx context.Context, r *postgres.Store) error {
+		_, err := r.Idempotency.ClaimKey(ctx, key, at0)
 		require.NoError(t, err)
-		require.ErrorIs(t, b.Apply(ctx, keyed(key, cancel(depositID))), ports.ErrKeyInUse)
+		require.ErrorIs(t, b.Apply(ctx, keyed(key, cancel(depositID))), ports.ErrIdempotencyKeyInUse)
 		return nil
 	})
 	require.Equal(t, deposit.Pending, b.status(depositID))
@@ -136,12 +138,12 @@ func TestApply_Alone_TakesTwoRoundTrips(t *testing.T) {
 	t.Parallel()
 	counted := &roundTrips{}
 	pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{Tracer: counted})
-	store := storetest.Over(t, pool, postgres.Options{})
-	b := &fixture{t: t, store: store, pool: pool, origin: storetest.Origin(t, store)}
-	changes := groupcommit.New(pool, secretstest.New(t), groupcommit.Options{})
+	store := storetest.StoreOverPool(t, pool, postgres.Options{})
+	b := &fixture{t: t, store: store, pool: pool, origin: storetest.StoreOrigin(t, store)}
+	changes := groupcommit.New(pool, secretstest.NewCipher(t), groupcommit.Options{})
 	key := ports.IdempotencyKey{Owner: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}}
 	create := keyed(key, insert(b.draft()))
-	create.Needs.Link = ports.AccountLink{PartnerID: b.origin.PartnerID, AccountID: b.origin.AccountID}
+	create.Needs.Link = ports.LinkKey{PartnerID: b.origin.PartnerID, AccountID: b.origin.AccountID}
 	require.NoError(t, changes.Apply(t.Context(), create))
 	depositID := b.deposits(1)[0]
 	before := counted.sent.Load()
@@ -153,7 +155,10 @@ func insertClient(t *testing.T, b *fixture) id.ID {
 	t.Helper()
 	c := tenant.Client{ID: portstest.NewID(), AccountID: b.origin.AccountID, PartnerID: b.origin.PartnerID,
 		Person: tenant.Person{Email: "t@example.com", FirstName: "T", LastName: "T"}, CreatedAt: at0}
-	storetest.Do(t, b.store, func(ctx context.Context, r *postgres.Store) error { return r.Clients.Insert(ctx, c) })
+	storetest.RunInTransaction(t, b.store, func(ctx context.Context,
+		r *postgres.Store) error {
+		return r.Clients.Insert(ctx, c)
+	})
 	return c.ID
 }
 
@@ -168,7 +173,7 @@ func TestApply_Traced_LinksTheGroupToEveryRequestInIt(t *testing.T) {
 	ids := b.deposits(2)
 
 	var requests []oteltrace.TraceID
-	traced := &fixture{t: t, store: b.store, pool: b.pool, bell: b.bell, origin: b.origin, Changes: b.Changes}
+	traced := &fixture{t: t, store: b.store, pool: b.pool, bell: b.bell, origin: b.origin, Committer: b.Committer}
 	var contexts []context.Context
 	for range ids {
 		ctx, span := provider.Tracer("test").Start(t.Context(), "request")

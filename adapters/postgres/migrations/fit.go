@@ -8,14 +8,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrUnfit is the error for a database that cannot hold the service's schema. Nothing was migrated.
-var ErrUnfit = errors.New("migrations: the service cannot work in this database")
+// ErrUnsuitableDatabase is the error for a database that cannot hold the service's schema. Nothing was migrated.
+var ErrUnsuitableDatabase = errors.New("migrations: the service cannot work in this database")
 
-// Fits checks the properties that a database keeps from its creation: the encoding UTF-8, and a server with ICU,
-// whose collations searches and sorted lists use.
+// CheckDatabase checks the properties that a database keeps from its creation: the encoding UTF-8, and a server with
+// ICU, whose collations searches and sorted lists use.
 //
-// Returns an error that wraps ErrUnfit and names what to create instead.
-func Fits(ctx context.Context, conn querier) error {
+// Returns an error that wraps ErrUnsuitableDatabase and names what to create instead.
+func CheckDatabase(ctx context.Context, conn querier) error {
 	var encoding string
 	var icu bool
 	err := conn.QueryRow(ctx, `SELECT pg_encoding_to_char(encoding),
@@ -26,9 +26,9 @@ func Fits(ctx context.Context, conn querier) error {
 		return err
 	case encoding != "UTF8":
 		return fmt.Errorf("%w: its encoding is %s; create one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0",
-			ErrUnfit, encoding)
+			ErrUnsuitableDatabase, encoding)
 	case !icu:
-		return fmt.Errorf("%w: its server lacks the collation und-x-icu; use a Postgres that is built with ICU", ErrUnfit)
+		return fmt.Errorf("%w: its server lacks the collation und-x-icu; use a Postgres that is built with ICU", ErrUnsuitableDatabase)
 	}
 	return nil
 }
@@ -39,5 +39,5 @@ func (m migrator) fits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return firstOf(Fits(ctx, conn), conn.Close(ctx))
+	return firstOf(CheckDatabase(ctx, conn), conn.Close(ctx))
 }

@@ -25,9 +25,9 @@ type Status struct {
 // session lock lets the first migrate, and the others then find no migration left. waits is called before each
 // pause for a lock that another session holds; nil means no call.
 //
-// Returns the version of the schema, which is above Newest if a newer binary has migrated. Returns ErrUnfit, before
-// any migration runs, where the database lacks UTF-8 or ICU, and ErrLocked where another session keeps a table
-// locked.
+// Returns the version of the schema, which is above Newest if a newer binary has migrated. Returns
+// ErrUnsuitableDatabase, before any migration runs, where the database lacks UTF-8 or ICU, and ErrLocked where another
+// session keeps a table locked.
 func Up(ctx context.Context, databaseURL string, waits func(error)) (version int64, err error) {
 	if waits == nil {
 		waits = func(error) {}
@@ -56,20 +56,20 @@ func List(ctx context.Context, databaseURL string) ([]Status, error) {
 	return out, err
 }
 
-// Newest returns the newest schema version in this binary.
-func Newest() int64 {
+// NewestVersion returns the newest schema version in this binary.
+func NewestVersion() int64 {
 	all := versions(files)
 	return all[len(all)-1].number
 }
 
-// ErrRefused is the error for a database role that has no right to read the version of the schema.
-var ErrRefused = errors.New("migrations: the role may not read the version of the schema: permission denied")
+// ErrPermissionDenied is the error for a database role that has no right to read the version of the schema.
+var ErrPermissionDenied = errors.New("migrations: the role may not read the version of the schema: permission denied")
 
-// Version returns the newest migration that is applied to the database; 0 for a database without a schema. Postgres
-// finds no table in a schema that the role may not use.
+// AppliedVersion returns the newest migration that is applied to the database; 0 for a database without a schema.
+// Postgres finds no table in a schema that the role may not use.
 //
 // Returns ErrRefused for missing rights.
-func Version(ctx context.Context, conn querier) (v int64, err error) {
+func AppliedVersion(ctx context.Context, conn querier) (v int64, err error) {
 	var there, readable bool
 	err = conn.QueryRow(ctx, `SELECT t IS NOT NULL, coalesce(has_table_privilege(t, 'SELECT'), u, true)
 		FROM to_regclass('goose_db_version') t, has_schema_privilege(to_regnamespace('public'), 'USAGE') u`).Scan(&there,
@@ -78,7 +78,7 @@ func Version(ctx context.Context, conn querier) (v int64, err error) {
 	case err != nil:
 		return 0, err
 	case !readable:
-		return 0, ErrRefused
+		return 0, ErrPermissionDenied
 	case !there:
 		return 0, nil
 	}

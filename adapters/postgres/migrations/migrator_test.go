@@ -131,7 +131,7 @@ func TestUp_OnADatabaseThatDoesNotFit_ChangesNothing(t *testing.T) {
 			require.NoError(t, err)
 
 			_, err = migrations.Up(t.Context(), database, nil)
-			require.ErrorIs(t, err, migrations.ErrUnfit)
+			require.ErrorIs(t, err, migrations.ErrUnsuitableDatabase)
 			require.ErrorContains(t, err, test.says)
 			var tables int
 			err = conn.QueryRow(t.Context(),
@@ -212,7 +212,7 @@ func TestMigrations_LetTheLastReleaseServeOn(t *testing.T) {
 	releases, err := expand.Releases(folder)
 	require.NoError(t, err)
 	released := releases[len(releases)-1].Migrated
-	changed, err := expand.Frozen(folder, released)
+	changed, err := expand.CheckReleasedUnchanged(folder, released)
 	require.NoError(t, err)
 	all, err := expand.Migrations(folder)
 	require.NoError(t, err)
@@ -221,7 +221,7 @@ func TestMigrations_LetTheLastReleaseServeOn(t *testing.T) {
 	for _, r := range releases {
 		known = append(known, r.Name)
 	}
-	for _, problem := range append(changed, expand.Check(all, released, known)...) {
+	for _, problem := range append(changed, expand.CheckMigrations(all, released, known)...) {
 		t.Error(problem)
 	}
 }

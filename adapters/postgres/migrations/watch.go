@@ -17,9 +17,9 @@ type Progress struct {
 	Done, Blocks   int64  // How much of the table has been read for the index that is being built, in blocks.
 }
 
-// Watch reports the progress of migrations that run on other connections, at once and then at each tick of its
+// WatchProgress reports the progress of migrations that run on other connections, at once and then at each tick of its
 // timer, until ctx ends. If the database does not answer, the query is repeated at the next tick.
-func Watch(ctx context.Context, databaseURL string, every time.Duration, report func(Progress)) {
+func WatchProgress(ctx context.Context, databaseURL string, every time.Duration, report func(Progress)) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	var conn *pgx.Conn
@@ -48,7 +48,7 @@ func Watch(ctx context.Context, databaseURL string, every time.Duration, report 
 }
 
 func progress(ctx context.Context, conn *pgx.Conn) (p Progress, err error) {
-	current, err := Version(ctx, conn)
+	current, err := AppliedVersion(ctx, conn)
 	if err != nil {
 		return p, err
 	}

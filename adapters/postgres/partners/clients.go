@@ -20,18 +20,18 @@ import (
 )
 
 func (r Clients) Insert(ctx context.Context, c tenant.Client) error {
-	return queries.InsertClient(ctx, pg.In(ctx).Deferred(), sqlc.InsertClientParams{
+	return queries.InsertClient(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertClientParams{
 		ID: c.ID, AccountID: c.AccountID, PartnerID: c.PartnerID, Email: c.Email, FirstName: c.FirstName,
 		LastName: c.LastName,
 		Phone:    c.Phone, Locale: c.Locale, CreatedAt: c.CreatedAt,
 	})
 }
 
-func (r Clients) OfAccount(ctx context.Context, accountID, clientID id.ID) (tenant.Client, error) {
+func (r Clients) LockRowShared(ctx context.Context, accountID, clientID id.ID) (tenant.Client, error) {
 	var client tenant.Client
 	var err error = tenant.ErrNotFound
-	asked := ports.AccountClient{AccountID: accountID, ClientID: clientID}
-	ShareClients(pg.In(ctx), []ports.AccountClient{asked}, sets.Wait, func(c tenant.Client) {
+	asked := ports.ClientKey{AccountID: accountID, ClientID: clientID}
+	LockClientsShared(pg.In(ctx), []ports.ClientKey{asked}, sets.WaitForLock, func(c tenant.Client) {
 		if c.AccountID == accountID {
 			client, err = c, nil
 		}
@@ -42,7 +42,7 @@ func (r Clients) OfAccount(ctx context.Context, accountID, clientID id.ID) (tena
 	return client, err
 }
 
-func (r Clients) Lock(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
+func (r Clients) LockRow(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
 	row, err := queries.LockClient(ctx, pg.In(ctx), clientID)
 	if err != nil {
 		return tenant.Client{}, pg.OrNotFound(err, tenant.ErrNotFound)
@@ -62,33 +62,33 @@ func (r Clients) Lock(ctx context.Context, partnerID, clientID id.ID) (tenant.Cl
 }
 
 func (r Clients) Update(ctx context.Context, c tenant.Client) error {
-	return queries.UpdateClient(ctx, pg.In(ctx).Deferred(), sqlc.UpdateClientParams{
+	return queries.UpdateClient(ctx, pg.In(ctx).QueueingTx(), sqlc.UpdateClientParams{
 		ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone, Locale: c.Locale,
 		ChangedAt: c.ChangedAt,
 	})
 }
 
 func (r Clients) Erase(ctx context.Context, c tenant.Client, at time.Time) error {
-	plain, err := json.Marshal(tenant.Address{Email: c.Email, Locale: c.Locale})
+	plain, err := json.Marshal(tenant.MailAddress{Email: c.Email, Locale: c.Locale})
 	if err != nil {
 		return err
 	}
-	sealed, err := r.Sealer.Seal(secret.Text(plain), pg.AddressAAD(c.ID))
+	sealed, err := r.Sealer.Encrypt(secret.Text(plain), pg.ClientAddressAAD(c.ID))
 	if err != nil {
 		return err
 	}
-	if err := queries.SealAddress(ctx, pg.In(ctx).Deferred(), c.ID, sealed, at); err != nil {
+	if err := queries.SealAddress(ctx, pg.In(ctx).QueueingTx(), c.ID, sealed, at); err != nil {
 		return err
 	}
-	mails := sqlc.DeleteUnsentMailsParams{Address: mailaddr.Normal(c.Email), AccountID: c.AccountID, ClientID: c.ID,
+	mails := sqlc.DeleteUnsentMailsParams{Address: mailaddr.Normalized(c.Email), AccountID: c.AccountID, ClientID: c.ID,
 		PartnerID: c.PartnerID}
-	if err := queries.DeleteUnsentMails(ctx, pg.In(ctx).Deferred(), mails); err != nil {
+	if err := queries.DeleteUnsentMails(ctx, pg.In(ctx).QueueingTx(), mails); err != nil {
 		return err
 	}
-	if err := queries.QueueErasure(ctx, pg.In(ctx).Deferred(), c.ID, at); err != nil {
+	if err := queries.QueueErasure(ctx, pg.In(ctx).QueueingTx(), c.ID, at); err != nil {
 		return err
 	}
-	return queries.EraseClient(ctx, pg.In(ctx).Deferred(), at, c.ID)
+	return queries.EraseClient(ctx, pg.In(ctx).QueueingTx(), at, c.ID)
 }
 
 func (r Clients) Client(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
@@ -99,12 +99,13 @@ func (r Clients) Client(ctx context.Context, partnerID, clientID id.ID) (tenant.
 func (r Clients) Clients(ctx context.Context, f partnerports.ClientFilter,
 	page ports.Page) (ports.List[tenant.Client], error) {
 	l := clientList(f)
-	l.After(page.Cursor)
+	l.AfterCursor(page.Cursor)
 	sql :=
 		`SELECT c.id, c.account_id, c.partner_id, c.email, c.first_name, c.last_name, c.phone, c.locale, c.created_at,
 			c.erased_at, c.changed_at, c.fits, c.n
-		FROM ` + l.Rows(page) + ` AS c ORDER BY c.created_at DESC, c.id DESC`
-	return lists.Read(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[tenant.Client], err error) {
+		FROM ` + l.RowsExpression(page) + ` AS c ORDER BY c.created_at DESC, c.id DESC`
+	return lists.ReadPage(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.ListedRow[tenant.Client],
+		err error) {
 		c := &got.Item
 		err = row.Scan(&c.ID, &c.AccountID, &c.PartnerID, &c.Email, &c.FirstName, &c.LastName, &c.Phone, &c.Locale,
 			&c.CreatedAt, &c.ErasedAt, &c.ChangedAt,
@@ -115,12 +116,12 @@ func (r Clients) Clients(ctx context.Context, f partnerports.ClientFilter,
 
 // clientList describes how the filtered list of clients is read. Each filter has an index, which begins with the
 // partner.
-func clientList(f partnerports.ClientFilter) *lists.List {
-	l := &lists.List{Table: "clients", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
+func clientList(f partnerports.ClientFilter) *lists.PageQuery {
+	l := &lists.PageQuery{Table: "clients", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("erased_at IS NULL AND partner_id = ?", f.PartnerID)
 	switch {
 	case f.Email != "":
-		l.Where(`lower(email COLLATE "C") = ?`, mailaddr.Normal(f.Email))
+		l.Where(`lower(email COLLATE "C") = ?`, mailaddr.Normalized(f.Email))
 		if !f.AccountID.IsZero() {
 			l.Filter("account_id = ?", f.AccountID)
 		}
@@ -139,19 +140,20 @@ func (r Clients) ClientChangedAt(ctx context.Context, clientID id.ID) (time.Time
 	return at, pg.OrNotFound(err, tenant.ErrNotFound)
 }
 
-func (s Addresses) SealedAddress(ctx context.Context, depositID id.ID) (a tenant.Address, err error) {
+func (s EncryptedAddresses) ErasedClientAddress(ctx context.Context, depositID id.ID) (a tenant.MailAddress,
+	err error) {
 	row, err := queries.SealedAddress(ctx, s.DB, depositID)
 	if err != nil {
 		return a, pg.OrNotFound(err, tenant.ErrNotFound)
 	}
-	plain, err := s.Sealer.Open(row.Address, pg.AddressAAD(row.ClientID))
+	plain, err := s.Sealer.Decrypt(row.Address, pg.ClientAddressAAD(row.ClientID))
 	if err != nil {
 		return a, err
 	}
 	return a, json.Unmarshal([]byte(plain.Reveal()), &a)
 }
 
-func (s Addresses) CheckSealedAddresses(ctx context.Context, limit int, pause time.Duration) (int, error) {
+func (s EncryptedAddresses) DeleteUnneededAddresses(ctx context.Context, limit int, pause time.Duration) (int, error) {
 	row, err := queries.CheckSealedAddresses(ctx, s.DB, limit, pause)
 	return int(row.Checked), err
 }
@@ -172,7 +174,7 @@ func (r Clients) ClientByID(ctx context.Context, clientID id.ID) (tenant.Client,
 
 func (r Clients) ClientsByEmail(ctx context.Context, email string, limit int) ([]tenant.Client, error) {
 	rows, err := queries.ClientsByEmail(ctx, r.DB, email, limit)
-	return pg.Each(rows, func(row sqlc.ClientsByEmailRow) tenant.Client {
+	return pg.ConvertEach(rows, func(row sqlc.ClientsByEmailRow) tenant.Client {
 		return toKnownClient(sqlc.ClientByIDRow(row))
 	}), err
 }

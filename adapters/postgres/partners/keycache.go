@@ -27,7 +27,7 @@ type keyCache struct {
 	keep   time.Duration
 	read   readKeys
 	mu     sync.RWMutex
-	cached map[partner.KeyHash]*cachedKey
+	cached map[partner.APIKeyHash]*cachedKey
 	timer  *time.Timer // The timer that reads API keys in use again; nil if no key was used since the last reading.
 	closed bool
 	// Counts the timers for reading API keys again that run or are scheduled, so that close can wait for their end.
@@ -43,13 +43,13 @@ type cachedKey struct {
 
 // readKeys reads API keys with their partners by the hashes of the keys, including revoked keys. Unknown keys are
 // missing in the result.
-type readKeys func(context.Context, []partner.KeyHash) (map[partner.KeyHash]partner.Caller, error)
+type readKeys func(context.Context, []partner.APIKeyHash) (map[partner.APIKeyHash]partner.Caller, error)
 
 func newKeyCache(keep time.Duration, read readKeys) *keyCache {
-	return &keyCache{keep: keep, read: read, cached: map[partner.KeyHash]*cachedKey{}}
+	return &keyCache{keep: keep, read: read, cached: map[partner.APIKeyHash]*cachedKey{}}
 }
 
-func (c *keyCache) get(hash partner.KeyHash, now time.Time) (partner.Caller, bool) {
+func (c *keyCache) get(hash partner.APIKeyHash, now time.Time) (partner.Caller, bool) {
 	c.mu.RLock()
 	k, ok := c.cached[hash]
 	c.mu.RUnlock()
@@ -63,14 +63,14 @@ func (c *keyCache) get(hash partner.KeyHash, now time.Time) (partner.Caller, boo
 }
 
 // seen reports whether an API key is in the cache, even if its entry has expired; otherwise false.
-func (c *keyCache) seen(hash partner.KeyHash) bool {
+func (c *keyCache) seen(hash partner.APIKeyHash) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	_, ok := c.cached[hash]
 	return ok
 }
 
-func (c *keyCache) put(hash partner.KeyHash, caller partner.Caller, readAt time.Time) {
+func (c *keyCache) put(hash partner.APIKeyHash, caller partner.Caller, readAt time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.cached) >= maxKeys {
@@ -120,7 +120,7 @@ func (c *keyCache) renew() {
 	}
 }
 
-func (c *keyCache) takeUsed() (used []partner.KeyHash) {
+func (c *keyCache) takeUsed() (used []partner.APIKeyHash) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.timer = nil
@@ -134,7 +134,7 @@ func (c *keyCache) takeUsed() (used []partner.KeyHash) {
 
 // replace puts API keys that were read into the cache, except where the cache has a newer entry or no entry any
 // more.
-func (c *keyCache) replace(hashes []partner.KeyHash, found map[partner.KeyHash]partner.Caller, readAt time.Time) {
+func (c *keyCache) replace(hashes []partner.APIKeyHash, found map[partner.APIKeyHash]partner.Caller, readAt time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, hash := range hashes {

@@ -17,12 +17,12 @@ import (
 // KeyByHash returns an API key and its partner by the key's hash. The cache keeps a found key for
 // Options.KeysKeptFor, counted from before the query. It never keeps that a key is unknown, so that a new key works
 // at once.
-func (r Keys) KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.APIKey, partner.Partner, error) {
+func (r APIKeys) KeyByHash(ctx context.Context, hash partner.APIKeyHash) (partner.APIKey, partner.Partner, error) {
 	readAt := time.Now()
 	if cached, ok := r.cache.get(hash, readAt); ok {
 		return cached.Key, cached.Partner, nil
 	}
-	callers, err := r.cache.read(ctx, []partner.KeyHash{hash})
+	callers, err := r.cache.read(ctx, []partner.APIKeyHash{hash})
 	if err != nil {
 		return partner.APIKey{}, partner.Partner{}, err
 	}
@@ -37,15 +37,15 @@ func (r Keys) KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.APIK
 // readingKeys returns a function that reads API keys with their partners from the database. A key that the
 // database does not have is missing in that function's result.
 func readingKeys(db pg.DB) readKeys {
-	return func(ctx context.Context, hashes []partner.KeyHash) (map[partner.KeyHash]partner.Caller, error) {
+	return func(ctx context.Context, hashes []partner.APIKeyHash) (map[partner.APIKeyHash]partner.Caller, error) {
 		wanted := make([][]byte, len(hashes))
 		for i := range hashes {
 			wanted[i] = hashes[i][:]
 		}
 		rows, err := queries.KeysByHash(ctx, db, wanted)
-		found := make(map[partner.KeyHash]partner.Caller, len(rows))
+		found := make(map[partner.APIKeyHash]partner.Caller, len(rows))
 		for _, row := range rows {
-			found[partner.KeyHash(row.Hash)] = toCaller(row)
+			found[partner.APIKeyHash(row.Hash)] = toCaller(row)
 		}
 		return found, err
 	}
@@ -61,13 +61,14 @@ func toCaller(row sqlc.KeysByHashRow) partner.Caller {
 	}
 }
 
-func (r Keys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[partner.APIKey], error) {
-	l := &lists.List{Table: "api_keys", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
+func (r APIKeys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[partner.APIKey], error) {
+	l := &lists.PageQuery{Table: "api_keys", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("partner_id = ?", partnerID)
-	l.After(page.Cursor)
+	l.AfterCursor(page.Cursor)
 	sql := `SELECT k.id, k.partner_id, k.name, k.prefix, k.last4, k.created_at, k.last_used_at, k.revoked_at, k.fits, k.n
-		FROM ` + l.Rows(page) + ` AS k ORDER BY k.created_at DESC, k.id DESC`
-	return lists.Read(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[partner.APIKey], err error) {
+		FROM ` + l.RowsExpression(page) + ` AS k ORDER BY k.created_at DESC, k.id DESC`
+	return lists.ReadPage(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.ListedRow[partner.APIKey],
+		err error) {
 		k := &got.Item
 		err = row.Scan(&k.ID, &k.PartnerID, &k.Name, &k.Prefix, &k.Last4, &k.CreatedAt, &k.LastUsedAt, &k.RevokedAt,
 			&got.Fits, &got.N)
@@ -75,8 +76,8 @@ func (r Keys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports
 	}, func(k partner.APIKey) ports.Cursor { return ports.Cursor{At: k.CreatedAt, ID: k.ID} })
 }
 
-func (r Keys) KeySeen(hash partner.KeyHash) bool { return r.cache.seen(hash) }
+func (r APIKeys) IsKnownKey(hash partner.APIKeyHash) bool { return r.cache.seen(hash) }
 
 // RecordKeyUse records that an API key was used. The last-used time of a key is written at most once a minute, in
 // the background.
-func (r Keys) RecordKeyUse(_ context.Context, keyID id.ID, at time.Time) { r.uses.add(keyID, at) }
+func (r APIKeys) RecordKeyUse(_ context.Context, keyID id.ID, at time.Time) { r.uses.add(keyID, at) }

@@ -16,13 +16,13 @@ import (
 	"partnerdeposits/core/partner"
 )
 
-func hashOf(n int) (h partner.KeyHash) {
+func hashOf(n int) (h partner.APIKeyHash) {
 	binary.BigEndian.PutUint64(h[:], uint64(n))
 	return h
 }
 
 // nothing is a database without keys.
-func nothing(context.Context, []partner.KeyHash) (map[partner.KeyHash]partner.Caller, error) {
+func nothing(context.Context, []partner.APIKeyHash) (map[partner.APIKeyHash]partner.Caller, error) {
 	return nil, nil
 }
 
@@ -52,17 +52,17 @@ func TestKeyCache_FullOfFreshKeys_StartsAnew(t *testing.T) {
 
 // table is a database of keys that counts its queries.
 type table struct {
-	keys    map[partner.KeyHash]partner.Caller
+	keys    map[partner.APIKeyHash]partner.Caller
 	err     error
 	mu      sync.Mutex // a timer of a synctest bubble does not happen after what its test did before
-	queries [][]partner.KeyHash
+	queries [][]partner.APIKeyHash
 }
 
-func (s *table) read(_ context.Context, hashes []partner.KeyHash) (map[partner.KeyHash]partner.Caller, error) {
+func (s *table) read(_ context.Context, hashes []partner.APIKeyHash) (map[partner.APIKeyHash]partner.Caller, error) {
 	s.mu.Lock()
 	s.queries = append(s.queries, hashes)
 	s.mu.Unlock()
-	found := map[partner.KeyHash]partner.Caller{}
+	found := map[partner.APIKeyHash]partner.Caller{}
 	for _, hash := range hashes {
 		if k, ok := s.keys[hash]; ok {
 			found[hash] = k
@@ -71,7 +71,7 @@ func (s *table) read(_ context.Context, hashes []partner.KeyHash) (map[partner.K
 	return found, s.err
 }
 
-func (s *table) asked() [][]partner.KeyHash {
+func (s *table) asked() [][]partner.APIKeyHash {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.queries)
@@ -96,7 +96,7 @@ func use(c *keyCache, n int) (cached int) {
 func TestKeyCache_KeysInUse_AreReadAgainTogether_AndOthersExpire(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		db := &table{keys: map[partner.KeyHash]partner.Caller{}}
+		db := &table{keys: map[partner.APIKeyHash]partner.Caller{}}
 		c := newKeyCache(3*time.Second, db.read)
 		defer c.close()
 		for i := range 40 {
@@ -122,7 +122,7 @@ func TestKeyCache_AKeyThatChangesOrGoes_IsNoticedWithoutARequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		revoked := partner.Caller{Key: partner.APIKey{RevokedAt: time.Now()}}
-		db := &table{keys: map[partner.KeyHash]partner.Caller{hashOf(0): revoked}}
+		db := &table{keys: map[partner.APIKeyHash]partner.Caller{hashOf(0): revoked}}
 		c := newKeyCache(3*time.Second, db.read)
 		defer c.close()
 		c.put(hashOf(0), partner.Caller{}, time.Now())
@@ -141,10 +141,11 @@ func TestKeyCache_AKeyReadByARequestMeanwhile_IsNotReplacedByAnOlderRead(t *test
 	synctest.Test(t, func(t *testing.T) {
 		revoked := partner.Caller{Key: partner.APIKey{RevokedAt: time.Now()}}
 		var c *keyCache
-		c = newKeyCache(3*time.Second, func(context.Context, []partner.KeyHash) (map[partner.KeyHash]partner.Caller, error) {
+		c = newKeyCache(3*time.Second, func(context.Context, []partner.APIKeyHash) (map[partner.APIKeyHash]partner.Caller,
+			error) {
 			<-time.After(time.Millisecond)
 			c.put(hashOf(0), revoked, time.Now())
-			return map[partner.KeyHash]partner.Caller{hashOf(0): {}}, nil
+			return map[partner.APIKeyHash]partner.Caller{hashOf(0): {}}, nil
 		})
 		defer c.close()
 		c.put(hashOf(0), partner.Caller{}, time.Now())

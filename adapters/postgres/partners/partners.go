@@ -18,7 +18,7 @@ func (r Partners) Insert(ctx context.Context, p partner.Partner, connectSecret s
 		return err
 	}
 	return queries.InsertPartner(ctx, pg.In(ctx), sqlc.InsertPartnerParams{
-		ID: p.ID, Slug: p.Slug, Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: pg.OrEmpty(p.ReturnOrigins),
+		ID: p.ID, Slug: p.Slug, Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: pg.OrEmptySlice(p.ReturnOrigins),
 		RateLimitPerMinute: p.RateLimitPerMinute, ConnectSecret: sealed, CreatedAt: p.CreatedAt,
 	})
 }
@@ -27,19 +27,19 @@ func (r Partners) sealConnect(partnerID id.ID, connectSecret secret.Text) ([]byt
 	if connectSecret == "" {
 		return nil, nil
 	}
-	return r.Sealer.Seal(connectSecret, pg.ConnectAAD(partnerID))
+	return r.Sealer.Encrypt(connectSecret, pg.ConnectSecretAAD(partnerID))
 }
 
-// ForUpdate returns a partner and locks its row. While the lock is held, rows that refer to the partner can still
+// LockRow returns a partner and locks its row. While the lock is held, rows that refer to the partner can still
 // be added.
-func (r Partners) ForUpdate(ctx context.Context, slug string) (partner.Partner, error) {
+func (r Partners) LockRow(ctx context.Context, slug string) (partner.Partner, error) {
 	row, err := queries.PartnerForUpdate(ctx, pg.In(ctx), slug)
 	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
 }
 
 func (r Partners) Update(ctx context.Context, p partner.Partner) error {
-	return pg.Changed(partner.ErrNotFound)(queries.UpdatePartner(ctx, pg.In(ctx), sqlc.UpdatePartnerParams{
-		Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: pg.OrEmpty(p.ReturnOrigins), ID: p.ID,
+	return pg.RequireRowChanged(partner.ErrNotFound)(queries.UpdatePartner(ctx, pg.In(ctx), sqlc.UpdatePartnerParams{
+		Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: pg.OrEmptySlice(p.ReturnOrigins), ID: p.ID,
 	}))
 }
 
@@ -48,33 +48,33 @@ func (r Partners) SetConnectSecret(ctx context.Context, partnerID id.ID, connect
 	if err != nil {
 		return err
 	}
-	return pg.Changed(partner.ErrNotFound)(queries.SetConnectSecret(ctx, pg.In(ctx), sealed, partnerID))
+	return pg.RequireRowChanged(partner.ErrNotFound)(queries.SetConnectSecret(ctx, pg.In(ctx), sealed, partnerID))
 }
 
 func (r Partners) SetRateLimit(ctx context.Context, partnerID id.ID, perMinute int) error {
-	return pg.Changed(partner.ErrNotFound)(queries.SetRateLimit(ctx, pg.In(ctx), perMinute, partnerID))
+	return pg.RequireRowChanged(partner.ErrNotFound)(queries.SetRateLimit(ctx, pg.In(ctx), perMinute, partnerID))
 }
 
 // InsertKey inserts an API key. The lock on the partner's row keeps the limit of keys also under concurrent
 // inserts.
-func (r Keys) InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyHash) error {
-	if err := queries.LockPartner(ctx, pg.In(ctx).Deferred(), k.PartnerID); err != nil {
+func (r APIKeys) InsertKey(ctx context.Context, k partner.APIKey, hash partner.APIKeyHash) error {
+	if err := queries.LockPartner(ctx, pg.In(ctx).QueueingTx(), k.PartnerID); err != nil {
 		return err
 	}
-	return pg.Changed(partner.ErrAPIKeyLimit)(queries.InsertKey(ctx, pg.In(ctx), sqlc.InsertKeyParams{
+	return pg.RequireRowChanged(partner.ErrAPIKeyLimit)(queries.InsertKey(ctx, pg.In(ctx), sqlc.InsertKeyParams{
 		ID: k.ID, PartnerID: k.PartnerID, Name: k.Name, Prefix: k.Prefix, Last4: k.Last4, Hash: hash[:],
 		CreatedAt: k.CreatedAt,
 		MaxRows:   partner.MaxAPIKeys,
 	}))
 }
 
-func (r Keys) KeyForUpdate(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error) {
+func (r APIKeys) LockKeyRow(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error) {
 	row, err := queries.KeyForUpdate(ctx, pg.In(ctx), keyID)
 	found := toCaller(sqlc.KeysByHashRow(row))
 	return found.Key, found.Partner, pg.OrNotFound(err, partner.ErrAPIKeyNotFound)
 }
 
-func (r Keys) RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner.APIKey, error) {
+func (r APIKeys) RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner.APIKey, error) {
 	row, err := queries.RevokeKey(ctx, pg.In(ctx), at, keyID)
 	return partner.APIKey(row), pg.OrNotFound(err, partner.ErrAPIKeyNotFound)
 }
@@ -91,7 +91,7 @@ func (r Partners) PartnerByID(ctx context.Context, partnerID id.ID) (partner.Par
 
 func (r Partners) Partners(ctx context.Context) ([]partner.Partner, error) {
 	rows, err := queries.Partners(ctx, r.DB)
-	return pg.Each(rows, toPartner), err
+	return pg.ConvertEach(rows, toPartner), err
 }
 
 func (r Partners) ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error) {
@@ -99,7 +99,7 @@ func (r Partners) ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Te
 	if err != nil || sealed == nil {
 		return "", pg.OrNotFound(err, partner.ErrNotFound)
 	}
-	return r.Sealer.Open(sealed, pg.ConnectAAD(partnerID))
+	return r.Sealer.Decrypt(sealed, pg.ConnectSecretAAD(partnerID))
 }
 
 func toPartner(row sqlc.PartnersRow) partner.Partner {

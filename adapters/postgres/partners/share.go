@@ -13,12 +13,12 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ShareClients locks clients in share mode, so that they cannot be erased before the transaction ends, and calls
+// LockClientsShared locks clients in share mode, so that they cannot be erased before the transaction ends, and calls
 // found for each. It does not call found for an erased client.
-func ShareClients(t *pg.Tx, clients []ports.AccountClient, locking sets.Locking, found func(tenant.Client)) {
-	t.Rows(`SELECT id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at
+func LockClientsShared(t *pg.Tx, clients []ports.ClientKey, locking sets.RowLocking, found func(tenant.Client)) {
+	t.QueueRows(`SELECT id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at
 		FROM clients WHERE id = ANY ($1) AND erased_at IS NULL FOR SHARE`+string(locking),
-		[]any{pg.Each(clients, func(c ports.AccountClient) id.ID { return c.ClientID })},
+		[]any{pg.ConvertEach(clients, func(c ports.ClientKey) id.ID { return c.ClientID })},
 		func(row pgx.Rows) error {
 			var c tenant.Client
 			if err := row.Scan(&c.ID, &c.AccountID, &c.PartnerID, &c.Email, &c.FirstName, &c.LastName, &c.Phone, &c.Locale,
@@ -30,10 +30,10 @@ func ShareClients(t *pg.Tx, clients []ports.AccountClient, locking sets.Locking,
 		})
 }
 
-// HoldClients locks clients so that they cannot be erased before the transaction ends. If a client has been erased
-// since the transaction read it, the transaction fails with pg.ErrClientErased and runs again, since what it is
-// about to write contains personal data. The lock permits changes of the client's details.
-func HoldClients(t *pg.Tx, ids []id.ID) {
+// LockClientsAgainstErasure locks clients so that they cannot be erased before the transaction ends. If a client has
+// been erased since the transaction read it, the transaction fails with pg.ErrClientErased and runs again, since what
+// it is about to write contains personal data. The lock permits changes of the client's details.
+func LockClientsAgainstErasure(t *pg.Tx, ids []id.ID) {
 	slices.SortFunc(ids, func(a, b id.ID) int { return bytes.Compare(a[:], b[:]) })
 	ids = slices.Compact(ids)
 	if len(ids) == 0 {
@@ -44,6 +44,6 @@ func HoldClients(t *pg.Tx, ids []id.ID) {
 			AND erased_at IS NULL FOR KEY SHARE) AS held`,
 		ids, len(ids)).QueryRow(func(row pgx.Row) error {
 		var guard int
-		return sets.UnlessAll(row.Scan(&guard), pg.ErrClientErased)
+		return sets.MissingRowsError(row.Scan(&guard), pg.ErrClientErased)
 	})
 }

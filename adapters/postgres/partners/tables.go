@@ -13,42 +13,43 @@ import (
 
 var queries = sqlc.New()
 
-// Tables holds the stores of all tables of partners.
-type Tables struct {
+// Stores holds the stores of all tables of partners.
+type Stores struct {
 	Partners  Partners
-	Keys      Keys
+	Keys      APIKeys
 	Clients   Clients
-	Addresses Addresses
+	Addresses EncryptedAddresses
 }
 
 // Stores of the tables of partners. Each implements the interface of its name in package ports/partners.
 type (
-	Partners struct{ pg.Base }
-	Keys     struct {
-		pg.Base
+	Partners struct{ pg.StoreBase }
+	APIKeys  struct {
+		pg.StoreBase
 		cache *keyCache
 		uses  *keyUses
 	}
-	Clients   struct{ pg.Base }
-	Addresses struct{ pg.Base }
+	Clients            struct{ pg.StoreBase }
+	EncryptedAddresses struct{ pg.StoreBase }
 )
 
 var (
-	_ partnerports.Partners        = Partners{}
-	_ partnerports.Keys            = Keys{}
-	_ partnerports.Clients         = Clients{}
-	_ partnerports.SealedAddresses = Addresses{}
+	_ partnerports.Partners              = Partners{}
+	_ partnerports.APIKeys               = APIKeys{}
+	_ partnerports.Clients               = Clients{}
+	_ partnerports.ErasedClientAddresses = EncryptedAddresses{}
 )
 
 // New makes the stores of the tables of partners. An API key that was read stays in a cache for keysKeptFor. Call
 // Keys.Close before the database is closed.
-func New(b pg.Base, keysKeptFor time.Duration) Tables {
-	keys := Keys{Base: b, cache: newKeyCache(keysKeptFor, readingKeys(b.DB)), uses: newKeyUses(writingKeyUses(b.DB))}
-	return Tables{Partners{b}, keys, Clients{b}, Addresses{b}}
+func New(b pg.StoreBase, keysKeptFor time.Duration) Stores {
+	keys := APIKeys{StoreBase: b, cache: newKeyCache(keysKeptFor, readingKeys(b.DB)),
+		uses: newKeyUses(writingKeyUses(b.DB))}
+	return Stores{Partners{b}, keys, Clients{b}, EncryptedAddresses{b}}
 }
 
 // Close writes the last-used times of API keys that still wait, and stops the renewal of keys in the cache.
-func (r Keys) Close(ctx context.Context) {
+func (r APIKeys) Close(ctx context.Context) {
 	r.cache.close()
 	r.uses.close(ctx)
 }

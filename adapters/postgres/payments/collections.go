@@ -16,7 +16,7 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-func (r Collections) Lock(ctx context.Context, paymentID id.ID) (deposit.Debt, error) {
+func (r Collections) LockDebt(ctx context.Context, paymentID id.ID) (deposit.Debt, error) {
 	row, err := queries.LockDebt(ctx, pg.In(ctx), paymentID)
 	return toDebt(row), pg.OrNotFound(err, deposit.ErrNoCollection)
 }
@@ -26,7 +26,7 @@ func toDebt(row sqlc.Collection) deposit.Debt { return deposit.Debt(row) }
 // Save stores a collection (the charge of a captured amount) and its history. The primary key of collection_steps
 // refuses a second entry with the same number.
 func (r Collections) Save(ctx context.Context, d deposit.Debt, steps ...deposit.CollectionTransition) error {
-	err := queries.SaveDebt(ctx, pg.In(ctx).Deferred(), sqlc.SaveDebtParams{
+	err := queries.SaveDebt(ctx, pg.In(ctx).QueueingTx(), sqlc.SaveDebtParams{
 		PaymentID: d.PaymentID, State: d.State, Transitions: d.Transitions, Attempt: d.Attempt, Answered: d.Answered,
 		AttemptedAt: d.AttemptedAt, NextAttemptAt: d.NextAttemptAt, PageAt: d.PageAt, EndedAt: d.EndedAt,
 		Failure: d.Failure, Barred: d.Barred, CancelAt: d.CancelAt, CancelBy: cancelBy(d.CancelBy),
@@ -34,7 +34,7 @@ func (r Collections) Save(ctx context.Context, d deposit.Debt, steps ...deposit.
 	})
 	for _, s := range steps {
 		if err == nil {
-			err = queries.InsertCollectionStep(ctx, pg.In(ctx).Deferred(), sqlc.InsertCollectionStepParams(s))
+			err = queries.InsertCollectionStep(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertCollectionStepParams(s))
 		}
 	}
 	return err
@@ -45,7 +45,7 @@ func (r Collections) Save(ctx context.Context, d deposit.Debt, steps ...deposit.
 // record "cancelled" instead of "expired".
 func cancelBy(a actor.Actor) string {
 	if a == actor.Clock {
-		return actor.FormerClock
+		return actor.FormerClockText
 	}
 	return a.String()
 }
@@ -66,7 +66,7 @@ func (r Collections) Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]d
 func (r Collections) ListCollections(ctx context.Context, f paymentports.CollectionFilter) ([]deposit.Debt, error) {
 	if f.State == deposit.CollectionPaid {
 		paid, err := queries.PaidDebts(ctx, r.DB, f.Limit)
-		return pg.Each(paid, toDebt), err
+		return pg.ConvertEach(paid, toDebt), err
 	}
 	states := deposit.CollectionStates
 	if f.State != "" {
@@ -81,7 +81,7 @@ func (r Collections) ListCollections(ctx context.Context, f paymentports.Collect
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, pg.Each(some, toDebt)...)
+		all = append(all, pg.ConvertEach(some, toDebt)...)
 	}
 	slices.SortStableFunc(all, func(a, b deposit.Debt) int { return a.CapturedAt.Compare(b.CapturedAt) })
 	return all[:min(len(all), f.Limit)], nil
@@ -89,27 +89,27 @@ func (r Collections) ListCollections(ctx context.Context, f paymentports.Collect
 
 func (r Collections) CollectionHistory(ctx context.Context, paymentID id.ID) ([]deposit.CollectionTransition, error) {
 	rows, err := queries.CollectionHistory(ctx, r.DB, paymentID)
-	return pg.Each(rows, func(row sqlc.CollectionStep) deposit.CollectionTransition {
+	return pg.ConvertEach(rows, func(row sqlc.CollectionStep) deposit.CollectionTransition {
 		return deposit.CollectionTransition(row)
 	}), err
 }
 
-// Payment returns a payment with its earlier refunds. It locks the payment, so that its refunds are made one after
+// LockPayment returns a payment with its earlier refunds. It locks the payment, so that its refunds are made one after
 // the other.
-func (r Refunds) Payment(ctx context.Context,
+func (r Refunds) LockPayment(ctx context.Context,
 	paymentID id.ID) (p deposit.Payment, earlier []deposit.Refund, err error) {
 	row, err := queries.LockPayment(ctx, pg.In(ctx), paymentID)
 	if err != nil {
 		return p, nil, pg.OrNotFound(err, deposit.ErrNoCollection)
 	}
 	refunds, err := queries.RefundsOfPayment(ctx, pg.In(ctx), paymentID)
-	return toPayment(row), pg.Each(refunds, toRefund), err
+	return toPayment(row), pg.ConvertEach(refunds, toRefund), err
 }
 
 func toRefund(row sqlc.Refund) deposit.Refund { return deposit.Refund(row) }
 
 func (r Refunds) Insert(ctx context.Context, f deposit.Refund) error {
-	return queries.InsertRefund(ctx, pg.In(ctx).Deferred(), sqlc.InsertRefundParams(f))
+	return queries.InsertRefund(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertRefundParams(f))
 }
 
 func (r Refunds) Settle(ctx context.Context, f deposit.Refund) (ok bool, err error) {
@@ -122,17 +122,17 @@ func (r Refunds) Settle(ctx context.Context, f deposit.Refund) (ok bool, err err
 
 func (r Refunds) Refunds(ctx context.Context, depositID id.ID) ([]deposit.Refund, error) {
 	rows, err := queries.RefundsOfDeposit(ctx, r.DB, depositID)
-	return pg.Each(rows, toRefund), err
+	return pg.ConvertEach(rows, toRefund), err
 }
 
 func (r Refunds) RefundsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Refund, error) {
 	rows, err := queries.RefundsToCheck(ctx, r.DB, at.Add(checkPause), at, limit)
 	slices.SortFunc(rows, func(a, b sqlc.Refund) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	return pg.Each(rows, toRefund), err
+	return pg.ConvertEach(rows, toRefund), err
 }
 
 func (r TenantNotices) Add(ctx context.Context, n paymentports.TenantNotice) error {
-	return queries.InsertTenantNotice(ctx, pg.In(ctx).Deferred(), sqlc.InsertTenantNoticeParams(n))
+	return queries.InsertTenantNotice(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertTenantNoticeParams(n))
 }
 
 // Take deletes a notice to a tenant and reports whether it was there. A second dispatcher waits for the first one
@@ -147,7 +147,7 @@ func (r TenantNotices) Take(ctx context.Context, n paymentports.TenantNotice) (o
 
 func (r TenantNotices) TenantNoticesDue(ctx context.Context, limit int) ([]paymentports.TenantNotice, error) {
 	rows, err := queries.TenantNoticesDue(ctx, r.DB, limit)
-	return pg.Each(rows, func(row sqlc.TenantNotice) paymentports.TenantNotice {
+	return pg.ConvertEach(rows, func(row sqlc.TenantNotice) paymentports.TenantNotice {
 		return paymentports.TenantNotice(row)
 	}), err
 }

@@ -13,52 +13,52 @@ import (
 
 // ownRecords is the SQL that reads the service's own records of payments, refunds and disputes, one query for each
 // kind: key, payment, deposit, reference, amount and status. A condition is appended to each query.
-var ownRecords = map[paymentports.BookKind]string{
-	paymentports.BookPayment: `SELECT p.id::text, p.id, p.deposit_id, p.provider_ref, p.amount_cents, p.status
+var ownRecords = map[paymentports.BookEntryKind]string{
+	paymentports.BookEntryPayment: `SELECT p.id::text, p.id, p.deposit_id, p.provider_ref, p.amount_cents, p.status
 		FROM payments p WHERE `,
-	paymentports.BookRefund: `SELECT r.id::text, r.payment_id, r.deposit_id, r.provider_ref, r.amount_cents, r.status
+	paymentports.BookEntryRefund: `SELECT r.id::text, r.payment_id, r.deposit_id, r.provider_ref, r.amount_cents, r.status
 		FROM refunds r WHERE `,
-	paymentports.BookDispute: `SELECT d.ref, d.payment_id, d.deposit_id, d.ref, d.amount_cents, d.status FROM disputes d
+	paymentports.BookEntryDispute: `SELECT d.ref, d.payment_id, d.deposit_id, d.ref, d.amount_cents, d.status FROM disputes d
 		WHERE `,
 }
 
 var (
-	ownNamed = map[paymentports.BookKind]string{
-		paymentports.BookPayment: `p.id = ANY($1::text[]::uuid[])`, paymentports.BookRefund: `r.id = ANY($1::text[]::uuid[])`,
-		paymentports.BookDispute: `d.ref = ANY($1::text[])`,
+	ownNamed = map[paymentports.BookEntryKind]string{
+		paymentports.BookEntryPayment: `p.id = ANY($1::text[]::uuid[])`, paymentports.BookEntryRefund: `r.id = ANY($1::text[]::uuid[])`,
+		paymentports.BookEntryDispute: `d.ref = ANY($1::text[])`,
 	}
-	ownBetween = map[paymentports.BookKind]string{
-		paymentports.BookPayment: `p.status = 'succeeded' AND p.settled_at >= $1 AND p.settled_at < $2
+	ownBetween = map[paymentports.BookEntryKind]string{
+		paymentports.BookEntryPayment: `p.status = 'succeeded' AND p.settled_at >= $1 AND p.settled_at < $2
 			ORDER BY p.settled_at, p.id`,
-		paymentports.BookRefund: `r.status = 'succeeded' AND r.settled_at >= $1 AND r.settled_at < $2
+		paymentports.BookEntryRefund: `r.status = 'succeeded' AND r.settled_at >= $1 AND r.settled_at < $2
 			ORDER BY r.settled_at, r.id`,
-		paymentports.BookDispute: `d.created_at >= $1 AND d.created_at < $2 ORDER BY d.created_at, d.ref`,
+		paymentports.BookEntryDispute: `d.created_at >= $1 AND d.created_at < $2 ORDER BY d.created_at, d.ref`,
 	}
 )
 
-func (s Books) Named(ctx context.Context, kind paymentports.BookKind,
-	keys []string) (map[string]paymentports.OwnEntry, error) {
+func (s Books) EntriesByKey(ctx context.Context, kind paymentports.BookEntryKind,
+	keys []string) (map[string]paymentports.OwnBookEntry, error) {
 	found, err := s.ownEntries(ctx, kind, ownNamed[kind], keys)
-	out := make(map[string]paymentports.OwnEntry, len(found))
+	out := make(map[string]paymentports.OwnBookEntry, len(found))
 	for _, e := range found {
 		out[e.Key] = e
 	}
 	return out, err
 }
 
-func (s Books) Between(ctx context.Context, kind paymentports.BookKind, from,
-	to time.Time) ([]paymentports.OwnEntry, error) {
+func (s Books) EntriesBetween(ctx context.Context, kind paymentports.BookEntryKind, from,
+	to time.Time) ([]paymentports.OwnBookEntry, error) {
 	return s.ownEntries(ctx, kind, ownBetween[kind], from, to)
 }
 
-func (s Books) ownEntries(ctx context.Context, kind paymentports.BookKind, condition string,
-	args ...any) ([]paymentports.OwnEntry, error) {
+func (s Books) ownEntries(ctx context.Context, kind paymentports.BookEntryKind, condition string,
+	args ...any) ([]paymentports.OwnBookEntry, error) {
 	rows, err := s.DB.Query(ctx, ownRecords[kind]+condition, args...)
 	if err != nil {
 		return nil, err
 	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (paymentports.OwnEntry, error) {
-		e := paymentports.OwnEntry{Kind: kind}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (paymentports.OwnBookEntry, error) {
+		e := paymentports.OwnBookEntry{Kind: kind}
 		err := row.Scan(&e.Key, &e.PaymentID, &e.DepositID, &e.ProviderRef, &e.Amount, &e.Status)
 		return e, err
 	})
@@ -69,16 +69,16 @@ func (s Books) ownEntries(ctx context.Context, kind paymentports.BookKind, condi
 // job runs every hour, so its next run makes it.
 const retryRun = 30 * time.Minute
 
-func (s Books) Begin(ctx context.Context, now, since time.Time) (bool, error) {
+func (s Books) BeginReconciliation(ctx context.Context, now, since time.Time) (bool, error) {
 	n, err := queries.BeginReconciliation(ctx, s.DB, now, since, now.Add(-retryRun))
 	return n > 0, err
 }
 
-func (s Books) End(ctx context.Context, r paymentports.ReconciliationRun) error {
+func (s Books) EndReconciliation(ctx context.Context, r paymentports.ReconciliationRun) error {
 	return queries.EndReconciliation(ctx, s.DB, r.EndedAt, r.Checked, r.Differences)
 }
 
-func (s Books) Last(ctx context.Context) (paymentports.ReconciliationRun, error) {
+func (s Books) LastReconciliation(ctx context.Context) (paymentports.ReconciliationRun, error) {
 	row, err := queries.LastReconciliation(ctx, s.DB)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = nil

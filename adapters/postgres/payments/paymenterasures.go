@@ -9,19 +9,19 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-func (r Erasures) ErasuresDue(ctx context.Context, now, next time.Time, limit int) (
-	due []paymentports.ForgottenClient, looked int, err error,
+func (r PaymentErasures) DueErasures(ctx context.Context, now, next time.Time, limit int) (
+	due []paymentports.ErasedClient, looked int, err error,
 ) {
 	rows, err := queries.ErasuresDue(ctx, r.DB, next, now, limit)
 	for _, row := range rows {
 		if !row.Owes {
-			due = append(due, paymentports.ForgottenClient{ClientID: row.ClientID, FeePayments: row.FeePayments})
+			due = append(due, paymentports.ErasedClient{ClientID: row.ClientID, FeePayments: row.FeePayments})
 		}
 	}
 	return due, len(rows), err
 }
 
-func (r Erasures) Forgotten(ctx context.Context, clientID id.ID) (bool, error) {
+func (r PaymentErasures) DeleteErasure(ctx context.Context, clientID id.ID) (bool, error) {
 	n, err := queries.DropErasure(ctx, pg.In(ctx), clientID)
 	return n > 0, err
 }

@@ -14,30 +14,31 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Raise stores that the payment provider is to be queried about a payment, by a single SQL statement.
-func (s Questions) Raise(ctx context.Context, n paymentports.Callback, questionID id.ID, now time.Time) error {
+// RecordCallback stores that the payment provider is to be queried about a payment, by a single SQL statement.
+func (s PaymentLookups) RecordCallback(ctx context.Context, n paymentports.Callback, questionID id.ID,
+	now time.Time) error {
 	return queries.RaiseQuestion(ctx, s.DB, sqlc.RaiseQuestionParams{
 		ID: questionID, PaymentID: n.PaymentID, ProviderRef: n.ProviderRef, Dispute: n.Dispute, At: now,
 	})
 }
 
-func (s Questions) QuestionsDue(
+func (s PaymentLookups) DueQueries(
 	ctx context.Context, now time.Time, waits []time.Duration, limit int,
-) ([]paymentports.PaymentQuestion, error) {
+) ([]paymentports.ProviderQuery, error) {
 	rows, err := queries.QuestionsDue(ctx, s.DB, now, waits, limit)
-	return pg.Each(rows, func(row sqlc.QuestionsDueRow) paymentports.PaymentQuestion {
-		return paymentports.PaymentQuestion(row)
+	return pg.ConvertEach(rows, func(row sqlc.QuestionsDueRow) paymentports.ProviderQuery {
+		return paymentports.ProviderQuery(row)
 	}), err
 }
 
-func (s Questions) Answered(ctx context.Context, q paymentports.PaymentQuestion) error {
+func (s PaymentLookups) DeleteAnswered(ctx context.Context, q paymentports.ProviderQuery) error {
 	return queries.DropQuestion(ctx, s.DB, q.ID, q.Callbacks)
 }
 
-// Keep stores a dispute about a payment, and returns the dispute as it was before. The payment's row is locked, so
+// Store stores a dispute about a payment, and returns the dispute as it was before. The payment's row is locked, so
 // that two processes do not notify of the same change.
-func (r Disputes) Keep(ctx context.Context, d paymentports.Dispute, now time.Time) (
-	before *paymentports.KeptDispute, about paymentports.DisputeSubject, ok bool, err error,
+func (r Disputes) Store(ctx context.Context, d paymentports.Dispute, now time.Time) (
+	before *paymentports.StoredDispute, about paymentports.DisputeMailData, ok bool, err error,
 ) {
 	of, err := queries.DisputedPayment(ctx, pg.In(ctx), d.PaymentID)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -46,7 +47,7 @@ func (r Disputes) Keep(ctx context.Context, d paymentports.Dispute, now time.Tim
 	if err != nil {
 		return nil, about, false, err
 	}
-	about = paymentports.DisputeSubject{
+	about = paymentports.DisputeMailData{
 		Operator: connect.Operator{ID: of.OperatorID, Email: of.Email, Locale: of.Locale}, Verified: of.Verified,
 		Kind: string(of.Kind),
 		Deposit: paymentports.DisputedDeposit{
@@ -56,7 +57,7 @@ func (r Disputes) Keep(ctx context.Context, d paymentports.Dispute, now time.Tim
 	kept, err := queries.DisputeByRef(ctx, pg.In(ctx), d.Ref)
 	switch {
 	case err == nil:
-		before = &paymentports.KeptDispute{DepositID: of.DepositID, Dispute: paymentports.Dispute{
+		before = &paymentports.StoredDispute{DepositID: of.DepositID, Dispute: paymentports.Dispute{
 			Ref: d.Ref, PaymentID: d.PaymentID, Amount: kept.Amount, Reason: kept.Reason, Status: kept.Status,
 			EvidenceDueBy: kept.EvidenceDueBy, CreatedAt: kept.CreatedAt,
 		}}
@@ -70,9 +71,9 @@ func (r Disputes) Keep(ctx context.Context, d paymentports.Dispute, now time.Tim
 	return before, about, true, err
 }
 
-func (r Disputes) DisputesOf(ctx context.Context, depositID id.ID) ([]paymentports.KeptDispute, error) {
+func (r Disputes) DisputesOfDeposit(ctx context.Context, depositID id.ID) ([]paymentports.StoredDispute, error) {
 	rows, err := queries.DisputesOf(ctx, r.DB, depositID)
-	return pg.Each(rows, func(row sqlc.DisputesOfRow) paymentports.KeptDispute {
-		return paymentports.KeptDispute{DepositID: depositID, Dispute: paymentports.Dispute(row)}
+	return pg.ConvertEach(rows, func(row sqlc.DisputesOfRow) paymentports.StoredDispute {
+		return paymentports.StoredDispute{DepositID: depositID, Dispute: paymentports.Dispute(row)}
 	}), err
 }

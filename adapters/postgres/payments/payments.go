@@ -20,14 +20,16 @@ import (
 const checkPause = time.Minute
 
 func (r Payments) Insert(ctx context.Context, p deposit.Payment) error {
-	return pg.Changed(paymentports.ErrPaymentExists)(queries.InsertPayment(ctx, pg.In(ctx), sqlc.InsertPaymentParams{
-		ID: p.ID, DepositID: p.DepositID, Kind: p.Kind, Amount: int64(p.Amount), Status: string(p.Status),
-		ProviderRef: p.ProviderRef, Failure: p.Failure, Attempts: p.Attempts,
-		CreatedAt: p.CreatedAt, CheckAt: p.CheckAt, SettledAt: p.SettledAt,
-	}))
+	return pg.RequireRowChanged(paymentports.ErrPaymentExists)(queries.InsertPayment(ctx, pg.In(ctx),
+		sqlc.InsertPaymentParams{
+			ID: p.ID, DepositID: p.DepositID, Kind: p.Kind, Amount: int64(p.Amount), Status: string(p.Status),
+			ProviderRef: p.ProviderRef, Failure: p.Failure, Attempts: p.Attempts,
+			CreatedAt: p.CreatedAt, CheckAt: p.CheckAt, SettledAt: p.SettledAt,
+		}))
 }
 
-func (r Payments) Processing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error) {
+func (r Payments) LockProcessing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment,
+	error) {
 	row, err := queries.ProcessingPayment(ctx, pg.In(ctx), depositID, kind)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil // A deposit without a payment in progress is no error; the result is nil.
@@ -40,7 +42,7 @@ func (r Payments) Processing(ctx context.Context, depositID id.ID, kind deposit.
 }
 
 func (r Payments) Update(ctx context.Context, p deposit.Payment) error {
-	return queries.UpdatePayment(ctx, pg.In(ctx).Deferred(), sqlc.UpdatePaymentParams{
+	return queries.UpdatePayment(ctx, pg.In(ctx).QueueingTx(), sqlc.UpdatePaymentParams{
 		Status: p.Status, ProviderRef: p.ProviderRef, Failure: p.Failure, Attempts: p.Attempts,
 		CheckAt: p.CheckAt, SettledAt: p.SettledAt, ID: p.ID,
 	})
@@ -49,12 +51,12 @@ func (r Payments) Update(ctx context.Context, p deposit.Payment) error {
 func (r Payments) PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error) {
 	rows, err := queries.PaymentsToCheck(ctx, r.DB, at.Add(checkPause), at, limit)
 	slices.SortFunc(rows, func(a, b sqlc.Payment) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	return pg.Each(rows, toPayment), err
+	return pg.ConvertEach(rows, toPayment), err
 }
 
 func (r Payments) Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error) {
 	rows, err := queries.Payments(ctx, r.DB, depositID)
-	return pg.Each(rows, toPayment), err
+	return pg.ConvertEach(rows, toPayment), err
 }
 
 func toPayment(row sqlc.Payment) deposit.Payment { return deposit.Payment(row) }

@@ -38,7 +38,7 @@ const moved = `WITH moved AS (
 // deposits, and a month has few collections.
 const ofAccount = `(SELECT d.account_id FROM deposits d WHERE d.id = m.deposit_id) = $3`
 
-func (s Books) Due(ctx context.Context, from, to time.Time) ([]paymentports.AccountDue, error) {
+func (s Books) TotalsByAccount(ctx context.Context, from, to time.Time) ([]paymentports.AccountTotals, error) {
 	rows, err := s.DB.Query(ctx, moved+`
 		SELECT a.id, a.company_name, sum(m.collected)::bigint, sum(m.refunded)::bigint, sum(m.disputed)::bigint
 		FROM moved m JOIN deposits d ON d.id = m.deposit_id JOIN accounts a ON a.id = d.account_id
@@ -46,12 +46,13 @@ func (s Books) Due(ctx context.Context, from, to time.Time) ([]paymentports.Acco
 	if err != nil {
 		return nil, err
 	}
-	due, err := pgx.CollectRows(rows, pgx.RowToStructByPos[paymentports.AccountDue])
+	due, err := pgx.CollectRows(rows, pgx.RowToStructByPos[paymentports.AccountTotals])
 	return due, pg.Translate(err)
 }
 
-func (s Books) DueTo(ctx context.Context, accountID id.ID, span ports.Span) (paymentports.AccountDue, error) {
-	due := paymentports.AccountDue{AccountID: accountID}
+func (s Books) TotalsOfAccount(ctx context.Context, accountID id.ID, span ports.TimeSpan) (paymentports.AccountTotals,
+	error) {
+	due := paymentports.AccountTotals{AccountID: accountID}
 	err := s.DB.QueryRow(ctx, moved+`
 		SELECT a.company_name, m.collected, m.refunded, m.disputed
 		FROM accounts a, (SELECT coalesce(sum(m.collected), 0)::bigint AS collected,
@@ -64,7 +65,7 @@ func (s Books) DueTo(ctx context.Context, accountID id.ID, span ports.Span) (pay
 	return due, err
 }
 
-func (s Books) Moved(ctx context.Context, accountID id.ID, span ports.Span,
+func (s Books) MovedDebts(ctx context.Context, accountID id.ID, span ports.TimeSpan,
 	page ports.Page) (ports.List[paymentports.MovedDebt], error) {
 	args, after := []any{span.From, span.To, accountID}, ""
 	if !page.Cursor.IsZero() {

@@ -10,28 +10,28 @@ import (
 
 var queries = sqlc.New()
 
-// Tables holds the stores of all tables of payments.
-type Tables struct {
+// Stores holds the stores of all tables of payments.
+type Stores struct {
 	Payments      Payments
 	Collections   Collections
 	Refunds       Refunds
 	TenantNotices TenantNotices
 	Disputes      Disputes
-	Questions     Questions
-	Erasures      Erasures
+	Questions     PaymentLookups
+	Erasures      PaymentErasures
 	Books         Books
 }
 
 // Stores of the tables of payments. Each implements the interface of its name in package ports/payments.
 type (
-	Payments      struct{ pg.Base }
-	Collections   struct{ pg.Base }
-	Refunds       struct{ pg.Base }
-	TenantNotices struct{ pg.Base }
-	Disputes      struct{ pg.Base }
-	Questions     struct{ pg.Base }
-	Erasures      struct{ pg.Base }
-	Books         struct{ pg.Base }
+	Payments        struct{ pg.StoreBase }
+	Collections     struct{ pg.StoreBase }
+	Refunds         struct{ pg.StoreBase }
+	TenantNotices   struct{ pg.StoreBase }
+	Disputes        struct{ pg.StoreBase }
+	PaymentLookups  struct{ pg.StoreBase }
+	PaymentErasures struct{ pg.StoreBase }
+	Books           struct{ pg.StoreBase }
 )
 
 var (
@@ -40,14 +40,15 @@ var (
 	_ paymentports.Refunds          = Refunds{}
 	_ paymentports.TenantNotices    = TenantNotices{}
 	_ paymentports.Disputes         = Disputes{}
-	_ paymentports.PaymentQuestions = Questions{}
-	_ paymentports.PaymentErasures  = Erasures{}
+	_ paymentports.ProviderQueries  = PaymentLookups{}
+	_ paymentports.ProviderErasures = PaymentErasures{}
 	_ paymentports.OwnBooks         = Books{}
 	_ paymentports.Statements       = Books{}
 )
 
-func New(b pg.Base) Tables {
-	return Tables{
-		Payments{b}, Collections{b}, Refunds{b}, TenantNotices{b}, Disputes{b}, Questions{b}, Erasures{b}, Books{b},
+func New(b pg.StoreBase) Stores {
+	return Stores{
+		Payments{b}, Collections{b}, Refunds{b}, TenantNotices{b}, Disputes{b}, PaymentLookups{b}, PaymentErasures{b},
+		Books{b},
 	}
 }

@@ -17,7 +17,7 @@ const readAudit = `SELECT id, at, actor, action, subject, detail, coalesce(reque
 
 // AuditEntries returns the newest entries of the audit log that match one of the filter's conditions. Each
 // condition has an index of its own, so each has a query of its own.
-func (r Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int) ([]ports.AuditEntry, error) {
+func (r AuditLog) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int) ([]ports.AuditEntry, error) {
 	const newest = ` ORDER BY at DESC LIMIT $2`
 	var all []ports.AuditEntry
 	var failures []error
@@ -36,7 +36,7 @@ func (r Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int)
 	ask(f.RequestID != "", "request_id = $1", f.RequestID)
 	ask(f.Subject != "", "subject = $1", f.Subject)
 	for _, a := range f.Actors {
-		for _, text := range a.Texts() {
+		for _, text := range a.StoredTexts() {
 			ask(true, "actor = $1", text)
 		}
 	}
@@ -50,7 +50,7 @@ func (r Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int)
 	return all[:min(limit, len(all))], errors.Join(failures...)
 }
 
-func (r Audit) AuditEntriesAfter(
+func (r AuditLog) AuditEntriesAfter(
 	ctx context.Context, after ports.AuditPlace, end time.Time, limit int,
 ) ([]ports.AuditEntry, error) {
 	// Pass the id as bytes: a zero id of type id.ID would become NULL in the query, and no row is greater than NULL.
@@ -64,9 +64,9 @@ func (r Audit) AuditEntriesAfter(
 	return found, pg.Translate(err)
 }
 
-func (r Audit) Append(ctx context.Context, e ports.AuditEntry) error {
-	return queries.AppendAudit(ctx, pg.In(ctx).Deferred(), sqlc.AppendAuditParams{
-		ID: e.ID, At: e.At, Actor: e.Actor.String(), Action: e.Action, Subject: e.Subject, Detail: pg.OrNoPairs(e.Detail),
+func (r AuditLog) Append(ctx context.Context, e ports.AuditEntry) error {
+	return queries.AppendAudit(ctx, pg.In(ctx).QueueingTx(), sqlc.AppendAuditParams{
+		ID: e.ID, At: e.At, Actor: e.Actor.String(), Action: e.Action, Subject: e.Subject, Detail: pg.OrEmptyMap(e.Detail),
 		RequestID: ports.RequestIDOf(ctx),
 	})
 }

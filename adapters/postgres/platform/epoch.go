@@ -27,14 +27,14 @@ const (
 	epochHolds = 5 * time.Second
 )
 
-// ErrRestored is the error for a database that was restored from a backup, or whose standby was promoted, so that
-// its history differs from the one that the service has recorded.
-var ErrRestored = errors.New(
+// ErrDatabaseRestored is the error for a database that was restored from a backup, or whose standby was promoted, so
+// that its history differs from the one that the service has recorded.
+var ErrDatabaseRestored = errors.New(
 	"postgres: the database was restored, or a standby was promoted: run `admin restore-finish`")
 
-// Epoch reads and keeps the restore epoch of a database: the id of its history since the last restore from a
+// RestoreEpoch reads and keeps the restore epoch of a database: the id of its history since the last restore from a
 // backup (ports.Epoch). If a process could not read it for some seconds, it counts as unknown.
-type Epoch struct {
+type RestoreEpoch struct {
 	db     pg.DB
 	log    *slog.Logger
 	known  atomic.Pointer[knownEpoch]
@@ -42,29 +42,29 @@ type Epoch struct {
 }
 
 type knownEpoch struct {
-	epoch  ports.Epoch
+	epoch  ports.RestoreEpoch
 	readAt time.Time
 }
 
-// NewEpoch makes an Epoch, which keeps the id of the database's history since its last restore. The id is unknown
-// until Watch runs.
-func NewEpoch(pool *pgxpool.Pool, log *slog.Logger) *Epoch {
-	return &Epoch{db: pg.DB{Pool: pool, Wait: epochPatience}, log: log}
+// NewRestoreEpoch makes an Epoch, which keeps the id of the database's history since its last restore. The id is
+// unknown until Watch runs.
+func NewRestoreEpoch(pool *pgxpool.Pool, log *slog.Logger) *RestoreEpoch {
+	return &RestoreEpoch{db: pg.DB{Pool: pool, Wait: epochPatience}, log: log}
 }
 
 // Current returns the restore epoch (the id of the database's history since its last restore), or the zero value
 // while it is unknown. It makes no query.
-func (e *Epoch) Current() ports.Epoch {
+func (e *RestoreEpoch) Current() ports.RestoreEpoch {
 	known := e.known.Load()
 	if known == nil || time.Since(known.readAt) > epochHolds {
-		return ports.Epoch{}
+		return ports.RestoreEpoch{}
 	}
 	return known.epoch
 }
 
 // Watch reads the restore epoch (the id of the database's history since its last restore) every two seconds until
 // ctx ends.
-func (e *Epoch) Watch(ctx context.Context) error {
+func (e *RestoreEpoch) Watch(ctx context.Context) error {
 	ticker := time.NewTicker(epochEvery)
 	defer ticker.Stop()
 	for {
@@ -80,7 +80,7 @@ func (e *Epoch) Watch(ctx context.Context) error {
 // read reads the restore epoch (the id of the database's history since its last restore). It takes the time before
 // the query, so that Current never counts a read as younger than it is. After an error the previous epoch stays
 // valid for epochHolds; readiness reports the outage.
-func (e *Epoch) read(ctx context.Context) {
+func (e *RestoreEpoch) read(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, epochPatience)
 	defer cancel()
 	readAt := time.Now()
@@ -107,7 +107,7 @@ func readEpoch(ctx context.Context, db pg.DB) (epochRow, error) {
 
 // effective returns the restore epoch (the id of the database's history) that processes compare. A restore that
 // changes server, timeline or database changes the epoch even before `admin restore-finish` is run.
-func (r epochRow) effective() (e ports.Epoch) {
+func (r epochRow) effective() (e ports.RestoreEpoch) {
 	sum := sha256.Sum256([]byte(r.Epoch.String() + " " + r.Server + " " + r.Database))
 	copy(e[:], sum[:])
 	return e
@@ -115,16 +115,17 @@ func (r epochRow) effective() (e ports.Epoch) {
 
 func (r epochRow) restored() bool { return r.History != "" && r.Server != "" && r.History != r.Server }
 
-// CheckRestored returns ErrRestored if the database was restored and `admin restore-finish` has not been run since.
+// CheckRestored returns ErrDatabaseRestored if the database was restored and `admin restore-finish` has not been run
+// since.
 func CheckRestored(ctx context.Context, pool *pgxpool.Pool) error {
 	row, err := readEpoch(ctx, pg.DB{Pool: pool, Wait: epochPatience})
 	if err == nil && row.restored() {
-		err = ErrRestored
+		err = ErrDatabaseRestored
 	}
 	return err
 }
 
-func (r Restores) Finish(ctx context.Context, epoch id.ID, at time.Time) error {
+func (r DatabaseRestores) BeginEpoch(ctx context.Context, epoch id.ID, at time.Time) error {
 	rows, err := queries.BeginEpoch(ctx, pg.In(ctx), epoch, at)
 	if err == nil && rows != 1 {
 		return errors.New("postgres: restore_epoch must have exactly one row")

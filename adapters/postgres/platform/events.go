@@ -11,13 +11,15 @@ import (
 )
 
 var outboxColumns = []sets.Column[ports.Event]{
-	{Name: "event_id", Array: "uuid[]", Values: sets.Of(func(e ports.Event) id.ID { return e.ID })},
-	{Name: "partner_id", Array: "uuid[]", Values: sets.Of(func(e ports.Event) id.ID { return e.PartnerID })},
-	{Name: "name", Array: "text[]", Values: sets.Of(func(e ports.Event) string { return string(e.Name) })},
-	{Name: "deposit_id", Array: "uuid[]", Values: sets.Of(func(e ports.Event) id.ID { return e.DepositID })},
-	{Name: "data", Array: "text[]", Values: sets.Of(func(e ports.Event) string { return string(e.Data) })},
-	{Name: "created_at", Array: "timestamptz[]", Values: sets.Of(func(e ports.Event) time.Time { return e.CreatedAt })},
-	{Name: "request_id", Array: "text[]", Values: sets.Of(func(e ports.Event) *string { return orNull(e.RequestID) })},
+	{Name: "event_id", Array: "uuid[]", Values: sets.ValuesOf(func(e ports.Event) id.ID { return e.ID })},
+	{Name: "partner_id", Array: "uuid[]", Values: sets.ValuesOf(func(e ports.Event) id.ID { return e.PartnerID })},
+	{Name: "name", Array: "text[]", Values: sets.ValuesOf(func(e ports.Event) string { return string(e.Name) })},
+	{Name: "deposit_id", Array: "uuid[]", Values: sets.ValuesOf(func(e ports.Event) id.ID { return e.DepositID })},
+	{Name: "data", Array: "text[]", Values: sets.ValuesOf(func(e ports.Event) string { return string(e.Data) })},
+	{Name: "created_at", Array: "timestamptz[]",
+		Values: sets.ValuesOf(func(e ports.Event) time.Time { return e.CreatedAt })},
+	{Name: "request_id", Array: "text[]",
+		Values: sets.ValuesOf(func(e ports.Event) *string { return orNull(e.RequestID) })},
 }
 
 func orNull(text string) *string {
@@ -31,14 +33,14 @@ func orNull(text string) *string {
 // statement has a trace: outboxColumns and the column with the event's trace parent.
 var tracedColumns = append(slices.Clone(outboxColumns), sets.Column[ports.Event]{
 	Name: "trace_parent", Array: "varchar[]",
-	Values: sets.Of(func(e ports.Event) *string { return orNull(e.TraceParent) }),
+	Values: sets.ValuesOf(func(e ports.Event) *string { return orNull(e.TraceParent) }),
 })
 
 var appendEvents, appendTraced = insertInto(outboxColumns), insertInto(tracedColumns)
 
 func insertInto(columns []sets.Column[ports.Event]) string {
-	return `INSERT INTO outbox (` + sets.Names(columns) + `) SELECT ` + sets.Selected(columns) + ` FROM ` +
-		sets.From(columns)
+	return `INSERT INTO outbox (` + sets.ColumnNames(columns) + `) SELECT ` + sets.SelectColumns(columns) + ` FROM ` +
+		sets.FromClause(columns)
 }
 
 // AppendEvents queues the insert of events into the outbox (the table of new events). If no event has a trace, the
@@ -46,8 +48,8 @@ func insertInto(columns []sets.Column[ports.Event]) string {
 func AppendEvents(t *pg.Tx, events []ports.Event) {
 	t.Appended = true
 	if slices.ContainsFunc(events, func(e ports.Event) bool { return e.TraceParent != "" }) {
-		t.Queue(appendTraced, sets.Arguments(tracedColumns, events)...)
+		t.Queue(appendTraced, sets.ArrayArguments(tracedColumns, events)...)
 		return
 	}
-	t.Queue(appendEvents, sets.Arguments(outboxColumns, events)...)
+	t.Queue(appendEvents, sets.ArrayArguments(outboxColumns, events)...)
 }

@@ -8,27 +8,29 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Claim locks an idempotency key until the transaction ends, and returns the key's stored response, or nil if
+// ClaimKey locks an idempotency key until the transaction ends, and returns the key's stored response, or nil if
 // there is none.
-func (r Idempotency) Claim(ctx context.Context, k ports.IdempotencyKey, now time.Time) (*ports.StoredResponse, error) {
-	key := &ClaimedKey{Key: k, Since: now.Add(-ports.IdempotencyWindow)}
-	ClaimKeys(pg.In(ctx), r.Sealer, []*ClaimedKey{key})
+func (r IdempotencyStore) ClaimKey(ctx context.Context, k ports.IdempotencyKey, now time.Time) (*ports.StoredResponse,
+	error) {
+	key := &IdempotencyClaim{Key: k, Since: now.Add(-ports.IdempotencyWindow)}
+	ClaimIdempotencyKeys(pg.In(ctx), r.Sealer, []*IdempotencyClaim{key})
 	if err := pg.In(ctx).Flush(ctx); err != nil {
 		return nil, err
 	}
 	return key.Result()
 }
 
-func (r Idempotency) Store(ctx context.Context, k ports.IdempotencyKey, response ports.StoredResponse) error {
+func (r IdempotencyStore) StoreResponse(ctx context.Context, k ports.IdempotencyKey,
+	response ports.StoredResponse) error {
 	keyed := KeyedResponse{Key: k, Response: response}
-	if err := keyed.Seal(r.Sealer); err != nil {
+	if err := keyed.Encrypt(r.Sealer); err != nil {
 		return err
 	}
 	StoreResponses(pg.In(ctx), []KeyedResponse{keyed})
 	return nil
 }
 
-func (r Idempotency) DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error) {
+func (r IdempotencyStore) DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error) {
 	n, err := queries.DeleteExpiredResponses(ctx, pg.In(ctx), at, limit)
 	return int(n), err
 }

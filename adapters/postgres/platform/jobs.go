@@ -10,22 +10,22 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// WaitingWork finds out which jobs have work, by one statement (ports.WaitingWork). If there is none, the statement
-// must not read whole tables, so its pool has the settings IndexPlans.
-type WaitingWork struct{ db pg.DB }
+// WaitingWorkReader finds out which jobs have work, by one statement (ports.WaitingWork). If there is none, the
+// statement must not read whole tables, so its pool has the settings IndexPlanSettings.
+type WaitingWorkReader struct{ db pg.DB }
 
-var _ ports.WaitingWork = WaitingWork{}
+var _ ports.WaitingWorkReader = WaitingWorkReader{}
 
-// NewWaitingWork makes a WaitingWork, which finds out which jobs have work, over a pool with the settings
-// IndexPlans.
-func NewWaitingWork(pool *pgxpool.Pool) WaitingWork {
-	return WaitingWork{pg.DB{Pool: pool, Wait: lookPatience}}
+// NewWaitingWorkReader makes a WaitingWork, which finds out which jobs have work, over a pool with the settings
+// IndexPlanSettings.
+func NewWaitingWorkReader(pool *pgxpool.Pool) WaitingWorkReader {
+	return WaitingWorkReader{pg.DB{Pool: pool, Wait: lookPatience}}
 }
 
 // The longest wait for a connection to Postgres when the process finds out which jobs have work.
 const lookPatience = 3 * time.Second
 
-func (w WaitingWork) WaitingWork(ctx context.Context, now, idleBefore time.Time) (ports.Waiting, error) {
+func (w WaitingWorkReader) WaitingWork(ctx context.Context, now, idleBefore time.Time) (ports.JobsWithWork, error) {
 	row, err := queries.WaitingWork(ctx, w.db, idleBefore, now)
-	return ports.Waiting(row), err
+	return ports.JobsWithWork(row), err
 }

@@ -11,8 +11,8 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 )
 
-// ErrKeyset is the error for a keyset that cannot decrypt all secrets of the database.
-var ErrKeyset = errors.New("postgres: SECRETS_KEYSET is not the keyset of this database")
+// ErrKeysetDiffers is the error for a keyset that cannot decrypt all secrets of the database.
+var ErrKeysetDiffers = errors.New("postgres: SECRETS_KEYSET is not the keyset of this database")
 
 // checkPatience is the longest wait for a connection to check the keyset.
 const checkPatience = 2 * time.Second
@@ -29,15 +29,15 @@ func CheckKeyset(ctx context.Context, pool *pgxpool.Pool, values map[uint32][]by
 	}
 	for _, row := range rows {
 		if !bytes.Equal(values[uint32(row.KeyID)], row.Value) { //nolint:gosec // ids of keys have 32 bits
-			return false, ErrKeyset
+			return false, ErrKeysetDiffers
 		}
 	}
 	return len(rows) > 0, nil
 }
 
-// KeepKeyChecks stores check values (one-way fingerprints) of the keyset's keys in the database. instead: true
+// StoreKeyCheckValues stores check values (one-way fingerprints) of the keyset's keys in the database. instead: true
 // removes all other check values; false keeps them.
-func KeepKeyChecks(ctx context.Context, pool *pgxpool.Pool, values map[uint32][]byte, instead bool) error {
+func StoreKeyCheckValues(ctx context.Context, pool *pgxpool.Pool, values map[uint32][]byte, instead bool) error {
 	var ids []int64
 	var all [][]byte
 	for keyID, value := range values {

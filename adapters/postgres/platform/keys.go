@@ -13,9 +13,9 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ClaimedKey is an idempotency key that a transaction tries to lock. Once the queued statements are sent, it holds
-// the result.
-type ClaimedKey struct {
+// IdempotencyClaim is an idempotency key that a transaction tries to lock. Once the queued statements are sent, it
+// holds the result.
+type IdempotencyClaim struct {
 	Key ports.IdempotencyKey
 	// Responses that were stored for the idempotency key before this time have expired and are ignored.
 	Since time.Time
@@ -30,26 +30,26 @@ type ClaimedKey struct {
 // Result returns the stored response of an idempotency key, or nil. A committed response does not change until it
 // expires, so a request that repeats it needs no claim.
 //
-// Returns ports.ErrKeyInUse while another transaction holds the key and no response is stored.
-func (k *ClaimedKey) Result() (*ports.StoredResponse, error) {
+// Returns ports.ErrIdempotencyKeyInUse while another transaction holds the key and no response is stored.
+func (k *IdempotencyClaim) Result() (*ports.StoredResponse, error) {
 	if k.Err == nil && k.Stored == nil && !k.Claimed {
-		return nil, ports.ErrKeyInUse
+		return nil, ports.ErrIdempotencyKeyInUse
 	}
 	return k.Stored, k.Err
 }
 
-// ClaimKeys queues the statements that take the advisory locks of idempotency keys and read their stored
+// ClaimIdempotencyKeys queues the statements that take the advisory locks of idempotency keys and read their stored
 // responses. A second statement reads the rows, after the locks: an earlier holder of a lock has ended by then, so
-// its row is visible. ClaimKeys does not wait for a key that another transaction holds.
+// its row is visible. ClaimIdempotencyKeys does not wait for a key that another transaction holds.
 //
 // The join compares the primary key only, inside a subquery that the planner does not dissolve (OFFSET 0). A
 // condition on the age would offer a second index, and on a table that was vacuumed while empty, each key would
 // then read every key that has not expired.
-func ClaimKeys(t *pg.Tx, sealer pg.Sealer, keys []*ClaimedKey) {
-	t.Rows(
+func ClaimIdempotencyKeys(t *pg.Tx, sealer pg.TextCipher, keys []*IdempotencyClaim) {
+	t.QueueRows(
 		`SELECT k.place, pg_try_advisory_xact_lock(hashtextextended(k.scope, 0))
 			FROM unnest($1::text[]) WITH ORDINALITY AS k(scope, place)`,
-		[]any{pg.Each(keys, func(k *ClaimedKey) string { return pg.KeyScope(k.Key) })},
+		[]any{pg.ConvertEach(keys, func(k *IdempotencyClaim) string { return pg.IdempotencyKeyScope(k.Key) })},
 		func(row pgx.Rows) error {
 			var place int
 			var claimed bool
@@ -59,14 +59,14 @@ func ClaimKeys(t *pg.Tx, sealer pg.Sealer, keys []*ClaimedKey) {
 			keys[place-1].Claimed = claimed
 			return nil
 		})
-	t.Rows(`SELECT n.place, k.fingerprint, k.status, k.response, k.created_at
+	t.QueueRows(`SELECT n.place, k.fingerprint, k.status, k.response, k.created_at
 		FROM unnest($1::uuid[], $2::text[], $3::uuid[]) WITH ORDINALITY AS n(partner_id, route, key, place)
 		CROSS JOIN LATERAL (SELECT o.fingerprint, o.status, o.response, o.created_at FROM idempotency_keys o
 			WHERE o.partner_id = n.partner_id AND o.route = n.route AND o.key = n.key OFFSET 0) k`,
 		[]any{
-			pg.Each(keys, func(k *ClaimedKey) id.ID { return k.Key.Owner }),
-			pg.Each(keys, func(k *ClaimedKey) string { return k.Key.Route }),
-			pg.Each(keys, func(k *ClaimedKey) id.ID { return k.Key.Key }),
+			pg.ConvertEach(keys, func(k *IdempotencyClaim) id.ID { return k.Key.Owner }),
+			pg.ConvertEach(keys, func(k *IdempotencyClaim) string { return k.Key.Route }),
+			pg.ConvertEach(keys, func(k *IdempotencyClaim) id.ID { return k.Key.Key }),
 		},
 		func(row pgx.Rows) error {
 			var place int
@@ -79,7 +79,7 @@ func ClaimKeys(t *pg.Tx, sealer pg.Sealer, keys []*ClaimedKey) {
 			if !stored.CreatedAt.After(k.Since) {
 				return nil
 			}
-			body, err := sealer.Open(sealed, pg.ResponseAAD(k.Key))
+			body, err := sealer.Decrypt(sealed, pg.ResponseAAD(k.Key))
 			if err != nil {
 				k.Err = err
 				return nil
@@ -97,22 +97,23 @@ type KeyedResponse struct {
 	sealed   []byte
 }
 
-// Seal encrypts the response that is to be stored under an idempotency key.
-func (r *KeyedResponse) Seal(sealer pg.Sealer) (err error) {
-	r.sealed, err = sealer.Seal(secret.Text(r.Response.Body), pg.ResponseAAD(r.Key))
+// Encrypt encrypts the response that is to be stored under an idempotency key.
+func (r *KeyedResponse) Encrypt(sealer pg.TextCipher) (err error) {
+	r.sealed, err = sealer.Encrypt(secret.Text(r.Response.Body), pg.ResponseAAD(r.Key))
 	return err
 }
 
 var responseColumns = []sets.Column[KeyedResponse]{
-	{Name: "partner_id", Array: "uuid[]", Values: sets.Of(func(r KeyedResponse) id.ID { return r.Key.Owner })},
-	{Name: "route", Array: "text[]", Values: sets.Of(func(r KeyedResponse) string { return r.Key.Route })},
-	{Name: "key", Array: "uuid[]", Values: sets.Of(func(r KeyedResponse) id.ID { return r.Key.Key })},
+	{Name: "partner_id", Array: "uuid[]", Values: sets.ValuesOf(func(r KeyedResponse) id.ID { return r.Key.Owner })},
+	{Name: "route", Array: "text[]", Values: sets.ValuesOf(func(r KeyedResponse) string { return r.Key.Route })},
+	{Name: "key", Array: "uuid[]", Values: sets.ValuesOf(func(r KeyedResponse) id.ID { return r.Key.Key })},
 	{Name: "fingerprint", Array: "bytea[]",
-		Values: sets.Of(func(r KeyedResponse) []byte { return r.Response.Fingerprint[:] })},
-	{Name: "status", Array: "smallint[]", Values: sets.Of(func(r KeyedResponse) int16 { return statusOf(r.Response) })},
-	{Name: "response", Array: "bytea[]", Values: sets.Of(func(r KeyedResponse) []byte { return r.sealed })},
+		Values: sets.ValuesOf(func(r KeyedResponse) []byte { return r.Response.Fingerprint[:] })},
+	{Name: "status", Array: "smallint[]",
+		Values: sets.ValuesOf(func(r KeyedResponse) int16 { return statusOf(r.Response) })},
+	{Name: "response", Array: "bytea[]", Values: sets.ValuesOf(func(r KeyedResponse) []byte { return r.sealed })},
 	{Name: "created_at", Array: "timestamptz[]",
-		Values: sets.Of(func(r KeyedResponse) time.Time { return r.Response.CreatedAt })},
+		Values: sets.ValuesOf(func(r KeyedResponse) time.Time { return r.Response.CreatedAt })},
 }
 
 // statusOf returns the value of the column status of a stored response: its HTTP status, which is always a
@@ -126,20 +127,20 @@ func statusOf(r ports.StoredResponse) int16 {
 // that has not been deleted yet. A response that has not expired stays: the statement then divides by zero, and
 // the error rolls back the transaction with its effect.
 var storeResponses = `WITH stored AS (
-		INSERT INTO idempotency_keys AS k (` + sets.Names(responseColumns) + `) SELECT ` + sets.Selected(responseColumns) +
-	` FROM ` + sets.From(responseColumns) + `
+		INSERT INTO idempotency_keys AS k (` + sets.ColumnNames(responseColumns) + `) SELECT ` + sets.SelectColumns(responseColumns) +
+	` FROM ` + sets.FromClause(responseColumns) + `
 		ON CONFLICT (partner_id, route, key) DO UPDATE
 		SET fingerprint = excluded.fingerprint, status = excluded.status, response = excluded.response,
 		created_at = excluded.created_at
-		WHERE k.created_at <= excluded.created_at - ` + sets.Param(responseColumns, 1) + `::interval RETURNING 1)
-	SELECT 1 / (count(*) = ` + sets.Param(responseColumns, 2) + `)::int FROM stored`
+		WHERE k.created_at <= excluded.created_at - ` + sets.ExtraParam(responseColumns, 1) + `::interval RETURNING 1)
+	SELECT 1 / (count(*) = ` + sets.ExtraParam(responseColumns, 2) + `)::int FROM stored`
 
 // StoreResponses queues the storing of encrypted responses of different idempotency keys. If one of the keys has a
-// response that has not expired, the transaction fails with pg.ErrKeyStored.
+// response that has not expired, the transaction fails with pg.ErrResponseStored.
 func StoreResponses(t *pg.Tx, responses []KeyedResponse) {
-	t.Queue(storeResponses, sets.Arguments(responseColumns, responses, ports.IdempotencyWindow, len(responses))...).
+	t.Queue(storeResponses, sets.ArrayArguments(responseColumns, responses, ports.IdempotencyWindow, len(responses))...).
 		QueryRow(func(row pgx.Row) error {
 			var guard int
-			return sets.UnlessAll(row.Scan(&guard), pg.ErrKeyStored)
+			return sets.MissingRowsError(row.Scan(&guard), pg.ErrResponseStored)
 		})
 }

@@ -34,7 +34,7 @@ func (r Mails) Enqueue(ctx context.Context, m ports.Mail) error {
 			return err
 		}
 		row.Body = ""
-		if row.Sealed, err = r.Sealer.Seal(secret.Text(plain), pg.MailAAD(m.ID)); err != nil {
+		if row.Sealed, err = r.Sealer.Encrypt(secret.Text(plain), pg.MailAAD(m.ID)); err != nil {
 			return err
 		}
 	}
@@ -43,39 +43,41 @@ func (r Mails) Enqueue(ctx context.Context, m ports.Mail) error {
 		if mark.IsZero() {
 			mark = m.ID
 		}
-		if err := queries.CountSentLink(ctx, pg.In(ctx).Deferred(), sqlc.CountSentLinkParams{
-			ID: mark, Mailbox: r.Sealer.MailboxHash(mailaddr.Mailbox(m.To)), Sender: m.Sender, SentAt: m.CreatedAt,
+		if err := queries.CountSentLink(ctx, pg.In(ctx).QueueingTx(), sqlc.CountSentLinkParams{
+			ID: mark, Mailbox: r.Sealer.MailboxHash(mailaddr.CanonicalMailbox(m.To)), Sender: m.Sender, SentAt: m.CreatedAt,
 		}); err != nil {
 			return err
 		}
 	}
-	return queries.EnqueueMail(ctx, pg.In(ctx).Deferred(), row)
+	return queries.EnqueueMail(ctx, pg.In(ctx).QueueingTx(), row)
 }
 
-func (r Mails) LinkMails(ctx context.Context, depositID id.ID, since time.Time, limit int) ([]deposit.LinkMail, error) {
+func (r Mails) CheckoutLinkMails(ctx context.Context, depositID id.ID, since time.Time,
+	limit int) ([]deposit.LinkMail, error) {
 	rows, err := queries.LinkMails(ctx, pg.In(ctx), depositID, since, limit)
-	return pg.Each(rows, func(row sqlc.LinkMailsRow) deposit.LinkMail {
+	return pg.ConvertEach(rows, func(row sqlc.LinkMailsRow) deposit.LinkMail {
 		return deposit.LinkMail{Address: row.Recipient, At: row.CreatedAt}
 	}), err
 }
 
-func (r Mails) SentTo(ctx context.Context, sender id.ID, addresses []string, since time.Time) (deposit.SentTo, error) {
+func (r Mails) SentTo(ctx context.Context, sender id.ID, addresses []string,
+	since time.Time) (deposit.LinkMailsByMailbox, error) {
 	// The mailboxes of the given addresses, by the hashes under which the table of mails stores them.
 	named := map[string]string{}
 	for _, a := range addresses {
-		mailbox := mailaddr.Mailbox(a)
+		mailbox := mailaddr.CanonicalMailbox(a)
 		named[string(r.Sealer.MailboxHash(mailbox))] = mailbox
 	}
 	hashes, keys := make([][]byte, 0, len(named)), make([]int64, 0, len(named))
 	for _, hash := range slices.Sorted(maps.Keys(named)) {
 		hashes, keys = append(hashes, []byte(hash)), append(keys, int64(binary.BigEndian.Uint64([]byte(hash))))
 	}
-	if err := queries.LockMailboxes(ctx, pg.In(ctx).Deferred(), keys); err != nil {
+	if err := queries.LockMailboxes(ctx, pg.In(ctx).QueueingTx(), keys); err != nil {
 		return nil, err
 	}
 	rows, err := queries.SentLinks(ctx, pg.In(ctx), sqlc.SentLinksParams{Mailboxes: hashes, Sender: sender, Since: since,
-		MaxOfSender: deposit.MaxLinksOfSender, MaxOfAll: deposit.MaxLinksOfAll})
-	sent := deposit.SentTo{}
+		MaxOfSender: deposit.MaxLinkMailsBySender, MaxOfAll: deposit.MaxLinkMailsByAll})
+	sent := deposit.LinkMailsByMailbox{}
 	for _, row := range rows {
 		mailbox := named[string(row.Mailbox)]
 		links := sent[mailbox]
@@ -89,16 +91,16 @@ func (r Mails) SentTo(ctx context.Context, sender id.ID, addresses []string, sin
 	return sent, err
 }
 
-func (r Mails) Opened(ctx context.Context, mark id.ID) error {
+func (r Mails) MarkLinkOpened(ctx context.Context, mark id.ID) error {
 	return queries.LinkOpened(ctx, r.DB, mark)
 }
 
-func (r Mails) DeleteSentTo(ctx context.Context, at time.Time, limit int) (int, error) {
+func (r Mails) DeleteSentCounts(ctx context.Context, at time.Time, limit int) (int, error) {
 	n, err := queries.DeleteSentLinks(ctx, r.DB, at, limit)
 	return int(n), err
 }
 
-func (r Mails) Claim(ctx context.Context, limit int, lease time.Duration) ([]ports.Mail, error) {
+func (r Mails) ClaimDue(ctx context.Context, limit int, lease time.Duration) ([]ports.Mail, error) {
 	rows, err := queries.ClaimMails(ctx, r.DB, lease, limit)
 	if err != nil {
 		return nil, err
@@ -112,7 +114,8 @@ func (r Mails) NewestMails(ctx context.Context, limit int) ([]ports.Mail, error)
 	if err != nil {
 		return nil, err
 	}
-	return r.openMails(pg.Each(rows, func(row sqlc.NewestMailsRow) sqlc.ClaimMailsRow { return sqlc.ClaimMailsRow(row) }))
+	return r.openMails(pg.ConvertEach(rows,
+		func(row sqlc.NewestMailsRow) sqlc.ClaimMailsRow { return sqlc.ClaimMailsRow(row) }))
 }
 
 // openMails returns the mails in rows, decrypted. Mails that cannot be decrypted are left out; the returned error
@@ -125,7 +128,7 @@ func (r Mails) openMails(rows []sqlc.ClaimMailsRow) ([]ports.Mail, error) {
 			LinkOf: row.LinkOf, Attempt: row.Attempts,
 		}
 		if err := r.openMail(&m, row.Sealed); err != nil {
-			unreadable = append(unreadable, fmt.Errorf("mail %s: %w", id.Message.Of(m.ID), err))
+			unreadable = append(unreadable, fmt.Errorf("mail %s: %w", id.Mail.Of(m.ID), err))
 			continue
 		}
 		opened = append(opened, m)
@@ -138,7 +141,7 @@ func (r Mails) openMail(m *ports.Mail, sealed []byte) error {
 	if sealed == nil {
 		return nil
 	}
-	plain, err := r.Sealer.Open(sealed, pg.MailAAD(m.ID))
+	plain, err := r.Sealer.Decrypt(sealed, pg.MailAAD(m.ID))
 	if err != nil {
 		return err
 	}
@@ -151,11 +154,11 @@ func (r Mails) openMail(m *ports.Mail, sealed []byte) error {
 	return nil
 }
 
-func (r Mails) Sent(ctx context.Context, mailID id.ID) error {
+func (r Mails) MarkSent(ctx context.Context, mailID id.ID) error {
 	return queries.MailSent(ctx, r.DB, mailID)
 }
 
-func (r Mails) Failed(ctx context.Context, m ports.Mail, waits []time.Duration) error {
+func (r Mails) MarkFailed(ctx context.Context, m ports.Mail, waits []time.Duration) error {
 	return queries.MailFailed(ctx, r.DB, waits, m.ID, m.Attempt)
 }
 

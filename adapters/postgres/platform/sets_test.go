@@ -17,16 +17,16 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 func TestInserts_WriteEveryColumnOfTheirTable(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	pgtest.RequireColumns(t, pool, "outbox", strings.Split(sets.Names(tracedColumns), ", "), "committed_at", "position")
-	pgtest.RequireColumns(t, pool, "idempotency_keys", strings.Split(sets.Names(responseColumns), ", "))
+	pgtest.RequireAllColumns(t, pool, "outbox", strings.Split(sets.ColumnNames(tracedColumns), ", "), "committed_at", "position")
+	pgtest.RequireAllColumns(t, pool, "idempotency_keys", strings.Split(sets.ColumnNames(responseColumns), ", "))
 }
 
 // A process that was suspended, or that has lost Postgres, may have missed a restore.
 func TestEpoch_NotReadForSeconds_IsUnknown(t *testing.T) {
 	t.Parallel()
-	var e Epoch
-	e.known.Store(&knownEpoch{epoch: ports.Epoch{1}, readAt: time.Now()})
-	require.Equal(t, ports.Epoch{1}, e.Current())
-	e.known.Store(&knownEpoch{epoch: ports.Epoch{1}, readAt: time.Now().Add(-epochHolds - time.Second)})
+	var e RestoreEpoch
+	e.known.Store(&knownEpoch{epoch: ports.RestoreEpoch{1}, readAt: time.Now()})
+	require.Equal(t, ports.RestoreEpoch{1}, e.Current())
+	e.known.Store(&knownEpoch{epoch: ports.RestoreEpoch{1}, readAt: time.Now().Add(-epochHolds - time.Second)})
 	require.Zero(t, e.Current())
 }

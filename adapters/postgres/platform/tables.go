@@ -11,35 +11,35 @@ import (
 
 var queries = sqlc.New()
 
-// Tables holds the stores of the tables that all modules share.
-type Tables struct {
-	Idempotency Idempotency
+// Stores holds the stores of the tables that all modules share.
+type Stores struct {
+	Idempotency IdempotencyStore
 	Outbox      Outbox
 	Mails       Mails
-	Audit       Audit
-	Restores    Restores
+	Audit       AuditLog
+	Restores    DatabaseRestores
 }
 
 // Stores of the tables that all modules share. Each implements the interface of its name in package
 // ports/platform.
 type (
-	Idempotency struct{ pg.Base }
-	Outbox      struct{ pg.Base }
-	Mails       struct{ pg.Base }
-	Audit       struct{ pg.Base }
-	Restores    struct{ pg.Base }
+	IdempotencyStore struct{ pg.StoreBase }
+	Outbox           struct{ pg.StoreBase }
+	Mails            struct{ pg.StoreBase }
+	AuditLog         struct{ pg.StoreBase }
+	DatabaseRestores struct{ pg.StoreBase }
 )
 
 var (
-	_ ports.Idempotency = Idempotency{}
-	_ ports.Outbox      = Outbox{}
-	_ ports.Mails       = Mails{}
-	_ ports.CaughtMails = Mails{}
-	_ ports.AuditLog    = Audit{}
-	_ ports.Restores    = Restores{}
+	_ ports.IdempotencyStore = IdempotencyStore{}
+	_ ports.Outbox           = Outbox{}
+	_ ports.MailQueue        = Mails{}
+	_ ports.CaughtMails      = Mails{}
+	_ ports.AuditLog         = AuditLog{}
+	_ ports.Restores         = DatabaseRestores{}
 )
 
 // New makes the stores of the tables that all modules share.
-func New(b pg.Base) Tables {
-	return Tables{Idempotency{b}, Outbox{b}, Mails{b}, Audit{b}, Restores{b}}
+func New(b pg.StoreBase) Stores {
+	return Stores{IdempotencyStore{b}, Outbox{b}, Mails{b}, AuditLog{b}, DatabaseRestores{b}}
 }

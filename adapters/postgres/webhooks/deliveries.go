@@ -22,16 +22,16 @@ import (
 const clockSkew = time.Hour
 
 func (s Deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
-	return queries.InsertTestDelivery(ctx, pg.In(ctx).Deferred(), sqlc.InsertTestDeliveryParams{
+	return queries.InsertTestDelivery(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertTestDeliveryParams{
 		ID: d.ID, SubscriptionID: d.SubscriptionID, EventID: d.EventID, Event: d.Event, DepositID: d.DepositID, Body: d.Body,
 		CreatedAt:   d.ID.Time(),
 		TraceParent: pg.TraceParent(ctx), RequestID: ports.RequestIDOf(ctx),
 	})
 }
 
-// TestsInFlight returns how many test deliveries of a partner have not ended. It locks the number until the
+// CountTestsInFlight returns how many test deliveries of a partner have not ended. It locks the number until the
 // transaction ends, so that no other request adds a test delivery. Each half of the query reads a small index.
-func (s Deliveries) TestsInFlight(ctx context.Context, partnerID id.ID) (n int, err error) {
+func (s Deliveries) CountTestsInFlight(ctx context.Context, partnerID id.ID) (n int, err error) {
 	t := pg.In(ctx)
 	t.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('tests:' || $1::uuid::text, 0))`, partnerID)
 	err = t.QueryRow(ctx, `
@@ -39,15 +39,15 @@ func (s Deliveries) TestsInFlight(ctx context.Context, partnerID id.ID) (n int, 
 			SELECT subscription_id FROM deliveries WHERE test AND state = 0 AND due_at IS NOT NULL
 			UNION ALL
 			SELECT subscription_id FROM deliveries WHERE test AND state = 1 AND due_at > now() - `+
-		pg.Interval(webhook.ClaimCounts)+`) d
+		pg.IntervalSQL(webhook.EndedLeaseGrace)+`) d
 		JOIN webhook_subscriptions s ON s.id = d.subscription_id WHERE s.partner_id = $1`, partnerID).Scan(&n)
 	return n, err
 }
 
-// Redeliver inserts copies of deliveries, which are sent again. The database copies the bodies, so none is sent to
-// this process. The copies that one request makes become due one after another, since fifty at the same moment
+// InsertRedeliveries inserts copies of deliveries, which are sent again. The database copies the bodies, so none is
+// sent to this process. The copies that one request makes become due one after another, since fifty at the same moment
 // would delay other partners' webhooks.
-func (s Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID,
+func (s Deliveries) InsertRedeliveries(ctx context.Context, subscriptionID id.ID,
 	copies []webhookports.Redelivery) ([]webhook.Delivery, error) {
 	of, as, created := make([]id.ID, len(copies)), make([]id.ID, len(copies)), make([]time.Time, len(copies))
 	places := make([]int, len(copies))
@@ -64,7 +64,7 @@ func (s Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID,
 		FROM open CROSS JOIN unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $8::int4[]) AS c(source, id, created_at, place)
 		JOIN deliveries d ON d.subscription_id = open.id AND d.id = c.source
 		RETURNING `+deliveryColumns, subscriptionID, of, as, created, pg.TraceParent(ctx), ports.RequestIDOf(ctx),
-		time.Second/webhook.ReplayPerSecond, places)
+		time.Second/webhook.RedeliveriesPerSecond, places)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func scanDelivery(row pgx.CollectableRow) (webhook.Delivery, error) {
 
 // statusCondition returns the SQL condition for deliveries of a status; "" means any status. The text for failed
 // deliveries is the condition of the index deliveries_failed, so that the planner can use the index.
-func statusCondition(status webhook.Status) string {
+func statusCondition(status webhook.DeliveryStatus) string {
 	switch status {
 	case webhook.StatusPending:
 		return "state IN (0, 1) AND attempts = 0"
@@ -101,7 +101,7 @@ func statusCondition(status webhook.Status) string {
 // deliveries, or of the subscription, depending on the filter.
 func (s Deliveries) Deliveries(ctx context.Context, subscriptionID id.ID, f webhookports.DeliveryFilter,
 	page ports.Page) (ports.List[webhook.Delivery], error) {
-	l := &lists.List{Table: "deliveries", Identity: []string{"subscription_id", "id"}, Order: []string{"id"}}
+	l := &lists.PageQuery{Table: "deliveries", Identity: []string{"subscription_id", "id"}, Order: []string{"id"}}
 	switch {
 	case !f.DepositID.IsZero():
 		l.Where("deposit_id = ?", f.DepositID)
@@ -119,13 +119,13 @@ func (s Deliveries) Deliveries(ctx context.Context, subscriptionID id.ID, f webh
 	if f.Event != "" {
 		l.Filter("event = ?", f.Event)
 	}
-	l.SpanOfIDs("id", f.Created)
-	l.After(page.Cursor)
-	sql := "SELECT " + deliveryColumns + ", fits, n FROM " + l.Rows(page) + " AS d ORDER BY id DESC"
-	found, err := lists.Read(ctx, s.DB, l, page, sql,
-		func(row pgx.CollectableRow) (lists.Listed[sqlc.DeliveryByIDRow], error) {
+	l.WhereIDTimeSpan("id", f.Created)
+	l.AfterCursor(page.Cursor)
+	sql := "SELECT " + deliveryColumns + ", fits, n FROM " + l.RowsExpression(page) + " AS d ORDER BY id DESC"
+	found, err := lists.ReadPage(ctx, s.DB, l, page, sql,
+		func(row pgx.CollectableRow) (lists.ListedRow[sqlc.DeliveryByIDRow], error) {
 			r, err := pgx.RowToStructByPos[listedDelivery](row)
-			return lists.Listed[sqlc.DeliveryByIDRow]{Item: r.DeliveryByIDRow, Fits: r.Fits, N: r.N}, err
+			return lists.ListedRow[sqlc.DeliveryByIDRow]{Item: r.DeliveryByIDRow, Fits: r.Fits, N: r.N}, err
 		}, func(d sqlc.DeliveryByIDRow) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
 	if err != nil {
 		return ports.List[webhook.Delivery]{}, err
@@ -159,10 +159,10 @@ func toDelivery(row sqlc.DeliveryByIDRow) webhook.Delivery {
 		Test:  row.Test,
 		State: row.State, Attempts: row.Attempts, CreatedAt: row.CreatedAt, RedeliveryOf: row.RedeliveryOf,
 		Body: row.Body, BodySHA256: row.BodySha256,
-		FailureReason: webhook.FailureOf(row.State, webhook.FailureReason(row.FailureReason)),
+		FailureReason: webhook.FailureReasonOf(row.State, webhook.FailureReason(row.FailureReason)),
 	}
 	switch row.State {
-	case webhook.Waiting:
+	case webhook.StateWaiting:
 		d.DueAt = row.DueAt
 	case webhook.Succeeded:
 		d.DeliveredAt = row.TakenAt.Add(time.Duration(row.TakenMs) * time.Millisecond)
@@ -170,7 +170,7 @@ func toDelivery(row sqlc.DeliveryByIDRow) webhook.Delivery {
 			Number: d.Attempts, StartedAt: row.TakenAt, Duration: time.Duration(row.TakenMs) * time.Millisecond,
 			Result: webhook.ResultSuccess, ResponseStatus: int(row.TakenStatus), Snippet: row.TakenSnippet,
 		}}
-	case webhook.Dispatched, webhook.Failed, webhook.Cancelled:
+	case webhook.StateDispatched, webhook.StateFailed, webhook.StateCancelled:
 		// A delivery in one of these states has no next attempt: the due_at of a dispatched one is the time until which
 		// its dispatcher has to report a result.
 	}
@@ -237,22 +237,24 @@ func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDR
 	return all, pg.Translate(err)
 }
 
-// DeliveriesMade returns a subscription's deliveries that were made in a span of time (webhookports.Deliveries). It
+// BodiesMadeDuring returns a subscription's deliveries that were made in a span of time (webhookports.Deliveries). It
 // reads a range of the primary key.
-func (s Deliveries) DeliveriesMade(ctx context.Context, subscriptionID id.ID, made ports.Span,
-	limit int) ([]webhook.Sent, error) {
+func (s Deliveries) BodiesMadeDuring(ctx context.Context, subscriptionID id.ID, made ports.TimeSpan,
+	limit int) ([]webhook.SentDelivery, error) {
 	rows, err := queries.DeliveriesMade(ctx, s.DB, sqlc.DeliveriesMadeParams{
 		SubscriptionID: subscriptionID, MadeFrom: made.From, MadeTo: made.To, MaxRows: limit,
 	})
-	return pg.Each(rows, func(r sqlc.DeliveriesMadeRow) webhook.Sent { return webhook.Sent(r) }), pg.Translate(err)
+	return pg.ConvertEach(rows, func(r sqlc.DeliveriesMadeRow) webhook.SentDelivery { return webhook.SentDelivery(r) }),
+		pg.Translate(err)
 }
 
-// DeliveriesAbout returns a subscription's deliveries about a deposit (webhookports.Deliveries). It always reads
+// BodiesAboutDeposit returns a subscription's deliveries about a deposit (webhookports.Deliveries). It always reads
 // the index of deposits, even where Postgres would estimate another index to be faster.
-func (s Deliveries) DeliveriesAbout(ctx context.Context, subscriptionID, depositID id.ID,
-	limit int) ([]webhook.Sent, error) {
+func (s Deliveries) BodiesAboutDeposit(ctx context.Context, subscriptionID, depositID id.ID,
+	limit int) ([]webhook.SentDelivery, error) {
 	rows, err := queries.DeliveriesAbout(ctx, s.DB, depositID, subscriptionID, limit)
-	return pg.Each(rows, func(r sqlc.DeliveriesAboutRow) webhook.Sent { return webhook.Sent(r) }), pg.Translate(err)
+	return pg.ConvertEach(rows, func(r sqlc.DeliveriesAboutRow) webhook.SentDelivery { return webhook.SentDelivery(r) }),
+		pg.Translate(err)
 }
 
 func (s Deliveries) DeliveriesOfDeposit(ctx context.Context, depositID id.ID, limit int) ([]webhook.Delivery, error) {
@@ -284,8 +286,8 @@ func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e webhookports.EventV
 	if err != nil {
 		return nil, err
 	}
-	originals := pg.Each(subscriptions,
-		func(subscriptionID id.ID) id.ID { return webhook.OriginalID(e.ID, subscriptionID) })
+	originals := pg.ConvertEach(subscriptions,
+		func(subscriptionID id.ID) id.ID { return webhook.OriginalDeliveryID(e.ID, subscriptionID) })
 	found, err := s.deliveries(ctx,
 		`SELECT `+deliveryColumns+` FROM unnest($1::uuid[], $2::uuid[]) AS k(subscription, delivery)
 		CROSS JOIN LATERAL (SELECT * FROM deliveries d WHERE d.subscription_id = k.subscription

@@ -25,7 +25,7 @@ const idsDiffer = "interval '1 hour'"
 // table of events needs no index of deposits.
 func (s Events) Events(ctx context.Context, partnerID id.ID, f webhookports.EventFilter,
 	page ports.Page) (ports.List[ports.Event], error) {
-	l := &lists.List{Table: "events", Identity: []string{"partner_id", "id"}, Order: []string{"id"}}
+	l := &lists.PageQuery{Table: "events", Identity: []string{"partner_id", "id"}, Order: []string{"id"}}
 	l.Where("partner_id = ?", partnerID)
 	if !f.DepositID.IsZero() {
 		l.Where("id = ANY (ARRAY (SELECT event_id FROM deposit_transitions WHERE deposit_id = ? AND event_id IS NOT NULL))",
@@ -42,10 +42,11 @@ func (s Events) Events(ctx context.Context, partnerID id.ID, f webhookports.Even
 		l.Where("id < uuid_floor(greatest(?::timestamptz + "+idsDiffer+", timestamptz 'epoch'))", f.Created.To)
 		l.Filter("created_at < ?", f.Created.To)
 	}
-	l.After(page.Cursor)
+	l.AfterCursor(page.Cursor)
 	sql := "SELECT id, partner_id, name, deposit_id, data, created_at, coalesce(sequence, 0), fits, n FROM " +
-		l.Rows(page) + " AS e ORDER BY id DESC"
-	return lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (r lists.Listed[ports.Event], err error) {
+		l.RowsExpression(page) + " AS e ORDER BY id DESC"
+	return lists.ReadPage(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (r lists.ListedRow[ports.Event],
+		err error) {
 		err = scanEvent(row, &r.Item, &r.Fits, &r.N)
 		return r, err
 	}, func(e ports.Event) ports.Cursor { return ports.Cursor{At: e.CreatedAt, ID: e.ID} })
@@ -65,14 +66,14 @@ func scanEvent(row pgx.CollectableRow, e *ports.Event, more ...any) error {
 	err := row.Scan(append([]any{&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt, &e.Sequence},
 		more...)...)
 	if err == nil && !json.Valid(e.Data) {
-		return pg.BadValue("data", errNotJSON)
+		return pg.BadValueError("data", errNotJSON)
 	}
 	return err
 }
 
 var errNotJSON = errors.New("is not JSON")
 
-func (s Events) Feed(ctx context.Context, partnerID id.ID) (webhookports.FeedState, error) {
+func (s Events) FeedState(ctx context.Context, partnerID id.ID) (webhookports.FeedState, error) {
 	row, err := queries.FeedState(ctx, s.DB, partnerID)
 	return webhookports.FeedState{Epoch: row.Epoch, Oldest: row.OldestSequence, Last: row.LastSequence}, err
 }
@@ -91,12 +92,12 @@ func (s Events) FeedEvents(ctx context.Context, partnerID id.ID, after int64, li
 	const day = 24 * time.Hour
 	today := time.Now().Truncate(day)
 	for _, days := range [][2]id.ID{{firstOf(today.Add(-day)), firstOf(today.Add(2 * day))}, {firstID, lastID}} {
-		events, err := pg.Read(ctx, s.DB, func(row pgx.CollectableRow) (e ports.Event, err error) {
+		events, err := pg.ReadRows(ctx, s.DB, func(row pgx.CollectableRow) (e ports.Event, err error) {
 			err = scanEvent(row, &e)
 			return e, err
 		}, func(e *ports.Event, err error) {
 			e.Data = nil
-			s.DB.Tell(ctx, "events", e.ID, err)
+			s.DB.ReportUnreadable(ctx, "events", e.ID, err)
 		}, feedEvents, partnerID, after, days[0], days[1], limit)
 		if err != nil || follow(events, after) {
 			return events, err
@@ -129,7 +130,7 @@ func follow(events []ports.Event, after int64) bool {
 	return len(events) > 0
 }
 
-func (s Events) LastNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]int64, error) {
+func (s Events) LastFeedNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]int64, error) {
 	rows, err := queries.LastNumbers(ctx, s.DB, partnerIDs)
 	last := make(map[id.ID]int64, len(rows))
 	for _, row := range rows {

@@ -32,7 +32,7 @@ func (s Retention) EndParkedDeliveries(ctx context.Context, at time.Time,
 			LIMIT $2)
 		UPDATE deliveries d SET state = 3, finished_at = now(), failure_reason = $3 FROM old
 		WHERE d.subscription_id = old.subscription_id AND d.id = old.id RETURNING d.subscription_id, d.event, d.event_at`, at,
-		limit, webhook.WebhookDisabled)
+		limit, webhook.FailureWebhookDisabled)
 	if err != nil {
 		return nil, err
 	}
@@ -59,10 +59,10 @@ func (s Retention) DeleteFinishedDeliveries(ctx context.Context, at, endedBy tim
 	return int(tag.RowsAffected()), err
 }
 
-// TidyDeliveries releases the parked deliveries (those that waited while their subscription was disabled) of
+// ReleaseOrCancelDeliveries releases the parked deliveries (those that waited while their subscription was disabled) of
 // enabled subscriptions, and cancels the deliveries of deleted subscriptions. A call changes at most moveLimit
 // deliveries of each subscription.
-func (s Retention) TidyDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error) {
+func (s Retention) ReleaseOrCancelDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error) {
 	enabled, err := queries.SubscriptionsToRelease(ctx, s.DB)
 	if err != nil {
 		return 0, err

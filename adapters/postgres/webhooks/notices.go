@@ -13,16 +13,17 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-func (r Notices) DueNotices(ctx context.Context, limit int) ([]webhook.Notice, error) {
+func (r EndpointNotices) DueNotices(ctx context.Context, limit int) ([]webhook.Notice, error) {
 	rows, err := queries.DueNotices(ctx, r.DB, limit)
-	return pg.Each(rows, func(row sqlc.DueNoticesRow) webhook.Notice {
+	return pg.ConvertEach(rows, func(row sqlc.DueNoticesRow) webhook.Notice {
 		return webhook.Notice{SubscriptionID: row.SubscriptionID, Kind: row.Kind}
 	}), err
 }
 
 // Take deletes the notices of a kind about an endpoint, and returns what the mail about them needs. A second
 // dispatcher waits for the first one at the DELETE and then finds no row, so the mail is sent once.
-func (r Notices) Take(ctx context.Context, n webhook.Notice) (about webhookports.NoticeSubject, ok bool, err error) {
+func (r EndpointNotices) Take(ctx context.Context, n webhook.Notice) (about webhookports.NoticeMailData, ok bool,
+	err error) {
 	taken, err := queries.TakeNotices(ctx, pg.In(ctx), n.SubscriptionID, n.Kind)
 	if err != nil || taken.Taken == 0 {
 		return about, false, err
@@ -38,30 +39,30 @@ func (r Notices) Take(ctx context.Context, n webhook.Notice) (about webhookports
 	}
 	health := webhook.Health{Failures: row.Failures, OpenUntil: row.HeldUntil, Ramp: row.Ramp}
 	about.URL, about.Contact = row.URL, row.ContactEmail
-	about.Report = webhook.Report{
-		State: health.State(row.Enabled), Since: row.Since, LastError: webhook.Result(row.LastError),
+	about.Report = webhook.EndpointReport{
+		State: health.State(row.Enabled), Since: row.Since, LastError: webhook.AttemptResult(row.LastError),
 		LastSuccessAt: row.LastSuccessAt, LastFailureAt: row.LastFailureAt,
 	}
 	about.Mailed, err = r.told(ctx, n)
 	return about, err == nil, err
 }
 
-func (r Notices) told(ctx context.Context, n webhook.Notice) (webhook.Mailed, error) {
+func (r EndpointNotices) told(ctx context.Context, n webhook.Notice) (webhook.LastMailTimes, error) {
 	rows, err := queries.NoticesTold(ctx, pg.In(ctx), n.SubscriptionID)
-	told := make(webhook.Mailed, len(rows))
+	told := make(webhook.LastMailTimes, len(rows))
 	for _, row := range rows {
 		told[row.Kind] = row.MailedAt
 	}
 	return told, err
 }
 
-func (r Notices) PutOff(ctx context.Context, n webhook.Notice, until time.Time) error {
+func (r EndpointNotices) Postpone(ctx context.Context, n webhook.Notice, until time.Time) error {
 	return queries.PutOffNotice(ctx, pg.In(ctx), sqlc.PutOffNoticeParams{
 		SubscriptionID: n.SubscriptionID, Kind: n.Kind, At: n.At, Deliveries: n.Deliveries, MailAt: until,
 	})
 }
 
-func (r Notices) Mailing(ctx context.Context, n webhook.Notice) (ok bool, err error) {
-	sent, err := queries.MailNotice(ctx, pg.In(ctx), n.SubscriptionID, n.Kind, webhook.NoticeEvery)
+func (r EndpointNotices) RecordMailing(ctx context.Context, n webhook.Notice) (ok bool, err error) {
+	sent, err := queries.MailNotice(ctx, pg.In(ctx), n.SubscriptionID, n.Kind, webhook.MinNoticeInterval)
 	return sent == 1, err
 }

@@ -94,7 +94,7 @@ func (s Retention) makePartition(ctx context.Context, p partition) error {
 		err := t.QueryRow(ctx,
 			`SELECT pg_try_advisory_xact_lock(hashtext('ensure_partitions'))
 				AND set_config('statement_timeout', $1, true) <> ''`,
-			pg.Millis(partitionsTimeout)).Scan(&mine)
+			pg.FormatMillis(partitionsTimeout)).Scan(&mine)
 		// Another process holds the lock and is making the partitions, so nothing is left to do here.
 		if err != nil || !mine {
 			return err

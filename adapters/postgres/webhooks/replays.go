@@ -18,16 +18,16 @@ import (
 )
 
 func (r Replays) Insert(ctx context.Context, p webhook.Replay, most int) error {
-	if err := queries.LockReplays(ctx, pg.In(ctx).Deferred(), p.SubscriptionID); err != nil {
+	if err := queries.LockReplays(ctx, pg.In(ctx).QueueingTx(), p.SubscriptionID); err != nil {
 		return err
 	}
-	return pg.Changed(webhook.ErrReplayLimit)(queries.InsertReplay(ctx, pg.In(ctx), sqlc.InsertReplayParams{
+	return pg.RequireRowChanged(webhook.ErrReplayLimit)(queries.InsertReplay(ctx, pg.In(ctx), sqlc.InsertReplayParams{
 		ID: p.ID, SubscriptionID: p.SubscriptionID, From: p.From, To: p.To, Status: string(p.Status),
 		PerSecond: p.PerSecond, Matched: p.Matched, CreatedAt: p.CreatedAt, NextAt: p.NextAt, MaxRows: most,
 	}))
 }
 
-func (r Replays) Next(ctx context.Context, now time.Time) (webhook.Replay, bool, error) {
+func (r Replays) LockNext(ctx context.Context, now time.Time) (webhook.Replay, bool, error) {
 	row, err := queries.NextReplay(ctx, pg.In(ctx), now)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return webhook.Replay{}, false, nil
@@ -35,16 +35,16 @@ func (r Replays) Next(ctx context.Context, now time.Time) (webhook.Replay, bool,
 	return webhook.Replay(row), err == nil, err
 }
 
-func (r Replays) Matching(ctx context.Context, p webhook.Replay, limit int) (found []id.ID, upTo id.ID, err error) {
+func (r Replays) FindMatching(ctx context.Context, p webhook.Replay, limit int) (found []id.ID, upTo id.ID, err error) {
 	l := matching(p)
 	l.Where("EXISTS (SELECT FROM webhook_subscriptions s WHERE s.id = ? AND s.deleted_at IS NULL)", p.SubscriptionID)
 	if !p.Cursor.IsZero() {
 		l.Where("id > ?", p.Cursor)
 	}
-	read := " FROM deliveries" + l.Conditions() + " ORDER BY id LIMIT "
-	last := "SELECT id" + read + "1 OFFSET " + strconv.Itoa(webhook.ReplayReads-1)
+	read := " FROM deliveries" + l.WhereClause() + " ORDER BY id LIMIT "
+	last := "SELECT id" + read + "1 OFFSET " + strconv.Itoa(webhook.MaxReplayStepReads-1)
 	lastArgs := slices.Clone(l.Args)
-	rows, err := pg.In(ctx).Query(ctx, "SELECT id"+oldest(p, read)+" ORDER BY id LIMIT "+l.Argument(limit), l.Args...)
+	rows, err := pg.In(ctx).Query(ctx, "SELECT id"+oldest(p, read)+" ORDER BY id LIMIT "+l.AddArgument(limit), l.Args...)
 	if err != nil {
 		return nil, id.ID{}, err
 	}
@@ -58,12 +58,12 @@ func (r Replays) Matching(ctx context.Context, p webhook.Replay, limit int) (fou
 	return found, upTo, err
 }
 
-func (r Replays) WaitingRedeliveries(ctx context.Context, subscriptionID id.ID) (int, error) {
-	return queries.WaitingRedeliveries(ctx, pg.In(ctx), subscriptionID, webhook.ReplayLooks)
+func (r Replays) CountWaitingRedeliveries(ctx context.Context, subscriptionID id.ID) (int, error) {
+	return queries.WaitingRedeliveries(ctx, pg.In(ctx), subscriptionID, webhook.ReplayBacklogWindow)
 }
 
 func (r Replays) Update(ctx context.Context, before, after webhook.Replay) error {
-	return queries.UpdateReplay(ctx, pg.In(ctx).Deferred(), sqlc.UpdateReplayParams{
+	return queries.UpdateReplay(ctx, pg.In(ctx).QueueingTx(), sqlc.UpdateReplayParams{
 		ID: before.ID, WasNextAt: before.NextAt,
 		Redelivered: after.Redelivered, Cursor: after.Cursor, NextAt: after.NextAt, FinishedAt: after.FinishedAt,
 		PacedUntil: after.PacedUntil,
@@ -82,31 +82,31 @@ func (r Replays) Replay(ctx context.Context, replayID id.ID) (webhook.Replay, er
 
 func (r Replays) CountMatching(ctx context.Context, p webhook.Replay) (n int, err error) {
 	l := matching(p)
-	read := " FROM deliveries" + l.Conditions() + " ORDER BY id LIMIT "
+	read := " FROM deliveries" + l.WhereClause() + " ORDER BY id LIMIT "
 	err = r.DB.QueryRow(ctx, "SELECT count(*)"+oldest(p, read), l.Args...).Scan(&n)
 	return n, err
 }
 
-func (r Replays) Unfinished(ctx context.Context, subscriptionID id.ID) (int, error) {
+func (r Replays) CountUnfinished(ctx context.Context, subscriptionID id.ID) (int, error) {
 	return queries.UnfinishedReplays(ctx, r.DB, subscriptionID)
 }
 
 // oldest returns the FROM clause that selects the deliveries that a replay (the redelivery of a time span)
-// repeats: originals that have the wanted status now. At most webhook.ReplayReads rows of the clause read are
+// repeats: originals that have the wanted status now. At most webhook.MaxReplayStepReads rows of the clause read are
 // considered.
 func oldest(p webhook.Replay, read string) string {
-	return " FROM (SELECT id, state, attempts, redelivery_of, test" + read + strconv.Itoa(webhook.ReplayReads) +
+	return " FROM (SELECT id, state, attempts, redelivery_of, test" + read + strconv.Itoa(webhook.MaxReplayStepReads) +
 		") d WHERE " + statusCondition(p.Status) + " AND redelivery_of IS NULL AND NOT test"
 }
 
 // matching returns the conditions for the deliveries that a replay (the redelivery of a time span) reads: those of
 // the time span, and only the failed ones, which have an index, if the replay repeats failed deliveries.
-func matching(p webhook.Replay) *lists.List {
-	l := &lists.List{}
+func matching(p webhook.Replay) *lists.PageQuery {
+	l := &lists.PageQuery{}
 	l.Where("subscription_id = ?", p.SubscriptionID)
 	if p.Status == webhook.StatusFailed {
 		l.Where(statusCondition(p.Status))
 	}
-	l.SpanOfIDs("id", ports.Span{From: p.From, To: p.Until()})
+	l.WhereIDTimeSpan("id", ports.TimeSpan{From: p.From, To: p.RangeEnd()})
 	return l
 }

@@ -19,7 +19,7 @@ func TestReplay_OfFailedDeliveries_UsesTheirIndex(t *testing.T) {
 	pool := pgtest.New(t)
 	l := matching(webhook.Replay{SubscriptionID: id.ID{1}, Status: webhook.StatusFailed, From: time.Unix(0, 0),
 		To: time.Now(), CreatedAt: time.Now()})
-	rows, err := pool.Query(t.Context(), `EXPLAIN SELECT count(*) FROM deliveries`+l.Conditions(), l.Args...)
+	rows, err := pool.Query(t.Context(), `EXPLAIN SELECT count(*) FROM deliveries`+l.WhereClause(), l.Args...)
 	require.NoError(t, err)
 	plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)

@@ -11,16 +11,16 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// ReadReports is the SQL that reads the health of subscriptions $1, and how many of their deliveries wait, are
+// SelectReportsSQL is the SQL that reads the health of subscriptions $1, and how many of their deliveries wait, are
 // parked, or are dispatched. It uses a single snapshot, since a delivery may be dispatched meanwhile. Triggers
 // keep the number of those that wait (ADR 0012). The dispatched ones of all subscriptions are few; those whose
 // dispatcher did not report for a while are left out with their dead index entries, as in
 // dispatchstore.Store.CountClaimed. "state + 0" selects the index deliveries_pending, which no other statement may
 // use.
-var ReadReports = `
+var SelectReportsSQL = `
 	WITH leased AS MATERIALIZED (
 		SELECT subscription_id, count(*) AS n, min(id::text)::uuid AS oldest FROM deliveries
-		WHERE state = 1 AND due_at > now() - ` + pg.Interval(webhook.ClaimCounts) +
+		WHERE state = 1 AND due_at > now() - ` + pg.IntervalSQL(webhook.EndedLeaseGrace) +
 	` AND subscription_id = ANY ($1) GROUP BY subscription_id)
 	SELECT s.id, s.enabled, s.disabled_reason, coalesce(s.state_since, s.failing_since, s.created_at), s.failures,
 	s.held_until, s.ramp,
@@ -34,16 +34,17 @@ var ReadReports = `
 	AND d.state + 0 = 0 ORDER BY d.id LIMIT 1) AS oldest ON true
 	LEFT JOIN leased ON leased.subscription_id = s.id`
 
-func (r Subscriptions) Reports(ctx context.Context, of []webhook.Subscription) ([]webhook.Reported, error) {
+func (r Subscriptions) HealthReports(ctx context.Context, of []webhook.Subscription) ([]webhook.ReportedSubscription,
+	error) {
 	if len(of) == 0 {
-		return []webhook.Reported{}, nil
+		return []webhook.ReportedSubscription{}, nil
 	}
 	ids, place := make([]id.ID, len(of)), make(map[id.ID]int, len(of))
 	for i, sub := range of {
 		ids[i], place[sub.ID] = sub.ID, i
 	}
-	out := make([]webhook.Reported, len(of))
-	rows, err := r.DB.Query(ctx, ReadReports, ids)
+	out := make([]webhook.ReportedSubscription, len(of))
+	rows, err := r.DB.Query(ctx, SelectReportsSQL, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -56,14 +57,15 @@ func (r Subscriptions) Reports(ctx context.Context, of []webhook.Subscription) (
 		i := place[reported.ID]
 		sub := of[i]
 		sub.Enabled, sub.DisabledReason = reported.Enabled, reported.DisabledReason
-		out[i] = webhook.Reported{Subscription: sub, Health: reported.Health.WithPending(waiting+dispatched, oldest)}
+		out[i] = webhook.ReportedSubscription{Subscription: sub, Health: reported.Health.WithPending(waiting+dispatched,
+			oldest)}
 	}
 	return out, pg.Translate(rows.Err())
 }
 
-// scanReport scans a row of the query ReadReports, about the health of a webhook subscription. It fills only those
+// scanReport scans a row of the query SelectReportsSQL, about the health of a webhook subscription. It fills only those
 // fields of the subscription that the row has.
-func scanReport(row pgx.Rows) (r webhook.Reported, waiting, dispatched int, oldest time.Time, err error) {
+func scanReport(row pgx.Rows) (r webhook.ReportedSubscription, waiting, dispatched int, oldest time.Time, err error) {
 	var health webhook.Health
 	var openUntil, success, failure *time.Time
 	var oldestWaiting, oldestDispatched *id.ID

@@ -19,32 +19,34 @@ import (
 )
 
 // moveLimit is the most deliveries whose state changes in the transaction that enables, disables or deletes their
-// subscription. TidyDeliveries changes the rest of a longer backlog; until then the dispatcher checks the
+// subscription. ReleaseOrCancelDeliveries changes the rest of a longer backlog; until then the dispatcher checks the
 // subscription before each POST.
 const moveLimit = 10_000
 
 func (r Subscriptions) Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error {
-	sealed, err := r.Sealer.Seal(key, pg.SecretAAD(s.ID))
+	sealed, err := r.Sealer.Encrypt(key, pg.SigningSecretAAD(s.ID))
 	if err != nil {
 		return err
 	}
-	if err := queries.LockPartner(ctx, pg.In(ctx).Deferred(), s.PartnerID); err != nil {
+	if err := queries.LockPartner(ctx, pg.In(ctx).QueueingTx(), s.PartnerID); err != nil {
 		return err
 	}
-	return pg.Changed(webhook.ErrLimitReached)(queries.InsertSubscription(ctx, pg.In(ctx), sqlc.InsertSubscriptionParams{
-		ID: s.ID, PartnerID: s.PartnerID, URL: s.URL,
-		Events: pg.Each(s.Events, func(e webhook.EventName) string { return string(e) }), Secret: sealed,
-		Enabled: s.Enabled, DisabledReason: s.DisabledReason, CreatedAt: s.CreatedAt, Standard: s.Standard,
-		MaxRows: webhook.MaxSubscriptions,
-	}))
+	return pg.RequireRowChanged(webhook.ErrSubscriptionLimitReached)(queries.InsertSubscription(ctx, pg.In(ctx),
+		sqlc.InsertSubscriptionParams{
+			ID: s.ID, PartnerID: s.PartnerID, URL: s.URL,
+			Events: pg.ConvertEach(s.Events, func(e webhook.EventName) string { return string(e) }), Secret: sealed,
+			Enabled: s.Enabled, DisabledReason: s.DisabledReason, CreatedAt: s.CreatedAt, Standard: s.Standard,
+			MaxRows: webhook.MaxSubscriptions,
+		}))
 }
 
-func (r Subscriptions) ForUpdate(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
+func (r Subscriptions) LockRow(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
 	row, err := queries.SubscriptionForUpdate(ctx, pg.In(ctx), subscriptionID, partnerID)
 	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
 }
 
-func (r Subscriptions) Hold(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
+func (r Subscriptions) LockRowShared(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription,
+	error) {
 	row, err := queries.HoldSubscription(ctx, pg.In(ctx), subscriptionID, partnerID)
 	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
 }
@@ -57,31 +59,32 @@ func (r Subscriptions) Update(ctx context.Context, s webhook.Subscription, relea
 	case err != nil:
 		return pg.OrNotFound(err, webhook.ErrNotFound)
 	case s.Enabled && !wasEnabled:
-		_, err = queries.ReleaseDeliveries(ctx, pg.In(ctx).Deferred(), float64(releasePerSecond), s.ID, moveLimit)
+		_, err = queries.ReleaseDeliveries(ctx, pg.In(ctx).QueueingTx(), float64(releasePerSecond), s.ID, moveLimit)
 	case !s.Enabled && wasEnabled:
-		_, err = queries.ParkDeliveries(ctx, pg.In(ctx).Deferred(), s.ID, moveLimit)
+		_, err = queries.ParkDeliveries(ctx, pg.In(ctx).QueueingTx(), s.ID, moveLimit)
 	}
 	return err
 }
 
-func (r Subscriptions) SetSecret(ctx context.Context, subscriptionID id.ID, key secret.Text) error {
-	sealed, err := r.Sealer.Seal(key, pg.SecretAAD(subscriptionID))
+func (r Subscriptions) SetSigningSecret(ctx context.Context, subscriptionID id.ID, key secret.Text) error {
+	sealed, err := r.Sealer.Encrypt(key, pg.SigningSecretAAD(subscriptionID))
 	if err != nil {
 		return err
 	}
-	return queries.SetSubscriptionSecret(ctx, pg.In(ctx).Deferred(), sealed, subscriptionID)
+	return queries.SetSubscriptionSecret(ctx, pg.In(ctx).QueueingTx(), sealed, subscriptionID)
 }
 
 func (r Subscriptions) Delete(ctx context.Context, subscriptionID id.ID, at time.Time) error {
-	if _, err := queries.DeleteSubscription(ctx, pg.In(ctx).Deferred(), at, subscriptionID); err != nil {
+	if _, err := queries.DeleteSubscription(ctx, pg.In(ctx).QueueingTx(), at, subscriptionID); err != nil {
 		return err
 	}
-	_, err := queries.CancelDeliveries(ctx, pg.In(ctx).Deferred(), at, subscriptionID, moveLimit)
+	_, err := queries.CancelDeliveries(ctx, pg.In(ctx).QueueingTx(), at, subscriptionID, moveLimit)
 	return err
 }
 
-func (r Subscriptions) Probe(ctx context.Context, of webhookports.ProbeOf) (webhookports.Probed, error) {
-	return pg.Probe(ctx, pg.In(ctx), of)
+func (r Subscriptions) ProbeEndpoints(ctx context.Context, of webhookports.ProbeFilter) (webhookports.ProbeResult,
+	error) {
+	return pg.RetryFailingEndpoints(ctx, pg.In(ctx), of)
 }
 
 func (r Subscriptions) Subscription(ctx context.Context, partnerID,
@@ -97,13 +100,13 @@ func (r Subscriptions) SubscriptionByID(ctx context.Context, subscriptionID id.I
 
 func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID,
 	page ports.Page) (ports.List[webhook.Subscription], error) {
-	l := &lists.List{Table: "webhook_subscriptions", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
+	l := &lists.PageQuery{Table: "webhook_subscriptions", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("partner_id = ? AND deleted_at IS NULL", partnerID)
-	l.After(page.Cursor)
-	sql := `SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, standard, fits, n FROM ` + l.Rows(page) +
+	l.AfterCursor(page.Cursor)
+	sql := `SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, standard, fits, n FROM ` + l.RowsExpression(page) +
 		` AS s ORDER BY created_at DESC, id DESC`
-	return lists.Read(ctx, r.DB, l, page, sql,
-		func(row pgx.CollectableRow) (got lists.Listed[webhook.Subscription], err error) {
+	return lists.ReadPage(ctx, r.DB, l, page, sql,
+		func(row pgx.CollectableRow) (got lists.ListedRow[webhook.Subscription], err error) {
 			a := &got.Item
 			err = row.Scan(&a.ID, &a.PartnerID, &a.URL, &a.Events, &a.Enabled, &a.DisabledReason, &a.CreatedAt,
 				&a.Standard, &got.Fits, &got.N)
@@ -120,7 +123,7 @@ func (r Subscriptions) SigningSecrets(ctx context.Context, partnerID id.ID) (map
 	}
 	all := make(map[id.ID]secret.Text, len(rows))
 	for _, row := range rows {
-		switch plain, err := r.Sealer.Open(row.Secret, pg.SecretAAD(row.ID)); {
+		switch plain, err := r.Sealer.Decrypt(row.Secret, pg.SigningSecretAAD(row.ID)); {
 		// Nothing can be decrypted, since this process's keyset is not that of the database; return that error instead
 		// of an empty result.
 		case errors.Is(err, fault.ErrUnavailable):

@@ -11,40 +11,41 @@ import (
 
 var queries = sqlc.New()
 
-// Tables holds the stores of all tables of webhooks.
-type Tables struct {
+// Stores holds the stores of all tables of webhooks.
+type Stores struct {
 	Subscriptions Subscriptions
 	Deliveries    Deliveries
 	Replays       Replays
 	Events        Events
-	SetAside      SetAside
-	Notices       Notices
+	SetAside      SetAsideEvents
+	Notices       EndpointNotices
 	Retention     Retention
 }
 
 // Stores of the tables of webhooks. Each implements the interface of its name in package ports/webhooks.
 type (
-	Subscriptions struct{ pg.Base }
-	Deliveries    struct{ pg.Base }
-	Replays       struct{ pg.Base }
-	Events        struct{ pg.Base }
-	SetAside      struct{ pg.Base }
-	Notices       struct{ pg.Base }
-	Retention     struct{ pg.Base }
+	Subscriptions   struct{ pg.StoreBase }
+	Deliveries      struct{ pg.StoreBase }
+	Replays         struct{ pg.StoreBase }
+	Events          struct{ pg.StoreBase }
+	SetAsideEvents  struct{ pg.StoreBase }
+	EndpointNotices struct{ pg.StoreBase }
+	Retention       struct{ pg.StoreBase }
 )
 
 var (
-	_ webhookports.Subscriptions = Subscriptions{}
-	_ webhookports.Prober        = Subscriptions{}
-	_ ports.SigningSecrets       = Subscriptions{}
-	_ webhookports.Deliveries    = Deliveries{}
-	_ webhookports.Replays       = Replays{}
-	_ webhookports.Events        = Events{}
-	_ webhookports.SetAside      = SetAside{}
-	_ webhookports.Notices       = Notices{}
-	_ webhookports.Retention     = Retention{}
+	_ webhookports.Subscriptions   = Subscriptions{}
+	_ webhookports.EndpointProber  = Subscriptions{}
+	_ ports.SigningSecrets         = Subscriptions{}
+	_ webhookports.Deliveries      = Deliveries{}
+	_ webhookports.Replays         = Replays{}
+	_ webhookports.Events          = Events{}
+	_ webhookports.SetAsideStore   = SetAsideEvents{}
+	_ webhookports.EndpointNotices = EndpointNotices{}
+	_ webhookports.Retention       = Retention{}
 )
 
-func New(b pg.Base) Tables {
-	return Tables{Subscriptions{b}, Deliveries{b}, Replays{b}, Events{b}, SetAside{b}, Notices{b}, Retention{b}}
+func New(b pg.StoreBase) Stores {
+	return Stores{Subscriptions{b}, Deliveries{b}, Replays{b}, Events{b}, SetAsideEvents{b}, EndpointNotices{b},
+		Retention{b}}
 }

@@ -23,9 +23,9 @@ type AccountView struct {
 	Partner  partner.Partner // The partner of the active link; zero for an account without an active link.
 }
 
-// MaxAmount returns the largest amount of a deposit for the account: its negotiated ceiling, or the service's
+// DepositCeiling returns the largest amount of a deposit for the account: its negotiated ceiling, or the service's
 // default.
-func (v AccountView) MaxAmount() money.Cents {
+func (v AccountView) DepositCeiling() money.Cents {
 	return cmp.Or(v.Account.MaxAmountCents, deposit.DefaultMaxAmount)
 }
 
@@ -51,29 +51,29 @@ func (s *Service) Accounts(ctx context.Context, page ports.Page) (ports.List[con
 }
 
 func validCeiling(maximum money.Cents) error {
-	if maximum != 0 && (maximum < deposit.MinAmount || maximum > deposit.MaxCeiling) {
+	if maximum != 0 && (maximum < deposit.MinAmount || maximum > deposit.MaxAccountCeiling) {
 		return fault.ErrInvalidField.WithField("maxAmount", "must be 0 or between %s and %s EUR", deposit.MinAmount,
-			deposit.MaxCeiling)
+			deposit.MaxAccountCeiling)
 	}
 	return nil
 }
 
-// SetCeiling sets the largest amount of a deposit for an account; 0 restores the service's default.
+// SetDepositCeiling sets the largest amount of a deposit for an account; 0 restores the service's default.
 //
 // Returns connect.ErrAccountNotFound, or invalid_field for a ceiling below the smallest deposit or above
-// deposit.MaxCeiling.
-func (s *Service) SetCeiling(ctx context.Context, accountID id.ID, maximum money.Cents) error {
+// deposit.MaxAccountCeiling.
+func (s *Service) SetDepositCeiling(ctx context.Context, accountID id.ID, maximum money.Cents) error {
 	if err := validCeiling(maximum); err != nil {
 		return err
 	}
 	now := s.deps.Clock.Now()
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		if err := s.deps.Operators.SetCeiling(ctx, accountID, maximum); err != nil {
+		if err := s.deps.Operators.SetDepositCeiling(ctx, accountID, maximum); err != nil {
 			return err
 		}
 		detail := map[string]string{"maxAmount": maximum.String()}
 		subject := id.Account.Of(accountID)
-		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, audit.AccountCeiling, subject, detail)
+		entry := audit.NewEntry(s.deps.Entropy, now, actor.Staff, audit.AccountSetDepositCeiling, subject, detail)
 		return s.deps.Audit.Append(ctx, entry)
 	})
 }

@@ -36,7 +36,7 @@ func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, fr
 		if err := s.deps.Operators.Insert(ctx, o, a); err != nil {
 			return err
 		}
-		if err := s.tokens.AskToVerify(ctx, o, now); err != nil {
+		if err := s.tokens.MailVerification(ctx, o, now); err != nil {
 			return err
 		}
 		if in, err = s.authenticator.BeginSession(ctx, o, a, from, now); err != nil {
@@ -71,29 +71,29 @@ func (s *Service) LogIn(ctx context.Context, r Request, email, password string, 
 		return Result{Verified: v}, err
 	}
 	return s.enter(ctx, v, o, a, now, func(ctx context.Context) (SignedIn, error) {
-		return s.authenticator.Begin(ctx, o, a, from, now)
+		return s.authenticator.BeginSignIn(ctx, o, a, from, now)
 	})
 }
 
 // CompleteLogIn checks the two-factor code of a half sign-in, begins a session and links the account to the
 // partner of the connect URL, in one transaction.
 //
-// Returns the errors of Verify, twofactor.ErrSignInOver, ErrWrongCode or ErrTooManyCodes.
+// Returns the errors of Verify, twofactor.ErrSignInExpired, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) CompleteLogIn(ctx context.Context, r Request, token, code string, from Browser) (Result, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
 	if err != nil {
 		return Result{}, err
 	}
-	o, a, err := s.codes.HalfSignedIn(ctx, token, now)
+	o, a, err := s.codes.HalfSignedInOperator(ctx, token, now)
 	if err != nil {
 		return Result{Verified: v}, err
 	}
 	result := Result{Verified: v}
-	err = s.codes.Guard(ctx, o, from, now, func() error {
+	err = s.codes.LimitTries(ctx, o, from, now, func() error {
 		entered, err := s.enter(ctx, v, o, a, now, func(ctx context.Context) (SignedIn, error) {
-			half := signin.HalfSignedIn{Operator: o, Account: a, Token: token, Code: code, From: from}
-			return s.authenticator.Complete(ctx, s.codes, half, now)
+			half := signin.HalfSignInWithCode{Operator: o, Account: a, Token: token, Code: code, From: from}
+			return s.authenticator.CompleteHalfSignIn(ctx, s.codes, half, now)
 		})
 		if err == nil {
 			result = entered
@@ -105,7 +105,7 @@ func (s *Service) CompleteLogIn(ctx context.Context, r Request, token, code stri
 
 // enter begins a session and links the operator's account to the partner, in one transaction. A half sign-in
 // makes no link.
-func (s *Service) enter(ctx context.Context, v Verified, o connect.Operator, a connect.Account, now time.Time,
+func (s *Service) enter(ctx context.Context, v VerifiedURL, o connect.Operator, a connect.Account, now time.Time,
 	begin func(context.Context) (SignedIn, error),
 ) (Result, error) {
 	var in SignedIn
@@ -137,10 +137,10 @@ func (s *Service) enter(ctx context.Context, v Verified, o connect.Operator, a c
 	return v.linked(outcome, a.ID, in, now), nil
 }
 
-// Link links the account of the signed-in operator, who has agreed, to the partner of the connect URL.
+// LinkAccount links the account of the signed-in operator, who has agreed, to the partner of the connect URL.
 //
 // Returns the errors of Verify.
-func (s *Service) Link(ctx context.Context, r Request, o connect.Operator, a connect.Account) (Result, error) {
+func (s *Service) LinkAccount(ctx context.Context, r Request, o connect.Operator, a connect.Account) (Result, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
 	if err != nil {
@@ -160,11 +160,11 @@ func (s *Service) Link(ctx context.Context, r Request, o connect.Operator, a con
 	return v.linked(outcome, a.ID, SignedIn{}, now), nil
 }
 
-// LinkedResult rebuilds the result of a connect form that has already succeeded, for the page to which the
+// RebuildResult rebuilds the result of a connect form that has already succeeded, for the page to which the
 // browser is redirected afterwards.
 //
 // Returns the errors of Verify, or connect.ErrAccountNotLinked when the account has no such active link.
-func (s *Service) LinkedResult(ctx context.Context, r Request, a connect.Account,
+func (s *Service) RebuildResult(ctx context.Context, r Request, a connect.Account,
 	outcome connect.Outcome) (Result, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
@@ -175,7 +175,7 @@ func (s *Service) LinkedResult(ctx context.Context, r Request, a connect.Account
 	if err != nil {
 		return Result{}, err
 	}
-	if already, _ := connect.Decide(current, v.Partner.ID, v.ExternalID); !already {
+	if already, _ := connect.DecideLink(current, v.Partner.ID, v.ExternalID); !already {
 		return Result{}, connect.ErrAccountNotLinked
 	}
 	return v.linked(outcome, a.ID, SignedIn{}, now), nil
@@ -186,11 +186,11 @@ func (s *Service) LinkedResult(ctx context.Context, r Request, a connect.Account
 // and decides again.
 //
 // Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict; the transaction stays usable.
-func (s *Service) link(ctx context.Context, v Verified, o connect.Operator, a connect.Account,
+func (s *Service) link(ctx context.Context, v VerifiedURL, o connect.Operator, a connect.Account,
 	now time.Time) (connect.Outcome, error) {
 	exists, err := s.linkExists(ctx, v, a)
 	if err != nil || exists {
-		return connect.AlreadyLinked, err
+		return connect.OutcomeAlreadyLinked, err
 	}
 	l := connect.Link{ID: s.deps.Entropy.NewID(), PartnerID: v.Partner.ID, AccountID: a.ID, ExternalID: v.ExternalID,
 		LinkedAt: now}
@@ -200,44 +200,44 @@ func (s *Service) link(ctx context.Context, v Verified, o connect.Operator, a co
 		}
 		exists, decided := s.linkExists(ctx, v, a)
 		if decided != nil || exists {
-			return connect.AlreadyLinked, decided
+			return connect.OutcomeAlreadyLinked, decided
 		}
 		return "", err
 	}
 	// A link may have been revoked since verify. A connect URL from before that revocation must not link again.
-	revokedAt, err := s.deps.Links.LastRevoked(ctx, l.PartnerID, l.ExternalID)
+	revokedAt, err := s.deps.Links.LastRevokedAt(ctx, l.PartnerID, l.ExternalID)
 	if err != nil {
 		return "", err
 	}
 	if err := v.params.CheckRevocation(revokedAt); err != nil {
 		return "", err
 	}
-	payload := webhook.LinkedPayload{
+	payload := webhook.OperatorLinkedPayload{
 		PartnerID: id.Partner.Of(l.PartnerID), AccountID: id.Account.Of(a.ID), ExternalID: l.ExternalID,
-		LinkedAt: deposit.Timestamp(now),
+		LinkedAt: deposit.FormatTimestamp(now),
 	}
-	event := ports.Event{ID: s.deps.Entropy.NewID(), PartnerID: l.PartnerID, Name: webhook.OperatorLinked,
+	event := ports.Event{ID: s.deps.Entropy.NewID(), PartnerID: l.PartnerID, Name: webhook.EventOperatorLinked,
 		Data: payload.JSON(), CreatedAt: now}
 	if err := s.deps.Outbox.Append(ctx, event); err != nil {
 		return "", err
 	}
-	told := mails.LinkMade{Operator: o, PartnerName: v.Partner.Name, DashboardURL: s.deps.DashboardURL}
+	told := mails.PartnerLinked{Operator: o, PartnerName: v.Partner.Name, DashboardURL: s.deps.DashboardURL}
 	if err := s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
 		return "", err
 	}
 	detail := map[string]string{"partnerId": payload.PartnerID, "externalId": l.ExternalID}
-	entry := audit.Entry(s.deps.Entropy, now, o.Actor(), audit.LinkCreate, payload.AccountID, detail)
-	return connect.Linked, s.deps.Audit.Append(ctx, entry)
+	entry := audit.NewEntry(s.deps.Entropy, now, o.Actor(), audit.LinkCreate, payload.AccountID, detail)
+	return connect.OutcomeLinked, s.deps.Audit.Append(ctx, entry)
 }
 
 // linkExists reports whether the account already has an active link to this partner with this external id.
 //
 // Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict when another active link rules out the
 // new one.
-func (s *Service) linkExists(ctx context.Context, v Verified, a connect.Account) (bool, error) {
-	current, err := s.deps.Links.ActiveOfAccount(ctx, a.ID)
+func (s *Service) linkExists(ctx context.Context, v VerifiedURL, a connect.Account) (bool, error) {
+	current, err := s.deps.Links.LockActiveLink(ctx, a.ID)
 	if err != nil {
 		return false, err
 	}
-	return connect.Decide(current, v.Partner.ID, v.ExternalID)
+	return connect.DecideLink(current, v.Partner.ID, v.ExternalID)
 }

@@ -22,7 +22,7 @@ import (
 func TestRevokes_AtOnce_SendOneMail(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	p := b.kit.Partner("demo")
+	p := b.kit.CreatePartner("demo")
 	a := b.linked(t, "demo", "x", "a@b.example")
 	atOnce(t, func(int) (connections.Result, error) {
 		_, err := b.RevokeByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
@@ -60,10 +60,10 @@ func (m meanwhile) WithinTx(ctx context.Context, fn func(context.Context) error)
 func TestConnect_WithAURLFromBeforeARevocationMeanwhile_IsExpired(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	p := b.kit.Partner("demo")
+	p := b.kit.CreatePartner("demo")
 	a := b.linked(t, "demo", "x", "a@b.example")
 	clock := b.kit.Clock.(*servicetest.Clock)
-	raced := b.kit.Build(func(parts *servicetest.Parts) {
+	raced := b.kit.BuildServices(func(parts *servicetest.Deps) {
 		parts.UnitOfWork = meanwhile{parts.UnitOfWork, func() {
 			clock.Set(now.Add(time.Minute))
 			_, err := b.RevokeByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
@@ -71,7 +71,7 @@ func TestConnect_WithAURLFromBeforeARevocationMeanwhile_IsExpired(t *testing.T) 
 		}}
 	}).Connections
 	_, err := raced.SignUp(t.Context(), request("demo", "x"), form("c@d.example"), connections.Browser{})
-	require.ErrorIs(t, err, connect.ErrExpired)
+	require.ErrorIs(t, err, connect.ErrURLExpired)
 	require.Equal(t, 1, b.kit.Count("operators", ""))
 	require.Zero(t, b.kit.Count("account_links", "revoked_at IS NULL"))
 }
@@ -79,9 +79,9 @@ func TestConnect_WithAURLFromBeforeARevocationMeanwhile_IsExpired(t *testing.T) 
 func TestConnect_ThatFailsAtItsEnd_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	p := b.kit.Partner("demo")
+	p := b.kit.CreatePartner("demo")
 	a := b.linked(t, "demo", "x", "a@b.example")
-	broken := b.kit.Build(func(p *servicetest.Parts) { p.UnitOfWork = failingTx{p.UnitOfWork} }).Connections
+	broken := b.kit.BuildServices(func(p *servicetest.Deps) { p.UnitOfWork = failingTx{p.UnitOfWork} }).Connections
 	_, err := broken.SignUp(t.Context(), request("demo", "y"), form("c@d.example"), connections.Browser{})
 	require.ErrorIs(t, err, errBroken)
 	_, err = broken.RevokeByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
@@ -114,8 +114,8 @@ func atOnce(t *testing.T, call func(i int) (connections.Result, error)) map[conn
 func TestSignUps_AtOnceWithOneExternalID_MakeOneOfEverything(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.kit.Partner("demo")
-	require.Equal(t, map[connect.Outcome]int{connect.Linked: 1, connect.Failed: 15},
+	b.kit.CreatePartner("demo")
+	require.Equal(t, map[connect.Outcome]int{connect.OutcomeLinked: 1, connect.OutcomeFailed: 15},
 		atOnce(t, func(i int) (connections.Result, error) {
 			return b.SignUp(t.Context(), request("demo", "x"), form(string(rune('a'+i))+"@b.example"), connections.Browser{})
 		}))
@@ -127,13 +127,13 @@ func TestSignUps_AtOnceWithOneExternalID_MakeOneOfEverything(t *testing.T) {
 func TestLinks_AtOnceOfOneAccount_AreOneLinkAndOneEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.kit.Partner("demo")
+	b.kit.CreatePartner("demo")
 	a := b.linked(t, "demo", "first", "a@b.example")
 	_, err := b.RevokeByAdmin(t.Context(), "demo", a.SignedIn.Account.ID)
 	require.NoError(t, err)
-	require.Equal(t, map[connect.Outcome]int{connect.Linked: 1, connect.AlreadyLinked: 15},
+	require.Equal(t, map[connect.Outcome]int{connect.OutcomeLinked: 1, connect.OutcomeAlreadyLinked: 15},
 		atOnce(t, func(int) (connections.Result, error) {
-			return b.Link(t.Context(), request("demo", "second"), a.SignedIn.Operator, a.SignedIn.Account)
+			return b.LinkAccount(t.Context(), request("demo", "second"), a.SignedIn.Operator, a.SignedIn.Account)
 		}))
 	require.Equal(t, 2, b.kit.Count("outbox", ""))
 }
@@ -161,7 +161,8 @@ func setup(t *testing.T) bundle {
 func request(slug, externalID string) connections.Request {
 	ts := strconv.FormatInt(now.Unix(), 10)
 	return connections.Request{
-		Params: connect.Params{Partner: slug, ExternalID: externalID, TS: ts, Sig: connect.Sign(key, slug, externalID, ts)}}
+		URLParams: connect.URLParams{Partner: slug, ExternalID: externalID, TS: ts, Sig: connect.SignURL(key, slug,
+			externalID, ts)}}
 }
 
 func form(email string) connect.SignUp {
@@ -173,6 +174,6 @@ func (b bundle) linked(t *testing.T, slug, externalID, email string) connections
 	t.Helper()
 	result, err := b.SignUp(t.Context(), request(slug, externalID), form(email), connections.Browser{})
 	require.NoError(t, err)
-	require.Equal(t, connect.Linked, result.Outcome)
+	require.Equal(t, connect.OutcomeLinked, result.Outcome)
 	return result
 }

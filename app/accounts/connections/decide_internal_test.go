@@ -25,7 +25,7 @@ func in(env partner.Environment) *Service { return &Service{deps: Deps{Environme
 func TestRefused_TellsTheRulesFromOtherErrors(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]*fault.Error{
-		nil: nil, errors.New("broken"): nil, connect.ErrExpired: nil,
+		nil: nil, errors.New("broken"): nil, connect.ErrURLExpired: nil,
 		connect.ErrAlreadyLinked: connect.ErrAlreadyLinked, connect.ErrExternalIDConflict: connect.ErrExternalIDConflict,
 	} {
 		refusal, ok := refused(err)
@@ -69,38 +69,38 @@ func TestCeiling_IsTheDefaultOrBetweenTheBounds(t *testing.T) {
 	} {
 		require.ErrorIs(t, validCeiling(maximum), want, maximum)
 	}
-	require.Equal(t, deposit.DefaultMaxAmount, AccountView{}.MaxAmount())
-	require.Equal(t, money.Cents(400_000), AccountView{Account: connect.Account{MaxAmountCents: 400_000}}.MaxAmount())
+	require.Equal(t, deposit.DefaultMaxAmount, AccountView{}.DepositCeiling())
+	require.Equal(t, money.Cents(400_000), AccountView{Account: connect.Account{MaxAmountCents: 400_000}}.DepositCeiling())
 }
 
 func TestConnectURL_ForWhatThePagesWouldRefuse_IsNotMade(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		env     partner.Environment
-		request URLRequest
+		request ConnectURLRequest
 		want    error
 		field   string
 	}{
-		"good": {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "a.b +&ü",
+		"good": {partner.Production, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "a.b +&ü",
 			Email: "a@b.example", Name: "N & Co", ReturnURL: "https://pms.example/?a=1&b"}, nil, ""},
-		"the parts that must": {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "x"}, nil, ""},
+		"the parts that must": {partner.Production, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "x"}, nil, ""},
 		"localhost, while building": {partner.Development,
-			URLRequest{PartnerSlug: "demo", ExternalID: "x", ReturnURL: "http://localhost/"}, nil, ""},
-		"no slug": {partner.Production, URLRequest{PartnerSlug: "no.slug"}, connect.ErrPartnerNotFound, ""},
-		"no id":   {partner.Production, URLRequest{PartnerSlug: "demo"}, fault.ErrInvalidField, "externalId"},
+			ConnectURLRequest{PartnerSlug: "demo", ExternalID: "x", ReturnURL: "http://localhost/"}, nil, ""},
+		"no slug": {partner.Production, ConnectURLRequest{PartnerSlug: "no.slug"}, connect.ErrPartnerNotFound, ""},
+		"no id":   {partner.Production, ConnectURLRequest{PartnerSlug: "demo"}, fault.ErrInvalidField, "externalId"},
 		"long id": {partner.Production,
-			URLRequest{PartnerSlug: "demo", ExternalID: strings.Repeat("x", 256)}, fault.ErrInvalidField, "externalId"},
-		"zero byte": {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "\x00"},
+			ConnectURLRequest{PartnerSlug: "demo", ExternalID: strings.Repeat("x", 256)}, fault.ErrInvalidField, "externalId"},
+		"zero byte": {partner.Production, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "\x00"},
 			fault.ErrInvalidField, "externalId"},
-		"no UTF-8": {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "\xff"},
+		"no UTF-8": {partner.Production, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "\xff"},
 			fault.ErrInvalidField, "externalId"},
-		"e-mail": {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "x", Email: "nope"},
+		"e-mail": {partner.Production, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "x", Email: "nope"},
 			fault.ErrInvalidField, "email"},
-		"name of two lines": {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "x", Name: "a\nb"},
+		"name of two lines": {partner.Production, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "x", Name: "a\nb"},
 			fault.ErrInvalidField, "name"},
-		"localhost, in production": {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "x",
+		"localhost, in production": {partner.Production, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "x",
 			ReturnURL: "http://localhost/"}, fault.ErrInvalidField, "returnUrl"},
-		"javascript:": {partner.Development, URLRequest{PartnerSlug: "demo", ExternalID: "x",
+		"javascript:": {partner.Development, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "x",
 			ReturnURL: "javascript:alert(1)"}, fault.ErrInvalidField, "returnUrl"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestConnectURL_ForWhatThePagesWouldRefuse_IsNotMade(t *testing.T) {
 			err := in(c.env).checkURLRequest(c.request)
 			require.ErrorIs(t, err, c.want)
 			if c.field != "" {
-				require.True(t, strings.HasPrefix(fault.Of(err).Message, c.field+": "), err)
+				require.True(t, strings.HasPrefix(fault.FromError(err).Message, c.field+": "), err)
 			}
 		})
 	}
@@ -141,14 +141,14 @@ func TestReturn_OfAURLThatIsAllowed_IsDirectWhereThePartnerRegisteredIt(t *testi
 func TestReturnURL_CarriesTheSignedResult(t *testing.T) {
 	t.Parallel()
 	const key = secret.Text("svc_cs_test")
-	v := Verified{ExternalID: "op 1", connectSecret: key, Return: &Return{raw: "https://pms.example/?a=1"}}
+	v := VerifiedURL{ExternalID: "op 1", connectSecret: key, Return: &ReturnURL{raw: "https://pms.example/?a=1"}}
 	for name, c := range map[string]struct {
 		outcome connect.Outcome
 		account id.ID
 		code    string
 	}{
-		"linked": {connect.Linked, id.ID{2}, ""}, "linked before": {connect.AlreadyLinked, id.ID{2}, ""},
-		"refused": {connect.Failed, id.ID{}, "account_already_linked"},
+		"linked": {connect.OutcomeLinked, id.ID{2}, ""}, "linked before": {connect.OutcomeAlreadyLinked, id.ID{2}, ""},
+		"refused": {connect.OutcomeFailed, id.ID{}, "account_already_linked"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -161,7 +161,7 @@ func TestReturnURL_CarriesTheSignedResult(t *testing.T) {
 			want := url.Values{
 				"a": {"1"}, "connectStatus": {string(c.outcome)}, "accountId": {account}, "externalId": {"op 1"},
 				"returnTs":  {"1790000000"},
-				"returnSig": {connect.ReturnSignature(key, c.outcome, account, "1790000000", "op 1")},
+				"returnSig": {connect.SignReturnURL(key, c.outcome, account, "1790000000", "op 1")},
 			}
 			if c.code != "" {
 				want.Set("connectError", c.code)
@@ -169,34 +169,35 @@ func TestReturnURL_CarriesTheSignedResult(t *testing.T) {
 			require.Equal(t, want, u.Query())
 		})
 	}
-	require.Empty(t, Verified{}.returnURL(connect.Linked, id.ID{2}, "", at), "the operator ends on the desk")
+	require.Empty(t, VerifiedURL{}.returnURL(connect.OutcomeLinked, id.ID{2}, "", at), "the operator ends on the desk")
 }
 
 func TestResults_OfALinkAndOfARefusal(t *testing.T) {
 	t.Parallel()
-	v, session := Verified{ExternalID: "x"}, SignedIn{Token: "t"}
-	require.Equal(t, Result{Verified: v, SignedIn: session, Outcome: connect.Linked},
-		v.linked(connect.Linked, id.ID{2}, session, at))
-	require.Equal(t, Result{Verified: v, SignedIn: session, Outcome: connect.Failed, Refusal: connect.ErrAlreadyLinked,
-		Sides: Sides{LinkedPartner: "P"}},
-		v.refused(connect.ErrAlreadyLinked, Sides{LinkedPartner: "P"}, session, at))
+	v, session := VerifiedURL{ExternalID: "x"}, SignedIn{Token: "t"}
+	require.Equal(t, Result{Verified: v, SignedIn: session, Outcome: connect.OutcomeLinked},
+		v.linked(connect.OutcomeLinked, id.ID{2}, session, at))
+	require.Equal(t, Result{Verified: v, SignedIn: session, Outcome: connect.OutcomeFailed,
+		Refusal: connect.ErrAlreadyLinked,
+		Sides:   LinkConflict{LinkedPartner: "P"}},
+		v.refused(connect.ErrAlreadyLinked, LinkConflict{LinkedPartner: "P"}, session, at))
 }
 
 func TestQuery_ReadsEachParameterOnce(t *testing.T) {
 	t.Parallel()
-	r, prefill, connected := Query("partner=a&external_id=b%20c&ts=1&sig=s&return_url=u&email=e&name=n")
+	r, prefill, connected := ParseQuery("partner=a&external_id=b%20c&ts=1&sig=s&return_url=u&email=e&name=n")
 	require.True(t, connected)
-	require.Equal(t, connect.Params{Partner: "a", ExternalID: "b c", TS: "1", Sig: "s"}, r.Params)
+	require.Equal(t, connect.URLParams{Partner: "a", ExternalID: "b c", TS: "1", Sig: "s"}, r.URLParams)
 	require.Equal(t, "u", r.ReturnURL)
 	require.Equal(t, Prefill{Email: "e", Name: "n"}, prefill)
 	for _, raw := range []string{"", "x=1", "email=e&name=n", "&&=", "lang=fr", "%zz=1"} {
-		_, _, connected := Query(raw)
+		_, _, connected := ParseQuery(raw)
 		require.False(t, connected, raw)
 	}
 	for _, raw := range []string{"sig", "ts=", "partner=%zz", "external%5fid=1", "return_url=x"} {
-		_, _, connected := Query(raw)
+		_, _, connected := ParseQuery(raw)
 		require.True(t, connected, raw)
 	}
-	r, _, _ = Query("ts=1&ts=1&sig=%zz&external_id=a%00&partner=%ff")
-	require.Equal(t, connect.Params{}, r.Params)
+	r, _, _ = ParseQuery("ts=1&ts=1&sig=%zz&external_id=a%00&partner=%ff")
+	require.Equal(t, connect.URLParams{}, r.URLParams)
 }

@@ -11,34 +11,34 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// Explain returns the reason for which a connect URL of the partner is refused. apiKey is the API key of the
+// ExplainRefusal returns the reason for which a connect URL of the partner is refused. apiKey is the API key of the
 // request.
 //
 // Returns invalid_field for a text without a query.
-func (s *Service) Explain(ctx context.Context, by partner.Partner, raw string,
-	apiKey secret.Text) (connect.Explanation, error) {
+func (s *Service) ExplainRefusal(ctx context.Context, by partner.Partner, raw string,
+	apiKey secret.Text) (connect.URLExplanation, error) {
 	now := s.deps.Clock.Now()
 	whole, _, _ := strings.Cut(raw, "#")
 	page, query, found := strings.Cut(whole, "?")
 	if !found {
-		return connect.Explanation{}, fault.ErrInvalidField.WithField("url", "has no query")
+		return connect.URLExplanation{}, fault.ErrInvalidField.WithField("url", "has no query")
 	}
-	keys := connect.Keys{API: apiKey}
+	keys := connect.CandidateSecrets{API: apiKey}
 	var err error
 	if keys.Connect, err = s.deps.Partners.ConnectSecret(ctx, by.ID); err != nil {
-		return connect.Explanation{}, err
+		return connect.URLExplanation{}, err
 	}
 	if keys.Signing, err = s.deps.Signing.SigningSecrets(ctx, by.ID); err != nil {
-		return connect.Explanation{}, err
+		return connect.URLExplanation{}, err
 	}
 	values := decoded(query)
-	params, explained := connect.Explain(by.Slug, values, keys, now)
+	params, explained := connect.ExplainURL(by.Slug, values, keys, now)
 	if explained.Cause != connect.CauseValid {
 		return explained, nil
 	}
-	revokedAt, err := s.deps.Links.LastRevoked(ctx, by.ID, params.ExternalID)
+	revokedAt, err := s.deps.Links.LastRevokedAt(ctx, by.ID, params.ExternalID)
 	if err == nil && params.CheckRevocation(revokedAt) != nil {
-		return connect.Revoked(), nil
+		return connect.ExplainRevoked(), nil
 	}
 	explained.Words += s.reservations(page, values["return_url"], by)
 	return explained, err
@@ -47,8 +47,8 @@ func (s *Service) Explain(ctx context.Context, by partner.Partner, raw string,
 // reservations returns warnings about a connect URL whose signature is right but which may not bring an
 // operator back: the URL leads to another page than registration or log-in, or its return_url is not allowed.
 func (s *Service) reservations(page string, returns []string, by partner.Partner) (words string) {
-	if page != s.deps.DashboardURL+site.Register && page != s.deps.DashboardURL+site.LogIn {
-		words += " But it leads elsewhere: our pages are " + s.deps.DashboardURL + site.Register + " and " + site.LogIn + "."
+	if page != s.deps.DashboardURL+site.RegisterPath && page != s.deps.DashboardURL+site.LogInPath {
+		words += " But it leads elsewhere: our pages are " + s.deps.DashboardURL + site.RegisterPath + " and " + site.LogInPath + "."
 	}
 	if len(returns) > 0 && returns[0] != "" && s.allowedReturn(returns[0], by) == nil {
 		words += " But its return_url is not allowed, so that the operator ends on the dashboard."

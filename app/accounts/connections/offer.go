@@ -9,14 +9,14 @@ import (
 	"partnerdeposits/core/mailaddr"
 )
 
-// Offer checks whether a link between the partner of the connect URL and an account would be made now, and
+// PreviewLink checks whether a link between the partner of the connect URL and an account would be made now, and
 // changes nothing. a is the account of the signed-in operator; nil when no operator is signed in. With a nil,
 // an external id that is already linked to some account is refused, since only a log-in to that account can
 // succeed.
 //
 // The result has Refusal and Sides where the link must be refused, and the outcome already_linked where the
 // account already has the link. Returns the errors of Verify.
-func (s *Service) Offer(ctx context.Context, r Request, a *connect.Account) (Result, error) {
+func (s *Service) PreviewLink(ctx context.Context, r Request, a *connect.Account) (Result, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
 	if err != nil {
@@ -33,15 +33,15 @@ func (s *Service) Offer(ctx context.Context, r Request, a *connect.Account) (Res
 	}
 	current, err := s.deps.Links.ActiveLink(ctx, a.ID)
 	result := Result{Verified: v}
-	if already, _ := connect.Decide(current, v.Partner.ID, v.ExternalID); already {
-		result.Outcome = connect.AlreadyLinked
+	if already, _ := connect.DecideLink(current, v.Partner.ID, v.ExternalID); already {
+		result.Outcome = connect.OutcomeAlreadyLinked
 	}
 	return result, err
 }
 
 // failed returns the result of a connect form whose link was refused. a is nil for a sign-up, whose account
 // was not made.
-func (s *Service) failed(ctx context.Context, v Verified, refusal *fault.Error, in SignedIn, a *connect.Account,
+func (s *Service) failed(ctx context.Context, v VerifiedURL, refusal *fault.Error, in SignedIn, a *connect.Account,
 	now time.Time) (Result, error) {
 	_, sides, err := s.sides(ctx, v, a)
 	return v.refused(refusal, sides, in, now), err
@@ -49,31 +49,31 @@ func (s *Service) failed(ctx context.Context, v Verified, refusal *fault.Error, 
 
 // sides reads the existing links that rule out a new link, and returns both sides of the conflict and the
 // fault. refusal is nil when no link rules it out.
-func (s *Service) sides(ctx context.Context, v Verified,
-	a *connect.Account) (refusal *fault.Error, sides Sides, err error) {
+func (s *Service) sides(ctx context.Context, v VerifiedURL,
+	a *connect.Account) (refusal *fault.Error, sides LinkConflict, err error) {
 	var decided error
 	if a != nil {
 		current, err := s.deps.Links.ActiveLink(ctx, a.ID)
 		if err != nil {
-			return nil, Sides{}, err
+			return nil, LinkConflict{}, err
 		}
 		var already bool
-		if already, decided = connect.Decide(current, v.Partner.ID, v.ExternalID); already {
-			return nil, Sides{}, nil
+		if already, decided = connect.DecideLink(current, v.Partner.ID, v.ExternalID); already {
+			return nil, LinkConflict{}, nil
 		}
 		if current != nil {
 			if sides, err = s.linkedSide(ctx, *current); err != nil {
-				return nil, Sides{}, err
+				return nil, LinkConflict{}, err
 			}
 		}
 	}
-	other, err := s.deps.Links.ActiveLinkOf(ctx, v.Partner.ID, v.ExternalID)
+	other, err := s.deps.Links.ActiveLinkByExternalID(ctx, v.Partner.ID, v.ExternalID)
 	if err != nil || other == nil {
 		return refusalOf(decided, other), sides, err
 	}
 	_, owner, err := s.deps.Operators.AccountByID(ctx, other.AccountID)
 	if err != nil {
-		return nil, Sides{}, err
+		return nil, LinkConflict{}, err
 	}
 	sides.NumberOwner = mailaddr.Masked(owner.Email)
 	return refusalOf(decided, other), sides, nil
@@ -92,7 +92,7 @@ func refusalOf(decided error, other *connect.Link) *fault.Error {
 	return nil
 }
 
-func (s *Service) linkedSide(ctx context.Context, current connect.Link) (Sides, error) {
+func (s *Service) linkedSide(ctx context.Context, current connect.Link) (LinkConflict, error) {
 	p, err := s.deps.Partners.PartnerByID(ctx, current.PartnerID)
-	return Sides{LinkedPartner: p.Name, LinkedNumber: current.ExternalID}, err
+	return LinkConflict{LinkedPartner: p.Name, LinkedNumber: current.ExternalID}, err
 }

@@ -19,31 +19,31 @@ type (
 
 // Result is the result of a connect form: a sign-up, log-in or agreement at a partner's connect URL.
 type Result struct {
-	Verified Verified // The checked connect URL. It is also set beside an error, if the URL itself was valid.
-	SignedIn SignedIn // The operator with the new session; zero when no session was begun.
+	Verified VerifiedURL // The checked connect URL. It is also set beside an error, if the URL itself was valid.
+	SignedIn SignedIn    // The operator with the new session; zero when no session was begun.
 	Outcome  connect.Outcome
 	// The reason why the link was refused: account_already_linked or external_id_conflict; nil unless Outcome is
 	// Failed.
 	Refusal   *fault.Error
-	Sides     Sides  // The existing links that caused the refusal of the new link.
-	ReturnURL string // The partner's return_url with the signed result; "" without a return_url.
+	Sides     LinkConflict // The existing links that caused the refusal of the new link.
+	ReturnURL string       // The partner's return_url with the signed result; "" without a return_url.
 }
 
-func (v Verified) linked(outcome connect.Outcome, accountID id.ID, in SignedIn, now time.Time) Result {
+func (v VerifiedURL) linked(outcome connect.Outcome, accountID id.ID, in SignedIn, now time.Time) Result {
 	return Result{Verified: v, SignedIn: in, Outcome: outcome, ReturnURL: v.returnURL(outcome, accountID, "", now)}
 }
 
 // refused returns the fault of a link that the rules refuse. ok is false for every other error.
 func refused(err error) (refusal *fault.Error, ok bool) {
 	if errors.Is(err, connect.ErrAlreadyLinked) || errors.Is(err, connect.ErrExternalIDConflict) {
-		return fault.Of(err), true
+		return fault.FromError(err), true
 	}
 	return nil, false
 }
 
-// Sides describes both sides of a refused link: the partner that the account is linked to, and the operator
+// LinkConflict describes both sides of a refused link: the partner that the account is linked to, and the operator
 // who has the external id. The zero value means that no existing link rules the new one out.
-type Sides struct {
+type LinkConflict struct {
 	// The name of the partner that the account is already linked to; "" for an account without a link.
 	LinkedPartner string
 	LinkedNumber  string // The external id of the account's present link.
@@ -52,9 +52,9 @@ type Sides struct {
 	NumberOwner string
 }
 
-func (v Verified) refused(refusal *fault.Error, sides Sides, in SignedIn, now time.Time) Result {
+func (v VerifiedURL) refused(refusal *fault.Error, sides LinkConflict, in SignedIn, now time.Time) Result {
 	return Result{
-		Verified: v, SignedIn: in, Outcome: connect.Failed, Refusal: refusal, Sides: sides,
-		ReturnURL: v.returnURL(connect.Failed, id.ID{}, refusal.Code, now),
+		Verified: v, SignedIn: in, Outcome: connect.OutcomeFailed, Refusal: refusal, Sides: sides,
+		ReturnURL: v.returnURL(connect.OutcomeFailed, id.ID{}, refusal.Code, now),
 	}
 }

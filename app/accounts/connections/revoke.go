@@ -74,7 +74,7 @@ func (s *Service) RevokeByAdmin(ctx context.Context, slug string, accountID id.I
 }
 
 func (s *Service) linkEnded(r revocation, now time.Time) ports.Mail {
-	return mails.LinkEnded{
+	return mails.PartnerUnlinked{
 		Operator: r.operator, PartnerName: r.partner.Name, By: r.by, DashboardURL: s.deps.DashboardURL,
 	}.Mail(s.deps.Entropy.NewID(), now)
 }
@@ -113,12 +113,12 @@ func (s *Service) revoke(ctx context.Context, r revocation) (changed bool, err e
 
 func (s *Service) revokeWithin(ctx context.Context, r revocation, now time.Time) (changed bool, err error) {
 	if !r.only.IsZero() {
-		current, err := s.deps.Links.ActiveOfAccount(ctx, r.account.ID)
+		current, err := s.deps.Links.LockActiveLink(ctx, r.account.ID)
 		if err != nil || !r.ends(current) {
 			return false, err
 		}
 		if r.partner.ContactEmail != "" {
-			told := mails.LinkEndedForPartner{Contact: r.partner.ContactEmail, Account: r.account,
+			told := mails.AccountUnlinked{Contact: r.partner.ContactEmail, Account: r.account,
 				ExternalID: current.ExternalID}
 			if err := s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
 				return false, err
@@ -133,6 +133,6 @@ func (s *Service) revokeWithin(ctx context.Context, r revocation, now time.Time)
 		return false, err
 	}
 	subject := id.Account.Of(r.account.ID)
-	entry := audit.Entry(s.deps.Entropy, now, r.actor, audit.LinkRevoke, subject, r.detail())
+	entry := audit.NewEntry(s.deps.Entropy, now, r.actor, audit.LinkRevoke, subject, r.detail())
 	return true, s.deps.Audit.Append(ctx, entry)
 }

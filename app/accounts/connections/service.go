@@ -13,13 +13,13 @@ import (
 // Deps holds the repositories, clients and settings that the use cases of partner links need.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
-	SignIn      signin.SignIn
+	SignIn      signin.Parts
 	Partners    partnerports.Partners
 	Operators   accountports.Operators
 	Links       accountports.Links
 	Signing     ports.SigningSecrets
 	Outbox      ports.Outbox
-	Mails       ports.Mails
+	Mails       ports.MailQueue
 	Audit       ports.AuditLog
 	Clock       ports.Clock
 	Entropy     ports.Entropy
@@ -32,8 +32,8 @@ type Deps struct {
 type Service struct {
 	deps          Deps
 	authenticator signin.Authenticator
-	tokens        signin.Tokens
-	codes         signin.Codes
+	tokens        signin.MailTokens
+	codes         signin.TwoFactorCodes
 }
 
 func New(deps Deps) *Service {

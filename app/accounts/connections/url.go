@@ -14,8 +14,8 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// URLRequest holds the parts from which a connect URL is built. Email, Name and ReturnURL may be "".
-type URLRequest struct {
+// ConnectURLRequest holds the parts from which a connect URL is built. Email, Name and ReturnURL may be "".
+type ConnectURLRequest struct {
 	PartnerSlug string
 	ExternalID  string
 	Email       string
@@ -28,7 +28,7 @@ type URLRequest struct {
 //
 // Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, or invalid_field for a value that the pages
 // refuse or ignore.
-func (s *Service) ConnectURL(ctx context.Context, r URLRequest) (string, error) {
+func (s *Service) ConnectURL(ctx context.Context, r ConnectURLRequest) (string, error) {
 	if err := s.checkURLRequest(r); err != nil {
 		return "", err
 	}
@@ -37,27 +37,27 @@ func (s *Service) ConnectURL(ctx context.Context, r URLRequest) (string, error) 
 		return "", err
 	}
 	ts := strconv.FormatInt(s.deps.Clock.Now().Unix(), 10)
-	params := []returnurl.Param{
+	params := []returnurl.QueryParam{
 		{Key: "partner", Value: r.PartnerSlug},
 		{Key: "external_id", Value: r.ExternalID},
 		{Key: "ts", Value: ts},
-		{Key: "sig", Value: connect.Sign(connectSecret, r.PartnerSlug, r.ExternalID, ts)},
+		{Key: "sig", Value: connect.SignURL(connectSecret, r.PartnerSlug, r.ExternalID, ts)},
 	}
-	for _, p := range []returnurl.Param{{Key: "email", Value: r.Email}, {Key: "name", Value: r.Name},
+	for _, p := range []returnurl.QueryParam{{Key: "email", Value: r.Email}, {Key: "name", Value: r.Name},
 		{Key: "return_url", Value: r.ReturnURL}} {
 		if p.Value != "" {
 			params = append(params, p)
 		}
 	}
-	return returnurl.Append(site.URL(s.deps.DashboardURL, site.Register), params), nil
+	return returnurl.AppendParams(site.PageURL(s.deps.DashboardURL, site.RegisterPath), params), nil
 }
 
-func (s *Service) checkURLRequest(r URLRequest) error {
+func (s *Service) checkURLRequest(r ConnectURLRequest) error {
 	switch {
 	case !partner.ValidSlug(r.PartnerSlug):
 		return connect.ErrPartnerNotFound
-	case r.ExternalID == "" || len(r.ExternalID) > connect.MaxExternalID || !storable(r.ExternalID):
-		return fault.ErrInvalidField.WithField("externalId", "must be 1 to %d bytes of UTF-8", connect.MaxExternalID)
+	case r.ExternalID == "" || len(r.ExternalID) > connect.MaxExternalIDLength || !storable(r.ExternalID):
+		return fault.ErrInvalidField.WithField("externalId", "must be 1 to %d bytes of UTF-8", connect.MaxExternalIDLength)
 	case r.Email != "" && !mailaddr.Valid(r.Email):
 		return fault.ErrInvalidField.WithField("email", "is not an e-mail address")
 	case r.Name != "" && !connect.ValidCompany(r.Name):
@@ -71,10 +71,10 @@ func (s *Service) checkURLRequest(r URLRequest) error {
 	return nil
 }
 
-// Query reads the parameters of a connect URL from a raw query. A parameter that was not sent exactly once,
+// ParseQuery reads the parameters of a connect URL from a raw query. A parameter that was not sent exactly once,
 // or cannot be decoded, becomes "". connected is true when the query has at least one parameter of the
 // partner's connect URL, and false when it has none: email and name alone only fill in the form.
-func Query(raw string) (r Request, prefill Prefill, connected bool) {
+func ParseQuery(raw string) (r Request, prefill Prefill, connected bool) {
 	values := decoded(raw)
 	single := func(key string) string {
 		if v := values[key]; len(v) == 1 {
@@ -86,7 +86,7 @@ func Query(raw string) (r Request, prefill Prefill, connected bool) {
 		connected = connected || len(values[key]) > 0
 	}
 	r = Request{
-		Params: connect.Params{Partner: single("partner"), ExternalID: single("external_id"), TS: single("ts"),
+		URLParams: connect.URLParams{Partner: single("partner"), ExternalID: single("external_id"), TS: single("ts"),
 			Sig: single("sig")},
 		ReturnURL: single("return_url"),
 	}

@@ -19,22 +19,22 @@ import (
 // Request holds the parameters of a connect URL as they were sent. A parameter that was not sent exactly once
 // is "".
 type Request struct {
-	connect.Params
+	connect.URLParams
 	ReturnURL string
 }
 
-// Verified is a connect URL whose partner, signature and age were checked.
-type Verified struct {
+// VerifiedURL is a connect URL whose partner, signature and age were checked.
+type VerifiedURL struct {
 	Partner       partner.Partner
 	ExternalID    string
-	Return        *Return // The return URL; nil when return_url is missing or not allowed.
+	Return        *ReturnURL // The return URL; nil when return_url is missing or not allowed.
 	connectSecret secret.Text
-	params        connect.Params
+	params        connect.URLParams
 }
 
-// Return is the URL to which the operator is sent after a connect form. The partner's signature does not
+// ReturnURL is the URL to which the operator is sent after a connect form. The partner's signature does not
 // cover return_url, so the pages redirect only to a Direct URL and ask the operator to confirm any other.
-type Return struct {
+type ReturnURL struct {
 	URL *url.URL
 	// true: the partner registered the URL's origin, or the service is not in production; false: the operator
 	// confirms the redirect.
@@ -42,36 +42,36 @@ type Return struct {
 	raw    string
 }
 
-// Verify checks the partner, the signature and the age of a connect URL. The pages call Verify when they show
+// VerifyURL checks the partner, the signature and the age of a connect URL. The pages call Verify when they show
 // a form and again when the form is sent.
 //
-// Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, ErrInvalidSignature or ErrExpired, in this
+// Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, ErrInvalidSignature or ErrURLExpired, in this
 // order.
-func (s *Service) Verify(ctx context.Context, r Request) (Verified, error) {
+func (s *Service) VerifyURL(ctx context.Context, r Request) (VerifiedURL, error) {
 	return s.verify(ctx, r, s.deps.Clock.Now())
 }
 
-func (s *Service) verify(ctx context.Context, r Request, now time.Time) (Verified, error) {
+func (s *Service) verify(ctx context.Context, r Request, now time.Time) (VerifiedURL, error) {
 	p, connectSecret, err := s.partnerWithSecret(ctx, r.Partner)
 	if err != nil {
-		return Verified{}, err
+		return VerifiedURL{}, err
 	}
 	if !storable(r.ExternalID) {
-		return Verified{}, connect.ErrInvalidSignature
+		return VerifiedURL{}, connect.ErrInvalidSignature
 	}
-	if err := r.Params.Verify(connectSecret, now); err != nil {
-		return Verified{}, err
+	if err := r.URLParams.Verify(connectSecret, now); err != nil {
+		return VerifiedURL{}, err
 	}
-	revokedAt, err := s.deps.Links.LastRevoked(ctx, p.ID, r.ExternalID)
+	revokedAt, err := s.deps.Links.LastRevokedAt(ctx, p.ID, r.ExternalID)
 	if err != nil {
-		return Verified{}, err
+		return VerifiedURL{}, err
 	}
 	if err := r.CheckRevocation(revokedAt); err != nil {
-		return Verified{}, err
+		return VerifiedURL{}, err
 	}
-	return Verified{
+	return VerifiedURL{
 		Partner: p, ExternalID: r.ExternalID, Return: s.allowedReturn(r.ReturnURL, p), connectSecret: connectSecret,
-		params: r.Params,
+		params: r.URLParams,
 	}, nil
 }
 
@@ -104,12 +104,12 @@ func storable(text string) bool {
 
 // allowedReturn parses a return_url and checks it against the partner's registered origins. nil: the URL is
 // not allowed, and the operator ends on the dashboard.
-func (s *Service) allowedReturn(raw string, p partner.Partner) *Return {
+func (s *Service) allowedReturn(raw string, p partner.Partner) *ReturnURL {
 	u, err := returnurl.Parse(raw, !s.production())
 	if err != nil {
 		return nil
 	}
-	return &Return{URL: u, raw: raw, Direct: !s.production() || slices.Contains(p.ReturnOrigins, returnurl.Origin(u))}
+	return &ReturnURL{URL: u, raw: raw, Direct: !s.production() || slices.Contains(p.ReturnOrigins, returnurl.Origin(u))}
 }
 
 // paramError is the query parameter with the error code of a refused link. A return_url that already has this
@@ -119,7 +119,7 @@ const paramError = "connectError"
 // returnURL appends the signed result of a connect form to the partner's return_url; "" without a return_url.
 // When the link was refused, accountID is zero and code is set: the partner must not learn of an account that
 // is not linked to it.
-func (v Verified) returnURL(outcome connect.Outcome, accountID id.ID, code string, now time.Time) string {
+func (v VerifiedURL) returnURL(outcome connect.Outcome, accountID id.ID, code string, now time.Time) string {
 	if v.Return == nil {
 		return ""
 	}
@@ -128,15 +128,15 @@ func (v Verified) returnURL(outcome connect.Outcome, accountID id.ID, code strin
 		account = id.Account.Of(accountID)
 	}
 	ts := strconv.FormatInt(now.Unix(), 10)
-	params := []returnurl.Param{
+	params := []returnurl.QueryParam{
 		{Key: "connectStatus", Value: string(outcome)},
 		{Key: "accountId", Value: account},
 		{Key: "externalId", Value: v.ExternalID},
 		{Key: "returnTs", Value: ts},
-		{Key: "returnSig", Value: connect.ReturnSignature(v.connectSecret, outcome, account, ts, v.ExternalID)},
+		{Key: "returnSig", Value: connect.SignReturnURL(v.connectSecret, outcome, account, ts, v.ExternalID)},
 	}
 	if code != "" {
-		params = append(params, returnurl.Param{Key: paramError, Value: code})
+		params = append(params, returnurl.QueryParam{Key: paramError, Value: code})
 	}
-	return returnurl.Append(v.Return.raw, params, paramError)
+	return returnurl.AppendParams(v.Return.raw, params, paramError)
 }

@@ -12,7 +12,7 @@ import (
 
 // verbs maps each change of an operator's credentials to its verb in the audit log.
 var verbs = map[mails.AccountChange]audit.Verb{
-	mails.PasswordChanged: audit.OperatorChangePassword, mails.EmailChanging: audit.OperatorEmailAsked,
+	mails.PasswordChanged: audit.OperatorChangePassword, mails.EmailChangeRequested: audit.OperatorRequestEmailChange,
 	mails.EmailChanged: audit.OperatorChangeEmail,
 }
 
@@ -33,13 +33,13 @@ func (s *Service) credentialsChanged(ctx context.Context, before, o connect.Oper
 	if err := s.deps.Operators.Update(ctx, o); err != nil {
 		return err
 	}
-	if err := s.deps.Tokens.UseTokens(ctx, o.ID, now, connect.TokenKinds...); err != nil {
+	if err := s.deps.Tokens.MarkTokensUsed(ctx, o.ID, now, connect.TokenKinds...); err != nil {
 		return err
 	}
 	if err := s.endAll(ctx, o); err != nil {
 		return err
 	}
-	told := mails.AccountChanged{Operator: before, Change: change, DashboardURL: s.deps.DashboardURL}
+	told := mails.AccountChangeNotice{Operator: before, Change: change, DashboardURL: s.deps.DashboardURL}
 	return s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now))
 }
 
@@ -47,5 +47,5 @@ func (s *Service) credentialsChanged(ctx context.Context, before, o connect.Oper
 func (s *Service) audit(
 	ctx context.Context, o connect.Operator, verb audit.Verb, now time.Time,
 ) error {
-	return s.deps.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, o.Actor(), verb, id.Operator.Of(o.ID), nil))
+	return s.deps.Audit.Append(ctx, audit.NewEntry(s.deps.Entropy, now, o.Actor(), verb, id.Operator.Of(o.ID), nil))
 }

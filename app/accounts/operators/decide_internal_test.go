@@ -23,18 +23,18 @@ var now = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 func TestFits_OneOfTheKindsThatAPageTakes(t *testing.T) {
 	t.Parallel()
 	o := connect.Operator{ID: id.ID{1}, Email: "a@b.example"}
-	verify := connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenVerify, Email: "a@b.example"}
+	verify := connect.MailedToken{OperatorID: id.ID{1}, Kind: connect.TokenVerifyEmail, Email: "a@b.example"}
 	for name, c := range map[string]struct {
-		token connect.Token
+		token connect.MailedToken
 		kinds []connect.TokenKind
 		want  error
 	}{
-		"its kind":     {verify, []connect.TokenKind{connect.TokenVerify}, nil},
-		"one of two":   {verify, []connect.TokenKind{connect.TokenChangeEmail, connect.TokenVerify}, nil},
-		"another kind": {verify, []connect.TokenKind{connect.TokenReset}, connect.ErrTokenVoid},
+		"its kind":     {verify, []connect.TokenKind{connect.TokenVerifyEmail}, nil},
+		"one of two":   {verify, []connect.TokenKind{connect.TokenChangeEmail, connect.TokenVerifyEmail}, nil},
+		"another kind": {verify, []connect.TokenKind{connect.TokenResetPassword}, connect.ErrTokenVoid},
 		"no kind":      {verify, nil, connect.ErrTokenVoid},
-		"of a former address": {connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenReset, Email: "old@b.example"},
-			[]connect.TokenKind{connect.TokenReset}, connect.ErrTokenVoid},
+		"of a former address": {connect.MailedToken{OperatorID: id.ID{1}, Kind: connect.TokenResetPassword, Email: "old@b.example"},
+			[]connect.TokenKind{connect.TokenResetPassword}, connect.ErrTokenVoid},
 	} {
 		require.ErrorIs(t, fits(c.token, o, c.kinds), c.want, name)
 	}
@@ -46,7 +46,7 @@ func TestMails_OfAKind_AreFiveAnHour(t *testing.T) {
 		err := mailAllowed(sent)
 		require.ErrorIs(t, err, want, sent)
 		if want != nil {
-			require.Equal(t, time.Hour, fault.Of(err).RetryAfter)
+			require.Equal(t, time.Hour, fault.FromError(err).RetryAfter)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestMails_OfAKind_AreFiveAnHour(t *testing.T) {
 func TestStale_AfterHalfAnHour(t *testing.T) {
 	t.Parallel()
 	for age, want := range map[time.Duration]bool{0: false, 30 * time.Minute: false, 30*time.Minute + 1: true} {
-		require.Equal(t, want, stale(accountports.PasswordRequest{CreatedAt: now.Add(-age)}, now), age)
+		require.Equal(t, want, stale(accountports.PasswordResetRequest{CreatedAt: now.Add(-age)}, now), age)
 	}
 }
 
@@ -150,17 +150,17 @@ func TestDeskLimits_AreThoseOfTheSpecification_ForEachAccount(t *testing.T) {
 	t.Parallel()
 	account := id.Account.Of(id.ID{2})
 	for _, c := range []struct {
-		limit DeskLimit
+		limit DashboardLimit
 		want  ports.LimitRule
 	}{
-		{DeskReads, ports.LimitRule{Name: "desk-reads", Key: "desk:reads:" + account, PerMinute: 600}},
-		{DeskForms, ports.LimitRule{Name: "desk-acts", Key: "desk:acts:" + account, PerMinute: 60}},
-		{DeskMails, ports.LimitRule{Name: "desk-mails", Key: "desk:mails:" + account, PerHour: 100}},
-		{DeskUploads, ports.LimitRule{Name: "desk-files", Key: "desk:files:" + account, PerHour: 200}},
-		{DeskExports, ports.LimitRule{Name: "desk-exports", Key: "desk:exports:" + account, PerMinute: 30}},
-		{DeskPasswords, ports.LimitRule{Name: "desk-passwords", Key: "desk:passwords:" + account, PerHour: 20}},
+		{PageReadLimit, ports.LimitRule{Name: "desk-reads", Key: "desk:reads:" + account, PerMinute: 600}},
+		{FormLimit, ports.LimitRule{Name: "desk-acts", Key: "desk:acts:" + account, PerMinute: 60}},
+		{LinkMailLimit, ports.LimitRule{Name: "desk-mails", Key: "desk:mails:" + account, PerHour: 100}},
+		{UploadLimit, ports.LimitRule{Name: "desk-files", Key: "desk:files:" + account, PerHour: 200}},
+		{ExportLimit, ports.LimitRule{Name: "desk-exports", Key: "desk:exports:" + account, PerMinute: 30}},
+		{PasswordCheckLimit, ports.LimitRule{Name: "desk-passwords", Key: "desk:passwords:" + account, PerHour: 20}},
 	} {
-		require.Equal(t, c.want, c.limit.Of(id.ID{2}))
-		require.NotEqual(t, c.want.Key, c.limit.Of(id.ID{3}).Key, "each account has a count of its own")
+		require.Equal(t, c.want, c.limit.RuleFor(id.ID{2}))
+		require.NotEqual(t, c.want.Key, c.limit.RuleFor(id.ID{3}).Key, "each account has a count of its own")
 	}
 }

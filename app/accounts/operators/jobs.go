@@ -17,23 +17,23 @@ const (
 	tokensKeptFor = 24 * time.Hour
 )
 
-// Jobs returns the scheduled jobs of operators' accounts: one mails links that set a password, the others
+// ScheduledJobs returns the scheduled jobs of operators' accounts: one mails links that set a password, the others
 // delete ended sessions, mail tokens and half sign-ins.
-func (s *Service) Jobs(every time.Duration) []schedules.Job {
-	ended := func(name string, clean schedules.Clean) schedules.Job {
-		return schedules.Cleaning(name, s.deps.Clock, schedules.Within(s.deps.UnitOfWork, clean))
+func (s *Service) ScheduledJobs(every time.Duration) []schedules.Job {
+	ended := func(name string, clean schedules.CleanFunc) schedules.Job {
+		return schedules.NewCleaningJob(name, s.deps.Clock, schedules.WithinTx(s.deps.UnitOfWork, clean))
 	}
 	return []schedules.Job{
 		{Name: "password resets", Every: min(every, resetsEvery),
-			Waits: func(w ports.Waiting) bool { return w.PasswordRequests }, Run: s.MailResets},
+			Waits: func(w ports.JobsWithWork) bool { return w.PasswordRequests }, Run: s.MailPasswordResets},
 		ended("sessions", func(ctx context.Context, now time.Time) (int, error) {
-			return s.deps.Sessions.DeleteExpiredSessions(ctx, now, schedules.CleaningBatch)
+			return s.deps.Sessions.DeleteExpiredSessions(ctx, now, schedules.CleaningBatchSize)
 		}),
 		ended("tokens of mails", func(ctx context.Context, now time.Time) (int, error) {
-			return s.deps.Tokens.DeleteExpiredTokens(ctx, now.Add(-tokensKeptFor), schedules.CleaningBatch)
+			return s.deps.Tokens.DeleteExpiredTokens(ctx, now.Add(-tokensKeptFor), schedules.CleaningBatchSize)
 		}),
 		ended("half sign-ins", func(ctx context.Context, now time.Time) (int, error) {
-			return s.deps.HalfSignIns.DeleteExpired(ctx, now, schedules.CleaningBatch)
+			return s.deps.HalfSignIns.DeleteExpired(ctx, now, schedules.CleaningBatchSize)
 		}),
 	}
 }

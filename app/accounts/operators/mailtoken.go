@@ -8,33 +8,34 @@ import (
 	"partnerdeposits/core/connect"
 )
 
-// Token returns the stored token of a link in a mail, for the page that asks for confirmation before the link
+// FindMailToken returns the stored token of a link in a mail, for the page that asks for confirmation before the link
 // takes effect.
 //
 // Returns connect.ErrTokenVoid for a token that is of none of the kinds, unknown, used, expired, or mailed to
 // a former address of the operator.
-func (s *Service) Token(ctx context.Context, token string, kinds ...connect.TokenKind) (connect.Token, error) {
+func (s *Service) FindMailToken(ctx context.Context, token string, kinds ...connect.TokenKind) (connect.MailedToken,
+	error) {
 	t, _, err := s.token(ctx, token, kinds)
 	return t, err
 }
 
 // token returns the stored token of a link in a mail together with the operator to whom the token belongs.
 func (s *Service) token(ctx context.Context, token string,
-	kinds []connect.TokenKind) (connect.Token, connect.Operator, error) {
+	kinds []connect.TokenKind) (connect.MailedToken, connect.Operator, error) {
 	hash, ok := signin.TokenHash(token)
 	if !ok {
-		return connect.Token{}, connect.Operator{}, connect.ErrTokenVoid
+		return connect.MailedToken{}, connect.Operator{}, connect.ErrTokenVoid
 	}
-	t, o, err := s.deps.Tokens.TokenByHash(ctx, hash, s.deps.Clock.Now())
+	t, o, err := s.deps.Tokens.TokenWithOperator(ctx, hash, s.deps.Clock.Now())
 	if err != nil {
-		return connect.Token{}, connect.Operator{}, err
+		return connect.MailedToken{}, connect.Operator{}, err
 	}
 	return t, o, fits(t, o, kinds)
 }
 
-func fits(t connect.Token, o connect.Operator, kinds []connect.TokenKind) error {
+func fits(t connect.MailedToken, o connect.Operator, kinds []connect.TokenKind) error {
 	for _, kind := range kinds {
-		if t.Kind == kind && t.Fits(o) {
+		if t.Kind == kind && t.UsableBy(o) {
 			return nil
 		}
 	}
@@ -46,22 +47,22 @@ func fits(t connect.Token, o connect.Operator, kinds []connect.TokenKind) error 
 //
 // Returns connect.ErrTokenVoid, as Token does.
 func (s *Service) withToken(ctx context.Context, token string, now time.Time,
-	do func(context.Context, connect.Token, connect.Operator) error, kinds ...connect.TokenKind) error {
-	found, err := s.Token(ctx, token, kinds...)
+	do func(context.Context, connect.MailedToken, connect.Operator) error, kinds ...connect.TokenKind) error {
+	found, err := s.FindMailToken(ctx, token, kinds...)
 	if err != nil {
 		return err
 	}
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		if _, err := s.deps.TwoFactors.Lock(ctx, found.OperatorID); err != nil {
+		if _, err := s.deps.TwoFactors.LockRow(ctx, found.OperatorID); err != nil {
 			// Lock this row before the operator, in the same order as a log-in, to avoid a deadlock.
 			return err
 		}
-		o, err := s.deps.Operators.Lock(ctx, found.OperatorID)
+		o, err := s.deps.Operators.LockRow(ctx, found.OperatorID)
 		if err != nil {
 			return err
 		}
 		// Read the token again: another request may have used it before the lock.
-		t, err := s.deps.Tokens.Token(ctx, found.Hash, now)
+		t, err := s.deps.Tokens.LiveToken(ctx, found.Hash, now)
 		if err != nil {
 			return err
 		}

@@ -24,16 +24,16 @@ func TestMain(m *testing.M) { servicetest.Main(m) }
 type counting struct {
 	mu     sync.Mutex
 	hashes []string
-	turns  []accountports.Turn
+	turns  []accountports.PasswordCaller
 }
 
-func (c *counting) Hash(_ context.Context, password string, who accountports.Turn) (string, error) {
+func (c *counting) Hash(_ context.Context, password string, who accountports.PasswordCaller) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.turns = append(c.turns, who)
 	return "plain:" + password, nil
 }
-func (c *counting) Matches(_ context.Context, password, hash string, who accountports.Turn) (bool, error) {
+func (c *counting) Matches(_ context.Context, password, hash string, who accountports.PasswordCaller) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hashes, c.turns = append(c.hashes, hash), append(c.turns, who)
@@ -45,7 +45,7 @@ func setup(t *testing.T) (*operators.Service, *servicetest.Clock, *counting, *se
 	clock, passwords := servicetest.NewClock(time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)), &counting{}
 	kit := servicetest.New(t, func(s *servicetest.Setup) {
 		s.Clock = clock
-		s.Parts = func(p *servicetest.Parts) { p.Passwords = passwords }
+		s.Parts = func(p *servicetest.Deps) { p.Passwords = passwords }
 	})
 	return kit.Operators, clock, passwords, kit
 }
@@ -115,20 +115,22 @@ func TestLogIn_FromANetworkThatTheOperatorUsed_WaitsInFront(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.SignUp(t.Context(), form("other@b.example"), cafe)
 	require.NoError(t, err)
-	logIn := func(email, password string, from operators.Browser) accountports.Turn {
+	logIn := func(email, password string, from operators.Browser) accountports.PasswordCaller {
 		_, err := s.LogIn(t.Context(), email, password, from)
 		require.Equal(t, password == "correct horse", err == nil, email)
 		return passwords.turns[len(passwords.turns)-1]
 	}
-	require.Equal(t, []accountports.Turn{{Network: home.Network}, {Network: cafe.Network}}, passwords.turns,
+	require.Equal(t, []accountports.PasswordCaller{{Network: home.Network}, {Network: cafe.Network}}, passwords.turns,
 		"a sign-up is a stranger's")
-	require.Equal(t, accountports.Turn{Network: home.Network, Known: true}, logIn("a@b.example", "wrong", home))
-	require.Equal(t, accountports.Turn{Network: cafe.Network}, logIn("a@b.example", "wrong", cafe),
+	require.Equal(t, accountports.PasswordCaller{Network: home.Network, Known: true}, logIn("a@b.example", "wrong", home))
+	require.Equal(t, accountports.PasswordCaller{Network: cafe.Network}, logIn("a@b.example", "wrong", cafe),
 		"another operator's network")
-	require.Equal(t, accountports.Turn{Network: home.Network}, logIn("nobody@b.example", "wrong", home))
-	require.Equal(t, accountports.Turn{}, logIn("a@b.example", "correct horse", operators.Browser{}), "an unknown network")
-	require.Equal(t, accountports.Turn{Network: cafe.Network}, logIn("a@b.example", "correct horse", cafe))
-	require.Equal(t, accountports.Turn{Network: cafe.Network, Known: true}, logIn("a@b.example", "correct horse", cafe))
-	clock.Add(accountports.NetworksKeptFor + time.Second)
-	require.Equal(t, accountports.Turn{Network: home.Network}, logIn("a@b.example", "wrong", home), "long ago")
+	require.Equal(t, accountports.PasswordCaller{Network: home.Network}, logIn("nobody@b.example", "wrong", home))
+	require.Equal(t, accountports.PasswordCaller{}, logIn("a@b.example", "correct horse", operators.Browser{}),
+		"an unknown network")
+	require.Equal(t, accountports.PasswordCaller{Network: cafe.Network}, logIn("a@b.example", "correct horse", cafe))
+	require.Equal(t, accountports.PasswordCaller{Network: cafe.Network, Known: true}, logIn("a@b.example",
+		"correct horse", cafe))
+	clock.Add(accountports.NetworkRetention + time.Second)
+	require.Equal(t, accountports.PasswordCaller{Network: home.Network}, logIn("a@b.example", "wrong", home), "long ago")
 }

@@ -23,29 +23,28 @@ const (
 	liveResets = 5
 )
 
-// ForgotPassword stores a request for a new password for an e-mail address. MailResets later mails the link
-// if the address is an operator's. Neither the work here nor its result depends on whether the address is
-// known.
+// RequestPasswordReset stores a request for a new password for an e-mail address. MailPasswordResets later mails the
+// link if the address is an operator's. Neither the work here nor its result depends on whether the address is known.
 //
 // Returns connect.ErrInvalidEmail.
-func (s *Service) ForgotPassword(ctx context.Context, email, locale string) error {
+func (s *Service) RequestPasswordReset(ctx context.Context, email, locale string) error {
 	if !mailaddr.Valid(email) {
 		return connect.ErrInvalidEmail
 	}
-	r := accountports.PasswordRequest{ID: s.deps.Entropy.NewID(), Email: email, Locale: locale,
+	r := accountports.PasswordResetRequest{ID: s.deps.Entropy.NewID(), Email: email, Locale: locale,
 		CreatedAt: s.deps.Clock.Now()}
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		return s.deps.Tokens.InsertPasswordRequest(ctx, r)
+		return s.deps.Tokens.InsertPasswordResetRequest(ctx, r)
 	})
 }
 
-// MailResets takes a batch of stored password requests, from ForgotPassword and from log-ins that were locked
-// out, and mails a link that sets a password to each address that belongs to an operator. more is true when
+// MailPasswordResets takes a batch of stored password requests, from RequestPasswordReset and from log-ins that were
+// locked out, and mails a link that sets a password to each address that belongs to an operator. more is true when
 // further requests may wait, and false when none is left.
-func (s *Service) MailResets(ctx context.Context) (more bool, err error) {
+func (s *Service) MailPasswordResets(ctx context.Context) (more bool, err error) {
 	now := s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		requests, err := s.deps.Tokens.TakePasswordRequests(ctx, requestBatch)
+		requests, err := s.deps.Tokens.TakePasswordResetRequests(ctx, requestBatch)
 		if err != nil {
 			return err
 		}
@@ -63,11 +62,11 @@ func (s *Service) MailResets(ctx context.Context) (more bool, err error) {
 	return more && err == nil, err
 }
 
-func stale(r accountports.PasswordRequest, now time.Time) bool {
+func stale(r accountports.PasswordResetRequest, now time.Time) bool {
 	return now.Sub(r.CreatedAt) > requestsKeptFor
 }
 
-func (s *Service) mailReset(ctx context.Context, r accountports.PasswordRequest, now time.Time) error {
+func (s *Service) mailReset(ctx context.Context, r accountports.PasswordResetRequest, now time.Time) error {
 	found, _, err := s.deps.Operators.OperatorByEmail(ctx, r.Email)
 	if errors.Is(err, connect.ErrBadCredentials) {
 		return nil
@@ -75,16 +74,16 @@ func (s *Service) mailReset(ctx context.Context, r accountports.PasswordRequest,
 	if err != nil {
 		return err
 	}
-	o, err := s.deps.Operators.Lock(ctx, found.ID)
+	o, err := s.deps.Operators.LockRow(ctx, found.ID)
 	if err != nil {
 		return err
 	}
 	o.Locale = cmp.Or(o.Locale, r.Locale)
-	links, err := s.deps.Tokens.CountLiveTokens(ctx, o.ID, connect.TokenReset, now)
+	links, err := s.deps.Tokens.CountLiveTokens(ctx, o.ID, connect.TokenResetPassword, now)
 	if err != nil || links >= liveResets { // The operator already has enough working links in the mailbox.
 		return err
 	}
-	return s.tokens.MailReset(ctx, o, r.LockedOut, now)
+	return s.tokens.MailPasswordReset(ctx, o, r.LockedOut, now)
 }
 
 // ResetPassword sets a new password with the token of a mailed link, and ends every session. The link was
@@ -96,28 +95,28 @@ func (s *Service) mailReset(ctx context.Context, r accountports.PasswordRequest,
 // Returns connect.ErrInvalidPassword, after which the link still works, or connect.ErrTokenVoid.
 func (s *Service) ResetPassword(ctx context.Context, token, password string, from Browser) error {
 	// Check the token before the slow hash of the password.
-	if _, err := s.Token(ctx, token, connect.TokenReset); err != nil {
+	if _, err := s.FindMailToken(ctx, token, connect.TokenResetPassword); err != nil {
 		return err
 	}
 	if !connect.ValidPassword(password) {
 		return connect.ErrInvalidPassword
 	}
-	hash, err := s.deps.Passwords.Hash(ctx, password, accountports.Turn{Known: true})
+	hash, err := s.deps.Passwords.Hash(ctx, password, accountports.PasswordCaller{Known: true})
 	if err != nil {
 		return err
 	}
 	now := s.deps.Clock.Now()
-	return s.withToken(ctx, token, now, func(ctx context.Context, _ connect.Token, o connect.Operator) error {
-		f, err := s.deps.TwoFactors.Lock(ctx, o.ID)
+	return s.withToken(ctx, token, now, func(ctx context.Context, _ connect.MailedToken, o connect.Operator) error {
+		f, err := s.deps.TwoFactors.LockRow(ctx, o.ID)
 		if err != nil {
 			return err
 		}
 		switch {
-		case s.tokens.Open(o):
+		case s.tokens.AddressUnverified(o):
 			err = s.firstProof(ctx, o, f, now)
 		// Access to the mailbox alone does not make the network known: otherwise each mailed link would allow more
 		// tries of two-factor codes.
-		case f.On():
+		case f.Enabled():
 			from.Network = ""
 		}
 		if err == nil {
@@ -126,8 +125,9 @@ func (s *Service) ResetPassword(ctx context.Context, token, password string, fro
 		if err != nil {
 			return err
 		}
-		return s.changedByOperator(ctx, o, withPassword(o, hash, s.tokens.Open(o), now), mails.PasswordChanged, now)
-	}, connect.TokenReset)
+		return s.changedByOperator(ctx, o, withPassword(o, hash, s.tokens.AddressUnverified(o), now), mails.PasswordChanged,
+			now)
+	}, connect.TokenResetPassword)
 }
 
 // withPassword returns a copy of the operator with a password that was set by a mailed link. opens reports
@@ -147,10 +147,10 @@ func (s *Service) firstProof(ctx context.Context, o connect.Operator, f *twofact
 	if err := s.deps.TwoFactors.Delete(ctx, o.ID); err != nil {
 		return err
 	}
-	if f.On() {
-		if err := s.codes.Tell(ctx, o, mails.TwoFactorOff, now); err != nil {
+	if f.Enabled() {
+		if err := s.codes.NotifyOfChange(ctx, o, mails.TwoFactorOff, now); err != nil {
 			return err
 		}
 	}
-	return s.audit(ctx, o, audit.OperatorFirstProof, now)
+	return s.audit(ctx, o, audit.OperatorProveEmail, now)
 }

@@ -18,8 +18,8 @@ import (
 // forgot asks for a password and lets the dispatcher answer.
 func forgot(t *testing.T, s *operators.Service, email string) {
 	t.Helper()
-	require.NoError(t, s.ForgotPassword(t.Context(), email, "fr"))
-	more, err := s.MailResets(t.Context())
+	require.NoError(t, s.RequestPasswordReset(t.Context(), email, "fr"))
+	more, err := s.MailPasswordResets(t.Context())
 	require.NoError(t, err)
 	require.False(t, more)
 }
@@ -63,23 +63,23 @@ func TestForgotPassword_DoesTheSameForEveryAddress(t *testing.T) {
 	signedUp(t, s, "a@b.example")
 	tokens, mails := kit.Count("operator_tokens", ""), kit.Count("mails", "")
 	for i, email := range []string{"a@b.example", "nobody@b.example"} {
-		require.NoError(t, s.ForgotPassword(t.Context(), email, "en"))
+		require.NoError(t, s.RequestPasswordReset(t.Context(), email, "en"))
 		require.Equal(t, i+1, kit.Count("password_requests", ""))
 		require.Equal(t, tokens, kit.Count("operator_tokens", ""))
 		require.Equal(t, mails, kit.Count("mails", ""))
 	}
 	for _, bad := range []string{"", "x", "a@b.example\x00", "a@b.example\nBcc: x@y.example"} {
-		require.ErrorIs(t, s.ForgotPassword(t.Context(), bad, "en"), connect.ErrInvalidEmail)
+		require.ErrorIs(t, s.RequestPasswordReset(t.Context(), bad, "en"), connect.ErrInvalidEmail)
 	}
-	_, err := s.MailResets(t.Context())
+	_, err := s.MailPasswordResets(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, resets(kit, "a@b.example"))
 	require.Empty(t, kit.Mails("nobody@b.example"))
 	require.Zero(t, kit.Count("password_requests", ""))
 
-	require.NoError(t, s.ForgotPassword(t.Context(), "a@b.example", "en"))
+	require.NoError(t, s.RequestPasswordReset(t.Context(), "a@b.example", "en"))
 	clock.Add(31 * time.Minute)
-	_, err = s.MailResets(t.Context())
+	_, err = s.MailPasswordResets(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, resets(kit, "a@b.example"), "nobody expects the mail any more")
 }
@@ -90,10 +90,10 @@ func TestMailResets_FloodsNoMailbox_AndLeavesTheOwnerALink(t *testing.T) {
 	s, clock, kit := mailing(t)
 	signedUp(t, s, "a@b.example")
 	for range 45 {
-		require.NoError(t, s.ForgotPassword(t.Context(), "a@b.example", "en"))
+		require.NoError(t, s.RequestPasswordReset(t.Context(), "a@b.example", "en"))
 	}
 	for _, want := range []bool{true, true, false} {
-		more, err := s.MailResets(t.Context())
+		more, err := s.MailPasswordResets(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, want, more)
 	}
@@ -102,7 +102,7 @@ func TestMailResets_FloodsNoMailbox_AndLeavesTheOwnerALink(t *testing.T) {
 	clock.Add(30*time.Minute - time.Second)
 	forgot(t, s, "a@b.example")
 	require.Equal(t, 5, resets(kit, "a@b.example"), "five links still work")
-	_, err := s.Token(t.Context(), last, connect.TokenReset)
+	_, err := s.FindMailToken(t.Context(), last, connect.TokenResetPassword)
 	require.NoError(t, err)
 	clock.Add(time.Second)
 	forgot(t, s, "a@b.example")
@@ -138,7 +138,7 @@ func TestMailResets_EarlierLinksLiveOn_UntilOneIsUsedOrThePasswordChanges(t *tes
 	fourth := ask()
 	_, err = s.ChangeEmail(t.Context(), in.Operator, "new@b.example", "a third password", "", operators.Browser{})
 	require.NoError(t, err)
-	_, err = s.Verify(t.Context(), mailed(t, kit, "new@b.example"), "a third password", operators.Browser{})
+	_, err = s.VerifyAddress(t.Context(), mailed(t, kit, "new@b.example"), "a third password", operators.Browser{})
 	require.NoError(t, err)
 	require.ErrorIs(t, s.ResetPassword(t.Context(), fourth, "a fourth password", operators.Browser{}),
 		connect.ErrTokenVoid, "a change of the address ends all")

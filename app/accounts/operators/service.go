@@ -23,16 +23,16 @@ type (
 // Deps holds the repositories, clients and settings that the use cases of operators' accounts need.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
-	SignIn      signin.SignIn
+	SignIn      signin.Parts
 	Operators   accountports.Operators
 	Sessions    accountports.Sessions
 	TwoFactors  accountports.TwoFactors
 	HalfSignIns accountports.HalfSignIns
 	Codes       accountports.OneTimeCodes
-	Tokens      accountports.Tokens
-	Mails       ports.Mails
+	Tokens      accountports.MailTokens
+	Mails       ports.MailQueue
 	Audit       ports.AuditLog
-	Passwords   accountports.Passwords
+	Passwords   accountports.PasswordHasher
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 
@@ -48,8 +48,8 @@ type Deps struct {
 type Service struct {
 	deps          Deps
 	authenticator signin.Authenticator
-	tokens        signin.Tokens
-	codes         signin.Codes
+	tokens        signin.MailTokens
+	codes         signin.TwoFactorCodes
 }
 
 func New(deps Deps) *Service {
@@ -72,7 +72,7 @@ func (s *Service) SignUp(ctx context.Context, form connect.SignUp, from Browser)
 		if err := s.deps.Operators.Insert(ctx, o, a); err != nil {
 			return err
 		}
-		if err := s.tokens.AskToVerify(ctx, o, now); err != nil {
+		if err := s.tokens.MailVerification(ctx, o, now); err != nil {
 			return err
 		}
 		in, err = s.authenticator.BeginSession(ctx, o, a, from, now)
@@ -93,7 +93,7 @@ func (s *Service) LogIn(ctx context.Context, email, password string, from Browse
 	}
 	var in SignedIn
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
-		in, err = s.authenticator.Begin(ctx, o, a, from, now)
+		in, err = s.authenticator.BeginSignIn(ctx, o, a, from, now)
 		return err
 	})
 	return in, err
@@ -121,6 +121,6 @@ func (s *Service) CurrentOperator(ctx context.Context, token string) (connect.Op
 	return s.deps.Sessions.OperatorBySession(ctx, hash, s.deps.Clock.Now(), s.deps.SessionIdle)
 }
 
-// Unverified reports whether the operator's address has still to be verified. false: the address is verified,
+// AddressUnverified reports whether the operator's address has still to be verified. false: the address is verified,
 // or the service sends no mails.
-func (s *Service) Unverified(o connect.Operator) bool { return s.tokens.Open(o) }
+func (s *Service) AddressUnverified(o connect.Operator) bool { return s.tokens.AddressUnverified(o) }

@@ -31,7 +31,7 @@ func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, curren
 	if err != nil {
 		return SignedIn{}, err
 	}
-	hash, err := s.deps.Passwords.Hash(ctx, password, accountports.Turn{Network: from.Network, Known: true})
+	hash, err := s.deps.Passwords.Hash(ctx, password, accountports.PasswordCaller{Network: from.Network, Known: true})
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -55,7 +55,7 @@ func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, curren
 //
 // Returns connect.ErrBadCredentials if the password or the address was changed since.
 func (s *Service) lockSeen(ctx context.Context, seen connect.Operator) (connect.Operator, error) {
-	o, err := s.deps.Operators.Lock(ctx, seen.ID)
+	o, err := s.deps.Operators.LockRow(ctx, seen.ID)
 	if err == nil {
 		err = unchanged(o, seen)
 	}
@@ -93,7 +93,7 @@ func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, pa
 	if err := free(owner, err, o.ID); err != nil {
 		return SignedIn{}, err
 	}
-	err = s.codes.Guard(ctx, seen, from, now, func() error {
+	err = s.codes.LimitTries(ctx, seen, from, now, func() error {
 		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 			if _, err := s.codes.Accept(ctx, seen, code, now); err != nil {
 				return err
@@ -121,14 +121,14 @@ func (s *Service) mailNewAddress(ctx context.Context, o connect.Operator, email 
 	if err := s.mailsLeft(ctx, o, connect.TokenChangeEmail, now); err != nil {
 		return err
 	}
-	if err := s.tokens.Mail(ctx, o, connect.TokenChangeEmail, email, now); err != nil {
+	if err := s.tokens.MailVerificationLink(ctx, o, connect.TokenChangeEmail, email, now); err != nil {
 		return err
 	}
-	told := mails.AccountChanged{Operator: o, Change: mails.EmailChanging, DashboardURL: s.deps.DashboardURL}
+	told := mails.AccountChangeNotice{Operator: o, Change: mails.EmailChangeRequested, DashboardURL: s.deps.DashboardURL}
 	if err := s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
 		return err
 	}
-	return s.audit(ctx, o, verbs[mails.EmailChanging], now)
+	return s.audit(ctx, o, verbs[mails.EmailChangeRequested], now)
 }
 
 // free returns ErrEmailTaken for an e-mail address that belongs to another operator. owner and err are the
@@ -150,8 +150,8 @@ func movedTo(o connect.Operator, email string) connect.Operator {
 	return o
 }
 
-// ChangeCompany renames the company of an account. Returns connect.ErrInvalidCompany.
-func (s *Service) ChangeCompany(ctx context.Context, o connect.Operator, a connect.Account, name string) error {
+// RenameCompany renames the company of an account. Returns connect.ErrInvalidCompany.
+func (s *Service) RenameCompany(ctx context.Context, o connect.Operator, a connect.Account, name string) error {
 	name = strings.TrimSpace(name)
 	if !connect.ValidCompany(name) {
 		return connect.ErrInvalidCompany
@@ -170,13 +170,13 @@ func (s *Service) ChangeContact(ctx context.Context, o connect.Operator, a conne
 	return s.changeAccount(ctx, o, a, audit.AccountChangeContact, change, a.Contact, contact)
 }
 
-// ChangeZone sets the time zone of an account to one of zone.Names. Returns invalid_field.
-func (s *Service) ChangeZone(ctx context.Context, o connect.Operator, a connect.Account, name string) error {
+// ChangeTimezone sets the time zone of an account to one of zone.Names. Returns invalid_field.
+func (s *Service) ChangeTimezone(ctx context.Context, o connect.Operator, a connect.Account, name string) error {
 	if !zone.Known(name) {
 		return fault.ErrInvalidField.WithField("timezone", "is not a time zone of the IANA database")
 	}
 	change := accountports.AccountChange{Timezone: &name}
-	return s.changeAccount(ctx, o, a, audit.AccountChangeZone, change, a.Timezone, name)
+	return s.changeAccount(ctx, o, a, audit.AccountChangeTimezone, change, a.Timezone, name)
 }
 
 // changeAccount changes one field of an account. The audit log receives the values before and after.
@@ -189,7 +189,7 @@ func (s *Service) changeAccount(ctx context.Context, o connect.Operator, a conne
 		}
 		detail := map[string]string{"from": from, "to": to}
 		return s.deps.Audit.Append(ctx,
-			audit.Entry(s.deps.Entropy, now, o.Actor(), verb, id.Account.Of(a.ID), detail))
+			audit.NewEntry(s.deps.Entropy, now, o.Actor(), verb, id.Account.Of(a.ID), detail))
 	})
 }
 
@@ -199,7 +199,7 @@ func (s *Service) ChangeLanguage(ctx context.Context, o connect.Operator, locale
 		return fault.ErrInvalidField.WithField("locale", "is not a language of the pages")
 	}
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		current, err := s.deps.Operators.Lock(ctx, o.ID)
+		current, err := s.deps.Operators.LockRow(ctx, o.ID)
 		if err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ func TestChangeEmail_InAStrangersBrowser_LogsNobodyIn(t *testing.T) {
 	_, err := s.ChangeEmail(t.Context(), here.Operator, "new@b.example", "correct horse", "",
 		operators.Browser{Session: here.Token.Reveal()})
 	require.NoError(t, err)
-	in, err := s.Verify(t.Context(), mailed(t, kit, "new@b.example"), "correct horse",
+	in, err := s.VerifyAddress(t.Context(), mailed(t, kit, "new@b.example"), "correct horse",
 		operators.Browser{Session: stranger.Token.Reveal()})
 	require.NoError(t, err)
 	require.Empty(t, in.Token.Reveal())
@@ -59,12 +59,12 @@ func TestChangeEmail_LinksFromBeforeAChange_AreVoid(t *testing.T) {
 	}
 	first := ask("one@b.example")
 	second := ask("two@b.example")
-	_, err := s.Verify(t.Context(), first, "correct horse", operators.Browser{})
+	_, err := s.VerifyAddress(t.Context(), first, "correct horse", operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrTokenVoid, "a later request replaced it")
 	forgot(t, s, "a@b.example")
 	require.NoError(t,
 		s.ResetPassword(t.Context(), mailed(t, kit, "a@b.example"), "another password", operators.Browser{}))
-	_, err = s.Verify(t.Context(), second, "another password", operators.Browser{})
+	_, err = s.VerifyAddress(t.Context(), second, "another password", operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrTokenVoid, "whoever lost a session to a thief ends the thief's request too")
 	require.Equal(t, "a@b.example", operatorOf(t, kit, "a@b.example").Email)
 }
@@ -80,7 +80,7 @@ func TestChangeEmail_FiveTimesAnHour_AndToNoAddressTakenMeanwhile(t *testing.T) 
 	require.Len(t, kit.Mails("new@b.example"), 5)
 	token := mailed(t, kit, "new@b.example")
 	signedUp(t, s, "new@b.example")
-	_, err := s.Verify(t.Context(), token, "correct horse", operators.Browser{})
+	_, err := s.VerifyAddress(t.Context(), token, "correct horse", operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrEmailTaken)
 	require.Equal(t, here.Operator.ID, operatorOf(t, kit, "a@b.example").ID)
 }
@@ -95,7 +95,7 @@ func TestChangeEmail_WithoutAMailServer_TakesEffectUnverified(t *testing.T) {
 	o, _, err := s.CurrentOperator(t.Context(), in.Token.Reveal())
 	require.NoError(t, err)
 	require.Equal(t, "new@b.example", o.Email)
-	require.False(t, o.Verified())
+	require.False(t, o.EmailVerified())
 	ended(t, s, here)
 	require.Equal(t, []string{"Your e-mail address was changed"}, subjects(kit, "a@b.example"))
 }

@@ -11,19 +11,20 @@ import (
 	"partnerdeposits/core/mailaddr"
 )
 
-// ResetByAdmin mails an operator the link that sets a password, for the admin command. A newEmail replaces
+// MailPasswordResetByAdmin mails an operator the link that sets a password, for the admin command. A newEmail replaces
 // the address first, for an operator who has also lost the mailbox: all sessions end, a notice is mailed to
 // the old address, and the link goes to the new one. With newEmail "" the address stays.
 //
 // Returns connect.ErrBadCredentials for an unknown operator, connect.ErrInvalidEmail or
 // connect.ErrEmailTaken.
-func (s *Service) ResetByAdmin(ctx context.Context, operatorID id.ID, newEmail string) (mailed string, err error) {
+func (s *Service) MailPasswordResetByAdmin(ctx context.Context, operatorID id.ID, newEmail string) (mailed string,
+	err error) {
 	if newEmail != "" && !mailaddr.Valid(newEmail) {
 		return "", connect.ErrInvalidEmail
 	}
 	now := s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		o, err := s.deps.Operators.Lock(ctx, operatorID)
+		o, err := s.deps.Operators.LockRow(ctx, operatorID)
 		if err != nil {
 			return err
 		}
@@ -37,11 +38,11 @@ func (s *Service) ResetByAdmin(ctx context.Context, operatorID id.ID, newEmail s
 			}
 		}
 		mailed = o.Email
-		if err := s.tokens.MailReset(ctx, o, false, now); err != nil {
+		if err := s.tokens.MailPasswordReset(ctx, o, false, now); err != nil {
 			return err
 		}
 		subject := id.Operator.Of(o.ID)
-		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, audit.OperatorReset, subject, detail)
+		entry := audit.NewEntry(s.deps.Entropy, now, actor.Staff, audit.OperatorMailPasswordReset, subject, detail)
 		return s.deps.Audit.Append(ctx, entry)
 	})
 	return mailed, err
@@ -54,17 +55,17 @@ func (s *Service) ResetByAdmin(ctx context.Context, operatorID id.ID, newEmail s
 func (s *Service) EndSessionsByAdmin(ctx context.Context, operatorID id.ID) (n int, err error) {
 	now := s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
-		if _, err = s.deps.Operators.Lock(ctx, operatorID); err != nil {
+		if _, err = s.deps.Operators.LockRow(ctx, operatorID); err != nil {
 			return err
 		}
-		if n, err = s.deps.Sessions.DeleteSessionsOf(ctx, operatorID); err != nil {
+		if n, err = s.deps.Sessions.DeleteSessionsOfOperator(ctx, operatorID); err != nil {
 			return err
 		}
-		if err := s.deps.HalfSignIns.DeleteOf(ctx, operatorID); err != nil {
+		if err := s.deps.HalfSignIns.DeleteOfOperator(ctx, operatorID); err != nil {
 			return err
 		}
 		subject := id.Operator.Of(operatorID)
-		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, audit.OperatorEndSessions, subject, nil)
+		entry := audit.NewEntry(s.deps.Entropy, now, actor.Staff, audit.OperatorEndSessions, subject, nil)
 		return s.deps.Audit.Append(ctx, entry)
 	})
 	return n, err

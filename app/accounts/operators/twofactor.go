@@ -12,37 +12,37 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// Enrolment holds what an operator enters in an authenticator app: the secret, and the URI of a QR code with
+// TOTPEnrolment holds what an operator enters in an authenticator app: the secret, and the URI of a QR code with
 // the secret.
-type Enrolment struct{ Secret, URI secret.Text }
+type TOTPEnrolment struct{ Secret, URI secret.Text }
 
-// TwoFactor returns the state of an operator's second factor: whether a log-in needs a two-factor code.
-func (s *Service) TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.State, error) {
-	return s.deps.TwoFactors.TwoFactor(ctx, operatorID)
+// TwoFactorState returns the state of an operator's second factor: whether a log-in needs a two-factor code.
+func (s *Service) TwoFactorState(ctx context.Context, operatorID id.ID) (twofactor.State, error) {
+	return s.deps.TwoFactors.StateOf(ctx, operatorID)
 }
 
-// HalfSignedIn returns the operator and account of a half sign-in: the password was right, and the two-factor
+// HalfSignedInOperator returns the operator and account of a half sign-in: the password was right, and the two-factor
 // code is missing.
 //
-// Returns twofactor.ErrSignInOver.
-func (s *Service) HalfSignedIn(ctx context.Context, token string) (connect.Operator, connect.Account, error) {
-	return s.codes.HalfSignedIn(ctx, token, s.deps.Clock.Now())
+// Returns twofactor.ErrSignInExpired.
+func (s *Service) HalfSignedInOperator(ctx context.Context, token string) (connect.Operator, connect.Account, error) {
+	return s.codes.HalfSignedInOperator(ctx, token, s.deps.Clock.Now())
 }
 
 // CompleteLogIn turns a half sign-in into a session with a code of the authenticator app or a recovery code.
 //
-// Returns twofactor.ErrSignInOver, ErrWrongCode or ErrTooManyCodes.
+// Returns twofactor.ErrSignInExpired, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) CompleteLogIn(ctx context.Context, token, code string, from Browser) (SignedIn, error) {
 	now := s.deps.Clock.Now()
-	o, a, err := s.codes.HalfSignedIn(ctx, token, now)
+	o, a, err := s.codes.HalfSignedInOperator(ctx, token, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	var in SignedIn
-	err = s.codes.Guard(ctx, o, from, now, func() error {
+	err = s.codes.LimitTries(ctx, o, from, now, func() error {
 		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
-			half := signin.HalfSignedIn{Operator: o, Account: a, Token: token, Code: code, From: from}
-			in, err = s.authenticator.Complete(ctx, s.codes, half, now)
+			half := signin.HalfSignInWithCode{Operator: o, Account: a, Token: token, Code: code, From: from}
+			in, err = s.authenticator.CompleteHalfSignIn(ctx, s.codes, half, now)
 			return err
 		})
 	})
@@ -52,42 +52,42 @@ func (s *Service) CompleteLogIn(ctx context.Context, token, code string, from Br
 	return in, nil
 }
 
-// EnableTOTP creates the secret for an operator's authenticator app after a check of the password. Log-ins
+// BeginTOTPEnrolment creates the secret for an operator's authenticator app after a check of the password. Log-ins
 // need codes only after ConfirmTOTP has accepted the first one. An earlier unconfirmed secret is replaced.
 // Codes shut out a person who resets the password by mail, so the address must be verified first.
 //
-// Returns connect.ErrUnverified, the errors of signin.Authenticator.Authenticate, or twofactor.ErrOn.
-func (s *Service) EnableTOTP(ctx context.Context, o connect.Operator, password string,
-	from Browser) (Enrolment, error) {
+// Returns connect.ErrEmailUnverified, the errors of signin.Authenticator.Authenticate, or twofactor.ErrAlreadyEnabled.
+func (s *Service) BeginTOTPEnrolment(ctx context.Context, o connect.Operator, password string,
+	from Browser) (TOTPEnrolment, error) {
 	now := s.deps.Clock.Now()
-	if s.Unverified(o) {
-		return Enrolment{}, connect.ErrUnverified
+	if s.AddressUnverified(o) {
+		return TOTPEnrolment{}, connect.ErrEmailUnverified
 	}
 	if err := s.ownPassword(ctx, o, password, from, now); err != nil {
-		return Enrolment{}, err
+		return TOTPEnrolment{}, err
 	}
 	f := twofactor.Factor{OperatorID: o.ID, Secret: twofactor.NewSecret(s.deps.Entropy.Bytes(twofactor.SecretBytes)),
 		CreatedAt: now}
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		present, err := s.deps.TwoFactors.Lock(ctx, o.ID)
+		present, err := s.deps.TwoFactors.LockRow(ctx, o.ID)
 		if err != nil {
 			return err
 		}
-		if present.On() {
-			return twofactor.ErrOn
+		if present.Enabled() {
+			return twofactor.ErrAlreadyEnabled
 		}
 		return s.deps.TwoFactors.Save(ctx, f)
 	})
 	return s.enrolment(o, f), err
 }
 
-func (s *Service) enrolment(o connect.Operator, f twofactor.Factor) Enrolment {
-	return Enrolment{Secret: f.Secret, URI: s.deps.Codes.URI(f.Secret, o.Email)}
+func (s *Service) enrolment(o connect.Operator, f twofactor.Factor) TOTPEnrolment {
+	return TOTPEnrolment{Secret: f.Secret, URI: s.deps.Codes.EnrolmentURI(f.Secret, o.Email)}
 }
 
-// Confirmed is the result of a change of the second factor: a new session, which replaces all others, and new
+// TwoFactorResult is the result of a change of the second factor: a new session, which replaces all others, and new
 // recovery codes in clear text.
-type Confirmed struct {
+type TwoFactorResult struct {
 	SignedIn
 	RecoveryCodes []secret.Text
 }
@@ -95,25 +95,25 @@ type Confirmed struct {
 // ConfirmTOTP turns two-factor codes on, with the first code of the authenticator app. With
 // twofactor.ErrWrongCode it also returns the unconfirmed secret, so that the page can show it again.
 //
-// Returns connect.ErrUnverified, twofactor.ErrOn, ErrOff when no secret was created, ErrWrongCode or
-// ErrTooManyCodes.
+// Returns connect.ErrEmailUnverified, twofactor.ErrAlreadyEnabled, ErrNotEnabled when no secret was created,
+// ErrWrongCode or ErrTooManyCodes.
 func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect.Account, code string,
-	from Browser) (done Confirmed, waits Enrolment, err error) {
+	from Browser) (done TwoFactorResult, waits TOTPEnrolment, err error) {
 	now := s.deps.Clock.Now()
-	if s.Unverified(o) { // The secret may have been created before the service verified addresses.
-		return Confirmed{}, Enrolment{}, connect.ErrUnverified
+	if s.AddressUnverified(o) { // The secret may have been created before the service verified addresses.
+		return TwoFactorResult{}, TOTPEnrolment{}, connect.ErrEmailUnverified
 	}
-	err = s.codes.Guard(ctx, o, from, now, func() error {
+	err = s.codes.LimitTries(ctx, o, from, now, func() error {
 		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-			f, err := s.deps.TwoFactors.Lock(ctx, o.ID)
+			f, err := s.deps.TwoFactors.LockRow(ctx, o.ID)
 			if err == nil {
-				err = f.Waits(now)
+				err = f.Confirmable(now)
 			}
 			if err != nil {
 				return err
 			}
 			waits = s.enrolment(o, *f)
-			if err := f.Accept(code, now, s.deps.Codes.Code); err != nil {
+			if err := f.AcceptCode(code, now, s.deps.Codes.Code); err != nil {
 				return err
 			}
 			f.ConfirmedAt = now
@@ -129,15 +129,15 @@ func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect
 
 // NewRecoveryCodes replaces an operator's recovery codes after a check of a two-factor code.
 //
-// Returns twofactor.ErrOff, ErrWrongCode or ErrTooManyCodes.
+// Returns twofactor.ErrNotEnabled, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) NewRecoveryCodes(ctx context.Context, o connect.Operator, a connect.Account, code string,
-	from Browser) (Confirmed, error) {
+	from Browser) (TwoFactorResult, error) {
 	return s.change(ctx, o, a, mails.NewRecoveryCodes, code, from)
 }
 
 // DisableTOTP turns an operator's two-factor codes off after a check of the password and a code.
 //
-// Returns the errors of signin.Authenticator.Authenticate, twofactor.ErrOff, ErrWrongCode or ErrTooManyCodes.
+// Returns the errors of signin.Authenticator.Authenticate, twofactor.ErrNotEnabled, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) DisableTOTP(ctx context.Context, o connect.Operator, a connect.Account, password, code string,
 	from Browser) (SignedIn, error) {
 	if err := s.ownPassword(ctx, o, password, from, s.deps.Clock.Now()); err != nil {
@@ -162,16 +162,16 @@ func (s *Service) ownPassword(ctx context.Context, o connect.Operator, password 
 // change checks a two-factor code and then makes a change of the operator's second factor, in one
 // transaction.
 func (s *Service) change(ctx context.Context, o connect.Operator, a connect.Account, what mails.TwoFactorChange,
-	code string, from Browser) (done Confirmed, err error) {
+	code string, from Browser) (done TwoFactorResult, err error) {
 	now := s.deps.Clock.Now()
-	err = s.codes.Guard(ctx, o, from, now, func() error {
+	err = s.codes.LimitTries(ctx, o, from, now, func() error {
 		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 			required, err := s.codes.Accept(ctx, o, code, now)
 			if err != nil {
 				return err
 			}
 			if !required {
-				return twofactor.ErrOff
+				return twofactor.ErrNotEnabled
 			}
 			done, err = s.changed(ctx, o, a, what, from, now)
 			return err
@@ -184,7 +184,7 @@ func (s *Service) change(ctx context.Context, o connect.Operator, a connect.Acco
 // codes, ends every session and half sign-in, begins a session for this browser, mails the operator and
 // writes the audit log.
 func (s *Service) changed(ctx context.Context, o connect.Operator, a connect.Account, what mails.TwoFactorChange,
-	from Browser, now time.Time) (done Confirmed, err error) {
+	from Browser, now time.Time) (done TwoFactorResult, err error) {
 	if what == mails.TwoFactorOff {
 		err = s.deps.TwoFactors.Delete(ctx, o.ID)
 	} else {
@@ -199,24 +199,24 @@ func (s *Service) changed(ctx context.Context, o connect.Operator, a connect.Acc
 	if done.SignedIn, err = s.authenticator.BeginSession(ctx, o, a, from, now); err != nil {
 		return done, err
 	}
-	return done, s.codes.Tell(ctx, o, what, now)
+	return done, s.codes.NotifyOfChange(ctx, o, what, now)
 }
 
 // DisableTOTPByAdmin turns two-factor codes off for an operator who has lost the app and the recovery codes,
 // ends every session, and mails the operator.
 //
-// Returns twofactor.ErrOff.
+// Returns twofactor.ErrNotEnabled.
 func (s *Service) DisableTOTPByAdmin(ctx context.Context, operatorID id.ID) error {
 	now := s.deps.Clock.Now()
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		f, err := s.deps.TwoFactors.Lock(ctx, operatorID)
+		f, err := s.deps.TwoFactors.LockRow(ctx, operatorID)
 		if err != nil {
 			return err
 		}
-		if !f.On() {
-			return twofactor.ErrOff
+		if !f.Enabled() {
+			return twofactor.ErrNotEnabled
 		}
-		o, err := s.deps.Operators.Lock(ctx, operatorID)
+		o, err := s.deps.Operators.LockRow(ctx, operatorID)
 		if err != nil {
 			return err
 		}
@@ -226,14 +226,14 @@ func (s *Service) DisableTOTPByAdmin(ctx context.Context, operatorID id.ID) erro
 		if err := s.endAll(ctx, o); err != nil {
 			return err
 		}
-		return s.codes.Tell(ctx, o, mails.TwoFactorOffBySupport, now)
+		return s.codes.NotifyOfChange(ctx, o, mails.TwoFactorOffBySupport, now)
 	})
 }
 
 // endAll ends every session and half sign-in of an operator.
 func (s *Service) endAll(ctx context.Context, o connect.Operator) error {
-	if _, err := s.deps.Sessions.DeleteSessionsOf(ctx, o.ID); err != nil {
+	if _, err := s.deps.Sessions.DeleteSessionsOfOperator(ctx, o.ID); err != nil {
 		return err
 	}
-	return s.deps.HalfSignIns.DeleteOf(ctx, o.ID)
+	return s.deps.HalfSignIns.DeleteOfOperator(ctx, o.ID)
 }

@@ -11,21 +11,21 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// AskToVerify mails the link that verifies the operator's address once more. For a verified address nothing
+// MailVerification mails the link that verifies the operator's address once more. For a verified address nothing
 // is mailed.
 //
 // Returns rate_limited after five mails in an hour.
-func (s *Service) AskToVerify(ctx context.Context, o connect.Operator) error {
+func (s *Service) MailVerification(ctx context.Context, o connect.Operator) error {
 	now := s.deps.Clock.Now()
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		current, err := s.deps.Operators.Lock(ctx, o.ID)
-		if err != nil || !s.tokens.Open(current) {
+		current, err := s.deps.Operators.LockRow(ctx, o.ID)
+		if err != nil || !s.tokens.AddressUnverified(current) {
 			return err
 		}
-		if err := s.mailsLeft(ctx, current, connect.TokenVerify, now); err != nil {
+		if err := s.mailsLeft(ctx, current, connect.TokenVerifyEmail, now); err != nil {
 			return err
 		}
-		return s.tokens.AskToVerify(ctx, current, now)
+		return s.tokens.MailVerification(ctx, current, now)
 	})
 }
 
@@ -48,15 +48,15 @@ func mailAllowed(sent int) error {
 }
 
 // verifying lists the kinds of mail tokens whose links verify an address.
-var verifying = []connect.TokenKind{connect.TokenVerify, connect.TokenChangeEmail}
+var verifying = []connect.TokenKind{connect.TokenVerifyEmail, connect.TokenChangeEmail}
 
-// LinkToVerify returns the token of a link that verifies an address, for the page that asks for confirmation
+// FindVerificationToken returns the token of a link that verifies an address, for the page that asks for confirmation
 // before the link takes effect. asks reports whether Verify needs the account's password. true: this browser
 // is not signed in to the account; false: it is.
 //
 // Returns connect.ErrTokenVoid, as Token does.
-func (s *Service) LinkToVerify(ctx context.Context, token string,
-	from Browser) (t connect.Token, asks bool, err error) {
+func (s *Service) FindVerificationToken(ctx context.Context, token string,
+	from Browser) (t connect.MailedToken, asks bool, err error) {
 	t, o, err := s.token(ctx, token, verifying)
 	if err != nil {
 		return t, false, err
@@ -75,7 +75,7 @@ func (s *Service) signedInAs(ctx context.Context, from Browser) (connect.Operato
 	return o, a, err
 }
 
-// Verify marks the address as the operator's own, by the token of a mailed link. A new address replaces the
+// VerifyAddress marks the address as the operator's own, by the token of a mailed link. A new address replaces the
 // old one: all sessions end, this browser begins a new one, and a notice is mailed to the old address. A
 // browser that is not signed in to the account must also send its password. Otherwise, if a stranger had
 // signed up with the address, a click by the owner of the mailbox would verify the stranger's account.
@@ -83,7 +83,7 @@ func (s *Service) signedInAs(ctx context.Context, from Browser) (connect.Operato
 // Returns connect.ErrTokenVoid, the errors of signin.Authenticator.Authenticate for the password, or
 // connect.ErrEmailTaken for a new address that another operator has taken meanwhile. SignedIn is zero unless
 // a session begins.
-func (s *Service) Verify(ctx context.Context, token, password string, from Browser) (in SignedIn, err error) {
+func (s *Service) VerifyAddress(ctx context.Context, token, password string, from Browser) (in SignedIn, err error) {
 	now := s.deps.Clock.Now()
 	_, owner, err := s.token(ctx, token, verifying)
 	if err != nil {
@@ -96,12 +96,12 @@ func (s *Service) Verify(ctx context.Context, token, password string, from Brows
 	if err != nil {
 		return SignedIn{}, err
 	}
-	err = s.withToken(ctx, token, now, func(ctx context.Context, t connect.Token, o connect.Operator) error {
+	err = s.withToken(ctx, token, now, func(ctx context.Context, t connect.MailedToken, o connect.Operator) error {
 		in = SignedIn{}
 		before := o
 		o.VerifiedAt = now
-		if t.Kind == connect.TokenVerify {
-			if err := s.deps.Tokens.UseTokens(ctx, o.ID, now, connect.TokenVerify); err != nil {
+		if t.Kind == connect.TokenVerifyEmail {
+			if err := s.deps.Tokens.MarkTokensUsed(ctx, o.ID, now, connect.TokenVerifyEmail); err != nil {
 				return err
 			}
 			if err := s.deps.Operators.Update(ctx, o); err != nil {

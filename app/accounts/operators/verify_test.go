@@ -22,7 +22,7 @@ func mailing(t *testing.T) (*operators.Service, *servicetest.Clock, *servicetest
 	clock := servicetest.NewClock(time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC))
 	kit := servicetest.New(t, func(s *servicetest.Setup) {
 		s.Clock, s.Config.SMTPURL, s.Config.DashboardBaseURL = clock, "smtp://127.0.0.1:9", "https://desk.example"
-		s.Parts = func(p *servicetest.Parts) { p.Passwords = &counting{} }
+		s.Parts = func(p *servicetest.Deps) { p.Passwords = &counting{} }
 	})
 	return kit.Operators, clock, kit
 }
@@ -66,7 +66,7 @@ func TestLinks_UsedAtOnce_TakeEffectOnce(t *testing.T) {
 	once := map[string]int{"<nil>": 1, connect.ErrTokenVoid.Error(): 7}
 	token := mailed(t, kit, "a@b.example")
 	require.Equal(t, once, atOnce(8, func(int) error {
-		_, err := s.Verify(t.Context(), token, "correct horse", operators.Browser{})
+		_, err := s.VerifyAddress(t.Context(), token, "correct horse", operators.Browser{})
 		return err
 	}))
 	forgot(t, s, "a@b.example")
@@ -85,7 +85,7 @@ func TestLinks_GuessedOfAnotherKindOrTooOld_AreVoid(t *testing.T) {
 	reset := mailed(t, kit, "a@b.example")
 	void := func(why, verify, reset string) {
 		t.Helper()
-		_, err := s.Verify(t.Context(), verify, "correct horse", operators.Browser{})
+		_, err := s.VerifyAddress(t.Context(), verify, "correct horse", operators.Browser{})
 		require.ErrorIs(t, err, connect.ErrTokenVoid, why)
 		require.ErrorIs(t, s.ResetPassword(t.Context(), reset, "another password", operators.Browser{}),
 			connect.ErrTokenVoid, why)
@@ -105,15 +105,15 @@ func TestAskToVerify_MailsFiveTimesAnHour(t *testing.T) {
 	s, clock, kit := mailing(t)
 	in := signedUp(t, s, "a@b.example")
 	for range 4 {
-		require.NoError(t, s.AskToVerify(t.Context(), in.Operator))
+		require.NoError(t, s.MailVerification(t.Context(), in.Operator))
 	}
-	require.ErrorIs(t, s.AskToVerify(t.Context(), in.Operator), fault.ErrRateLimited)
+	require.ErrorIs(t, s.MailVerification(t.Context(), in.Operator), fault.ErrRateLimited)
 	require.Len(t, kit.Mails("a@b.example"), 5)
 	clock.Add(time.Hour)
-	require.NoError(t, s.AskToVerify(t.Context(), in.Operator))
-	_, err := s.Verify(t.Context(), mailed(t, kit, "a@b.example"), "correct horse", operators.Browser{})
+	require.NoError(t, s.MailVerification(t.Context(), in.Operator))
+	_, err := s.VerifyAddress(t.Context(), mailed(t, kit, "a@b.example"), "correct horse", operators.Browser{})
 	require.NoError(t, err)
-	require.NoError(t, s.AskToVerify(t.Context(), in.Operator), "the session's operator is from before")
+	require.NoError(t, s.MailVerification(t.Context(), in.Operator), "the session's operator is from before")
 	require.Len(t, kit.Mails("a@b.example"), 6, "a verified address gets no further mail")
 }
 
@@ -122,7 +122,7 @@ func TestAskToVerify_AnAddressThatSomebodyTyped_GetsTenMailsADay(t *testing.T) {
 	s, clock, kit := mailing(t)
 	typed, moves := signedUp(t, s, "victim@b.example").Operator, signedUp(t, s, "a@b.example").Operator
 	asks := map[string]func() error{
-		"a sign-up": func() error { return s.AskToVerify(t.Context(), typed) },
+		"a sign-up": func() error { return s.MailVerification(t.Context(), typed) },
 		"a change": func() error {
 			_, err := s.ChangeEmail(t.Context(), moves, "Victim+1@b.example", "correct horse", "", operators.Browser{})
 			return err
@@ -147,13 +147,13 @@ func TestWithoutAMailServer_NothingIsVerifiedAndNothingAsked(t *testing.T) {
 	t.Parallel()
 	s, _, _, kit := setup(t)
 	in := signedUp(t, s, "a@b.example")
-	require.False(t, s.Unverified(in.Operator))
-	require.NoError(t, s.AskToVerify(t.Context(), in.Operator))
+	require.False(t, s.AddressUnverified(in.Operator))
+	require.NoError(t, s.MailVerification(t.Context(), in.Operator))
 	require.Empty(t, kit.Mails(""))
-	require.NoError(t, s.ForgotPassword(t.Context(), "a@b.example", "en"))
-	_, err := s.MailResets(t.Context())
+	require.NoError(t, s.RequestPasswordReset(t.Context(), "a@b.example", "en"))
+	_, err := s.MailPasswordResets(t.Context())
 	require.NoError(t, err)
 	token := regexp.MustCompile(`token=([A-Za-z0-9_-]{43})`).FindStringSubmatch(kit.Mails("a@b.example")[0].Body)[1]
 	require.NoError(t, s.ResetPassword(t.Context(), token, "a password of mine", operators.Browser{}))
-	require.False(t, operatorOf(t, kit, "a@b.example").Verified())
+	require.False(t, operatorOf(t, kit, "a@b.example").EmailVerified())
 }

@@ -38,10 +38,10 @@ type Authenticator struct {
 	UnitOfWork  ports.UnitOfWork
 	Operators   accountports.Operators
 	Sessions    accountports.Sessions
-	Requests    accountports.Tokens // The store of requests for a new password.
+	Requests    accountports.MailTokens // The store of requests for a new password.
 	TwoFactors  accountports.TwoFactors
 	HalfSignIns accountports.HalfSignIns
-	Passwords   accountports.Passwords
+	Passwords   accountports.PasswordHasher
 	Entropy     ports.Entropy
 	Limiter     ports.Limiter
 }

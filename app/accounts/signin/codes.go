@@ -17,14 +17,14 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Codes checks operators' two-factor codes: those of the authenticator app and recovery codes. Each code is
+// TwoFactorCodes checks operators' two-factor codes: those of the authenticator app and recovery codes. Each code is
 // accepted once.
-type Codes struct {
+type TwoFactorCodes struct {
 	UnitOfWork   ports.UnitOfWork
 	Sessions     accountports.Sessions
 	TwoFactors   accountports.TwoFactors
 	HalfSignIns  accountports.HalfSignIns
-	Mails        ports.Mails
+	Mails        ports.MailQueue
 	Audit        ports.AuditLog
 	Codes        accountports.OneTimeCodes
 	Entropy      ports.Entropy
@@ -34,12 +34,13 @@ type Codes struct {
 // allNetworks is the key under which the tries of two-factor codes from all networks are counted together.
 var allNetworks [32]byte
 
-// Guard counts a try of a two-factor code and runs use, which calls Accept. The try is committed before use
+// LimitTries counts a try of a two-factor code and runs use, which calls Accept. The try is committed before use
 // runs, so that parallel tries cannot exceed the limit together. A try that did not end in
 // twofactor.ErrWrongCode is taken back.
 //
 // Returns twofactor.ErrTooManyCodes, and the errors of use.
-func (c Codes) Guard(ctx context.Context, o connect.Operator, from Browser, now time.Time, use func() error) error {
+func (c TwoFactorCodes) LimitTries(ctx context.Context, o connect.Operator, from Browser, now time.Time,
+	use func() error) error {
 	network := networkHash(o, from.Network)
 	known := false
 	if from.Network != "" {
@@ -50,15 +51,15 @@ func (c Codes) Guard(ctx context.Context, o connect.Operator, from Browser, now 
 	}
 	var wait time.Duration
 	err := c.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		tries, since, err := c.HalfSignIns.CountTry(ctx, o.ID, network, twofactor.NetworkWindow, now)
+		tries, since, err := c.HalfSignIns.CountCodeTry(ctx, o.ID, network, twofactor.NetworkTriesWindow, now)
 		if err != nil {
 			return err
 		}
-		if wait = twofactor.NetworkWait(tries, since, now); wait > 0 {
+		if wait = twofactor.NetworkLockoutWait(tries, since, now); wait > 0 {
 			return nil
 		}
-		tries, since, err = c.HalfSignIns.CountTry(ctx, o.ID, allNetworks, twofactor.AllWindow, now)
-		wait = twofactor.AllWait(tries, known, since, now)
+		tries, since, err = c.HalfSignIns.CountCodeTry(ctx, o.ID, allNetworks, twofactor.OverallTriesWindow, now)
+		wait = twofactor.OverallLockoutWait(tries, known, since, now)
 		return err
 	})
 	if err != nil {
@@ -73,10 +74,10 @@ func (c Codes) Guard(ctx context.Context, o connect.Operator, from Browser, now 
 	}
 	// If this refund fails, the operator has one try less until the time window is over.
 	_ = c.UnitOfWork.WithinTx(context.WithoutCancel(ctx), func(ctx context.Context) error {
-		if err := c.HalfSignIns.RefundTry(ctx, o.ID, network); err != nil {
+		if err := c.HalfSignIns.UncountCodeTry(ctx, o.ID, network); err != nil {
 			return err
 		}
-		return c.HalfSignIns.RefundTry(ctx, o.ID, allNetworks)
+		return c.HalfSignIns.UncountCodeTry(ctx, o.ID, allNetworks)
 	})
 	return err
 }
@@ -85,9 +86,9 @@ func (c Codes) Guard(ctx context.Context, o connect.Operator, from Browser, now 
 // wrong code, false for success and any other error.
 func costs(err error) bool { return errors.Is(err, twofactor.ErrWrongCode) }
 
-// On reports whether an operator's two-factor codes are on.
-func (c Codes) On(ctx context.Context, operatorID id.ID) (bool, error) {
-	f, err := c.TwoFactors.TwoFactor(ctx, operatorID)
+// Enabled reports whether an operator's two-factor codes are on.
+func (c TwoFactorCodes) Enabled(ctx context.Context, operatorID id.ID) (bool, error) {
+	f, err := c.TwoFactors.StateOf(ctx, operatorID)
 	return f.On, err
 }
 
@@ -95,22 +96,23 @@ func (c Codes) On(ctx context.Context, operatorID id.ID) (bool, error) {
 // required is true for an operator whose codes are on. false: the codes are off, and the code is not checked.
 //
 // Returns twofactor.ErrWrongCode.
-func (c Codes) Accept(ctx context.Context, o connect.Operator, code string, now time.Time) (required bool, err error) {
-	f, err := c.TwoFactors.Lock(ctx, o.ID)
-	if err != nil || !f.On() {
+func (c TwoFactorCodes) Accept(ctx context.Context, o connect.Operator, code string, now time.Time) (required bool,
+	err error) {
+	f, err := c.TwoFactors.LockRow(ctx, o.ID)
+	if err != nil || !f.Enabled() {
 		return false, err
 	}
-	if hash, ok := twofactor.RecoveryHash(o.ID, code); ok {
+	if hash, ok := twofactor.RecoveryCodeHash(o.ID, code); ok {
 		return true, c.useRecovery(ctx, o, hash, now)
 	}
-	if err := f.Accept(code, now, c.Codes.Code); err != nil {
+	if err := f.AcceptCode(code, now, c.Codes.Code); err != nil {
 		return true, err
 	}
 	return true, c.TwoFactors.Save(ctx, *f)
 }
 
 // useRecovery uses up a recovery code, and mails the operator about it.
-func (c Codes) useRecovery(ctx context.Context, o connect.Operator, hash [32]byte, now time.Time) error {
+func (c TwoFactorCodes) useRecovery(ctx context.Context, o connect.Operator, hash [32]byte, now time.Time) error {
 	used, err := c.TwoFactors.UseRecoveryCode(ctx, o.ID, hash, now)
 	if err != nil {
 		return err
@@ -118,7 +120,7 @@ func (c Codes) useRecovery(ctx context.Context, o connect.Operator, hash [32]byt
 	if !used {
 		return twofactor.ErrWrongCode
 	}
-	return c.Tell(ctx, o, mails.RecoveryCodeUsed, now)
+	return c.NotifyOfChange(ctx, o, mails.RecoveryCodeUsed, now)
 }
 
 // verbs maps each change of the second factor to its verb in the audit log.
@@ -128,9 +130,10 @@ var verbs = map[mails.TwoFactorChange]audit.Verb{
 	mails.RecoveryCodeUsed: audit.OperatorUseRecoveryCode,
 }
 
-// Tell mails the operator about a change of the second factor, and writes the change to the audit log.
-func (c Codes) Tell(ctx context.Context, o connect.Operator, what mails.TwoFactorChange, now time.Time) error {
-	mail := mails.TwoFactor{Operator: o, Change: what, DashboardURL: c.DashboardURL}.Mail(c.Entropy.NewID(), now)
+// NotifyOfChange mails the operator about a change of the second factor, and writes the change to the audit log.
+func (c TwoFactorCodes) NotifyOfChange(ctx context.Context, o connect.Operator, what mails.TwoFactorChange,
+	now time.Time) error {
+	mail := mails.TwoFactorNotice{Operator: o, Change: what, DashboardURL: c.DashboardURL}.Mail(c.Entropy.NewID(), now)
 	if err := c.Mails.Enqueue(ctx, mail); err != nil {
 		return err
 	}
@@ -138,16 +141,16 @@ func (c Codes) Tell(ctx context.Context, o connect.Operator, what mails.TwoFacto
 	if what == mails.TwoFactorOffBySupport {
 		by = actor.Staff
 	}
-	return c.Audit.Append(ctx, audit.Entry(c.Entropy, now, by, verbs[what], id.Operator.Of(o.ID), nil))
+	return c.Audit.Append(ctx, audit.NewEntry(c.Entropy, now, by, verbs[what], id.Operator.Of(o.ID), nil))
 }
 
 // NewRecoveryCodes replaces the recovery codes of an operator, and returns the new ones in clear text.
-func (c Codes) NewRecoveryCodes(ctx context.Context, operatorID id.ID) ([]secret.Text, error) {
-	codes := make([]secret.Text, twofactor.RecoveryCodes)
+func (c TwoFactorCodes) NewRecoveryCodes(ctx context.Context, operatorID id.ID) ([]secret.Text, error) {
+	codes := make([]secret.Text, twofactor.RecoveryCodeCount)
 	hashes := make([][32]byte, len(codes))
 	for i := range codes {
-		codes[i] = twofactor.NewRecoveryCode(c.Entropy.Bytes(twofactor.RecoveryBytes))
-		hash, ok := twofactor.RecoveryHash(operatorID, codes[i].Reveal())
+		codes[i] = twofactor.NewRecoveryCode(c.Entropy.Bytes(twofactor.RecoveryCodeBytes))
+		hash, ok := twofactor.RecoveryCodeHash(operatorID, codes[i].Reveal())
 		if !ok {
 			return nil, errors.New("signin: recovery code " + strconv.Itoa(i) + " cannot be read")
 		}

@@ -26,12 +26,12 @@ const failuresPerHour = 100
 func (au Authenticator) countFailure(
 	ctx context.Context, email string, o connect.Operator, known bool, now time.Time,
 ) (harmless func(), err error) {
-	sum := sha256.Sum256([]byte(mailaddr.Normal(email) + " " + o.PasswordHash))
+	sum := sha256.Sum256([]byte(mailaddr.Normalized(email) + " " + o.PasswordHash))
 	rule := ports.LimitRule{Name: "auth-failures", Key: "auth:email:" + hex.EncodeToString(sum[:16]),
 		PerHour: failuresPerHour}
 	decision := au.Limiter.Allow(ctx, rule)
 	if decision.Allowed {
-		return func() { au.Limiter.Refund(ctx, rule) }, nil
+		return func() { au.Limiter.Uncount(ctx, rule) }, nil
 	}
 	refused := lockedOut(decision, known)
 	if refused != nil {
@@ -44,15 +44,15 @@ func (au Authenticator) countFailure(
 
 // tellLockedOut stores a request to mail the owner of an address that log-ins are locked, with a link that
 // sets a password, at most once an hour. The dispatcher later checks whether the address is known, as after
-// ForgotPassword, so that a log-in takes the same time for every address.
+// RequestPasswordReset, so that a log-in takes the same time for every address.
 func (au Authenticator) tellLockedOut(ctx context.Context, email, key string, now time.Time) error {
 	once := ports.LimitRule{Name: "auth-locked-out", Key: key, PerHour: 1}
 	if !mailaddr.Valid(email) || !au.Limiter.Allow(ctx, once).Allowed {
 		return nil
 	}
-	r := accountports.PasswordRequest{ID: au.Entropy.NewID(), Email: email, CreatedAt: now, LockedOut: true}
+	r := accountports.PasswordResetRequest{ID: au.Entropy.NewID(), Email: email, CreatedAt: now, LockedOut: true}
 	return au.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		return au.Requests.InsertPasswordRequest(ctx, r)
+		return au.Requests.InsertPasswordResetRequest(ctx, r)
 	})
 }
 

@@ -10,15 +10,15 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-// Begin begins a session after the right password, or a half sign-in for an operator whose two-factor codes
+// BeginSignIn begins a session after the right password, or a half sign-in for an operator whose two-factor codes
 // are on.
-func (au Authenticator) Begin(ctx context.Context, o connect.Operator, a connect.Account, from Browser,
+func (au Authenticator) BeginSignIn(ctx context.Context, o connect.Operator, a connect.Account, from Browser,
 	now time.Time) (SignedIn, error) {
-	f, err := au.TwoFactors.Lock(ctx, o.ID)
+	f, err := au.TwoFactors.LockRow(ctx, o.ID)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if !f.On() {
+	if !f.Enabled() {
 		return au.BeginSession(ctx, o, a, from, now)
 	}
 	token, hash := newToken(au.Entropy)
@@ -30,48 +30,49 @@ func newHalf(hash [32]byte, operatorID id.ID, now time.Time) accountports.HalfSi
 		ExpiresAt: now.Add(twofactor.SignInLifetime)}
 }
 
-// HalfSignedIn returns the operator and account of a half sign-in: the password was right, and the two-factor
+// HalfSignedInOperator returns the operator and account of a half sign-in: the password was right, and the two-factor
 // code is missing.
 //
-// Returns twofactor.ErrSignInOver.
-func (c Codes) HalfSignedIn(ctx context.Context, token string,
+// Returns twofactor.ErrSignInExpired.
+func (c TwoFactorCodes) HalfSignedInOperator(ctx context.Context, token string,
 	now time.Time) (connect.Operator, connect.Account, error) {
 	hash, ok := TokenHash(token)
 	if !ok {
-		return connect.Operator{}, connect.Account{}, twofactor.ErrSignInOver
+		return connect.Operator{}, connect.Account{}, twofactor.ErrSignInExpired
 	}
-	return c.HalfSignIns.HalfSignedIn(ctx, hash, now)
+	return c.HalfSignIns.HalfSignedInOperator(ctx, hash, now)
 }
 
-// Complete turns a half sign-in into a session, with a two-factor code. A wrong code does not end the half
+// CompleteHalfSignIn turns a half sign-in into a session, with a two-factor code. A wrong code does not end the half
 // sign-in.
 //
-// Returns twofactor.ErrWrongCode, or ErrSignInOver for a half sign-in of another operator, and where codes
+// Returns twofactor.ErrWrongCode, or ErrSignInExpired for a half sign-in of another operator, and where codes
 // were turned off meanwhile.
-func (au Authenticator) Complete(ctx context.Context, codes Codes, half HalfSignedIn, now time.Time) (SignedIn, error) {
+func (au Authenticator) CompleteHalfSignIn(ctx context.Context, codes TwoFactorCodes, half HalfSignInWithCode,
+	now time.Time) (SignedIn, error) {
 	hash, ok := TokenHash(half.Token)
 	if !ok {
-		return SignedIn{}, twofactor.ErrSignInOver
+		return SignedIn{}, twofactor.ErrSignInExpired
 	}
 	operatorID, err := au.HalfSignIns.Take(ctx, hash, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	if operatorID != half.Operator.ID {
-		return SignedIn{}, twofactor.ErrSignInOver
+		return SignedIn{}, twofactor.ErrSignInExpired
 	}
 	required, err := codes.Accept(ctx, half.Operator, half.Code, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	if !required {
-		return SignedIn{}, twofactor.ErrSignInOver
+		return SignedIn{}, twofactor.ErrSignInExpired
 	}
 	return au.BeginSession(ctx, half.Operator, half.Account, half.From, now)
 }
 
 // HalfSignedIn is a half sign-in together with the two-factor code that is to complete it.
-type HalfSignedIn struct {
+type HalfSignInWithCode struct {
 	Operator connect.Operator
 	Account  connect.Account
 	Token    string

@@ -10,12 +10,12 @@ type Deps struct {
 	UnitOfWork  ports.UnitOfWork
 	Operators   accountports.Operators
 	Sessions    accountports.Sessions
-	Tokens      accountports.Tokens
+	Tokens      accountports.MailTokens
 	TwoFactors  accountports.TwoFactors
 	HalfSignIns accountports.HalfSignIns
-	Mails       ports.Mails
+	Mails       ports.MailQueue
 	Audit       ports.AuditLog
-	Passwords   accountports.Passwords // The hasher of passwords; nil in processes without a log-in.
+	Passwords   accountports.PasswordHasher // The hasher of passwords; nil in processes without a log-in.
 	Codes       accountports.OneTimeCodes
 	Entropy     ports.Entropy
 	Limiter     ports.Limiter
@@ -27,24 +27,24 @@ type Deps struct {
 	VerifyAddresses bool
 }
 
-// SignIn groups the parts of sign-in that the use cases of operators' accounts share.
-type SignIn struct {
+// Parts groups the parts of sign-in that the use cases of operators' accounts share.
+type Parts struct {
 	Authenticator Authenticator
-	Tokens        Tokens
-	Codes         Codes
+	Tokens        MailTokens
+	Codes         TwoFactorCodes
 }
 
 // New builds the authenticator, the mail tokens and the two-factor codes from their shared dependencies.
-func New(d Deps) SignIn {
-	return SignIn{
+func New(d Deps) Parts {
+	return Parts{
 		Authenticator: Authenticator{
 			UnitOfWork: d.UnitOfWork, Operators: d.Operators, Sessions: d.Sessions, Requests: d.Tokens, TwoFactors: d.TwoFactors,
 			HalfSignIns: d.HalfSignIns, Passwords: d.Passwords, Entropy: d.Entropy, Limiter: d.Limiter,
 		},
-		Tokens: Tokens{
+		Tokens: MailTokens{
 			Tokens: d.Tokens, Mails: d.Mails, Entropy: d.Entropy, DashboardURL: d.DashboardURL, Verify: d.VerifyAddresses,
 		},
-		Codes: Codes{
+		Codes: TwoFactorCodes{
 			UnitOfWork: d.UnitOfWork, Sessions: d.Sessions, TwoFactors: d.TwoFactors, HalfSignIns: d.HalfSignIns, Mails: d.Mails,
 			Audit: d.Audit, Codes: d.Codes, Entropy: d.Entropy, DashboardURL: d.DashboardURL,
 		},

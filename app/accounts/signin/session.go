@@ -19,7 +19,7 @@ const SessionLifetime = 14 * 24 * time.Hour
 // Returns connect.ErrBadCredentials if the password was changed since o was read.
 func (au Authenticator) BeginSession(ctx context.Context, o connect.Operator, a connect.Account, from Browser,
 	now time.Time) (SignedIn, error) {
-	current, err := au.Operators.Lock(ctx, o.ID)
+	current, err := au.Operators.LockRow(ctx, o.ID)
 	if err != nil {
 		return SignedIn{}, err
 	}

@@ -21,7 +21,7 @@ func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUp, fr
 	if err := form.Validate(); err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
-	hash, err := au.Passwords.Hash(ctx, form.Password, accountports.Turn{Network: from.Network})
+	hash, err := au.Passwords.Hash(ctx, form.Password, accountports.PasswordCaller{Network: from.Network})
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
@@ -50,7 +50,7 @@ func (au Authenticator) Authenticate(ctx context.Context, email, password string
 		return connect.Operator{}, connect.Account{}, err
 	}
 	matches, err := au.Passwords.Matches(ctx, password, o.PasswordHash,
-		accountports.Turn{Network: from.Network, Known: known})
+		accountports.PasswordCaller{Network: from.Network, Known: known})
 	if err != nil || matches {
 		harmless()
 	}

@@ -38,7 +38,7 @@ func TestLockedOut_BeyondTheLimitOfFailures_FromAnUnknownNetwork(t *testing.T) {
 		err := lockedOut(c.decision, c.known)
 		require.ErrorIs(t, err, c.want, name)
 		if c.want != nil {
-			require.Equal(t, 20*time.Minute, fault.Of(err).RetryAfter, name)
+			require.Equal(t, 20*time.Minute, fault.FromError(err).RetryAfter, name)
 		}
 	}
 }
@@ -47,7 +47,7 @@ func TestTry_ThatDidNotEndInAWrongCode_CostsNothing(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]bool{
 		nil: false, twofactor.ErrWrongCode: true, twofactor.ErrWrongCode.Because(errors.New("used")): true,
-		twofactor.ErrSignInOver: false, fault.ErrUnavailable: false, errors.New("broken"): false,
+		twofactor.ErrSignInExpired: false, fault.ErrUnavailable: false, errors.New("broken"): false,
 	} {
 		require.Equal(t, want, costs(err), "%v", err)
 	}
@@ -104,15 +104,17 @@ func TestOpen_WhereMailsAreSent_UntilTheAddressIsVerified(t *testing.T) {
 		"not verified": {true, time.Time{}, true}, "verified": {true, now, false}, "no mails": {false, time.Time{}, false},
 		"no mails, verified": {false, now, false},
 	} {
-		require.Equal(t, c.want, Tokens{Verify: c.mails}.Open(connect.Operator{VerifiedAt: c.verified}), name)
+		require.Equal(t, c.want, MailTokens{Verify: c.mails}.AddressUnverified(connect.Operator{VerifiedAt: c.verified}),
+			name)
 	}
 }
 
 func TestLink_OfEachKind_LeadsToItsPage(t *testing.T) {
 	t.Parallel()
-	tokens := Tokens{DashboardURL: "https://desk.example"}
+	tokens := MailTokens{DashboardURL: "https://desk.example"}
 	for kind, path := range map[connect.TokenKind]string{
-		connect.TokenVerify: "/verify", connect.TokenChangeEmail: "/verify", connect.TokenReset: "/password/reset",
+		connect.TokenVerifyEmail: "/verify", connect.TokenChangeEmail: "/verify",
+		connect.TokenResetPassword: "/password/reset",
 	} {
 		require.Equal(t, "https://desk.example"+path+"?token=a%2Bb", tokens.link(kind, secret.Text("a+b")), kind)
 	}

@@ -13,10 +13,10 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Tokens creates the tokens of links that verify addresses and set passwords, and mails those links.
-type Tokens struct {
-	Tokens       accountports.Tokens
-	Mails        ports.Mails
+// MailTokens creates the tokens of links that verify addresses and set passwords, and mails those links.
+type MailTokens struct {
+	Tokens       accountports.MailTokens
+	Mails        ports.MailQueue
 	Entropy      ports.Entropy
 	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
 	// Verify reports whether e-mail addresses are verified. true: SMTP_URL is set and mails are sent; false: no
@@ -26,37 +26,40 @@ type Tokens struct {
 
 // tokenPaths maps each kind of mail token to the path of the page that its link opens.
 var tokenPaths = map[connect.TokenKind]string{
-	connect.TokenVerify: site.Verify, connect.TokenChangeEmail: site.Verify, connect.TokenReset: site.Reset,
+	connect.TokenVerifyEmail: site.VerifyEmailPath, connect.TokenChangeEmail: site.VerifyEmailPath,
+	connect.TokenResetPassword: site.ResetPasswordPath,
 }
 
-// Open reports whether the operator's address has still to be verified; false also when the service verifies
-// no addresses.
-func (k Tokens) Open(o connect.Operator) bool { return k.Verify && !o.Verified() }
+// AddressUnverified reports whether the operator's address has still to be verified; false also when the service
+// verifies no addresses.
+func (k MailTokens) AddressUnverified(o connect.Operator) bool { return k.Verify && !o.EmailVerified() }
 
-// AskToVerify mails the link that verifies the operator's address, unless the address is verified or the
+// MailVerification mails the link that verifies the operator's address, unless the address is verified or the
 // service sends no mails.
-func (k Tokens) AskToVerify(ctx context.Context, o connect.Operator, now time.Time) error {
-	if !k.Open(o) {
+func (k MailTokens) MailVerification(ctx context.Context, o connect.Operator, now time.Time) error {
+	if !k.AddressUnverified(o) {
 		return nil
 	}
-	return k.Mail(ctx, o, connect.TokenVerify, o.Email, now)
+	return k.MailVerificationLink(ctx, o, connect.TokenVerifyEmail, o.Email, now)
 }
 
 // link returns the URL that a mail contains: the page for the kind of token, with the token.
-func (k Tokens) link(kind connect.TokenKind, token secret.Text) string {
-	return site.URL(k.DashboardURL, tokenPaths[kind]) + "?token=" + url.QueryEscape(token.Reveal())
+func (k MailTokens) link(kind connect.TokenKind, token secret.Text) string {
+	return site.PageURL(k.DashboardURL, tokenPaths[kind]) + "?token=" + url.QueryEscape(token.Reveal())
 }
 
-// Mail stores a token that verifies an address, and mails its link to that address. Earlier links to a new
-// address end. Earlier links to the present address still work: the reader may open any of them.
+// MailVerificationLink stores a token that verifies an address, and mails its link to that address. Earlier links to a
+// new address end. Earlier links to the present address still work: the reader may open any of them.
 //
 // Returns rate_limited (deposit.SentTo): a stranger may have typed the address, which is not verified.
-func (k Tokens) Mail(ctx context.Context, o connect.Operator, kind connect.TokenKind, to string, now time.Time) error {
-	if err := mails.MayMail(ctx, k.Mails, o.ID, []string{to}, func(int) string { return "email" }, now); err != nil {
+func (k MailTokens) MailVerificationLink(ctx context.Context, o connect.Operator, kind connect.TokenKind, to string,
+	now time.Time) error {
+	if err := mails.CheckSenderLimit(ctx, k.Mails, o.ID, []string{to}, func(int) string { return "email" },
+		now); err != nil {
 		return err
 	}
 	if kind == connect.TokenChangeEmail {
-		if err := k.Tokens.UseTokens(ctx, o.ID, now, kind); err != nil {
+		if err := k.Tokens.MarkTokensUsed(ctx, o.ID, now, kind); err != nil {
 			return err
 		}
 	}
@@ -64,29 +67,29 @@ func (k Tokens) Mail(ctx context.Context, o connect.Operator, kind connect.Token
 	if err != nil {
 		return err
 	}
-	mail := mails.VerifyAddress{Operator: o, To: to, URL: link}.Mail(k.Entropy.NewID(), now)
+	mail := mails.AddressVerification{Operator: o, To: to, URL: link}.Mail(k.Entropy.NewID(), now)
 	mail.Sender = o.ID
 	return k.Mails.Enqueue(ctx, mail)
 }
 
-// MailReset stores a token that sets a password, and mails its link to the operator. Earlier links stay valid
+// MailPasswordReset stores a token that sets a password, and mails its link to the operator. Earlier links stay valid
 // until they expire or a password is set, so that a stranger who requests another link does not end the one
 // that the operator is about to use. lockedOut is true when too many wrong passwords were tried, which the
 // mail then mentions; false for a request by the forgot-password form.
-func (k Tokens) MailReset(ctx context.Context, o connect.Operator, lockedOut bool, now time.Time) error {
-	link, err := k.newLink(ctx, o, connect.TokenReset, o.Email, now)
+func (k MailTokens) MailPasswordReset(ctx context.Context, o connect.Operator, lockedOut bool, now time.Time) error {
+	link, err := k.newLink(ctx, o, connect.TokenResetPassword, o.Email, now)
 	if err != nil {
 		return err
 	}
 	return k.Mails.Enqueue(ctx,
-		mails.ResetPassword{Operator: o, URL: link, LockedOut: lockedOut}.Mail(k.Entropy.NewID(), now))
+		mails.PasswordReset{Operator: o, URL: link, LockedOut: lockedOut}.Mail(k.Entropy.NewID(), now))
 }
 
 // newLink stores a new token of a kind, and returns the link that contains it.
-func (k Tokens) newLink(ctx context.Context, o connect.Operator, kind connect.TokenKind, to string,
+func (k MailTokens) newLink(ctx context.Context, o connect.Operator, kind connect.TokenKind, to string,
 	now time.Time) (string, error) {
 	token, hash := newToken(k.Entropy)
-	stored := connect.Token{Hash: hash, OperatorID: o.ID, Kind: kind, Email: to, CreatedAt: now,
+	stored := connect.MailedToken{Hash: hash, OperatorID: o.ID, Kind: kind, Email: to, CreatedAt: now,
 		ExpiresAt: now.Add(kind.Lifetime())}
 	return k.link(kind, token), k.Tokens.InsertToken(ctx, stored)
 }

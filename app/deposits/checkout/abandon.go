@@ -13,16 +13,16 @@ import (
 //
 // Returns deposit.ErrNotFound, or service_unavailable when the provider cannot close its page; the deposit
 // then stays as it is.
-func (s *Service) Abandon(ctx context.Context, token secret.Text) (Next, error) {
+func (s *Service) Abandon(ctx context.Context, token secret.Text) (NextPage, error) {
 	now := s.deps.Clock.Now()
 	d, err := s.deps.Deposits.DepositByToken(ctx, token)
 	if err != nil {
-		return Next{}, err
+		return NextPage{}, err
 	}
 	if d.CheckoutOpen(now) {
-		err := s.deps.Payments.EndCheckout(ctx, d.ID, deposit.TenantAbandoned, nil, now)
+		err := s.deps.Payments.EndCheckout(ctx, d.ID, deposit.TriggerTenantAbandoned, nil, now)
 		if err != nil && !lifecycle.CheckoutOver(err) {
-			return Next{}, err
+			return NextPage{}, err
 		}
 	}
 	return s.show(ctx, token, now)

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
 
-var grace, alan, declined = checkouttest.Grace, checkouttest.Alan, checkouttest.Declined
+var grace, alan, declined = checkouttest.TenantGrace, checkouttest.TenantAlan, checkouttest.DeclinedTenant
 
 func requireUnavailable(t *testing.T, err error) {
 	t.Helper()
@@ -29,23 +29,23 @@ func requireUnavailable(t *testing.T, err error) {
 }
 
 func TestView_ShowsWhatTheTenantNeeds_AndChangesNothing(t *testing.T) {
-	b := checkouttest.Start(t)
-	d, token := b.Deposit(t, checkouttest.Client("grace@example.com", "Grace", "Hopper"))
+	b := checkouttest.NewSteps(t)
+	d, token := b.Deposit(t, checkouttest.WithClient("grace@example.com", "Grace", "Hopper"))
 	v, err := b.Checkout.View(b.Ctx(), token)
 	require.NoError(t, err)
-	require.Equal(t, checkouttest.Company, v.CompanyName)
+	require.Equal(t, checkouttest.CompanyName, v.CompanyName)
 	require.Equal(t, deposit.Fee(50_000), v.Fee)
 	require.Equal(t, tenant.Person{Email: "grace@example.com", FirstName: "Grace", LastName: "Hopper"}, v.Person)
 	require.True(t, v.Open)
 	require.False(t, v.PaymentInFlight)
-	require.Zero(t, b.Load(t, d.ID).CheckoutStartedAt)
+	require.Zero(t, b.LoadDeposit(t, d.ID).CheckoutStartedAt)
 
 	_, err = b.Checkout.View(b.Ctx(), "nothing")
 	require.ErrorIs(t, err, deposit.ErrNotFound)
 }
 
 func TestSubmit_PaidAtTheProvider_SecuresTheDeposit(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d, token := b.Deposit(t)
 	next := b.Submit(token, grace)
 	require.True(t, strings.HasPrefix(next.PageURL, checkouttest.DashboardURL+"/sandbox/pay/"))
@@ -53,35 +53,36 @@ func TestSubmit_PaidAtTheProvider_SecuresTheDeposit(t *testing.T) {
 	started := b.RequireStatus(d.ID, deposit.Pending, "")
 	require.Equal(t, b.Clock.Now(), started.CheckoutStartedAt)
 	require.Equal(t, grace.Email, started.Client.Email)
-	require.Equal(t, deposit.PaymentProcessing, b.Fee(d.ID).Status)
-	require.NotEmpty(t, b.Fee(d.ID).ProviderRef)
-	require.Empty(t, b.Events(t, d.ID))
+	require.Equal(t, deposit.PaymentProcessing, b.FeePayment(d.ID).Status)
+	require.NotEmpty(t, b.FeePayment(d.ID).ProviderRef)
+	require.Empty(t, b.EventNames(t, d.ID))
 
 	b.Pay(d.ID, true)
 	b.Clock.Add(time.Minute)
-	v := b.Return(token)
-	require.Equal(t, deposit.OutcomeSecured, v.Outcome())
+	v := b.ReturnFromPayment(token)
+	require.Equal(t, deposit.OutcomeSecured, v.ReturnOutcome())
 	require.False(t, v.Open)
 	secured := b.RequireStatus(d.ID, deposit.Active, "")
 	require.Equal(t, b.Clock.Now(), secured.ActivatedAt)
-	require.Equal(t, deposit.PaymentSucceeded, b.Fee(d.ID).Status)
-	require.Equal(t, b.Clock.Now(), b.Fee(d.ID).SettledAt)
-	require.Equal(t, []string{"deposit.activated"}, b.Events(t, d.ID))
-	require.Equal(t, []string{"pending>active tenant"}, b.Metrics.Steps())
+	require.Equal(t, deposit.PaymentSucceeded, b.FeePayment(d.ID).Status)
+	require.Equal(t, b.Clock.Now(), b.FeePayment(d.ID).SettledAt)
+	require.Equal(t, []string{"deposit.activated"}, b.EventNames(t, d.ID))
+	require.Equal(t, []string{"pending>active tenant"}, b.Metrics.Transitions())
 
-	require.Equal(t, deposit.OutcomeSecured, b.Return(token).Outcome(), "coming back again changes nothing")
-	require.Len(t, b.Events(t, d.ID), 1)
+	require.Equal(t, deposit.OutcomeSecured, b.ReturnFromPayment(token).ReturnOutcome(),
+		"coming back again changes nothing")
+	require.Len(t, b.EventNames(t, d.ID), 1)
 }
 
 func TestSubmit_OfAFormThatIsRefused_LeavesNothingBehind(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d, token := b.Deposit(t)
 	for _, p := range []tenant.Person{{}, {Email: "x"}, {Email: "grace@example.com", FirstName: "G\x00", LastName: "H"},
 		{Email: "grace@example.com", FirstName: "G"}} {
-		_, err := b.Checkout.Submit(b.Ctx(), token, p, checkouttest.Agrees)
+		_, err := b.Checkout.Submit(b.Ctx(), token, p, checkouttest.TenantAgreement)
 		require.Equal(t, fault.Invalid, fault.KindOf(err))
 	}
-	for want, given := range map[error]agreement.Given{
+	for want, given := range map[error]agreement.SubmittedForm{
 		agreement.ErrMissing: {Locale: "en"},
 		agreement.ErrChanged: {Agreed: true, Locale: "en", PageWords: agreement.Fingerprint("other words")},
 	} {
@@ -89,85 +90,85 @@ func TestSubmit_OfAFormThatIsRefused_LeavesNothingBehind(t *testing.T) {
 		require.ErrorIs(t, err, want)
 	}
 	require.Empty(t, records(b, d.ID))
-	require.Zero(t, b.Load(t, d.ID).CheckoutStartedAt)
-	require.Zero(t, b.Scoring.Asked())
-	_, err := b.Checkout.Submit(b.Ctx(), "nothing", grace, checkouttest.Agrees)
+	require.Zero(t, b.LoadDeposit(t, d.ID).CheckoutStartedAt)
+	require.Zero(t, b.Scoring.AssessmentCount())
+	_, err := b.Checkout.Submit(b.Ctx(), "nothing", grace, checkouttest.TenantAgreement)
 	require.ErrorIs(t, err, deposit.ErrNotFound)
 }
 
 func TestSubmit_RefusedByScoring_CancelsWithoutAPayment(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d, token := b.Deposit(t)
 	next := b.Submit(token, declined)
 	require.Empty(t, next.PageURL)
-	require.Equal(t, deposit.OutcomeDeclined, next.View.Outcome())
+	require.Equal(t, deposit.OutcomeDeclined, next.View.ReturnOutcome())
 	cancelled := b.RequireStatus(d.ID, deposit.Cancelled, "tenant_declined")
 	require.Equal(t, declined.Email, cancelled.Client.Email)
 	require.Empty(t, b.PaymentsOf(t, d.ID, deposit.FeePayment))
 	require.Empty(t, records(b, d.ID), "nothing is charged, so no evidence is kept")
-	require.Zero(t, b.Provider.Opened())
-	require.Equal(t, []string{"deposit.cancelled"}, b.Events(t, d.ID))
+	require.Zero(t, b.Provider.OpenedPageCount())
+	require.Equal(t, []string{"deposit.cancelled"}, b.EventNames(t, d.ID))
 }
 
 func TestSubmit_SameDetails_KeepsTheClientOfThePartner(t *testing.T) {
-	b := checkouttest.Start(t)
-	d, token := b.Deposit(t, checkouttest.Client("Grace@Example.com", "Grace", "Hopper"))
+	b := checkouttest.NewSteps(t)
+	d, token := b.Deposit(t, checkouttest.WithClient("Grace@Example.com", "Grace", "Hopper"))
 	b.Submit(token, grace)
-	require.Equal(t, d.ClientID, b.Load(t, d.ID).ClientID)
+	require.Equal(t, d.ClientID, b.LoadDeposit(t, d.ID).ClientID)
 	b.Submit(token, alan)
-	require.NotEqual(t, d.ClientID, b.Load(t, d.ID).ClientID)
-	require.Equal(t, "Turing", b.Load(t, d.ID).Client.LastName)
+	require.NotEqual(t, d.ClientID, b.LoadDeposit(t, d.ID).ClientID)
+	require.Equal(t, "Turing", b.LoadDeposit(t, d.ID).Client.LastName)
 }
 
 func TestSubmit_ByAnotherPersonWhileOnePays_ScoresThem(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d, token := b.Deposit(t)
 	page := b.Submit(token, grace).PageURL
-	require.Equal(t, 1, b.Scoring.Asked())
+	require.Equal(t, 1, b.Scoring.AssessmentCount())
 	b.Submit(token, grace)
-	require.Equal(t, 1, b.Scoring.Asked(), "who is paying was accepted")
+	require.Equal(t, 1, b.Scoring.AssessmentCount(), "who is paying was accepted")
 	require.Equal(t, page[:len(page)-len("?lang=en")], strings.TrimSuffix(b.Submit(token, alan).PageURL, "?lang=fr"))
-	require.Equal(t, 2, b.Scoring.Asked())
+	require.Equal(t, 2, b.Scoring.AssessmentCount())
 
 	b.Submit(token, declined)
 	b.RequireStatus(d.ID, deposit.Cancelled, "tenant_declined")
-	require.Equal(t, deposit.PaymentVoided, b.Fee(d.ID).Status)
+	require.Equal(t, deposit.PaymentVoided, b.FeePayment(d.ID).Status)
 	b.Pay(d.ID, true)
-	closed, err := b.Sandbox.Lookup(b.Ctx(), b.Fee(d.ID).ID)
+	closed, err := b.Sandbox.LookupPayment(b.Ctx(), b.FeePayment(d.ID).ID)
 	require.NoError(t, err)
-	require.Equal(t, paymentports.ProviderClosed, closed.Status, "the page takes no money any more")
+	require.Equal(t, paymentports.ProviderPaymentClosed, closed.Status, "the page takes no money any more")
 }
 
 func TestSubmit_RefusedAfterSomebodyPaid_StaysSecured(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
 	b.Pay(d.ID, true)
-	require.Equal(t, deposit.OutcomeSecured, b.Submit(token, declined).View.Outcome())
+	require.Equal(t, deposit.OutcomeSecured, b.Submit(token, declined).View.ReturnOutcome())
 	require.Equal(t, grace.Email, b.RequireStatus(d.ID, deposit.Active, "").Client.Email)
 }
 
 func TestSubmit_ScoringAway_DecidesNothing(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d, token := b.Deposit(t)
-	b.Scoring.Break(fault.ErrUnavailable)
-	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.Agrees)
+	b.Scoring.SetError(fault.ErrUnavailable)
+	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.TenantAgreement)
 	requireUnavailable(t, err)
 	require.Nil(t, b.RequireStatus(d.ID, deposit.Pending, "").Client)
 	require.Empty(t, b.PaymentsOf(t, d.ID, deposit.FeePayment))
-	b.Scoring.Break(nil)
+	b.Scoring.SetError(nil)
 	require.NotEmpty(t, b.Submit(token, grace).PageURL)
 }
 
 func TestSubmit_ProviderAway_KeepsThePaymentForTheNextTry(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d, token := b.Deposit(t)
-	b.Provider.Away(true)
-	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.Agrees)
+	b.Provider.SetUnreachable(true)
+	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.TenantAgreement)
 	requireUnavailable(t, err)
-	begun := b.Fee(d.ID)
+	begun := b.FeePayment(d.ID)
 	require.Equal(t, deposit.PaymentProcessing, begun.Status)
-	_, err = b.Checkout.Return(b.Ctx(), token, true)
+	_, err = b.Checkout.HandleReturn(b.Ctx(), token, true)
 	requireUnavailable(t, err)
 	_, err = b.Checkout.Abandon(b.Ctx(), token)
 	requireUnavailable(t, err)
@@ -176,16 +177,16 @@ func TestSubmit_ProviderAway_KeepsThePaymentForTheNextTry(t *testing.T) {
 	require.NotContains(t, b.Log.String(), token.Reveal())
 	require.NotContains(t, b.Log.String(), grace.Email)
 
-	b.Provider.Away(false)
+	b.Provider.SetUnreachable(false)
 	b.Submit(token, grace)
-	require.Equal(t, begun.ID, b.Fee(d.ID).ID)
+	require.Equal(t, begun.ID, b.FeePayment(d.ID).ID)
 	b.Pay(d.ID, true)
-	b.Return(token)
+	b.ReturnFromPayment(token)
 	b.RequireStatus(d.ID, deposit.Active, "")
 }
 
 func TestSubmit_AfterTheCheckoutIsOver_ShowsTheDeposit(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d, token := b.Deposit(t)
 	b.Clock.Add(d.CheckoutExpiresAt.Sub(b.Clock.Now()))
 	v := b.Submit(token, grace).View
@@ -199,14 +200,14 @@ func TestSubmit_AfterTheCheckoutIsOver_ShowsTheDeposit(t *testing.T) {
 }
 
 func TestReturn_WithoutHavingPaid_ClosesThePage(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d, token := b.Deposit(t)
-	require.True(t, b.Return(token).Open, "nothing was begun")
+	require.True(t, b.ReturnFromPayment(token).Open, "nothing was begun")
 	b.Submit(token, grace)
-	v := b.Return(token)
+	v := b.ReturnFromPayment(token)
 	require.True(t, v.Open)
 	require.False(t, v.PaymentInFlight)
-	require.Equal(t, deposit.PaymentVoided, b.Fee(d.ID).Status)
+	require.Equal(t, deposit.PaymentVoided, b.FeePayment(d.ID).Status)
 	b.RequireStatus(d.ID, deposit.Pending, "")
 
 	b.Submit(token, grace)
@@ -214,75 +215,75 @@ func TestReturn_WithoutHavingPaid_ClosesThePage(t *testing.T) {
 }
 
 func TestReturn_AfterAFailedPayment_LeavesPaymentIssueToRecover(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
 	b.Pay(d.ID, false)
-	v := b.Return(token)
+	v := b.ReturnFromPayment(token)
 	require.True(t, v.Open)
-	require.Equal(t, deposit.OutcomeDeclined, v.Outcome())
+	require.Equal(t, deposit.OutcomeDeclined, v.ReturnOutcome())
 	b.RequireStatus(d.ID, deposit.PaymentIssue, "fee_failed")
-	require.NotEmpty(t, b.Fee(d.ID).Failure)
+	require.NotEmpty(t, b.FeePayment(d.ID).Failure)
 
 	b.Submit(token, grace)
 	b.Pay(d.ID, false)
-	b.Return(token)
+	b.ReturnFromPayment(token)
 	require.Equal(t, 2, b.RequireStatus(d.ID, deposit.PaymentIssue, "fee_failed").Version,
 		"a second failure is no transition")
 
 	b.Submit(token, grace)
 	b.Pay(d.ID, true)
-	b.Return(token)
+	b.ReturnFromPayment(token)
 	b.RequireStatus(d.ID, deposit.Active, "")
 	require.Equal(t, []deposit.PaymentStatus{deposit.PaymentFailed, deposit.PaymentFailed, deposit.PaymentSucceeded},
 		b.FeeStatuses(d.ID))
-	require.Equal(t, []string{"deposit.status_changed", "deposit.activated"}, b.Events(t, d.ID))
-	require.Equal(t, []string{"pending>payment_issue tenant", "payment_issue>active tenant"}, b.Metrics.Steps())
+	require.Equal(t, []string{"deposit.status_changed", "deposit.activated"}, b.EventNames(t, d.ID))
+	require.Equal(t, []string{"pending>payment_issue tenant", "payment_issue>active tenant"}, b.Metrics.Transitions())
 }
 
 func TestAbandon_CancelsAndClosesThePage(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
 	next, err := b.Checkout.Abandon(b.Ctx(), token)
 	require.NoError(t, err)
-	require.Equal(t, deposit.OutcomeAbandoned, next.View.Outcome())
+	require.Equal(t, deposit.OutcomeAbandoned, next.View.ReturnOutcome())
 	b.RequireStatus(d.ID, deposit.Cancelled, "tenant_abandoned")
-	require.Equal(t, deposit.PaymentVoided, b.Fee(d.ID).Status)
+	require.Equal(t, deposit.PaymentVoided, b.FeePayment(d.ID).Status)
 
 	next, err = b.Checkout.Abandon(b.Ctx(), token)
 	require.NoError(t, err)
-	require.Equal(t, deposit.OutcomeAbandoned, next.View.Outcome())
-	require.Len(t, b.Events(t, d.ID), 1)
+	require.Equal(t, deposit.OutcomeAbandoned, next.View.ReturnOutcome())
+	require.Len(t, b.EventNames(t, d.ID), 1)
 }
 
 func TestAbandon_AfterPaying_IsSecured(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
 	b.Pay(d.ID, true)
 	next, err := b.Checkout.Abandon(b.Ctx(), token)
 	require.NoError(t, err)
-	require.Equal(t, deposit.OutcomeSecured, next.View.Outcome())
+	require.Equal(t, deposit.OutcomeSecured, next.View.ReturnOutcome())
 	b.RequireStatus(d.ID, deposit.Active, "")
 }
 
 func TestAbandon_WhileTheProviderCannotStopThePayment_IsToldToWait(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
-	b.Provider.OnAsk(func() paymentports.ProviderPayment {
-		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen}
+	b.Provider.OnLookupOrClose(func() paymentports.ProviderPayment {
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentOpen}
 	})
 	_, err := b.Checkout.Abandon(b.Ctx(), token)
 	requireUnavailable(t, err)
 	b.RequireStatus(d.ID, deposit.Pending, "")
-	require.Equal(t, deposit.PaymentProcessing, b.Fee(d.ID).Status)
+	require.Equal(t, deposit.PaymentProcessing, b.FeePayment(d.ID).Status)
 }
 
 // The invariant of app/payments rules this out; a database changed by hand does not.
 func TestReturn_PaidOnACancelledDeposit_RefundsTheFee(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
 	b.Pay(d.ID, true)
@@ -291,10 +292,10 @@ func TestReturn_PaidOnACancelledDeposit_RefundsTheFee(t *testing.T) {
 			WHERE id = $1`,
 		d.ID)
 	require.NoError(t, err)
-	b.Return(token)
+	b.ReturnFromPayment(token)
 	b.RequireStatus(d.ID, deposit.Cancelled, "by_partner")
-	require.Equal(t, deposit.PaymentSucceeded, b.Fee(d.ID).Status)
-	require.Equal(t, []string{"payment.orphaned"}, b.Audit(t, d.ID))
+	require.Equal(t, deposit.PaymentSucceeded, b.FeePayment(d.ID).Status)
+	require.Equal(t, []string{"payment.orphaned"}, b.AuditActions(t, d.ID))
 	require.Contains(t, b.Log.String(), "level=WARN")
 	require.Contains(t, b.Log.String(), "is refunded")
 	b.RequireCount(1, b.Payments.CheckDue)
@@ -311,7 +312,7 @@ func records(b checkouttest.Steps, depositID id.ID) []agreement.Record {
 }
 
 func TestSubmit_Agreed_KeepsTheEvidenceWithThePayment(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d, token := b.Deposit(t)
 	v, err := b.Checkout.View(b.Ctx(), token)
 	require.NoError(t, err)
@@ -319,9 +320,9 @@ func TestSubmit_Agreed_KeepsTheEvidenceWithThePayment(t *testing.T) {
 	kept := records(b, d.ID)
 	require.Len(t, kept, 1)
 	require.Equal(t, agreement.Record{
-		ID: kept[0].ID, DepositID: d.ID, ClientID: b.Load(t, d.ID).ClientID, Version: agreement.Version, Locale: "en",
-		Words: v.Terms.Words("en"),
-		At:    b.Clock.Now(), Origin: checkouttest.Agrees.Origin,
+		ID: kept[0].ID, DepositID: d.ID, ClientID: b.LoadDeposit(t, d.ID).ClientID, Version: agreement.Version, Locale: "en",
+		Words: v.Terms.FullText("en"),
+		At:    b.Clock.Now(), Origin: checkouttest.TenantAgreement.Origin,
 	}, kept[0])
 	require.NotZero(t, b.Count("deposit_agreements", "position('192.0.2.7'::bytea in origin) = 0"),
 		"the origin is encrypted")
@@ -332,7 +333,7 @@ func TestSubmit_Agreed_KeepsTheEvidenceWithThePayment(t *testing.T) {
 	b.Submit(token, alan)
 	require.Len(t, records(b, d.ID), 2, "another person")
 
-	b.Return(token)
+	b.ReturnFromPayment(token)
 	b.Clock.Add(time.Minute)
 	b.Submit(token, alan)
 	all := records(b, d.ID)
@@ -341,7 +342,7 @@ func TestSubmit_Agreed_KeepsTheEvidenceWithThePayment(t *testing.T) {
 }
 
 func TestCheckout_StayThatIsOver_AsksForNothing(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d, token := b.Deposit(t, func(d *deposit.Deposit) {
 		d.ContractEndAt, d.ContractStartAt = b.Clock.Now(), b.Clock.Now().Add(-time.Hour)
 	})
@@ -349,8 +350,8 @@ func TestCheckout_StayThatIsOver_AsksForNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []bool{false, true}, []bool{v.Open, v.StayOver})
 	require.Empty(t, b.Submit(token, grace).PageURL)
-	require.Zero(t, b.Provider.Opened())
-	require.Zero(t, b.Scoring.Asked())
+	require.Zero(t, b.Provider.OpenedPageCount())
+	require.Zero(t, b.Scoring.AssessmentCount())
 	require.Empty(t, b.PaymentsOf(t, d.ID, deposit.FeePayment))
 
 	b.RequireCount(0, b.Timers.ExpireCheckouts)

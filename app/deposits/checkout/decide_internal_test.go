@@ -20,7 +20,7 @@ const day = 24 * time.Hour
 var (
 	now   = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	grace = tenant.Person{Email: "grace@example.com", FirstName: "Grace", LastName: "Hopper", Phone: "+33612345678"}
-	known = deposit.Client{ID: id.ID{6}, Email: "Grace@Example.com", FirstName: "Grace", LastName: "Hopper"}
+	known = deposit.ClientDetails{ID: id.ID{6}, Email: "Grace@Example.com", FirstName: "Grace", LastName: "Hopper"}
 )
 
 // upcoming is a deposit of 500 euros for a stay of a week that begins now.
@@ -40,11 +40,11 @@ func in(status deposit.Status, reason string) func(*deposit.Deposit) {
 
 func TestView_TellsTheTenantWhetherToPay(t *testing.T) {
 	t.Parallel()
-	s := New(Deps{Timers: deposit.DefaultTimers()})
+	s := New(Deps{Timers: deposit.DefaultTimerDurations()})
 	for name, c := range map[string]struct {
 		d                       *deposit.Deposit
 		open, expired, stayOver bool
-		outcome                 deposit.Outcome
+		outcome                 deposit.CheckoutOutcome
 	}{
 		"new": {upcoming(), true, false, false, deposit.OutcomeAbandoned},
 		"after a refused payment": {upcoming(in(deposit.PaymentIssue, "fee_failed")), true, false, false,
@@ -69,7 +69,7 @@ func TestView_TellsTheTenantWhetherToPay(t *testing.T) {
 			v := s.viewOf(c.d, connect.Account{CompanyName: "Chalets"}, now)
 			require.Equal(t, []bool{c.open, c.expired, c.stayOver}, []bool{v.Open, v.Expired, v.StayOver})
 			require.Equal(t, []any{"Chalets", money.Cents(1_750), c.outcome, tenant.Person{}},
-				[]any{v.CompanyName, v.Fee, v.Outcome(), v.Person})
+				[]any{v.CompanyName, v.Fee, v.ReturnOutcome(), v.Person})
 		})
 	}
 	require.Equal(t, tenant.Person{Email: "Grace@Example.com", FirstName: "Grace", LastName: "Hopper"},
@@ -78,7 +78,7 @@ func TestView_TellsTheTenantWhetherToPay(t *testing.T) {
 
 func TestTerms_TellHowLongTheCoverLasts_AndWhetherItReachesTheEndOfTheStay(t *testing.T) {
 	t.Parallel()
-	s := New(Deps{Timers: deposit.DefaultTimers(), Imprint: agreement.Imprint{SupportEmail: "help@example.com"}})
+	s := New(Deps{Timers: deposit.DefaultTimerDurations(), Imprint: agreement.Imprint{SupportEmail: "help@example.com"}})
 	for name, c := range map[string]struct {
 		stay, cover time.Duration
 		days        int
@@ -106,17 +106,19 @@ func TestTerms_TellHowLongTheCoverLasts_AndWhetherItReachesTheEndOfTheStay(t *te
 
 func TestPayable_WhileTheDebtWaitsForTheTenant(t *testing.T) {
 	t.Parallel()
-	require.False(t, View{}.Payable())
+	require.False(t, View{}.DebtPayable())
 	for _, state := range deposit.CollectionStates {
-		require.Equal(t, state == deposit.AwaitingTenant, View{Debt: &deposit.Debt{State: state}}.Payable(), state)
-		require.False(t, View{Debt: &deposit.Debt{State: state, CancelAt: now}}.Payable(), "staff cancels it: %s", state)
+		require.Equal(t, state == deposit.CollectionAwaitingTenant, View{Debt: &deposit.Debt{State: state}}.DebtPayable(),
+			state)
+		require.False(t, View{Debt: &deposit.Debt{State: state, CancelAt: now}}.DebtPayable(), "staff cancels it: %s", state)
 	}
 }
 
 func TestPaidFee_IsThePaymentThatSucceeded(t *testing.T) {
 	t.Parallel()
 	refused := deposit.Payment{Kind: deposit.FeePayment, Status: deposit.PaymentFailed, Amount: 1, SettledAt: now}
-	collected := deposit.Payment{Kind: deposit.Collection, Status: deposit.PaymentSucceeded, Amount: 2, SettledAt: now}
+	collected := deposit.Payment{Kind: deposit.CollectionPayment, Status: deposit.PaymentSucceeded, Amount: 2,
+		SettledAt: now}
 	paid := deposit.Payment{Kind: deposit.FeePayment, Status: deposit.PaymentSucceeded, Amount: 1_750,
 		SettledAt: now.Add(time.Minute)}
 	for name, c := range map[string]struct {
@@ -137,7 +139,7 @@ func TestPaidFee_IsThePaymentThatSucceeded(t *testing.T) {
 func TestSamePerson_ByNameAndAddressInAnyCase(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		client *deposit.Client
+		client *deposit.ClientDetails
 		typed  tenant.Person
 		want   bool
 	}{
@@ -162,7 +164,7 @@ func TestAcceptedBefore_WhoIsPaying_UnlessThePartnerChangedTheClient(t *testing.
 
 func TestHasClient_ThePresentOneOrTheOneOfTheForm(t *testing.T) {
 	t.Parallel()
-	with := func(client *deposit.Client, clientID id.ID) *deposit.Deposit {
+	with := func(client *deposit.ClientDetails, clientID id.ID) *deposit.Deposit {
 		return upcoming(func(d *deposit.Deposit) { d.Client, d.ClientID = client, clientID })
 	}
 	for name, c := range map[string]struct {
@@ -198,7 +200,7 @@ func TestBegunAt_IsTheTimeOfThePaymentInFlight(t *testing.T) {
 func TestReturned_OnlyWithTheDepositsOwnReturnToken(t *testing.T) {
 	t.Parallel()
 	const token = secret.Text("checkout-token")
-	good := deposit.ReturnToken(id.ID{1}, token)
+	good := deposit.ReturnPageToken(id.ID{1}, token)
 	for name, c := range map[string]struct {
 		tokens map[id.ID]secret.Text
 		shown  secret.Text

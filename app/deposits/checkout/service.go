@@ -24,20 +24,20 @@ type Deps struct {
 	Deposits   depositports.Deposits
 	Clients    partnerports.Clients
 	Operators  accountports.Operators
-	Payments   Payments
+	Payments   FeePayments
 	Paid       paymentports.Payments
-	Debts      Debts
+	Debts      DebtPayments
 	Agreements depositports.Agreements
-	Mails      ports.Mails
+	Mails      ports.MailQueue
 	Scoring    depositports.Scoring
 	Clock      ports.Clock
 	Entropy    ports.Entropy
-	Timers     deposit.Timers
+	Timers     deposit.TimerDurations
 	Imprint    agreement.Imprint
 }
 
-// Payments takes the tenant's fee.
-type Payments interface {
+// FeePayments takes the tenant's fee.
+type FeePayments interface {
 	// FeeInFlight reports, without a lock, whether a fee payment of the deposit is processing.
 	FeeInFlight(ctx context.Context, depositID id.ID) (bool, error)
 	// OpenFeePage begins a fee payment, or continues the one in flight, and returns the URL of the provider's
@@ -45,35 +45,35 @@ type Payments interface {
 	//
 	// Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable.
 	OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person,
-		prepare lifecycle.Prepare, now time.Time) (string, error)
+		prepare lifecycle.PrepareFunc, now time.Time) (string, error)
 	// LockFeeInFlight locks and returns the fee payment that is processing; nil for none. The caller holds a
 	// transaction.
 	LockFeeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error)
-	// ConfirmFee queries the provider about the fee payment in flight and records the result. ends: true closes
+	// ConfirmFeePayment queries the provider about the fee payment in flight and records the result. ends: true closes
 	// an unpaid page, false keeps it open.
 	//
 	// Returns service_unavailable when the provider cannot be reached.
-	ConfirmFee(ctx context.Context, depositID id.ID, ends bool, now time.Time) error
+	ConfirmFeePayment(ctx context.Context, depositID id.ID, ends bool, now time.Time) error
 	// EndCheckout settles the fee payment in flight and then applies trigger to the deposit. prepare, which may
 	// be nil, runs in the transaction of the transition.
 	//
 	// Returns deposit.ErrNotCancellable when the checkout had ended already, or service_unavailable.
-	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare,
+	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.PrepareFunc,
 		now time.Time) error
 }
 
-// Debts takes captured amounts from tenants whose card was refused.
-type Debts interface {
+// DebtPayments takes captured amounts from tenants whose card was refused.
+type DebtPayments interface {
 	// Debt returns the debt of a captured deposit; nil for none.
 	Debt(ctx context.Context, depositID id.ID) (*deposit.Debt, error)
 	// OpenDebtPage returns the URL of the provider's page on which the tenant pays the debt.
 	//
 	// Returns deposit.ErrCollectionNotPayable unless the debt waits for the tenant, or service_unavailable.
 	OpenDebtPage(ctx context.Context, d *deposit.Deposit, token secret.Text, now time.Time) (string, error)
-	// ConfirmDebt queries the provider about a debt that waits for the tenant, and records the result.
+	// ConfirmDebtPayment queries the provider about a debt that waits for the tenant, and records the result.
 	//
 	// Returns service_unavailable when the provider cannot be reached.
-	ConfirmDebt(ctx context.Context, depositID id.ID, now time.Time) error
+	ConfirmDebtPayment(ctx context.Context, depositID id.ID, now time.Time) error
 }
 
 // Service leads a tenant through the checkout of a deposit, and through the payment of a debt.

@@ -23,33 +23,34 @@ import (
 // Returns deposit.ErrNotFound, the errors of tenant.Person.Validate and agreement.Terms.Accept, or
 // service_unavailable when scoring or the provider cannot be reached; a payment that was begun then stays
 // processing, and the tenant may submit again.
-func (s *Service) Submit(ctx context.Context, token secret.Text, p tenant.Person, given agreement.Given) (Next, error) {
+func (s *Service) Submit(ctx context.Context, token secret.Text, p tenant.Person,
+	given agreement.SubmittedForm) (NextPage, error) {
 	if err := p.Validate(); err != nil {
-		return Next{}, err
+		return NextPage{}, err
 	}
 	now := s.deps.Clock.Now()
 	v, err := s.view(ctx, token, now)
 	if err != nil || !v.Open {
-		return Next{View: v}, err
+		return NextPage{View: v}, err
 	}
 	words, err := v.Terms.Accept(given)
 	if err != nil {
-		return Next{}, err
+		return NextPage{}, err
 	}
 	d, err := s.start(ctx, token, now)
 	if lifecycle.CheckoutOver(err) {
 		return s.show(ctx, token, now)
 	}
 	if err != nil {
-		return Next{}, err
+		return NextPage{}, err
 	}
 	accepted, err := s.accepts(ctx, d, p)
 	if err != nil {
-		return Next{}, err
+		return NextPage{}, err
 	}
 	if !accepted {
 		if err := s.decline(ctx, d, p, now); err != nil && !errors.Is(err, errErasedMeanwhile) {
-			return Next{}, err
+			return NextPage{}, err
 		}
 		return s.show(ctx, token, now)
 	}
@@ -61,7 +62,7 @@ func (s *Service) Submit(ctx context.Context, token secret.Text, p tenant.Person
 	if lifecycle.CheckoutOver(err) || errors.Is(err, errErasedMeanwhile) {
 		return s.show(ctx, token, now)
 	}
-	return Next{PageURL: url}, err
+	return NextPage{PageURL: url}, err
 }
 
 // start records that the tenant has begun the checkout of a deposit.
@@ -69,10 +70,10 @@ func (s *Service) Submit(ctx context.Context, token secret.Text, p tenant.Person
 // Returns deposit.ErrNotSecurable when the checkout has ended.
 func (s *Service) start(ctx context.Context, token secret.Text, now time.Time) (d *deposit.Deposit, err error) {
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		if d, err = s.deps.Deposits.ForUpdateByToken(ctx, token); err != nil {
+		if d, err = s.deps.Deposits.LockRowByToken(ctx, token); err != nil {
 			return err
 		}
-		return s.deps.Journal.StartCheckout(ctx, d, now)
+		return s.deps.Journal.RecordCheckoutStep(ctx, d, now)
 	})
 	return d, err
 }
@@ -107,13 +108,13 @@ func acceptedBefore(paying bool, changedAt time.Time) bool { return paying && ch
 // decline cancels the deposit of a tenant whom scoring refused, unless the tenant's payment succeeded first.
 func (s *Service) decline(ctx context.Context, begun *deposit.Deposit, p tenant.Person, now time.Time) error {
 	setClient := s.withClient(begun, p, now)
-	err := s.deps.Payments.EndCheckout(ctx, begun.ID, deposit.TenantDeclined,
+	err := s.deps.Payments.EndCheckout(ctx, begun.ID, deposit.TriggerTenantDeclined,
 		func(ctx context.Context, d *deposit.Deposit) error {
 			if err := setClient(ctx, d); err != nil {
 				return err
 			}
 			d.UpdatedAt = now
-			return s.deps.Deposits.SetCheckout(ctx, d)
+			return s.deps.Deposits.StoreCheckoutProgress(ctx, d)
 		}, now)
 	if lifecycle.CheckoutOver(err) {
 		return nil
@@ -131,17 +132,18 @@ var errErasedMeanwhile = errors.New("checkout: the client was erased while the f
 // the deposit as it was when the submission began.
 //
 // The returned function returns errErasedMeanwhile.
-func (s *Service) withClient(begun *deposit.Deposit, p tenant.Person, now time.Time) lifecycle.Prepare {
+func (s *Service) withClient(begun *deposit.Deposit, p tenant.Person, now time.Time) lifecycle.PrepareFunc {
 	return func(ctx context.Context, d *deposit.Deposit) error {
 		if hasClient(d, begun) {
-			known, err := s.deps.Clients.OfAccount(ctx, d.AccountID, d.ClientID)
+			known, err := s.deps.Clients.LockRowShared(ctx, d.AccountID, d.ClientID)
 			if errors.Is(err, tenant.ErrNotFound) {
 				return errErasedMeanwhile
 			}
 			if err != nil {
 				return err
 			}
-			d.Client = &deposit.Client{ID: known.ID, Email: known.Email, FirstName: known.FirstName, LastName: known.LastName}
+			d.Client = &deposit.ClientDetails{ID: known.ID, Email: known.Email, FirstName: known.FirstName,
+				LastName: known.LastName}
 		}
 		if samePerson(d.Client, p) {
 			return nil
@@ -151,7 +153,7 @@ func (s *Service) withClient(begun *deposit.Deposit, p tenant.Person, now time.T
 			return err
 		}
 		d.ClientID = c.ID
-		d.Client = &deposit.Client{ID: c.ID, Email: p.Email, FirstName: p.FirstName, LastName: p.LastName}
+		d.Client = &deposit.ClientDetails{ID: c.ID, Email: p.Email, FirstName: p.FirstName, LastName: p.LastName}
 		return nil
 	}
 }
@@ -175,7 +177,7 @@ func newClient(clientID id.ID, d *deposit.Deposit, p tenant.Person, now time.Tim
 
 // withAgreement returns a function that runs setClient and then stores the record of the tenant's agreement,
 // in the transaction of the payment. A payment in flight keeps its record of the same words.
-func (s *Service) withAgreement(agreed agreement.Record, setClient lifecycle.Prepare) lifecycle.Prepare {
+func (s *Service) withAgreement(agreed agreement.Record, setClient lifecycle.PrepareFunc) lifecycle.PrepareFunc {
 	return func(ctx context.Context, d *deposit.Deposit) error {
 		if err := setClient(ctx, d); err != nil {
 			return err
@@ -185,7 +187,7 @@ func (s *Service) withAgreement(agreed agreement.Record, setClient lifecycle.Pre
 			return err
 		}
 		agreed.ClientID = d.ClientID
-		return s.deps.Agreements.Keep(ctx, agreed, begunAt(inFlight))
+		return s.deps.Agreements.Store(ctx, agreed, begunAt(inFlight))
 	}
 }
 
@@ -197,7 +199,7 @@ func begunAt(inFlight *deposit.Payment) time.Time {
 	return inFlight.CreatedAt
 }
 
-func samePerson(c *deposit.Client, p tenant.Person) bool {
-	return c != nil && mailaddr.Normal(c.Email) == mailaddr.Normal(p.Email) && c.FirstName == p.FirstName &&
+func samePerson(c *deposit.ClientDetails, p tenant.Person) bool {
+	return c != nil && mailaddr.Normalized(c.Email) == mailaddr.Normalized(p.Email) && c.FirstName == p.FirstName &&
 		c.LastName == p.LastName
 }

@@ -40,17 +40,17 @@ type View struct {
 	Reason, Words string
 }
 
-// Payable reports whether the tenant can pay the debt of a captured deposit now; false also for a deposit
+// DebtPayable reports whether the tenant can pay the debt of a captured deposit now; false also for a deposit
 // without a debt.
-func (v View) Payable() bool {
-	return v.Debt != nil && v.Debt.State == deposit.AwaitingTenant && v.Debt.CancelAt.IsZero()
+func (v View) DebtPayable() bool {
+	return v.Debt != nil && v.Debt.State == deposit.CollectionAwaitingTenant && v.Debt.CancelAt.IsZero()
 }
 
-// Outcome returns the outcome that a tenant who leaves the checkout now takes back to the partner.
-func (v View) Outcome() deposit.Outcome { return v.Deposit.Outcome() }
+// ReturnOutcome returns the outcome that a tenant who leaves the checkout now takes back to the partner.
+func (v View) ReturnOutcome() deposit.CheckoutOutcome { return v.Deposit.CheckoutOutcome() }
 
-// Next is the page that follows a tenant's step in the checkout: the provider's page, or View.
-type Next struct {
+// NextPage is the page that follows a tenant's step in the checkout: the provider's page, or View.
+type NextPage struct {
 	PageURL string // The URL of the provider's hosted page; "" when View is to be shown.
 	View    View
 }
@@ -62,15 +62,15 @@ func (s *Service) View(ctx context.Context, token secret.Text) (View, error) {
 	return s.view(ctx, token, s.deps.Clock.Now())
 }
 
-// Opened records that the link of a mail was opened. The mails that the sender of this mail has sent to the
+// RecordLinkOpened records that the link of a mail was opened. The mails that the sender of this mail has sent to the
 // same address no longer count against the sender's limit (api.md §2, "Mails with the link"). mark is the
 // parameter of the link that identifies its mail; an unknown mark changes nothing.
-func (s *Service) Opened(ctx context.Context, mark string) error {
-	mailed, ok := id.LinkMark.Parse(mark)
+func (s *Service) RecordLinkOpened(ctx context.Context, mark string) error {
+	mailed, ok := id.LinkMailMark.Parse(mark)
 	if !ok {
 		return nil
 	}
-	return s.deps.Mails.Opened(ctx, mailed)
+	return s.deps.Mails.MarkLinkOpened(ctx, mailed)
 }
 
 func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (View, error) {
@@ -83,7 +83,7 @@ func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (V
 		return View{}, err
 	}
 	v := s.viewOf(d, account, now)
-	if d.Outcome() == deposit.OutcomeSecured {
+	if d.CheckoutOutcome() == deposit.OutcomeSecured {
 		payments, err := s.deps.Paid.Payments(ctx, d.ID)
 		if err != nil {
 			return View{}, err
@@ -96,12 +96,12 @@ func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (V
 		if err != nil {
 			return View{}, err
 		}
-		v.Debt = debt.In(account.Zone())
+		v.Debt = debt.InZone(account.Zone())
 		steps, err := s.deps.Deposits.History(ctx, d.ID)
 		if err != nil {
 			return View{}, err
 		}
-		v.Reason, v.Words = deposit.CaptureWords(steps)
+		v.Reason, v.Words = deposit.CaptureDetails(steps)
 	}
 	if v.Open {
 		if v.PaymentInFlight, err = s.deps.Payments.FeeInFlight(ctx, d.ID); err != nil {
@@ -115,10 +115,10 @@ func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (V
 func (s *Service) viewOf(d *deposit.Deposit, of connect.Account, now time.Time) View {
 	open := d.CheckoutOpen(now)
 	v := View{
-		Deposit: d.In(of.Zone()), CompanyName: of.CompanyName, Operator: of.Called(), Contact: of.Contact,
+		Deposit: d.InZone(of.Zone()), CompanyName: of.CompanyName, Operator: of.NameWithContact(), Contact: of.Contact,
 		Fee: deposit.Fee(d.Amount), Open: open,
-		Expired:  d.Status.InCheckout() && !open || d.StatusReason == deposit.CheckoutExpired.Reason(),
-		StayOver: d.Status.InCheckout() && d.StayOver(now),
+		Expired:  d.Status.InCheckout() && !open || d.StatusReason == deposit.TriggerCheckoutExpired.StatusReason(),
+		StayOver: d.Status.InCheckout() && d.RentalEnded(now),
 		Terms:    s.terms(d, of, now), CoversStay: d.CoversContract(s.deps.Timers, now),
 	}
 	if d.Client != nil {
@@ -131,7 +131,7 @@ func (s *Service) viewOf(d *deposit.Deposit, of connect.Account, now time.Time) 
 func (s *Service) terms(d *deposit.Deposit, of connect.Account, now time.Time) agreement.Terms {
 	t := agreement.Terms{
 		Company: of.CompanyName, Amount: d.Amount, Fee: deposit.Fee(d.Amount),
-		Until: s.deps.Timers.CoverageEnd(d.ContractEndAt, now).In(of.Zone()), Imprint: s.deps.Imprint,
+		Until: s.deps.Timers.CoverEnd(d.ContractEndAt, now).In(of.Zone()), Imprint: s.deps.Imprint,
 	}
 	if longest := s.deps.Timers.CoverMax; t.Until.Equal(now.Add(longest)) {
 		t.Days = int(longest / (24 * time.Hour))
@@ -150,7 +150,7 @@ func paidFee(payments []deposit.Payment) (money.Cents, time.Time) {
 }
 
 // show returns the view of the checkout after a step that leads to no page of the provider.
-func (s *Service) show(ctx context.Context, token secret.Text, now time.Time) (Next, error) {
+func (s *Service) show(ctx context.Context, token secret.Text, now time.Time) (NextPage, error) {
 	v, err := s.view(ctx, token, now)
-	return Next{View: v}, err
+	return NextPage{View: v}, err
 }

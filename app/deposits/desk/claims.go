@@ -9,24 +9,24 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// Unpaid holds the claims of an account that tenants have not paid yet.
-type Unpaid struct {
+// UnpaidDebts holds the claims of an account that tenants have not paid yet.
+type UnpaidDebts struct {
 	Count depositports.WorkCount // The number of unpaid claims and their sum.
-	First []Row                  // The newest of the unpaid claims.
+	First []DepositRow           // The newest of the unpaid claims.
 }
 
-// Unpaid counts an account's unpaid claims, and returns the newest of them, up to limit.
-func (s *Service) Unpaid(ctx context.Context, of connect.Account, limit int) (Unpaid, error) {
+// UnpaidDebts counts an account's unpaid claims, and returns the newest of them, up to limit.
+func (s *Service) UnpaidDebts(ctx context.Context, of connect.Account, limit int) (UnpaidDebts, error) {
 	accountID, now := of.ID, s.deps.Clock.Now()
 	counts, err := s.countWork(ctx, accountID, now, week(now))
 	charged, refused := counts[depositports.WorkCollecting], counts[depositports.WorkCardRefused]
-	u := Unpaid{Count: depositports.WorkCount{Count: charged.Count + refused.Count,
+	u := UnpaidDebts{Count: depositports.WorkCount{Count: charged.Count + refused.Count,
 		Amount: charged.Amount + refused.Amount, More: charged.More || refused.More}}
 	if err != nil || u.Count.Count == 0 {
 		return u, err
 	}
-	kinds := []depositports.Work{depositports.WorkCollecting, depositports.WorkCardRefused}
-	found, err := s.deps.Desk.OpenWork(ctx, accountID, kinds, week(now), limit)
+	kinds := []depositports.WorkKind{depositports.WorkCollecting, depositports.WorkCardRefused}
+	found, err := s.deps.Desk.DepositsByWorkKind(ctx, accountID, kinds, week(now), limit)
 	if err != nil {
 		return u, err
 	}

@@ -17,8 +17,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// View holds what the operator's page of a deposit shows, with the history.
-type View struct {
+// DepositView holds what the operator's page of a deposit shows, with the history.
+type DepositView struct {
 	*deposit.Deposit
 	Now time.Time
 	// The end of the cover of an active deposit; before activation, the end as if the deposit were activated
@@ -30,42 +30,42 @@ type View struct {
 	Debt           *deposit.Debt // The debt of a captured deposit; nil for any other.
 	Refunds        []deposit.Refund
 	Agreed         agreement.Record // The tenant's last agreement; zero for none.
-	Disputes       []paymentports.KeptDispute
+	Disputes       []paymentports.StoredDispute
 	Files          []evidence.File // The files added to the deposit, the oldest first.
-	History        []Entry         // The history of the deposit, the oldest entry first.
+	History        []HistoryEntry  // The history of the deposit, the oldest entry first.
 }
 
-// Author is the kind of person or system that caused an entry in a deposit's history.
-type Author string
+// EntryAuthor is the kind of person or system that caused an entry in a deposit's history.
+type EntryAuthor string
 
 const (
-	ByOperator Author = "operator"
-	ByPartner  Author = "partner"
-	ByTenant   Author = "tenant"
-	ByClock    Author = "scheduler"
-	ByService  Author = "system"
+	AuthorOperator EntryAuthor = "operator"
+	AuthorPartner  EntryAuthor = "partner"
+	AuthorTenant   EntryAuthor = "tenant"
+	AuthorClock    EntryAuthor = "scheduler"
+	AuthorService  EntryAuthor = "system"
 )
 
-// Happened is the kind of an entry in a deposit's history.
-type Happened string
+// EntryKind is the kind of an entry in a deposit's history.
+type EntryKind string
 
 // The kinds of entries in a deposit's history.
 const (
-	Created  Happened = "created"
-	LinkSent Happened = "link_sent"
-	Filed    Happened = "filed" // Filed: files were added to the deposit.
-	Moved    Happened = "moved"
-	Collects Happened = "collects" // Collects: the collection of the captured amount changed.
-	Reminded Happened = "reminded" // Reminded: the link to pay was mailed again.
+	EntryCreated    EntryKind = "created"
+	EntryLinkSent   EntryKind = "link_sent"
+	EntryFilesAdded EntryKind = "filed" // Filed: files were added to the deposit.
+	EntryTransition EntryKind = "moved"
+	EntryCollection EntryKind = "collects" // Collects: the collection of the captured amount changed.
+	EntryReminded   EntryKind = "reminded" // Reminded: the link to pay was mailed again.
 )
 
-// Entry is an entry of a deposit's history.
-type Entry struct {
+// HistoryEntry is an entry of a deposit's history.
+type HistoryEntry struct {
 	At                time.Time
-	Happened          Happened
+	Happened          EntryKind
 	Trigger           deposit.Trigger           // The trigger of a transition of the deposit.
 	CollectionTrigger deposit.CollectionTrigger // The trigger of a transition of the collection.
-	Author            Author
+	Author            EntryAuthor
 	Name              string            // The name of the partner who caused the entry; "" for other authors.
 	Detail            map[string]string // The entry's amount, reason, description, comment and files, by name.
 }
@@ -73,20 +73,20 @@ type Entry struct {
 // maxSent is the largest number of audit entries that the history of a deposit reads.
 const maxSent = 100
 
-// In returns a copy of the view of a deposit with all times in a time zone.
-func (v View) In(zone *time.Location) View {
-	v.Deposit, v.Debt = v.Deposit.In(zone), v.Debt.In(zone)
+// InZone returns a copy of the view of a deposit with all times in a time zone.
+func (v DepositView) InZone(zone *time.Location) DepositView {
+	v.Deposit, v.Debt = v.Deposit.InZone(zone), v.Debt.InZone(zone)
 	for _, at := range []*time.Time{&v.Now, &v.CoverEnd, &v.Agreed.At} {
 		*at = at.In(zone)
 	}
 	v.Refunds = mapped(v.Refunds, func(r *deposit.Refund) {
 		r.CreatedAt, r.CheckAt, r.SettledAt = r.CreatedAt.In(zone), r.CheckAt.In(zone), r.SettledAt.In(zone)
 	})
-	v.Disputes = mapped(v.Disputes, func(d *paymentports.KeptDispute) {
+	v.Disputes = mapped(v.Disputes, func(d *paymentports.StoredDispute) {
 		d.EvidenceDueBy, d.CreatedAt = d.EvidenceDueBy.In(zone), d.CreatedAt.In(zone)
 	})
 	v.Files = mapped(v.Files, func(f *evidence.File) { f.SentAt, f.AddedAt = f.SentAt.In(zone), f.AddedAt.In(zone) })
-	v.History = mapped(v.History, func(e *Entry) { e.At = e.At.In(zone) })
+	v.History = mapped(v.History, func(e *HistoryEntry) { e.At = e.At.In(zone) })
 	return v
 }
 
@@ -102,48 +102,49 @@ func mapped[T any](list []T, change func(*T)) []T {
 // Deposit returns the view of a deposit of an account.
 //
 // Returns deposit_not_found for a deposit of another account.
-func (s *Service) Deposit(ctx context.Context, of connect.Account, depositID id.ID) (View, error) {
+func (s *Service) Deposit(ctx context.Context, of connect.Account, depositID id.ID) (DepositView, error) {
 	d, err := s.deps.Deposits.Deposit(ctx, depositID)
 	if err != nil {
-		return View{}, err
+		return DepositView{}, err
 	}
 	if d.AccountID != of.ID {
-		return View{}, deposit.ErrNotFound
+		return DepositView{}, deposit.ErrNotFound
 	}
 	now := s.deps.Clock.Now()
-	v := View{Deposit: d, Now: now, CoverEnd: d.ExpiresAt, CoversContract: d.CoversContract(s.deps.Timers, now),
-		Sendable: d.Sendable(now) == nil}
+	v := DepositView{Deposit: d, Now: now, CoverEnd: d.ExpiresAt, CoversContract: d.CoversContract(s.deps.Timers, now),
+		Sendable: d.LinkSendable(now) == nil}
 	if v.CoverEnd.IsZero() {
-		v.CoverEnd = s.deps.Timers.CoverageEnd(d.ContractEndAt, now)
+		v.CoverEnd = s.deps.Timers.CoverEnd(d.ContractEndAt, now)
 	}
 	var steps []deposit.CollectionTransition
 	if v.Debt, steps, err = s.debt(ctx, d); err != nil {
-		return View{}, err
+		return DepositView{}, err
 	}
 	if v.Refunds, err = s.deps.Refunds.Refunds(ctx, d.ID); err != nil {
-		return View{}, err
+		return DepositView{}, err
 	}
 	agreed, err := s.deps.Agreements.Agreements(ctx, d.ID)
 	if err != nil {
-		return View{}, err
+		return DepositView{}, err
 	}
 	if len(agreed) > 0 {
 		v.Agreed = agreed[len(agreed)-1]
 	}
-	if v.Disputes, err = s.deps.Disputes.DisputesOf(ctx, d.ID); err != nil {
-		return View{}, err
+	if v.Disputes, err = s.deps.Disputes.DisputesOfDeposit(ctx, d.ID); err != nil {
+		return DepositView{}, err
 	}
 	if v.Files, err = s.deps.Files.Files(ctx, d.ID); err != nil {
-		return View{}, err
+		return DepositView{}, err
 	}
 	v.History, err = s.history(ctx, d, steps)
-	return v.In(of.Zone()), err
+	return v.InZone(of.Zone()), err
 }
 
-// File returns a file of a deposit of an account, with its content, which the caller closes.
+// OpenFile returns a file of a deposit of an account, with its content, which the caller closes.
 //
 // Returns deposit_not_found for a deposit of another account, and evidence.ErrNotFound.
-func (s *Service) File(ctx context.Context, accountID, depositID, fileID id.ID) (evidence.File, io.ReadCloser, error) {
+func (s *Service) OpenFile(ctx context.Context, accountID, depositID, fileID id.ID) (evidence.File, io.ReadCloser,
+	error) {
 	d, err := s.deps.Deposits.Deposit(ctx, depositID)
 	if err != nil {
 		return evidence.File{}, nil, err
@@ -178,7 +179,7 @@ func (s *Service) debt(ctx context.Context, d *deposit.Deposit) (*deposit.Debt, 
 }
 
 func (s *Service) history(ctx context.Context, d *deposit.Deposit,
-	collection []deposit.CollectionTransition) ([]Entry, error) {
+	collection []deposit.CollectionTransition) ([]HistoryEntry, error) {
 	steps, err := s.deps.Deposits.History(ctx, d.ID)
 	if err != nil {
 		return nil, err
@@ -194,53 +195,54 @@ func (s *Service) history(ctx context.Context, d *deposit.Deposit,
 // first. From the audit log come the mailed links, the reminders and the added files.
 func entries(
 	d *deposit.Deposit, steps []deposit.Transition, collection []deposit.CollectionTransition, audited []ports.AuditEntry,
-) []Entry {
-	made := Entry{At: d.CreatedAt, Happened: Created, Author: ByOperator}
+) []HistoryEntry {
+	made := HistoryEntry{At: d.CreatedAt, Happened: EntryCreated, Author: AuthorOperator}
 	if d.ByPartnerAPI {
-		made.Author, made.Name = ByPartner, d.PartnerName
+		made.Author, made.Name = AuthorPartner, d.PartnerName
 	}
-	all := []Entry{made}
+	all := []HistoryEntry{made}
 	for _, step := range steps {
 		all = append(all,
-			entry(d, Entry{At: step.At, Happened: Moved, Trigger: step.Trigger, Detail: step.Detail}, step.Actor))
+			entry(d, HistoryEntry{At: step.At, Happened: EntryTransition, Trigger: step.Trigger, Detail: step.Detail},
+				step.Actor))
 	}
 	for _, step := range collection {
-		e := entry(d, Entry{At: step.At, Happened: Collects, CollectionTrigger: step.Trigger,
+		e := entry(d, HistoryEntry{At: step.At, Happened: EntryCollection, CollectionTrigger: step.Trigger,
 			Detail: map[string]string{"failure": step.Detail["failure"]}}, step.Actor)
 		// On the page, the service charges a card; the scheduler's transitions of the deposit are shown as
 		// automatic.
-		if e.Author == ByClock {
-			e.Author = ByService
+		if e.Author == AuthorClock {
+			e.Author = AuthorService
 		}
 		all = append(all, e)
 	}
 	for _, a := range audited {
 		switch audit.Verb(a.Action) {
 		case audit.DepositSendLink:
-			all = append(all, entry(d, Entry{At: a.At, Happened: LinkSent}, a.Actor))
+			all = append(all, entry(d, HistoryEntry{At: a.At, Happened: EntryLinkSent}, a.Actor))
 		case audit.DepositRemind:
-			all = append(all, entry(d, Entry{At: a.At, Happened: Reminded}, a.Actor))
+			all = append(all, entry(d, HistoryEntry{At: a.At, Happened: EntryReminded}, a.Actor))
 		case audit.DepositAddFiles:
-			all = append(all, entry(d, Entry{At: a.At, Happened: Filed, Detail: a.Detail}, a.Actor))
+			all = append(all, entry(d, HistoryEntry{At: a.At, Happened: EntryFilesAdded, Detail: a.Detail}, a.Actor))
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Entry) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(all, func(a, b HistoryEntry) int { return a.At.Compare(b.At) })
 	return all
 }
 
 // entry adds the author to the history entry e. Only the deposit's own partner acts on it, so a partner's
 // entry has that partner's name.
-func entry(d *deposit.Deposit, e Entry, by actor.Actor) Entry {
-	e.Author = ByService
+func entry(d *deposit.Deposit, e HistoryEntry, by actor.Actor) HistoryEntry {
+	e.Author = AuthorService
 	switch by.Kind {
 	case actor.KindPartner:
-		e.Author, e.Name = ByPartner, d.PartnerName
+		e.Author, e.Name = AuthorPartner, d.PartnerName
 	case actor.KindOperator:
-		e.Author = ByOperator
+		e.Author = AuthorOperator
 	case actor.KindTenant:
-		e.Author = ByTenant
+		e.Author = AuthorTenant
 	case actor.KindClock:
-		e.Author = ByClock
+		e.Author = AuthorClock
 	case actor.KindStaff, actor.KindProvider:
 	}
 	return e

@@ -21,32 +21,32 @@ const (
 	auditLooked = 200
 )
 
-// Earlier holds the deposits and the link that were made for an account before a password reset first proved
+// RecordsBeforeProof holds the deposits and the link that were made for an account before a password reset first proved
 // the operator's address, perhaps by a stranger.
-type Earlier struct {
+type RecordsBeforeProof struct {
 	Until    time.Time
 	Count    int           // The number of deposits that were made until then.
-	Deposits []Row         // The newest deposits that were made until then.
+	Deposits []DepositRow  // The newest deposits that were made until then.
 	Link     *connect.Link // The account's active link, if it was made before the proof; nil for none.
 }
 
-// Earlier returns what the owner of an address finds in an account to which a password reset first gave
+// RecordsBeforeProof returns what the owner of an address finds in an account to which a password reset first gave
 // access (pages.md, "Accounts"). link is the account's active link. The result is nil where no reset proved
 // the address within seven days, and where nothing was made before.
-func (s *Service) Earlier(ctx context.Context, o connect.Operator, a connect.Account,
-	link *connect.Link) (*Earlier, error) {
-	if !o.Verified() || s.deps.Clock.Now().Sub(o.VerifiedAt) > earlierShownFor {
+func (s *Service) RecordsBeforeProof(ctx context.Context, o connect.Operator, a connect.Account,
+	link *connect.Link) (*RecordsBeforeProof, error) {
+	if !o.EmailVerified() || s.deps.Clock.Now().Sub(o.VerifiedAt) > earlierShownFor {
 		return nil, nil //nolint:nilnil // nothing to show
 	}
 	entries, err := s.deps.Audit.AuditEntries(ctx, ports.AuditFilter{Subject: id.Operator.Of(o.ID)}, auditLooked)
 	if err != nil || !provedByReset(entries, o) {
 		return nil, err
 	}
-	counts, err := s.deps.Desk.CountMade(ctx, a.ID, []ports.Span{{From: a.CreatedAt, To: o.VerifiedAt}})
+	counts, err := s.deps.Desk.CountCreatedDeposits(ctx, a.ID, []ports.TimeSpan{{From: a.CreatedAt, To: o.VerifiedAt}})
 	if err != nil {
 		return nil, err
 	}
-	e := &Earlier{Until: o.VerifiedAt.In(a.Zone()), Count: counts[0]}
+	e := &RecordsBeforeProof{Until: o.VerifiedAt.In(a.Zone()), Count: counts[0]}
 	if link != nil && link.LinkedAt.Before(e.Until) {
 		e.Link = link
 	}
@@ -55,7 +55,7 @@ func (s *Service) Earlier(ctx context.Context, o connect.Operator, a connect.Acc
 	}
 	newest := ports.Page{Limit: firstOf,
 		Cursor: ports.Cursor{At: e.Until, ID: id.ID(bytes.Repeat([]byte{0xff}, len(id.ID{})))}}
-	list, err := s.List(ctx, a, depositports.DeskFilter{}, newest)
+	list, err := s.ListDeposits(ctx, a, depositports.DashboardFilter{}, newest)
 	e.Deposits = list.Items
 	return e, err
 }
@@ -64,7 +64,7 @@ func (s *Service) Earlier(ctx context.Context, o connect.Operator, a connect.Acc
 // present address.
 func provedByReset(entries []ports.AuditEntry, o connect.Operator) bool {
 	for _, e := range entries {
-		if audit.Verb(e.Action) == audit.OperatorFirstProof && e.At.Equal(o.VerifiedAt) {
+		if audit.Verb(e.Action) == audit.OperatorProveEmail && e.At.Equal(o.VerifiedAt) {
 			return true
 		}
 	}

@@ -25,8 +25,8 @@ func TestEntries_OfEveryKind_OldestFirst(t *testing.T) {
 	reason, files := map[string]string{"reason": "damage"}, map[string]string{"files": "2"}
 	got := entries(d,
 		[]deposit.Transition{
-			{At: at(2), Trigger: deposit.Secured, Actor: actor.Tenant},
-			{At: at(5), Trigger: deposit.CaptureRequested, Actor: actor.Partner(id.ID{1}, id.ID{}), Detail: reason},
+			{At: at(2), Trigger: deposit.TriggerSecured, Actor: actor.Tenant},
+			{At: at(5), Trigger: deposit.TriggerCaptureRequested, Actor: actor.Partner(id.ID{1}, id.ID{}), Detail: reason},
 		},
 		[]deposit.CollectionTransition{
 			{
@@ -43,50 +43,52 @@ func TestEntries_OfEveryKind_OldestFirst(t *testing.T) {
 				Detail: map[string]string{"to": "grace@example.com"},
 			},
 		})
-	require.Equal(t, []Entry{
-		{At: noon, Happened: Created, Author: ByPartner, Name: "Acme"},
-		{At: at(1), Happened: LinkSent, Author: ByPartner, Name: "Acme"},
-		{At: at(2), Happened: Moved, Trigger: deposit.Secured, Author: ByTenant},
-		{At: at(4), Happened: Filed, Author: ByOperator, Detail: files},
-		{At: at(5), Happened: Moved, Trigger: deposit.CaptureRequested, Author: ByPartner, Name: "Acme", Detail: reason},
+	require.Equal(t, []HistoryEntry{
+		{At: noon, Happened: EntryCreated, Author: AuthorPartner, Name: "Acme"},
+		{At: at(1), Happened: EntryLinkSent, Author: AuthorPartner, Name: "Acme"},
+		{At: at(2), Happened: EntryTransition, Trigger: deposit.TriggerSecured, Author: AuthorTenant},
+		{At: at(4), Happened: EntryFilesAdded, Author: AuthorOperator, Detail: files},
+		{At: at(5), Happened: EntryTransition, Trigger: deposit.TriggerCaptureRequested, Author: AuthorPartner,
+			Name: "Acme", Detail: reason},
 		{
-			At: at(6), Happened: Collects, CollectionTrigger: deposit.CardRefused, Author: ByService,
+			At: at(6), Happened: EntryCollection, CollectionTrigger: deposit.CardRefused, Author: AuthorService,
 			Detail: map[string]string{"failure": "lost_card"},
 		},
-		{At: at(7), Happened: Reminded, Author: ByOperator},
+		{At: at(7), Happened: EntryReminded, Author: AuthorOperator},
 	}, got)
 	made := entries(&deposit.Deposit{CreatedAt: noon, PartnerName: "Acme"}, nil, nil, nil)
-	require.Equal(t, []Entry{{At: noon, Happened: Created, Author: ByOperator}}, made, "on the operator's pages")
+	require.Equal(t, []HistoryEntry{{At: noon, Happened: EntryCreated, Author: AuthorOperator}}, made,
+		"on the operator's pages")
 }
 
 func TestEntry_EveryActorIsAnAuthor(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]Entry{
-		"partner:prt_1":  {Author: ByPartner, Name: "Acme"},
-		"operator:opr_1": {Author: ByOperator},
-		"tenant":         {Author: ByTenant},
-		"scheduler":      {Author: ByClock},
-		"system":         {Author: ByService},
-		"dispatcher":     {Author: ByClock},
-		"admin":          {Author: ByService},
-		"provider":       {Author: ByService},
-		"":               {Author: ByService},
+	for text, want := range map[string]HistoryEntry{
+		"partner:prt_1":  {Author: AuthorPartner, Name: "Acme"},
+		"operator:opr_1": {Author: AuthorOperator},
+		"tenant":         {Author: AuthorTenant},
+		"scheduler":      {Author: AuthorClock},
+		"system":         {Author: AuthorService},
+		"dispatcher":     {Author: AuthorClock},
+		"admin":          {Author: AuthorService},
+		"provider":       {Author: AuthorService},
+		"":               {Author: AuthorService},
 	} {
-		require.Equal(t, want, entry(&deposit.Deposit{PartnerName: "Acme"}, Entry{}, actor.Parse(text)), text)
+		require.Equal(t, want, entry(&deposit.Deposit{PartnerName: "Acme"}, HistoryEntry{}, actor.Parse(text)), text)
 	}
 }
 
 // Whatever time a view gets, now or later, has to be shown in the zone of the account.
 func TestView_In_EveryTimeIsInTheZone(t *testing.T) {
 	t.Parallel()
-	v := View{Deposit: &deposit.Deposit{}, Debt: &deposit.Debt{}, Refunds: []deposit.Refund{{}},
-		Disputes: []paymentports.KeptDispute{{}}, Files: []evidence.File{{}}, History: []Entry{{}}}
+	v := DepositView{Deposit: &deposit.Deposit{}, Debt: &deposit.Debt{}, Refunds: []deposit.Refund{{}},
+		Disputes: []paymentports.StoredDispute{{}}, Files: []evidence.File{{}}, History: []HistoryEntry{{}}}
 	times := timesIn(reflect.ValueOf(&v))
 	require.Greater(t, len(times), 20)
 	for _, at := range times {
 		at.Set(reflect.ValueOf(noon))
 	}
-	there := v.In(zone.Of("Asia/Kathmandu"))
+	there := v.InZone(zone.ByName("Asia/Kathmandu"))
 	for _, at := range timesIn(reflect.ValueOf(&there)) {
 		require.Equal(t, "2026-08-01T17:45:00+05:45", at.Interface().(time.Time).Format(time.RFC3339))
 	}

@@ -18,7 +18,7 @@ import (
 
 // Deps holds the repositories and settings that the reads for the operator's pages need.
 type Deps struct {
-	Desk        depositports.Desk
+	Desk        depositports.DashboardReader
 	Deposits    depositports.Deposits
 	Collections paymentports.Collections
 	Refunds     paymentports.Refunds
@@ -30,7 +30,7 @@ type Deps struct {
 	Disputes   paymentports.Disputes
 
 	Clock  ports.Clock
-	Timers deposit.Timers
+	Timers deposit.TimerDurations
 }
 
 // Service reads what the operator's pages show.
@@ -38,7 +38,7 @@ type Service struct {
 	deps   Deps
 	months memory[monthOf, int]
 	// The cached counts of work by account, for accounts with much work.
-	work memory[id.ID, map[depositports.Work]depositports.WorkCount]
+	work memory[id.ID, map[depositports.WorkKind]depositports.WorkCount]
 }
 
 // monthOf is the key of a cached count: an account and the start of a month.
@@ -49,45 +49,45 @@ type monthOf struct {
 
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// LastCovered returns the latest time up to which the cover of a stay can last if the stay begins at
+// LatestCoverEnd returns the latest time up to which the cover of a stay can last if the stay begins at
 // startsAt: the tenant then pays on the first day of the stay, or now if the stay has begun. The result is in
 // the time zone of startsAt.
-func (s *Service) LastCovered(startsAt time.Time) time.Time {
+func (s *Service) LatestCoverEnd(startsAt time.Time) time.Time {
 	if now := s.deps.Clock.Now(); startsAt.Before(now) {
 		startsAt = now.In(startsAt.Location())
 	}
 	return startsAt.Add(s.deps.Timers.CoverMax)
 }
 
-// StayOver reports whether the stay of a draft has ended, so that no deposit can be made for it.
-func (s *Service) StayOver(d deposit.Draft) bool { return d.StayOver(s.deps.Clock.Now()) }
+// StayEnded reports whether the stay of a draft has ended, so that no deposit can be made for it.
+func (s *Service) StayEnded(d deposit.Draft) bool { return d.RentalEnded(s.deps.Clock.Now()) }
 
-// Row is a deposit in a list. Debt is the debt of a captured deposit; nil for any other.
-type Row struct {
+// DepositRow is a deposit in a list. Debt is the debt of a captured deposit; nil for any other.
+type DepositRow struct {
 	*deposit.Deposit
 	Debt *deposit.Debt
 }
 
-// List returns a page of the account's deposits that match the filter f.
-func (s *Service) List(ctx context.Context, of connect.Account, f depositports.DeskFilter,
-	page ports.Page) (ports.List[Row], error) {
+// ListDeposits returns a page of the account's deposits that match the filter f.
+func (s *Service) ListDeposits(ctx context.Context, of connect.Account, f depositports.DashboardFilter,
+	page ports.Page) (ports.List[DepositRow], error) {
 	f.AccountID = of.ID
-	if f.View == depositports.ViewEnding {
-		ending := s.deps.Clock.Now().Add(deposit.EndingSoon)
+	if f.View == depositports.ViewCoverEnding {
+		ending := s.deps.Clock.Now().Add(deposit.EndingSoonPeriod)
 		if f.EndsBefore.IsZero() || ending.Before(f.EndsBefore) {
 			f.EndsBefore = ending
 		}
 	}
-	found, err := s.deps.Desk.DeskDeposits(ctx, f, page)
+	found, err := s.deps.Desk.DashboardDeposits(ctx, f, page)
 	if err != nil {
-		return ports.List[Row]{}, err
+		return ports.List[DepositRow]{}, err
 	}
 	rows, err := s.rows(ctx, of, found.Items)
-	return ports.List[Row]{Items: rows, Next: found.Next}, err
+	return ports.List[DepositRow]{Items: rows, Next: found.Next}, err
 }
 
 // rows turns deposits into rows of a list. The debts of all captured deposits are read in one statement.
-func (s *Service) rows(ctx context.Context, of connect.Account, list []*deposit.Deposit) ([]Row, error) {
+func (s *Service) rows(ctx context.Context, of connect.Account, list []*deposit.Deposit) ([]DepositRow, error) {
 	var captured []id.ID
 	for _, d := range list {
 		if d.Status == deposit.Captured {
@@ -101,11 +101,11 @@ func (s *Service) rows(ctx context.Context, of connect.Account, list []*deposit.
 			return nil, err
 		}
 	}
-	rows := make([]Row, len(list))
+	rows := make([]DepositRow, len(list))
 	for i, d := range list {
-		rows[i].Deposit = d.In(of.Zone())
+		rows[i].Deposit = d.InZone(of.Zone())
 		if debt, known := debts[d.ID]; known {
-			rows[i].Debt = debt.In(of.Zone())
+			rows[i].Debt = debt.InZone(of.Zone())
 		}
 	}
 	return rows, nil
@@ -114,55 +114,55 @@ func (s *Service) rows(ctx context.Context, of connect.Account, list []*deposit.
 // mostCounted is the largest number of deposits of a view that are counted exactly.
 const mostCounted = 1000
 
-// Views counts the deposits of each view of an account, exactly up to mostCounted.
-func (s *Service) Views(ctx context.Context,
-	accountID id.ID) (map[depositports.View]depositports.WorkCount, error) {
-	found, err := s.deps.Desk.CountViews(ctx, accountID, s.deps.Clock.Now().Add(deposit.EndingSoon), mostCounted+1)
-	counts := map[depositports.View]depositports.WorkCount{}
+// CountByView counts the deposits of each view of an account, exactly up to mostCounted.
+func (s *Service) CountByView(ctx context.Context,
+	accountID id.ID) (map[depositports.ListView]depositports.WorkCount, error) {
+	found, err := s.deps.Desk.CountByView(ctx, accountID, s.deps.Clock.Now().Add(deposit.EndingSoonPeriod), mostCounted+1)
+	counts := map[depositports.ListView]depositports.WorkCount{}
 	for view, n := range found {
 		counts[view] = depositports.WorkCount{Count: min(n, mostCounted), More: n > mostCounted}
 	}
 	return counts, err
 }
 
-// Today holds what the operator's first page shows.
-type Today struct {
+// FirstPage holds what the operator's first page shows.
+type FirstPage struct {
 	Now time.Time
 	// The time in which a stay begins soon. A cover that ends before the end of this week counts as
-	// depositports.WorkEnding.
-	Week   ports.Span
-	Counts map[depositports.Work]depositports.WorkCount
+	// depositports.WorkCoverEnding.
+	Week   ports.TimeSpan
+	Counts map[depositports.WorkKind]depositports.WorkCount
 	// First holds the first deposits of each kind of open work, except WorkActive, for the operator's first
 	// page.
-	First map[depositports.Work][]Row
+	First map[depositports.WorkKind][]DepositRow
 	// The ids of deposits whose payment or card was refused and whose tenants can be mailed together; empty for
 	// fewer than two.
 	Refused []id.ID
-	Year    []Month // The last twelve months, the present one last.
-	Empty   bool    // true: the account has never had a deposit; false: it has or had one.
+	Year    []MonthCount // The last twelve months, the present one last.
+	Empty   bool         // true: the account has never had a deposit; false: it has or had one.
 }
 
-// Of returns the number of deposits of a kind of work as the first page groups them: each deposit is in one
+// CountOf returns the number of deposits of a kind of work as the first page groups them: each deposit is in one
 // group.
-func (t Today) Of(kind depositports.Work) depositports.WorkCount {
+func (t FirstPage) CountOf(kind depositports.WorkKind) depositports.WorkCount {
 	n := t.Counts[kind]
 	switch kind {
-	case depositports.WorkSoon:
-		n.Count = t.Counts[depositports.WorkAwaiting].Soon + t.Counts[depositports.WorkRefused].Soon
-	case depositports.WorkAwaiting, depositports.WorkRefused:
+	case depositports.WorkStayBeginning:
+		n.Count = t.Counts[depositports.WorkAwaitingTenant].Soon + t.Counts[depositports.WorkPaymentRefused].Soon
+	case depositports.WorkAwaitingTenant, depositports.WorkPaymentRefused:
 		n.Count = max(n.Count-n.Soon, 0)
 	}
 	return n
 }
 
-// AllRefused counts the deposits whose payment or card was refused.
-func (t Today) AllRefused() depositports.WorkCount {
-	payment, card := t.Counts[depositports.WorkRefused], t.Counts[depositports.WorkCardRefused]
+// CountRefused counts the deposits whose payment or card was refused.
+func (t FirstPage) CountRefused() depositports.WorkCount {
+	payment, card := t.Counts[depositports.WorkPaymentRefused], t.Counts[depositports.WorkCardRefused]
 	return depositports.WorkCount{Count: payment.Count + card.Count, More: payment.More || card.More}
 }
 
-// Month is a calendar month in the account's time zone, with the number of deposits that were made in it.
-type Month struct {
+// MonthCount is a calendar month in the account's time zone, with the number of deposits that were made in it.
+type MonthCount struct {
 	Start time.Time
 	Made  int
 }
@@ -175,35 +175,35 @@ const (
 )
 
 // week returns the time span in which stays that begin, and covers that end, count as soon.
-func week(now time.Time) ports.Span {
-	return ports.Span{From: now.Add(-begunWithin), To: now.Add(deposit.EndingSoon)}
+func week(now time.Time) ports.TimeSpan {
+	return ports.TimeSpan{From: now.Add(-begunWithin), To: now.Add(deposit.EndingSoonPeriod)}
 }
 
-// Today returns the open work of an account for the operator's first page.
-func (s *Service) Today(ctx context.Context, of connect.Account) (Today, error) {
+// FirstPage returns the open work of an account for the operator's first page.
+func (s *Service) FirstPage(ctx context.Context, of connect.Account) (FirstPage, error) {
 	accountID, now := of.ID, s.deps.Clock.Now().In(of.Zone())
-	t := Today{Now: now, Week: week(now)}
+	t := FirstPage{Now: now, Week: week(now)}
 	var err error
 	if t.Counts, err = s.countWork(ctx, accountID, now, t.Week); err != nil {
 		return t, err
 	}
-	shown := slices.DeleteFunc(slices.Clone(depositports.Works), func(kind depositports.Work) bool {
-		return kind == depositports.WorkActive || t.Of(kind).Count == 0
+	shown := slices.DeleteFunc(slices.Clone(depositports.WorkKinds), func(kind depositports.WorkKind) bool {
+		return kind == depositports.WorkActive || t.CountOf(kind).Count == 0
 	})
 	if len(shown) > 0 {
-		first, err := s.deps.Desk.OpenWork(ctx, accountID, shown, t.Week, firstOf)
+		first, err := s.deps.Desk.DepositsByWorkKind(ctx, accountID, shown, t.Week, firstOf)
 		if err != nil {
 			return t, err
 		}
-		t.First = map[depositports.Work][]Row{}
+		t.First = map[depositports.WorkKind][]DepositRow{}
 		for kind, list := range first {
 			if t.First[kind], err = s.rows(ctx, of, list); err != nil {
 				return t, err
 			}
 		}
 	}
-	if t.AllRefused().Count > 1 {
-		if t.Refused, err = s.deps.Desk.Refused(ctx, accountID, deposit.MaxTogether); err != nil {
+	if t.CountRefused().Count > 1 {
+		if t.Refused, err = s.deps.Desk.RefusedDepositIDs(ctx, accountID, deposit.MaxDepositsAtOnce); err != nil {
 			return t, err
 		}
 	}
@@ -216,12 +216,13 @@ func (s *Service) Today(ctx context.Context, of connect.Account) (Today, error) 
 
 // empty reports whether the account has never had a deposit. The list of deposits is read only when the other
 // numbers of the first page do not already prove that one exists.
-func (s *Service) empty(ctx context.Context, accountID id.ID, t Today) (bool, error) {
+func (s *Service) empty(ctx context.Context, accountID id.ID, t FirstPage) (bool, error) {
 	if len(t.First) > 0 || t.Counts[depositports.WorkActive].Count > 0 ||
-		slices.ContainsFunc(t.Year, func(m Month) bool { return m.Made > 0 }) {
+		slices.ContainsFunc(t.Year, func(m MonthCount) bool { return m.Made > 0 }) {
 		return false, nil
 	}
-	made, err := s.deps.Desk.DeskDeposits(ctx, depositports.DeskFilter{AccountID: accountID}, ports.Page{Limit: 1})
+	made, err := s.deps.Desk.DashboardDeposits(ctx, depositports.DashboardFilter{AccountID: accountID},
+		ports.Page{Limit: 1})
 	return len(made.Items) == 0, err
 }
 
@@ -236,19 +237,19 @@ const (
 // countWork counts an account's deposits for each kind of work. A count above exactWork is cached for
 // keptFor, because it reads thousands of rows.
 func (s *Service) countWork(ctx context.Context, accountID id.ID, now time.Time,
-	week ports.Span) (map[depositports.Work]depositports.WorkCount, error) {
-	counts, err := s.deps.Desk.CountWork(ctx, accountID, week, exactWork)
+	week ports.TimeSpan) (map[depositports.WorkKind]depositports.WorkCount, error) {
+	counts, err := s.deps.Desk.CountByWorkKind(ctx, accountID, week, exactWork)
 	if err != nil {
 		return nil, err
 	}
 	kept, _ := s.work.get(accountID, now)
-	for _, kind := range depositports.Works {
+	for _, kind := range depositports.WorkKinds {
 		if !counts[kind].More {
 			continue
 		}
 		// The work was not counted yet, or has grown beyond exactWork since the last count.
 		if kept[kind].Count <= exactWork {
-			if kept, err = s.deps.Desk.CountWork(ctx, accountID, week, mostWork); err != nil {
+			if kept, err = s.deps.Desk.CountByWorkKind(ctx, accountID, week, mostWork); err != nil {
 				return nil, err
 			}
 			s.work.put(accountID, kept, now.Add(keptFor))
@@ -261,23 +262,23 @@ func (s *Service) countWork(ctx context.Context, accountID id.ID, now time.Time,
 // year counts the deposits that an account made in each of the last twelve months. Deposits are never
 // deleted, so the count of a past month does not change and is cached for good. The count of the present
 // month costs the most, and is cached for a minute.
-func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]Month, error) {
-	year := make([]Month, months)
-	var spans []ports.Span
+func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]MonthCount, error) {
+	year := make([]MonthCount, months)
+	var spans []ports.TimeSpan
 	var asked []int
 	for i := range year {
 		start := time.Date(now.Year(), now.Month()-time.Month(months-1-i), 1, 0, 0, 0, 0, now.Location())
 		year[i].Start = start
 		made, known := s.months.get(monthOf{accountID, start.UTC()}, now)
 		if !known {
-			spans, asked = append(spans, ports.Span{From: start, To: start.AddDate(0, 1, 0)}), append(asked, i)
+			spans, asked = append(spans, ports.TimeSpan{From: start, To: start.AddDate(0, 1, 0)}), append(asked, i)
 		}
 		year[i].Made = made
 	}
 	if len(asked) == 0 {
 		return year, nil
 	}
-	counts, err := s.deps.Desk.CountMade(ctx, accountID, spans)
+	counts, err := s.deps.Desk.CountCreatedDeposits(ctx, accountID, spans)
 	if err != nil {
 		return nil, err
 	}

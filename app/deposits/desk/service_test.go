@@ -18,12 +18,12 @@ import (
 
 // store counts a deposit for each day of a span, and notes the spans.
 type store struct {
-	depositports.Desk
-	asked []ports.Span
-	work  map[depositports.Work]int
-	most  []int                     // of each count of work
-	soon  map[depositports.Work]int // how many of the work begin soon
-	lists []depositports.Work
+	depositports.DashboardReader
+	asked []ports.TimeSpan
+	work  map[depositports.WorkKind]int
+	most  []int                         // of each count of work
+	soon  map[depositports.WorkKind]int // how many of the work begin soon
+	lists []depositports.WorkKind
 	bulk  []int // the limits of the refused deposits that were asked for
 	none  bool  // no deposit was made in the year
 	old   int   // deposits from before the year
@@ -31,7 +31,7 @@ type store struct {
 	ending time.Time
 }
 
-func (s *store) CountMade(_ context.Context, _ id.ID, spans []ports.Span) (counts []int, err error) {
+func (s *store) CountCreatedDeposits(_ context.Context, _ id.ID, spans []ports.TimeSpan) (counts []int, err error) {
 	s.asked = spans
 	for _, span := range spans {
 		if s.none {
@@ -43,36 +43,36 @@ func (s *store) CountMade(_ context.Context, _ id.ID, spans []ports.Span) (count
 	return counts, nil
 }
 
-func (s *store) CountWork(_ context.Context, _ id.ID, _ ports.Span,
-	most int) (map[depositports.Work]depositports.WorkCount, error) {
+func (s *store) CountByWorkKind(_ context.Context, _ id.ID, _ ports.TimeSpan,
+	most int) (map[depositports.WorkKind]depositports.WorkCount, error) {
 	s.most = append(s.most, most)
-	counts := map[depositports.Work]depositports.WorkCount{}
+	counts := map[depositports.WorkKind]depositports.WorkCount{}
 	for kind, n := range s.work {
 		counts[kind] = depositports.WorkCount{Count: min(n, most), More: n > most, Soon: s.soon[kind]}
 	}
 	return counts, nil
 }
 
-// CountViews counts as many deposits as it may.
-func (s *store) CountViews(_ context.Context, _ id.ID, ending time.Time,
-	most int) (map[depositports.View]int, error) {
+// CountByView counts as many deposits as it may.
+func (s *store) CountByView(_ context.Context, _ id.ID, ending time.Time,
+	most int) (map[depositports.ListView]int, error) {
 	s.ending = ending
-	return map[depositports.View]int{depositports.ViewAll: most, depositports.ViewSecured: most - 1}, nil
+	return map[depositports.ListView]int{depositports.ViewAll: most, depositports.ViewSecured: most - 1}, nil
 }
 
-func (s *store) OpenWork(_ context.Context, _ id.ID, kinds []depositports.Work, _ ports.Span,
-	_ int) (map[depositports.Work][]*deposit.Deposit, error) {
+func (s *store) DepositsByWorkKind(_ context.Context, _ id.ID, kinds []depositports.WorkKind, _ ports.TimeSpan,
+	_ int) (map[depositports.WorkKind][]*deposit.Deposit, error) {
 	s.lists = append(s.lists, kinds...)
 	return nil, nil
 }
 
-func (s *store) Refused(_ context.Context, _ id.ID, limit int) ([]id.ID, error) {
+func (s *store) RefusedDepositIDs(_ context.Context, _ id.ID, limit int) ([]id.ID, error) {
 	s.bulk = append(s.bulk, limit)
 	return []id.ID{{1}, {2}}, nil
 }
 
-// DeskDeposits notes the filter.
-func (s *store) DeskDeposits(_ context.Context, f depositports.DeskFilter,
+// DashboardDeposits notes the filter.
+func (s *store) DashboardDeposits(_ context.Context, f depositports.DashboardFilter,
 	page ports.Page) (ports.List[*deposit.Deposit], error) {
 	s.ending = f.EndsBefore
 	return ports.List[*deposit.Deposit]{Items: make([]*deposit.Deposit, min(s.old, page.Limit))}, nil
@@ -87,18 +87,18 @@ func TestToday_CountsEachMonthThatIsOverOnce_AndThePresentOnceAMinute(t *testing
 	at := &clock{time.Date(2027, 3, 31, 23, 0, 0, 0, time.UTC)}
 	s := &store{}
 	service, timezone := desk.New(desk.Deps{Desk: s, Clock: at}), "UTC"
-	year := func(account byte) []desk.Month {
+	year := func(account byte) []desk.MonthCount {
 		s.asked = nil
-		today, err := service.Today(t.Context(), connect.Account{ID: id.ID{account}, Timezone: timezone})
+		today, err := service.FirstPage(t.Context(), connect.Account{ID: id.ID{account}, Timezone: timezone})
 		require.NoError(t, err)
 		require.Len(t, today.Year, 12)
 		return today.Year
 	}
 	first := year(1)
 	require.Len(t, s.asked, 12)
-	require.Equal(t, desk.Month{Start: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), Made: 30}, first[0])
-	require.Equal(t, desk.Month{Start: time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC), Made: 28}, first[10])
-	require.Equal(t, desk.Month{Start: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Made: 31}, first[11],
+	require.Equal(t, desk.MonthCount{Start: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), Made: 30}, first[0])
+	require.Equal(t, desk.MonthCount{Start: time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC), Made: 28}, first[10])
+	require.Equal(t, desk.MonthCount{Start: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Made: 31}, first[11],
 		"also on the 31st")
 	require.Equal(t, first, year(1))
 	require.Empty(t, s.asked)
@@ -130,11 +130,11 @@ func TestToday_CountsEachMonthThatIsOverOnce_AndThePresentOnceAMinute(t *testing
 func TestLastCovered_IsToldInTheZoneOfTheStay(t *testing.T) {
 	t.Parallel()
 	at := &clock{time.Date(2027, 3, 31, 23, 0, 0, 0, time.UTC)}
-	service := desk.New(desk.Deps{Clock: at, Timers: deposit.Timers{CoverMax: 24 * time.Hour}})
-	there := zone.Of("Pacific/Kiritimati")
-	require.Equal(t, "2027-04-02T13:00:00+14:00", service.LastCovered(time.Time{}.In(there)).Format(time.RFC3339))
+	service := desk.New(desk.Deps{Clock: at, Timers: deposit.TimerDurations{CoverMax: 24 * time.Hour}})
+	there := zone.ByName("Pacific/Kiritimati")
+	require.Equal(t, "2027-04-02T13:00:00+14:00", service.LatestCoverEnd(time.Time{}.In(there)).Format(time.RFC3339))
 	begins := time.Date(2027, 5, 1, 0, 0, 0, 0, there)
-	require.Equal(t, "2027-05-02T00:00:00+14:00", service.LastCovered(begins).Format(time.RFC3339))
+	require.Equal(t, "2027-05-02T00:00:00+14:00", service.LatestCoverEnd(begins).Format(time.RFC3339))
 }
 
 func TestViews_AreCountedToAThousand_AndThoseThatEndSoonEndWithinSevenDays(t *testing.T) {
@@ -142,18 +142,19 @@ func TestViews_AreCountedToAThousand_AndThoseThatEndSoonEndWithinSevenDays(t *te
 	s := &store{}
 	at := &clock{time.Date(2027, 3, 31, 23, 0, 0, 0, time.UTC)}
 	service, soon := desk.New(desk.Deps{Desk: s, Clock: at}), at.now.AddDate(0, 0, 7)
-	counts, err := service.Views(t.Context(), id.ID{1})
+	counts, err := service.CountByView(t.Context(), id.ID{1})
 	require.NoError(t, err)
-	require.Equal(t, map[depositports.View]depositports.WorkCount{depositports.ViewAll: {Count: 1000, More: true},
+	require.Equal(t, map[depositports.ListView]depositports.WorkCount{depositports.ViewAll: {Count: 1000, More: true},
 		depositports.ViewSecured: {Count: 1000}}, counts)
 	require.Equal(t, soon, s.ending)
 	for asked, want := range map[time.Time]time.Time{{}: soon, soon.Add(1): soon, soon.Add(-1): soon.Add(-1)} {
-		_, err := service.List(t.Context(), connect.Account{},
-			depositports.DeskFilter{View: depositports.ViewEnding, EndsBefore: asked}, ports.Page{})
+		_, err := service.ListDeposits(t.Context(), connect.Account{},
+			depositports.DashboardFilter{View: depositports.ViewCoverEnding, EndsBefore: asked}, ports.Page{})
 		require.NoError(t, err)
 		require.Equal(t, want, s.ending)
 	}
-	_, err = service.List(t.Context(), connect.Account{}, depositports.DeskFilter{View: depositports.ViewSecured},
+	_, err = service.ListDeposits(t.Context(), connect.Account{},
+		depositports.DashboardFilter{View: depositports.ViewSecured},
 		ports.Page{})
 	require.NoError(t, err)
 	require.Zero(t, s.ending)
@@ -161,10 +162,10 @@ func TestViews_AreCountedToAThousand_AndThoseThatEndSoonEndWithinSevenDays(t *te
 
 func TestToday_ReadsTheListsOfWorkThatThereIs(t *testing.T) {
 	t.Parallel()
-	s := &store{work: map[depositports.Work]int{depositports.WorkEnding: 2, depositports.WorkActive: 9}}
-	_, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).Today(t.Context(), connect.Account{ID: id.ID{1}})
+	s := &store{work: map[depositports.WorkKind]int{depositports.WorkCoverEnding: 2, depositports.WorkActive: 9}}
+	_, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).FirstPage(t.Context(), connect.Account{ID: id.ID{1}})
 	require.NoError(t, err)
-	require.Equal(t, []depositports.Work{depositports.WorkEnding}, s.lists)
+	require.Equal(t, []depositports.WorkKind{depositports.WorkCoverEnding}, s.lists)
 	require.Empty(t, s.bulk)
 }
 
@@ -172,21 +173,22 @@ func TestToday_ReadsTheListsOfWorkThatThereIs(t *testing.T) {
 func TestToday_CountsADepositInOneGroup(t *testing.T) {
 	t.Parallel()
 	s := &store{
-		work: map[depositports.Work]int{depositports.WorkAwaiting: 9, depositports.WorkRefused: 2,
+		work: map[depositports.WorkKind]int{depositports.WorkAwaitingTenant: 9, depositports.WorkPaymentRefused: 2,
 			depositports.WorkCardRefused: 1},
-		soon: map[depositports.Work]int{depositports.WorkAwaiting: 4, depositports.WorkRefused: 2},
+		soon: map[depositports.WorkKind]int{depositports.WorkAwaitingTenant: 4, depositports.WorkPaymentRefused: 2},
 	}
 	today, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).
-		Today(t.Context(), connect.Account{ID: id.ID{1}})
+		FirstPage(t.Context(), connect.Account{ID: id.ID{1}})
 	require.NoError(t, err)
-	require.Equal(t, 6, today.Of(depositports.WorkSoon).Count)
-	require.Equal(t, 5, today.Of(depositports.WorkAwaiting).Count)
-	require.Zero(t, today.Of(depositports.WorkRefused).Count)
-	require.Equal(t, 3, today.AllRefused().Count)
-	require.Equal(t, 9, today.Counts[depositports.WorkAwaiting].Count)
-	require.Equal(t, []depositports.Work{depositports.WorkSoon, depositports.WorkCardRefused, depositports.WorkAwaiting},
+	require.Equal(t, 6, today.CountOf(depositports.WorkStayBeginning).Count)
+	require.Equal(t, 5, today.CountOf(depositports.WorkAwaitingTenant).Count)
+	require.Zero(t, today.CountOf(depositports.WorkPaymentRefused).Count)
+	require.Equal(t, 3, today.CountRefused().Count)
+	require.Equal(t, 9, today.Counts[depositports.WorkAwaitingTenant].Count)
+	require.Equal(t, []depositports.WorkKind{depositports.WorkStayBeginning, depositports.WorkCardRefused,
+		depositports.WorkAwaitingTenant},
 		s.lists)
-	require.Equal(t, []int{deposit.MaxTogether}, s.bulk)
+	require.Equal(t, []int{deposit.MaxDepositsAtOnce}, s.bulk)
 	require.Len(t, today.Refused, 2)
 	require.Equal(t, 8*24*time.Hour, today.Week.To.Sub(today.Week.From))
 }
@@ -201,10 +203,10 @@ func TestToday_OfAnAccountThatNeverHadADeposit_IsEmpty(t *testing.T) {
 		"deposits of this year": {store{}, false},
 		"deposits from before":  {store{none: true, old: 3}, false},
 		"a deposit made a moment ago": {store{none: true,
-			work: map[depositports.Work]int{depositports.WorkActive: 1}}, false},
+			work: map[depositports.WorkKind]int{depositports.WorkActive: 1}}, false},
 	} {
 		today, err := desk.New(desk.Deps{Desk: &c.store, Clock: &clock{time.Now()}}).
-			Today(t.Context(), connect.Account{ID: id.ID{1}})
+			FirstPage(t.Context(), connect.Account{ID: id.ID{1}})
 		require.NoError(t, err, name)
 		require.Equal(t, c.empty, today.Empty, name)
 	}
@@ -212,35 +214,35 @@ func TestToday_OfAnAccountThatNeverHadADeposit_IsEmpty(t *testing.T) {
 
 func TestToday_CountsLittleWorkAtEachView_AndMuchWorkOnceAMinute(t *testing.T) {
 	t.Parallel()
-	s := &store{work: map[depositports.Work]int{depositports.WorkEnding: 2, depositports.WorkActive: 7_000,
-		depositports.WorkAwaiting: 20_000}}
+	s := &store{work: map[depositports.WorkKind]int{depositports.WorkCoverEnding: 2, depositports.WorkActive: 7_000,
+		depositports.WorkAwaitingTenant: 20_000}}
 	at := &clock{time.Now()}
 	service := desk.New(desk.Deps{Desk: s, Clock: at})
-	counts := func() map[depositports.Work]depositports.WorkCount {
+	counts := func() map[depositports.WorkKind]depositports.WorkCount {
 		s.most = nil
-		today, err := service.Today(t.Context(), connect.Account{ID: id.ID{1}})
+		today, err := service.FirstPage(t.Context(), connect.Account{ID: id.ID{1}})
 		require.NoError(t, err)
 		return today.Counts
 	}
 	first := counts()
-	require.Equal(t, map[depositports.Work]depositports.WorkCount{depositports.WorkEnding: {Count: 2},
-		depositports.WorkActive: {Count: 7_000}, depositports.WorkAwaiting: {Count: 10_000, More: true}}, first)
+	require.Equal(t, map[depositports.WorkKind]depositports.WorkCount{depositports.WorkCoverEnding: {Count: 2},
+		depositports.WorkActive: {Count: 7_000}, depositports.WorkAwaitingTenant: {Count: 10_000, More: true}}, first)
 	require.Equal(t, []int{500, 10_000}, s.most)
 
-	s.work[depositports.WorkEnding], s.work[depositports.WorkActive] = 1, 6_999
+	s.work[depositports.WorkCoverEnding], s.work[depositports.WorkActive] = 1, 6_999
 	second := counts()
-	require.Equal(t, 1, second[depositports.WorkEnding].Count)
+	require.Equal(t, 1, second[depositports.WorkCoverEnding].Count)
 	require.Equal(t, 7_000, second[depositports.WorkActive].Count, "for a minute")
 	require.Equal(t, []int{500}, s.most)
 
-	s.work[depositports.WorkEnding] = 501
-	require.Equal(t, 501, counts()[depositports.WorkEnding].Count, "much since the last view")
+	s.work[depositports.WorkCoverEnding] = 501
+	require.Equal(t, 501, counts()[depositports.WorkCoverEnding].Count, "much since the last view")
 	require.Equal(t, []int{500, 10_000}, s.most)
 
 	s.work[depositports.WorkActive] = 3
 	require.Equal(t, 3, counts()[depositports.WorkActive].Count)
 	at.now = at.now.Add(time.Minute)
-	s.work[depositports.WorkEnding] = 600
-	require.Equal(t, 600, counts()[depositports.WorkEnding].Count)
+	s.work[depositports.WorkCoverEnding] = 600
+	require.Equal(t, 600, counts()[depositports.WorkCoverEnding].Count)
 	require.Equal(t, []int{500, 10_000}, s.most)
 }

@@ -8,22 +8,22 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// Prepare is a function that changes a locked deposit just before a transition or a payment, in the same
+// PrepareFunc is a function that changes a locked deposit just before a transition or a payment, in the same
 // transaction.
-type Prepare func(ctx context.Context, d *deposit.Deposit) error
+type PrepareFunc func(ctx context.Context, d *deposit.Deposit) error
 
 // CheckoutOver reports whether err means that the checkout of a deposit had already ended.
 func CheckoutOver(err error) bool {
 	return errors.Is(err, deposit.ErrNotCancellable) || errors.Is(err, deposit.ErrNotSecurable)
 }
 
-// StartCheckout records on the locked deposit that the tenant made a step in the checkout. The time after
+// RecordCheckoutStep records on the locked deposit that the tenant made a step in the checkout. The time after
 // which a checkout counts as idle starts here.
 //
 // Returns deposit.ErrNotSecurable when the checkout has ended.
-func (j Journal) StartCheckout(ctx context.Context, d *deposit.Deposit, now time.Time) error {
+func (j Journal) RecordCheckoutStep(ctx context.Context, d *deposit.Deposit, now time.Time) error {
 	if err := d.StartCheckout(now); err != nil {
 		return err
 	}
-	return j.Deposits.SetCheckout(ctx, d)
+	return j.Deposits.StoreCheckoutProgress(ctx, d)
 }

@@ -25,32 +25,34 @@ type Journal struct {
 	Outbox   ports.Outbox
 }
 
-// By is the author of a transition, for the deposit's history.
-type By struct {
+// TransitionAuthor is the author of a transition, for the deposit's history.
+type TransitionAuthor struct {
 	Actor  actor.Actor
 	Detail map[string]string // Details of the transition, for example its reason; nil for none.
 }
 
-// Apply applies trigger to d, which the transaction has locked, and records the transition.
+// ApplyTrigger applies trigger to d, which the transaction has locked, and records the transition.
 //
 // Returns the errors of Deposit.Apply.
-func (j Journal) Apply(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger, timers deposit.Timers, by By,
+func (j Journal) ApplyTrigger(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger,
+	timers deposit.TimerDurations, by TransitionAuthor,
 	eventID id.ID, now time.Time) (deposit.Transition, error) {
 	t, err := d.Apply(trigger, timers, now)
 	if err != nil {
 		return t, err
 	}
-	return t, j.Record(ctx, d, t, by, eventID)
+	return t, j.RecordTransition(ctx, d, t, by, eventID)
 }
 
-// Record stores a transition that the deposit d has already made.
-func (j Journal) Record(ctx context.Context, d *deposit.Deposit, t deposit.Transition, by By, eventID id.ID) error {
-	return j.Write(ctx, Writes(d, t, by, eventID))
+// RecordTransition stores a transition that the deposit d has already made.
+func (j Journal) RecordTransition(ctx context.Context, d *deposit.Deposit, t deposit.Transition, by TransitionAuthor,
+	eventID id.ID) error {
+	return j.WriteRows(ctx, TransitionWrites(d, t, by, eventID))
 }
 
-// Writes returns the rows to write for a transition: the deposit, its history and its event. A deposit
+// TransitionWrites returns the rows to write for a transition: the deposit, its history and its event. A deposit
 // without a partner has no event.
-func Writes(d *deposit.Deposit, t deposit.Transition, by By, eventID id.ID) ports.Writes {
+func TransitionWrites(d *deposit.Deposit, t deposit.Transition, by TransitionAuthor, eventID id.ID) ports.Writes {
 	t.Actor, t.Detail = by.Actor, by.Detail
 	if d.PartnerID.IsZero() {
 		return ports.Writes{Transition: &ports.DepositTransition{Deposit: d, Transition: t}}
@@ -62,11 +64,11 @@ func Writes(d *deposit.Deposit, t deposit.Transition, by By, eventID id.ID) port
 	}}
 }
 
-// Write stores the rows of a transition within a transaction. For a deposit that an operator created, the
+// WriteRows stores the rows of a transition within a transaction. For a deposit that an operator created, the
 // partner receives events only while its link to the account is active (api.md §2).
-func (j Journal) Write(ctx context.Context, writes ports.Writes) error {
+func (j Journal) WriteRows(ctx context.Context, writes ports.Writes) error {
 	if d := writes.Transition.Deposit; writes.Event != nil && !d.ByPartnerAPI {
-		link, err := j.Links.OfPartner(ctx, d.PartnerID, d.AccountID)
+		link, err := j.Links.LockNewestShared(ctx, d.PartnerID, d.AccountID)
 		hears, err := hearsOf(link.Link, err)
 		if err != nil {
 			return err
@@ -75,7 +77,7 @@ func (j Journal) Write(ctx context.Context, writes ports.Writes) error {
 			writes.Event, writes.Transition.Transition.EventID = nil, id.ID{}
 		}
 	}
-	if err := j.Deposits.Transition(ctx, writes.Transition.Deposit, writes.Transition.Transition); err != nil ||
+	if err := j.Deposits.StoreTransition(ctx, writes.Transition.Deposit, writes.Transition.Transition); err != nil ||
 		writes.Event == nil {
 		return err
 	}
@@ -84,7 +86,7 @@ func (j Journal) Write(ctx context.Context, writes ports.Writes) error {
 
 // hearsOf reports whether a partner receives the events of a deposit that it did not create. true: its link
 // to the account is active; false: the link was revoked or never existed. link and err are the results of
-// Links.OfPartner.
+// Links.LockNewestShared.
 func hearsOf(link connect.Link, err error) (bool, error) {
 	switch {
 	case errors.Is(err, connect.ErrAccountNotLinked):

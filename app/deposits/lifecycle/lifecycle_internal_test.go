@@ -20,7 +20,7 @@ var now = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
 func TestWrites_OfATransition_AreRowHistoryAndEvent(t *testing.T) {
 	t.Parallel()
-	by := By{Actor: actor.Tenant, Detail: map[string]string{"reason": "x"}}
+	by := TransitionAuthor{Actor: actor.Tenant, Detail: map[string]string{"reason": "x"}}
 	for name, c := range map[string]struct {
 		partnerID id.ID
 		event     bool
@@ -29,9 +29,9 @@ func TestWrites_OfATransition_AreRowHistoryAndEvent(t *testing.T) {
 			t.Parallel()
 			d := deposit.New(id.ID{1}, "D-7K3M-9Q2X", deposit.Origin{PartnerID: c.partnerID},
 				deposit.Draft{Amount: 50_000, ContractEndAt: now}, nil, now)
-			step, err := d.Apply(deposit.Secured, deposit.DefaultTimers(), now)
+			step, err := d.Apply(deposit.TriggerSecured, deposit.DefaultTimerDurations(), now)
 			require.NoError(t, err)
-			writes := Writes(d, step, by, id.ID{8})
+			writes := TransitionWrites(d, step, by, id.ID{8})
 			require.Same(t, d, writes.Transition.Deposit)
 			require.Equal(t, []any{actor.Tenant, by.Detail, deposit.Active},
 				[]any{writes.Transition.Transition.Actor, writes.Transition.Transition.Detail, writes.Transition.Transition.To})

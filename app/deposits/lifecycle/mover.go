@@ -18,7 +18,7 @@ type Transitions struct {
 	UnitOfWork ports.UnitOfWork
 	Metrics    depositports.DepositMetrics
 	Entropy    ports.Entropy
-	Timers     deposit.Timers
+	Timers     deposit.TimerDurations
 }
 
 // WithinTx runs change in a transaction and counts the transition that change made. A transition without a
@@ -31,30 +31,31 @@ func (m Transitions) WithinTx(ctx context.Context, change func(ctx context.Conte
 		return err
 	})
 	if err == nil && made.Trigger != "" {
-		m.Metrics.Transitioned(made.From, made.To, made.Trigger.By())
+		m.Metrics.CountTransition(made.From, made.To, made.Trigger.ActorKind())
 	}
 	return err
 }
 
-// Apply makes and records a transition as Journal.Apply does, with the actor that the trigger implies and a
+// ApplyTrigger makes and records a transition as Journal.Apply does, with the actor that the trigger implies and a
 // new event id.
-func (m Transitions) Apply(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger,
+func (m Transitions) ApplyTrigger(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger,
 	now time.Time) (deposit.Transition, error) {
-	return m.Journal.Apply(ctx, d, trigger, m.Timers, By{Actor: actor.Actor{Kind: trigger.By()}}, m.Entropy.NewID(), now)
+	return m.Journal.ApplyTrigger(ctx, d, trigger, m.Timers,
+		TransitionAuthor{Actor: actor.Actor{Kind: trigger.ActorKind()}}, m.Entropy.NewID(), now)
 }
 
-// ApplyIf locks a deposit and applies trigger to it if due, which is called under the lock, returns true.
+// ApplyTriggerIf locks a deposit and applies trigger to it if due, which is called under the lock, returns true.
 // moved reports whether the deposit made the transition.
-func (m Transitions) ApplyIf(ctx context.Context, depositID id.ID, trigger deposit.Trigger, now time.Time,
+func (m Transitions) ApplyTriggerIf(ctx context.Context, depositID id.ID, trigger deposit.Trigger, now time.Time,
 	due func(*deposit.Deposit) bool) (moved bool, err error) {
 	err = m.WithinTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
 		moved = false
-		d, err := m.Deposits.ForUpdate(ctx, depositID)
+		d, err := m.Deposits.LockRow(ctx, depositID)
 		if err != nil || !due(d) {
 			return deposit.Transition{}, err
 		}
 		moved = true
-		return m.Apply(ctx, d, trigger, now)
+		return m.ApplyTrigger(ctx, d, trigger, now)
 	})
 	return moved && err == nil, err
 }

@@ -21,20 +21,20 @@ import (
 // Deps holds the repositories, clients and settings that the timers need.
 type Deps struct {
 	Transitions lifecycle.Transitions
-	Due         depositports.DepositScheduler
-	Payments    Payments
+	Due         depositports.DueDepositFinder
+	Payments    CheckoutEnder
 	Clock       ports.Clock
 	Log         *slog.Logger
-	Timers      deposit.Timers
+	Timers      deposit.TimerDurations
 }
 
-// Payments ends checkouts whose fee payment may be in flight.
-type Payments interface {
+// CheckoutEnder ends checkouts whose fee payment may be in flight.
+type CheckoutEnder interface {
 	// EndCheckout settles the deposit's fee payment in flight, if any, and then applies trigger; prepare may be
 	// nil.
 	//
 	// Returns deposit.ErrNotCancellable when the checkout had ended already.
-	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare,
+	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.PrepareFunc,
 		now time.Time) error
 }
 

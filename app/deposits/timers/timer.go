@@ -26,7 +26,7 @@ func (t *timer) run(ctx context.Context, log *slog.Logger,
 	move func(ctx context.Context, depositID id.ID) (bool, error),
 ) (moved int, err error) {
 	failed := map[id.ID]bool{}
-	limit := parallel.Batch + int(min(t.failing.Load(), maxFailing))
+	limit := parallel.BatchSize + int(min(t.failing.Load(), maxFailing))
 	for ctx.Err() == nil {
 		due, err := find(ctx, limit)
 		if err != nil {
@@ -51,7 +51,7 @@ func (t *timer) run(ctx context.Context, log *slog.Logger,
 		if len(due) < limit || len(fresh) == 0 {
 			break
 		}
-		limit = parallel.Batch + min(len(failed), maxFailing)
+		limit = parallel.BatchSize + min(len(failed), maxFailing)
 	}
 	t.failing.Store(int64(len(failed)))
 	return moved, ctx.Err()

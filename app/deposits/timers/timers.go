@@ -8,18 +8,19 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// MarkIdle moves deposits to incomplete whose tenant started the checkout and made no further step for
+// MarkIdleCheckouts moves deposits to incomplete whose tenant started the checkout and made no further step for
 // Timers.CheckoutIdleAfter.
-func (s *Service) MarkIdle(ctx context.Context) (moved int, err error) {
+func (s *Service) MarkIdleCheckouts(ctx context.Context) (moved int, err error) {
 	now := s.deps.Clock.Now()
 	before := now.Add(-s.deps.Timers.CheckoutIdleAfter)
 	find := func(ctx context.Context, limit int) ([]id.ID, error) {
 		return s.deps.Due.IdleCheckouts(ctx, before, limit)
 	}
 	return s.idle.run(ctx, s.deps.Log, find, func(ctx context.Context, depositID id.ID) (bool, error) {
-		return s.deps.Transitions.ApplyIf(ctx, depositID, deposit.CheckoutIdle, now, func(d *deposit.Deposit) bool {
-			return d.Idle(s.deps.Timers, now)
-		})
+		return s.deps.Transitions.ApplyTriggerIf(ctx, depositID, deposit.TriggerCheckoutIdle, now,
+			func(d *deposit.Deposit) bool {
+				return d.CheckoutIdle(s.deps.Timers, now)
+			})
 	})
 }
 
@@ -31,7 +32,7 @@ func (s *Service) ExpireCheckouts(ctx context.Context) (moved int, err error) {
 		return s.deps.Due.ExpiredCheckouts(ctx, now, limit)
 	}
 	return s.expired.run(ctx, s.deps.Log, find, func(ctx context.Context, depositID id.ID) (bool, error) {
-		err := s.deps.Payments.EndCheckout(ctx, depositID, deposit.CheckoutExpired, nil, now)
+		err := s.deps.Payments.EndCheckout(ctx, depositID, deposit.TriggerCheckoutExpired, nil, now)
 		return expired(err)
 	})
 }
@@ -45,15 +46,16 @@ func expired(err error) (cancelled bool, failure error) {
 	return err == nil, err
 }
 
-// CloseElapsed closes active deposits whose cover has ended.
-func (s *Service) CloseElapsed(ctx context.Context) (moved int, err error) {
+// CloseElapsedDeposits closes active deposits whose cover has ended.
+func (s *Service) CloseElapsedDeposits(ctx context.Context) (moved int, err error) {
 	now := s.deps.Clock.Now()
 	find := func(ctx context.Context, limit int) ([]id.ID, error) {
-		return s.deps.Due.ElapsedCoverages(ctx, now, limit)
+		return s.deps.Due.ElapsedCovers(ctx, now, limit)
 	}
 	return s.elapsed.run(ctx, s.deps.Log, find, func(ctx context.Context, depositID id.ID) (bool, error) {
-		return s.deps.Transitions.ApplyIf(ctx, depositID, deposit.CoverageElapsed, now, func(d *deposit.Deposit) bool {
-			return d.CoverElapsed(now)
-		})
+		return s.deps.Transitions.ApplyTriggerIf(ctx, depositID, deposit.TriggerCoverElapsed, now,
+			func(d *deposit.Deposit) bool {
+				return d.CoverElapsed(now)
+			})
 	})
 }

@@ -17,40 +17,40 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
 
-var grace = checkouttest.Grace
+var grace = checkouttest.TenantGrace
 
 func TestMarkIdle_AfterHalfAnHourOfRest_MakesDepositsIncomplete(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	untouched, _ := b.Deposit(t)
 	rested, token := b.Deposit(t)
 	b.Submit(token, grace)
-	b.RequireCount(0, b.Timers.MarkIdle)
+	b.RequireCount(0, b.Timers.MarkIdleCheckouts)
 	b.Clock.Add(29 * time.Minute)
 	busy, busyToken := b.Deposit(t)
 	b.Submit(busyToken, grace)
 	b.Clock.Add(time.Minute + time.Second)
 
-	b.RequireCount(1, b.Timers.MarkIdle)
+	b.RequireCount(1, b.Timers.MarkIdleCheckouts)
 	b.RequireStatus(rested.ID, deposit.Incomplete, "checkout_idle")
 	b.RequireStatus(untouched.ID, deposit.Pending, "")
 	b.RequireStatus(busy.ID, deposit.Pending, "")
-	require.Equal(t, []string{"deposit.status_changed"}, b.Events(t, rested.ID))
-	require.Equal(t, []string{"pending>incomplete scheduler"}, b.Metrics.Steps())
-	b.RequireCount(0, b.Timers.MarkIdle)
+	require.Equal(t, []string{"deposit.status_changed"}, b.EventNames(t, rested.ID))
+	require.Equal(t, []string{"pending>incomplete scheduler"}, b.Metrics.Transitions())
+	b.RequireCount(0, b.Timers.MarkIdleCheckouts)
 
 	b.Pay(rested.ID, true) // the page stayed open
-	b.Return(token)
+	b.ReturnFromPayment(token)
 	b.RequireStatus(rested.ID, deposit.Active, "")
 }
 
 func TestExpireCheckouts_CancelsWhatWasNotSecuredInTime(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	early, _ := b.Deposit(t)
 	late, _ := b.Deposit(t, func(d *deposit.Deposit) { d.CheckoutExpiresAt = d.CheckoutExpiresAt.Add(time.Hour) })
 	secured, token := b.Deposit(t)
 	b.Submit(token, grace)
 	b.Pay(secured.ID, true)
-	b.Return(token)
+	b.ReturnFromPayment(token)
 
 	b.Clock.Add(early.CheckoutExpiresAt.Sub(b.Clock.Now()) - time.Microsecond)
 	b.RequireCount(0, b.Timers.ExpireCheckouts)
@@ -59,11 +59,11 @@ func TestExpireCheckouts_CancelsWhatWasNotSecuredInTime(t *testing.T) {
 	b.RequireStatus(early.ID, deposit.Cancelled, "checkout_expired")
 	b.RequireStatus(late.ID, deposit.Pending, "")
 	b.RequireStatus(secured.ID, deposit.Active, "")
-	require.Equal(t, []string{"deposit.cancelled"}, b.Events(t, early.ID))
+	require.Equal(t, []string{"deposit.cancelled"}, b.EventNames(t, early.ID))
 }
 
 func TestExpireCheckouts_WaitsForThePayment(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	left, leftToken := b.Deposit(t)
 	paid, paidToken := b.Deposit(t)
 	other, _ := b.Deposit(t)
@@ -72,37 +72,37 @@ func TestExpireCheckouts_WaitsForThePayment(t *testing.T) {
 	b.Pay(paid.ID, true)
 	b.Clock.Add(left.CheckoutExpiresAt.Sub(b.Clock.Now()))
 
-	b.Provider.Away(true)
+	b.Provider.SetUnreachable(true)
 	b.RequireCount(1, b.Timers.ExpireCheckouts)
 	b.RequireStatus(other.ID, deposit.Cancelled, "checkout_expired")
 	b.RequireStatus(left.ID, deposit.Pending, "")
 	b.RequireStatus(paid.ID, deposit.Pending, "")
 
-	b.Provider.Away(false)
+	b.Provider.SetUnreachable(false)
 	b.RequireCount(1, b.Timers.ExpireCheckouts)
 	b.RequireStatus(left.ID, deposit.Cancelled, "checkout_expired")
-	require.Equal(t, deposit.PaymentVoided, b.Fee(left.ID).Status)
+	require.Equal(t, deposit.PaymentVoided, b.FeePayment(left.ID).Status)
 	b.RequireStatus(paid.ID, deposit.Active, "")
 }
 
 func TestCloseElapsed_ClosesAtTheEndOfCoverage(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
 	b.Pay(d.ID, true)
-	b.Return(token)
-	active := b.Load(t, d.ID)
+	b.ReturnFromPayment(token)
+	active := b.LoadDeposit(t, d.ID)
 	b.Clock.Add(active.ExpiresAt.Sub(b.Clock.Now()) - time.Microsecond)
-	b.RequireCount(0, b.Timers.CloseElapsed)
+	b.RequireCount(0, b.Timers.CloseElapsedDeposits)
 	b.Clock.Add(time.Microsecond)
-	b.RequireCount(1, b.Timers.CloseElapsed)
+	b.RequireCount(1, b.Timers.CloseElapsedDeposits)
 	b.RequireStatus(d.ID, deposit.Closed, "coverage_elapsed")
-	require.Equal(t, []string{"deposit.activated", "deposit.expired"}, b.Events(t, d.ID))
-	b.RequireCount(0, b.Timers.CloseElapsed)
+	require.Equal(t, []string{"deposit.activated", "deposit.expired"}, b.EventNames(t, d.ID))
+	b.RequireCount(0, b.Timers.CloseElapsedDeposits)
 }
 
 func TestSchedulers_InTwoDispatchers_MoveEachDepositOnce(t *testing.T) {
-	b := checkouttest.Start(t)
+	b := checkouttest.NewSteps(t)
 	const many = 30
 	made := make([]id.ID, many)
 	for i := range made {
@@ -118,6 +118,6 @@ func TestSchedulers_InTwoDispatchers_MoveEachDepositOnce(t *testing.T) {
 	wg.Wait()
 	require.Equal(t, many, counts[0]+counts[1]+counts[2]+counts[3])
 	for _, depositID := range made {
-		require.Len(t, b.Events(t, depositID), 1)
+		require.Len(t, b.EventNames(t, depositID), 1)
 	}
 }

@@ -31,7 +31,7 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewClient,
 			return in.Validate()
 		},
 		Effect: func(ctx context.Context) (idempotent.Response, error) {
-			link, err := s.deps.Links.OfPartner(ctx, by.Partner.ID, in.AccountID)
+			link, err := s.deps.Links.LockNewestShared(ctx, by.Partner.ID, in.AccountID)
 			if err != nil {
 				return idempotent.Response{}, err
 			}

@@ -21,14 +21,14 @@ func TestChangedBy_ADifferentValue_NotesTheTime(t *testing.T) {
 	client := tenant.Client{ID: id.ID{1},
 		Person: tenant.Person{Email: "ada@b.example", FirstName: "Ada", LastName: "Love"}, ChangedAt: earlier}
 	for name, c := range map[string]struct {
-		want   tenant.Change
+		want   tenant.PersonChange
 		fields []string
 		first  string
 		at     time.Time
 	}{
-		"another name":   {tenant.Change{FirstName: text("Eve")}, []string{"firstName"}, "Eve", now},
-		"the same name":  {tenant.Change{FirstName: text("Ada")}, nil, "Ada", earlier},
-		"nothing at all": {tenant.Change{}, nil, "Ada", earlier},
+		"another name":   {tenant.PersonChange{FirstName: text("Eve")}, []string{"firstName"}, "Eve", now},
+		"the same name":  {tenant.PersonChange{FirstName: text("Ada")}, nil, "Ada", earlier},
+		"nothing at all": {tenant.PersonChange{}, nil, "Ada", earlier},
 	} {
 		after, fields := changedBy(c.want, client, now)
 		require.Equal(t, c.fields, fields, name)

@@ -22,11 +22,11 @@ func TestEraseByAdmin_OfATenantOfTheDesk_RemovesThePersonAndTheirMails(t *testin
 	draft := deposit.Draft{Amount: 50_000, ContractStartAt: f.Clock.Now(), ContractEndAt: f.Clock.Now(),
 		Metadata: map[string]string{"note": "Ada's dog"}}
 	d, _ := f.Deposit(deposit.Origin{AccountID: f.account}, draft, func(d *deposit.Deposit) {
-		d.ClientID, d.Client = servicetest.NewID(), &deposit.Client{Email: email, FirstName: "Ada", LastName: "Love"}
+		d.ClientID, d.Client = servicetest.NewID(), &deposit.ClientDetails{Email: email, FirstName: "Ada", LastName: "Love"}
 	})
 	// its link was mailed to an address that was typed in
 	beforeCheckout, _ := f.Deposit(deposit.Origin{AccountID: f.account}, draft)
-	elsewhere, _ := f.Deposit(deposit.Origin{AccountID: f.Account("Chalet").ID}, draft)
+	elsewhere, _ := f.Deposit(deposit.Origin{AccountID: f.CreateAccount("Chalet").ID}, draft)
 	for _, about := range []*deposit.Deposit{d, beforeCheckout, elsewhere} {
 		_, err := f.Pool.Exec(t.Context(), `INSERT INTO mails (id, recipient, subject, body, link_of, created_at, due_at)
 			VALUES (gen_random_uuid(), $1, 'link', 'b', $2, now(), now())`, email, about.ID)
@@ -49,7 +49,7 @@ func TestEraseByAdmin_OfATenantOfTheDesk_RemovesThePersonAndTheirMails(t *testin
 	require.Equal(t, clients.TextErasure{Total: 1, Read: 1, Erased: 1}, done)
 
 	// The partner to which the account is linked does not erase a tenant of the desk: the partner never had the record.
-	f.Write(func(ctx context.Context, repos *postgres.Store) error {
+	f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
 		return repos.Clients.Insert(ctx, tenant.Client{ID: servicetest.NewID(), AccountID: f.account,
 			CreatedAt: f.Clock.Now(), Person: tenant.Person{Email: "eve@personal.example", FirstName: "Eve", LastName: "Love"}})
 	})

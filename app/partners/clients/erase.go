@@ -32,7 +32,7 @@ func (s *Service) erase(ctx context.Context, partnerID, clientID id.ID, by actor
 	now := s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		erased = false
-		client, err := s.deps.Clients.Lock(ctx, partnerID, clientID)
+		client, err := s.deps.Clients.LockRow(ctx, partnerID, clientID)
 		if err != nil || client.Erased() {
 			return err
 		}
@@ -50,5 +50,5 @@ func (s *Service) audit(
 	ctx context.Context, verb audit.Verb, clientID id.ID, by actor.Actor, now time.Time,
 	detail map[string]string,
 ) error {
-	return s.deps.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, by, verb, id.Client.Of(clientID), detail))
+	return s.deps.Audit.Append(ctx, audit.NewEntry(s.deps.Entropy, now, by, verb, id.Client.Of(clientID), detail))
 }

@@ -47,35 +47,38 @@ func setup(t *testing.T) *fixture {
 	t.Parallel()
 	f := &fixture{t: t}
 	f.Kit = servicetest.New(t, func(s *servicetest.Setup) {
-		s.Redis = redistest.Opaque(t)
-		s.Parts = func(p *servicetest.Parts) { p.Changes, p.Scoring = hooked{p.Changes, f}, f }
+		s.Redis = redistest.NewClientAsCloser(t)
+		s.Parts = func(p *servicetest.Deps) { p.Changes, p.Scoring = hooked{p.Changes, f}, f }
 	})
-	f.by, _ = f.Caller("acme")
-	f.account = f.Account("Hotel").ID
-	f.Link(f.by.Partner.ID, f.account, "h")
+	f.by, _ = f.CreateCaller("acme")
+	f.account = f.CreateAccount("Hotel").ID
+	f.LinkAccount(f.by.Partner.ID, f.account, "h")
 	f.client = tenant.Client{ID: servicetest.NewID(), AccountID: f.account, PartnerID: f.by.Partner.ID,
 		CreatedAt: f.Clock.Now(),
 		Person:    tenant.Person{Email: email, FirstName: "Ada", LastName: "Love", Phone: "+33612345678", Locale: "fr"}}
-	f.Write(func(ctx context.Context, repos *postgres.Store) error { return repos.Clients.Insert(ctx, f.client) })
+	f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
+		return repos.Clients.Insert(ctx,
+			f.client)
+	})
 	return f
 }
 
 // hooked calls deciding after a change has read its rows.
 type hooked struct {
-	ports.Changes
+	ports.ChangeApplier
 	f *fixture
 }
 
 func (h hooked) Apply(ctx context.Context, change ports.Change) error {
 	decide := change.Decide
-	change.Decide = func(found ports.Found) (ports.Writes, error) {
+	change.Decide = func(found ports.FoundRows) (ports.Writes, error) {
 		if hook := h.f.deciding; hook != nil {
 			h.f.deciding = nil
 			hook()
 		}
 		return decide(found)
 	}
-	return h.Changes.Apply(ctx, change)
+	return h.ChangeApplier.Apply(ctx, change)
 }
 
 // Assess implements depositports.Scoring: everybody is accepted.
@@ -106,7 +109,7 @@ func (f *fixture) eraseBehind() (done <-chan error) {
 	require.Eventually(f.t, func() bool {
 		return f.Count("pg_stat_activity",
 			`datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%LockClient%'`) == 1
-	}, servicetest.Patience, time.Millisecond, "the erasure waits")
+	}, servicetest.MaxWait, time.Millisecond, "the erasure waits")
 	return ended
 }
 
@@ -126,8 +129,8 @@ func (f *fixture) cancel(depositID id.ID) (tells string) {
 	f.t.Helper()
 	key := &ports.IdempotencyKey{Owner: f.by.Partner.ID, Route: "cancel", Key: [16]byte(servicetest.NewID())}
 	response, err := f.Deposits.Cancel(f.t.Context(), f.by, deposits.Cancellation{DepositID: depositID},
-		idempotent.Call[deposits.View]{
-			Key: key, Encode: func(v deposits.View) (idempotent.Response, error) {
+		idempotent.Call[deposits.PartnerView]{
+			Key: key, Encode: func(v deposits.PartnerView) (idempotent.Response, error) {
 				body := "nobody"
 				if v.Client != nil {
 					body = v.Client.Email
@@ -152,13 +155,13 @@ func TestErase_WhileATransactionMovesTheDeposit_LetsOneOfBothGoFirst(t *testing.
 	f := setup(t)
 	d := f.deposit()
 	move := func(between func(locked *deposit.Deposit), after func()) {
-		f.Write(func(ctx context.Context, repos *postgres.Store) error {
-			locked, err := repos.Deposits.ForUpdate(ctx, d)
+		f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
+			locked, err := repos.Deposits.LockRow(ctx, d)
 			require.NoError(t, err)
 			between(locked)
-			step, err := locked.Apply(deposit.CancelledByPartner, deposit.DefaultTimers(), f.Clock.Now())
+			step, err := locked.Apply(deposit.TriggerCancelledByPartner, deposit.DefaultTimerDurations(), f.Clock.Now())
 			require.NoError(t, err)
-			if err := repos.Deposits.Transition(ctx, locked, step); err != nil {
+			if err := repos.Deposits.StoreTransition(ctx, locked, step); err != nil {
 				return err
 			}
 			if err := repos.Outbox.Append(ctx,
@@ -166,7 +169,7 @@ func TestErase_WhileATransactionMovesTheDeposit_LetsOneOfBothGoFirst(t *testing.
 					Data: locked.EventData(step), CreatedAt: step.At}); err != nil {
 				return err
 			}
-			if _, err := repos.Deposits.ForUpdate(ctx, d); err != nil { // sends what is queued
+			if _, err := repos.Deposits.LockRow(ctx, d); err != nil { // sends what is queued
 				return err
 			}
 			after()
@@ -185,7 +188,7 @@ func TestErase_AfterATransactionReadTheClient_MakesItRunAgain(t *testing.T) {
 	// the cancellation of a begun checkout is a transaction
 	d := f.deposit(func(d *deposit.Deposit) { d.CheckoutStartedAt = f.Clock.Now() })
 	var once sync.Once
-	f.Services = f.Build(func(p *servicetest.Parts) {
+	f.Services = f.BuildServices(func(p *servicetest.Deps) {
 		p.AroundPayments = func(all services.Payments) services.Payments { return reading{all, func() { once.Do(f.erase) }} }
 	})
 	require.Equal(t, "nobody", f.cancel(d))
@@ -212,8 +215,8 @@ func TestErase_WhileADepositIsCreated_WaitsForIt(t *testing.T) {
 		now := f.Clock.Now()
 		_, err := f.Deposits.Create(t.Context(), f.by, deposits.NewDeposit{AccountID: f.account, ClientID: &f.client.ID,
 			Draft: deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.Add(time.Hour)}},
-			idempotent.Call[deposits.View]{
-				Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{Code: 201}, nil },
+			idempotent.Call[deposits.PartnerView]{
+				Encode: func(deposits.PartnerView) (idempotent.Response, error) { return idempotent.Response{Code: 201}, nil },
 			})
 		return err
 	}
@@ -236,7 +239,7 @@ func TestErase_WhileCheckoutSubmits_KeepsNothingOfTheForm(t *testing.T) {
 			tokens, err := f.Postgres.Deposits.CheckoutTokens(t.Context(), []id.ID{d})
 			require.NoError(t, err)
 			f.scoring = f.erase
-			next, err := f.Checkout.Submit(t.Context(), tokens[d], typed, agreement.Given{Agreed: true})
+			next, err := f.Checkout.Submit(t.Context(), tokens[d], typed, agreement.SubmittedForm{Agreed: true})
 			require.NoError(t, err)
 			require.Equal(t, []any{"", true, tenant.Person{}}, []any{next.PageURL, next.View.Open, next.View.Person},
 				"the form again, empty")
@@ -244,7 +247,7 @@ func TestErase_WhileCheckoutSubmits_KeepsNothingOfTheForm(t *testing.T) {
 			require.Zero(t, f.Count("payments", ""))
 
 			f.scoring = nil
-			next, err = f.Checkout.Submit(t.Context(), tokens[d], typed, agreement.Given{Agreed: true})
+			next, err = f.Checkout.Submit(t.Context(), tokens[d], typed, agreement.SubmittedForm{Agreed: true})
 			require.NoError(t, err)
 			require.NotEmpty(t, next.PageURL, "a tenant who types the details after the erasure becomes a new client")
 			require.Equal(t, 1, f.Count("clients", "email = $1", email))
@@ -260,11 +263,11 @@ func TestErase_BehindASubmission_WaitsForItsClient(t *testing.T) {
 	require.NoError(t, err)
 	var ended <-chan error
 	var once sync.Once
-	services := f.Build(func(p *servicetest.Parts) {
+	services := f.BuildServices(func(p *servicetest.Deps) {
 		p.Clients = inserting{p.Clients, func() { once.Do(func() { ended = f.eraseBehind() }) }}
 	})
 	_, err = services.Checkout.Submit(t.Context(), tokens[d],
-		tenant.Person{Email: "bob@other.example", FirstName: "Bob", LastName: "Other"}, agreement.Given{Agreed: true})
+		tenant.Person{Email: "bob@other.example", FirstName: "Bob", LastName: "Other"}, agreement.SubmittedForm{Agreed: true})
 	require.NoError(t, err)
 	require.NoError(t, <-ended)
 	require.Empty(t, f.personal())
@@ -295,14 +298,14 @@ func TestSubmit_OfAClientThatThePartnerChanged_IsScoredAgain(t *testing.T) {
 	f.scoring = func() { asked++ }
 	submit := func(first string) {
 		_, err := f.Checkout.Submit(t.Context(), tokens[d], tenant.Person{Email: email, FirstName: first, LastName: "Love"},
-			agreement.Given{Agreed: true})
+			agreement.SubmittedForm{Agreed: true})
 		require.NoError(t, err)
 	}
 	submit("Ada")
 	submit("Ada")
 	require.Equal(t, 1, asked)
 	eve := "Eve"
-	_, err = f.Clients.Update(t.Context(), f.by, f.client.ID, tenant.Change{FirstName: &eve},
+	_, err = f.Clients.Update(t.Context(), f.by, f.client.ID, tenant.PersonChange{FirstName: &eve},
 		idempotent.Call[tenant.Client]{
 			Encode: func(tenant.Client) (idempotent.Response, error) { return idempotent.Response{Code: 200}, nil },
 		})
@@ -314,9 +317,9 @@ func TestSubmit_OfAClientThatThePartnerChanged_IsScoredAgain(t *testing.T) {
 func TestErase_RemovesTheWaitingMailsToThePerson_AndNoOthers(t *testing.T) {
 	f := setup(t)
 	d := f.deposit()
-	other, draft := f.Partner("other").ID,
+	other, draft := f.CreatePartner("other").ID,
 		deposit.Draft{Amount: 50_000, ContractStartAt: f.Clock.Now(), ContractEndAt: f.Clock.Now()}
-	elsewhere, _ := f.Deposit(deposit.Origin{AccountID: f.Account("Chalet").ID, PartnerID: other}, draft)
+	elsewhere, _ := f.Deposit(deposit.Origin{AccountID: f.CreateAccount("Chalet").ID, PartnerID: other}, draft)
 	formerly, _ := f.Deposit(deposit.Origin{AccountID: f.account, PartnerID: other}, draft)
 	mail := func(subject, to string, about id.ID, sent bool) {
 		_, err := f.Pool.Exec(t.Context(),

@@ -41,7 +41,7 @@ func (s *Service) eraseFiles(ctx context.Context, depositID id.ID) (erased bool,
 	}
 	entry := s.erasure(depositID, audit.DepositEraseFiles, map[string]string{"files": strconv.Itoa(len(ids))})
 	return true, s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		if err := s.deps.Files.Forget(ctx, ids); err != nil {
+		if err := s.deps.Files.DeleteRecords(ctx, ids); err != nil {
 			return err
 		}
 		return s.deps.Audit.Append(ctx, entry)
@@ -50,7 +50,7 @@ func (s *Service) eraseFiles(ctx context.Context, depositID id.ID) (erased bool,
 
 // erasure returns the audit entry of an erasure of words or files from a deposit.
 func (s *Service) erasure(depositID id.ID, verb audit.Verb, detail map[string]string) ports.AuditEntry {
-	return audit.Entry(s.deps.Entropy, s.deps.Clock.Now(), actor.Staff, verb, id.Deposit.Of(depositID), detail)
+	return audit.NewEntry(s.deps.Entropy, s.deps.Clock.Now(), actor.Staff, verb, id.Deposit.Of(depositID), detail)
 }
 
 // TextErasure is the progress of EraseTextOfClient, counted in deposits.
@@ -79,7 +79,7 @@ func (s *Service) EraseTextOfClient(ctx context.Context, clientID id.ID,
 	if _, err := s.deps.Clients.ClientChangedAt(ctx, clientID); err != nil {
 		return done, err
 	}
-	if done.Total, err = s.deps.Texts.DepositsOfClient(ctx, clientID); err != nil {
+	if done.Total, err = s.deps.Texts.CountDepositsOfClient(ctx, clientID); err != nil {
 		return done, err
 	}
 	progress(done)

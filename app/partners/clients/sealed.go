@@ -13,12 +13,12 @@ const (
 	addressPause = 5 * time.Minute
 )
 
-// AddressJob returns the scheduled job that deletes the sealed address of an erased client once the client's
+// ErasedAddressesJob returns the scheduled job that deletes the sealed address of an erased client once the client's
 // deposits have ended.
-func (s *Service) AddressJob() schedules.Job {
-	return schedules.Job{Name: "sealed addresses", Every: schedules.CleaningEvery,
+func (s *Service) ErasedAddressesJob() schedules.Job {
+	return schedules.Job{Name: "sealed addresses", Every: schedules.CleaningInterval,
 		Run: func(ctx context.Context) (bool, error) {
-			checked, err := s.deps.Addresses.CheckSealedAddresses(ctx, addressBatch, addressPause)
+			checked, err := s.deps.Addresses.DeleteUnneededAddresses(ctx, addressBatch, addressPause)
 			return checked == addressBatch, err
 		}}
 }

@@ -29,32 +29,32 @@ func TestSealedAddress_LastsUntilTheDepositsHaveEnded(t *testing.T) {
 	for range 3 {
 		made = append(made, f.deposit())
 	}
-	_, err := f.Postgres.Addresses.SealedAddress(t.Context(), made[0])
+	_, err := f.Postgres.Addresses.ErasedClientAddress(t.Context(), made[0])
 	require.ErrorIs(t, err, tenant.ErrNotFound, "the client is not erased")
 	require.Equal(t, email, f.cancel(made[0]))
 	f.erase()
 	require.Equal(t, map[string]int{"outbox": 1}, f.personal(), "the address is encrypted")
 
-	_, err = f.Postgres.Addresses.SealedAddress(t.Context(), made[0])
+	_, err = f.Postgres.Addresses.ErasedClientAddress(t.Context(), made[0])
 	require.ErrorIs(t, err, tenant.ErrNotFound, "this deposit had ended")
 	for _, d := range made[1:] {
-		address, err := f.Postgres.Addresses.SealedAddress(t.Context(), d)
+		address, err := f.Postgres.Addresses.ErasedClientAddress(t.Context(), d)
 		require.NoError(t, err)
-		require.Equal(t, tenant.Address{Email: email, Locale: "fr"}, address)
+		require.Equal(t, tenant.MailAddress{Email: email, Locale: "fr"}, address)
 	}
 	check := func() {
 		_, err := f.Pool.Exec(t.Context(), `UPDATE sealed_addresses SET check_at = now()`)
 		require.NoError(t, err)
-		checked, err := f.Postgres.Addresses.CheckSealedAddresses(t.Context(), 100, time.Hour)
+		checked, err := f.Postgres.Addresses.DeleteUnneededAddresses(t.Context(), 100, time.Hour)
 		require.NoError(t, err)
 		require.Equal(t, 1, checked)
-		checked, err = f.Postgres.Addresses.CheckSealedAddresses(t.Context(), 100, time.Hour)
+		checked, err = f.Postgres.Addresses.DeleteUnneededAddresses(t.Context(), 100, time.Hour)
 		require.NoError(t, err)
 		require.Zero(t, checked, "the next look comes after the pause")
 	}
 	check()
 	f.cancel(made[2])
-	_, err = f.Postgres.Addresses.SealedAddress(t.Context(), made[2])
+	_, err = f.Postgres.Addresses.ErasedClientAddress(t.Context(), made[2])
 	require.ErrorIs(t, err, tenant.ErrNotFound, "at once")
 	check()
 	require.Equal(t, 1, f.Count("sealed_addresses", ""))
@@ -88,7 +88,7 @@ func TestSealedAddress_OfAClientOfManyDeposits_EndsAfterTheOldest(t *testing.T) 
 	round := func() int {
 		rounds++
 		require.Less(t, rounds, 10)
-		checked, err := f.Postgres.Addresses.CheckSealedAddresses(t.Context(), 100, time.Hour)
+		checked, err := f.Postgres.Addresses.DeleteUnneededAddresses(t.Context(), 100, time.Hour)
 		require.NoError(t, err)
 		return checked
 	}
@@ -108,8 +108,8 @@ func TestEraseDepositText_LeavesTheRestOfTheHistory(t *testing.T) {
 	d, other := f.deposit(func(d *deposit.Deposit) { d.Metadata = map[string]string{"note": "for Ada"} }), f.deposit()
 	for _, depositID := range []id.ID{d, other} {
 		_, err := f.Deposits.Cancel(t.Context(), f.by, deposits.Cancellation{DepositID: depositID, Reason: "duplicate",
-			Comment: "Ada called"}, idempotent.Call[deposits.View]{
-			Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{Code: 200}, nil },
+			Comment: "Ada called"}, idempotent.Call[deposits.PartnerView]{
+			Encode: func(deposits.PartnerView) (idempotent.Response, error) { return idempotent.Response{Code: 200}, nil },
 		})
 		require.NoError(t, err)
 	}
@@ -121,11 +121,11 @@ func TestEraseDepositText_LeavesTheRestOfTheHistory(t *testing.T) {
 	contents := f.Postgres.Contents
 	for _, depositID := range []id.ID{d, other} {
 		file := evidence.File{ID: servicetest.NewID(), Name: "Ada.jpg", Type: evidence.JPEG, Size: 4, SentAt: f.Clock.Now()}
-		from := depositports.FileSender{DepositID: depositID}
-		require.NoError(t, f.Postgres.Files.Wait(t.Context(), from, []evidence.File{file}))
+		from := depositports.UploadSession{DepositID: depositID}
+		require.NoError(t, f.Postgres.Files.InsertWaiting(t.Context(), from, []evidence.File{file}))
 		require.NoError(t, contents.Put(t.Context(), file.ID, strings.NewReader("oven"), 4))
-		f.Write(func(ctx context.Context, repos *postgres.Store) error {
-			_, err := repos.Files.Add(ctx, from, []id.ID{file.ID}, file.SentAt, file.SentAt, actor.Operator(id.ID{1}))
+		f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
+			_, err := repos.Files.AttachWaiting(ctx, from, []id.ID{file.ID}, file.SentAt, file.SentAt, actor.Operator(id.ID{1}))
 			return err
 		})
 	}

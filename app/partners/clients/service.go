@@ -14,9 +14,9 @@ type Deps struct {
 	UnitOfWork ports.UnitOfWork
 	Idempotent *idempotent.Executor
 	Clients    partnerports.Clients
-	Addresses  partnerports.SealedAddresses
+	Addresses  partnerports.ErasedClientAddresses
 	Deposits   depositports.Deposits
-	Texts      depositports.Texts
+	Texts      depositports.TextEraser
 	Links      accountports.Links
 	Audit      ports.AuditLog
 	Files      depositports.Files

@@ -17,7 +17,7 @@ import (
 //
 // Returns missing_field, invalid_field, client_not_found, account_revoked, or the errors of
 // idempotent.Executor.Run.
-func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID, want tenant.Change,
+func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID, want tenant.PersonChange,
 	call idempotent.Call[tenant.Client]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
 	return s.deps.Idempotent.Run(ctx, idempotent.Request{
@@ -25,14 +25,14 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID,
 		Now:     now,
 		Prepare: func(context.Context) error { return want.Validate() },
 		Effect: func(ctx context.Context) (idempotent.Response, error) {
-			client, err := s.deps.Clients.Lock(ctx, by.Partner.ID, clientID)
+			client, err := s.deps.Clients.LockRow(ctx, by.Partner.ID, clientID)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
 			if client.Erased() {
 				return idempotent.Response{}, tenant.ErrNotFound
 			}
-			link, err := s.deps.Links.OfPartner(ctx, by.Partner.ID, client.AccountID)
+			link, err := s.deps.Links.LockNewestShared(ctx, by.Partner.ID, client.AccountID)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
@@ -56,8 +56,8 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID,
 
 // changedBy returns the client after the change, and the names of the fields whose value differs. When no
 // value differs, the client is returned as it is.
-func changedBy(want tenant.Change, client tenant.Client, now time.Time) (tenant.Client, []string) {
-	fields := want.Fields(client.Person)
+func changedBy(want tenant.PersonChange, client tenant.Client, now time.Time) (tenant.Client, []string) {
+	fields := want.ChangedFields(client.Person)
 	if len(fields) > 0 {
 		client.Person, client.ChangedAt = want.Apply(client.Person), now
 	}

@@ -29,13 +29,13 @@ func TestMain(m *testing.M) { servicetest.Main(m) }
 
 // theirs are books of a provider.
 type theirs struct {
-	paymentports.PaymentBooks
+	paymentports.ProviderBooks
 	entries []paymentports.BookEntry
 	err     error
 	asked   int
 }
 
-func (b *theirs) Entries(_ context.Context, from, to time.Time) iter.Seq2[paymentports.BookEntry, error] {
+func (b *theirs) BookEntries(_ context.Context, from, to time.Time) iter.Seq2[paymentports.BookEntry, error] {
 	b.asked++
 	return func(yield func(paymentports.BookEntry, error) bool) {
 		for _, e := range b.entries {
@@ -57,9 +57,9 @@ type world struct {
 }
 
 func setup(t *testing.T) *world {
-	w := &world{Steps: checkouttest.Start(t), theirs: &theirs{}}
+	w := &world{Steps: checkouttest.NewSteps(t), theirs: &theirs{}}
 	w.from, w.to = w.Clock.Now().Add(-time.Hour), w.Clock.Now().Add(time.Hour)
-	w.books = w.Build(func(p *servicetest.Parts) { p.Books = w.theirs }).Books
+	w.books = w.BuildServices(func(p *servicetest.Deps) { p.Books = w.theirs }).Books
 	return w
 }
 
@@ -70,19 +70,19 @@ func (w *world) payment(kind deposit.PaymentKind, status deposit.PaymentStatus,
 	d, _ := w.Deposit(w.T)
 	p := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: kind, Amount: 1_750,
 		Status: deposit.PaymentProcessing, ProviderRef: "pi_ours", CreatedAt: at, CheckAt: at}
-	w.Write(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Insert(ctx, p) })
+	w.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Insert(ctx, p) })
 	if status != deposit.PaymentProcessing {
 		p.Status, p.SettledAt = status, at
-		w.Write(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Update(ctx, p) })
+		w.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Update(ctx, p) })
 	}
 	w.theirs.entries = append(w.theirs.entries, paymentports.BookEntry{
-		Kind: paymentports.BookPayment, PaymentID: p.ID, DepositID: d.ID, Ref: "pi_theirs", Amount: p.Amount,
-		Currency: paymentports.BookCurrency, Status: "succeeded", At: at,
+		Kind: paymentports.BookEntryPayment, PaymentID: p.ID, DepositID: d.ID, Ref: "pi_theirs", Amount: p.Amount,
+		Currency: paymentports.PaymentCurrency, Status: "succeeded", At: at,
 	})
 	return p, &w.theirs.entries[len(w.theirs.entries)-1]
 }
 
-func (w *world) report() books.Report {
+func (w *world) report() books.ReconciliationReport {
 	w.T.Helper()
 	r, err := w.books.Reconcile(w.Ctx(), w.from, w.to)
 	require.NoError(w.T, err)
@@ -90,7 +90,7 @@ func (w *world) report() books.Report {
 }
 
 // sides are the differences in short.
-func sides(r books.Report) []string {
+func sides(r books.ReconciliationReport) []string {
 	out := []string{}
 	for _, d := range r.Differences {
 		out = append(out, d.Ours+" | "+d.Theirs)
@@ -102,24 +102,25 @@ func TestReconcile_BooksThatAgree_HaveNoDifferenceAndTellTheMoneyDue(t *testing.
 	w := setup(t)
 	now := w.Clock.Now()
 	w.payment(deposit.FeePayment, deposit.PaymentSucceeded, now)
-	p, _ := w.payment(deposit.Collection, deposit.PaymentSucceeded, now)
+	p, _ := w.payment(deposit.CollectionPayment, deposit.PaymentSucceeded, now)
 	refund := deposit.Refund{
 		ID: servicetest.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: 250, Reason: deposit.RefundReasons[1],
 		Status: deposit.RefundPending, Actor: actor.Staff, CreatedAt: now, CheckAt: now,
 	}
-	w.Write(func(ctx context.Context, r *postgres.Store) error { return r.Refunds.Insert(ctx, refund) })
+	w.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Refunds.Insert(ctx, refund) })
 	refund.Status, refund.SettledAt = deposit.RefundSucceeded, now
-	w.Write(func(ctx context.Context, r *postgres.Store) error {
+	w.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.Refunds.Settle(ctx, refund)
 		return err
 	})
-	w.theirs.entries = append(w.theirs.entries, paymentports.BookEntry{Kind: paymentports.BookRefund, RefundID: refund.ID,
-		PaymentID: p.ID, Ref: "re_1", Amount: 250, Currency: paymentports.BookCurrency, Status: "succeeded", At: now})
+	w.theirs.entries = append(w.theirs.entries, paymentports.BookEntry{Kind: paymentports.BookEntryRefund,
+		RefundID:  refund.ID,
+		PaymentID: p.ID, Ref: "re_1", Amount: 250, Currency: paymentports.PaymentCurrency, Status: "succeeded", At: now})
 	got := w.report()
 	require.Empty(t, got.Differences)
 	require.Equal(t, 3, got.Checked)
-	require.Equal(t, []paymentports.AccountDue{
-		{AccountID: w.AccountID, CompanyName: checkouttest.Company, Collected: 1_750, Refunded: 250}}, got.Due)
+	require.Equal(t, []paymentports.AccountTotals{
+		{AccountID: w.AccountID, CompanyName: checkouttest.CompanyName, Collected: 1_750, Refunded: 250}}, got.Due)
 }
 
 func TestReconcile_RecordsOfEachStatusAndTime_AreFound(t *testing.T) {
@@ -138,8 +139,8 @@ func TestReconcile_RecordsOfEachStatusAndTime_AreFound(t *testing.T) {
 		"not settled here": {func() { w.payment(deposit.FeePayment, deposit.PaymentProcessing, now) },
 			[]string{"payment processing 17.50 | payment succeeded 17.50"}},
 		"a dispute not told yet": {func() {
-			w.theirs.entries = []paymentports.BookEntry{{Kind: paymentports.BookDispute, Ref: "dp_x", Amount: 5,
-				Currency: paymentports.BookCurrency, Status: "lost", At: now}}
+			w.theirs.entries = []paymentports.BookEntry{{Kind: paymentports.BookEntryDispute, Ref: "dp_x", Amount: 5,
+				Currency: paymentports.PaymentCurrency, Status: "lost", At: now}}
 		}, []string{" | dispute lost 0.05"}},
 		"settled late, paid in time": {func() {
 			p, e := w.payment(deposit.FeePayment, deposit.PaymentSucceeded, now)
@@ -177,7 +178,7 @@ func TestRunDaily_SeveralDispatchers_CompareOnceADay(t *testing.T) {
 	w := setup(t)
 	w.payment(deposit.FeePayment, deposit.PaymentVoided, w.Clock.Now().Add(-2*time.Hour))
 	for range 3 {
-		run, err := w.books.RunDaily(w.Ctx())
+		run, err := w.books.ReconcileDaily(w.Ctx())
 		require.NoError(t, err)
 		require.Equal(t, paymentports.ReconciliationRun{EndedAt: w.Clock.Now(), Checked: 1, Differences: 1}, run)
 	}
@@ -185,14 +186,14 @@ func TestRunDaily_SeveralDispatchers_CompareOnceADay(t *testing.T) {
 	require.Equal(t, 1, strings.Count(w.Log.String(), "our books and those of the payment provider differ"))
 	w.Clock.Add(24 * time.Hour)
 	w.theirs.err = errors.New("away")
-	_, err := w.books.RunDaily(w.Ctx())
+	_, err := w.books.ReconcileDaily(w.Ctx())
 	require.ErrorIs(t, err, w.theirs.err)
 	w.theirs.err, w.theirs.entries = nil, nil
-	run, err := w.books.RunDaily(w.Ctx())
+	run, err := w.books.ReconcileDaily(w.Ctx())
 	require.NoError(t, err)
 	require.Equal(t, 1, run.Differences, "the last result stands until the comparison is made again")
 	w.Clock.Add(time.Hour - time.Second)
-	run, err = w.books.RunDaily(w.Ctx())
+	run, err = w.books.ReconcileDaily(w.Ctx())
 	require.NoError(t, err)
 	require.Zero(t, run.Differences)
 	require.Equal(t, 3, w.theirs.asked)
@@ -203,10 +204,10 @@ func TestReconcile_TheSandboxsBooks_Agree(t *testing.T) {
 	w := setup(t)
 	w.Clock.Set(time.Now())
 	d, token := w.Deposit(t)
-	w.Submit(token, checkouttest.Grace)
+	w.Submit(token, checkouttest.TenantGrace)
 	w.Pay(d.ID, true)
-	w.Return(token)
-	sandbox := w.Build(func(p *servicetest.Parts) { p.Books = w.Sandbox }).Books
+	w.ReturnFromPayment(token)
+	sandbox := w.BuildServices(func(p *servicetest.Deps) { p.Books = w.Sandbox }).Books
 	got, err := sandbox.Reconcile(w.Ctx(), time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
 	require.NoError(t, err)
 	require.Equal(t, 1, got.Checked)
@@ -223,12 +224,12 @@ func TestReconcile_TheSandboxsBooks_Agree(t *testing.T) {
 func (w *world) paid(account id.ID, kind deposit.PaymentKind, amount money.Cents, at time.Time) deposit.Payment {
 	w.T.Helper()
 	d, _ := w.Deposit(w.T, func(d *deposit.Deposit) { d.AccountID = account },
-		checkouttest.Client("grace@example.com", "Grace", "Hopper"))
+		checkouttest.WithClient("grace@example.com", "Grace", "Hopper"))
 	p := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: kind, Amount: amount,
 		Status: deposit.PaymentProcessing, CreatedAt: at.Add(-48 * time.Hour), CheckAt: at}
-	w.Write(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Insert(ctx, p) })
+	w.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Insert(ctx, p) })
 	p.Status, p.SettledAt, p.Attempts = deposit.PaymentSucceeded, at, 1
-	w.Write(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Update(ctx, p) })
+	w.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Update(ctx, p) })
 	return p
 }
 
@@ -237,10 +238,10 @@ func (w *world) refund(p deposit.Payment, amount money.Cents, status deposit.Ref
 	w.T.Helper()
 	r := deposit.Refund{ID: servicetest.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: amount,
 		Reason: deposit.RefundReasons[1], Status: deposit.RefundPending, Actor: actor.Staff, CreatedAt: at, CheckAt: at}
-	w.Write(func(ctx context.Context, s *postgres.Store) error { return s.Refunds.Insert(ctx, r) })
+	w.RunInTransaction(func(ctx context.Context, s *postgres.Store) error { return s.Refunds.Insert(ctx, r) })
 	if status != deposit.RefundPending {
 		r.Status, r.SettledAt = status, at
-		w.Write(func(ctx context.Context, s *postgres.Store) error {
+		w.RunInTransaction(func(ctx context.Context, s *postgres.Store) error {
 			_, err := s.Refunds.Settle(ctx, r)
 			return err
 		})
@@ -249,8 +250,8 @@ func (w *world) refund(p deposit.Payment, amount money.Cents, status deposit.Ref
 
 func (w *world) dispute(ref string, p deposit.Payment, amount money.Cents, status string, at time.Time) {
 	w.T.Helper()
-	w.Write(func(ctx context.Context, r *postgres.Store) error {
-		_, _, ok, err := r.Disputes.Keep(ctx, paymentports.Dispute{Ref: ref, PaymentID: p.ID, Amount: amount,
+	w.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
+		_, _, ok, err := r.Disputes.Store(ctx, paymentports.Dispute{Ref: ref, PaymentID: p.ID, Amount: amount,
 			Reason: "fraudulent", Status: status, CreatedAt: at}, at)
 		require.True(w.T, ok)
 		return err
@@ -258,7 +259,7 @@ func (w *world) dispute(ref string, p deposit.Payment, amount money.Cents, statu
 }
 
 // statement reads a month whole, three claims a page, and checks that its claims add up to its sums.
-func (w *world) statement(account id.ID, month time.Time) (paymentports.AccountDue, []paymentports.MovedDebt) {
+func (w *world) statement(account id.ID, month time.Time) (paymentports.AccountTotals, []paymentports.MovedDebt) {
 	w.T.Helper()
 	page := ports.Page{Limit: 3}
 	var all []paymentports.MovedDebt
@@ -267,7 +268,7 @@ func (w *world) statement(account id.ID, month time.Time) (paymentports.AccountD
 		require.NoError(w.T, err)
 		all = append(all, st.Debts.Items...)
 		if page.Cursor = st.Debts.Next; page.Cursor.IsZero() {
-			sum := paymentports.AccountDue{AccountID: account, CompanyName: st.Due.CompanyName}
+			sum := paymentports.AccountTotals{AccountID: account, CompanyName: st.Due.CompanyName}
 			for _, c := range all {
 				sum.Collected, sum.Refunded, sum.Disputed = sum.Collected+c.Collected, sum.Refunded+c.Refunded,
 					sum.Disputed+c.Disputed
@@ -280,19 +281,19 @@ func (w *world) statement(account id.ID, month time.Time) (paymentports.AccountD
 
 func TestStatement_OfEachAccountAndMonth_IsWhatTheBooksSayIsDue(t *testing.T) {
 	w := setup(t)
-	other := w.Account("Autre compte").ID
+	other := w.CreateAccount("Autre compte").ID
 	october := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
 	november, december := october.AddDate(0, 1, 0), october.AddDate(0, 2, 0)
 	const tick = time.Microsecond // as exact as times are
 	for n, account := range []id.ID{w.AccountID, other} {
 		cents := money.Cents(n) // sums of the accounts differ
-		first := w.paid(account, deposit.Collection, 10_001+cents, october)
-		w.paid(account, deposit.Collection, 20_033, november.Add(-tick))
-		w.paid(account, deposit.Collection, 33_333+cents, november)
-		last := w.paid(account, deposit.Collection, 7_777, december.Add(-tick))
-		w.paid(account, deposit.Collection, 4_444, november.Add(time.Hour))
-		w.paid(account, deposit.Collection, 5_555, november.Add(time.Hour))
-		w.paid(account, deposit.Collection, 9_999, december)
+		first := w.paid(account, deposit.CollectionPayment, 10_001+cents, october)
+		w.paid(account, deposit.CollectionPayment, 20_033, november.Add(-tick))
+		w.paid(account, deposit.CollectionPayment, 33_333+cents, november)
+		last := w.paid(account, deposit.CollectionPayment, 7_777, december.Add(-tick))
+		w.paid(account, deposit.CollectionPayment, 4_444, november.Add(time.Hour))
+		w.paid(account, deposit.CollectionPayment, 5_555, november.Add(time.Hour))
+		w.paid(account, deposit.CollectionPayment, 9_999, december)
 		fee := w.paid(account, deposit.FeePayment, 1_750, november.Add(time.Hour))
 		w.refund(first, 1_234, deposit.RefundSucceeded, november.Add(-tick))
 		w.refund(first, 2_345+cents, deposit.RefundSucceeded, november)
@@ -304,7 +305,7 @@ func TestStatement_OfEachAccountAndMonth_IsWhatTheBooksSayIsDue(t *testing.T) {
 		w.dispute("dp_last"+string(rune('a'+n)), last, 7_777, "needs_response", december)
 		w.dispute("dp_fee"+string(rune('a'+n)), fee, 1_750, "lost", november.Add(time.Hour))
 	}
-	all := map[id.ID][3]paymentports.AccountDue{
+	all := map[id.ID][3]paymentports.AccountTotals{
 		w.AccountID: {
 			{Collected: 10_001 + 20_033, Refunded: 1_234},
 			{Collected: 33_333 + 7_777 + 4_444 + 5_555, Refunded: 2_345, Disputed: 10_001},
@@ -326,7 +327,7 @@ func TestStatement_OfEachAccountAndMonth_IsWhatTheBooksSayIsDue(t *testing.T) {
 			want := all[theirs.AccountID][i]
 			want.AccountID, want.CompanyName = theirs.AccountID, theirs.CompanyName
 			require.Equal(t, want, got)
-			require.Equal(t, want.Collected-want.Refunded, got.Due())
+			require.Equal(t, want.Collected-want.Refunded, got.AmountOwed())
 		}
 	}
 
@@ -351,8 +352,8 @@ func TestStatement_ThePresentMonth_IsThatOfUTC(t *testing.T) {
 		st, err := w.books.Statement(w.Ctx(), w.AccountID, time.Time{}, ports.Page{Limit: 3})
 		require.NoError(t, err)
 		require.True(t, st.Present)
-		require.Equal(t, ports.Span{From: want, To: want.AddDate(0, 1, 0)}, st.Month)
-		require.Equal(t, paymentports.AccountDue{AccountID: w.AccountID, CompanyName: checkouttest.Company}, st.Due)
+		require.Equal(t, ports.TimeSpan{From: want, To: want.AddDate(0, 1, 0)}, st.Month)
+		require.Equal(t, paymentports.AccountTotals{AccountID: w.AccountID, CompanyName: checkouttest.CompanyName}, st.Due)
 		require.Empty(t, st.Debts.Items)
 		w.Clock.Set(midnight)
 	}

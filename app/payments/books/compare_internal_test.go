@@ -18,16 +18,17 @@ var (
 )
 
 // ours is the record of payment; theirs is that of the provider.
-func ours(status string) paymentports.OwnEntry {
-	return paymentports.OwnEntry{
-		Kind: paymentports.BookPayment, Key: payment.String(), PaymentID: payment, DepositID: deposit, ProviderRef: "pi_ours",
-		Amount: 1_750, Status: status,
+func ours(status string) paymentports.OwnBookEntry {
+	return paymentports.OwnBookEntry{
+		Kind: paymentports.BookEntryPayment, Key: payment.String(), PaymentID: payment, DepositID: deposit,
+		ProviderRef: "pi_ours",
+		Amount:      1_750, Status: status,
 	}
 }
 
 func theirs() paymentports.BookEntry {
 	return paymentports.BookEntry{
-		Kind: paymentports.BookPayment, PaymentID: payment, DepositID: deposit, Ref: "pi_theirs",
+		Kind: paymentports.BookEntryPayment, PaymentID: payment, DepositID: deposit, Ref: "pi_theirs",
 		Amount: 1_750, Currency: "eur", Status: "succeeded", At: noon,
 	}
 }
@@ -41,16 +42,16 @@ func TestCompare_EachRecordOfTheProvider(t *testing.T) {
 	}
 	differs := func(ours, theirs string) []Difference {
 		return []Difference{{
-			Kind: paymentports.BookPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_theirs",
+			Kind: paymentports.BookEntryPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_theirs",
 			Ours: ours, Theirs: theirs,
 		}}
 	}
-	unnamed := func(kind paymentports.BookKind, ref, theirs string) []Difference {
+	unnamed := func(kind paymentports.BookEntryKind, ref, theirs string) []Difference {
 		return []Difference{{Kind: kind, ProviderRef: ref, Theirs: theirs}}
 	}
-	none := paymentports.OwnEntry{}
+	none := paymentports.OwnBookEntry{}
 	for name, c := range map[string]struct {
-		own     paymentports.OwnEntry
+		own     paymentports.OwnBookEntry
 		entry   paymentports.BookEntry
 		checked int
 		want    []Difference
@@ -70,27 +71,28 @@ func TestCompare_EachRecordOfTheProvider(t *testing.T) {
 		"not settled here": {
 			ours("processing"), theirs(), 1, differs("payment processing 17.50", "payment succeeded 17.50"),
 		},
-		"unknown here": {paymentports.OwnEntry{}, theirs(), 1, differs("", "payment succeeded 17.50")},
+		"unknown here": {paymentports.OwnBookEntry{}, theirs(), 1, differs("", "payment succeeded 17.50")},
 		"names no payment": {
-			none, paymentports.BookEntry{Kind: paymentports.BookPayment, Ref: "pi_x", Amount: 5, Currency: "eur",
+			none, paymentports.BookEntry{Kind: paymentports.BookEntryPayment, Ref: "pi_x", Amount: 5, Currency: "eur",
 				Status: "succeeded", At: noon}, 1,
-			unnamed(paymentports.BookPayment, "pi_x", "payment succeeded 0.05"),
+			unnamed(paymentports.BookEntryPayment, "pi_x", "payment succeeded 0.05"),
 		},
 		"a refund made by hand": {
-			none, paymentports.BookEntry{Kind: paymentports.BookRefund, Ref: "re_x", Amount: 5, Currency: "eur",
+			none, paymentports.BookEntry{Kind: paymentports.BookEntryRefund, Ref: "re_x", Amount: 5, Currency: "eur",
 				Status: "succeeded", At: noon}, 1,
-			unnamed(paymentports.BookRefund, "re_x", "refund succeeded 0.05"),
+			unnamed(paymentports.BookEntryRefund, "re_x", "refund succeeded 0.05"),
 		},
 		"a dispute not told yet": {
-			none, paymentports.BookEntry{Kind: paymentports.BookDispute, Ref: "dp_x", Amount: 5, Currency: "eur", Status: "lost",
-				At: noon}, 1,
-			unnamed(paymentports.BookDispute, "dp_x", "dispute lost 0.05"),
+			none, paymentports.BookEntry{Kind: paymentports.BookEntryDispute, Ref: "dp_x", Amount: 5, Currency: "eur",
+				Status: "lost",
+				At:     noon}, 1,
+			unnamed(paymentports.BookEntryDispute, "dp_x", "dispute lost 0.05"),
 		},
 		"of the day before": {ours("voided"), with(func(e *paymentports.BookEntry) { e.At = noon.Add(-1) }), 0, nil},
 	} {
 		compared := comparison{from: noon, seen: map[string]bool{}}
 		compared.compare(c.own, c.entry)
-		require.Equal(t, Report{Checked: c.checked, Differences: c.want}, compared.report, name)
+		require.Equal(t, ReconciliationReport{Checked: c.checked, Differences: c.want}, compared.report, name)
 	}
 }
 
@@ -103,23 +105,23 @@ func TestCompare_ChargedTwice_TheSecondChargeIsADifference(t *testing.T) {
 		c.compare(ours("succeeded"), first)
 		c.compare(ours("succeeded"), theirs())
 		require.Equal(t, []Difference{{
-			Kind: paymentports.BookPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_theirs",
+			Kind: paymentports.BookEntryPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_theirs",
 			Theirs: "payment succeeded 17.50",
 		}}, c.report.Differences, name)
 	}
-	nameless := paymentports.BookEntry{Kind: paymentports.BookPayment, Ref: "pi_x", At: noon.Add(-time.Hour)}
+	nameless := paymentports.BookEntry{Kind: paymentports.BookEntryPayment, Ref: "pi_x", At: noon.Add(-time.Hour)}
 	c := comparison{from: noon, seen: map[string]bool{}}
-	c.compare(paymentports.OwnEntry{}, nameless)
-	c.compare(paymentports.OwnEntry{}, nameless)
-	require.Equal(t, Report{}, c.report, "records that name nothing are no repetitions of each other")
+	c.compare(paymentports.OwnBookEntry{}, nameless)
+	c.compare(paymentports.OwnBookEntry{}, nameless)
+	require.Equal(t, ReconciliationReport{}, c.report, "records that name nothing are no repetitions of each other")
 }
 
 func TestMissing_OwnRecordsThatTheProviderDoesNotHave(t *testing.T) {
 	t.Parallel()
 	c := comparison{from: noon, seen: map[string]bool{}}
-	c.missing(paymentports.BookPayment, []paymentports.OwnEntry{ours("succeeded")})
-	want := Report{Checked: 1, Differences: []Difference{{
-		Kind: paymentports.BookPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_ours",
+	c.missing(paymentports.BookEntryPayment, []paymentports.OwnBookEntry{ours("succeeded")})
+	want := ReconciliationReport{Checked: 1, Differences: []Difference{{
+		Kind: paymentports.BookEntryPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_ours",
 		Ours: "payment succeeded 17.50",
 	}}}
 	require.Equal(t, want, c.report)
@@ -128,23 +130,23 @@ func TestMissing_OwnRecordsThatTheProviderDoesNotHave(t *testing.T) {
 	early.At = noon.Add(-20 * time.Hour) // paid there before our success
 	c = comparison{from: noon, seen: map[string]bool{}}
 	c.compare(ours("succeeded"), early)
-	c.missing(paymentports.BookPayment, []paymentports.OwnEntry{ours("succeeded")})
-	require.Equal(t, Report{}, c.report)
-	c.missing(paymentports.BookRefund,
-		[]paymentports.OwnEntry{{Kind: paymentports.BookRefund, Key: payment.String(), Status: "succeeded"}})
+	c.missing(paymentports.BookEntryPayment, []paymentports.OwnBookEntry{ours("succeeded")})
+	require.Equal(t, ReconciliationReport{}, c.report)
+	c.missing(paymentports.BookEntryRefund,
+		[]paymentports.OwnBookEntry{{Kind: paymentports.BookEntryRefund, Key: payment.String(), Status: "succeeded"}})
 	require.Len(t, c.report.Differences, 1, "a refund is no payment, whatever its key")
 }
 
 func TestKeysOf_RecordsThatNameOurs(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, map[paymentports.BookKind][]string{
-		paymentports.BookPayment: {payment.String()}, paymentports.BookRefund: {refund.String()},
-		paymentports.BookDispute: {"dp_1"},
+	require.Equal(t, map[paymentports.BookEntryKind][]string{
+		paymentports.BookEntryPayment: {payment.String()}, paymentports.BookEntryRefund: {refund.String()},
+		paymentports.BookEntryDispute: {"dp_1"},
 	}, keysOf([]paymentports.BookEntry{
-		theirs(), {Kind: paymentports.BookPayment, Ref: "pi_x"},
-		{Kind: paymentports.BookRefund, RefundID: refund, PaymentID: payment},
+		theirs(), {Kind: paymentports.BookEntryPayment, Ref: "pi_x"},
+		{Kind: paymentports.BookEntryRefund, RefundID: refund, PaymentID: payment},
 		{
-			Kind: paymentports.BookRefund, PaymentID: payment, Ref: "re_x"}, {Kind: paymentports.BookDispute,
+			Kind: paymentports.BookEntryRefund, PaymentID: payment, Ref: "re_x"}, {Kind: paymentports.BookEntryDispute,
 			Ref: "dp_1"}, {Kind: "fee", Ref: "x"},
 	}))
 }
@@ -153,11 +155,11 @@ func TestReconcile_NoTimeOrNoBooks_IsRefusedBeforeAnyQuestion(t *testing.T) {
 	t.Parallel()
 	s := New(Deps{})
 	_, err := s.Reconcile(t.Context(), noon, noon)
-	require.ErrorIs(t, err, ErrPeriod)
+	require.ErrorIs(t, err, ErrInvalidPeriod)
 	_, err = s.Reconcile(t.Context(), noon, noon.Add(-1))
-	require.ErrorIs(t, err, ErrPeriod)
+	require.ErrorIs(t, err, ErrInvalidPeriod)
 	_, err = s.Reconcile(t.Context(), noon, noon.Add(1))
 	require.ErrorIs(t, err, ErrNoBooks)
-	_, err = s.RunDaily(t.Context())
+	_, err = s.ReconcileDaily(t.Context())
 	require.ErrorIs(t, err, ErrNoBooks)
 }

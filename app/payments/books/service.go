@@ -17,7 +17,7 @@ import (
 // Deps holds the repositories and settings that the comparison of books and the statements need.
 type Deps struct {
 	Ours   paymentports.OwnBooks
-	Theirs paymentports.PaymentBooks // The provider's records; nil where the provider has none.
+	Theirs paymentports.ProviderBooks // The provider's records; nil where the provider has none.
 	Runs   paymentports.OwnBooks
 
 	Statements paymentports.Statements
@@ -32,8 +32,8 @@ func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // The errors of a comparison of books.
 var (
-	ErrNoBooks = fault.New(fault.Unavailable, "no_payment_books", "The payment provider of this service has no books.")
-	ErrPeriod  = fault.New(fault.Invalid, "invalid_period", "from must lie before to.")
+	ErrNoBooks       = fault.New(fault.Unavailable, "no_payment_books", "The payment provider of this service has no books.")
+	ErrInvalidPeriod = fault.New(fault.Invalid, "invalid_period", "from must lie before to.")
 )
 
 const (
@@ -46,7 +46,7 @@ const (
 // Difference is a record that differs between this service's books and the provider's. A side without such a
 // record is "".
 type Difference struct {
-	Kind        paymentports.BookKind
+	Kind        paymentports.BookEntryKind
 	PaymentID   id.ID
 	DepositID   id.ID
 	ProviderRef string
@@ -54,38 +54,38 @@ type Difference struct {
 	Theirs      string
 }
 
-// Report is the result of a comparison of this service's books with the provider's.
-type Report struct {
+// ReconciliationReport is the result of a comparison of this service's books with the provider's.
+type ReconciliationReport struct {
 	Checked     int // The number of compared records, on either side.
 	Differences []Difference
-	Due         []paymentports.AccountDue
+	Due         []paymentports.AccountTotals
 }
 
 // Reconcile compares the records of this service and of the payment provider at or after from and before to.
 // A record of the provider is looked up in this service at any time. A record of this service must be found
 // at the provider in the same time span or the day before.
 //
-// Returns ErrPeriod, ErrNoBooks or service_unavailable.
-func (s *Service) Reconcile(ctx context.Context, from, to time.Time) (Report, error) {
+// Returns ErrInvalidPeriod, ErrNoBooks or service_unavailable.
+func (s *Service) Reconcile(ctx context.Context, from, to time.Time) (ReconciliationReport, error) {
 	switch {
 	case !from.Before(to):
-		return Report{}, ErrPeriod
+		return ReconciliationReport{}, ErrInvalidPeriod
 	case s.deps.Theirs == nil:
-		return Report{}, ErrNoBooks
+		return ReconciliationReport{}, ErrNoBooks
 	}
 	c := comparison{from: from, seen: map[string]bool{}}
 	if err := s.theirs(ctx, &c, to); err != nil {
-		return Report{}, err
+		return ReconciliationReport{}, err
 	}
-	for _, kind := range []paymentports.BookKind{paymentports.BookPayment, paymentports.BookRefund,
-		paymentports.BookDispute} {
-		own, err := s.deps.Ours.Between(ctx, kind, from, to)
+	for _, kind := range []paymentports.BookEntryKind{paymentports.BookEntryPayment, paymentports.BookEntryRefund,
+		paymentports.BookEntryDispute} {
+		own, err := s.deps.Ours.EntriesBetween(ctx, kind, from, to)
 		if err != nil {
-			return Report{}, err
+			return ReconciliationReport{}, err
 		}
 		c.missing(kind, own)
 	}
-	due, err := s.deps.Ours.Due(ctx, from, to)
+	due, err := s.deps.Ours.TotalsByAccount(ctx, from, to)
 	c.report.Due = due
 	return c.report, err
 }
@@ -94,20 +94,20 @@ func (s *Service) Reconcile(ctx context.Context, from, to time.Time) (Report, er
 type comparison struct {
 	from   time.Time
 	seen   map[string]bool // The records that the provider has, by kind and key.
-	report Report
+	report ReconciliationReport
 }
 
-func mark(kind paymentports.BookKind, key string) string { return string(kind) + " " + key }
+func mark(kind paymentports.BookEntryKind, key string) string { return string(kind) + " " + key }
 
-// key returns the key of the record of this service, as OwnEntry has it, to which a record of the provider
+// key returns the key of the record of this service, as OwnBookEntry has it, to which a record of the provider
 // belongs; "" for a record that belongs to none.
 func key(e paymentports.BookEntry) string {
 	switch {
-	case e.Kind == paymentports.BookPayment && !e.PaymentID.IsZero():
+	case e.Kind == paymentports.BookEntryPayment && !e.PaymentID.IsZero():
 		return e.PaymentID.String()
-	case e.Kind == paymentports.BookRefund && !e.RefundID.IsZero():
+	case e.Kind == paymentports.BookEntryRefund && !e.RefundID.IsZero():
 		return e.RefundID.String()
-	case e.Kind == paymentports.BookDispute:
+	case e.Kind == paymentports.BookEntryDispute:
 		return e.Ref
 	}
 	return ""
@@ -116,7 +116,7 @@ func key(e paymentports.BookEntry) string {
 // theirs compares the provider's records with this service's, batch by batch.
 func (s *Service) theirs(ctx context.Context, c *comparison, to time.Time) error {
 	var some []paymentports.BookEntry
-	for e, err := range s.deps.Theirs.Entries(ctx, c.from.Add(-earlier), to) {
+	for e, err := range s.deps.Theirs.BookEntries(ctx, c.from.Add(-earlier), to) {
 		if err != nil {
 			return err
 		}
@@ -131,9 +131,9 @@ func (s *Service) theirs(ctx context.Context, c *comparison, to time.Time) error
 }
 
 func (s *Service) compareBatch(ctx context.Context, c *comparison, some []paymentports.BookEntry) error {
-	own := map[string]paymentports.OwnEntry{}
+	own := map[string]paymentports.OwnBookEntry{}
 	for kind, of := range keysOf(some) {
-		found, err := s.deps.Ours.Named(ctx, kind, of)
+		found, err := s.deps.Ours.EntriesByKey(ctx, kind, of)
 		if err != nil {
 			return err
 		}
@@ -148,8 +148,8 @@ func (s *Service) compareBatch(ctx context.Context, c *comparison, some []paymen
 }
 
 // keysOf returns the keys of the provider's records, by kind.
-func keysOf(some []paymentports.BookEntry) map[paymentports.BookKind][]string {
-	keys := map[paymentports.BookKind][]string{}
+func keysOf(some []paymentports.BookEntry) map[paymentports.BookEntryKind][]string {
+	keys := map[paymentports.BookEntryKind][]string{}
 	for _, e := range some {
 		if k := key(e); k != "" {
 			keys[e.Kind] = append(keys[e.Kind], k)
@@ -160,7 +160,7 @@ func keysOf(some []paymentports.BookEntry) map[paymentports.BookKind][]string {
 
 // compare compares a record of the provider with the one of this service. A payment that was charged twice
 // has two records at the provider.
-func (c *comparison) compare(own paymentports.OwnEntry, e paymentports.BookEntry) {
+func (c *comparison) compare(own paymentports.OwnBookEntry, e paymentports.BookEntry) {
 	k := mark(e.Kind, key(e))
 	twice := key(e) != "" && c.seen[k]
 	if key(e) != "" {
@@ -171,15 +171,15 @@ func (c *comparison) compare(own paymentports.OwnEntry, e paymentports.BookEntry
 	}
 	c.report.Checked++
 	if twice {
-		own = paymentports.OwnEntry{}
+		own = paymentports.OwnBookEntry{}
 	}
-	if own.Key == "" || own.Amount != e.Amount || own.Status != e.Status || e.Currency != paymentports.BookCurrency {
+	if own.Key == "" || own.Amount != e.Amount || own.Status != e.Status || e.Currency != paymentports.PaymentCurrency {
 		c.differs(own, e)
 	}
 }
 
 // missing adds to the report the records of this service that the provider does not have.
-func (c *comparison) missing(kind paymentports.BookKind, own []paymentports.OwnEntry) {
+func (c *comparison) missing(kind paymentports.BookEntryKind, own []paymentports.OwnBookEntry) {
 	for _, e := range own {
 		if !c.seen[mark(kind, e.Key)] {
 			c.report.Checked++
@@ -188,10 +188,10 @@ func (c *comparison) missing(kind paymentports.BookKind, own []paymentports.OwnE
 	}
 }
 
-func (c *comparison) differs(own paymentports.OwnEntry, e paymentports.BookEntry) {
+func (c *comparison) differs(own paymentports.OwnBookEntry, e paymentports.BookEntry) {
 	d := Difference{Kind: own.Kind, PaymentID: own.PaymentID, DepositID: own.DepositID, ProviderRef: own.ProviderRef}
 	if own.Key != "" {
-		d.Ours = described(own.Kind, own.Status, own.Amount, paymentports.BookCurrency)
+		d.Ours = described(own.Kind, own.Status, own.Amount, paymentports.PaymentCurrency)
 	}
 	if e.Ref != "" || e.Kind != "" {
 		d.Kind, d.ProviderRef, d.Theirs = e.Kind, e.Ref, described(e.Kind, e.Status, e.Amount, e.Currency)
@@ -204,9 +204,9 @@ func (c *comparison) differs(own paymentports.OwnEntry, e paymentports.BookEntry
 
 // described returns the kind, status and amount of a record as text, with the currency only if it is not the
 // one of this service.
-func described(kind paymentports.BookKind, status string, amount money.Cents, currency string) string {
+func described(kind paymentports.BookEntryKind, status string, amount money.Cents, currency string) string {
 	text := string(kind) + " " + status + " " + amount.String()
-	if currency != paymentports.BookCurrency {
+	if currency != paymentports.PaymentCurrency {
 		text += " " + currency
 	}
 	return text
@@ -222,16 +222,16 @@ const (
 	runRest = time.Hour
 )
 
-// RunDaily makes the scheduled comparison of books if none began within a day, and returns the result of the
+// ReconcileDaily makes the scheduled comparison of books if none began within a day, and returns the result of the
 // last.
 //
 // Returns ErrNoBooks or service_unavailable; a comparison that fails is made again within the hour.
-func (s *Service) RunDaily(ctx context.Context) (paymentports.ReconciliationRun, error) {
+func (s *Service) ReconcileDaily(ctx context.Context) (paymentports.ReconciliationRun, error) {
 	if s.deps.Theirs == nil {
 		return paymentports.ReconciliationRun{}, ErrNoBooks
 	}
 	now := s.deps.Clock.Now()
-	mine, err := s.deps.Runs.Begin(ctx, now, now.Add(-runEvery))
+	mine, err := s.deps.Runs.BeginReconciliation(ctx, now, now.Add(-runEvery))
 	if err != nil {
 		return paymentports.ReconciliationRun{}, err
 	}
@@ -243,11 +243,11 @@ func (s *Service) RunDaily(ctx context.Context) (paymentports.ReconciliationRun,
 		s.log(ctx, report.Differences)
 		run := paymentports.ReconciliationRun{EndedAt: s.deps.Clock.Now(), Checked: report.Checked,
 			Differences: len(report.Differences)}
-		if err := s.deps.Runs.End(ctx, run); err != nil {
+		if err := s.deps.Runs.EndReconciliation(ctx, run); err != nil {
 			return run, err
 		}
 	}
-	return s.deps.Runs.Last(ctx)
+	return s.deps.Runs.LastReconciliation(ctx)
 }
 
 // maxLogged is the largest number of differences that a comparison writes to the log; the metric counts all.

@@ -12,22 +12,22 @@ import (
 // Statement is a month of an account's claims. Due holds the sums of the whole month, by the rule of
 // Reconcile. Debts is a page of the debts that were paid, refunded or disputed in that month.
 type Statement struct {
-	Month ports.Span
+	Month ports.TimeSpan
 	// true: the statement is of the present month, which has not ended; false: of an earlier month.
 	Present bool
-	Due     paymentports.AccountDue
+	Due     paymentports.AccountTotals
 	Debts   ports.List[paymentports.MovedDebt]
 }
 
 // monthOf returns the calendar month of t in UTC, the time zone of the books.
-func monthOf(t time.Time) ports.Span {
+func monthOf(t time.Time) ports.TimeSpan {
 	t = t.UTC()
 	first := time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
-	return ports.Span{From: first, To: first.AddDate(0, 1, 0)}
+	return ports.TimeSpan{From: first, To: first.AddDate(0, 1, 0)}
 }
 
-// Month returns the calendar month in UTC of a time; of the present time if at is zero.
-func (s *Service) Month(at time.Time) ports.Span {
+// MonthOf returns the calendar month in UTC of a time; of the present time if at is zero.
+func (s *Service) MonthOf(at time.Time) ports.TimeSpan {
 	if at.IsZero() {
 		at = s.deps.Clock.Now()
 	}
@@ -36,18 +36,18 @@ func (s *Service) Month(at time.Time) ports.Span {
 
 // Statement returns the statement of an account for the month of at; for the present month if at is zero.
 func (s *Service) Statement(ctx context.Context, accountID id.ID, at time.Time, page ports.Page) (Statement, error) {
-	st := Statement{Month: s.Month(at)}
-	st.Present = st.Month == s.Month(time.Time{})
+	st := Statement{Month: s.MonthOf(at)}
+	st.Present = st.Month == s.MonthOf(time.Time{})
 	var err error
-	if st.Due, err = s.deps.Statements.DueTo(ctx, accountID, st.Month); err != nil {
+	if st.Due, err = s.deps.Statements.TotalsOfAccount(ctx, accountID, st.Month); err != nil {
 		return st, err
 	}
-	st.Debts, err = s.Moved(ctx, accountID, st.Month, page)
+	st.Debts, err = s.MovedDebts(ctx, accountID, st.Month, page)
 	return st, err
 }
 
-// Moved lists the debts of a statement, last paid first.
-func (s *Service) Moved(ctx context.Context, accountID id.ID, month ports.Span,
+// MovedDebts lists the debts of a statement, last paid first.
+func (s *Service) MovedDebts(ctx context.Context, accountID id.ID, month ports.TimeSpan,
 	page ports.Page) (ports.List[paymentports.MovedDebt], error) {
-	return s.deps.Statements.Moved(ctx, accountID, month, page)
+	return s.deps.Statements.MovedDebts(ctx, accountID, month, page)
 }

@@ -35,8 +35,8 @@ func TestDecideDispute_EveryChange_AndWhoIsTold(t *testing.T) {
 	t.Parallel()
 	due := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 	dispute := paymentports.Dispute{Ref: "dp_1", Amount: 1_750, Status: "needs_response", EvidenceDueBy: due}
-	was := func(change func(*paymentports.KeptDispute)) *paymentports.KeptDispute {
-		before := paymentports.KeptDispute{Dispute: dispute}
+	was := func(change func(*paymentports.StoredDispute)) *paymentports.StoredDispute {
+		before := paymentports.StoredDispute{Dispute: dispute}
 		change(&before)
 		return &before
 	}
@@ -45,28 +45,28 @@ func TestDecideDispute_EveryChange_AndWhoIsTold(t *testing.T) {
 		changed, tells bool
 	}
 	for name, c := range map[string]struct {
-		before  *paymentports.KeptDispute
+		before  *paymentports.StoredDispute
 		mayTell bool
 		want    decision
 	}{
 		"new":            {nil, true, decision{"", true, true}},
 		"new, to nobody": {nil, false, decision{"", true, false}},
-		"as before":      {was(func(*paymentports.KeptDispute) {}), true, decision{"needs_response", false, false}},
+		"as before":      {was(func(*paymentports.StoredDispute) {}), true, decision{"needs_response", false, false}},
 		"another status": {
-			was(func(b *paymentports.KeptDispute) { b.Status = "under_review" }), true, decision{"under_review", true, true},
+			was(func(b *paymentports.StoredDispute) { b.Status = "under_review" }), true, decision{"under_review", true, true},
 		},
 		"another status, to nobody": {
-			was(func(b *paymentports.KeptDispute) { b.Status = "under_review" }), false, decision{"under_review", true, false},
+			was(func(b *paymentports.StoredDispute) { b.Status = "under_review" }), false, decision{"under_review", true, false},
 		},
 		"another amount": {
-			was(func(b *paymentports.KeptDispute) { b.Amount = 1 }), true, decision{"needs_response", true, false},
+			was(func(b *paymentports.StoredDispute) { b.Amount = 1 }), true, decision{"needs_response", true, false},
 		},
 		"another time": {
-			was(func(b *paymentports.KeptDispute) { b.EvidenceDueBy = due.Add(1) }), true,
+			was(func(b *paymentports.StoredDispute) { b.EvidenceDueBy = due.Add(1) }), true,
 			decision{"needs_response", true, false},
 		},
 		"the same time in Paris": {
-			was(func(b *paymentports.KeptDispute) { b.EvidenceDueBy = due.In(time.FixedZone("", 7200)) }), true,
+			was(func(b *paymentports.StoredDispute) { b.EvidenceDueBy = due.In(time.FixedZone("", 7200)) }), true,
 			decision{"needs_response", false, false},
 		},
 	} {
@@ -85,7 +85,7 @@ func TestAskWaits_GrowByAMinuteWithEachFailure_UpToHalfAnHourAndTheLease(t *test
 	require.Greater(t, waits[0], askTimeout, "no other process asks meanwhile")
 }
 
-type slowBooks struct{ paymentports.PaymentBooks }
+type slowBooks struct{ paymentports.ProviderBooks }
 
 func (slowBooks) Disputes(context.Context, id.ID) ([]paymentports.Dispute, error) {
 	<-time.After(askTimeout - time.Second)
@@ -93,17 +93,17 @@ func (slowBooks) Disputes(context.Context, id.ID) ([]paymentports.Dispute, error
 }
 
 type due struct {
-	paymentports.PaymentQuestions
-	questions []paymentports.PaymentQuestion
+	paymentports.ProviderQueries
+	questions []paymentports.ProviderQuery
 }
 
-func (d due) QuestionsDue(
+func (d due) DueQueries(
 	context.Context, time.Time, []time.Duration, int,
-) ([]paymentports.PaymentQuestion, error) {
+) ([]paymentports.ProviderQuery, error) {
 	return d.questions, nil
 }
 
-func (due) Answered(context.Context, paymentports.PaymentQuestion) error { return nil }
+func (due) DeleteAnswered(context.Context, paymentports.ProviderQuery) error { return nil }
 
 // kept notes how old the times are with which disputes are kept; none is of a payment of ours.
 type kept struct {
@@ -111,11 +111,11 @@ type kept struct {
 	ages []time.Duration
 }
 
-func (k *kept) Keep(_ context.Context, _ paymentports.Dispute, now time.Time) (
-	*paymentports.KeptDispute, paymentports.DisputeSubject, bool, error,
+func (k *kept) Store(_ context.Context, _ paymentports.Dispute, now time.Time) (
+	*paymentports.StoredDispute, paymentports.DisputeMailData, bool, error,
 ) {
 	k.ages = append(k.ages, time.Since(now))
-	return nil, paymentports.DisputeSubject{}, false, nil
+	return nil, paymentports.DisputeMailData{}, false, nil
 }
 
 type noTx struct{ ports.UnitOfWork }
@@ -129,9 +129,9 @@ func (wall) Now() time.Time { return time.Now() }
 // An entry of the audit log has this time, and commits a minute later at most (operations.md, "Admin CLI").
 func TestAsk_BooksThatAreSlow_EachDisputeHasTheTimeOfItsAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		question, k := paymentports.PaymentQuestion{PaymentID: id.ID{1}, Dispute: true}, &kept{}
+		question, k := paymentports.ProviderQuery{PaymentID: id.ID{1}, Dispute: true}, &kept{}
 		answered, err := New(Deps{Clock: wall{}, UnitOfWork: noTx{}, Books: slowBooks{}, Disputes: k,
-			Questions: due{questions: slices.Repeat([]paymentports.PaymentQuestion{question}, 5)}}).Ask(t.Context())
+			Questions: due{questions: slices.Repeat([]paymentports.ProviderQuery{question}, 5)}}).QueryDue(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 5, answered)
 		require.Equal(t, make([]time.Duration, 5), k.ages)

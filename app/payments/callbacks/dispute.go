@@ -16,7 +16,7 @@ import (
 // the operator. The collection stays as it is.
 func (s *Service) keep(ctx context.Context, d paymentports.Dispute, now time.Time) error {
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		before, about, ok, err := s.deps.Disputes.Keep(ctx, d, now)
+		before, about, ok, err := s.deps.Disputes.Store(ctx, d, now)
 		if err != nil || !ok {
 			return err
 		}
@@ -28,11 +28,11 @@ func (s *Service) keep(ctx context.Context, d paymentports.Dispute, now time.Tim
 			"dispute": d.Ref, "payment": id.Payment.Of(d.PaymentID), "kind": about.Kind, "amount": d.Amount.String(),
 			"reason": d.Reason, "status": d.Status, "before": was,
 		}
-		entry := audit.Entry(s.deps.Entropy, now, actor.Clock, audit.PaymentDispute, subject, detail)
+		entry := audit.NewEntry(s.deps.Entropy, now, actor.Clock, audit.PaymentDispute, subject, detail)
 		if err := s.deps.Audit.Append(ctx, entry); err != nil || !tells {
 			return err
 		}
-		told := mails.Disputed{Operator: about.Operator, Deposit: about.Deposit, Dispute: d, New: before == nil,
+		told := mails.DisputeNotice{Operator: about.Operator, Deposit: about.Deposit, Dispute: d, New: before == nil,
 			DashboardURL: s.deps.DashboardURL}
 		return s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now))
 	})
@@ -46,7 +46,7 @@ func (s *Service) keep(ctx context.Context, d paymentports.Dispute, now time.Tim
 // changed, and whether the operator is mailed about it. A mail is sent only about another status. mayTell
 // reports whether the operator may be mailed: true for a verified address or where addresses are not
 // verified, else false.
-func decideDispute(before *paymentports.KeptDispute, d paymentports.Dispute,
+func decideDispute(before *paymentports.StoredDispute, d paymentports.Dispute,
 	mayTell bool) (was string, changed, tells bool) {
 	changed = true
 	if before != nil {

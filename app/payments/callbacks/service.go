@@ -20,14 +20,14 @@ import (
 // Deps holds the repositories, clients and settings that the handling of callbacks needs.
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
-	Questions  paymentports.PaymentQuestions
+	Questions  paymentports.ProviderQueries
 	Disputes   paymentports.Disputes
-	Mails      ports.Mails
+	Mails      ports.MailQueue
 	Audit      ports.AuditLog
 	// The verifier of the provider's callbacks; nil where the provider sends none.
 	Callbacks paymentports.Callbacks
-	Books     paymentports.PaymentBooks // The provider's records; nil where the provider has none.
-	Payments  Payments
+	Books     paymentports.ProviderBooks // The provider's records; nil where the provider has none.
+	Payments  PaymentRechecker
 	Clock     ports.Clock
 	Entropy   ports.Entropy
 
@@ -37,11 +37,11 @@ type Deps struct {
 	VerifyAddresses bool
 }
 
-// Payments queries the provider once more about payments that have ended.
-type Payments interface {
-	// LookAgain queries the provider about a payment that has ended in this service without success. paid is
+// PaymentRechecker queries the provider once more about payments that have ended.
+type PaymentRechecker interface {
+	// RecheckEndedPayment queries the provider about a payment that has ended in this service without success. paid is
 	// true when the payment was paid all the same, else false.
-	LookAgain(ctx context.Context, paymentID id.ID) (paid bool, err error)
+	RecheckEndedPayment(ctx context.Context, paymentID id.ID) (paid bool, err error)
 }
 
 // Service receives the payment provider's callbacks and answers the questions that they raise.
@@ -51,20 +51,20 @@ func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // Route returns the path to which the provider sends its callbacks, and the name of the header with their
 // signature.
-func (s *Service) Route() paymentports.CallbackRoute { return s.deps.Callbacks.Route() }
+func (s *Service) Route() paymentports.CallbackRoute { return s.deps.Callbacks.CallbackRoute() }
 
 // ErrRefused is the error for a callback that the provider has not signed within 300 seconds of now.
 var ErrRefused = fault.New(fault.Invalid, "notice_refused",
 	"The signature is missing, wrong or more than 300 seconds away.")
 
-// Take verifies a callback of the payment provider by its raw body, and stores the question for the provider
+// Receive verifies a callback of the payment provider by its raw body, and stores the question for the provider
 // that the callback raises. A refused callback costs no query. A callback may come again, late and in any
 // order.
 //
 // Returns ErrRefused, or service_unavailable; the provider then sends the callback again.
-func (s *Service) Take(ctx context.Context, body []byte, signature string) error {
+func (s *Service) Receive(ctx context.Context, body []byte, signature string) error {
 	now := s.deps.Clock.Now()
-	callback, err := s.deps.Callbacks.Callback(body, signature, now)
+	callback, err := s.deps.Callbacks.VerifyCallback(body, signature, now)
 	if errors.Is(err, paymentports.ErrCallbackRefused) {
 		return ErrRefused
 	}
@@ -72,7 +72,7 @@ func (s *Service) Take(ctx context.Context, body []byte, signature string) error
 		return err
 	}
 	failpoint.Hit("payment.notice.verified")
-	if err := s.deps.Questions.Raise(ctx, callback, s.deps.Entropy.NewID(), now); err != nil {
+	if err := s.deps.Questions.RecordCallback(ctx, callback, s.deps.Entropy.NewID(), now); err != nil {
 		return err
 	}
 	failpoint.Hit("payment.notice.committed")
@@ -104,12 +104,12 @@ func askWaits() []time.Duration {
 	return waits
 }
 
-// Ask queries the provider about the stored questions that are due, and returns how many were answered. A
+// QueryDue queries the provider about the stored questions that are due, and returns how many were answered. A
 // question that fails is asked again later.
-func (s *Service) Ask(ctx context.Context) (answered int, err error) {
+func (s *Service) QueryDue(ctx context.Context) (answered int, err error) {
 	var failures []error
 	for ctx.Err() == nil {
-		due, err := s.deps.Questions.QuestionsDue(ctx, s.deps.Clock.Now(), askWaits(), askBatch)
+		due, err := s.deps.Questions.DueQueries(ctx, s.deps.Clock.Now(), askWaits(), askBatch)
 		if err != nil {
 			return answered, err
 		}
@@ -127,18 +127,18 @@ func (s *Service) Ask(ctx context.Context) (answered int, err error) {
 	return answered, errors.Join(append(failures, ctx.Err())...)
 }
 
-func (s *Service) ask(ctx context.Context, q paymentports.PaymentQuestion) error {
+func (s *Service) ask(ctx context.Context, q paymentports.ProviderQuery) error {
 	asking, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	if err := s.answer(asking, q); err != nil {
 		return err
 	}
-	return s.deps.Questions.Answered(ctx, q)
+	return s.deps.Questions.DeleteAnswered(ctx, q)
 }
 
-func (s *Service) answer(ctx context.Context, q paymentports.PaymentQuestion) error {
+func (s *Service) answer(ctx context.Context, q paymentports.ProviderQuery) error {
 	if !q.Dispute {
-		_, err := s.deps.Payments.LookAgain(ctx, q.PaymentID)
+		_, err := s.deps.Payments.RecheckEndedPayment(ctx, q.PaymentID)
 		return err
 	}
 	if s.deps.Books == nil {
@@ -148,7 +148,7 @@ func (s *Service) answer(ctx context.Context, q paymentports.PaymentQuestion) er
 	paymentID := q.PaymentID
 	if paymentID.IsZero() {
 		var err error
-		if paymentID, err = s.deps.Books.Payment(ctx, q.ProviderRef); err != nil || paymentID.IsZero() {
+		if paymentID, err = s.deps.Books.PaymentIDOf(ctx, q.ProviderRef); err != nil || paymentID.IsZero() {
 			return err
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Entry returns an audit entry: the actor by did verb at the time now. subject is the public id of the
+// NewEntry returns an audit entry: the actor by did verb at the time now. subject is the public id of the
 // changed object. If a partner used an API key, the detail gets its id as keyId.
-func Entry(
+func NewEntry(
 	entropy ports.Entropy, now time.Time, by actor.Actor, verb Verb, subject string, detail map[string]string,
 ) ports.AuditEntry {
 	if !by.Key.IsZero() {

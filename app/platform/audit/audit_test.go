@@ -28,17 +28,17 @@ func TestEntry_HasIDAndTimeOfTheAct(t *testing.T) {
 	detail := map[string]string{"mails": "1"}
 	require.Equal(t, ports.AuditEntry{
 		ID: id.ID{9}, At: noon, Actor: actor.Staff, Action: "deposit.send_link", Subject: "dep_1", Detail: detail,
-	}, audit.Entry(entropy{}, noon, actor.Staff, audit.DepositSendLink, "dep_1", detail))
+	}, audit.NewEntry(entropy{}, noon, actor.Staff, audit.DepositSendLink, "dep_1", detail))
 }
 
 func TestEntry_OfAPartner_NamesTheKeyInTheDetail(t *testing.T) {
 	t.Parallel()
 	by, key := actor.Partner(id.ID{1}, id.ID{2}), id.APIKey.Of(id.ID{2})
 	given := map[string]string{"url": "https://a.example"}
-	e := audit.Entry(entropy{}, noon, by, audit.WebhookCreate, "pwh_1", given)
+	e := audit.NewEntry(entropy{}, noon, by, audit.WebhookCreate, "pwh_1", given)
 	require.Equal(t, map[string]string{"url": "https://a.example", "keyId": key}, e.Detail)
 	require.Equal(t, map[string]string{"url": "https://a.example"}, given, "the caller's map stays as it is")
-	e = audit.Entry(entropy{}, noon, by, audit.WebhookDelete, "pwh_1", nil)
+	e = audit.NewEntry(entropy{}, noon, by, audit.WebhookDelete, "pwh_1", nil)
 	require.Equal(t, map[string]string{"keyId": key}, e.Detail)
 }
 

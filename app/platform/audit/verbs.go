@@ -8,7 +8,7 @@ type Verb string
 const (
 	PartnerCreate       Verb = "partner.create"
 	PartnerUpdate       Verb = "partner.update"
-	PartnerRateLimit    Verb = "partner.rate_limit"
+	PartnerSetRateLimit Verb = "partner.rate_limit"
 	APIKeyCreate        Verb = "api_key.create"
 	APIKeyRevoke        Verb = "api_key.revoke"
 	ConnectSecretRotate Verb = "connect_secret.rotate"
@@ -16,31 +16,31 @@ const (
 	ClientUpdate        Verb = "client.update"
 	ClientErase         Verb = "client.erase"
 	// The payment provider has deleted the data of an erased client.
-	ClientForgetCard Verb = "client.forget_card"
+	ClientEraseCard Verb = "client.forget_card"
 )
 
 // The verbs of the audit log about accounts and their operators.
 const (
-	AccountRename        Verb = "account.rename"
-	AccountChangeContact Verb = "account.change_contact"
-	AccountChangeZone    Verb = "account.change_zone"
-	AccountCeiling       Verb = "account.ceiling"
-	LinkCreate           Verb = "link.create"
-	LinkRevoke           Verb = "link.revoke"
-	OperatorVerifyEmail  Verb = "operator.verify_email"
+	AccountRename            Verb = "account.rename"
+	AccountChangeContact     Verb = "account.change_contact"
+	AccountChangeTimezone    Verb = "account.change_zone"
+	AccountSetDepositCeiling Verb = "account.ceiling"
+	LinkCreate               Verb = "link.create"
+	LinkRevoke               Verb = "link.revoke"
+	OperatorVerifyEmail      Verb = "operator.verify_email"
 	// A password reset was the first proof of the operator's address.
-	OperatorFirstProof       Verb = "operator.first_proof"
-	OperatorChangePassword   Verb = "operator.change_password"
-	OperatorEmailAsked       Verb = "operator.change_email_asked"
-	OperatorChangeEmail      Verb = "operator.change_email"
-	OperatorReset            Verb = "operator.reset"
-	OperatorEndSession       Verb = "operator.end_session"
-	OperatorEndSessions      Verb = "operator.end_sessions"
-	OperatorEnableTOTP       Verb = "operator.enable_totp"
-	OperatorDisableTOTP      Verb = "operator.disable_totp"
-	OperatorResetTOTP        Verb = "operator.reset_totp"
-	OperatorNewRecoveryCodes Verb = "operator.new_recovery_codes"
-	OperatorUseRecoveryCode  Verb = "operator.use_recovery_code"
+	OperatorProveEmail         Verb = "operator.first_proof"
+	OperatorChangePassword     Verb = "operator.change_password"
+	OperatorRequestEmailChange Verb = "operator.change_email_asked"
+	OperatorChangeEmail        Verb = "operator.change_email"
+	OperatorMailPasswordReset  Verb = "operator.reset"
+	OperatorEndSession         Verb = "operator.end_session"
+	OperatorEndSessions        Verb = "operator.end_sessions"
+	OperatorEnableTOTP         Verb = "operator.enable_totp"
+	OperatorDisableTOTP        Verb = "operator.disable_totp"
+	OperatorResetTOTP          Verb = "operator.reset_totp"
+	OperatorNewRecoveryCodes   Verb = "operator.new_recovery_codes"
+	OperatorUseRecoveryCode    Verb = "operator.use_recovery_code"
 )
 
 // The verbs of the audit log about deposits.

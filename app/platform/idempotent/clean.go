@@ -10,8 +10,8 @@ import (
 
 // CleanJob returns the scheduled job that deletes idempotency keys whose window is over.
 func (e *Executor) CleanJob(clock ports.Clock) schedules.Job {
-	return schedules.Cleaning("idempotency keys", clock,
-		schedules.Within(e.deps.UnitOfWork, func(ctx context.Context, now time.Time) (int, error) {
-			return e.deps.Idempotency.DeleteExpired(ctx, now.Add(-ports.IdempotencyWindow), schedules.CleaningBatch)
+	return schedules.NewCleaningJob("idempotency keys", clock,
+		schedules.WithinTx(e.deps.UnitOfWork, func(ctx context.Context, now time.Time) (int, error) {
+			return e.deps.Idempotency.DeleteExpired(ctx, now.Add(-ports.IdempotencyWindow), schedules.CleaningBatchSize)
 		}))
 }

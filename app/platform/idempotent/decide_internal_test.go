@@ -29,7 +29,7 @@ func TestReplay_TheStoredResponse_OrARefusalOfAnotherBody(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Response{Code: 201, Body: []byte("{}"), Replayed: true}, got)
 	got, err = replay(ports.IdempotencyKey{Fingerprint: [32]byte{2}}, stored)
-	require.ErrorIs(t, err, ports.ErrKeyReused)
+	require.ErrorIs(t, err, ports.ErrIdempotencyKeyReused)
 	require.Zero(t, got)
 }
 
@@ -58,17 +58,17 @@ func TestDecide_TheChangeOfARequest_AndItsStoredResponse(t *testing.T) {
 		"refused by a check before": {key, nil, unprepared, nil, ports.Writes{}, Response{}, unprepared},
 		"refused by the effect":     {key, nil, nil, refused, ports.Writes{}, Response{}, refused},
 		"an effect that needs more": {
-			key, nil, nil, ports.ErrNeedsMore, ports.Writes{}, Response{}, ports.ErrNeedsMore,
+			key, nil, nil, ports.ErrNeedsMoreRows, ports.Writes{}, Response{}, ports.ErrNeedsMoreRows,
 		},
 		"refused, and without a key": {nil, nil, nil, refused, ports.Writes{}, Response{}, refused},
 	} {
-		request := Request{Now: noon, Decide: func(ports.Found) (ports.Writes, Response, error) {
+		request := Request{Now: noon, Decide: func(ports.FoundRows) (ports.Writes, Response, error) {
 			if c.effect != nil {
 				return ports.Writes{}, Response{}, c.effect
 			}
 			return made, response, nil
 		}}
-		writes, got, err := request.decide(c.key, ports.Found{Stored: c.stored}, c.unprepared)
+		writes, got, err := request.decide(c.key, ports.FoundRows{Stored: c.stored}, c.unprepared)
 		require.Equal(t, c.err, err, name)
 		require.Equal(t, c.writes, writes, name)
 		require.Equal(t, c.response, got, name)
@@ -82,11 +82,11 @@ func TestResultOf_EveryOutcome(t *testing.T) {
 		response Response
 		err      error
 	}{
-		Executed: {Response{Code: 201}, nil},
-		Replayed: {Response{Replayed: true}, nil},
-		InUse:    {Response{}, ports.ErrKeyInUse.Because(errors.New("locked"))},
-		Reused:   {Response{}, ports.ErrKeyReused},
-		Refused:  {Response{}, deposit.ErrNotFound},
+		ResultExecuted:  {Response{Code: 201}, nil},
+		ResultReplayed:  {Response{Replayed: true}, nil},
+		ResultKeyInUse:  {Response{}, ports.ErrIdempotencyKeyInUse.Because(errors.New("locked"))},
+		ResultKeyReused: {Response{}, ports.ErrIdempotencyKeyReused},
+		ResultRefused:   {Response{}, deposit.ErrNotFound},
 	} {
 		require.Equal(t, want, resultOf(c.response, c.err))
 		seen[want] = true

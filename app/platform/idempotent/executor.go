@@ -24,7 +24,7 @@ type Call[T any] struct {
 }
 
 // Request is a request with or without an idempotency key. Its effect is a change (Needs and Decide), a
-// transaction (Effect), or both: when Decide returns ports.ErrNeedsMore, Effect runs instead.
+// transaction (Effect), or both: when Decide returns ports.ErrNeedsMoreRows, Effect runs instead.
 type Request struct {
 	Key *ports.IdempotencyKey
 	Now time.Time
@@ -34,8 +34,8 @@ type Request struct {
 	Prepare func(ctx context.Context) error
 
 	// Needs and Decide are the effect of a frequent request as a change (ports.Change).
-	Needs  ports.Needs
-	Decide func(ports.Found) (ports.Writes, Response, error)
+	Needs  ports.ChangeNeeds
+	Decide func(ports.FoundRows) (ports.Writes, Response, error)
 
 	// Effect runs in a transaction and returns the response. It may run more than once; only the last run
 	// counts.
@@ -47,24 +47,24 @@ type Result string
 
 // The outcomes of a request with an idempotency key.
 const (
-	Executed Result = "executed" // The request was the first one with its key, and ran.
-	Replayed Result = "replayed"
-	InUse    Result = "in_use"
-	Reused   Result = "reused" // The key was used with another body.
-	Refused  Result = "refused"
+	ResultExecuted  Result = "executed" // The request was the first one with its key, and ran.
+	ResultReplayed  Result = "replayed"
+	ResultKeyInUse  Result = "in_use"
+	ResultKeyReused Result = "reused" // The key was used with another body.
+	ResultRefused   Result = "refused"
 )
 
 // Results lists all outcomes of a request with an idempotency key.
-var Results = []Result{Executed, Replayed, InUse, Reused, Refused}
+var Results = []Result{ResultExecuted, ResultReplayed, ResultKeyInUse, ResultKeyReused, ResultRefused}
 
 // Deps holds what an Executor needs: the database, the cache of responses, and the counter of results.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
-	Changes     ports.Changes
-	Idempotency ports.Idempotency
+	Changes     ports.ChangeApplier
+	Idempotency ports.IdempotencyStore
 	Cache       ports.IdempotencyCache
-	Epoch       func() ports.Epoch // The restore epoch of the database that this process last read.
-	Count       func(Result)       // Count is called once for each request with a key.
+	Epoch       func() ports.RestoreEpoch // The restore epoch of the database that this process last read.
+	Count       func(Result)              // Count is called once for each request with a key.
 }
 
 // Executor runs the effect of a request at most once for each idempotency key.
@@ -78,7 +78,7 @@ func New(deps Deps) *Executor { return &Executor{deps: deps} }
 func (e *Executor) Admit(ctx context.Context, key *ports.IdempotencyKey, rules ...ports.LimitRule) ports.LimitDecision {
 	// The epoch is read before the commit: if a restore comes between, the cached response is never used.
 	key.Epoch = e.deps.Epoch()
-	decision, cached := e.deps.Cache.Admit(ctx, *key, rules...)
+	decision, cached := e.deps.Cache.AllowAndLookUp(ctx, *key, rules...)
 	key.Cached = cached
 	return decision
 }
@@ -86,7 +86,7 @@ func (e *Executor) Admit(ctx context.Context, key *ports.IdempotencyKey, rules .
 // Run runs the effect of a request, or replays the stored response of its key. A key that did not pass Admit
 // is neither looked up in the cache nor cached.
 //
-// Returns ports.ErrKeyInUse, ports.ErrKeyReused, and the errors of Prepare, Decide and Effect.
+// Returns ports.ErrIdempotencyKeyInUse, ports.ErrIdempotencyKeyReused, and the errors of Prepare, Decide and Effect.
 func (e *Executor) Run(ctx context.Context, request Request) (Response, error) {
 	if request.Key == nil {
 		return e.withoutKey(ctx, request)
@@ -96,9 +96,9 @@ func (e *Executor) Run(ctx context.Context, request Request) (Response, error) {
 	return response, err
 }
 
-// Refuse returns the response to a request that a check before the use case refused. A stored response of the
+// ReplayOrRefuse returns the response to a request that a check before the use case refused. A stored response of the
 // key takes precedence over the error reason (api.md §1, "Common rules of the partner API").
-func (e *Executor) Refuse(ctx context.Context, key *ports.IdempotencyKey, now time.Time,
+func (e *Executor) ReplayOrRefuse(ctx context.Context, key *ports.IdempotencyKey, now time.Time,
 	reason error) (Response, error) {
 	return e.Run(ctx, Request{Key: key, Now: now, Prepare: func(context.Context) error { return reason }})
 }
@@ -126,10 +126,10 @@ func (e *Executor) withKey(ctx context.Context, key ports.IdempotencyKey, reques
 		return Response{}, err
 	}
 	if earlier != nil {
-		e.deps.Cache.Keep(key, *earlier)
+		e.deps.Cache.Store(key, *earlier)
 		return replay(key, earlier)
 	}
-	e.deps.Cache.Keep(key, request.stored(key, response))
+	e.deps.Cache.Store(key, request.stored(key, response))
 	return response, nil
 }
 
@@ -139,14 +139,14 @@ func (e *Executor) commit(ctx context.Context, key *ports.IdempotencyKey, reques
 	unprepared error) (response Response, earlier *ports.StoredResponse, err error) {
 	if request.Decide != nil {
 		response, earlier, err = e.change(ctx, key, request, unprepared)
-		if request.Effect == nil || !errors.Is(err, ports.ErrNeedsMore) {
+		if request.Effect == nil || !errors.Is(err, ports.ErrNeedsMoreRows) {
 			return response, earlier, err
 		}
 	}
 	err = e.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
 		response, earlier = Response{}, nil
 		if key != nil {
-			if earlier, err = e.deps.Idempotency.Claim(ctx, *key, request.Now); err != nil || earlier != nil {
+			if earlier, err = e.deps.Idempotency.ClaimKey(ctx, *key, request.Now); err != nil || earlier != nil {
 				return err
 			}
 		}
@@ -156,7 +156,7 @@ func (e *Executor) commit(ctx context.Context, key *ports.IdempotencyKey, reques
 		if response, err = request.Effect(ctx); err != nil || key == nil {
 			return err
 		}
-		return e.deps.Idempotency.Store(ctx, *key, request.stored(*key, response))
+		return e.deps.Idempotency.StoreResponse(ctx, *key, request.stored(*key, response))
 	})
 	return response, earlier, err
 }
@@ -167,7 +167,7 @@ func (e *Executor) change(ctx context.Context, key *ports.IdempotencyKey, reques
 	needs.Key, needs.Now = key, request.Now
 	err = e.deps.Changes.Apply(ctx, ports.Change{
 		Needs: needs,
-		Decide: func(found ports.Found) (writes ports.Writes, err error) {
+		Decide: func(found ports.FoundRows) (writes ports.Writes, err error) {
 			earlier = found.Stored
 			writes, response, err = request.decide(key, found, unprepared)
 			return writes, err
@@ -179,7 +179,7 @@ func (e *Executor) change(ctx context.Context, key *ports.IdempotencyKey, reques
 // decide returns the rows that the change of a request writes, with the response for the key; no rows where
 // the key already has a stored response.
 func (r Request) decide(
-	key *ports.IdempotencyKey, found ports.Found, unprepared error,
+	key *ports.IdempotencyKey, found ports.FoundRows, unprepared error,
 ) (ports.Writes, Response, error) {
 	switch {
 	case found.Stored != nil:
@@ -208,22 +208,22 @@ func (r Request) stored(key ports.IdempotencyKey, response Response) ports.Store
 
 func replay(key ports.IdempotencyKey, stored *ports.StoredResponse) (Response, error) {
 	if stored.Fingerprint != key.Fingerprint {
-		return Response{}, ports.ErrKeyReused
+		return Response{}, ports.ErrIdempotencyKeyReused
 	}
 	return Response{Code: stored.Code, Body: stored.Body, Replayed: true}, nil
 }
 
 func resultOf(r Response, err error) Result {
 	switch {
-	case errors.Is(err, ports.ErrKeyInUse):
-		return InUse
-	case errors.Is(err, ports.ErrKeyReused):
-		return Reused
+	case errors.Is(err, ports.ErrIdempotencyKeyInUse):
+		return ResultKeyInUse
+	case errors.Is(err, ports.ErrIdempotencyKeyReused):
+		return ResultKeyReused
 	case err != nil:
-		return Refused
+		return ResultRefused
 	case r.Replayed:
-		return Replayed
+		return ResultReplayed
 	default:
-		return Executed
+		return ResultExecuted
 	}
 }

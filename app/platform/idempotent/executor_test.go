@@ -37,7 +37,7 @@ func setup(t *testing.T) *fixture {
 	b := &fixture{redis: client, owner: id.ID{1}}
 	b.Executor = servicetest.New(t, func(s *servicetest.Setup) {
 		s.Redis = client
-		s.Parts = func(p *servicetest.Parts) { p.Idempotency = func(r idempotent.Result) { b.last = r } }
+		s.Parts = func(p *servicetest.Deps) { p.Idempotency = func(r idempotent.Result) { b.last = r } }
 	}).Idempotent
 	return b
 }
@@ -52,7 +52,7 @@ func (b *fixture) flush(t *testing.T) {
 // awaitCached needs a Redis that was empty when the test began.
 func (b *fixture) awaitCached(t *testing.T) {
 	t.Helper()
-	require.Eventually(t, func() bool { return b.redis.DBSize(t.Context()).Val() > 0 }, servicetest.Patience,
+	require.Eventually(t, func() bool { return b.redis.DBSize(t.Context()).Val() > 0 }, servicetest.MaxWait,
 		time.Millisecond)
 }
 
@@ -71,7 +71,7 @@ func (b *fixture) run(t *testing.T, r idempotent.Request, answer string, fail er
 		b.Admit(t.Context(), r.Key)
 	}
 	if b.changes {
-		r.Decide = func(ports.Found) (ports.Writes, idempotent.Response, error) {
+		r.Decide = func(ports.FoundRows) (ports.Writes, idempotent.Response, error) {
 			b.runs.Add(1)
 			return ports.Writes{}, idempotent.Response{Code: 201, Body: []byte(answer)}, fail
 		}
@@ -89,7 +89,7 @@ func (b *fixture) refuse(t *testing.T, body string, reason error) (idempotent.Re
 	t.Helper()
 	r := request(t, b.owner, body)
 	b.Admit(t.Context(), r.Key)
-	return b.Refuse(t.Context(), r.Key, r.Now, reason)
+	return b.ReplayOrRefuse(t.Context(), r.Key, r.Now, reason)
 }
 
 // Both kinds of effect keep the rules of a key, on real stores. Tests of a kind share the stores.
@@ -119,15 +119,15 @@ func runsOnce(t *testing.T, b *fixture) {
 	first, err := b.run(t, request(t, b.owner, "1"), "a", nil)
 	require.NoError(t, err)
 	require.Equal(t, idempotent.Response{Code: 201, Body: []byte("a")}, first)
-	require.Equal(t, idempotent.Executed, b.last)
+	require.Equal(t, idempotent.ResultExecuted, b.last)
 	for range 2 {
 		again, err := b.run(t, request(t, b.owner, "1.0"), "b", nil)
 		require.NoError(t, err)
 		require.Equal(t, idempotent.Response{Code: 201, Body: []byte("a"), Replayed: true}, again)
-		require.Equal(t, idempotent.Replayed, b.last)
+		require.Equal(t, idempotent.ResultReplayed, b.last)
 		_, err = b.run(t, request(t, b.owner, "2"), "b", nil)
-		require.ErrorIs(t, err, ports.ErrKeyReused)
-		require.Equal(t, idempotent.Reused, b.last)
+		require.ErrorIs(t, err, ports.ErrIdempotencyKeyReused)
+		require.Equal(t, idempotent.ResultKeyReused, b.last)
 		b.flush(t)
 	}
 	require.EqualValues(t, 1, b.runs.Load())
@@ -137,7 +137,7 @@ func failedEffect(t *testing.T, b *fixture) {
 	broken := errors.New("broken")
 	_, err := b.run(t, request(t, b.owner, "1"), "", broken)
 	require.ErrorIs(t, err, broken)
-	require.Equal(t, idempotent.Refused, b.last)
+	require.Equal(t, idempotent.ResultRefused, b.last)
 	_, err = b.run(t, request(t, b.owner, "2"), "a", nil)
 	require.NoError(t, err)
 }
@@ -169,7 +169,7 @@ func TestRun_WhileTheFirstRuns_TheSecondIsTold(t *testing.T) {
 	<-inside
 	for range 3 {
 		_, err := b.run(t, request(t, b.owner, "1"), "b", nil)
-		require.ErrorIs(t, err, ports.ErrKeyInUse)
+		require.ErrorIs(t, err, ports.ErrIdempotencyKeyInUse)
 	}
 	close(finish)
 	require.NoError(t, <-done)
@@ -186,7 +186,7 @@ func prepare(t *testing.T, b *fixture) {
 	require.NoError(t, err)
 	for range 2 {
 		_, err = b.refuse(t, "2", shape)
-		require.ErrorIs(t, err, ports.ErrKeyReused)
+		require.ErrorIs(t, err, ports.ErrIdempotencyKeyReused)
 		again, err := b.refuse(t, "1", shape)
 		require.NoError(t, err, "a stored response is replayed even if the rules have become stricter")
 		require.True(t, again.Replayed)
@@ -219,10 +219,10 @@ func withoutAKey(t *testing.T, b *fixture) {
 func TestRun_AChangeThatNeedsMore_RunsAsATransaction(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for _, want := range []idempotent.Result{idempotent.Executed, idempotent.Replayed} {
+	for _, want := range []idempotent.Result{idempotent.ResultExecuted, idempotent.ResultReplayed} {
 		r := request(t, b.owner, "1")
-		r.Decide = func(ports.Found) (ports.Writes, idempotent.Response, error) {
-			return ports.Writes{}, idempotent.Response{}, ports.ErrNeedsMore
+		r.Decide = func(ports.FoundRows) (ports.Writes, idempotent.Response, error) {
+			return ports.Writes{}, idempotent.Response{}, ports.ErrNeedsMoreRows
 		}
 		got, err := b.run(t, r, "a", nil)
 		require.NoError(t, err)

@@ -95,7 +95,7 @@ func TestParseKey(t *testing.T) {
 		"3f1c-a52-7c3e-4b0e-9a55-0d7f2b6a1e84", "00000000-0000-0000-0000-000000000000",
 	} {
 		_, err := idempotent.ParseKey(bad)
-		require.ErrorIs(t, err, ports.ErrInvalidKey, bad)
+		require.ErrorIs(t, err, ports.ErrInvalidIdempotencyKey, bad)
 	}
 }
 

@@ -47,7 +47,7 @@ func newRivals(t *testing.T) *rivals {
 	r := &rivals{t: t, redis: redistest.New(t), broken: map[string]string{}}
 	r.kit = servicetest.New(t, func(s *servicetest.Setup) { s.Redis = r.redis })
 	for range raceProcesses {
-		r.processes = append(r.processes, r.kit.Build(func(p *servicetest.Parts) {
+		r.processes = append(r.processes, r.kit.BuildServices(func(p *servicetest.Deps) {
 			p.Changes = groupcommit.New(r.kit.Pool, r.kit.Cipher, groupcommit.Options{})
 		}).Idempotent)
 	}
@@ -89,13 +89,14 @@ func (r *rivals) round(number byte) {
 	request := func() idempotent.Request {
 		made := request(r.t, partner, "1")
 		made.Key.Key = [16]byte{number + 1}
-		event := ports.Event{ID: servicetest.NewID(), PartnerID: partner, Name: webhook.OperatorLinked, Data: []byte("{}"),
+		event := ports.Event{ID: servicetest.NewID(), PartnerID: partner, Name: webhook.EventOperatorLinked,
+			Data:      []byte("{}"),
 			CreatedAt: made.Now}
 		response := func() idempotent.Response {
 			return idempotent.Response{Code: 201, Body: fmt.Append(nil, runs.Add(1))}
 		}
 		if r.changes {
-			made.Decide = func(ports.Found) (ports.Writes, idempotent.Response, error) {
+			made.Decide = func(ports.FoundRows) (ports.Writes, idempotent.Response, error) {
 				return ports.Writes{Event: &event}, response(), nil
 			}
 			return made
@@ -118,7 +119,7 @@ func (r *rivals) round(number byte) {
 			<-start
 			first, err := run(i)
 			switch {
-			case errors.Is(err, ports.ErrKeyInUse):
+			case errors.Is(err, ports.ErrIdempotencyKeyInUse):
 				return
 			case err != nil:
 				r.violate("a request is answered, or in use", "%v", err)

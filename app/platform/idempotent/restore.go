@@ -9,8 +9,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// RestoreDeps holds what Restore needs.
-type RestoreDeps struct {
+// RestoreFinisherDeps holds what Restore needs.
+type RestoreFinisherDeps struct {
 	UnitOfWork ports.UnitOfWork
 	Restores   ports.Restores
 	Audit      ports.AuditLog
@@ -18,23 +18,25 @@ type RestoreDeps struct {
 	Entropy    ports.Entropy
 }
 
-// Restore finishes the restore of a database from a backup.
-type Restore struct{ deps RestoreDeps }
+// RestoreFinisher finishes the restore of a database from a backup.
+type RestoreFinisher struct{ deps RestoreFinisherDeps }
 
-func NewRestore(deps RestoreDeps) *Restore { return &Restore{deps: deps} }
+func NewRestoreFinisher(deps RestoreFinisherDeps) *RestoreFinisher {
+	return &RestoreFinisher{deps: deps}
+}
 
 // Finish begins a new restore epoch and returns its id. The responses that Redis caches from before become
 // void, and every process notices within seconds. Without a restore this does no harm: requests are then
 // answered from Postgres.
-func (r *Restore) Finish(ctx context.Context) (epoch id.ID, err error) {
+func (r *RestoreFinisher) Finish(ctx context.Context) (epoch id.ID, err error) {
 	epoch = r.deps.Entropy.NewID()
 	now := r.deps.Clock.Now()
 	err = r.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		if err := r.deps.Restores.Finish(ctx, epoch, now); err != nil {
+		if err := r.deps.Restores.BeginEpoch(ctx, epoch, now); err != nil {
 			return err
 		}
 		detail := map[string]string{"epoch": epoch.String()}
-		entry := audit.Entry(r.deps.Entropy, now, actor.Staff, audit.RestoreFinish, "database", detail)
+		entry := audit.NewEntry(r.deps.Entropy, now, actor.Staff, audit.RestoreFinish, "database", detail)
 		return r.deps.Audit.Append(ctx, entry)
 	})
 	return epoch, err

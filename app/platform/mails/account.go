@@ -12,15 +12,15 @@ import (
 // Mails about an account also go to unverified addresses. So they contain no text that a caller may choose:
 // not the company, and no address except that of the reader.
 
-// VerifyAddress is the mail that asks the owner of an address to confirm that it is the operator's.
-type VerifyAddress struct {
+// AddressVerification is the mail that asks the owner of an address to confirm that it is the operator's.
+type AddressVerification struct {
 	Operator connect.Operator
 	To       string // The operator's address, or the one that is to replace it.
 	URL      string // The URL of the page with the confirm button; a secret.
 }
 
 // Mail returns the mail with the link to verify an address, in the operator's language.
-func (m VerifyAddress) Mail(mailID id.ID, now time.Time) ports.Mail {
+func (m AddressVerification) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.To, m.Operator.Locale, now, func(l *language) letter {
 		return letter{
 			subject: l.say("Verify your e-mail address", "Vérifiez votre adresse e-mail"),
@@ -35,8 +35,8 @@ func (m VerifyAddress) Mail(mailID id.ID, now time.Time) ports.Mail {
 	})
 }
 
-// ResetPassword is the mail with the link that sets a password.
-type ResetPassword struct {
+// PasswordReset is the mail with the link that sets a password.
+type PasswordReset struct {
 	Operator connect.Operator
 	URL      string // The URL of the page with the password form; a secret.
 	// true: the mail is sent because too many wrong passwords were tried; false: because a reset was requested.
@@ -44,7 +44,7 @@ type ResetPassword struct {
 }
 
 // Mail returns the mail with the link to set a password, in the operator's language.
-func (m ResetPassword) Mail(mailID id.ID, now time.Time) ports.Mail {
+func (m PasswordReset) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		subject, news, why := m.words(l)
 		return letter{
@@ -60,7 +60,7 @@ func (m ResetPassword) Mail(mailID id.ID, now time.Time) ports.Mail {
 	})
 }
 
-func (m ResetPassword) words(l *language) (subject string, news []string, why string) {
+func (m PasswordReset) words(l *language) (subject string, news []string, why string) {
 	if m.LockedOut {
 		return l.say("Too many wrong passwords for your account", "Trop de mots de passe erronés pour votre compte"),
 			[]string{
@@ -82,24 +82,24 @@ func (m ResetPassword) words(l *language) (subject string, news []string, why st
 type AccountChange string
 
 const (
-	PasswordChanged AccountChange = "password"
-	EmailChanging   AccountChange = "email_asked" // Another address was entered, and is not verified yet.
-	EmailChanged    AccountChange = "email"
+	PasswordChanged      AccountChange = "password"
+	EmailChangeRequested AccountChange = "email_asked" // Another address was entered, and is not verified yet.
+	EmailChanged         AccountChange = "email"
 )
 
 // AccountChanges lists every change of an account about which a mail is sent.
-var AccountChanges = []AccountChange{PasswordChanged, EmailChanging, EmailChanged}
+var AccountChanges = []AccountChange{PasswordChanged, EmailChangeRequested, EmailChanged}
 
-// AccountChanged is the mail about a change of the password or the address, sent to the address from before
+// AccountChangeNotice is the mail about a change of the password or the address, sent to the address from before
 // the change.
-type AccountChanged struct {
+type AccountChangeNotice struct {
 	Operator     connect.Operator // The operator as before the change.
 	Change       AccountChange
 	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
 }
 
 // Mail returns the mail about a change of the account, in the operator's language.
-func (m AccountChanged) Mail(mailID id.ID, now time.Time) ports.Mail {
+func (m AccountChangeNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		subject, news := m.words(l, l.minute(now))
 		return letter{
@@ -107,15 +107,15 @@ func (m AccountChanged) Mail(mailID id.ID, now time.Time) ports.Mail {
 			paragraphs: []string{news},
 			after: []string{l.say("If this was not you, choose a new password at once, and tell our support.",
 				"Si ce n’était pas vous, choisissez tout de suite un nouveau mot de passe et prévenez notre assistance.")},
-			button: button{l.say("Choose a password", "Choisir un mot de passe"), site.URL(m.DashboardURL, site.Forgot)},
+			button: button{l.say("Choose a password", "Choisir un mot de passe"), site.PageURL(m.DashboardURL, site.ForgotPasswordPath)},
 			why:    l.becauseOfAccount(),
 		}
 	})
 }
 
-func (m AccountChanged) words(l *language, at string) (subject, news string) {
+func (m AccountChangeNotice) words(l *language, at string) (subject, news string) {
 	switch m.Change {
-	case EmailChanging:
+	case EmailChangeRequested:
 		return l.say("Your e-mail address is about to change", "Votre adresse e-mail va changer"),
 			l.say(
 				"On %s another e-mail address was entered for your account. It replaces this one as soon as its owner has verified it.",

@@ -30,7 +30,7 @@ type DepositLink struct {
 func (m DepositLink) Mail(mailID id.ID, now time.Time) ports.Mail {
 	d, mark := m.Deposit, ""
 	if !m.Mark.IsZero() {
-		mark = id.LinkMark.Of(m.Mark)
+		mark = id.LinkMailMark.Of(m.Mark)
 	}
 	mail := write(mailID, m.To, m.Locale, now, func(l *language) letter {
 		return letter{
@@ -44,7 +44,7 @@ func (m DepositLink) Mail(mailID id.ID, now time.Time) ports.Mail {
 				{l.say("Reference", "Référence"), d.Reference},
 			},
 			button: button{l.say("Secure the deposit", "Garantir la caution"),
-				site.MailedURL(m.URL, mark)},
+				site.MailedCheckoutURL(m.URL, mark)},
 			after: append([]string{l.say(
 				"The deposit itself is not blocked on your card. The page shows the fee before you pay. The link works until %s.",
 				"La caution elle-même n’est pas bloquée sur votre carte. La page indique les frais avant le paiement. Le lien fonctionne jusqu’au %s.",

@@ -45,12 +45,12 @@ func (m DepositSecured) Mail(mailID id.ID, now time.Time) ports.Mail {
 	})
 }
 
-// MaxCovers is the number of deposits that a mail about ending covers lists.
-const MaxCovers = 20
+// MaxListedCovers is the number of deposits that a mail about ending covers lists.
+const MaxListedCovers = 20
 
 // CoversEnding is the mail that lists an operator's covers that end within days.
 type CoversEnding struct {
-	depositports.CoverSubject
+	depositports.EndingCoversMailData
 	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
 }
 
@@ -64,7 +64,7 @@ func (m CoversEnding) Mail(mailID id.ID, now time.Time) ports.Mail {
 					"Une couverture prend fin à l’heure ci-dessous. Ensuite, rien ne peut plus être réclamé sur sa caution."),
 			},
 			facts:  m.rows(l),
-			button: button{l.say("See what ends", "Voir les échéances"), site.URL(m.DashboardURL, site.Desk)},
+			button: button{l.say("See what ends", "Voir les échéances"), site.PageURL(m.DashboardURL, site.DashboardPath)},
 			after:  []string{m.rest(l)},
 			why: l.say(
 				"You get this mail once a day at most, when a cover of your account is about to end. Your settings turn it off.",
@@ -106,5 +106,5 @@ func (m CoversEnding) rest(l *language) string {
 }
 
 func depositPage(baseURL string, depositID id.ID) string {
-	return site.URL(baseURL, site.At(site.Deposit, id.Deposit.Of(depositID)))
+	return site.PageURL(baseURL, site.FillPath(site.DepositPath, id.Deposit.Of(depositID)))
 }

@@ -10,9 +10,9 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Disputed is the mail that informs an operator that a tenant disputes a charge at the bank, or about news of
+// DisputeNotice is the mail that informs an operator that a tenant disputes a charge at the bank, or about news of
 // such a dispute.
-type Disputed struct {
+type DisputeNotice struct {
 	Operator     connect.Operator
 	Deposit      paymentports.DisputedDeposit
 	Dispute      paymentports.Dispute
@@ -21,7 +21,7 @@ type Disputed struct {
 }
 
 // Mail returns the mail about a dispute, in the operator's language.
-func (m Disputed) Mail(mailID id.ID, now time.Time) ports.Mail {
+func (m DisputeNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
 	d := m.Deposit
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		subject := l.say("News on the dispute about deposit %s", "Du nouveau sur la contestation de la caution %s",

@@ -93,7 +93,7 @@ func (l *language) euros(c money.Cents) string {
 
 // date formats the day of a time, in the time zone that the time carries: 8 August 2026.
 func (l *language) date(t time.Time) string {
-	t = zone.Shown(t)
+	t = zone.InDisplayZone(t)
 	day := strconv.Itoa(t.Day())
 	if l.french && t.Day() == 1 {
 		day = "1er"
@@ -104,7 +104,7 @@ func (l *language) date(t time.Time) string {
 // minute formats the day and minute of a time, with the name of the time zone that it carries: 8 August 2026,
 // 10:00 UTC.
 func (l *language) minute(t time.Time) string {
-	return l.date(t) + ", " + strings.Replace(zone.Minute(t), " ", noBreak, 1)
+	return l.date(t) + ", " + strings.Replace(zone.FormatTime(t), " ", noBreak, 1)
 }
 
 // imprint returns the lines about support, terms and privacy notice with which mails to tenants end; a

@@ -13,15 +13,15 @@ import (
 // enter, and contain no text that a caller may choose: not the company, and not the partner's id of the
 // operator.
 
-// LinkMade is the mail that informs an operator that a partner was linked to the account.
-type LinkMade struct {
+// PartnerLinked is the mail that informs an operator that a partner was linked to the account.
+type PartnerLinked struct {
 	Operator     connect.Operator
 	PartnerName  string
 	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
 }
 
 // Mail returns the mail about a new link, in the operator's language.
-func (m LinkMade) Mail(mailID id.ID, now time.Time) ports.Mail {
+func (m PartnerLinked) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		return letter{
 			subject: l.say("%s is now linked to your account", "%s est maintenant relié à votre compte", m.PartnerName),
@@ -33,7 +33,7 @@ func (m LinkMade) Mail(mailID id.ID, now time.Time) ports.Mail {
 					m.PartnerName),
 			},
 			button: button{l.say("See the partner’s rights", "Voir les droits du partenaire"),
-				site.URL(m.DashboardURL, site.Partner)},
+				site.PageURL(m.DashboardURL, site.PartnerPath)},
 			after: []string{l.say("If this was not you, end the link on that page and change your password.",
 				"Si ce n’était pas vous, mettez fin au lien sur cette page et changez votre mot de passe.")},
 			why: l.becauseOfAccount(),
@@ -41,8 +41,8 @@ func (m LinkMade) Mail(mailID id.ID, now time.Time) ports.Mail {
 	})
 }
 
-// LinkEnded is the mail that informs an operator that the link between the account and a partner was revoked.
-type LinkEnded struct {
+// PartnerUnlinked is the mail that informs an operator that the link between the account and a partner was revoked.
+type PartnerUnlinked struct {
 	Operator     connect.Operator
 	PartnerName  string
 	By           connect.RevokedBy
@@ -50,7 +50,7 @@ type LinkEnded struct {
 }
 
 // Mail returns the mail about a revoked link, in the operator's language.
-func (m LinkEnded) Mail(mailID id.ID, now time.Time) ports.Mail {
+func (m PartnerUnlinked) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		return letter{
 			subject: l.say("%s is no longer linked to your account", "%s n’est plus relié à votre compte", m.PartnerName),
@@ -60,7 +60,7 @@ func (m LinkEnded) Mail(mailID id.ID, now time.Time) ports.Mail {
 				l.say("%s can no longer create deposits for you. Deposits that exist already stay as they are.",
 					"%s ne peut plus créer de cautions pour vous. Les cautions existantes restent inchangées.", m.PartnerName),
 			},
-			button: button{l.say("Open your pages", "Ouvrir votre espace"), site.URL(m.DashboardURL, site.Desk)},
+			button: button{l.say("Open your pages", "Ouvrir votre espace"), site.PageURL(m.DashboardURL, site.DashboardPath)},
 			after: []string{l.say("To link again, open a new connect link from your partner.",
 				"Pour relier de nouveau votre compte, ouvrez un nouveau lien de votre partenaire.")},
 			why: l.becauseOfAccount(),
@@ -68,7 +68,7 @@ func (m LinkEnded) Mail(mailID id.ID, now time.Time) ports.Mail {
 	})
 }
 
-func (m LinkEnded) author(l *language) string {
+func (m PartnerUnlinked) author(l *language) string {
 	switch m.By {
 	case connect.RevokedByPartner:
 		return l.say("by %s", "par %s", m.PartnerName)

@@ -14,7 +14,7 @@ import (
 
 // EndpointNotice is the mail that informs a partner's contact about the health of a subscription's endpoint.
 type EndpointNotice struct {
-	webhookports.NoticeSubject
+	webhookports.NoticeMailData
 	APIBaseURL string // The setting API_BASE_URL: the base URL of the partner API.
 }
 
@@ -33,23 +33,23 @@ func (m EndpointNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
 
 // words returns the subject, the news and the advice of the mail about an endpoint.
 func (m EndpointNotice) words() (subject, news, advice string) {
-	if m.Report.LastError == webhook.ResultSecret && m.Notice.Kind != webhook.NoticeRecovered {
+	if m.Report.LastError == webhook.ResultSecretUnreadable && m.Notice.Kind != webhook.NoticeEndpointRecovered {
 		return m.wordsOfSecret()
 	}
 	switch m.Notice.Kind {
-	case webhook.NoticeHeld:
+	case webhook.NoticeEndpointHeld:
 		return "Your webhook endpoint keeps failing",
 			"your endpoint keeps failing, so its deliveries wait. Single deliveries probe it.",
 			"Repair the endpoint: the deliveries then go out by themselves. After five days of nothing but failures the webhook is disabled."
-	case webhook.NoticeGivenUp:
+	case webhook.NoticeDeliveryGivenUp:
 		return "Deliveries to your webhook were given up",
 			deliveries(m.Notice.Deliveries) + " failed at the last attempt and will not be tried again.",
 			"Repair the endpoint, then send the failed deliveries again: POST /api/partner/v1/webhooks/{id}/replay."
-	case webhook.NoticeDisabled:
+	case webhook.NoticeSubscriptionDisabled:
 		return "Your webhook was disabled",
 			"for five days every delivery to your endpoint has failed, so we have disabled the webhook.",
 			"Deliveries are kept and go out once you enable it again: PATCH /api/partner/v1/webhooks/{id} with {\"enabled\": true}. A delivery that waits for 30 days ends as failed."
-	case webhook.NoticeRecovered:
+	case webhook.NoticeEndpointRecovered:
 	}
 	return "Your webhook endpoint works again", "your endpoint takes deliveries again. Those that waited go out.",
 		"Deliveries that were given up before stay failed until you send them again: POST /api/partner/v1/webhooks/{id}/replay."
@@ -61,13 +61,13 @@ func (m EndpointNotice) wordsOfSecret() (subject, news, advice string) {
 	news = "we can no longer read the secret of your webhook, so we cannot sign its deliveries. "
 	advice = "Take a new secret, and let your endpoint verify with it: POST /api/partner/v1/webhooks/{id}/rotate-secret. "
 	switch m.Notice.Kind {
-	case webhook.NoticeGivenUp:
+	case webhook.NoticeDeliveryGivenUp:
 		news += deliveries(m.Notice.Deliveries) + " failed at the last attempt and will not be tried again."
 		advice += "Then send the failed deliveries again: POST /api/partner/v1/webhooks/{id}/replay."
-	case webhook.NoticeDisabled:
+	case webhook.NoticeSubscriptionDisabled:
 		news += "For five days none has gone out, so we have disabled the webhook."
 		advice += "Then enable it again: PATCH /api/partner/v1/webhooks/{id} with {\"enabled\": true}. Deliveries are kept until then, for 30 days at most."
-	case webhook.NoticeHeld, webhook.NoticeRecovered:
+	case webhook.NoticeEndpointHeld, webhook.NoticeEndpointRecovered:
 		news += "They wait."
 		advice += "The deliveries then go out by themselves."
 	}

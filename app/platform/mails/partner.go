@@ -12,16 +12,16 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// LinkEndedForPartner is the mail that informs a partner's contact that an operator ended the link between
+// AccountUnlinked is the mail that informs a partner's contact that an operator ended the link between
 // the partner and the operator's account.
-type LinkEndedForPartner struct {
+type AccountUnlinked struct {
 	Contact    string // The e-mail address of the partner's contact.
 	Account    connect.Account
 	ExternalID string // The partner's id of the operator.
 }
 
 // Mail returns the mail about an ended link in English, the language of the API.
-func (m LinkEndedForPartner) Mail(mailID id.ID, now time.Time) ports.Mail {
+func (m AccountUnlinked) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return ports.Mail{
 		ID: mailID, To: m.Contact, CreatedAt: now,
 		Subject: "An operator ended the link to your account",
@@ -36,7 +36,7 @@ func (m LinkEndedForPartner) Mail(mailID id.ID, now time.Time) ports.Mail {
 type APIKeyCreated struct {
 	Contact string         // The e-mail address of the partner's contact.
 	Key     partner.APIKey // The new API key.
-	By      string         // The author who created the key: APIKeyOf or Support.
+	By      string         // The author who created the key: APIKeyAuthor or Support.
 }
 
 // Mail returns the mail about a new API key in English. The secret key itself is not in the text.
@@ -53,7 +53,7 @@ func (m APIKeyCreated) Mail(mailID id.ID, now time.Time) ports.Mail {
 type APIKeyRevoked struct {
 	Contact string         // The e-mail address of the partner's contact.
 	Key     partner.APIKey // The revoked API key.
-	By      string         // The author who revoked the key: APIKeyOf or Support.
+	By      string         // The author who revoked the key: APIKeyAuthor or Support.
 }
 
 // Mail returns the mail about a revoked API key in English.
@@ -66,12 +66,12 @@ func (m APIKeyRevoked) Mail(mailID id.ID, now time.Time) ports.Mail {
 	}
 }
 
-// Support is the name of support staff, in mails, as the author of a change to an API key.
-const Support = "our support"
+// SupportName is the name of support staff, in mails, as the author of a change to an API key.
+const SupportName = "our support"
 
-// APIKeyOf returns the words with which a mail names a partner's request as the author of a change, by its
+// APIKeyAuthor returns the words with which a mail names a partner's request as the author of a change, by its
 // API key.
-func APIKeyOf(used partner.APIKey) string {
+func APIKeyAuthor(used partner.APIKey) string {
 	return "a request with the API key " + id.APIKey.Of(used.ID) + " (" + used.Prefix + "…" + used.Last4 + ")"
 }
 

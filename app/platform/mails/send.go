@@ -26,13 +26,13 @@ const (
 // SendJob returns the scheduled job that sends queued mails. A mail that fails is scheduled again and does
 // not delay the others. A mail that the server accepted is sent again only if the process dies before it is
 // recorded, or if Postgres stays unreachable until the lease is over.
-func SendJob(due ports.Mails, mailer ports.Mailer, metrics ports.MailMetrics, every time.Duration) schedules.Job {
-	waits := func(w ports.Waiting) bool { return w.Mails }
+func SendJob(due ports.MailQueue, mailer ports.Mailer, metrics ports.MailMetrics, every time.Duration) schedules.Job {
+	waits := func(w ports.JobsWithWork) bool { return w.Mails }
 	return schedules.Job{Name: "mail", Every: every, Waits: waits, Run: func(ctx context.Context) (bool, error) {
 		// An attempt that has begun is not cancelled: the server may already have accepted the mail.
 		sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), mailsWithin)
 		defer cancel()
-		claimed, err := due.Claim(ctx, mailBatch, mailLease)
+		claimed, err := due.ClaimDue(ctx, mailBatch, mailLease)
 		failures := []error{err}
 		parallel.Each(claimed, func(m ports.Mail) (bool, error) {
 			if ctx.Err() != nil {
@@ -40,9 +40,9 @@ func SendJob(due ports.Mails, mailer ports.Mailer, metrics ports.MailMetrics, ev
 				return false, ctx.Err()
 			}
 			err := mailer.Send(sending, m)
-			metrics.Attempted(err == nil)
+			metrics.CountAttempt(err == nil)
 			if err != nil {
-				return false, errors.Join(err, due.Failed(context.WithoutCancel(ctx), m, RetryWaits))
+				return false, errors.Join(err, due.MarkFailed(context.WithoutCancel(ctx), m, RetryWaits))
 			}
 			return true, recordSent(ctx, due, m)
 		}, func(_ ports.Mail, _ bool, err error) { failures = append(failures, err) })
@@ -52,11 +52,11 @@ func SendJob(due ports.Mails, mailer ports.Mailer, metrics ports.MailMetrics, ev
 
 // recordSent records that the mail server accepted a mail. While Postgres is unreachable it tries again, even
 // after the process was told to stop.
-func recordSent(ctx context.Context, due ports.Mails, m ports.Mail) error {
+func recordSent(ctx context.Context, due ports.MailQueue, m ports.Mail) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
 	defer cancel()
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		err := due.Sent(ctx, m.ID)
+		err := due.MarkSent(ctx, m.ID)
 		if err == nil {
 			return nil
 		}
@@ -75,13 +75,13 @@ const keptFor = 30 * 24 * time.Hour
 
 // CleanJob returns the scheduled job that deletes old mails that were sent or given up, and counts of mails
 // that are a day old.
-func CleanJob(queue ports.Mails, clock ports.Clock) schedules.Job {
-	return schedules.Cleaning("mails", clock, func(ctx context.Context, now time.Time) (int, error) {
-		sent, err := queue.DeleteFinishedMails(ctx, now.Add(-keptFor), schedules.CleaningBatch)
+func CleanJob(queue ports.MailQueue, clock ports.Clock) schedules.Job {
+	return schedules.NewCleaningJob("mails", clock, func(ctx context.Context, now time.Time) (int, error) {
+		sent, err := queue.DeleteFinishedMails(ctx, now.Add(-keptFor), schedules.CleaningBatchSize)
 		if err != nil {
 			return sent, err
 		}
-		counted, err := queue.DeleteSentTo(ctx, now.Add(-deposit.LinkWindow), schedules.CleaningBatch)
+		counted, err := queue.DeleteSentCounts(ctx, now.Add(-deposit.LinkMailWindow), schedules.CleaningBatchSize)
 		return max(sent, counted), err
 	})
 }

@@ -45,7 +45,7 @@ func victim(databaseURL, smtpURL string) int {
 	if err != nil {
 		return 2
 	}
-	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
+	cipher, err := secrets.OpenKeyset(secrets.DevelopmentKeyset)
 	if err != nil {
 		return 2
 	}
@@ -99,7 +99,7 @@ func enqueueLink(kit *servicetest.Kit) ports.Mail {
 		Body: "https://d.example/checkout/token\n", HTML: "<p>x</p>",
 		CreatedAt: time.Now(), LinkOf: servicetest.NewID(),
 	}
-	kit.Write(func(ctx context.Context, r *postgres.Store) error { return r.Mails.Enqueue(ctx, m) })
+	kit.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Mails.Enqueue(ctx, m) })
 	return m
 }
 
@@ -113,8 +113,8 @@ func makeDue(t *testing.T, kit *servicetest.Kit) {
 func TestMails_RefusedOrCutAtAnyStep_AreTakenExactlyOnce(t *testing.T) {
 	t.Parallel()
 	kit := servicetest.New(t)
-	for _, step := range []string{"", mailbox.Greeting, "EHLO", "NOOP", "MAIL", "RCPT", "DATA", mailbox.Text,
-		mailbox.Taken, "RSET", "QUIT"} {
+	for _, step := range []string{"", mailbox.StepGreeting, "EHLO", "NOOP", "MAIL", "RCPT", "DATA", mailbox.StepMailReceived,
+		mailbox.StepMailAccepted, "RSET", "QUIT"} {
 		for _, answer := range []string{"", "421 later", "451 later", "550 never"} {
 			s, m, counted := newSMTPServer(t, step, answer), enqueueLink(kit), &tally{}
 			job := mails.SendJob(kit.Postgres.Mails, s.mailer(t), counted, time.Second)
@@ -127,7 +127,7 @@ func TestMails_RefusedOrCutAtAnyStep_AreTakenExactlyOnce(t *testing.T) {
 				}
 				makeDue(t, kit)
 			}
-			require.Equal(t, []string{id.Message.Of(m.ID) + "@deposits.example"}, s.Taken(), "%s %q", step, answer)
+			require.Equal(t, []string{id.Mail.Of(m.ID) + "@deposits.example"}, s.AcceptedMessageIDs(), "%s %q", step, answer)
 			require.Equal(t, 1, kit.Count("mails", "id = $1 AND sent_at IS NOT NULL AND failed_at IS NULL", m.ID), "%s %q", step,
 				answer)
 			require.Equal(t, int32(1), counted.sent.Load(), "%s %q", step, answer)
@@ -148,37 +148,37 @@ func TestMails_KilledBeforeTheRecord_AreTakenTwiceWithOneMessageID(t *testing.T)
 	var ended *exec.ExitError
 	require.ErrorAs(t, err, &ended)
 	require.Equal(t, syscall.SIGKILL, ended.Sys().(syscall.WaitStatus).Signal())
-	require.Len(t, s.Taken(), 1)
+	require.Len(t, s.AcceptedMessageIDs(), 1)
 	require.Equal(t, 1, kit.Count("mails", "id = $1 AND sent_at IS NULL AND attempts = 1", m.ID))
 
 	job := mails.SendJob(kit.Postgres.Mails, s.mailer(t), &tally{}, time.Second)
 	_, err = job.Run(t.Context())
 	require.NoError(t, err)
-	require.Len(t, s.Taken(), 1, "while the lease lasts the mail is left alone")
+	require.Len(t, s.AcceptedMessageIDs(), 1, "while the lease lasts the mail is left alone")
 	for range 3 {
 		makeDue(t, kit)
 		_, err = job.Run(t.Context())
 		require.NoError(t, err)
 	}
-	messageID := id.Message.Of(m.ID) + "@deposits.example"
-	require.Equal(t, []string{messageID, messageID}, s.Taken())
+	messageID := id.Mail.Of(m.ID) + "@deposits.example"
+	require.Equal(t, []string{messageID, messageID}, s.AcceptedMessageIDs())
 }
 
 // flaky forgets to answer the first records, as a database that restarts does.
 type flaky struct {
-	ports.Mails
+	ports.MailQueue
 	mu   sync.Mutex
 	left int
 }
 
-func (f *flaky) Sent(ctx context.Context, mailID id.ID) error {
+func (f *flaky) MarkSent(ctx context.Context, mailID id.ID) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.left > 0 {
 		f.left--
 		return errors.New("the database restarts")
 	}
-	return f.Mails.Sent(ctx, mailID)
+	return f.MailQueue.MarkSent(ctx, mailID)
 }
 
 func TestMails_RecordThatFails_IsTriedAgain_AlsoWhileStopping(t *testing.T) {
@@ -187,9 +187,9 @@ func TestMails_RecordThatFails_IsTriedAgain_AlsoWhileStopping(t *testing.T) {
 	s, m := newSMTPServer(t, "", ""), enqueueLink(kit)
 	ctx, stop := context.WithCancel(t.Context())
 	stopping, counted := stopAfterSending{s.mailer(t), stop}, &tally{}
-	_, err := mails.SendJob(&flaky{Mails: kit.Postgres.Mails, left: 3}, stopping, counted, time.Second).Run(ctx)
+	_, err := mails.SendJob(&flaky{MailQueue: kit.Postgres.Mails, left: 3}, stopping, counted, time.Second).Run(ctx)
 	require.NoError(t, err)
-	require.Len(t, s.Taken(), 1)
+	require.Len(t, s.AcceptedMessageIDs(), 1)
 	require.Equal(t, int32(1), counted.sent.Load(), "a record that is tried again is no attempt")
 	require.Equal(t, 1, kit.Count("mails", "id = $1 AND sent_at IS NOT NULL", m.ID))
 }
@@ -224,7 +224,7 @@ func (p *postman) Send(_ context.Context, m ports.Mail) error {
 // tally counts attempts to send a mail.
 type tally struct{ sent, failed atomic.Int32 }
 
-func (t *tally) Attempted(sent bool) {
+func (t *tally) CountAttempt(sent bool) {
 	if sent {
 		t.sent.Add(1)
 	} else {

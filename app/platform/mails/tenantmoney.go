@@ -12,10 +12,10 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// TenantMoney is the mail that informs a tenant about the charge of a captured amount, or about a refund. The
+// ChargeOrRefund is the mail that informs a tenant about the charge of a captured amount, or about a refund. The
 // mail goes to the address in the tenant's own record, and contains the words of the operator who claims the
 // amount, since the tenant must learn the reason.
-type TenantMoney struct {
+type ChargeOrRefund struct {
 	To        string
 	Locale    string // The language of the tenant; "" when unknown.
 	Kind      paymentports.TenantNoticeKind
@@ -33,29 +33,29 @@ type TenantMoney struct {
 	URL          string // The URL of the page to pay; a secret.
 }
 
-// MoneyOf returns a mail of this kind about the captured amount of deposit d, whose client has a record.
+// NewChargeOrRefund returns a mail of this kind about the captured amount of deposit d, whose client has a record.
 // agreed is the language in which the tenant agreed, for a deposit without a language of its own. The caller
 // adds what the kind needs besides.
-func MoneyOf(d *deposit.Deposit, agreed string, kind paymentports.TenantNoticeKind, of connect.Account,
-	supportEmail string) TenantMoney {
-	return TenantMoney{To: d.Client.Email, Locale: cmp.Or(d.Locale, agreed), Kind: kind, Deposit: d.In(of.Zone()),
+func NewChargeOrRefund(d *deposit.Deposit, agreed string, kind paymentports.TenantNoticeKind, of connect.Account,
+	supportEmail string) ChargeOrRefund {
+	return ChargeOrRefund{To: d.Client.Email, Locale: cmp.Or(d.Locale, agreed), Kind: kind, Deposit: d.InZone(of.Zone()),
 		Company: of.CompanyName, Contact: of.Contact, Amount: d.CapturedAmount, SupportEmail: supportEmail}
 }
 
 // Mail returns the mail about a captured or refunded amount as text and HTML in the language of the locale:
 // French for fr, English for every other, both for none.
-func (m TenantMoney) Mail(mailID id.ID, now time.Time) ports.Mail {
+func (m ChargeOrRefund) Mail(mailID id.ID, now time.Time) ports.Mail {
 	mail := write(mailID, m.To, m.Locale, now, func(l *language) letter {
 		switch m.Kind {
-		case paymentports.TenantAwaited:
+		case paymentports.TenantNoticeCardRefused:
 			return m.awaited(l)
-		case paymentports.TenantPaid:
+		case paymentports.TenantNoticePaid:
 			return m.paid(l)
-		case paymentports.TenantRefunded:
+		case paymentports.TenantNoticeRefunded:
 			return m.refunded(l)
-		case paymentports.TenantDebtEnded:
+		case paymentports.TenantNoticeDebtEnded:
 			return m.ended(l)
-		case paymentports.TenantCaptured:
+		case paymentports.TenantNoticeCaptured:
 		}
 		return m.captured(l, now)
 	})
@@ -65,7 +65,7 @@ func (m TenantMoney) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return mail
 }
 
-func (m TenantMoney) captured(l *language, now time.Time) letter {
+func (m ChargeOrRefund) captured(l *language, now time.Time) letter {
 	when := l.say("at once", "immédiatement")
 	if m.ChargedAt.After(now) {
 		when = l.say("on %s", "le %s", l.date(m.ChargedAt.In(m.Deposit.ContractStartAt.Location())))
@@ -89,7 +89,7 @@ func (m TenantMoney) captured(l *language, now time.Time) letter {
 	}
 }
 
-func (m TenantMoney) awaited(l *language) letter {
+func (m ChargeOrRefund) awaited(l *language) letter {
 	return letter{
 		subject: l.say("Please pay %s for your rental deposit", "Veuillez payer %s pour votre caution", l.euros(m.Amount)),
 		paragraphs: []string{
@@ -108,7 +108,7 @@ func (m TenantMoney) awaited(l *language) letter {
 	}
 }
 
-func (m TenantMoney) paid(l *language) letter {
+func (m ChargeOrRefund) paid(l *language) letter {
 	return letter{
 		subject: l.say("You paid %s of your rental deposit", "Vous avez payé %s de votre caution", l.euros(m.Amount)),
 		paragraphs: []string{
@@ -121,7 +121,7 @@ func (m TenantMoney) paid(l *language) letter {
 	}
 }
 
-func (m TenantMoney) ended(l *language) letter {
+func (m ChargeOrRefund) ended(l *language) letter {
 	what := l.say("%s dropped the claim of %s of your rental deposit.",
 		"%s a renoncé aux %s réclamés de votre caution de location.", m.Company, l.euros(m.Amount))
 	if m.Settled {
@@ -139,7 +139,7 @@ func (m TenantMoney) ended(l *language) letter {
 	}
 }
 
-func (m TenantMoney) refunded(l *language) letter {
+func (m ChargeOrRefund) refunded(l *language) letter {
 	what := l.say("We gave %s of the amount that %s had claimed back to your card.",
 		"Nous avons remboursé sur votre carte %s du montant réclamé par %s.", l.euros(m.Amount), m.Company)
 	if m.Fee {
@@ -158,7 +158,7 @@ func (m TenantMoney) refunded(l *language) letter {
 }
 
 // rental returns the facts by which the tenant recognises the rental: its period and contract.
-func (m TenantMoney) rental(l *language) []fact {
+func (m ChargeOrRefund) rental(l *language) []fact {
 	d := m.Deposit
 	return []fact{
 		{l.say("Rental period", "Période de location"),
@@ -169,8 +169,8 @@ func (m TenantMoney) rental(l *language) []fact {
 }
 
 // objection returns the sentence about how the tenant can object to the claim.
-func (m TenantMoney) objection(l *language) string {
-	operator := connect.Account{CompanyName: m.Company, Contact: m.Contact}.Called()
+func (m ChargeOrRefund) objection(l *language) string {
+	operator := connect.Account{CompanyName: m.Company, Contact: m.Contact}.NameWithContact()
 	if m.SupportEmail == "" {
 		return l.say(
 			"If you do not agree, tell %s why, and name the reference. You can also object to the charge at your bank.",
@@ -183,7 +183,7 @@ func (m TenantMoney) objection(l *language) string {
 		operator, m.SupportEmail)
 }
 
-func (m TenantMoney) why(l *language) string {
+func (m ChargeOrRefund) why(l *language) string {
 	return l.say("You get this mail because you secured a rental deposit for %s.",
 		"Vous recevez cet e-mail car vous avez garanti une caution de location pour %s.", m.Company)
 }

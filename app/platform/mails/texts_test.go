@@ -56,8 +56,8 @@ func securedDeposit() depositports.SecuredDeposit {
 	}
 }
 
-func disputed(status string) mails.Disputed {
-	return mails.Disputed{
+func disputed(status string) mails.DisputeNotice {
+	return mails.DisputeNotice{
 		Operator: ada("en"), Deposit: paymentports.DisputedDeposit{ID: id.ID{7}, Reference: "D-7K3M-9Q2X"},
 		DashboardURL: "https://dash.example",
 		Dispute: paymentports.Dispute{Ref: "dp_1", Amount: 12_000, Reason: "fraudulent", Status: status,
@@ -80,7 +80,7 @@ func TestLanguage_OfAMail_IsThatOfItsReader(t *testing.T) {
 		require.Equal(t, want.langs, strings.Join(langs, " "), "of the page and of its parts: %q", locale)
 		require.Equal(t, len(langs)-2, strings.Count(m.Body, "\n* * *\n"))
 	}
-	require.Contains(t, mails.LinkMade{Operator: ada("en"), DashboardURL: "https://dash.example/"}.Mail(id.ID{}, now).Body,
+	require.Contains(t, mails.PartnerLinked{Operator: ada("en"), DashboardURL: "https://dash.example/"}.Mail(id.ID{}, now).Body,
 		"\nhttps://dash.example/dashboard/partner\n")
 }
 
@@ -98,11 +98,11 @@ func TestTextOfOthers_IsOneLineWithoutMarkup(t *testing.T) {
 		about := disputed("lost")
 		about.Deposit.RentalContract = hostile
 		paid := mails.FeePaid{To: "jeanne@example.com", Deposit: securedDeposit(), Company: hostile, Fee: 4_375, PaidAt: now,
-			Words: agreement.Terms{Company: hostile}.Words("en")}
+			Words: agreement.Terms{Company: hostile}.FullText("en")}
 		withLink := []ports.Mail{
 			mail,
-			mails.LinkMade{Operator: ada("en"), PartnerName: hostile, DashboardURL: "https://dash.example"}.Mail(id.ID{1}, now),
-			mails.LinkEnded{Operator: ada("en"), PartnerName: hostile, By: connect.RevokedByPartner,
+			mails.PartnerLinked{Operator: ada("en"), PartnerName: hostile, DashboardURL: "https://dash.example"}.Mail(id.ID{1}, now),
+			mails.PartnerUnlinked{Operator: ada("en"), PartnerName: hostile, By: connect.RevokedByPartner,
 				DashboardURL: "https://dash.example"}.Mail(id.ID{1}, now),
 			mails.DepositSecured{Operator: ada("en"), Deposit: secured,
 				DashboardURL: "https://dash.example"}.Mail(id.ID{1}, now),
@@ -154,14 +154,14 @@ func TestDisputed_Changed_TellsTheState(t *testing.T) {
 
 // ending is the mail about n covers, which lists some of them.
 func ending(locale string, listed, n int) ports.Mail {
-	about := depositports.CoverSubject{Operator: ada(locale), Count: n}
+	about := depositports.EndingCoversMailData{Operator: ada(locale), Count: n}
 	for i := range listed {
 		about.Covers = append(about.Covers, depositports.EndingCover{
 			Reference: fmt.Sprintf("D-%04d-0000", i), Amount: 30_000, RentalContract: []string{"BK-1", "a sentence"}[i%2],
 			ExpiresAt: now.AddDate(0, 0, 2),
 		})
 	}
-	return mails.CoversEnding{CoverSubject: about, DashboardURL: "https://dash.example"}.Mail(id.ID{1}, now)
+	return mails.CoversEnding{EndingCoversMailData: about, DashboardURL: "https://dash.example"}.Mail(id.ID{1}, now)
 }
 
 func TestCoversEnding_ListsAndCounts(t *testing.T) {
@@ -180,8 +180,8 @@ func TestCoversEnding_ListsAndCounts(t *testing.T) {
 }
 
 func TestEndpointNotice_NamesTheEndpointWithoutItsQuery_AndNoErrorThatWasNot(t *testing.T) {
-	mail := mails.EndpointNotice{NoticeSubject: webhookports.NoticeSubject{
-		Notice: webhook.Notice{Kind: webhook.NoticeGivenUp, Deliveries: 1},
+	mail := mails.EndpointNotice{NoticeMailData: webhookports.NoticeMailData{
+		Notice: webhook.Notice{Kind: webhook.NoticeDeliveryGivenUp, Deliveries: 1},
 		URL:    "https://pms.example/hook/a%20b?token=s3cret",
 	}}.Mail(id.ID{1}, now)
 	require.Contains(t, mail.Body, "https://pms.example/hook/a%20b\n")
@@ -190,25 +190,25 @@ func TestEndpointNotice_NamesTheEndpointWithoutItsQuery_AndNoErrorThatWasNot(t *
 	require.Contains(t, mail.Body, "1 delivery to your endpoint has failed")
 }
 
-func tenantMoney(locale string, kind paymentports.TenantNoticeKind) mails.TenantMoney {
-	m := mails.TenantMoney{
+func tenantMoney(locale string, kind paymentports.TenantNoticeKind) mails.ChargeOrRefund {
+	m := mails.ChargeOrRefund{
 		To: "jeanne@example.com", Locale: locale, Kind: kind, Deposit: link("").Deposit, Company: "Gîtes d’Ada",
 		Amount: 18_050, Reason: "damage", Words: "Broken coffee table",
 	}
-	if kind == paymentports.TenantAwaited {
+	if kind == paymentports.TenantNoticeCardRefused {
 		m.URL = linkURL
 	}
 	return m
 }
 
 func TestTenantMoney_Captured_TellsWhenTheCardIsChargedAndWhomToTell(t *testing.T) {
-	m := tenantMoney("en", paymentports.TenantCaptured)
+	m := tenantMoney("en", paymentports.TenantNoticeCaptured)
 	require.Contains(t, plain(m.Mail(id.ID{1}, now).Body),
 		"\nIf you do not agree, tell Gîtes d’Ada why, and name the reference. You can also object to the charge at your bank.\n")
 	m.ChargedAt, m.Locale = now.Add(24*time.Hour), "fr"
 	require.Contains(t, plain(m.Mail(id.ID{1}, now).Body), "est débitée le 22 novembre 2026.\n")
 	for _, reason := range deposit.CaptureReasons {
-		m := tenantMoney("en", paymentports.TenantCaptured)
+		m := tenantMoney("en", paymentports.TenantNoticeCaptured)
 		m.Reason = reason
 		require.Contains(t, plain(m.Mail(id.ID{1}, now).Body), "  Reason: ", reason)
 	}
@@ -216,11 +216,11 @@ func TestTenantMoney_Captured_TellsWhenTheCardIsChargedAndWhomToTell(t *testing.
 
 func TestMoneyOf_TellsTheOperatorsContactAndDaysOfItsZone(t *testing.T) {
 	d := *link("").Deposit
-	d.Client = &deposit.Client{Email: "jeanne@example.com"}
+	d.Client = &deposit.ClientDetails{Email: "jeanne@example.com"}
 	of := connect.Account{CompanyName: "Gîtes d’Ada", Contact: "+33 4 50 00 00 00", Timezone: "Pacific/Kiritimati"}
-	m := mails.MoneyOf(&d, "en", paymentports.TenantCaptured, of, "")
+	m := mails.NewChargeOrRefund(&d, "en", paymentports.TenantNoticeCaptured, of, "")
 	require.Contains(t, m.Mail(id.ID{}, d.CreatedAt).Body, "tell Gîtes d’Ada (+33 4 50 00 00 00) why")
-	require.Equal(t, d.In(of.Zone()), m.Deposit)
+	require.Equal(t, d.InZone(of.Zone()), m.Deposit)
 }
 
 func TestRetryWaits_OutlastAWeekend(t *testing.T) {
@@ -285,7 +285,7 @@ func requireHarmless(t *testing.T, m ports.Mail, name string) {
 func countLinks(page string) int { return strings.Count(page, "<a ") }
 
 func TestLayout_IsAccessibleAndLoadsNothing(t *testing.T) {
-	mail := mails.LinkEnded{Operator: ada(""), PartnerName: "Acme", By: connect.RevokedByAdmin,
+	mail := mails.PartnerUnlinked{Operator: ada(""), PartnerName: "Acme", By: connect.RevokedByAdmin,
 		DashboardURL: "https://dash.example"}.Mail(id.ID{1}, now)
 	tree, err := xhtml.Parse(strings.NewReader(mail.HTML))
 	require.NoError(t, err)

@@ -25,9 +25,9 @@ const (
 var TwoFactorChanges = []TwoFactorChange{TwoFactorOn, TwoFactorOff, TwoFactorOffBySupport, NewRecoveryCodes,
 	RecoveryCodeUsed}
 
-// TwoFactor is the mail that informs an operator that the second factor of the log-in changed. It contains no
+// TwoFactorNotice is the mail that informs an operator that the second factor of the log-in changed. It contains no
 // text that a caller may choose.
-type TwoFactor struct {
+type TwoFactorNotice struct {
 	Operator     connect.Operator
 	Change       TwoFactorChange
 	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
@@ -70,13 +70,13 @@ var twoFactorTexts = map[TwoFactorChange][3][2]string{
 }
 
 // Mail returns the mail about a change of the second factor, in the operator's language.
-func (m TwoFactor) Mail(mailID id.ID, now time.Time) ports.Mail {
+func (m TwoFactorNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
 	texts := twoFactorTexts[m.Change]
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		return letter{
 			subject:    l.say(texts[0][0], texts[0][1]),
 			paragraphs: []string{l.say(texts[1][0], texts[1][1], l.minute(now)), l.say(texts[2][0], texts[2][1])},
-			button:     button{l.say("Open your settings", "Ouvrir vos réglages"), site.URL(m.DashboardURL, site.Settings)},
+			button:     button{l.say("Open your settings", "Ouvrir vos réglages"), site.PageURL(m.DashboardURL, site.SettingsPath)},
 			after: []string{l.say("If this was not you, change your password at once and tell our support.",
 				"Si ce n’était pas vous, changez aussitôt votre mot de passe et prévenez notre assistance.")},
 			why: l.becauseOfAccount(),

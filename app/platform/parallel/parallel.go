@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Batch is the number of due rows that a job reads at a time.
-const Batch = 200
+// BatchSize is the number of due rows that a job reads at a time.
+const BatchSize = 200
 
 // workers is the number of rows that are processed at a time. Most of the time goes into waiting for the
 // payment provider.
@@ -17,11 +17,12 @@ const workers = 4
 // overlap. A panic in work counts as an error of that item, so that a single bad row does not stop the
 // others.
 func Each[T any](items []T, work func(T) (done bool, err error), finished func(item T, done bool, err error)) {
-	EachOf(workers, items, work, finished)
+	EachWithLimit(workers, items, work, finished)
 }
 
-// EachOf runs work for every item, n at a time, and otherwise behaves as Each.
-func EachOf[T any](n int, items []T, work func(T) (done bool, err error), finished func(item T, done bool, err error)) {
+// EachWithLimit runs work for every item, n at a time, and otherwise behaves as Each.
+func EachWithLimit[T any](n int, items []T, work func(T) (done bool, err error), finished func(item T, done bool,
+	err error)) {
 	slots := make(chan struct{}, n)
 	var running sync.WaitGroup
 	var mu sync.Mutex

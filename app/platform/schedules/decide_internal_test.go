@@ -57,7 +57,7 @@ func TestEach_OneThatFailsHoldsUpNoOther(t *testing.T) {
 			return nil
 		}
 	}
-	full := make([]int, NoticeBatch)
+	full := make([]int, NoticeBatchSize)
 	full[0] = 1
 	for name, c := range map[string]struct {
 		due   []int
@@ -69,12 +69,12 @@ func TestEach_OneThatFailsHoldsUpNoOther(t *testing.T) {
 	}{
 		"none":                      {nil, nil, 1, 0, false, nil},
 		"some":                      {full[:3], nil, 7, 3, false, nil},
-		"a full batch":              {full, nil, 7, NoticeBatch, true, nil},
+		"a full batch":              {full, nil, 7, NoticeBatchSize, true, nil},
 		"a failure":                 {full[:3], nil, 1, 3, false, broken},
-		"a failure in a full batch": {full, nil, 1, NoticeBatch, false, broken},
+		"a failure in a full batch": {full, nil, 1, NoticeBatchSize, false, broken},
 		"the batch cannot be read":  {nil, broken, 1, 0, false, broken},
 	} {
-		more, err := Each(t.Context(), c.due, c.err, tell(c.fails))
+		more, err := NotifyEach(t.Context(), c.due, c.err, tell(c.fails))
 		require.ErrorIs(t, err, c.want, name)
 		require.Equal(t, []any{c.told, c.more}, []any{told, more}, name)
 	}

@@ -31,7 +31,7 @@ type Job struct {
 
 	// Waits reports whether the job has work: true starts a round, false counts as a round without work. With
 	// nil, every round runs and finds out itself.
-	Waits func(ports.Waiting) bool
+	Waits func(ports.JobsWithWork) bool
 
 	// Run does a round of the job. more is true when the round reached its limit, and the next round shall begin
 	// at once; else false.
@@ -53,7 +53,7 @@ const jitterShare = 0.2
 
 // Scheduler runs jobs concurrently, and the rounds of each job one after another.
 type Scheduler struct {
-	look     Look
+	look     WaitingQuery
 	jobs     []Job
 	log      *slog.Logger
 	metrics  ports.JobMetrics
@@ -64,17 +64,17 @@ type Scheduler struct {
 	away map[string]bool
 }
 
-// Look is a function that queries which kinds of work wait, for the jobs with Waits. If it fails, each of
+// WaitingQuery is a function that queries which kinds of work wait, for the jobs with Waits. If it fails, each of
 // these jobs runs its round and finds out itself.
-type Look func(ctx context.Context) (ports.Waiting, error)
+type WaitingQuery func(ctx context.Context) (ports.JobsWithWork, error)
 
 // New returns a scheduler of jobs, which must have unique names and positive intervals.
-func New(log *slog.Logger, metrics ports.JobMetrics, look Look, jobs ...Job) *Scheduler {
+func New(log *slog.Logger, metrics ports.JobMetrics, look WaitingQuery, jobs ...Job) *Scheduler {
 	return &Scheduler{look: look, jobs: jobs, log: log, metrics: metrics, database: outage.New(log),
 		away: map[string]bool{}}
 }
 
-func Names(jobs []Job) []string {
+func JobNames(jobs []Job) []string {
 	names := make([]string, len(jobs))
 	for i, job := range jobs {
 		names[i] = job.Name
@@ -160,7 +160,7 @@ func (s *Scheduler) round(ctx context.Context, job Job) (more, failed bool) {
 		if v := recover(); v != nil {
 			s.log.ErrorContext(ctx, "scheduled job panicked", "job", job.Name, "panic", fmt.Sprint(v), "stack",
 				string(debug.Stack()))
-			s.metrics.Ran(job.Name, false)
+			s.metrics.CountRound(job.Name, false)
 			more, failed = false, true
 		}
 	}()
@@ -168,13 +168,13 @@ func (s *Scheduler) round(ctx context.Context, job Job) (more, failed bool) {
 	switch {
 	case err == nil:
 		s.answered(ctx, job.Name)
-		s.metrics.Ran(job.Name, true)
+		s.metrics.CountRound(job.Name, true)
 		return more, false
 	case toldToStop(ctx, err):
 		return false, false
 	default:
 		s.complain(ctx, job.Name, err, "scheduled job failed", "job", job.Name)
-		s.metrics.Ran(job.Name, false)
+		s.metrics.CountRound(job.Name, false)
 		return false, true
 	}
 }
@@ -191,7 +191,7 @@ func (s *Scheduler) complain(ctx context.Context, job string, err error, message
 		s.mu.Lock()
 		s.away[job] = true
 		s.mu.Unlock()
-		s.database.Failed(ctx, message, about...)
+		s.database.RecordFailure(ctx, message, about...)
 		return
 	}
 	s.answered(ctx, job)
@@ -206,6 +206,6 @@ func (s *Scheduler) answered(ctx context.Context, job string) {
 	over := len(s.away) == 0
 	s.mu.Unlock()
 	if over {
-		s.database.Worked(ctx)
+		s.database.RecordSuccess(ctx)
 	}
 }

@@ -36,7 +36,7 @@ func beginCounted(t *testing.T, log *slog.Logger, counts ran, jobs ...schedules.
 // ran counts the rounds of each job by their success, unless it is nil.
 type ran map[string]map[bool]int
 
-func (r ran) Ran(job string, succeeded bool) {
+func (r ran) CountRound(job string, succeeded bool) {
 	if counts := r[job]; counts != nil {
 		counts[succeeded]++
 	}
@@ -173,7 +173,7 @@ func TestRun_LetsTheRoundUnderWayComeBack(t *testing.T) {
 // world is what a scheduler's looks find, with counts of what it did.
 type world struct {
 	mu      sync.Mutex // of the counts
-	waiting ports.Waiting
+	waiting ports.JobsWithWork
 	err     error // of a look
 	looks   int
 	rounds  map[string]int
@@ -192,7 +192,7 @@ func newWorld(jobs ...string) *world {
 // job waits for w.waiting.Mails, or for Refunds.
 func (w *world) job(name string, every time.Duration) schedules.Job {
 	return schedules.Job{Name: name, Every: every,
-		Waits: func(found ports.Waiting) bool {
+		Waits: func(found ports.JobsWithWork) bool {
 			return found.Mails && name == "mail" || found.Refunds && name == "refunds"
 		},
 		Run: func(context.Context) (bool, error) { w.round(name); return false, nil }}
@@ -210,11 +210,11 @@ func (w *world) begun(name string) int {
 	return w.rounds[name]
 }
 
-// Ran implements ports.JobMetrics.
-func (w *world) Ran(job string, succeeded bool) {
+// CountRound implements ports.JobMetrics.
+func (w *world) CountRound(job string, succeeded bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.counted.Ran(job, succeeded)
+	w.counted.CountRound(job, succeeded)
 }
 
 // during runs a scheduler for a time.
@@ -222,7 +222,7 @@ func (w *world) during(t *testing.T, span time.Duration, jobs ...schedules.Job) 
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
-	look := func(context.Context) (ports.Waiting, error) { w.looks++; return w.waiting, w.err }
+	look := func(context.Context) (ports.JobsWithWork, error) { w.looks++; return w.waiting, w.err }
 	go func() {
 		done <- schedules.New(slog.New(slog.NewTextHandler(&w.log, nil)), w, look, jobs...).Run(ctx)
 	}()
@@ -304,7 +304,7 @@ func TestRun_AJobWithRest_WorksAtItsIntervalUntilItIsIdle(t *testing.T) {
 		require.Greater(t, w.rounds["mail"], 52, "and further ones at its interval")
 
 		w.rounds["mail"] = 0
-		job.Waits = func(ports.Waiting) bool { return w.begun("mail") == 0 }
+		job.Waits = func(ports.JobsWithWork) bool { return w.begun("mail") == 0 }
 		w.during(t, time.Minute, job)
 		require.InDelta(t, 11, w.rounds["mail"], 2, "for five seconds")
 	})

@@ -29,7 +29,7 @@ func (s *Scheduler) watch(ctx context.Context, jobs []start) {
 				continue
 			}
 			if known && !job.Waits(waiting) {
-				s.metrics.Ran(job.Name, true)
+				s.metrics.CountRound(job.Name, true)
 			} else if !job.begins() {
 				continue
 			}
@@ -58,7 +58,7 @@ func (j Job) looksEvery() time.Duration {
 }
 
 // looks queries which kinds of work wait. known is false after an error, else true.
-func (s *Scheduler) looks(ctx context.Context) (waiting ports.Waiting, known bool) {
+func (s *Scheduler) looks(ctx context.Context) (waiting ports.JobsWithWork, known bool) {
 	waiting, err := s.look(ctx)
 	switch {
 	case err == nil:

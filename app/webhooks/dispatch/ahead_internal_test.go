@@ -38,23 +38,23 @@ func (q *notedQueue) Enqueue(_ context.Context, jobs []webhookports.Job) (left [
 
 // notedWork notes the claims that are renewed and released, and loads a delivery from the nth load on.
 type notedWork struct {
-	webhookports.WorkStore
+	webhookports.WorkerStore
 	renewed, released []webhookports.Claim
 	loads, appears    int
 }
 
-func (w *notedWork) Renew(_ context.Context, claims []webhookports.Claim,
+func (w *notedWork) RenewClaims(_ context.Context, claims []webhookports.Claim,
 	_ time.Duration) ([]webhookports.Claim, error) {
 	w.renewed = append(w.renewed, claims...)
 	return nil, nil
 }
 
-func (w *notedWork) Release(_ context.Context, claims []webhookports.Claim) error {
+func (w *notedWork) ReleaseClaims(_ context.Context, claims []webhookports.Claim) error {
 	w.released = append(w.released, claims...)
 	return nil
 }
 
-func (w *notedWork) Load(_ context.Context, claims []webhookports.Claim) ([]webhookports.Delivery, error) {
+func (w *notedWork) LoadClaimed(_ context.Context, claims []webhookports.Claim) ([]webhookports.Delivery, error) {
 	w.loads++
 	d := webhookports.Delivery{Claim: claims[0]}
 	if w.loads >= w.appears {
@@ -65,7 +65,7 @@ func (w *notedWork) Load(_ context.Context, claims []webhookports.Claim) ([]webh
 
 type queueMetrics struct{ webhookports.DispatchMetrics }
 
-func (queueMetrics) QueueMode(webhookports.QueueMode) {}
+func (queueMetrics) SetQueueMode(webhookports.QueueMode) {}
 
 func handing(queue *notedQueue, work *notedWork) *Dispatcher {
 	log := slog.New(slog.DiscardHandler)
@@ -175,7 +175,7 @@ func TestHandover_ClaimsOfALateCommit_AreHandedOverAgain(t *testing.T) {
 // failingRelay commits nothing.
 type failingRelay struct{ webhookports.RelayStore }
 
-func (failingRelay) Relay(context.Context, int, time.Duration, webhookports.Plan,
+func (failingRelay) Relay(context.Context, int, time.Duration, webhookports.PlanFunc,
 	func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	return 0, nil, errors.New("no commit")
 }

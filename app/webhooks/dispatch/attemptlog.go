@@ -24,7 +24,7 @@ type attemptLog struct {
 
 // made logs an attempt to send a delivery, with its consequence. If lines were left out before it, the line
 // contains their number.
-func (l *attemptLog) made(ctx context.Context, o webhookports.Outcome, now time.Time) {
+func (l *attemptLog) made(ctx context.Context, o webhookports.AttemptOutcome, now time.Time) {
 	level, lines := slog.LevelInfo, &l.failures
 	if o.Attempt.OK() {
 		level, lines = slog.LevelDebug, &l.successes

@@ -37,7 +37,7 @@ func TestPerSecond_LinesBeyondTheBound_AreCountedInTheNextLine(t *testing.T) {
 
 func TestAttemptLog_ALineForEachAttempt_WithItsConsequence(t *testing.T) {
 	t.Parallel()
-	made := func(level slog.Level, outcomes ...webhookports.Outcome) string {
+	made := func(level slog.Level, outcomes ...webhookports.AttemptOutcome) string {
 		var text strings.Builder
 		attempts := attemptLog{log: slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{
 			Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
@@ -54,20 +54,20 @@ func TestAttemptLog_ALineForEachAttempt_WithItsConsequence(t *testing.T) {
 	}
 	delivery := &webhookports.Delivery{
 		Claim:   webhookports.Claim{DeliveryID: id.ID{1}, SubscriptionID: id.ID{2}},
-		EventID: id.ID{3}, Event: webhook.DepositCaptured,
+		EventID: id.ID{3}, Event: webhook.EventDepositCaptured,
 	}
 	traced := *delivery
 	traced.TraceParent, traced.RequestID = "00-4bf9-00f0-01", "req_1"
-	failure := webhookports.Outcome{
+	failure := webhookports.AttemptOutcome{
 		Delivery: &traced,
 		Attempt: webhook.Attempt{
 			Number: 2, Result: webhook.ResultNon2xx, ResponseStatus: 502, Duration: 1500 * time.Millisecond,
 		},
-		Verdict: webhook.Verdict{State: webhook.Waiting, Wait: 30*time.Second + 1},
+		Verdict: webhook.DeliveryVerdict{State: webhook.StateWaiting, Wait: 30*time.Second + 1},
 	}
-	success := webhookports.Outcome{
+	success := webhookports.AttemptOutcome{
 		Delivery: delivery, Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultSuccess, ResponseStatus: 204},
-		Verdict: webhook.Verdict{State: webhook.Succeeded},
+		Verdict: webhook.DeliveryVerdict{State: webhook.Succeeded},
 	}
 	about := ` msg="delivery attempted" delivery=` + id.Delivery.Of(id.ID{1}) + ` event=` + id.Event.Of(id.ID{3}) +
 		` name=deposit.captured subscription=` + id.Subscription.Of(id.ID{2})
@@ -78,7 +78,7 @@ func TestAttemptLog_ALineForEachAttempt_WithItsConsequence(t *testing.T) {
 	require.Equal(t, failed, made(slog.LevelInfo, failure, success))
 	require.Empty(t, made(slog.LevelWarn, failure, success))
 
-	flood := slices.Repeat([]webhookports.Outcome{failure}, loggedPerSecond+3)
+	flood := slices.Repeat([]webhookports.AttemptOutcome{failure}, loggedPerSecond+3)
 	lines := strings.Count(made(slog.LevelDebug, append(flood, success)...), "\n")
 	require.Equal(t, loggedPerSecond+1, lines, "a flood of failures hides no success")
 }
@@ -87,7 +87,7 @@ func TestAttemptLog_AfterAFlood_SaysHowManyLinesWereLeftOut(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	attempts := attemptLog{log: slog.New(slog.NewTextHandler(&text, nil))}
-	failure := webhookports.Outcome{Delivery: &webhookports.Delivery{},
+	failure := webhookports.AttemptOutcome{Delivery: &webhookports.Delivery{},
 		Attempt: webhook.Attempt{Result: webhook.ResultTimeout}}
 	for range loggedPerSecond + 3 {
 		attempts.made(t.Context(), failure, noon)

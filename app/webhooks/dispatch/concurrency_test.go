@@ -76,11 +76,11 @@ func TestDispatch_Concurrency_BoundsThePOSTsOfAllSubscriptionsAndTests(t *testin
 	for range subscriptions {
 		f.subscribe(r.URL)
 	}
-	sub := f.subscribe(r.URL, webhook.OperatorLinked)
+	sub := f.subscribe(r.URL, webhook.EventOperatorLinked)
 	f.emit(webhook.DepositActivated, events)
-	f.Write(func(ctx context.Context, repos *postgres.Store) error {
+	f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
 		for range tests {
-			test := webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.OperatorLinked,
+			test := webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.EventOperatorLinked,
 				Test: true, CreatedAt: now(), Body: []byte(`{"test":true}`)}
 			if err := repos.Deliveries.InsertTest(ctx, test); err != nil {
 				return err
@@ -105,7 +105,7 @@ func TestDispatch_Concurrency_HangingSlowLaneLeavesSlotsToTheFastLane(t *testing
 	t.Cleanup(release)
 	good := newReceiver(t, nil)
 	for range hangingSubscriptions {
-		f.subscribe(hanging.URL, webhook.DepositCaptured)
+		f.subscribe(hanging.URL, webhook.EventDepositCaptured)
 	}
 	_, err := f.Pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET slow = true`)
 	require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestDispatch_Concurrency_HangingSlowLaneLeavesSlotsToTheFastLane(t *testing
 	var counting countingSender
 	f.run(patient(time.Minute), bounded(concurrency, &counting),
 		func(_ *dispatch.Deps, c *dispatch.Config) { c.EndpointConcurrency = concurrency })
-	f.emit(webhook.DepositCaptured, 20)
+	f.emit(webhook.EventDepositCaptured, 20)
 	f.eventually("the slow lane has its slots", func() bool { return len(hanging.all()) == concurrency/2 })
 	f.emit(webhook.DepositActivated, 200)
 	f.eventually("the fast lane goes on", func() bool { return len(good.all()) == 200 })
@@ -137,28 +137,28 @@ func TestDispatch_Concurrency_EndpointsOfTwoPartnersThatHang_DelayNoThird(t *tes
 	})
 	var tested id.ID
 	hang := func(slug string, want int) {
-		f.partner = f.PartnerWithSecret(slug, "").ID
+		f.partner = f.CreatePartnerWithSecret(slug, "").ID
 		for range endpoints {
 			tested = f.subscribe(hanging.URL)
 		}
-		f.emit(webhook.DepositCaptured, 10)
+		f.emit(webhook.EventDepositCaptured, 10)
 		f.eventually(slug, func() bool { return len(hanging.all()) == want })
 	}
 	hang("most", concurrency*3/4)
 	hang("few", concurrency*3/4+1)
-	f.Write(func(ctx context.Context, repos *postgres.Store) error {
+	f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
 		for range 20 {
 			if err := repos.Deliveries.InsertTest(ctx, webhook.Delivery{ID: newID(), SubscriptionID: tested, EventID: newID(),
-				Event: webhook.DepositCaptured, Body: []byte(`{}`)}); err != nil {
+				Event: webhook.EventDepositCaptured, Body: []byte(`{}`)}); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	f.RingDue()
+	f.WakeScans()
 	f.eventually("the tests are claimed", func() bool { return f.Count("deliveries", `test AND state = 1`) == 20 })
 
-	f.partner = f.PartnerWithSecret("third", "").ID
+	f.partner = f.CreatePartnerWithSecret("third", "").ID
 	f.subscribe(good.URL)
 	f.emit(webhook.DepositActivated, 50)
 	f.eventually("the third partner's deliveries arrive", func() bool { return len(good.all()) == 50 })
@@ -192,7 +192,7 @@ func TestDispatch_Concurrency_StopsWhileAllSlotsAreInUse(t *testing.T) {
 		close(stopped)
 	}()
 	f.eventually("the claims that wait are released",
-		func() bool { return f.states()[webhook.Dispatched] <= concurrency+int(queue.waiting.Load()) })
+		func() bool { return f.states()[webhook.StateDispatched] <= concurrency+int(queue.waiting.Load()) })
 	release()
 	select {
 	case <-stopped:
@@ -226,19 +226,21 @@ func TestDispatch_WhatIsNeverTaken_EndsAsFailed_ARedeliveryLikeAnyOther_ATestAtO
 	f := newFixture(t)
 	r := newReceiver(t, func(received, int) int { return http.StatusTeapot })
 	sub := f.subscribe(r.URL)
-	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Schedule = webhook.Schedule{0, 10 * time.Millisecond} })
+	f.run(func(_ *dispatch.Deps, c *dispatch.Config) {
+		c.Schedule = webhook.RetrySchedule{0, 10 * time.Millisecond}
+	})
 	f.emit(webhook.DepositActivated, 1)
-	f.Write(func(ctx context.Context, repos *postgres.Store) error {
+	f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
 		return repos.Deliveries.InsertTest(ctx, webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(),
 			Event: webhook.DepositActivated, Body: []byte(`{}`)})
 	})
-	f.allIn(webhook.Failed, 2)
+	f.allIn(webhook.StateFailed, 2)
 	service, by := f.again()
 	for _, d := range f.log(sub) {
 		_, err := service.Redeliver(t.Context(), by, sub, d.ID)
 		require.NoError(t, err)
 	}
-	f.allIn(webhook.Failed, 4)
+	f.allIn(webhook.StateFailed, 4)
 	for _, d := range f.log(sub) {
 		want := 2
 		if d.Test {
@@ -261,21 +263,21 @@ func TestDispatch_AReplay_BringsWhatFailedOnceEach(t *testing.T) {
 		return http.StatusOK
 	})
 	sub := f.subscribe(r.URL)
-	impatient := func(_ *dispatch.Deps, c *dispatch.Config) { c.Schedule = webhook.Schedule{0} }
+	impatient := func(_ *dispatch.Deps, c *dispatch.Config) { c.Schedule = webhook.RetrySchedule{0} }
 	f.run(impatient)
 	f.run(impatient)
-	f.emit(webhook.DepositCancelled, 70)
-	f.allIn(webhook.Failed, 70)
+	f.emit(webhook.EventDepositCancelled, 70)
+	f.allIn(webhook.StateFailed, 70)
 	failed := len(r.all())
 	up.Store(true)
 
 	service, by := f.again()
-	replay, err := service.Replay(t.Context(), by, sub,
+	replay, err := service.StartReplay(t.Context(), by, sub,
 		webhooks.NewReplay{From: now().Add(-time.Hour), To: now().Add(time.Hour)})
 	require.NoError(t, err)
 	require.Equal(t, 70, replay.Matched)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	waiting := func(context.Context) (ports.Waiting, error) { return ports.Waiting{Replays: true}, nil }
+	waiting := func(context.Context) (ports.JobsWithWork, error) { return ports.JobsWithWork{Replays: true}, nil }
 	ended := make(chan error, 2)
 	for range cap(ended) {
 		go func() { ended <- schedules.New(quiet(), noMetrics{}, waiting, service.ReplayJob()).Run(ctx) }()

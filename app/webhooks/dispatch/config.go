@@ -11,7 +11,7 @@ import (
 type Config struct {
 	// The settings whose names begin with WEBHOOK_. All are required here, because process/config has their
 	// defaults.
-	Schedule webhook.Schedule
+	Schedule webhook.RetrySchedule
 	Timeout  time.Duration // The longest time of a whole attempt to send a delivery.
 	// The largest number of POSTs in flight in this process, over all subscriptions and lanes.
 	Concurrency         int

@@ -79,7 +79,7 @@ func (d *Dispatcher) countLoop(ctx context.Context) {
 			d.complain(ctx, "count deliveries in flight", err)
 			continue
 		}
-		d.database.Worked(ctx)
+		d.database.RecordSuccess(ctx)
 		d.registry.correct(counts, mark)
 		crowded = d.registry.crowded()
 	}

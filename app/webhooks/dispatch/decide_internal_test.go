@@ -43,30 +43,30 @@ func TestPlan_OneDeliveryOfAnEventForEachSubscription(t *testing.T) {
 	}
 	type row struct {
 		sub, body string
-		state     webhook.State
+		state     webhook.DeliveryState
 		parked    bool
 	}
 	want := []row{
-		{"11", activated, webhook.Dispatched, false},
-		{"12", changed, webhook.Dispatched, false},
-		{"13", changed, webhook.Waiting, false},
-		{"14", activated, webhook.Waiting, true},
+		{"11", activated, webhook.StateDispatched, false},
+		{"12", changed, webhook.StateDispatched, false},
+		{"13", changed, webhook.StateWaiting, false},
+		{"14", activated, webhook.StateWaiting, true},
 	}
 	planned := plan([]ports.Event{event, {ID: id.ID{7}, PartnerID: id.ID{3}}}, []webhookports.Subscription{
-		live(11, acme, webhook.DepositStatusChanged, webhook.DepositActivated),
-		live(12, acme, webhook.DepositStatusChanged),
-		live(13, acme, webhook.DepositStatusChanged), disabled,
-		live(15, acme, webhook.DepositExpired), live(16, other, webhook.DepositActivated),
+		live(11, acme, webhook.EventDepositStatusChanged, webhook.DepositActivated),
+		live(12, acme, webhook.EventDepositStatusChanged),
+		live(13, acme, webhook.EventDepositStatusChanged), disabled,
+		live(15, acme, webhook.EventDepositExpired), live(16, other, webhook.DepositActivated),
 	}, admit)
 	require.Len(t, planned, len(want))
 	for i, p := range planned {
 		sub := id.ID{byte(11 + i)}
 		name := webhook.DepositActivated
 		if want[i].body == changed {
-			name = webhook.DepositStatusChanged
+			name = webhook.EventDepositStatusChanged
 		}
 		require.Equal(t, webhookports.Delivery{
-			Claim:   webhookports.Claim{DeliveryID: webhook.OriginalID(event.ID, sub), SubscriptionID: sub},
+			Claim:   webhookports.Claim{DeliveryID: webhook.OriginalDeliveryID(event.ID, sub), SubscriptionID: sub},
 			EventID: event.ID, Event: name, EventAt: event.CommittedAt, DepositID: event.DepositID,
 			TraceParent: event.TraceParent, RequestID: event.RequestID,
 			Body: []byte(want[i].body), State: want[i].state, Parked: want[i].parked,
@@ -85,9 +85,9 @@ func TestPlan_OfNothing_IsEmpty(t *testing.T) {
 
 func TestLeavesBacklog_OnlyForADeliveryThatWaitsForRoom(t *testing.T) {
 	t.Parallel()
-	dispatched := webhookports.Delivery{State: webhook.Dispatched}
-	waiting, parked := webhookports.Delivery{State: webhook.Waiting},
-		webhookports.Delivery{State: webhook.Waiting, Parked: true}
+	dispatched := webhookports.Delivery{State: webhook.StateDispatched}
+	waiting, parked := webhookports.Delivery{State: webhook.StateWaiting},
+		webhookports.Delivery{State: webhook.StateWaiting, Parked: true}
 	require.False(t, leavesBacklog(nil))
 	require.False(t, leavesBacklog([]webhookports.Delivery{dispatched, parked}))
 	require.True(t, leavesBacklog([]webhookports.Delivery{dispatched, parked, waiting}))
@@ -121,15 +121,16 @@ func TestScan_RestsLongerAfterASlowSearch_AndWaitsForTheNextDueDelivery(t *testi
 	}
 	some := []webhookports.Subscription{{}}
 	for name, c := range map[string]struct {
-		due  webhookports.Due
+		due  webhookports.DueScan
 		poll time.Duration
 		want time.Duration
 	}{
-		"urgent":                     {webhookports.Due{Urgent: true, Next: time.Second}, time.Second, every},
-		"a backlog":                  {webhookports.Due{Subscriptions: some, Next: time.Second}, time.Second, every},
-		"nothing is due":             {webhookports.Due{Next: time.Minute}, time.Second, time.Second},
-		"a retry is due before that": {webhookports.Due{Next: 400 * time.Millisecond}, time.Second, 400 * time.Millisecond},
-		"a retry is due at once":     {webhookports.Due{Next: time.Millisecond}, time.Second, every},
+		"urgent":         {webhookports.DueScan{Urgent: true, Next: time.Second}, time.Second, every},
+		"a backlog":      {webhookports.DueScan{Subscriptions: some, Next: time.Second}, time.Second, every},
+		"nothing is due": {webhookports.DueScan{Next: time.Minute}, time.Second, time.Second},
+		"a retry is due before that": {webhookports.DueScan{Next: 400 * time.Millisecond}, time.Second,
+			400 * time.Millisecond},
+		"a retry is due at once": {webhookports.DueScan{Next: time.Millisecond}, time.Second, every},
 	} {
 		require.Equal(t, c.want, scanWait(c.due, every, c.poll), name)
 	}
@@ -140,10 +141,10 @@ func TestWithoutDrained_KeepsSubscriptionsThatUsedTheirRoom_OrHadNone(t *testing
 	full, drained := webhookports.Subscription{ID: id.ID{1}}, webhookports.Subscription{ID: id.ID{2}}
 	closed := webhookports.Subscription{ID: id.ID{3}}
 	left := withoutDrained([]webhookports.Subscription{full, drained, closed},
-		[]webhookports.Room{{SubscriptionID: full.ID, Room: 2}, {SubscriptionID: drained.ID, Room: 2}},
+		[]webhookports.ClaimQuota{{SubscriptionID: full.ID, Room: 2}, {SubscriptionID: drained.ID, Room: 2}},
 		[]webhookports.Claim{{SubscriptionID: full.ID}, {SubscriptionID: full.ID}, {SubscriptionID: drained.ID}})
 	require.Equal(t, []webhookports.Subscription{full, closed}, left)
-	require.Empty(t, withoutDrained(left[:1], []webhookports.Room{{SubscriptionID: full.ID, Room: 1}}, nil))
+	require.Empty(t, withoutDrained(left[:1], []webhookports.ClaimQuota{{SubscriptionID: full.ID, Room: 1}}, nil))
 }
 
 func TestFateOf_EveryDeliveryThatAWorkerLoads(t *testing.T) {
@@ -152,12 +153,12 @@ func TestFateOf_EveryDeliveryThatAWorkerLoads(t *testing.T) {
 	loaded := func(change func(*webhookports.Delivery)) webhookports.Delivery {
 		d := webhookports.Delivery{
 			Found: true, Current: true, Enabled: true, LeaseLeft: 11 * time.Second,
-			ReadAt: noon.Add(-webhook.Freshness + 1),
+			ReadAt: noon.Add(-webhook.MaxSubscriptionCacheAge + 1),
 		}
 		change(&d)
 		return d
 	}
-	stale := func(d *webhookports.Delivery) { d.ReadAt = noon.Add(-webhook.Freshness) }
+	stale := func(d *webhookports.Delivery) { d.ReadAt = noon.Add(-webhook.MaxSubscriptionCacheAge) }
 	for name, c := range map[string]struct {
 		change func(*webhookports.Delivery)
 		last   bool
@@ -194,8 +195,9 @@ func TestFateOf_EveryDeliveryThatAWorkerLoads(t *testing.T) {
 
 var errLost = errors.New("no key")
 
-func outcome(sub byte, result webhook.Result, change func(*webhookports.Outcome)) webhookports.Outcome {
-	o := webhookports.Outcome{
+func outcome(sub byte, result webhook.AttemptResult,
+	change func(*webhookports.AttemptOutcome)) webhookports.AttemptOutcome {
+	o := webhookports.AttemptOutcome{
 		Delivery: &webhookports.Delivery{Claim: webhookports.Claim{SubscriptionID: id.ID{sub}}, Healthy: true},
 		Attempt:  webhook.Attempt{Number: 1, Result: result, StartedAt: noon, Duration: time.Second},
 	}
@@ -207,12 +209,12 @@ func outcome(sub byte, result webhook.Result, change func(*webhookports.Outcome)
 
 func TestAffected_SubscriptionsWhoseHealthMayChange(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []id.ID{{2}, {3}, {4}}, affected([]webhookports.Outcome{
+	require.Equal(t, []id.ID{{2}, {3}, {4}}, affected([]webhookports.AttemptOutcome{
 		outcome(1, webhook.ResultSuccess, nil),
 		outcome(2, webhook.ResultTimeout, nil),
 		outcome(2, webhook.ResultSuccess, nil),
-		outcome(3, webhook.ResultSuccess, func(o *webhookports.Outcome) { o.Attempt.Duration = 2 * time.Second }),
-		outcome(4, webhook.ResultSuccess, func(o *webhookports.Outcome) { o.Delivery.Healthy = false }),
+		outcome(3, webhook.ResultSuccess, func(o *webhookports.AttemptOutcome) { o.Attempt.Duration = 2 * time.Second }),
+		outcome(4, webhook.ResultSuccess, func(o *webhookports.AttemptOutcome) { o.Delivery.Healthy = false }),
 		outcome(5, "", nil),
 	}))
 }
@@ -220,16 +222,16 @@ func TestAffected_SubscriptionsWhoseHealthMayChange(t *testing.T) {
 func TestSuccesses_OfASubscription_AreToldOnceInAWhile_ThoseOfTestsAlways(t *testing.T) {
 	t.Parallel()
 	var s successes
-	told := func(at time.Time, outcomes ...webhookports.Outcome) (out []bool) {
+	told := func(at time.Time, outcomes ...webhookports.AttemptOutcome) (out []bool) {
 		s.tell(outcomes, at)
 		for _, o := range outcomes {
 			out = append(out, o.Tell)
 		}
 		return out
 	}
-	ok := func(sub byte) webhookports.Outcome { return outcome(sub, webhook.ResultSuccess, nil) }
-	test := outcome(1, webhook.ResultSuccess, func(o *webhookports.Outcome) { o.Delivery.Test = true })
-	failed := outcome(3, webhook.ResultDNS, nil)
+	ok := func(sub byte) webhookports.AttemptOutcome { return outcome(sub, webhook.ResultSuccess, nil) }
+	test := outcome(1, webhook.ResultSuccess, func(o *webhookports.AttemptOutcome) { o.Delivery.Test = true })
+	failed := outcome(3, webhook.ResultDNSFailed, nil)
 	require.Equal(t, []bool{true, false, true, false}, told(noon, ok(1), ok(1), ok(2), failed))
 	require.Equal(t, []bool{false, true, true}, told(noon.Add(10*time.Second-1), ok(1), test, ok(3)))
 	require.Equal(t, []bool{true}, told(noon.Add(10*time.Second), ok(1)))
@@ -238,11 +240,11 @@ func TestSuccesses_OfASubscription_AreToldOnceInAWhile_ThoseOfTestsAlways(t *tes
 
 func TestWakesScan_ForARetryBeforeTheNextCalmScan(t *testing.T) {
 	t.Parallel()
-	for v, want := range map[webhook.Verdict]bool{
-		{State: webhook.Waiting, Wait: time.Second - 1}: true,
-		{State: webhook.Waiting, Wait: time.Second}:     false,
-		{State: webhook.Succeeded}:                      false,
-		{State: webhook.Failed}:                         false,
+	for v, want := range map[webhook.DeliveryVerdict]bool{
+		{State: webhook.StateWaiting, Wait: time.Second - 1}: true,
+		{State: webhook.StateWaiting, Wait: time.Second}:     false,
+		{State: webhook.Succeeded}:                           false,
+		{State: webhook.StateFailed}:                         false,
 	} {
 		require.Equal(t, want, wakesScan(v), v)
 	}
@@ -251,20 +253,22 @@ func TestWakesScan_ForARetryBeforeTheNextCalmScan(t *testing.T) {
 func TestOwnLatency_OfAFirstSuccessAtAHealthyEndpoint(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		result webhook.Result
-		change func(*webhookports.Outcome)
+		result webhook.AttemptResult
+		change func(*webhookports.AttemptOutcome)
 		want   time.Duration
 		counts bool
 	}{
 		"a first success": {webhook.ResultSuccess, nil, 3 * time.Second, true},
 		"a failure":       {webhook.ResultTimeout, nil, 0, false},
 		"an endpoint in trouble": {
-			webhook.ResultSuccess, func(o *webhookports.Outcome) { o.Delivery.Healthy = false }, 0, false,
+			webhook.ResultSuccess, func(o *webhookports.AttemptOutcome) { o.Delivery.Healthy = false }, 0, false,
 		},
-		"a retry":                {webhook.ResultSuccess, func(o *webhookports.Outcome) { o.Attempt.Number = 2 }, 0, false},
-		"of an unknown due time": {webhook.ResultSuccess, func(o *webhookports.Outcome) { o.StartDelay = -1 }, 0, false},
+		"a retry": {webhook.ResultSuccess, func(o *webhookports.AttemptOutcome) { o.Attempt.Number = 2 }, 0,
+			false},
+		"of an unknown due time": {webhook.ResultSuccess, func(o *webhookports.AttemptOutcome) { o.StartDelay = -1 }, 0,
+			false},
 	} {
-		got, counts := ownLatency(outcome(1, c.result, func(o *webhookports.Outcome) {
+		got, counts := ownLatency(outcome(1, c.result, func(o *webhookports.AttemptOutcome) {
 			o.StartDelay = 2 * time.Second
 			if c.change != nil {
 				c.change(o)

@@ -62,13 +62,13 @@ func TestDispatch_ARetry_HasTheSameBytesAndAFreshSignature_AndEachAttemptIsLogge
 	var log lines
 	stop := f.run(func(d *dispatch.Deps, c *dispatch.Config) {
 		d.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		c.Schedule = webhook.Schedule{0, 1200 * time.Millisecond, 1200 * time.Millisecond}
+		c.Schedule = webhook.RetrySchedule{0, 1200 * time.Millisecond, 1200 * time.Millisecond}
 	})
-	f.emit(webhook.DepositCancelled, 1)
+	f.emit(webhook.EventDepositCancelled, 1)
 	f.eventually("the second attempt", func() bool { return f.Count("deliveries", "state = 0 AND attempts = 2") == 1 })
 	r.rotate("svc_whsec_second")
-	f.Write(func(ctx context.Context, repos *postgres.Store) error {
-		return repos.Subscriptions.SetSecret(ctx, sub, "svc_whsec_second")
+	f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
+		return repos.Subscriptions.SetSigningSecret(ctx, sub, "svc_whsec_second")
 	})
 	f.allIn(webhook.Succeeded, 1)
 	stop()
@@ -93,19 +93,19 @@ func TestDispatch_ADeletedSubscription_ReceivesNothingMore(t *testing.T) {
 	r := newReceiver(t, func(received, int) int { return http.StatusInternalServerError })
 	sub := f.subscribe(r.URL)
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) {
-		c.Schedule = webhook.Schedule{0, 300 * time.Millisecond, 300 * time.Millisecond}
+		c.Schedule = webhook.RetrySchedule{0, 300 * time.Millisecond, 300 * time.Millisecond}
 	})
-	f.emit(webhook.DepositCaptured, 5)
-	f.eventually("five first attempts", func() bool { return f.states()[webhook.Waiting] == 5 })
-	f.Write(func(ctx context.Context, repos *postgres.Store) error {
+	f.emit(webhook.EventDepositCaptured, 5)
+	f.eventually("five first attempts", func() bool { return f.states()[webhook.StateWaiting] == 5 })
+	f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
 		return repos.Subscriptions.Delete(ctx, sub, now())
 	})
 	before := len(r.all())
-	f.allIn(webhook.Cancelled, 5)
-	f.emit(webhook.DepositCaptured, 5)
+	f.allIn(webhook.StateCancelled, 5)
+	f.emit(webhook.EventDepositCaptured, 5)
 	other := newReceiver(t, nil)
 	f.subscribe(other.URL)
-	f.emit(webhook.DepositCaptured, 1)
+	f.emit(webhook.EventDepositCaptured, 1)
 	f.eventually("a later event reaches the next subscription", func() bool { return len(other.all()) > 0 })
 	require.Len(t, r.all(), before)
 }
@@ -115,8 +115,8 @@ func TestDispatch_ADisabledSubscription_ParksUntilItIsEnabled(t *testing.T) {
 	r := newReceiver(t, nil)
 	sub := f.subscribe(r.URL)
 	enable := func(on bool) {
-		f.Write(func(ctx context.Context, repos *postgres.Store) error {
-			s, err := repos.Subscriptions.ForUpdate(ctx, f.partner, sub)
+		f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
+			s, err := repos.Subscriptions.LockRow(ctx, f.partner, sub)
 			if err != nil {
 				return err
 			}
@@ -124,13 +124,13 @@ func TestDispatch_ADisabledSubscription_ParksUntilItIsEnabled(t *testing.T) {
 			if !on {
 				s.DisabledReason = webhook.DisabledByPartner
 			}
-			return repos.Subscriptions.Update(ctx, s, webhook.ReleasePerSecond)
+			return repos.Subscriptions.Update(ctx, s, webhook.UnparkedPerSecond)
 		})
 	}
 	enable(false)
 	f.run()
-	f.emit(webhook.DepositCaptured, 7)
-	f.eventually("parked", func() bool { return f.states()[webhook.Waiting] == 7 })
+	f.emit(webhook.EventDepositCaptured, 7)
+	f.eventually("parked", func() bool { return f.states()[webhook.StateWaiting] == 7 })
 	require.Empty(t, r.all())
 	enable(true)
 	f.allIn(webhook.Succeeded, 7)
@@ -176,7 +176,7 @@ func TestDispatch_ALeaseThatRanOut_IsDispatchedAgain(t *testing.T) {
 		d.Queue = lostJobs{d.Queue}
 		c.Lease = 4 * time.Second
 	})
-	f.eventually("claimed", func() bool { return f.states()[webhook.Dispatched] == 5 })
+	f.eventually("claimed", func() bool { return f.states()[webhook.StateDispatched] == 5 })
 	stop()
 	require.Empty(t, r.all())
 	f.run()
@@ -225,10 +225,10 @@ func TestDispatch_AHangingEndpoint_HoldsNoOther(t *testing.T) {
 	hanging := newReceiver(t, func(received, int) int { <-release; return http.StatusOK })
 	t.Cleanup(func() { close(release) })
 	good := newReceiver(t, nil)
-	f.subscribe(hanging.URL, webhook.DepositCaptured)
+	f.subscribe(hanging.URL, webhook.EventDepositCaptured)
 	f.subscribe(good.URL, webhook.DepositActivated)
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Concurrency = 24 })
-	f.emit(webhook.DepositCaptured, 300)
+	f.emit(webhook.EventDepositCaptured, 300)
 	f.eventually("the slots of the hanging endpoint are taken", func() bool { return len(hanging.all()) >= 16 })
 	f.emit(webhook.DepositActivated, 300)
 	f.eventually("the good ones", func() bool { return len(good.all()) == 300 })
@@ -268,10 +268,13 @@ func TestDispatch_ATest_GoesAheadOfABacklogAndIsNeverRetried(t *testing.T) {
 	test := webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.DepositActivated,
 		Test: true, CreatedAt: now(), Body: []byte(`{"test":true}`)}
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Window = 1 })
-	f.Write(func(ctx context.Context, repos *postgres.Store) error { return repos.Deliveries.InsertTest(ctx, test) })
+	f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
+		return repos.Deliveries.InsertTest(ctx,
+			test)
+	})
 	f.eventually("the test ends", func() bool {
 		d, err := f.Postgres.Deliveries.Delivery(t.Context(), sub, test.ID)
-		return err == nil && d.State == webhook.Failed
+		return err == nil && d.State == webhook.StateFailed
 	})
 	d, err := f.Postgres.Deliveries.Delivery(t.Context(), sub, test.ID)
 	require.NoError(t, err)

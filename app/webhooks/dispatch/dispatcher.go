@@ -20,7 +20,7 @@ import (
 type Deps struct {
 	Relay     webhookports.RelayStore
 	Claims    webhookports.ClaimStore
-	Work      webhookports.WorkStore
+	Work      webhookports.WorkerStore
 	Endpoints webhookports.Endpoints
 	Queue     webhookports.JobQueue
 	Sender    webhookports.Sender
@@ -54,7 +54,7 @@ type Dispatcher struct {
 	config    Config
 	registry  *registry
 	loads     batch.Queue[*webhookports.Delivery]
-	records   batch.Queue[webhookports.Outcome]
+	records   batch.Queue[webhookports.AttemptOutcome]
 	transport *transport
 	attempts  attemptLog
 	successes successes
@@ -124,7 +124,7 @@ func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
 	switch {
 	case ctx.Err() != nil:
 	case errors.Is(err, fault.ErrUnavailable):
-		d.database.Failed(ctx, "dispatcher: cannot "+what, "error", err)
+		d.database.RecordFailure(ctx, "dispatcher: cannot "+what, "error", err)
 	default:
 		d.Log.WarnContext(ctx, "dispatcher: cannot "+what, "error", err)
 	}

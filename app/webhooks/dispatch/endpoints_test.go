@@ -39,9 +39,9 @@ func TestDispatch_AnOpenCircuit_ReleasesTheClaimsThatWait(t *testing.T) {
 	sub := f.subscribe(r.URL)
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) {
 		c.EndpointConcurrency, c.Timeout, c.Lease = slots, time.Minute, 5*time.Minute
-		c.Schedule = webhook.Schedule{0, time.Hour, time.Hour}
+		c.Schedule = webhook.RetrySchedule{0, time.Hour, time.Hour}
 	})
-	f.emit(webhook.DepositCancelled, claimed)
+	f.emit(webhook.EventDepositCancelled, claimed)
 	for range slots {
 		select {
 		case <-posts:
@@ -71,7 +71,7 @@ func (f *fixture) cutOff(cut *atomic.Bool) (subs []id.ID) {
 			}
 		}))
 		f.t.Cleanup(server.Close)
-		f.partner = f.PartnerWithSecret(slug, "", func(p *partner.Partner) { p.ContactEmail = slug + "@demo.example" }).ID
+		f.partner = f.CreatePartnerWithSecret(slug, "", func(p *partner.Partner) { p.ContactEmail = slug + "@demo.example" }).ID
 		subs = append(subs, f.subscribe(server.URL))
 		f.emit(webhook.DepositActivated, 1)
 	}
@@ -88,7 +88,7 @@ func TestOutbound_Broken_BlamesNoEndpoint_AndDeliversSoonAfterTheRepair(t *testi
 	var counted reached
 	f.run(func(d *dispatch.Deps, c *dispatch.Config) {
 		d.Metrics, d.OutboundBroken = &counted, broken.Store
-		c.Schedule = webhook.Schedule{0, time.Hour, time.Hour, time.Hour}
+		c.Schedule = webhook.RetrySchedule{0, time.Hour, time.Hour, time.Hour}
 	})
 	for _, sub := range subs {
 		f.becomes(sub, webhook.EndpointFailing)
@@ -116,14 +116,15 @@ func TestOutbound_Broken_BlamesNoEndpoint_AndDeliversSoonAfterTheRepair(t *testi
 	require.Equal(t, 1, f.Count("webhook_subscriptions", `held_till > held_from`))
 }
 
-func (f *fixture) report(sub id.ID) webhook.Report {
+func (f *fixture) report(sub id.ID) webhook.EndpointReport {
 	f.t.Helper()
-	got, err := f.Postgres.Subscriptions.Reports(context.WithoutCancel(f.t.Context()), []webhook.Subscription{{ID: sub}})
+	got, err := f.Postgres.Subscriptions.HealthReports(context.WithoutCancel(f.t.Context()),
+		[]webhook.Subscription{{ID: sub}})
 	require.NoError(f.t, err)
 	return got[0].Health
 }
 
-func (f *fixture) becomes(sub id.ID, want webhook.EndpointState) (r webhook.Report) {
+func (f *fixture) becomes(sub id.ID, want webhook.EndpointState) (r webhook.EndpointReport) {
 	f.t.Helper()
 	f.eventually("the endpoint is "+string(want), func() bool {
 		r = f.report(sub)
@@ -139,12 +140,12 @@ type reached struct {
 	longest   atomic.Int64
 }
 
-func (r *reached) Started(delay time.Duration, _ string) {
+func (r *reached) ObserveStartDelay(delay time.Duration, _ string) {
 	r.starts.Add(1)
 	r.longest.Store(max(r.longest.Load(), int64(delay)))
 }
 
-func (r *reached) ReachedHealthy(latency time.Duration, _ string) {
+func (r *reached) ObserveHealthyLatency(latency time.Duration, _ string) {
 	if latency > 0 {
 		r.n.Add(1)
 	}
@@ -161,7 +162,7 @@ func TestHealth_OfAScriptedReceiver_IsReported(t *testing.T) {
 	require.Equal(t, []any{webhook.EndpointHealthy, 0, true, true},
 		[]any{fresh.State, fresh.Pending, fresh.LastSuccessAt.IsZero(), fresh.LastFailureAt.IsZero()})
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) {
-		c.Schedule = webhook.Schedule{0, 200 * time.Millisecond, 200 * time.Millisecond, 200 * time.Millisecond,
+		c.Schedule = webhook.RetrySchedule{0, 200 * time.Millisecond, 200 * time.Millisecond, 200 * time.Millisecond,
 			200 * time.Millisecond, time.Hour}
 	})
 	began := time.Now()
@@ -233,7 +234,7 @@ func TestStartDelay_OfABacklogOfAFailingReceiver_IsNotCounted(t *testing.T) {
 	sub := f.subscribe(r.URL)
 	var counted reached
 	f.run(func(d *dispatch.Deps, c *dispatch.Config) {
-		d.Metrics, c.Schedule = &counted, make(webhook.Schedule, 1000)
+		d.Metrics, c.Schedule = &counted, make(webhook.RetrySchedule, 1000)
 		for i := range c.Schedule {
 			c.Schedule[i] = 100 * time.Millisecond
 		}

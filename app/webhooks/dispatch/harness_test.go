@@ -57,17 +57,17 @@ func newFixtureOn(t testing.TB, client redis.UniversalClient) *fixture {
 		s.Redis, s.Pool.MaxConns, s.Store.Doorbell = client, 6, f
 	})
 	f.work = f.DispatchStore()
-	f.partner = f.PartnerWithSecret("demo", "", func(p *partner.Partner) {
+	f.partner = f.CreatePartnerWithSecret("demo", "", func(p *partner.Partner) {
 		p.Name, p.ContactEmail = "Demo", "ops@demo.example"
 	}).ID
 	return f
 }
 
-// Ring implements ports.Doorbell.
-func (f *fixture) Ring() { signal(f.bell) }
+// WakeRelays implements ports.Doorbell.
+func (f *fixture) WakeRelays() { signal(f.bell) }
 
-// RingDue implements ports.Doorbell.
-func (f *fixture) RingDue() { signal(f.due) }
+// WakeScans implements ports.Doorbell.
+func (f *fixture) WakeScans() { signal(f.due) }
 
 func signal(c chan<- struct{}) {
 	select {
@@ -89,7 +89,7 @@ func (f *fixture) run(change ...func(*dispatch.Deps, *dispatch.Config)) (stop fu
 		Clock: system.Clock{}, Metrics: noMetrics{}, Random: rand.Float64, Bell: f.bell, DueBell: f.due, Log: quiet(),
 	}
 	config := dispatch.Config{
-		Schedule: webhook.Schedule{0, 50 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond},
+		Schedule: webhook.RetrySchedule{0, 50 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond},
 		Timeout:  2 * time.Second, Concurrency: 32, EndpointConcurrency: 16, ScanEvery: 20 * time.Millisecond,
 	}
 	for _, c := range change {
@@ -108,15 +108,15 @@ func (f *fixture) run(change ...func(*dispatch.Deps, *dispatch.Config)) (stop fu
 
 type noMetrics struct{}
 
-func (noMetrics) Relayed(int)                                                        {}
-func (noMetrics) Recovered(int)                                                      {}
-func (noMetrics) Attempted(webhook.EventName, webhook.Result, time.Duration, string) {}
-func (noMetrics) Finished(webhook.EventName, webhook.Status, time.Duration, string)  {}
-func (noMetrics) ReachedHealthy(time.Duration, string)                               {}
-func (noMetrics) Started(time.Duration, string)                                      {}
-func (noMetrics) Inflight(string, int)                                               {}
-func (noMetrics) QueueMode(webhookports.QueueMode)                                   {}
-func (noMetrics) Ran(string, bool)                                                   {}
+func (noMetrics) CountRelayed(int)                                                               {}
+func (noMetrics) CountRecovered(int)                                                             {}
+func (noMetrics) CountAttempt(webhook.EventName, webhook.AttemptResult, time.Duration, string)   {}
+func (noMetrics) CountFinished(webhook.EventName, webhook.DeliveryStatus, time.Duration, string) {}
+func (noMetrics) ObserveHealthyLatency(time.Duration, string)                                    {}
+func (noMetrics) ObserveStartDelay(time.Duration, string)                                        {}
+func (noMetrics) AddInFlight(string, int)                                                        {}
+func (noMetrics) SetQueueMode(webhookports.QueueMode)                                            {}
+func (noMetrics) CountRound(string, bool)                                                        {}
 
 const key = secret.Text("svc_whsec_first")
 
@@ -125,14 +125,14 @@ func (f *fixture) subscribe(url string, events ...webhook.EventName) id.ID {
 		events = webhook.EventNames
 	}
 	s := webhook.Subscription{ID: newID(), PartnerID: f.partner, URL: url, Events: events, Enabled: true, CreatedAt: now()}
-	f.Write(func(ctx context.Context, r *postgres.Store) error { return r.Subscriptions.Insert(ctx, s, key) })
+	f.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Subscriptions.Insert(ctx, s, key) })
 	return s.ID
 }
 
 // emit commits n events of that name.
 func (f *fixture) emit(name webhook.EventName, n int) []id.ID {
 	ids := make([]id.ID, n)
-	f.Write(func(ctx context.Context, r *postgres.Store) error {
+	f.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
 		for i := range ids {
 			ids[i] = newID()
 			e := ports.Event{ID: ids[i], PartnerID: f.partner, Name: name, DepositID: ids[i],
@@ -147,11 +147,11 @@ func (f *fixture) emit(name webhook.EventName, n int) []id.ID {
 }
 
 // states counts the deliveries by state.
-func (f *fixture) states() map[webhook.State]int {
-	counts := map[webhook.State]int{}
+func (f *fixture) states() map[webhook.DeliveryState]int {
+	counts := map[webhook.DeliveryState]int{}
 	rows, err := f.Pool.Query(context.WithoutCancel(f.t.Context()), `SELECT state, count(*) FROM deliveries GROUP BY 1`)
 	require.NoError(f.t, err)
-	var s webhook.State
+	var s webhook.DeliveryState
 	var n int
 	_, err = pgx.ForEachRow(rows, []any{&s, &n}, func() error { counts[s] = n; return nil })
 	require.NoError(f.t, err)
@@ -163,7 +163,7 @@ func (f *fixture) eventually(what string, ok func() bool) {
 	require.Eventually(f.t, ok, 30*time.Second, 10*time.Millisecond, what)
 }
 
-func (f *fixture) allIn(state webhook.State, n int) {
+func (f *fixture) allIn(state webhook.DeliveryState, n int) {
 	f.t.Helper()
 	f.eventually("all deliveries end", func() bool { s := f.states(); return s[state] == n && len(s) == 1 })
 }
@@ -187,18 +187,18 @@ type received struct {
 
 func newReceiver(t testing.TB, answer func(r received, earlier int) int) *receiver {
 	r := &receiver{key: string(key), answer: answer}
-	r.Server = httptest.NewServer(webhooks.Serve(r.take))
+	r.Server = httptest.NewServer(webhooks.WebhookHandler(r.take))
 	t.Cleanup(r.Close)
 	return r
 }
 
-func (r *receiver) take(w webhooks.Webhook) (webhooks.Answer, func(bool)) {
+func (r *receiver) take(w webhooks.Webhook) (webhooks.Responder, func(bool)) {
 	g := received{
-		body: string(w.Body), event: w.Event(), timestamp: w.Header.Get("X-Svc-Timestamp"),
+		body: string(w.Body), event: w.EventName(), timestamp: w.Header.Get("X-Svc-Timestamp"),
 		signature: w.Header.Get("X-Svc-Signature"), at: w.At,
 	}
 	r.mu.Lock()
-	g.valid = w.Check(r.key) == ""
+	g.valid = w.VerifySignature(r.key) == ""
 	earlier := 0
 	for _, o := range r.got {
 		if o.body == g.body {
@@ -211,7 +211,7 @@ func (r *receiver) take(w webhooks.Webhook) (webhooks.Answer, func(bool)) {
 	if r.answer != nil {
 		status = r.answer(g, earlier)
 	}
-	return webhooks.Status(status), nil
+	return webhooks.RespondStatus(status), nil
 }
 
 func (r *receiver) all() []received {

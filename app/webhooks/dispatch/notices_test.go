@@ -31,11 +31,11 @@ func (f *fixture) mailed() map[string]int {
 	f.t.Helper()
 	ctx := context.WithoutCancel(f.t.Context())
 	f.exec(`UPDATE webhook_notices SET mail_at = now() WHERE kind = 'held' AND NOT put_off`) // half a minute passes
-	job := webhooks.EndpointNotices{
+	job := webhooks.EndpointNoticeMailer{
 		Notices: f.Postgres.Notices, Mails: f.Postgres.Mails, Endpoints: f.work, UnitOfWork: f.Postgres,
 		Clock:   system.Clock{},
 		Entropy: system.Entropy{}, APIBaseURL: "https://api.example",
-	}.Job(time.Second)
+	}.ScheduledJob(time.Second)
 	var both sync.WaitGroup
 	for range 2 {
 		both.Go(func() {
@@ -77,7 +77,7 @@ func TestNotices_TellOfTroubleAndRecovery_OnceADay(t *testing.T) {
 	r := newReceiver(t, func(received, int) int { return int(status.Load()) })
 	sub := f.subscribe(r.URL + "/hook?key=partners-secret")
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) {
-		c.EndpointConcurrency, c.Schedule = 2, webhook.Schedule{0, 20 * time.Millisecond, time.Hour}
+		c.EndpointConcurrency, c.Schedule = 2, webhook.RetrySchedule{0, 20 * time.Millisecond, time.Hour}
 	})
 	hold := func() {
 		status.Store(http.StatusInternalServerError)
@@ -131,13 +131,15 @@ func TestNotices_TellOfDeliveriesThatWereGivenUp_AndOfTheNextSuccess(t *testing.
 	status.Store(http.StatusGone)
 	r := newReceiver(t, func(received, int) int { return int(status.Load()) })
 	f.subscribe(r.URL)
-	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Schedule = webhook.Schedule{0, 10 * time.Millisecond} })
+	f.run(func(_ *dispatch.Deps, c *dispatch.Config) {
+		c.Schedule = webhook.RetrySchedule{0, 10 * time.Millisecond}
+	})
 	f.emit(webhook.DepositActivated, 3)
-	f.allIn(webhook.Failed, 3)
+	f.allIn(webhook.StateFailed, 3)
 	require.Equal(t, map[string]int{givenUpMail: 1}, f.mailed())
 	require.Contains(t, f.Mails("")[0].Body, "3 deliveries")
 	f.emit(webhook.DepositActivated, 2)
-	f.allIn(webhook.Failed, 5)
+	f.allIn(webhook.StateFailed, 5)
 	require.Equal(t, map[string]int{givenUpMail: 1}, f.mailed(), "one a day")
 	f.dayPasses()
 	require.Equal(t, map[string]int{givenUpMail: 2}, f.mailed(), "the two of yesterday are told the next day")
@@ -187,9 +189,9 @@ func TestNotices_MailsThatCannotBeWritten_DelayNoRecord(t *testing.T) {
 	require.NoError(t, err)
 	_, err = tx.Exec(t.Context(), `LOCK TABLE mails IN ACCESS EXCLUSIVE MODE`)
 	require.NoError(t, err)
-	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Schedule = webhook.Schedule{0} })
+	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Schedule = webhook.RetrySchedule{0} })
 	f.emit(webhook.DepositActivated, 1)
-	f.allIn(webhook.Failed, 1)
+	f.allIn(webhook.StateFailed, 1)
 	require.NoError(t, tx.Rollback(t.Context()))
 	require.Equal(t, map[string]int{heldMail: 1, givenUpMail: 1}, f.mailed())
 }

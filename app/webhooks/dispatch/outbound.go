@@ -25,12 +25,12 @@ func (d *Dispatcher) watchOutbound(ctx context.Context) {
 		d.complain(ctx, "look at the endpoints", err)
 		return
 	}
-	since := webhook.OutboundBroken(endpoints, now)
+	since := webhook.OutboundBrokenSince(endpoints, now)
 	switch {
 	case !since.IsZero() && o.since.IsZero():
 		d.Log.InfoContext(ctx, "dispatcher: most endpoints get no connection; holds stay short meanwhile", "since", since)
 	case since.IsZero() && !o.since.IsZero():
-		probed, err := d.Endpoints.Probe(ctx, webhookports.ProbeOf{FailedSince: o.since})
+		probed, err := d.Endpoints.ProbeEndpoints(ctx, webhookports.ProbeFilter{FailedSince: o.since})
 		if err != nil {
 			d.complain(ctx, "probe endpoints after a break of our own way out", err)
 			return
@@ -46,7 +46,7 @@ func (d *Dispatcher) watchOutbound(ctx context.Context) {
 
 // excuse marks the failed attempts that the service's own broken internet connection caused, and not the
 // endpoint.
-func (o *outbound) excuse(outcomes []webhookports.Outcome) {
+func (o *outbound) excuse(outcomes []webhookports.AttemptOutcome) {
 	if !o.broken.Load() {
 		return
 	}
@@ -60,7 +60,7 @@ func (r *registry) unwell() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range r.entries {
-		if !e.health.Clean() {
+		if !e.health.Flawless() {
 			return true
 		}
 	}

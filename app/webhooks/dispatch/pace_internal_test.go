@@ -21,12 +21,12 @@ type relayed struct {
 	events int
 }
 
-func (r relayed) Relay(context.Context, int, time.Duration, webhookports.Plan,
+func (r relayed) Relay(context.Context, int, time.Duration, webhookports.PlanFunc,
 	func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	return r.events, nil, nil
 }
 
-func (relayed) Relayed(int) {}
+func (relayed) CountRelayed(int) {}
 
 type wallClock struct{}
 
@@ -135,9 +135,9 @@ func newTimed(slots int) *timed {
 
 func (x *timed) after(d time.Duration) { x.at = x.at.Add(d) }
 
-func (x *timed) delay(due time.Time) time.Duration { return x.delayOf(webhook.Held{}, due) }
+func (x *timed) delay(due time.Time) time.Duration { return x.delayOf(webhook.HeldPeriod{}, due) }
 
-func (x *timed) delayOf(held webhook.Held, due time.Time) time.Duration {
+func (x *timed) delayOf(held webhook.HeldPeriod, due time.Time) time.Duration {
 	return x.startDelay(&webhookports.Delivery{Claim: webhookports.Claim{SubscriptionID: id.ID{1}}, Held: held}, due, x.at)
 }
 
@@ -207,7 +207,7 @@ func TestStartDelay_OfAnEndpointFirstMetInBadHealth_DoesNotCountTheTimeBefore(t 
 // then.
 func TestStartDelay_OfABacklogOfACircuit_IsNoDelayOfADispatcherThatSawNoneOfIt(t *testing.T) {
 	x := newTimed(4)
-	held := webhook.Held{From: x.at, Till: x.at.Add(10 * time.Minute)}
+	held := webhook.HeldPeriod{From: x.at, Till: x.at.Add(10 * time.Minute)}
 	early, inTheBreak := x.at.Add(-3*time.Second), x.at.Add(time.Minute)
 	x.after(10*time.Minute + 20*time.Second)
 	x.slot(claimOf(1), false)
@@ -219,6 +219,6 @@ func TestStartDelay_OfABacklogOfACircuit_IsNoDelayOfADispatcherThatSawNoneOfIt(t
 	require.Equal(t, 2*time.Second, x.delayOf(held, behind), "it waited behind the backlog until then")
 	require.Equal(t, 2*time.Second, x.delayOf(held, early))
 	require.Equal(t, time.Second, x.delayOf(held, x.at.Add(-time.Second)))
-	goesOn := webhook.Held{From: held.From}
+	goesOn := webhook.HeldPeriod{From: held.From}
 	require.Equal(t, time.Second, x.delayOf(goesOn, x.at.Add(-time.Second)), "the end is not known")
 }

@@ -146,6 +146,6 @@ func TestRegistry_APartnerWithManyClaims_LeavesRoomInTheWindow(t *testing.T) {
 	require.Equal(t, 3072, r.claimed)
 	require.Empty(t, r.rooms(subs, noon))
 	other := webhookports.Subscription{ID: id.ID{2}, PartnerID: id.ID{2}}
-	require.Equal(t, []webhookports.Room{{SubscriptionID: other.ID, Room: 256}}, r.rooms(append(subs, other), noon))
+	require.Equal(t, []webhookports.ClaimQuota{{SubscriptionID: other.ID, Room: 256}}, r.rooms(append(subs, other), noon))
 	require.True(t, r.admit(other.ID, noon))
 }

@@ -24,8 +24,8 @@ type countedAttempts struct {
 	n int
 }
 
-func (c *countedAttempts) Inflight(string, int) {}
-func (c *countedAttempts) Attempted(webhook.EventName, webhook.Result, time.Duration, string) {
+func (c *countedAttempts) AddInFlight(string, int) {}
+func (c *countedAttempts) CountAttempt(webhook.EventName, webhook.AttemptResult, time.Duration, string) {
 	c.n++
 }
 
@@ -47,11 +47,11 @@ func TestAttempt_ThatFailsByOurDoing_IsPutOff(t *testing.T) {
 		"refused, while no way out works":  {webhook.Attempt{}, true, false},
 	} {
 		counted := &countedAttempts{}
-		c.failure.Result = webhook.ResultConnect
+		c.failure.Result = webhook.ResultConnectFailed
 		d := New(Deps{Sender: failingSender{c.failure}, Clock: fixedClock(noon), Metrics: counted,
 			Random: func() float64 { return 0.5 },
 			Log:    slog.New(slog.DiscardHandler)},
-			Config{Schedule: webhook.Schedule{0, time.Hour, time.Hour, time.Hour, time.Hour}, Timeout: time.Second})
+			Config{Schedule: webhook.RetrySchedule{0, time.Hour, time.Hour, time.Hour, time.Hour}, Timeout: time.Second})
 		d.outbound.broken.Store(c.broken)
 		// Two attempts, and two dispatches since without one.
 		claim := webhookports.Claim{Seq: 5}
@@ -60,7 +60,7 @@ func TestAttempt_ThatFailsByOurDoing_IsPutOff(t *testing.T) {
 		require.True(t, made, name)
 		require.Equal(t, !c.putOff, o.Attempt.Made(), name)
 		if c.putOff {
-			require.Equal(t, webhook.Verdict{State: webhook.Waiting, Wait: 4 * time.Second}, o.Verdict, name)
+			require.Equal(t, webhook.DeliveryVerdict{State: webhook.StateWaiting, Wait: 4 * time.Second}, o.Verdict, name)
 			require.Equal(t, 2, o.Attempt.Number, name)
 			require.Zero(t, counted.n, name)
 		} else {

@@ -21,7 +21,7 @@ type tried struct {
 	attempts atomic.Int32
 }
 
-func (c *tried) Attempted(webhook.EventName, webhook.Result, time.Duration, string) {
+func (c *tried) CountAttempt(webhook.EventName, webhook.AttemptResult, time.Duration, string) {
 	c.attempts.Add(1)
 }
 
@@ -36,7 +36,7 @@ func TestDispatch_WithoutASocket_UsesUpNoAttempt(t *testing.T) {
 	var counted tried
 	f.run(func(d *dispatch.Deps, c *dispatch.Config) {
 		d.Metrics = &counted
-		c.Schedule = webhook.Schedule{0} // a failed attempt would be the last
+		c.Schedule = webhook.RetrySchedule{0} // a failed attempt would be the last
 		d.Sender = sender.NewSender(sender.Config{
 			Timeout: 2 * time.Second, AllowInsecure: true, EndpointConcurrency: 64,
 			NoSocket: func(error) { told.Add(1) },

@@ -42,7 +42,7 @@ func TestDispatch_AJobHandedOutTwice_IsSentOnce(t *testing.T) {
 	})
 	f.subscribe(r.URL)
 	f.run(func(deps *dispatch.Deps, _ *dispatch.Config) { deps.Queue = repeatingQueue{deps.Queue} })
-	f.emit(webhook.DepositCancelled, 100)
+	f.emit(webhook.EventDepositCancelled, 100)
 	f.allIn(webhook.Succeeded, 100)
 	require.Equal(t, 100, len(r.all()))
 }
@@ -70,7 +70,7 @@ func TestDispatch_AJobOfUnknownFate_IsSentOnce(t *testing.T) {
 	f.run(func(deps *dispatch.Deps, _ *dispatch.Config) { deps.Queue = muteQueue{deps.Queue} })
 	const n = 20
 	for range n {
-		f.emit(webhook.DepositCancelled, 5)
+		f.emit(webhook.EventDepositCancelled, 5)
 		<-time.After(50 * time.Millisecond)
 	}
 	f.allIn(webhook.Succeeded, 5*n)
@@ -96,7 +96,7 @@ func TestDispatch_AJobOfUnknownFate_AtASlowEndpoint_IsSentOnce(t *testing.T) {
 	})
 	f.subscribe(r.URL)
 	f.run(patient(4*time.Second), func(deps *dispatch.Deps, _ *dispatch.Config) { deps.Queue = muteQueue{deps.Queue} })
-	f.emit(webhook.DepositCancelled, 5)
+	f.emit(webhook.EventDepositCancelled, 5)
 	f.allIn(webhook.Succeeded, 5)
 	require.Len(t, r.all(), 5)
 }
@@ -104,7 +104,7 @@ func TestDispatch_AJobOfUnknownFate_AtASlowEndpoint_IsSentOnce(t *testing.T) {
 // blindQueue never reports that the queue lost its jobs.
 type blindQueue struct{ webhookports.JobQueue }
 
-func (blindQueue) Epoch(context.Context) (lost bool, err error) { return false, nil }
+func (blindQueue) DetectLoss(context.Context) (lost bool, err error) { return false, nil }
 
 // A claim that waits for a slot of a dispatcher is not lost with the queue. Another dispatcher cannot know that, and
 // expires the claim, possibly during its POST.
@@ -120,7 +120,7 @@ func TestDispatch_RedisFlushed_WhileAnotherDispatcherIsAtIt_RepeatsNothing(t *te
 	f.subscribe(r.URL)
 	oneSlot := func(_ *dispatch.Deps, c *dispatch.Config) { c.EndpointConcurrency = 1 }
 	f.run(oneSlot, func(deps *dispatch.Deps, _ *dispatch.Config) { deps.Queue = blindQueue{deps.Queue} })
-	f.emit(webhook.DepositCancelled, 8)
+	f.emit(webhook.EventDepositCancelled, 8)
 	<-first
 	require.NoError(t, f.redis.FlushDB(t.Context()).Err())
 	f.run(oneSlot)
@@ -135,7 +135,7 @@ type modes struct {
 	told []webhookports.QueueMode
 }
 
-func (m *modes) QueueMode(mode webhookports.QueueMode) {
+func (m *modes) SetQueueMode(mode webhookports.QueueMode) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.told = append(m.told, mode)
@@ -157,7 +157,7 @@ func TestDispatch_RedisThatIsFull_IsLeftOnceAndUsedAgainAfterwards(t *testing.T)
 	f.run(func(d *dispatch.Deps, _ *dispatch.Config) { d.Metrics = &way })
 	emitted := map[string]time.Time{}
 	emit := func() {
-		emitted[id.Deposit.Of(f.emit(webhook.DepositCancelled, 1)[0])] = time.Now()
+		emitted[id.Deposit.Of(f.emit(webhook.EventDepositCancelled, 1)[0])] = time.Now()
 	}
 	emit()
 	f.allIn(webhook.Succeeded, 1)
@@ -167,7 +167,7 @@ func TestDispatch_RedisThatIsFull_IsLeftOnceAndUsedAgainAfterwards(t *testing.T)
 		emit()
 		<-time.After(50 * time.Millisecond)
 	}
-	require.Equal(t, []webhookports.QueueMode{webhookports.QueueUsed, webhookports.QueueDirect}, way.all(),
+	require.Equal(t, []webhookports.QueueMode{webhookports.QueueModeQueued, webhookports.QueueModeDirect}, way.all(),
 		"no return to a full queue")
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "0").Err())
 	f.eventually("the queue is used again", func() bool { return len(way.all()) == 3 })
@@ -194,7 +194,7 @@ type heldRelay struct {
 	hold func(end context.CancelFunc)
 }
 
-func (r heldRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan webhookports.Plan,
+func (r heldRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan webhookports.PlanFunc,
 	ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -210,7 +210,7 @@ func ringing(deps *dispatch.Deps, _ *dispatch.Config) { deps.BellWorks = func() 
 func TestRelay_AJobBeforeTheCommit_IsSentAfterTheCommit(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, func(received, int) int {
-		assert.Equal(t, map[webhook.State]int{webhook.Dispatched: 1}, f.states(), "the delivery is committed")
+		assert.Equal(t, map[webhook.DeliveryState]int{webhook.StateDispatched: 1}, f.states(), "the delivery is committed")
 		return 200
 	})
 	f.subscribe(r.URL)
@@ -219,7 +219,7 @@ func TestRelay_AJobBeforeTheCommit_IsSentAfterTheCommit(t *testing.T) {
 		deps.Queue = watchedQueue{deps.Queue, func(context.Context) { signal(enqueued) }}
 		deps.Relay = heldRelay{deps.Relay, func(context.CancelFunc) { <-enqueued }}
 	})
-	f.emit(webhook.DepositCancelled, 1)
+	f.emit(webhook.EventDepositCancelled, 1)
 	f.allIn(webhook.Succeeded, 1)
 	require.Len(t, r.all(), 1)
 }
@@ -239,7 +239,7 @@ func TestRelay_AJobBeforeACommitThatFails_IsSentOnce(t *testing.T) {
 			})
 		}}
 	})
-	f.emit(webhook.DepositCancelled, 1)
+	f.emit(webhook.EventDepositCancelled, 1)
 	f.allIn(webhook.Succeeded, 1)
 	require.Len(t, r.all(), 1)
 }
@@ -256,7 +256,7 @@ func TestStop_BeforeTheCommitOfAJob_HandsTheDeliveryOn(t *testing.T) {
 			<-goOn
 		}}
 	})
-	f.emit(webhook.DepositCancelled, 1)
+	f.emit(webhook.EventDepositCancelled, 1)
 	<-held
 	stopped := make(chan struct{})
 	go func() {

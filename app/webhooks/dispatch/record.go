@@ -16,12 +16,13 @@ import (
 // record writes a batch of outcomes of attempts in a transaction. While the database is unreachable, record
 // tries again, since a lost outcome means that its POST is repeated. A batch that the database refuses is split
 // until the refused outcome is alone.
-func (d *Dispatcher) record(ctx context.Context, outcomes []webhookports.Outcome) {
+func (d *Dispatcher) record(ctx context.Context, outcomes []webhookports.AttemptOutcome) {
 	d.successes.tell(outcomes, d.Clock.Now())
 	d.outbound.excuse(outcomes)
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		failpoint.Hit("record.begun")
-		settled, health, err := d.Work.Record(ctx, outcomes, affected(outcomes), d.config.EndpointConcurrency, d.Clock.Now())
+		settled, health, err := d.Work.RecordOutcomes(ctx, outcomes, affected(outcomes), d.config.EndpointConcurrency,
+			d.Clock.Now())
 		switch {
 		case err == nil:
 			failpoint.Hit("record.committed")
@@ -47,7 +48,7 @@ func (d *Dispatcher) record(ctx context.Context, outcomes []webhookports.Outcome
 }
 
 // testers returns the partners whose requests wait for the end of a test delivery.
-func testers(outcomes []webhookports.Outcome) (partners []id.ID) {
+func testers(outcomes []webhookports.AttemptOutcome) (partners []id.ID) {
 	for _, o := range outcomes {
 		if o.Delivery.Test && !o.Delivery.PartnerID.IsZero() {
 			partners = append(partners, o.Delivery.PartnerID)
@@ -58,13 +59,13 @@ func testers(outcomes []webhookports.Outcome) (partners []id.ID) {
 
 // affected returns the subscriptions whose health the outcomes of attempts may change. A quick success does not
 // change the health of an endpoint without failures.
-func affected(outcomes []webhookports.Outcome) []id.ID {
+func affected(outcomes []webhookports.AttemptOutcome) []id.ID {
 	var subs []id.ID
 	seen := map[id.ID]bool{}
 	for _, o := range outcomes {
 		sub := o.Delivery.SubscriptionID
 		if seen[sub] || !o.Attempt.Made() ||
-			(o.Delivery.Healthy && (webhook.Health{}).After(o.Attempt, 1, o.Attempt.StartedAt).Clean()) {
+			(o.Delivery.Healthy && (webhook.Health{}).AfterAttempt(o.Attempt, 1, o.Attempt.StartedAt).Flawless()) {
 			continue
 		}
 		seen[sub] = true
@@ -75,7 +76,7 @@ func affected(outcomes []webhookports.Outcome) []id.ID {
 
 // awaitRetries makes the search for due deliveries begin earlier, for retries that are due before its next
 // regular run.
-func (d *Dispatcher) awaitRetries(outcomes []webhookports.Outcome) {
+func (d *Dispatcher) awaitRetries(outcomes []webhookports.AttemptOutcome) {
 	for _, o := range outcomes {
 		if wakesScan(o.Verdict) {
 			time.AfterFunc(o.Verdict.Wait, func() { signal(d.due) })
@@ -83,17 +84,20 @@ func (d *Dispatcher) awaitRetries(outcomes []webhookports.Outcome) {
 	}
 }
 
-func wakesScan(v webhook.Verdict) bool { return v.State == webhook.Waiting && v.Wait < calmPoll }
+func wakesScan(v webhook.DeliveryVerdict) bool {
+	return v.State == webhook.StateWaiting && v.Wait < calmPoll
+}
 
-func (d *Dispatcher) countFinished(outcomes []webhookports.Outcome, settled []bool) {
+func (d *Dispatcher) countFinished(outcomes []webhookports.AttemptOutcome, settled []bool) {
 	for i, o := range outcomes {
-		if settled[i] && o.Verdict.State != webhook.Waiting {
+		if settled[i] && o.Verdict.State != webhook.StateWaiting {
 			ended := o.Attempt.StartedAt.Add(o.Attempt.Duration)
 			latency := ended.Sub(o.Delivery.EventAt)
 			traceID := ports.RecordedTraceOf(o.Delivery.TraceParent)
-			d.Metrics.Finished(o.Delivery.Event, webhook.StatusOf(o.Verdict.State, o.Attempt.Number), latency, traceID)
+			d.Metrics.CountFinished(o.Delivery.Event, webhook.DeliveryStatusOf(o.Verdict.State, o.Attempt.Number), latency,
+				traceID)
 			if own, counts := ownLatency(o); counts {
-				d.Metrics.ReachedHealthy(own, traceID)
+				d.Metrics.ObserveHealthyLatency(own, traceID)
 			}
 		}
 	}
@@ -102,7 +106,7 @@ func (d *Dispatcher) countFinished(outcomes []webhookports.Outcome, settled []bo
 // ownLatency returns the time from when a delivery was due to the 2xx response, for a first attempt at a
 // healthy endpoint, without the time in which the endpoint held its deliveries back. counts is false for any
 // other attempt.
-func ownLatency(o webhookports.Outcome) (latency time.Duration, counts bool) {
+func ownLatency(o webhookports.AttemptOutcome) (latency time.Duration, counts bool) {
 	if !o.Attempt.OK() || !o.Delivery.Healthy || o.Attempt.Number > 1 || o.StartDelay < 0 {
 		return 0, false
 	}
@@ -117,10 +121,10 @@ func (d *Dispatcher) adjust(ctx context.Context, health map[id.ID]webhook.Health
 	}
 	now := d.Clock.Now()
 	for sub, h := range health {
-		if !h.Disable(now) || d.outbound.broken.Load() {
+		if !h.ShouldDisable(now) || d.outbound.broken.Load() {
 			continue
 		}
-		if err := d.Work.Disable(ctx, sub); err != nil {
+		if err := d.Work.DisableSubscription(ctx, sub); err != nil {
 			d.complain(ctx, "disable a failing subscription", err)
 		}
 	}

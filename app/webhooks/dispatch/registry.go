@@ -170,15 +170,15 @@ func (r *registry) admit(sub id.ID, now time.Time) bool {
 }
 
 func (r *registry) room(e *entry, now time.Time) int {
-	return e.health.Room(r.config.EndpointConcurrency, r.window(), now)
+	return e.health.ClaimLimit(r.config.EndpointConcurrency, r.window(), now)
 }
 
 // rooms returns how many further deliveries of each subscription may be claimed for an attempt now.
-func (r *registry) rooms(subscriptions []webhookports.Subscription, now time.Time) []webhookports.Room {
+func (r *registry) rooms(subscriptions []webhookports.Subscription, now time.Time) []webhookports.ClaimQuota {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left, planned := r.config.Window-r.claimed, map[id.ID]int{}
-	var rooms []webhookports.Room
+	var rooms []webhookports.ClaimQuota
 	for _, s := range subscriptions {
 		e := r.entries[s.ID]
 		// The entry was deleted since the query that found the subscription, so the health in the query's result is
@@ -190,7 +190,7 @@ func (r *registry) rooms(subscriptions []webhookports.Subscription, now time.Tim
 		}
 		held := r.of(e).claimed + planned[e.partner]
 		if room := min(r.room(e, now)-e.claimed, more(r.config.Window, left, held)); room > 0 {
-			rooms = append(rooms, webhookports.Room{SubscriptionID: s.ID, Room: room})
+			rooms = append(rooms, webhookports.ClaimQuota{SubscriptionID: s.ID, Room: room})
 			left -= room
 			planned[e.partner] += room
 		}
@@ -274,7 +274,7 @@ func (r *registry) laneOf(sub id.ID) (webhookports.Lane, id.ID) {
 // hold records whether an endpoint holds its deliveries back at this moment. An endpoint whose bad health is
 // new to this process may have held them back for any time.
 func (r *registry) hold(e *entry) {
-	clean := e.health.Clean()
+	clean := e.health.Flawless()
 	if !e.known && !clean {
 		e.held = held{now: true}
 	}
@@ -334,5 +334,5 @@ const fillingShare = 4
 // attempt approach their limit. The limit of a subscription in bad health is so low that one claimed delivery
 // approaches it.
 func (r *registry) fills(e *entry) bool {
-	return fillingShare*e.claimed >= r.window() || fillingShare*r.claimed >= r.config.Window || !e.health.Clean()
+	return fillingShare*e.claimed >= r.window() || fillingShare*r.claimed >= r.config.Window || !e.health.Flawless()
 }

@@ -24,7 +24,7 @@ func TestRegistry_AForgottenSubscription_KeepsItsOpenCircuit(t *testing.T) {
 	r.correct(nil, r.mark())
 	require.Empty(t, r.entries)
 	require.Empty(t, r.rooms([]webhookports.Subscription{open}, now))
-	require.Equal(t, []webhookports.Room{{SubscriptionID: open.ID, Room: 1}},
+	require.Equal(t, []webhookports.ClaimQuota{{SubscriptionID: open.ID, Room: 1}},
 		r.rooms([]webhookports.Subscription{open}, open.Health.OpenUntil), "one probe")
 }
 
@@ -233,7 +233,7 @@ func TestRegistry_Rooms_ShareTheWindowOfAll(t *testing.T) {
 	subs := []webhookports.Subscription{{ID: id.ID{1}, PartnerID: id.ID{1}}, {ID: id.ID{2}, PartnerID: id.ID{1}},
 		{ID: id.ID{3}, PartnerID: id.ID{2}}, {ID: id.ID{4}, PartnerID: id.ID{2}}}
 	r.claim([]webhookports.Claim{{SubscriptionID: id.ID{1}}, {SubscriptionID: id.ID{1}}})
-	want := []webhookports.Room{{SubscriptionID: id.ID{1}, Room: 6}, {SubscriptionID: id.ID{2}, Room: 1},
+	want := []webhookports.ClaimQuota{{SubscriptionID: id.ID{1}, Room: 6}, {SubscriptionID: id.ID{2}, Room: 1},
 		{SubscriptionID: id.ID{3}, Room: 1}}
 	require.Equal(t, want, r.rooms(subs, noon))
 }

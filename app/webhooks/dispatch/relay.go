@@ -60,7 +60,7 @@ func (d *Dispatcher) relayLoop(ctx context.Context) {
 // pollOutbox makes deliveries of the events in the outbox, and reports whether there were events or the poll
 // failed. A dispatcher that is not the leader handles only events that the leader leaves.
 func (d *Dispatcher) pollOutbox(ctx context.Context, lead *lead) bool {
-	pending, waited, err := d.Relay.Pending(ctx)
+	pending, waited, err := d.Relay.OutboxPending(ctx)
 	switch {
 	case err != nil:
 		d.complain(ctx, "look at the outbox", err)
@@ -128,7 +128,7 @@ func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error
 	if err != nil {
 		d.aheadFrom = d.Clock.Now().Add(aheadPause)
 	}
-	var refused *webhookports.RefusedEvents
+	var refused *webhookports.RefusedEventsError
 	switch {
 	case errors.As(err, &refused) && len(refused.Events) == 1:
 		return 1, d.setAside(ctx, refused)
@@ -143,7 +143,7 @@ func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error
 		return 0, err
 	}
 	if n > 0 {
-		d.Metrics.Relayed(n)
+		d.Metrics.CountRelayed(n)
 		d.RingFeeds(partners)
 		failpoint.Hit("relay.committed")
 		handing.finish(ctx, claims)
@@ -167,9 +167,9 @@ func partnersOf(events []ports.Event) (partners []id.ID) {
 
 // setAside moves the event that the database refused out of the outbox, so that deliveries of the other events
 // can be made (delivery.md, point 10).
-func (d *Dispatcher) setAside(ctx context.Context, refused *webhookports.RefusedEvents) error {
+func (d *Dispatcher) setAside(ctx context.Context, refused *webhookports.RefusedEventsError) error {
 	event := refused.Events[0]
-	moved, err := d.Relay.SetAside(ctx, event.ID, refused.Reason)
+	moved, err := d.Relay.SetEventAside(ctx, event.ID, refused.Reason)
 	if err != nil || !moved {
 		return err
 	}
@@ -202,19 +202,19 @@ func plan(events []ports.Event, subscriptions []webhookports.Subscription,
 		event := &events[i]
 		bodies := map[webhook.EventName][]byte{}
 		for _, s := range byPartner[event.PartnerID] {
-			name, ok := webhook.Route(s.Events, event.Name)
+			name, ok := webhook.RouteEvent(s.Events, event.Name)
 			if !ok {
 				continue
 			}
 			if bodies[name] == nil {
-				bodies[name] = webhook.Render(name, deposit.Timestamp(event.CreatedAt), event.Data)
+				bodies[name] = webhook.RenderBody(name, deposit.FormatTimestamp(event.CreatedAt), event.Data)
 			}
 			delivery := webhookports.NewDelivery(event, s.ID, name, bodies[name])
 			switch {
 			case !s.Enabled:
 				delivery.Parked = true
 			case admit(s.ID):
-				delivery.State = webhook.Dispatched
+				delivery.State = webhook.StateDispatched
 			}
 			planned = append(planned, delivery)
 		}
@@ -226,5 +226,5 @@ func plan(events []ports.Event, subscriptions []webhookports.Subscription,
 // a time.
 func leavesBacklog(planned []webhookports.Delivery) bool {
 	return slices.ContainsFunc(planned,
-		func(p webhookports.Delivery) bool { return p.State == webhook.Waiting && !p.Parked })
+		func(p webhookports.Delivery) bool { return p.State == webhook.StateWaiting && !p.Parked })
 }

@@ -29,7 +29,7 @@ type countedRelay struct {
 }
 
 func (r countedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
-	plan webhookports.Plan, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
+	plan webhookports.PlanFunc, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	r.looks.Add(1)
 	return r.RelayStore.Relay(ctx, limit, lease, plan, ahead)
 }
@@ -44,7 +44,7 @@ func TestRelay_RungOnce_LooksOnce(t *testing.T) {
 		deps.Relay, c.RelayEvery = countedRelay{deps.Relay, &looks}, time.Hour
 	})
 	for n := range int32(3) {
-		f.emit(webhook.DepositCancelled, 5)
+		f.emit(webhook.EventDepositCancelled, 5)
 		f.allIn(webhook.Succeeded, 5*int(n+1))
 		require.Equal(t, n+1, looks.Load())
 	}
@@ -56,7 +56,7 @@ func TestRelay_MoreThanAGroup_IsTakenAtOneRing(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, nil)
 	f.subscribe(r.URL)
-	f.emit(webhook.DepositCancelled, 25)
+	f.emit(webhook.EventDepositCancelled, 25)
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.RelayEvery, c.Batch = time.Hour, 10 })
 	f.allIn(webhook.Succeeded, 25)
 }
@@ -71,8 +71,8 @@ type slowClaims struct {
 	found chan struct{} // closed after the first search
 }
 
-func (c slowClaims) Due(ctx context.Context, horizon time.Duration) (webhookports.Due, error) {
-	due, err := c.ClaimStore.Due(ctx, horizon)
+func (c slowClaims) FindDue(ctx context.Context, horizon time.Duration) (webhookports.DueScan, error) {
+	due, err := c.ClaimStore.FindDue(ctx, horizon)
 	if c.asked.CompareAndSwap(false, true) {
 		close(c.found)
 	}
@@ -103,7 +103,7 @@ func TestScan_ThatWaitedForTheDatabase_IsFollowedByTheNextOne(t *testing.T) {
 		deps.Claims, deps.Clock = slow, slow
 	})
 	<-answered
-	f.emit(webhook.DepositCancelled, 1) // the second attempt is for the scan to find
+	f.emit(webhook.EventDepositCancelled, 1) // the second attempt is for the scan to find
 	f.allIn(webhook.Succeeded, 1)
 	require.Len(t, r.all(), 2)
 }
@@ -115,7 +115,7 @@ type stoppedRelay struct {
 }
 
 func (r stoppedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
-	plan webhookports.Plan, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
+	plan webhookports.PlanFunc, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	n, claims, err := r.RelayStore.Relay(ctx, limit, lease, plan, ahead)
 	if n > 0 {
 		r.relayed()
@@ -161,7 +161,7 @@ func TestStop_HandsOnWhatItHasClaimed(t *testing.T) {
 		}}
 	})
 	stopping <- stop
-	f.emit(webhook.DepositCancelled, 1)
+	f.emit(webhook.EventDepositCancelled, 1)
 	select {
 	case err := <-handed:
 		require.NoError(t, err, "a shutdown does not keep claims from the queue")
@@ -210,11 +210,11 @@ func TestRelay_EventThatCannotBeFiled_StopsNoOther(t *testing.T) {
 	r := newReceiver(t, nil)
 	f.subscribe(r.URL)
 	var log lines
-	before := f.emit(webhook.DepositCancelled, 20)
+	before := f.emit(webhook.EventDepositCancelled, 20)
 	bad := f.emit(unheardOf, 1)
 	between := f.emit(webhook.DepositActivated, 13)
 	bad = append(bad, f.emit(unheardOf, 1)...)
-	f.emit(webhook.DepositExpired, 7)
+	f.emit(webhook.EventDepositExpired, 7)
 	f.run(func(d *dispatch.Deps, c *dispatch.Config) {
 		d.Log, c.RelayEvery = slog.New(slog.NewTextHandler(&log, nil)), 20*time.Millisecond
 	})
@@ -235,8 +235,8 @@ func TestRelay_EventWhoseDataIsNoJSONObject_StopsNoOther_AndReachesNobody(t *tes
 	f := newFixture(t)
 	r := newReceiver(t, nil)
 	f.subscribe(r.URL)
-	bad := f.emit(webhook.DepositCancelled, 2)
-	f.emit(webhook.DepositExpired, 5)
+	bad := f.emit(webhook.EventDepositCancelled, 2)
+	f.emit(webhook.EventDepositExpired, 5)
 	for i, data := range []string{`{"broken`, `[1]`} {
 		_, err := f.Pool.Exec(t.Context(), `UPDATE outbox SET data = $1 WHERE event_id = $2`, data, bad[i])
 		require.NoError(t, err)
@@ -253,9 +253,9 @@ func TestRelay_EventWhosePlanPanics_StopsNoOther(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, nil)
 	f.subscribe(r.URL)
-	good := f.emit(webhook.DepositCancelled, 5)
+	good := f.emit(webhook.EventDepositCancelled, 5)
 	bad := f.emit(webhook.DepositActivated, 1)
-	f.emit(webhook.DepositExpired, 5)
+	f.emit(webhook.EventDepositExpired, 5)
 	f.run(func(d *dispatch.Deps, _ *dispatch.Config) { d.Relay = panicking{d.Relay, bad[0]} })
 	f.allIn(webhook.Succeeded, 10)
 	require.Equal(t, bad, f.setAside())
@@ -269,7 +269,7 @@ type panicking struct {
 }
 
 func (p panicking) Relay(ctx context.Context, limit int, lease time.Duration,
-	plan webhookports.Plan, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
+	plan webhookports.PlanFunc, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	return p.RelayStore.Relay(ctx, limit, lease,
 		func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
 			for _, e := range events {
@@ -290,7 +290,7 @@ func TestRelay_RefusalThatBlamesNoRow_SetsNothingAside(t *testing.T) {
 	var log lines
 	_, err := f.Pool.Exec(t.Context(), `ALTER TABLE events RENAME TO events_away`)
 	require.NoError(t, err)
-	f.emit(webhook.DepositCancelled, 3)
+	f.emit(webhook.EventDepositCancelled, 3)
 	f.run(func(d *dispatch.Deps, _ *dispatch.Config) { d.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	f.eventually("the relay complains", func() bool { return strings.Contains(log.String(), "cannot relay the outbox") })
 	_, err = f.Pool.Exec(t.Context(), `ALTER TABLE events_away RENAME TO events`)

@@ -19,21 +19,21 @@ import (
 
 // countedStores are stores in memory that count the questions of a dispatcher. They run under a simulated clock.
 type countedStores struct {
-	webhookports.WorkStore
+	webhookports.WorkerStore
 	pending, relays, looks, urgent, counts, endpoints atomic.Int64
 
-	outbox atomic.Bool                      // has an event
-	waited atomic.Int64                     // how long the event has waited, in nanoseconds
-	due    atomic.Pointer[webhookports.Due] // nil: nothing is due
+	outbox atomic.Bool                          // has an event
+	waited atomic.Int64                         // how long the event has waited, in nanoseconds
+	due    atomic.Pointer[webhookports.DueScan] // nil: nothing is due
 }
 
-func (s *countedStores) Pending(context.Context) (bool, time.Duration, error) {
+func (s *countedStores) OutboxPending(context.Context) (bool, time.Duration, error) {
 	s.pending.Add(1)
 	return s.outbox.Load(), time.Duration(s.waited.Load()), nil
 }
 
 func (s *countedStores) Relay(context.Context, int, time.Duration,
-	webhookports.Plan, func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
+	webhookports.PlanFunc, func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	s.relays.Add(1)
 	if s.outbox.Swap(false) {
 		return 1, nil, nil
@@ -41,17 +41,20 @@ func (s *countedStores) Relay(context.Context, int, time.Duration,
 	return 0, nil, nil
 }
 
-func (s *countedStores) SetAside(context.Context, id.ID, string) (bool, error) { return false, nil }
+func (s *countedStores) SetEventAside(context.Context, id.ID, string) (bool, error) {
+	return false, nil
+}
 
-func (s *countedStores) Due(_ context.Context, horizon time.Duration) (webhookports.Due, error) {
+func (s *countedStores) FindDue(_ context.Context, horizon time.Duration) (webhookports.DueScan, error) {
 	s.looks.Add(1)
 	if due := s.due.Load(); due != nil {
 		return *due, nil
 	}
-	return webhookports.Due{Next: horizon}, nil
+	return webhookports.DueScan{Next: horizon}, nil
 }
 
-func (s *countedStores) Claim(context.Context, []webhookports.Room, time.Duration) ([]webhookports.Claim, error) {
+func (s *countedStores) ClaimDue(context.Context, []webhookports.ClaimQuota, time.Duration) ([]webhookports.Claim,
+	error) {
 	return nil, nil
 }
 
@@ -66,13 +69,13 @@ func (s *countedStores) CountClaimed(context.Context) (map[id.ID]int, error) {
 	return nil, nil
 }
 
-func (s *countedStores) Endpoints(context.Context) ([]webhook.Endpoint, error) {
+func (s *countedStores) Endpoints(context.Context) ([]webhook.EndpointReachability, error) {
 	s.endpoints.Add(1)
 	return nil, nil
 }
 
-func (s *countedStores) Probe(context.Context, webhookports.ProbeOf) (webhookports.Probed, error) {
-	return webhookports.Probed{}, nil
+func (s *countedStores) ProbeEndpoints(context.Context, webhookports.ProbeFilter) (webhookports.ProbeResult, error) {
+	return webhookports.ProbeResult{}, nil
 }
 
 func (s *countedStores) ExpireLeases(context.Context, time.Duration, time.Duration, time.Duration,
@@ -91,9 +94,9 @@ func (idleQueue) Serve(ctx context.Context, _ map[webhookports.Lane]int,
 	<-ctx.Done()
 	return nil
 }
-func (idleQueue) Probe(context.Context) error         { return nil }
-func (idleQueue) Epoch(context.Context) (bool, error) { return false, nil }
-func (idleQueue) Tidy(context.Context) error          { return nil }
+func (idleQueue) CheckWritable(context.Context) error      { return nil }
+func (idleQueue) DetectLoss(context.Context) (bool, error) { return false, nil }
+func (idleQueue) DeleteArchived(context.Context) error     { return nil }
 
 // resting is a dispatcher over countedStores, under a simulated clock.
 type resting struct {
@@ -127,8 +130,8 @@ func rest(t *testing.T, story func(t *testing.T, d *resting)) {
 
 type restingMetrics struct{ webhookports.DispatchMetrics }
 
-func (restingMetrics) Relayed(int)                      {}
-func (restingMetrics) QueueMode(webhookports.QueueMode) {}
+func (restingMetrics) CountRelayed(int)                    {}
+func (restingMetrics) SetQueueMode(webhookports.QueueMode) {}
 
 func (d *resting) ring() {
 	select {
@@ -262,7 +265,7 @@ func TestRest_AFollower_RelaysWhatTheLeaderLeaves_AndThenForAWhileAtEachRing(t *
 func TestRest_ATestDelivery_IsClaimedAtItsRing(t *testing.T) {
 	rest(t, func(t *testing.T, d *resting) {
 		pass(300 * time.Millisecond)
-		d.due.Store(&webhookports.Due{Urgent: true, Next: time.Second})
+		d.due.Store(&webhookports.DueScan{Urgent: true, Next: time.Second})
 		before := time.Now()
 		d.dueBell <- struct{}{}
 		pass(10 * time.Millisecond)
@@ -273,7 +276,7 @@ func TestRest_ATestDelivery_IsClaimedAtItsRing(t *testing.T) {
 
 func TestRest_ARetryThatWillBeDue_IsFoundInTime(t *testing.T) {
 	rest(t, func(t *testing.T, d *resting) {
-		d.due.Store(&webhookports.Due{Next: 400 * time.Millisecond})
+		d.due.Store(&webhookports.DueScan{Next: 400 * time.Millisecond})
 		pass(time.Second) // a look has found the retry
 		looks := d.looks.Load()
 		pass(4 * time.Second)
@@ -286,7 +289,7 @@ func TestRest_LooksAtAllEndpoints_WhileOneIsInBadHealth(t *testing.T) {
 	rest(t, func(t *testing.T, d *resting) {
 		seen := func(h webhook.Health) {
 			d.due.Store(
-				&webhookports.Due{Subscriptions: []webhookports.Subscription{{ID: id.ID{1}, Health: h}}, Next: time.Second})
+				&webhookports.DueScan{Subscriptions: []webhookports.Subscription{{ID: id.ID{1}, Health: h}}, Next: time.Second})
 		}
 		seen(webhook.Health{})
 		pass(time.Minute)

@@ -13,7 +13,7 @@ import (
 func (d *Dispatcher) Run(ctx context.Context) error {
 	endless := context.WithoutCancel(ctx)
 	d.loads.Run = func(deliveries []*webhookports.Delivery) { d.load(endless, deliveries) }
-	d.records.Run = func(outcomes []webhookports.Outcome) { d.record(endless, outcomes) }
+	d.records.Run = func(outcomes []webhookports.AttemptOutcome) { d.record(endless, outcomes) }
 	defer context.AfterFunc(ctx, func() {
 		d.stopping.Store(true)
 		d.giveBack(endless, d.registry.close())

@@ -30,7 +30,7 @@ func (d *Dispatcher) scanLoop(ctx context.Context) {
 	wait, rung := d.config.ScanEvery, false
 	for d.awaitScan(ctx, wait, len(backlog) > 0, &rung) {
 		began := d.Clock.Now()
-		due, err := d.Claims.Due(ctx, calmPoll)
+		due, err := d.Claims.FindDue(ctx, calmPoll)
 		if err != nil {
 			d.complain(ctx, "look for due deliveries", err)
 			polls.surprised(d.Clock.Now())
@@ -63,7 +63,7 @@ func scanRest(every, took time.Duration) time.Duration {
 
 // scanWait returns the time until the next query for due deliveries: rest while something is due, and otherwise
 // until the next poll or the next due delivery.
-func scanWait(due webhookports.Due, rest, poll time.Duration) time.Duration {
+func scanWait(due webhookports.DueScan, rest, poll time.Duration) time.Duration {
 	if due.Urgent || len(due.Subscriptions) > 0 {
 		return rest
 	}
@@ -107,7 +107,7 @@ func (d *Dispatcher) drainBacklog(ctx context.Context, due []webhookports.Subscr
 		now := d.Clock.Now()
 		rooms := d.registry.rooms(due, now)
 		if len(rooms) > 0 {
-			claims, err := d.Claims.Claim(ctx, rooms, d.config.Lease)
+			claims, err := d.Claims.ClaimDue(ctx, rooms, d.config.Lease)
 			if err != nil {
 				d.complain(ctx, "claim due deliveries", err)
 				return due
@@ -128,7 +128,7 @@ func (d *Dispatcher) drainBacklog(ctx context.Context, due []webhookports.Subscr
 
 // withoutDrained returns the due subscriptions without those that had fewer due deliveries than might be
 // claimed.
-func withoutDrained(due []webhookports.Subscription, rooms []webhookports.Room,
+func withoutDrained(due []webhookports.Subscription, rooms []webhookports.ClaimQuota,
 	claims []webhookports.Claim) []webhookports.Subscription {
 	got := map[id.ID]int{}
 	for _, c := range claims {
@@ -155,7 +155,7 @@ func (d *Dispatcher) claimUrgent(ctx context.Context) error {
 			return err
 		}
 		if recovered > 0 {
-			d.Metrics.Recovered(recovered)
+			d.Metrics.CountRecovered(recovered)
 			failpoint.Hit("scan.recovered")
 		}
 		d.registry.claim(claims)

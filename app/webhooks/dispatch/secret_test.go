@@ -30,12 +30,12 @@ func TestDispatch_ASecretThatIsLost_EndsItsDeliveriesByTheSchedule_UntilItIsRota
 	sub := f.spoil(bad.URL)
 	f.run(func(d *dispatch.Deps, c *dispatch.Config) {
 		d.KeysetProven = func() bool { return true }
-		c.Schedule = webhook.Schedule{0, 10 * time.Millisecond, 10 * time.Millisecond}
+		c.Schedule = webhook.RetrySchedule{0, 10 * time.Millisecond, 10 * time.Millisecond}
 	})
 	f.emit(webhook.DepositActivated, 5)
 	f.eventually("all deliveries end", func() bool {
 		s := f.states()
-		return s[webhook.Succeeded] == 5 && s[webhook.Failed] == 5
+		return s[webhook.Succeeded] == 5 && s[webhook.StateFailed] == 5
 	})
 	require.Empty(t, bad.all())
 	signing, err := f.Postgres.Subscriptions.SigningSecrets(t.Context(), f.partner)
@@ -43,7 +43,7 @@ func TestDispatch_ASecretThatIsLost_EndsItsDeliveriesByTheSchedule_UntilItIsRota
 	require.Len(t, signing, 1, "explanations go on with the secrets that can be read")
 	require.Equal(t, 15, f.Count("delivery_attempts", "result = 'secret' AND detail LIKE '%Rotate it.'"))
 	report := f.report(sub.ID)
-	require.Equal(t, []any{webhook.EndpointFailing, webhook.ResultSecret}, []any{report.State, report.LastError})
+	require.Equal(t, []any{webhook.EndpointFailing, webhook.ResultSecretUnreadable}, []any{report.State, report.LastError})
 	require.Equal(t, map[string]int{secretMail: 1}, f.mailed())
 	body := f.Mails("")[0].Body
 	for _, words := range []string{"5 deliveries", "/rotate-secret", "/replay", "Last error: secret"} {

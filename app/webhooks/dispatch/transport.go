@@ -31,7 +31,7 @@ const (
 // be unrecorded: a worker that read the delivery just before begins the POST within webhook.Freshness. The
 // delivery must not be sent again earlier, because an endpoint that answers slowly would receive it twice.
 func (t *transport) settleSpan() time.Duration {
-	return webhook.Freshness + t.d.config.Timeout + recordSpan
+	return webhook.MaxSubscriptionCacheAge + t.d.config.Timeout + recordSpan
 }
 
 // send hands claims (rights to attempt a delivery) to workers: through the queue in Redis, or in this process
@@ -62,8 +62,8 @@ func (t *transport) enqueue(ctx context.Context, jobs []webhookports.Job) (left 
 // leave stops the use of the queue in Redis: jobs then go straight to the workers of this process.
 func (t *transport) leave(ctx context.Context, err error) {
 	if t.away.CompareAndSwap(false, true) {
-		t.d.Metrics.QueueMode(webhookports.QueueDirect)
-		t.queue.Failed(ctx, awayMessage, "error", err)
+		t.d.Metrics.SetQueueMode(webhookports.QueueModeDirect)
+		t.queue.RecordFailure(ctx, awayMessage, "error", err)
 	}
 }
 
@@ -73,7 +73,7 @@ func (t *transport) leave(ctx context.Context, err error) {
 func (t *transport) renewed(ctx context.Context, jobs []webhookports.Job) {
 	var again []webhookports.Job
 	for _, j := range jobs {
-		claims, err := t.d.Work.Renew(context.WithoutCancel(ctx), j.Claims, t.settleSpan()+t.d.config.Lease)
+		claims, err := t.d.Work.RenewClaims(context.WithoutCancel(ctx), j.Claims, t.settleSpan()+t.d.config.Lease)
 		if err != nil {
 			// After this error nothing is lost: the deliveries are found again when the leases of their claims end.
 			t.d.complain(ctx, "renew claims", err)
@@ -117,7 +117,7 @@ func (t *transport) jobs(claims []webhookports.Claim, urgent bool) (jobs []webho
 // watch detects that the queue takes no jobs, that the queue works again, and that the queue lost its jobs
 // (delivery.md, point 8).
 func (t *transport) watch(ctx context.Context) {
-	t.d.Metrics.QueueMode(webhookports.QueueUsed)
+	t.d.Metrics.SetQueueMode(webhookports.QueueModeQueued)
 	var tidied time.Time
 	for every := epochEvery; pause(ctx, every); {
 		every = probeEvery
@@ -125,7 +125,7 @@ func (t *transport) watch(ctx context.Context) {
 			continue
 		}
 		bounded, cancel := context.WithTimeout(ctx, askTimeout)
-		lost, err := t.d.Queue.Epoch(bounded)
+		lost, err := t.d.Queue.DetectLoss(bounded)
 		cancel()
 		if err != nil && ctx.Err() == nil {
 			// Stop the use of the queue before the next job is sent to it, which would be delayed by settleSpan.
@@ -140,7 +140,7 @@ func (t *transport) watch(ctx context.Context) {
 		every = epochEvery
 		if now := t.d.Clock.Now(); now.Sub(tidied) > tidyEvery {
 			tidied = now
-			if err := t.d.Queue.Tidy(ctx); err != nil {
+			if err := t.d.Queue.DeleteArchived(ctx); err != nil {
 				t.d.complain(ctx, "tidy the queue", err)
 			}
 		}
@@ -152,16 +152,16 @@ func (t *transport) watch(ctx context.Context) {
 func (t *transport) returned(ctx context.Context) bool {
 	bounded, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	err := t.d.Queue.Probe(bounded)
+	err := t.d.Queue.CheckWritable(bounded)
 	if err != nil && ctx.Err() == nil {
-		t.queue.Failed(ctx, awayMessage, "error", err)
+		t.queue.RecordFailure(ctx, awayMessage, "error", err)
 	}
 	if !t.proof.enough(err, t.d.Clock.Now()) {
 		return false
 	}
 	t.away.Store(false)
-	t.d.Metrics.QueueMode(webhookports.QueueUsed)
-	t.queue.Over(ctx, "dispatcher: the queue is back")
+	t.d.Metrics.SetQueueMode(webhookports.QueueModeQueued)
+	t.queue.EndOutage(ctx, "dispatcher: the queue is back")
 	return true
 }
 

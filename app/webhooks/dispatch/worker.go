@@ -100,7 +100,7 @@ func (d *Dispatcher) preload(ctx context.Context, claims []webhookports.Claim) (
 			loaded = nil
 		}
 	}()
-	loaded, err := d.Work.Load(ctx, claims)
+	loaded, err := d.Work.LoadClaimed(ctx, claims)
 	if err != nil {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (d *Dispatcher) dispatch(ctx context.Context, c webhookports.Claim, loaded 
 // record, and false when there was no POST. A panic ends this attempt only: the delivery is dispatched again
 // when its lease ends.
 func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
-	loaded *webhookports.Delivery) (outcome webhookports.Outcome, made bool) {
+	loaded *webhookports.Delivery) (outcome webhookports.AttemptOutcome, made bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			d.Log.ErrorContext(ctx, "dispatcher: a delivery panicked", "delivery", id.Delivery.Of(c.DeliveryID), "panic",
@@ -151,26 +151,27 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 	failpoint.Hit("worker.loaded")
 	result, delay := d.post(ctx, delivery)
 	failpoint.Hit("worker.answered")
-	if result.Ours(d.outbound.broken.Load()) {
+	if result.FailedByService(d.outbound.broken.Load()) {
 		return d.putOff(delivery, delay), true
 	}
 	d.started(delivery, delay)
-	d.Metrics.Attempted(delivery.Event, result.Result, result.Duration, ports.RecordedTraceOf(delivery.TraceParent))
-	outcome = webhookports.Outcome{Delivery: delivery, Attempt: result, StartDelay: delay,
-		Verdict: d.config.Schedule.Judge(result, delivery.Test, d.Random())}
+	d.Metrics.CountAttempt(delivery.Event, result.Result, result.Duration, ports.RecordedTraceOf(delivery.TraceParent))
+	outcome = webhookports.AttemptOutcome{Delivery: delivery, Attempt: result, StartDelay: delay,
+		Verdict: d.config.Schedule.JudgeAttempt(result, delivery.Test, d.Random())}
 	d.attempts.made(ctx, outcome, d.Clock.Now())
 	return outcome, true
 }
 
 // putOff ends a dispatch whose POST failed by a fault of this service: no attempt is used up, and the endpoint's
 // health does not change. The delivery starts late by at least the wait until its next dispatch.
-func (d *Dispatcher) putOff(delivery *webhookports.Delivery, delay time.Duration) webhookports.Outcome {
-	verdict := webhook.PutOff(int(delivery.Seq) - delivery.Attempts)
+func (d *Dispatcher) putOff(delivery *webhookports.Delivery, delay time.Duration) webhookports.AttemptOutcome {
+	verdict := webhook.PutOffVerdict(int(delivery.Seq) - delivery.Attempts)
 	if delay >= 0 {
 		d.started(delivery, delay+verdict.Wait)
 	}
-	return webhookports.Outcome{Delivery: delivery, Attempt: webhook.Attempt{Number: delivery.Attempts}, StartDelay: -1,
-		Verdict: verdict}
+	return webhookports.AttemptOutcome{Delivery: delivery, Attempt: webhook.Attempt{Number: delivery.Attempts},
+		StartDelay: -1,
+		Verdict:    verdict}
 }
 
 // fresh returns a claimed delivery as read from the database within webhook.Freshness, or nil when it must not
@@ -243,7 +244,7 @@ func fateOf(loaded *webhookports.Delivery, timeout time.Duration, now time.Time,
 		return fateRelease
 	case !loaded.Current || loaded.LeaseLeft < timeout+leaseMargin:
 		return fateLeave
-	case now.Sub(loaded.ReadAt) >= webhook.Freshness && !last:
+	case now.Sub(loaded.ReadAt) >= webhook.MaxSubscriptionCacheAge && !last:
 		return fateReload
 	case loaded.SecretErr != nil && !proven:
 		return fateUnsigned
@@ -257,7 +258,7 @@ func (d *Dispatcher) load(ctx context.Context, deliveries []*webhookports.Delive
 	for i, delivery := range deliveries {
 		claims[i] = delivery.Claim
 	}
-	loaded, err := d.Work.Load(ctx, claims)
+	loaded, err := d.Work.LoadClaimed(ctx, claims)
 	for i, delivery := range deliveries {
 		if err != nil {
 			delivery.LoadErr = err
@@ -274,15 +275,15 @@ func (d *Dispatcher) load(ctx context.Context, deliveries []*webhookports.Delive
 func (d *Dispatcher) post(ctx context.Context,
 	delivery *webhookports.Delivery) (attempt webhook.Attempt, delay time.Duration) {
 	lane := string(d.registry.lane(delivery.SubscriptionID))
-	d.Metrics.Inflight(lane, 1)
-	defer d.Metrics.Inflight(lane, -1)
+	d.Metrics.AddInFlight(lane, 1)
+	defer d.Metrics.AddInFlight(lane, -1)
 	now := d.Clock.Now()
 	delay = -1
 	if !delivery.DueAt.IsZero() {
 		delay = d.registry.startDelay(delivery, delivery.DueAt.Add(-delivery.Skew), now)
 	}
 	if delivery.SecretErr != nil {
-		attempt = webhook.Unsigned(now)
+		attempt = webhook.UnreadableSecretAttempt(now)
 	} else {
 		attempt = d.Sender.Post(ctx, delivery, now.Add(delivery.Skew))
 	}
@@ -293,14 +294,14 @@ func (d *Dispatcher) post(ctx context.Context,
 // started measures how late the POST of a delivery to a healthy endpoint began.
 func (d *Dispatcher) started(delivery *webhookports.Delivery, delay time.Duration) {
 	if delivery.Healthy && delay >= 0 {
-		d.Metrics.Started(delay, ports.RecordedTraceOf(delivery.TraceParent))
+		d.Metrics.ObserveStartDelay(delay, ports.RecordedTraceOf(delivery.TraceParent))
 	}
 }
 
 // release gives up claims (rights to attempt a delivery), so that the deliveries are due at once. If that
 // fails, they are due when their leases end.
 func (d *Dispatcher) release(ctx context.Context, claims ...webhookports.Claim) {
-	if err := d.Work.Release(ctx, claims); err != nil {
+	if err := d.Work.ReleaseClaims(ctx, claims); err != nil {
 		d.complain(ctx, "release deliveries", err)
 	}
 }

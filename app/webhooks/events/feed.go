@@ -15,9 +15,9 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// MaxWait is the longest time for which a request for new events of a partner waits for one before it is
+// MaxFeedWait is the longest time for which a request for new events of a partner waits for one before it is
 // answered.
-const MaxWait = 25 * time.Second
+const MaxFeedWait = 25 * time.Second
 
 // leastWait is the shortest wait of a request for new events whose place a newer request takes. A client that
 // repeats its request at once would otherwise send requests without a pause.
@@ -31,7 +31,7 @@ const readWithin = 8 * time.Second
 type Deps struct {
 	Events  webhookports.Events
 	Feeds   webhookports.Events
-	Waiting *Waiting
+	Waiting *WaitingRequests
 	After   func(time.Duration) <-chan time.Time // The function time.After, or a test's replacement.
 }
 
@@ -51,8 +51,8 @@ func (s *Service) Get(ctx context.Context, partnerID, eventID id.ID) (ports.Even
 	return s.deps.Events.Event(ctx, partnerID, eventID)
 }
 
-// FeedQuestion is a partner's request for the events after a number.
-type FeedQuestion struct {
+// FeedRequest is a partner's request for the events after a number.
+type FeedRequest struct {
 	After *int64 // The number after which the requested events begin; nil: from the oldest event that is kept.
 	Limit int
 	Wait  time.Duration // How long the request may wait until there is an event; at most MaxWait.
@@ -71,7 +71,7 @@ type FeedPage struct {
 // of this one.
 //
 // Returns invalid_cursor for a number that no event has reached yet, or after which events were removed.
-func (s *Service) Feed(ctx context.Context, partnerID id.ID, q FeedQuestion) (FeedPage, error) {
+func (s *Service) Feed(ctx context.Context, partnerID id.ID, q FeedRequest) (FeedPage, error) {
 	if q.Wait <= 0 {
 		return s.read(ctx, partnerID, q)
 	}
@@ -83,7 +83,7 @@ func (s *Service) Feed(ctx context.Context, partnerID id.ID, q FeedQuestion) (Fe
 		return s.readBounded(ctx, partnerID, q)
 	}
 	defer place.leave()
-	over, least := s.deps.After(min(q.Wait, MaxWait)), s.deps.After(leastWait)
+	over, least := s.deps.After(min(q.Wait, MaxFeedWait)), s.deps.After(leastWait)
 	for {
 		rung := place.rung()
 		page, err := s.readBounded(ctx, partnerID, q)
@@ -108,14 +108,14 @@ func (s *Service) Feed(ctx context.Context, partnerID id.ID, q FeedQuestion) (Fe
 	}
 }
 
-func (s *Service) readBounded(ctx context.Context, partnerID id.ID, q FeedQuestion) (FeedPage, error) {
+func (s *Service) readBounded(ctx context.Context, partnerID id.ID, q FeedRequest) (FeedPage, error) {
 	ctx, cancel := context.WithTimeout(ctx, readWithin)
 	defer cancel()
 	return s.read(ctx, partnerID, q)
 }
 
-func (s *Service) read(ctx context.Context, partnerID id.ID, q FeedQuestion) (FeedPage, error) {
-	state, err := s.deps.Feeds.Feed(ctx, partnerID)
+func (s *Service) read(ctx context.Context, partnerID id.ID, q FeedRequest) (FeedPage, error) {
+	state, err := s.deps.Feeds.FeedState(ctx, partnerID)
 	if err != nil {
 		return FeedPage{}, err
 	}
@@ -172,8 +172,8 @@ func keeps(state webhookports.FeedState, after int64) error {
 
 // missing handles a read of a partner's numbered events in which some are missing. Retention may have dropped
 // them meanwhile. Any other gap is an error: numbers are never skipped.
-func (s *Service) missing(ctx context.Context, partnerID id.ID, q FeedQuestion, after int64) (FeedPage, error) {
-	state, err := s.deps.Feeds.Feed(ctx, partnerID)
+func (s *Service) missing(ctx context.Context, partnerID id.ID, q FeedRequest, after int64) (FeedPage, error) {
+	state, err := s.deps.Feeds.FeedState(ctx, partnerID)
 	if err != nil {
 		return FeedPage{}, err
 	}

@@ -49,7 +49,7 @@ type stored struct {
 	events []ports.Event
 }
 
-func (s stored) Feed(context.Context, id.ID) (webhookports.FeedState, error) {
+func (s stored) FeedState(context.Context, id.ID) (webhookports.FeedState, error) {
 	return webhookports.FeedState{Oldest: 1, Last: int64(len(s.events))}, nil
 }
 
@@ -65,7 +65,7 @@ func TestFeed_EventsThatCannotBeRead_AreLeftOut_AndAFollowerPasses(t *testing.T)
 		after, next int64
 		limit, got  int
 	}{{0, 4, 2, 1}, {0, 5, 5, 1}, {4, 5, 5, 0}, {5, 5, 5, 0}} {
-		page, err := s.Feed(t.Context(), id.ID{1}, FeedQuestion{After: &c.after, Limit: c.limit})
+		page, err := s.Feed(t.Context(), id.ID{1}, FeedRequest{After: &c.after, Limit: c.limit})
 		require.NoError(t, err)
 		require.Equal(t, []int64{c.next, int64(c.got)}, []int64{page.Next, int64(len(page.Events))}, c)
 	}
@@ -84,7 +84,7 @@ func TestKeeps_NumbersFromBeforeTheOldestToTheLast(t *testing.T) {
 			continue
 		}
 		require.ErrorIs(t, err, fault.ErrBadCursor, after)
-		require.Equal(t, want, fault.Of(err).Message, after)
+		require.Equal(t, want, fault.FromError(err).Message, after)
 	}
 	empty := webhookports.FeedState{Oldest: 1}
 	require.NoError(t, keeps(empty, 0), "a feed without an event")

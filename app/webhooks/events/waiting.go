@@ -20,9 +20,9 @@ const (
 	lookWithin      = 3 * time.Second
 )
 
-// Waiting holds the requests of a process that wait for events, or for the end of a test delivery. A request that
-// waits holds no connection to the database.
-type Waiting struct {
+// WaitingRequests holds the requests of a process that wait for events, or for the end of a test delivery. A request
+// that waits holds no connection to the database.
+type WaitingRequests struct {
 	mu        sync.Mutex
 	byPartner map[id.ID]*partnerRequests
 	total     int
@@ -38,16 +38,17 @@ type partnerRequests struct {
 	last   int64         // The highest event number that one of the partner's requests has read.
 }
 
-// NewWaiting returns an empty set of waiting requests.
-func NewWaiting() *Waiting {
-	return &Waiting{byPartner: map[id.ID]*partnerRequests{}, entered: make(chan struct{}, 1), drained: make(chan struct{})}
+// NewWaitingRequests returns an empty set of waiting requests.
+func NewWaitingRequests() *WaitingRequests {
+	return &WaitingRequests{byPartner: map[id.ID]*partnerRequests{}, entered: make(chan struct{}, 1),
+		drained: make(chan struct{})}
 }
 
-// Entered returns a channel that receives after a request began to wait for events.
-func (w *Waiting) Entered() <-chan struct{} { return w.entered }
+// WaitStarted returns a channel that receives after a request began to wait for events.
+func (w *WaitingRequests) WaitStarted() <-chan struct{} { return w.entered }
 
-// Ring wakes the requests of the partners that wait for events.
-func (w *Waiting) Ring(partners []id.ID) {
+// Wake wakes the requests of the partners that wait for events.
+func (w *WaitingRequests) Wake(partners []id.ID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range partners {
@@ -59,11 +60,11 @@ func (w *Waiting) Ring(partners []id.ID) {
 }
 
 // Drain ends the wait of all requests for events, and lets no further request wait.
-func (w *Waiting) Drain() { w.drain.Do(func() { close(w.drained) }) }
+func (w *WaitingRequests) Drain() { w.drain.Do(func() { close(w.drained) }) }
 
-// Watch queries once a second, until ctx ends, whether the partners whose requests wait have new events: the
+// WatchFeeds queries once a second, until ctx ends, whether the partners whose requests wait have new events: the
 // wake-up notification of an event may be lost. A single query serves all partners.
-func (w *Waiting) Watch(ctx context.Context, feeds webhookports.Events) error {
+func (w *WaitingRequests) WatchFeeds(ctx context.Context, feeds webhookports.Events) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	for {
@@ -78,7 +79,7 @@ func (w *Waiting) Watch(ctx context.Context, feeds webhookports.Events) error {
 
 // look wakes the waiting requests of partners that have new events. An error is ignored: the next query follows
 // in a second.
-func (w *Waiting) look(ctx context.Context, feeds webhookports.Events) {
+func (w *WaitingRequests) look(ctx context.Context, feeds webhookports.Events) {
 	known := w.known()
 	if len(known) == 0 {
 		return
@@ -89,7 +90,7 @@ func (w *Waiting) look(ctx context.Context, feeds webhookports.Events) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
-	last, err := feeds.LastNumbers(ctx, partners)
+	last, err := feeds.LastFeedNumbers(ctx, partners)
 	if err != nil {
 		return
 	}
@@ -99,12 +100,12 @@ func (w *Waiting) look(ctx context.Context, feeds webhookports.Events) {
 			ahead = append(ahead, p)
 		}
 	}
-	w.Ring(ahead)
+	w.Wake(ahead)
 }
 
 // known returns the partners whose requests wait for events, each with the highest event number that they have
 // read.
-func (w *Waiting) known() map[id.ID]int64 {
+func (w *WaitingRequests) known() map[id.ID]int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	known := make(map[id.ID]int64, len(w.byPartner))
@@ -116,7 +117,7 @@ func (w *Waiting) known() map[id.ID]int64 {
 
 // place stands for one request that waits for events.
 type place struct {
-	waiting *Waiting
+	waiting *WaitingRequests
 	partner id.ID
 	// A channel that is closed when a newer request of the partner makes this one end its wait.
 	taken chan struct{}
@@ -124,7 +125,7 @@ type place struct {
 
 // enter adds a request to those that wait for events; ok is true if it may wait, and false where no further
 // request may.
-func (w *Waiting) enter(partner id.ID) (p *place, ok bool) {
+func (w *WaitingRequests) enter(partner id.ID) (p *place, ok bool) {
 	select {
 	case <-w.drained:
 		return nil, false
@@ -153,9 +154,9 @@ func (w *Waiting) enter(partner id.ID) (p *place, ok bool) {
 	return p, true
 }
 
-// Hear adds a request to those that wait for events, until leave is called. rung returns the channel whose
+// Add adds a request to those that wait for events, until leave is called. rung returns the channel whose
 // closing wakes the request, or nil where no further request may wait.
-func (w *Waiting) Hear(partner id.ID) (rung func() <-chan struct{}, leave func()) {
+func (w *WaitingRequests) Add(partner id.ID) (rung func() <-chan struct{}, leave func()) {
 	p, ok := w.enter(partner)
 	if !ok {
 		return func() <-chan struct{} { return nil }, func() {}
@@ -165,7 +166,7 @@ func (w *Waiting) Hear(partner id.ID) (rung func() <-chan struct{}, leave func()
 
 // remove removes a request from those that wait for events. It does nothing for a request that a newer one has
 // replaced.
-func (w *Waiting) remove(p *place) {
+func (w *WaitingRequests) remove(p *place) {
 	c := w.byPartner[p.partner]
 	if c == nil {
 		return
@@ -208,7 +209,7 @@ func (p *place) leave() {
 }
 
 // Size returns the number of requests that wait for events.
-func (w *Waiting) Size() int {
+func (w *WaitingRequests) Size() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.total

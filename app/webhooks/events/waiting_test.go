@@ -27,7 +27,7 @@ func isRung(c <-chan struct{}) bool {
 
 func TestWaiting_OfAPartner_TheSeventeenthEndsTheOldest(t *testing.T) {
 	t.Parallel()
-	w := NewWaiting()
+	w := NewWaitingRequests()
 	var places []*place
 	for range 16 {
 		p, ok := w.enter(partnerNo(1))
@@ -53,12 +53,12 @@ func TestWaiting_OfAPartner_TheSeventeenthEndsTheOldest(t *testing.T) {
 func TestFeed_WhosePlaceWasTaken_AnswersEmptyAfterASecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Deps{Feeds: &quiet{}, Waiting: NewWaiting(), After: time.After})
+		s := New(Deps{Feeds: &quiet{}, Waiting: NewWaitingRequests(), After: time.After})
 		begun, answered := time.Now(), make(chan time.Duration, 1)
 		var rest sync.WaitGroup
 		ask := func(done func(time.Duration)) func() {
 			return func() {
-				page, err := s.Feed(t.Context(), partnerNo(1), FeedQuestion{Wait: 20 * time.Second})
+				page, err := s.Feed(t.Context(), partnerNo(1), FeedRequest{Wait: 20 * time.Second})
 				require.NoError(t, err)
 				require.Empty(t, page.Events)
 				done(time.Since(begun))
@@ -80,13 +80,13 @@ type feed = webhookports.Events
 
 type quiet struct{ feed }
 
-func (*quiet) Feed(context.Context, id.ID) (webhookports.FeedState, error) {
+func (*quiet) FeedState(context.Context, id.ID) (webhookports.FeedState, error) {
 	return webhookports.FeedState{Oldest: 1}, nil
 }
 
 func TestWaiting_OfAProcess_StopsAt4096(t *testing.T) {
 	t.Parallel()
-	w := NewWaiting()
+	w := NewWaitingRequests()
 	var last *place
 	for n := range 4096 {
 		p, ok := w.enter(partnerNo(n))
@@ -103,7 +103,7 @@ func TestWaiting_OfAProcess_StopsAt4096(t *testing.T) {
 
 func TestWaiting_ManyAtOnce_KeepTheBounds_AndLeaveNothingBehind(t *testing.T) {
 	t.Parallel()
-	w := NewWaiting()
+	w := NewWaitingRequests()
 	var group sync.WaitGroup
 	var mu sync.Mutex
 	most := 0
@@ -117,7 +117,7 @@ func TestWaiting_ManyAtOnce_KeepTheBounds_AndLeaveNothingBehind(t *testing.T) {
 				mu.Lock()
 				most = max(most, w.Size())
 				mu.Unlock()
-				w.Ring([]id.ID{partnerNo(1), partnerNo(2)})
+				w.Wake([]id.ID{partnerNo(1), partnerNo(2)})
 				p.knows(1)
 				p.leave()
 			}
@@ -132,13 +132,13 @@ func TestWaiting_ManyAtOnce_KeepTheBounds_AndLeaveNothingBehind(t *testing.T) {
 
 func TestWaiting_ARing_WakesAllRequestsOfThePartner_AndNoOther(t *testing.T) {
 	t.Parallel()
-	w := NewWaiting()
+	w := NewWaitingRequests()
 	a, _ := w.enter(partnerNo(1))
 	b, _ := w.enter(partnerNo(1))
 	other, _ := w.enter(partnerNo(2))
 	rings := []<-chan struct{}{a.rung(), b.rung()}
 	others := other.rung()
-	w.Ring([]id.ID{partnerNo(1), partnerNo(3)})
+	w.Wake([]id.ID{partnerNo(1), partnerNo(3)})
 	for _, c := range rings {
 		require.True(t, isRung(c))
 	}
@@ -148,7 +148,7 @@ func TestWaiting_ARing_WakesAllRequestsOfThePartner_AndNoOther(t *testing.T) {
 
 func TestWaiting_Drained_LetsNoRequestWait(t *testing.T) {
 	t.Parallel()
-	w := NewWaiting()
+	w := NewWaitingRequests()
 	_, ok := w.enter(partnerNo(1))
 	require.True(t, ok)
 	w.Drain()
@@ -166,14 +166,14 @@ type counters struct {
 	asked chan []id.ID
 }
 
-func (c counters) LastNumbers(_ context.Context, partners []id.ID) (map[id.ID]int64, error) {
+func (c counters) LastFeedNumbers(_ context.Context, partners []id.ID) (map[id.ID]int64, error) {
 	c.asked <- partners
 	return c.last, c.err
 }
 
 func TestWaiting_TheLook_RingsForFeedsThatWentOn(t *testing.T) {
 	t.Parallel()
-	w := NewWaiting()
+	w := NewWaitingRequests()
 	ahead, _ := w.enter(partnerNo(1))
 	level, _ := w.enter(partnerNo(2))
 	ahead.knows(5)
@@ -201,12 +201,12 @@ func TestWaiting_TheLook_RingsForFeedsThatWentOn(t *testing.T) {
 
 func TestWaiting_Watch_LooksEverySecondUntilItEnds(t *testing.T) {
 	t.Parallel()
-	w := NewWaiting()
+	w := NewWaitingRequests()
 	_, _ = w.enter(partnerNo(1))
 	db := counters{asked: make(chan []id.ID)}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- w.Watch(ctx, db) }()
+	go func() { ended <- w.WatchFeeds(ctx, db) }()
 	<-db.asked
 	began := time.Now()
 	<-db.asked

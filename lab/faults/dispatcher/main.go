@@ -12,5 +12,5 @@ import (
 )
 
 func main() {
-	os.Exit(run.Main(wire.DispatcherCommand.GCPercent, wire.Dispatcher))
+	os.Exit(run.Main(wire.DispatcherCommand.GCPercent, wire.BuildDispatcher))
 }

@@ -12,5 +12,5 @@ import (
 )
 
 func main() {
-	os.Exit(run.Main(wire.HTTPCommand.GCPercent, wire.HTTP))
+	os.Exit(run.Main(wire.HTTPCommand.GCPercent, wire.BuildHTTP))
 }

@@ -130,8 +130,8 @@ secrets:
 	migrate := environment(t, find(t, objects, "Job", "demo-partnerdeposits-migrate"))
 	require.Subset(t, []string{"SERVICE_ENV", "DATABASE_POOLED", "LOG_LEVEL", "LOG_FORMAT", "DATABASE_URL_FILE",
 		"DATABASE_DIRECT_URL_FILE", "SECRETS_KEYSET_FILE"}, slices.Collect(maps.Keys(migrate)))
-	require.Contains(t, config.Database, "DATABASE_URL", "what admin migrate needs")
-	require.Len(t, config.Database, 1)
+	require.Contains(t, config.RequiredForDatabase, "DATABASE_URL", "what admin migrate needs")
+	require.Len(t, config.RequiredForDatabase, 1)
 	for field := range reflect.TypeFor[config.Config]().Fields() {
 		if name := field.Tag.Get("env"); field.Type == reflect.TypeFor[secret.Text]() {
 			for _, object := range objects {

@@ -20,9 +20,9 @@ import (
 
 const pauseImage = "docker.io/library/pause:node"
 
-// Import loads a container image into the Kubernetes node. image is an archive as `docker save` writes it, or the
+// ImportImage loads a container image into the Kubernetes node. image is an archive as `docker save` writes it, or the
 // folder of an OCI layout.
-func (n *Node) Import(ctx context.Context, image string) error {
+func (n *KubernetesNode) ImportImage(ctx context.Context, image string) error {
 	archive := image
 	if info, err := os.Stat(image); err != nil {
 		return err
@@ -36,28 +36,28 @@ func (n *Node) Import(ctx context.Context, image string) error {
 	return err
 }
 
-func (n *Node) ctr(ctx context.Context, args ...string) (string, error) {
-	return procs.Must(ctx, procs.Spec{Name: "ctr", Path: "/usr/bin/ctr", Env: n.environ(),
+func (n *KubernetesNode) ctr(ctx context.Context, args ...string) (string, error) {
+	return procs.RunForOutput(ctx, procs.Spec{Name: "ctr", Path: "/usr/bin/ctr", Env: n.environ(),
 		Args: append([]string{"--address=" + n.file("run/containerd.sock")}, args...)})
 }
 
 // importPause builds the pause image, whose process holds the namespaces of each pod, and loads it into the node.
-func (n *Node) importPause(ctx context.Context) error {
+func (n *KubernetesNode) importPause(ctx context.Context) error {
 	build := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", n.file("pause"),
 		"partnerdeposits/lab/kube/node/pause")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build pause: %w: %s", err, said)
 	}
-	if err := Archive(n.file("pause.tar"), pauseImage, n.file("pause")); err != nil {
+	if err := WriteImageArchive(n.file("pause.tar"), pauseImage, n.file("pause")); err != nil {
 		return err
 	}
-	return n.Import(ctx, n.file("pause.tar"))
+	return n.ImportImage(ctx, n.file("pause.tar"))
 }
 
-// Archive writes a container image to a file, in the format of `docker save`. The image holds only static
+// WriteImageArchive writes a container image to a file, in the format of `docker save`. The image holds only static
 // programs, in its root folder; the first program is the entry point.
-func Archive(to, image string, programs ...string) error {
+func WriteImageArchive(to, image string, programs ...string) error {
 	files := fstest.MapFS{}
 	for _, program := range programs {
 		content, err := os.ReadFile(program)

@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	// Gateway is this machine's address on the network bridge of the pods.
-	Gateway = "10.213.0.1"
+	// GatewayAddress is this machine's address on the network bridge of the pods.
+	GatewayAddress = "10.213.0.1"
 
 	pods     = "10.213.0.0/24"
 	services = "10.214.0.0/24"
@@ -35,8 +35,8 @@ const (
 	bridge   = "pdkube0"
 )
 
-// Node is a running Kubernetes cluster of a single node on this machine.
-type Node struct {
+// KubernetesNode is a running Kubernetes cluster of a single node on this machine.
+type KubernetesNode struct {
 	Dir        string // Folder with all files of the Kubernetes node.
 	Bin        string // Folder that holds the programs kubectl and helm.
 	Kubeconfig string // Path of an administrator's kubeconfig file.
@@ -52,11 +52,11 @@ type Node struct {
 // Start starts a Kubernetes node, which runs until Close or until this process ends. bin is the folder of the
 // programs that kubernetes/build.sh builds. The logs of the node's programs go to the folder logs, which Close
 // keeps.
-func Start(ctx context.Context, bin, logs string) (_ *Node, err error) {
+func Start(ctx context.Context, bin, logs string) (_ *KubernetesNode, err error) {
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
 		return nil, errors.New("a node of Kubernetes needs Linux and root")
 	}
-	n := &Node{Bin: bin, logs: logs, token: rand.Text()}
+	n := &KubernetesNode{Bin: bin, logs: logs, token: rand.Text()}
 	if n.Dir, err = os.MkdirTemp("", name+"-"); err != nil {
 		return nil, err
 	}
@@ -76,20 +76,20 @@ func Start(ctx context.Context, bin, logs string) (_ *Node, err error) {
 	return n, nil
 }
 
-func (n *Node) file(name string) string { return filepath.Join(n.Dir, name) }
+func (n *KubernetesNode) file(name string) string { return filepath.Join(n.Dir, name) }
 
 //go:embed cleaner.sh
 var cleanerScript string
 
 // startCleaner waits until no other Kubernetes node runs on this machine, and starts the process that removes this
 // node in the end. That process holds the lock until it has removed the node.
-func (n *Node) startCleaner(ctx context.Context) error {
+func (n *KubernetesNode) startCleaner(ctx context.Context) error {
 	lock, err := os.OpenFile("/run/"+name+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = lock.Close() }()
-	err = procs.Await(ctx, nil, func() error { return unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
+	err = procs.AwaitCondition(ctx, nil, func() error { return unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
 	if err != nil {
 		return fmt.Errorf("another node runs: %w", err)
 	}
@@ -113,7 +113,7 @@ func (n *Node) startCleaner(ctx context.Context) error {
 	return cmd.Start()
 }
 
-func (n *Node) log(of string) (*os.File, error) {
+func (n *KubernetesNode) log(of string) (*os.File, error) {
 	if err := os.MkdirAll(n.logs, 0o755); err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (n *Node) log(of string) (*os.File, error) {
 }
 
 // Close ends the Kubernetes node and waits until all its processes, files and network devices are removed.
-func (n *Node) Close() error {
+func (n *KubernetesNode) Close() error {
 	_ = n.tie.Close()
 	err := n.cleaner.Wait()
 	for _, process := range n.processes {
@@ -145,7 +145,7 @@ var configs embed.FS
 
 // furnish prepares the start of the Kubernetes node: it writes the configuration files of containerd, kubelet and
 // the others, and creates the network bridge of the pods, on whose address the API server listens.
-func (n *Node) furnish() error {
+func (n *KubernetesNode) furnish() error {
 	var ports [4]int
 	for i := range ports {
 		var err error
@@ -156,7 +156,7 @@ func (n *Node) furnish() error {
 	local := func(i int) string { return fmt.Sprintf("http://127.0.0.1:%d", ports[i]) }
 	n.etcd, n.etcdPeer, n.proxyHealth = local(0), local(1), local(2)+"/healthz"
 	values := map[string]any{
-		"Dir": n.Dir, "Token": n.token, "Gateway": Gateway, "Pods": pods, "Name": name, "Bridge": bridge,
+		"Dir": n.Dir, "Token": n.token, "Gateway": GatewayAddress, "Pods": pods, "Name": name, "Bridge": bridge,
 		"PauseImage": pauseImage, "CNI": cniFolder(),
 		"ProxyHealth": ports[2], "ProxyMetrics": ports[3],
 	}
@@ -195,7 +195,7 @@ func serviceAccountKey() ([]byte, error) {
 
 // keepSysctls stores the kernel settings that kubelet and the network plug-ins change, so that the cleaner process
 // can restore them.
-func (n *Node) keepSysctls() error {
+func (n *KubernetesNode) keepSysctls() error {
 	var kept strings.Builder
 	for _, setting := range []string{
 		"kernel/keys/root_maxbytes", "kernel/keys/root_maxkeys", "kernel/panic", "kernel/panic_on_oops",
@@ -215,7 +215,7 @@ func (n *Node) keepSysctls() error {
 func makeBridge() error {
 	for _, args := range [][]string{
 		{"ip", "link", "add", bridge, "type", "bridge"},
-		{"ip", "address", "add", Gateway + "/24", "dev", bridge},
+		{"ip", "address", "add", GatewayAddress + "/24", "dev", bridge},
 		{"ip", "link", "set", bridge, "up"},
 		{"iptables", "-w", "-I", "FORWARD", "-i", bridge, "-o", bridge, "-j", "ACCEPT"},
 	} {
@@ -234,21 +234,21 @@ func cniFolder() string {
 	return "/opt/cni/bin"
 }
 
-// Kubectl runs kubectl as an administrator of the node, and returns its output.
-func (n *Node) Kubectl(ctx context.Context, args ...string) (string, error) {
+// RunKubectl runs kubectl as an administrator of the node, and returns its output.
+func (n *KubernetesNode) RunKubectl(ctx context.Context, args ...string) (string, error) {
 	return n.tool(ctx, "kubectl", args)
 }
 
-// Helm runs Helm as an administrator of the node, and returns its output.
-func (n *Node) Helm(ctx context.Context, args ...string) (string, error) {
+// RunHelm runs Helm as an administrator of the node, and returns its output.
+func (n *KubernetesNode) RunHelm(ctx context.Context, args ...string) (string, error) {
 	return n.tool(ctx, "helm", args)
 }
 
-func (n *Node) tool(ctx context.Context, tool string, args []string) (string, error) {
-	return procs.Must(ctx, procs.Spec{
+func (n *KubernetesNode) tool(ctx context.Context, tool string, args []string) (string, error) {
+	return procs.RunForOutput(ctx, procs.Spec{
 		Name: tool + " " + strings.Join(args, " "), Path: filepath.Join(n.Bin, tool), Args: args, Env: n.ToolEnv(),
 	})
 }
 
 // ToolEnv returns environment variables with which kubectl and Helm reach the node as an administrator.
-func (n *Node) ToolEnv() []string { return append(n.environ(), "KUBECONFIG="+n.Kubeconfig) }
+func (n *KubernetesNode) ToolEnv() []string { return append(n.environ(), "KUBECONFIG="+n.Kubeconfig) }

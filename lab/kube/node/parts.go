@@ -25,15 +25,15 @@ type part struct {
 // wait is a function that returns once a program of the Kubernetes node answers.
 type wait func(context.Context, *procs.Process) error
 
-func (n *Node) parts() []part {
+func (n *KubernetesNode) parts() []part {
 	kubeconfig := "--kubeconfig=" + n.Kubeconfig
 	serviceKey := n.file("service-account.pem")
 	answers := func(url string) wait {
-		return func(ctx context.Context, p *procs.Process) error { return p.AwaitOK(ctx, url) }
+		return func(ctx context.Context, p *procs.Process) error { return p.AwaitHTTPOK(ctx, url) }
 	}
 	succeeds := func(run func(context.Context, ...string) (string, error), args ...string) wait {
 		return func(ctx context.Context, p *procs.Process) error {
-			return p.Await(ctx, func() error { _, err := run(ctx, args...); return err })
+			return p.AwaitCondition(ctx, func() error { _, err := run(ctx, args...); return err })
 		}
 	}
 	return []part{
@@ -44,14 +44,14 @@ func (n *Node) parts() []part {
 		}, answers(n.etcd + "/health")},
 		{"containerd", []string{"--config=" + n.file("containerd.toml"), "--log-level=warn"}, succeeds(n.ctr, "version")},
 		{"kube-apiserver", []string{
-			"--etcd-servers=" + n.etcd, "--bind-address=" + Gateway, "--advertise-address=" + Gateway,
+			"--etcd-servers=" + n.etcd, "--bind-address=" + GatewayAddress, "--advertise-address=" + GatewayAddress,
 			"--cert-dir=" + n.file("certificates"), "--token-auth-file=" + n.file("tokens.csv"),
 			"--authorization-mode=RBAC", "--service-cluster-ip-range=" + services, "--allow-privileged=true",
 			// The API server reaches the node by its address, since no name server resolves the node's name.
 			"--kubelet-preferred-address-types=InternalIP",
 			"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + serviceKey,
 			"--service-account-signing-key-file=" + serviceKey,
-		}, succeeds(n.Kubectl, "get", "--raw=/readyz")},
+		}, succeeds(n.RunKubectl, "get", "--raw=/readyz")},
 		{"kube-controller-manager", []string{
 			kubeconfig, "--leader-elect=false", "--secure-port=0", "--service-account-private-key-file=" + serviceKey,
 			"--root-ca-file=" + n.file("certificates/apiserver.crt"),
@@ -59,15 +59,15 @@ func (n *Node) parts() []part {
 		{"kube-scheduler", []string{kubeconfig, "--leader-elect=false", "--secure-port=0"}, nil},
 		{"kubelet", []string{
 			kubeconfig, "--config=" + n.file("kubelet.yaml"), "--root-dir=" + n.file("kubelet"),
-			"--cert-dir=" + n.file("kubelet/pki"), "--hostname-override=node", "--node-ip=" + Gateway,
+			"--cert-dir=" + n.file("kubelet/pki"), "--hostname-override=node", "--node-ip=" + GatewayAddress,
 			"--node-labels=topology.kubernetes.io/zone=zone",
-		}, succeeds(n.Kubectl, "wait", "--for=condition=Ready", "node/node", "--timeout=1s")},
+		}, succeeds(n.RunKubectl, "wait", "--for=condition=Ready", "node/node", "--timeout=1s")},
 		{"kube-proxy", []string{"--config=" + n.file("kube-proxy.yaml")}, answers(n.proxyHealth)},
 	}
 }
 
 // start starts the programs of the Kubernetes node in their order, and waits for each to answer.
-func (n *Node) start(ctx context.Context) error {
+func (n *KubernetesNode) start(ctx context.Context) error {
 	for _, p := range n.parts() {
 		log, err := n.log(p.name)
 		if err != nil {
@@ -101,6 +101,6 @@ func (n *Node) start(ctx context.Context) error {
 
 // environ returns the environment of the Kubernetes node's programs. Its PATH has the system folders: kubelet and
 // kube-proxy call iptables and mount, containerd calls runc.
-func (n *Node) environ() []string {
+func (n *KubernetesNode) environ() []string {
 	return []string{"PATH=" + os.Getenv("PATH") + ":/usr/local/sbin:/usr/sbin:/sbin", "HOME=" + n.Dir, "TMPDIR=" + n.Dir}
 }

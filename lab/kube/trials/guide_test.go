@@ -27,13 +27,13 @@ import (
 // receiver stands beside the node, because its image is in a registry, and addresses are those of the trial.
 func TestGuide_FromNothing_LeadsToAVerifiedWebhook(t *testing.T) {
 	t.Cleanup(func() {
-		_, _ = cluster.Kubectl(context.Background(), "delete", "namespace", "deposits", "--wait=false")
+		_, _ = cluster.RunKubectl(context.Background(), "delete", "namespace", "deposits", "--wait=false")
 	})
 	folder := t.TempDir()
-	_, err := world.Create(t.Context(), cluster.stores.PostgresURL, "guide", "")
+	_, err := world.CreateDatabase(t.Context(), cluster.stores.PostgresURL, "guide", "")
 	require.NoError(t, err)
-	postgres := forward(t, node.Gateway, world.Host(cluster.stores.PostgresURL))
-	redis := forward(t, node.Gateway, world.Host(cluster.stores.RedisURL))
+	postgres := forward(t, node.GatewayAddress, world.HostPort(cluster.stores.PostgresURL))
+	redis := forward(t, node.GatewayAddress, world.HostPort(cluster.stores.RedisURL))
 	root, err := filepath.Abs(repository)
 	require.NoError(t, err)
 	port, err := backing.FreePort()
@@ -41,7 +41,7 @@ func TestGuide_FromNothing_LeadsToAVerifiedWebhook(t *testing.T) {
 	verified := make(chan string, 16)
 	other := strings.NewReplacer(
 		"registry.example.com/partnerdeposits", "docker.io/library/partnerdeposits", "TAG=0.1.0", "TAG="+present.tag,
-		"postgres://user:password@host:5432/deposits", world.At(cluster.stores.PostgresURL, "", postgres.address, "guide"),
+		"postgres://user:password@host:5432/deposits", world.RewriteDatabaseURL(cluster.stores.PostgresURL, "", postgres.address, "guide"),
 		"redis://:password@host:6379/0", fmt.Sprintf("redis://%s/%d", redis.address, redisNumber.Add(1)),
 		"CHART=deployments", "CHART="+root+"/deployments",
 		"localhost:8080", fmt.Sprintf("localhost:%d", port), "8080:80", fmt.Sprintf("%d:80", port),
@@ -74,17 +74,17 @@ func TestGuide_FromNothing_LeadsToAVerifiedWebhook(t *testing.T) {
 // receive serves an endpoint beside the node. The answer of the API, which the guide keeps in a file, has its secret.
 func receive(t *testing.T, answer string, verified chan<- string) (url string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", node.Gateway+":0")
+	listener, err := net.Listen("tcp", node.GatewayAddress+":0")
 	require.NoError(t, err)
 	secret := regexp.MustCompile(`svc_whsec_[0-9A-Za-z_-]*`)
 	server := &http.Server{ReadHeaderTimeout: time.Minute,
-		Handler: receiver.Serve(func(w receiver.Webhook) (receiver.Answer, func(bool)) {
+		Handler: receiver.WebhookHandler(func(w receiver.Webhook) (receiver.Responder, func(bool)) {
 			text, _ := os.ReadFile(answer) // no secret then, and nothing is verified
-			if reason := w.Check(secret.FindString(string(text))); reason != "" {
-				return receiver.Refuse(string(reason)), nil
+			if reason := w.VerifySignature(secret.FindString(string(text))); reason != "" {
+				return receiver.RespondRefusal(string(reason)), nil
 			}
-			verified <- w.Event()
-			return receiver.Take, nil
+			verified <- w.EventName()
+			return receiver.RespondOK, nil
 		})}
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() { _ = server.Close() })

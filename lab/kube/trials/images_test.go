@@ -70,7 +70,7 @@ func (v version) build(ctx context.Context, to string) error {
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", v.tag, err, said)
 	}
-	return node.Archive(to+".tar", "docker.io/library/partnerdeposits:"+v.tag, to+"/http", to+"/dispatcher", to+"/admin")
+	return node.WriteImageArchive(to+".tar", "docker.io/library/partnerdeposits:"+v.tag, to+"/http", to+"/dispatcher", to+"/admin")
 }
 
 // importImages gives the node all images.
@@ -87,11 +87,11 @@ func importImages(ctx context.Context, folder string) error {
 		return fmt.Errorf("%s is not the layout of a single image: %w", layout, err)
 	}
 	present.tag = index.Manifests[0].Annotations["org.opencontainers.image.ref.name"]
-	if err := cluster.Import(ctx, layout); err != nil {
+	if err := cluster.ImportImage(ctx, layout); err != nil {
 		return err
 	}
 	for _, v := range changed {
-		if err := cluster.Import(ctx, filepath.Join(folder, v.tag+".tar")); err != nil {
+		if err := cluster.ImportImage(ctx, filepath.Join(folder, v.tag+".tar")); err != nil {
 			return err
 		}
 	}

@@ -28,8 +28,8 @@ const (
 
 // cluster is shared by the trials; each has a namespace, a database and a number of Redis of its own.
 var cluster struct {
-	*node.Node
-	stores *backing.Services
+	*node.KubernetesNode
+	stores *backing.PostgresAndRedis
 	images string // a folder with programs and archives by the tag of their version
 }
 
@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 		code = backing.RunTests(m)
 	}
 	begun = time.Now()
-	if cluster.Node != nil {
+	if cluster.KubernetesNode != nil {
 		err = errors.Join(err, cluster.Close())
 	}
 	if cluster.stores != nil {
@@ -64,7 +64,7 @@ func TestMain(m *testing.M) {
 // hold keeps the node until Ctrl-C, in place of the trials (make kube).
 func hold() (code int) {
 	fmt.Printf("export KUBECONFIG=%s PATH=%s:$PATH\n", cluster.Kubeconfig, cluster.Bin)
-	fmt.Printf("pods reach this machine at %s; Ctrl-C ends the node\n", node.Gateway)
+	fmt.Printf("pods reach this machine at %s; Ctrl-C ends the node\n", node.GatewayAddress)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	<-ctx.Done()
@@ -83,10 +83,10 @@ func furnish(ctx context.Context) (err error) {
 		return err
 	}
 	go func() { built <- buildImages(ctx, cluster.images) }()
-	if cluster.Node, err = node.Start(ctx, os.Getenv("KUBE_BIN"), absolute); err != nil {
+	if cluster.KubernetesNode, err = node.Start(ctx, os.Getenv("KUBE_BIN"), absolute); err != nil {
 		return errors.Join(err, <-built)
 	}
-	cluster.stores, err = backing.Start(ctx, backing.Options{Private: true, FastUnsafe: true})
+	cluster.stores, err = backing.StartPostgresAndRedis(ctx, backing.Options{Private: true, FastUnsafe: true})
 	if err = errors.Join(err, <-built); err != nil {
 		return err
 	}

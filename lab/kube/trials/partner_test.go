@@ -27,7 +27,7 @@ import (
 // newKeyset is a keyset as the guide has one made.
 func newKeyset(t *testing.T) string {
 	t.Helper()
-	said, err := procs.Must(t.Context(), procs.Spec{Name: "admin", Path: filepath.Join(cluster.images, next.tag, "admin"),
+	said, err := procs.RunForOutput(t.Context(), procs.Spec{Name: "admin", Path: filepath.Join(cluster.images, next.tag, "admin"),
 		Args: []string{"secrets", "new-keyset"}})
 	require.NoError(t, err)
 	return said[:len(said)-1]
@@ -38,7 +38,7 @@ type partner struct {
 	r       *release
 	key     string
 	account string
-	client  *world.Client
+	client  *world.APIClient
 
 	mu     sync.Mutex
 	secret string
@@ -52,7 +52,7 @@ func (r *release) newPartner() *partner {
 	r.t.Helper()
 	// Each request has a connection of its own, and so a pod of its own.
 	p := &partner{r: r, got: map[string]int{},
-		client: &world.Client{Client: http.Client{Timeout: soon, Transport: &http.Transport{DisableKeepAlives: true}}}}
+		client: &world.APIClient{Client: http.Client{Timeout: soon, Transport: &http.Transport{DisableKeepAlives: true}}}}
 	var made struct{ APIKey string }
 	r.admin(&made, "partner", "create", "--slug", "acme", "--name", "Acme Stays")
 	p.key = made.APIKey
@@ -66,46 +66,46 @@ func (r *release) newPartner() *partner {
 		"password": "correct-horse", "companyName": "Villa"})
 	require.NoError(r.t, err)
 	var accounts []struct{ AccountID string }
-	require.NoError(r.t, p.call(http.MethodGet, "/accounts?externalId=villa-16", "", "").Into(&accounts))
+	require.NoError(r.t, p.call(http.MethodGet, "/accounts?externalId=villa-16", "", "").DecodeData(&accounts))
 	require.Len(r.t, accounts, 1)
 	p.account = accounts[0].AccountID
 
 	var hook struct{ Secret string }
 	body := fmt.Sprintf(`{"url": %q, "events": ["deposit.activated"]}`, p.listen())
-	require.NoError(r.t, p.call(http.MethodPost, "/webhooks", "", body).Into(&hook))
+	require.NoError(r.t, p.call(http.MethodPost, "/webhooks", "", body).DecodeData(&hook))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.secret = hook.Secret
 	return p
 }
 
-func (p *partner) call(method, path, key, body string) world.Answer {
-	return p.client.Do(context.Background(), world.Call{Base: p.r.origin, APIKey: p.key, Method: method, Path: path,
+func (p *partner) call(method, path, key, body string) world.APIResponse {
+	return p.client.Do(context.Background(), world.APICall{Base: p.r.origin, APIKey: p.key, Method: method, Path: path,
 		Key: key, Body: body})
 }
 
 // listen serves the partner's endpoint where pods reach this machine.
 func (p *partner) listen() (url string) {
 	p.r.t.Helper()
-	listener, err := net.Listen("tcp", node.Gateway+":0")
+	listener, err := net.Listen("tcp", node.GatewayAddress+":0")
 	require.NoError(p.r.t, err)
-	server := &http.Server{Handler: receiver.Serve(p.take), ReadHeaderTimeout: time.Minute}
+	server := &http.Server{Handler: receiver.WebhookHandler(p.take), ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(listener) }()
 	p.r.t.Cleanup(func() { _ = server.Close() })
 	return "http://" + listener.Addr().String() + "/hook"
 }
 
-func (p *partner) take(w receiver.Webhook) (receiver.Answer, func(bool)) {
+func (p *partner) take(w receiver.Webhook) (receiver.Responder, func(bool)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if reason := w.Check(p.secret); reason != "" {
+	if reason := w.VerifySignature(p.secret); reason != "" {
 		p.wrong = append(p.wrong, string(reason))
-		return receiver.Refuse(string(reason)), nil
+		return receiver.RespondRefusal(string(reason)), nil
 	}
 	var body struct{ Data struct{ ID string } }
 	_ = json.Unmarshal(w.Body, &body) // "" then, which is no deposit
 	p.got[body.Data.ID]++
-	return receiver.Take, nil
+	return receiver.RespondOK, nil
 }
 
 // times tells how often the activation of a deposit was delivered.
@@ -119,7 +119,7 @@ func (p *partner) times(deposit string) int {
 func (p *partner) activate() (id string, err error) {
 	a := p.call(http.MethodPost, "/deposits", uuid.NewString(), fmt.Sprintf(`{"accountId": %q, "amount": 700,
 		"contractStartAt": "2030-06-01T14:00:00Z", "contractEndAt": "2030-06-08T10:00:00Z"}`, p.account))
-	if id = a.ID(); !a.OK() || id == "" {
+	if id = a.DataID(); !a.OK() || id == "" {
 		return "", fmt.Errorf("create: %d %s %w", a.Status, a.Body, a.Err)
 	}
 	a = p.call(http.MethodPost, "/test/deposits/"+id+"/simulate", "", `{"outcome": "activate"}`)
@@ -141,7 +141,7 @@ func (p *partner) requireServing() {
 type traffic struct {
 	p     *partner
 	stop  context.CancelFunc
-	ended chan *load.Times
+	ended chan *load.DurationHistogram
 	begun time.Time
 
 	mu       sync.Mutex
@@ -155,9 +155,9 @@ const requestsPerSecond = 100
 func (p *partner) begin() *traffic {
 	ctx, stop := context.WithCancel(context.Background())
 	p.r.t.Cleanup(stop)
-	l := &traffic{p: p, stop: stop, ended: make(chan *load.Times, 1), begun: time.Now()}
+	l := &traffic{p: p, stop: stop, ended: make(chan *load.DurationHistogram, 1), begun: time.Now()}
 	go func() {
-		times, _, _ := load.Open(ctx, load.Endless, requestsPerSecond/2, func(int, time.Time) error {
+		times, _, _ := load.RunOpenLoop(ctx, load.EndlessCalls, requestsPerSecond/2, func(int, time.Time) error {
 			id, err := p.activate()
 			l.mu.Lock()
 			defer l.mu.Unlock()

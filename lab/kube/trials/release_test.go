@@ -52,7 +52,7 @@ func newNamespace(t *testing.T) string {
 	kubectl(t, "create", "namespace", name)
 	kubectl(t, "label", "namespace", name, "pod-security.kubernetes.io/enforce=restricted",
 		"pod-security.kubernetes.io/enforce-version=latest")
-	t.Cleanup(func() { _, _ = cluster.Kubectl(context.Background(), "delete", "namespace", name, "--wait=false") })
+	t.Cleanup(func() { _, _ = cluster.RunKubectl(context.Background(), "delete", "namespace", name, "--wait=false") })
 	return name
 }
 
@@ -62,11 +62,11 @@ func newRelease(t *testing.T, namespace, name string) *release {
 	r := &release{t: t, namespace: namespace, name: name}
 	database := strings.ReplaceAll(namespace+"_"+name, "-", "_")
 	var err error
-	r.localURL, err = world.Create(t.Context(), cluster.stores.PostgresURL, database, "")
+	r.localURL, err = world.CreateDatabase(t.Context(), cluster.stores.PostgresURL, database, "")
 	require.NoError(t, err)
-	postgres := forward(t, node.Gateway, world.Host(cluster.stores.PostgresURL))
-	redis := forward(t, node.Gateway, world.Host(cluster.stores.RedisURL))
-	r.databaseURL = world.At(r.localURL, "", postgres.address, "")
+	postgres := forward(t, node.GatewayAddress, world.HostPort(cluster.stores.PostgresURL))
+	redis := forward(t, node.GatewayAddress, world.HostPort(cluster.stores.RedisURL))
+	r.databaseURL = world.RewriteDatabaseURL(r.localURL, "", postgres.address, "")
 	r.redisURL = fmt.Sprintf("redis://%s/%d", redis.address, redisNumber.Add(1))
 	r.gateway = forward(t, "127.0.0.1", "")
 	r.origin = "http://" + r.gateway.address
@@ -90,7 +90,7 @@ func newRelease(t *testing.T, namespace, name string) *release {
 // helm runs a command of Helm for the release.
 func (r *release) helm(args ...string) (string, error) {
 	r.t.Helper()
-	return cluster.Helm(r.t.Context(), append(args, "--namespace="+r.namespace)...)
+	return cluster.RunHelm(r.t.Context(), append(args, "--namespace="+r.namespace)...)
 }
 
 // deploy installs or upgrades the release with a version of the image, and waits until all pods are ready. The watcher,
@@ -139,7 +139,7 @@ func (r *release) kubectl(args ...string) string {
 
 func kubectl(t *testing.T, args ...string) string {
 	t.Helper()
-	said, err := cluster.Kubectl(context.WithoutCancel(t.Context()), args...)
+	said, err := cluster.RunKubectl(context.WithoutCancel(t.Context()), args...)
 	require.NoError(t, err)
 	return strings.TrimSpace(said)
 }
@@ -189,7 +189,7 @@ func forward(t *testing.T, host, target string) *forwarder {
 	require.NoError(t, err)
 	f := &forwarder{address: listener.Addr().String()}
 	f.target.Store(target)
-	hostiletest.ServeOn(t, listener, func(from net.Conn) {
+	hostiletest.ServeOnListener(t, listener, func(from net.Conn) {
 		to, err := net.DialTimeout("tcp", f.target.Load().(string), soon)
 		if err != nil {
 			return // the client sees the end of its connection

@@ -54,11 +54,11 @@ func (r *release) inventory() []string {
 // requireHardened checks the pods as they run. Their namespace admits pods of the standard "restricted" alone.
 func (r *release) requireHardened() {
 	r.t.Helper()
-	_, err := cluster.Kubectl(r.t.Context(), "--namespace="+r.namespace, "run", "root", "--image=partnerdeposits:next")
+	_, err := cluster.RunKubectl(r.t.Context(), "--namespace="+r.namespace, "run", "root", "--image=partnerdeposits:next")
 	require.ErrorContains(r.t, err, `violates PodSecurity "restricted:latest"`)
 	require.NotContains(r.t, r.kubectl("get", "pods", "-o", "yaml"), "kube-api-access", "a pod has a token")
 	for _, component := range []string{"http", "dispatcher"} {
-		_, err := cluster.Kubectl(r.t.Context(), "--namespace="+r.namespace, "exec", "deployment/"+r.fullname(component),
+		_, err := cluster.RunKubectl(r.t.Context(), "--namespace="+r.namespace, "exec", "deployment/"+r.fullname(component),
 			"--", "/bin/sh")
 		require.ErrorContains(r.t, err, "no such file", "the image has a shell")
 	}
@@ -99,7 +99,7 @@ func (r *release) evict(pod string) error {
 	file := filepath.Join(r.t.TempDir(), "eviction.json")
 	require.NoError(r.t, os.WriteFile(file, fmt.Appendf(nil,
 		`{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": %q, "namespace": %q}}`, pod, r.namespace), 0o600))
-	_, err := cluster.Kubectl(r.t.Context(), "create", "--filename="+file, "--raw",
+	_, err := cluster.RunKubectl(r.t.Context(), "create", "--filename="+file, "--raw",
 		fmt.Sprintf("/api/v1/namespaces/%s/pods/%s/eviction", r.namespace, pod))
 	return err
 }
@@ -136,7 +136,7 @@ func (r *release) upgradeAndRollbackUnderLoad(p *partner, good string) {
 	upgraded := make(chan error, 1)
 	go func() { upgraded <- r.deploy(next) }()
 	require.Eventually(r.t, func() bool {
-		said, _ := cluster.Kubectl(r.t.Context(), "--namespace="+r.namespace, "logs", "--tail=-1",
+		said, _ := cluster.RunKubectl(r.t.Context(), "--namespace="+r.namespace, "logs", "--tail=-1",
 			"--selector=app.kubernetes.io/component=migrate")
 		return strings.Count(said, "the migration waits") >= 2
 	}, 2*soon, often, "the migration does not wait for its lock")

@@ -143,8 +143,8 @@ func (q *Queue[T]) leave(s *keyState[T], c *call[T]) bool {
 	return !c.leads
 }
 
-// Waiting counts the calls of a key whose batch has not started.
-func (q *Queue[T]) Waiting(key string) int {
+// CountWaiting counts the calls of a key whose batch has not started.
+func (q *Queue[T]) CountWaiting(key string) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if s := q.states[key]; s != nil {

@@ -17,7 +17,7 @@ import (
 
 // awaitWaiting returns when n calls wait under key.
 func awaitWaiting[T any](q *batch.Queue[T], key string, n int) {
-	for q.Waiting(key) < n {
+	for q.CountWaiting(key) < n {
 		runtime.Gosched()
 	}
 }
@@ -177,7 +177,7 @@ func TestDoContext_CallerLeaves_TheOthersRunWithoutItsItem(t *testing.T) {
 	}
 	end()
 	require.ErrorIs(t, <-left, context.Canceled, "while the first batch still runs")
-	require.Equal(t, 2, q.Waiting(""))
+	require.Equal(t, 2, q.CountWaiting(""))
 	close(leave)
 	group.Wait()
 	require.Equal(t, [][]int{{0}, {1, 3}}, batches)

@@ -74,7 +74,7 @@ func TestRest_AfterABatchThatOthersWaitBehind_TheNextWaitsForOthers(t *testing.T
 		call(q, calls, 4) // one runs, three wait
 		<-time.After(took + longest - 1)
 		synctest.Wait()
-		require.Equal(t, 3, q.Waiting(""))
+		require.Equal(t, 3, q.CountWaiting(""))
 	})
 	require.Equal(t, []ran{{0, 1}, {took + longest, 3}}, batches)
 }

@@ -8,5 +8,5 @@ import "partnerdeposits/core/id"
 // compiler removes the call.
 func Hit(string) {}
 
-// Skewed returns an id unchanged: without the build tag failpoints, the clock of ids is not shifted.
-func Skewed(made id.ID) id.ID { return made }
+// SkewedID returns an id unchanged: without the build tag failpoints, the clock of ids is not shifted.
+func SkewedID(made id.ID) id.ID { return made }

@@ -27,8 +27,8 @@ func Hit(name string) {
 // SkewIDs shifts the clock from which this process makes its later ids ahead by d.
 func SkewIDs(d time.Duration) { skew.Store(d.Milliseconds()) }
 
-// Skewed returns an id, a UUID v7, whose time is ahead by the skew that SkewIDs set.
-func Skewed(made id.ID) id.ID {
+// SkewedID returns an id, a UUID v7, whose time is ahead by the skew that SkewIDs set.
+func SkewedID(made id.ID) id.ID {
 	const timeBytes, bits = 6, 8
 	ms := made.Time().UnixMilli() + skew.Load()
 	for i := range timeBytes {

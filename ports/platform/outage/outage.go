@@ -38,9 +38,9 @@ func New(log *slog.Logger) *Log { return &Log{log: log} }
 
 func now() time.Time { return time.Now() } //nolint:forbidigo // the time of log lines, which slog reads itself as well
 
-// Failed counts a failure. The first failure of an outage is logged as a warning with its message and arguments;
+// RecordFailure counts a failure. The first failure of an outage is logged as a warning with its message and arguments;
 // so is a failure every half minute, as "still: " and the message. All other failures are logged at level debug.
-func (l *Log) Failed(ctx context.Context, message string, args ...any) {
+func (l *Log) RecordFailure(ctx context.Context, message string, args ...any) {
 	at := now()
 	l.mu.Lock()
 	if l.failures == 0 || at.Sub(l.last) > forgotten {
@@ -66,12 +66,12 @@ func (l *Log) Failed(ctx context.Context, message string, args ...any) {
 	}
 }
 
-// Worked counts a success. It ends an outage whose last failure is some seconds old, and logs "over: " and the
+// RecordSuccess counts a success. It ends an outage whose last failure is some seconds old, and logs "over: " and the
 // message of the first failure. Without an outage Worked costs next to nothing.
-func (l *Log) Worked(ctx context.Context) { l.end(ctx, "", calm) }
+func (l *Log) RecordSuccess(ctx context.Context) { l.end(ctx, "", calm) }
 
-// Over ends an outage at once, and logs a message of its own. Without an outage Over does nothing.
-func (l *Log) Over(ctx context.Context, message string) { l.end(ctx, message, 0) }
+// EndOutage ends an outage at once, and logs a message of its own. Without an outage Over does nothing.
+func (l *Log) EndOutage(ctx context.Context, message string) { l.end(ctx, message, 0) }
 
 func (l *Log) end(ctx context.Context, message string, after time.Duration) {
 	if !l.failing.Load() {

@@ -19,12 +19,12 @@ func told(t *testing.T, level slog.Level) (lines []string) {
 		var out strings.Builder
 		l := outage.New(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level})))
 		for range 900 {
-			l.Failed(t.Context(), "the database is away", "error", errors.New("refused"))
+			l.RecordFailure(t.Context(), "the database is away", "error", errors.New("refused"))
 			<-time.After(100 * time.Millisecond)
-			l.Worked(t.Context())
+			l.RecordSuccess(t.Context())
 		}
 		for range 100 {
-			l.Worked(t.Context())
+			l.RecordSuccess(t.Context())
 			<-time.After(100 * time.Millisecond)
 		}
 		lines = strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
@@ -54,15 +54,15 @@ func TestLog_TheNextOutage_IsToldAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		l := outage.New(slog.New(slog.NewTextHandler(&out, nil)))
-		for _, end := range []func(){func() { l.Over(t.Context(), "it is back") }, func() { <-time.After(time.Hour) },
+		for _, end := range []func(){func() { l.EndOutage(t.Context(), "it is back") }, func() { <-time.After(time.Hour) },
 			func() {}} {
-			l.Failed(t.Context(), "it is away")
+			l.RecordFailure(t.Context(), "it is away")
 			end()
 		}
 		require.Equal(t, 3, strings.Count(out.String(), `msg="it is away"`), out.String())
 		require.Equal(t, 1, strings.Count(out.String(), `msg="it is back"`))
-		l.Over(t.Context(), "it is back")
-		l.Over(t.Context(), "it is back")
+		l.EndOutage(t.Context(), "it is back")
+		l.EndOutage(t.Context(), "it is back")
 		require.Equal(t, 2, strings.Count(out.String(), `msg="it is back"`), "only an outage ends")
 	})
 }

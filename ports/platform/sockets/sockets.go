@@ -12,16 +12,17 @@ import (
 	"time"
 )
 
-// ErrAllInUse is the error of connections that wait because as many are open as the limit of file descriptors
-// allows.
-var ErrAllInUse = errors.New("all connections are in use")
+// ErrAllConnectionsInUse is the error of connections that wait because as many are open as the limit of file
+// descriptors allows.
+var ErrAllConnectionsInUse = errors.New("all connections are in use")
 
 // lacks lists the error numbers of the operating system for a machine that has run out of descriptors, memory
 // or ports.
 var lacks = []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL}
 
-// Lack returns what the machine has run out of, such as "too many open files"; "" if err has another cause.
-func Lack(err error) string {
+// ExhaustedResource returns what the machine has run out of, such as "too many open files"; "" if err has another
+// cause.
+func ExhaustedResource(err error) string {
 	for _, lack := range lacks {
 		if is(err, lack) && !(lack == syscall.EADDRNOTAVAIL && isIPv6(err)) {
 			return lack.Error()
@@ -30,8 +31,8 @@ func Lack(err error) string {
 	return ""
 }
 
-// NoRoute reports whether an error means that the machine has no route to the address that was dialled.
-func NoRoute(err error) bool {
+// IsNoRoute reports whether an error means that the machine has no route to the address that was dialled.
+func IsNoRoute(err error) bool {
 	return is(err, syscall.ENETUNREACH) || is(err, syscall.EADDRNOTAVAIL) && isIPv6(err)
 }
 
@@ -50,9 +51,9 @@ func isIPv6(err error) bool { return strings.Contains(err.Error(), "]:") }
 // two requests of /readyz.
 const calm = 15 * time.Second
 
-// Watch keeps the last failure to open a socket for the check of /readyz. Its methods are safe for concurrent
+// FailureMonitor keeps the last failure to open a socket for the check of /readyz. Its methods are safe for concurrent
 // use.
-type Watch struct{ last atomic.Pointer[failure] }
+type FailureMonitor struct{ last atomic.Pointer[failure] }
 
 type failure struct {
 	err error
@@ -61,27 +62,27 @@ type failure struct {
 
 func now() time.Time { return time.Now() } //nolint:forbidigo // how long ago a failure of this process was
 
-// Failed stores a failure to open a socket, with its time.
-func (w *Watch) Failed(err error) { w.last.Store(&failure{err, now()}) }
+// RecordFailure stores a failure to open a socket, with its time.
+func (w *FailureMonitor) RecordFailure(err error) { w.last.Store(&failure{err, now()}) }
 
 // Check returns the last failure to open a socket if it was a few seconds ago, and nil otherwise.
-func (w *Watch) Check(context.Context) error {
+func (w *FailureMonitor) Check(context.Context) error {
 	if last := w.last.Load(); last != nil && now().Sub(last.at) < calm {
 		return last.err
 	}
 	return nil
 }
 
-// Problem describes a failure to open a socket without addresses, so that anybody may read it.
-func Problem(err error) string {
+// DescribeFailure describes a failure to open a socket without addresses, so that anybody may read it.
+func DescribeFailure(err error) string {
 	var cause syscall.Errno
 	switch {
-	case Lack(err) != "":
-		return "cannot be opened: " + Lack(err)
+	case ExhaustedResource(err) != "":
+		return "cannot be opened: " + ExhaustedResource(err)
 	case errors.As(err, &cause):
 		return "cannot be opened: " + cause.Error()
-	case errors.Is(err, ErrAllInUse):
-		return "wait: " + ErrAllInUse.Error()
+	case errors.Is(err, ErrAllConnectionsInUse):
+		return "wait: " + ErrAllConnectionsInUse.Error()
 	}
 	return "cannot be opened"
 }

@@ -50,23 +50,23 @@ func TestLack_IsThatOfTheMachine(t *testing.T) {
 		"a name that sounds like descriptors": {err: &net.DNSError{Err: "no such host", Name: "too many open files"}},
 	}
 	for name, c := range cases {
-		require.Equal(t, c.lack, sockets.Lack(c.err), name)
-		require.Equal(t, c.noRoute, sockets.NoRoute(c.err), name)
+		require.Equal(t, c.lack, sockets.ExhaustedResource(c.err), name)
+		require.Equal(t, c.noRoute, sockets.IsNoRoute(c.err), name)
 	}
-	require.Empty(t, sockets.Lack(nil))
-	require.False(t, sockets.NoRoute(nil))
+	require.Empty(t, sockets.ExhaustedResource(nil))
+	require.False(t, sockets.IsNoRoute(nil))
 }
 
 func TestWatch_TellsOfAFailureForSomeSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var w sockets.Watch
+		var w sockets.FailureMonitor
 		require.NoError(t, w.Check(t.Context()))
-		w.Failed(dialled("10.0.0.1:443", syscall.EMFILE))
+		w.RecordFailure(dialled("10.0.0.1:443", syscall.EMFILE))
 		<-time.After(12 * time.Second) // the longest pause between two looks of /readyz
 		err := w.Check(t.Context())
 		require.ErrorIs(t, err, syscall.EMFILE)
-		require.Equal(t, "cannot be opened: too many open files", sockets.Problem(err))
+		require.Equal(t, "cannot be opened: too many open files", sockets.DescribeFailure(err))
 		<-time.After(3 * time.Second)
 		require.NoError(t, w.Check(t.Context()))
 	})
@@ -77,9 +77,9 @@ func TestProblem_HasNoAddress(t *testing.T) {
 	for want, err := range map[string]error{
 		"cannot be opened: too many open files":              resolved("10.0.0.1:53", syscall.EMFILE),
 		"cannot be opened: software caused connection abort": dialled("10.0.0.1:443", syscall.ECONNABORTED),
-		"wait: all connections are in use":                   sockets.ErrAllInUse,
+		"wait: all connections are in use":                   sockets.ErrAllConnectionsInUse,
 		"cannot be opened":                                   errors.New("10.0.0.1 is odd"),
 	} {
-		require.Equal(t, want, sockets.Problem(err))
+		require.Equal(t, want, sockets.DescribeFailure(err))
 	}
 }

@@ -36,9 +36,9 @@ func Read(c *fiber.Ctx) error {
 		return c.Next()
 	}
 	if !isJSON(string(c.Request().Header.ContentType())) {
-		return fault.ErrMediaType
+		return fault.ErrUnsupportedMediaType
 	}
-	value, err := Object(raw)
+	value, err := ParseObject(raw)
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func Read(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// Of returns the JSON object that Read has parsed; nil when the request has no body.
-func Of(c *fiber.Ctx) map[string]any {
+// ParsedObject returns the JSON object that Read has parsed; nil when the request has no body.
+func ParsedObject(c *fiber.Ctx) map[string]any {
 	value, _ := c.Locals(bodyKey{}).(map[string]any)
 	return value
 }
@@ -69,11 +69,11 @@ func isJSON(contentType string) bool {
 	return true
 }
 
-// Object parses data as a JSON object. Values are nil, bool, string, json.Number (the literal, unchanged), []any
+// ParseObject parses data as a JSON object. Values are nil, bool, string, json.Number (the literal, unchanged), []any
 // and map[string]any.
 //
 // Returns invalid_json, or invalid_field with the name of the field whose text cannot be stored.
-func Object(data []byte) (map[string]any, error) {
+func ParseObject(data []byte) (map[string]any, error) {
 	if !utf8.Valid(data) {
 		return nil, fault.ErrInvalidJSON.WithMessage("The request body is not valid UTF-8.")
 	}

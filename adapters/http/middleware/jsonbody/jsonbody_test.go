@@ -14,7 +14,7 @@ import (
 )
 
 func TestObject_ReadsPlainValues(t *testing.T) {
-	got, err := jsonbody.Object([]byte(
+	got, err := jsonbody.ParseObject([]byte(
 		" {\"a\" : [1, 2.50 ,-3e2,true,false,null,{} ,[] ], \"b\":\"x\\n\\u00e9\\ud83d\\ude00/\\/é\",\"\":{\"c\":\"\"}}\r\n"))
 	require.NoError(t, err)
 	want := map[string]any{
@@ -26,7 +26,7 @@ func TestObject_ReadsPlainValues(t *testing.T) {
 }
 
 func TestObject_KeepsEveryNumberLiteral(t *testing.T) {
-	got, err := jsonbody.Object([]byte(`{"a":70.000000000000000000001,"b":1e-400,"c":1e400,"d":-1e999999999}`))
+	got, err := jsonbody.ParseObject([]byte(`{"a":70.000000000000000000001,"b":1e-400,"c":1e400,"d":-1e999999999}`))
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{
 		"a": json.Number("70.000000000000000000001"),
@@ -79,9 +79,9 @@ func TestObject_RefusesWhatIsReadInTwoWays(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := jsonbody.Object([]byte(c.body))
+			_, err := jsonbody.ParseObject([]byte(c.body))
 			require.Error(t, err)
-			f := fault.Of(err)
+			f := fault.FromError(err)
 			require.Equal(t, c.code, f.Code)
 			require.Contains(t, f.Message, c.message)
 			require.Less(t, len(f.Message), 300)
@@ -90,7 +90,7 @@ func TestObject_RefusesWhatIsReadInTwoWays(t *testing.T) {
 }
 
 func TestObject_NestsAsDeepAsAllowed(t *testing.T) {
-	_, err := jsonbody.Object([]byte(strings.Repeat(`{"a":`, 32) + `1` + strings.Repeat(`}`, 32)))
+	_, err := jsonbody.ParseObject([]byte(strings.Repeat(`{"a":`, 32) + `1` + strings.Repeat(`}`, 32)))
 	require.NoError(t, err)
 }
 
@@ -101,7 +101,7 @@ func FuzzObject(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := jsonbody.Object(data)
+		got, err := jsonbody.ParseObject(data)
 		if err != nil {
 			require.NotEqual(t, fault.Internal, fault.KindOf(err))
 			return

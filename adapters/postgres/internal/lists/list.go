@@ -18,14 +18,14 @@ const (
 	maxPerPage = 100
 	// maxRead is the most rows that one statement of a list reads. A page of 100 needs so many when one row of twenty
 	// matches.
-	maxRead = ports.PageReads
+	maxRead = ports.MaxPageReads
 )
 
-// List builds the SQL query of a page of a list, newest first unless the list is read back. Conditions are constant
-// texts with ? for each argument; values are passed as parameters, never in the text. The text depends only on the
-// set of filters, the direction and the step of the page size, so that Postgres plans each text once per
+// PageQuery builds the SQL query of a page of a list, newest first unless the list is read back. Conditions are
+// constant texts with ? for each argument; values are passed as parameters, never in the text. The text depends only
+// on the set of filters, the direction and the step of the page size, so that Postgres plans each text once per
 // connection.
-type List struct {
+type PageQuery struct {
 	Table    string
 	Identity []string // Columns of the primary key of the list's table.
 	Order    []string // Columns by which the list is ordered, all descending.
@@ -37,30 +37,30 @@ type List struct {
 }
 
 // Where adds a condition to the list's query that the index of the list answers, so that other rows are not read.
-func (l *List) Where(condition string, args ...any) {
+func (l *PageQuery) Where(condition string, args ...any) {
 	l.within = append(l.within, l.numbered(condition, args))
 }
 
 // Filter adds a condition to the list's query that is checked on each row that is read.
-func (l *List) Filter(condition string, args ...any) {
+func (l *PageQuery) Filter(condition string, args ...any) {
 	l.Fits = append(l.Fits, l.numbered(condition, args))
 }
 
-func (l *List) numbered(condition string, args []any) string {
+func (l *PageQuery) numbered(condition string, args []any) string {
 	for _, arg := range args {
-		condition = strings.Replace(condition, "?", l.Argument(arg), 1)
+		condition = strings.Replace(condition, "?", l.AddArgument(arg), 1)
 	}
 	return condition
 }
 
-// Argument adds an SQL argument and returns its placeholder, such as $2.
-func (l *List) Argument(arg any) string {
+// AddArgument adds an SQL argument and returns its placeholder, such as $2.
+func (l *PageQuery) AddArgument(arg any) string {
 	l.Args = append(l.Args, arg)
 	return "$" + strconv.Itoa(len(l.Args))
 }
 
-// Span adds conditions that a column lies within a span of time, for those ends of the span that are set.
-func (l *List) Span(column string, s ports.Span) {
+// WhereTimeSpan adds conditions that a column lies within a span of time, for those ends of the span that are set.
+func (l *PageQuery) WhereTimeSpan(column string, s ports.TimeSpan) {
 	if !s.From.IsZero() {
 		l.Where(column+" >= ?", s.From)
 	}
@@ -69,9 +69,9 @@ func (l *List) Span(column string, s ports.Span) {
 	}
 }
 
-// SpanOfIDs adds conditions that the time in UUID v7 ids lies within a span of time, for lists in the order of such
-// ids. An id cannot contain a time before 1970.
-func (l *List) SpanOfIDs(column string, s ports.Span) {
+// WhereIDTimeSpan adds conditions that the time in UUID v7 ids lies within a span of time, for lists in the order of
+// such ids. An id cannot contain a time before 1970.
+func (l *PageQuery) WhereIDTimeSpan(column string, s ports.TimeSpan) {
 	if !s.From.IsZero() {
 		l.Where(column+" >= uuid_floor(greatest(?, timestamptz 'epoch'))", s.From)
 	}
@@ -80,20 +80,20 @@ func (l *List) SpanOfIDs(column string, s ports.Span) {
 	}
 }
 
-// After makes the page of the list begin after the cursor.
-func (l *List) After(c ports.Cursor) {
+// AfterCursor makes the page of the list begin after the cursor.
+func (l *PageQuery) AfterCursor(c ports.Cursor) {
 	switch {
 	case c.IsZero():
 	case len(l.Order) == 1:
-		l.Where(l.Order[0]+" "+l.Beyond()+" ?", c.ID)
+		l.Where(l.Order[0]+" "+l.CursorOperator()+" ?", c.ID)
 	default:
-		l.Where("("+strings.Join(l.Order, ", ")+") "+l.Beyond()+" (?, ?)", c.At, c.ID)
+		l.Where("("+strings.Join(l.Order, ", ")+") "+l.CursorOperator()+" (?, ?)", c.At, c.ID)
 	}
 }
 
-// Beyond returns the SQL operator by which a row is compared with the cursor: > if the list is read towards newer
-// rows, otherwise <.
-func (l *List) Beyond() string {
+// CursorOperator returns the SQL operator by which a row is compared with the cursor: > if the list is read towards
+// newer rows, otherwise <.
+func (l *PageQuery) CursorOperator() string {
 	if l.Back {
 		return ">"
 	}
@@ -101,7 +101,7 @@ func (l *List) Beyond() string {
 }
 
 // OrderBy returns the ORDER BY clause of the list. prefix is put before each column.
-func (l *List) OrderBy(prefix string) string {
+func (l *PageQuery) OrderBy(prefix string) string {
 	direction := " DESC"
 	if l.Back {
 		direction = ""
@@ -109,8 +109,8 @@ func (l *List) OrderBy(prefix string) string {
 	return " ORDER BY " + prefix + strings.Join(l.Order, direction+", "+prefix) + direction
 }
 
-// Conditions returns the WHERE clause with the conditions that the index of the list answers.
-func (l *List) Conditions() string {
+// WhereClause returns the WHERE clause with the conditions that the index of the list answers.
+func (l *PageQuery) WhereClause() string {
 	if len(l.within) == 0 {
 		return ""
 	}
@@ -118,20 +118,20 @@ func (l *List) Conditions() string {
 }
 
 // reads returns the most rows that one statement reads for a page of the list.
-func (l *List) reads() int {
+func (l *PageQuery) reads() int {
 	if l.Max > 0 {
 		return l.Max
 	}
 	return maxRead
 }
 
-// Rows returns a table expression with the rows of a page: the columns of the table, whether the row matches all
-// filters (fits), and the number n of the row among those that were read, which is 0 in a list without filters. The
-// last row that was read is included even if it does not match, because the next page starts after it.
-func (l *List) Rows(p ports.Page) string {
+// RowsExpression returns a table expression with the rows of a page: the columns of the table, whether the row matches
+// all filters (fits), and the number n of the row among those that were read, which is 0 in a list without filters.
+// The last row that was read is included even if it does not match, because the next page starts after it.
+func (l *PageQuery) RowsExpression(p ports.Page) string {
 	order := l.OrderBy("")
-	limit := order + " LIMIT " + strconv.Itoa(LimitFor(p))
-	from := " FROM " + l.Table + l.Conditions()
+	limit := order + " LIMIT " + strconv.Itoa(PageLimit(p))
+	from := " FROM " + l.Table + l.WhereClause()
 	if len(l.Fits) == 0 {
 		return "(SELECT *, true AS fits, 0 AS n" + from + limit + ")"
 	}
@@ -160,10 +160,10 @@ func union(a, b []string) []string {
 	return all
 }
 
-// LimitFor returns the LIMIT of the query of a page: one row more than the page size, to find out whether a next
+// PageLimit returns the LIMIT of the query of a page: one row more than the page size, to find out whether a next
 // page exists, and for unusual sizes still more, so that only a few query texts exist. The limit is in the text: if
 // it were a parameter, the planner would plan for a tenth of the table.
-func LimitFor(p ports.Page) int {
+func PageLimit(p ports.Page) int {
 	for _, step := range []int{1, 10, 25, 50} {
 		if size(p) <= step {
 			return step + 1
@@ -174,21 +174,21 @@ func LimitFor(p ports.Page) int {
 
 func size(p ports.Page) int { return max(1, min(p.Limit, maxPerPage)) }
 
-// Listed is a row of a list, with whether it matches the filters and its number among the rows that were read.
-type Listed[T any] struct {
+// ListedRow is a row of a list, with whether it matches the filters and its number among the rows that were read.
+type ListedRow[T any] struct {
 	Item T
 	Fits bool
 	N    int
 }
 
-// Read runs the query of a page over l.Rows and returns the page. scan scans a row, whose last columns are fits and
+// ReadPage runs the query of a page over l.Rows and returns the page. scan scans a row, whose last columns are fits and
 // n. place returns the sort key of an item. A row that cannot be read is reported, and the page continues without
 // it.
-func Read[T any](ctx context.Context, d pg.DB, l *List, p ports.Page, sql string,
-	scan func(pgx.CollectableRow) (Listed[T], error), place func(T) ports.Cursor) (ports.List[T], error) {
-	rows, err := pg.Read(ctx, d, scan, func(row *Listed[T], err error) {
+func ReadPage[T any](ctx context.Context, d pg.DB, l *PageQuery, p ports.Page, sql string,
+	scan func(pgx.CollectableRow) (ListedRow[T], error), place func(T) ports.Cursor) (ports.List[T], error) {
+	rows, err := pg.ReadRows(ctx, d, scan, func(row *ListedRow[T], err error) {
 		row.Fits = false
-		d.Tell(ctx, l.Table, place(row.Item).ID, err)
+		d.ReportUnreadable(ctx, l.Table, place(row.Item).ID, err)
 	}, sql, l.Args...)
 	if err != nil {
 		return ports.List[T]{}, err
@@ -210,7 +210,7 @@ func Read[T any](ctx context.Context, d pg.DB, l *List, p ports.Page, sql string
 		}
 		// The row is the last that the query could return, so the next page begins after it, even if unreadable rows
 		// before it are missing.
-		if row.N == l.reads() || i+1 == LimitFor(p) {
+		if row.N == l.reads() || i+1 == PageLimit(p) {
 			page.Next = place(row.Item)
 		}
 	}

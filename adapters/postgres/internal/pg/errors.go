@@ -23,14 +23,14 @@ const (
 	deadlockDetected     = "40P01"
 	// The SQLSTATE after a migration changed the result type of a cached plan. The next try prepares the statement
 	// again.
-	changedResultType   = "0A000"
-	LockTimeout         = "55P03"
-	queryCanceled       = "57014"
-	idleInTransaction   = "25P03"
-	ReadOnlyTransaction = "25006" // The SQLSTATE of a write on a Postgres server that has become a standby.
-	DiskFull            = "53100"
-	NoRights            = "42501"
-	TooManyConnections  = "53300"
+	changedResultType           = "0A000"
+	SQLStateLockTimeout         = "55P03"
+	queryCanceled               = "57014"
+	idleInTransaction           = "25P03"
+	SQLStateReadOnlyTransaction = "25006" // The SQLSTATE of a write on a Postgres server that has become a standby.
+	SQLStateDiskFull            = "53100"
+	SQLStatePermissionDenied    = "42501"
+	SQLStateTooManyConnections  = "53300"
 	// Postgres reports this code, or one of the next two, where a table, column or function is missing because `admin
 	// migrate up` has not run yet.
 	undefinedTable     = "42P01"
@@ -46,10 +46,10 @@ const (
 // ignored its error.
 var ErrRolledBack = errors.New("postgres: commit of a failed transaction")
 
-// ErrKeyStored is the error for a response to store whose idempotency key has a stored response already. The
+// ErrResponseStored is the error for a response to store whose idempotency key has a stored response already. The
 // advisory lock of the key prevents that; should two transactions ever pass the lock, the second fails and finds
 // the response in its next run.
-var ErrKeyStored = errors.New("postgres: the idempotency key holds a response already")
+var ErrResponseStored = errors.New("postgres: the idempotency key holds a response already")
 
 // ErrClientErased is the error for a client that was erased after the transaction had read it. The next run of the
 // transaction finds no client.
@@ -79,7 +79,7 @@ func Translate(err error) error {
 	if errors.As(err, &refused) {
 		return translateRefusal(refused, err)
 	}
-	if Unreachable(err) {
+	if IsUnreachable(err) {
 		return fault.ErrUnavailable.Because(err)
 	}
 	return err
@@ -87,7 +87,8 @@ func Translate(err error) error {
 
 func translateRefusal(refused *pgconn.PgError, err error) error {
 	switch refused.Code {
-	case LockTimeout, queryCanceled, idleInTransaction, ReadOnlyTransaction, undefinedTable, undefinedColumn,
+	case SQLStateLockTimeout, queryCanceled, idleInTransaction, SQLStateReadOnlyTransaction, undefinedTable,
+		undefinedColumn,
 		undefinedFunction:
 		return fault.ErrUnavailable.Because(err)
 	case invalidText, untranslatableText:
@@ -103,8 +104,8 @@ func translateRefusal(refused *pgconn.PgError, err error) error {
 	return err
 }
 
-// StateOf returns the SQLSTATE of an error; "" for an error that the server did not send.
-func StateOf(err error) string {
+// SQLStateOf returns the SQLSTATE of an error; "" for an error that the server did not send.
+func SQLStateOf(err error) string {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
 		return refused.Code
@@ -122,18 +123,18 @@ func serverFailed(refused *pgconn.PgError) bool {
 	return false
 }
 
-// Refused reports whether nothing of a transaction was committed, because the server refused a statement or a row
-// could not be read. It is false for a failure of the connection or of the server, after which that is unknown.
-func Refused(err error) bool {
+// NothingCommitted reports whether nothing of a transaction was committed, because the server refused a statement or a
+// row could not be read. It is false for a failure of the connection or of the server, after which that is unknown.
+func NothingCommitted(err error) bool {
 	var refused *pgconn.PgError
-	return errors.Is(err, ErrRolledBack) || errors.Is(err, ErrKeyStored) || errors.Is(err, ErrClientErased) ||
-		Unreadable(err) ||
+	return errors.Is(err, ErrRolledBack) || errors.Is(err, ErrResponseStored) || errors.Is(err, ErrClientErased) ||
+		IsUnreadable(err) ||
 		(errors.As(err, &refused) && !serverFailed(refused))
 }
 
-// Unreachable reports whether the server did not answer in time, the connection failed, or the pool had no free
+// IsUnreachable reports whether the server did not answer in time, the connection failed, or the pool had no free
 // connection; otherwise false.
-func Unreachable(err error) bool {
+func IsUnreachable(err error) bool {
 	var network net.Error
 	var connect *pgconn.ConnectError
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
@@ -147,7 +148,7 @@ func Unreachable(err error) bool {
 func retryable(err error) bool {
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) {
-		return errors.Is(err, ErrKeyStored) || errors.Is(err, ErrClientErased)
+		return errors.Is(err, ErrResponseStored) || errors.Is(err, ErrClientErased)
 	}
 	switch refused.Code {
 	case serializationFailure, deadlockDetected, changedResultType:

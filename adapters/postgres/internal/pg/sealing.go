@@ -20,34 +20,36 @@ type Cipher interface {
 
 // The functions …AAD return the associated data of a secret, with which it is encrypted: its purpose and its row. A
 // ciphertext that is copied to another row therefore cannot be decrypted.
-func ConnectAAD(partnerID id.ID) []byte { return []byte("connect_secret:" + partnerID.String()) }
-func SecretAAD(subscriptionID id.ID) []byte {
+func ConnectSecretAAD(partnerID id.ID) []byte { return []byte("connect_secret:" + partnerID.String()) }
+func SigningSecretAAD(subscriptionID id.ID) []byte {
 	return []byte("webhook_secret:" + subscriptionID.String())
 }
-func CheckoutAAD(depositID id.ID) []byte { return []byte("checkout_token:" + depositID.String()) }
-func AddressAAD(clientID id.ID) []byte   { return []byte("client_address:" + clientID.String()) }
-func FactorAAD(operatorID id.ID) []byte  { return []byte("second_factor:" + operatorID.String()) }
-func MailAAD(mailID id.ID) []byte        { return []byte("mail:" + mailID.String()) }
+func CheckoutTokenAAD(depositID id.ID) []byte { return []byte("checkout_token:" + depositID.String()) }
+func ClientAddressAAD(clientID id.ID) []byte  { return []byte("client_address:" + clientID.String()) }
+func TwoFactorSecretAAD(operatorID id.ID) []byte {
+	return []byte("second_factor:" + operatorID.String())
+}
+func MailAAD(mailID id.ID) []byte { return []byte("mail:" + mailID.String()) }
 func AgreementAAD(recordID id.ID) []byte {
 	return []byte("agreement_origin:" + recordID.String())
 }
-func FileAAD(fileID id.ID) []byte { return []byte("file_key:" + fileID.String()) }
-func DraftAAD(session [32]byte, form id.ID) []byte {
+func FileKeyAAD(fileID id.ID) []byte { return []byte("file_key:" + fileID.String()) }
+func FormDraftAAD(session [32]byte, form id.ID) []byte {
 	return []byte("form_draft:" + hex.EncodeToString(session[:]) + ":" + form.String())
 }
 
 // MailboxHash returns the hash of a mailbox (mailaddr.Mailbox), which is stored where the address itself must not
 // be readable.
-func (s Sealer) MailboxHash(mailbox string) []byte { return s.Cipher.Hash("mailbox:" + mailbox) }
+func (s TextCipher) MailboxHash(mailbox string) []byte { return s.Cipher.Hash("mailbox:" + mailbox) }
 
 func ResponseAAD(k ports.IdempotencyKey) []byte {
-	return []byte("idempotent_response:" + KeyScope(k))
+	return []byte("idempotent_response:" + IdempotencyKeyScope(k))
 }
 
-// KeyScope returns the text that identifies an idempotency key: partner, route, key. The key has a fixed length, so
-// no two keys have the same text. Stored responses are encrypted for this text, and processes of different versions
-// lock by it, so its form must never change.
-func KeyScope(k ports.IdempotencyKey) string {
+// IdempotencyKeyScope returns the text that identifies an idempotency key: partner, route, key. The key has a fixed
+// length, so no two keys have the same text. Stored responses are encrypted for this text, and processes of different
+// versions lock by it, so its form must never change.
+func IdempotencyKeyScope(k ports.IdempotencyKey) string {
 	// The sum of the lengths of the partner's id, two separators, and the idempotency key in hex.
 	const lengths = 36 + 2 + 2*len(k.Key)
 	b := make([]byte, 0, lengths+len(k.Route))
@@ -55,10 +57,10 @@ func KeyScope(k ports.IdempotencyKey) string {
 	return string(hex.AppendEncode(b, k.Key[:]))
 }
 
-// Sealer encrypts and decrypts texts for storage in the database.
-type Sealer struct{ Cipher Cipher }
+// TextCipher encrypts and decrypts texts for storage in the database.
+type TextCipher struct{ Cipher Cipher }
 
-func (s Sealer) Seal(plain secret.Text, associatedData []byte) ([]byte, error) {
+func (s TextCipher) Encrypt(plain secret.Text, associatedData []byte) ([]byte, error) {
 	sealed, err := s.Cipher.Encrypt([]byte(plain.Reveal()), associatedData)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: encrypt: %w", err)
@@ -66,7 +68,7 @@ func (s Sealer) Seal(plain secret.Text, associatedData []byte) ([]byte, error) {
 	return sealed, nil
 }
 
-func (s Sealer) Open(sealed, associatedData []byte) (secret.Text, error) {
+func (s TextCipher) Decrypt(sealed, associatedData []byte) (secret.Text, error) {
 	plain, err := s.Cipher.Decrypt(sealed, associatedData)
 	if err != nil {
 		return "", fmt.Errorf("postgres: decrypt: %w", err)

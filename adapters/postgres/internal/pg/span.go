@@ -8,9 +8,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// ChildSpan starts a trace span below the span of ctx. If ctx is not traced, it starts none and costs only a
+// StartChildSpan starts a trace span below the span of ctx. If ctx is not traced, it starts none and costs only a
 // look-up.
-func ChildSpan(ctx context.Context, tracer, name string) (context.Context, func()) {
+func StartChildSpan(ctx context.Context, tracer, name string) (context.Context, func()) {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		return ctx, func() {}
 	}
@@ -28,9 +28,9 @@ func TraceParent(ctx context.Context) string {
 	return carrier["traceparent"]
 }
 
-// StartSpan starts the trace span of a batch and links it to the span of every caller of the batch. A batch belongs
-// to several traces, so no caller is the parent. If no caller is traced, it starts no span.
-func StartSpan[T any](ctx context.Context, tracer, name string, callers []T,
+// StartBatchSpan starts the trace span of a batch and links it to the span of every caller of the batch. A batch
+// belongs to several traces, so no caller is the parent. If no caller is traced, it starts no span.
+func StartBatchSpan[T any](ctx context.Context, tracer, name string, callers []T,
 	contextOf func(T) context.Context) (context.Context, func()) {
 	var links []trace.Link
 	for _, c := range callers {

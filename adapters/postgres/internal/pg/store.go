@@ -2,19 +2,19 @@ package pg
 
 import "context"
 
-// Base holds what the stores of every module need: the database and the encryption of secrets.
-type Base struct {
+// StoreBase holds what the stores of every module need: the database and the encryption of secrets.
+type StoreBase struct {
 	DB     DB
-	Sealer Sealer
+	Sealer TextCipher
 }
 
 type txKey struct{}
 
-// With returns a context that carries a transaction, which the function In takes out of it.
-func With(ctx context.Context, t *Tx) context.Context { return context.WithValue(ctx, txKey{}, t) }
+// WithTx returns a context that carries a transaction, which the function In takes out of it.
+func WithTx(ctx context.Context, t *Tx) context.Context { return context.WithValue(ctx, txKey{}, t) }
 
-// Inside reports whether a context carries a transaction that has not ended; otherwise false.
-func Inside(ctx context.Context) bool {
+// InsideTx reports whether a context carries a transaction that has not ended; otherwise false.
+func InsideTx(ctx context.Context) bool {
 	t, inside := ctx.Value(txKey{}).(*Tx)
 	return inside && !t.ended
 }

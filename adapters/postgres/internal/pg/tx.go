@@ -95,21 +95,21 @@ type lazyRow struct {
 }
 
 func (r lazyRow) Scan(dest ...any) error {
-	found := r.t.Row(r.sql, r.args, dest...)
+	found := r.t.QueueRow(r.sql, r.args, dest...)
 	if err := r.t.Flush(r.ctx); err != nil {
 		return err
 	}
 	return Translate(*found)
 }
 
-// Row queues a query for a single row. It returns a pointer to an error, which is set when the queued statements
+// QueueRow queues a query for a single row. It returns a pointer to an error, which is set when the queued statements
 // are sent. pgx.ErrNoRows does not fail the other queued statements.
-func (t *Tx) Row(sql string, args []any, dest ...any) *error {
+func (t *Tx) QueueRow(sql string, args []any, dest ...any) *error {
 	found := new(error)
 	t.queue.Queue(sql, args...).QueryRow(func(row pgx.Row) error {
 		*found = row.Scan(dest...)
 		var refused *pgconn.PgError
-		if errors.As(*found, &refused) || Unreachable(*found) {
+		if errors.As(*found, &refused) || IsUnreachable(*found) {
 			return *found
 		}
 		return nil
@@ -117,8 +117,8 @@ func (t *Tx) Row(sql string, args []any, dest ...any) *error {
 	return found
 }
 
-// Rows queues a query. When the queued statements are sent, each is called for every row of the result.
-func (t *Tx) Rows(sql string, args []any, each func(pgx.Rows) error) {
+// QueueRows queues a query. When the queued statements are sent, each is called for every row of the result.
+func (t *Tx) QueueRows(sql string, args []any, each func(pgx.Rows) error) {
 	t.queue.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			if err := each(rows); err != nil {
@@ -129,23 +129,23 @@ func (t *Tx) Rows(sql string, args []any, each func(pgx.Rows) error) {
 	})
 }
 
-// Collect queues a query. When the queued statements are sent, its scanned rows are stored in dst.
-func Collect[T any](t *Tx, dst *[]T, scan pgx.RowToFunc[T], sql string, args ...any) {
+// QueueCollect queues a query. When the queued statements are sent, its scanned rows are stored in dst.
+func QueueCollect[T any](t *Tx, dst *[]T, scan pgx.RowToFunc[T], sql string, args ...any) {
 	t.queue.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
 		*dst, err = pgx.CollectRows(rows, scan)
 		return err
 	})
 }
 
-// Deferred returns the transaction in a form that generated code can use: each of its statements is queued, to be
+// QueueingTx returns the transaction in a form that generated code can use: each of its statements is queued, to be
 // sent with later ones.
-func (t *Tx) Deferred() Deferred { return Deferred{t} }
+func (t *Tx) QueueingTx() QueueingTx { return QueueingTx{t} }
 
-// Deferred is a transaction whose Exec queues statements instead of running them.
-type Deferred struct{ *Tx }
+// QueueingTx is a transaction whose Exec queues statements instead of running them.
+type QueueingTx struct{ *Tx }
 
 // Exec queues an SQL statement, whose error is returned when the queued statements are sent.
-func (d Deferred) Exec(_ context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+func (d QueueingTx) Exec(_ context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	d.queue.Queue(sql, args...)
 	return pgconn.CommandTag{}, nil
 }
@@ -191,10 +191,10 @@ func (t *Tx) End(ctx context.Context) {
 	_, _ = t.conn.Exec(ctx, "rollback")
 }
 
-// Retry runs a transaction, and runs it again after a serialization failure, a deadlock, an outdated cached plan or
+// RetryTx runs a transaction, and runs it again after a serialization failure, a deadlock, an outdated cached plan or
 // a row for a partition that was just made, with growing pauses and jitter. After the last try it returns
 // service_unavailable.
-func Retry(ctx context.Context, attempt func() error) error {
+func RetryTx(ctx context.Context, attempt func() error) error {
 	pause := firstPause
 	for try := 1; ; try++ {
 		err := attempt()
@@ -218,7 +218,7 @@ func Retry(ctx context.Context, attempt func() error) error {
 // InTx runs fn in a transaction of pool, and runs it again as Retry does. fn must commit; without a commit the
 // transaction is rolled back.
 func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(*Tx) error) error {
-	return Retry(ctx, func() error {
+	return RetryTx(ctx, func() error {
 		conn, err := pool.Acquire(ctx)
 		if err != nil {
 			return Translate(err)

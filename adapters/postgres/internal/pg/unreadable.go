@@ -9,34 +9,36 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Unreadable reports whether an error means that a row has a value that cannot be read. No version of the service
+// IsUnreadable reports whether an error means that a row has a value that cannot be read. No version of the service
 // writes such a row.
-func Unreadable(err error) bool {
+func IsUnreadable(err error) bool {
 	var odd pgx.ScanArgError
 	return errors.As(err, &odd)
 }
 
-// BadValue makes the error of a column whose value has the right type and still cannot be read.
-func BadValue(column string, err error) error { return pgx.ScanArgError{FieldName: column, Err: err} }
+// BadValueError makes the error of a column whose value has the right type and still cannot be read.
+func BadValueError(column string, err error) error {
+	return pgx.ScanArgError{FieldName: column, Err: err}
+}
 
-// Tell reports a row of the database that cannot be read, by calling DB.Unreadable if that is set.
-func (d DB) Tell(ctx context.Context, table string, rowID id.ID, err error) {
+// ReportUnreadable reports a row of the database that cannot be read, by calling DB.Unreadable if that is set.
+func (d DB) ReportUnreadable(ctx context.Context, table string, rowID id.ID, err error) {
 	if d.Unreadable != nil {
 		d.Unreadable(ctx, table, rowID, err)
 	}
 }
 
-// Read returns the rows of a query. A row that cannot be read does not prevent the reading of the other rows: the
+// ReadRows returns the rows of a query. A row that cannot be read does not prevent the reading of the other rows: the
 // function odd is called with what could be read of it, and it stays among the rows. In that case the query runs
 // twice, since pgx ends reading at the first row that fails.
-func Read[T any](ctx context.Context, d DB, scan pgx.RowToFunc[T], odd func(*T, error), sql string,
+func ReadRows[T any](ctx context.Context, d DB, scan pgx.RowToFunc[T], odd func(*T, error), sql string,
 	args ...any) ([]T, error) {
 	rows, err := d.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}
 	all, err := pgx.CollectRows(rows, scan)
-	if !Unreadable(err) {
+	if !IsUnreadable(err) {
 		return all, Translate(err)
 	}
 	if rows, err = d.Query(ctx, sql, args...); err != nil {
@@ -44,7 +46,7 @@ func Read[T any](ctx context.Context, d DB, scan pgx.RowToFunc[T], odd func(*T, 
 	}
 	all, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (T, error) {
 		item, err := scan(columnwise{rows})
-		if Unreadable(err) {
+		if IsUnreadable(err) {
 			odd(&item, err)
 			err = nil
 		}
@@ -62,7 +64,7 @@ func (r columnwise) Scan(dest ...any) (first error) {
 	for i, f := range r.FieldDescriptions() {
 		err := r.Conn().TypeMap().Scan(f.DataTypeOID, f.Format, values[i], dest[i])
 		if err != nil && first == nil {
-			first = BadValue(f.Name, err)
+			first = BadValueError(f.Name, err)
 		}
 	}
 	return first

@@ -22,24 +22,24 @@ func OrZero[T any](v *T) (zero T) {
 	return *v
 }
 
-// OrEmpty returns an empty slice instead of nil, which Postgres would store as NULL.
-func OrEmpty[T any](s []T) []T {
+// OrEmptySlice returns an empty slice instead of nil, which Postgres would store as NULL.
+func OrEmptySlice[T any](s []T) []T {
 	if s == nil {
 		return []T{}
 	}
 	return s
 }
 
-// OrNoPairs returns an empty map instead of nil, which Postgres would store as NULL.
-func OrNoPairs(m map[string]string) map[string]string {
+// OrEmptyMap returns an empty map instead of nil, which Postgres would store as NULL.
+func OrEmptyMap(m map[string]string) map[string]string {
 	if m == nil {
 		return map[string]string{}
 	}
 	return m
 }
 
-// Each returns a slice with the result of a function for every element of another slice.
-func Each[A, B any](in []A, convert func(A) B) []B {
+// ConvertEach returns a slice with the result of a function for every element of another slice.
+func ConvertEach[A, B any](in []A, convert func(A) B) []B {
 	out := make([]B, len(in))
 	for i, a := range in {
 		out[i] = convert(a)
@@ -47,9 +47,9 @@ func Each[A, B any](in []A, convert func(A) B) []B {
 	return out
 }
 
-// Changed returns a function that checks the number of rows that a statement changed: it returns the error
+// RequireRowChanged returns a function that checks the number of rows that a statement changed: it returns the error
 // sentinel for 0.
-func Changed(sentinel error) func(rows int64, err error) error {
+func RequireRowChanged(sentinel error) func(rows int64, err error) error {
 	return func(rows int64, err error) error {
 		if err == nil && rows == 0 {
 			return sentinel
@@ -58,5 +58,5 @@ func Changed(sentinel error) func(rows int64, err error) error {
 	}
 }
 
-// Millis formats a duration as the whole milliseconds that a Postgres setting expects.
-func Millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+// FormatMillis formats a duration as the whole milliseconds that a Postgres setting expects.
+func FormatMillis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

@@ -15,35 +15,36 @@ type Column[T any] struct {
 	Values func([]T) any
 }
 
-// Of returns a function that collects the values of a column from rows. value returns the column's value in one
+// ValuesOf returns a function that collects the values of a column from rows. value returns the column's value in one
 // row.
-func Of[T, V any](value func(T) V) func([]T) any {
-	return func(rows []T) any { return pg.Each(rows, value) }
+func ValuesOf[T, V any](value func(T) V) func([]T) any {
+	return func(rows []T) any { return pg.ConvertEach(rows, value) }
 }
 
-// Names returns the names of columns, separated by commas.
-func Names[T any](columns []Column[T]) string {
-	return strings.Join(pg.Each(columns, func(c Column[T]) string { return c.Name }), ", ")
+// ColumnNames returns the names of columns, separated by commas.
+func ColumnNames[T any](columns []Column[T]) string {
+	return strings.Join(pg.ConvertEach(columns, func(c Column[T]) string { return c.Name }), ", ")
 }
 
-// Selected returns the columns of the set of rows n, each with its cast, for a SELECT; they are separated by
+// SelectColumns returns the columns of the set of rows n, each with its cast, for a SELECT; they are separated by
 // commas.
-func Selected[T any](columns []Column[T]) string {
-	return strings.Join(pg.Each(columns, func(c Column[T]) string { return "n." + c.Name + c.Cast }), ", ")
+func SelectColumns[T any](columns []Column[T]) string {
+	return strings.Join(pg.ConvertEach(columns, func(c Column[T]) string { return "n." + c.Name + c.Cast }), ", ")
 }
 
-// From returns the FROM item that makes the set of rows n from arrays, which are the statement's first parameters.
-func From[T any](columns []Column[T]) string {
+// FromClause returns the FROM item that makes the set of rows n from arrays, which are the statement's first
+// parameters.
+func FromClause[T any](columns []Column[T]) string {
 	arrays := make([]string, len(columns))
 	for i, c := range columns {
 		arrays[i] = "$" + strconv.Itoa(i+1) + "::" + c.Array
 	}
-	return "unnest(" + strings.Join(arrays, ", ") + ") AS n(" + Names(columns) + ")"
+	return "unnest(" + strings.Join(arrays, ", ") + ") AS n(" + ColumnNames(columns) + ")"
 }
 
-// Arguments returns the arguments of a statement about a set of rows: an array of values for each column, followed
+// ArrayArguments returns the arguments of a statement about a set of rows: an array of values for each column, followed
 // by further arguments.
-func Arguments[T any](columns []Column[T], rows []T, more ...any) []any {
+func ArrayArguments[T any](columns []Column[T], rows []T, more ...any) []any {
 	args := make([]any, 0, len(columns)+len(more))
 	for _, c := range columns {
 		args = append(args, c.Values(rows))
@@ -51,6 +52,6 @@ func Arguments[T any](columns []Column[T], rows []T, more ...any) []any {
 	return append(args, more...)
 }
 
-// Param returns the placeholder, such as $4, of the n-th parameter that follows the arrays with the columns'
+// ExtraParam returns the placeholder, such as $4, of the n-th parameter that follows the arrays with the columns'
 // values; n begins with 1.
-func Param[T any](columns []Column[T], n int) string { return "$" + strconv.Itoa(len(columns)+n) }
+func ExtraParam[T any](columns []Column[T], n int) string { return "$" + strconv.Itoa(len(columns)+n) }

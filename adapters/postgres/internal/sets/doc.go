@@ -12,21 +12,21 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Locking is what a statement does with a row that another transaction has locked: wait for the row, or skip it.
-type Locking string
+// RowLocking is what a statement does with a row that another transaction has locked: wait for the row, or skip it.
+type RowLocking string
 
 const (
-	// Wait until the transaction that has locked the row ends, or until lock_timeout has passed.
-	Wait Locking = ""
+	// WaitForLock until the transaction that has locked the row ends, or until lock_timeout has passed.
+	WaitForLock RowLocking = ""
 	// Skip a row that another transaction has locked, as if it did not exist.
-	SkipLocked Locking = " SKIP LOCKED"
+	SkipLocked RowLocking = " SKIP LOCKED"
 )
 
 const divisionByZero = "22012"
 
-// UnlessAll turns the error of a division by zero into the given error missing, and returns any other error
+// MissingRowsError turns the error of a division by zero into the given error missing, and returns any other error
 // unchanged. SQL statements here divide by zero on purpose, to fail when rows are missing.
-func UnlessAll(err, missing error) error {
+func MissingRowsError(err, missing error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == divisionByZero {
 		return missing

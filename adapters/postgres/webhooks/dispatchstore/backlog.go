@@ -17,12 +17,12 @@ import (
 // vacuum.
 const countedExactly = 10_000
 
-// Backlog counts the rows in the database that wait to be processed: events, deliveries, mails, collections.
-type Backlog struct{ pool *pgxpool.Pool }
+// BacklogReader counts the rows in the database that wait to be processed: events, deliveries, mails, collections.
+type BacklogReader struct{ pool *pgxpool.Pool }
 
-// NewBacklog makes a Backlog, which counts the rows that wait to be processed. The pool must be opened with
-// postgres.IndexPlans, because no count may read a whole table.
-func NewBacklog(pool *pgxpool.Pool) *Backlog { return &Backlog{pool: pool} }
+// NewBacklogReader makes a Backlog, which counts the rows that wait to be processed. The pool must be opened with
+// postgres.IndexPlanSettings, because no count may read a whole table.
+func NewBacklogReader(pool *pgxpool.Pool) *BacklogReader { return &BacklogReader{pool: pool} }
 
 // SQL that counts the rows that wait to be processed. Each count reads at most $1 entries of an index.
 const (
@@ -114,7 +114,7 @@ var openCollections = func() (open []string) {
 	return open
 }()
 
-func (b *Backlog) Backlog(ctx context.Context) (webhookports.Backlog, error) {
+func (b *BacklogReader) Backlog(ctx context.Context) (webhookports.Backlog, error) {
 	out := webhookports.Backlog{Deliveries: map[webhookports.BacklogState]int{},
 		Subscriptions: map[webhookports.SubscriptionState]int{}}
 	out.Server.DeadRows = map[string]int{}
@@ -154,7 +154,7 @@ func (b *Backlog) Backlog(ctx context.Context) (webhookports.Backlog, error) {
 	})
 	batch.Queue(selectEndpoints).Query(func(rows pgx.Rows) error {
 		all, err := pgx.CollectRows(rows, scanEndpoint)
-		out.OutboundSince = webhook.OutboundBroken(all, time.Now())
+		out.OutboundSince = webhook.OutboundBrokenSince(all, time.Now())
 		return err
 	})
 	count(countDefault, func(n int) { out.Partitions.DefaultRows = n })
@@ -186,6 +186,6 @@ func counts[K ~string](batch *pgx.Batch, into map[K]int, sql string, args ...any
 	})
 }
 
-func (b *Backlog) Endpoints(ctx context.Context) ([]webhook.Endpoint, error) {
+func (b *BacklogReader) Endpoints(ctx context.Context) ([]webhook.EndpointReachability, error) {
 	return endpoints(ctx, b.pool)
 }

@@ -12,14 +12,14 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Due returns the subscriptions that have due deliveries, and the time until the next delivery becomes due. The
+// FindDue returns the subscriptions that have due deliveries, and the time until the next delivery becomes due. The
 // query steps through the index from subscription to subscription, so its cost depends on the number of
 // subscriptions with waiting deliveries and not on the number of deliveries. OFFSET 0 and LIMIT keep the planner
 // from reading all subscriptions or all waiting deliveries at once, which seems cheap while the tables are small.
-func (s *Store) Due(ctx context.Context, horizon time.Duration) (webhookports.Due, error) {
+func (s *Store) FindDue(ctx context.Context, horizon time.Duration) (webhookports.DueScan, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	due, full := webhookports.Due{Next: horizon}, s.leased.start(struct{}{}) == 0
+	due, full := webhookports.DueScan{Next: horizon}, s.leased.start(struct{}{}) == 0
 	var tests, expired bool
 	looks := &pgx.Batch{}
 	looks.Queue(`
@@ -50,7 +50,7 @@ func (s *Store) Due(ctx context.Context, horizon time.Duration) (webhookports.Du
 	return due, nil
 }
 
-func collectDue(rows pgx.Rows, due *webhookports.Due) error {
+func collectDue(rows pgx.Rows, due *webhookports.DueScan) error {
 	for rows.Next() {
 		var wait time.Duration
 		s, err := scanSubscription(rows, &wait)
@@ -66,7 +66,7 @@ func collectDue(rows pgx.Rows, due *webhookports.Due) error {
 	return rows.Err()
 }
 
-func (s *Store) Claim(ctx context.Context, rooms []webhookports.Room,
+func (s *Store) ClaimDue(ctx context.Context, rooms []webhookports.ClaimQuota,
 	lease time.Duration) ([]webhookports.Claim, error) {
 	if len(rooms) == 0 {
 		return nil, nil
@@ -159,7 +159,7 @@ func readClaims(rows pgx.Rows, note func(*webhookports.Claim), extra ...any) (cl
 
 var countClaimed = `
 		SELECT subscription_id, count(*) FROM deliveries
-		WHERE state = 1 AND due_at > now() - ` + pg.Interval(webhook.ClaimCounts) + ` GROUP BY 1`
+		WHERE state = 1 AND due_at > now() - ` + pg.IntervalSQL(webhook.EndedLeaseGrace) + ` GROUP BY 1`
 
 // CountClaimed returns, for each subscription, how many of its deliveries are claimed (reserved for a dispatcher
 // that attempts them). Deliveries whose reservation ended a while ago do not count: ClaimUrgent has taken them,
@@ -192,7 +192,7 @@ func (s *Store) ExpireLeases(ctx context.Context, olderThan, lease, grace time.D
 	return int(tag.RowsAffected()), pg.Translate(err)
 }
 
-func (s *Store) Renew(ctx context.Context, claims []webhookports.Claim,
+func (s *Store) RenewClaims(ctx context.Context, claims []webhookports.Claim,
 	lease time.Duration) ([]webhookports.Claim, error) {
 	s.relayed.await(claims)
 	s.relayed.forget(claims)

@@ -34,14 +34,17 @@ func newFeed(t *testing.T) *feed {
 // at0 is the time of every event.
 var at0 = time.Date(2026, 8, 1, 15, 0, 0, 123_456_000, time.UTC)
 
-func (w *feed) partner() id.ID { return storetest.Origin(w.t, w.Store).PartnerID }
+func (w *feed) partner() id.ID { return storetest.StoreOrigin(w.t, w.Store).PartnerID }
 
 // append stores an event of a deposit of the partner.
 func (w *feed) append(partnerID, depositID id.ID, name webhook.EventName) ports.Event {
 	w.t.Helper()
 	e := ports.Event{ID: portstest.NewID(), PartnerID: partnerID, Name: name, DepositID: depositID,
 		Data: []byte(`{"b":1, "a":2}`), CreatedAt: at0}
-	storetest.Do(w.t, w.Store, func(ctx context.Context, r *postgres.Store) error { return r.Outbox.Append(ctx, e) })
+	storetest.RunInTransaction(w.t, w.Store, func(ctx context.Context,
+		r *postgres.Store) error {
+		return r.Outbox.Append(ctx, e)
+	})
 	return e
 }
 
@@ -57,7 +60,7 @@ func (w *feed) relay(limit int) (filed int) {
 func (w *feed) filed(partnerID id.ID, n int) (events []ports.Event) {
 	w.t.Helper()
 	for range n {
-		events = append(events, w.append(partnerID, portstest.NewID(), webhook.DepositCancelled))
+		events = append(events, w.append(partnerID, portstest.NewID(), webhook.EventDepositCancelled))
 	}
 	require.Equal(w.t, n, w.relay(n))
 	for i := range events {
@@ -68,7 +71,7 @@ func (w *feed) filed(partnerID id.ID, n int) (events []ports.Event) {
 
 func (w *feed) state(partnerID id.ID) webhookports.FeedState {
 	w.t.Helper()
-	s, err := w.Events.Feed(w.t.Context(), partnerID)
+	s, err := w.Events.FeedState(w.t.Context(), partnerID)
 	require.NoError(w.t, err)
 	return s
 }
@@ -97,14 +100,14 @@ func TestFeed_OfANewPartner_IsEmpty_AndOfAnUnknownOneAnError(t *testing.T) {
 	require.False(t, s.Epoch.IsZero())
 	require.Equal(t, webhookports.FeedState{Epoch: s.Epoch, Oldest: 1, Last: 0}, s)
 	require.Empty(t, w.after(p, 0, 10))
-	last, err := w.Events.LastNumbers(t.Context(), []id.ID{p})
+	last, err := w.Events.LastFeedNumbers(t.Context(), []id.ID{p})
 	require.NoError(t, err)
 	require.Equal(t, map[id.ID]int64{p: 0}, last)
 
-	_, err = w.Events.Feed(t.Context(), portstest.NewID())
+	_, err = w.Events.FeedState(t.Context(), portstest.NewID())
 	require.Error(t, err, "of an unknown partner")
 	require.Empty(t, w.after(portstest.NewID(), 0, 10))
-	last, err = w.Events.LastNumbers(t.Context(), nil)
+	last, err = w.Events.LastFeedNumbers(t.Context(), nil)
 	require.NoError(t, err)
 	require.Empty(t, last)
 }
@@ -131,7 +134,7 @@ func TestFeed_OfEachPartner_HasNumbersOfItsOwn(t *testing.T) {
 	of := map[id.ID][]ports.Event{}
 	for i := range 3 {
 		for _, p := range []id.ID{a, b} {
-			e := w.append(p, portstest.NewID(), webhook.DepositCaptured)
+			e := w.append(p, portstest.NewID(), webhook.EventDepositCaptured)
 			e.Sequence = int64(i + 1)
 			of[p] = append(of[p], e)
 		}
@@ -140,7 +143,7 @@ func TestFeed_OfEachPartner_HasNumbersOfItsOwn(t *testing.T) {
 	for p, want := range of {
 		same(t, want, w.after(p, 0, 10))
 	}
-	last, err := w.Events.LastNumbers(t.Context(), []id.ID{a, portstest.NewID(), b})
+	last, err := w.Events.LastFeedNumbers(t.Context(), []id.ID{a, portstest.NewID(), b})
 	require.NoError(t, err)
 	require.Equal(t, map[id.ID]int64{a: 3, b: 3}, last, "a partner that is unknown has none")
 	require.Equal(t, w.state(a).Epoch, w.state(b).Epoch)
@@ -150,13 +153,13 @@ func TestFeed_AnEventThatIsSetAside_GetsItsNumberWhenItIsRelayed(t *testing.T) {
 	t.Parallel()
 	w := newFeed(t)
 	p := w.partner()
-	aside, next := w.append(p, portstest.NewID(), webhook.DepositCancelled),
-		w.append(p, portstest.NewID(), webhook.DepositCancelled)
-	moved, err := w.relays.SetAside(t.Context(), aside.ID, "refused")
+	aside, next := w.append(p, portstest.NewID(), webhook.EventDepositCancelled),
+		w.append(p, portstest.NewID(), webhook.EventDepositCancelled)
+	moved, err := w.relays.SetEventAside(t.Context(), aside.ID, "refused")
 	require.NoError(t, err)
 	require.True(t, moved)
 	require.Equal(t, 1, w.relay(10))
-	storetest.Do(w.t, w.Store, func(ctx context.Context, r *postgres.Store) error {
+	storetest.RunInTransaction(w.t, w.Store, func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.SetAside.Retry(ctx, aside.ID)
 		return err
 	})
@@ -171,8 +174,8 @@ func TestFeed_AfterARestore_IsOfAnotherEpoch(t *testing.T) {
 	p, epoch := w.partner(), portstest.NewID()
 	w.filed(p, 2)
 	before := w.state(p)
-	storetest.Do(w.t, w.Store,
-		func(ctx context.Context, r *postgres.Store) error { return r.Restores.Finish(ctx, epoch, at0) })
+	storetest.RunInTransaction(w.t, w.Store,
+		func(ctx context.Context, r *postgres.Store) error { return r.Restores.BeginEpoch(ctx, epoch, at0) })
 	require.Equal(t, webhookports.FeedState{Epoch: epoch, Oldest: before.Oldest, Last: before.Last}, w.state(p))
 	require.NotEqual(t, epoch, before.Epoch)
 }

@@ -42,10 +42,10 @@ func later(a, b time.Time) time.Time {
 // are locked in order and before those of deliveries, as in every other transaction that locks both, so that none
 // deadlocks.
 func adjustHealth(
-	ctx context.Context, t *pg.Tx, outcomes []webhookports.Outcome, adjust []id.ID, limit int, now time.Time,
+	ctx context.Context, t *pg.Tx, outcomes []webhookports.AttemptOutcome, adjust []id.ID, limit int, now time.Time,
 ) (map[id.ID]webhook.Health, error) {
 	var subscriptions []webhookports.Subscription
-	pg.Collect(t, &subscriptions, collectSubscription, `SELECT `+subscriptionColumns+
+	pg.QueueCollect(t, &subscriptions, collectSubscription, `SELECT `+subscriptionColumns+
 		` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE`, adjust)
 	if err := t.Flush(ctx); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func adjustHealth(
 		if h.State(sub.Enabled) != sub.Health.State(sub.Enabled) {
 			since = now
 		}
-		held := sub.Held.After(sub.Health, h, now)
+		held := sub.Held.AfterHealthChange(sub.Health, h, now)
 		t.Queue(`
 			UPDATE webhook_subscriptions SET failures = $2, failing_since = $3, slow = $4, quick = $5, holds = $6,
 			held_until = $7, ramp = $8, trouble = $13,
@@ -82,8 +82,8 @@ func adjustHealth(
 
 // afterOutcome returns the health of an endpoint after the result of a POST. If the partner must be notified of a
 // change, it queues the statement that stores the notice.
-func afterOutcome(t queuer, h webhook.Health, o webhookports.Outcome, limit int, now time.Time) webhook.Health {
-	next, kind := h.AfterOutcome(o.Attempt, o.Excused, o.Verdict.GivesUp(o.Delivery.Test), limit, now)
+func afterOutcome(t queuer, h webhook.Health, o webhookports.AttemptOutcome, limit int, now time.Time) webhook.Health {
+	next, kind := h.AfterAttemptWithNotice(o.Attempt, o.Excused, o.Verdict.GivesUp(o.Delivery.Test), limit, now)
 	if kind != "" {
 		notice(t, o.Delivery.SubscriptionID, kind, now)
 	}
@@ -95,12 +95,12 @@ func afterOutcome(t queuer, h webhook.Health, o webhookports.Outcome, limit int,
 func notice(batch queuer, sub id.ID, kind webhook.NoticeKind, at time.Time) {
 	batch.Queue(
 		`INSERT INTO webhook_notices (subscription_id, kind, at, mail_at) VALUES ($1, $2, $3, now() + $4::interval)`, sub,
-		kind, at, kind.Settles())
+		kind, at, kind.MailDelay())
 }
 
 // noticeGivenUp queues the SQL statement that stores notices to partners about deliveries that this transaction
 // has given up.
-func noticeGivenUp(batch queuer, outcomes []webhookports.Outcome) {
+func noticeGivenUp(batch queuer, outcomes []webhookports.AttemptOutcome) {
 	var subs, ids []id.ID
 	for _, o := range outcomes {
 		if o.Verdict.GivesUp(o.Delivery.Test) {
@@ -114,12 +114,12 @@ func noticeGivenUp(batch queuer, outcomes []webhookports.Outcome) {
 		INSERT INTO webhook_notices (subscription_id, kind, at, deliveries)
 		SELECT d.subscription_id, $3, now(), count(*) FROM unnest($1::uuid[], $2::uuid[]) AS ended(sub, id)
 		JOIN deliveries d ON d.subscription_id = ended.sub AND d.id = ended.id
-		WHERE d.state = 3 AND d.finished_at = now() GROUP BY d.subscription_id`, subs, ids, webhook.NoticeGivenUp)
+		WHERE d.state = 3 AND d.finished_at = now() GROUP BY d.subscription_id`, subs, ids, webhook.NoticeDeliveryGivenUp)
 }
 
 // tellSuccesses queues the SQL statement that stores when a POST to each endpoint last succeeded. It skips a row
 // that another transaction has locked: the time is not worth a wait.
-func tellSuccesses(batch queuer, outcomes []webhookports.Outcome, adjusted []id.ID) {
+func tellSuccesses(batch queuer, outcomes []webhookports.AttemptOutcome, adjusted []id.ID) {
 	last := map[id.ID]*ends{}
 	for _, o := range outcomes {
 		sub := o.Delivery.SubscriptionID

@@ -26,24 +26,24 @@ func TestRelay_BesideARequestThatHoldsASubscription_GoesOn(t *testing.T) {
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT partner_id FROM webhook_subscriptions`).Scan(&partnerID))
 	for name, hold := range map[string]func(ctx context.Context) error{
 		"test": func(ctx context.Context) error {
-			_, err := store.Subscriptions.Hold(ctx, partnerID, claim.SubscriptionID)
+			_, err := store.Subscriptions.LockRowShared(ctx, partnerID, claim.SubscriptionID)
 			return err
 		},
 		"redelivery": func(ctx context.Context) error {
 			copies := []webhookports.Redelivery{{Of: claim.DeliveryID, As: portstest.NewID()}}
-			_, err := store.Deliveries.Redeliver(ctx, claim.SubscriptionID, copies)
+			_, err := store.Deliveries.InsertRedeliveries(ctx, claim.SubscriptionID, copies)
 			return err
 		},
 		"replay": func(ctx context.Context) error {
 			r, err := webhook.NewReplay(portstest.NewID(), claim.SubscriptionID, time.Now().Add(-time.Hour), time.Now(), "",
 				time.Now())
 			if err == nil {
-				_, err = store.Subscriptions.Hold(ctx, partnerID, claim.SubscriptionID)
+				_, err = store.Subscriptions.LockRowShared(ctx, partnerID, claim.SubscriptionID)
 			}
-			return errors.Join(err, store.Replays.Insert(ctx, r, webhook.MaxReplays))
+			return errors.Join(err, store.Replays.Insert(ctx, r, webhook.MaxUnfinishedReplays))
 		},
 	} {
-		storetest.Do(t, store, func(ctx context.Context, _ *postgres.Store) error {
+		storetest.RunInTransaction(t, store, func(ctx context.Context, _ *postgres.Store) error {
 			if err := hold(ctx); err != nil {
 				return err
 			}

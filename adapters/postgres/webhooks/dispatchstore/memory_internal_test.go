@@ -95,13 +95,13 @@ func TestRelayedMemory_GivesAFreshDeliveryOnce_AndForgetsStaleClaims(t *testing.
 				time.Now(), time.Minute)
 		}
 		keep(1)
-		<-time.After(webhook.Freshness - time.Millisecond)
+		<-time.After(webhook.MaxSubscriptionCacheAge - time.Millisecond)
 		keep(2)
 		d, found := m.take(claim(1))
 		require.True(t, found)
 		require.True(t, d.Found && d.Current && d.Enabled && d.Healthy)
 		require.Equal(t, []byte{1}, d.Body)
-		require.Equal(t, time.Minute-webhook.Freshness+time.Millisecond, d.LeaseLeft)
+		require.Equal(t, time.Minute-webhook.MaxSubscriptionCacheAge+time.Millisecond, d.LeaseLeft)
 		_, found = m.take(claim(1))
 		require.False(t, found, "a second load asks the database")
 
@@ -114,12 +114,12 @@ func TestRelayedMemory_GivesAFreshDeliveryOnce_AndForgetsStaleClaims(t *testing.
 		require.False(t, found)
 
 		keep(3)
-		<-time.After(webhook.Freshness)
+		<-time.After(webhook.MaxSubscriptionCacheAge)
 		_, found = m.take(claim(3))
 		require.False(t, found, "the subscription may have changed")
 		for n := byte(4); n < 200; n++ {
 			keep(n)
-			<-time.After(webhook.Freshness / 10)
+			<-time.After(webhook.MaxSubscriptionCacheAge / 10)
 			require.LessOrEqual(t, len(m.now)+len(m.before), 22)
 		}
 		keep(200)

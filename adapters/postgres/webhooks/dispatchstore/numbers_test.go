@@ -55,7 +55,7 @@ func lastNumber(t *testing.T, pool *pgxpool.Pool, partnerID id.ID) (n int64) {
 func TestRelay_NumbersTheEventsOfEachPartner(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	a, b := storetest.Origin(t, store), storetest.Origin(t, store)
+	a, b := storetest.StoreOrigin(t, store), storetest.StoreOrigin(t, store)
 	s := dispatchOver(t, pool.Config().ConnString())
 	want := map[id.ID]map[int64]id.ID{a.PartnerID: {}, b.PartnerID: {}}
 	for i := range int64(6) {
@@ -122,7 +122,7 @@ func TestRelay_ManyAtOnce_LeaveNoGap_AndKeepTheOrderOfADeposit(t *testing.T) {
 	failures := make(chan error, 100)
 	var all []id.ID
 	for range partners {
-		partnerID := storetest.Origin(t, store).PartnerID
+		partnerID := storetest.StoreOrigin(t, store).PartnerID
 		all = append(all, partnerID)
 		for range deposits {
 			depositID := portstest.NewID()
@@ -155,7 +155,7 @@ func TestRelay_ManyAtOnce_LeaveNoGap_AndKeepTheOrderOfADeposit(t *testing.T) {
 					failures <- err
 					return
 				}
-				if pending, _, err := s.Pending(t.Context()); over && relayed == 0 && (err != nil || !pending) {
+				if pending, _, err := s.OutboxPending(t.Context()); over && relayed == 0 && (err != nil || !pending) {
 					return
 				}
 			}
@@ -226,7 +226,7 @@ func holdFeed(t *testing.T, pool *pgxpool.Pool, partnerID id.ID) (release func()
 func TestRelay_AnotherHoldsAPartner_RelaysTheOthers(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	held, free := storetest.Origin(t, store).PartnerID, storetest.Origin(t, store).PartnerID
+	held, free := storetest.StoreOrigin(t, store).PartnerID, storetest.StoreOrigin(t, store).PartnerID
 	s := dispatchOver(t, pool.Config().ConnString())
 	for range 4 {
 		appended(t, store, held)
@@ -254,7 +254,7 @@ func TestRelay_AnotherHoldsAPartner_RelaysTheOthers(t *testing.T) {
 func TestRelay_AnEventThatIsFiledAlready_IsRefused_AndTakesNoNumber(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	partnerID := storetest.Origin(t, store).PartnerID
+	partnerID := storetest.StoreOrigin(t, store).PartnerID
 	s := dispatchOver(t, pool.Config().ConnString())
 	twice := appended(t, store, partnerID)
 	_, _, err := s.Relay(t.Context(), 10, time.Hour, nothing, nil)
@@ -264,7 +264,7 @@ func TestRelay_AnEventThatIsFiledAlready_IsRefused_AndTakesNoNumber(t *testing.T
 			FROM events`)
 	require.NoError(t, err)
 	_, _, err = s.Relay(t.Context(), 10, time.Hour, nothing, nil)
-	var refused *webhookports.RefusedEvents
+	var refused *webhookports.RefusedEventsError
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, map[int64]id.ID{1: twice}, numbered(t, pool, partnerID))
 	require.EqualValues(t, 1, lastNumber(t, pool, partnerID))
@@ -274,7 +274,7 @@ func TestRelay_AnEventThatIsFiledAlready_IsRefused_AndTakesNoNumber(t *testing.T
 func TestEvents_FiledByAnOlderRelay_AreNumbered(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	partnerID := storetest.Origin(t, store).PartnerID
+	partnerID := storetest.StoreOrigin(t, store).PartnerID
 	s := dispatchOver(t, pool.Config().ConnString())
 	want := map[int64]id.ID{}
 	for n := int64(1); n <= 6; n += 2 {

@@ -21,20 +21,20 @@ const selectEndpoints = `
 	FROM webhook_subscriptions WHERE enabled AND deleted_at IS NULL AND (last_success_at IS NOT NULL
 	OR last_failure_at IS NOT NULL)`
 
-func scanEndpoint(row pgx.CollectableRow) (e webhook.Endpoint, err error) {
+func scanEndpoint(row pgx.CollectableRow) (e webhook.EndpointReachability, err error) {
 	var failing, success, failure *time.Time
 	err = row.Scan(&e.PartnerID, &e.Host, &failing, &success, &failure, &e.LastFailure.Result, &e.LastFailure.Unconnected)
 	e.FailingSince, e.LastSuccessAt, e.LastFailureAt = orZero(failing), orZero(success), orZero(failure)
 	return e, err
 }
 
-func (s *Store) Endpoints(ctx context.Context) ([]webhook.Endpoint, error) {
+func (s *Store) Endpoints(ctx context.Context) ([]webhook.EndpointReachability, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	return endpoints(ctx, s.pool)
 }
 
-func endpoints(ctx context.Context, pool *pgxpool.Pool) ([]webhook.Endpoint, error) {
+func endpoints(ctx context.Context, pool *pgxpool.Pool) ([]webhook.EndpointReachability, error) {
 	rows, err := pool.Query(ctx, selectEndpoints)
 	if err != nil {
 		return nil, pg.Translate(err)
@@ -43,8 +43,8 @@ func endpoints(ctx context.Context, pool *pgxpool.Pool) ([]webhook.Endpoint, err
 	return all, pg.Translate(err)
 }
 
-func (s *Store) Probe(ctx context.Context, of webhookports.ProbeOf) (webhookports.Probed, error) {
+func (s *Store) ProbeEndpoints(ctx context.Context, of webhookports.ProbeFilter) (webhookports.ProbeResult, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	return pg.Probe(ctx, s.pool, of)
+	return pg.RetryFailingEndpoints(ctx, s.pool, of)
 }

@@ -24,33 +24,33 @@ func TestRecord_UnderAFormerClaim_CountsASuccessAndNoFailure(t *testing.T) {
 	store, pool := storetest.New(t, postgres.Options{})
 	s := dispatchOver(t, pool.Config().ConnString())
 	former := claimed(t, store, s, 1)
-	newer, err := s.Renew(t.Context(), former, time.Hour)
+	newer, err := s.RenewClaims(t.Context(), former, time.Hour)
 	require.NoError(t, err)
 	require.Len(t, newer, 1)
 	for _, step := range []struct {
 		name     string
 		claim    webhookports.Claim
 		attempt  int
-		verdict  webhook.State
+		verdict  webhook.DeliveryState
 		settles  bool
-		state    webhook.State
+		state    webhook.DeliveryState
 		attempts int
 	}{
-		{"a failure under the former claim", former[0], 1, webhook.Waiting, false, webhook.Dispatched, 0},
-		{"the last failure under the former claim", former[0], 11, webhook.Failed, false, webhook.Dispatched, 0},
-		{"a failure under the newer claim", newer[0], 1, webhook.Waiting, true, webhook.Waiting, 1},
-		{"the same failure once more", newer[0], 1, webhook.Waiting, false, webhook.Waiting, 1},
+		{"a failure under the former claim", former[0], 1, webhook.StateWaiting, false, webhook.StateDispatched, 0},
+		{"the last failure under the former claim", former[0], 11, webhook.StateFailed, false, webhook.StateDispatched, 0},
+		{"a failure under the newer claim", newer[0], 1, webhook.StateWaiting, true, webhook.StateWaiting, 1},
+		{"the same failure once more", newer[0], 1, webhook.StateWaiting, false, webhook.StateWaiting, 1},
 		{"a success under the former claim", former[0], 2, webhook.Succeeded, true, webhook.Succeeded, 2},
-		{"a failure after the success", newer[0], 3, webhook.Failed, false, webhook.Succeeded, 2},
+		{"a failure after the success", newer[0], 3, webhook.StateFailed, false, webhook.Succeeded, 2},
 	} {
-		settled, _, err := s.Record(t.Context(), []webhookports.Outcome{{
+		settled, _, err := s.RecordOutcomes(t.Context(), []webhookports.AttemptOutcome{{
 			Delivery: &webhookports.Delivery{Claim: step.claim},
 			Attempt:  webhook.Attempt{Number: step.attempt, Result: webhook.ResultTimeout, StartedAt: time.Now()},
-			Verdict:  webhook.Verdict{State: step.verdict, Wait: time.Hour},
+			Verdict:  webhook.DeliveryVerdict{State: step.verdict, Wait: time.Hour},
 		}}, nil, 1, time.Now())
 		require.NoError(t, err, step.name)
 		require.Equal(t, []bool{step.settles}, settled, step.name)
-		var state webhook.State
+		var state webhook.DeliveryState
 		var attempts int
 		require.NoError(t, pool.QueryRow(t.Context(), `SELECT state, attempts FROM deliveries`).Scan(&state, &attempts))
 		require.Equal(t, []any{step.state, step.attempts}, []any{state, attempts}, step.name)
@@ -67,11 +67,11 @@ func TestRecord_WithoutAnAttempt_PutsTheDeliveryOff(t *testing.T) {
 	s := dispatchOver(t, pool.Config().ConnString())
 	claims := claimed(t, store, s, 2)
 	sub := claims[0].SubscriptionID
-	outcome := func(c webhookports.Claim, a webhook.Attempt) webhookports.Outcome {
-		return webhookports.Outcome{Delivery: &webhookports.Delivery{Claim: c}, Attempt: a,
-			Verdict: webhook.Verdict{State: webhook.Waiting, Wait: time.Minute}}
+	outcome := func(c webhookports.Claim, a webhook.Attempt) webhookports.AttemptOutcome {
+		return webhookports.AttemptOutcome{Delivery: &webhookports.Delivery{Claim: c}, Attempt: a,
+			Verdict: webhook.DeliveryVerdict{State: webhook.StateWaiting, Wait: time.Minute}}
 	}
-	settled, health, err := s.Record(t.Context(), []webhookports.Outcome{
+	settled, health, err := s.RecordOutcomes(t.Context(), []webhookports.AttemptOutcome{
 		outcome(claims[0], webhook.Attempt{}),
 		outcome(claims[1], webhook.Attempt{Number: 1, Result: webhook.ResultNon2xx, StartedAt: time.Now()}),
 	}, []id.ID{sub}, 1, time.Now())
@@ -84,7 +84,8 @@ func TestRecord_WithoutAnAttempt_PutsTheDeliveryOff(t *testing.T) {
 		SELECT sum(attempts), (SELECT count(*) FROM delivery_attempts), (SELECT last_error FROM webhook_subscriptions)
 		FROM deliveries WHERE state = 0 AND due_at > now()`).Scan(&attempts, &logged, &lastError))
 	require.Equal(t, []any{1, 1, "non_2xx"}, []any{attempts, logged, lastError})
-	settled, _, err = s.Record(t.Context(), []webhookports.Outcome{outcome(claims[0], webhook.Attempt{})}, nil, 1,
+	settled, _, err = s.RecordOutcomes(t.Context(), []webhookports.AttemptOutcome{outcome(claims[0], webhook.Attempt{})},
+		nil, 1,
 		time.Now())
 	require.NoError(t, err)
 	require.Equal(t, []bool{false}, settled, "the claim is over")
@@ -95,12 +96,12 @@ func TestRecord_WithoutAnAttempt_PutsTheDeliveryOff(t *testing.T) {
 func TestRelease_LeavesTheDeliveryAsItsSubscriptionWants(t *testing.T) {
 	t.Parallel()
 	for change, want := range map[string]struct {
-		state webhook.State
+		state webhook.DeliveryState
 		due   bool
 	}{
-		"enabled = true": {webhook.Waiting, true},
-		"enabled = false, disabled_reason = 'disabled_by_partner'": {webhook.Waiting, false},
-		"deleted_at = now()": {webhook.Cancelled, false},
+		"enabled = true": {webhook.StateWaiting, true},
+		"enabled = false, disabled_reason = 'disabled_by_partner'": {webhook.StateWaiting, false},
+		"deleted_at = now()": {webhook.StateCancelled, false},
 	} {
 		t.Run(change, func(t *testing.T) {
 			t.Parallel()
@@ -109,8 +110,8 @@ func TestRelease_LeavesTheDeliveryAsItsSubscriptionWants(t *testing.T) {
 			claims := claimed(t, store, s, 1)
 			_, err := pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET `+change)
 			require.NoError(t, err)
-			require.NoError(t, s.Release(t.Context(), claims))
-			var state webhook.State
+			require.NoError(t, s.ReleaseClaims(t.Context(), claims))
+			var state webhook.DeliveryState
 			var due bool
 			require.NoError(t,
 				pool.QueryRow(t.Context(), `SELECT state, due_at IS NOT NULL FROM deliveries`).Scan(&state, &due))
@@ -123,17 +124,17 @@ func TestRelease_LeavesTheDeliveryAsItsSubscriptionWants(t *testing.T) {
 // dispatched plans a delivery that is claimed at once.
 func dispatched(e *ports.Event, subscriptionID id.ID) webhookports.Delivery {
 	d := webhookports.NewDelivery(e, subscriptionID, e.Name, []byte("{}"))
-	d.State = webhook.Dispatched
+	d.State = webhook.StateDispatched
 	return d
 }
 
 // claimed relays n events to a new subscription, and gives the claims of their deliveries.
 func claimed(t *testing.T, store *postgres.Store, s *dispatchstore.Store, n int) []webhookports.Claim {
 	t.Helper()
-	from := storetest.Origin(t, store)
+	from := storetest.StoreOrigin(t, store)
 	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com",
 		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
+	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
 	})
 	for range n {

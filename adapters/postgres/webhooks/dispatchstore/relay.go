@@ -15,7 +15,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-func (s *Store) Pending(ctx context.Context) (pending bool, waited time.Duration, err error) {
+func (s *Store) OutboxPending(ctx context.Context) (pending bool, waited time.Duration, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	from := s.outbox.ask()
@@ -28,7 +28,7 @@ func (s *Store) Pending(ctx context.Context) (pending bool, waited time.Duration
 	return pending, waited, pg.Translate(err)
 }
 
-func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan webhookports.Plan,
+func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan webhookports.PlanFunc,
 	ahead func([]webhookports.Claim)) (relayed int, claims []webhookports.Claim, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -70,7 +70,7 @@ func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan 
 // already.
 func claimsOf(planned []webhookports.Delivery) (claims []webhookports.Claim) {
 	for i := range planned {
-		if d := &planned[i]; d.State == webhook.Dispatched {
+		if d := &planned[i]; d.State == webhook.StateDispatched {
 			claims = append(claims, webhookports.Claim{
 				DeliveryID: d.DeliveryID, SubscriptionID: d.SubscriptionID, Seq: firstSeq, DueAt: d.EventAt,
 			})
@@ -135,9 +135,9 @@ func insertDeliveries(t *pg.Tx, planned []webhookports.Delivery, lease time.Dura
 		ids, subs, events, names, deposits, states, parked, bodies, at, lease, created, traces, requests,
 	).Query(func(rows pgx.Rows) error {
 		var c webhookports.Claim
-		var state webhook.State
+		var state webhook.DeliveryState
 		_, err := pgx.ForEachRow(rows, []any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &c.DueAt, &state}, func() error {
-			if state == webhook.Dispatched {
+			if state == webhook.StateDispatched {
 				*claims = append(*claims, c)
 			}
 			return nil

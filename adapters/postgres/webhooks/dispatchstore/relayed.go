@@ -122,7 +122,7 @@ func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports
 
 // turn drops deliveries from memory that are too old to be sent without a query.
 func (m *relayedMemory) turn(now time.Time) {
-	if m.now != nil && now.Sub(m.turned) < webhook.Freshness {
+	if m.now != nil && now.Sub(m.turned) < webhook.MaxSubscriptionCacheAge {
 		return
 	}
 	m.before, m.now, m.turned = m.now, map[claimKey]relayedDelivery{}, now
@@ -138,7 +138,7 @@ func (m *relayedMemory) take(c webhookports.Claim) (d relayedDelivery, found boo
 			delete(kept, keyOf(c))
 			age := time.Since(d.ReadAt)
 			d.LeaseLeft -= age
-			return d, age < webhook.Freshness
+			return d, age < webhook.MaxSubscriptionCacheAge
 		}
 	}
 	return d, false

@@ -24,11 +24,11 @@ func TestLoad_OfAClaimJustRelayed_EqualsTheDatabase_WithoutAQuery(t *testing.T) 
 	_, claims, err := s.Relay(t.Context(), 10, time.Hour, s.plan, nil)
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
-	s.WithTimeout(time.Nanosecond) // no query is answered
-	own, err := s.Load(t.Context(), claims)
+	s.WithQueryTimeout(time.Nanosecond) // no query is answered
+	own, err := s.LoadClaimed(t.Context(), claims)
 	require.NoError(t, err)
-	s.WithTimeout(time.Minute)
-	asked, err := other.Load(t.Context(), claims)
+	s.WithQueryTimeout(time.Minute)
+	asked, err := other.LoadClaimed(t.Context(), claims)
 	require.NoError(t, err)
 	require.True(t, own[0].Filed())
 	for _, loaded := range [][]webhookports.Delivery{own, asked} {
@@ -38,12 +38,12 @@ func TestLoad_OfAClaimJustRelayed_EqualsTheDatabase_WithoutAQuery(t *testing.T) 
 		d.LeaseLeft, d.Skew, d.ReadAt, d.DepositID = 0, 0, time.Time{}, id.ID{} // the deposit is planned, not loaded
 		d.Filed = nil
 		d.EventAt = d.EventAt.UTC()
-		d.State = webhook.Dispatched
+		d.State = webhook.StateDispatched
 	}
 	require.Equal(t, asked, own)
 	require.True(t, own[0].Standard)
 
-	again, err := s.Load(t.Context(), claims)
+	again, err := s.LoadClaimed(t.Context(), claims)
 	require.NoError(t, err)
 	require.True(t, again[0].Current)
 }
@@ -65,7 +65,7 @@ func filingRelay(t *testing.T, ahead func(s *dispatchstore.Store, c webhookports
 
 func loadOne(t *testing.T, s *dispatchstore.Store, c webhookports.Claim) webhookports.Delivery {
 	t.Helper()
-	loaded, err := s.Load(t.Context(), []webhookports.Claim{c})
+	loaded, err := s.LoadClaimed(t.Context(), []webhookports.Claim{c})
 	require.NoError(t, err)
 	return loaded[0]
 }
@@ -103,7 +103,7 @@ func TestLoad_BeforeACommitThatFails_IsOfNoClaim(t *testing.T) {
 func TestRelease_BeforeTheCommit_GivesUpTheClaim(t *testing.T) {
 	released := make(chan error, 1)
 	s, claims, err := filingRelay(t, func(s *dispatchstore.Store, c webhookports.Claim, _ context.CancelFunc) {
-		go func() { released <- s.Release(context.WithoutCancel(t.Context()), []webhookports.Claim{c}) }()
+		go func() { released <- s.ReleaseClaims(context.WithoutCancel(t.Context()), []webhookports.Claim{c}) }()
 		select {
 		case err := <-released:
 			require.Fail(t, "a claim is given up that is not committed yet", "%v", err)
@@ -113,7 +113,7 @@ func TestRelease_BeforeTheCommit_GivesUpTheClaim(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, <-released)
 	claims[0].Seq++ // not in the memory of the relay
-	require.Equal(t, webhook.Waiting, loadOne(t, s, claims[0]).State)
+	require.Equal(t, webhook.StateWaiting, loadOne(t, s, claims[0]).State)
 }
 
 // The memory of the relay is gone, but its commit is not forgotten.
@@ -123,7 +123,7 @@ func TestLoad_BeforeTheCommit_WithoutTheMemory_WaitsForTheCommit(t *testing.T) {
 		_, err := s.ExpireLeases(t.Context(), 0, time.Hour, time.Minute, []id.ID{})
 		require.NoError(t, err)
 		go func() {
-			got, _ := s.Load(context.WithoutCancel(t.Context()), []webhookports.Claim{c})
+			got, _ := s.LoadClaimed(context.WithoutCancel(t.Context()), []webhookports.Claim{c})
 			loaded <- got
 		}()
 	})

@@ -14,10 +14,10 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// SetAside moves an event that cannot be processed from the outbox (the table of new events) to a table of its
+// SetEventAside moves an event that cannot be processed from the outbox (the table of new events) to a table of its
 // own. One statement deletes and inserts, so the event is always in exactly one of the tables, whatever another
 // dispatcher does with it meanwhile. The outbox has no index of ids, but the event is one of its first rows.
-func (s *Store) SetAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error) {
+func (s *Store) SetEventAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	tag, err := s.pool.Exec(ctx, `
@@ -41,7 +41,7 @@ func (e errPlan) Error() string { return fmt.Sprint("planning deliveries panicke
 
 // planSafely calls plan and turns its panic into an error, since one event must not stop the others
 // (delivery.md, point 10).
-func planSafely(plan webhookports.Plan, events []ports.Event,
+func planSafely(plan webhookports.PlanFunc, events []ports.Event,
 	subscriptions []webhookports.Subscription) (planned []webhookports.Delivery, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -51,14 +51,14 @@ func planSafely(plan webhookports.Plan, events []ports.Event,
 	return plan(events, subscriptions), nil
 }
 
-// refusedEvents returns err as *webhookports.RefusedEvents if the data of an event caused it. Other errors, such
+// refusedEvents returns err as *webhookports.RefusedEventsError if the data of an event caused it. Other errors, such
 // as a missing right or a full disk, are no fault of the events, which are tried again.
 func refusedEvents(err error, events []ports.Event) error {
 	reason := blamesRow(err)
 	if reason == "" || len(events) == 0 {
 		return err
 	}
-	return &webhookports.RefusedEvents{Events: events, Reason: reason, Err: err}
+	return &webhookports.RefusedEventsError{Events: events, Reason: reason, Err: err}
 }
 
 // blamesRow returns the reason of an error that the data of a row caused, and "" for other errors. The reason

@@ -18,7 +18,7 @@ import (
 
 // Store holds the SQL statements of the dispatcher (the process that sends webhooks): they turn new events into
 // deliveries, claim deliveries, load them, and record the results of their POSTs (webhookports.RelayStore,
-// ClaimStore and WorkStore). Each statement works on a set of rows and is written by hand, because its plan
+// ClaimStore and WorkerStore). Each statement works on a set of rows and is written by hand, because its plan
 // matters.
 type Store struct {
 	pool    *pgxpool.Pool
@@ -40,14 +40,14 @@ type Store struct {
 const queryTimeout = 12 * time.Second
 
 // New makes the Store of the dispatcher (the process that sends webhooks). No other code may use the pool, which
-// must be opened with postgres.IndexPlans.
+// must be opened with postgres.IndexPlanSettings.
 func New(pool *pgxpool.Pool, cipher pg.Cipher) *Store {
 	return &Store{pool: pool, cipher: cipher, timeout: queryTimeout}
 }
 
-// WithTimeout sets the time limit of each query of the dispatcher, which is queryTimeout by default. Call it
+// WithQueryTimeout sets the time limit of each query of the dispatcher, which is queryTimeout by default. Call it
 // before the first query.
-func (s *Store) WithTimeout(d time.Duration) *Store {
+func (s *Store) WithQueryTimeout(d time.Duration) *Store {
 	s.timeout = d
 	return s
 }
@@ -74,7 +74,7 @@ func scanSubscription(row pgx.CollectableRow, extra ...any) (webhookports.Subscr
 		&openUntil, &h.Ramp, &h.Trouble, &heldFrom, &heldTill}
 	err := row.Scan(append(columns, extra...)...)
 	h.FailingSince, h.OpenUntil = orZero(since), orZero(openUntil)
-	s.Held = webhook.Held{From: orZero(heldFrom), Till: orZero(heldTill)}
+	s.Held = webhook.HeldPeriod{From: orZero(heldFrom), Till: orZero(heldTill)}
 	return s, err
 }
 

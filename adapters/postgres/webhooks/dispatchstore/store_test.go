@@ -32,8 +32,8 @@ func dispatchOver(t *testing.T, databaseURL string) *dispatchstore.Store {
 
 func dispatchWith(t *testing.T, databaseURL string, o postgres.PoolOptions) *dispatchstore.Store {
 	t.Helper()
-	o.Settings = postgres.IndexPlans
-	return dispatchstore.New(storetest.Pool(t, databaseURL, o), secretstest.New(t))
+	o.Settings = postgres.IndexPlanSettings
+	return dispatchstore.New(storetest.Pool(t, databaseURL, o), secretstest.NewCipher(t))
 }
 
 // subscribed is a dispatcher's store over a database with a subscription, and with events in the outbox of its partner.
@@ -46,7 +46,7 @@ type subscribed struct {
 func newSubscribed(t *testing.T, events int, o postgres.PoolOptions) subscribed {
 	t.Helper()
 	store, pool := storetest.New(t, postgres.Options{})
-	partnerID := storetest.Origin(t, store).PartnerID
+	partnerID := storetest.StoreOrigin(t, store).PartnerID
 	sub := subscribe(t, store, partnerID)
 	for range events {
 		appended(t, store, partnerID)
@@ -58,7 +58,7 @@ func subscribe(t *testing.T, store *postgres.Store, partnerID id.ID) webhook.Sub
 	t.Helper()
 	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: partnerID, URL: "https://example.com/a?b",
 		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now(), Standard: true}
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
+	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
 	})
 	return sub
@@ -68,7 +68,7 @@ func subscribe(t *testing.T, store *postgres.Store, partnerID id.ID) webhook.Sub
 func (s subscribed) plan(events []ports.Event, _ []webhookports.Subscription) (planned []webhookports.Delivery) {
 	for i := range events {
 		d := webhookports.NewDelivery(&events[i], s.sub.ID, events[i].Name, []byte("{}"))
-		d.State = webhook.Dispatched
+		d.State = webhook.StateDispatched
 		planned = append(planned, d)
 	}
 	return planned
@@ -77,17 +77,19 @@ func (s subscribed) plan(events []ports.Event, _ []webhookports.Subscription) (p
 // When a NAT or a proxy forgets a connection, neither a response nor the end of the connection arrives.
 func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing.T) {
 	t.Parallel()
-	through, link := storetest.Linked(t, pgtest.URL(t))
+	through, link := storetest.ProxiedURL(t, pgtest.URL(t))
 	ctx, lease := t.Context(), time.Minute
 	claims := []webhookports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}}
-	outcomes := []webhookports.Outcome{{Delivery: &webhookports.Delivery{Claim: claims[0]}, Attempt: webhook.Attempt{
-		Number: 1, Result: webhook.ResultSuccess, StartedAt: time.Now()}, Verdict: webhook.Verdict{State: webhook.Succeeded}}}
+	outcomes := []webhookports.AttemptOutcome{{Delivery: &webhookports.Delivery{Claim: claims[0]},
+		Attempt: webhook.Attempt{
+			Number: 1, Result: webhook.ResultSuccess, StartedAt: time.Now()},
+		Verdict: webhook.DeliveryVerdict{State: webhook.Succeeded}}}
 	questions := map[string]func(*dispatchstore.Store) error{
-		"Pending": func(s *dispatchstore.Store) error { _, _, err := s.Pending(ctx); return err },
+		"Pending": func(s *dispatchstore.Store) error { _, _, err := s.OutboxPending(ctx); return err },
 		"Relay":   func(s *dispatchstore.Store) error { _, _, err := s.Relay(ctx, 1, lease, nothing, nil); return err },
-		"Due":     func(s *dispatchstore.Store) error { _, err := s.Due(ctx, time.Second); return err },
+		"Due":     func(s *dispatchstore.Store) error { _, err := s.FindDue(ctx, time.Second); return err },
 		"Claim": func(s *dispatchstore.Store) error {
-			_, err := s.Claim(ctx, []webhookports.Room{{Room: 1}}, lease)
+			_, err := s.ClaimDue(ctx, []webhookports.ClaimQuota{{Room: 1}}, lease)
 			return err
 		},
 		"ClaimUrgent":  func(s *dispatchstore.Store) error { _, _, err := s.ClaimUrgent(ctx, 1, lease); return err },
@@ -96,24 +98,24 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 			_, err := s.ExpireLeases(ctx, time.Second, lease, time.Second, []id.ID{})
 			return err
 		},
-		"Load": func(s *dispatchstore.Store) error { _, err := s.Load(ctx, claims); return err },
+		"Load": func(s *dispatchstore.Store) error { _, err := s.LoadClaimed(ctx, claims); return err },
 		"Record": func(s *dispatchstore.Store) error {
-			_, _, err := s.Record(ctx, outcomes, nil, 1, time.Now())
+			_, _, err := s.RecordOutcomes(ctx, outcomes, nil, 1, time.Now())
 			return err
 		},
 		"Record with health": func(s *dispatchstore.Store) error {
-			_, _, err := s.Record(ctx, outcomes, []id.ID{claims[0].SubscriptionID}, 1, time.Now())
+			_, _, err := s.RecordOutcomes(ctx, outcomes, []id.ID{claims[0].SubscriptionID}, 1, time.Now())
 			return err
 		},
-		"Renew":   func(s *dispatchstore.Store) error { _, err := s.Renew(ctx, claims, lease); return err },
-		"Release": func(s *dispatchstore.Store) error { return s.Release(ctx, claims) },
-		"Disable": func(s *dispatchstore.Store) error { return s.Disable(ctx, claims[0].SubscriptionID) },
+		"Renew":   func(s *dispatchstore.Store) error { _, err := s.RenewClaims(ctx, claims, lease); return err },
+		"Release": func(s *dispatchstore.Store) error { return s.ReleaseClaims(ctx, claims) },
+		"Disable": func(s *dispatchstore.Store) error { return s.DisableSubscription(ctx, claims[0].SubscriptionID) },
 	}
 	stores := map[string]*dispatchstore.Store{}
 	for name, ask := range questions {
 		stores[name] = dispatchOver(t, through)
 		require.NoError(t, ask(stores[name]), "%s is answered while answers come", name)
-		stores[name].WithTimeout(100 * time.Millisecond)
+		stores[name].WithQueryTimeout(100 * time.Millisecond)
 	}
 	link.Disturb(pgproxy.Fault{Lost: true})
 	for name, ask := range questions {
@@ -151,12 +153,13 @@ func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 		require.Len(t, claims, 1)
 	})
 	held("KEY SHARE", func() {
-		failed := webhookports.Outcome{
+		failed := webhookports.AttemptOutcome{
 			Delivery: &webhookports.Delivery{Claim: claims[0]},
-			Verdict:  webhook.Verdict{State: webhook.Waiting, Wait: time.Hour},
+			Verdict:  webhook.DeliveryVerdict{State: webhook.StateWaiting, Wait: time.Hour},
 			Attempt:  webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()},
 		}
-		settled, health, err := s.Record(t.Context(), []webhookports.Outcome{failed}, []id.ID{sub.ID}, 64, time.Now())
+		settled, health, err := s.RecordOutcomes(t.Context(), []webhookports.AttemptOutcome{failed}, []id.ID{sub.ID}, 64,
+			time.Now())
 		require.NoError(t, err)
 		require.Equal(t, []bool{true}, settled)
 		require.Equal(t, 1, health[sub.ID].Failures)
@@ -165,14 +168,15 @@ func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 		`UPDATE webhook_subscriptions SET failing_since = now() - interval '6 days' WHERE id = $1`, sub.ID)
 	require.NoError(t, err)
 	held("KEY SHARE", func() {
-		require.ErrorIs(t, s.Disable(t.Context(), sub.ID), fault.ErrUnavailable, "a relay has read that it is enabled")
+		require.ErrorIs(t, s.DisableSubscription(t.Context(), sub.ID), fault.ErrUnavailable,
+			"a relay has read that it is enabled")
 	})
 }
 
 func TestDue_TellsDueSubscriptions_UrgentDeliveries_AndTheNextOne(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.Origin(t, store)
+	from := storetest.StoreOrigin(t, store)
 	s := dispatchOver(t, pool.Config().ConnString())
 	subs := map[string]id.ID{}
 	for _, name := range []string{"now", "soon", "later", "parked", "deleted"} {
@@ -188,17 +192,17 @@ func TestDue_TellsDueSubscriptions_UrgentDeliveries_AndTheNextOne(t *testing.T) 
 		require.NoError(t, err)
 	}
 	in := func(d time.Duration) *time.Duration { return &d }
-	look := func(horizon time.Duration) webhookports.Due {
-		due, err := s.Due(t.Context(), horizon)
+	look := func(horizon time.Duration) webhookports.DueScan {
+		due, err := s.FindDue(t.Context(), horizon)
 		require.NoError(t, err)
 		return due
 	}
-	require.Equal(t, webhookports.Due{Next: time.Second}, look(time.Second))
+	require.Equal(t, webhookports.DueScan{Next: time.Second}, look(time.Second))
 
 	add(subs["later"], 0, false, in(time.Hour))
 	add(subs["parked"], 0, false, nil)
 	add(subs["deleted"], 0, false, in(-time.Second))
-	require.Equal(t, webhookports.Due{Next: time.Second}, look(time.Second))
+	require.Equal(t, webhookports.DueScan{Next: time.Second}, look(time.Second))
 
 	add(subs["soon"], 0, false, in(10*time.Minute))
 	due := look(20 * time.Minute)
@@ -238,7 +242,10 @@ func TestDue_TellsDueSubscriptions_UrgentDeliveries_AndTheNextOne(t *testing.T) 
 func appended(t *testing.T, store *postgres.Store, partnerID id.ID) id.ID {
 	t.Helper()
 	e := storetest.Event(partnerID, portstest.NewID())
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error { return r.Outbox.Append(ctx, e) })
+	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
+		return r.Outbox.Append(ctx,
+			e)
+	})
 	return e.ID
 }
 
@@ -257,7 +264,7 @@ func taking(got *[]id.ID) func([]ports.Event, []webhookports.Subscription) []web
 func TestRelay_TakesTheOldestFirst(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.Origin(t, store)
+	from := storetest.StoreOrigin(t, store)
 	s := dispatchOver(t, pool.Config().ConnString())
 	want := []id.ID{appended(t, store, from.PartnerID), appended(t, store, from.PartnerID),
 		appended(t, store, from.PartnerID)}
@@ -276,7 +283,7 @@ func TestRelay_TakesTheOldestFirst(t *testing.T) {
 func TestRelay_ThatFails_IsFollowedByOneThatFindsItsEvents(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.Origin(t, store)
+	from := storetest.StoreOrigin(t, store)
 	s := dispatchOver(t, pool.Config().ConnString())
 	old := appended(t, store, from.PartnerID)
 	for range 5 { // each of these looks could raise the low watermark
@@ -311,7 +318,7 @@ func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
 	taken, err := s.ExpireLeases(t.Context(), time.Second, time.Hour, 10*time.Minute, []id.ID{claims[2].DeliveryID})
 	require.NoError(t, err)
 	require.Equal(t, 2, taken)
-	loaded, err := s.Load(t.Context(), claims)
+	loaded, err := s.LoadClaimed(t.Context(), claims)
 	require.NoError(t, err)
 	for i, want := range []struct {
 		live bool
@@ -342,11 +349,11 @@ func TestDispatch_PartitionMadeMeanwhile_RefusesNoRow(t *testing.T) {
 		"record": {"delivery_attempts", "date_trunc('day', now(), 'UTC')",
 			"date_trunc('day', now(), 'UTC') + interval '1 day'",
 			func(ctx context.Context, s *dispatchstore.Store) error {
-				_, _, err := s.Record(ctx, []webhookports.Outcome{{
+				_, _, err := s.RecordOutcomes(ctx, []webhookports.AttemptOutcome{{
 					Delivery: &webhookports.Delivery{
 						Claim: webhookports.Claim{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}},
 					Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()},
-					Verdict: webhook.Verdict{State: webhook.Waiting},
+					Verdict: webhook.DeliveryVerdict{State: webhook.StateWaiting},
 				}}, nil, 1, time.Now())
 				return err
 			}},
@@ -354,7 +361,7 @@ func TestDispatch_PartitionMadeMeanwhile_RefusesNoRow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			store, pool := storetest.New(t, postgres.Options{})
-			appended(t, store, storetest.Origin(t, store).PartnerID)
+			appended(t, store, storetest.StoreOrigin(t, store).PartnerID)
 			s := dispatchWith(t, pool.Config().ConnString(), postgres.PoolOptions{LockTimeout: time.Minute})
 			today := test.table + "_" + time.Now().UTC().Format("20060102")
 			execute := func(sql string) {

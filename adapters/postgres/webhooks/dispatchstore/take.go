@@ -90,11 +90,11 @@ func (s *Store) take(ctx context.Context, t *pg.Tx, limit, look int) (b batch, w
 	var numbers []int64
 	var told string
 	view := s.outbox.look(s.pool.Stat().NewConnsCount())
-	found := t.Row(lockFeeds, []any{view.from, look}, &partners, &numbers, &told, &waiting, &view.first, &view.last,
+	found := t.QueueRow(lockFeeds, []any{view.from, look}, &partners, &numbers, &told, &waiting, &view.first, &view.last,
 		&view.xmin, &view.xmax)
 	var rows []taken
-	pg.Collect(t, &rows, scanTaken, takeEvents, view.from, limit)
-	pg.Collect(t, &b.subscriptions, b.scanTarget, readSubscriptions)
+	pg.QueueCollect(t, &rows, scanTaken, takeEvents, view.from, limit)
+	pg.QueueCollect(t, &b.subscriptions, b.scanTarget, readSubscriptions)
 	if err := cmp.Or(t.Flush(ctx), *found); err != nil {
 		return batch{}, 0, err
 	}

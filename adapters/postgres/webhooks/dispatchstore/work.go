@@ -15,9 +15,9 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Load returns the deliveries that were claimed (reserved for this dispatcher), each with what its POST needs.
+// LoadClaimed returns the deliveries that were claimed (reserved for this dispatcher), each with what its POST needs.
 // Deliveries that this process has just made need no query.
-func (s *Store) Load(ctx context.Context, claims []webhookports.Claim) ([]webhookports.Delivery, error) {
+func (s *Store) LoadClaimed(ctx context.Context, claims []webhookports.Claim) ([]webhookports.Delivery, error) {
 	out := make([]webhookports.Delivery, len(claims))
 	var asked []webhookports.Claim
 	for i, c := range claims {
@@ -43,7 +43,7 @@ func (s *Store) Load(ctx context.Context, claims []webhookports.Claim) ([]webhoo
 			continue
 		}
 		d := found[c.DeliveryID]
-		d.Current = d.State == webhook.Dispatched && d.Seq == c.Seq
+		d.Current = d.State == webhook.StateDispatched && d.Seq == c.Seq
 		d.Claim = c
 		out[i] = d
 	}
@@ -97,18 +97,18 @@ func (s *Store) scanDelivery(rows pgx.Rows, readAt time.Time) (webhookports.Deli
 	if left != nil {
 		d.LeaseLeft = *left
 	}
-	d.Skew, d.Held = time.Until(dbNow), webhook.Held{From: orZero(heldFrom), Till: orZero(heldTill)}
+	d.Skew, d.Held = time.Until(dbNow), webhook.HeldPeriod{From: orZero(heldFrom), Till: orZero(heldTill)}
 	s.open(&d, sealed)
 	return d, nil
 }
 
-func (s *Store) Record(
-	ctx context.Context, outcomes []webhookports.Outcome, adjust []id.ID, limit int, now time.Time,
+func (s *Store) RecordOutcomes(
+	ctx context.Context, outcomes []webhookports.AttemptOutcome, adjust []id.ID, limit int, now time.Time,
 ) (settled []bool, health map[id.ID]webhook.Health, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	if len(adjust) == 0 {
-		return settled, nil, pg.Retry(ctx, func() error {
+		return settled, nil, pg.RetryTx(ctx, func() error {
 			batch := &pgx.Batch{}
 			tellSuccesses(batch, outcomes, nil)
 			record(batch, outcomes, &settled)
@@ -131,7 +131,7 @@ func (s *Store) Record(
 // record queues the SQL statement that stores the results of attempts. When the queued statements are sent,
 // settled is set for each attempt: true if its result was stored, false if another dispatcher had taken over the
 // delivery.
-func record(batch queuer, outcomes []webhookports.Outcome, settled *[]bool) {
+func record(batch queuer, outcomes []webhookports.AttemptOutcome, settled *[]bool) {
 	n := len(outcomes)
 	index, subs, ids, seqs, states, waits := make([]int32, n), make([]id.ID, n), make([]id.ID, n), make([]int32, n),
 		make([]int16, n), make([]time.Duration, n)
@@ -183,7 +183,7 @@ func record(batch queuer, outcomes []webhookports.Outcome, settled *[]bool) {
 	})
 }
 
-func (s *Store) Release(ctx context.Context, claims []webhookports.Claim) error {
+func (s *Store) ReleaseClaims(ctx context.Context, claims []webhookports.Claim) error {
 	// Wait until the transaction that made these deliveries has committed, since they cannot be released before.
 	s.relayed.await(claims)
 	ctx, cancel := s.bounded(ctx)
@@ -199,7 +199,7 @@ func (s *Store) Release(ctx context.Context, claims []webhookports.Claim) error 
 	return pg.Translate(err)
 }
 
-func (s *Store) Disable(ctx context.Context, subscriptionID id.ID) error {
+func (s *Store) DisableSubscription(ctx context.Context, subscriptionID id.ID) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	return pg.InTx(ctx, s.pool, func(t *pg.Tx) error {
@@ -217,7 +217,7 @@ func (s *Store) Disable(ctx context.Context, subscriptionID id.ID) error {
 		}
 		t.Queue(`UPDATE deliveries SET due_at = NULL WHERE subscription_id = $1 AND state = 0 AND due_at IS NOT NULL`,
 			subscriptionID)
-		notice(t, subscriptionID, webhook.NoticeDisabled, since)
+		notice(t, subscriptionID, webhook.NoticeSubscriptionDisabled, since)
 		if err := t.Flush(ctx); err != nil {
 			// Send the statements before the commit, because parking many deliveries may take longer than the time limit of
 			// a commit.
@@ -229,7 +229,7 @@ func (s *Store) Disable(ctx context.Context, subscriptionID id.ID) error {
 
 // open decrypts the secret with which a delivery is signed. If that fails, only this delivery fails.
 func (s *Store) open(d *webhookports.Delivery, sealed []byte) {
-	plain, err := s.cipher.Decrypt(sealed, pg.SecretAAD(d.SubscriptionID))
+	plain, err := s.cipher.Decrypt(sealed, pg.SigningSecretAAD(d.SubscriptionID))
 	if err != nil {
 		d.SecretErr = err
 		return

@@ -92,7 +92,7 @@ type NextReplayRow struct {
 	SubscriptionID id.ID
 	From           time.Time
 	To             time.Time
-	Status         webhook.Status
+	Status         webhook.DeliveryStatus
 	PerSecond      int
 	Matched        int
 	Redelivered    int
@@ -138,7 +138,7 @@ type ReplayByIDRow struct {
 	SubscriptionID id.ID
 	From           time.Time
 	To             time.Time
-	Status         webhook.Status
+	Status         webhook.DeliveryStatus
 	PerSecond      int
 	Matched        int
 	Redelivered    int

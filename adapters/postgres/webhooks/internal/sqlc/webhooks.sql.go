@@ -131,7 +131,7 @@ type DeliveryByIDRow struct {
 	Event          webhook.EventName
 	DepositID      id.ID
 	Test           bool
-	State          webhook.State
+	State          webhook.DeliveryState
 	Attempts       int
 	DueAt          time.Time
 	Body           []byte
