@@ -60,12 +60,11 @@ const (
 
 // Pages of development: the caught mails, and the page of the sandbox provider.
 const (
-	CaughtMailsPath           = "/sandbox/mails"
-	CaughtMailsStylesheetPath = CaughtMailsPath + ".css"
-	CaughtMailPath            = CaughtMailsPath + "/:id"
-	CaughtMailHTMLPath        = CaughtMailPath + "/html"
-	SandboxPaymentPath        = "/sandbox/pay/:ref"
-	SandboxAssetsPath         = "/sandbox/assets"
+	CaughtMailsPath    = "/sandbox/mails"
+	CaughtMailPath     = CaughtMailsPath + "/:id"
+	CaughtMailHTMLPath = CaughtMailPath + "/html"
+	SandboxPaymentPath = "/sandbox/pay/:ref"
+	SandboxAssetsPath  = "/sandbox/assets"
 )
 
 // Paths of the files that pages load, and of the documentation of the API.

@@ -3,7 +3,6 @@
 package caughtmails
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -32,20 +31,9 @@ type pages struct{ Deps }
 // development: such mails contain links that open deposits and accounts.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{d}
-	app.Get(site.CaughtMailsStylesheetPath, serveRules)
 	app.Get(site.CaughtMailsPath, d.Site.PageMiddleware, p.list)
 	app.Get(site.CaughtMailPath, d.Site.PageMiddleware, p.mail)
 	app.Get(site.CaughtMailHTMLPath, d.Site.PageMiddleware, p.html)
-}
-
-//go:embed mails.css
-var rules string
-
-func serveRules(c *fiber.Ctx) error {
-	c.Set(fiber.HeaderContentType, "text/css; charset=utf-8")
-	c.Set(fiber.HeaderCacheControl, "no-store")
-	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
-	return c.SendString(rules)
 }
 
 // view is the template data of the pages that show caught mails.

@@ -201,7 +201,7 @@ var everybody = []string{
 	site.RegisterPath, site.LogInPath, site.TwoFactorCodePath, site.LogOutPath, site.ConnectDonePath,
 	site.VerifyEmailPath, site.ForgotPasswordPath, site.ResetPasswordPath,
 	ui.StylesheetPath, site.FaviconPath,
-	site.CaughtMailsPath, site.CaughtMailsStylesheetPath, site.CaughtMailPath, site.CaughtMailHTMLPath,
+	site.CaughtMailsPath, site.CaughtMailPath, site.CaughtMailHTMLPath,
 }
 
 // The token of a half sign-in opens nothing: neither as it is, nor in the place of a session.
