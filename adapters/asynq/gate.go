@@ -58,7 +58,7 @@ type gate struct {
 	empty  time.Time // When a poll last found the job queue empty.
 }
 
-// ownJobs is more than the number of jobs of one process that the queue can hold at a time.
+// ownJobs is more than the number of jobs of a process that the queue can hold at a time.
 const ownJobs = 4096
 
 // EvalSha calls a script in Redis. The script that takes a task waits in poll, and the script that ends a task is

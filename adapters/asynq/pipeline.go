@@ -14,7 +14,7 @@ import (
 const endLinger = 100 * time.Millisecond
 
 // pipeline sends the Lua scripts of asynq, the library of the job queue, for one lane (the fast or the slow
-// queue) to Redis, several in one round trip. The script that ends a task is held back until the next task is
+// queue) to Redis, several in a single round trip. The script that ends a task is held back until the next task is
 // enqueued, and is sent with the script that enqueues it. If a server of this process waits for a task, its
 // script that takes a task is sent with them, too.
 type pipeline struct {
@@ -93,7 +93,7 @@ func (p *pipeline) takeEnds() []*script {
 	return ends
 }
 
-// send calls Lua scripts in Redis in one round trip. Each script gets its own result, or the error of the round
+// send calls Lua scripts in Redis in a single round trip. Each script gets its own result, or the error of the round
 // trip.
 func (p *pipeline) send(ctx context.Context, scripts []*script) {
 	if len(scripts) == 0 {

@@ -84,7 +84,7 @@ func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Que
 	return q
 }
 
-// QueueName returns the name of a lane's queue (the fast or the slow one) in asynq, the library of the job
+// QueueName returns the name of a lane's queue (fast or slow) in asynq, the library of the job
 // queue.
 func QueueName(l webhookports.Lane) string { return "deliveries:" + string(l) }
 
@@ -234,7 +234,7 @@ func (q *Queue) eachLane(ask func(webhookports.Lane) error) error {
 	return errors.Join(errs...)
 }
 
-// slotOf returns a Redis key in the same cluster slot as a lane's queue (the fast or the slow one): asynq puts
+// slotOf returns a Redis key in the same cluster slot as a lane's queue (fast or slow): asynq puts
 // the name of the queue into braces, too.
 func slotOf(prefix string, lane webhookports.Lane) string {
 	return prefix + "{" + QueueName(lane) + "}"
@@ -261,13 +261,13 @@ func (q *Queue) DeleteArchived(ctx context.Context) error {
 	return nil
 }
 
-// known reports whether a lane's queue (the fast or the slow one) ever had a task: true: it did; false: asynq
+// known reports whether a lane's queue (fast or slow) ever had a task: true: it did; false: asynq
 // does not know the queue, which only the text of its error shows.
 func (q *Queue) known(ctx context.Context, lane webhookports.Lane) (bool, error) {
 	return q.redis.SIsMember(ctx, "asynq:queues", QueueName(lane)).Result()
 }
 
-// Depth returns the number of tasks in a lane's queue (the fast or the slow one) by their state, for
+// Depth returns the number of tasks in a lane's queue (fast or slow) by their state, for
 // svc_queue_depth.
 func (q *Queue) Depth(lane webhookports.Lane) (map[string]int, error) {
 	known, err := q.known(context.Background(), lane)

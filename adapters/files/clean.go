@@ -26,7 +26,7 @@ import (
 // Limits of time and memory for cleaning one uploaded file (pages.md, "Files of a deposit").
 const (
 	readFor = 10 * time.Second
-	// The most bytes of memory that the decoding of one picture may need; a picture that needs more is refused.
+	// The most bytes of memory that the decoding of a picture may need; a picture that needs more is refused.
 	maxMemory = 160 << 20
 	// A picture whose decoding needs more bytes of memory than this counts as large, and only one large picture is
 	// decoded at a time. A photo of 12 megapixels stays below.

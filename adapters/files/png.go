@@ -139,7 +139,7 @@ func (p *pngReader) aside(w io.Writer) error {
 	}
 }
 
-// Read reads the compressed pixels of a PNG as one stream, across its IDAT chunks.
+// Read reads the compressed pixels of a PNG as a single stream, across its IDAT chunks.
 func (p *pngReader) Read(b []byte) (int, error) {
 	for p.left == 0 {
 		if p.kind != "IDAT" {

@@ -137,7 +137,7 @@ func (s *mailer) domain() string {
 	return s.from.Address[strings.LastIndexByte(s.from.Address, '@')+1:]
 }
 
-// options returns the settings of the SMTP client for one mail. Clients are not reused, because a client changes
+// options returns the settings of the SMTP client for a mail. Clients are not reused, because a client changes
 // while it authenticates.
 func (s *mailer) options(ctx context.Context, timeout time.Duration) []gomail.Option {
 	policies := map[StartTLSPolicy]gomail.TLSPolicy{StartTLSAlways: gomail.TLSMandatory,

@@ -8,7 +8,7 @@
 // modules share. owners_test.go lists which module writes which table. There are further packages; structure_test.go
 // checks that each imports only packages of lower levels:
 //
-//	groupcommit             frequent changes of several requests, in one transaction (ports.Changes)
+//	groupcommit             frequent changes of several requests, in a single transaction (ports.Changes)
 //	webhooks/dispatchstore  the dispatcher's statements
 //	internal/lists          lists of any length
 //	internal/sets           statements about a set of rows, whose values are passed as arrays

@@ -43,7 +43,7 @@ func TestLinks_LastRevoked_IsOfThePartnersExternalID(t *testing.T) {
 		})
 		return at
 	}
-	for i, account := range []id.ID{a.ID, b.ID} { // the number goes from one account to another
+	for i, account := range []id.ID{a.ID, b.ID} { // the number moves to another account
 		w.link(p.ID, account, "op-1", at0)
 		of, err := w.Links.ActiveLinkByExternalID(t.Context(), p.ID, "op-1")
 		require.NoError(t, err)

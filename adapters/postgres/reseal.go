@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// resealPage is the number of rows that are encrypted again in one transaction. So few rows hold their locks for
+// resealPage is the number of rows that are encrypted again in a single transaction. So few rows hold their locks for
 // milliseconds only.
 const resealPage = 500
 

@@ -30,7 +30,7 @@ const (
 	// cacheLinger is how long a response waits to be cached together with others, which saves a round trip to Redis
 	// for each.
 	cacheLinger = 200 * time.Millisecond
-	// keepBatch is the most responses that are cached by one round trip to Redis.
+	// keepBatch is the most responses that are cached by a single round trip to Redis.
 	keepBatch = 256
 )
 

@@ -20,7 +20,7 @@ var limiterLua string
 var limiterScript = redis.NewScript(limiterLua)
 
 const (
-	// batchLimit is the most requests that the rate limiter counts by one round trip to Redis.
+	// batchLimit is the most requests that the rate limiter counts by a single round trip to Redis.
 	batchLimit = 256
 	// batchThreshold is the number of waiting requests above which the rate limiter begins a second round trip to
 	// Redis. A large batch costs less per request.
@@ -228,8 +228,8 @@ type sameRules struct {
 	reads    *redis.SliceCmd // The Redis command that reads the keys that requests want; nil if they want none.
 }
 
-// countBatch counts requests by one round trip to Redis and reads the Redis keys that they want. The pipeline has a
-// command for the earlier requests of each tally, and then a command for each group of requests under the same
+// countBatch counts requests by a single round trip to Redis and reads the Redis keys that they want. The pipeline has
+// a command for the earlier requests of each tally, and then a command for each group of requests under the same
 // rules.
 func (l *Limiter) countBatch(requests []*counting) {
 	groups := make(map[string]*sameRules, 1)

@@ -163,7 +163,7 @@ func (s *tallies) learn(c *counting) {
 	}
 }
 
-// tellAll makes Redis count the requests that only this process has counted, by one round trip for each key.
+// tellAll makes Redis count the requests that only this process has counted, by a single round trip for each key.
 func (s *tallies) tellAll() {
 	s.mu.Lock()
 	byKey := map[string][]*tally{}

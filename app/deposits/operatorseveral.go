@@ -190,7 +190,7 @@ type BulkForm struct {
 	Key [16]byte
 }
 
-// MailTenants mails the tenants of several deposits of the operator's account, in one transaction, and
+// MailTenants mails the tenants of several deposits of the operator's account, in a single transaction, and
 // returns the outcome for each deposit, in the order of the form. count counts a mail against the limit of
 // the account; when it refuses one, all further deposits are left out. A form that is sent again gets the
 // same response, and no mail is sent.
@@ -298,7 +298,7 @@ func (s *Service) mailAll(ctx context.Context, by OperatorCaller, list []Selecte
 	}
 }
 
-// mailTicked mails the tenant of one deposit, as the act on that deposit alone does. A claim that has ended
+// mailTicked mails the tenant of a deposit, as the act on that deposit alone does. A claim that has ended
 // since it was read is left out.
 func (s *Service) mailTicked(ctx context.Context, by OperatorCaller, d SelectedDeposit, url string,
 	now time.Time) (LeftOutReason,

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
 
-// fixture is a kit with one partner and its subscription.
+// fixture is a kit with a partner and its subscription.
 type fixture struct {
 	*servicetest.Kit
 	t     *testing.T

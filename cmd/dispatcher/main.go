@@ -1,4 +1,4 @@
-// Command dispatcher delivers webhooks and runs everything that is due by the clock: it expires deposits and idle
+// Command dispatcher delivers webhooks and runs everything that is due by the clock: that expires deposits and idle
 // checkouts, checks payments at the provider, sends mails, and cleans up old rows.
 package main
 

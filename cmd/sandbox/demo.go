@@ -48,7 +48,7 @@ type demo struct {
 	adminLine                    string // A command line that runs the admin command against the sandbox.
 	payer                        payer
 	provider                     string // The name of the payment provider, for the sandbox's tour.
-	mails                        string // Where mails of the sandbox go, as the tour prints it.
+	mails                        string // Where mails of the sandbox go, for the tour.
 	// true if the sandbox's service has the pages that exist in development only; false if not.
 	components bool
 }

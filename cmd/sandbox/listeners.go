@@ -23,8 +23,8 @@ type listeners struct {
 
 const receiverTimeout = 10 * time.Second
 
-// openListeners opens the sandbox's usual ports. It replaces a port that is in use by a free one and logs the
-// replacement. The addresses in HTTP_ADDR and METRICS_ADDR (metrics of http) are never replaced.
+// openListeners opens the sandbox's usual ports. A port that is in use is replaced by a free port, and the replacement
+// is logged. The addresses in HTTP_ADDR and METRICS_ADDR (metrics of http) are never replaced.
 func openListeners(ctx context.Context, environ []string, say func(string, ...any)) (l listeners, err error) {
 	for _, each := range []struct {
 		where      *net.Listener
@@ -112,8 +112,8 @@ func isSet(environ []string, name string) bool {
 	return false
 }
 
-// receiverPart returns the part that serves the demo receiver of webhooks. It starts first and stops last, so that
-// webhooks in flight still arrive.
+// receiverPart returns the part that serves the demo receiver of webhooks. The part starts first and stops last, so
+// that webhooks in flight still arrive.
 func receiverPart(listener net.Listener, demo *receiver.Receiver) run.Part {
 	server := &http.Server{Handler: demo.Handler(), ReadTimeout: receiverTimeout, WriteTimeout: receiverTimeout}
 	return run.Part{

@@ -1,6 +1,6 @@
 // Command sandbox runs the whole service in a single process, for `make run`: Postgres and Redis from any source
 // that the machine offers, the schema, http, dispatcher, a demo partner and a demo receiver. The sandbox prints a
-// tour, and removes everything that it created when it ends.
+// tour, and at its end removes everything that was created.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 
 // sandbox runs the whole service until ctx ends and returns the exit code of the process.
 func sandbox(ctx context.Context, environ []string, stdout, stderr io.Writer) int {
-	// A failed write to stdout means that the terminal is gone, so it is ignored.
+	// A failed write to stdout means that the terminal is gone, so the error is ignored.
 	say := func(format string, args ...any) { fmt.Fprintf(stdout, "# "+format+"\n", args...) }
 	var services *backing.PostgresAndRedis
 	err := step(say, "starting Postgres and Redis", stepEvery, func() (err error) {
@@ -124,7 +124,7 @@ func pagesOfDevelopment(cfg config.Config) wire.PageMounter {
 }
 
 // adminLine returns a shell command that runs `admin doctor` against this sandbox's servers and its fake of Stripe.
-// It refers to addresses from the environment by variable, since they may hold a password.
+// Addresses from the environment are named by their variables, since they may hold a password.
 func adminLine(environ []string, services *backing.PostgresAndRedis, fake []string) string {
 	line := ""
 	for _, each := range []struct{ name, url string }{{"DATABASE_URL", services.PostgresURL},

@@ -6,8 +6,8 @@ import "time"
 // first start installs servers, which takes a while.
 const stepEvery = 5 * time.Second
 
-// step runs do, a named part of the sandbox's start. It prints when the part begins, every so often how long it has
-// lasted, and when it ends.
+// step runs do, a named part of the sandbox's start. It prints when the part begins, every so often for how long, and
+// the end.
 func step(say func(string, ...any), name string, every time.Duration, do func() error) error {
 	begin := time.Now()
 	seconds := func() float64 { return time.Since(begin).Seconds() }

@@ -86,9 +86,9 @@ func (b *book) secured() depositports.SecuredDeposit {
 }
 
 func (b *book) links() {
-	b.add("LinkMade", mails.PartnerLinked{Operator: b.operator(), PartnerName: "Sunny Stays", DashboardURL: b.base})
+	b.add("PartnerLinked", mails.PartnerLinked{Operator: b.operator(), PartnerName: "Sunny Stays", DashboardURL: b.base})
 	for _, by := range connect.Revokers {
-		b.add("LinkEnded, by "+string(by),
+		b.add("PartnerUnlinked, by "+string(by),
 			mails.PartnerUnlinked{Operator: b.operator(), PartnerName: "Sunny Stays", By: by, DashboardURL: b.base})
 	}
 }
@@ -96,15 +96,15 @@ func (b *book) links() {
 func (b *book) account() {
 	const token = "?token=an-invented-token"
 	verify, reset := site.PageURL(b.base, site.VerifyEmailPath)+token, site.PageURL(b.base, site.ResetPasswordPath)+token
-	b.add("VerifyAddress", mails.AddressVerification{Operator: b.operator(), To: b.operator().Email, URL: verify})
-	b.add("ResetPassword", mails.PasswordReset{Operator: b.operator(), URL: reset})
-	b.add("ResetPassword, locked out", mails.PasswordReset{Operator: b.operator(), URL: reset, LockedOut: true})
+	b.add("AddressVerification", mails.AddressVerification{Operator: b.operator(), To: b.operator().Email, URL: verify})
+	b.add("PasswordReset", mails.PasswordReset{Operator: b.operator(), URL: reset})
+	b.add("PasswordReset, locked out", mails.PasswordReset{Operator: b.operator(), URL: reset, LockedOut: true})
 	for _, change := range mails.AccountChanges {
-		b.add("AccountChanged, "+string(change),
+		b.add("AccountChangeNotice, "+string(change),
 			mails.AccountChangeNotice{Operator: b.operator(), Change: change, DashboardURL: b.base})
 	}
 	for _, change := range mails.TwoFactorChanges {
-		b.add("TwoFactor, "+string(change), mails.TwoFactorNotice{Operator: b.operator(), Change: change,
+		b.add("TwoFactorNotice, "+string(change), mails.TwoFactorNotice{Operator: b.operator(), Change: change,
 			DashboardURL: b.base})
 	}
 }
@@ -138,12 +138,12 @@ func (b *book) money() {
 		if kind == paymentports.TenantNoticeCardRefused {
 			m.URL = site.CheckoutURL(b.base, "an-invented-token")
 		}
-		b.add("TenantMoney, "+string(kind), m)
+		b.add("ChargeOrRefund, "+string(kind), m)
 	}
 	m.Kind, m.Settled = paymentports.TenantNoticeDebtEnded, true
-	b.add("TenantMoney, ended as paid otherwise", m)
+	b.add("ChargeOrRefund, ended as paid otherwise", m)
 	m.Kind, m.Fee, m.Amount = paymentports.TenantNoticeRefunded, true, 4_375
-	b.add("TenantMoney, refunded fee", m)
+	b.add("ChargeOrRefund, refunded fee", m)
 }
 
 // desk are the mails about what happened to an operator's deposits.
@@ -153,10 +153,10 @@ func (b *book) desk() {
 	disputed := paymentports.DisputedDeposit{ID: d.ID, Reference: d.Reference, RentalContract: d.RentalContract}
 	dispute := paymentports.Dispute{Ref: "dp_1", Amount: d.Amount, Reason: "fraudulent", Status: "needs_response",
 		EvidenceDueBy: b.now.AddDate(0, 0, 7)}
-	b.add("Disputed, new",
+	b.add("DisputeNotice, new",
 		mails.DisputeNotice{Operator: b.operator(), Deposit: disputed, Dispute: dispute, New: true, DashboardURL: b.base})
 	dispute.Status = "lost"
-	b.add("Disputed, changed",
+	b.add("DisputeNotice, changed",
 		mails.DisputeNotice{Operator: b.operator(), Deposit: disputed, Dispute: dispute, DashboardURL: b.base})
 	cover := depositports.EndingCover{
 		Reference: d.Reference, Amount: d.Amount, RentalContract: d.RentalContract, ExpiresAt: d.ExpiresAt,
@@ -171,7 +171,7 @@ func (b *book) desk() {
 // partners are the mails to partners' contacts, in English.
 func (b *book) partners() {
 	key := partner.APIKey{ID: id.ID{15: 8}, Name: "production", Prefix: "svc_pk_live_", Last4: "k3J9"}
-	b.add("LinkEndedForPartner", mails.AccountUnlinked{
+	b.add("AccountUnlinked", mails.AccountUnlinked{
 		Contact: "tech@sunny.example", ExternalID: "operator-17",
 		Account: connect.Account{ID: id.ID{15: 9}, CompanyName: "Villa Olivia"},
 	})

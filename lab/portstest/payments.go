@@ -2,7 +2,7 @@
 // way. A suite takes a test and a function that sets up a fresh implementation:
 //
 //	func TestProvider(t *testing.T) {
-//		portstest.RequirePaymentProvider(t, func(t *testing.T) portstest.Payments { … })
+//		portstest.RequirePaymentProvider(t, func(t *testing.T) portstest.ProviderUnderTest { … })
 //	}
 package portstest
 
@@ -54,8 +54,8 @@ type ProviderUnderTest struct {
 	RefusedStaysOpen bool
 }
 
-// RequirePaymentProvider tests an implementation of paymentports.PaymentProvider. The function setup returns a provider,
-// which may already hold payments of other tests.
+// RequirePaymentProvider tests an implementation of paymentports.PaymentProvider. The function setup returns a
+// provider, which may already hold payments of other tests.
 func RequirePaymentProvider(t *testing.T, setup func(t *testing.T) ProviderUnderTest) {
 	t.Helper()
 	all := maps.Clone(pages)

@@ -25,7 +25,7 @@ type accountCeiling struct {
 	MaxEUR  string `required:"" name:"max-eur" help:"Maximum in euros, from 70.00 to 100000.00; 0 goes back to the default."`
 }
 
-// Run sets the largest amount of a deposit for the account and prints it.
+// Run sets the largest amount of a deposit for the account and prints the account.
 func (a accountCeiling) Run(c *call) error {
 	maximum, err := typedEuros(a.MaxEUR)
 	if err != nil || maximum < 0 {
@@ -127,7 +127,7 @@ type linkRevoke struct {
 	Account string `required:"" id:"" help:"Id of the account: acct_…"`
 }
 
-// Run revokes the link between a partner and an account. If it is revoked already, nothing changes.
+// Run revokes the link between a partner and an account. A link that is revoked already stays as before.
 func (l linkRevoke) Run(c *call) error {
 	accountID, err := accountIDOf(l.Account)
 	if err != nil {
@@ -160,7 +160,7 @@ type connectURLCommand struct {
 	ReturnURL  string `name:"return-url" help:"Where the operator goes in the end."`
 }
 
-// Run signs a connect URL and prints it.
+// Run prints a signed connect URL.
 func (u connectURLCommand) Run(c *call) error {
 	return c.with(config.RequiredForDashboardLinks, func(admin *wire.Admin, _ config.Config) error {
 		url, err := admin.Connections.ConnectURL(c.ctx, connections.ConnectURLRequest{

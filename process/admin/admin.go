@@ -145,7 +145,7 @@ func (c *call) with(needs config.RequiredVariables, do func(a *wire.Admin, cfg c
 // versionFlag is the flag --version, which prints the version and ends the command.
 type versionFlag bool
 
-// BeforeReset prints the version. The parser kong calls it before it checks whether arguments are missing.
+// BeforeReset prints the version. The parser kong calls BeforeReset before checking whether arguments are missing.
 func (versionFlag) BeforeReset(app *kong.Kong, ctx *kong.Context) error {
 	v := version.Read()
 	if slices.Contains(ctx.Args, "--json") {

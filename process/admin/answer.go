@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// fields is an ordered list of names and values. It is printed as a JSON object or as lines, in the documented
+// fields is an ordered list of names and values. The list is printed as a JSON object or as lines, in the documented
 // order.
 type fields []field
 
@@ -104,7 +104,7 @@ func (c *call) line(text string) error {
 
 func (c *call) printJSON(v any) error { return printJSON(c.stdout, v) }
 
-// printJSON writes a value as JSON with a line end. It escapes characters that are not printable, since the value
+// printJSON writes a value as JSON with a line end. Characters that are not printable are escaped, since the value
 // may contain text from a webhook receiver, and terminals interpret some of these characters as commands.
 func printJSON(w io.Writer, v any) error {
 	var text bytes.Buffer

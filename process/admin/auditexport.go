@@ -45,8 +45,7 @@ type auditExport struct {
 // missing.
 const stillOpen = time.Minute
 
-// Run prints each audit entry of the range as a line of JSON, and their number on stderr. It returns an error if
-// lines are missing.
+// Run prints each audit entry of the range as a line of JSON, and their number on stderr. Missing lines are an error.
 func (e auditExport) Run(c *call) error {
 	from, end := time.Time(e.From), time.Time(e.To)
 	if !from.Before(end) {

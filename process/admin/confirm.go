@@ -13,9 +13,9 @@ import (
 // errNotConfirmed is the error of a command that a person did not confirm.
 var errNotConfirmed = codedError{"not_confirmed", errors.New("not confirmed; nothing was changed")}
 
-// confirm asks the person at the terminal to confirm a change that cannot be undone. Without a terminal it asks
-// nothing and lets the command run, since a script has decided (operations.md, "Admin CLI") and stdin may hold its
-// next lines.
+// confirm asks the person at the terminal to confirm a change that cannot be undone. Without a terminal nothing is
+// asked and the command runs, since a script has decided (operations.md, "Admin CLI") and stdin may hold its next
+// lines.
 func (c *call) confirm(format string, args ...any) error {
 	switch {
 	case c.yes:

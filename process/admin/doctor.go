@@ -26,13 +26,13 @@ const (
 	daysAhead = 3
 )
 
-// errUnwell is the error with which the command ends when a check has found a problem. It sets the exit code after
-// the findings were printed.
+// errUnwell is the error with which the command ends when a check has found a problem. The error sets the exit code
+// after the findings were printed.
 var errUnwell = codedError{"unhealthy", errors.New("something is wrong; see above")}
 
 // finding is the result of one check of `admin doctor`.
 type finding struct {
-	// The name of the check, the problem that it found ("": none), and what to do about it.
+	// The name of the check, the problem found ("": none), and what to do about it.
 	name, problem, remedy string
 	detail                string // The text that is printed for a healthy check in place of "ok".
 }
@@ -192,8 +192,8 @@ func outbox(d wire.Diagnosis) finding {
 	return finding{name: "outbox"}
 }
 
-// outbound returns the finding about this service's own internet connection. If it is broken, restarting a process
-// does not help.
+// outbound returns the finding about this service's own internet connection. A broken connection is not mended by
+// restarting a process.
 func outbound(d wire.Diagnosis) finding {
 	if d.Backlog.OutboundSince.IsZero() {
 		return finding{name: "outbound"}

@@ -203,7 +203,7 @@ type apiKeyCreate struct {
 	Name    string `required:"" help:"What the key is for."`
 }
 
-// Run creates an API key for a partner and prints it.
+// Run creates an API key for a partner and prints the key.
 func (k apiKeyCreate) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		key, plain, err := a.Partners.CreateKey(c.ctx, k.Partner, k.Name)

@@ -43,8 +43,8 @@ func (paymentsCheck) Run(c *call) error {
 	})
 }
 
-// paymentSettings returns the doctor's finding about the payment provider's settings. It sends the provider no
-// request: `admin payments check` does.
+// paymentSettings returns the doctor's finding about the payment provider's settings. The provider gets no request:
+// `admin payments check` does.
 func paymentSettings(cfg config.Config) finding {
 	found := services.PaymentSettings(cfg)
 	if found.Problem != "" {

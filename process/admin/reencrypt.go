@@ -10,7 +10,7 @@ import (
 
 type reencrypt struct{}
 
-// errReencryptInterrupted is the error of an interrupted re-encryption; it says how to continue. Rows are
+// errReencryptInterrupted is the error of an interrupted re-encryption, with the way to continue. Rows are
 // encrypted in pages, each in one transaction.
 var errReencryptInterrupted = codedError{codeInterrupted,
 	errors.New("interrupted; every row is readable, and the command goes on with the rest when it runs again")}

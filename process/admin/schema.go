@@ -42,7 +42,7 @@ func (migrateUp) Run(c *call) error {
 	return c.answer(answer)
 }
 
-// errMigrationInterrupted is the error of an interrupted migration; it says how to continue. Each migration
+// errMigrationInterrupted is the error of an interrupted migration, with the way to continue. Each migration
 // commits as a whole, or builds an index that the next run builds again.
 var errMigrationInterrupted = codedError{codeInterrupted,
 	errors.New("interrupted; the command goes on with the migration that was interrupted when it runs again")}
@@ -94,8 +94,8 @@ func (migrateStatus) Run(c *call) error {
 
 type restoreFinish struct{}
 
-// Run records that a restore of the database from a backup is finished, so that responses that Redis cached
-// before it are no longer used.
+// Run records that a restore of the database from a backup is finished, so that responses that Redis cached before the
+// restore are no longer used.
 func (restoreFinish) Run(c *call) error {
 	if err := c.confirm("The answers that Redis caches become void."); err != nil {
 		return err
@@ -119,7 +119,7 @@ type secretsCommands struct {
 
 type newKeyset struct{}
 
-// Run creates and prints a keyset. It reads no configuration, since the keyset is part of the first configuration.
+// Run creates and prints a keyset. No configuration is read, since the keyset is part of the first configuration.
 func (newKeyset) Run(c *call) error {
 	keyset, err := wire.NewKeyset()
 	if err != nil {

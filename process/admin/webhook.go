@@ -27,7 +27,7 @@ type webhookReplay struct {
 	Status       string    `default:"failed" enum:"pending,retrying,succeeded,failed" help:"Only those of this status: ${enum}."`
 }
 
-// Run starts a replay of deliveries, and on a terminal prints its progress until it ends.
+// Run starts a replay of deliveries, and on a terminal prints its progress until the end.
 func (w webhookReplay) Run(c *call) error {
 	subscriptionID, ok := id.Subscription.Parse(w.Subscription)
 	if !ok {
@@ -98,7 +98,7 @@ type replayProgress struct {
 	Follow bool   `help:"Tell of the progress until the replay ends. Interrupted, the replay itself goes on."`
 }
 
-// Run prints the progress of a replay, and with --follow until it ends.
+// Run prints the progress of a replay, and with --follow until the end.
 func (w replayProgress) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
 		replay, err := a.Webhooks.ReplayProgress(c.ctx, w.Replay)
@@ -116,7 +116,7 @@ func (w replayProgress) Run(c *call) error {
 	})
 }
 
-// follow prints the progress of a replay until it ends. A dispatcher makes the redeliveries, so interrupting the
+// follow prints the progress of a replay until the end. A dispatcher makes the redeliveries, so interrupting the
 // command does not stop them.
 func (c *call) follow(a *wire.Admin, replay webhook.Replay) (webhook.Replay, error) {
 	const every = time.Second

@@ -60,8 +60,8 @@ type Config struct {
 	// The only header by which trusted proxies state the client's address. Unset: X-Real-IP, or else X-Forwarded-For.
 	TrustedProxyHeader string `env:"TRUSTED_PROXY_HEADER" form:"proxy header"`
 
-	// DrainDelay is how long a stopping http continues to serve after /readyz has reported that it is not ready. It
-	// must be longer than the load balancer needs to notice. Development has no delay unless the variable is set.
+	// DrainDelay is how long a stopping http continues to serve after /readyz has reported "not ready". The delay must be
+	// longer than the load balancer needs to notice. Development has no delay unless the variable is set.
 	DrainDelay time.Duration `env:"DRAIN_DELAY" envDefault:"5s" min:"0s" max:"20s"`
 
 	LogLevel  slog.Level `env:"LOG_LEVEL" envDefault:"info"`
@@ -254,11 +254,11 @@ func (c Config) CatchesMails() bool { return c.Environment == partner.Developmen
 // VerifiesEmailAddresses reports whether operators must verify their e-mail addresses: only if mails are sent.
 func (c Config) VerifiesEmailAddresses() bool { return c.SMTPURL != "" }
 
-// HTTPS reports whether browsers reach the pages over https. It decides the attributes of cookies and
+// HTTPS reports whether browsers reach the pages over https. The answer decides the attributes of cookies and
 // Strict-Transport-Security.
 func (c Config) HTTPS() bool { return strings.HasPrefix(c.DashboardBaseURL, "https://") }
 
-// LocalMetricsURL returns the origin at which this machine reaches METRICS_ADDR. It avoids the name localhost,
+// LocalMetricsURL returns the origin at which this machine reaches METRICS_ADDR. The origin avoids the name localhost,
 // which a container without /etc/hosts does not resolve.
 func (c Config) LocalMetricsURL() string { return localBaseURL(c.MetricsAddr, "127.0.0.1") }
 

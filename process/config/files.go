@@ -26,8 +26,7 @@ const filePatience = 5 * time.Second
 // isSecret reports whether the variable may hold a secret, and so may be read from a file.
 func (s setting) isSecret() bool { return s.field.Type == reflect.TypeFor[secret.Text]() }
 
-// readFiles reads the secrets whose variables name a file, and adds them to set. It returns the mistakes that it
-// finds.
+// readFiles reads the secrets whose variables name a file, and adds them to set. The mistakes found are returned.
 func readFiles(set map[string]string) mistakes {
 	found := mistakes{}
 	for _, s := range settings(Config{}) {

@@ -38,7 +38,7 @@ type LogWriter struct {
 // NewLogWriter returns a writer of log lines to out, which may block.
 func NewLogWriter(out io.Writer) *LogWriter { return &LogWriter{out: out} }
 
-// Write stores a log line, which ends with a line feed, until the log's reader takes it. It always succeeds.
+// Write stores a log line, which ends with a line feed, until the log's reader takes it. Write always succeeds.
 func (l *LogWriter) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,7 +99,7 @@ func (l *LogWriter) Flush(patience time.Duration) error {
 	}
 }
 
-// write writes the waiting log lines until none waits. It is the only goroutine that waits for the log's reader.
+// write writes the waiting log lines until none waits. No other goroutine waits for the log's reader.
 // Lines that arrive during a write are written together in the next.
 func (l *LogWriter) write() {
 	for l.take() {
@@ -113,7 +113,7 @@ func (l *LogWriter) write() {
 	}
 }
 
-// take moves the waiting log lines to those being written. It returns false if none waits.
+// take moves the waiting log lines to those being written. The result is false if none waits.
 func (l *LogWriter) take() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

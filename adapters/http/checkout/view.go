@@ -37,7 +37,7 @@ type formView struct {
 	Lang  ui.Lang
 	Path  string
 	Token string   // The CSRF token of the page's forms.
-	First ui.Field // The first name's field, which the page shows in one row with that of the last name.
+	First ui.Field // The first name's field, which the page shows in a row with that of the last name.
 	Last  ui.Field
 	Email ui.Field
 	Agree ui.Field

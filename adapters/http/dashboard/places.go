@@ -23,7 +23,7 @@ const (
 
 	// The most bytes in the process: of received files, or of exports that are being sent.
 	bytesAtOnce = 1 << 30
-	// The most bytes of one account: of received files, or of exports that are being sent.
+	// The most bytes of an account: of received files, or of exports that are being sent.
 	bytesOfOne = evidence.MaxFormSize
 	// Least number of bytes that a form with files counts against its account's limit.
 	leastForm = 1 << 20

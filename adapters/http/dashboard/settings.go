@@ -84,7 +84,7 @@ func (p *pages) browserOf(c *fiber.Ctx) operators.Browser {
 	return operators.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOfIP(c.IP()), Name: ui.BrowserOf(c)}
 }
 
-// field fills a field of one form on the settings page: its label, the text that was sent, and the mistake about
+// field fills a field of a form on the settings page: its label, the text that was sent, and the mistake about
 // it. intent names the form.
 func (v *settingsView) field(intent string, f ui.Field, label ui.LocalizedText) ui.Field {
 	f.Form, f.Label, f.Required = intent, label.In(v.Page.Lang), true
@@ -176,7 +176,7 @@ type sessionRow struct {
 	This                       bool
 }
 
-// passwordField returns the field for the current password in one form of the settings page, which intent names.
+// passwordField returns the field for the current password in a form of the settings page, which intent names.
 func (v settingsView) passwordField(intent string) ui.Field {
 	return ui.Field{
 		Form: intent, Name: fieldCurrent, Type: "password", Label: textPasswordNow.In(v.Page.Lang),

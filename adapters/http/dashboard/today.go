@@ -308,7 +308,7 @@ type chart struct {
 	Max   int
 }
 
-// bar is the bar of one month in the chart of deposits. Positions are in the units of the chart's view box.
+// bar is the bar of a month in the chart of deposits. Positions are in the units of the chart's view box.
 type bar struct {
 	X, Y, Height, Middle string
 	Letter               string // First letter of the month's name, below its bar in the chart.

@@ -32,7 +32,7 @@ type whoKey struct{}
 // account.
 func LogSender(c *fiber.Ctx, who ...slog.Attr) { c.Locals(whoKey{}, who) }
 
-// AccessLog returns the middleware that logs every request in one line and passes the same facts to observe, which
+// AccessLog returns the middleware that logs every request in a single line and passes the same facts to observe, which
 // may be nil, when the response is written to the connection. The line has neither path nor query: a checkout path
 // and a connect query are credentials. AccessLog also renders the errors of later handlers, so the logged status
 // is the status that the caller sees.

@@ -88,9 +88,7 @@ func HardenServer(app *fiber.App, hooks ServerHooks) {
 		known[m] = true
 	}
 	server := app.Server()
-	server.SecureErrorLogMessage = true
-	server.NoDefaultServerHeader = true
-	server.CloseOnShutdown = true
+	server.SecureErrorLogMessage, server.NoDefaultServerHeader, server.CloseOnShutdown = true, true, true
 	server.HeaderReceived = hooks.headReceived
 	// A handler of uploads reads its body itself; readBody reads every other body into memory.
 	server.StreamRequestBody = true

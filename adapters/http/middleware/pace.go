@@ -18,7 +18,7 @@ const (
 
 	// Bytes of a response that the operating system buffers for a slow reader; they count as received by the caller.
 	systemBuffer = 64 << 10
-	// The most bytes of a slow response that are written to the connection in one piece.
+	// The most bytes of a slow response that are written to the connection at once.
 	pacedPiece = 32 << 10
 )
 

@@ -25,7 +25,7 @@ func (a *api) ListEvents(ctx context.Context, r ListEventsRequestObject) (ListEv
 		}, eventOf, func(e ports.Event) ports.Cursor { return ports.Cursor{At: e.CreatedAt, ID: e.ID} })
 }
 
-// GetEvent answers with one event of the calling partner.
+// GetEvent answers with an event of the calling partner.
 func (a *api) GetEvent(ctx context.Context, r GetEventRequestObject) (GetEventResponseObject, error) {
 	found, err := a.Events.Get(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Event, r.EventID))
 	if err != nil {

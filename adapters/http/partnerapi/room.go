@@ -22,7 +22,7 @@ const (
 	// reserved for partners that had none recently.
 	answersOfAll = 32 << 20
 
-	// The most lists of one partner that are read and encoded at once; its further list requests wait.
+	// The most lists of a partner that are read and encoded at once; its further list requests wait.
 	listsOfOne = 2
 	listsOfAll = 16 // The most lists of all partners that are read and encoded at once.
 	listsKept  = 4  // How many of listsOfAll are reserved for partners that had no list recently.

@@ -94,7 +94,7 @@ func (r *depositReads) run(reads []*depositRead) {
 	}
 }
 
-// query reads the deposits of a batch by one statement and sets the result of each read. A returned error concerns
+// query reads the deposits of a batch by a single statement and sets the result of each read. A returned error concerns
 // all of them.
 func (r *depositReads) query(ctx context.Context, reads []*depositRead) error {
 	waiting := make(map[id.ID][]*depositRead, len(reads))

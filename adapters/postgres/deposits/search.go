@@ -127,7 +127,7 @@ func names(columns string, limit int) string {
 		ORDER BY n.words LIMIT ` + strconv.Itoa(limit)
 }
 
-// search looks a text up in the indexes. If no other filter narrows the list, the result has the ids of one page;
+// search looks a text up in the indexes. If no other filter narrows the list, the result has the ids of a page;
 // otherwise it has all ids, since the other filters need all of these deposits.
 func (s DashboardQueries) search(ctx context.Context, f depositports.DashboardFilter, page ports.Page) (*search,
 	error) {

@@ -46,7 +46,7 @@ type Options struct {
 	DefaultMaxAmount money.Cents
 }
 
-// Committer applies changes of several requests that arrive at the same time in one transaction (group commit).
+// Committer applies changes of several requests that arrive at the same time in a single transaction (group commit).
 type Committer struct {
 	shared
 	lone, groups pg.DB
@@ -90,7 +90,7 @@ func (c *Committer) Apply(ctx context.Context, change ports.Change) error {
 	return p.err
 }
 
-// applyGroup applies a batch of changes in one transaction. Afterwards each change either has its result or is
+// applyGroup applies a batch of changes in a single transaction. Afterwards each change either has its result or is
 // deferred, to be applied alone.
 func (c *Committer) applyGroup(changes []*pending) {
 	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
@@ -114,8 +114,8 @@ func (c *Committer) applyAlone(ctx context.Context, change ports.Change) error {
 	})
 }
 
-// transact reads the rows that changes need, decides, and writes, all in one transaction. A returned error concerns
-// the whole group: either nothing was committed, or the connection broke during the commit.
+// transact reads the rows that changes need, decides, and writes, all in a single transaction. A returned error
+// concerns the whole group: either nothing was committed, or the connection broke during the commit.
 func (c *Committer) transact(ctx context.Context, db pg.DB, changes []*pending, wait bool) error {
 	conn, err := db.Acquire(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ type migrator struct {
 	waits       func(error)
 }
 
-// querier is a connection or a pool on which a query for one row can be run.
+// querier is a connection or a pool on which a query for a row can be run.
 type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
@@ -31,7 +31,7 @@ func firstOf(a, b error) error {
 // patience bounds how long a migration waits for locks. While ALTER TABLE waits for a lock, every request that
 // needs the table waits behind it. So a migration waits only for moments, and requests can run between two tries.
 type patience struct {
-	lockTimeout time.Duration // The longest wait of one statement of a migration for a lock.
+	lockTimeout time.Duration // The longest wait of a single statement of a migration for a lock.
 	pause       time.Duration // The pause between two tries of a migration that did not get a lock.
 	giveUpAfter time.Duration
 }

@@ -15,7 +15,7 @@ const (
 	maxKeys = 10_000
 	// renewals is how many times the API keys in use are read again within the time for which the cache keeps a key.
 	renewals = 3
-	// renewBatch is the most API keys that are read again by one query.
+	// renewBatch is the most API keys that are read again by a single query.
 	renewBatch   = 1000
 	renewTimeout = 2 * time.Second
 )

@@ -10,7 +10,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// WaitingWorkReader finds out which jobs have work, by one statement (ports.WaitingWork). If there is none, the
+// WaitingWorkReader finds out which jobs have work, by a single statement (ports.WaitingWork). If there is none, the
 // statement must not read whole tables, so its pool has the settings IndexPlanSettings.
 type WaitingWorkReader struct{ db pg.DB }
 

@@ -276,7 +276,7 @@ func (s Deliveries) deliveries(ctx context.Context, sql string, args ...any) ([]
 	return s.withAttempts(ctx, found)
 }
 
-// maxRedeliveries is the most repeated deliveries of one event that support staff are shown.
+// maxRedeliveries is the most repeated deliveries of an event that support staff are shown.
 const maxRedeliveries = 1000
 
 // DeliveriesOfEvent returns the deliveries of an event. The id of an original delivery is computed from event and

@@ -16,7 +16,7 @@ import (
 )
 
 // SignUp creates an operator with an account and a session, links the account to the partner of the connect
-// URL and records the event, in one transaction. When the link is refused, none of them is kept.
+// URL and records the event, in a single transaction. When the link is refused, none of them is kept.
 //
 // Returns the errors of Verify, connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or
 // ErrEmailTaken.
@@ -55,7 +55,7 @@ func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, fr
 }
 
 // LogIn checks the operator's password, begins a session and links the account to the partner of the connect
-// URL, in one transaction. When the link is refused, the session stays, since the operator may want to end
+// URL, in a single transaction. When the link is refused, the session stays, since the operator may want to end
 // another link. For an operator whose two-factor codes are on, LogIn begins a half sign-in and makes no link
 // (CompleteLogIn does).
 //
@@ -76,7 +76,7 @@ func (s *Service) LogIn(ctx context.Context, r Request, email, password string, 
 }
 
 // CompleteLogIn checks the two-factor code of a half sign-in, begins a session and links the account to the
-// partner of the connect URL, in one transaction.
+// partner of the connect URL, in a single transaction.
 //
 // Returns the errors of Verify, twofactor.ErrSignInExpired, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) CompleteLogIn(ctx context.Context, r Request, token, code string, from Browser) (Result, error) {
@@ -103,7 +103,7 @@ func (s *Service) CompleteLogIn(ctx context.Context, r Request, token, code stri
 	return result, err
 }
 
-// enter begins a session and links the operator's account to the partner, in one transaction. A half sign-in
+// enter begins a session and links the operator's account to the partner, in a single transaction. A half sign-in
 // makes no link.
 func (s *Service) enter(ctx context.Context, v VerifiedURL, o connect.Operator, a connect.Account, now time.Time,
 	begin func(context.Context) (SignedIn, error),

@@ -19,7 +19,7 @@ const (
 	// requestsKeptFor is the longest time for which a request for a new password waits for a dispatcher.
 	// Afterwards the operator no longer expects the mail, and none is sent.
 	requestsKeptFor = 30 * time.Minute
-	// liveResets is the largest number of links to set a password that work at the same time for one operator.
+	// liveResets is the largest number of links to set a password that work at the same time for an operator.
 	liveResets = 5
 )
 

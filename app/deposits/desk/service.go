@@ -86,7 +86,7 @@ func (s *Service) ListDeposits(ctx context.Context, of connect.Account, f deposi
 	return ports.List[DepositRow]{Items: rows, Next: found.Next}, err
 }
 
-// rows turns deposits into rows of a list. The debts of all captured deposits are read in one statement.
+// rows turns deposits into rows of a list. The debts of all captured deposits are read in a single statement.
 func (s *Service) rows(ctx context.Context, of connect.Account, list []*deposit.Deposit) ([]DepositRow, error) {
 	var captured []id.ID
 	for _, d := range list {

@@ -2,7 +2,7 @@
 // and elapsed covers (api.md §3).
 //
 // Any number of dispatchers may run the same timer at once. Each use case returns the number of deposits that
-// it moved, and an error only when the due deposits cannot be read. A failure with one deposit is logged, and
+// it moved, and an error only when the due deposits cannot be read. A failure with a deposit is logged, and
 // the deposit is tried again in the next run.
 package timers
 

@@ -21,7 +21,7 @@ type Config struct {
 	RelayEvery time.Duration // How often the outbox is polled for events while no wake-up notifications arrive.
 	// How often due deliveries are searched while no wake-up notifications arrive, or while some are due.
 	ScanEvery time.Duration
-	Batch     int // The largest number of events of which deliveries are made in one transaction.
+	Batch     int // The largest number of events of which deliveries are made in a single transaction.
 	JobSize   int // The largest number of deliveries that a job brings to a worker.
 	// The largest number of deliveries, over all subscriptions and dispatchers, that may be reserved for an
 	// attempt at a time.

@@ -8,7 +8,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// crowded reports whether the deliveries that are reserved for attempts, in all or of one subscription,
+// crowded reports whether the deliveries that are reserved for attempts, in all or of a subscription,
 // approach their limit.
 func (r *registry) crowded() bool {
 	r.mu.Lock()

@@ -115,7 +115,7 @@ func (w *WaitingRequests) known() map[id.ID]int64 {
 	return known
 }
 
-// place stands for one request that waits for events.
+// place stands for a single request that waits for events.
 type place struct {
 	waiting *WaitingRequests
 	partner id.ID

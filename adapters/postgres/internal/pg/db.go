@@ -123,7 +123,7 @@ func OrNotFound(err, sentinel error) error {
 	return err
 }
 
-// SendBatch runs the SQL statements of a batch in a single round trip and in one transaction.
+// SendBatch runs the SQL statements of a batch in a single round trip and in a single transaction.
 func (d DB) SendBatch(ctx context.Context, batch *pgx.Batch) error {
 	conn, err := d.Acquire(ctx)
 	if err != nil {

@@ -127,7 +127,7 @@ func TestRelay_ManyAtOnce_LeaveNoGap_AndKeepTheOrderOfADeposit(t *testing.T) {
 		for range deposits {
 			depositID := portstest.NewID()
 			exec(`INSERT INTO steps (deposit_id) VALUES ($1)`, depositID)
-			for range 2 { // writers of one deposit wait for each other
+			for range 2 { // writers of the same deposit wait for each other
 				writers.Go(func() {
 					for range changes / 2 {
 						if err := change(t.Context(), pool, partnerID, depositID); err != nil {

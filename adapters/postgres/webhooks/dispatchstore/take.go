@@ -55,11 +55,11 @@ const readSubscriptions = `
 	ORDER BY s.partner_id, s.id FOR KEY SHARE`
 
 // widerLook is the factor by which more of the outbox (the table of new events) is read after a first query found
-// only events of partners that another dispatcher has locked. A dispatcher that hangs with one partner's lock must
+// only events of partners that another dispatcher has locked. A dispatcher that hangs with a partner's lock must
 // not hide the events of the other partners.
 const widerLook = 32
 
-// batch is the part of the outbox (the table of new events) that a dispatcher processes in one transaction.
+// batch is the part of the outbox (the table of new events) that a dispatcher processes in a single transaction.
 type batch struct {
 	// The new events that the transaction took, in the order in which they were written.
 	events        []ports.Event
