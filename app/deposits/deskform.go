@@ -28,7 +28,8 @@ type OperatorCaller struct {
 	Account  connect.Account
 }
 
-// act returns the author of an operator's change for the history of a deposit, with the non-empty details.
+// act returns the entry of an operator's change for the history of a deposit: the operator as the author, and the
+// details that are not empty.
 func (by OperatorCaller) act(detail map[string]string) lifecycle.TransitionAuthor {
 	set := map[string]string{}
 	for k, v := range detail {
@@ -43,9 +44,9 @@ func (by OperatorCaller) act(detail map[string]string) lifecycle.TransitionAutho
 // showed.
 type ActForm struct {
 	DepositID id.ID
-	// The version of the deposit that the page showed; 0 when the act is right for every version.
+	// The version of the deposit that the page showed; 0 when the act does not depend on the version.
 	Version int
-	// Key identifies the form that was sent. A form that is sent twice has its effect once.
+	// Key identifies the form that was sent. The same form sent a second time has no second effect.
 	Key [16]byte
 }
 

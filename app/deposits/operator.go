@@ -33,7 +33,8 @@ func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, form
 	if err != nil {
 		return err
 	}
-	// The transaction of the capture checks again whether codes are on.
+	// The deposit's capture commits in a transaction that checks again whether the operator's two-factor codes are
+	// on.
 	if !on {
 		return s.capture(ctx, by, form, in, proof)
 	}

@@ -54,7 +54,8 @@ func (b board) build() dashboard.Dashboard {
 			GridPos: &dashboard.GridPos{Y: y, W: gridWidth, H: 1}}
 		panels, end := placed(r.panels, id, y+1)
 		id, y = id+uint32(len(panels)), end //nolint:gosec // a few
-		if line.Collapsed {                 // A collapsed row holds its panels itself.
+		// Grafana expects the panels of a collapsed row inside the row, and those of an open row after it.
+		if line.Collapsed {
 			line.Panels = panels
 			panels = nil
 		}

@@ -24,10 +24,10 @@ type DepositView struct {
 	// The end of the cover of an active deposit; before activation, the end as if the deposit were activated
 	// now.
 	CoverEnd time.Time
-	// true: CoverEnd is not before contractEndAt; false: the cover ends before the contract.
+	// true: the cover lasts at least until the end of the rental contract; false: it ends earlier.
 	CoversContract bool
 	Sendable       bool          // true: the tenant can still secure the deposit; false: the checkout has ended.
-	Debt           *deposit.Debt // The debt of a captured deposit; nil for any other.
+	Debt           *deposit.Debt // The debt of a captured deposit; nil for a deposit without one.
 	Refunds        []deposit.Refund
 	Agreed         agreement.Record // The tenant's last agreement; zero for none.
 	Disputes       []paymentports.StoredDispute
@@ -70,7 +70,7 @@ type HistoryEntry struct {
 	Detail            map[string]string // The entry's amount, reason, description, comment and files, by name.
 }
 
-// maxSent is the largest number of audit entries that the history of a deposit reads.
+// maxSent is the largest number of audit entries about mails and files that the history of a deposit reads.
 const maxSent = 100
 
 // InZone returns a copy of the view of a deposit with all times in a time zone.
@@ -172,7 +172,8 @@ func (s *Service) debt(ctx context.Context, d *deposit.Deposit) (*deposit.Debt, 
 	}
 	debt, ok := found[d.ID]
 	if !ok {
-		return nil, nil, nil // The deposit was captured before the service recorded its collections.
+		// No collection is stored: the deposit was captured before the service recorded collections.
+		return nil, nil, nil
 	}
 	steps, err := s.deps.Collections.CollectionHistory(ctx, debt.PaymentID)
 	return &debt, steps, err
@@ -209,8 +210,8 @@ func entries(
 	for _, step := range collection {
 		e := entry(d, HistoryEntry{At: step.At, Happened: EntryCollection, CollectionTrigger: step.Trigger,
 			Detail: map[string]string{"failure": step.Detail["failure"]}}, step.Actor)
-		// On the page, the service charges a card; the scheduler's transitions of the deposit are shown as
-		// automatic.
+		// The page shows the service as the author of a card charge, and "automatic" as the author of the
+		// scheduler's transitions.
 		if e.Author == AuthorClock {
 			e.Author = AuthorService
 		}

@@ -82,8 +82,9 @@ func (m PasswordReset) words(l *language) (subject string, news []string, why st
 type AccountChange string
 
 const (
-	PasswordChanged      AccountChange = "password"
-	EmailChangeRequested AccountChange = "email_asked" // Another address was entered, and is not verified yet.
+	PasswordChanged AccountChange = "password"
+	// The operator has entered another address, which is not verified yet.
+	EmailChangeRequested AccountChange = "email_asked"
 	EmailChanged         AccountChange = "email"
 )
 
