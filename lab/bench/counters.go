@@ -92,7 +92,7 @@ func treesCPU(parts map[int]string) map[string]float64 {
 	u := map[string]float64{}
 	for _, p := range must(procfs.AllProcs()) {
 		stat, err := p.Stat()
-		if err != nil { // CPU time of a process that has ended meanwhile is not counted.
+		if err != nil { // The CPU time of a process that ended before it could be read is not counted.
 			continue
 		}
 		for _, pid := range []int{stat.PID, stat.PPID} {

@@ -37,7 +37,7 @@ func receive(port string) error {
 	return <-failed
 }
 
-// tally counts the deliveries that the receiver of webhooks has taken.
+// tally counts the deliveries that the receiver of webhooks has received.
 type tally struct {
 	seed maphash.Seed
 
@@ -123,7 +123,7 @@ func (w *workbench) counted() counts { return ask[counts](w, "/count") }
 // the recording.
 func (w *workbench) arrivals() map[string]time.Time { return ask[map[string]time.Time](w, "/arrivals") }
 
-// awaitTaken waits until the receiver of webhooks has taken n deliveries.
+// awaitTaken waits until the receiver of webhooks has received n deliveries.
 func (w *workbench) awaitTaken(ctx context.Context, n int) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()

@@ -206,7 +206,7 @@ func (r *review) drop(c cursor) {
 		r.locksTable("")
 	}
 	if r.made[object+" "+name] || (object == "table" && r.made[name]) {
-		// The drop is allowed, since the migration creates the object again.
+		// A trigger or index may be dropped in a migration that creates it again.
 		return
 	}
 	if object == "index" {

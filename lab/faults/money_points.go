@@ -11,13 +11,14 @@ var moneyPoints = append(
 		"payment.open.answered", "payment.page.made",
 		// The tenant comes back from the payment page, and the service reads the payment from the provider.
 		"payment.read.sent", "payment.read.answered", "payment.paid.committed",
-		// The end of a deposit is stored while its payment page can still be paid.
+		// The end of a checkout is stored while its payment page can still be paid.
 		"payment.closed.committed", "payment.expire.before", "payment.expire.sent", "payment.expire.answered",
-		// A charge without the tenant is cancelled in favour of the tenant's payment page.
+		// A charge without the tenant is cancelled, because the tenant opens the payment page instead.
 		"payment.cancel.before", "payment.cancel.sent", "payment.cancel.answered"),
 	pointsOf(false,
 		"payment.lookup.before", "payment.lookup.answered", "payment.read.answered",
-		// The saved card is charged: these failpoints lie around the attempt, the intent, the charge and the refusal.
+		// These failpoints lie around a charge of the saved card: around the attempt, the payment intent, the charge
+		// and the refusal.
 		"payment.attempt.committed", "payment.collect.before", "payment.intent.committed", "payment.intent.sent",
 		"payment.intent.answered", "payment.intent.made", "payment.confirm.before", "payment.confirm.sent",
 		"payment.confirm.answered", "payment.refusal.committed", "payment.collect.answered")...,
