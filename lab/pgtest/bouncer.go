@@ -59,8 +59,8 @@ func through(t testing.TB, databaseURL, address string) string {
 	return u.String()
 }
 
-// startBouncer starts PgBouncer with its settings in a folder, and returns its address. atEnd registers the
-// function that stops PgBouncer.
+// startBouncer writes PgBouncer's settings to a folder, starts PgBouncer, and returns its address. The parameter
+// atEnd registers the function that stops it.
 func startBouncer(t testing.TB, databaseURL, folder string, atEnd func(func()), more ...string) (address string) {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")

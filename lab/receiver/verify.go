@@ -20,8 +20,7 @@ const TimestampTolerance = 300 * time.Second
 // RejectReason says why a webhook is refused, such as a wrong signature; "" for a valid webhook.
 type RejectReason string
 
-// Missing, Expired and Mismatch are the reasons for refusing a webhook. Only "expired" is prescribed (service.md,
-// "Webhook receiver").
+// The reasons for refusing a webhook. Only "expired" is prescribed (service.md, "Webhook receiver").
 const (
 	MissingSignature  RejectReason = "missing_signature"
 	ExpiredTimestamp  RejectReason = "expired"

@@ -9,7 +9,7 @@ import (
 // call is a request to the fake's copy of Stripe's API.
 type call struct {
 	*Request
-	id  string // The id of the object that the request's path names.
+	id  string // The id of the Stripe object in the path of the request.
 	run endpoint
 }
 

@@ -12,8 +12,8 @@ import (
 
 const pathPrefix = "/api/partner/v1/"
 
-// API is the model of the partner API from which the libraries are generated. Names are camelCase; the
-// templates of each language change the case.
+// API is the model of the partner API from which the libraries are generated. Names are camelCase; the generator
+// of each language changes the case.
 type API struct {
 	Version   string // The version of the libraries.
 	Resources []Resource
@@ -26,7 +26,7 @@ type Resource struct {
 	Methods []Method
 }
 
-// The shapes of the body of a successful response.
+// The forms that the body of a successful response can have.
 const (
 	ShapeNone  = "none"  // The response has no body.
 	ShapeData  = "data"  // The response body is {"data": Answer}.
@@ -66,10 +66,10 @@ type Field struct {
 	Example                   any // The example of a parameter; nil without one.
 }
 
-// Ref is the type of a value. Kind is string, integer, number, boolean, time, array, map, ref or any.
+// Ref is the type of a value in the API. Kind is string, integer, number, boolean, time, array, map, ref or any.
 type Ref struct {
 	Kind  string
-	Name  string // The name of the type that a ref refers to.
+	Name  string // The name of the type to which a value of the kind ref refers.
 	Items *Ref   // The type of the items of an array or a map.
 	Enum  []string
 }
@@ -83,7 +83,7 @@ type reader struct {
 // read returns the model of an OpenAPI 3.1 document.
 func read(document []byte, version string) (*API, error) {
 	loader := openapi3.NewLoader()
-	// Line numbers show the order of the document, which maps lose.
+	// Line numbers in the document show the order of its parts, which Go maps do not keep.
 	loader.IncludeOrigin = true
 	doc, err := loader.LoadFromData(document)
 	if err != nil {

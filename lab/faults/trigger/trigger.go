@@ -20,8 +20,8 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// order is an order to die or, with a span, to pause at a failpoint. left counts down the hits of the failpoint
-// until then.
+// order tells this process to die or, with a span, to pause at a failpoint. left counts down the hits of the
+// failpoint until then.
 type order struct {
 	point string
 	left  atomic.Int64

@@ -100,7 +100,7 @@ func (n *KubernetesNode) startCleaner(ctx context.Context) error {
 	cmd.Dir, cmd.ExtraFiles = "/", []*os.File{lock}
 	cmd.Env = append(n.environ(), "NODE_DIR="+n.Dir, "NODE_BRIDGE="+bridge, "NODE_NAME="+name,
 		"NODE_PROXY="+filepath.Join(n.Bin, "kube-proxy"))
-	// In a session of its own the cleaner process gets no Ctrl-C.
+	// Start the cleaner process in a session of its own, so that it gets no Ctrl-C.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if cmd.Stderr, err = n.log("cleaner"); err != nil {
 		return err
