@@ -270,8 +270,8 @@ func (r recording) failed(answer paymentports.ProviderPayment) error {
 	return r.tell(paymentports.TenantNoticeDebtEnded)
 }
 
-// ending returns the trigger and the actor with which an unpaid debt ends. The scheduler ends a debt for one of
-// two causes: the amount is too small or the debt was not paid in time.
+// ending returns the trigger and the actor with which an unpaid debt ends. The scheduler ends a debt because the
+// amount is too small or the debt was not paid in time.
 func ending(debt deposit.Debt, tooSmall bool) (trigger deposit.CollectionTrigger, by actor.Actor) {
 	switch {
 	case debt.CancelBy == actor.Actor{}:

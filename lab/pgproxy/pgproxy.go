@@ -27,7 +27,7 @@ func Serve(t hostiletest.TB, upstream string, each func(pgproto3.FrontendMessage
 	}).Address
 }
 
-// relay passes a client's messages on to Postgresafter the function named each has seen (and perhaps changed)
+// relay passes a client's messages on to Postgres, after the function named each has seen (and perhaps changed)
 // them.
 func relay(server io.Writer, client io.Reader, each func(pgproto3.FrontendMessage)) error {
 	in, out := pgproto3.NewBackend(client, io.Discard), pgproto3.NewFrontend(nil, server)

@@ -2,7 +2,7 @@
 // way. A suite takes a test and a function that sets up a fresh implementation:
 //
 //	func TestProvider(t *testing.T) {
-//		portstest.RequirePaymentProvider(t, func(t *testing.T) portstest.Payments { … })
+//		portstest.RequirePaymentProvider(t, func(t *testing.T) portstest.ProviderUnderTest { … })
 //	}
 package portstest
 

@@ -3,7 +3,7 @@
 // of dashboards, and of how pages look.
 //
 //	func TestFramework_ReadsTheRawBody(t *testing.T) {
-//		if !rarely.Has(t, rarely.Libraries) {
+//		if !rarely.MustRun(t, rarely.LibraryTests) {
 //			return
 //		}
 //

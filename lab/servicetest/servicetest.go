@@ -6,7 +6,7 @@
 //	func TestCreate_ASlugTaken_IsRefused(t *testing.T) {
 //		t.Parallel()
 //		kit := servicetest.New(t, func(s *servicetest.Setup) { s.Config.Environment = partner.Staging })
-//		kit.Partner("acme")
+//		kit.CreatePartner("acme")
 //		_, err := kit.Partners.Create(t.Context(), partners.NewPartner{Slug: "acme", Name: "Acme"})
 //
 // Only tests and packages for tests import this package.

@@ -78,7 +78,7 @@ func (f *Fake) PostForm(t backing.TB, target string, form url.Values) PageRespon
 	return PageResponse{Status: res.StatusCode, Location: res.Header.Get("Location"), Body: string(body)}
 }
 
-// PaymentPageURL returns the URL of a payment's newest hosted pageeven if the page has expired; "" if there is
+// PaymentPageURL returns the URL of a payment's newest hosted page, even if the page has expired; "" if there is
 // none.
 func (f *Fake) PaymentPageURL(paymentID string) string {
 	f.mu.Lock()

@@ -142,8 +142,8 @@ func withPassword(o connect.Operator, hash string, opens bool, now time.Time) co
 }
 
 // firstProof turns off the second factor f of an operator whose address is verified for the first time, by a
-// password reset, and writes the time to the audit log. Links to partners and deposits stay, and the operator's
-// first page shows them.
+// password reset, and writes the time to the audit log. The account's links to partners and its deposits stay,
+// and the operator's first page shows them.
 func (s *Service) firstProof(ctx context.Context, o connect.Operator, f *twofactor.Factor, now time.Time) error {
 	if err := s.deps.TwoFactors.Delete(ctx, o.ID); err != nil {
 		return err

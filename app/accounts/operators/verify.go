@@ -51,8 +51,8 @@ func mailAllowed(sent int) error {
 var verifying = []connect.TokenKind{connect.TokenVerifyEmail, connect.TokenChangeEmail}
 
 // FindVerificationToken returns the token of a link that verifies an address, for the page that asks for
-// confirmation before the link takes effect. asks reports whether Verify needs the account's password. true: this
-// browser is not signed in to the account; false: it is.
+// confirmation before the link takes effect. asks is true when the browser is not signed in to the account, so
+// that the confirmation needs the account's password; else false.
 //
 // Returns connect.ErrTokenVoid for a link that no longer works.
 func (s *Service) FindVerificationToken(ctx context.Context, token string,

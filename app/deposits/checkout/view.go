@@ -30,7 +30,7 @@ type View struct {
 	// true: a hosted payment page is open, or the result of the payment is unknown; false: no payment is in flight.
 	PaymentInFlight bool
 
-	// Terms are the terms to which the tenant agrees by paying now. Their Until is the end of the cover.
+	// The terms to which the tenant agrees by paying now. Their Until is the end of the cover.
 	Terms      agreement.Terms
 	CoversStay bool // true: the cover lasts until the end of the stay; false: it ends earlier.
 	// PaidFee is the fee that was paid, and PaidAt the time of that payment; zero for none.

@@ -77,9 +77,9 @@ type Executor struct{ deps Deps }
 
 func New(deps Deps) *Executor { return &Executor{deps: deps} }
 
-// Admit counts a request with a key against rate limits, as ports.Limiter.Allow does. In the same call it looks
-// up the cached response of the key, and stores that response and the restore epoch (an id that changes with each
-// restore of the database) in key, for Run. The key has no fingerprint yet.
+// Admit counts a request with an idempotency key against rate limits, as ports.Limiter.Allow does. In the same
+// call it looks up the cached response of the key, and stores that response and the restore epoch (an id that
+// changes with each restore of the database) in key, for Run. The key has no fingerprint yet.
 func (e *Executor) Admit(ctx context.Context, key *ports.IdempotencyKey, rules ...ports.LimitRule) ports.LimitDecision {
 	// Read the restore epoch (an id that changes with each restore of the database) before the commit: after a
 	// restore in between, the response that is cached under the old epoch is never used.

@@ -62,7 +62,8 @@ type Scheduler struct {
 	database *outage.Log // The log of database outages: an outage that several jobs meet is logged once.
 
 	mu sync.Mutex
-	// The jobs whose last round met the outage, by name; "" stands for the query for waiting work.
+	// The names of the jobs whose last round failed because of an outage of the database; "" stands for the query
+	// for waiting work.
 	away map[string]bool
 }
 
