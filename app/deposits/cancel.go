@@ -19,8 +19,8 @@ import (
 // of the tenant is in flight. The payment is settled first, and then the cancellation is tried again.
 var errFeeInFlight = errors.New("deposits: a fee payment is in flight")
 
-// settleTries is the number of times that a cancellation settles a fee payment while the tenant keeps opening
-// new payment pages.
+// settleTries is the largest number of times that a cancellation settles a fee payment while the tenant keeps
+// opening new payment pages.
 const settleTries = 3
 
 // Cancellation is a request to cancel a deposit.

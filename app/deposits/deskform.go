@@ -84,7 +84,7 @@ func owned(d *deposit.Deposit, accountID id.ID) error {
 	return nil
 }
 
-// formRoute is the route under which the operators' forms store their idempotency keys.
+// formRoute is the name of the route with which the idempotency keys of the operators' forms are stored.
 const formRoute = "POST " + site.DepositsPath
 
 // formKey turns the key of an operator's form into an idempotency key of the account. what is the content of

@@ -46,7 +46,7 @@ type LeftOutReason string
 
 // The reasons for which a tenant gets no mail.
 const (
-	LeftOutNoAddress LeftOutReason = "no_address" // The tenant has no e-mail address.
+	LeftOutNoAddress LeftOutReason = "no_address" // The deposit has no e-mail address of a tenant.
 	// The tenant was already reminded to pay within the last 24 hours.
 	LeftOutReminded LeftOutReason = "reminded"
 	// The act is not possible on the deposit: the tenant has nothing to secure or to pay.
@@ -82,7 +82,7 @@ type SelectedDeposit struct {
 
 // BulkOutcome is the result of an act on several deposits for one of them.
 type BulkOutcome struct {
-	Deposit string        `json:"deposit"` // The public id of the deposit.
+	Deposit string        `json:"deposit"` // The public id of the deposit on which the operator acted.
 	Left    LeftOutReason `json:"left,omitempty"`
 }
 
@@ -189,7 +189,7 @@ func (s *Service) mayMailTicked(ctx context.Context, act BulkAct, d SelectedDepo
 // BulkForm is the form of an act on several deposits. The same form sent a second time has no second effect.
 type BulkForm struct {
 	Act BulkAct
-	IDs []id.ID // The ids of the deposits, each once.
+	IDs []id.ID // The ids of the deposits that the operator selected, each once.
 	Key [16]byte
 }
 

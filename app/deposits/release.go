@@ -32,7 +32,7 @@ func (s *Service) Release(ctx context.Context, by partner.Caller, in ReleaseRequ
 
 // ending holds the state of one release or capture by a partner while it runs.
 type ending struct {
-	*deposit.Deposit // The deposit, which the transaction has locked.
+	*deposit.Deposit // The deposit that is released or captured, which the transaction has locked.
 	eventID          id.ID
 	now              time.Time
 	debt             *deposit.Debt // The debt that a capture begins; nil when the deposit is released.

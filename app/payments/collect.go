@@ -197,7 +197,7 @@ const (
 	effectNone     effect = iota // The provider's response contains nothing new, so the collection stays as it is.
 	effectUnderWay               // The charge, or the closing of the payment page, has not ended at the provider.
 	effectPaid
-	effectFailed  // The debt can never be paid any more.
+	effectFailed
 	effectRefused // The bank has refused this attempt to charge the card.
 )
 

@@ -72,7 +72,7 @@ const (
 	byNothing way = iota // The simulated event is unknown.
 	byStart              // The simulation opens the checkout as the tenant.
 	byPayment            // The simulation makes the provider settle a payment.
-	byEnd                // The simulation ends the checkout unpaid.
+	byEnd                // The simulation ends the checkout without a payment.
 	byTime               // The simulation lets the time of the cover pass.
 )
 

@@ -14,7 +14,7 @@ type board struct {
 	rows                    []row
 }
 
-// row is a row of a dashboard with its panels.
+// row is a row of panels in a Grafana dashboard.
 type row struct {
 	title  string
 	panels []panel

@@ -214,7 +214,7 @@ func archive(entries []entry, date time.Time) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if err := w.Close(); err != nil { // Close writes the end of the archive.
+	if err := w.Close(); err != nil { // Close writes the end of the tar file.
 		return nil, err
 	}
 	return file.Bytes(), nil

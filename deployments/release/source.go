@@ -15,8 +15,8 @@ import (
 
 // source is the source tree that is built, with the version, commit and date of the build.
 type source struct {
-	Root     string // The folder of the service's go.mod.
-	Version  string // The version without a leading v.
+	Root     string // The folder that contains the service's go.mod.
+	Version  string // The version of the release, without a leading v.
 	Revision string // The commit, with the suffix "-dirty" when the tree differs from the commit.
 	Date     time.Time
 }

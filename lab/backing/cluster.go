@@ -27,7 +27,7 @@ const redisSlots = 16384
 type RedisCluster struct {
 	// The masters of the Redis Cluster in the order of their hash slots.
 	Masters  []*Server
-	Replicas []*Server // Replicas[i] replicates Masters[i % len(Masters)].
+	Replicas []*Server // The replicas: Replicas[i] holds a copy of the data of Masters[i % len(Masters)].
 }
 
 // StartRedisCluster starts a Redis Cluster with the redis-server of this machine, and never in a container: a

@@ -41,7 +41,7 @@ type board struct {
 	operation string
 	// The benchmark variants in the order in which they were measured.
 	variants []string
-	// Measurements by benchmark variant, then by name of the figure.
+	// The measured values, by benchmark variant and then by name of the figure.
 	samples map[string]map[string]sample
 	// The pairs of benchmark variants whose ratios the table shows.
 	pairs []pair

@@ -17,8 +17,8 @@ type reading struct {
 	cpu       map[string]float64
 	generator float64 // CPU-seconds of the load generator, this process.
 	wal       float64 // Bytes of write-ahead log that Postgres has written.
-	commits   float64 // Commits in the service's database that is measured.
-	// Commands that Redis has executed, those inside scripts included.
+	commits   float64 // Commits in the database of the service that is measured.
+	// The number of commands that Redis has executed, those inside scripts included.
 	commands float64
 	machine  procfs.CPUStat
 }

@@ -43,7 +43,7 @@ type tally struct {
 
 	mu     sync.Mutex
 	counts counts
-	// Hashes of the bodies seen; all attempts of a delivery have the same body.
+	// Hashes of the webhook bodies that have arrived; all attempts of a delivery have the same body.
 	seen map[uint64]struct{}
 	// Time of the first arrival by deposit id; nil until the first call of /arrivals.
 	arrivals map[string]time.Time
@@ -55,7 +55,7 @@ type counts struct {
 	Taken int
 	// Number of repeated arrivals of deliveries that had arrived before.
 	Duplicates int
-	Invalid    int // Number of arrivals without a valid signature.
+	Invalid    int // Number of webhooks that arrived without a valid signature.
 }
 
 func newTally() *tally { return &tally{seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}} }

@@ -86,7 +86,7 @@ func measureScale(ctx context.Context, w *workbench, o options, r *results) {
 	r.atMost("2 http + 2 dispatchers ÷ 1 + 1, CPU (aim 1.25)", 1.35, b.ratio(double.String(), single.String(), "CPU"))
 }
 
-// Rate in events per second, so low that no event waits for another.
+// The rate of deposit changes, in events per second: so low that no event waits for another.
 const quietRate = 20
 
 // measureLatency cancels deposits at a low rate, and measures how long each webhook takes to arrive.

@@ -18,7 +18,7 @@ type variant struct {
 	partners, conns int
 	// How many of the partners, counted from the first, have an endpoint that takes ten seconds to answer.
 	hanging            int
-	https, dispatchers int // Numbers of http and dispatcher processes.
+	https, dispatchers int // The numbers of http and dispatcher processes that run in this variant.
 }
 
 // String names a benchmark variant, such as "base keyed, 30 partners, 32 connections, 1+1".

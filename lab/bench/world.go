@@ -26,7 +26,7 @@ import (
 // workbench holds everything that a benchmark runs: the stores, the processes of an installation of the service,
 // the receiver of webhooks.
 type workbench struct {
-	*site              // The installation whose processes run now.
+	*site              // The installation of the service whose processes run now.
 	sites              []*site
 	dir                string
 	services           *backing.PostgresAndRedis

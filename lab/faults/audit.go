@@ -15,7 +15,7 @@ import (
 // fact is a committed change of a deposit's status, read from the database.
 type fact struct {
 	Event, Partner, Deposit id.ID
-	Version                 int // Version of the deposit after the change.
+	Version                 int // Version of the deposit after its status changed.
 	Status                  status
 	Committed               time.Time
 	// true: the change was stored as an event of the partner's feed (the numbered list of events); false: it was
@@ -52,7 +52,7 @@ type record struct {
 // receivers' receipts.
 type audit struct {
 	*suite
-	// Time before which a change must have been committed to be expected at the receivers.
+	// A change committed before this time must have reached the receivers.
 	cut     time.Time
 	facts   map[id.ID]fact
 	records map[pair]record

@@ -17,7 +17,7 @@ import (
 // answer.
 type follower struct {
 	owner   *world.Partner
-	bases   []string // Base URLs of the http processes.
+	bases   []string // Base URLs of the http processes, from which the feed is read.
 	client  *world.APIClient
 	dice    *rand.Rand
 	violate violates

@@ -34,7 +34,7 @@ type change struct {
 // load creates deposits and changes them through the API at a steady rate, whatever happens to the service.
 type load struct {
 	suite  *suite
-	bases  []string         // Base URLs of the http processes.
+	bases  []string         // Base URLs of the http processes, to which the load's requests are sent.
 	owners []*world.Partner // The partners, each as often as its share in the load.
 	client *world.APIClient
 	// The stay as JSON fields. It is the same for the whole run, since a repeated request must have the same body.

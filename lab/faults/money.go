@@ -26,7 +26,7 @@ type moneyRun struct {
 	// The number of simulated stays so far, and the number of requests to the payment provider that failed on
 	// purpose.
 	next, failing atomic.Int64
-	refunds       atomic.Int64 // Number of refunds that staff requested.
+	refunds       atomic.Int64 // Number of refunds that the run requested as staff.
 	// Number of payments that the audit found, by kind and status.
 	found map[string]int
 }

@@ -30,7 +30,7 @@ type endpoint struct {
 	created time.Time // Time at which the creation of the subscription had ended.
 	// Time at which the deletion was requested; zero: not deleted.
 	ending  time.Time
-	deleted time.Time // Time at which the deletion was answered.
+	deleted time.Time // Time at which the API answered the request to delete the subscription.
 	// A way of answering that replaces the endpoint's usual ones for a while; "": none.
 	override behaviour
 }

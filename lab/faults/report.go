@@ -12,7 +12,7 @@ import (
 // result is the outcome of a round: the fault, its duration, and the time of recovery.
 type result struct {
 	fault
-	faulty time.Duration // Duration of the fault itself.
+	faulty time.Duration // Duration of the simulated fault itself.
 	// Time until all changes of deposits that were made before the end of the fault were delivered.
 	recovery time.Duration
 }

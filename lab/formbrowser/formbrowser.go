@@ -66,7 +66,7 @@ type Page struct {
 	Forms  []Form
 }
 
-// Form is an HTML form of a page.
+// Form is an HTML form of a page, with the URL to which it is sent and its values.
 type Form struct {
 	Action *url.URL
 	// The values that the form sends if no control is changed. Unchecked boxes are left out.

@@ -11,7 +11,7 @@ import (
 // thousandth of their length. It is safe for concurrent use.
 type DurationHistogram struct {
 	mu   sync.Mutex
-	kept *hdrhistogram.Histogram // A histogram of the durations in microseconds.
+	kept *hdrhistogram.Histogram
 }
 
 // NewDurationHistogram returns an empty histogram of durations.

@@ -24,7 +24,7 @@ import (
 // is not known.
 var Locales = []string{"en", "fr", ""}
 
-// Specimen is a mail with invented values.
+// Specimen is a mail of the service with invented values, to show how the mail looks.
 type Specimen struct {
 	Name string // The name of the mail's type in app/platform/mails, and of the case if the type has several.
 	Mail ports.Mail

@@ -90,7 +90,7 @@ max_client_conn = 400
 %s
 `, target.Host, target.Port, target.User, password, port, bouncerConns, strings.Join(more, "\n")), 0o600))
 	args := []string{"-q", settings}
-	if os.Geteuid() == 0 { // PgBouncer refuses to run as root.
+	if os.Geteuid() == 0 { // Start PgBouncer as another user, because PgBouncer refuses to run as root.
 		args = append([]string{"-u", "nobody"}, args...)
 	}
 	process, err := procs.Start(procs.Spec{Name: "PgBouncer", Path: program, Args: args, Store: true})

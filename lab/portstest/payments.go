@@ -30,7 +30,7 @@ const (
 // Numbers of test cards that every payment provider under test supports.
 const (
 	GoodCard = "4242 4242 4242 4242"
-	BadCard  = "4000 0000 0000 0002" // BadCard is refused on the payment page.
+	BadCard  = "4000 0000 0000 0002" // BadCard is the number of a card that is refused on the payment page.
 	// LaterRefusedCard pays on the payment page; a later charge without the tenant is refused for now.
 	LaterRefusedCard = "4000 0000 0000 0341"
 	// TenantNeededCard pays on the payment page; a later charge without the tenant is refused until the tenant

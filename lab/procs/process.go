@@ -17,7 +17,7 @@ import (
 
 // Spec describes a child process to start: program, arguments, environment and output.
 type Spec struct {
-	Name string // The name of the process in error messages.
+	Name string // The name by which error messages mention the process.
 	Path string
 	Args []string
 	Env  []string
@@ -229,7 +229,7 @@ func AwaitCondition(ctx context.Context, ended <-chan struct{}, ask func() error
 	}
 }
 
-// Ended holds the exit code and the output of a command that has ended.
+// Result holds the exit code and the output of a command that has ended.
 type Result struct {
 	Code           int
 	Stdout, Stderr string

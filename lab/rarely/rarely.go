@@ -31,7 +31,7 @@ type TestGroup struct {
 	Needs []string
 }
 
-// The groups of tests that run rarely.
+// The groups of tests that run only when the files that they test have changed.
 var (
 	// LibraryTests are the tests of the partners' libraries in other languages than Go, with their frameworks and
 	// their pages.

@@ -53,8 +53,8 @@ type Setup struct {
 	Config config.Config
 	// Options of the store's connection pool; a statement or a wait for a lock may take MaxWait.
 	Pool  postgres.PoolOptions
-	Store postgres.Options // Options of the Postgres store.
-	Clock ports.Clock      // Clock of the services; by default the machine's.
+	Store postgres.Options
+	Clock ports.Clock // Clock of the services; by default the machine's.
 	// A Redis database from redistest.New; nil: the services find no Redis.
 	Redis io.Closer
 	Parts func(*Deps) // A function that replaces parts of the use cases; nil: none is replaced.

@@ -103,7 +103,7 @@ func (f *Fake) perform(c call, fault Fault) (a answer) {
 	return a
 }
 
-// answer is an answer of the fake of Stripe.
+// answer is an HTTP answer of the fake of Stripe.
 type answer struct {
 	status   int
 	body     []byte

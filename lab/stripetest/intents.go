@@ -129,7 +129,7 @@ func (f *Fake) refuse(i *intent, m *method, o ChargeOutcome) *apiError {
 	return &answered
 }
 
-// cancelIntent cancels a PaymentIntent for good.
+// cancelIntent cancels a PaymentIntent, after which it can never be paid.
 func (f *Fake) cancelIntent(i *intent, _ call) (any, *apiError) {
 	switch {
 	case i.session != nil:

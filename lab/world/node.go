@@ -18,8 +18,8 @@ type ServiceProcess struct {
 	// Settings as NAME=value; a later one replaces an earlier one of the same name.
 	Env  []string
 	Log  io.Writer
-	Base string // URL of the API and the pages.
-	Ops  string // URL of /readyz and /metrics.
+	Base string // Base URL of the API and the pages that the process serves.
+	Ops  string // Base URL at which the process serves /readyz and /metrics.
 
 	process atomic.Pointer[procs.Process]
 }

@@ -15,7 +15,7 @@ const pathPrefix = "/api/partner/v1/"
 // API is the model of the partner API from which the libraries are generated. Names are camelCase; the generator
 // of each language changes the case.
 type API struct {
-	Version   string // The version of the libraries.
+	Version   string // The version number of the generated libraries.
 	Resources []Resource
 	Types     []Type
 }
@@ -28,10 +28,10 @@ type Resource struct {
 
 // The forms that the body of a successful response can have.
 const (
-	ShapeNone  = "none"  // The response has no body.
-	ShapeData  = "data"  // The response body is {"data": Answer}.
-	ShapePage  = "page"  // The response body is {"data": [Answer], "pagination": …}.
-	ShapeWhole = "whole" // The response body is the Answer itself.
+	ShapeNone  = "none"  // The form of a response without a body.
+	ShapeData  = "data"  // The form of a response whose body is {"data": Answer}.
+	ShapePage  = "page"  // The form of a response whose body is {"data": [Answer], "pagination": …}.
+	ShapeWhole = "whole" // The form of a response whose body is the Answer itself.
 )
 
 // Method is an operation of the OpenAPI document.
@@ -63,7 +63,7 @@ type Field struct {
 	Name, Doc                 string
 	Required, Nullable, Money bool
 	Ref                       Ref
-	Example                   any // The example of a parameter; nil without one.
+	Example                   any // The example value of a parameter in the OpenAPI document; nil without one.
 }
 
 // Ref is the type of a value in the API. Kind is string, integer, number, boolean, time, array, map, ref or any.

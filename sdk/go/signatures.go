@@ -25,13 +25,13 @@ type ConnectParams struct {
 
 var (
 	decimal   = regexp.MustCompile(`^(0|[1-9]\d{0,11})(\.\d{1,2})?$`)
-	strayEdge = regexp.MustCompile(`^[^!-~]|[^!-~]$`) // A first or last character that no secret has.
+	strayEdge = regexp.MustCompile(`^[^!-~]|[^!-~]$`) // Matches a first or last character that no secret has.
 	slug      = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)
 	unix      = regexp.MustCompile(`^[0-9]{1,15}$`)
 	digest    = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	base64ed  = regexp.MustCompile(`^[A-Za-z0-9+/]{43}=$`)
 	origin    = regexp.MustCompile(`(?i)^https?://[^@?#]+$`)
-	elsewhere = regexp.MustCompile(`^[^?]*/\.{0,2}(/|\?|$)`) // A path with an empty segment or one of dots.
+	elsewhere = regexp.MustCompile(`^[^?]*/\.{0,2}(/|\?|$)`) // Matches a path with an empty segment or one of dots.
 	// ours matches bodies that the service writes: no white space outside strings, and no escapes but the service's.
 	ours = regexp.MustCompile(`^\{"event":(?:[^"\s]|"(?:[^"\\<>&\x{2028}\x{2029}]|\\["\\bfnrt]|` +
 		`\\u(?:00[01][0-9a-f]|003[ce]|0026|202[89]|fffd))*")*$`)

@@ -115,8 +115,8 @@ func (s *Service) ResetPassword(ctx context.Context, token, password string, fro
 		switch {
 		case s.tokens.AddressUnverified(o):
 			err = s.firstProof(ctx, o, f, now)
-		// While two-factor codes are on, a mailed link does not make the browser's network known: otherwise each
-		// such link would allow more tries of codes.
+		// While two-factor codes are on, a mailed link does not make the browser's network one of the operator's
+		// known networks: otherwise each such link would allow more tries of codes.
 		case f.Enabled():
 			from.Network = ""
 		}

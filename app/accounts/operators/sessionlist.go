@@ -24,7 +24,7 @@ type Session struct {
 	Browser    string // The browser and system of the session, such as "Firefox, Linux"; "" when unknown.
 	CreatedAt  time.Time
 	LastSeenAt time.Time // The time of the session's last request, to within some minutes.
-	ExpiresAt  time.Time // The latest time at which the session ends.
+	ExpiresAt  time.Time // The time at which the session ends even if it is used until then.
 	// true: this is the session of the browser that shows the list; false: it belongs to another browser.
 	This bool
 }

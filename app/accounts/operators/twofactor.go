@@ -154,7 +154,8 @@ func (s *Service) DisableTOTP(ctx context.Context, o connect.Operator, a connect
 func (s *Service) ownPassword(ctx context.Context, o connect.Operator, password string, from Browser,
 	now time.Time) error {
 	found, _, err := s.authenticator.Authenticate(ctx, o.Email, password, from, now)
-	// Since the session was read, another operator has taken over the e-mail address.
+	// Another operator took over the e-mail address after the session was read, so the checked password is that
+	// operator's.
 	if err == nil && found.ID != o.ID {
 		return connect.ErrBadCredentials
 	}

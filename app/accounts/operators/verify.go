@@ -39,7 +39,8 @@ func (s *Service) mailsLeft(ctx context.Context, o connect.Operator, kind connec
 	return mailAllowed(n)
 }
 
-// mailAllowed returns rate_limited if verifyMailsPerHour mails of one kind have been sent within the hour.
+// mailAllowed returns rate_limited if verifyMailsPerHour mails of one kind have been sent to an operator within
+// the last hour.
 func mailAllowed(sent int) error {
 	if sent >= verifyMailsPerHour {
 		return fault.ErrRateLimited.WithRetryAfter(time.Hour)

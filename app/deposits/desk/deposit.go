@@ -29,7 +29,7 @@ type DepositView struct {
 	Sendable       bool          // true: the tenant can still secure the deposit; false: the checkout has ended.
 	Debt           *deposit.Debt // The debt of a captured deposit; nil for a deposit without one.
 	Refunds        []deposit.Refund
-	Agreed         agreement.Record // The tenant's last agreement; zero for none.
+	Agreed         agreement.Record // The tenant's last agreement to the terms; zero if no tenant has agreed.
 	Disputes       []paymentports.StoredDispute
 	Files          []evidence.File // The files added to the deposit, the oldest first.
 	History        []HistoryEntry  // The history of the deposit, the oldest entry first.
@@ -53,18 +53,19 @@ type EntryKind string
 const (
 	EntryCreated    EntryKind = "created"
 	EntryLinkSent   EntryKind = "link_sent"
-	EntryFilesAdded EntryKind = "filed" // Filed: files were added to the deposit.
+	EntryFilesAdded EntryKind = "filed" // The entry: files were added to the deposit.
 	EntryTransition EntryKind = "moved"
-	EntryCollection EntryKind = "collects" // Collects: the collection of the captured amount changed.
-	EntryReminded   EntryKind = "reminded" // Reminded: the link to pay was mailed again.
+	EntryCollection EntryKind = "collects" // The entry: the collection of the captured amount changed its state.
+	EntryReminded   EntryKind = "reminded" // The entry: the link to pay a debt was mailed to the tenant again.
 )
 
 // HistoryEntry is an entry of a deposit's history.
 type HistoryEntry struct {
-	At                time.Time
-	Happened          EntryKind
-	Trigger           deposit.Trigger           // The trigger of a transition of the deposit.
-	CollectionTrigger deposit.CollectionTrigger // The trigger of a transition of the collection.
+	At       time.Time
+	Happened EntryKind
+	Trigger  deposit.Trigger // The trigger (cause) of a change of the deposit's status.
+	// The trigger (cause) of a change in the collection of the captured amount.
+	CollectionTrigger deposit.CollectionTrigger
 	Author            EntryAuthor
 	Name              string            // The name of the partner who caused the entry; "" for other authors.
 	Detail            map[string]string // The entry's amount, reason, description, comment and files, by name.

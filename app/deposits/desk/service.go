@@ -33,7 +33,7 @@ type Deps struct {
 	Timers deposit.TimerDurations
 }
 
-// Service reads what the operator's pages show.
+// Service reads from the database what the operator's pages show.
 type Service struct {
 	deps   Deps
 	months memory[monthOf, int]
@@ -137,7 +137,7 @@ type FirstPage struct {
 	// The ids of deposits whose payment or card was refused and whose tenants can be mailed together; empty for
 	// fewer than two.
 	Refused []id.ID
-	Year    []MonthCount // The last twelve months, the present one last.
+	Year    []MonthCount // The numbers of deposits made in each of the last twelve months, the present month last.
 	Empty   bool         // true: the account has never had a deposit; false: it has or had one.
 }
 

@@ -17,7 +17,7 @@ const maxFailing = 5_000
 // fail stay due and are read first again, so the next run reads as many more: a few failing deposits never hide
 // the others.
 type timer struct {
-	name    string       // The name of the timer in logs and errors.
+	name    string
 	failing atomic.Int64 // The number of deposits whose transition failed in the last run of the timer.
 }
 

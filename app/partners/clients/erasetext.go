@@ -55,7 +55,7 @@ func (s *Service) erasure(depositID id.ID, verb audit.Verb, detail map[string]st
 
 // TextErasure is the progress of EraseTextOfClient, counted in deposits.
 type TextErasure struct {
-	Total  int // The number of deposits of the client.
+	Total  int
 	Read   int // The number of deposits that contain no words of people any more.
 	Erased int // The number of deposits from which words were removed in this call of EraseTextOfClient.
 }

@@ -37,7 +37,7 @@ const (
 
 // KubernetesNode is a running Kubernetes cluster of a single node on this machine.
 type KubernetesNode struct {
-	Dir        string // Folder with all files of the Kubernetes node.
+	Dir        string // Folder that holds all files of the Kubernetes node.
 	Bin        string // Folder that holds the programs kubectl and helm.
 	Kubeconfig string // Path of an administrator's kubeconfig file.
 
