@@ -9,8 +9,8 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// OperatorAct is an act of an operator on a deposit, such as a capture. Its text begins the fingerprint of the act's
-// form.
+// OperatorAct is an act of an operator on a deposit, such as a capture. The fingerprint (hash) of the act's form
+// is made from its name and the form's fields.
 type OperatorAct string
 
 const (
@@ -40,7 +40,8 @@ func (a OperatorAct) NeedsVerifiedAddress() bool {
 // confirmation. debt is the debt of a captured deposit; nil for any other.
 //
 // Returns deposit_not_capturable, deposit_not_releasable, deposit_not_cancellable, deposit_not_sendable,
-// ErrTakesNoFiles, or the errors of Debt.Remindable, Debt.Endable and deposit.ErrNobodyToRemind.
+// ErrTakesNoFiles, deposit.ErrNobodyToRemind, or the reason for which the tenant of the debt cannot be reminded
+// or the debt cannot be ended.
 func (a OperatorAct) CheckPossible(d *deposit.Deposit, debt *deposit.Debt, now time.Time) error {
 	switch a {
 	case ActCapture:

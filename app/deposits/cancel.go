@@ -15,12 +15,12 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// errFeeInFlight rolls back the cancellation of a deposit whose tenant has a fee payment in flight. That
-// payment is settled first.
+// errFeeInFlight is the error with which the transaction of a cancellation is rolled back, because a fee payment
+// of the tenant is in flight. The payment is settled first, and then the cancellation is tried again.
 var errFeeInFlight = errors.New("deposits: a fee payment is in flight")
 
-// settleTries is the number of times that a cancellation settles a fee payment while the tenant keeps opening
-// new payment pages.
+// settleTries is the largest number of times that a cancellation settles a fee payment while the tenant keeps
+// opening new payment pages.
 const settleTries = 3
 
 // Cancellation is a request to cancel a deposit.
@@ -64,11 +64,11 @@ type cancelling struct {
 	call    idempotent.Call[PartnerView]
 	now     time.Time
 	eventID id.ID
-	step    deposit.Transition // The transition that the last run of the change made.
+	step    deposit.Transition // The deposit's transition that the last run of the transaction made.
 }
 
-// decide cancels a deposit whose checkout has not begun. A begun checkout may have a payment page open, which
-// needs a transaction that reads the payments.
+// decide cancels a deposit whose checkout has not begun. For a begun checkout, which may have a payment page
+// open, it returns an error that makes the caller read the payments in a transaction.
 func (c *cancelling) decide(found ports.FoundRows) (writes ports.Writes, response idempotent.Response, err error) {
 	d := found.Deposit
 	if err := changeable(d, c.by.Partner.ID); err != nil {
@@ -118,7 +118,9 @@ func (s *Service) noFeeInFlight(ctx context.Context, d *deposit.Deposit) error {
 	return err
 }
 
-// lock locks and returns a deposit that the partner may change. Returns the errors of changeable.
+// lock locks and returns a deposit that the partner may change.
+//
+// Returns deposit_not_found or deposit_access_denied.
 func (s *Service) lock(ctx context.Context, by partner.Caller, depositID id.ID) (*deposit.Deposit, error) {
 	d, err := s.deps.Deposits.LockRow(ctx, depositID)
 	if err != nil {

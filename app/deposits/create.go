@@ -25,17 +25,18 @@ const checkoutTokenBytes = 32
 // exist.
 const referenceTries = 5
 
-// NewDeposit is a request to create a deposit. Here a malformed id in the request is an id of no row.
+// NewDeposit is a request to create a deposit. A malformed id in the request is replaced by an id that no stored
+// row has.
 type NewDeposit struct {
 	AccountID id.ID
 	ClientID  *id.ID // The id of the deposit's client; nil when the request has none.
 	deposit.Draft
 }
 
-// Create makes a pending deposit for a linked account. Its checks run in the order of api.md §1: field
-// shapes, link, ceiling and dates, client.
+// Create makes a pending deposit for a linked account. Its checks run in the order of api.md §1: field shapes,
+// link, ceiling and dates, client.
 //
-// Returns account_not_linked, account_revoked, invalid_client, and the errors of Draft.Validate and
+// Returns account_not_linked, account_revoked, invalid_client, and the errors of deposit.Draft.Validate and
 // idempotent.Executor.Run.
 func (s *Service) Create(ctx context.Context, by partner.Caller, in NewDeposit,
 	call idempotent.Call[PartnerView]) (idempotent.Response, error) {
@@ -79,7 +80,8 @@ func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.Cal
 	}
 }
 
-// decide builds the deposit of a request that validate accepted. Returns the errors of check.
+// decide builds the deposit of a request whose fields validate has accepted. Returns the errors of check, which
+// compares the request with the stored link and client.
 func (in NewDeposit) decide(found ports.FoundRows, p partner.Partner, depositID id.ID, reference string,
 	now time.Time) (*deposit.Deposit, error) {
 	client, err := in.check(found, now)

@@ -28,7 +28,8 @@ type OperatorCaller struct {
 	Account  connect.Account
 }
 
-// act returns the author of an operator's change for the history of a deposit, with the non-empty details.
+// act returns the entry of an operator's change for the history of a deposit: the operator as the author, and the
+// details that are not empty.
 func (by OperatorCaller) act(detail map[string]string) lifecycle.TransitionAuthor {
 	set := map[string]string{}
 	for k, v := range detail {
@@ -43,9 +44,9 @@ func (by OperatorCaller) act(detail map[string]string) lifecycle.TransitionAutho
 // showed.
 type ActForm struct {
 	DepositID id.ID
-	// The version of the deposit that the page showed; 0 when the act is right for every version.
+	// The version of the deposit that the page showed; 0 when the act does not depend on the version.
 	Version int
-	// Key identifies the form that was sent. A form that is sent twice has its effect once.
+	// Key identifies the form that was sent. The same form sent a second time has no second effect.
 	Key [16]byte
 }
 
@@ -83,7 +84,7 @@ func owned(d *deposit.Deposit, accountID id.ID) error {
 	return nil
 }
 
-// formRoute is the route under which the operators' forms store their idempotency keys.
+// formRoute is the name of the route with which the idempotency keys of the operators' forms are stored.
 const formRoute = "POST " + site.DepositsPath
 
 // formKey turns the key of an operator's form into an idempotency key of the account. what is the content of

@@ -17,12 +17,12 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// Files of a deposit are uploaded in two steps. The first form sends the files, which then wait. A page asks
-// for confirmation, and its form adds the waiting files to the deposit. Only the session and the deposit of
-// the first form can use them.
+// The files of a deposit are uploaded in two steps. The first form sends the files, which then wait. A page asks
+// for confirmation, and its form adds the waiting files to the deposit. Only the session and the deposit of the
+// first form can use them.
 
-// recordsWithin is the time limit for the statements that record uploaded files: a slow upload may already
-// have taken most of the time of its request.
+// recordsWithin is the time limit for the statements that store the records of uploaded files. They have a limit
+// of their own, because a slow upload may already have taken most of the time of its request.
 const recordsWithin = 10 * time.Second
 
 // UploadedFile is a file of a form, as the browser sent it.
@@ -101,7 +101,8 @@ func (s *Service) StoreWaitingFiles(ctx context.Context, from depositports.Uploa
 	if len(files) == 0 {
 		return nil, nil
 	}
-	// The records are written first: a stored content without a record would never be deleted.
+	// Write the records of the files before their contents: a stored content without a record would never be
+	// deleted.
 	within, cancel := context.WithTimeout(ctx, recordsWithin)
 	defer cancel()
 	if err := s.deps.Files.InsertWaiting(within, from, files); err != nil {

@@ -13,11 +13,12 @@ import (
 )
 
 const (
-	// draftLasts is the time for which a form draft can be opened.
+	// draftLasts is the time after which a stored form draft can no longer be opened.
 	draftLasts = time.Hour
 	// draftsOfAccount is the largest number of form drafts of an account: a new one replaces the oldest.
 	draftsOfAccount = 20
-	// The time for which an expired draft is still kept, since the clocks of processes differ.
+	// The time for which a form draft stays stored after it can no longer be opened, since the clocks of processes
+	// differ.
 	draftsGrace = 10 * time.Minute
 )
 

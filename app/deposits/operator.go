@@ -18,12 +18,12 @@ import (
 type TwoFactorProof struct{ Code, Network string }
 
 // CaptureByOperator captures an active deposit of the operator's account, no matter which partner created the
-// deposit. An operator whose two-factor codes are on must send a code, which the capture uses up. A form that
-// is sent twice needs one code.
+// deposit. An operator whose two-factor codes are on must send a code, which the capture uses up. The same form
+// sent a second time needs no other code.
 //
 // Returns connect.ErrEmailUnverified, deposit_not_found for a deposit of another account, ErrChanged,
-// deposit_not_capturable, capture_exceeds_amount, capture_below_minimum, invalid_field for an amount that is
-// not positive, twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of idempotent.Executor.Run.
+// deposit_not_capturable, capture_exceeds_amount, capture_below_minimum, invalid_field for an amount that is not
+// positive, twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of idempotent.Executor.Run.
 func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, form ActForm, in CaptureRequest,
 	proof TwoFactorProof) error {
 	if err := s.verified(by, ActCapture); err != nil {
@@ -33,7 +33,8 @@ func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, form
 	if err != nil {
 		return err
 	}
-	// The transaction of the capture checks again whether codes are on.
+	// The deposit's capture commits in a transaction that checks again whether the operator's two-factor codes are
+	// on.
 	if !on {
 		return s.capture(ctx, by, form, in, proof)
 	}

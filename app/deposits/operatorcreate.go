@@ -24,7 +24,7 @@ type OperatorDeposit struct {
 	deposit.Draft
 	// The tenant of the deposit. With Email "" no mail is sent; a name without an address is refused.
 	Tenant tenant.Person
-	Form   [16]byte // The key of the form that was sent, as in ActForm.
+	Form   [16]byte // The key of the form that was sent: the same form sent a second time has no second effect.
 }
 
 // DepositCeiling returns the largest amount of a deposit for the operator's account.
@@ -48,11 +48,11 @@ func (in OperatorDeposit) validate(ceiling money.Cents, now time.Time) error {
 	return nil
 }
 
-// CreateByOperator makes a pending deposit for the operator's account, and mails the checkout link if the
-// request has an address. The partner that is linked now may read the deposit (api.md §2).
+// CreateByOperator makes a pending deposit for the operator's account, and mails the checkout link if the request
+// has an address. The partner that is linked now may read the deposit (api.md §2).
 //
-// Returns connect.ErrEmailUnverified and rate_limited (deposit.SentTo) for a request with an address, the errors
-// of Draft.Validate and tenant.Person.Validate, and those of idempotent.Executor.Run.
+// Returns connect.ErrEmailUnverified and rate_limited for a request with an address, the errors of
+// deposit.Draft.Validate and tenant.Person.Validate, and those of idempotent.Executor.Run.
 func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller,
 	in OperatorDeposit) (depositID id.ID, err error) {
 	if err := s.mayCreate(by, in); err != nil {

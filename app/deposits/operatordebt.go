@@ -13,11 +13,12 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// RemindByOperator mails the tenant of a refused charge the link to pay again. The mail is the same as the
-// one after the refusal.
+// RemindByOperator mails the tenant of a refused charge the link to pay again. The mail is the same as the one
+// after the refusal.
 //
 // Returns connect.ErrEmailUnverified, deposit_not_found for a deposit of another account, ErrChanged, the errors
-// of Act.Possible, rate_limited (deposit.SentTo), and the errors of idempotent.Executor.Run.
+// of OperatorAct.CheckPossible, rate_limited after too many mails to the address, and the errors of
+// idempotent.Executor.Run.
 func (s *Service) RemindByOperator(ctx context.Context, by OperatorCaller, form ActForm) error {
 	if err := s.verified(by, ActRemind); err != nil {
 		return err
@@ -49,7 +50,7 @@ type reminder struct {
 
 // mailReminder queues the mail that reminds a tenant to pay a debt, and writes the audit log.
 //
-// Returns deposit.ErrNobodyToRemind, or rate_limited (deposit.SentTo).
+// Returns deposit.ErrNobodyToRemind, or rate_limited after too many mails to the address.
 func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposit.Deposit, r reminder,
 	now time.Time) error {
 	if d.Client == nil {
@@ -69,7 +70,8 @@ func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposi
 	return s.deps.Audit.Append(ctx, s.audit(by, now, audit.DepositRemind, d.ID, map[string]string{"mails": "1"}))
 }
 
-// debtEnds maps the operator's acts that end a debt without payment to the triggers of its collection.
+// debtEnds maps each act with which an operator ends a debt without payment to the trigger of the collection's
+// transition.
 var debtEnds = map[OperatorAct]deposit.CollectionTrigger{
 	ActSettledElsewhere: deposit.CollectionSettledElsewhere, ActWithdrawClaim: deposit.CollectionWithdrawn,
 }

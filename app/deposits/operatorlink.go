@@ -19,7 +19,7 @@ import (
 // SendLinkByOperator queues a mail with the checkout link of a deposit of the operator's account.
 //
 // Returns connect.ErrEmailUnverified, missing_field, invalid_field, deposit_not_found for a deposit of another
-// account, deposit_not_sendable, rate_limited (deposit.CheckLinkMails, deposit.SentTo), and the errors of
+// account, deposit_not_sendable, rate_limited after too many mails to the address, and the errors of
 // idempotent.Executor.Run.
 func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, form ActForm,
 	to tenant.MailContact) error {
@@ -60,7 +60,7 @@ func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, for
 
 // mailLink queues the mail with the checkout link of a deposit, and writes the audit log.
 //
-// Returns rate_limited (deposit.SentTo).
+// Returns rate_limited after too many mails to the address.
 func (s *Service) mailLink(ctx context.Context, by OperatorCaller, d *deposit.Deposit, url string,
 	to tenant.MailContact,
 	now time.Time) error {

@@ -62,8 +62,8 @@ func (n OperatorNoticeMailer) ScheduledJobs(every time.Duration) []schedules.Job
 	}
 }
 
-// coverRound returns the parameters of a scan for covers that end soon. tells is false before coverHour, when
-// no mail is sent yet.
+// coverRound returns the parameters of a scan for covers that end soon. tells is true once mails may be sent
+// today; false before coverHour.
 func coverRound(now time.Time, verifyAddresses bool) (round depositports.EndingCoverQuery, tells bool) {
 	now = now.UTC()
 	if now.Hour() < coverHour {
@@ -79,7 +79,7 @@ func coverRound(now time.Time, verifyAddresses bool) (round depositports.EndingC
 // tellSecured mails that a deposit is secured: to the tenant who paid, and to the operator whose address is
 // verified.
 func (n OperatorNoticeMailer) tellSecured(ctx context.Context, depositID id.ID) error {
-	// The sealed address of a client who was erased after the payment.
+	// The address of a client who was erased after the payment, stored sealed (encrypted).
 	erased, err := n.Addresses.ErasedClientAddress(ctx, depositID)
 	if err != nil && !errors.Is(err, tenant.ErrNotFound) {
 		return err

@@ -17,23 +17,23 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// BulkAct is an act of an operator on several deposits at once. Its text begins the fingerprint of the
-// act's form.
+// BulkAct is an act of an operator on several deposits at once. The fingerprint (hash) of the act's form is made
+// from its name and the form's fields.
 type BulkAct string
 
 const (
 	ActSendLinks BulkAct = "send_links" // ActSendLinks mails each tenant the checkout link.
-	// ActRemindTenants mails the link again to tenants whose payment was refused.
+	// ActRemindTenants mails the link to pay again to tenants whose payment was refused.
 	ActRemindTenants BulkAct = "remind_all"
 )
 
 // BulkActs lists every act of an operator on several deposits at once.
 var BulkActs = []BulkAct{ActSendLinks, ActRemindTenants}
 
-// possible checks whether the act is possible on the deposit now. debt is the debt of a captured deposit; nil
-// for any other.
+// possible checks whether the act is possible on the deposit now. debt is the debt of a captured deposit; nil for
+// any other.
 //
-// Returns deposit_not_sendable, or the errors of ActRemind.Possible.
+// Returns deposit_not_sendable, or the errors of a reminder to pay.
 func (a BulkAct) possible(d *deposit.Deposit, debt *deposit.Debt, now time.Time) error {
 	if a == ActRemindTenants && d.Status != deposit.PaymentIssue {
 		return ActRemind.CheckPossible(d, debt, now)
@@ -46,12 +46,15 @@ type LeftOutReason string
 
 // The reasons for which a tenant gets no mail.
 const (
-	LeftOutNoAddress      LeftOutReason = "no_address" // The tenant has no e-mail address.
-	LeftOutReminded       LeftOutReason = "reminded"   // The tenant was already mailed within the last 24 hours.
-	LeftOutNothingAwaited LeftOutReason = "over"       // The act is not possible: nothing is awaited of the tenant.
-	// The limit of mails to the address (deposit.CheckLinkMails or deposit.SentTo) is reached.
+	LeftOutNoAddress LeftOutReason = "no_address" // The deposit has no e-mail address of a tenant.
+	// The tenant was already reminded to pay within the last 24 hours.
+	LeftOutReminded LeftOutReason = "reminded"
+	// The act is not possible on the deposit: the tenant has nothing to secure or to pay.
+	LeftOutNothingAwaited LeftOutReason = "over"
+	// The limit of mails to the tenant's address is reached.
 	LeftOutAddressLimit LeftOutReason = "address_limit"
-	LeftOutAccountLimit LeftOutReason = "account_limit" // The limit of all mails of the account is reached.
+	// The limit of all mails that the account may send is reached.
+	LeftOutAccountLimit LeftOutReason = "account_limit"
 )
 
 // whyLeftOut returns the reason for which a tenant gets no mail, by the error of the check; "" for an error
@@ -79,7 +82,7 @@ type SelectedDeposit struct {
 
 // BulkOutcome is the result of an act on several deposits for one of them.
 type BulkOutcome struct {
-	Deposit string        `json:"deposit"` // The public id of the deposit.
+	Deposit string        `json:"deposit"` // The public id of the deposit on which the operator acted.
 	Left    LeftOutReason `json:"left,omitempty"`
 }
 
@@ -128,7 +131,7 @@ func (s *Service) ticked(ctx context.Context, ids []id.ID, read func(id.ID) (*de
 // PlanTenantMails stores nothing.
 func (s *Service) PlanTenantMails(ctx context.Context, by OperatorCaller, act BulkAct, list []SelectedDeposit) error {
 	now := s.deps.Clock.Now()
-	// Mails are counted in a transaction.
+	// Count the planned mails in a transaction, because the query for the mails already sent needs one.
 	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{Now: now,
 		Effect: func(ctx context.Context) (idempotent.Response, error) {
 			return idempotent.Response{}, s.plan(ctx, by, act, list, now)
@@ -159,8 +162,8 @@ func (s *Service) plan(ctx context.Context, by OperatorCaller, act BulkAct, list
 
 // mayMailTicked checks whether the tenant of a deposit may be mailed. sent counts each allowed mail.
 //
-// Returns the errors of possible, deposit.ErrNobodyToRemind, and rate_limited (deposit.CheckLinkMails,
-// deposit.SentTo).
+// Returns the errors of possible, deposit.ErrNobodyToRemind, and rate_limited after too many mails to the
+// address.
 func (s *Service) mayMailTicked(ctx context.Context, act BulkAct, d SelectedDeposit, sent deposit.LinkMailsByMailbox,
 	now time.Time) error {
 	if err := act.possible(d.Deposit, d.Debt, now); err != nil {
@@ -170,7 +173,7 @@ func (s *Service) mayMailTicked(ctx context.Context, act BulkAct, d SelectedDepo
 		return deposit.ErrNobodyToRemind
 	}
 	email := d.Client.Email
-	// A deposit with a debt has a limit of its own: one reminder a day.
+	// A reminder to pay a debt is limited to one a day for each deposit, beside the limits of its address.
 	if d.Debt == nil {
 		ofDeposit, err := s.deps.Mails.CheckoutLinkMails(ctx, d.ID, now.Add(-deposit.LinkMailWindow), deposit.MaxLinkMails)
 		if err != nil {
@@ -183,10 +186,10 @@ func (s *Service) mayMailTicked(ctx context.Context, act BulkAct, d SelectedDepo
 	return sent.CountMail(email, emailField(0), now)
 }
 
-// BulkForm is the form of an act on several deposits. A form that is sent twice has its effect once.
+// BulkForm is the form of an act on several deposits. The same form sent a second time has no second effect.
 type BulkForm struct {
 	Act BulkAct
-	IDs []id.ID // The ids of the deposits, each once.
+	IDs []id.ID // The ids of the deposits that the operator selected, each once.
 	Key [16]byte
 }
 
@@ -298,8 +301,8 @@ func (s *Service) mailAll(ctx context.Context, by OperatorCaller, list []Selecte
 	}
 }
 
-// mailTicked mails the tenant of a deposit, as the act on that deposit alone does. A claim that has ended
-// since it was read is left out.
+// mailTicked mails the tenant of one deposit, as the act on a single deposit does. A tenant whose debt has ended
+// since the page was read gets no mail.
 func (s *Service) mailTicked(ctx context.Context, by OperatorCaller, d SelectedDeposit, url string,
 	now time.Time) (LeftOutReason,
 	error) {

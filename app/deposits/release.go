@@ -17,11 +17,11 @@ type ReleaseRequest struct {
 	Comment   string
 }
 
-// ReleaseRequest closes an active deposit without a claim. A partner whose link was revoked must not: a release
-// gives up the operator's cover (api.md §2).
+// Release closes an active deposit without a claim. A partner whose link to the account was revoked is refused: a
+// release gives up the operator's cover (api.md §2).
 //
-// Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_releasable, and the errors
-// of idempotent.Executor.Run.
+// Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_releasable, and the errors of
+// idempotent.Executor.Run.
 func (s *Service) Release(ctx context.Context, by partner.Caller, in ReleaseRequest,
 	call idempotent.Call[PartnerView]) (idempotent.Response, error) {
 	return s.endCover(ctx, by, in.DepositID, call, func(ctx context.Context, e *ending) (deposit.Transition, error) {
@@ -32,10 +32,10 @@ func (s *Service) Release(ctx context.Context, by partner.Caller, in ReleaseRequ
 
 // ending holds the state of one release or capture by a partner while it runs.
 type ending struct {
-	*deposit.Deposit // The deposit, which the transaction has locked.
+	*deposit.Deposit // The deposit that is released or captured, which the transaction has locked.
 	eventID          id.ID
 	now              time.Time
-	debt             *deposit.Debt // The debt that a capture begins; nil for a release.
+	debt             *deposit.Debt // The debt that a capture begins; nil when the deposit is released.
 }
 
 // endCover ends the cover of a deposit on an active link, by a release or a capture. end makes the transition
@@ -73,7 +73,7 @@ func (s *Service) endCover(ctx context.Context, by partner.Caller, depositID id.
 // lockLinked locks and returns a deposit for a change that needs an active link between the partner and the
 // account.
 //
-// Returns the errors of lock, and account_revoked.
+// Returns deposit_not_found, deposit_access_denied and account_revoked.
 func (s *Service) lockLinked(ctx context.Context, by partner.Caller, depositID id.ID) (*deposit.Deposit, error) {
 	d, err := s.lock(ctx, by, depositID)
 	if err != nil {

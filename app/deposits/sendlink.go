@@ -25,8 +25,8 @@ import (
 type SendLinkRequest struct {
 	DepositID  id.ID
 	Recipients []tenant.MailContact
-	// true: errors name the fields of the i-th recipient as recipients[i].email and so on; false: as email and
-	// so on.
+	// true: errors name the fields of the i-th recipient as recipients[i].email and so on; false: they name the
+	// fields of the only recipient as email and so on.
 	Batch bool
 }
 
@@ -36,11 +36,11 @@ type QueuedLinkMail struct {
 	MessageID id.ID
 }
 
-// SendLink queues a mail with the checkout link for every recipient, or for none of them. The link works also
-// for a deposit that was created without a depositUrl: every deposit has a checkout.
+// SendLink queues a mail with the checkout link for every recipient, or for none of them. The link works also for
+// a deposit that was created without a depositUrl: every deposit has a checkout.
 //
 // Returns missing_field, invalid_field, deposit_not_found, deposit_access_denied, account_revoked,
-// deposit_not_sendable, rate_limited (deposit.CheckLinkMails, deposit.SentTo), and the errors of
+// deposit_not_sendable, rate_limited after too many mails to an address, and the errors of
 // idempotent.Executor.Run.
 func (s *Service) SendLink(ctx context.Context, by partner.Caller, in SendLinkRequest,
 	call idempotent.Call[[]QueuedLinkMail]) (idempotent.Response, error) {

@@ -59,7 +59,7 @@ type Deps struct {
 	Imprint      agreement.Imprint // The terms, privacy notice and support address for mails to tenants.
 }
 
-// Payments begins, settles and ends the payments of a deposit.
+// Payments begins, settles and ends the payments for a deposit.
 type Payments interface {
 	// BeginCollection inserts the payment that collects the captured amount of a deposit, in the transaction of
 	// the capture.
@@ -95,7 +95,7 @@ type TwoFactorCodes interface {
 // Service runs the acts of partners and operators on deposits.
 type Service struct{ deps Deps }
 
-// New returns a service; a slash at the end of the base URL is removed.
+// New returns a service that runs the acts on deposits. A slash at the end of its base URL is removed.
 func New(deps Deps) *Service {
 	deps.DashboardURL = strings.TrimRight(deps.DashboardURL, "/")
 	return &Service{deps: deps}

@@ -12,8 +12,8 @@ import (
 
 const (
 	filesBatch = 100
-	// The time for which an expired file is still kept: clocks of processes differ, and its form may just be
-	// confirmed.
+	// The time for which an uploaded file is still kept after it has expired: the clocks of processes differ, and an
+	// operator may just be confirming the form of the file.
 	filesGrace = 10 * time.Minute
 )
 

@@ -105,8 +105,8 @@ func (s *Service) RevokeOwnKey(ctx context.Context, by partner.Caller, keyID id.
 	return err
 }
 
-// revocable checks whether an API key of the partner owner may be revoked. only is the calling partner, nil
-// for an admin. changes is false for a key that was revoked before.
+// revocable checks whether an API key of the partner owner may be revoked. only is the calling partner; nil when
+// an admin revokes the key. changes is false for a key that was revoked before.
 //
 // Returns api_key_not_found for a key of another partner.
 func revocable(key partner.APIKey, owner id.ID, only *id.ID) (changes bool, err error) {

@@ -22,7 +22,7 @@ func (s *Service) RateLimitsOf(p partner.Partner) RateLimits {
 	return own
 }
 
-// The names of a partner's rate limits, which the partner sees (api.md §1, "Rate limits").
+// The names of a partner's rate limits, as responses to the partner contain them (api.md §1, "Rate limits").
 const (
 	allRequests   = "default"
 	writeRequests = "writes"
@@ -32,24 +32,27 @@ const (
 // in a minute.
 const ExplanationsPerMinute = 30
 
-// ExplanationLimitRule returns the rate limit under which a request for an explanation counts, beside those of
-// LimitRulesOf.
+// ExplanationLimitRule returns the rate limit under which a request for an explanation counts, beside the rate
+// limits of every request.
 func ExplanationLimitRule(p partner.Partner, perMinute int) ports.LimitRule {
 	return ports.LimitRule{Name: "explain", Key: ports.PartnerLimitKey(p.ID), PerMinute: perMinute}
 }
 
-// Test deliveries and redeliveries go out before other deliveries, so each has a rate limit of its own.
+// The rate limits on test deliveries and redeliveries of webhooks. Each has a limit of its own, because they are
+// sent before all other deliveries.
 const (
 	TestDeliveriesPerMinute = 20
 	RedeliveriesPerMinute   = 60
 )
 
-// TestDeliveryLimitRule returns the rate limit under which a test delivery counts, beside those of LimitRulesOf.
+// TestDeliveryLimitRule returns the rate limit under which a test delivery counts, beside the rate limits of
+// every request.
 func TestDeliveryLimitRule(p partner.Partner) ports.LimitRule {
 	return ports.LimitRule{Name: "tests", Key: ports.PartnerLimitKey(p.ID), PerMinute: TestDeliveriesPerMinute}
 }
 
-// RedeliveryLimitRule returns the rate limit under which a redelivery counts, beside those of LimitRulesOf.
+// RedeliveryLimitRule returns the rate limit under which a redelivery counts, beside the rate limits of every
+// request.
 func RedeliveryLimitRule(p partner.Partner) ports.LimitRule {
 	return ports.LimitRule{Name: "redeliveries", Key: ports.PartnerLimitKey(p.ID), PerMinute: RedeliveriesPerMinute}
 }

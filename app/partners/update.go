@@ -44,8 +44,8 @@ func (s *Service) Update(ctx context.Context, slug string,
 	return p, changed, err
 }
 
-// validate checks the fields of an update as Create does, and returns the update with origins instead of
-// URLs.
+// validate checks the new values by the same rules as those of a new partner, and returns the update with origins
+// instead of URLs.
 func (in PartnerUpdate) validate(env partner.Environment) (PartnerUpdate, error) {
 	if in.Name != nil {
 		if err := validName(*in.Name); err != nil {

@@ -21,7 +21,7 @@ func validContact(email string) error {
 	return nil
 }
 
-// validOrigins checks URLs and returns their origins.
+// validOrigins checks URLs to which operators may be sent back, and returns their origins.
 func validOrigins(urls []string, env partner.Environment) ([]string, error) {
 	origins := make([]string, 0, len(urls))
 	for _, raw := range urls {

@@ -55,5 +55,5 @@ func undecided(status paymentports.ProviderPaymentStatus) bool {
 	return status == paymentports.ProviderPaymentOpen || status == paymentports.ProviderPaymentUnknown
 }
 
-// errPaymentOpen is the error for the end of a checkout whose payment cannot be stopped right now.
+// errPaymentOpen is the error for the end of a checkout whose payment the provider cannot stop right now.
 var errPaymentOpen = fault.ErrUnavailable.WithMessage("A payment of the tenant is under way. Please retry shortly.")

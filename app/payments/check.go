@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// unknownGrace is the age from which a payment that the provider does not have is closed: before, the
-	// request that opens its page may still be on its way. Requests of this service end well before that.
+	// unknownGrace is the age from which a payment that the provider does not have is closed: until then, the
+	// request that opens its page may still be on its way to the provider.
 	unknownGrace = 2 * time.Minute
 	// workers is the number of payments about which the provider is queried at a time: 5,000 payments of a
 	// second each take less than four minutes.
@@ -45,8 +45,8 @@ func (s *Service) CheckDue(ctx context.Context) (settled int, err error) {
 	return settled + refunded, err
 }
 
-// sweep works through the due items, payments or refunds, batch by batch. describe returns the log attributes
-// of an item that failed.
+// sweep works through the payments or refunds that are due for a check, batch by batch. describe returns the log
+// attributes of an item whose check failed.
 func sweep[T any](ctx context.Context, s *Service, take func(context.Context, time.Time, int) ([]T, error),
 	work func(context.Context, T, time.Time) (bool, error), describe func(T) []any,
 ) (settled int, err error) {
@@ -65,7 +65,8 @@ func sweep[T any](ctx context.Context, s *Service, take func(context.Context, ti
 			func(item T, done bool, err error) {
 				switch {
 				case err == nil:
-				// The guard of the provider logs the outage itself, once.
+				// An unreachable provider is not logged here: the guard of the calls to the provider logs each outage
+				// once.
 				case errors.Is(err, fault.ErrUnavailable):
 					s.deps.Log.InfoContext(ctx, "payment left for later", append(describe(item), "error", err)...)
 				default:
@@ -82,9 +83,8 @@ func sweep[T any](ctx context.Context, s *Service, take func(context.Context, ti
 	return settled, ctx.Err()
 }
 
-// check queries the provider about one payment and records the result, or the time of the next check. The
-// page of a fee is closed once the tenant can no longer secure the deposit: nextFeeCheck makes the payment
-// due at the end of the stay.
+// check queries the provider about one payment and records the result, or the time of the next check. The page of
+// a fee is closed once the tenant can no longer secure the deposit; a check is due at the end of the stay.
 func (s *Service) check(ctx context.Context, p deposit.Payment, now time.Time) (settled bool, err error) {
 	if p.Kind == deposit.CollectionPayment {
 		return s.checkCollection(ctx, p, now)
@@ -110,7 +110,7 @@ func (s *Service) check(ctx context.Context, p deposit.Payment, now time.Time) (
 }
 
 // lookUpFee returns the provider's response about a fee payment. A payment that the provider does not have is
-// closed after unknownGrace, so that a page that opens even later cannot be paid.
+// closed after unknownGrace, so that its page cannot be paid even if it opens later.
 func (s *Service) lookUpFee(ctx context.Context, p deposit.Payment,
 	now time.Time) (paymentports.ProviderPayment, error) {
 	answer, err := s.provider.lookup(ctx, p.ID)
@@ -128,8 +128,8 @@ func neverArrived(status paymentports.ProviderPaymentStatus, age time.Duration) 
 	return status == paymentports.ProviderPaymentUnknown && age >= unknownGrace
 }
 
-// closedFor returns the status of a payment after its page was closed: a payment that the provider does not
-// have counts as closed, since it can never be paid.
+// closedFor returns the provider's status of a payment after its page was closed: a payment that the provider
+// does not have counts as closed, since it can never be paid.
 func closedFor(status paymentports.ProviderPaymentStatus) paymentports.ProviderPaymentStatus {
 	if status == paymentports.ProviderPaymentUnknown {
 		return paymentports.ProviderPaymentClosed
@@ -149,7 +149,7 @@ func (s *Service) postpone(ctx context.Context, p deposit.Payment, answer paymen
 	})
 }
 
-// postponed returns the payment with the number of attempts, the time of the next check, and the provider's
+// postponed returns a copy of the payment with one more attempt, the time of the next check, and the provider's
 // reference and failure text.
 func postponed(p deposit.Payment, answer paymentports.ProviderPayment, attempts int, next time.Time) deposit.Payment {
 	p.Attempts, p.CheckAt = attempts, next

@@ -18,7 +18,7 @@ import (
 // page open (24 h).
 const pageLife = 25 * time.Hour
 
-// withoutCard is the result of a charge for a deposit that has no paid fee, and so no card.
+// withoutCard is the result of charging a deposit without a stored card, because no fee was paid for it.
 var withoutCard = paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Failure: "no_card",
 	Refusal: paymentports.RefusedForGood}
 
@@ -36,15 +36,17 @@ type plan struct {
 type act int
 
 const (
-	actNothing act = iota // Do nothing: another process has settled the payment.
-	actCharge             // Charge the card: the attempt of the debt is due.
-	actEnd                // End the collection: the debt is cancelled, or has expired.
-	// Query the provider: nothing is due, but the tenant may have paid, or a callback named the payment.
+	actNothing act = iota // No step: another process has settled the payment.
+	actCharge             // The next step is to charge the card: the attempt of the debt is due.
+	actEnd                // The next step is to end the collection: the debt is cancelled, or has expired.
+	// The next step is to query the provider: nothing is due, but the tenant may have paid, or a callback of the
+	// provider named the payment.
 	actAsk
 )
 
 // checkCollection makes the step of a collection that is due and records the result, or the time of the next
-// step. An outage is no refusal: the attempt stays open, and the same attempt is made again.
+// step. When the provider cannot be reached, the attempt to charge stays open and is repeated; this does not
+// count as a refusal.
 func (s *Service) checkCollection(ctx context.Context, p deposit.Payment, now time.Time) (settled bool, err error) {
 	next, err := s.planCollection(ctx, p, now)
 	if err != nil || next.act == actNothing {
@@ -93,8 +95,8 @@ func (s *Service) planCollection(ctx context.Context, p deposit.Payment, now tim
 // tooSmall reports whether the amount of a payment is less than the provider can charge.
 func (s *Service) tooSmall(p deposit.Payment) bool { return p.Amount < s.deps.Provider.LeastCharge() }
 
-// decideStep returns the step of a collection that is due, and whether the step has changed the debt.
-// tooSmall: true when the amount is less than the provider can charge, else false.
+// decideStep returns the next step of a collection, and whether the step has changed the debt. tooSmall: true
+// when the amount is less than the provider can charge, else false.
 func decideStep(debt deposit.Debt, tooSmall bool, now time.Time) (next plan, changed bool) {
 	switch {
 	case !debt.CancelAt.IsZero():
@@ -149,8 +151,8 @@ func chargeOf(
 	}, true
 }
 
-// recordCollection stores the provider's response to a step of a collection. A response that another process
-// has already recorded changes nothing.
+// recordCollection stores the provider's response to a step of a collection, such as a charge. A response that
+// another process has already recorded changes nothing.
 func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made plan,
 	answer paymentports.ProviderPayment, now time.Time) (settled bool, err error) {
 	var result paymentports.PaymentResult
@@ -188,19 +190,19 @@ func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made 
 	return settled && err == nil, err
 }
 
-// effect is the consequence of a provider's response for a collection.
+// effect is what a response of the payment provider changes in a collection.
 type effect int
 
 const (
-	effectNone     effect = iota // The response contains nothing new.
-	effectUnderWay               // The charge, or the closing of the page, has not ended.
+	effectNone     effect = iota // The provider's response contains nothing new, so the collection stays as it is.
+	effectUnderWay               // The charge, or the closing of the payment page, has not ended at the provider.
 	effectPaid
-	effectFailed  // The debt can never be paid any more.
-	effectRefused // The bank has refused the attempt.
+	effectFailed
+	effectRefused // The bank has refused this attempt to charge the card.
 )
 
-// decideEffect returns the consequence of the provider's response to a step of a collection. debt is the
-// present state, which may be later than the plan's.
+// decideEffect returns what the provider's response to a step of a collection changes. debt is the present debt,
+// which another process may have changed since the step was planned.
 func decideEffect(made plan, debt deposit.Debt, answer paymentports.ProviderPaymentStatus) effect {
 	switch {
 	case answer == paymentports.ProviderSucceeded:
@@ -268,12 +270,12 @@ func (r recording) failed(answer paymentports.ProviderPayment) error {
 	return r.tell(paymentports.TenantNoticeDebtEnded)
 }
 
-// ending returns the trigger and the actor with which an unpaid debt ends. The scheduler ends a debt for one
-// of two causes: the amount is too small, or the debt was not paid in time.
+// ending returns the trigger and the actor with which an unpaid debt ends. The scheduler ends a debt because the
+// amount is too small or the debt was not paid in time.
 func ending(debt deposit.Debt, tooSmall bool) (trigger deposit.CollectionTrigger, by actor.Actor) {
 	switch {
 	case debt.CancelBy == actor.Actor{}:
-		// The payment was closed at the provider.
+		// The operator and the scheduler have not ended the debt: its payment was closed at the provider.
 		return deposit.CollectionCancelled, actor.Provider
 	case debt.CancelAs != "":
 		return debt.CancelAs, debt.CancelBy
@@ -315,8 +317,7 @@ func (r recording) refused(answer paymentports.ProviderPayment) error {
 	return r.tell(paymentports.TenantNoticeCardRefused)
 }
 
-// refusal returns the bank's refusal in a provider's response. A refusal without a class counts as one that
-// may pass.
+// refusal returns the bank's refusal in a provider's response. A refusal without a class counts as temporary.
 func refusal(answer paymentports.ProviderPayment) deposit.Refusal {
 	return deposit.Refusal{
 		Failure: answer.Failure, Barred: answer.Refusal == paymentports.RefusedForGood,

@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// debtEnds maps the ends of a collection by an operator to their verbs in the audit log.
+// debtEnds maps each way in which an operator can end a collection to its verb in the audit log.
 var debtEnds = map[deposit.CollectionTrigger]audit.Verb{
 	deposit.CollectionSettledElsewhere: audit.CollectionSettledElsewhere,
 	deposit.CollectionWithdrawn:        audit.CollectionWithdraw,
@@ -58,7 +58,8 @@ func (s *Service) FinishDebtEnd(ctx context.Context, depositID id.ID) (deposit.D
 // RecordReminder records that the tenant is mailed the link to pay once more, in the transaction that queues the
 // mail.
 //
-// Returns deposit.ErrCollectionOver, also for a deposit without a collection, and the errors of Debt.Remind.
+// Returns deposit.ErrCollectionOver, also for a deposit without a collection, and the errors of
+// deposit.Debt.RecordReminder.
 func (s *Service) RecordReminder(ctx context.Context, depositID id.ID, now time.Time) error {
 	current, err := s.deps.Payments.LockProcessing(ctx, depositID, deposit.CollectionPayment)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// Debt returns the debt of a captured deposit; nil for a deposit without one.
+// Debt returns the debt of a captured deposit; nil if the deposit has none.
 func (s *Service) Debt(ctx context.Context, depositID id.ID) (*deposit.Debt, error) {
 	found, err := s.deps.Collections.Debts(ctx, []id.ID{depositID})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// maxSettlements is the number of payments that EndCheckout settles before it fails: the tenant may open a
-// new page each time.
+// maxSettlements is the number of payments that EndCheckout settles before it returns an error: the tenant may
+// keep opening new payment pages.
 const maxSettlements = 5
 
 // EndCheckout settles the deposit's fee payment in flight, if any, and then ends the checkout by applying
@@ -37,8 +37,8 @@ func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger depo
 	return errPaymentOpen
 }
 
-// endUnpaid ends a checkout without a payment, in a transaction. Returns paymentports.ErrPaymentExists when
-// another payment has begun since settleFee.
+// endUnpaid ends, in a transaction, a checkout without a payment in flight. Returns paymentports.ErrPaymentExists
+// when another payment has begun since settleFee.
 func (s *Service) endUnpaid(ctx context.Context, depositID id.ID, trigger deposit.Trigger,
 	prepare lifecycle.PrepareFunc,
 	now time.Time) (deposit.Transition, error) {

@@ -16,18 +16,19 @@ import (
 	"partnerdeposits/ports/platform/outage"
 )
 
-// The time limits of a call to the payment provider; the wait for a slot counts. A tenant's page waits for
-// askTimeout. A charge may take several requests, so its limit is longer.
+// The time limits of a call to the payment provider, including the wait for a slot (the right to make one of the
+// calls that may run at once). A tenant's page waits for askTimeout; a charge may take several requests, so its
+// limit is longer.
 const (
 	askTimeout    = 9 * time.Second
 	chargeTimeout = 20 * time.Second
-	// maxCalls is the number of slots: the calls of a process that may wait for the provider at once.
-	// slotPatience, the longest wait for a slot, is less than half of a call's time limit, so that a timeout is
-	// due to the provider and not to the wait.
+	// maxCalls is the number of calls to the payment provider that a process may have open at once. slotPatience is
+	// the longest wait for one of these slots. It is less than half of a call's time limit, so that a timeout is due
+	// to the provider and not to the wait.
 	maxCalls     = 32
 	slotPatience = 4 * time.Second
-	// After maxFailures failures in a row, no call is made to the provider for restTime. Then a single call
-	// tries.
+	// After maxFailures failed calls in a row, no call is made to the payment provider for restTime. Then a single
+	// call tests whether the provider works again.
 	maxFailures = 5
 	restTime    = 10 * time.Second
 )
@@ -46,17 +47,17 @@ type guard struct {
 	slots    chan struct{}
 
 	mu       sync.Mutex
-	failures int       // The number of failed calls in a row.
+	failures int       // The number of calls to the payment provider that failed in a row.
 	rests    time.Time // The time before which no call is made to the provider.
-	trying   bool      // true: the single call after a rest has begun and not ended.
+	trying   bool      // true: the call that tests the provider after a pause is running; false: no such call runs.
 }
 
 func newGuard(provider paymentports.PaymentProvider, clock ports.Clock, log *slog.Logger) *guard {
 	return &guard{provider: provider, clock: clock, outage: outage.New(log), slots: make(chan struct{}, maxCalls)}
 }
 
-// ready returns the number of due payments that may be checked now: none during a rest, one after a rest,
-// otherwise a batch.
+// ready returns the number of due payments that may be checked now: none while calls to the provider are paused
+// after failures, one just after the pause, otherwise a batch.
 func (g *guard) ready() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -69,8 +70,9 @@ func (g *guard) ready() int {
 	return 1
 }
 
-// enter takes a slot for a call to the provider. trial is true for the single call after a rest. Returns
-// service_unavailable during a rest, or if no slot becomes free.
+// enter waits for a slot, the right to make one of the calls to the provider that may run at once. trial is true
+// for the call that tests the provider after a pause. Returns service_unavailable during a pause, or if no slot
+// becomes free.
 func (g *guard) enter(ctx context.Context) (trial bool, err error) {
 	if trial, err = g.admit(); err != nil {
 		return false, err
@@ -85,7 +87,7 @@ func (g *guard) enter(ctx context.Context) (trial bool, err error) {
 		g.mu.Unlock()
 		return false, fault.ErrUnavailable.Because(errBusy)
 	}
-	// A rest may have begun while this call waited for its slot.
+	// The calls to the provider may have been paused while this call waited for its slot.
 	if !trial {
 		if trial, err = g.admit(); err != nil {
 			<-g.slots
@@ -107,9 +109,9 @@ func (g *guard) admit() (trial bool, err error) {
 	return true, nil
 }
 
-// leave frees the slot of a call and counts its outcome. A response of any kind, a refusal included, ends the
-// count of failures: otherwise a single payment that the provider refuses again and again would stop the
-// payments of all. A call that its caller cancelled is not counted.
+// leave frees the slot of a call to the provider and counts its outcome. A response of any kind, a refusal
+// included, ends the count of failures: otherwise a single payment that the provider refuses again and again
+// would stop all payments. A call that its caller cancelled is not counted.
 func (g *guard) leave(ctx context.Context, trial, gaveUp bool, err error) {
 	<-g.slots
 	away := errors.Is(err, fault.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
@@ -133,8 +135,8 @@ func (g *guard) leave(ctx context.Context, trial, gaveUp bool, err error) {
 // errPanicked is the outcome of a call to the provider that panicked.
 var errPanicked = errors.New("payments: a call to the provider panicked")
 
-// guarded makes one call to the provider within a time limit and a slot. name is the name of the call at the
-// points where tests inject faults.
+// guarded makes one call to the provider within a time limit, when one of the slots for such calls is free. name
+// is the name of the call at the points where tests inject faults.
 func guarded[T any](ctx context.Context, g *guard, name string, limit time.Duration,
 	call func(context.Context) (T, error)) (answer T, err error) {
 	bounded, cancel := context.WithTimeout(ctx, limit)

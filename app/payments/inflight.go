@@ -7,8 +7,8 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// FeeInFlight reports whether a fee payment of the deposit is processing. It takes no lock: a change that
-// depends on the result must check again under the deposit's lock.
+// FeeInFlight reports whether a fee payment of the deposit was begun and is not settled yet. It takes no lock: a
+// change that depends on the result must check again under the deposit's lock.
 func (s *Service) FeeInFlight(ctx context.Context, depositID id.ID) (bool, error) {
 	payment, err := s.feeInFlight(ctx, depositID)
 	return payment != nil, err
@@ -39,7 +39,7 @@ func feeAmong(all []deposit.Payment, status deposit.PaymentStatus) *deposit.Paym
 	return nil
 }
 
-// stillInFlight locks and returns the payment p as stored; nil when p has been settled meanwhile.
+// stillInFlight locks the payment p and returns it as stored; nil when p has been settled meanwhile.
 func (s *Service) stillInFlight(ctx context.Context, p deposit.Payment) (*deposit.Payment, error) {
 	current, err := s.deps.Payments.LockProcessing(ctx, p.DepositID, p.Kind)
 	if err != nil || current == nil || current.ID != p.ID {

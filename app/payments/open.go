@@ -109,11 +109,12 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 		if err != nil {
 			return err
 		}
-		// now is older than this check, and a fee may have been paid after the stay.
+		// Read the clock again: the stay may have ended since the caller read it, and a fee that was paid after that
+		// end does not secure the deposit.
 		if inFlight == nil && d.RentalEnded(s.deps.Clock.Now()) {
 			return deposit.ErrNotSecurable
 		}
-		// The fee has succeeded, yet the deposit is still in checkout.
+		// The deposit's fee payment has succeeded, yet the deposit is still in checkout, which must not happen.
 		if inFlight == nil {
 			return fault.ErrInternal.Because(
 				errors.New("payments: a fee was paid and the deposit is not secured: " + d.Reference))

@@ -91,8 +91,8 @@ func (s *Service) checkRefund(ctx context.Context, r deposit.Refund, now time.Ti
 	return true, nil
 }
 
-// decideRefund returns the refund after the provider's response: settled, or due for another check after a
-// wait as long as the refund has been pending.
+// decideRefund returns the refund after the provider's response: settled, or due for another check. The wait
+// until that check is as long as the refund has been pending.
 func decideRefund(r deposit.Refund, answer paymentports.ProviderRefund, now time.Time) deposit.Refund {
 	r.Status, r.ProviderRef, r.Failure = deposit.RefundStatus(answer.Status), answer.Ref, answer.Failure
 	if r.Status == deposit.RefundPending {

@@ -46,8 +46,9 @@ type Deps struct {
 
 // Service takes fees, collects captured amounts and makes refunds.
 type Service struct {
-	deps     Deps
-	provider *guard // The guard through which every call to Deps.Provider goes.
+	deps Deps
+	// The guard of all calls to the payment provider: it limits their number and pauses them after failures.
+	provider *guard
 }
 
 // New returns a service that guards its calls to the provider; without PaymentMetrics nothing is counted.

@@ -10,12 +10,12 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// SettleFee ends the deposit's fee payment in flight, if any: the provider closes the page, and the
-// provider's response is recorded, which may secure the deposit. A use case calls SettleFee before it ends a
-// checkout. Afterwards, holding the deposit's lock, it checks that Payments.Processing returns nil.
+// SettleFee ends the deposit's fee payment in flight, if any: the provider closes the page, and the provider's
+// response is recorded, which may secure the deposit. A use case calls SettleFee before it ends a checkout.
+// Afterwards, holding the deposit's lock, it checks that no fee payment is in flight.
 //
-// Returns service_unavailable when the provider cannot be reached or cannot stop the payment; nothing is
-// recorded then.
+// Returns service_unavailable when the provider cannot be reached or cannot stop the payment; nothing is recorded
+// then.
 func (s *Service) SettleFee(ctx context.Context, depositID id.ID) error {
 	return s.settleFee(ctx, depositID, s.deps.Clock.Now())
 }
@@ -90,7 +90,7 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer payme
 		if err := s.deps.Payments.Update(ctx, *current); err != nil || next == feeStays {
 			return deposit.Transition{}, err
 		}
-		// A secured deposit is mailed to the operator.
+		// A deposit that this payment secured is announced to the operator by mail.
 		if trigger == deposit.TriggerSecured {
 			if err := s.deps.OperatorNotices.AddSecuredNotice(ctx, d.ID, now); err != nil {
 				return deposit.Transition{}, err
@@ -107,13 +107,14 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer payme
 	return err
 }
 
-// feeEffect is the consequence of a settled fee for its deposit.
+// feeEffect is what a settled fee changes in its deposit.
 type feeEffect int
 
 const (
-	feeStays    feeEffect = iota // The deposit stays as it is.
-	feeMoves                     // The deposit makes the transition of the trigger.
-	feeOrphaned                  // The deposit can no longer be secured, and the paid fee is refunded.
+	feeStays feeEffect = iota // The fee leaves the status of its deposit unchanged.
+	// The fee causes a transition of its deposit, by the trigger that decideFee returns.
+	feeMoves
+	feeOrphaned // The deposit can no longer be secured, and the paid fee is refunded.
 )
 
 // decideFee returns the trigger that follows from a settled fee. at is the provider's time of the payment: a

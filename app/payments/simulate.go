@@ -69,11 +69,11 @@ func (s *Service) simulate(ctx context.Context, d *deposit.Deposit, outcome Simu
 type way int
 
 const (
-	byNothing way = iota // The simulation is unknown.
-	byStart              // The tenant opens the checkout.
-	byPayment            // The provider settles a payment.
-	byEnd                // The checkout ends unpaid.
-	byTime               // The time of the cover elapses.
+	byNothing way = iota // The simulated event is unknown.
+	byStart              // The simulation opens the checkout as the tenant.
+	byPayment            // The simulation makes the provider settle a payment.
+	byEnd                // The simulation ends the checkout without a payment.
+	byTime               // The simulation lets the time of the cover pass.
 )
 
 // decideSimulation returns the means of a simulation, and its trigger. Whether the deposit's status allows
@@ -113,8 +113,8 @@ func (s *Service) simulateStart(ctx context.Context, depositID id.ID, now time.T
 	})
 }
 
-// simulatePayment makes payments at the provider until the deposit has made the wanted transition. If the
-// payment in flight is already over, because a tenant closed its page, or is late, another payment is begun,
+// simulatePayment makes payments at the provider until the deposit has the status that the simulation wants. If
+// the payment in flight is already over, because a tenant closed its page, or is late, another payment is begun,
 // if one is possible.
 func (s *Service) simulatePayment(ctx context.Context, d *deposit.Deposit, want deposit.Trigger) error {
 	tokens, err := s.deps.Deposits.CheckoutTokens(ctx, []id.ID{d.ID})
@@ -145,6 +145,6 @@ func (s *Service) payOnce(ctx context.Context, d *deposit.Deposit, succeeds bool
 	if err := s.deps.Simulator.SimulatePayment(ctx, payment.ID, succeeds); err != nil {
 		return err
 	}
-	// A payment that another caller has settled meanwhile stays as it is.
+	// A payment that another caller has settled meanwhile is not settled again.
 	return s.closeFee(ctx, payment, now)
 }

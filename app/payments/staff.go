@@ -27,7 +27,7 @@ type CollectionView struct {
 	ListedCollection
 	Payment deposit.Payment
 	History []deposit.CollectionTransition
-	Refunds []deposit.Refund // The refunds of every payment of the deposit.
+	Refunds []deposit.Refund // The refunds of all payments of the collection's deposit.
 }
 
 // ListCollections returns up to MaxListedCollections collections in a state, oldest capture first; "" selects every
@@ -174,8 +174,8 @@ func (s *Service) decided(ctx context.Context, made decision) (due deposit.Payme
 	return *current, errors.Join(s.deps.Payments.Update(ctx, *current), s.deps.Audit.Append(ctx, entry))
 }
 
-// carryOut makes the step of a collection that a decision made due. Where the provider cannot be reached, the
-// dispatcher makes it.
+// carryOut makes the step of a collection that a decision of staff has made due. Where the provider cannot be
+// reached, the dispatcher makes it.
 func (s *Service) carryOut(ctx context.Context, due deposit.Payment, now time.Time) {
 	failpoint.Hit("payment.decision.committed")
 	if _, err := s.checkCollection(ctx, due, now); err != nil {
@@ -183,7 +183,7 @@ func (s *Service) carryOut(ctx context.Context, due deposit.Payment, now time.Ti
 	}
 }
 
-// FindPaymentToRefund finds the payment to refund by name: the id of a payment, or the id or reference of a
+// FindPaymentToRefund finds the payment to refund by a text: the id of a payment, or the id or reference of a
 // deposit, which selects its collection.
 //
 // Returns deposit_not_found and deposit.ErrNoCollection.

@@ -32,7 +32,9 @@ type TenantNoticeMailer struct {
 	Entropy      ports.Entropy
 	Log          *slog.Logger
 	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the checkout pages.
-	SupportEmail string // The setting SUPPORT_EMAIL; with "" a mail names the operator's company instead.
+	// The setting SUPPORT_EMAIL: the address for tenants' questions; with "" a mail names the operator's company
+	// instead.
+	SupportEmail string
 }
 
 // ScheduledJob returns the scheduled job that mails the notices to tenants. A notice that fails is retried in the next
@@ -67,7 +69,7 @@ func (n TenantNoticeMailer) tell(ctx context.Context, notice paymentports.Tenant
 	})
 }
 
-// about reads the content of the mail for a notice.
+// about reads from the database what the mail for a notice to a tenant contains.
 func (n TenantNoticeMailer) about(ctx context.Context, notice paymentports.TenantNotice) (mails.ChargeOrRefund, error) {
 	var m mails.ChargeOrRefund
 	d, err := n.Deposits.Deposit(ctx, notice.DepositID)
@@ -103,7 +105,8 @@ func (n TenantNoticeMailer) about(ctx context.Context, notice paymentports.Tenan
 	return m, nil
 }
 
-// withClaim adds to a mail the words of the capture, and the time at which the card is charged.
+// withClaim adds to a tenant's mail the operator's words about the capture, and the time at which the card is
+// charged.
 func (n TenantNoticeMailer) withClaim(ctx context.Context, m mails.ChargeOrRefund) (mails.ChargeOrRefund, error) {
 	steps, err := n.Deposits.History(ctx, m.Deposit.ID)
 	if err != nil {
@@ -113,8 +116,8 @@ func (n TenantNoticeMailer) withClaim(ctx context.Context, m mails.ChargeOrRefun
 	return claimed(m, steps, debts[m.Deposit.ID]), err
 }
 
-// claimed adds to the mail m the words of the capture among steps, and the time of the first charge if none
-// was made yet.
+// claimed adds to the mail m the operator's words about the capture, which steps (the history of the deposit)
+// contain, and the time of the first charge if none was made yet.
 func claimed(m mails.ChargeOrRefund, steps []deposit.Transition, debt deposit.Debt) mails.ChargeOrRefund {
 	m.Reason, m.Words = deposit.CaptureDetails(steps)
 	if debt.Attempt == 0 {

@@ -15,21 +15,23 @@ import (
 )
 
 const (
-	booksEvery    = time.Hour // The time between two checks whether the daily comparison of books is due.
+	// The time between two checks whether the daily comparison with the payment provider's records is due.
+	booksEvery    = time.Hour
 	erasuresEvery = 5 * time.Minute
-	erasurePause  = 6 * time.Hour // The time between two checks of an erased client who still owes.
+	erasurePause  = 6 * time.Hour // The time between two checks whether an erased client still owes a debt.
 	erasureBatch  = 20
 	forgetTimeout = 20 * time.Second // The time limit of a single call that erases a customer at the provider.
 )
 
-// ProviderUpkeep holds the scheduled jobs about the payment provider's own records: questions from callbacks, the
-// comparison of books, and the erasure of customers.
+// ProviderUpkeep holds the scheduled jobs about the payment provider's own records: queries after its callbacks,
+// the daily comparison of payments, and the erasure of customers.
 type ProviderUpkeep struct {
 	Callbacks CallbackQuerier
-	Books     BooksReconciler // The daily comparison of books; nil where the provider has no books.
-	Erasures  paymentports.ProviderErasures
-	// The provider's erasure of customers; nil where the provider stores none. The erasures then wait for a
-	// provider that does.
+	// The daily comparison of this service's payments with the provider's; nil for a provider without such records.
+	Books    BooksReconciler
+	Erasures paymentports.ProviderErasures
+	// The provider's erasure of customers; nil for a provider that stores none. The erasures then wait until the
+	// service uses a provider that does.
 	Eraser  paymentports.PaymentEraser
 	Metrics paymentports.BooksMetrics
 	Audit   ports.AuditLog
@@ -39,15 +41,16 @@ type ProviderUpkeep struct {
 	Entropy    ports.Entropy
 }
 
-// CallbackQuerier queries the provider about the questions that its callbacks raised.
+// CallbackQuerier queries the payment provider about the payments and disputes that its callbacks named.
 type CallbackQuerier interface {
-	// QueryDue queries the provider about the due questions and returns how many were answered.
+	// QueryDue makes the queries to the payment provider that are due and returns how many were answered.
 	QueryDue(ctx context.Context) (int, error)
 }
 
-// BooksReconciler compares this service's books with the provider's once a day.
+// BooksReconciler compares this service's payments, refunds and disputes with the payment provider's once a day.
 type BooksReconciler interface {
-	// ReconcileDaily makes the daily comparison of books if it is due, and returns the result of the last one.
+	// ReconcileDaily compares this service's payments with the payment provider's if that is due, and returns the
+	// result of the last comparison.
 	ReconcileDaily(ctx context.Context) (paymentports.ReconciliationRun, error)
 }
 
@@ -75,7 +78,8 @@ func (u ProviderUpkeep) ScheduledJobs(every time.Duration) []schedules.Job {
 	return jobs
 }
 
-// forget deletes erased clients who owe nothing at the provider. A call that fails is made again.
+// forget deletes, at the payment provider, the data of erased clients who owe nothing. A call that fails is
+// repeated later.
 func (u ProviderUpkeep) forget(ctx context.Context) (more bool, err error) {
 	now := u.Clock.Now()
 	due, looked, err := u.Erasures.DueErasures(ctx, now, now.Add(erasurePause), erasureBatch)

@@ -6,7 +6,8 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// openWait is the time until the provider is queried again about a charge or a close that has not ended.
+// openWait is the time until the provider is queried again about a charge, or about the closing of a page, that
+// has not ended.
 const openWait = time.Minute
 
 // nextFeeCheck returns the time at which the provider is queried again about a fee, after the given number of
@@ -29,7 +30,7 @@ func feeWait(attempts int) time.Duration {
 	return min(first<<attempts, longestWait)
 }
 
-// longestWait is the time between two queries about a page that stays open. The deposit of a tenant who paid
-// and closed the browser is secured within five minutes (payments.md, "Rules"); the round of the job and the
-// provider's response take the rest.
+// longestWait is the longest time between two queries to the payment provider about a page that stays open. The
+// deposit of a tenant who paid and closed the browser is secured within five minutes (payments.md, "Rules"); the
+// round of the job and the provider's response take the rest.
 const longestWait = 4 * time.Minute

@@ -15,14 +15,14 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// WebhookRecord is a subscription with its newest MaxListedDeliveries deliveries.
+// WebhookRecord is a webhook subscription with its newest deliveries, as support staff see it.
 type WebhookRecord struct {
 	webhookports.SubscriptionView
 	Partner    partner.Partner
 	Deliveries []webhook.Delivery
 }
 
-// WebhookRecord finds a subscription by its id.
+// FindWebhook finds a webhook subscription by its id.
 //
 // Returns webhook_not_found.
 func (s *Service) FindWebhook(ctx context.Context, name string) (w WebhookRecord, err error) {
@@ -40,14 +40,14 @@ func (s *Service) FindWebhook(ctx context.Context, name string) (w WebhookRecord
 	return w, err
 }
 
-// DeliveryRecord is a delivery with its subscription.
+// DeliveryRecord is a delivery of an event to a webhook subscription, with that subscription.
 type DeliveryRecord struct {
 	webhook.Delivery
 	Subscription webhookports.SubscriptionView
 	Partner      partner.Partner
 }
 
-// DeliveryRecord finds a delivery of any subscription by its id.
+// FindDelivery finds a delivery of any webhook subscription by its id.
 //
 // Returns delivery_not_found.
 func (s *Service) FindDelivery(ctx context.Context, name string) (d DeliveryRecord, err error) {
@@ -65,14 +65,14 @@ func (s *Service) FindDelivery(ctx context.Context, name string) (d DeliveryReco
 	return d, err
 }
 
-// EventRecord is an event with its deliveries.
+// EventRecord is an event of a partner with its deliveries to webhook subscriptions.
 type EventRecord struct {
 	webhookports.EventView
 	Partner    partner.Partner
 	Deliveries []webhook.Delivery
 }
 
-// EventRecord finds an event of any partner by its id.
+// FindEvent finds an event of any partner by its id.
 //
 // Returns event_not_found.
 func (s *Service) FindEvent(ctx context.Context, name string) (e EventRecord, err error) {
@@ -108,8 +108,8 @@ func (s *Service) FindAuditEntries(ctx context.Context, name string) ([]ports.Au
 	return s.deps.Audit.AuditEntries(ctx, auditFilter(name), MaxListedAuditEntries)
 }
 
-// ExportAuditLog passes the entries of the audit log at or after from and before end to each, in the order of
-// time and id, up to ExportPageSize at a time. An error of each ends the export and is returned.
+// ExportAuditLog passes the entries of the audit log at or after from and before end to the function each, in the
+// order of time and id, up to ExportPageSize at a time. An error of each ends the export and is returned.
 func (s *Service) ExportAuditLog(ctx context.Context, from, end time.Time, each func([]ports.AuditEntry) error) error {
 	for after := (ports.AuditPlace{At: from}); ; {
 		page, err := s.deps.Audit.AuditEntriesAfter(ctx, after, end, ExportPageSize)

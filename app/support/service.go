@@ -45,10 +45,11 @@ func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // The largest numbers of records that the look-ups for support staff return.
 const (
-	MaxListedClients      = 20  // The number of clients with an e-mail address.
-	MaxListedDeposits     = 20  // The number of deposits of a client.
-	MaxListedDeliveries   = 50  // The number of deliveries of a deposit, and of a subscription.
-	MaxListedAuditEntries = 100 // The number of entries of the audit log.
+	MaxListedClients  = 20 // The largest number of clients with one e-mail address that a look-up returns.
+	MaxListedDeposits = 20 // The largest number of deposits of a client that a look-up returns.
+	// The largest number of deliveries, of a deposit or of a webhook subscription, that a look-up returns.
+	MaxListedDeliveries   = 50
+	MaxListedAuditEntries = 100 // The largest number of entries of the audit log that a look-up returns.
 )
 
 // ExportPageSize is the number of entries that ExportAuditLog reads at a time.
@@ -61,10 +62,10 @@ type DepositRecord struct {
 	History    []deposit.Transition
 	Payments   []deposit.Payment
 	Agreements []agreement.Record
-	Deliveries []webhook.Delivery // The newest MaxListedDeliveries deliveries.
+	Deliveries []webhook.Delivery // The newest webhook deliveries about the deposit, at most MaxListedDeliveries.
 }
 
-// DepositRecord finds a deposit by its id or its reference. A reference may be written in small letters and without
+// FindDeposit finds a deposit by its id or its reference. A reference may be written in small letters and without
 // dashes.
 //
 // Returns deposit_not_found.
@@ -102,7 +103,7 @@ func (s *Service) partner(ctx context.Context, partnerID id.ID) (partner.Partner
 }
 
 // FindAccountID finds an account by its id, or by the id or the e-mail address of its operator. With the slug of
-// a partner, name may also be the partner's own id of the operator; the newest link counts.
+// a partner, name may also be the partner's own id of the operator, of which the newest link decides.
 //
 // Returns account_not_found or partner_not_found.
 func (s *Service) FindAccountID(ctx context.Context, name, partnerSlug string) (id.ID, error) {
@@ -116,7 +117,7 @@ func (s *Service) FindAccountID(ctx context.Context, name, partnerSlug string) (
 		return s.accountOfExternalID(ctx, name, partnerSlug)
 	}
 	_, account, err := s.deps.Operators.OperatorByEmail(ctx, strings.TrimSpace(name))
-	// OperatorByEmail returns this error for an unknown address.
+	// This error of the query by e-mail address means that no operator has the address.
 	if errors.Is(err, connect.ErrBadCredentials) {
 		err = connect.ErrAccountNotFound
 	}

@@ -14,7 +14,7 @@ type board struct {
 	rows                    []row
 }
 
-// row is a row of a dashboard with its panels.
+// row is a row of panels in a Grafana dashboard.
 type row struct {
 	title  string
 	panels []panel
@@ -54,7 +54,8 @@ func (b board) build() dashboard.Dashboard {
 			GridPos: &dashboard.GridPos{Y: y, W: gridWidth, H: 1}}
 		panels, end := placed(r.panels, id, y+1)
 		id, y = id+uint32(len(panels)), end //nolint:gosec // a few
-		if line.Collapsed {                 // A collapsed row holds its panels itself.
+		// Grafana expects the panels of a collapsed row inside the row, and those of an open row after it.
+		if line.Collapsed {
 			line.Panels = panels
 			panels = nil
 		}

@@ -9,11 +9,11 @@ import (
 const (
 	firing  = `{alertstate="firing",severity=~"page|ticket"}`
 	partner = `surface="partner_api"`
-	// timed selects, in PromQL, the requests whose latency has an objective.
+	// timed is the PromQL selector of the requests whose latency has an objective.
 	timed = `surface="partner_api",route!~".*/(events/feed|webhooks/:webhookId/test)"`
-	// inTime selects the histogram bucket of the objective for the start of deliveries.
+	// inTime is the label selector of the histogram bucket for deliveries that began within their objective.
 	inTime = `svc_webhook_start_delay_seconds_bucket{le=~"5|5.0"}`
-	// arrived selects the histogram bucket of the objective for the arrival of deliveries.
+	// arrived is the label selector of the histogram bucket for deliveries that arrived within their objective.
 	arrived = `svc_webhook_healthy_delivery_latency_seconds_bucket{le=~"60|60.0"}`
 )
 

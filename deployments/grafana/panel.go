@@ -143,14 +143,14 @@ func p95(label, buckets string) prometheus.Dataquery {
 		"{{"+label+"}}")
 }
 
-// read returns the PromQL of the greatest value of a gauge of the backlog, among the processes that read the
-// backlog within a minute.
+// read returns the PromQL of the greatest value of a gauge of the backlog (the work that waits), among the
+// processes that measured the backlog within a minute.
 func read(gauge string) string {
 	return "max(" + gauge + ` and on (job, instance) svc_reading_age_seconds{source="backlog"} < 60)`
 }
 
-// readBy returns the PromQL of the greatest value of a gauge of the backlog, as read does, for each value of
-// a label.
+// readBy returns the PromQL of the greatest value of a gauge of the backlog (the work that waits), for each value
+// of a label.
 func readBy(label, gauge string) string {
 	return strings.Replace(read(gauge), "max(", "max by ("+label+") (", 1)
 }
@@ -187,7 +187,8 @@ func (p panel) rises(to string, bounds ...dashboard.Threshold) panel {
 	return p.bounds(to, "green", bounds)
 }
 
-// falls colours a panel whose value is bad when it is low, with the same parameters as rises.
+// falls colours a panel whose value is bad when it is low. Each bound is a value from which its colour holds;
+// below the first bound the colour is red.
 func (p panel) falls(to string, bounds ...dashboard.Threshold) panel {
 	return p.bounds(to, "red", bounds)
 }
@@ -226,7 +227,7 @@ func property(id string, value any) dashboard.DynamicConfigValue {
 	return dashboard.DynamicConfigValue{Id: id, Value: value}
 }
 
-// inColour is the property with which the text of a table's column is coloured by its bounds or its mappings.
+// inColour is the Grafana property that colours the text of a table's column by its bounds or its mappings.
 var inColour = property("custom.cellOptions", map[string]string{"type": "color-text"})
 
 // column sets properties of a table's column or of a series, by its name.

@@ -214,7 +214,7 @@ func archive(entries []entry, date time.Time) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if err := w.Close(); err != nil { // Close writes the end of the archive.
+	if err := w.Close(); err != nil { // Close writes the end of the tar file.
 		return nil, err
 	}
 	return file.Bytes(), nil
@@ -225,7 +225,7 @@ func archive(entries []entry, date time.Time) ([]byte, error) {
 func certificates() []byte {
 	var file bytes.Buffer
 	for root := range bundle.Roots() {
-		// Writing to a buffer cannot fail.
+		// The error is ignored: writing to a buffer cannot fail.
 		_ = pem.Encode(&file, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate})
 	}
 	return file.Bytes()

@@ -24,7 +24,7 @@ type commands struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// Level Warn hides the line that Helm logs for each symbolic link in a chart.
+	// The log level Warn hides the line that Helm logs for each symbolic link in a chart.
 	slog.SetLogLoggerLevel(slog.LevelWarn)
 	var cli commands
 	parsed := kong.Parse(&cli, kong.Name("release"), kong.Description(about), kong.UsageOnError(),

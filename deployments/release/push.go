@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// The media types of what is pushed beside an image, and the annotation in which cosign looks for a
-// signature.
+// The media types of the list of contents and of the signature, which are pushed to a registry beside an image,
+// and the annotation in which cosign looks for the signature.
 const (
 	spdxType        types.MediaType = "application/spdx+json"
 	statementType   types.MediaType = "application/vnd.dev.cosign.simplesigning.v1+json"

@@ -44,7 +44,8 @@ func (c releaseCommand) Run(ctx context.Context) error {
 		return errors.New("the tree differs from its commit: a release is made of what is committed (git status)")
 	}
 	var key ed25519.PrivateKey
-	// The key is read before the build, which takes minutes.
+	// The signing key is read before the build, because the build takes minutes and a wrong key shall be noticed at
+	// once.
 	if c.Key != "" {
 		if key, err = readKey(c.Key); err != nil {
 			return err

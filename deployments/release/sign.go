@@ -15,8 +15,8 @@ import (
 // pkeyutl reads them.
 func signatureOf(path string) string { return path + ".sig" }
 
-// readKey reads the private key of the service's owner: Ed25519 in PKCS #8 and PEM, as openssl genpkey writes
-// it. An encrypted key is decrypted before, and passed by a pipe (docs/guides/releasing.md).
+// readKey reads the private key of the service's owner: Ed25519 in PKCS #8 and PEM, as openssl genpkey writes it.
+// An encrypted key is decrypted beforehand, and passed through a pipe (docs/guides/releasing.md).
 func readKey(path string) (ed25519.PrivateKey, error) {
 	block, err := readPEM(path)
 	if err != nil {

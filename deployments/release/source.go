@@ -15,8 +15,8 @@ import (
 
 // source is the source tree that is built, with the version, commit and date of the build.
 type source struct {
-	Root     string // The folder of the service's go.mod.
-	Version  string // The version without a leading v.
+	Root     string // The folder that contains the service's go.mod.
+	Version  string // The version of the release, without a leading v.
 	Revision string // The commit, with the suffix "-dirty" when the tree differs from the commit.
 	Date     time.Time
 }
@@ -79,7 +79,7 @@ func git(ctx context.Context, root string, arguments ...string) (string, error) 
 
 var (
 	architectures = []string{"amd64", "arm64"}
-	// The names under which the one binary is installed.
+	// The program names under which the service's single binary is installed.
 	programs = []string{"http", "dispatcher", "admin"}
 )
 
@@ -92,7 +92,8 @@ func (s source) build(ctx context.Context, architecture, to string) error {
 		"-X", version + "Date=" + s.Date.Format(time.RFC3339),
 	}, " "), "-o", to, "./cmd/partnerdeposits")
 	command.Dir, command.Stderr = s.Root, os.Stderr
-	// An empty variable selects Go's default, even if the environment of the build sets the variable.
+	// An empty value of a Go environment variable selects Go's default, even if the environment of the build sets
+	// the variable.
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+architecture, "GOAMD64=v1",
 		"GOARM64=v8.0", "GOFLAGS=-mod=readonly", "GOWORK=off", "GOEXPERIMENT=", "GOFIPS140=off", "PWD="+s.Root)
 	if err := command.Run(); err != nil {

@@ -59,12 +59,12 @@ func StartPostgresAndRedis(ctx context.Context, o Options) (*PostgresAndRedis, e
 // Close ends the Postgres and the Redis if this process started them, and removes their data.
 func (s *PostgresAndRedis) Close() error { return closeAll(s.Postgres, s.Redis) }
 
-// StartPostgres starts or finds a Postgres, in the same way as Start does for both servers.
+// StartPostgres starts or finds a Postgres, from the same sources as StartPostgresAndRedis.
 func StartPostgres(ctx context.Context, o Options) (*Server, error) {
 	return startOne(ctx, postgresService, o)
 }
 
-// StartRedis starts or finds a Redis, in the same way as Start does for both servers.
+// StartRedis starts or finds a Redis, from the same sources as StartPostgresAndRedis.
 func StartRedis(ctx context.Context, o Options) (*Server, error) {
 	return startOne(ctx, redisService, o)
 }
@@ -102,8 +102,7 @@ const (
 	PurposeSandbox
 )
 
-// Options are the options with which Start, StartPostgres and StartRedis start a Postgres or a Redis. The zero
-// value is right for most tests.
+// Options are the options with which a Postgres or a Redis is started. The zero value is right for most tests.
 type Options struct {
 	Purpose Purpose
 	// Logf logs the line that explains which source of a server was chosen, and a line before a package is installed.
@@ -127,7 +126,7 @@ type Options struct {
 	// shared server is good enough.
 	Private bool
 
-	// machine stands for this machine and its programs; nil: the real one. Tests of the package set a fake.
+	// machine stands for this machine and its programs; nil selects the real one. Tests of this package pass a fake.
 	machine *machine
 }
 
@@ -141,8 +140,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// TB is the part of testing.TB that Lend needs. It is declared here because the sandbox starts servers too, and
-// must not link the package testing.
+// TB is the part of testing.TB that StartForTest needs. It is declared here because the sandbox starts servers
+// too, and must not link the package testing.
 type TB interface {
 	Helper()
 	Cleanup(end func())
@@ -154,7 +153,8 @@ type TB interface {
 // StartForTest starts a Postgres, a Redis or both for a test, and closes them when the test ends.
 func StartForTest[S io.Closer](t TB, start func(context.Context) (S, error)) S {
 	t.Helper()
-	// The time limit for the start of a server includes the installation of its package.
+	// The time limit for the start of a server is long, because it includes the installation of the server's
+	// package.
 	const limit = 3 * time.Minute
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
@@ -198,7 +198,7 @@ func RunTests(m interface{ Run() int }) int {
 	return m.Run()
 }
 
-// control is the set of operations on a Postgres or Redis server that this process started: kill, stop, restart,
+// control holds the operations on a Postgres or Redis server that this process started: kill, stop, restart,
 // pause, close.
 type control interface {
 	// Pid is the process id of the server's main process on this machine. 0: the server runs in a container, or does
@@ -225,7 +225,7 @@ type control interface {
 // Server is a Postgres or a Redis. Its methods are safe for concurrent use. Kill, Stop, Restart and Pause are only
 // for servers that were started with Options.Private.
 type Server struct {
-	control // Control of the server; nil if the environment names it.
+	control // The operations on the server's process, such as a kill; nil if the environment names the server.
 	url     string
 	// The source of the server and why it was chosen, for a log line without secrets.
 	choice   string

@@ -21,7 +21,7 @@ import (
 // forcing is the environment variable that limits the search for a Postgres or a Redis to a single source.
 const forcing = "TEST_SERVICES"
 
-// service describes how to find or start a kind of server, Postgres or Redis, in each source.
+// service describes how a kind of server, Postgres or Redis, is found or started from each source.
 type service struct {
 	name                 string
 	testsEnv, sandboxEnv string
@@ -142,7 +142,7 @@ func (s service) fromEnv(ctx context.Context, o Options) (*Server, string, error
 }
 
 // machine holds what the search for a server must know about this machine: its programs, directories, user and
-// Docker daemon. Tests replace it.
+// Docker daemon. Tests replace it by a fake.
 type machine struct {
 	getenv   func(string) string
 	lookPath func(string) (string, error)
@@ -201,7 +201,8 @@ func (m *machine) postgresBin() (string, bool) {
 	var found []string
 	// The directories where Debian and Red Hat packages install versions of Postgres.
 	for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"} {
-		dirs, _ := m.glob(pattern) // Glob never fails here, since the patterns are well-formed.
+		// The error of Glob is ignored: it never fails here, since the patterns are well-formed.
+		dirs, _ := m.glob(pattern)
 		for _, dir := range dirs {
 			if m.executable(filepath.Join(dir, "initdb")) && m.executable(filepath.Join(dir, "postgres")) {
 				found = append(found, dir)

@@ -27,12 +27,12 @@ const redisSlots = 16384
 type RedisCluster struct {
 	// The masters of the Redis Cluster in the order of their hash slots.
 	Masters  []*Server
-	Replicas []*Server // Replicas[i] replicates Masters[i % len(Masters)].
+	Replicas []*Server // The replicas: Replicas[i] holds a copy of the data of Masters[i % len(Masters)].
 }
 
 // StartRedisCluster starts a Redis Cluster with the redis-server of this machine, and never in a container: a
-// Redis in a container announces an address that only containers reach. A replica takes over two or three seconds
-// after its master has gone. replicas is the number of replicas of each master.
+// Redis in a container announces an address that only containers reach. A replica replaces its master two or
+// three seconds after the master has ended. replicas is the number of replicas of each master.
 //
 // The error names the Debian package of a missing server program, or the step that failed.
 func StartRedisCluster(ctx context.Context, o Options, masters, replicas int) (*RedisCluster, error) {
@@ -55,7 +55,7 @@ func StartRedisCluster(ctx context.Context, o Options, masters, replicas int) (*
 				// The node timeout is short enough to wait for a failover in a test, and longer than a busy machine suspends a
 				// process.
 				"--cluster-node-timeout", "1500",
-				// A replica takes over however long ago it lost its master.
+				// 0 lets a replica replace its master no matter how long ago it lost the connection to it.
 				"--cluster-replica-validity-factor", "0",
 				"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1",
 			}})
@@ -145,8 +145,8 @@ func (c *RedisCluster) form(ctx context.Context, bus int) error {
 	if err := eachSays(ctx, replicas, "INFO replication", "master_link_status:up"); err != nil {
 		return err
 	}
-	// Every node must have learnt of every replica: a master whose replica is unknown to the others has no successor
-	// when it dies.
+	// Wait until every node of the Redis Cluster knows every replica: a master whose replica is unknown to the
+	// others has no successor when it dies.
 	return eachSays(ctx, clients, "CLUSTER NODES", slices.Repeat([]string{"slave"}, len(replicas))...)
 }
 

@@ -66,8 +66,8 @@ func (m *machine) dockerPool(ctx context.Context) (*dockertest.Pool, error) {
 	return pool, nil
 }
 
-// pull fetches a Docker image. A registry that does not answer costs seconds, once in a while. A slow registry
-// gets more time only if no other source of a server is left.
+// pull fetches a Docker image. For a registry that does not answer, it waits a few seconds; for a slow registry
+// it waits longer, but only if no other source of a server is left.
 func (s service) pull(ctx context.Context, o Options, pool *dockertest.Pool) error {
 	m := o.machine
 	bound := m.pullBound
@@ -104,7 +104,7 @@ func (m *machine) failureMark(image string) string {
 
 func (m *machine) rememberFailure(image string) {
 	if os.MkdirAll(m.cacheDir, 0o700) == nil {
-		// A failed write is harmless: the mark of a failed image only saves time.
+		// A failed write of the file that marks the failed image is harmless: the mark only saves time.
 		_ = os.WriteFile(m.failureMark(image), nil, 0o600)
 	}
 }
@@ -168,7 +168,7 @@ func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string
 			Image:      imageName,
 			Env:        spec.env,
 			Entrypoint: append([]string{"sh", "-c", supervisorScript, "supervisor", spec.gentle, spec.immediate}, spec.argv...),
-			// StdinOnce: the container's input ends when this process closes its end.
+			// With StdinOnce, Docker closes the container's input as soon as this process closes its end of it.
 			OpenStdin: true, StdinOnce: true,
 			AttachStdin: true, AttachStdout: true, AttachStderr: true,
 			ExposedPorts: map[docker.Port]struct{}{spec.port: {}},

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// Longest start of a server, recovery after a crash included.
+	// The longest time that a start of the server may take, recovery after a crash included.
 	startLimit = 60 * time.Second
-	stopLimit  = 30 * time.Second // Longest orderly stop of a server.
+	stopLimit  = 30 * time.Second // The longest time that an orderly stop of the server may take.
 )
 
 // native is a Postgres or a Redis run from a binary on this machine.
@@ -29,11 +29,11 @@ type native struct {
 	name string
 	home *home
 	argv func(port int) []string
-	// Returns nil once the server on the port answers and is the process with that id.
+	// A function that returns nil once the server that answers on the port is the process with that id.
 	ready func(ctx context.Context, port, pid int) error
 
-	gentle syscall.Signal // Signal for a stop that finishes the work in flight.
-	// Signal for an immediate stop. The kernel also sends it to the server when this process dies.
+	gentle syscall.Signal // The signal that stops the server after it has finished its work in flight.
+	// The signal that stops the server immediately. The kernel also sends it to the server when this process dies.
 	immediate syscall.Signal
 
 	mu    sync.Mutex
@@ -127,10 +127,10 @@ func (n *native) stop(immediate bool) error {
 		return nil
 	}
 	n.child.Signal(map[bool]syscall.Signal{true: n.immediate, false: n.gentle}[immediate])
-	n.signalAll(syscall.SIGCONT) // A suspended process would not handle the stop signal.
+	n.signalAll(syscall.SIGCONT) // Resume the server first: a suspended process would not handle the stop signal.
 	select {
 	case <-n.child.Done():
-		n.killAll() // Kills the server's child processes that are still left.
+		n.killAll() // Kill the child processes of the server that are still left.
 		return nil
 	case <-time.After(stopLimit):
 		n.killAll()
@@ -157,7 +157,7 @@ func (n *native) suspend(signal syscall.Signal) error {
 	if !n.child.Running() {
 		return fmt.Errorf("pause or resume %s: it is not running", n.name)
 	}
-	// The parent process is suspended first, so that it forks no child meanwhile.
+	// Suspend the parent process first, so that it forks no child while its children are suspended.
 	n.child.Signal(signal)
 	n.signalAll(signal)
 	return nil
@@ -173,7 +173,6 @@ func (n *native) signalAll(signal syscall.Signal) {
 func (n *native) Close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	// An immediate stop of the server is enough, since its data is removed anyway.
 	err := n.stop(true)
 	n.home.remove()
 	return err
@@ -194,8 +193,8 @@ func freePort(first int) (int, error) {
 		if !keepPort(port) {
 			continue
 		}
-		// The port is tested with a connection. A test with a listener would fail: a program that another goroutine
-		// starts would inherit the listener and occupy the port until that program's exec.
+		// The port is tested with a connection. A test with a listener would be wrong: a program that another
+		// goroutine starts would inherit the listener and occupy the port until that program's exec.
 		conn, err := net.Dial("tcp4", loopback(port)) //nolint:noctx // this machine answers at once
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			return port, nil
@@ -222,7 +221,7 @@ func keepPort(port int) bool {
 		name := filepath.Join(os.TempDir(), fmt.Sprintf("partnerdeposits-ports-%d", os.Getuid()))
 		file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
-			// Without the lock file ports are not reserved, and a collision is unlikely.
+			// Without the file of locks no port is reserved; a collision is then still unlikely.
 			return true
 		}
 		keptPorts.file, keptPorts.ports = file, map[int]bool{}

@@ -43,7 +43,7 @@ func postgresURL(hostPort string) string {
 
 // postgresSettings returns the Postgres settings that hold for every source of a server, as command-line flags.
 func postgresSettings(o Options) []string {
-	// 300 connections are enough for many parallel tests with a pool each.
+	// With 300 connections, many parallel tests can have a pool of connections each.
 	settings := []string{"max_connections=300", "timezone=UTC", "log_timezone=UTC"}
 	if o.FastUnsafe {
 		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_wal_size=128MB")
@@ -142,7 +142,7 @@ func pingPostgres(ctx context.Context, databaseURL string) error {
 type PostgresPair struct {
 	Primary, Standby *Server
 	standby          *native
-	port             int // Port of the primary, which Promote reuses.
+	port             int // The primary's port, on which Promote starts the standby afterwards.
 }
 
 // StartPostgresPair starts a Postgres server and its standby from the server binaries of this machine, never in

@@ -50,7 +50,8 @@ func redisSettings(o Options) []string {
 	}
 	return []string{
 		"--save", "", "--appendonly", appendOnly, "--appendfsync", "everysec",
-		"--databases", "512", // A Redis with more databases than tests run in parallel.
+		// The server gets more databases than tests run in parallel, as each test uses one of its own.
+		"--databases", "512",
 		"--maxmemory-policy", "noeviction",
 	}
 }
@@ -152,7 +153,7 @@ func ownRedis(ctx context.Context, port, pid int, p RedisProcessSpec) error {
 func redisInfo(ctx context.Context, addr string, p RedisProcessSpec) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	// The port is tried first, since the Redis client would log a refused attempt.
+	// Check first whether the port accepts connections, since the Redis client would log a refused attempt.
 	listening, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return "", err
@@ -179,7 +180,8 @@ func pingRedis(ctx context.Context, redisURL string) error {
 	if err != nil {
 		return errors.New("it is not a URL like redis://:password@host:6379/0")
 	}
-	options.MaxRetries, options.DialerRetries = -1, 1 // A single attempt to connect is enough.
+	// The client makes a single attempt to connect, since the caller repeats the ping.
+	options.MaxRetries, options.DialerRetries = -1, 1
 	client := redis.NewClient(options)
 	defer func() { _ = client.Close() }()
 	return client.Ping(ctx).Err()

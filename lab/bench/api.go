@@ -22,7 +22,7 @@ func (w *workbench) pgbenchTurn(ctx context.Context, script string, partners int
 			return result.n
 		})
 		f["rate"], f["generator"] = result.rate, result.cpu*1000/float64(result.n)
-		// The commits are those of the service's database, which pgbench does not use.
+		// Only commits in the service's database are counted, and pgbench does not use that database.
 		delete(f, "commits")
 		b.add(pgbenchName(partners), f)
 	}
@@ -69,17 +69,17 @@ func measurePosts(ctx context.Context, w *workbench, o options, r *results) {
 // turn with them.
 func measureReads(ctx context.Context, w *workbench, o options, r *results) {
 	w.openPgbench(ctx)
-	// A GET has no idempotency key.
+	// A GET has no idempotency key, so the variants with and without keys would be the same.
 	o.keys, o.partners, o.conns = []bool{false}, o.partners[:1], []int{pgbenchConns}
 	all := w.variants(o)
 	compared := pair{all[len(all)-1].String(), pgbenchName(o.partners[0])}
 	b := r.board("GET deposit", append(w.pairs(all), compared))
 	w.rotate(ctx, o.rounds, all, func(v variant, partners []world.Partner) {
-		const maxStored = 6000 // The most deposits to read: 200 of each of 30 partners.
+		const maxStored = 6000 // The largest number of deposits to create for reading: 200 for each of 30 partners.
 		w.warmUp(ctx, v, partners, o.round)
 		stored := w.deposits(ctx, calls(maxStored), v, partners)
 		read := func(i int) error {
-			// The factor is a prime number, so the order of the reads is one that no cache could predict.
+			// Multiplying by a prime number gives an order of the reads that no cache could predict.
 			m := stored[i*7919%len(stored)]
 			_, err := w.api.do(request{method: "GET", path: "/deposits/" + m.id, apiKey: m.owner.Key})
 			return err

@@ -16,8 +16,8 @@ const none = "–"
 // figures maps the name of a figure, such as "p99 ms", to its value in one round of a benchmark.
 type figures map[string]float64
 
-// column describes how a table of benchmark results shows a figure: its name, its decimals, and whether with the
-// range.
+// column describes how a table of benchmark results shows a figure: its name, its number of decimals, and whether
+// the range of the rounds is shown.
 type column struct {
 	name     string
 	decimals int
@@ -41,13 +41,13 @@ type board struct {
 	operation string
 	// The benchmark variants in the order in which they were measured.
 	variants []string
-	// Measurements by benchmark variant, then by name of the figure.
+	// The measured values, by benchmark variant and then by name of the figure.
 	samples map[string]map[string]sample
 	// The pairs of benchmark variants whose ratios the table shows.
 	pairs []pair
 }
 
-// pair names two benchmark variants whose medians are compared: the ratio of variant to to.
+// pair names two benchmark variants whose medians are compared: their ratio is that of the first to the second.
 type pair struct{ variant, to string }
 
 // add stores and prints the figures of one benchmark round of a variant.
@@ -105,7 +105,7 @@ func (b *board) print(to io.Writer) {
 		}
 	}
 	fmt.Fprintln(table)
-	_ = table.Flush() // A failed write only means that the terminal is gone.
+	_ = table.Flush() // The error is ignored: a failed write only means that the terminal is closed.
 	for _, p := range b.pairs {
 		fmt.Fprintf(table, "%s: %s ÷ %s", b.operation, p.variant, p.to)
 		for _, figure := range []string{"rate", "CPU", "p50 ms", "p99 ms"} {
@@ -172,8 +172,8 @@ func (r *results) printBoards(to io.Writer) {
 	r.boards = nil
 }
 
-// atLeast and atMost compare a measured figure with its target, and add the outcome to the final table. A figure
-// that is NaN misses its target.
+// atLeast and atMost compare a measured figure with its smallest or largest allowed value, and add the outcome to
+// the final table. A figure that is NaN misses its target.
 func (r *results) atLeast(target string, bound float64, m measured) {
 	r.compare(target, fmt.Sprintf("≥ %v", bound), m, m.value >= bound)
 }
@@ -196,5 +196,5 @@ func (r *results) print(to io.Writer) {
 	out := tabwriter.NewWriter(to, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(out, "\ntarget\tbound\tmeasured\tholds?\n%s\n\n%d of %d targets missed\n", strings.Join(r.lines, "\n"),
 		r.missed, len(r.lines))
-	_ = out.Flush() // A failed write only means that the terminal is gone.
+	_ = out.Flush() // The error is ignored: a failed write only means that the terminal is closed.
 }

@@ -17,8 +17,8 @@ type reading struct {
 	cpu       map[string]float64
 	generator float64 // CPU-seconds of the load generator, this process.
 	wal       float64 // Bytes of write-ahead log that Postgres has written.
-	commits   float64 // Commits in the service's database that is measured.
-	// Commands that Redis has executed, those inside scripts included.
+	commits   float64 // Commits in the database of the service that is measured.
+	// The number of commands that Redis has executed, those inside scripts included.
 	commands float64
 	machine  procfs.CPUStat
 }
@@ -92,7 +92,7 @@ func treesCPU(parts map[int]string) map[string]float64 {
 	u := map[string]float64{}
 	for _, p := range must(procfs.AllProcs()) {
 		stat, err := p.Stat()
-		if err != nil { // CPU time of a process that has ended meanwhile is not counted.
+		if err != nil { // The CPU time of a process that ended before it could be read is not counted.
 			continue
 		}
 		for _, pid := range []int{stat.PID, stat.PPID} {

@@ -53,7 +53,7 @@ func measure(ctx context.Context, o options) {
 	w, r := &workbench{}, &results{}
 	defer w.close()
 	w.open(ctx, o)
-	// Prints after an error too, since the figures so far may be a quarter of an hour's work.
+	// Print the results even after an error, since the figures so far may be a quarter of an hour's work.
 	defer r.print(os.Stdout)
 	for _, s := range o.steps {
 		err := attempt(func() { s.run(ctx, w, o, r) })

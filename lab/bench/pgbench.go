@@ -17,7 +17,8 @@ import (
 )
 
 // The scripts of pgbench hold the SQL statements of a POST and of a GET of a deposit as they were on 2026-11-22.
-// Later versions of the service are compared with the same scripts, so the scripts do not follow the service.
+// Later versions of the service are compared with the same scripts, so the scripts must not change with the
+// service.
 var (
 	//go:embed pgbench/schema.sql
 	pgbenchSchema string
@@ -31,13 +32,14 @@ var (
 
 const (
 	pgbenchConns = 32
-	// Seconds until all connections of pgbench are open, with plans and caches.
+	// Seconds of load before the measurement, in which all connections of pgbench open and their query plans are
+	// cached.
 	pgbenchWarmUp = 3
 )
 
 // pgbenchResult is what a run of pgbench measured.
 type pgbenchResult struct {
-	// Number of transactions that pgbench ran, those of the warm-up included.
+	// The number of transactions that pgbench ran, those of the warm-up included.
 	n int
 	// Transactions per second that pgbench reached after the warm-up.
 	rate float64
@@ -63,7 +65,7 @@ func openYardstick(ctx context.Context, url string, server int) *yardstick {
 // findPgbench returns the path of pgbench. It prefers the one beside the running Postgres program, which has the
 // same version.
 func findPgbench(server int) (string, error) {
-	// The link cannot be read on systems without /proc; the path is then "".
+	// The error is ignored: on systems without /proc the path of the program is "", and PATH is searched.
 	postgres, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", server))
 	for _, name := range []string{filepath.Join(filepath.Dir(postgres), "pgbench"), "pgbench"} {
 		if program, err := exec.LookPath(name); err == nil {

@@ -37,13 +37,13 @@ func receive(port string) error {
 	return <-failed
 }
 
-// tally counts the deliveries that the receiver of webhooks has taken.
+// tally counts the deliveries that the receiver of webhooks has received.
 type tally struct {
 	seed maphash.Seed
 
 	mu     sync.Mutex
 	counts counts
-	// Hashes of the bodies seen; all attempts of a delivery have the same body.
+	// Hashes of the webhook bodies that have arrived; all attempts of a delivery have the same body.
 	seen map[uint64]struct{}
 	// Time of the first arrival by deposit id; nil until the first call of /arrivals.
 	arrivals map[string]time.Time
@@ -55,7 +55,7 @@ type counts struct {
 	Taken int
 	// Number of repeated arrivals of deliveries that had arrived before.
 	Duplicates int
-	Invalid    int // Number of arrivals without a valid signature.
+	Invalid    int // Number of webhooks that arrived without a valid signature.
 }
 
 func newTally() *tally { return &tally{seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}} }
@@ -123,7 +123,7 @@ func (w *workbench) counted() counts { return ask[counts](w, "/count") }
 // the recording.
 func (w *workbench) arrivals() map[string]time.Time { return ask[map[string]time.Time](w, "/arrivals") }
 
-// awaitTaken waits until the receiver of webhooks has taken n deliveries.
+// awaitTaken waits until the receiver of webhooks has received n deliveries.
 func (w *workbench) awaitTaken(ctx context.Context, n int) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()

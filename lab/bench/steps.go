@@ -86,7 +86,7 @@ func measureScale(ctx context.Context, w *workbench, o options, r *results) {
 	r.atMost("2 http + 2 dispatchers ÷ 1 + 1, CPU (aim 1.25)", 1.35, b.ratio(double.String(), single.String(), "CPU"))
 }
 
-// Rate in events per second, so low that no event waits for another.
+// The rate of deposit changes, in events per second: so low that no event waits for another.
 const quietRate = 20
 
 // measureLatency cancels deposits at a low rate, and measures how long each webhook takes to arrive.
@@ -107,7 +107,7 @@ func measureLatency(ctx context.Context, w *workbench, o options, r *results) {
 // measureIdle measures what the service costs while nothing happens. A warm-up before opens the connections that a
 // service in use has.
 func measureIdle(ctx context.Context, w *workbench, o options, r *results) {
-	// An idle connection of Postgres reports its commits after ten seconds.
+	// The wait is long because an idle connection of Postgres reports its commits only after ten seconds.
 	const settle = 12 * time.Second
 	o.conns, o.partners, o.keys = []int{8}, o.partners[:1], []bool{true}
 	all := w.variants(o)
@@ -125,11 +125,12 @@ func measureIdle(ctx context.Context, w *workbench, o options, r *results) {
 	r.atMost("at rest, commits a second (aim 2)", 8, b.median(last, "commits"))
 }
 
-// maxHanging is the number of partners whose endpoint may hang. Only the other partners, healthy in every variant,
-// are measured.
+// maxHanging is the number of partners whose endpoint may hang (answer only after ten seconds). Only the other
+// partners, healthy in every variant, are measured.
 const maxHanging = 5
 
-// measureHanging cancels deposits of many partners at a steady rate while none, one and five of their endpoints hang.
+// measureHanging cancels deposits of many partners at a steady rate while none, one or five of their endpoints
+// never answer in time.
 func measureHanging(ctx context.Context, w *workbench, o options, r *results) {
 	o.conns, o.partners, o.keys = o.conns[:1], []int{addresses}, []bool{true}
 	p := pace{rate: cmp.Or(o.rate, 200), warm: warmTime, length: o.round, skip: maxHanging}
@@ -170,7 +171,7 @@ func (w *workbench) openRound(ctx context.Context, v variant, partners []world.P
 	w.checkpoint(ctx)
 	_, _, err := load.RunOpenLoop(ctx, first, p.rate, func(i int, _ time.Time) error { return w.cancel(all[i], v) })
 	check(err)
-	// The first call of arrivals starts the recording of arrival times.
+	// Call arrivals before the load, since its first call starts the recording of arrival times.
 	w.arrivals()
 	var late *load.DurationHistogram
 	due := make([]time.Time, len(all))

@@ -10,15 +10,15 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// variant is a way to load the service in a benchmark: a site, with or without idempotency keys, and numbers of
-// partners, connections and processes.
+// variant is a way to load the service in a benchmark: an installation of the service (a site), with or without
+// idempotency keys, and numbers of partners, connections and processes.
 type variant struct {
 	site            *site
 	keyed           bool
 	partners, conns int
-	// How many of the first partners have an endpoint that takes ten seconds.
+	// How many of the partners, counted from the first, have an endpoint that takes ten seconds to answer.
 	hanging            int
-	https, dispatchers int // Numbers of http and dispatcher processes.
+	https, dispatchers int // The numbers of http and dispatcher processes that run in this variant.
 }
 
 // String names a benchmark variant, such as "base keyed, 30 partners, 32 connections, 1+1".
@@ -42,8 +42,9 @@ func partnerCount(n int) string {
 	return fmt.Sprintf("%d partners", n)
 }
 
-// variants returns every combination of the command line's options: for each load the sites in turn. The first
-// load on the last site (a new version, or a stocked database) decides whether targets hold.
+// variants returns every combination of the command line's options: for each load, every installation of the
+// service in turn. The first load on the last installation (a new version, or a full database) decides whether
+// targets hold.
 func (w *workbench) variants(o options) (all []variant) {
 	for _, c := range o.conns {
 		for _, p := range o.partners {
@@ -57,8 +58,9 @@ func (w *workbench) variants(o options) (all []variant) {
 	return all
 }
 
-// pairs returns the comparisons among variants: with keys against without, a site with the site before it (new ÷
-// base, stocked ÷ empty), several processes with one of each, and endpoints that hang with none.
+// pairs returns the comparisons among variants: requests with idempotency keys and without, an installation and
+// the one before it (new ÷ base, stocked ÷ empty), several processes and one of each, endpoints that hang and
+// none.
 func (w *workbench) pairs(all []variant) (found []pair) {
 	for _, a := range all {
 		keyless, before, single, healthy := a, a, a, a

@@ -23,27 +23,28 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// workbench holds everything that a benchmark runs: the stores, the processes of a site, the receiver of webhooks.
+// workbench holds everything that a benchmark runs: the stores, the processes of an installation of the service,
+// the receiver of webhooks.
 type workbench struct {
-	*site              // The installation whose processes run now.
+	*site              // The installation of the service whose processes run now.
 	sites              []*site
 	dir                string
 	services           *backing.PostgresAndRedis
 	https, dispatchers []*world.ServiceProcess // The http and dispatcher processes that run now.
 	// A client of the partner API that calls all http processes in turn.
 	api       *client
-	receiver  *procs.Process // Process of the receiver of webhooks; its base URL is sink.
+	receiver  *procs.Process // Process of the receiver of webhooks; sink is the base URL at which it listens.
 	sink      string
 	yardstick *yardstick // The database for pgbench; nil until a step needs it.
-	partners  int        // Number of partners created so far.
+	partners  int        // Number of partners that the benchmark has created so far.
 	// The webhook subscriptions of the benchmark round that runs now.
 	subscriptions []id.ID
 	// Functions that end what the benchmark has started; the last one runs first.
 	ends []func() error
 }
 
-// open starts the stores, the receiver and the sites of a benchmark. close also ends what a failed open has
-// started.
+// open starts the stores, the receiver of webhooks and the installations of the service for a benchmark. close
+// also ends what a failed open has started.
 func (w *workbench) open(ctx context.Context, o options) {
 	w.dir = must(os.MkdirTemp("", "bench"))
 	w.services = must(backing.StartPostgresAndRedis(ctx, backing.Options{Private: true, RedisAOF: true}))
@@ -159,8 +160,8 @@ func (w *workbench) unsubscribe(ctx context.Context) {
 // checkpoint makes Postgres write all dirty pages to disk, so that a measurement does not pay for earlier writes.
 func (w *workbench) checkpoint(ctx context.Context) { must(w.Pool.Exec(ctx, `CHECKPOINT`)) }
 
-// site is an installation of the service with databases of its own on the shared Postgres and Redis. Only one site
-// runs at a time.
+// site is an installation of the service with databases of its own on the shared Postgres and Redis. The
+// processes of only one installation run at a time.
 type site struct {
 	*world.Database
 	// Name of the installation in tables of results; "" if it is the only one.
@@ -174,8 +175,8 @@ type site struct {
 	redis                 *redis.Client
 }
 
-// openSites creates the sites that a run compares: a base and a new version, or this version on an empty and on a
-// full database, or this version alone.
+// openSites creates the installations of the service that a run compares: a base and a new version, or this
+// version on an empty and on a full database, or this version alone.
 func (w *workbench) openSites(ctx context.Context, o options) {
 	w.sites = []*site{{name: "base", binaries: o.base, stock: o.stock}, {name: "new", binaries: o.fresh, stock: o.stock}}
 	if o.base == "" {

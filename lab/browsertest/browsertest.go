@@ -45,8 +45,8 @@ var EmulateDarkScheme = chromedp.Func(func(ctx context.Context, t *chromedp.Targ
 	return err
 })
 
-// WithoutScript is the browser action that keeps pages from running scripts. The expressions that a test evaluates
-// still run.
+// WithoutScript is the browser action that keeps pages from running scripts. The JavaScript expressions that a
+// test evaluates still run.
 var WithoutScript = chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 	_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled,
 		emulation.SetScriptExecutionDisabledParams{Value: true})
@@ -61,8 +61,9 @@ var shared = sync.OnceValues(func() (context.Context, error) {
 })
 
 // New opens a fresh profile of the shared browser and closes it when the test ends. The actions in first, such as
-// Dark, run at once. The test fails if there is no browser, or if a script of a page throws an uncaught exception.
-// TestMain of the package must call backing.RunTests, which ends the shared browser.
+// EmulateDarkScheme, run before the first page is opened. The test fails if there is no browser, or if a script
+// of a page throws an uncaught exception. TestMain of the package must call backing.RunTests, which ends the
+// shared browser.
 func New(t testing.TB, first ...chromedp.Action[chromedp.Void]) context.Context {
 	t.Helper()
 	browser, err := shared()
@@ -107,7 +108,8 @@ func StartBrowser(ctx context.Context) (browser context.Context, end func(), err
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path))
 	if os.Geteuid() == 0 {
-		// Chromium's sandbox refuses root. The pages are this service's own, so it is not needed.
+		// Chromium's sandbox (its isolation of pages) does not work for root. It is not needed, since the pages are
+		// this service's own.
 		options = append(options, chromedp.NoSandbox)
 	}
 	allocator, endAllocator := chromedp.NewExecAllocator(ctx, options...)
@@ -115,8 +117,8 @@ func StartBrowser(ctx context.Context) (browser context.Context, end func(), err
 	return browser, func() { endBrowser(); endAllocator() }, chromedp.Do(browser, chromedp.Navigate("about:blank"))
 }
 
-// installed returns the path of the first browser that the function look finds. The field Err of an exec.Cmd would
-// not do: it is nil for an absolute path, whether or not a file is there.
+// installed returns the path of the first browser that is on this machine, as far as the function look finds one.
+// The field Err of an exec.Cmd would not do: it is nil for an absolute path, whether or not a file is there.
 func installed(look func(name string) (path string, err error)) (string, error) {
 	for _, name := range names {
 		if path, err := look(name); err == nil {
@@ -142,12 +144,13 @@ const maxBytes = 60_000
 // .local/screenshots under the name; taking all pictures would need more than half of the browser's time.
 func RequireUsablePage(browser context.Context, t testing.TB, name string) {
 	t.Helper()
-	// The page must have loaded completely: its heading appears before the stylesheet is there.
+	// Wait until the page has loaded completely: its heading appears before its stylesheet has arrived.
 	require.Eventually(t, func() bool {
 		loaded, err := chromedp.Run(browser, chromedp.Evaluate[bool](`document.readyState === "complete"`))
 		return err == nil && loaded
 	}, testLimit, 10*time.Millisecond, name)
-	// A pressed key makes the browser show which element has the focus, as for a reader with a keyboard.
+	// Press a key, so that the browser marks the element with the focus, as it does for a person who uses the
+	// keyboard.
 	require.NoError(t, chromedp.Do(browser, chromedp.KeyEvent(kb.Escape)), name)
 	faults, err := chromedp.Run(browser,
 		chromedp.Evaluate[string](strings.Replace(accessible, "MOST", strconv.Itoa(maxBytes), 1)))

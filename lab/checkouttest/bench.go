@@ -47,8 +47,8 @@ type Fixture struct {
 	AccountID id.ID
 }
 
-// New sets up a Bench for a test. dashboardURL is the base URL of its pages; the functions in change edit the rest
-// of its setup.
+// New sets up a Fixture (services over a database, with a controllable payment provider) for a test. dashboardURL
+// is the base URL of its pages; the functions in change edit the rest of its setup.
 func New(t testing.TB, dashboardURL string, change ...func(*servicetest.Setup)) *Fixture {
 	t.Helper()
 	noon := time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
@@ -87,8 +87,8 @@ func (b *Fixture) Deposit(t testing.TB, change ...func(*deposit.Deposit)) (*depo
 		}, change...)
 }
 
-// WithClient returns a change for Bench.Deposit that sets the deposit's client, as the partner API does for a known
-// tenant.
+// WithClient returns a function that makes Fixture.Deposit set the deposit's client, as the partner API does for
+// a known tenant.
 func WithClient(email, first, last string) func(*deposit.Deposit) {
 	return func(d *deposit.Deposit) {
 		d.ClientID = servicetest.NewID()
@@ -96,8 +96,8 @@ func WithClient(email, first, last string) func(*deposit.Deposit) {
 	}
 }
 
-// Capture captures a secured deposit whole, for damage, and returns the id of its collection payment. The card is
-// not charged yet.
+// Capture captures the whole amount of a secured deposit, for damage, and returns the id of its collection
+// payment. The card is not charged yet.
 func (b *Fixture) Capture(t testing.TB, depositID id.ID) id.ID {
 	t.Helper()
 	collection := deposit.Payment{
@@ -161,7 +161,7 @@ func (b *Fixture) strings(t testing.TB, query string, arg any) []string {
 	return out
 }
 
-// Metrics is a fake of the metrics that records the counted status transitions of deposits.
+// Metrics is a fake of the service's metrics that records the counted status transitions of deposits.
 type Metrics struct {
 	mu    sync.Mutex
 	steps []string
@@ -196,7 +196,7 @@ func (s *Scoring) SetError(err error) { s.away.Store(&err) }
 // AssessmentCount returns the number of assessments of tenants so far, failed ones included.
 func (s *Scoring) AssessmentCount() int { return int(s.asked.Load()) }
 
-// Assess counts an assessment of a tenant, and returns the sandbox's answer, or the error that Break has set.
+// Assess counts an assessment of a tenant, and returns the sandbox's answer, or the error that SetError has set.
 func (s *Scoring) Assess(ctx context.Context, a depositports.Applicant) (bool, error) {
 	s.asked.Add(1)
 	if away := s.away.Load(); away != nil && *away != nil {

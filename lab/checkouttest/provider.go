@@ -22,8 +22,8 @@ type Provider struct {
 	opened map[id.ID]bool
 }
 
-// wish holds how calls of Provider differ from those of the provider behind. The zero value passes every call on
-// unchanged.
+// wish holds how calls of the test's payment provider differ from those of the provider behind it. The zero value
+// passes every call on unchanged.
 type wish struct {
 	away, lose bool
 	collect    func(paymentports.CollectRequest) (paymentports.ProviderPayment, error)
@@ -40,28 +40,29 @@ func (p *Provider) SetUnreachable(away bool) { p.set(func(w *wish) { w.away = aw
 // and fails afterwards.
 func (p *Provider) LoseAnswers(lose bool) { p.set(func(w *wish) { w.lose = lose }) }
 
-// OnCollect makes the function fn handle calls of Collect instead of the payment provider; nil restores the
-// provider.
+// OnCollect makes the function fn handle calls of ChargeStoredCard instead of the payment provider; nil restores
+// the provider.
 func (p *Provider) OnCollect(fn func(paymentports.CollectRequest) (paymentports.ProviderPayment, error)) {
 	p.set(func(w *wish) { w.collect = fn })
 }
 
-// OnOpen makes the function fn handle calls of Open instead of the payment provider; nil restores the provider.
+// OnOpen makes the function fn handle calls of OpenPage instead of the payment provider; nil restores the
+// provider.
 func (p *Provider) OnOpen(fn func(paymentports.HostedPageRequest) (paymentports.HostedPage, error)) {
 	p.set(func(w *wish) { w.open = fn })
 }
 
-// OnLookupOrClose makes the function fn answer calls of Lookup and Close instead of the payment provider; nil restores
-// the provider.
+// OnLookupOrClose makes the function fn answer calls of LookupPayment and ClosePayment instead of the payment
+// provider; nil restores the provider.
 func (p *Provider) OnLookupOrClose(fn func() paymentports.ProviderPayment) {
 	p.set(func(w *wish) { w.answer = fn })
 }
 
-// OnNextClose runs the function fn a single time, during the next Close: after the payment provider closed its page
-// and before Close returns.
+// OnNextClose runs the function fn a single time, during the next call of ClosePayment: after the payment
+// provider closed its page and before ClosePayment returns.
 func (p *Provider) OnNextClose(fn func()) { p.set(func(w *wish) { w.late = fn }) }
 
-// set changes the wish of Provider under its lock, and returns the wish as it was before.
+// set changes, under a lock, how calls of the test's payment provider fail, and returns the settings from before.
 func (p *Provider) set(change func(*wish)) (before wish) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,8 +80,8 @@ func (p *Provider) OpenedPageCount() int {
 	return len(p.opened)
 }
 
-// through calls the payment provider. It fails before the call if the wish is Away, or after it if the wish is
-// LoseAnswers.
+// through calls the payment provider. After SetUnreachable it fails before the call, and after LoseAnswers it
+// fails after the call.
 func through[T any](w wish, call func() (T, error)) (T, error) {
 	var none T
 	if w.away {
@@ -107,7 +108,7 @@ func (p *Provider) OpenPage(ctx context.Context, r paymentports.HostedPageReques
 	return through(w, func() (paymentports.HostedPage, error) { return p.PaymentProvider.OpenPage(ctx, r) })
 }
 
-// LookupPayment returns the state of a payment at the payment provider, or what the test chose.
+// LookupPayment returns the state of a payment at the payment provider, or fails or answers as the test chose.
 func (p *Provider) LookupPayment(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	return p.ask(func() (paymentports.ProviderPayment, error) { return p.PaymentProvider.LookupPayment(ctx, paymentID) })
 }
@@ -132,7 +133,7 @@ func (p *Provider) ask(call func() (paymentports.ProviderPayment, error)) (payme
 	return through(w, call)
 }
 
-// ChargeStoredCard charges a saved card through the payment provider, or does what the test chose.
+// ChargeStoredCard charges a saved card through the payment provider, or fails or answers as the test chose.
 func (p *Provider) ChargeStoredCard(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment,
 	error) {
 	w := p.wished()

@@ -14,7 +14,8 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// Grace, Alan and Declined are tenants for tests. The sandbox's scoring refuses Declined.
+// Tenants for tests of the checkout. The sandbox's scoring of tenants refuses DeclinedTenant and accepts the
+// others.
 var (
 	TenantGrace    = tenant.Person{Email: "grace@example.com", FirstName: "Grace", LastName: "Hopper", Locale: "en"}
 	TenantAlan     = tenant.Person{Email: "alan@example.com", FirstName: "Alan", LastName: "Turing", Locale: "fr"}
@@ -25,8 +26,8 @@ var (
 var TenantAgreement = agreement.SubmittedForm{Agreed: true, Locale: "en",
 	Origin: agreement.RequestOrigin{Address: "192.0.2.7", UserAgent: "Mozilla/5.0 (test)"}}
 
-// Steps is a Bench with methods for the steps of a tenant through the checkout. Each step fails the test on an
-// error.
+// Steps is a Fixture (services over a database) with methods for the steps of a tenant through the checkout. Each
+// step fails the test on an error.
 type Steps struct {
 	*Fixture
 	T *testing.T
@@ -42,7 +43,7 @@ func NewSteps(t *testing.T) Steps {
 // Ctx returns a context that outlives the test's own, so that cleanups can use it.
 func (s Steps) Ctx() context.Context { return context.WithoutCancel(s.T.Context()) }
 
-// Submit sends the checkout form of a deposit with a tenant's details, and returns the next step.
+// Submit sends the checkout form of a deposit with a tenant's details, and returns the page that follows.
 func (s Steps) Submit(token secret.Text, p tenant.Person) checkout.NextPage {
 	s.T.Helper()
 	next, err := s.Checkout.Submit(s.Ctx(), token, p, TenantAgreement)

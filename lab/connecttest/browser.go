@@ -20,7 +20,7 @@ import (
 
 // Browser is a test's HTTP client for the pages of a server. It keeps cookies and follows no redirects.
 type Browser struct {
-	// Address of the client, which a trusted proxy would send; "": the address of the connection.
+	// IP address of the client, as a trusted proxy would forward it; "": the address of the connection.
 	From   string
 	t      testing.TB
 	base   string
@@ -66,15 +66,15 @@ func (b *Browser) Get(path string) Answer {
 	return b.Do(req)
 }
 
-// Post sends a form without the token that its page holds. If the answer leads to a kept form, which asks for
-// confirmation or lists mistakes, Post returns that page.
+// Post sends a form without the hidden token of its page. If the answer redirects to a kept form (a page that
+// asks for confirmation or lists mistakes), Post returns that page.
 func (b *Browser) Post(path string, values url.Values) Answer {
 	b.t.Helper()
 	return b.FollowKeptForm(b.PostWithoutFollowing(path, values))
 }
 
-// FollowKeptForm opens the page of the kept form to which a response redirects, and returns it. Any other response is
-// returned unchanged.
+// FollowKeptForm opens the page of the kept form (one that asks for confirmation or lists mistakes) to which a
+// response redirects, and returns it. Any other response is returned unchanged.
 func (b *Browser) FollowKeptForm(a Answer) Answer {
 	b.t.Helper()
 	for _, page := range []string{site.ConfirmDepositPath, site.RetryNewDepositPath, site.ConfirmSeveralPath} {
@@ -85,7 +85,8 @@ func (b *Browser) FollowKeptForm(a Answer) Answer {
 	return a
 }
 
-// PostWithoutFollowing sends a form as Post does, but returns a redirect to a kept form as it is.
+// PostWithoutFollowing sends a form as Post does, but returns a redirect to a kept form (a page that asks for
+// confirmation or lists mistakes) as it is.
 func (b *Browser) PostWithoutFollowing(path string, values url.Values) Answer {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.base+path, strings.NewReader(values.Encode()))

@@ -35,8 +35,8 @@ type Limiter struct {
 	Rules atomic.Pointer[[]ports.LimitRule] // The limit rules with which Allow was called last.
 }
 
-// Allow counts a call, and refuses it once more than Max calls were counted. The rules that count every request of
-// the desk always pass: tests of those rules use a real limiter.
+// Allow counts a call, and refuses it once more than Max calls were counted. The rules that count every request
+// to the operator pages always pass; tests of those rules use a real limiter.
 func (l *Limiter) Allow(_ context.Context, rules ...ports.LimitRule) ports.LimitDecision {
 	if name := rules[0].Name; name == "desk-reads" || name == "desk-acts" {
 		return ports.LimitDecision{Allowed: true}
@@ -45,15 +45,15 @@ func (l *Limiter) Allow(_ context.Context, rules ...ports.LimitRule) ports.Limit
 	return ports.LimitDecision{Allowed: int(l.seen.Add(1)) <= l.Max, RetryAfter: 7 * time.Second}
 }
 
-// Uncount does nothing: Max stays the limit of all calls.
+// Uncount does nothing: in this fake a call that is taken back still counts.
 func (l *Limiter) Uncount(context.Context, ...ports.LimitRule) {}
 
 // Options are the options of a test server for the connect pages and the dashboard. The zero value means
-// SERVICE_ENV=development, http, and no rate limit.
+// SERVICE_ENV=development, plain HTTP, and no rate limit.
 type Options struct {
 	Environment  partner.Environment
 	DashboardURL string // Base URL of the dashboard; "": the URL of the test server.
-	// The most attempts that the fake limiter allows; 0: no limit.
+	// The largest number of attempts that the fake limiter allows; 0: no limit.
 	Limit int
 	// Mails reports whether the service sends mails. true: operators must verify their addresses; false: they need
 	// not.
@@ -62,10 +62,12 @@ type Options struct {
 	// Counted reports whether a real Redis counts attempts. true: it does, by the client address in Browser.From;
 	// false: the fake Limiter decides.
 	Counted bool
-	Parts   func(*servicetest.Deps) // A function that replaces parts of the services; nil: none.
+	// A function that replaces parts of the service's use cases; nil: none is replaced.
+	Parts func(*servicetest.Deps)
 }
 
-// Server is a test server for the connect pages and the dashboard of a kit of services.
+// Server is a test server for the connect pages and the dashboard, with the use cases and the database behind
+// them.
 type Server struct {
 	*servicetest.Kit
 	URL          string

@@ -18,7 +18,7 @@ import (
 // DisplayPlace is a place where people see a deposit, such as the CSV export.
 type DisplayPlace string
 
-// Desk, Export and AdminShowCommand are the places where people see a deposit.
+// The places where people see a deposit.
 const (
 	DashboardPage    DisplayPlace = "the page of a deposit (adapters/http/dashboard/detail.go)"
 	CSVExport        DisplayPlace = "the CSV export (adapters/http/dashboard/export.go)"

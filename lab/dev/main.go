@@ -35,7 +35,8 @@ func dev(ctx context.Context) (err error) {
 	air := exec.CommandContext(ctx, "air")
 	air.Env = append(os.Environ(), "DATABASE_URL="+services.PostgresURL, "REDIS_URL="+services.RedisURL)
 	air.Stdout, air.Stderr = os.Stdout, os.Stderr
-	// The program air gets a process group of its own, so that Ctrl-C reaches only dev, which then ends air.
+	// Start the program air in a process group of its own, so that Ctrl-C reaches only this program, which then ends
+	// air.
 	air.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	air.Cancel = func() error { return air.Process.Signal(os.Interrupt) }
 	return air.Run()

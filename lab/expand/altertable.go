@@ -67,7 +67,8 @@ func (r *review) alterColumn(table, column string, c cursor) {
 	case c.take("add", "generated"), c.take("drop", "expression"), c.take("drop", "identity"), c.take("set", "expression"):
 		r.refuse("the check does not know this change of a column: add a column instead")
 	case c.take("set"), c.take("reset"), c.take("drop", "not", "null"):
-		// Allowed: these actions change the column's default, statistics or storage, or drop NOT NULL.
+		// These changes of a column are allowed: they change only its default, statistics or storage, or drop NOT
+		// NULL.
 	default:
 		r.refuse("the check does not know this change of a column: add a column instead")
 	}

@@ -19,7 +19,7 @@ const (
 	word kind = iota
 	quotedName
 	text
-	sign // A token of this kind is a sign or a number.
+	sign
 )
 
 // lexeme matches the next token at the start of SQL: a comment or white space (which are skipped), a string with
@@ -62,7 +62,7 @@ func next(sql string) (t token, length int, skipped bool) {
 	}
 	m := lexeme.FindStringSubmatch(sql)
 	if m == nil {
-		// The first byte is not UTF-8, so it becomes a token by itself.
+		// The first byte is not valid UTF-8, so it becomes a token by itself.
 		return token{sql[:1], sign}, 1, false
 	}
 	found := m[0]
@@ -99,7 +99,7 @@ func (c *cursor) take(words ...string) bool {
 	return true
 }
 
-// takeAny moves the cursor past all of the given words that come next in the statement, in any order.
+// takeAny moves the cursor of a statement past all of the given words that come next, in any order.
 func (c *cursor) takeAny(words ...string) {
 	for len(c.rest) > 0 && slices.ContainsFunc(words, c.rest[0].is) {
 		c.rest = c.rest[1:]
@@ -119,10 +119,10 @@ func (c *cursor) name() (found string) {
 	return found
 }
 
-// is reports whether the token is the word or sign s.
+// is reports whether the token is the word or sign s: true if it is, else false.
 func (t token) is(s string) bool { return t.text == s && (t.kind == word || t.kind == sign) }
 
-// has reports whether the words occur somewhere in the tokens, directly one after the other.
+// has reports whether the words occur anywhere in the tokens of a statement, directly one after the other.
 func has(tokens []token, words ...string) bool {
 	for i := range tokens {
 		if c := (cursor{tokens[i:]}); c.take(words...) {
@@ -132,12 +132,12 @@ func has(tokens []token, words ...string) bool {
 	return false
 }
 
-// hasAny reports whether at least one of the words occurs in the tokens.
+// hasAny reports whether at least one of the words occurs in the tokens of a statement.
 func hasAny(tokens []token, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return has(tokens, w) })
 }
 
-// outside returns the tokens that are not inside brackets.
+// outside returns the tokens of a statement that are not inside brackets.
 func outside(tokens []token) (kept []token) {
 	eachOutside(tokens, func(i int) { kept = append(kept, tokens[i]) })
 	return kept

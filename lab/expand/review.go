@@ -13,7 +13,7 @@ type history struct {
 	notNull map[string]string
 	// Columns, as "table.column", that are known to hold no null in any row.
 	validated map[string]bool
-	parted    map[string]bool // Partitioned tables, which themselves have no rows.
+	parted    map[string]bool // Names of the partitioned tables, which themselves have no rows.
 }
 
 // review is the state of the check of one migration.
@@ -28,7 +28,7 @@ type review struct {
 	contract bool
 	// What the migration creates: tables by name, others as "index x", "trigger x" and the like.
 	made map[string]bool
-	// What the migration has dropped so far, as "index x" or "table.constraint".
+	// What the migration has dropped up to the present statement, as "index x" or "table.constraint".
 	dropped map[string]bool
 	// Columns that the migration has added so far, as "table.column".
 	added   map[string]bool
@@ -206,7 +206,7 @@ func (r *review) drop(c cursor) {
 		r.locksTable("")
 	}
 	if r.made[object+" "+name] || (object == "table" && r.made[name]) {
-		// The drop is allowed, since the migration creates the object again.
+		// A trigger or index may be dropped in a migration that creates it again.
 		return
 	}
 	if object == "index" {

@@ -15,11 +15,12 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// act is a step of a fault, such as a kill or a wait. It returns after its disturbance is over.
+// act is a step of a simulated failure, such as killing a process or waiting. It returns after its disturbance is
+// over.
 type act func(ctx context.Context, w *suite, dice *rand.Rand) error
 
-// steps returns an act that runs acts one after the other. It goes on after an error, since a later act heals an
-// earlier disturbance.
+// steps returns an act that runs acts one after the other. After an error it runs the others too, since a later
+// act ends the disturbance of an earlier one.
 func steps(acts ...act) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) (err error) {
 		for _, do := range acts {
@@ -129,11 +130,11 @@ func disturbed(of group, which func(*node) *pgproxy.TCPProxy, disturb func(*pgpr
 	}
 }
 
-// with returns a function that begins a fault on a proxied connection.
+// with returns a function that begins a fault, such as delay or loss of data, on a proxied connection.
 func with(f pgproxy.Fault) func(*pgproxy.TCPProxy) { return func(l *pgproxy.TCPProxy) { l.Disturb(f) } }
 
-// note is an act that records the deliveries in flight: the disturbance that follows may cause second copies of
-// them.
+// note is an act that records which deliveries are in flight: the disturbance that follows may cause second
+// copies of them.
 func note(ctx context.Context, w *suite, _ *rand.Rand) error { return w.noteInFlight(ctx, nil) }
 
 // server is a function that returns Postgres or Redis, so that a fault can name the store.
@@ -170,7 +171,7 @@ func statement(sql string) act {
 	}
 }
 
-// responding returns an act that makes the webhook endpoints of a partner behave in the given way. partner ""
+// responding returns an act that makes the webhook endpoints of a partner answer in the given way. partner ""
 // means all partners, and behaviour "" restores the usual one.
 func responding(partner string, b behaviour) act {
 	return func(_ context.Context, w *suite, _ *rand.Rand) error {

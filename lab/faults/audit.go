@@ -15,10 +15,11 @@ import (
 // fact is a committed change of a deposit's status, read from the database.
 type fact struct {
 	Event, Partner, Deposit id.ID
-	Version                 int // Version of the deposit after the change.
+	Version                 int // Version of the deposit after its status changed.
 	Status                  status
 	Committed               time.Time
-	// true: the change was stored as an event of the feed; false: it was not.
+	// true: the change was stored as an event of the partner's feed (the numbered list of events); false: it was
+	// not.
 	Filed bool
 }
 
@@ -30,10 +31,11 @@ var nameOf = map[status]webhook.EventName{
 
 func (f fact) name() webhook.EventName { return nameOf[f.Status] }
 
-// String names a committed change in the texts of violations.
+// String returns the text with which a report names a committed change of a deposit.
 func (f fact) String() string { return fmt.Sprintf("%s of %s", f.name(), id.Deposit.Of(f.Deposit)) }
 
-// at returns the key under which a receiver sees the committed change at an endpoint.
+// at returns what a receiver sees of a committed change at an endpoint: the deposit, its status, and the
+// endpoint.
 func (f fact) at(endpoint int) key { return key{f.Deposit, f.Status, endpoint} }
 
 // record is a delivery as the database stores it, with the number of its failed attempts.
@@ -50,7 +52,7 @@ type record struct {
 // receivers' receipts.
 type audit struct {
 	*suite
-	// Time before which a change must have been committed to be expected at the receivers.
+	// A change committed before this time must have reached the receivers.
 	cut     time.Time
 	facts   map[id.ID]fact
 	records map[pair]record
@@ -58,16 +60,17 @@ type audit struct {
 	result  tally
 }
 
-// tally holds the counts that an audit found: events, deliveries, losses, extra copies.
+// tally holds what an audit after a run counted: committed changes, deliveries, losses and extra copies.
 type tally struct {
-	events     int // Number of committed changes.
-	accepted   int // Number of changes that the API answered with 200.
+	events     int // Number of committed changes of a deposit's status.
+	accepted   int // Number of requested changes of a deposit that the API answered with 200.
 	deliveries int
 	lost       int
-	extra      int // Number of 2xx answers to a delivery beyond its first.
-	// Number of extra copies sent because an earlier answer came too late for the sender.
+	// Number of copies of deliveries that receivers answered with 2xx although they had answered an earlier copy so.
+	extra int
+	// Number of extra copies of deliveries that were sent because the receiver's answer came too late.
 	late int
-	// Number of events that the followers of the feeds have processed.
+	// Number of feed events that the simulated partners have read and stored.
 	followed int
 }
 
@@ -80,7 +83,7 @@ func (w *suite) audit(ctx context.Context, cut time.Time) (tally, error) {
 	a.coverage()
 	a.copies()
 	a.feeds()
-	// Every deposit must have been created only once.
+	// Check that every deposit was created only once.
 	twice, err := query(ctx, a.suite, pgx.RowTo[string],
 		`SELECT rental_contract FROM deposits GROUP BY 1 HAVING count(*) > 1`)
 	for _, contract := range twice {
@@ -202,8 +205,8 @@ func (e *endpoint) concerns(f fact) bool {
 }
 
 // route returns the event under which a subscription gets a change: the most specific event that it subscribed to
-// (service.md, "Dispatch rule"). matches is false if it subscribed to none. The rule is written a second time
-// here, independent of the code under test.
+// (service.md, "Dispatch rule"). matches is false if it subscribed to no event that fits. The rule is written a
+// second time here, independent of the code under test.
 func route(subscribed []webhook.EventName, specific webhook.EventName) (name webhook.EventName, matches bool) {
 	for _, name := range []webhook.EventName{specific, webhook.EventDepositStatusChanged} {
 		if slices.Contains(subscribed, name) {
@@ -213,7 +216,8 @@ func route(subscribed []webhook.EventName, specific webhook.EventName) (name web
 	return "", false
 }
 
-// copies checks that every 2xx answer beyond the first of a delivery has an explanation.
+// copies checks that each additional copy of a delivery that a receiver answered with 2xx is explained by a
+// fault.
 func (a *audit) copies() {
 	pairOf := map[key]pair{}
 	for _, e := range a.receivers.all() {

@@ -9,7 +9,8 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// follow starts a follower of the event feed for each partner.
+// follow starts, for each partner, a simulated program that reads the partner's event feed (the numbered list of
+// its events).
 func (w *suite) follow() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
@@ -21,8 +22,8 @@ func (w *suite) follow() {
 	}
 }
 
-// awaitFed waits until every follower has the events that are numbered by now, and compares the events read so far
-// with the history of the deposits. Exceeding the deadline is a violation.
+// awaitFed waits until every simulated reader of a feed has all events that have a number by now, and compares
+// the events with the history of the deposits. It records a violation if the deadline passes.
 func (w *suite) awaitFed(ctx context.Context) error {
 	end := time.Now().Add(w.o.deadline)
 	sofar := map[*follower][]followed{}
@@ -45,7 +46,7 @@ func (w *suite) awaitFed(ctx context.Context) error {
 		}
 	}
 	a := &audit{suite: w}
-	// The history is read after the feeds, so it may be ahead of them.
+	// Read the history after the feeds of events, so that the history is never behind them.
 	err := a.readFacts(ctx)
 	for f, events := range sofar {
 		a.feed(f.owner, events)
@@ -53,8 +54,8 @@ func (w *suite) awaitFed(ctx context.Context) error {
 	return err
 }
 
-// feeds compares the events that the followers have processed with the API's answers and with the history of the
-// deposits.
+// feeds compares the events that the simulated readers of the feeds have stored with the API's answers and with
+// the history of the deposits.
 func (a *audit) feeds() {
 	shown := map[key]bool{}
 	for _, f := range a.followers {
@@ -72,8 +73,8 @@ func (a *audit) feeds() {
 	}
 }
 
-// feed checks a partner's events against the history of its deposits: every change must occur once, and those of a
-// deposit in their order.
+// feed checks the events that a partner read from its feed against the history of its deposits: every change must
+// occur once, and the changes of a deposit in their order.
 func (a *audit) feed(t *world.Partner, events []followed) {
 	versions, has := map[id.ID]int{}, make(map[id.ID]bool, len(events))
 	for _, e := range events {

@@ -17,25 +17,25 @@ import (
 // answer.
 type follower struct {
 	owner   *world.Partner
-	bases   []string // Base URLs of the http processes.
+	bases   []string // Base URLs of the http processes, from which the feed is read.
 	client  *world.APIClient
 	dice    *rand.Rand
 	violate violates
 
 	mu sync.Mutex
-	// after is the nextAfter of the last answer that the follower has processed; a real partner keeps it in its
-	// database, together with feedId and the events.
+	// The position (nextAfter) behind the last feed answer that this simulated reader has stored. A real partner
+	// keeps it in its database, together with feedId and the events.
 	after int64
-	// The feedId of the last processed answer; "": nothing was processed.
+	// The feedId of the last stored answer of the event feed; "": nothing was stored yet.
 	feedID string
-	events []followed // Processed events in the order of their sequence numbers.
-	// The event seen under each sequence number, in discarded answers too.
+	events []followed // The stored events of the feed, in the order of their sequence numbers.
+	// The event that each sequence number of the feed had, in dropped answers too.
 	shown map[int64]id.ID
 	// Values of the query parameter waitSeconds, of which each request draws one.
 	waits []int
 }
 
-// followed is an event of the feed that a follower has processed.
+// followed is an event of the feed that a simulated reader has stored.
 type followed struct {
 	event, deposit id.ID
 	name           string
@@ -68,7 +68,7 @@ func newFollower(t *world.Partner, bases []string, seed uint64, violate violates
 	}
 }
 
-// follow reads the event feed until ctx ends. At random it drops an answer, as a program does that dies before it
+// follow reads the event feed until ctx ends. At random it drops an answer, like a program that dies before it
 // has stored the answer.
 func (f *follower) follow(ctx context.Context) {
 	for n := 0; ; n++ {
@@ -82,7 +82,8 @@ func (f *follower) follow(ctx context.Context) {
 	}
 }
 
-// read requests the feed's events after those that the follower has, from the http process at base.
+// read requests, from the http process at base, the events of the feed that this simulated reader does not have
+// yet.
 func (f *follower) read(ctx context.Context, base string) world.APIResponse {
 	f.mu.Lock()
 	path := fmt.Sprintf("/events/feed?limit=%d&waitSeconds=%d", 1+f.dice.IntN(100), f.waits[f.dice.IntN(len(f.waits))])
@@ -93,8 +94,8 @@ func (f *follower) read(ctx context.Context, base string) world.APIResponse {
 	return f.client.Do(ctx, world.APICall{Base: base, APIKey: f.owner.Key, Method: http.MethodGet, Path: path})
 }
 
-// take processes an answer of the feed, and reports whether it had events (true) or not (false). If dies is true,
-// the follower drops the answer, like a program that dies before it stores the events.
+// take stores the events of a feed answer, and reports whether there were any: true for some, false for none. If
+// dies is true, it drops the answer, like a program that dies before it stores the events.
 func (f *follower) take(a world.APIResponse, dies bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -104,7 +105,7 @@ func (f *follower) take(a world.APIResponse, dies bool) bool {
 	var page feedAnswer
 	err := json.Unmarshal(a.Body, &page)
 	switch {
-	// A 500 is reported too: it is the feed's answer about a gap.
+	// An answer 500 is recorded as a violation: the feed answers so when its sequence numbers have a gap.
 	case err != nil || a.Status != http.StatusOK:
 		f.violate("feed", "%s after %d: %d %s %v", f.owner.Name, f.after, a.Status, a.Body, err)
 		return false
@@ -125,8 +126,8 @@ func (f *follower) take(a world.APIResponse, dies bool) bool {
 	return true
 }
 
-// show checks that the sequence numbers of a feed's answer have no gap, and that each number has the same event as
-// ever.
+// show checks that the sequence numbers in an answer of the feed have no gap, and that each number has the same
+// event as in earlier answers.
 func (f *follower) show(page feedAnswer) bool {
 	n := f.after
 	for _, e := range page.Data {
@@ -149,7 +150,7 @@ func (f *follower) show(page feedAnswer) bool {
 	return true
 }
 
-// now returns the events that the follower has processed, and the last sequence number.
+// now returns the events that this simulated reader of the feed has stored, and the last sequence number.
 func (f *follower) now() (events []followed, after int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -34,7 +34,7 @@ func query[T any](
 	}
 }
 
-// value repeats an SQL query until the database answers, and returns its single value.
+// value repeats an SQL query until the database answers, and returns the single value of its result.
 func value[T any](ctx context.Context, w *suite, sql string, args ...any) (found T, err error) {
 	rows, err := query(ctx, w, pgx.RowTo[T], sql, args...)
 	if err != nil || len(rows) != 1 {
@@ -48,7 +48,7 @@ func value[T any](ctx context.Context, w *suite, sql string, args ...any) (found
 // process.
 func (w *suite) noteInFlight(ctx context.Context, n *node) error {
 	if n != nil && n.http {
-		return nil // http processes send no deliveries.
+		return nil
 	}
 	at := time.Now()
 	pairs, err := query(ctx, w, pgx.RowToStructByPos[pair],
@@ -61,9 +61,9 @@ func (w *suite) noteInFlight(ctx context.Context, n *node) error {
 	return err
 }
 
-// open returns the number of unfinished deliveries and outbox rows of changes that were committed before cut. A
-// list in only limits the deliveries to these subscriptions. The query names each state of a delivery separately,
-// since each state has an index of its own.
+// open returns the number of unfinished deliveries, and of outbox rows (events not yet turned into deliveries),
+// of changes that were committed before cut. A list in only limits the deliveries to these subscriptions. The
+// query names each state of a delivery separately, since each state has an index of its own.
 func (w *suite) open(ctx context.Context, cut time.Time, only []id.ID) (int, error) {
 	return value[int](ctx, w, `
 		WITH unfinished AS (
@@ -78,11 +78,12 @@ func (w *suite) open(ctx context.Context, cut time.Time, only []id.ID) (int, err
 // each, with the number of the attempt.
 const dispatches = `SELECT format('%s %s %s', subscription_id, id, attempts) FROM deliveries WHERE state = 1`
 
-// recover waits until any delivery has arrived for the first time, all changes committed before now have reached
-// the steady endpoint, and the outcome of all deliveries now in flight is stored. A short run waits for the
-// arrival only. Exceeding the deadline is a violation; an error is a failure of this program.
+// recover waits after a fault until any delivery has arrived for the first time, all changes committed before now
+// have reached the endpoint that always answers well, and the outcome of all deliveries now in flight is stored.
+// A short run waits for the arrival only. Exceeding the deadline is a violation; an error is a failure of this
+// program.
 //
-// It returns the time from the fault, at since, until the changes had reached the steady endpoint; in a short run,
+// It returns the time from the fault, at since, until the changes had reached that endpoint; in a short run,
 // until the first arrival.
 func (w *suite) recover(ctx context.Context, since time.Time) (took time.Duration, err error) {
 	cut, steady := time.Now(), []id.ID{w.receivers.of("steady")[0].id}
@@ -99,8 +100,8 @@ func (w *suite) recover(ctx context.Context, since time.Time) (took time.Duratio
 		took = time.Since(since)
 		return n == 0, err
 	}
-	// A delivery that was sent again after its lease ran out has a further attempt: the earlier fault explains its
-	// second copy.
+	// A delivery that was sent again after its lease (the time reserved for one attempt) ended has a higher attempt
+	// number, so it no longer counts as in flight.
 	recorded := func() (bool, error) {
 		n, err := value[int](ctx, w, `SELECT count(*) FROM (`+dispatches+`) AS d(name) WHERE name = ANY ($1)`,
 			dispatched)

@@ -13,17 +13,19 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// fault is a disturbance of the service in a round of the suite. Its act do returns after the disturbance has
-// ended and every process runs again.
+// fault is a disturbance of the service in a round of the suite. Its function do returns after the disturbance
+// has ended and every process runs again.
 type fault struct {
 	name string
 	do   act
 
-	// true: the fault takes longer than a short run of the suite lasts.
+	// true: the fault takes longer than a short run of the suite lasts, so a short run leaves it out; false: it is
+	// short enough.
 	long bool
-	// true: it kills a dispatcher, whose claimed deliveries wait for the end of their leases.
+	// true: the fault kills a dispatcher, so the deliveries that it has claimed wait for the end of their leases;
+	// false: it kills none.
 	kills bool
-	// true: Redis loses its data, and the dispatchers notice the loss.
+	// true: Redis loses its data during the fault, and the dispatchers notice the loss; false: Redis keeps its data.
 	flushes bool
 	storm   int // Number of kills at failpoints; 0: a fault of another kind.
 }
@@ -62,7 +64,7 @@ var processKinds = []fault{
 // redisDown returns an act that kills Redis and starts it again after a random time with its data on disk.
 func redisDown(from, to time.Duration) act { return away(redis, (*backing.Server).Kill, from, to) }
 
-// answersLost and resetting are faults of the connections: commands take effect, but their answers are lost.
+// answersLost and resetting disturb a connection: the commands on it take effect, but their answers are lost.
 var (
 	answersLost = with(pgproxy.Fault{Lost: true})
 	resetting   = with(pgproxy.Fault{Lost: true, Reset: 100 * ms})
@@ -75,15 +77,16 @@ func forgetting(ctx context.Context, w *suite, _ *rand.Rand) error {
 
 var redisKinds = []fault{
 	{name: "FLUSHALL", flushes: true, do: flush},
-	// Redis is emptied while all workers are busy, so that jobs are in the queue.
+	// Redis is emptied while all workers that send webhooks are busy, so that jobs are in the queue.
 	{name: "FLUSHALL with jobs in the queue", flushes: true,
 		do: steps(responding("", hangs), wait(second, 2*second), flush, responding("", ""))},
 	{name: "FLUSHALL again and again", flushes: true, do: thrice(steps(flush, wait(300*ms, 2*second)))},
 	{name: "Redis killed, back at once from its log", do: redisDown(10*ms, second)},
-	// The connections open only after Redis is empty, so no process sees the old data.
+	// Connections to Redis are cut until it is empty, so that no process sees the old data.
 	{name: "Redis killed, back empty", flushes: true,
 		do: disturbed(everyNode, toRedis, (*pgproxy.TCPProxy).Cut, steps(redisDown(100*ms, 2*second), flush))},
-	// A job in progress when Redis is killed is handed out again, perhaps to another dispatcher.
+	// After the restore, Redis again hands out jobs that were in progress when it was killed, perhaps to another
+	// dispatcher.
 	{name: "Redis restored from an old state", do: steps(forgetting, note, wait(500*ms, 3*second), note,
 		redisDown(100*ms, 101*ms))},
 	{name: "Redis stands still", do: frozen(redis, 500*ms, 6*second)},
@@ -148,8 +151,8 @@ var partnerKinds = []fault{
 		changing(patch(`{"enabled":false}`)), wait(second, 3*second), changing(patch(`{"enabled":true}`)))},
 }
 
-// stall returns an act that makes the next relay of a dispatcher pause for a random time while it holds its
-// partners' counters.
+// stall returns an act that pauses a dispatcher for a random time while it turns events into deliveries and holds
+// the locks on the event counters of its partners.
 func stall(from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		span := between(dice, from, to)
@@ -159,13 +162,13 @@ func stall(from, to time.Duration) act {
 	}
 }
 
-// feedKinds lists the faults that disturb the numbering of events in the feed.
+// feedKinds lists the faults that disturb how the events of a partner's feed are numbered.
 var feedKinds = []fault{
 	{name: "a relay stands still in mid-transaction", do: stall(300*ms, 2*second)},
 	{name: "a relay stands still until Postgres ends its transaction", long: true, do: stall(11*second, 14*second)},
 	{name: "commits come late and in another order, without a relay",
 		do: steps(on(allDispatchers, (*node).stop), disturbed(one(allHTTP), toPostgres,
 			with(pgproxy.Fault{Requests: true, Piece: 96, Wait: 8 * ms}), steps(wait(1500*ms, 2500*ms),
-				// The relays begin while transactions of the slow process are still open.
+				// The dispatchers begin to number events while transactions of the slow process are still open.
 				on(allDispatchers, (*node).begin), wait(300*ms, second))))},
 }

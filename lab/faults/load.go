@@ -34,7 +34,7 @@ type change struct {
 // load creates deposits and changes them through the API at a steady rate, whatever happens to the service.
 type load struct {
 	suite  *suite
-	bases  []string         // Base URLs of the http processes.
+	bases  []string         // Base URLs of the http processes, to which the load's requests are sent.
 	owners []*world.Partner // The partners, each as often as its share in the load.
 	client *world.APIClient
 	// The stay as JSON fields. It is the same for the whole run, since a repeated request must have the same body.
@@ -134,9 +134,9 @@ func (l *load) request(c change, more string) (a world.APIResponse, ok bool) {
 	return l.insist(c, "/deposits", l.key(c.number, 0), body)
 }
 
-// move requests a deposit's change of status. The request that secures a deposit is made once, others are repeated
-// under their idempotency key. A deposit is secured and captured through different processes, so that two
-// processes make its events.
+// move requests a deposit's change of status. The request that secures a deposit is made once, others are
+// repeated under their idempotency key. A deposit is secured and captured through different processes, so that
+// the events of one deposit come from two processes.
 func (l *load) move(c change) (ok bool) {
 	path := "/deposits/" + id.Deposit.Of(c.deposit)
 	if c.want == cancelled {

@@ -22,11 +22,13 @@ type options struct {
 	events, faults, hits, rate int
 	// Longest time after a fault until everything must have been delivered.
 	deadline time.Duration
-	// relaxed: true on a busy machine, on which the deadline alone bounds recovery.
+	// relaxed: true on a busy machine, where only the deadline limits how long a recovery may take; false: the
+	// promised times do.
 	short, relaxed, race, money bool
 }
 
-// timeout is the WEBHOOK_TIMEOUT of the processes; lease is how long a claim of a delivery is then valid.
+// timeout is the WEBHOOK_TIMEOUT of the processes. lease is the time for which a dispatcher then reserves a
+// delivery for one attempt.
 const (
 	timeout = 2 * time.Second
 	lease   = timeout + 20*time.Second

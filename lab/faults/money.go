@@ -23,9 +23,10 @@ import (
 // moneyRun is a run of the fault suite that tests payments, against a fake of the payment provider.
 type moneyRun struct {
 	*suite
-	// Numbers of stays so far, and of requests to the provider that failed on purpose.
+	// The number of simulated stays so far, and the number of requests to the payment provider that failed on
+	// purpose.
 	next, failing atomic.Int64
-	refunds       atomic.Int64 // Number of refunds that staff requested.
+	refunds       atomic.Int64 // Number of refunds that the run requested as staff.
 	// Number of payments that the audit found, by kind and status.
 	found map[string]int
 }
@@ -78,7 +79,7 @@ func runMoney(ctx context.Context, o options, dir string) (r *moneyRun, err erro
 	return r, err
 }
 
-// run lets tenants pay while processes are killed, then compares the books of the payment provider with the
+// run lets tenants pay while processes are killed, then compares the payments of the provider with those in the
 // database, unless a violation was found before.
 func (r *moneyRun) run(ctx context.Context) error {
 	r.fake.SetFaultChooser(r.faults(rand.New(rand.NewPCG(r.o.seed, 5)))) //nolint:gosec // repeatable on purpose

@@ -46,7 +46,8 @@ type moneyRow struct {
 	Amount           int
 }
 
-// audit compares the payment provider's books with the database, and records each difference as a violation.
+// audit compares the payments at the fake payment provider with the database, and records each difference as a
+// violation.
 func (r *moneyRun) audit(ctx context.Context) error {
 	r.load.stop()
 	rows, err := query(ctx, r.suite, pgx.RowToStructByPos[moneyRow], `

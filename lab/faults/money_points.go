@@ -9,15 +9,18 @@ var moneyPoints = append(
 		// These failpoints lie around the page on which the tenant pays the fee.
 		"payment.fee.committed", "payment.page.committed", "payment.open.before", "payment.open.sent",
 		"payment.open.answered", "payment.page.made",
-		// The tenant comes back from the payment page, and the service reads the payment from the provider.
+		// These failpoints lie where the tenant comes back from the payment page, and the service reads the payment
+		// from the provider.
 		"payment.read.sent", "payment.read.answered", "payment.paid.committed",
-		// The end of a deposit is stored while its payment page can still be paid.
+		// This failpoint lies where the end of a checkout is stored while its payment page can still be paid.
 		"payment.closed.committed", "payment.expire.before", "payment.expire.sent", "payment.expire.answered",
-		// A charge without the tenant is cancelled in favour of the tenant's payment page.
+		// These failpoints lie where a charge without the tenant is cancelled, because the tenant opens the payment
+		// page instead.
 		"payment.cancel.before", "payment.cancel.sent", "payment.cancel.answered"),
 	pointsOf(false,
 		"payment.lookup.before", "payment.lookup.answered", "payment.read.answered",
-		// The saved card is charged: these failpoints lie around the attempt, the intent, the charge and the refusal.
+		// These failpoints lie around a charge of the saved card: around the attempt, the payment intent, the charge
+		// and the refusal.
 		"payment.attempt.committed", "payment.collect.before", "payment.intent.committed", "payment.intent.sent",
 		"payment.intent.answered", "payment.intent.made", "payment.confirm.before", "payment.confirm.sent",
 		"payment.confirm.answered", "payment.refusal.committed", "payment.collect.answered")...,

@@ -102,8 +102,8 @@ func (s *stay) claim(ctx context.Context) {
 		s.unexpected(ctx, "the capture was answered %d %s", a.Status, a.Body)
 		return
 	}
-	// This wait for the charge has no bound of its own. Each kill of a dispatcher delays the dispatcher's payments by
-	// a minute, and the run has many kills. settle bounds the time from the last kill to the charge.
+	// This wait for the charge has no time limit, because each kill of a dispatcher delays payments by a minute and
+	// the run has many kills. The function settle limits the time from the last kill to the charge.
 	for ; ctx.Err() == nil; _ = world.Sleep(ctx, 150*ms) {
 		switch s.read().Collection.Status {
 		case "paid":
@@ -139,8 +139,8 @@ func (s *stay) giveBack(ctx context.Context) {
 }
 
 // submit sends the form of the checkout page that has the given control, and sends it again until the page no
-// longer has that form. If the answer is the provider's payment page, submit calls the function meanwhile, pays on
-// that page, and ends.
+// longer has that form. If the answer is the provider's payment page, submit runs the function meanwhile (what
+// happens while the page is open), pays on that page, and ends.
 func (s *stay) submit(ctx context.Context, control string, meanwhile func()) {
 	const patience = 30 * time.Second
 	values := map[string]string{"firstName": "Ada", "lastName": "Lovelace", "email": "ada@faults.test", "agree": "yes"}

@@ -30,8 +30,8 @@ func (n *node) start() error {
 		return err
 	}
 	p := n.expectEnd(false)
-	// The ids of this process are ahead in time by more than a deposit's cover, so ids and changes have different
-	// orders.
+	// The clock for the ids of this process is ahead by more than the time of a deposit's cover, so that the order
+	// of ids differs from the order of changes.
 	if n.Name == "http 1" {
 		p.WriteLine("skew 3000")
 	}
@@ -102,7 +102,7 @@ func (n *node) dieAt(ctx context.Context, point string, count int, patience time
 	case <-time.After(patience):
 		p.WriteLine("off")
 		select {
-		case <-p.Done(): // The process has died just as the waiting time ended.
+		case <-p.Done(): // The process has died at the moment at which the waiting time ended.
 		case <-time.After(200 * time.Millisecond):
 			return false, nil
 		}

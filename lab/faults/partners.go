@@ -15,8 +15,8 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// shares lists the partners of the load, their shares of it in percent, and how their endpoints behave. Every
-// fault meets each behaviour.
+// shares lists the partners of the load, their shares of it in percent, and how their endpoints behave. So every
+// fault meets each way in which an endpoint can behave.
 var shares = []struct {
 	name  string
 	share int
@@ -66,8 +66,8 @@ func (w *suite) call(ctx context.Context, t *world.Partner, method, path, body s
 	return a, nil
 }
 
-// rotate replaces the signing secret of an endpoint's subscription through the API. The new secret may sign before
-// the response arrives; deliveries that begin later must not use the old one.
+// rotate replaces the signing secret of an endpoint's subscription through the API. The new secret may sign
+// before the response arrives; after the response, no new delivery may use the old one.
 func (w *suite) rotate(ctx context.Context, e *endpoint) error {
 	e.keys.BeginRotation()
 	a, err := w.call(ctx, e.owner, http.MethodPost, "/webhooks/"+id.Subscription.Of(e.id)+"/rotate-secret", "")

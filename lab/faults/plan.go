@@ -25,11 +25,12 @@ func plan(o options) []fault {
 // stormSize is the largest number of kills in one storm of kills.
 const stormSize = 70
 
-// wanted lists the failpoints of a run, each as often as the run must kill a process there.
+// wanted lists the failpoints of a run, each repeated as often as the run must kill a process there.
 func wanted(o options) (list []point) {
 	for _, p := range points {
 		if p.way == expired && o.short {
-			// A short run leaves the failpoint out, since it is reached only after a whole lease.
+			// Short runs leave out the failpoint after ended leases, since processes reach it only after the time for
+			// which a delivery is reserved.
 			continue
 		}
 		list = append(list, slices.Repeat([]point{p}, o.hits)...)
@@ -37,7 +38,7 @@ func wanted(o options) (list []point) {
 	return list
 }
 
-// missing returns the kills of a list that have not happened yet.
+// missing returns the kills at failpoints in a list that have not happened yet.
 func (w *suite) missing(list []point) (left []point) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -50,7 +51,7 @@ func (w *suite) missing(list []point) (left []point) {
 	return left
 }
 
-// violateMissing records a violation for each failpoint that was not reached often enough.
+// violateMissing records a violation for each failpoint at which the run did not kill a process often enough.
 func (w *suite) violateMissing(left []point) {
 	for _, p := range left {
 		w.receipts.violate("failpoint", "%s was reached %d times only", p.label(), w.hits[p.label()])
@@ -106,7 +107,7 @@ func (w *suite) play(ctx context.Context, number int, r fault) (result, error) {
 	since := time.Now()
 	out.faulty = since.Sub(began)
 	if r.kills || r.flushes {
-		// The fault itself was momentary, so all of its time counts as recovery.
+		// The fault itself took no time, so all of its duration counts as recovery.
 		since = began
 	}
 	late, err := w.recover(ctx, since)

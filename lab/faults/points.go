@@ -14,7 +14,8 @@ import (
 // point is a failpoint, with the condition under which processes reach it.
 type point struct {
 	name string
-	// The kill comes at a random hit up to this number; above 1 for failpoints that are reached often.
+	// The process is killed at a random hit of the failpoint, at most this one; the number is above 1 for failpoints
+	// that are reached often.
 	upTo int
 	http bool
 	way  int
@@ -22,10 +23,11 @@ type point struct {
 
 // underLoad, redisAway, redisLost and expired are the conditions under which processes reach a failpoint.
 const (
-	underLoad = iota // Condition: load alone is enough.
+	underLoad = iota // Condition: the usual load is enough.
 	redisAway        // Condition: Redis must be unreachable.
 	redisLost        // Condition: Redis must lose its data.
-	expired          // Condition: leases of deliveries must run out.
+	// Condition: the leases of deliveries (the times for which a dispatcher reserves them) must end.
+	expired
 )
 
 // storm returns the condition of the storm of kills in which a process dies at the failpoint.
@@ -33,28 +35,45 @@ func (p point) storm() int { return p.way % expired }
 
 // points lists all failpoints, in the order in which a change of a deposit passes them.
 var points = []point{
-	{name: "store.writing", upTo: 10, http: true},   // Failpoint before the commit of a change.
-	{name: "store.committed", upTo: 10, http: true}, // Failpoint after the commit, before the response.
-	{name: "outbox.committed", upTo: 5, http: true}, // Failpoint after the commit of a change with an event.
-	{name: "cache.finishing", upTo: 10, http: true}, // Failpoint before the response waits for the cache.
-	{name: "api.answering", upTo: 10, http: true},   // Failpoint after the wait for the cache, before the response.
-	{name: "outbox.committed", upTo: 1},             // Failpoint in the dispatcher, after the commit of an expiry.
-	{name: "relay.taken", upTo: 5},                  // Failpoint after outbox rows are deleted, before deliveries exist.
-	{name: "relay.writing", upTo: 5},                // Failpoint before planned deliveries are inserted.
-	{name: "relay.committed", upTo: 5},              // Failpoint after deliveries are committed, before a job exists.
-	{name: "queue.enqueued", upTo: 5},               // Failpoint after some jobs are enqueued.
-	{name: "relay.enqueued", upTo: 5},               // Failpoint after all jobs are enqueued.
-	{name: "scan.claimed", upTo: 2},                 // Failpoint after due deliveries are leased, before a job exists.
-	{name: "scan.recovered", upTo: 1, way: expired}, // Failpoint after deliveries with ended leases are leased again.
+	{name: "store.writing", upTo: 10, http: true}, // Failpoint before the commit of a deposit's change.
+	// Failpoint after the commit of a deposit's change, before the response.
+	{name: "store.committed", upTo: 10, http: true},
+	// Failpoint after the commit of a deposit's change that has an event.
+	{name: "outbox.committed", upTo: 5, http: true},
+	// Failpoint before the response waits until it is cached in Redis.
+	{name: "cache.finishing", upTo: 10, http: true},
+	// Failpoint after the response is cached in Redis, before it is sent.
+	{name: "api.answering", upTo: 10, http: true},
+	// Failpoint in the dispatcher, after the commit of a deposit's expiry.
+	{name: "outbox.committed", upTo: 1},
+	// Failpoint after outbox rows (events to deliver) are deleted, before their deliveries exist.
+	{name: "relay.taken", upTo: 5},
+	{name: "relay.writing", upTo: 5}, // Failpoint before the deliveries of an event are inserted.
+	// Failpoint after deliveries are committed, before their jobs are in the queue.
+	{name: "relay.committed", upTo: 5},
+	// Failpoint after some of the jobs for deliveries are in the queue.
+	{name: "queue.enqueued", upTo: 5},
+	{name: "relay.enqueued", upTo: 5}, // Failpoint after all jobs for deliveries are in the queue.
+	// Failpoint after due deliveries are reserved for this dispatcher, before a job exists.
+	{name: "scan.claimed", upTo: 2},
+	// Failpoint after deliveries whose reservation ended are reserved again.
+	{name: "scan.recovered", upTo: 1, way: expired},
 	{name: "transport.renewed", upTo: 1, way: redisAway},
-	{name: "transport.local", upTo: 3, way: redisAway}, // Failpoint after local workers got a delivery.
-	{name: "worker.loaded", upTo: 10},                  // Failpoint after a delivery is loaded, before its POST.
-	{name: "worker.answered", upTo: 10},                // Failpoint after the receiver answered, before storing.
-	{name: "record.begun", upTo: 5},                    // Failpoint before the outcomes of a batch are stored.
-	{name: "record.writing", upTo: 2},                  // Failpoint before the endpoint's new health is written.
-	{name: "record.committed", upTo: 5},                // Failpoint before jobs of stored outcomes are acknowledged.
-	{name: "epoch.noticed", upTo: 1, way: redisLost},   // Failpoint after Redis's loss of data is marked as noticed.
-	{name: "epoch.settled", upTo: 1, way: redisLost},   // Failpoint just before leases are ended after a loss of data.
+	// Failpoint after workers of the same process got a delivery without the queue in Redis.
+	{name: "transport.local", upTo: 3, way: redisAway},
+	// Failpoint after a delivery is read from the database, before its POST to the receiver.
+	{name: "worker.loaded", upTo: 10},
+	// Failpoint after the receiver answered, before the outcome is stored.
+	{name: "worker.answered", upTo: 10},
+	// Failpoint before the outcomes of a batch of deliveries are stored.
+	{name: "record.begun", upTo: 5},
+	// Failpoint before the new health of a webhook endpoint is written.
+	{name: "record.writing", upTo: 2},
+	// Failpoint after the outcomes of deliveries are stored, before their jobs are removed from the queue.
+	{name: "record.committed", upTo: 5},
+	{name: "epoch.noticed", upTo: 1, way: redisLost}, // Failpoint after Redis's loss of data is marked as noticed.
+	// Failpoint before reservations of deliveries are ended because Redis has lost its data.
+	{name: "epoch.settled", upTo: 1, way: redisLost},
 }
 
 // label returns the name of a failpoint in reports. A failpoint in both http and dispatcher has two labels.
@@ -74,8 +93,8 @@ func (w *suite) storm(ctx context.Context, list []point, dice *rand.Rand) error 
 		if p.http {
 			nodes = w.https
 		}
-		// A dispatcher that is not the leader does not reach the relay's failpoints, so a further round tries another
-		// dispatcher.
+		// Only the leading dispatcher turns events into deliveries and reaches those failpoints. In a further round
+		// another dispatcher may lead.
 		n := nodes[(i+w.retried)%len(nodes)]
 		lists[n] = append(lists[n], p)
 	}
@@ -98,7 +117,7 @@ func (w *suite) storm(ctx context.Context, list []point, dice *rand.Rand) error 
 func (w *suite) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) error {
 	patience := 20 * time.Second * w.o.slack()
 	switch p.way {
-	case expired: // the process dies first with deliveries in flight, whose leases then run out
+	case expired: // Kill the process first while deliveries are in flight, so that their leases run out.
 		reached, err := n.dieAt(ctx, "worker.loaded", 1, patience)
 		if reached {
 			err = errors.Join(err, n.start())
@@ -107,12 +126,13 @@ func (w *suite) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) e
 			return err
 		}
 		patience += lease * w.o.slack()
-	case redisLost: // Redis is emptied until this process notices the loss first.
+	case redisLost: // Empty Redis again and again until this process is the first to notice the loss.
 		losing, stop := context.WithCancel(ctx)
 		defer stop()
 		go func() {
 			for world.Sleep(losing, 2*time.Second) == nil {
-				_ = w.redis.FlushAll(losing).Err() // If Redis cannot be emptied, the failpoint is not reached.
+				// The error is ignored: if Redis cannot be emptied, the failpoint is not reached.
+				_ = w.redis.FlushAll(losing).Err()
 			}
 		}()
 	}

@@ -16,7 +16,7 @@ type key struct {
 	endpoint int
 }
 
-// String names a delivery in the texts of violations.
+// String returns the text with which a report names a delivery.
 func (k key) String() string {
 	return fmt.Sprintf("endpoint %d was told that %s is %s", k.endpoint, id.Deposit.Of(k.deposit), k.status)
 }
@@ -35,12 +35,12 @@ type receipts struct {
 	varies  bool // true: the copies of the delivery had different bodies.
 }
 
-// receiptLog records all arrivals at all receivers, and all violations. It is the partners' evidence and uses
-// nothing from the service's database.
+// receiptLog records all arrivals at all receivers, and all violations. It uses only what the partners' receivers
+// saw, and nothing from the service's database.
 type receiptLog struct {
 	mu         sync.Mutex
 	deliveries map[key]*receipts
-	// Time at which a delivery was last answered with its first 2xx.
+	// Time of the latest first success: the moment at which a receiver last answered a new delivery with 2xx.
 	lastTaken  time.Time
 	violations map[string][]string
 }
@@ -112,7 +112,7 @@ func (l *receiptLog) String() string {
 	return fmt.Sprintf("%.1000s", fmt.Sprint(l.violations))
 }
 
-// feedErrors returns the number of violations that followers and the audit found in the event feeds.
+// feedErrors returns the number of violations that were found in the event feeds.
 func (l *receiptLog) feedErrors() int { return l.count("feed") + l.count("feed order") }
 
 // count returns the number of violations of a kind.

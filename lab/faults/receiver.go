@@ -30,8 +30,8 @@ type endpoint struct {
 	created time.Time // Time at which the creation of the subscription had ended.
 	// Time at which the deletion was requested; zero: not deleted.
 	ending  time.Time
-	deleted time.Time // Time at which the deletion was answered.
-	// A behaviour that replaces the usual ones for a while; "": none.
+	deleted time.Time // Time at which the API answered the request to delete the subscription.
+	// A way of answering that replaces the endpoint's usual ones for a while; "": none.
 	override behaviour
 }
 
@@ -79,7 +79,7 @@ func (r *receivers) all() []*endpoint {
 	return slices.Clone(r.endpoints)
 }
 
-// of returns the endpoints of the partner with that name.
+// of returns the webhook endpoints of the partner with that name.
 func (r *receivers) of(name string) []*endpoint {
 	return slices.DeleteFunc(r.all(), func(e *endpoint) bool { return e.owner.Name != name })
 }

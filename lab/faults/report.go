@@ -12,8 +12,8 @@ import (
 // result is the outcome of a round: the fault, its duration, and the time of recovery.
 type result struct {
 	fault
-	faulty time.Duration // Duration of the fault itself.
-	// Time until all changes before the end of the fault were delivered.
+	faulty time.Duration // Duration of the simulated fault itself.
+	// Time until all changes of deposits that were made before the end of the fault were delivered.
 	recovery time.Duration
 }
 
@@ -49,7 +49,7 @@ func (r report) print(out io.Writer) {
 	r.receipts.print(out)
 }
 
-// killed returns the number of kills at failpoints so far.
+// killed returns how many times the run has killed a process at a failpoint so far.
 func (w *suite) killed() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

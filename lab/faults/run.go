@@ -16,8 +16,8 @@ import (
 
 var errViolated = errors.New("something does not hold that must")
 
-// run builds the commands and runs the fault suite on deliveries or on payments. With teeth it runs broken
-// variants of the service instead, each of which must be caught.
+// run builds the commands and runs the fault suite on deliveries or on payments. With the argument teeth it runs
+// the suite on deliberately broken variants of the service, and must find each mistake.
 func run(ctx context.Context, o options, teeth bool, out io.Writer) error {
 	dir, err := os.MkdirTemp("", "faults")
 	if err != nil {
@@ -87,10 +87,11 @@ func runPlan(ctx context.Context, o options, dir string) (r report, err error) {
 	return r, err
 }
 
-// settle ends the load, waits until every delivery has ended, and runs the audit.
+// settle ends the load, waits until every delivery has ended, and compares what the receivers got with what was
+// committed.
 func (w *suite) settle(ctx context.Context) (tally, error) {
 	w.load.stop()
-	// Each secured deposit expires, and the expiry is another change.
+	// Wait until each secured deposit has expired, since the expiry is another change to deliver.
 	if _, err := poll(ctx, 50*ms, w.o.deadline, func() (bool, error) {
 		secured, err := value[int](ctx, w, `SELECT count(*) FROM deposits WHERE status = 'active'`)
 		return secured == 0, err
@@ -102,7 +103,7 @@ func (w *suite) settle(ctx context.Context) (tally, error) {
 		n, err := w.open(ctx, time.Now(), nil)
 		return n == 0, err
 	}
-	// Transactions in progress at the cut commit within this second.
+	// Wait a second, in which transactions that were in progress at the time cut commit.
 	if err := world.Sleep(ctx, time.Second); err != nil {
 		return tally{}, err
 	}
@@ -114,8 +115,8 @@ func (w *suite) settle(ctx context.Context) (tally, error) {
 	return w.audit(ctx, cut)
 }
 
-// further returns rounds beyond the plan: first for the failpoints that were not reached, then faults of any kind
-// until there are enough events.
+// further returns rounds of faults beyond the plan: first for the failpoints that were not reached, then faults
+// of any kind until there are enough events.
 func (w *suite) further(number int) []fault {
 	missing := w.missing(wanted(w.o))
 	switch {

@@ -37,7 +37,7 @@ type suite struct {
 	partners  []*world.Partner
 	load      *load
 	followers []*follower // The simulated partners that read the event feeds.
-	unfollow  func()      // A function that ends the followers of the feeds.
+	unfollow  func()      // A function that ends the simulated partners that read the event feeds.
 
 	https, dispatchers []*node
 	cleanups
@@ -48,7 +48,7 @@ type suite struct {
 	hits     map[string]int // Number of kills so far at each failpoint, by label.
 
 	began time.Time
-	// Number of further storms for failpoints that were not reached.
+	// Number of extra rounds of kills, for failpoints that were not reached before.
 	retried int
 }
 
@@ -77,9 +77,9 @@ func inSuite(ctx context.Context, o options, dir string, v variant, work func(w 
 }
 
 func (w *suite) openStores(ctx context.Context) (err error) {
-	// Postgres runs with fsync and Redis with its append-only file, as in production. On a busy disk, Postgres may
-	// need a minute to recover from a crash, and Redis blocks while it writes that file: neither is a fault of the
-	// service.
+	// Postgres runs with fsync and Redis with its append-only file, as in production, and the time limits are long:
+	// on a busy disk, Postgres may need a minute to recover from a crash, and Redis blocks while it writes that
+	// file, and neither is a fault of the service.
 	w.services, err = backing.StartPostgresAndRedis(ctx,
 		backing.Options{Private: true, RedisAOF: true, InMemory: w.o.relaxed, Logf: w.o.logf})
 	if err != nil {
@@ -161,12 +161,12 @@ func (w *suite) environment() []string {
 		"PATH=" + os.Getenv("PATH"), "GORACE=halt_on_error=1 exitcode=66 atexit_sleep_ms=0", "LOG_LEVEL=warn",
 		"WEBHOOK_TIMEOUT=" + timeout.String(), "WEBHOOK_RETRY_SCHEDULE=" + strings.Join(retries, ","),
 		"WEBHOOK_ALLOW_INSECURE_TARGETS=true",
-		"WEBHOOK_CONCURRENCY=8", // So few webhook workers that all are busy now and then.
-		// So short a cover that secured deposits expire during the run.
+		"WEBHOOK_CONCURRENCY=8", // With so few webhook workers, all of them are busy now and then.
+		// With a cover of two seconds, secured deposits expire during the run.
 		"COVERAGE_MAX=2s",
 		"SCHEDULER_INTERVAL=500ms",
-		// No deposit in checkout may expire: a run can last longer than the usual half an hour, and the audit does not
-		// expect such an end.
+		// No deposit in checkout may expire: a run can last longer than the usual half an hour, and the comparison
+		// at its end expects no such expiry.
 		"CHECKOUT_IDLE_AFTER=24h",
 		"RATE_LIMIT_PER_MINUTE=100000000", "RATE_LIMIT_WRITES_PER_MINUTE=100000000",
 	}
@@ -175,15 +175,15 @@ func (w *suite) environment() []string {
 			"PAYMENTS_PROVIDER=stripe", "STRIPE_API_BASE="+w.fake.URL(), "STRIPE_SECRET_KEY="+stripetest.SecretKey,
 			"STRIPE_WEBHOOK_SECRET="+stripetest.WebhookSecret,
 			"COLLECTION_RETRY_SCHEDULE=0s,2s,4s", "TRUSTED_PROXIES=127.0.0.1",
-			// So long a cover that no deposit expires while payments are made.
+			// With such a long cover, no deposit expires while payments are made.
 			"COVERAGE_MAX=1440h",
 		)
 	}
 	return settings
 }
 
-// cleanups are functions that end what the suite has opened. It stands in for a test where a fake server wants
-// one.
+// cleanups are functions that end what the suite has opened. The type replaces a *testing.T for fake servers that
+// need one.
 type cleanups []func()
 
 // Cleanup registers a function that runs at the end of the suite.

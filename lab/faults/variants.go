@@ -15,21 +15,21 @@ import (
 // the way to Postgres.
 type variant struct {
 	name string
-	// Rewritings of the dispatchers' statements; nil: no mistake.
+	// Rewritings of the SQL statements that dispatchers send; nil: the service has no mistake.
 	rules []rewriting
 }
 
 // rewriting replaces the text old in the SQL statements that contain the text in.
 type rewriting struct{ in, old, replacement string }
 
-// sound is the service without a mistake. It meets the same faults as the broken variants and must not lose
-// anything.
+// sound is the service without a mistake. It meets the same faults as the broken variants and must not lose a
+// delivery.
 var sound = variant{name: "the service"}
 
 // variants lists broken versions of the service that lose deliveries. The fault suite must catch each.
 var variants = []variant{
 	{name: "broken_mark_before_send", rules: []rewriting{
-		// The relay stores a delivery as taken, and hands it to a worker all the same.
+		// The mistake: a delivery is stored as received by the partner before it was sent.
 		{"CASE WHEN n.state = 1", "INTO deliveries (id,", "INTO deliveries (taken_at, finished_at, id,"},
 		{"CASE WHEN n.state = 1", "SELECT n.id,", `SELECT CASE WHEN n.state = 1 THEN now() END,
 			CASE WHEN n.state = 1 THEN now() END, n.id,`},
@@ -38,7 +38,8 @@ var variants = []variant{
 			"seq, event_at, CASE state WHEN 2 THEN 1::smallint ELSE state END"},
 	}},
 	{name: "broken_no_scan", rules: []rewriting{
-		// The dispatcher finds neither due deliveries nor ended leases.
+		// The mistake: the dispatcher finds neither due deliveries nor those whose reservation by a dispatcher has
+		// ended.
 		{"RECURSIVE waiting(id)", "WHERE s.enabled", "WHERE false AND s.enabled"},
 		{"FROM deliveries", "state = 1 AND due_at <= now()", "false"},
 	}},
@@ -48,17 +49,17 @@ var variants = []variant{
 // order (ADR 0016).
 var feedVariants = []variant{
 	{name: "broken_feed_unlocked", rules: []rewriting{
-		// Two relays that read a counter at the same time assign the same sequence numbers.
+		// The mistake: two dispatchers that number events at the same time assign the same sequence numbers.
 		{"FROM event_feeds", "FOR NO KEY UPDATE SKIP LOCKED", ""},
 	}},
-	// Events are numbered by id, although ids are made before the deposit is locked.
+	// The mistake: events are numbered by id, although ids are made before the deposit is locked.
 	{name: "broken_feed_by_id", rules: []rewriting{
 		{"DELETE FROM outbox", "ORDER BY position, event_id", "ORDER BY event_id"},
 		{"DELETE FROM outbox", "committed_at, position,", "committed_at, 0::bigint,"},
 	}},
 }
 
-// rewrite changes an SQL statement on its way to Postgres by the variant's rules that fit it.
+// rewrite changes an SQL statement on its way to Postgres by the fitting rules of the broken variant.
 func (v variant) rewrite(message pgproto3.FrontendMessage) {
 	parse, ok := message.(*pgproto3.Parse)
 	if !ok {
@@ -71,8 +72,8 @@ func (v variant) rewrite(message pgproto3.FrontendMessage) {
 	}
 }
 
-// tryAll fails unless the suite catches each broken variant, and finds no violation of the sound service. The
-// function try returns how many mistakes it found.
+// tryAll returns an error unless the suite finds the mistake of each broken variant, and no violation of the
+// service without a mistake. The function try returns how many violations it found.
 func tryAll(ctx context.Context, o options, dir string, broken []variant, atOnce int,
 	try func(ctx context.Context, w *suite) (caught int, err error)) error {
 	say := o.logf
@@ -115,14 +116,14 @@ func runVariants(ctx context.Context, o options, dir string) error {
 	})
 }
 
-// fewFaults is an act of a handful of faults in immediate succession.
+// fewFaults is an act that causes a handful of faults in immediate succession.
 var fewFaults = steps(
 	wait(second, second+ms),
-	// Failing answers of the receiver cause retries of deliveries.
+	// Answers with an error make the service send deliveries again later.
 	responding("steady", fails),
 	wait(2*second, 2*second+ms),
 	responding("steady", ""),
-	// A broken variant loses the retries together with Redis's data.
+	// Empty Redis: a broken variant then loses the deliveries that wait for another attempt.
 	flush,
 	func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		return w.storm(ctx, []point{{name: "relay.committed", upTo: 5}, {name: "worker.loaded", upTo: 10},
@@ -131,20 +132,21 @@ var fewFaults = steps(
 	func(ctx context.Context, w *suite, _ *rand.Rand) error { return w.awaitNodes(ctx) },
 )
 
-// tryFeed disturbs the event feeds of a broken variant until the mistake is caught, and those of the sound service
-// a few times.
+// tryFeed disturbs the event feeds of a broken variant until the mistake is caught, and those of the service
+// without a mistake a few times.
 func tryFeed(ctx context.Context, w *suite) (caught int, err error) {
 	most := 12
 	if w.variant.rules == nil {
 		most = 2
 	} else {
-		// The deadline is short, since a follower stopped by a mistake does not go on.
+		// The deadline is short: a reader of the feed that a mistake has stopped does not go on.
 		w.o.deadline = 5 * time.Second * w.o.slack()
 	}
 	w.load.start(w.o.rate)
 	for _, f := range w.followers {
 		f.mu.Lock()
-		// The followers of the feed never wait, so they see every state between two relays.
+		// Let the readers of the feed never wait for events, so that they see every state between two numberings of
+		// events.
 		f.waits = []int{0}
 		f.mu.Unlock()
 	}

@@ -57,7 +57,8 @@ func ProgressiveJPEG(w, h, components, scans int) []byte {
 	for i := range components {
 		frame = append(frame, byte(i+1), 0x11, 0)
 	}
-	// The only Huffman code, a single 0 bit, begins a run of up to 32,767 blocks without a further coefficient.
+	// The JPEG has a single Huffman code, a 0 bit, which begins a run of up to 32,767 blocks without a further
+	// coefficient.
 	code := append([]byte{0x10, 1}, append(make([]byte, 15), 0xe0)...)
 	pixels, left := []byte{}, ((w+7)/8)*((h+7)/8)
 	for bits, n := uint64(0), 0; left > 0 || n > 0; {

@@ -25,7 +25,7 @@ type Browser struct{ client *http.Client }
 // New returns a browser without cookies. timeout bounds a request with all its redirects. transport may be shared
 // between browsers; nil is the standard one.
 func New(timeout time.Duration, transport http.RoundTripper) *Browser {
-	jar, _ := cookiejar.New(nil) // The creation of a cookie jar without options never fails.
+	jar, _ := cookiejar.New(nil) // The error is ignored: the creation of a cookie jar without options never fails.
 	return &Browser{&http.Client{Timeout: timeout, Jar: jar, Transport: transport}}
 }
 
@@ -42,8 +42,9 @@ func (e RandomAddressTransport) RoundTrip(r *http.Request) (*http.Response, erro
 	return e.RoundTripper.RoundTrip(r)
 }
 
-// StubSiteTransport is an HTTP transport that answers requests to addresses that begin with Origin itself, with an
-// empty 200, and sends others on. It stands for the partner's site, at which tenants close the browser.
+// StubSiteTransport is an HTTP transport that answers requests to the addresses of one site with an empty 200,
+// without a network, and sends all other requests on. It stands for the partner's site, at which tenants close
+// the browser.
 type StubSiteTransport struct {
 	http.RoundTripper
 	Origin string
@@ -65,7 +66,7 @@ type Page struct {
 	Forms  []Form
 }
 
-// Form is an HTML form of a page.
+// Form is an HTML form of a page, with the URL to which it is sent and its values.
 type Form struct {
 	Action *url.URL
 	// The values that the form sends if no control is changed. Unchecked boxes are left out.
@@ -153,7 +154,7 @@ func formOf(n *html.Node, base *url.URL) Form {
 		_, checked := ElementAttribute(c, "checked")
 		switch {
 		case c.Data == "button", kind == "submit", (kind == "checkbox" || kind == "radio") && !checked:
-			// A button or an unchecked box sends its value only when it is clicked.
+			// A button or an unchecked box of a form sends its value only when it is clicked.
 		case c.Data == "textarea":
 			f.Fields.Add(name, Text(c))
 		case c.Data == "select":

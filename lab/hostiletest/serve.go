@@ -56,7 +56,7 @@ func ServeTLS(t TB, config *tls.Config, handle func(net.Conn)) *Receiver {
 // connection.
 func ServeOnListener(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
 	r := &Receiver{Address: l.Addr().String()}
-	var open sync.Map // The connections that are open now.
+	var open sync.Map // The connections of the hostile server that are open now.
 	r.wg.Go(func() {
 		for {
 			c, err := l.Accept()
@@ -93,7 +93,8 @@ func ReadRequest(r *bufio.Reader) (head, body string, ok bool) {
 		}
 		b.WriteString(line)
 		if v, found := strings.CutPrefix(line, "Content-Length: "); found {
-			// The number is valid, since the sender under test writes a correct Content-Length.
+			// The error is ignored: the number in the header is valid, since the sender under test writes a correct
+			// Content-Length.
 			length, _ = strconv.Atoi(strings.TrimSpace(v))
 		}
 	}
@@ -104,8 +105,8 @@ func ReadRequest(r *bufio.Reader) (head, body string, ok bool) {
 	return b.String(), string(raw), true
 }
 
-// FixedResponseHandler returns a handler of connections that writes the same answer to every request. If then is not
-// nil, the handler answers only the first request, and calls then afterwards.
+// FixedResponseHandler returns a handler of connections that writes the same answer to every request. If the
+// function then is not nil, the handler answers only the first request, and calls that function afterwards.
 func FixedResponseHandler(answer string, then func(net.Conn)) func(net.Conn) {
 	return func(c net.Conn) {
 		for r := bufio.NewReader(c); ; {

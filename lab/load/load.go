@@ -58,12 +58,12 @@ func RunClosedLoop(ctx context.Context, length LoopLength, connections int,
 	return times, err
 }
 
-// RunSteadyLoop runs the function work on each connection until ctx ends. Each call of next in work waits for a turn,
-// of which there are perSecond a second over all connections; it returns true for a turn and false at the end. After
-// an outage the loop catches up with the turns of the last second.
+// RunSteadyLoop runs the function work on each connection until ctx ends. Each call of next in work waits for a
+// turn, of which there are perSecond a second over all connections; it returns true for a turn and false at the
+// end. When the calls were slow for a while, the loop makes up for the turns that it missed in the last second.
 func RunSteadyLoop(ctx context.Context, perSecond, connections int, work func(next func() bool)) {
 	limiter := rate.NewLimiter(rate.Limit(perSecond), perSecond)
-	// At the start of the load there are no missed turns to catch up with.
+	// At its start, the load has no missed turns to make up for.
 	limiter.AllowN(time.Now(), perSecond)
 	var all sync.WaitGroup
 	for range connections {
@@ -76,7 +76,7 @@ const (
 	// MaxCallsInFlight is the largest number of calls in flight in an open load loop. Later calls wait for an earlier
 	// call to end, and begin late.
 	MaxCallsInFlight = 256
-	// EndlessCalls as the number of calls makes an open load loop run until its context ends.
+	// EndlessCalls, given as the number of calls, makes an open load loop run until its context ends.
 	EndlessCalls = -1
 )
 
@@ -113,9 +113,10 @@ func RunOpenLoop(ctx context.Context, n, perSecond int,
 			continue
 		}
 		left := unix.NsecToTimeval(max(0, time.Until(due)).Nanoseconds())
-		// Select with a timeout sleeps more precisely than a Go timer.
+		// The system call select with a timeout sleeps more precisely than a Go timer.
 		_, _ = unix.Select(0, nil, nil, nil, &left)
-		// A signal may end the sleep early, and the clock may be a simulated one: then the rest is waited.
+		// Check the clock again after the sleep: a signal may end the sleep early, and the clock may be a simulated
+		// one.
 		if !await(serving, timer, due) {
 			continue
 		}

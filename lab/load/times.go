@@ -7,11 +7,11 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// DurationHistogram is a histogram of durations up to an hour, exact to a microsecond or a thousandth. It is safe for
-// concurrent use.
+// DurationHistogram is a histogram of durations up to an hour, exact to a microsecond or, for long ones, to a
+// thousandth of their length. It is safe for concurrent use.
 type DurationHistogram struct {
 	mu   sync.Mutex
-	kept *hdrhistogram.Histogram // A histogram of the durations in microseconds.
+	kept *hdrhistogram.Histogram
 }
 
 // NewDurationHistogram returns an empty histogram of durations.
@@ -27,7 +27,7 @@ func (t *DurationHistogram) Add(took time.Duration) {
 	_ = t.kept.RecordValue(min(max(took, 0), time.Hour).Microseconds())
 }
 
-// N returns the number of durations in the histogram.
+// N returns the number of durations that were added to the histogram.
 func (t *DurationHistogram) N() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -20,31 +20,33 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Locales are the languages of the mails; "" is that of a reader whose language is not known.
+// Locales are the languages of the mails; "" stands for the mail in both languages, for a reader whose language
+// is not known.
 var Locales = []string{"en", "fr", ""}
 
-// Specimen is a mail with invented values.
+// Specimen is a mail of the service with invented values, to show how the mail looks.
 type Specimen struct {
-	Name string // of its type in app/platform/mails, and of the case if the type has several
+	Name string // The name of the mail's type in app/platform/mails, and of the case if the type has several.
 	Mail ports.Mail
 }
 
 var imprint = agreement.Imprint{TermsURL: "https://example.com/terms", PrivacyURL: "https://example.com/privacy",
 	SupportEmail: "help@example.com"}
 
-// book is the invented world of the mails, in the language of a reader.
+// book collects the mails with invented values in one language.
 type book struct {
 	locale, base string
 	now          time.Time
 	out          []Specimen
 }
 
-// writer is a mail of app/platform/mails.
+// writer is a type of mail in app/platform/mails, which can write its text.
 type writer interface {
 	Mail(mailID id.ID, now time.Time) ports.Mail
 }
 
-// Specimens gives every mail in the language of the locale. base is the origin of the pages.
+// Specimens returns every mail of the service with invented values, in the language of the locale. base is the
+// origin of the URLs in the mails.
 func Specimens(locale, base string, now time.Time) []Specimen {
 	b := &book{locale: locale, base: base, now: now}
 	b.links()
@@ -126,7 +128,7 @@ func (b *book) deposits() {
 	})
 }
 
-// money are the mails about a captured amount and about refunds.
+// money adds the mails about a captured amount and about refunds.
 func (b *book) money() {
 	m := mails.ChargeOrRefund{
 		To: "grace@example.com", Locale: b.locale, Deposit: b.deposit(), Company: "Villa Olivia", Amount: 18_050,
@@ -146,7 +148,7 @@ func (b *book) money() {
 	b.add("ChargeOrRefund, refunded fee", m)
 }
 
-// desk are the mails about what happened to an operator's deposits.
+// desk adds the mails to an operator about what happened to deposits.
 func (b *book) desk() {
 	d := b.deposit()
 	b.add("DepositSecured", mails.DepositSecured{Operator: b.operator(), Deposit: b.secured(), DashboardURL: b.base})
@@ -168,7 +170,7 @@ func (b *book) desk() {
 	b.add("CoversEnding, more than the mail lists", mails.CoversEnding{DashboardURL: b.base, EndingCoversMailData: more})
 }
 
-// partners are the mails to partners' contacts, in English.
+// partners adds the mails to the contacts of partners, in English.
 func (b *book) partners() {
 	key := partner.APIKey{ID: id.ID{15: 8}, Name: "production", Prefix: "svc_pk_live_", Last4: "k3J9"}
 	b.add("AccountUnlinked", mails.AccountUnlinked{

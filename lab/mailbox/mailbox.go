@@ -14,20 +14,19 @@ import (
 	"partnerdeposits/lab/hostiletest"
 )
 
-// Greeting, Text and Taken are steps of an SMTP connection that a test can refuse, besides the SMTP commands such
-// as "RCPT".
+// The steps of an SMTP connection that a test can refuse, besides SMTP commands such as "RCPT".
 const (
 	StepGreeting     = "greeting"
-	StepMailReceived = "text" // Text is the step at which the whole mail has arrived.
-	// StepMailAccepted is the step after the 250 for a mail; its refusal closes the connection.
+	StepMailReceived = "text" // StepMailReceived is the step at which the whole mail has arrived.
+	// StepMailAccepted is the step after the answer 250 for a mail; its refusal closes the connection.
 	StepMailAccepted = "taken"
 )
 
-// CloseConnection is the answer to an SMTP step that closes the connection.
+// CloseConnection, given as the answer to an SMTP step, makes the fake server close the connection instead.
 const CloseConnection = ""
 
-// RefuseFunc is a function that decides how the fake SMTP server answers a step. ok: true to refuse with answer; false
-// to answer as usual.
+// RefuseFunc is a function that decides how the fake SMTP server answers a step. ok is true for a refusal with
+// the text answer, and false for the usual answer.
 type RefuseFunc func(step string) (answer string, ok bool)
 
 // Server is a fake SMTP server, which accepts mails at Address (host:port).
@@ -46,7 +45,8 @@ func Listen(t hostiletest.TB, refuse RefuseFunc) *Server {
 	return s
 }
 
-// Taken returns the Message-IDs of the mails accepted so far, without < and >.
+// AcceptedMessageIDs returns the Message-IDs of the mails that the fake server has accepted so far, without < and
+// >.
 func (s *Server) AcceptedMessageIDs() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,8 +98,8 @@ func (s *session) talk() {
 	}
 }
 
-// text reads the text of a mail, and stores its Message-ID once the 250 is written. open: true if the connection
-// goes on.
+// text reads the text of a mail, and stores its Message-ID once the answer 250 is written. open: true if the
+// connection goes on; false if it ends.
 func (s *session) text() (open bool) {
 	body := s.DotReader()
 	mail, err := netmail.ReadMessage(body)
@@ -112,7 +112,8 @@ func (s *session) text() (open bool) {
 	if answer, refused := s.server.refuse(StepMailReceived); refused {
 		return s.turnAway(answer)
 	}
-	// The lock is taken before the 250 is sent, so that whoever has seen the 250 finds the mail in the list.
+	// Hold the lock while the answer 250 is sent, so that a test that has seen the answer finds the mail in the
+	// list.
 	s.server.mu.Lock()
 	defer s.server.mu.Unlock()
 	if s.PrintfLine("250 taken") != nil {

@@ -34,8 +34,8 @@ const (
 	// timeout is a mutant's time limit, as a multiple of the duration of all tests; memory is its limit in KiB. A
 	// mutant may hang or use memory without end.
 	timeout, memory = "10", "6000000"
-	// hasty is a Go file that turns off what slows failing property tests: rapid otherwise shrinks a counterexample
-	// for half a minute, and stores it for later runs.
+	// hasty is the text of a Go file that makes failing property tests end quickly: the library rapid otherwise
+	// shrinks a counterexample for half a minute, and stores it for later runs.
 	hasty = `package %s_test
 
 import (
@@ -71,7 +71,7 @@ func run(packages []string) error {
 		return err
 	}
 	if len(packages) == 0 {
-		// Glob never fails here, since the pattern is well-formed.
+		// The error of Glob is ignored: it never fails here, since the pattern is well-formed.
 		files, _ := filepath.Glob("core/*/*.go")
 		for _, file := range files {
 			packages = append(packages, filepath.Base(filepath.Dir(file)))
@@ -104,8 +104,8 @@ func run(packages []string) error {
 	return nil
 }
 
-// plant copies the files that the tests of core need to a small module, because gremlins copies the whole module
-// for each of its workers.
+// plant copies the files that the tests of core need into a small Go module, because gremlins copies the whole
+// module for each of its workers.
 func plant(tree string, packages []string) (err error) {
 	for _, folder := range []string{"core", "docs", "sdk/vectors"} {
 		err = errors.Join(err, os.CopyFS(filepath.Join(tree, folder), os.DirFS(folder)))
@@ -121,7 +121,8 @@ func plant(tree string, packages []string) (err error) {
 	return err
 }
 
-// tally counts the mutants by outcome. No test runs a missed mutant; the tests of a hung one did not end.
+// tally counts the mutants by outcome. A missed mutant is one that no test runs; a hung one is one whose tests
+// did not end.
 type tally struct{ killed, lived, hung, missed int }
 
 func (t tally) run() int         { return t.killed + t.lived + t.hung }
@@ -147,7 +148,7 @@ func mutate(gremlins, tree, name string) (t tally, err error) {
 		return t, err
 	}
 	text, err := os.ReadFile(out)
-	// gremlins writes no report of a package without a condition.
+	// The missing report is no error: gremlins writes none for a package without a condition.
 	if errors.Is(err, os.ErrNotExist) {
 		return t, nil
 	}
@@ -183,7 +184,8 @@ func mutate(gremlins, tree, name string) (t tally, err error) {
 				t.hung++
 			case inFunction(m.Line):
 				t.missed++
-			default: // Skips constants and package variables, which coverage cannot see.
+			// The pattern skips mutants in constants and package variables, which the coverage of tests cannot show.
+			default:
 				continue
 			}
 			fmt.Printf("%s:%d:%d: %s, %s\n", path, m.Line, m.Column, m.Status, m.Type)

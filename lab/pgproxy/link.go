@@ -19,7 +19,7 @@ type TCPProxy struct {
 	mu    sync.Mutex
 	cut   bool
 	fault Fault
-	// A channel that is closed when the fault of the proxy is over.
+	// A channel that is closed when the fault that now disturbs the proxy is over.
 	healed chan struct{}
 	// The connection to the server for each client connection of the proxy.
 	clients map[net.Conn]net.Conn
@@ -28,13 +28,15 @@ type TCPProxy struct {
 // Fault is a disturbance of the data that a proxy passes on: delay, loss or reset.
 type Fault struct {
 	// true: the fault disturbs the data of clients; false: the data of the server.
-	Requests     bool
-	Wait, Jitter time.Duration // Data waits in the proxy for Wait, and up to Jitter longer.
-	// The proxy passes data on in pieces of this many bytes, each of which waits; 0: in the pieces in which it came.
+	Requests bool
+	// Wait is the time for which data stays in the proxy; Jitter is the most that is added to it at random.
+	Wait, Jitter time.Duration
+	// The proxy passes data on in pieces of this many bytes, each after a wait of its own; 0: in the pieces in which
+	// the data came.
 	Piece int
 	// true: data is lost, and the connection ends when the fault ends; false: data arrives.
 	Lost bool
-	// With Lost: the connection is reset this long after the first loss; 0: when the fault ends.
+	// With Lost, the connection is reset this long after the first data was lost; 0: only when the fault ends.
 	Reset time.Duration
 }
 
@@ -95,7 +97,7 @@ func (l *TCPProxy) serve(client net.Conn) {
 	delete(l.clients, client)
 }
 
-// open adds a connection to those of the proxy, and reports whether it may go on. true: it may; false: the proxy
+// open adds a client's connection to the proxy, and reports whether it may go on. true: it may; false: the proxy
 // is cut.
 func (l *TCPProxy) open(client, server net.Conn) bool {
 	l.mu.Lock()
@@ -119,8 +121,8 @@ func (l *TCPProxy) pass(to, from net.Conn, requests bool) {
 	}
 }
 
-// send passes data on, disturbed by the present fault. It reports whether the connection may go on (true) or must
-// end (false).
+// send passes the data of a connection on, delayed or dropped as the present fault demands. It reports whether
+// the connection may go on (true) or must end (false).
 func (l *TCPProxy) send(to net.Conn, data []byte, requests bool) bool {
 	l.mu.Lock()
 	f, healed := l.fault, l.healed
@@ -150,7 +152,7 @@ func (l *TCPProxy) send(to net.Conn, data []byte, requests bool) bool {
 	return true
 }
 
-// await waits for a time, or until the fault ends.
+// await waits for a time, or until the fault that disturbs the proxy ends.
 func await(healed <-chan struct{}, span time.Duration) {
 	select {
 	case <-healed:

@@ -59,8 +59,8 @@ func through(t testing.TB, databaseURL, address string) string {
 	return u.String()
 }
 
-// startBouncer starts PgBouncer with its settings in a folder, and returns its address. atEnd registers the
-// function that stops PgBouncer.
+// startBouncer writes PgBouncer's settings to a folder, starts PgBouncer, and returns its address. The parameter
+// atEnd registers the function that stops it.
 func startBouncer(t testing.TB, databaseURL, folder string, atEnd func(func()), more ...string) (address string) {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
@@ -90,7 +90,7 @@ max_client_conn = 400
 %s
 `, target.Host, target.Port, target.User, password, port, bouncerConns, strings.Join(more, "\n")), 0o600))
 	args := []string{"-q", settings}
-	if os.Geteuid() == 0 { // PgBouncer refuses to run as root.
+	if os.Geteuid() == 0 { // Start PgBouncer as another user, because PgBouncer refuses to run as root.
 		args = append([]string{"-u", "nobody"}, args...)
 	}
 	process, err := procs.Start(procs.Spec{Name: "PgBouncer", Path: program, Args: args, Store: true})

@@ -39,8 +39,8 @@ type cluster struct {
 	base     *url.URL
 	admin    *pgxpool.Pool
 	template string
-	common   []string // The names of the databases that Common created.
-	// true: the template database belongs to another process; false: to this one.
+	common   []string // The names of the databases that SharedDatabaseURL has created on the server.
+	// true: another process has created the template database, and removes it; false: this process did.
 	shared bool
 }
 
@@ -72,8 +72,8 @@ func newCluster(ctx context.Context, serverURL, template string) (*cluster, erro
 	return c, nil
 }
 
-// prepare drops the leftovers of killed runs and creates the template database, unless another process has created
-// it (see Share).
+// prepare drops the leftovers of killed runs and creates the template database, unless another process has
+// created it (StartSharedServer).
 func (c *cluster) prepare(ctx context.Context, template string) error {
 	if err := c.dropLeftovers(ctx); err != nil {
 		return fmt.Errorf("remove old test databases: %w", err)
@@ -151,8 +151,8 @@ func (c *cluster) urlOf(database string) string {
 	return u.String()
 }
 
-// close drops the databases of Common, and the template database if this process created it: a Postgres that the
-// environment names keeps running.
+// close drops the databases that the tests of a binary share, and the template database if this process created
+// it: a Postgres that the environment names keeps running.
 func (c *cluster) close(ctx context.Context) (err error) {
 	defer c.admin.Close()
 	for _, name := range c.common {

@@ -28,7 +28,8 @@ import (
 )
 
 const (
-	startLimit     = 3 * time.Minute // Longest start of a test's Postgres, with its installation.
+	// The longest time that the start of a test's Postgres may take, its installation included.
+	startLimit     = 3 * time.Minute
 	cleanupLimit   = 30 * time.Second
 	poolCloseLimit = 5 * time.Second
 	// maxConns is the size of a test's connection pool. It lets a test use several connections on any machine; the
@@ -134,7 +135,7 @@ func PrimaryWithStandby(t testing.TB) *backing.PostgresPair {
 
 // sharedServer starts the Postgres server that all tests of a test binary share, once.
 var sharedServer = sync.OnceValues(func() (*cluster, error) {
-	// The server outlives the test that starts it, so that test's context is not used.
+	// The server is started with a context of its own, since it must outlive the test that happens to start it.
 	c, end, err := start(context.Background(), 0, "")
 	if err == nil {
 		backing.AtExit(end)
@@ -149,8 +150,8 @@ func shared(t testing.TB) *cluster {
 	return c
 }
 
-// start starts a Postgres server with a migrated template database. A zero port or template leaves the choice to
-// start.
+// start starts a Postgres server with a migrated template database. With a port of 0 or an empty template, it
+// chooses a free port or a new name.
 func start(ctx context.Context, port int, template string) (c *cluster, end func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -171,15 +172,16 @@ func start(ctx context.Context, port int, template string) (c *cluster, end func
 	}, nil
 }
 
-// sharedPort and sharedTemplate are the port and the template database of Share. They are the same in every run,
-// since Go's cache of test results compares the environment variables that a test reads.
+// sharedPort and sharedTemplate are the port and the template database that StartSharedServer starts. They are
+// the same in every run, since Go's cache of test results compares the environment variables that a test reads.
 const (
 	sharedPort     = 15432
 	sharedTemplate = prefix + "template"
 )
 
 // StartSharedServer starts a Postgres server with a migrated template database for the test binaries of other
-// processes, which find both through the environment variables that Share returns. end stops the server.
+// processes, which find both through the environment variables that StartSharedServer returns. The function end
+// stops the server.
 func StartSharedServer(ctx context.Context) (environ []string, end func(), err error) {
 	template := sharedTemplate
 	if os.Getenv(serverEnv) != "" {

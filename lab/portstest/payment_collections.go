@@ -17,7 +17,8 @@ import (
 
 const debt money.Cents = 50_000
 
-// collections are the test cases of paymentports.PaymentProvider about the collection of captured amounts.
+// collections returns the test cases about the collection of captured amounts, which every implementation of
+// paymentports.PaymentProvider must pass.
 var collections = map[string]func(*testing.T, ProviderUnderTest){
 	"Collect_ChargesTheCardOnce": func(t *testing.T, p ProviderUnderTest) {
 		r := owing(t, p, GoodCard)
@@ -182,10 +183,11 @@ func pageFor(r paymentports.CollectRequest) paymentports.HostedPageRequest {
 }
 
 // busy reports whether an error means that a call may be refused, because another call about the same payment was
-// quicker. true: ErrUnavailable; false: any other result.
+// quicker. true for ErrUnavailable; false for any other result.
 func busy(err error) bool { return errors.Is(err, fault.ErrUnavailable) }
 
-// refunds are the test cases of paymentports.PaymentProvider about refunds.
+// refunds returns the test cases about refunds, which every implementation of paymentports.PaymentProvider must
+// pass.
 var refunds = map[string]func(*testing.T, ProviderUnderTest){
 	"Refund_OfAPaidFee_GivesItBackOnce": func(t *testing.T, p ProviderUnderTest) {
 		paid := owing(t, p, GoodCard).FeePaymentID

@@ -27,14 +27,14 @@ const (
 	returnURL             = "https://pay.test/checkout/token/return"
 )
 
-// GoodCard, BadCard, LaterRefusedCard and TenantNeededCard are the numbers of test cards that every payment provider
-// under test supports.
+// Numbers of test cards that every payment provider under test supports.
 const (
 	GoodCard = "4242 4242 4242 4242"
-	BadCard  = "4000 0000 0000 0002" // This card is refused on the payment page.
-	// This card pays on the page; a later charge without the tenant is refused for now.
+	BadCard  = "4000 0000 0000 0002" // BadCard is the number of a card that is refused on the payment page.
+	// LaterRefusedCard pays on the payment page; a later charge without the tenant is refused for now.
 	LaterRefusedCard = "4000 0000 0000 0341"
-	// This card pays on the page; a later charge without the tenant needs the tenant.
+	// TenantNeededCard pays on the payment page; a later charge without the tenant is refused until the tenant
+	// confirms it.
 	TenantNeededCard = "4000 0027 6000 3184"
 )
 
@@ -46,7 +46,7 @@ type ProviderUnderTest struct {
 	Pay func(t *testing.T, paymentID id.ID, card string)
 	// Mend makes the card that paid a fee good for later charges.
 	Mend func(t *testing.T, feePaymentID id.ID)
-	// Now returns the time of the payment provider's clock, and Pass moves that clock ahead.
+	// Now returns the time of the payment provider's clock; Pass moves the clock ahead.
 	Now  func() time.Time
 	Pass func(d time.Duration)
 	// RefusedStaysOpen reports whether a payment page stays open after a refused card. true: the tenant may enter
@@ -119,7 +119,8 @@ func requireStatus(t *testing.T, p ProviderUnderTest, paymentID id.ID,
 	return got
 }
 
-// pages are the test cases of paymentports.PaymentProvider about the payment pages of tenants.
+// pages returns the test cases about the payment pages of tenants, which every implementation of
+// paymentports.PaymentProvider must pass.
 var pages = map[string]func(*testing.T, ProviderUnderTest){
 	"Open_GivesAPageThatIsOpen_AgainTheSame": func(t *testing.T, p ProviderUnderTest) {
 		paymentID := NewID()
@@ -180,8 +181,8 @@ var pages = map[string]func(*testing.T, ProviderUnderTest){
 		requireStatus(t, p, paymentID, paymentports.ProviderSucceeded)
 	},
 	"Close_OfAnUnknownPayment_RulesItOut": func(t *testing.T, p ProviderUnderTest) {
-		// The payment is closed first and opened afterwards, since a delayed request to open a page may arrive after the
-		// payment was closed.
+		// Close the payment first and open its page afterwards, since a delayed request to open a page may arrive
+		// after the payment was closed.
 		paymentID := NewID()
 		status := must(t, p.Provider.ClosePayment, paymentID).Status
 		require.Contains(t, []paymentports.ProviderPaymentStatus{paymentports.ProviderPaymentClosed,
@@ -202,7 +203,7 @@ var pages = map[string]func(*testing.T, ProviderUnderTest){
 				p.Pay(t, paymentID, BadCard)
 				p.Pass(10 * time.Minute)
 			}
-			// The time is cut to seconds, since a payment provider may report whole seconds.
+			// Cut the time to whole seconds, since a payment provider may report times without fractions.
 			before := p.Now().Truncate(time.Second)
 			p.Pay(t, paymentID, GoodCard)
 			after := p.Now()

@@ -4,7 +4,8 @@ import "sync"
 
 // Buffer stores output in memory; several goroutines may write and read it. The zero value stores all output.
 type Buffer struct {
-	// Least number of bytes at the end of the output that are kept (twice as many may be); 0: all.
+	// The number of bytes at the end of the output that are always kept (up to twice as many may be); 0: all output
+	// is kept.
 	Max int
 
 	mu   sync.Mutex

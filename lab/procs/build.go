@@ -30,7 +30,7 @@ func (b BuildOptions) CompileTo(ctx context.Context, out string, commands ...str
 		args = append(args, "-tags", strings.Join(b.Tags, ","))
 	}
 	if b.Race {
-		// CGO_ENABLED=1 comes last, so that it replaces the value before.
+		// CGO_ENABLED=1 stands last in the environment, where it replaces an earlier value.
 		args, env = append(args, "-race"), append(env, "CGO_ENABLED=1")
 	}
 	if b.Overlay != "" {

@@ -17,14 +17,15 @@ import (
 
 // Spec describes a child process to start: program, arguments, environment and output.
 type Spec struct {
-	Name string // The name of the process in error messages.
+	Name string // The name by which error messages mention the process.
 	Path string
 	Args []string
 	Env  []string
-	Log  io.Writer // A writer that also gets the process's output; may be nil.
-	// A writer that gets the standard output in place of the log; may be nil.
+	Log  io.Writer // A writer that gets the process's output besides the log; nil: only the log gets it.
+	// A writer that gets the standard output instead of the log; nil: the log gets it.
 	Stdout io.Writer
-	// true for a store, such as PgBouncer, whose settings all come from the test: Go may cache the test's result.
+	// true: the process is a store, such as PgBouncer, whose settings all come from the test, so Go may cache the
+	// test's result; false: Go must not.
 	Store bool
 }
 
@@ -53,7 +54,7 @@ func Start(s Spec) (*Process, error) {
 	if s.Stdout != nil {
 		p.cmd.Stdout = s.Stdout
 	}
-	// The child gets a process group of its own, so that Ctrl-C does not reach it.
+	// Start the child in a process group of its own, so that Ctrl-C does not reach it.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
@@ -228,7 +229,7 @@ func AwaitCondition(ctx context.Context, ended <-chan struct{}, ask func() error
 	}
 }
 
-// Ended holds the exit code and the output of a command that has ended.
+// Result holds the exit code and the output of a command that has ended.
 type Result struct {
 	Code           int
 	Stdout, Stderr string

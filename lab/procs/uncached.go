@@ -12,16 +12,16 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// PreventTestCaching keeps Go's test cache from reusing the result of the running test binary. The cache compares the
-// files and variables that a test reads itself, but not those that a command reads. Start, Run, Build and Command call
-// Uncached.
+// PreventTestCaching keeps Go's test cache from reusing the result of the running test binary. The cache compares
+// the files and variables that a test reads itself, but not those that a command reads. All functions of this
+// package that start a command call PreventTestCaching.
 //
 // Go caches no result of a test that looked at a file of its module which is as new as the test's end, since the
-// file might have changed meanwhile. Uncached looks at a file from the future.
+// file might have changed meanwhile. PreventTestCaching therefore looks at a file with a time in the future.
 func PreventTestCaching() {
 	folder := FindFolderAbove("go.mod")
 	if folder == "" {
-		// Without a go.mod above the working directory, the test is not one of this module.
+		// Without a go.mod above the working directory, the test belongs to no module whose results Go caches.
 		return
 	}
 	local := filepath.Join(folder, ".local")
@@ -57,15 +57,16 @@ func FindFolderAbove(file string) string {
 	return ""
 }
 
-// EnsureDebianPackages installs the Debian packages for some needs, such as "chromium", unless the machine has them.
-// scripts/ensure-debian.sh defines the needs.
+// EnsureDebianPackages installs the Debian packages that provide some programs, such as "chromium", unless the
+// machine has them. scripts/ensure-debian.sh lists the names of the programs.
 func EnsureDebianPackages(needs ...string) error {
 	const script = "scripts/ensure-debian.sh"
 	cmd := exec.Command(filepath.Join(FindFolderAbove(script), script), needs...) //nolint:gosec,noctx // it ends by itself
 	if !isatty.IsTerminal(os.Stdin.Fd()) {
-		// sudo must not prompt: without a terminal nobody can type a password.
+		// sudo must not ask for a password: without a terminal nobody can type one.
 		cmd.Env = append(os.Environ(), "SUDO=sudo -n")
-		// The process group of its own keeps Ctrl-C from interrupting the package manager.
+		// The installation runs in a process group of its own, so that Ctrl-C does not interrupt the package
+		// manager.
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	}
 	if said, err := cmd.CombinedOutput(); err != nil {

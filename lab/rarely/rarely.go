@@ -3,7 +3,7 @@
 // of dashboards, and of how pages look.
 //
 //	func TestFramework_ReadsTheRawBody(t *testing.T) {
-//		if !rarely.Has(t, rarely.Libraries) {
+//		if !rarely.MustRun(t, rarely.LibraryTests) {
 //			return
 //		}
 //
@@ -31,24 +31,25 @@ type TestGroup struct {
 	Needs []string
 }
 
-// Libraries, Documents, Monitoring, Pages and Deployments are the groups of rarely run tests.
+// The groups of tests that run only when the files that they test have changed.
 var (
-	// LibraryTests tests the partners' libraries in other languages than Go, with their frameworks and their pages.
+	// LibraryTests are the tests of the partners' libraries in other languages than Go, with their frameworks and
+	// their pages.
 	LibraryTests = TestGroup{"libraries", []string{"sdk", "lab/sdk", "adapters/http/partnerapi/openapi.yaml",
 		"docs/guides/*.md"}, []string{"php", "node", "npm", "python", "curl"}}
-	// DocumentTests tests the commands that documents show, and the printed tours of the sandbox.
+	// DocumentTests are the tests of the commands that documents show, and the printed tours of the sandbox.
 	DocumentTests = TestGroup{"documents", []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "Makefile", "docs",
 		"scripts",
 		"cmd", "process/admin", "lab/e2e/docs*_test.go", "lab/e2e/tour_test.go", "lab/e2e/sandbox_test.go", "lab/stripetest"},
 		[]string{"curl", "pg_dump", "php", "node", "python"}}
-	// MonitoringTests tests the files that Prometheus and Grafana read.
+	// MonitoringTests are the tests of the files that Prometheus and Grafana read.
 	MonitoringTests = TestGroup{"monitoring", []string{"deployments/prometheus", "deployments/prometheus.yml",
 		"deployments/grafana",
 		"adapters/metrics", "adapters/http/ops", "lab/e2e/monitoring*_test.go"}, []string{"prometheus"}}
-	// PageTests tests how pages look in both colour schemes and languages, on a phone and a desktop. How pages behave in
-	// a browser is always tested.
+	// PageTests are the tests of how pages look in both colour schemes and languages, on a phone and a desktop. How
+	// pages behave in a browser is always tested.
 	PageTests = TestGroup{"pages", []string{"adapters/http", "lab/browsertest"}, []string{"chromium"}}
-	// DeploymentTests tests the files from which operators of the service start its processes.
+	// DeploymentTests are the tests of the files from which operators of the service start its processes.
 	DeploymentTests = TestGroup{"deployments", []string{"deployments/compose.yaml", "deployments/systemd",
 		"process/config"},
 		[]string{"docker-compose", "systemd-analyze"}}
@@ -58,7 +59,8 @@ var (
 // that it tests has changed.
 func MustRun(t *testing.T, g TestGroup) bool {
 	t.Helper()
-	// Go's test cache must not be used, since it does not see the files that git reads.
+	// Prevent Go from caching the test's result, since the cache does not notice a change of the files that git
+	// reads.
 	procs.PreventTestCaching()
 	if !g.due(docstest.RepositoryRoot()) {
 		t.Logf("nothing has changed that this test tests (CI=true runs it; group %s)", g.Name)
@@ -72,7 +74,7 @@ func MustRun(t *testing.T, g TestGroup) bool {
 	return true
 }
 
-// The installation of each group's programs, by group name: a func() error that runs once.
+// For each group of tests, by name, a func() error that installs the group's programs once.
 var installed sync.Map
 
 // due reports whether the tests of a group must run. true: CI=true, or their files have changed since the branch

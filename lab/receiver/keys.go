@@ -13,9 +13,9 @@ type SigningSecrets struct {
 }
 
 type signingKey struct {
-	// The signing secret; "" while a rotation is under way whose answer has not arrived.
+	// The signing secret; "" while a request to replace the secret is unanswered.
 	secret string
-	// Time of the answer to the rotation that replaced the secret; zero: it is the current one.
+	// Time of the answer to the request that replaced the secret; zero: the secret is the current one.
 	until time.Time
 }
 

@@ -27,8 +27,8 @@ const (
 	// rememberAtMost is the most hashes of webhook bodies that are kept to recognise duplicates; a real receiver
 	// keeps them in its database.
 	rememberAtMost = 100_000
-	// lookupTimeout is the longest look-up of a captured amount, shorter than the 10 seconds that the sender of
-	// webhooks waits.
+	// lookupTimeout is the time limit for reading a captured amount from the API, shorter than the 10 seconds that
+	// the sender of webhooks waits.
 	lookupTimeout = 3 * time.Second
 )
 
@@ -70,8 +70,8 @@ func (r *Receiver) Handler() http.Handler {
 	return mux
 }
 
-// learn handles PUT /secret, which sets a new signing secret, so that the demo survives a rotation. A real
-// receiver has the secret in its configuration.
+// learn handles PUT /secret, which sets a new signing secret, so that the demo goes on after the secret was
+// replaced. A real receiver has the secret in its configuration.
 func (r *Receiver) learn(w http.ResponseWriter, request *http.Request) {
 	secret, err := io.ReadAll(io.LimitReader(request.Body, maxSecret))
 	if err != nil || !strings.HasPrefix(string(secret), "svc_whsec_") {
@@ -99,7 +99,7 @@ func (r *Receiver) receive(w Webhook) (Responder, func(bool)) {
 		r.print("✘ %s refused with 400: %s\n", at, reason)
 		return RespondRefusal(string(reason)), nil
 	}
-	// The hash recognises duplicates: all attempts of a delivery have the same body.
+	// Recognise duplicates by the hash of the body: all attempts of a delivery have the same body.
 	key := fmt.Sprintf("%x", sha256.Sum256(w.Body))
 	r.mu.Lock()
 	if len(r.seen) >= rememberAtMost {

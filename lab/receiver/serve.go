@@ -25,8 +25,9 @@ func (w Webhook) VerifySignature(secret string) RejectReason {
 	return VerifySignature(secret, w.Header.Get("X-Svc-Signature"), w.Header.Get("X-Svc-Timestamp"), w.Body, w.At)
 }
 
-// WebhookHandler returns an HTTP handler that passes each complete webhook to take, which chooses the answer.
-// Afterwards it calls the function ended, unless that is nil, with whether the answer was a 2xx.
+// WebhookHandler returns an HTTP handler that passes each complete webhook to the function take, which chooses
+// the answer. Afterwards it calls the function ended, unless that is nil, with true for a 2xx answer and false
+// for any other.
 func WebhookHandler(take func(Webhook) (answer Responder, ended func(taken bool))) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at := time.Now()

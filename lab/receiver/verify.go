@@ -20,8 +20,7 @@ const TimestampTolerance = 300 * time.Second
 // RejectReason says why a webhook is refused, such as a wrong signature; "" for a valid webhook.
 type RejectReason string
 
-// Missing, Expired and Mismatch are the reasons for refusing a webhook. Only "expired" is prescribed (service.md,
-// "Webhook receiver").
+// The reasons for refusing a webhook. Only "expired" is prescribed (service.md, "Webhook receiver").
 const (
 	MissingSignature  RejectReason = "missing_signature"
 	ExpiredTimestamp  RejectReason = "expired"
@@ -39,7 +38,7 @@ func VerifySignature(secret, signature, timestamp string, rawBody []byte, now ti
 	mac.Write([]byte(timestamp + "."))
 	mac.Write(rawBody)
 	digest, err := hex.DecodeString(given)
-	// hmac.Equal compares in constant time.
+	// Compare the signatures in constant time, so that the time of the answer reveals nothing about the right one.
 	if err != nil || secret == "" || !hmac.Equal(digest, mac.Sum(nil)) {
 		return SignatureMismatch
 	}

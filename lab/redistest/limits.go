@@ -16,21 +16,21 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// NewClientAsCloser returns a client on an empty Redis database as an io.Closer, for Setup.Redis of servicetest. So its
-// callers need not link go-redis (see Limits).
+// NewClientAsCloser returns a client on an empty Redis database as an io.Closer, for the field Redis of
+// servicetest.Setup. So its callers need not link the library go-redis.
 func NewClientAsCloser(t testing.TB) io.Closer {
 	t.Helper()
 	return New(t)
 }
 
 // LimiterAndCache returns the rate limiter and the idempotency cache of the services on a Redis. client is a
-// redis.UniversalClient, or nil for an unreachable Redis. The signature does not name the client's type, whose
-// hundreds of methods would be compiled into every caller.
+// redis.UniversalClient, or nil for an unreachable Redis. The parameter does not have the client's own type,
+// whose hundreds of methods would be compiled into every caller.
 func LimiterAndCache(t testing.TB, client io.Closer, patience time.Duration, cipher *secrets.Cipher,
 	log *slog.Logger) (ports.Limiter, ports.IdempotencyCache) {
 	t.Helper()
 	open, ok := client.(goredis.UniversalClient)
-	// Nil: connections are refused. The services work without Redis, only more slowly.
+	// Without a Redis, its connections are refused. The services work without Redis, only more slowly.
 	if !ok {
 		open = goredis.NewClient(&goredis.Options{
 			MaxRetries: -1, DialerRetries: 1,

@@ -32,7 +32,7 @@ type pool struct {
 	last    int // The highest number of a database on the Redis server.
 	// The value that this process stores in its leases of Redis databases.
 	holder string
-	// searched counts the numbered databases of Redis that were tried for a test. The next search starts behind them,
+	// searched counts the numbered databases of Redis that were tried for a test. The next search starts after them,
 	// so that a database which a test returned is reused as late as possible.
 	searched atomic.Int64
 }

@@ -27,9 +27,9 @@ import (
 )
 
 const (
-	// Longest start of the Redis for tests, with its installation.
+	// The longest time that the start of the Redis for tests may take, its installation included.
 	startLimit   = 3 * time.Minute
-	leaseLimit   = 2 * time.Minute // Longest wait for a free Redis database.
+	leaseLimit   = 2 * time.Minute // The longest time for which a test waits for a free Redis database.
 	cleanupLimit = 30 * time.Second
 )
 
@@ -89,7 +89,7 @@ func newClient(t testing.TB, redisURL string) *redis.Client {
 
 // shared starts the Redis server that all tests of a test binary share, once, and returns its pool of databases.
 var shared = sync.OnceValues(func() (*pool, error) {
-	// The server outlives the test that starts it, so that test's context is not used.
+	// The server is started with a context of its own, since it must outlive the test that happens to start it.
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
 	server, err := backing.StartRedis(ctx, backing.Options{})

@@ -109,10 +109,10 @@ var bookings = []booking{
 }
 
 type booking struct {
-	first, last string // The tenant's names; "": not known.
-	// The deposit in euros, and the days from today to the stay's first.
+	first, last string // The names of the deposit's tenant; "": the deposit has no known tenant.
+	// The deposit's amount in euros, and the number of days from today to the first day of the stay.
 	amount, starts int
-	outcome        string // The outcome of the simulated payment; "": none.
+	outcome        string // The outcome of the simulated payment; "": no payment is simulated.
 	claimed        int
 }
 

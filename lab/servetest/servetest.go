@@ -54,7 +54,7 @@ type Answer struct {
 
 // Conn is a TCP connection to a server under test.
 type Conn struct {
-	// A reader of the data from the server that Receive has not read yet.
+	// A reader of the data that the server has sent and that Receive has not read yet.
 	Reader *bufio.Reader
 
 	t    testing.TB

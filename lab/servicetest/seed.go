@@ -54,7 +54,8 @@ func (k *Kit) Mails(to string) []ports.Mail {
 	return slices.DeleteFunc(newest, func(m ports.Mail) bool { return to != "" && m.To != to })
 }
 
-// CreatePartner creates a partner named "Partner " and its slug, with ConnectSecret as its connect secret.
+// CreatePartner creates a partner with a slug, the name "Partner " followed by the slug, and ConnectSecret as its
+// connect secret.
 func (k *Kit) CreatePartner(slug string, change ...func(*partner.Partner)) partner.Partner {
 	k.t.Helper()
 	return k.CreatePartnerWithSecret(slug, ConnectSecret, change...)
@@ -86,7 +87,7 @@ func (k *Kit) CreateCaller(slug string, change ...func(*partner.Partner)) (partn
 	return partner.Caller{Partner: p, Key: key}, plain
 }
 
-// CreateAccount creates an operator, whom no password lets in, and returns the operator's account.
+// CreateAccount creates an operatorwho cannot log in with any password, and returns the operator's account.
 func (k *Kit) CreateAccount(company string) connect.Account {
 	k.t.Helper()
 	now := k.Clock.Now()

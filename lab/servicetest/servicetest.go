@@ -6,7 +6,7 @@
 //	func TestCreate_ASlugTaken_IsRefused(t *testing.T) {
 //		t.Parallel()
 //		kit := servicetest.New(t, func(s *servicetest.Setup) { s.Config.Environment = partner.Staging })
-//		kit.Partner("acme")
+//		kit.CreatePartner("acme")
 //		_, err := kit.Partners.Create(t.Context(), partners.NewPartner{Slug: "acme", Name: "Acme"})
 //
 // Only tests and packages for tests import this package.
@@ -36,7 +36,8 @@ import (
 	"partnerdeposits/process/services"
 )
 
-// Parts and Services are the types with which the processes wire the use cases.
+// Deps and Services are the types with which the processes of the service connect the use cases to their
+// repositories.
 type (
 	Deps     = services.Deps
 	Services = services.Services
@@ -45,17 +46,18 @@ type (
 // MaxWait is how long a test waits for Postgres or Redis on a busy machine.
 const MaxWait = time.Minute
 
-// Setup holds what a test may choose about its services. New fills in the defaults before the test changes some.
+// Setup holds what a test may choose about its services. New sets the defaults before a function of the test
+// changes them.
 type Setup struct {
 	// Settings of the service; each has its default, and SERVICE_ENV is development.
 	Config config.Config
-	// Options of the store's connection pool; statements and locks may take Patience.
+	// Options of the store's connection pool; a statement or a wait for a lock may take MaxWait.
 	Pool  postgres.PoolOptions
-	Store postgres.Options // Options of the Postgres store.
-	Clock ports.Clock      // Clock of the services; by default the machine's.
-	// A Redis database from redistest.New; nil: an unreachable Redis.
+	Store postgres.Options
+	Clock ports.Clock // Clock of the services; by default the machine's.
+	// A Redis database from redistest.New; nil: the services find no Redis.
 	Redis io.Closer
-	Parts func(*Deps) // A function that replaces parts of the services.
+	Parts func(*Deps) // A function that replaces parts of the use cases; nil: none is replaced.
 }
 
 // Kit holds the stores and the use cases of the service for a test, over a database of its own.
@@ -98,8 +100,8 @@ func New(t testing.TB, change ...func(*Setup)) *Kit {
 	return k
 }
 
-// BuildServices builds all use cases once more over the same stores, and returns them. Setup.Parts and then the
-// functions in change replace parts of them.
+// BuildServices builds all use cases once more over the same stores, and returns them. The function in
+// Setup.Parts, and then the functions in change, replace parts of them.
 func (k *Kit) BuildServices(change ...func(*Deps)) Services {
 	k.t.Helper()
 	hasher, err := passwords.New(passwords.WithCheapHashes)

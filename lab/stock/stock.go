@@ -25,7 +25,7 @@ import (
 // subscription.
 type Owner struct{ Partner, Account, Subscription id.ID }
 
-// RowCounts holds the numbers of rows that Fill adds.
+// RowCounts holds the numbers of rows that FillDatabase adds.
 type RowCounts struct {
 	Deposits   int
 	Deliveries int
@@ -51,9 +51,9 @@ func CreateRowOwners(ctx context.Context, pool *pgxpool.Pool, partners, accounts
 	return made, err
 }
 
-// FillDatabase adds deposits and deliveries that belong to the owners in turn, on two connections side by side, and
-// then runs VACUUM and ANALYZE. Rows of a later call come behind those of an earlier call. Three million deposits,
-// deliveries and events take some minutes and 12 GB.
+// FillDatabase adds deposits and deliveries that belong to the owners in turn, on two connections side by side,
+// and then runs VACUUM and ANALYZE. The rows of a later call are newer than those of an earlier call. Three
+// million deposits, deliveries and events take some minutes and 12 GB.
 func FillDatabase(ctx context.Context, pool *pgxpool.Pool, owners []Owner, n RowCounts) error {
 	if len(owners) == 0 {
 		return errors.New("stock: no owners")
@@ -77,11 +77,12 @@ func FillDatabase(ctx context.Context, pool *pgxpool.Pool, owners []Owner, n Row
 	return both.Wait()
 }
 
-// filler holds the arguments that the two connections of Fill share. The ids of deposits follow from them.
+// filler holds the arguments that the two connections of FillDatabase share. The ids of deposits follow from
+// them.
 type filler struct {
-	end    time.Time // Time of the newest rows that Fill adds.
+	end    time.Time // Time of the newest rows that FillDatabase adds.
 	salt   string
-	before int // Number of deposits that exist before Fill adds its own.
+	before int // Number of deposits that exist before FillDatabase adds more.
 	owners []Owner
 	amount RowCounts
 }
@@ -104,7 +105,7 @@ func (f filler) insert(ctx context.Context, pool *pgxpool.Pool, statement string
 	})
 }
 
-// prepare stores the arguments of Fill in temporary tables, where the SQL functions of kit.sql read them.
+// prepare stores the arguments of FillDatabase in temporary tables, where the SQL functions of kit.sql read them.
 func (f filler) prepare(ctx context.Context, conn *pgxpool.Conn) error {
 	var partners, accounts, subscriptions []id.ID
 	for _, o := range f.owners {

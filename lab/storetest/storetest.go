@@ -47,8 +47,8 @@ func Pool(t testing.TB, databaseURL string, o postgres.PoolOptions) *pgxpool.Poo
 	return pool
 }
 
-// ProxiedURL returns a URL through which connections to the database pass a TCP proxy, and the proxy, which the test
-// cuts and disturbs.
+// ProxiedURL returns a URL through which connections to the database pass a TCP proxy, and the proxy, by which
+// the test cuts and disturbs those connections.
 func ProxiedURL(t testing.TB, databaseURL string) (string, *pgproxy.TCPProxy) {
 	t.Helper()
 	target, err := url.Parse(databaseURL)
@@ -58,7 +58,7 @@ func ProxiedURL(t testing.TB, databaseURL string) (string, *pgproxy.TCPProxy) {
 	return target.String(), link
 }
 
-// Doorbell is a fake of the doorbell that wakes dispatchers: it counts the wake-up notifications.
+// Doorbell is a fake of the wake-up notifications to dispatchers: it only counts them.
 type Doorbell struct{ Rung atomic.Int32 }
 
 // WakeRelays counts a wake-up notification about a new event.

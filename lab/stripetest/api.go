@@ -9,7 +9,7 @@ import (
 // call is a request to the fake's copy of Stripe's API.
 type call struct {
 	*Request
-	id  string // The id of the object that the request's path names.
+	id  string // The id of the Stripe object in the path of the request.
 	run endpoint
 }
 
@@ -103,7 +103,7 @@ func (f *Fake) perform(c call, fault Fault) (a answer) {
 	return a
 }
 
-// answer is an answer of the fake of Stripe.
+// answer is an HTTP answer of the fake of Stripe.
 type answer struct {
 	status   int
 	body     []byte

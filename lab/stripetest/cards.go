@@ -7,12 +7,12 @@ import (
 
 // card is the behaviour of a test card that Stripe publishes (docs.stripe.com/testing).
 type card struct {
-	// true: the bank wants the tenant to authenticate on the page; false: it does not.
+	// true: the bank wants the tenant to authenticate on the payment page; false: it does not.
 	asks bool
-	// The code with which the bank refuses the card on the page; "": accepted.
+	// The code with which the bank refuses the card on the page; "": the bank accepts it.
 	decline string
-	// The code with which the bank refuses a charge without the tenant, though the page accepted the card; "":
-	// accepted.
+	// The code with which the bank refuses a charge without the tenant, though the page accepted the card; "": the
+	// bank accepts it.
 	later string
 	// true: the tenant disputes the charge a minute later; false: never.
 	disputed bool
@@ -48,7 +48,7 @@ type ChargeOutcome struct {
 	Code        string
 	DeclineCode string // Decline code of the bank's answer, such as insufficient_funds.
 	AdviceCode  string // Advice code of the bank's answer, such as do_not_try_again.
-	Processing  bool   // true: the bank's answer comes later, by Settle; false: at once.
+	Processing  bool   // true: the bank answers later, when a test calls SettleCharge; false: at once.
 }
 
 func (o ChargeOutcome) declined() bool { return o.DeclineCode != "" || o.Code != "" }

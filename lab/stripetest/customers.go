@@ -8,7 +8,7 @@ func (c *customer) json(*Fake, expansions) map[string]any {
 	return map[string]any{"id": c.id, "object": "customer", "deleted": true}
 }
 
-// method is a payment method in the fake of Stripe: a card's behaviour without its data.
+// method is a payment method in the fake of Stripe: how a card behaves, without the card's data.
 type method struct {
 	base
 	card     card

@@ -39,8 +39,8 @@ func wrongState(code, message string) *apiError {
 	return &apiError{status: http.StatusBadRequest, Kind: "invalid_request_error", Code: code, Message: message}
 }
 
-// keeps reports whether Stripe stores the answer under the request's Idempotency-Key. true: a success, or an error
-// of a request that began; false: an error of a request that never began.
+// keeps reports whether Stripe stores the answer under the request's Idempotency-Key. true: a success, or an
+// error of a request that began; false: an error of a request that was refused before it began.
 func (e *apiError) keeps() bool {
 	switch {
 	case e == nil, e.status == http.StatusPaymentRequired, e.status >= http.StatusInternalServerError:

@@ -22,7 +22,7 @@ type Event struct {
 type DeliveryPlan struct {
 	Delay time.Duration
 	Twice bool
-	// true: events that wait together are sent in the opposite order.
+	// true: events that wait at the same time are sent in the opposite order; false: in their order.
 	Reversed bool
 }
 
@@ -70,7 +70,7 @@ func (f *Fake) send(ctx context.Context, e Event) {
 	}
 }
 
-// sendQueue sends the queued webhook events in the way that Deliver has set, until Close.
+// sendQueue sends the queued webhook events as SetDeliveryPlan has set, until Close is called.
 func (f *Fake) sendQueue() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

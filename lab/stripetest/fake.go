@@ -51,8 +51,8 @@ type Options struct {
 	Secret string
 }
 
-// Fake is a fake of Stripe: its API, hosted payment pages and webhooks. All methods may be called from any
-// goroutine.
+// Fake is a fake of Stripe: its API, hosted payment pages and webhooks. Several goroutines may call its methods
+// at the same time.
 type Fake struct {
 	options Options
 	// The HTTP client that posts webhook events; it follows no redirect.
@@ -73,7 +73,7 @@ type Fake struct {
 	choose func(method, path string) *Fault
 	// The bank's next answers to charges without the tenant, by deposit id.
 	outcomes map[string][]ChargeOutcome
-	refusing []string // The statuses that the next refunds get.
+	refusing []string // The statuses that the next refunds get, in their order.
 
 	sessions  table[*session]
 	customers table[*customer]
@@ -251,8 +251,8 @@ func (f *Fake) intentsOf(paymentID string) []*intent {
 	return nil
 }
 
-// watch checks after a step that a payment has at most one payable object and at most one charge, and records
-// violations.
+// watch checks after a step of the fake that a payment has at most one payable object and at most one charge, and
+// records violations.
 func (f *Fake) watch(metadata map[string]string, step string) {
 	name := metadata[PaymentMetadataKey]
 	p := f.payments[name]

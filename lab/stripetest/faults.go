@@ -11,19 +11,25 @@ type FaultKind string
 
 // The kinds of faults that a request to the fake of Stripe can meet.
 const (
-	FaultLostBeforeEffect FaultKind = "lost_before" // Fault: the connection dies, and nothing happens.
-	FaultLostAfterEffect  FaultKind = "lost_after"  // Fault: the request takes effect, and the connection dies.
-	// Fault: the connection dies, and the request takes effect after Delay.
+	FaultLostBeforeEffect FaultKind = "lost_before" // Fault: the connection is cut, and the request has no effect.
+	FaultLostAfterEffect  FaultKind = "lost_after"  // Fault: the request takes effect, and the connection is cut.
+	// Fault: the connection is cut, and the request takes effect only after Delay.
 	FaultLateEffect FaultKind = "late"
-	// Fault: the request waits for Delay, holding its key, and is then answered.
-	FaultDelayedResponse    FaultKind = "delayed"
-	FaultHang               FaultKind = "hang"        // Fault: there is no answer and no effect until the caller gives up.
-	FaultErrorWithoutEffect FaultKind = "broken"      // Fault: the answer is 500 without effect, stored under the key.
-	FaultErrorAfterEffect   FaultKind = "broken_done" // Fault: the answer is 500 after the effect, stored under the key.
-	FaultDuplicateRequest   FaultKind = "doubled"     // Fault: the request arrives twice, and the second answer is sent.
-	FaultTooManyRequests    FaultKind = "overloaded"  // Fault: the answer is 429.
-	FaultUnavailable        FaultKind = "unready"     // Fault: the answer is 503 without effect, not stored.
-	FaultBadRequest         FaultKind = "refused"     // Fault: the answer is 400 without effect, not stored.
+	// Fault: the request occupies its idempotency key for Delay, and is then answered.
+	FaultDelayedResponse FaultKind = "delayed"
+	// Fault: the request has no effect, and no answer comes until the caller gives up.
+	FaultHang FaultKind = "hang"
+	// Fault: the answer is 500 without effect; a repeated request gets the same answer.
+	FaultErrorWithoutEffect FaultKind = "broken"
+	// Fault: the answer is 500 after the effect; a repeated request gets the same answer.
+	FaultErrorAfterEffect FaultKind = "broken_done"
+	// Fault: the request arrives twice, and the caller gets the second answer.
+	FaultDuplicateRequest FaultKind = "doubled"
+	FaultTooManyRequests  FaultKind = "overloaded" // Fault: the answer is 429 (too many requests).
+	// Fault: the answer is 503 without effect; a repeated request runs anew.
+	FaultUnavailable FaultKind = "unready"
+	// Fault: the answer is 400 without effect; a repeated request runs anew.
+	FaultBadRequest FaultKind = "refused"
 )
 
 // Fault is a planned failure of a request to the fake of Stripe. The zero value is no failure.
@@ -76,7 +82,7 @@ func (f *Fake) wait(d time.Duration) bool {
 	}
 }
 
-// LateRequestCount returns the number of requests whose connections have died and which have not yet taken effect.
+// LateRequestCount returns the number of requests whose connections were cut and which have not yet taken effect.
 func (f *Fake) LateRequestCount() int64 { return f.late.Load() }
 
 // drop ends the connection of a request without an answer.

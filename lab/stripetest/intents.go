@@ -13,14 +13,14 @@ type intent struct {
 	customer                *customer
 	method                  *method
 	metadata                map[string]string
-	// The Checkout Session whose page created the PaymentIntent; else nil.
+	// The Checkout Session whose page created the PaymentIntent; nil for one that was created without a page.
 	session *session
 	charges []*charge
 	failed  *apiError // The error of the PaymentIntent's last failed charge.
 }
 
-// payable reports whether the PaymentIntent could still lead to a charge. true: by a confirm, a card or the bank's
-// answer; false: it has ended.
+// payable reports whether the PaymentIntent could still lead to a charge. true: a confirmation, a card or the
+// bank's answer may still charge it; false: it has ended.
 func (i *intent) payable() bool {
 	return slices.Contains([]string{"requires_payment_method", "requires_confirmation", "requires_action", "processing"},
 		i.status)
@@ -129,7 +129,7 @@ func (f *Fake) refuse(i *intent, m *method, o ChargeOutcome) *apiError {
 	return &answered
 }
 
-// cancelIntent cancels a PaymentIntent for good.
+// cancelIntent cancels a PaymentIntent, after which it can never be paid.
 func (f *Fake) cancelIntent(i *intent, _ call) (any, *apiError) {
 	switch {
 	case i.session != nil:

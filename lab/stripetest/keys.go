@@ -8,7 +8,7 @@ import (
 // keyLife is how long the fake stores the answer to an Idempotency-Key. Stripe promises at least as much.
 const keyLife = 24 * time.Hour
 
-// stored is the first answer under an Idempotency-Key.
+// stored is the answer that the fake keeps for an Idempotency-Key, and replays to repeated requests.
 type stored struct {
 	// The method, path and parameters of the request that used the key first.
 	request string
@@ -17,8 +17,8 @@ type stored struct {
 	answer  answer
 }
 
-// begin claims an Idempotency-Key for a request. If another request has used the key, taken is true, and a is that
-// request's answer or a refusal.
+// begin reserves an Idempotency-Key for a request. If an earlier request has used the key, taken is true, and a
+// is the answer to that request, or a refusal.
 func (f *Fake) begin(c call) (a answer, taken bool) {
 	request := c.Method + " " + c.Path + "?" + c.Params.Encode()
 	first := f.keys[c.Key]

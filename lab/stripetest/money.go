@@ -10,7 +10,7 @@ type charge struct {
 	method    *method
 	amount    int
 	refunded  int
-	outcome   ChargeOutcome // The bank's answer to the charge, if it failed.
+	outcome   ChargeOutcome // The bank's reason for refusing the charge, if it refused.
 	disputed  bool
 	disputeAt time.Time
 }

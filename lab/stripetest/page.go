@@ -17,7 +17,7 @@ type pageView struct {
 	Amount, Name, Error, Back string
 	// The step that the payment page shows: pay, challenge or over.
 	Step string
-	// The target of the card form: after a failed authentication the form is shown at another URL.
+	// The URL to which the card form is sent: after a failed authentication the form is shown at another URL.
 	Action string
 }
 
@@ -124,7 +124,7 @@ func render(w http.ResponseWriter, status int, v pageView) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	if pages.Execute(w, v) != nil {
-		// The error only means that the tenant has closed the connection.
+		// The error is ignored: it only means that the tenant has closed the connection.
 		drop()
 	}
 }

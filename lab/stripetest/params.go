@@ -19,8 +19,8 @@ func expansionsOf(params url.Values) expansions {
 	return out
 }
 
-// of returns the expansions inside a field. asked reports whether the field itself must be expanded (true) or
-// shown as an id (false).
+// of returns the expansions (fields to return as whole objects) inside a field. asked reports whether the field
+// itself must be expanded (true) or shown as an id (false).
 func (e expansions) of(field string) (inside expansions, asked bool) {
 	for _, path := range e {
 		if rest, ok := strings.CutPrefix(path+".", field+"."); ok {

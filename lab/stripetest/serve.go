@@ -19,7 +19,7 @@ func (f *Fake) Serve(ctx context.Context, listener net.Listener) error {
 	}
 	stop := context.AfterFunc(ctx, func() {
 		f.Close()
-		// The error is ignored: the server's listener is closed in any case.
+		// The error is ignored: the fake's listener is closed in any case.
 		_ = server.Close()
 	})
 	defer stop()

@@ -21,10 +21,10 @@ type session struct {
 	asked                   url.Values
 	metadata                map[string]string
 	expires                 time.Time
-	// The PaymentIntent of the session, from the first card on; nil before.
+	// The PaymentIntent of the session; nil until the tenant enters the first card.
 	intent    *intent
-	challenge *card // The card of a tenant who must authenticate now; else nil.
-	// Code of the card's refusal that the payment page shows; "": none.
+	challenge *card // The card of a tenant who must authenticate now; nil when no tenant must.
+	// Code of the card's refusal that the payment page shows; "" when no card was refused.
 	refused string
 }
 

@@ -31,7 +31,7 @@ func StartExpectingViolations(t backing.TB, o Options) *Fake {
 	server := httptest.NewServer(f.Handler())
 	f.SetURL(server.URL)
 	t.Cleanup(func() {
-		f.Close() // Close ends requests to the fake that hang.
+		f.Close() // End the requests to the fake that hang, so that its server can stop.
 		server.CloseClientConnections()
 		server.Close()
 	})
@@ -78,7 +78,8 @@ func (f *Fake) PostForm(t backing.TB, target string, form url.Values) PageRespon
 	return PageResponse{Status: res.StatusCode, Location: res.Header.Get("Location"), Body: string(body)}
 }
 
-// PaymentPageURL returns the URL of a payment's newest hosted page, even if the page has expired; "" if there is none.
+// PaymentPageURL returns the URL of a payment's newest hosted page, even if the page has expired; "" if there is
+// none.
 func (f *Fake) PaymentPageURL(paymentID string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -104,7 +105,8 @@ func (f *Fake) RepairSavedCards(paymentID string) {
 // are left after refunds.
 type ChargeTotals struct{ Charges, Taken, Kept int }
 
-// ChargeTotalsByPayment returns, by payment id, the Book of every payment that has a successful charge.
+// ChargeTotalsByPayment returns, by payment id, the number and sums of the charges of every payment that has a
+// successful charge.
 func (f *Fake) ChargeTotalsByPayment() map[string]ChargeTotals {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -17,7 +17,7 @@ type object interface {
 	json(f *Fake, expand expansions) map[string]any
 }
 
-// base holds the id of an object and the time of its creation.
+// base holds the id of an object of the fake of Stripe and the time of its creation.
 type base struct {
 	id      string
 	created int64
@@ -25,7 +25,7 @@ type base struct {
 
 func (b base) head() base { return b }
 
-// base returns the base of a new object, whose id has a prefix such as "pi".
+// base returns the id and the time of creation of a new object, whose id begins with a prefix such as "pi".
 func (f *Fake) base(prefix string) base { return base{f.newID(prefix), f.now().Unix()} }
 
 func (t *table[T]) add(item T) {

@@ -20,14 +20,14 @@ const (
 	pathMails = pathGuide + "/mails"
 )
 
-// Deps are the dependencies of the pages.
+// Deps holds what the pages of the style guide need: a clock, the cookies of pages, and the dashboard's URL.
 type Deps struct {
 	Clock        ports.Clock
 	Site         *ui.SiteCookies
-	DashboardURL string // DASHBOARD_BASE_URL, without a slash at its end
+	DashboardURL string // The setting DASHBOARD_BASE_URL, without a slash at its end.
 }
 
-// Pages returns the function that mounts the pages in a service whose dashboard has this base URL.
+// Pages returns a function that adds the pages of the style guide to a service whose dashboard has this base URL.
 func Pages(dashboardURL string) func(fiber.Router, *ui.SiteCookies) {
 	return func(app fiber.Router, site *ui.SiteCookies) {
 		Mount(app, Deps{Clock: system.Clock{}, Site: site, DashboardURL: strings.TrimSuffix(dashboardURL, "/")})
@@ -36,7 +36,7 @@ func Pages(dashboardURL string) func(fiber.Router, *ui.SiteCookies) {
 
 type pages struct{ Deps }
 
-// Mount adds the pages to app.
+// Mount adds the pages of the style guide to a web application.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{d}
 	app.Get(pathGuide, d.Site.PageMiddleware, p.guide)
@@ -48,12 +48,12 @@ func Mount(app fiber.Router, d Deps) {
 //go:embed guide.css
 var rules string
 
-// schemes find the colours of both schemes in the stylesheet of all pages.
+// schemes is the pattern that finds the colours of the light and the dark scheme in the stylesheet of all pages.
 var schemes = regexp.MustCompile(
 	`(?s)^:root \{\n  color-scheme: light dark;\n(.*?)\}\n@media \(prefers-color-scheme: dark\) \{\n  :root \{\n(.*?)  \}\n\}`)
 
-// style gives the rules of these pages: the parts with the classes light and dark have the colours of their scheme,
-// whatever the reader's.
+// style is the stylesheet of the style guide: parts with the class light or dark have the colours of that scheme,
+// whichever scheme the reader prefers.
 var style = func() string {
 	found := schemes.FindStringSubmatch(ui.Stylesheet())
 	if found == nil {
@@ -70,7 +70,7 @@ func serveStyle(c *fiber.Ctx) error {
 	return c.SendString(style)
 }
 
-// chips have every icon and every tone.
+// chips lists status labels with every icon and every colour, for the style guide.
 var chips = []ui.Chip{
 	{Text: "Awaiting the tenant", Icon: "i-wait"},
 	{Text: "Not finished", Icon: "i-half"},
@@ -83,17 +83,17 @@ var chips = []ui.Chip{
 	{Text: "Ends soon", Tone: "warn", Icon: "i-wait"},
 }
 
-// guideView is the data of /styleguide.
+// guideView is the data of the page /styleguide.
 type guideView struct {
 	Page    ui.Page
 	Amount  string
 	Day     string
 	Minute  string
-	Longest string // a day of a period, with its months in full
+	Longest string // The text of a period of days with its months in full: the longest such text.
 	QR      ui.QR
 }
 
-// guide shows every component in every state, in both schemes.
+// guide serves the page that shows every component in every state, in the light and the dark scheme.
 func (p *pages) guide(c *fiber.Ctx) error {
 	lang, now := ui.LangOf(c), p.Clock.Now()
 	qr, err := ui.NewQR("invented")

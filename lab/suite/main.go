@@ -51,8 +51,8 @@ func run(command []string, out io.Writer) (passed bool, err error) {
 	}
 	defer end()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // the command is the caller's
-	// The command gets a process group of its own, so that an interrupt reaches the tests and their servers, and not
-	// the command alone.
+	// Start the command in a process group of its own, so that an interrupt can be sent to the tests and their
+	// servers too, and not to the command alone.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	cmd.Stderr, cmd.Env = os.Stderr, append(os.Environ(), environ...)

@@ -37,12 +37,13 @@ type report struct {
 	total, packages, cached int
 	passed, failed, skipped int // Numbers of tests that passed, failed and were skipped.
 	// Number of packages that failed without a failed test, such as by a panic or a build.
-	broken    int
-	explained map[string]bool // The packages in which a test has failed.
+	broken int
+	// The packages in which a test has failed, so that the failure of the package itself is not printed.
+	explained map[string]bool
 	running   map[string]time.Time
-	// Output so far of the tests and packages that have not ended.
+	// The output so far of the tests and packages that are still running.
 	said map[string][]string
-	took []event // The events of packages and tests that have ended.
+	took []event // The last event of each package and test that has ended, with its duration.
 }
 
 func newReport(out io.Writer) *report {
@@ -82,7 +83,7 @@ func (r *report) progress() {
 		time.Since(r.start).Seconds(), r.packages, r.total, r.cached, r.passed+r.failed, failed, now)
 }
 
-// read counts all events of a test run. A line that is not an event is printed.
+// read counts all events of a test run. A line that is not an event is printed unchanged.
 func (r *report) read(events io.Reader) error {
 	lines := bufio.NewReader(events)
 	for {
@@ -166,7 +167,7 @@ func (r *report) close() bool {
 	return r.failed+r.broken+r.skipped+len(r.running) == 0 && r.passed > 0
 }
 
-// slowest prints the ten slowest packages or tests, without the events for which out returns true.
+// slowest prints the ten slowest packages or tests. The function out returns true for those to leave out.
 func (r *report) slowest(name string, out func(event) bool) {
 	fmt.Fprintf(r.out, "# the slowest %s, in seconds\n", name)
 	slowest := slices.DeleteFunc(slices.Clone(r.took), out)

@@ -27,7 +27,7 @@ type APICall struct {
 	Base   string // Base URL of the http process that is called.
 	APIKey string
 	Method string // HTTP method of the call; "": POST.
-	Path   string // Path of the call, without APIPrefix.
+	Path   string // Path of the API call, without APIPrefix (the beginning of every path).
 	Key    string // The idempotency key of the call; "": no such header.
 	Body   string
 }
@@ -36,7 +36,7 @@ type APICall struct {
 type APIResponse struct {
 	Status int
 	Body   []byte
-	Err    error // The error if no response arrived; else nil.
+	Err    error // The error because of which no response arrived; nil when one arrived.
 }
 
 // Do sends a request to the partner API and returns the response.
@@ -90,6 +90,6 @@ func (a APIResponse) DecodeData(data any) error {
 // DataID returns the field data.id of a response; "" if there is none.
 func (a APIResponse) DataID() string {
 	var made struct{ ID string }
-	_ = a.DecodeData(&made) // After an error the result is "".
+	_ = a.DecodeData(&made) // The error is ignored: for a response that is no JSON the id is "".
 	return made.ID
 }

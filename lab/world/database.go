@@ -47,8 +47,8 @@ func CreateDatabase(ctx context.Context, server, name, owner string) (string, er
 	return RewriteDatabaseURL(server, owner, "", name), nil
 }
 
-// RewriteDatabaseURL returns the URL of a Postgres server with another user, address and database. Each that is ""
-// stays as it was.
+// RewriteDatabaseURL returns the URL of a Postgres server with another user, address and database. A part that is
+// given as "" stays as it was.
 func RewriteDatabaseURL(server, user, address, database string) string {
 	u := parsed(server)
 	if user != "" {
@@ -69,7 +69,7 @@ func HostPort(server string) string { return parsed(server).Host }
 func parsed(server string) *url.URL {
 	u, err := url.Parse(server)
 	if err != nil {
-		panic(err) // A parse error is impossible: lab/backing made the URL.
+		panic(err) // The error is ignored: lab/backing made the URL, so it can be parsed.
 	}
 	return u
 }

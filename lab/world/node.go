@@ -18,8 +18,8 @@ type ServiceProcess struct {
 	// Settings as NAME=value; a later one replaces an earlier one of the same name.
 	Env  []string
 	Log  io.Writer
-	Base string // URL of the API and the pages.
-	Ops  string // URL of /readyz and /metrics.
+	Base string // Base URL of the API and the pages that the process serves.
+	Ops  string // Base URL at which the process serves /readyz and /metrics.
 
 	process atomic.Pointer[procs.Process]
 }
@@ -61,7 +61,7 @@ func (n *ServiceProcess) AwaitReady(ctx context.Context) error {
 	return n.Process().AwaitHTTPOK(ctx, n.Ops+"/readyz")
 }
 
-// Sleep waits for a duration; the error says that ctx ended first.
+// Sleep waits for a duration. It returns an error if ctx ended first.
 func Sleep(ctx context.Context, span time.Duration) error {
 	select {
 	case <-ctx.Done():

@@ -14,8 +14,8 @@ import (
 //go:embed go.tmpl
 var goTemplate string
 
-// goWriter generates the Go code of the API's types. It holds the types of the model, and which of them are
-// used in requests.
+// goWriter generates the Go code of the API's types. It holds the types of the API, and which of them are used in
+// requests.
 type goWriter struct {
 	types    map[string]Type
 	requests map[string]bool
@@ -23,8 +23,8 @@ type goWriter struct {
 	patches map[string]bool
 }
 
-// goField is a field of a generated Go struct. For a request, Given is the condition under which the field is
-// sent, and Value is the expression that is sent.
+// goField is a field of a generated Go struct. For a field of a request, Given is the Go condition under which it
+// is sent, and Value is the Go expression of what is sent.
 type goField struct {
 	Field
 	Go, Type, Tag, Given, Value string
@@ -199,8 +199,8 @@ var (
 	initialism = regexp.MustCompile(`^(Api|Id|Url|Sha256)(s?)$`)
 )
 
-// goName returns the exported Go name of a name, a text of an enumeration or a code: depositUrl becomes
-// DepositURL. The bodies of requests are called parameters.
+// goName returns the exported Go name for a name in the API, a value of an enumeration or an error code:
+// depositUrl becomes DepositURL. Names of request bodies end with Params.
 func goName(name string) string {
 	out := ""
 	for _, word := range wordOfName.FindAllString(name, -1) {

@@ -12,10 +12,10 @@ import (
 
 const pathPrefix = "/api/partner/v1/"
 
-// API is the model of the partner API from which the libraries are generated. Names are camelCase; the
-// templates of each language change the case.
+// API is the model of the partner API from which the libraries are generated. Names are camelCase; the generator
+// of each language changes the case.
 type API struct {
-	Version   string // The version of the libraries.
+	Version   string // The version number of the generated libraries.
 	Resources []Resource
 	Types     []Type
 }
@@ -26,12 +26,12 @@ type Resource struct {
 	Methods []Method
 }
 
-// The shapes of the body of a successful response.
+// The forms that the body of a successful response can have.
 const (
-	ShapeNone  = "none"  // The response has no body.
-	ShapeData  = "data"  // The response body is {"data": Answer}.
-	ShapePage  = "page"  // The response body is {"data": [Answer], "pagination": …}.
-	ShapeWhole = "whole" // The response body is the Answer itself.
+	ShapeNone  = "none"  // The form of a response without a body.
+	ShapeData  = "data"  // The form of a response whose body is {"data": Answer}.
+	ShapePage  = "page"  // The form of a response whose body is {"data": [Answer], "pagination": …}.
+	ShapeWhole = "whole" // The form of a response whose body is the Answer itself.
 )
 
 // Method is an operation of the OpenAPI document.
@@ -63,13 +63,13 @@ type Field struct {
 	Name, Doc                 string
 	Required, Nullable, Money bool
 	Ref                       Ref
-	Example                   any // The example of a parameter; nil without one.
+	Example                   any // The example value of a parameter in the OpenAPI document; nil without one.
 }
 
-// Ref is the type of a value. Kind is string, integer, number, boolean, time, array, map, ref or any.
+// Ref is the type of a value in the API. Kind is string, integer, number, boolean, time, array, map, ref or any.
 type Ref struct {
 	Kind  string
-	Name  string // The name of the type that a ref refers to.
+	Name  string // The name of the type to which a value of the kind ref refers.
 	Items *Ref   // The type of the items of an array or a map.
 	Enum  []string
 }
@@ -83,7 +83,7 @@ type reader struct {
 // read returns the model of an OpenAPI 3.1 document.
 func read(document []byte, version string) (*API, error) {
 	loader := openapi3.NewLoader()
-	// Line numbers show the order of the document, which maps lose.
+	// Line numbers in the document show the order of its parts, which Go maps do not keep.
 	loader.IncludeOrigin = true
 	doc, err := loader.LoadFromData(document)
 	if err != nil {

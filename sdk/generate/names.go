@@ -41,8 +41,8 @@ func nameOf(paths []string, path, verb, shape string) (resource, method string) 
 	return camel(strings.Split(parts[root], "-")), method
 }
 
-// isCollection reports whether the parts of a path are a collection: some path of the API leads to an item
-// below it.
+// isCollection reports whether the parts of a path name a collection: true if another path of the API leads to an
+// item below it, else false.
 func isCollection(paths []string, parts []string) bool {
 	prefix := pathPrefix + strings.Join(parts, "/") + "/{"
 	return slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(path, prefix) })

@@ -41,8 +41,8 @@ func node(api *API) (map[string][]byte, error) {
 	return map[string][]byte{"node/src/api.gen.js": code, "node/src/api.gen.d.ts": types}, err
 }
 
-// nodeAsked returns the names of the types that requests contain: these accept a Date and every exact form of
-// an amount.
+// nodeAsked returns the names of the types that requests contain: these accept a Date and an amount in every
+// exact form, such as a decimal text.
 func nodeAsked(api *API) map[string]bool {
 	types, asked := map[string]Type{}, map[string]bool{}
 	for _, t := range api.Types {
@@ -100,8 +100,8 @@ func nodeArgs(m Method) string {
 	return strings.Join(append(args, "options"), ", ")
 }
 
-// nodeRoute returns what the client of the Node library needs for a method besides its path: the body or
-// query, the fields with amounts, the use of a key, and the shape of the response.
+// nodeRoute returns what the client of the Node library needs for a method besides its path: the body or query,
+// the fields with amounts, the use of an idempotency key, and the shape of the response.
 func nodeRoute(m Method) string {
 	var parts, money []string
 	switch {

@@ -26,7 +26,7 @@ func php(api *API) (map[string][]byte, error) {
 	return map[string][]byte{"php/src/Api.gen.php": code}, err
 }
 
-// phpTypes holds the types of the API by name.
+// phpTypes maps the names of the API's types to the types, for the generator of the PHP library.
 type phpTypes map[string]Type
 
 // param returns the PHP type of a value that the caller sends, as doc comments write it.
@@ -78,7 +78,7 @@ func (p phpTypes) shape(fields []Field) string {
 		if f.Required {
 			mark = ""
 		}
-		// The no-break space keeps a line from breaking here.
+		// A no-break space marks a place where the line must not be broken; it becomes a plain space at the end.
 		parts = append(parts, f.Name+mark+":\u00a0"+p.param(f))
 	}
 	return "array{" + strings.Join(parts, ", ") + "}"
@@ -231,8 +231,8 @@ func (p phpTypes) methodDoc(m Method) string {
 	return d.String()
 }
 
-// objects returns the types that become classes for responses in PHP: the objects that responses contain,
-// pages, and one class for a choice of objects, with the fields of all.
+// objects returns the types that become classes for responses in PHP: the objects that responses contain, pages,
+// and one class for each choice of objects, with the fields of all of them.
 func (p phpTypes) objects(api *API) []Type {
 	answered := p.answered(api)
 	var objects []Type

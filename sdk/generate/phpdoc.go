@@ -8,7 +8,7 @@ import (
 // phpWidth is the greatest length of a line of generated PHP.
 const phpWidth = 120
 
-// docPHP builds a PHP doc comment, without its first and last line.
+// docPHP is a PHP doc comment that is being built, without its first and last line.
 type docPHP struct {
 	indent string
 	lines  []string
@@ -17,7 +17,7 @@ type docPHP struct {
 func (d *docPHP) String() string { return strings.Join(d.lines, "\n") }
 
 func (d *docPHP) line(text string) {
-	// The no-break space marked a place at which no line may break.
+	// A no-break space only marked a place where the line must not be broken: replace it by a plain space.
 	text = strings.ReplaceAll(text, "\u00a0", " ")
 	d.lines = append(d.lines, strings.TrimRight(d.indent+" * "+text, " "))
 }

@@ -48,8 +48,8 @@ func python(api *API) (map[string][]byte, error) {
 	return map[string][]byte{"python/src/partner_deposits/_api.py": code}, err
 }
 
-// pythonModel holds which types responses contain, which become classes, and which types requests contain,
-// which become plain dicts.
+// pythonModel holds the API's types for the generator of the Python library: those in responses become classes,
+// those in requests plain dicts.
 type pythonModel struct {
 	types             map[string]Type
 	answers, requests map[string]bool
@@ -66,7 +66,7 @@ func (p pythonModel) reach(into map[string]bool, ref *Ref) {
 	for _, f := range p.types[ref.Name].Fields {
 		p.reach(into, &f.Ref)
 	}
-	// A choice of types has the fields of each of them.
+	// The class for a choice of types has the fields of each of them.
 	for _, name := range p.types[ref.Name].OneOf {
 		for _, f := range p.types[name].Fields {
 			p.reach(into, &f.Ref)
@@ -170,7 +170,7 @@ func (p pythonModel) answer(m Method) string {
 func (p pythonModel) fieldType(t Type, f Field) string {
 	name := p.answerType(f.Ref)
 	if f.Name == "amount" && slices.ContainsFunc(t.Fields, func(o Field) bool { return o.Name == "amountCents" }) {
-		name = "Decimal" // The class Answer turns this field into a Decimal.
+		name = "Decimal" // This field needs no class: the Python class Answer turns it into a Decimal.
 	}
 	if !f.Required || f.Nullable {
 		return "Optional[" + name + "]"
@@ -227,7 +227,7 @@ func pythonAlias(t Type) string {
 // pythonParam returns the name of the TypedDict for an object inside a request.
 func pythonParam(name string) string { return strings.TrimSuffix(name, "Request") + "Param" }
 
-// fields returns the fields of a method's body, or else its query parameters.
+// fields returns the fields of a method's request body, or of its query if the method has no body.
 func (m Method) fields() []Field {
 	if m.Body != nil {
 		return m.Body.Fields

@@ -40,7 +40,7 @@ func samples(api *API) (map[string][]byte, error) {
 	return map[string][]byte{"samples/samples.gen.json": out.Bytes()}, err
 }
 
-// sampleWriter writes code samples. It holds the types of requests.
+// sampleWriter writes code samples. It holds the types that requests contain.
 type sampleWriter struct{ goTypes *goWriter }
 
 // argument is a field of a request with its value in the example.
@@ -95,7 +95,7 @@ func joined(open string, items []string, end, indent string) string {
 
 // notation holds how a language writes values in code.
 type notation struct {
-	open, between, end string // The text that opens a map, stands between key and value, and ends the map.
+	open, between, end string // The texts that open a map, stand between a key and its value, and end the map.
 	key, quote         func(string) string
 	list               [2]string
 	yes, no, none      string
@@ -145,7 +145,7 @@ func (n notation) value(a argument) string {
 // euros returns an amount of an example as the text that the libraries accept.
 func euros(value any) string {
 	number, err := strconv.ParseFloat(fmt.Sprint(value), 64)
-	// An error cannot occur: a test compares examples with their types.
+	// The error is ignored: a test compares examples with their types.
 	if err != nil {
 		panic(err)
 	}
@@ -290,7 +290,7 @@ func (w sampleWriter) goValue(ref Ref, value any) string {
 		if moment, ok := value.(time.Time); ok {
 			at, err = moment, nil
 		}
-		// An error cannot occur: a test compares examples with their types.
+		// The error is ignored: a test compares examples with their types.
 		if err != nil {
 			panic(err)
 		}

@@ -22,12 +22,12 @@ import (
 // Client calls the Partner API with one API key. Goroutines may share it.
 type Client struct {
 	Resources
-	baseURL   string // the base URL; empty when it was refused
+	baseURL   string // The base URL of the API; empty when the given URL was refused.
 	retries   int
 	http      http.Client
 	after     func(time.Duration) <-chan time.Time
 	random    func() float64
-	authorize func(http.Header) // adds the API key to a request, and hides it when a Client is printed
+	authorize func(http.Header) // Adds the API key to a request; a printed Client does not show the key.
 }
 
 // Option changes a Client: the base URL (default https://api.example.com), the time limit of an attempt (30 s), the
@@ -68,17 +68,17 @@ func WithLimit(n int64) CallOption             { return func(do *call) { do.limi
 
 type call struct {
 	method, path, key, feedID string
-	body                      any  // the request body; nil for none
-	keyed, paged              bool // keyed: an Idempotency-Key is sent; paged: the response is a page
+	body                      any  // The value to send as the JSON body of a request; nil for none.
+	keyed, paged              bool // keyed: an Idempotency-Key is sent; paged: the response is a page of a list.
 	wait, limit               int64
-	timeout                   time.Duration // the shortest time limit of an attempt
+	timeout                   time.Duration // A time limit of an attempt that replaces a shorter one of the Client.
 }
 
-// Error is a response that is no success, or, with the code unreadable_answer, not one of the API.
+// Error is an error response of the API, or, with the code unreadable_answer, a response that is not the API's.
 type Error struct {
 	Status                   int `json:"-"`
 	Code, Message, RequestID string
-	RetryAfter               time.Duration `json:"-"` // the Retry-After of the response; 0 for none
+	RetryAfter               time.Duration `json:"-"` // The wait in the response's Retry-After header; 0 for none.
 }
 
 func (e *Error) Error() string {
@@ -144,7 +144,7 @@ func (c *Client) attempt(req *http.Request, do call, into any) error {
 		Error      *Error
 	}
 	readable, success := json.Unmarshal(body, &answer) == nil, res.StatusCode/100 == 2
-	p := answer.Pagination // a page with more items and no cursor would lead back to the first page
+	p := answer.Pagination // A page with more items and no cursor is refused: it would lead back to the first page.
 	whole := readable && answer.Data != nil && (!do.paged || p != nil && (p.NextCursor != "" || !p.HasMore))
 	if success && (into == nil || whole && json.Unmarshal(body, into) == nil) {
 		return nil
@@ -215,7 +215,7 @@ func (r *EventsResource) Follow(ctx context.Context, after int64, opts ...CallOp
 	}
 }
 
-// Money is an amount of euros, never a float. The zero Money means no amount: then a capture takes the whole deposit.
+// Money is an exact amount of euros. The zero Money is no amount: a capture then takes the whole deposit.
 type Money struct{ unit, digits string }
 
 // Euros returns the Money of a decimal text or of whole euros: Euros("500.50"), Euros(500).

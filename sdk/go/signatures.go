@@ -25,13 +25,13 @@ type ConnectParams struct {
 
 var (
 	decimal   = regexp.MustCompile(`^(0|[1-9]\d{0,11})(\.\d{1,2})?$`)
-	strayEdge = regexp.MustCompile(`^[^!-~]|[^!-~]$`) // matches a first or last character that no secret has
+	strayEdge = regexp.MustCompile(`^[^!-~]|[^!-~]$`) // Matches a first or last character that no secret has.
 	slug      = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)
 	unix      = regexp.MustCompile(`^[0-9]{1,15}$`)
 	digest    = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	base64ed  = regexp.MustCompile(`^[A-Za-z0-9+/]{43}=$`)
 	origin    = regexp.MustCompile(`(?i)^https?://[^@?#]+$`)
-	elsewhere = regexp.MustCompile(`^[^?]*/\.{0,2}(/|\?|$)`) // matches a path with an empty segment, or one of dots
+	elsewhere = regexp.MustCompile(`^[^?]*/\.{0,2}(/|\?|$)`) // Matches a path with an empty segment or one of dots.
 	// ours matches bodies that the service writes: no white space outside strings, and no escapes but the service's.
 	ours = regexp.MustCompile(`^\{"event":(?:[^"\s]|"(?:[^"\\<>&\x{2028}\x{2029}]|\\["\\bfnrt]|` +
 		`\\u(?:00[01][0-9a-f]|003[ce]|0026|202[89]|fffd))*")*$`)
@@ -70,7 +70,7 @@ type Return struct {
 func VerifyReturn(returned, connectSecret string, opts ...VerifyOption) (*Return, error) {
 	returned, _, _ = strings.Cut(returned, "#")
 	_, query, _ := strings.Cut(returned, "?")
-	q, _ := url.ParseQuery(query) // pairs that cannot be decoded are left out
+	q, _ := url.ParseQuery(query) // Pairs that cannot be decoded are left out of the query.
 	var missing, twice bool
 	for _, name := range []string{"connectStatus", "accountId", "externalId", "returnTs", "returnSig"} {
 		missing, twice = missing || len(q[name]) == 0, twice || len(q[name]) > 1
@@ -108,14 +108,14 @@ func WithClock(c func() time.Time) VerifyOption {
 
 // Unwrap verifies a webhook by its raw body and returns its event, which has no ID. Its error is a *SignatureError.
 func Unwrap(body []byte, header http.Header, secret string, opts ...VerifyOption) (*Event, error) {
-	all := map[string][]string{} // headers by their canonical names
+	all := map[string][]string{} // The request's headers by their canonical names.
 	for name, values := range header {
 		name = http.CanonicalHeaderKey(name)
 		all[name] = append(all[name], values...)
 	}
 	ts, signature := strings.Join(all["X-Svc-Timestamp"], ","), strings.Join(all["X-Svc-Signature"], ",")
 	hash, prefixed := strings.CutPrefix(signature, "sha256=")
-	text, small := string(body), len(body) <= 1<<18 // no cause is sought in large bodies, as anyone may send them
+	text, small := string(body), len(body) <= 1<<18 // For large bodies no hint is sought: anyone may send them.
 	e, event, lateness := &SignatureError{}, &Event{}, late(ts, 300*time.Second, opts)
 	switch {
 	case ts == "" || signature == "":

@@ -19,7 +19,7 @@ import (
 type AccountView struct {
 	Account  connect.Account
 	Operator connect.Operator
-	Link     *connect.Link   // The active link of the account; nil for none.
+	Link     *connect.Link   // The account's active link to a partner; nil for an account without one.
 	Partner  partner.Partner // The partner of the active link; zero for an account without an active link.
 }
 

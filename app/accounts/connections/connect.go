@@ -15,10 +15,10 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// SignUp creates an operator with an account and a session, links the account to the partner of the connect
-// URL and records the event, in a single transaction. When the link is refused, none of them is kept.
+// SignUp creates an operator with an account and a session, links the account to the partner of the connect URL
+// and records the event, in one transaction. When the link is refused, none of them is kept.
 //
-// Returns the errors of Verify, connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or
+// Returns the errors of VerifyURL, connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or
 // ErrEmailTaken.
 func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, from Browser) (Result, error) {
 	now := s.deps.Clock.Now()
@@ -54,12 +54,12 @@ func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, fr
 	return v.linked(outcome, a.ID, in, now), nil
 }
 
-// LogIn checks the operator's password, begins a session and links the account to the partner of the connect
-// URL, in a single transaction. When the link is refused, the session stays, since the operator may want to end
-// another link. For an operator whose two-factor codes are on, LogIn begins a half sign-in and makes no link
+// LogIn checks the operator's password, begins a session and links the account to the partner of the connect URL,
+// in one transaction. When the link is refused, the session stays, since the operator may want to end another
+// link. For an operator whose two-factor codes are on, LogIn begins a half sign-in and makes no link
 // (CompleteLogIn does).
 //
-// Returns the errors of Verify and of signin.Authenticator.Authenticate.
+// Returns the errors of VerifyURL and of signin.Authenticator.Authenticate.
 func (s *Service) LogIn(ctx context.Context, r Request, email, password string, from Browser) (Result, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
@@ -78,7 +78,7 @@ func (s *Service) LogIn(ctx context.Context, r Request, email, password string, 
 // CompleteLogIn checks the two-factor code of a half sign-in, begins a session and links the account to the
 // partner of the connect URL, in a single transaction.
 //
-// Returns the errors of Verify, twofactor.ErrSignInExpired, ErrWrongCode or ErrTooManyCodes.
+// Returns the errors of VerifyURL, twofactor.ErrSignInExpired, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) CompleteLogIn(ctx context.Context, r Request, token, code string, from Browser) (Result, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
@@ -103,8 +103,8 @@ func (s *Service) CompleteLogIn(ctx context.Context, r Request, token, code stri
 	return result, err
 }
 
-// enter begins a session and links the operator's account to the partner, in a single transaction. A half sign-in
-// makes no link.
+// enter begins a session and links the operator's account to the partner, in one transaction. For a half sign-in,
+// whose two-factor code is still missing, no link is made.
 func (s *Service) enter(ctx context.Context, v VerifiedURL, o connect.Operator, a connect.Account, now time.Time,
 	begin func(context.Context) (SignedIn, error),
 ) (Result, error) {
@@ -139,7 +139,7 @@ func (s *Service) enter(ctx context.Context, v VerifiedURL, o connect.Operator, 
 
 // LinkAccount links the account of the signed-in operator, who has agreed, to the partner of the connect URL.
 //
-// Returns the errors of Verify.
+// Returns the errors of VerifyURL.
 func (s *Service) LinkAccount(ctx context.Context, r Request, o connect.Operator, a connect.Account) (Result, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
@@ -163,7 +163,7 @@ func (s *Service) LinkAccount(ctx context.Context, r Request, o connect.Operator
 // RebuildResult rebuilds the result of a connect form that has already succeeded, for the page to which the
 // browser is redirected afterwards.
 //
-// Returns the errors of Verify, or connect.ErrAccountNotLinked when the account has no such active link.
+// Returns the errors of VerifyURL, or connect.ErrAccountNotLinked when the account has no such active link.
 func (s *Service) RebuildResult(ctx context.Context, r Request, a connect.Account,
 	outcome connect.Outcome) (Result, error) {
 	now := s.deps.Clock.Now()
@@ -204,7 +204,8 @@ func (s *Service) link(ctx context.Context, v VerifiedURL, o connect.Operator, a
 		}
 		return "", err
 	}
-	// A link may have been revoked since verify. A connect URL from before that revocation must not link again.
+	// The partner's link may have been revoked since the connect URL was checked. A connect URL that was signed
+	// before a revocation must not link the account again.
 	revokedAt, err := s.deps.Links.LastRevokedAt(ctx, l.PartnerID, l.ExternalID)
 	if err != nil {
 		return "", err

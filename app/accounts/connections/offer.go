@@ -10,12 +10,11 @@ import (
 )
 
 // PreviewLink checks whether a link between the partner of the connect URL and an account would be made now, and
-// changes nothing. a is the account of the signed-in operator; nil when no operator is signed in. With a nil,
-// an external id that is already linked to some account is refused, since only a log-in to that account can
-// succeed.
+// changes nothing. a is the account of the signed-in operator; nil when no operator is signed in. With a nil, an
+// external id that is already linked to some account is refused, since only a log-in to that account can succeed.
 //
-// The result has Refusal and Sides where the link must be refused, and the outcome already_linked where the
-// account already has the link. Returns the errors of Verify.
+// Where the link must be refused, the result holds the reason and the conflicting links. Where the account
+// already has the link, its outcome is already_linked. Returns the errors of VerifyURL.
 func (s *Service) PreviewLink(ctx context.Context, r Request, a *connect.Account) (Result, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
@@ -47,8 +46,8 @@ func (s *Service) failed(ctx context.Context, v VerifiedURL, refusal *fault.Erro
 	return v.refused(refusal, sides, in, now), err
 }
 
-// sides reads the existing links that rule out a new link, and returns both sides of the conflict and the
-// fault. refusal is nil when no link rules it out.
+// sides reads the existing links that rule out a new link between an account and a partner. It returns them, with
+// the fault that explains the refusal; refusal is nil when no existing link rules the new one out.
 func (s *Service) sides(ctx context.Context, v VerifiedURL,
 	a *connect.Account) (refusal *fault.Error, sides LinkConflict, err error) {
 	var decided error
@@ -79,9 +78,9 @@ func (s *Service) sides(ctx context.Context, v VerifiedURL,
 	return refusalOf(decided, other), sides, nil
 }
 
-// refusalOf returns the fault with which a link is refused; nil when the link is allowed. decided is the
-// result of connect.Decide for the account's present link; other is the active link of the external id, nil
-// for none.
+// refusalOf returns the fault with which a link is refused; nil when the link is allowed. decided is the result
+// of connect.DecideLink for the account's present link; other is the active link of the external id, nil for
+// none.
 func refusalOf(decided error, other *connect.Link) *fault.Error {
 	if refusal, ok := refused(decided); ok {
 		return refusal

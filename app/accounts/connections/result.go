@@ -22,10 +22,10 @@ type Result struct {
 	Verified VerifiedURL // The checked connect URL. It is also set beside an error, if the URL itself was valid.
 	SignedIn SignedIn    // The operator with the new session; zero when no session was begun.
 	Outcome  connect.Outcome
-	// The reason why the link was refused: account_already_linked or external_id_conflict; nil unless Outcome is
-	// Failed.
+	// The reason why the link was refused: account_already_linked or external_id_conflict; nil when the link was not
+	// refused.
 	Refusal   *fault.Error
-	Sides     LinkConflict // The existing links that caused the refusal of the new link.
+	Sides     LinkConflict // The existing links between accounts and partners for which the new link was refused.
 	ReturnURL string       // The partner's return_url with the signed result; "" without a return_url.
 }
 
@@ -33,7 +33,8 @@ func (v VerifiedURL) linked(outcome connect.Outcome, accountID id.ID, in SignedI
 	return Result{Verified: v, SignedIn: in, Outcome: outcome, ReturnURL: v.returnURL(outcome, accountID, "", now)}
 }
 
-// refused returns the fault of a link that the rules refuse. ok is false for every other error.
+// refused returns the fault in err if a rule refused the link between an account and a partner. ok is false for
+// every other error.
 func refused(err error) (refusal *fault.Error, ok bool) {
 	if errors.Is(err, connect.ErrAlreadyLinked) || errors.Is(err, connect.ErrExternalIDConflict) {
 		return fault.FromError(err), true

@@ -23,11 +23,11 @@ type ConnectURLRequest struct {
 	ReturnURL   string
 }
 
-// ConnectURL builds and signs a connect URL with the present time, as the partner's server would. The URL
+// ConnectURL builds and signs a connect URL that is valid from now on, as the partner's server would. The URL
 // leads to /register; the same query is valid on /login.
 //
-// Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, or invalid_field for a value that the pages
-// refuse or ignore.
+// Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, or invalid_field for a value that the pages refuse
+// or ignore.
 func (s *Service) ConnectURL(ctx context.Context, r ConnectURLRequest) (string, error) {
 	if err := s.checkURLRequest(r); err != nil {
 		return "", err

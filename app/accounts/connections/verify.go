@@ -42,8 +42,8 @@ type ReturnURL struct {
 	raw    string
 }
 
-// VerifyURL checks the partner, the signature and the age of a connect URL. The pages call Verify when they show
-// a form and again when the form is sent.
+// VerifyURL checks the partner, the signature and the age of a connect URL. The pages call VerifyURL when they
+// show a form and again when the form is sent.
 //
 // Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, ErrInvalidSignature or ErrURLExpired, in this
 // order.
@@ -116,9 +116,9 @@ func (s *Service) allowedReturn(raw string, p partner.Partner) *ReturnURL {
 // parameter must not pass it on to the partner as if the service had set it.
 const paramError = "connectError"
 
-// returnURL appends the signed result of a connect form to the partner's return_url; "" without a return_url.
-// When the link was refused, accountID is zero and code is set: the partner must not learn of an account that
-// is not linked to it.
+// returnURL returns the partner's return_url with the signed result of a connect form appended to it; "" if the
+// connect URL had no return_url. When the link was refused, accountID is zero and code is set: the partner must
+// not learn of an account that is not linked to it.
 func (v VerifiedURL) returnURL(outcome connect.Outcome, accountID id.ID, code string, now time.Time) string {
 	if v.Return == nil {
 		return ""

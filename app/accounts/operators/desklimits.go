@@ -10,7 +10,7 @@ import (
 // codes in core/twofactor.
 const verifyMailsPerHour = 5
 
-// DashboardLimit is a rate limit on what an account does on the operator pages.
+// DashboardLimit is a rate limit on the requests of one account to the operator pages.
 type DashboardLimit struct {
 	name      string
 	perMinute int // The number of requests allowed in a minute; 0 where the limit is one per hour instead.
@@ -20,11 +20,13 @@ type DashboardLimit struct {
 // The rate limits of an account on the operator pages (pages.md, "Limits of an account"). They are higher
 // than people need, and low enough not to slow the partner API down.
 var (
-	PageReadLimit = DashboardLimit{name: "reads", perMinute: 600} // PageReadLimit limits the pages that are read.
-	FormLimit     = DashboardLimit{name: "acts", perMinute: 60}   // FormLimit limits the forms of any kind that are sent.
-	// LinkMailLimit limits the mails with a link to a checkout.
+	// PageReadLimit limits how often an account reads operator pages.
+	PageReadLimit = DashboardLimit{name: "reads", perMinute: 600}
+	// FormLimit limits how many forms of any kind an account sends.
+	FormLimit = DashboardLimit{name: "acts", perMinute: 60}
+	// LinkMailLimit limits how many mails with a link to a checkout an account sends.
 	LinkMailLimit = DashboardLimit{name: "mails", perHour: 100}
-	// UploadLimit limits the forms that carry files.
+	// UploadLimit limits how many forms with files an account sends.
 	UploadLimit = DashboardLimit{name: "files", perHour: 200}
 	ExportLimit = DashboardLimit{name: "exports", perMinute: 30}
 	// PasswordCheckLimit limits how often the settings pages check a password: a person who has taken over a session

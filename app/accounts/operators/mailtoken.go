@@ -45,7 +45,7 @@ func fits(t connect.MailedToken, o connect.Operator, kinds []connect.TokenKind) 
 // withToken locks a mail token and its operator, so that no other transaction changes them, and runs do with
 // both.
 //
-// Returns connect.ErrTokenVoid, as Token does.
+// Returns connect.ErrTokenVoid for a link that no longer works.
 func (s *Service) withToken(ctx context.Context, token string, now time.Time,
 	do func(context.Context, connect.MailedToken, connect.Operator) error, kinds ...connect.TokenKind) error {
 	found, err := s.FindMailToken(ctx, token, kinds...)
@@ -54,7 +54,8 @@ func (s *Service) withToken(ctx context.Context, token string, now time.Time,
 	}
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		if _, err := s.deps.TwoFactors.LockRow(ctx, found.OperatorID); err != nil {
-			// Lock this row before the operator, in the same order as a log-in, to avoid a deadlock.
+			// Lock the row of the mail token before the row of the operator, in the same order as a log-in, to avoid a
+			// deadlock.
 			return err
 		}
 		o, err := s.deps.Operators.LockRow(ctx, found.OperatorID)

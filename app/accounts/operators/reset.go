@@ -16,8 +16,8 @@ import (
 
 const (
 	requestBatch = 20
-	// requestsKeptFor is the longest time for which a request for a new password waits for a dispatcher.
-	// Afterwards the operator no longer expects the mail, and none is sent.
+	// requestsKeptFor is the longest time for which a request for a new password waits for a dispatcher to mail the
+	// link. Afterwards the operator no longer expects the mail, and none is sent.
 	requestsKeptFor = 30 * time.Minute
 	// liveResets is the largest number of links to set a password that work at the same time for an operator.
 	liveResets = 5
@@ -80,7 +80,8 @@ func (s *Service) mailReset(ctx context.Context, r accountports.PasswordResetReq
 	}
 	o.Locale = cmp.Or(o.Locale, r.Locale)
 	links, err := s.deps.Tokens.CountLiveTokens(ctx, o.ID, connect.TokenResetPassword, now)
-	if err != nil || links >= liveResets { // The operator already has enough working links in the mailbox.
+	// The operator already has the largest allowed number of working links, so no further link is mailed.
+	if err != nil || links >= liveResets {
 		return err
 	}
 	return s.tokens.MailPasswordReset(ctx, o, r.LockedOut, now)
@@ -94,7 +95,7 @@ func (s *Service) mailReset(ctx context.Context, r accountports.PasswordResetReq
 //
 // Returns connect.ErrInvalidPassword, after which the link still works, or connect.ErrTokenVoid.
 func (s *Service) ResetPassword(ctx context.Context, token, password string, from Browser) error {
-	// Check the token before the slow hash of the password.
+	// Check the token of the mailed link before the hash of the new password, because the hash is slow.
 	if _, err := s.FindMailToken(ctx, token, connect.TokenResetPassword); err != nil {
 		return err
 	}
@@ -114,8 +115,8 @@ func (s *Service) ResetPassword(ctx context.Context, token, password string, fro
 		switch {
 		case s.tokens.AddressUnverified(o):
 			err = s.firstProof(ctx, o, f, now)
-		// Access to the mailbox alone does not make the network known: otherwise each mailed link would allow more
-		// tries of two-factor codes.
+		// While two-factor codes are on, a mailed link does not make the browser's network one of the operator's
+		// known networks: otherwise each such link would allow more tries of codes.
 		case f.Enabled():
 			from.Network = ""
 		}
@@ -130,8 +131,8 @@ func (s *Service) ResetPassword(ctx context.Context, token, password string, fro
 	}, connect.TokenResetPassword)
 }
 
-// withPassword returns a copy of the operator with a password that was set by a mailed link. opens reports
-// whether the link also verifies the address (true), or the address needs no verification (false).
+// withPassword returns a copy of the operator with a password that was set by a mailed link. opens is true if the
+// operator's address counts as verified afterwards or needs no verification, and false otherwise.
 func withPassword(o connect.Operator, hash string, opens bool, now time.Time) connect.Operator {
 	o.PasswordHash = hash
 	if opens {
@@ -141,8 +142,8 @@ func withPassword(o connect.Operator, hash string, opens bool, now time.Time) co
 }
 
 // firstProof turns off the second factor f of an operator whose address is verified for the first time, by a
-// password reset, and writes the time to the audit log. Links to partners and deposits stay, and the
-// operator's first page shows them (desk.Service.Earlier).
+// password reset, and writes the time to the audit log. The account's links to partners and its deposits stay,
+// and the operator's first page shows them.
 func (s *Service) firstProof(ctx context.Context, o connect.Operator, f *twofactor.Factor, now time.Time) error {
 	if err := s.deps.TwoFactors.Delete(ctx, o.ID); err != nil {
 		return err

@@ -18,13 +18,15 @@ const maxSessions = 50
 
 // Session is a session as the list in the operator's settings shows it.
 type Session struct {
-	// The name with which a form ends the session; the session's token cannot be derived from it.
+	// The name by which a form in the settings ends this session; the session's token cannot be derived from the
+	// name.
 	Name       string
 	Browser    string // The browser and system of the session, such as "Firefox, Linux"; "" when unknown.
 	CreatedAt  time.Time
 	LastSeenAt time.Time // The time of the session's last request, to within some minutes.
-	ExpiresAt  time.Time // The latest time at which the session ends.
-	This       bool      // true: the session of the browser that shows the list; false: another session.
+	ExpiresAt  time.Time // The time at which the session ends even if it is used until then.
+	// true: this is the session of the browser that shows the list; false: it belongs to another browser.
+	This bool
 }
 
 // Sessions lists the active sessions of an operator, the last used first, 50 at most. token is the token of

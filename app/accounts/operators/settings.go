@@ -51,7 +51,7 @@ func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, curren
 	return in, err
 }
 
-// lockSeen locks the row of an operator whose password was checked before.
+// lockSeen locks the row of an operator whose password was checked before this transaction.
 //
 // Returns connect.ErrBadCredentials if the password or the address was changed since.
 func (s *Service) lockSeen(ctx context.Context, seen connect.Operator) (connect.Operator, error) {
@@ -69,16 +69,15 @@ func unchanged(o, seen connect.Operator) error {
 	return nil
 }
 
-// ChangeEmail mails a link to the operator's new address, which takes effect when the link verifies it, and
-// mails a notice to the old address. Where the service sends no mails, the new address takes effect at once
-// and stays unverified. SignedIn is zero unless the new address took effect at once.
+// ChangeEmail mails a link to the operator's new address, which takes effect when the link verifies it, and mails
+// a notice to the old address. Where the service sends no mails, the new address takes effect at once and stays
+// unverified. The returned session is empty unless the new address took effect at once.
 //
 // The owner of the address can reset the password, so an operator whose two-factor codes are on confirms the
 // change with a code.
 //
 // Returns connect.ErrInvalidEmail, connect.ErrEmailTaken, rate_limited after five mails in an hour,
-// twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of signin.Authenticator.Authenticate for the
-// password.
+// twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of signin.Authenticator.Authenticate for the password.
 func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, password, code string,
 	from Browser) (in SignedIn, err error) {
 	if !mailaddr.Valid(email) {
@@ -138,7 +137,7 @@ func free(owner connect.Operator, err error, operatorID id.ID) error {
 	switch {
 	case err == nil && owner.ID != operatorID:
 		return connect.ErrEmailTaken
-	case errors.Is(err, connect.ErrBadCredentials): // No operator has the address.
+	case errors.Is(err, connect.ErrBadCredentials): // No operator has the e-mail address, so it is free.
 		return nil
 	}
 	return err

@@ -100,7 +100,9 @@ type TwoFactorResult struct {
 func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect.Account, code string,
 	from Browser) (done TwoFactorResult, waits TOTPEnrolment, err error) {
 	now := s.deps.Clock.Now()
-	if s.AddressUnverified(o) { // The secret may have been created before the service verified addresses.
+	// Check the address again: the secret for the authenticator app may have been created before the service
+	// verified addresses.
+	if s.AddressUnverified(o) {
 		return TwoFactorResult{}, TOTPEnrolment{}, connect.ErrEmailUnverified
 	}
 	err = s.codes.LimitTries(ctx, o, from, now, func() error {
@@ -152,7 +154,8 @@ func (s *Service) DisableTOTP(ctx context.Context, o connect.Operator, a connect
 func (s *Service) ownPassword(ctx context.Context, o connect.Operator, password string, from Browser,
 	now time.Time) error {
 	found, _, err := s.authenticator.Authenticate(ctx, o.Email, password, from, now)
-	// Another operator has taken over the address since the session was read.
+	// Another operator took over the e-mail address after the session was read, so the checked password is that
+	// operator's.
 	if err == nil && found.ID != o.ID {
 		return connect.ErrBadCredentials
 	}

@@ -39,7 +39,8 @@ func (s *Service) mailsLeft(ctx context.Context, o connect.Operator, kind connec
 	return mailAllowed(n)
 }
 
-// mailAllowed returns rate_limited if verifyMailsPerHour mails of one kind have been sent within the hour.
+// mailAllowed returns rate_limited if verifyMailsPerHour mails of one kind have been sent to an operator within
+// the last hour.
 func mailAllowed(sent int) error {
 	if sent >= verifyMailsPerHour {
 		return fault.ErrRateLimited.WithRetryAfter(time.Hour)
@@ -50,11 +51,11 @@ func mailAllowed(sent int) error {
 // verifying lists the kinds of mail tokens whose links verify an address.
 var verifying = []connect.TokenKind{connect.TokenVerifyEmail, connect.TokenChangeEmail}
 
-// FindVerificationToken returns the token of a link that verifies an address, for the page that asks for confirmation
-// before the link takes effect. asks reports whether Verify needs the account's password. true: this browser
-// is not signed in to the account; false: it is.
+// FindVerificationToken returns the token of a link that verifies an address, for the page that asks for
+// confirmation before the link takes effect. asks is true when the browser is not signed in to the account, so
+// that the confirmation needs the account's password; else false.
 //
-// Returns connect.ErrTokenVoid, as Token does.
+// Returns connect.ErrTokenVoid for a link that no longer works.
 func (s *Service) FindVerificationToken(ctx context.Context, token string,
 	from Browser) (t connect.MailedToken, asks bool, err error) {
 	t, o, err := s.token(ctx, token, verifying)
@@ -75,14 +76,14 @@ func (s *Service) signedInAs(ctx context.Context, from Browser) (connect.Operato
 	return o, a, err
 }
 
-// VerifyAddress marks the address as the operator's own, by the token of a mailed link. A new address replaces the
-// old one: all sessions end, this browser begins a new one, and a notice is mailed to the old address. A
-// browser that is not signed in to the account must also send its password. Otherwise, if a stranger had
-// signed up with the address, a click by the owner of the mailbox would verify the stranger's account.
+// VerifyAddress marks the address as the operator's own, by the token of a mailed link. A new address replaces
+// the old one: all sessions end, this browser begins a new one, and a notice is mailed to the old address. A
+// browser that is not signed in to the account must also send its password. Otherwise, if a stranger had signed
+// up with the address, a click by the owner of the mailbox would verify the stranger's account.
 //
 // Returns connect.ErrTokenVoid, the errors of signin.Authenticator.Authenticate for the password, or
-// connect.ErrEmailTaken for a new address that another operator has taken meanwhile. SignedIn is zero unless
-// a session begins.
+// connect.ErrEmailTaken for a new address that another operator has taken meanwhile. The returned session is
+// empty unless a session begins.
 func (s *Service) VerifyAddress(ctx context.Context, token, password string, from Browser) (in SignedIn, err error) {
 	now := s.deps.Clock.Now()
 	_, owner, err := s.token(ctx, token, verifying)

@@ -72,7 +72,7 @@ func (c TwoFactorCodes) LimitTries(ctx context.Context, o connect.Operator, from
 	if costs(err) {
 		return err
 	}
-	// If this refund fails, the operator has one try less until the time window is over.
+	// If taking back this try fails, the operator has one try less until the hour of the limit is over.
 	_ = c.UnitOfWork.WithinTx(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		if err := c.HalfSignIns.UncountCodeTry(ctx, o.ID, network); err != nil {
 			return err

@@ -17,12 +17,11 @@ import (
 // which only networks that signed in before may try (api.md §1, "Rate limits").
 const failuresPerHour = 100
 
-// countFailure counts a log-in as failed before its password is checked, so that parallel attempts cannot
-// exceed the limit together. harmless takes the count back. A new password begins a new count, since the
-// count's key contains a hash of the password's hash.
+// countFailure counts a log-in as failed before its password is checked, so that parallel attempts cannot exceed
+// the limit together. The returned function harmless takes the count back. A new password begins a new count,
+// since the count's key contains a hash of the password's hash.
 //
-// o is zero for an unknown e-mail. Returns rate_limited when the limit is reached, unless the network is
-// known.
+// o is zero for an unknown e-mail. Returns rate_limited when the limit is reached, unless the network is known.
 func (au Authenticator) countFailure(
 	ctx context.Context, email string, o connect.Operator, known bool, now time.Time,
 ) (harmless func(), err error) {
@@ -42,9 +41,9 @@ func (au Authenticator) countFailure(
 	return func() {}, refused
 }
 
-// tellLockedOut stores a request to mail the owner of an address that log-ins are locked, with a link that
-// sets a password, at most once an hour. The dispatcher later checks whether the address is known, as after
-// RequestPasswordReset, so that a log-in takes the same time for every address.
+// tellLockedOut stores a request to mail the owner of an address that log-ins are locked, with a link that sets a
+// password, at most once an hour. The dispatcher process later checks whether the address is known, so that a
+// log-in takes the same time for every address.
 func (au Authenticator) tellLockedOut(ctx context.Context, email, key string, now time.Time) error {
 	once := ports.LimitRule{Name: "auth-locked-out", Key: key, PerHour: 1}
 	if !mailaddr.Valid(email) || !au.Limiter.Allow(ctx, once).Allowed {

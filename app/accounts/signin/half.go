@@ -43,8 +43,8 @@ func (c TwoFactorCodes) HalfSignedInOperator(ctx context.Context, token string,
 	return c.HalfSignIns.HalfSignedInOperator(ctx, hash, now)
 }
 
-// CompleteHalfSignIn turns a half sign-in into a session, with a two-factor code. A wrong code does not end the half
-// sign-in.
+// CompleteHalfSignIn turns a half sign-in (the password was right, the two-factor code is missing) into a
+// session, with a two-factor code. A wrong code does not end the half sign-in.
 //
 // Returns twofactor.ErrWrongCode, or ErrSignInExpired for a half sign-in of another operator, and where codes
 // were turned off meanwhile.
@@ -71,7 +71,8 @@ func (au Authenticator) CompleteHalfSignIn(ctx context.Context, codes TwoFactorC
 	return au.BeginSession(ctx, half.Operator, half.Account, half.From, now)
 }
 
-// HalfSignedIn is a half sign-in together with the two-factor code that is to complete it.
+// HalfSignInWithCode is a sign-in whose password was right, together with the two-factor code that is to complete
+// it.
 type HalfSignInWithCode struct {
 	Operator connect.Operator
 	Account  connect.Account

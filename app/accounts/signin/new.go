@@ -27,7 +27,8 @@ type Deps struct {
 	VerifyAddresses bool
 }
 
-// Parts groups the parts of sign-in that the use cases of operators' accounts share.
+// Parts holds the authenticator, the mail tokens and the two-factor codes, which the use cases of operators'
+// accounts share.
 type Parts struct {
 	Authenticator Authenticator
 	Tokens        MailTokens

@@ -31,10 +31,11 @@ func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUp, fr
 	return o, a, nil
 }
 
-// Authenticate finds an operator by e-mail and password. An unknown e-mail takes as long as a wrong password.
+// Authenticate finds an operator by e-mail and password. The check of an unknown e-mail takes as long as that of
+// a wrong password.
 //
-// Returns connect.ErrBadCredentials for an unknown e-mail and for a wrong password, rate_limited after too
-// many failures of the e-mail, or service_unavailable.
+// Returns connect.ErrBadCredentials for an unknown e-mail and for a wrong password, rate_limited after too many
+// failures of the e-mail, or service_unavailable.
 func (au Authenticator) Authenticate(ctx context.Context, email, password string, from Browser,
 	now time.Time) (connect.Operator, connect.Account, error) {
 	o, a, err := au.find(ctx, email)

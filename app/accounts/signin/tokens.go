@@ -19,8 +19,8 @@ type MailTokens struct {
 	Mails        ports.MailQueue
 	Entropy      ports.Entropy
 	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
-	// Verify reports whether e-mail addresses are verified. true: SMTP_URL is set and mails are sent; false: no
-	// mail can be sent.
+	// Verify reports whether operators must verify their e-mail addresses. true: SMTP_URL is set and mails are sent;
+	// false: no mail can be sent.
 	Verify bool
 }
 
@@ -48,10 +48,11 @@ func (k MailTokens) link(kind connect.TokenKind, token secret.Text) string {
 	return site.PageURL(k.DashboardURL, tokenPaths[kind]) + "?token=" + url.QueryEscape(token.Reveal())
 }
 
-// MailVerificationLink stores a token that verifies an address, and mails its link to that address. Earlier links to a
-// new address end. Earlier links to the present address still work: the reader may open any of them.
+// MailVerificationLink stores a token that verifies an address, and mails its link to that address. Earlier
+// mailed links that verify a new address of the operator become void. Earlier links that verify the present
+// address still work: the reader may open any of them.
 //
-// Returns rate_limited (deposit.SentTo): a stranger may have typed the address, which is not verified.
+// Returns rate_limited after too many mails to the address: a stranger may have typed it.
 func (k MailTokens) MailVerificationLink(ctx context.Context, o connect.Operator, kind connect.TokenKind, to string,
 	now time.Time) error {
 	if err := mails.CheckSenderLimit(ctx, k.Mails, o.ID, []string{to}, func(int) string { return "email" },

@@ -8,8 +8,8 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// ResolveReturnToken returns the checkout token for a return token, which stands in the return URL that a payment
-// provider received. Any other token is returned unchanged.
+// ResolveReturnToken returns the checkout token for a return token: the token in the URL to which a payment
+// provider sends the tenant back. Any other token is returned unchanged.
 //
 // Returns deposit.ErrNotFound for a return token that is not the deposit's.
 func (s *Service) ResolveReturnToken(ctx context.Context, returnToken secret.Text) (secret.Text, error) {
@@ -24,8 +24,8 @@ func (s *Service) ResolveReturnToken(ctx context.Context, returnToken secret.Tex
 	return returned(depositID, tokens, returnToken)
 }
 
-// returned returns the checkout token of the deposit from tokens if the return token matches. Returns
-// deposit.ErrNotFound for a return token that is not the deposit's.
+// returned returns the deposit's checkout token from tokens if the return token matches. Returns
+// deposit.ErrNotFound for a return token of no deposit.
 func returned(depositID id.ID, tokens map[id.ID]secret.Text, returnToken secret.Text) (secret.Text, error) {
 	checkoutToken, found := tokens[depositID]
 	if !found || !deposit.ReturnPageToken(depositID, checkoutToken).Equal(returnToken.Reveal()) {

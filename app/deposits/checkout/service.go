@@ -36,18 +36,18 @@ type Deps struct {
 	Imprint    agreement.Imprint
 }
 
-// FeePayments takes the tenant's fee.
+// FeePayments takes the fee that a tenant pays in the checkout.
 type FeePayments interface {
-	// FeeInFlight reports, without a lock, whether a fee payment of the deposit is processing.
+	// FeeInFlight reports, without a lock, whether a fee payment of the deposit is in flight: begun and not settled.
 	FeeInFlight(ctx context.Context, depositID id.ID) (bool, error)
-	// OpenFeePage begins a fee payment, or continues the one in flight, and returns the URL of the provider's
-	// page. prepare runs in the transaction of the payment.
+	// OpenFeePage begins a fee payment, or continues the one that was begun and is not settled, and returns the URL
+	// of the provider's page. prepare runs in the transaction of the payment.
 	//
 	// Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable.
 	OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person,
 		prepare lifecycle.PrepareFunc, now time.Time) (string, error)
-	// LockFeeInFlight locks and returns the fee payment that is processing; nil for none. The caller holds a
-	// transaction.
+	// LockFeeInFlight locks and returns the fee payment that was begun and is not settled; nil for none. The caller
+	// holds a transaction.
 	LockFeeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error)
 	// ConfirmFeePayment queries the provider about the fee payment in flight and records the result. ends: true closes
 	// an unpaid page, false keeps it open.
@@ -64,7 +64,7 @@ type FeePayments interface {
 
 // DebtPayments takes captured amounts from tenants whose card was refused.
 type DebtPayments interface {
-	// Debt returns the debt of a captured deposit; nil for none.
+	// Debt returns the debt of a captured deposit; nil if the deposit has none.
 	Debt(ctx context.Context, depositID id.ID) (*deposit.Debt, error)
 	// OpenDebtPage returns the URL of the provider's page on which the tenant pays the debt.
 	//

@@ -16,9 +16,9 @@ import (
 )
 
 // Submit takes the tenant's details and agreement, has the tenant scored, and returns the provider's payment
-// page. A double click or a second tab gets the page of the same payment. A deposit that can no longer be
-// secured is shown as it is. If the client is erased meanwhile, nothing of p is stored, and the form is shown
-// again, empty. The agreement is stored with the payment that it allows.
+// page. A double click or a second tab gets the page of the same payment. A deposit that can no longer be secured
+// is shown as it is. If the client is erased meanwhile, none of the tenant's details is stored, and the form is
+// shown again, empty. The agreement is stored with the payment that it allows.
 //
 // Returns deposit.ErrNotFound, the errors of tenant.Person.Validate and agreement.Terms.Accept, or
 // service_unavailable when scoring or the provider cannot be reached; a payment that was begun then stays
@@ -78,9 +78,9 @@ func (s *Service) start(ctx context.Context, token secret.Text, now time.Time) (
 	return d, err
 }
 
-// accepts reports whether scoring accepts the tenant with the details p. A tenant whose payment is in flight
-// was accepted before and is not scored again, unless the partner has since changed the client's details:
-// then scoring accepted other details.
+// accepts reports whether scoring accepts the tenant with the details p. A tenant whose payment is in flight was
+// accepted before and is not scored again, unless the partner has changed the client's details since, as scoring
+// has not seen the new ones.
 func (s *Service) accepts(ctx context.Context, d *deposit.Deposit, p tenant.Person) (bool, error) {
 	if samePerson(d.Client, p) {
 		paying, err := s.deps.Payments.FeeInFlight(ctx, d.ID)
@@ -158,9 +158,9 @@ func (s *Service) withClient(begun *deposit.Deposit, p tenant.Person, now time.T
 	}
 }
 
-// hasClient reports whether the record of a client must still exist: the deposit's present client, or the
-// client from whose record the form may have been filled. begun is the deposit as it was when the submission
-// began.
+// hasClient reports whether a form was begun with the record of a client, which must then still exist: the
+// deposit's present client, or the client from whose record the form may have been filled. begun is the deposit
+// as it was when the submission began.
 func hasClient(d, begun *deposit.Deposit) bool {
 	return d.Client != nil || (begun.Client != nil && begun.ClientID == d.ClientID)
 }

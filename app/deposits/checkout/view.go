@@ -17,24 +17,26 @@ import (
 type View struct {
 	Deposit     *deposit.Deposit
 	CompanyName string // The company name of the operator's account.
-	Operator    string // The company's name with the contact, as connect.Account.Called returns it.
+	Operator    string // The name by which pages refer tenants to the operator: the company with its contact.
 	Contact     string // The operator's contact for tenants; "" for none.
 	Fee         money.Cents
 	Person      tenant.Person // The details of the deposit's client; empty when the deposit has no client.
 	Open        bool          // true: the tenant can still secure the deposit; false: the checkout has ended.
-	// true: the deposit was not secured in time, whether or not the timer has cancelled it yet.
+	// true: the deposit was not secured in time, whether or not the timer has cancelled it yet; false: otherwise.
 	Expired bool
-	// true: the stay ended before the deposit was secured, and the timer has not cancelled the deposit yet.
-	StayOver        bool
-	PaymentInFlight bool // true: a hosted payment page is open, or the result of the payment is unknown.
+	// true: the stay ended before the deposit was secured, and the timer has not cancelled the deposit yet; false:
+	// otherwise.
+	StayOver bool
+	// true: a hosted payment page is open, or the result of the payment is unknown; false: no payment is in flight.
+	PaymentInFlight bool
 
-	// Terms are the terms to which the tenant agrees by paying now. Terms.Until is the end of the cover.
+	// The terms to which the tenant agrees by paying now. Their Until is the end of the cover.
 	Terms      agreement.Terms
 	CoversStay bool // true: the cover lasts until the end of the stay; false: it ends earlier.
 	// PaidFee is the fee that was paid, and PaidAt the time of that payment; zero for none.
 	PaidFee money.Cents
 	PaidAt  time.Time
-	Debt    *deposit.Debt // The debt of a captured deposit; nil for any other.
+	Debt    *deposit.Debt // The debt of a captured deposit; nil for a deposit without one.
 	// Reason and Words are the reason and the description of the capture, which the mail about the capture
 	// contains too; "" for none.
 	Reason, Words string
@@ -46,12 +48,14 @@ func (v View) DebtPayable() bool {
 	return v.Debt != nil && v.Debt.State == deposit.CollectionAwaitingTenant && v.Debt.CancelAt.IsZero()
 }
 
-// ReturnOutcome returns the outcome that a tenant who leaves the checkout now takes back to the partner.
+// ReturnOutcome returns the outcome of the checkout that the partner receives with a tenant who leaves the
+// checkout now.
 func (v View) ReturnOutcome() deposit.CheckoutOutcome { return v.Deposit.CheckoutOutcome() }
 
-// NextPage is the page that follows a tenant's step in the checkout: the provider's page, or View.
+// NextPage is the page that follows a tenant's step in the checkout: the payment provider's page, or a page of
+// this service.
 type NextPage struct {
-	PageURL string // The URL of the provider's hosted page; "" when View is to be shown.
+	PageURL string // The URL of the provider's hosted page; "" when a page of this service is to be shown.
 	View    View
 }
 

@@ -9,13 +9,14 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// UnpaidDebts holds the claims of an account that tenants have not paid yet.
+// UnpaidDebts holds the debts of an account's captured deposits that tenants have not paid yet.
 type UnpaidDebts struct {
-	Count depositports.WorkCount // The number of unpaid claims and their sum.
-	First []DepositRow           // The newest of the unpaid claims.
+	Count depositports.WorkCount // The number of unpaid debts and their sum.
+	First []DepositRow           // The newest of the unpaid debts.
 }
 
-// UnpaidDebts counts an account's unpaid claims, and returns the newest of them, up to limit.
+// UnpaidDebts counts the unpaid debts of an account's captured deposits, and returns the newest of them, up to
+// limit.
 func (s *Service) UnpaidDebts(ctx context.Context, of connect.Account, limit int) (UnpaidDebts, error) {
 	accountID, now := of.ID, s.deps.Clock.Now()
 	counts, err := s.countWork(ctx, accountID, now, week(now))

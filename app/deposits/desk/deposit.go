@@ -24,12 +24,12 @@ type DepositView struct {
 	// The end of the cover of an active deposit; before activation, the end as if the deposit were activated
 	// now.
 	CoverEnd time.Time
-	// true: CoverEnd is not before contractEndAt; false: the cover ends before the contract.
+	// true: the cover lasts at least until the end of the rental contract; false: it ends earlier.
 	CoversContract bool
 	Sendable       bool          // true: the tenant can still secure the deposit; false: the checkout has ended.
-	Debt           *deposit.Debt // The debt of a captured deposit; nil for any other.
+	Debt           *deposit.Debt // The debt of a captured deposit; nil for a deposit without one.
 	Refunds        []deposit.Refund
-	Agreed         agreement.Record // The tenant's last agreement; zero for none.
+	Agreed         agreement.Record // The tenant's last agreement to the terms; zero if no tenant has agreed.
 	Disputes       []paymentports.StoredDispute
 	Files          []evidence.File // The files added to the deposit, the oldest first.
 	History        []HistoryEntry  // The history of the deposit, the oldest entry first.
@@ -53,24 +53,25 @@ type EntryKind string
 const (
 	EntryCreated    EntryKind = "created"
 	EntryLinkSent   EntryKind = "link_sent"
-	EntryFilesAdded EntryKind = "filed" // Filed: files were added to the deposit.
+	EntryFilesAdded EntryKind = "filed" // The entry: files were added to the deposit.
 	EntryTransition EntryKind = "moved"
-	EntryCollection EntryKind = "collects" // Collects: the collection of the captured amount changed.
-	EntryReminded   EntryKind = "reminded" // Reminded: the link to pay was mailed again.
+	EntryCollection EntryKind = "collects" // The entry: the collection of the captured amount changed its state.
+	EntryReminded   EntryKind = "reminded" // The entry: the link to pay a debt was mailed to the tenant again.
 )
 
 // HistoryEntry is an entry of a deposit's history.
 type HistoryEntry struct {
-	At                time.Time
-	Happened          EntryKind
-	Trigger           deposit.Trigger           // The trigger of a transition of the deposit.
-	CollectionTrigger deposit.CollectionTrigger // The trigger of a transition of the collection.
+	At       time.Time
+	Happened EntryKind
+	Trigger  deposit.Trigger // The trigger (cause) of a change of the deposit's status.
+	// The trigger (cause) of a change in the collection of the captured amount.
+	CollectionTrigger deposit.CollectionTrigger
 	Author            EntryAuthor
 	Name              string            // The name of the partner who caused the entry; "" for other authors.
 	Detail            map[string]string // The entry's amount, reason, description, comment and files, by name.
 }
 
-// maxSent is the largest number of audit entries that the history of a deposit reads.
+// maxSent is the largest number of audit entries about mails and files that the history of a deposit reads.
 const maxSent = 100
 
 // InZone returns a copy of the view of a deposit with all times in a time zone.
@@ -172,7 +173,8 @@ func (s *Service) debt(ctx context.Context, d *deposit.Deposit) (*deposit.Debt, 
 	}
 	debt, ok := found[d.ID]
 	if !ok {
-		return nil, nil, nil // The deposit was captured before the service recorded its collections.
+		// No collection is stored: the deposit was captured before the service recorded collections.
+		return nil, nil, nil
 	}
 	steps, err := s.deps.Collections.CollectionHistory(ctx, debt.PaymentID)
 	return &debt, steps, err
@@ -209,8 +211,8 @@ func entries(
 	for _, step := range collection {
 		e := entry(d, HistoryEntry{At: step.At, Happened: EntryCollection, CollectionTrigger: step.Trigger,
 			Detail: map[string]string{"failure": step.Detail["failure"]}}, step.Actor)
-		// On the page, the service charges a card; the scheduler's transitions of the deposit are shown as
-		// automatic.
+		// The page shows the service as the author of a card charge, and "automatic" as the author of the
+		// scheduler's transitions.
 		if e.Author == AuthorClock {
 			e.Author = AuthorService
 		}

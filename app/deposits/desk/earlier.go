@@ -21,12 +21,12 @@ const (
 	auditLooked = 200
 )
 
-// RecordsBeforeProof holds the deposits and the link that were made for an account before a password reset first proved
-// the operator's address, perhaps by a stranger.
+// RecordsBeforeProof holds the deposits and the link that were made for an account before a password reset first
+// proved the operator's address. A stranger may have made them.
 type RecordsBeforeProof struct {
 	Until    time.Time
-	Count    int           // The number of deposits that were made until then.
-	Deposits []DepositRow  // The newest deposits that were made until then.
+	Count    int           // The number of deposits that were made before the operator's address was proved.
+	Deposits []DepositRow  // The newest deposits that were made before the operator's address was proved.
 	Link     *connect.Link // The account's active link, if it was made before the proof; nil for none.
 }
 

@@ -8,7 +8,8 @@ import (
 // maxRemembered is the largest number of keys in a memory. It limits the size to tens of megabytes.
 const maxRemembered = 50_000
 
-// memory caches counts in this process, each until its own time, because counting again would read many rows.
+// memory caches counts in this process, each until a time of its own, because counting again would read many
+// rows.
 type memory[K comparable, V any] struct {
 	mu   sync.Mutex
 	kept map[K]remembered[V]

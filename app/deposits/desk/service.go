@@ -33,7 +33,7 @@ type Deps struct {
 	Timers deposit.TimerDurations
 }
 
-// Service reads what the operator's pages show.
+// Service reads from the database what the operator's pages show.
 type Service struct {
 	deps   Deps
 	months memory[monthOf, int]
@@ -41,7 +41,7 @@ type Service struct {
 	work memory[id.ID, map[depositports.WorkKind]depositports.WorkCount]
 }
 
-// monthOf is the key of a cached count: an account and the start of a month.
+// monthOf is the key of a cached count of deposits: an account, and the start of a month.
 type monthOf struct {
 	account id.ID
 	start   time.Time
@@ -62,7 +62,7 @@ func (s *Service) LatestCoverEnd(startsAt time.Time) time.Time {
 // StayEnded reports whether the stay of a draft has ended, so that no deposit can be made for it.
 func (s *Service) StayEnded(d deposit.Draft) bool { return d.RentalEnded(s.deps.Clock.Now()) }
 
-// DepositRow is a deposit in a list. Debt is the debt of a captured deposit; nil for any other.
+// DepositRow is a deposit in a list. Debt is the debt of a captured deposit; nil for a deposit without one.
 type DepositRow struct {
 	*deposit.Deposit
 	Debt *deposit.Debt
@@ -128,17 +128,16 @@ func (s *Service) CountByView(ctx context.Context,
 // FirstPage holds what the operator's first page shows.
 type FirstPage struct {
 	Now time.Time
-	// The time in which a stay begins soon. A cover that ends before the end of this week counts as
-	// depositports.WorkCoverEnding.
+	// The next days, in which the first page counts the begin of a stay or the end of a cover as soon.
 	Week   ports.TimeSpan
 	Counts map[depositports.WorkKind]depositports.WorkCount
-	// First holds the first deposits of each kind of open work, except WorkActive, for the operator's first
+	// The first deposits of each kind of open work, except active deposits without a task, for the operator's first
 	// page.
 	First map[depositports.WorkKind][]DepositRow
 	// The ids of deposits whose payment or card was refused and whose tenants can be mailed together; empty for
 	// fewer than two.
 	Refused []id.ID
-	Year    []MonthCount // The last twelve months, the present one last.
+	Year    []MonthCount // The numbers of deposits made in each of the last twelve months, the present month last.
 	Empty   bool         // true: the account has never had a deposit; false: it has or had one.
 }
 
@@ -155,7 +154,8 @@ func (t FirstPage) CountOf(kind depositports.WorkKind) depositports.WorkCount {
 	return n
 }
 
-// CountRefused counts the deposits whose payment or card was refused.
+// CountRefused counts the deposits for which the tenant's payment, or the charge of the tenant's card, was
+// refused.
 func (t FirstPage) CountRefused() depositports.WorkCount {
 	payment, card := t.Counts[depositports.WorkPaymentRefused], t.Counts[depositports.WorkCardRefused]
 	return depositports.WorkCount{Count: payment.Count + card.Count, More: payment.More || card.More}
@@ -227,8 +227,8 @@ func (s *Service) empty(ctx context.Context, accountID id.ID, t FirstPage) (bool
 }
 
 const (
-	// exactWork is the number up to which deposits of a kind are counted at each page view, so that an operator
-	// sees the number change after an act.
+	// exactWork is the number up to which the deposits with one kind of open work are counted at each page view, so
+	// that an operator sees the number change after an act.
 	exactWork = 500
 	// mostWork is the largest number of deposits that a count of open work reads.
 	mostWork = 10_000
@@ -247,7 +247,7 @@ func (s *Service) countWork(ctx context.Context, accountID id.ID, now time.Time,
 		if !counts[kind].More {
 			continue
 		}
-		// The work was not counted yet, or has grown beyond exactWork since the last count.
+		// No count of the account's work is cached, or the cached one was below exactWork.
 		if kept[kind].Count <= exactWork {
 			if kept, err = s.deps.Desk.CountByWorkKind(ctx, accountID, week, mostWork); err != nil {
 				return nil, err

@@ -33,7 +33,7 @@ type TransitionAuthor struct {
 
 // ApplyTrigger applies trigger to d, which the transaction has locked, and records the transition.
 //
-// Returns the errors of Deposit.Apply.
+// Returns an error for a trigger that the deposit's status does not allow.
 func (j Journal) ApplyTrigger(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger,
 	timers deposit.TimerDurations, by TransitionAuthor,
 	eventID id.ID, now time.Time) (deposit.Transition, error) {

@@ -36,16 +36,16 @@ func (m Transitions) WithinTx(ctx context.Context, change func(ctx context.Conte
 	return err
 }
 
-// ApplyTrigger makes and records a transition as Journal.Apply does, with the actor that the trigger implies and a
-// new event id.
+// ApplyTrigger makes and records a transition as Journal.ApplyTrigger does, with the actor that the trigger
+// implies and a new event id.
 func (m Transitions) ApplyTrigger(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger,
 	now time.Time) (deposit.Transition, error) {
 	return m.Journal.ApplyTrigger(ctx, d, trigger, m.Timers,
 		TransitionAuthor{Actor: actor.Actor{Kind: trigger.ActorKind()}}, m.Entropy.NewID(), now)
 }
 
-// ApplyTriggerIf locks a deposit and applies trigger to it if due, which is called under the lock, returns true.
-// moved reports whether the deposit made the transition.
+// ApplyTriggerIf locks a deposit, calls due under the lock, and applies trigger to the deposit if due returns
+// true. moved reports whether the deposit made the transition.
 func (m Transitions) ApplyTriggerIf(ctx context.Context, depositID id.ID, trigger deposit.Trigger, now time.Time,
 	due func(*deposit.Deposit) bool) (moved bool, err error) {
 	err = m.WithinTx(ctx, func(ctx context.Context) (deposit.Transition, error) {

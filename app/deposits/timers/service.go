@@ -28,7 +28,7 @@ type Deps struct {
 	Timers      deposit.TimerDurations
 }
 
-// CheckoutEnder ends checkouts whose fee payment may be in flight.
+// CheckoutEnder ends the checkouts of deposits whose fee payment may be in flight: begun and not settled.
 type CheckoutEnder interface {
 	// EndCheckout settles the deposit's fee payment in flight, if any, and then applies trigger; prepare may be
 	// nil.

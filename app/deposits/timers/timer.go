@@ -13,11 +13,12 @@ import (
 // maxFailing is the largest number of failing deposits that a run reads on top of a batch.
 const maxFailing = 5_000
 
-// timer moves the due deposits of one kind. Deposits that fail stay due and are read first again, so the next
-// run reads as many more: a few failing deposits never hide the others.
+// timer makes the transitions of deposits that are due for one reason, such as an expired checkout. Deposits that
+// fail stay due and are read first again, so the next run reads as many more: a few failing deposits never hide
+// the others.
 type timer struct {
-	name    string       // The name of the timer in logs and errors.
-	failing atomic.Int64 // The number of deposits that the last run could not move.
+	name    string
+	failing atomic.Int64 // The number of deposits whose transition failed in the last run of the timer.
 }
 
 // run moves all due deposits, batch by batch, until a batch contains only deposits that failed in this run.

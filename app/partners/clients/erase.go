@@ -45,7 +45,7 @@ func (s *Service) erase(ctx context.Context, partnerID, clientID id.ID, by actor
 	return erased && err == nil, err
 }
 
-// audit appends an audit entry about a client, without personal data: the audit log is kept without end.
+// audit appends an audit entry about a client, without personal data, because the audit log is never deleted.
 func (s *Service) audit(
 	ctx context.Context, verb audit.Verb, clientID id.ID, by actor.Actor, now time.Time,
 	detail map[string]string,

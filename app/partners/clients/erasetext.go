@@ -25,8 +25,8 @@ func (s *Service) EraseDepositText(ctx context.Context, depositID id.ID) (erased
 	return erased || files, err
 }
 
-// eraseFiles removes the content of a deposit's files before their records: after an interruption, the next
-// run finds the rest by the records.
+// eraseFiles removes the content of a deposit's files before it removes their records. After an interruption, the
+// next run finds the remaining files by their records.
 func (s *Service) eraseFiles(ctx context.Context, depositID id.ID) (erased bool, err error) {
 	files, err := s.deps.Files.Files(ctx, depositID)
 	if err != nil || len(files) == 0 {
@@ -55,9 +55,9 @@ func (s *Service) erasure(depositID id.ID, verb audit.Verb, detail map[string]st
 
 // TextErasure is the progress of EraseTextOfClient, counted in deposits.
 type TextErasure struct {
-	Total  int // The number of deposits of the client.
+	Total  int
 	Read   int // The number of deposits that contain no words of people any more.
-	Erased int // The number of deposits from which words were removed in this call.
+	Erased int // The number of deposits from which words were removed in this call of EraseTextOfClient.
 }
 
 // after returns the progress of an erasure after one more deposit.
@@ -65,7 +65,9 @@ func (e TextErasure) after(erased bool) TextErasure {
 	if e.Read++; erased {
 		e.Erased++
 	}
-	e.Total = max(e.Total, e.Read) // A deposit of the client may have been created meanwhile.
+	// The number of deposits may exceed the total counted at the beginning: one may have been created for the client
+	// meanwhile.
+	e.Total = max(e.Total, e.Read)
 	return e
 }
 

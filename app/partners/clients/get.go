@@ -44,9 +44,9 @@ func (s *Service) List(ctx context.Context, f partnerports.ClientFilter,
 	return s.deps.Clients.Clients(ctx, f, page)
 }
 
-// listed reports whether a partner may list the clients of an account. link and err are the results of
-// Links.LinkedAccount. true: the link is active; false: the account was never linked, which gives an empty
-// list; a revoked link is an error.
+// listed reports whether a partner may list the clients of an account. link and err are the stored link and the
+// error of its query. true: the link is active; false: the account was never linked, which gives an empty list; a
+// revoked link is an error.
 func listed(link connect.Link, err error) (bool, error) {
 	switch {
 	case errors.Is(err, connect.ErrAccountNotFound):

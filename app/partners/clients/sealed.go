@@ -9,7 +9,7 @@ import (
 
 const (
 	addressBatch = 100
-	// The time between two checks of the deposits of an erased client (api.md §2, "Erasure").
+	// The time between two checks whether the deposits of an erased client have ended (api.md §2, "Erasure").
 	addressPause = 5 * time.Minute
 )
 

@@ -14,10 +14,12 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps holds the repositories and settings that the comparison of books and the statements need.
+// Deps holds the repositories and settings that the comparison with the payment provider's records and the
+// operators' statements need.
 type Deps struct {
-	Ours   paymentports.OwnBooks
-	Theirs paymentports.ProviderBooks // The provider's records; nil where the provider has none.
+	Ours paymentports.OwnBooks
+	// The source of the payment provider's records; nil for a provider without such records.
+	Theirs paymentports.ProviderBooks
 	Runs   paymentports.OwnBooks
 
 	Statements paymentports.Statements
@@ -25,12 +27,13 @@ type Deps struct {
 	Log        *slog.Logger
 }
 
-// Service compares this service's books with the provider's, and makes the statements of operators.
+// Service compares this service's records of payments, refunds and disputes with the payment provider's, and
+// makes the monthly statements of operators.
 type Service struct{ deps Deps }
 
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// The errors of a comparison of books.
+// The errors of a comparison of this service's payments with the payment provider's.
 var (
 	ErrNoBooks       = fault.New(fault.Unavailable, "no_payment_books", "The payment provider of this service has no books.")
 	ErrInvalidPeriod = fault.New(fault.Invalid, "invalid_period", "from must lie before to.")
@@ -43,20 +46,21 @@ const (
 	earlier = 26 * time.Hour
 )
 
-// Difference is a record that differs between this service's books and the provider's. A side without such a
-// record is "".
+// Difference is a payment, refund or dispute for which the records of this service and of the payment provider
+// differ. A side without such a record is "".
 type Difference struct {
 	Kind        paymentports.BookEntryKind
 	PaymentID   id.ID
 	DepositID   id.ID
 	ProviderRef string
-	Ours        string // Status and amount in this service's books, such as "succeeded 17.50".
+	Ours        string // Status and amount in this service's record, such as "succeeded 17.50".
 	Theirs      string
 }
 
-// ReconciliationReport is the result of a comparison of this service's books with the provider's.
+// ReconciliationReport is the result of a comparison of this service's payments, refunds and disputes with the
+// payment provider's.
 type ReconciliationReport struct {
-	Checked     int // The number of compared records, on either side.
+	Checked     int // The number of records that were compared, of this service and of the payment provider.
 	Differences []Difference
 	Due         []paymentports.AccountTotals
 }
@@ -90,16 +94,17 @@ func (s *Service) Reconcile(ctx context.Context, from, to time.Time) (Reconcilia
 	return c.report, err
 }
 
-// comparison holds the state of one run of Reconcile.
+// comparison holds the state of one run of Reconcile, which compares this service's records with the payment
+// provider's.
 type comparison struct {
 	from   time.Time
-	seen   map[string]bool // The records that the provider has, by kind and key.
+	seen   map[string]bool // The payment provider's records that were read so far, by kind and key.
 	report ReconciliationReport
 }
 
 func mark(kind paymentports.BookEntryKind, key string) string { return string(kind) + " " + key }
 
-// key returns the key of the record of this service, as OwnBookEntry has it, to which a record of the provider
+// key returns the key of the payment, refund or dispute of this service to which a record of the payment provider
 // belongs; "" for a record that belongs to none.
 func key(e paymentports.BookEntry) string {
 	switch {
@@ -113,7 +118,7 @@ func key(e paymentports.BookEntry) string {
 	return ""
 }
 
-// theirs compares the provider's records with this service's, batch by batch.
+// theirs compares the payment provider's records with this service's, batch by batch.
 func (s *Service) theirs(ctx context.Context, c *comparison, to time.Time) error {
 	var some []paymentports.BookEntry
 	for e, err := range s.deps.Theirs.BookEntries(ctx, c.from.Add(-earlier), to) {
@@ -147,7 +152,7 @@ func (s *Service) compareBatch(ctx context.Context, c *comparison, some []paymen
 	return nil
 }
 
-// keysOf returns the keys of the provider's records, by kind.
+// keysOf returns the keys of the payment provider's records, grouped by kind.
 func keysOf(some []paymentports.BookEntry) map[paymentports.BookEntryKind][]string {
 	keys := map[paymentports.BookEntryKind][]string{}
 	for _, e := range some {
@@ -158,8 +163,8 @@ func keysOf(some []paymentports.BookEntry) map[paymentports.BookEntryKind][]stri
 	return keys
 }
 
-// compare compares a record of the provider with the one of this service. A payment that was charged twice
-// has two records at the provider.
+// compare compares a record of the payment provider with the record of this service to which it belongs. A
+// payment that was charged twice has two records at the provider.
 func (c *comparison) compare(own paymentports.OwnBookEntry, e paymentports.BookEntry) {
 	k := mark(e.Kind, key(e))
 	twice := key(e) != "" && c.seen[k]
@@ -178,7 +183,7 @@ func (c *comparison) compare(own paymentports.OwnBookEntry, e paymentports.BookE
 	}
 }
 
-// missing adds to the report the records of this service that the provider does not have.
+// missing adds to the report the records of this service that the payment provider does not have.
 func (c *comparison) missing(kind paymentports.BookEntryKind, own []paymentports.OwnBookEntry) {
 	for _, e := range own {
 		if !c.seen[mark(kind, e.Key)] {
@@ -202,8 +207,8 @@ func (c *comparison) differs(own paymentports.OwnBookEntry, e paymentports.BookE
 	c.report.Differences = append(c.report.Differences, d)
 }
 
-// described returns the kind, status and amount of a record as text, with the currency only if it is not the
-// one of this service.
+// described returns the kind, status and amount of a payment record as text. The currency is included only if it
+// is not the currency of this service.
 func described(kind paymentports.BookEntryKind, status string, amount money.Cents, currency string) string {
 	text := string(kind) + " " + status + " " + amount.String()
 	if currency != paymentports.PaymentCurrency {
@@ -214,16 +219,16 @@ func described(kind paymentports.BookEntryKind, status string, amount money.Cent
 
 const (
 	runEvery = 24 * time.Hour
-	// runSpan is the time that a scheduled comparison of books looks back. A difference stays in the metric for
-	// as long, or until it is mended.
+	// runSpan is the time that the daily comparison with the payment provider looks back. A difference stays in the
+	// metric for that long, or until it is corrected.
 	runSpan = 7 * 24 * time.Hour
-	// runRest is the age that a record must have to be compared. Newer records wait for the next comparison,
-	// since payments.CheckDue may not have queried the provider about them yet.
+	// runRest is the age that a record must have to be compared with the payment provider's. Newer records wait for
+	// the next comparison, since payments.CheckDue may not have queried the provider about them yet.
 	runRest = time.Hour
 )
 
-// ReconcileDaily makes the scheduled comparison of books if none began within a day, and returns the result of the
-// last.
+// ReconcileDaily compares this service's payments with the payment provider's if no comparison began within a
+// day, and returns the result of the last comparison.
 //
 // Returns ErrNoBooks or service_unavailable; a comparison that fails is made again within the hour.
 func (s *Service) ReconcileDaily(ctx context.Context) (paymentports.ReconciliationRun, error) {
@@ -250,7 +255,8 @@ func (s *Service) ReconcileDaily(ctx context.Context) (paymentports.Reconciliati
 	return s.deps.Runs.LastReconciliation(ctx)
 }
 
-// maxLogged is the largest number of differences that a comparison writes to the log; the metric counts all.
+// maxLogged is the largest number of differences that a comparison with the payment provider writes to the log;
+// the metric counts all.
 const maxLogged = 50
 
 func (s *Service) log(ctx context.Context, all []Difference) {

@@ -9,8 +9,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Statement is a month of an account's claims. Due holds the sums of the whole month, by the rule of
-// Reconcile. Debts is a page of the debts that were paid, refunded or disputed in that month.
+// Statement is a month of an account's claims. Due holds the sums of what the operator is owed for the whole
+// month. Debts is a page of the debts that were paid, refunded or disputed in that month.
 type Statement struct {
 	Month ports.TimeSpan
 	// true: the statement is of the present month, which has not ended; false: of an earlier month.
@@ -19,7 +19,7 @@ type Statement struct {
 	Debts   ports.List[paymentports.MovedDebt]
 }
 
-// monthOf returns the calendar month of t in UTC, the time zone of the books.
+// monthOf returns the calendar month of t in UTC, in which statements are made.
 func monthOf(t time.Time) ports.TimeSpan {
 	t = t.UTC()
 	first := time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
@@ -46,7 +46,7 @@ func (s *Service) Statement(ctx context.Context, accountID id.ID, at time.Time, 
 	return st, err
 }
 
-// MovedDebts lists the debts of a statement, last paid first.
+// MovedDebts lists the debts of an operator's statement, the last paid first.
 func (s *Service) MovedDebts(ctx context.Context, accountID id.ID, month ports.TimeSpan,
 	page ports.Page) (ports.List[paymentports.MovedDebt], error) {
 	return s.deps.Statements.MovedDebts(ctx, accountID, month, page)

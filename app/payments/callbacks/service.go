@@ -26,10 +26,11 @@ type Deps struct {
 	Audit      ports.AuditLog
 	// The verifier of the provider's callbacks; nil where the provider sends none.
 	Callbacks paymentports.Callbacks
-	Books     paymentports.ProviderBooks // The provider's records; nil where the provider has none.
-	Payments  PaymentRechecker
-	Clock     ports.Clock
-	Entropy   ports.Entropy
+	// The source of the payment provider's records; nil for a provider without such records.
+	Books    paymentports.ProviderBooks
+	Payments PaymentRechecker
+	Clock    ports.Clock
+	Entropy  ports.Entropy
 
 	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
 	// VerifyAddresses reports whether e-mail addresses are verified in this service. true: only operators with a
@@ -44,7 +45,8 @@ type PaymentRechecker interface {
 	RecheckEndedPayment(ctx context.Context, paymentID id.ID) (paid bool, err error)
 }
 
-// Service receives the payment provider's callbacks and answers the questions that they raise.
+// Service receives the payment provider's callbacks, and queries the provider about the payments and disputes
+// that the callbacks name.
 type Service struct{ deps Deps }
 
 func New(deps Deps) *Service { return &Service{deps: deps} }
@@ -57,8 +59,8 @@ func (s *Service) Route() paymentports.CallbackRoute { return s.deps.Callbacks.C
 var ErrRefused = fault.New(fault.Invalid, "notice_refused",
 	"The signature is missing, wrong or more than 300 seconds away.")
 
-// Receive verifies a callback of the payment provider by its raw body, and stores the question for the provider
-// that the callback raises. A refused callback costs no query. A callback may come again, late and in any
+// Receive verifies a callback of the payment provider by its raw body, and stores which payment or dispute the
+// provider is to be queried about. A refused callback costs no query. A callback may come again, late and in any
 // order.
 //
 // Returns ErrRefused, or service_unavailable; the provider then sends the callback again.
@@ -87,15 +89,18 @@ func asks(n paymentports.Callback) bool {
 
 const (
 	askBatch = 20
-	// The time before a question is asked again, which is longer than a query takes.
+	// The time before the same query to the payment provider is repeated by another process, longer than a query
+	// takes.
 	askLease   = 2 * time.Minute
-	askTimeout = 20 * time.Second // The time limit of the query for a single question.
-	askStep    = time.Minute      // The time by which each failed try prolongs the wait until the next one.
-	maxSteps   = 30               // The number of failed tries after which the wait grows no further.
+	askTimeout = 20 * time.Second // The time limit of a single query to the payment provider.
+	// The time by which each failed query to the payment provider prolongs the wait until the next one.
+	askStep = time.Minute
+	// The number of failed queries after which the wait until the next one grows no further.
+	maxSteps = 30
 )
 
-// askWaits returns the times after which a question to the provider is asked again, by the number of tries
-// that failed before.
+// askWaits returns the waits before a query to the payment provider is repeated, by the number of tries that
+// failed before.
 func askWaits() []time.Duration {
 	waits := make([]time.Duration, maxSteps+1)
 	for failed := range waits {
@@ -104,8 +109,8 @@ func askWaits() []time.Duration {
 	return waits
 }
 
-// QueryDue queries the provider about the stored questions that are due, and returns how many were answered. A
-// question that fails is asked again later.
+// QueryDue queries the provider about the payments and disputes that callbacks have named and that are due, and
+// returns how many queries were answered. A query that fails is repeated later.
 func (s *Service) QueryDue(ctx context.Context) (answered int, err error) {
 	var failures []error
 	for ctx.Err() == nil {
@@ -142,7 +147,7 @@ func (s *Service) answer(ctx context.Context, q paymentports.ProviderQuery) erro
 		return err
 	}
 	if s.deps.Books == nil {
-		// The service was changed to another payment provider since the question was stored.
+		// The service was changed to another payment provider since the callback was stored.
 		return nil
 	}
 	paymentID := q.PaymentID

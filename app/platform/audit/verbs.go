@@ -15,7 +15,7 @@ const (
 	ConnectSecretClear  Verb = "connect_secret.clear"
 	ClientUpdate        Verb = "client.update"
 	ClientErase         Verb = "client.erase"
-	// The payment provider has deleted the data of an erased client.
+	// The verb for the deletion of an erased client's data at the payment provider.
 	ClientEraseCard Verb = "client.forget_card"
 )
 
@@ -28,7 +28,7 @@ const (
 	LinkCreate               Verb = "link.create"
 	LinkRevoke               Verb = "link.revoke"
 	OperatorVerifyEmail      Verb = "operator.verify_email"
-	// A password reset was the first proof of the operator's address.
+	// The verb for a password reset that was the first proof of the operator's address.
 	OperatorProveEmail         Verb = "operator.first_proof"
 	OperatorChangePassword     Verb = "operator.change_password"
 	OperatorRequestEmailChange Verb = "operator.change_email_asked"
@@ -47,9 +47,9 @@ const (
 const (
 	DepositCreate   Verb = "deposit.create"
 	DepositSendLink Verb = "deposit.send_link"
-	DepositRemind   Verb = "deposit.remind" // The link to pay a debt was mailed again.
+	DepositRemind   Verb = "deposit.remind" // The verb for another mail with the link to pay a debt.
 	DepositAddFiles Verb = "deposit.add_files"
-	// Entries with this verb are written by the database function erase_deposit_text.
+	// This verb is written only by the database function erase_deposit_text.
 	DepositEraseText  Verb = "deposit.erase_text"
 	DepositEraseFiles Verb = "deposit.erase_files"
 )

@@ -16,15 +16,16 @@ type Response struct {
 	Replayed bool // true: the response is a replay of a stored one; false: the request ran.
 }
 
-// Call is the part of a request that the handler adds: the idempotency key, and the encoding of the result.
+// Call is the part of a request that the HTTP handler adds: the idempotency key, and the encoding of the result.
 // Encode runs before the commit, so that the stored response and the sent response are the same.
 type Call[T any] struct {
 	Key    *ports.IdempotencyKey // The idempotency key; nil for a request without one.
 	Encode func(T) (Response, error)
 }
 
-// Request is a request with or without an idempotency key. Its effect is a change (Needs and Decide), a
-// transaction (Effect), or both: when Decide returns ports.ErrNeedsMoreRows, Effect runs instead.
+// Request is a request with or without an idempotency key. Its effect is a change (Needs lists the rows to read,
+// and Decide returns the rows to write), a transaction (Effect), or both: when Decide returns
+// ports.ErrNeedsMoreRows, Effect runs instead.
 type Request struct {
 	Key *ports.IdempotencyKey
 	Now time.Time
@@ -33,12 +34,13 @@ type Request struct {
 	// error of Prepare is returned unless the key has a stored response.
 	Prepare func(ctx context.Context) error
 
-	// Needs and Decide are the effect of a frequent request as a change (ports.Change).
+	// Needs and Decide are the effect of a frequent request as a change (ports.Change), which takes one database
+	// statement: Needs lists the rows to read, and Decide returns the rows to write.
 	Needs  ports.ChangeNeeds
 	Decide func(ports.FoundRows) (ports.Writes, Response, error)
 
-	// Effect runs in a transaction and returns the response. It may run more than once; only the last run
-	// counts.
+	// Effect is the effect of a request as a function that runs in a transaction and returns the response. It may
+	// run more than once; only the last run counts.
 	Effect func(ctx context.Context) (Response, error)
 }
 
@@ -47,10 +49,10 @@ type Result string
 
 // The outcomes of a request with an idempotency key.
 const (
-	ResultExecuted  Result = "executed" // The request was the first one with its key, and ran.
+	ResultExecuted  Result = "executed" // The request was the first one with its idempotency key, so it ran.
 	ResultReplayed  Result = "replayed"
 	ResultKeyInUse  Result = "in_use"
-	ResultKeyReused Result = "reused" // The key was used with another body.
+	ResultKeyReused Result = "reused" // The idempotency key was used before with another body.
 	ResultRefused   Result = "refused"
 )
 
@@ -63,8 +65,11 @@ type Deps struct {
 	Changes     ports.ChangeApplier
 	Idempotency ports.IdempotencyStore
 	Cache       ports.IdempotencyCache
-	Epoch       func() ports.RestoreEpoch // The restore epoch of the database that this process last read.
-	Count       func(Result)              // Count is called once for each request with a key.
+	// The restore epoch that this process last read: an id that changes whenever the database is restored from a
+	// backup.
+	Epoch func() ports.RestoreEpoch
+	// Count is called with the outcome of each request that has an idempotency key.
+	Count func(Result)
 }
 
 // Executor runs the effect of a request at most once for each idempotency key.
@@ -72,21 +77,23 @@ type Executor struct{ deps Deps }
 
 func New(deps Deps) *Executor { return &Executor{deps: deps} }
 
-// Admit counts a request with a key against rate limits, as ports.Limiter.Allow does. In the same call it
-// looks up the cached response of the key, and stores that response and the restore epoch in key, for Run.
-// The key has no fingerprint yet.
+// Admit counts a request with an idempotency key against rate limits, as ports.Limiter.Allow does. In the same
+// call it looks up the cached response of the key, and stores that response and the restore epoch (an id that
+// changes with each restore of the database) in key, for Run. The key has no fingerprint yet.
 func (e *Executor) Admit(ctx context.Context, key *ports.IdempotencyKey, rules ...ports.LimitRule) ports.LimitDecision {
-	// The epoch is read before the commit: if a restore comes between, the cached response is never used.
+	// Read the restore epoch (an id that changes with each restore of the database) before the commit: after a
+	// restore in between, the response that is cached under the old epoch is never used.
 	key.Epoch = e.deps.Epoch()
 	decision, cached := e.deps.Cache.AllowAndLookUp(ctx, *key, rules...)
 	key.Cached = cached
 	return decision
 }
 
-// Run runs the effect of a request, or replays the stored response of its key. A key that did not pass Admit
-// is neither looked up in the cache nor cached.
+// Run runs the effect of a request, or replays the stored response of its key. A key that did not pass Admit is
+// neither looked up in the cache nor cached.
 //
-// Returns ports.ErrIdempotencyKeyInUse, ports.ErrIdempotencyKeyReused, and the errors of Prepare, Decide and Effect.
+// Returns ports.ErrIdempotencyKeyInUse, ports.ErrIdempotencyKeyReused, and the errors of the request's own
+// functions.
 func (e *Executor) Run(ctx context.Context, request Request) (Response, error) {
 	if request.Key == nil {
 		return e.withoutKey(ctx, request)
@@ -96,8 +103,8 @@ func (e *Executor) Run(ctx context.Context, request Request) (Response, error) {
 	return response, err
 }
 
-// ReplayOrRefuse returns the response to a request that a check before the use case refused. A stored response of the
-// key takes precedence over the error reason (api.md §1, "Common rules of the partner API").
+// ReplayOrRefuse returns the response to a request that was refused before it reached the Executor. A stored
+// response of the key takes precedence over the error reason (api.md §1, "Common rules of the partner API").
 func (e *Executor) ReplayOrRefuse(ctx context.Context, key *ports.IdempotencyKey, now time.Time,
 	reason error) (Response, error) {
 	return e.Run(ctx, Request{Key: key, Now: now, Prepare: func(context.Context) error { return reason }})
@@ -133,8 +140,8 @@ func (e *Executor) withKey(ctx context.Context, key ports.IdempotencyKey, reques
 	return response, nil
 }
 
-// commit applies the change or runs the transaction of a request. earlier is the stored response of the key;
-// if earlier is set, the effect did not run.
+// commit applies the change of a request, or runs its transaction. earlier is the response stored under the
+// idempotency key by an earlier request; if earlier is set, the effect did not run.
 func (e *Executor) commit(ctx context.Context, key *ports.IdempotencyKey, request Request,
 	unprepared error) (response Response, earlier *ports.StoredResponse, err error) {
 	if request.Decide != nil {
@@ -176,8 +183,8 @@ func (e *Executor) change(ctx context.Context, key *ports.IdempotencyKey, reques
 	return response, earlier, err
 }
 
-// decide returns the rows that the change of a request writes, with the response for the key; no rows where
-// the key already has a stored response.
+// decide returns the rows that the change of a request writes, with the response for the key. Where the
+// idempotency key already has a stored response, nothing is written.
 func (r Request) decide(
 	key *ports.IdempotencyKey, found ports.FoundRows, unprepared error,
 ) (ports.Writes, Response, error) {
@@ -196,8 +203,8 @@ func (r Request) decide(
 	return writes, response, nil
 }
 
-// holds reports whether a cached response is still valid for its key: false without a response, or once the
-// window of the key is over.
+// holds reports whether a cached response may still be replayed for its idempotency key: false without a
+// response, or once the time for replays is over.
 func holds(cached *ports.StoredResponse, now time.Time) bool {
 	return cached != nil && now.Sub(cached.CreatedAt) < ports.IdempotencyWindow
 }

@@ -9,7 +9,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// RestoreFinisherDeps holds what Restore needs.
+// RestoreFinisherDeps holds what RestoreFinisher needs: its repositories, the clock and the source of ids.
 type RestoreFinisherDeps struct {
 	UnitOfWork ports.UnitOfWork
 	Restores   ports.Restores
@@ -25,9 +25,9 @@ func NewRestoreFinisher(deps RestoreFinisherDeps) *RestoreFinisher {
 	return &RestoreFinisher{deps: deps}
 }
 
-// Finish begins a new restore epoch and returns its id. The responses that Redis caches from before become
-// void, and every process notices within seconds. Without a restore this does no harm: requests are then
-// answered from Postgres.
+// Finish stores a new restore epoch (an id that every cached response carries) and returns it. The responses that
+// Redis cached before the restore thereby become void, and every process notices within seconds. Without a
+// restore Finish does no harm: requests are then answered from Postgres.
 func (r *RestoreFinisher) Finish(ctx context.Context) (epoch id.ID, err error) {
 	epoch = r.deps.Entropy.NewID()
 	now := r.deps.Clock.Now()

@@ -82,8 +82,9 @@ func (m PasswordReset) words(l *language) (subject string, news []string, why st
 type AccountChange string
 
 const (
-	PasswordChanged      AccountChange = "password"
-	EmailChangeRequested AccountChange = "email_asked" // Another address was entered, and is not verified yet.
+	PasswordChanged AccountChange = "password"
+	// The operator has entered another address, which is not verified yet.
+	EmailChangeRequested AccountChange = "email_asked"
 	EmailChanged         AccountChange = "email"
 )
 
@@ -93,7 +94,7 @@ var AccountChanges = []AccountChange{PasswordChanged, EmailChangeRequested, Emai
 // AccountChangeNotice is the mail about a change of the password or the address, sent to the address from before
 // the change.
 type AccountChangeNotice struct {
-	Operator     connect.Operator // The operator as before the change.
+	Operator     connect.Operator // The operator with the password and address from before the change.
 	Change       AccountChange
 	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
 }

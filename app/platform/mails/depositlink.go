@@ -19,10 +19,11 @@ type DepositLink struct {
 	Company string // The company name of the operator.
 	// ByCompany reports who asked for the mail. true: the operator; false: the deposit's partner.
 	ByCompany bool
-	Sender    id.ID  // The id of the partner or the account that asked for the mail.
-	Mark      id.ID  // The mark of the link, which identifies the mail when the link is opened (ports.Mail).
-	URL       string // The URL of the checkout; a secret.
-	Imprint   agreement.Imprint
+	Sender    id.ID // The id of the partner or the account that asked for the mail.
+	// The mark: a parameter of the link that identifies the mail when the link is opened (ports.Mail).
+	Mark    id.ID
+	URL     string // The URL of the checkout; a secret.
+	Imprint agreement.Imprint
 }
 
 // Mail returns the mail with the checkout link as text and HTML in the language of the locale: French for fr,
@@ -56,7 +57,7 @@ func (m DepositLink) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return mail
 }
 
-// why returns the sentence about who asked for the mail.
+// why returns the sentence of the mail about who asked for it: the operator or the partner.
 func (m DepositLink) why(l *language) string {
 	asked := l.say("%s asked us to send you this mail for %s.", "%s nous a demandé de vous envoyer cet e-mail pour %s.",
 		m.Deposit.PartnerName, m.Company)

@@ -45,16 +45,16 @@ func (m DepositSecured) Mail(mailID id.ID, now time.Time) ports.Mail {
 	})
 }
 
-// MaxListedCovers is the number of deposits that a mail about ending covers lists.
+// MaxListedCovers is the largest number of deposits that a mail about covers that end soon lists.
 const MaxListedCovers = 20
 
-// CoversEnding is the mail that lists an operator's covers that end within days.
+// CoversEnding is the mail that informs an operator which deposits have a cover that ends within days.
 type CoversEnding struct {
 	depositports.EndingCoversMailData
 	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
 }
 
-// Mail returns the mail about ending covers, in the operator's language.
+// Mail returns the mail about deposits whose cover ends soon, in the operator's language.
 func (m CoversEnding) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		return letter{
@@ -93,7 +93,7 @@ func (m CoversEnding) rows(l *language) []fact {
 	return facts
 }
 
-// rest returns the sentence about the deposits that the mail does not list; "" if it lists all.
+// rest returns the sentence about the number of deposits that the mail does not list; "" if it lists all.
 func (m CoversEnding) rest(l *language) string {
 	switch n := m.Count - len(m.Covers); n {
 	case 0:

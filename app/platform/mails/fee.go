@@ -19,7 +19,7 @@ type FeePaid struct {
 	Company string // The company name of the operator.
 	Fee     money.Cents
 	PaidAt  time.Time
-	Words   string // The text of the agreement.
+	Words   string // The text of the terms to which the tenant agreed.
 	Imprint agreement.Imprint
 }
 

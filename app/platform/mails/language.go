@@ -17,7 +17,7 @@ type language struct {
 	french        bool
 	months        [12]string
 	group, point  string // The separator of thousands and the decimal point in numbers.
-	before, after string // The euro sign before or after an amount.
+	before, after string // The euro sign with its space, as it stands before or after an amount in this language.
 	colon         string
 
 	brand, greeting, fallback, warning string

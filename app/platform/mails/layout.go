@@ -16,12 +16,12 @@ import (
 // or a header.
 type letter struct {
 	subject string
-	// heading begins the HTML; "" stands for the subject.
+	// heading is the headline of the HTML version of a mail; with "", the mail's subject is used.
 	heading    string
 	paragraphs []string
 	facts      []fact
 	button     button
-	after      []string // The paragraphs below the facts and the button.
+	after      []string // The paragraphs below the table of facts and the button of a mail.
 	why        string   // The sentence about why the reader gets the mail.
 	// secret reports whether the mail contains a secret link. true: the footer warns not to pass the mail on;
 	// false: it does not.
@@ -34,8 +34,8 @@ type fact struct{ Name, Value string }
 // button is a button that leads to a page of the service. Without a URL, the mail has no button.
 type button struct{ Label, URL string }
 
-// write lays out a mail in the language of the locale: French for fr, English for every other, both for none
-// ("").
+// write makes the text and HTML of a mail in the language of the locale: French for fr, English for every other,
+// both for none ("").
 func write(mailID id.ID, to, locale string, now time.Time, in func(*language) letter) ports.Mail {
 	var subjects, texts, parts []string
 	languages := languagesOf(locale)

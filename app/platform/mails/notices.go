@@ -31,7 +31,7 @@ func (m EndpointNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return ports.Mail{ID: mailID, To: m.Contact, CreatedAt: now, Subject: subject, Body: body}
 }
 
-// words returns the subject, the news and the advice of the mail about an endpoint.
+// words returns the subject, the description of what happened, and the advice of the mail about an endpoint.
 func (m EndpointNotice) words() (subject, news, advice string) {
 	if m.Report.LastError == webhook.ResultSecretUnreadable && m.Notice.Kind != webhook.NoticeEndpointRecovered {
 		return m.wordsOfSecret()

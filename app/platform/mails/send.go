@@ -13,30 +13,32 @@ import (
 
 const (
 	mailBatch = 8
-	// mailLease is the time for which a batch of mails is claimed by one dispatcher. If that dispatcher dies,
+	// mailLease is the time for which a batch of mails is reserved for one dispatcher. If that dispatcher dies,
 	// others send its mails after the lease.
 	mailLease = 5 * time.Minute
-	// mailsWithin is the time limit of all attempts of a batch. It ends before the lease, so that no mail is
-	// being sent twice at a time, even when the process is suspended and continues later.
+	// mailsWithin is the time limit of all attempts to send a batch of mails. It ends before the lease (the time for
+	// which a dispatcher reserves the batch), so that no mail is being sent twice at a time, even when the process
+	// is suspended and continues later.
 	mailsWithin = mailLease - 20*time.Second
 	// recordWithin is the time limit of the tries to record that a mail was sent.
 	recordWithin = 30 * time.Minute
 )
 
-// SendJob returns the scheduled job that sends queued mails. A mail that fails is scheduled again and does
-// not delay the others. A mail that the server accepted is sent again only if the process dies before it is
-// recorded, or if Postgres stays unreachable until the lease is over.
+// SendJob returns the scheduled job that sends queued mails. A mail that fails is scheduled again and does not
+// delay the others. A mail that the server accepted is sent again only if the process dies before it is recorded,
+// or if Postgres stays unreachable until the time for which the dispatcher reserved the mail is over.
 func SendJob(due ports.MailQueue, mailer ports.Mailer, metrics ports.MailMetrics, every time.Duration) schedules.Job {
 	waits := func(w ports.JobsWithWork) bool { return w.Mails }
 	return schedules.Job{Name: "mail", Every: every, Waits: waits, Run: func(ctx context.Context) (bool, error) {
-		// An attempt that has begun is not cancelled: the server may already have accepted the mail.
+		// The context of an attempt is not cancelled when the process is told to stop: the mail server may already
+		// have accepted the mail.
 		sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), mailsWithin)
 		defer cancel()
 		claimed, err := due.ClaimDue(ctx, mailBatch, mailLease)
 		failures := []error{err}
 		parallel.Each(claimed, func(m ports.Mail) (bool, error) {
 			if ctx.Err() != nil {
-				// The mail is due again when the lease is over.
+				// A mail that was not recorded as sent is due again when the dispatcher's lease on it is over.
 				return false, ctx.Err()
 			}
 			err := mailer.Send(sending, m)

@@ -33,9 +33,9 @@ type ChargeOrRefund struct {
 	URL          string // The URL of the page to pay; a secret.
 }
 
-// NewChargeOrRefund returns a mail of this kind about the captured amount of deposit d, whose client has a record.
-// agreed is the language in which the tenant agreed, for a deposit without a language of its own. The caller
-// adds what the kind needs besides.
+// NewChargeOrRefund returns a mail of the given kind about the captured amount of deposit d, whose client has a
+// record. agreed is the language in which the tenant agreed, for a deposit without a language of its own. The
+// caller sets the other fields that the kind needs.
 func NewChargeOrRefund(d *deposit.Deposit, agreed string, kind paymentports.TenantNoticeKind, of connect.Account,
 	supportEmail string) ChargeOrRefund {
 	return ChargeOrRefund{To: d.Client.Email, Locale: cmp.Or(d.Locale, agreed), Kind: kind, Deposit: d.InZone(of.Zone()),

@@ -9,7 +9,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// TwoFactorChange is a change of an operator's second factor. Its text ends the name of the audit entry.
+// TwoFactorChange is a change of an operator's second factor. Its text is the end of the verb in the audit log.
 type TwoFactorChange string
 
 // The changes of a second factor about which the operator is mailed.

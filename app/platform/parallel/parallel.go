@@ -9,8 +9,8 @@ import (
 // BatchSize is the number of due rows that a job reads at a time.
 const BatchSize = 200
 
-// workers is the number of rows that are processed at a time. Most of the time goes into waiting for the
-// payment provider.
+// workers is the number of rows that are processed at the same time. Most of the time of a row is spent in
+// waiting for the payment provider.
 const workers = 4
 
 // Each runs work for every item, a few at a time, and passes each result to finished, whose calls do not

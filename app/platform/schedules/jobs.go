@@ -20,7 +20,7 @@ const (
 // CleanFunc is a function that deletes rows that are old at now, up to CleaningBatchSize, and returns their number.
 type CleanFunc func(ctx context.Context, now time.Time) (int, error)
 
-// WithinTx returns a Clean that runs clean in a transaction.
+// WithinTx returns a CleanFunc that runs clean in a transaction.
 func WithinTx(work ports.UnitOfWork, clean CleanFunc) CleanFunc {
 	return func(ctx context.Context, now time.Time) (n int, err error) {
 		err = work.WithinTx(ctx, func(ctx context.Context) (err error) {
@@ -39,9 +39,9 @@ func NewCleaningJob(name string, clock ports.Clock, clean CleanFunc) Job {
 	}}
 }
 
-// NotifyEach calls tell for every notice of a batch. A notice that fails stays in its table and is retried in the
-// next round; it delays no other. err is the error of the query for due notices. more is true for a full
-// batch without an error, else false.
+// NotifyEach calls tell for every notice of a batch: a stored reason to mail somebody. A notice that fails stays
+// in its table and is retried in the next round; it delays no other. err is the error of the query for due
+// notices. more is true when the batch was full, so that more notices may be due; else false.
 func NotifyEach[T any](
 	ctx context.Context, due []T, err error, tell func(context.Context, T) error,
 ) (more bool, _ error) {

@@ -22,8 +22,9 @@ import (
 type Job struct {
 	Name  string // The name of the job in the log and the metrics.
 	Every time.Duration
-	// Rest is the interval at which the scheduler checks whether a job with Waits has work; 0 stands for Every.
-	// Once a job with Rest has work, its rounds repeat at Every until it had no work for restAfter.
+	// Rest is the interval at which the scheduler queries whether an idle job with the function Waits has work; 0
+	// stands for Every. Once a job with Rest has work, its rounds repeat at Every until it had no work for
+	// restAfter.
 	Rest time.Duration
 	// Soon is for a job whose interval is long. true: the first round begins within seconds, and a failed round
 	// is repeated after a minute; false: both wait for the interval.
@@ -33,25 +34,26 @@ type Job struct {
 	// nil, every round runs and finds out itself.
 	Waits func(ports.JobsWithWork) bool
 
-	// Run does a round of the job. more is true when the round reached its limit, and the next round shall begin
+	// Run makes one round of the job. more is true when the round reached its limit, and the next round shall begin
 	// at once; else false.
 	Run func(ctx context.Context) (more bool, err error)
 }
 
-// The waits of a job with Soon: the longest before its first round, and the one after a failed round.
+// The waits of a job whose field Soon is true: the longest wait before its first round, and the wait after a
+// failed round.
 const (
 	soon       = 2 * time.Second
 	afterError = time.Minute
 )
 
-// restAfter is the time for which a job with Rest keeps its interval Every after it had work.
+// restAfter is the time without work after which a job with Rest is checked at the longer interval Rest again.
 const restAfter = 5 * time.Second
 
 // jitterShare spreads the rounds of a job by ±20 %, so that several dispatchers do not query at the same
 // time.
 const jitterShare = 0.2
 
-// Scheduler runs jobs concurrently, and the rounds of each job one after another.
+// Scheduler runs several jobs at the same time, and the rounds of one job one after another.
 type Scheduler struct {
 	look     WaitingQuery
 	jobs     []Job
@@ -60,15 +62,16 @@ type Scheduler struct {
 	database *outage.Log // The log of database outages: an outage that several jobs meet is logged once.
 
 	mu sync.Mutex
-	// The jobs whose last round met the outage, by name; the query for waiting work has the name "".
+	// The names of the jobs whose last round failed because of an outage of the database; "" stands for the query
+	// for waiting work.
 	away map[string]bool
 }
 
-// WaitingQuery is a function that queries which kinds of work wait, for the jobs with Waits. If it fails, each of
-// these jobs runs its round and finds out itself.
+// WaitingQuery is a function that queries which kinds of work wait, for the jobs that run only when they have
+// work. If it fails, each of these jobs runs its round and finds out itself.
 type WaitingQuery func(ctx context.Context) (ports.JobsWithWork, error)
 
-// New returns a scheduler of jobs, which must have unique names and positive intervals.
+// New returns a Scheduler that runs these jobs, which must have unique names and positive intervals.
 func New(log *slog.Logger, metrics ports.JobMetrics, look WaitingQuery, jobs ...Job) *Scheduler {
 	return &Scheduler{look: look, jobs: jobs, log: log, metrics: metrics, database: outage.New(log),
 		away: map[string]bool{}}
@@ -112,7 +115,7 @@ func (s *Scheduler) keep(ctx context.Context, job Job) {
 	}
 }
 
-// first returns the longest wait before the first round of the job.
+// first returns the longest wait between the start of the scheduler and the first round of the job.
 func (j Job) first() time.Duration {
 	if j.Soon {
 		return min(j.Every, soon)
@@ -120,7 +123,7 @@ func (j Job) first() time.Duration {
 	return j.Every
 }
 
-// next returns the wait after a round of the job.
+// next returns the wait between a round of the job and the next one.
 func (j Job) next(more, failed bool) time.Duration {
 	switch {
 	case more:
@@ -198,8 +201,8 @@ func (s *Scheduler) complain(ctx context.Context, job string, err error, message
 	s.log.WarnContext(ctx, message, about...)
 }
 
-// answered records that a job has reached the database. The outage ends only when every job that met it has:
-// a lock may keep a single job from its table.
+// answered records that a job has reached the database. An outage counts as over only when every job that failed
+// because of it has done so, since a lock may keep a single job from its table.
 func (s *Scheduler) answered(ctx context.Context, job string) {
 	s.mu.Lock()
 	delete(s.away, job)

@@ -7,7 +7,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// start holds a job with Waits, and the channel that begins its rounds.
+// start is a job that runs only when it has work, and the channel by which its rounds are started.
 type start struct {
 	Job
 	begin chan<- struct{}
@@ -33,7 +33,7 @@ func (s *Scheduler) watch(ctx context.Context, jobs []start) {
 			} else if !job.begins() {
 				continue
 			}
-			// The job rests until the check that comes closest to its own interval.
+			// The job is skipped until the check that comes closest to the end of its own interval.
 			job.rests = job.looksEvery() - every/2
 		}
 	}
@@ -57,7 +57,7 @@ func (j Job) looksEvery() time.Duration {
 	return j.Every
 }
 
-// looks queries which kinds of work wait. known is false after an error, else true.
+// looks queries which kinds of work wait for the jobs. known is false after an error, else true.
 func (s *Scheduler) looks(ctx context.Context) (waiting ports.JobsWithWork, known bool) {
 	waiting, err := s.look(ctx)
 	switch {
@@ -69,7 +69,7 @@ func (s *Scheduler) looks(ctx context.Context) (waiting ports.JobsWithWork, know
 	return waiting, err == nil
 }
 
-// await runs the rounds of a job each time watch begins them.
+// await waits until watch has found work for a job, runs the job's rounds, and waits again.
 func (s *Scheduler) await(ctx context.Context, job Job, begin <-chan struct{}) {
 	for {
 		select {
@@ -81,8 +81,8 @@ func (s *Scheduler) await(ctx context.Context, job Job, begin <-chan struct{}) {
 	}
 }
 
-// rounds runs a round of a job, and further rounds at once while a round reports more work. Rounds of a job
-// with Rest repeat at its interval until it had no work for restAfter.
+// rounds runs a round of a job, and further rounds at once while a round reports more work. A job with the field
+// Rest repeats its rounds at its interval Every until it had no work for restAfter.
 func (s *Scheduler) rounds(ctx context.Context, job Job) {
 	for idle := time.Duration(0); ; {
 		more, _ := s.round(ctx, job)

@@ -20,8 +20,8 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// order is an order to die or, with a span, to pause at a failpoint. left counts down the hits of the failpoint
-// until then.
+// order tells this process to die or, with a span, to pause at a failpoint. left counts down the hits of the
+// failpoint until then.
 type order struct {
 	point string
 	left  atomic.Int64
@@ -44,7 +44,7 @@ func obey(line string) {
 	var o order
 	var number, milliseconds int64
 	switch n, _ := fmt.Sscan(line, &o.point, &number, &milliseconds); { //nolint:errcheck // the count tells
-	case n < 2: // A line with a single word is the order "off".
+	case n < 2: // A line with a single word is the order "off", which cancels the last kill or pause.
 		standing.Store(nil)
 	case o.point == "skew":
 		failpoint.SkewIDs(time.Duration(number) * time.Millisecond)

@@ -1,8 +1,8 @@
 //go:build tools
 
-// Package kubernetes keeps the modules of the programs that build.sh builds in go.mod, since `go mod tidy` drops every
-// module that nothing imports. The go.mod of Kubernetes needs a replacement for each part of Kubernetes, so this module
-// stands apart from lab/kube.
+// Package kubernetes keeps the modules of the programs that build.sh builds in go.mod, since `go mod tidy` drops
+// every module that nothing imports. The go.mod of Kubernetes needs a replacement for each part of Kubernetes, so
+// this is a module separate from lab/kube.
 package kubernetes
 
 import (

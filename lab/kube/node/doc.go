@@ -8,7 +8,7 @@
 //	              │
 //	              └─ pipe ──► cleaner (bash)    pipe closed: ends and removes all of it
 //
-// Gateway is the address of the bridge of the pods. There pods reach servers of this machine, such as Postgres
+// GatewayAddress is the address of the bridge of the pods. There pods reach servers of this machine, such as Postgres
 // and Redis. This machine reaches pods at their addresses, and Services at their ClusterIPs.
 //
 // Everything is below a single folder, and ends with the process that started it, also after SIGKILL. Two nodes would

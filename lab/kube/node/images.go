@@ -41,7 +41,8 @@ func (n *KubernetesNode) ctr(ctx context.Context, args ...string) (string, error
 		Args: append([]string{"--address=" + n.file("run/containerd.sock")}, args...)})
 }
 
-// importPause builds the pause image, whose process holds the namespaces of each pod, and loads it into the node.
+// importPause builds the pause image, whose process keeps the namespaces of a pod alive, and loads the image into
+// the Kubernetes node.
 func (n *KubernetesNode) importPause(ctx context.Context) error {
 	build := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", n.file("pause"),
 		"partnerdeposits/lab/kube/node/pause")

@@ -37,7 +37,7 @@ const (
 
 // KubernetesNode is a running Kubernetes cluster of a single node on this machine.
 type KubernetesNode struct {
-	Dir        string // Folder with all files of the Kubernetes node.
+	Dir        string // Folder that holds all files of the Kubernetes node.
 	Bin        string // Folder that holds the programs kubectl and helm.
 	Kubeconfig string // Path of an administrator's kubeconfig file.
 
@@ -100,7 +100,7 @@ func (n *KubernetesNode) startCleaner(ctx context.Context) error {
 	cmd.Dir, cmd.ExtraFiles = "/", []*os.File{lock}
 	cmd.Env = append(n.environ(), "NODE_DIR="+n.Dir, "NODE_BRIDGE="+bridge, "NODE_NAME="+name,
 		"NODE_PROXY="+filepath.Join(n.Bin, "kube-proxy"))
-	// In a session of its own the cleaner process gets no Ctrl-C.
+	// Start the cleaner process in a session of its own, so that it gets no Ctrl-C.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if cmd.Stderr, err = n.log("cleaner"); err != nil {
 		return err

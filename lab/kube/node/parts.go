@@ -18,7 +18,7 @@ const startLimit = 3 * time.Minute
 type part struct {
 	name string
 	args []string
-	// A function that waits until the program answers; nil: no wait.
+	// A function that waits until the program answers; nil: the start does not wait.
 	ready wait
 }
 
@@ -75,7 +75,7 @@ func (n *KubernetesNode) start(ctx context.Context) error {
 		}
 		path := filepath.Join(n.Bin, p.name)
 		if _, err := os.Stat(path); err != nil {
-			// A program that build.sh does not build is one of the system, found in PATH.
+			// A program that build.sh does not build is one of the operating system, found in PATH.
 			path, err = exec.LookPath(p.name)
 			if err != nil {
 				return err
