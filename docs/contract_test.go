@@ -290,7 +290,8 @@ func TestFigures_AreThoseOfTheCode(t *testing.T) {
 		api: {
 			"Retry schedule: " + spoken(webhook.DefaultRetrySchedule), fmt.Sprintf("At most %d", webhook.MaxSubscriptions),
 			fmt.Sprintf("claim window %s", days(timers.CaptureWindow)),
-			fmt.Sprintf("activatedAt + %s)", days(timers.CoverMax)), fmt.Sprintf("%d a second", webhook.RedeliveriesPerSecond),
+			fmt.Sprintf("activatedAt + %s)", days(timers.CoverMax)), fmt.Sprintf("%d a second",
+				webhook.ReplayRedeliveriesPerSecond),
 			fmt.Sprintf("idle %d min", int(timers.CheckoutIdleAfter.Minutes())),
 			fmt.Sprintf("at most %d characters", deposit.MaxRentalContractLength),
 			fmt.Sprintf("description? ≤ %d", deposit.MaxDescriptionLength),

@@ -156,7 +156,7 @@ func TestMetrics_NoDocumentAndNoRuleNamesAnotherMetric(t *testing.T) {
 }
 
 // caught stands for a store; mounting a page calls nothing.
-type caught struct{ ports.CaughtMails }
+type caught struct{ ports.CaughtMailReader }
 
 func TestPages_AreThoseThatAreMounted(t *testing.T) {
 	app := fiber.New()

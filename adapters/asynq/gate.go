@@ -21,8 +21,8 @@ type JobNotifier interface {
 	// JobSignals returns a channel that receives when another dispatcher has notified this one of jobs in a lane, the
 	// fast or the slow queue.
 	JobSignals(lane webhookports.Lane) <-chan struct{}
-	// NotificationsArrive reports whether wake-up notifications of jobs arrive. true: they do; false: they may be lost.
-	NotificationsArrive() bool
+	// ReceivesNotifications reports whether wake-up notifications of jobs arrive. true: they do; false: they may be lost.
+	ReceivesNotifications() bool
 }
 
 // noNotifier stands for the absence of wake-up notifications: none is sent or received, so the queues are polled.
@@ -30,18 +30,18 @@ type noNotifier struct{}
 
 func (noNotifier) NotifyJobs(webhookports.Lane)                 {}
 func (noNotifier) JobSignals(webhookports.Lane) <-chan struct{} { return nil }
-func (noNotifier) NotificationsArrive() bool                    { return false }
+func (noNotifier) ReceivesNotifications() bool                  { return false }
 
 // calmPoll is the time between two polls of an empty queue while wake-up notifications arrive. Such a poll finds
 // the job of a process that died before its notification.
 const calmPoll = time.Second
 
-// gate is the Redis client of a server of asynq (the library of the job queue), and delays the server's polls
+// pollGate is the Redis client of a server of asynq (the library of the job queue), and delays the server's polls
 // of an empty queue. asynq polls at a fixed interval: a long interval delays jobs, and a short interval costs
 // an idle service most of its CPU. The gate sends a poll for each job of this process, together with the job if
 // the poll waits already. After a wake-up notification, or after the interval, the gate sends polls until the
 // queue is empty.
-type gate struct {
+type pollGate struct {
 	redis.UniversalClient // The Redis client through which the server of the job queue sends its commands.
 	// The pipeline of Redis commands for the server's lane, the fast or the slow queue.
 	pipeline *pipeline
@@ -63,7 +63,7 @@ const ownJobs = 4096
 
 // EvalSha calls a script in Redis. The script that takes a task waits in poll, and the script that ends a task is
 // sent through the pipeline.
-func (g *gate) EvalSha(ctx context.Context, sha1 string, keys []string, args ...any) *redis.Cmd {
+func (g *pollGate) EvalSha(ctx context.Context, sha1 string, keys []string, args ...any) *redis.Cmd {
 	switch {
 	case isDequeue(keys):
 		cmd := g.poll(ctx, newScript(sha1, keys, args))
@@ -89,7 +89,7 @@ func isDequeue(keys []string) bool {
 
 // answered records the answer to a poll of the queue. A poll for a job of this process may take a task of another
 // process, which may have died before its wake-up notification. So polls go on unless the queue was empty lately.
-func (g *gate) answered(err error) {
+func (g *pollGate) answered(err error) {
 	switch {
 	case err == nil:
 		g.filled = g.filled || time.Since(g.empty) > calmPoll
@@ -106,7 +106,7 @@ func (g *gate) answered(err error) {
 // poll sends the waiting poll of the queue once the queue may have a job, or together with the next job of this
 // process. The result is nil when the gate is closed. A signal is taken before the poll is sent, so that a job
 // after the poll leaves a signal for the next one.
-func (g *gate) poll(ctx context.Context, question *script) *redis.Cmd {
+func (g *pollGate) poll(ctx context.Context, question *script) *redis.Cmd {
 	select {
 	case <-g.closed:
 		return nil
@@ -133,7 +133,7 @@ func (g *gate) poll(ctx context.Context, question *script) *redis.Cmd {
 
 // interval returns the time until the next poll of the queue. It is random, which spreads the polls of several
 // dispatchers.
-func (g *gate) interval() time.Duration {
+func (g *pollGate) interval() time.Duration {
 	if g.works() {
 		return calmPoll
 	}

@@ -24,7 +24,7 @@ const (
 
 var errPayload = errors.New("asynq: not a payload of ours")
 
-func encode(j webhookports.Job) []byte {
+func encode(j webhookports.DeliveryJob) []byte {
 	b := make([]byte, 0, headerSize+len(j.Claims)*claimSize)
 	b = append(b, version, 0)
 	if j.Urgent {
@@ -37,11 +37,11 @@ func encode(j webhookports.Job) []byte {
 	return b
 }
 
-func decode(lane webhookports.Lane, b []byte) (webhookports.Job, error) {
+func decode(lane webhookports.Lane, b []byte) (webhookports.DeliveryJob, error) {
 	if len(b) < headerSize+claimSize || b[0] != version || (len(b)-headerSize)%claimSize != 0 {
-		return webhookports.Job{}, errPayload
+		return webhookports.DeliveryJob{}, errPayload
 	}
-	j := webhookports.Job{Lane: lane, Urgent: b[1] == 1}
+	j := webhookports.DeliveryJob{Lane: lane, Urgent: b[1] == 1}
 	for rest := b[headerSize:]; len(rest) > 0; rest = rest[claimSize:] {
 		j.Claims = append(j.Claims, webhookports.Claim{
 			SubscriptionID: id.ID(rest[:16]), DeliveryID: id.ID(rest[16:32]),
@@ -66,7 +66,7 @@ const (
 
 // headersOf returns the headers of the task for a job; nil for a job without due times. The header with
 // partners is for the workers of other processes.
-func headersOf(j webhookports.Job) map[string]string {
+func headersOf(j webhookports.DeliveryJob) map[string]string {
 	b := make([]byte, 0, 2*len(j.Claims)+binary.MaxVarintLen64)
 	known, last := false, int64(0)
 	for _, c := range j.Claims {
@@ -88,7 +88,7 @@ func headersOf(j webhookports.Job) map[string]string {
 
 // ownersOf returns the header that names the partners of a job's deliveries; nil where the worker that gets the
 // job needs no such header.
-func ownersOf(j webhookports.Job) []byte {
+func ownersOf(j webhookports.DeliveryJob) []byte {
 	if !slices.ContainsFunc(j.Claims, func(c webhookports.Claim) bool {
 		return c.Requested || !j.Kept && !c.PartnerID.IsZero()
 	}) {
@@ -111,7 +111,7 @@ func ownersOf(j webhookports.Job) []byte {
 
 // readOwners sets the partners of a job's deliveries from the content of their header. Where it is too short,
 // the deliveries stay unchanged.
-func readOwners(j *webhookports.Job, b []byte) {
+func readOwners(j *webhookports.DeliveryJob, b []byte) {
 	owner, at := id.ID{}, 0
 	for ; at < len(j.Claims) && len(b) > 0; at++ {
 		bits := b[0]
@@ -127,7 +127,7 @@ func readOwners(j *webhookports.Job, b []byte) {
 
 // readHeaders sets the partners and due times of a job's deliveries from the task's headers. Without the header
 // of due times, or with one of the wrong length, they stay unknown.
-func readHeaders(j *webhookports.Job, headers map[string]string) {
+func readHeaders(j *webhookports.DeliveryJob, headers map[string]string) {
 	if owners, err := base64.RawStdEncoding.DecodeString(headers[ownersHeader]); err == nil {
 		readOwners(j, owners)
 	}

@@ -109,9 +109,9 @@ func (p *pipeline) send(ctx context.Context, scripts []*script) {
 	}
 }
 
-// enqueuing is the Redis client of the asynq client that adds tasks. It sends the scripts that enqueue tasks
+// enqueueClient is the Redis client of the asynq client that adds tasks. It sends the scripts that enqueue tasks
 // through the pipeline of their lane, the fast or the slow queue.
-type enqueuing struct {
+type enqueueClient struct {
 	redis.UniversalClient
 	// The pipelines of Redis commands, one for each of the two queues, by the Redis key of the queue's list of
 	// waiting tasks.
@@ -124,7 +124,7 @@ type takenKey struct{}
 
 // EvalSha calls a Lua script in Redis. The script that enqueues a task is sent through the pipeline of its
 // queue, together with others.
-func (e enqueuing) EvalSha(ctx context.Context, hash string, keys []string, args ...any) *redis.Cmd {
+func (e enqueueClient) EvalSha(ctx context.Context, hash string, keys []string, args ...any) *redis.Cmd {
 	if len(keys) != 2 || e.pipelines[keys[1]] == nil {
 		// This is not the script with which asynq enqueues a task, so it is called by itself.
 		return e.UniversalClient.EvalSha(ctx, hash, keys, args...)

@@ -77,7 +77,7 @@ func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Que
 		q.own[lane], q.pipelines[lane] = make(chan struct{}, ownJobs), newPipeline(client)
 		byKey[pendingKey(QueueName(lane))] = q.pipelines[lane]
 	}
-	q.client = asynq.NewClientFromRedisClient(enqueuing{client, byKey})
+	q.client = asynq.NewClientFromRedisClient(enqueueClient{client, byKey})
 	for _, set := range options {
 		set(q)
 	}
@@ -89,7 +89,8 @@ func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Que
 func QueueName(l webhookports.Lane) string { return "deliveries:" + string(l) }
 
 // Enqueue adds jobs to the queue, several at a time, and returns the jobs that could not be added.
-func (q *Queue) Enqueue(ctx context.Context, jobs []webhookports.Job) (left []webhookports.Job, err error) {
+func (q *Queue) Enqueue(ctx context.Context, jobs []webhookports.DeliveryJob) (left []webhookports.DeliveryJob,
+	err error) {
 	if len(jobs) == 1 {
 		if err := q.enqueue(ctx, jobs[0]); err != nil {
 			return jobs, err
@@ -114,7 +115,7 @@ func (q *Queue) Enqueue(ctx context.Context, jobs []webhookports.Job) (left []we
 	return left, err
 }
 
-func (q *Queue) enqueue(ctx context.Context, j webhookports.Job) error {
+func (q *Queue) enqueue(ctx context.Context, j webhookports.DeliveryJob) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -145,7 +146,7 @@ func (q *Queue) enqueue(ctx context.Context, j webhookports.Job) error {
 // Serve runs handle for each job until ctx ends, with one server for each lane (the fast and the slow queue),
 // because the queues of a server share its workers.
 func (q *Queue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int,
-	handle func(context.Context, webhookports.Job)) error {
+	handle func(context.Context, webhookports.DeliveryJob)) error {
 	var servers []*asynq.Server
 	defer func() {
 		var group sync.WaitGroup
@@ -178,9 +179,9 @@ func (q *Queue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int
 
 func (q *Queue) server(ctx context.Context, lane webhookports.Lane, concurrency int) *asynq.Server {
 	q.pipelines[lane].holds(concurrency)
-	client := &gate{
+	client := &pollGate{
 		UniversalClient: q.redis, pipeline: q.pipelines[lane], own: q.own[lane], jobs: q.bell.JobSignals(lane),
-		works:  q.bell.NotificationsArrive,
+		works:  q.bell.ReceivesNotifications,
 		quick:  quickPoll[lane],
 		closed: ctx.Done(),
 	}

@@ -60,7 +60,7 @@ func (q *tasks) polls() int {
 
 // polled is a gate that a server polls.
 type polled struct {
-	*gate
+	*pollGate
 	*tasks
 	works atomic.Bool
 	rings chan struct{}
@@ -77,14 +77,14 @@ func behindGate(t *testing.T, story func(t *testing.T, p *polled)) {
 		p := &polled{tasks: &tasks{}, rings: make(chan struct{}, 1)}
 		p.works.Store(true)
 		ctx, stop := context.WithCancel(t.Context())
-		p.gate = &gate{
+		p.pollGate = &pollGate{
 			UniversalClient: p.tasks, pipeline: newPipeline(p.tasks), own: make(chan struct{}, ownJobs), jobs: p.rings,
 			works: p.works.Load, quick: 6 * time.Millisecond, closed: ctx.Done(),
 		}
 		var server sync.WaitGroup
 		server.Go(func() {
 			for ctx.Err() == nil {
-				if p.gate.EvalSha(context.WithoutCancel(ctx), "sha", dequeueKeys).Err() == nil {
+				if p.pollGate.EvalSha(context.WithoutCancel(ctx), "sha", dequeueKeys).Err() == nil {
 					p.taken.Add(1)
 				} else {
 					<-time.After(checkInterval)
@@ -191,7 +191,7 @@ func TestGate_WhileRedisIsAway_PollsAtTheInterval(t *testing.T) {
 }
 
 func TestPayload_ReadsAsItWasWritten(t *testing.T) {
-	job := webhookports.Job{Lane: webhookports.SlowLane, Urgent: true, Claims: []webhookports.Claim{
+	job := webhookports.DeliveryJob{Lane: webhookports.SlowLane, Urgent: true, Claims: []webhookports.Claim{
 		{DeliveryID: id.ID{1}, SubscriptionID: id.ID{8}, Seq: 1},
 		{DeliveryID: id.ID{2}, SubscriptionID: id.ID{9}, Seq: 70_000},
 	}}
@@ -201,7 +201,7 @@ func TestPayload_ReadsAsItWasWritten(t *testing.T) {
 }
 
 func TestPayload_OfAnotherForm_IsRefused(t *testing.T) {
-	good := encode(webhookports.Job{Claims: []webhookports.Claim{{DeliveryID: id.ID{1}, Seq: 1}}})
+	good := encode(webhookports.DeliveryJob{Claims: []webhookports.Claim{{DeliveryID: id.ID{1}, Seq: 1}}})
 	for _, b := range [][]byte{nil, {}, good[:len(good)-1], append(good[:len(good):len(good)], 0),
 		append([]byte{1}, good[1:]...), good[:headerSize]} {
 		_, err := decode(webhookports.FastLane, b)
@@ -211,7 +211,7 @@ func TestPayload_OfAnotherForm_IsRefused(t *testing.T) {
 
 // A dispatcher of the release before reads this payload and no other, so its bytes are fixed.
 func TestPayload_OfAJobWithDueTimes_HasTheBytesOfARelease(t *testing.T) {
-	job := webhookports.Job{Urgent: true,
+	job := webhookports.DeliveryJob{Urgent: true,
 		Claims: []webhookports.Claim{{DeliveryID: id.ID{2}, SubscriptionID: id.ID{1}, Seq: 3, DueAt: time.UnixMilli(1)}}}
 	zeros := strings.Repeat("00", 15)
 	require.Equal(t, "0201"+"01"+zeros+"02"+zeros+"00000003", hex.EncodeToString(encode(job)))
@@ -219,7 +219,7 @@ func TestPayload_OfAJobWithDueTimes_HasTheBytesOfARelease(t *testing.T) {
 
 func TestHeaders_OfAJob_CarryTheDueTimes(t *testing.T) {
 	at := time.UnixMilli(1_790_000_000_123)
-	job := webhookports.Job{Lane: webhookports.FastLane, Claims: []webhookports.Claim{
+	job := webhookports.DeliveryJob{Lane: webhookports.FastLane, Claims: []webhookports.Claim{
 		{DeliveryID: id.ID{1}, Seq: 1, DueAt: at}, {DeliveryID: id.ID{2}, Seq: 1},
 		{DeliveryID: id.ID{3}, Seq: 1, DueAt: at.Add(-time.Hour)},
 	}}
@@ -235,12 +235,12 @@ func TestHeaders_OfAJob_CarryTheDueTimes(t *testing.T) {
 
 func TestHeaders_OfAJob_CarryPartnersAndWhatWasRequested(t *testing.T) {
 	one, two := id.ID{7}, id.ID{8}
-	job := webhookports.Job{Lane: webhookports.FastLane}
+	job := webhookports.DeliveryJob{Lane: webhookports.FastLane}
 	for n, owner := range []id.ID{one, one, two, {}, {}, one} {
 		job.Claims = append(job.Claims, webhookports.Claim{DeliveryID: id.ID{byte(n + 1)}, Seq: 1,
 			DueAt: time.UnixMilli(1), PartnerID: owner, Requested: n%3 == 1})
 	}
-	read := func(headers map[string]string) webhookports.Job {
+	read := func(headers map[string]string) webhookports.DeliveryJob {
 		got, err := decode(webhookports.FastLane, encode(job))
 		require.NoError(t, err)
 		readHeaders(&got, headers)
@@ -253,12 +253,13 @@ func TestHeaders_OfAJob_CarryPartnersAndWhatWasRequested(t *testing.T) {
 			require.Contains(t, []id.ID{{}, job.Claims[n].PartnerID}, c.PartnerID, cut)
 		}
 	}
-	kept := webhookports.Job{Kept: true, Claims: []webhookports.Claim{{PartnerID: one}}}
+	kept := webhookports.DeliveryJob{Kept: true, Claims: []webhookports.Claim{{PartnerID: one}}}
 	require.Nil(t, ownersOf(kept), "the workers of the own process know the partner")
 }
 
 func TestHeaders_ThatAreMissingOrDoNotFit_LeaveTheJobReadable(t *testing.T) {
-	older := webhookports.Job{Claims: []webhookports.Claim{{DeliveryID: id.ID{1}, Seq: 1}, {DeliveryID: id.ID{2}, Seq: 1}}}
+	older := webhookports.DeliveryJob{Claims: []webhookports.Claim{{DeliveryID: id.ID{1}, Seq: 1}, {DeliveryID: id.ID{2},
+		Seq: 1}}}
 	require.Nil(t, headersOf(older))
 	for _, headers := range []map[string]string{nil, {}, {dueHeader: ""}, {dueHeader: "AA"}, {dueHeader: "%"},
 		{"other": "x"}} {

@@ -28,19 +28,19 @@ func newQueue(t *testing.T) *asynq.Queue {
 	return asynq.New(redistest.New(t), slog.New(slog.DiscardHandler))
 }
 
-func job(lane webhookports.Lane, n byte) webhookports.Job {
-	return webhookports.Job{Lane: lane,
+func job(lane webhookports.Lane, n byte) webhookports.DeliveryJob {
+	return webhookports.DeliveryJob{Lane: lane,
 		Claims: []webhookports.Claim{{DeliveryID: id.ID{n}, SubscriptionID: id.ID{9}, Seq: 1}}}
 }
 
 // serve takes jobs with fast workers in the fast lane and one in the slow lane, until stop.
-func serve(t *testing.T, q *asynq.Queue, fast int) (got chan webhookports.Job, stop func()) {
+func serve(t *testing.T, q *asynq.Queue, fast int) (got chan webhookports.DeliveryJob, stop func()) {
 	t.Helper()
 	ctx, end := context.WithCancel(t.Context())
-	got, done := make(chan webhookports.Job, 128), make(chan error, 1)
+	got, done := make(chan webhookports.DeliveryJob, 128), make(chan error, 1)
 	go func() {
 		done <- q.Serve(ctx, map[webhookports.Lane]int{webhookports.FastLane: fast, webhookports.SlowLane: 1},
-			func(_ context.Context, j webhookports.Job) { got <- j })
+			func(_ context.Context, j webhookports.DeliveryJob) { got <- j })
 	}()
 	return got, func() { end(); require.NoError(t, <-done) }
 }
@@ -48,11 +48,12 @@ func serve(t *testing.T, q *asynq.Queue, fast int) (got chan webhookports.Job, s
 func TestQueue_EachLane_HandlesItsJobs(t *testing.T) {
 	q := newQueue(t)
 	got, stop := serve(t, q, 2)
-	want := []webhookports.Job{job(webhookports.FastLane, 1), job(webhookports.SlowLane, 2), job(webhookports.FastLane, 3)}
+	want := []webhookports.DeliveryJob{job(webhookports.FastLane, 1), job(webhookports.SlowLane, 2),
+		job(webhookports.FastLane, 3)}
 	left, err := q.Enqueue(t.Context(), want)
 	require.NoError(t, err)
 	require.Empty(t, left)
-	var handled []webhookports.Job
+	var handled []webhookports.DeliveryJob
 	for range want {
 		handled = append(handled, <-got)
 	}
@@ -70,9 +71,9 @@ func TestQueue_WithADispatcherOfTheReleaseBefore_ReadsAndIsRead(t *testing.T) {
 	_, err := older.EnqueueContext(t.Context(), hibiken.NewTask("deliver", payload),
 		hibiken.Queue(asynq.QueueName(webhookports.FastLane)))
 	require.NoError(t, err)
-	ours := webhookports.Job{Lane: webhookports.SlowLane,
+	ours := webhookports.DeliveryJob{Lane: webhookports.SlowLane,
 		Claims: []webhookports.Claim{{DeliveryID: id.ID{1}, SubscriptionID: id.ID{9}, Seq: 1, DueAt: time.UnixMilli(5000)}}}
-	_, err = q.Enqueue(t.Context(), []webhookports.Job{ours})
+	_, err = q.Enqueue(t.Context(), []webhookports.DeliveryJob{ours})
 	require.NoError(t, err)
 	inspector := hibiken.NewInspectorFromRedisClient(client)
 	tasks, err := inspector.ListPendingTasks(asynq.QueueName(webhookports.SlowLane))
@@ -80,15 +81,15 @@ func TestQueue_WithADispatcherOfTheReleaseBefore_ReadsAndIsRead(t *testing.T) {
 	require.Len(t, tasks[0].Payload, 2+36, "an older dispatcher reads a header of 2 bytes and 36 for each claim")
 
 	got, stop := serve(t, q, 1)
-	theirs := webhookports.Job{Lane: webhookports.FastLane, Claims: []webhookports.Claim{{Seq: 7}}}
-	require.ElementsMatch(t, []webhookports.Job{ours, theirs}, []webhookports.Job{<-got, <-got})
+	theirs := webhookports.DeliveryJob{Lane: webhookports.FastLane, Claims: []webhookports.Claim{{Seq: 7}}}
+	require.ElementsMatch(t, []webhookports.DeliveryJob{ours, theirs}, []webhookports.DeliveryJob{<-got, <-got})
 	stop()
 }
 
 func TestQueue_AJobThatIsThere_CountsAsHandedOver(t *testing.T) {
 	q := newQueue(t)
 	for range 2 {
-		left, err := q.Enqueue(t.Context(), []webhookports.Job{job(webhookports.FastLane, 1)})
+		left, err := q.Enqueue(t.Context(), []webhookports.DeliveryJob{job(webhookports.FastLane, 1)})
 		require.NoError(t, err)
 		require.Empty(t, left)
 	}
@@ -123,13 +124,13 @@ func TestQueue_Epoch_TellsALossOnce(t *testing.T) {
 // Lanes lie on different nodes of a cluster. A node that comes back empty has lost the jobs of its lane only.
 func TestQueue_EpochAndProbe_WatchTheNodeOfEachLane(t *testing.T) {
 	t.Parallel()
-	cluster := redistest.Cluster(t, 3, 0)
+	cluster := redistest.StartCluster(t, 3, 0)
 	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs(), MaxRedirects: -1})
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	q := asynq.New(client, slog.New(slog.DiscardHandler))
 	masters := map[int]webhookports.Lane{}
 	for _, lane := range webhookports.Lanes {
-		at, err := cluster.MasterOf(t.Context(), "{"+asynq.QueueName(lane)+"}")
+		at, err := cluster.MasterIndexOfKey(t.Context(), "{"+asynq.QueueName(lane)+"}")
 		require.NoError(t, err)
 		masters[at] = lane
 	}
@@ -152,7 +153,7 @@ func TestQueue_EpochAndProbe_WatchTheNodeOfEachLane(t *testing.T) {
 
 func TestQueue_ARedisThatIsFull_FailsTheProbeAndAnswersPing(t *testing.T) {
 	t.Parallel()
-	client := redistest.ServerClient(t, redistest.Server(t))
+	client := redistest.ServerClient(t, redistest.StartServer(t))
 	q := asynq.New(client, slog.New(slog.DiscardHandler))
 	_, err := q.DetectLoss(t.Context())
 	require.NoError(t, err)
@@ -166,11 +167,11 @@ func TestQueue_ARedisThatIsFull_FailsTheProbeAndAnswersPing(t *testing.T) {
 }
 
 func TestQueue_WithoutRedis_GivesTheJobsBack(t *testing.T) {
-	server := redistest.Server(t)
+	server := redistest.StartServer(t)
 	q := asynq.New(redistest.ServerClient(t, server), slog.New(slog.DiscardHandler))
 	require.NoError(t, q.CheckWritable(t.Context()))
 	require.NoError(t, server.Kill())
-	jobs := []webhookports.Job{job(webhookports.FastLane, 1), job(webhookports.SlowLane, 2)}
+	jobs := []webhookports.DeliveryJob{job(webhookports.FastLane, 1), job(webhookports.SlowLane, 2)}
 	left, err := q.Enqueue(t.Context(), jobs)
 	require.Error(t, err)
 	require.ElementsMatch(t, jobs, left)
@@ -182,7 +183,7 @@ type workingBell struct{}
 
 func (workingBell) NotifyJobs(webhookports.Lane)                 {}
 func (workingBell) JobSignals(webhookports.Lane) <-chan struct{} { return nil }
-func (workingBell) NotificationsArrive() bool                    { return true }
+func (workingBell) ReceivesNotifications() bool                  { return true }
 
 // countedBell counts the rings for jobs.
 type countedBell struct {
@@ -197,7 +198,7 @@ func TestQueue_AJobThatTheProcessKeeps_IsToldToOthersOnlyBehindAnother(t *testin
 	bell := &countedBell{}
 	q := asynq.New(redistest.New(t), slog.New(slog.DiscardHandler), asynq.WithJobNotifier(bell)) // takes no job itself
 	enqueue := func(kept bool, n byte) {
-		left, err := q.Enqueue(t.Context(), []webhookports.Job{{Lane: webhookports.FastLane, Kept: kept,
+		left, err := q.Enqueue(t.Context(), []webhookports.DeliveryJob{{Lane: webhookports.FastLane, Kept: kept,
 			Claims: []webhookports.Claim{{DeliveryID: id.ID{n}, Seq: 1}}}})
 		require.NoError(t, err)
 		require.Empty(t, left)
@@ -218,7 +219,7 @@ func TestQueue_AJobAheadOfItsCommit_IsTakenWhateverTheQueueHas(t *testing.T) {
 		ahead bool
 		want  int
 	}{{true, 1}, {true, 2}, {false, 3}, {false, 3}} {
-		left, err := q.Enqueue(t.Context(), []webhookports.Job{{Lane: webhookports.FastLane, Ahead: c.ahead,
+		left, err := q.Enqueue(t.Context(), []webhookports.DeliveryJob{{Lane: webhookports.FastLane, Ahead: c.ahead,
 			Claims: []webhookports.Claim{{DeliveryID: id.ID{1}, Seq: 1}}}})
 		require.NoError(t, err)
 		require.Empty(t, left)
@@ -240,7 +241,7 @@ func TestQueue_WithABell_HandlesItsOwnJobsAndThoseOfTheDead(t *testing.T) {
 		if i%10 == 0 {
 			from = dead
 		}
-		_, err := from.Enqueue(t.Context(), []webhookports.Job{job(webhookports.Lanes[i%2], i+1)})
+		_, err := from.Enqueue(t.Context(), []webhookports.DeliveryJob{job(webhookports.Lanes[i%2], i+1)})
 		require.NoError(t, err)
 	}
 	seen := map[id.ID]bool{}
@@ -299,7 +300,7 @@ func TestQueue_ATaskIsTakenAsItIsEnqueued_TogetherWithTheEndOfTheLast(t *testing
 	require.Eventually(t, func() bool { // once the server waits, and the last task has ended
 		n++
 		sent := job(webhookports.FastLane, n)
-		left, err := q.Enqueue(t.Context(), []webhookports.Job{sent})
+		left, err := q.Enqueue(t.Context(), []webhookports.DeliveryJob{sent})
 		return err == nil && left == nil && (<-got).Claims[0] == sent.Claims[0] && seen.has("end enqueue take")
 	}, 10*time.Second, 20*time.Millisecond)
 	require.Eventually(t, func() bool { // the end of the last task waits for no further one

@@ -105,11 +105,11 @@ func verdict(ctx context.Context, err error) error {
 	case errors.As(err, &refused):
 		return err
 	case ctx.Err() != nil:
-		return fault.ErrUnavailable.Because(ctx.Err())
+		return fault.ErrUnavailable.WithCause(ctx.Err())
 	case errors.Is(err, errOwn):
 		return err
 	}
-	return evidence.ErrDamaged.Because(err)
+	return evidence.ErrDamaged.WithCause(err)
 }
 
 // write writes the cleaned copy of an uploaded file to out and returns the type of the copy.
@@ -135,7 +135,7 @@ func (c *Sanitizer) write(ctx context.Context, out *os.File, sent io.ReadSeeker,
 			err = fmt.Errorf("files: decoder: %v", v)
 		}
 	}()
-	b := &bounded{Sanitizer: c, ctx: ctx, from: sent, to: out, yields: kind == evidence.PNG}
+	b := &timeLimitedStream{Sanitizer: c, ctx: ctx, from: sent, to: out, yields: kind == evidence.PNG}
 	if err := b.take(c.turn); err != nil {
 		return "", err
 	}
@@ -161,7 +161,7 @@ func (c *Sanitizer) write(ctx context.Context, out *os.File, sent io.ReadSeeker,
 
 // source is the uploaded file as decoders read it: reads are limited in size and time, seeks are not.
 type source struct {
-	*bounded
+	*timeLimitedStream
 	io.Seeker
 }
 
@@ -174,9 +174,9 @@ func (s source) rewind() error {
 // busy for seconds, in which its time limit is not checked.
 const piece = 128
 
-// bounded wraps the reader and the writer of a picture's decoder. It fails them after the file's time limit and
-// when the caller's context ends: decoders take no context, but come back to read more bytes.
-type bounded struct {
+// timeLimitedStream wraps the reader and the writer of a picture's decoder. It fails them after the file's time limit
+// and when the caller's context ends: decoders take no context, but come back to read more bytes.
+type timeLimitedStream struct {
 	*Sanitizer
 	ctx   context.Context
 	until time.Time
@@ -191,7 +191,7 @@ type bounded struct {
 
 // take waits until this file holds the lock under which files are cleaned one at a time (the channel right). It
 // gives up when the caller's context ends.
-func (b *bounded) take(right chan struct{}) error {
+func (b *timeLimitedStream) take(right chan struct{}) error {
 	select {
 	case right <- struct{}{}:
 		b.right = right
@@ -201,7 +201,7 @@ func (b *bounded) take(right chan struct{}) error {
 	}
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *timeLimitedStream) Read(p []byte) (int, error) {
 	if err := b.check(); err != nil {
 		return 0, err
 	}
@@ -209,7 +209,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 }
 
 // Write writes to the temporary file and marks a failure with errOwn.
-func (b *bounded) Write(p []byte) (int, error) {
+func (b *timeLimitedStream) Write(p []byte) (int, error) {
 	if err := b.check(); err != nil {
 		return 0, err
 	}
@@ -222,7 +222,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 
 // check returns evidence.ErrTooCostlyToRead once the file's time limit has passed, and the context's error once the
 // caller's context has ended. The time in which other files had their turn does not count.
-func (b *bounded) check() error {
+func (b *timeLimitedStream) check() error {
 	if b.yields {
 		begun := time.Now()
 		<-b.turn
@@ -238,7 +238,7 @@ func (b *bounded) check() error {
 // enter waits until the process may use so many bytes of memory for a picture. A large picture gives up its turn
 // among small files for good: a decoder may compute for seconds without a read, as at the end of a progressive
 // JPEG, and could not let others go first meanwhile. Returns evidence.ErrTooCostlyToRead for more than maxMemory.
-func (b *bounded) enter(bytes int) error {
+func (b *timeLimitedStream) enter(bytes int) error {
 	if bytes > maxMemory {
 		return evidence.ErrTooCostlyToRead
 	}
@@ -256,7 +256,7 @@ func (b *bounded) enter(bytes int) error {
 	return nil
 }
 
-func (b *bounded) leave() {
+func (b *timeLimitedStream) leave() {
 	if b.right == b.large {
 		addLarge(-1)
 	}

@@ -167,7 +167,7 @@ func (p *pngReader) pixels(w io.Writer, passes []pass) error {
 	if err != nil {
 		return err
 	}
-	to := bufio.NewWriterSize(idats{w}, idatSize)
+	to := bufio.NewWriterSize(idatChunkWriter{w}, idatSize)
 	packed, err := zlib.NewWriterLevel(to, levelFor(passes))
 	if err != nil {
 		return err
@@ -210,10 +210,10 @@ func levelFor(passes []pass) int {
 	return zlib.DefaultCompression
 }
 
-// idats is a writer that writes the bytes of each call as one IDAT chunk (compressed pixels) of a PNG.
-type idats struct{ w io.Writer }
+// idatChunkWriter is a writer that writes the bytes of each call as one IDAT chunk (compressed pixels) of a PNG.
+type idatChunkWriter struct{ w io.Writer }
 
-func (i idats) Write(b []byte) (int, error) { return len(b), writeChunk(i.w, "IDAT", b) }
+func (i idatChunkWriter) Write(b []byte) (int, error) { return len(b), writeChunk(i.w, "IDAT", b) }
 
 func writeChunk(w io.Writer, kind string, data []byte) error {
 	head := append(binary.BigEndian.AppendUint32(nil, uint32(len(data))), kind...)

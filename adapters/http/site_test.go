@@ -38,7 +38,7 @@ import (
 const root = "../../"
 
 // caught stands for a store; mounting a page calls nothing.
-type caught struct{ ports.CaughtMails }
+type caught struct{ ports.CaughtMailReader }
 
 type route struct{ surface, path, method string }
 
@@ -124,7 +124,7 @@ func TestPaths_AreWrittenInTheMapAlone(t *testing.T) {
 	tops := []string{site.ProviderCallbacksPath + `\w`} // the partner API has other paths that begin with site.Incoming
 	for _, path := range paths(t) {
 		if top := "/" + strings.Split(path, "/")[1]; path != site.HomePath && !strings.HasPrefix(path,
-			site.IncomingPathPrefix) {
+			site.IncomingCallbacksPathPrefix) {
 			tops = append(tops, regexp.QuoteMeta(top))
 		}
 	}
@@ -175,7 +175,7 @@ func TestMails_LeadToPagesThatExist(t *testing.T) {
 	const base = "https://desk.invalid"
 	all, links := routes(t), 0
 	for _, locale := range mailbook.Locales {
-		for _, s := range mailbook.Specimens(locale, base, time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)) {
+		for _, s := range mailbook.SampleMails(locale, base, time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)) {
 			for _, link := range regexp.MustCompile(regexp.QuoteMeta(base)+`[^\s"<>)]*`).FindAllString(s.Mail.Body, -1) {
 				u, err := url.Parse(link)
 				require.NoError(t, err)

@@ -48,7 +48,7 @@ func New(smtpURL, from string, log *slog.Logger) (ports.Mailer, error) {
 	if err != nil {
 		return nil, errors.New("mail: MAIL_FROM is not an address such as Deposits <no-reply@example.com>")
 	}
-	return &mailer{server: s, from: sender, patience: patience, delivery: delivery}, nil
+	return &smtpMailer{server: s, from: sender, patience: patience, delivery: delivery}, nil
 }
 
 type logMailer struct{ log *slog.Logger }
@@ -59,7 +59,7 @@ func (l logMailer) Send(ctx context.Context, m ports.Mail) error {
 	return nil
 }
 
-type mailer struct {
+type smtpMailer struct {
 	server   SMTPServer
 	from     *netmail.Address
 	patience time.Duration
@@ -72,7 +72,7 @@ type mailer struct {
 // afterwards.
 //
 // Returns ErrInvalidRecipient.
-func (s *mailer) Send(ctx context.Context, m ports.Mail) error {
+func (s *smtpMailer) Send(ctx context.Context, m ports.Mail) error {
 	message, err := s.compose(m)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func refusal(m ports.Mail, err error) error {
 	return fmt.Errorf("mail: %s: code %d %s", refused.Reason, refused.ErrorCode(), refused.EnhancedStatusCode())
 }
 
-func (s *mailer) compose(m ports.Mail) (*gomail.Msg, error) {
+func (s *smtpMailer) compose(m ports.Mail) (*gomail.Msg, error) {
 	if !mailaddr.Valid(m.To) {
 		return nil, ErrInvalidRecipient
 	}
@@ -133,13 +133,13 @@ func (s *mailer) compose(m ports.Mail) (*gomail.Msg, error) {
 
 // domain returns the domain of the sender's address, which is also the client's name in the SMTP greeting. The
 // machine's host name would be arbitrary.
-func (s *mailer) domain() string {
+func (s *smtpMailer) domain() string {
 	return s.from.Address[strings.LastIndexByte(s.from.Address, '@')+1:]
 }
 
 // options returns the settings of the SMTP client for a mail. Clients are not reused, because a client changes
 // while it authenticates.
-func (s *mailer) options(ctx context.Context, timeout time.Duration) []gomail.Option {
+func (s *smtpMailer) options(ctx context.Context, timeout time.Duration) []gomail.Option {
 	policies := map[StartTLSPolicy]gomail.TLSPolicy{StartTLSAlways: gomail.TLSMandatory,
 		StartTLSAuto:  gomail.TLSOpportunistic,
 		StartTLSNever: gomail.NoTLS}
@@ -168,13 +168,13 @@ func (s *mailer) options(ctx context.Context, timeout time.Duration) []gomail.Op
 	return options
 }
 
-func (s *mailer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (s *smtpMailer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if !s.server.TLS {
 		return (&net.Dialer{}).DialContext(ctx, network, address)
 	}
 	return (&tls.Dialer{Config: s.tls()}).DialContext(ctx, network, address)
 }
 
-func (s *mailer) tls() *tls.Config {
+func (s *smtpMailer) tls() *tls.Config {
 	return &tls.Config{ServerName: s.server.Host, MinVersion: tls.VersionTLS12, RootCAs: s.roots}
 }

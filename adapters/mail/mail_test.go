@@ -52,10 +52,10 @@ func mock(t *testing.T, c smtpmock.ConfigurationAttr) *smtpmock.Server {
 	return s
 }
 
-func mailerFor(t *testing.T, url string) *mailer {
+func mailerFor(t *testing.T, url string) *smtpMailer {
 	m, err := New(url, from, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	return m.(*mailer)
+	return m.(*smtpMailer)
 }
 
 func plain(s *smtpmock.Server) string { return "smtp://127.0.0.1:" + strconv.Itoa(s.PortNumber()) }

@@ -114,12 +114,12 @@ func (r *reading[T]) current(message string) (value T, age time.Duration, away b
 // RegisterBacklog registers the gauges of the backlog (events, deliveries and mails that wait in Postgres). Every
 // process exports the same values: aggregate them with max, never with sum.
 func (r *Registry) RegisterBacklog(reader webhookports.BacklogReader) {
-	r.prometheus.MustRegister(&backlog{newReading(r.log, backlogFresh, reader.Backlog)})
+	r.prometheus.MustRegister(&backlogCollector{newReading(r.log, backlogFresh, reader.Backlog)})
 }
 
-type backlog struct{ *reading[webhookports.Backlog] }
+type backlogCollector struct{ *reading[webhookports.Backlog] }
 
-func (b *backlog) Describe(ch chan<- *prometheus.Desc) {
+func (b *backlogCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		outboxPending, outboxAge, outboxSetAside, pendingByState, oldestDueAge, oldestHeldAge, outboundBroken,
 		subscriptionsBy, daysAhead, defaultRows,
@@ -132,7 +132,7 @@ func (b *backlog) Describe(ch chan<- *prometheus.Desc) {
 // Collect exports the gauges of the backlog (what waits in Postgres). While Postgres is unreachable, the counts
 // are left out. The ages of the waiting rows grow, because nothing is processed meanwhile, and an alert on them
 // must still fire.
-func (b *backlog) Collect(ch chan<- prometheus.Metric) {
+func (b *backlogCollector) Collect(ch chan<- prometheus.Metric) {
 	now, age, away := b.current("the backlog cannot be counted; the ages of its gauges grow")
 	gauge(ch, readingAge, age.Seconds(), sourceBacklog)
 	if away {
@@ -182,7 +182,7 @@ type QueueDepthFunc func(queue string) (map[string]int, error)
 
 // RegisterQueues registers the gauge svc_queue_depth for the named queues. states lists all values of its label state.
 func (r *Registry) RegisterQueues(names, states []string, depth QueueDepthFunc) {
-	r.prometheus.MustRegister(&queues{names: names, states: states,
+	r.prometheus.MustRegister(&queuesCollector{names: names, states: states,
 		reading: newReading(r.log, queueFresh, func(context.Context) (map[string]map[string]int, error) {
 			all := map[string]map[string]int{}
 			for _, name := range names {
@@ -196,15 +196,15 @@ func (r *Registry) RegisterQueues(names, states []string, depth QueueDepthFunc) 
 		})})
 }
 
-type queues struct {
+type queuesCollector struct {
 	names, states []string
 	*reading[map[string]map[string]int]
 }
 
-func (q *queues) Describe(ch chan<- *prometheus.Desc) { ch <- queueDepth }
+func (q *queuesCollector) Describe(ch chan<- *prometheus.Desc) { ch <- queueDepth }
 
 // Collect exports the number of jobs of each queue and state. While Redis is unreachable, the gauge is left out.
-func (q *queues) Collect(ch chan<- prometheus.Metric) {
+func (q *queuesCollector) Collect(ch chan<- prometheus.Metric) {
 	depths, age, away := q.current("the queues cannot be counted")
 	gauge(ch, readingAge, age.Seconds(), sourceQueue)
 	if away {

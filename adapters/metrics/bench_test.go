@@ -29,8 +29,8 @@ func BenchmarkDelivery(b *testing.B) {
 	_, _, _, w := full(b)
 	costs(b, func(trace string) {
 		w.ObserveStartDelay(time.Millisecond, trace)
-		w.CountAttempt(webhook.DepositActivated, webhook.ResultSuccess, 20*time.Millisecond, trace)
-		w.CountFinished(webhook.DepositActivated, webhook.StatusSucceeded, 30*time.Millisecond, trace)
+		w.CountAttempt(webhook.EventDepositActivated, webhook.ResultSuccess, 20*time.Millisecond, trace)
+		w.CountFinished(webhook.EventDepositActivated, webhook.StatusSucceeded, 30*time.Millisecond, trace)
 		w.ObserveHealthyLatency(30*time.Millisecond, trace)
 	})
 }

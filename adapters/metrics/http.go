@@ -71,5 +71,5 @@ const tooManyRequests = 429
 // CountIdempotentRequest counts a request with an Idempotency-Key by how the request ended.
 func (h *HTTP) CountIdempotentRequest(result string) { h.idempotency.WithLabelValues(result).Inc() }
 
-// LimiterFailedOpen counts a request that was let through without a rate limit, because Redis was unreachable.
-func (h *HTTP) LimiterFailedOpen() { h.failOpen.Inc() }
+// CountLimiterFailedOpen counts a request that was let through without a rate limit, because Redis was unreachable.
+func (h *HTTP) CountLimiterFailedOpen() { h.failOpen.Inc() }

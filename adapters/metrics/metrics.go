@@ -52,17 +52,17 @@ func (r *Registry) RegisterDroppedLogLines(dropped func() uint64) {
 func (r *Registry) Handler(exemplars bool) http.Handler {
 	return promhttp.HandlerFor(r.prometheus, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError,
-		ErrorLog:      logLine{r.log},
+		ErrorLog:      scrapeErrorLogger{r.log},
 		Registry:      r.prometheus,
 
 		EnableOpenMetrics: exemplars,
 	})
 }
 
-// logLine writes the errors of promhttp (the library that serves the metrics) to the log.
-type logLine struct{ log *slog.Logger }
+// scrapeErrorLogger writes the errors of promhttp (the library that serves the metrics) to the log.
+type scrapeErrorLogger struct{ log *slog.Logger }
 
-func (l logLine) Println(v ...any) {
+func (l scrapeErrorLogger) Println(v ...any) {
 	if len(v) > 0 {
 		l.log.Warn("metrics cannot be gathered", "reason", v)
 	}

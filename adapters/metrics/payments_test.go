@@ -13,8 +13,8 @@ import (
 func TestPayments_SumCentsOfThoseThatSucceeded(t *testing.T) {
 	r := metrics.NewRegistry(quiet)
 	p := r.RegisterPayments()
-	p.CountResult(deposit.FeePayment, paymentports.PaymentSucceeded, 2_450)
-	p.CountResult(deposit.FeePayment, paymentports.PaymentRefused, 70_000)
+	p.CountResult(deposit.PaymentKindFee, paymentports.PaymentSucceeded, 2_450)
+	p.CountResult(deposit.PaymentKindFee, paymentports.PaymentRefused, 70_000)
 	p.CountRefundResult(paymentports.PaymentSucceeded, 500)
 	p.CountRefundResult(paymentports.PaymentUnavailable, 500)
 	got := scrape(t, r)

@@ -18,14 +18,14 @@ var (
 // RegisterReadiness registers the gauge svc_ready. passing returns which readiness checks of the process pass, and
 // makes no query.
 func (r *Registry) RegisterReadiness(passing func() map[string]bool) {
-	r.prometheus.MustRegister(readiness(passing))
+	r.prometheus.MustRegister(readinessCollector(passing))
 }
 
-type readiness func() map[string]bool
+type readinessCollector func() map[string]bool
 
-func (r readiness) Describe(ch chan<- *prometheus.Desc) { ch <- ready }
+func (r readinessCollector) Describe(ch chan<- *prometheus.Desc) { ch <- ready }
 
-func (r readiness) Collect(ch chan<- prometheus.Metric) {
+func (r readinessCollector) Collect(ch chan<- prometheus.Metric) {
 	checks := r()
 	for _, name := range slices.Sorted(maps.Keys(checks)) {
 		gauge(ch, ready, oneIf(checks[name]), name)
@@ -35,17 +35,17 @@ func (r readiness) Collect(ch chan<- prometheus.Metric) {
 // RegisterFailingWrites registers the gauge svc_writes_failing. causes lists all values of its label. failing returns
 // the cause for which writes in Postgres fail at present, or "" while they succeed; it makes no query.
 func (r *Registry) RegisterFailingWrites(causes []string, failing func() string) {
-	r.prometheus.MustRegister(writes{causes, failing})
+	r.prometheus.MustRegister(failingWritesCollector{causes, failing})
 }
 
-type writes struct {
+type failingWritesCollector struct {
 	causes  []string
 	failing func() string
 }
 
-func (w writes) Describe(ch chan<- *prometheus.Desc) { ch <- writesFailing }
+func (w failingWritesCollector) Describe(ch chan<- *prometheus.Desc) { ch <- writesFailing }
 
-func (w writes) Collect(ch chan<- prometheus.Metric) {
+func (w failingWritesCollector) Collect(ch chan<- prometheus.Metric) {
 	present := w.failing()
 	for _, cause := range w.causes {
 		gauge(ch, writesFailing, oneIf(cause == present), cause)
@@ -58,14 +58,14 @@ var clockSkew = prometheus.NewDesc("svc_clock_skew_seconds",
 // RegisterClockSkew registers the gauge svc_clock_skew_seconds. skew returns how far Postgres's clock is ahead, and
 // makes no query.
 func (r *Registry) RegisterClockSkew(skew func() (ahead time.Duration, known bool)) {
-	r.prometheus.MustRegister(clock(skew))
+	r.prometheus.MustRegister(clockSkewCollector(skew))
 }
 
-type clock func() (ahead time.Duration, known bool)
+type clockSkewCollector func() (ahead time.Duration, known bool)
 
-func (c clock) Describe(ch chan<- *prometheus.Desc) { ch <- clockSkew }
+func (c clockSkewCollector) Describe(ch chan<- *prometheus.Desc) { ch <- clockSkew }
 
-func (c clock) Collect(ch chan<- prometheus.Metric) {
+func (c clockSkewCollector) Collect(ch chan<- prometheus.Metric) {
 	if ahead, known := c(); known {
 		gauge(ch, clockSkew, ahead.Seconds())
 	}

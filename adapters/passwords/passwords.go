@@ -97,7 +97,7 @@ func (a *Argon2id) Matches(ctx context.Context, password, hash string, who accou
 func (a *Argon2id) acquire(ctx context.Context, who accountports.PasswordCaller) (release func(), err error) {
 	// Check for an ended context here: permission to compute a hash may be available at the same moment.
 	if err := ctx.Err(); err != nil {
-		return nil, fault.ErrUnavailable.Because(err)
+		return nil, fault.ErrUnavailable.WithCause(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.patience)
 	defer cancel()

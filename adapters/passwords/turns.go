@@ -48,7 +48,7 @@ type caller struct {
 func (t *turns) acquire(ctx context.Context, who accountports.PasswordCaller) (release func(), err error) {
 	c := t.enter(who)
 	if c == nil {
-		return nil, fault.ErrUnavailable.Because(errLineFull)
+		return nil, fault.ErrUnavailable.WithCause(errLineFull)
 	}
 	select {
 	case <-c.turn:
@@ -61,7 +61,7 @@ func (t *turns) acquire(ctx context.Context, who accountports.PasswordCaller) (r
 	if !c.line.remove(c) {
 		return t.release, nil
 	}
-	return nil, fault.ErrUnavailable.Because(ctx.Err())
+	return nil, fault.ErrUnavailable.WithCause(ctx.Err())
 }
 
 // enter grants a slot for hashing a password to the log-in if one is free, and otherwise appends the log-in to its

@@ -260,15 +260,15 @@ func TestOperators_Network_IsKnownForNinetyDaysAfterItsLastUse(t *testing.T) {
 	record(home, at0)
 	record(office, at0)
 	record(home, at0.Add(week))
-	require.True(t, known(o, home, at0.Add(accountports.NetworkRetention+week)))
-	require.False(t, known(o, home, at0.Add(accountports.NetworkRetention+week+time.Second)))
-	require.True(t, known(o, office, at0.Add(accountports.NetworkRetention)))
+	require.True(t, known(o, home, at0.Add(accountports.SignInNetworkRetention+week)))
+	require.False(t, known(o, home, at0.Add(accountports.SignInNetworkRetention+week+time.Second)))
+	require.True(t, known(o, office, at0.Add(accountports.SignInNetworkRetention)))
 	require.False(t, known(o, [32]byte{3}, at0))
 	require.False(t, known(other, home, at0))
 
-	record(home, at0.Add(accountports.NetworkRetention+time.Second)) // which forgets the office
+	record(home, at0.Add(accountports.SignInNetworkRetention+time.Second)) // which forgets the office
 	require.False(t, known(o, office, at0))
-	require.True(t, known(o, home, at0.Add(accountports.NetworkRetention)))
+	require.True(t, known(o, home, at0.Add(accountports.SignInNetworkRetention)))
 }
 
 func TestOperators_Ceiling_IsSetAndGoesBackToTheDefault(t *testing.T) {
@@ -296,6 +296,8 @@ func TestOperators_Accounts_AreListedNewestFirst(t *testing.T) {
 	for range 5 {
 		want = append([]id.ID{w.account().ID}, want...)
 	}
-	got := walk(t, func(p ports.Page) (ports.List[connect.Account], error) { return w.Operators.Accounts(t.Context(), p) })
+	got := walk(t, func(p ports.Page) (ports.ListPage[connect.Account], error) {
+		return w.Operators.Accounts(t.Context(), p)
+	})
 	require.Equal(t, want, idsOf(got, func(a connect.Account) id.ID { return a.ID }))
 }

@@ -105,7 +105,7 @@ func TestDeposits_Transition_StoresEveryStepOfALife(t *testing.T) {
 					part := cents(12_345)
 					step, err = want.Capture(&part, 0, deposit.DefaultTimerDurations(), at0.Add(time.Hour))
 				} else {
-					step, err = want.Apply(trigger, deposit.DefaultTimerDurations(), at0.Add(time.Duration(i)*time.Minute))
+					step, err = want.ApplyTrigger(trigger, deposit.DefaultTimerDurations(), at0.Add(time.Duration(i)*time.Minute))
 				}
 				require.NoError(t, err)
 				return r.Deposits.StoreTransition(ctx, want, step)
@@ -122,7 +122,7 @@ func TestDeposits_Transition_Stale_FailsAndLeavesNothing(t *testing.T) {
 	w := pooled(t)
 	d := w.deposit(w.partner())
 	stale := *d
-	step, err := stale.Apply(deposit.TriggerCancelledByPartner, deposit.DefaultTimerDurations(), at0)
+	step, err := stale.ApplyTrigger(deposit.TriggerCancelledByPartner, deposit.DefaultTimerDurations(), at0)
 	require.NoError(t, err)
 	moved := w.move(d.ID, deposit.TriggerSecured, at0)
 	event := ports.Event{ID: portstest.NewID(), PartnerID: d.PartnerID, Name: "deposit.cancelled", DepositID: d.ID,
@@ -209,7 +209,7 @@ func TestDeposits_Schedulers_FindWhatIsDueAndNothingElse(t *testing.T) {
 func TestDeposit_OfAnErasedClient_HasNoClient(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.StoreOrigin(t, store)
+	from := storetest.CreateDepositOrigin(t, store)
 	c := insertClient(t, store, from)
 	depositID, err := create(t.Context(), store, from, time.Now())
 	require.NoError(t, err)
@@ -232,7 +232,7 @@ func TestDeposit_OfAnErasedClient_HasNoClient(t *testing.T) {
 func TestTransition_KeepsTheHistory(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	depositID, err := create(t.Context(), store, storetest.StoreOrigin(t, store), time.Now())
+	depositID, err := create(t.Context(), store, storetest.CreateDepositOrigin(t, store), time.Now())
 	require.NoError(t, err)
 	require.NoError(t, cancel(t.Context(), store, depositID, time.Now()))
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM deposit_transitions
@@ -248,7 +248,7 @@ func TestTransition_KeepsTheHistory(t *testing.T) {
 func TestRowsThatDepositsReferTo_CannotBeRemoved(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.StoreOrigin(t, store)
+	from := storetest.CreateDepositOrigin(t, store)
 	insertClient(t, store, from)
 	_, err := create(t.Context(), store, from, time.Now())
 	require.NoError(t, err)
@@ -270,7 +270,7 @@ func TestRowsThatDepositsReferTo_CannotBeRemoved(t *testing.T) {
 func TestInsert_ADepositOfNoAccountPartnerOrClient_IsRefused(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.StoreOrigin(t, store)
+	from := storetest.CreateDepositOrigin(t, store)
 	insert := func(d *deposit.Deposit) error {
 		return store.WithinTx(t.Context(), func(ctx context.Context) error { return store.Deposits.Insert(ctx, d, "token") })
 	}
@@ -290,7 +290,7 @@ func TestInsert_ADepositOfNoAccountPartnerOrClient_IsRefused(t *testing.T) {
 func TestUpdate_ToAnAccountPartnerOrClientThatDoesNotExist_IsRefused(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.StoreOrigin(t, store)
+	from := storetest.CreateDepositOrigin(t, store)
 	depositID, err := create(t.Context(), store, from, time.Now())
 	require.NoError(t, err)
 	for _, column := range []string{"account_id", "partner_id", "client_id"} {

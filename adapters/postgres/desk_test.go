@@ -24,7 +24,7 @@ import (
 // newDeskStore is a store with the deposits of two accounts; the owner of the store is one of them.
 func newDeskStore(t *testing.T, deposits int) fullStore {
 	t.Helper()
-	url := pgtest.URL(t)
+	url := pgtest.NewDatabaseURL(t)
 	s := fullStoreOf(t, url, filled(t, url, 2, stock.RowCounts{Deposits: deposits}), nil)
 	exec(t, s.pool, `ANALYZE open_deposits`)
 	return s
@@ -94,11 +94,11 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 	}
 	released, captured := page.Items[0].ID, page.Items[1].ID
 	move(released, func(d *deposit.Deposit) (deposit.Transition, error) {
-		return d.Apply(deposit.TriggerReleased, timers, now)
+		return d.ApplyTrigger(deposit.TriggerReleased, timers, now)
 	},
 		nil)
 	require.Equal(t, want(), open(), "a release")
-	charge := deposit.Payment{ID: portstest.NewID(), DepositID: captured, Kind: deposit.CollectionPayment, Amount: 100,
+	charge := deposit.Payment{ID: portstest.NewID(), DepositID: captured, Kind: deposit.PaymentKindCollection, Amount: 100,
 		Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now}
 	amount := charge.Amount
 	move(captured, func(d *deposit.Deposit) (deposit.Transition, error) { return d.Capture(&amount, 0, timers, now) },
@@ -108,14 +108,14 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 	require.Equal(t, want(), open(), "a capture")
 	require.True(t, slices.ContainsFunc(open(), func(row string) bool { return strings.Contains(row, "captured") }))
 
-	counts, err := s.Desk.CountByWorkKind(t.Context(), s.Owner.Account, weekFrom(now), 10)
+	counts, err := s.Desk.CountByOverviewGroup(t.Context(), s.Owner.Account, weekFrom(now), 10)
 	require.NoError(t, err)
-	require.Equal(t, depositports.WorkCount{Count: 1, Amount: 100}, counts[depositports.WorkCollecting])
-	first, err := s.Desk.DepositsByWorkKind(t.Context(), s.Owner.Account,
-		[]depositports.WorkKind{depositports.WorkCollecting},
+	require.Equal(t, depositports.DepositGroupCount{Count: 1, Amount: 100}, counts[depositports.OverviewCollecting])
+	first, err := s.Desk.DepositsByOverviewGroup(t.Context(), s.Owner.Account,
+		[]depositports.OverviewGroup{depositports.OverviewCollecting},
 		weekFrom(now), 5)
 	require.NoError(t, err)
-	require.Equal(t, captured, first[depositports.WorkCollecting][0].ID)
+	require.Equal(t, captured, first[depositports.OverviewCollecting][0].ID)
 
 	charge.Status, charge.SettledAt = deposit.PaymentSucceeded, now
 	require.NoError(t, s.WithinTx(t.Context(), func(ctx context.Context) error { return s.Payments.Update(ctx, charge) }))
@@ -160,43 +160,44 @@ func TestCountWork_AndOpenWork_AgreeWithTheDeposits(t *testing.T) {
 	t.Parallel()
 	s := newWorkStore(t, 12_000)
 	week := weekFrom(time.Now().UTC().Truncate(time.Microsecond))
-	counts, err := s.Desk.CountByWorkKind(t.Context(), s.Owner.Account, week, 10_000)
+	counts, err := s.Desk.CountByOverviewGroup(t.Context(), s.Owner.Account, week, 10_000)
 	require.NoError(t, err)
-	few, err := s.Desk.CountByWorkKind(t.Context(), s.Owner.Account, week, 3)
+	few, err := s.Desk.CountByOverviewGroup(t.Context(), s.Owner.Account, week, 3)
 	require.NoError(t, err)
-	all, err := s.Desk.DepositsByWorkKind(t.Context(), s.Owner.Account, depositports.WorkKinds, week, 5)
+	all, err := s.Desk.DepositsByOverviewGroup(t.Context(), s.Owner.Account, depositports.OverviewGroups, week, 5)
 	require.NoError(t, err)
-	for kind, condition := range map[depositports.WorkKind]string{
-		depositports.WorkAwaitingTenant: `status IN ('pending', 'incomplete')`, depositports.WorkPaymentRefused: `status = 'payment_issue'`,
-		depositports.WorkActive: `status = 'active'`, depositports.WorkCoverEnding: `status = 'active' AND expires_at < $3`,
-		depositports.WorkCardRefused: cardIsRefused, depositports.WorkCollecting: isCollected,
-		depositports.WorkStayBeginning: inCheckout + ` AND ` + beginsSoon,
+	for kind, condition := range map[depositports.OverviewGroup]string{
+		depositports.OverviewAwaitingTenant: `status IN ('pending', 'incomplete')`, depositports.OverviewPaymentRefused: `status = 'payment_issue'`,
+		depositports.OverviewActive: `status = 'active'`, depositports.OverviewCoverEnding: `status = 'active' AND expires_at < $3`,
+		depositports.OverviewCardRefused: cardIsRefused, depositports.OverviewCollecting: isCollected,
+		depositports.OverviewStayBeginning: inCheckout + ` AND ` + beginsSoon,
 	} {
 		from := ` FROM deposits WHERE account_id = $1 AND $2::timestamptz IS NOT NULL AND $3::timestamptz IS NOT NULL AND `
 		where, order := from+condition, "created_at DESC, id DESC"
 		number := value[int](t, s, `SELECT count(*)`+where, s.Owner.Account, week.From, week.To)
 		require.NotZero(t, number, kind)
-		if kind != depositports.WorkStayBeginning {
+		if kind != depositports.OverviewStayBeginning {
 			require.Equal(t, number, counts[kind].Count, kind)
 			require.EqualValues(t, value[int64](t, s, `SELECT coalesce(sum(CASE status WHEN 'captured' THEN captured_cents
 				ELSE amount_cents END), 0)::bigint`+where, s.Owner.Account, week.From, week.To), counts[kind].Amount, kind)
 			require.LessOrEqual(t, few[kind].Count, 3, kind)
-			claimed := kind == depositports.WorkCollecting || kind == depositports.WorkCardRefused // read as one
+			claimed := kind == depositports.OverviewCollecting || kind == depositports.OverviewCardRefused // read as one
 			require.Equal(t, number > 3 || claimed, few[kind].More, kind)
 		}
 		soon := 0
 		switch kind {
-		case depositports.WorkAwaitingTenant, depositports.WorkPaymentRefused:
+		case depositports.OverviewAwaitingTenant, depositports.OverviewPaymentRefused:
 			soon = value[int](t, s, `SELECT count(*)`+where+` AND `+beginsSoon, s.Owner.Account, week.From, week.To)
 			require.NotZero(t, soon, kind)
 			where += ` AND NOT (` + beginsSoon + `)`
-		case depositports.WorkStayBeginning:
+		case depositports.OverviewStayBeginning:
 			order = "contract_start_at, id"
-		case depositports.WorkCoverEnding:
+		case depositports.OverviewCoverEnding:
 			order = "expires_at, id"
 		}
 		require.Equal(t, soon, counts[kind].Soon, kind)
-		alone, err := s.Desk.DepositsByWorkKind(t.Context(), s.Owner.Account, []depositports.WorkKind{kind}, week, 5)
+		alone, err := s.Desk.DepositsByOverviewGroup(t.Context(), s.Owner.Account, []depositports.OverviewGroup{kind}, week,
+			5)
 		require.NoError(t, err)
 		require.Len(t, alone, 1, kind)
 		first := all[kind]
@@ -238,11 +239,11 @@ func TestWork_ReadsFewRows(t *testing.T) {
 	require.Less(t, open, maxRead, "so that the bounds below say something of 20,000 deposits")
 	for name, read := range map[string]func() error{
 		"counts": func() error {
-			_, err := s.Desk.CountByWorkKind(t.Context(), s.Owner.Account, week, 500)
+			_, err := s.Desk.CountByOverviewGroup(t.Context(), s.Owner.Account, week, 500)
 			return err
 		},
 		"lists": func() error {
-			_, err := s.Desk.DepositsByWorkKind(t.Context(), s.Owner.Account, depositports.WorkKinds, week, 5)
+			_, err := s.Desk.DepositsByOverviewGroup(t.Context(), s.Owner.Account, depositports.OverviewGroups, week, 5)
 			return err
 		},
 		"refused": func() error {

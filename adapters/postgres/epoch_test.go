@@ -44,7 +44,7 @@ func (l *lines) String() string {
 // watched starts to watch the epoch of a database and waits until the epoch is known.
 func watched(t *testing.T, databaseURL string, log *lines) *platformtables.RestoreEpoch {
 	t.Helper()
-	epoch := platformtables.NewRestoreEpoch(storetest.Pool(t, databaseURL, postgres.PoolOptions{}),
+	epoch := platformtables.NewRestoreEpoch(storetest.NewPool(t, databaseURL, postgres.PoolOptions{}),
 		slog.New(slog.NewTextHandler(log, nil)))
 	require.Zero(t, epoch.Current())
 	ctx, stop := context.WithCancel(t.Context())
@@ -95,17 +95,17 @@ func TestEpoch_ANewTimeline_AsksForRestoreFinish(t *testing.T) {
 	var history string
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT history FROM restore_epoch`).Scan(&history))
 	require.Regexp(t, `^\d+/0000000\d$`, history, "the server's identity and its timeline")
-	require.NoError(t, platformtables.CheckRestored(t.Context(), pool))
+	require.NoError(t, platformtables.CheckRestoreFinished(t.Context(), pool))
 
 	exec(t, pool, `UPDATE restore_epoch SET history = left(history, -8) || '00000000'`)
-	require.ErrorIs(t, platformtables.CheckRestored(t.Context(), pool), platformtables.ErrDatabaseRestored)
+	require.ErrorIs(t, platformtables.CheckRestoreFinished(t.Context(), pool), platformtables.ErrDatabaseRestored)
 	log := &lines{}
 	watched(t, pool.Config().ConnString(), log)
 	require.Eventually(t, func() bool { return bytes.Contains([]byte(log.String()), []byte("restore-finish")) }, soon,
 		often)
 
 	finish(t, store)
-	require.NoError(t, platformtables.CheckRestored(t.Context(), pool))
+	require.NoError(t, platformtables.CheckRestoreFinished(t.Context(), pool))
 }
 
 // A provider may forbid the functions that tell the history. The epoch works without, and nobody is asked for anything.
@@ -113,7 +113,7 @@ func TestEpoch_WithoutAHistory_StillWorks(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	exec(t, pool, `CREATE OR REPLACE FUNCTION server_history() RETURNS text LANGUAGE sql AS $$ SELECT '' $$`)
-	require.NoError(t, platformtables.CheckRestored(t.Context(), pool))
+	require.NoError(t, platformtables.CheckRestoreFinished(t.Context(), pool))
 	epoch := watched(t, pool.Config().ConnString(), &lines{})
 	before := epoch.Current()
 	finish(t, store)

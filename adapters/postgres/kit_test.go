@@ -57,7 +57,7 @@ func cancel(ctx context.Context, store *postgres.Store, depositID id.ID, now tim
 		if err != nil {
 			return err
 		}
-		step, err := d.Apply(deposit.TriggerCancelledByPartner, deposit.DefaultTimerDurations(), now)
+		step, err := d.ApplyTrigger(deposit.TriggerCancelledByPartner, deposit.DefaultTimerDurations(), now)
 		if err != nil {
 			return err
 		}

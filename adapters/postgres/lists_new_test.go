@@ -47,7 +47,7 @@ func TestClients_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 		}.each(func(name string, f filter) {
 			count++
 			f.PartnerID = s.Owner.Partner
-			var found ports.List[tenant.Client]
+			var found ports.ListPage[tenant.Client]
 			require.LessOrEqual(t, s.rowsRead(t, func() (err error) {
 				found, err = s.Clients.Clients(t.Context(), f, page)
 				return err
@@ -71,7 +71,7 @@ func TestEvents_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	event := func(e webhook.EventName) func(*filter) { return func(f *filter) { f.Name = e } }
 	count := 0
 	filters[filter]{
-		{event(webhook.DepositActivated), event(webhook.EventDepositStatusChanged), event(webhook.EventOperatorLinked)},
+		{event(webhook.EventDepositActivated), event(webhook.EventDepositStatusChanged), event(webhook.EventOperatorLinked)},
 		{func(f *filter) { f.DepositID = told }, func(f *filter) { f.DepositID = portstest.NewID() }},
 		{
 			func(f *filter) { f.Created = ports.TimeSpan{From: middle.Add(-24 * time.Hour), To: middle} },
@@ -118,7 +118,7 @@ func TestFeed_FromAnyNumber_ReadsItsPage(t *testing.T) {
 func TestDeliveries_ThatFailedElevenTimes_ReadTheirAttempts(t *testing.T) {
 	t.Parallel()
 	s := delivered(t, nil)
-	var found ports.List[webhook.Delivery]
+	var found ports.ListPage[webhook.Delivery]
 	for range 8 { // a named statement gets a plan without values at the sixth execution
 		plans := s.plans(t, func() (err error) {
 			found, err = s.Deliveries.Deliveries(t.Context(), s.Owner.Subscription,
@@ -154,14 +154,14 @@ func TestReports_OfLongBacklogs_ReadNoDelivery(t *testing.T) {
 	exec(t, s.pool, `INSERT INTO deliveries (subscription_id, id, event_id, event, state, body, event_at)
 		SELECT s.id, gen_random_uuid(), gen_random_uuid(), 'deposit.cancelled', 0, '{}', now()
 		FROM webhook_subscriptions s, generate_series(1, $1) WHERE s.url LIKE '%'`,
-		webhook.MaxReportedPending+1)
+		webhook.MaxReportedPendingDeliveries+1)
 	exec(t, s.pool, `ANALYZE deliveries`)
-	var got []webhook.ReportedSubscription
+	var got []webhook.SubscriptionWithReport
 	require.LessOrEqual(t, s.rowsRead(t, func() (err error) {
 		got, err = s.Subscriptions.HealthReports(t.Context(), subs)
 		return err
 	}), 10*len(subs))
 	for _, r := range got {
-		require.Equal(t, []any{webhook.MaxReportedPending, true}, []any{r.Health.Pending, r.Health.PendingCapped})
+		require.Equal(t, []any{webhook.MaxReportedPendingDeliveries, true}, []any{r.Health.Pending, r.Health.PendingCapped})
 	}
 }

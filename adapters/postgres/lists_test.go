@@ -60,14 +60,14 @@ type fullStore struct {
 
 func newFullStore(t *testing.T, n stock.RowCounts) fullStore {
 	t.Helper()
-	url := pgtest.URL(t)
+	url := pgtest.NewDatabaseURL(t)
 	return fullStoreOf(t, url, filled(t, url, 1, n), nil)
 }
 
 // filled fills a database with rows of a partner, and gives its first account.
 func filled(t *testing.T, url string, accounts int, n stock.RowCounts) stock.Owner {
 	t.Helper()
-	admin := storetest.Pool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
+	admin := storetest.NewPool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
 	owners, err := stock.CreateRowOwners(t.Context(), admin, 1, accounts)
 	require.NoError(t, err)
 	require.NoError(t, stock.FillDatabase(t.Context(), admin, owners, n))
@@ -80,9 +80,9 @@ func fullStoreOf(t *testing.T, url string, owner stock.Owner, settings map[strin
 	asked := &queries{}
 	pool := func(o postgres.PoolOptions) *pgxpool.Pool {
 		o.Settings = settings
-		return storetest.Pool(t, url, o)
+		return storetest.NewPool(t, url, o)
 	}
-	return fullStore{storetest.StoreOverPool(t, pool(postgres.PoolOptions{MaxConns: 1, Tracer: asked}),
+	return fullStore{storetest.NewStoreOverPool(t, pool(postgres.PoolOptions{MaxConns: 1, Tracer: asked}),
 		postgres.Options{}), owner,
 		asked, pool(postgres.PoolOptions{StatementTimeout: time.Minute})}
 }
@@ -95,7 +95,7 @@ func delivered(t *testing.T, settings map[string]string) fullStore {
 		deliveredOwner = filled(t, url, 1, stock.RowCounts{Deposits: 100, Deliveries: 30_000, Events: 30_000})
 		// A deposit has a handful of events. With fifty, a scan of a partition of 700 rows costs as much as fifty probes of
 		// its index, and the plan changes with the sample of ANALYZE.
-		admin := storetest.Pool(t, url, postgres.PoolOptions{})
+		admin := storetest.NewPool(t, url, postgres.PoolOptions{})
 		exec(t, admin, `INSERT INTO deposit_transitions
 				(deposit_id, version, from_status, to_status, trigger, at, actor, event_id)
 			SELECT deposit_id, 100 + row_number() OVER (ORDER BY id), 'pending', 'active', 't', now(), 'a', id FROM events
@@ -185,7 +185,7 @@ func TestDeliveries_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	filters[filter]{
 		{status(webhook.StatusPending), status(webhook.StatusRetrying), status(webhook.StatusSucceeded),
 			status(webhook.StatusFailed)},
-		{event(webhook.DepositActivated), event(webhook.EventDepositStatusChanged), event(webhook.EventOperatorLinked)},
+		{event(webhook.EventDepositActivated), event(webhook.EventDepositStatusChanged), event(webhook.EventOperatorLinked)},
 		{func(f *filter) { f.DepositID = told }, func(f *filter) { f.DepositID = portstest.NewID() }},
 		{
 			func(f *filter) { f.Created = ports.TimeSpan{From: middle.Add(-24 * time.Hour), To: middle} },
@@ -294,8 +294,8 @@ func TestDeposits_OfARareStatus_AreAllFoundOverPartialPages(t *testing.T) {
 func TestLists_FirstPages_SettleOnAPlan(t *testing.T) {
 	t.Parallel()
 	s := newFullStore(t, stock.RowCounts{Deposits: 5_000, Deliveries: 5_000})
-	conn := storetest.Pool(t, s.pool.Config().ConnString(), postgres.PoolOptions{MaxConns: 1})
-	store := storetest.StoreOverPool(t, conn, postgres.Options{})
+	conn := storetest.NewPool(t, s.pool.Config().ConnString(), postgres.PoolOptions{MaxConns: 1})
+	store := storetest.NewStoreOverPool(t, conn, postgres.Options{})
 	const times = 20
 	for name, list := range map[string]func(ports.Page) error{
 		"deposits": func(p ports.Page) error {

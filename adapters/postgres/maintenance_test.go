@@ -147,7 +147,7 @@ func TestMaintenance_KeepsPartitionsAheadAndDropsOldOnes(t *testing.T) {
 			floor(t, pool, day.AddDate(0, 0, 1))+`')`)
 	}
 	// A feed whose events 1 and 2 are dropped begins with 3, and a feed without old events stays as it is.
-	followed, other := storetest.StoreOrigin(t, store).PartnerID, storetest.StoreOrigin(t, store).PartnerID
+	followed, other := storetest.CreateDepositOrigin(t, store).PartnerID, storetest.CreateDepositOrigin(t, store).PartnerID
 	for i, of := range []struct {
 		partner id.ID
 		day     time.Time
@@ -231,7 +231,7 @@ func TestMaintenance_DeliveriesParkedForTooLong_EndAsFailedAndAreDeletedLater(t 
 			break
 		}
 		for _, d := range some {
-			require.Equal(t, webhook.DepositActivated, d.Event)
+			require.Equal(t, webhook.EventDepositActivated, d.Event)
 			require.WithinDuration(t, now, d.EventAt, time.Minute)
 			ended[d.SubscriptionID]++
 		}

@@ -174,7 +174,7 @@ func (w *pooledStore) tryKey(k partner.APIKey, plain string) error {
 
 func addKey(t testing.TB, store *postgres.Store, plain string) partner.APIKey {
 	t.Helper()
-	k := partner.APIKey{ID: portstest.NewID(), PartnerID: storetest.StoreOrigin(t, store).PartnerID, Name: "k",
+	k := partner.APIKey{ID: portstest.NewID(), PartnerID: storetest.CreateDepositOrigin(t, store).PartnerID, Name: "k",
 		Prefix: "svc_pk_test_", Last4: "abcd", CreatedAt: time.Now()}
 	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Keys.InsertKey(ctx, k, partner.HashAPIKey(plain))
@@ -192,7 +192,7 @@ func TestKeyByHash_WithinTheTimeKeysAreKept_DoesNotAskAgain(t *testing.T) {
 		require.False(t, got.Revoked())
 		exec(t, pool, `UPDATE api_keys SET revoked_at = now() WHERE id = $1`, k.ID)
 	}
-	fresh := storetest.StoreOverPool(t, pool, postgres.Options{})
+	fresh := storetest.NewStoreOverPool(t, pool, postgres.Options{})
 	got, _, err := fresh.Keys.KeyByHash(t.Context(), partner.HashAPIKey("remembered"))
 	require.NoError(t, err)
 	require.True(t, got.Revoked())

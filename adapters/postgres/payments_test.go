@@ -41,10 +41,10 @@ func TestPayments_Insert_IsProcessingUntilSettled(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
 	d := w.deposit(w.partner())
-	p := w.pay(d.ID, deposit.FeePayment, at0)
+	p := w.pay(d.ID, deposit.PaymentKindFee, at0)
 	underWay := func() (got *deposit.Payment) {
 		w.do(func(ctx context.Context, r *postgres.Store) (err error) {
-			got, err = r.Payments.LockProcessing(ctx, d.ID, deposit.FeePayment)
+			got, err = r.Payments.LockProcessing(ctx, d.ID, deposit.PaymentKindFee)
 			return err
 		})
 		return got
@@ -61,21 +61,22 @@ func TestPayments_Insert_BesideAProcessingOrSucceededPayment_IsRefusedAndLeavesT
 	t.Parallel()
 	w := pooled(t)
 	d := w.deposit(w.partner())
-	first := w.pay(d.ID, deposit.FeePayment, at0)
+	first := w.pay(d.ID, deposit.PaymentKindFee, at0)
 	refused := func() {
 		w.do(func(ctx context.Context, r *postgres.Store) error {
-			require.ErrorIs(t, r.Payments.Insert(ctx, newPayment(d.ID, deposit.FeePayment, at0)), paymentports.ErrPaymentExists)
-			_, err := r.Payments.LockProcessing(ctx, d.ID, deposit.FeePayment)
+			require.ErrorIs(t, r.Payments.Insert(ctx, newPayment(d.ID, deposit.PaymentKindFee, at0)),
+				paymentports.ErrPaymentExists)
+			_, err := r.Payments.LockProcessing(ctx, d.ID, deposit.PaymentKindFee)
 			return err
 		})
 	}
 	refused()
 	w.settle(first, deposit.PaymentFailed)
-	second := w.pay(d.ID, deposit.FeePayment, at0.Add(time.Minute)) // the tenant tries another card
+	second := w.pay(d.ID, deposit.PaymentKindFee, at0.Add(time.Minute)) // the tenant tries another card
 	refused()
 	w.settle(second, deposit.PaymentSucceeded)
 	refused()
-	w.pay(d.ID, deposit.CollectionPayment, at0) // a payment of another kind is no obstacle
+	w.pay(d.ID, deposit.PaymentKindCollection, at0) // a payment of another kind is no obstacle
 	got, err := w.Payments.Payments(t.Context(), d.ID)
 	require.NoError(t, err)
 	require.Len(t, got, 3)
@@ -87,7 +88,7 @@ func TestPayments_Insert_ManyAtOnce_OneWins(t *testing.T) {
 	d := w.deposit(w.partner())
 	ended := w.race(func(int) error {
 		return w.try(func(ctx context.Context, r *postgres.Store) error {
-			return r.Payments.Insert(ctx, newPayment(d.ID, deposit.FeePayment, at0))
+			return r.Payments.Insert(ctx, newPayment(d.ID, deposit.PaymentKindFee, at0))
 		})
 	})
 	require.Equal(t, map[string]int{"<nil>": 1, paymentports.ErrPaymentExists.Error(): racers - 1}, ended)
@@ -97,11 +98,11 @@ func TestPayments_Insert_WhileAnotherIsBeingSettled_IsRefusedOnceThatSucceeded(t
 	t.Parallel()
 	w := pooled(t)
 	d := w.deposit(w.partner())
-	first := w.pay(d.ID, deposit.FeePayment, at0)
+	first := w.pay(d.ID, deposit.PaymentKindFee, at0)
 	ended := w.race(func(i int) error {
 		return w.try(func(ctx context.Context, r *postgres.Store) error {
 			if i > 0 {
-				return r.Payments.Insert(ctx, newPayment(d.ID, deposit.FeePayment, at0))
+				return r.Payments.Insert(ctx, newPayment(d.ID, deposit.PaymentKindFee, at0))
 			}
 			settled := first
 			settled.Status, settled.SettledAt = deposit.PaymentSucceeded, at0
@@ -115,9 +116,9 @@ func TestPayments_ToCheck_AreDueOldestFirstAndNotGivenTwice(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
 	p := w.partner()
-	older, newer := w.pay(w.deposit(p).ID, deposit.FeePayment, at0),
-		w.pay(w.deposit(p).ID, deposit.FeePayment, at0.Add(time.Second))
-	w.settle(w.pay(w.deposit(p).ID, deposit.FeePayment, at0), deposit.PaymentSucceeded)
+	older, newer := w.pay(w.deposit(p).ID, deposit.PaymentKindFee, at0),
+		w.pay(w.deposit(p).ID, deposit.PaymentKindFee, at0.Add(time.Second))
+	w.settle(w.pay(w.deposit(p).ID, deposit.PaymentKindFee, at0), deposit.PaymentSucceeded)
 	paymentID := func(p deposit.Payment) id.ID { return p.ID }
 
 	got, err := w.Payments.PaymentsToCheck(t.Context(), older.CheckAt.Add(-time.Microsecond), 10)

@@ -210,8 +210,8 @@ func grow(t testing.TB, pool *pgxpool.Pool, n int, tables ...string) {
 func grown(t testing.TB) string {
 	t.Helper()
 	return pgtest.SharedDatabaseURL(t, "grown", func(url string) {
-		admin := storetest.Pool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
-		storetest.StoreOrigin(t, storetest.StoreOverPool(t, admin, postgres.Options{}))
+		admin := storetest.NewPool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
+		storetest.CreateDepositOrigin(t, storetest.NewStoreOverPool(t, admin, postgres.Options{}))
 		grow(t, admin, 20_000)
 		exec(t, admin, `INSERT INTO audit_log (id, at, actor, action, subject, request_id)
 			SELECT gen_random_uuid(), now(), 'partner:' || i, 'a', 's' || i, CASE WHEN i % 2 = 0 THEN 'req_' || i END

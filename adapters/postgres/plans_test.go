@@ -70,16 +70,16 @@ func TestHotStatements_ReadTheirIndexes_WhateverTheStatistics(t *testing.T) {
 	for name, small := range map[string]bool{"from small tables": true, "from empty tables": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url := pgtest.URL(t)
+			url := pgtest.NewDatabaseURL(t)
 			hot := newHotPaths(t, url)
-			admin := storetest.Pool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
+			admin := storetest.NewPool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
 			exec(t, admin, withoutAutovacuum)
 			texts := hot.run()
 			hot.clear(admin)
 			hot.checkClaim(texts, "empty")
 			exec(t, admin, `VACUUM ANALYZE`)
 			hot.checkClaim(texts, "vacuumed while empty")
-			storetest.StoreOrigin(t, hot.store)
+			storetest.CreateDepositOrigin(t, hot.store)
 			if small {
 				grow(t, admin, 50)
 				exec(t, admin, `ANALYZE`)
@@ -115,10 +115,10 @@ type hotPaths struct {
 
 func newHotPaths(t testing.TB, databaseURL string) *hotPaths {
 	seen := &statements{}
-	plain := storetest.Pool(t, databaseURL, postgres.PoolOptions{Tracer: seen})
-	indexed := storetest.Pool(t, databaseURL, postgres.PoolOptions{Tracer: seen, Settings: postgres.IndexPlanSettings})
+	plain := storetest.NewPool(t, databaseURL, postgres.PoolOptions{Tracer: seen})
+	indexed := storetest.NewPool(t, databaseURL, postgres.PoolOptions{Tracer: seen, Settings: postgres.IndexPlanSettings})
 	return &hotPaths{
-		t: t, seen: seen, plain: plain, indexed: indexed, store: storetest.StoreOverPool(t, plain,
+		t: t, seen: seen, plain: plain, indexed: indexed, store: storetest.NewStoreOverPool(t, plain,
 			postgres.Options{Reads: indexed}),
 		grouped:  groupcommit.New(plain, secretstest.NewCipher(t), groupcommit.Options{Groups: indexed}),
 		lone:     groupcommit.New(plain, secretstest.NewCipher(t), groupcommit.Options{}),
@@ -133,7 +133,7 @@ func (h *hotPaths) run() map[string][]string {
 		require.NoError(h.t, err, operation)
 		texts[operation], h.pools[operation] = h.seen.take(), pool
 	}
-	from := storetest.StoreOrigin(h.t, h.store)
+	from := storetest.CreateDepositOrigin(h.t, h.store)
 	sub := subscribeTo(h.t, h.store, from.PartnerID)
 	h.seen.take()
 	ctx, lease := h.t.Context(), time.Minute
@@ -233,11 +233,11 @@ func (h *hotPaths) checkClaim(texts map[string][]string, tables string) {
 // autovacuum is off.
 func TestCachedPlans_OfATableThatHasGrown_AreMadeAnew(t *testing.T) {
 	t.Parallel()
-	url := pgtest.URL(t)
-	admin := storetest.Pool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
+	url := pgtest.NewDatabaseURL(t)
+	admin := storetest.NewPool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
 	exec(t, admin, withoutAutovacuum)
 	exec(t, admin, `VACUUM ANALYZE`)
-	pool := storetest.Pool(t, url, postgres.PoolOptions{MaxConns: 1, Settings: postgres.IndexPlanSettings})
+	pool := storetest.NewPool(t, url, postgres.PoolOptions{MaxConns: 1, Settings: postgres.IndexPlanSettings})
 	store := dispatchstore.New(pool, secretstest.NewCipher(t))
 	renew := func() []string {
 		_, err := store.RenewClaims(t.Context(),
@@ -253,31 +253,32 @@ func TestCachedPlans_OfATableThatHasGrown_AreMadeAnew(t *testing.T) {
 	}
 	const own = "deliveries_pkey/2"
 	require.NotContains(t, renew(), own, "all plans cost the same on an empty table")
-	storetest.StoreOrigin(t, storetest.StoreOverPool(t, admin, postgres.Options{}))
+	storetest.CreateDepositOrigin(t, storetest.NewStoreOverPool(t, admin, postgres.Options{}))
 	// at some thousands, the few leased deliveries cost as little as a look into the primary key
 	grow(t, admin, 20_000, "webhook_subscriptions", "deliveries")
 	require.Eventually(t, func() bool { return slices.Contains(renew(), own) }, 30*time.Second, 100*time.Millisecond)
 }
 
-func creation(d *deposit.Deposit) ports.Change {
+func creation(d *deposit.Deposit) ports.DatabaseChange {
 	now := d.CreatedAt
-	return ports.Change{
-		Needs: ports.ChangeNeeds{Key: newKey(d), Now: now, Link: ports.LinkKey{PartnerID: d.PartnerID,
+	return ports.DatabaseChange{
+		Needs: ports.ChangeReads{Key: newKey(d), Now: now, Link: ports.LinkLookupKey{PartnerID: d.PartnerID,
 			AccountID: d.AccountID}},
-		Decide: func(ports.FoundRows) (ports.Writes, error) {
-			return ports.Writes{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: secret.Text(d.ID.Encode())},
+		Decide: func(ports.FoundRows) (ports.ChangeWrites, error) {
+			return ports.ChangeWrites{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: secret.Text(d.ID.Encode())},
 				Response: response(now)}, nil
 		},
 	}
 }
 
-func activation(d *deposit.Deposit) ports.Change {
+func activation(d *deposit.Deposit) ports.DatabaseChange {
 	now := d.CreatedAt
-	return ports.Change{Needs: ports.ChangeNeeds{Key: newKey(d), Now: now, Deposit: d.ID},
-		Decide: func(found ports.FoundRows) (ports.Writes, error) {
-			step, err := found.Deposit.Apply(deposit.TriggerSecured, deposit.DefaultTimerDurations(), now)
-			event := storetest.Event(d.PartnerID, d.ID)
-			return ports.Writes{Transition: &ports.DepositTransition{Deposit: found.Deposit, Transition: step}, Event: &event,
+	return ports.DatabaseChange{Needs: ports.ChangeReads{Key: newKey(d), Now: now, Deposit: d.ID},
+		Decide: func(found ports.FoundRows) (ports.ChangeWrites, error) {
+			step, err := found.Deposit.ApplyTrigger(deposit.TriggerSecured, deposit.DefaultTimerDurations(), now)
+			event := storetest.NewDepositCancelledEvent(d.PartnerID, d.ID)
+			return ports.ChangeWrites{Transition: &ports.DepositTransition{Deposit: found.Deposit, Transition: step},
+				Event:    &event,
 				Response: response(now)}, err
 		}}
 }
@@ -312,8 +313,8 @@ func unless(err, expected error) error {
 func TestStatements_OfAnAccountWithManyDeposits_ReadAMonthByItsIndexes(t *testing.T) {
 	t.Parallel()
 	seen := &statements{}
-	pool := storetest.Pool(t, grown(t), postgres.PoolOptions{Tracer: seen})
-	store := storetest.StoreOverPool(t, pool, postgres.Options{})
+	pool := storetest.NewPool(t, grown(t), postgres.PoolOptions{Tracer: seen})
+	store := storetest.NewStoreOverPool(t, pool, postgres.Options{})
 	var account id.ID
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT account_id FROM deposits LIMIT 1`).Scan(&account))
 	seen.take()
@@ -322,7 +323,7 @@ func TestStatements_OfAnAccountWithManyDeposits_ReadAMonthByItsIndexes(t *testin
 	_, err := store.Books.TotalsOfAccount(t.Context(), account, month)
 	require.NoError(t, err)
 	for _, after := range []ports.Cursor{{}, {At: time.Now(), ID: id.ID(portstest.NewID())}} {
-		_, err := store.Books.MovedDebts(t.Context(), account, month, ports.Page{Limit: 50, Cursor: after})
+		_, err := store.Books.DebtMovements(t.Context(), account, month, ports.Page{Limit: 50, Cursor: after})
 		require.NoError(t, err)
 	}
 	texts := seen.take()

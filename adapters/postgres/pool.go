@@ -32,7 +32,7 @@ type PoolOptions struct {
 	Settings  map[string]string // Further settings of every connection of the pool, such as IndexPlanSettings.
 	Tracer    pgx.QueryTracer   // The tracer that records the pool's queries; nil means none.
 	// Whether the URL is that of PgBouncer in transaction mode (true) or of Postgres itself (false). With PgBouncer
-	// the database role must have the settings (RoleSettings), and the other fields except MaxConns, PingAfter and
+	// the database role must have the settings (RequiredRoleSettings), and the other fields except MaxConns, PingAfter and
 	// Tracer have no effect.
 	Pooled bool
 }

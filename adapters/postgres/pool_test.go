@@ -29,10 +29,10 @@ func TestNewPool_PingAfter_IsTheIdleTimeThatNeedsAPing(t *testing.T) {
 // Start-up parameters would be refused by PgBouncer.
 func TestGroupCommit_ThroughPgBouncer_WritesADeposit(t *testing.T) {
 	t.Parallel()
-	pool := storetest.Pool(t, pgtest.PgBouncerURL(t, pgtest.URL(t)),
+	pool := storetest.NewPool(t, pgtest.PgBouncerURL(t, pgtest.NewDatabaseURL(t)),
 		postgres.PoolOptions{Pooled: true, Settings: postgres.IndexPlanSettings})
-	store := storetest.StoreOverPool(t, pool, postgres.Options{})
-	from := storetest.StoreOrigin(t, store)
+	store := storetest.NewStoreOverPool(t, pool, postgres.Options{})
+	from := storetest.CreateDepositOrigin(t, store)
 	changes := groupcommit.New(pool, secretstest.NewCipher(t), groupcommit.Options{})
 	for range 3 {
 		d := draft(from, time.Now())
@@ -46,24 +46,24 @@ func TestGroupCommit_ThroughPgBouncer_WritesADeposit(t *testing.T) {
 
 func TestCheckRole_NamesTheMissingSettingsAsStatements(t *testing.T) {
 	t.Parallel()
-	direct := pgtest.URL(t)
-	err := postgres.CheckRoleSettings(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{Pooled: true}))
+	direct := pgtest.NewDatabaseURL(t)
+	err := postgres.CheckRoleSettings(t.Context(), storetest.NewPool(t, direct, postgres.PoolOptions{Pooled: true}))
 	require.ErrorContains(t, err, `SET enable_seqscan = 'off';`)
 	require.ErrorContains(t, err, `SET statement_timeout = '8000';`)
-	settings := postgres.RoleSettings()
+	settings := postgres.RequiredRoleSettings()
 	require.Equal(t, "10000", settings["idle_in_transaction_session_timeout"])
 	require.NoError(t,
-		postgres.CheckRoleSettings(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{Settings: settings})))
+		postgres.CheckRoleSettings(t.Context(), storetest.NewPool(t, direct, postgres.PoolOptions{Settings: settings})))
 }
 
 func TestCheckConnection_SettingsDropped_IsAPoolerThatNobodyNamed(t *testing.T) {
 	t.Parallel()
-	direct := pgtest.URL(t)
+	direct := pgtest.NewDatabaseURL(t)
 	for _, o := range []postgres.PoolOptions{{}, {Pooled: true}} {
-		_, err := postgres.CheckConnection(t.Context(), storetest.Pool(t, direct, o))
+		_, err := postgres.CheckConnection(t.Context(), storetest.NewPool(t, direct, o))
 		require.NoError(t, err)
 	}
-	pool := storetest.Pool(t, direct, postgres.PoolOptions{MaxConns: 1})
+	pool := storetest.NewPool(t, direct, postgres.PoolOptions{MaxConns: 1})
 	exec(t, pool, `SET statement_timeout = 0`) // as behind a pooler that drops start-up parameters
 	_, err := postgres.CheckConnection(t.Context(), pool)
 	require.ErrorIs(t, err, postgres.ErrUndeclaredPooler)
@@ -71,12 +71,12 @@ func TestCheckConnection_SettingsDropped_IsAPoolerThatNobodyNamed(t *testing.T) 
 
 func TestCheckConnection_TellsHowFarTheClockIsAhead(t *testing.T) {
 	t.Parallel()
-	url := pgtest.URL(t)
-	ahead, err := postgres.CheckConnection(t.Context(), storetest.Pool(t, url, postgres.PoolOptions{}))
+	url := pgtest.NewDatabaseURL(t)
+	ahead, err := postgres.CheckConnection(t.Context(), storetest.NewPool(t, url, postgres.PoolOptions{}))
 	require.NoError(t, err)
 	require.Less(t, ahead.Abs(), 2*time.Second, "the same machine")
 	pgtest.SkewDatabaseClock(t, url, -10*time.Minute)
-	ahead, err = postgres.CheckConnection(t.Context(), storetest.Pool(t, url, postgres.PoolOptions{}))
+	ahead, err = postgres.CheckConnection(t.Context(), storetest.NewPool(t, url, postgres.PoolOptions{}))
 	require.NoError(t, err)
 	require.InDelta(t, -600, ahead.Seconds(), 2)
 }

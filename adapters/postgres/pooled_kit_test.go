@@ -45,13 +45,13 @@ func pooled(t *testing.T) *pooledStore {
 // alone is a store over a database without rows of other tests.
 func alone(t *testing.T) *pooledStore {
 	t.Helper()
-	return pooledOver(t, pgtest.URL(t))
+	return pooledOver(t, pgtest.NewDatabaseURL(t))
 }
 
 func pooledOver(t *testing.T, databaseURL string) *pooledStore {
 	t.Helper()
-	pool := storetest.Pool(t, pgtest.PgBouncerURL(t, databaseURL), postgres.PoolOptions{Pooled: true, MaxConns: 4})
-	return &pooledStore{storetest.StoreOverPool(t, pool, postgres.Options{}), t}
+	pool := storetest.NewPool(t, pgtest.PgBouncerURL(t, databaseURL), postgres.PoolOptions{Pooled: true, MaxConns: 4})
+	return &pooledStore{storetest.NewStoreOverPool(t, pool, postgres.Options{}), t}
 }
 
 // idAt makes an id that contains the given time.
@@ -167,7 +167,7 @@ func (w *pooledStore) move(depositID id.ID, trigger deposit.Trigger, at time.Tim
 		if d, err = r.Deposits.LockRow(ctx, depositID); err != nil {
 			return err
 		}
-		step, err := d.Apply(trigger, deposit.DefaultTimerDurations(), at)
+		step, err := d.ApplyTrigger(trigger, deposit.DefaultTimerDurations(), at)
 		if err != nil {
 			return err
 		}
@@ -193,7 +193,8 @@ func (w *pooledStore) subscribe(partnerID id.ID) webhook.Subscription {
 // testDelivery adds a test delivery; other deliveries are made by the relay.
 func (w *pooledStore) testDelivery(s webhook.Subscription, at time.Time) webhook.Delivery {
 	w.t.Helper()
-	d := webhook.Delivery{ID: idAt(at), SubscriptionID: s.ID, EventID: portstest.NewID(), Event: webhook.DepositActivated,
+	d := webhook.Delivery{ID: idAt(at), SubscriptionID: s.ID, EventID: portstest.NewID(),
+		Event:     webhook.EventDepositActivated,
 		DepositID: portstest.NewID(), Test: true,
 		CreatedAt: at.Truncate(time.Millisecond), Body: []byte(`{"event":"deposit.activated"}`)}
 	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Deliveries.InsertTest(ctx, d) })
@@ -201,7 +202,7 @@ func (w *pooledStore) testDelivery(s webhook.Subscription, at time.Time) webhook
 }
 
 // walk reads all pages of a list, two items each, and checks that only the last page may be shorter.
-func walk[T any](t *testing.T, next func(ports.Page) (ports.List[T], error)) []T {
+func walk[T any](t *testing.T, next func(ports.Page) (ports.ListPage[T], error)) []T {
 	t.Helper()
 	var all []T
 	page := ports.Page{Limit: 2}

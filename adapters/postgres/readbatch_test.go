@@ -34,11 +34,11 @@ type reading struct {
 }
 
 func newReading(t *testing.T) *reading {
-	url := pgtest.URL(t)
-	r := &reading{T: t, pool: storetest.Pool(t, url, postgres.PoolOptions{})}
-	r.reads = storetest.Pool(t, url, postgres.PoolOptions{MaxConns: 1, Settings: postgres.IndexPlanSettings, Tracer: r})
-	r.store = storetest.StoreOverPool(t, r.pool, postgres.Options{Reads: r.reads})
-	r.from = storetest.StoreOrigin(t, r.store)
+	url := pgtest.NewDatabaseURL(t)
+	r := &reading{T: t, pool: storetest.NewPool(t, url, postgres.PoolOptions{})}
+	r.reads = storetest.NewPool(t, url, postgres.PoolOptions{MaxConns: 1, Settings: postgres.IndexPlanSettings, Tracer: r})
+	r.store = storetest.NewStoreOverPool(t, r.pool, postgres.Options{Reads: r.reads})
+	r.from = storetest.CreateDepositOrigin(t, r.store)
 	return r
 }
 
@@ -98,7 +98,8 @@ func (r *reading) together(meanwhile func(), ids ...id.ID) []answer {
 
 func (r *reading) awaitWaiting(n int) {
 	r.Helper()
-	require.Eventually(r, func() bool { return r.store.Deposits.ReadsWaiting() == n }, 5*time.Second, time.Millisecond)
+	require.Eventually(r, func() bool { return r.store.Deposits.CountWaitingReads() == n }, 5*time.Second,
+		time.Millisecond)
 }
 
 func TestDeposit_ReadTogether_ShareAStatementAndNoMemory(t *testing.T) {
@@ -142,7 +143,7 @@ func TestDeposit_TokenOrRowThatCannotBeRead_FailsTheReadsOfThatDeposit(t *testin
 		`checkout_token = '\x00'`: "decrypt", `updated_at = 'infinity'`: "infinite", `metadata = '[1]'`: "cannot unmarshal",
 	} {
 		r, heard := newReading(t), told{}
-		r.store = storetest.StoreOverPool(t, r.pool, postgres.Options{Reads: r.reads, Unreadable: heard.met})
+		r.store = storetest.NewStoreOverPool(t, r.pool, postgres.Options{Reads: r.reads, Unreadable: heard.met})
 		made := r.created(2)
 		allow(t, r.pool)
 		exec(t, r.pool, `UPDATE deposits SET `+spoiled+` WHERE id = $1`, made[0].ID)
@@ -159,14 +160,14 @@ func TestDeposit_TokenOrRowThatCannotBeRead_FailsTheReadsOfThatDeposit(t *testin
 
 func TestDeposit_ConnectionLost_FailsTheBatchAndNoLaterRead(t *testing.T) {
 	t.Parallel()
-	direct := pgtest.URL(t)
+	direct := pgtest.NewDatabaseURL(t)
 	through, link := storetest.ProxiedURL(t, direct)
-	r := &reading{T: t, pool: storetest.Pool(t, direct, postgres.PoolOptions{}),
-		reads: storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1})}
-	r.store = storetest.StoreOverPool(t, r.pool, postgres.Options{Reads: r.reads})
-	r.from = storetest.StoreOrigin(t, r.store)
+	r := &reading{T: t, pool: storetest.NewPool(t, direct, postgres.PoolOptions{}),
+		reads: storetest.NewPool(t, through, postgres.PoolOptions{MaxConns: 1})}
+	r.store = storetest.NewStoreOverPool(t, r.pool, postgres.Options{Reads: r.reads})
+	r.from = storetest.CreateDepositOrigin(t, r.store)
 	d := r.created(1)[0]
-	for _, a := range r.together(link.Cut, d.ID, portstest.NewID()) {
+	for _, a := range r.together(link.CutConnections, d.ID, portstest.NewID()) {
 		require.ErrorIs(t, a.err, fault.ErrUnavailable)
 	}
 	link.Heal()
@@ -179,12 +180,12 @@ func TestDeposit_ConnectionLost_FailsTheBatchAndNoLaterRead(t *testing.T) {
 func TestDeposit_ManyReaders_EachSeesItsOwnWrites(t *testing.T) {
 	t.Parallel()
 	const readers, rounds = 16, 20
-	url := pgtest.URL(t)
-	pool := storetest.Pool(t, url, postgres.PoolOptions{MaxConns: readers})
-	store := storetest.StoreOverPool(t, pool, postgres.Options{
-		Reads: storetest.Pool(t, url, postgres.PoolOptions{MaxConns: postgres.ReadBatchConns,
+	url := pgtest.NewDatabaseURL(t)
+	pool := storetest.NewPool(t, url, postgres.PoolOptions{MaxConns: readers})
+	store := storetest.NewStoreOverPool(t, pool, postgres.Options{
+		Reads: storetest.NewPool(t, url, postgres.PoolOptions{MaxConns: postgres.MaxReadBatchConns,
 			Settings: postgres.IndexPlanSettings})})
-	from := storetest.StoreOrigin(t, store)
+	from := storetest.CreateDepositOrigin(t, store)
 	failed := make(chan error, readers)
 	for range readers {
 		go func() {

@@ -91,7 +91,7 @@ func TestReplays_Next_GivesWhatIsDue_AsItWasStored(t *testing.T) {
 	require.True(t, ok)
 	require.Empty(t, cmp.Diff(r, got))
 
-	moved := r.AfterStep(make([]id.ID, r.StepSize()), 49, at0)
+	moved := r.AdvancedByStep(make([]id.ID, r.StepSize()), 49, at0)
 	moved.Cursor = portstest.NewID()
 	w.progress(r, moved)
 	_, ok = w.next(at0)
@@ -100,7 +100,7 @@ func TestReplays_Next_GivesWhatIsDue_AsItWasStored(t *testing.T) {
 	require.True(t, ok)
 	require.Empty(t, cmp.Diff(moved, got))
 
-	w.progress(moved, moved.AfterStep(nil, 0, at0))
+	w.progress(moved, moved.AdvancedByStep(nil, 0, at0))
 	_, ok = w.next(at0.Add(time.Hour))
 	require.False(t, ok, "it is finished")
 
@@ -121,7 +121,7 @@ func TestReplays_Update_OfOneThatMovedOnMeanwhile_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
 	r := w.replay(w.subscribe(w.partner().ID), at0)
-	moved := r.AfterStep(make([]id.ID, r.StepSize()), 50, at0)
+	moved := r.AdvancedByStep(make([]id.ID, r.StepSize()), 50, at0)
 	moved.Cursor = portstest.NewID()
 	w.progress(r, moved)
 	stale := r
@@ -139,7 +139,7 @@ func TestReplays_Update_LeavesThePaceThatOthersHaveUsed(t *testing.T) {
 	by := w.partner().ID
 	failed, made := w.replay(w.subscribe(by), at0), w.replay(w.subscribe(by), at0)
 	failed.PacedUntil = at0.Add(-time.Second)
-	w.progress(made, made.AfterStep(make([]id.ID, made.StepSize()), 50, at0))
+	w.progress(made, made.AdvancedByStep(make([]id.ID, made.StepSize()), 50, at0))
 	w.progress(failed, failed.Postponed(at0))
 	waits := w.replay(w.subscribe(by), at0)
 	_, ok := w.next(at0.Add(time.Second - time.Microsecond))
@@ -161,7 +161,7 @@ func TestReplays_Next_OneOfASubscriptionAtATime_NoneWhileDisabled(t *testing.T) 
 	require.False(t, ok)
 	s.Enabled, s.DisabledReason = true, ""
 	w.update(s)
-	w.progress(first, first.AfterStep(nil, 0, at0))
+	w.progress(first, first.AdvancedByStep(nil, 0, at0))
 	got, _ = w.next(at0)
 	require.Equal(t, second.ID, got.ID)
 }

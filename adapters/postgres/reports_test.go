@@ -95,11 +95,11 @@ func TestReports_TellTheStateAndItsTimes(t *testing.T) {
 // The statement reads no row of a delivery that has ended, and of the others their indexes.
 func TestReports_ReadTheIndexOfPendingDeliveries(t *testing.T) {
 	t.Parallel()
-	pool := storetest.Pool(t, grown(t), postgres.PoolOptions{})
-	store := storetest.StoreOverPool(t, pool, postgres.Options{})
+	pool := storetest.NewPool(t, grown(t), postgres.PoolOptions{})
+	store := storetest.NewStoreOverPool(t, pool, postgres.Options{})
 	var sub id.ID
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT subscription_id FROM deliveries LIMIT 1`).Scan(&sub))
-	reads := accesses(t, pool, webhooktables.SelectReportsSQL)
+	reads := accesses(t, pool, webhooktables.SelectHealthReportsSQL)
 	require.Equal(t, []string{"deliveries_leased/1", "deliveries_pending/1", "waiting_counts_of_subscription/1",
 		"webhook_subscriptions_pkey/1"}, reads)
 	got, err := store.Subscriptions.HealthReports(t.Context(), []webhook.Subscription{{ID: sub}})

@@ -30,7 +30,7 @@ type sought struct{ reference, booking, first, last, email string }
 func searchable(t *testing.T, all ...sought) (*postgres.Store, deposit.Origin, map[string]tenant.Client) {
 	t.Helper()
 	store, _ := storetest.New(t, postgres.Options{})
-	from, now := storetest.StoreOrigin(t, store), time.Now().UTC().Truncate(time.Microsecond)
+	from, now := storetest.CreateDepositOrigin(t, store), time.Now().UTC().Truncate(time.Microsecond)
 	clients := map[string]tenant.Client{}
 	for i, a := range all {
 		c := tenant.Client{ID: portstest.NewID(), AccountID: from.AccountID, PartnerID: from.PartnerID, CreatedAt: now,
@@ -208,14 +208,14 @@ const peopled = `WITH people AS (
 
 // BenchmarkSearch tells how long the statements of a page take that a search text narrows.
 func BenchmarkSearch(b *testing.B) {
-	url := pgtest.URL(b)
-	admin := storetest.Pool(b, url, postgres.PoolOptions{StatementTimeout: time.Hour})
+	url := pgtest.NewDatabaseURL(b)
+	admin := storetest.NewPool(b, url, postgres.PoolOptions{StatementTimeout: time.Hour})
 	owners, err := stock.CreateRowOwners(b.Context(), admin, 1, 1)
 	require.NoError(b, err)
 	require.NoError(b, stock.FillDatabase(b.Context(), admin, owners, stock.RowCounts{Deposits: *searchDeposits}))
 	exec(b, admin, peopled)
 	exec(b, admin, `VACUUM (ANALYZE) clients, client_names`)
-	store := storetest.StoreOverPool(b, storetest.Pool(b, url, postgres.PoolOptions{}), postgres.Options{})
+	store := storetest.NewStoreOverPool(b, storetest.NewPool(b, url, postgres.PoolOptions{}), postgres.Options{})
 	var reference, booking string
 	require.NoError(b, admin.QueryRow(b.Context(), `SELECT reference, rental_contract FROM deposits
 		WHERE rental_contract ~ '[^0-9][0-9]{3}$' LIMIT 1`).Scan(&reference, &booking))

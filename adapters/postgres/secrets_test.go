@@ -45,7 +45,7 @@ func TestSecrets_InADumpOfEveryTable_AreNowhereToBeRead(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	now := time.Now()
-	from := storetest.StoreOrigin(t, store)
+	from := storetest.CreateDepositOrigin(t, store)
 	plain := map[string]string{
 		"api key": "svc_pk_test_Aplain1", "connect secret": "svc_cs_Bplain2", "webhook secret": "svc_whsec_Cplain3",
 		"rotated secret": "svc_whsec_Dplain4",
@@ -100,7 +100,7 @@ func TestSecrets_InADumpOfEveryTable_AreNowhereToBeRead(t *testing.T) {
 func TestSecrets_MovedToAnotherRow_DoNotOpen(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from, other := storetest.StoreOrigin(t, store), storetest.StoreOrigin(t, store)
+	from, other := storetest.CreateDepositOrigin(t, store), storetest.CreateDepositOrigin(t, store)
 	now := time.Now()
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
 		return store.Partners.SetConnectSecret(ctx, from.PartnerID, "svc_cs_mine")
@@ -197,7 +197,7 @@ func (w *pooledStore) sent(by depositports.UploadSession, at time.Time, n int) (
 		f := evidence.File{ID: idAt(at), DepositID: by.DepositID, Name: "oven.jpg", Type: evidence.JPEG, Size: 7, SentAt: at}
 		ids, files = append(ids, f.ID), append(files, f)
 	}
-	require.NoError(w.t, w.Files.InsertWaiting(w.t.Context(), by, files))
+	require.NoError(w.t, w.Files.InsertUnconfirmed(w.t.Context(), by, files))
 	return ids, files
 }
 
@@ -206,7 +206,7 @@ func (w *pooledStore) add(by depositports.UploadSession, ids []id.ID, since, at 
 		if _, err := r.Deposits.LockRow(ctx, by.DepositID); err != nil {
 			return err
 		}
-		_, err := r.Files.AttachWaiting(ctx, by, ids, since, at, actor.Operator(id.ID{1}))
+		_, err := r.Files.AttachUnconfirmed(ctx, by, ids, since, at, actor.Operator(id.ID{1}))
 		return err
 	})
 }
@@ -227,7 +227,7 @@ func TestFiles_Waiting_AreNotTheDepositsUntilTheyAreAdded(t *testing.T) {
 	require.Empty(t, got)
 	_, err = w.Files.File(t.Context(), by.DepositID, ids[0])
 	require.ErrorIs(t, err, evidence.ErrNotFound)
-	waiting, err := w.Files.WaitingFiles(t.Context(), by, ids, at0)
+	waiting, err := w.Files.UnconfirmedFiles(t.Context(), by, ids, at0)
 	require.NoError(t, err)
 	require.ElementsMatch(t, files, waiting)
 	require.NoError(t, w.add(by, ids, at0, at0.Add(time.Minute)))
@@ -240,7 +240,7 @@ func TestFiles_Waiting_AreNotTheDepositsUntilTheyAreAdded(t *testing.T) {
 	one, err := w.Files.File(t.Context(), by.DepositID, ids[1])
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(files[1], one))
-	waiting, err = w.Files.WaitingFiles(t.Context(), by, ids, at0)
+	waiting, err = w.Files.UnconfirmedFiles(t.Context(), by, ids, at0)
 	require.NoError(t, err)
 	require.Empty(t, waiting)
 	_, err = w.Files.File(t.Context(), w.sender(1).DepositID, ids[1])

@@ -15,9 +15,9 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 )
 
-// RoleSettings returns the settings that the database role needs behind a pooler (PoolOptions.Pooled), by name. The
-// connections of all pools share the server's connections, so the strictest setting of any pool counts.
-func RoleSettings() map[string]string {
+// RequiredRoleSettings returns the settings that the database role needs behind a pooler (PoolOptions.Pooled), by
+// name. The connections of all pools share the server's connections, so the strictest setting of any pool counts.
+func RequiredRoleSettings() map[string]string {
 	settings := PoolOptions{IdleInTransaction: 10 * time.Second, Settings: IndexPlanSettings}.parameters()
 	delete(settings, "application_name")
 	// Omit the time zone: the service does not need it, it only helps people who read a connection's output.
@@ -25,10 +25,10 @@ func RoleSettings() map[string]string {
 	return settings
 }
 
-// CheckRoleSettings returns an error that lists the settings of RoleSettings which the pool's connections lack, as SQL
-// statements that set them; nil if none is missing.
+// CheckRoleSettings returns an error that lists the settings of RequiredRoleSettings which the pool's connections
+// lack, as SQL statements that set them; nil if none is missing.
 func CheckRoleSettings(ctx context.Context, pool *pgxpool.Pool) error {
-	wanted := RoleSettings()
+	wanted := RequiredRoleSettings()
 	rows, err := pool.Query(ctx,
 		`SELECT current_user::text, name, CASE unit WHEN 'ms' THEN setting ELSE current_setting(name) END FROM pg_settings`)
 	if err != nil {

@@ -25,8 +25,8 @@ import (
 // Cipher encrypts and decrypts secrets that are stored in the database (adapters/secrets).
 type Cipher = pg.Cipher
 
-// ReadBatchConns is the number of connections to Postgres that the pool for reads of deposits (Options.Reads) needs.
-const ReadBatchConns = deposits.ReadBatchConns
+// MaxReadBatchConns is the number of connections to Postgres that the pool for reads of deposits (Options.Reads) needs.
+const MaxReadBatchConns = deposits.MaxReadBatchConns
 
 // Options are the settings of a Store, the access to the Postgres database. A zero field means the default that
 // its comment states.
@@ -34,7 +34,7 @@ type Options struct {
 	// Doorbell wakes the dispatchers (the processes that send webhooks) after a commit of events. The default wakes
 	// none.
 	Doorbell ports.Doorbell
-	// The pool for reads of deposits that share a statement, with IndexPlanSettings and ReadBatchConns connections. The
+	// The pool for reads of deposits that share a statement, with IndexPlanSettings and MaxReadBatchConns connections. The
 	// default is the pool of the store.
 	Reads *pgxpool.Pool
 	// The greatest amount of a deposit for accounts that have negotiated none. The default is 2500.00 EUR
@@ -45,7 +45,7 @@ type Options struct {
 	// How long an API key stays in the cache. The default is 3 s, which is below the 5 s after which a revoked key
 	// must not work any more (api.md §1).
 	KeysKeptFor time.Duration
-	// Function that is called for each row that cannot be read, with its table (ports.ListedTables). The default is
+	// Function that is called for each row that cannot be read, with its table (ports.APIListedTables). The default is
 	// none.
 	Unreadable func(ctx context.Context, table string, rowID id.ID, err error)
 }
@@ -101,7 +101,7 @@ func (s *Store) Close(ctx context.Context) { s.Keys.Close(ctx) }
 // WithinTx runs fn in a transaction and commits it, and wakes the dispatchers if it wrote events. Serialization
 // failures and deadlocks make fn run again.
 func (s *Store) WithinTx(ctx context.Context, fn func(context.Context) error) error {
-	if pg.InsideTx(ctx) {
+	if pg.HasTx(ctx) {
 		return errNested
 	}
 	var appended bool
@@ -127,7 +127,7 @@ func (s *Store) attempt(ctx context.Context, fn func(context.Context) error) (ap
 		return false, err
 	}
 	t := pg.Begin(conn)
-	defer t.End(ctx) // The deferred call ends the transaction even if the function of the unit of work panics.
+	defer t.RollbackIfOpen(ctx) // The deferred call ends the transaction even if the function of the unit of work panics.
 	if err := fn(pg.WithTx(ctx, t)); err != nil {
 		return false, err
 	}

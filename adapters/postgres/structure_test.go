@@ -122,7 +122,7 @@ func TestTables_AreUsedByOthersAsListed(t *testing.T) {
 // The list of tables and triggers is that of the schema.
 func TestOwners_NameEveryTableAndTrigger(t *testing.T) {
 	t.Parallel()
-	pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{})
+	pool := storetest.NewPool(t, pgtest.NewDatabaseURL(t), postgres.PoolOptions{})
 	names := func(sql string) (all []string) {
 		require.NoError(t, pool.QueryRow(t.Context(), sql).Scan(&all))
 		return all

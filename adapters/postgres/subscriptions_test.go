@@ -24,7 +24,7 @@ func TestSubscriptions_Insert_IsReadBack(t *testing.T) {
 	w := pooled(t)
 	p := w.partner()
 	s := newSubscription(p.ID, at0)
-	s.Events, s.Standard = []webhook.EventName{webhook.DepositActivated, webhook.EventDepositStatusChanged}, true
+	s.Events, s.Standard = []webhook.EventName{webhook.EventDepositActivated, webhook.EventDepositStatusChanged}, true
 	w.do(func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, s, "svc_whsec_a")
 	})
@@ -96,7 +96,7 @@ func (w *pooledStore) update(s webhook.Subscription) {
 
 func subscribe(t testing.TB, store *postgres.Store) webhook.Subscription {
 	t.Helper()
-	s := webhook.Subscription{ID: portstest.NewID(), PartnerID: storetest.StoreOrigin(t, store).PartnerID,
+	s := webhook.Subscription{ID: portstest.NewID(), PartnerID: storetest.CreateDepositOrigin(t, store).PartnerID,
 		URL: "https://pms.example", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
 	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, s, "svc_whsec_a")

@@ -28,8 +28,8 @@ import (
 func TestSupport_LookUpsReadIndexes(t *testing.T) {
 	t.Parallel()
 	seen := &statements{}
-	pool := storetest.Pool(t, grown(t), postgres.PoolOptions{Tracer: seen})
-	store := storetest.StoreOverPool(t, pool, postgres.Options{})
+	pool := storetest.NewPool(t, grown(t), postgres.PoolOptions{Tracer: seen})
+	store := storetest.NewStoreOverPool(t, pool, postgres.Options{})
 	none, ctx := portstest.NewID(), t.Context()
 	for name, c := range map[string]struct {
 		want []string
@@ -96,7 +96,8 @@ func TestSupport_LookUpsReadIndexes(t *testing.T) {
 // The audit log keeps the request of an action, and is found by request, subject and actor, newest first.
 func TestAuditEntries_AreFoundByEveryName(t *testing.T) {
 	t.Parallel()
-	store := storetest.StoreOverPool(t, storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{}), postgres.Options{})
+	store := storetest.NewStoreOverPool(t, storetest.NewPool(t, pgtest.NewDatabaseURL(t), postgres.PoolOptions{}),
+		postgres.Options{})
 	begin := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 	var all []ports.AuditEntry
 	for i, requestID := range []string{"req_a", "", "req_a"} {
@@ -128,8 +129,8 @@ func TestAuditEntries_AreFoundByEveryName(t *testing.T) {
 // Through PgBouncer in transaction mode, too: an export keeps no cursor.
 func TestAuditEntriesAfter_AreInOrderFromTheirPlaceToTheEnd(t *testing.T) {
 	t.Parallel()
-	pool := storetest.Pool(t, pgtest.PgBouncerURL(t, pgtest.URL(t)), postgres.PoolOptions{Pooled: true})
-	store := storetest.StoreOverPool(t, pool, postgres.Options{})
+	pool := storetest.NewPool(t, pgtest.PgBouncerURL(t, pgtest.NewDatabaseURL(t)), postgres.PoolOptions{Pooled: true})
+	store := storetest.NewStoreOverPool(t, pool, postgres.Options{})
 	midnight := time.Date(2026, 8, 2, 0, 0, 0, 0, time.UTC)
 	var all []ports.AuditEntry
 	for i, minutes := range []time.Duration{-1, 0, 0, 1, 24 * 60} { // two of the same time
@@ -164,14 +165,14 @@ func appending(store *postgres.Store, e ports.AuditEntry) func(context.Context) 
 func TestFindEvent_ReadsAnIndexOfTheDay(t *testing.T) {
 	t.Parallel()
 	seen := &statements{}
-	pool := storetest.Pool(t, grown(t), postgres.PoolOptions{Tracer: seen})
-	store := storetest.StoreOverPool(t, pool, postgres.Options{})
+	pool := storetest.NewPool(t, grown(t), postgres.PoolOptions{Tracer: seen})
+	store := storetest.NewStoreOverPool(t, pool, postgres.Options{})
 	var eventID id.ID
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT id FROM events LIMIT 1`).Scan(&eventID))
 	seen.take()
 	found, err := store.Events.FindEvent(t.Context(), eventID)
 	require.NoError(t, err)
-	require.Equal(t, []any{eventID, webhookports.EventFiled}, []any{found.ID, found.Place})
+	require.Equal(t, []any{eventID, webhookports.StageInFeed}, []any{found.ID, found.Place})
 	asked := strings.ReplaceAll(seen.take()[0], "$1", "'"+eventID.String()+"'")
 	rows, err := pool.Query(t.Context(), "EXPLAIN "+asked)
 	require.NoError(t, err)

@@ -29,7 +29,7 @@ func TestWithinTx_AppendedToTheOutbox_RingsTheDoorbellAfterTheCommitAlone(t *tes
 	t.Parallel()
 	b := &storetest.Doorbell{}
 	store, pool := storetest.New(t, postgres.Options{Doorbell: b})
-	e := storetest.Event(portstest.NewID(), portstest.NewID())
+	e := storetest.NewDepositCancelledEvent(portstest.NewID(), portstest.NewID())
 
 	require.NoError(t, store.WithinTx(t.Context(), func(context.Context) error { return nil }))
 	require.Error(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
@@ -57,7 +57,7 @@ func TestWithinTx_AStatementThatWaitedBreaksAConstraint_FailsAtTheCommit(t *test
 	store, pool := storetest.New(t, postgres.Options{})
 	entry := ports.AuditEntry{ID: portstest.NewID(), At: time.Now(), Actor: actor.Staff, Action: "test", Subject: "dep_1"}
 	err := store.WithinTx(t.Context(), func(ctx context.Context) error {
-		require.NoError(t, store.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID())))
+		require.NoError(t, store.Outbox.Append(ctx, storetest.NewDepositCancelledEvent(portstest.NewID(), portstest.NewID())))
 		require.NoError(t, store.Audit.Append(ctx, entry))
 		return store.Audit.Append(ctx, entry) // the same id again
 	})
@@ -69,7 +69,7 @@ func TestWithinTx_AStatementThatWaitedBreaksAConstraint_FailsAtTheCommit(t *test
 func TestWithinTx_Deadlock_IsTriedAgainAndBothCommit(t *testing.T) {
 	t.Parallel()
 	store, _ := storetest.New(t, postgres.Options{})
-	from := storetest.StoreOrigin(t, store)
+	from := storetest.CreateDepositOrigin(t, store)
 	one, err := create(t.Context(), store, from, time.Now())
 	require.NoError(t, err)
 	two, err := create(t.Context(), store, from, time.Now())
@@ -104,7 +104,7 @@ func TestWithinTx_SerializationFailureEveryTime_GivesUpAsUnavailable(t *testing.
 	runs := 0
 	err := store.WithinTx(t.Context(), func(ctx context.Context) error {
 		runs++
-		require.NoError(t, store.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID())))
+		require.NoError(t, store.Outbox.Append(ctx, storetest.NewDepositCancelledEvent(portstest.NewID(), portstest.NewID())))
 		return &pgconn.PgError{Code: "40001"}
 	})
 	require.ErrorIs(t, err, fault.ErrUnavailable)
@@ -118,7 +118,8 @@ func TestWithinTx_TriesAgain_WithAFreshTransaction(t *testing.T) {
 	runs := 0
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
 		runs++
-		if err := store.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID())); err != nil || runs == 3 {
+		if err := store.Outbox.Append(ctx, storetest.NewDepositCancelledEvent(portstest.NewID(),
+			portstest.NewID())); err != nil || runs == 3 {
 			return err
 		}
 		return &pgconn.PgError{Code: "40P01"}
@@ -134,10 +135,10 @@ func TestForUpdate_LockHeldTooLong_IsUnavailable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			databaseURL := pgtest.URL(t)
-			store := storetest.StoreOverPool(t, storetest.Pool(t, databaseURL, postgres.PoolOptions{}), postgres.Options{})
-			impatient := storetest.StoreOverPool(t, storetest.Pool(t, databaseURL, o), postgres.Options{})
-			depositID, err := create(t.Context(), store, storetest.StoreOrigin(t, store), time.Now())
+			databaseURL := pgtest.NewDatabaseURL(t)
+			store := storetest.NewStoreOverPool(t, storetest.NewPool(t, databaseURL, postgres.PoolOptions{}), postgres.Options{})
+			impatient := storetest.NewStoreOverPool(t, storetest.NewPool(t, databaseURL, o), postgres.Options{})
+			depositID, err := create(t.Context(), store, storetest.CreateDepositOrigin(t, store), time.Now())
 			require.NoError(t, err)
 			lock := func(ctx context.Context) error {
 				_, err := store.Deposits.LockRow(ctx, depositID)
@@ -156,7 +157,7 @@ func TestForUpdate_LockHeldTooLong_IsUnavailable(t *testing.T) {
 func TestForUpdate_AfterWaitingForAChangeOfItsClient_SeesTheClient(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.StoreOrigin(t, store)
+	from := storetest.CreateDepositOrigin(t, store)
 	depositID, err := create(t.Context(), store, from, time.Now())
 	require.NoError(t, err)
 	c := insertClient(t, store, from)
@@ -207,10 +208,10 @@ func TestWithinTx_WithinAnother_IsRefused_AndAWriteOutsideOfOnePanics(t *testing
 
 func TestWithinTx_PoolExhausted_IsUnavailableInTime(t *testing.T) {
 	t.Parallel()
-	pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{MaxConns: 1})
+	pool := storetest.NewPool(t, pgtest.NewDatabaseURL(t), postgres.PoolOptions{MaxConns: 1})
 	// connects first, so that the short timeout below measures only the wait for the pool
 	require.NoError(t, pool.Ping(t.Context()))
-	store := storetest.StoreOverPool(t, pool, postgres.Options{AcquireTimeout: 50 * time.Millisecond})
+	store := storetest.NewStoreOverPool(t, pool, postgres.Options{AcquireTimeout: 50 * time.Millisecond})
 	nothing := func(context.Context) error { return nil }
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
 		require.ErrorIs(t, store.WithinTx(t.Context(), nothing), fault.ErrUnavailable)
@@ -290,7 +291,7 @@ func TestWithinTx_ReadsItsOwnWrites(t *testing.T) {
 	w.do(func(ctx context.Context, r *postgres.Store) error {
 		got, err := r.Deposits.LockRow(ctx, d.ID)
 		require.NoError(t, err)
-		step, err := got.Apply(deposit.TriggerCancelledByPartner, deposit.DefaultTimerDurations(), at0)
+		step, err := got.ApplyTrigger(deposit.TriggerCancelledByPartner, deposit.DefaultTimerDurations(), at0)
 		require.NoError(t, err)
 		require.NoError(t, r.Deposits.StoreTransition(ctx, got, step))
 		again, err := r.Deposits.LockRow(ctx, d.ID)

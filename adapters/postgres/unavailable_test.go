@@ -23,9 +23,9 @@ import (
 
 func TestServerKilled_InsideATransaction_EverythingIsUnavailable_UntilItIsBack(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Server(t)
-	store := storetest.StoreOverPool(t, storetest.Pool(t, server.URL(), postgres.PoolOptions{}), postgres.Options{})
-	depositID, err := create(t.Context(), store, storetest.StoreOrigin(t, store), time.Now())
+	server := pgtest.StartServer(t)
+	store := storetest.NewStoreOverPool(t, storetest.NewPool(t, server.URL(), postgres.PoolOptions{}), postgres.Options{})
+	depositID, err := create(t.Context(), store, storetest.CreateDepositOrigin(t, store), time.Now())
 	require.NoError(t, err)
 	require.ErrorIs(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
 		_, err := store.Deposits.LockRow(ctx, depositID)
@@ -53,19 +53,19 @@ func TestServerKilled_InsideATransaction_EverythingIsUnavailable_UntilItIsBack(t
 
 func TestWithinTx_ConnectionLostDuringCommit_IsUnavailableThoughItMayHaveTakenPlace(t *testing.T) {
 	t.Parallel()
-	direct := pgtest.URL(t)
+	direct := pgtest.NewDatabaseURL(t)
 	through, link := storetest.ProxiedURL(t, direct)
 	b := &storetest.Doorbell{}
-	store := storetest.StoreOverPool(t, storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1}),
+	store := storetest.NewStoreOverPool(t, storetest.NewPool(t, through, postgres.PoolOptions{MaxConns: 1}),
 		postgres.Options{Doorbell: b})
-	e := storetest.Event(portstest.NewID(), portstest.NewID())
+	e := storetest.NewDepositCancelledEvent(portstest.NewID(), portstest.NewID())
 	warm := func(ctx context.Context) error {
 		_, err := store.Idempotency.DeleteExpired(ctx, time.Now(), 1) // sends BEGIN
 		return err
 	}
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
 		// prepares the statement on the connection
-		require.NoError(t, store.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID())))
+		require.NoError(t, store.Outbox.Append(ctx, storetest.NewDepositCancelledEvent(portstest.NewID(), portstest.NewID())))
 		return warm(ctx)
 	}))
 	require.EqualValues(t, 1, b.Rung.Load())
@@ -74,25 +74,26 @@ func TestWithinTx_ConnectionLostDuringCommit_IsUnavailableThoughItMayHaveTakenPl
 		require.NoError(t, warm(ctx))
 		require.NoError(t, store.Outbox.Append(ctx, e))
 		// From here on the answers of the server are lost, and the connection ends.
-		link.Disturb(pgproxy.Fault{Lost: true, Reset: 200 * time.Millisecond})
+		link.StartFault(pgproxy.Fault{Lost: true, Reset: 200 * time.Millisecond})
 		return nil
 	})
 
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	require.EqualValues(t, 1, b.Rung.Load())
-	pool := storetest.Pool(t, direct, postgres.PoolOptions{})
+	pool := storetest.NewPool(t, direct, postgres.PoolOptions{})
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM outbox WHERE event_id = $1`, e.ID),
 		"this time it did take place")
 }
 
 func TestWithinTx_CallerGoesAwayDuringCommit_CommitsAllTheSame(t *testing.T) {
 	t.Parallel()
-	through, link := storetest.ProxiedURL(t, pgtest.URL(t))
-	store := storetest.StoreOverPool(t, storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1}), postgres.Options{})
+	through, link := storetest.ProxiedURL(t, pgtest.NewDatabaseURL(t))
+	store := storetest.NewStoreOverPool(t, storetest.NewPool(t, through, postgres.PoolOptions{MaxConns: 1}),
+		postgres.Options{})
 	require.NoError(t, store.Ping(t.Context()))
-	link.Disturb(pgproxy.Fault{Wait: 300 * time.Millisecond})
+	link.StartFault(pgproxy.Fault{Wait: 300 * time.Millisecond})
 	ctx, leave := context.WithCancel(t.Context())
-	e := storetest.Event(portstest.NewID(), portstest.NewID())
+	e := storetest.NewDepositCancelledEvent(portstest.NewID(), portstest.NewID())
 	err := store.WithinTx(ctx, func(ctx context.Context) error {
 		if err := store.Outbox.Append(ctx, e); err != nil {
 			return err
@@ -129,7 +130,7 @@ func TestSchemaFits(t *testing.T) {
 
 func TestNewPool_SetsTheLimitsOfEveryConnection(t *testing.T) {
 	t.Parallel()
-	pool := storetest.Pool(t, pgtest.URL(t),
+	pool := storetest.NewPool(t, pgtest.NewDatabaseURL(t),
 		postgres.PoolOptions{AppName: "http", Settings: map[string]string{"jit": "off"}})
 	for setting, want := range map[string]string{
 		"statement_timeout": "8s", "lock_timeout": "2s", "idle_in_transaction_session_timeout": "30s",
@@ -150,8 +151,8 @@ func TestNewPool_BadURL_SaysSoWithoutThePassword(t *testing.T) {
 
 func TestNewPool_DatabaseAway_DoesNotFailUntilItIsUsed(t *testing.T) {
 	t.Parallel()
-	pool := storetest.Pool(t, "postgres://postgres@127.0.0.1:1/none", postgres.PoolOptions{})
-	store := storetest.StoreOverPool(t, pool, postgres.Options{})
+	pool := storetest.NewPool(t, "postgres://postgres@127.0.0.1:1/none", postgres.PoolOptions{})
+	store := storetest.NewStoreOverPool(t, pool, postgres.Options{})
 	require.ErrorIs(t, store.Ping(t.Context()), fault.ErrUnavailable)
 }
 
@@ -166,7 +167,7 @@ func TestSchemaMissingOrOlder_IsUnavailable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			store, pool := storetest.New(t, postgres.Options{})
-			from := storetest.StoreOrigin(t, store)
+			from := storetest.CreateDepositOrigin(t, store)
 			exec(t, pool, change)
 			_, err := store.Deposits.Deposit(t.Context(), portstest.NewID())
 			require.ErrorIs(t, err, fault.ErrUnavailable)

@@ -37,7 +37,7 @@ func (t told) met(_ context.Context, table string, rowID id.ID, _ error) {
 // list reads a page, and gives the ids of its items.
 type list func(ports.Page) (ids []id.ID, next ports.Cursor, err error)
 
-func listOf[T any](read func(ports.Page) (ports.List[T], error), of func(T) id.ID) list {
+func listOf[T any](read func(ports.Page) (ports.ListPage[T], error), of func(T) id.ID) list {
 	return func(p ports.Page) (ids []id.ID, next ports.Cursor, err error) {
 		found, err := read(p)
 		for _, item := range found.Items {
@@ -64,7 +64,7 @@ func (l list) all(t *testing.T, p ports.Page) (ids []id.ID) {
 func everyList(t *testing.T, s *postgres.Store, of stock.Owner) map[[2]string]list {
 	ctx := t.Context()
 	ofDeposit := func(d *deposit.Deposit) id.ID { return d.ID }
-	deposits := listOf(func(p ports.Page) (ports.List[*deposit.Deposit], error) {
+	deposits := listOf(func(p ports.Page) (ports.ListPage[*deposit.Deposit], error) {
 		return s.Deposits.Deposits(ctx, depositports.DepositFilter{PartnerID: of.Partner}, p)
 	}, ofDeposit)
 	return map[[2]string]list{
@@ -72,34 +72,34 @@ func everyList(t *testing.T, s *postgres.Store, of stock.Owner) map[[2]string]li
 		{"deposits", `metadata = '{"a": {"b": 1}}'`}:      deposits,
 		{"deposits", `checkout_expires_at = '-infinity'`}: deposits,
 		{"deposits", `created_at = 'infinity'`}:           deposits,
-		{"deposits", `updated_at = '-infinity'`}: listOf(func(p ports.Page) (ports.List[*deposit.Deposit], error) {
+		{"deposits", `updated_at = '-infinity'`}: listOf(func(p ports.Page) (ports.ListPage[*deposit.Deposit], error) {
 			return s.Desk.DashboardDeposits(ctx, depositports.DashboardFilter{AccountID: of.Account}, p)
 		}, ofDeposit),
-		{"deposits", `updated_at = 'infinity'`}: listOf(func(p ports.Page) (ports.List[*deposit.Deposit], error) {
+		{"deposits", `updated_at = 'infinity'`}: listOf(func(p ports.Page) (ports.ListPage[*deposit.Deposit], error) {
 			return s.Deposits.Deposits(ctx,
 				depositports.DepositFilter{PartnerID: of.Partner, Statuses: deposit.Statuses}, p)
 		}, ofDeposit),
-		{"clients", `changed_at = 'infinity'`}: listOf(func(p ports.Page) (ports.List[tenant.Client], error) {
+		{"clients", `changed_at = 'infinity'`}: listOf(func(p ports.Page) (ports.ListPage[tenant.Client], error) {
 			return s.Clients.Clients(ctx, partnerports.ClientFilter{PartnerID: of.Partner}, p)
 		}, func(c tenant.Client) id.ID { return c.ID }),
-		{"api_keys", `last_used_at = '-infinity'`}: listOf(func(p ports.Page) (ports.List[partner.APIKey], error) {
+		{"api_keys", `last_used_at = '-infinity'`}: listOf(func(p ports.Page) (ports.ListPage[partner.APIKey], error) {
 			return s.Keys.Keys(ctx, of.Partner, p)
 		}, func(k partner.APIKey) id.ID { return k.ID }),
-		{"account_links", `linked_at = '-infinity'`}: listOf(func(p ports.Page) (ports.List[ports.LinkedAccount], error) {
+		{"account_links", `linked_at = '-infinity'`}: listOf(func(p ports.Page) (ports.ListPage[ports.LinkedAccount], error) {
 			return s.Links.LinkedAccounts(ctx, of.Partner, accountports.LinkFilter{}, p)
 		}, func(a ports.LinkedAccount) id.ID { return a.ID }),
-		{"accounts", `created_at = 'infinity'`}: listOf(func(p ports.Page) (ports.List[connect.Account], error) {
+		{"accounts", `created_at = 'infinity'`}: listOf(func(p ports.Page) (ports.ListPage[connect.Account], error) {
 			return s.Operators.Accounts(ctx, p)
 		}, func(a connect.Account) id.ID { return a.ID }),
 		{"webhook_subscriptions", `created_at = '-infinity'`}: listOf(
-			func(p ports.Page) (ports.List[webhook.Subscription], error) {
+			func(p ports.Page) (ports.ListPage[webhook.Subscription], error) {
 				return s.Subscriptions.Subscriptions(ctx, of.Partner, p)
 			}, func(w webhook.Subscription) id.ID { return w.ID }),
 		{"deliveries", `event_at = 'infinity', finished_at = 'infinity'`}: listOf(
-			func(p ports.Page) (ports.List[webhook.Delivery], error) {
+			func(p ports.Page) (ports.ListPage[webhook.Delivery], error) {
 				return s.Deliveries.Deliveries(ctx, of.Subscription, webhookports.DeliveryFilter{}, p)
 			}, func(d webhook.Delivery) id.ID { return d.ID }),
-		{"events", `data = '{"broken'`}: listOf(func(p ports.Page) (ports.List[ports.Event], error) {
+		{"events", `data = '{"broken'`}: listOf(func(p ports.Page) (ports.ListPage[ports.Event], error) {
 			return s.Events.Events(ctx, of.Partner, webhookports.EventFilter{}, p)
 		}, func(e ports.Event) id.ID { return e.ID }),
 	}
@@ -117,8 +117,8 @@ var spoiltColumn = regexp.MustCompile(`(\w+) =`)
 
 func TestLists_ARowThatCannotBeRead_IsPassedOverAndTold(t *testing.T) {
 	t.Parallel()
-	url := pgtest.URL(t)
-	admin := storetest.Pool(t, url, postgres.PoolOptions{})
+	url := pgtest.NewDatabaseURL(t)
+	admin := storetest.NewPool(t, url, postgres.PoolOptions{})
 	owners, err := stock.CreateRowOwners(t.Context(), admin, 1, 12)
 	require.NoError(t, err)
 	require.NoError(t, stock.FillDatabase(t.Context(), admin, owners[:1],
@@ -131,7 +131,7 @@ func TestLists_ARowThatCannotBeRead_IsPassedOverAndTold(t *testing.T) {
 		jsonb_build_object('id', gen_random_uuid()))).* FROM webhook_subscriptions w, generate_series(1, 11)`)
 	allow(t, admin)
 	heard := told{}
-	store := storetest.StoreOverPool(t, storetest.Pool(t, url, postgres.PoolOptions{}),
+	store := storetest.NewStoreOverPool(t, storetest.NewPool(t, url, postgres.PoolOptions{}),
 		postgres.Options{Unreadable: heard.met})
 	tables := map[string]bool{}
 	for spoil, list := range everyList(t, store, owners[0]) {
@@ -154,7 +154,7 @@ func TestLists_ARowThatCannotBeRead_IsPassedOverAndTold(t *testing.T) {
 		exec(t, admin, `DROP TABLE kept`)
 		tables[table] = true
 	}
-	for _, table := range ports.ListedTables {
+	for _, table := range ports.APIListedTables {
 		require.True(t, tables[table], table)
 	}
 }

@@ -174,7 +174,7 @@ type waiting struct {
 func newWaiting(t *testing.T) *waiting {
 	t.Helper()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.StoreOrigin(t, store)
+	from := storetest.CreateDepositOrigin(t, store)
 	depositID, err := create(t.Context(), store, from, time.Now())
 	require.NoError(t, err)
 	exec(t, pool, `DELETE FROM deposit_timers`)

@@ -31,20 +31,21 @@ func TestCheckWrites_TellsWhyNoChangeIsTaken(t *testing.T) {
 	})
 	t.Run("behind a pooler", func(t *testing.T) {
 		t.Parallel()
-		pool := storetest.Pool(t, pgtest.PgBouncerURL(t, pgtest.URL(t)), postgres.PoolOptions{Pooled: true})
+		pool := storetest.NewPool(t, pgtest.PgBouncerURL(t, pgtest.NewDatabaseURL(t)), postgres.PoolOptions{Pooled: true})
 		require.NoError(t, postgres.CheckWrites(t.Context(), pool))
 	})
 	t.Run("read-only", func(t *testing.T) {
 		t.Parallel()
 		readOnly := map[string]string{"default_transaction_read_only": "on"}
-		pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{Settings: readOnly})
+		pool := storetest.NewPool(t, pgtest.NewDatabaseURL(t), postgres.PoolOptions{Settings: readOnly})
 		err := postgres.CheckWrites(t.Context(), pool)
 		require.ErrorIs(t, err, postgres.ErrReadOnly)
 		require.Equal(t, "read_only", postgres.WriteFailureCause(err))
 	})
 	t.Run("a disk without room", func(t *testing.T) {
 		t.Parallel()
-		pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{Settings: map[string]string{"temp_file_limit": "50kB"}})
+		pool := storetest.NewPool(t, pgtest.NewDatabaseURL(t),
+			postgres.PoolOptions{Settings: map[string]string{"temp_file_limit": "50kB"}})
 		err := postgres.CheckWrites(t.Context(), pool)
 		require.ErrorContains(t, err, "temporary file size exceeds", "the try writes to the disk")
 		require.ErrorIs(t, err, fault.ErrUnavailable)
@@ -77,14 +78,14 @@ func TestWriteCause_IsOfTheClosedSet(t *testing.T) {
 // A commit that no standby confirms hangs, while every statement before it is answered.
 func TestCheckWrites_NoStandbyConfirms_IsToldInTime_ByTriesThatDoNotWaitForOneAnother(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Server(t)
-	admin := storetest.Pool(t, server.URL(), postgres.PoolOptions{})
+	server := pgtest.StartServer(t)
+	admin := storetest.NewPool(t, server.URL(), postgres.PoolOptions{})
 	exec(t, admin, `CREATE ROLE service LOGIN`) // without rights on the sessions of others
 	exec(t, admin, `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO service`)
 	url := strings.Replace(server.URL(), "postgres@", "service@", 1)
 	pools := map[string]*pgxpool.Pool{
-		"direct":   storetest.Pool(t, url, postgres.PoolOptions{MaxConns: 2}),
-		"a pooler": storetest.Pool(t, pgtest.StartPgBouncer(t, url), postgres.PoolOptions{MaxConns: 2, Pooled: true}),
+		"direct":   storetest.NewPool(t, url, postgres.PoolOptions{MaxConns: 2}),
+		"a pooler": storetest.NewPool(t, pgtest.StartPgBouncer(t, url), postgres.PoolOptions{MaxConns: 2, Pooled: true}),
 	}
 	for _, pool := range pools {
 		require.NoError(t, postgres.CheckWrites(t.Context(), pool))
@@ -134,12 +135,13 @@ func TestCheckWrites_MissingRights_AreNamedByTable(t *testing.T) {
 		_, err := admin.Exec(context.WithoutCancel(t.Context()), `DROP OWNED BY `+role+`; DROP ROLE `+role)
 		require.NoError(t, err)
 	})
-	pool := storetest.Pool(t, admin.Config().ConnString(), postgres.PoolOptions{Settings: map[string]string{"role": role}})
+	pool := storetest.NewPool(t, admin.Config().ConnString(),
+		postgres.PoolOptions{Settings: map[string]string{"role": role}})
 	err := postgres.CheckWrites(t.Context(), pool)
 	require.ErrorContains(t, err,
 		role+" may not DELETE deliveries, INSERT deliveries, SELECT deliveries, UPDATE deliveries, ")
 
-	store := storetest.StoreOverPool(t, pool, postgres.Options{})
+	store := storetest.NewStoreOverPool(t, pool, postgres.Options{})
 	_, _, _, err = store.SchemaFits(t.Context())
 	require.ErrorIs(t, err, migrations.ErrPermissionDenied)
 	exec(t, admin, `GRANT SELECT ON goose_db_version TO `+role)

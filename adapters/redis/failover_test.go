@@ -59,11 +59,11 @@ func awaitMaster(t *testing.T, replica *backing.Server, password string, client 
 // A dead master answers no MOVED, so only reading the slots again shows its successor.
 func TestCluster_AfterAFailover_TheSuccessorIsUsedWithinTwoSeconds(t *testing.T) {
 	t.Parallel()
-	cluster := redistest.Cluster(t, 3, 1)
+	cluster := redistest.StartCluster(t, 3, 1)
 	client := clientOf(t, cluster.URL())
 	const key = "svc:some"
 	require.NoError(t, write(t, client, key))
-	at, err := cluster.MasterOf(t.Context(), key)
+	at, err := cluster.MasterIndexOfKey(t.Context(), key)
 	require.NoError(t, err)
 	require.NoError(t, cluster.Masters[at].Kill())
 	require.Error(t, write(t, client, key))
@@ -76,7 +76,7 @@ func TestCluster_AfterAFailover_TheSuccessorIsUsedWithinTwoSeconds(t *testing.T)
 // probe names a master that is away. A process that took the cluster for a single server ends.
 func TestCluster_IsFollowed_Counted_Probed_AndAwaited(t *testing.T) {
 	t.Parallel()
-	cluster := redistest.Cluster(t, 3, 0)
+	cluster := redistest.StartCluster(t, 3, 0)
 	client, known, err := redis.Open(t.Context(), cluster.Masters[1].URL()) // managed clusters have a single address
 	require.NoError(t, err)
 	defer func() { require.NoError(t, client.Close()) }()
@@ -111,7 +111,7 @@ func TestCluster_IsFollowed_Counted_Probed_AndAwaited(t *testing.T) {
 
 func TestOpen_ASingleServer_IsKnown_AndOneThatIsAwayIsNot(t *testing.T) {
 	t.Parallel()
-	for url, want := range map[string]bool{redistest.URL(t): true, "redis://127.0.0.1:1": false} {
+	for url, want := range map[string]bool{redistest.EmptyDatabaseURL(t): true, "redis://127.0.0.1:1": false} {
 		client, known, err := redis.Open(t.Context(), url)
 		require.NoError(t, err)
 		require.NoError(t, client.Close())
@@ -129,7 +129,7 @@ func TestAwaitKind_ASingleServer_GoesOn(t *testing.T) {
 
 func TestProbe_ARedisThatTakesNoWrites_IsToldFromOneThatIsAway(t *testing.T) {
 	t.Parallel()
-	server := redistest.Server(t)
+	server := redistest.StartServer(t)
 	client := clientOf(t, server.URL())
 	require.NoError(t, redis.CheckWrites(t.Context(), client))
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())

@@ -22,9 +22,9 @@ const awaitedEvery = time.Second
 // maxFeeds is the most partners that one notification of new events names.
 const maxFeeds = 1024
 
-// NotifyFeeds notifies the http processes that partners have new events. A notification may be lost: each http
+// NotifyNewFeedEvents notifies the http processes that partners have new events. A notification may be lost: each http
 // process also queries once a second whether the waiting partners have events.
-func (d *Doorbell) NotifyFeeds(partners []id.ID) {
+func (d *Doorbell) NotifyNewFeedEvents(partners []id.ID) {
 	if len(partners) == 0 {
 		return
 	}
@@ -86,9 +86,9 @@ func AnnounceFeedWaiters(ctx context.Context, client redis.UniversalClient, wait
 	}
 }
 
-// ListenForFeeds calls rung with the partners that have new events, for each notification, until ctx ends.
+// ListenForNewFeedEvents calls rung with the partners that have new events, for each notification, until ctx ends.
 // After a lost connection it subscribes again.
-func ListenForFeeds(ctx context.Context, client redis.UniversalClient, rung func(partners []id.ID)) error {
+func ListenForNewFeedEvents(ctx context.Context, client redis.UniversalClient, rung func(partners []id.ID)) error {
 	subscription := client.Subscribe(ctx, feedChannel)
 	defer func() { _ = subscription.Close() }()
 	messages := subscription.Channel()

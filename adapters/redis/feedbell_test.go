@@ -29,7 +29,7 @@ func hearFeeds(t *testing.T, client goredis.UniversalClient) *rungFeeds {
 	heard := &rungFeeds{times: map[id.ID]int{}}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
-	go func() { ended <- redis.ListenForFeeds(ctx, client, heard.ring) }()
+	go func() { ended <- redis.ListenForNewFeedEvents(ctx, client, heard.ring) }()
 	t.Cleanup(func() {
 		stop()
 		require.NoError(t, <-ended)
@@ -73,23 +73,23 @@ func awaitRing(t *testing.T, bell *redis.Doorbell, heard *rungFeeds) {
 	t.Helper()
 	first := portstest.NewID()
 	require.Eventually(t, func() bool {
-		bell.NotifyFeeds([]id.ID{first})
+		bell.NotifyNewFeedEvents([]id.ID{first})
 		return heard.of(first) > 0
 	}, soon, 10*time.Millisecond)
 }
 
 func TestFeedBell_RingsForEachPartner(t *testing.T) {
 	t.Parallel()
-	client := redistest.ServerClient(t, redistest.Server(t))
+	client := redistest.ServerClient(t, redistest.StartServer(t))
 	heard := hearFeeds(t, client)
 	bell := feedBell(t, client, heard)
 	a, b := portstest.NewID(), portstest.NewID()
-	bell.NotifyFeeds([]id.ID{a, b})
+	bell.NotifyNewFeedEvents([]id.ID{a, b})
 	require.Eventually(t, func() bool { return heard.of(a) == 1 && heard.of(b) == 1 }, soon, time.Millisecond)
-	bell.NotifyFeeds([]id.ID{b})
+	bell.NotifyNewFeedEvents([]id.ID{b})
 	require.Eventually(t, func() bool { return heard.of(b) == 2 }, soon, time.Millisecond)
 	require.Equal(t, 1, heard.of(a), "no ring of its own")
-	bell.NotifyFeeds(nil)
+	bell.NotifyNewFeedEvents(nil)
 
 	// A backlog of thousands of partners fits into messages of a bounded size.
 	const many, most = 3000, 1024
@@ -98,7 +98,7 @@ func TestFeedBell_RingsForEachPartner(t *testing.T) {
 	for i := range all {
 		all[i] = portstest.NewID()
 	}
-	bell.NotifyFeeds(all)
+	bell.NotifyNewFeedEvents(all)
 	require.Eventually(t, func() bool { return heard.partners() == before+many }, soon, time.Millisecond)
 	require.LessOrEqual(t, heard.most, most)
 	for _, p := range all {
@@ -116,7 +116,7 @@ func TestFeedBell_RingsForEachPartner(t *testing.T) {
 // Ringing neither waits nor fails while Redis is away, and rings are heard again when it is back.
 func TestFeedBell_ConnectionLost_IsSubscribedAgain(t *testing.T) {
 	t.Parallel()
-	server := redistest.Server(t)
+	server := redistest.StartServer(t)
 	client := open(t, server.URL())
 	heard := hearFeeds(t, client)
 	bell := feedBell(t, client, heard)
@@ -124,7 +124,7 @@ func TestFeedBell_ConnectionLost_IsSubscribedAgain(t *testing.T) {
 	lost := portstest.NewID()
 	began := time.Now()
 	for range 1000 {
-		bell.NotifyFeeds([]id.ID{lost})
+		bell.NotifyNewFeedEvents([]id.ID{lost})
 	}
 	require.Less(t, time.Since(began), time.Second, "a ring does not wait for Redis")
 	require.NoError(t, server.Restart(t.Context()))

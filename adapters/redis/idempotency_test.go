@@ -106,7 +106,7 @@ func (c *countCommands) note(cmds ...goredis.Cmder) {
 
 func TestIdempotencyCache_CountAndLookUp_ShareARoundTrip(t *testing.T) {
 	t.Parallel()
-	server := redistest.Server(t)
+	server := redistest.StartServer(t)
 	client := open(t, server.URL())
 	cache := newCache(t, client, patient(t, client))
 	cache.Store(numberedKey(1), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
@@ -137,7 +137,7 @@ func TestIdempotencyCache_TheResponseOfAnotherProcess_IsLeftToTheDatabase(t *tes
 // A round trip serves the requests of all partners that arrive together, unless they may live on several nodes.
 func TestLimiter_RequestsOfSeveralPartners_ShareARoundTrip(t *testing.T) {
 	t.Parallel()
-	server := redistest.Server(t)
+	server := redistest.StartServer(t)
 	client := open(t, server.URL())
 	limiter := redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") })
 	limiter.Allow(t.Context(), plenty)
@@ -158,7 +158,7 @@ func TestLimiter_RequestsOfSeveralPartners_ShareARoundTrip(t *testing.T) {
 
 func TestIdempotencyCache_ScriptForgotten_CountsAndLooksUpAllTheSame(t *testing.T) {
 	t.Parallel()
-	server := redistest.Server(t)
+	server := redistest.StartServer(t)
 	client := open(t, server.URL())
 	cache := newCache(t, client, patient(t, client))
 	cache.Store(numberedKey(1), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
@@ -174,7 +174,7 @@ func TestIdempotencyCache_ScriptForgotten_CountsAndLooksUpAllTheSame(t *testing.
 // The responses of a process stay within its share of memory, whatever their number.
 func TestIdempotencyCache_MoreThanTheShare_TheRestIsNotCached(t *testing.T) {
 	t.Parallel()
-	server := redistest.Server(t)
+	server := redistest.StartServer(t)
 	client := open(t, server.URL())
 	cache := newCache(t, client, patient(t, client))
 	before := usedMemory(t, client)
@@ -208,7 +208,7 @@ func usedMemory(t testing.TB, client goredis.UniversalClient) int {
 
 func TestIdempotencyCache_RedisFull_NothingFails_AndTheCacheStopsFilling(t *testing.T) {
 	t.Parallel()
-	server := redistest.Server(t)
+	server := redistest.StartServer(t)
 	client := open(t, server.URL())
 	cache := newCache(t, client, patient(t, client))
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory-policy", "noeviction").Err())

@@ -65,9 +65,9 @@ func (l *Listener) DueDeliverySignals() <-chan struct{} { return l.due }
 // JobSignals returns a channel that receives after the queue of a lane (the fast or the slow queue) got jobs.
 func (l *Listener) JobSignals(lane webhookports.Lane) <-chan struct{} { return l.jobs[lane] }
 
-// NotificationsArrive reports whether notifications arrive: true if a test message of this process came back through
+// ReceivesNotifications reports whether notifications arrive: true if a test message of this process came back through
 // Redis in the last seconds; false if not. A notification of another process may be lost even so.
-func (l *Listener) NotificationsArrive() bool { return lately(&l.heard) }
+func (l *Listener) ReceivesNotifications() bool { return lately(&l.heard) }
 
 // HasPeers reports whether another dispatcher is running: true if its test messages arrived through Redis in
 // the last seconds, false if not.
@@ -76,11 +76,11 @@ func (l *Listener) HasPeers() bool { return lately(&l.others) }
 // IsLeader reports whether this dispatcher is the leader: true if its payload is the smallest of all dispatchers'
 // test messages, or if notifications do not reach it; otherwise false. After a process starts or ends, several
 // may lead for seconds.
-func (l *Listener) IsLeader() bool { return !l.NotificationsArrive() || !lately(&l.before) }
+func (l *Listener) IsLeader() bool { return !l.ReceivesNotifications() || !lately(&l.before) }
 
-// FeedsAwaited reports whether an http process announced in the last seconds that some of its requests wait for
+// HasFeedWaiters reports whether an http process announced in the last seconds that some of its requests wait for
 // events: true: one did; false: none did.
-func (l *Listener) FeedsAwaited() bool { return lately(&l.feeds) }
+func (l *Listener) HasFeedWaiters() bool { return lately(&l.feeds) }
 
 func lately(heard *atomic.Int64) bool {
 	at := heard.Load()
@@ -167,7 +167,7 @@ func (l *Listener) hear(r ring) {
 			}
 			return
 		}
-		if !l.NotificationsArrive() {
+		if !l.ReceivesNotifications() {
 			// Notifications may have been lost while no test message came back, so act as if each kind had arrived.
 			l.all()
 		}

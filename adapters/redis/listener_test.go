@@ -23,9 +23,9 @@ func heard(rings <-chan struct{}) bool {
 
 func TestListener_KnowsWhetherTheBellWorks_AndSignalsAllAfterAnOutage(t *testing.T) {
 	t.Parallel()
-	server := redistest.Server(t)
+	server := redistest.StartServer(t)
 	l := listen(t, open(t, server.URL()))
-	require.Eventually(t, l.NotificationsArrive, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, l.ReceivesNotifications, 20*time.Second, 10*time.Millisecond)
 	require.False(t, l.HasPeers())
 	all := []<-chan struct{}{l.EventSignals(), l.DueDeliverySignals(), l.JobSignals(webhookports.FastLane),
 		l.JobSignals(webhookports.SlowLane)}
@@ -38,9 +38,9 @@ func TestListener_KnowsWhetherTheBellWorks_AndSignalsAllAfterAnOutage(t *testing
 		{server.Kill, func() error { return server.Restart(t.Context()) }},
 	} {
 		require.NoError(t, outage.begin())
-		require.Eventually(t, func() bool { return !l.NotificationsArrive() }, 20*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return !l.ReceivesNotifications() }, 20*time.Second, 10*time.Millisecond)
 		require.NoError(t, outage.end())
-		require.Eventually(t, l.NotificationsArrive, 20*time.Second, 10*time.Millisecond)
+		require.Eventually(t, l.ReceivesNotifications, 20*time.Second, 10*time.Millisecond)
 		for _, rings := range all {
 			require.Eventually(t, func() bool { return heard(rings) }, time.Second, time.Millisecond,
 				"rings in the outage were lost")
@@ -50,21 +50,21 @@ func TestListener_KnowsWhetherTheBellWorks_AndSignalsAllAfterAnOutage(t *testing
 
 func TestListener_ASubscriptionThatBreaks_IsMadeAgain_AndSignalsAll(t *testing.T) {
 	t.Parallel()
-	client := redistest.ServerClient(t, redistest.Server(t))
+	client := redistest.ServerClient(t, redistest.StartServer(t))
 	l := listen(t, client)
-	require.Eventually(t, l.NotificationsArrive, 20*time.Second, time.Millisecond)
+	require.Eventually(t, l.ReceivesNotifications, 20*time.Second, time.Millisecond)
 	require.True(t, heard(l.EventSignals()))
 	require.NoError(t, client.Do(t.Context(), "CLIENT", "KILL", "TYPE", "pubsub").Err())
 	require.Eventually(t, func() bool { return heard(l.EventSignals()) }, 2*time.Second, time.Millisecond,
 		"a ring between the subscriptions would be lost")
-	require.True(t, l.NotificationsArrive(), "the bell failed for a moment only")
+	require.True(t, l.ReceivesNotifications(), "the bell failed for a moment only")
 }
 
 func TestListener_TellsRingsApart_AndKnowsOthers(t *testing.T) {
 	t.Parallel()
-	client := redistest.ServerClient(t, redistest.Server(t))
+	client := redistest.ServerClient(t, redistest.StartServer(t))
 	l := listen(t, client)
-	require.Eventually(t, l.NotificationsArrive, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, l.ReceivesNotifications, 20*time.Second, 10*time.Millisecond)
 	all := map[string]<-chan struct{}{"events": l.EventSignals(), "due": l.DueDeliverySignals(),
 		"fast": l.JobSignals(webhookports.FastLane),
 		"slow": l.JobSignals(webhookports.SlowLane)}
@@ -97,7 +97,7 @@ func TestListener_TellsRingsApart_AndKnowsOthers(t *testing.T) {
 
 func TestListener_OneLeads_AndAnotherAfterItsEnd(t *testing.T) {
 	t.Parallel()
-	client := redistest.ServerClient(t, redistest.Server(t))
+	client := redistest.ServerClient(t, redistest.StartServer(t))
 	stops := map[*redis.Listener]func(){}
 	for range 3 {
 		l := redis.NewListener(client)
@@ -112,7 +112,7 @@ func TestListener_OneLeads_AndAnotherAfterItsEnd(t *testing.T) {
 		require.Eventually(t, func() bool {
 			n := 0
 			for l := range stops {
-				if l.NotificationsArrive() && l.IsLeader() {
+				if l.ReceivesNotifications() && l.IsLeader() {
 					leader = l
 					n++
 				}

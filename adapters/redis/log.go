@@ -8,9 +8,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// LogDriverTo sends the messages of the Redis driver, for all clients in the process, to log. By default the driver
+// SetDriverLogger sends the messages of the Redis driver, for all clients in the process, to log. By default the driver
 // writes a line to standard error for every failed connection.
-func LogDriverTo(log *slog.Logger) { redis.SetLogger(driverLog{log}) }
+func SetDriverLogger(log *slog.Logger) { redis.SetLogger(driverLog{log}) }
 
 type driverLog struct{ log *slog.Logger }
 

@@ -13,9 +13,9 @@ import (
 
 // The test changes the logger of all clients, so it does not run in parallel.
 func TestLogTo_RefusedConnections_AreLinesForDebugging(t *testing.T) {
-	defer redis.LogDriverTo(slog.Default())
+	defer redis.SetDriverLogger(slog.Default())
 	var out bytes.Buffer
-	redis.LogDriverTo(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	redis.SetDriverLogger(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	require.Error(t, clientOf(t, "redis://127.0.0.1:1").Ping(t.Context()).Err())
 	var line struct{ Level, Msg, Said string }
 	require.NoError(t, json.Unmarshal(bytes.SplitN(out.Bytes(), []byte("\n"), 2)[0], &line))

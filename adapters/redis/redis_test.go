@@ -253,7 +253,7 @@ func TestWithoutRedis_NothingFailsAndNothingWaits(t *testing.T) {
 
 func TestGuard_RedisThatHangs_CostsTheFirstRequestsOnly_AndIsFoundAgain(t *testing.T) {
 	t.Parallel()
-	server := redistest.Server(t)
+	server := redistest.StartServer(t)
 	client := open(t, server.URL())
 	var opened atomic.Int64
 	limiter := redis.NewLimiter(client, newBreaker(t, client), func() { opened.Add(1) })

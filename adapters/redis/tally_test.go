@@ -36,7 +36,7 @@ func TestTally_OfAProcess_IsExact_WithFewerRoundTrips(t *testing.T) {
 	t.Parallel()
 	// The services' client repeats a command that has no reply after half a second, and Redis then counts twice.
 	// The client of this test waits longer.
-	client := redistest.ServerClient(t, redistest.Server(t))
+	client := redistest.ServerClient(t, redistest.StartServer(t))
 	limiter := newLimiter(t, client)
 	counted := &countCommands{}
 	client.AddHook(counted)
@@ -108,7 +108,7 @@ func TestTally_CountsNoOtherRules(t *testing.T) {
 
 func TestTally_RedisTakesNoWrites_CountsEachRequestAsUncounted(t *testing.T) {
 	t.Parallel()
-	client := open(t, redistest.Server(t).URL())
+	client := open(t, redistest.StartServer(t).URL())
 	var uncounted atomic.Int64
 	limiter := redis.NewLimiter(client, patient(t, client), func() { uncounted.Add(1) })
 	limiter.Allow(t.Context(), rulesOfPartner()...)
@@ -122,7 +122,7 @@ func TestTally_RedisTakesNoWrites_CountsEachRequestAsUncounted(t *testing.T) {
 
 func TestTally_RedisGoesAway_CountsEachRequestAsUncounted(t *testing.T) {
 	t.Parallel()
-	server := redistest.Server(t)
+	server := redistest.StartServer(t)
 	client := open(t, server.URL())
 	var uncounted atomic.Int64
 	limiter := redis.NewLimiter(client, patient(t, client), func() { uncounted.Add(1) })

@@ -37,9 +37,9 @@ func KeyIDOf(ciphertext []byte) uint32 {
 	return binary.BigEndian.Uint32(ciphertext[1:])
 }
 
-// SetRefusal makes Encrypt and Decrypt return err from now on, so that a process whose keyset is not that of the
+// SetRefusalError makes Encrypt and Decrypt return err from now on, so that a process whose keyset is not that of the
 // database writes nothing that only this process can read. Refuse(nil) ends the refusal.
-func (c *Cipher) SetRefusal(err error) {
+func (c *Cipher) SetRefusalError(err error) {
 	if err == nil {
 		c.refusal.Store(nil)
 		return

@@ -64,7 +64,7 @@ func RotateKeyset(encoded string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return UseNewestKey(added)
+	return MakeNewestKeyPrimary(added)
 }
 
 // AddKey adds a key to an encoded keyset and returns the new keyset. The new key decrypts but does not encrypt yet.
@@ -82,11 +82,11 @@ func AddKey(encoded string) (string, error) {
 	return encodeOf(manager)
 }
 
-// UseNewestKey makes the newest key of an encoded keyset its primary key, with which values are encrypted, and returns
-// the new keyset.
+// MakeNewestKeyPrimary makes the newest key of an encoded keyset its primary key, with which values are encrypted, and
+// returns the new keyset.
 //
 // Returns ErrKeyset, and ErrNewestKeyInUse where the newest key is the primary key already.
-func UseNewestKey(encoded string) (string, error) {
+func MakeNewestKeyPrimary(encoded string) (string, error) {
 	handle, err := decode(encoded)
 	if err != nil {
 		return "", err

@@ -89,7 +89,7 @@ func TestAddKeyThenUseKey_NeighboursReadEachOther(t *testing.T) {
 	first := fresh(t)
 	added, err := secrets.AddKey(first)
 	require.NoError(t, err)
-	used, err := secrets.UseNewestKey(added)
+	used, err := secrets.MakeNewestKeyPrimary(added)
 	require.NoError(t, err)
 	for _, neighbours := range [][2]string{{first, added}, {added, used}} {
 		for i := range 2 {
@@ -104,7 +104,7 @@ func TestAddKeyThenUseKey_NeighboursReadEachOther(t *testing.T) {
 	require.NotEqual(t, open(t, first).PrimaryCiphertextPrefix(), open(t, used).PrimaryCiphertextPrefix())
 	_, err = open(t, first).Decrypt(seal(t, open(t, used), "secret", "row"), []byte("row"))
 	require.ErrorIs(t, err, secrets.ErrDecrypt, "so both steps are needed")
-	_, err = secrets.UseNewestKey(used)
+	_, err = secrets.MakeNewestKeyPrimary(used)
 	require.ErrorIs(t, err, secrets.ErrNewestKeyInUse)
 }
 
@@ -124,7 +124,7 @@ func TestOpenAndRotate_BadKeysets_AreRefusedWithoutQuotingThem(t *testing.T) {
 		require.ErrorIs(t, err, secrets.ErrInvalidKeyset, bad)
 		_, err = secrets.AddKey(bad)
 		require.ErrorIs(t, err, secrets.ErrInvalidKeyset, bad)
-		_, err = secrets.UseNewestKey(bad)
+		_, err = secrets.MakeNewestKeyPrimary(bad)
 		require.ErrorIs(t, err, secrets.ErrInvalidKeyset, bad)
 	}
 }

@@ -23,7 +23,7 @@ func TestCode_IsThatOfTheRFC(t *testing.T) {
 	s := secret.Text(base32.StdEncoding.EncodeToString([]byte("12345678901234567890")))
 	for seconds, want := range map[int64]string{59: "287082", 1111111109: "081804", 1234567890: "005924",
 		20000000000: "353130"} {
-		code, err := totp.Codes{}.Code(s, twofactor.StepAt(time.Unix(seconds, 0)))
+		code, err := totp.Codes{}.Code(s, twofactor.CodePeriodNumberAt(time.Unix(seconds, 0)))
 		require.NoError(t, err)
 		require.Equal(t, want, code)
 	}
@@ -46,7 +46,7 @@ func TestURI_IsReadByApps(t *testing.T) {
 	now := time.Now()
 	theirs, err := reference.GenerateCode(key.Secret(), now)
 	require.NoError(t, err)
-	ours, err := totp.Codes{}.Code(s, twofactor.StepAt(now))
+	ours, err := totp.Codes{}.Code(s, twofactor.CodePeriodNumberAt(now))
 	require.NoError(t, err)
 	require.Equal(t, theirs, ours)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func TestDial_LetsLittleBeUnderWay(t *testing.T) {
-	server := hostiletest.Serve(t, func(net.Conn) {})
+	server := hostiletest.ServeTCP(t, func(net.Conn) {})
 	c, err := newDialer(Config{Timeout: patient, AllowInsecure: true}).dial(t.Context(), "tcp", server.Address)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
@@ -66,7 +66,7 @@ func TestHandshakeLimit_BoundsEachAddress(t *testing.T) {
 
 func TestPost_HangingHandshakes_AreBoundedPerAddress(t *testing.T) {
 	t.Parallel()
-	r := hostiletest.Serve(t, hostiletest.SilentHandler)
+	r := hostiletest.ServeTCP(t, hostiletest.SilentHandler)
 	s := newSender(t, func(c *Config) { c.Timeout = hasty })
 	const more = 3
 	details := make(chan string, handshakesPerAddress+more)

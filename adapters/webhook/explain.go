@@ -21,7 +21,7 @@ const (
 
 // explain returns the result of a failed attempt and a detail for the partner's developer. The detail has neither
 // addresses of this service's network nor the text of err.
-func explain(err error, a *attempt, timeout time.Duration) (webhook.AttemptResult, string) {
+func explain(err error, a *attemptContext, timeout time.Duration) (webhook.AttemptResult, string) {
 	stage := a.stage.Load()
 	var dns *net.DNSError
 	switch {

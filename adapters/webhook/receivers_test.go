@@ -42,7 +42,7 @@ var signedAt = time.Unix(1_763_683_200, 0)
 // postTo returns a delivery to url.
 func postTo(url string) *webhookports.Delivery {
 	return &webhookports.Delivery{
-		URL: url, Event: webhook.DepositActivated, Secret: "svc_whsec_test",
+		URL: url, Event: webhook.EventDepositActivated, Secret: "svc_whsec_test",
 		Body: []byte(`{"event":"deposit.activated","createdAt":"2026-11-20T22:40:00.000001Z","data":{"id":"dep_1"}}`),
 	}
 }
@@ -53,7 +53,7 @@ type (
 	authority = hostiletest.CertificateAuthority
 )
 
-func serve(t testing.TB, handle func(net.Conn)) *receiver { return hostiletest.Serve(t, handle) }
+func serve(t testing.TB, handle func(net.Conn)) *receiver { return hostiletest.ServeTCP(t, handle) }
 
 func serveTLS(t testing.TB, config *tls.Config, handle func(net.Conn)) *receiver {
 	return hostiletest.ServeTLS(t, config, handle)

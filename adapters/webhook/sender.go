@@ -123,14 +123,14 @@ func (s *Sender) Post(ctx context.Context, d *webhookports.Delivery, signedAt ti
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	a := &attempt{Context: ctx}
+	a := &attemptContext{Context: ctx}
 	response, err := s.transport.RoundTrip(a.request(template, d, signedAt, s.eventID))
 	result.Duration = time.Since(started)
 	if err != nil {
 		result.Result, result.Detail = explain(err, a, s.timeout)
 		stage := a.stage.Load()
 		result.Unconnected = result.Result == webhook.ResultTimeout && begun < stage && stage < connected
-		result.NoRoute = sockets.IsNoRoute(err)
+		result.NoRoute = sockets.IsNoRouteError(err)
 		if result.Lacked = sockets.ExhaustedResource(err); result.Lacked != "" {
 			// A machine that ran out of descriptors or ports gets some back when idle connections are closed.
 			s.transport.CloseIdleConnections()
@@ -151,9 +151,9 @@ func (s *Sender) Post(ctx context.Context, d *webhookports.Delivery, signedAt ti
 	return result
 }
 
-// attempt is the context of a POST, with the parts of its request. The code that makes its connection stores
+// attemptContext is the context of a POST, with the parts of its request. The code that makes its connection stores
 // the stage there, possibly after the attempt ended.
-type attempt struct {
+type attemptContext struct {
 	context.Context
 	stage  atomic.Int32
 	dials  atomic.Int32
@@ -165,7 +165,7 @@ type attemptKey struct{}
 
 // Value returns the attempt itself for attemptKey, so that the code that makes its connection finds it, and
 // otherwise the value of the parent context.
-func (a *attempt) Value(key any) any {
+func (a *attemptContext) Value(key any) any {
 	if key == (attemptKey{}) {
 		return a
 	}
@@ -173,11 +173,11 @@ func (a *attempt) Value(key any) any {
 }
 
 // attemptOf returns the attempt for which a connection is made, or a new one for a context without an attempt.
-func attemptOf(ctx context.Context) *attempt {
-	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok {
+func attemptOf(ctx context.Context) *attemptContext {
+	if a, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
 		return a
 	}
-	return &attempt{Context: ctx}
+	return &attemptContext{Context: ctx}
 }
 
 var contentType = []string{"application/json"}
@@ -186,7 +186,7 @@ var contentType = []string{"application/json"}
 var notSent = []string{}
 
 // request returns a signed copy of the template with the headers and the body of a delivery.
-func (a *attempt) request(template *http.Request, d *webhookports.Delivery, signedAt time.Time,
+func (a *attemptContext) request(template *http.Request, d *webhookports.Delivery, signedAt time.Time,
 	eventID bool) *http.Request {
 	request := template.WithContext(a)
 	timestamp, signature := webhook.Sign(d.Secret, d.Body, signedAt)
@@ -245,7 +245,7 @@ func (t *templates) of(raw string) (template *http.Request, refusal string) {
 	case template.URL.Scheme != "https" && (template.URL.Scheme != "http" || !t.rules.Insecure):
 		return nil, "The URL is not https."
 	}
-	if mistake := t.rules.PortMistake(template.URL); mistake != "" {
+	if mistake := t.rules.FindPortMistake(template.URL); mistake != "" {
 		return nil, "The URL " + mistake + "."
 	}
 	template.Header["User-Agent"] = t.userAgent

@@ -30,9 +30,9 @@ const (
 var OperatorActs = []OperatorAct{ActCapture, ActRelease, ActCancel, ActSendLink, ActAddFiles, ActRemind,
 	ActSettledElsewhere, ActWithdrawClaim}
 
-// NeedsVerifiedAddress reports whether only operators with a verified address may do the act. true: the act charges
+// NeedsVerifiedEmail reports whether only operators with a verified address may do the act. true: the act charges
 // or mails a tenant, so its author must be reachable; false: any other act.
-func (a OperatorAct) NeedsVerifiedAddress() bool {
+func (a OperatorAct) NeedsVerifiedEmail() bool {
 	return a == ActCapture || a == ActSendLink || a == ActRemind
 }
 
@@ -45,18 +45,18 @@ func (a OperatorAct) NeedsVerifiedAddress() bool {
 func (a OperatorAct) CheckPossible(d *deposit.Deposit, debt *deposit.Debt, now time.Time) error {
 	switch a {
 	case ActCapture:
-		return d.Allows(deposit.TriggerCaptureRequested, now)
+		return d.CheckTrigger(deposit.TriggerCaptureRequested, now)
 	case ActRelease:
-		return d.Allows(deposit.TriggerReleased, now)
+		return d.CheckTrigger(deposit.TriggerReleased, now)
 	case ActCancel:
-		return d.Allows(deposit.TriggerCancelledByOperator, now)
+		return d.CheckTrigger(deposit.TriggerCancelledByOperator, now)
 	case ActAddFiles:
 		return CheckTakesFiles(d)
 	case ActRemind, ActSettledElsewhere, ActWithdrawClaim:
 		return a.possibleOnDebt(d, debt, now)
 	case ActSendLink:
 	}
-	return d.LinkSendable(now)
+	return d.CheckLinkSendable(now)
 }
 
 func (a OperatorAct) possibleOnDebt(d *deposit.Deposit, debt *deposit.Debt, now time.Time) error {
@@ -64,11 +64,11 @@ func (a OperatorAct) possibleOnDebt(d *deposit.Deposit, debt *deposit.Debt, now 
 	case debt == nil:
 		return deposit.ErrCollectionNotPayable
 	case a != ActRemind:
-		return debt.Endable()
-	case debt.Endable() == nil && d.Client == nil:
+		return debt.CheckEndable()
+	case debt.CheckEndable() == nil && d.Client == nil:
 		return deposit.ErrNobodyToRemind
 	}
-	return debt.Remindable(now)
+	return debt.CheckRemindable(now)
 }
 
 // ErrTakesNoFiles is the error for files that are added to a deposit that no tenant has secured.

@@ -37,11 +37,11 @@ type Cancellation struct {
 // Returns deposit_not_found, deposit_access_denied, deposit_not_cancellable, service_unavailable if the
 // payment could not be settled, and the errors of idempotent.Executor.Run.
 func (s *Service) Cancel(ctx context.Context, by partner.Caller, in Cancellation,
-	call idempotent.Call[PartnerView]) (idempotent.Response, error) {
+	call idempotent.KeyAndEncoder[PartnerView]) (idempotent.Response, error) {
 	for range settleTries {
 		c := &cancelling{Service: s, by: by, in: in, call: call, now: s.deps.Clock.Now(), eventID: s.deps.Entropy.NewID()}
 		response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
-			Key: call.Key, Now: c.now, Needs: ports.ChangeNeeds{Deposit: in.DepositID}, Decide: c.decide, Effect: c.effect,
+			Key: call.Key, Now: c.now, Needs: ports.ChangeReads{Deposit: in.DepositID}, Decide: c.decide, Effect: c.effect,
 		})
 		if err == nil && !response.Replayed {
 			s.deps.Metrics.CountTransition(c.step.From, c.step.To, actor.KindPartner)
@@ -53,7 +53,7 @@ func (s *Service) Cancel(ctx context.Context, by partner.Caller, in Cancellation
 			return idempotent.Response{}, err
 		}
 	}
-	return idempotent.Response{}, fault.ErrUnavailable.Because(errFeeInFlight)
+	return idempotent.Response{}, fault.ErrUnavailable.WithCause(errFeeInFlight)
 }
 
 // cancelling holds the state of one call of Cancel while it runs.
@@ -61,7 +61,7 @@ type cancelling struct {
 	*Service
 	by      partner.Caller
 	in      Cancellation
-	call    idempotent.Call[PartnerView]
+	call    idempotent.KeyAndEncoder[PartnerView]
 	now     time.Time
 	eventID id.ID
 	step    deposit.Transition // The deposit's transition that the last run of the transaction made.
@@ -69,7 +69,8 @@ type cancelling struct {
 
 // decide cancels a deposit whose checkout has not begun. For a begun checkout, which may have a payment page
 // open, it returns an error that makes the caller read the payments in a transaction.
-func (c *cancelling) decide(found ports.FoundRows) (writes ports.Writes, response idempotent.Response, err error) {
+func (c *cancelling) decide(found ports.FoundRows) (writes ports.ChangeWrites, response idempotent.Response,
+	err error) {
 	d := found.Deposit
 	if err := changeable(d, c.by.Partner.ID); err != nil {
 		return writes, response, err
@@ -93,15 +94,15 @@ func (c *cancelling) effect(ctx context.Context) (response idempotent.Response, 
 	if err != nil {
 		return response, err
 	}
-	return response, c.deps.Journal.WriteRows(ctx, writes)
+	return response, c.deps.Journal.WriteTransitionRows(ctx, writes)
 }
 
-func (c *cancelling) cancel(d *deposit.Deposit) (writes ports.Writes, response idempotent.Response, err error) {
-	if c.step, err = d.Apply(deposit.TriggerCancelledByPartner, c.deps.Timers, c.now); err != nil {
+func (c *cancelling) cancel(d *deposit.Deposit) (writes ports.ChangeWrites, response idempotent.Response, err error) {
+	if c.step, err = d.ApplyTrigger(deposit.TriggerCancelledByPartner, c.deps.Timers, c.now); err != nil {
 		return writes, response, err
 	}
 	by := partnerAct(c.by, map[string]string{"reason": c.in.Reason, "comment": c.in.Comment})
-	writes = lifecycle.TransitionWrites(d, c.step, by, c.eventID)
+	writes = lifecycle.BuildTransitionWrites(d, c.step, by, c.eventID)
 	response, err = c.call.Encode(c.view(d, c.now))
 	return writes, response, err
 }

@@ -71,7 +71,7 @@ func setup(t *testing.T) *fixture {
 		deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now},
 		func(d *deposit.Deposit) { d.CheckoutStartedAt = now })
 	b.deposit = d.ID
-	fee := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: deposit.FeePayment, Amount: 1750,
+	fee := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: deposit.PaymentKindFee, Amount: 1750,
 		Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now}
 	b.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error { return repos.Payments.Insert(ctx, fee) })
 	return b
@@ -80,7 +80,7 @@ func setup(t *testing.T) *fixture {
 // payment settles the fee payment, as the settler does.
 func (b *fixture) payment(status deposit.PaymentStatus) error {
 	return b.Postgres.WithinTx(b.t.Context(), func(ctx context.Context) error {
-		p, err := b.Postgres.Payments.LockProcessing(ctx, b.deposit, deposit.FeePayment)
+		p, err := b.Postgres.Payments.LockProcessing(ctx, b.deposit, deposit.PaymentKindFee)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (b *fixture) payment(status deposit.PaymentStatus) error {
 func (b *fixture) cancel() error {
 	key := &ports.IdempotencyKey{Owner: b.by.Partner.ID, Route: "cancel", Key: [16]byte{1}}
 	_, err := b.Deposits.Cancel(b.t.Context(), b.by, deposits.Cancellation{DepositID: b.deposit},
-		idempotent.Call[deposits.PartnerView]{
+		idempotent.KeyAndEncoder[deposits.PartnerView]{
 			Key: key, Encode: func(v deposits.PartnerView) (idempotent.Response, error) {
 				return idempotent.Response{Code: 200, Body: []byte(v.Status)}, nil
 			},
@@ -116,7 +116,7 @@ func TestCreate_IsCountedOnce(t *testing.T) {
 	in := deposits.NewDeposit{AccountID: d.AccountID,
 		Draft: deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.Add(time.Hour)}}
 	for _, replayed := range []bool{false, true} {
-		response, err := b.Deposits.Create(t.Context(), b.by, in, idempotent.Call[deposits.PartnerView]{
+		response, err := b.Deposits.Create(t.Context(), b.by, in, idempotent.KeyAndEncoder[deposits.PartnerView]{
 			Key: key, Encode: func(v deposits.PartnerView) (idempotent.Response, error) {
 				return idempotent.Response{Code: 201, Body: []byte(v.Status)}, nil
 			},
@@ -126,7 +126,7 @@ func TestCreate_IsCountedOnce(t *testing.T) {
 		require.Equal(t, []string{"created by partner"}, b.steps)
 	}
 	in.Amount = 1
-	_, err = b.Deposits.Create(t.Context(), b.by, in, idempotent.Call[deposits.PartnerView]{})
+	_, err = b.Deposits.Create(t.Context(), b.by, in, idempotent.KeyAndEncoder[deposits.PartnerView]{})
 	require.Error(t, err)
 	require.Len(t, b.steps, 1)
 }
@@ -191,7 +191,7 @@ func TestCancel_TenantWasQuicker_StaysActive(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			step, err := d.Apply(deposit.TriggerSecured, deposit.DefaultTimerDurations(), b.Clock.Now())
+			step, err := d.ApplyTrigger(deposit.TriggerSecured, deposit.DefaultTimerDurations(), b.Clock.Now())
 			if err != nil {
 				return err
 			}

@@ -29,7 +29,7 @@ func (s *Service) LeastCapture() money.Cents { return max(s.deps.LeastCharge, 1)
 // capture_exceeds_amount, capture_below_minimum, invalid_field for an amount that is not positive, and the
 // errors of idempotent.Executor.Run.
 func (s *Service) Capture(ctx context.Context, by partner.Caller, in CaptureRequest,
-	call idempotent.Call[PartnerView]) (idempotent.Response, error) {
+	call idempotent.KeyAndEncoder[PartnerView]) (idempotent.Response, error) {
 	return s.endCover(ctx, by, in.DepositID, call,
 		func(ctx context.Context, e *ending) (step deposit.Transition, err error) {
 			if step, err = e.Capture(in.Amount, s.deps.LeastCharge, s.deps.Timers, e.now); err != nil {

@@ -28,7 +28,7 @@ func (s *Service) PreviewCaptureMail(by OperatorCaller, d *deposit.Deposit, agre
 	if in.Amount != nil {
 		captured.CapturedAmount = *in.Amount
 	}
-	m := mails.NewChargeOrRefund(&captured, agreed, paymentports.TenantNoticeCaptured, by.Account,
+	m := mails.NewChargeOrRefundNotice(&captured, agreed, paymentports.TenantNoticeCaptured, by.Account,
 		s.deps.Imprint.SupportEmail)
 	m.Reason, m.Words, m.ChargedAt = in.Reason, in.Description, s.deps.Payments.FirstChargeTime(now)
 	return CaptureMail{m.Mail(id.ID{}, now), mails.LanguageOf(m.Locale)}, true

@@ -39,7 +39,7 @@ type NewDeposit struct {
 // Returns account_not_linked, account_revoked, invalid_client, and the errors of deposit.Draft.Validate and
 // idempotent.Executor.Run.
 func (s *Service) Create(ctx context.Context, by partner.Caller, in NewDeposit,
-	call idempotent.Call[PartnerView]) (idempotent.Response, error) {
+	call idempotent.KeyAndEncoder[PartnerView]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
 	for range referenceTries {
 		response, err := s.deps.Idempotent.Run(ctx, s.creation(by.Partner, in, call, now))
@@ -54,28 +54,28 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewDeposit,
 }
 
 // creation returns the idempotent request that creates a deposit with a new id, reference and checkout token.
-func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.Call[PartnerView],
+func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.KeyAndEncoder[PartnerView],
 	now time.Time) idempotent.Request {
 	token := secret.FromRandom("", s.deps.Entropy.Bytes(checkoutTokenBytes))
 	reference := deposit.NewReference(s.deps.Entropy.Bytes(deposit.ReferenceBytes))
 	depositID := s.deps.Entropy.NewID()
-	needs := ports.ChangeNeeds{Link: ports.LinkKey{PartnerID: p.ID, AccountID: in.AccountID}}
+	needs := ports.ChangeReads{Link: ports.LinkLookupKey{PartnerID: p.ID, AccountID: in.AccountID}}
 	if in.ClientID != nil {
-		needs.Client = ports.ClientKey{AccountID: in.AccountID, ClientID: *in.ClientID}
+		needs.Client = ports.ClientLookupKey{AccountID: in.AccountID, ClientID: *in.ClientID}
 	}
 	return idempotent.Request{
 		Key:     call.Key,
 		Now:     now,
 		Prepare: func(context.Context) error { return in.validate() },
 		Needs:   needs,
-		Decide: func(found ports.FoundRows) (ports.Writes, idempotent.Response, error) {
+		Decide: func(found ports.FoundRows) (ports.ChangeWrites, idempotent.Response, error) {
 			d, err := in.decide(found, p, depositID, reference, now)
 			if err != nil {
-				return ports.Writes{}, idempotent.Response{}, err
+				return ports.ChangeWrites{}, idempotent.Response{}, err
 			}
 			d.CheckoutToken = token
 			response, err := call.Encode(s.view(d, now))
-			return ports.Writes{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: token}}, response, err
+			return ports.ChangeWrites{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: token}}, response, err
 		},
 	}
 }
@@ -128,5 +128,5 @@ func activeLink(link *ports.LinkedAccount) error {
 	if link == nil {
 		return connect.ErrAccountNotLinked
 	}
-	return link.Usable()
+	return link.CheckUsable()
 }

@@ -61,7 +61,7 @@ func TestCreate_ChecksLinkThenDraftThenClient(t *testing.T) {
 		"with its client":              {draft(), &id.ID{6}, ports.FoundRows{Link: linked(), Client: ada}, nil},
 		"not linked, everything wrong": {draft(tooMuch), &id.ID{7}, ports.FoundRows{}, connect.ErrAccountNotLinked},
 		"link revoked, too much": {draft(tooMuch), &id.ID{7}, ports.FoundRows{Link: revoked},
-			connect.ErrAccountRevoked},
+			connect.ErrAccountLinkRevoked},
 		"above the ceiling, bad client": {draft(tooMuch), &id.ID{7}, ports.FoundRows{Link: linked()},
 			deposit.ErrAboveMaximum},
 		"client of another account": {draft(), &id.ID{7}, ports.FoundRows{Link: linked()}, deposit.ErrInvalidClient},
@@ -162,7 +162,7 @@ func TestCancel_DecidesWithoutATransaction_UnlessTheTenantMayBePaying(t *testing
 			cancel := &cancelling{
 				Service: &Service{deps: Deps{Timers: deposit.DefaultTimerDurations()}}, by: asks, now: now, eventID: id.ID{8},
 				in: Cancellation{Reason: "duplicate"},
-				call: idempotent.Call[PartnerView]{Encode: func(v PartnerView) (idempotent.Response, error) {
+				call: idempotent.KeyAndEncoder[PartnerView]{Encode: func(v PartnerView) (idempotent.Response, error) {
 					encoded++
 					return idempotent.Response{Code: 200, Body: []byte(v.Status)}, nil
 				}},

@@ -25,7 +25,7 @@ func TestActsOfAnOperator_OnlyOnDepositsOfTheAccount_AsTheyWereShown(t *testing.
 	d := &deposit.Deposit{AccountID: id.ID{2}, Version: 3}
 	require.NoError(t, owned(d, id.ID{2}))
 	require.ErrorIs(t, owned(d, id.ID{9}), deposit.ErrNotFound)
-	for version, want := range map[int]error{3: nil, 2: ErrChanged, 4: ErrChanged, 0: ErrChanged} {
+	for version, want := range map[int]error{3: nil, 2: ErrDepositChanged, 4: ErrDepositChanged, 0: ErrDepositChanged} {
 		require.ErrorIs(t, ActForm{Version: version}.unchanged(d), want, version)
 	}
 }
@@ -47,7 +47,7 @@ func TestVerified_IsAskedWhereMailsAreSent(t *testing.T) {
 		s := &Service{deps: Deps{VerifyAddresses: c.only}}
 		for _, act := range OperatorActs {
 			want := c.want
-			if !act.NeedsVerifiedAddress() {
+			if !act.NeedsVerifiedEmail() {
 				want = nil
 			}
 			require.ErrorIs(t, s.verified(c.by, act), want, "%s: %s", name, act)
@@ -61,7 +61,7 @@ func TestNeedsVerified_ActsThatChargeOrMailATenant(t *testing.T) {
 	t.Parallel()
 	needs := map[OperatorAct]bool{ActCapture: true, ActSendLink: true, ActRemind: true}
 	for _, act := range OperatorActs {
-		require.Equal(t, needs[act], act.NeedsVerifiedAddress(), act)
+		require.Equal(t, needs[act], act.NeedsVerifiedEmail(), act)
 	}
 }
 

@@ -18,9 +18,9 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ErrChanged is the error for an operator's act on a deposit that has changed since the operator's page was
+// ErrDepositChanged is the error for an operator's act on a deposit that has changed since the operator's page was
 // opened.
-var ErrChanged = fault.New(fault.Conflict, "deposit_changed", "The deposit has changed since the page was opened.")
+var ErrDepositChanged = fault.New(fault.Conflict, "deposit_changed", "The deposit has changed since the page was opened.")
 
 // OperatorCaller is a signed-in operator with the operator's account.
 type OperatorCaller struct {
@@ -53,14 +53,14 @@ type ActForm struct {
 // unchanged returns ErrChanged unless the deposit still has the version that the page showed.
 func (form ActForm) unchanged(d *deposit.Deposit) error {
 	if d.Version != form.Version {
-		return ErrChanged
+		return ErrDepositChanged
 	}
 	return nil
 }
 
 // verified returns connect.ErrEmailUnverified for an act that needs a verified address if the operator has none.
 func (s *Service) verified(by OperatorCaller, act OperatorAct) error {
-	if act.NeedsVerifiedAddress() && s.deps.VerifyAddresses && !by.Operator.EmailVerified() {
+	if act.NeedsVerifiedEmail() && s.deps.VerifyAddresses && !by.Operator.EmailVerified() {
 		return connect.ErrEmailUnverified
 	}
 	return nil
@@ -104,7 +104,7 @@ func formResponse(depositID id.ID) idempotent.Response {
 
 // audit returns the audit entry of an operator's act on a deposit.
 func (s *Service) audit(
-	by OperatorCaller, now time.Time, verb audit.Verb, depositID id.ID, detail map[string]string,
+	by OperatorCaller, now time.Time, verb audit.Action, depositID id.ID, detail map[string]string,
 ) ports.AuditEntry {
 	return audit.NewEntry(s.deps.Entropy, now, by.Operator.Actor(), verb, id.Deposit.Of(depositID), detail)
 }

@@ -86,9 +86,9 @@ func NewUploadSession(token string, depositID id.ID) (depositports.UploadSession
 	return depositports.UploadSession{Session: hash, DepositID: depositID}, nil
 }
 
-// StoreWaitingFiles stores uploaded files for an hour, until their form is confirmed. Until then no page shows
+// StoreUnconfirmedFiles stores uploaded files for an hour, until their form is confirmed. Until then no page shows
 // them.
-func (s *Service) StoreWaitingFiles(ctx context.Context, from depositports.UploadSession,
+func (s *Service) StoreUnconfirmedFiles(ctx context.Context, from depositports.UploadSession,
 	checked *CheckedFiles) ([]evidence.File, error) {
 	now := s.deps.Clock.Now()
 	var files []evidence.File
@@ -105,7 +105,7 @@ func (s *Service) StoreWaitingFiles(ctx context.Context, from depositports.Uploa
 	// deleted.
 	within, cancel := context.WithTimeout(ctx, recordsWithin)
 	defer cancel()
-	if err := s.deps.Files.InsertWaiting(within, from, files); err != nil {
+	if err := s.deps.Files.InsertUnconfirmed(within, from, files); err != nil {
 		return nil, err
 	}
 	for i, f := range files {
@@ -122,14 +122,15 @@ func (s *Service) put(ctx context.Context, f evidence.File, content io.Reader) e
 	return s.deps.Contents.Put(within, f.ID, content, f.Size)
 }
 
-// WaitingFiles returns files that still wait for their form to be confirmed. Returns evidence.ErrFilesGone unless
+// UnconfirmedFiles returns files that still wait for their form to be confirmed. Returns evidence.ErrFilesGone unless
 // all of them still wait.
-func (s *Service) WaitingFiles(ctx context.Context, from depositports.UploadSession,
+func (s *Service) UnconfirmedFiles(ctx context.Context, from depositports.UploadSession,
 	fileIDs []id.ID) ([]evidence.File, error) {
 	if len(fileIDs) == 0 {
 		return nil, nil
 	}
-	files, err := s.deps.Files.WaitingFiles(ctx, from, fileIDs, s.deps.Clock.Now().Add(-evidence.UnconfirmedLifetime))
+	files, err := s.deps.Files.UnconfirmedFiles(ctx, from, fileIDs,
+		s.deps.Clock.Now().Add(-evidence.UnconfirmedFileLifetime))
 	if err == nil && len(files) != len(fileIDs) {
 		err = evidence.ErrFilesGone
 	}
@@ -167,8 +168,8 @@ func (s *Service) addFiles(ctx context.Context, by OperatorCaller, d *deposit.De
 		return nil
 	}
 	files.From.DepositID = d.ID
-	since := now.Add(-evidence.UnconfirmedLifetime)
-	if _, err := s.deps.Files.AttachWaiting(ctx, files.From, files.IDs, since, now, by.Operator.Actor()); err != nil {
+	since := now.Add(-evidence.UnconfirmedFileLifetime)
+	if _, err := s.deps.Files.AttachUnconfirmed(ctx, files.From, files.IDs, since, now, by.Operator.Actor()); err != nil {
 		return err
 	}
 	count := map[string]string{"files": strconv.Itoa(len(files.IDs))}

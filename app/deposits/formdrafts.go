@@ -63,8 +63,8 @@ func draftKey(accountID id.ID, token string, form [16]byte) (depositports.FormDr
 	return depositports.FormDraftKey{AccountID: accountID, Session: hash, Form: form}, nil
 }
 
-// CleanFormDraftsJob returns the scheduled job that deletes form drafts that can no longer be opened.
-func (s *Service) CleanFormDraftsJob() schedules.Job {
+// FormDraftCleaningJob returns the scheduled job that deletes form drafts that can no longer be opened.
+func (s *Service) FormDraftCleaningJob() schedules.Job {
 	return schedules.NewCleaningJob("form drafts", s.deps.Clock, func(ctx context.Context, now time.Time) (int, error) {
 		return s.deps.Drafts.DeleteExpired(ctx, now.Add(-draftLasts-draftsGrace), schedules.CleaningBatchSize)
 	})

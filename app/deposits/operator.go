@@ -110,7 +110,7 @@ func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, form 
 			return err
 		}
 	}
-	return fault.ErrUnavailable.Because(errFeeInFlight)
+	return fault.ErrUnavailable.WithCause(errFeeInFlight)
 }
 
 // transitionByOperator makes a transition of a deposit of the operator's account, once for each form. what

@@ -59,7 +59,7 @@ func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposi
 	if err := s.mayMail(ctx, by, d.Client.Email, now); err != nil {
 		return err
 	}
-	money := mails.NewChargeOrRefund(d, r.agreed, paymentports.TenantNoticeCardRefused, by.Account,
+	money := mails.NewChargeOrRefundNotice(d, r.agreed, paymentports.TenantNoticeCardRefused, by.Account,
 		s.deps.Imprint.SupportEmail)
 	money.URL = r.url
 	mail := money.Mail(s.deps.Entropy.NewID(), now)
@@ -92,7 +92,7 @@ func (s *Service) EndDebtByOperator(ctx context.Context, by OperatorCaller, form
 	}
 	debt, err := s.deps.Payments.FinishDebtEnd(ctx, form.DepositID)
 	if err == nil && debt.State == deposit.CollectionPaid {
-		err = debt.Endable()
+		err = debt.CheckEndable()
 	}
 	return err
 }

@@ -39,12 +39,12 @@ func refusedClaim(t *testing.T) *claim {
 	c.Submit(token, checkouttest.TenantGrace)
 	c.Pay(d.ID, true)
 	c.ReturnFromPayment(token)
-	c.Capture(t, d.ID)
-	c.Provider.OnCollect(func(paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
+	c.CaptureDeposit(t, d.ID)
+	c.Provider.OnChargeStoredCard(func(paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Failure: "lost_card",
 			Refusal: paymentports.RefusedForGood}, nil
 	})
-	c.RequireCount(0, c.Payments.CheckDue)
+	c.RequireCount(0, c.Payments.CheckDuePayments)
 	account, o, err := c.Postgres.Operators.AccountByID(t.Context(), c.AccountID)
 	require.NoError(t, err)
 	o.VerifiedAt = c.Clock.Now()
@@ -151,7 +151,7 @@ func TestRemind_ByWhomAndOfWhom(t *testing.T) {
 	require.ErrorIs(t, stranger.remind(1), deposit.ErrNotFound)
 	old := c.form(1)
 	old.Version++
-	require.ErrorIs(t, c.Deposits.RemindByOperator(c.Ctx(), c.by, old), deposits.ErrChanged)
+	require.ErrorIs(t, c.Deposits.RemindByOperator(c.Ctx(), c.by, old), deposits.ErrDepositChanged)
 	_, err := c.Clients.EraseByAdmin(c.Ctx(), c.LoadDeposit(t, c.id).ClientID)
 	require.NoError(t, err)
 	require.ErrorIs(t, c.remind(1), deposit.ErrNobodyToRemind)
@@ -193,7 +193,7 @@ func TestEndClaim_EndsTheCollectionOnceAndTellsTheTenant(t *testing.T) {
 			require.Equal(t, []string{want.verb, "payment.collection_failed"}, c.AuditActions(t, c.id))
 			require.Equal(t, 2, c.Count("audit_log", "subject = $1 AND actor = $2", id.Deposit.Of(c.id),
 				c.by.Operator.Actor().String()))
-			require.Equal(t, deposit.PaymentFailed, c.PaymentsOf(t, c.id, deposit.CollectionPayment)[0].Status)
+			require.Equal(t, deposit.PaymentFailed, c.PaymentsOf(t, c.id, deposit.PaymentKindCollection)[0].Status)
 			require.Zero(t, c.Count("open_deposits", "deposit_id = $1", c.id), "no work that waits")
 			due, err := c.Postgres.Books.TotalsByAccount(c.Ctx(), c.Clock.Now().Add(-time.Hour), c.Clock.Now().Add(time.Hour))
 			require.NoError(t, err)
@@ -215,22 +215,22 @@ func TestEndClaim_BeforeTheFirstCharge_ChargesNothing(t *testing.T) {
 		c.Clock.Now().Add(time.Hour))
 	require.NoError(t, err)
 	charged := 0
-	c.Provider.OnCollect(func(paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
+	c.Provider.OnChargeStoredCard(func(paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 		charged++
-		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded}, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentSucceeded}, nil
 	})
 	require.ErrorIs(t, c.remind(1), deposit.ErrCollectionNotPayable)
 	require.NoError(t, c.end(2, deposits.ActWithdrawClaim))
 	require.Equal(t, deposit.CollectionFailed, c.debt().State)
 	c.Clock.Add(2 * time.Hour)
-	c.RequireCount(0, c.Payments.CheckDue)
+	c.RequireCount(0, c.Payments.CheckDuePayments)
 	require.Zero(t, charged)
 }
 
 func TestEndClaim_ATenantWhoWasQuicker_HasPaid(t *testing.T) {
 	c := refusedClaim(t)
 	c.Provider.OnLookupOrClose(func() paymentports.ProviderPayment {
-		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded}
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentSucceeded}
 	})
 	for range 2 {
 		require.ErrorIs(t, c.end(1, deposits.ActSettledElsewhere), deposit.ErrCollectionOver, "the same form twice")
@@ -284,7 +284,7 @@ func TestEndClaim_FinishedWithoutItsCause_IsCancelled(t *testing.T) {
 	c.Provider.SetUnreachable(false)
 	_, err := c.Pool.Exec(c.Ctx(), `UPDATE collections SET cancel_as = ''`)
 	require.NoError(t, err)
-	c.RequireCount(1, c.Payments.CheckDue)
+	c.RequireCount(1, c.Payments.CheckDuePayments)
 	require.Equal(t, []string{"cancelled " + c.by.Operator.Actor().String()}, c.steps())
 	require.Len(t, c.mailed(), 2)
 }

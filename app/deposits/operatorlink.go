@@ -42,7 +42,7 @@ func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, for
 			if err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := d.LinkSendable(now); err != nil {
+			if err := d.CheckLinkSendable(now); err != nil {
 				return idempotent.Response{}, err
 			}
 			sent, err := s.deps.Mails.CheckoutLinkMails(ctx, d.ID, now.Add(-deposit.LinkMailWindow), deposit.MaxLinkMails)
@@ -67,7 +67,7 @@ func (s *Service) mailLink(ctx context.Context, by OperatorCaller, d *deposit.De
 	if err := s.mayMail(ctx, by, to.Email, now); err != nil {
 		return err
 	}
-	mail := mails.DepositLink{To: to.Email, Locale: cmp.Or(to.Locale, d.Locale), Deposit: d.InZone(by.Account.Zone()),
+	mail := mails.DepositLink{To: to.Email, Locale: cmp.Or(to.Locale, d.Locale), Deposit: d.InTimeZone(by.Account.Zone()),
 		Company: by.Account.CompanyName, ByCompany: true, Sender: by.Account.ID, Mark: s.deps.Entropy.NewID(), URL: url,
 		Imprint: s.deps.Imprint}.Mail(s.deps.Entropy.NewID(), now)
 	if err := s.deps.Mails.Enqueue(ctx, mail); err != nil {

@@ -70,7 +70,7 @@ func coverRound(now time.Time, verifyAddresses bool) (round depositports.EndingC
 		return round, false
 	}
 	round = depositports.EndingCoverQuery{
-		Now: now, Before: now.Add(deposit.EndingSoonPeriod), Today: now.Truncate(24 * time.Hour),
+		Now: now, Before: now.Add(deposit.CoverEndingSoonPeriod), Today: now.Truncate(24 * time.Hour),
 		VerifyAddresses: verifyAddresses,
 	}
 	return round, true

@@ -38,37 +38,37 @@ func (a BulkAct) possible(d *deposit.Deposit, debt *deposit.Debt, now time.Time)
 	if a == ActRemindTenants && d.Status != deposit.PaymentIssue {
 		return ActRemind.CheckPossible(d, debt, now)
 	}
-	return d.LinkSendable(now)
+	return d.CheckLinkSendable(now)
 }
 
-// LeftOutReason is the reason for which the tenant of a deposit gets no mail from an act on several deposits.
-type LeftOutReason string
+// MailSkipReason is the reason for which the tenant of a deposit gets no mail from an act on several deposits.
+type MailSkipReason string
 
 // The reasons for which a tenant gets no mail.
 const (
-	LeftOutNoAddress LeftOutReason = "no_address" // The deposit has no e-mail address of a tenant.
+	MailSkippedNoAddress MailSkipReason = "no_address" // The deposit has no e-mail address of a tenant.
 	// The tenant was already reminded to pay within the last 24 hours.
-	LeftOutReminded LeftOutReason = "reminded"
+	MailSkippedRemindedRecently MailSkipReason = "reminded"
 	// The act is not possible on the deposit: the tenant has nothing to secure or to pay.
-	LeftOutNothingAwaited LeftOutReason = "over"
+	MailSkippedNothingAwaited MailSkipReason = "over"
 	// The limit of mails to the tenant's address is reached.
-	LeftOutAddressLimit LeftOutReason = "address_limit"
+	MailSkippedAddressLimit MailSkipReason = "address_limit"
 	// The limit of all mails that the account may send is reached.
-	LeftOutAccountLimit LeftOutReason = "account_limit"
+	MailSkippedAccountLimit MailSkipReason = "account_limit"
 )
 
 // whyLeftOut returns the reason for which a tenant gets no mail, by the error of the check; "" for an error
 // that is no refusal.
-func whyLeftOut(err error) LeftOutReason {
+func whyLeftOut(err error) MailSkipReason {
 	switch {
 	case errors.Is(err, deposit.ErrNobodyToRemind):
-		return LeftOutNoAddress
+		return MailSkippedNoAddress
 	case errors.Is(err, deposit.ErrRemindedRecently):
-		return LeftOutReminded
+		return MailSkippedRemindedRecently
 	case errors.Is(err, fault.ErrRateLimited):
-		return LeftOutAddressLimit
+		return MailSkippedAddressLimit
 	case fault.KindOf(err) == fault.Conflict:
-		return LeftOutNothingAwaited
+		return MailSkippedNothingAwaited
 	}
 	return ""
 }
@@ -77,13 +77,13 @@ func whyLeftOut(err error) LeftOutReason {
 type SelectedDeposit struct {
 	*deposit.Deposit
 	Debt *deposit.Debt
-	Left LeftOutReason // The reason for which the tenant gets no mail; "" when the tenant is mailed.
+	Left MailSkipReason // The reason for which the tenant gets no mail; "" when the tenant is mailed.
 }
 
 // BulkOutcome is the result of an act on several deposits for one of them.
 type BulkOutcome struct {
-	Deposit string        `json:"deposit"` // The public id of the deposit on which the operator acted.
-	Left    LeftOutReason `json:"left,omitempty"`
+	Deposit string         `json:"deposit"` // The public id of the deposit on which the operator acted.
+	Left    MailSkipReason `json:"left,omitempty"`
 }
 
 // ErrNobodyMailed is the error of an act on several deposits for which no tenant can be mailed. Its form has
@@ -277,7 +277,7 @@ func (s *Service) mailAll(ctx context.Context, by OperatorCaller, list []Selecte
 			limit = count()
 		}
 		if limit != nil {
-			d.Left = LeftOutAccountLimit
+			d.Left = MailSkippedAccountLimit
 			continue
 		}
 		token, ok := tokens[d.ID]
@@ -304,7 +304,7 @@ func (s *Service) mailAll(ctx context.Context, by OperatorCaller, list []Selecte
 // mailTicked mails the tenant of one deposit, as the act on a single deposit does. A tenant whose debt has ended
 // since the page was read gets no mail.
 func (s *Service) mailTicked(ctx context.Context, by OperatorCaller, d SelectedDeposit, url string,
-	now time.Time) (LeftOutReason,
+	now time.Time) (MailSkipReason,
 	error) {
 	if d.Debt == nil {
 		return "", s.mailLink(ctx, by, d.Deposit, url, tenant.MailContact{Email: d.Client.Email}, now)

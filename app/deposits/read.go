@@ -47,14 +47,14 @@ func (s *Service) addDebts(ctx context.Context, views []PartnerView) error {
 }
 
 // List returns the deposits that the partner of the filter may read, newest first.
-func (s *Service) List(ctx context.Context, f depositports.DepositFilter, page ports.Page) (ports.List[PartnerView],
+func (s *Service) List(ctx context.Context, f depositports.DepositFilter, page ports.Page) (ports.ListPage[PartnerView],
 	error) {
 	found, err := s.deps.Deposits.Deposits(ctx, f, page)
 	if err != nil {
-		return ports.List[PartnerView]{}, err
+		return ports.ListPage[PartnerView]{}, err
 	}
 	now := s.deps.Clock.Now()
-	out := ports.List[PartnerView]{Items: make([]PartnerView, 0, len(found.Items)), Next: found.Next}
+	out := ports.ListPage[PartnerView]{Items: make([]PartnerView, 0, len(found.Items)), Next: found.Next}
 	for _, d := range found.Items {
 		d.HideFromFormerPartner()
 		out.Items = append(out.Items, s.view(d, now))

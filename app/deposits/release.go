@@ -23,7 +23,7 @@ type ReleaseRequest struct {
 // Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_releasable, and the errors of
 // idempotent.Executor.Run.
 func (s *Service) Release(ctx context.Context, by partner.Caller, in ReleaseRequest,
-	call idempotent.Call[PartnerView]) (idempotent.Response, error) {
+	call idempotent.KeyAndEncoder[PartnerView]) (idempotent.Response, error) {
 	return s.endCover(ctx, by, in.DepositID, call, func(ctx context.Context, e *ending) (deposit.Transition, error) {
 		act := partnerAct(by, map[string]string{"comment": in.Comment})
 		return s.deps.Journal.ApplyTrigger(ctx, e.Deposit, deposit.TriggerReleased, s.deps.Timers, act, e.eventID, e.now)
@@ -42,7 +42,8 @@ type ending struct {
 // and records all that belongs to it, in the transaction of the stored response.
 //
 // Returns the errors of lockLinked, of end, and of idempotent.Executor.Run.
-func (s *Service) endCover(ctx context.Context, by partner.Caller, depositID id.ID, call idempotent.Call[PartnerView],
+func (s *Service) endCover(ctx context.Context, by partner.Caller, depositID id.ID,
+	call idempotent.KeyAndEncoder[PartnerView],
 	end func(context.Context, *ending) (deposit.Transition, error),
 ) (idempotent.Response, error) {
 	now, eventID := s.deps.Clock.Now(), s.deps.Entropy.NewID()

@@ -43,7 +43,7 @@ type QueuedLinkMail struct {
 // deposit_not_sendable, rate_limited after too many mails to an address, and the errors of
 // idempotent.Executor.Run.
 func (s *Service) SendLink(ctx context.Context, by partner.Caller, in SendLinkRequest,
-	call idempotent.Call[[]QueuedLinkMail]) (idempotent.Response, error) {
+	call idempotent.KeyAndEncoder[[]QueuedLinkMail]) (idempotent.Response, error) {
 	sending := &linkSending{Service: s, by: by, in: in, call: call, now: s.deps.Clock.Now()}
 	return s.deps.Idempotent.Run(ctx,
 		idempotent.Request{Key: call.Key, Now: sending.now, Prepare: sending.prepare, Effect: sending.effect})
@@ -54,7 +54,7 @@ type linkSending struct {
 	*Service
 	by      partner.Caller
 	in      SendLinkRequest
-	call    idempotent.Call[[]QueuedLinkMail]
+	call    idempotent.KeyAndEncoder[[]QueuedLinkMail]
 	now     time.Time
 	account connect.Account
 	url     string
@@ -94,7 +94,7 @@ func (l *linkSending) effect(ctx context.Context) (response idempotent.Response,
 	if err != nil {
 		return response, err
 	}
-	if err := d.LinkSendable(l.now); err != nil {
+	if err := d.CheckLinkSendable(l.now); err != nil {
 		return response, err
 	}
 	sent, err := l.deps.Mails.CheckoutLinkMails(ctx, d.ID, l.now.Add(-deposit.LinkMailWindow), deposit.MaxLinkMails)
@@ -111,7 +111,7 @@ func (l *linkSending) effect(ctx context.Context) (response idempotent.Response,
 	}
 	queued := make([]QueuedLinkMail, 0, len(l.in.Recipients))
 	for _, r := range l.in.Recipients {
-		mail := mails.DepositLink{To: r.Email, Locale: cmp.Or(r.Locale, d.Locale), Deposit: d.InZone(l.account.Zone()),
+		mail := mails.DepositLink{To: r.Email, Locale: cmp.Or(r.Locale, d.Locale), Deposit: d.InTimeZone(l.account.Zone()),
 			Company: l.account.CompanyName, Sender: sender, Mark: l.deps.Entropy.NewID(), URL: l.url, Imprint: l.deps.Imprint,
 		}.Mail(l.deps.Entropy.NewID(), l.now)
 		if err := l.deps.Mails.Enqueue(ctx, mail); err != nil {

@@ -17,8 +17,8 @@ const (
 	filesGrace = 10 * time.Minute
 )
 
-// WaitingFileRemover deletes uploaded files whose forms were not confirmed in time.
-type WaitingFileRemover struct {
+// UnconfirmedFileRemover deletes uploaded files whose forms were not confirmed in time.
+type UnconfirmedFileRemover struct {
 	Files      depositports.Files
 	Contents   depositports.FileContents
 	UnitOfWork ports.UnitOfWork
@@ -26,14 +26,14 @@ type WaitingFileRemover struct {
 }
 
 // ScheduledJob returns the scheduled job that deletes uploaded files whose forms were not confirmed in time.
-func (w WaitingFileRemover) ScheduledJob() schedules.Job {
+func (w UnconfirmedFileRemover) ScheduledJob() schedules.Job {
 	return schedules.Job{Name: "waiting files", Every: schedules.CleaningInterval, Run: w.remove}
 }
 
 // remove deletes the content of a file before its record: after an interruption, the next run finds the rest
 // by the records.
-func (w WaitingFileRemover) remove(ctx context.Context) (more bool, err error) {
-	ids, err := w.Files.AbandonedFileIDs(ctx, w.Clock.Now().Add(-evidence.UnconfirmedLifetime-filesGrace), filesBatch)
+func (w UnconfirmedFileRemover) remove(ctx context.Context) (more bool, err error) {
+	ids, err := w.Files.AbandonedFileIDs(ctx, w.Clock.Now().Add(-evidence.UnconfirmedFileLifetime-filesGrace), filesBatch)
 	if err != nil || len(ids) == 0 {
 		return false, err
 	}

@@ -26,7 +26,7 @@ func TestWaitingFiles_AreRemovedWithTheirContents_AndAddedOnesStay(t *testing.T)
 	wait := func(n int) {
 		for range n {
 			f := evidence.File{ID: servicetest.NewID(), Name: "oven.jpg", Type: evidence.JPEG, Size: 4, SentAt: clock.Now()}
-			require.NoError(t, kit.Postgres.Files.InsertWaiting(t.Context(), by, []evidence.File{f}))
+			require.NoError(t, kit.Postgres.Files.InsertUnconfirmed(t.Context(), by, []evidence.File{f}))
 			require.NoError(t, contents.Put(t.Context(), f.ID, strings.NewReader("oven"), 4))
 			all = append(all, f.ID)
 		}
@@ -37,7 +37,7 @@ func TestWaitingFiles_AreRemovedWithTheirContents_AndAddedOnesStay(t *testing.T)
 	require.NoError(t, err)
 	clock.Add(2 * time.Minute)
 	wait(1)
-	job := deposits.WaitingFileRemover{Files: kit.Postgres.Files, Contents: contents, UnitOfWork: kit.Postgres,
+	job := deposits.UnconfirmedFileRemover{Files: kit.Postgres.Files, Contents: contents, UnitOfWork: kit.Postgres,
 		Clock: clock}.ScheduledJob()
 	run := func() (rounds int) {
 		for more := true; more; rounds++ {
@@ -46,7 +46,7 @@ func TestWaitingFiles_AreRemovedWithTheirContents_AndAddedOnesStay(t *testing.T)
 		}
 		return rounds
 	}
-	clock.Add(evidence.UnconfirmedLifetime)
+	clock.Add(evidence.UnconfirmedFileLifetime)
 	require.Equal(t, 1, run())
 	require.Equal(t, 104, kit.Count("deposit_files", ""), "a form may be confirmed for an hour, by any process's clock")
 	clock.Add(9 * time.Minute)

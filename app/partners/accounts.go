@@ -8,15 +8,15 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Accounts lists the accounts that are or were linked to a partner, the most recently linked first.
-func (s *Service) Accounts(ctx context.Context, partnerID id.ID, f accountports.LinkFilter,
-	page ports.Page) (ports.List[ports.LinkedAccount], error) {
+// ListLinkedAccounts lists the accounts that are or were linked to a partner, the most recently linked first.
+func (s *Service) ListLinkedAccounts(ctx context.Context, partnerID id.ID, f accountports.LinkFilter,
+	page ports.Page) (ports.ListPage[ports.LinkedAccount], error) {
 	return s.deps.Links.LinkedAccounts(ctx, partnerID, f, page)
 }
 
-// Account returns an account that is or was linked to a partner.
+// FindLinkedAccount returns an account that is or was linked to a partner.
 //
 // Returns account_not_found.
-func (s *Service) Account(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
+func (s *Service) FindLinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
 	return s.deps.Links.LinkedAccount(ctx, partnerID, accountID)
 }

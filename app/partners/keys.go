@@ -77,7 +77,7 @@ func (s *Service) mailKeyCreated(ctx context.Context, owner partner.Partner, key
 }
 
 func (s *Service) auditKey(
-	ctx context.Context, verb audit.Verb, key partner.APIKey, by keyAuthor,
+	ctx context.Context, verb audit.Action, key partner.APIKey, by keyAuthor,
 	detail map[string]string,
 ) error {
 	detail["partnerId"] = id.Partner.Of(key.PartnerID)
@@ -146,22 +146,23 @@ func (s *Service) revokeKey(ctx context.Context, keyID id.ID, by keyAuthor,
 	return key, err
 }
 
-// Keys lists a partner's API keys, revoked keys included, newest first.
-func (s *Service) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[partner.APIKey], error) {
+// ListKeyPage lists a partner's API keys, revoked keys included, newest first.
+func (s *Service) ListKeyPage(ctx context.Context, partnerID id.ID, page ports.Page) (ports.ListPage[partner.APIKey],
+	error) {
 	return s.deps.Keys.Keys(ctx, partnerID, page)
 }
 
-// ListKeys returns all API keys of a partner, for the admin command: revoked keys included, newest first.
+// ListAllKeys returns all API keys of a partner, for the admin command: revoked keys included, newest first.
 //
 // Returns partner_not_found.
-func (s *Service) ListKeys(ctx context.Context, slug string) (all []partner.APIKey, err error) {
+func (s *Service) ListAllKeys(ctx context.Context, slug string) (all []partner.APIKey, err error) {
 	const pageSize = 100
 	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)
 	if err != nil {
 		return nil, err
 	}
 	for page := (ports.Page{Limit: pageSize}); ; {
-		found, err := s.Keys(ctx, p.ID, page)
+		found, err := s.ListKeyPage(ctx, p.ID, page)
 		if err != nil {
 			return nil, err
 		}

@@ -28,13 +28,13 @@ const (
 	writeRequests = "writes"
 )
 
-// ExplanationsPerMinute is the number of explanations of webhooks and connect URLs that a partner may request
+// SignatureExplanationsPerMinute is the number of explanations of webhooks and connect URLs that a partner may request
 // in a minute.
-const ExplanationsPerMinute = 30
+const SignatureExplanationsPerMinute = 30
 
-// ExplanationLimitRule returns the rate limit under which a request for an explanation counts, beside the rate
+// SignatureExplanationLimitRule returns the rate limit under which a request for an explanation counts, beside the rate
 // limits of every request.
-func ExplanationLimitRule(p partner.Partner, perMinute int) ports.LimitRule {
+func SignatureExplanationLimitRule(p partner.Partner, perMinute int) ports.LimitRule {
 	return ports.LimitRule{Name: "explain", Key: ports.PartnerLimitKey(p.ID), PerMinute: perMinute}
 }
 

@@ -37,13 +37,13 @@ func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // audit writes an admin's action to the audit log.
 func (s *Service) audit(
-	ctx context.Context, verb audit.Verb, subject string, detail map[string]string,
+	ctx context.Context, verb audit.Action, subject string, detail map[string]string,
 ) error {
 	return s.auditBy(ctx, actor.Staff, verb, subject, detail)
 }
 
 func (s *Service) auditBy(
-	ctx context.Context, by actor.Actor, verb audit.Verb, subject string,
+	ctx context.Context, by actor.Actor, verb audit.Action, subject string,
 	detail map[string]string,
 ) error {
 	return s.deps.Audit.Append(ctx, audit.NewEntry(s.deps.Entropy, s.deps.Clock.Now(), by, verb, subject, detail))
@@ -51,7 +51,7 @@ func (s *Service) auditBy(
 
 // change runs do, which changes the partner with this slug, and writes the audit log, in one transaction.
 func (s *Service) change(
-	ctx context.Context, slug string, verb audit.Verb, detail map[string]string,
+	ctx context.Context, slug string, verb audit.Action, detail map[string]string,
 	do func(context.Context, partner.Partner) error,
 ) error {
 	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)

@@ -23,7 +23,7 @@ func (s *Service) providerFailed(kind deposit.PaymentKind, err error) error {
 // resultOf returns the result of a payment for the metrics, by the final status at the provider.
 func resultOf(status paymentports.ProviderPaymentStatus) paymentports.PaymentResult {
 	switch status {
-	case paymentports.ProviderSucceeded:
+	case paymentports.ProviderPaymentSucceeded:
 		return paymentports.PaymentSucceeded
 	case paymentports.ProviderPaymentFailed:
 		return paymentports.PaymentRefused
@@ -36,7 +36,7 @@ func resultOf(status paymentports.ProviderPaymentStatus) paymentports.PaymentRes
 // does not have, can never be paid.
 func settle(p *deposit.Payment, answer paymentports.ProviderPayment, now time.Time) {
 	switch answer.Status {
-	case paymentports.ProviderSucceeded:
+	case paymentports.ProviderPaymentSucceeded:
 		p.Status = deposit.PaymentSucceeded
 	case paymentports.ProviderPaymentFailed:
 		p.Status = deposit.PaymentFailed

@@ -24,13 +24,13 @@ const (
 	workers = 24
 )
 
-// CheckDue queries the provider about payments left in processing: the tenant never came back, the process
-// crashed, or the provider could not be reached. CheckDue also collects captured amounts, and refunds. It
+// CheckDuePayments queries the provider about payments left in processing: the tenant never came back, the process
+// crashed, or the provider could not be reached. CheckDuePayments also collects captured amounts, and refunds. It
 // returns the number of settled payments.
 //
-// While the provider is unreachable, CheckDue checks a single payment in each restTime, and the others stay
+// While the provider is unreachable, CheckDuePayments checks a single payment in each restTime, and the others stay
 // due. A payment whose check failed is due again after a minute.
-func (s *Service) CheckDue(ctx context.Context) (settled int, err error) {
+func (s *Service) CheckDuePayments(ctx context.Context) (settled int, err error) {
 	settled, err = sweep(ctx, s, s.deps.Payments.PaymentsToCheck, s.check,
 		func(p deposit.Payment) []any {
 			return []any{"payment", id.Payment.Of(p.ID), "kind", string(p.Kind), "attempt", p.Attempts + 1}
@@ -86,7 +86,7 @@ func sweep[T any](ctx context.Context, s *Service, take func(context.Context, ti
 // check queries the provider about one payment and records the result, or the time of the next check. The page of
 // a fee is closed once the tenant can no longer secure the deposit; a check is due at the end of the stay.
 func (s *Service) check(ctx context.Context, p deposit.Payment, now time.Time) (settled bool, err error) {
-	if p.Kind == deposit.CollectionPayment {
+	if p.Kind == deposit.PaymentKindCollection {
 		return s.checkCollection(ctx, p, now)
 	}
 	d, err := s.deps.Deposits.Deposit(ctx, p.DepositID)
@@ -162,7 +162,7 @@ func (s *Service) PaymentChecksJob(every time.Duration) schedules.Job {
 	return schedules.Job{Name: "payments", Every: every,
 		Waits: func(w ports.JobsWithWork) bool { return w.Payments || w.Refunds },
 		Run: func(ctx context.Context) (bool, error) {
-			_, err := s.CheckDue(ctx)
+			_, err := s.CheckDuePayments(ctx)
 			return false, err
 		}}
 }

@@ -30,11 +30,11 @@ func TestReconcile_TenantPaidAndLeft_SecuresTheDeposit(t *testing.T) {
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
 	b.Pay(d.ID, true)
-	b.RequireCount(0, b.Payments.CheckDue)
+	b.RequireCount(0, b.Payments.CheckDuePayments)
 	b.Clock.Add(30 * time.Second)
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	b.RequireStatus(d.ID, deposit.Active, "")
-	b.RequireCount(0, b.Payments.CheckDue)
+	b.RequireCount(0, b.Payments.CheckDuePayments)
 }
 
 func TestReconcile_OpenPage_IsLeftToTheTenant(t *testing.T) {
@@ -43,12 +43,12 @@ func TestReconcile_OpenPage_IsLeftToTheTenant(t *testing.T) {
 	b.Submit(token, grace)
 	for range 20 { // the waits grow up to five minutes
 		b.Clock.Add(5 * time.Minute)
-		b.RequireCount(0, b.Payments.CheckDue)
+		b.RequireCount(0, b.Payments.CheckDuePayments)
 	}
 	require.Equal(t, 20, b.FeePayment(d.ID).Attempts)
 	b.Pay(d.ID, true)
 	b.Clock.Add(5 * time.Minute)
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	b.RequireStatus(d.ID, deposit.Active, "")
 }
 
@@ -63,10 +63,10 @@ func TestReconcile_ProviderNeverHeardOfThePayment_VoidsItAfterAGrace(t *testing.
 	b.Provider.SetUnreachable(false)
 
 	b.Clock.Add(time.Minute)
-	b.RequireCount(0, b.Payments.CheckDue)
+	b.RequireCount(0, b.Payments.CheckDuePayments)
 	require.Equal(t, deposit.PaymentProcessing, b.FeePayment(d.ID).Status, "it may still be on its way")
 	b.Clock.Add(2 * time.Minute)
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, deposit.PaymentVoided, b.FeePayment(d.ID).Status)
 	b.RequireStatus(d.ID, deposit.Pending, "")
 
@@ -80,13 +80,13 @@ func TestReconcile_ProviderNeverHeardOfThePayment_VoidsItAfterAGrace(t *testing.
 func TestReconcile_AnswerWasLost_FindsThePaymentAgain(t *testing.T) {
 	b := setup(t)
 	d, token := b.Deposit(t)
-	b.Provider.LoseAnswers(true)
+	b.Provider.SetAnswersLost(true)
 	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.TenantAgreement)
 	require.ErrorIs(t, err, fault.ErrUnavailable)
-	b.Provider.LoseAnswers(false)
+	b.Provider.SetAnswersLost(false)
 	b.Pay(d.ID, true) // the page exists at the provider
 	b.Clock.Add(time.Minute)
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	b.RequireStatus(d.ID, deposit.Active, "")
 	require.NotEmpty(t, b.FeePayment(d.ID).ProviderRef)
 }
@@ -100,7 +100,7 @@ func TestReconcile_ProviderAway_AsksAgainLater(t *testing.T) {
 	var waits []time.Duration
 	for range 6 {
 		b.Clock.Add(b.FeePayment(d.ID).CheckAt.Sub(b.Clock.Now()))
-		b.RequireCount(0, b.Payments.CheckDue)
+		b.RequireCount(0, b.Payments.CheckDuePayments)
 		waits = append(waits, b.FeePayment(d.ID).CheckAt.Sub(b.Clock.Now()))
 	}
 	require.Equal(t, slices.Repeat([]time.Duration{time.Minute}, 6), waits,
@@ -109,7 +109,7 @@ func TestReconcile_ProviderAway_AsksAgainLater(t *testing.T) {
 	require.Contains(t, b.Log.String(), id.Payment.Of(b.FeePayment(d.ID).ID))
 	b.Provider.SetUnreachable(false)
 	b.Clock.Add(5 * time.Minute)
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	b.RequireStatus(d.ID, deposit.Active, "")
 }
 
@@ -117,18 +117,18 @@ func TestReconcile_Collection_ChargesTheCardThatPaidTheFee(t *testing.T) {
 	b := setup(t)
 	depositID, collectionID := b.captured()
 	var asked paymentports.CollectRequest
-	b.Provider.OnCollect(func(r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
+	b.Provider.OnChargeStoredCard(func(r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 		asked = r
 		return b.Sandbox.ChargeStoredCard(b.Ctx(), r)
 	})
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, paymentports.CollectRequest{
 		PaymentID: collectionID, FeePaymentID: b.FeePayment(depositID).ID, DepositID: depositID, Attempt: 1, Amount: 50_000,
 		Description: "Claim of Les Gîtes d’Ada on the deposit, 16 Jun – 23 Jun 2026",
 	}, asked)
 	require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
 	require.Empty(t, b.AuditActions(t, depositID))
-	b.RequireCount(0, b.Payments.CheckDue)
+	b.RequireCount(0, b.Payments.CheckDuePayments)
 }
 
 func TestReconcile_CollectionWhileTheProviderIsAway_IsNeverGivenUp(t *testing.T) {
@@ -136,25 +136,25 @@ func TestReconcile_CollectionWhileTheProviderIsAway_IsNeverGivenUp(t *testing.T)
 	depositID, _ := b.captured()
 	b.Provider.SetUnreachable(true)
 	for range 30 {
-		b.RequireCount(0, b.Payments.CheckDue)
+		b.RequireCount(0, b.Payments.CheckDuePayments)
 		b.Clock.Add(5 * time.Minute)
 	}
 	require.Zero(t, b.collection(depositID).Attempts, "nobody refused anything")
 	b.Provider.SetUnreachable(false)
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
 }
 
 func TestReconcile_CollectionAnswerWasLost_ChargesOnce(t *testing.T) {
 	b := setup(t)
 	depositID, collectionID := b.captured()
-	b.Provider.LoseAnswers(true)
-	b.RequireCount(0, b.Payments.CheckDue)
+	b.Provider.SetAnswersLost(true)
+	b.RequireCount(0, b.Payments.CheckDuePayments)
 	charged, err := b.Sandbox.LookupPayment(b.Ctx(), collectionID)
 	require.NoError(t, err)
-	b.Provider.LoseAnswers(false)
+	b.Provider.SetAnswersLost(false)
 	b.Clock.Add(5 * time.Minute)
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, charged.Ref, b.collection(depositID).ProviderRef)
 }
 
@@ -181,11 +181,11 @@ func TestReconcile_OnePaymentInTrouble_StopsNobodyElse(t *testing.T) {
 	b.Pay(good.ID, true)
 	b.Clock.Add(time.Minute)
 	broken := b.BuildServices(func(p *servicetest.Deps) { p.Provider = panicky{b.Provider, b.FeePayment(bad.ID).ID} })
-	b.RequireCount(1, broken.Payments.CheckDue)
+	b.RequireCount(1, broken.Payments.CheckDuePayments)
 	b.RequireStatus(good.ID, deposit.Active, "")
 	b.RequireStatus(bad.ID, deposit.Pending, "")
 	b.Clock.Add(time.Minute)
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	b.RequireStatus(bad.ID, deposit.Active, "")
 }
 
@@ -199,7 +199,7 @@ func (b bench) partnerCancel() func(depositID id.ID) error {
 	return func(depositID id.ID) error {
 		_, err := b.Deposits.Cancel(b.Ctx(), partner.Caller{Partner: partner.Partner{ID: b.PartnerID}},
 			deposits.Cancellation{DepositID: depositID},
-			idempotent.Call[deposits.PartnerView]{
+			idempotent.KeyAndEncoder[deposits.PartnerView]{
 				Encode: func(deposits.PartnerView) (idempotent.Response, error) { return idempotent.Response{}, nil }})
 		return err
 	}
@@ -239,18 +239,18 @@ func (b bench) requireConsistent(depositID id.ID) deposit.Status {
 	b.T.Helper()
 	d := b.LoadDeposit(b.T, depositID)
 	paid, late := 0, 0
-	for _, p := range b.PaymentsOf(b.T, depositID, deposit.FeePayment) {
+	for _, p := range b.PaymentsOf(b.T, depositID, deposit.PaymentKindFee) {
 		said, err := b.Sandbox.LookupPayment(b.Ctx(), p.ID)
 		require.NoError(b.T, err)
 		switch {
-		case said.Status != paymentports.ProviderSucceeded:
+		case said.Status != paymentports.ProviderPaymentSucceeded:
 		case said.PaidAt.Before(d.ContractEndAt):
 			paid++
 		default:
 			late++
 		}
 		require.NotEqual(b.T, deposit.PaymentProcessing, p.Status)
-		require.Equal(b.T, said.Status == paymentports.ProviderSucceeded, p.Status == deposit.PaymentSucceeded,
+		require.Equal(b.T, said.Status == paymentports.ProviderPaymentSucceeded, p.Status == deposit.PaymentSucceeded,
 			"ours %s, theirs %s", p.Status, said.Status)
 	}
 	switch d.Status {
@@ -332,7 +332,7 @@ func TestPaying_RacingTheEndOfTheStayAndReconcilers_HasOneOutcome(t *testing.T) 
 				},
 				func() error { _, err := b.Checkout.HandleReturn(b.Ctx(), token, true); return err },
 				func() error { _, err := b.Timers.ExpireCheckouts(b.Ctx()); return err },
-				func() error { _, err := b.Payments.CheckDue(b.Ctx()); return err },
+				func() error { _, err := b.Payments.CheckDuePayments(b.Ctx()); return err },
 				func() error { return cancel(d.ID) },
 			)
 			b.Clock.Set(d.CheckoutExpiresAt)

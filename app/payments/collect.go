@@ -205,7 +205,7 @@ const (
 // which another process may have changed since the step was planned.
 func decideEffect(made plan, debt deposit.Debt, answer paymentports.ProviderPaymentStatus) effect {
 	switch {
-	case answer == paymentports.ProviderSucceeded:
+	case answer == paymentports.ProviderPaymentSucceeded:
 		return effectPaid
 	case answer == paymentports.ProviderPaymentOpen && made.act != actAsk:
 		return effectUnderWay
@@ -318,8 +318,8 @@ func (r recording) refused(answer paymentports.ProviderPayment) error {
 }
 
 // refusal returns the bank's refusal in a provider's response. A refusal without a class counts as temporary.
-func refusal(answer paymentports.ProviderPayment) deposit.Refusal {
-	return deposit.Refusal{
+func refusal(answer paymentports.ProviderPayment) deposit.ChargeRefusal {
+	return deposit.ChargeRefusal{
 		Failure: answer.Failure, Barred: answer.Refusal == paymentports.RefusedForGood,
 		Passes: answer.Refusal == paymentports.RefusedForNow || answer.Refusal == "",
 	}
@@ -330,7 +330,7 @@ func (r recording) tell(kind paymentports.TenantNoticeKind) error {
 		paymentports.TenantNotice{SubjectID: r.payment.ID, Kind: kind, DepositID: r.payment.DepositID, At: r.now})
 }
 
-// nextCheck returns the time at which CheckDue checks a collection again: at the next attempt, repeatedly
+// nextCheck returns the time at which CheckDuePayments checks a collection again: at the next attempt, repeatedly
 // while the tenant's page may be paid, or at the end of a debt that stays unpaid. A paid page is noticed
 // within 5 minutes, even without a callback of the provider.
 func nextCheck(d deposit.Debt, now time.Time) time.Time {

@@ -67,17 +67,17 @@ func TestDecideEffect_EveryAnswerToEveryCall(t *testing.T) {
 	pending := deposit.Debt{State: deposit.CollectionRetrying, Attempt: 2}
 	for made, answers := range map[act]map[paymentports.ProviderPaymentStatus]effect{
 		actCharge: {
-			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderPaymentOpen: effectUnderWay,
+			paymentports.ProviderPaymentSucceeded: effectPaid, paymentports.ProviderPaymentOpen: effectUnderWay,
 			paymentports.ProviderPaymentClosed: effectFailed,
 			paymentports.ProviderPaymentFailed: effectRefused, paymentports.ProviderPaymentUnknown: effectNone,
 		},
 		actEnd: {
-			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderPaymentOpen: effectUnderWay,
+			paymentports.ProviderPaymentSucceeded: effectPaid, paymentports.ProviderPaymentOpen: effectUnderWay,
 			paymentports.ProviderPaymentClosed: effectFailed,
 			paymentports.ProviderPaymentFailed: effectFailed, paymentports.ProviderPaymentUnknown: effectFailed,
 		},
 		actAsk: { // only our own wish makes a closed page the end of a debt
-			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderPaymentOpen: effectNone,
+			paymentports.ProviderPaymentSucceeded: effectPaid, paymentports.ProviderPaymentOpen: effectNone,
 			paymentports.ProviderPaymentClosed: effectNone,
 			paymentports.ProviderPaymentFailed: effectNone, paymentports.ProviderPaymentUnknown: effectNone,
 		},
@@ -99,7 +99,7 @@ func TestDecideEffect_RefusalThatAnotherProcessRecorded_IsNothingNew(t *testing.
 
 func TestRefusal_TheClassDecidesWhetherTheCardIsChargedAgain(t *testing.T) {
 	t.Parallel()
-	for class, want := range map[paymentports.Refusal]deposit.Refusal{
+	for class, want := range map[paymentports.ChargeRefusalKind]deposit.ChargeRefusal{
 		paymentports.RefusedForNow:          {Failure: "card_declined", Passes: true},
 		paymentports.RefusedUntilTenantActs: {Failure: "card_declined"},
 		paymentports.RefusedForGood:         {Failure: "card_declined", Barred: true},
@@ -172,7 +172,7 @@ func TestNextCheck_FollowsTheAttemptOrThePage(t *testing.T) {
 
 func TestChargeOf_TheCardThatPaidTheFee(t *testing.T) {
 	t.Parallel()
-	p := deposit.Payment{ID: id.ID{1}, Kind: deposit.CollectionPayment, Amount: 50_000}
+	p := deposit.Payment{ID: id.ID{1}, Kind: deposit.PaymentKindCollection, Amount: 50_000}
 	d := &deposit.Deposit{ID: id.ID{2}, Reference: "D-7K3M-9Q2X"}
 	d.Locale, d.ContractStartAt, d.ContractEndAt = "fr", noon, noon.Add(4*time.Hour)
 	account := connect.Account{CompanyName: "Chalet Neuf", Timezone: "Asia/Tokyo"}
@@ -222,8 +222,8 @@ func TestClaimed_TheWordsOfTheCapture_AndTheFirstCharge(t *testing.T) {
 		{Trigger: deposit.TriggerCaptureRequested, Detail: map[string]string{"reason": "damage",
 			"description": "Broken table"}},
 	}
-	m := mails.ChargeOrRefund{Kind: paymentports.TenantNoticeCaptured}
-	want := mails.ChargeOrRefund{Kind: paymentports.TenantNoticeCaptured, Reason: "damage", Words: "Broken table",
+	m := mails.ChargeOrRefundNotice{Kind: paymentports.TenantNoticeCaptured}
+	want := mails.ChargeOrRefundNotice{Kind: paymentports.TenantNoticeCaptured, Reason: "damage", Words: "Broken table",
 		ChargedAt: first}
 	require.Equal(t, want, claimed(m, steps, deposit.Debt{NextAttemptAt: first}))
 	require.Equal(t, m, claimed(m, nil, deposit.Debt{Attempt: 1, NextAttemptAt: first}), "the card has been charged")
@@ -232,13 +232,13 @@ func TestClaimed_TheWordsOfTheCapture_AndTheFirstCharge(t *testing.T) {
 
 func TestRefunded_OfTheFeeOrOfACapturedAmount(t *testing.T) {
 	t.Parallel()
-	fee := deposit.Payment{ID: id.ID{1}, Kind: deposit.FeePayment}
-	collection := deposit.Payment{ID: id.ID{2}, Kind: deposit.CollectionPayment}
+	fee := deposit.Payment{ID: id.ID{1}, Kind: deposit.PaymentKindFee}
+	collection := deposit.Payment{ID: id.ID{2}, Kind: deposit.PaymentKindCollection}
 	refunds := []deposit.Refund{
 		{ID: id.ID{3}, PaymentID: fee.ID, Amount: 1_750}, {ID: id.ID{4}, PaymentID: collection.ID, Amount: 20_000},
 	}
-	m := mails.ChargeOrRefund{Amount: 50_000}
-	for refundID, want := range map[id.ID]mails.ChargeOrRefund{
+	m := mails.ChargeOrRefundNotice{Amount: 50_000}
+	for refundID, want := range map[id.ID]mails.ChargeOrRefundNotice{
 		{3}: {Amount: 1_750, Fee: true}, {4}: {Amount: 20_000}, {5}: m,
 	} {
 		require.Equal(t, want, refunded(m, refunds, []deposit.Payment{fee, collection}, refundID))

@@ -33,20 +33,20 @@ func (b bench) capturedWithToken() (depositID, collectionID id.ID, token secret.
 	b.Submit(token, grace)
 	b.Pay(d.ID, true)
 	b.ReturnFromPayment(token)
-	return d.ID, b.Capture(b.T, d.ID), token
+	return d.ID, b.CaptureDeposit(b.T, d.ID), token
 }
 
 func (b bench) collection(depositID id.ID) deposit.Payment {
 	b.T.Helper()
-	all := b.PaymentsOf(b.T, depositID, deposit.CollectionPayment)
+	all := b.PaymentsOf(b.T, depositID, deposit.PaymentKindCollection)
 	require.Len(b.T, all, 1)
 	return all[0]
 }
 
 // refuse lets the provider refuse every charge, in that class.
-func (b bench) refuse(failure string, class paymentports.Refusal) *[]int {
+func (b bench) refuse(failure string, class paymentports.ChargeRefusalKind) *[]int {
 	attempts := &[]int{}
-	b.Provider.OnCollect(func(r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
+	b.Provider.OnChargeStoredCard(func(r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 		*attempts = append(*attempts, r.Attempt)
 		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Ref: "ch_1", Failure: failure,
 			Refusal: class}, nil
@@ -96,7 +96,7 @@ func TestCollect_AtOnce_IsPaid(t *testing.T) {
 	depositID, _ := b.captured()
 	require.Equal(t, deposit.CollectionScheduled, b.debt(depositID).State)
 	require.Equal(t, b.Clock.Now(), b.debt(depositID).NextAttemptAt)
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, []string{"scheduled>paid charged scheduler"}, b.life(depositID))
 	paid := b.debt(depositID)
 	require.Equal(t, []any{deposit.CollectionPaid, 1, true, b.Clock.Now()},
@@ -109,20 +109,20 @@ func TestCollect_LackOfFunds_IsPaidOnTheThirdDay(t *testing.T) {
 	depositID, _ := b.captured()
 	begun := b.Clock.Now()
 	attempts := b.refuse("insufficient_funds", paymentports.RefusedForNow)
-	b.RequireCount(0, b.Payments.CheckDue)
+	b.RequireCount(0, b.Payments.CheckDuePayments)
 	require.Equal(t, deposit.CollectionRetrying, b.debt(depositID).State)
 	require.Equal(t, begun.Add(day), b.debt(depositID).NextAttemptAt)
 	require.Equal(t, "insufficient_funds", b.debt(depositID).Failure)
 	b.Clock.Add(day - time.Second)
-	b.RequireCount(0, b.Payments.CheckDue)
+	b.RequireCount(0, b.Payments.CheckDuePayments)
 	require.Equal(t, []int{1}, *attempts, "not before its time")
 	b.Clock.Add(time.Second)
-	b.RequireCount(0, b.Payments.CheckDue)
+	b.RequireCount(0, b.Payments.CheckDuePayments)
 	require.Equal(t, []int{1, 2}, *attempts)
 	require.Equal(t, begun.Add(3*day), b.debt(depositID).NextAttemptAt)
-	b.Provider.OnCollect(nil)
+	b.Provider.OnChargeStoredCard(nil)
 	b.Clock.Set(begun.Add(3 * day))
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, []string{"scheduled>retrying refused_for_now scheduler",
 		"retrying>retrying refused_for_now scheduler", "retrying>paid charged scheduler"}, b.life(depositID))
 	require.Empty(t, b.debt(depositID).Failure)
@@ -135,7 +135,7 @@ func TestCollect_AnEndByTheClock_IsStoredAsEveryVersionReadsIt(t *testing.T) {
 	b := setup(t)
 	depositID, _ := b.captured()
 	b.Clock.Add(deposit.DebtExpiresAfter)
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, []string{"scheduled>failed expired scheduler"}, b.life(depositID))
 	require.Equal(t, 1, b.Count("collections", "cancel_by = 'dispatcher'"))
 	require.Equal(t, 1, b.Count("audit_log", "action = 'payment.collection_failed' AND actor = 'scheduler'"))
@@ -146,7 +146,7 @@ func TestCollect_AnEndByTheClockOfAnOlderVersion_IsExpired(t *testing.T) {
 	depositID, _ := b.captured()
 	b.exec(`UPDATE collections SET cancel_at = now(), cancel_by = 'dispatcher'`)
 	require.Equal(t, actor.Clock, b.debt(depositID).CancelBy)
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, []string{"scheduled>failed expired scheduler"}, b.life(depositID))
 	b.exec(`UPDATE collection_steps SET actor = 'dispatcher'`)
 	require.Equal(t, []string{"scheduled>failed expired scheduler"}, b.life(depositID), "a step of an older version")
@@ -157,7 +157,7 @@ func TestCollect_EveryTimeOfTheScheduleRefused_AwaitsTheTenant(t *testing.T) {
 	depositID, _ := b.captured()
 	attempts := b.refuse("insufficient_funds", paymentports.RefusedForNow)
 	for range 10 {
-		b.RequireCount(0, b.Payments.CheckDue)
+		b.RequireCount(0, b.Payments.CheckDuePayments)
 		b.Clock.Add(day)
 	}
 	require.Equal(t, []int{1, 2, 3, 4}, *attempts)
@@ -165,9 +165,9 @@ func TestCollect_EveryTimeOfTheScheduleRefused_AwaitsTheTenant(t *testing.T) {
 	require.Equal(t, deposit.PaymentProcessing, b.collection(depositID).Status, "the debt is not over")
 	b.RequireStatus(depositID, deposit.Captured, "claim")
 	b.Clock.Add(160 * day)
-	b.RequireCount(0, b.Payments.CheckDue)
+	b.RequireCount(0, b.Payments.CheckDuePayments)
 	b.Clock.Add(10 * day)
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, "awaiting_tenant>failed expired scheduler", b.life(depositID)[4])
 	require.Equal(t, deposit.PaymentFailed, b.collection(depositID).Status)
 	require.Equal(t, []string{"payment.collection_failed"}, b.AuditActions(t, depositID))
@@ -177,9 +177,9 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 	b := setup(t)
 	depositID, collectionID, token := b.capturedWithToken()
 	attempts := b.refuse("lost_card", paymentports.RefusedForGood)
-	b.RequireCount(0, b.Payments.CheckDue)
+	b.RequireCount(0, b.Payments.CheckDuePayments)
 	b.Clock.Add(30 * day)
-	b.RequireCount(0, b.Payments.CheckDue)
+	b.RequireCount(0, b.Payments.CheckDuePayments)
 	require.Equal(t, []int{1}, *attempts, "no automatic charge follows")
 	require.Equal(t, []string{"scheduled>awaiting_tenant card_refused scheduler"}, b.life(depositID))
 	require.Equal(t, []string{
@@ -191,8 +191,8 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 	b.Provider.OnLookupOrClose(func() paymentports.ProviderPayment {
 		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentOpen}
 	})
-	b.Provider.OnOpen(func(r paymentports.HostedPageRequest) (paymentports.HostedPage, error) {
-		require.Equal(t, []any{collectionID, depositID, deposit.CollectionPayment, b.LoadDeposit(t,
+	b.Provider.OnOpenPage(func(r paymentports.HostedPageRequest) (paymentports.HostedPage, error) {
+		require.Equal(t, []any{collectionID, depositID, deposit.PaymentKindCollection, b.LoadDeposit(t,
 			depositID).CapturedAmount},
 			[]any{r.PaymentID, r.DepositID, r.Kind, r.Amount})
 		return paymentports.HostedPage{Ref: "cs_1", URL: "https://pay.test/cs_1"}, nil
@@ -205,12 +205,12 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 	require.Equal(t, next.PageURL, again.PageURL)
 	require.Equal(t, deposit.CollectionAwaitingTenant, b.ReturnFromPayment(token).Debt.State, "came back without paying")
 	b.Clock.Add(30 * time.Second)
-	b.RequireCount(0, b.Payments.CheckDue)
+	b.RequireCount(0, b.Payments.CheckDuePayments)
 	require.LessOrEqual(t, b.collection(depositID).CheckAt.Sub(b.Clock.Now()), time.Minute,
 		"a payment on the page is known soon")
 
 	b.Provider.OnLookupOrClose(func() paymentports.ProviderPayment {
-		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded, Ref: "cs_1"}
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentSucceeded, Ref: "cs_1"}
 	})
 	require.Equal(t, deposit.CollectionPaid, b.ReturnFromPayment(token).Debt.State)
 	require.Equal(t, "awaiting_tenant>paid paid_by_tenant tenant", b.life(depositID)[1])
@@ -219,15 +219,15 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 	next, err = b.Checkout.StartDebtPayment(b.Ctx(), token)
 	require.NoError(t, err)
 	require.Empty(t, next.PageURL, "paid already")
-	b.RequireCount(0, b.Payments.CheckDue)
+	b.RequireCount(0, b.Payments.CheckDuePayments)
 }
 
 func TestCollect_PageIsPaidAndTheTenantLeft_IsFoundByTheReconciler(t *testing.T) {
 	b := setup(t)
 	depositID, _, token := b.capturedWithToken()
 	b.refuse("authentication_required", paymentports.RefusedUntilTenantActs)
-	b.RequireCount(0, b.Payments.CheckDue)
-	b.Provider.OnOpen(func(paymentports.HostedPageRequest) (paymentports.HostedPage, error) {
+	b.RequireCount(0, b.Payments.CheckDuePayments)
+	b.Provider.OnOpenPage(func(paymentports.HostedPageRequest) (paymentports.HostedPage, error) {
 		return paymentports.HostedPage{URL: "https://pay.test/cs_1"}, nil
 	})
 	_, err := b.Checkout.StartDebtPayment(b.Ctx(), token)
@@ -240,20 +240,20 @@ func TestCollect_PageIsPaidAndTheTenantLeft_IsFoundByTheReconciler(t *testing.T)
 	for range 6 {
 		b.Clock.Set(b.collection(depositID).CheckAt)
 		asked = append(asked, b.Clock.Now().Sub(opened))
-		b.RequireCount(0, b.Payments.CheckDue)
+		b.RequireCount(0, b.Payments.CheckDuePayments)
 	}
 	require.Equal(t, []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute,
 		12 * time.Minute}, asked)
 	b.Clock.Set(opened.Add(26 * time.Hour))
-	b.RequireCount(0, b.Payments.CheckDue)
+	b.RequireCount(0, b.Payments.CheckDuePayments)
 	require.Equal(t, b.debt(depositID).CapturedAt.Add(deposit.DebtExpiresAfter), b.collection(depositID).CheckAt,
 		"the page is dead")
 	b.Provider.OnLookupOrClose(func() paymentports.ProviderPayment {
-		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded}
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentSucceeded}
 	})
 	// a notice of the provider is a reason to ask
 	b.exec(`UPDATE payments SET check_at = $2 WHERE deposit_id = $1`, depositID, b.Clock.Now())
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, deposit.CollectionPaid, b.debt(depositID).State)
 }
 
@@ -262,7 +262,7 @@ func TestCollect_AnswerLost_AsksForTheSameAttempt(t *testing.T) {
 	b := setup(t)
 	depositID, _ := b.captured()
 	var attempts []int
-	b.Provider.OnCollect(func(r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
+	b.Provider.OnChargeStoredCard(func(r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 		attempts = append(attempts, r.Attempt)
 		if len(attempts) < 3 {
 			return paymentports.ProviderPayment{}, context.DeadlineExceeded
@@ -270,7 +270,7 @@ func TestCollect_AnswerLost_AsksForTheSameAttempt(t *testing.T) {
 		return b.Sandbox.ChargeStoredCard(b.Ctx(), r)
 	})
 	for range 3 {
-		_, err := b.Payments.CheckDue(b.Ctx())
+		_, err := b.Payments.CheckDuePayments(b.Ctx())
 		require.NoError(t, err)
 		b.Clock.Add(time.Minute)
 	}
@@ -285,7 +285,7 @@ func TestCollect_TwoProcessesAtOnce_AskForOneAttemptAndRecordOnce(t *testing.T) 
 	var mu sync.Mutex
 	seen := map[int]int{}
 	gate := make(chan struct{})
-	b.Provider.OnCollect(func(r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
+	b.Provider.OnChargeStoredCard(func(r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 		mu.Lock()
 		seen[r.Attempt]++
 		if len(seen) == 1 && seen[r.Attempt] == 2 {

@@ -11,7 +11,7 @@ import (
 )
 
 // debtEnds maps each way in which an operator can end a collection to its verb in the audit log.
-var debtEnds = map[deposit.CollectionTrigger]audit.Verb{
+var debtEnds = map[deposit.CollectionTrigger]audit.Action{
 	deposit.CollectionSettledElsewhere: audit.CollectionSettledElsewhere,
 	deposit.CollectionWithdrawn:        audit.CollectionWithdraw,
 }
@@ -47,7 +47,7 @@ func (s *Service) FinishDebtEnd(ctx context.Context, depositID id.ID) (deposit.D
 	case debt.State.Final() || debt.CancelAt.IsZero():
 		return *debt, nil
 	}
-	due := deposit.Payment{ID: debt.PaymentID, DepositID: depositID, Kind: deposit.CollectionPayment}
+	due := deposit.Payment{ID: debt.PaymentID, DepositID: depositID, Kind: deposit.PaymentKindCollection}
 	s.carryOut(ctx, due, s.deps.Clock.Now())
 	if debt, err = s.Debt(ctx, depositID); err != nil {
 		return deposit.Debt{}, err
@@ -61,7 +61,7 @@ func (s *Service) FinishDebtEnd(ctx context.Context, depositID id.ID) (deposit.D
 // Returns deposit.ErrCollectionOver, also for a deposit without a collection, and the errors of
 // deposit.Debt.RecordReminder.
 func (s *Service) RecordReminder(ctx context.Context, depositID id.ID, now time.Time) error {
-	current, err := s.deps.Payments.LockProcessing(ctx, depositID, deposit.CollectionPayment)
+	current, err := s.deps.Payments.LockProcessing(ctx, depositID, deposit.PaymentKindCollection)
 	if err != nil {
 		return err
 	}

@@ -47,12 +47,12 @@ func (s *Service) OpenDebtPage(ctx context.Context, d *deposit.Deposit, token se
 	return page.URL, nil
 }
 
-// beginDebtPage commits that the tenant opens the payment page of a debt, so that CheckDue queries the
+// beginDebtPage commits that the tenant opens the payment page of a debt, so that CheckDuePayments queries the
 // provider about it.
 func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID,
 	now time.Time) (payment deposit.Payment, err error) {
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		current, err := s.deps.Payments.LockProcessing(ctx, depositID, deposit.CollectionPayment)
+		current, err := s.deps.Payments.LockProcessing(ctx, depositID, deposit.PaymentKindCollection)
 		if err != nil {
 			return err
 		}
@@ -88,12 +88,12 @@ func (s *Service) ConfirmDebtPayment(ctx context.Context, depositID id.ID, now t
 	}
 	answer, err := s.provider.lookup(ctx, debt.PaymentID)
 	if err != nil {
-		return s.providerFailed(deposit.CollectionPayment, err)
+		return s.providerFailed(deposit.PaymentKindCollection, err)
 	}
-	if answer.Status != paymentports.ProviderSucceeded {
+	if answer.Status != paymentports.ProviderPaymentSucceeded {
 		return nil
 	}
-	payment := deposit.Payment{ID: debt.PaymentID, DepositID: depositID, Kind: deposit.CollectionPayment}
+	payment := deposit.Payment{ID: debt.PaymentID, DepositID: depositID, Kind: deposit.PaymentKindCollection}
 	_, err = s.recordCollection(ctx, payment, plan{act: actAsk, debt: *debt}, answer, now)
 	return err
 }

@@ -21,13 +21,13 @@ const maxSettlements = 5
 // Returns deposit.ErrNotCancellable when the checkout had ended already, possibly by the payment that was
 // settled, or service_unavailable when the payment cannot be stopped.
 func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger,
-	prepare lifecycle.PrepareFunc,
+	prepare lifecycle.PrepareDepositFunc,
 	now time.Time) error {
 	for range maxSettlements {
 		if err := s.settleFee(ctx, depositID, now); err != nil {
 			return err
 		}
-		err := s.deps.Transitions.WithinTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
+		err := s.deps.Transitions.RunInTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
 			return s.endUnpaid(ctx, depositID, trigger, prepare, now)
 		})
 		if !errors.Is(err, paymentports.ErrPaymentExists) {
@@ -40,7 +40,7 @@ func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger depo
 // endUnpaid ends, in a transaction, a checkout without a payment in flight. Returns paymentports.ErrPaymentExists
 // when another payment has begun since settleFee.
 func (s *Service) endUnpaid(ctx context.Context, depositID id.ID, trigger deposit.Trigger,
-	prepare lifecycle.PrepareFunc,
+	prepare lifecycle.PrepareDepositFunc,
 	now time.Time) (deposit.Transition, error) {
 	d, err := s.deps.Deposits.LockRow(ctx, depositID)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Service) endUnpaid(ctx context.Context, depositID id.ID, trigger deposi
 	if _, err := d.Status.Next(trigger); err != nil {
 		return deposit.Transition{}, err
 	}
-	inFlight, err := s.deps.Payments.LockProcessing(ctx, depositID, deposit.FeePayment)
+	inFlight, err := s.deps.Payments.LockProcessing(ctx, depositID, deposit.PaymentKindFee)
 	if err != nil {
 		return deposit.Transition{}, err
 	}

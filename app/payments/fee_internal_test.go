@@ -54,11 +54,11 @@ func TestSettle_EveryAnswerEndsThePayment(t *testing.T) {
 		result paymentports.PaymentResult
 		open   bool
 	}{
-		paymentports.ProviderSucceeded:      {deposit.PaymentSucceeded, paymentports.PaymentSucceeded, false},
-		paymentports.ProviderPaymentFailed:  {deposit.PaymentFailed, paymentports.PaymentRefused, false},
-		paymentports.ProviderPaymentClosed:  {deposit.PaymentVoided, paymentports.PaymentVoided, false},
-		paymentports.ProviderPaymentUnknown: {deposit.PaymentVoided, paymentports.PaymentVoided, true},
-		paymentports.ProviderPaymentOpen:    {deposit.PaymentVoided, paymentports.PaymentVoided, true},
+		paymentports.ProviderPaymentSucceeded: {deposit.PaymentSucceeded, paymentports.PaymentSucceeded, false},
+		paymentports.ProviderPaymentFailed:    {deposit.PaymentFailed, paymentports.PaymentRefused, false},
+		paymentports.ProviderPaymentClosed:    {deposit.PaymentVoided, paymentports.PaymentVoided, false},
+		paymentports.ProviderPaymentUnknown:   {deposit.PaymentVoided, paymentports.PaymentVoided, true},
+		paymentports.ProviderPaymentOpen:      {deposit.PaymentVoided, paymentports.PaymentVoided, true},
 	} {
 		p := deposit.Payment{Status: deposit.PaymentProcessing, ProviderRef: "pi_1", Failure: "earlier"}
 		settle(&p, paymentports.ProviderPayment{Status: answer}, noon)
@@ -153,10 +153,10 @@ func TestPostponed_KeepsReferenceAndFailureUnlessTheAnswerHasThem(t *testing.T) 
 func TestFeeAmong_IsTheOldestFeeWithThatStatus(t *testing.T) {
 	t.Parallel()
 	all := []deposit.Payment{
-		{ID: id.ID{1}, Kind: deposit.FeePayment, Status: deposit.PaymentVoided},
-		{ID: id.ID{2}, Kind: deposit.CollectionPayment, Status: deposit.PaymentSucceeded},
-		{ID: id.ID{3}, Kind: deposit.FeePayment, Status: deposit.PaymentSucceeded},
-		{ID: id.ID{4}, Kind: deposit.FeePayment, Status: deposit.PaymentSucceeded},
+		{ID: id.ID{1}, Kind: deposit.PaymentKindFee, Status: deposit.PaymentVoided},
+		{ID: id.ID{2}, Kind: deposit.PaymentKindCollection, Status: deposit.PaymentSucceeded},
+		{ID: id.ID{3}, Kind: deposit.PaymentKindFee, Status: deposit.PaymentSucceeded},
+		{ID: id.ID{4}, Kind: deposit.PaymentKindFee, Status: deposit.PaymentSucceeded},
 	}
 	require.Equal(t, &all[2], feeAmong(all, deposit.PaymentSucceeded))
 	require.Nil(t, feeAmong(all, deposit.PaymentProcessing))
@@ -175,17 +175,17 @@ func TestPageOf_AddressAndLanguageOfWhoeverPays(t *testing.T) {
 		email, locale string
 		description   string
 	}{
-		"a fee":                            {deposit.FeePayment, nil, payer, "tina@example.com", "fr", frais},
-		"a fee of a known client":          {deposit.FeePayment, client, payer, "tina@example.com", "fr", frais},
-		"a fee, and nobody is named":       {deposit.FeePayment, nil, nil, "", "en", fee},
-		"a fee, whose client is not asked": {deposit.FeePayment, client, nil, "", "en", fee},
-		"a debt":                           {deposit.CollectionPayment, client, nil, "grace@example.com", "en", claim},
-		"a debt of an erased client":       {deposit.CollectionPayment, nil, nil, "", "en", claim},
+		"a fee":                            {deposit.PaymentKindFee, nil, payer, "tina@example.com", "fr", frais},
+		"a fee of a known client":          {deposit.PaymentKindFee, client, payer, "tina@example.com", "fr", frais},
+		"a fee, and nobody is named":       {deposit.PaymentKindFee, nil, nil, "", "en", fee},
+		"a fee, whose client is not asked": {deposit.PaymentKindFee, client, nil, "", "en", fee},
+		"a debt":                           {deposit.PaymentKindCollection, client, nil, "grace@example.com", "en", claim},
+		"a debt of an erased client":       {deposit.PaymentKindCollection, nil, nil, "", "en", claim},
 	} {
 		p := deposit.Payment{ID: id.ID{1}, Kind: c.kind, Amount: 1_750}
 		d := &deposit.Deposit{ID: id.ID{2}, Reference: "D-1", Client: c.client}
 		d.Locale, d.ContractStartAt, d.ContractEndAt = "en", noon, noon
-		ends := map[deposit.PaymentKind]time.Time{deposit.FeePayment: noon}[c.kind] // that of a debt has no end
+		ends := map[deposit.PaymentKind]time.Time{deposit.PaymentKindFee: noon}[c.kind] // that of a debt has no end
 		require.Equal(t, paymentports.HostedPageRequest{
 			PaymentID: id.ID{1}, DepositID: id.ID{2}, Kind: c.kind, Amount: 1_750, Description: c.description,
 			Email: c.email, Locale: c.locale, ReturnURL: "https://x.example", EndsAt: ends,
@@ -202,7 +202,7 @@ func TestFeeOf_IsAskedAboutSoon_AndAtTheEndOfTheStay(t *testing.T) {
 		d := &deposit.Deposit{ID: id.ID{2}}
 		d.Amount, d.ContractEndAt = 50_000, noon.Add(left)
 		require.Equal(t, deposit.Payment{
-			ID: id.ID{1}, DepositID: id.ID{2}, Kind: deposit.FeePayment, Amount: 1_750, Status: deposit.PaymentProcessing,
+			ID: id.ID{1}, DepositID: id.ID{2}, Kind: deposit.PaymentKindFee, Amount: 1_750, Status: deposit.PaymentProcessing,
 			CreatedAt: noon, CheckAt: noon.Add(wait),
 		}, feeOf(d, id.ID{1}, noon), left)
 	}

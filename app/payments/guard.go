@@ -85,7 +85,7 @@ func (g *guard) enter(ctx context.Context) (trial bool, err error) {
 		g.mu.Lock()
 		g.trying = g.trying && !trial
 		g.mu.Unlock()
-		return false, fault.ErrUnavailable.Because(errBusy)
+		return false, fault.ErrUnavailable.WithCause(errBusy)
 	}
 	// The calls to the provider may have been paused while this call waited for its slot.
 	if !trial {
@@ -103,7 +103,7 @@ func (g *guard) admit() (trial bool, err error) {
 	case g.failures < maxFailures:
 		return false, nil
 	case g.trying || g.clock.Now().Before(g.rests):
-		return false, fault.ErrUnavailable.Because(errResting)
+		return false, fault.ErrUnavailable.WithCause(errResting)
 	}
 	g.trying = true
 	return true, nil
@@ -151,7 +151,7 @@ func guarded[T any](ctx context.Context, g *guard, name string, limit time.Durat
 	answer, err = call(bounded)
 	failpoint.Hit("payment." + name + ".answered")
 	if err != nil && errors.Is(bounded.Err(), context.DeadlineExceeded) && !errors.Is(err, fault.ErrUnavailable) {
-		err = fault.ErrUnavailable.Because(err)
+		err = fault.ErrUnavailable.WithCause(err)
 	}
 	return answer, err
 }

@@ -128,8 +128,8 @@ func TestGuard_ABurst_WaitsForSlotsAndFailsNobody(t *testing.T) {
 
 func TestGuard_RequestsThatTheProviderHasRefused_LeaveOtherPaymentsAlone(t *testing.T) {
 	t.Parallel()
-	refused := fault.ErrUnavailable.Because(fmt.Errorf("%w: status 400", paymentports.ErrProviderRefused))
-	away := fault.ErrUnavailable.Because(errors.New("connection refused"))
+	refused := fault.ErrUnavailable.WithCause(fmt.Errorf("%w: status 400", paymentports.ErrProviderRefused))
+	away := fault.ErrUnavailable.WithCause(errors.New("connection refused"))
 	var answer error
 	p := &provider{answer: func(context.Context) error { return answer }}
 	g := newGuard(p, wall{}, slog.New(slog.DiscardHandler))

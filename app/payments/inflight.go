@@ -7,9 +7,9 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// FeeInFlight reports whether a fee payment of the deposit was begun and is not settled yet. It takes no lock: a
+// HasFeeInFlight reports whether a fee payment of the deposit was begun and is not settled yet. It takes no lock: a
 // change that depends on the result must check again under the deposit's lock.
-func (s *Service) FeeInFlight(ctx context.Context, depositID id.ID) (bool, error) {
+func (s *Service) HasFeeInFlight(ctx context.Context, depositID id.ID) (bool, error) {
 	payment, err := s.feeInFlight(ctx, depositID)
 	return payment != nil, err
 }
@@ -32,7 +32,7 @@ func (s *Service) feeWithStatus(ctx context.Context, depositID id.ID,
 // feeAmong returns the first fee payment with this status in a list; nil for none.
 func feeAmong(all []deposit.Payment, status deposit.PaymentStatus) *deposit.Payment {
 	for i := range all {
-		if all[i].Kind == deposit.FeePayment && all[i].Status == status {
+		if all[i].Kind == deposit.PaymentKindFee && all[i].Status == status {
 			return &all[i]
 		}
 	}

@@ -24,7 +24,7 @@ import (
 // Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable when the provider
 // cannot be reached; the payment then stays processing.
 func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person,
-	prepare lifecycle.PrepareFunc, now time.Time) (string, error) {
+	prepare lifecycle.PrepareDepositFunc, now time.Time) (string, error) {
 	payment, page, err := s.openFee(ctx, d, token, payer, prepare, now)
 	if err != nil {
 		return "", err
@@ -34,7 +34,7 @@ func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token sec
 }
 
 func (s *Service) openFee(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person,
-	prepare lifecycle.PrepareFunc, now time.Time) (deposit.Payment, paymentports.HostedPage, error) {
+	prepare lifecycle.PrepareDepositFunc, now time.Time) (deposit.Payment, paymentports.HostedPage, error) {
 	account, err := s.account(ctx, d)
 	if err != nil {
 		return deposit.Payment{}, paymentports.HostedPage{}, err
@@ -60,7 +60,7 @@ func (s *Service) account(ctx context.Context, d *deposit.Deposit) (connect.Acco
 
 // subject returns the text that describes a payment to the tenant: the company and the rental period.
 func subject(kind deposit.PaymentKind, d *deposit.Deposit, of connect.Account, locale string) string {
-	return agreement.PaymentSubject{Captured: kind == deposit.CollectionPayment, Company: of.CompanyName,
+	return agreement.PaymentSubject{Captured: kind == deposit.PaymentKindCollection, Company: of.CompanyName,
 		From: d.ContractStartAt.In(of.Zone()), To: d.ContractEndAt.In(of.Zone())}.InLanguage(locale)
 }
 
@@ -71,13 +71,13 @@ func pageOf(p deposit.Payment, d *deposit.Deposit, of connect.Account, payer *te
 	r := paymentports.HostedPageRequest{
 		PaymentID: p.ID, DepositID: d.ID, Kind: p.Kind, Amount: p.Amount, Locale: d.Locale, ReturnURL: returnURL,
 	}
-	if p.Kind == deposit.FeePayment {
+	if p.Kind == deposit.PaymentKindFee {
 		r.EndsAt = d.ContractEndAt
 	}
 	switch {
 	case payer != nil:
 		r.Email, r.Locale = payer.Email, payer.Locale
-	case p.Kind == deposit.CollectionPayment && d.Client != nil:
+	case p.Kind == deposit.PaymentKindCollection && d.Client != nil:
 		r.Email = d.Client.Email
 	}
 	r.Description = subject(p.Kind, d, of, r.Locale)
@@ -86,7 +86,7 @@ func pageOf(p deposit.Payment, d *deposit.Deposit, of connect.Account, payer *te
 
 // beginFee commits a fee payment before the provider is called, so that no crash can lose a payment. A
 // payment in flight is used again.
-func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecycle.PrepareFunc,
+func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecycle.PrepareDepositFunc,
 	now time.Time) (payment deposit.Payment, err error) {
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		d, err := s.deps.Deposits.LockRow(ctx, depositID)
@@ -105,7 +105,7 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 		if err := s.deps.Payments.Insert(ctx, payment); !errors.Is(err, paymentports.ErrPaymentExists) {
 			return err
 		}
-		inFlight, err := s.deps.Payments.LockProcessing(ctx, d.ID, deposit.FeePayment)
+		inFlight, err := s.deps.Payments.LockProcessing(ctx, d.ID, deposit.PaymentKindFee)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 		}
 		// The deposit's fee payment has succeeded, yet the deposit is still in checkout, which must not happen.
 		if inFlight == nil {
-			return fault.ErrInternal.Because(
+			return fault.ErrInternal.WithCause(
 				errors.New("payments: a fee was paid and the deposit is not secured: " + d.Reference))
 		}
 		payment = *inFlight
@@ -128,7 +128,7 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 // feeOf returns a new payment of a deposit's fee.
 func feeOf(d *deposit.Deposit, paymentID id.ID, now time.Time) deposit.Payment {
 	return deposit.Payment{
-		ID: paymentID, DepositID: d.ID, Kind: deposit.FeePayment, Amount: deposit.Fee(d.Amount),
+		ID: paymentID, DepositID: d.ID, Kind: deposit.PaymentKindFee, Amount: deposit.Fee(d.Amount),
 		Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: nextFeeCheck(d, 0, now),
 	}
 }

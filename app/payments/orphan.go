@@ -33,7 +33,7 @@ func (s *Service) keepOrphan(ctx context.Context, d *deposit.Deposit, p deposit.
 func (s *Service) refundOrphan(ctx context.Context, p deposit.Payment, now time.Time) error {
 	return s.deps.Refunds.Insert(ctx, deposit.Refund{
 		ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: p.Amount,
-		Reason: deposit.RefundOrphanedPayment,
+		Reason: deposit.RefundReasonOrphanedPayment,
 		Status: deposit.RefundPending,
 		Actor:  actor.Clock, CreatedAt: now, CheckAt: now,
 	})

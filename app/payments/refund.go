@@ -22,7 +22,7 @@ import (
 // Returns deposit.ErrNoCollection for an unknown payment, or service_unavailable.
 func (s *Service) RecheckEndedPayment(ctx context.Context, paymentID id.ID) (paid bool, err error) {
 	answer, err := s.provider.lookup(ctx, paymentID)
-	if err != nil || answer.Status != paymentports.ProviderSucceeded {
+	if err != nil || answer.Status != paymentports.ProviderPaymentSucceeded {
 		return false, err
 	}
 	now := s.deps.Clock.Now()
@@ -103,7 +103,7 @@ func decideRefund(r deposit.Refund, answer paymentports.ProviderRefund, now time
 	return r
 }
 
-func (s *Service) refundEntry(verb audit.Verb, by actor.Actor, r deposit.Refund, now time.Time) ports.AuditEntry {
+func (s *Service) refundEntry(verb audit.Action, by actor.Actor, r deposit.Refund, now time.Time) ports.AuditEntry {
 	detail := map[string]string{"refund": id.Refund.Of(r.ID), "payment": id.Payment.Of(r.PaymentID),
 		"amountCents": cents(r.Amount), "reason": string(r.Reason)}
 	if r.Failure != "" {
@@ -129,7 +129,8 @@ func (s *Service) RefundByStaff(ctx context.Context, paymentID id.ID,
 			return err
 		}
 		r = deposit.Refund{
-			ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: rest, Reason: deposit.RefundWrongCharge,
+			ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: rest,
+			Reason: deposit.RefundReasonWrongCharge,
 			Status: deposit.RefundPending,
 			Actor:  actor.Staff, CreatedAt: now, CheckAt: now,
 		}

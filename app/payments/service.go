@@ -21,7 +21,7 @@ import (
 // when payments cannot be simulated.
 type Deps struct {
 	UnitOfWork      ports.UnitOfWork
-	Transitions     lifecycle.Transitions
+	Transitions     lifecycle.TransitionApplier
 	Deposits        depositports.Deposits
 	Operators       accountports.Operators
 	Payments        paymentports.Payments

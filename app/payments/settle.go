@@ -56,7 +56,7 @@ func (s *Service) ConfirmFeePayment(ctx context.Context, depositID id.ID, ends b
 		answer, err = s.provider.close(ctx, payment.ID)
 	}
 	if err != nil {
-		return s.providerFailed(deposit.FeePayment, err)
+		return s.providerFailed(deposit.PaymentKindFee, err)
 	}
 	return s.recordFee(ctx, *payment, answer, now)
 }
@@ -71,7 +71,7 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer payme
 		return errPaymentOpen
 	}
 	orphaned, settled := false, false
-	err := s.deps.Transitions.WithinTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
+	err := s.deps.Transitions.RunInTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
 		orphaned, settled = false, false
 		d, err := s.deps.Deposits.LockRow(ctx, p.DepositID)
 		if err != nil {

@@ -113,7 +113,7 @@ func (s *Service) CancelCollection(ctx context.Context, depositID id.ID) (Collec
 
 // act commits a decision of staff about a collection with its entry in the audit log, and then makes the step
 // that is due.
-func (s *Service) act(ctx context.Context, depositID id.ID, verb audit.Verb,
+func (s *Service) act(ctx context.Context, depositID id.ID, verb audit.Action,
 	decide func(context.Context, *deposit.Debt, time.Time) error,
 ) (CollectionView, error) {
 	shown, err := s.ShowCollection(ctx, depositID)
@@ -140,20 +140,20 @@ func (s *Service) act(ctx context.Context, depositID id.ID, verb audit.Verb,
 type decision struct {
 	depositID id.ID
 	by        actor.Actor
-	verb      audit.Verb
+	verb      audit.Action
 	decide    func(context.Context, *deposit.Debt, time.Time) error
 	now       time.Time
 }
 
 // errNoCollectionInFlight is the error for a deposit that has no collection, or one that is over.
-var errNoCollectionInFlight = deposit.ErrCollectionOver.Because(errors.New("no collection is in flight"))
+var errNoCollectionInFlight = deposit.ErrCollectionOver.WithCause(errors.New("no collection is in flight"))
 
 // decided applies a decision about a collection within a transaction, with its entry in the audit log, and
 // returns the payment whose step is due afterwards.
 //
 // Returns errNoCollectionInFlight, which is a deposit.ErrCollectionOver, and the errors of decide.
 func (s *Service) decided(ctx context.Context, made decision) (due deposit.Payment, err error) {
-	current, err := s.deps.Payments.LockProcessing(ctx, made.depositID, deposit.CollectionPayment)
+	current, err := s.deps.Payments.LockProcessing(ctx, made.depositID, deposit.PaymentKindCollection)
 	if err != nil {
 		return due, err
 	}

@@ -34,7 +34,7 @@ func (b bench) lastDay() (*deposit.Deposit, secret.Text) {
 // check runs the job that asks about payments.
 func (b bench) check() {
 	b.T.Helper()
-	_, err := b.Payments.CheckDue(b.Ctx())
+	_, err := b.Payments.CheckDuePayments(b.Ctx())
 	require.NoError(b.T, err)
 }
 
@@ -85,14 +85,14 @@ func TestStayOver_AFeeCountsFromWhenItWasPaid_NotFromWhenItIsHeardOf(t *testing.
 			b.check()
 		},
 		"the answer was lost": func(*deposit.Deposit, secret.Text) {
-			b.Provider.LoseAnswers(true)
+			b.Provider.SetAnswersLost(true)
 			b.check()
-			b.Provider.LoseAnswers(false)
+			b.Provider.SetAnswersLost(false)
 			b.Clock.Add(2 * time.Minute)
 			b.check()
 		},
 		"another process asks": func(*deposit.Deposit, secret.Text) {
-			_, err := b.BuildServices(func(*servicetest.Deps) {}).Payments.CheckDue(b.Ctx())
+			_, err := b.BuildServices(func(*servicetest.Deps) {}).Payments.CheckDuePayments(b.Ctx())
 			require.NoError(t, err)
 		},
 	} {
@@ -126,7 +126,7 @@ func TestStayOver_ThePageIsClosedAtItsEnd(t *testing.T) {
 	b.check()
 	require.Equal(t, d.ContractEndAt, b.FeePayment(d.ID).CheckAt)
 	b.Clock.Set(d.ContractEndAt)
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	b.Pay(d.ID, true)
 	said, err := b.Sandbox.LookupPayment(b.Ctx(), fee)
 	require.NoError(t, err)
@@ -176,7 +176,7 @@ func TestStayOver_TheProviderDoesNotTellTheTime_ThatOfHearingCounts(t *testing.T
 		d, token := b.lastDay()
 		b.Clock.Set(d.ContractEndAt.Add(-left))
 		b.Provider.OnLookupOrClose(func() paymentports.ProviderPayment {
-			return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded, Ref: "pi_1"}
+			return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentSucceeded, Ref: "pi_1"}
 		})
 		b.ReturnFromPayment(token)
 		b.Provider.OnLookupOrClose(nil)

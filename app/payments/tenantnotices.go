@@ -70,8 +70,9 @@ func (n TenantNoticeMailer) tell(ctx context.Context, notice paymentports.Tenant
 }
 
 // about reads from the database what the mail for a notice to a tenant contains.
-func (n TenantNoticeMailer) about(ctx context.Context, notice paymentports.TenantNotice) (mails.ChargeOrRefund, error) {
-	var m mails.ChargeOrRefund
+func (n TenantNoticeMailer) about(ctx context.Context, notice paymentports.TenantNotice) (mails.ChargeOrRefundNotice,
+	error) {
+	var m mails.ChargeOrRefundNotice
 	d, err := n.Deposits.Deposit(ctx, notice.DepositID)
 	if err != nil || d.Client == nil {
 		return m, err
@@ -84,7 +85,7 @@ func (n TenantNoticeMailer) about(ctx context.Context, notice paymentports.Tenan
 	if err != nil {
 		return m, err
 	}
-	m = mails.NewChargeOrRefund(d, agreement.LatestLocale(agreed), notice.Kind, account, n.SupportEmail)
+	m = mails.NewChargeOrRefundNotice(d, agreement.LatestLocale(agreed), notice.Kind, account, n.SupportEmail)
 	switch notice.Kind {
 	case paymentports.TenantNoticeCaptured:
 		return n.withClaim(ctx, m)
@@ -107,7 +108,8 @@ func (n TenantNoticeMailer) about(ctx context.Context, notice paymentports.Tenan
 
 // withClaim adds to a tenant's mail the operator's words about the capture, and the time at which the card is
 // charged.
-func (n TenantNoticeMailer) withClaim(ctx context.Context, m mails.ChargeOrRefund) (mails.ChargeOrRefund, error) {
+func (n TenantNoticeMailer) withClaim(ctx context.Context, m mails.ChargeOrRefundNotice) (mails.ChargeOrRefundNotice,
+	error) {
 	steps, err := n.Deposits.History(ctx, m.Deposit.ID)
 	if err != nil {
 		return m, err
@@ -118,7 +120,7 @@ func (n TenantNoticeMailer) withClaim(ctx context.Context, m mails.ChargeOrRefun
 
 // claimed adds to the mail m the operator's words about the capture, which steps (the history of the deposit)
 // contain, and the time of the first charge if none was made yet.
-func claimed(m mails.ChargeOrRefund, steps []deposit.Transition, debt deposit.Debt) mails.ChargeOrRefund {
+func claimed(m mails.ChargeOrRefundNotice, steps []deposit.Transition, debt deposit.Debt) mails.ChargeOrRefundNotice {
 	m.Reason, m.Words = deposit.CaptureDetails(steps)
 	if debt.Attempt == 0 {
 		m.ChargedAt = debt.NextAttemptAt
@@ -127,8 +129,8 @@ func claimed(m mails.ChargeOrRefund, steps []deposit.Transition, debt deposit.De
 }
 
 // withRefund adds to a mail the refunded amount, and whether the fee or a captured amount is refunded.
-func (n TenantNoticeMailer) withRefund(ctx context.Context, m mails.ChargeOrRefund,
-	refundID id.ID) (mails.ChargeOrRefund, error) {
+func (n TenantNoticeMailer) withRefund(ctx context.Context, m mails.ChargeOrRefundNotice,
+	refundID id.ID) (mails.ChargeOrRefundNotice, error) {
 	refunds, err := n.Refunds.Refunds(ctx, m.Deposit.ID)
 	if err != nil {
 		return m, err
@@ -139,12 +141,12 @@ func (n TenantNoticeMailer) withRefund(ctx context.Context, m mails.ChargeOrRefu
 
 // refunded adds to the mail m the amount of a refund, and whether its payment is the fee.
 func refunded(
-	m mails.ChargeOrRefund, refunds []deposit.Refund, payments []deposit.Payment, refundID id.ID,
-) mails.ChargeOrRefund {
+	m mails.ChargeOrRefundNotice, refunds []deposit.Refund, payments []deposit.Payment, refundID id.ID,
+) mails.ChargeOrRefundNotice {
 	for _, r := range refunds {
 		for _, p := range payments {
 			if r.ID == refundID && p.ID == r.PaymentID {
-				m.Amount, m.Fee = r.Amount, p.Kind == deposit.FeePayment
+				m.Amount, m.Fee = r.Amount, p.Kind == deposit.PaymentKindFee
 			}
 		}
 	}

@@ -26,7 +26,7 @@ const (
 // ProviderUpkeep holds the scheduled jobs about the payment provider's own records: queries after its callbacks,
 // the daily comparison of payments, and the erasure of customers.
 type ProviderUpkeep struct {
-	Callbacks CallbackQuerier
+	Callbacks DueQueryRunner
 	// The daily comparison of this service's payments with the provider's; nil for a provider without such records.
 	Books    BooksReconciler
 	Erasures paymentports.ProviderErasures
@@ -41,10 +41,10 @@ type ProviderUpkeep struct {
 	Entropy    ports.Entropy
 }
 
-// CallbackQuerier queries the payment provider about the payments and disputes that its callbacks named.
-type CallbackQuerier interface {
-	// QueryDue makes the queries to the payment provider that are due and returns how many were answered.
-	QueryDue(ctx context.Context) (int, error)
+// DueQueryRunner queries the payment provider about the payments and disputes that its callbacks named.
+type DueQueryRunner interface {
+	// RunDueQueries makes the queries to the payment provider that are due and returns how many were answered.
+	RunDueQueries(ctx context.Context) (int, error)
 }
 
 // BooksReconciler compares this service's payments, refunds and disputes with the payment provider's once a day.
@@ -59,7 +59,7 @@ func (u ProviderUpkeep) ScheduledJobs(every time.Duration) []schedules.Job {
 	jobs := []schedules.Job{{Name: "payment notices", Every: every,
 		Waits: func(w ports.JobsWithWork) bool { return w.PaymentQuestions },
 		Run: func(ctx context.Context) (bool, error) {
-			_, err := u.Callbacks.QueryDue(ctx)
+			_, err := u.Callbacks.RunDueQueries(ctx)
 			return false, err
 		}}}
 	if u.Books != nil {

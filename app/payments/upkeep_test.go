@@ -44,7 +44,7 @@ func (s *slow) ChargeStoredCard(ctx context.Context, r paymentports.CollectReque
 	case <-ctx.Done():
 		return paymentports.ProviderPayment{}, ctx.Err()
 	case <-timer.C:
-		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded, Ref: r.PaymentID.Encode()}, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentSucceeded, Ref: r.PaymentID.Encode()}, nil
 	}
 }
 
@@ -67,7 +67,7 @@ func TestReconcile_ManyPaymentsAfterAnOutage_AreSettledInTime(t *testing.T) {
 	provider := &slow{takes: 100 * time.Millisecond, away: true}
 	service := b.BuildServices(func(p *servicetest.Deps) { p.Provider = provider }).Payments
 	for range 60 { // rounds of an outage of ten minutes
-		n, err := service.CheckDue(b.Ctx())
+		n, err := service.CheckDuePayments(b.Ctx())
 		require.NoError(t, err)
 		require.Zero(t, n)
 		b.Clock.Add(10 * time.Second)
@@ -77,7 +77,7 @@ func TestReconcile_ManyPaymentsAfterAnOutage_AreSettledInTime(t *testing.T) {
 	back, begun := b.Clock.Now(), time.Now()
 	for b.Count("payments", "status = 'processing'") > 0 {
 		require.LessOrEqual(t, b.Clock.Now().Sub(back), 90*time.Second, "every payment is due soon after the outage")
-		_, err := service.CheckDue(b.Ctx())
+		_, err := service.CheckDuePayments(b.Ctx())
 		require.NoError(t, err)
 		b.Clock.Add(10 * time.Second)
 	}
@@ -99,7 +99,7 @@ func TestCollections_SettledByAnOlderProcess_EndWithTheirPayments(t *testing.T) 
 				collectionID, status, b.Clock.Now())
 			got := b.debt(depositID)
 			require.Equal(t, []any{want, 4, true, b.Clock.Now()}, []any{got.State, got.Attempt, got.Answered, got.EndedAt})
-			b.RequireCount(0, b.Payments.CheckDue)
+			b.RequireCount(0, b.Payments.CheckDuePayments)
 		})
 	}
 }
@@ -107,7 +107,7 @@ func TestCollections_SettledByAnOlderProcess_EndWithTheirPayments(t *testing.T) 
 func TestBacklog_CountsCollectionsByState(t *testing.T) {
 	b := setup(t)
 	paid, _ := b.captured()
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	b.captured()
 	b.exec(`UPDATE collections SET captured_at = now() - interval '1 hour' WHERE state = 'scheduled'`)
 	counted, err := dispatchstore.NewBacklogReader(b.Pool).Backlog(b.Ctx())

@@ -140,8 +140,8 @@ func (s *Service) accountOfExternalID(ctx context.Context, externalID, slug stri
 	return links.Items[0].AccountID, nil
 }
 
-// Client is the record of a tenant with the newest MaxListedDeposits deposits.
-type Client struct {
+// ClientRecord is the record of a tenant with the newest MaxListedDeposits deposits.
+type ClientRecord struct {
 	tenant.Client
 	CompanyName string // The company name of the account.
 	// The partner that created the record; zero for a record from the checkout or the operators' pages.
@@ -153,7 +153,7 @@ type Client struct {
 // client is found by the id alone.
 //
 // Returns client_not_found.
-func (s *Service) FindClients(ctx context.Context, name string) ([]Client, error) {
+func (s *Service) FindClients(ctx context.Context, name string) ([]ClientRecord, error) {
 	var records []tenant.Client
 	if clientID, ok := id.Client.Parse(name); ok {
 		one, err := s.deps.Clients.ClientByID(ctx, clientID)
@@ -171,13 +171,13 @@ func (s *Service) FindClients(ctx context.Context, name string) ([]Client, error
 	if len(records) == 0 {
 		return nil, tenant.ErrNotFound
 	}
-	all := make([]Client, len(records))
+	all := make([]ClientRecord, len(records))
 	for i, record := range records {
 		account, _, err := s.deps.Operators.AccountByID(ctx, record.AccountID)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = Client{Client: record, CompanyName: account.CompanyName}
+		all[i] = ClientRecord{Client: record, CompanyName: account.CompanyName}
 		if all[i].Partner, err = s.partner(ctx, record.PartnerID); err != nil {
 			return nil, err
 		}

@@ -71,7 +71,7 @@ func TestURLs_InTheAuditLog_HaveNoQuery(t *testing.T) {
 	f := newFixture(t)
 	_, err := f.Webhooks.Create(t.Context(), f.by,
 		webhooks.NewSubscription{URL: "https://pms.example/created?key=hunter2"},
-		idempotent.Call[webhooks.SubscriptionWithSecret]{
+		idempotent.KeyAndEncoder[webhooks.SubscriptionWithSecret]{
 			Encode: func(webhooks.SubscriptionWithSecret) (idempotent.Response, error) {
 				return idempotent.Response{Code: 201}, nil
 			}})
@@ -139,7 +139,7 @@ func TestProbe_ReleasesTheCircuitsAndRetriesThatItIsFor(t *testing.T) {
 
 func TestRedeliver_MakesANewDeliveryOfTheSameBytes_WhateverBecameOfTheFirst(t *testing.T) {
 	f := newFixture(t)
-	for _, state := range []webhook.DeliveryState{webhook.StateWaiting, webhook.StateDispatched, webhook.Succeeded,
+	for _, state := range []webhook.DeliveryState{webhook.StateWaiting, webhook.StateDispatched, webhook.StateSucceeded,
 		webhook.StateFailed} {
 		original := f.sent(f.sub, 1, state, time.Hour)[0]
 		before, err := f.Webhooks.GetDelivery(t.Context(), f.by.Partner.ID, f.sub, original)
@@ -170,7 +170,7 @@ func TestRedeliver_OfARedelivery_IsOneOfTheOriginal_AndOfATestATest(t *testing.T
 	f := newFixture(t)
 	original := f.sent(f.sub, 1, webhook.StateFailed, time.Hour)[0]
 	test := webhook.Delivery{ID: servicetest.NewID(), SubscriptionID: f.sub, EventID: servicetest.NewID(),
-		DepositID: servicetest.NewID(), Event: webhook.DepositActivated, Test: true, Body: []byte(`{}`)}
+		DepositID: servicetest.NewID(), Event: webhook.EventDepositActivated, Test: true, Body: []byte(`{}`)}
 	f.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Deliveries.InsertTest(ctx, test) })
 	_, err := f.Pool.Exec(t.Context(), `UPDATE deliveries SET state = 3, due_at = NULL, finished_at = now() WHERE test`)
 	require.NoError(t, err)

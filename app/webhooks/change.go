@@ -24,11 +24,11 @@ type SubscriptionChanges struct {
 //
 // Returns webhook_not_found or invalid_field.
 func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID id.ID,
-	want SubscriptionChanges) (webhook.ReportedSubscription, error) {
+	want SubscriptionChanges) (webhook.SubscriptionWithReport, error) {
 	now := s.deps.Clock.Now()
 	checked, err := s.check(ctx, by, subscriptionID, want)
 	if err != nil {
-		return webhook.ReportedSubscription{}, err
+		return webhook.SubscriptionWithReport{}, err
 	}
 	var before, sub webhook.Subscription
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
@@ -43,7 +43,7 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID 
 		return s.audit(ctx, by.Actor(), audit.WebhookUpdate, sub.ID, now, detail)
 	})
 	if err != nil {
-		return webhook.ReportedSubscription{}, err
+		return webhook.SubscriptionWithReport{}, err
 	}
 	// Wake the dispatchers: enabling the subscription may have made its waiting deliveries due.
 	s.deps.Doorbell.WakeScans()

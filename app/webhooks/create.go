@@ -21,7 +21,7 @@ type NewSubscription struct {
 //
 // Returns invalid_field, webhook_limit_reached, or the errors of idempotent.Executor.Run.
 func (s *Service) Create(ctx context.Context, by partner.Caller, in NewSubscription,
-	call idempotent.Call[SubscriptionWithSecret]) (idempotent.Response, error) {
+	call idempotent.KeyAndEncoder[SubscriptionWithSecret]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
 	out := SubscriptionWithSecret{
 		Subscription: webhook.Subscription{ID: s.deps.Entropy.NewID(), PartnerID: by.Partner.ID, URL: in.URL, Enabled: true,

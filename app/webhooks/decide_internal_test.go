@@ -77,7 +77,7 @@ func TestChanges_EachFieldIsSetAlone(t *testing.T) {
 
 func TestTestEvent_TheMostSpecificOne_OfAnEnabledSubscription(t *testing.T) {
 	t.Parallel()
-	changed, activated := webhook.EventDepositStatusChanged, webhook.DepositActivated
+	changed, activated := webhook.EventDepositStatusChanged, webhook.EventDepositActivated
 	for name, c := range map[string]struct {
 		sub  webhook.Subscription
 		want webhook.EventName
@@ -119,7 +119,7 @@ func TestReplayProgress_OfNoID_AsksNothing(t *testing.T) {
 func TestFacts_OfAnEvent_AreKeptWithoutItsData(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
-	linked := webhookports.SetAsideEvent{ID: id.ID{1}, PartnerID: id.ID{3}, Name: webhook.EventOperatorLinked,
+	linked := webhookports.SetAsideEventRecord{ID: id.ID{1}, PartnerID: id.ID{3}, Name: webhook.EventOperatorLinked,
 		CreatedAt: at,
 		At:        at.Add(time.Second), Reason: "no such name"}
 	want := map[string]string{

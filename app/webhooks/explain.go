@@ -16,19 +16,21 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ExplanationRequest is a partner's question why a delivery does not verify: what the receiver got and computed.
-type ExplanationRequest struct {
+// SignatureExplanationRequest is a partner's question why a delivery does not verify: what the receiver got and
+// computed.
+type SignatureExplanationRequest struct {
 	Headers  map[string]string
 	Body     string      // The received body in base64.
 	Computed string      // The signature that the receiver computed; "" when the partner does not send it.
 	APIKey   secret.Text // The API key with which the question was sent.
 }
 
-// ExplainVerification finds out why a delivery of a subscription does not verify at its receiver. It changes nothing.
+// ExplainSignatureFailure finds out why a delivery of a subscription does not verify at its receiver. It changes
+// nothing.
 //
 // Returns webhook_not_found or invalid_field.
-func (s *Service) ExplainVerification(ctx context.Context, by partner.Caller, subscriptionID id.ID,
-	q ExplanationRequest) (webhook.SignatureExplanation, error) {
+func (s *Service) ExplainSignatureFailure(ctx context.Context, by partner.Caller, subscriptionID id.ID,
+	q SignatureExplanationRequest) (webhook.SignatureExplanation, error) {
 	now := s.deps.Clock.Now()
 	if _, err := s.deps.Subscriptions.Subscription(ctx, by.Partner.ID, subscriptionID); err != nil {
 		return webhook.SignatureExplanation{}, err
@@ -49,7 +51,7 @@ func (s *Service) ExplainVerification(ctx context.Context, by partner.Caller, su
 	return webhook.ExplainSignature(received, keys, sent, now), nil
 }
 
-func (q ExplanationRequest) received() (webhook.ReceivedDelivery, error) {
+func (q SignatureExplanationRequest) received() (webhook.ReceivedDelivery, error) {
 	body, err := base64.StdEncoding.DecodeString(q.Body)
 	if err != nil {
 		return webhook.ReceivedDelivery{}, fault.ErrInvalidField.WithField("body", "is not base64")

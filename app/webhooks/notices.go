@@ -58,7 +58,7 @@ func (n EndpointNoticeMailer) tell(ctx context.Context, notice webhook.Notice, b
 		if about.Notice.MustWait(broken, now) {
 			return n.Notices.Postpone(ctx, about.Notice, broken.Add(webhook.OutageNoticeDelay))
 		}
-		fate := about.Notice.Decide(about.Report, about.Mailed, now)
+		fate := about.Notice.DecideMailing(about.Report, about.Mailed, now)
 		if fate.Mail {
 			if fate.Mail, err = n.Notices.RecordMailing(ctx, about.Notice); err != nil {
 				return err

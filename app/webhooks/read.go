@@ -12,41 +12,41 @@ import (
 // Get returns a partner's subscription, with the health of its endpoint.
 //
 // Returns webhook_not_found.
-func (s *Service) Get(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.ReportedSubscription, error) {
+func (s *Service) Get(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.SubscriptionWithReport, error) {
 	sub, err := s.deps.Subscriptions.Subscription(ctx, partnerID, subscriptionID)
 	if err != nil {
-		return webhook.ReportedSubscription{}, err
+		return webhook.SubscriptionWithReport{}, err
 	}
 	return s.report(ctx, sub)
 }
 
 // report returns a subscription with the health of its endpoint.
-func (s *Service) report(ctx context.Context, sub webhook.Subscription) (webhook.ReportedSubscription, error) {
+func (s *Service) report(ctx context.Context, sub webhook.Subscription) (webhook.SubscriptionWithReport, error) {
 	reported, err := s.deps.Subscriptions.HealthReports(ctx, []webhook.Subscription{sub})
 	if err != nil {
-		return webhook.ReportedSubscription{}, err
+		return webhook.SubscriptionWithReport{}, err
 	}
 	return reported[0], nil
 }
 
 // List returns a page of a partner's subscriptions, newest first, with the health of their endpoints.
 func (s *Service) List(ctx context.Context, partnerID id.ID,
-	page ports.Page) (ports.List[webhook.ReportedSubscription], error) {
+	page ports.Page) (ports.ListPage[webhook.SubscriptionWithReport], error) {
 	found, err := s.deps.Subscriptions.Subscriptions(ctx, partnerID, page)
 	if err != nil {
-		return ports.List[webhook.ReportedSubscription]{}, err
+		return ports.ListPage[webhook.SubscriptionWithReport]{}, err
 	}
 	reported, err := s.deps.Subscriptions.HealthReports(ctx, found.Items)
-	return ports.List[webhook.ReportedSubscription]{Items: reported, Next: found.Next}, err
+	return ports.ListPage[webhook.SubscriptionWithReport]{Items: reported, Next: found.Next}, err
 }
 
 // ListDeliveries returns the delivery log of a subscription, newest first.
 //
 // Returns webhook_not_found.
 func (s *Service) ListDeliveries(ctx context.Context, partnerID, subscriptionID id.ID, f webhookports.DeliveryFilter,
-	page ports.Page) (ports.List[webhook.Delivery], error) {
+	page ports.Page) (ports.ListPage[webhook.Delivery], error) {
 	if _, err := s.deps.Subscriptions.Subscription(ctx, partnerID, subscriptionID); err != nil {
-		return ports.List[webhook.Delivery]{}, err
+		return ports.ListPage[webhook.Delivery]{}, err
 	}
 	return s.deps.Deliveries.Deliveries(ctx, subscriptionID, f, page)
 }

@@ -15,7 +15,7 @@ import (
 // with a single attempt. The new delivery uses the subscription's present URL and secret; its present event names
 // do not matter.
 //
-// Returns webhook_not_found, webhook_disabled, delivery_not_found, and webhook.ErrTestsInFlight for a test.
+// Returns webhook_not_found, webhook_disabled, delivery_not_found, and webhook.ErrTooManyTestDeliveries for a test.
 func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscriptionID,
 	deliveryID id.ID) (webhook.Delivery, error) {
 	now := s.deps.Clock.Now()

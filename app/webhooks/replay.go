@@ -164,9 +164,9 @@ func (s *Service) step(ctx context.Context, replay webhook.Replay, now time.Time
 			return nil
 		}
 	}
-	after := replay.AfterStep(found, made, now)
+	after := replay.AdvancedByStep(found, made, now)
 	if !upTo.IsZero() {
-		after = after.AfterReadLimit(upTo, now)
+		after = after.AdvancedToReadLimit(upTo, now)
 	}
 	return s.deps.Replays.Update(ctx, replay, after)
 }

@@ -74,7 +74,7 @@ func TestReplays_ManyDispatchersAtOnce_EachDeliveryOnceAndAtThePaceOfItsPartner(
 	second, theirs := f.subscribe(f.by), f.subscribe(f.caller("other"))
 	originals := map[id.ID][]id.ID{}
 	for _, sub := range []id.ID{f.sub, second, theirs} {
-		originals[sub] = f.sent(sub, 330, webhook.Succeeded, time.Minute)
+		originals[sub] = f.sent(sub, 330, webhook.StateSucceeded, time.Minute)
 		f.byStaff(sub)
 	}
 	for step := 1; step <= 14; step++ {

@@ -62,14 +62,14 @@ func TestReplay_MatchesTheOriginalsOfItsSpanThatStandAtItsStatus(t *testing.T) {
 	f := newFixture(t)
 	f.sent(f.sub, 2, webhook.StateFailed, 2*time.Hour)
 	failed := f.sent(f.sub, 3, webhook.StateFailed, 30*time.Minute)
-	f.sent(f.sub, 4, webhook.Succeeded, 20*time.Minute)
+	f.sent(f.sub, 4, webhook.StateSucceeded, 20*time.Minute)
 	f.sent(f.sub, 5, webhook.StateWaiting, 10*time.Minute)
 	f.sent(f.subscribe(f.by), 7, webhook.StateFailed, 30*time.Minute)
 	_, err := f.Webhooks.Redeliver(t.Context(), f.by, f.sub, failed[0])
 	require.NoError(t, err)
 	f.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
 		return r.Deliveries.InsertTest(ctx, webhook.Delivery{ID: servicetest.NewID(), SubscriptionID: f.sub,
-			EventID: servicetest.NewID(), Event: webhook.DepositActivated, Body: []byte(`{}`)})
+			EventID: servicetest.NewID(), Event: webhook.EventDepositActivated, Body: []byte(`{}`)})
 	})
 
 	asked := func(from, to time.Duration, status webhook.DeliveryStatus) webhook.Replay {

@@ -24,9 +24,9 @@ const (
 	partitionsEvery = time.Hour
 )
 
-// Retention makes daily partitions, and removes old events, deliveries and replays in small batches.
-type Retention struct {
-	Tables     webhookports.Retention
+// RetentionJobs makes daily partitions, and removes old events, deliveries and replays in small batches.
+type RetentionJobs struct {
+	Tables     webhookports.RetentionStore
 	Replays    webhookports.Replays
 	UnitOfWork ports.UnitOfWork
 	Metrics    webhookports.DispatchMetrics
@@ -35,11 +35,11 @@ type Retention struct {
 }
 
 // ScheduledJobs returns the scheduled jobs that make daily partitions and remove old events, deliveries and replays.
-func (r Retention) ScheduledJobs() []schedules.Job {
+func (r RetentionJobs) ScheduledJobs() []schedules.Job {
 	return []schedules.Job{
 		{Name: "partitions", Every: partitionsEvery, Soon: true, Run: r.partitions},
 		schedules.NewCleaningJob("finished replays", r.Clock,
-			schedules.WithinTx(r.UnitOfWork, func(ctx context.Context, now time.Time) (int, error) {
+			schedules.CleanWithinTx(r.UnitOfWork, func(ctx context.Context, now time.Time) (int, error) {
 				return r.Replays.DeleteFinished(ctx, now.Add(-retention), schedules.CleaningBatchSize)
 			})),
 		schedules.NewCleaningJob("parked deliveries", r.Clock, r.endParked),
@@ -55,12 +55,12 @@ func (r Retention) ScheduledJobs() []schedules.Job {
 
 // partitions makes the next daily partitions of tables and drops old ones, even when a partition could not be
 // made.
-func (r Retention) partitions(ctx context.Context) (bool, error) {
+func (r RetentionJobs) partitions(ctx context.Context) (bool, error) {
 	return false, errors.Join(r.Tables.EnsurePartitions(ctx, partitionsAhead), r.Tables.DropPartitions(ctx, retentionDays))
 }
 
 // endParked ends the deliveries of subscriptions that stayed disabled for as long as events are kept.
-func (r Retention) endParked(ctx context.Context, now time.Time) (int, error) {
+func (r RetentionJobs) endParked(ctx context.Context, now time.Time) (int, error) {
 	ended, err := r.Tables.EndParkedDeliveries(ctx, now.Add(-retention), schedules.CleaningBatchSize)
 	counts := map[id.ID]int{}
 	for _, d := range ended {

@@ -12,7 +12,7 @@ import (
 
 // asked notes the spans with which the jobs of retention call their tables.
 type asked struct {
-	webhookports.Retention
+	webhookports.RetentionStore
 	webhookports.Replays
 	calls map[string][]time.Duration
 }
@@ -62,7 +62,8 @@ func (asked) ReleaseOrCancelDeliveries(context.Context, int) (int, error) { retu
 func TestRetention_RemovesNothingEarlierThanPromised(t *testing.T) {
 	t.Parallel()
 	tables := asked{calls: map[string][]time.Duration{}}
-	for _, job := range (Retention{Tables: tables, Replays: tables, UnitOfWork: tables, Clock: tables}).ScheduledJobs() {
+	for _, job := range (RetentionJobs{Tables: tables, Replays: tables, UnitOfWork: tables,
+		Clock: tables}).ScheduledJobs() {
 		more, err := job.Run(t.Context())
 		require.NoError(t, err, job.Name)
 		require.False(t, more, job.Name)

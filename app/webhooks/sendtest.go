@@ -23,12 +23,13 @@ const (
 	TestDepositIDPrefix = "dep_test"
 )
 
-// SendTest sends a synthetic deposit.activated to a subscription and returns the delivery after its single attempt,
-// successful or not. The delivery is still pending when no dispatcher has made the attempt in time. Only the
+// SendTestDelivery sends a synthetic deposit.activated to a subscription and returns the delivery after its single
+// attempt, successful or not. The delivery is still pending when no dispatcher has made the attempt in time. Only the
 // dispatcher sends the POST.
 //
-// Returns webhook_not_found, webhook_disabled, test_event_not_subscribed or webhook.ErrTestsInFlight.
-func (s *Service) SendTest(ctx context.Context, by partner.Caller, subscriptionID id.ID) (webhook.Delivery, error) {
+// Returns webhook_not_found, webhook_disabled, test_event_not_subscribed or webhook.ErrTooManyTestDeliveries.
+func (s *Service) SendTestDelivery(ctx context.Context, by partner.Caller, subscriptionID id.ID) (webhook.Delivery,
+	error) {
 	now := s.deps.Clock.Now()
 	delivery := webhook.Delivery{
 		ID: s.deps.Entropy.NewID(), SubscriptionID: subscriptionID, EventID: s.deps.Entropy.NewID(),
@@ -67,11 +68,11 @@ func (s *Service) SendTest(ctx context.Context, by partner.Caller, subscriptionI
 
 // boundTests refuses a test delivery that the transaction has added although as many as allowed are in flight.
 //
-// Returns webhook.ErrTestsInFlight.
+// Returns webhook.ErrTooManyTestDeliveries.
 func (s *Service) boundTests(ctx context.Context, partnerID id.ID) error {
 	inFlight, err := s.deps.Deliveries.CountTestsInFlight(ctx, partnerID)
-	if err == nil && inFlight > webhook.MaxTestsInFlight {
-		err = webhook.ErrTestsInFlight
+	if err == nil && inFlight > webhook.MaxTestDeliveriesInFlight {
+		err = webhook.ErrTooManyTestDeliveries
 	}
 	return err
 }
@@ -80,7 +81,7 @@ func (s *Service) boundTests(ctx context.Context, partnerID id.ID) error {
 //
 // Returns webhook_disabled or test_event_not_subscribed.
 func testEvent(sub webhook.Subscription) (webhook.EventName, error) {
-	event, subscribed := webhook.RouteEvent(sub.Events, webhook.DepositActivated)
+	event, subscribed := webhook.ChooseEventName(sub.Events, webhook.EventDepositActivated)
 	switch {
 	case !sub.Enabled:
 		return "", webhook.ErrDisabled
@@ -98,7 +99,7 @@ func (s *Service) attempted(ctx context.Context, subscriptionID, deliveryID id.I
 	for {
 		heard := rung()
 		d, err := s.deps.Deliveries.Delivery(ctx, subscriptionID, deliveryID)
-		if err != nil || d.State >= webhook.Succeeded {
+		if err != nil || d.State >= webhook.StateSucceeded {
 			return d, err
 		}
 		select {

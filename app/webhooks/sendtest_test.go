@@ -20,10 +20,10 @@ import (
 func TestTest_BeyondTwoInFlight_IsRefused(t *testing.T) {
 	f := newFixture(t)
 	second := f.subscribe(f.by)
-	test := func(sub id.ID) (webhook.Delivery, error) { return f.Webhooks.SendTest(t.Context(), f.by, sub) }
+	test := func(sub id.ID) (webhook.Delivery, error) { return f.Webhooks.SendTestDelivery(t.Context(), f.by, sub) }
 	refused := func(err error) {
 		t.Helper()
-		require.ErrorIs(t, err, webhook.ErrTestsInFlight)
+		require.ErrorIs(t, err, webhook.ErrTooManyTestDeliveries)
 		require.Positive(t, fault.FromError(err).RetryAfter)
 	}
 	ended := func(test webhook.Delivery, set string) {
@@ -44,7 +44,7 @@ func TestTest_BeyondTwoInFlight_IsRefused(t *testing.T) {
 	require.Equal(t, 2, f.Count("deliveries", "true"), "a refusal leaves nothing")
 
 	other := f.caller("other")
-	_, err = f.Webhooks.SendTest(t.Context(), other, f.subscribe(other))
+	_, err = f.Webhooks.SendTestDelivery(t.Context(), other, f.subscribe(other))
 	require.NoError(t, err, "another partner")
 	original := f.sent(f.sub, 1, webhook.StateFailed, time.Hour)[0]
 	_, err = f.Webhooks.Redeliver(t.Context(), f.by, f.sub, original)
@@ -73,7 +73,7 @@ func TestTest_ManyAtOnce_AreTwo(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range cap(errs) {
 		all.Go(func() {
-			_, err := f.Webhooks.SendTest(context.WithoutCancel(t.Context()), f.by, subs[n%len(subs)])
+			_, err := f.Webhooks.SendTestDelivery(context.WithoutCancel(t.Context()), f.by, subs[n%len(subs)])
 			errs <- err
 		})
 	}
@@ -85,7 +85,7 @@ func TestTest_ManyAtOnce_AreTwo(t *testing.T) {
 			made++
 			continue
 		}
-		require.ErrorIs(t, err, webhook.ErrTestsInFlight)
+		require.ErrorIs(t, err, webhook.ErrTooManyTestDeliveries)
 	}
 	require.Equal(t, 2, made)
 	require.Equal(t, 2, f.Count("deliveries", "test"))
@@ -104,7 +104,7 @@ func TestTest_WaitsForTheRing(t *testing.T) {
 	}).Webhooks
 	answered := make(chan webhook.Delivery, 1)
 	go func() {
-		d, _ := service.SendTest(context.WithoutCancel(t.Context()), f.by, f.sub)
+		d, _ := service.SendTestDelivery(context.WithoutCancel(t.Context()), f.by, f.sub)
 		answered <- d
 	}()
 	require.Equal(t, 12*time.Second, <-waits)
@@ -112,9 +112,9 @@ func TestTest_WaitsForTheRing(t *testing.T) {
 	require.Equal(t, 1, waiting.Size())
 	_, err := f.Pool.Exec(t.Context(), `UPDATE deliveries SET state = 2, due_at = NULL, finished_at = now(), taken_at = now()`)
 	require.NoError(t, err)
-	waiting.Wake([]id.ID{servicetest.NewID()})
-	waiting.Wake([]id.ID{f.by.Partner.ID})
-	require.Equal(t, webhook.Succeeded, (<-answered).State)
+	waiting.WakePartners([]id.ID{servicetest.NewID()})
+	waiting.WakePartners([]id.ID{f.by.Partner.ID})
+	require.Equal(t, webhook.StateSucceeded, (<-answered).State)
 	require.Zero(t, waiting.Size())
 	require.Empty(t, waits)
 }

@@ -23,12 +23,12 @@ type Deps struct {
 	Idempotent    *idempotent.Executor
 	Subscriptions webhookports.Subscriptions
 	Prober        webhookports.EndpointProber
-	Connect       ports.ConnectSecrets
-	Signing       ports.SigningSecrets
+	Connect       ports.ConnectSecretReader
+	Signing       ports.SigningSecretReader
 	Audit         ports.AuditLog
 	Deliveries    webhookports.Deliveries
 	Replays       webhookports.Replays
-	SetAside      webhookports.SetAsideStore
+	SetAside      webhookports.SetAsideEventStore
 	Targets       webhookports.TargetCheck
 	Doorbell      ports.Doorbell
 	// The requests that wait: one that sends a test delivery waits here for the notification that it has ended.
@@ -72,7 +72,7 @@ func (s *Service) awaitFreshness() { <-s.deps.After(webhook.MaxSubscriptionCache
 
 // audit writes an action on a subscription to the audit log.
 func (s *Service) audit(
-	ctx context.Context, by actor.Actor, verb audit.Verb, subscriptionID id.ID, now time.Time,
+	ctx context.Context, by actor.Actor, verb audit.Action, subscriptionID id.ID, now time.Time,
 	detail map[string]string,
 ) error {
 	entry := audit.NewEntry(s.deps.Entropy, now, by, verb, id.Subscription.Of(subscriptionID), detail)

@@ -16,7 +16,7 @@ const listedSetAside = 1000
 
 // ListSetAsideEvents returns the events that were set aside, because the database refused to store them for the
 // partner (delivery.md, point 10), oldest first, at most 1,000.
-func (s *Service) ListSetAsideEvents(ctx context.Context) ([]webhookports.SetAsideEvent, error) {
+func (s *Service) ListSetAsideEvents(ctx context.Context) ([]webhookports.SetAsideEventRecord, error) {
 	return s.deps.SetAside.SetAsideEvents(ctx, listedSetAside)
 }
 
@@ -24,23 +24,23 @@ func (s *Service) ListSetAsideEvents(ctx context.Context) ([]webhookports.SetAsi
 // makes its deliveries, or sets it aside again.
 //
 // Returns webhookports.ErrEventNotSetAside.
-func (s *Service) RetrySetAsideEvent(ctx context.Context, eventID string) (webhookports.SetAsideEvent, error) {
-	return s.endSetAside(ctx, eventID, audit.OutboxRetry, webhookports.SetAsideStore.Retry)
+func (s *Service) RetrySetAsideEvent(ctx context.Context, eventID string) (webhookports.SetAsideEventRecord, error) {
+	return s.endSetAside(ctx, eventID, audit.OutboxRetry, webhookports.SetAsideEventStore.Retry)
 }
 
 // DropSetAsideEvent deletes an event that was set aside, by its outside id: no subscription will receive the event.
 //
 // Returns webhookports.ErrEventNotSetAside.
-func (s *Service) DropSetAsideEvent(ctx context.Context, eventID string) (webhookports.SetAsideEvent, error) {
-	return s.endSetAside(ctx, eventID, audit.OutboxDrop, webhookports.SetAsideStore.Drop)
+func (s *Service) DropSetAsideEvent(ctx context.Context, eventID string) (webhookports.SetAsideEventRecord, error) {
+	return s.endSetAside(ctx, eventID, audit.OutboxDrop, webhookports.SetAsideEventStore.Drop)
 }
 
 // endSetAside puts back or deletes an event that was set aside. The audit entry keeps the facts of the event,
 // without its data.
 func (s *Service) endSetAside(
-	ctx context.Context, eventID string, verb audit.Verb,
-	take func(webhookports.SetAsideStore, context.Context, id.ID) (webhookports.SetAsideEvent, error),
-) (e webhookports.SetAsideEvent, err error) {
+	ctx context.Context, eventID string, verb audit.Action,
+	take func(webhookports.SetAsideEventStore, context.Context, id.ID) (webhookports.SetAsideEventRecord, error),
+) (e webhookports.SetAsideEventRecord, err error) {
 	parsed, ok := id.Event.Parse(eventID)
 	if !ok {
 		return e, webhookports.ErrEventNotSetAside
@@ -57,7 +57,7 @@ func (s *Service) endSetAside(
 
 // factsOf returns the facts of a set-aside event that the audit log keeps after the event is gone, without its
 // data.
-func factsOf(e webhookports.SetAsideEvent) map[string]string {
+func factsOf(e webhookports.SetAsideEventRecord) map[string]string {
 	facts := map[string]string{
 		"partnerId": id.Partner.Of(e.PartnerID), "event": string(e.Name), "createdAt": deposit.FormatTimestamp(e.CreatedAt),
 		"setAsideAt": deposit.FormatTimestamp(e.At), "reason": e.Reason,

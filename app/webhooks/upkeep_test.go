@@ -109,14 +109,15 @@ func TestMaintenance_EveryJobRunsOnTheRealTables(t *testing.T) {
 	require.NoError(t, err)
 	var log strings.Builder
 	counted := finished{counts: map[string]int{}}
-	retention := webhooks.Retention{
+	retention := webhooks.RetentionJobs{
 		Tables: store.Retention, Replays: store.Replays, UnitOfWork: store, Metrics: counted, Clock: kit.Clock,
 		Log: slog.New(slog.NewTextHandler(&log, nil)),
 	}
-	files := deposits.WaitingFileRemover{Files: store.Files, Contents: store.Contents, UnitOfWork: store, Clock: kit.Clock}
+	files := deposits.UnconfirmedFileRemover{Files: store.Files, Contents: store.Contents, UnitOfWork: store,
+		Clock: kit.Clock}
 	jobs := append(slices.Concat(retention.ScheduledJobs(), kit.Operators.ScheduledJobs(time.Second)),
-		kit.Idempotent.CleanJob(kit.Clock), kit.Clients.ErasedAddressesJob(), files.ScheduledJob(),
-		mails.CleanJob(store.Mails, kit.Clock))
+		kit.Idempotent.KeyCleaningJob(kit.Clock), kit.Clients.ErasedAddressCleaningJob(), files.ScheduledJob(),
+		mails.MailCleaningJob(store.Mails, kit.Clock))
 	for _, job := range jobs {
 		rounds := 0
 		for more := true; more; rounds++ {

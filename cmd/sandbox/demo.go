@@ -148,7 +148,7 @@ func (d *demo) seed(ctx context.Context, cfg config.Config, l listeners, target 
 	d.apiBaseURL, d.dashboardBaseURL, d.slug = cfg.APIBaseURL, cfg.DashboardBaseURL, demoSlug
 	d.receiverURL = at(l.receiver) + receiver.WebhookPath
 	d.httpMetrics, d.dispatcherStats = at(l.httpMetrics)+"/metrics", at(l.dispatcherMetrics)+"/metrics"
-	admin, err := wire.NewAdmin(ctx, cfg, log)
+	admin, err := wire.NewAdminCommands(ctx, cfg, log)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (d *demo) seed(ctx context.Context, cfg config.Config, l listeners, target 
 	// A database from an earlier run may contain earlier operators, so each tour uses a new operator.
 	suffix := strings.ToLower(rand.Text()[:5])
 	d.email, d.company = "olivia."+suffix+"@example.com", "Villa Olivia"
-	d.connectURL, err = admin.Connections.ConnectURL(ctx, connections.ConnectURLRequest{
+	d.connectURL, err = admin.Connections.BuildConnectURL(ctx, connections.ConnectURLRequest{
 		PartnerSlug: d.slug, ExternalID: "operator-" + suffix, Email: d.email, Name: d.company,
 	})
 	if err != nil {
@@ -169,7 +169,7 @@ func (d *demo) seed(ctx context.Context, cfg config.Config, l listeners, target 
 }
 
 // seedPartner creates the demo partner. If an earlier run has created it, seedPartner replaces its credentials.
-func (d *demo) seedPartner(ctx context.Context, admin *wire.Admin) error {
+func (d *demo) seedPartner(ctx context.Context, admin *wire.AdminCommands) error {
 	made, err := admin.Partners.Create(ctx, partners.NewPartner{Slug: demoSlug, Name: demoName})
 	if err == nil {
 		d.partnerID, d.connectSecret, d.apiKey = id.Partner.Of(made.Partner.ID), made.ConnectSecret, made.APIKey
@@ -195,8 +195,8 @@ func (d *demo) seedPartner(ctx context.Context, admin *wire.Admin) error {
 
 // revokeKeys revokes the demo partner's API keys of one name: without that, the twentieth run of the sandbox would
 // reach the limit of keys.
-func revokeKeys(ctx context.Context, admin *wire.Admin, name string) error {
-	keys, err := admin.Partners.ListKeys(ctx, demoSlug)
+func revokeKeys(ctx context.Context, admin *wire.AdminCommands, name string) error {
+	keys, err := admin.Partners.ListAllKeys(ctx, demoSlug)
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func pagesOfDevelopment(cfg config.Config) wire.PageMounter {
 	if cfg.Environment != partner.Development {
 		return nil
 	}
-	return styleguide.Pages(cfg.DashboardBaseURL)
+	return styleguide.MountFunc(cfg.DashboardBaseURL)
 }
 
 // adminLine returns a shell command that runs `admin doctor` against this sandbox's servers and its fake of Stripe.

@@ -18,10 +18,10 @@ import (
 
 // Faults about operators, accounts, and links between partners and accounts.
 var (
-	ErrAccountNotFound  = fault.New(fault.NotFound, "account_not_found", "There is no such account.")
-	ErrAccountNotLinked = fault.New(fault.Forbidden, "account_not_linked", "accountId: this account is not linked to you.")
-	ErrAccountRevoked   = fault.New(fault.Forbidden, "account_revoked", "accountId: the link to this account was revoked.")
-	ErrEmailTaken       = fault.New(fault.Conflict, "email_taken",
+	ErrAccountNotFound    = fault.New(fault.NotFound, "account_not_found", "There is no such account.")
+	ErrAccountNotLinked   = fault.New(fault.Forbidden, "account_not_linked", "accountId: this account is not linked to you.")
+	ErrAccountLinkRevoked = fault.New(fault.Forbidden, "account_revoked", "accountId: the link to this account was revoked.")
+	ErrEmailTaken         = fault.New(fault.Conflict, "email_taken",
 		"An account with this e-mail exists already. Log in instead.")
 	ErrBadCredentials  = fault.New(fault.Unauthenticated, "bad_credentials", "E-mail or password is wrong.")
 	ErrInvalidEmail    = fault.New(fault.Invalid, "invalid_email", "Enter a valid e-mail address.")
@@ -124,19 +124,20 @@ func (l Link) Status() LinkStatus {
 	return LinkRevoked
 }
 
-// Usable returns ErrAccountRevoked if the link between partner and account is revoked, and nil if it is active.
-func (l Link) Usable() error {
+// CheckUsable returns ErrAccountLinkRevoked if the link between partner and account is revoked, and nil if it is
+// active.
+func (l Link) CheckUsable() error {
 	if l.Status() == LinkRevoked {
-		return ErrAccountRevoked
+		return ErrAccountLinkRevoked
 	}
 	return nil
 }
 
-// DecideLink checks whether a partner may be linked to an account under an external id. current is the account's active
-// link, nil for none. already is true if the wanted link exists already; false if it has to be created.
+// CheckNewLink checks whether a partner may be linked to an account under an external id. current is the account's
+// active link, nil for none. already is true if the wanted link exists already; false if it has to be created.
 //
 // Returns ErrAlreadyLinked for another partner and ErrExternalIDConflict for another external id.
-func DecideLink(current *Link, partnerID id.ID, externalID string) (already bool, err error) {
+func CheckNewLink(current *Link, partnerID id.ID, externalID string) (already bool, err error) {
 	if current == nil {
 		return false, nil
 	}
@@ -149,8 +150,8 @@ func DecideLink(current *Link, partnerID id.ID, externalID string) (already bool
 	return true, nil
 }
 
-// SignUp holds the fields of an operator's sign-up form.
-type SignUp struct {
+// SignUpForm holds the fields of an operator's sign-up form.
+type SignUpForm struct {
 	Email       string
 	Password    string
 	CompanyName string
@@ -161,7 +162,7 @@ type SignUp struct {
 // characters) of a sign-up form.
 //
 // Returns ErrInvalidEmail, ErrInvalidPassword or ErrInvalidCompany.
-func (s SignUp) Validate() error {
+func (s SignUpForm) Validate() error {
 	if !mailaddr.Valid(s.Email) {
 		return ErrInvalidEmail
 	}
@@ -188,8 +189,8 @@ func ValidCompany(name string) bool {
 		!strings.Contains(lower, "://") && !strings.Contains(lower, "www.")
 }
 
-// Locales lists the languages of pages and mails.
-var Locales = []string{"en", "fr"}
+// SupportedLocales lists the languages of pages and mails.
+var SupportedLocales = []string{"en", "fr"}
 
 // ValidLocale reports whether a locale is one of Locales, the languages of pages and mails.
-func ValidLocale(locale string) bool { return slices.Contains(Locales, locale) }
+func ValidLocale(locale string) bool { return slices.Contains(SupportedLocales, locale) }

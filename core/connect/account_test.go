@@ -18,9 +18,9 @@ import (
 func TestLink_IsUsableUntilItIsRevoked(t *testing.T) {
 	active, revoked := connect.Link{LinkedAt: now}, connect.Link{LinkedAt: now, RevokedAt: now}
 	require.Equal(t, connect.LinkActive, active.Status())
-	require.NoError(t, active.Usable())
+	require.NoError(t, active.CheckUsable())
 	require.Equal(t, connect.LinkRevoked, revoked.Status())
-	require.ErrorIs(t, revoked.Usable(), connect.ErrAccountRevoked)
+	require.ErrorIs(t, revoked.CheckUsable(), connect.ErrAccountLinkRevoked)
 }
 
 func TestVerified_NeedsTheTimeOfTheProof(t *testing.T) {

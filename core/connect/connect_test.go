@@ -96,20 +96,20 @@ func TestCheckRevocation_ComparesWholeSeconds(t *testing.T) {
 
 func TestDecide(t *testing.T) {
 	link := &connect.Link{PartnerID: id.ID{1}, ExternalID: "x"}
-	already, err := connect.DecideLink(nil, id.ID{1}, "x")
+	already, err := connect.CheckNewLink(nil, id.ID{1}, "x")
 	require.NoError(t, err)
 	require.False(t, already)
-	already, err = connect.DecideLink(link, id.ID{1}, "x")
+	already, err = connect.CheckNewLink(link, id.ID{1}, "x")
 	require.NoError(t, err)
 	require.True(t, already)
-	_, err = connect.DecideLink(link, id.ID{2}, "x")
+	_, err = connect.CheckNewLink(link, id.ID{2}, "x")
 	require.ErrorIs(t, err, connect.ErrAlreadyLinked)
-	_, err = connect.DecideLink(link, id.ID{1}, "y")
+	_, err = connect.CheckNewLink(link, id.ID{1}, "y")
 	require.ErrorIs(t, err, connect.ErrExternalIDConflict)
 }
 
 func TestSignUp_Validate(t *testing.T) {
-	good := connect.SignUp{Email: "a@b.example", Password: "correct horse", CompanyName: "Chalets"}
+	good := connect.SignUpForm{Email: "a@b.example", Password: "correct horse", CompanyName: "Chalets"}
 	require.NoError(t, good.Validate())
 	bad := good
 	for password, want := range map[string]error{

@@ -31,23 +31,23 @@ const (
 	CausePrefixedSignature    RejectionCause = "prefix_unexpected"
 	CauseWrongSecretKind      RejectionCause = "wrong_secret_kind"
 	CauseSecretWhitespace     RejectionCause = "secret_whitespace"
-	CauseSignedOrder          RejectionCause = "order"
+	CauseWrongSigningOrder    RejectionCause = "order"
 	CauseMillisecondTimestamp RejectionCause = "milliseconds"
 	CauseTSChanged            RejectionCause = "ts_changed"
 	CauseExternalIDEncoding   RejectionCause = "encoding"
 	CauseSignatureMismatch    RejectionCause = "mismatch"
 	CauseStaleTimestamp       RejectionCause = "stale"
 	CauseFutureTimestamp      RejectionCause = "future"
-	CauseRevoked              RejectionCause = "revoked"
+	CauseLinkRevoked          RejectionCause = "revoked"
 )
 
 // RejectionCauses lists every cause that the explanation of a connect URL may name.
 var RejectionCauses = []RejectionCause{CauseValid, CauseMissingParameter, CauseMalformedParameter, CauseWrongPartner,
 	CauseMissingSecret,
 	CauseBase64Signature, CauseUpperCaseSignature, CausePrefixedSignature, CauseWrongSecretKind, CauseSecretWhitespace,
-	CauseSignedOrder, CauseMillisecondTimestamp,
+	CauseWrongSigningOrder, CauseMillisecondTimestamp,
 	CauseTSChanged, CauseExternalIDEncoding, CauseSignatureMismatch, CauseStaleTimestamp, CauseFutureTimestamp,
-	CauseRevoked}
+	CauseLinkRevoked}
 
 // CandidateSecrets holds the present secrets of a partner with which a connect URL may have been signed, rightly or by
 // mistake. "" stands for a secret that the partner does not have.
@@ -169,7 +169,7 @@ func (p URLParams) explainSignature(keys CandidateSecrets) URLExplanation {
 	}
 	switch {
 	case signed(p.otherOrders()):
-		return because(CauseSignedOrder, "")
+		return because(CauseWrongSigningOrder, "")
 	case len(p.TS) == millisecondDigits || signed(p.inMilliseconds()):
 		return because(CauseMillisecondTimestamp, "")
 	case signed(p.otherTimes()):
@@ -249,7 +249,7 @@ var words = map[RejectionCause]string{
 	CausePrefixedSignature:    "The signature begins with sha256=: in a connect URL it is the hex digits alone.",
 	CauseWrongSecretKind:      "The secret is not the connect secret (svc_cs_…).",
 	CauseSecretWhitespace:     "The secret has white space around it.",
-	CauseSignedOrder:          "The signed message is in another order: it is <partner>.<external_id>.<ts>.",
+	CauseWrongSigningOrder:    "The signed message is in another order: it is <partner>.<external_id>.<ts>.",
 	CauseMillisecondTimestamp: "ts is in milliseconds: it is Unix seconds, in the signed message as in the URL.",
 	CauseTSChanged:            "ts is not the one that was signed: take the time once, and put the same text into both.",
 	CauseExternalIDEncoding: "external_id was encoded twice, or not at all: sign it as it is, and encode it once " +
@@ -258,7 +258,7 @@ var words = map[RejectionCause]string{
 		"and the text that was signed with partner, external_id and ts of the URL.",
 	CauseStaleTimestamp:  "The signature matches, but ts is more than 30 days in the past: make a new URL.",
 	CauseFutureTimestamp: "The signature matches, but ts is more than 30 days in the future: check this server's clock.",
-	CauseRevoked: "The signature matches, but the link of this external_id was ended after ts: " +
+	CauseLinkRevoked: "The signature matches, but the link of this external_id was ended after ts: " +
 		"make a new URL.",
 }
 
@@ -270,5 +270,5 @@ func because(cause RejectionCause, detail string) URLExplanation {
 	return URLExplanation{cause, message}
 }
 
-// ExplainRevoked returns the explanation of a connect URL that CheckRevocation refuses.
-func ExplainRevoked() URLExplanation { return because(CauseRevoked, "") }
+// ExplainRevokedLink returns the explanation of a connect URL that CheckRevocation refuses.
+func ExplainRevokedLink() URLExplanation { return because(CauseLinkRevoked, "") }

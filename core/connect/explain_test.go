@@ -82,7 +82,7 @@ func TestExplain_OfAWrongForm_NamesTheParameter(t *testing.T) {
 		require.Contains(t, found.Words, c.words, name)
 	}
 	require.Equal(t, connect.CauseMissingSecret, explain(urlOf(hotel, signedTS, good), "").Cause)
-	require.Equal(t, connect.CauseRevoked, connect.ExplainRevoked().Cause)
+	require.Equal(t, connect.CauseLinkRevoked, connect.ExplainRevokedLink().Cause)
 }
 
 func TestExplain_OfASignature_TellsHowItWasMade(t *testing.T) {
@@ -94,7 +94,7 @@ func TestExplain_OfASignature_TellsHowItWasMade(t *testing.T) {
 		ts       string
 		messages []string // signed with the right secret
 	}{
-		{connect.CauseSignedOrder, signedTS, []string{hotel + ".acme." + signedTS, signedTS + ".acme." + hotel,
+		{connect.CauseWrongSigningOrder, signedTS, []string{hotel + ".acme." + signedTS, signedTS + ".acme." + hotel,
 			"acme." + signedTS + "." + hotel, hotel + "." + signedTS + ".acme", signedTS + "." + hotel + ".acme",
 			"acme" + hotel + signedTS, "acme:" + hotel + ":" + signedTS, "acme," + hotel + "," + signedTS,
 			"external_id=hotel+47%2B11%2F%C3%A4&partner=acme&ts=" + signedTS,

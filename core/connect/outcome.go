@@ -1,14 +1,14 @@
 package connect
 
-// Outcome is the value of the parameter connectStatus, which a connect page adds to the partner's return URL.
-type Outcome string
+// LinkResult is the value of the parameter connectStatus, which a connect page adds to the partner's return URL.
+type LinkResult string
 
 // The outcomes of a connect page that the return URL can carry (api.md §4).
 const (
-	OutcomeLinked        Outcome = "linked"
-	OutcomeAlreadyLinked Outcome = "already_linked"
-	OutcomeFailed        Outcome = "error"
+	OutcomeLinked        LinkResult = "linked"
+	OutcomeAlreadyLinked LinkResult = "already_linked"
+	OutcomeFailed        LinkResult = "error"
 )
 
-// Outcomes lists every outcome of a connect page.
-var Outcomes = []Outcome{OutcomeLinked, OutcomeAlreadyLinked, OutcomeFailed}
+// ConnectOutcomes lists every outcome of a connect page.
+var ConnectOutcomes = []LinkResult{OutcomeLinked, OutcomeAlreadyLinked, OutcomeFailed}

@@ -21,6 +21,6 @@ func mac(key secret.Text, payload string) string {
 
 // SignReturnURL signs the result that the return URL carries, so that the partner can verify it: hex HMAC-SHA256
 // over "return:{status}.{accountId}.{ts}.{externalId}" (api.md §4).
-func SignReturnURL(key secret.Text, status Outcome, accountID, ts, externalID string) string {
+func SignReturnURL(key secret.Text, status LinkResult, accountID, ts, externalID string) string {
 	return mac(key, "return:"+string(status)+"."+accountID+"."+ts+"."+externalID)
 }

@@ -29,7 +29,7 @@ func (d *Deposit) Capture(amount *money.Cents, least money.Cents, timers TimerDu
 		return Transition{},
 			ErrCaptureExceedsAmount.WithMessage("amount: %sexceeds the deposit's amount of %s EUR", euros(claimed), d.Amount)
 	}
-	step, err := d.Apply(TriggerCaptureRequested, timers, now)
+	step, err := d.ApplyTrigger(TriggerCaptureRequested, timers, now)
 	if err != nil {
 		return step, err
 	}

@@ -12,11 +12,11 @@ func (d *Deposit) CheckoutOpen(at time.Time) bool {
 // for it.
 func (d Draft) RentalEnded(at time.Time) bool { return !at.Before(d.ContractEndAt) }
 
-// StartCheckout records that the tenant did something at checkout. Timers.CheckoutIdleAfter counts from the last
+// RecordCheckoutStep records that the tenant did something at checkout. Timers.CheckoutIdleAfter counts from the last
 // such act.
 //
 // Returns ErrNotSecurable when the checkout has ended.
-func (d *Deposit) StartCheckout(now time.Time) error {
+func (d *Deposit) RecordCheckoutStep(now time.Time) error {
 	if !d.CheckoutOpen(now) {
 		return ErrNotSecurable
 	}
@@ -40,6 +40,6 @@ func (d *Deposit) CoverElapsed(now time.Time) bool {
 	return d.Status == Active && !now.Before(d.ExpiresAt)
 }
 
-// EndingSoonPeriod is the time before the end of a cover from which the operator's overview lists the deposit as ending
-// soon and a mail warns of the end.
-const EndingSoonPeriod = 7 * 24 * time.Hour
+// CoverEndingSoonPeriod is the time before the end of a cover from which the operator's overview lists the deposit as
+// ending soon and a mail warns of the end.
+const CoverEndingSoonPeriod = 7 * 24 * time.Hour

@@ -30,7 +30,7 @@ func TestStartCheckout_WhileTheTenantMaySecureTheDeposit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := &deposit.Deposit{Status: c.status, CheckoutExpiresAt: c.expires, Draft: deposit.Draft{ContractEndAt: c.end}}
 			before := *d
-			require.ErrorIs(t, d.StartCheckout(start), c.want)
+			require.ErrorIs(t, d.RecordCheckoutStep(start), c.want)
 			if c.want != nil {
 				require.Equal(t, before, *d, "a refused step changes nothing")
 				return
@@ -91,9 +91,9 @@ func TestNewCollection_IsDueByTheSchedule(t *testing.T) {
 		"without schedule": {nil, start},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := deposit.NewCollection([16]byte{9}, d, c.schedule, start)
+			p := deposit.NewCollectionPayment([16]byte{9}, d, c.schedule, start)
 			require.Equal(t, deposit.Payment{
-				ID: [16]byte{9}, DepositID: d.ID, Kind: deposit.CollectionPayment, Amount: 12_000,
+				ID: [16]byte{9}, DepositID: d.ID, Kind: deposit.PaymentKindCollection, Amount: 12_000,
 				Status:    deposit.PaymentProcessing,
 				CreatedAt: start, CheckAt: c.due,
 			}, p)

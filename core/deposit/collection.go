@@ -157,8 +157,8 @@ type Debt struct {
 	AskedAt  time.Time // When the tenant was last mailed the link to pay, or a job was to send that mail.
 }
 
-// InZone returns a copy of the debt with its times in a time zone; nil for a nil debt.
-func (d *Debt) InZone(zone *time.Location) *Debt {
+// InTimeZone returns a copy of the debt with its times in a time zone; nil for a nil debt.
+func (d *Debt) InTimeZone(zone *time.Location) *Debt {
 	if d == nil {
 		return nil
 	}
@@ -192,11 +192,11 @@ func NewDebt(p Payment, schedule CollectionSchedule) Debt {
 	}
 }
 
-// NewCollection returns the payment that collects the captured amount of deposit d; its first charge is due by the
-// schedule.
-func NewCollection(paymentID id.ID, d *Deposit, schedule CollectionSchedule, now time.Time) Payment {
+// NewCollectionPayment returns the payment that collects the captured amount of deposit d; its first charge is due by
+// the schedule.
+func NewCollectionPayment(paymentID id.ID, d *Deposit, schedule CollectionSchedule, now time.Time) Payment {
 	return Payment{
-		ID: paymentID, DepositID: d.ID, Kind: CollectionPayment, Amount: d.CapturedAmount, Status: PaymentProcessing,
+		ID: paymentID, DepositID: d.ID, Kind: PaymentKindCollection, Amount: d.CapturedAmount, Status: PaymentProcessing,
 		CreatedAt: now, CheckAt: now.Add(schedule.first()),
 	}
 }
@@ -251,9 +251,9 @@ func (d *Debt) MarkPaid(by actor.Actor, now time.Time) (CollectionTransition, er
 	return made, err
 }
 
-// Refusal describes how the bank refused a charge. After a refusal that may pass, the card is charged again by the
-// schedule. After any other, or when the schedule is over, the tenant has to pay.
-type Refusal struct {
+// ChargeRefusal describes how the bank refused a charge. After a refusal that may pass, the card is charged again by
+// the schedule. After any other, or when the schedule is over, the tenant has to pay.
+type ChargeRefusal struct {
 	Failure string
 	// true: the bank's refusal may pass, so the same card may be charged some days later; false: it is final.
 	Passes bool
@@ -262,7 +262,7 @@ type Refusal struct {
 
 // RecordRefusal records that the bank refused the last charge of the debt. Returns ErrCollectionOver if the collection
 // has ended.
-func (d *Debt) RecordRefusal(r Refusal, schedule CollectionSchedule, by actor.Actor,
+func (d *Debt) RecordRefusal(r ChargeRefusal, schedule CollectionSchedule, by actor.Actor,
 	now time.Time) (CollectionTransition, error) {
 	next, more := schedule.NextChargeAfter(d.Attempt, d.CapturedAt, now)
 	t := CardRefused

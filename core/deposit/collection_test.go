@@ -83,7 +83,7 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 			schedule = append(schedule, at)
 			at += time.Duration(rapid.IntRange(1, 47).Draw(t, "hours")) * time.Hour
 		}
-		require.Empty(t, schedule.Mistake())
+		require.Empty(t, schedule.FindMistake())
 		now := start
 		d := deposit.NewDebt(deposit.Payment{CreatedAt: now, Amount: 1}, schedule)
 		made := func(before deposit.Debt, step deposit.CollectionTransition, err error) {
@@ -112,7 +112,7 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 					return
 				}
 				before := d
-				r := deposit.Refusal{Failure: "card_declined", Passes: rapid.Bool().Draw(t, "passes"),
+				r := deposit.ChargeRefusal{Failure: "card_declined", Passes: rapid.Bool().Draw(t, "passes"),
 					Barred: rapid.Bool().Draw(t, "barred")}
 				step, err := d.RecordRefusal(r, schedule, actor.Clock, now)
 				made(before, step, err)
@@ -149,17 +149,17 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 }
 
 func TestSchedule_Mistakes_AreNamed(t *testing.T) {
-	require.Empty(t, deposit.DefaultCollectionSchedule().Mistake())
+	require.Empty(t, deposit.DefaultCollectionSchedule().FindMistake())
 	for _, wrong := range []deposit.CollectionSchedule{nil, make(deposit.CollectionSchedule, 16), {0, 0}, {2 * day, day},
 		{-1}, {0, 30*day + 1}} {
-		require.NotEmpty(t, wrong.Mistake(), "%v", wrong)
+		require.NotEmpty(t, wrong.FindMistake(), "%v", wrong)
 	}
 	fifteen := make(deposit.CollectionSchedule, 15)
 	for i := range fifteen {
 		fifteen[i] = time.Duration(i+16) * day
 	}
-	require.Empty(t, fifteen.Mistake(), "up to the thirtieth day")
-	require.Empty(t, deposit.CollectionSchedule{30 * day}.Mistake())
+	require.Empty(t, fifteen.FindMistake(), "up to the thirtieth day")
+	require.Empty(t, deposit.CollectionSchedule{30 * day}.FindMistake())
 }
 
 func TestRefundable_IsTheRestOfThePayment(t *testing.T) {

@@ -27,9 +27,9 @@ func (d *Debt) Payable(now time.Time) bool {
 	return d.State == CollectionAwaitingTenant && d.CancelAt.IsZero() && !d.Expired(now)
 }
 
-// Endable returns nil if the collection of the debt can be ended, ErrCollectionOver if it has ended, and
+// CheckEndable returns nil if the collection of the debt can be ended, ErrCollectionOver if it has ended, and
 // ErrCollectionEnding if its end was requested before.
-func (d *Debt) Endable() error {
+func (d *Debt) CheckEndable() error {
 	switch {
 	case d.State.Final():
 		return ErrCollectionOver.WithMessage("The collection is %s.", d.State)
@@ -43,7 +43,7 @@ func (d *Debt) Endable() error {
 // CollectionWithdrawn. The provider is notified next; if the tenant's payment arrives first, the collection is paid.
 // Returns the errors of Endable.
 func (d *Debt) RequestEnd(as CollectionTrigger, by actor.Actor, now time.Time) error {
-	if err := d.Endable(); err != nil {
+	if err := d.CheckEndable(); err != nil {
 		return err
 	}
 	d.CancelAt, d.CancelBy, d.CancelAs = now, by, as
@@ -59,11 +59,11 @@ func (d *Debt) RemindableAt() time.Time {
 	return d.AskedAt.Add(MinReminderInterval)
 }
 
-// Remindable returns nil if the tenant may be mailed the link to pay the debt now.
+// CheckRemindable returns nil if the tenant may be mailed the link to pay the debt now.
 //
 // Returns the errors of Endable, ErrCollectionNotPayable unless the debt waits for the tenant, and ErrRemindedRecently.
-func (d *Debt) Remindable(now time.Time) error {
-	if err := d.Endable(); err != nil {
+func (d *Debt) CheckRemindable(now time.Time) error {
+	if err := d.CheckEndable(); err != nil {
 		return err
 	}
 	switch at := d.RemindableAt(); {
@@ -80,7 +80,7 @@ func (d *Debt) Remindable(now time.Time) error {
 //
 // Returns the errors of Remindable.
 func (d *Debt) RecordReminder(now time.Time) error {
-	if err := d.Remindable(now); err != nil {
+	if err := d.CheckRemindable(now); err != nil {
 		return err
 	}
 	d.AskedAt = now

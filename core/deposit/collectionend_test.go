@@ -127,7 +127,7 @@ func TestRemind_OnceIn24Hours_OfADebtThatWaitsForTheTenant(t *testing.T) {
 func TestRefuse_ThatLeavesTheDebtToTheTenant_CountsAsAMail(t *testing.T) {
 	for passes, want := range map[bool]time.Time{true: {}, false: start} {
 		d := deposit.Debt{State: deposit.CollectionScheduled, CapturedAt: start, Attempt: 1}
-		_, err := d.RecordRefusal(deposit.Refusal{Failure: "x", Passes: passes}, deposit.DefaultCollectionSchedule(),
+		_, err := d.RecordRefusal(deposit.ChargeRefusal{Failure: "x", Passes: passes}, deposit.DefaultCollectionSchedule(),
 			actor.Clock,
 			start)
 		require.NoError(t, err)

@@ -21,9 +21,9 @@ func DefaultCollectionSchedule() CollectionSchedule {
 	return CollectionSchedule{0, day, 3 * day, 7 * day}
 }
 
-// Mistake returns why a schedule of charges cannot be used, as a clause to follow the name of the setting; ""
+// FindMistake returns why a schedule of charges cannot be used, as a clause to follow the name of the setting; ""
 // for a valid schedule.
-func (s CollectionSchedule) Mistake() string {
+func (s CollectionSchedule) FindMistake() string {
 	if n := len(s); n < 1 || n > MaxChargeAttempts {
 		return fmt.Sprintf("must have 1 to %d times: the card networks allow no more charges for a debt", MaxChargeAttempts)
 	}

@@ -100,9 +100,9 @@ func TestExpired_AfterHalfAYearWithoutPayment(t *testing.T) {
 
 func TestIn_OfADebt_KeepsItsTimesInAnotherZone(t *testing.T) {
 	paris := time.FixedZone("CEST", 2*60*60)
-	require.Nil(t, (*deposit.Debt)(nil).InZone(paris))
+	require.Nil(t, (*deposit.Debt)(nil).InTimeZone(paris))
 	d := &deposit.Debt{CapturedAt: start}
-	require.Equal(t, start.In(paris), d.InZone(paris).CapturedAt)
+	require.Equal(t, start.In(paris), d.InTimeZone(paris).CapturedAt)
 	require.Equal(t, start, d.CapturedAt)
 }
 
@@ -111,7 +111,7 @@ func TestRefuse_OfADebtThatIsOver_ChangesNothing(t *testing.T) {
 		deposit.CollectionFailed} {
 		d := deposit.Debt{State: over, Answered: true, Failure: "before"}
 		before := d
-		_, err := d.RecordRefusal(deposit.Refusal{Failure: "card_declined", Passes: true},
+		_, err := d.RecordRefusal(deposit.ChargeRefusal{Failure: "card_declined", Passes: true},
 			deposit.DefaultCollectionSchedule(),
 			actor.Clock, start)
 		require.ErrorIs(t, err, deposit.ErrCollectionOver)
@@ -122,32 +122,34 @@ func TestRefuse_OfADebtThatIsOver_ChangesNothing(t *testing.T) {
 func TestRefuse_LeadsToTheNextTimeOrToTheTenant(t *testing.T) {
 	schedule := deposit.DefaultCollectionSchedule()
 	for name, c := range map[string]struct {
-		refused deposit.Refusal
+		refused deposit.ChargeRefusal
 		attempt int
 		after   time.Duration
 		state   deposit.CollectionState
 		next    time.Time
 	}{
-		"may pass": {deposit.Refusal{Passes: true}, 1, 0, deposit.CollectionRetrying, start.Add(day)},
-		"a time passed meanwhile": {deposit.Refusal{Passes: true}, 1, 36 * time.Hour, deposit.CollectionRetrying,
+		"may pass": {deposit.ChargeRefusal{Passes: true}, 1, 0, deposit.CollectionRetrying, start.Add(day)},
+		"a time passed meanwhile": {deposit.ChargeRefusal{Passes: true}, 1, 36 * time.Hour, deposit.CollectionRetrying,
 			start.Add(60 * time.Hour)},
-		"all times passed meanwhile": {deposit.Refusal{Passes: true}, 1, 9 * day, deposit.CollectionRetrying,
+		"all times passed meanwhile": {deposit.ChargeRefusal{Passes: true}, 1, 9 * day, deposit.CollectionRetrying,
 			start.Add(10 * day)},
-		"the second of these": {deposit.Refusal{Passes: true}, 2, 10 * day, deposit.CollectionRetrying,
+		"the second of these": {deposit.ChargeRefusal{Passes: true}, 2, 10 * day, deposit.CollectionRetrying,
 			start.Add(12 * day)},
-		"the third of these": {deposit.Refusal{Passes: true}, 3, 12 * day, deposit.CollectionRetrying,
+		"the third of these": {deposit.ChargeRefusal{Passes: true}, 3, 12 * day, deposit.CollectionRetrying,
 			start.Add(16 * day)},
-		"the last of these": {deposit.Refusal{Passes: true}, 4, 16 * day, deposit.CollectionAwaitingTenant, time.Time{}},
-		"on the thirtieth day": {deposit.Refusal{Passes: true}, 1, 29 * day, deposit.CollectionRetrying,
-			start.Add(30 * day)},
-		"later than thirty days": {deposit.Refusal{Passes: true}, 1, 29*day + 1, deposit.CollectionAwaitingTenant,
+		"the last of these": {deposit.ChargeRefusal{Passes: true}, 4, 16 * day, deposit.CollectionAwaitingTenant,
 			time.Time{}},
-		"may pass, schedule over": {deposit.Refusal{Passes: true}, 4, 7 * day, deposit.CollectionAwaitingTenant, time.Time{}},
-		"may pass, fifteenth charge": {deposit.Refusal{Passes: true}, deposit.MaxChargeAttempts, 0,
+		"on the thirtieth day": {deposit.ChargeRefusal{Passes: true}, 1, 29 * day, deposit.CollectionRetrying,
+			start.Add(30 * day)},
+		"later than thirty days": {deposit.ChargeRefusal{Passes: true}, 1, 29*day + 1, deposit.CollectionAwaitingTenant,
+			time.Time{}},
+		"may pass, schedule over": {deposit.ChargeRefusal{Passes: true}, 4, 7 * day, deposit.CollectionAwaitingTenant,
+			time.Time{}},
+		"may pass, fifteenth charge": {deposit.ChargeRefusal{Passes: true}, deposit.MaxChargeAttempts, 0,
 			deposit.CollectionAwaitingTenant,
 			time.Time{}},
-		"needs the tenant": {deposit.Refusal{}, 1, 0, deposit.CollectionAwaitingTenant, time.Time{}},
-		"bars the card":    {deposit.Refusal{Barred: true}, 1, 0, deposit.CollectionAwaitingTenant, time.Time{}},
+		"needs the tenant": {deposit.ChargeRefusal{}, 1, 0, deposit.CollectionAwaitingTenant, time.Time{}},
+		"bars the card":    {deposit.ChargeRefusal{Barred: true}, 1, 0, deposit.CollectionAwaitingTenant, time.Time{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := deposit.Debt{State: deposit.CollectionScheduled, CapturedAt: start, Attempt: c.attempt}

@@ -100,9 +100,9 @@ func (d *Deposit) HideFromFormerPartner() {
 	}
 }
 
-// InZone returns a copy of the deposit with its times in a time zone. Pages and mails show times in the zone that they
-// carry.
-func (d *Deposit) InZone(zone *time.Location) *Deposit {
+// InTimeZone returns a copy of the deposit with its times in a time zone. Pages and mails show times in the zone that
+// they carry.
+func (d *Deposit) InTimeZone(zone *time.Location) *Deposit {
 	out := *d
 	for _, at := range []*time.Time{&out.ContractStartAt, &out.ContractEndAt, &out.CheckoutExpiresAt,
 		&out.CheckoutStartedAt, &out.ActivatedAt, &out.ExpiresAt, &out.CancelledAt, &out.ClosedAt, &out.CapturedAt,
@@ -218,11 +218,11 @@ type Transition struct {
 	EventID id.ID // The id of the event about the change of status; zero if no partner is notified.
 }
 
-// Apply changes the status of the deposit by a trigger, and sets the times that belong to the new status. A trigger
-// that is not allowed changes nothing.
+// ApplyTrigger changes the status of the deposit by a trigger, and sets the times that belong to the new status. A
+// trigger that is not allowed changes nothing.
 //
 // Returns the errors of Status.Next, and ErrNotCapturable for a claim at or after expiresAt.
-func (d *Deposit) Apply(t Trigger, timers TimerDurations, now time.Time) (Transition, error) {
+func (d *Deposit) ApplyTrigger(t Trigger, timers TimerDurations, now time.Time) (Transition, error) {
 	to, err := d.next(t, now)
 	if err != nil {
 		return Transition{}, err
@@ -253,8 +253,9 @@ func (d *Deposit) next(t Trigger, now time.Time) (Status, error) {
 	return to, err
 }
 
-// Allows returns nil if the deposit's status may be changed by the trigger now, and otherwise the errors of Apply.
-func (d *Deposit) Allows(t Trigger, now time.Time) error {
+// CheckTrigger returns nil if the deposit's status may be changed by the trigger now, and otherwise the errors of
+// Apply.
+func (d *Deposit) CheckTrigger(t Trigger, now time.Time) error {
 	_, err := d.next(t, now)
 	return err
 }

@@ -139,7 +139,7 @@ func TestTimers_CoverageEnd(t *testing.T) {
 
 func TestCapture_AfterExpiry_IsRefused(t *testing.T) {
 	d := sample()
-	_, err := d.Apply(deposit.TriggerSecured, deposit.DefaultTimerDurations(), start)
+	_, err := d.ApplyTrigger(deposit.TriggerSecured, deposit.DefaultTimerDurations(), start)
 	require.NoError(t, err)
 	before := *d
 	_, err = d.Capture(nil, least, deposit.DefaultTimerDurations(), d.ExpiresAt)
@@ -155,7 +155,7 @@ const least money.Cents = 50
 
 func TestCapture_BelowWhatTheProviderCharges_NamesTheBound(t *testing.T) {
 	d := sample()
-	_, err := d.Apply(deposit.TriggerSecured, deposit.DefaultTimerDurations(), start)
+	_, err := d.ApplyTrigger(deposit.TriggerSecured, deposit.DefaultTimerDurations(), start)
 	require.NoError(t, err)
 	amount := money.Cents(1)
 	_, err = d.Capture(&amount, least, deposit.DefaultTimerDurations(), start)
@@ -169,7 +169,7 @@ func TestCapture_Amounts(t *testing.T) {
 		50_001: "capture_exceeds_amount",
 	} {
 		d := sample()
-		_, err := d.Apply(deposit.TriggerSecured, deposit.DefaultTimerDurations(), start)
+		_, err := d.ApplyTrigger(deposit.TriggerSecured, deposit.DefaultTimerDurations(), start)
 		require.NoError(t, err)
 		_, err = d.Capture(&amount, least, deposit.DefaultTimerDurations(), start)
 		if code == "" {
@@ -187,7 +187,7 @@ func TestActs_InEveryStatus(t *testing.T) {
 	timers := deposit.DefaultTimerDurations()
 	capture := func(d *deposit.Deposit) error { _, err := d.Capture(nil, least, timers, start); return err }
 	apply := func(t deposit.Trigger) func(*deposit.Deposit) error {
-		return func(d *deposit.Deposit) error { _, err := d.Apply(t, timers, start); return err }
+		return func(d *deposit.Deposit) error { _, err := d.ApplyTrigger(t, timers, start); return err }
 	}
 	acts := map[string]struct {
 		act     func(*deposit.Deposit) error
@@ -227,7 +227,7 @@ func TestActs_InEveryStatus(t *testing.T) {
 func TestRelease_AfterTheCover_BeforeTheTimer_ClosesTheDeposit(t *testing.T) {
 	d := sample()
 	d.Status, d.ExpiresAt = deposit.Active, start
-	_, err := d.Apply(deposit.TriggerReleased, deposit.DefaultTimerDurations(), start.Add(day))
+	_, err := d.ApplyTrigger(deposit.TriggerReleased, deposit.DefaultTimerDurations(), start.Add(day))
 	require.NoError(t, err)
 	require.Equal(t, []any{deposit.Closed, start.Add(day)}, []any{d.Status, d.ClosedAt})
 }
@@ -250,7 +250,7 @@ func TestCoversContract(t *testing.T) {
 
 func TestEventData_IsThePublicPayload(t *testing.T) {
 	d := sample()
-	step, err := d.Apply(deposit.TriggerSecured, deposit.DefaultTimerDurations(), start)
+	step, err := d.ApplyTrigger(deposit.TriggerSecured, deposit.DefaultTimerDurations(), start)
 	require.NoError(t, err)
 	golden(t, "payload_activated.golden", string(d.EventData(step))+"\n")
 	d.Client, d.ByPartnerAPI = nil, false
@@ -265,7 +265,7 @@ func TestEventData_OfEveryTransition_HasItsVersion_AndTheAmountOnceCaptured(t *t
 	type move = func(*deposit.Deposit) (deposit.Transition, error)
 	by := func(trigger deposit.Trigger) move {
 		return func(d *deposit.Deposit) (deposit.Transition, error) {
-			return d.Apply(trigger, deposit.DefaultTimerDurations(), start)
+			return d.ApplyTrigger(trigger, deposit.DefaultTimerDurations(), start)
 		}
 	}
 	capture := func(amount *money.Cents) move {
@@ -329,7 +329,7 @@ func TestOutcome(t *testing.T) {
 	}
 	for trigger, want := range cases {
 		d := sample()
-		_, err := d.Apply(trigger, deposit.DefaultTimerDurations(), start)
+		_, err := d.ApplyTrigger(trigger, deposit.DefaultTimerDurations(), start)
 		require.NoError(t, err)
 		require.Equal(t, want, d.CheckoutOutcome(), trigger)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // A deposit is created, secured by the tenant, and captured after damage.
-func ExampleDeposit_Apply() {
+func ExampleDeposit_ApplyTrigger() {
 	timers := deposit.DefaultTimerDurations()
 	created := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	draft := deposit.Draft{Amount: 50_000, ContractStartAt: created, ContractEndAt: created.AddDate(0, 0, 7)}
@@ -22,7 +22,7 @@ func ExampleDeposit_Apply() {
 	d := deposit.New(id.ID{1}, "D-7K3M-9Q2X", deposit.Origin{}, draft, nil, created)
 	fmt.Println(d.Status, "until", deposit.FormatTimestamp(d.CheckoutExpiresAt))
 
-	step, err := d.Apply(deposit.TriggerSecured, timers, created.Add(time.Hour))
+	step, err := d.ApplyTrigger(deposit.TriggerSecured, timers, created.Add(time.Hour))
 	fmt.Println(step.From, "→", step.To, step.To.EventName(), err)
 	fmt.Println("covered until", deposit.FormatTimestamp(d.ExpiresAt))
 

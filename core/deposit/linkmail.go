@@ -15,15 +15,15 @@ const (
 	// The largest number of mails with the link of one deposit to one address within LinkMailWindow.
 	MaxLinkMailsToAddress = 5
 
-	MaxDepositsAtOnce = 50 // The largest number of deposits on which an operator can act at once.
+	MaxDepositsPerBulkAct = 50 // The largest number of deposits on which an operator can act at once.
 
 	// Limits of the mails with checkout links to one mailbox within LinkMailWindow, counted over all deposits.
 	// The largest number of mails to a mailbox by one sender: a partner, or an operator's account.
 	MaxLinkMailsBySender = 10
 	// The largest number of mails to a mailbox by all senders together. It applies only to senders with at least
-	// FreeLinkMailsOfSender mails to that mailbox, so that a sender is not blocked by others alone.
-	MaxLinkMailsByAll     = 30
-	FreeLinkMailsOfSender = 3
+	// GuaranteedLinkMailsPerSender mails to that mailbox, so that a sender is not blocked by others alone.
+	MaxLinkMailsByAllSenders     = 30
+	GuaranteedLinkMailsPerSender = 3
 )
 
 // ErrLinkNotSendable is the fault for a request to mail the link to a checkout that is over.
@@ -37,9 +37,9 @@ type LinkMail struct {
 	At      time.Time
 }
 
-// LinkSendable returns nil if the tenant can still secure the deposit, so that its checkout link may be mailed, and
-// otherwise ErrLinkNotSendable.
-func (d *Deposit) LinkSendable(now time.Time) error {
+// CheckLinkSendable returns nil if the tenant can still secure the deposit, so that its checkout link may be mailed,
+// and otherwise ErrLinkNotSendable.
+func (d *Deposit) CheckLinkSendable(now time.Time) error {
 	switch {
 	case d.CheckoutOpen(now):
 		return nil
@@ -83,7 +83,7 @@ func CheckLinkMails(sent []LinkMail, addresses []string, field func(i int) strin
 // LinkMailTimes holds the times of the mails with checkout links to one mailbox within LinkMailWindow, newest first.
 type LinkMailTimes struct {
 	BySender []time.Time // The times of the newest mails by the sender in question, at most MaxLinkMailsBySender.
-	ByAll    []time.Time // The times of the newest mails by all senders, at most MaxLinkMailsByAll.
+	ByAll    []time.Time // The times of the newest mails by all senders, at most MaxLinkMailsByAllSenders.
 }
 
 // LinkMailsByMailbox maps each mailbox (mailaddr.Mailbox) to the mails with checkout links that it was sent.
@@ -100,12 +100,12 @@ func (s LinkMailsByMailbox) CountMail(address, field string, now time.Time) erro
 		return tooManyLinks(sent.BySender[MaxLinkMailsBySender-1], now).WithField(field,
 			"can get %d links of one sender within 24 hours", MaxLinkMailsBySender)
 	}
-	if len(sent.ByAll) >= MaxLinkMailsByAll && len(sent.BySender) >= FreeLinkMailsOfSender {
-		first := sent.ByAll[MaxLinkMailsByAll-1]
-		if few := sent.BySender[FreeLinkMailsOfSender-1]; few.Before(first) {
+	if len(sent.ByAll) >= MaxLinkMailsByAllSenders && len(sent.BySender) >= GuaranteedLinkMailsPerSender {
+		first := sent.ByAll[MaxLinkMailsByAllSenders-1]
+		if few := sent.BySender[GuaranteedLinkMailsPerSender-1]; few.Before(first) {
 			first = few
 		}
-		return tooManyLinks(first, now).WithField(field, "can get %d links within 24 hours", MaxLinkMailsByAll)
+		return tooManyLinks(first, now).WithField(field, "can get %d links within 24 hours", MaxLinkMailsByAllSenders)
 	}
 	s[mailbox] = LinkMailTimes{append([]time.Time{now}, sent.BySender...), append([]time.Time{now}, sent.ByAll...)}
 	return nil

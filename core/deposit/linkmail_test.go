@@ -48,10 +48,10 @@ func TestSendable_WhileTheTenantCanSecureTheDeposit(t *testing.T) {
 		d := &deposit.Deposit{Status: s, CheckoutExpiresAt: now.Add(time.Second)}
 		d.ContractEndAt = now.Add(time.Hour)
 		if s.InCheckout() {
-			require.NoError(t, d.LinkSendable(now), s)
-			require.ErrorIs(t, d.LinkSendable(now.Add(time.Second)), deposit.ErrLinkNotSendable, s)
+			require.NoError(t, d.CheckLinkSendable(now), s)
+			require.ErrorIs(t, d.CheckLinkSendable(now.Add(time.Second)), deposit.ErrLinkNotSendable, s)
 		} else {
-			require.ErrorIs(t, d.LinkSendable(now), deposit.ErrLinkNotSendable, s)
+			require.ErrorIs(t, d.CheckLinkSendable(now), deposit.ErrLinkNotSendable, s)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func TestSendable_StayIsOver_IsRefusedWithItsEnd(t *testing.T) {
 	require.True(t, d.RentalEnded(now))
 	require.False(t, d.CheckoutOpen(now))
 	require.True(t, d.CheckoutOpen(now.Add(-time.Second)))
-	require.ErrorContains(t, d.LinkSendable(now), "2026-11-22T10:00:00.000Z")
+	require.ErrorContains(t, d.CheckLinkSendable(now), "2026-11-22T10:00:00.000Z")
 }
 
 // A row are mails to an address: the hours for which those of the sender and those of others last.
@@ -99,12 +99,12 @@ func TestCount_MailsToAMailbox_OfASenderAndOfAll(t *testing.T) {
 		}
 		all := at(slices.Concat(c.own, c.others))
 		sent := deposit.LinkMailsByMailbox{"ann@b.example": {BySender: at(c.own), ByAll: all[:min(len(all),
-			deposit.MaxLinkMailsByAll)]}}
+			deposit.MaxLinkMailsByAllSenders)]}}
 		require.NoError(t, sent.CountMail("bob@b.example", "email", now), name)
 		err := sent.CountMail("Ann+1@b.example", "email", now)
 		if c.wait == 0 {
 			require.NoError(t, err, name)
-			require.Equal(t, []int{len(c.own) + 1, min(len(all), deposit.MaxLinkMailsByAll) + 1},
+			require.Equal(t, []int{len(c.own) + 1, min(len(all), deposit.MaxLinkMailsByAllSenders) + 1},
 				[]int{len(sent["ann@b.example"].BySender), len(sent["ann@b.example"].ByAll)}, name)
 			continue
 		}

@@ -114,7 +114,7 @@ func TestDeposit_RandomLives_AgreeWithTheSpecification(t *testing.T) {
 			"trigger": func(t *rapid.T) {
 				trigger := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(deposit.Triggers),
 					func(t deposit.Trigger) bool { return t == deposit.TriggerCaptureRequested })).Draw(t, "trigger")
-				step(trigger, func() (deposit.Transition, error) { return d.Apply(trigger, timers, now) })
+				step(trigger, func() (deposit.Transition, error) { return d.ApplyTrigger(trigger, timers, now) })
 			},
 			"capture": func(t *rapid.T) {
 				amount := money.Cents(rapid.Int64Range(int64(least), int64(d.Amount)).Draw(t, "amount"))

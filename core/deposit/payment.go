@@ -12,12 +12,12 @@ type PaymentKind string
 
 // The purposes of a payment: fee and collection (api.md §3).
 const (
-	FeePayment        PaymentKind = "fee"        // The tenant pays the fee for the deposit at checkout.
-	CollectionPayment PaymentKind = "collection" // The tenant is charged for the captured amount.
+	PaymentKindFee        PaymentKind = "fee"        // The tenant pays the fee for the deposit at checkout.
+	PaymentKindCollection PaymentKind = "collection" // The tenant is charged for the captured amount.
 )
 
 // PaymentKinds lists every purpose of a payment.
-var PaymentKinds = []PaymentKind{FeePayment, CollectionPayment}
+var PaymentKinds = []PaymentKind{PaymentKindFee, PaymentKindCollection}
 
 // PaymentStatus is the status of a payment in this service. The provider has statuses of its own.
 type PaymentStatus string
@@ -56,7 +56,9 @@ const (
 )
 
 // Fee returns the price that the tenant pays to secure a deposit of an amount.
-func Fee(amount money.Cents) money.Cents { return max(LeastFee, amount.Share(FeeBasisPoints)) }
+func Fee(amount money.Cents) money.Cents {
+	return max(LeastFee, amount.ShareInBasisPoints(FeeBasisPoints))
+}
 
 // CheckoutOutcome is the result of a checkout that the tenant carries back to the partner in depositStatus on returnUrl
 // (service.md, "Return-URL outcome").

@@ -28,12 +28,12 @@ type RefundReason string
 // The reasons for a refund to the tenant.
 const (
 	// The payment succeeded too late to have its effect, such as the fee of a cancelled deposit.
-	RefundOrphanedPayment RefundReason = "orphaned"
-	RefundWrongCharge     RefundReason = "charged_wrong" // Staff refunds a charge that was made in error.
+	RefundReasonOrphanedPayment RefundReason = "orphaned"
+	RefundReasonWrongCharge     RefundReason = "charged_wrong" // Staff refunds a charge that was made in error.
 )
 
 // RefundReasons lists every reason for a refund.
-var RefundReasons = []RefundReason{RefundOrphanedPayment, RefundWrongCharge}
+var RefundReasons = []RefundReason{RefundReasonOrphanedPayment, RefundReasonWrongCharge}
 
 // Refund is the return of a payment, or a part of it, to the tenant.
 type Refund struct {

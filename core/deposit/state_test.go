@@ -52,9 +52,9 @@ func TestAllows_WhatApplyDoes_AndChangesNothing(t *testing.T) {
 				d := sample()
 				d.Status, d.ExpiresAt = status, start.Add(left)
 				before := *d
-				allowed := d.Allows(trigger, start)
+				allowed := d.CheckTrigger(trigger, start)
 				require.Equal(t, before, *d, "a question changes nothing")
-				_, err := d.Apply(trigger, deposit.DefaultTimerDurations(), start)
+				_, err := d.ApplyTrigger(trigger, deposit.DefaultTimerDurations(), start)
 				require.Equal(t, err, allowed, "%s by %s, %s", status, trigger, name)
 			}
 		}
@@ -64,9 +64,9 @@ func TestAllows_WhatApplyDoes_AndChangesNothing(t *testing.T) {
 func TestAllows_AClaim_OnlyBeforeTheCoverEnds(t *testing.T) {
 	d := sample()
 	d.Status, d.ExpiresAt = deposit.Active, start
-	require.NoError(t, d.Allows(deposit.TriggerCaptureRequested, start.Add(-time.Nanosecond)))
-	require.ErrorIs(t, d.Allows(deposit.TriggerCaptureRequested, start), deposit.ErrNotCapturable)
-	require.NoError(t, d.Allows(deposit.TriggerReleased, start), "a cover that nothing has closed yet can be released")
+	require.NoError(t, d.CheckTrigger(deposit.TriggerCaptureRequested, start.Add(-time.Nanosecond)))
+	require.ErrorIs(t, d.CheckTrigger(deposit.TriggerCaptureRequested, start), deposit.ErrNotCapturable)
+	require.NoError(t, d.CheckTrigger(deposit.TriggerReleased, start), "a cover that nothing has closed yet can be released")
 }
 
 func TestApply_AnyWalk_KeepsTheInvariants(t *testing.T) {
@@ -78,7 +78,7 @@ func TestApply_AnyWalk_KeepsTheInvariants(t *testing.T) {
 			now = now.Add(time.Duration(rapid.IntRange(0, 40*24).Draw(t, "hours")) * time.Hour)
 			before := *d
 			trigger := rapid.SampledFrom(deposit.Triggers).Draw(t, "trigger")
-			step, err := d.Apply(trigger, timers, now)
+			step, err := d.ApplyTrigger(trigger, timers, now)
 			if err != nil {
 				require.Equal(t, before, *d, "a refused step changes nothing")
 				continue

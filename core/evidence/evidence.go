@@ -16,17 +16,17 @@ import (
 
 // Limits of the files that an operator adds to a deposit (pages.md, "Files of a deposit").
 const (
-	MaxFilesPerForm     = 10         // The largest number of files in one form of an operator.
-	MaxFilesPerDeposit  = 100        // The largest number of files of a deposit, over all forms.
-	MaxFileSize         = 10 << 20   // The largest size of an uploaded file in bytes.
-	MaxFormSize         = 25 << 20   // The largest size in bytes of a form together with its files.
-	MaxPixels           = 40_000_000 // The largest number of pixels of an uploaded picture.
-	UnconfirmedLifetime = time.Hour  // How long uploaded files wait for their form to be confirmed.
-	maxName             = 120        // The largest length of a file's name in characters.
-	headerBytes         = 16         // The number of bytes from which Sniff recognises the type of a file.
-	unnamed             = "file"     // The name of a file whose own name has no usable character.
-	pdfMark             = "%PDF-"    // The bytes with which a PDF file begins.
-	pngMark             = "\x89PNG\r\n\x1a\n"
+	MaxFilesPerForm         = 10         // The largest number of files in one form of an operator.
+	MaxFilesPerDeposit      = 100        // The largest number of files of a deposit, over all forms.
+	MaxFileSize             = 10 << 20   // The largest size of an uploaded file in bytes.
+	MaxFormSize             = 25 << 20   // The largest size in bytes of a form together with its files.
+	MaxPixels               = 40_000_000 // The largest number of pixels of an uploaded picture.
+	UnconfirmedFileLifetime = time.Hour  // How long uploaded files wait for their form to be confirmed.
+	maxName                 = 120        // The largest length of a file's name in characters.
+	headerBytes             = 16         // The number of bytes from which Sniff recognises the type of a file.
+	unnamed                 = "file"     // The name of a file whose own name has no usable character.
+	pdfMark                 = "%PDF-"    // The bytes with which a PDF file begins.
+	pngMark                 = "\x89PNG\r\n\x1a\n"
 )
 
 // HeaderBytes is the number of bytes from which Sniff recognises the type of a file.

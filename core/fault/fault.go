@@ -70,8 +70,8 @@ func (e *Error) Is(target error) bool {
 	return ok && other.Code == e.Code
 }
 
-// Because returns a copy of the fault with a cause, which is only logged.
-func (e *Error) Because(cause error) *Error {
+// WithCause returns a copy of the fault with a cause, which is only logged.
+func (e *Error) WithCause(cause error) *Error {
 	c := *e
 	c.cause = cause
 	return &c
@@ -104,7 +104,7 @@ func FromError(err error) *Error {
 	if errors.As(err, &f) {
 		return f
 	}
-	return ErrInternal.Because(err)
+	return ErrInternal.WithCause(err)
 }
 
 // KindOf returns the kind of the fault in an error's chain; Internal for an error without a fault.

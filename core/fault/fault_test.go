@@ -14,7 +14,7 @@ import (
 func TestOf_FindsTheFaultAndHidesEverythingElse(t *testing.T) {
 	sentinel := fault.New(fault.Conflict, "taken", "It is taken.")
 	cause := errors.New("driver: secret detail")
-	err := fmt.Errorf("use case: %w", sentinel.Because(cause))
+	err := fmt.Errorf("use case: %w", sentinel.WithCause(cause))
 	require.ErrorIs(t, err, sentinel)
 	require.ErrorIs(t, err, cause)
 	require.Equal(t, "It is taken.", fault.FromError(err).Message)
@@ -27,7 +27,7 @@ func TestOf_FindsTheFaultAndHidesEverythingElse(t *testing.T) {
 
 func TestCopies_LeaveTheSentinelAsItIs(t *testing.T) {
 	sentinel := fault.New(fault.Invalid, "bad", "Bad.")
-	copied := sentinel.WithField("amount", "must be %d", 7).WithRetryAfter(time.Second).Because(errors.New("x"))
+	copied := sentinel.WithField("amount", "must be %d", 7).WithRetryAfter(time.Second).WithCause(errors.New("x"))
 	require.Equal(t, "amount: must be 7", copied.Message)
 	require.ErrorIs(t, copied, sentinel)
 	require.Equal(t, fault.Error{Kind: fault.Invalid, Code: "bad", Message: "Bad."}, *sentinel)

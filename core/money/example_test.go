@@ -33,7 +33,8 @@ func ExampleCents_AppendEuros() {
 }
 
 // Half a cent is rounded to the even cent, so errors do not add up.
-func ExampleCents_Share() {
-	fmt.Println(money.Cents(50_000).Share(350), money.Cents(5).Share(5_000), money.Cents(7).Share(5_000))
+func ExampleCents_ShareInBasisPoints() {
+	fmt.Println(money.Cents(50_000).ShareInBasisPoints(350), money.Cents(5).ShareInBasisPoints(5_000),
+		money.Cents(7).ShareInBasisPoints(5_000))
 	// Output: 17.50 0.02 0.04
 }

@@ -148,9 +148,9 @@ func (c Cents) AppendEuros(b []byte) []byte {
 	return append(b, byte('0'+f%10))
 }
 
-// Share returns a share of the amount, given in basis points (hundredths of a percent). Half a cent is rounded to
-// the even cent.
-func (c Cents) Share(bps int64) Cents {
+// ShareInBasisPoints returns a share of the amount, given in basis points (hundredths of a percent). Half a cent is
+// rounded to the even cent.
+func (c Cents) ShareInBasisPoints(bps int64) Cents {
 	const whole = 10_000
 	product := int64(c) * bps
 	q, r := product/whole, product%whole

@@ -118,9 +118,9 @@ func TestCents_Formats(t *testing.T) {
 }
 
 func TestShare_RoundsHalvesToEven(t *testing.T) {
-	require.Equal(t, money.Cents(280), money.Cents(7000).Share(400))
-	require.Equal(t, money.Cents(2), money.Cents(5).Share(5000))
-	require.Equal(t, money.Cents(4), money.Cents(7).Share(5000))
+	require.Equal(t, money.Cents(280), money.Cents(7000).ShareInBasisPoints(400))
+	require.Equal(t, money.Cents(2), money.Cents(5).ShareInBasisPoints(5000))
+	require.Equal(t, money.Cents(4), money.Cents(7).ShareInBasisPoints(5000))
 }
 
 func FuzzParseEuros(f *testing.F) {

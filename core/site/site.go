@@ -23,9 +23,10 @@ const (
 	ConnectPath        = "/connect"
 	ConnectDonePath    = ConnectPath + "/done"
 	VerifyEmailPath    = "/verify" // The path of the page to which the mail that verifies an e-mail address links.
-	PasswordPath       = "/password"
-	ForgotPasswordPath = PasswordPath + "/forgot"
-	ResetPasswordPath  = PasswordPath + "/reset" // The path of the page to which the mail that resets a password links.
+	PasswordPathPrefix = "/password"
+	ForgotPasswordPath = PasswordPathPrefix + "/forgot"
+	// The path of the page to which the mail that resets a password links.
+	ResetPasswordPath = PasswordPathPrefix + "/reset"
 )
 
 // Paths of the operator's pages. Every path below Desk needs the session of an operator.
@@ -35,10 +36,10 @@ const (
 	DepositsExportPath = DashboardPath + "/deposits.csv"
 	NewDepositPath     = DepositsPath + "/new"
 	// The path of the page on which an operator confirms a form about several deposits, or reads its outcome.
-	ConfirmSeveralPath = DepositsPath + "/confirm/:form"
-	DepositPath        = DepositsPath + "/:id"
-	ClaimPath          = DepositPath + "/claim"
-	DepositFilePath    = DepositPath + "/files/:fileId"
+	ConfirmBulkActionPath = DepositsPath + "/confirm/:form"
+	DepositPath           = DepositsPath + "/:id"
+	ClaimPath             = DepositPath + "/claim"
+	DepositFilePath       = DepositPath + "/files/:fileId"
 	// The path of the page on which an operator confirms a form about one deposit, or reads its mistakes.
 	ConfirmDepositPath = DepositPath + "/confirm/:form"
 	// The path of the form for a new deposit when it is shown again with its mistakes.
@@ -52,8 +53,8 @@ const (
 
 // Paths of the tenant's pages. The token in the path is the tenant's only credential.
 const (
-	CheckoutsPath = "/checkout"
-	CheckoutPath  = CheckoutsPath + "/:token"
+	CheckoutPathPrefix = "/checkout"
+	CheckoutPath       = CheckoutPathPrefix + "/:token"
 	// The path of the page to which the payment provider sends the tenant back.
 	CheckoutReturnPath = CheckoutPath + "/return"
 )
@@ -69,21 +70,22 @@ const (
 
 // Paths of the files that pages load, and of the documentation of the API.
 const (
-	AssetsPath        = "/assets"
-	FaviconPath       = "/favicon.ico"
-	DocsPath          = "/docs"
-	LLMsTextPath      = "/llms.txt" // The path of the index of the documentation for language models and similar programs.
-	OpenAPIPathPrefix = "/openapi"  // The common beginning of the paths of the OpenAPI documents.
-	OpenAPI31Path     = OpenAPIPathPrefix + ".json"
-	OpenAPI30Path     = OpenAPIPathPrefix + "-3.0.json"
-	EgressPath        = "/egress.json" // The path of the list of network addresses from which webhooks are sent.
+	AssetsPath  = "/assets"
+	FaviconPath = "/favicon.ico"
+	DocsPath    = "/docs"
+	// The path of the index of the documentation for language models and similar programs.
+	LLMsTextPath        = "/llms.txt"
+	OpenAPIPathPrefix   = "/openapi" // The common beginning of the paths of the OpenAPI documents.
+	OpenAPI31Path       = OpenAPIPathPrefix + ".json"
+	OpenAPI30Path       = OpenAPIPathPrefix + "-3.0.json"
+	EgressAddressesPath = "/egress.json" // The path of the list of network addresses from which webhooks are sent.
 )
 
 // Paths that other systems call. A payment provider sends its notices to ProviderCallbacks followed by the
 // provider's name.
 const (
-	IncomingPathPrefix    = "/webhooks/"
-	ProviderCallbacksPath = IncomingPathPrefix + "payments/"
+	IncomingCallbacksPathPrefix = "/webhooks/"
+	ProviderCallbacksPath       = IncomingCallbacksPathPrefix + "payments/"
 )
 
 // PathAfterLogIn returns the page of the dashboard that a log-in request names, as a path with a query. For any other
@@ -124,5 +126,5 @@ func PageURL(base, path string) string { return strings.TrimSuffix(base, "/") + 
 // CheckoutURL returns the address of a checkout from its token. It joins strings directly, since every response
 // about a deposit may contain such an address.
 func CheckoutURL(base, token string) string {
-	return strings.TrimSuffix(base, "/") + CheckoutsPath + "/" + token
+	return strings.TrimSuffix(base, "/") + CheckoutPathPrefix + "/" + token
 }

@@ -38,9 +38,9 @@ const (
 	// RecoveryCodeBytes is the number of random bytes of a recovery code: too many for the code to be guessed from its
 	// hash.
 	RecoveryCodeBytes = 10
-	// SignInLifetime is the time in which a log-in must be completed with a two-factor code, counted from the right
+	// HalfSignInLifetime is the time in which a log-in must be completed with a two-factor code, counted from the right
 	// password.
-	SignInLifetime = 5 * time.Minute
+	HalfSignInLifetime = 5 * time.Minute
 	// EnrolmentLifetime is the time in which the first code confirms a new authenticator app, counted from the
 	// operator's password. A thief who takes over the session later cannot confirm an app.
 	EnrolmentLifetime = time.Hour
@@ -76,8 +76,8 @@ func OverallLockoutWait(tries int, known bool, since, now time.Time) time.Durati
 	return since.Add(OverallTriesWindow).Sub(now)
 }
 
-// Factor is the authenticator app that an operator uses as a second factor.
-type Factor struct {
+// SecondFactor is the authenticator app that an operator uses as a second factor.
+type SecondFactor struct {
 	OperatorID id.ID
 	Secret     secret.Text // The secret that the operator's authenticator app shares with the service, in base32.
 	CreatedAt  time.Time
@@ -87,11 +87,11 @@ type Factor struct {
 }
 
 // Enabled reports whether a log-in of the operator requires a two-factor code.
-func (f *Factor) Enabled() bool { return f != nil && !f.ConfirmedAt.IsZero() }
+func (f *SecondFactor) Enabled() bool { return f != nil && !f.ConfirmedAt.IsZero() }
 
-// Confirmable returns nil if the authenticator app waits for the first code, which confirms it. Returns
+// CheckConfirmable returns nil if the authenticator app waits for the first code, which confirms it. Returns
 // ErrAlreadyEnabled if it is confirmed already, and ErrNotEnabled if there is none or EnrolmentLifetime is over.
-func (f *Factor) Confirmable(now time.Time) error {
+func (f *SecondFactor) CheckConfirmable(now time.Time) error {
 	if f.Enabled() {
 		return ErrAlreadyEnabled
 	}
@@ -114,8 +114,8 @@ func NewSecret(random []byte) secret.Text {
 	return secret.Text(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random))
 }
 
-// StepAt returns the number of the code period (Period) that contains a time.
-func StepAt(at time.Time) int64 { return at.Unix() / int64(CodePeriod/time.Second) }
+// CodePeriodNumberAt returns the number of the code period (Period) that contains a time.
+func CodePeriodNumberAt(at time.Time) int64 { return at.Unix() / int64(CodePeriod/time.Second) }
 
 // CodeGenerator computes the code that an authenticator app with secret s shows in the period with number step.
 type CodeGenerator func(s secret.Text, step int64) (string, error)
@@ -124,9 +124,9 @@ type CodeGenerator func(s secret.Text, step int64) (string, error)
 // period or of a neighbour, and no code of that period or a later one may have been accepted.
 //
 // Returns ErrWrongCode.
-func (f *Factor) AcceptCode(code string, now time.Time, codeAt CodeGenerator) error {
+func (f *SecondFactor) AcceptCode(code string, now time.Time, codeAt CodeGenerator) error {
 	code, accepted := CompactCode(code), int64(0)
-	for step := StepAt(now) - skew; step <= StepAt(now)+skew; step++ {
+	for step := CodePeriodNumberAt(now) - skew; step <= CodePeriodNumberAt(now)+skew; step++ {
 		want, err := codeAt(f.Secret, step)
 		if err != nil {
 			return err

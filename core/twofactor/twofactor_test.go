@@ -21,8 +21,8 @@ func numbered(s secret.Text, step int64) (string, error) {
 	return fmt.Sprintf("%s%06d", strings.ToLower(s.Reveal()), step%1_000_000), nil
 }
 
-func at(f twofactor.Factor, after time.Duration) string {
-	code, _ := numbered(f.Secret, twofactor.StepAt(now.Add(after)))
+func at(f twofactor.SecondFactor, after time.Duration) string {
+	code, _ := numbered(f.Secret, twofactor.CodePeriodNumberAt(now.Add(after)))
 	return code
 }
 
@@ -32,11 +32,11 @@ func TestAccept_TakesTheNeighboursOfThePresentStep(t *testing.T) {
 		0: true, -twofactor.CodePeriod: true, twofactor.CodePeriod: true, -2 * twofactor.CodePeriod: false,
 		2 * twofactor.CodePeriod: false,
 	} {
-		f := twofactor.Factor{Secret: "s"}
+		f := twofactor.SecondFactor{Secret: "s"}
 		err := f.AcceptCode(at(f, after), now, numbered)
 		if accepted {
 			require.NoError(t, err, after)
-			require.Equal(t, twofactor.StepAt(now.Add(after)), f.LastStep)
+			require.Equal(t, twofactor.CodePeriodNumberAt(now.Add(after)), f.LastStep)
 		} else {
 			require.ErrorIs(t, err, twofactor.ErrWrongCode, after)
 			require.Zero(t, f.LastStep)
@@ -46,7 +46,7 @@ func TestAccept_TakesTheNeighboursOfThePresentStep(t *testing.T) {
 
 func TestAccept_TakesNoCodeTwice_AndNoneFromBefore(t *testing.T) {
 	t.Parallel()
-	f := twofactor.Factor{Secret: "s"}
+	f := twofactor.SecondFactor{Secret: "s"}
 	require.NoError(t, f.AcceptCode(at(f, 0), now, numbered))
 	require.ErrorIs(t, f.AcceptCode(at(f, 0), now, numbered), twofactor.ErrWrongCode, "replayed")
 	require.ErrorIs(t, f.AcceptCode(at(f, -twofactor.CodePeriod), now, numbered), twofactor.ErrWrongCode,
@@ -56,8 +56,8 @@ func TestAccept_TakesNoCodeTwice_AndNoneFromBefore(t *testing.T) {
 
 func TestAccept_RefusesTheCodeOfAnotherSecret_AndTextsThatAreNone(t *testing.T) {
 	t.Parallel()
-	f := twofactor.Factor{Secret: "s"}
-	other := twofactor.Factor{Secret: "t"}
+	f := twofactor.SecondFactor{Secret: "s"}
+	other := twofactor.SecondFactor{Secret: "t"}
 	for _, code := range []string{at(other, 0), "", " ", "000000", strings.Repeat("1", 4000), "\x00"} {
 		require.ErrorIs(t, f.AcceptCode(code, now, numbered), twofactor.ErrWrongCode, "%q", code)
 	}
@@ -85,9 +85,9 @@ func TestRecoveryCodes_AreReadHoweverTyped_AndBelongToTheirOperator(t *testing.T
 
 func TestOn_NeedsAConfirmedFactor(t *testing.T) {
 	t.Parallel()
-	require.False(t, (*twofactor.Factor)(nil).Enabled())
-	require.False(t, (&twofactor.Factor{}).Enabled())
-	require.True(t, (&twofactor.Factor{ConfirmedAt: now}).Enabled())
+	require.False(t, (*twofactor.SecondFactor)(nil).Enabled())
+	require.False(t, (&twofactor.SecondFactor{}).Enabled())
+	require.True(t, (&twofactor.SecondFactor{ConfirmedAt: now}).Enabled())
 }
 
 func TestSecret_IsBase32WithoutPadding(t *testing.T) {
@@ -98,7 +98,7 @@ func TestSecret_IsBase32WithoutPadding(t *testing.T) {
 func TestAccept_WithoutCodesToCompareWith_SaysWhy(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("no such secret")
-	f := twofactor.Factor{Secret: "s"}
+	f := twofactor.SecondFactor{Secret: "s"}
 	require.ErrorIs(t, f.AcceptCode("123456", now, func(secret.Text, int64) (string, error) { return "", broken }), broken)
 	require.Zero(t, f.LastStep)
 }
@@ -106,16 +106,17 @@ func TestAccept_WithoutCodesToCompareWith_SaysWhy(t *testing.T) {
 func TestWaits_ForTheFirstCodeOfAFactor(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		factor *twofactor.Factor
+		factor *twofactor.SecondFactor
 		want   error
 	}{
-		"no factor":     {nil, twofactor.ErrNotEnabled},
-		"not confirmed": {&twofactor.Factor{Secret: "s", CreatedAt: now.Add(time.Second - twofactor.EnrolmentLifetime)}, nil},
-		"an hour old": {&twofactor.Factor{Secret: "s", CreatedAt: now.Add(-twofactor.EnrolmentLifetime)},
+		"no factor": {nil, twofactor.ErrNotEnabled},
+		"not confirmed": {&twofactor.SecondFactor{Secret: "s",
+			CreatedAt: now.Add(time.Second - twofactor.EnrolmentLifetime)}, nil},
+		"an hour old": {&twofactor.SecondFactor{Secret: "s", CreatedAt: now.Add(-twofactor.EnrolmentLifetime)},
 			twofactor.ErrNotEnabled},
-		"on": {&twofactor.Factor{ConfirmedAt: now}, twofactor.ErrAlreadyEnabled},
+		"on": {&twofactor.SecondFactor{ConfirmedAt: now}, twofactor.ErrAlreadyEnabled},
 	} {
-		require.ErrorIs(t, c.factor.Confirmable(now), c.want, name)
+		require.ErrorIs(t, c.factor.CheckConfirmable(now), c.want, name)
 	}
 }
 

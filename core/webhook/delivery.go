@@ -28,13 +28,13 @@ type DeliveryState int16
 const (
 	StateWaiting    DeliveryState = 0
 	StateDispatched DeliveryState = 1
-	Succeeded       DeliveryState = 2
+	StateSucceeded  DeliveryState = 2
 	StateFailed     DeliveryState = 3
 	StateCancelled  DeliveryState = 4 // The delivery ended without success because its subscription was deleted.
 )
 
 // DeliveryStates lists every state of a delivery, in the order of the stored numbers.
-var DeliveryStates = []DeliveryState{StateWaiting, StateDispatched, Succeeded, StateFailed, StateCancelled}
+var DeliveryStates = []DeliveryState{StateWaiting, StateDispatched, StateSucceeded, StateFailed, StateCancelled}
 
 // DeliveryStatus is the state of a delivery as the API shows it (api.md §2, "Delivery record").
 type DeliveryStatus string
@@ -50,7 +50,7 @@ const (
 // DeliveryStatusOf returns the status that the API shows for a delivery in state s with that many finished attempts.
 func DeliveryStatusOf(s DeliveryState, attempts int) DeliveryStatus {
 	switch s {
-	case Succeeded:
+	case StateSucceeded:
 		return StatusSucceeded
 	case StateFailed, StateCancelled:
 		return StatusFailed
@@ -85,7 +85,7 @@ func FailureReasonOf(s DeliveryState, stored FailureReason) FailureReason {
 		return FailureWebhookDeleted
 	case StateFailed:
 		return cmp.Or(stored, FailureAttemptsExhausted)
-	case StateWaiting, StateDispatched, Succeeded:
+	case StateWaiting, StateDispatched, StateSucceeded:
 	}
 	return ""
 }
@@ -142,13 +142,13 @@ const MaxSubscriptionCacheAge = 500 * time.Millisecond
 // that time another dispatcher has taken the delivery over.
 const EndedLeaseGrace = 10 * time.Second
 
-// MaxTestsInFlight is the largest number of a partner's unfinished test deliveries. It is small, since test
+// MaxTestDeliveriesInFlight is the largest number of a partner's unfinished test deliveries. It is small, since test
 // deliveries are sent before all others.
-const MaxTestsInFlight = 2
+const MaxTestDeliveriesInFlight = 2
 
-// ErrTestsInFlight is the fault for a test delivery beyond MaxTestsInFlight.
-var ErrTestsInFlight = fault.ErrRateLimited.WithMessage("%d test deliveries are under way. Wait for one to end.",
-	MaxTestsInFlight).WithRetryAfter(time.Second)
+// ErrTooManyTestDeliveries is the fault for a test delivery beyond MaxTestDeliveriesInFlight.
+var ErrTooManyTestDeliveries = fault.ErrRateLimited.WithMessage("%d test deliveries are under way. Wait for one to end.",
+	MaxTestDeliveriesInFlight).WithRetryAfter(time.Second)
 
 // MaxResponseSnippet is the number of bytes of an endpoint's response body that are stored.
 const MaxResponseSnippet = 1 << 10
@@ -174,9 +174,9 @@ type Attempt struct {
 	NoRoute bool
 }
 
-// Made reports whether an attempt was made to send a delivery. It is false for a delivery that was put off
+// WasMade reports whether an attempt was made to send a delivery. It is false for a delivery that was put off
 // without a POST.
-func (a Attempt) Made() bool { return a.Result != "" }
+func (a Attempt) WasMade() bool { return a.Result != "" }
 
 // Unreached reports whether the endpoint was not reached: its name did not resolve, no connection was made, or TLS
 // failed.

@@ -20,7 +20,7 @@ func TestStatusAndReason_OfEveryState(t *testing.T) {
 	want := map[webhook.DeliveryState]row{
 		webhook.StateWaiting:    {webhook.StatusPending, webhook.StatusRetrying, "", ""},
 		webhook.StateDispatched: {webhook.StatusPending, webhook.StatusRetrying, "", ""},
-		webhook.Succeeded:       {webhook.StatusSucceeded, webhook.StatusSucceeded, "", ""},
+		webhook.StateSucceeded:  {webhook.StatusSucceeded, webhook.StatusSucceeded, "", ""},
 		webhook.StateFailed: {
 			webhook.StatusFailed, webhook.StatusFailed, webhook.FailureAttemptsExhausted, webhook.FailureWebhookDisabled,
 		},

@@ -43,12 +43,12 @@ const (
 	CauseBase64Signature      SignatureCause = "base64"
 	CauseUpperCaseSignature   SignatureCause = "upper_case"
 	CauseUnprefixedSignature  SignatureCause = "prefix_missing"
-	CauseSignedOrder          SignatureCause = "order"
+	CauseWrongSigningOrder    SignatureCause = "order"
 
 	// Causes that only this service can recognise, since it knows which deliveries it sent.
-	CauseValid         SignatureCause = "valid"
-	CauseOtherSecret   SignatureCause = "other_subscription_secret"
-	CauseHeaderChanged SignatureCause = "header_changed"
+	CauseValid                   SignatureCause = "valid"
+	CauseOtherSubscriptionSecret SignatureCause = "other_subscription_secret"
+	CauseHeaderChanged           SignatureCause = "header_changed"
 )
 
 // SignatureCauses lists every cause that an explanation of a delivery may name. CauseTimestampExpired is missing,
@@ -57,7 +57,8 @@ var SignatureCauses = []SignatureCause{CauseNoHeader, CauseMalformedHeader, Caus
 	CauseStaleTimestamp, CauseFutureTimestamp,
 	CauseMillisecondTimestamp, CauseBodyReserialized, CauseBodyChanged, CauseWrongSecretKind, CauseSecretWhitespace,
 	CauseBase64Signature,
-	CauseUpperCaseSignature, CauseUnprefixedSignature, CauseSignedOrder, CauseValid, CauseOtherSecret, CauseHeaderChanged}
+	CauseUpperCaseSignature, CauseUnprefixedSignature, CauseWrongSigningOrder, CauseValid, CauseOtherSubscriptionSecret,
+	CauseHeaderChanged}
 
 // SignatureFinding is the result of checking a delivery as a receiver does: the reason for refusing it, and a hint if
 // the likely cause is recognised. Both are "" for a delivery that verifies.
@@ -154,7 +155,7 @@ func mismatchHint(timestamp, signature string, body []byte, key string) Signatur
 		return CauseWrongSecretKind
 	case slices.ContainsFunc(otherOrders(timestamp, string(body)),
 		func(message string) bool { return same(signature, prefixed(digest(key, message))) }):
-		return CauseSignedOrder
+		return CauseWrongSigningOrder
 	case len(timestamp) == millisecondDigits:
 		return CauseMillisecondTimestamp
 	case bytes.Equal(trimmed(body), body) && isObject(body):

@@ -94,7 +94,7 @@ func (e explanation) with(cause SignatureCause, detail string) SignatureExplanat
 func (e explanation) ofMismatch(r ReceivedDelivery, keys CandidateSecrets, sent []SentDelivery,
 	found SignatureFinding) SignatureExplanation {
 	timestamp, signature, _ := signedHeaders(r.Headers)
-	if found.Hint == CauseSignedOrder || found.Hint == CauseMillisecondTimestamp {
+	if found.Hint == CauseWrongSigningOrder || found.Hint == CauseMillisecondTimestamp {
 		return e.because(found)
 	}
 	signs := func(key secret.Text, body []byte) bool {
@@ -116,7 +116,7 @@ func (e explanation) ofMismatch(r ReceivedDelivery, keys CandidateSecrets, sent 
 	for other, key := range keys.Others {
 		if signs(key, r.Body) {
 			e.OtherID = other
-			return e.with(CauseOtherSecret, "The delivery was sent for "+id.Subscription.Of(other)+
+			return e.with(CauseOtherSubscriptionSecret, "The delivery was sent for "+id.Subscription.Of(other)+
 				", another subscription of yours: verify it with the secret of that subscription.")
 		}
 	}
@@ -156,7 +156,7 @@ func (e explanation) ofComputed(r ReceivedDelivery, keys CandidateSecrets) Signa
 	for other, key := range keys.Others {
 		if same(got, digest(key.Reveal(), timestamp, ".", body)) {
 			e.OtherID = other
-			return e.with(CauseOtherSecret, "The receiver uses the secret of "+id.Subscription.Of(other)+
+			return e.with(CauseOtherSubscriptionSecret, "The receiver uses the secret of "+id.Subscription.Of(other)+
 				", another subscription of yours.")
 		}
 	}

@@ -203,7 +203,7 @@ func TestExplain_NamesTheCauseOfEachMistake(t *testing.T) {
 		got := r.ask(signature, ts, body, m.computed)
 		require.Equal(t, m.want, got.Cause, m.name)
 		require.Equal(t, m.found, got.DeliveryID == delivered, m.name)
-		require.Equal(t, m.want == webhook.CauseOtherSecret, got.OtherID == otherHook, m.name)
+		require.Equal(t, m.want == webhook.CauseOtherSubscriptionSecret, got.OtherID == otherHook, m.name)
 		for _, key := range []string{r.secret, r.other, r.connect, r.key, signed(r.secret, r.ts+"."+r.body)} {
 			require.NotContains(t, got.Words, key, m.name)
 		}

@@ -13,7 +13,7 @@ var reasons = map[SignatureCause]string{
 	reasonComputed:         "The receiver computed another signature.",
 }
 
-// hints holds the second sentence of an explanation. Those up to CauseSignedOrder are in the words of the client
+// hints holds the second sentence of an explanation. Those up to CauseWrongSigningOrder are in the words of the client
 // libraries.
 var hints = map[SignatureCause]string{
 	CauseStaleTimestamp:       "It is in the past: check this server's clock, and that the request is not a replay.",
@@ -26,7 +26,7 @@ var hints = map[SignatureCause]string{
 	CauseBase64Signature:      "The signature is base64: it must be lower-case hex.",
 	CauseUpperCaseSignature:   "The signature is in upper case: it must be lower-case hex.",
 	CauseUnprefixedSignature:  "The prefix sha256= is missing.",
-	CauseSignedOrder:          "The signed message is in another order: it is <timestamp>.<raw body>.",
+	CauseWrongSigningOrder:    "The signed message is in another order: it is <timestamp>.<raw body>.",
 
 	CauseHeaderChanged: "The body is that of the delivery, so X-Svc-Signature or X-Svc-Timestamp was changed on the way, " +
 		"or the secret was rotated after the delivery was signed.",

@@ -132,10 +132,10 @@ func (h Health) afterSuccess(quick bool, limit int) Health {
 	return h
 }
 
-// Slots returns how many POSTs to the endpoint may be in flight: limit in good health, a share of it after some
-// failures, a number that grows with each success while the circuit is half-open, and 1 for a probe while the
+// MaxPostsInFlight returns how many POSTs to the endpoint may be in flight: limit in good health, a share of it after
+// some failures, a number that grows with each success while the circuit is half-open, and 1 for a probe while the
 // circuit is open.
-func (h Health) Slots(limit int) int {
+func (h Health) MaxPostsInFlight(limit int) int {
 	if h.CircuitOpen() {
 		return 1
 	}
@@ -156,7 +156,7 @@ func (h Health) ClaimLimit(limit, window int, now time.Time) int {
 		return 0
 	}
 	if h.InSlowLane() || h.Failures >= quickEnough {
-		return h.Slots(limit)
+		return h.MaxPostsInFlight(limit)
 	}
 	return window
 }

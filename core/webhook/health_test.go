@@ -146,10 +146,10 @@ func TestHealth_DecidesLaneSlotsAndRoom(t *testing.T) {
 		"open, probe due":  {webhook.Health{OpenUntil: noon}, true, 1, 1},
 	} {
 		require.Equal(t, c.slow, c.health.InSlowLane(), name)
-		require.Equal(t, c.slots, c.health.Slots(slots), name)
+		require.Equal(t, c.slots, c.health.MaxPostsInFlight(slots), name)
 		require.Equal(t, c.room, c.health.ClaimLimit(slots, window, noon), name)
 	}
-	require.Equal(t, 1, webhook.Health{Failures: 5}.Slots(4), "at least one")
+	require.Equal(t, 1, webhook.Health{Failures: 5}.MaxPostsInFlight(4), "at least one")
 }
 
 func TestNoticeOf_EveryChangeOfHealth(t *testing.T) {

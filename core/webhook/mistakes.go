@@ -73,7 +73,7 @@ func mistakes(timestamp string, body []byte, keys CandidateSecrets) iter.Seq[mis
 		mistake{CauseWrongSecretKind, withoutPrefix, string(decoded), signed},
 		mistake{CauseWrongSecretKind, asStandard, StandardWebhooksSecret(keys.Own), signed})
 	for _, message := range append(otherOrders(timestamp, string(body)), timestamp) {
-		few = append(few, mistake{CauseSignedOrder, "", own, message})
+		few = append(few, mistake{CauseWrongSigningOrder, "", own, message})
 	}
 	few = append(few, mistake{CauseMillisecondTimestamp, "", own, timestamp + "000." + string(body)})
 	few = slices.DeleteFunc(few, func(m mistake) bool { return m.key == "" })

@@ -98,14 +98,14 @@ func TestExplain_OfAReceivedDelivery_NamesTheMistake(t *testing.T) {
 		"a value changed":          {"", "", strings.Replace(sentBody, "50000", "60000", 1), "", webhook.CauseBodyChanged},
 		"in another character set": {"", "", inLatin1, "", webhook.CauseBodyChanged},
 		"cut off":                  {"", "", sentBody[:100], "", webhook.CauseBodyChanged},
-		"of another subscription":  {by(otherSecret, message), "", "", "", webhook.CauseOtherSecret},
+		"of another subscription":  {by(otherSecret, message), "", "", "", webhook.CauseOtherSubscriptionSecret},
 		"by the connect secret":    {by("svc_cs_EXAMPLE", message), "", "", "", webhook.CauseWrongSecretKind},
 		"by the API key":           {by("svc_pk_test_EXAMPLE", message), "", "", "", webhook.CauseWrongSecretKind},
-		"signed in another order":  {own(sentBody + "." + sentTimestamp), "", "", "", webhook.CauseSignedOrder},
+		"signed in another order":  {own(sentBody + "." + sentTimestamp), "", "", "", webhook.CauseWrongSigningOrder},
 		"of nobody":                {by("svc_whsec_x", "x"), "", nobody, "", webhook.CauseSignatureMismatch},
 		"of nobody, computed right": {by("svc_whsec_x", "x"), "", nobody, own(sentTimestamp + "." + nobody),
 			webhook.CauseSignatureMismatch},
-		"of nobody, computed wrong": {by("svc_whsec_x", "x"), "", nobody, own(nobody), webhook.CauseSignedOrder},
+		"of nobody, computed wrong": {by("svc_whsec_x", "x"), "", nobody, own(nobody), webhook.CauseWrongSigningOrder},
 		"written again, and computed so": {"", "", byPython, own(sentTimestamp + "." + byPython),
 			webhook.CauseBodyReserialized},
 		"late, and computed wrong": {own(late + "." + sentBody), late, "", by("svc_cs_EXAMPLE", late+"."+sentBody),
@@ -114,7 +114,7 @@ func TestExplain_OfAReceivedDelivery_NamesTheMistake(t *testing.T) {
 		got := explained(c.signature, c.timestamp, c.body, c.computed)
 		require.Equal(t, c.want, got.Cause, "%s: %s", name, got.Words)
 		require.Equal(t, c.body == nobody, got.DeliveryID != id.ID{1}, name)
-		require.Equal(t, c.want == webhook.CauseOtherSecret, got.OtherID == id.ID{2}, name)
+		require.Equal(t, c.want == webhook.CauseOtherSubscriptionSecret, got.OtherID == id.ID{2}, name)
 	}
 }
 
@@ -133,25 +133,26 @@ func TestExplain_OfWhatAReceiverComputed_NamesTheMistake(t *testing.T) {
 		want     webhook.SignatureCause
 		words    string
 	}{
-		"nothing":                  {"SHA256=" + digest, webhook.CauseValid, ""},
-		"no prefix":                {digest, webhook.CauseUnprefixedSignature, ""},
-		"upper case":               {"sha256=" + strings.ToUpper(digest), webhook.CauseUpperCaseSignature, ""},
-		"base64":                   {in64, webhook.CauseBase64Signature, ""},
-		"base64 for URLs":          {base64.RawURLEncoding.EncodeToString(raw), webhook.CauseBase64Signature, ""},
-		"base64 of the hex":        {base64.StdEncoding.EncodeToString([]byte(digest)), webhook.CauseBase64Signature, ""},
-		"body and timestamp":       {own(sentBody + "." + sentTimestamp), webhook.CauseSignedOrder, ""},
-		"no dot":                   {own(sentTimestamp + sentBody), webhook.CauseSignedOrder, ""},
-		"the body alone":           {own(sentBody), webhook.CauseSignedOrder, ""},
-		"the timestamp alone":      {own(sentTimestamp), webhook.CauseSignedOrder, ""},
-		"milliseconds":             {own(sentTimestamp + "000." + sentBody), webhook.CauseMillisecondTimestamp, ""},
-		"a line end behind":        {by(ownSecret.Reveal()+"\n", message), webhook.CauseSecretWhitespace, ""},
-		"a BOM before":             {by("\ufeff"+ownSecret.Reveal(), message), webhook.CauseSecretWhitespace, ""},
-		"the secret in quotes":     {by(`"`+ownSecret.Reveal()+`"`, message), webhook.CauseWrongSecretKind, "in quotes"},
-		"another secret of theirs": {by(otherSecret, message), webhook.CauseOtherSecret, id.Subscription.Of(id.ID{2})},
-		"the connect secret":       {by("svc_cs_EXAMPLE", message), webhook.CauseWrongSecretKind, "connect secret"},
-		"the API key":              {by("svc_pk_test_EXAMPLE", message), webhook.CauseWrongSecretKind, "API key"},
-		"no prefix of the secret":  {by("EXAMPLE0000000000", message), webhook.CauseWrongSecretKind, "without its prefix"},
-		"the secret's bytes":       {by(string(tail), message), webhook.CauseWrongSecretKind, "without its prefix"},
+		"nothing":              {"SHA256=" + digest, webhook.CauseValid, ""},
+		"no prefix":            {digest, webhook.CauseUnprefixedSignature, ""},
+		"upper case":           {"sha256=" + strings.ToUpper(digest), webhook.CauseUpperCaseSignature, ""},
+		"base64":               {in64, webhook.CauseBase64Signature, ""},
+		"base64 for URLs":      {base64.RawURLEncoding.EncodeToString(raw), webhook.CauseBase64Signature, ""},
+		"base64 of the hex":    {base64.StdEncoding.EncodeToString([]byte(digest)), webhook.CauseBase64Signature, ""},
+		"body and timestamp":   {own(sentBody + "." + sentTimestamp), webhook.CauseWrongSigningOrder, ""},
+		"no dot":               {own(sentTimestamp + sentBody), webhook.CauseWrongSigningOrder, ""},
+		"the body alone":       {own(sentBody), webhook.CauseWrongSigningOrder, ""},
+		"the timestamp alone":  {own(sentTimestamp), webhook.CauseWrongSigningOrder, ""},
+		"milliseconds":         {own(sentTimestamp + "000." + sentBody), webhook.CauseMillisecondTimestamp, ""},
+		"a line end behind":    {by(ownSecret.Reveal()+"\n", message), webhook.CauseSecretWhitespace, ""},
+		"a BOM before":         {by("\ufeff"+ownSecret.Reveal(), message), webhook.CauseSecretWhitespace, ""},
+		"the secret in quotes": {by(`"`+ownSecret.Reveal()+`"`, message), webhook.CauseWrongSecretKind, "in quotes"},
+		"another secret of theirs": {by(otherSecret, message), webhook.CauseOtherSubscriptionSecret,
+			id.Subscription.Of(id.ID{2})},
+		"the connect secret":      {by("svc_cs_EXAMPLE", message), webhook.CauseWrongSecretKind, "connect secret"},
+		"the API key":             {by("svc_pk_test_EXAMPLE", message), webhook.CauseWrongSecretKind, "API key"},
+		"no prefix of the secret": {by("EXAMPLE0000000000", message), webhook.CauseWrongSecretKind, "without its prefix"},
+		"the secret's bytes":      {by(string(tail), message), webhook.CauseWrongSecretKind, "without its prefix"},
 		"the Standard form": {by(webhook.StandardWebhooksSecret(ownSecret), message), webhook.CauseWrongSecretKind,
 			"Standard"},
 		"an empty secret":        {by("", message), webhook.CauseWrongSecretKind, "It is empty."},
@@ -175,7 +176,7 @@ func TestExplain_OfWhatAReceiverComputed_NamesTheMistake(t *testing.T) {
 		got := explained("", "", "", c.computed)
 		require.Equal(t, c.want, got.Cause, "%s: %s", name, got.Words)
 		require.Contains(t, got.Words, c.words, name)
-		require.Equal(t, c.want == webhook.CauseOtherSecret, got.OtherID == id.ID{2}, name)
+		require.Equal(t, c.want == webhook.CauseOtherSubscriptionSecret, got.OtherID == id.ID{2}, name)
 	}
 }
 

@@ -104,10 +104,10 @@ type NoticeDecision struct {
 	Until time.Time
 }
 
-// Decide returns whether the mail of a notice is sent now, put off or dropped. of is the report of the
+// DecideMailing returns whether the mail of a notice is sent now, put off or dropped. of is the report of the
 // endpoint; mailed holds the earlier mails about it. A notice within MinNoticeInterval of a mail of its kind is put
 // off; its mail then reports the endpoint's state at that later time.
-func (n Notice) Decide(of EndpointReport, mailed LastMailTimes, now time.Time) NoticeDecision {
+func (n Notice) DecideMailing(of EndpointReport, mailed LastMailTimes, now time.Time) NoticeDecision {
 	state := of.State
 	switch n.Kind {
 	case NoticeEndpointHeld:

@@ -52,7 +52,7 @@ func TestNotice_Decide(t *testing.T) {
 			webhook.LastMailTimes{webhook.NoticeEndpointHeld: ago(1), webhook.NoticeEndpointRecovered: ago(24)}, mail},
 	} {
 		n := webhook.Notice{Kind: test.kind, PutOff: test.putOff}
-		require.Equal(t, test.want, n.Decide(webhook.EndpointReport{State: test.state}, test.told, now), name)
+		require.Equal(t, test.want, n.DecideMailing(webhook.EndpointReport{State: test.state}, test.told, now), name)
 	}
 }
 
@@ -70,9 +70,9 @@ func TestNotice_OfACircuit_WaitsForABreakOfOurOwn_AndIsDroppedAfterASuccess(t *t
 	}
 	n := webhook.Notice{Kind: webhook.NoticeEndpointHeld, At: noon, PutOff: true}
 	halfOpen := webhook.EndpointReport{State: webhook.EndpointHeld, LastSuccessAt: noon.Add(time.Minute)}
-	require.Equal(t, webhook.NoticeDecision{}, n.Decide(halfOpen, nil, noon.Add(2*time.Minute)))
+	require.Equal(t, webhook.NoticeDecision{}, n.DecideMailing(halfOpen, nil, noon.Add(2*time.Minute)))
 	halfOpen.LastSuccessAt = noon.Add(-time.Minute)
-	require.Equal(t, webhook.NoticeDecision{Mail: true}, n.Decide(halfOpen, nil, noon.Add(2*time.Minute)))
+	require.Equal(t, webhook.NoticeDecision{Mail: true}, n.DecideMailing(halfOpen, nil, noon.Add(2*time.Minute)))
 }
 
 func TestHealth_RemembersTrouble_UntilTheEndpointIsHealthy(t *testing.T) {

@@ -101,9 +101,9 @@ func (a Attempt) FailedByService(outboundBroken bool) bool {
 	return a.Lacked != "" || a.NoRoute && outboundBroken
 }
 
-// PutOffVerdict returns the verdict on a delivery that was dispatched that many times in a row without an attempt. It
-// is dispatched again after a second, then after twice as long each time, up to a minute.
-func PutOffVerdict(dispatches int) DeliveryVerdict {
+// NewPutOffVerdict returns the verdict on a delivery that was dispatched that many times in a row without an attempt.
+// It is dispatched again after a second, then after twice as long each time, up to a minute.
+func NewPutOffVerdict(dispatches int) DeliveryVerdict {
 	doublings := min(max(dispatches-1, 0), maxDoublings)
 	return DeliveryVerdict{State: StateWaiting, Wait: min(time.Second<<doublings, time.Minute)}
 }
@@ -134,8 +134,8 @@ type HeldPeriod struct {
 // that soon still has its earlier backlog.
 const heldAgain = 5 * time.Minute
 
-// AfterHealthChange returns the period in which deliveries are held back, after a change of the endpoint's health.
-func (h HeldPeriod) AfterHealthChange(before, after Health, now time.Time) HeldPeriod {
+// UpdatedForHealthChange returns the period in which deliveries are held back, after a change of the endpoint's health.
+func (h HeldPeriod) UpdatedForHealthChange(before, after Health, now time.Time) HeldPeriod {
 	is := func(x Health) bool { return x.State(true) == EndpointHeld }
 	if is(after) && (h.From.IsZero() || !h.Till.IsZero() && now.Sub(h.Till) > heldAgain) {
 		// No failure is stored for the half-open circuit, so the period in which deliveries are held back begins now.

@@ -112,12 +112,12 @@ func TestPutOff_DoublesUpToAMinute(t *testing.T) {
 	t.Parallel()
 	var waits []time.Duration
 	for dispatches := range 9 {
-		v := webhook.PutOffVerdict(dispatches)
+		v := webhook.NewPutOffVerdict(dispatches)
 		require.Equal(t, webhook.StateWaiting, v.State)
 		waits = append(waits, v.Wait/time.Second)
 	}
 	require.Equal(t, []time.Duration{1, 1, 2, 4, 8, 16, 32, 60, 60}, waits)
-	require.Equal(t, time.Minute, webhook.PutOffVerdict(1<<20).Wait)
+	require.Equal(t, time.Minute, webhook.NewPutOffVerdict(1<<20).Wait)
 }
 
 func TestHeld_LastsFromTheFirstFailureToTheEndOfTheRamp(t *testing.T) {
@@ -148,7 +148,7 @@ func TestHeld_LastsFromTheFirstFailureToTheEndOfTheRamp(t *testing.T) {
 		"half-open since before it was kept": {webhook.HeldPeriod{}, ramp, ramp, noon, webhook.HeldPeriod{From: noon}},
 		"ends, and nothing was kept":         {webhook.HeldPeriod{}, ramp, clean, noon, webhook.HeldPeriod{Till: noon}},
 	} {
-		require.Equal(t, c.want, c.held.AfterHealthChange(c.before, c.after, c.now), name)
+		require.Equal(t, c.want, c.held.UpdatedForHealthChange(c.before, c.after, c.now), name)
 	}
 	require.True(t, over.Includes(began))
 	require.False(t, over.Includes(began.Add(-1)))

@@ -24,14 +24,14 @@ var ErrReplayNotFound = fault.New(fault.NotFound, "replay_not_found", "There is 
 // DeliveryStatuses lists every status of a delivery record.
 var DeliveryStatuses = []DeliveryStatus{StatusPending, StatusRetrying, StatusSucceeded, StatusFailed}
 
-// The pace of all replays of a partner together: RedeliveriesPerSecond redeliveries a second. A replay that is late
-// catches up by at most replayStep.
+// The pace of all replays of a partner together: ReplayRedeliveriesPerSecond redeliveries a second. A replay that is
+// late catches up by at most replayStep.
 const (
-	RedeliveriesPerSecond = 50
-	replayStep            = time.Second
-	// ReplayBacklogWindow is the number of a subscription's newest deliveries among which a replay counts the redeliveries
-	// that still wait for their first attempt.
-	ReplayBacklogWindow = 4 * RedeliveriesPerSecond
+	ReplayRedeliveriesPerSecond = 50
+	replayStep                  = time.Second
+	// ReplayBacklogSampleSize is the number of a subscription's newest deliveries among which a replay counts the
+	// redeliveries that still wait for their first attempt.
+	ReplayBacklogSampleSize = 4 * ReplayRedeliveriesPerSecond
 	// MaxReplayStepReads is the largest number of deliveries that a step of a replay, or a count, reads. A replay of
 	// failed deliveries reads only failed ones; any other reads deliveries of every status.
 	MaxReplayStepReads = 10_000
@@ -43,7 +43,7 @@ const (
 //
 // A replay advances by a step each second. The redeliveries of a step and the new cursor commit together. Replays
 // of a subscription run one after another. Those of a partner's subscriptions take turns, at the pace of
-// RedeliveriesPerSecond together.
+// ReplayRedeliveriesPerSecond together.
 type Replay struct {
 	ID             id.ID
 	SubscriptionID id.ID
@@ -79,7 +79,7 @@ func NewReplay(replayID, subscriptionID id.ID, from, to time.Time, status Delive
 	}
 	return Replay{
 		ID: replayID, SubscriptionID: subscriptionID, From: sinceEpoch(from), To: sinceEpoch(to), Status: status,
-		PerSecond: RedeliveriesPerSecond, CreatedAt: now, NextAt: now,
+		PerSecond: ReplayRedeliveriesPerSecond, CreatedAt: now, NextAt: now,
 	}, nil
 }
 
@@ -115,10 +115,10 @@ func (r Replay) Postponed(now time.Time) Replay {
 	return r
 }
 
-// AfterStep returns the replay after a step at now. found holds the deliveries of the step, oldest first; made is the
-// number of redeliveries, which decides when the next step of any of the partner's replays is due. A step with
+// AdvancedByStep returns the replay after a step at now. found holds the deliveries of the step, oldest first; made is
+// the number of redeliveries, which decides when the next step of any of the partner's replays is due. A step with
 // fewer than Step deliveries is the last. After a late step the next one comes sooner, by at most replayStep.
-func (r Replay) AfterStep(found []id.ID, made int, now time.Time) Replay {
+func (r Replay) AdvancedByStep(found []id.ID, made int, now time.Time) Replay {
 	r.Redelivered += made
 	if len(found) > 0 {
 		r.Cursor = found[len(found)-1]
@@ -136,10 +136,10 @@ func (r Replay) AfterStep(found []id.ID, made int, now time.Time) Replay {
 	return r
 }
 
-// AfterReadLimit returns the replay after a step that ended because it had read MaxReplayStepReads deliveries. upTo is
-// the last delivery read; the next step begins after it, and no replay of the partner makes a step before replayStep
-// has passed.
-func (r Replay) AfterReadLimit(upTo id.ID, now time.Time) Replay {
+// AdvancedToReadLimit returns the replay after a step that ended because it had read MaxReplayStepReads deliveries.
+// upTo is the last delivery read; the next step begins after it, and no replay of the partner makes a step before
+// replayStep has passed.
+func (r Replay) AdvancedToReadLimit(upTo id.ID, now time.Time) Replay {
 	r = r.Postponed(now)
 	r.Cursor, r.FinishedAt, r.PacedUntil = upTo, time.Time{}, r.NextAt
 	return r

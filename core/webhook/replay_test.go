@@ -60,14 +60,14 @@ func TestReplay_EndsWhereItBegan_AndBeginsNotBeforeIDs(t *testing.T) {
 func TestReplay_StepsOnceASecond_AndEndsWithAShortStep(t *testing.T) {
 	t.Parallel()
 	r := replayOf(t, noon.Add(-time.Hour), noon)
-	require.Equal(t, webhook.RedeliveriesPerSecond, r.StepSize())
+	require.Equal(t, webhook.ReplayRedeliveriesPerSecond, r.StepSize())
 	full := found(r.StepSize())
-	r = r.AfterStep(full, len(full), noon)
+	r = r.AdvancedByStep(full, len(full), noon)
 	require.Equal(t, []any{50, full[49], noon.Add(time.Second), true},
 		[]any{r.Redelivered, r.Cursor, r.NextAt, r.FinishedAt.IsZero()})
-	r = r.AfterStep(full[:3], 2, noon.Add(time.Second))
+	r = r.AdvancedByStep(full[:3], 2, noon.Add(time.Second))
 	require.Equal(t, []any{52, full[2], noon.Add(time.Second)}, []any{r.Redelivered, r.Cursor, r.FinishedAt})
-	empty := replayOf(t, noon.Add(-time.Hour), noon).AfterStep(nil, 0, noon)
+	empty := replayOf(t, noon.Add(-time.Hour), noon).AdvancedByStep(nil, 0, noon)
 	require.Equal(t, []any{0, id.ID{}, noon}, []any{empty.Redelivered, empty.Cursor, empty.FinishedAt})
 }
 
@@ -95,7 +95,7 @@ func TestReplay_AStepTakesAsLongAsItsRedeliveries(t *testing.T) {
 		if c.paced != 0 {
 			r.NextAt, r.PacedUntil = noon.Add(-2*time.Hour), noon.Add(c.paced)
 		}
-		r = r.AfterStep(c.found, c.made, noon)
+		r = r.AdvancedByStep(c.found, c.made, noon)
 		require.Equal(t, []any{noon.Add(c.want), noon.Add(c.want), c.ended},
 			[]any{r.NextAt, r.PacedUntil, !r.FinishedAt.IsZero()}, name)
 	}
@@ -104,11 +104,11 @@ func TestReplay_AStepTakesAsLongAsItsRedeliveries(t *testing.T) {
 func TestReplay_AStepThatHasReadItsShare_UsesASecondOfThePace(t *testing.T) {
 	t.Parallel()
 	r := replayOf(t, noon.Add(-time.Hour), noon)
-	r = r.AfterStep(found(3), 3, noon).AfterReadLimit(id.ID{9}, noon)
+	r = r.AdvancedByStep(found(3), 3, noon).AdvancedToReadLimit(id.ID{9}, noon)
 	second := noon.Add(time.Second)
 	require.Equal(t, []any{3, id.ID{9}, second, second, true},
 		[]any{r.Redelivered, r.Cursor, r.NextAt, r.PacedUntil, r.FinishedAt.IsZero()})
-	r = r.AfterStep(nil, 0, noon.Add(2*time.Second)).AfterReadLimit(id.ID{10}, noon.Add(2*time.Second))
+	r = r.AdvancedByStep(nil, 0, noon.Add(2*time.Second)).AdvancedToReadLimit(id.ID{10}, noon.Add(2*time.Second))
 	require.Equal(t, []any{noon.Add(3 * time.Second), noon.Add(3 * time.Second)}, []any{r.NextAt, r.PacedUntil})
 }
 
@@ -123,11 +123,11 @@ func TestReplay_ALateStepIsCaughtUpWith_APauseIsNot(t *testing.T) {
 	t.Parallel()
 	r := replayOf(t, noon.Add(-time.Hour), noon)
 	full := found(r.StepSize())
-	require.Equal(t, noon.Add(time.Second), r.AfterStep(full, len(full), noon.Add(300*time.Millisecond)).NextAt)
+	require.Equal(t, noon.Add(time.Second), r.AdvancedByStep(full, len(full), noon.Add(300*time.Millisecond)).NextAt)
 	// After a pause of an hour, two steps may follow at once, and no more.
 	late := noon.Add(time.Hour)
-	r = r.AfterStep(full, len(full), late)
+	r = r.AdvancedByStep(full, len(full), late)
 	require.Equal(t, late, r.NextAt)
-	r = r.AfterStep(full, len(full), late)
+	r = r.AdvancedByStep(full, len(full), late)
 	require.Equal(t, late.Add(time.Second), r.NextAt)
 }

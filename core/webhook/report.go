@@ -33,8 +33,8 @@ func (h Health) State(enabled bool) EndpointState {
 	return EndpointHealthy
 }
 
-// MaxReportedPending is the largest number of pending deliveries that a report on an endpoint states exactly.
-const MaxReportedPending = 10_000
+// MaxReportedPendingDeliveries is the largest number of pending deliveries that a report on an endpoint states exactly.
+const MaxReportedPendingDeliveries = 10_000
 
 // LastSuccessGranularity is how old LastSuccessAt of a report may be while an endpoint succeeds: not every success of a
 // healthy endpoint is written to the database.
@@ -47,15 +47,15 @@ type EndpointReport struct {
 	LastSuccessAt time.Time     // When an attempt at the endpoint last succeeded; zero: never.
 	LastFailureAt time.Time     // When an attempt at the endpoint last failed; zero: never.
 	LastError     AttemptResult // The result of the last failed attempt at the endpoint; "": none has failed.
-	// The number of the endpoint's pending deliveries, parked ones included; MaxReportedPending at most.
+	// The number of the endpoint's pending deliveries, parked ones included; MaxReportedPendingDeliveries at most.
 	Pending int
-	// true: the endpoint has more than MaxReportedPending pending deliveries; false: their number is exact.
+	// true: the endpoint has more than MaxReportedPendingDeliveries pending deliveries; false: their number is exact.
 	PendingCapped   bool
 	OldestPendingAt time.Time // When the endpoint's oldest pending delivery was created; zero: none is pending.
 }
 
-// ReportedSubscription is a subscription together with the report on its endpoint.
-type ReportedSubscription struct {
+// SubscriptionWithReport is a subscription together with the report on its endpoint.
+type SubscriptionWithReport struct {
 	Subscription
 	Health EndpointReport
 }
@@ -65,8 +65,10 @@ func NewEndpointReport(s Subscription) EndpointReport {
 	return EndpointReport{State: Health{}.State(s.Enabled), Since: s.CreatedAt}
 }
 
-// WithPending returns the report with n pending deliveries, of which the oldest was created at the time oldest.
-func (r EndpointReport) WithPending(n int, oldest time.Time) EndpointReport {
-	r.Pending, r.PendingCapped, r.OldestPendingAt = min(n, MaxReportedPending), n > MaxReportedPending, oldest
+// WithPendingDeliveries returns the report with n pending deliveries, of which the oldest was created at the time
+// oldest.
+func (r EndpointReport) WithPendingDeliveries(n int, oldest time.Time) EndpointReport {
+	r.Pending, r.PendingCapped, r.OldestPendingAt = min(n, MaxReportedPendingDeliveries),
+		n > MaxReportedPendingDeliveries, oldest
 	return r
 }

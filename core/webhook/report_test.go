@@ -43,6 +43,6 @@ func TestReport_StatesTenThousandPendingDeliveriesExactly(t *testing.T) {
 		10_001: {Pending: 10_000, PendingCapped: true},
 	} {
 		want.OldestPendingAt = oldest
-		require.Equal(t, want, webhook.EndpointReport{}.WithPending(n, oldest))
+		require.Equal(t, want, webhook.EndpointReport{}.WithPendingDeliveries(n, oldest))
 	}
 }

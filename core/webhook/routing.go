@@ -8,10 +8,10 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// RouteEvent returns the name of the event under which a subscription is notified of a change: specific, the change's
-// own event, if it is subscribed, or else, for a deposit, deposit.status_changed. ok is false if the subscription
-// gets no delivery (service.md, "Event names").
-func RouteEvent(subscribed []EventName, specific EventName) (event EventName, ok bool) {
+// ChooseEventName returns the name of the event under which a subscription is notified of a change: specific, the
+// change's own event, if it is subscribed, or else, for a deposit, deposit.status_changed. ok is false if the
+// subscription gets no delivery (service.md, "Event names").
+func ChooseEventName(subscribed []EventName, specific EventName) (event EventName, ok bool) {
 	if slices.Contains(subscribed, specific) {
 		return specific, true
 	}

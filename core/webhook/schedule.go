@@ -45,7 +45,7 @@ func (v DeliveryVerdict) GivesUp(test bool) bool { return v.State == StateFailed
 // JudgeAttempt returns the state of a delivery after an attempt. A test delivery is never retried (api.md §2).
 func (s RetrySchedule) JudgeAttempt(a Attempt, test bool, random float64) DeliveryVerdict {
 	if a.OK() {
-		return DeliveryVerdict{State: Succeeded}
+		return DeliveryVerdict{State: StateSucceeded}
 	}
 	if test {
 		return DeliveryVerdict{State: StateFailed}

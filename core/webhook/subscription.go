@@ -36,14 +36,15 @@ type EventName string
 const (
 	EventOperatorLinked       EventName = "rental_operator.linked"
 	EventDepositStatusChanged EventName = "deposit.status_changed"
-	DepositActivated          EventName = "deposit.activated"
+	EventDepositActivated     EventName = "deposit.activated"
 	EventDepositCaptured      EventName = "deposit.captured"
 	EventDepositExpired       EventName = "deposit.expired"
 	EventDepositCancelled     EventName = "deposit.cancelled"
 )
 
 // EventNames lists the name of every event. A subscription that names no events receives all of them.
-var EventNames = []EventName{EventOperatorLinked, EventDepositStatusChanged, DepositActivated, EventDepositCaptured,
+var EventNames = []EventName{EventOperatorLinked, EventDepositStatusChanged, EventDepositActivated,
+	EventDepositCaptured,
 	EventDepositExpired,
 	EventDepositCancelled}
 
@@ -156,7 +157,7 @@ type TargetRules struct {
 // ParseTargetURL checks an endpoint's URL and its port. The sender checks port and address of the host again at every
 // connection.
 //
-// Returns invalid_field for a URL that returnurl.Parse or PortMistake refuses.
+// Returns invalid_field for a URL that returnurl.Parse or FindPortMistake refuses.
 func ParseTargetURL(raw string, rules TargetRules) (*url.URL, error) {
 	parsed := raw
 	if u, err := url.Parse(raw); err == nil && u.Scheme == "http" && rules.Insecure {
@@ -169,15 +170,15 @@ func ParseTargetURL(raw string, rules TargetRules) (*url.URL, error) {
 	if err != nil {
 		return nil, fault.ErrInvalidField.WithField("url", "%s", err.Error())
 	}
-	if mistake := rules.PortMistake(u); mistake != "" {
+	if mistake := rules.FindPortMistake(u); mistake != "" {
 		return nil, fault.ErrInvalidField.WithField("url", "%s", mistake)
 	}
 	return url.Parse(raw)
 }
 
-// PortMistake returns what is wrong with the port of an endpoint's URL, as a clause for the partner; "" if nothing
+// FindPortMistake returns what is wrong with the port of an endpoint's URL, as a clause for the partner; "" if nothing
 // is. Ports of other services are refused, since the results of deliveries would reveal which services a host runs.
-func (r TargetRules) PortMistake(u *url.URL) string {
+func (r TargetRules) FindPortMistake(u *url.URL) string {
 	if u.Port() == "" { // The URL names no port, so the default port of its scheme applies.
 		return ""
 	}

@@ -16,7 +16,8 @@ import (
 )
 
 func TestRoute_TheMostSpecificSubscribedEvent(t *testing.T) {
-	changed, activated, linked := webhook.EventDepositStatusChanged, webhook.DepositActivated, webhook.EventOperatorLinked
+	changed, activated, linked := webhook.EventDepositStatusChanged, webhook.EventDepositActivated,
+		webhook.EventOperatorLinked
 	cases := []struct {
 		name       string
 		subscribed []webhook.EventName
@@ -34,7 +35,7 @@ func TestRoute_TheMostSpecificSubscribedEvent(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, ok := webhook.RouteEvent(c.subscribed, c.specific)
+			got, ok := webhook.ChooseEventName(c.subscribed, c.specific)
 			require.Equal(t, c.ok, ok)
 			require.Equal(t, c.want, got)
 		})
@@ -95,7 +96,7 @@ func TestJudge(t *testing.T) {
 		"a test is never tried again")
 	failed.Number = 2
 	require.Equal(t, webhook.DeliveryVerdict{State: webhook.StateFailed}, s.JudgeAttempt(failed, false, 0.5))
-	require.Equal(t, webhook.DeliveryVerdict{State: webhook.Succeeded},
+	require.Equal(t, webhook.DeliveryVerdict{State: webhook.StateSucceeded},
 		s.JudgeAttempt(webhook.Attempt{Number: 9, Result: webhook.ResultSuccess}, false, 0.5))
 }
 

@@ -89,14 +89,14 @@ func closeAll(servers ...*Server) error {
 	return errors.Join(errs...)
 }
 
-// Purpose is what a server is for: tests or the sandbox. It decides the order in which sources of servers are
+// ServerPurpose is what a server is for: tests or the sandbox. It decides the order in which sources of servers are
 // tried, and which environment variables may name a server.
-type Purpose int
+type ServerPurpose int
 
 const (
 	// PurposeTests is the purpose of test binaries: TEST_DATABASE_URL and TEST_REDIS_URL come first, then Docker, then
 	// server binaries.
-	PurposeTests Purpose = iota
+	PurposeTests ServerPurpose = iota
 	// PurposeSandbox is the purpose of the local sandbox: DATABASE_URL and REDIS_URL come first, then server binaries,
 	// then Docker.
 	PurposeSandbox
@@ -104,7 +104,7 @@ const (
 
 // Options are the options with which a Postgres or a Redis is started. The zero value is right for most tests.
 type Options struct {
-	Purpose Purpose
+	Purpose ServerPurpose
 	// Logf logs the line that explains which source of a server was chosen, and a line before a package is installed.
 	// Nil: the lines go to standard error.
 	Logf func(format string, args ...any)

@@ -46,7 +46,7 @@ type source struct {
 // source may silently replace it.
 type finalError struct{ error }
 
-func (s service) envName(p Purpose) string {
+func (s service) envName(p ServerPurpose) string {
 	if p == PurposeSandbox {
 		return s.sandboxEnv
 	}

@@ -51,7 +51,7 @@ func TestStart_WithoutAServer_SaysWhatToDo(t *testing.T) {
 	require.NoError(t, err)
 	away := loopback(nobody)
 	for _, c := range []struct {
-		purpose     Purpose
+		purpose     ServerPurpose
 		environment map[string]string
 		want        []string
 	}{
@@ -94,7 +94,7 @@ func TestStart_WithoutAServer_SaysWhatToDo(t *testing.T) {
 func TestStart_GivenServers_AreUsedAndLeftAlone(t *testing.T) {
 	t.Parallel()
 	postgres, redis := startPostgres(t, Options{FastUnsafe: true}), startRedis(t, Options{})
-	for _, p := range []Purpose{PurposeTests, PurposeSandbox} {
+	for _, p := range []ServerPurpose{PurposeTests, PurposeSandbox} {
 		m := bareMachine(t)
 		m.getenv = environment(map[string]string{
 			postgresService.envName(p): strings.Replace(postgres.URL(), "postgres@", "postgres:secret@", 1),

@@ -86,9 +86,9 @@ func (c *RedisCluster) Addrs() (addrs []string) {
 // URL returns the address of the Redis Cluster with every node: redis://host:port,host:port,…
 func (c *RedisCluster) URL() string { return "redis://" + strings.Join(c.Addrs(), ",") }
 
-// MasterOf returns the index of the Redis Cluster's master that holds a key when the cluster has just started,
+// MasterIndexOfKey returns the index of the Redis Cluster's master that holds a key when the cluster has just started,
 // before any failover.
-func (c *RedisCluster) MasterOf(ctx context.Context, key string) (int, error) {
+func (c *RedisCluster) MasterIndexOfKey(ctx context.Context, key string) (int, error) {
 	clients, end := clientsOf(c.Masters[:1])
 	defer end()
 	slot, err := clients[0].ClusterKeySlot(ctx, key).Result()

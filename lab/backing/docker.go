@@ -40,7 +40,7 @@ func (s service) fromDocker(ctx context.Context, o Options) (*Server, string, er
 		err = s.pull(ctx, o, pool)
 	}
 	spec := s.container(o)
-	var c *container
+	var c *containerServer
 	if err == nil {
 		if c, err = startContainer(ctx, pool, s.image, spec); err != nil {
 			err = fmt.Errorf("a container of %s: %w", s.image, err)
@@ -140,8 +140,8 @@ type containerSpec struct {
 // than a minute.
 const containerLimit = 30 * time.Second
 
-// container is a Postgres or a Redis that runs in a Docker container under the supervisor script.
-type container struct {
+// containerServer is a Postgres or a Redis that runs in a Docker container under the supervisor script.
+type containerServer struct {
 	pool     *dockertest.Pool
 	resource *docker.Container
 	hostPort string
@@ -156,7 +156,7 @@ type container struct {
 // startContainer creates and starts a Docker container that ends with this process, and waits until the server in
 // it answers.
 func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string,
-	spec containerSpec) (*container, error) {
+	spec containerSpec) (*containerServer, error) {
 	host, local := dockerHost(pool.Client.Endpoint())
 	bind := docker.PortBinding{HostIP: "0.0.0.0"}
 	if local {
@@ -182,7 +182,7 @@ func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string
 	if err != nil {
 		return nil, err
 	}
-	c := &container{pool: pool, resource: made, spec: spec, log: procs.Buffer{Max: logTail}}
+	c := &containerServer{pool: pool, resource: made, spec: spec, log: procs.Buffer{Max: logTail}}
 	for _, step := range []func() error{
 		c.attach,
 		func() error { return pool.Client.StartContainerWithContext(made.ID, nil, ctx) },
@@ -197,7 +197,7 @@ func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string
 }
 
 // attach connects this process to the container's standard input before the container starts.
-func (c *container) attach() error {
+func (c *containerServer) attach() error {
 	input, orders := io.Pipe()
 	answers, output := io.Pipe()
 	c.orders, c.answers = orders, bufio.NewScanner(answers)
@@ -222,7 +222,7 @@ func (c *container) attach() error {
 }
 
 // findPort waits until the Docker daemon has published the container's port, and stores host and port.
-func (c *container) findPort(ctx context.Context, host string, port docker.Port) error {
+func (c *containerServer) findPort(ctx context.Context, host string, port docker.Port) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	return procs.AwaitCondition(ctx, nil, func() error {
@@ -239,7 +239,7 @@ func (c *container) findPort(ctx context.Context, host string, port docker.Port)
 }
 
 // await waits until the server in the Docker container answers; the error holds the last failure.
-func (c *container) await(ctx context.Context) error {
+func (c *containerServer) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, containerLimit)
 	defer cancel()
 	err := procs.AwaitCondition(ctx, nil, func() error {
@@ -254,7 +254,7 @@ func (c *container) await(ctx context.Context) error {
 }
 
 // order sends an order (one word) to the supervisor script in the container, and waits for its answer.
-func (c *container) order(word string) error {
+func (c *containerServer) order(word string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	done := make(chan error, 1)
@@ -274,17 +274,17 @@ func (c *container) order(word string) error {
 }
 
 // Pid is always 0: a server in a container is a child of the Docker daemon, not of this process.
-func (c *container) Pid() int { return 0 }
+func (c *containerServer) Pid() int { return 0 }
 
-func (c *container) Kill() error   { return c.order("kill") }
-func (c *container) Pause() error  { return c.order("pause") }
-func (c *container) Resume() error { return c.order("resume") }
+func (c *containerServer) Kill() error   { return c.order("kill") }
+func (c *containerServer) Pause() error  { return c.order("pause") }
+func (c *containerServer) Resume() error { return c.order("resume") }
 
-func (c *container) Stop(immediate bool) error {
+func (c *containerServer) Stop(immediate bool) error {
 	return c.order(map[bool]string{true: "immediate", false: "gentle"}[immediate])
 }
 
-func (c *container) Restart(ctx context.Context) error {
+func (c *containerServer) Restart(ctx context.Context) error {
 	if err := c.Stop(false); err != nil {
 		return err
 	}
@@ -295,7 +295,7 @@ func (c *container) Restart(ctx context.Context) error {
 }
 
 // Close removes the Docker container and its data.
-func (c *container) Close() error {
+func (c *containerServer) Close() error {
 	err := c.pool.Client.RemoveContainer(
 		docker.RemoveContainerOptions{ID: c.resource.ID, Force: true, RemoveVolumes: true})
 	if c.orders != nil {

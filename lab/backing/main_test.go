@@ -117,7 +117,7 @@ func redisClient(t testing.TB, s *Server) *redis.Client {
 	return client
 }
 
-func homeOf(s *Server) string { return s.control.(*native).home.dir }
+func homeOf(s *Server) string { return s.control.(*nativeServer).home.dir }
 
 // gone tells whether a directory is removed and no process is left in it.
 func gone(dir string) bool {
@@ -154,7 +154,7 @@ func beParent(what string) {
 	}
 	var report parentReport
 	for _, server := range []*Server{s.Postgres, s.Redis} {
-		if c, ok := server.control.(*container); ok {
+		if c, ok := server.control.(*containerServer); ok {
 			report.Containers = append(report.Containers, c.resource.ID)
 			continue
 		}

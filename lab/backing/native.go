@@ -24,8 +24,8 @@ const (
 	stopLimit  = 30 * time.Second // The longest time that an orderly stop of the server may take.
 )
 
-// native is a Postgres or a Redis run from a binary on this machine.
-type native struct {
+// nativeServer is a Postgres or a Redis run from a binary on this machine.
+type nativeServer struct {
 	name string
 	home *home
 	argv func(port int) []string
@@ -42,7 +42,7 @@ type native struct {
 }
 
 // startFresh starts the server on a free port. The port first is tried before others, unless it is 0.
-func (n *native) startFresh(ctx context.Context, first int) (err error) {
+func (n *nativeServer) startFresh(ctx context.Context, first int) (err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.port, err = freePort(first); err != nil {
@@ -52,7 +52,7 @@ func (n *native) startFresh(ctx context.Context, first int) (err error) {
 }
 
 // launch starts the server's process on n.port and waits until the server answers. Callers hold mu.
-func (n *native) launch(ctx context.Context) error {
+func (n *nativeServer) launch(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	c, err := startChild(n.name, n.home.command(n.argv(n.port)...), n.immediate)
@@ -77,7 +77,7 @@ func (n *native) launch(ctx context.Context) error {
 }
 
 // Pid returns the process id of the server's main process; 0 if the server does not run.
-func (n *native) Pid() int {
+func (n *nativeServer) Pid() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.child.Running() {
@@ -86,7 +86,7 @@ func (n *native) Pid() int {
 	return n.child.Pid()
 }
 
-func (n *native) Kill() error {
+func (n *nativeServer) Kill() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.killAll()
@@ -95,7 +95,7 @@ func (n *native) Kill() error {
 
 // killAll sends SIGKILL to the server and all its children at the same time, like a power failure. Callers hold
 // mu.
-func (n *native) killAll() {
+func (n *nativeServer) killAll() {
 	if n.child.Running() {
 		// The suspension keeps the server from forking more children while they are killed.
 		n.child.Signal(syscall.SIGSTOP)
@@ -115,14 +115,14 @@ func (n *native) killAll() {
 	}
 }
 
-func (n *native) Stop(immediate bool) error {
+func (n *nativeServer) Stop(immediate bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.stop(immediate)
 }
 
 // stop ends the server with its own stop signal, or with SIGKILL after a timeout. Callers hold mu.
-func (n *native) stop(immediate bool) error {
+func (n *nativeServer) stop(immediate bool) error {
 	if !n.child.Running() {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (n *native) stop(immediate bool) error {
 	}
 }
 
-func (n *native) Restart(ctx context.Context) error {
+func (n *nativeServer) Restart(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if err := n.stop(false); err != nil {
@@ -148,10 +148,10 @@ func (n *native) Restart(ctx context.Context) error {
 	return n.launch(ctx)
 }
 
-func (n *native) Pause() error  { return n.suspend(syscall.SIGSTOP) }
-func (n *native) Resume() error { return n.suspend(syscall.SIGCONT) }
+func (n *nativeServer) Pause() error  { return n.suspend(syscall.SIGSTOP) }
+func (n *nativeServer) Resume() error { return n.suspend(syscall.SIGCONT) }
 
-func (n *native) suspend(signal syscall.Signal) error {
+func (n *nativeServer) suspend(signal syscall.Signal) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.child.Running() {
@@ -163,14 +163,14 @@ func (n *native) suspend(signal syscall.Signal) error {
 	return nil
 }
 
-func (n *native) signalAll(signal syscall.Signal) {
+func (n *nativeServer) signalAll(signal syscall.Signal) {
 	for _, pid := range processesIn(n.home.dir) {
 		_ = syscall.Kill(pid, signal)
 	}
 	n.child.Signal(signal)
 }
 
-func (n *native) Close() error {
+func (n *nativeServer) Close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	err := n.stop(true)

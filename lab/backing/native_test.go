@@ -63,7 +63,7 @@ func TestClose_Native_LeavesNothingBehind(t *testing.T) {
 		for _, s := range []*Server{startPostgres(t, Options{FastUnsafe: true}), startRedis(t, Options{})} {
 			dir, pids := homeOf(s), processesIn(homeOf(s))
 			require.Contains(t, pids, s.Pid())
-			pids = append(pids, s.control.(*native).home.cleaner.Process.Pid)
+			pids = append(pids, s.control.(*nativeServer).home.cleaner.Process.Pid)
 			require.NoError(t, before(s))
 
 			require.NoError(t, s.Close())
@@ -164,7 +164,7 @@ func TestLaunch_PortTakenByAnotherServer_IsNotMistakenForOurs(t *testing.T) {
 		{startRedis(t, Options{}), startRedis(t, Options{})},
 		{startPostgres(t, Options{FastUnsafe: true}), startPostgres(t, Options{FastUnsafe: true})},
 	} {
-		n, other := pair[0].control.(*native), pair[1].control.(*native)
+		n, other := pair[0].control.(*nativeServer), pair[1].control.(*nativeServer)
 		require.NoError(t, n.Kill())
 		n.mu.Lock()
 		n.port = other.port

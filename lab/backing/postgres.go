@@ -84,7 +84,7 @@ func nativePostgres(ctx context.Context, o Options) (*Server, string, error) {
 
 // newPostgres prepares a Postgres server whose data directory is still empty. bin is the directory of the server
 // binaries.
-func newPostgres(o Options) (n *native, bin string, err error) {
+func newPostgres(o Options) (n *nativeServer, bin string, err error) {
 	bin, ok := o.machine.postgresBin()
 	if !ok {
 		return nil, "", errors.New("no initdb and postgres in PATH or /usr/lib/postgresql")
@@ -93,7 +93,7 @@ func newPostgres(o Options) (n *native, bin string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return &native{
+	return &nativeServer{
 		name: "Postgres", home: home,
 		// SIGQUIT is Postgres's immediate shutdown: it ends the child processes and frees shared memory.
 		gentle: syscall.SIGINT, immediate: syscall.SIGQUIT,
@@ -141,7 +141,7 @@ func pingPostgres(ctx context.Context, databaseURL string) error {
 // PostgresPair is a Postgres server (the primary) with a standby that replicates it.
 type PostgresPair struct {
 	Primary, Standby *Server
-	standby          *native
+	standby          *nativeServer
 	port             int // The primary's port, on which Promote starts the standby afterwards.
 }
 
@@ -172,7 +172,7 @@ func (p *PostgresPair) follow(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	p.port, p.standby = p.Primary.control.(*native).port, n
+	p.port, p.standby = p.Primary.control.(*nativeServer).port, n
 	p.Standby = &Server{control: n}
 	err = n.home.runChild(filepath.Join(bin, "pg_basebackup"), "--pgdata", n.home.data, "--host=127.0.0.1",
 		"--port", strconv.Itoa(p.port), "--username=postgres", "--write-recovery-conf", "--checkpoint=fast", "--no-sync")

@@ -89,7 +89,7 @@ func startRedisProcess(ctx context.Context, o Options, p RedisProcessSpec) (*Ser
 	if err != nil {
 		return nil, "", err
 	}
-	n := &native{
+	n := &nativeServer{
 		name: "Redis", home: home,
 		gentle: syscall.SIGTERM, immediate: syscall.SIGKILL,
 		argv:  func(port int) []string { return p.argv(bin, home.data, port, o) },

@@ -44,7 +44,8 @@ func (w *workbench) openPgbench(ctx context.Context) {
 func measurePosts(ctx context.Context, w *workbench, o options, r *results) {
 	w.openPgbench(ctx)
 	all := w.variants(o)
-	compared := slices.DeleteFunc(slices.Clone(all), func(v variant) bool { return !v.keyed || v.conns != pgbenchConns })
+	compared := slices.DeleteFunc(slices.Clone(all),
+		func(v loadVariant) bool { return !v.keyed || v.conns != pgbenchConns })
 	b := r.board("POST deposits", w.pairs(all))
 	for _, v := range compared {
 		b.pairs = append(b.pairs, pair{v.String(), pgbenchName(v.partners)})
@@ -53,7 +54,7 @@ func measurePosts(ctx context.Context, w *workbench, o options, r *results) {
 	for _, partners := range o.partners {
 		others = append(others, w.pgbenchTurn(ctx, pgbenchPost, partners, o, b))
 	}
-	w.rotate(ctx, o.rounds, all, func(v variant, partners []world.Partner) {
+	w.rotate(ctx, o.rounds, all, func(v loadVariant, partners []world.Partner) {
 		w.createRound(ctx, v, partners, o.round, b)
 	}, others...)
 	for _, v := range compared {
@@ -74,7 +75,7 @@ func measureReads(ctx context.Context, w *workbench, o options, r *results) {
 	all := w.variants(o)
 	compared := pair{all[len(all)-1].String(), pgbenchName(o.partners[0])}
 	b := r.board("GET deposit", append(w.pairs(all), compared))
-	w.rotate(ctx, o.rounds, all, func(v variant, partners []world.Partner) {
+	w.rotate(ctx, o.rounds, all, func(v loadVariant, partners []world.Partner) {
 		const maxStored = 6000 // The largest number of deposits to create for reading: 200 for each of 30 partners.
 		w.warmUp(ctx, v, partners, o.round)
 		stored := w.deposits(ctx, calls(maxStored), v, partners)
@@ -88,7 +89,7 @@ func measureReads(ctx context.Context, w *workbench, o options, r *results) {
 		must(load.RunClosedLoop(ctx, lasting(min(time.Second, o.round/3)), v.conns, read))
 		b.add(v.String(), w.cost(ctx, func() int {
 			return must(load.RunClosedLoop(ctx, lasting(o.round), v.conns,
-				read)).N()
+				read)).Count()
 		}))
 	}, w.pgbenchTurn(ctx, pgbenchGet, o.partners[0], o, b))
 	r.atLeast("GET ÷ pgbench's SELECT, rate (aim 0.45)", 0.35, b.ratio(compared.variant, compared.to, "rate"))

@@ -29,7 +29,8 @@ type made struct {
 }
 
 // deposits creates deposits through the API, for each partner in turn, and returns them in the order of the calls.
-func (w *workbench) deposits(ctx context.Context, length load.LoopLength, v variant, partners []world.Partner) []made {
+func (w *workbench) deposits(ctx context.Context, length load.LoopLength, v loadVariant,
+	partners []world.Partner) []made {
 	var mu sync.Mutex
 	all := make([]made, length.N)
 	must(load.RunClosedLoop(ctx, length, v.conns, func(i int) error {
@@ -69,14 +70,14 @@ func depositBody(owner *world.Partner, i int) string {
 		`"contractEndAt":"2030-07-08T12:00:00Z","rentalContract":"B-` + strconv.Itoa(i) + `"}`
 }
 
-func (w *workbench) cancel(m made, v variant) error {
+func (w *workbench) cancel(m made, v loadVariant) error {
 	_, err := w.api.do(
 		request{method: "POST", path: "/deposits/" + m.id + "/cancel", apiKey: m.owner.Key, keyed: v.keyed, body: `{}`})
 	return err
 }
 
 // cancelAll cancels deposits through the API, as fast as the API takes the requests.
-func (w *workbench) cancelAll(ctx context.Context, all []made, v variant) {
+func (w *workbench) cancelAll(ctx context.Context, all []made, v loadVariant) {
 	must(load.RunClosedLoop(ctx, calls(len(all)), v.conns, func(i int) error { return w.cancel(all[i], v) }))
 }
 
@@ -122,7 +123,7 @@ func (c *client) do(r request) ([]byte, error) {
 	defer fasthttp.ReleaseResponse(in)
 	host := c.hosts[c.calls.Add(1)%uint64(len(c.hosts))]
 	out.Header.SetMethod(r.method)
-	out.SetRequestURI("http://" + host.Addr + world.APIPrefix + r.path)
+	out.SetRequestURI("http://" + host.Addr + world.APIPathPrefix + r.path)
 	out.Header.Set("x-api-key", r.apiKey)
 	out.Header.Set("Content-Type", "application/json")
 	if r.keyed {

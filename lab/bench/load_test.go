@@ -20,9 +20,9 @@ func TestClient_KeyedCallsCarryAFreshUUIDEach_AndARefusalOrACloseEndsNothing(t *
 		body, _ := io.ReadAll(r.Body)
 		keys = append(keys, r.Header.Get("Idempotency-Key"))
 		switch r.URL.Path {
-		case world.APIPrefix + "/refused":
+		case world.APIPathPrefix + "/refused":
 			w.WriteHeader(http.StatusConflict)
-		case world.APIPrefix + "/last":
+		case world.APIPathPrefix + "/last":
 			w.Header().Set("Connection", "close")
 		}
 		_, _ = io.WriteString(w, r.Method+" "+r.Header.Get("x-api-key")+" "+string(body))

@@ -17,7 +17,7 @@ func measureRate(ctx context.Context, w *workbench, o options, r *results) {
 	all := w.variants(o)
 	create, b := r.board("POST deposits", w.pairs(all)), r.board("end to end", w.pairs(all))
 	before := w.counted()
-	w.rotate(ctx, o.rounds, all, func(v variant, partners []world.Partner) {
+	w.rotate(ctx, o.rounds, all, func(v loadVariant, partners []world.Partner) {
 		made := w.createRound(ctx, v, partners, o.round, create)
 		b.add(v.String(), w.cost(ctx, func() int {
 			took := w.counted().Taken
@@ -47,7 +47,7 @@ func measureRate(ctx context.Context, w *workbench, o options, r *results) {
 
 // createRound creates deposits for the length of a round, after a warm-up, and adds their cost to the table b.
 func (w *workbench) createRound(
-	ctx context.Context, v variant, partners []world.Partner, length time.Duration, b *board,
+	ctx context.Context, v loadVariant, partners []world.Partner, length time.Duration, b *board,
 ) (all []made) {
 	w.warmUp(ctx, v, partners, length)
 	b.add(v.String(), w.cost(ctx, func() int {
@@ -66,7 +66,7 @@ func measureScale(ctx context.Context, w *workbench, o options, r *results) {
 	o.conns, o.partners, o.keys = o.conns[:1], o.partners[:1], []bool{true}
 	rate := cmp.Or(o.rate, 1000)
 	one := w.variants(o)
-	var all []variant
+	var all []loadVariant
 	for _, n := range scales {
 		for _, v := range one {
 			v.https, v.dispatchers = n[0], n[1]
@@ -74,7 +74,7 @@ func measureScale(ctx context.Context, w *workbench, o options, r *results) {
 		}
 	}
 	b := r.board(fmt.Sprintf("at %d events/s", rate), w.pairs(all))
-	w.rotate(ctx, o.rounds, all, func(v variant, partners []world.Partner) {
+	w.rotate(ctx, o.rounds, all, func(v loadVariant, partners []world.Partner) {
 		w.warmUp(ctx, v, partners, o.round)
 		b.add(v.String(), w.openRound(ctx, v, partners, pace{rate: rate, length: o.round}))
 	})
@@ -94,7 +94,7 @@ func measureLatency(ctx context.Context, w *workbench, o options, r *results) {
 	o.conns = []int{8}
 	all := w.variants(o)
 	b := r.board(fmt.Sprintf("at %d events/s", quietRate), w.pairs(all))
-	w.rotate(ctx, o.rounds, all, func(v variant, partners []world.Partner) {
+	w.rotate(ctx, o.rounds, all, func(v loadVariant, partners []world.Partner) {
 		w.warmUp(ctx, v, partners, o.round)
 		b.add(v.String(), w.openRound(ctx, v, partners, pace{rate: quietRate, length: o.round}))
 	})
@@ -112,7 +112,7 @@ func measureIdle(ctx context.Context, w *workbench, o options, r *results) {
 	o.conns, o.partners, o.keys = []int{8}, o.partners[:1], []bool{true}
 	all := w.variants(o)
 	b := r.board("a second at rest", w.pairs(all))
-	w.rotate(ctx, o.rounds, all, func(v variant, partners []world.Partner) {
+	w.rotate(ctx, o.rounds, all, func(v loadVariant, partners []world.Partner) {
 		w.warmUp(ctx, v, partners, o.round)
 		check(world.Sleep(ctx, settle))
 		b.add(v.String(), w.cost(ctx, func() int {
@@ -135,7 +135,7 @@ func measureHanging(ctx context.Context, w *workbench, o options, r *results) {
 	o.conns, o.partners, o.keys = o.conns[:1], []int{addresses}, []bool{true}
 	p := pace{rate: cmp.Or(o.rate, 200), warm: warmTime, length: o.round, skip: maxHanging}
 	healthy := w.variants(o)
-	var all []variant
+	var all []loadVariant
 	for _, n := range []int{0, 1, maxHanging} {
 		for _, v := range healthy {
 			v.hanging = n
@@ -143,7 +143,7 @@ func measureHanging(ctx context.Context, w *workbench, o options, r *results) {
 		}
 	}
 	b := r.board(fmt.Sprintf("healthy partners at %d events/s", p.rate), w.pairs(all))
-	w.rotate(ctx, o.rounds, all, func(v variant, partners []world.Partner) {
+	w.rotate(ctx, o.rounds, all, func(v loadVariant, partners []world.Partner) {
 		b.add(v.String(), w.openRound(ctx, v, partners, p))
 	})
 	r.atMost("5 of 30 endpoints hang: p99 of the healthy (aim 1.05)", 1.2,
@@ -159,7 +159,7 @@ type pace struct {
 
 // openRound cancels deposits at a fixed rate without waiting for answers, and returns the latency from the API
 // call to the receiver.
-func (w *workbench) openRound(ctx context.Context, v variant, partners []world.Partner, p pace) figures {
+func (w *workbench) openRound(ctx context.Context, v loadVariant, partners []world.Partner, p pace) figures {
 	first := int(p.warm.Seconds()) * p.rate
 	all := w.deposits(ctx, calls(int((p.warm+p.length).Seconds()*float64(p.rate))), v, partners)
 	expected := w.counted().Taken

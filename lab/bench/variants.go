@@ -10,9 +10,9 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// variant is a way to load the service in a benchmark: an installation of the service (a site), with or without
+// loadVariant is a way to load the service in a benchmark: an installation of the service (a site), with or without
 // idempotency keys, and numbers of partners, connections and processes.
-type variant struct {
+type loadVariant struct {
 	site            *site
 	keyed           bool
 	partners, conns int
@@ -22,7 +22,7 @@ type variant struct {
 }
 
 // String names a benchmark variant, such as "base keyed, 30 partners, 32 connections, 1+1".
-func (v variant) String() string {
+func (v loadVariant) String() string {
 	keys := "keyless"
 	if v.keyed {
 		keys = "keyed"
@@ -45,12 +45,12 @@ func partnerCount(n int) string {
 // variants returns every combination of the command line's options: for each load, every installation of the
 // service in turn. The first load on the last installation (a new version, or a full database) decides whether
 // targets hold.
-func (w *workbench) variants(o options) (all []variant) {
+func (w *workbench) variants(o options) (all []loadVariant) {
 	for _, c := range o.conns {
 		for _, p := range o.partners {
 			for _, keyed := range o.keys {
 				for _, s := range w.sites {
-					all = append(all, variant{site: s, keyed: keyed, partners: p, conns: c, https: 1, dispatchers: 1})
+					all = append(all, loadVariant{site: s, keyed: keyed, partners: p, conns: c, https: 1, dispatchers: 1})
 				}
 			}
 		}
@@ -61,7 +61,7 @@ func (w *workbench) variants(o options) (all []variant) {
 // pairs returns the comparisons among variants: requests with idempotency keys and without, an installation and
 // the one before it (new ÷ base, stocked ÷ empty), several processes and one of each, endpoints that hang and
 // none.
-func (w *workbench) pairs(all []variant) (found []pair) {
+func (w *workbench) pairs(all []loadVariant) (found []pair) {
 	for _, a := range all {
 		keyless, before, single, healthy := a, a, a, a
 		keyless.keyed = false
@@ -70,7 +70,7 @@ func (w *workbench) pairs(all []variant) (found []pair) {
 		}
 		single.https, single.dispatchers = 1, 1
 		healthy.hanging = 0
-		for _, b := range []variant{keyless, before, single, healthy} {
+		for _, b := range []loadVariant{keyless, before, single, healthy} {
 			if a != b && slices.Contains(all, b) {
 				found = append(found, pair{a.String(), b.String()})
 			}
@@ -82,7 +82,8 @@ func (w *workbench) pairs(all []variant) (found []pair) {
 // rotate measures the variants in turn (a b c a b c …), so that other load on the machine affects all of them.
 // Each round has new processes and new partners. The functions in others run after the variants of each round.
 func (w *workbench) rotate(
-	ctx context.Context, rounds int, all []variant, measure func(v variant, partners []world.Partner), others ...func(),
+	ctx context.Context, rounds int, all []loadVariant, measure func(v loadVariant, partners []world.Partner),
+	others ...func(),
 ) {
 	for range rounds {
 		for _, v := range all {
@@ -100,7 +101,7 @@ func (w *workbench) rotate(
 const warmTime = 2 * time.Second
 
 // warmUp creates and cancels deposits until connections are open and query plans are cached.
-func (w *workbench) warmUp(ctx context.Context, v variant, partners []world.Partner, round time.Duration) {
+func (w *workbench) warmUp(ctx context.Context, v loadVariant, partners []world.Partner, round time.Duration) {
 	took := w.counted().Taken
 	all := w.deposits(ctx, lasting(min(warmTime, round/3)), v, partners)
 	w.cancelAll(ctx, all, v)

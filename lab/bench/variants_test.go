@@ -21,12 +21,12 @@ func TestPairs_CompareVersions_Keys_Processes_AndEndpointsThatHang(t *testing.T)
 	t.Parallel()
 	w := &workbench{sites: []*site{{name: "base"}, {name: "new"}}}
 	for _, c := range []struct {
-		change func(*variant)
+		change func(*loadVariant)
 		want   [2][2]int
 	}{
-		{func(v *variant) { v.keyed = false }, [2][2]int{{0, 2}, {1, 3}}},
-		{func(v *variant) { v.https, v.dispatchers = 2, 2 }, [2][2]int{{2, 0}, {3, 1}}},
-		{func(v *variant) { v.hanging = 5 }, [2][2]int{{2, 0}, {3, 1}}},
+		{func(v *loadVariant) { v.keyed = false }, [2][2]int{{0, 2}, {1, 3}}},
+		{func(v *loadVariant) { v.https, v.dispatchers = 2, 2 }, [2][2]int{{2, 0}, {3, 1}}},
+		{func(v *loadVariant) { v.hanging = 5 }, [2][2]int{{2, 0}, {3, 1}}},
 	} {
 		all := w.variants(options{keys: []bool{true, true}, partners: []int{30}, conns: []int{32}})
 		c.change(&all[2])
@@ -42,7 +42,7 @@ func TestPairs_CompareVersions_Keys_Processes_AndEndpointsThatHang(t *testing.T)
 func TestSubscriptionURL_TheFirstPartnersHang(t *testing.T) {
 	t.Parallel()
 	w := &workbench{sink: "http://127.0.0.1:8"}
-	v := variant{partners: 30, hanging: 1}
+	v := loadVariant{partners: 30, hanging: 1}
 
 	require.Equal(t, "http://127.0.1.1:8/hang", w.subscriptionURL(v, 0))
 	require.Equal(t, "http://127.0.1.2:8/", w.subscriptionURL(v, 1))

@@ -61,7 +61,7 @@ func (w *workbench) open(ctx context.Context, o options) {
 }
 
 // enter ends the running processes, empties Redis, and starts the processes of a variant.
-func (w *workbench) enter(ctx context.Context, v variant) {
+func (w *workbench) enter(ctx context.Context, v loadVariant) {
 	check(w.leave())
 	w.site = v.site
 	check(w.redis.FlushDB(ctx).Err())
@@ -126,10 +126,10 @@ func (w *workbench) close() {
 const webhookSecret = "svc_whsec_bench"
 
 // newPartners creates the partners of a variant, each with an account and a webhook subscription.
-func (w *workbench) newPartners(ctx context.Context, v variant) (all []world.Partner) {
+func (w *workbench) newPartners(ctx context.Context, v loadVariant) (all []world.Partner) {
 	for i := range v.partners {
 		w.partners++
-		p := must(w.NewPartner(ctx, "bench-"+strconv.Itoa(w.partners)))
+		p := must(w.CreatePartner(ctx, "bench-"+strconv.Itoa(w.partners)))
 		s := must(w.CreateSubscription(ctx, p, w.subscriptionURL(v, i), webhook.EventNames, webhookSecret))
 		all, w.subscriptions = append(all, p), append(w.subscriptions, s)
 	}
@@ -138,7 +138,7 @@ func (w *workbench) newPartners(ctx context.Context, v variant) (all []world.Par
 
 // subscriptionURL returns the webhook address of the i-th partner. Each partner has a host of its own, as real
 // receivers have. The address of the first v.hanging partners hangs.
-func (w *workbench) subscriptionURL(v variant, i int) string {
+func (w *workbench) subscriptionURL(v loadVariant, i int) string {
 	base := strings.Replace(w.sink, "127.0.0.1", hostOf(i), 1)
 	if i < v.hanging {
 		return base + "/hang"

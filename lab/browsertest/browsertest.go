@@ -45,9 +45,9 @@ var EmulateDarkScheme = chromedp.Func(func(ctx context.Context, t *chromedp.Targ
 	return err
 })
 
-// WithoutScript is the browser action that keeps pages from running scripts. The JavaScript expressions that a
+// DisableScripts is the browser action that keeps pages from running scripts. The JavaScript expressions that a
 // test evaluates still run.
-var WithoutScript = chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+var DisableScripts = chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 	_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled,
 		emulation.SetScriptExecutionDisabledParams{Value: true})
 	return err
@@ -209,6 +209,6 @@ var Viewports = map[string]chromedp.Action[chromedp.Void]{
 // ColorSchemes maps each colour scheme, light and dark, to the browser actions that switch it on.
 var ColorSchemes = map[string][]chromedp.Action[chromedp.Void]{"light": nil, "dark": {EmulateDarkScheme}}
 
-// LanguageByScheme maps each colour scheme to the language in which pages are tested in that scheme. Colours do not
-// depend on words, so two combinations find what four would.
-var LanguageByScheme = map[string]string{"light": "en", "dark": "fr"}
+// LanguageByColorScheme maps each colour scheme to the language in which pages are tested in that scheme. Colours do
+// not depend on words, so two combinations find what four would.
+var LanguageByColorScheme = map[string]string{"light": "en", "dark": "fr"}

@@ -24,5 +24,5 @@ func TestWithoutScript_PagesRunNone(t *testing.T) {
 		return title
 	}
 	require.Equal(t, "changed", title())
-	require.Equal(t, "still", title(browsertest.WithoutScript))
+	require.Equal(t, "still", title(browsertest.DisableScripts))
 }

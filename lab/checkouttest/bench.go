@@ -96,12 +96,12 @@ func WithClient(email, first, last string) func(*deposit.Deposit) {
 	}
 }
 
-// Capture captures the whole amount of a secured deposit, for damage, and returns the id of its collection
+// CaptureDeposit captures the whole amount of a secured deposit, for damage, and returns the id of its collection
 // payment. The card is not charged yet.
-func (b *Fixture) Capture(t testing.TB, depositID id.ID) id.ID {
+func (b *Fixture) CaptureDeposit(t testing.TB, depositID id.ID) id.ID {
 	t.Helper()
 	collection := deposit.Payment{
-		ID: servicetest.NewID(), DepositID: depositID, Kind: deposit.CollectionPayment, Status: deposit.PaymentProcessing,
+		ID: servicetest.NewID(), DepositID: depositID, Kind: deposit.PaymentKindCollection, Status: deposit.PaymentProcessing,
 		CreatedAt: b.Clock.Now(), CheckAt: b.Clock.Now(),
 	}
 	b.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrUnreachable is the error of a payment provider that cannot be reached.
-var ErrUnreachable = fault.ErrUnavailable.Because(errors.New("connection refused"))
+var ErrUnreachable = fault.ErrUnavailable.WithCause(errors.New("connection refused"))
 
 // Provider is a payment provider that passes calls on to another provider, or lets them fail as a test chooses.
 type Provider struct {
@@ -36,19 +36,19 @@ type wish struct {
 // provider.
 func (p *Provider) SetUnreachable(away bool) { p.set(func(w *wish) { w.away = away }) }
 
-// LoseAnswers switches the loss of answers on (true) or off (false): every call then reaches the payment provider
+// SetAnswersLost switches the loss of answers on (true) or off (false): every call then reaches the payment provider
 // and fails afterwards.
-func (p *Provider) LoseAnswers(lose bool) { p.set(func(w *wish) { w.lose = lose }) }
+func (p *Provider) SetAnswersLost(lose bool) { p.set(func(w *wish) { w.lose = lose }) }
 
-// OnCollect makes the function fn handle calls of ChargeStoredCard instead of the payment provider; nil restores
-// the provider.
-func (p *Provider) OnCollect(fn func(paymentports.CollectRequest) (paymentports.ProviderPayment, error)) {
+// OnChargeStoredCard makes the function fn handle calls of ChargeStoredCard instead of the payment provider; nil
+// restores the provider.
+func (p *Provider) OnChargeStoredCard(fn func(paymentports.CollectRequest) (paymentports.ProviderPayment, error)) {
 	p.set(func(w *wish) { w.collect = fn })
 }
 
-// OnOpen makes the function fn handle calls of OpenPage instead of the payment provider; nil restores the
+// OnOpenPage makes the function fn handle calls of OpenPage instead of the payment provider; nil restores the
 // provider.
-func (p *Provider) OnOpen(fn func(paymentports.HostedPageRequest) (paymentports.HostedPage, error)) {
+func (p *Provider) OnOpenPage(fn func(paymentports.HostedPageRequest) (paymentports.HostedPage, error)) {
 	p.set(func(w *wish) { w.open = fn })
 }
 
@@ -80,7 +80,7 @@ func (p *Provider) OpenedPageCount() int {
 	return len(p.opened)
 }
 
-// through calls the payment provider. After SetUnreachable it fails before the call, and after LoseAnswers it
+// through calls the payment provider. After SetUnreachable it fails before the call, and after SetAnswersLost it
 // fails after the call.
 func through[T any](w wish, call func() (T, error)) (T, error) {
 	var none T

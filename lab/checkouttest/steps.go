@@ -65,14 +65,14 @@ func (s Steps) ReturnFromPayment(token secret.Text) checkout.View {
 // declined (false).
 func (s Steps) Pay(depositID id.ID, good bool) {
 	s.T.Helper()
-	all := s.PaymentsOf(s.T, depositID, deposit.FeePayment)
+	all := s.PaymentsOf(s.T, depositID, deposit.PaymentKindFee)
 	require.NoError(s.T, s.Sandbox.SimulatePayment(s.Ctx(), all[len(all)-1].ID, good))
 }
 
 // FeePayment returns the only fee payment of a deposit; the test fails if there is not exactly one.
 func (s Steps) FeePayment(depositID id.ID) deposit.Payment {
 	s.T.Helper()
-	all := s.PaymentsOf(s.T, depositID, deposit.FeePayment)
+	all := s.PaymentsOf(s.T, depositID, deposit.PaymentKindFee)
 	require.Len(s.T, all, 1)
 	return all[0]
 }
@@ -81,7 +81,7 @@ func (s Steps) FeePayment(depositID id.ID) deposit.Payment {
 func (s Steps) FeeStatuses(depositID id.ID) []deposit.PaymentStatus {
 	s.T.Helper()
 	var out []deposit.PaymentStatus
-	for _, p := range s.PaymentsOf(s.T, depositID, deposit.FeePayment) {
+	for _, p := range s.PaymentsOf(s.T, depositID, deposit.PaymentKindFee) {
 		out = append(out, p.Status)
 	}
 	return out

@@ -79,7 +79,7 @@ func TestLimits_AreTheSameInSentences(t *testing.T) {
 		{strconv.Itoa(webhook.MaxReplayStepReads), strings.ReplaceAll(schema("schemas/Replay/properties/matched"), ",", ""),
 			`the oldest (\d+) of the span`},
 		{strconv.Itoa(deposit.MaxLinkMailsBySender), valueAt(t, doc, sendLink).(string), `mail an address (\d+) links`},
-		{strconv.Itoa(deposit.MaxLinkMailsByAll), valueAt(t, doc, sendLink).(string), `has got (\d+) links`},
+		{strconv.Itoa(deposit.MaxLinkMailsByAllSenders), valueAt(t, doc, sendLink).(string), `has got (\d+) links`},
 		{strconv.Itoa(partners.RedeliveriesPerMinute), valueAt(t, doc, redeliver).(string), `have (\d+) redeliveries`},
 		{strconv.Itoa(partner.MaxAPIKeys), partner.ErrAPIKeyLimit.Message, `have (\d+) API keys`},
 		{strconv.Itoa(webhook.MaxResponseSnippet >> 10), schema("schemas/DeliveryAttempt/properties/responseSnippet"),

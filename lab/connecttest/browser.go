@@ -77,7 +77,7 @@ func (b *Browser) Post(path string, values url.Values) Answer {
 // response redirects, and returns it. Any other response is returned unchanged.
 func (b *Browser) FollowKeptForm(a Answer) Answer {
 	b.t.Helper()
-	for _, page := range []string{site.ConfirmDepositPath, site.RetryNewDepositPath, site.ConfirmSeveralPath} {
+	for _, page := range []string{site.ConfirmDepositPath, site.RetryNewDepositPath, site.ConfirmBulkActionPath} {
 		if a.Status == http.StatusSeeOther && fiber.RoutePatternMatch(a.Location, page) {
 			return b.Get(a.Location)
 		}
@@ -146,8 +146,8 @@ func (b *Browser) Send(page Answer, number int, fields map[string]string) Answer
 	return b.Post(attr(forms[number], "action"), values)
 }
 
-// Unlink ends the signed-in operator's link to a partner, through both forms of the dashboard.
-func (b *Browser) Unlink() {
+// UnlinkPartner ends the signed-in operator's link to a partner, through both forms of the dashboard.
+func (b *Browser) UnlinkPartner() {
 	b.t.Helper()
 	sent := b.Send(b.Send(b.Get("/dashboard/partner"), 0, nil), 0, nil)
 	require.Equal(b.t, http.StatusSeeOther, sent.Status, sent.Body)
@@ -180,13 +180,13 @@ func (a Answer) Input(name, attribute string) string {
 	return attr(a.first("input", func(n *html.Node) bool { return attr(n, "name") == name }), attribute)
 }
 
-// LinkTo returns the address of a page's first link whose address begins with prefix; "" if there is none.
-func (a Answer) LinkTo(prefix string) string {
+// LinkURLByPrefix returns the address of a page's first link whose address begins with prefix; "" if there is none.
+func (a Answer) LinkURLByPrefix(prefix string) string {
 	return attr(a.first("a", func(n *html.Node) bool { return strings.HasPrefix(attr(n, "href"), prefix) }), "href")
 }
 
-// LanguageLink returns the address of a page's language switch to lang; "" if the page has no such switch.
-func (a Answer) LanguageLink(lang string) string {
+// LanguageLinkURL returns the address of a page's language switch to lang; "" if the page has no such switch.
+func (a Answer) LanguageLinkURL(lang string) string {
 	return attr(a.first("a", func(n *html.Node) bool { return attr(n, "hreflang") == lang }), "href")
 }
 

@@ -27,7 +27,7 @@ func (a *AuthenticatorApp) Code() string { return a.CodeAt(0) }
 // CodeAt returns the two-factor code that the app shows the given number of steps after now; a negative number means
 // before.
 func (a *AuthenticatorApp) CodeAt(steps int64) string {
-	code, err := totp.Codes{}.Code(a.secret, twofactor.StepAt(a.server.Clock.Now())+steps)
+	code, err := totp.Codes{}.Code(a.secret, twofactor.CodePeriodNumberAt(a.server.Clock.Now())+steps)
 	if err != nil {
 		panic(err)
 	}

@@ -20,12 +20,12 @@ type DisplayPlace string
 
 // The places where people see a deposit.
 const (
-	DashboardPage    DisplayPlace = "the page of a deposit (adapters/http/dashboard/detail.go)"
-	CSVExport        DisplayPlace = "the CSV export (adapters/http/dashboard/export.go)"
-	AdminShowCommand DisplayPlace = "admin deposit show (process/admin/show.go)"
+	PlaceDashboardPage    DisplayPlace = "the page of a deposit (adapters/http/dashboard/detail.go)"
+	PlaceCSVExport        DisplayPlace = "the CSV export (adapters/http/dashboard/export.go)"
+	PlaceAdminShowCommand DisplayPlace = "admin deposit show (process/admin/show.go)"
 )
 
-var everywhere = []DisplayPlace{DashboardPage, CSVExport, AdminShowCommand}
+var everywhere = []DisplayPlace{PlaceDashboardPage, PlaceCSVExport, PlaceAdminShowCommand}
 
 // hidden lists the fields of a deposit that a place does not show, each with the reason.
 var hidden = []struct {
@@ -43,25 +43,25 @@ var hidden = []struct {
 	{"PartnerName", everywhere, "the history names the partner, and admin its slug"},
 	{"PartnerID", everywhere, "the history names the partner, and admin its slug"},
 	{"Client.ID", everywhere, "ClientID is shown where ids are"},
-	{"ID", []DisplayPlace{CSVExport}, "people and spreadsheets use the reference"},
-	{"AccountID", []DisplayPlace{DashboardPage, CSVExport}, "the reader's own account"},
-	{"ExternalID", []DisplayPlace{DashboardPage, CSVExport}, "the partner's own number for the operator"},
-	{"ClientID", []DisplayPlace{DashboardPage, CSVExport}, "the tenant is named"},
-	{"StatusReason", []DisplayPlace{DashboardPage, CSVExport}, "the history of the page tells it in words"},
-	{"Version", []DisplayPlace{DashboardPage, CSVExport}, "guards the forms of the page against changes meanwhile"},
-	{"UpdatedAt", []DisplayPlace{DashboardPage, CSVExport}, "the history of the page has every change"},
-	{"CheckoutStartedAt", []DisplayPlace{DashboardPage, CSVExport}, "serves the clock of checkout"},
-	{"CheckoutExpiresAt", []DisplayPlace{CSVExport}, "of use only while the deposit is open, on its page"},
-	{"ActivatedAt", []DisplayPlace{CSVExport}, "the page draws it, and its history tells it"},
-	{"CancelledAt", []DisplayPlace{DashboardPage, CSVExport}, "the history of the page tells it"},
-	{"ExpiresAt", []DisplayPlace{CSVExport}, "the page tells it with the reach of the cover"},
-	{"ClosedAt", []DisplayPlace{CSVExport}, "the status is exported; the page tells the time"},
-	{"CapturedAt", []DisplayPlace{CSVExport}, "the status is exported; the page tells the time"},
+	{"ID", []DisplayPlace{PlaceCSVExport}, "people and spreadsheets use the reference"},
+	{"AccountID", []DisplayPlace{PlaceDashboardPage, PlaceCSVExport}, "the reader's own account"},
+	{"ExternalID", []DisplayPlace{PlaceDashboardPage, PlaceCSVExport}, "the partner's own number for the operator"},
+	{"ClientID", []DisplayPlace{PlaceDashboardPage, PlaceCSVExport}, "the tenant is named"},
+	{"StatusReason", []DisplayPlace{PlaceDashboardPage, PlaceCSVExport}, "the history of the page tells it in words"},
+	{"Version", []DisplayPlace{PlaceDashboardPage, PlaceCSVExport}, "guards the forms of the page against changes meanwhile"},
+	{"UpdatedAt", []DisplayPlace{PlaceDashboardPage, PlaceCSVExport}, "the history of the page has every change"},
+	{"CheckoutStartedAt", []DisplayPlace{PlaceDashboardPage, PlaceCSVExport}, "serves the clock of checkout"},
+	{"CheckoutExpiresAt", []DisplayPlace{PlaceCSVExport}, "of use only while the deposit is open, on its page"},
+	{"ActivatedAt", []DisplayPlace{PlaceCSVExport}, "the page draws it, and its history tells it"},
+	{"CancelledAt", []DisplayPlace{PlaceDashboardPage, PlaceCSVExport}, "the history of the page tells it"},
+	{"ExpiresAt", []DisplayPlace{PlaceCSVExport}, "the page tells it with the reach of the cover"},
+	{"ClosedAt", []DisplayPlace{PlaceCSVExport}, "the status is exported; the page tells the time"},
+	{"CapturedAt", []DisplayPlace{PlaceCSVExport}, "the status is exported; the page tells the time"},
 }
 
-// RequireShown changes each field of a deposit in turn, and fails the test unless the text that render returns for
-// the place changes with it, in at least one status of the deposit.
-func RequireShown(t testing.TB, place DisplayPlace, render func(*deposit.Deposit) string) {
+// RequireAllFieldsShown changes each field of a deposit in turn, and fails the test unless the text that render
+// returns for the place changes with it, in at least one status of the deposit.
+func RequireAllFieldsShown(t testing.TB, place DisplayPlace, render func(*deposit.Deposit) string) {
 	t.Helper()
 	reasons := map[string]string{}
 	for _, h := range hidden {

@@ -51,7 +51,7 @@ func TestBrowser_AnOperatorAndATenant_WithoutScripts(t *testing.T) {
 				require.NoError(t, chromedp.Do(browser, steps...))
 			}
 			address := device + "@example.com"
-			do(viewport, browsertest.WithoutScript,
+			do(viewport, browsertest.DisableScripts,
 				chromedp.Navigate(w.connectURL(t, "op-"+device)), chromedp.SetValue("#email", address),
 				chromedp.SetValue("#password", "correct horse battery"),
 				chromedp.SetValue("#companyName", "Chalets du Lac"), chromedp.Click("button.main"),

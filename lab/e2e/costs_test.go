@@ -24,7 +24,7 @@ func (s *sent) counting(t testing.TB, databaseURL string) string {
 	t.Helper()
 	at, err := url.Parse(databaseURL)
 	require.NoError(t, err)
-	at.Host = pgproxy.Serve(t, at.Host, func(m pgproto3.FrontendMessage) {
+	at.Host = pgproxy.StartMessageProxy(t, at.Host, func(m pgproto3.FrontendMessage) {
 		switch m.(type) {
 		case *pgproto3.Execute:
 			s.statements.Add(1)
@@ -96,7 +96,7 @@ func requireAllocations(t testing.TB, operation string, known float64, p *proces
 // get worse"). Another figure is right where a change means it.
 func TestCosts_OfAPostAGetAndADelivery_AreTheKnownOnes(t *testing.T) {
 	t.Parallel()
-	server := redistest.Server(t)
+	server := redistest.StartServer(t)
 	w := newWorldWithRedis(t, server.URL(), "SCHEDULER_INTERVAL=1h", "RATE_LIMIT_PER_MINUTE=1000000",
 		"RATE_LIMIT_WRITES_PER_MINUTE=1000000")
 	database := strings.TrimPrefix(w.environ[0], "DATABASE_URL=")

@@ -144,7 +144,8 @@ func TestDocs_TheFirstDeploymentRuns(t *testing.T) {
 	}
 	ops := map[string]string{"http": freePort(t), "dispatcher": freePort(t)}
 	shell := newDocShell(t, t.TempDir(), map[string]string{
-		"DATABASE_URL": pgtest.URL(t), "REDIS_URL": redistest.URL(t), "HTTP_ADDR": freePort(t), "METRICS_ADDR": ops["http"],
+		"DATABASE_URL": pgtest.NewDatabaseURL(t), "REDIS_URL": redistest.EmptyDatabaseURL(t), "HTTP_ADDR": freePort(t),
+		"METRICS_ADDR": ops["http"],
 	})
 	change := func(command string) string {
 		return strings.ReplaceAll(command, "METRICS_ADDR=:9091", "METRICS_ADDR="+ops["dispatcher"])
@@ -169,7 +170,7 @@ func TestDocs_TheRestoreRuns(t *testing.T) {
 	if !rarely.MustRun(t, rarely.DocumentTests) {
 		return
 	}
-	before, redisURL := pgtest.URL(t), redistest.URL(t)
+	before, redisURL := pgtest.NewDatabaseURL(t), redistest.EmptyDatabaseURL(t)
 	w := worldOn(t, before, redisURL)
 	h := w.http(t)
 	account := w.link(t, "villa-21")
@@ -236,7 +237,7 @@ var (
 // TestDocs_QueriesRun runs every query of the pages on a database with the current schema.
 func TestDocs_QueriesRun(t *testing.T) {
 	t.Parallel()
-	conn, err := pgx.Connect(t.Context(), pgtest.URL(t))
+	conn, err := pgx.Connect(t.Context(), pgtest.NewDatabaseURL(t))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close(t.Context()) })
 	values := map[string]string{"reference": "D-7K3M-9Q2X", "slug": "acme", "email": "tech@acme.example",

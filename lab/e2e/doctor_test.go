@@ -43,7 +43,7 @@ func processFindings(t *testing.T, environ []string, args ...string) (code int, 
 
 func TestDoctor_RunningProcesses_AreReadAndTheirProblemsHaveARemedy(t *testing.T) {
 	t.Parallel()
-	redis := redistest.Server(t)
+	redis := redistest.StartServer(t)
 	w := newWorldWithRedis(t, redis.URL())
 	h, d := w.http(t), start(t, "dispatcher", append(w.environ, "METRICS_PPROF=true")...).ready(t)
 	requireProfiles(t, h, d)

@@ -26,7 +26,7 @@ func TestDashboards_UnderLoadAndFaults_HaveSamplesInEveryPanel(t *testing.T) {
 	if os.Getenv("DASHBOARDS_TO") == "" && !rarely.MustRun(t, rarely.MonitoringTests) {
 		return
 	}
-	redis := redistest.Server(t)
+	redis := redistest.StartServer(t)
 	w := newWorldWithRedis(t, redis.URL(), "RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000",
 		"WEBHOOK_RETRY_SCHEDULE=0s,1s,1s")
 	h, d := w.http(t), w.dispatcher(t)

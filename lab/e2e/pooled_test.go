@@ -20,9 +20,9 @@ import (
 // connections serve the pools of both.
 func TestPooled_BehindPgBouncer_WorksUnderLoad(t *testing.T) {
 	t.Parallel()
-	direct := pgtest.URL(t)
+	direct := pgtest.NewDatabaseURL(t)
 	pooled := pgtest.StartPgBouncer(t, direct)
-	w := worldOn(t, pooled, redistest.URL(t), "DATABASE_POOLED=true", "DATABASE_DIRECT_URL="+direct)
+	w := worldOn(t, pooled, redistest.EmptyDatabaseURL(t), "DATABASE_POOLED=true", "DATABASE_DIRECT_URL="+direct)
 	w.setRole(t, direct)
 	h, d := w.http(t), w.dispatcher(t)
 	account := w.link(t, "villa-31")
@@ -103,8 +103,8 @@ func TestPooled_Undeclared_IsNotReady(t *testing.T) {
 	t.Parallel()
 	names :=
 		"application_name,statement_timeout,lock_timeout,idle_in_transaction_session_timeout,enable_seqscan,enable_hashjoin,enable_mergejoin,enable_bitmapscan,join_collapse_limit,plan_cache_mode,jit"
-	pooled := pgtest.StartPgBouncer(t, pgtest.URL(t), "ignore_startup_parameters = "+names)
-	environ := []string{"DATABASE_URL=" + pooled, "REDIS_URL=" + redistest.URL(t), "HTTP_ADDR=" + freePort(t)}
+	pooled := pgtest.StartPgBouncer(t, pgtest.NewDatabaseURL(t), "ignore_startup_parameters = "+names)
+	environ := []string{"DATABASE_URL=" + pooled, "REDIS_URL=" + redistest.EmptyDatabaseURL(t), "HTTP_ADDR=" + freePort(t)}
 	start(t, "http", environ...).awaitStatus(t, http.StatusServiceUnavailable, func(r readiness) bool {
 		return strings.Contains(r.Checks["postgres"], "DATABASE_POOLED=true")
 	})

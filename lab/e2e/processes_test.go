@@ -232,7 +232,7 @@ func TestStop_TheDispatcherFinishesItsPOSTs(t *testing.T) {
 // alone.
 func TestStart_WithoutRedisDeliversAllTheSame(t *testing.T) {
 	t.Parallel()
-	redis := redistest.Server(t)
+	redis := redistest.StartServer(t)
 	w := newWorldWithRedis(t, redis.URL())
 	w.http(t)
 	r := newReceiver(t)

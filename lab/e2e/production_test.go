@@ -22,7 +22,7 @@ func TestProduction_HasNoShortcuts(t *testing.T) {
 	addr := freePort(t)
 	w := &deployment{baseURL: "http://" + addr, slug: "acme", environ: []string{
 		"SERVICE_ENV=production", "SMTP_URL=smtp://127.0.0.1:9", "MAIL_FROM=a@b.example", "SECRETS_KEYSET=" + made.Keyset,
-		"DATABASE_URL=" + pgtest.URL(t), "REDIS_URL=" + redistest.URL(t),
+		"DATABASE_URL=" + pgtest.NewDatabaseURL(t), "REDIS_URL=" + redistest.EmptyDatabaseURL(t),
 		"METRICS_PPROF=true", "PAYMENTS_PROVIDER=none", "HTTP_ADDR=" + addr, "API_BASE_URL=http://" + addr,
 		"DASHBOARD_BASE_URL=http://" + addr,
 	}}

@@ -18,8 +18,8 @@ import (
 // the answer about that commit.
 func TestPromotion_ThatLosesACommit_VoidsItsCachedAnswer(t *testing.T) {
 	t.Parallel()
-	pair := pgtest.PrimaryWithStandby(t)
-	w := worldOn(t, pair.Primary.URL(), redistest.URL(t))
+	pair := pgtest.StartPrimaryWithStandby(t)
+	w := worldOn(t, pair.Primary.URL(), redistest.EmptyDatabaseURL(t))
 	h := w.http(t)
 	account := w.link(t, "villa-22")
 	key, lostKey := uuid.NewString(), uuid.NewString()

@@ -187,7 +187,7 @@ func TestLong_RedisCluster_AnyNodeKilled_LosesNothingAndDelaysLittle(t *testing.
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cluster := redistest.Cluster(t, 3, 1)
+			cluster := redistest.StartCluster(t, 3, 1)
 			victim, successor := c.victim(t, cluster)
 			l := newSteadyLoad(t, cluster.URL())
 			l.run(t, func() {
@@ -204,7 +204,7 @@ func TestLong_RedisCluster_AnyNodeKilled_LosesNothingAndDelaysLittle(t *testing.
 
 func masterOf(key string) func(*testing.T, *backing.RedisCluster) (*backing.Server, *backing.Server) {
 	return func(t *testing.T, c *backing.RedisCluster) (*backing.Server, *backing.Server) {
-		at, err := c.MasterOf(t.Context(), key)
+		at, err := c.MasterIndexOfKey(t.Context(), key)
 		require.NoError(t, err)
 		return c.Masters[at], c.Replicas[at]
 	}
@@ -214,7 +214,7 @@ func masterOf(key string) func(*testing.T, *backing.RedisCluster) (*backing.Serv
 func thirdMaster(t *testing.T, c *backing.RedisCluster) (*backing.Server, *backing.Server) {
 	left := map[int]bool{0: true, 1: true, 2: true}
 	for _, lane := range webhookports.Lanes {
-		at, err := c.MasterOf(t.Context(), "{"+asynq.QueueName(lane)+"}")
+		at, err := c.MasterIndexOfKey(t.Context(), "{"+asynq.QueueName(lane)+"}")
 		require.NoError(t, err)
 		delete(left, at)
 	}
@@ -235,7 +235,7 @@ func awaitMaster(t *testing.T, replica *backing.Server) {
 
 // A Redis that reached maxmemory answers and refuses.
 func TestLong_RedisFull_LosesNothingAndDelaysLittle(t *testing.T) {
-	server := redistest.Server(t)
+	server := redistest.StartServer(t)
 	client := redistest.ServerClient(t, server)
 	l := newSteadyLoad(t, server.URL())
 	l.run(t, func() {

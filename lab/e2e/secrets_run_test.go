@@ -188,7 +188,7 @@ func TestSecrets_OfAFullRun_ComeFromFiles_AndShowInNoOutput(t *testing.T) {
 	code, stdout, stderr := run(t, r.environ, "admin", "collection", "refund", "--id", depositID, "--amount", "20.50",
 		"--json")
 	require.Zero(t, code, stderr)
-	require.True(t, fake.Dispute(collection.PaymentID, "fraudulent"))
+	require.True(t, fake.DisputeCharge(collection.PaymentID, "fraudulent"))
 	require.Contains(t, r.awaitDispute(t, depositID), "fraudulent")
 	r.refusedOnce(t, fake, accountID)
 	r.returnTokens(t, fake)

@@ -133,7 +133,7 @@ func openSecretRun(t *testing.T) *secretRun {
 	_, stdout, _ := run(t, nil, "admin", "secrets", "new-keyset", "--json")
 	require.NoError(t, json.Unmarshal([]byte(stdout), &made))
 	r.secrets.add(t, "keyset", made.Keyset)
-	redis := redistest.Server(t)
+	redis := redistest.StartServer(t)
 	r.redis = watchRedis(t, redis)
 	r.deployment = newWorldWithRedis(t, redis.URL(), "LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT="+r.traces.url,
 		"SECRETS_KEYSET="+made.Keyset, mails, "MAIL_FROM=Deposits <no-reply@example.com>",

@@ -14,8 +14,8 @@ import (
 // A process goes on with a wrong clock, and starts with one: webhooks carry Postgres's time, whatever its own is.
 func TestClock_OfPostgresThatIsWrong_IsToldByProcessesAndDoctor(t *testing.T) {
 	t.Parallel()
-	databaseURL := pgtest.URL(t)
-	w := worldOn(t, databaseURL, redistest.URL(t))
+	databaseURL := pgtest.NewDatabaseURL(t)
+	w := worldOn(t, databaseURL, redistest.EmptyDatabaseURL(t))
 	h := w.http(t)
 	require.InDelta(t, 0, h.metric("svc_clock_skew_seconds"), 2)
 	pgtest.SkewDatabaseClock(t, databaseURL, 10*time.Minute)

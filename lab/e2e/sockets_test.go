@@ -39,7 +39,7 @@ func (p *process) limitDescriptors(t testing.TB, n int) {
 // A process without a free descriptor answers operators, by those that it keeps for them.
 func TestSockets_WithoutADescriptor_OperatorsAreAnswered(t *testing.T) {
 	t.Parallel()
-	w := worldOn(t, pgtest.URL(t), redistest.URL(t))
+	w := worldOn(t, pgtest.NewDatabaseURL(t), redistest.EmptyDatabaseURL(t))
 	d := w.dispatcher(t)
 	d.limitDescriptors(t, d.descriptors(t)-8)
 	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
@@ -56,7 +56,7 @@ func TestSockets_WithoutADescriptor_OperatorsAreAnswered(t *testing.T) {
 // Clients hold as many connections as they can get. The others are answered all the same, and so are operators.
 func TestSockets_RunOut_AndHTTPGoesOn(t *testing.T) {
 	t.Parallel()
-	w := worldOn(t, pgtest.URL(t), redistest.URL(t))
+	w := worldOn(t, pgtest.NewDatabaseURL(t), redistest.EmptyDatabaseURL(t))
 	h := w.http(t)
 	addr := w.baseURL[len("http://"):]
 	hold := func(n int) {

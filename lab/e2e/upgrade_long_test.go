@@ -31,7 +31,7 @@ const schema = "adapters/postgres/migrations"
 func TestLong_Upgrade_ForwardBackAndForward_FailsLosesAndRepeatsNothing(t *testing.T) {
 	oldDir, newDir := lastRelease(t), nextRelease(t)
 	databaseURL := emptyDatabase(t)
-	redisURL := redistest.URL(t)
+	redisURL := redistest.EmptyDatabaseURL(t)
 	stores := []string{"DATABASE_URL=" + databaseURL, "REDIS_URL=" + redisURL}
 	code, _, stderr := runAt(t, filepath.Join(oldDir, "admin"), stores, "migrate", "up")
 	require.Zero(t, code, stderr)
@@ -88,7 +88,7 @@ func TestLong_Upgrade_ForwardBackAndForward_FailsLosesAndRepeatsNothing(t *testi
 // emptyDatabase makes a database without tables.
 func emptyDatabase(t *testing.T) (databaseURL string) {
 	t.Helper()
-	databaseURL = pgtest.URL(t)
+	databaseURL = pgtest.NewDatabaseURL(t)
 	conn, err := pgx.Connect(t.Context(), databaseURL)
 	require.NoError(t, err)
 	_, err = conn.Exec(t.Context(), `DROP SCHEMA public CASCADE; CREATE SCHEMA public`)
@@ -155,7 +155,7 @@ func lastRelease(t *testing.T) (dir string) {
 	t.Helper()
 	root, err := filepath.Abs(docstest.RepositoryRoot())
 	require.NoError(t, err)
-	all, err := expand.Releases(os.DirFS(filepath.Join(root, schema)))
+	all, err := expand.ReadReleases(os.DirFS(filepath.Join(root, schema)))
 	require.NoError(t, err)
 	last := all[len(all)-1]
 	commit := strings.TrimSpace(command(t, root, "git", "rev-parse", "--verify", last.Commit+"^{commit}"))

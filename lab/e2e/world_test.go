@@ -28,19 +28,19 @@ type deployment struct {
 // newWorld prepares the stores and a partner. No process runs yet.
 func newWorld(t testing.TB, environ ...string) *deployment {
 	t.Helper()
-	return worldOn(t, pgtest.URL(t), redistest.URL(t), environ...)
+	return worldOn(t, pgtest.NewDatabaseURL(t), redistest.EmptyDatabaseURL(t), environ...)
 }
 
 // stores names a database with the schema and a Redis of the servers that all tests share.
 func stores(t testing.TB) (environ []string) {
 	t.Helper()
-	return []string{"DATABASE_URL=" + pgtest.URL(t), "REDIS_URL=" + redistest.URL(t)}
+	return []string{"DATABASE_URL=" + pgtest.NewDatabaseURL(t), "REDIS_URL=" + redistest.EmptyDatabaseURL(t)}
 }
 
 // newWorldWithRedis is newWorld with a Redis that the test controls.
 func newWorldWithRedis(t testing.TB, redisURL string, environ ...string) *deployment {
 	t.Helper()
-	return worldOn(t, pgtest.URL(t), redisURL, environ...)
+	return worldOn(t, pgtest.NewDatabaseURL(t), redisURL, environ...)
 }
 
 func worldOn(t testing.TB, databaseURL, redisURL string, environ ...string) *deployment {

@@ -16,8 +16,8 @@ import (
 // While a session holds a lock, everything answers but changes. Processes stay ready, for what reads.
 func TestWrites_ThatWaitForALock_AreToldByProcessesAndDoctor(t *testing.T) {
 	t.Parallel()
-	databaseURL := pgtest.URL(t)
-	w := worldOn(t, databaseURL, redistest.URL(t))
+	databaseURL := pgtest.NewDatabaseURL(t)
+	w := worldOn(t, databaseURL, redistest.EmptyDatabaseURL(t))
 	processes := []*process{w.http(t), w.dispatcher(t)}
 	holder, err := pgx.Connect(t.Context(), databaseURL)
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestWrites_ThatWaitForALock_AreToldByProcessesAndDoctor(t *testing.T) {
 // Hosts of Postgres make it read-only before its disk is full.
 func TestWrites_OfAReadOnlyDatabase_AreToldByProcessesAndDoctor(t *testing.T) {
 	t.Parallel()
-	w := worldOn(t, pgtest.URL(t), redistest.URL(t))
+	w := worldOn(t, pgtest.NewDatabaseURL(t), redistest.EmptyDatabaseURL(t))
 	h := w.http(t)
 	database := w.database(t)
 	alter := func(statement string) {
@@ -79,8 +79,8 @@ func TestWrites_OfAReadOnlyDatabase_AreToldByProcessesAndDoctor(t *testing.T) {
 // A commit that no standby confirms takes place on the primary, and is answered with 503. Its key finds it again.
 func TestWrites_ThatNoStandbyConfirms_AreTold_AndARepeatUnderItsKeyMakesNoSecond(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Server(t)
-	w := worldOn(t, server.URL(), redistest.URL(t))
+	server := pgtest.StartServer(t)
+	w := worldOn(t, server.URL(), redistest.EmptyDatabaseURL(t))
 	h := w.http(t)
 	accountID, key := w.link(t, "villa-12"), uuid.NewString()
 	alter := func(statement string) {
@@ -122,8 +122,8 @@ func TestWrites_ThatNoStandbyConfirms_AreTold_AndARepeatUnderItsKeyMakesNoSecond
 // A role that lacks a right is named with the table, by a process that would begin to work and by the doctor.
 func TestWrites_WithoutRights_AreToldByProcessesAndDoctor(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Server(t)
-	w := worldOn(t, server.URL(), redistest.URL(t))
+	server := pgtest.StartServer(t)
+	w := worldOn(t, server.URL(), redistest.EmptyDatabaseURL(t))
 	for _, statement := range []string{`CREATE ROLE service LOGIN`,
 		`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO service`,
 		`REVOKE UPDATE ON deliveries FROM service`} {

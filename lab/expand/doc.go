@@ -22,12 +22,12 @@ type Migration struct {
 	SQL    string
 }
 
-// Problem is a statement or a migration that the check refuses, with the reason.
-type Problem struct {
+// MigrationProblem is a statement or a migration that the check refuses, with the reason.
+type MigrationProblem struct {
 	Migration, Statement, Why string
 }
 
-func (p Problem) String() string {
+func (p MigrationProblem) String() string {
 	if p.Statement == "" {
 		return p.Migration + ": " + p.Why
 	}
@@ -36,7 +36,7 @@ func (p Problem) String() string {
 
 // CheckMigrations returns the problems of the migrations whose number is above released. all must begin with the
 // released ones: they show which CHECKs of NOT NULL are validated. known holds the names of the releases.
-func CheckMigrations(all []Migration, released int64, known []string) (problems []Problem) {
+func CheckMigrations(all []Migration, released int64, known []string) (problems []MigrationProblem) {
 	seen := history{notNull: map[string]string{}, validated: map[string]bool{}, parted: map[string]bool{}}
 	for _, m := range all {
 		r := newReview(m, seen)

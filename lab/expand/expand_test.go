@@ -189,7 +189,7 @@ func TestCheck_NotNull_AfterAValidatedCheck_Passes(t *testing.T) {
 // The examples of the guide, which the long test of upgrades runs.
 func TestCheck_PassesTheExamples(t *testing.T) {
 	t.Parallel()
-	examples, err := expand.Migrations(os.DirFS("testdata"))
+	examples, err := expand.ReadMigrations(os.DirFS("testdata"))
 	require.NoError(t, err)
 	require.Len(t, examples, 2)
 	require.Empty(t, expand.CheckMigrations(examples, 0, nil))
@@ -206,10 +206,10 @@ func TestFrozen_NamesEachReleasedMigrationThatDiffers(t *testing.T) {
 		"00003_c.sql":     {Data: []byte("\n")},
 		"00005_e.sql":     {Data: []byte("\n")},
 	}
-	releases, err := expand.Releases(folder)
+	releases, err := expand.ReadReleases(folder)
 	require.NoError(t, err)
 	require.Equal(t, []expand.ServiceRelease{{"0", "abc", 2}, {"1.0.0", "v1.0.0", 4}}, releases)
-	problems, err := expand.CheckReleasedUnchanged(folder, 4)
+	problems, err := expand.CheckReleasedMigrationsUnchanged(folder, 4)
 	require.NoError(t, err)
 	require.Len(t, problems, 3)
 	require.Contains(t, problems[0].String(), "00002_b.sql: the migration is released")
@@ -217,6 +217,6 @@ func TestFrozen_NamesEachReleasedMigrationThatDiffers(t *testing.T) {
 	require.Contains(t, problems[2].String(), "00004_d.sql: the migration is released and is missing")
 
 	folder["releases.txt"].Data = []byte("one two three\n")
-	_, err = expand.Releases(folder)
+	_, err = expand.ReadReleases(folder)
 	require.ErrorContains(t, err, `"one two three" is no name, commit and number`)
 }

@@ -17,9 +17,9 @@ type ServiceRelease struct {
 	Migrated int64  // The number of the newest migration in the release.
 }
 
-// Releases reads the releases from releases.txt in the folder of the migrations. The last entry is the last
+// ReadReleases reads the releases from releases.txt in the folder of the migrations. The last entry is the last
 // release.
-func Releases(folder fs.FS) (all []ServiceRelease, err error) {
+func ReadReleases(folder fs.FS) (all []ServiceRelease, err error) {
 	err = lines(folder, "releases.txt", func(line string) error {
 		var r ServiceRelease
 		if _, err := fmt.Sscan(line, &r.Name, &r.Commit, &r.Migrated); err != nil {
@@ -34,8 +34,8 @@ func Releases(folder fs.FS) (all []ServiceRelease, err error) {
 	return all, err
 }
 
-// Migrations reads the SQL migrations of a folder in the order of their numbers.
-func Migrations(folder fs.FS) (all []Migration, err error) {
+// ReadMigrations reads the SQL migrations of a folder in the order of their numbers.
+func ReadMigrations(folder fs.FS) (all []Migration, err error) {
 	names, err := fs.Glob(folder, "*.sql")
 	for _, name := range names {
 		m := Migration{Name: name}
@@ -52,9 +52,9 @@ func Migrations(folder fs.FS) (all []Migration, err error) {
 	return all, err
 }
 
-// CheckReleasedUnchanged checks that no migration up to the number released was edited: it compares them with the
-// checksums in released.sha256, a file as sha256sum writes it.
-func CheckReleasedUnchanged(folder fs.FS, released int64) (problems []Problem, err error) {
+// CheckReleasedMigrationsUnchanged checks that no migration up to the number released was edited: it compares them
+// with the checksums in released.sha256, a file as sha256sum writes it.
+func CheckReleasedMigrationsUnchanged(folder fs.FS, released int64) (problems []MigrationProblem, err error) {
 	sums := map[string]string{}
 	err = lines(folder, "released.sha256", func(line string) error {
 		sum, name, _ := strings.Cut(line, "  ")
@@ -64,26 +64,26 @@ func CheckReleasedUnchanged(folder fs.FS, released int64) (problems []Problem, e
 	if err != nil {
 		return nil, err
 	}
-	all, err := Migrations(folder)
+	all, err := ReadMigrations(folder)
 	for _, m := range all {
 		sum := sha256.Sum256([]byte(m.SQL))
 		recorded, known := sums[m.Name]
 		delete(sums, m.Name)
 		switch {
 		case m.Number > released && known:
-			problems = append(problems, Problem{m.Name, "", "released.sha256 has the migration, and releases.txt does not"})
+			problems = append(problems, MigrationProblem{m.Name, "", "released.sha256 has the migration, and releases.txt does not"})
 		case m.Number <= released && !known:
-			problems = append(problems, Problem{m.Name, "", fmt.Sprintf(
+			problems = append(problems, MigrationProblem{m.Name, "", fmt.Sprintf(
 				"the numbers up to %d belong to releases: give the migration the next number after the newest", released)})
 		case known && recorded != hex.EncodeToString(sum[:]):
-			problems = append(problems, Problem{m.Name, "", "the migration is released, and databases have it as it was: " +
+			problems = append(problems, MigrationProblem{m.Name, "", "the migration is released, and databases have it as it was: " +
 				"restore the file, and write a new migration for the change"})
 		}
 	}
 	for name := range sums {
-		problems = append(problems, Problem{name, "", "the migration is released and is missing: restore the file"})
+		problems = append(problems, MigrationProblem{name, "", "the migration is released and is missing: restore the file"})
 	}
-	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.Migration, b.Migration) })
+	slices.SortFunc(problems, func(a, b MigrationProblem) int { return strings.Compare(a.Migration, b.Migration) })
 	return problems, err
 }
 

@@ -35,7 +35,7 @@ type review struct {
 	current []token
 	// true: a statement was only allowed by the migration's "contract" comment; false: none was.
 	broke    bool
-	problems []Problem
+	problems []MigrationProblem
 }
 
 func newReview(m Migration, seen history) *review {
@@ -72,7 +72,7 @@ func (r *review) run(known []string) {
 }
 
 func (r *review) refuse(why string) {
-	r.problems = append(r.problems, Problem{r.migration.Name, brief(r.current), why})
+	r.problems = append(r.problems, MigrationProblem{r.migration.Name, brief(r.current), why})
 }
 
 // breaks refuses a statement that takes away something that an older binary needs, unless the migration has a

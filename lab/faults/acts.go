@@ -131,7 +131,9 @@ func disturbed(of group, which func(*node) *pgproxy.TCPProxy, disturb func(*pgpr
 }
 
 // with returns a function that begins a fault, such as delay or loss of data, on a proxied connection.
-func with(f pgproxy.Fault) func(*pgproxy.TCPProxy) { return func(l *pgproxy.TCPProxy) { l.Disturb(f) } }
+func with(f pgproxy.Fault) func(*pgproxy.TCPProxy) {
+	return func(l *pgproxy.TCPProxy) { l.StartFault(f) }
+}
 
 // note is an act that records which deliveries are in flight: the disturbance that follows may cause second
 // copies of them.

@@ -12,8 +12,8 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// fact is a committed change of a deposit's status, read from the database.
-type fact struct {
+// committedChange is a committed change of a deposit's status, read from the database.
+type committedChange struct {
 	Event, Partner, Deposit id.ID
 	Version                 int // Version of the deposit after its status changed.
 	Status                  status
@@ -25,18 +25,23 @@ type fact struct {
 
 // nameOf maps a status of a deposit to the name of the event that announces it.
 var nameOf = map[status]webhook.EventName{
-	cancelled: webhook.EventDepositCancelled, active: webhook.DepositActivated, captured: webhook.EventDepositCaptured,
-	closed: webhook.EventDepositExpired,
+	cancelled: webhook.EventDepositCancelled, active: webhook.EventDepositActivated,
+	captured: webhook.EventDepositCaptured,
+	closed:   webhook.EventDepositExpired,
 }
 
-func (f fact) name() webhook.EventName { return nameOf[f.Status] }
+func (f committedChange) name() webhook.EventName { return nameOf[f.Status] }
 
 // String returns the text with which a report names a committed change of a deposit.
-func (f fact) String() string { return fmt.Sprintf("%s of %s", f.name(), id.Deposit.Of(f.Deposit)) }
+func (f committedChange) String() string {
+	return fmt.Sprintf("%s of %s", f.name(), id.Deposit.Of(f.Deposit))
+}
 
 // at returns what a receiver sees of a committed change at an endpoint: the deposit, its status, and the
 // endpoint.
-func (f fact) at(endpoint int) key { return key{f.Deposit, f.Status, endpoint} }
+func (f committedChange) at(endpoint int) deliveryKey {
+	return deliveryKey{f.Deposit, f.Status, endpoint}
+}
 
 // record is a delivery as the database stores it, with the number of its failed attempts.
 type record struct {
@@ -54,9 +59,9 @@ type audit struct {
 	*suite
 	// A change committed before this time must have reached the receivers.
 	cut     time.Time
-	facts   map[id.ID]fact
+	facts   map[id.ID]committedChange
 	records map[pair]record
-	taken   map[key]receipts
+	taken   map[deliveryKey]receipts
 	result  tally
 }
 
@@ -94,12 +99,12 @@ func (w *suite) audit(ctx context.Context, cut time.Time) (tally, error) {
 
 // readFacts reads the committed changes from the history of the deposits, which does not depend on deliveries.
 func (a *audit) readFacts(ctx context.Context) error {
-	found, err := query(ctx, a.suite, pgx.RowToStructByPos[fact], `
+	found, err := query(ctx, a.suite, pgx.RowToStructByPos[committedChange], `
 		SELECT t.event_id, d.partner_id, t.deposit_id, t.version, t.to_status, t.at, e.id IS NOT NULL
 		FROM deposit_transitions t JOIN deposits d ON d.id = t.deposit_id
 		LEFT JOIN events e ON e.partner_id = d.partner_id AND e.id = t.event_id WHERE t.event_id IS NOT NULL`)
-	a.facts = make(map[id.ID]fact, len(found))
-	told := map[key]bool{}
+	a.facts = make(map[id.ID]committedChange, len(found))
+	told := map[deliveryKey]bool{}
 	for _, f := range found {
 		a.facts[f.Event] = f
 		if !f.Filed && f.Committed.Before(a.cut) {
@@ -133,7 +138,7 @@ func (a *audit) readRecords(ctx context.Context) error {
 
 // answers checks that every change that the API answered with 200 was committed.
 func (a *audit) answers() {
-	happened := make(map[key]bool, len(a.facts))
+	happened := make(map[deliveryKey]bool, len(a.facts))
 	for _, f := range a.facts {
 		happened[f.at(0)] = true
 	}
@@ -142,7 +147,7 @@ func (a *audit) answers() {
 			continue
 		}
 		a.result.accepted++
-		if !happened[key{deposit: c.deposit, status: c.want}] {
+		if !happened[deliveryKey{deposit: c.deposit, status: c.want}] {
 			a.receipts.violate("answered and gone", "%s %s was answered 200 and did not happen",
 				id.Deposit.Of(c.deposit), c.want)
 		}
@@ -161,7 +166,7 @@ func (a *audit) coverage() {
 	}
 }
 
-func (a *audit) cover(f fact, e *endpoint) {
+func (a *audit) cover(f committedChange, e *endpoint) {
 	name, matches := route(e.events, f.name())
 	r, there := a.records[pair{e.id, f.Event}]
 	switch {
@@ -182,13 +187,13 @@ func (a *audit) cover(f fact, e *endpoint) {
 		a.lose("%v to endpoint %d "+how, append([]any{f, e.index}, args...)...)
 	}
 	switch {
-	case r.State == webhook.Succeeded && !taken:
+	case r.State == webhook.StateSucceeded && !taken:
 		lose("is said to have arrived, and was never taken")
 	case r.State == webhook.StateFailed && r.Refused < len(retries):
 		lose("was given up after %d of %d attempts", r.Refused, len(retries))
 	case r.State == webhook.StateCancelled && e.deleted.IsZero():
 		lose("was cancelled, and the subscription lives")
-	case r.State < webhook.Succeeded && !taken:
+	case r.State < webhook.StateSucceeded && !taken:
 		lose("is still in state %d", r.State)
 	}
 }
@@ -200,7 +205,7 @@ func (a *audit) lose(format string, args ...any) {
 
 // concerns reports whether a committed change must reach a webhook endpoint. true: the subscription existed when
 // the change was committed, and for a second longer; false: it did not, or was being deleted.
-func (e *endpoint) concerns(f fact) bool {
+func (e *endpoint) concerns(f committedChange) bool {
 	return f.Committed.After(e.created) && (e.ending.IsZero() || f.Committed.Before(e.ending.Add(-time.Second)))
 }
 
@@ -219,7 +224,7 @@ func route(subscribed []webhook.EventName, specific webhook.EventName) (name web
 // copies checks that each additional copy of a delivery that a receiver answered with 2xx is explained by a
 // fault.
 func (a *audit) copies() {
-	pairOf := map[key]pair{}
+	pairOf := map[deliveryKey]pair{}
 	for _, e := range a.receivers.all() {
 		for _, f := range a.facts {
 			if e.owner.ID == f.Partner {
@@ -248,7 +253,7 @@ const inTransit = 5 * time.Second
 
 // explain checks that a delivery has no more extra copies than faults explain: one for each kill or stall while it
 // was in flight, and one for each attempt that the sender gave up before the answer arrived.
-func (a *audit) explain(k key, p pair, got receipts) {
+func (a *audit) explain(k deliveryKey, p pair, got receipts) {
 	kills := 0
 	for _, at := range a.inFlight[p] {
 		if got.taken[0].Before(at.Add(inTransit)) {

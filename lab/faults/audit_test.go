@@ -14,9 +14,9 @@ import (
 // fixture is an audit of a single delivery to a single endpoint.
 type fixture struct {
 	*audit
-	f fact
+	f committedChange
 	e *endpoint
-	k key
+	k deliveryKey
 	p pair
 }
 
@@ -25,8 +25,8 @@ func newFixture() fixture {
 	w := &suite{receipts: newReceiptLog(), receivers: &receivers{}, inFlight: map[pair][]time.Time{}}
 	e := w.receivers.add(&world.Partner{ID: id.ID{1}}, polite, webhook.EventNames)
 	e.id, e.created = id.ID{2}, now.Add(-time.Hour)
-	f := fact{Event: id.ID{3}, Partner: id.ID{1}, Deposit: id.ID{4}, Status: cancelled, Committed: now}
-	b := fixture{audit: &audit{suite: w, cut: now.Add(time.Hour), facts: map[id.ID]fact{f.Event: f},
+	f := committedChange{Event: id.ID{3}, Partner: id.ID{1}, Deposit: id.ID{4}, Status: cancelled, Committed: now}
+	b := fixture{audit: &audit{suite: w, cut: now.Add(time.Hour), facts: map[id.ID]committedChange{f.Event: f},
 		records: map[pair]record{}}, f: f, e: e}
 	b.k, b.p = f.at(0), pair{e.id, f.Event}
 	return b
@@ -67,9 +67,9 @@ func TestAudit_SaysWhatIsLost(t *testing.T) {
 		arrange func(b fixture)
 		lost    int
 	}{
-		"delivered":                            {func(b fixture) { b.log(webhook.Succeeded, 0, now) }, 0},
+		"delivered":                            {func(b fixture) { b.log(webhook.StateSucceeded, 0, now) }, 0},
 		"no delivery was made":                 {func(b fixture) {}, 1},
-		"said to have succeeded, never taken":  {func(b fixture) { b.log(webhook.Succeeded, 0) }, 1},
+		"said to have succeeded, never taken":  {func(b fixture) { b.log(webhook.StateSucceeded, 0) }, 1},
 		"still waiting":                        {func(b fixture) { b.log(webhook.StateWaiting, 2) }, 1},
 		"given up after every attempt":         {func(b fixture) { b.log(webhook.StateFailed, len(retries)) }, 0},
 		"given up too early":                   {func(b fixture) { b.log(webhook.StateFailed, 2) }, 1},
@@ -112,7 +112,7 @@ func TestAudit_AsksForTheReasonOfEachCopy(t *testing.T) {
 			for i := range c.copies {
 				at = append(at, now.Add(time.Duration(i)*time.Minute))
 			}
-			b.log(webhook.Succeeded, c.refusals, at...)
+			b.log(webhook.StateSucceeded, c.refusals, at...)
 			for range c.kills {
 				b.inFlight[b.p] = append(b.inFlight[b.p], now.Add(time.Second))
 			}
@@ -125,7 +125,7 @@ func TestAudit_AsksForTheReasonOfEachCopy(t *testing.T) {
 func TestAudit_ACopyThatDiffers_IsTold(t *testing.T) {
 	t.Parallel()
 	b := newFixture()
-	b.log(webhook.Succeeded, 0, time.Now())
+	b.log(webhook.StateSucceeded, 0, time.Now())
 	b.receipts.arrive(b.k, []byte("another body"))
 	b.receipts.answer(b.k, time.Now(), false)
 	b.taken = b.receipts.snapshot()
@@ -135,7 +135,7 @@ func TestAudit_ACopyThatDiffers_IsTold(t *testing.T) {
 func TestAudit_WhatNeverHappened_IsTold(t *testing.T) {
 	t.Parallel()
 	b := newFixture()
-	b.log(webhook.Succeeded, 0, time.Now())
+	b.log(webhook.StateSucceeded, 0, time.Now())
 	b.facts = nil
 	require.Equal(t, []string{"phantom"}, b.violations())
 }

@@ -57,17 +57,17 @@ func (w *suite) awaitFed(ctx context.Context) error {
 // feeds compares the events that the simulated readers of the feeds have stored with the API's answers and with
 // the history of the deposits.
 func (a *audit) feeds() {
-	shown := map[key]bool{}
+	shown := map[deliveryKey]bool{}
 	for _, f := range a.followers {
 		events, _ := f.now()
 		a.result.followed += len(events)
 		a.feed(f.owner, events)
 		for _, e := range events {
-			shown[key{deposit: e.deposit, status: e.status}] = true
+			shown[deliveryKey{deposit: e.deposit, status: e.status}] = true
 		}
 	}
 	for _, c := range a.load.changes {
-		if !c.answered.IsZero() && !shown[key{deposit: c.deposit, status: c.want}] {
+		if !c.answered.IsZero() && !shown[deliveryKey{deposit: c.deposit, status: c.want}] {
 			a.receipts.violate("feed", "%s %s was answered 200 and is in no feed", id.Deposit.Of(c.deposit), c.want)
 		}
 	}

@@ -98,8 +98,8 @@ func TestAudit_ComparesAFeedWithTheHistory(t *testing.T) {
 	t.Parallel()
 	partnerID, now := id.ID{1}, time.Now()
 	// A deposit is secured and captured; another is cancelled.
-	facts := map[id.ID]fact{}
-	for i, f := range []fact{
+	facts := map[id.ID]committedChange{}
+	for i, f := range []committedChange{
 		{Deposit: id.ID{2}, Version: 1, Status: active}, {Deposit: id.ID{2}, Version: 2, Status: captured},
 		{Deposit: id.ID{3}, Version: 1, Status: cancelled},
 	} {

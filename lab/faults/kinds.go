@@ -84,7 +84,7 @@ var redisKinds = []fault{
 	{name: "Redis killed, back at once from its log", do: redisDown(10*ms, second)},
 	// Connections to Redis are cut until it is empty, so that no process sees the old data.
 	{name: "Redis killed, back empty", flushes: true,
-		do: disturbed(everyNode, toRedis, (*pgproxy.TCPProxy).Cut, steps(redisDown(100*ms, 2*second), flush))},
+		do: disturbed(everyNode, toRedis, (*pgproxy.TCPProxy).CutConnections, steps(redisDown(100*ms, 2*second), flush))},
 	// After the restore, Redis again hands out jobs that were in progress when it was killed, perhaps to another
 	// dispatcher.
 	{name: "Redis restored from an old state", do: steps(forgetting, note, wait(500*ms, 3*second), note,
@@ -97,7 +97,7 @@ var redisKinds = []fault{
 	{name: "answers of Redis get lost", do: disturbed(everyNode, toRedis, answersLost, wait(second, 4*second))},
 	{name: "connections to Redis are reset", do: disturbed(everyNode, toRedis, resetting, wait(second, 3*second))},
 	{name: "one dispatcher is cut off from Redis",
-		do: disturbed(one(allDispatchers), toRedis, (*pgproxy.TCPProxy).Cut, wait(second, 5*second))},
+		do: disturbed(one(allDispatchers), toRedis, (*pgproxy.TCPProxy).CutConnections, wait(second, 5*second))},
 }
 
 const connLimit = `ALTER ROLE ` + service + ` CONNECTION LIMIT `
@@ -128,7 +128,7 @@ var postgresKinds = []fault{
 	postgresFault("packets of Postgres come in pieces",
 		disturbed(everyNode, toPostgres, with(pgproxy.Fault{Piece: 64, Wait: ms / 10}), wait(second, 3*second))),
 	postgresFault("one process is cut off from Postgres",
-		disturbed(one(everyNode), toPostgres, (*pgproxy.TCPProxy).Cut, wait(second, 5*second))),
+		disturbed(one(everyNode), toPostgres, (*pgproxy.TCPProxy).CutConnections, wait(second, 5*second))),
 	// The statements commit although their answers are lost.
 	postgresFault("answers of Postgres get lost on the way to one process",
 		disturbed(one(everyNode), toPostgres, answersLost, wait(second, 5*second))),

@@ -32,7 +32,7 @@ func (w *suite) seed(ctx context.Context) error {
 	w.load = newLoad(w)
 	events := [][]webhook.EventName{webhook.EventNames, {webhook.EventDepositStatusChanged}}
 	for _, s := range shares {
-		made, err := w.NewPartner(ctx, s.name)
+		made, err := w.CreatePartner(ctx, s.name)
 		if err != nil {
 			return err
 		}

@@ -67,7 +67,7 @@ func stormsOf(list []point, dice *rand.Rand) (rounds []fault) {
 		for part := range slices.Chunk(fits, stormSize) {
 			storm := act(func(ctx context.Context, w *suite, dice *rand.Rand) error { return w.storm(ctx, part, dice) })
 			if way == redisAway {
-				storm = disturbed(allDispatchers, toRedis, (*pgproxy.TCPProxy).Cut, storm)
+				storm = disturbed(allDispatchers, toRedis, (*pgproxy.TCPProxy).CutConnections, storm)
 			}
 			rounds = append(rounds,
 				fault{name: fmt.Sprintf("%s at %d points", name, len(part)), storm: len(part), do: storm})
@@ -97,10 +97,10 @@ const (
 )
 
 // play runs a round: the fault, the restart of every process, the recovery.
-func (w *suite) play(ctx context.Context, number int, r fault) (result, error) {
+func (w *suite) play(ctx context.Context, number int, r fault) (roundResult, error) {
 	dice := rand.New(rand.NewPCG(w.o.seed, uint64(number))) //nolint:gosec // repeatable on purpose
 	began := time.Now()
-	out := result{fault: r}
+	out := roundResult{fault: r}
 	if err := errors.Join(r.do(ctx, w, dice), w.awaitNodes(ctx)); err != nil {
 		return out, fmt.Errorf("%s: %w", r.name, err)
 	}

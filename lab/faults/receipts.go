@@ -9,15 +9,15 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// key identifies a delivery by what a receiver can see: the deposit, its status, and the endpoint.
-type key struct {
+// deliveryKey identifies a delivery by what a receiver can see: the deposit, its status, and the endpoint.
+type deliveryKey struct {
 	deposit  id.ID
 	status   status
 	endpoint int
 }
 
 // String returns the text with which a report names a delivery.
-func (k key) String() string {
+func (k deliveryKey) String() string {
 	return fmt.Sprintf("endpoint %d was told that %s is %s", k.endpoint, id.Deposit.Of(k.deposit), k.status)
 }
 
@@ -39,18 +39,18 @@ type receipts struct {
 // saw, and nothing from the service's database.
 type receiptLog struct {
 	mu         sync.Mutex
-	deliveries map[key]*receipts
+	deliveries map[deliveryKey]*receipts
 	// Time of the latest first success: the moment at which a receiver last answered a new delivery with 2xx.
 	lastTaken  time.Time
 	violations map[string][]string
 }
 
 func newReceiptLog() *receiptLog {
-	return &receiptLog{deliveries: map[key]*receipts{}, violations: map[string][]string{}}
+	return &receiptLog{deliveries: map[deliveryKey]*receipts{}, violations: map[string][]string{}}
 }
 
 // arrive records a copy of a delivery before it is answered, and returns how many copies came before.
-func (l *receiptLog) arrive(k key, body []byte) (before int) {
+func (l *receiptLog) arrive(k deliveryKey, body []byte) (before int) {
 	sum := sha256.Sum256(body)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,7 +66,7 @@ func (l *receiptLog) arrive(k key, body []byte) (before int) {
 
 // answer records how a copy of a delivery was answered. taken: true for a 2xx; false for another status or no
 // answer.
-func (l *receiptLog) answer(k key, at time.Time, taken bool) {
+func (l *receiptLog) answer(k deliveryKey, at time.Time, taken bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := l.deliveries[k]
@@ -80,10 +80,10 @@ func (l *receiptLog) answer(k key, at time.Time, taken bool) {
 }
 
 // snapshot returns a copy of the arrivals of all deliveries.
-func (l *receiptLog) snapshot() map[key]receipts {
+func (l *receiptLog) snapshot() map[deliveryKey]receipts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := make(map[key]receipts, len(l.deliveries))
+	out := make(map[deliveryKey]receipts, len(l.deliveries))
 	for k, a := range l.deliveries {
 		out[k] = *a
 	}

@@ -103,7 +103,7 @@ func (r *receivers) take(w receiver.Webhook) (receiver.Responder, func(bool)) {
 		return receiver.RespondOK, nil
 	}
 	depositID, _ := id.Deposit.Parse(p.Data.ID)
-	k := key{deposit: depositID, status: p.Data.Status, endpoint: index}
+	k := deliveryKey{deposit: depositID, status: p.Data.Status, endpoint: index}
 	r.inspect(e, w, p)
 	dice := r.dice(e, p, r.receipts.arrive(k, w.Body))
 	e.mu.Lock()

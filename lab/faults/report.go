@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// result is the outcome of a round: the fault, its duration, and the time of recovery.
-type result struct {
+// roundResult is the outcome of a round: the fault, its duration, and the time of recovery.
+type roundResult struct {
 	fault
 	faulty time.Duration // Duration of the simulated fault itself.
 	// Time until all changes of deposits that were made before the end of the fault were delivered.
 	recovery time.Duration
 }
 
-func (r result) String() string {
+func (r roundResult) String() string {
 	return fmt.Sprintf("%-52s %5.1f s; recovered after %4.1f s", r.name, r.faulty.Seconds(), r.recovery.Seconds())
 }
 
 // report is the outcome of a whole run of the fault suite.
 type report struct {
 	*suite
-	results []result
+	results []roundResult
 	tally   tally
 }
 
 func (r report) print(out io.Writer) {
-	t, faults, worst := r.tally, r.killed(), result{}
+	t, faults, worst := r.tally, r.killed(), roundResult{}
 	for _, x := range r.results {
 		if x.storm == 0 {
 			faults++

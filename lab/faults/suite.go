@@ -130,7 +130,7 @@ func (w *suite) addNode(command string, index int) (err error) {
 	}
 	upstream := world.HostPort(w.services.PostgresURL)
 	if !n.http && w.variant.rules != nil {
-		upstream = pgproxy.Serve(w, upstream, w.variant.rewrite)
+		upstream = pgproxy.StartMessageProxy(w, upstream, w.variant.rewrite)
 	}
 	n.pg = pgproxy.NewTCPProxy(w, upstream)
 	n.redis = pgproxy.NewTCPProxy(w, world.HostPort(w.services.RedisURL))

@@ -43,10 +43,10 @@ func StartHostileReceivers(t TB, ca *CertificateAuthority) []string {
 	}
 	var urls []string
 	for _, handle := range plain {
-		urls = append(urls, "http://"+Serve(t, handle).Address)
+		urls = append(urls, "http://"+ServeTCP(t, handle).Address)
 	}
 	urls = append(urls,
-		"https://"+Serve(t, SilentHandler).Address,
+		"https://"+ServeTCP(t, SilentHandler).Address,
 		"https://"+ServeTLS(t, NewCertificateAuthority(t).IssueServerConfig(t, nil), SilentHandler).Address,
 		"https://"+ServeTLS(t, ca.IssueServerConfig(t, nil), gigabyte).Address,
 	)

@@ -34,8 +34,8 @@ type Receiver struct {
 	wg      sync.WaitGroup
 }
 
-// Serve starts a TCP server on a free port, which passes each connection to handle and then closes the connection.
-func Serve(t TB, handle func(net.Conn)) *Receiver {
+// ServeTCP starts a TCP server on a free port, which passes each connection to handle and then closes the connection.
+func ServeTCP(t TB, handle func(net.Conn)) *Receiver {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	return ServeOnListener(t, l, handle)
@@ -43,7 +43,7 @@ func Serve(t TB, handle func(net.Conn)) *Receiver {
 
 // ServeTLS starts a TCP server on a free port, which does a TLS handshake and passes each connection to handle.
 func ServeTLS(t TB, config *tls.Config, handle func(net.Conn)) *Receiver {
-	return Serve(t, func(c net.Conn) {
+	return ServeTCP(t, func(c net.Conn) {
 		secured := tls.Server(c, config)
 		if secured.Handshake() == nil {
 			handle(secured)

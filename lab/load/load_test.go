@@ -20,7 +20,7 @@ func TestClosed_CallsAsOftenAsAsked(t *testing.T) {
 	times, err := load.RunClosedLoop(t.Context(), load.LoopLength{N: 1000}, 4,
 		func(i int) error { sum.Add(int64(i)); return nil })
 	require.NoError(t, err)
-	require.Equal(t, 1000, times.N())
+	require.Equal(t, 1000, times.Count())
 	require.EqualValues(t, 999*1000/2, sum.Load())
 }
 
@@ -30,7 +30,7 @@ func TestClosed_WithinATime_EndsWithIt(t *testing.T) {
 		times, err := load.RunClosedLoop(t.Context(), load.LoopLength{N: 100, Time: time.Second}, 2,
 			func(int) error { <-time.After(300 * time.Millisecond); return nil })
 		require.NoError(t, err)
-		require.Equal(t, 8, times.N())
+		require.Equal(t, 8, times.Count())
 		require.InEpsilon(t, 300, times.Percentile(50), 0.001)
 	})
 }
@@ -46,7 +46,7 @@ func TestLoops_AnErrorOfACall_EndsThem(t *testing.T) {
 	}
 	times, err := load.RunClosedLoop(t.Context(), load.LoopLength{N: 1_000_000}, 1, fail)
 	require.ErrorIs(t, err, refused)
-	require.Equal(t, 7, times.N())
+	require.Equal(t, 7, times.Count())
 
 	_, _, err = load.RunOpenLoop(t.Context(), 1_000_000, 100_000, func(i int, _ time.Time) error { return fail(i) })
 	require.ErrorIs(t, err, refused)
@@ -63,7 +63,7 @@ func TestOpen_SlowAnswers_DoNotDelayLaterCalls(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.Zero(t, late.Percentile(100))
-		require.Equal(t, 100, times.N())
+		require.Equal(t, 100, times.Count())
 		require.InEpsilon(t, 5000, times.Percentile(50), 0.001)
 		require.Equal(t, 14900*time.Millisecond, time.Since(begun))
 	})
@@ -93,10 +93,10 @@ func TestLoops_OfNoCalls_EndAtOnce(t *testing.T) {
 	never := errors.New("a call")
 	times, err := load.RunClosedLoop(t.Context(), load.LoopLength{}, 4, func(int) error { return never })
 	require.NoError(t, err)
-	require.Zero(t, times.N())
+	require.Zero(t, times.Count())
 	times, _, err = load.RunOpenLoop(t.Context(), 0, 10, func(int, time.Time) error { return never })
 	require.NoError(t, err)
-	require.Zero(t, times.N())
+	require.Zero(t, times.Count())
 }
 
 func TestOpen_Endless_EndsWithItsContext(t *testing.T) {
@@ -106,7 +106,7 @@ func TestOpen_Endless_EndsWithItsContext(t *testing.T) {
 		defer cancel()
 		_, late, err := load.RunOpenLoop(ctx, load.EndlessCalls, 10, func(int, time.Time) error { return nil })
 		require.NoError(t, err)
-		require.Equal(t, 10, late.N())
+		require.Equal(t, 10, late.Count())
 	})
 }
 

@@ -27,8 +27,8 @@ func (t *DurationHistogram) Add(took time.Duration) {
 	_ = t.kept.RecordValue(min(max(took, 0), time.Hour).Microseconds())
 }
 
-// N returns the number of durations that were added to the histogram.
-func (t *DurationHistogram) N() int {
+// Count returns the number of durations that were added to the histogram.
+func (t *DurationHistogram) Count() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return int(t.kept.TotalCount())

@@ -24,8 +24,8 @@ import (
 // is not known.
 var Locales = []string{"en", "fr", ""}
 
-// Specimen is a mail of the service with invented values, to show how the mail looks.
-type Specimen struct {
+// SampleMail is a mail of the service with invented values, to show how the mail looks.
+type SampleMail struct {
 	Name string // The name of the mail's type in app/platform/mails, and of the case if the type has several.
 	Mail ports.Mail
 }
@@ -37,7 +37,7 @@ var imprint = agreement.Imprint{TermsURL: "https://example.com/terms", PrivacyUR
 type book struct {
 	locale, base string
 	now          time.Time
-	out          []Specimen
+	out          []SampleMail
 }
 
 // writer is a type of mail in app/platform/mails, which can write its text.
@@ -45,9 +45,9 @@ type writer interface {
 	Mail(mailID id.ID, now time.Time) ports.Mail
 }
 
-// Specimens returns every mail of the service with invented values, in the language of the locale. base is the
+// SampleMails returns every mail of the service with invented values, in the language of the locale. base is the
 // origin of the URLs in the mails.
-func Specimens(locale, base string, now time.Time) []Specimen {
+func SampleMails(locale, base string, now time.Time) []SampleMail {
 	b := &book{locale: locale, base: base, now: now}
 	b.links()
 	b.account()
@@ -59,7 +59,7 @@ func Specimens(locale, base string, now time.Time) []Specimen {
 }
 
 func (b *book) add(name string, w writer) {
-	b.out = append(b.out, Specimen{Name: name, Mail: w.Mail(id.ID{15: byte(len(b.out) + 1)}, b.now)})
+	b.out = append(b.out, SampleMail{Name: name, Mail: w.Mail(id.ID{15: byte(len(b.out) + 1)}, b.now)})
 }
 
 func (b *book) operator() connect.Operator {
@@ -130,7 +130,7 @@ func (b *book) deposits() {
 
 // money adds the mails about a captured amount and about refunds.
 func (b *book) money() {
-	m := mails.ChargeOrRefund{
+	m := mails.ChargeOrRefundNotice{
 		To: "grace@example.com", Locale: b.locale, Deposit: b.deposit(), Company: "Villa Olivia", Amount: 18_050,
 		Reason: "damage", Words: "Broken coffee table, two glasses",
 		SupportEmail: "support@deposits.example",
@@ -140,12 +140,12 @@ func (b *book) money() {
 		if kind == paymentports.TenantNoticeCardRefused {
 			m.URL = site.CheckoutURL(b.base, "an-invented-token")
 		}
-		b.add("ChargeOrRefund, "+string(kind), m)
+		b.add("ChargeOrRefundNotice, "+string(kind), m)
 	}
 	m.Kind, m.Settled = paymentports.TenantNoticeDebtEnded, true
-	b.add("ChargeOrRefund, ended as paid otherwise", m)
+	b.add("ChargeOrRefundNotice, ended as paid otherwise", m)
 	m.Kind, m.Fee, m.Amount = paymentports.TenantNoticeRefunded, true, 4_375
-	b.add("ChargeOrRefund, refunded fee", m)
+	b.add("ChargeOrRefundNotice, refunded fee", m)
 }
 
 // desk adds the mails to an operator about what happened to deposits.

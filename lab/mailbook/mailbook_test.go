@@ -50,7 +50,7 @@ func TestSpecimens_ShowEveryMailInEveryLanguage(t *testing.T) {
 	now := time.Now()
 	for _, locale := range mailbook.Locales {
 		shown, names := map[string]bool{}, map[string]bool{}
-		for _, s := range mailbook.Specimens(locale, "https://dash.example", now) {
+		for _, s := range mailbook.SampleMails(locale, "https://dash.example", now) {
 			typeName, _, _ := strings.Cut(s.Name, ",")
 			shown[typeName] = true
 			require.False(t, names[s.Name], "two specimens are named %s", s.Name)
@@ -69,7 +69,7 @@ func TestSpecimens_ShowEveryMailInEveryLanguage(t *testing.T) {
 
 // requireWhole checks what a mail has besides its text: id and time, the deposit whose link it brings, and HTML that
 // says the same.
-func requireWhole(t *testing.T, s mailbook.Specimen, number int, now time.Time) {
+func requireWhole(t *testing.T, s mailbook.SampleMail, number int, now time.Time) {
 	t.Helper()
 	linkOf := id.ID{}
 	if strings.Contains(s.Mail.Body, "/checkout/") {
@@ -102,7 +102,7 @@ func TestSpecimens_HaveTheirTexts(t *testing.T) {
 	now := time.Date(2026, 7, 1, 9, 30, 0, 0, time.UTC)
 	for _, locale := range mailbook.Locales {
 		var texts strings.Builder
-		for _, s := range mailbook.Specimens(locale, "https://dash.example", now) {
+		for _, s := range mailbook.SampleMails(locale, "https://dash.example", now) {
 			fmt.Fprintf(&texts, "## %s\n\nTo: %s\nSubject: %s\n\n%s\n", s.Name, s.Mail.To, s.Mail.Subject, s.Mail.Body)
 		}
 		golden := "testdata/" + cmp.Or(locale, "unknown") + ".txt"

@@ -22,8 +22,8 @@ const (
 	StepMailAccepted = "taken"
 )
 
-// CloseConnection, given as the answer to an SMTP step, makes the fake server close the connection instead.
-const CloseConnection = ""
+// AnswerClosingConnection, given as the answer to an SMTP step, makes the fake server close the connection instead.
+const AnswerClosingConnection = ""
 
 // RefuseFunc is a function that decides how the fake SMTP server answers a step. ok is true for a refusal with
 // the text answer, and false for the usual answer.
@@ -41,7 +41,7 @@ type Server struct {
 // Listen starts a fake SMTP server, which ends with the test.
 func Listen(t hostiletest.TB, refuse RefuseFunc) *Server {
 	s := &Server{refuse: refuse}
-	s.Receiver = hostiletest.Serve(t, func(c net.Conn) { (&session{Conn: textproto.NewConn(c), server: s}).talk() })
+	s.Receiver = hostiletest.ServeTCP(t, func(c net.Conn) { (&session{Conn: textproto.NewConn(c), server: s}).talk() })
 	return s
 }
 
@@ -71,7 +71,7 @@ func (s *session) say(step, usual string) (done, open bool) {
 // turnAway refuses an SMTP step with an answer. open: true if the connection goes on; false if it ends, as after a
 // 421 (RFC 5321, 3.8).
 func (s *session) turnAway(answer string) (open bool) {
-	return answer != CloseConnection && s.PrintfLine("%s", answer) == nil && !strings.HasPrefix(answer, "421")
+	return answer != AnswerClosingConnection && s.PrintfLine("%s", answer) == nil && !strings.HasPrefix(answer, "421")
 }
 
 // talk answers the commands of an SMTP connection until it ends.

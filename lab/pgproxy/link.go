@@ -43,20 +43,20 @@ type Fault struct {
 // NewTCPProxy starts a TCP proxy to the server at upstream (host:port), which ends with the test.
 func NewTCPProxy(t hostiletest.TB, upstream string) *TCPProxy {
 	l := &TCPProxy{upstream: upstream, healed: make(chan struct{}), clients: map[net.Conn]net.Conn{}}
-	l.Address = hostiletest.Serve(t, l.serve).Address
+	l.Address = hostiletest.ServeTCP(t, l.serve).Address
 	return l
 }
 
-// Cut resets every connection through the proxy, and each new one, until Heal.
-func (l *TCPProxy) Cut() {
+// CutConnections resets every connection through the proxy, and each new one, until Heal.
+func (l *TCPProxy) CutConnections() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cut = true
 	l.resetAll()
 }
 
-// Disturb begins a fault on the proxy's connections, in place of the fault before.
-func (l *TCPProxy) Disturb(f Fault) {
+// StartFault begins a fault on the proxy's connections, in place of the fault before.
+func (l *TCPProxy) StartFault(f Fault) {
 	l.Heal()
 	l.mu.Lock()
 	defer l.mu.Unlock()

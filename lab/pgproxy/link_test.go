@@ -16,7 +16,7 @@ const limit = 20 * time.Second // of a connection
 // linked gives a link to a server that repeats all that it reads, and a function that connects through the link.
 func linked(t *testing.T) (*TCPProxy, func() net.Conn) {
 	t.Helper()
-	echo := hostiletest.Serve(t, func(c net.Conn) { _, _ = io.Copy(c, c) })
+	echo := hostiletest.ServeTCP(t, func(c net.Conn) { _, _ = io.Copy(c, c) })
 	l := NewTCPProxy(t, echo.Address)
 	return l, func() net.Conn {
 		c, err := net.Dial("tcp", l.Address)
@@ -56,8 +56,8 @@ func TestLink_Healed_PassesEverything(t *testing.T) {
 	t.Parallel()
 	l, connect := linked(t)
 	c := connect()
-	for _, disturb := range []func(){func() {}, l.Heal, func() { l.Disturb(Fault{Piece: 2}) },
-		func() { l.Disturb(Fault{Requests: true, Piece: 2, Wait: time.Millisecond}) }} {
+	for _, disturb := range []func(){func() {}, l.Heal, func() { l.StartFault(Fault{Piece: 2}) },
+		func() { l.StartFault(Fault{Requests: true, Piece: 2, Wait: time.Millisecond}) }} {
 		disturb()
 		got, err := asked(c, "a question")
 		require.NoError(t, err)
@@ -71,7 +71,7 @@ func TestLink_Cut_EndsConnectionsUntilHealed(t *testing.T) {
 	before := connect()
 	_, err := asked(before, "a")
 	require.NoError(t, err)
-	l.Cut()
+	l.CutConnections()
 	_, err = asked(before, "b")
 	require.Error(t, err)
 	require.Error(t, askedAnew(l, "c"))
@@ -85,7 +85,7 @@ func TestLink_Waits_InItsDirectionAlone(t *testing.T) {
 	l, connect := linked(t)
 	c := connect()
 	for _, f := range []Fault{{Wait: wait}, {Requests: true, Wait: wait}, {Piece: 1, Wait: wait / 2}} {
-		l.Disturb(f)
+		l.StartFault(f)
 		began := time.Now()
 		_, err := asked(c, "ab")
 		require.NoError(t, err)
@@ -98,7 +98,7 @@ func TestLink_LosesAnswers_AndResetsTheConnection(t *testing.T) {
 	for _, reset := range []time.Duration{0, time.Millisecond} {
 		l, connect := linked(t)
 		c := connect()
-		l.Disturb(Fault{Lost: true, Reset: reset})
+		l.StartFault(Fault{Lost: true, Reset: reset})
 		ended := make(chan error, 1)
 		go func() {
 			_, err := asked(c, "a")

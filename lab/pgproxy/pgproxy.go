@@ -11,11 +11,11 @@ import (
 	"partnerdeposits/lab/hostiletest"
 )
 
-// Serve starts a proxy to the Postgres at upstream (host:port), and returns the proxy's address. It calls the
-// function named each with every message of a client, and that function may change the message. Several
+// StartMessageProxy starts a proxy to the Postgres at upstream (host:port), and returns the proxy's address. It calls
+// the function named each with every message of a client, and that function may change the message. Several
 // connections call it at the same time. The Postgres must not require TLS.
-func Serve(t hostiletest.TB, upstream string, each func(pgproto3.FrontendMessage)) (address string) {
-	return hostiletest.Serve(t, func(client net.Conn) {
+func StartMessageProxy(t hostiletest.TB, upstream string, each func(pgproto3.FrontendMessage)) (address string) {
+	return hostiletest.ServeTCP(t, func(client net.Conn) {
 		server, err := net.Dial("tcp", upstream) //nolint:noctx // ends with the client
 		if err != nil {
 			return

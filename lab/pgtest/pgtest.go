@@ -45,7 +45,7 @@ func Main(m *testing.M) { os.Exit(backing.RunTests(m)) }
 // fails the test.
 func New(t testing.TB) *pgxpool.Pool {
 	t.Helper()
-	config, err := pgxpool.ParseConfig(URL(t))
+	config, err := pgxpool.ParseConfig(NewDatabaseURL(t))
 	require.NoError(t, err)
 	config.MaxConns = maxConns
 	config.AfterConnect = codec.RegisterTypes
@@ -61,9 +61,9 @@ func ClosePoolAfterTest(t testing.TB, pool *pgxpool.Pool) {
 	t.Cleanup(func() { closePool(t, pool, poolCloseLimit) })
 }
 
-// URL returns the URL of a fresh, migrated database. The database is dropped at the end of the test, even with
-// open connections.
-func URL(t testing.TB) string {
+// NewDatabaseURL returns the URL of a fresh, migrated database. The database is dropped at the end of the test, even
+// with open connections.
+func NewDatabaseURL(t testing.TB) string {
 	t.Helper()
 	c := shared(t)
 	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
@@ -108,9 +108,9 @@ func SharedDatabaseURL(t testing.TB, name string, fill func(databaseURL string))
 	return s.urls[name]
 }
 
-// Server returns a private Postgres server that a test may kill, restart and pause. The database of its URL is
+// StartServer returns a private Postgres server that a test may kill, restart and pause. The database of its URL is
 // migrated. The server stops at the end of the test.
-func Server(t testing.TB) *backing.Server {
+func StartServer(t testing.TB) *backing.Server {
 	t.Helper()
 	server := backing.StartForTest(t, func(ctx context.Context) (*backing.Server, error) {
 		return backing.StartPostgres(ctx, backing.Options{Private: true, InMemory: true, Logf: t.Logf})
@@ -120,9 +120,9 @@ func Server(t testing.TB) *backing.Server {
 	return server
 }
 
-// PrimaryWithStandby returns a private Postgres server with a standby. The database of the server's URL is migrated,
-// and the standby has replicated the migrations. Both stop at the end of the test.
-func PrimaryWithStandby(t testing.TB) *backing.PostgresPair {
+// StartPrimaryWithStandby returns a private Postgres server with a standby. The database of the server's URL is
+// migrated, and the standby has replicated the migrations. Both stop at the end of the test.
+func StartPrimaryWithStandby(t testing.TB) *backing.PostgresPair {
 	t.Helper()
 	pair := backing.StartForTest(t, func(ctx context.Context) (*backing.PostgresPair, error) {
 		return backing.StartPostgresPair(ctx, backing.Options{FastUnsafe: true, Logf: t.Logf})
@@ -214,9 +214,10 @@ func closePool(t testing.TB, pool *pgxpool.Pool, wait time.Duration) {
 	}
 }
 
-// RequireAllColumns fails the test unless the columns that an INSERT writes, and those that the table fills itself,
-// are together all columns of the table: Postgres silently fills a column that an INSERT omits with its default.
-func RequireAllColumns(t testing.TB, pool *pgxpool.Pool, table string, written []string, byTable ...string) {
+// RequireAllColumnsWritten fails the test unless the columns that an INSERT writes, and those that the table fills
+// itself, are together all columns of the table: Postgres silently fills a column that an INSERT omits with its
+// default.
+func RequireAllColumnsWritten(t testing.TB, pool *pgxpool.Pool, table string, written []string, byTable ...string) {
 	t.Helper()
 	var names []string
 	require.NoError(t, pool.QueryRow(t.Context(),

@@ -33,7 +33,7 @@ func TestURL_AfterTheTest_IsDroppedWhoeverIsConnected(t *testing.T) {
 	t.Parallel()
 	var name string
 	t.Run("inner", func(t *testing.T) {
-		conn, err := pgx.Connect(t.Context(), URL(t)) // never closed
+		conn, err := pgx.Connect(t.Context(), NewDatabaseURL(t)) // never closed
 		require.NoError(t, err)
 		require.NoError(t, conn.QueryRow(t.Context(), `SELECT current_database()`).Scan(&name))
 		require.True(t, exists(t, shared(t), name))

@@ -21,15 +21,15 @@ const debt money.Cents = 50_000
 // paymentports.PaymentProvider must pass.
 var collections = map[string]func(*testing.T, ProviderUnderTest){
 	"Collect_ChargesTheCardOnce": func(t *testing.T, p ProviderUnderTest) {
-		r := owing(t, p, GoodCard)
+		r := owing(t, p, AcceptedCardNumber)
 		first := must(t, p.Provider.ChargeStoredCard, r)
-		require.Equal(t, paymentports.ProviderSucceeded, first.Status)
+		require.Equal(t, paymentports.ProviderPaymentSucceeded, first.Status)
 		require.NotEmpty(t, first.Ref)
 		require.Equal(t, first, must(t, p.Provider.ChargeStoredCard, r))
 		r.Attempt = 2
 		require.Equal(t, first, must(t, p.Provider.ChargeStoredCard, r), "a debt is paid once")
 		require.Equal(t, returnURL, must(t, p.Provider.OpenPage, pageFor(r)).URL, "no page asks for it again")
-		require.Equal(t, first, requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded))
+		require.Equal(t, first, requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentSucceeded))
 	},
 	"Collect_WithoutACard_Fails": func(t *testing.T, p ProviderUnderTest) {
 		got := must(t, p.Provider.ChargeStoredCard, paymentports.CollectRequest{
@@ -39,7 +39,7 @@ var collections = map[string]func(*testing.T, ProviderUnderTest){
 		requireRefused(t, got, paymentports.RefusedUntilTenantActs)
 	},
 	"Collect_AgainAfterARefusal_GivesTheFirstAnswer_AndALaterAttemptCharges": func(t *testing.T, p ProviderUnderTest) {
-		r := owing(t, p, LaterRefusedCard)
+		r := owing(t, p, LaterRefusedCardNumber)
 		requireRefused(t, must(t, p.Provider.ChargeStoredCard, r), paymentports.RefusedForNow)
 		r.Attempt = 2
 		second := must(t, p.Provider.ChargeStoredCard, r)
@@ -47,40 +47,40 @@ var collections = map[string]func(*testing.T, ProviderUnderTest){
 		p.Mend(t, r.FeePaymentID)
 		require.Equal(t, second, must(t, p.Provider.ChargeStoredCard, r), "the attempt was answered")
 		r.Attempt = 3
-		require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.ChargeStoredCard, r).Status)
-		requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded)
+		require.Equal(t, paymentports.ProviderPaymentSucceeded, must(t, p.Provider.ChargeStoredCard, r).Status)
+		requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentSucceeded)
 	},
 	"Collect_ManyAtOnce_GiveOneAnswer": func(t *testing.T, p ProviderUnderTest) {
-		got := mustAgree(t, 8, p.Provider.ChargeStoredCard, owing(t, p, GoodCard))
-		require.Equal(t, paymentports.ProviderSucceeded, got.Status)
+		got := mustAgree(t, 8, p.Provider.ChargeStoredCard, owing(t, p, AcceptedCardNumber))
+		require.Equal(t, paymentports.ProviderPaymentSucceeded, got.Status)
 	},
 	"Collect_EndsThePageOfTheTenant": func(t *testing.T, p ProviderUnderTest) {
-		r := owing(t, p, LaterRefusedCard)
+		r := owing(t, p, LaterRefusedCardNumber)
 		must(t, p.Provider.ChargeStoredCard, r)
 		must(t, p.Provider.OpenPage, pageFor(r))
 		r.Attempt = 2
 		requireRefused(t, must(t, p.Provider.ChargeStoredCard, r), paymentports.RefusedForNow)
-		p.Pay(t, r.PaymentID, GoodCard)
+		p.Pay(t, r.PaymentID, AcceptedCardNumber)
 		requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentFailed)
 		require.NotEqual(t, returnURL, must(t, p.Provider.OpenPage, pageFor(r)).URL, "another page takes its place")
 		p.Mend(t, r.FeePaymentID)
 		r.Attempt = 3
-		require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.ChargeStoredCard, r).Status)
+		require.Equal(t, paymentports.ProviderPaymentSucceeded, must(t, p.Provider.ChargeStoredCard, r).Status)
 	},
 	"Collect_AfterTheTenantPaid_ChargesNothing": func(t *testing.T, p ProviderUnderTest) {
-		r := owing(t, p, LaterRefusedCard)
+		r := owing(t, p, LaterRefusedCardNumber)
 		must(t, p.Provider.ChargeStoredCard, r)
 		must(t, p.Provider.OpenPage, pageFor(r))
-		p.Pay(t, r.PaymentID, GoodCard)
+		p.Pay(t, r.PaymentID, AcceptedCardNumber)
 		p.Mend(t, r.FeePaymentID)
 		r.Attempt = 2
 		got := must(t, p.Provider.ChargeStoredCard, r)
-		require.Equal(t, paymentports.ProviderSucceeded, got.Status)
-		require.Equal(t, got, requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded))
+		require.Equal(t, paymentports.ProviderPaymentSucceeded, got.Status)
+		require.Equal(t, got, requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentSucceeded))
 	},
 	"Open_AfterARefusal_LetsTheTenantPay": func(t *testing.T, p ProviderUnderTest) {
-		for card, refusal := range map[string]paymentports.Refusal{
-			LaterRefusedCard: paymentports.RefusedForNow, TenantNeededCard: paymentports.RefusedUntilTenantActs,
+		for card, refusal := range map[string]paymentports.ChargeRefusalKind{
+			LaterRefusedCardNumber: paymentports.RefusedForNow, TenantNeededCardNumber: paymentports.RefusedUntilTenantActs,
 		} {
 			r := owing(t, p, card)
 			requireRefused(t, must(t, p.Provider.ChargeStoredCard, r), refusal)
@@ -88,13 +88,13 @@ var collections = map[string]func(*testing.T, ProviderUnderTest){
 			require.NotEqual(t, returnURL, page.URL)
 			require.Equal(t, page, must(t, p.Provider.OpenPage, pageFor(r)), "again the same")
 			requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentOpen)
-			p.Pay(t, r.PaymentID, GoodCard)
-			requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded)
+			p.Pay(t, r.PaymentID, AcceptedCardNumber)
+			requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentSucceeded)
 		}
 	},
 	"Open_RacingCollect_LeavesOneOutcome": func(t *testing.T, p ProviderUnderTest) {
 		for range 5 {
-			r := owing(t, p, LaterRefusedCard)
+			r := owing(t, p, LaterRefusedCardNumber)
 			must(t, p.Provider.ChargeStoredCard, r)
 			p.Mend(t, r.FeePaymentID)
 			r.Attempt = 2
@@ -105,13 +105,13 @@ var collections = map[string]func(*testing.T, ProviderUnderTest){
 			wg.Wait()
 			require.True(t, opened == nil || busy(opened), "%v", opened)
 			require.True(t, collected == nil || busy(collected), "%v", collected)
-			require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.ChargeStoredCard, r).Status)
-			p.Pay(t, r.PaymentID, GoodCard)
-			requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded)
+			require.Equal(t, paymentports.ProviderPaymentSucceeded, must(t, p.Provider.ChargeStoredCard, r).Status)
+			p.Pay(t, r.PaymentID, AcceptedCardNumber)
+			requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentSucceeded)
 		}
 	},
 	"Close_AfterARefusal_RulesFurtherChargesOut": func(t *testing.T, p ProviderUnderTest) {
-		r := owing(t, p, LaterRefusedCard)
+		r := owing(t, p, LaterRefusedCardNumber)
 		must(t, p.Provider.ChargeStoredCard, r)
 		require.Equal(t, paymentports.ProviderPaymentClosed, must(t, p.Provider.ClosePayment, r.PaymentID).Status)
 		p.Mend(t, r.FeePaymentID)
@@ -121,16 +121,16 @@ var collections = map[string]func(*testing.T, ProviderUnderTest){
 		requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentClosed)
 	},
 	"Close_OfThePageOfACollection_EndsIt": func(t *testing.T, p ProviderUnderTest) {
-		r := owing(t, p, TenantNeededCard)
+		r := owing(t, p, TenantNeededCardNumber)
 		must(t, p.Provider.ChargeStoredCard, r)
 		must(t, p.Provider.OpenPage, pageFor(r))
 		require.Equal(t, paymentports.ProviderPaymentClosed, must(t, p.Provider.ClosePayment, r.PaymentID).Status)
-		p.Pay(t, r.PaymentID, GoodCard)
+		p.Pay(t, r.PaymentID, AcceptedCardNumber)
 		requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentClosed)
 	},
 	"Close_RacingCollect_HasOneOutcome": func(t *testing.T, p ProviderUnderTest) {
 		for range 5 {
-			r := owing(t, p, GoodCard)
+			r := owing(t, p, AcceptedCardNumber)
 			var wg sync.WaitGroup
 			var closed paymentports.ProviderPayment
 			var err, collected error
@@ -140,13 +140,13 @@ var collections = map[string]func(*testing.T, ProviderUnderTest){
 			require.NoError(t, err)
 			require.True(t, collected == nil || busy(collected), "%v", collected)
 			require.Contains(t, []paymentports.ProviderPaymentStatus{paymentports.ProviderPaymentClosed,
-				paymentports.ProviderSucceeded},
+				paymentports.ProviderPaymentSucceeded},
 				closed.Status)
 			requireStatus(t, p, r.PaymentID, closed.Status)
 		}
 	},
 	"Lookup_OfACollection_TellsTheLastRefusalAndThePage": func(t *testing.T, p ProviderUnderTest) {
-		r := owing(t, p, LaterRefusedCard)
+		r := owing(t, p, LaterRefusedCardNumber)
 		requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentUnknown)
 		first := must(t, p.Provider.ChargeStoredCard, r)
 		require.Equal(t, first, requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentFailed))
@@ -161,14 +161,14 @@ func owing(t *testing.T, p ProviderUnderTest, card string) paymentports.CollectR
 	feeID := NewID()
 	must(t, p.Provider.OpenPage, request(feeID))
 	p.Pay(t, feeID, card)
-	requireStatus(t, p, feeID, paymentports.ProviderSucceeded)
+	requireStatus(t, p, feeID, paymentports.ProviderPaymentSucceeded)
 	return paymentports.CollectRequest{
 		PaymentID: NewID(), FeePaymentID: feeID, DepositID: depositOf(feeID), Amount: debt, Description: "D-7K3M-9Q2X",
 		Attempt: 1,
 	}
 }
 
-func requireRefused(t *testing.T, got paymentports.ProviderPayment, want paymentports.Refusal) {
+func requireRefused(t *testing.T, got paymentports.ProviderPayment, want paymentports.ChargeRefusalKind) {
 	t.Helper()
 	require.Equal(t, paymentports.ProviderPaymentFailed, got.Status)
 	require.Equal(t, want, got.Refusal)
@@ -178,7 +178,7 @@ func requireRefused(t *testing.T, got paymentports.ProviderPayment, want payment
 // pageFor returns the request to open a payment page for a captured amount that the tenant owes.
 func pageFor(r paymentports.CollectRequest) paymentports.HostedPageRequest {
 	page := request(r.PaymentID)
-	page.DepositID, page.Kind, page.Amount, page.Locale = r.DepositID, deposit.CollectionPayment, r.Amount, "en"
+	page.DepositID, page.Kind, page.Amount, page.Locale = r.DepositID, deposit.PaymentKindCollection, r.Amount, "en"
 	return page
 }
 
@@ -190,7 +190,7 @@ func busy(err error) bool { return errors.Is(err, fault.ErrUnavailable) }
 // pass.
 var refunds = map[string]func(*testing.T, ProviderUnderTest){
 	"Refund_OfAPaidFee_GivesItBackOnce": func(t *testing.T, p ProviderUnderTest) {
-		paid := owing(t, p, GoodCard).FeePaymentID
+		paid := owing(t, p, AcceptedCardNumber).FeePaymentID
 		r := refundOf(paid, fee)
 		first := must(t, p.Provider.Refund, r)
 		require.Equal(t, paymentports.RefundSucceeded, first.Status)
@@ -199,7 +199,7 @@ var refunds = map[string]func(*testing.T, ProviderUnderTest){
 		require.Equal(t, paymentports.RefundFailed, must(t, p.Provider.Refund, refundOf(paid, fee)).Status, "nothing is left")
 	},
 	"Refund_OfParts_EndsAtTheAmount": func(t *testing.T, p ProviderUnderTest) {
-		paid := owing(t, p, GoodCard).FeePaymentID
+		paid := owing(t, p, AcceptedCardNumber).FeePaymentID
 		require.Equal(t, paymentports.RefundSucceeded, must(t, p.Provider.Refund, refundOf(paid, 1_000)).Status)
 		tooMuch := must(t, p.Provider.Refund, refundOf(paid, 751))
 		require.Equal(t, paymentports.RefundFailed, tooMuch.Status)
@@ -216,13 +216,13 @@ var refunds = map[string]func(*testing.T, ProviderUnderTest){
 		}
 	},
 	"Refund_OfACollection_LeavesItSucceeded": func(t *testing.T, p ProviderUnderTest) {
-		r := owing(t, p, GoodCard)
+		r := owing(t, p, AcceptedCardNumber)
 		must(t, p.Provider.ChargeStoredCard, r)
 		require.Equal(t, paymentports.RefundSucceeded, must(t, p.Provider.Refund, refundOf(r.PaymentID, debt)).Status)
-		requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded)
+		requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentSucceeded)
 		r.Attempt = 2
 		again := must(t, p.Provider.ChargeStoredCard, r)
-		require.Equal(t, paymentports.ProviderSucceeded, again.Status, "what was given back is not charged again")
+		require.Equal(t, paymentports.ProviderPaymentSucceeded, again.Status, "what was given back is not charged again")
 	},
 }
 

@@ -29,13 +29,14 @@ const (
 
 // Numbers of test cards that every payment provider under test supports.
 const (
-	GoodCard = "4242 4242 4242 4242"
-	BadCard  = "4000 0000 0000 0002" // BadCard is the number of a card that is refused on the payment page.
-	// LaterRefusedCard pays on the payment page; a later charge without the tenant is refused for now.
-	LaterRefusedCard = "4000 0000 0000 0341"
-	// TenantNeededCard pays on the payment page; a later charge without the tenant is refused until the tenant
+	AcceptedCardNumber = "4242 4242 4242 4242"
+	// RefusedCardNumber is the number of a card that is refused on the payment page.
+	RefusedCardNumber = "4000 0000 0000 0002"
+	// LaterRefusedCardNumber pays on the payment page; a later charge without the tenant is refused for now.
+	LaterRefusedCardNumber = "4000 0000 0000 0341"
+	// TenantNeededCardNumber pays on the payment page; a later charge without the tenant is refused until the tenant
 	// confirms it.
-	TenantNeededCard = "4000 0027 6000 3184"
+	TenantNeededCardNumber = "4000 0027 6000 3184"
 )
 
 // ProviderUnderTest is a payment provider under test, with functions that act as the tenant and as the issuer of the
@@ -74,7 +75,7 @@ func NewID() id.ID { return id.ID(uuid.Must(uuid.NewV7())) }
 
 func request(paymentID id.ID) paymentports.HostedPageRequest {
 	return paymentports.HostedPageRequest{
-		PaymentID: paymentID, DepositID: depositOf(paymentID), Kind: deposit.FeePayment, Amount: fee,
+		PaymentID: paymentID, DepositID: depositOf(paymentID), Kind: deposit.PaymentKindFee, Amount: fee,
 		Description: "D-7K3M-9Q2X",
 		Email:       "ada@example.com", Locale: "fr", ReturnURL: returnURL,
 	}
@@ -140,8 +141,8 @@ var pages = map[string]func(*testing.T, ProviderUnderTest){
 		paid, refused := NewID(), NewID()
 		page := must(t, p.Provider.OpenPage, request(refused))
 		must(t, p.Provider.OpenPage, request(paid))
-		p.Pay(t, paid, GoodCard)
-		p.Pay(t, refused, BadCard)
+		p.Pay(t, paid, AcceptedCardNumber)
+		p.Pay(t, refused, RefusedCardNumber)
 		require.Equal(t, returnURL, must(t, p.Provider.OpenPage, request(paid)).URL)
 		if p.RefusedStaysOpen {
 			require.Equal(t, page, must(t, p.Provider.OpenPage, request(refused)))
@@ -153,13 +154,13 @@ var pages = map[string]func(*testing.T, ProviderUnderTest){
 		paid, refused := NewID(), NewID()
 		must(t, p.Provider.OpenPage, request(paid))
 		must(t, p.Provider.OpenPage, request(refused))
-		p.Pay(t, paid, GoodCard)
-		p.Pay(t, refused, BadCard)
-		require.Empty(t, requireStatus(t, p, paid, paymentports.ProviderSucceeded).Failure)
+		p.Pay(t, paid, AcceptedCardNumber)
+		p.Pay(t, refused, RefusedCardNumber)
+		require.Empty(t, requireStatus(t, p, paid, paymentports.ProviderPaymentSucceeded).Failure)
 		if p.RefusedStaysOpen {
 			requireStatus(t, p, refused, paymentports.ProviderPaymentOpen)
-			p.Pay(t, refused, GoodCard)
-			requireStatus(t, p, refused, paymentports.ProviderSucceeded)
+			p.Pay(t, refused, AcceptedCardNumber)
+			requireStatus(t, p, refused, paymentports.ProviderPaymentSucceeded)
 		} else {
 			require.NotEmpty(t, requireStatus(t, p, refused, paymentports.ProviderPaymentFailed).Failure)
 		}
@@ -169,16 +170,16 @@ var pages = map[string]func(*testing.T, ProviderUnderTest){
 		must(t, p.Provider.OpenPage, request(paymentID))
 		closed := must(t, p.Provider.ClosePayment, paymentID)
 		require.Equal(t, paymentports.ProviderPaymentClosed, closed.Status)
-		p.Pay(t, paymentID, GoodCard)
+		p.Pay(t, paymentID, AcceptedCardNumber)
 		requireStatus(t, p, paymentID, paymentports.ProviderPaymentClosed)
 		require.Equal(t, closed, must(t, p.Provider.ClosePayment, paymentID))
 	},
 	"Close_AfterThePayment_LeavesItSucceeded": func(t *testing.T, p ProviderUnderTest) {
 		paymentID := NewID()
 		must(t, p.Provider.OpenPage, request(paymentID))
-		p.Pay(t, paymentID, GoodCard)
-		require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.ClosePayment, paymentID).Status)
-		requireStatus(t, p, paymentID, paymentports.ProviderSucceeded)
+		p.Pay(t, paymentID, AcceptedCardNumber)
+		require.Equal(t, paymentports.ProviderPaymentSucceeded, must(t, p.Provider.ClosePayment, paymentID).Status)
+		requireStatus(t, p, paymentID, paymentports.ProviderPaymentSucceeded)
 	},
 	"Close_OfAnUnknownPayment_RulesItOut": func(t *testing.T, p ProviderUnderTest) {
 		// Close the payment first and open its page afterwards, since a delayed request to open a page may arrive
@@ -188,7 +189,7 @@ var pages = map[string]func(*testing.T, ProviderUnderTest){
 		require.Contains(t, []paymentports.ProviderPaymentStatus{paymentports.ProviderPaymentClosed,
 			paymentports.ProviderPaymentUnknown}, status)
 		require.Equal(t, returnURL, must(t, p.Provider.OpenPage, request(paymentID)).URL)
-		p.Pay(t, paymentID, GoodCard)
+		p.Pay(t, paymentID, AcceptedCardNumber)
 		require.Equal(t, paymentports.ProviderPaymentClosed, must(t, p.Provider.ClosePayment, paymentID).Status)
 	},
 	"PaidAt_IsWhenTheTenantPaid_NotWhenThePageWasOpenedOrIsAskedAbout": func(t *testing.T, p ProviderUnderTest) {
@@ -200,16 +201,16 @@ var pages = map[string]func(*testing.T, ProviderUnderTest){
 			require.Zero(t, requireStatus(t, p, paymentID, paymentports.ProviderPaymentOpen).PaidAt)
 			p.Pass(10 * time.Minute)
 			if p.RefusedStaysOpen {
-				p.Pay(t, paymentID, BadCard)
+				p.Pay(t, paymentID, RefusedCardNumber)
 				p.Pass(10 * time.Minute)
 			}
 			// Cut the time to whole seconds, since a payment provider may report times without fractions.
 			before := p.Now().Truncate(time.Second)
-			p.Pay(t, paymentID, GoodCard)
+			p.Pay(t, paymentID, AcceptedCardNumber)
 			after := p.Now()
 			p.Pass(10 * time.Minute)
 			first := must(t, ask, paymentID)
-			require.Equal(t, paymentports.ProviderSucceeded, first.Status)
+			require.Equal(t, paymentports.ProviderPaymentSucceeded, first.Status)
 			require.False(t, first.PaidAt.Before(before) || first.PaidAt.After(after), "%s: %v is not from %v to %v", name,
 				first.PaidAt, before, after)
 			require.Equal(t, first, must(t, p.Provider.LookupPayment, paymentID), "from its own books too")
@@ -233,7 +234,7 @@ var pages = map[string]func(*testing.T, ProviderUnderTest){
 			var wg sync.WaitGroup
 			var closed paymentports.ProviderPayment
 			var err error
-			wg.Go(func() { p.Pay(t, paymentID, GoodCard) })
+			wg.Go(func() { p.Pay(t, paymentID, AcceptedCardNumber) })
 			wg.Go(func() { closed, err = p.Provider.ClosePayment(context.Background(), paymentID) })
 			wg.Wait()
 			require.NoError(t, err)

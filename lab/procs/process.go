@@ -229,14 +229,14 @@ func AwaitCondition(ctx context.Context, ended <-chan struct{}, ask func() error
 	}
 }
 
-// Result holds the exit code and the output of a command that has ended.
-type Result struct {
+// CommandResult holds the exit code and the output of a command that has ended.
+type CommandResult struct {
 	Code           int
 	Stdout, Stderr string
 }
 
 // Run runs a command to its end and returns its output. An exit code other than 0 is not an error.
-func Run(ctx context.Context, s Spec) (e Result, err error) {
+func Run(ctx context.Context, s Spec) (e CommandResult, err error) {
 	PreventTestCaching()
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, s.Path, s.Args...) //nolint:gosec // binaries of this repository and of Postgres
@@ -245,7 +245,7 @@ func Run(ctx context.Context, s Spec) (e Result, err error) {
 	if err = cmd.Run(); errors.As(err, &failed) && ctx.Err() == nil {
 		err = nil
 	}
-	return Result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}, err
+	return CommandResult{cmd.ProcessState.ExitCode(), out.String(), errs.String()}, err
 }
 
 // RunForOutput runs a command to its end and returns its standard output. An exit code other than 0 is an error.

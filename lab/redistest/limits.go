@@ -23,10 +23,10 @@ func NewClientAsCloser(t testing.TB) io.Closer {
 	return New(t)
 }
 
-// LimiterAndCache returns the rate limiter and the idempotency cache of the services on a Redis. client is a
+// NewLimiterAndCache returns the rate limiter and the idempotency cache of the services on a Redis. client is a
 // redis.UniversalClient, or nil for an unreachable Redis. The parameter does not have the client's own type,
 // whose hundreds of methods would be compiled into every caller.
-func LimiterAndCache(t testing.TB, client io.Closer, patience time.Duration, cipher *secrets.Cipher,
+func NewLimiterAndCache(t testing.TB, client io.Closer, patience time.Duration, cipher *secrets.Cipher,
 	log *slog.Logger) (ports.Limiter, ports.IdempotencyCache) {
 	t.Helper()
 	open, ok := client.(goredis.UniversalClient)

@@ -40,11 +40,11 @@ func Main(m *testing.M) { os.Exit(backing.RunTests(m)) }
 // ends. The client's Options hold the address and database number for other kinds of clients.
 func New(t testing.TB) *redis.Client {
 	t.Helper()
-	return newClient(t, URL(t))
+	return newClient(t, EmptyDatabaseURL(t))
 }
 
-// URL returns the URL of an empty Redis database, which is emptied again when the test ends.
-func URL(t testing.TB) string {
+// EmptyDatabaseURL returns the URL of an empty Redis database, which is emptied again when the test ends.
+func EmptyDatabaseURL(t testing.TB) string {
 	t.Helper()
 	p, err := shared()
 	require.NoError(t, err, "redistest: no Redis for the tests")
@@ -62,9 +62,9 @@ func URL(t testing.TB) string {
 	return p.urlOf(db)
 }
 
-// Server returns a private Redis server that a test may kill, restart, pause and flush. A restarted server is
+// StartServer returns a private Redis server that a test may kill, restart, pause and flush. A restarted server is
 // empty. The server stops at the end of the test.
-func Server(t testing.TB) *backing.Server {
+func StartServer(t testing.TB) *backing.Server {
 	t.Helper()
 	return backing.StartForTest(t, func(ctx context.Context) (*backing.Server, error) {
 		return backing.StartRedis(ctx, backing.Options{Private: true, Logf: t.Logf})
@@ -109,9 +109,9 @@ var shared = sync.OnceValues(func() (*pool, error) {
 	return p, nil
 })
 
-// Cluster returns a Redis Cluster with this number of masters, and of replicas for each master. The cluster stops
+// StartCluster returns a Redis Cluster with this number of masters, and of replicas for each master. The cluster stops
 // at the end of the test.
-func Cluster(t testing.TB, masters, replicas int) *backing.RedisCluster {
+func StartCluster(t testing.TB, masters, replicas int) *backing.RedisCluster {
 	t.Helper()
 	return backing.StartForTest(t, func(ctx context.Context) (*backing.RedisCluster, error) {
 		return backing.StartRedisCluster(ctx, backing.Options{Logf: t.Logf}, masters, replicas)

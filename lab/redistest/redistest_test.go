@@ -15,7 +15,7 @@ func TestURL_EndsEmptyAndFree(t *testing.T) {
 	t.Parallel()
 	var redisURL string
 	t.Run("inner", func(t *testing.T) {
-		redisURL = URL(t)
+		redisURL = EmptyDatabaseURL(t)
 		require.NoError(t, newClient(t, redisURL).Set(t.Context(), "left", 1, 0).Err())
 	})
 	options, err := redis.ParseURL(redisURL)
@@ -89,7 +89,7 @@ func TestTake_AfterAKilledRun_IsEmptyAllTheSame(t *testing.T) {
 // givenPool is a pool that uses a certain number of databases, with that of the leases.
 func givenPool(t testing.TB, count int) *pool {
 	t.Helper()
-	p, err := newPool(t.Context(), Server(t).URL())
+	p, err := newPool(t.Context(), StartServer(t).URL())
 	require.NoError(t, err)
 	p.last = count - 1
 	t.Cleanup(p.close)

@@ -89,13 +89,13 @@ func New(t testing.TB, change ...func(*Setup)) *Kit {
 	}
 	k := &Kit{t: t, setup: setup, Clock: setup.Clock}
 	k.Cipher = secretstest.NewCipher(t)
-	k.Pool, err = postgres.NewPool(t.Context(), pgtest.URL(t), setup.Pool)
+	k.Pool, err = postgres.NewPool(t.Context(), pgtest.NewDatabaseURL(t), setup.Pool)
 	require.NoError(t, err)
 	pgtest.ClosePoolAfterTest(t, k.Pool)
 	k.Postgres = postgres.NewStore(k.Pool, k.Cipher, setup.Store)
 	k.Changes = groupcommit.New(k.Pool, k.Cipher, groupcommit.Options{Doorbell: setup.Store.Doorbell})
 	t.Cleanup(func() { k.Postgres.Close(context.WithoutCancel(t.Context())) })
-	k.limiter, k.cache = redistest.LimiterAndCache(t, setup.Redis, MaxWait, k.Cipher, k.log())
+	k.limiter, k.cache = redistest.NewLimiterAndCache(t, setup.Redis, MaxWait, k.Cipher, k.log())
 	k.Services = k.BuildServices()
 	return k
 }
@@ -107,7 +107,7 @@ func (k *Kit) BuildServices(change ...func(*Deps)) Services {
 	hasher, err := passwords.New(passwords.WithCheapHashes)
 	require.NoError(k.t, err)
 	parts := services.DefaultDeps(k.setup.Config, k.Stores, k.Clock, k.log())
-	parts.Passwords, parts.Doorbell, parts.DepositMetrics = hasher, silentBell{}, noMetrics{}
+	parts.Passwords, parts.Doorbell, parts.DepositMetrics = hasher, silentDoorbell{}, noMetrics{}
 	parts.Limiter, parts.Cache = k.limiter, k.cache
 	parts.Epoch = func() ports.RestoreEpoch { return ports.RestoreEpoch{1} }
 	for _, c := range append([]func(*Deps){k.setup.Parts}, change...) {
@@ -135,10 +135,10 @@ func (k *Kit) DispatchStore() *dispatchstore.Store {
 	return dispatchstore.New(pool, k.Cipher)
 }
 
-type silentBell struct{}
+type silentDoorbell struct{}
 
-func (silentBell) WakeRelays() {}
-func (silentBell) WakeScans()  {}
+func (silentDoorbell) WakeRelays() {}
+func (silentDoorbell) WakeScans()  {}
 
 type noMetrics struct{}
 

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 func TestFill_ForSeveralOwners_AddsRowsThatTheServiceReads(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	store := storetest.StoreOverPool(t, pool, postgres.Options{})
+	store := storetest.NewStoreOverPool(t, pool, postgres.Options{})
 	owners, err := stock.CreateRowOwners(t.Context(), pool, 2, 3)
 	require.NoError(t, err)
 	require.Len(t, owners, 6)

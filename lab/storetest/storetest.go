@@ -27,19 +27,19 @@ import (
 func New(t testing.TB, o postgres.Options) (*postgres.Store, *pgxpool.Pool) {
 	t.Helper()
 	pool := pgtest.New(t)
-	return StoreOverPool(t, pool, o), pool
+	return NewStoreOverPool(t, pool, o), pool
 }
 
-// StoreOverPool returns a store over a connection pool. The store is closed at the end of the test.
-func StoreOverPool(t testing.TB, pool *pgxpool.Pool, o postgres.Options) *postgres.Store {
+// NewStoreOverPool returns a store over a connection pool. The store is closed at the end of the test.
+func NewStoreOverPool(t testing.TB, pool *pgxpool.Pool, o postgres.Options) *postgres.Store {
 	t.Helper()
 	store := postgres.NewStore(pool, secretstest.NewCipher(t), o)
 	t.Cleanup(func() { store.Close(context.Background()) })
 	return store
 }
 
-// Pool returns a connection pool with the settings of the service. The pool is closed at the end of the test.
-func Pool(t testing.TB, databaseURL string, o postgres.PoolOptions) *pgxpool.Pool {
+// NewPool returns a connection pool with the settings of the service. The pool is closed at the end of the test.
+func NewPool(t testing.TB, databaseURL string, o postgres.PoolOptions) *pgxpool.Pool {
 	t.Helper()
 	pool, err := postgres.NewPool(t.Context(), databaseURL, o)
 	require.NoError(t, err)
@@ -67,14 +67,14 @@ func (b *Doorbell) WakeRelays() { b.Rung.Add(1) }
 // WakeScans counts a wake-up notification about deliveries that are due.
 func (b *Doorbell) WakeScans() { b.Rung.Add(1) }
 
-// Event returns a deposit.cancelled event of a deposit.
-func Event(partnerID, depositID id.ID) ports.Event {
+// NewDepositCancelledEvent returns a deposit.cancelled event of a deposit.
+func NewDepositCancelledEvent(partnerID, depositID id.ID) ports.Event {
 	return ports.Event{ID: portstest.NewID(), PartnerID: partnerID, Name: "deposit.cancelled", DepositID: depositID,
 		Data: []byte(`{"b":1, "a":2}`), CreatedAt: time.Now()}
 }
 
-// StoreOrigin stores a partner with a linked account, and returns them as the origin of a deposit.
-func StoreOrigin(t testing.TB, store *postgres.Store) deposit.Origin {
+// CreateDepositOrigin stores a partner with a linked account, and returns them as the origin of a deposit.
+func CreateDepositOrigin(t testing.TB, store *postgres.Store) deposit.Origin {
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	p := partner.Partner{ID: portstest.NewID(), Name: "Harbour", CreatedAt: now}

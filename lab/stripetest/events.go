@@ -49,8 +49,8 @@ func (f *Fake) emit(kind string, about object) {
 	}
 }
 
-// Sign returns the Stripe-Signature header for a webhook body that is sent at a time.
-func Sign(body []byte, secret string, at time.Time) string {
+// SignWebhook returns the Stripe-Signature header for a webhook body that is sent at a time.
+func SignWebhook(body []byte, secret string, at time.Time) string {
 	return webhook.GenerateTestSignedPayload(
 		&webhook.UnsignedPayload{Payload: body, Secret: secret, Timestamp: at}).Header
 }
@@ -63,7 +63,7 @@ func (f *Fake) send(ctx context.Context, e Event) {
 		panic(err) // An error is impossible, since a test has set the URL.
 	}
 	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Stripe-Signature", Sign(e.Body, f.options.Secret, f.Now()))
+	r.Header.Set("Stripe-Signature", SignWebhook(e.Body, f.options.Secret, f.Now()))
 	if res, err := f.client.Do(r); err == nil {
 		_, _ = io.Copy(io.Discard, res.Body)
 		_ = res.Body.Close()

@@ -157,8 +157,8 @@ func (f *Fake) Now() time.Time { return locked(f, f.now) }
 
 func (f *Fake) now() time.Time { return f.options.Now().Add(f.ahead) }
 
-// Advance moves the fake's clock ahead: sessions expire, idempotency keys are deleted, and charges are disputed.
-func (f *Fake) Advance(d time.Duration) {
+// AdvanceClock moves the fake's clock ahead: sessions expire, idempotency keys are deleted, and charges are disputed.
+func (f *Fake) AdvanceClock(d time.Duration) {
 	f.change(func() {
 		f.ahead += d
 		f.tick()

@@ -93,7 +93,7 @@ func TestKeys_AnswerIsReplayedForADay(t *testing.T) {
 	require.Equal(t, 400, call(t, f, "POST", intents, "k", intentOf("pay_2")).status, "other parameters")
 	require.Equal(t, 400, call(t, f, "POST", sessions, "k", intentOf("pay_1")).status, "another endpoint")
 	require.Empty(t, f.Violations())
-	f.Advance(25 * time.Hour)
+	f.AdvanceClock(25 * time.Hour)
 	require.NotEqual(t, first.body["id"], call(t, f, "POST", intents, "k", intentOf("pay_1")).body["id"])
 	require.Len(t, f.Violations(), 1, "two intents of a payment can be confirmed")
 }
@@ -145,7 +145,7 @@ func TestSessions_LiveBetweenHalfAnHourAndADay(t *testing.T) {
 		require.Equal(t, want, call(t, f, "POST", sessions, "", p).status, life)
 	}
 	made := call(t, f, "POST", sessions, "", pageOf("pay_1"))
-	f.Advance(25 * time.Hour)
+	f.AdvanceClock(25 * time.Hour)
 	require.Equal(t, "expired", call(t, f, "GET", sessions+"/"+made.text(t, "id"), "", nil).body["status"])
 	require.Equal(t, 400, call(t, f, "POST", sessions+"/"+made.text(t, "id")+"/expire", "", nil).status)
 }

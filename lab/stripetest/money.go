@@ -115,9 +115,9 @@ func (f *Fake) SettleRefund(ref, status string) {
 	})
 }
 
-// Dispute makes the tenant dispute the charge of a payment. true: done; false: the payment has no successful
+// DisputeCharge makes the tenant dispute the charge of a payment. true: done; false: the payment has no successful
 // charge.
-func (f *Fake) Dispute(paymentID, reason string) bool {
+func (f *Fake) DisputeCharge(paymentID, reason string) bool {
 	return f.onPaid(paymentID, func(paid *charge) { f.openDispute(paid, reason) })
 }
 

@@ -34,7 +34,7 @@ func TestBrowser_EveryPublicPageInBothSchemesAndLanguages_IsAccessible(t *testin
 					HTML: "<p>Words.</p>", CreatedAt: s.Clock.Now()})
 			})
 			browser := browsertest.New(t, first...)
-			lang := browsertest.LanguageByScheme[scheme]
+			lang := browsertest.LanguageByColorScheme[scheme]
 			for name, path := range map[string]string{
 				"register": "/register", "login": "/login", "forgot": "/password/forgot", "reset": "/password/reset?token=x",
 				"verify": "/verify?token=x", "not-found": "/nothing",
@@ -83,7 +83,7 @@ func TestBrowser_CopyButtons_CopyWhereScriptsRun(t *testing.T) {
 	}
 
 	plain := browsertest.New(t)
-	require.NoError(t, chromedp.Do(plain, browsertest.WithoutScript, chromedp.Navigate(s.URL+"/styleguide"),
+	require.NoError(t, chromedp.Do(plain, browsertest.DisableScripts, chromedp.Navigate(s.URL+"/styleguide"),
 		chromedp.WaitVisible("#light-copy")))
 	require.Equal(t, "0", ask(plain,
 		`String([...document.querySelectorAll("[data-copy]")].filter(b => b.checkVisibility()).length)`))

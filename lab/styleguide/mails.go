@@ -33,7 +33,7 @@ func (p *pages) specimens(c *fiber.Ctx) error {
 		v.Langs = append(v.Langs,
 			langLink{Label: localeNames[l].In(lang), Path: pathMails + "?mail=" + orBoth(l), Current: l == locale})
 	}
-	for i, s := range mailbook.Specimens(locale, p.DashboardURL, p.Clock.Now()) {
+	for i, s := range mailbook.SampleMails(locale, p.DashboardURL, p.Clock.Now()) {
 		m := caughtmails.NewMailView(s.Mail, pathMails+"/"+orBoth(locale)+"/"+strconv.Itoa(i), lang)
 		m.Name = s.Name
 		v.Mails = append(v.Mails, m)
@@ -44,7 +44,7 @@ func (p *pages) specimens(c *fiber.Ctx) error {
 // specimen serves the HTML of a single mail with invented values.
 func (p *pages) specimen(c *fiber.Ctx) error {
 	locale := strings.Replace(c.Params("mail"), both, "", 1)
-	all := mailbook.Specimens(locale, p.DashboardURL, p.Clock.Now())
+	all := mailbook.SampleMails(locale, p.DashboardURL, p.Clock.Now())
 	if i, err := strconv.Atoi(c.Params("n")); err == nil && i >= 0 && i < len(all) && all[i].Mail.HTML != "" {
 		return caughtmails.ServeMailHTML(c, all[i].Mail.HTML)
 	}

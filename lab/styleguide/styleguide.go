@@ -27,8 +27,8 @@ type Deps struct {
 	DashboardURL string // The setting DASHBOARD_BASE_URL, without a slash at its end.
 }
 
-// Pages returns a function that adds the pages of the style guide to a service whose dashboard has this base URL.
-func Pages(dashboardURL string) func(fiber.Router, *ui.SiteCookies) {
+// MountFunc returns a function that adds the pages of the style guide to a service whose dashboard has this base URL.
+func MountFunc(dashboardURL string) func(fiber.Router, *ui.SiteCookies) {
 	return func(app fiber.Router, site *ui.SiteCookies) {
 		Mount(app, Deps{Clock: system.Clock{}, Site: site, DashboardURL: strings.TrimSuffix(dashboardURL, "/")})
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// APIPrefix is the beginning of every path of the partner API.
-const APIPrefix = "/api/partner/v1"
+// APIPathPrefix is the beginning of every path of the partner API.
+const APIPathPrefix = "/api/partner/v1"
 
 // APIClient is an HTTP client for the partner API.
 type APIClient struct{ http.Client }
@@ -44,7 +44,7 @@ func (c *APIClient) Do(ctx context.Context, call APICall) (a APIResponse) {
 	if call.Method == "" {
 		call.Method = http.MethodPost
 	}
-	request, err := http.NewRequestWithContext(ctx, call.Method, call.Base+APIPrefix+call.Path,
+	request, err := http.NewRequestWithContext(ctx, call.Method, call.Base+APIPathPrefix+call.Path,
 		strings.NewReader(call.Body))
 	if err != nil {
 		return APIResponse{Err: err}

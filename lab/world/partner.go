@@ -19,8 +19,8 @@ type Partner struct {
 	Key         string
 }
 
-// NewPartner stores a partner with a linked account and an API key. Its slug is name.
-func (d *Database) NewPartner(ctx context.Context, name string) (Partner, error) {
+// CreatePartner stores a partner with a linked account and an API key. Its slug is name.
+func (d *Database) CreatePartner(ctx context.Context, name string) (Partner, error) {
 	now, entropy := system.Clock{}.Now(), system.Entropy{}
 	p := Partner{Name: name, ID: entropy.NewID(), Account: entropy.NewID()}
 	operator := connect.Operator{ID: entropy.NewID(), Email: name + "@example.com", PasswordHash: "-", CreatedAt: now}

@@ -34,7 +34,7 @@ type Links interface {
 	// LinkedAccounts lists the linked accounts of a partner by LinkedAt, newest first. The time in the cursor is
 	// LinkedAt.
 	LinkedAccounts(ctx context.Context, partnerID id.ID, f LinkFilter,
-		page ports.Page) (ports.List[ports.LinkedAccount], error)
+		page ports.Page) (ports.ListPage[ports.LinkedAccount], error)
 	// LinkedAccount returns a linked account of a partner, or connect.ErrAccountNotFound.
 	LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error)
 	// ActiveLink returns the active link of an account; nil for an account without one.

@@ -32,7 +32,7 @@ type Operators interface {
 	// AccountByID returns an account and its operator, or connect.ErrAccountNotFound.
 	AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error)
 	// Accounts lists the accounts of operators, newest first.
-	Accounts(ctx context.Context, page ports.Page) (ports.List[connect.Account], error)
+	Accounts(ctx context.Context, page ports.Page) (ports.ListPage[connect.Account], error)
 	// AccountIDOfOperator returns the id of an operator's account, or connect.ErrAccountNotFound.
 	AccountIDOfOperator(ctx context.Context, operatorID id.ID) (id.ID, error)
 }

@@ -19,9 +19,9 @@ type Session struct {
 	ExpiresAt  time.Time
 }
 
-// NetworkRetention is how long the network of a sign-in is stored, counted from the operator's last sign-in from
+// SignInNetworkRetention is how long the network of a sign-in is stored, counted from the operator's last sign-in from
 // it.
-const NetworkRetention = 90 * 24 * time.Hour
+const SignInNetworkRetention = 90 * 24 * time.Hour
 
 // Sessions stores the sessions of operators, and the networks from which they began. The parameter idle is the
 // time without use after which a session ends.
@@ -32,7 +32,7 @@ type Sessions interface {
 	// DeleteSessionsOfOperator ends every session of an operator, and returns the number.
 	DeleteSessionsOfOperator(ctx context.Context, operatorID id.ID) (int, error)
 	// RecordNetwork stores that the operator signed in from a network, and deletes networks that were not used for
-	// NetworkRetention.
+	// SignInNetworkRetention.
 	RecordNetwork(ctx context.Context, operatorID id.ID, network [32]byte, at time.Time) error
 	// DeleteExpiredSessions removes up to limit sessions that ended before the time at, and returns the number.
 	DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error)
@@ -42,6 +42,6 @@ type Sessions interface {
 		idle time.Duration) (connect.Operator, connect.Account, error)
 	// Sessions returns up to limit sessions of an operator that have not ended, the last used first.
 	Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration, limit int) ([]Session, error)
-	// NetworkKnown reports whether the operator signed in from a network within NetworkRetention before now.
+	// NetworkKnown reports whether the operator signed in from a network within SignInNetworkRetention before now.
 	NetworkKnown(ctx context.Context, operatorID id.ID, network [32]byte, now time.Time) (bool, error)
 }

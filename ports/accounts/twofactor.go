@@ -33,9 +33,9 @@ type HalfSignIn struct {
 type TwoFactors interface {
 	// LockRow locks and returns the second factor (authenticator app) of an operator; nil for an operator without
 	// one.
-	LockRow(ctx context.Context, operatorID id.ID) (*twofactor.Factor, error)
+	LockRow(ctx context.Context, operatorID id.ID) (*twofactor.SecondFactor, error)
 	// Save stores the second factor of an operator, or replaces it.
-	Save(ctx context.Context, f twofactor.Factor) error
+	Save(ctx context.Context, f twofactor.SecondFactor) error
 	// Delete removes the second factor and the recovery codes of an operator.
 	Delete(ctx context.Context, operatorID id.ID) error
 	// ReplaceRecoveryCodes removes the recovery codes of an operator and stores new ones. The operator has a second

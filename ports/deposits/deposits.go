@@ -57,7 +57,7 @@ type Deposits interface {
 	Deposit(ctx context.Context, depositID id.ID) (*deposit.Deposit, error)
 	// DepositByToken returns the deposit whose checkout URL has a token, or deposit.ErrNotFound.
 	DepositByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error)
-	Deposits(ctx context.Context, f DepositFilter, page ports.Page) (ports.List[*deposit.Deposit], error)
+	Deposits(ctx context.Context, f DepositFilter, page ports.Page) (ports.ListPage[*deposit.Deposit], error)
 	// CheckoutTokens returns the tokens in the checkout URLs of deposits, by the deposit's id.
 	CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[id.ID]secret.Text, error)
 	// DepositByReference returns the deposit with a reference, or deposit.ErrNotFound.

@@ -34,9 +34,9 @@ func (f DashboardFilter) SortedByStay() bool {
 	return f.Sort == SortByStay || f.Sort == "" && (!f.Stay.From.IsZero() || !f.Stay.To.IsZero())
 }
 
-// CursorOf returns the place of a deposit in the order of the operator's list, as a cursor from which the next
+// CursorForDeposit returns the place of a deposit in the order of the operator's list, as a cursor from which the next
 // page is read.
-func (f DashboardFilter) CursorOf(d *deposit.Deposit) ports.Cursor {
+func (f DashboardFilter) CursorForDeposit(d *deposit.Deposit) ports.Cursor {
 	if f.SortedByStay() {
 		return ports.Cursor{At: d.ContractStartAt, ID: d.ID}
 	}
@@ -87,47 +87,48 @@ func (v ListView) Statuses() []deposit.Status {
 	return nil
 }
 
-// WorkKind is a reason for which deposits may need the operator's attention, such as a refused payment.
-type WorkKind string
+// OverviewGroup is a reason for which deposits may need the operator's attention, such as a refused payment.
+type OverviewGroup string
 
 // The groups of deposits that may need an operator's attention on the first page. A deposit counts in one
-// group, the first that fits, and in WorkActive as well if it is active.
+// group, the first that fits, and in OverviewActive as well if it is active.
 const (
-	WorkStayBeginning  WorkKind = "soon"    // The deposits in checkout whose stay begins soon or has just begun.
-	WorkPaymentRefused WorkKind = "refused" // The deposits whose tenant's payment was refused.
+	OverviewStayBeginning  OverviewGroup = "soon"    // The deposits in checkout whose stay begins soon or has just begun.
+	OverviewPaymentRefused OverviewGroup = "refused" // The deposits whose tenant's payment was refused.
 	// The captured deposits whose tenant has to pay, since the card was refused.
-	WorkCardRefused    WorkKind = "card_refused"
-	WorkCoverEnding    WorkKind = "ending"     // The active deposits whose cover ends soon.
-	WorkCollecting     WorkKind = "collecting" // The captured deposits whose amount is not collected yet.
-	WorkAwaitingTenant WorkKind = "awaiting"   // The deposits whose tenant has not finished checkout.
-	WorkActive         WorkKind = "active"     // All active deposits.
+	OverviewCardRefused    OverviewGroup = "card_refused"
+	OverviewCoverEnding    OverviewGroup = "ending"     // The active deposits whose cover ends soon.
+	OverviewCollecting     OverviewGroup = "collecting" // The captured deposits whose amount is not collected yet.
+	OverviewAwaitingTenant OverviewGroup = "awaiting"   // The deposits whose tenant has not finished checkout.
+	OverviewActive         OverviewGroup = "active"     // All active deposits.
 )
 
-// WorkKinds lists the groups of deposits on the operator's first page that may need attention, the most urgent
+// OverviewGroups lists the groups of deposits on the operator's first page that may need attention, the most urgent
 // first.
-var WorkKinds = []WorkKind{WorkStayBeginning, WorkPaymentRefused, WorkCardRefused, WorkCoverEnding, WorkCollecting,
-	WorkAwaitingTenant, WorkActive}
+var OverviewGroups = []OverviewGroup{OverviewStayBeginning, OverviewPaymentRefused, OverviewCardRefused,
+	OverviewCoverEnding, OverviewCollecting,
+	OverviewAwaitingTenant, OverviewActive}
 
 // Statuses lists the statuses that the deposits in a group of the operator's first page may have, in the order
 // in which a deposit passes through them.
-func (w WorkKind) Statuses() []deposit.Status {
+func (w OverviewGroup) Statuses() []deposit.Status {
 	switch w {
-	case WorkPaymentRefused:
+	case OverviewPaymentRefused:
 		return []deposit.Status{deposit.PaymentIssue}
-	case WorkCoverEnding, WorkActive:
+	case OverviewCoverEnding, OverviewActive:
 		return []deposit.Status{deposit.Active}
-	case WorkCardRefused, WorkCollecting:
+	case OverviewCardRefused, OverviewCollecting:
 		return []deposit.Status{deposit.Captured}
-	case WorkStayBeginning, WorkAwaitingTenant:
+	case OverviewStayBeginning, OverviewAwaitingTenant:
 	}
 	return slices.DeleteFunc(slices.Clone(deposit.Statuses), func(s deposit.Status) bool {
-		return !s.InCheckout() || w == WorkAwaitingTenant && s == deposit.PaymentIssue
+		return !s.InCheckout() || w == OverviewAwaitingTenant && s == deposit.PaymentIssue
 	})
 }
 
-// WorkCount is the number of deposits in a group of the operator's first page, with the sum of their amounts.
+// DepositGroupCount is the number of deposits in a group of the operator's first page, with the sum of their amounts.
 // Captured deposits count with the captured amount.
-type WorkCount struct {
+type DepositGroupCount struct {
 	Count  int
 	Amount money.Cents
 	More   bool // true: the group has more deposits than Count states; false: Count is exact.
@@ -138,19 +139,21 @@ type WorkCount struct {
 type DashboardReader interface {
 	// DashboardDeposits lists the deposits of an account for the operator, by a filter and in its order. With
 	// page.Back, it returns the deposits before the cursor instead of those after it, in the same order.
-	DashboardDeposits(ctx context.Context, f DashboardFilter, page ports.Page) (ports.List[*deposit.Deposit], error)
+	DashboardDeposits(ctx context.Context, f DashboardFilter, page ports.Page) (ports.ListPage[*deposit.Deposit], error)
 	// CountByView counts the deposits in each view of an account's list, up to most in a view. ViewCoverEnding counts the
 	// covers that end before the time ending.
 	CountByView(ctx context.Context, accountID id.ID, ending time.Time, most int) (map[ListView]int, error)
-	// CountByWorkKind counts the deposits in each group of the operator's first page but WorkStayBeginning, each up to
-	// most: WorkAwaitingTenant and WorkPaymentRefused include those that are WorkStayBeginning. WorkCoverEnding has the
-	// covers that end before the end of week, WorkStayBeginning the stays that begin in week.
-	CountByWorkKind(ctx context.Context, accountID id.ID, week ports.TimeSpan, most int) (map[WorkKind]WorkCount, error)
-	// DepositsByWorkKind returns up to limit deposits of each requested group of the operator's first page:
-	// WorkStayBeginning ordered by the beginning of the stay, WorkCoverEnding by the end of the cover, all others newest
-	// first.
-	DepositsByWorkKind(ctx context.Context, accountID id.ID, kinds []WorkKind, week ports.TimeSpan,
-		limit int) (map[WorkKind][]*deposit.Deposit, error)
+	// CountByOverviewGroup counts the deposits in each group of the operator's first page but OverviewStayBeginning, each
+	// up to most: OverviewAwaitingTenant and OverviewPaymentRefused include those that are OverviewStayBeginning.
+	// OverviewCoverEnding has the covers that end before the end of week, OverviewStayBeginning the stays that begin in
+	// week.
+	CountByOverviewGroup(ctx context.Context, accountID id.ID, week ports.TimeSpan,
+		most int) (map[OverviewGroup]DepositGroupCount, error)
+	// DepositsByOverviewGroup returns up to limit deposits of each requested group of the operator's first page:
+	// OverviewStayBeginning ordered by the beginning of the stay, OverviewCoverEnding by the end of the cover, all others
+	// newest first.
+	DepositsByOverviewGroup(ctx context.Context, accountID id.ID, kinds []OverviewGroup, week ports.TimeSpan,
+		limit int) (map[OverviewGroup][]*deposit.Deposit, error)
 	// RefusedDepositIDs lists up to limit deposits whose tenant can be mailed after a refused payment: first those whose
 	// fee was refused, whenever the stay begins, then those whose captured amount was refused.
 	RefusedDepositIDs(ctx context.Context, accountID id.ID, limit int) ([]id.ID, error)

@@ -11,17 +11,17 @@ import (
 )
 
 func TestStatusesOfWork_ThoseThatWaitForSomebody(t *testing.T) {
-	for kind, want := range map[depositports.WorkKind][]deposit.Status{
-		depositports.WorkAwaitingTenant: {deposit.Pending, deposit.Incomplete},
-		depositports.WorkPaymentRefused: {deposit.PaymentIssue},
-		depositports.WorkCoverEnding:    {deposit.Active},
-		depositports.WorkCollecting:     {deposit.Captured},
-		depositports.WorkActive:         {deposit.Active},
+	for kind, want := range map[depositports.OverviewGroup][]deposit.Status{
+		depositports.OverviewAwaitingTenant: {deposit.Pending, deposit.Incomplete},
+		depositports.OverviewPaymentRefused: {deposit.PaymentIssue},
+		depositports.OverviewCoverEnding:    {deposit.Active},
+		depositports.OverviewCollecting:     {deposit.Captured},
+		depositports.OverviewActive:         {deposit.Active},
 	} {
 		require.Equal(t, want, kind.Statuses(), kind)
 	}
 	for _, s := range deposit.Statuses {
-		waits := append(depositports.WorkAwaitingTenant.Statuses(), depositports.WorkPaymentRefused.Statuses()...)
+		waits := append(depositports.OverviewAwaitingTenant.Statuses(), depositports.OverviewPaymentRefused.Statuses()...)
 		require.Equal(t, s.InCheckout(), slices.Contains(waits, s), "every checkout awaits the tenant: %s", s)
 	}
 }

@@ -54,22 +54,22 @@ type SanitizedFile struct {
 
 // Files stores the records of files.
 type Files interface {
-	// AttachWaiting turns waiting files (sent, but their form was not confirmed) into files of the deposit, if the sender
-	// sent every one at since or later. The transaction has locked the deposit, so that two calls at once cannot
+	// AttachUnconfirmed turns waiting files (sent, but their form was not confirmed) into files of the deposit, if the
+	// sender sent every one at since or later. The transaction has locked the deposit, so that two calls at once cannot
 	// exceed the limit together.
 	//
 	// Returns evidence.ErrFilesGone if a file does not wait any more, and evidence.ErrDepositFileLimit if the deposit had
 	// more than evidence.MaxFilesPerDeposit files afterwards.
-	AttachWaiting(ctx context.Context, by UploadSession, fileIDs []id.ID, since, at time.Time, adds actor.Actor) (
+	AttachUnconfirmed(ctx context.Context, by UploadSession, fileIDs []id.ID, since, at time.Time, adds actor.Actor) (
 		[]evidence.File, error)
 	// DeleteRecords deletes the records of files; their contents are deleted elsewhere.
 	DeleteRecords(ctx context.Context, fileIDs []id.ID) error
-	// InsertWaiting stores the records of files whose form an operator has yet to confirm. The caller stores their
+	// InsertUnconfirmed stores the records of files whose form an operator has yet to confirm. The caller stores their
 	// contents afterwards.
-	InsertWaiting(ctx context.Context, by UploadSession, files []evidence.File) error
-	// WaitingFiles returns those of the given files that wait for their form to be confirmed and that the sender sent
+	InsertUnconfirmed(ctx context.Context, by UploadSession, files []evidence.File) error
+	// UnconfirmedFiles returns those of the given files that wait for their form to be confirmed and that the sender sent
 	// at since or later, in the order in which they were sent.
-	WaitingFiles(ctx context.Context, by UploadSession, fileIDs []id.ID, since time.Time) ([]evidence.File, error)
+	UnconfirmedFiles(ctx context.Context, by UploadSession, fileIDs []id.ID, since time.Time) ([]evidence.File, error)
 	// Files returns the files of a deposit whose form was confirmed, oldest first.
 	Files(ctx context.Context, depositID id.ID) ([]evidence.File, error)
 	// File returns a file of a deposit whose form was confirmed, or evidence.ErrNotFound.

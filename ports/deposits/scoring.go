@@ -7,8 +7,8 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// Scoring decides whether the service accepts a tenant.
-type Scoring interface {
+// TenantScorer decides whether the service accepts a tenant.
+type TenantScorer interface {
 	// Assess decides about an applicant. accepted: true if the tenant is accepted, false if refused. Returns
 	// service_unavailable if no decision is possible; the tenant may try again then.
 	Assess(ctx context.Context, a Applicant) (accepted bool, err error)

@@ -46,7 +46,7 @@ type Clients interface {
 	Erase(ctx context.Context, c tenant.Client, at time.Time) error
 	// Client returns a client of the partner, or tenant.ErrNotFound, also for an erased client.
 	Client(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error)
-	Clients(ctx context.Context, f ClientFilter, page ports.Page) (ports.List[tenant.Client], error)
+	Clients(ctx context.Context, f ClientFilter, page ports.Page) (ports.ListPage[tenant.Client], error)
 	// ClientChangedAt returns the time of the last change of a client's details; zero for none.
 	ClientChangedAt(ctx context.Context, clientID id.ID) (time.Time, error)
 	// ClientByID returns a client of any account, erased ones too, or tenant.ErrNotFound.

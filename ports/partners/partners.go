@@ -42,7 +42,7 @@ type APIKeys interface {
 	// RevokeKey revokes an API key; a second call changes nothing. Returns partner.ErrAPIKeyNotFound.
 	RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner.APIKey, error)
 	// Keys lists the API keys of a partner, newest first, including the revoked keys.
-	Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[partner.APIKey], error)
+	Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.ListPage[partner.APIKey], error)
 	// KeyByHash returns the API key with a hash, also if revoked, and its partner. Returns partner.ErrInvalidAPIKey
 	// for an unknown hash.
 	KeyByHash(ctx context.Context, hash partner.APIKeyHash) (partner.APIKey, partner.Partner, error)

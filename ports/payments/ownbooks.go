@@ -32,9 +32,9 @@ type AccountTotals struct {
 	Disputed money.Cents
 }
 
-// AmountOwed returns the money that is due to the operator. Disputed amounts are not subtracted, since this service
-// does not decide who bears a lost dispute.
-func (d AccountTotals) AmountOwed() money.Cents { return d.Collected - d.Refunded }
+// AmountOwedToOperator returns the money that is due to the operator. Disputed amounts are not subtracted, since this
+// service does not decide who bears a lost dispute.
+func (d AccountTotals) AmountOwedToOperator() money.Cents { return d.Collected - d.Refunded }
 
 // ReconciliationRun is the result of a scheduled comparison of this service's payments with the payment
 // provider's.

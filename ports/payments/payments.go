@@ -78,42 +78,47 @@ type ProviderPaymentStatus string
 // The statuses that a payment can have at the payment provider.
 const (
 	ProviderPaymentUnknown ProviderPaymentStatus = "unknown"
-	ProviderPaymentOpen    ProviderPaymentStatus = "open" // The provider's page is open, and the tenant has not paid yet.
-	ProviderSucceeded      ProviderPaymentStatus = "succeeded"
-	ProviderPaymentFailed  ProviderPaymentStatus = "failed"
-	ProviderPaymentClosed  ProviderPaymentStatus = "closed" // The payment was not paid and can no longer be paid.
+	// The provider's page is open, and the tenant has not paid yet.
+	ProviderPaymentOpen      ProviderPaymentStatus = "open"
+	ProviderPaymentSucceeded ProviderPaymentStatus = "succeeded"
+	ProviderPaymentFailed    ProviderPaymentStatus = "failed"
+	ProviderPaymentClosed    ProviderPaymentStatus = "closed" // The payment was not paid and can no longer be paid.
 )
 
 // ProviderPaymentStatuses lists every status of a payment at the payment provider.
-var ProviderPaymentStatuses = []ProviderPaymentStatus{ProviderPaymentUnknown, ProviderPaymentOpen, ProviderSucceeded,
+var ProviderPaymentStatuses = []ProviderPaymentStatus{ProviderPaymentUnknown, ProviderPaymentOpen,
+	ProviderPaymentSucceeded,
 	ProviderPaymentFailed,
 	ProviderPaymentClosed}
 
 // ProviderPayment is a payment as the payment provider has recorded it.
 type ProviderPayment struct {
-	Status  ProviderPaymentStatus
-	Ref     string
-	Failure string  // Why the payment failed, as a code such as insufficient_funds, never as a text of the provider.
-	Refusal Refusal // How the bank refused a collection; empty for every other payment.
+	Status ProviderPaymentStatus
+	Ref    string
+	// Why the payment failed, as a code such as insufficient_funds, never as a text of the provider.
+	Failure string
+	Refusal ChargeRefusalKind // How the bank refused a collection; empty for every other payment.
 	// PaidAt is when the tenant paid a fee, by the provider's clock; zero for every other payment. It is also zero
 	// if the provider does not report the time. The fee then counts as paid when the service learns of it, which is
 	// never too early.
 	PaidAt time.Time
 }
 
-// Refusal says how a bank refused a charge, which decides what may be tried next.
-type Refusal string
+// ChargeRefusalKind says how a bank refused a charge, which decides what may be tried next.
+type ChargeRefusalKind string
 
 // The ways in which a bank refuses a charge.
 const (
-	RefusedForNow          Refusal = "later"  // The bank refused for now: the same card may be charged some days later.
-	RefusedUntilTenantActs Refusal = "tenant" // The bank refused until the tenant authenticates or chooses another card.
+	// The bank refused for now: the same card may be charged some days later.
+	RefusedForNow ChargeRefusalKind = "later"
+	// The bank refused until the tenant authenticates or chooses another card.
+	RefusedUntilTenantActs ChargeRefusalKind = "tenant"
 	// The bank refused for good: the card must not be charged again; the tenant may choose another card.
-	RefusedForGood Refusal = "never"
+	RefusedForGood ChargeRefusalKind = "never"
 )
 
-// Refusals lists the ways in which a bank refuses a charge.
-var Refusals = []Refusal{RefusedForNow, RefusedUntilTenantActs, RefusedForGood}
+// ChargeRefusalKinds lists the ways in which a bank refuses a charge.
+var ChargeRefusalKinds = []ChargeRefusalKind{RefusedForNow, RefusedUntilTenantActs, RefusedForGood}
 
 // RefundStatus is the status of a refund at the payment provider.
 type RefundStatus string

@@ -22,8 +22,8 @@ type ProviderQuery struct {
 	Tries     int // The number of earlier tries of the query to the provider that failed.
 }
 
-// ProviderQueries stores the queries to the payment provider that callbacks make necessary.
-type ProviderQueries interface {
+// ProviderQueryStore stores the queries to the payment provider that callbacks make necessary.
+type ProviderQueryStore interface {
 	// RecordCallback handles a callback. It makes a processing payment due for a check. For a dispute, and for a payment
 	// that ended without success, it stores a query that is due now. Any other callback changes nothing.
 	RecordCallback(ctx context.Context, n Callback, questionID id.ID, now time.Time) error

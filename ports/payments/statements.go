@@ -9,8 +9,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// MovedDebt is a debt of a tenant of which money moved in a time span, with what happened to it until now.
-type MovedDebt struct {
+// DebtMovement is a debt of a tenant of which money moved in a time span, with what happened to it until now.
+type DebtMovement struct {
 	PaymentID  id.ID
 	DepositID  id.ID
 	Reference  string
@@ -28,12 +28,13 @@ type MovedDebt struct {
 	Dispute string
 }
 
-// Statements reads, for one account, which money moved: what was collected, refunded and disputed.
-type Statements interface {
+// StatementReader reads, for one account, which money moved: what was collected, refunded and disputed.
+type StatementReader interface {
 	// TotalsOfAccount returns the sums of money that moved for an account in a time span: collected, refunded and
 	// disputed.
 	TotalsOfAccount(ctx context.Context, accountID id.ID, span ports.TimeSpan) (AccountTotals, error)
-	// MovedDebts lists the debts of an account of which money moved in a time span, last paid first. Their sums are
+	// DebtMovements lists the debts of an account of which money moved in a time span, last paid first. Their sums are
 	// those that TotalsOfAccount returns.
-	MovedDebts(ctx context.Context, accountID id.ID, span ports.TimeSpan, page ports.Page) (ports.List[MovedDebt], error)
+	DebtMovements(ctx context.Context, accountID id.ID, span ports.TimeSpan,
+		page ports.Page) (ports.ListPage[DebtMovement], error)
 }

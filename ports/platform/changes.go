@@ -22,40 +22,40 @@ type ChangeApplier interface {
 	//
 	// Returns ErrIdempotencyKeyInUse, ErrReferenceTaken, ErrStaleVersion, the error of Decide, or service_unavailable
 	// when the database cannot be reached in time.
-	Apply(ctx context.Context, change Change) error
+	Apply(ctx context.Context, change DatabaseChange) error
 }
 
-// Change is a change of the database as data: the rows to read and lock, and the decision that turns these rows
+// DatabaseChange is a change of the database as data: the rows to read and lock, and the decision that turns these rows
 // into writes.
-type Change struct {
-	Needs ChangeNeeds
+type DatabaseChange struct {
+	Needs ChangeReads
 	// Decide returns the writes of a change, from the rows that were read. It has no side effects. Decide may run
 	// twice; only the writes of the last run count. An error ends the change without writes. ErrNeedsMoreRows means
 	// that the decision depends on rows that were not read.
-	Decide func(FoundRows) (Writes, error)
+	Decide func(FoundRows) (ChangeWrites, error)
 }
 
 // ErrNeedsMoreRows is the error of a change of the database that depends on more rows than the shared transaction
 // can read for it. Its caller then makes the change in a transaction of its own.
 var ErrNeedsMoreRows = errors.New("ports: a change needs more than Needs can name")
 
-// ChangeNeeds names the database rows that a change reads and locks. The rows of a field with its zero value are not
+// ChangeReads names the database rows that a change reads and locks. The rows of a field with its zero value are not
 // read.
-type ChangeNeeds struct {
+type ChangeReads struct {
 	Key *IdempotencyKey // The idempotency key that the change holds until its transaction ends.
 	// The time of the request with the idempotency key: a response stored longer than IdempotencyWindow before it
 	// does not count.
 	Now     time.Time
-	Deposit id.ID     // The id of the deposit whose row is locked for update.
-	Link    LinkKey   // The partner and the account whose newest link is read with a share lock.
-	Client  ClientKey // The client whose row is read with a share lock.
+	Deposit id.ID           // The id of the deposit whose row is locked for update.
+	Link    LinkLookupKey   // The partner and the account whose newest link is read with a share lock.
+	Client  ClientLookupKey // The client whose row is read with a share lock.
 }
 
-// LinkKey names the newest link between a partner and an account, active or revoked.
-type LinkKey struct{ PartnerID, AccountID id.ID }
+// LinkLookupKey names the newest link between a partner and an account, active or revoked.
+type LinkLookupKey struct{ PartnerID, AccountID id.ID }
 
-// ClientKey names a client of an account by both ids.
-type ClientKey struct{ AccountID, ClientID id.ID }
+// ClientLookupKey names a client of an account by both ids.
+type ClientLookupKey struct{ AccountID, ClientID id.ID }
 
 // FoundRows holds the database rows that were read for a change. A nil field was not requested, or its row does not
 // exist. When Stored is set, an earlier request made the change, and the other fields may be nil although their
@@ -68,8 +68,8 @@ type FoundRows struct {
 	Client  *tenant.Client // The client that the change named; nil if the client is erased.
 }
 
-// Writes are the rows that a change writes to the database. A nil field is not written.
-type Writes struct {
+// ChangeWrites are the rows that a change writes to the database. A nil field is not written.
+type ChangeWrites struct {
 	Insert     *NewDeposit
 	Transition *DepositTransition
 	Event      *Event
@@ -77,7 +77,7 @@ type Writes struct {
 }
 
 // IsEmpty reports whether a change writes nothing.
-func (w Writes) IsEmpty() bool {
+func (w ChangeWrites) IsEmpty() bool {
 	return w.Insert == nil && w.Transition == nil && w.Event == nil && w.Response == nil
 }
 

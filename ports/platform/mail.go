@@ -30,9 +30,9 @@ type Mail struct {
 	Attempt int
 }
 
-// CaughtMails reads the mails of a service that sends none, for the people who try it. Only development has such
+// CaughtMailReader reads the mails of a service that sends none, for the people who try it. Only development has such
 // a reader.
-type CaughtMails interface {
+type CaughtMailReader interface {
 	// NewestMails returns up to limit mails, newest first, with the text of those that are stored encrypted.
 	NewestMails(ctx context.Context, limit int) ([]Mail, error)
 }

@@ -16,9 +16,9 @@ type Page struct {
 	Rows *int
 }
 
-// MaxPageReads is the number of database rows that may be read for one page of a list; then the page ends, full or
-// not (api.md §1, "Lists").
-const MaxPageReads = 2000
+// MaxRowsReadPerPage is the number of database rows that may be read for one page of a list; then the page ends, full
+// or not (api.md §1, "Lists").
+const MaxRowsReadPerPage = 2000
 
 // Cursor is the sort key of the last row of a page; the next page begins after that row. Package adapters/http
 // encodes a cursor for callers of the API, who cannot read it.
@@ -30,17 +30,17 @@ type Cursor struct {
 // IsZero reports whether a cursor stands for the start of the list.
 func (c Cursor) IsZero() bool { return c.ID.IsZero() }
 
-// List is a page of a list. Next is the cursor from which the next page is read in the same direction; it is zero
+// ListPage is a page of a list. Next is the cursor from which the next page is read in the same direction; it is zero
 // on the last page. A page with Next may hold fewer items than its limit, or none: the number of rows that a page
 // reads is bounded (api.md §1, "Lists").
-type List[T any] struct {
+type ListPage[T any] struct {
 	Items []T
 	Next  Cursor
 }
 
-// ListedTables are the database tables whose rows the API lists. A row of these tables that cannot be read is
+// APIListedTables are the database tables whose rows the API lists. A row of these tables that cannot be read is
 // skipped and counted.
-var ListedTables = []string{
+var APIListedTables = []string{
 	"account_links", "accounts", "api_keys", "clients", "deliveries", "deposits", "events", "webhook_subscriptions",
 }
 

@@ -7,14 +7,14 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// ConnectSecrets reads the secret with which a partner signs its connect URLs.
-type ConnectSecrets interface {
+// ConnectSecretReader reads the secret with which a partner signs its connect URLs.
+type ConnectSecretReader interface {
 	// ConnectSecret returns the connect secret of a partner, or "" for a partner without one.
 	ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error)
 }
 
-// SigningSecrets reads the secrets with which the webhook deliveries to a partner are signed at present.
-type SigningSecrets interface {
+// SigningSecretReader reads the secrets with which the webhook deliveries to a partner are signed at present.
+type SigningSecretReader interface {
 	// SigningSecrets returns the signing secret of each subscription of a partner, except of deleted ones, by the
 	// subscription's id.
 	SigningSecrets(ctx context.Context, partnerID id.ID) (map[id.ID]secret.Text, error)

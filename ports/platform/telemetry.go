@@ -28,9 +28,9 @@ func TraceIDOf(traceParent string) string {
 	return parts[1]
 }
 
-// RecordedTraceOf returns the trace id in a W3C traceparent if its flags mark the trace as recorded, and ""
+// RecordedTraceIDOf returns the trace id in a W3C traceparent if its flags mark the trace as recorded, and ""
 // otherwise.
-func RecordedTraceOf(traceParent string) string {
+func RecordedTraceIDOf(traceParent string) string {
 	flags, err := strconv.ParseUint(traceParent[strings.LastIndexByte(traceParent, '-')+1:], 16, 8)
 	if err != nil || flags&1 == 0 {
 		return ""

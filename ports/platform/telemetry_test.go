@@ -11,10 +11,10 @@ import (
 func TestRecordedTraceOf_AsksTheFlags(t *testing.T) {
 	const trace = "0af7651916cd43dd8448eb211c80319c"
 	for flags, want := range map[string]string{"01": trace, "03": trace, "00": "", "02": "", "zz": "", "": ""} {
-		require.Equal(t, want, ports.RecordedTraceOf("00-"+trace+"-b7ad6b7169203331-"+flags), flags)
+		require.Equal(t, want, ports.RecordedTraceIDOf("00-"+trace+"-b7ad6b7169203331-"+flags), flags)
 	}
-	require.Empty(t, ports.RecordedTraceOf(""))
-	require.Empty(t, ports.RecordedTraceOf("01"))
+	require.Empty(t, ports.RecordedTraceIDOf(""))
+	require.Empty(t, ports.RecordedTraceIDOf("01"))
 }
 
 func TestTraceIDOf_ATraceparent_GivesTheTrace(t *testing.T) {

@@ -32,7 +32,7 @@ type Deliveries interface {
 	InsertRedeliveries(ctx context.Context, subscriptionID id.ID, copies []Redelivery) ([]webhook.Delivery, error)
 	// Deliveries lists the deliveries of a subscription with attempts and without bodies.
 	Deliveries(ctx context.Context, subscriptionID id.ID, f DeliveryFilter,
-		page ports.Page) (ports.List[webhook.Delivery], error)
+		page ports.Page) (ports.ListPage[webhook.Delivery], error)
 	// Delivery returns a delivery with body and attempts, or webhook.ErrDeliveryNotFound.
 	Delivery(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error)
 	// BodiesMadeDuring returns the newest deliveries of a subscription that were made in a time span, up to limit;

@@ -122,8 +122,8 @@ type AttemptOutcome struct {
 	Excused bool
 }
 
-// PlanFunc is a function that returns the deliveries of events to the subscriptions.
-type PlanFunc func(events []ports.Event, subscriptions []Subscription) []Delivery
+// PlanDeliveriesFunc is a function that returns the deliveries of events to the subscriptions.
+type PlanDeliveriesFunc func(events []ports.Event, subscriptions []Subscription) []Delivery
 
 // RelayStore turns the events of the outbox into deliveries.
 type RelayStore interface {
@@ -139,7 +139,7 @@ type RelayStore interface {
 	// commit. To workers of other processes the delivery does not exist before the commit.
 	//
 	// Returns *RefusedEventsError when the database refuses the events. The outbox then still holds all of them.
-	Relay(ctx context.Context, limit int, lease time.Duration, plan PlanFunc,
+	Relay(ctx context.Context, limit int, lease time.Duration, plan PlanDeliveriesFunc,
 		ahead func([]Claim)) (relayed int, claims []Claim, err error)
 	// SetEventAside moves an event from the outbox to the events that are set aside, with the reason. moved: true if
 	// the event was moved, false when it is not in the outbox any more.

@@ -29,7 +29,7 @@ type FeedState struct {
 // their CommittedAt empty.
 type Events interface {
 	// Events lists the events of a partner in the order of their ids, newest first.
-	Events(ctx context.Context, partnerID id.ID, f EventFilter, page ports.Page) (ports.List[ports.Event], error)
+	Events(ctx context.Context, partnerID id.ID, f EventFilter, page ports.Page) (ports.ListPage[ports.Event], error)
 	// Event returns an event of a partner, or webhook.ErrEventNotFound.
 	Event(ctx context.Context, partnerID, eventID id.ID) (ports.Event, error)
 	// FeedState returns the state of a partner's feed, the numbered list of its events: its first and its last number.

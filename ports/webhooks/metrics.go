@@ -8,7 +8,7 @@ import (
 
 // DispatchMetrics counts the work of the dispatcher (metrics.md, "Names"). Labels have a fixed set of values
 // and are never ids. A parameter traceID is the recorded trace of a measured time, for its exemplar; "" for
-// none (ports.RecordedTraceOf).
+// none (ports.RecordedTraceIDOf).
 type DispatchMetrics interface {
 	CountRelayed(events int)
 	// CountRecovered counts deliveries that were dispatched again because their first dispatcher died before the end of

@@ -18,9 +18,9 @@ const (
 // Lanes lists the two lanes, the fast and the slow one.
 var Lanes = []Lane{FastLane, SlowLane}
 
-// Job carries claims (rights to attempt a delivery) to a worker. If a job is lost, its deliveries are found
+// DeliveryJob carries claims (rights to attempt a delivery) to a worker. If a job is lost, its deliveries are found
 // again when the leases of the claims end.
-type Job struct {
+type DeliveryJob struct {
 	Lane Lane
 	// true: a job with test deliveries, which are sent before the endpoint's other deliveries; false: an ordinary
 	// job.
@@ -51,9 +51,9 @@ var QueueModes = []QueueMode{QueueModeQueued, QueueModeDirect}
 type JobQueue interface {
 	// Enqueue adds jobs to the queue and returns the jobs that could not be added. A job that is already in the
 	// queue counts as added.
-	Enqueue(ctx context.Context, jobs []Job) (left []Job, err error)
+	Enqueue(ctx context.Context, jobs []DeliveryJob) (left []DeliveryJob, err error)
 	// Serve runs handle for each job of the queue until ctx ends, and then waits for the running ones.
-	Serve(ctx context.Context, concurrency map[Lane]int, handle func(context.Context, Job)) error
+	Serve(ctx context.Context, concurrency map[Lane]int, handle func(context.Context, DeliveryJob)) error
 	// CheckWritable tests the queue: it writes a key where the jobs of each lane (the fast and the slow queue) are stored,
 	// and returns an error if a key could not be written.
 	CheckWritable(ctx context.Context) error

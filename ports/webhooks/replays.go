@@ -26,7 +26,7 @@ type Replays interface {
 	// subscription is deleted. If webhook.MaxReplayStepReads deliveries were read and fewer than limit match, upTo is the
 	// last that was read; otherwise it is zero.
 	FindMatching(ctx context.Context, r webhook.Replay, limit int) (found []id.ID, upTo id.ID, err error)
-	// CountWaitingRedeliveries counts the redeliveries without an attempt among the newest webhook.ReplayBacklogWindow
+	// CountWaitingRedeliveries counts the redeliveries without an attempt among the newest webhook.ReplayBacklogSampleSize
 	// deliveries of a subscription.
 	CountWaitingRedeliveries(ctx context.Context, subscriptionID id.ID) (int, error)
 	// Update stores the progress of a replay, and until when the partner's replays pause, unless another

@@ -16,8 +16,8 @@ type EndedDelivery struct {
 	EventAt        time.Time // The time at which the change behind the event committed.
 }
 
-// Retention makes and drops the daily partitions of events and attempts, and removes old deliveries.
-type Retention interface {
+// RetentionStore makes and drops the daily partitions of events and attempts, and removes old deliveries.
+type RetentionStore interface {
 	// EnsurePartitions makes the daily partitions of the next days, and of past days whose rows are in a default
 	// partition. If a day fails, the others are still made; the error names each day that failed.
 	EnsurePartitions(ctx context.Context, days int) error

@@ -16,9 +16,9 @@ var (
 	ErrEventNotSetAside = errors.New("ports: the event is not set aside")
 )
 
-// SetAsideEvent is an event that was set aside, because the database refused to store it for the partner
+// SetAsideEventRecord is an event that was set aside, because the database refused to store it for the partner
 // (delivery.md, point 10).
-type SetAsideEvent struct {
+type SetAsideEventRecord struct {
 	ID        id.ID
 	PartnerID id.ID
 	Name      webhook.EventName
@@ -28,18 +28,18 @@ type SetAsideEvent struct {
 	Reason    string    // Why the database refused the event, in its own words.
 }
 
-// SetAsideStore reads the events that were set aside, as the database refused them, and puts them back or deletes
+// SetAsideEventStore reads the events that were set aside, as the database refused them, and puts them back or deletes
 // them.
-type SetAsideStore interface {
+type SetAsideEventStore interface {
 	// SetAsideEvents returns up to limit events that were set aside, as the database refused them, oldest first.
-	SetAsideEvents(ctx context.Context, limit int) ([]SetAsideEvent, error)
+	SetAsideEvents(ctx context.Context, limit int) ([]SetAsideEventRecord, error)
 	// Retry moves an event that was set aside back to the outbox, where a dispatcher finds it, and returns the
 	// event.
 	//
 	// Returns ErrEventNotSetAside.
-	Retry(ctx context.Context, eventID id.ID) (SetAsideEvent, error)
+	Retry(ctx context.Context, eventID id.ID) (SetAsideEventRecord, error)
 	// Drop deletes an event that was set aside, and returns the event.
 	//
 	// Returns ErrEventNotSetAside.
-	Drop(ctx context.Context, eventID id.ID) (SetAsideEvent, error)
+	Drop(ctx context.Context, eventID id.ID) (SetAsideEventRecord, error)
 }

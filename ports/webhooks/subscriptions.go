@@ -42,10 +42,10 @@ type Subscriptions interface {
 	Subscription(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
 	// SubscriptionByID returns a subscription of any partner, for the admin commands, or webhook.ErrNotFound.
 	SubscriptionByID(ctx context.Context, subscriptionID id.ID) (webhook.Subscription, error)
-	Subscriptions(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[webhook.Subscription], error)
+	Subscriptions(ctx context.Context, partnerID id.ID, page ports.Page) (ports.ListPage[webhook.Subscription], error)
 	// HealthReports returns subscriptions with the health of their endpoints, in the same order. Enabled and
 	// DisabledReason are those of the moment of the report.
-	HealthReports(ctx context.Context, of []webhook.Subscription) ([]webhook.ReportedSubscription, error)
+	HealthReports(ctx context.Context, of []webhook.Subscription) ([]webhook.SubscriptionWithReport, error)
 	// FindSubscription returns a subscription, deleted ones too, or webhook.ErrNotFound.
 	FindSubscription(ctx context.Context, subscriptionID id.ID) (SubscriptionView, error)
 }

@@ -7,16 +7,16 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// EventPlace says how far an event has come on its way to the subscriptions (delivery.md, point 2).
-type EventPlace string
+// EventStage says how far an event has come on its way to the subscriptions (delivery.md, point 2).
+type EventStage string
 
 // The stations of an event on its way to the subscriptions.
 const (
-	EventOnOutbox EventPlace = "outbox" // The event waits in the outbox; no dispatcher has made deliveries of it.
+	StageInOutbox EventStage = "outbox" // The event waits in the outbox; no dispatcher has made deliveries of it.
 	// The event was set aside, because the database refused to store it for the partner.
-	EventSetAside EventPlace = "set_aside"
+	StageSetAside EventStage = "set_aside"
 	// The event has its number in the feed (the partner's numbered list of events), and its deliveries exist.
-	EventFiled EventPlace = "filed"
+	StageInFeed EventStage = "filed"
 )
 
 // EventView is an event without its data.
@@ -26,7 +26,7 @@ type EventView struct {
 	Name      webhook.EventName
 	DepositID id.ID // The deposit that the event is about; zero for rental_operator.linked.
 	CreatedAt time.Time
-	Place     EventPlace
+	Place     EventStage
 	Reason    string // Why the event was set aside; "": it was not.
 }
 

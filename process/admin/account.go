@@ -35,7 +35,7 @@ func (a accountCeiling) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.with(config.RequiredForSecrets, func(admin *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(admin *wire.AdminCommands, _ config.Config) error {
 		if err := admin.Connections.SetDepositCeiling(c.ctx, accountID, maximum); err != nil {
 			return flagged(err, map[string]string{"maxAmount": "max-eur"})
 		}
@@ -61,7 +61,7 @@ type accountList struct{}
 // Run prints every account, querying page by page.
 func (accountList) Run(c *call) error {
 	const pageSize = 100
-	return c.with(config.RequiredForSecrets, func(admin *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(admin *wire.AdminCommands, _ config.Config) error {
 		var rows []fields
 		for page := (ports.Page{Limit: pageSize}); ; {
 			got, err := admin.Connections.Accounts(c.ctx, page)
@@ -92,7 +92,7 @@ type accountShow struct {
 
 // Run prints the account with its operator and its partner.
 func (a accountShow) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(admin *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(admin *wire.AdminCommands, _ config.Config) error {
 		accountID, err := admin.Support.FindAccountID(c.ctx, a.Account, a.Partner)
 		if err != nil {
 			return err
@@ -137,7 +137,7 @@ func (l linkRevoke) Run(c *call) error {
 		l.Account); err != nil {
 		return err
 	}
-	return c.with(config.RequiredForDashboardLinks, func(admin *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForDashboardLinks, func(admin *wire.AdminCommands, _ config.Config) error {
 		changed, err := admin.Connections.RevokeByAdmin(c.ctx, l.Partner, accountID)
 		if errors.Is(err, connect.ErrAccountNotFound) {
 			return connect.ErrAccountNotFound.WithMessage(
@@ -162,8 +162,8 @@ type connectURLCommand struct {
 
 // Run prints a signed connect URL.
 func (u connectURLCommand) Run(c *call) error {
-	return c.with(config.RequiredForDashboardLinks, func(admin *wire.Admin, _ config.Config) error {
-		url, err := admin.Connections.ConnectURL(c.ctx, connections.ConnectURLRequest{
+	return c.with(config.RequiredForDashboardLinks, func(admin *wire.AdminCommands, _ config.Config) error {
+		url, err := admin.Connections.BuildConnectURL(c.ctx, connections.ConnectURLRequest{
 			PartnerSlug: u.Partner, ExternalID: u.ExternalID, Email: u.Email, Name: u.Name, ReturnURL: u.ReturnURL,
 		})
 		if err != nil {

@@ -129,12 +129,12 @@ func (c *call) config(needs config.RequiredVariables) (config.Config, error) {
 }
 
 // with reads the configuration, opens the database, runs do, and closes the database again.
-func (c *call) with(needs config.RequiredVariables, do func(a *wire.Admin, cfg config.Config) error) error {
+func (c *call) with(needs config.RequiredVariables, do func(a *wire.AdminCommands, cfg config.Config) error) error {
 	cfg, err := c.config(needs)
 	if err != nil {
 		return err
 	}
-	a, err := wire.NewAdmin(c.ctx, cfg, c.log)
+	a, err := wire.NewAdminCommands(c.ctx, cfg, c.log)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (e auditExport) Run(c *call) error {
 	}
 	// With SIGPIPE ignored, a closed pipe makes the write fail with an error instead of ending the process.
 	signal.Ignore(syscall.SIGPIPE)
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		p := c.progress("entries")
 		defer p.end()
 		var done int64

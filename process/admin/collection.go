@@ -26,7 +26,7 @@ type collectionList struct {
 
 // Run prints the collections in the requested state.
 func (l collectionList) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		found, err := a.Payments.ListCollections(c.ctx, deposit.CollectionState(l.State))
 		if err != nil {
 			return err
@@ -45,7 +45,7 @@ type collectionName struct {
 }
 
 // find returns a function that looks up the id of a deposit by the id or reference that was typed.
-func find(a *wire.Admin) func(context.Context, string) (id.ID, error) {
+func find(a *wire.AdminCommands) func(context.Context, string) (id.ID, error) {
 	return func(ctx context.Context, name string) (id.ID, error) {
 		found, err := a.Support.FindDeposit(ctx, name)
 		if err != nil {
@@ -56,8 +56,8 @@ func find(a *wire.Admin) func(context.Context, string) (id.ID, error) {
 }
 
 // do finds the deposit, runs what on its collection, and prints the collection afterwards.
-func (n collectionName) do(c *call, what func(*wire.Admin, id.ID) (payments.CollectionView, error)) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+func (n collectionName) do(c *call, what func(*wire.AdminCommands, id.ID) (payments.CollectionView, error)) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		depositID, err := find(a)(c.ctx, n.ID)
 		if err != nil {
 			return err
@@ -76,7 +76,7 @@ type collectionShow struct {
 
 // Run prints the collection with its history and refunds.
 func (s collectionShow) Run(c *call) error {
-	return s.do(c, func(a *wire.Admin, depositID id.ID) (payments.CollectionView, error) {
+	return s.do(c, func(a *wire.AdminCommands, depositID id.ID) (payments.CollectionView, error) {
 		return a.Payments.ShowCollection(c.ctx, depositID)
 	})
 }
@@ -87,7 +87,7 @@ type collectionRetry struct {
 
 // Run charges the card of the debt again. If the provider cannot be reached, the dispatcher does so later.
 func (r collectionRetry) Run(c *call) error {
-	return r.do(c, func(a *wire.Admin, depositID id.ID) (payments.CollectionView, error) {
+	return r.do(c, func(a *wire.AdminCommands, depositID id.ID) (payments.CollectionView, error) {
 		return a.Payments.RetryCollection(c.ctx, depositID)
 	})
 }
@@ -98,7 +98,7 @@ type collectionCancel struct {
 
 // Run ends the collection without payment. If the provider cannot be reached, the dispatcher does so later.
 func (r collectionCancel) Run(c *call) error {
-	return r.do(c, func(a *wire.Admin, depositID id.ID) (payments.CollectionView, error) {
+	return r.do(c, func(a *wire.AdminCommands, depositID id.ID) (payments.CollectionView, error) {
 		shown, err := a.Payments.ShowCollection(c.ctx, depositID)
 		if err != nil {
 			return shown, err
@@ -122,7 +122,7 @@ func (r collectionRefund) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		paymentID, err := a.Payments.FindPaymentToRefund(c.ctx, r.ID, find(a))
 		if err != nil {
 			return err

@@ -41,7 +41,7 @@ func checkOf(t *testing.T, name string, environ []string) (ok bool, found, todo 
 // A server with eight connections for users, which are all taken, keeps the others back for a superuser.
 func TestDoctor_OfAPostgresWithoutAFreeConnection_TellsTheWayIn(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Server(t)
+	server := pgtest.StartServer(t)
 	conn, err := pgx.Connect(t.Context(), server.URL())
 	require.NoError(t, err)
 	var connections int
@@ -76,8 +76,8 @@ func TestDoctor_OfAPostgresWithoutAFreeConnection_TellsTheWayIn(t *testing.T) {
 
 func TestDoctor_OfARedisThatEvicts_NamesThePolicy(t *testing.T) {
 	t.Parallel()
-	server := redistest.Server(t)
-	environ := environOf(pgtest.URL(t), "REDIS_URL="+server.URL())
+	server := redistest.StartServer(t)
+	environ := environOf(pgtest.NewDatabaseURL(t), "REDIS_URL="+server.URL())
 	ok, found, _ := checkOf(t, "redis", environ)
 	require.True(t, ok, found)
 	require.NoError(t,

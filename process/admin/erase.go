@@ -31,7 +31,7 @@ func (e clientErase) Run(c *call) error {
 		len(wanted)); err != nil {
 		return err
 	}
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		for _, name := range e.ID {
 			if _, err := a.Support.FindClients(c.ctx, name); err != nil {
 				return namingClient(err, name)
@@ -84,10 +84,10 @@ func (e clientEraseText) Run(c *call) error {
 		e.ID); err != nil {
 		return err
 	}
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		p := c.progress("deposits read")
 		defer p.end()
-		done, err := a.Clients.EraseTextOfClient(c.ctx, clientID, func(so clients.TextErasure) {
+		done, err := a.Clients.EraseTextOfClient(c.ctx, clientID, func(so clients.TextErasureProgress) {
 			p.report(time.Now(), int64(so.Read), int64(so.Total), "")
 		})
 		switch {
@@ -117,7 +117,7 @@ func (e depositEraseText) Run(c *call) error {
 	if err := c.confirm("%s loses its metadata, and its history the comments and descriptions.", e.ID); err != nil {
 		return err
 	}
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		changed, err := a.Clients.EraseDepositText(c.ctx, depositID)
 		if err != nil {
 			return err

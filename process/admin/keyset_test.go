@@ -55,7 +55,7 @@ func TestKeysets_AreMadeAndTurned(t *testing.T) {
 // `admin doctor` reads every secret of the database, in pages, and counts those that do not decrypt.
 func TestDoctor_ReadsAllSecrets_AndCountsThoseThatDoNotDecrypt(t *testing.T) {
 	s := newStaff(t)
-	s.environ[1] = "REDIS_URL=" + redistest.URL(t)
+	s.environ[1] = "REDIS_URL=" + redistest.EmptyDatabaseURL(t)
 	keyset := keysetOf(t, "new-keyset")
 	s.environ = append(s.environ, "SECRETS_KEYSET="+keyset)
 	s.sql(`UPDATE partners SET connect_secret = NULL`)

@@ -21,8 +21,8 @@ func (s *staff) captured() (depositID string) {
 	s.ReturnFromPayment(token)
 	depositID = id.Deposit.Of(d.ID)
 	s.refused("collection_not_found: Deposit D-", "collection", "show", depositID)
-	s.Capture(s.T, d.ID)
-	s.RequireCount(1, s.Payments.CheckDue)
+	s.CaptureDeposit(s.T, d.ID)
+	s.RequireCount(1, s.Payments.CheckDuePayments)
 	return depositID
 }
 

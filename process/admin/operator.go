@@ -30,7 +30,7 @@ func (n operatorName) Validate() error {
 }
 
 // find returns the named operator and the operator's account.
-func (n operatorName) find(c *call, a *wire.Admin) (connect.Operator, connect.Account, error) {
+func (n operatorName) find(c *call, a *wire.AdminCommands) (connect.Operator, connect.Account, error) {
 	accountID, err := a.Support.FindAccountID(c.ctx, n.ID+n.Email, "")
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, err
@@ -45,7 +45,7 @@ type operatorShow struct {
 
 // Run prints an operator and the sessions that have not ended, without the tokens of the sessions.
 func (o operatorShow) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		who, account, err := o.find(c, a)
 		if err != nil {
 			return err
@@ -77,7 +77,7 @@ type operatorPasswordReset struct {
 // Run mails an operator the link that sets a new password. If two-factor codes are turned off or the e-mail address
 // is replaced, every session ends; the old address is notified.
 func (o operatorPasswordReset) Run(c *call) error {
-	return c.with(config.RequiredForDashboardLinks, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForDashboardLinks, func(a *wire.AdminCommands, _ config.Config) error {
 		who, _, err := o.find(c, a)
 		if err != nil {
 			return err
@@ -111,7 +111,7 @@ type operatorEndSessions struct {
 
 // Run ends all sessions of an operator and prints their number.
 func (o operatorEndSessions) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		who, _, err := o.find(c, a)
 		if err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 func TestOperator_WhoLostEverything_IsHelped(t *testing.T) {
 	s := newStaff(t)
 	const email = "olga@villa.example"
-	form := connect.SignUp{Email: email, Password: "correct-horse", CompanyName: "Villa"}
+	form := connect.SignUpForm{Email: email, Password: "correct-horse", CompanyName: "Villa"}
 	_, err := s.Operators.SignUp(t.Context(), form, operators.Browser{Name: "Firefox, Linux"})
 	require.NoError(t, err)
 	type view struct {

@@ -21,7 +21,7 @@ type outboxList struct{}
 // Run prints the events that the dispatcher set aside because the database refused to store them for the
 // partner.
 func (outboxList) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		events, err := a.Webhooks.ListSetAsideEvents(c.ctx)
 		if err != nil {
 			return err
@@ -40,7 +40,7 @@ type outboxRetry struct {
 
 // Run moves an event that was set aside back to the outbox, the table of events that wait for the dispatcher.
 func (o outboxRetry) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		return c.ended(o.ID)(a.Webhooks.RetrySetAsideEvent(c.ctx, o.ID))
 	})
 }
@@ -54,15 +54,15 @@ func (o outboxDrop) Run(c *call) error {
 	if err := c.confirm("No subscription will ever receive the event %s.", o.ID); err != nil {
 		return err
 	}
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		return c.ended(o.ID)(a.Webhooks.DropSetAsideEvent(c.ctx, o.ID))
 	})
 }
 
 // ended returns a function that prints the set-aside event that a command has put back or deleted, or that
 // returns the error.
-func (c *call) ended(eventID string) func(webhookports.SetAsideEvent, error) error {
-	return func(e webhookports.SetAsideEvent, err error) error {
+func (c *call) ended(eventID string) func(webhookports.SetAsideEventRecord, error) error {
+	return func(e webhookports.SetAsideEventRecord, err error) error {
 		if errors.Is(err, webhookports.ErrEventNotSetAside) {
 			return codedError{"event_not_set_aside",
 				fmt.Errorf("no event %s is set aside; `admin outbox list` shows those that are", eventID)}
@@ -74,7 +74,7 @@ func (c *call) ended(eventID string) func(webhookports.SetAsideEvent, error) err
 	}
 }
 
-func setAside(e webhookports.SetAsideEvent) fields {
+func setAside(e webhookports.SetAsideEventRecord) fields {
 	var depositID any
 	if !e.DepositID.IsZero() {
 		depositID = id.Deposit.Of(e.DepositID)

@@ -28,7 +28,7 @@ type partnerCreate struct {
 
 // Run creates a partner and prints its connect secret and first API key.
 func (p partnerCreate) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		made, err := a.Partners.Create(c.ctx,
 			partners.NewPartner{Slug: p.Slug, Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: p.ReturnOrigin})
 		if err != nil {
@@ -47,7 +47,7 @@ type partnerList struct{}
 
 // Run prints all partners.
 func (partnerList) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		all, err := a.Partners.List(c.ctx)
 		if err != nil {
 			return err
@@ -87,12 +87,12 @@ type partnerShow struct {
 
 // Run prints a partner and its API keys.
 func (p partnerShow) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		found, err := a.Partners.Get(c.ctx, p.Partner)
 		if err != nil {
 			return err
 		}
-		keys, err := a.Partners.ListKeys(c.ctx, p.Partner)
+		keys, err := a.Partners.ListAllKeys(c.ctx, p.Partner)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ type partnerRateLimit struct {
 
 // Run sets the partner's limit of requests per minute.
 func (p partnerRateLimit) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		if err := a.Partners.SetRateLimit(c.ctx, p.Partner, p.PerMinute); err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (p partnerUpdate) Run(c *call) error {
 		origins := slices.DeleteFunc(p.ReturnOrigin, func(s string) bool { return s == "" })
 		update.ReturnOrigins = &origins
 	}
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		updated, changed, err := a.Partners.Update(c.ctx, p.Partner, update)
 		if err != nil {
 			return err
@@ -165,7 +165,7 @@ func (p connectSecretRotate) Run(c *call) error {
 		p.Partner); err != nil {
 		return err
 	}
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		fresh, err := a.Partners.RotateConnectSecret(c.ctx, p.Partner)
 		if err != nil {
 			return err
@@ -184,7 +184,7 @@ func (p connectSecretClear) Run(c *call) error {
 		p.Partner); err != nil {
 		return err
 	}
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		if err := a.Partners.ClearConnectSecret(c.ctx, p.Partner); err != nil {
 			return err
 		}
@@ -205,7 +205,7 @@ type apiKeyCreate struct {
 
 // Run creates an API key for a partner and prints the key.
 func (k apiKeyCreate) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		key, plain, err := a.Partners.CreateKey(c.ctx, k.Partner, k.Name)
 		if err != nil {
 			return err
@@ -223,7 +223,7 @@ func (k apiKeyRevoke) Run(c *call) error {
 	if err := c.confirm("Requests with the API key %s are refused within five seconds.", k.ID); err != nil {
 		return err
 	}
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		key, err := a.Partners.RevokeKey(c.ctx, k.ID)
 		if err != nil {
 			return err
@@ -238,8 +238,8 @@ type apiKeyList struct {
 
 // Run prints the API keys of a partner.
 func (k apiKeyList) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
-		keys, err := a.Partners.ListKeys(c.ctx, k.Partner)
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
+		keys, err := a.Partners.ListAllKeys(c.ctx, k.Partner)
 		if err != nil {
 			return err
 		}

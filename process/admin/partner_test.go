@@ -90,10 +90,10 @@ func TestConnectSecret_IsRotatedAndCleared_AndConnectURLsFollow(t *testing.T) {
 	s := newStaff(t)
 	var made, fresh struct{ PartnerID, ConnectSecret string }
 	s.must(&made, "partner", "create", "--slug", "acme", "--name", "Acme")
-	read := func(raw string) (connections.Request, connections.Prefill) {
+	read := func(raw string) (connections.ConnectParams, connections.Prefill) {
 		u, err := url.Parse(raw)
 		require.NoError(t, err)
-		request, prefill, connected := connections.ParseQuery(u.RawQuery)
+		request, prefill, connected := connections.ParseConnectQuery(u.RawQuery)
 		require.True(t, connected, raw)
 		return request, prefill
 	}

@@ -27,7 +27,7 @@ var errDifferences = codedError{"books_differ", errors.New("our books and those 
 // Run compares this service's payments with the payment provider's, and prints each difference and the amounts due
 // to operators.
 func (r paymentsReconcile) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		report, err := a.Books.Reconcile(c.ctx, r.From, r.To)
 		if err != nil {
 			return err
@@ -39,7 +39,7 @@ func (r paymentsReconcile) Run(c *call) error {
 		for _, d := range report.Due {
 			due = append(due, fields{
 				{"accountId", id.Account.Of(d.AccountID)}, {"companyName", d.CompanyName}, {"collectedCents", cents(d.Collected)},
-				{"refundedCents", cents(d.Refunded)}, {"dueCents", cents(d.AmountOwed())},
+				{"refundedCents", cents(d.Refunded)}, {"dueCents", cents(d.AmountOwedToOperator())},
 			})
 		}
 		if err := c.answer(fields{{"checked", report.Checked}, {"differences", differences}, {"due", due}}); err != nil ||

@@ -17,7 +17,7 @@ func errNoChecks(provider string) error {
 
 // Run checks the payment provider's account and settings with real requests, and prints the results.
 func (paymentsCheck) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, cfg config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, cfg config.Config) error {
 		if a.Checker == nil {
 			return errNoChecks(cfg.PaymentsProviderOrDefault())
 		}
@@ -46,7 +46,7 @@ func (paymentsCheck) Run(c *call) error {
 // paymentSettings returns the doctor's finding about the payment provider's settings. The provider gets no request:
 // `admin payments check` does.
 func paymentSettings(cfg config.Config) finding {
-	found := services.PaymentSettings(cfg)
+	found := services.PaymentProviderSettings(cfg)
 	if found.Problem != "" {
 		return bad("payments", found.Problem, found.Remedy)
 	}

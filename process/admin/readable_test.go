@@ -57,7 +57,7 @@ func TestFail_SaysCodeAndMessage(t *testing.T) {
 	}{
 		"fault":   {partner.ErrSlugTaken, 1, "partner_slug_taken", partner.ErrSlugTaken.Message},
 		"unknown": {errors.New("boom"), 1, "failed", "boom"},
-		"database": {fault.ErrUnavailable.Because(errors.New("refused")), 1, "service_unavailable",
+		"database": {fault.ErrUnavailable.WithCause(errors.New("refused")), 1, "service_unavailable",
 			"the database cannot be reached: refused"},
 		"configuration": {config.Mistakes{"A: is wrong"}, 2, "wrong_configuration", config.Mistakes{"A: is wrong"}.Error()},
 		"usage": {wrongUsage{errors.New("unknown flag"), "admin key"}, 2, "wrong_usage",

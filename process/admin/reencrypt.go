@@ -18,7 +18,7 @@ var errReencryptInterrupted = codedError{codeInterrupted,
 // Run encrypts the stored secrets with the primary key, page by page. Rows that an earlier run has encrypted are
 // skipped.
 func (reencrypt) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		p := c.progress("rows read")
 		defer p.end()
 		total, err := a.Keyset.EstimateRows(c.ctx)

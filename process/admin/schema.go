@@ -35,7 +35,7 @@ func (migrateUp) Run(c *call) error {
 		return err
 	}
 	answer := fields{{"version", version}}
-	if newest := wire.NewestMigration(); version > newest {
+	if newest := wire.NewestMigrationVersion(); version > newest {
 		answer = append(answer,
 			field{"note", fmt.Sprintf("nothing was done: this binary is older than the schema, and knows version %d", newest)})
 	}
@@ -81,7 +81,7 @@ func (migrateStatus) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	all, err := wire.Migrations(c.ctx, cfg)
+	all, err := wire.ListMigrations(c.ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (restoreFinish) Run(c *call) error {
 	if err := c.confirm("The answers that Redis caches become void."); err != nil {
 		return err
 	}
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		epoch, err := a.Restore.Finish(c.ctx)
 		if err != nil {
 			return err

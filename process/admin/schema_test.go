@@ -17,7 +17,7 @@ import (
 // emptyDatabase gives a database without tables, and a connection to it.
 func emptyDatabase(t *testing.T) (databaseURL string, conn *pgx.Conn) {
 	t.Helper()
-	databaseURL = pgtest.URL(t)
+	databaseURL = pgtest.NewDatabaseURL(t)
 	conn, err := pgx.Connect(t.Context(), databaseURL)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close(t.Context()) }) // the context has ended: it closes all the same
@@ -29,7 +29,7 @@ func emptyDatabase(t *testing.T) (databaseURL string, conn *pgx.Conn) {
 func TestMigrate_FromNothing_AndTheDoctorKnowsHowFarASchemaIs(t *testing.T) {
 	t.Parallel()
 	databaseURL, conn := emptyDatabase(t)
-	environ := environOf(databaseURL, "REDIS_URL="+redistest.URL(t))
+	environ := environOf(databaseURL, "REDIS_URL="+redistest.EmptyDatabaseURL(t))
 	run := func(args ...string) ran { return runWith(t.Context(), environ, args...) }
 	doctor := func(exit int, finding string) {
 		t.Helper()
@@ -85,7 +85,7 @@ func TestMigrate_FromNothing_AndTheDoctorKnowsHowFarASchemaIs(t *testing.T) {
 
 func TestDoctor_OfAKeysetThatDoesNotDecrypt_SaysSo(t *testing.T) {
 	s := newStaff(t)
-	s.environ[1] = "REDIS_URL=" + redistest.URL(t)
+	s.environ[1] = "REDIS_URL=" + redistest.EmptyDatabaseURL(t)
 	s.CreatePartner("acme", func(p *partner.Partner) { p.Name = "Acme" })
 	got := s.run("doctor")
 	require.Zero(t, got.exit, got.stdout+got.stderr)
@@ -99,7 +99,7 @@ func TestDoctor_OfAKeysetThatDoesNotDecrypt_SaysSo(t *testing.T) {
 // A migration needs a session of its own, so it goes around the pooler.
 func TestMigrate_BehindAPooler_TakesTheDirectWay(t *testing.T) {
 	t.Parallel()
-	direct := pgtest.URL(t)
+	direct := pgtest.NewDatabaseURL(t)
 	environ := []string{"DATABASE_URL=" + pgtest.PgBouncerURL(t, direct), "DATABASE_POOLED=true"}
 	for _, command := range []string{"up", "status"} {
 		got := runWith(t.Context(), environ, "migrate", command)

@@ -22,7 +22,7 @@ type depositShow struct {
 
 // Run prints a deposit with its history, payments, agreements and deliveries.
 func (d depositShow) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		found, err := a.Support.FindDeposit(c.ctx, d.Deposit)
 		if err != nil {
 			return err
@@ -105,7 +105,7 @@ type clientShow struct {
 // Run prints the records of a tenant with their deposits. An e-mail address may have a record at each of several
 // accounts.
 func (s clientShow) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		found, err := a.Support.FindClients(c.ctx, s.Client)
 		if err != nil {
 			return err
@@ -118,7 +118,7 @@ func (s clientShow) Run(c *call) error {
 	})
 }
 
-func describedClient(client support.Client) fields {
+func describedClient(client support.ClientRecord) fields {
 	deposits := []fields{}
 	for _, d := range client.Deposits {
 		deposits = append(deposits, summary(d))
@@ -170,7 +170,7 @@ type auditShow struct {
 
 // Run prints the entries of the audit log about a request, a subject or an actor.
 func (s auditShow) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		found, err := a.Support.FindAuditEntries(c.ctx, s.Name)
 		if err != nil {
 			return err

@@ -14,7 +14,7 @@ type webhookShow struct {
 
 // Run prints a webhook subscription, even a deleted one, with its newest deliveries.
 func (w webhookShow) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		found, err := a.Support.FindWebhook(c.ctx, w.Webhook)
 		if err != nil {
 			return err
@@ -65,7 +65,7 @@ type deliveryShow struct {
 
 // Run prints a delivery with its attempts.
 func (s deliveryShow) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		d, err := a.Support.FindDelivery(c.ctx, s.Delivery)
 		if err != nil {
 			return err
@@ -106,13 +106,13 @@ type eventShow struct {
 
 // Run prints an event with its deliveries.
 func (s eventShow) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		e, err := a.Support.FindEvent(c.ctx, s.Event)
 		if err != nil {
 			return err
 		}
 		var reason any
-		if e.Place == webhookports.EventSetAside {
+		if e.Place == webhookports.StageSetAside {
 			reason = e.Reason
 		}
 		return c.answer(fields{

@@ -37,7 +37,7 @@ func (w webhookReplay) Run(c *call) error {
 		c.clock(w.From), c.clock(w.To)); err != nil {
 		return err
 	}
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		replay, err := a.Webhooks.StartReplayByAdmin(c.ctx, subscriptionID,
 			webhooks.NewReplay{From: w.From.UTC(), To: w.To.UTC(), Status: webhook.DeliveryStatus(w.Status)})
 		if err != nil {
@@ -77,7 +77,7 @@ func (w webhookProbe) Run(c *call) error {
 			return webhook.ErrNotFound
 		}
 	}
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		if w.Partner != "" {
 			p, err := a.Partners.Get(c.ctx, w.Partner)
 			if err != nil {
@@ -100,7 +100,7 @@ type replayProgress struct {
 
 // Run prints the progress of a replay, and with --follow until the end.
 func (w replayProgress) Run(c *call) error {
-	return c.with(config.RequiredForSecrets, func(a *wire.Admin, _ config.Config) error {
+	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		replay, err := a.Webhooks.ReplayProgress(c.ctx, w.Replay)
 		if err == nil && w.Follow {
 			replay, err = c.follow(a, replay)
@@ -118,7 +118,7 @@ func (w replayProgress) Run(c *call) error {
 
 // follow prints the progress of a replay until the end. A dispatcher makes the redeliveries, so interrupting the
 // command does not stop them.
-func (c *call) follow(a *wire.Admin, replay webhook.Replay) (webhook.Replay, error) {
+func (c *call) follow(a *wire.AdminCommands, replay webhook.Replay) (webhook.Replay, error) {
 	const every = time.Second
 	p := c.progress("redeliveries")
 	defer p.end()

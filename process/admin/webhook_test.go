@@ -28,7 +28,7 @@ func (s *staff) subscription() (webhookID string) {
 // An event that cannot be filed is named by the doctor, and staff put it back or drop it.
 func TestEventsThatCannotBeFiled_AreListedPutBackAndDropped(t *testing.T) {
 	s := newStaff(t)
-	s.environ[1] = "REDIS_URL=" + redistest.URL(t)
+	s.environ[1] = "REDIS_URL=" + redistest.EmptyDatabaseURL(t)
 	for range 2 {
 		e := ports.Event{ID: servicetest.NewID(), PartnerID: s.PartnerID, Name: "deposit.unheard_of", Data: []byte(`{}`),
 			CreatedAt: time.Now()}

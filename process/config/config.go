@@ -254,9 +254,9 @@ func (c Config) CatchesMails() bool { return c.Environment == partner.Developmen
 // VerifiesEmailAddresses reports whether operators must verify their e-mail addresses: only if mails are sent.
 func (c Config) VerifiesEmailAddresses() bool { return c.SMTPURL != "" }
 
-// HTTPS reports whether browsers reach the pages over https. The answer decides the attributes of cookies and
+// UsesHTTPS reports whether browsers reach the pages over https. The answer decides the attributes of cookies and
 // Strict-Transport-Security.
-func (c Config) HTTPS() bool { return strings.HasPrefix(c.DashboardBaseURL, "https://") }
+func (c Config) UsesHTTPS() bool { return strings.HasPrefix(c.DashboardBaseURL, "https://") }
 
 // LocalMetricsURL returns the origin at which this machine reaches METRICS_ADDR. The origin avoids the name localhost,
 // which a container without /etc/hosts does not resolve.

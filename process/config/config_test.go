@@ -39,7 +39,7 @@ func TestLoad_DefaultsOfDevelopment(t *testing.T) {
 	require.Equal(t, 60*24*time.Hour, c.DepositTimerDurations().CoverMax)
 	require.Equal(t, 10*time.Second, c.SchedulerInterval)
 	require.True(t, c.AllowsLocalReturnURLs())
-	require.False(t, c.HTTPS())
+	require.False(t, c.UsesHTTPS())
 	require.Zero(t, c.DrainDelay, "Ctrl-C does not wait")
 
 	c, err = config.Load(with("DRAIN_DELAY=3s"), config.RequiredForService)
@@ -64,7 +64,7 @@ func TestLoad_ReadsEveryKindOfValue(t *testing.T) {
 	require.Equal(t, webhook.RetrySchedule{0, time.Second, 5 * time.Minute}, c.DeliverySchedule())
 	require.True(t, c.WebhookEventIDHeader)
 	require.Equal(t, 5*time.Second, c.DrainDelay)
-	require.True(t, c.HTTPS())
+	require.True(t, c.UsesHTTPS())
 	require.False(t, c.AllowsLocalReturnURLs())
 }
 

@@ -158,7 +158,7 @@ func (c Config) invalidTogether() mistakes {
 			found.add("WEBHOOK_RETRY_SCHEDULE", fmt.Sprintf("%s is not between 0s and %s", wait, maxWait))
 		}
 	}
-	found.add("COLLECTION_RETRY_SCHEDULE", c.CollectionSchedule().Mistake())
+	found.add("COLLECTION_RETRY_SCHEDULE", c.CollectionSchedule().FindMistake())
 	if c.SMTPURL != "" && c.MailFrom == "" {
 		found.add("MAIL_FROM", "is required with SMTP_URL")
 	}

@@ -54,8 +54,8 @@ func (l *LogWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Dropped returns how many log lines were dropped since the start.
-func (l *LogWriter) Dropped() uint64 { return l.dropped.Load() }
+// DroppedLines returns how many log lines were dropped since the start.
+func (l *LogWriter) DroppedLines() uint64 { return l.dropped.Load() }
 
 // Check returns an error while the log's reader takes no lines, and for some seconds after a line was dropped.
 func (l *LogWriter) Check() error {

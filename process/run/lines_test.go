@@ -60,13 +60,13 @@ func TestLines_WithoutAReader_NeverWait_AndKeepTheFirstMegabyte(t *testing.T) {
 		for n := range kept {
 			write(n + 1)
 		}
-		require.Zero(t, lines.Dropped())
+		require.Zero(t, lines.DroppedLines())
 		<-time.After(2 * time.Second)
 		require.EqualError(t, lines.Check(), "a write to the log has taken 2s; 0 lines were dropped since the start")
 		for n := range 5 {
 			write(kept + 1 + n)
 		}
-		require.EqualValues(t, 5, lines.Dropped())
+		require.EqualValues(t, 5, lines.DroppedLines())
 		require.Error(t, lines.Flush(time.Second))
 
 		close(reader.release)
@@ -95,7 +95,7 @@ func TestLines_ThatAreRefused_AreCounted(t *testing.T) {
 			require.NoError(t, err)
 		}
 		require.NoError(t, lines.Flush(time.Second))
-		require.EqualValues(t, 3, lines.Dropped())
+		require.EqualValues(t, 3, lines.DroppedLines())
 		require.Error(t, lines.Check())
 	})
 }
@@ -119,7 +119,7 @@ func TestLines_OnAPipe_EndWithWhatThePipeTakes(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, <-flushed)
 	require.Len(t, read, all*1000)
-	require.Zero(t, lines.Dropped())
+	require.Zero(t, lines.DroppedLines())
 }
 
 func BenchmarkLines(b *testing.B) {

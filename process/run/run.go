@@ -138,9 +138,9 @@ func (p Process) serveOn(ctx context.Context, failed <-chan error) {
 	}
 }
 
-// BackgroundPart returns a part that runs a function until its context ends. If the function returns earlier, with or
-// without an error, the process stops.
-func BackgroundPart(name string, work func(ctx context.Context) error) Part {
+// NewBackgroundPart returns a part that runs a function until its context ends. If the function returns earlier, with
+// or without an error, the process stops.
+func NewBackgroundPart(name string, work func(ctx context.Context) error) Part {
 	var (
 		cancel context.CancelFunc
 		done   = make(chan struct{})
@@ -176,9 +176,9 @@ func BackgroundPart(name string, work func(ctx context.Context) error) Part {
 	}
 }
 
-// CloserPart returns a part that only has to be closed, such as a connection pool. If closing does not return, as with
-// a pool that waits for a borrowed connection, it is abandoned when the grace period ends.
-func CloserPart(name string, closing func() error) Part {
+// NewCloserPart returns a part that only has to be closed, such as a connection pool. If closing does not return, as
+// with a pool that waits for a borrowed connection, it is abandoned when the grace period ends.
+func NewCloserPart(name string, closing func() error) Part {
 	return Part{Name: name, Stop: func(ctx context.Context) error {
 		closed := make(chan error, 1)
 		go func() { closed <- closing() }()

@@ -63,7 +63,7 @@ func TestRun_APartThatCannotStartStopsThoseBeforeIt(t *testing.T) {
 
 func TestRun_APartThatBreaksDownStopsTheProcess(t *testing.T) {
 	var d diary
-	broken := run.BackgroundPart("relay", func(context.Context) error { return errors.New("out of luck") })
+	broken := run.NewBackgroundPart("relay", func(context.Context) error { return errors.New("out of luck") })
 	err := process(d.part("pool"), broken).Run(t.Context())
 	require.EqualError(t, err, "relay: out of luck")
 	require.Equal(t, []string{"start pool", "stop pool"}, d.lines)
@@ -72,7 +72,7 @@ func TestRun_APartThatBreaksDownStopsTheProcess(t *testing.T) {
 func TestRun_ABackgroundPartOutlivesTheSignalUntilItsTurn(t *testing.T) {
 	var d diary
 	ctx, signal := context.WithCancel(t.Context())
-	work := run.BackgroundPart("worker", func(ctx context.Context) error { <-ctx.Done(); d.note("worker ends"); return nil })
+	work := run.NewBackgroundPart("worker", func(ctx context.Context) error { <-ctx.Done(); d.note("worker ends"); return nil })
 	after := d.part("server")
 	start := after.Start
 	after.Start = func(ctx context.Context, fail func(error)) error { defer signal(); return start(ctx, fail) }
@@ -122,7 +122,7 @@ func TestRun_ServesOnForTheDrainDelay(t *testing.T) {
 
 func TestRun_AfterAFailureNothingIsLeftToServe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := process(run.BackgroundPart("relay", func(context.Context) error { return errors.New("out of luck") }))
+		p := process(run.NewBackgroundPart("relay", func(context.Context) error { return errors.New("out of luck") }))
 		p.DrainDelay = time.Minute
 		begin := time.Now()
 		require.EqualError(t, p.Run(t.Context()), "relay: out of luck")

@@ -45,8 +45,8 @@ func (p *Deps) setPayments(cfg config.Config, stores Stores) {
 	}
 }
 
-// PaymentSettings returns what the payment provider finds out about its settings without sending a request.
-func PaymentSettings(cfg config.Config) paymentports.ProviderSettings {
+// PaymentProviderSettings returns what the payment provider finds out about its settings without sending a request.
+func PaymentProviderSettings(cfg config.Config) paymentports.ProviderSettings {
 	if cfg.PaymentsProviderOrDefault() == config.PaymentsStripe {
 		return stripe.CheckSettings(cfg.StripeSecretKey, cfg.StripeWebhookSecret, cfg.Environment == partner.Production)
 	}

@@ -62,7 +62,7 @@ type Deps struct {
 	Passwords accountports.PasswordHasher
 	Cleaner   depositports.FileSanitizer
 	Targets   webhookports.TargetCheck
-	Scoring   depositports.Scoring
+	Scoring   depositports.TenantScorer
 	Provider  paymentports.PaymentProvider
 	Simulator paymentports.PaymentSimulator // The simulator of payments; nil if payments are real.
 	ProviderPorts
@@ -126,7 +126,7 @@ type Services struct {
 	Timers      *timers.Service
 	Connections *connections.Service
 	Operators   *operators.Service
-	Restore     *idempotent.RestoreFinisher
+	Restore     *idempotent.DatabaseRestoreFinisher
 	Support     *support.Service
 	Callbacks   *callbacks.Service
 	Books       *books.Service
@@ -142,7 +142,7 @@ func New(cfg config.Config, stores Stores, p Deps) Services {
 		Cache: p.Cache, Epoch: p.Epoch, Count: p.Idempotency,
 	})
 	b.journal = lifecycle.Journal{Deposits: b.store.Deposits, Links: b.store.Links, Outbox: b.store.Outbox}
-	b.transitions = lifecycle.Transitions{
+	b.transitions = lifecycle.TransitionApplier{
 		Journal: b.journal, UnitOfWork: p.UnitOfWork, Metrics: p.DepositMetrics, Entropy: p.Entropy,
 		Timers: cfg.DepositTimerDurations(),
 	}
@@ -158,7 +158,7 @@ func New(cfg config.Config, stores Stores, p Deps) Services {
 	b.payments(&s)
 	b.deposits(&s)
 	b.webhooks(&s)
-	s.Restore = idempotent.NewRestoreFinisher(idempotent.RestoreFinisherDeps{
+	s.Restore = idempotent.NewDatabaseRestoreFinisher(idempotent.DatabaseRestoreFinisherDeps{
 		UnitOfWork: p.UnitOfWork, Restores: b.store.Restores, Audit: b.store.Audit, Clock: p.Clock, Entropy: p.Entropy,
 	})
 	s.Support = support.New(support.Deps{
@@ -176,7 +176,7 @@ type builder struct {
 	parts       Deps
 	once        *idempotent.Executor
 	journal     lifecycle.Journal
-	transitions lifecycle.Transitions
+	transitions lifecycle.TransitionApplier
 	signIn      signin.Parts
 }
 

@@ -32,14 +32,14 @@ import (
 
 const adminConns = 2
 
-// Admin holds the use cases of the admin command line.
-type Admin struct {
+// AdminCommands holds the use cases of the admin command line.
+type AdminCommands struct {
 	Partners    *partners.Service
 	Connections *connections.Service
 	Operators   *operators.Service
 	Clients     *clients.Service
 	Webhooks    *webhooks.Service
-	Restore     *idempotent.RestoreFinisher
+	Restore     *idempotent.DatabaseRestoreFinisher
 	Support     *support.Service
 	Payments    *payments.Service
 	Books       *books.Service
@@ -49,8 +49,8 @@ type Admin struct {
 	stores  services.Stores
 }
 
-// NewAdmin opens the database and returns the use cases of the admin command line. The caller closes the Admin.
-func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin, error) {
+// NewAdminCommands opens the database and returns the use cases of the admin command line. The caller closes the Admin.
+func NewAdminCommands(ctx context.Context, cfg config.Config, log *slog.Logger) (*AdminCommands, error) {
 	stores, err := services.OpenStore(ctx, cfg, log,
 		postgres.PoolOptions{MaxConns: adminConns, AppName: "partnerdeposits-admin", Pooled: cfg.DatabasePooled})
 	if err != nil {
@@ -65,9 +65,10 @@ func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin,
 		ErrKeysetDiffers) {
 		// Only a wrong keyset matters here: any other database error occurs again when the command runs its own
 		// statements.
-		stores.Cipher.SetRefusal(err)
+		stores.Cipher.SetRefusalError(err)
 	}
-	return &Admin{Partners: all.Partners, Connections: all.Connections, Operators: all.Operators, Clients: all.Clients,
+	return &AdminCommands{Partners: all.Partners, Connections: all.Connections, Operators: all.Operators,
+			Clients:  all.Clients,
 			Webhooks: all.Webhooks, Restore: all.Restore, Support: all.Support, Payments: all.Payments, Books: all.Books,
 			Keyset:  postgres.NewSecretReencrypter(stores.Postgres, stores.Cipher.PrimaryCiphertextPrefix()),
 			Checker: parts.Checker,
@@ -77,18 +78,18 @@ func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin,
 
 // RecordReencryption records that every stored secret is encrypted with the primary key, so that no process needs
 // another key for them.
-func (a *Admin) RecordReencryption(ctx context.Context) error {
+func (a *AdminCommands) RecordReencryption(ctx context.Context) error {
 	primary := a.stores.Cipher.PrimaryKeyID()
 	return platformtables.StoreKeyCheckValues(ctx, a.stores.Pool,
 		map[uint32][]byte{primary: a.stores.Cipher.KeyCheckValues()[primary]}, true)
 }
 
 // Close closes the connections to the database.
-func (a *Admin) Close(ctx context.Context) { a.stores.Close(ctx) }
+func (a *AdminCommands) Close(ctx context.Context) { a.stores.Close(ctx) }
 
-// MigrateUp brings the database schema to the newest version and returns the version, which exceeds NewestMigration
-// if a newer binary has migrated. Concurrent calls wait for each other. waits is called before each pause for a
-// lock. If the database has no check values and SECRETS_KEYSET is set, it gets those of that keyset.
+// MigrateUp brings the database schema to the newest version and returns the version, which exceeds
+// NewestMigrationVersion if a newer binary has migrated. Concurrent calls wait for each other. waits is called before
+// each pause for a lock. If the database has no check values and SECRETS_KEYSET is set, it gets those of that keyset.
 //
 // Returns ErrKeyset, after the migration, if the keyset is not that of the database.
 func MigrateUp(ctx context.Context, cfg config.Config, waits func(error)) (version int64, err error) {
@@ -115,11 +116,11 @@ func WatchMigration(ctx context.Context, cfg config.Config, every time.Duration,
 	return nil
 }
 
-// NewestMigration returns the newest version of the database schema that this binary knows.
-func NewestMigration() int64 { return migrations.NewestVersion() }
+// NewestMigrationVersion returns the newest version of the database schema that this binary knows.
+func NewestMigrationVersion() int64 { return migrations.NewestVersion() }
 
-// Migrations returns the migrations of this binary and whether the database has them.
-func Migrations(ctx context.Context, cfg config.Config) ([]migrations.Status, error) {
+// ListMigrations returns the migrations of this binary and whether the database has them.
+func ListMigrations(ctx context.Context, cfg config.Config) ([]migrations.Status, error) {
 	url, err := cfg.MigrationURL()
 	if err != nil {
 		return nil, err
@@ -146,7 +147,7 @@ func AddKeysetKey(cfg config.Config) (string, error) {
 // PromoteNewestKey returns the configured keyset with its newest key as the primary key, or ErrKeyAlreadyPrimary if
 // that key is primary already.
 func PromoteNewestKey(cfg config.Config) (string, error) {
-	return secrets.UseNewestKey(cfg.SecretsKeyset.Reveal())
+	return secrets.MakeNewestKeyPrimary(cfg.SecretsKeyset.Reveal())
 }
 
 // ErrKeyAlreadyPrimary is the error for a keyset whose newest key is the primary key already.
@@ -221,7 +222,7 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 	if cfg.DatabasePooled {
 		out.Role = postgres.CheckRoleSettings(ctx, s.ops)
 	}
-	out.Restored = platformtables.CheckRestored(ctx, s.ops)
+	out.Restored = platformtables.CheckRestoreFinished(ctx, s.ops)
 	out.Keyset = keysetReader{s.ops, s.Cipher, s.Postgres, cfg.SecretsKeyset != "", out.Writes == nil}.readAll(ctx)
 	out.Backlog, out.Backlogged = dispatchstore.NewBacklogReader(s.ops).Backlog(ctx)
 	return out, nil

@@ -64,7 +64,7 @@ func BuildDispatcherOnListeners(ctx context.Context, cfg config.Config, log run.
 	if err != nil {
 		return run.Process{}, err
 	}
-	s.parts = append(s.parts, run.CloserPart("queue", queueRedis.Close))
+	s.parts = append(s.parts, run.NewCloserPart("queue", queueRedis.Close))
 	ear := redisadapter.NewListener(s.redis)
 	queue := asynq.New(queueRedis, s.log, asynq.WithJobNotifier(doorbell{s.bell, ear}))
 
@@ -96,13 +96,13 @@ func BuildDispatcherOnListeners(ctx context.Context, cfg config.Config, log run.
 	return run.Process{
 		Name: "dispatcher", Log: s.log, Drain: ready.StartDraining,
 		Parts: append(s.parts,
-			run.CloserPart("sender", closing(sender.Close)),
+			run.NewCloserPart("sender", closing(sender.Close)),
 			s.opsPart(on.Ops, s.opsHandler(ready, registry.Handler(traced(cfg)))),
-			run.BackgroundPart("readiness", ready.Watch),
-			run.BackgroundPart("kind of redis", s.awaitRedis),
-			run.BackgroundPart("doorbell's listener", ear.Run),
-			run.BackgroundPart("deliveries", onceReady(ready, s.deliver(dispatchPool, queue, sender, counted, ear))),
-			run.BackgroundPart("schedules", onceReady(ready, timetable.Run)),
+			run.NewBackgroundPart("readiness", ready.Watch),
+			run.NewBackgroundPart("kind of redis", s.awaitRedis),
+			run.NewBackgroundPart("doorbell's listener", ear.Run),
+			run.NewBackgroundPart("deliveries", onceReady(ready, s.deliver(dispatchPool, queue, sender, counted, ear))),
+			run.NewBackgroundPart("schedules", onceReady(ready, timetable.Run)),
 		),
 	}, nil
 }
@@ -131,10 +131,10 @@ func (b doorbell) NotifyJobs(lane webhookports.Lane) {
 	}
 }
 
-// RingFeeds wakes the HTTP requests that wait for new events of the partners, if any requests wait.
-func (b doorbell) RingFeeds(partners []id.ID) {
-	if b.FeedsAwaited() {
-		b.Doorbell.NotifyFeeds(partners)
+// WakeFeedRequests wakes the HTTP requests that wait for new events of the partners, if any requests wait.
+func (b doorbell) WakeFeedRequests(partners []id.ID) {
+	if b.HasFeedWaiters() {
+		b.Doorbell.NotifyNewFeedEvents(partners)
 	}
 }
 
@@ -148,8 +148,8 @@ func (s *process) deliver(
 			Relay: store, Claims: store, Work: store, Endpoints: store, Queue: queue, Sender: sender, Clock: system.Clock{},
 			Metrics: counted,
 			Random:  rand.Float64, Log: s.log, Bell: ear.EventSignals(), DueBell: ear.DueDeliverySignals(),
-			BellWorks: ear.NotificationsArrive, Leads: ear.IsLeader,
-			RingFeeds:      doorbell{s.bell, ear}.RingFeeds,
+			BellWorks: ear.ReceivesNotifications, Leads: ear.IsLeader,
+			RingFeeds:      doorbell{s.bell, ear}.WakeFeedRequests,
 			OutboundBroken: counted.outbound.Store, KeysetProven: s.proven.Load,
 		}
 		if traced(s.cfg) {
@@ -234,10 +234,10 @@ func (s *process) scheduler(registry *metrics.Registry,
 	if parts.Books != nil {
 		upkeep.Books = all.Books
 	}
-	files := deposits.WaitingFileRemover{
+	files := deposits.UnconfirmedFileRemover{
 		Files: store.Files, Contents: store.Contents, UnitOfWork: parts.UnitOfWork, Clock: parts.Clock,
 	}
-	retention := webhooks.Retention{
+	retention := webhooks.RetentionJobs{
 		Tables: store.Retention, Replays: store.Replays, UnitOfWork: parts.UnitOfWork, Metrics: ended, Clock: parts.Clock,
 		Log: s.log,
 	}
@@ -248,8 +248,9 @@ func (s *process) scheduler(registry *metrics.Registry,
 		[]schedules.Job{
 			all.Payments.PaymentChecksJob(every), tenants.ScheduledJob(every), endpoints.ScheduledJob(every),
 			all.Webhooks.ReplayJob(), files.ScheduledJob(),
-			all.Deposits.CleanFormDraftsJob(),
-			all.Clients.ErasedAddressesJob(), all.Idempotent.CleanJob(parts.Clock), mails.CleanJob(store.Mails, parts.Clock),
+			all.Deposits.FormDraftCleaningJob(),
+			all.Clients.ErasedAddressCleaningJob(), all.Idempotent.KeyCleaningJob(parts.Clock),
+			mails.MailCleaningJob(store.Mails, parts.Clock),
 		},
 	)
 	return schedules.New(s.log, registry.RegisterJobs(schedules.JobNames(jobs)), s.looksForWork(parts.Clock), jobs...), nil
@@ -257,7 +258,7 @@ func (s *process) scheduler(registry *metrics.Registry,
 
 // looksForWork returns the query that finds out which of the dispatcher's jobs have work. It uses connections
 // on which Postgres avoids scans of whole tables.
-func (s *process) looksForWork(clock ports.Clock) schedules.WaitingQuery {
+func (s *process) looksForWork(clock ports.Clock) schedules.WaitingWorkQuery {
 	work := platformtables.NewWaitingWorkReader(s.ops)
 	return func(ctx context.Context) (ports.JobsWithWork, error) {
 		now := clock.Now()

@@ -77,15 +77,20 @@ func BuildHTTPOnListeners(ctx context.Context, cfg config.Config, log run.Log, o
 		Name: "http", Log: s.log, Drain: func() { ready.StartDraining(); waiting.Drain() }, DrainDelay: cfg.DrainDelay,
 		Parts: append(s.parts,
 			s.opsPart(on.Ops, s.opsHandler(ready, registry.Handler(traced(cfg)))),
-			run.BackgroundPart("readiness", ready.Watch),
-			run.BackgroundPart("kind of redis", s.awaitRedis),
-			run.BackgroundPart("restore epoch", s.epoch.Watch),
-			run.BackgroundPart("feeds", func(ctx context.Context) error { return waiting.WatchFeeds(ctx, s.Postgres.Events) }),
-			run.BackgroundPart("feeds that are awaited", func(ctx context.Context) error {
-				return redisadapter.AnnounceFeedWaiters(ctx, s.redis, waiting.Size, waiting.WaitStarted())
+			run.NewBackgroundPart("readiness", ready.Watch),
+			run.NewBackgroundPart("kind of redis", s.awaitRedis),
+			run.NewBackgroundPart("restore epoch", s.epoch.Watch),
+			run.NewBackgroundPart("feeds", func(ctx context.Context) error {
+				return waiting.WatchFeeds(ctx,
+					s.Postgres.Events)
 			}),
-			run.BackgroundPart("rings for feeds",
-				func(ctx context.Context) error { return redisadapter.ListenForFeeds(ctx, s.redis, waiting.Wake) }),
+			run.NewBackgroundPart("feeds that are awaited", func(ctx context.Context) error {
+				return redisadapter.AnnounceFeedWaiters(ctx, s.redis, waiting.Size, waiting.WaitStartedSignal())
+			}),
+			run.NewBackgroundPart("rings for feeds",
+				func(ctx context.Context) error {
+					return redisadapter.ListenForNewFeedEvents(ctx, s.redis, waiting.WakePartners)
+				}),
 			s.httpPart(on.Public, app),
 		),
 	}, nil
@@ -108,7 +113,7 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness, wait
 	if parts.Passwords, err = passwords.New(); err != nil {
 		return nil, err
 	}
-	s.limits(&parts, counted.LimiterFailedOpen)
+	s.limits(&parts, counted.CountLimiterFailedOpen)
 	parts.Doorbell, parts.DepositMetrics, parts.PaymentMetrics = s.bell, registry.RegisterDeposits(),
 		registry.RegisterPayments()
 	parts.Epoch, parts.Waiting = s.epoch.Current, waiting
@@ -119,7 +124,7 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness, wait
 		return nil, err
 	}
 	return httpadapter.New(httpadapter.Config{
-		Log: s.log, TrustedProxies: s.cfg.TrustedProxies, ProxyHeader: s.cfg.TrustedProxyHeader, HSTS: s.cfg.HTTPS(),
+		Log: s.log, TrustedProxies: s.cfg.TrustedProxies, ProxyHeader: s.cfg.TrustedProxyHeader, HSTS: s.cfg.UsesHTTPS(),
 		Traced: traced(s.cfg),
 		Route:  counted.InitRoute, InFlight: counted.AddInFlight, Draining: ready.Draining,
 		Observe: func(o middleware.RequestObservation) {
@@ -231,7 +236,7 @@ func newRegistry(log run.Log) *metrics.Registry {
 	registry, b := metrics.NewRegistry(log.Logger), version.Read()
 	registry.RegisterBuildInfo(b.Version, b.Revision, b.Date)
 	// The doctor's log has no writer of lines that could count dropped lines, but the doctor serves no metrics.
-	registry.RegisterDroppedLogLines(log.Lines.Dropped)
+	registry.RegisterDroppedLogLines(log.Lines.DroppedLines)
 	return registry
 }
 
@@ -257,7 +262,7 @@ func (s *process) opsPart(open net.Listener, handler http.Handler) run.Part {
 			if err != nil {
 				return err
 			}
-			server = ops.NewServer(middleware.RetryAccept(ops.ReserveDescriptor(listener), s.sockets.RecordFailure), handler,
+			server = ops.NewServer(middleware.RetryAccept(ops.ReserveFileDescriptor(listener), s.sockets.RecordFailure), handler,
 				s.log)
 			go func() {
 				if err := server.Serve(); err != nil {

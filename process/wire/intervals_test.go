@@ -39,7 +39,7 @@ func TestJobs_AlertWaitsForTwoRounds(t *testing.T) {
 	require.NotNil(t, named)
 	slow := strings.Split(named[1], "|")
 	jobs := slices.Concat( // the other jobs run every few seconds
-		webhooks.Retention{}.ScheduledJobs(), deposits.OperatorNoticeMailer{}.ScheduledJobs(time.Second),
+		webhooks.RetentionJobs{}.ScheduledJobs(), deposits.OperatorNoticeMailer{}.ScheduledJobs(time.Second),
 		(&operators.Service{}).ScheduledJobs(time.Second),
 		payments.ProviderUpkeep{Books: compared{}, Eraser: customers{}}.ScheduledJobs(time.Second),
 	)
@@ -61,7 +61,7 @@ func TestJobs_AlertWaitsForTwoRounds(t *testing.T) {
 // The label of svc_job_runs_total is the name of the job.
 func TestMaintenance_PartitionsAreLookedAfterSoon_AndNamesAreUnique(t *testing.T) {
 	t.Parallel()
-	jobs := append(webhooks.Retention{}.ScheduledJobs(), (&webhooks.Service{}).ReplayJob())
+	jobs := append(webhooks.RetentionJobs{}.ScheduledJobs(), (&webhooks.Service{}).ReplayJob())
 	names := schedules.JobNames(jobs)
 	for i, job := range jobs {
 		require.Equal(t, i, slices.Index(names, job.Name), job.Name)

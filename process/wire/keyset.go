@@ -33,10 +33,10 @@ func (s *process) keysetFits(ctx context.Context) error {
 	proven, err := platformtables.CheckKeyset(ctx, s.ops, s.Cipher.KeyCheckValues())
 	switch {
 	case err == nil:
-		s.Cipher.SetRefusal(nil)
+		s.Cipher.SetRefusalError(nil)
 		s.proven.Store(proven)
 	case errors.Is(err, ErrKeysetDiffers):
-		s.Cipher.SetRefusal(fault.ErrUnavailable.Because(err))
+		s.Cipher.SetRefusalError(fault.ErrUnavailable.WithCause(err))
 		s.proven.Store(false)
 	}
 	return err

@@ -72,7 +72,8 @@ func (k keyed) reencrypt(keyset string) {
 		_, err := resealer.ReencryptPage(k.Context(), kind.FirstPage())
 		require.NoError(k, err)
 	}
-	require.NoError(k, (&Admin{stores: services.Stores{Pool: k.pool, Cipher: r.cipher}}).RecordReencryption(k.Context()))
+	require.NoError(k, (&AdminCommands{stores: services.Stores{Pool: k.pool,
+		Cipher: r.cipher}}).RecordReencryption(k.Context()))
 }
 
 // fits lets a process with each keyset look, and all of them read the secrets.
@@ -132,7 +133,7 @@ func TestKeyset_RotatedInSteps_FitsForOldAndNewProcessesOfEachStep(t *testing.T)
 	k := keyed{t, pgtest.New(t)}
 	first := change(t, func(string) (string, error) { return secrets.NewKeyset() }, "")
 	added := change(t, secrets.AddKey, first)
-	used := change(t, secrets.UseNewestKey, added)
+	used := change(t, secrets.MakeNewestKeyPrimary, added)
 	last := change(t, withoutOldKeys, used)
 	doctor := func(keyset string) {
 		t.Helper()

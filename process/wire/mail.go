@@ -21,5 +21,5 @@ func (s *process) mailJobs(metrics ports.MailMetrics, every time.Duration) ([]sc
 	if err != nil {
 		return nil, err
 	}
-	return []schedules.Job{mails.SendJob(s.Postgres.Mails, mailer, metrics, every)}, nil
+	return []schedules.Job{mails.MailSendingJob(s.Postgres.Mails, mailer, metrics, every)}, nil
 }

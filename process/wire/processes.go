@@ -66,7 +66,7 @@ func ask(ctx context.Context, url string) ProcessState {
 		Well: state.Status == ops.StatusReady || state.Status == ops.StatusStopping}
 	for _, name := range slices.Sorted(maps.Keys(state.Checks)) {
 		check, age := CheckState{Name: name, Problem: state.Checks[name]}, state.Ages[name]
-		if check.Problem == ops.CheckPassed {
+		if check.Problem == ops.CheckResultPassed {
 			check.Problem = ""
 		}
 		check.Answer, check.Aged = duration(age.Answer)

@@ -85,7 +85,7 @@ type process struct {
 func open(ctx context.Context, cfg config.Config, log run.Log, name string, conns int32,
 	grouped bool) (*process, error) {
 	s := &process{cfg: cfg, log: log.Logger, lines: log.Lines, registry: newRegistry(log)}
-	redisadapter.LogDriverTo(s.log)
+	redisadapter.SetDriverLogger(s.log)
 	var err error
 	if s.Cipher, err = services.NewSecretsCipher(cfg, s.log); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func open(ctx context.Context, cfg config.Config, log run.Log, name string, conn
 			return nil, err
 		}
 		if reads, err = s.newPool(ctx, name+"-reads",
-			postgres.PoolOptions{MaxConns: postgres.ReadBatchConns, Settings: postgres.IndexPlanSettings}); err != nil {
+			postgres.PoolOptions{MaxConns: postgres.MaxReadBatchConns, Settings: postgres.IndexPlanSettings}); err != nil {
 			return nil, err
 		}
 		s.pools["groups"], s.pools["reads"] = groups, reads
@@ -132,9 +132,9 @@ func open(ctx context.Context, cfg config.Config, log run.Log, name string, conn
 		postgres.Options{Doorbell: s.bell, Reads: reads, Unreadable: odd.met})
 	s.Changes = groupcommit.New(s.Pool, s.Cipher, groupcommit.Options{Groups: groups, Doorbell: s.bell})
 	s.parts = append(s.parts,
-		run.CloserPart("redis", s.redis.Close),
-		run.CloserPart("redis breaker", closing(s.breaker.Close)),
-		run.CloserPart("doorbell", closing(s.bell.Close)),
+		run.NewCloserPart("redis", s.redis.Close),
+		run.NewCloserPart("redis breaker", closing(s.breaker.Close)),
+		run.NewCloserPart("doorbell", closing(s.bell.Close)),
 		run.Part{Name: "store", Stop: func(ctx context.Context) error { s.Postgres.Close(ctx); return nil }},
 	)
 	return s, nil
@@ -189,7 +189,7 @@ func (s *process) newPool(ctx context.Context, name string, o postgres.PoolOptio
 	if err != nil {
 		return nil, err
 	}
-	s.parts = append(s.parts, run.CloserPart("postgres "+name, closing(pool.Close)))
+	s.parts = append(s.parts, run.NewCloserPart("postgres "+name, closing(pool.Close)))
 	return pool, nil
 }
 
@@ -200,7 +200,7 @@ func closing(fn func()) func() error {
 // readiness returns the checks of /readyz, of the database and Redis and those in more, and registers their
 // metrics. Until the keyset was compared with the database, no secret is written or read.
 func (s *process) readiness(more ...ops.ReadinessCheck) *ops.Readiness {
-	s.Cipher.SetRefusal(fault.ErrUnavailable.Because(errNotCompared))
+	s.Cipher.SetRefusalError(fault.ErrUnavailable.WithCause(errNotCompared))
 	checks := []ops.ReadinessCheck{
 		{Name: checkPostgres, Run: s.connected, Problem: connectionProblem},
 		{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem, Holds: schemaHolds},

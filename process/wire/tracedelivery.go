@@ -59,7 +59,7 @@ var errPlannedAgain = errors.New("the batch was planned again")
 
 // Relay turns a batch of events into deliveries, and records the spans of those events that belong to a trace.
 func (r tracedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
-	plan webhookports.PlanFunc, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
+	plan webhookports.PlanDeliveriesFunc, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	begin := time.Now()
 	var spans []trace.Span
 	relayed, claims, err := r.RelayStore.Relay(ctx, limit, lease,
@@ -123,8 +123,8 @@ func jobBegin(ctx context.Context) time.Time {
 
 // Serve runs the handler for each job in the queue, and records a span for the job.
 func (q tracedQueue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int,
-	handle func(context.Context, webhookports.Job)) error {
-	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, job webhookports.Job) {
+	handle func(context.Context, webhookports.DeliveryJob)) error {
+	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, job webhookports.DeliveryJob) {
 		begin := time.Now()
 		ctx, span := q.tracer.Start(ctx, "job", trace.WithSpanKind(trace.SpanKindConsumer), trace.WithTimestamp(begin),
 			trace.WithAttributes(attribute.String("lane", string(job.Lane)), attribute.Bool("urgent", job.Urgent),

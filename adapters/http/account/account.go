@@ -59,7 +59,7 @@ func Mount(app fiber.Router, d Deps) {
 // repeat the secret token.
 func (p *pages) form(reopen string, h fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		ui.SetLanguagePath(c, reopen)
+		ui.SetLanguageLinkPath(c, reopen)
 		if err := p.Site.CheckCSRF(c); err != nil {
 			return ui.RenderFormExpired(c, reopen)
 		}
@@ -150,7 +150,7 @@ func (p *pages) browserOf(c *fiber.Ctx) operators.Browser {
 // verify handles the form that confirms an e-mail address with the token of a mail.
 func (p *pages) verify(c *fiber.Ctx) error {
 	token, password := ui.PostValue(c, fieldToken), ui.PostValue(c, fieldPassword)
-	in, err := p.Operators.VerifyAddress(c.UserContext(), token, password, p.browserOf(c))
+	in, err := p.Operators.VerifyEmail(c.UserContext(), token, password, p.browserOf(c))
 	switch {
 	case errors.Is(err, connect.ErrTokenVoid):
 		return p.void(c, pathDesk, textToDesk)

@@ -93,7 +93,7 @@ func TestVerify_InABrowserOfNobodyOrOfAnother_AsksForThePasswordOfTheAccount(t *
 	for name, b := range map[string]*connecttest.Browser{"nobody": s.Browser(t), "another operator": other} {
 		page := b.Get(path)
 		require.Equal(t, "password", page.Input("password", "type"), name)
-		require.NotEmpty(t, page.LinkTo("/password/forgot"), name)
+		require.NotEmpty(t, page.LinkURLByPrefix("/password/forgot"), name)
 		for given, message := range map[string]string{"": "Enter the password of the account.",
 			"wrong password": "This is not the password of the account."} {
 			refused := b.Send(page, page.FormIndexByPath("/verify"), map[string]string{"password": given})
@@ -163,7 +163,7 @@ func TestReset_TheMailsLinkSetsAPassword(t *testing.T) {
 	signUp(t, s, stranger, "c@d.example")
 	verify := mailed(t, s, "a@b.example")
 	fresh := s.Browser(t)
-	require.NotEmpty(t, fresh.Get("/login").LinkTo("/password/forgot"))
+	require.NotEmpty(t, fresh.Get("/login").LinkURLByPrefix("/password/forgot"))
 	sent := forgot(t, s, fresh, "A@b.example")
 	require.Equal(t, http.StatusSeeOther, sent.Status)
 	require.Contains(t, fresh.Get(sent.Location).Body, "Look into your mailbox")

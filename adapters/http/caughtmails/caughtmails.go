@@ -19,7 +19,7 @@ const newest = 50
 
 // Deps are the dependencies of the pages that show caught mails (mails that were stored instead of sent).
 type Deps struct {
-	Mails ports.CaughtMails
+	Mails ports.CaughtMailReader
 	Site  *ui.SiteCookies
 	// The setting DASHBOARD_BASE_URL: the base URL of the operators' pages, without a slash at its end.
 	DashboardURL string

@@ -84,7 +84,7 @@ func TestCheckout_OnAPhone_IsPaidWithoutScrolling(t *testing.T) {
 			_, err := w.Pool.Exec(context.WithoutCancel(t.Context()),
 				`UPDATE accounts SET company_name = 'Chalets du Lac et de la Vallée'`)
 			require.NoError(t, err)
-			browser := browsertest.New(t, browsertest.WithoutScript, browsertest.Viewports["phone"])
+			browser := browsertest.New(t, browsertest.DisableScripts, browsertest.Viewports["phone"])
 			for name, change := range map[string]func(*deposit.Deposit){
 				"short": func(d *deposit.Deposit) { d.Amount = 70_000 },
 				"long": func(d *deposit.Deposit) { // the cover ends before the stay, and is counted from the payment
@@ -125,7 +125,7 @@ func TestCheckout_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) 
 	}
 	for scheme, first := range browsertest.ColorSchemes {
 		t.Run(scheme, func(t *testing.T) {
-			lang := browsertest.LanguageByScheme[scheme]
+			lang := browsertest.LanguageByColorScheme[scheme]
 			w := setup(t)
 			browser := browsertest.New(t, first...)
 			without := func(d *deposit.Deposit) { d.ReturnURL, d.URLGeneration = "", false }

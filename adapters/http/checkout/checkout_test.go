@@ -141,7 +141,7 @@ func TestCheckout_TwoTabsAndADoubleClick_AreOnePayment(t *testing.T) {
 	for _, p := range pages {
 		require.Equal(t, pages[0], p)
 	}
-	require.Len(t, w.PaymentsOf(t, d.ID, deposit.FeePayment), 1)
+	require.Len(t, w.PaymentsOf(t, d.ID, deposit.PaymentKindFee), 1)
 	require.Equal(t, 1, w.Provider.OpenedPageCount())
 
 	paid := tabs[0].send(tabs[0].get(w.base+pages[0]), 0, card(goodCard))
@@ -228,7 +228,7 @@ func TestCheckout_ProviderAway_ApologisesAndTheReconcilerFinishes(t *testing.T) 
 	require.Contains(t, sorry.body, "Nothing is lost")
 	require.Contains(t, sorry.body, `href="`+sorry.at.Path+`"`)
 	require.NotContains(t, sorry.body, token.Reveal())
-	require.Equal(t, deposit.PaymentProcessing, w.PaymentsOf(t, d.ID, deposit.FeePayment)[0].Status)
+	require.Equal(t, deposit.PaymentProcessing, w.PaymentsOf(t, d.ID, deposit.PaymentKindFee)[0].Status)
 	w.requireStatus(d, deposit.Pending, "")
 
 	again := b.send(b.get(w.address(token)), 0, grace)
@@ -237,7 +237,7 @@ func TestCheckout_ProviderAway_ApologisesAndTheReconcilerFinishes(t *testing.T) 
 
 	w.Provider.SetUnreachable(false)
 	w.Clock.Add(time.Minute)
-	settled, err := w.Payments.CheckDue(context.WithoutCancel(t.Context()))
+	settled, err := w.Payments.CheckDuePayments(context.WithoutCancel(t.Context()))
 	require.NoError(t, err)
 	require.Equal(t, 1, settled)
 	w.requireStatus(d, deposit.Active, "")

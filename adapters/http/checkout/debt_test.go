@@ -29,13 +29,13 @@ func (w *world) captured(number string) (*deposit.Deposit, secret.Text, *browser
 	b := w.browser()
 	pay := b.send(b.get(w.address(token)), 0, grace)
 	require.Contains(w.t, b.send(pay, 0, card(number)).location, "depositStatus=secured")
-	w.Capture(w.t, d.ID)
+	w.CaptureDeposit(w.t, d.ID)
 	return d, token, b
 }
 
 func (w *world) check(settled int) {
 	w.t.Helper()
-	n, err := w.Payments.CheckDue(w.t.Context())
+	n, err := w.Payments.CheckDuePayments(w.t.Context())
 	require.NoError(w.t, err)
 	require.Equal(w.t, settled, n)
 }
@@ -91,7 +91,7 @@ func TestDebt_CardRefused_TheTenantPaysFromTheLink(t *testing.T) {
 	require.Equal(t, deposit.CollectionPaid, w.debt(d).State)
 	late := b.send(second, 0, card(goodCard)) // the other tab pays too
 	require.Contains(t, late.body, "The claimed amount is paid")
-	require.Len(t, w.PaymentsOf(t, d.ID, deposit.CollectionPayment), 1)
+	require.Len(t, w.PaymentsOf(t, d.ID, deposit.PaymentKindCollection), 1)
 	require.Equal(t, 1, w.Count("sandbox_payments", "amount_cents = 50000 AND status = 'succeeded'"), "one charge")
 }
 
@@ -264,7 +264,7 @@ func TestContact_OfTheOperator_IsToldOnceTheFeeIsPaidAndWithAClaim(t *testing.T)
 			require.Contains(t, paid, link)
 			require.Contains(t, paid, ">"+contact+"</a>) about your stay")
 			require.Contains(t, paid, "mailto:support@deposits.example?subject="+d.Reference)
-			w.Capture(t, d.ID)
+			w.CaptureDeposit(t, d.ID)
 			require.Contains(t, b.get(w.address(token)).body, ">"+contact+"</a>) why")
 		})
 	}

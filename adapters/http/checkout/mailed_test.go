@@ -24,7 +24,8 @@ func (w *world) sends(email string) error {
 	d, _ := w.Deposit(w.t)
 	_, err := w.Deposits.SendLink(w.t.Context(), partners.Caller{Partner: partners.Partner{ID: w.PartnerID}},
 		deposits.SendLinkRequest{DepositID: d.ID, Recipients: []tenant.MailContact{{Email: email}}},
-		idempotent.Call[[]deposits.QueuedLinkMail]{Encode: func([]deposits.QueuedLinkMail) (idempotent.Response, error) {
+		idempotent.KeyAndEncoder[[]deposits.QueuedLinkMail]{Encode: func([]deposits.QueuedLinkMail) (idempotent.Response,
+			error) {
 			return idempotent.Response{}, nil
 		}})
 	return err
@@ -115,7 +116,7 @@ func TestMailedLink_ADayLater_CountsNoMoreAndIsForgotten(t *testing.T) {
 	w.Clock.Add(time.Second)
 	w.sendsTen("tina@a.example")
 	w.Clock.Set(time.Now().Add(24*time.Hour + time.Minute)) // ids have the time of the machine
-	_, err := mails.CleanJob(w.Postgres.Mails, w.Clock).Run(t.Context())
+	_, err := mails.MailCleaningJob(w.Postgres.Mails, w.Clock).Run(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, w.Count("sent_links", ""))
 	require.Len(t, w.Mails("tina@a.example"), 20, "the mails stay")

@@ -46,7 +46,7 @@ func TestStayOver_OnTheProvidersPage(t *testing.T) {
 					d.CheckoutExpiresAt = deposit.CheckoutExpiry(d.ContractEndAt, start)
 				})
 				check := func() {
-					_, err := w.Payments.CheckDue(context.WithoutCancel(t.Context()))
+					_, err := w.Payments.CheckDuePayments(context.WithoutCancel(t.Context()))
 					require.NoError(t, err)
 				}
 				b := w.browser()
@@ -54,7 +54,7 @@ func TestStayOver_OnTheProvidersPage(t *testing.T) {
 				pay := func() string { b.send(opened, 0, card(goodCard)); return w.address(token) + "/return" }
 				if withStripe {
 					pay = func() string {
-						address := fake.PaymentPageURL(id.Payment.Of(w.PaymentsOf(t, d.ID, deposit.FeePayment)[0].ID))
+						address := fake.PaymentPageURL(id.Payment.Of(w.PaymentsOf(t, d.ID, deposit.PaymentKindFee)[0].ID))
 						return fake.Pay(t, address, goodCard).Location
 					}
 				}
@@ -79,7 +79,7 @@ func TestStayOver_OnTheProvidersPage(t *testing.T) {
 				require.Equal(t, map[bool]int{true: 1}[c.back],
 					w.Count("refunds", "deposit_id = $1 AND status = 'succeeded' AND amount_cents = 1750", d.ID))
 				if fake != nil {
-					book := fake.ChargeTotalsByPayment()[id.Payment.Of(w.PaymentsOf(t, d.ID, deposit.FeePayment)[0].ID)]
+					book := fake.ChargeTotalsByPayment()[id.Payment.Of(w.PaymentsOf(t, d.ID, deposit.PaymentKindFee)[0].ID)]
 					require.Equal(t, map[bool]int{true: 1750}[c.secured], book.Kept)
 					require.Equal(t, c.back || c.secured, book.Taken == 1750)
 				}
@@ -110,12 +110,12 @@ func TestStayOver_StripeEndsThePageByItself(t *testing.T) {
 	})
 	b := w.browser()
 	b.send(b.get(w.address(token)), 0, grace)
-	payment := w.PaymentsOf(t, d.ID, deposit.FeePayment)[0]
+	payment := w.PaymentsOf(t, d.ID, deposit.PaymentKindFee)[0]
 	w.Clock.Set(d.ContractEndAt)
 	fake.Pay(t, fake.PaymentPageURL(id.Payment.Of(payment.ID)), goodCard)
 	require.Empty(t, fake.ChargeTotalsByPayment())
-	_, err := w.Payments.CheckDue(context.WithoutCancel(t.Context()))
+	_, err := w.Payments.CheckDuePayments(context.WithoutCancel(t.Context()))
 	require.NoError(t, err)
 	w.requireStatus(d, deposit.Pending, "")
-	require.Equal(t, deposit.PaymentVoided, w.PaymentsOf(t, d.ID, deposit.FeePayment)[0].Status)
+	require.Equal(t, deposit.PaymentVoided, w.PaymentsOf(t, d.ID, deposit.PaymentKindFee)[0].Status)
 }

@@ -126,7 +126,7 @@ func (w *world) claim(depositID id.ID, description string) {
 	claim := deposits.CaptureRequest{DepositID: depositID, Amount: &amount, Reason: "damage", Description: description}
 	_, err := w.Deposits.Capture(context.WithoutCancel(w.t.Context()),
 		corepartner.Caller{Partner: corepartner.Partner{ID: w.PartnerID}}, claim,
-		idempotent.Call[deposits.PartnerView]{
+		idempotent.KeyAndEncoder[deposits.PartnerView]{
 			Encode: func(deposits.PartnerView) (idempotent.Response, error) { return idempotent.Response{}, nil }})
 	require.NoError(w.t, err)
 }
@@ -136,7 +136,7 @@ func (s shop) capture(depositID id.ID) { s.t.Helper(); s.claim(depositID, "Broke
 // reconcile lets the dispatcher ask and charge once.
 func (s shop) check() {
 	s.t.Helper()
-	_, err := s.Payments.CheckDue(context.WithoutCancel(s.t.Context()))
+	_, err := s.Payments.CheckDuePayments(context.WithoutCancel(s.t.Context()))
 	require.NoError(s.t, err)
 }
 
@@ -176,7 +176,7 @@ func TestStripe_InARealBrowser_AuthenticationFailsAndACardIsRefused_AnotherCardP
 	s.requireStatus(d, deposit.Pending, "")
 	s.card(goodCard, ours)
 	s.requireStatus(d, deposit.Active, "")
-	s.requireCharged(d.ID, deposit.FeePayment, 1_750)
+	s.requireCharged(d.ID, deposit.PaymentKindFee, 1_750)
 }
 
 func TestStripe_InARealBrowser_TheTenantLeavesAndComesBack(t *testing.T) {
@@ -191,7 +191,7 @@ func TestStripe_InARealBrowser_TheTenantLeavesAndComesBack(t *testing.T) {
 	require.NotEqual(t, first, s.address())
 	s.card(goodCard, ours)
 	s.requireStatus(d, deposit.Active, "")
-	s.requireCharged(d.ID, deposit.FeePayment, 1_750)
+	s.requireCharged(d.ID, deposit.PaymentKindFee, 1_750)
 }
 
 func TestStripe_InARealBrowser_TheBankWantsTheTenant_WhoPaysByTheMailedLink(t *testing.T) {
@@ -209,11 +209,11 @@ func TestStripe_InARealBrowser_TheBankWantsTheTenant_WhoPaysByTheMailedLink(t *t
 	s.do(chromedp.Navigate(link), chromedp.WaitVisible("button.main"))
 	browsertest.RequireUsablePage(s.tab, t, "debt")
 	require.Contains(t, s.text("main"), "€120.50")
-	payment := id.Payment.Of(s.PaymentsOf(t, d.ID, deposit.CollectionPayment)[0].ID)
+	payment := id.Payment.Of(s.PaymentsOf(t, d.ID, deposit.PaymentKindCollection)[0].ID)
 	require.Empty(t, s.fake.PaymentPageURL(payment), "a GET opens nothing")
 	s.do(chromedp.Click("button.main"), chromedp.WaitVisible("#cardNumber"))
 	require.Contains(t, s.text("body"), "Claim of Les Gîtes d’Ada on the deposit, 16 Jun – 23 Jun 2026")
 	s.card(goodCard, ours)
 	require.Equal(t, deposit.CollectionPaid, s.state(d.ID))
-	s.requireCharged(d.ID, deposit.CollectionPayment, 12_050)
+	s.requireCharged(d.ID, deposit.PaymentKindCollection, 12_050)
 }

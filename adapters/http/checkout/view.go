@@ -27,7 +27,7 @@ func returnLinkOf(v checkout.View) returnLink {
 	if v.Deposit.ReturnURL == "" || err != nil {
 		return returnLink{}
 	}
-	return returnLink{Host: ui.DisplayHost(u), URL: templ.SafeURL(backURL(v))}
+	return returnLink{Host: ui.HostForDisplay(u), URL: templ.SafeURL(backURL(v))}
 }
 
 // formView is the data of the checkout page of a deposit that can still be secured.

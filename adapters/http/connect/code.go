@@ -67,13 +67,13 @@ func (p *pages) code(c *fiber.Ctx) error {
 	return p.arrived(c, v, result)
 }
 
-func (p *pages) complete(c *fiber.Ctx, v visit, half string) (connections.Result, error) {
+func (p *pages) complete(c *fiber.Ctx, v visit, half string) (connections.ConnectResult, error) {
 	code, browser := ui.PostValue(c, fieldCode), p.browserOf(c)
 	if v.connected {
 		return p.Connections.CompleteLogIn(c.UserContext(), v.request, half, code, browser)
 	}
 	in, err := p.Operators.CompleteLogIn(c.UserContext(), half, code, browser)
-	return connections.Result{SignedIn: in}, err
+	return connections.ConnectResult{SignedIn: in}, err
 }
 
 // logInAgain redirects to the log-in page after the time for entering the two-factor code has run out.

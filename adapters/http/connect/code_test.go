@@ -97,9 +97,9 @@ func TestCode_Recovery_WorksOnce_AndTheOperatorIsTold(t *testing.T) {
 
 	again, page := half(t, s, "a@b.example", "")
 	require.Equal(t, "numeric", page.Input("code", "inputmode"))
-	page = again.Get(page.LinkTo("/login/code?recovery="))
+	page = again.Get(page.LinkURLByPrefix("/login/code?recovery="))
 	require.Empty(t, page.Input("code", "inputmode"), "letters for a recovery code")
-	require.Empty(t, page.LinkTo("/login/code?recovery="))
+	require.Empty(t, page.LinkURLByPrefix("/login/code?recovery="))
 	refused := again.Send(page, 0, map[string]string{"code": app.Recovery[3]})
 	require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
 	require.False(t, signedIn(again))
@@ -214,7 +214,7 @@ func TestHalfSignIn_OpensNoPageAndNoAct(t *testing.T) {
 	token := sent.Cookie("half")
 	require.NotNil(t, token)
 	require.True(t, token.HttpOnly)
-	require.Equal(t, int(twofactor.SignInLifetime/time.Second), token.MaxAge)
+	require.Equal(t, int(twofactor.HalfSignInLifetime/time.Second), token.MaxAge)
 	for _, as := range []string{"half", "session"} {
 		closed := 0
 		for _, r := range s.Routes {
@@ -265,7 +265,7 @@ func TestEveryPage_HasStrictHeaders(t *testing.T) {
 func TestHalfSignIn_EndsAfterFiveMinutes_AndWithAnotherPassword(t *testing.T) {
 	s, app := coded(t)
 	late, page := half(t, s, "a@b.example", "")
-	s.Clock.Add(twofactor.SignInLifetime)
+	s.Clock.Add(twofactor.HalfSignInLifetime)
 	sent := late.Send(page, 0, map[string]string{"code": app.Code()})
 	require.Equal(t, "/login", sent.Location)
 	require.False(t, signedIn(late))

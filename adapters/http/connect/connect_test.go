@@ -118,18 +118,18 @@ func TestAccount_LinkedToAnotherPartner_IsRefusedAndOffersTheWayBack(t *testing.
 	require.Equal(t, http.StatusConflict, sent.Status)
 	require.Equal(t, "account_already_linked", sent.Code())
 	require.NotNil(t, sent.Cookie("session"), "the log-in itself was good: the operator may want to unlink")
-	requireResult(t, sent.LinkTo("https://pms.example"), "error", "op-9", "account_already_linked")
+	requireResult(t, sent.LinkURLByPrefix("https://pms.example"), "error", "op-9", "account_already_linked")
 
 	signedIn := b.Get(path)
 	require.Equal(t, http.StatusConflict, signedIn.Status)
 	require.Equal(t, "account_already_linked", signedIn.Code())
-	requireResult(t, signedIn.LinkTo("https://pms.example"), "error", "op-9", "account_already_linked")
+	requireResult(t, signedIn.LinkURLByPrefix("https://pms.example"), "error", "op-9", "account_already_linked")
 
 	require.Equal(t, 1, s.Count("account_links", ""))
 	require.Equal(t, 1, s.Count("outbox", ""))
 
 	// Once unlinked, the very same link works.
-	b.Unlink()
+	b.UnlinkPartner()
 	again := b.Send(b.Get(path), 0, nil)
 	requireResult(t, again.Location, "linked", "op-9", "")
 }
@@ -146,7 +146,7 @@ func TestExternalID_OfAnotherAccount_IsAConflictAndASignupLeavesNothing(t *testi
 	require.Equal(t, http.StatusConflict, sent.Status)
 	require.Equal(t, "external_id_conflict", sent.Code())
 	require.Nil(t, sent.Cookie("session"))
-	requireResult(t, sent.LinkTo("https://pms.example"), "error", "op-1", "external_id_conflict")
+	requireResult(t, sent.LinkURLByPrefix("https://pms.example"), "error", "op-1", "external_id_conflict")
 	require.Equal(t, 1, s.Count("operators", ""))
 	require.Equal(t, 1, s.Count("accounts", ""))
 	require.Equal(t, 1, s.Count("sessions", ""))
@@ -171,7 +171,7 @@ func TestEmailTaken_SaysToLogInAndKeepsTheLink(t *testing.T) {
 	require.Equal(t, "email_taken", sent.Code())
 	require.Equal(t, "A@b.EXAMPLE", sent.Input("email", "value"), "what was entered, not what was prefilled")
 	require.Equal(t, "Chalets du Lac", sent.Input("companyName", "value"))
-	require.Equal(t, "/login?"+query, sent.LinkTo("/login"))
+	require.Equal(t, "/login?"+query, sent.LinkURLByPrefix("/login"))
 	require.NotContains(t, sent.Body, password)
 	require.Zero(t, s.Count("account_links", ""))
 }
@@ -188,14 +188,14 @@ func TestLinkToTheOtherPage_KeepsEveryParameterToTheByte(t *testing.T) {
 		for path, other := range map[string]string{"/register": "/login", "/login": "/register"} {
 			page := b.Get(path + "?" + query)
 			require.Equal(t, http.StatusOK, page.Status)
-			require.Equal(t, other+"?"+query, page.LinkTo(other), "as the browser reads it from the page")
+			require.Equal(t, other+"?"+query, page.LinkURLByPrefix(other), "as the browser reads it from the page")
 			require.Equal(t, path+"?"+query, page.ElementAttribute("form", "action"))
-			french := page.LinkTo("?")
+			french := page.LinkURLByPrefix("?")
 			require.Equal(t, "?"+strings.ReplaceAll(query, "&&", "&")+"&lang=fr", french)
 			require.Equal(t, "fr", b.Get(path+french).ElementAttribute("html", "lang"))
 			b = s.Browser(t)
 		}
 	}
-	require.Equal(t, "/login", b.Get("/register").LinkTo("/login"))
-	require.Equal(t, "/register", b.Get("/login").LinkTo("/register"))
+	require.Equal(t, "/login", b.Get("/register").LinkURLByPrefix("/login"))
+	require.Equal(t, "/register", b.Get("/login").LinkURLByPrefix("/register"))
 }

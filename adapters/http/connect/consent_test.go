@@ -54,7 +54,7 @@ func TestConsent_ThatMustBeRefused_IsNotOffered(t *testing.T) {
 			"lea@b.example", "Chalets du Lac", "Partner demo", "op-1", "Partner other", "op-9")
 		page := owner.Get(path + good(s, "demo", "op-2", returnTo("https://pms.example/done")))
 		requireRefused(t, page, "external_id_conflict", "lea@b.example", "Partner demo", "op-1", "op-2")
-		requireResult(t, page.LinkTo("https://pms.example"), "error", "op-2", "external_id_conflict")
+		requireResult(t, page.LinkURLByPrefix("https://pms.example"), "error", "op-2", "external_id_conflict")
 		require.Equal(t, http.StatusOK, owner.Get(path+good(s, "demo", "op-1", "")).Status, "linked in the very same way")
 	}
 
@@ -69,7 +69,7 @@ func TestConsent_ThatMustBeRefused_IsNotOffered(t *testing.T) {
 	nobody := s.Browser(t)
 	page = nobody.Get("/register?" + query)
 	requireRefused(t, page, "external_id_conflict", "op-1", "l…@b.example")
-	require.Equal(t, "/login?"+query, page.LinkTo("/login"))
+	require.Equal(t, "/login?"+query, page.LinkURLByPrefix("/login"))
 	form := nobody.Get("/login?" + query)
 	require.Equal(t, http.StatusOK, form.Status)
 	require.Contains(t, form.Body, "l…@b.example")
@@ -82,7 +82,7 @@ func TestConnectURL_FromBeforeARevocation_IsExpired(t *testing.T) {
 	owner, old := s.Browser(t), good(s, "demo", "op-1", "")
 	owner.Submit("/register?"+old, signup("lea@b.example"))
 	s.Clock.Set(s.Clock.Now().Add(2 * time.Second))
-	owner.Unlink()
+	owner.UnlinkPartner()
 	require.Zero(t, s.Count("account_links", "revoked_at IS NULL"))
 
 	finder := s.Browser(t) // who finds the old mail
@@ -112,7 +112,7 @@ func TestLinkedOperator_IsNotAskedAgain(t *testing.T) {
 		require.Equal(t, http.StatusOK, page.Status)
 		require.Contains(t, page.Body, "You are linked")
 		require.Contains(t, page.Body, "Partner demo")
-		require.Equal(t, "/dashboard", page.LinkTo("/dashboard"))
+		require.Equal(t, "/dashboard", page.LinkURLByPrefix("/dashboard"))
 		require.NotContains(t, page.Body, "can:", "nothing is to be agreed to")
 		require.Empty(t, page.Input("intent", "value"), "no way back is wanted")
 

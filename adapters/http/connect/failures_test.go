@@ -57,7 +57,7 @@ func TestConnectURL_ThatIsNotGood_IsRefusedWithItsCode(t *testing.T) {
 				require.Equal(t, c.status, page.Status)
 				require.Equal(t, c.code, page.Code())
 				require.Empty(t, page.ElementsByTag("form"), "nothing to send on a page that refuses")
-				require.Empty(t, page.LinkTo("https://pms.example"), "return_url is not followed before the link is checked")
+				require.Empty(t, page.LinkURLByPrefix("https://pms.example"), "return_url is not followed before the link is checked")
 
 				plain := b.Get(path)
 				values := map[string][]string{"email": {"a@b.example"}, "password": {password}, "companyName": {"C"},

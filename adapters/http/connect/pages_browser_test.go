@@ -27,9 +27,9 @@ func TestBrowser_LinkingPagesInBothSchemesAndLanguages_AreAccessible(t *testing.
 			s := connecttest.New(t, connecttest.Options{Environment: partner.Production})
 			s.CreatePartner("demo")
 			browser := browsertest.New(t, first...)
-			require.NoError(t, chromedp.Do(browser, browsertest.WithoutScript,
+			require.NoError(t, chromedp.Do(browser, browsertest.DisableScripts,
 				chromedp.Navigate(s.URL+"/register?"+good(s, "demo", "op-0", "")), chromedp.WaitVisible("#email")))
-			lang := browsertest.LanguageByScheme[scheme]
+			lang := browsertest.LanguageByColorScheme[scheme]
 			external := "op-" + lang
 			for _, step := range []struct {
 				name string

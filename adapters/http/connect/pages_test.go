@@ -54,7 +54,7 @@ func TestEveryPage_CarriesTheSecurityHeadersAndALanguage(t *testing.T) {
 			require.Equal(t, "en", a.ElementAttribute("html", "lang"), name)
 			require.Len(t, a.ElementsByTag("h1"), 1, name)
 			require.Len(t, a.ElementsByTag("main"), 1, name)
-			require.NotEmpty(t, a.LanguageLink("fr"), name)
+			require.NotEmpty(t, a.LanguageLinkURL("fr"), name)
 		}
 	}
 	require.Equal(t, "route_not_found", answers["not found"].Code())
@@ -86,7 +86,7 @@ func TestPagesThatAnswerAForm_OfferTheOtherLanguage(t *testing.T) {
 	} {
 		at, err := url.Parse(c.at)
 		require.NoError(t, err)
-		link, err := at.Parse(c.page.LanguageLink("fr"))
+		link, err := at.Parse(c.page.LanguageLinkURL("fr"))
 		require.NoError(t, err)
 		french := c.by.Get(link.RequestURI())
 		require.Contains(t, []int{http.StatusOK, http.StatusConflict}, french.Status, "%s: %s", name, link)
@@ -199,7 +199,7 @@ func TestPosts_WithoutTheTokenOfTheirPage_ChangeNothing(t *testing.T) {
 			sent := b.Post(path, values)
 			require.Equal(t, http.StatusForbidden, sent.Status)
 			require.Equal(t, "invalid_csrf_token", sent.Code())
-			require.Equal(t, path, sent.LinkTo("/"), "the way back to the form")
+			require.Equal(t, path, sent.LinkURLByPrefix("/"), "the way back to the form")
 			require.Equal(t, 403,
 				b.Post(path+map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")]+"csrf_token="+token, values).Status)
 		}

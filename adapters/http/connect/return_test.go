@@ -54,7 +54,7 @@ func TestReturnURL(t *testing.T) {
 				page := b.Get(sent.Location)
 				require.Equal(t, http.StatusOK, page.Status)
 				require.Contains(t, page.Body, "Continue to "+c.asked)
-				requireResult(t, page.LinkTo("https://"), "linked", externalID, "")
+				requireResult(t, page.LinkURLByPrefix("https://"), "linked", externalID, "")
 			default:
 				require.Equal(t, "/dashboard", sent.Location)
 			}
@@ -82,7 +82,7 @@ func TestDone_ShowsOnlyWhatTheServiceSaidItself(t *testing.T) {
 		b.Get(strings.Replace(sent.Location, "outcome=linked", "outcome=already_linked", 1)).Location)
 	require.Equal(t, "/dashboard", b.Get("/connect/done?"+query).Location)
 	require.Equal(t, "/login", s.Browser(t).Get(sent.Location).Location, "not without a session")
-	b.Unlink()
+	b.UnlinkPartner()
 	require.Equal(t, "/dashboard", b.Get(sent.Location).Location, "not once the link has ended")
 }
 
@@ -105,6 +105,6 @@ func requireResult(t *testing.T, location, status, externalID, refusal string) {
 		require.NotContains(t, q, "connectError")
 	}
 	require.Regexp(t, hex64, q.Get("returnSig"))
-	want := connect.SignReturnURL(key, connect.Outcome(status), q.Get("accountId"), q.Get("returnTs"), externalID)
+	want := connect.SignReturnURL(key, connect.LinkResult(status), q.Get("accountId"), q.Get("returnTs"), externalID)
 	require.Equal(t, want, q.Get("returnSig"))
 }

@@ -17,7 +17,7 @@ type visit struct {
 	// The path of the page that was requested: /register, /login or the page for the two-factor code.
 	path    string
 	query   string // The raw query string of the request; every link and form of the page repeats it.
-	request connections.Request
+	request connections.ConnectParams
 	prefill connections.Prefill
 	// Whether the operator arrived through a connect URL (true) or opened the page directly (false).
 	connected bool
@@ -25,7 +25,7 @@ type visit struct {
 
 func visitOf(c *fiber.Ctx, path string) visit {
 	v := visit{path: path, query: ui.RawQuery(c)}
-	v.request, v.prefill, v.connected = connections.ParseQuery(v.query)
+	v.request, v.prefill, v.connected = connections.ParseConnectQuery(v.query)
 	return v
 }
 
@@ -45,7 +45,7 @@ func (p *pages) show(c *fiber.Ctx, v visit) error {
 		if current != nil {
 			return c.Redirect(next(c, v), http.StatusSeeOther)
 		}
-		return p.form(c, v, connections.Result{}, prefilled(v), nil)
+		return p.form(c, v, connections.ConnectResult{}, prefilled(v), nil)
 	}
 	var account *connect.Account
 	if current != nil {
@@ -86,7 +86,7 @@ func next(c *fiber.Ctx, v visit) string {
 	if v.connected || v.path == pathRegister {
 		return pathDashboard
 	}
-	return site.PathAfterLogIn(c.Query(ui.NextQueryParam))
+	return site.PathAfterLogIn(c.Query(ui.AfterLogInQueryParam))
 }
 
 func prefilled(v visit) input { return input{email: v.prefill.Email, company: v.prefill.Name} }
@@ -114,7 +114,7 @@ func (p *pages) currentOperator(c *fiber.Ctx) (*signedIn, error) {
 type input struct{ email, company string }
 
 // form renders the sign-up or log-in page. refusal is the error of the last submission, or nil.
-func (p *pages) form(c *fiber.Ctx, v visit, offer connections.Result, in input, refusal error) error {
+func (p *pages) form(c *fiber.Ctx, v visit, offer connections.ConnectResult, in input, refusal error) error {
 	verified := offer.Verified
 	allowReturn(c, verified)
 	lang := ui.LangOf(c)
@@ -145,7 +145,7 @@ func (p *pages) form(c *fiber.Ctx, v visit, offer connections.Result, in input, 
 
 // consent renders the page that asks a signed-in operator whether to link the account to the partner. If the link
 // exists already, the page only offers the way on.
-func (p *pages) consent(c *fiber.Ctx, v visit, offer connections.Result, current signedIn) error {
+func (p *pages) consent(c *fiber.Ctx, v visit, offer connections.ConnectResult, current signedIn) error {
 	verified := offer.Verified
 	allowReturn(c, verified)
 	lang := ui.LangOf(c)
@@ -191,5 +191,5 @@ func returnHost(verified connections.VerifiedURL) string {
 	if verified.Return == nil {
 		return ""
 	}
-	return ui.DisplayHost(verified.Return.URL)
+	return ui.HostForDisplay(verified.Return.URL)
 }

@@ -16,31 +16,32 @@ import (
 // register handles the sign-up form.
 func (p *pages) register(c *fiber.Ctx) error {
 	v := visitOf(c, pathRegister)
-	return p.submit(c, v, func(in input, password string) (connections.Result, error) {
-		form := connect.SignUp{Email: in.email, Password: password, CompanyName: in.company, Locale: string(ui.LangOf(c))}
+	return p.submit(c, v, func(in input, password string) (connections.ConnectResult, error) {
+		form := connect.SignUpForm{Email: in.email, Password: password, CompanyName: in.company, Locale: string(ui.LangOf(c))}
 		if v.connected {
 			return p.Connections.SignUp(c.UserContext(), v.request, form, p.browserOf(c))
 		}
 		signedIn, err := p.Operators.SignUp(c.UserContext(), form, p.browserOf(c))
-		return connections.Result{SignedIn: signedIn}, err
+		return connections.ConnectResult{SignedIn: signedIn}, err
 	})
 }
 
 // logIn handles the log-in form.
 func (p *pages) logIn(c *fiber.Ctx) error {
 	v := visitOf(c, pathLogin)
-	return p.submit(c, v, func(in input, password string) (connections.Result, error) {
+	return p.submit(c, v, func(in input, password string) (connections.ConnectResult, error) {
 		if v.connected {
 			return p.Connections.LogIn(c.UserContext(), v.request, in.email, password, p.browserOf(c))
 		}
 		signedIn, err := p.Operators.LogIn(c.UserContext(), in.email, password, p.browserOf(c))
-		return connections.Result{SignedIn: signedIn}, err
+		return connections.ConnectResult{SignedIn: signedIn}, err
 	})
 }
 
 // submit handles a sign-up or log-in form: it checks the CSRF token and the rate limit, calls enter, and shows the
 // form again after an error.
-func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in input, password string) (connections.Result, error)) error {
+func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in input, password string) (connections.ConnectResult,
+	error)) error {
 	if err := p.Site.CheckCSRF(c); err != nil {
 		return ui.RenderFormExpired(c, ui.PathWithQuery(v.path, v.query))
 	}
@@ -86,7 +87,7 @@ func (p *pages) link(c *fiber.Ctx, v visit) error {
 // arrived sets the session cookie after a log-in or sign-up and redirects: to the return URL, to the page
 // /connect/done, or to the dashboard. An operator who still has to enter a two-factor code is redirected to the
 // page for the code, with the query of the connect URL.
-func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Result) error {
+func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.ConnectResult) error {
 	if half := a.SignedIn.Half.Reveal(); half != "" {
 		p.Site.SetHalfSignInToken(c, half, a.SignedIn.Lifetime)
 		return c.Redirect(ui.PathWithQuery(pathCode, v.query), http.StatusSeeOther)
@@ -112,7 +113,7 @@ func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Result) error {
 
 // sealedText returns the text to be signed for an outcome of a partner connect. It contains the signature of the
 // connect URL, so a signed outcome is not valid for another URL.
-func sealedText(outcome connect.Outcome, r connections.Request) string {
+func sealedText(outcome connect.LinkResult, r connections.ConnectParams) string {
 	return "outcome:" + string(outcome) + ":" + r.Sig
 }
 
@@ -129,11 +130,11 @@ func (p *pages) done(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	outcome := connect.Outcome(c.Query("outcome"))
+	outcome := connect.LinkResult(c.Query("outcome"))
 	if !p.Site.VerifySignedText(token, sealedText(outcome, v.request), c.Query("seal")) {
 		return c.Redirect(pathDashboard, http.StatusSeeOther)
 	}
-	result, err := p.Connections.RebuildResult(c.UserContext(), v.request, account, outcome)
+	result, err := p.Connections.RebuildConnectResult(c.UserContext(), v.request, account, outcome)
 	if errors.Is(err, connect.ErrAccountNotLinked) {
 		return c.Redirect(pathDashboard, http.StatusSeeOther)
 	}
@@ -152,7 +153,7 @@ func (p *pages) done(c *fiber.Ctx) error {
 // refused renders the page that explains why the account is not linked, names both sides of the conflict, and
 // links back to the partner. current is the signed-in operator who opened the page; nil after a form, and without
 // a session.
-func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Result, current *signedIn) error {
+func (p *pages) refused(c *fiber.Ctx, v visit, a connections.ConnectResult, current *signedIn) error {
 	lang := ui.LangOf(c)
 	f := ui.ErrorTextOf(a.Refusal.Code)
 	view := doneView{
@@ -177,7 +178,7 @@ func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Result, current *si
 
 // sidesOf returns a sentence for each existing link that rules out the wanted one, and a sentence for the wanted
 // link.
-func sidesOf(a connections.Result, lang ui.Lang) []string {
+func sidesOf(a connections.ConnectResult, lang ui.Lang) []string {
 	wanted, s := a.Verified, a.Sides
 	var out []string
 	if s.LinkedPartner != "" {
@@ -192,7 +193,7 @@ func sidesOf(a connections.Result, lang ui.Lang) []string {
 
 // logOut ends the session and redirects to the log-in page, with the query of the connect URL if there is one.
 func (p *pages) logOut(c *fiber.Ctx) error {
-	ui.SetLanguagePath(c, pathDashboard)
+	ui.SetLanguageLinkPath(c, pathDashboard)
 	if err := p.Site.CheckCSRF(c); err != nil {
 		return ui.RenderFormExpired(c, pathDashboard)
 	}

@@ -30,7 +30,7 @@ func (p *pages) act(c *fiber.Ctx, by caller) error {
 		return err
 	}
 	path := depositPath(v.ID)
-	ui.SetLanguagePath(c, path)
+	ui.SetLanguageLinkPath(c, path)
 	var sent *upload
 	if body := middleware.UploadBodyOf(c); body != nil {
 		sent, err = p.readUpload(c, by, v, body)
@@ -63,7 +63,7 @@ func (p *pages) actOn(c *fiber.Ctx, by caller, v desk.DepositView, sent *upload)
 		f.lostFiles = checked.Len() > 0
 		return p.ask(c, by, v, f, "")
 	}
-	if f.act().NeedsVerifiedAddress() && p.Operators.AddressUnverified(by.Operator) {
+	if f.act().NeedsVerifiedEmail() && p.Operators.HasUnverifiedEmail(by.Operator) {
 		return p.unverified(c, by)
 	}
 	if ui.PostValue(c, fieldConfirm) != confirmed {
@@ -101,14 +101,14 @@ func (p *pages) run(c *fiber.Ctx, by caller, v desk.DepositView, f actForm) erro
 	case intentCancel:
 		return p.Deposits.CancelByOperator(ctx, by, form, f.comment)
 	case intentRemind:
-		if err := p.limited(c, by, operators.LinkMailLimit); err != nil {
+		if err := p.limited(c, by, operators.LinkMailRateLimit); err != nil {
 			return err
 		}
 		return p.Deposits.RemindByOperator(ctx, by, form)
 	case intentSettled, intentWithdraw:
 		return p.Deposits.EndDebtByOperator(ctx, by, form, f.act())
 	default:
-		if err := p.limited(c, by, operators.LinkMailLimit); err != nil {
+		if err := p.limited(c, by, operators.LinkMailRateLimit); err != nil {
 			return err
 		}
 		return p.Deposits.SendLinkByOperator(ctx, by, form, tenant.MailContact{Email: f.email})

@@ -227,7 +227,7 @@ func TestAct_WithMistakes_NamesThemAndKeepsTheWords(t *testing.T) {
 		"abc", strings.Repeat("9", 30), "１００"} {
 		sent := d.ask("capture", map[string]string{"amount": amount, "description": "a window"})
 		require.Equal(t, http.StatusUnprocessableEntity, sent.Status, amount)
-		require.Equal(t, "#capture-amount", sent.LinkTo("#capture"), amount)
+		require.Equal(t, "#capture-amount", sent.LinkURLByPrefix("#capture"), amount)
 		require.Equal(t, "invalid_field", sent.Code())
 		require.Contains(t, sent.Body, "a window", "what was typed stays")
 	}
@@ -244,7 +244,7 @@ func TestAct_WithMistakes_NamesThemAndKeepsTheWords(t *testing.T) {
 	for field, value := range map[string]string{"reason": "revenge", "description": strings.Repeat("é", 2001)} {
 		sent := d.ask("capture", map[string]string{"amount": "5", field: value})
 		require.Equal(t, http.StatusUnprocessableEntity, sent.Status, field)
-		require.Equal(t, "#capture-"+field, sent.LinkTo("#capture"))
+		require.Equal(t, "#capture-"+field, sent.LinkURLByPrefix("#capture"))
 	}
 	for _, words := range []string{"a\x00b", "\xff"} {
 		require.Equal(t, http.StatusUnprocessableEntity, d.ask("release", map[string]string{"comment": words}).Status)
@@ -264,7 +264,7 @@ func TestActs_OnADepositMadeHere_NotifyTheLinkedPartnerOnly(t *testing.T) {
 	require.Equal(t, 1, d.Count("outbox",
 		"name = 'deposit.cancelled' AND partner_id = $1 AND data NOT LIKE '%partnerContext%'", d.partner.ID))
 	make()
-	d.b.Unlink()
+	d.b.UnlinkPartner()
 	d.done(d.confirm(d.ask("cancel", nil), "cancel"), "cancel")
 	require.Equal(t, 1, events(), "after the link ended")
 	require.Equal(t, 1, d.Count("deposit_transitions", "event_id IS NULL"))

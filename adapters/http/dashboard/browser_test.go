@@ -66,11 +66,11 @@ func TestBrowser_ACaptureWithTwoPhotos(t *testing.T) {
 	for scheme, device := range map[string]string{"light": "desktop", "dark": "phone"} {
 		t.Run(device, func(t *testing.T) {
 			t.Parallel()
-			lang := browsertest.LanguageByScheme[scheme]
+			lang := browsertest.LanguageByColorScheme[scheme]
 			s := connecttest.New(t, connecttest.Options{})
 			p := s.CreatePartner("demo")
 			browser := browsertest.New(t, browsertest.ColorSchemes[scheme]...)
-			require.NoError(t, chromedp.Do(browser, viewports[device], browsertest.WithoutScript))
+			require.NoError(t, chromedp.Do(browser, viewports[device], browsertest.DisableScripts))
 			account := signIn(browser, t, s, "a@b.example")
 			reference := deposits(t, s, p, account.ID, 1)[0]
 			secured(t, s, reference, 48*time.Hour)
@@ -110,12 +110,12 @@ type step struct {
 // requireLooks takes the steps in the language of a colour scheme, and looks at each page on a phone and a desktop.
 func requireLooks(browser context.Context, t *testing.T, base, scheme string, steps []step) {
 	t.Helper()
-	lang := browsertest.LanguageByScheme[scheme]
+	lang := browsertest.LanguageByColorScheme[scheme]
 	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(base+"/dashboard?lang="+lang)))
 	for _, step := range steps {
 		require.NoError(t, chromedp.Do(browser, step.do), step.name)
 		for device, viewport := range viewports {
-			require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
+			require.NoError(t, chromedp.Do(browser, viewport, browsertest.DisableScripts))
 			name := step.name + "-" + lang + "-" + scheme + "-" + device
 			require.Equal(t, lang, ask(browser, t, "document.documentElement.lang"), name)
 			browsertest.RequireUsablePage(browser, t, name)
@@ -235,7 +235,7 @@ func TestEveryDeskPage_HasAStepOfTheBrowser(t *testing.T) {
 	t.Parallel()
 	steps := pictured(t)
 	opened := map[string]string{site.DepositPath: `Navigate\(s\.URL ?\+ ?pathOf\(`, site.ClaimPath: `\) \+ "/claim"\)`,
-		site.ConfirmDepositPath: `"capture-confirm"`, site.RetryNewDepositPath: `"new-mistake"`, site.ConfirmSeveralPath: `"several-confirm"`}
+		site.ConfirmDepositPath: `"capture-confirm"`, site.RetryNewDepositPath: `"new-mistake"`, site.ConfirmBulkActionPath: `"several-confirm"`}
 	pages := 0
 	for _, r := range routes() {
 		downloads := []string{site.DepositFilePath, site.DepositsExportPath, site.MoneyExportPath}

@@ -83,7 +83,7 @@ func doneOnClaim(done string, v desk.DepositView, lang ui.Lang) string {
 		intentSettled: deposit.CollectionSettledElsewhere, intentWithdraw: deposit.CollectionWithdrawn}
 	switch {
 	case v.Debt == nil:
-	case done == intentRemind && v.History[len(v.History)-1].Happened == desk.EntryReminded:
+	case done == intentRemind && v.History[len(v.History)-1].Happened == desk.EntryTenantReminded:
 		return textDoneSendLink.In(lang)
 	case ends[done] == "" || ends[done] != v.Debt.CancelAs:
 	case v.Debt.State == deposit.CollectionFailed:

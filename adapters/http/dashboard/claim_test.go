@@ -50,11 +50,11 @@ func refusedClaim(t *testing.T, s *connecttest.Server, reference string) {
 	d := depositOf(t, s, reference)
 	s.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
 		return r.Payments.Insert(ctx, deposit.Payment{
-			ID: servicetest.NewID(), DepositID: d.ID, Kind: deposit.CollectionPayment, Amount: d.CapturedAmount,
+			ID: servicetest.NewID(), DepositID: d.ID, Kind: deposit.PaymentKindCollection, Amount: d.CapturedAmount,
 			Status: deposit.PaymentProcessing, CreatedAt: s.Clock.Now(), CheckAt: s.Clock.Now(),
 		})
 	})
-	_, err := s.Payments.CheckDue(t.Context()) // the deposit has no card, so its tenant has to pay
+	_, err := s.Payments.CheckDuePayments(t.Context()) // the deposit has no card, so its tenant has to pay
 	require.NoError(t, err)
 	require.Equal(t, 1, s.Count("collections", "deposit_id = $1 AND state = 'awaiting_tenant'", d.ID))
 }
@@ -193,7 +193,7 @@ func TestEndClaim_ProviderAway_EndsNothingYetAndSaysSo(t *testing.T) {
 	c.conflict(c.confirm(other, "settled_elsewhere"), "The claim is being ended")
 	c.provider.SetUnreachable(false)
 	c.Clock.Add(time.Minute)
-	_, err := c.Payments.CheckDue(t.Context())
+	_, err := c.Payments.CheckDuePayments(t.Context())
 	require.NoError(t, err)
 	require.Contains(t, c.b.Get(c.path).Text("dl"), "You dropped the claim.")
 	require.Equal(t, "withdrawn", c.debt().Failure)

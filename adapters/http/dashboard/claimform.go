@@ -19,10 +19,10 @@ func (p *pages) showClaim(c *fiber.Ctx, by caller) error {
 		return err
 	}
 	if err := deposits.ActCapture.CheckPossible(v.Deposit, v.Debt, v.Now); err != nil {
-		ui.SetLanguagePath(c, depositPath(v.ID))
+		ui.SetLanguageLinkPath(c, depositPath(v.ID))
 		return p.conflict(c, by, v, err)
 	}
-	if p.Operators.AddressUnverified(by.Operator) {
+	if p.Operators.HasUnverifiedEmail(by.Operator) {
 		return p.unverified(c, by)
 	}
 	var sent actForm

@@ -48,7 +48,7 @@ func TestClaimPage_StartsEmptyAndOffersTheWholeAmount(t *testing.T) {
 		sent := d.ask("capture", fields)
 		require.Equal(t, http.StatusUnprocessableEntity, sent.Status)
 		require.Contains(t, sent.Text("main"), says)
-		require.Equal(t, "#capture-amount", sent.LinkTo("#capture"))
+		require.Equal(t, "#capture-amount", sent.LinkURLByPrefix("#capture"))
 		require.Contains(t, sent.Text("textarea"), "The oven", "what was typed stays")
 		require.Equal(t, fields["whole"] == "yes", strings.Contains(sent.Body, ` checked id="capture-whole"`))
 		focused := 0
@@ -167,7 +167,7 @@ func TestDetail_HasOneMainActForEachStatus(t *testing.T) {
 	secured(t, c.Server, plain, time.Hour)
 	page := c.b.Get(path)
 	require.Equal(t, []string{"Claim for damage"}, mainButtons(page))
-	require.Equal(t, path+"/claim", page.LinkTo(path+"/claim"))
+	require.Equal(t, path+"/claim", page.LinkURLByPrefix(path+"/claim"))
 	require.Empty(t, page.ElementsByTag("script"), "nothing to copy")
 	require.GreaterOrEqual(t, page.FormIndexByIntent("release"), 0)
 	captured(t, c.Server, plain, 5_000)
@@ -196,7 +196,7 @@ func TestDetail_OfAnUnverifiedOperator_SaysWhatIsMissing(t *testing.T) {
 		page := b.Get(pathOf(t, s, reference))
 		require.Empty(t, mainButtons(page))
 		require.Contains(t, page.Text("main"), "verify your e-mail address first")
-		require.Equal(t, "/dashboard/settings", page.LinkTo("/dashboard/settings"))
+		require.Equal(t, "/dashboard/settings", page.LinkURLByPrefix("/dashboard/settings"))
 		require.GreaterOrEqual(t, page.FormIndexByIntent(intent), 0, "what needs no address")
 		require.Negative(t, page.FormIndexByIntent("send_link"))
 	}

@@ -93,7 +93,7 @@ func askAboutLink(view *confirmView, v desk.DepositView, f actForm, lang ui.Lang
 // addWaiting adds the files that wait for the form's confirmation to the page. Returns evidence.ErrFilesGone if one of
 // them is no longer stored.
 func (p *pages) addWaiting(c *fiber.Ctx, view *confirmView, f actForm) error {
-	files, err := p.Deposits.WaitingFiles(c.UserContext(), f.sender, f.waiting)
+	files, err := p.Deposits.UnconfirmedFiles(c.UserContext(), f.sender, f.waiting)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (p *pages) showNew(c *fiber.Ctx, by caller) error {
 // create handles the form of a new deposit: it creates the deposit and mails its checkout link. A form that is
 // sent twice creates one deposit.
 func (p *pages) create(c *fiber.Ctx, by caller) error {
-	ui.SetLanguagePath(c, pathNew)
+	ui.SetLanguageLinkPath(c, pathNew)
 	if err := p.Site.CheckCSRF(c); err != nil {
 		return ui.RenderFormExpired(c, pathNew)
 	}
@@ -72,10 +72,10 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	}
 	if in.person.Email != "" && !onlyOver {
 		// Refuse an operator with an unverified address here, before the mail counts against a rate limit.
-		if p.Operators.AddressUnverified(by.Operator) {
+		if p.Operators.HasUnverifiedEmail(by.Operator) {
 			return p.unverified(c, by)
 		}
-		if err := p.limited(c, by, operators.LinkMailLimit); err != nil {
+		if err := p.limited(c, by, operators.LinkMailRateLimit); err != nil {
 			return err
 		}
 	}

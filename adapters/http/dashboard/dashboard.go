@@ -89,12 +89,13 @@ func (p *pages) signedIn(h handler) fiber.Handler {
 		if c.Method() == fiber.MethodPost {
 			p.Site.DropUnsentForm(c)
 		}
-		middleware.LogSender(c, slog.String("operator", id.Operator.Of(o.ID)), slog.String("account", id.Account.Of(a.ID)))
+		middleware.AddSenderToAccessLog(c, slog.String("operator", id.Operator.Of(o.ID)), slog.String("account",
+			id.Account.Of(a.ID)))
 		by := caller{Operator: o, Account: a}
 		p.frame(c, by)
-		limit := operators.PageReadLimit
+		limit := operators.PageReadRateLimit
 		if c.Method() == fiber.MethodPost {
-			limit = operators.FormLimit
+			limit = operators.FormRateLimit
 		}
 		if err := p.limited(c, by, limit); err != nil {
 			return err
@@ -178,7 +179,7 @@ func amountOf(d *deposit.Deposit, lang ui.Lang) string {
 }
 
 // limited counts a request of the account against a rate limit. Returns rate_limited.
-func (p *pages) limited(c *fiber.Ctx, by caller, limit operators.DashboardLimit) error {
+func (p *pages) limited(c *fiber.Ctx, by caller, limit operators.DashboardRateLimit) error {
 	decision := p.Limiter.Allow(c.UserContext(), limit.RuleFor(by.Account.ID))
 	if !decision.Allowed {
 		return fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)

@@ -60,7 +60,7 @@ func TestErrorPages_OfAnOperator_KeepTheMenuAndLeadOn(t *testing.T) {
 	} {
 		page := b.Get(path)
 		require.Equal(t, status, page.Status, path)
-		require.NotEmpty(t, page.LinkTo("/dashboard/settings"), path)
+		require.NotEmpty(t, page.LinkURLByPrefix("/dashboard/settings"), path)
 		require.Contains(t, page.Body, `action="/logout"`, path)
 		require.Contains(t, page.Body, "Aller à Aujourd’hui", path)
 		require.NotContains(t, page.Body, `aria-current="page"`, "the menu marks no entry: "+path)
@@ -73,7 +73,7 @@ func TestErrorPages_OfAnOperator_KeepTheMenuAndLeadOn(t *testing.T) {
 	page := stranger.Get("/dashboard/nowhere")
 	require.Equal(t, http.StatusNotFound, page.Status)
 	require.NotContains(t, page.Body, `action="/logout"`)
-	require.NotEmpty(t, page.LinkTo("/login"))
+	require.NotEmpty(t, page.LinkURLByPrefix("/login"))
 }
 
 func TestList_ShowsTheAccountsOwnDepositsAndFilters(t *testing.T) {
@@ -90,7 +90,7 @@ func TestList_ShowsTheAccountsOwnDepositsAndFilters(t *testing.T) {
 	}
 	require.NotContains(t, page.Body, theirs[0])
 	require.Less(t, strings.Index(page.Body, mine[1]), strings.Index(page.Body, mine[0]), "newest first")
-	require.Empty(t, page.LinkTo("/dashboard/deposits?cursor="), "nothing older")
+	require.Empty(t, page.LinkURLByPrefix("/dashboard/deposits?cursor="), "nothing older")
 	french := b.Get("/dashboard/deposits?lang=fr")
 	require.Contains(t, french.Body, "En attente du locataire")
 	require.Contains(t, french.Body, "1\u00a0250,50\u00a0€")

@@ -80,7 +80,7 @@ func (p *pages) viewOf(c *fiber.Ctx, by caller, v desk.DepositView, sent actForm
 	view := detailView{
 		Page: p.page(c, by, ui.SectionDeposits, title), Path: depositPath(v.ID), View: v, Sum: sumOf(v, lang),
 		State: stateOf(v.Deposit, v.Debt, lang), Token: p.Site.FormToken(c), Act: sent,
-		Unverified: p.Operators.AddressUnverified(by.Operator),
+		Unverified: p.Operators.HasUnverifiedEmail(by.Operator),
 	}
 	if c.Method() == fiber.MethodPost {
 		view.Page.ReadAt = view.Path
@@ -189,13 +189,13 @@ func entryOf(e desk.HistoryEntry, lang ui.Lang) entry {
 		out.Text = textHappenedCreated.In(lang)
 	case desk.EntryLinkSent:
 		out.Text = textHappenedLinkSent.In(lang)
-	case desk.EntryReminded:
+	case desk.EntryTenantReminded:
 		out.Text = textHappenedReminded.In(lang)
 	case desk.EntryFilesAdded:
 		out.Text = textHappenedFile.In(lang, e.Detail["files"])
 	case desk.EntryTransition:
 		out.Text = happened[e.Trigger].In(lang)
-	case desk.EntryCollection:
+	case desk.EntryCollectionChanged:
 		out.Text = collectionSteps[e.CollectionTrigger].In(lang)
 	}
 	if failure := e.Detail["failure"]; failure != "" && !e.CollectionTrigger.EndsUnpaid() {
@@ -231,7 +231,7 @@ func (p *pages) conflict(c *fiber.Ctx, by caller, v desk.DepositView, err error)
 	}
 	text, known := refusals[f.Code]
 	if !known {
-		text = refusals[deposits.ErrChanged.Code]
+		text = refusals[deposits.ErrDepositChanged.Code]
 	}
 	return p.renderDeposit(c, by, problem.HTTPStatus(fault.Conflict), v, actForm{},
 		text.In(lang, stateOf(v.Deposit, v.Debt, lang).Text))

@@ -42,7 +42,7 @@ func (p *pages) export(c *fiber.Ctx, by caller) error {
 	if len(f.mistakes) > 0 {
 		return p.showList(c, by)
 	}
-	list := func(ctx context.Context, page ports.Page) (ports.List[desk.DepositRow], error) {
+	list := func(ctx context.Context, page ports.Page) (ports.ListPage[desk.DepositRow], error) {
 		return p.Desk.ListDeposits(ctx, by.Account, f.DashboardFilter, page)
 	}
 	return p.stream(c, by, "deposits.csv", exportColumns, pageByPage(list, cellsOf))
@@ -52,7 +52,8 @@ func (p *pages) export(c *fiber.Ctx, by caller) error {
 type source func(ctx context.Context) (lines [][]string, more bool, err error)
 
 // pageByPage returns a source that reads a list from its beginning, one page at a time.
-func pageByPage[T any](read func(context.Context, ports.Page) (ports.List[T], error), cells func(T) []string) source {
+func pageByPage[T any](read func(context.Context, ports.Page) (ports.ListPage[T], error),
+	cells func(T) []string) source {
 	page := ports.Page{Limit: exportPage}
 	return func(ctx context.Context) (lines [][]string, more bool, err error) {
 		found, err := read(ctx, page)
@@ -67,7 +68,7 @@ func pageByPage[T any](read func(context.Context, ports.Page) (ports.List[T], er
 // stream answers with a CSV file. The first page is read before the response begins, so that its error becomes an
 // error page.
 func (p *pages) stream(c *fiber.Ctx, by caller, name string, columns []string, read source) error {
-	if err := p.limited(c, by, operators.ExportLimit); err != nil {
+	if err := p.limited(c, by, operators.ExportRateLimit); err != nil {
 		return err
 	}
 	held, err := p.exports.bytes.TryAcquire(by.Account.ID, exportCounts, exportCounts)
@@ -86,7 +87,7 @@ func (p *pages) stream(c *fiber.Ctx, by caller, name string, columns []string, r
 	c.Set(fiber.HeaderContentType, "text/csv; charset=utf-8")
 	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+name+`"`)
 	c.Status(http.StatusOK)
-	middleware.SendWithMinRate(c, &exporter{
+	middleware.SendBodyWithMinRate(c, &exporter{
 		ctx: ctx, cancel: func() { cancel(); held.Release() }, columns: columns, read: read, lines: first, more: more,
 		failed: func(err error) { log.WarnContext(ctx, "export ended early", "cause", err.Error()) },
 	}, -1)

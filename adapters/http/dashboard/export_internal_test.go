@@ -33,11 +33,11 @@ type breaking struct {
 }
 
 func (b *breaking) DashboardDeposits(context.Context, depositports.DashboardFilter,
-	ports.Page) (ports.List[*deposit.Deposit], error) {
+	ports.Page) (ports.ListPage[*deposit.Deposit], error) {
 	if b.read.Add(1) > int64(b.pages) {
-		return ports.List[*deposit.Deposit]{}, errors.New("the database went away")
+		return ports.ListPage[*deposit.Deposit]{}, errors.New("the database went away")
 	}
-	page := ports.List[*deposit.Deposit]{Next: ports.Cursor{At: time.Unix(1, 0), ID: id.ID{1}}}
+	page := ports.ListPage[*deposit.Deposit]{Next: ports.Cursor{At: time.Unix(1, 0), ID: id.ID{1}}}
 	for range exportPage {
 		page.Items = append(page.Items, &deposit.Deposit{Reference: "D-1234-5678"})
 	}
@@ -48,8 +48,8 @@ func (b *breaking) DashboardDeposits(context.Context, depositports.DashboardFilt
 type short struct{ depositports.DashboardReader }
 
 func (short) DashboardDeposits(context.Context, depositports.DashboardFilter,
-	ports.Page) (ports.List[*deposit.Deposit], error) {
-	return ports.List[*deposit.Deposit]{Items: []*deposit.Deposit{{Reference: "D-1234-5678"}}}, nil
+	ports.Page) (ports.ListPage[*deposit.Deposit], error) {
+	return ports.ListPage[*deposit.Deposit]{Items: []*deposit.Deposit{{Reference: "D-1234-5678"}}}, nil
 }
 
 // open is a limiter that allows everything.
@@ -132,12 +132,12 @@ type hanging struct {
 }
 
 func (h *hanging) DashboardDeposits(_ context.Context, f depositports.DashboardFilter,
-	_ ports.Page) (ports.List[*deposit.Deposit], error) {
+	_ ports.Page) (ports.ListPage[*deposit.Deposit], error) {
 	if f.AccountID[0] <= 9 {
 		h.asked.Add(1)
 		<-h.release
 	}
-	return ports.List[*deposit.Deposit]{Items: []*deposit.Deposit{{Reference: "D-1234-5678"}}}, nil
+	return ports.ListPage[*deposit.Deposit]{Items: []*deposit.Deposit{{Reference: "D-1234-5678"}}}, nil
 }
 
 // A query that takes long holds a place. The last place is for accounts that had none lately.

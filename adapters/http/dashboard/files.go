@@ -76,7 +76,7 @@ func (p *pages) keep(c *fiber.Ctx, v desk.DepositView, f *actForm, checked *depo
 		return err
 	}
 	f.sender = from
-	files, err := p.Deposits.StoreWaitingFiles(c.UserContext(), from, checked)
+	files, err := p.Deposits.StoreUnconfirmedFiles(c.UserContext(), from, checked)
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func TestCapture_WithFiles_AddsThemOnceConfirmed(t *testing.T) {
 	require.Contains(t, shown.Body, "Files added: 2")
 	require.Contains(t, d.b.Get(d.path+"?lang=fr").Body, "Fichiers ajoutés"+"\u00a0: 2")
 
-	link := shown.LinkTo(d.path + "/files/")
+	link := shown.LinkURLByPrefix(d.path + "/files/")
 	require.NotEmpty(t, link)
 	got := d.b.Get(link)
 	require.Equal(t, http.StatusOK, got.Status)

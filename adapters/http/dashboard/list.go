@@ -137,7 +137,7 @@ func (p *pages) showList(c *fiber.Ctx, by caller) error {
 }
 
 // pagesBeside returns the paths of the previous and the next page of the list; "" where there is none.
-func pagesBeside(f listFilter, at ports.Page, found ports.List[desk.DepositRow]) (previous, next string) {
+func pagesBeside(f listFilter, at ports.Page, found ports.ListPage[desk.DepositRow]) (previous, next string) {
 	link := func(parameter string, c ports.Cursor) string {
 		return ui.PathWithQuery(pathDeposits, f.query(parameter, encodeCursor(c)))
 	}
@@ -149,9 +149,9 @@ func pagesBeside(f listFilter, at ports.Page, found ports.List[desk.DepositRow])
 		*on = link(parameter, found.Next)
 	}
 	if n := len(found.Items); n > 0 && at.Back {
-		next = link(queryCursor, f.CursorOf(found.Items[n-1].Deposit))
+		next = link(queryCursor, f.CursorForDeposit(found.Items[n-1].Deposit))
 	} else if n > 0 && !at.Cursor.IsZero() {
-		previous = link(queryBefore, f.CursorOf(found.Items[0].Deposit))
+		previous = link(queryBefore, f.CursorForDeposit(found.Items[0].Deposit))
 	}
 	return previous, next
 }
@@ -161,7 +161,8 @@ var sorts = []depositports.SortOrder{depositports.SortByCreation, depositports.S
 
 // viewsOf returns the links to the views of the list. They keep the search text and period; the status is dropped,
 // since it is narrower than a view.
-func viewsOf(f listFilter, counts map[depositports.ListView]depositports.WorkCount, lang ui.Lang) (links []listLink) {
+func viewsOf(f listFilter, counts map[depositports.ListView]depositports.DepositGroupCount,
+	lang ui.Lang) (links []listLink) {
 	for _, view := range depositports.ListViews {
 		path := ui.PathWithQuery(pathDeposits, f.query(queryView, string(view), queryStatus, "", queryEndsBy, ""))
 		links = append(links, listLink{viewNames[view].In(lang), viewCount(counts[view], lang), path,
@@ -170,7 +171,7 @@ func viewsOf(f listFilter, counts map[depositports.ListView]depositports.WorkCou
 	return links
 }
 
-func viewCount(n depositports.WorkCount, lang ui.Lang) string {
+func viewCount(n depositports.DepositGroupCount, lang ui.Lang) string {
 	if n.More {
 		return ui.FormatNumber(lang, int64(n.Count)) + "+"
 	}
@@ -220,7 +221,7 @@ func filterFields(f listFilter, lang ui.Lang) []ui.Field {
 func statusOptions(f listFilter, lang ui.Lang) []ui.Option {
 	options := []ui.Option{
 		{Value: "", Label: textEveryStatus.In(lang)},
-		{Value: statusesOf(depositports.WorkAwaitingTenant), Label: textAwaiting.In(lang)},
+		{Value: statusesOf(depositports.OverviewAwaitingTenant), Label: textAwaiting.In(lang)},
 	}
 	for _, s := range deposit.Statuses {
 		options = append(options, ui.Option{Value: string(s), Label: statuses[s].In(lang)})
@@ -259,7 +260,7 @@ func decodeCursor(text string) ports.Cursor {
 
 // statusesOf returns the query parameter status that lists all deposits with the given kind of open work, such as
 // those that await the tenant.
-func statusesOf(kind depositports.WorkKind) string {
+func statusesOf(kind depositports.OverviewGroup) string {
 	var names []string
 	for _, s := range kind.Statuses() {
 		names = append(names, string(s))

@@ -50,7 +50,7 @@ func TestBrowser_TheListFitsManyRows_WhichAreOneTargetEach(t *testing.T) {
 			s := connecttest.New(t, connecttest.Options{})
 			p := s.CreatePartner("demo")
 			browser := browsertest.New(t, first...)
-			require.NoError(t, chromedp.Do(browser, viewports["desktop"], browsertest.WithoutScript))
+			require.NoError(t, chromedp.Do(browser, viewports["desktop"], browsertest.DisableScripts))
 			account := signIn(browser, t, s, "a@b.example")
 			made := deposits(t, s, p, account.ID, 60)
 			people(t, s, made)
@@ -60,7 +60,7 @@ func TestBrowser_TheListFitsManyRows_WhichAreOneTargetEach(t *testing.T) {
 			refused(t, s, made[57])
 			refusedClaim(t, s, made[58])
 			captured(t, s, made[59], 8_025)
-			lang := browsertest.LanguageByScheme[scheme]
+			lang := browsertest.LanguageByColorScheme[scheme]
 			for device, least := range map[string]int{"desktop": 12, "phone": 5} {
 				for view, query := range map[string]string{"all": "", "ending": "view=ending&", "refused": "view=refused&"} {
 					name := "list-" + view + "-" + lang + "-" + scheme + "-" + device

@@ -24,7 +24,7 @@ func (p *pages) logInFirst(c *fiber.Ctx) error {
 	switch {
 	// A form about several deposits is restored on the page that asks for its confirmation, with its ticked deposits.
 	case fields.Has(fieldDeposit):
-		page, query = site.FillPath(site.ConfirmSeveralPath, p.severalForm(c)), ""
+		page, query = site.FillPath(site.ConfirmBulkActionPath, p.severalForm(c)), ""
 	// A form that claims an amount is restored on the page with that form, to which the operator returns after the
 	// log-in.
 	case fields.Get(fieldIntent) == intentCapture:
@@ -37,7 +37,7 @@ func (p *pages) logInFirst(c *fiber.Ctx) error {
 	}
 	after := url.Values{}
 	if next := ui.PathWithQuery(page, query); next != site.DashboardPath {
-		after.Set(ui.NextQueryParam, next)
+		after.Set(ui.AfterLogInQueryParam, next)
 	}
 	return c.Redirect(ui.PathWithQuery(site.LogInPath, after.Encode()), http.StatusSeeOther)
 }
@@ -50,7 +50,7 @@ func pageOf(c *fiber.Ctx) (page, query string) {
 		return site.FillPath(site.DepositPath, c.Params("id")), ""
 	case site.RetryNewDepositPath:
 		return site.NewDepositPath, ""
-	case site.ConfirmSeveralPath:
+	case site.ConfirmBulkActionPath:
 		return site.DepositsPath, ""
 	case site.UnlinkPath:
 		return site.PartnerPath, ""

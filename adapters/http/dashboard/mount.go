@@ -16,7 +16,7 @@ func Mount(app fiber.Router, d Deps) {
 	app.Get(pathExport, d.Site.PageMiddleware, p.signedIn(p.export))
 	app.Get(pathDeposits, d.Site.PageMiddleware, p.signedIn(p.showList))
 	app.Post(pathDeposits, d.Site.PageMiddleware, p.signedIn(p.several))
-	app.Get(site.ConfirmSeveralPath, d.Site.PageMiddleware, p.signedIn(p.showSeveral))
+	app.Get(site.ConfirmBulkActionPath, d.Site.PageMiddleware, p.signedIn(p.showSeveral))
 	app.Get(pathNew, d.Site.PageMiddleware, p.signedIn(p.showNew))
 	app.Post(pathNew, d.Site.PageMiddleware, p.signedIn(p.create))
 	app.Get(site.RetryNewDepositPath, d.Site.PageMiddleware, p.signedIn(p.showNewAgain))

@@ -29,7 +29,7 @@ func (p *pages) showPartner(c *fiber.Ctx, by caller) error {
 // partnerForm handles the form that ends the link to a partner: it asks for confirmation first, and ends the link
 // once confirmed.
 func (p *pages) partnerForm(c *fiber.Ctx, by caller) error {
-	ui.SetLanguagePath(c, pathPartner)
+	ui.SetLanguageLinkPath(c, pathPartner)
 	if err := p.Site.CheckCSRF(c); err != nil {
 		return ui.RenderFormExpired(c, pathPartner)
 	}
@@ -60,7 +60,7 @@ func (p *pages) partnerForm(c *fiber.Ctx, by caller) error {
 
 // unlink ends the link to a partner that the page showed. If that link has already ended, it changes nothing.
 func (p *pages) unlink(c *fiber.Ctx, by caller) error {
-	ui.SetLanguagePath(c, pathPartner)
+	ui.SetLanguageLinkPath(c, pathPartner)
 	if err := p.Site.CheckCSRF(c); err != nil {
 		return ui.RenderFormExpired(c, pathPartner)
 	}

@@ -67,7 +67,7 @@ func newDeskBrowser(t *testing.T, ready func(*testing.T, *connecttest.Server, st
 	s := connecttest.New(t, connecttest.Options{})
 	p := s.CreatePartner("demo")
 	d := &deskBrowser{Server: s, t: t, ctx: browsertest.New(t)}
-	d.do(viewports["desktop"], browsertest.WithoutScript)
+	d.do(viewports["desktop"], browsertest.DisableScripts)
 	account := signIn(d.ctx, t, s, "a@b.example")
 	reference := deposits(t, s, p, account.ID, 1)[0]
 	ready(t, s, reference)
@@ -282,7 +282,7 @@ func TestQuestion_IsBoundToSessionAndAccount_ForAnHour(t *testing.T) {
 	require.Equal(t, d.path, d.b.Get(all[4]).Location, "the oldest are gone")
 	require.Equal(t, http.StatusOK, d.b.Get(all[5]).Status)
 	d.Clock.Add(time.Hour + 11*time.Minute)
-	job := d.Services.Deposits.CleanFormDraftsJob()
+	job := d.Services.Deposits.FormDraftCleaningJob()
 	more, err := job.Run(t.Context())
 	require.NoError(t, err)
 	require.False(t, more)

@@ -31,7 +31,7 @@ func (p *pages) renderSettings(c *fiber.Ctx, by caller, status int, v settingsVi
 	lang := ui.LangOf(c)
 	page := p.page(c, by, ui.SectionSettings, textSettings.In(lang))
 	var err error
-	if v.CoverMails, err = p.Operators.WantsCoverMails(c.UserContext(), by.Operator); err != nil {
+	if v.CoverMails, err = p.Operators.WantsEndingCoverMails(c.UserContext(), by.Operator); err != nil {
 		return err
 	}
 	if v.Codes, err = p.Operators.TwoFactorState(c.UserContext(), by.Operator.ID); err != nil {
@@ -39,7 +39,7 @@ func (p *pages) renderSettings(c *fiber.Ctx, by caller, status int, v settingsVi
 	}
 	page.ReadAt, page.ErrorCode = pathSettings, v.Page.ErrorCode
 	v.Page, v.Token, v.Email, v.Unverified = page, page.FormToken, by.Operator.Email,
-		p.Operators.AddressUnverified(by.Operator)
+		p.Operators.HasUnverifiedEmail(by.Operator)
 	v.Zone = by.Account.Zone()
 	v.fields(by)
 	sessions, err := p.Operators.Sessions(c.UserContext(), by.Operator.ID, p.Site.SessionToken(c))

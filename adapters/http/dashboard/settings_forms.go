@@ -35,7 +35,7 @@ var settingsForms = map[string]func(p *pages, c *fiber.Ctx, by caller) error{
 
 // settings handles all forms of the settings page.
 func (p *pages) settings(c *fiber.Ctx, by caller) error {
-	ui.SetLanguagePath(c, pathSettings)
+	ui.SetLanguageLinkPath(c, pathSettings)
 	if err := p.Site.CheckCSRF(c); err != nil {
 		return ui.RenderFormExpired(c, pathSettings)
 	}
@@ -47,14 +47,14 @@ func (p *pages) settings(c *fiber.Ctx, by caller) error {
 }
 
 func (p *pages) resendVerification(c *fiber.Ctx, by caller) error {
-	if err := p.Operators.MailVerification(c.UserContext(), by.Operator); err != nil {
+	if err := p.Operators.MailVerificationLink(c.UserContext(), by.Operator); err != nil {
 		return err
 	}
 	return settled(c, intentResend)
 }
 
 func (p *pages) changePassword(c *fiber.Ctx, by caller) error {
-	if err := p.limited(c, by, operators.PasswordCheckLimit); err != nil {
+	if err := p.limited(c, by, operators.PasswordCheckRateLimit); err != nil {
 		return err
 	}
 	in, err := p.Operators.ChangePassword(c.UserContext(), by.Operator, ui.PostValue(c, fieldCurrent),
@@ -67,7 +67,7 @@ func (p *pages) changePassword(c *fiber.Ctx, by caller) error {
 }
 
 func (p *pages) changeEmail(c *fiber.Ctx, by caller) error {
-	if err := p.limited(c, by, operators.PasswordCheckLimit); err != nil {
+	if err := p.limited(c, by, operators.PasswordCheckRateLimit); err != nil {
 		return err
 	}
 	email := strings.TrimSpace(ui.PostValue(c, fieldEmail))
@@ -130,7 +130,7 @@ func (p *pages) endSession(c *fiber.Ctx, by caller) (err error) {
 	return settled(c, intentEnd)
 }
 
-func (p *pages) renewed(c *fiber.Ctx, in operators.SignedIn) {
+func (p *pages) renewed(c *fiber.Ctx, in operators.SignInResult) {
 	p.Site.SetSession(c, in.Token.Reveal(), in.Lifetime)
 }
 
@@ -190,7 +190,7 @@ func settingsSent(c *fiber.Ctx) map[string]string {
 }
 
 func (p *pages) changeMails(c *fiber.Ctx, by caller) error {
-	if err := p.Operators.ChangeCoverMails(c.UserContext(), by.Operator,
+	if err := p.Operators.SetEndingCoverMails(c.UserContext(), by.Operator,
 		ui.PostValue(c, fieldCoverMails) == ui.CheckedValue); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ import (
 // several handles a form about several deposits, which mails their tenants: it asks for confirmation first, and
 // sends the mails once confirmed.
 func (p *pages) several(c *fiber.Ctx, by caller) error {
-	ui.SetLanguagePath(c, pathDeposits)
+	ui.SetLanguageLinkPath(c, pathDeposits)
 	if err := p.Site.CheckCSRF(c); err != nil {
 		return ui.RenderFormExpired(c, pathDeposits)
 	}
@@ -46,9 +46,9 @@ func (p *pages) several(c *fiber.Ctx, by caller) error {
 	switch {
 	case len(form.IDs) == 0:
 		return p.notTicked(c, by, textTickSome.In(lang))
-	case len(form.IDs) > deposit.MaxDepositsAtOnce:
-		return p.notTicked(c, by, textTickFewer.In(lang, deposit.MaxDepositsAtOnce))
-	case p.Operators.AddressUnverified(by.Operator):
+	case len(form.IDs) > deposit.MaxDepositsPerBulkAct:
+		return p.notTicked(c, by, textTickFewer.In(lang, deposit.MaxDepositsPerBulkAct))
+	case p.Operators.HasUnverifiedEmail(by.Operator):
 		return p.unverified(c, by)
 	}
 	if asked {
@@ -76,7 +76,7 @@ func tickedOf(c *fiber.Ctx) (ids []id.ID, err error) {
 }
 
 func severalPath(form [16]byte) string {
-	return site.FillPath(site.ConfirmSeveralPath, hex.EncodeToString(form[:]))
+	return site.FillPath(site.ConfirmBulkActionPath, hex.EncodeToString(form[:]))
 }
 
 // severalForm returns the key of a form about several deposits, from the path or the form itself.
@@ -104,7 +104,7 @@ const (
 // mailSeveral mails the tenants of a confirmed form about several deposits, stores the outcome, and redirects to
 // the page that shows it.
 func (p *pages) mailSeveral(c *fiber.Ctx, by caller, form deposits.BulkForm) error {
-	count := func() error { return p.limited(c, by, operators.LinkMailLimit) }
+	count := func() error { return p.limited(c, by, operators.LinkMailRateLimit) }
 	outcome, err := p.Deposits.MailTenants(c.UserContext(), by, form, count)
 	// The second request of a double click waits until the first has sent the mails, and shows the same outcome.
 	for range answerTries {
@@ -149,7 +149,8 @@ func (p *pages) showSeveral(c *fiber.Ctx, by caller) error {
 	}
 	act := deposits.BulkAct(ui.PostValue(c, fieldIntent))
 	ids, err := tickedOf(c)
-	if err != nil || len(ids) == 0 || len(ids) > deposit.MaxDepositsAtOnce || !slices.Contains(deposits.BulkActs, act) {
+	if err != nil || len(ids) == 0 || len(ids) > deposit.MaxDepositsPerBulkAct || !slices.Contains(deposits.BulkActs,
+		act) {
 		// The fields of a form restored after an ended session may contain anything, so they are checked again.
 		return c.Redirect(pathDeposits, http.StatusSeeOther)
 	}
@@ -196,13 +197,13 @@ func (v *severalView) ask(form [16]byte, list []deposits.SelectedDeposit) (statu
 // was mailed.
 func (v *severalView) tellOutcome(list []deposits.SelectedDeposit, outcome []deposits.BulkOutcome) {
 	lang := v.Page.Lang
-	left := map[string]deposits.LeftOutReason{}
+	left := map[string]deposits.MailSkipReason{}
 	for _, o := range outcome {
 		left[o.Deposit] = o.Left
 	}
 	for i := range list {
 		list[i].Left = left[id.Deposit.Of(list[i].ID)]
-		if list[i].Left == deposits.LeftOutAccountLimit {
+		if list[i].Left == deposits.MailSkippedAccountLimit {
 			v.Problem = textSeveralStopped.In(lang)
 		}
 	}
@@ -238,12 +239,12 @@ func (v *severalView) sort(list []deposits.SelectedDeposit) {
 func (v *severalView) why(d deposits.SelectedDeposit) string {
 	lang := v.Page.Lang
 	switch d.Left {
-	case deposits.LeftOutNothingAwaited:
+	case deposits.MailSkippedNothingAwaited:
 		if v.Act == deposits.ActRemindTenants && d.Debt != nil && d.Debt.State == deposit.CollectionRetrying {
 			return textSeveralRetry.In(lang)
 		}
 		return leftOver[v.Act].In(lang, stateOf(d.Deposit, d.Debt, lang).Text)
-	case deposits.LeftOutReminded:
+	case deposits.MailSkippedRemindedRecently:
 		return leftOut[d.Left].In(lang, ui.FormatDateTime(lang, d.Debt.AskedAt.In(v.Zone)))
 	}
 	return leftOut[d.Left].In(lang)

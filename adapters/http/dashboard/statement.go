@@ -125,7 +125,7 @@ func (v *statementView) tell(st books.Statement) {
 		v.Later, v.LaterMonth = monthPath(pathMoney, month.To), ui.FormatMonthYear(lang, month.To)
 	}
 	v.Export = monthPath(site.MoneyExportPath, month.From)
-	v.Due, v.RefundedSum = ui.Euros(lang, st.Due.AmountOwed()), ui.Euros(lang, -st.Due.Refunded)
+	v.Due, v.RefundedSum = ui.Euros(lang, st.Due.AmountOwedToOperator()), ui.Euros(lang, -st.Due.Refunded)
 	v.Figures = []fact{
 		{textStatementPaid.In(lang), ui.Euros(lang, st.Due.Collected), ""},
 		{textStatementRefunded.In(lang), ui.Euros(lang, st.Due.Refunded), ""},
@@ -140,7 +140,7 @@ func (v *statementView) tell(st books.Statement) {
 	}
 }
 
-func statementRowOf(claim paymentports.MovedDebt, lang ui.Lang) statementRow {
+func statementRowOf(claim paymentports.DebtMovement, lang ui.Lang) statementRow {
 	day := func(t time.Time) string {
 		if t.IsZero() {
 			return ""
@@ -200,15 +200,15 @@ func (p *pages) exportMoney(c *fiber.Ctx, by caller) error {
 		return p.showMoney(c, by)
 	}
 	month := p.Books.MonthOf(at)
-	claims := func(ctx context.Context, page ports.Page) (ports.List[paymentports.MovedDebt], error) {
-		return p.Books.MovedDebts(ctx, by.Account.ID, month, page)
+	claims := func(ctx context.Context, page ports.Page) (ports.ListPage[paymentports.DebtMovement], error) {
+		return p.Books.DebtMovements(ctx, by.Account.ID, month, page)
 	}
 	return p.stream(c, by, "money-"+month.From.Format(monthLayout)+".csv", statementColumns,
 		pageByPage(claims, statementCells))
 }
 
 // statementCells returns the cells of a claim in the CSV export, in the order of statementColumns.
-func statementCells(claim paymentports.MovedDebt) []string {
+func statementCells(claim paymentports.DebtMovement) []string {
 	return []string{
 		claim.Reference, cell(claim.Tenant), stamp(claim.CapturedAt), stamp(claim.ChargedAt), stamp(claim.PaidAt),
 		claim.Collected.String(), claim.Refunded.String(), stamp(claim.RefundedAt), claim.Disputed.String(),

@@ -10,7 +10,7 @@ import (
 // refusals maps the code of the error that refused an act on a deposit to its text. The text's argument is the
 // deposit's current status.
 var refusals = map[string]ui.LocalizedText{
-	deposits.ErrChanged.Code: ui.T(
+	deposits.ErrDepositChanged.Code: ui.T(
 		"Nothing was done: the deposit has changed since you opened the page. It is now: %s.",
 		"Rien n’a été fait : la caution a changé depuis l’ouverture de la page. Elle est désormais : %s."),
 	deposit.ErrNotCapturable.Code: ui.T(

@@ -49,15 +49,15 @@ var (
 )
 
 // leftOut maps the reason for which a ticked deposit's tenant is not mailed to its text. The argument of
-// LeftOutReminded is the time of the last mail to the tenant.
-var leftOut = map[deposits.LeftOutReason]ui.LocalizedText{
-	deposits.LeftOutNoAddress: ui.T("No e-mail address of the tenant is known.",
+// MailSkippedRemindedRecently is the time of the last mail to the tenant.
+var leftOut = map[deposits.MailSkipReason]ui.LocalizedText{
+	deposits.MailSkippedNoAddress: ui.T("No e-mail address of the tenant is known.",
 		"Aucune adresse e-mail du locataire n’est connue."),
-	deposits.LeftOutReminded: ui.T("We mailed the tenant on %s. The link can be sent again 24 hours later.",
+	deposits.MailSkippedRemindedRecently: ui.T("We mailed the tenant on %s. The link can be sent again 24 hours later.",
 		"Le locataire a reçu un e-mail le %s. Un nouvel envoi est possible 24 heures après."),
-	deposits.LeftOutAddressLimit: ui.T("This address has already got as many links as are allowed in 24 hours.",
+	deposits.MailSkippedAddressLimit: ui.T("This address has already got as many links as are allowed in 24 hours.",
 		"Cette adresse a déjà reçu autant de liens que permis en 24 heures."),
-	deposits.LeftOutAccountLimit: ui.T("You have sent 100 links within an hour.",
+	deposits.MailSkippedAccountLimit: ui.T("You have sent 100 links within an hour.",
 		"Vous avez envoyé 100 liens en une heure."),
 }
 

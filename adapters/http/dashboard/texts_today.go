@@ -68,22 +68,23 @@ var (
 
 // workTexts maps each kind of open work, such as a cover that ends soon, to the heading and hint of its group on
 // the first page. The hint is empty where the heading is enough.
-var workTexts = map[depositports.WorkKind]struct {
+var workTexts = map[depositports.OverviewGroup]struct {
 	title, hint ui.LocalizedText
 	tone, icon  string
 }{
-	depositports.WorkStayBeginning: {ui.T("Begins within 7 days, not secured", "Commence sous 7 jours, sans garantie"),
+	depositports.OverviewStayBeginning: {ui.T("Begins within 7 days, not secured", "Commence sous 7 jours, sans garantie"),
 		ui.LocalizedText{},
 		"bad", "i-alert"},
-	depositports.WorkPaymentRefused: {ui.T("Payment refused", "Paiement refusé"), ui.LocalizedText{}, "bad", "i-alert"},
-	depositports.WorkCardRefused: {ui.T("Claimed, card refused", "Réclamé, carte refusée"),
+	depositports.OverviewPaymentRefused: {ui.T("Payment refused", "Paiement refusé"), ui.LocalizedText{}, "bad",
+		"i-alert"},
+	depositports.OverviewCardRefused: {ui.T("Claimed, card refused", "Réclamé, carte refusée"),
 		ui.T("The tenant has a link to pay the claim with another card.",
 			"Le locataire dispose d’un lien pour payer la réclamation avec une autre carte."), "bad", "i-alert"},
-	depositports.WorkCoverEnding: {ui.T("Cover ends within 7 days", "La couverture finit sous 7 jours"),
+	depositports.OverviewCoverEnding: {ui.T("Cover ends within 7 days", "La couverture finit sous 7 jours"),
 		ui.T("After that day nothing can be claimed. Look for damage before.",
 			"Après ce jour, plus rien ne peut être réclamé. Vérifiez les dégâts avant."), "warn", "i-shield"},
-	depositports.WorkCollecting: {ui.T("Claimed, not paid yet", "Réclamé, pas encore payé"), ui.LocalizedText{}, "",
+	depositports.OverviewCollecting: {ui.T("Claimed, not paid yet", "Réclamé, pas encore payé"), ui.LocalizedText{}, "",
 		"i-claim"},
-	depositports.WorkAwaitingTenant: {ui.T("Awaiting the tenant", "En attente du locataire"), ui.LocalizedText{}, "",
+	depositports.OverviewAwaitingTenant: {ui.T("Awaiting the tenant", "En attente du locataire"), ui.LocalizedText{}, "",
 		"i-wait"},
 }

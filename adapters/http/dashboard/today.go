@@ -25,17 +25,17 @@ func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 	if err != nil {
 		return err
 	}
-	t, err := p.Desk.FirstPage(c.UserContext(), by.Account)
+	t, err := p.Desk.Overview(c.UserContext(), by.Account)
 	if err != nil {
 		return err
 	}
 	v := todayView{Page: p.page(c, by, ui.SectionToday, textToday.In(lang)), Account: account,
 		Token: p.Site.FormToken(c), Figures: figuresOf(t, lang)}
-	if p.Operators.AddressUnverified(by.Operator) {
+	if p.Operators.HasUnverifiedEmail(by.Operator) {
 		ask := p.verifyView(c, by, textVerifyAskLead.In(lang, by.Operator.Email))
 		v.Verify = &ask
 	}
-	earlier, err := p.Desk.RecordsBeforeProof(c.UserContext(), by.Operator, by.Account, account.Link)
+	earlier, err := p.Desk.RecordsBeforeEmailProof(c.UserContext(), by.Operator, by.Account, account.Link)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 		}
 		return ui.Render(c, http.StatusOK, todayPage(v))
 	}
-	for _, kind := range depositports.WorkKinds {
+	for _, kind := range depositports.OverviewGroups {
 		if len(t.First[kind]) > 0 {
 			v.Work = append(v.Work, p.workViewOf(kind, t, lang))
 		}
@@ -68,7 +68,7 @@ func (p *pages) stepsOf(c *fiber.Ctx, by caller, lang ui.Lang) ([]step, error) {
 	codes, err := p.Operators.TwoFactorState(c.UserContext(), by.Operator.ID)
 	return []step{
 		{Name: textStepVerify.In(lang), Says: textStepVerifySays.In(lang), Path: pathSettings + "#address",
-			Done: !p.Operators.AddressUnverified(by.Operator)},
+			Done: !p.Operators.HasUnverifiedEmail(by.Operator)},
 		{Name: textStepDeposit.In(lang), Says: textStepDepositSays.In(lang), Path: pathNew},
 		{Name: textStepCodes.In(lang), Says: textStepCodesSays.In(lang), Path: pathSettings + "#two-factor", Done: codes.On},
 	}, err
@@ -79,9 +79,9 @@ func viewPath(view string) string {
 	return ui.PathWithQuery(pathDeposits, url.Values{queryView: {view}}.Encode())
 }
 
-func figuresOf(t desk.FirstPage, lang ui.Lang) []figure {
-	awaiting, active, refused := t.Counts[depositports.WorkAwaitingTenant], t.Counts[depositports.WorkActive],
-		t.CountRefused()
+func figuresOf(t desk.Overview, lang ui.Lang) []figure {
+	awaiting, active, refused := t.Counts[depositports.OverviewAwaitingTenant], t.Counts[depositports.OverviewActive],
+		t.CountRefusedPayments()
 	all := []figure{
 		{Name: textFigureAwaiting.In(lang), Value: counted(awaiting), Path: viewPath("awaiting")},
 		{Name: textFigureRefused.In(lang), Value: counted(refused), Path: viewPath("refused")},
@@ -98,7 +98,7 @@ func figuresOf(t desk.FirstPage, lang ui.Lang) []figure {
 	return all
 }
 
-func earlierViewOf(e *desk.RecordsBeforeProof, account connections.AccountView, lang ui.Lang) *earlierView {
+func earlierViewOf(e *desk.RecordsBeforeEmailProof, account connections.AccountView, lang ui.Lang) *earlierView {
 	v := &earlierView{Lead: textEarlierLead.In(lang, ui.FormatDateTime(lang, e.Until)), Count: strconv.Itoa(e.Count)}
 	if e.Link != nil {
 		linked := e.Link.LinkedAt.In(account.Account.Zone())
@@ -114,29 +114,29 @@ func earlierViewOf(e *desk.RecordsBeforeProof, account connections.AccountView, 
 
 // counted formats a number of deposits, such as 12; a number that is only known to be larger gets a plus, such as
 // 10000+.
-func counted(n depositports.WorkCount) string {
+func counted(n depositports.DepositGroupCount) string {
 	if n.More {
 		return strconv.Itoa(n.Count) + "+"
 	}
 	return strconv.Itoa(n.Count)
 }
 
-func (p *pages) workViewOf(kind depositports.WorkKind, t desk.FirstPage, lang ui.Lang) workView {
+func (p *pages) workViewOf(kind depositports.OverviewGroup, t desk.Overview, lang ui.Lang) workView {
 	says := workTexts[kind]
 	w := workView{ID: string(kind), Chip: ui.Chip{Text: says.title.In(lang), Tone: says.tone, Icon: says.icon},
-		Hint: says.hint.In(lang), Count: counted(t.CountOf(kind))}
+		Hint: says.hint.In(lang), Count: counted(t.CountOfGroup(kind))}
 	for _, d := range t.First[kind] {
 		r := workRowOf(d, lang)
-		if kind == depositports.WorkCoverEnding {
+		if kind == depositports.OverviewCoverEnding {
 			r.Says = textEnds.In(lang, ui.FormatDate(lang, d.ExpiresAt))
 		}
-		if kind == depositports.WorkCollecting && d.Debt != nil {
+		if kind == depositports.OverviewCollecting && d.Debt != nil {
 			r.Says = collectionOf(*d.Debt, lang)
 		}
 		p.addAct(&r, kind, d, t.Now, lang)
 		w.Rows = append(w.Rows, r)
 	}
-	if t.CountOf(kind).Count > len(w.Rows) {
+	if t.CountOfGroup(kind).Count > len(w.Rows) {
 		w.More = allOf(kind, t)
 	}
 	return w
@@ -144,17 +144,17 @@ func (p *pages) workViewOf(kind depositports.WorkKind, t desk.FirstPage, lang ui
 
 // allOf returns the path of the list with all deposits that have the given kind of open work, such as a refused
 // card.
-func allOf(kind depositports.WorkKind, t desk.FirstPage) string {
+func allOf(kind depositports.OverviewGroup, t desk.Overview) string {
 	q := url.Values{queryStatus: {statusesOf(kind)}}
 	switch kind {
-	case depositports.WorkStayBeginning:
+	case depositports.OverviewStayBeginning:
 		q.Set(queryFrom, t.Week.From.Format(time.DateOnly))
 		q.Set(queryTo, t.Week.To.Format(time.DateOnly))
-	case depositports.WorkCoverEnding:
+	case depositports.OverviewCoverEnding:
 		q.Set(queryEndsBy, t.Week.To.Format(time.RFC3339Nano))
-	case depositports.WorkPaymentRefused, depositports.WorkCardRefused:
+	case depositports.OverviewPaymentRefused, depositports.OverviewCardRefused:
 		return viewPath("refused")
-	case depositports.WorkCollecting:
+	case depositports.OverviewCollecting:
 		return viewPath("claimed")
 	default:
 		return viewPath("awaiting")
@@ -181,7 +181,7 @@ func workRowOf(d desk.DepositRow, lang ui.Lang) workRow {
 
 // addAct adds to a row the button for the act that its deposit waits for. The button's form is already confirmed:
 // the row describes what will happen, and a mail is all that happens.
-func (p *pages) addAct(r *workRow, kind depositports.WorkKind, d desk.DepositRow, now time.Time, lang ui.Lang) {
+func (p *pages) addAct(r *workRow, kind depositports.OverviewGroup, d desk.DepositRow, now time.Time, lang ui.Lang) {
 	mails := func(label ui.LocalizedText, act deposits.OperatorAct, more ...hidden) {
 		r.Act = label.In(lang)
 		r.Hidden = append([]hidden{{fieldIntent, string(act)}, {fieldConfirm, confirmed},
@@ -189,11 +189,11 @@ func (p *pages) addAct(r *workRow, kind depositports.WorkKind, d desk.DepositRow
 	}
 	r.Act, r.ActPath = textTodayOpen.In(lang), r.Path
 	switch {
-	case kind == depositports.WorkCoverEnding:
+	case kind == depositports.OverviewCoverEnding:
 		r.Act, r.ActPath = textTodayClaim.In(lang), site.FillPath(site.ClaimPath, id.Deposit.Of(d.ID))
 	case d.Status.InCheckout() && d.Client != nil && deposits.ActSendLink.CheckPossible(d.Deposit, nil, now) == nil:
 		mails(textTodaySend, deposits.ActSendLink, hidden{fieldEmail, d.Client.Email})
-	case kind != depositports.WorkCardRefused || d.Client == nil:
+	case kind != depositports.OverviewCardRefused || d.Client == nil:
 	case deposits.ActRemind.CheckPossible(d.Deposit, d.Debt, now) == nil:
 		mails(textTodayRemind, deposits.ActRemind)
 	case d.Debt != nil && d.Debt.RemindableAt().After(now):
@@ -213,7 +213,7 @@ const (
 	leastCharted = 5
 )
 
-func chartOf(year []desk.MonthCount, lang ui.Lang) chart {
+func chartOf(year []desk.MonthlyDepositCount, lang ui.Lang) chart {
 	var ch chart
 	for _, m := range year {
 		ch.Max = max(ch.Max, m.Made)

@@ -42,7 +42,7 @@ func TestBrowser_Today_LooksRight(t *testing.T) {
 				for _, lang := range []string{"en", "fr"} {
 					require.NoError(t, chromedp.Do(browser, chromedp.Navigate(s.URL+"/dashboard?lang="+lang)))
 					for device, viewport := range viewports {
-						require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
+						require.NoError(t, chromedp.Do(browser, viewport, browsertest.DisableScripts))
 						browsertest.RequireUsablePage(browser, t, name+"-"+lang+"-"+scheme+"-"+device)
 					}
 				}

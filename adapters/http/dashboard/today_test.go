@@ -263,7 +263,7 @@ func TestToday_AGroupHasFiveRows_AndLeadsToTheRest(t *testing.T) {
 		require.Len(t, groups, 1, c.name)
 		require.Equal(t, c.name, groups[0].name)
 		require.Len(t, groups[0].all, 5)
-		link := page.LinkTo(c.link)
+		link := page.LinkURLByPrefix(c.link)
 		require.NotEmpty(t, link, c.name)
 		require.Contains(t, page.Body, "Show all 9<", c.name)
 		if c.name == "soon" || c.name == "ending" {

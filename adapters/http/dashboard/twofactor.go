@@ -19,7 +19,7 @@ import (
 // enableTOTP creates a secret for two-factor codes and shows it. Codes are required only after the operator has
 // entered a first one.
 func (p *pages) enableTOTP(c *fiber.Ctx, by caller) error {
-	if err := p.limited(c, by, operators.PasswordCheckLimit); err != nil {
+	if err := p.limited(c, by, operators.PasswordCheckRateLimit); err != nil {
 		return err
 	}
 	enrolment, err := p.Operators.BeginTOTPEnrolment(c.UserContext(), by.Operator, ui.PostValue(c, fieldCurrent),
@@ -71,7 +71,7 @@ func (p *pages) confirmTOTP(c *fiber.Ctx, by caller) error {
 }
 
 func (p *pages) newRecoveryCodes(c *fiber.Ctx, by caller) error {
-	done, err := p.Operators.NewRecoveryCodes(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldCode),
+	done, err := p.Operators.ReplaceRecoveryCodes(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldCode),
 		p.browserOf(c))
 	if err != nil {
 		return p.refusedCode(c, by, intentRecoveryCodes, err)
@@ -83,7 +83,7 @@ func (p *pages) newRecoveryCodes(c *fiber.Ctx, by caller) error {
 // hashes, so they cannot be shown later.
 func (p *pages) showRecoveryCodes(c *fiber.Ctx, by caller, done operators.TwoFactorResult,
 	lead ui.LocalizedText) error {
-	p.renew(c, done.SignedIn)
+	p.renew(c, done.SignInResult)
 	lang := ui.LangOf(c)
 	v := recoveryView{Page: p.page(c, by, ui.SectionSettings, textRecoveryTitle.In(lang)), Lead: lead.In(lang)}
 	v.Page.Wide, v.Page.ReadAt, v.Page.FormToken = false, pathSettings, p.Site.FormTokenOfSession(done.Token.Reveal())
@@ -95,7 +95,7 @@ func (p *pages) showRecoveryCodes(c *fiber.Ctx, by caller, done operators.TwoFac
 }
 
 func (p *pages) disableTOTP(c *fiber.Ctx, by caller) error {
-	if err := p.limited(c, by, operators.PasswordCheckLimit); err != nil {
+	if err := p.limited(c, by, operators.PasswordCheckRateLimit); err != nil {
 		return err
 	}
 	in, err := p.Operators.DisableTOTP(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldCurrent),
@@ -108,7 +108,7 @@ func (p *pages) disableTOTP(c *fiber.Ctx, by caller) error {
 }
 
 // renew stores the token of a new session in the browser's cookie.
-func (p *pages) renew(c *fiber.Ctx, in operators.SignedIn) {
+func (p *pages) renew(c *fiber.Ctx, in operators.SignInResult) {
 	p.Site.SetSession(c, in.Token.Reveal(), in.Lifetime)
 }
 

@@ -27,7 +27,7 @@ func TestBrowser_TwoFactorCodes_FromTheSetUpToACapture(t *testing.T) {
 			s := connecttest.New(t, connecttest.Options{})
 			p := s.CreatePartner("demo")
 			browser := browsertest.New(t, browsertest.ColorSchemes[c.scheme]...)
-			require.NoError(t, chromedp.Do(browser, viewports[c.device], browsertest.WithoutScript))
+			require.NoError(t, chromedp.Do(browser, viewports[c.device], browsertest.DisableScripts))
 			account := signIn(browser, t, s, "a@b.example")
 			reference := deposits(t, s, p, account.ID, 1)[0]
 			secured(t, s, reference, 48*time.Hour)
@@ -48,7 +48,7 @@ func TestBrowser_TwoFactorCodes_FromTheSetUpToACapture(t *testing.T) {
 			key := secret.Text(strings.ReplaceAll(ask(browser, t, "document.querySelector('#secret').textContent"), " ", ""))
 			code := func() string {
 				s.Clock.Add(twofactor.CodePeriod)
-				shown, err := totp.Codes{}.Code(key, twofactor.StepAt(s.Clock.Now()))
+				shown, err := totp.Codes{}.Code(key, twofactor.CodePeriodNumberAt(s.Clock.Now()))
 				require.NoError(t, err)
 				return shown
 			}

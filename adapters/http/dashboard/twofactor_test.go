@@ -139,7 +139,7 @@ func TestChangeEmail_WithCodesOn_NeedsACode(t *testing.T) {
 	for _, code := range []string{"", app.WrongCode()} {
 		refused := b.Send(page, n, map[string]string{"email": "new@b.example", "currentPassword": password, "code": code})
 		require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
-		require.Equal(t, "#change_email-code", refused.LinkTo("#change_email-code"))
+		require.Equal(t, "#change_email-code", refused.LinkURLByPrefix("#change_email-code"))
 		require.Zero(t, s.Count("operators", "email = 'new@b.example'"))
 		require.Zero(t, s.Count("operator_tokens", "kind = 'change_email'"))
 	}

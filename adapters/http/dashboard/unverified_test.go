@@ -141,7 +141,7 @@ func TestUnverified_AddressesGetNoWordsOfACaller(t *testing.T) {
 	sent := b.Submit("/register?"+query, map[string]string{"email": "victim@b.example",
 		"password": "correct horse battery", "companyName": "Call +33 1 23 45 now"})
 	require.Equal(t, http.StatusSeeOther, sent.Status)
-	b.Unlink()
+	b.UnlinkPartner()
 	today := b.Get("/dashboard")
 	b.Send(today, form(t, today, "resend_verification"), nil)
 	b.Submit("/password/forgot", map[string]string{"email": "victim@b.example"})

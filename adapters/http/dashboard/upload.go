@@ -33,16 +33,16 @@ const (
 	maxFields = 64 << 10
 )
 
-// paced is the request body of a form with files. Once end is set, the browser must send it at the least rate and
-// before that time.
-type paced struct {
+// minRateUpload is the request body of a form with files. Once end is set, the browser must send it at the least rate
+// and before that time.
+type minRateUpload struct {
 	*middleware.UploadBody
 	pace middleware.MinRateGuard
 	end  time.Time
 }
 
 // Read reads from a form with files, and sets the deadline by which the browser must send more.
-func (p *paced) Read(b []byte) (int, error) {
+func (p *minRateUpload) Read(b []byte) (int, error) {
 	if p.end.IsZero() {
 		return p.UploadBody.Read(b)
 	}
@@ -100,7 +100,7 @@ func (u *upload) close() {
 // the errors of takesFiles.
 func (p *pages) readUpload(c *fiber.Ctx, by caller, v desk.DepositView, sent *middleware.UploadBody) (*upload, error) {
 	u := &upload{takes: func(intent string) error { return p.takesFiles(by, v, intent) }}
-	body := &paced{UploadBody: sent, pace: middleware.NewMinRateGuard()}
+	body := &minRateUpload{UploadBody: sent, pace: middleware.NewMinRateGuard()}
 	if !p.Site.SameOrigin(c) {
 		return u, ui.ErrInvalidFormToken
 	}
@@ -121,7 +121,7 @@ func (p *pages) readUpload(c *fiber.Ctx, by caller, v desk.DepositView, sent *mi
 	if err := deposits.CheckTakesFiles(v.Deposit); err != nil {
 		return u, err
 	}
-	if err := p.limited(c, by, operators.UploadLimit); err != nil {
+	if err := p.limited(c, by, operators.UploadRateLimit); err != nil {
 		return u, err
 	}
 	// The announced length counts against the account's limit. Only the bytes on the disk count against the process's
@@ -226,7 +226,7 @@ func (u *upload) readFile(part *multipart.Part) error {
 		return err
 	}
 	rest := io.MultiReader(bytes.NewReader(first[:]), part)
-	size, err := io.Copy(scratch{f, u.bytes}, io.LimitReader(rest, evidence.MaxFileSize+1))
+	size, err := io.Copy(tempFileWriter{f, u.bytes}, io.LimitReader(rest, evidence.MaxFileSize+1))
 	if err != nil {
 		return unread(err)
 	}
@@ -256,14 +256,14 @@ func (u *upload) newScratch() (*os.File, error) {
 // errScratch marks an error of this machine's disk, as opposed to one that the browser's bytes caused.
 var errScratch = errors.New("dashboard: scratch file")
 
-type scratch struct {
+type tempFileWriter struct {
 	f     *os.File
 	bytes *middleware.BudgetPart
 }
 
 // Write writes to the temporary file. It returns errBusy if the files of all forms together have reached their
 // limit.
-func (s scratch) Write(b []byte) (int, error) {
+func (s tempFileWriter) Write(b []byte) (int, error) {
 	if err := s.bytes.Grow(len(b)); err != nil {
 		return 0, err
 	}
@@ -284,7 +284,7 @@ func unread(err error) error {
 	case errors.As(err, &slow) && slow.Timeout():
 		return errSlow
 	}
-	return problem.ErrMalformedRequest.Because(err)
+	return problem.ErrMalformedRequest.WithCause(err)
 }
 
 // takesFiles returns an error if the deposit or the account does not allow the files of a form, or nil.
@@ -296,7 +296,7 @@ func (p *pages) takesFiles(by caller, v desk.DepositView, intent string) error {
 	switch {
 	case !f.takesFiles():
 		return problem.ErrMalformedRequest
-	case f.act().NeedsVerifiedAddress() && p.Operators.AddressUnverified(by.Operator):
+	case f.act().NeedsVerifiedEmail() && p.Operators.HasUnverifiedEmail(by.Operator):
 		return connect.ErrEmailUnverified
 	}
 	return f.act().CheckPossible(v.Deposit, v.Debt, v.Now)

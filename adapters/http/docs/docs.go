@@ -113,7 +113,7 @@ func New(doc *openapi3.T, baseURL string, tryIt bool) *Docs {
 // the file does not exist: an empty list would make a partner's firewall block every delivery.
 func (d *Docs) AddEgressRanges(ranges []string) *Docs {
 	if len(ranges) > 0 {
-		d.add(site.EgressPath, fiber.MIMEApplicationJSON, cacheBriefly, func() ([]byte, error) {
+		d.add(site.EgressAddressesPath, fiber.MIMEApplicationJSON, cacheBriefly, func() ([]byte, error) {
 			return json.Marshal(map[string][]string{"addresses": ranges})
 		})
 	}

@@ -116,10 +116,10 @@ func highlight(js string) string {
 	return b.String()
 }
 
-// code is a code sample, with the name of its language for highlighting.
-type code struct{ Mark, Text string }
+// codeSample is a code sample, with the name of its language for highlighting.
+type codeSample struct{ Mark, Text string }
 
-func (c code) HTML() template.HTML {
+func (c codeSample) HTML() template.HTML {
 	if c.Mark == "json" {
 		return template.HTML(highlight(c.Text)) //nolint:gosec // highlight escapes
 	}

@@ -13,7 +13,7 @@ type field struct {
 	Name     string
 	Type     string
 	Required bool
-	Text     prose
+	Text     markdownText
 	Facts    []string // Default value and bounds of the API field, in words.
 	Values   []string // Values that an API field with a closed list of values may have.
 	Children []field
@@ -55,12 +55,12 @@ func originOf(ref *openapi3.SchemaRef) *openapi3.Origin {
 
 func paramField(p *openapi3.Parameter) field {
 	f := describe(p.Schema.Value)
-	f.Name, f.Required, f.Text = p.Name, p.Required, prose(p.Description)
+	f.Name, f.Required, f.Text = p.Name, p.Required, markdownText(p.Description)
 	return f
 }
 
 func describe(s *openapi3.Schema) field {
-	f := field{Type: typeName(s), Text: prose(s.Description), Facts: facts(s), Values: enumOf(s)}
+	f := field{Type: typeName(s), Text: markdownText(s.Description), Facts: facts(s), Values: enumOf(s)}
 	switch {
 	case s.Type.Includes(openapi3.TypeObject):
 		f.Children = fieldsOf(s)
@@ -71,7 +71,7 @@ func describe(s *openapi3.Schema) field {
 			f.Values = enumOf(items)
 		}
 		if s.Description == "" {
-			f.Text = prose(items.Description)
+			f.Text = markdownText(items.Description)
 		}
 	}
 	return f

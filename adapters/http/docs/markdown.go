@@ -19,19 +19,19 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// prose is Markdown text from openapi.yaml or a guide.
-type prose string
+// markdownText is Markdown text from openapi.yaml or a guide.
+type markdownText string
 
 // HTML renders Markdown as HTML. HTML tags in the source are shown as text.
-func (p prose) HTML() (template.HTML, error) {
+func (p markdownText) HTML() (template.HTML, error) {
 	out, _, err := p.render()
 	return out, err
 }
 
 // render converts Markdown to HTML and returns its headings, too.
-func (p prose) render() (out template.HTML, headings []heading, err error) {
+func (p markdownText) render() (out template.HTML, headings []heading, err error) {
 	source := []byte(comment.ReplaceAllString(string(p), ""))
-	context := parser.NewContext(parser.WithIDs(ids{}))
+	context := parser.NewContext(parser.WithIDs(headingIDs{}))
 	tree := converter().Parser().Parse(text.NewReader(source), parser.WithContext(context))
 	// Links in the Markdown without a target on this site, of which only the text is kept.
 	var words []*ast.Link
@@ -95,16 +95,16 @@ func plain(n ast.Node, source []byte) (out []byte) {
 	return out
 }
 
-// ids generates the anchors of headings as GitHub does, so that links work on both sites.
-type ids struct{}
+// headingIDs generates the anchors of headings as GitHub does, so that links work on both sites.
+type headingIDs struct{}
 
 var notInID = regexp.MustCompile(`[^\pL\pN _-]`)
 
-func (ids) Generate(title []byte, _ ast.NodeKind) []byte {
+func (headingIDs) Generate(title []byte, _ ast.NodeKind) []byte {
 	return []byte(slug(notInID.ReplaceAllString(string(title), "")))
 }
 
-func (ids) Put([]byte) {}
+func (headingIDs) Put([]byte) {}
 
 // converter converts Markdown with tables and task lists to HTML; HTML tags in the source are not passed through.
 var converter = sync.OnceValue(func() goldmark.Markdown {
@@ -121,14 +121,14 @@ var converter = sync.OnceValue(func() goldmark.Markdown {
 			parser.WithAutoHeadingID(),
 		)),
 		goldmark.WithExtensions(extension.Table, extension.TaskList),
-		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blocks{}, 1))),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blockRenderer{}, 1))),
 	)
 })
 
-// blocks renders code as samples with a copy button, and tables in a box that scrolls.
-type blocks struct{}
+// blockRenderer renders code as samples with a copy button, and tables in a box that scrolls.
+type blockRenderer struct{}
 
-func (blocks) RegisterFuncs(register renderer.NodeRendererFuncRegisterer) {
+func (blockRenderer) RegisterFuncs(register renderer.NodeRendererFuncRegisterer) {
 	register.Register(ast.KindFencedCodeBlock, fence)
 	register.Register(east.KindTable, around(`<div class="table" tabindex="0"><table>`, `</table></div>`))
 	register.Register(east.KindTaskCheckBox, around(`<span class="box" aria-hidden="true"></span>`, ""))
@@ -182,6 +182,6 @@ func sampleOf(n ast.Node, source []byte) sample {
 	}
 	name, file, _ := strings.Cut(info, " ")
 	s := sample{Language: languageOf(name), File: file}
-	s.HTML = code{Mark: name, Text: lines}.HTML()
+	s.HTML = codeSample{Mark: name, Text: lines}.HTML()
 	return s
 }

@@ -9,7 +9,7 @@ import (
 
 func TestProse(t *testing.T) {
 	t.Parallel()
-	cases := map[prose]string{
+	cases := map[markdownText]string{
 		"one\ntwo\n\nthree":                  "<p>one\ntwo</p>\n<p>three</p>\n",
 		"a `x < 1` and **bold**":             "<p>a <code>x &lt; 1</code> and <strong>bold</strong></p>\n",
 		"<script>alert(1)</script>":          "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>\n",
@@ -30,7 +30,7 @@ func TestProse(t *testing.T) {
 		require.NoError(t, err, in)
 		require.Equal(t, want, string(out), in)
 	}
-	table, err := prose("| A | B |\n|---|---|\n| `x` | y & z |").HTML()
+	table, err := markdownText("| A | B |\n|---|---|\n| `x` | y & z |").HTML()
 	require.NoError(t, err)
 	require.Contains(t, table, `<div class="table" tabindex="0"><table>`)
 	require.Contains(t, table, `<td>y &amp; z</td>`)
@@ -41,7 +41,7 @@ func TestProse_ALinkThatLeavesTheSite_IsAnError(t *testing.T) {
 	for _, to := range []string{
 		"javascript:alert(1)", "operations.md", "../spec/api.md", "http://a.example", "//a.example",
 	} {
-		_, err := prose("[x](" + to + ")").HTML()
+		_, err := markdownText("[x](" + to + ")").HTML()
 		require.ErrorContains(t, err, to)
 	}
 }
@@ -49,12 +49,12 @@ func TestProse_ALinkThatLeavesTheSite_IsAnError(t *testing.T) {
 func TestProse_SamplesOfSeveralLanguagesInARow_AreTabs(t *testing.T) {
 	t.Parallel()
 	const php, node = "```php\n$a < 1;\n```\n", "```js\nlet a;\n```\n"
-	both, err := prose(php + "\n" + node + "after").HTML()
+	both, err := markdownText(php + "\n" + node + "after").HTML()
 	require.NoError(t, err)
 	require.Equal(t, 1, strings.Count(string(both), "<fieldset"))
 	require.Regexp(t, `(?s)value="php" checked.*>PHP</label>.*value="node">.*class="of-php".*\$a &lt; 1;.*class="of-node".*let a;`,
 		both)
-	for _, apart := range []prose{php + "and\n" + node, php, php + "```js server.js\nlet a;\n```"} {
+	for _, apart := range []markdownText{php + "and\n" + node, php, php + "```js server.js\nlet a;\n```"} {
 		out, err := apart.HTML()
 		require.NoError(t, err)
 		require.NotContains(t, out, "<fieldset")

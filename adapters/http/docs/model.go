@@ -32,13 +32,13 @@ type reference struct {
 // section is a heading of the reference's introduction or changelog, with its text.
 type section struct {
 	ID, Title string
-	Text      prose
+	Text      markdownText
 }
 
 // group is a tag of openapi.yaml (a heading of the API reference) with its operations.
 type group struct {
 	ID, Title  string
-	Text       prose
+	Text       markdownText
 	Operations []operation
 }
 
@@ -50,17 +50,17 @@ type operation struct {
 	Event      string // For an event that the service sends: a summary of what happened; "" for a route.
 	Deprecated bool
 	Try        *attempt
-	Text       prose
+	Text       markdownText
 	Params     []paramGroup
 	Body       []field
 	BodyNote   string
 	Responses  []response
 	Errors     []errorCode
 	Common     []errorCode // Error codes that most API routes share.
-	Request    code
+	Request    codeSample
 	// The example request of the route, written with the client library of each programming language.
-	Libraries []code
-	Answer    *code
+	Libraries []codeSample
+	Answer    *codeSample
 	AnswerAs  string
 }
 
@@ -77,7 +77,7 @@ type paramGroup struct {
 // response is a successful response of a route.
 type response struct {
 	Status string
-	Text   prose
+	Text   markdownText
 	Fields []field
 }
 
@@ -96,7 +96,7 @@ func newReference(doc *openapi3.T, baseURL string, tryIt bool) (*reference, erro
 	groups := map[string]*group{}
 	p.Groups = make([]group, len(doc.Tags))
 	for i, tag := range doc.Tags {
-		p.Groups[i] = group{ID: "tag-" + slug(tag.Name), Title: tag.Name, Text: prose(tag.Description)}
+		p.Groups[i] = group{ID: "tag-" + slug(tag.Name), Title: tag.Name, Text: markdownText(tag.Description)}
 		groups[tag.Name] = &p.Groups[i]
 	}
 	libraries, err := requestsOf(baseURL)
@@ -112,7 +112,7 @@ func newReference(doc *openapi3.T, baseURL string, tryIt bool) (*reference, erro
 		op := r.render(baseURL)
 		for _, l := range languages[1:] {
 			if text, ok := libraries[op.ID][l.Name]; ok {
-				op.Libraries = append(op.Libraries, code{l.marks[0], strings.TrimSpace(text)})
+				op.Libraries = append(op.Libraries, codeSample{l.marks[0], strings.TrimSpace(text)})
 			}
 		}
 		if tryIt {
@@ -182,8 +182,8 @@ func byOrigin(a, b *openapi3.Origin) int {
 func (r route) render(baseURL string) operation {
 	out := operation{
 		ID: r.op.OperationID, Title: r.op.Summary, Method: r.method, Path: splitPath(r.path),
-		Text: prose(r.op.Description), Params: r.params(), Deprecated: r.op.Deprecated,
-		Request: code{"sh", curl(r, baseURL)},
+		Text: markdownText(r.op.Description), Params: r.params(), Deprecated: r.op.Deprecated,
+		Request: codeSample{"sh", curl(r, baseURL)},
 	}
 	if r.op.RequestBody != nil {
 		out.Body = fieldsOf(jsonSchema(r.op.RequestBody.Value.Content))
@@ -230,17 +230,17 @@ func (r route) params() []paramGroup {
 }
 
 // answersOf returns the successful responses of an operation, and status and example of the last one.
-func answersOf(op *openapi3.Operation) (successes []response, as string, example *code) {
+func answersOf(op *openapi3.Operation) (successes []response, as string, example *codeSample) {
 	for _, status := range slices.Sorted(maps.Keys(op.Responses.Map())) {
 		if !strings.HasPrefix(status, "2") {
 			continue
 		}
 		r := op.Responses.Value(status).Value
 		schema := jsonSchema(r.Content)
-		successes = append(successes, response{Status: status, Text: prose(*r.Description), Fields: fieldsOf(schema)})
+		successes = append(successes, response{Status: status, Text: markdownText(*r.Description), Fields: fieldsOf(schema)})
 		as = status
 		if media := r.Content.Get("application/json"); media != nil {
-			example = &code{"json", pretty(media.Example, schema)}
+			example = &codeSample{"json", pretty(media.Example, schema)}
 		}
 	}
 	return successes, as, example
@@ -292,9 +292,9 @@ func eventsOf(doc *openapi3.T) []operation {
 		sent := route{method: http.MethodPost, item: item, op: item.Post}
 		media := item.Post.RequestBody.Value.Content.Get("application/json")
 		out[i] = operation{
-			ID: "event-" + name, Title: name, Event: item.Post.Summary, Text: prose(item.Post.Description),
+			ID: "event-" + name, Title: name, Event: item.Post.Summary, Text: markdownText(item.Post.Description),
 			Params: sent.params(), Body: fieldsOf(media.Schema.Value),
-			Request: code{"json", pretty(media.Example, media.Schema.Value)},
+			Request: codeSample{"json", pretty(media.Example, media.Schema.Value)},
 		}
 	}
 	return out
@@ -314,11 +314,11 @@ func sections(first, text string) []section {
 	var out []section
 	for i, part := range strings.Split("\n"+text, "\n## ") {
 		if i == 0 {
-			out = append(out, section{ID: slug(first), Title: first, Text: prose(part)})
+			out = append(out, section{ID: slug(first), Title: first, Text: markdownText(part)})
 			continue
 		}
 		title, body, _ := strings.Cut(part, "\n")
-		out = append(out, section{ID: slug(title), Title: title, Text: prose(body)})
+		out = append(out, section{ID: slug(title), Title: title, Text: markdownText(body)})
 	}
 	return out
 }

@@ -262,7 +262,7 @@ func withFiles(text string) (string, error) {
 
 // read fills a documentation page from its Markdown text.
 func (p *page) read(text string) error {
-	html, headings, err := prose(text).render()
+	html, headings, err := markdownText(text).render()
 	if err != nil {
 		return err
 	}

@@ -146,7 +146,7 @@ func (op operation) markdown(b *strings.Builder, level string) {
 		fmt.Fprintf(b, "\n**Body.** %s\n\n", op.BodyNote)
 		writeFields(b, op.Body, "")
 	}
-	for _, c := range append([]code{op.Request}, op.Libraries...) {
+	for _, c := range append([]codeSample{op.Request}, op.Libraries...) {
 		fmt.Fprintf(b, "\n```%s\n%s\n```\n", c.Mark, c.Text)
 	}
 	for _, answer := range op.Responses {
@@ -203,7 +203,7 @@ func (b *builder) llms() string {
 // Tabs returns the samples of a request as HTML with a tab for each language.
 func (op operation) Tabs() template.HTML {
 	var row []sample
-	for _, c := range append([]code{op.Request}, op.Libraries...) {
+	for _, c := range append([]codeSample{op.Request}, op.Libraries...) {
 		row = append(row, sample{Language: languageOf(c.Mark), HTML: c.HTML()})
 	}
 	return tabs("in-"+op.ID, row)

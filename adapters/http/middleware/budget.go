@@ -169,9 +169,9 @@ func (h *BudgetPart) Release() {
 	b.wake()
 }
 
-// ReleaseOwnerAfter gives a held part back at once as far as the process's limit is concerned, but counts it against
-// the owner's limit for the time rest longer.
-func (h *BudgetPart) ReleaseOwnerAfter(rest time.Duration) {
+// ReleaseWithOwnerCooldown gives a held part back at once as far as the process's limit is concerned, but counts it
+// against the owner's limit for the time rest longer.
+func (h *BudgetPart) ReleaseWithOwnerCooldown(rest time.Duration) {
 	b := h.budget
 	b.mu.Lock()
 	b.total -= h.all

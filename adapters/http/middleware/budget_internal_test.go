@@ -136,7 +136,7 @@ func TestBudget_GiveAfter_LetsTheOwnerWait(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		held.ReleaseOwnerAfter(time.Second)
+		held.ReleaseWithOwnerCooldown(time.Second)
 		other, err := budget.TryAcquire(id.ID{2}, 1, 1)
 		require.NoError(t, err)
 		_, err = budget.TryAcquire(id.ID{3}, 1, 1)

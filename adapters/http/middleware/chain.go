@@ -28,9 +28,9 @@ func RequestID() fiber.Handler {
 
 type whoKey struct{}
 
-// LogSender adds the ids of the sender to the request's line in the access log: partner and API key, or operator and
-// account.
-func LogSender(c *fiber.Ctx, who ...slog.Attr) { c.Locals(whoKey{}, who) }
+// AddSenderToAccessLog adds the ids of the sender to the request's line in the access log: partner and API key, or
+// operator and account.
+func AddSenderToAccessLog(c *fiber.Ctx, who ...slog.Attr) { c.Locals(whoKey{}, who) }
 
 // AccessLog returns the middleware that logs every request in a single line and passes the same facts to observe, which
 // may be nil, when the response is written to the connection. The line has neither path nor query: a checkout path
@@ -80,7 +80,7 @@ func recordedTrace(ctx context.Context) string {
 // 0: the stream is sent after the line is logged.
 func bytesOut(c *fiber.Ctx) int {
 	if c.Response().IsBodyStream() {
-		if p, ok := c.Response().BodyStream().(*paced); ok {
+		if p, ok := c.Response().BodyStream().(*minRateBody); ok {
 			return p.size
 		}
 		return 0
@@ -88,16 +88,16 @@ func bytesOut(c *fiber.Ctx) int {
 	return len(c.Response().Body())
 }
 
-// panicked is the error that wraps a recovered panic, with its stack trace.
-type panicked struct {
+// panicError is the error that wraps a recovered panic, with its stack trace.
+type panicError struct {
 	value any
 	stack string
 }
 
-func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+func (p *panicError) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
 // Stack returns the stack trace of the panic, for the log.
-func (p *panicked) Stack() string { return p.stack }
+func (p *panicError) Stack() string { return p.stack }
 
 // Recover returns the middleware that turns a panic of a handler into an internal error, so that the request fails
 // and the process continues.
@@ -105,7 +105,7 @@ func Recover() fiber.Handler {
 	return func(c *fiber.Ctx) (err error) {
 		defer func() {
 			if v := recover(); v != nil {
-				err = fault.ErrInternal.Because(&panicked{value: v, stack: string(debug.Stack())})
+				err = fault.ErrInternal.WithCause(&panicError{value: v, stack: string(debug.Stack())})
 			}
 		}()
 		return c.Next()

@@ -22,7 +22,7 @@ var compressedTypes = []string{fiber.MIMETextHTML, fiber.MIMEApplicationJSON, "t
 // secretMarks lists byte strings whose presence in a response body shows that it contains a secret: a CSRF token,
 // a checkout URL, a webhook's secret or an API key. Such a body is not compressed: whoever chooses a part of it (a
 // query, a name) could learn the secret from the compressed size (BREACH).
-var secretMarks = [][]byte{[]byte("csrf_token"), []byte(site.CheckoutsPath + "/"), []byte(`"secret"`),
+var secretMarks = [][]byte{[]byte("csrf_token"), []byte(site.CheckoutPathPrefix + "/"), []byte(`"secret"`),
 	[]byte("svc_whsec_"),
 	[]byte("svc_pk_")}
 

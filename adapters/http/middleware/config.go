@@ -127,7 +127,7 @@ func HardenServer(app *fiber.App, hooks ServerHooks) {
 			defer app.ReleaseCtx(c)
 			// The error is ignored: problem.Handler never returns one.
 			_ = app.Config().ErrorHandler(c, fault.ErrMethodNotAllowed)
-			observe(ctx, RequestObservation{Surface: SurfaceOther, Route: UnmatchedRoute, Method: otherMethod})
+			observe(ctx, RequestObservation{Surface: SurfaceOther, Route: UnmatchedRouteLabel, Method: otherMethod})
 		}
 		if hooks.Draining != nil && hooks.Draining() {
 			ctx.SetConnectionClose()

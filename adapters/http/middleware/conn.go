@@ -19,7 +19,7 @@ const (
 // not sent yet. Only the goroutine that serves the connection reads and writes.
 type conn struct {
 	net.Conn
-	of    *listener
+	of    *limitedListener
 	heard bool
 	state atomic.Int32
 	since time.Time // The time at which the connection became idle.

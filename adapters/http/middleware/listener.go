@@ -40,8 +40,8 @@ func LimitConnections(ln net.Listener, failed func(error)) net.Listener {
 	return newListener(ln, failed, mostConnections, idleFor)
 }
 
-func newListener(ln net.Listener, failed func(error), most func() int, idleFor time.Duration) *listener {
-	l := &listener{failed: failed, most: most, idleFor: idleFor}
+func newListener(ln net.Listener, failed func(error), most func() int, idleFor time.Duration) *limitedListener {
+	l := &limitedListener{failed: failed, most: most, idleFor: idleFor}
 	l.changed, l.closed = make(chan struct{}, 1), make(chan struct{})
 	l.idle.before, l.idle.after = &l.idle, &l.idle
 	l.Listener = RetryAccept(ln, func(err error) {
@@ -54,8 +54,8 @@ func newListener(ln net.Listener, failed func(error), most func() int, idleFor t
 	return l
 }
 
-// listener accepts public client connections and counts the open ones.
-type listener struct {
+// limitedListener accepts public client connections and counts the open ones.
+type limitedListener struct {
 	net.Listener
 	failed  func(error)
 	most    func() int
@@ -74,7 +74,7 @@ type listener struct {
 
 // Accept returns the next client connection, after it has waited until the limit of open connections allows one
 // more.
-func (l *listener) Accept() (net.Conn, error) {
+func (l *limitedListener) Accept() (net.Conn, error) {
 	accepted, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
@@ -92,14 +92,14 @@ func (l *listener) Accept() (net.Conn, error) {
 }
 
 // Close closes the listener and ends waiting calls of Accept.
-func (l *listener) Close() error {
+func (l *limitedListener) Close() error {
 	l.closing.Do(func() { close(l.closed) })
 	return l.Listener.Close()
 }
 
 // awaitRoom waits until one more connection may be open. It returns true then, and false if the listener has been
 // closed. Meanwhile the next connections wait in the system's queue.
-func (l *listener) awaitRoom() bool {
+func (l *limitedListener) awaitRoom() bool {
 	for l.full() {
 		next := l.endIdlest()
 		if next <= 0 {
@@ -116,7 +116,7 @@ func (l *listener) awaitRoom() bool {
 	return true
 }
 
-func (l *listener) full() bool {
+func (l *limitedListener) full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open >= l.most()
@@ -124,7 +124,7 @@ func (l *listener) full() bool {
 
 // endIdlest closes the connection that has been idle longest, and returns 0 or less. If no connection may be
 // closed yet, it returns the time to wait before the next try.
-func (l *listener) endIdlest() (next time.Duration) {
+func (l *limitedListener) endIdlest() (next time.Duration) {
 	l.mu.Lock()
 	idlest := l.idle.after
 	if idlest == &l.idle {
@@ -141,7 +141,7 @@ func (l *listener) endIdlest() (next time.Duration) {
 }
 
 // rest marks a connection idle and appends it to the list of idle connections.
-func (l *listener) rest(c *conn) {
+func (l *limitedListener) rest(c *conn) {
 	if !c.state.CompareAndSwap(connActive, connIdle) {
 		return
 	}
@@ -153,7 +153,7 @@ func (l *listener) rest(c *conn) {
 
 // leave removes a connection from the list of idle connections, because a request has arrived or the connection is
 // closed.
-func (l *listener) leave(c *conn) {
+func (l *limitedListener) leave(c *conn) {
 	if c.after == nil {
 		return
 	}
@@ -162,7 +162,7 @@ func (l *listener) leave(c *conn) {
 }
 
 // forget removes a connection from the listener's count of open connections, so that another one may be accepted.
-func (l *listener) forget(c *conn) {
+func (l *limitedListener) forget(c *conn) {
 	if c.state.Swap(connEnded) == connEnded {
 		return
 	}
@@ -171,7 +171,7 @@ func (l *listener) forget(c *conn) {
 	l.signal()
 }
 
-func (l *listener) signal() {
+func (l *limitedListener) signal() {
 	select {
 	case l.changed <- struct{}{}:
 	default:
@@ -187,10 +187,10 @@ const (
 // RetryAccept wraps a listener so that Accept survives failures of the system, such as a lack of file descriptors: it
 // calls failed, waits, and tries again. fasthttp would stop serving for good.
 func RetryAccept(ln net.Listener, failed func(error)) net.Listener {
-	return &patient{Listener: ln, failed: failed, closed: make(chan struct{})}
+	return &retryingListener{Listener: ln, failed: failed, closed: make(chan struct{})}
 }
 
-type patient struct {
+type retryingListener struct {
 	net.Listener
 	failed  func(error)
 	closed  chan struct{}
@@ -198,7 +198,7 @@ type patient struct {
 }
 
 // Accept returns the next connection; after a failure of the system it waits and tries again.
-func (p *patient) Accept() (net.Conn, error) {
+func (p *retryingListener) Accept() (net.Conn, error) {
 	for wait := shortestWait; ; wait = min(2*wait, longestWait) {
 		c, err := p.Listener.Accept()
 		var system syscall.Errno
@@ -215,7 +215,7 @@ func (p *patient) Accept() (net.Conn, error) {
 }
 
 // Close closes the listener and ends a waiting Accept.
-func (p *patient) Close() error {
+func (p *retryingListener) Close() error {
 	p.closing.Do(func() { close(p.closed) })
 	return p.Listener.Close()
 }

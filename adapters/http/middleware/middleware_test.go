@@ -90,7 +90,7 @@ func setup(t *testing.T, tune ...func(*fiber.Config)) *bench {
 	})
 	app.Get("/api/busy", func(*fiber.Ctx) error { return fault.ErrRateLimited.WithRetryAfter(1500 * time.Millisecond) })
 	app.Get("/api/who", func(c *fiber.Ctx) error {
-		middleware.LogSender(c, slog.String("partner", "prt_1"), slog.String("key", "key_1"))
+		middleware.AddSenderToAccessLog(c, slog.String("partner", "prt_1"), slog.String("key", "key_1"))
 		return fault.ErrUnavailable
 	})
 	app.Get("/api/context", func(c *fiber.Ctx) error { return c.SendString(problem.RequestIDOf(c.UserContext())) })
@@ -100,7 +100,7 @@ func setup(t *testing.T, tune ...func(*fiber.Config)) *bench {
 }
 
 // requireEnvelope checks that a is an error envelope and nothing more.
-func requireEnvelope(t *testing.T, a servetest.Answer, status int, code string) problem.Detail {
+func requireEnvelope(t *testing.T, a servetest.Answer, status int, code string) problem.ErrorDetail {
 	t.Helper()
 	require.Equal(t, status, a.Status, a.Body)
 	require.Equal(t, "application/json", a.Header.Get("Content-Type"))
@@ -109,7 +109,7 @@ func requireEnvelope(t *testing.T, a servetest.Answer, status int, code string) 
 	require.NoError(t, json.Unmarshal([]byte(a.Body), &raw), a.Body)
 	require.Len(t, raw, 1)
 	require.Len(t, raw["error"], 3)
-	var e problem.Envelope
+	var e problem.ErrorEnvelope
 	require.NoError(t, json.Unmarshal([]byte(a.Body), &e))
 	require.Equal(t, code, e.Error.Code)
 	require.NotEmpty(t, e.Error.Message)

@@ -35,18 +35,19 @@ func (p *MinRateGuard) RecordBytes(bytes int, took time.Duration) {
 	p.Left = min(p.Left-took+time.Duration(bytes)*time.Second/leastRate, leastCredit)
 }
 
-// SendWithMinRate answers with a streamed body that the caller must receive at the least rate. size is the length of
-// the body, negative if unknown. The server closes the body once the caller has received it or has disconnected.
-func SendWithMinRate(c *fiber.Ctx, body io.ReadCloser, size int) {
+// SendBodyWithMinRate answers with a streamed body that the caller must receive at the least rate. size is the length
+// of the body, negative if unknown. The server closes the body once the caller has received it or has disconnected.
+func SendBodyWithMinRate(c *fiber.Ctx, body io.ReadCloser, size int) {
 	conn := c.Context().Conn()
 	if sized, ok := conn.(interface{ SetWriteBuffer(int) error }); ok {
 		_ = sized.SetWriteBuffer(systemBuffer)
 	}
-	c.Context().SetBodyStream(&paced{ReadCloser: body, conn: conn, pace: NewMinRateGuard(), size: max(size, 0)}, size)
+	c.Context().SetBodyStream(&minRateBody{ReadCloser: body, conn: conn, pace: NewMinRateGuard(), size: max(size, 0)},
+		size)
 }
 
-// paced is a response body that the caller must receive at the least rate.
-type paced struct {
+// minRateBody is a response body that the caller must receive at the least rate.
+type minRateBody struct {
 	io.ReadCloser
 	conn  net.Conn
 	pace  MinRateGuard
@@ -57,13 +58,13 @@ type paced struct {
 
 // taken records the bytes that were written last as received: the server asks for more once they are in the
 // system's buffer.
-func (p *paced) taken() {
+func (p *minRateBody) taken() {
 	if p.given > 0 {
 		p.pace.RecordBytes(p.given, time.Since(p.at))
 	}
 }
 
-func (p *paced) giving(n int) {
+func (p *minRateBody) giving(n int) {
 	p.given, p.at = n, time.Now()
 	// Each piece of the response gets a write deadline of its own; the deadline of other responses covers their whole
 	// body.
@@ -72,7 +73,7 @@ func (p *paced) giving(n int) {
 
 // Read returns the next bytes of a response body of unknown length, and sets the deadline by which the caller must
 // receive them.
-func (p *paced) Read(b []byte) (int, error) {
+func (p *minRateBody) Read(b []byte) (int, error) {
 	p.taken()
 	n, err := p.ReadCloser.Read(b)
 	p.giving(n)
@@ -81,7 +82,7 @@ func (p *paced) Read(b []byte) (int, error) {
 
 // WriteTo writes a response body of known length in pieces, each with a deadline by which the caller must receive
 // it.
-func (p *paced) WriteTo(w io.Writer) (int64, error) {
+func (p *minRateBody) WriteTo(w io.Writer) (int64, error) {
 	return io.Copy(writerFunc(func(b []byte) (n int, err error) {
 		for n < len(b) && err == nil {
 			piece := b[n:min(len(b), n+pacedPiece)]

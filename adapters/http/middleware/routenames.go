@@ -8,8 +8,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// UnmatchedRoute is the route label, in logs and metrics, of a request that matched no route.
-const UnmatchedRoute = "unmatched"
+// UnmatchedRouteLabel is the route label, in logs and metrics, of a request that matched no route.
+const UnmatchedRouteLabel = "unmatched"
 
 // routeNames finds the route pattern of a request for logs and metrics, since fiber may report the pattern of a
 // middleware.
@@ -34,7 +34,7 @@ func (r *routeNames) learn(app *fiber.App) {
 }
 
 // of returns the pattern of the route, such as /deposits/:id, that answered the request c. If a middleware
-// answered, it returns the route that the request would have reached; UnmatchedRoute for none.
+// answered, it returns the route that the request would have reached; UnmatchedRouteLabel for none.
 func (r *routeNames) of(c *fiber.Ctx, method string) string {
 	r.learn(c.App())
 	if path := c.Route().Path; r.known[method+" "+path] {
@@ -48,14 +48,14 @@ func (r *routeNames) of(c *fiber.Ctx, method string) string {
 func (r *routeNames) ofUnread(app *fiber.App, ctx *fasthttp.RequestCtx) (method, path, route string) {
 	// Report no method and path for a head that could not be parsed: fasthttp has dropped it, and would report GET /.
 	if len(ctx.Request.Header.RawHeaders()) == 0 {
-		return otherMethod, "", UnmatchedRoute
+		return otherMethod, "", UnmatchedRouteLabel
 	}
 	r.learn(app)
 	method, path = string(ctx.Method()), string(ctx.Path())
 	return boundedMethod(method), path, r.match(method, path)
 }
 
-// match returns the route pattern that fits a method and path, or UnmatchedRoute.
+// match returns the route pattern that fits a method and path, or UnmatchedRouteLabel.
 func (r *routeNames) match(method, path string) string {
 	if len(path) > 1 {
 		path = strings.TrimSuffix(path, "/")
@@ -69,7 +69,7 @@ func (r *routeNames) match(method, path string) string {
 			return strings.Join(pattern, "/")
 		}
 	}
-	return UnmatchedRoute
+	return UnmatchedRouteLabel
 }
 
 func segments(path string) []string { return strings.Split(path, "/") }

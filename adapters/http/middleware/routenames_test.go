@@ -15,7 +15,7 @@ import (
 // An alert about a route must see the requests that never reached the route.
 func TestRefusal_BeforeTheRoute_CarriesTheRouteOfItsPath(t *testing.T) {
 	t.Parallel()
-	const api, other, none = middleware.SurfaceAPI, middleware.SurfaceOther, middleware.UnmatchedRoute
+	const api, other, none = middleware.SurfaceAPI, middleware.SurfaceOther, middleware.UnmatchedRouteLabel
 	large := func(method, path string, size int) string {
 		return request(method, path, fmt.Sprintf("Content-Length: %d", size)) + strings.Repeat("x", size)
 	}

@@ -48,14 +48,14 @@ var surfacePrefixes = []struct{ prefix, surface string }{
 	{site.LogInPath, SurfaceConnect},
 	{site.ConnectPath, SurfaceConnect},
 	{site.VerifyEmailPath, SurfaceConnect},
-	{site.PasswordPath, SurfaceConnect},
-	{site.CheckoutsPath, SurfaceCheckout},
+	{site.PasswordPathPrefix, SurfaceConnect},
+	{site.CheckoutPathPrefix, SurfaceCheckout},
 	{site.DashboardPath, SurfaceDashboard},
-	{site.IncomingPathPrefix, SurfacePayments},
+	{site.IncomingCallbacksPathPrefix, SurfacePayments},
 	{site.DocsPath, SurfaceDocs},
 	{site.LLMsTextPath, SurfaceDocs},
 	{site.OpenAPIPathPrefix, SurfaceDocs},
-	{site.EgressPath, SurfaceDocs},
+	{site.EgressAddressesPath, SurfaceDocs},
 }
 
 // SurfaceOfPath returns the part of the public server (such as API, pages or documentation) that a request path belongs

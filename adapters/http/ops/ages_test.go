@@ -25,19 +25,20 @@ func TestReadyz_TellsTheAgeOfEachAnswerAndSuccess(t *testing.T) {
 
 		_, s := get(t, h, "/readyz")
 		require.Equal(t,
-			map[string]ops.CheckAge{"postgres": {Answer: seconds(0)}, "redis": {Answer: seconds(0), Success: seconds(0)}},
+			map[string]ops.ReadinessCheckAge{"postgres": {Answer: seconds(0)}, "redis": {Answer: seconds(0),
+				Success: seconds(0)}},
 			s.Ages)
 
 		<-time.After(600 * time.Millisecond) // the results are reused
 		_, s = get(t, h, "/readyz")
-		require.Equal(t, map[string]ops.CheckAge{"postgres": {Answer: seconds(0.6)},
+		require.Equal(t, map[string]ops.ReadinessCheckAge{"postgres": {Answer: seconds(0.6)},
 			"redis": {Answer: seconds(0.6), Success: seconds(0.6)}}, s.Ages)
 
 		redis.away.Store(true)
 		postgres.away.Store(false)
 		<-time.After(59400 * time.Millisecond)
 		_, s = get(t, h, "/readyz")
-		require.Equal(t, map[string]ops.CheckAge{"postgres": {Answer: seconds(0), Success: seconds(0)},
+		require.Equal(t, map[string]ops.ReadinessCheckAge{"postgres": {Answer: seconds(0), Success: seconds(0)},
 			"redis": {Answer: seconds(0), Success: seconds(60)}}, s.Ages)
 	})
 }
@@ -75,11 +76,11 @@ func TestAsk_AnotherProgram_IsNotOurs(t *testing.T) {
 		server := httptest.NewServer(
 			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
 		_, err := ops.QueryReadiness(t.Context(), server.Client(), server.URL)
-		require.ErrorIs(t, err, ops.ErrOtherProgram, answer)
+		require.ErrorIs(t, err, ops.ErrOtherProgramAnswers, answer)
 		server.Close()
 		_, err = ops.QueryReadiness(t.Context(), server.Client(), server.URL)
 		require.Error(t, err, "nobody listens")
-		require.NotErrorIs(t, err, ops.ErrOtherProgram)
+		require.NotErrorIs(t, err, ops.ErrOtherProgramAnswers)
 	}
 }
 

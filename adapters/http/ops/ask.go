@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// ErrOtherProgram is returned for a URL at which another program than this service answers.
-var ErrOtherProgram = errors.New("the answer is not that of a /readyz of this service")
+// ErrOtherProgramAnswers is returned for a URL at which another program than this service answers.
+var ErrOtherProgramAnswers = errors.New("the answer is not that of a /readyz of this service")
 
 const longestAnswer = 64 << 10
 
 // QueryReadiness requests /readyz of a running process and returns its status. base is the URL of its METRICS_ADDR,
 // with or without /metrics. The process runs its checks, which takes at most 2 s.
 //
-// Returns ErrOtherProgram, or the error of the request.
+// Returns ErrOtherProgramAnswers, or the error of the request.
 func QueryReadiness(ctx context.Context, client *http.Client, base string) (ReadinessStatus, error) {
 	base = strings.TrimSuffix(strings.TrimSuffix(base, "/metrics"), "/")
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/readyz", nil)
@@ -36,5 +36,5 @@ func QueryReadiness(ctx context.Context, client *http.Client, base string) (Read
 	case StatusReady, StatusDegraded, StatusNotReady, StatusStopping:
 		return status, err
 	}
-	return ReadinessStatus{}, fmt.Errorf("%w (HTTP status %d)", ErrOtherProgram, response.StatusCode)
+	return ReadinessStatus{}, fmt.Errorf("%w (HTTP status %d)", ErrOtherProgramAnswers, response.StatusCode)
 }

@@ -112,17 +112,18 @@ func TestPassing_TellsEachCheckAndTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var postgres, redis dependency
 		r := ops.NewReadiness(slog.New(slog.DiscardHandler), postgres.check("postgres", false), redis.check("redis", true))
-		require.Equal(t, map[string]bool{"postgres": false, "redis": false, ops.ProcessCheckName: false}, r.CheckResults(),
+		require.Equal(t, map[string]bool{"postgres": false, "redis": false, ops.WholeProcessCheckName: false},
+			r.CheckResults(),
 			"nothing was looked at")
 		r.CurrentStatus(t.Context())
-		require.Equal(t, map[string]bool{"postgres": true, "redis": true, ops.ProcessCheckName: true}, r.CheckResults())
+		require.Equal(t, map[string]bool{"postgres": true, "redis": true, ops.WholeProcessCheckName: true}, r.CheckResults())
 		redis.away.Store(true)
 		require.True(t, r.CheckResults()["redis"], "no check runs")
 		<-time.After(2 * time.Second)
 		r.CurrentStatus(t.Context())
-		require.Equal(t, map[string]bool{"postgres": true, "redis": false, ops.ProcessCheckName: true}, r.CheckResults())
+		require.Equal(t, map[string]bool{"postgres": true, "redis": false, ops.WholeProcessCheckName: true}, r.CheckResults())
 		r.StartDraining()
-		require.False(t, r.CheckResults()[ops.ProcessCheckName])
+		require.False(t, r.CheckResults()[ops.WholeProcessCheckName])
 	})
 }
 

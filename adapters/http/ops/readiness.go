@@ -95,12 +95,12 @@ type ReadinessStatus struct {
 	// State of the process: ready, degraded, not_ready or stopping.
 	Status string `json:"status"`
 	// Result of each readiness check by the check's name: "ok" or the problem.
-	Checks map[string]string   `json:"checks"`
-	Ages   map[string]CheckAge `json:"ages,omitempty"`
+	Checks map[string]string            `json:"checks"`
+	Ages   map[string]ReadinessCheckAge `json:"ages,omitempty"`
 }
 
-// CheckAge holds how many seconds ago a check last ended and last succeeded; nil if it never did.
-type CheckAge struct {
+// ReadinessCheckAge holds how many seconds ago a check last ended and last succeeded; nil if it never did.
+type ReadinessCheckAge struct {
 	Answer  *float64 `json:"answerSeconds"`
 	Success *float64 `json:"successSeconds"`
 }
@@ -114,8 +114,8 @@ const (
 	StatusStopping = "stopping"
 )
 
-// CheckPassed is the result of a successful check in the response of /readyz.
-const CheckPassed = "ok"
+// CheckResultPassed is the result of a successful check in the response of /readyz.
+const CheckResultPassed = "ok"
 
 // OK reports whether the process should receive work: it is ready or degraded.
 func (s ReadinessStatus) OK() bool { return s.Status == StatusReady || s.Status == StatusDegraded }
@@ -134,16 +134,16 @@ func (r *Readiness) CurrentStatus(ctx context.Context) ReadinessStatus {
 	return r.status()
 }
 
-// ProcessCheckName is the key, in the map that Passing returns, of whether the process as a whole is ready.
-const ProcessCheckName = "process"
+// WholeProcessCheckName is the key, in the map that Passing returns, of whether the process as a whole is ready.
+const WholeProcessCheckName = "process"
 
-// CheckResults reports for each check name whether it succeeded in its last run, and for ProcessCheckName whether the
-// process is ready. It does not run the checks.
+// CheckResults reports for each check name whether it succeeded in its last run, and for WholeProcessCheckName whether
+// the process is ready. It does not run the checks.
 func (r *Readiness) CheckResults() map[string]bool {
 	status := r.status()
-	passing := map[string]bool{ProcessCheckName: status.OK()}
+	passing := map[string]bool{WholeProcessCheckName: status.OK()}
 	for name, state := range status.Checks {
-		passing[name] = state == CheckPassed
+		passing[name] = state == CheckResultPassed
 	}
 	return passing
 }
@@ -151,13 +151,13 @@ func (r *Readiness) CheckResults() map[string]bool {
 func (r *Readiness) status() ReadinessStatus {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := ReadinessStatus{Status: StatusReady, Checks: map[string]string{}, Ages: map[string]CheckAge{}}
+	s := ReadinessStatus{Status: StatusReady, Checks: map[string]string{}, Ages: map[string]ReadinessCheckAge{}}
 	for _, c := range r.checks {
-		s.Ages[c.Name] = CheckAge{Answer: secondsSince(r.answered, c.Name), Success: secondsSince(r.passed, c.Name)}
+		s.Ages[c.Name] = ReadinessCheckAge{Answer: secondsSince(r.answered, c.Name), Success: secondsSince(r.passed, c.Name)}
 		problem := r.problems[c.Name]
 		switch {
 		case problem == "":
-			s.Checks[c.Name] = CheckPassed
+			s.Checks[c.Name] = CheckResultPassed
 			continue
 		case c.Advisory && problem != unknown, c.Optional && s.Ages[c.Name].Success != nil:
 			if s.Status == StatusReady {
@@ -275,7 +275,7 @@ func (r *Readiness) AwaitChecks(ctx context.Context, names ...string) error {
 	for retry := firstRetry; ; retry = min(2*retry, longestRetry) {
 		s := r.CurrentStatus(ctx)
 		missing := maps.Clone(s.Checks)
-		maps.DeleteFunc(missing, func(_, state string) bool { return state == CheckPassed })
+		maps.DeleteFunc(missing, func(_, state string) bool { return state == CheckResultPassed })
 		if !anyOf(missing, names) {
 			return nil
 		}

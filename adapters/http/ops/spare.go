@@ -12,23 +12,23 @@ import (
 // staff can see that a process has no other descriptor left.
 const spareDescriptors = 4
 
-// ReserveDescriptor wraps a listener so that Accept releases a reserved file descriptor for a connection when no other
-// is free. Closing the connection reserves one again.
-func ReserveDescriptor(ln net.Listener) net.Listener {
-	s := &spare{Listener: ln, files: make(chan *os.File, spareDescriptors)}
+// ReserveFileDescriptor wraps a listener so that Accept releases a reserved file descriptor for a connection when no
+// other is free. Closing the connection reserves one again.
+func ReserveFileDescriptor(ln net.Listener) net.Listener {
+	s := &spareDescriptorListener{Listener: ln, files: make(chan *os.File, spareDescriptors)}
 	for range spareDescriptors {
 		s.refill()
 	}
 	return s
 }
 
-type spare struct {
+type spareDescriptorListener struct {
 	net.Listener
 	files chan *os.File
 }
 
 // Accept returns the next connection. If no file descriptor is free, it closes a reserved file and tries again.
-func (s *spare) Accept() (net.Conn, error) {
+func (s *spareDescriptorListener) Accept() (net.Conn, error) {
 	for {
 		c, err := s.Listener.Accept()
 		if err == nil {
@@ -48,7 +48,7 @@ func (s *spare) Accept() (net.Conn, error) {
 	}
 }
 
-func (s *spare) refill() {
+func (s *spareDescriptorListener) refill() {
 	file, err := os.Open(os.DevNull)
 	if err != nil {
 		return // If no file descriptor can be reserved now, the next closed connection tries again.
@@ -62,7 +62,7 @@ func (s *spare) refill() {
 
 type spareConn struct {
 	net.Conn
-	of     *spare
+	of     *spareDescriptorListener
 	closed atomic.Bool
 }
 

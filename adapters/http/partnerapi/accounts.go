@@ -22,14 +22,14 @@ func (a *api) ListAccounts(ctx context.Context, r ListAccountsRequestObject) (Li
 	case ListAccountsParamsStatusActive:
 	}
 	return answerList(ctx, a, accountList, r.Params.Limit, r.Params.Cursor,
-		func(page ports.Page) (ports.List[ports.LinkedAccount], error) {
-			return a.Partners.Accounts(ctx, requestOf(ctx).caller.Partner.ID, f, page)
+		func(page ports.Page) (ports.ListPage[ports.LinkedAccount], error) {
+			return a.Partners.ListLinkedAccounts(ctx, requestOf(ctx).caller.Partner.ID, f, page)
 		}, accountOf, func(l ports.LinkedAccount) ports.Cursor { return ports.Cursor{At: l.LinkedAt, ID: l.ID} })
 }
 
 // GetAccount answers with an account that is or was linked to the calling partner.
 func (a *api) GetAccount(ctx context.Context, r GetAccountRequestObject) (GetAccountResponseObject, error) {
-	found, err := a.Partners.Account(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Account, r.AccountID))
+	found, err := a.Partners.FindLinkedAccount(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Account, r.AccountID))
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 // ListAPIKeys answers with a page of the calling partner's API keys, revoked keys included.
 func (a *api) ListAPIKeys(ctx context.Context, r ListAPIKeysRequestObject) (ListAPIKeysResponseObject, error) {
 	return answerList(ctx, a, keyList, r.Params.Limit, r.Params.Cursor,
-		func(page ports.Page) (ports.List[partner.APIKey], error) {
-			return a.Partners.Keys(ctx, requestOf(ctx).caller.Partner.ID, page)
+		func(page ports.Page) (ports.ListPage[partner.APIKey], error) {
+			return a.Partners.ListKeyPage(ctx, requestOf(ctx).caller.Partner.ID, page)
 		}, apiKeyOf, func(k partner.APIKey) ports.Cursor { return ports.Cursor{At: k.CreatedAt, ID: k.ID} })
 }
 

@@ -69,7 +69,7 @@ func (a *api) authenticate(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	middleware.LogSender(c, slog.String("partner", id.Partner.Of(caller.Partner.ID)),
+	middleware.AddSenderToAccessLog(c, slog.String("partner", id.Partner.Of(caller.Partner.ID)),
 		slog.String("key", id.APIKey.Of(caller.Key.ID)))
 	req := &request{caller: caller, path: c.Path(), query: string(c.Request().URI().QueryString())}
 	c.SetUserContext(context.WithValue(c.UserContext(), requestKey{}, req))
@@ -85,7 +85,7 @@ func (a *api) countExplanation(c *fiber.Ctx) error {
 		return err
 	}
 	req.apiKey = secret.Text(key)
-	req.more = []ports.LimitRule{partners.ExplanationLimitRule(req.caller.Partner, a.ExplanationsPerMinute)}
+	req.more = []ports.LimitRule{partners.SignatureExplanationLimitRule(req.caller.Partner, a.ExplanationsPerMinute)}
 	return c.Next()
 }
 
@@ -184,10 +184,10 @@ func (a *api) checkIdempotencyKey(c *fiber.Ctx) error {
 
 // keyedCall returns the request's idempotency key together with the function that encodes the result, as the use
 // case of a route with idempotency keys needs them.
-func keyedCall[T any](ctx context.Context, encode func(T) (idempotent.Response, error)) idempotent.Call[T] {
+func keyedCall[T any](ctx context.Context, encode func(T) (idempotent.Response, error)) idempotent.KeyAndEncoder[T] {
 	req := requestOf(ctx)
 	req.reachedUseCase = true
-	return idempotent.Call[T]{Key: req.key, Encode: encode}
+	return idempotent.KeyAndEncoder[T]{Key: req.key, Encode: encode}
 }
 
 // encodeResponse renders a response body as JSON. The use case stores these bytes under the idempotency key and

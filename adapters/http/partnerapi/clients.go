@@ -42,7 +42,7 @@ func (a *api) ListClients(ctx context.Context, r ListClientsRequestObject) (List
 	f := partnerports.ClientFilter{PartnerID: requestOf(ctx).caller.Partner.ID,
 		AccountID: optionalID(id.Account, r.Params.AccountID), Email: value(r.Params.Email)}
 	return answerList(ctx, a, clientList, r.Params.Limit, r.Params.Cursor,
-		func(page ports.Page) (ports.List[tenant.Client], error) { return a.Clients.List(ctx, f, page) },
+		func(page ports.Page) (ports.ListPage[tenant.Client], error) { return a.Clients.List(ctx, f, page) },
 		clientOf, func(c tenant.Client) ports.Cursor { return ports.Cursor{At: c.CreatedAt, ID: c.ID} })
 }
 

@@ -284,7 +284,7 @@ func (c *contract) checkError(t testing.TB, status int, header http.Header, body
 	what string) {
 	t.Helper()
 	require.Equal(t, "application/json", header.Get("Content-Type"), what)
-	var e problem.Envelope
+	var e problem.ErrorEnvelope
 	require.NoError(t, json.Unmarshal(body, &e), what)
 	require.Equal(t, header.Get(problem.HeaderRequestID), e.Error.RequestID, what)
 	require.Regexp(t, `^req_[0-7][0-9a-hjkmnp-tv-z]{25}$`, e.Error.RequestID, what)

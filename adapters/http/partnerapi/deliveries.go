@@ -18,7 +18,7 @@ func (a *api) ListWebhookDeliveries(ctx context.Context,
 		DepositID: deliveredDeposit(r.Params.DepositID), Created: timeSpan(r.Params.From, r.Params.To),
 	}
 	return answerList(ctx, a, deliveryList, r.Params.Limit, r.Params.Cursor,
-		func(page ports.Page) (ports.List[webhook.Delivery], error) {
+		func(page ports.Page) (ports.ListPage[webhook.Delivery], error) {
 			return a.Webhooks.ListDeliveries(ctx, requestOf(ctx).caller.Partner.ID,
 				parseID(id.Subscription, r.WebhookID), f, page)
 		}, deliveryOf, func(d webhook.Delivery) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })

@@ -106,7 +106,9 @@ func (a *api) ListDeposits(ctx context.Context, r ListDepositsRequestObject) (Li
 		f.Statuses = append(f.Statuses, deposit.Status(s))
 	}
 	return answerList(ctx, a, depositList, r.Params.Limit, r.Params.Cursor,
-		func(page ports.Page) (ports.List[deposits.PartnerView], error) { return a.Deposits.List(ctx, f, page) },
+		func(page ports.Page) (ports.ListPage[deposits.PartnerView], error) {
+			return a.Deposits.List(ctx, f, page)
+		},
 		depositOf, func(v deposits.PartnerView) ports.Cursor { return ports.Cursor{At: v.CreatedAt, ID: v.ID} })
 }
 

@@ -196,7 +196,7 @@ func TestDocs_TheLanguageOfSamplesStays_AndOldAnchorsLeadOn(t *testing.T) {
 // The tabs are radio buttons, which need no script, and no old anchor is lost.
 func TestDocs_WithoutScripts(t *testing.T) {
 	t.Parallel()
-	url, browser := newSite(t, browsertest.WithoutScript)
+	url, browser := newSite(t, browsertest.DisableScripts)
 	require.NoError(t, chromedp.Do(browser, chromedp.Click("#getMe .tabs [value=node] + label")))
 	require.Equal(t, "of-node", evaluated[string](browser, t,
 		`[...document.querySelectorAll("#getMe .tabs > div")].filter((e) => e.checkVisibility()).map((e) => e.className).join()`))

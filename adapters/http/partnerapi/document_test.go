@@ -47,7 +47,7 @@ func TestDocument_ErrorsAreOurFaults(t *testing.T) {
 		fault.ErrUnsupportedMediaType, fault.ErrRateLimited,
 		partner.ErrMissingAPIKey, partner.ErrInvalidAPIKey, partner.ErrAPIKeyRevoked, partner.ErrAPIKeyNotFound,
 		partner.ErrAPIKeyLimit,
-		connect.ErrAccountNotFound, connect.ErrAccountNotLinked, connect.ErrAccountRevoked,
+		connect.ErrAccountNotFound, connect.ErrAccountNotLinked, connect.ErrAccountLinkRevoked,
 		tenant.ErrNotFound,
 		webhook.ErrNotFound, webhook.ErrDeliveryNotFound, webhook.ErrEventNotFound, webhook.ErrSubscriptionLimitReached,
 		webhook.ErrDisabled, webhook.ErrReplayLimit, webhook.ErrTestNotSubscribed,

@@ -20,7 +20,7 @@ func (a *api) ListEvents(ctx context.Context, r ListEventsRequestObject) (ListEv
 		f.DepositID = parseID(id.Deposit, *r.Params.DepositID)
 	}
 	return answerList(ctx, a, eventList, r.Params.Limit, r.Params.Cursor,
-		func(page ports.Page) (ports.List[ports.Event], error) {
+		func(page ports.Page) (ports.ListPage[ports.Event], error) {
 			return a.Events.List(ctx, requestOf(ctx).caller.Partner.ID, f, page)
 		}, eventOf, func(e ports.Event) ports.Cursor { return ports.Cursor{At: e.CreatedAt, ID: e.ID} })
 }
@@ -51,7 +51,7 @@ func (a *api) ReadFeed(ctx context.Context, r ReadFeedRequestObject) (ReadFeedRe
 	f.read = func(most int) ([]ports.Event, bool, error) {
 		asked := q
 		asked.Limit = most
-		page, err := a.Events.Feed(ctx, partnerID, asked)
+		page, err := a.Events.ReadFeed(ctx, partnerID, asked)
 		if q.Wait = 0; tail.FeedID != "" && (err != nil || page.FeedID != tail.FeedID) {
 			// The feed's id (which changes when the feed begins anew) is another one, or a later read failed. Send the
 			// events read so far; the next request meets the change or the error.
@@ -66,7 +66,7 @@ func (a *api) ReadFeed(ctx context.Context, r ReadFeedRequestObject) (ReadFeedRe
 		}
 		return tail
 	})
-	return &listed{body: body}, err
+	return &listResponse{body: body}, err
 }
 
 func feedEventOf(e ports.Event) FeedEvent {

@@ -256,10 +256,10 @@ func TestFeed_Waits_UntilARing_OrTheDrain(t *testing.T) {
 		return answered
 	}
 	answered := ask()
-	waiting.Wake([]id.ID{c.partner.ID}) // nothing is there
+	waiting.WakePartners([]id.ID{c.partner.ID}) // nothing is there
 	c.simulated(c.created(account), "activate")
 	c.relayAll()
-	waiting.Wake([]id.ID{c.partner.ID})
+	waiting.WakePartners([]id.ID{c.partner.ID})
 	require.Equal(t, 1, <-answered)
 	last++
 	answered = ask()

@@ -12,9 +12,10 @@ import (
 // ExplainWebhook answers with the reason why the signature of the webhook delivery in the request does not verify.
 func (a *api) ExplainWebhook(ctx context.Context, r ExplainWebhookRequestObject) (ExplainWebhookResponseObject, error) {
 	req := requestOf(ctx)
-	question := webhooks.ExplanationRequest{Headers: r.Body.Headers, Body: r.Body.Body, Computed: value(r.Body.Computed),
-		APIKey: req.apiKey}
-	e, err := a.Webhooks.ExplainVerification(ctx, req.caller, parseID(id.Subscription, r.WebhookID), question)
+	question := webhooks.SignatureExplanationRequest{Headers: r.Body.Headers, Body: r.Body.Body,
+		Computed: value(r.Body.Computed),
+		APIKey:   req.apiKey}
+	e, err := a.Webhooks.ExplainSignatureFailure(ctx, req.caller, parseID(id.Subscription, r.WebhookID), question)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +29,7 @@ func (a *api) ExplainWebhook(ctx context.Context, r ExplainWebhookRequestObject)
 func (a *api) ExplainConnectURL(ctx context.Context,
 	r ExplainConnectURLRequestObject) (ExplainConnectURLResponseObject, error) {
 	req := requestOf(ctx)
-	e, err := a.Connections.ExplainRefusal(ctx, req.caller.Partner, r.Body.URL, req.apiKey)
+	e, err := a.Connections.ExplainURLRefusal(ctx, req.caller.Partner, r.Body.URL, req.apiKey)
 	if err != nil {
 		return nil, err
 	}

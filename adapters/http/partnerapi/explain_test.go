@@ -50,7 +50,7 @@ func newReceiver(t *testing.T) *receiver {
 	subscription, ok := id.Subscription.Parse(r.hook)
 	require.True(t, ok)
 	d := webhook.Delivery{ID: servicetest.NewID(), SubscriptionID: subscription, EventID: servicetest.NewID(),
-		Event: webhook.DepositActivated, DepositID: deposit, Body: []byte(r.body)}
+		Event: webhook.EventDepositActivated, DepositID: deposit, Body: []byte(r.body)}
 	r.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
 		return repos.Deliveries.InsertTest(ctx,
 			d)
@@ -184,7 +184,7 @@ func TestExplain_ThirtyAMinute_ForBothTogether(t *testing.T) {
 	w := newWorldWith(t, func(_ *fiber.App, d *partnerapi.Deps) { d.ExplanationsPerMinute = 0 })
 	c, other := w.caller(t, "acme"), w.caller(t, "other")
 	hook := c.hook()
-	for n := range partners.ExplanationsPerMinute {
+	for n := range partners.SignatureExplanationsPerMinute {
 		if n%2 == 0 {
 			c.post(hook+"/explain", object{"headers": object{}, "body": ""}).ok(200)
 		} else {

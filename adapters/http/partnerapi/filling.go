@@ -34,7 +34,7 @@ type filling[T, V any] struct {
 // encode returns the JSON body of a page of a list: the items as data, and beside them the fields of the struct
 // that tail returns. It calls tail at the end.
 func (f *filling[T, V]) encode(limit int, tail func() any) ([]byte, error) {
-	return jsonresponse.Build(func(b []byte) ([]byte, error) {
+	return jsonresponse.EncodeWithBuffer(func(b []byte) ([]byte, error) {
 		b = append(b, `{"data":[`...)
 		b, err := f.items(b, limit)
 		if err != nil {
@@ -42,7 +42,7 @@ func (f *filling[T, V]) encode(limit int, tail func() any) ([]byte, error) {
 		}
 		b = append(b, "],"...)
 		brace := len(b)
-		b, err = jsonresponse.Append(b, tail())
+		b, err = jsonresponse.AppendEncoded(b, tail())
 		return slices.Delete(b, brace, brace+1), err
 	})
 }
@@ -60,7 +60,7 @@ func (f *filling[T, V]) items(b []byte, limit int) ([]byte, error) {
 			if count > 0 {
 				b = append(b, ',')
 			}
-			if b, err = jsonresponse.Append(b, f.view(item)); err != nil {
+			if b, err = jsonresponse.AppendEncoded(b, f.view(item)); err != nil {
 				return b, err
 			}
 			if f.cut = count > 0 && len(b)-begin > pageBytes; f.cut {

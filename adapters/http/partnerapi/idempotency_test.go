@@ -38,7 +38,7 @@ func TestIdempotency_EachOutcome_IsAnsweredAndCounted(t *testing.T) {
 	first.ok(201)
 	first.again(with(amount(" 7.00e1 ")))
 	with(amount("70.01")).refused(422, "idempotency_key_reused")
-	for _, want := range []idempotent.Result{idempotent.ResultRefused, idempotent.ResultExecuted,
+	for _, want := range []idempotent.Result{idempotent.ResultUseCaseRefused, idempotent.ResultExecuted,
 		idempotent.ResultReplayed,
 		idempotent.ResultKeyReused} {
 		require.Equal(t, want, <-c.results)

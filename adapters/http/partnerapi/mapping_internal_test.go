@@ -79,7 +79,7 @@ func TestCollectionOf_ToldPaidOnceItIs(t *testing.T) {
 
 func TestDeliveryOf_EachField(t *testing.T) {
 	t.Parallel()
-	d := webhook.Delivery{ID: id.ID{1}, SubscriptionID: id.ID{2}, EventID: id.ID{3}, Event: webhook.DepositActivated,
+	d := webhook.Delivery{ID: id.ID{1}, SubscriptionID: id.ID{2}, EventID: id.ID{3}, Event: webhook.EventDepositActivated,
 		DepositID: id.ID{4}, State: webhook.StateWaiting, Attempts: 2, DueAt: day(1), CreatedAt: day(2), DeliveredAt: day(3),
 		FailureReason: "attempts_exhausted", RedeliveryOf: id.ID{5}, BodySHA256: "ab",
 		AttemptLog: []webhook.Attempt{

@@ -79,8 +79,8 @@ func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
 	return p, nil
 }
 
-// listed is the encoded response with a page of a list or of the partner's next events.
-type listed struct {
+// listResponse is the encoded response with a page of a list or of the partner's next events.
+type listResponse struct {
 	body []byte
 	link string // Link header with the URL of the next page; "" on the last page.
 }
@@ -90,7 +90,7 @@ type listed struct {
 //
 // Returns invalid_cursor, and the errors of read.
 func answerList[T, V any](ctx context.Context, a *api, l list, limit *Limit, cursor *Cursor,
-	read func(ports.Page) (ports.List[T], error), view func(T) V, at func(T) ports.Cursor) (*listed, error) {
+	read func(ports.Page) (ports.ListPage[T], error), view func(T) V, at func(T) ports.Cursor) (*listResponse, error) {
 	page, err := l.page(limit, cursor)
 	if err != nil {
 		return nil, err
@@ -100,9 +100,9 @@ func answerList[T, V any](ctx context.Context, a *api, l list, limit *Limit, cur
 	f.read = func(most int) ([]T, bool, error) {
 		found, err := read(ports.Page{Limit: most, Cursor: page.Cursor, Rows: &rows})
 		page.Cursor = found.Next
-		return found.Items, len(found.Items) == most && !found.Next.IsZero() && rows < ports.MaxPageReads, err
+		return found.Items, len(found.Items) == most && !found.Next.IsZero() && rows < ports.MaxRowsReadPerPage, err
 	}
-	out := &listed{}
+	out := &listResponse{}
 	out.body, err = f.encode(page.Limit, func() any {
 		if f.cut {
 			page.Cursor = at(f.last)
@@ -134,7 +134,7 @@ func (a *api) nextPage(l list, next ports.Cursor, req *request) (Pagination, str
 		"<" + a.BaseURL + req.path + "?" + query.Encode() + `>; rel="next"`
 }
 
-func (l *listed) send(c *fiber.Ctx) error {
+func (l *listResponse) send(c *fiber.Ctx) error {
 	if l.link != "" {
 		c.Set(fiber.HeaderLink, l.link)
 	}
@@ -142,18 +142,18 @@ func (l *listed) send(c *fiber.Ctx) error {
 	return c.Status(fiber.StatusOK).Send(l.body)
 }
 
-func (l *listed) VisitListAPIKeysResponse(c *fiber.Ctx) error { return l.send(c) }
+func (l *listResponse) VisitListAPIKeysResponse(c *fiber.Ctx) error { return l.send(c) }
 
-func (l *listed) VisitListAccountsResponse(c *fiber.Ctx) error { return l.send(c) }
+func (l *listResponse) VisitListAccountsResponse(c *fiber.Ctx) error { return l.send(c) }
 
-func (l *listed) VisitListClientsResponse(c *fiber.Ctx) error { return l.send(c) }
+func (l *listResponse) VisitListClientsResponse(c *fiber.Ctx) error { return l.send(c) }
 
-func (l *listed) VisitListDepositsResponse(c *fiber.Ctx) error { return l.send(c) }
+func (l *listResponse) VisitListDepositsResponse(c *fiber.Ctx) error { return l.send(c) }
 
-func (l *listed) VisitListEventsResponse(c *fiber.Ctx) error { return l.send(c) }
+func (l *listResponse) VisitListEventsResponse(c *fiber.Ctx) error { return l.send(c) }
 
-func (l *listed) VisitListWebhookDeliveriesResponse(c *fiber.Ctx) error { return l.send(c) }
+func (l *listResponse) VisitListWebhookDeliveriesResponse(c *fiber.Ctx) error { return l.send(c) }
 
-func (l *listed) VisitListWebhooksResponse(c *fiber.Ctx) error { return l.send(c) }
+func (l *listResponse) VisitListWebhooksResponse(c *fiber.Ctx) error { return l.send(c) }
 
-func (l *listed) VisitReadFeedResponse(c *fiber.Ctx) error { return l.send(c) }
+func (l *listResponse) VisitReadFeedResponse(c *fiber.Ctx) error { return l.send(c) }

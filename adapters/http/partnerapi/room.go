@@ -34,7 +34,7 @@ const (
 var (
 	errUnread = fault.ErrRateLimited.WithMessage(
 		"Too many answers to you are on their way. Read them, and retry after the time given in Retry-After.")
-	errAnswers = fault.ErrUnavailable.Because(errors.New("partnerapi: answers on their way take all room"))
+	errAnswers = fault.ErrUnavailable.WithCause(errors.New("partnerapi: answers on their way take all room"))
 )
 
 // room holds the limits of the process on responses that callers have not received yet, and on lists that are
@@ -76,18 +76,18 @@ func (a *api) send(c *fiber.Ctx) error {
 		c.Response().Header.Del(fiber.HeaderContentEncoding)
 		return a.refused(err)
 	}
-	middleware.SendWithMinRate(c, unread{bytes.NewReader(body), hold}, len(body))
+	middleware.SendBodyWithMinRate(c, unreadResponse{bytes.NewReader(body), hold}, len(body))
 	return nil
 }
 
-// unread is a large response that its caller has not fully received yet.
-type unread struct {
+// unreadResponse is a large response that its caller has not fully received yet.
+type unreadResponse struct {
 	*bytes.Reader
 	hold *middleware.BudgetPart
 }
 
 // Close ends the counting of a large response against the limits, once it is sent or the caller has disconnected.
-func (u unread) Close() error {
+func (u unreadResponse) Close() error {
 	u.hold.Release()
 	return nil
 }
@@ -112,7 +112,7 @@ func (a *api) takeTurn(c *fiber.Ctx) error {
 	began := time.Now()
 	defer func() {
 		taken := time.Duration(len(c.Response().Body())) * time.Second / listRate
-		turn.ReleaseOwnerAfter(time.Until(began.Add(taken)))
+		turn.ReleaseWithOwnerCooldown(time.Until(began.Add(taken)))
 	}()
 	return c.Next()
 }

@@ -88,7 +88,7 @@ func Mount(router fiber.Router, d Deps) error {
 	if d.Deprecations == nil {
 		d.Deprecations = Deprecations
 	}
-	d.ExplanationsPerMinute = cmp.Or(d.ExplanationsPerMinute, partners.ExplanationsPerMinute)
+	d.ExplanationsPerMinute = cmp.Or(d.ExplanationsPerMinute, partners.SignatureExplanationsPerMinute)
 	d.BaseURL = strings.TrimRight(d.BaseURL, "/")
 	a := &api{Deps: d, validator: validator, room: newRoom(cmp.Or(d.AnswersOfAll, answersOfAll))}
 	for _, r := range a.routes() {

@@ -124,7 +124,7 @@ func (op *operation) check(c *fiber.Ctx) error {
 	if body == nil {
 		switch {
 		case len(c.Request().Body()) > 0:
-			return fault.ErrInternal.Because(errors.New("partnerapi: jsonbody.Read has not run"))
+			return fault.ErrInternal.WithCause(errors.New("partnerapi: jsonbody.Read has not run"))
 		case op.bodyRequired:
 			return fault.ErrInvalidJSON.WithMessage("The request body is missing. Send a JSON object.")
 		}
@@ -182,7 +182,7 @@ func (op *operation) explain(body map[string]any) error {
 		}
 	}
 	if len(all) == 0 {
-		return fault.ErrInvalidField.WithField("body", "is invalid").Because(err)
+		return fault.ErrInvalidField.WithField("body", "is invalid").WithCause(err)
 	}
 	return fieldFault(all[0], body)
 }
@@ -270,7 +270,7 @@ func (p *queryParam) check(given []string) error {
 	if err := p.schema.VisitJSON(value, schemaOptions...); err != nil {
 		all := schemaErrors(err)
 		if len(all) == 0 {
-			return fault.ErrInvalidField.WithField(p.name, "is invalid").Because(err)
+			return fault.ErrInvalidField.WithField(p.name, "is invalid").WithCause(err)
 		}
 		return fault.ErrInvalidField.WithField(p.name, "%s", reason(all[0]))
 	}

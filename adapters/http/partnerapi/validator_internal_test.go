@@ -65,7 +65,7 @@ func (c *checked) refusal(t *testing.T, method, target, body string) string {
 		return ""
 	}
 	require.Nil(t, c.body, "the handler was called")
-	var e problem.Envelope
+	var e problem.ErrorEnvelope
 	require.NoError(t, json.Unmarshal(ctx.Response.Body(), &e))
 	return e.Error.Code + ": " + e.Error.Message
 }

@@ -162,7 +162,7 @@ func connectURL(v vector) object {
 	}](v.Input)
 	built, _ := v.Want["value"].(string)
 	_, query, _ := strings.Cut(built, "?")
-	read, prefill, _ := connections.ParseQuery(query)
+	read, prefill, _ := connections.ParseConnectQuery(query)
 	seconds, _ := strconv.ParseInt(read.TS, 10, 64)
 	if read.Verify(in.Secret, time.Unix(seconds, 0)) != nil || read.Partner != in.Slug ||
 		read.ExternalID != in.ExternalID || read.ReturnURL != in.ReturnURL ||

@@ -29,9 +29,9 @@ func (a *api) CreateWebhook(ctx context.Context, r CreateWebhookRequestObject) (
 // ListWebhooks answers with a page of the calling partner's webhook subscriptions.
 func (a *api) ListWebhooks(ctx context.Context, r ListWebhooksRequestObject) (ListWebhooksResponseObject, error) {
 	return answerList(ctx, a, webhookList, r.Params.Limit, r.Params.Cursor,
-		func(page ports.Page) (ports.List[webhook.ReportedSubscription], error) {
+		func(page ports.Page) (ports.ListPage[webhook.SubscriptionWithReport], error) {
 			return a.Webhooks.List(ctx, requestOf(ctx).caller.Partner.ID, page)
-		}, webhookOf, func(s webhook.ReportedSubscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
+		}, webhookOf, func(s webhook.SubscriptionWithReport) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
 }
 
 // GetWebhook answers with one webhook subscription.
@@ -78,7 +78,7 @@ func (a *api) RotateWebhookSecret(ctx context.Context,
 
 // TestWebhook sends a test delivery to a webhook subscription's URL and answers with its result.
 func (a *api) TestWebhook(ctx context.Context, r TestWebhookRequestObject) (TestWebhookResponseObject, error) {
-	sent, err := a.Webhooks.SendTest(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID))
+	sent, err := a.Webhooks.SendTestDelivery(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID))
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func signaturesOf(s webhook.Subscription) []SignatureKind {
 	return out
 }
 
-func webhookOf(s webhook.ReportedSubscription) Webhook {
+func webhookOf(s webhook.SubscriptionWithReport) Webhook {
 	return Webhook{
 		ID: id.Subscription.Of(s.ID), URL: s.URL, Events: eventsOf(s.Events), Enabled: s.Enabled,
 		Signatures:     signaturesOf(s.Subscription),

@@ -195,7 +195,7 @@ func (c *caller) relay(states ...webhook.DeliveryState) []webhookports.Claim {
 		func(events []ports.Event, subscriptions []webhookports.Subscription) (out []webhookports.Delivery) {
 			slices.SortFunc(events, func(a, b ports.Event) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 			for i := range events {
-				name, _ := webhook.RouteEvent(subscriptions[0].Events, events[i].Name)
+				name, _ := webhook.ChooseEventName(subscriptions[0].Events, events[i].Name)
 				planned := webhookports.NewDelivery(&events[i], subscriptions[0].ID, name,
 					webhook.RenderBody(name, deposit.FormatTimestamp(events[i].CreatedAt), events[i].Data))
 				planned.State = states[i]
@@ -224,7 +224,7 @@ func TestDeliveries_Filters(t *testing.T) {
 	require.Len(t, claims, 4)
 	bad := webhook.Attempt{Result: webhook.ResultTimeout, Duration: 10 * time.Second}
 	require.NoError(t, c.record(claims[0], webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: 200,
-		Snippet: "ok"}, webhook.DeliveryVerdict{State: webhook.Succeeded}))
+		Snippet: "ok"}, webhook.DeliveryVerdict{State: webhook.StateSucceeded}))
 	require.NoError(t, c.record(claims[1], bad, webhook.DeliveryVerdict{State: webhook.StateWaiting, Wait: time.Hour}))
 	require.NoError(t, c.record(claims[2], bad, webhook.DeliveryVerdict{State: webhook.StateFailed}))
 
@@ -260,7 +260,7 @@ func TestDeliveries_Filters(t *testing.T) {
 
 	// A success that is recorded after the delivery was given up makes the delivery a success.
 	require.NoError(t, c.record(claims[2], webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: 200},
-		webhook.DeliveryVerdict{State: webhook.Succeeded}))
+		webhook.DeliveryVerdict{State: webhook.StateSucceeded}))
 	late := c.get(hook + "/deliveries/" + text(t, found[3], "id")).ok(200)
 	require.Equal(t, []any{"succeeded", nil}, []any{late["status"], late["failureReason"]})
 }

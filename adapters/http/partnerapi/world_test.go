@@ -246,7 +246,7 @@ func (r reply) parsed() (out struct {
 		NextCursor *string
 		HasMore    bool
 	}
-	Error problem.Detail
+	Error problem.ErrorDetail
 },
 ) {
 	r.t.Helper()

@@ -13,7 +13,7 @@ import (
 // provider sends all callbacks from a few addresses, and a limit would cost a Redis command for each forged
 // callback.
 func Mount(app fiber.Router, s *callbacks.Service) {
-	route := s.Route()
+	route := s.CallbackRoute()
 	app.Post(route.Path, func(c *fiber.Ctx) error {
 		if err := s.Receive(c.UserContext(), c.Request().Body(), c.Get(route.Header)); err != nil {
 			return err

@@ -193,7 +193,7 @@ func about(p deposit.Payment) string {
 
 func TestCallback_UnsignedForgedOrOld_IsA400WithoutAQueryOrACommand(t *testing.T) {
 	w := setup(t)
-	p := w.payment(deposit.FeePayment, deposit.PaymentProcessing)
+	p := w.payment(deposit.PaymentKindFee, deposit.PaymentProcessing)
 	body, now := about(p), w.clock.Now().Unix()
 	queries, commands := w.counter.queries.Load(), w.counter.commands.Load()
 	require.Positive(t, queries, "the counter counts")
@@ -215,7 +215,7 @@ func TestCallback_UnsignedForgedOrOld_IsA400WithoutAQueryOrACommand(t *testing.T
 
 func TestCallback_PaymentInProcessing_IsDueAtOnceAndNothingIsBelieved(t *testing.T) {
 	w := setup(t)
-	p := w.payment(deposit.FeePayment, deposit.PaymentProcessing)
+	p := w.payment(deposit.PaymentKindFee, deposit.PaymentProcessing)
 	commands := w.counter.commands.Load()
 	for range 3 { // repeats
 		require.Equal(t, http.StatusNoContent, w.signed(about(p)))
@@ -239,17 +239,17 @@ func TestCallback_UnknownTypeOrPayment_ChangesNothing(t *testing.T) {
 	}
 	require.Equal(t, queries, w.counter.queries.Load(), "a callback that names nothing costs no query")
 	require.Equal(t, http.StatusNoContent, w.signed(about(deposit.Payment{ID: servicetest.NewID()})))
-	require.Equal(t, http.StatusNoContent, w.signed(about(w.payment(deposit.FeePayment, deposit.PaymentSucceeded))))
+	require.Equal(t, http.StatusNoContent, w.signed(about(w.payment(deposit.PaymentKindFee, deposit.PaymentSucceeded))))
 	require.Zero(t, w.Count("payment_questions", ""))
 }
 
 func TestCallback_PaymentThatEndedUnpaid_IsLookedUpOnce(t *testing.T) {
 	w := setup(t)
-	p := w.payment(deposit.FeePayment, deposit.PaymentVoided)
+	p := w.payment(deposit.PaymentKindFee, deposit.PaymentVoided)
 	require.Equal(t, http.StatusNoContent, w.signed(about(p)))
 	require.Equal(t, http.StatusNoContent, w.signed(about(p)))
 	require.Equal(t, 1, w.Count("payment_questions", "told = 2 AND NOT dispute"))
-	answered, err := w.Callbacks.QueryDue(t.Context())
+	answered, err := w.Callbacks.RunDueQueries(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, answered)
 	require.Zero(t, w.Count("payment_questions", ""))
@@ -262,7 +262,7 @@ func (w *world) disputed(p deposit.Payment, status string) paymentports.Dispute 
 
 func TestDispute_ToldByACallback_IsAskedAuditedShownAndMailed(t *testing.T) {
 	w := setup(t)
-	p := w.payment(deposit.CollectionPayment, deposit.PaymentSucceeded)
+	p := w.payment(deposit.PaymentKindCollection, deposit.PaymentSucceeded)
 	_, o, err := w.Postgres.Operators.AccountByID(t.Context(), w.account)
 	require.NoError(t, err)
 	w.provider.payment, w.provider.disputes = p.ID, []paymentports.Dispute{w.disputed(p, "needs_response")}
@@ -270,7 +270,7 @@ func TestDispute_ToldByACallback_IsAskedAuditedShownAndMailed(t *testing.T) {
 		t.Helper()
 		require.Equal(t, http.StatusNoContent, w.signed(`{"ref":"pi_1","dispute":true}`))
 		require.Zero(t, w.Count("disputes", "status = 'lost'"), "the callback itself is no answer")
-		_, err := w.Callbacks.QueryDue(t.Context())
+		_, err := w.Callbacks.RunDueQueries(t.Context())
 		require.NoError(t, err)
 		require.Zero(t, w.Count("payment_questions", ""))
 	}
@@ -296,32 +296,32 @@ func TestDispute_ToldByACallback_IsAskedAuditedShownAndMailed(t *testing.T) {
 
 func TestDispute_ProviderAway_IsAskedAMinuteLaterWithEachFailure(t *testing.T) {
 	w := setup(t)
-	p := w.payment(deposit.CollectionPayment, deposit.PaymentSucceeded)
+	p := w.payment(deposit.PaymentKindCollection, deposit.PaymentSucceeded)
 	w.provider.payment, w.provider.away = p.ID, true
 	require.Equal(t, http.StatusNoContent, w.signed(`{"ref":"pi_1","dispute":true}`))
 	for tries, wait := range []time.Duration{0, 2 * time.Minute, 3 * time.Minute, 4 * time.Minute} {
 		if wait > 0 {
 			w.clock.Add(wait - time.Second)
-			_, err := w.Callbacks.QueryDue(t.Context())
+			_, err := w.Callbacks.RunDueQueries(t.Context())
 			require.NoError(t, err, "not yet due")
 			w.clock.Add(time.Second)
 		}
-		_, err := w.Callbacks.QueryDue(t.Context())
+		_, err := w.Callbacks.RunDueQueries(t.Context())
 		require.Error(t, err)
 		require.Equal(t, 1, w.Count("payment_questions", fmt.Sprintf("tries = %d", tries+1)))
 	}
 	_, err := w.Pool.Exec(t.Context(), `UPDATE payment_questions SET tries = 500, due_at = $1`, w.clock.Now())
 	require.NoError(t, err)
 	for range 2 {
-		_, err = w.Callbacks.QueryDue(t.Context())
+		_, err = w.Callbacks.RunDueQueries(t.Context())
 		require.Error(t, err)
 		w.clock.Add(32*time.Minute - time.Second)
-		_, err = w.Callbacks.QueryDue(t.Context())
+		_, err = w.Callbacks.RunDueQueries(t.Context())
 		require.NoError(t, err, "the longest wait stands for all further tries")
 		w.clock.Add(time.Second)
 	}
 	w.provider.away, w.provider.disputes = false, []paymentports.Dispute{w.disputed(p, "needs_response")}
-	answered, err := w.Callbacks.QueryDue(t.Context())
+	answered, err := w.Callbacks.RunDueQueries(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, answered)
 	require.Equal(t, 1, w.Count("disputes", ""))
@@ -330,7 +330,7 @@ func TestDispute_ProviderAway_IsAskedAMinuteLaterWithEachFailure(t *testing.T) {
 func TestDispute_OfAnUnknownPayment_IsLeftAlone(t *testing.T) {
 	w := setup(t)
 	require.Equal(t, http.StatusNoContent, w.signed(`{"ref":"pi_9","dispute":true}`))
-	_, err := w.Callbacks.QueryDue(t.Context())
+	_, err := w.Callbacks.RunDueQueries(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, w.Count("payment_questions", ""))
 	require.Zero(t, w.Count("disputes", ""))
@@ -339,7 +339,7 @@ func TestDispute_OfAnUnknownPayment_IsLeftAlone(t *testing.T) {
 // What the provider answered may be older than a callback that arrives meanwhile.
 func TestDispute_ToldAgainWhileTheProviderIsAsked_IsAskedOnceMore(t *testing.T) {
 	w := setup(t)
-	p := w.payment(deposit.CollectionPayment, deposit.PaymentSucceeded)
+	p := w.payment(deposit.PaymentKindCollection, deposit.PaymentSucceeded)
 	w.provider.payment, w.provider.disputes = p.ID, []paymentports.Dispute{w.disputed(p, "needs_response")}
 	const told = `{"ref":"pi_1","dispute":true}`
 	require.Equal(t, http.StatusNoContent, w.signed(told))
@@ -347,10 +347,10 @@ func TestDispute_ToldAgainWhileTheProviderIsAsked_IsAskedOnceMore(t *testing.T) 
 		w.provider.during = nil
 		require.Equal(t, http.StatusNoContent, w.signed(told))
 	}
-	_, err := w.Callbacks.QueryDue(t.Context())
+	_, err := w.Callbacks.RunDueQueries(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, w.Count("payment_questions", ""))
-	_, err = w.Callbacks.QueryDue(t.Context())
+	_, err = w.Callbacks.RunDueQueries(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 2, w.provider.asked)
 	require.Zero(t, w.Count("payment_questions", ""))

@@ -79,7 +79,7 @@ func FaultOf(err error) *fault.Error {
 		return f
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return fault.ErrUnavailable.Because(err)
+		return fault.ErrUnavailable.WithCause(err)
 	}
 	if f != nil {
 		return f
@@ -93,7 +93,7 @@ func FaultOf(err error) *fault.Error {
 			return ErrMalformedRequest
 		}
 	}
-	return fault.ErrInternal.Because(err)
+	return fault.ErrInternal.WithCause(err)
 }
 
 type ErrorPage struct {
@@ -162,20 +162,20 @@ func prepare(c *fiber.Ctx, f *fault.Error, status int) {
 	}
 }
 
-// Envelope is the JSON body of every error response of the partner API.
-type Envelope struct {
-	Error Detail `json:"error"`
+// ErrorEnvelope is the JSON body of every error response of the partner API.
+type ErrorEnvelope struct {
+	Error ErrorDetail `json:"error"`
 }
 
-// Detail is the content of an error envelope: code, message and request id.
-type Detail struct {
+// ErrorDetail is the content of an error envelope: code, message and request id.
+type ErrorDetail struct {
 	Code      string `json:"code"`
 	Message   string `json:"message"`
 	RequestID string `json:"requestId"`
 }
 
 func writeEnvelope(c *fiber.Ctx, f *fault.Error, requestID string) {
-	body, err := json.Marshal(Envelope{Error: Detail{Code: f.Code, Message: f.Message, RequestID: requestID}})
+	body, err := json.Marshal(ErrorEnvelope{Error: ErrorDetail{Code: f.Code, Message: f.Message, RequestID: requestID}})
 	if err != nil { // The error is ignored: encoding three strings as JSON never fails.
 		panic("problem: envelope does not encode: " + err.Error())
 	}

@@ -39,9 +39,9 @@ func TestOf_SaysNothingThatIsNotOurs(t *testing.T) {
 	}{
 		{"fault", conflict, conflict},
 		{"wrapped fault", fmt.Errorf("cancel: %w", conflict), conflict},
-		{"fault because of a deadline", conflict.Because(context.DeadlineExceeded), conflict},
+		{"fault because of a deadline", conflict.WithCause(context.DeadlineExceeded), conflict},
 		{"deadline", fmt.Errorf("query: %w", context.DeadlineExceeded), fault.ErrUnavailable},
-		{"internal because of a deadline", fault.ErrInternal.Because(context.DeadlineExceeded), fault.ErrUnavailable},
+		{"internal because of a deadline", fault.ErrInternal.WithCause(context.DeadlineExceeded), fault.ErrUnavailable},
 		{"canceled", context.Canceled, fault.ErrUnavailable},
 		{"unknown", raw, fault.ErrInternal},
 		{"no route", fiber.NewError(404, raw.Error()), fault.ErrRouteNotFound},
@@ -75,7 +75,7 @@ func TestHandler_AnOutage_IsOneWarning(t *testing.T) {
 	app := fiber.New(fiber.Config{DisableStartupMessage: true, ErrorHandler: problem.Handler(problem.Config{
 		Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	})})
-	app.Get("/away", func(*fiber.Ctx) error { return fault.ErrUnavailable.Because(errors.New("connection refused")) })
+	app.Get("/away", func(*fiber.Ctx) error { return fault.ErrUnavailable.WithCause(errors.New("connection refused")) })
 	app.Get("/bug", func(*fiber.Ctx) error { return errors.New("a bug") })
 	addr := servetest.Serve(t, app)
 	for range 20 {

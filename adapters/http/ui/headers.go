@@ -85,9 +85,9 @@ func cspSource(u *url.URL) (string, bool) {
 	return u.Scheme + "://" + host, true
 }
 
-// DisplayHost returns the host of a return URL as people should see it: in ASCII, so that look-alike letters are
+// HostForDisplay returns the host of a return URL as people should see it: in ASCII, so that look-alike letters are
 // visible, and with the port if the URL has one. A host that IDNA refuses is still shown in punycode.
-func DisplayHost(u *url.URL) string {
+func HostForDisplay(u *url.URL) string {
 	host := strings.TrimPrefix(strings.TrimPrefix(returnurl.Origin(u), "https://"), "http://")
 	if source, ok := cspSource(u); ok {
 		return strings.TrimPrefix(strings.TrimPrefix(source, "https://"), "http://")

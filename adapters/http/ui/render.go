@@ -76,9 +76,9 @@ func Render(c *fiber.Ctx, status int, page templ.Component) error {
 
 type readAtKey struct{}
 
-// SetLanguagePath sets the path that the language links of an error page open, for a request whose own path has no GET
-// route.
-func SetLanguagePath(c *fiber.Ctx, path string) { c.Locals(readAtKey{}, path) }
+// SetLanguageLinkPath sets the path that the language links of an error page open, for a request whose own path has no
+// GET route.
+func SetLanguageLinkPath(c *fiber.Ctx, path string) { c.Locals(readAtKey{}, path) }
 
 func readAt(c *fiber.Ctx) string {
 	path, _ := c.Locals(readAtKey{}).(string)
@@ -120,7 +120,7 @@ func wayOn(c *fiber.Ctx, page Page, status int) way {
 	switch {
 	case page.Operator != "":
 		return way{site.DashboardPath, TextGoToToday.In(page.Lang)}
-	case strings.HasPrefix(path, site.CheckoutsPath+"/"),
+	case strings.HasPrefix(path, site.CheckoutPathPrefix+"/"),
 		strings.HasPrefix(path, strings.TrimSuffix(site.SandboxPaymentPath, ":ref")):
 		return way{}
 	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError:

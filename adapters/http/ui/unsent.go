@@ -34,8 +34,9 @@ const (
 	maxCookie = 3900
 )
 
-// NextQueryParam is the query parameter of the log-in page that names the dashboard page to open after the log-in.
-const NextQueryParam = "next"
+// AfterLogInQueryParam is the query parameter of the log-in page that names the dashboard page to open after the
+// log-in.
+const AfterLogInQueryParam = "next"
 
 // RememberedOperator is the operator who was last signed in with this browser, with the operator's account. It does
 // not prove that the operator is still signed in.

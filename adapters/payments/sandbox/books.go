@@ -30,7 +30,8 @@ func (p *Provider) BookEntries(ctx context.Context, from, to time.Time) iter.Seq
 		}
 		found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (paymentports.BookEntry, error) {
 			// Every entry has succeeded: only successful payments are read, and a refund in the sandbox succeeds at once.
-			e := paymentports.BookEntry{Status: string(paymentports.ProviderSucceeded), Currency: paymentports.PaymentCurrency}
+			e := paymentports.BookEntry{Status: string(paymentports.ProviderPaymentSucceeded),
+				Currency: paymentports.PaymentCurrency}
 			var amount int64
 			err := row.Scan((*string)(&e.Kind), &e.PaymentID, &e.RefundID, &e.Ref, &amount, &e.At)
 			e.Amount = money.Cents(amount)

@@ -74,7 +74,7 @@ type verdict struct {
 }
 
 // refusals maps the failure codes of charges without the tenant to the kind of refusal.
-var refusals = map[string]paymentports.Refusal{
+var refusals = map[string]paymentports.ChargeRefusalKind{
 	failureGeneric: paymentports.RefusedForNow,
 	failureTenant:  paymentports.RefusedUntilTenantActs,
 	failureNoCard:  paymentports.RefusedUntilTenantActs,
@@ -85,11 +85,11 @@ var refusals = map[string]paymentports.Refusal{
 func (c card) charge() verdict {
 	switch digits(c.number) {
 	case goodCard:
-		return verdict{status: paymentports.ProviderSucceeded}
+		return verdict{status: paymentports.ProviderPaymentSucceeded}
 	case laterCard:
-		return verdict{status: paymentports.ProviderSucceeded, later: failureGeneric}
+		return verdict{status: paymentports.ProviderPaymentSucceeded, later: failureGeneric}
 	case tenantCard:
-		return verdict{status: paymentports.ProviderSucceeded, later: failureTenant}
+		return verdict{status: paymentports.ProviderPaymentSucceeded, later: failureTenant}
 	case badCard:
 		return verdict{status: paymentports.ProviderPaymentFailed, failure: failureDeclined}
 	default:

@@ -41,17 +41,17 @@ func (p *Provider) ChargeStoredCard(ctx context.Context, r paymentports.CollectR
 			return err
 		}
 		switch {
-		case out.status == paymentports.ProviderPaymentClosed, out.status == paymentports.ProviderSucceeded:
+		case out.status == paymentports.ProviderPaymentClosed, out.status == paymentports.ProviderPaymentSucceeded:
 			return nil
 		case out.amount != r.Amount:
-			return fault.ErrInternal.Because(errKeyReused)
+			return fault.ErrInternal.WithCause(errKeyReused)
 		// Return the stored answer, since this attempt to charge the card was answered before.
 		case r.Attempt <= out.attempt:
 			out.status = paymentports.ProviderPaymentFailed
 			return nil
 		}
 		out.attempt = r.Attempt
-		out.status, out.failure = paymentports.ProviderSucceeded, ""
+		out.status, out.failure = paymentports.ProviderPaymentSucceeded, ""
 		if out.failure = card; out.failure != "" {
 			out.status = paymentports.ProviderPaymentFailed
 		}
@@ -76,7 +76,7 @@ func (p *Provider) ChargeStoredCard(ctx context.Context, r paymentports.CollectR
 func (p *Provider) cardFailure(ctx context.Context, feePaymentID id.ID) (string, error) {
 	fee, err := p.byID(ctx, feePaymentID)
 	switch {
-	case errors.Is(err, pgx.ErrNoRows), err == nil && fee.status != paymentports.ProviderSucceeded:
+	case errors.Is(err, pgx.ErrNoRows), err == nil && fee.status != paymentports.ProviderPaymentSucceeded:
 		return failureNoCard, nil
 	}
 	return fee.card, err

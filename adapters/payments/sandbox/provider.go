@@ -71,14 +71,14 @@ type entry struct {
 	failure     string
 	card        string
 	attempt     int
-	refusal     paymentports.Refusal
+	refusal     paymentports.ChargeRefusalKind
 	// The time at which the payment last changed: the time of payment, if the tenant paid on the payment page.
 	updatedAt time.Time
 }
 
 func (e entry) payment() paymentports.ProviderPayment {
 	out := paymentports.ProviderPayment{Status: e.status, Ref: e.ref, Failure: e.failure, Refusal: e.refusal}
-	if e.status == paymentports.ProviderSucceeded && e.attempt == 0 {
+	if e.status == paymentports.ProviderPaymentSucceeded && e.attempt == 0 {
 		out.PaidAt = e.updatedAt
 	}
 	return out
@@ -92,7 +92,7 @@ func (p *Provider) OpenPage(ctx context.Context, r paymentports.HostedPageReques
 		VALUES ($1, $2, $3, $4, $5, 'open') ON CONFLICT (id)
 		DO UPDATE SET status = 'open', return_url = $5, updated_at = now()
 		WHERE sandbox_payments.status = 'failed' AND sandbox_payments.amount_cents = $3 AND $6`,
-		p.newRef(), int64(r.Amount), r.Description, r.ReturnURL, r.Kind == deposit.CollectionPayment)
+		p.newRef(), int64(r.Amount), r.Description, r.ReturnURL, r.Kind == deposit.PaymentKindCollection)
 	if err != nil {
 		return paymentports.HostedPage{}, err
 	}
@@ -100,7 +100,7 @@ func (p *Provider) OpenPage(ctx context.Context, r paymentports.HostedPageReques
 		return paymentports.HostedPage{Ref: e.ref, URL: r.ReturnURL}, nil
 	}
 	if e.amount != r.Amount {
-		return paymentports.HostedPage{}, fault.ErrInternal.Because(errKeyReused)
+		return paymentports.HostedPage{}, fault.ErrInternal.WithCause(errKeyReused)
 	}
 	return paymentports.HostedPage{Ref: e.ref, URL: p.pageURL(e.ref, r.Locale)}, nil
 }
@@ -154,7 +154,7 @@ func (p *Provider) upsert(ctx context.Context, paymentID id.ID, query string, ar
 // SimulatePayment ends an open payment as the tenant would on the payment page: succeeds true pays it, false lets
 // the card be declined.
 func (p *Provider) SimulatePayment(ctx context.Context, paymentID id.ID, succeeds bool) error {
-	result := verdict{status: paymentports.ProviderSucceeded}
+	result := verdict{status: paymentports.ProviderPaymentSucceeded}
 	if !succeeds {
 		result = verdict{status: paymentports.ProviderPaymentFailed, failure: failureDeclined}
 	}
@@ -192,8 +192,8 @@ func scan(row pgx.Row) (e entry, err error) {
 	var outcome, refusal string
 	err = row.Scan(&e.ref, (*int64)(&e.amount), &e.description, &e.returnURL, &outcome, &e.failure, &e.card, &e.attempt,
 		&refusal, &e.updatedAt)
-	e.status, e.refusal = paymentports.ProviderPaymentStatus(outcome), paymentports.Refusal(refusal)
+	e.status, e.refusal = paymentports.ProviderPaymentStatus(outcome), paymentports.ChargeRefusalKind(refusal)
 	return e, err
 }
 
-func unavailable(err error) error { return fault.ErrUnavailable.Because(err) }
+func unavailable(err error) error { return fault.ErrUnavailable.WithCause(err) }

@@ -42,7 +42,7 @@ func (p *Provider) Refund(ctx context.Context,
 		case made.Ref != "":
 			made.Status = paymentports.RefundSucceeded
 			return nil
-		case paymentports.ProviderPaymentStatus(status) != paymentports.ProviderSucceeded:
+		case paymentports.ProviderPaymentStatus(status) != paymentports.ProviderPaymentSucceeded:
 			made = paymentports.ProviderRefund{Status: paymentports.RefundFailed, Failure: failureNotPaid}
 			return nil
 		case before+r.Amount > paid:

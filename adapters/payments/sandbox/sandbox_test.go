@@ -114,7 +114,7 @@ func TestProvider_KeepsThePort(t *testing.T) {
 func TestProvider_SimulatedPayment_EndsAsAsked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for succeeds, want := range map[bool]paymentports.ProviderPaymentStatus{true: paymentports.ProviderSucceeded,
+	for succeeds, want := range map[bool]paymentports.ProviderPaymentStatus{true: paymentports.ProviderPaymentSucceeded,
 		false: paymentports.ProviderPaymentFailed} {
 		paymentID, _ := b.open(t)
 		require.NoError(t, b.provider.SimulatePayment(context.Background(), paymentID, succeeds))
@@ -148,9 +148,9 @@ func TestPage_TakesTheCardsOfTheSandbox(t *testing.T) {
 		want                      paymentports.ProviderPaymentStatus // open: the tenant corrects the mistake
 		says                      string
 	}{
-		{"good", goodCard, "12/34", "123", paymentports.ProviderSucceeded, ""},
-		{"good without blanks", "4242424242424242", "6/26", "1234", paymentports.ProviderSucceeded, ""},
-		{"long year", goodCard, " 06 / 2026 ", " 123 ", paymentports.ProviderSucceeded, ""},
+		{"good", goodCard, "12/34", "123", paymentports.ProviderPaymentSucceeded, ""},
+		{"good without blanks", "4242424242424242", "6/26", "1234", paymentports.ProviderPaymentSucceeded, ""},
+		{"long year", goodCard, " 06 / 2026 ", " 123 ", paymentports.ProviderPaymentSucceeded, ""},
 		{"bad", badCard, "12/34", "123", paymentports.ProviderPaymentFailed, ""},
 		{"some other card", "5555 5555 5555 4444", "12/34", "123", paymentports.ProviderPaymentFailed, ""},
 		{"not a number", "4242 4242 4242 424x", "12/34", "123", paymentports.ProviderPaymentOpen, "card number is not valid"},

@@ -94,7 +94,7 @@ func TestAnswers_AboutAPage_AreBelievedOnlyIfTheyAreThoseOfThePayment(t *testing
 		require.NoError(t, b.pool.QueryRow(t.Context(), `SELECT paid_ref FROM stripe_payments WHERE id = $1`,
 			[16]byte(r.PaymentID)).Scan(&paid))
 		require.Empty(t, paid, name)
-		require.Equal(t, paymentports.ProviderSucceeded, b.lookup(r.PaymentID).Status, name)
+		require.Equal(t, paymentports.ProviderPaymentSucceeded, b.lookup(r.PaymentID).Status, name)
 		require.Empty(t, b.fake.Violations())
 	}
 }
@@ -109,7 +109,7 @@ func TestAnswers_WithThePageOfAnotherPayment_SecureNothing(t *testing.T) {
 	watching := b.with(tampered{func(answer map[string]any) { theirs = maps.Clone(answer) }})
 	state, err := watching.LookupPayment(t.Context(), other.PaymentID)
 	require.NoError(t, err)
-	require.Equal(t, paymentports.ProviderSucceeded, state.Status)
+	require.Equal(t, paymentports.ProviderPaymentSucceeded, state.Status)
 	b.doubts("another page", func(answer map[string]any) { maps.Copy(answer, theirs) },
 		func(p *stripe.Provider) error { _, err := p.LookupPayment(t.Context(), mine.PaymentID); return err })
 	require.Equal(t, paymentports.ProviderPaymentOpen, b.lookup(mine.PaymentID).Status)
@@ -126,7 +126,7 @@ func TestAnswers_AboutACharge_AreBelievedOnlyIfTheyAreThoseOfThePayment(t *testi
 			}
 		}
 		b.doubts(name, confirm, func(p *stripe.Provider) error { _, err := p.ChargeStoredCard(t.Context(), r); return err })
-		require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status, name)
+		require.Equal(t, paymentports.ProviderPaymentSucceeded, b.collect(r).Status, name)
 		b.charged(r.PaymentID, 1)
 	}
 }
@@ -170,14 +170,14 @@ func TestCollect_LessThanStripeCharges_TellsThatTheCardCannotBeCharged(t *testin
 	r.Amount = b.provider.LeastCharge() - 1
 	require.Equal(t, "card_not_chargeable", b.collect(r).Failure)
 	r.PaymentID, r.Amount = newID(), b.provider.LeastCharge()
-	require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
+	require.Equal(t, paymentports.ProviderPaymentSucceeded, b.collect(r).Status)
 }
 
 // TestCollect_ClassOfEveryDeclineCode states the table anew: a code that moves to another class is seen here.
 func TestCollect_ClassOfEveryDeclineCode(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	classes := map[paymentports.Refusal][]string{
+	classes := map[paymentports.ChargeRefusalKind][]string{
 		paymentports.RefusedForNow: {
 			"approve_with_id", "call_issuer", "card_velocity_exceeded", "do_not_honor", "duplicate_transaction",
 			"generic_decline",
@@ -226,7 +226,7 @@ func TestCollect_TheAdviceOfTheNetwork_WinsOverTheDeclineCode(t *testing.T) {
 	r := b.owing("4242424242424242")
 	for i, c := range []struct {
 		outcome stripetest.ChargeOutcome
-		want    paymentports.Refusal
+		want    paymentports.ChargeRefusalKind
 		code    string
 	}{
 		{stripetest.ChargeOutcome{DeclineCode: "insufficient_funds", AdviceCode: "do_not_try_again"},

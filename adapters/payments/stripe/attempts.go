@@ -25,7 +25,7 @@ type attempt struct {
 	charge   string
 	answered bool
 	failure  string
-	refusal  paymentports.Refusal
+	refusal  paymentports.ChargeRefusalKind
 }
 
 // payment returns the state of a collection whose attempt to charge the card was refused.
@@ -69,7 +69,7 @@ func (s store) oneAttempt(ctx context.Context, query string, args ...any) (*atte
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	a.refusal = paymentports.Refusal(refusal)
+	a.refusal = paymentports.ChargeRefusalKind(refusal)
 	return &a, nil
 }
 

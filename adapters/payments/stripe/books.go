@@ -64,7 +64,8 @@ func metadataOf(i *stripe.PaymentIntent) map[string]string {
 
 func chargeEntry(c *stripe.Charge) paymentports.BookEntry {
 	e := paymentports.BookEntry{Kind: paymentports.BookEntryPayment, Ref: c.ID, Amount: money.Cents(c.Amount),
-		Currency: string(c.Currency), Status: string(paymentports.ProviderSucceeded), At: time.Unix(c.Created, 0).UTC()}
+		Currency: string(c.Currency), Status: string(paymentports.ProviderPaymentSucceeded), At: time.Unix(c.Created,
+			0).UTC()}
 	if c.PaymentIntent != nil {
 		e.Ref = c.PaymentIntent.ID
 	}

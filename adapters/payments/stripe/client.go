@@ -45,7 +45,7 @@ var waits = []time.Duration{100 * time.Millisecond, 300 * time.Millisecond, 900 
 func (a api) send(ctx context.Context, r request, out stripe.LastResponseSetter) (replayed bool, err error) {
 	for _, wait := range waits {
 		replayed, err = a.sendOnce(ctx, r, out)
-		var no *refused
+		var no *responseError
 		if !errors.As(err, &no) || no.status != http.StatusConflict {
 			return replayed, err
 		}
@@ -100,8 +100,8 @@ func isReplayed(r *stripe.APIResponse) bool {
 	return r != nil && r.Header.Get("Idempotent-Replayed") == "true"
 }
 
-// refused is an error response of Stripe without its texts, because those contain addresses and client secrets.
-type refused struct {
+// responseError is an error response of Stripe without its texts, because those contain addresses and client secrets.
+type responseError struct {
 	status                         int
 	kind, code, decline, param, id string
 	// Stripe's id of the charge that was refused; the text of the error does not contain this id.
@@ -109,14 +109,14 @@ type refused struct {
 	replayed bool
 }
 
-func (r *refused) Error() string {
+func (r *responseError) Error() string {
 	return fmt.Sprintf("stripe: status %d, type %q, code %q, decline code %q, parameter %q, request %q", r.status, r.kind,
 		r.code, r.decline, r.param, r.id)
 }
 
 // read reports whether Stripe processed the request and refused it: true means that Stripe works and accepts the
 // secret key; false means a wrong key, a limit or a fault of Stripe.
-func (r *refused) read() bool {
+func (r *responseError) read() bool {
 	switch r.status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
 		return false
@@ -126,7 +126,7 @@ func (r *refused) read() bool {
 
 // definite reports whether a refused request had no effect and will never have one under its Idempotency-Key: true
 // if Stripe processed and refused it; false if a repetition may still take effect.
-func (r *refused) definite() bool {
+func (r *responseError) definite() bool {
 	switch r.status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict, http.StatusTooManyRequests:
 		return false
@@ -137,7 +137,7 @@ func (r *refused) definite() bool {
 
 // spent reports whether Stripe has stored an error of its own server under the Idempotency-Key. True: the request
 // may have had an effect, and repeating it under the same key has none. False: it has stored no such error.
-func (r *refused) spent() bool { return r.status >= http.StatusInternalServerError && r.replayed }
+func (r *responseError) spent() bool { return r.status >= http.StatusInternalServerError && r.replayed }
 
 // bounded matches the texts of Stripe that may be printed: codes, ids and names of parameters.
 var bounded = regexp.MustCompile(`^[A-Za-z0-9_.\[\]]{1,80}$`)
@@ -154,11 +154,11 @@ func plain(err error) error {
 	var found *stripe.Error
 	if !errors.As(err, &found) {
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-			return fault.ErrUnavailable.Because(fmt.Errorf("stripe: %w", context.DeadlineExceeded))
+			return fault.ErrUnavailable.WithCause(fmt.Errorf("stripe: %w", context.DeadlineExceeded))
 		}
-		return fault.ErrUnavailable.Because(errors.New("stripe: " + cause(err)))
+		return fault.ErrUnavailable.WithCause(errors.New("stripe: " + cause(err)))
 	}
-	return &refused{
+	return &responseError{
 		status: found.HTTPStatusCode, kind: bound(string(found.Type)), code: bound(string(found.Code)),
 		decline: bound(string(found.DeclineCode)),
 		param:   bound(found.Param), id: bound(found.RequestID), charge: bound(found.ChargeID),
@@ -179,15 +179,15 @@ func cause(err error) string {
 // answered wraps an error of a request to which Stripe responded: the caller gets service_unavailable, but the
 // circuit breaker counts no failure (paymentports.ErrProviderRefused).
 func answered(err error) error {
-	return fault.ErrUnavailable.Because(fmt.Errorf("%w: %w", paymentports.ErrProviderRefused, err))
+	return fault.ErrUnavailable.WithCause(fmt.Errorf("%w: %w", paymentports.ErrProviderRefused, err))
 }
 
 // unavailable turns an error of Stripe or of the database into service_unavailable.
-func unavailable(err error) error { return fault.ErrUnavailable.Because(err) }
+func unavailable(err error) error { return fault.ErrUnavailable.WithCause(err) }
 
 // asRefused returns the error response of Stripe inside an error; nil if there is none.
-func asRefused(err error) *refused {
-	var no *refused
+func asRefused(err error) *responseError {
+	var no *responseError
 	if errors.As(err, &no) {
 		return no
 	}

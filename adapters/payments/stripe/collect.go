@@ -34,13 +34,13 @@ func (p *Provider) ChargeStoredCard(ctx context.Context, r paymentports.CollectR
 	error) {
 	r.Attempt = max(r.Attempt, 1)
 	known, err := p.store.begin(ctx,
-		record{id: r.PaymentID, kind: deposit.CollectionPayment, depositID: r.DepositID, amount: r.Amount,
+		record{id: r.PaymentID, kind: deposit.PaymentKindCollection, depositID: r.DepositID, amount: r.Amount,
 			createdAt: p.clock.Now()})
 	if err != nil {
 		return paymentports.ProviderPayment{}, err
 	}
 	if !known.closed && known.amount != r.Amount {
-		return paymentports.ProviderPayment{}, fault.ErrInternal.Because(errKeyReused)
+		return paymentports.ProviderPayment{}, fault.ErrInternal.WithCause(errKeyReused)
 	}
 	for range maxSteps {
 		out, done, err := p.collectStep(ctx, known, r)
@@ -266,7 +266,7 @@ func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a atte
 // declined stores a refusal of the card by its bank. It reads the charge from Stripe, since only the charge
 // contains the bank's advice whether to try again.
 func (p *Provider) declined(ctx context.Context, known *record, a attempt,
-	no *refused) (out paymentports.ProviderPayment, done bool, err error) {
+	no *responseError) (out paymentports.ProviderPayment, done bool, err error) {
 	advice := ""
 	if no.charge != "" {
 		var charge stripe.Charge

@@ -51,7 +51,7 @@ func TestCollect_ARefusalUnderAKey_IsNotReplayedToALaterAttempt(t *testing.T) {
 			Failure: "insufficient_funds", Refusal: paymentports.RefusedForNow}, got)
 	}
 	r.Attempt = 3
-	require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
+	require.Equal(t, paymentports.ProviderPaymentSucceeded, b.collect(r).Status)
 	b.charged(r.PaymentID, 1)
 
 	root := id.Payment.Of(r.PaymentID)
@@ -132,7 +132,7 @@ func TestOpen_AnswerWasLost_RepeatsTheStoredRequestWordForWord(t *testing.T) {
 	b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultLostAfterEffect, Path: sessions})
 	_, err := b.provider.OpenPage(t.Context(), r)
 	require.ErrorIs(t, err, fault.ErrUnavailable)
-	b.fake.Advance(10 * time.Minute)
+	b.fake.AdvanceClock(10 * time.Minute)
 	r.Email, r.Locale = "grace@example.com", "de"
 	page := b.open(r)
 	all := b.sent("POST", sessions)
@@ -141,7 +141,7 @@ func TestOpen_AnswerWasLost_RepeatsTheStoredRequestWordForWord(t *testing.T) {
 	require.Equal(t, all[0].Key, all[1].Key)
 	require.Equal(t, page.URL, b.fake.PaymentPageURL(id.Payment.Of(r.PaymentID)))
 	b.fake.Pay(t, page.URL, "4242424242424242")
-	require.Equal(t, paymentports.ProviderSucceeded, b.lookup(r.PaymentID).Status)
+	require.Equal(t, paymentports.ProviderPaymentSucceeded, b.lookup(r.PaymentID).Status)
 }
 
 func TestLookup_TheAnswerOfACreateWasLost_FindsThePage(t *testing.T) {
@@ -182,8 +182,8 @@ func TestCollect_TheKeyOfALostCreateIsADayOld_FindsTheIntentInTheList(t *testing
 		b.fake.FailNextRequests(stripetest.Fault{Kind: kind, Path: intents})
 		_, err := b.provider.ChargeStoredCard(t.Context(), r)
 		require.Error(t, err)
-		b.fake.Advance(25 * time.Hour)
-		require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
+		b.fake.AdvanceClock(25 * time.Hour)
+		require.Equal(t, paymentports.ProviderPaymentSucceeded, b.collect(r).Status)
 		require.Len(t, b.sent("POST", intents), made, "%s: an unconfirmed intent beside another is payable, too", kind)
 		b.charged(r.PaymentID, 1)
 	}
@@ -199,14 +199,14 @@ func TestCollect_TheAnswerOfAConfirmWasLost_ChargesOnce(t *testing.T) {
 			b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultLostAfterEffect, Path: "/confirm"})
 			_, err := b.provider.ChargeStoredCard(t.Context(), r)
 			require.ErrorIs(t, err, fault.ErrUnavailable)
-			b.fake.Advance(after)
+			b.fake.AdvanceClock(after)
 			got := b.collect(r)
 			require.Len(t, b.confirms(), 1, "the effect shows: the attempt is not sent again")
 			require.Equal(t, got, b.lookup(r.PaymentID))
 			if outcome == noFunds {
 				require.Equal(t, "insufficient_funds", got.Failure)
 			} else {
-				require.Equal(t, paymentports.ProviderSucceeded, got.Status)
+				require.Equal(t, paymentports.ProviderPaymentSucceeded, got.Status)
 			}
 		}
 	}
@@ -221,7 +221,7 @@ func TestCollect_AStored500OfAConfirm_IsTriedUnderAnotherKey(t *testing.T) {
 		b.fake.FailNextRequests(stripetest.Fault{Kind: kind, Path: "/confirm"})
 		_, err := b.provider.ChargeStoredCard(t.Context(), r)
 		require.ErrorIs(t, err, fault.ErrUnavailable)
-		require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
+		require.Equal(t, paymentports.ProviderPaymentSucceeded, b.collect(r).Status)
 		b.charged(r.PaymentID, want)
 	}
 }
@@ -245,7 +245,7 @@ func TestCollect_TheIDOfTheIntent_IsStoredBeforeTheFirstConfirm(t *testing.T) {
 	require.Empty(t, request, "an answered request is not kept: it may hold an address")
 	cancel()
 	require.ErrorIs(t, <-ended, fault.ErrUnavailable)
-	require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
+	require.Equal(t, paymentports.ProviderPaymentSucceeded, b.collect(r).Status)
 }
 
 func TestOpen_AnIntentThatCannotBeCanceled_OpensNoPage(t *testing.T) {
@@ -291,14 +291,14 @@ func TestOpen_APageOfACollectionThatExpired_IsReplaced(t *testing.T) {
 	r := b.owing("4000002760003184")
 	b.collect(r)
 	first := b.open(pageOf(r))
-	b.fake.Advance(24 * time.Hour)
+	b.fake.AdvanceClock(24 * time.Hour)
 	require.Equal(t, paymentports.ProviderPaymentFailed, b.lookup(r.PaymentID).Status)
 	second := b.open(pageOf(r))
 	require.NotEqual(t, first, second)
 	b.fake.Pay(t, first.URL, "4242424242424242")
 	require.Equal(t, paymentports.ProviderPaymentOpen, b.lookup(r.PaymentID).Status, "the first page is over")
 	b.fake.Pay(t, second.URL, "4242424242424242")
-	require.Equal(t, paymentports.ProviderSucceeded, b.lookup(r.PaymentID).Status)
+	require.Equal(t, paymentports.ProviderPaymentSucceeded, b.lookup(r.PaymentID).Status)
 }
 
 func TestOpen_APageOfAFeeThatExpired_IsOver(t *testing.T) {
@@ -306,7 +306,7 @@ func TestOpen_APageOfAFeeThatExpired_IsOver(t *testing.T) {
 	b := setup(t)
 	r := feeRequest()
 	b.open(r)
-	b.fake.Advance(24 * time.Hour)
+	b.fake.AdvanceClock(24 * time.Hour)
 	require.Equal(t, backURL, b.open(r).URL)
 	require.Equal(t, paymentports.ProviderPaymentClosed, b.lookup(r.PaymentID).Status)
 }
@@ -363,7 +363,7 @@ func TestCollect_ARequestThatTheTransportRepeats_ChargesOnce(t *testing.T) {
 	r := b.owing("4242424242424242")
 	b.lookup(r.FeePaymentID) // opens a connection that is reused
 	b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultLostAfterEffect, Path: "/confirm"})
-	require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
+	require.Equal(t, paymentports.ProviderPaymentSucceeded, b.collect(r).Status)
 	require.Len(t, b.confirms(), 2)
 	require.Equal(t, b.confirms()[0].Key, b.confirms()[1].Key)
 	b.charged(r.PaymentID, 1)
@@ -376,10 +376,10 @@ func TestCollect_AnUnansweredRequestTooOldToRepeat_WaitsUntilItIsOver(t *testing
 	b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultLostBeforeEffect, Path: intents})
 	_, err := b.provider.ChargeStoredCard(t.Context(), r)
 	require.Error(t, err)
-	b.fake.Advance(22*time.Hour + time.Minute)
+	b.fake.AdvanceClock(22*time.Hour + time.Minute)
 	_, err = b.provider.ChargeStoredCard(t.Context(), r)
 	require.ErrorContains(t, err, "not answered for 22 hours")
 	require.Len(t, b.sent("POST", intents), 1)
-	b.fake.Advance(time.Hour)
-	require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
+	b.fake.AdvanceClock(time.Hour)
+	require.Equal(t, paymentports.ProviderPaymentSucceeded, b.collect(r).Status)
 }

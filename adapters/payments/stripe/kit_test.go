@@ -92,7 +92,7 @@ func newID() id.ID { return system.Entropy{}.NewID() }
 
 func feeRequest() paymentports.HostedPageRequest {
 	return paymentports.HostedPageRequest{
-		PaymentID: newID(), DepositID: newID(), Kind: deposit.FeePayment, Amount: 1_750, Description: "D-7K3M-9Q2X",
+		PaymentID: newID(), DepositID: newID(), Kind: deposit.PaymentKindFee, Amount: 1_750, Description: "D-7K3M-9Q2X",
 		Email: email, Locale: "fr-BE", ReturnURL: backURL,
 	}
 }
@@ -132,7 +132,7 @@ func (b bench) owing(card string) paymentports.CollectRequest {
 	b.Helper()
 	r := feeRequest()
 	b.fake.Pay(b, b.open(r).URL, card)
-	require.Equal(b, paymentports.ProviderSucceeded, b.lookup(r.PaymentID).Status)
+	require.Equal(b, paymentports.ProviderPaymentSucceeded, b.lookup(r.PaymentID).Status)
 	return paymentports.CollectRequest{
 		PaymentID: newID(), FeePaymentID: r.PaymentID, DepositID: r.DepositID, Amount: 50_000, Description: r.Description,
 		Attempt: 1,
@@ -141,7 +141,7 @@ func (b bench) owing(card string) paymentports.CollectRequest {
 
 func pageOf(r paymentports.CollectRequest) paymentports.HostedPageRequest {
 	return paymentports.HostedPageRequest{
-		PaymentID: r.PaymentID, DepositID: r.DepositID, Kind: deposit.CollectionPayment, Amount: r.Amount,
+		PaymentID: r.PaymentID, DepositID: r.DepositID, Kind: deposit.PaymentKindCollection, Amount: r.Amount,
 		Description: r.Description,
 		Email:       email, Locale: "en", ReturnURL: backURL,
 	}
@@ -168,7 +168,7 @@ func TestProvider_KeepsThePort(t *testing.T) {
 	b := setup(t)
 	portstest.RequirePaymentProvider(t, func(*testing.T) portstest.ProviderUnderTest {
 		return portstest.ProviderUnderTest{
-			Provider: b.provider, RefusedStaysOpen: true, Now: b.fake.Now, Pass: b.fake.Advance,
+			Provider: b.provider, RefusedStaysOpen: true, Now: b.fake.Now, Pass: b.fake.AdvanceClock,
 			Pay: func(t *testing.T, paymentID id.ID, card string) {
 				t.Helper()
 				if page := b.fake.PaymentPageURL(id.Payment.Of(paymentID)); page != "" {

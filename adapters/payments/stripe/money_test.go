@@ -41,7 +41,7 @@ func TestRefund_TheAnswerWasLost_GivesBackOnce(t *testing.T) {
 			b.fake.FailNextRequests(stripetest.Fault{Kind: kind, Path: "/v1/refunds"})
 			_, err := b.provider.Refund(t.Context(), r)
 			require.ErrorIs(t, err, fault.ErrUnavailable)
-			b.fake.Advance(after)
+			b.fake.AdvanceClock(after)
 			require.Equal(t, paymentports.RefundSucceeded, b.refund(r).Status, "%s, %s", kind, after)
 			require.Equal(t, paymentports.RefundSucceeded,
 				b.refund(refundOf(paymentports.CollectRequest{FeePaymentID: r.PaymentID}, 750)).Status, "%s: 7.50 are left", kind)
@@ -72,7 +72,7 @@ func TestRefund_OfADisputedCharge_IsRefusedWithItsCode(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.owing("4242424242424242")
-	b.fake.Dispute(id.Payment.Of(r.FeePaymentID), "fraudulent")
+	b.fake.DisputeCharge(id.Payment.Of(r.FeePaymentID), "fraudulent")
 	require.Equal(t, paymentports.ProviderRefund{Status: paymentports.RefundFailed, Failure: "charge_disputed"},
 		b.refund(refundOf(r, 500)))
 }
@@ -93,7 +93,7 @@ func TestEntries_ListChargesRefundsAndDisputesOverSeveralPages(t *testing.T) {
 	refund := refundOf(refused, 300)
 	made := b.refund(refund)
 	b.fake.RefundByHand(id.Payment.Of(refused.FeePaymentID), 200)
-	b.fake.Dispute(id.Payment.Of(refused.FeePaymentID), "fraudulent")
+	b.fake.DisputeCharge(id.Payment.Of(refused.FeePaymentID), "fraudulent")
 
 	found := map[paymentports.BookEntryKind][]paymentports.BookEntry{}
 	for e, err := range b.provider.BookEntries(t.Context(), from, b.fake.Now().Add(time.Second)) {
@@ -142,7 +142,7 @@ func TestDisputes_OfAPayment_OldestFirst(t *testing.T) {
 	found, err := b.provider.Disputes(t.Context(), r.FeePaymentID)
 	require.NoError(t, err)
 	require.Empty(t, found)
-	b.fake.Advance(2 * time.Minute)
+	b.fake.AdvanceClock(2 * time.Minute)
 	found, err = b.provider.Disputes(t.Context(), r.FeePaymentID)
 	require.NoError(t, err)
 	require.Len(t, found, 1)
@@ -164,7 +164,7 @@ func TestDisputes_ToldBeforeThePaymentIsKnownAsPaid_AreFound(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrUnavailable, "asked again: the payment is in processing")
 	require.ErrorIs(t, err, paymentports.ErrProviderRefused)
 	b.fake.Pay(t, page.URL, "4242424242424242")
-	require.True(t, b.fake.Dispute(id.Payment.Of(r.PaymentID), "fraudulent"))
+	require.True(t, b.fake.DisputeCharge(id.Payment.Of(r.PaymentID), "fraudulent"))
 	found, err := b.provider.Disputes(t.Context(), r.PaymentID)
 	require.NoError(t, err)
 	require.Len(t, found, 1)
@@ -232,7 +232,7 @@ func TestForget_DeletesCustomerAndCard_AndMayBeRepeated(t *testing.T) {
 	got := b.collect(r)
 	require.Equal(t, paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Failure: "no_card_on_file",
 		Refusal: paymentports.RefusedUntilTenantActs}, got)
-	require.Equal(t, paymentports.ProviderSucceeded, b.lookup(r.FeePaymentID).Status)
+	require.Equal(t, paymentports.ProviderPaymentSucceeded, b.lookup(r.FeePaymentID).Status)
 
 	unseen := feeRequest() // paid, and nobody has looked
 	b.fake.Pay(t, b.open(unseen).URL, "4242424242424242")
@@ -246,12 +246,12 @@ func TestCallback_NamesThePayment(t *testing.T) {
 	r := feeRequest()
 	b.fake.Pay(t, b.open(r).URL, "4242424242424242")
 	paid := b.lookup(r.PaymentID)
-	b.fake.Dispute(id.Payment.Of(r.PaymentID), "fraudulent")
+	b.fake.DisputeCharge(id.Payment.Of(r.PaymentID), "fraudulent")
 	kinds := map[string]bool{}
 	now := b.fake.Now()
 	for _, e := range b.fake.Events() {
 		kinds[e.Type] = true
-		callback, err := b.provider.VerifyCallback(e.Body, stripetest.Sign(e.Body, stripetest.WebhookSecret, now), now)
+		callback, err := b.provider.VerifyCallback(e.Body, stripetest.SignWebhook(e.Body, stripetest.WebhookSecret, now), now)
 		require.NoError(t, err)
 		require.Equal(t, e.ID, callback.Ref)
 		require.Equal(t, strings.HasPrefix(e.Type, "charge.dispute."), callback.Dispute)
@@ -269,7 +269,8 @@ func TestCallback_NamesThePayment(t *testing.T) {
 	}
 	unknown := []byte(
 		`{"id":"evt_1","object":"event","type":"payout.paid","api_version":"2099-01-01","data":{"object":{"id":"po_1","object":"payout"}}}`)
-	callback, err := b.provider.VerifyCallback(unknown, stripetest.Sign(unknown, stripetest.WebhookSecret, now), now)
+	callback, err := b.provider.VerifyCallback(unknown, stripetest.SignWebhook(unknown, stripetest.WebhookSecret, now),
+		now)
 	require.NoError(t, err)
 	require.Equal(t, paymentports.Callback{Ref: "evt_1"}, callback)
 }
@@ -280,20 +281,20 @@ func TestCallback_UnsignedForgedOrOld_IsRefused(t *testing.T) {
 	b.open(feeRequest())
 	now := b.fake.Now()
 	body := []byte(`{"id":"evt_1","object":"event","type":"x","data":{"object":{}}}`)
-	good := stripetest.Sign(body, stripetest.WebhookSecret, now)
+	good := stripetest.SignWebhook(body, stripetest.WebhookSecret, now)
 	_, err := b.provider.VerifyCallback(body, good, now.Add(300*time.Second))
 	require.NoError(t, err)
 	_, err = b.provider.VerifyCallback(body, good, now.Add(-300*time.Second))
 	require.NoError(t, err)
 	for name, header := range map[string]string{
 		"unsigned": "", "no time": "v1=00", "no signature": strings.Split(good, ",")[0],
-		"another secret": stripetest.Sign(body, "whsec_other", now),
-		"old":            stripetest.Sign(body, stripetest.WebhookSecret, now.Add(-301*time.Second)),
+		"another secret": stripetest.SignWebhook(body, "whsec_other", now),
+		"old":            stripetest.SignWebhook(body, stripetest.WebhookSecret, now.Add(-301*time.Second)),
 		"time replaced":  "t=9" + good[2:], "not a time": "t=x," + good,
-		"of the future": stripetest.Sign(body, stripetest.WebhookSecret, now.Add(301*time.Second)),
-		"of tomorrow":   stripetest.Sign(body, stripetest.WebhookSecret, now.Add(24*time.Hour)),
+		"of the future": stripetest.SignWebhook(body, stripetest.WebhookSecret, now.Add(301*time.Second)),
+		"of tomorrow":   stripetest.SignWebhook(body, stripetest.WebhookSecret, now.Add(24*time.Hour)),
 		"an old one behind a new time": fmt.Sprintf("t=%d,%s", now.Unix(),
-			stripetest.Sign(body, stripetest.WebhookSecret, now.Add(-9999*time.Second))),
+			stripetest.SignWebhook(body, stripetest.WebhookSecret, now.Add(-9999*time.Second))),
 		"two times": good + "," + strings.Split(good, ",")[0],
 	} {
 		_, err := b.provider.VerifyCallback(body, header, now)
@@ -302,7 +303,7 @@ func TestCallback_UnsignedForgedOrOld_IsRefused(t *testing.T) {
 	_, err = b.provider.VerifyCallback(append(body, ' '), good, now)
 	require.ErrorIs(t, err, paymentports.ErrCallbackRefused)
 	mute := stripe.New(stripe.Options{Pool: b.pool, Clock: clockOf{b.fake}, SecretKey: stripetest.SecretKey})
-	_, err = mute.VerifyCallback(body, stripetest.Sign(body, "", now), now)
+	_, err = mute.VerifyCallback(body, stripetest.SignWebhook(body, "", now), now)
 	require.ErrorIs(t, err, paymentports.ErrCallbackRefused, "no secret is set")
 }
 

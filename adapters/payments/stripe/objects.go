@@ -147,7 +147,7 @@ func (p *Provider) find(ctx context.Context, r *record, o *item, over bool) erro
 		o.ref = ref
 		return p.store.made(ctx, r.id, o, ref)
 	case !over:
-		return fault.ErrUnavailable.Because(errUnanswered)
+		return fault.ErrUnavailable.WithCause(errUnanswered)
 	}
 	o.state = dead
 	return p.store.bury(ctx, r.id, o)
@@ -208,7 +208,7 @@ func (p *Provider) failed(ctx context.Context, err error) error {
 	if no.read() {
 		return answered(no)
 	}
-	return fault.ErrUnavailable.Because(no)
+	return fault.ErrUnavailable.WithCause(no)
 }
 
 // learn stores the refusal of an attempt whose response was lost: if the PaymentIntent at Stripe shows a charge

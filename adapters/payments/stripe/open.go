@@ -25,7 +25,7 @@ var errContended = errors.New("stripe: the payment changes too quickly")
 func (p *Provider) OpenPage(ctx context.Context, r paymentports.HostedPageRequest) (paymentports.HostedPage, error) {
 	kind := r.Kind
 	if kind == "" {
-		kind = deposit.FeePayment
+		kind = deposit.PaymentKindFee
 	}
 	known, err := p.store.begin(ctx,
 		record{id: r.PaymentID, kind: kind, depositID: r.DepositID, amount: r.Amount, createdAt: p.clock.Now()})
@@ -33,7 +33,7 @@ func (p *Provider) OpenPage(ctx context.Context, r paymentports.HostedPageReques
 		return paymentports.HostedPage{}, err
 	}
 	if !known.closed && known.amount != r.Amount {
-		return paymentports.HostedPage{}, fault.ErrInternal.Because(errKeyReused)
+		return paymentports.HostedPage{}, fault.ErrInternal.WithCause(errKeyReused)
 	}
 	for range maxSteps {
 		out, done, err := p.openStep(ctx, known, &r)
@@ -56,7 +56,7 @@ func (p *Provider) openStep(ctx context.Context, known *record,
 	switch {
 	case known.closed, known.paidRef != "":
 		return back, true, nil
-	case o == nil && known.kind == deposit.FeePayment && known.lastPage() != nil:
+	case o == nil && known.kind == deposit.PaymentKindFee && known.lastPage() != nil:
 		// The payment page of a fee is never replaced by another page, so this fee can no longer be paid.
 		return back, true, nil
 	case o == nil:
@@ -119,7 +119,7 @@ func (p *Provider) LookupPayment(ctx context.Context, paymentID id.ID) (paymentp
 		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentUnknown}, err
 	}
 	o := known.current()
-	if o == nil || (o.state == paid && known.kind != deposit.FeePayment) || (o.kind == intent && o.ref == "") {
+	if o == nil || (o.state == paid && known.kind != deposit.PaymentKindFee) || (o.kind == intent && o.ref == "") {
 		// Stripe need not be queried: the payment has ended, or nothing was charged, since a charge is sent only once
 		// the intent has an id. A paid fee is queried all the same, for its time of payment.
 		return p.answer(ctx, known)
@@ -143,11 +143,11 @@ func (p *Provider) LookupPayment(ctx context.Context, paymentID id.ID) (paymentp
 func (p *Provider) answer(ctx context.Context, known *record) (paymentports.ProviderPayment, error) {
 	switch {
 	case known.paidRef != "":
-		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded, Ref: known.paidRef,
+		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentSucceeded, Ref: known.paidRef,
 			PaidAt: known.paidAt}, nil
 	case known.closed:
 		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentClosed, Ref: known.ref()}, nil
-	case known.kind == deposit.CollectionPayment:
+	case known.kind == deposit.PaymentKindCollection:
 		last, err := p.store.lastAnswer(ctx, known.id)
 		if err != nil || last == nil {
 			return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentUnknown, Ref: known.ref()}, err
@@ -170,11 +170,11 @@ func (p *Provider) ClosePayment(ctx context.Context, paymentID id.ID) (paymentpo
 	}
 	if known == nil {
 		return paymentports.ProviderPayment{},
-			fault.ErrInternal.Because(fmt.Errorf("stripe: payment %s vanished", id.Payment.Of(paymentID)))
+			fault.ErrInternal.WithCause(fmt.Errorf("stripe: payment %s vanished", id.Payment.Of(paymentID)))
 	}
 	o := known.current()
 	switch {
-	case o == nil, o.state == paid && known.kind != deposit.FeePayment:
+	case o == nil, o.state == paid && known.kind != deposit.PaymentKindFee:
 		return p.answer(ctx, known)
 	case o.state == paid:
 		return p.LookupPayment(ctx, paymentID)

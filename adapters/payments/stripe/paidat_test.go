@@ -45,7 +45,7 @@ func TestOpen_ARepeatedRequestWhosePageWouldLiveTooShort_IsMadeAnew(t *testing.T
 		b.fake.FailNextRequests(stripetest.Fault{Kind: kind, Path: sessions})
 		_, err := b.provider.OpenPage(t.Context(), r)
 		require.ErrorIs(t, err, fault.ErrUnavailable, kind)
-		b.fake.Advance(20 * time.Minute)
+		b.fake.AdvanceClock(20 * time.Minute)
 		page := b.open(r)
 		require.Equal(t, page, b.open(r), kind)
 		var made int
@@ -65,10 +65,10 @@ func TestPaidAt_OfAPaymentThatIsKnownAsPaid_IsAskedForAgain(t *testing.T) {
 	r := feeRequest()
 	page := b.open(r)
 	b.fake.Pay(t, page.URL, "4000000000009995") // refused: the intent is older than the payment
-	b.fake.Advance(7 * time.Minute)
+	b.fake.AdvanceClock(7 * time.Minute)
 	paidAt := b.fake.Now().Unix()
 	b.fake.Pay(t, page.URL, "4242424242424242")
-	b.fake.Advance(time.Hour)
+	b.fake.AdvanceClock(time.Hour)
 	first := b.lookup(r.PaymentID)
 	require.InDelta(t, paidAt, first.PaidAt.Unix(), 2)
 	require.Equal(t, first, b.lookup(r.PaymentID))
@@ -117,7 +117,7 @@ func TestPaidAt_IsBelievedOnlyOfTheChargeOfThePayment(t *testing.T) {
 	} {
 		got, err := b.with(tampered{silence}).LookupPayment(t.Context(), r.PaymentID)
 		require.NoError(t, err, name)
-		require.Equal(t, paymentports.ProviderSucceeded, got.Status, name)
+		require.Equal(t, paymentports.ProviderPaymentSucceeded, got.Status, name)
 		require.Zero(t, got.PaidAt, "%s: no time is made up", name)
 	}
 }
@@ -126,7 +126,7 @@ func TestCollect_AnAnswerThatComesLater_IsOpenUntilThen(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for outcome, want := range map[stripetest.ChargeOutcome]paymentports.ProviderPaymentStatus{
-		{}: paymentports.ProviderSucceeded, noFunds: paymentports.ProviderPaymentFailed} {
+		{}: paymentports.ProviderPaymentSucceeded, noFunds: paymentports.ProviderPaymentFailed} {
 		r := b.owing("4242424242424242")
 		b.fake.SetOffSessionOutcomes(id.Deposit.Of(r.DepositID), stripetest.ChargeOutcome{Processing: true})
 		require.Equal(t, paymentports.ProviderPaymentOpen, b.collect(r).Status)

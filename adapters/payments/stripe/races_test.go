@@ -70,7 +70,7 @@ func TestProvider_UnderChance_NeverMakesADebtPayableTwice(t *testing.T) {
 				}
 				wg.Wait()
 				require.Eventually(t, func() bool { return b.fake.LateRequestCount() == 0 }, 10*time.Second, time.Millisecond)
-				b.fake.Advance(25 * time.Hour) // no request is under way for a day
+				b.fake.AdvanceClock(25 * time.Hour) // no request is under way for a day
 			}
 			b.fake.SetFaultChooser(nil)
 			for _, r := range debts {
@@ -107,7 +107,7 @@ func work(t *testing.T, b bench, p *stripe.Provider, d *dice, debts []paymentpor
 				b.fake.Pay(t, page, "4242424242424242")
 			}
 		default:
-			b.fake.Advance(time.Duration(d.below(60)) * time.Minute)
+			b.fake.AdvanceClock(time.Duration(d.below(60)) * time.Minute)
 		}
 		cancel()
 		if err != nil && !errors.Is(err, fault.ErrUnavailable) {
@@ -125,7 +125,7 @@ func (b bench) settled(r paymentports.CollectRequest) {
 	}, 10*time.Second, 10*time.Millisecond)
 	got := b.close(r.PaymentID)
 	book := b.fake.ChargeTotalsByPayment()[id.Payment.Of(r.PaymentID)]
-	if got.Status == paymentports.ProviderSucceeded {
+	if got.Status == paymentports.ProviderPaymentSucceeded {
 		require.Equal(b, []int{50_000, 1}, []int{book.Taken, book.Charges})
 	} else {
 		require.Equal(b, paymentports.ProviderPaymentClosed, got.Status)
@@ -222,10 +222,13 @@ func TestAnswers_WhileAnotherProcessRecordsThePaidFee_TellThatItIsPaid(t *testin
 			b := setup(t)
 			r := feeRequest()
 			b.fake.Pay(t, b.open(r).URL, "4242424242424242")
-			slow := b.anotherAfter(func() { require.Equal(t, paymentports.ProviderSucceeded, b.lookup(r.PaymentID).Status) })
+			slow := b.anotherAfter(func() {
+				require.Equal(t, paymentports.ProviderPaymentSucceeded,
+					b.lookup(r.PaymentID).Status)
+			})
 			got, err := ask(slow, t.Context(), r.PaymentID)
 			require.NoError(t, err)
-			require.Equal(t, paymentports.ProviderSucceeded, got.Status)
+			require.Equal(t, paymentports.ProviderPaymentSucceeded, got.Status)
 			require.Equal(t, b.lookup(r.PaymentID), got)
 			b.charged(r.PaymentID, 1)
 		})

@@ -53,7 +53,7 @@ func (p *Provider) Refund(ctx context.Context, r paymentports.RefundRequest) (pa
 		if err != nil {
 			return paymentports.ProviderRefund{}, err
 		}
-		if state.Status != paymentports.ProviderSucceeded {
+		if state.Status != paymentports.ProviderPaymentSucceeded {
 			return paymentports.ProviderRefund{Status: paymentports.RefundFailed, Failure: failureNotPaid}, nil
 		}
 		if row, err = p.store.addRefund(ctx, r, refundRequest(r, state.Ref), p.clock.Now()); err != nil {
@@ -61,7 +61,7 @@ func (p *Provider) Refund(ctx context.Context, r paymentports.RefundRequest) (pa
 		}
 	}
 	if row.payment != r.PaymentID || row.amount != r.Amount {
-		return paymentports.ProviderRefund{}, fault.ErrInternal.Because(errKeyReused)
+		return paymentports.ProviderRefund{}, fault.ErrInternal.WithCause(errKeyReused)
 	}
 	for range maxSteps {
 		switch {
@@ -160,7 +160,7 @@ func (p *Provider) findRefund(ctx context.Context, r paymentports.RefundRequest,
 	case ref != "":
 		return p.store.refunded(ctx, r.RefundID, ref, "")
 	case !over:
-		return fault.ErrUnavailable.Because(errUnanswered)
+		return fault.ErrUnavailable.WithCause(errUnanswered)
 	}
 	return p.store.exec(ctx,
 		`UPDATE stripe_refunds SET number = number + 1, first_at = $2, last_at = $2 WHERE id = $1 AND number = $3 AND ref = ''

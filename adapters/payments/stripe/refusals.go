@@ -13,7 +13,7 @@ const codeAuthentication = "authentication_required"
 const codeDeclined = "card_declined"
 
 // refusals maps Stripe's decline codes to the kind of refusal (docs.stripe.com/declines/codes).
-var refusals = map[string]paymentports.Refusal{
+var refusals = map[string]paymentports.ChargeRefusalKind{
 	// Decline codes after which the bank may accept the same card later.
 	"approve_with_id":                 paymentports.RefusedForNow,
 	"call_issuer":                     paymentports.RefusedForNow,
@@ -77,7 +77,7 @@ var refusals = map[string]paymentports.Refusal{
 
 // advices maps the card network's advice after a refused charge to the kind of refusal. The advice takes
 // precedence over the decline code.
-var advices = map[string]paymentports.Refusal{
+var advices = map[string]paymentports.ChargeRefusalKind{
 	string(stripe.ChargeOutcomeAdviceCodeTryAgainLater):   paymentports.RefusedForNow,
 	string(stripe.ChargeOutcomeAdviceCodeConfirmCardData): paymentports.RefusedUntilTenantActs,
 	string(stripe.ChargeOutcomeAdviceCodeDoNotTryAgain):   paymentports.RefusedForGood,
@@ -85,7 +85,7 @@ var advices = map[string]paymentports.Refusal{
 
 // classify returns, for a refused charge, the failure code (one of a closed list) and the kind of refusal: whether
 // and by whom the charge may be tried again.
-func classify(code, decline, advice string) (failure string, refusal paymentports.Refusal) {
+func classify(code, decline, advice string) (failure string, refusal paymentports.ChargeRefusalKind) {
 	failure = codeDeclined
 	for _, told := range []string{decline, code} {
 		if _, known := refusals[told]; known {

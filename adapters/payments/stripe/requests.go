@@ -107,7 +107,7 @@ func pageRequest(r paymentports.HostedPageRequest, number int, now time.Time) st
 	if r.Email != "" {
 		params.CustomerEmail = stripe.String(r.Email)
 	}
-	if r.Kind != deposit.CollectionPayment {
+	if r.Kind != deposit.PaymentKindCollection {
 		params.CustomerCreation = stripe.String(string(stripe.CheckoutSessionCustomerCreationAlways))
 		params.PaymentIntentData.SetupFutureUsage = stripe.String(string(stripe.PaymentIntentSetupFutureUsageOffSession))
 	}

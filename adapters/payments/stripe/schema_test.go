@@ -111,7 +111,7 @@ func (b bench) scenario() {
 	require.Error(b, err)
 	_, err = b.provider.Refund(b.ctx(), late)
 	require.Error(b, err)
-	b.fake.Advance(25 * time.Hour)
+	b.fake.AdvanceClock(25 * time.Hour)
 	b.lookup(lost.PaymentID)
 	b.collect(unmade)
 	b.refund(late)

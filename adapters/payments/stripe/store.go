@@ -68,7 +68,7 @@ type item struct {
 	state           string
 	firstAt, lastAt time.Time
 	// The error with which Stripe has just refused for good to make this page or intent. It is not stored.
-	refusal *refused
+	refusal *responseError
 }
 
 // nameOf returns the name of a page or intent in its metadata at Stripe: kind and number, such as page:1.

@@ -14,7 +14,7 @@ import (
 
 func (r Operators) LockRow(ctx context.Context, operatorID id.ID) (connect.Operator, error) {
 	row, err := queries.LockOperator(ctx, pg.In(ctx), operatorID)
-	return connect.Operator(row), pg.OrNotFound(err, connect.ErrBadCredentials)
+	return connect.Operator(row), pg.ReplaceErrNoRows(err, connect.ErrBadCredentials)
 }
 
 func (r Operators) Update(ctx context.Context, o connect.Operator) error {
@@ -46,7 +46,7 @@ func (r Tokens) InsertToken(ctx context.Context, t connect.MailedToken) error {
 
 func (r Tokens) LiveToken(ctx context.Context, hash [32]byte, now time.Time) (connect.MailedToken, error) {
 	row, err := queries.TokenByHash(ctx, pg.In(ctx), hash[:], now)
-	return toToken(row, hash), pg.OrNotFound(err, connect.ErrTokenVoid)
+	return toToken(row, hash), pg.ReplaceErrNoRows(err, connect.ErrTokenVoid)
 }
 
 func (r Tokens) MarkTokensUsed(ctx context.Context, operatorID id.ID, at time.Time, kinds ...connect.TokenKind) error {
@@ -78,7 +78,7 @@ func (r Tokens) TokenWithOperator(ctx context.Context, hash [32]byte,
 		ID: row.OperatorID, Email: row.OperatorEmail, PasswordHash: row.PasswordHash, CreatedAt: row.OperatorCreatedAt,
 		VerifiedAt: row.VerifiedAt, Locale: row.Locale,
 	}
-	return toToken(row, hash), o, pg.OrNotFound(err, connect.ErrTokenVoid)
+	return toToken(row, hash), o, pg.ReplaceErrNoRows(err, connect.ErrTokenVoid)
 }
 
 func toToken(row sqlc.TokenByHashRow, hash [32]byte) connect.MailedToken {

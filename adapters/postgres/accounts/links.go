@@ -45,7 +45,7 @@ func (r Links) conflict(ctx context.Context, l connect.Link) error {
 	row, err := queries.ActiveLink(ctx, pg.In(ctx), l.AccountID)
 	if err == nil {
 		current := connect.Link(row)
-		already, err := connect.DecideLink(&current, l.PartnerID, l.ExternalID)
+		already, err := connect.CheckNewLink(&current, l.PartnerID, l.ExternalID)
 		if already {
 			return connect.ErrAlreadyLinked
 		}
@@ -88,8 +88,8 @@ func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
 func (r Links) LockNewestShared(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
 	var link ports.LinkedAccount
 	var err error = connect.ErrAccountNotLinked
-	pair := ports.LinkKey{PartnerID: partnerID, AccountID: accountID}
-	LockLinksShared(pg.In(ctx), []ports.LinkKey{pair}, sets.WaitForLock, r.defaultMax,
+	pair := ports.LinkLookupKey{PartnerID: partnerID, AccountID: accountID}
+	LockLinksShared(pg.In(ctx), []ports.LinkLookupKey{pair}, sets.WaitForLock, r.defaultMax,
 		func(l ports.LinkedAccount) { link, err = l, nil })
 	if failed := pg.In(ctx).Flush(ctx); failed != nil {
 		return ports.LinkedAccount{}, failed
@@ -113,7 +113,7 @@ func toLinked(row sqlc.NewestLinkRow, defaultMax money.Cents) ports.LinkedAccoun
 }
 
 func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountports.LinkFilter,
-	page ports.Page) (ports.List[ports.LinkedAccount], error) {
+	page ports.Page) (ports.ListPage[ports.LinkedAccount], error) {
 	l := &lists.PageQuery{Table: "account_links", Identity: []string{"id"}, Order: []string{"linked_at", "id"}}
 	l.Where("partner_id = ?", partnerID)
 	// The status narrows the list by an index of its own, unless the list reads the index of external ids.
@@ -141,7 +141,7 @@ func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountpor
 	sql := `SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, ` + ceiling + `, l.Fits, l.n
 		FROM ` + l.RowsExpression(page) + ` AS l ORDER BY l.linked_at DESC, l.id DESC`
 	return lists.ReadPage(ctx, r.DB, l, page, sql,
-		func(row pgx.CollectableRow) (got lists.ListedRow[ports.LinkedAccount], err error) {
+		func(row pgx.CollectableRow) (got lists.PageCandidateRow[ports.LinkedAccount], err error) {
 			a := &got.Item
 			err = row.Scan(&a.ID, &a.PartnerID, &a.AccountID, &a.ExternalID, &a.LinkedAt, &a.RevokedAt, &a.MaxAmountCents,
 				&got.Fits, &got.N)
@@ -151,7 +151,7 @@ func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountpor
 
 func (r Links) LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
 	row, err := queries.NewestLink(ctx, r.DB, partnerID, accountID)
-	return toLinked(row, r.defaultMax), pg.OrNotFound(err, connect.ErrAccountNotFound)
+	return toLinked(row, r.defaultMax), pg.ReplaceErrNoRows(err, connect.ErrAccountNotFound)
 }
 
 func (r Links) ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
@@ -165,7 +165,7 @@ func (r Links) ActiveLinkByExternalID(ctx context.Context, partnerID id.ID, exte
 }
 
 func (r Links) LastRevokedAt(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error) {
-	if pg.InsideTx(ctx) {
+	if pg.HasTx(ctx) {
 		return queries.LastRevoked(ctx, pg.In(ctx), partnerID, externalID)
 	}
 	return queries.LastRevoked(ctx, r.DB, partnerID, externalID)

@@ -47,7 +47,7 @@ func (r Sessions) DeleteSessionsOfOperator(ctx context.Context, operatorID id.ID
 
 func (r Sessions) RecordNetwork(ctx context.Context, operatorID id.ID, network [32]byte, at time.Time) error {
 	return queries.RecordNetwork(ctx, pg.In(ctx).QueueingTx(), sqlc.RecordNetworkParams{
-		OperatorID: operatorID, Network: network[:], UnusedSince: at.Add(-accountports.NetworkRetention), At: at,
+		OperatorID: operatorID, Network: network[:], UnusedSince: at.Add(-accountports.SignInNetworkRetention), At: at,
 	})
 }
 
@@ -71,14 +71,14 @@ func (r Sessions) DeleteExpiredSessions(ctx context.Context, at time.Time, limit
 func (r Operators) OperatorByEmail(ctx context.Context, email string) (connect.Operator, connect.Account, error) {
 	row, err := queries.OperatorByEmail(ctx, r.DB, mailaddr.Normalized(email))
 	o, a := toOperator(row)
-	return o, a, pg.OrNotFound(err, connect.ErrBadCredentials)
+	return o, a, pg.ReplaceErrNoRows(err, connect.ErrBadCredentials)
 }
 
 func (r Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time,
 	idle time.Duration) (connect.Operator, connect.Account, error) {
 	row, err := queries.OperatorBySession(ctx, r.DB, tokenHash[:], now, now.Add(-idle))
 	if err != nil {
-		return connect.Operator{}, connect.Account{}, pg.OrNotFound(err, connect.ErrBadCredentials)
+		return connect.Operator{}, connect.Account{}, pg.ReplaceErrNoRows(err, connect.ErrBadCredentials)
 	}
 	if now.Sub(row.LastSeenAt) >= lastSeenPrecision(idle) {
 		if err := queries.SetLastSeen(ctx, r.DB, now, tokenHash[:]); err != nil {
@@ -94,22 +94,22 @@ func (r Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now
 }
 
 func (r Sessions) NetworkKnown(ctx context.Context, operatorID id.ID, network [32]byte, now time.Time) (bool, error) {
-	return queries.NetworkKnown(ctx, r.DB, operatorID, network[:], now.Add(-accountports.NetworkRetention))
+	return queries.NetworkKnown(ctx, r.DB, operatorID, network[:], now.Add(-accountports.SignInNetworkRetention))
 }
 
 func (r Operators) AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error) {
 	row, err := queries.AccountByID(ctx, r.DB, accountID)
 	o, a := toOperator(sqlc.OperatorByEmailRow(row))
-	return a, o, pg.OrNotFound(err, connect.ErrAccountNotFound)
+	return a, o, pg.ReplaceErrNoRows(err, connect.ErrAccountNotFound)
 }
 
-func (r Operators) Accounts(ctx context.Context, page ports.Page) (ports.List[connect.Account], error) {
+func (r Operators) Accounts(ctx context.Context, page ports.Page) (ports.ListPage[connect.Account], error) {
 	l := &lists.PageQuery{Table: "accounts", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.AfterCursor(page.Cursor)
 	sql := `SELECT id, operator_id, company_name, coalesce(max_amount_cents, 0), timezone, contact, created_at, fits, n
 		FROM ` + l.RowsExpression(page) + ` AS a ORDER BY created_at DESC, id DESC`
 	return lists.ReadPage(ctx, r.DB, l, page, sql,
-		func(row pgx.CollectableRow) (got lists.ListedRow[connect.Account], err error) {
+		func(row pgx.CollectableRow) (got lists.PageCandidateRow[connect.Account], err error) {
 			a := &got.Item
 			err = row.Scan(&a.ID, &a.OperatorID, &a.CompanyName, &a.MaxAmountCents, &a.Timezone, &a.Contact,
 				&a.CreatedAt, &got.Fits, &got.N)
@@ -135,5 +135,5 @@ func (r Operators) SetCoverMails(ctx context.Context, operatorID id.ID, wanted b
 
 func (r Operators) AccountIDOfOperator(ctx context.Context, operatorID id.ID) (id.ID, error) {
 	accountID, err := queries.AccountOfOperator(ctx, r.DB, operatorID)
-	return accountID, pg.OrNotFound(err, connect.ErrAccountNotFound)
+	return accountID, pg.ReplaceErrNoRows(err, connect.ErrAccountNotFound)
 }

@@ -13,7 +13,7 @@ import (
 // LockLinksShared queues a statement that locks the newest link of each pair of partner and account in share mode, so
 // that the link cannot be revoked before the transaction ends. defaultMax is the greatest amount of a deposit for
 // accounts that have negotiated none.
-func LockLinksShared(t *pg.Tx, pairs []ports.LinkKey, locking sets.RowLocking, defaultMax money.Cents,
+func LockLinksShared(t *pg.Tx, pairs []ports.LinkLookupKey, locking sets.RowLocking, defaultMax money.Cents,
 	found func(ports.LinkedAccount)) {
 	t.QueueRows(
 		`SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, coalesce(a.max_amount_cents,
@@ -23,8 +23,8 @@ func LockLinksShared(t *pg.Tx, pairs []ports.LinkKey, locking sets.RowLocking, d
 			ORDER BY n.linked_at DESC, n.id DESC LIMIT 1) newest
 		JOIN account_links l ON l.id = newest.id JOIN accounts a ON a.id = l.account_id FOR SHARE OF l`+string(locking),
 		[]any{
-			pg.ConvertEach(pairs, func(p ports.LinkKey) id.ID { return p.PartnerID }),
-			pg.ConvertEach(pairs, func(p ports.LinkKey) id.ID { return p.AccountID }),
+			pg.ConvertEach(pairs, func(p ports.LinkLookupKey) id.ID { return p.PartnerID }),
+			pg.ConvertEach(pairs, func(p ports.LinkLookupKey) id.ID { return p.AccountID }),
 			int64(defaultMax),
 		},
 		func(row pgx.Rows) error {

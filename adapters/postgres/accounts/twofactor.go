@@ -15,7 +15,7 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-func (r TwoFactors) LockRow(ctx context.Context, operatorID id.ID) (*twofactor.Factor, error) {
+func (r TwoFactors) LockRow(ctx context.Context, operatorID id.ID) (*twofactor.SecondFactor, error) {
 	row, err := queries.LockSecondFactor(ctx, pg.In(ctx), operatorID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
@@ -23,13 +23,13 @@ func (r TwoFactors) LockRow(ctx context.Context, operatorID id.ID) (*twofactor.F
 	if err != nil {
 		return nil, err
 	}
-	f := twofactor.Factor{OperatorID: operatorID, CreatedAt: row.CreatedAt, ConfirmedAt: row.ConfirmedAt,
+	f := twofactor.SecondFactor{OperatorID: operatorID, CreatedAt: row.CreatedAt, ConfirmedAt: row.ConfirmedAt,
 		LastStep: row.LastStep}
 	f.Secret, err = r.Sealer.Decrypt(row.Secret, pg.TwoFactorSecretAAD(operatorID))
 	return &f, err
 }
 
-func (r TwoFactors) Save(ctx context.Context, f twofactor.Factor) error {
+func (r TwoFactors) Save(ctx context.Context, f twofactor.SecondFactor) error {
 	sealed, err := r.Sealer.Encrypt(f.Secret, pg.TwoFactorSecretAAD(f.OperatorID))
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (r HalfSignIns) Insert(ctx context.Context, s accountports.HalfSignIn) erro
 
 func (r HalfSignIns) Take(ctx context.Context, tokenHash [32]byte, now time.Time) (id.ID, error) {
 	operatorID, err := queries.TakeHalfSignIn(ctx, pg.In(ctx), tokenHash[:], now)
-	return operatorID, pg.OrNotFound(err, twofactor.ErrSignInExpired)
+	return operatorID, pg.ReplaceErrNoRows(err, twofactor.ErrSignInExpired)
 }
 
 func (r HalfSignIns) DeleteOfOperator(ctx context.Context, operatorID id.ID) error {
@@ -103,5 +103,5 @@ func (r HalfSignIns) HalfSignedInOperator(ctx context.Context, tokenHash [32]byt
 	now time.Time) (connect.Operator, connect.Account, error) {
 	row, err := queries.OperatorByHalfSignIn(ctx, r.DB, tokenHash[:], now)
 	o, a := toOperator(sqlc.OperatorByEmailRow(row))
-	return o, a, pg.OrNotFound(err, twofactor.ErrSignInExpired)
+	return o, a, pg.ReplaceErrNoRows(err, twofactor.ErrSignInExpired)
 }

@@ -30,7 +30,7 @@ type depositColumn struct {
 func plain[V any](name, array string, field func(*deposit.Deposit) *V) depositColumn {
 	return depositColumn{
 		Column: sets.Column[newDeposit]{Name: name, Array: array,
-			Values: sets.ValuesOf(func(d newDeposit) V { return *field(d.Deposit) })},
+			Values: sets.ColumnValuesFunc(func(d newDeposit) V { return *field(d.Deposit) })},
 		field: func(d *deposit.Deposit) any { return field(d) },
 	}
 }
@@ -40,7 +40,7 @@ func plain[V any](name, array string, field func(*deposit.Deposit) *V) depositCo
 func writtenAs[W, V any](name, array string, field func(*deposit.Deposit) *V, write func(V) W) depositColumn {
 	return depositColumn{
 		Column: sets.Column[newDeposit]{Name: name, Array: array,
-			Values: sets.ValuesOf(func(d newDeposit) W { return write(*field(d.Deposit)) })},
+			Values: sets.ColumnValuesFunc(func(d newDeposit) W { return write(*field(d.Deposit)) })},
 		field: func(d *deposit.Deposit) any { return field(d) },
 	}
 }
@@ -70,14 +70,14 @@ var depositColumns = []depositColumn{
 	plain("url_generation", "bool[]", func(d *deposit.Deposit) *bool { return &d.URLGeneration }),
 	{
 		Column: sets.Column[newDeposit]{Name: "metadata", Array: "text[]", Cast: "::jsonb",
-			Values: sets.ValuesOf(func(d newDeposit) string { return *jsonText(orEmpty(d.Metadata)) })},
+			Values: sets.ColumnValuesFunc(func(d newDeposit) string { return *jsonText(orEmpty(d.Metadata)) })},
 		field: func(d *deposit.Deposit) any { return &d.Metadata },
 	},
 	plain("locale", "text[]", func(d *deposit.Deposit) *string { return &d.Locale }),
 	{Column: sets.Column[newDeposit]{Name: "checkout_token_hash", Array: "bytea[]",
-		Values: sets.ValuesOf(func(d newDeposit) []byte { return d.tokenHash })}},
+		Values: sets.ColumnValuesFunc(func(d newDeposit) []byte { return d.tokenHash })}},
 	{Column: sets.Column[newDeposit]{Name: "checkout_token", Array: "bytea[]",
-		Values: sets.ValuesOf(func(d newDeposit) []byte { return d.sealedToken })}},
+		Values: sets.ColumnValuesFunc(func(d newDeposit) []byte { return d.sealedToken })}},
 	plain("checkout_expires_at", "timestamptz[]", func(d *deposit.Deposit) *time.Time { return &d.CheckoutExpiresAt }),
 	plain("checkout_started_at", "timestamptz[]", func(d *deposit.Deposit) *time.Time { return &d.CheckoutStartedAt }),
 	plain("activated_at", "timestamptz[]", func(d *deposit.Deposit) *time.Time { return &d.ActivatedAt }),

@@ -21,7 +21,7 @@ func columnNames[T any](columns []sets.Column[T]) []string {
 
 func TestInserts_WriteEveryColumnOfTheirTable(t *testing.T) {
 	t.Parallel()
-	pgtest.RequireAllColumns(t, pgtest.New(t), "deposits", columnNames(insertedColumns))
+	pgtest.RequireAllColumnsWritten(t, pgtest.New(t), "deposits", columnNames(insertedColumns))
 }
 
 // A new deposit is written with values that stand in the statement; any other deposit brings all of its values.

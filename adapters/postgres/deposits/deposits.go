@@ -68,7 +68,7 @@ func (r Deposits) StoreCheckoutProgress(ctx context.Context, d *deposit.Deposit)
 
 func scanDeposit(row pgx.Row, sealer pg.TextCipher) (*deposit.Deposit, error) {
 	d, err := ScanDeposit(row, sealer)
-	return d, pg.OrNotFound(err, deposit.ErrNotFound)
+	return d, pg.ReplaceErrNoRows(err, deposit.ErrNotFound)
 }
 
 func (r Deposits) Deposit(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
@@ -84,12 +84,12 @@ func (r Deposits) DepositByToken(ctx context.Context, checkoutToken secret.Text)
 // The status is compared row by row: with an index of statuses every transition would have to write an entry to
 // every index.
 func (r Deposits) Deposits(ctx context.Context, f depositports.DepositFilter,
-	page ports.Page) (ports.List[*deposit.Deposit], error) {
+	page ports.Page) (ports.ListPage[*deposit.Deposit], error) {
 	if f.ExternalID != "" && f.AccountID.IsZero() && !f.PartnerID.IsZero() {
 		accounts, err := queries.AccountsOfExternalID(ctx, r.DB, f.PartnerID, f.ExternalID)
 		switch {
 		case err != nil || len(accounts) == 0:
-			return ports.List[*deposit.Deposit]{}, err
+			return ports.ListPage[*deposit.Deposit]{}, err
 		case len(accounts) == 1:
 			f.AccountID = accounts[0]
 		}
@@ -98,12 +98,12 @@ func (r Deposits) Deposits(ctx context.Context, f depositports.DepositFilter,
 	l.AfterCursor(page.Cursor)
 	sql := SelectDepositsSQL(l.RowsExpression(page), "d.fits, d.n") + " ORDER BY d.created_at DESC, d.id DESC"
 	found, err := lists.ReadPage(ctx, r.DB, l, page, sql,
-		func(row pgx.CollectableRow) (got lists.ListedRow[*deposit.Deposit], err error) {
+		func(row pgx.CollectableRow) (got lists.PageCandidateRow[*deposit.Deposit], err error) {
 			got.Item, err = ScanDeposit(row, r.Sealer, &got.Fits, &got.N)
 			return got, err
 		}, func(d *deposit.Deposit) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
 	if err != nil {
-		return ports.List[*deposit.Deposit]{}, err
+		return ports.ListPage[*deposit.Deposit]{}, err
 	}
 	return found, r.setPartnerLeft(ctx, found.Items)
 }
@@ -238,5 +238,5 @@ func (r Deposits) History(ctx context.Context, depositID id.ID) ([]deposit.Trans
 		err
 }
 
-// ReadsWaiting returns the number of reads of deposits that wait to be made in a batch.
-func (r Deposits) ReadsWaiting() int { return r.reads.queue.CountWaiting("") }
+// CountWaitingReads returns the number of reads of deposits that wait to be made in a batch.
+func (r Deposits) CountWaitingReads() int { return r.reads.queue.CountWaiting("") }

@@ -20,8 +20,8 @@ import (
 // DashboardDeposits returns a page of an account's deposits for the dashboard. A search text is looked up in its
 // indexes first (ADR 0012); any other list reads the index of its narrowest filter.
 func (s DashboardQueries) DashboardDeposits(ctx context.Context, f depositports.DashboardFilter,
-	page ports.Page) (ports.List[*deposit.Deposit], error) {
-	var none ports.List[*deposit.Deposit]
+	page ports.Page) (ports.ListPage[*deposit.Deposit], error) {
+	var none ports.ListPage[*deposit.Deposit]
 	f, some := narrowed(f)
 	if !some {
 		return none, nil
@@ -53,10 +53,10 @@ func (s DashboardQueries) DashboardDeposits(ctx context.Context, f depositports.
 	}
 	sql := SelectDepositsSQL(source, "d.fits, d.n") + l.OrderBy("d.")
 	return lists.ReadPage(ctx, s.DB, l, page, sql,
-		func(row pgx.CollectableRow) (got lists.ListedRow[*deposit.Deposit], err error) {
+		func(row pgx.CollectableRow) (got lists.PageCandidateRow[*deposit.Deposit], err error) {
 			got.Item, err = ScanDeposit(row, s.Sealer, &got.Fits, &got.N)
 			return got, err
-		}, f.CursorOf)
+		}, f.CursorForDeposit)
 }
 
 // narrowed returns the filter with only the statuses that all its parts permit, and whether any status is left.
@@ -191,7 +191,7 @@ func openDeposits(l *lists.PageQuery, f depositports.DashboardFilter, page ports
 	if page.Back {
 		newest = " ORDER BY o.created_at, o.deposit_id"
 	}
-	newest += " LIMIT " + strconv.Itoa(lists.PageLimit(page))
+	newest += " LIMIT " + strconv.Itoa(lists.PageQueryLimit(page))
 	return "(SELECT d.*, true AS fits, 0 AS n FROM (SELECT o.* FROM " + openRows(l, f, rest+newest) + newest +
 		") AS o JOIN deposits d ON d.id = o.deposit_id)"
 }

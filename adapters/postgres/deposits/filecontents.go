@@ -40,7 +40,7 @@ func (c FileContents) Put(ctx context.Context, fileID id.ID, content io.Reader, 
 		return err
 	}
 	t := pg.Begin(conn)
-	defer t.End(ctx)
+	defer t.RollbackIfOpen(ctx)
 	if err := queries.InsertFileContent(ctx, t.QueueingTx(), fileID, key); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (c FileContents) Put(ctx context.Context, fileID id.ID, content io.Reader, 
 func (c FileContents) Open(ctx context.Context, fileID id.ID) (io.ReadCloser, error) {
 	sealed, err := queries.FileContentKey(ctx, c.DB, fileID)
 	if err != nil {
-		return nil, pg.OrNotFound(err, evidence.ErrNotFound)
+		return nil, pg.ReplaceErrNoRows(err, evidence.ErrNotFound)
 	}
 	plain, err := c.Sealer.Decrypt(sealed, pg.FileKeyAAD(fileID))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-func (r Files) AttachWaiting(
+func (r Files) AttachUnconfirmed(
 	ctx context.Context, by depositports.UploadSession, fileIDs []id.ID, since, at time.Time, adds actor.Actor,
 ) ([]evidence.File, error) {
 	rows, err := queries.AddFiles(ctx, pg.In(ctx), sqlc.AddFilesParams{
@@ -36,8 +36,8 @@ func (r Files) DeleteRecords(ctx context.Context, fileIDs []id.ID) error {
 	return queries.ForgetFiles(ctx, pg.In(ctx).QueueingTx(), fileIDs)
 }
 
-func (r Files) InsertWaiting(ctx context.Context, by depositports.UploadSession, sent []evidence.File) error {
-	return pg.InTx(ctx, r.DB.Pool, func(t *pg.Tx) error {
+func (r Files) InsertUnconfirmed(ctx context.Context, by depositports.UploadSession, sent []evidence.File) error {
+	return pg.RunInTx(ctx, r.DB.Pool, func(t *pg.Tx) error {
 		for _, f := range sent {
 			if err := queries.WaitWithFile(ctx, t.QueueingTx(), sqlc.WaitWithFileParams{
 				ID: f.ID, DepositID: by.DepositID, Name: f.Name, MediaType: string(f.Type), Size: f.Size, SentAt: f.SentAt,
@@ -50,7 +50,7 @@ func (r Files) InsertWaiting(ctx context.Context, by depositports.UploadSession,
 	})
 }
 
-func (r Files) WaitingFiles(ctx context.Context, by depositports.UploadSession, fileIDs []id.ID,
+func (r Files) UnconfirmedFiles(ctx context.Context, by depositports.UploadSession, fileIDs []id.ID,
 	since time.Time) ([]evidence.File, error) {
 	rows, err := queries.WaitingFiles(ctx, r.DB,
 		sqlc.WaitingFilesParams{FileIds: fileIDs, DepositID: by.DepositID, Session: by.Session[:], Since: since})
@@ -68,7 +68,7 @@ func (r Files) Files(ctx context.Context, depositID id.ID) ([]evidence.File, err
 
 func (r Files) File(ctx context.Context, depositID, fileID id.ID) (evidence.File, error) {
 	row, err := queries.FileOfDeposit(ctx, r.DB, fileID, depositID)
-	return toFile(row), pg.OrNotFound(err, evidence.ErrNotFound)
+	return toFile(row), pg.ReplaceErrNoRows(err, evidence.ErrNotFound)
 }
 
 func (r Files) AbandonedFileIDs(ctx context.Context, since time.Time, limit int) ([]id.ID, error) {

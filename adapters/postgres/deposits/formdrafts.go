@@ -16,7 +16,7 @@ func (r FormDrafts) Store(ctx context.Context, key depositports.FormDraftKey, co
 	if err != nil {
 		return err
 	}
-	return pg.InTx(ctx, r.DB.Pool, func(t *pg.Tx) error {
+	return pg.RunInTx(ctx, r.DB.Pool, func(t *pg.Tx) error {
 		if err := queries.KeepFormDraft(ctx, t.QueueingTx(), sqlc.KeepFormDraftParams{
 			Session: key.Session[:], Form: key.Form, AccountID: key.AccountID, Content: sealed, KeptAt: at,
 		}); err != nil {
@@ -34,7 +34,7 @@ func (r FormDrafts) Draft(ctx context.Context, key depositports.FormDraftKey, si
 		Session: key.Session[:], Form: key.Form, AccountID: key.AccountID, Since: since,
 	})
 	if err != nil {
-		return "", pg.OrNotFound(err, depositports.ErrFormDraftGone)
+		return "", pg.ReplaceErrNoRows(err, depositports.ErrFormDraftGone)
 	}
 	return r.Sealer.Decrypt(sealed, pg.FormDraftAAD(key.Session, key.Form))
 }

@@ -70,7 +70,7 @@ func InsertDeposit(t *pg.Tx, sealer pg.TextCipher, d ports.NewDeposit, inserted 
 	t.Queue(referencesLive, d.Deposit.AccountID, d.Deposit.PartnerID,
 		d.Deposit.ClientID).QueryRow(func(row pgx.Row) error {
 		var guard int
-		return sets.MissingRowsError(row.Scan(&guard), ErrRelatedRowMissing)
+		return sets.TranslateMissingRows(row.Scan(&guard), ErrRelatedRowMissing)
 	})
 	t.Queue(insertUntaken, sets.ArrayArguments(insertedColumns, rows)...).Exec(func(tag pgconn.CommandTag) error {
 		inserted(tag.RowsAffected() == 1)

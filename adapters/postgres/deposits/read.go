@@ -68,7 +68,7 @@ func ScanDeposit(row pgx.Row, sealer pg.TextCipher, more ...any) (*deposit.Depos
 	targets = append(targets, &d.PartnerName, &client.Email, &client.FirstName, &client.LastName, &clientExists,
 		&sealedToken)
 	err := row.Scan(append(targets, more...)...)
-	if pg.IsUnreadable(err) {
+	if pg.IsUnreadableRow(err) {
 		return &d, fmt.Errorf("deposit %s: %w", id.Deposit.Of(d.ID), err)
 	}
 	if err != nil {

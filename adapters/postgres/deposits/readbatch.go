@@ -13,8 +13,8 @@ import (
 	"partnerdeposits/ports/platform/batch"
 )
 
-// ReadBatchConns is the number of connections to Postgres that batches of reads of deposits use at once.
-const ReadBatchConns = 2
+// MaxReadBatchConns is the number of connections to Postgres that batches of reads of deposits use at once.
+const MaxReadBatchConns = 2
 
 const (
 	readLimit = 128 // The most deposits that one batch of reads returns.
@@ -37,7 +37,7 @@ type depositReads struct {
 
 func newDepositReads(db pg.DB, sealer pg.TextCipher) *depositReads {
 	r := &depositReads{db: db, sealer: sealer}
-	r.queue.Workers, r.queue.Limit, r.queue.Threshold, r.queue.Run = ReadBatchConns, readLimit, readThreshold, r.run
+	r.queue.Workers, r.queue.Limit, r.queue.Threshold, r.queue.Run = MaxReadBatchConns, readLimit, readThreshold, r.run
 	return r
 }
 
@@ -58,15 +58,15 @@ func (r *depositReads) one(ctx context.Context, depositID id.ID) (*deposit.Depos
 	read := &depositRead{ctx: ctx, id: depositID}
 	if err := r.queue.DoContext(ctx, "", read); err != nil {
 		// Return no result: the batch is still running and may write the result at any moment.
-		return nil, fault.ErrUnavailable.Because(err)
+		return nil, fault.ErrUnavailable.WithCause(err)
 	}
 	if read.alone {
 		read = &depositRead{ctx: ctx, id: depositID}
 		r.run([]*depositRead{read})
 	}
 	switch {
-	case pg.IsUnreadable(read.err):
-		r.db.ReportUnreadable(ctx, "deposits", depositID, read.err)
+	case pg.IsUnreadableRow(read.err):
+		r.db.ReportUnreadableRow(ctx, "deposits", depositID, read.err)
 	case read.err == nil && read.found == nil:
 		read.err = deposit.ErrNotFound
 	}
@@ -115,7 +115,7 @@ func (r *depositReads) query(ctx context.Context, reads []*depositRead) error {
 		d, err := ScanDeposit(rows, r.sealer, &left)
 		// After a row that cannot be read, pgx returns no further row, so the remaining deposits are missing in the
 		// result.
-		if d == nil || pg.IsUnreadable(err) {
+		if d == nil || pg.IsUnreadableRow(err) {
 			return pg.Translate(err)
 		}
 		d.PartnerLeft = left

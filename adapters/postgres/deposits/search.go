@@ -136,7 +136,7 @@ func (s DashboardQueries) search(ctx context.Context, f depositports.DashboardFi
 	l := &lists.PageQuery{Order: []string{"created_at", "id"}, Back: page.Back}
 	order, after := l.OrderBy(""), ""
 	if len(f.Statuses) == 0 && f.Stay == (ports.TimeSpan{}) && !f.SortedByStay() {
-		order += " LIMIT " + strconv.Itoa(lists.PageLimit(page))
+		order += " LIMIT " + strconv.Itoa(lists.PageQueryLimit(page))
 		if !page.Cursor.IsZero() {
 			args = append(args, page.Cursor.At, page.Cursor.ID)
 			after = " AND (created_at, id) " + l.CursorOperator() + " ($6, $7)"

@@ -17,43 +17,43 @@ import (
 // identify the deposit.
 var transitionColumns = []sets.Column[ports.DepositTransition]{
 	{Name: "id", Array: "uuid[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) id.ID { return m.Transition.DepositID })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) id.ID { return m.Transition.DepositID })},
 	{Name: "version", Array: "int[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) int32 { return int32(m.Transition.Version) })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) int32 { return int32(m.Transition.Version) })},
 	{Name: "from_status", Array: "text[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) string { return string(m.Transition.From) })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) string { return string(m.Transition.From) })},
 	{Name: "to_status", Array: "text[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) string { return string(m.Transition.To) })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) string { return string(m.Transition.To) })},
 	{Name: "trigger", Array: "text[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) string { return string(m.Transition.Trigger) })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) string { return string(m.Transition.Trigger) })},
 	{Name: "at", Array: "timestamptz[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) time.Time { return m.Transition.At })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) time.Time { return m.Transition.At })},
 	{Name: "actor", Array: "text[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) string { return m.Transition.Actor.String() })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) string { return m.Transition.Actor.String() })},
 	{Name: "detail", Array: "text[]", Cast: "::jsonb",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) *string { return jsonText(m.Transition.Detail) })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) *string { return jsonText(m.Transition.Detail) })},
 	{Name: "event_id", Array: "uuid[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) id.ID { return m.Transition.EventID })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) id.ID { return m.Transition.EventID })},
 	{Name: "status_reason", Array: "text[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) string { return m.Deposit.StatusReason })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) string { return m.Deposit.StatusReason })},
 	{Name: "captured_cents", Array: "bigint[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) int64 { return int64(m.Deposit.CapturedAmount) })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) int64 { return int64(m.Deposit.CapturedAmount) })},
 	{Name: "client_id", Array: "uuid[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) id.ID { return m.Deposit.ClientID })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) id.ID { return m.Deposit.ClientID })},
 	{Name: "checkout_started_at", Array: "timestamptz[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) time.Time { return m.Deposit.CheckoutStartedAt })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) time.Time { return m.Deposit.CheckoutStartedAt })},
 	{Name: "activated_at", Array: "timestamptz[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) time.Time { return m.Deposit.ActivatedAt })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) time.Time { return m.Deposit.ActivatedAt })},
 	{Name: "expires_at", Array: "timestamptz[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) time.Time { return m.Deposit.ExpiresAt })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) time.Time { return m.Deposit.ExpiresAt })},
 	{Name: "cancelled_at", Array: "timestamptz[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) time.Time { return m.Deposit.CancelledAt })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) time.Time { return m.Deposit.CancelledAt })},
 	{Name: "closed_at", Array: "timestamptz[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) time.Time { return m.Deposit.ClosedAt })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) time.Time { return m.Deposit.ClosedAt })},
 	{Name: "captured_at", Array: "timestamptz[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) time.Time { return m.Deposit.CapturedAt })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) time.Time { return m.Deposit.CapturedAt })},
 	{Name: "updated_at", Array: "timestamptz[]",
-		Values: sets.ValuesOf(func(m ports.DepositTransition) time.Time { return m.Deposit.UpdatedAt })},
+		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) time.Time { return m.Deposit.UpdatedAt })},
 }
 
 // moveDeposits is the SQL that stores transitions. The statement divides by zero if a deposit has another status or
@@ -80,7 +80,7 @@ func StoreTransitions(t *pg.Tx, moves []ports.DepositTransition) {
 	partners.LockClientsAgainstErasure(t, toldClients(moves))
 	t.Queue(moveDeposits, sets.ArrayArguments(transitionColumns, moves, len(moves))...).QueryRow(func(row pgx.Row) error {
 		var guard int
-		return sets.MissingRowsError(row.Scan(&guard), ports.ErrStaleVersion)
+		return sets.TranslateMissingRows(row.Scan(&guard), ports.ErrStaleVersion)
 	})
 	var active []*deposit.Deposit
 	for _, m := range moves {

@@ -20,11 +20,11 @@ import (
 
 // SQL about the deposits that wait for their operator. $1 is the account; the week begins at $3 and ends at $2.
 const (
-	// endingWork selects the open deposits whose cover ends before the end of the week (depositports.WorkCoverEnding). It
-	// names the status, since the index of ends contains active deposits only.
+	// endingWork selects the open deposits whose cover ends before the end of the week
+	// (depositports.OverviewCoverEnding). It names the status, since the index of ends contains active deposits only.
 	endingWork = `FROM open_deposits WHERE account_id = $1 AND status = 'active' AND ends_at < $2`
 	// beginsSoon is the SQL condition that the stay of a row o of status s begins in the week
-	// (depositports.WorkStayBeginning). It is null for rows that are older than the column starts_at.
+	// (depositports.OverviewStayBeginning). It is null for rows that are older than the column starts_at.
 	beginsSoon = `(s.status NOT IN ('active', 'captured') AND o.starts_at >= $3 AND o.starts_at < $2)`
 )
 
@@ -33,9 +33,9 @@ const maxWork = 2000
 
 // workStatuses returns each kind of operator's work (such as a refused card) with each status of its deposits. It
 // omits the kinds that have an SQL statement of their own.
-func workStatuses(of []depositports.WorkKind) (kinds, statuses []string) {
+func workStatuses(of []depositports.OverviewGroup) (kinds, statuses []string) {
 	for _, kind := range of {
-		if kind == depositports.WorkCoverEnding || kind == depositports.WorkStayBeginning {
+		if kind == depositports.OverviewCoverEnding || kind == depositports.OverviewStayBeginning {
 			continue
 		}
 		for _, status := range kind.Statuses() {
@@ -46,44 +46,44 @@ func workStatuses(of []depositports.WorkKind) (kinds, statuses []string) {
 }
 
 // countedWork lists the kinds of operator's work, such as a refused payment, that are counted by deposits' status.
-var countedWork = []depositports.WorkKind{depositports.WorkAwaitingTenant, depositports.WorkPaymentRefused,
-	depositports.WorkCollecting,
-	depositports.WorkActive}
+var countedWork = []depositports.OverviewGroup{depositports.OverviewAwaitingTenant, depositports.OverviewPaymentRefused,
+	depositports.OverviewCollecting,
+	depositports.OverviewActive}
 
-// CountByWorkKind returns number and sum of an account's deposits in each kind of operator's work (e.g. a refused
+// CountByOverviewGroup returns number and sum of an account's deposits in each kind of operator's work (e.g. a refused
 // card). It reads at most one row more than most per status. The ORDER BY keeps the cached plan from reading whole
 // tables.
-func (s DashboardQueries) CountByWorkKind(ctx context.Context, accountID id.ID, week ports.TimeSpan,
-	most int) (map[depositports.WorkKind]depositports.WorkCount, error) {
+func (s DashboardQueries) CountByOverviewGroup(ctx context.Context, accountID id.ID, week ports.TimeSpan,
+	most int) (map[depositports.OverviewGroup]depositports.DepositGroupCount, error) {
 	kinds, statuses := workStatuses(countedWork)
 	rows, err := s.DB.Query(ctx, `
 		SELECT o.kind, count(*), sum(o.amount_cents)::bigint, count(*) FILTER (WHERE o.soon) FROM (
 			SELECT o.amount_cents, `+beginsSoon+` AS soon,
-				CASE WHEN s.status = 'captured' AND o.awaits_tenant THEN '`+string(depositports.WorkCardRefused)+`'
+				CASE WHEN s.status = 'captured' AND o.awaits_tenant THEN '`+string(depositports.OverviewCardRefused)+`'
 					ELSE s.kind END AS kind
 			FROM unnest($5::text[], $6::text[]) AS s(kind, status) CROSS JOIN LATERAL (
 				SELECT amount_cents, starts_at, awaits_tenant FROM open_deposits WHERE account_id = $1 AND status = s.status
 				ORDER BY created_at LIMIT $4) AS o) AS o
 		GROUP BY o.kind
-		UNION ALL SELECT '`+string(depositports.WorkCoverEnding)+`', count(*), coalesce(sum(amount_cents), 0)::bigint, 0 FROM (
+		UNION ALL SELECT '`+string(depositports.OverviewCoverEnding)+`', count(*), coalesce(sum(amount_cents), 0)::bigint, 0 FROM (
 			SELECT amount_cents `+endingWork+` LIMIT $4) AS o`, accountID, week.To, week.From, most+1, kinds, statuses)
 	if err != nil {
 		return nil, err
 	}
-	counts := map[depositports.WorkKind]depositports.WorkCount{}
+	counts := map[depositports.OverviewGroup]depositports.DepositGroupCount{}
 	captured := 0
-	var kind depositports.WorkKind
+	var kind depositports.OverviewGroup
 	var n, soon int
 	var amount money.Cents
 	_, err = pgx.ForEachRow(rows, []any{&kind, &n, &amount, &soon}, func() error {
-		counts[kind] = depositports.WorkCount{Count: min(n, most), Amount: amount, More: n > most, Soon: soon}
+		counts[kind] = depositports.DepositGroupCount{Count: min(n, most), Amount: amount, More: n > most, Soon: soon}
 		if slices.Contains(kind.Statuses(), deposit.Captured) {
 			captured += n
 		}
 		return nil
 	})
 	if captured > most { // Not all captured deposits were read, so both counts of them are marked as incomplete.
-		for _, kind := range []depositports.WorkKind{depositports.WorkCardRefused, depositports.WorkCollecting} {
+		for _, kind := range []depositports.OverviewGroup{depositports.OverviewCardRefused, depositports.OverviewCollecting} {
 			part := counts[kind]
 			part.More = true
 			counts[kind] = part
@@ -92,18 +92,18 @@ func (s DashboardQueries) CountByWorkKind(ctx context.Context, accountID id.ID, 
 	return counts, pg.Translate(err)
 }
 
-// DepositsByWorkKind returns the first deposits of an account for each kind of work that waits for its operator. A
+// DepositsByOverviewGroup returns the first deposits of an account for each kind of work that waits for its operator. A
 // deposit whose status has changed since its row in open_deposits was written is left out.
-func (s DashboardQueries) DepositsByWorkKind(ctx context.Context, accountID id.ID, of []depositports.WorkKind,
+func (s DashboardQueries) DepositsByOverviewGroup(ctx context.Context, accountID id.ID, of []depositports.OverviewGroup,
 	week ports.TimeSpan,
-	limit int) (map[depositports.WorkKind][]*deposit.Deposit, error) {
+	limit int) (map[depositports.OverviewGroup][]*deposit.Deposit, error) {
 	endingLimit := 0
-	if slices.Contains(of, depositports.WorkCoverEnding) {
+	if slices.Contains(of, depositports.OverviewCoverEnding) {
 		endingLimit = limit
 	}
 	soon := []string{}
-	if slices.Contains(of, depositports.WorkStayBeginning) {
-		soon = statusTexts(depositports.WorkStayBeginning.Statuses())
+	if slices.Contains(of, depositports.OverviewStayBeginning) {
+		soon = statusTexts(depositports.OverviewStayBeginning.Statuses())
 	}
 	kinds, statuses := workStatuses(of)
 	source := `(SELECT d.*, o.kind FROM (
@@ -113,15 +113,15 @@ func (s DashboardQueries) DepositsByWorkKind(ctx context.Context, accountID id.I
 				WHERE account_id = $1 AND status = s.status
 				ORDER BY created_at DESC, deposit_id DESC LIMIT ` + strconv.Itoa(maxWork) + `) AS o
 			WHERE CASE s.status WHEN 'captured' THEN o.awaits_tenant = (s.kind = '` +
-		string(depositports.WorkCardRefused) + `') ELSE ` + beginsSoon + ` IS NOT TRUE END
+		string(depositports.OverviewCardRefused) + `') ELSE ` + beginsSoon + ` IS NOT TRUE END
 			ORDER BY o.created_at DESC, o.deposit_id DESC LIMIT $4) AS o
-		UNION ALL SELECT '` + string(depositports.WorkStayBeginning) + `', s.status, o.deposit_id FROM unnest($8::text[]) AS s(status)
+		UNION ALL SELECT '` + string(depositports.OverviewStayBeginning) + `', s.status, o.deposit_id FROM unnest($8::text[]) AS s(status)
 		CROSS JOIN LATERAL (
 			SELECT o.deposit_id FROM (
 				SELECT starts_at, deposit_id FROM open_deposits WHERE account_id = $1 AND status = s.status
 				ORDER BY created_at LIMIT ` + strconv.Itoa(maxWork) + `) AS o
 			WHERE ` + beginsSoon + ` ORDER BY o.starts_at, o.deposit_id LIMIT $4) AS o
-		UNION ALL (SELECT '` + string(depositports.WorkCoverEnding) + `', status, deposit_id ` + endingWork + `
+		UNION ALL (SELECT '` + string(depositports.OverviewCoverEnding) + `', status, deposit_id ` + endingWork + `
 			ORDER BY ends_at, deposit_id LIMIT $5)) AS o
 		JOIN deposits d ON d.id = o.deposit_id AND d.status = o.status)`
 	rows, err := s.DB.Query(ctx, SelectDepositsSQL(source, "d.kind"), accountID, week.To, week.From, limit, endingLimit,
@@ -129,9 +129,9 @@ func (s DashboardQueries) DepositsByWorkKind(ctx context.Context, accountID id.I
 	if err != nil {
 		return nil, err
 	}
-	found := map[depositports.WorkKind][]*deposit.Deposit{}
+	found := map[depositports.OverviewGroup][]*deposit.Deposit{}
 	for rows.Next() {
-		var kind depositports.WorkKind
+		var kind depositports.OverviewGroup
 		d, err := ScanDeposit(rows, s.Sealer, &kind)
 		if err != nil {
 			rows.Close()
@@ -146,13 +146,13 @@ func (s DashboardQueries) DepositsByWorkKind(ctx context.Context, accountID id.I
 	return found, pg.Translate(rows.Err())
 }
 
-// compareWork compares two deposits by the order in which DepositsByWorkKind returns those with the same kind of open
-// work.
-func compareWork(kind depositports.WorkKind, a, b *deposit.Deposit) int {
+// compareWork compares two deposits by the order in which DepositsByOverviewGroup returns those with the same kind of
+// open work.
+func compareWork(kind depositports.OverviewGroup, a, b *deposit.Deposit) int {
 	switch kind {
-	case depositports.WorkStayBeginning:
+	case depositports.OverviewStayBeginning:
 		return cmp.Or(a.ContractStartAt.Compare(b.ContractStartAt), bytes.Compare(a.ID[:], b.ID[:]))
-	case depositports.WorkCoverEnding:
+	case depositports.OverviewCoverEnding:
 		return cmp.Or(a.ExpiresAt.Compare(b.ExpiresAt), bytes.Compare(a.ID[:], b.ID[:]))
 	}
 	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), bytes.Compare(b.ID[:], a.ID[:]))

@@ -76,13 +76,13 @@ func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Committer {
 
 // Apply applies a change, together with others that arrive at the same time, and returns once it is committed or
 // has failed.
-func (c *Committer) Apply(ctx context.Context, change ports.Change) error {
+func (c *Committer) Apply(ctx context.Context, change ports.DatabaseChange) error {
 	if err := ctx.Err(); err != nil {
-		return fault.ErrUnavailable.Because(err)
+		return fault.ErrUnavailable.WithCause(err)
 	}
 	ctx, end := pg.StartChildSpan(ctx, tracer, "change")
 	defer end()
-	p := &pending{Change: change, ctx: ctx}
+	p := &pending{DatabaseChange: change, ctx: ctx}
 	c.queue.Do("", p)
 	if p.state == deferred {
 		return c.applyAlone(ctx, change)
@@ -104,9 +104,9 @@ func (c *Committer) applyGroup(changes []*pending) {
 
 // applyAlone applies a single change. Its transaction waits for row locks, and runs again after a deadlock or a
 // serialization failure.
-func (c *Committer) applyAlone(ctx context.Context, change ports.Change) error {
+func (c *Committer) applyAlone(ctx context.Context, change ports.DatabaseChange) error {
 	return pg.RetryTx(ctx, func() error {
-		p := &pending{Change: change, ctx: ctx}
+		p := &pending{DatabaseChange: change, ctx: ctx}
 		if err := c.transact(ctx, c.lone, []*pending{p}, true); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (c *Committer) transact(ctx context.Context, db pg.DB, changes []*pending, 
 		return err
 	}
 	g := &group{shared: c.shared, tx: pg.Begin(conn), changes: changes, wait: wait}
-	defer g.tx.End(ctx) // This deferred call ends the transaction even if a change of the group panics.
+	defer g.tx.RollbackIfOpen(ctx) // This deferred call ends the transaction even if a change of the group panics.
 	if err := g.read(ctx); err != nil {
 		return err
 	}

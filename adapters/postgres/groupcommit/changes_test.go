@@ -52,13 +52,13 @@ func setup(t *testing.T) *fixture {
 	b := &fixture{t: t, bell: &storetest.Doorbell{}}
 	b.store, b.pool = storetest.New(t, postgres.Options{})
 	b.Committer = groupcommit.New(b.pool, secretstest.NewCipher(t), groupcommit.Options{Doorbell: b.bell})
-	b.origin = storetest.StoreOrigin(t, b.store)
+	b.origin = storetest.CreateDepositOrigin(t, b.store)
 	return b
 }
 
 // applyTogether applies changes in a group and returns their errors. A blocking change occupies the worker until all
 // changes wait; they are fewer than groupThreshold, so no second worker starts.
-func (b *fixture) applyTogether(changes ...ports.Change) []error {
+func (b *fixture) applyTogether(changes ...ports.DatabaseChange) []error {
 	b.t.Helper()
 	contexts := make([]context.Context, len(changes))
 	for i := range contexts {
@@ -67,15 +67,15 @@ func (b *fixture) applyTogether(changes ...ports.Change) []error {
 	return b.applyTogetherIn(contexts, changes...)
 }
 
-func (b *fixture) applyTogetherIn(contexts []context.Context, changes ...ports.Change) []error {
+func (b *fixture) applyTogetherIn(contexts []context.Context, changes ...ports.DatabaseChange) []error {
 	b.t.Helper()
 	errs, busy, release := make([]error, len(changes)), make(chan struct{}), make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
-		_ = b.Apply(b.t.Context(), ports.Change{Decide: func(ports.FoundRows) (ports.Writes, error) {
+		_ = b.Apply(b.t.Context(), ports.DatabaseChange{Decide: func(ports.FoundRows) (ports.ChangeWrites, error) {
 			close(busy)
 			<-release
-			return ports.Writes{}, nil
+			return ports.ChangeWrites{}, nil
 		}})
 	})
 	<-busy
@@ -119,38 +119,39 @@ func (b *fixture) deposits(n int) (ids []id.ID) {
 }
 
 // insert is the change that inserts a deposit.
-func insert(d *deposit.Deposit) ports.Change {
-	needs := ports.ChangeNeeds{Link: ports.LinkKey{PartnerID: d.PartnerID, AccountID: d.AccountID}}
+func insert(d *deposit.Deposit) ports.DatabaseChange {
+	needs := ports.ChangeReads{Link: ports.LinkLookupKey{PartnerID: d.PartnerID, AccountID: d.AccountID}}
 	if !d.ClientID.IsZero() {
-		needs.Client = ports.ClientKey{AccountID: d.AccountID, ClientID: d.ClientID}
+		needs.Client = ports.ClientLookupKey{AccountID: d.AccountID, ClientID: d.ClientID}
 	}
-	return ports.Change{Needs: needs, Decide: func(ports.FoundRows) (ports.Writes, error) {
-		return ports.Writes{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: secret.Text(d.ID.Encode())}}, nil
+	return ports.DatabaseChange{Needs: needs, Decide: func(ports.FoundRows) (ports.ChangeWrites, error) {
+		return ports.ChangeWrites{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: secret.Text(d.ID.Encode())}}, nil
 	}}
 }
 
 // cancel is the change that cancels a deposit and writes an event.
-func cancel(depositID id.ID) ports.Change {
-	return ports.Change{Needs: ports.ChangeNeeds{Deposit: depositID}, Decide: func(found ports.FoundRows) (ports.Writes,
-		error) {
-		d := found.Deposit
-		if d == nil {
-			return ports.Writes{}, deposit.ErrNotFound
-		}
-		step, err := d.Apply(deposit.TriggerCancelledByPartner, deposit.DefaultTimerDurations(), at0)
-		if err != nil {
-			return ports.Writes{}, err
-		}
-		step.Actor = actor.Actor{Kind: actor.KindPartner}
-		event := storetest.Event(d.PartnerID, d.ID)
-		return ports.Writes{Transition: &ports.DepositTransition{Deposit: d, Transition: step}, Event: &event}, nil
-	}}
+func cancel(depositID id.ID) ports.DatabaseChange {
+	return ports.DatabaseChange{Needs: ports.ChangeReads{Deposit: depositID},
+		Decide: func(found ports.FoundRows) (ports.ChangeWrites,
+			error) {
+			d := found.Deposit
+			if d == nil {
+				return ports.ChangeWrites{}, deposit.ErrNotFound
+			}
+			step, err := d.ApplyTrigger(deposit.TriggerCancelledByPartner, deposit.DefaultTimerDurations(), at0)
+			if err != nil {
+				return ports.ChangeWrites{}, err
+			}
+			step.Actor = actor.Actor{Kind: actor.KindPartner}
+			event := storetest.NewDepositCancelledEvent(d.PartnerID, d.ID)
+			return ports.ChangeWrites{Transition: &ports.DepositTransition{Deposit: d, Transition: step}, Event: &event}, nil
+		}}
 }
 
 // after runs then on the writes that a change has decided.
-func after(change ports.Change, then func(*ports.Writes) error) ports.Change {
+func after(change ports.DatabaseChange, then func(*ports.ChangeWrites) error) ports.DatabaseChange {
 	decide := change.Decide
-	change.Decide = func(found ports.FoundRows) (ports.Writes, error) {
+	change.Decide = func(found ports.FoundRows) (ports.ChangeWrites, error) {
 		writes, err := decide(found)
 		if err == nil {
 			err = then(&writes)
@@ -177,7 +178,7 @@ func TestApply_ManyAtOnce_AreOneTransaction(t *testing.T) {
 	b := setup(t)
 	const n = 30
 	ids := b.deposits(n)
-	all := make([]ports.Change, n)
+	all := make([]ports.DatabaseChange, n)
 	for i := range all {
 		all[i] = cancel(ids[i])
 	}
@@ -194,10 +195,10 @@ func TestApply_OneFails_TheOthersDoNot(t *testing.T) {
 	ids := b.deposits(5)
 	errs := b.applyTogether(
 		cancel(ids[0]),
-		after(cancel(ids[1]), func(*ports.Writes) error { return errStop }),
-		after(cancel(ids[2]), func(*ports.Writes) error { panic("boom") }),
+		after(cancel(ids[1]), func(*ports.ChangeWrites) error { return errStop }),
+		after(cancel(ids[2]), func(*ports.ChangeWrites) error { panic("boom") }),
 		cancel(portstest.NewID()),
-		after(cancel(ids[3]), func(w *ports.Writes) error { // the database refuses this event, and with it the group
+		after(cancel(ids[3]), func(w *ports.ChangeWrites) error { // the database refuses this event, and with it the group
 			w.Event.ID = id.ID{}
 			return nil
 		}),
@@ -240,8 +241,8 @@ func TestApply_ADepositThatCannotBeRead_FailsAlone(t *testing.T) {
 func TestApply_RefusedAfterItsDepositIsIn_TakesItBackAlone(t *testing.T) {
 	b := setup(t)
 	good, bad := b.draft(), b.draft()
-	errs := b.applyTogether(insert(good), after(insert(bad), func(w *ports.Writes) error {
-		event := storetest.Event(bad.PartnerID, bad.ID)
+	errs := b.applyTogether(insert(good), after(insert(bad), func(w *ports.ChangeWrites) error {
+		event := storetest.NewDepositCancelledEvent(bad.PartnerID, bad.ID)
 		event.ID = id.ID{}
 		w.Event = &event
 		return nil
@@ -292,7 +293,7 @@ func TestApply_TheSameDepositTwice_OneMovesIt(t *testing.T) {
 func TestApply_AMoveThatCameLate_IsStale(t *testing.T) {
 	b := setup(t)
 	ids := b.deposits(2)
-	errs := b.applyTogether(cancel(ids[0]), after(cancel(ids[1]), func(w *ports.Writes) error {
+	errs := b.applyTogether(cancel(ids[0]), after(cancel(ids[1]), func(w *ports.ChangeWrites) error {
 		w.Transition.Transition.Version++ // as if another transaction had moved the deposit meanwhile
 		return nil
 	}))
@@ -325,7 +326,7 @@ func TestApply_ContextEnded_WritesNothing(t *testing.T) {
 	b := setup(t)
 	depositID := b.deposits(1)[0]
 	ctx, leave := context.WithCancel(t.Context())
-	err := b.Apply(ctx, after(cancel(depositID), func(*ports.Writes) error {
+	err := b.Apply(ctx, after(cancel(depositID), func(*ports.ChangeWrites) error {
 		leave()
 		return nil
 	}))
@@ -337,29 +338,32 @@ func TestApply_ContextEnded_WritesNothing(t *testing.T) {
 func TestApply_LinksAndClients_AreFoundByEveryChangeThatNeedsThem(t *testing.T) {
 	b := setup(t)
 	client := insertClient(t, b)
-	link := ports.LinkKey{PartnerID: b.origin.PartnerID, AccountID: b.origin.AccountID}
+	link := ports.LinkLookupKey{PartnerID: b.origin.PartnerID, AccountID: b.origin.AccountID}
 	for name, c := range map[string]struct {
-		needs        ports.ChangeNeeds
+		needs        ports.ChangeReads
 		link, client bool
 	}{
 		"both": {
-			ports.ChangeNeeds{Link: link, Client: ports.ClientKey{AccountID: b.origin.AccountID, ClientID: client}}, true, true},
+			ports.ChangeReads{Link: link, Client: ports.ClientLookupKey{AccountID: b.origin.AccountID, ClientID: client}},
+			true, true},
 		"client of another account": {
-			ports.ChangeNeeds{Link: link, Client: ports.ClientKey{AccountID: portstest.NewID(), ClientID: client}}, true, false},
+			ports.ChangeReads{Link: link, Client: ports.ClientLookupKey{AccountID: portstest.NewID(), ClientID: client}}, true,
+			false},
 		"no such client": {
-			ports.ChangeNeeds{Client: ports.ClientKey{AccountID: b.origin.AccountID, ClientID: portstest.NewID()}}, false,
+			ports.ChangeReads{Client: ports.ClientLookupKey{AccountID: b.origin.AccountID, ClientID: portstest.NewID()}}, false,
 			false},
 		"link of another partner": {
-			ports.ChangeNeeds{Link: ports.LinkKey{PartnerID: portstest.NewID(), AccountID: b.origin.AccountID}}, false, false},
-		"nothing needed, nothing read": {ports.ChangeNeeds{}, false, false},
+			ports.ChangeReads{Link: ports.LinkLookupKey{PartnerID: portstest.NewID(), AccountID: b.origin.AccountID}}, false,
+			false},
+		"nothing needed, nothing read": {ports.ChangeReads{}, false, false},
 	} {
 		var mu sync.Mutex
 		var seen []ports.FoundRows
-		change := ports.Change{Needs: c.needs, Decide: func(found ports.FoundRows) (ports.Writes, error) {
+		change := ports.DatabaseChange{Needs: c.needs, Decide: func(found ports.FoundRows) (ports.ChangeWrites, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			seen = append(seen, found)
-			return ports.Writes{}, nil
+			return ports.ChangeWrites{}, nil
 		}}
 		require.Equal(t, []error{nil, nil}, b.applyTogether(change, change), name)
 		require.Len(t, seen, 2, name)
@@ -377,7 +381,7 @@ func TestApply_LinksAndClients_AreFoundByEveryChangeThatNeedsThem(t *testing.T) 
 // The database has no foreign key from deposits: a change may refer only to rows that it has locked.
 func TestApply_ADepositOfRowsThatTheChangeDidNotNeed_IsRefused(t *testing.T) {
 	b := setup(t)
-	other := storetest.StoreOrigin(t, b.store)
+	other := storetest.CreateDepositOrigin(t, b.store)
 	for name, refer := range map[string]func(*deposit.Deposit){
 		"account": func(d *deposit.Deposit) { d.AccountID = other.AccountID },
 		"partner": func(d *deposit.Deposit) { d.PartnerID = other.PartnerID },

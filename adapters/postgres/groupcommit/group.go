@@ -116,9 +116,9 @@ func (g *group) queueDeposits(locking sets.RowLocking) {
 }
 
 func (g *group) queueLinks(locking sets.RowLocking) {
-	byPair := map[ports.LinkKey][]*pending{}
+	byPair := map[ports.LinkLookupKey][]*pending{}
 	for _, p := range g.changes {
-		if p.Needs.Link != (ports.LinkKey{}) {
+		if p.Needs.Link != (ports.LinkLookupKey{}) {
 			byPair[p.Needs.Link] = append(byPair[p.Needs.Link], p)
 		}
 	}
@@ -126,16 +126,16 @@ func (g *group) queueLinks(locking sets.RowLocking) {
 		return
 	}
 	accounts.LockLinksShared(g.tx, keysOf(byPair), locking, g.defaultMax, func(l ports.LinkedAccount) {
-		for _, p := range byPair[ports.LinkKey{PartnerID: l.PartnerID, AccountID: l.AccountID}] {
+		for _, p := range byPair[ports.LinkLookupKey{PartnerID: l.PartnerID, AccountID: l.AccountID}] {
 			p.found.Link = &l
 		}
 	})
 }
 
 func (g *group) queueClients(locking sets.RowLocking) {
-	byClient := map[ports.ClientKey][]*pending{}
+	byClient := map[ports.ClientLookupKey][]*pending{}
 	for _, p := range g.changes {
-		if p.Needs.Client != (ports.ClientKey{}) {
+		if p.Needs.Client != (ports.ClientLookupKey{}) {
 			byClient[p.Needs.Client] = append(byClient[p.Needs.Client], p)
 		}
 	}
@@ -143,7 +143,7 @@ func (g *group) queueClients(locking sets.RowLocking) {
 		return
 	}
 	partners.LockClientsShared(g.tx, keysOf(byClient), locking, func(c tenant.Client) {
-		for _, p := range byClient[ports.ClientKey{AccountID: c.AccountID, ClientID: c.ID}] {
+		for _, p := range byClient[ports.ClientLookupKey{AccountID: c.AccountID, ClientID: c.ID}] {
 			p.found.Client = &c
 		}
 	})
@@ -189,7 +189,7 @@ func (g *group) decide(p *pending) {
 	switch {
 	case err != nil:
 	case p.ctx.Err() != nil:
-		err = fault.ErrUnavailable.Because(p.ctx.Err())
+		err = fault.ErrUnavailable.WithCause(p.ctx.Err())
 	case writes.Insert != nil && !locked(p.found, writes.Insert.Deposit):
 		err = errUnlocked
 	}
@@ -291,7 +291,7 @@ func (r *rows) queue(t *pg.Tx, sealer pg.TextCipher) error {
 		platform.AppendEvents(t, r.events)
 	}
 	if len(r.responses) > 0 {
-		platform.StoreResponses(t, r.responses)
+		platform.StoreKeyedResponses(t, r.responses)
 	}
 	return nil
 }

@@ -8,11 +8,11 @@ import (
 
 // pending is a change that waits for its group commit or is part of it, with its rows, writes and result.
 type pending struct {
-	ports.Change
+	ports.DatabaseChange
 	ctx context.Context
 
 	found  ports.FoundRows
-	writes ports.Writes
+	writes ports.ChangeWrites
 	err    error
 
 	state state
@@ -31,8 +31,8 @@ const (
 
 func (p *pending) missesRow() bool {
 	return (!p.Needs.Deposit.IsZero() && p.found.Deposit == nil) ||
-		(p.Needs.Link != (ports.LinkKey{}) && p.found.Link == nil) ||
-		(p.Needs.Client != (ports.ClientKey{}) && p.found.Client == nil)
+		(p.Needs.Link != (ports.LinkLookupKey{}) && p.found.Link == nil) ||
+		(p.Needs.Client != (ports.ClientLookupKey{}) && p.found.Client == nil)
 }
 
 func (p *pending) end(err error) { p.state, p.err = ended, err }

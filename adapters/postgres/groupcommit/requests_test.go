@@ -26,12 +26,12 @@ import (
 )
 
 // keyed adds an idempotency key and a stored response to a change, as a request with that key does.
-func keyed(key ports.IdempotencyKey, change ports.Change) ports.Change {
+func keyed(key ports.IdempotencyKey, change ports.DatabaseChange) ports.DatabaseChange {
 	decide := change.Decide
 	change.Needs.Key, change.Needs.Now = &key, at0
-	change.Decide = func(found ports.FoundRows) (ports.Writes, error) {
+	change.Decide = func(found ports.FoundRows) (ports.ChangeWrites, error) {
 		if found.Stored != nil {
-			return ports.Writes{}, nil
+			return ports.ChangeWrites{}, nil
 		}
 		writes, err := decide(found)
 		writes.Response = &ports.StoredResponse{Fingerprint: key.Fingerprint, Code: 200, Body: []byte("{}"), CreatedAt: at0}
@@ -62,14 +62,14 @@ func TestApply_ManyRepeatsOfAnAnsweredRequest_AllFindTheResponse(t *testing.T) {
 	depositID, key := b.deposits(1)[0], b.aKey()
 	require.NoError(t, b.Apply(t.Context(), keyed(key, cancel(depositID))))
 	var found atomic.Int64
-	repeat := ports.Change{Needs: ports.ChangeNeeds{Key: &key, Now: at0, Deposit: depositID},
-		Decide: func(f ports.FoundRows) (ports.Writes, error) {
+	repeat := ports.DatabaseChange{Needs: ports.ChangeReads{Key: &key, Now: at0, Deposit: depositID},
+		Decide: func(f ports.FoundRows) (ports.ChangeWrites, error) {
 			if f.Stored != nil && string(f.Stored.Body) == "{}" {
 				found.Add(1)
 			}
-			return ports.Writes{}, nil
+			return ports.ChangeWrites{}, nil
 		}}
-	repeats := []ports.Change{repeat, repeat, repeat}
+	repeats := []ports.DatabaseChange{repeat, repeat, repeat}
 	require.NoError(t, errors.Join(b.applyTogether(repeats...)...))
 	storetest.RunInTransaction(t, b.store, func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.Idempotency.ClaimKey(ctx, key, at0)
@@ -88,7 +88,7 @@ func TestApply_AResponseWasStoredPastTheLock_TheEffectIsUndoneAndTheResponseFoun
 	second := keyed(key, cancel(ids[0]))
 	decide := second.Decide
 	var found []*ports.StoredResponse
-	second.Decide = func(f ports.FoundRows) (ports.Writes, error) {
+	second.Decide = func(f ports.FoundRows) (ports.ChangeWrites, error) {
 		if found = append(found, f.Stored); len(found) == 1 {
 			storetest.RunInTransaction(t, b.store,
 				func(ctx context.Context, r *postgres.Store) error {
@@ -137,13 +137,13 @@ func (r *roundTrips) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEnd
 func TestApply_Alone_TakesTwoRoundTrips(t *testing.T) {
 	t.Parallel()
 	counted := &roundTrips{}
-	pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{Tracer: counted})
-	store := storetest.StoreOverPool(t, pool, postgres.Options{})
-	b := &fixture{t: t, store: store, pool: pool, origin: storetest.StoreOrigin(t, store)}
+	pool := storetest.NewPool(t, pgtest.NewDatabaseURL(t), postgres.PoolOptions{Tracer: counted})
+	store := storetest.NewStoreOverPool(t, pool, postgres.Options{})
+	b := &fixture{t: t, store: store, pool: pool, origin: storetest.CreateDepositOrigin(t, store)}
 	changes := groupcommit.New(pool, secretstest.NewCipher(t), groupcommit.Options{})
 	key := ports.IdempotencyKey{Owner: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}}
 	create := keyed(key, insert(b.draft()))
-	create.Needs.Link = ports.LinkKey{PartnerID: b.origin.PartnerID, AccountID: b.origin.AccountID}
+	create.Needs.Link = ports.LinkLookupKey{PartnerID: b.origin.PartnerID, AccountID: b.origin.AccountID}
 	require.NoError(t, changes.Apply(t.Context(), create))
 	depositID := b.deposits(1)[0]
 	before := counted.sent.Load()

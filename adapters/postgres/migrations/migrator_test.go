@@ -40,7 +40,7 @@ func read(t *testing.T, databaseURL string) (end func()) {
 // While ALTER TABLE waits for a long reader, every request that needs the table waits behind ALTER TABLE.
 func TestUp_ATableInUse_LetsRequestsPassAndTriesAgain(t *testing.T) {
 	t.Parallel()
-	url := pgtest.URL(t)
+	url := pgtest.NewDatabaseURL(t)
 	end := read(t, url)
 	up := make(chan error, 1)
 	go func() {
@@ -70,7 +70,7 @@ func TestUp_ATableInUse_LetsRequestsPassAndTriesAgain(t *testing.T) {
 
 func TestUp_ATableInUseForTooLong_GivesUpAndSaysSo(t *testing.T) {
 	t.Parallel()
-	url := pgtest.URL(t)
+	url := pgtest.NewDatabaseURL(t)
 	defer read(t, url)()
 	waited := 0
 	err := migrations.UpWith(t.Context(), url, alter, 10*time.Millisecond, 100*time.Millisecond, func(error) { waited++ })
@@ -92,7 +92,7 @@ func TestUp_ConcurrentMigrations_AreStepsOfTheirOwn(t *testing.T) {
 
 func TestUp_AConcurrentMigration_OutlastsAReader(t *testing.T) {
 	t.Parallel()
-	url := pgtest.URL(t)
+	url := pgtest.NewDatabaseURL(t)
 	end := read(t, url)
 	index := fstest.MapFS{"00900_index.sql": {
 		Data: []byte("-- +goose NO TRANSACTION\n-- +goose Up\nCREATE INDEX CONCURRENTLY more ON deposits (locale);\n")}}
@@ -145,7 +145,7 @@ func TestUp_OnADatabaseThatDoesNotFit_ChangesNothing(t *testing.T) {
 // emptyDatabase gives the URL of a database with the options, which lives as long as the test.
 func emptyDatabase(t *testing.T, options string) string {
 	t.Helper()
-	server := pgtest.URL(t)
+	server := pgtest.NewDatabaseURL(t)
 	name := "empty_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	conn, err := pgx.Connect(t.Context(), server)
 	require.NoError(t, err)
@@ -168,7 +168,7 @@ func emptyDatabase(t *testing.T, options string) string {
 // somebody changes it.
 func TestReadableRows_OnADatabaseWithAnOddRow_RefuseFurtherOnes(t *testing.T) {
 	t.Parallel()
-	conn, err := pgx.Connect(t.Context(), pgtest.URL(t))
+	conn, err := pgx.Connect(t.Context(), pgtest.NewDatabaseURL(t))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close(t.Context())) }()
 	exec := func(sql string) error { _, err := conn.Exec(t.Context(), sql); return err }
@@ -193,13 +193,13 @@ func TestReadableRows_OnADatabaseWithAnOddRow_RefuseFurtherOnes(t *testing.T) {
 // Each time of a row that is listed is finite, since no Go time is infinite.
 func TestReadableRows_EachTimeOfAListedRow_IsFinite(t *testing.T) {
 	t.Parallel()
-	conn, err := pgx.Connect(t.Context(), pgtest.URL(t))
+	conn, err := pgx.Connect(t.Context(), pgtest.NewDatabaseURL(t))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close(t.Context())) }()
 	rows, err := conn.Query(t.Context(), `SELECT c.table_name || '.' || c.column_name FROM information_schema.columns c
 		WHERE c.table_name = ANY ($1) AND c.data_type = 'timestamp with time zone' AND NOT EXISTS (
 			SELECT FROM pg_constraint k WHERE k.conrelid = c.table_name::regclass AND k.contype = 'c'
-			AND pg_get_constraintdef(k.oid) LIKE '%isfinite(' || c.column_name || ')%')`, ports.ListedTables)
+			AND pg_get_constraintdef(k.oid) LIKE '%isfinite(' || c.column_name || ')%')`, ports.APIListedTables)
 	require.NoError(t, err)
 	missing, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
@@ -209,12 +209,12 @@ func TestReadableRows_EachTimeOfAListedRow_IsFinite(t *testing.T) {
 func TestMigrations_LetTheLastReleaseServeOn(t *testing.T) {
 	t.Parallel()
 	folder := os.DirFS(".")
-	releases, err := expand.Releases(folder)
+	releases, err := expand.ReadReleases(folder)
 	require.NoError(t, err)
 	released := releases[len(releases)-1].Migrated
-	changed, err := expand.CheckReleasedUnchanged(folder, released)
+	changed, err := expand.CheckReleasedMigrationsUnchanged(folder, released)
 	require.NoError(t, err)
-	all, err := expand.Migrations(folder)
+	all, err := expand.ReadMigrations(folder)
 	require.NoError(t, err)
 	require.Greater(t, len(all), 50, "the migrations are found")
 	var known []string

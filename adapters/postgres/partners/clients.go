@@ -30,8 +30,8 @@ func (r Clients) Insert(ctx context.Context, c tenant.Client) error {
 func (r Clients) LockRowShared(ctx context.Context, accountID, clientID id.ID) (tenant.Client, error) {
 	var client tenant.Client
 	var err error = tenant.ErrNotFound
-	asked := ports.ClientKey{AccountID: accountID, ClientID: clientID}
-	LockClientsShared(pg.In(ctx), []ports.ClientKey{asked}, sets.WaitForLock, func(c tenant.Client) {
+	asked := ports.ClientLookupKey{AccountID: accountID, ClientID: clientID}
+	LockClientsShared(pg.In(ctx), []ports.ClientLookupKey{asked}, sets.WaitForLock, func(c tenant.Client) {
 		if c.AccountID == accountID {
 			client, err = c, nil
 		}
@@ -45,7 +45,7 @@ func (r Clients) LockRowShared(ctx context.Context, accountID, clientID id.ID) (
 func (r Clients) LockRow(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
 	row, err := queries.LockClient(ctx, pg.In(ctx), clientID)
 	if err != nil {
-		return tenant.Client{}, pg.OrNotFound(err, tenant.ErrNotFound)
+		return tenant.Client{}, pg.ReplaceErrNoRows(err, tenant.ErrNotFound)
 	}
 	c := toClient(row)
 	if partnerID.IsZero() || c.PartnerID == partnerID {
@@ -93,18 +93,18 @@ func (r Clients) Erase(ctx context.Context, c tenant.Client, at time.Time) error
 
 func (r Clients) Client(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
 	row, err := queries.ClientOfPartner(ctx, r.DB, clientID, partnerID)
-	return toClient(row), pg.OrNotFound(err, tenant.ErrNotFound)
+	return toClient(row), pg.ReplaceErrNoRows(err, tenant.ErrNotFound)
 }
 
 func (r Clients) Clients(ctx context.Context, f partnerports.ClientFilter,
-	page ports.Page) (ports.List[tenant.Client], error) {
+	page ports.Page) (ports.ListPage[tenant.Client], error) {
 	l := clientList(f)
 	l.AfterCursor(page.Cursor)
 	sql :=
 		`SELECT c.id, c.account_id, c.partner_id, c.email, c.first_name, c.last_name, c.phone, c.locale, c.created_at,
 			c.erased_at, c.changed_at, c.fits, c.n
 		FROM ` + l.RowsExpression(page) + ` AS c ORDER BY c.created_at DESC, c.id DESC`
-	return lists.ReadPage(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.ListedRow[tenant.Client],
+	return lists.ReadPage(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.PageCandidateRow[tenant.Client],
 		err error) {
 		c := &got.Item
 		err = row.Scan(&c.ID, &c.AccountID, &c.PartnerID, &c.Email, &c.FirstName, &c.LastName, &c.Phone, &c.Locale,
@@ -137,14 +137,14 @@ func clientList(f partnerports.ClientFilter) *lists.PageQuery {
 
 func (r Clients) ClientChangedAt(ctx context.Context, clientID id.ID) (time.Time, error) {
 	at, err := queries.ClientChanged(ctx, r.DB, clientID)
-	return at, pg.OrNotFound(err, tenant.ErrNotFound)
+	return at, pg.ReplaceErrNoRows(err, tenant.ErrNotFound)
 }
 
 func (s EncryptedAddresses) ErasedClientAddress(ctx context.Context, depositID id.ID) (a tenant.MailAddress,
 	err error) {
 	row, err := queries.SealedAddress(ctx, s.DB, depositID)
 	if err != nil {
-		return a, pg.OrNotFound(err, tenant.ErrNotFound)
+		return a, pg.ReplaceErrNoRows(err, tenant.ErrNotFound)
 	}
 	plain, err := s.Sealer.Decrypt(row.Address, pg.ClientAddressAAD(row.ClientID))
 	if err != nil {
@@ -169,7 +169,7 @@ func toClient(row sqlc.Client) tenant.Client {
 
 func (r Clients) ClientByID(ctx context.Context, clientID id.ID) (tenant.Client, error) {
 	row, err := queries.ClientByID(ctx, r.DB, clientID)
-	return toKnownClient(row), pg.OrNotFound(err, tenant.ErrNotFound)
+	return toKnownClient(row), pg.ReplaceErrNoRows(err, tenant.ErrNotFound)
 }
 
 func (r Clients) ClientsByEmail(ctx context.Context, email string, limit int) ([]tenant.Client, error) {

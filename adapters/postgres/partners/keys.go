@@ -61,19 +61,20 @@ func toCaller(row sqlc.KeysByHashRow) partner.Caller {
 	}
 }
 
-func (r APIKeys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[partner.APIKey], error) {
+func (r APIKeys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.ListPage[partner.APIKey], error) {
 	l := &lists.PageQuery{Table: "api_keys", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("partner_id = ?", partnerID)
 	l.AfterCursor(page.Cursor)
 	sql := `SELECT k.id, k.partner_id, k.name, k.prefix, k.last4, k.created_at, k.last_used_at, k.revoked_at, k.fits, k.n
 		FROM ` + l.RowsExpression(page) + ` AS k ORDER BY k.created_at DESC, k.id DESC`
-	return lists.ReadPage(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.ListedRow[partner.APIKey],
-		err error) {
-		k := &got.Item
-		err = row.Scan(&k.ID, &k.PartnerID, &k.Name, &k.Prefix, &k.Last4, &k.CreatedAt, &k.LastUsedAt, &k.RevokedAt,
-			&got.Fits, &got.N)
-		return got, err
-	}, func(k partner.APIKey) ports.Cursor { return ports.Cursor{At: k.CreatedAt, ID: k.ID} })
+	return lists.ReadPage(ctx, r.DB, l, page, sql,
+		func(row pgx.CollectableRow) (got lists.PageCandidateRow[partner.APIKey],
+			err error) {
+			k := &got.Item
+			err = row.Scan(&k.ID, &k.PartnerID, &k.Name, &k.Prefix, &k.Last4, &k.CreatedAt, &k.LastUsedAt, &k.RevokedAt,
+				&got.Fits, &got.N)
+			return got, err
+		}, func(k partner.APIKey) ports.Cursor { return ports.Cursor{At: k.CreatedAt, ID: k.ID} })
 }
 
 func (r APIKeys) IsKnownKey(hash partner.APIKeyHash) bool { return r.cache.seen(hash) }

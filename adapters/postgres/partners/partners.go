@@ -34,7 +34,7 @@ func (r Partners) sealConnect(partnerID id.ID, connectSecret secret.Text) ([]byt
 // be added.
 func (r Partners) LockRow(ctx context.Context, slug string) (partner.Partner, error) {
 	row, err := queries.PartnerForUpdate(ctx, pg.In(ctx), slug)
-	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
+	return toPartner(sqlc.PartnersRow(row)), pg.ReplaceErrNoRows(err, partner.ErrNotFound)
 }
 
 func (r Partners) Update(ctx context.Context, p partner.Partner) error {
@@ -71,22 +71,22 @@ func (r APIKeys) InsertKey(ctx context.Context, k partner.APIKey, hash partner.A
 func (r APIKeys) LockKeyRow(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error) {
 	row, err := queries.KeyForUpdate(ctx, pg.In(ctx), keyID)
 	found := toCaller(sqlc.KeysByHashRow(row))
-	return found.Key, found.Partner, pg.OrNotFound(err, partner.ErrAPIKeyNotFound)
+	return found.Key, found.Partner, pg.ReplaceErrNoRows(err, partner.ErrAPIKeyNotFound)
 }
 
 func (r APIKeys) RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner.APIKey, error) {
 	row, err := queries.RevokeKey(ctx, pg.In(ctx), at, keyID)
-	return partner.APIKey(row), pg.OrNotFound(err, partner.ErrAPIKeyNotFound)
+	return partner.APIKey(row), pg.ReplaceErrNoRows(err, partner.ErrAPIKeyNotFound)
 }
 
 func (r Partners) PartnerBySlug(ctx context.Context, slug string) (partner.Partner, error) {
 	row, err := queries.PartnerBySlug(ctx, r.DB, slug)
-	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
+	return toPartner(sqlc.PartnersRow(row)), pg.ReplaceErrNoRows(err, partner.ErrNotFound)
 }
 
 func (r Partners) PartnerByID(ctx context.Context, partnerID id.ID) (partner.Partner, error) {
 	row, err := queries.PartnerByID(ctx, r.DB, partnerID)
-	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
+	return toPartner(sqlc.PartnersRow(row)), pg.ReplaceErrNoRows(err, partner.ErrNotFound)
 }
 
 func (r Partners) Partners(ctx context.Context) ([]partner.Partner, error) {
@@ -97,7 +97,7 @@ func (r Partners) Partners(ctx context.Context) ([]partner.Partner, error) {
 func (r Partners) ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error) {
 	sealed, err := queries.ConnectSecret(ctx, r.DB, partnerID)
 	if err != nil || sealed == nil {
-		return "", pg.OrNotFound(err, partner.ErrNotFound)
+		return "", pg.ReplaceErrNoRows(err, partner.ErrNotFound)
 	}
 	return r.Sealer.Decrypt(sealed, pg.ConnectSecretAAD(partnerID))
 }

@@ -15,10 +15,10 @@ import (
 
 // LockClientsShared locks clients in share mode, so that they cannot be erased before the transaction ends, and calls
 // found for each. It does not call found for an erased client.
-func LockClientsShared(t *pg.Tx, clients []ports.ClientKey, locking sets.RowLocking, found func(tenant.Client)) {
+func LockClientsShared(t *pg.Tx, clients []ports.ClientLookupKey, locking sets.RowLocking, found func(tenant.Client)) {
 	t.QueueRows(`SELECT id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at
 		FROM clients WHERE id = ANY ($1) AND erased_at IS NULL FOR SHARE`+string(locking),
-		[]any{pg.ConvertEach(clients, func(c ports.ClientKey) id.ID { return c.ClientID })},
+		[]any{pg.ConvertEach(clients, func(c ports.ClientLookupKey) id.ID { return c.ClientID })},
 		func(row pgx.Rows) error {
 			var c tenant.Client
 			if err := row.Scan(&c.ID, &c.AccountID, &c.PartnerID, &c.Email, &c.FirstName, &c.LastName, &c.Phone, &c.Locale,
@@ -44,6 +44,6 @@ func LockClientsAgainstErasure(t *pg.Tx, ids []id.ID) {
 			AND erased_at IS NULL FOR KEY SHARE) AS held`,
 		ids, len(ids)).QueryRow(func(row pgx.Row) error {
 		var guard int
-		return sets.MissingRowsError(row.Scan(&guard), pg.ErrClientErased)
+		return sets.TranslateMissingRows(row.Scan(&guard), pg.ErrClientErased)
 	})
 }

@@ -18,7 +18,7 @@ import (
 
 func (r Collections) LockDebt(ctx context.Context, paymentID id.ID) (deposit.Debt, error) {
 	row, err := queries.LockDebt(ctx, pg.In(ctx), paymentID)
-	return toDebt(row), pg.OrNotFound(err, deposit.ErrNoCollection)
+	return toDebt(row), pg.ReplaceErrNoRows(err, deposit.ErrNoCollection)
 }
 
 func toDebt(row sqlc.Collection) deposit.Debt { return deposit.Debt(row) }
@@ -100,7 +100,7 @@ func (r Refunds) LockPayment(ctx context.Context,
 	paymentID id.ID) (p deposit.Payment, earlier []deposit.Refund, err error) {
 	row, err := queries.LockPayment(ctx, pg.In(ctx), paymentID)
 	if err != nil {
-		return p, nil, pg.OrNotFound(err, deposit.ErrNoCollection)
+		return p, nil, pg.ReplaceErrNoRows(err, deposit.ErrNoCollection)
 	}
 	refunds, err := queries.RefundsOfPayment(ctx, pg.In(ctx), paymentID)
 	return toPayment(row), pg.ConvertEach(refunds, toRefund), err

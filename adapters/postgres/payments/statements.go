@@ -65,8 +65,8 @@ func (s Books) TotalsOfAccount(ctx context.Context, accountID id.ID, span ports.
 	return due, err
 }
 
-func (s Books) MovedDebts(ctx context.Context, accountID id.ID, span ports.TimeSpan,
-	page ports.Page) (ports.List[paymentports.MovedDebt], error) {
+func (s Books) DebtMovements(ctx context.Context, accountID id.ID, span ports.TimeSpan,
+	page ports.Page) (ports.ListPage[paymentports.DebtMovement], error) {
 	args, after := []any{span.From, span.To, accountID}, ""
 	if !page.Cursor.IsZero() {
 		args, after = append(args, page.Cursor.At, page.Cursor.ID), ` AND (m.settled_at, m.id) < ($4, $5)`
@@ -89,10 +89,10 @@ func (s Books) MovedDebts(ctx context.Context, accountID id.ID, span ports.TimeS
 			LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL
 		ORDER BY m.settled_at DESC, m.id DESC`, args...)
 	if err != nil {
-		return ports.List[paymentports.MovedDebt]{}, err
+		return ports.ListPage[paymentports.DebtMovement]{}, err
 	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[paymentports.MovedDebt])
-	list := ports.List[paymentports.MovedDebt]{Items: found}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[paymentports.DebtMovement])
+	list := ports.ListPage[paymentports.DebtMovement]{Items: found}
 	if len(found) > page.Limit {
 		list.Items = found[:page.Limit]
 		last := list.Items[page.Limit-1]

@@ -35,15 +35,15 @@ type (
 )
 
 var (
-	_ paymentports.Payments         = Payments{}
-	_ paymentports.Collections      = Collections{}
-	_ paymentports.Refunds          = Refunds{}
-	_ paymentports.TenantNotices    = TenantNotices{}
-	_ paymentports.Disputes         = Disputes{}
-	_ paymentports.ProviderQueries  = PaymentLookups{}
-	_ paymentports.ProviderErasures = PaymentErasures{}
-	_ paymentports.OwnBooks         = Books{}
-	_ paymentports.Statements       = Books{}
+	_ paymentports.Payments           = Payments{}
+	_ paymentports.Collections        = Collections{}
+	_ paymentports.Refunds            = Refunds{}
+	_ paymentports.TenantNotices      = TenantNotices{}
+	_ paymentports.Disputes           = Disputes{}
+	_ paymentports.ProviderQueryStore = PaymentLookups{}
+	_ paymentports.ProviderErasures   = PaymentErasures{}
+	_ paymentports.OwnBooks           = Books{}
+	_ paymentports.StatementReader    = Books{}
 )
 
 func New(b pg.StoreBase) Stores {

@@ -115,9 +115,9 @@ func (r epochRow) effective() (e ports.RestoreEpoch) {
 
 func (r epochRow) restored() bool { return r.History != "" && r.Server != "" && r.History != r.Server }
 
-// CheckRestored returns ErrDatabaseRestored if the database was restored and `admin restore-finish` has not been run
-// since.
-func CheckRestored(ctx context.Context, pool *pgxpool.Pool) error {
+// CheckRestoreFinished returns ErrDatabaseRestored if the database was restored and `admin restore-finish` has not
+// been run since.
+func CheckRestoreFinished(ctx context.Context, pool *pgxpool.Pool) error {
 	row, err := readEpoch(ctx, pg.DB{Pool: pool, Wait: epochPatience})
 	if err == nil && row.restored() {
 		err = ErrDatabaseRestored

@@ -11,15 +11,15 @@ import (
 )
 
 var outboxColumns = []sets.Column[ports.Event]{
-	{Name: "event_id", Array: "uuid[]", Values: sets.ValuesOf(func(e ports.Event) id.ID { return e.ID })},
-	{Name: "partner_id", Array: "uuid[]", Values: sets.ValuesOf(func(e ports.Event) id.ID { return e.PartnerID })},
-	{Name: "name", Array: "text[]", Values: sets.ValuesOf(func(e ports.Event) string { return string(e.Name) })},
-	{Name: "deposit_id", Array: "uuid[]", Values: sets.ValuesOf(func(e ports.Event) id.ID { return e.DepositID })},
-	{Name: "data", Array: "text[]", Values: sets.ValuesOf(func(e ports.Event) string { return string(e.Data) })},
+	{Name: "event_id", Array: "uuid[]", Values: sets.ColumnValuesFunc(func(e ports.Event) id.ID { return e.ID })},
+	{Name: "partner_id", Array: "uuid[]", Values: sets.ColumnValuesFunc(func(e ports.Event) id.ID { return e.PartnerID })},
+	{Name: "name", Array: "text[]", Values: sets.ColumnValuesFunc(func(e ports.Event) string { return string(e.Name) })},
+	{Name: "deposit_id", Array: "uuid[]", Values: sets.ColumnValuesFunc(func(e ports.Event) id.ID { return e.DepositID })},
+	{Name: "data", Array: "text[]", Values: sets.ColumnValuesFunc(func(e ports.Event) string { return string(e.Data) })},
 	{Name: "created_at", Array: "timestamptz[]",
-		Values: sets.ValuesOf(func(e ports.Event) time.Time { return e.CreatedAt })},
+		Values: sets.ColumnValuesFunc(func(e ports.Event) time.Time { return e.CreatedAt })},
 	{Name: "request_id", Array: "text[]",
-		Values: sets.ValuesOf(func(e ports.Event) *string { return orNull(e.RequestID) })},
+		Values: sets.ColumnValuesFunc(func(e ports.Event) *string { return orNull(e.RequestID) })},
 }
 
 func orNull(text string) *string {
@@ -33,7 +33,7 @@ func orNull(text string) *string {
 // statement has a trace: outboxColumns and the column with the event's trace parent.
 var tracedColumns = append(slices.Clone(outboxColumns), sets.Column[ports.Event]{
 	Name: "trace_parent", Array: "varchar[]",
-	Values: sets.ValuesOf(func(e ports.Event) *string { return orNull(e.TraceParent) }),
+	Values: sets.ColumnValuesFunc(func(e ports.Event) *string { return orNull(e.TraceParent) }),
 })
 
 var appendEvents, appendTraced = insertInto(outboxColumns), insertInto(tracedColumns)

@@ -26,7 +26,7 @@ func (r IdempotencyStore) StoreResponse(ctx context.Context, k ports.Idempotency
 	if err := keyed.Encrypt(r.Sealer); err != nil {
 		return err
 	}
-	StoreResponses(pg.In(ctx), []KeyedResponse{keyed})
+	StoreKeyedResponses(pg.In(ctx), []KeyedResponse{keyed})
 	return nil
 }
 

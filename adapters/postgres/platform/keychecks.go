@@ -43,7 +43,7 @@ func StoreKeyCheckValues(ctx context.Context, pool *pgxpool.Pool, values map[uin
 	for keyID, value := range values {
 		ids, all = append(ids, int64(keyID)), append(all, value)
 	}
-	return pg.InTx(ctx, pool, func(t *pg.Tx) error {
+	return pg.RunInTx(ctx, pool, func(t *pg.Tx) error {
 		if instead {
 			if err := queries.DropOtherKeyChecks(ctx, t, ids, all); err != nil {
 				return err

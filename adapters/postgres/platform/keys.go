@@ -104,16 +104,17 @@ func (r *KeyedResponse) Encrypt(sealer pg.TextCipher) (err error) {
 }
 
 var responseColumns = []sets.Column[KeyedResponse]{
-	{Name: "partner_id", Array: "uuid[]", Values: sets.ValuesOf(func(r KeyedResponse) id.ID { return r.Key.Owner })},
-	{Name: "route", Array: "text[]", Values: sets.ValuesOf(func(r KeyedResponse) string { return r.Key.Route })},
-	{Name: "key", Array: "uuid[]", Values: sets.ValuesOf(func(r KeyedResponse) id.ID { return r.Key.Key })},
+	{Name: "partner_id", Array: "uuid[]",
+		Values: sets.ColumnValuesFunc(func(r KeyedResponse) id.ID { return r.Key.Owner })},
+	{Name: "route", Array: "text[]", Values: sets.ColumnValuesFunc(func(r KeyedResponse) string { return r.Key.Route })},
+	{Name: "key", Array: "uuid[]", Values: sets.ColumnValuesFunc(func(r KeyedResponse) id.ID { return r.Key.Key })},
 	{Name: "fingerprint", Array: "bytea[]",
-		Values: sets.ValuesOf(func(r KeyedResponse) []byte { return r.Response.Fingerprint[:] })},
+		Values: sets.ColumnValuesFunc(func(r KeyedResponse) []byte { return r.Response.Fingerprint[:] })},
 	{Name: "status", Array: "smallint[]",
-		Values: sets.ValuesOf(func(r KeyedResponse) int16 { return statusOf(r.Response) })},
-	{Name: "response", Array: "bytea[]", Values: sets.ValuesOf(func(r KeyedResponse) []byte { return r.sealed })},
+		Values: sets.ColumnValuesFunc(func(r KeyedResponse) int16 { return statusOf(r.Response) })},
+	{Name: "response", Array: "bytea[]", Values: sets.ColumnValuesFunc(func(r KeyedResponse) []byte { return r.sealed })},
 	{Name: "created_at", Array: "timestamptz[]",
-		Values: sets.ValuesOf(func(r KeyedResponse) time.Time { return r.Response.CreatedAt })},
+		Values: sets.ColumnValuesFunc(func(r KeyedResponse) time.Time { return r.Response.CreatedAt })},
 }
 
 // statusOf returns the value of the column status of a stored response: its HTTP status, which is always a
@@ -135,12 +136,12 @@ var storeResponses = `WITH stored AS (
 		WHERE k.created_at <= excluded.created_at - ` + sets.ExtraParam(responseColumns, 1) + `::interval RETURNING 1)
 	SELECT 1 / (count(*) = ` + sets.ExtraParam(responseColumns, 2) + `)::int FROM stored`
 
-// StoreResponses queues the storing of encrypted responses of different idempotency keys. If one of the keys has a
-// response that has not expired, the transaction fails with pg.ErrResponseStored.
-func StoreResponses(t *pg.Tx, responses []KeyedResponse) {
+// StoreKeyedResponses queues the storing of encrypted responses of different idempotency keys. If one of the keys has a
+// response that has not expired, the transaction fails with pg.ErrResponseAlreadyStored.
+func StoreKeyedResponses(t *pg.Tx, responses []KeyedResponse) {
 	t.Queue(storeResponses, sets.ArrayArguments(responseColumns, responses, ports.IdempotencyWindow, len(responses))...).
 		QueryRow(func(row pgx.Row) error {
 			var guard int
-			return sets.MissingRowsError(row.Scan(&guard), pg.ErrResponseStored)
+			return sets.TranslateMissingRows(row.Scan(&guard), pg.ErrResponseAlreadyStored)
 		})
 }

@@ -76,7 +76,7 @@ func (r Mails) SentTo(ctx context.Context, sender id.ID, addresses []string,
 		return nil, err
 	}
 	rows, err := queries.SentLinks(ctx, pg.In(ctx), sqlc.SentLinksParams{Mailboxes: hashes, Sender: sender, Since: since,
-		MaxOfSender: deposit.MaxLinkMailsBySender, MaxOfAll: deposit.MaxLinkMailsByAll})
+		MaxOfSender: deposit.MaxLinkMailsBySender, MaxOfAll: deposit.MaxLinkMailsByAllSenders})
 	sent := deposit.LinkMailsByMailbox{}
 	for _, row := range rows {
 		mailbox := named[string(row.Mailbox)]

@@ -17,8 +17,8 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 func TestInserts_WriteEveryColumnOfTheirTable(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	pgtest.RequireAllColumns(t, pool, "outbox", strings.Split(sets.ColumnNames(tracedColumns), ", "), "committed_at", "position")
-	pgtest.RequireAllColumns(t, pool, "idempotency_keys", strings.Split(sets.ColumnNames(responseColumns), ", "))
+	pgtest.RequireAllColumnsWritten(t, pool, "outbox", strings.Split(sets.ColumnNames(tracedColumns), ", "), "committed_at", "position")
+	pgtest.RequireAllColumnsWritten(t, pool, "idempotency_keys", strings.Split(sets.ColumnNames(responseColumns), ", "))
 }
 
 // A process that was suspended, or that has lost Postgres, may have missed a restore.

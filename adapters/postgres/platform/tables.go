@@ -34,9 +34,9 @@ var (
 	_ ports.IdempotencyStore = IdempotencyStore{}
 	_ ports.Outbox           = Outbox{}
 	_ ports.MailQueue        = Mails{}
-	_ ports.CaughtMails      = Mails{}
+	_ ports.CaughtMailReader = Mails{}
 	_ ports.AuditLog         = AuditLog{}
-	_ ports.Restores         = DatabaseRestores{}
+	_ ports.DatabaseRestores = DatabaseRestores{}
 )
 
 // New makes the stores of the tables that all modules share.

@@ -64,7 +64,7 @@ func (s Deliveries) InsertRedeliveries(ctx context.Context, subscriptionID id.ID
 		FROM open CROSS JOIN unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $8::int4[]) AS c(source, id, created_at, place)
 		JOIN deliveries d ON d.subscription_id = open.id AND d.id = c.source
 		RETURNING `+deliveryColumns, subscriptionID, of, as, created, pg.TraceParent(ctx), ports.RequestIDOf(ctx),
-		time.Second/webhook.RedeliveriesPerSecond, places)
+		time.Second/webhook.ReplayRedeliveriesPerSecond, places)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func statusCondition(status webhook.DeliveryStatus) string {
 // Deliveries returns a page of a subscription's deliveries. The list reads the index of deposits, of failed
 // deliveries, or of the subscription, depending on the filter.
 func (s Deliveries) Deliveries(ctx context.Context, subscriptionID id.ID, f webhookports.DeliveryFilter,
-	page ports.Page) (ports.List[webhook.Delivery], error) {
+	page ports.Page) (ports.ListPage[webhook.Delivery], error) {
 	l := &lists.PageQuery{Table: "deliveries", Identity: []string{"subscription_id", "id"}, Order: []string{"id"}}
 	switch {
 	case !f.DepositID.IsZero():
@@ -123,15 +123,15 @@ func (s Deliveries) Deliveries(ctx context.Context, subscriptionID id.ID, f webh
 	l.AfterCursor(page.Cursor)
 	sql := "SELECT " + deliveryColumns + ", fits, n FROM " + l.RowsExpression(page) + " AS d ORDER BY id DESC"
 	found, err := lists.ReadPage(ctx, s.DB, l, page, sql,
-		func(row pgx.CollectableRow) (lists.ListedRow[sqlc.DeliveryByIDRow], error) {
+		func(row pgx.CollectableRow) (lists.PageCandidateRow[sqlc.DeliveryByIDRow], error) {
 			r, err := pgx.RowToStructByPos[listedDelivery](row)
-			return lists.ListedRow[sqlc.DeliveryByIDRow]{Item: r.DeliveryByIDRow, Fits: r.Fits, N: r.N}, err
+			return lists.PageCandidateRow[sqlc.DeliveryByIDRow]{Item: r.DeliveryByIDRow, Fits: r.Fits, N: r.N}, err
 		}, func(d sqlc.DeliveryByIDRow) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
 	if err != nil {
-		return ports.List[webhook.Delivery]{}, err
+		return ports.ListPage[webhook.Delivery]{}, err
 	}
 	items, err := s.withAttempts(ctx, found.Items)
-	return ports.List[webhook.Delivery]{Items: items, Next: found.Next}, err
+	return ports.ListPage[webhook.Delivery]{Items: items, Next: found.Next}, err
 }
 
 // listedDelivery is a row of the list of webhook deliveries.
@@ -144,7 +144,7 @@ type listedDelivery struct {
 func (s Deliveries) Delivery(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
 	row, err := queries.DeliveryByID(ctx, s.DB, deliveryID, subscriptionID)
 	if err != nil {
-		return webhook.Delivery{}, pg.OrNotFound(err, webhook.ErrDeliveryNotFound)
+		return webhook.Delivery{}, pg.ReplaceErrNoRows(err, webhook.ErrDeliveryNotFound)
 	}
 	one, err := s.withAttempts(ctx, []sqlc.DeliveryByIDRow{row})
 	if err != nil {
@@ -164,7 +164,7 @@ func toDelivery(row sqlc.DeliveryByIDRow) webhook.Delivery {
 	switch row.State {
 	case webhook.StateWaiting:
 		d.DueAt = row.DueAt
-	case webhook.Succeeded:
+	case webhook.StateSucceeded:
 		d.DeliveredAt = row.TakenAt.Add(time.Duration(row.TakenMs) * time.Millisecond)
 		d.AttemptLog = []webhook.Attempt{{
 			Number: d.Attempts, StartedAt: row.TakenAt, Duration: time.Duration(row.TakenMs) * time.Millisecond,
@@ -199,7 +199,7 @@ func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDR
 	var since, until []time.Time
 	for i, row := range found {
 		all[i] = toDelivery(row)
-		if row.Attempts == 0 || row.Attempts == 1 && row.State == webhook.Succeeded {
+		if row.Attempts == 0 || row.Attempts == 1 && row.State == webhook.StateSucceeded {
 			continue
 		}
 		ended := row.FinishedAt

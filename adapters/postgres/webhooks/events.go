@@ -24,7 +24,7 @@ const idsDiffer = "interval '1 hour'"
 // Events returns a page of a partner's events. The events of a deposit are found by the deposit's history, so the
 // table of events needs no index of deposits.
 func (s Events) Events(ctx context.Context, partnerID id.ID, f webhookports.EventFilter,
-	page ports.Page) (ports.List[ports.Event], error) {
+	page ports.Page) (ports.ListPage[ports.Event], error) {
 	l := &lists.PageQuery{Table: "events", Identity: []string{"partner_id", "id"}, Order: []string{"id"}}
 	l.Where("partner_id = ?", partnerID)
 	if !f.DepositID.IsZero() {
@@ -45,7 +45,7 @@ func (s Events) Events(ctx context.Context, partnerID id.ID, f webhookports.Even
 	l.AfterCursor(page.Cursor)
 	sql := "SELECT id, partner_id, name, deposit_id, data, created_at, coalesce(sequence, 0), fits, n FROM " +
 		l.RowsExpression(page) + " AS e ORDER BY id DESC"
-	return lists.ReadPage(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (r lists.ListedRow[ports.Event],
+	return lists.ReadPage(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (r lists.PageCandidateRow[ports.Event],
 		err error) {
 		err = scanEvent(row, &r.Item, &r.Fits, &r.N)
 		return r, err
@@ -57,7 +57,7 @@ func (s Events) Event(ctx context.Context, partnerID, eventID id.ID) (ports.Even
 	return ports.Event{
 		ID: row.ID, PartnerID: row.PartnerID, Name: row.Name, DepositID: row.DepositID, Data: row.Data,
 		CreatedAt: row.CreatedAt, Sequence: row.Sequence,
-	}, pg.OrNotFound(err, webhook.ErrEventNotFound)
+	}, pg.ReplaceErrNoRows(err, webhook.ErrEventNotFound)
 }
 
 // scanEvent scans the columns of an event, and further columns into extra variables. Data that is not JSON counts
@@ -97,7 +97,7 @@ func (s Events) FeedEvents(ctx context.Context, partnerID id.ID, after int64, li
 			return e, err
 		}, func(e *ports.Event, err error) {
 			e.Data = nil
-			s.DB.ReportUnreadable(ctx, "events", e.ID, err)
+			s.DB.ReportUnreadableRow(ctx, "events", e.ID, err)
 		}, feedEvents, partnerID, after, days[0], days[1], limit)
 		if err != nil || follow(events, after) {
 			return events, err
@@ -151,5 +151,5 @@ func (s Events) FindEvent(ctx context.Context, eventID id.ID) (e webhookports.Ev
 		UNION ALL SELECT e.id, e.partner_id, e.name, e.deposit_id, e.created_at, 'filed', ''
 			FROM partners p CROSS JOIN LATERAL (SELECT * FROM events e WHERE e.partner_id = p.id AND e.id = $1 OFFSET 0) AS e
 		LIMIT 1`, eventID).Scan(&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.CreatedAt, &e.Place, &e.Reason)
-	return e, pg.OrNotFound(err, webhook.ErrEventNotFound)
+	return e, pg.ReplaceErrNoRows(err, webhook.ErrEventNotFound)
 }

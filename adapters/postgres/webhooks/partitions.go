@@ -89,7 +89,7 @@ func (s Retention) EnsurePartitions(ctx context.Context, days int) error {
 func (s Retention) makePartition(ctx context.Context, p partition) error {
 	from, to := p.bound(p.Day), p.bound(p.Day.AddDate(0, 0, 1))
 	rest, name, key := p.Parent+"_rest", p.name(), p.key()
-	return pg.InTx(ctx, s.DB.Pool, func(t *pg.Tx) error {
+	return pg.RunInTx(ctx, s.DB.Pool, func(t *pg.Tx) error {
 		var mine, made bool
 		err := t.QueryRow(ctx,
 			`SELECT pg_try_advisory_xact_lock(hashtext('ensure_partitions'))

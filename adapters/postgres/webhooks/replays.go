@@ -59,7 +59,7 @@ func (r Replays) FindMatching(ctx context.Context, p webhook.Replay, limit int) 
 }
 
 func (r Replays) CountWaitingRedeliveries(ctx context.Context, subscriptionID id.ID) (int, error) {
-	return queries.WaitingRedeliveries(ctx, pg.In(ctx), subscriptionID, webhook.ReplayBacklogWindow)
+	return queries.WaitingRedeliveries(ctx, pg.In(ctx), subscriptionID, webhook.ReplayBacklogSampleSize)
 }
 
 func (r Replays) Update(ctx context.Context, before, after webhook.Replay) error {
@@ -77,7 +77,7 @@ func (r Replays) DeleteFinished(ctx context.Context, at time.Time, limit int) (i
 
 func (r Replays) Replay(ctx context.Context, replayID id.ID) (webhook.Replay, error) {
 	row, err := queries.ReplayByID(ctx, r.DB, replayID)
-	return webhook.Replay(row), pg.OrNotFound(err, webhook.ErrReplayNotFound)
+	return webhook.Replay(row), pg.ReplaceErrNoRows(err, webhook.ErrReplayNotFound)
 }
 
 func (r Replays) CountMatching(ctx context.Context, p webhook.Replay) (n int, err error) {

@@ -11,13 +11,13 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// SelectReportsSQL is the SQL that reads the health of subscriptions $1, and how many of their deliveries wait, are
-// parked, or are dispatched. It uses a single snapshot, since a delivery may be dispatched meanwhile. Triggers
+// SelectHealthReportsSQL is the SQL that reads the health of subscriptions $1, and how many of their deliveries wait,
+// are parked, or are dispatched. It uses a single snapshot, since a delivery may be dispatched meanwhile. Triggers
 // keep the number of those that wait (ADR 0012). The dispatched ones of all subscriptions are few; those whose
 // dispatcher did not report for a while are left out with their dead index entries, as in
 // dispatchstore.Store.CountClaimed. "state + 0" selects the index deliveries_pending, which no other statement may
 // use.
-var SelectReportsSQL = `
+var SelectHealthReportsSQL = `
 	WITH leased AS MATERIALIZED (
 		SELECT subscription_id, count(*) AS n, min(id::text)::uuid AS oldest FROM deliveries
 		WHERE state = 1 AND due_at > now() - ` + pg.IntervalSQL(webhook.EndedLeaseGrace) +
@@ -34,17 +34,17 @@ var SelectReportsSQL = `
 	AND d.state + 0 = 0 ORDER BY d.id LIMIT 1) AS oldest ON true
 	LEFT JOIN leased ON leased.subscription_id = s.id`
 
-func (r Subscriptions) HealthReports(ctx context.Context, of []webhook.Subscription) ([]webhook.ReportedSubscription,
+func (r Subscriptions) HealthReports(ctx context.Context, of []webhook.Subscription) ([]webhook.SubscriptionWithReport,
 	error) {
 	if len(of) == 0 {
-		return []webhook.ReportedSubscription{}, nil
+		return []webhook.SubscriptionWithReport{}, nil
 	}
 	ids, place := make([]id.ID, len(of)), make(map[id.ID]int, len(of))
 	for i, sub := range of {
 		ids[i], place[sub.ID] = sub.ID, i
 	}
-	out := make([]webhook.ReportedSubscription, len(of))
-	rows, err := r.DB.Query(ctx, SelectReportsSQL, ids)
+	out := make([]webhook.SubscriptionWithReport, len(of))
+	rows, err := r.DB.Query(ctx, SelectHealthReportsSQL, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -57,15 +57,16 @@ func (r Subscriptions) HealthReports(ctx context.Context, of []webhook.Subscript
 		i := place[reported.ID]
 		sub := of[i]
 		sub.Enabled, sub.DisabledReason = reported.Enabled, reported.DisabledReason
-		out[i] = webhook.ReportedSubscription{Subscription: sub, Health: reported.Health.WithPending(waiting+dispatched,
-			oldest)}
+		out[i] = webhook.SubscriptionWithReport{Subscription: sub,
+			Health: reported.Health.WithPendingDeliveries(waiting+dispatched,
+				oldest)}
 	}
 	return out, pg.Translate(rows.Err())
 }
 
-// scanReport scans a row of the query SelectReportsSQL, about the health of a webhook subscription. It fills only those
-// fields of the subscription that the row has.
-func scanReport(row pgx.Rows) (r webhook.ReportedSubscription, waiting, dispatched int, oldest time.Time, err error) {
+// scanReport scans a row of the query SelectHealthReportsSQL, about the health of a webhook subscription. It fills
+// only those fields of the subscription that the row has.
+func scanReport(row pgx.Rows) (r webhook.SubscriptionWithReport, waiting, dispatched int, oldest time.Time, err error) {
 	var health webhook.Health
 	var openUntil, success, failure *time.Time
 	var oldestWaiting, oldestDispatched *id.ID

@@ -10,25 +10,25 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-func (r SetAsideEvents) SetAsideEvents(ctx context.Context, limit int) ([]webhookports.SetAsideEvent, error) {
+func (r SetAsideEvents) SetAsideEvents(ctx context.Context, limit int) ([]webhookports.SetAsideEventRecord, error) {
 	rows, err := queries.SetAsideEvents(ctx, r.DB, limit)
-	return pg.ConvertEach(rows, func(row sqlc.SetAsideEventsRow) webhookports.SetAsideEvent {
-		return webhookports.SetAsideEvent(row)
+	return pg.ConvertEach(rows, func(row sqlc.SetAsideEventsRow) webhookports.SetAsideEventRecord {
+		return webhookports.SetAsideEventRecord(row)
 	}), err
 }
 
 // Retry moves an event that could not be processed back to the outbox (the table of new events). The event keeps
 // the time of its commit, from which its latency counts.
-func (r SetAsideEvents) Retry(ctx context.Context, eventID id.ID) (webhookports.SetAsideEvent, error) {
+func (r SetAsideEvents) Retry(ctx context.Context, eventID id.ID) (webhookports.SetAsideEventRecord, error) {
 	pg.In(ctx).Appended = true
 	row, err := queries.RetryEvent(ctx, pg.In(ctx), eventID)
-	return webhookports.SetAsideEvent{
+	return webhookports.SetAsideEventRecord{
 		ID: row.ID, PartnerID: row.PartnerID, Name: webhook.EventName(row.Name), DepositID: row.DepositID,
 		CreatedAt: row.CreatedAt, At: row.At, Reason: row.Reason,
-	}, pg.OrNotFound(err, webhookports.ErrEventNotSetAside)
+	}, pg.ReplaceErrNoRows(err, webhookports.ErrEventNotSetAside)
 }
 
-func (r SetAsideEvents) Drop(ctx context.Context, eventID id.ID) (webhookports.SetAsideEvent, error) {
+func (r SetAsideEvents) Drop(ctx context.Context, eventID id.ID) (webhookports.SetAsideEventRecord, error) {
 	row, err := queries.DropEvent(ctx, pg.In(ctx), eventID)
-	return webhookports.SetAsideEvent(row), pg.OrNotFound(err, webhookports.ErrEventNotSetAside)
+	return webhookports.SetAsideEventRecord(row), pg.ReplaceErrNoRows(err, webhookports.ErrEventNotSetAside)
 }

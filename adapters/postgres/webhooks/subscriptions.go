@@ -42,13 +42,13 @@ func (r Subscriptions) Insert(ctx context.Context, s webhook.Subscription, key s
 
 func (r Subscriptions) LockRow(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
 	row, err := queries.SubscriptionForUpdate(ctx, pg.In(ctx), subscriptionID, partnerID)
-	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
+	return webhook.Subscription(row), pg.ReplaceErrNoRows(err, webhook.ErrNotFound)
 }
 
 func (r Subscriptions) LockRowShared(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription,
 	error) {
 	row, err := queries.HoldSubscription(ctx, pg.In(ctx), subscriptionID, partnerID)
-	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
+	return webhook.Subscription(row), pg.ReplaceErrNoRows(err, webhook.ErrNotFound)
 }
 
 func (r Subscriptions) Update(ctx context.Context, s webhook.Subscription, releasePerSecond int) error {
@@ -57,7 +57,7 @@ func (r Subscriptions) Update(ctx context.Context, s webhook.Subscription, relea
 	})
 	switch {
 	case err != nil:
-		return pg.OrNotFound(err, webhook.ErrNotFound)
+		return pg.ReplaceErrNoRows(err, webhook.ErrNotFound)
 	case s.Enabled && !wasEnabled:
 		_, err = queries.ReleaseDeliveries(ctx, pg.In(ctx).QueueingTx(), float64(releasePerSecond), s.ID, moveLimit)
 	case !s.Enabled && wasEnabled:
@@ -84,29 +84,29 @@ func (r Subscriptions) Delete(ctx context.Context, subscriptionID id.ID, at time
 
 func (r Subscriptions) ProbeEndpoints(ctx context.Context, of webhookports.ProbeFilter) (webhookports.ProbeResult,
 	error) {
-	return pg.RetryFailingEndpoints(ctx, pg.In(ctx), of)
+	return pg.MakeFailingEndpointsDue(ctx, pg.In(ctx), of)
 }
 
 func (r Subscriptions) Subscription(ctx context.Context, partnerID,
 	subscriptionID id.ID) (webhook.Subscription, error) {
 	row, err := queries.Subscription(ctx, r.DB, subscriptionID, partnerID)
-	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
+	return webhook.Subscription(row), pg.ReplaceErrNoRows(err, webhook.ErrNotFound)
 }
 
 func (r Subscriptions) SubscriptionByID(ctx context.Context, subscriptionID id.ID) (webhook.Subscription, error) {
 	row, err := queries.SubscriptionByID(ctx, r.DB, subscriptionID)
-	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
+	return webhook.Subscription(row), pg.ReplaceErrNoRows(err, webhook.ErrNotFound)
 }
 
 func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID,
-	page ports.Page) (ports.List[webhook.Subscription], error) {
+	page ports.Page) (ports.ListPage[webhook.Subscription], error) {
 	l := &lists.PageQuery{Table: "webhook_subscriptions", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("partner_id = ? AND deleted_at IS NULL", partnerID)
 	l.AfterCursor(page.Cursor)
 	sql := `SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, standard, fits, n FROM ` + l.RowsExpression(page) +
 		` AS s ORDER BY created_at DESC, id DESC`
 	return lists.ReadPage(ctx, r.DB, l, page, sql,
-		func(row pgx.CollectableRow) (got lists.ListedRow[webhook.Subscription], err error) {
+		func(row pgx.CollectableRow) (got lists.PageCandidateRow[webhook.Subscription], err error) {
 			a := &got.Item
 			err = row.Scan(&a.ID, &a.PartnerID, &a.URL, &a.Events, &a.Enabled, &a.DisabledReason, &a.CreatedAt,
 				&a.Standard, &got.Fits, &got.N)
@@ -147,5 +147,5 @@ func (r Subscriptions) FindSubscription(
 		},
 		DeletedAt: row.DeletedAt, Failures: row.Failures, FailingSince: row.FailingSince,
 		HeldUntil: row.HeldUntil, Slow: row.Slow,
-	}, pg.OrNotFound(err, webhook.ErrNotFound)
+	}, pg.ReplaceErrNoRows(err, webhook.ErrNotFound)
 }

@@ -34,15 +34,15 @@ type (
 )
 
 var (
-	_ webhookports.Subscriptions   = Subscriptions{}
-	_ webhookports.EndpointProber  = Subscriptions{}
-	_ ports.SigningSecrets         = Subscriptions{}
-	_ webhookports.Deliveries      = Deliveries{}
-	_ webhookports.Replays         = Replays{}
-	_ webhookports.Events          = Events{}
-	_ webhookports.SetAsideStore   = SetAsideEvents{}
-	_ webhookports.EndpointNotices = EndpointNotices{}
-	_ webhookports.Retention       = Retention{}
+	_ webhookports.Subscriptions      = Subscriptions{}
+	_ webhookports.EndpointProber     = Subscriptions{}
+	_ ports.SigningSecretReader       = Subscriptions{}
+	_ webhookports.Deliveries         = Deliveries{}
+	_ webhookports.Replays            = Replays{}
+	_ webhookports.Events             = Events{}
+	_ webhookports.SetAsideEventStore = SetAsideEvents{}
+	_ webhookports.EndpointNotices    = EndpointNotices{}
+	_ webhookports.RetentionStore     = Retention{}
 )
 
 func New(b pg.StoreBase) Stores {

@@ -46,7 +46,7 @@ func (s *Service) Account(ctx context.Context, accountID id.ID) (AccountView, er
 }
 
 // Accounts returns a page of all accounts, the newest first.
-func (s *Service) Accounts(ctx context.Context, page ports.Page) (ports.List[connect.Account], error) {
+func (s *Service) Accounts(ctx context.Context, page ports.Page) (ports.ListPage[connect.Account], error) {
 	return s.deps.Operators.Accounts(ctx, page)
 }
 

@@ -20,23 +20,24 @@ import (
 //
 // Returns the errors of VerifyURL, connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or
 // ErrEmailTaken.
-func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, from Browser) (Result, error) {
+func (s *Service) SignUp(ctx context.Context, r ConnectParams, form connect.SignUpForm, from Browser) (ConnectResult,
+	error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
 	if err != nil {
-		return Result{}, err
+		return ConnectResult{}, err
 	}
 	o, a, err := s.authenticator.NewOperator(ctx, form, from, now)
 	if err != nil {
-		return Result{Verified: v}, err
+		return ConnectResult{Verified: v}, err
 	}
-	var in SignedIn
-	var outcome connect.Outcome
+	var in SignInResult
+	var outcome connect.LinkResult
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
 		if err := s.deps.Operators.Insert(ctx, o, a); err != nil {
 			return err
 		}
-		if err := s.tokens.MailVerification(ctx, o, now); err != nil {
+		if err := s.tokens.MailVerificationIfNeeded(ctx, o, now); err != nil {
 			return err
 		}
 		if in, err = s.authenticator.BeginSession(ctx, o, a, from, now); err != nil {
@@ -46,10 +47,10 @@ func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, fr
 		return err
 	})
 	if refusal, ok := refused(err); ok {
-		return s.failed(ctx, v, refusal, SignedIn{}, nil, now)
+		return s.failed(ctx, v, refusal, SignInResult{}, nil, now)
 	}
 	if err != nil {
-		return Result{Verified: v}, err
+		return ConnectResult{Verified: v}, err
 	}
 	return v.linked(outcome, a.ID, in, now), nil
 }
@@ -60,17 +61,18 @@ func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, fr
 // (CompleteLogIn does).
 //
 // Returns the errors of VerifyURL and of signin.Authenticator.Authenticate.
-func (s *Service) LogIn(ctx context.Context, r Request, email, password string, from Browser) (Result, error) {
+func (s *Service) LogIn(ctx context.Context, r ConnectParams, email, password string, from Browser) (ConnectResult,
+	error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
 	if err != nil {
-		return Result{}, err
+		return ConnectResult{}, err
 	}
 	o, a, err := s.authenticator.Authenticate(ctx, email, password, from, now)
 	if err != nil {
-		return Result{Verified: v}, err
+		return ConnectResult{Verified: v}, err
 	}
-	return s.enter(ctx, v, o, a, now, func(ctx context.Context) (SignedIn, error) {
+	return s.enter(ctx, v, o, a, now, func(ctx context.Context) (SignInResult, error) {
 		return s.authenticator.BeginSignIn(ctx, o, a, from, now)
 	})
 }
@@ -79,19 +81,20 @@ func (s *Service) LogIn(ctx context.Context, r Request, email, password string, 
 // partner of the connect URL, in a single transaction.
 //
 // Returns the errors of VerifyURL, twofactor.ErrSignInExpired, ErrWrongCode or ErrTooManyCodes.
-func (s *Service) CompleteLogIn(ctx context.Context, r Request, token, code string, from Browser) (Result, error) {
+func (s *Service) CompleteLogIn(ctx context.Context, r ConnectParams, token, code string,
+	from Browser) (ConnectResult, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
 	if err != nil {
-		return Result{}, err
+		return ConnectResult{}, err
 	}
 	o, a, err := s.codes.HalfSignedInOperator(ctx, token, now)
 	if err != nil {
-		return Result{Verified: v}, err
+		return ConnectResult{Verified: v}, err
 	}
-	result := Result{Verified: v}
+	result := ConnectResult{Verified: v}
 	err = s.codes.LimitTries(ctx, o, from, now, func() error {
-		entered, err := s.enter(ctx, v, o, a, now, func(ctx context.Context) (SignedIn, error) {
+		entered, err := s.enter(ctx, v, o, a, now, func(ctx context.Context) (SignInResult, error) {
 			half := signin.HalfSignInWithCode{Operator: o, Account: a, Token: token, Code: code, From: from}
 			return s.authenticator.CompleteHalfSignIn(ctx, s.codes, half, now)
 		})
@@ -106,10 +109,10 @@ func (s *Service) CompleteLogIn(ctx context.Context, r Request, token, code stri
 // enter begins a session and links the operator's account to the partner, in one transaction. For a half sign-in,
 // whose two-factor code is still missing, no link is made.
 func (s *Service) enter(ctx context.Context, v VerifiedURL, o connect.Operator, a connect.Account, now time.Time,
-	begin func(context.Context) (SignedIn, error),
-) (Result, error) {
-	var in SignedIn
-	var outcome connect.Outcome
+	begin func(context.Context) (SignInResult, error),
+) (ConnectResult, error) {
+	var in SignInResult
+	var outcome connect.LinkResult
 	var refusal *fault.Error
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
 		refusal = nil
@@ -128,9 +131,9 @@ func (s *Service) enter(ctx context.Context, v VerifiedURL, o connect.Operator, 
 	})
 	switch {
 	case err != nil:
-		return Result{}, err
+		return ConnectResult{}, err
 	case in.Half != "":
-		return Result{Verified: v, SignedIn: in}, nil
+		return ConnectResult{Verified: v, SignedIn: in}, nil
 	case refusal != nil:
 		return s.failed(ctx, v, refusal, in, &a, now)
 	}
@@ -140,45 +143,46 @@ func (s *Service) enter(ctx context.Context, v VerifiedURL, o connect.Operator, 
 // LinkAccount links the account of the signed-in operator, who has agreed, to the partner of the connect URL.
 //
 // Returns the errors of VerifyURL.
-func (s *Service) LinkAccount(ctx context.Context, r Request, o connect.Operator, a connect.Account) (Result, error) {
+func (s *Service) LinkAccount(ctx context.Context, r ConnectParams, o connect.Operator,
+	a connect.Account) (ConnectResult, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
 	if err != nil {
-		return Result{}, err
+		return ConnectResult{}, err
 	}
-	var outcome connect.Outcome
+	var outcome connect.LinkResult
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
 		outcome, err = s.link(ctx, v, o, a, now)
 		return err
 	})
 	if refusal, ok := refused(err); ok {
-		return s.failed(ctx, v, refusal, SignedIn{}, &a, now)
+		return s.failed(ctx, v, refusal, SignInResult{}, &a, now)
 	}
 	if err != nil {
-		return Result{}, err
+		return ConnectResult{}, err
 	}
-	return v.linked(outcome, a.ID, SignedIn{}, now), nil
+	return v.linked(outcome, a.ID, SignInResult{}, now), nil
 }
 
-// RebuildResult rebuilds the result of a connect form that has already succeeded, for the page to which the
+// RebuildConnectResult rebuilds the result of a connect form that has already succeeded, for the page to which the
 // browser is redirected afterwards.
 //
 // Returns the errors of VerifyURL, or connect.ErrAccountNotLinked when the account has no such active link.
-func (s *Service) RebuildResult(ctx context.Context, r Request, a connect.Account,
-	outcome connect.Outcome) (Result, error) {
+func (s *Service) RebuildConnectResult(ctx context.Context, r ConnectParams, a connect.Account,
+	outcome connect.LinkResult) (ConnectResult, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
 	if err != nil {
-		return Result{}, err
+		return ConnectResult{}, err
 	}
 	current, err := s.deps.Links.ActiveLink(ctx, a.ID)
 	if err != nil {
-		return Result{}, err
+		return ConnectResult{}, err
 	}
-	if already, _ := connect.DecideLink(current, v.Partner.ID, v.ExternalID); !already {
-		return Result{}, connect.ErrAccountNotLinked
+	if already, _ := connect.CheckNewLink(current, v.Partner.ID, v.ExternalID); !already {
+		return ConnectResult{}, connect.ErrAccountNotLinked
 	}
-	return v.linked(outcome, a.ID, SignedIn{}, now), nil
+	return v.linked(outcome, a.ID, SignInResult{}, now), nil
 }
 
 // link inserts the link of an account to a partner with its event and a mail to the operator, or finds that
@@ -187,7 +191,7 @@ func (s *Service) RebuildResult(ctx context.Context, r Request, a connect.Accoun
 //
 // Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict; the transaction stays usable.
 func (s *Service) link(ctx context.Context, v VerifiedURL, o connect.Operator, a connect.Account,
-	now time.Time) (connect.Outcome, error) {
+	now time.Time) (connect.LinkResult, error) {
 	exists, err := s.linkExists(ctx, v, a)
 	if err != nil || exists {
 		return connect.OutcomeAlreadyLinked, err
@@ -240,5 +244,5 @@ func (s *Service) linkExists(ctx context.Context, v VerifiedURL, a connect.Accou
 	if err != nil {
 		return false, err
 	}
-	return connect.DecideLink(current, v.Partner.ID, v.ExternalID)
+	return connect.CheckNewLink(current, v.Partner.ID, v.ExternalID)
 }

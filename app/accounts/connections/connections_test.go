@@ -24,9 +24,9 @@ func TestRevokes_AtOnce_SendOneMail(t *testing.T) {
 	b := setup(t)
 	p := b.kit.CreatePartner("demo")
 	a := b.linked(t, "demo", "x", "a@b.example")
-	atOnce(t, func(int) (connections.Result, error) {
+	atOnce(t, func(int) (connections.ConnectResult, error) {
 		_, err := b.RevokeByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
-		return connections.Result{}, err
+		return connections.ConnectResult{}, err
 	})
 	require.Equal(t, 2, b.kit.Count("mails", ""), "of the link and of its end")
 	require.Equal(t, 1, b.kit.Count("audit_log", "action = 'link.revoke'"))
@@ -95,16 +95,16 @@ func TestConnect_ThatFailsAtItsEnd_LeavesNothing(t *testing.T) {
 
 // atOnce makes 16 calls at once, and counts their outcomes. As many passwords of a network may wait for a hash; a
 // further request would be refused.
-func atOnce(t *testing.T, call func(i int) (connections.Result, error)) map[connect.Outcome]int {
+func atOnce(t *testing.T, call func(i int) (connections.ConnectResult, error)) map[connect.LinkResult]int {
 	t.Helper()
 	var wg sync.WaitGroup
-	results, errs := make([]connections.Result, 16), make([]error, 16)
+	results, errs := make([]connections.ConnectResult, 16), make([]error, 16)
 	for i := range results {
 		wg.Go(func() { results[i], errs[i] = call(i) })
 	}
 	wg.Wait()
 	require.NoError(t, errors.Join(errs...))
-	count := map[connect.Outcome]int{}
+	count := map[connect.LinkResult]int{}
 	for _, r := range results {
 		count[r.Outcome]++
 	}
@@ -115,8 +115,8 @@ func TestSignUps_AtOnceWithOneExternalID_MakeOneOfEverything(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.kit.CreatePartner("demo")
-	require.Equal(t, map[connect.Outcome]int{connect.OutcomeLinked: 1, connect.OutcomeFailed: 15},
-		atOnce(t, func(i int) (connections.Result, error) {
+	require.Equal(t, map[connect.LinkResult]int{connect.OutcomeLinked: 1, connect.OutcomeFailed: 15},
+		atOnce(t, func(i int) (connections.ConnectResult, error) {
 			return b.SignUp(t.Context(), request("demo", "x"), form(string(rune('a'+i))+"@b.example"), connections.Browser{})
 		}))
 	for _, table := range []string{"operators", "accounts", "sessions", "account_links", "outbox", "audit_log"} {
@@ -131,8 +131,8 @@ func TestLinks_AtOnceOfOneAccount_AreOneLinkAndOneEvent(t *testing.T) {
 	a := b.linked(t, "demo", "first", "a@b.example")
 	_, err := b.RevokeByAdmin(t.Context(), "demo", a.SignedIn.Account.ID)
 	require.NoError(t, err)
-	require.Equal(t, map[connect.Outcome]int{connect.OutcomeLinked: 1, connect.OutcomeAlreadyLinked: 15},
-		atOnce(t, func(int) (connections.Result, error) {
+	require.Equal(t, map[connect.LinkResult]int{connect.OutcomeLinked: 1, connect.OutcomeAlreadyLinked: 15},
+		atOnce(t, func(int) (connections.ConnectResult, error) {
 			return b.LinkAccount(t.Context(), request("demo", "second"), a.SignedIn.Operator, a.SignedIn.Account)
 		}))
 	require.Equal(t, 2, b.kit.Count("outbox", ""))
@@ -158,19 +158,19 @@ func setup(t *testing.T) bundle {
 	return bundle{Service: kit.Connections, kit: kit}
 }
 
-func request(slug, externalID string) connections.Request {
+func request(slug, externalID string) connections.ConnectParams {
 	ts := strconv.FormatInt(now.Unix(), 10)
-	return connections.Request{
+	return connections.ConnectParams{
 		URLParams: connect.URLParams{Partner: slug, ExternalID: externalID, TS: ts, Sig: connect.SignURL(key, slug,
 			externalID, ts)}}
 }
 
-func form(email string) connect.SignUp {
-	return connect.SignUp{Email: email, Password: "correct horse", CompanyName: "Chalets"}
+func form(email string) connect.SignUpForm {
+	return connect.SignUpForm{Email: email, Password: "correct horse", CompanyName: "Chalets"}
 }
 
 // linked signs an operator up with the partner's connect URL and gives the result.
-func (b bundle) linked(t *testing.T, slug, externalID, email string) connections.Result {
+func (b bundle) linked(t *testing.T, slug, externalID, email string) connections.ConnectResult {
 	t.Helper()
 	result, err := b.SignUp(t.Context(), request(slug, externalID), form(email), connections.Browser{})
 	require.NoError(t, err)

@@ -143,7 +143,7 @@ func TestReturnURL_CarriesTheSignedResult(t *testing.T) {
 	const key = secret.Text("svc_cs_test")
 	v := VerifiedURL{ExternalID: "op 1", connectSecret: key, Return: &ReturnURL{raw: "https://pms.example/?a=1"}}
 	for name, c := range map[string]struct {
-		outcome connect.Outcome
+		outcome connect.LinkResult
 		account id.ID
 		code    string
 	}{
@@ -174,10 +174,10 @@ func TestReturnURL_CarriesTheSignedResult(t *testing.T) {
 
 func TestResults_OfALinkAndOfARefusal(t *testing.T) {
 	t.Parallel()
-	v, session := VerifiedURL{ExternalID: "x"}, SignedIn{Token: "t"}
-	require.Equal(t, Result{Verified: v, SignedIn: session, Outcome: connect.OutcomeLinked},
+	v, session := VerifiedURL{ExternalID: "x"}, SignInResult{Token: "t"}
+	require.Equal(t, ConnectResult{Verified: v, SignedIn: session, Outcome: connect.OutcomeLinked},
 		v.linked(connect.OutcomeLinked, id.ID{2}, session, at))
-	require.Equal(t, Result{Verified: v, SignedIn: session, Outcome: connect.OutcomeFailed,
+	require.Equal(t, ConnectResult{Verified: v, SignedIn: session, Outcome: connect.OutcomeFailed,
 		Refusal: connect.ErrAlreadyLinked,
 		Sides:   LinkConflict{LinkedPartner: "P"}},
 		v.refused(connect.ErrAlreadyLinked, LinkConflict{LinkedPartner: "P"}, session, at))
@@ -185,19 +185,19 @@ func TestResults_OfALinkAndOfARefusal(t *testing.T) {
 
 func TestQuery_ReadsEachParameterOnce(t *testing.T) {
 	t.Parallel()
-	r, prefill, connected := ParseQuery("partner=a&external_id=b%20c&ts=1&sig=s&return_url=u&email=e&name=n")
+	r, prefill, connected := ParseConnectQuery("partner=a&external_id=b%20c&ts=1&sig=s&return_url=u&email=e&name=n")
 	require.True(t, connected)
 	require.Equal(t, connect.URLParams{Partner: "a", ExternalID: "b c", TS: "1", Sig: "s"}, r.URLParams)
 	require.Equal(t, "u", r.ReturnURL)
 	require.Equal(t, Prefill{Email: "e", Name: "n"}, prefill)
 	for _, raw := range []string{"", "x=1", "email=e&name=n", "&&=", "lang=fr", "%zz=1"} {
-		_, _, connected := ParseQuery(raw)
+		_, _, connected := ParseConnectQuery(raw)
 		require.False(t, connected, raw)
 	}
 	for _, raw := range []string{"sig", "ts=", "partner=%zz", "external%5fid=1", "return_url=x"} {
-		_, _, connected := ParseQuery(raw)
+		_, _, connected := ParseConnectQuery(raw)
 		require.True(t, connected, raw)
 	}
-	r, _, _ = ParseQuery("ts=1&ts=1&sig=%zz&external_id=a%00&partner=%ff")
+	r, _, _ = ParseConnectQuery("ts=1&ts=1&sig=%zz&external_id=a%00&partner=%ff")
 	require.Equal(t, connect.URLParams{}, r.URLParams)
 }

@@ -11,11 +11,11 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// ExplainRefusal returns the reason for which a connect URL of the partner is refused. apiKey is the API key of the
+// ExplainURLRefusal returns the reason for which a connect URL of the partner is refused. apiKey is the API key of the
 // request.
 //
 // Returns invalid_field for a text without a query.
-func (s *Service) ExplainRefusal(ctx context.Context, by partner.Partner, raw string,
+func (s *Service) ExplainURLRefusal(ctx context.Context, by partner.Partner, raw string,
 	apiKey secret.Text) (connect.URLExplanation, error) {
 	now := s.deps.Clock.Now()
 	whole, _, _ := strings.Cut(raw, "#")
@@ -38,7 +38,7 @@ func (s *Service) ExplainRefusal(ctx context.Context, by partner.Partner, raw st
 	}
 	revokedAt, err := s.deps.Links.LastRevokedAt(ctx, by.ID, params.ExternalID)
 	if err == nil && params.CheckRevocation(revokedAt) != nil {
-		return connect.ExplainRevoked(), nil
+		return connect.ExplainRevokedLink(), nil
 	}
 	explained.Words += s.reservations(page, values["return_url"], by)
 	return explained, err

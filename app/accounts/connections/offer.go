@@ -15,24 +15,24 @@ import (
 //
 // Where the link must be refused, the result holds the reason and the conflicting links. Where the account
 // already has the link, its outcome is already_linked. Returns the errors of VerifyURL.
-func (s *Service) PreviewLink(ctx context.Context, r Request, a *connect.Account) (Result, error) {
+func (s *Service) PreviewLink(ctx context.Context, r ConnectParams, a *connect.Account) (ConnectResult, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
 	if err != nil {
-		return Result{}, err
+		return ConnectResult{}, err
 	}
 	refusal, sides, err := s.sides(ctx, v, a)
 	switch {
 	case err != nil:
-		return Result{Verified: v}, err
+		return ConnectResult{Verified: v}, err
 	case refusal != nil:
-		return v.refused(refusal, sides, SignedIn{}, now), nil
+		return v.refused(refusal, sides, SignInResult{}, now), nil
 	case a == nil:
-		return Result{Verified: v}, nil
+		return ConnectResult{Verified: v}, nil
 	}
 	current, err := s.deps.Links.ActiveLink(ctx, a.ID)
-	result := Result{Verified: v}
-	if already, _ := connect.DecideLink(current, v.Partner.ID, v.ExternalID); already {
+	result := ConnectResult{Verified: v}
+	if already, _ := connect.CheckNewLink(current, v.Partner.ID, v.ExternalID); already {
 		result.Outcome = connect.OutcomeAlreadyLinked
 	}
 	return result, err
@@ -40,8 +40,8 @@ func (s *Service) PreviewLink(ctx context.Context, r Request, a *connect.Account
 
 // failed returns the result of a connect form whose link was refused. a is nil for a sign-up, whose account
 // was not made.
-func (s *Service) failed(ctx context.Context, v VerifiedURL, refusal *fault.Error, in SignedIn, a *connect.Account,
-	now time.Time) (Result, error) {
+func (s *Service) failed(ctx context.Context, v VerifiedURL, refusal *fault.Error, in SignInResult, a *connect.Account,
+	now time.Time) (ConnectResult, error) {
 	_, sides, err := s.sides(ctx, v, a)
 	return v.refused(refusal, sides, in, now), err
 }
@@ -57,7 +57,7 @@ func (s *Service) sides(ctx context.Context, v VerifiedURL,
 			return nil, LinkConflict{}, err
 		}
 		var already bool
-		if already, decided = connect.DecideLink(current, v.Partner.ID, v.ExternalID); already {
+		if already, decided = connect.CheckNewLink(current, v.Partner.ID, v.ExternalID); already {
 			return nil, LinkConflict{}, nil
 		}
 		if current != nil {
@@ -79,7 +79,7 @@ func (s *Service) sides(ctx context.Context, v VerifiedURL,
 }
 
 // refusalOf returns the fault with which a link is refused; nil when the link is allowed. decided is the result
-// of connect.DecideLink for the account's present link; other is the active link of the external id, nil for
+// of connect.CheckNewLink for the account's present link; other is the active link of the external id, nil for
 // none.
 func refusalOf(decided error, other *connect.Link) *fault.Error {
 	if refusal, ok := refused(decided); ok {

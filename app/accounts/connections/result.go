@@ -13,15 +13,15 @@ import (
 // SignedIn is an operator with a new session. Browser is the browser and network from which an operator signs
 // in.
 type (
-	SignedIn = signin.SignedIn
-	Browser  = signin.Browser
+	SignInResult = signin.AuthenticationResult
+	Browser      = signin.Browser
 )
 
-// Result is the result of a connect form: a sign-up, log-in or agreement at a partner's connect URL.
-type Result struct {
-	Verified VerifiedURL // The checked connect URL. It is also set beside an error, if the URL itself was valid.
-	SignedIn SignedIn    // The operator with the new session; zero when no session was begun.
-	Outcome  connect.Outcome
+// ConnectResult is the result of a connect form: a sign-up, log-in or agreement at a partner's connect URL.
+type ConnectResult struct {
+	Verified VerifiedURL  // The checked connect URL. It is also set beside an error, if the URL itself was valid.
+	SignedIn SignInResult // The operator with the new session; zero when no session was begun.
+	Outcome  connect.LinkResult
 	// The reason why the link was refused: account_already_linked or external_id_conflict; nil when the link was not
 	// refused.
 	Refusal   *fault.Error
@@ -29,8 +29,8 @@ type Result struct {
 	ReturnURL string       // The partner's return_url with the signed result; "" without a return_url.
 }
 
-func (v VerifiedURL) linked(outcome connect.Outcome, accountID id.ID, in SignedIn, now time.Time) Result {
-	return Result{Verified: v, SignedIn: in, Outcome: outcome, ReturnURL: v.returnURL(outcome, accountID, "", now)}
+func (v VerifiedURL) linked(outcome connect.LinkResult, accountID id.ID, in SignInResult, now time.Time) ConnectResult {
+	return ConnectResult{Verified: v, SignedIn: in, Outcome: outcome, ReturnURL: v.returnURL(outcome, accountID, "", now)}
 }
 
 // refused returns the fault in err if a rule refused the link between an account and a partner. ok is false for
@@ -53,8 +53,8 @@ type LinkConflict struct {
 	NumberOwner string
 }
 
-func (v VerifiedURL) refused(refusal *fault.Error, sides LinkConflict, in SignedIn, now time.Time) Result {
-	return Result{
+func (v VerifiedURL) refused(refusal *fault.Error, sides LinkConflict, in SignInResult, now time.Time) ConnectResult {
+	return ConnectResult{
 		Verified: v, SignedIn: in, Outcome: connect.OutcomeFailed, Refusal: refusal, Sides: sides,
 		ReturnURL: v.returnURL(connect.OutcomeFailed, id.ID{}, refusal.Code, now),
 	}

@@ -17,7 +17,7 @@ type Deps struct {
 	Partners    partnerports.Partners
 	Operators   accountports.Operators
 	Links       accountports.Links
-	Signing     ports.SigningSecrets
+	Signing     ports.SigningSecretReader
 	Outbox      ports.Outbox
 	Mails       ports.MailQueue
 	Audit       ports.AuditLog

@@ -23,12 +23,12 @@ type ConnectURLRequest struct {
 	ReturnURL   string
 }
 
-// ConnectURL builds and signs a connect URL that is valid from now on, as the partner's server would. The URL
+// BuildConnectURL builds and signs a connect URL that is valid from now on, as the partner's server would. The URL
 // leads to /register; the same query is valid on /login.
 //
 // Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, or invalid_field for a value that the pages refuse
 // or ignore.
-func (s *Service) ConnectURL(ctx context.Context, r ConnectURLRequest) (string, error) {
+func (s *Service) BuildConnectURL(ctx context.Context, r ConnectURLRequest) (string, error) {
 	if err := s.checkURLRequest(r); err != nil {
 		return "", err
 	}
@@ -71,10 +71,10 @@ func (s *Service) checkURLRequest(r ConnectURLRequest) error {
 	return nil
 }
 
-// ParseQuery reads the parameters of a connect URL from a raw query. A parameter that was not sent exactly once,
+// ParseConnectQuery reads the parameters of a connect URL from a raw query. A parameter that was not sent exactly once,
 // or cannot be decoded, becomes "". connected is true when the query has at least one parameter of the
 // partner's connect URL, and false when it has none: email and name alone only fill in the form.
-func ParseQuery(raw string) (r Request, prefill Prefill, connected bool) {
+func ParseConnectQuery(raw string) (r ConnectParams, prefill Prefill, connected bool) {
 	values := decoded(raw)
 	single := func(key string) string {
 		if v := values[key]; len(v) == 1 {
@@ -85,7 +85,7 @@ func ParseQuery(raw string) (r Request, prefill Prefill, connected bool) {
 	for _, key := range []string{"partner", "external_id", "ts", "sig", "return_url"} {
 		connected = connected || len(values[key]) > 0
 	}
-	r = Request{
+	r = ConnectParams{
 		URLParams: connect.URLParams{Partner: single("partner"), ExternalID: single("external_id"), TS: single("ts"),
 			Sig: single("sig")},
 		ReturnURL: single("return_url"),

@@ -16,9 +16,9 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Request holds the parameters of a connect URL as they were sent. A parameter that was not sent exactly once
+// ConnectParams holds the parameters of a connect URL as they were sent. A parameter that was not sent exactly once
 // is "".
-type Request struct {
+type ConnectParams struct {
 	connect.URLParams
 	ReturnURL string
 }
@@ -47,11 +47,11 @@ type ReturnURL struct {
 //
 // Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, ErrInvalidSignature or ErrURLExpired, in this
 // order.
-func (s *Service) VerifyURL(ctx context.Context, r Request) (VerifiedURL, error) {
+func (s *Service) VerifyURL(ctx context.Context, r ConnectParams) (VerifiedURL, error) {
 	return s.verify(ctx, r, s.deps.Clock.Now())
 }
 
-func (s *Service) verify(ctx context.Context, r Request, now time.Time) (VerifiedURL, error) {
+func (s *Service) verify(ctx context.Context, r ConnectParams, now time.Time) (VerifiedURL, error) {
 	p, connectSecret, err := s.partnerWithSecret(ctx, r.Partner)
 	if err != nil {
 		return VerifiedURL{}, err
@@ -119,7 +119,7 @@ const paramError = "connectError"
 // returnURL returns the partner's return_url with the signed result of a connect form appended to it; "" if the
 // connect URL had no return_url. When the link was refused, accountID is zero and code is set: the partner must
 // not learn of an account that is not linked to it.
-func (v VerifiedURL) returnURL(outcome connect.Outcome, accountID id.ID, code string, now time.Time) string {
+func (v VerifiedURL) returnURL(outcome connect.LinkResult, accountID id.ID, code string, now time.Time) string {
 	if v.Return == nil {
 		return ""
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // verbs maps each change of an operator's credentials to its verb in the audit log.
-var verbs = map[mails.AccountChange]audit.Verb{
+var verbs = map[mails.AccountChange]audit.Action{
 	mails.PasswordChanged: audit.OperatorChangePassword, mails.EmailChangeRequested: audit.OperatorRequestEmailChange,
 	mails.EmailChanged: audit.OperatorChangeEmail,
 }
@@ -45,7 +45,7 @@ func (s *Service) credentialsChanged(ctx context.Context, before, o connect.Oper
 
 // audit writes an audit entry about an operator's act on the operator's own account.
 func (s *Service) audit(
-	ctx context.Context, o connect.Operator, verb audit.Verb, now time.Time,
+	ctx context.Context, o connect.Operator, verb audit.Action, now time.Time,
 ) error {
 	return s.deps.Audit.Append(ctx, audit.NewEntry(s.deps.Entropy, now, o.Actor(), verb, id.Operator.Of(o.ID), nil))
 }

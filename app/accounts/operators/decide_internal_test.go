@@ -142,7 +142,7 @@ func TestVerbs_NameEveryChangeOfAnAccount(t *testing.T) {
 	t.Parallel()
 	require.Len(t, verbs, len(mails.AccountChanges))
 	for _, change := range mails.AccountChanges {
-		require.Equal(t, audit.Verb("operator.change_"+change), verbs[change])
+		require.Equal(t, audit.Action("operator.change_"+change), verbs[change])
 	}
 }
 
@@ -150,15 +150,15 @@ func TestDeskLimits_AreThoseOfTheSpecification_ForEachAccount(t *testing.T) {
 	t.Parallel()
 	account := id.Account.Of(id.ID{2})
 	for _, c := range []struct {
-		limit DashboardLimit
+		limit DashboardRateLimit
 		want  ports.LimitRule
 	}{
-		{PageReadLimit, ports.LimitRule{Name: "desk-reads", Key: "desk:reads:" + account, PerMinute: 600}},
-		{FormLimit, ports.LimitRule{Name: "desk-acts", Key: "desk:acts:" + account, PerMinute: 60}},
-		{LinkMailLimit, ports.LimitRule{Name: "desk-mails", Key: "desk:mails:" + account, PerHour: 100}},
-		{UploadLimit, ports.LimitRule{Name: "desk-files", Key: "desk:files:" + account, PerHour: 200}},
-		{ExportLimit, ports.LimitRule{Name: "desk-exports", Key: "desk:exports:" + account, PerMinute: 30}},
-		{PasswordCheckLimit, ports.LimitRule{Name: "desk-passwords", Key: "desk:passwords:" + account, PerHour: 20}},
+		{PageReadRateLimit, ports.LimitRule{Name: "desk-reads", Key: "desk:reads:" + account, PerMinute: 600}},
+		{FormRateLimit, ports.LimitRule{Name: "desk-acts", Key: "desk:acts:" + account, PerMinute: 60}},
+		{LinkMailRateLimit, ports.LimitRule{Name: "desk-mails", Key: "desk:mails:" + account, PerHour: 100}},
+		{UploadRateLimit, ports.LimitRule{Name: "desk-files", Key: "desk:files:" + account, PerHour: 200}},
+		{ExportRateLimit, ports.LimitRule{Name: "desk-exports", Key: "desk:exports:" + account, PerMinute: 30}},
+		{PasswordCheckRateLimit, ports.LimitRule{Name: "desk-passwords", Key: "desk:passwords:" + account, PerHour: 20}},
 	} {
 		require.Equal(t, c.want, c.limit.RuleFor(id.ID{2}))
 		require.NotEqual(t, c.want.Key, c.limit.RuleFor(id.ID{3}).Key, "each account has a count of its own")

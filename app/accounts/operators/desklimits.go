@@ -10,8 +10,8 @@ import (
 // codes in core/twofactor.
 const verifyMailsPerHour = 5
 
-// DashboardLimit is a rate limit on the requests of one account to the operator pages.
-type DashboardLimit struct {
+// DashboardRateLimit is a rate limit on the requests of one account to the operator pages.
+type DashboardRateLimit struct {
 	name      string
 	perMinute int // The number of requests allowed in a minute; 0 where the limit is one per hour instead.
 	perHour   int
@@ -20,22 +20,22 @@ type DashboardLimit struct {
 // The rate limits of an account on the operator pages (pages.md, "Limits of an account"). They are higher
 // than people need, and low enough not to slow the partner API down.
 var (
-	// PageReadLimit limits how often an account reads operator pages.
-	PageReadLimit = DashboardLimit{name: "reads", perMinute: 600}
-	// FormLimit limits how many forms of any kind an account sends.
-	FormLimit = DashboardLimit{name: "acts", perMinute: 60}
-	// LinkMailLimit limits how many mails with a link to a checkout an account sends.
-	LinkMailLimit = DashboardLimit{name: "mails", perHour: 100}
-	// UploadLimit limits how many forms with files an account sends.
-	UploadLimit = DashboardLimit{name: "files", perHour: 200}
-	ExportLimit = DashboardLimit{name: "exports", perMinute: 30}
-	// PasswordCheckLimit limits how often the settings pages check a password: a person who has taken over a session
+	// PageReadRateLimit limits how often an account reads operator pages.
+	PageReadRateLimit = DashboardRateLimit{name: "reads", perMinute: 600}
+	// FormRateLimit limits how many forms of any kind an account sends.
+	FormRateLimit = DashboardRateLimit{name: "acts", perMinute: 60}
+	// LinkMailRateLimit limits how many mails with a link to a checkout an account sends.
+	LinkMailRateLimit = DashboardRateLimit{name: "mails", perHour: 100}
+	// UploadRateLimit limits how many forms with files an account sends.
+	UploadRateLimit = DashboardRateLimit{name: "files", perHour: 200}
+	ExportRateLimit = DashboardRateLimit{name: "exports", perMinute: 30}
+	// PasswordCheckRateLimit limits how often the settings pages check a password: a person who has taken over a session
 	// cannot guess the password there.
-	PasswordCheckLimit = DashboardLimit{name: "passwords", perHour: 20}
+	PasswordCheckRateLimit = DashboardRateLimit{name: "passwords", perHour: 20}
 )
 
 // RuleFor returns the rule with which the rate limiter applies this limit to one account.
-func (l DashboardLimit) RuleFor(accountID id.ID) ports.LimitRule {
+func (l DashboardRateLimit) RuleFor(accountID id.ID) ports.LimitRule {
 	return ports.LimitRule{
 		Name: "desk-" + l.name, Key: "desk:" + l.name + ":" + id.Account.Of(accountID),
 		PerMinute: l.perMinute, PerHour: l.perHour,

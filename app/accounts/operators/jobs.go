@@ -21,7 +21,7 @@ const (
 // delete ended sessions, mail tokens and half sign-ins.
 func (s *Service) ScheduledJobs(every time.Duration) []schedules.Job {
 	ended := func(name string, clean schedules.CleanFunc) schedules.Job {
-		return schedules.NewCleaningJob(name, s.deps.Clock, schedules.WithinTx(s.deps.UnitOfWork, clean))
+		return schedules.NewCleaningJob(name, s.deps.Clock, schedules.CleanWithinTx(s.deps.UnitOfWork, clean))
 	}
 	return []schedules.Job{
 		{Name: "password resets", Every: min(every, resetsEvery),

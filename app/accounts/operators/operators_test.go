@@ -50,8 +50,8 @@ func setup(t *testing.T) (*operators.Service, *servicetest.Clock, *counting, *se
 	return kit.Operators, clock, passwords, kit
 }
 
-func form(email string) connect.SignUp {
-	return connect.SignUp{Email: email, Password: "correct horse", CompanyName: "Chalets"}
+func form(email string) connect.SignUpForm {
+	return connect.SignUpForm{Email: email, Password: "correct horse", CompanyName: "Chalets"}
 }
 
 func TestSignUp_BeginsASession_WhoseTokenIsNotStored(t *testing.T) {
@@ -131,6 +131,6 @@ func TestLogIn_FromANetworkThatTheOperatorUsed_WaitsInFront(t *testing.T) {
 	require.Equal(t, accountports.PasswordCaller{Network: cafe.Network}, logIn("a@b.example", "correct horse", cafe))
 	require.Equal(t, accountports.PasswordCaller{Network: cafe.Network, Known: true}, logIn("a@b.example",
 		"correct horse", cafe))
-	clock.Add(accountports.NetworkRetention + time.Second)
+	clock.Add(accountports.SignInNetworkRetention + time.Second)
 	require.Equal(t, accountports.PasswordCaller{Network: home.Network}, logIn("a@b.example", "wrong", home), "long ago")
 }

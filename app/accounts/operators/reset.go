@@ -113,7 +113,7 @@ func (s *Service) ResetPassword(ctx context.Context, token, password string, fro
 			return err
 		}
 		switch {
-		case s.tokens.AddressUnverified(o):
+		case s.tokens.HasUnverifiedEmail(o):
 			err = s.firstProof(ctx, o, f, now)
 		// While two-factor codes are on, a mailed link does not make the browser's network one of the operator's
 		// known networks: otherwise each such link would allow more tries of codes.
@@ -126,7 +126,7 @@ func (s *Service) ResetPassword(ctx context.Context, token, password string, fro
 		if err != nil {
 			return err
 		}
-		return s.changedByOperator(ctx, o, withPassword(o, hash, s.tokens.AddressUnverified(o), now), mails.PasswordChanged,
+		return s.changedByOperator(ctx, o, withPassword(o, hash, s.tokens.HasUnverifiedEmail(o), now), mails.PasswordChanged,
 			now)
 	}, connect.TokenResetPassword)
 }
@@ -144,7 +144,7 @@ func withPassword(o connect.Operator, hash string, opens bool, now time.Time) co
 // firstProof turns off the second factor f of an operator whose address is verified for the first time, by a
 // password reset, and writes the time to the audit log. The account's links to partners and its deposits stay,
 // and the operator's first page shows them.
-func (s *Service) firstProof(ctx context.Context, o connect.Operator, f *twofactor.Factor, now time.Time) error {
+func (s *Service) firstProof(ctx context.Context, o connect.Operator, f *twofactor.SecondFactor, now time.Time) error {
 	if err := s.deps.TwoFactors.Delete(ctx, o.ID); err != nil {
 		return err
 	}
@@ -153,5 +153,5 @@ func (s *Service) firstProof(ctx context.Context, o connect.Operator, f *twofact
 			return err
 		}
 	}
-	return s.audit(ctx, o, audit.OperatorProveEmail, now)
+	return s.audit(ctx, o, audit.OperatorProveEmailByReset, now)
 }

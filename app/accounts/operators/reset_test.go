@@ -138,7 +138,7 @@ func TestMailResets_EarlierLinksLiveOn_UntilOneIsUsedOrThePasswordChanges(t *tes
 	fourth := ask()
 	_, err = s.ChangeEmail(t.Context(), in.Operator, "new@b.example", "a third password", "", operators.Browser{})
 	require.NoError(t, err)
-	_, err = s.VerifyAddress(t.Context(), mailed(t, kit, "new@b.example"), "a third password", operators.Browser{})
+	_, err = s.VerifyEmail(t.Context(), mailed(t, kit, "new@b.example"), "a third password", operators.Browser{})
 	require.NoError(t, err)
 	require.ErrorIs(t, s.ResetPassword(t.Context(), fourth, "a fourth password", operators.Browser{}),
 		connect.ErrTokenVoid, "a change of the address ends all")

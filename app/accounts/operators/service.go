@@ -16,8 +16,8 @@ import (
 // SignedIn is an operator with a new session. Browser is the browser and network from which an operator signs
 // in.
 type (
-	SignedIn = signin.SignedIn
-	Browser  = signin.Browser
+	SignInResult = signin.AuthenticationResult
+	Browser      = signin.Browser
 )
 
 // Deps holds the repositories, clients and settings that the use cases of operators' accounts need.
@@ -61,18 +61,18 @@ func New(deps Deps) *Service {
 // SignUp creates an operator with an account and a session, and mails the link that verifies the address.
 //
 // Returns connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or ErrEmailTaken.
-func (s *Service) SignUp(ctx context.Context, form connect.SignUp, from Browser) (SignedIn, error) {
+func (s *Service) SignUp(ctx context.Context, form connect.SignUpForm, from Browser) (SignInResult, error) {
 	now := s.deps.Clock.Now()
 	o, a, err := s.authenticator.NewOperator(ctx, form, from, now)
 	if err != nil {
-		return SignedIn{}, err
+		return SignInResult{}, err
 	}
-	var in SignedIn
+	var in SignInResult
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
 		if err := s.deps.Operators.Insert(ctx, o, a); err != nil {
 			return err
 		}
-		if err := s.tokens.MailVerification(ctx, o, now); err != nil {
+		if err := s.tokens.MailVerificationIfNeeded(ctx, o, now); err != nil {
 			return err
 		}
 		in, err = s.authenticator.BeginSession(ctx, o, a, from, now)
@@ -85,13 +85,13 @@ func (s *Service) SignUp(ctx context.Context, form connect.SignUp, from Browser)
 // whose two-factor codes are on (CompleteLogIn).
 //
 // Returns the errors of signin.Authenticator.Authenticate.
-func (s *Service) LogIn(ctx context.Context, email, password string, from Browser) (SignedIn, error) {
+func (s *Service) LogIn(ctx context.Context, email, password string, from Browser) (SignInResult, error) {
 	now := s.deps.Clock.Now()
 	o, a, err := s.authenticator.Authenticate(ctx, email, password, from, now)
 	if err != nil {
-		return SignedIn{}, err
+		return SignInResult{}, err
 	}
-	var in SignedIn
+	var in SignInResult
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
 		in, err = s.authenticator.BeginSignIn(ctx, o, a, from, now)
 		return err
@@ -121,6 +121,6 @@ func (s *Service) CurrentOperator(ctx context.Context, token string) (connect.Op
 	return s.deps.Sessions.OperatorBySession(ctx, hash, s.deps.Clock.Now(), s.deps.SessionIdle)
 }
 
-// AddressUnverified reports whether the operator's address has still to be verified. false: the address is verified,
+// HasUnverifiedEmail reports whether the operator's address has still to be verified. false: the address is verified,
 // or the service sends no mails.
-func (s *Service) AddressUnverified(o connect.Operator) bool { return s.tokens.AddressUnverified(o) }
+func (s *Service) HasUnverifiedEmail(o connect.Operator) bool { return s.tokens.HasUnverifiedEmail(o) }

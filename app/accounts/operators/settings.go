@@ -22,18 +22,18 @@ import (
 // Returns connect.ErrInvalidPassword for the new password, and the errors of
 // signin.Authenticator.Authenticate for the current one.
 func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, current, password string,
-	from Browser) (in SignedIn, err error) {
+	from Browser) (in SignInResult, err error) {
 	if !connect.ValidPassword(password) {
-		return SignedIn{}, connect.ErrInvalidPassword
+		return SignInResult{}, connect.ErrInvalidPassword
 	}
 	now := s.deps.Clock.Now()
 	seen, a, err := s.authenticator.Authenticate(ctx, o.Email, current, from, now)
 	if err != nil {
-		return SignedIn{}, err
+		return SignInResult{}, err
 	}
 	hash, err := s.deps.Passwords.Hash(ctx, password, accountports.PasswordCaller{Network: from.Network, Known: true})
 	if err != nil {
-		return SignedIn{}, err
+		return SignInResult{}, err
 	}
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		before, err := s.lockSeen(ctx, seen)
@@ -79,18 +79,18 @@ func unchanged(o, seen connect.Operator) error {
 // Returns connect.ErrInvalidEmail, connect.ErrEmailTaken, rate_limited after five mails in an hour,
 // twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of signin.Authenticator.Authenticate for the password.
 func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, password, code string,
-	from Browser) (in SignedIn, err error) {
+	from Browser) (in SignInResult, err error) {
 	if !mailaddr.Valid(email) {
-		return SignedIn{}, connect.ErrInvalidEmail
+		return SignInResult{}, connect.ErrInvalidEmail
 	}
 	now := s.deps.Clock.Now()
 	seen, a, err := s.authenticator.Authenticate(ctx, o.Email, password, from, now)
 	if err != nil {
-		return SignedIn{}, err
+		return SignInResult{}, err
 	}
 	owner, _, err := s.deps.Operators.OperatorByEmail(ctx, email)
 	if err := free(owner, err, o.ID); err != nil {
-		return SignedIn{}, err
+		return SignInResult{}, err
 	}
 	err = s.codes.LimitTries(ctx, seen, from, now, func() error {
 		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
@@ -179,7 +179,7 @@ func (s *Service) ChangeTimezone(ctx context.Context, o connect.Operator, a conn
 }
 
 // changeAccount changes one field of an account. The audit log receives the values before and after.
-func (s *Service) changeAccount(ctx context.Context, o connect.Operator, a connect.Account, verb audit.Verb,
+func (s *Service) changeAccount(ctx context.Context, o connect.Operator, a connect.Account, verb audit.Action,
 	change accountports.AccountChange, from, to string) error {
 	now := s.deps.Clock.Now()
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {

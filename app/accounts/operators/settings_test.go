@@ -23,7 +23,7 @@ func subjects(kit *servicetest.Kit, to string) (all []string) {
 	return all
 }
 
-func ended(t *testing.T, s *operators.Service, tokens ...operators.SignedIn) {
+func ended(t *testing.T, s *operators.Service, tokens ...operators.SignInResult) {
 	t.Helper()
 	for _, in := range tokens {
 		_, _, err := s.CurrentOperator(t.Context(), in.Token.Reveal())
@@ -38,7 +38,7 @@ func TestChangeEmail_InAStrangersBrowser_LogsNobodyIn(t *testing.T) {
 	_, err := s.ChangeEmail(t.Context(), here.Operator, "new@b.example", "correct horse", "",
 		operators.Browser{Session: here.Token.Reveal()})
 	require.NoError(t, err)
-	in, err := s.VerifyAddress(t.Context(), mailed(t, kit, "new@b.example"), "correct horse",
+	in, err := s.VerifyEmail(t.Context(), mailed(t, kit, "new@b.example"), "correct horse",
 		operators.Browser{Session: stranger.Token.Reveal()})
 	require.NoError(t, err)
 	require.Empty(t, in.Token.Reveal())
@@ -59,12 +59,12 @@ func TestChangeEmail_LinksFromBeforeAChange_AreVoid(t *testing.T) {
 	}
 	first := ask("one@b.example")
 	second := ask("two@b.example")
-	_, err := s.VerifyAddress(t.Context(), first, "correct horse", operators.Browser{})
+	_, err := s.VerifyEmail(t.Context(), first, "correct horse", operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrTokenVoid, "a later request replaced it")
 	forgot(t, s, "a@b.example")
 	require.NoError(t,
 		s.ResetPassword(t.Context(), mailed(t, kit, "a@b.example"), "another password", operators.Browser{}))
-	_, err = s.VerifyAddress(t.Context(), second, "another password", operators.Browser{})
+	_, err = s.VerifyEmail(t.Context(), second, "another password", operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrTokenVoid, "whoever lost a session to a thief ends the thief's request too")
 	require.Equal(t, "a@b.example", operatorOf(t, kit, "a@b.example").Email)
 }
@@ -80,7 +80,7 @@ func TestChangeEmail_FiveTimesAnHour_AndToNoAddressTakenMeanwhile(t *testing.T) 
 	require.Len(t, kit.Mails("new@b.example"), 5)
 	token := mailed(t, kit, "new@b.example")
 	signedUp(t, s, "new@b.example")
-	_, err := s.VerifyAddress(t.Context(), token, "correct horse", operators.Browser{})
+	_, err := s.VerifyEmail(t.Context(), token, "correct horse", operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrEmailTaken)
 	require.Equal(t, here.Operator.ID, operatorOf(t, kit, "a@b.example").ID)
 }

@@ -32,13 +32,13 @@ func (s *Service) HalfSignedInOperator(ctx context.Context, token string) (conne
 // CompleteLogIn turns a half sign-in into a session with a code of the authenticator app or a recovery code.
 //
 // Returns twofactor.ErrSignInExpired, ErrWrongCode or ErrTooManyCodes.
-func (s *Service) CompleteLogIn(ctx context.Context, token, code string, from Browser) (SignedIn, error) {
+func (s *Service) CompleteLogIn(ctx context.Context, token, code string, from Browser) (SignInResult, error) {
 	now := s.deps.Clock.Now()
 	o, a, err := s.codes.HalfSignedInOperator(ctx, token, now)
 	if err != nil {
-		return SignedIn{}, err
+		return SignInResult{}, err
 	}
-	var in SignedIn
+	var in SignInResult
 	err = s.codes.LimitTries(ctx, o, from, now, func() error {
 		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
 			half := signin.HalfSignInWithCode{Operator: o, Account: a, Token: token, Code: code, From: from}
@@ -47,7 +47,7 @@ func (s *Service) CompleteLogIn(ctx context.Context, token, code string, from Br
 		})
 	})
 	if err != nil {
-		return SignedIn{}, err
+		return SignInResult{}, err
 	}
 	return in, nil
 }
@@ -60,13 +60,13 @@ func (s *Service) CompleteLogIn(ctx context.Context, token, code string, from Br
 func (s *Service) BeginTOTPEnrolment(ctx context.Context, o connect.Operator, password string,
 	from Browser) (TOTPEnrolment, error) {
 	now := s.deps.Clock.Now()
-	if s.AddressUnverified(o) {
+	if s.HasUnverifiedEmail(o) {
 		return TOTPEnrolment{}, connect.ErrEmailUnverified
 	}
 	if err := s.ownPassword(ctx, o, password, from, now); err != nil {
 		return TOTPEnrolment{}, err
 	}
-	f := twofactor.Factor{OperatorID: o.ID, Secret: twofactor.NewSecret(s.deps.Entropy.Bytes(twofactor.SecretBytes)),
+	f := twofactor.SecondFactor{OperatorID: o.ID, Secret: twofactor.NewSecret(s.deps.Entropy.Bytes(twofactor.SecretBytes)),
 		CreatedAt: now}
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		present, err := s.deps.TwoFactors.LockRow(ctx, o.ID)
@@ -81,14 +81,14 @@ func (s *Service) BeginTOTPEnrolment(ctx context.Context, o connect.Operator, pa
 	return s.enrolment(o, f), err
 }
 
-func (s *Service) enrolment(o connect.Operator, f twofactor.Factor) TOTPEnrolment {
+func (s *Service) enrolment(o connect.Operator, f twofactor.SecondFactor) TOTPEnrolment {
 	return TOTPEnrolment{Secret: f.Secret, URI: s.deps.Codes.EnrolmentURI(f.Secret, o.Email)}
 }
 
 // TwoFactorResult is the result of a change of the second factor: a new session, which replaces all others, and new
 // recovery codes in clear text.
 type TwoFactorResult struct {
-	SignedIn
+	SignInResult
 	RecoveryCodes []secret.Text
 }
 
@@ -102,14 +102,14 @@ func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect
 	now := s.deps.Clock.Now()
 	// Check the address again: the secret for the authenticator app may have been created before the service
 	// verified addresses.
-	if s.AddressUnverified(o) {
+	if s.HasUnverifiedEmail(o) {
 		return TwoFactorResult{}, TOTPEnrolment{}, connect.ErrEmailUnverified
 	}
 	err = s.codes.LimitTries(ctx, o, from, now, func() error {
 		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 			f, err := s.deps.TwoFactors.LockRow(ctx, o.ID)
 			if err == nil {
-				err = f.Confirmable(now)
+				err = f.CheckConfirmable(now)
 			}
 			if err != nil {
 				return err
@@ -129,24 +129,24 @@ func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect
 	return done, waits, err
 }
 
-// NewRecoveryCodes replaces an operator's recovery codes after a check of a two-factor code.
+// ReplaceRecoveryCodes replaces an operator's recovery codes after a check of a two-factor code.
 //
 // Returns twofactor.ErrNotEnabled, ErrWrongCode or ErrTooManyCodes.
-func (s *Service) NewRecoveryCodes(ctx context.Context, o connect.Operator, a connect.Account, code string,
+func (s *Service) ReplaceRecoveryCodes(ctx context.Context, o connect.Operator, a connect.Account, code string,
 	from Browser) (TwoFactorResult, error) {
-	return s.change(ctx, o, a, mails.NewRecoveryCodes, code, from)
+	return s.change(ctx, o, a, mails.RecoveryCodesReplaced, code, from)
 }
 
 // DisableTOTP turns an operator's two-factor codes off after a check of the password and a code.
 //
 // Returns the errors of signin.Authenticator.Authenticate, twofactor.ErrNotEnabled, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) DisableTOTP(ctx context.Context, o connect.Operator, a connect.Account, password, code string,
-	from Browser) (SignedIn, error) {
+	from Browser) (SignInResult, error) {
 	if err := s.ownPassword(ctx, o, password, from, s.deps.Clock.Now()); err != nil {
-		return SignedIn{}, err
+		return SignInResult{}, err
 	}
 	done, err := s.change(ctx, o, a, mails.TwoFactorOff, code, from)
-	return done.SignedIn, err
+	return done.SignInResult, err
 }
 
 // ownPassword checks that a password is the operator's own. Returns the errors of
@@ -191,7 +191,7 @@ func (s *Service) changed(ctx context.Context, o connect.Operator, a connect.Acc
 	if what == mails.TwoFactorOff {
 		err = s.deps.TwoFactors.Delete(ctx, o.ID)
 	} else {
-		done.RecoveryCodes, err = s.codes.NewRecoveryCodes(ctx, o.ID)
+		done.RecoveryCodes, err = s.codes.ReplaceRecoveryCodes(ctx, o.ID)
 	}
 	if err != nil {
 		return done, err
@@ -199,7 +199,7 @@ func (s *Service) changed(ctx context.Context, o connect.Operator, a connect.Acc
 	if err := s.endAll(ctx, o); err != nil {
 		return done, err
 	}
-	if done.SignedIn, err = s.authenticator.BeginSession(ctx, o, a, from, now); err != nil {
+	if done.SignInResult, err = s.authenticator.BeginSession(ctx, o, a, from, now); err != nil {
 		return done, err
 	}
 	return done, s.codes.NotifyOfChange(ctx, o, what, now)

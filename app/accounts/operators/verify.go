@@ -11,21 +11,21 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// MailVerification mails the link that verifies the operator's address once more. For a verified address nothing
+// MailVerificationLink mails the link that verifies the operator's address once more. For a verified address nothing
 // is mailed.
 //
 // Returns rate_limited after five mails in an hour.
-func (s *Service) MailVerification(ctx context.Context, o connect.Operator) error {
+func (s *Service) MailVerificationLink(ctx context.Context, o connect.Operator) error {
 	now := s.deps.Clock.Now()
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		current, err := s.deps.Operators.LockRow(ctx, o.ID)
-		if err != nil || !s.tokens.AddressUnverified(current) {
+		if err != nil || !s.tokens.HasUnverifiedEmail(current) {
 			return err
 		}
 		if err := s.mailsLeft(ctx, current, connect.TokenVerifyEmail, now); err != nil {
 			return err
 		}
-		return s.tokens.MailVerification(ctx, current, now)
+		return s.tokens.MailVerificationIfNeeded(ctx, current, now)
 	})
 }
 
@@ -76,7 +76,7 @@ func (s *Service) signedInAs(ctx context.Context, from Browser) (connect.Operato
 	return o, a, err
 }
 
-// VerifyAddress marks the address as the operator's own, by the token of a mailed link. A new address replaces
+// VerifyEmail marks the address as the operator's own, by the token of a mailed link. A new address replaces
 // the old one: all sessions end, this browser begins a new one, and a notice is mailed to the old address. A
 // browser that is not signed in to the account must also send its password. Otherwise, if a stranger had signed
 // up with the address, a click by the owner of the mailbox would verify the stranger's account.
@@ -84,21 +84,21 @@ func (s *Service) signedInAs(ctx context.Context, from Browser) (connect.Operato
 // Returns connect.ErrTokenVoid, the errors of signin.Authenticator.Authenticate for the password, or
 // connect.ErrEmailTaken for a new address that another operator has taken meanwhile. The returned session is
 // empty unless a session begins.
-func (s *Service) VerifyAddress(ctx context.Context, token, password string, from Browser) (in SignedIn, err error) {
+func (s *Service) VerifyEmail(ctx context.Context, token, password string, from Browser) (in SignInResult, err error) {
 	now := s.deps.Clock.Now()
 	_, owner, err := s.token(ctx, token, verifying)
 	if err != nil {
-		return SignedIn{}, err
+		return SignInResult{}, err
 	}
 	current, account, err := s.signedInAs(ctx, from)
 	if err == nil && current.ID != owner.ID {
 		err = s.ownPassword(ctx, owner, password, from, now)
 	}
 	if err != nil {
-		return SignedIn{}, err
+		return SignInResult{}, err
 	}
 	err = s.withToken(ctx, token, now, func(ctx context.Context, t connect.MailedToken, o connect.Operator) error {
-		in = SignedIn{}
+		in = SignInResult{}
 		before := o
 		o.VerifiedAt = now
 		if t.Kind == connect.TokenVerifyEmail {

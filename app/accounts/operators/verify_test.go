@@ -45,7 +45,7 @@ func mailed(t *testing.T, kit *servicetest.Kit, to string) string {
 	return ""
 }
 
-func signedUp(t *testing.T, s *operators.Service, email string) operators.SignedIn {
+func signedUp(t *testing.T, s *operators.Service, email string) operators.SignInResult {
 	t.Helper()
 	in, err := s.SignUp(t.Context(), form(email), operators.Browser{Name: "Firefox, Linux"})
 	require.NoError(t, err)
@@ -66,7 +66,7 @@ func TestLinks_UsedAtOnce_TakeEffectOnce(t *testing.T) {
 	once := map[string]int{"<nil>": 1, connect.ErrTokenVoid.Error(): 7}
 	token := mailed(t, kit, "a@b.example")
 	require.Equal(t, once, atOnce(8, func(int) error {
-		_, err := s.VerifyAddress(t.Context(), token, "correct horse", operators.Browser{})
+		_, err := s.VerifyEmail(t.Context(), token, "correct horse", operators.Browser{})
 		return err
 	}))
 	forgot(t, s, "a@b.example")
@@ -85,7 +85,7 @@ func TestLinks_GuessedOfAnotherKindOrTooOld_AreVoid(t *testing.T) {
 	reset := mailed(t, kit, "a@b.example")
 	void := func(why, verify, reset string) {
 		t.Helper()
-		_, err := s.VerifyAddress(t.Context(), verify, "correct horse", operators.Browser{})
+		_, err := s.VerifyEmail(t.Context(), verify, "correct horse", operators.Browser{})
 		require.ErrorIs(t, err, connect.ErrTokenVoid, why)
 		require.ErrorIs(t, s.ResetPassword(t.Context(), reset, "another password", operators.Browser{}),
 			connect.ErrTokenVoid, why)
@@ -105,15 +105,15 @@ func TestAskToVerify_MailsFiveTimesAnHour(t *testing.T) {
 	s, clock, kit := mailing(t)
 	in := signedUp(t, s, "a@b.example")
 	for range 4 {
-		require.NoError(t, s.MailVerification(t.Context(), in.Operator))
+		require.NoError(t, s.MailVerificationLink(t.Context(), in.Operator))
 	}
-	require.ErrorIs(t, s.MailVerification(t.Context(), in.Operator), fault.ErrRateLimited)
+	require.ErrorIs(t, s.MailVerificationLink(t.Context(), in.Operator), fault.ErrRateLimited)
 	require.Len(t, kit.Mails("a@b.example"), 5)
 	clock.Add(time.Hour)
-	require.NoError(t, s.MailVerification(t.Context(), in.Operator))
-	_, err := s.VerifyAddress(t.Context(), mailed(t, kit, "a@b.example"), "correct horse", operators.Browser{})
+	require.NoError(t, s.MailVerificationLink(t.Context(), in.Operator))
+	_, err := s.VerifyEmail(t.Context(), mailed(t, kit, "a@b.example"), "correct horse", operators.Browser{})
 	require.NoError(t, err)
-	require.NoError(t, s.MailVerification(t.Context(), in.Operator), "the session's operator is from before")
+	require.NoError(t, s.MailVerificationLink(t.Context(), in.Operator), "the session's operator is from before")
 	require.Len(t, kit.Mails("a@b.example"), 6, "a verified address gets no further mail")
 }
 
@@ -122,7 +122,7 @@ func TestAskToVerify_AnAddressThatSomebodyTyped_GetsTenMailsADay(t *testing.T) {
 	s, clock, kit := mailing(t)
 	typed, moves := signedUp(t, s, "victim@b.example").Operator, signedUp(t, s, "a@b.example").Operator
 	asks := map[string]func() error{
-		"a sign-up": func() error { return s.MailVerification(t.Context(), typed) },
+		"a sign-up": func() error { return s.MailVerificationLink(t.Context(), typed) },
 		"a change": func() error {
 			_, err := s.ChangeEmail(t.Context(), moves, "Victim+1@b.example", "correct horse", "", operators.Browser{})
 			return err
@@ -147,8 +147,8 @@ func TestWithoutAMailServer_NothingIsVerifiedAndNothingAsked(t *testing.T) {
 	t.Parallel()
 	s, _, _, kit := setup(t)
 	in := signedUp(t, s, "a@b.example")
-	require.False(t, s.AddressUnverified(in.Operator))
-	require.NoError(t, s.MailVerification(t.Context(), in.Operator))
+	require.False(t, s.HasUnverifiedEmail(in.Operator))
+	require.NoError(t, s.MailVerificationLink(t.Context(), in.Operator))
 	require.Empty(t, kit.Mails(""))
 	require.NoError(t, s.RequestPasswordReset(t.Context(), "a@b.example", "en"))
 	_, err := s.MailPasswordResets(t.Context())

@@ -14,10 +14,10 @@ import (
 
 const tokenBytes = 32
 
-// SignedIn is an operator with a new session. The session's token goes to the browser; the database stores
+// AuthenticationResult is an operator with a new session. The session's token goes to the browser; the database stores
 // only its hash. When the two-factor code is still missing, Half, the token of a half sign-in, is set instead
 // of Token.
-type SignedIn struct {
+type AuthenticationResult struct {
 	Operator connect.Operator
 	Account  connect.Account
 	Token    secret.Text

@@ -124,9 +124,9 @@ func (c TwoFactorCodes) useRecovery(ctx context.Context, o connect.Operator, has
 }
 
 // verbs maps each change of the second factor to its verb in the audit log.
-var verbs = map[mails.TwoFactorChange]audit.Verb{
+var verbs = map[mails.TwoFactorChange]audit.Action{
 	mails.TwoFactorOn: audit.OperatorEnableTOTP, mails.TwoFactorOff: audit.OperatorDisableTOTP,
-	mails.TwoFactorOffBySupport: audit.OperatorResetTOTP, mails.NewRecoveryCodes: audit.OperatorNewRecoveryCodes,
+	mails.TwoFactorOffBySupport: audit.OperatorResetTOTP, mails.RecoveryCodesReplaced: audit.OperatorReplaceRecoveryCodes,
 	mails.RecoveryCodeUsed: audit.OperatorUseRecoveryCode,
 }
 
@@ -144,8 +144,8 @@ func (c TwoFactorCodes) NotifyOfChange(ctx context.Context, o connect.Operator, 
 	return c.Audit.Append(ctx, audit.NewEntry(c.Entropy, now, by, verbs[what], id.Operator.Of(o.ID), nil))
 }
 
-// NewRecoveryCodes replaces the recovery codes of an operator, and returns the new ones in clear text.
-func (c TwoFactorCodes) NewRecoveryCodes(ctx context.Context, operatorID id.ID) ([]secret.Text, error) {
+// ReplaceRecoveryCodes replaces the recovery codes of an operator, and returns the new ones in clear text.
+func (c TwoFactorCodes) ReplaceRecoveryCodes(ctx context.Context, operatorID id.ID) ([]secret.Text, error) {
 	codes := make([]secret.Text, twofactor.RecoveryCodeCount)
 	hashes := make([][32]byte, len(codes))
 	for i := range codes {

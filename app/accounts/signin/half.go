@@ -13,21 +13,22 @@ import (
 // BeginSignIn begins a session after the right password, or a half sign-in for an operator whose two-factor codes
 // are on.
 func (au Authenticator) BeginSignIn(ctx context.Context, o connect.Operator, a connect.Account, from Browser,
-	now time.Time) (SignedIn, error) {
+	now time.Time) (AuthenticationResult, error) {
 	f, err := au.TwoFactors.LockRow(ctx, o.ID)
 	if err != nil {
-		return SignedIn{}, err
+		return AuthenticationResult{}, err
 	}
 	if !f.Enabled() {
 		return au.BeginSession(ctx, o, a, from, now)
 	}
 	token, hash := newToken(au.Entropy)
-	return SignedIn{Half: token, Lifetime: twofactor.SignInLifetime}, au.HalfSignIns.Insert(ctx, newHalf(hash, o.ID, now))
+	return AuthenticationResult{Half: token, Lifetime: twofactor.HalfSignInLifetime}, au.HalfSignIns.Insert(ctx,
+		newHalf(hash, o.ID, now))
 }
 
 func newHalf(hash [32]byte, operatorID id.ID, now time.Time) accountports.HalfSignIn {
 	return accountports.HalfSignIn{TokenHash: hash, OperatorID: operatorID, CreatedAt: now,
-		ExpiresAt: now.Add(twofactor.SignInLifetime)}
+		ExpiresAt: now.Add(twofactor.HalfSignInLifetime)}
 }
 
 // HalfSignedInOperator returns the operator and account of a half sign-in: the password was right, and the two-factor
@@ -49,24 +50,24 @@ func (c TwoFactorCodes) HalfSignedInOperator(ctx context.Context, token string,
 // Returns twofactor.ErrWrongCode, or ErrSignInExpired for a half sign-in of another operator, and where codes
 // were turned off meanwhile.
 func (au Authenticator) CompleteHalfSignIn(ctx context.Context, codes TwoFactorCodes, half HalfSignInWithCode,
-	now time.Time) (SignedIn, error) {
+	now time.Time) (AuthenticationResult, error) {
 	hash, ok := TokenHash(half.Token)
 	if !ok {
-		return SignedIn{}, twofactor.ErrSignInExpired
+		return AuthenticationResult{}, twofactor.ErrSignInExpired
 	}
 	operatorID, err := au.HalfSignIns.Take(ctx, hash, now)
 	if err != nil {
-		return SignedIn{}, err
+		return AuthenticationResult{}, err
 	}
 	if operatorID != half.Operator.ID {
-		return SignedIn{}, twofactor.ErrSignInExpired
+		return AuthenticationResult{}, twofactor.ErrSignInExpired
 	}
 	required, err := codes.Accept(ctx, half.Operator, half.Code, now)
 	if err != nil {
-		return SignedIn{}, err
+		return AuthenticationResult{}, err
 	}
 	if !required {
-		return SignedIn{}, twofactor.ErrSignInExpired
+		return AuthenticationResult{}, twofactor.ErrSignInExpired
 	}
 	return au.BeginSession(ctx, half.Operator, half.Account, half.From, now)
 }

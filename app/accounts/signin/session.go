@@ -18,27 +18,27 @@ const SessionLifetime = 14 * 24 * time.Hour
 //
 // Returns connect.ErrBadCredentials if the password was changed since o was read.
 func (au Authenticator) BeginSession(ctx context.Context, o connect.Operator, a connect.Account, from Browser,
-	now time.Time) (SignedIn, error) {
+	now time.Time) (AuthenticationResult, error) {
 	current, err := au.Operators.LockRow(ctx, o.ID)
 	if err != nil {
-		return SignedIn{}, err
+		return AuthenticationResult{}, err
 	}
 	if err := samePassword(current, o); err != nil {
-		return SignedIn{}, err
+		return AuthenticationResult{}, err
 	}
 	if hash, ok := TokenHash(from.Session); ok {
 		if err := au.Sessions.DeleteSession(ctx, hash); err != nil {
-			return SignedIn{}, err
+			return AuthenticationResult{}, err
 		}
 	}
 	if err := au.RememberNetwork(ctx, o, from, now); err != nil {
-		return SignedIn{}, err
+		return AuthenticationResult{}, err
 	}
 	token, hash := newToken(au.Entropy)
 	if err := au.Sessions.InsertSession(ctx, newSession(hash, o.ID, from, now)); err != nil {
-		return SignedIn{}, err
+		return AuthenticationResult{}, err
 	}
-	return SignedIn{Operator: current, Account: a, Token: token, Lifetime: SessionLifetime}, nil
+	return AuthenticationResult{Operator: current, Account: a, Token: token, Lifetime: SessionLifetime}, nil
 }
 
 // RememberNetwork stores the network of a browser as one of the operator's known networks, from which the

@@ -16,7 +16,7 @@ import (
 // NewOperator builds an operator and an account from the sign-up form and hashes the password. The caller stores both.
 //
 // Returns the errors of connect.SignUp.Validate, or service_unavailable.
-func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUp, from Browser,
+func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUpForm, from Browser,
 	now time.Time) (connect.Operator, connect.Account, error) {
 	if err := form.Validate(); err != nil {
 		return connect.Operator{}, connect.Account{}, err

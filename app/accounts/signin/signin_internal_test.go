@@ -46,7 +46,7 @@ func TestLockedOut_BeyondTheLimitOfFailures_FromAnUnknownNetwork(t *testing.T) {
 func TestTry_ThatDidNotEndInAWrongCode_CostsNothing(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]bool{
-		nil: false, twofactor.ErrWrongCode: true, twofactor.ErrWrongCode.Because(errors.New("used")): true,
+		nil: false, twofactor.ErrWrongCode: true, twofactor.ErrWrongCode.WithCause(errors.New("used")): true,
 		twofactor.ErrSignInExpired: false, fault.ErrUnavailable: false, errors.New("broken"): false,
 	} {
 		require.Equal(t, want, costs(err), "%v", err)
@@ -104,7 +104,7 @@ func TestOpen_WhereMailsAreSent_UntilTheAddressIsVerified(t *testing.T) {
 		"not verified": {true, time.Time{}, true}, "verified": {true, now, false}, "no mails": {false, time.Time{}, false},
 		"no mails, verified": {false, now, false},
 	} {
-		require.Equal(t, c.want, MailTokens{Verify: c.mails}.AddressUnverified(connect.Operator{VerifiedAt: c.verified}),
+		require.Equal(t, c.want, MailTokens{Verify: c.mails}.HasUnverifiedEmail(connect.Operator{VerifiedAt: c.verified}),
 			name)
 	}
 }
@@ -125,6 +125,6 @@ func TestVerbs_NameEveryChangeOfTheSecondFactor(t *testing.T) {
 	t.Parallel()
 	require.Len(t, verbs, len(mails.TwoFactorChanges))
 	for _, change := range mails.TwoFactorChanges {
-		require.Equal(t, audit.Verb("operator."+change), verbs[change])
+		require.Equal(t, audit.Action("operator."+change), verbs[change])
 	}
 }

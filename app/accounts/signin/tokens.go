@@ -30,14 +30,16 @@ var tokenPaths = map[connect.TokenKind]string{
 	connect.TokenResetPassword: site.ResetPasswordPath,
 }
 
-// AddressUnverified reports whether the operator's address has still to be verified; false also when the service
+// HasUnverifiedEmail reports whether the operator's address has still to be verified; false also when the service
 // verifies no addresses.
-func (k MailTokens) AddressUnverified(o connect.Operator) bool { return k.Verify && !o.EmailVerified() }
+func (k MailTokens) HasUnverifiedEmail(o connect.Operator) bool {
+	return k.Verify && !o.EmailVerified()
+}
 
-// MailVerification mails the link that verifies the operator's address, unless the address is verified or the
+// MailVerificationIfNeeded mails the link that verifies the operator's address, unless the address is verified or the
 // service sends no mails.
-func (k MailTokens) MailVerification(ctx context.Context, o connect.Operator, now time.Time) error {
-	if !k.AddressUnverified(o) {
+func (k MailTokens) MailVerificationIfNeeded(ctx context.Context, o connect.Operator, now time.Time) error {
+	if !k.HasUnverifiedEmail(o) {
 		return nil
 	}
 	return k.MailVerificationLink(ctx, o, connect.TokenVerifyEmail, o.Email, now)

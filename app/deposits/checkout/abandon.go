@@ -21,7 +21,7 @@ func (s *Service) Abandon(ctx context.Context, token secret.Text) (NextPage, err
 	}
 	if d.CheckoutOpen(now) {
 		err := s.deps.Payments.EndCheckout(ctx, d.ID, deposit.TriggerTenantAbandoned, nil, now)
-		if err != nil && !lifecycle.CheckoutOver(err) {
+		if err != nil && !lifecycle.IsCheckoutOverError(err) {
 			return NextPage{}, err
 		}
 	}

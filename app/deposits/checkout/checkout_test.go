@@ -104,7 +104,7 @@ func TestSubmit_RefusedByScoring_CancelsWithoutAPayment(t *testing.T) {
 	require.Equal(t, deposit.OutcomeDeclined, next.View.ReturnOutcome())
 	cancelled := b.RequireStatus(d.ID, deposit.Cancelled, "tenant_declined")
 	require.Equal(t, declined.Email, cancelled.Client.Email)
-	require.Empty(t, b.PaymentsOf(t, d.ID, deposit.FeePayment))
+	require.Empty(t, b.PaymentsOf(t, d.ID, deposit.PaymentKindFee))
 	require.Empty(t, records(b, d.ID), "nothing is charged, so no evidence is kept")
 	require.Zero(t, b.Provider.OpenedPageCount())
 	require.Equal(t, []string{"deposit.cancelled"}, b.EventNames(t, d.ID))
@@ -155,7 +155,7 @@ func TestSubmit_ScoringAway_DecidesNothing(t *testing.T) {
 	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.TenantAgreement)
 	requireUnavailable(t, err)
 	require.Nil(t, b.RequireStatus(d.ID, deposit.Pending, "").Client)
-	require.Empty(t, b.PaymentsOf(t, d.ID, deposit.FeePayment))
+	require.Empty(t, b.PaymentsOf(t, d.ID, deposit.PaymentKindFee))
 	b.Scoring.SetError(nil)
 	require.NotEmpty(t, b.Submit(token, grace).PageURL)
 }
@@ -192,7 +192,7 @@ func TestSubmit_AfterTheCheckoutIsOver_ShowsTheDeposit(t *testing.T) {
 	v := b.Submit(token, grace).View
 	require.False(t, v.Open)
 	require.True(t, v.Expired)
-	require.Empty(t, b.PaymentsOf(t, d.ID, deposit.FeePayment))
+	require.Empty(t, b.PaymentsOf(t, d.ID, deposit.PaymentKindFee))
 	next, err := b.Checkout.Abandon(b.Ctx(), token)
 	require.NoError(t, err)
 	require.True(t, next.View.Expired)
@@ -298,10 +298,10 @@ func TestReturn_PaidOnACancelledDeposit_RefundsTheFee(t *testing.T) {
 	require.Equal(t, []string{"payment.orphaned"}, b.AuditActions(t, d.ID))
 	require.Contains(t, b.Log.String(), "level=WARN")
 	require.Contains(t, b.Log.String(), "is refunded")
-	b.RequireCount(1, b.Payments.CheckDue)
+	b.RequireCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, 1, b.Count("refunds", "deposit_id = $1 AND status = 'succeeded' AND amount_cents = 1750", d.ID))
 	require.Equal(t, 1, b.Count("tenant_notices", "kind = 'refunded'"))
-	b.RequireCount(0, b.Payments.CheckDue)
+	b.RequireCount(0, b.Payments.CheckDuePayments)
 }
 
 func records(b checkouttest.Steps, depositID id.ID) []agreement.Record {
@@ -352,7 +352,7 @@ func TestCheckout_StayThatIsOver_AsksForNothing(t *testing.T) {
 	require.Empty(t, b.Submit(token, grace).PageURL)
 	require.Zero(t, b.Provider.OpenedPageCount())
 	require.Zero(t, b.Scoring.AssessmentCount())
-	require.Empty(t, b.PaymentsOf(t, d.ID, deposit.FeePayment))
+	require.Empty(t, b.PaymentsOf(t, d.ID, deposit.PaymentKindFee))
 
 	b.RequireCount(0, b.Timers.ExpireCheckouts)
 	b.Clock.Set(d.CheckoutExpiresAt)

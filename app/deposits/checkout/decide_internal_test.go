@@ -116,10 +116,10 @@ func TestPayable_WhileTheDebtWaitsForTheTenant(t *testing.T) {
 
 func TestPaidFee_IsThePaymentThatSucceeded(t *testing.T) {
 	t.Parallel()
-	refused := deposit.Payment{Kind: deposit.FeePayment, Status: deposit.PaymentFailed, Amount: 1, SettledAt: now}
-	collected := deposit.Payment{Kind: deposit.CollectionPayment, Status: deposit.PaymentSucceeded, Amount: 2,
+	refused := deposit.Payment{Kind: deposit.PaymentKindFee, Status: deposit.PaymentFailed, Amount: 1, SettledAt: now}
+	collected := deposit.Payment{Kind: deposit.PaymentKindCollection, Status: deposit.PaymentSucceeded, Amount: 2,
 		SettledAt: now}
-	paid := deposit.Payment{Kind: deposit.FeePayment, Status: deposit.PaymentSucceeded, Amount: 1_750,
+	paid := deposit.Payment{Kind: deposit.PaymentKindFee, Status: deposit.PaymentSucceeded, Amount: 1_750,
 		SettledAt: now.Add(time.Minute)}
 	for name, c := range map[string]struct {
 		payments []deposit.Payment

@@ -29,7 +29,7 @@ type Deps struct {
 	Debts      DebtPayments
 	Agreements depositports.Agreements
 	Mails      ports.MailQueue
-	Scoring    depositports.Scoring
+	Scoring    depositports.TenantScorer
 	Clock      ports.Clock
 	Entropy    ports.Entropy
 	Timers     deposit.TimerDurations
@@ -38,14 +38,14 @@ type Deps struct {
 
 // FeePayments takes the fee that a tenant pays in the checkout.
 type FeePayments interface {
-	// FeeInFlight reports, without a lock, whether a fee payment of the deposit is in flight: begun and not settled.
-	FeeInFlight(ctx context.Context, depositID id.ID) (bool, error)
+	// HasFeeInFlight reports, without a lock, whether a fee payment of the deposit is in flight: begun and not settled.
+	HasFeeInFlight(ctx context.Context, depositID id.ID) (bool, error)
 	// OpenFeePage begins a fee payment, or continues the one that was begun and is not settled, and returns the URL
 	// of the provider's page. prepare runs in the transaction of the payment.
 	//
 	// Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable.
 	OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person,
-		prepare lifecycle.PrepareFunc, now time.Time) (string, error)
+		prepare lifecycle.PrepareDepositFunc, now time.Time) (string, error)
 	// LockFeeInFlight locks and returns the fee payment that was begun and is not settled; nil for none. The caller
 	// holds a transaction.
 	LockFeeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error)
@@ -58,7 +58,7 @@ type FeePayments interface {
 	// be nil, runs in the transaction of the transition.
 	//
 	// Returns deposit.ErrNotCancellable when the checkout had ended already, or service_unavailable.
-	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.PrepareFunc,
+	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.PrepareDepositFunc,
 		now time.Time) error
 }
 

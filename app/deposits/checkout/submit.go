@@ -38,7 +38,7 @@ func (s *Service) Submit(ctx context.Context, token secret.Text, p tenant.Person
 		return NextPage{}, err
 	}
 	d, err := s.start(ctx, token, now)
-	if lifecycle.CheckoutOver(err) {
+	if lifecycle.IsCheckoutOverError(err) {
 		return s.show(ctx, token, now)
 	}
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Service) Submit(ctx context.Context, token secret.Text, p tenant.Person
 		Origin: given.Origin,
 	}
 	url, err := s.deps.Payments.OpenFeePage(ctx, d, token, &p, s.withAgreement(agreed, s.withClient(d, p, now)), now)
-	if lifecycle.CheckoutOver(err) || errors.Is(err, errErasedMeanwhile) {
+	if lifecycle.IsCheckoutOverError(err) || errors.Is(err, errErasedMeanwhile) {
 		return s.show(ctx, token, now)
 	}
 	return NextPage{PageURL: url}, err
@@ -83,7 +83,7 @@ func (s *Service) start(ctx context.Context, token secret.Text, now time.Time) (
 // has not seen the new ones.
 func (s *Service) accepts(ctx context.Context, d *deposit.Deposit, p tenant.Person) (bool, error) {
 	if samePerson(d.Client, p) {
-		paying, err := s.deps.Payments.FeeInFlight(ctx, d.ID)
+		paying, err := s.deps.Payments.HasFeeInFlight(ctx, d.ID)
 		if err != nil {
 			return false, err
 		}
@@ -116,7 +116,7 @@ func (s *Service) decline(ctx context.Context, begun *deposit.Deposit, p tenant.
 			d.UpdatedAt = now
 			return s.deps.Deposits.StoreCheckoutProgress(ctx, d)
 		}, now)
-	if lifecycle.CheckoutOver(err) {
+	if lifecycle.IsCheckoutOverError(err) {
 		return nil
 	}
 	return err
@@ -132,7 +132,7 @@ var errErasedMeanwhile = errors.New("checkout: the client was erased while the f
 // the deposit as it was when the submission began.
 //
 // The returned function returns errErasedMeanwhile.
-func (s *Service) withClient(begun *deposit.Deposit, p tenant.Person, now time.Time) lifecycle.PrepareFunc {
+func (s *Service) withClient(begun *deposit.Deposit, p tenant.Person, now time.Time) lifecycle.PrepareDepositFunc {
 	return func(ctx context.Context, d *deposit.Deposit) error {
 		if hasClient(d, begun) {
 			known, err := s.deps.Clients.LockRowShared(ctx, d.AccountID, d.ClientID)
@@ -177,7 +177,8 @@ func newClient(clientID id.ID, d *deposit.Deposit, p tenant.Person, now time.Tim
 
 // withAgreement returns a function that runs setClient and then stores the record of the tenant's agreement,
 // in the transaction of the payment. A payment in flight keeps its record of the same words.
-func (s *Service) withAgreement(agreed agreement.Record, setClient lifecycle.PrepareFunc) lifecycle.PrepareFunc {
+func (s *Service) withAgreement(agreed agreement.Record,
+	setClient lifecycle.PrepareDepositFunc) lifecycle.PrepareDepositFunc {
 	return func(ctx context.Context, d *deposit.Deposit) error {
 		if err := setClient(ctx, d); err != nil {
 			return err

@@ -100,7 +100,7 @@ func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (V
 		if err != nil {
 			return View{}, err
 		}
-		v.Debt = debt.InZone(account.Zone())
+		v.Debt = debt.InTimeZone(account.Zone())
 		steps, err := s.deps.Deposits.History(ctx, d.ID)
 		if err != nil {
 			return View{}, err
@@ -108,7 +108,7 @@ func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (V
 		v.Reason, v.Words = deposit.CaptureDetails(steps)
 	}
 	if v.Open {
-		if v.PaymentInFlight, err = s.deps.Payments.FeeInFlight(ctx, d.ID); err != nil {
+		if v.PaymentInFlight, err = s.deps.Payments.HasFeeInFlight(ctx, d.ID); err != nil {
 			return View{}, err
 		}
 	}
@@ -119,7 +119,7 @@ func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (V
 func (s *Service) viewOf(d *deposit.Deposit, of connect.Account, now time.Time) View {
 	open := d.CheckoutOpen(now)
 	v := View{
-		Deposit: d.InZone(of.Zone()), CompanyName: of.CompanyName, Operator: of.NameWithContact(), Contact: of.Contact,
+		Deposit: d.InTimeZone(of.Zone()), CompanyName: of.CompanyName, Operator: of.NameWithContact(), Contact: of.Contact,
 		Fee: deposit.Fee(d.Amount), Open: open,
 		Expired:  d.Status.InCheckout() && !open || d.StatusReason == deposit.TriggerCheckoutExpired.StatusReason(),
 		StayOver: d.Status.InCheckout() && d.RentalEnded(now),
@@ -146,7 +146,7 @@ func (s *Service) terms(d *deposit.Deposit, of connect.Account, now time.Time) a
 // paidFee returns the fee that secured a deposit, and the time of that payment; zero for none.
 func paidFee(payments []deposit.Payment) (money.Cents, time.Time) {
 	for _, p := range payments {
-		if p.Kind == deposit.FeePayment && p.Status == deposit.PaymentSucceeded {
+		if p.Kind == deposit.PaymentKindFee && p.Status == deposit.PaymentSucceeded {
 			return p.Amount, p.SettledAt
 		}
 	}

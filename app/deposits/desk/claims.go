@@ -11,8 +11,8 @@ import (
 
 // UnpaidDebts holds the debts of an account's captured deposits that tenants have not paid yet.
 type UnpaidDebts struct {
-	Count depositports.WorkCount // The number of unpaid debts and their sum.
-	First []DepositRow           // The newest of the unpaid debts.
+	Count depositports.DepositGroupCount // The number of unpaid debts and their sum.
+	First []DepositRow                   // The newest of the unpaid debts.
 }
 
 // UnpaidDebts counts the unpaid debts of an account's captured deposits, and returns the newest of them, up to
@@ -20,18 +20,18 @@ type UnpaidDebts struct {
 func (s *Service) UnpaidDebts(ctx context.Context, of connect.Account, limit int) (UnpaidDebts, error) {
 	accountID, now := of.ID, s.deps.Clock.Now()
 	counts, err := s.countWork(ctx, accountID, now, week(now))
-	charged, refused := counts[depositports.WorkCollecting], counts[depositports.WorkCardRefused]
-	u := UnpaidDebts{Count: depositports.WorkCount{Count: charged.Count + refused.Count,
+	charged, refused := counts[depositports.OverviewCollecting], counts[depositports.OverviewCardRefused]
+	u := UnpaidDebts{Count: depositports.DepositGroupCount{Count: charged.Count + refused.Count,
 		Amount: charged.Amount + refused.Amount, More: charged.More || refused.More}}
 	if err != nil || u.Count.Count == 0 {
 		return u, err
 	}
-	kinds := []depositports.WorkKind{depositports.WorkCollecting, depositports.WorkCardRefused}
-	found, err := s.deps.Desk.DepositsByWorkKind(ctx, accountID, kinds, week(now), limit)
+	kinds := []depositports.OverviewGroup{depositports.OverviewCollecting, depositports.OverviewCardRefused}
+	found, err := s.deps.Desk.DepositsByOverviewGroup(ctx, accountID, kinds, week(now), limit)
 	if err != nil {
 		return u, err
 	}
-	first := slices.Concat(found[depositports.WorkCollecting], found[depositports.WorkCardRefused])
+	first := slices.Concat(found[depositports.OverviewCollecting], found[depositports.OverviewCardRefused])
 	slices.SortFunc(first, func(a, b *deposit.Deposit) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	u.First, err = s.rows(ctx, of, first[:min(limit, len(first))])
 	return u, err

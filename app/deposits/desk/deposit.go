@@ -51,12 +51,12 @@ type EntryKind string
 
 // The kinds of entries in a deposit's history.
 const (
-	EntryCreated    EntryKind = "created"
-	EntryLinkSent   EntryKind = "link_sent"
-	EntryFilesAdded EntryKind = "filed" // The entry: files were added to the deposit.
-	EntryTransition EntryKind = "moved"
-	EntryCollection EntryKind = "collects" // The entry: the collection of the captured amount changed its state.
-	EntryReminded   EntryKind = "reminded" // The entry: the link to pay a debt was mailed to the tenant again.
+	EntryCreated           EntryKind = "created"
+	EntryLinkSent          EntryKind = "link_sent"
+	EntryFilesAdded        EntryKind = "filed" // The entry: files were added to the deposit.
+	EntryTransition        EntryKind = "moved"
+	EntryCollectionChanged EntryKind = "collects" // The entry: the collection of the captured amount changed its state.
+	EntryTenantReminded    EntryKind = "reminded" // The entry: the link to pay a debt was mailed to the tenant again.
 )
 
 // HistoryEntry is an entry of a deposit's history.
@@ -74,9 +74,9 @@ type HistoryEntry struct {
 // maxSent is the largest number of audit entries about mails and files that the history of a deposit reads.
 const maxSent = 100
 
-// InZone returns a copy of the view of a deposit with all times in a time zone.
-func (v DepositView) InZone(zone *time.Location) DepositView {
-	v.Deposit, v.Debt = v.Deposit.InZone(zone), v.Debt.InZone(zone)
+// InTimeZone returns a copy of the view of a deposit with all times in a time zone.
+func (v DepositView) InTimeZone(zone *time.Location) DepositView {
+	v.Deposit, v.Debt = v.Deposit.InTimeZone(zone), v.Debt.InTimeZone(zone)
 	for _, at := range []*time.Time{&v.Now, &v.CoverEnd, &v.Agreed.At} {
 		*at = at.In(zone)
 	}
@@ -113,7 +113,7 @@ func (s *Service) Deposit(ctx context.Context, of connect.Account, depositID id.
 	}
 	now := s.deps.Clock.Now()
 	v := DepositView{Deposit: d, Now: now, CoverEnd: d.ExpiresAt, CoversContract: d.CoversContract(s.deps.Timers, now),
-		Sendable: d.LinkSendable(now) == nil}
+		Sendable: d.CheckLinkSendable(now) == nil}
 	if v.CoverEnd.IsZero() {
 		v.CoverEnd = s.deps.Timers.CoverEnd(d.ContractEndAt, now)
 	}
@@ -138,7 +138,7 @@ func (s *Service) Deposit(ctx context.Context, of connect.Account, depositID id.
 		return DepositView{}, err
 	}
 	v.History, err = s.history(ctx, d, steps)
-	return v.InZone(of.Zone()), err
+	return v.InTimeZone(of.Zone()), err
 }
 
 // OpenFile returns a file of a deposit of an account, with its content, which the caller closes.
@@ -209,7 +209,7 @@ func entries(
 				step.Actor))
 	}
 	for _, step := range collection {
-		e := entry(d, HistoryEntry{At: step.At, Happened: EntryCollection, CollectionTrigger: step.Trigger,
+		e := entry(d, HistoryEntry{At: step.At, Happened: EntryCollectionChanged, CollectionTrigger: step.Trigger,
 			Detail: map[string]string{"failure": step.Detail["failure"]}}, step.Actor)
 		// The page shows the service as the author of a card charge, and "automatic" as the author of the
 		// scheduler's transitions.
@@ -219,11 +219,11 @@ func entries(
 		all = append(all, e)
 	}
 	for _, a := range audited {
-		switch audit.Verb(a.Action) {
+		switch audit.Action(a.Action) {
 		case audit.DepositSendLink:
 			all = append(all, entry(d, HistoryEntry{At: a.At, Happened: EntryLinkSent}, a.Actor))
 		case audit.DepositRemind:
-			all = append(all, entry(d, HistoryEntry{At: a.At, Happened: EntryReminded}, a.Actor))
+			all = append(all, entry(d, HistoryEntry{At: a.At, Happened: EntryTenantReminded}, a.Actor))
 		case audit.DepositAddFiles:
 			all = append(all, entry(d, HistoryEntry{At: a.At, Happened: EntryFilesAdded, Detail: a.Detail}, a.Actor))
 		}

@@ -21,20 +21,20 @@ const (
 	auditLooked = 200
 )
 
-// RecordsBeforeProof holds the deposits and the link that were made for an account before a password reset first
+// RecordsBeforeEmailProof holds the deposits and the link that were made for an account before a password reset first
 // proved the operator's address. A stranger may have made them.
-type RecordsBeforeProof struct {
+type RecordsBeforeEmailProof struct {
 	Until    time.Time
 	Count    int           // The number of deposits that were made before the operator's address was proved.
 	Deposits []DepositRow  // The newest deposits that were made before the operator's address was proved.
 	Link     *connect.Link // The account's active link, if it was made before the proof; nil for none.
 }
 
-// RecordsBeforeProof returns what the owner of an address finds in an account to which a password reset first gave
+// RecordsBeforeEmailProof returns what the owner of an address finds in an account to which a password reset first gave
 // access (pages.md, "Accounts"). link is the account's active link. The result is nil where no reset proved
 // the address within seven days, and where nothing was made before.
-func (s *Service) RecordsBeforeProof(ctx context.Context, o connect.Operator, a connect.Account,
-	link *connect.Link) (*RecordsBeforeProof, error) {
+func (s *Service) RecordsBeforeEmailProof(ctx context.Context, o connect.Operator, a connect.Account,
+	link *connect.Link) (*RecordsBeforeEmailProof, error) {
 	if !o.EmailVerified() || s.deps.Clock.Now().Sub(o.VerifiedAt) > earlierShownFor {
 		return nil, nil //nolint:nilnil // nothing to show
 	}
@@ -46,7 +46,7 @@ func (s *Service) RecordsBeforeProof(ctx context.Context, o connect.Operator, a 
 	if err != nil {
 		return nil, err
 	}
-	e := &RecordsBeforeProof{Until: o.VerifiedAt.In(a.Zone()), Count: counts[0]}
+	e := &RecordsBeforeEmailProof{Until: o.VerifiedAt.In(a.Zone()), Count: counts[0]}
 	if link != nil && link.LinkedAt.Before(e.Until) {
 		e.Link = link
 	}
@@ -64,7 +64,7 @@ func (s *Service) RecordsBeforeProof(ctx context.Context, o connect.Operator, a 
 // present address.
 func provedByReset(entries []ports.AuditEntry, o connect.Operator) bool {
 	for _, e := range entries {
-		if audit.Verb(e.Action) == audit.OperatorProveEmail && e.At.Equal(o.VerifiedAt) {
+		if audit.Action(e.Action) == audit.OperatorProveEmailByReset && e.At.Equal(o.VerifiedAt) {
 			return true
 		}
 	}

@@ -51,10 +51,10 @@ func TestEntries_OfEveryKind_OldestFirst(t *testing.T) {
 		{At: at(5), Happened: EntryTransition, Trigger: deposit.TriggerCaptureRequested, Author: AuthorPartner,
 			Name: "Acme", Detail: reason},
 		{
-			At: at(6), Happened: EntryCollection, CollectionTrigger: deposit.CardRefused, Author: AuthorService,
+			At: at(6), Happened: EntryCollectionChanged, CollectionTrigger: deposit.CardRefused, Author: AuthorService,
 			Detail: map[string]string{"failure": "lost_card"},
 		},
-		{At: at(7), Happened: EntryReminded, Author: AuthorOperator},
+		{At: at(7), Happened: EntryTenantReminded, Author: AuthorOperator},
 	}, got)
 	made := entries(&deposit.Deposit{CreatedAt: noon, PartnerName: "Acme"}, nil, nil, nil)
 	require.Equal(t, []HistoryEntry{{At: noon, Happened: EntryCreated, Author: AuthorOperator}}, made,
@@ -88,7 +88,7 @@ func TestView_In_EveryTimeIsInTheZone(t *testing.T) {
 	for _, at := range times {
 		at.Set(reflect.ValueOf(noon))
 	}
-	there := v.InZone(zone.ByName("Asia/Kathmandu"))
+	there := v.InTimeZone(zone.ByName("Asia/Kathmandu"))
 	for _, at := range timesIn(reflect.ValueOf(&there)) {
 		require.Equal(t, "2026-08-01T17:45:00+05:45", at.Interface().(time.Time).Format(time.RFC3339))
 	}

@@ -38,7 +38,7 @@ type Service struct {
 	deps   Deps
 	months memory[monthOf, int]
 	// The cached counts of work by account, for accounts with much work.
-	work memory[id.ID, map[depositports.WorkKind]depositports.WorkCount]
+	work memory[id.ID, map[depositports.OverviewGroup]depositports.DepositGroupCount]
 }
 
 // monthOf is the key of a cached count of deposits: an account, and the start of a month.
@@ -70,20 +70,20 @@ type DepositRow struct {
 
 // ListDeposits returns a page of the account's deposits that match the filter f.
 func (s *Service) ListDeposits(ctx context.Context, of connect.Account, f depositports.DashboardFilter,
-	page ports.Page) (ports.List[DepositRow], error) {
+	page ports.Page) (ports.ListPage[DepositRow], error) {
 	f.AccountID = of.ID
 	if f.View == depositports.ViewCoverEnding {
-		ending := s.deps.Clock.Now().Add(deposit.EndingSoonPeriod)
+		ending := s.deps.Clock.Now().Add(deposit.CoverEndingSoonPeriod)
 		if f.EndsBefore.IsZero() || ending.Before(f.EndsBefore) {
 			f.EndsBefore = ending
 		}
 	}
 	found, err := s.deps.Desk.DashboardDeposits(ctx, f, page)
 	if err != nil {
-		return ports.List[DepositRow]{}, err
+		return ports.ListPage[DepositRow]{}, err
 	}
 	rows, err := s.rows(ctx, of, found.Items)
-	return ports.List[DepositRow]{Items: rows, Next: found.Next}, err
+	return ports.ListPage[DepositRow]{Items: rows, Next: found.Next}, err
 }
 
 // rows turns deposits into rows of a list. The debts of all captured deposits are read in a single statement.
@@ -103,9 +103,9 @@ func (s *Service) rows(ctx context.Context, of connect.Account, list []*deposit.
 	}
 	rows := make([]DepositRow, len(list))
 	for i, d := range list {
-		rows[i].Deposit = d.InZone(of.Zone())
+		rows[i].Deposit = d.InTimeZone(of.Zone())
 		if debt, known := debts[d.ID]; known {
-			rows[i].Debt = debt.InZone(of.Zone())
+			rows[i].Debt = debt.InTimeZone(of.Zone())
 		}
 	}
 	return rows, nil
@@ -116,53 +116,55 @@ const mostCounted = 1000
 
 // CountByView counts the deposits of each view of an account, exactly up to mostCounted.
 func (s *Service) CountByView(ctx context.Context,
-	accountID id.ID) (map[depositports.ListView]depositports.WorkCount, error) {
-	found, err := s.deps.Desk.CountByView(ctx, accountID, s.deps.Clock.Now().Add(deposit.EndingSoonPeriod), mostCounted+1)
-	counts := map[depositports.ListView]depositports.WorkCount{}
+	accountID id.ID) (map[depositports.ListView]depositports.DepositGroupCount, error) {
+	found, err := s.deps.Desk.CountByView(ctx, accountID, s.deps.Clock.Now().Add(deposit.CoverEndingSoonPeriod),
+		mostCounted+1)
+	counts := map[depositports.ListView]depositports.DepositGroupCount{}
 	for view, n := range found {
-		counts[view] = depositports.WorkCount{Count: min(n, mostCounted), More: n > mostCounted}
+		counts[view] = depositports.DepositGroupCount{Count: min(n, mostCounted), More: n > mostCounted}
 	}
 	return counts, err
 }
 
-// FirstPage holds what the operator's first page shows.
-type FirstPage struct {
+// Overview holds what the operator's first page shows.
+type Overview struct {
 	Now time.Time
 	// The next days, in which the first page counts the begin of a stay or the end of a cover as soon.
 	Week   ports.TimeSpan
-	Counts map[depositports.WorkKind]depositports.WorkCount
+	Counts map[depositports.OverviewGroup]depositports.DepositGroupCount
 	// The first deposits of each kind of open work, except active deposits without a task, for the operator's first
 	// page.
-	First map[depositports.WorkKind][]DepositRow
+	First map[depositports.OverviewGroup][]DepositRow
 	// The ids of deposits whose payment or card was refused and whose tenants can be mailed together; empty for
 	// fewer than two.
 	Refused []id.ID
-	Year    []MonthCount // The numbers of deposits made in each of the last twelve months, the present month last.
-	Empty   bool         // true: the account has never had a deposit; false: it has or had one.
+	// The numbers of deposits made in each of the last twelve months, the present month last.
+	Year  []MonthlyDepositCount
+	Empty bool // true: the account has never had a deposit; false: it has or had one.
 }
 
-// CountOf returns the number of deposits of a kind of work as the first page groups them: each deposit is in one
+// CountOfGroup returns the number of deposits of a kind of work as the first page groups them: each deposit is in one
 // group.
-func (t FirstPage) CountOf(kind depositports.WorkKind) depositports.WorkCount {
+func (t Overview) CountOfGroup(kind depositports.OverviewGroup) depositports.DepositGroupCount {
 	n := t.Counts[kind]
 	switch kind {
-	case depositports.WorkStayBeginning:
-		n.Count = t.Counts[depositports.WorkAwaitingTenant].Soon + t.Counts[depositports.WorkPaymentRefused].Soon
-	case depositports.WorkAwaitingTenant, depositports.WorkPaymentRefused:
+	case depositports.OverviewStayBeginning:
+		n.Count = t.Counts[depositports.OverviewAwaitingTenant].Soon + t.Counts[depositports.OverviewPaymentRefused].Soon
+	case depositports.OverviewAwaitingTenant, depositports.OverviewPaymentRefused:
 		n.Count = max(n.Count-n.Soon, 0)
 	}
 	return n
 }
 
-// CountRefused counts the deposits for which the tenant's payment, or the charge of the tenant's card, was
+// CountRefusedPayments counts the deposits for which the tenant's payment, or the charge of the tenant's card, was
 // refused.
-func (t FirstPage) CountRefused() depositports.WorkCount {
-	payment, card := t.Counts[depositports.WorkPaymentRefused], t.Counts[depositports.WorkCardRefused]
-	return depositports.WorkCount{Count: payment.Count + card.Count, More: payment.More || card.More}
+func (t Overview) CountRefusedPayments() depositports.DepositGroupCount {
+	payment, card := t.Counts[depositports.OverviewPaymentRefused], t.Counts[depositports.OverviewCardRefused]
+	return depositports.DepositGroupCount{Count: payment.Count + card.Count, More: payment.More || card.More}
 }
 
-// MonthCount is a calendar month in the account's time zone, with the number of deposits that were made in it.
-type MonthCount struct {
+// MonthlyDepositCount is a calendar month in the account's time zone, with the number of deposits that were made in it.
+type MonthlyDepositCount struct {
 	Start time.Time
 	Made  int
 }
@@ -176,34 +178,34 @@ const (
 
 // week returns the time span in which stays that begin, and covers that end, count as soon.
 func week(now time.Time) ports.TimeSpan {
-	return ports.TimeSpan{From: now.Add(-begunWithin), To: now.Add(deposit.EndingSoonPeriod)}
+	return ports.TimeSpan{From: now.Add(-begunWithin), To: now.Add(deposit.CoverEndingSoonPeriod)}
 }
 
-// FirstPage returns the open work of an account for the operator's first page.
-func (s *Service) FirstPage(ctx context.Context, of connect.Account) (FirstPage, error) {
+// Overview returns the open work of an account for the operator's first page.
+func (s *Service) Overview(ctx context.Context, of connect.Account) (Overview, error) {
 	accountID, now := of.ID, s.deps.Clock.Now().In(of.Zone())
-	t := FirstPage{Now: now, Week: week(now)}
+	t := Overview{Now: now, Week: week(now)}
 	var err error
 	if t.Counts, err = s.countWork(ctx, accountID, now, t.Week); err != nil {
 		return t, err
 	}
-	shown := slices.DeleteFunc(slices.Clone(depositports.WorkKinds), func(kind depositports.WorkKind) bool {
-		return kind == depositports.WorkActive || t.CountOf(kind).Count == 0
+	shown := slices.DeleteFunc(slices.Clone(depositports.OverviewGroups), func(kind depositports.OverviewGroup) bool {
+		return kind == depositports.OverviewActive || t.CountOfGroup(kind).Count == 0
 	})
 	if len(shown) > 0 {
-		first, err := s.deps.Desk.DepositsByWorkKind(ctx, accountID, shown, t.Week, firstOf)
+		first, err := s.deps.Desk.DepositsByOverviewGroup(ctx, accountID, shown, t.Week, firstOf)
 		if err != nil {
 			return t, err
 		}
-		t.First = map[depositports.WorkKind][]DepositRow{}
+		t.First = map[depositports.OverviewGroup][]DepositRow{}
 		for kind, list := range first {
 			if t.First[kind], err = s.rows(ctx, of, list); err != nil {
 				return t, err
 			}
 		}
 	}
-	if t.CountRefused().Count > 1 {
-		if t.Refused, err = s.deps.Desk.RefusedDepositIDs(ctx, accountID, deposit.MaxDepositsAtOnce); err != nil {
+	if t.CountRefusedPayments().Count > 1 {
+		if t.Refused, err = s.deps.Desk.RefusedDepositIDs(ctx, accountID, deposit.MaxDepositsPerBulkAct); err != nil {
 			return t, err
 		}
 	}
@@ -216,9 +218,9 @@ func (s *Service) FirstPage(ctx context.Context, of connect.Account) (FirstPage,
 
 // empty reports whether the account has never had a deposit. The list of deposits is read only when the other
 // numbers of the first page do not already prove that one exists.
-func (s *Service) empty(ctx context.Context, accountID id.ID, t FirstPage) (bool, error) {
-	if len(t.First) > 0 || t.Counts[depositports.WorkActive].Count > 0 ||
-		slices.ContainsFunc(t.Year, func(m MonthCount) bool { return m.Made > 0 }) {
+func (s *Service) empty(ctx context.Context, accountID id.ID, t Overview) (bool, error) {
+	if len(t.First) > 0 || t.Counts[depositports.OverviewActive].Count > 0 ||
+		slices.ContainsFunc(t.Year, func(m MonthlyDepositCount) bool { return m.Made > 0 }) {
 		return false, nil
 	}
 	made, err := s.deps.Desk.DashboardDeposits(ctx, depositports.DashboardFilter{AccountID: accountID},
@@ -237,19 +239,19 @@ const (
 // countWork counts an account's deposits for each kind of work. A count above exactWork is cached for
 // keptFor, because it reads thousands of rows.
 func (s *Service) countWork(ctx context.Context, accountID id.ID, now time.Time,
-	week ports.TimeSpan) (map[depositports.WorkKind]depositports.WorkCount, error) {
-	counts, err := s.deps.Desk.CountByWorkKind(ctx, accountID, week, exactWork)
+	week ports.TimeSpan) (map[depositports.OverviewGroup]depositports.DepositGroupCount, error) {
+	counts, err := s.deps.Desk.CountByOverviewGroup(ctx, accountID, week, exactWork)
 	if err != nil {
 		return nil, err
 	}
 	kept, _ := s.work.get(accountID, now)
-	for _, kind := range depositports.WorkKinds {
+	for _, kind := range depositports.OverviewGroups {
 		if !counts[kind].More {
 			continue
 		}
 		// No count of the account's work is cached, or the cached one was below exactWork.
 		if kept[kind].Count <= exactWork {
-			if kept, err = s.deps.Desk.CountByWorkKind(ctx, accountID, week, mostWork); err != nil {
+			if kept, err = s.deps.Desk.CountByOverviewGroup(ctx, accountID, week, mostWork); err != nil {
 				return nil, err
 			}
 			s.work.put(accountID, kept, now.Add(keptFor))
@@ -262,8 +264,8 @@ func (s *Service) countWork(ctx context.Context, accountID id.ID, now time.Time,
 // year counts the deposits that an account made in each of the last twelve months. Deposits are never
 // deleted, so the count of a past month does not change and is cached for good. The count of the present
 // month costs the most, and is cached for a minute.
-func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]MonthCount, error) {
-	year := make([]MonthCount, months)
+func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]MonthlyDepositCount, error) {
+	year := make([]MonthlyDepositCount, months)
 	var spans []ports.TimeSpan
 	var asked []int
 	for i := range year {

@@ -20,10 +20,10 @@ import (
 type store struct {
 	depositports.DashboardReader
 	asked []ports.TimeSpan
-	work  map[depositports.WorkKind]int
-	most  []int                         // of each count of work
-	soon  map[depositports.WorkKind]int // how many of the work begin soon
-	lists []depositports.WorkKind
+	work  map[depositports.OverviewGroup]int
+	most  []int                              // of each count of work
+	soon  map[depositports.OverviewGroup]int // how many of the work begin soon
+	lists []depositports.OverviewGroup
 	bulk  []int // the limits of the refused deposits that were asked for
 	none  bool  // no deposit was made in the year
 	old   int   // deposits from before the year
@@ -43,12 +43,12 @@ func (s *store) CountCreatedDeposits(_ context.Context, _ id.ID, spans []ports.T
 	return counts, nil
 }
 
-func (s *store) CountByWorkKind(_ context.Context, _ id.ID, _ ports.TimeSpan,
-	most int) (map[depositports.WorkKind]depositports.WorkCount, error) {
+func (s *store) CountByOverviewGroup(_ context.Context, _ id.ID, _ ports.TimeSpan,
+	most int) (map[depositports.OverviewGroup]depositports.DepositGroupCount, error) {
 	s.most = append(s.most, most)
-	counts := map[depositports.WorkKind]depositports.WorkCount{}
+	counts := map[depositports.OverviewGroup]depositports.DepositGroupCount{}
 	for kind, n := range s.work {
-		counts[kind] = depositports.WorkCount{Count: min(n, most), More: n > most, Soon: s.soon[kind]}
+		counts[kind] = depositports.DepositGroupCount{Count: min(n, most), More: n > most, Soon: s.soon[kind]}
 	}
 	return counts, nil
 }
@@ -60,8 +60,9 @@ func (s *store) CountByView(_ context.Context, _ id.ID, ending time.Time,
 	return map[depositports.ListView]int{depositports.ViewAll: most, depositports.ViewSecured: most - 1}, nil
 }
 
-func (s *store) DepositsByWorkKind(_ context.Context, _ id.ID, kinds []depositports.WorkKind, _ ports.TimeSpan,
-	_ int) (map[depositports.WorkKind][]*deposit.Deposit, error) {
+func (s *store) DepositsByOverviewGroup(_ context.Context, _ id.ID, kinds []depositports.OverviewGroup,
+	_ ports.TimeSpan,
+	_ int) (map[depositports.OverviewGroup][]*deposit.Deposit, error) {
 	s.lists = append(s.lists, kinds...)
 	return nil, nil
 }
@@ -73,9 +74,9 @@ func (s *store) RefusedDepositIDs(_ context.Context, _ id.ID, limit int) ([]id.I
 
 // DashboardDeposits notes the filter.
 func (s *store) DashboardDeposits(_ context.Context, f depositports.DashboardFilter,
-	page ports.Page) (ports.List[*deposit.Deposit], error) {
+	page ports.Page) (ports.ListPage[*deposit.Deposit], error) {
 	s.ending = f.EndsBefore
-	return ports.List[*deposit.Deposit]{Items: make([]*deposit.Deposit, min(s.old, page.Limit))}, nil
+	return ports.ListPage[*deposit.Deposit]{Items: make([]*deposit.Deposit, min(s.old, page.Limit))}, nil
 }
 
 type clock struct{ now time.Time }
@@ -87,18 +88,18 @@ func TestToday_CountsEachMonthThatIsOverOnce_AndThePresentOnceAMinute(t *testing
 	at := &clock{time.Date(2027, 3, 31, 23, 0, 0, 0, time.UTC)}
 	s := &store{}
 	service, timezone := desk.New(desk.Deps{Desk: s, Clock: at}), "UTC"
-	year := func(account byte) []desk.MonthCount {
+	year := func(account byte) []desk.MonthlyDepositCount {
 		s.asked = nil
-		today, err := service.FirstPage(t.Context(), connect.Account{ID: id.ID{account}, Timezone: timezone})
+		today, err := service.Overview(t.Context(), connect.Account{ID: id.ID{account}, Timezone: timezone})
 		require.NoError(t, err)
 		require.Len(t, today.Year, 12)
 		return today.Year
 	}
 	first := year(1)
 	require.Len(t, s.asked, 12)
-	require.Equal(t, desk.MonthCount{Start: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), Made: 30}, first[0])
-	require.Equal(t, desk.MonthCount{Start: time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC), Made: 28}, first[10])
-	require.Equal(t, desk.MonthCount{Start: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Made: 31}, first[11],
+	require.Equal(t, desk.MonthlyDepositCount{Start: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), Made: 30}, first[0])
+	require.Equal(t, desk.MonthlyDepositCount{Start: time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC), Made: 28}, first[10])
+	require.Equal(t, desk.MonthlyDepositCount{Start: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Made: 31}, first[11],
 		"also on the 31st")
 	require.Equal(t, first, year(1))
 	require.Empty(t, s.asked)
@@ -144,7 +145,8 @@ func TestViews_AreCountedToAThousand_AndThoseThatEndSoonEndWithinSevenDays(t *te
 	service, soon := desk.New(desk.Deps{Desk: s, Clock: at}), at.now.AddDate(0, 0, 7)
 	counts, err := service.CountByView(t.Context(), id.ID{1})
 	require.NoError(t, err)
-	require.Equal(t, map[depositports.ListView]depositports.WorkCount{depositports.ViewAll: {Count: 1000, More: true},
+	require.Equal(t, map[depositports.ListView]depositports.DepositGroupCount{depositports.ViewAll: {Count: 1000,
+		More: true},
 		depositports.ViewSecured: {Count: 1000}}, counts)
 	require.Equal(t, soon, s.ending)
 	for asked, want := range map[time.Time]time.Time{{}: soon, soon.Add(1): soon, soon.Add(-1): soon.Add(-1)} {
@@ -162,10 +164,11 @@ func TestViews_AreCountedToAThousand_AndThoseThatEndSoonEndWithinSevenDays(t *te
 
 func TestToday_ReadsTheListsOfWorkThatThereIs(t *testing.T) {
 	t.Parallel()
-	s := &store{work: map[depositports.WorkKind]int{depositports.WorkCoverEnding: 2, depositports.WorkActive: 9}}
-	_, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).FirstPage(t.Context(), connect.Account{ID: id.ID{1}})
+	s := &store{work: map[depositports.OverviewGroup]int{depositports.OverviewCoverEnding: 2,
+		depositports.OverviewActive: 9}}
+	_, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).Overview(t.Context(), connect.Account{ID: id.ID{1}})
 	require.NoError(t, err)
-	require.Equal(t, []depositports.WorkKind{depositports.WorkCoverEnding}, s.lists)
+	require.Equal(t, []depositports.OverviewGroup{depositports.OverviewCoverEnding}, s.lists)
 	require.Empty(t, s.bulk)
 }
 
@@ -173,22 +176,24 @@ func TestToday_ReadsTheListsOfWorkThatThereIs(t *testing.T) {
 func TestToday_CountsADepositInOneGroup(t *testing.T) {
 	t.Parallel()
 	s := &store{
-		work: map[depositports.WorkKind]int{depositports.WorkAwaitingTenant: 9, depositports.WorkPaymentRefused: 2,
-			depositports.WorkCardRefused: 1},
-		soon: map[depositports.WorkKind]int{depositports.WorkAwaitingTenant: 4, depositports.WorkPaymentRefused: 2},
+		work: map[depositports.OverviewGroup]int{depositports.OverviewAwaitingTenant: 9,
+			depositports.OverviewPaymentRefused: 2,
+			depositports.OverviewCardRefused:    1},
+		soon: map[depositports.OverviewGroup]int{depositports.OverviewAwaitingTenant: 4,
+			depositports.OverviewPaymentRefused: 2},
 	}
 	today, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).
-		FirstPage(t.Context(), connect.Account{ID: id.ID{1}})
+		Overview(t.Context(), connect.Account{ID: id.ID{1}})
 	require.NoError(t, err)
-	require.Equal(t, 6, today.CountOf(depositports.WorkStayBeginning).Count)
-	require.Equal(t, 5, today.CountOf(depositports.WorkAwaitingTenant).Count)
-	require.Zero(t, today.CountOf(depositports.WorkPaymentRefused).Count)
-	require.Equal(t, 3, today.CountRefused().Count)
-	require.Equal(t, 9, today.Counts[depositports.WorkAwaitingTenant].Count)
-	require.Equal(t, []depositports.WorkKind{depositports.WorkStayBeginning, depositports.WorkCardRefused,
-		depositports.WorkAwaitingTenant},
+	require.Equal(t, 6, today.CountOfGroup(depositports.OverviewStayBeginning).Count)
+	require.Equal(t, 5, today.CountOfGroup(depositports.OverviewAwaitingTenant).Count)
+	require.Zero(t, today.CountOfGroup(depositports.OverviewPaymentRefused).Count)
+	require.Equal(t, 3, today.CountRefusedPayments().Count)
+	require.Equal(t, 9, today.Counts[depositports.OverviewAwaitingTenant].Count)
+	require.Equal(t, []depositports.OverviewGroup{depositports.OverviewStayBeginning, depositports.OverviewCardRefused,
+		depositports.OverviewAwaitingTenant},
 		s.lists)
-	require.Equal(t, []int{deposit.MaxDepositsAtOnce}, s.bulk)
+	require.Equal(t, []int{deposit.MaxDepositsPerBulkAct}, s.bulk)
 	require.Len(t, today.Refused, 2)
 	require.Equal(t, 8*24*time.Hour, today.Week.To.Sub(today.Week.From))
 }
@@ -203,10 +208,10 @@ func TestToday_OfAnAccountThatNeverHadADeposit_IsEmpty(t *testing.T) {
 		"deposits of this year": {store{}, false},
 		"deposits from before":  {store{none: true, old: 3}, false},
 		"a deposit made a moment ago": {store{none: true,
-			work: map[depositports.WorkKind]int{depositports.WorkActive: 1}}, false},
+			work: map[depositports.OverviewGroup]int{depositports.OverviewActive: 1}}, false},
 	} {
 		today, err := desk.New(desk.Deps{Desk: &c.store, Clock: &clock{time.Now()}}).
-			FirstPage(t.Context(), connect.Account{ID: id.ID{1}})
+			Overview(t.Context(), connect.Account{ID: id.ID{1}})
 		require.NoError(t, err, name)
 		require.Equal(t, c.empty, today.Empty, name)
 	}
@@ -214,35 +219,38 @@ func TestToday_OfAnAccountThatNeverHadADeposit_IsEmpty(t *testing.T) {
 
 func TestToday_CountsLittleWorkAtEachView_AndMuchWorkOnceAMinute(t *testing.T) {
 	t.Parallel()
-	s := &store{work: map[depositports.WorkKind]int{depositports.WorkCoverEnding: 2, depositports.WorkActive: 7_000,
-		depositports.WorkAwaitingTenant: 20_000}}
+	s := &store{work: map[depositports.OverviewGroup]int{depositports.OverviewCoverEnding: 2,
+		depositports.OverviewActive:         7_000,
+		depositports.OverviewAwaitingTenant: 20_000}}
 	at := &clock{time.Now()}
 	service := desk.New(desk.Deps{Desk: s, Clock: at})
-	counts := func() map[depositports.WorkKind]depositports.WorkCount {
+	counts := func() map[depositports.OverviewGroup]depositports.DepositGroupCount {
 		s.most = nil
-		today, err := service.FirstPage(t.Context(), connect.Account{ID: id.ID{1}})
+		today, err := service.Overview(t.Context(), connect.Account{ID: id.ID{1}})
 		require.NoError(t, err)
 		return today.Counts
 	}
 	first := counts()
-	require.Equal(t, map[depositports.WorkKind]depositports.WorkCount{depositports.WorkCoverEnding: {Count: 2},
-		depositports.WorkActive: {Count: 7_000}, depositports.WorkAwaitingTenant: {Count: 10_000, More: true}}, first)
+	require.Equal(t,
+		map[depositports.OverviewGroup]depositports.DepositGroupCount{depositports.OverviewCoverEnding: {Count: 2},
+			depositports.OverviewActive: {Count: 7_000}, depositports.OverviewAwaitingTenant: {Count: 10_000, More: true}},
+		first)
 	require.Equal(t, []int{500, 10_000}, s.most)
 
-	s.work[depositports.WorkCoverEnding], s.work[depositports.WorkActive] = 1, 6_999
+	s.work[depositports.OverviewCoverEnding], s.work[depositports.OverviewActive] = 1, 6_999
 	second := counts()
-	require.Equal(t, 1, second[depositports.WorkCoverEnding].Count)
-	require.Equal(t, 7_000, second[depositports.WorkActive].Count, "for a minute")
+	require.Equal(t, 1, second[depositports.OverviewCoverEnding].Count)
+	require.Equal(t, 7_000, second[depositports.OverviewActive].Count, "for a minute")
 	require.Equal(t, []int{500}, s.most)
 
-	s.work[depositports.WorkCoverEnding] = 501
-	require.Equal(t, 501, counts()[depositports.WorkCoverEnding].Count, "much since the last view")
+	s.work[depositports.OverviewCoverEnding] = 501
+	require.Equal(t, 501, counts()[depositports.OverviewCoverEnding].Count, "much since the last view")
 	require.Equal(t, []int{500, 10_000}, s.most)
 
-	s.work[depositports.WorkActive] = 3
-	require.Equal(t, 3, counts()[depositports.WorkActive].Count)
+	s.work[depositports.OverviewActive] = 3
+	require.Equal(t, 3, counts()[depositports.OverviewActive].Count)
 	at.now = at.now.Add(time.Minute)
-	s.work[depositports.WorkCoverEnding] = 600
-	require.Equal(t, 600, counts()[depositports.WorkCoverEnding].Count)
+	s.work[depositports.OverviewCoverEnding] = 600
+	require.Equal(t, 600, counts()[depositports.OverviewCoverEnding].Count)
 	require.Equal(t, []int{500, 10_000}, s.most)
 }

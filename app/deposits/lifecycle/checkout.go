@@ -8,12 +8,12 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// PrepareFunc is a function that changes a locked deposit just before a transition or a payment, in the same
+// PrepareDepositFunc is a function that changes a locked deposit just before a transition or a payment, in the same
 // transaction.
-type PrepareFunc func(ctx context.Context, d *deposit.Deposit) error
+type PrepareDepositFunc func(ctx context.Context, d *deposit.Deposit) error
 
-// CheckoutOver reports whether err means that the checkout of a deposit had already ended.
-func CheckoutOver(err error) bool {
+// IsCheckoutOverError reports whether err means that the checkout of a deposit had already ended.
+func IsCheckoutOverError(err error) bool {
 	return errors.Is(err, deposit.ErrNotCancellable) || errors.Is(err, deposit.ErrNotSecurable)
 }
 
@@ -22,7 +22,7 @@ func CheckoutOver(err error) bool {
 //
 // Returns deposit.ErrNotSecurable when the checkout has ended.
 func (j Journal) RecordCheckoutStep(ctx context.Context, d *deposit.Deposit, now time.Time) error {
-	if err := d.StartCheckout(now); err != nil {
+	if err := d.RecordCheckoutStep(now); err != nil {
 		return err
 	}
 	return j.Deposits.StoreCheckoutProgress(ctx, d)

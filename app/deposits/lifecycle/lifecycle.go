@@ -37,7 +37,7 @@ type TransitionAuthor struct {
 func (j Journal) ApplyTrigger(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger,
 	timers deposit.TimerDurations, by TransitionAuthor,
 	eventID id.ID, now time.Time) (deposit.Transition, error) {
-	t, err := d.Apply(trigger, timers, now)
+	t, err := d.ApplyTrigger(trigger, timers, now)
 	if err != nil {
 		return t, err
 	}
@@ -47,26 +47,27 @@ func (j Journal) ApplyTrigger(ctx context.Context, d *deposit.Deposit, trigger d
 // RecordTransition stores a transition that the deposit d has already made.
 func (j Journal) RecordTransition(ctx context.Context, d *deposit.Deposit, t deposit.Transition, by TransitionAuthor,
 	eventID id.ID) error {
-	return j.WriteRows(ctx, TransitionWrites(d, t, by, eventID))
+	return j.WriteTransitionRows(ctx, BuildTransitionWrites(d, t, by, eventID))
 }
 
-// TransitionWrites returns the rows to write for a transition: the deposit, its history and its event. A deposit
+// BuildTransitionWrites returns the rows to write for a transition: the deposit, its history and its event. A deposit
 // without a partner has no event.
-func TransitionWrites(d *deposit.Deposit, t deposit.Transition, by TransitionAuthor, eventID id.ID) ports.Writes {
+func BuildTransitionWrites(d *deposit.Deposit, t deposit.Transition, by TransitionAuthor,
+	eventID id.ID) ports.ChangeWrites {
 	t.Actor, t.Detail = by.Actor, by.Detail
 	if d.PartnerID.IsZero() {
-		return ports.Writes{Transition: &ports.DepositTransition{Deposit: d, Transition: t}}
+		return ports.ChangeWrites{Transition: &ports.DepositTransition{Deposit: d, Transition: t}}
 	}
 	t.EventID = eventID
-	return ports.Writes{Transition: &ports.DepositTransition{Deposit: d, Transition: t}, Event: &ports.Event{
+	return ports.ChangeWrites{Transition: &ports.DepositTransition{Deposit: d, Transition: t}, Event: &ports.Event{
 		ID: eventID, PartnerID: d.PartnerID, Name: webhook.EventName(t.To.EventName()), DepositID: d.ID,
 		Data: d.EventData(t), CreatedAt: t.At,
 	}}
 }
 
-// WriteRows stores the rows of a transition within a transaction. For a deposit that an operator created, the
+// WriteTransitionRows stores the rows of a transition within a transaction. For a deposit that an operator created, the
 // partner receives events only while its link to the account is active (api.md §2).
-func (j Journal) WriteRows(ctx context.Context, writes ports.Writes) error {
+func (j Journal) WriteTransitionRows(ctx context.Context, writes ports.ChangeWrites) error {
 	if d := writes.Transition.Deposit; writes.Event != nil && !d.ByPartnerAPI {
 		link, err := j.Links.LockNewestShared(ctx, d.PartnerID, d.AccountID)
 		hears, err := hearsOf(link.Link, err)

@@ -29,9 +29,9 @@ func TestWrites_OfATransition_AreRowHistoryAndEvent(t *testing.T) {
 			t.Parallel()
 			d := deposit.New(id.ID{1}, "D-7K3M-9Q2X", deposit.Origin{PartnerID: c.partnerID},
 				deposit.Draft{Amount: 50_000, ContractEndAt: now}, nil, now)
-			step, err := d.Apply(deposit.TriggerSecured, deposit.DefaultTimerDurations(), now)
+			step, err := d.ApplyTrigger(deposit.TriggerSecured, deposit.DefaultTimerDurations(), now)
 			require.NoError(t, err)
-			writes := TransitionWrites(d, step, by, id.ID{8})
+			writes := BuildTransitionWrites(d, step, by, id.ID{8})
 			require.Same(t, d, writes.Transition.Deposit)
 			require.Equal(t, []any{actor.Tenant, by.Detail, deposit.Active},
 				[]any{writes.Transition.Transition.Actor, writes.Transition.Transition.Detail, writes.Transition.Transition.To})
@@ -42,7 +42,7 @@ func TestWrites_OfATransition_AreRowHistoryAndEvent(t *testing.T) {
 			}
 			require.Equal(t, id.ID{8}, writes.Transition.Transition.EventID)
 			require.Equal(t, &ports.Event{
-				ID: id.ID{8}, PartnerID: id.ID{3}, Name: webhook.DepositActivated, DepositID: id.ID{1},
+				ID: id.ID{8}, PartnerID: id.ID{3}, Name: webhook.EventDepositActivated, DepositID: id.ID{1},
 				Data: d.EventData(writes.Transition.Transition), CreatedAt: now,
 			}, writes.Event)
 		})
@@ -76,6 +76,6 @@ func TestCheckoutOver_IsARefusalOfTheStatus(t *testing.T) {
 		deposit.ErrNotCancellable: true,
 		deposit.ErrNotSecurable:   true, deposit.ErrNotSecurable.WithMessage("It is active."): true,
 	} {
-		require.Equal(t, want, CheckoutOver(err), "%v", err)
+		require.Equal(t, want, IsCheckoutOverError(err), "%v", err)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Transitions makes transitions of deposits in transactions of their own, and counts each transition after
+// TransitionApplier makes transitions of deposits in transactions of their own, and counts each transition after
 // its commit.
-type Transitions struct {
+type TransitionApplier struct {
 	Journal
 	UnitOfWork ports.UnitOfWork
 	Metrics    depositports.DepositMetrics
@@ -21,9 +21,10 @@ type Transitions struct {
 	Timers     deposit.TimerDurations
 }
 
-// WithinTx runs change in a transaction and counts the transition that change made. A transition without a
+// RunInTx runs change in a transaction and counts the transition that change made. A transition without a
 // trigger means that no deposit changed its status.
-func (m Transitions) WithinTx(ctx context.Context, change func(ctx context.Context) (deposit.Transition, error)) error {
+func (m TransitionApplier) RunInTx(ctx context.Context, change func(ctx context.Context) (deposit.Transition,
+	error)) error {
 	var made deposit.Transition
 	err := m.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		var err error
@@ -38,7 +39,7 @@ func (m Transitions) WithinTx(ctx context.Context, change func(ctx context.Conte
 
 // ApplyTrigger makes and records a transition as Journal.ApplyTrigger does, with the actor that the trigger
 // implies and a new event id.
-func (m Transitions) ApplyTrigger(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger,
+func (m TransitionApplier) ApplyTrigger(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger,
 	now time.Time) (deposit.Transition, error) {
 	return m.Journal.ApplyTrigger(ctx, d, trigger, m.Timers,
 		TransitionAuthor{Actor: actor.Actor{Kind: trigger.ActorKind()}}, m.Entropy.NewID(), now)
@@ -46,9 +47,9 @@ func (m Transitions) ApplyTrigger(ctx context.Context, d *deposit.Deposit, trigg
 
 // ApplyTriggerIf locks a deposit, calls due under the lock, and applies trigger to the deposit if due returns
 // true. moved reports whether the deposit made the transition.
-func (m Transitions) ApplyTriggerIf(ctx context.Context, depositID id.ID, trigger deposit.Trigger, now time.Time,
+func (m TransitionApplier) ApplyTriggerIf(ctx context.Context, depositID id.ID, trigger deposit.Trigger, now time.Time,
 	due func(*deposit.Deposit) bool) (moved bool, err error) {
-	err = m.WithinTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
+	err = m.RunInTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
 		moved = false
 		d, err := m.Deposits.LockRow(ctx, depositID)
 		if err != nil || !due(d) {

@@ -20,7 +20,7 @@ import (
 
 // Deps holds the repositories, clients and settings that the timers need.
 type Deps struct {
-	Transitions lifecycle.Transitions
+	Transitions lifecycle.TransitionApplier
 	Due         depositports.DueDepositFinder
 	Payments    CheckoutEnder
 	Clock       ports.Clock
@@ -34,7 +34,7 @@ type CheckoutEnder interface {
 	// nil.
 	//
 	// Returns deposit.ErrNotCancellable when the checkout had ended already.
-	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.PrepareFunc,
+	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.PrepareDepositFunc,
 		now time.Time) error
 }
 

@@ -40,7 +40,7 @@ func (s *Service) ExpireCheckouts(ctx context.Context) (moved int, err error) {
 // expired reports whether a deposit was cancelled, by the error of EndCheckout. true: it was; false: its
 // checkout had already ended, which is no failure, or EndCheckout failed.
 func expired(err error) (cancelled bool, failure error) {
-	if lifecycle.CheckoutOver(err) {
+	if lifecycle.IsCheckoutOverError(err) {
 		return false, nil
 	}
 	return err == nil, err

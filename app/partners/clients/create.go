@@ -20,7 +20,7 @@ type NewClient struct {
 // Returns missing_field, invalid_field, account_not_linked, account_revoked, or the errors of
 // idempotent.Executor.Run.
 func (s *Service) Create(ctx context.Context, by partner.Caller, in NewClient,
-	call idempotent.Call[tenant.Client]) (idempotent.Response, error) {
+	call idempotent.KeyAndEncoder[tenant.Client]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
 	client := tenant.Client{ID: s.deps.Entropy.NewID(), AccountID: in.AccountID, PartnerID: by.Partner.ID,
 		Person: in.Person, CreatedAt: now}
@@ -35,7 +35,7 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewClient,
 			if err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := link.Usable(); err != nil {
+			if err := link.CheckUsable(); err != nil {
 				return idempotent.Response{}, err
 			}
 			if err := s.deps.Clients.Insert(ctx, client); err != nil {

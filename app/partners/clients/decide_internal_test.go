@@ -48,7 +48,7 @@ func TestListed_ClientsOfAnAccount_WhileItIsLinked(t *testing.T) {
 		want   error
 	}{
 		"linked":       {connect.Link{LinkedAt: now}, nil, true, nil},
-		"revoked":      {connect.Link{LinkedAt: now, RevokedAt: now}, nil, false, connect.ErrAccountRevoked},
+		"revoked":      {connect.Link{LinkedAt: now, RevokedAt: now}, nil, false, connect.ErrAccountLinkRevoked},
 		"never linked": {connect.Link{}, connect.ErrAccountNotFound, false, nil},
 		"not known":    {connect.Link{}, broken, false, broken},
 	} {
@@ -60,13 +60,13 @@ func TestListed_ClientsOfAnAccount_WhileItIsLinked(t *testing.T) {
 
 func TestTextErasure_CountsDepositsThatCameMeanwhile(t *testing.T) {
 	t.Parallel()
-	done := TextErasure{Total: 2}
+	done := TextErasureProgress{Total: 2}
 	for _, step := range []struct {
 		erased bool
-		want   TextErasure
+		want   TextErasureProgress
 	}{
-		{true, TextErasure{Total: 2, Read: 1, Erased: 1}}, {false, TextErasure{Total: 2, Read: 2, Erased: 1}},
-		{true, TextErasure{Total: 3, Read: 3, Erased: 2}},
+		{true, TextErasureProgress{Total: 2, Read: 1, Erased: 1}}, {false, TextErasureProgress{Total: 2, Read: 2, Erased: 1}},
+		{true, TextErasureProgress{Total: 3, Read: 3, Erased: 2}},
 	} {
 		done = done.after(step.erased)
 		require.Equal(t, step.want, done)

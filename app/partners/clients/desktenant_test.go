@@ -44,9 +44,9 @@ func TestEraseByAdmin_OfATenantOfTheDesk_RemovesThePersonAndTheirMails(t *testin
 	require.NoError(t, err)
 	require.Nil(t, got.Client)
 
-	done, err := f.Clients.EraseTextOfClient(t.Context(), d.ClientID, func(clients.TextErasure) {})
+	done, err := f.Clients.EraseTextOfClient(t.Context(), d.ClientID, func(clients.TextErasureProgress) {})
 	require.NoError(t, err)
-	require.Equal(t, clients.TextErasure{Total: 1, Read: 1, Erased: 1}, done)
+	require.Equal(t, clients.TextErasureProgress{Total: 1, Read: 1, Erased: 1}, done)
 
 	// The partner to which the account is linked does not erase a tenant of the desk: the partner never had the record.
 	f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {

@@ -47,7 +47,7 @@ func (s *Service) erase(ctx context.Context, partnerID, clientID id.ID, by actor
 
 // audit appends an audit entry about a client, without personal data, because the audit log is never deleted.
 func (s *Service) audit(
-	ctx context.Context, verb audit.Verb, clientID id.ID, by actor.Actor, now time.Time,
+	ctx context.Context, verb audit.Action, clientID id.ID, by actor.Actor, now time.Time,
 	detail map[string]string,
 ) error {
 	return s.deps.Audit.Append(ctx, audit.NewEntry(s.deps.Entropy, now, by, verb, id.Client.Of(clientID), detail))

@@ -69,9 +69,9 @@ type hooked struct {
 	f *fixture
 }
 
-func (h hooked) Apply(ctx context.Context, change ports.Change) error {
+func (h hooked) Apply(ctx context.Context, change ports.DatabaseChange) error {
 	decide := change.Decide
-	change.Decide = func(found ports.FoundRows) (ports.Writes, error) {
+	change.Decide = func(found ports.FoundRows) (ports.ChangeWrites, error) {
 		if hook := h.f.deciding; hook != nil {
 			h.f.deciding = nil
 			hook()
@@ -129,7 +129,7 @@ func (f *fixture) cancel(depositID id.ID) (tells string) {
 	f.t.Helper()
 	key := &ports.IdempotencyKey{Owner: f.by.Partner.ID, Route: "cancel", Key: [16]byte(servicetest.NewID())}
 	response, err := f.Deposits.Cancel(f.t.Context(), f.by, deposits.Cancellation{DepositID: depositID},
-		idempotent.Call[deposits.PartnerView]{
+		idempotent.KeyAndEncoder[deposits.PartnerView]{
 			Key: key, Encode: func(v deposits.PartnerView) (idempotent.Response, error) {
 				body := "nobody"
 				if v.Client != nil {
@@ -159,7 +159,7 @@ func TestErase_WhileATransactionMovesTheDeposit_LetsOneOfBothGoFirst(t *testing.
 			locked, err := repos.Deposits.LockRow(ctx, d)
 			require.NoError(t, err)
 			between(locked)
-			step, err := locked.Apply(deposit.TriggerCancelledByPartner, deposit.DefaultTimerDurations(), f.Clock.Now())
+			step, err := locked.ApplyTrigger(deposit.TriggerCancelledByPartner, deposit.DefaultTimerDurations(), f.Clock.Now())
 			require.NoError(t, err)
 			if err := repos.Deposits.StoreTransition(ctx, locked, step); err != nil {
 				return err
@@ -215,7 +215,7 @@ func TestErase_WhileADepositIsCreated_WaitsForIt(t *testing.T) {
 		now := f.Clock.Now()
 		_, err := f.Deposits.Create(t.Context(), f.by, deposits.NewDeposit{AccountID: f.account, ClientID: &f.client.ID,
 			Draft: deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.Add(time.Hour)}},
-			idempotent.Call[deposits.PartnerView]{
+			idempotent.KeyAndEncoder[deposits.PartnerView]{
 				Encode: func(deposits.PartnerView) (idempotent.Response, error) { return idempotent.Response{Code: 201}, nil },
 			})
 		return err
@@ -306,7 +306,7 @@ func TestSubmit_OfAClientThatThePartnerChanged_IsScoredAgain(t *testing.T) {
 	require.Equal(t, 1, asked)
 	eve := "Eve"
 	_, err = f.Clients.Update(t.Context(), f.by, f.client.ID, tenant.PersonChange{FirstName: &eve},
-		idempotent.Call[tenant.Client]{
+		idempotent.KeyAndEncoder[tenant.Client]{
 			Encode: func(tenant.Client) (idempotent.Response, error) { return idempotent.Response{Code: 200}, nil },
 		})
 	require.NoError(t, err)

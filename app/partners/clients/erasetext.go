@@ -49,19 +49,19 @@ func (s *Service) eraseFiles(ctx context.Context, depositID id.ID) (erased bool,
 }
 
 // erasure returns the audit entry of an erasure of words or files from a deposit.
-func (s *Service) erasure(depositID id.ID, verb audit.Verb, detail map[string]string) ports.AuditEntry {
+func (s *Service) erasure(depositID id.ID, verb audit.Action, detail map[string]string) ports.AuditEntry {
 	return audit.NewEntry(s.deps.Entropy, s.deps.Clock.Now(), actor.Staff, verb, id.Deposit.Of(depositID), detail)
 }
 
-// TextErasure is the progress of EraseTextOfClient, counted in deposits.
-type TextErasure struct {
+// TextErasureProgress is the progress of EraseTextOfClient, counted in deposits.
+type TextErasureProgress struct {
 	Total  int
 	Read   int // The number of deposits that contain no words of people any more.
 	Erased int // The number of deposits from which words were removed in this call of EraseTextOfClient.
 }
 
 // after returns the progress of an erasure after one more deposit.
-func (e TextErasure) after(erased bool) TextErasure {
+func (e TextErasureProgress) after(erased bool) TextErasureProgress {
 	if e.Read++; erased {
 		e.Erased++
 	}
@@ -77,7 +77,7 @@ func (e TextErasure) after(erased bool) TextErasure {
 //
 // Returns client_not_found, or the error that ended the work, together with the progress so far.
 func (s *Service) EraseTextOfClient(ctx context.Context, clientID id.ID,
-	progress func(TextErasure)) (done TextErasure, err error) {
+	progress func(TextErasureProgress)) (done TextErasureProgress, err error) {
 	if _, err := s.deps.Clients.ClientChangedAt(ctx, clientID); err != nil {
 		return done, err
 	}

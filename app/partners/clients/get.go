@@ -23,7 +23,7 @@ func (s *Service) Get(ctx context.Context, partnerID, clientID id.ID) (tenant.Cl
 	if err != nil {
 		return tenant.Client{}, err
 	}
-	if err := link.Usable(); err != nil {
+	if err := link.CheckUsable(); err != nil {
 		return tenant.Client{}, err
 	}
 	return client, nil
@@ -34,11 +34,11 @@ func (s *Service) Get(ctx context.Context, partnerID, clientID id.ID) (tenant.Cl
 //
 // Returns account_revoked when the link to the account of the filter was revoked, as Get does.
 func (s *Service) List(ctx context.Context, f partnerports.ClientFilter,
-	page ports.Page) (ports.List[tenant.Client], error) {
+	page ports.Page) (ports.ListPage[tenant.Client], error) {
 	if !f.AccountID.IsZero() {
 		link, err := s.deps.Links.LinkedAccount(ctx, f.PartnerID, f.AccountID)
 		if listed, err := listed(link.Link, err); !listed {
-			return ports.List[tenant.Client]{}, err
+			return ports.ListPage[tenant.Client]{}, err
 		}
 	}
 	return s.deps.Clients.Clients(ctx, f, page)
@@ -52,7 +52,7 @@ func listed(link connect.Link, err error) (bool, error) {
 	case errors.Is(err, connect.ErrAccountNotFound):
 		return false, nil
 	case err == nil:
-		err = link.Usable()
+		err = link.CheckUsable()
 	}
 	return err == nil, err
 }

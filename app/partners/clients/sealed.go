@@ -13,9 +13,9 @@ const (
 	addressPause = 5 * time.Minute
 )
 
-// ErasedAddressesJob returns the scheduled job that deletes the sealed address of an erased client once the client's
-// deposits have ended.
-func (s *Service) ErasedAddressesJob() schedules.Job {
+// ErasedAddressCleaningJob returns the scheduled job that deletes the sealed address of an erased client once the
+// client's deposits have ended.
+func (s *Service) ErasedAddressCleaningJob() schedules.Job {
 	return schedules.Job{Name: "sealed addresses", Every: schedules.CleaningInterval,
 		Run: func(ctx context.Context) (bool, error) {
 			checked, err := s.deps.Addresses.DeleteUnneededAddresses(ctx, addressBatch, addressPause)

@@ -108,7 +108,7 @@ func TestEraseDepositText_LeavesTheRestOfTheHistory(t *testing.T) {
 	d, other := f.deposit(func(d *deposit.Deposit) { d.Metadata = map[string]string{"note": "for Ada"} }), f.deposit()
 	for _, depositID := range []id.ID{d, other} {
 		_, err := f.Deposits.Cancel(t.Context(), f.by, deposits.Cancellation{DepositID: depositID, Reason: "duplicate",
-			Comment: "Ada called"}, idempotent.Call[deposits.PartnerView]{
+			Comment: "Ada called"}, idempotent.KeyAndEncoder[deposits.PartnerView]{
 			Encode: func(deposits.PartnerView) (idempotent.Response, error) { return idempotent.Response{Code: 200}, nil },
 		})
 		require.NoError(t, err)
@@ -122,10 +122,11 @@ func TestEraseDepositText_LeavesTheRestOfTheHistory(t *testing.T) {
 	for _, depositID := range []id.ID{d, other} {
 		file := evidence.File{ID: servicetest.NewID(), Name: "Ada.jpg", Type: evidence.JPEG, Size: 4, SentAt: f.Clock.Now()}
 		from := depositports.UploadSession{DepositID: depositID}
-		require.NoError(t, f.Postgres.Files.InsertWaiting(t.Context(), from, []evidence.File{file}))
+		require.NoError(t, f.Postgres.Files.InsertUnconfirmed(t.Context(), from, []evidence.File{file}))
 		require.NoError(t, contents.Put(t.Context(), file.ID, strings.NewReader("oven"), 4))
 		f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
-			_, err := repos.Files.AttachWaiting(ctx, from, []id.ID{file.ID}, file.SentAt, file.SentAt, actor.Operator(id.ID{1}))
+			_, err := repos.Files.AttachUnconfirmed(ctx, from, []id.ID{file.ID}, file.SentAt, file.SentAt,
+				actor.Operator(id.ID{1}))
 			return err
 		})
 	}
@@ -159,7 +160,7 @@ func TestEraseDepositText_LeavesTheRestOfTheHistory(t *testing.T) {
 
 func TestEraseTextOfClient_TellsItsProgress_AndPassesOverWhatIsDone(t *testing.T) {
 	f := setup(t)
-	none := func(clients.TextErasure) {}
+	none := func(clients.TextErasureProgress) {}
 	done, err := f.Clients.EraseTextOfClient(t.Context(), f.client.ID, none)
 	require.NoError(t, err)
 	require.Zero(t, done, "a client without deposits")
@@ -182,8 +183,8 @@ func TestEraseTextOfClient_TellsItsProgress_AndPassesOverWhatIsDone(t *testing.T
 
 	const interruptedAt = 105
 	ctx, stop := context.WithCancel(t.Context())
-	var seen []clients.TextErasure
-	_, err = f.Clients.EraseTextOfClient(ctx, f.client.ID, func(p clients.TextErasure) {
+	var seen []clients.TextErasureProgress
+	_, err = f.Clients.EraseTextOfClient(ctx, f.client.ID, func(p clients.TextErasureProgress) {
 		if seen = append(seen, p); p.Read == interruptedAt {
 			stop()
 		}
@@ -191,12 +192,12 @@ func TestEraseTextOfClient_TellsItsProgress_AndPassesOverWhatIsDone(t *testing.T
 	require.ErrorIs(t, err, context.Canceled)
 	require.Len(t, seen, interruptedAt+1)
 	for read, p := range seen {
-		require.Equal(t, clients.TextErasure{Total: many, Read: read, Erased: read}, p)
+		require.Equal(t, clients.TextErasureProgress{Total: many, Read: read, Erased: read}, p)
 	}
 	f.erase()
 	done, err = f.Clients.EraseTextOfClient(t.Context(), f.client.ID, none)
 	require.NoError(t, err)
-	require.Equal(t, clients.TextErasure{Total: many, Read: many, Erased: many - interruptedAt}, done,
+	require.Equal(t, clients.TextErasureProgress{Total: many, Read: many, Erased: many - interruptedAt}, done,
 		"of an erased client, too")
 	require.Equal(t, many, f.Count("audit_log", `action = 'deposit.erase_text'`))
 	require.Equal(t, 1, f.Count("deposits", "metadata <> '{}'"), "the other client's")

@@ -18,7 +18,7 @@ import (
 // Returns missing_field, invalid_field, client_not_found, account_revoked, or the errors of
 // idempotent.Executor.Run.
 func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID, want tenant.PersonChange,
-	call idempotent.Call[tenant.Client]) (idempotent.Response, error) {
+	call idempotent.KeyAndEncoder[tenant.Client]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
 	return s.deps.Idempotent.Run(ctx, idempotent.Request{
 		Key:     call.Key,
@@ -36,7 +36,7 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID,
 			if err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := link.Usable(); err != nil {
+			if err := link.CheckUsable(); err != nil {
 				return idempotent.Response{}, err
 			}
 			client, changed := changedBy(want, client, now)

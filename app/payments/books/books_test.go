@@ -101,8 +101,8 @@ func sides(r books.ReconciliationReport) []string {
 func TestReconcile_BooksThatAgree_HaveNoDifferenceAndTellTheMoneyDue(t *testing.T) {
 	w := setup(t)
 	now := w.Clock.Now()
-	w.payment(deposit.FeePayment, deposit.PaymentSucceeded, now)
-	p, _ := w.payment(deposit.CollectionPayment, deposit.PaymentSucceeded, now)
+	w.payment(deposit.PaymentKindFee, deposit.PaymentSucceeded, now)
+	p, _ := w.payment(deposit.PaymentKindCollection, deposit.PaymentSucceeded, now)
 	refund := deposit.Refund{
 		ID: servicetest.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: 250, Reason: deposit.RefundReasons[1],
 		Status: deposit.RefundPending, Actor: actor.Staff, CreatedAt: now, CheckAt: now,
@@ -131,23 +131,23 @@ func TestReconcile_RecordsOfEachStatusAndTime_AreFound(t *testing.T) {
 		want []string
 	}{
 		"not at the provider": {func() {
-			w.payment(deposit.FeePayment, deposit.PaymentSucceeded, now)
+			w.payment(deposit.PaymentKindFee, deposit.PaymentSucceeded, now)
 			w.theirs.entries = nil
 		}, []string{"payment succeeded 17.50 | "}},
-		"ended here, paid there": {func() { w.payment(deposit.FeePayment, deposit.PaymentVoided, now) },
+		"ended here, paid there": {func() { w.payment(deposit.PaymentKindFee, deposit.PaymentVoided, now) },
 			[]string{"payment voided 17.50 | payment succeeded 17.50"}},
-		"not settled here": {func() { w.payment(deposit.FeePayment, deposit.PaymentProcessing, now) },
+		"not settled here": {func() { w.payment(deposit.PaymentKindFee, deposit.PaymentProcessing, now) },
 			[]string{"payment processing 17.50 | payment succeeded 17.50"}},
 		"a dispute not told yet": {func() {
 			w.theirs.entries = []paymentports.BookEntry{{Kind: paymentports.BookEntryDispute, Ref: "dp_x", Amount: 5,
 				Currency: paymentports.PaymentCurrency, Status: "lost", At: now}}
 		}, []string{" | dispute lost 0.05"}},
 		"settled late, paid in time": {func() {
-			p, e := w.payment(deposit.FeePayment, deposit.PaymentSucceeded, now)
+			p, e := w.payment(deposit.PaymentKindFee, deposit.PaymentSucceeded, now)
 			e.At = now.Add(-20 * time.Hour)
 			_ = p
 		}, []string{}},
-		"outside of the time": {func() { w.payment(deposit.FeePayment, deposit.PaymentVoided, now.Add(-3*time.Hour)) },
+		"outside of the time": {func() { w.payment(deposit.PaymentKindFee, deposit.PaymentVoided, now.Add(-3*time.Hour)) },
 			[]string{}},
 	} {
 		w.theirs.entries = nil
@@ -160,7 +160,7 @@ func TestReconcile_RecordsOfEachStatusAndTime_AreFound(t *testing.T) {
 
 func TestReconcile_MoreThanABatch_ComparesAll(t *testing.T) {
 	w := setup(t)
-	p, e := w.payment(deposit.FeePayment, deposit.PaymentSucceeded, w.Clock.Now())
+	p, e := w.payment(deposit.PaymentKindFee, deposit.PaymentSucceeded, w.Clock.Now())
 	unknown := *e
 	unknown.PaymentID = servicetest.NewID()
 	for range 1_100 {
@@ -176,7 +176,7 @@ func TestReconcile_MoreThanABatch_ComparesAll(t *testing.T) {
 
 func TestRunDaily_SeveralDispatchers_CompareOnceADay(t *testing.T) {
 	w := setup(t)
-	w.payment(deposit.FeePayment, deposit.PaymentVoided, w.Clock.Now().Add(-2*time.Hour))
+	w.payment(deposit.PaymentKindFee, deposit.PaymentVoided, w.Clock.Now().Add(-2*time.Hour))
 	for range 3 {
 		run, err := w.books.ReconcileDaily(w.Ctx())
 		require.NoError(t, err)
@@ -259,10 +259,10 @@ func (w *world) dispute(ref string, p deposit.Payment, amount money.Cents, statu
 }
 
 // statement reads a month whole, three claims a page, and checks that its claims add up to its sums.
-func (w *world) statement(account id.ID, month time.Time) (paymentports.AccountTotals, []paymentports.MovedDebt) {
+func (w *world) statement(account id.ID, month time.Time) (paymentports.AccountTotals, []paymentports.DebtMovement) {
 	w.T.Helper()
 	page := ports.Page{Limit: 3}
-	var all []paymentports.MovedDebt
+	var all []paymentports.DebtMovement
 	for {
 		st, err := w.books.Statement(w.Ctx(), account, month, page)
 		require.NoError(w.T, err)
@@ -287,14 +287,14 @@ func TestStatement_OfEachAccountAndMonth_IsWhatTheBooksSayIsDue(t *testing.T) {
 	const tick = time.Microsecond // as exact as times are
 	for n, account := range []id.ID{w.AccountID, other} {
 		cents := money.Cents(n) // sums of the accounts differ
-		first := w.paid(account, deposit.CollectionPayment, 10_001+cents, october)
-		w.paid(account, deposit.CollectionPayment, 20_033, november.Add(-tick))
-		w.paid(account, deposit.CollectionPayment, 33_333+cents, november)
-		last := w.paid(account, deposit.CollectionPayment, 7_777, december.Add(-tick))
-		w.paid(account, deposit.CollectionPayment, 4_444, november.Add(time.Hour))
-		w.paid(account, deposit.CollectionPayment, 5_555, november.Add(time.Hour))
-		w.paid(account, deposit.CollectionPayment, 9_999, december)
-		fee := w.paid(account, deposit.FeePayment, 1_750, november.Add(time.Hour))
+		first := w.paid(account, deposit.PaymentKindCollection, 10_001+cents, october)
+		w.paid(account, deposit.PaymentKindCollection, 20_033, november.Add(-tick))
+		w.paid(account, deposit.PaymentKindCollection, 33_333+cents, november)
+		last := w.paid(account, deposit.PaymentKindCollection, 7_777, december.Add(-tick))
+		w.paid(account, deposit.PaymentKindCollection, 4_444, november.Add(time.Hour))
+		w.paid(account, deposit.PaymentKindCollection, 5_555, november.Add(time.Hour))
+		w.paid(account, deposit.PaymentKindCollection, 9_999, december)
+		fee := w.paid(account, deposit.PaymentKindFee, 1_750, november.Add(time.Hour))
 		w.refund(first, 1_234, deposit.RefundSucceeded, november.Add(-tick))
 		w.refund(first, 2_345+cents, deposit.RefundSucceeded, november)
 		w.refund(last, 7_777, deposit.RefundSucceeded, december)
@@ -327,16 +327,16 @@ func TestStatement_OfEachAccountAndMonth_IsWhatTheBooksSayIsDue(t *testing.T) {
 			want := all[theirs.AccountID][i]
 			want.AccountID, want.CompanyName = theirs.AccountID, theirs.CompanyName
 			require.Equal(t, want, got)
-			require.Equal(t, want.Collected-want.Refunded, got.AmountOwed())
+			require.Equal(t, want.Collected-want.Refunded, got.AmountOwedToOperator())
 		}
 	}
 
 	_, claims := w.statement(w.AccountID, november)
 	require.Len(t, claims, 5)
 	require.True(t, slices.IsSortedFunc(claims,
-		func(a, b paymentports.MovedDebt) int { return b.PaidAt.Compare(a.PaidAt) }))
+		func(a, b paymentports.DebtMovement) int { return b.PaidAt.Compare(a.PaidAt) }))
 	earlier := claims[4]
-	require.Equal(t, paymentports.MovedDebt{PaymentID: earlier.PaymentID, DepositID: earlier.DepositID,
+	require.Equal(t, paymentports.DebtMovement{PaymentID: earlier.PaymentID, DepositID: earlier.DepositID,
 		Reference: earlier.Reference, Tenant: "Grace Hopper", CapturedAt: october.Add(-48 * time.Hour), PaidAt: october,
 		Refunded: 2_345, Disputed: 10_001, RefundedAt: november, RefundedInAll: 1_234 + 2_345, Dispute: "lost"}, earlier,
 		"paid in October, given back in part and disputed in November")

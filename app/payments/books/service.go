@@ -22,7 +22,7 @@ type Deps struct {
 	Theirs paymentports.ProviderBooks
 	Runs   paymentports.OwnBooks
 
-	Statements paymentports.Statements
+	Statements paymentports.StatementReader
 	Clock      ports.Clock
 	Log        *slog.Logger
 }
@@ -223,7 +223,7 @@ const (
 	// metric for that long, or until it is corrected.
 	runSpan = 7 * 24 * time.Hour
 	// runRest is the age that a record must have to be compared with the payment provider's. Newer records wait for
-	// the next comparison, since payments.CheckDue may not have queried the provider about them yet.
+	// the next comparison, since payments.CheckDuePayments may not have queried the provider about them yet.
 	runRest = time.Hour
 )
 

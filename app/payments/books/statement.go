@@ -16,7 +16,7 @@ type Statement struct {
 	// true: the statement is of the present month, which has not ended; false: of an earlier month.
 	Present bool
 	Due     paymentports.AccountTotals
-	Debts   ports.List[paymentports.MovedDebt]
+	Debts   ports.ListPage[paymentports.DebtMovement]
 }
 
 // monthOf returns the calendar month of t in UTC, in which statements are made.
@@ -42,12 +42,12 @@ func (s *Service) Statement(ctx context.Context, accountID id.ID, at time.Time, 
 	if st.Due, err = s.deps.Statements.TotalsOfAccount(ctx, accountID, st.Month); err != nil {
 		return st, err
 	}
-	st.Debts, err = s.MovedDebts(ctx, accountID, st.Month, page)
+	st.Debts, err = s.DebtMovements(ctx, accountID, st.Month, page)
 	return st, err
 }
 
-// MovedDebts lists the debts of an operator's statement, the last paid first.
-func (s *Service) MovedDebts(ctx context.Context, accountID id.ID, month ports.TimeSpan,
-	page ports.Page) (ports.List[paymentports.MovedDebt], error) {
-	return s.deps.Statements.MovedDebts(ctx, accountID, month, page)
+// DebtMovements lists the debts of an operator's statement, the last paid first.
+func (s *Service) DebtMovements(ctx context.Context, accountID id.ID, month ports.TimeSpan,
+	page ports.Page) (ports.ListPage[paymentports.DebtMovement], error) {
+	return s.deps.Statements.DebtMovements(ctx, accountID, month, page)
 }

@@ -93,7 +93,7 @@ func (slowBooks) Disputes(context.Context, id.ID) ([]paymentports.Dispute, error
 }
 
 type due struct {
-	paymentports.ProviderQueries
+	paymentports.ProviderQueryStore
 	questions []paymentports.ProviderQuery
 }
 
@@ -131,7 +131,7 @@ func TestAsk_BooksThatAreSlow_EachDisputeHasTheTimeOfItsAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		question, k := paymentports.ProviderQuery{PaymentID: id.ID{1}, Dispute: true}, &kept{}
 		answered, err := New(Deps{Clock: wall{}, UnitOfWork: noTx{}, Books: slowBooks{}, Disputes: k,
-			Questions: due{questions: slices.Repeat([]paymentports.ProviderQuery{question}, 5)}}).QueryDue(t.Context())
+			Questions: due{questions: slices.Repeat([]paymentports.ProviderQuery{question}, 5)}}).RunDueQueries(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 5, answered)
 		require.Equal(t, make([]time.Duration, 5), k.ages)

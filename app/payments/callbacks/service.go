@@ -20,7 +20,7 @@ import (
 // Deps holds the repositories, clients and settings that the handling of callbacks needs.
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
-	Questions  paymentports.ProviderQueries
+	Questions  paymentports.ProviderQueryStore
 	Disputes   paymentports.Disputes
 	Mails      ports.MailQueue
 	Audit      ports.AuditLog
@@ -51,9 +51,9 @@ type Service struct{ deps Deps }
 
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// Route returns the path to which the provider sends its callbacks, and the name of the header with their
+// CallbackRoute returns the path to which the provider sends its callbacks, and the name of the header with their
 // signature.
-func (s *Service) Route() paymentports.CallbackRoute { return s.deps.Callbacks.CallbackRoute() }
+func (s *Service) CallbackRoute() paymentports.CallbackRoute { return s.deps.Callbacks.CallbackRoute() }
 
 // ErrRefused is the error for a callback that the provider has not signed within 300 seconds of now.
 var ErrRefused = fault.New(fault.Invalid, "notice_refused",
@@ -109,9 +109,9 @@ func askWaits() []time.Duration {
 	return waits
 }
 
-// QueryDue queries the provider about the payments and disputes that callbacks have named and that are due, and
+// RunDueQueries queries the provider about the payments and disputes that callbacks have named and that are due, and
 // returns how many queries were answered. A query that fails is repeated later.
-func (s *Service) QueryDue(ctx context.Context) (answered int, err error) {
+func (s *Service) RunDueQueries(ctx context.Context) (answered int, err error) {
 	var failures []error
 	for ctx.Err() == nil {
 		due, err := s.deps.Questions.DueQueries(ctx, s.deps.Clock.Now(), askWaits(), askBatch)

@@ -13,7 +13,7 @@ import (
 // NewEntry returns an audit entry: the actor by did verb at the time now. subject is the public id of the changed
 // object. If a partner used an API key, the details get the key's id as keyId.
 func NewEntry(
-	entropy ports.Entropy, now time.Time, by actor.Actor, verb Verb, subject string, detail map[string]string,
+	entropy ports.Entropy, now time.Time, by actor.Actor, verb Action, subject string, detail map[string]string,
 ) ports.AuditEntry {
 	if !by.Key.IsZero() {
 		all := map[string]string{"keyId": id.APIKey.Of(by.Key)}

@@ -1,82 +1,82 @@
 package audit
 
-// Verb is what an actor did: the action of an audit entry. The text is stored, so a verb keeps its text for
+// Action is what an actor did: the action of an audit entry. The text is stored, so a verb keeps its text for
 // good.
-type Verb string
+type Action string
 
 // The verbs of the audit log about partners and clients.
 const (
-	PartnerCreate       Verb = "partner.create"
-	PartnerUpdate       Verb = "partner.update"
-	PartnerSetRateLimit Verb = "partner.rate_limit"
-	APIKeyCreate        Verb = "api_key.create"
-	APIKeyRevoke        Verb = "api_key.revoke"
-	ConnectSecretRotate Verb = "connect_secret.rotate"
-	ConnectSecretClear  Verb = "connect_secret.clear"
-	ClientUpdate        Verb = "client.update"
-	ClientErase         Verb = "client.erase"
+	PartnerCreate       Action = "partner.create"
+	PartnerUpdate       Action = "partner.update"
+	PartnerSetRateLimit Action = "partner.rate_limit"
+	APIKeyCreate        Action = "api_key.create"
+	APIKeyRevoke        Action = "api_key.revoke"
+	ConnectSecretRotate Action = "connect_secret.rotate"
+	ConnectSecretClear  Action = "connect_secret.clear"
+	ClientUpdate        Action = "client.update"
+	ClientErase         Action = "client.erase"
 	// The verb for the deletion of an erased client's data at the payment provider.
-	ClientEraseCard Verb = "client.forget_card"
+	ClientEraseCard Action = "client.forget_card"
 )
 
 // The verbs of the audit log about accounts and their operators.
 const (
-	AccountRename            Verb = "account.rename"
-	AccountChangeContact     Verb = "account.change_contact"
-	AccountChangeTimezone    Verb = "account.change_zone"
-	AccountSetDepositCeiling Verb = "account.ceiling"
-	LinkCreate               Verb = "link.create"
-	LinkRevoke               Verb = "link.revoke"
-	OperatorVerifyEmail      Verb = "operator.verify_email"
+	AccountRename            Action = "account.rename"
+	AccountChangeContact     Action = "account.change_contact"
+	AccountChangeTimezone    Action = "account.change_zone"
+	AccountSetDepositCeiling Action = "account.ceiling"
+	LinkCreate               Action = "link.create"
+	LinkRevoke               Action = "link.revoke"
+	OperatorVerifyEmail      Action = "operator.verify_email"
 	// The verb for a password reset that was the first proof of the operator's address.
-	OperatorProveEmail         Verb = "operator.first_proof"
-	OperatorChangePassword     Verb = "operator.change_password"
-	OperatorRequestEmailChange Verb = "operator.change_email_asked"
-	OperatorChangeEmail        Verb = "operator.change_email"
-	OperatorMailPasswordReset  Verb = "operator.reset"
-	OperatorEndSession         Verb = "operator.end_session"
-	OperatorEndSessions        Verb = "operator.end_sessions"
-	OperatorEnableTOTP         Verb = "operator.enable_totp"
-	OperatorDisableTOTP        Verb = "operator.disable_totp"
-	OperatorResetTOTP          Verb = "operator.reset_totp"
-	OperatorNewRecoveryCodes   Verb = "operator.new_recovery_codes"
-	OperatorUseRecoveryCode    Verb = "operator.use_recovery_code"
+	OperatorProveEmailByReset    Action = "operator.first_proof"
+	OperatorChangePassword       Action = "operator.change_password"
+	OperatorRequestEmailChange   Action = "operator.change_email_asked"
+	OperatorChangeEmail          Action = "operator.change_email"
+	OperatorMailPasswordReset    Action = "operator.reset"
+	OperatorEndSession           Action = "operator.end_session"
+	OperatorEndSessions          Action = "operator.end_sessions"
+	OperatorEnableTOTP           Action = "operator.enable_totp"
+	OperatorDisableTOTP          Action = "operator.disable_totp"
+	OperatorResetTOTP            Action = "operator.reset_totp"
+	OperatorReplaceRecoveryCodes Action = "operator.new_recovery_codes"
+	OperatorUseRecoveryCode      Action = "operator.use_recovery_code"
 )
 
 // The verbs of the audit log about deposits.
 const (
-	DepositCreate   Verb = "deposit.create"
-	DepositSendLink Verb = "deposit.send_link"
-	DepositRemind   Verb = "deposit.remind" // The verb for another mail with the link to pay a debt.
-	DepositAddFiles Verb = "deposit.add_files"
+	DepositCreate   Action = "deposit.create"
+	DepositSendLink Action = "deposit.send_link"
+	DepositRemind   Action = "deposit.remind" // The verb for another mail with the link to pay a debt.
+	DepositAddFiles Action = "deposit.add_files"
 	// This verb is written only by the database function erase_deposit_text.
-	DepositEraseText  Verb = "deposit.erase_text"
-	DepositEraseFiles Verb = "deposit.erase_files"
+	DepositEraseText  Action = "deposit.erase_text"
+	DepositEraseFiles Action = "deposit.erase_files"
 )
 
 // The verbs of the audit log about payments.
 const (
-	CollectionRetry            Verb = "collection.retry"
-	CollectionCancel           Verb = "collection.cancel"
-	CollectionRefund           Verb = "collection.refund"
-	CollectionSettledElsewhere Verb = "collection.settled_elsewhere"
-	CollectionWithdraw         Verb = "collection.withdraw"
-	PaymentCollectionFailed    Verb = "payment.collection_failed"
-	PaymentRefundFailed        Verb = "payment.refund_failed"
-	PaymentOrphaned            Verb = "payment.orphaned"
-	PaymentDispute             Verb = "payment.dispute"
+	CollectionRetry            Action = "collection.retry"
+	CollectionCancel           Action = "collection.cancel"
+	CollectionRefund           Action = "collection.refund"
+	CollectionSettledElsewhere Action = "collection.settled_elsewhere"
+	CollectionWithdraw         Action = "collection.withdraw"
+	PaymentCollectionFailed    Action = "payment.collection_failed"
+	PaymentRefundFailed        Action = "payment.refund_failed"
+	PaymentOrphaned            Action = "payment.orphaned"
+	PaymentDispute             Action = "payment.dispute"
 )
 
 // The verbs of the audit log about webhooks, and about the service as a whole.
 const (
-	WebhookCreate       Verb = "webhook.create"
-	WebhookUpdate       Verb = "webhook.update"
-	WebhookDelete       Verb = "webhook.delete"
-	WebhookRotateSecret Verb = "webhook.rotate_secret"
-	WebhookRedeliver    Verb = "webhook.redeliver"
-	WebhookReplay       Verb = "webhook.replay"
-	WebhookProbe        Verb = "webhook.probe"
-	OutboxRetry         Verb = "outbox.retry"
-	OutboxDrop          Verb = "outbox.drop"
-	RestoreFinish       Verb = "restore.finish"
+	WebhookCreate       Action = "webhook.create"
+	WebhookUpdate       Action = "webhook.update"
+	WebhookDelete       Action = "webhook.delete"
+	WebhookRotateSecret Action = "webhook.rotate_secret"
+	WebhookRedeliver    Action = "webhook.redeliver"
+	WebhookReplay       Action = "webhook.replay"
+	WebhookProbe        Action = "webhook.probe"
+	OutboxRetry         Action = "outbox.retry"
+	OutboxDrop          Action = "outbox.drop"
+	RestoreFinish       Action = "restore.finish"
 )

@@ -8,11 +8,11 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// CleanJob returns the scheduled job that deletes idempotency keys that are older than the time for which
+// KeyCleaningJob returns the scheduled job that deletes idempotency keys that are older than the time for which
 // responses are replayed.
-func (e *Executor) CleanJob(clock ports.Clock) schedules.Job {
+func (e *Executor) KeyCleaningJob(clock ports.Clock) schedules.Job {
 	return schedules.NewCleaningJob("idempotency keys", clock,
-		schedules.WithinTx(e.deps.UnitOfWork, func(ctx context.Context, now time.Time) (int, error) {
+		schedules.CleanWithinTx(e.deps.UnitOfWork, func(ctx context.Context, now time.Time) (int, error) {
 			return e.deps.Idempotency.DeleteExpired(ctx, now.Add(-ports.IdempotencyWindow), schedules.CleaningBatchSize)
 		}))
 }

@@ -37,7 +37,7 @@ func TestDecide_TheChangeOfARequest_AndItsStoredResponse(t *testing.T) {
 	t.Parallel()
 	key := &ports.IdempotencyKey{Fingerprint: [32]byte{1}}
 	refused, unprepared := errors.New("refused"), errors.New("not prepared")
-	made := ports.Writes{Insert: &ports.NewDeposit{Deposit: &deposit.Deposit{}}}
+	made := ports.ChangeWrites{Insert: &ports.NewDeposit{Deposit: &deposit.Deposit{}}}
 	kept := made
 	kept.Response = &ports.StoredResponse{
 		Fingerprint: key.Fingerprint, Code: 201, Body: []byte("{}"), CreatedAt: noon,
@@ -47,24 +47,24 @@ func TestDecide_TheChangeOfARequest_AndItsStoredResponse(t *testing.T) {
 		key                *ports.IdempotencyKey
 		stored             *ports.StoredResponse
 		unprepared, effect error
-		writes             ports.Writes
+		writes             ports.ChangeWrites
 		response           Response
 		err                error
 	}{
 		"with a key":                {key, nil, nil, nil, kept, response, nil},
 		"without a key":             {nil, nil, nil, nil, made, response, nil},
-		"the key holds a response":  {key, kept.Response, nil, nil, ports.Writes{}, Response{}, nil},
-		"which precedes a refusal":  {key, kept.Response, unprepared, nil, ports.Writes{}, Response{}, nil},
-		"refused by a check before": {key, nil, unprepared, nil, ports.Writes{}, Response{}, unprepared},
-		"refused by the effect":     {key, nil, nil, refused, ports.Writes{}, Response{}, refused},
+		"the key holds a response":  {key, kept.Response, nil, nil, ports.ChangeWrites{}, Response{}, nil},
+		"which precedes a refusal":  {key, kept.Response, unprepared, nil, ports.ChangeWrites{}, Response{}, nil},
+		"refused by a check before": {key, nil, unprepared, nil, ports.ChangeWrites{}, Response{}, unprepared},
+		"refused by the effect":     {key, nil, nil, refused, ports.ChangeWrites{}, Response{}, refused},
 		"an effect that needs more": {
-			key, nil, nil, ports.ErrNeedsMoreRows, ports.Writes{}, Response{}, ports.ErrNeedsMoreRows,
+			key, nil, nil, ports.ErrNeedsMoreRows, ports.ChangeWrites{}, Response{}, ports.ErrNeedsMoreRows,
 		},
-		"refused, and without a key": {nil, nil, nil, refused, ports.Writes{}, Response{}, refused},
+		"refused, and without a key": {nil, nil, nil, refused, ports.ChangeWrites{}, Response{}, refused},
 	} {
-		request := Request{Now: noon, Decide: func(ports.FoundRows) (ports.Writes, Response, error) {
+		request := Request{Now: noon, Decide: func(ports.FoundRows) (ports.ChangeWrites, Response, error) {
 			if c.effect != nil {
-				return ports.Writes{}, Response{}, c.effect
+				return ports.ChangeWrites{}, Response{}, c.effect
 			}
 			return made, response, nil
 		}}
@@ -82,11 +82,11 @@ func TestResultOf_EveryOutcome(t *testing.T) {
 		response Response
 		err      error
 	}{
-		ResultExecuted:  {Response{Code: 201}, nil},
-		ResultReplayed:  {Response{Replayed: true}, nil},
-		ResultKeyInUse:  {Response{}, ports.ErrIdempotencyKeyInUse.Because(errors.New("locked"))},
-		ResultKeyReused: {Response{}, ports.ErrIdempotencyKeyReused},
-		ResultRefused:   {Response{}, deposit.ErrNotFound},
+		ResultExecuted:       {Response{Code: 201}, nil},
+		ResultReplayed:       {Response{Replayed: true}, nil},
+		ResultKeyInUse:       {Response{}, ports.ErrIdempotencyKeyInUse.WithCause(errors.New("locked"))},
+		ResultKeyReused:      {Response{}, ports.ErrIdempotencyKeyReused},
+		ResultUseCaseRefused: {Response{}, deposit.ErrNotFound},
 	} {
 		require.Equal(t, want, resultOf(c.response, c.err))
 		seen[want] = true

@@ -16,9 +16,9 @@ type Response struct {
 	Replayed bool // true: the response is a replay of a stored one; false: the request ran.
 }
 
-// Call is the part of a request that the HTTP handler adds: the idempotency key, and the encoding of the result.
-// Encode runs before the commit, so that the stored response and the sent response are the same.
-type Call[T any] struct {
+// KeyAndEncoder is the part of a request that the HTTP handler adds: the idempotency key, and the encoding of the
+// result. Encode runs before the commit, so that the stored response and the sent response are the same.
+type KeyAndEncoder[T any] struct {
 	Key    *ports.IdempotencyKey // The idempotency key; nil for a request without one.
 	Encode func(T) (Response, error)
 }
@@ -36,8 +36,8 @@ type Request struct {
 
 	// Needs and Decide are the effect of a frequent request as a change (ports.Change), which takes one database
 	// statement: Needs lists the rows to read, and Decide returns the rows to write.
-	Needs  ports.ChangeNeeds
-	Decide func(ports.FoundRows) (ports.Writes, Response, error)
+	Needs  ports.ChangeReads
+	Decide func(ports.FoundRows) (ports.ChangeWrites, Response, error)
 
 	// Effect is the effect of a request as a function that runs in a transaction and returns the response. It may
 	// run more than once; only the last run counts.
@@ -49,15 +49,15 @@ type Result string
 
 // The outcomes of a request with an idempotency key.
 const (
-	ResultExecuted  Result = "executed" // The request was the first one with its idempotency key, so it ran.
-	ResultReplayed  Result = "replayed"
-	ResultKeyInUse  Result = "in_use"
-	ResultKeyReused Result = "reused" // The idempotency key was used before with another body.
-	ResultRefused   Result = "refused"
+	ResultExecuted       Result = "executed" // The request was the first one with its idempotency key, so it ran.
+	ResultReplayed       Result = "replayed"
+	ResultKeyInUse       Result = "in_use"
+	ResultKeyReused      Result = "reused" // The idempotency key was used before with another body.
+	ResultUseCaseRefused Result = "refused"
 )
 
 // Results lists all outcomes of a request with an idempotency key.
-var Results = []Result{ResultExecuted, ResultReplayed, ResultKeyInUse, ResultKeyReused, ResultRefused}
+var Results = []Result{ResultExecuted, ResultReplayed, ResultKeyInUse, ResultKeyReused, ResultUseCaseRefused}
 
 // Deps holds what an Executor needs: the database, the cache of responses, and the counter of results.
 type Deps struct {
@@ -172,9 +172,9 @@ func (e *Executor) change(ctx context.Context, key *ports.IdempotencyKey, reques
 	unprepared error) (response Response, earlier *ports.StoredResponse, err error) {
 	needs := request.Needs
 	needs.Key, needs.Now = key, request.Now
-	err = e.deps.Changes.Apply(ctx, ports.Change{
+	err = e.deps.Changes.Apply(ctx, ports.DatabaseChange{
 		Needs: needs,
-		Decide: func(found ports.FoundRows) (writes ports.Writes, err error) {
+		Decide: func(found ports.FoundRows) (writes ports.ChangeWrites, err error) {
 			earlier = found.Stored
 			writes, response, err = request.decide(key, found, unprepared)
 			return writes, err
@@ -187,12 +187,12 @@ func (e *Executor) change(ctx context.Context, key *ports.IdempotencyKey, reques
 // idempotency key already has a stored response, nothing is written.
 func (r Request) decide(
 	key *ports.IdempotencyKey, found ports.FoundRows, unprepared error,
-) (ports.Writes, Response, error) {
+) (ports.ChangeWrites, Response, error) {
 	switch {
 	case found.Stored != nil:
-		return ports.Writes{}, Response{}, nil
+		return ports.ChangeWrites{}, Response{}, nil
 	case unprepared != nil:
-		return ports.Writes{}, Response{}, unprepared
+		return ports.ChangeWrites{}, Response{}, unprepared
 	}
 	writes, response, err := r.Decide(found)
 	if err != nil || key == nil {
@@ -227,7 +227,7 @@ func resultOf(r Response, err error) Result {
 	case errors.Is(err, ports.ErrIdempotencyKeyReused):
 		return ResultKeyReused
 	case err != nil:
-		return ResultRefused
+		return ResultUseCaseRefused
 	case r.Replayed:
 		return ResultReplayed
 	default:

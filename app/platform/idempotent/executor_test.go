@@ -71,9 +71,9 @@ func (b *fixture) run(t *testing.T, r idempotent.Request, answer string, fail er
 		b.Admit(t.Context(), r.Key)
 	}
 	if b.changes {
-		r.Decide = func(ports.FoundRows) (ports.Writes, idempotent.Response, error) {
+		r.Decide = func(ports.FoundRows) (ports.ChangeWrites, idempotent.Response, error) {
 			b.runs.Add(1)
-			return ports.Writes{}, idempotent.Response{Code: 201, Body: []byte(answer)}, fail
+			return ports.ChangeWrites{}, idempotent.Response{Code: 201, Body: []byte(answer)}, fail
 		}
 		return b.Run(t.Context(), r)
 	}
@@ -137,7 +137,7 @@ func failedEffect(t *testing.T, b *fixture) {
 	broken := errors.New("broken")
 	_, err := b.run(t, request(t, b.owner, "1"), "", broken)
 	require.ErrorIs(t, err, broken)
-	require.Equal(t, idempotent.ResultRefused, b.last)
+	require.Equal(t, idempotent.ResultUseCaseRefused, b.last)
 	_, err = b.run(t, request(t, b.owner, "2"), "a", nil)
 	require.NoError(t, err)
 }
@@ -221,8 +221,8 @@ func TestRun_AChangeThatNeedsMore_RunsAsATransaction(t *testing.T) {
 	b := setup(t)
 	for _, want := range []idempotent.Result{idempotent.ResultExecuted, idempotent.ResultReplayed} {
 		r := request(t, b.owner, "1")
-		r.Decide = func(ports.FoundRows) (ports.Writes, idempotent.Response, error) {
-			return ports.Writes{}, idempotent.Response{}, ports.ErrNeedsMoreRows
+		r.Decide = func(ports.FoundRows) (ports.ChangeWrites, idempotent.Response, error) {
+			return ports.ChangeWrites{}, idempotent.Response{}, ports.ErrNeedsMoreRows
 		}
 		got, err := b.run(t, r, "a", nil)
 		require.NoError(t, err)

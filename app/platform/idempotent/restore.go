@@ -9,26 +9,27 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// RestoreFinisherDeps holds what RestoreFinisher needs: its repositories, the clock and the source of ids.
-type RestoreFinisherDeps struct {
+// DatabaseRestoreFinisherDeps holds what DatabaseRestoreFinisher needs: its repositories, the clock and the source of
+// ids.
+type DatabaseRestoreFinisherDeps struct {
 	UnitOfWork ports.UnitOfWork
-	Restores   ports.Restores
+	Restores   ports.DatabaseRestores
 	Audit      ports.AuditLog
 	Clock      ports.Clock
 	Entropy    ports.Entropy
 }
 
-// RestoreFinisher finishes the restore of a database from a backup.
-type RestoreFinisher struct{ deps RestoreFinisherDeps }
+// DatabaseRestoreFinisher finishes the restore of a database from a backup.
+type DatabaseRestoreFinisher struct{ deps DatabaseRestoreFinisherDeps }
 
-func NewRestoreFinisher(deps RestoreFinisherDeps) *RestoreFinisher {
-	return &RestoreFinisher{deps: deps}
+func NewDatabaseRestoreFinisher(deps DatabaseRestoreFinisherDeps) *DatabaseRestoreFinisher {
+	return &DatabaseRestoreFinisher{deps: deps}
 }
 
 // Finish stores a new restore epoch (an id that every cached response carries) and returns it. The responses that
 // Redis cached before the restore thereby become void, and every process notices within seconds. Without a
 // restore Finish does no harm: requests are then answered from Postgres.
-func (r *RestoreFinisher) Finish(ctx context.Context) (epoch id.ID, err error) {
+func (r *DatabaseRestoreFinisher) Finish(ctx context.Context) (epoch id.ID, err error) {
 	epoch = r.deps.Entropy.NewID()
 	now := r.deps.Clock.Now()
 	err = r.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {

@@ -24,10 +24,10 @@ const (
 	recordWithin = 30 * time.Minute
 )
 
-// SendJob returns the scheduled job that sends queued mails. A mail that fails is scheduled again and does not
+// MailSendingJob returns the scheduled job that sends queued mails. A mail that fails is scheduled again and does not
 // delay the others. A mail that the server accepted is sent again only if the process dies before it is recorded,
 // or if Postgres stays unreachable until the time for which the dispatcher reserved the mail is over.
-func SendJob(due ports.MailQueue, mailer ports.Mailer, metrics ports.MailMetrics, every time.Duration) schedules.Job {
+func MailSendingJob(due ports.MailQueue, mailer ports.Mailer, metrics ports.MailMetrics, every time.Duration) schedules.Job {
 	waits := func(w ports.JobsWithWork) bool { return w.Mails }
 	return schedules.Job{Name: "mail", Every: every, Waits: waits, Run: func(ctx context.Context) (bool, error) {
 		// The context of an attempt is not cancelled when the process is told to stop: the mail server may already
@@ -75,9 +75,9 @@ func recordSent(ctx context.Context, due ports.MailQueue, m ports.Mail) error {
 // keptFor is the time for which a mail is kept after it was sent or given up.
 const keptFor = 30 * 24 * time.Hour
 
-// CleanJob returns the scheduled job that deletes old mails that were sent or given up, and counts of mails
+// MailCleaningJob returns the scheduled job that deletes old mails that were sent or given up, and counts of mails
 // that are a day old.
-func CleanJob(queue ports.MailQueue, clock ports.Clock) schedules.Job {
+func MailCleaningJob(queue ports.MailQueue, clock ports.Clock) schedules.Job {
 	return schedules.NewCleaningJob("mails", clock, func(ctx context.Context, now time.Time) (int, error) {
 		sent, err := queue.DeleteFinishedMails(ctx, now.Add(-keptFor), schedules.CleaningBatchSize)
 		if err != nil {

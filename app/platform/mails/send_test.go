@@ -53,7 +53,7 @@ func victim(databaseURL, smtpURL string) int {
 	if err != nil {
 		return 2
 	}
-	_, _ = mails.SendJob(postgres.NewStore(pool, cipher, postgres.Options{}).Mails, deadly{mailer}, &tally{},
+	_, _ = mails.MailSendingJob(postgres.NewStore(pool, cipher, postgres.Options{}).Mails, deadly{mailer}, &tally{},
 		time.Second).Run(context.Background())
 	return 1 // the process should be dead
 }
@@ -117,7 +117,7 @@ func TestMails_RefusedOrCutAtAnyStep_AreTakenExactlyOnce(t *testing.T) {
 		mailbox.StepMailAccepted, "RSET", "QUIT"} {
 		for _, answer := range []string{"", "421 later", "451 later", "550 never"} {
 			s, m, counted := newSMTPServer(t, step, answer), enqueueLink(kit), &tally{}
-			job := mails.SendJob(kit.Postgres.Mails, s.mailer(t), counted, time.Second)
+			job := mails.MailSendingJob(kit.Postgres.Mails, s.mailer(t), counted, time.Second)
 			failed := int32(0)
 			for range 4 {
 				_, err := job.Run(t.Context())
@@ -151,7 +151,7 @@ func TestMails_KilledBeforeTheRecord_AreTakenTwiceWithOneMessageID(t *testing.T)
 	require.Len(t, s.AcceptedMessageIDs(), 1)
 	require.Equal(t, 1, kit.Count("mails", "id = $1 AND sent_at IS NULL AND attempts = 1", m.ID))
 
-	job := mails.SendJob(kit.Postgres.Mails, s.mailer(t), &tally{}, time.Second)
+	job := mails.MailSendingJob(kit.Postgres.Mails, s.mailer(t), &tally{}, time.Second)
 	_, err = job.Run(t.Context())
 	require.NoError(t, err)
 	require.Len(t, s.AcceptedMessageIDs(), 1, "while the lease lasts the mail is left alone")
@@ -187,7 +187,7 @@ func TestMails_RecordThatFails_IsTriedAgain_AlsoWhileStopping(t *testing.T) {
 	s, m := newSMTPServer(t, "", ""), enqueueLink(kit)
 	ctx, stop := context.WithCancel(t.Context())
 	stopping, counted := stopAfterSending{s.mailer(t), stop}, &tally{}
-	_, err := mails.SendJob(&flaky{MailQueue: kit.Postgres.Mails, left: 3}, stopping, counted, time.Second).Run(ctx)
+	_, err := mails.MailSendingJob(&flaky{MailQueue: kit.Postgres.Mails, left: 3}, stopping, counted, time.Second).Run(ctx)
 	require.NoError(t, err)
 	require.Len(t, s.AcceptedMessageIDs(), 1)
 	require.Equal(t, int32(1), counted.sent.Load(), "a record that is tried again is no attempt")
@@ -243,7 +243,7 @@ func TestMails_OneThatCannotBeSentHoldsUpNoOther(t *testing.T) {
 		}))
 	}
 	post, counted := &postman{}, &tally{}
-	job := mails.SendJob(store.Mails, post, counted, time.Second)
+	job := mails.MailSendingJob(store.Mails, post, counted, time.Second)
 	more, err := job.Run(t.Context())
 	require.False(t, more)
 	require.ErrorContains(t, err, "550 no such user")

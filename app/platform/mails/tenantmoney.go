@@ -12,10 +12,10 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ChargeOrRefund is the mail that informs a tenant about the charge of a captured amount, or about a refund. The
+// ChargeOrRefundNotice is the mail that informs a tenant about the charge of a captured amount, or about a refund. The
 // mail goes to the address in the tenant's own record, and contains the words of the operator who claims the
 // amount, since the tenant must learn the reason.
-type ChargeOrRefund struct {
+type ChargeOrRefundNotice struct {
 	To        string
 	Locale    string // The language of the tenant; "" when unknown.
 	Kind      paymentports.TenantNoticeKind
@@ -33,18 +33,18 @@ type ChargeOrRefund struct {
 	URL          string // The URL of the page to pay; a secret.
 }
 
-// NewChargeOrRefund returns a mail of the given kind about the captured amount of deposit d, whose client has a
+// NewChargeOrRefundNotice returns a mail of the given kind about the captured amount of deposit d, whose client has a
 // record. agreed is the language in which the tenant agreed, for a deposit without a language of its own. The
 // caller sets the other fields that the kind needs.
-func NewChargeOrRefund(d *deposit.Deposit, agreed string, kind paymentports.TenantNoticeKind, of connect.Account,
-	supportEmail string) ChargeOrRefund {
-	return ChargeOrRefund{To: d.Client.Email, Locale: cmp.Or(d.Locale, agreed), Kind: kind, Deposit: d.InZone(of.Zone()),
+func NewChargeOrRefundNotice(d *deposit.Deposit, agreed string, kind paymentports.TenantNoticeKind, of connect.Account,
+	supportEmail string) ChargeOrRefundNotice {
+	return ChargeOrRefundNotice{To: d.Client.Email, Locale: cmp.Or(d.Locale, agreed), Kind: kind, Deposit: d.InTimeZone(of.Zone()),
 		Company: of.CompanyName, Contact: of.Contact, Amount: d.CapturedAmount, SupportEmail: supportEmail}
 }
 
 // Mail returns the mail about a captured or refunded amount as text and HTML in the language of the locale:
 // French for fr, English for every other, both for none.
-func (m ChargeOrRefund) Mail(mailID id.ID, now time.Time) ports.Mail {
+func (m ChargeOrRefundNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
 	mail := write(mailID, m.To, m.Locale, now, func(l *language) letter {
 		switch m.Kind {
 		case paymentports.TenantNoticeCardRefused:
@@ -65,7 +65,7 @@ func (m ChargeOrRefund) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return mail
 }
 
-func (m ChargeOrRefund) captured(l *language, now time.Time) letter {
+func (m ChargeOrRefundNotice) captured(l *language, now time.Time) letter {
 	when := l.say("at once", "immédiatement")
 	if m.ChargedAt.After(now) {
 		when = l.say("on %s", "le %s", l.date(m.ChargedAt.In(m.Deposit.ContractStartAt.Location())))
@@ -89,7 +89,7 @@ func (m ChargeOrRefund) captured(l *language, now time.Time) letter {
 	}
 }
 
-func (m ChargeOrRefund) awaited(l *language) letter {
+func (m ChargeOrRefundNotice) awaited(l *language) letter {
 	return letter{
 		subject: l.say("Please pay %s for your rental deposit", "Veuillez payer %s pour votre caution", l.euros(m.Amount)),
 		paragraphs: []string{
@@ -108,7 +108,7 @@ func (m ChargeOrRefund) awaited(l *language) letter {
 	}
 }
 
-func (m ChargeOrRefund) paid(l *language) letter {
+func (m ChargeOrRefundNotice) paid(l *language) letter {
 	return letter{
 		subject: l.say("You paid %s of your rental deposit", "Vous avez payé %s de votre caution", l.euros(m.Amount)),
 		paragraphs: []string{
@@ -121,7 +121,7 @@ func (m ChargeOrRefund) paid(l *language) letter {
 	}
 }
 
-func (m ChargeOrRefund) ended(l *language) letter {
+func (m ChargeOrRefundNotice) ended(l *language) letter {
 	what := l.say("%s dropped the claim of %s of your rental deposit.",
 		"%s a renoncé aux %s réclamés de votre caution de location.", m.Company, l.euros(m.Amount))
 	if m.Settled {
@@ -139,7 +139,7 @@ func (m ChargeOrRefund) ended(l *language) letter {
 	}
 }
 
-func (m ChargeOrRefund) refunded(l *language) letter {
+func (m ChargeOrRefundNotice) refunded(l *language) letter {
 	what := l.say("We gave %s of the amount that %s had claimed back to your card.",
 		"Nous avons remboursé sur votre carte %s du montant réclamé par %s.", l.euros(m.Amount), m.Company)
 	if m.Fee {
@@ -158,7 +158,7 @@ func (m ChargeOrRefund) refunded(l *language) letter {
 }
 
 // rental returns the facts by which the tenant recognises the rental: its period and contract.
-func (m ChargeOrRefund) rental(l *language) []fact {
+func (m ChargeOrRefundNotice) rental(l *language) []fact {
 	d := m.Deposit
 	return []fact{
 		{l.say("Rental period", "Période de location"),
@@ -169,7 +169,7 @@ func (m ChargeOrRefund) rental(l *language) []fact {
 }
 
 // objection returns the sentence about how the tenant can object to the claim.
-func (m ChargeOrRefund) objection(l *language) string {
+func (m ChargeOrRefundNotice) objection(l *language) string {
 	operator := connect.Account{CompanyName: m.Company, Contact: m.Contact}.NameWithContact()
 	if m.SupportEmail == "" {
 		return l.say(
@@ -183,7 +183,7 @@ func (m ChargeOrRefund) objection(l *language) string {
 		operator, m.SupportEmail)
 }
 
-func (m ChargeOrRefund) why(l *language) string {
+func (m ChargeOrRefundNotice) why(l *language) string {
 	return l.say("You get this mail because you secured a rental deposit for %s.",
 		"Vous recevez cet e-mail car vous avez garanti une caution de location pour %s.", m.Company)
 }

@@ -190,8 +190,8 @@ func TestEndpointNotice_NamesTheEndpointWithoutItsQuery_AndNoErrorThatWasNot(t *
 	require.Contains(t, mail.Body, "1 delivery to your endpoint has failed")
 }
 
-func tenantMoney(locale string, kind paymentports.TenantNoticeKind) mails.ChargeOrRefund {
-	m := mails.ChargeOrRefund{
+func tenantMoney(locale string, kind paymentports.TenantNoticeKind) mails.ChargeOrRefundNotice {
+	m := mails.ChargeOrRefundNotice{
 		To: "jeanne@example.com", Locale: locale, Kind: kind, Deposit: link("").Deposit, Company: "Gîtes d’Ada",
 		Amount: 18_050, Reason: "damage", Words: "Broken coffee table",
 	}
@@ -218,9 +218,9 @@ func TestMoneyOf_TellsTheOperatorsContactAndDaysOfItsZone(t *testing.T) {
 	d := *link("").Deposit
 	d.Client = &deposit.ClientDetails{Email: "jeanne@example.com"}
 	of := connect.Account{CompanyName: "Gîtes d’Ada", Contact: "+33 4 50 00 00 00", Timezone: "Pacific/Kiritimati"}
-	m := mails.NewChargeOrRefund(&d, "en", paymentports.TenantNoticeCaptured, of, "")
+	m := mails.NewChargeOrRefundNotice(&d, "en", paymentports.TenantNoticeCaptured, of, "")
 	require.Contains(t, m.Mail(id.ID{}, d.CreatedAt).Body, "tell Gîtes d’Ada (+33 4 50 00 00 00) why")
-	require.Equal(t, d.InZone(of.Zone()), m.Deposit)
+	require.Equal(t, d.InTimeZone(of.Zone()), m.Deposit)
 }
 
 func TestRetryWaits_OutlastAWeekend(t *testing.T) {

@@ -17,12 +17,12 @@ const (
 	TwoFactorOn           TwoFactorChange = "enable_totp"
 	TwoFactorOff          TwoFactorChange = "disable_totp"
 	TwoFactorOffBySupport TwoFactorChange = "reset_totp"
-	NewRecoveryCodes      TwoFactorChange = "new_recovery_codes"
+	RecoveryCodesReplaced TwoFactorChange = "new_recovery_codes"
 	RecoveryCodeUsed      TwoFactorChange = "use_recovery_code"
 )
 
 // TwoFactorChanges lists every change of a second factor.
-var TwoFactorChanges = []TwoFactorChange{TwoFactorOn, TwoFactorOff, TwoFactorOffBySupport, NewRecoveryCodes,
+var TwoFactorChanges = []TwoFactorChange{TwoFactorOn, TwoFactorOff, TwoFactorOffBySupport, RecoveryCodesReplaced,
 	RecoveryCodeUsed}
 
 // TwoFactorNotice is the mail that informs an operator that the second factor of the log-in changed. It contains no
@@ -55,7 +55,7 @@ var twoFactorTexts = map[TwoFactorChange][3][2]string{
 			"Notre assistance a désactivé les codes à deux facteurs pour votre compte le %s."},
 		{"From now on the password alone is enough to log in.", "Désormais, le mot de passe suffit pour se connecter."},
 	},
-	NewRecoveryCodes: {
+	RecoveryCodesReplaced: {
 		{"New recovery codes", "Nouveaux codes de secours"},
 		{"New recovery codes were made for your account on %s.",
 			"De nouveaux codes de secours ont été créés pour votre compte le %s."},

@@ -20,8 +20,8 @@ const (
 // CleanFunc is a function that deletes rows that are old at now, up to CleaningBatchSize, and returns their number.
 type CleanFunc func(ctx context.Context, now time.Time) (int, error)
 
-// WithinTx returns a CleanFunc that runs clean in a transaction.
-func WithinTx(work ports.UnitOfWork, clean CleanFunc) CleanFunc {
+// CleanWithinTx returns a CleanFunc that runs clean in a transaction.
+func CleanWithinTx(work ports.UnitOfWork, clean CleanFunc) CleanFunc {
 	return func(ctx context.Context, now time.Time) (n int, err error) {
 		err = work.WithinTx(ctx, func(ctx context.Context) (err error) {
 			n, err = clean(ctx, now)

@@ -55,7 +55,7 @@ const jitterShare = 0.2
 
 // Scheduler runs several jobs at the same time, and the rounds of one job one after another.
 type Scheduler struct {
-	look     WaitingQuery
+	look     WaitingWorkQuery
 	jobs     []Job
 	log      *slog.Logger
 	metrics  ports.JobMetrics
@@ -67,12 +67,12 @@ type Scheduler struct {
 	away map[string]bool
 }
 
-// WaitingQuery is a function that queries which kinds of work wait, for the jobs that run only when they have
+// WaitingWorkQuery is a function that queries which kinds of work wait, for the jobs that run only when they have
 // work. If it fails, each of these jobs runs its round and finds out itself.
-type WaitingQuery func(ctx context.Context) (ports.JobsWithWork, error)
+type WaitingWorkQuery func(ctx context.Context) (ports.JobsWithWork, error)
 
 // New returns a Scheduler that runs these jobs, which must have unique names and positive intervals.
-func New(log *slog.Logger, metrics ports.JobMetrics, look WaitingQuery, jobs ...Job) *Scheduler {
+func New(log *slog.Logger, metrics ports.JobMetrics, look WaitingWorkQuery, jobs ...Job) *Scheduler {
 	return &Scheduler{look: look, jobs: jobs, log: log, metrics: metrics, database: outage.New(log),
 		away: map[string]bool{}}
 }

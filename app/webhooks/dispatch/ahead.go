@@ -26,12 +26,12 @@ const (
 // time, and the worker waits for the commit (docs/decisions/0004-path-of-an-event.md).
 type handover struct {
 	t     *transport
-	plans int                // How often the transaction that makes the deliveries has been tried.
-	jobs  []webhookports.Job // The jobs that go to the queue before the transaction with their deliveries commits.
+	plans int                        // How often the transaction that makes the deliveries has been tried.
+	jobs  []webhookports.DeliveryJob // The jobs that go to the queue before the transaction with their deliveries commits.
 	began time.Time
 	done  chan struct{} // A channel that is closed when the queue has the jobs; nil: there are none.
 
-	left []webhookports.Job // The jobs that could not be enqueued, after an error.
+	left []webhookports.DeliveryJob // The jobs that could not be enqueued, after an error.
 	err  error
 }
 
@@ -77,7 +77,7 @@ func (h *handover) finish(ctx context.Context, committed []webhookports.Claim) {
 }
 
 func (h *handover) sent(c webhookports.Claim) bool {
-	return slices.ContainsFunc(h.jobs, func(j webhookports.Job) bool {
+	return slices.ContainsFunc(h.jobs, func(j webhookports.DeliveryJob) bool {
 		return slices.ContainsFunc(j.Claims, func(sent webhookports.Claim) bool { return sent.DeliveryID == c.DeliveryID })
 	})
 }

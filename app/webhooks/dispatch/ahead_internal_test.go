@@ -24,7 +24,8 @@ type notedQueue struct {
 	err error
 }
 
-func (q *notedQueue) Enqueue(_ context.Context, jobs []webhookports.Job) (left []webhookports.Job, err error) {
+func (q *notedQueue) Enqueue(_ context.Context, jobs []webhookports.DeliveryJob) (left []webhookports.DeliveryJob,
+	err error) {
 	for _, j := range jobs {
 		for _, c := range j.Claims {
 			q.got = append(q.got, c.DeliveryID)
@@ -175,7 +176,7 @@ func TestHandover_ClaimsOfALateCommit_AreHandedOverAgain(t *testing.T) {
 // failingRelay commits nothing.
 type failingRelay struct{ webhookports.RelayStore }
 
-func (failingRelay) Relay(context.Context, int, time.Duration, webhookports.PlanFunc,
+func (failingRelay) Relay(context.Context, int, time.Duration, webhookports.PlanDeliveriesFunc,
 	func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	return 0, nil, errors.New("no commit")
 }

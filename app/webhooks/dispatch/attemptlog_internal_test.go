@@ -67,7 +67,7 @@ func TestAttemptLog_ALineForEachAttempt_WithItsConsequence(t *testing.T) {
 	}
 	success := webhookports.AttemptOutcome{
 		Delivery: delivery, Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultSuccess, ResponseStatus: 204},
-		Verdict: webhook.DeliveryVerdict{State: webhook.Succeeded},
+		Verdict: webhook.DeliveryVerdict{State: webhook.StateSucceeded},
 	}
 	about := ` msg="delivery attempted" delivery=` + id.Delivery.Of(id.ID{1}) + ` event=` + id.Event.Of(id.ID{3}) +
 		` name=deposit.captured subscription=` + id.Subscription.Of(id.ID{2})

@@ -44,7 +44,8 @@ type countedQueue struct {
 	waiting atomic.Int32
 }
 
-func (q *countedQueue) Enqueue(ctx context.Context, jobs []webhookports.Job) (left []webhookports.Job, err error) {
+func (q *countedQueue) Enqueue(ctx context.Context, jobs []webhookports.DeliveryJob) (left []webhookports.DeliveryJob,
+	err error) {
 	for _, j := range jobs {
 		q.waiting.Add(int32(len(j.Claims)))
 	}
@@ -52,8 +53,8 @@ func (q *countedQueue) Enqueue(ctx context.Context, jobs []webhookports.Job) (le
 }
 
 func (q *countedQueue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int,
-	handle func(context.Context, webhookports.Job)) error {
-	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, j webhookports.Job) {
+	handle func(context.Context, webhookports.DeliveryJob)) error {
+	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, j webhookports.DeliveryJob) {
 		q.waiting.Add(-int32(len(j.Claims)))
 		handle(ctx, j)
 	})
@@ -77,7 +78,7 @@ func TestDispatch_Concurrency_BoundsThePOSTsOfAllSubscriptionsAndTests(t *testin
 		f.subscribe(r.URL)
 	}
 	sub := f.subscribe(r.URL, webhook.EventOperatorLinked)
-	f.emit(webhook.DepositActivated, events)
+	f.emit(webhook.EventDepositActivated, events)
 	f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
 		for range tests {
 			test := webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.EventOperatorLinked,
@@ -90,7 +91,7 @@ func TestDispatch_Concurrency_BoundsThePOSTsOfAllSubscriptionsAndTests(t *testin
 	})
 	var counting countingSender
 	f.run(bounded(concurrency, &counting))
-	f.allIn(webhook.Succeeded, subscriptions*events+tests)
+	f.allIn(webhook.StateSucceeded, subscriptions*events+tests)
 	require.EqualValues(t, ofAPartner, counting.most.Load())
 	require.Len(t, r.all(), subscriptions*events+tests)
 }
@@ -109,18 +110,18 @@ func TestDispatch_Concurrency_HangingSlowLaneLeavesSlotsToTheFastLane(t *testing
 	}
 	_, err := f.Pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET slow = true`)
 	require.NoError(t, err)
-	f.subscribe(good.URL, webhook.DepositActivated)
+	f.subscribe(good.URL, webhook.EventDepositActivated)
 	var counting countingSender
 	f.run(patient(time.Minute), bounded(concurrency, &counting),
 		func(_ *dispatch.Deps, c *dispatch.Config) { c.EndpointConcurrency = concurrency })
 	f.emit(webhook.EventDepositCaptured, 20)
 	f.eventually("the slow lane has its slots", func() bool { return len(hanging.all()) == concurrency/2 })
-	f.emit(webhook.DepositActivated, 200)
+	f.emit(webhook.EventDepositActivated, 200)
 	f.eventually("the fast lane goes on", func() bool { return len(good.all()) == 200 })
 	require.Len(t, hanging.all(), concurrency/2)
 	require.LessOrEqual(t, counting.most.Load(), int32(concurrency))
 	release()
-	f.allIn(webhook.Succeeded, hangingSubscriptions*20+200)
+	f.allIn(webhook.StateSucceeded, hangingSubscriptions*20+200)
 }
 
 // Endpoints of two partners that begin to hang, and tests to one of them, take no slot that a third partner needs.
@@ -160,11 +161,11 @@ func TestDispatch_Concurrency_EndpointsOfTwoPartnersThatHang_DelayNoThird(t *tes
 
 	f.partner = f.CreatePartnerWithSecret("third", "").ID
 	f.subscribe(good.URL)
-	f.emit(webhook.DepositActivated, 50)
+	f.emit(webhook.EventDepositActivated, 50)
 	f.eventually("the third partner's deliveries arrive", func() bool { return len(good.all()) == 50 })
 	require.Len(t, hanging.all(), concurrency*3/4+1)
 	release()
-	f.allIn(webhook.Succeeded, 2*endpoints*10+20+50)
+	f.allIn(webhook.StateSucceeded, 2*endpoints*10+20+50)
 }
 
 // A dispatcher that stops while all slots are in use finishes its POSTs and releases the claims that wait. Jobs that no
@@ -179,7 +180,7 @@ func TestDispatch_Concurrency_StopsWhileAllSlotsAreInUse(t *testing.T) {
 	for range 3 {
 		f.subscribe(r.URL)
 	}
-	f.emit(webhook.DepositActivated, events)
+	f.emit(webhook.EventDepositActivated, events)
 	var counting countingSender
 	var queue countedQueue
 	stop := f.run(patient(time.Minute), bounded(concurrency, &counting), func(deps *dispatch.Deps, _ *dispatch.Config) {
@@ -200,7 +201,7 @@ func TestDispatch_Concurrency_StopsWhileAllSlotsAreInUse(t *testing.T) {
 		require.Fail(t, "the dispatcher does not stop")
 	}
 	f.run()
-	f.allIn(webhook.Succeeded, 3*events)
+	f.allIn(webhook.StateSucceeded, 3*events)
 	require.Len(t, r.all(), 3*events, "nothing is sent twice")
 }
 
@@ -229,10 +230,10 @@ func TestDispatch_WhatIsNeverTaken_EndsAsFailed_ARedeliveryLikeAnyOther_ATestAtO
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) {
 		c.Schedule = webhook.RetrySchedule{0, 10 * time.Millisecond}
 	})
-	f.emit(webhook.DepositActivated, 1)
+	f.emit(webhook.EventDepositActivated, 1)
 	f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
 		return repos.Deliveries.InsertTest(ctx, webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(),
-			Event: webhook.DepositActivated, Body: []byte(`{}`)})
+			Event: webhook.EventDepositActivated, Body: []byte(`{}`)})
 	})
 	f.allIn(webhook.StateFailed, 2)
 	service, by := f.again()
@@ -282,7 +283,7 @@ func TestDispatch_AReplay_BringsWhatFailedOnceEach(t *testing.T) {
 	for range cap(ended) {
 		go func() { ended <- schedules.New(quiet(), noMetrics{}, waiting, service.ReplayJob()).Run(ctx) }()
 	}
-	f.eventually("all that failed was sent again", func() bool { return f.states()[webhook.Succeeded] == 70 })
+	f.eventually("all that failed was sent again", func() bool { return f.states()[webhook.StateSucceeded] == 70 })
 	stop()
 	require.NoError(t, <-ended)
 	require.NoError(t, <-ended)

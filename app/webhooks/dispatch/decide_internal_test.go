@@ -18,7 +18,7 @@ var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 var (
 	acme, other = id.ID{1}, id.ID{2} // partners
 	event       = ports.Event{
-		ID: id.ID{5}, PartnerID: acme, Name: webhook.DepositActivated, DepositID: id.ID{6},
+		ID: id.ID{5}, PartnerID: acme, Name: webhook.EventDepositActivated, DepositID: id.ID{6},
 		Data:      []byte(`{"id":"dep_1"}`),
 		CreatedAt: noon, CommittedAt: noon.Add(time.Millisecond), TraceParent: "00-t-s-01", RequestID: "req_1",
 	}
@@ -34,7 +34,7 @@ func TestPlan_OneDeliveryOfAnEventForEachSubscription(t *testing.T) {
 	live := func(n byte, partner id.ID, events ...webhook.EventName) webhookports.Subscription {
 		return webhookports.Subscription{ID: id.ID{n}, PartnerID: partner, Events: events, Enabled: true}
 	}
-	disabled := live(14, acme, webhook.DepositActivated)
+	disabled := live(14, acme, webhook.EventDepositActivated)
 	disabled.Enabled = false
 	asked := []id.ID{}
 	admit := func(sub id.ID) bool { // only subscription 13 has no room
@@ -53,15 +53,15 @@ func TestPlan_OneDeliveryOfAnEventForEachSubscription(t *testing.T) {
 		{"14", activated, webhook.StateWaiting, true},
 	}
 	planned := plan([]ports.Event{event, {ID: id.ID{7}, PartnerID: id.ID{3}}}, []webhookports.Subscription{
-		live(11, acme, webhook.EventDepositStatusChanged, webhook.DepositActivated),
+		live(11, acme, webhook.EventDepositStatusChanged, webhook.EventDepositActivated),
 		live(12, acme, webhook.EventDepositStatusChanged),
 		live(13, acme, webhook.EventDepositStatusChanged), disabled,
-		live(15, acme, webhook.EventDepositExpired), live(16, other, webhook.DepositActivated),
+		live(15, acme, webhook.EventDepositExpired), live(16, other, webhook.EventDepositActivated),
 	}, admit)
 	require.Len(t, planned, len(want))
 	for i, p := range planned {
 		sub := id.ID{byte(11 + i)}
-		name := webhook.DepositActivated
+		name := webhook.EventDepositActivated
 		if want[i].body == changed {
 			name = webhook.EventDepositStatusChanged
 		}
@@ -243,7 +243,7 @@ func TestWakesScan_ForARetryBeforeTheNextCalmScan(t *testing.T) {
 	for v, want := range map[webhook.DeliveryVerdict]bool{
 		{State: webhook.StateWaiting, Wait: time.Second - 1}: true,
 		{State: webhook.StateWaiting, Wait: time.Second}:     false,
-		{State: webhook.Succeeded}:                           false,
+		{State: webhook.StateSucceeded}:                      false,
 		{State: webhook.StateFailed}:                         false,
 	} {
 		require.Equal(t, want, wakesScan(v), v)
@@ -288,7 +288,7 @@ func TestJobs_HaveAsManyClaimsOfALaneAsFit(t *testing.T) {
 	}
 	claims := []webhookports.Claim{claim(1, 1), claim(2, 2), claim(3, 3), claim(1, 4)}
 	x := &transport{d: d}
-	require.Equal(t, []webhookports.Job{
+	require.Equal(t, []webhookports.DeliveryJob{
 		{Lane: webhookports.FastLane, Urgent: true, Kept: true, Claims: []webhookports.Claim{claims[0], claims[2]}},
 		{Lane: webhookports.FastLane, Urgent: true, Kept: true, Claims: []webhookports.Claim{claims[3]}},
 		{Lane: webhookports.SlowLane, Urgent: true, Claims: []webhookports.Claim{claims[1]}},

@@ -28,8 +28,8 @@ func TestDispatch_EveryEvent_ReachesItsReceiverOnceAndSigned(t *testing.T) {
 	r := newReceiver(t, nil)
 	sub := f.subscribe(r.URL)
 	f.run()
-	f.emit(webhook.DepositActivated, 200)
-	f.allIn(webhook.Succeeded, 200)
+	f.emit(webhook.EventDepositActivated, 200)
+	f.allIn(webhook.StateSucceeded, 200)
 	got := r.all()
 	require.Len(t, got, 200)
 	bodies := map[string]bool{}
@@ -70,7 +70,7 @@ func TestDispatch_ARetry_HasTheSameBytesAndAFreshSignature_AndEachAttemptIsLogge
 	f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
 		return repos.Subscriptions.SetSigningSecret(ctx, sub, "svc_whsec_second")
 	})
-	f.allIn(webhook.Succeeded, 1)
+	f.allIn(webhook.StateSucceeded, 1)
 	stop()
 	got := r.all()
 	require.Len(t, got, 3)
@@ -133,7 +133,7 @@ func TestDispatch_ADisabledSubscription_ParksUntilItIsEnabled(t *testing.T) {
 	f.eventually("parked", func() bool { return f.states()[webhook.StateWaiting] == 7 })
 	require.Empty(t, r.all())
 	enable(true)
-	f.allIn(webhook.Succeeded, 7)
+	f.allIn(webhook.StateSucceeded, 7)
 	require.Len(t, r.all(), 7)
 }
 
@@ -143,27 +143,27 @@ func TestDispatch_RedisFlushed_LosesNothing(t *testing.T) {
 	f.subscribe(r.URL)
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Timeout = time.Second })
 	for range 10 {
-		f.emit(webhook.DepositActivated, 50)
+		f.emit(webhook.EventDepositActivated, 50)
 		require.NoError(t, f.redis.FlushDB(t.Context()).Err())
 	}
-	f.allIn(webhook.Succeeded, 500)
+	f.allIn(webhook.StateSucceeded, 500)
 	require.Len(t, r.all(), 500, "and repeats nothing")
 }
 
 func TestDispatch_RedisAway_DeliversFromHere(t *testing.T) {
-	server := redistest.Server(t)
+	server := redistest.StartServer(t)
 	f := newFixtureOn(t, redistest.ServerClient(t, server))
 	r := newReceiver(t, nil)
 	f.subscribe(r.URL)
 	f.run()
-	f.emit(webhook.DepositActivated, 10)
-	f.allIn(webhook.Succeeded, 10)
+	f.emit(webhook.EventDepositActivated, 10)
+	f.allIn(webhook.StateSucceeded, 10)
 	require.NoError(t, server.Kill())
-	f.emit(webhook.DepositActivated, 100)
-	f.allIn(webhook.Succeeded, 110)
+	f.emit(webhook.EventDepositActivated, 100)
+	f.allIn(webhook.StateSucceeded, 110)
 	require.NoError(t, server.Restart(t.Context()))
-	f.emit(webhook.DepositActivated, 10)
-	f.allIn(webhook.Succeeded, 120)
+	f.emit(webhook.EventDepositActivated, 10)
+	f.allIn(webhook.StateSucceeded, 120)
 	require.Len(t, r.all(), 120)
 }
 
@@ -171,7 +171,7 @@ func TestDispatch_ALeaseThatRanOut_IsDispatchedAgain(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, nil)
 	f.subscribe(r.URL)
-	f.emit(webhook.DepositActivated, 5)
+	f.emit(webhook.EventDepositActivated, 5)
 	stop := f.run(func(d *dispatch.Deps, c *dispatch.Config) {
 		d.Queue = lostJobs{d.Queue}
 		c.Lease = 4 * time.Second
@@ -180,14 +180,14 @@ func TestDispatch_ALeaseThatRanOut_IsDispatchedAgain(t *testing.T) {
 	stop()
 	require.Empty(t, r.all())
 	f.run()
-	f.allIn(webhook.Succeeded, 5)
+	f.allIn(webhook.StateSucceeded, 5)
 	require.Len(t, r.all(), 5)
 }
 
 // lostJobs accepts every job and loses it at once.
 type lostJobs struct{ webhookports.JobQueue }
 
-func (lostJobs) Enqueue(context.Context, []webhookports.Job) ([]webhookports.Job, error) {
+func (lostJobs) Enqueue(context.Context, []webhookports.DeliveryJob) ([]webhookports.DeliveryJob, error) {
 	return nil, nil
 }
 
@@ -199,8 +199,8 @@ func TestDispatch_APoisonedRow_StopsNoOther(t *testing.T) {
 	_, err := f.Pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET secret = '\x00' WHERE id = $1`, spoiled)
 	require.NoError(t, err)
 	f.run(func(d *dispatch.Deps, _ *dispatch.Config) { d.Sender = &panicky{Sender: d.Sender} })
-	f.emit(webhook.DepositActivated, 20)
-	f.eventually("the good ones", func() bool { return f.states()[webhook.Succeeded] == 19 })
+	f.emit(webhook.EventDepositActivated, 20)
+	f.eventually("the good ones", func() bool { return f.states()[webhook.StateSucceeded] == 19 })
 	require.Empty(t, bad.all())
 }
 
@@ -226,11 +226,11 @@ func TestDispatch_AHangingEndpoint_HoldsNoOther(t *testing.T) {
 	t.Cleanup(func() { close(release) })
 	good := newReceiver(t, nil)
 	f.subscribe(hanging.URL, webhook.EventDepositCaptured)
-	f.subscribe(good.URL, webhook.DepositActivated)
+	f.subscribe(good.URL, webhook.EventDepositActivated)
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Concurrency = 24 })
 	f.emit(webhook.EventDepositCaptured, 300)
 	f.eventually("the slots of the hanging endpoint are taken", func() bool { return len(hanging.all()) >= 16 })
-	f.emit(webhook.DepositActivated, 300)
+	f.emit(webhook.EventDepositActivated, 300)
 	f.eventually("the good ones", func() bool { return len(good.all()) == 300 })
 	require.LessOrEqual(t, len(hanging.all()), 64, "never more than its slots at once")
 }
@@ -239,9 +239,9 @@ func TestDispatch_ABacklogBeyondTheWindow_Drains(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, nil)
 	f.subscribe(r.URL)
-	f.emit(webhook.DepositActivated, 3000)
+	f.emit(webhook.EventDepositActivated, 3000)
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Window = 100 })
-	f.allIn(webhook.Succeeded, 3000)
+	f.allIn(webhook.StateSucceeded, 3000)
 	require.Len(t, r.all(), 3000)
 }
 
@@ -252,11 +252,11 @@ func TestDispatch_TwoDispatchers_ShareTheWork(t *testing.T) {
 	f.run()
 	stop := f.run()
 	for range 5 {
-		f.emit(webhook.DepositActivated, 100)
+		f.emit(webhook.EventDepositActivated, 100)
 	}
 	stop()
-	f.emit(webhook.DepositActivated, 100)
-	f.allIn(webhook.Succeeded, 600)
+	f.emit(webhook.EventDepositActivated, 100)
+	f.allIn(webhook.StateSucceeded, 600)
 	require.Len(t, r.all(), 600)
 }
 
@@ -264,8 +264,8 @@ func TestDispatch_ATest_GoesAheadOfABacklogAndIsNeverRetried(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, func(received, int) int { return http.StatusInternalServerError })
 	sub := f.subscribe(r.URL)
-	f.emit(webhook.DepositActivated, 500)
-	test := webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.DepositActivated,
+	f.emit(webhook.EventDepositActivated, 500)
+	test := webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.EventDepositActivated,
 		Test: true, CreatedAt: now(), Body: []byte(`{"test":true}`)}
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Window = 1 })
 	f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
@@ -297,7 +297,7 @@ func TestDispatch_FiveDaysOfFailures_DisableAndTellTheContact(t *testing.T) {
 		`UPDATE webhook_subscriptions SET failures = 3, failing_since = now() - interval '5 days' WHERE id = $1`, sub)
 	require.NoError(t, err)
 	f.run()
-	f.emit(webhook.DepositActivated, 1)
+	f.emit(webhook.EventDepositActivated, 1)
 	f.eventually("disabled", func() bool {
 		s, err := f.Postgres.Subscriptions.Subscription(t.Context(), f.partner, sub)
 		return err == nil && !s.Enabled && s.DisabledReason == webhook.DisabledByFailure

@@ -73,7 +73,7 @@ func (f *fixture) cutOff(cut *atomic.Bool) (subs []id.ID) {
 		f.t.Cleanup(server.Close)
 		f.partner = f.CreatePartnerWithSecret(slug, "", func(p *partner.Partner) { p.ContactEmail = slug + "@demo.example" }).ID
 		subs = append(subs, f.subscribe(server.URL))
-		f.emit(webhook.DepositActivated, 1)
+		f.emit(webhook.EventDepositActivated, 1)
 	}
 	return subs
 }
@@ -95,23 +95,23 @@ func TestOutbound_Broken_BlamesNoEndpoint_AndDeliversSoonAfterTheRepair(t *testi
 	}
 	f.exec(`UPDATE webhook_subscriptions SET failures = 30, failing_since = now() - interval '6 days', holds = 9`)
 	f.eventually("the break is noticed", broken.Load)
-	f.emit(webhook.DepositActivated, 1) // to the second
+	f.emit(webhook.EventDepositActivated, 1) // to the second
 	f.becomes(subs[1], webhook.EndpointHeld)
 	require.Equal(t, 1, f.Count("webhook_subscriptions",
 		`holds = 4 AND held_until < now() + interval '16 seconds' AND held_from = failing_since AND held_till IS NULL`))
 	require.Equal(t, 2, f.Count("webhook_subscriptions", "enabled"), "days of failures disable nothing now")
-	f.emit(webhook.DepositActivated, 3) // held back
+	f.emit(webhook.EventDepositActivated, 3) // held back
 	require.Empty(t, f.mailed())
 	require.Equal(t, 1, f.Count("webhook_notices", "put_off AND mail_at > now()"), "the notice waits")
 
 	cut.Store(false)
 	f.exec(`UPDATE webhook_subscriptions SET held_until = now() WHERE held_until IS NOT NULL`) // 16 s pass
-	f.allIn(webhook.Succeeded, 6)
+	f.allIn(webhook.StateSucceeded, 6)
 	f.eventually("the end is noticed", func() bool { return !broken.Load() })
 	f.exec(`UPDATE webhook_notices SET mail_at = now()`)
 	require.Empty(t, f.mailed(), "it is over")
 	require.Zero(t, f.Count("webhook_notices", "NOT put_off"))
-	f.emit(webhook.DepositActivated, 20) // ends the ramp
+	f.emit(webhook.EventDepositActivated, 20) // ends the ramp
 	f.becomes(subs[1], webhook.EndpointHealthy)
 	require.Equal(t, 1, f.Count("webhook_subscriptions", `held_till > held_from`))
 }
@@ -166,15 +166,15 @@ func TestHealth_OfAScriptedReceiver_IsReported(t *testing.T) {
 			200 * time.Millisecond, time.Hour}
 	})
 	began := time.Now()
-	f.emit(webhook.DepositActivated, 1)
-	f.allIn(webhook.Succeeded, 1)
+	f.emit(webhook.EventDepositActivated, 1)
+	f.allIn(webhook.StateSucceeded, 1)
 	took := f.report(sub)
 	require.Equal(t, []any{webhook.EndpointHealthy, 0}, []any{took.State, took.Pending})
 	require.WithinRange(t, took.LastSuccessAt, began.Add(-time.Second), time.Now().Add(time.Second))
 	require.True(t, fresh.Since.Equal(took.Since), "the state goes on")
 
 	status.Store(http.StatusInternalServerError)
-	event := f.emit(webhook.DepositActivated, 1)[0]
+	event := f.emit(webhook.EventDepositActivated, 1)[0]
 	failing := f.becomes(sub, webhook.EndpointFailing)
 	require.Equal(t, []any{webhook.ResultNon2xx, 1}, []any{failing.LastError, failing.Pending})
 	require.True(t, event.Time().Equal(failing.OldestPendingAt), "%v", failing.OldestPendingAt)
@@ -182,7 +182,7 @@ func TestHealth_OfAScriptedReceiver_IsReported(t *testing.T) {
 	require.False(t, failing.LastFailureAt.Before(took.LastSuccessAt))
 
 	status.Store(http.StatusOK)
-	f.allIn(webhook.Succeeded, 2)
+	f.allIn(webhook.StateSucceeded, 2)
 	back := f.report(sub)
 	require.Equal(t, []any{webhook.EndpointHealthy, webhook.ResultNon2xx, 0},
 		[]any{back.State, back.LastError, back.Pending})
@@ -194,13 +194,13 @@ func TestHealth_OfAScriptedReceiver_IsReported(t *testing.T) {
 		`UPDATE webhook_subscriptions SET failures = 30, failing_since = now() - interval '1 hour', holds = 2 WHERE id = $1`,
 		sub)
 	require.NoError(t, err)
-	f.emit(webhook.DepositActivated, 5)
+	f.emit(webhook.EventDepositActivated, 5)
 	held := f.becomes(sub, webhook.EndpointHeld)
 	require.True(t, held.Since.After(back.Since))
 	require.NotZero(t, held.Pending)
 	status.Store(http.StatusOK)
-	f.emit(webhook.DepositActivated, 40)
-	require.Zero(t, func() int { f.allIn(webhook.Succeeded, 47); return f.report(sub).Pending }())
+	f.emit(webhook.EventDepositActivated, 40)
+	require.Zero(t, func() int { f.allIn(webhook.StateSucceeded, 47); return f.report(sub).Pending }())
 	recovered := f.becomes(sub, webhook.EndpointHealthy)
 	require.True(t, recovered.Since.After(held.Since))
 }
@@ -215,11 +215,11 @@ func (f *fixture) passes(span time.Duration) {
 func TestStartDelay_WhileNoDispatcherRuns_CountsTheWait(t *testing.T) {
 	f := newFixture(t)
 	f.subscribe(newReceiver(t, nil).URL)
-	f.emit(webhook.DepositActivated, 3)
+	f.emit(webhook.EventDepositActivated, 3)
 	f.passes(1500 * time.Millisecond)
 	var counted reached
 	f.run(func(d *dispatch.Deps, _ *dispatch.Config) { d.Metrics = &counted })
-	f.allIn(webhook.Succeeded, 3)
+	f.allIn(webhook.StateSucceeded, 3)
 	f.eventually("each start is counted", func() bool { return counted.starts.Load() == 3 && counted.n.Load() == 3 })
 	require.Greater(t, time.Duration(counted.longest.Load()), 1500*time.Millisecond)
 	require.Less(t, time.Duration(counted.longest.Load()), 30*time.Second)
@@ -240,13 +240,13 @@ func TestStartDelay_OfABacklogOfAFailingReceiver_IsNotCounted(t *testing.T) {
 		}
 		c.Schedule[0] = 0
 	})
-	f.emit(webhook.DepositActivated, 100)
+	f.emit(webhook.EventDepositActivated, 100)
 	f.becomes(sub, webhook.EndpointFailing)
 	f.passes(4 * time.Second)
 	status.Store(http.StatusOK)
-	f.allIn(webhook.Succeeded, 100)
+	f.allIn(webhook.StateSucceeded, 100)
 	f.becomes(sub, webhook.EndpointHealthy)
-	f.emit(webhook.DepositActivated, 1)
+	f.emit(webhook.EventDepositActivated, 1)
 	f.eventually("healthy again, starts count", func() bool { return counted.starts.Load() > 0 })
 	require.Less(t, time.Duration(counted.longest.Load()), 3*time.Second)
 }

@@ -83,7 +83,7 @@ func TestNotices_TellOfTroubleAndRecovery_OnceADay(t *testing.T) {
 		status.Store(http.StatusInternalServerError)
 		f.eventually("held", func() bool { // an attempt in between may have read the health from before
 			f.nearlyHeld(sub)
-			f.emit(webhook.DepositActivated, 1)
+			f.emit(webhook.EventDepositActivated, 1)
 			return f.report(sub).State == webhook.EndpointHeld
 		})
 	}
@@ -92,7 +92,7 @@ func TestNotices_TellOfTroubleAndRecovery_OnceADay(t *testing.T) {
 		retryNow := func() { f.exec(`UPDATE deliveries SET due_at = now() WHERE state = 0`) }
 		retryNow()
 		f.eventually("healthy", func() bool {
-			f.emit(webhook.DepositActivated, 1)
+			f.emit(webhook.EventDepositActivated, 1)
 			return f.report(sub).State == webhook.EndpointHealthy
 		})
 		// A success that is recorded later would count as the end of the next trouble.
@@ -134,22 +134,22 @@ func TestNotices_TellOfDeliveriesThatWereGivenUp_AndOfTheNextSuccess(t *testing.
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) {
 		c.Schedule = webhook.RetrySchedule{0, 10 * time.Millisecond}
 	})
-	f.emit(webhook.DepositActivated, 3)
+	f.emit(webhook.EventDepositActivated, 3)
 	f.allIn(webhook.StateFailed, 3)
 	require.Equal(t, map[string]int{givenUpMail: 1}, f.mailed())
 	require.Contains(t, f.Mails("")[0].Body, "3 deliveries")
-	f.emit(webhook.DepositActivated, 2)
+	f.emit(webhook.EventDepositActivated, 2)
 	f.allIn(webhook.StateFailed, 5)
 	require.Equal(t, map[string]int{givenUpMail: 1}, f.mailed(), "one a day")
 	f.dayPasses()
 	require.Equal(t, map[string]int{givenUpMail: 2}, f.mailed(), "the two of yesterday are told the next day")
 	require.Contains(t, f.Mails("")[1].Body, "2 deliveries")
 	status.Store(http.StatusOK)
-	f.emit(webhook.DepositActivated, 1)
-	f.eventually("a success", func() bool { return f.states()[webhook.Succeeded] == 1 })
+	f.emit(webhook.EventDepositActivated, 1)
+	f.eventually("a success", func() bool { return f.states()[webhook.StateSucceeded] == 1 })
 	require.Equal(t, map[string]int{givenUpMail: 2, recoveredMail: 1}, f.mailed())
-	f.emit(webhook.DepositActivated, 5)
-	f.eventually("more", func() bool { return f.states()[webhook.Succeeded] == 6 })
+	f.emit(webhook.EventDepositActivated, 5)
+	f.eventually("more", func() bool { return f.states()[webhook.StateSucceeded] == 6 })
 	require.Equal(t, map[string]int{givenUpMail: 2, recoveredMail: 1}, f.mailed())
 }
 
@@ -161,8 +161,8 @@ func TestNotices_AnEnabledSubscription_TellsOfItsFirstSuccess(t *testing.T) {
 	f.exec(`UPDATE webhook_subscriptions SET trouble = true WHERE id = $1`, sub)
 	f.exec(`INSERT INTO webhook_notice_mails VALUES ($1, 'disabled', now() - interval '1 hour')`, sub)
 	f.run()
-	f.emit(webhook.DepositActivated, 1)
-	f.allIn(webhook.Succeeded, 1)
+	f.emit(webhook.EventDepositActivated, 1)
+	f.allIn(webhook.StateSucceeded, 1)
 	require.Equal(t, map[string]int{recoveredMail: 1}, f.mailed())
 }
 
@@ -190,7 +190,7 @@ func TestNotices_MailsThatCannotBeWritten_DelayNoRecord(t *testing.T) {
 	_, err = tx.Exec(t.Context(), `LOCK TABLE mails IN ACCESS EXCLUSIVE MODE`)
 	require.NoError(t, err)
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Schedule = webhook.RetrySchedule{0} })
-	f.emit(webhook.DepositActivated, 1)
+	f.emit(webhook.EventDepositActivated, 1)
 	f.allIn(webhook.StateFailed, 1)
 	require.NoError(t, tx.Rollback(t.Context()))
 	require.Equal(t, map[string]int{heldMail: 1, givenUpMail: 1}, f.mailed())

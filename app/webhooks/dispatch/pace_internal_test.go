@@ -21,7 +21,7 @@ type relayed struct {
 	events int
 }
 
-func (r relayed) Relay(context.Context, int, time.Duration, webhookports.PlanFunc,
+func (r relayed) Relay(context.Context, int, time.Duration, webhookports.PlanDeliveriesFunc,
 	func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	return r.events, nil, nil
 }

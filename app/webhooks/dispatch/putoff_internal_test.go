@@ -58,7 +58,7 @@ func TestAttempt_ThatFailsByOurDoing_IsPutOff(t *testing.T) {
 		o, made := d.attempt(t.Context(), claim, &webhookports.Delivery{Claim: claim, Found: true, Current: true,
 			Enabled: true, LeaseLeft: time.Minute, ReadAt: noon, Attempts: 2})
 		require.True(t, made, name)
-		require.Equal(t, !c.putOff, o.Attempt.Made(), name)
+		require.Equal(t, !c.putOff, o.Attempt.WasMade(), name)
 		if c.putOff {
 			require.Equal(t, webhook.DeliveryVerdict{State: webhook.StateWaiting, Wait: 4 * time.Second}, o.Verdict, name)
 			require.Equal(t, 2, o.Attempt.Number, name)

@@ -49,7 +49,7 @@ func TestDispatch_WithoutASocket_UsesUpNoAttempt(t *testing.T) {
 		})
 	})
 	began := time.Now()
-	f.emit(webhook.DepositActivated, 3)
+	f.emit(webhook.EventDepositActivated, 3)
 	f.eventually("each was put off for a second, and then for two", func() bool {
 		return f.Count("deliveries", `state = 0 AND seq = 2 AND due_at > now() + interval '1 second'`) == 3
 	})
@@ -66,7 +66,7 @@ func TestDispatch_WithoutASocket_UsesUpNoAttempt(t *testing.T) {
 	require.Greater(t, time.Duration(counted.longest.Load()), 2*time.Second)
 
 	lacks.Store(false)
-	f.allIn(webhook.Succeeded, 3)
+	f.allIn(webhook.StateSucceeded, 3)
 	require.Equal(t, 3, f.Count("deliveries", `attempts = 1 AND seq = 3`))
 	require.EqualValues(t, 3, counted.attempts.Load())
 	require.Len(t, r.all(), 3)

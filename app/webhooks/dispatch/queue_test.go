@@ -25,8 +25,8 @@ import (
 type repeatingQueue struct{ webhookports.JobQueue }
 
 func (q repeatingQueue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int,
-	handle func(context.Context, webhookports.Job)) error {
-	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, j webhookports.Job) {
+	handle func(context.Context, webhookports.DeliveryJob)) error {
+	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, j webhookports.DeliveryJob) {
 		var both sync.WaitGroup
 		both.Go(func() { handle(ctx, j) })
 		both.Go(func() { handle(ctx, j) })
@@ -43,14 +43,14 @@ func TestDispatch_AJobHandedOutTwice_IsSentOnce(t *testing.T) {
 	f.subscribe(r.URL)
 	f.run(func(deps *dispatch.Deps, _ *dispatch.Config) { deps.Queue = repeatingQueue{deps.Queue} })
 	f.emit(webhook.EventDepositCancelled, 100)
-	f.allIn(webhook.Succeeded, 100)
+	f.allIn(webhook.StateSucceeded, 100)
 	require.Equal(t, 100, len(r.all()))
 }
 
 // muteQueue enqueues jobs and reports an error all the same.
 type muteQueue struct{ webhookports.JobQueue }
 
-func (q muteQueue) Enqueue(ctx context.Context, jobs []webhookports.Job) ([]webhookports.Job, error) {
+func (q muteQueue) Enqueue(ctx context.Context, jobs []webhookports.DeliveryJob) ([]webhookports.DeliveryJob, error) {
 	if left, err := q.JobQueue.Enqueue(ctx, jobs); err != nil {
 		return left, err
 	}
@@ -73,7 +73,7 @@ func TestDispatch_AJobOfUnknownFate_IsSentOnce(t *testing.T) {
 		f.emit(webhook.EventDepositCancelled, 5)
 		<-time.After(50 * time.Millisecond)
 	}
-	f.allIn(webhook.Succeeded, 5*n)
+	f.allIn(webhook.StateSucceeded, 5*n)
 	require.Equal(t, 5*n, len(r.all()))
 }
 
@@ -97,7 +97,7 @@ func TestDispatch_AJobOfUnknownFate_AtASlowEndpoint_IsSentOnce(t *testing.T) {
 	f.subscribe(r.URL)
 	f.run(patient(4*time.Second), func(deps *dispatch.Deps, _ *dispatch.Config) { deps.Queue = muteQueue{deps.Queue} })
 	f.emit(webhook.EventDepositCancelled, 5)
-	f.allIn(webhook.Succeeded, 5)
+	f.allIn(webhook.StateSucceeded, 5)
 	require.Len(t, r.all(), 5)
 }
 
@@ -124,7 +124,7 @@ func TestDispatch_RedisFlushed_WhileAnotherDispatcherIsAtIt_RepeatsNothing(t *te
 	<-first
 	require.NoError(t, f.redis.FlushDB(t.Context()).Err())
 	f.run(oneSlot)
-	f.allIn(webhook.Succeeded, 8)
+	f.allIn(webhook.StateSucceeded, 8)
 	require.Len(t, r.all(), 8)
 }
 
@@ -149,7 +149,7 @@ func (m *modes) all() []webhookports.QueueMode {
 
 // A Redis that reached maxmemory answers PING. Each return to such a queue would delay the jobs of a batch.
 func TestDispatch_RedisThatIsFull_IsLeftOnceAndUsedAgainAfterwards(t *testing.T) {
-	client := redistest.ServerClient(t, redistest.Server(t))
+	client := redistest.ServerClient(t, redistest.StartServer(t))
 	f := newFixtureOn(t, client)
 	r := newReceiver(t, nil)
 	f.subscribe(r.URL)
@@ -160,7 +160,7 @@ func TestDispatch_RedisThatIsFull_IsLeftOnceAndUsedAgainAfterwards(t *testing.T)
 		emitted[id.Deposit.Of(f.emit(webhook.EventDepositCancelled, 1)[0])] = time.Now()
 	}
 	emit()
-	f.allIn(webhook.Succeeded, 1)
+	f.allIn(webhook.StateSucceeded, 1)
 
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
 	for range 100 {
@@ -173,7 +173,7 @@ func TestDispatch_RedisThatIsFull_IsLeftOnceAndUsedAgainAfterwards(t *testing.T)
 	f.eventually("the queue is used again", func() bool { return len(way.all()) == 3 })
 	emit()
 
-	f.allIn(webhook.Succeeded, len(emitted))
+	f.allIn(webhook.StateSucceeded, len(emitted))
 	late := 0
 	for _, got := range r.all() {
 		_, after, _ := strings.Cut(got.body, `"id":"`)
@@ -194,7 +194,7 @@ type heldRelay struct {
 	hold func(end context.CancelFunc)
 }
 
-func (r heldRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan webhookports.PlanFunc,
+func (r heldRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan webhookports.PlanDeliveriesFunc,
 	ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -220,7 +220,7 @@ func TestRelay_AJobBeforeTheCommit_IsSentAfterTheCommit(t *testing.T) {
 		deps.Relay = heldRelay{deps.Relay, func(context.CancelFunc) { <-enqueued }}
 	})
 	f.emit(webhook.EventDepositCancelled, 1)
-	f.allIn(webhook.Succeeded, 1)
+	f.allIn(webhook.StateSucceeded, 1)
 	require.Len(t, r.all(), 1)
 }
 
@@ -240,7 +240,7 @@ func TestRelay_AJobBeforeACommitThatFails_IsSentOnce(t *testing.T) {
 		}}
 	})
 	f.emit(webhook.EventDepositCancelled, 1)
-	f.allIn(webhook.Succeeded, 1)
+	f.allIn(webhook.StateSucceeded, 1)
 	require.Len(t, r.all(), 1)
 }
 
@@ -266,6 +266,6 @@ func TestStop_BeforeTheCommitOfAJob_HandsTheDeliveryOn(t *testing.T) {
 	close(goOn)
 	<-stopped
 	f.run()
-	f.allIn(webhook.Succeeded, 1)
+	f.allIn(webhook.StateSucceeded, 1)
 	require.Len(t, r.all(), 1)
 }

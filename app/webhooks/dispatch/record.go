@@ -64,7 +64,7 @@ func affected(outcomes []webhookports.AttemptOutcome) []id.ID {
 	seen := map[id.ID]bool{}
 	for _, o := range outcomes {
 		sub := o.Delivery.SubscriptionID
-		if seen[sub] || !o.Attempt.Made() ||
+		if seen[sub] || !o.Attempt.WasMade() ||
 			(o.Delivery.Healthy && (webhook.Health{}).AfterAttempt(o.Attempt, 1, o.Attempt.StartedAt).Flawless()) {
 			continue
 		}
@@ -93,7 +93,7 @@ func (d *Dispatcher) countFinished(outcomes []webhookports.AttemptOutcome, settl
 		if settled[i] && o.Verdict.State != webhook.StateWaiting {
 			ended := o.Attempt.StartedAt.Add(o.Attempt.Duration)
 			latency := ended.Sub(o.Delivery.EventAt)
-			traceID := ports.RecordedTraceOf(o.Delivery.TraceParent)
+			traceID := ports.RecordedTraceIDOf(o.Delivery.TraceParent)
 			d.Metrics.CountFinished(o.Delivery.Event, webhook.DeliveryStatusOf(o.Verdict.State, o.Attempt.Number), latency,
 				traceID)
 			if own, counts := ownLatency(o); counts {

@@ -279,7 +279,7 @@ func (r *registry) hold(e *entry) {
 		e.held = held{now: true}
 	}
 	e.known = true
-	e.held.note(!clean || e.posting >= e.health.Slots(r.config.EndpointConcurrency), r.now)
+	e.held.note(!clean || e.posting >= e.health.MaxPostsInFlight(r.config.EndpointConcurrency), r.now)
 }
 
 // startDelay returns the time since a delivery was due, without the time in which its endpoint held it back.

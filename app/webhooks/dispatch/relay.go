@@ -202,7 +202,7 @@ func plan(events []ports.Event, subscriptions []webhookports.Subscription,
 		event := &events[i]
 		bodies := map[webhook.EventName][]byte{}
 		for _, s := range byPartner[event.PartnerID] {
-			name, ok := webhook.RouteEvent(s.Events, event.Name)
+			name, ok := webhook.ChooseEventName(s.Events, event.Name)
 			if !ok {
 				continue
 			}

@@ -29,7 +29,7 @@ type countedRelay struct {
 }
 
 func (r countedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
-	plan webhookports.PlanFunc, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
+	plan webhookports.PlanDeliveriesFunc, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	r.looks.Add(1)
 	return r.RelayStore.Relay(ctx, limit, lease, plan, ahead)
 }
@@ -45,7 +45,7 @@ func TestRelay_RungOnce_LooksOnce(t *testing.T) {
 	})
 	for n := range int32(3) {
 		f.emit(webhook.EventDepositCancelled, 5)
-		f.allIn(webhook.Succeeded, 5*int(n+1))
+		f.allIn(webhook.StateSucceeded, 5*int(n+1))
 		require.Equal(t, n+1, looks.Load())
 	}
 	stop()
@@ -58,7 +58,7 @@ func TestRelay_MoreThanAGroup_IsTakenAtOneRing(t *testing.T) {
 	f.subscribe(r.URL)
 	f.emit(webhook.EventDepositCancelled, 25)
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.RelayEvery, c.Batch = time.Hour, 10 })
-	f.allIn(webhook.Succeeded, 25)
+	f.allIn(webhook.StateSucceeded, 25)
 }
 
 // slowClaims has the first search for due deliveries take, by the dispatcher's clock, as long as in a database that
@@ -104,7 +104,7 @@ func TestScan_ThatWaitedForTheDatabase_IsFollowedByTheNextOne(t *testing.T) {
 	})
 	<-answered
 	f.emit(webhook.EventDepositCancelled, 1) // the second attempt is for the scan to find
-	f.allIn(webhook.Succeeded, 1)
+	f.allIn(webhook.StateSucceeded, 1)
 	require.Len(t, r.all(), 2)
 }
 
@@ -115,7 +115,7 @@ type stoppedRelay struct {
 }
 
 func (r stoppedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
-	plan webhookports.PlanFunc, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
+	plan webhookports.PlanDeliveriesFunc, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	n, claims, err := r.RelayStore.Relay(ctx, limit, lease, plan, ahead)
 	if n > 0 {
 		r.relayed()
@@ -129,7 +129,8 @@ type watchedQueue struct {
 	enqueue func(ctx context.Context)
 }
 
-func (q watchedQueue) Enqueue(ctx context.Context, jobs []webhookports.Job) ([]webhookports.Job, error) {
+func (q watchedQueue) Enqueue(ctx context.Context, jobs []webhookports.DeliveryJob) ([]webhookports.DeliveryJob,
+	error) {
 	q.enqueue(ctx)
 	return q.JobQueue.Enqueue(ctx, jobs)
 }
@@ -170,7 +171,7 @@ func TestStop_HandsOnWhatItHasClaimed(t *testing.T) {
 	}
 	stop()
 	f.run()
-	f.allIn(webhook.Succeeded, 1)
+	f.allIn(webhook.StateSucceeded, 1)
 }
 
 // unheardOf is a name that the table outbox takes and the table events refuses.
@@ -212,13 +213,13 @@ func TestRelay_EventThatCannotBeFiled_StopsNoOther(t *testing.T) {
 	var log lines
 	before := f.emit(webhook.EventDepositCancelled, 20)
 	bad := f.emit(unheardOf, 1)
-	between := f.emit(webhook.DepositActivated, 13)
+	between := f.emit(webhook.EventDepositActivated, 13)
 	bad = append(bad, f.emit(unheardOf, 1)...)
 	f.emit(webhook.EventDepositExpired, 7)
 	f.run(func(d *dispatch.Deps, c *dispatch.Config) {
 		d.Log, c.RelayEvery = slog.New(slog.NewTextHandler(&log, nil)), 20*time.Millisecond
 	})
-	f.allIn(webhook.Succeeded, 40)
+	f.allIn(webhook.StateSucceeded, 40)
 	require.Equal(t, bad, f.setAside())
 	require.Len(t, r.all(), 40, "no delivery is sent twice")
 	for _, each := range bad {
@@ -242,7 +243,7 @@ func TestRelay_EventWhoseDataIsNoJSONObject_StopsNoOther_AndReachesNobody(t *tes
 		require.NoError(t, err)
 	}
 	f.run()
-	f.allIn(webhook.Succeeded, 5)
+	f.allIn(webhook.StateSucceeded, 5)
 	require.Equal(t, bad, f.setAside())
 	require.Len(t, r.all(), 5)
 	require.Zero(t, f.Count("events", "name = 'deposit.cancelled'"))
@@ -254,10 +255,10 @@ func TestRelay_EventWhosePlanPanics_StopsNoOther(t *testing.T) {
 	r := newReceiver(t, nil)
 	f.subscribe(r.URL)
 	good := f.emit(webhook.EventDepositCancelled, 5)
-	bad := f.emit(webhook.DepositActivated, 1)
+	bad := f.emit(webhook.EventDepositActivated, 1)
 	f.emit(webhook.EventDepositExpired, 5)
 	f.run(func(d *dispatch.Deps, _ *dispatch.Config) { d.Relay = panicking{d.Relay, bad[0]} })
-	f.allIn(webhook.Succeeded, 10)
+	f.allIn(webhook.StateSucceeded, 10)
 	require.Equal(t, bad, f.setAside())
 	require.NotContains(t, bad, good[0])
 }
@@ -269,7 +270,7 @@ type panicking struct {
 }
 
 func (p panicking) Relay(ctx context.Context, limit int, lease time.Duration,
-	plan webhookports.PlanFunc, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
+	plan webhookports.PlanDeliveriesFunc, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	return p.RelayStore.Relay(ctx, limit, lease,
 		func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
 			for _, e := range events {
@@ -295,6 +296,6 @@ func TestRelay_RefusalThatBlamesNoRow_SetsNothingAside(t *testing.T) {
 	f.eventually("the relay complains", func() bool { return strings.Contains(log.String(), "cannot relay the outbox") })
 	_, err = f.Pool.Exec(t.Context(), `ALTER TABLE events_away RENAME TO events`)
 	require.NoError(t, err)
-	f.allIn(webhook.Succeeded, 3)
+	f.allIn(webhook.StateSucceeded, 3)
 	require.Empty(t, f.setAside())
 }

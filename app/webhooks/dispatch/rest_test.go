@@ -33,7 +33,7 @@ func (s *countedStores) OutboxPending(context.Context) (bool, time.Duration, err
 }
 
 func (s *countedStores) Relay(context.Context, int, time.Duration,
-	webhookports.PlanFunc, func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
+	webhookports.PlanDeliveriesFunc, func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	s.relays.Add(1)
 	if s.outbox.Swap(false) {
 		return 1, nil, nil
@@ -86,11 +86,11 @@ func (s *countedStores) ExpireLeases(context.Context, time.Duration, time.Durati
 // idleQueue never has a job.
 type idleQueue struct{}
 
-func (idleQueue) Enqueue(context.Context, []webhookports.Job) ([]webhookports.Job, error) {
+func (idleQueue) Enqueue(context.Context, []webhookports.DeliveryJob) ([]webhookports.DeliveryJob, error) {
 	return nil, nil
 }
 func (idleQueue) Serve(ctx context.Context, _ map[webhookports.Lane]int,
-	_ func(context.Context, webhookports.Job)) error {
+	_ func(context.Context, webhookports.DeliveryJob)) error {
 	<-ctx.Done()
 	return nil
 }

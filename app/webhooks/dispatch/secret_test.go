@@ -32,10 +32,10 @@ func TestDispatch_ASecretThatIsLost_EndsItsDeliveriesByTheSchedule_UntilItIsRota
 		d.KeysetProven = func() bool { return true }
 		c.Schedule = webhook.RetrySchedule{0, 10 * time.Millisecond, 10 * time.Millisecond}
 	})
-	f.emit(webhook.DepositActivated, 5)
+	f.emit(webhook.EventDepositActivated, 5)
 	f.eventually("all deliveries end", func() bool {
 		s := f.states()
-		return s[webhook.Succeeded] == 5 && s[webhook.StateFailed] == 5
+		return s[webhook.StateSucceeded] == 5 && s[webhook.StateFailed] == 5
 	})
 	require.Empty(t, bad.all())
 	signing, err := f.Postgres.Subscriptions.SigningSecrets(t.Context(), f.partner)
@@ -53,8 +53,8 @@ func TestDispatch_ASecretThatIsLost_EndsItsDeliveriesByTheSchedule_UntilItIsRota
 	rotated, err := f.Webhooks.RotateSecret(t.Context(), partner.Caller{Partner: partner.Partner{ID: f.partner}}, sub.ID)
 	require.NoError(t, err)
 	bad.rotate(rotated.Secret.Reveal())
-	f.emit(webhook.DepositActivated, 1)
-	f.eventually("the next event arrives", func() bool { return f.states()[webhook.Succeeded] == 7 })
+	f.emit(webhook.EventDepositActivated, 1)
+	f.eventually("the next event arrives", func() bool { return f.states()[webhook.StateSucceeded] == 7 })
 	require.True(t, bad.all()[0].valid, "it is signed with the new secret")
 	require.Equal(t, webhook.EndpointHealthy, f.becomes(sub.ID, webhook.EndpointHealthy).State)
 	require.Equal(t, map[string]int{secretMail: 1, recoveredMail: 1}, f.mailed())
@@ -67,8 +67,8 @@ func TestDispatch_ASecretThatDoesNotDecrypt_WithoutProofOfTheKeyset_SpendsNoAtte
 	f.spoil(bad.URL)
 	f.subscribe(good.URL)
 	stop := f.run()
-	f.emit(webhook.DepositActivated, 5)
-	f.eventually("the good ones", func() bool { return f.states()[webhook.Succeeded] == 5 })
+	f.emit(webhook.EventDepositActivated, 5)
+	f.eventually("the good ones", func() bool { return f.states()[webhook.StateSucceeded] == 5 })
 	stop()
 	require.Equal(t, 5, f.Count("deliveries", "attempts = 0 AND state IN (0, 1)"))
 	require.Zero(t, f.Count("delivery_attempts", ""))

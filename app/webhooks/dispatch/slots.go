@@ -111,7 +111,7 @@ func (r *registry) post(e *entry, n int) {
 }
 
 func (r *registry) ownSlot(e *entry) bool {
-	return e.posting < e.health.Slots(r.config.EndpointConcurrency)
+	return e.posting < e.health.MaxPostsInFlight(r.config.EndpointConcurrency)
 }
 
 // mayPost reports whether a POST to a subscription may begin. requested: true for a delivery that a partner

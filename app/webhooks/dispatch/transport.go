@@ -53,7 +53,8 @@ func (t *transport) send(ctx context.Context, claims []webhookports.Claim, urgen
 
 // enqueue adds jobs to the queue, even during a shutdown: the deliveries of a job that is not added would wait
 // until their leases end.
-func (t *transport) enqueue(ctx context.Context, jobs []webhookports.Job) (left []webhookports.Job, err error) {
+func (t *transport) enqueue(ctx context.Context, jobs []webhookports.DeliveryJob) (left []webhookports.DeliveryJob,
+	err error) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTimeout)
 	defer cancel()
 	return t.d.Queue.Enqueue(bounded, jobs)
@@ -70,8 +71,8 @@ func (t *transport) leave(ctx context.Context, err error) {
 // renewed runs jobs in this process that may or may not have reached the queue. New claims (rights to attempt
 // the deliveries) make a job in the queue ineffective. The jobs run after settleSpan, when a POST of a job in
 // the queue is recorded.
-func (t *transport) renewed(ctx context.Context, jobs []webhookports.Job) {
-	var again []webhookports.Job
+func (t *transport) renewed(ctx context.Context, jobs []webhookports.DeliveryJob) {
+	var again []webhookports.DeliveryJob
 	for _, j := range jobs {
 		claims, err := t.d.Work.RenewClaims(context.WithoutCancel(ctx), j.Claims, t.settleSpan()+t.d.config.Lease)
 		if err != nil {
@@ -90,7 +91,7 @@ func (t *transport) renewed(ctx context.Context, jobs []webhookports.Job) {
 	})
 }
 
-func (t *transport) local(ctx context.Context, jobs []webhookports.Job) {
+func (t *transport) local(ctx context.Context, jobs []webhookports.DeliveryJob) {
 	for _, j := range jobs {
 		t.d.submit(ctx, j, func() {})
 	}
@@ -99,7 +100,7 @@ func (t *transport) local(ctx context.Context, jobs []webhookports.Job) {
 
 // jobs puts as many deliveries of a lane (the fast or the slow queue) into each job as fit. They may belong to
 // many subscriptions: each delivery waits for its own endpoint, and no worker waits long for a job.
-func (t *transport) jobs(claims []webhookports.Claim, urgent bool) (jobs []webhookports.Job) {
+func (t *transport) jobs(claims []webhookports.Claim, urgent bool) (jobs []webhookports.DeliveryJob) {
 	byLane := map[webhookports.Lane][]webhookports.Claim{}
 	for _, c := range claims {
 		lane, partner := t.d.registry.laneOf(c.SubscriptionID)
@@ -108,7 +109,8 @@ func (t *transport) jobs(claims []webhookports.Claim, urgent bool) (jobs []webho
 	}
 	for _, lane := range webhookports.Lanes {
 		for part := range slices.Chunk(byLane[lane], t.d.config.JobSize) {
-			jobs = append(jobs, webhookports.Job{Lane: lane, Urgent: urgent, Kept: t.d.registry.keeps(part), Claims: part})
+			jobs = append(jobs, webhookports.DeliveryJob{Lane: lane, Urgent: urgent, Kept: t.d.registry.keeps(part),
+				Claims: part})
 		}
 	}
 	return jobs

@@ -32,7 +32,7 @@ const (
 
 // handle works on a job until its deliveries are sent, or until jobPatience is over and the job's lane (the
 // fast or the slow queue) may have further POSTs in flight.
-func (d *Dispatcher) handle(ctx context.Context, job webhookports.Job) {
+func (d *Dispatcher) handle(ctx context.Context, job webhookports.DeliveryJob) {
 	finished := make(chan struct{}, len(job.Claims))
 	d.submit(ctx, job, func() { finished <- struct{}{} })
 	patience := time.NewTimer(jobPatience)
@@ -52,7 +52,7 @@ func (d *Dispatcher) handle(ctx context.Context, job webhookports.Job) {
 }
 
 // submit starts the dispatch of each delivery of a job. finished is called once for each of them.
-func (d *Dispatcher) submit(ctx context.Context, job webhookports.Job, finished func()) {
+func (d *Dispatcher) submit(ctx context.Context, job webhookports.DeliveryJob, finished func()) {
 	claims := make([]webhookports.Claim, 0, len(job.Claims))
 	for _, c := range job.Claims {
 		if d.registry.begin(c) {
@@ -155,7 +155,7 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 		return d.putOff(delivery, delay), true
 	}
 	d.started(delivery, delay)
-	d.Metrics.CountAttempt(delivery.Event, result.Result, result.Duration, ports.RecordedTraceOf(delivery.TraceParent))
+	d.Metrics.CountAttempt(delivery.Event, result.Result, result.Duration, ports.RecordedTraceIDOf(delivery.TraceParent))
 	outcome = webhookports.AttemptOutcome{Delivery: delivery, Attempt: result, StartDelay: delay,
 		Verdict: d.config.Schedule.JudgeAttempt(result, delivery.Test, d.Random())}
 	d.attempts.made(ctx, outcome, d.Clock.Now())
@@ -165,7 +165,7 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 // putOff ends a dispatch whose POST failed by a fault of this service: no attempt is used up, and the endpoint's
 // health does not change. The delivery starts late by at least the wait until its next dispatch.
 func (d *Dispatcher) putOff(delivery *webhookports.Delivery, delay time.Duration) webhookports.AttemptOutcome {
-	verdict := webhook.PutOffVerdict(int(delivery.Seq) - delivery.Attempts)
+	verdict := webhook.NewPutOffVerdict(int(delivery.Seq) - delivery.Attempts)
 	if delay >= 0 {
 		d.started(delivery, delay+verdict.Wait)
 	}
@@ -294,7 +294,7 @@ func (d *Dispatcher) post(ctx context.Context,
 // started measures how late the POST of a delivery to a healthy endpoint began.
 func (d *Dispatcher) started(delivery *webhookports.Delivery, delay time.Duration) {
 	if delivery.Healthy && delay >= 0 {
-		d.Metrics.ObserveStartDelay(delay, ports.RecordedTraceOf(delivery.TraceParent))
+		d.Metrics.ObserveStartDelay(delay, ports.RecordedTraceIDOf(delivery.TraceParent))
 	}
 }
 

@@ -42,7 +42,7 @@ func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // List returns a page of the events of a partner.
 func (s *Service) List(ctx context.Context, partnerID id.ID, f webhookports.EventFilter,
-	page ports.Page) (ports.List[ports.Event], error) {
+	page ports.Page) (ports.ListPage[ports.Event], error) {
 	return s.deps.Events.Events(ctx, partnerID, f, page)
 }
 
@@ -66,12 +66,12 @@ type FeedPage struct {
 	FeedID string
 }
 
-// Feed returns a partner's events after a number. Without such an event the request waits for one. The wait
+// ReadFeed returns a partner's events after a number. Without such an event the request waits for one. The wait
 // ends at once when the process stops, and after a second if a newer request of the partner has taken the place
 // of this one.
 //
 // Returns invalid_cursor for a number that no event has reached yet, or after which events were removed.
-func (s *Service) Feed(ctx context.Context, partnerID id.ID, q FeedRequest) (FeedPage, error) {
+func (s *Service) ReadFeed(ctx context.Context, partnerID id.ID, q FeedRequest) (FeedPage, error) {
 	if q.Wait <= 0 {
 		return s.read(ctx, partnerID, q)
 	}
@@ -184,13 +184,13 @@ func (s *Service) missing(ctx context.Context, partnerID id.ID, q FeedRequest, a
 	case dropped != nil:
 		return FeedPage{}, dropped
 	}
-	return FeedPage{}, fault.ErrInternal.Because(&gap{after})
+	return FeedPage{}, fault.ErrInternal.WithCause(&feedGapError{after})
 }
 
-// gap is the error of a partner's numbered events of which one is missing.
-type gap struct{ after int64 }
+// feedGapError is the error of a partner's numbered events of which one is missing.
+type feedGapError struct{ after int64 }
 
-func (g *gap) Error() string {
+func (g *feedGapError) Error() string {
 	return "events: the feed misses an event soon after number " + strconv.FormatInt(g.after, 10)
 }
 

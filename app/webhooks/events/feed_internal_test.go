@@ -65,7 +65,7 @@ func TestFeed_EventsThatCannotBeRead_AreLeftOut_AndAFollowerPasses(t *testing.T)
 		after, next int64
 		limit, got  int
 	}{{0, 4, 2, 1}, {0, 5, 5, 1}, {4, 5, 5, 0}, {5, 5, 5, 0}} {
-		page, err := s.Feed(t.Context(), id.ID{1}, FeedRequest{After: &c.after, Limit: c.limit})
+		page, err := s.ReadFeed(t.Context(), id.ID{1}, FeedRequest{After: &c.after, Limit: c.limit})
 		require.NoError(t, err)
 		require.Equal(t, []int64{c.next, int64(c.got)}, []int64{page.Next, int64(len(page.Events))}, c)
 	}
@@ -99,5 +99,5 @@ func TestFeedID_ChangesWithThePartnerAndTheEpoch(t *testing.T) {
 	require.Equal(t, one, feedID(id.ID{1}, id.ID{2}))
 	require.NotEqual(t, one, feedID(id.ID{2}, id.ID{2}))
 	require.NotEqual(t, one, feedID(id.ID{1}, id.ID{3}))
-	require.EqualError(t, &gap{7}, "events: the feed misses an event soon after number 7")
+	require.EqualError(t, &feedGapError{7}, "events: the feed misses an event soon after number 7")
 }

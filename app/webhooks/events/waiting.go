@@ -44,11 +44,11 @@ func NewWaitingRequests() *WaitingRequests {
 		drained: make(chan struct{})}
 }
 
-// WaitStarted returns a channel that receives after a request began to wait for events.
-func (w *WaitingRequests) WaitStarted() <-chan struct{} { return w.entered }
+// WaitStartedSignal returns a channel that receives after a request began to wait for events.
+func (w *WaitingRequests) WaitStartedSignal() <-chan struct{} { return w.entered }
 
-// Wake wakes the requests of the partners that wait for events.
-func (w *WaitingRequests) Wake(partners []id.ID) {
+// WakePartners wakes the requests of the partners that wait for events.
+func (w *WaitingRequests) WakePartners(partners []id.ID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range partners {
@@ -100,7 +100,7 @@ func (w *WaitingRequests) look(ctx context.Context, feeds webhookports.Events) {
 			ahead = append(ahead, p)
 		}
 	}
-	w.Wake(ahead)
+	w.WakePartners(ahead)
 }
 
 // known returns the partners whose requests wait for events, each with the highest event number that they have

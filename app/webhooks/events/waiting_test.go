@@ -58,7 +58,7 @@ func TestFeed_WhosePlaceWasTaken_AnswersEmptyAfterASecond(t *testing.T) {
 		var rest sync.WaitGroup
 		ask := func(done func(time.Duration)) func() {
 			return func() {
-				page, err := s.Feed(t.Context(), partnerNo(1), FeedRequest{Wait: 20 * time.Second})
+				page, err := s.ReadFeed(t.Context(), partnerNo(1), FeedRequest{Wait: 20 * time.Second})
 				require.NoError(t, err)
 				require.Empty(t, page.Events)
 				done(time.Since(begun))
@@ -117,7 +117,7 @@ func TestWaiting_ManyAtOnce_KeepTheBounds_AndLeaveNothingBehind(t *testing.T) {
 				mu.Lock()
 				most = max(most, w.Size())
 				mu.Unlock()
-				w.Wake([]id.ID{partnerNo(1), partnerNo(2)})
+				w.WakePartners([]id.ID{partnerNo(1), partnerNo(2)})
 				p.knows(1)
 				p.leave()
 			}
@@ -138,7 +138,7 @@ func TestWaiting_ARing_WakesAllRequestsOfThePartner_AndNoOther(t *testing.T) {
 	other, _ := w.enter(partnerNo(2))
 	rings := []<-chan struct{}{a.rung(), b.rung()}
 	others := other.rung()
-	w.Wake([]id.ID{partnerNo(1), partnerNo(3)})
+	w.WakePartners([]id.ID{partnerNo(1), partnerNo(3)})
 	for _, c := range rings {
 		require.True(t, isRung(c))
 	}

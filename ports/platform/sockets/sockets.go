@@ -31,8 +31,8 @@ func ExhaustedResource(err error) string {
 	return ""
 }
 
-// IsNoRoute reports whether an error means that the machine has no route to the address that was dialled.
-func IsNoRoute(err error) bool {
+// IsNoRouteError reports whether an error means that the machine has no route to the address that was dialled.
+func IsNoRouteError(err error) bool {
 	return is(err, syscall.ENETUNREACH) || is(err, syscall.EADDRNOTAVAIL) && isIPv6(err)
 }
 

@@ -51,10 +51,10 @@ func TestLack_IsThatOfTheMachine(t *testing.T) {
 	}
 	for name, c := range cases {
 		require.Equal(t, c.lack, sockets.ExhaustedResource(c.err), name)
-		require.Equal(t, c.noRoute, sockets.IsNoRoute(c.err), name)
+		require.Equal(t, c.noRoute, sockets.IsNoRouteError(c.err), name)
 	}
 	require.Empty(t, sockets.ExhaustedResource(nil))
-	require.False(t, sockets.IsNoRoute(nil))
+	require.False(t, sockets.IsNoRouteError(nil))
 }
 
 func TestWatch_TellsOfAFailureForSomeSeconds(t *testing.T) {

@@ -234,7 +234,7 @@ func (e *syntaxError) Error() string { return e.cause.Error() }
 func (e *syntaxError) explain(data []byte) error {
 	var s *jsontext.SyntacticError
 	if !errors.As(e.cause, &s) {
-		return fault.ErrInternal.Because(e.cause)
+		return fault.ErrInternal.WithCause(e.cause)
 	}
 	if errors.Is(e.cause, jsontext.ErrDuplicateName) {
 		twice := place{parent: e.at, name: s.JSONPointer.LastToken(), index: -1}
@@ -243,7 +243,7 @@ func (e *syntaxError) explain(data []byte) error {
 	before := data[e.start:s.ByteOffset]
 	quote := bytes.IndexByte(before, '"')
 	if quote < 0 {
-		return fault.ErrInternal.Because(e.cause)
+		return fault.ErrInternal.WithCause(e.cause)
 	}
 	text, err := jsontext.AppendUnquote(nil, append(bytes.Clone(before[quote:]), '"'))
 	if err == nil && bytes.IndexByte(text, 0) >= 0 {

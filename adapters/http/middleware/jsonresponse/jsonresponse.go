@@ -28,11 +28,11 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // Encode returns the JSON of v. Parts of v whose types this package cannot encode itself are encoded by
 // encoding/json. Returns the error of such a part.
 func Encode(v any) ([]byte, error) {
-	return Build(func(b []byte) ([]byte, error) { return Append(b, v) })
+	return EncodeWithBuffer(func(b []byte) ([]byte, error) { return AppendEncoded(b, v) })
 }
 
-// Build calls fill with a pooled buffer and returns a copy of the bytes that fill appended.
-func Build(fill func(b []byte) ([]byte, error)) ([]byte, error) {
+// EncodeWithBuffer calls fill with a pooled buffer and returns a copy of the bytes that fill appended.
+func EncodeWithBuffer(fill func(b []byte) ([]byte, error)) ([]byte, error) {
 	buffer := buffers.Get().(*[]byte)
 	b, err := fill((*buffer)[:0])
 	if cap(b) <= keptBuffer {
@@ -45,8 +45,8 @@ func Build(fill func(b []byte) ([]byte, error)) ([]byte, error) {
 	return bytes.Clone(b), nil
 }
 
-// Append appends the JSON of v to b, as Encode encodes it.
-func Append(b []byte, v any) ([]byte, error) {
+// AppendEncoded appends the JSON of v to b, as Encode encodes it.
+func AppendEncoded(b []byte, v any) ([]byte, error) {
 	root := reflect.ValueOf(v)
 	if !root.IsValid() {
 		return standard(b, v)

@@ -18,7 +18,7 @@ const (
 	maxPerPage = 100
 	// maxRead is the most rows that one statement of a list reads. A page of 100 needs so many when one row of twenty
 	// matches.
-	maxRead = ports.MaxPageReads
+	maxRead = ports.MaxRowsReadPerPage
 )
 
 // PageQuery builds the SQL query of a page of a list, newest first unless the list is read back. Conditions are
@@ -130,7 +130,7 @@ func (l *PageQuery) reads() int {
 // The last row that was read is included even if it does not match, because the next page starts after it.
 func (l *PageQuery) RowsExpression(p ports.Page) string {
 	order := l.OrderBy("")
-	limit := order + " LIMIT " + strconv.Itoa(PageLimit(p))
+	limit := order + " LIMIT " + strconv.Itoa(PageQueryLimit(p))
 	from := " FROM " + l.Table + l.WhereClause()
 	if len(l.Fits) == 0 {
 		return "(SELECT *, true AS fits, 0 AS n" + from + limit + ")"
@@ -160,10 +160,10 @@ func union(a, b []string) []string {
 	return all
 }
 
-// PageLimit returns the LIMIT of the query of a page: one row more than the page size, to find out whether a next
+// PageQueryLimit returns the LIMIT of the query of a page: one row more than the page size, to find out whether a next
 // page exists, and for unusual sizes still more, so that only a few query texts exist. The limit is in the text: if
 // it were a parameter, the planner would plan for a tenth of the table.
-func PageLimit(p ports.Page) int {
+func PageQueryLimit(p ports.Page) int {
 	for _, step := range []int{1, 10, 25, 50} {
 		if size(p) <= step {
 			return step + 1
@@ -174,8 +174,9 @@ func PageLimit(p ports.Page) int {
 
 func size(p ports.Page) int { return max(1, min(p.Limit, maxPerPage)) }
 
-// ListedRow is a row of a list, with whether it matches the filters and its number among the rows that were read.
-type ListedRow[T any] struct {
+// PageCandidateRow is a row of a list, with whether it matches the filters and its number among the rows that were
+// read.
+type PageCandidateRow[T any] struct {
 	Item T
 	Fits bool
 	N    int
@@ -185,15 +186,15 @@ type ListedRow[T any] struct {
 // n. place returns the sort key of an item. A row that cannot be read is reported, and the page continues without
 // it.
 func ReadPage[T any](ctx context.Context, d pg.DB, l *PageQuery, p ports.Page, sql string,
-	scan func(pgx.CollectableRow) (ListedRow[T], error), place func(T) ports.Cursor) (ports.List[T], error) {
-	rows, err := pg.ReadRows(ctx, d, scan, func(row *ListedRow[T], err error) {
+	scan func(pgx.CollectableRow) (PageCandidateRow[T], error), place func(T) ports.Cursor) (ports.ListPage[T], error) {
+	rows, err := pg.ReadRows(ctx, d, scan, func(row *PageCandidateRow[T], err error) {
 		row.Fits = false
-		d.ReportUnreadable(ctx, l.Table, place(row.Item).ID, err)
+		d.ReportUnreadableRow(ctx, l.Table, place(row.Item).ID, err)
 	}, sql, l.Args...)
 	if err != nil {
-		return ports.List[T]{}, err
+		return ports.ListPage[T]{}, err
 	}
-	page := ports.List[T]{Items: make([]T, 0, min(len(rows), size(p)))}
+	page := ports.ListPage[T]{Items: make([]T, 0, min(len(rows), size(p)))}
 	if p.Rows != nil && len(rows) > 0 {
 		*p.Rows += rows[len(rows)-1].N
 	}
@@ -210,7 +211,7 @@ func ReadPage[T any](ctx context.Context, d pg.DB, l *PageQuery, p ports.Page, s
 		}
 		// The row is the last that the query could return, so the next page begins after it, even if unreadable rows
 		// before it are missing.
-		if row.N == l.reads() || i+1 == PageLimit(p) {
+		if row.N == l.reads() || i+1 == PageQueryLimit(p) {
 			page.Next = place(row.Item)
 		}
 	}

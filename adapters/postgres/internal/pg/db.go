@@ -27,13 +27,13 @@ type DB struct {
 // connection becomes free in time.
 func (d DB) Acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, fault.ErrUnavailable.Because(err)
+		return nil, fault.ErrUnavailable.WithCause(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.Wait)
 	defer cancel()
 	conn, err := d.Pool.Acquire(ctx)
 	if err != nil {
-		return nil, fault.ErrUnavailable.Because(err)
+		return nil, fault.ErrUnavailable.WithCause(err)
 	}
 	return conn, nil
 }
@@ -115,8 +115,8 @@ func (r oneRow) Scan(dest ...any) error {
 	return r.rows.Err()
 }
 
-// OrNotFound returns the given error sentinel instead of pgx.ErrNoRows, and any other error unchanged.
-func OrNotFound(err, sentinel error) error {
+// ReplaceErrNoRows returns the given error sentinel instead of pgx.ErrNoRows, and any other error unchanged.
+func ReplaceErrNoRows(err, sentinel error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return sentinel
 	}

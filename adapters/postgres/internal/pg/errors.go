@@ -46,10 +46,10 @@ const (
 // ignored its error.
 var ErrRolledBack = errors.New("postgres: commit of a failed transaction")
 
-// ErrResponseStored is the error for a response to store whose idempotency key has a stored response already. The
-// advisory lock of the key prevents that; should two transactions ever pass the lock, the second fails and finds
+// ErrResponseAlreadyStored is the error for a response to store whose idempotency key has a stored response already.
+// The advisory lock of the key prevents that; should two transactions ever pass the lock, the second fails and finds
 // the response in its next run.
-var ErrResponseStored = errors.New("postgres: the idempotency key holds a response already")
+var ErrResponseAlreadyStored = errors.New("postgres: the idempotency key holds a response already")
 
 // ErrClientErased is the error for a client that was erased after the transaction had read it. The next run of the
 // transaction finds no client.
@@ -80,7 +80,7 @@ func Translate(err error) error {
 		return translateRefusal(refused, err)
 	}
 	if IsUnreachable(err) {
-		return fault.ErrUnavailable.Because(err)
+		return fault.ErrUnavailable.WithCause(err)
 	}
 	return err
 }
@@ -90,16 +90,16 @@ func translateRefusal(refused *pgconn.PgError, err error) error {
 	case SQLStateLockTimeout, queryCanceled, idleInTransaction, SQLStateReadOnlyTransaction, undefinedTable,
 		undefinedColumn,
 		undefinedFunction:
-		return fault.ErrUnavailable.Because(err)
+		return fault.ErrUnavailable.WithCause(err)
 	case invalidText, untranslatableText:
-		return fault.ErrInvalidField.WithMessage("A text holds characters that cannot be stored.").Because(err)
+		return fault.ErrInvalidField.WithMessage("A text holds characters that cannot be stored.").WithCause(err)
 	case uniqueViolation:
 		if meaning, ok := broken[refused.ConstraintName]; ok {
 			return meaning
 		}
 	}
 	if serverFailed(refused) {
-		return fault.ErrUnavailable.Because(err)
+		return fault.ErrUnavailable.WithCause(err)
 	}
 	return err
 }
@@ -127,8 +127,8 @@ func serverFailed(refused *pgconn.PgError) bool {
 // row could not be read. It is false for a failure of the connection or of the server, after which that is unknown.
 func NothingCommitted(err error) bool {
 	var refused *pgconn.PgError
-	return errors.Is(err, ErrRolledBack) || errors.Is(err, ErrResponseStored) || errors.Is(err, ErrClientErased) ||
-		IsUnreadable(err) ||
+	return errors.Is(err, ErrRolledBack) || errors.Is(err, ErrResponseAlreadyStored) || errors.Is(err, ErrClientErased) ||
+		IsUnreadableRow(err) ||
 		(errors.As(err, &refused) && !serverFailed(refused))
 }
 
@@ -148,7 +148,7 @@ func IsUnreachable(err error) bool {
 func retryable(err error) bool {
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) {
-		return errors.Is(err, ErrResponseStored) || errors.Is(err, ErrClientErased)
+		return errors.Is(err, ErrResponseAlreadyStored) || errors.Is(err, ErrClientErased)
 	}
 	switch refused.Code {
 	case serializationFailure, deadlockDetected, changedResultType:

@@ -13,8 +13,8 @@ type txKey struct{}
 // WithTx returns a context that carries a transaction, which the function In takes out of it.
 func WithTx(ctx context.Context, t *Tx) context.Context { return context.WithValue(ctx, txKey{}, t) }
 
-// InsideTx reports whether a context carries a transaction that has not ended; otherwise false.
-func InsideTx(ctx context.Context) bool {
+// HasTx reports whether a context carries a transaction that has not ended; otherwise false.
+func HasTx(ctx context.Context) bool {
 	t, inside := ctx.Value(txKey{}).(*Tx)
 	return inside && !t.ended
 }

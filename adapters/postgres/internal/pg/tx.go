@@ -129,8 +129,8 @@ func (t *Tx) QueueRows(sql string, args []any, each func(pgx.Rows) error) {
 	})
 }
 
-// QueueCollect queues a query. When the queued statements are sent, its scanned rows are stored in dst.
-func QueueCollect[T any](t *Tx, dst *[]T, scan pgx.RowToFunc[T], sql string, args ...any) {
+// QueueRowsInto queues a query. When the queued statements are sent, its scanned rows are stored in dst.
+func QueueRowsInto[T any](t *Tx, dst *[]T, scan pgx.RowToFunc[T], sql string, args ...any) {
 	t.queue.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
 		*dst, err = pgx.CollectRows(rows, scan)
 		return err
@@ -156,7 +156,7 @@ func (d QueueingTx) Exec(_ context.Context, sql string, args ...any) (pgconn.Com
 // Returns service_unavailable when the connection breaks; the server may then have committed or not.
 func (t *Tx) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
-		return fault.ErrUnavailable.Because(err)
+		return fault.ErrUnavailable.WithCause(err)
 	}
 	if t.untouched() {
 		return nil
@@ -177,9 +177,9 @@ func (t *Tx) untouched() bool {
 	return t.queue.Len() == 1 && t.conn.Conn().PgConn().TxStatus() == 'I'
 }
 
-// End rolls back the transaction if it was not committed, and releases its connection. If the rollback fails, the
-// connection is closed.
-func (t *Tx) End(ctx context.Context) {
+// RollbackIfOpen rolls back the transaction if it was not committed, and releases its connection. If the rollback
+// fails, the connection is closed.
+func (t *Tx) RollbackIfOpen(ctx context.Context) {
 	t.ended = true
 	defer t.conn.Release()
 	server := t.conn.Conn().PgConn()
@@ -202,29 +202,29 @@ func RetryTx(ctx context.Context, attempt func() error) error {
 			return err
 		}
 		if try == tries {
-			return fault.ErrUnavailable.Because(err)
+			return fault.ErrUnavailable.WithCause(err)
 		}
 		timer := time.NewTimer(rand.N(pause) + pause/2)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			return fault.ErrUnavailable.Because(err)
+			return fault.ErrUnavailable.WithCause(err)
 		case <-timer.C:
 		}
 		pause *= 2
 	}
 }
 
-// InTx runs fn in a transaction of pool, and runs it again as Retry does. fn must commit; without a commit the
+// RunInTx runs fn in a transaction of pool, and runs it again as Retry does. fn must commit; without a commit the
 // transaction is rolled back.
-func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(*Tx) error) error {
+func RunInTx(ctx context.Context, pool *pgxpool.Pool, fn func(*Tx) error) error {
 	return RetryTx(ctx, func() error {
 		conn, err := pool.Acquire(ctx)
 		if err != nil {
 			return Translate(err)
 		}
 		t := Begin(conn)
-		defer t.End(ctx)
+		defer t.RollbackIfOpen(ctx)
 		return Translate(fn(t))
 	})
 }

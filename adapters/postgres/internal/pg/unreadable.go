@@ -9,9 +9,9 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// IsUnreadable reports whether an error means that a row has a value that cannot be read. No version of the service
+// IsUnreadableRow reports whether an error means that a row has a value that cannot be read. No version of the service
 // writes such a row.
-func IsUnreadable(err error) bool {
+func IsUnreadableRow(err error) bool {
 	var odd pgx.ScanArgError
 	return errors.As(err, &odd)
 }
@@ -21,8 +21,8 @@ func BadValueError(column string, err error) error {
 	return pgx.ScanArgError{FieldName: column, Err: err}
 }
 
-// ReportUnreadable reports a row of the database that cannot be read, by calling DB.Unreadable if that is set.
-func (d DB) ReportUnreadable(ctx context.Context, table string, rowID id.ID, err error) {
+// ReportUnreadableRow reports a row of the database that cannot be read, by calling DB.Unreadable if that is set.
+func (d DB) ReportUnreadableRow(ctx context.Context, table string, rowID id.ID, err error) {
 	if d.Unreadable != nil {
 		d.Unreadable(ctx, table, rowID, err)
 	}
@@ -38,7 +38,7 @@ func ReadRows[T any](ctx context.Context, d DB, scan pgx.RowToFunc[T], odd func(
 		return nil, err
 	}
 	all, err := pgx.CollectRows(rows, scan)
-	if !IsUnreadable(err) {
+	if !IsUnreadableRow(err) {
 		return all, Translate(err)
 	}
 	if rows, err = d.Query(ctx, sql, args...); err != nil {
@@ -46,7 +46,7 @@ func ReadRows[T any](ctx context.Context, d DB, scan pgx.RowToFunc[T], odd func(
 	}
 	all, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (T, error) {
 		item, err := scan(columnwise{rows})
-		if IsUnreadable(err) {
+		if IsUnreadableRow(err) {
 			odd(&item, err)
 			err = nil
 		}

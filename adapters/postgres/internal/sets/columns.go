@@ -15,9 +15,9 @@ type Column[T any] struct {
 	Values func([]T) any
 }
 
-// ValuesOf returns a function that collects the values of a column from rows. value returns the column's value in one
-// row.
-func ValuesOf[T, V any](value func(T) V) func([]T) any {
+// ColumnValuesFunc returns a function that collects the values of a column from rows. value returns the column's value
+// in one row.
+func ColumnValuesFunc[T, V any](value func(T) V) func([]T) any {
 	return func(rows []T) any { return pg.ConvertEach(rows, value) }
 }
 

@@ -24,9 +24,9 @@ const (
 
 const divisionByZero = "22012"
 
-// MissingRowsError turns the error of a division by zero into the given error missing, and returns any other error
+// TranslateMissingRows turns the error of a division by zero into the given error missing, and returns any other error
 // unchanged. SQL statements here divide by zero on purpose, to fail when rows are missing.
-func MissingRowsError(err, missing error) error {
+func TranslateMissingRows(err, missing error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == divisionByZero {
 		return missing

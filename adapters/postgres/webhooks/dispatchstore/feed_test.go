@@ -34,7 +34,7 @@ func newFeed(t *testing.T) *feed {
 // at0 is the time of every event.
 var at0 = time.Date(2026, 8, 1, 15, 0, 0, 123_456_000, time.UTC)
 
-func (w *feed) partner() id.ID { return storetest.StoreOrigin(w.t, w.Store).PartnerID }
+func (w *feed) partner() id.ID { return storetest.CreateDepositOrigin(w.t, w.Store).PartnerID }
 
 // append stores an event of a deposit of the partner.
 func (w *feed) append(partnerID, depositID id.ID, name webhook.EventName) ports.Event {
@@ -116,7 +116,7 @@ func TestFeed_AnEventHasANumberOnlyOnceItIsRelayed(t *testing.T) {
 	t.Parallel()
 	w := newFeed(t)
 	p := w.partner()
-	e := w.append(p, portstest.NewID(), webhook.DepositActivated)
+	e := w.append(p, portstest.NewID(), webhook.EventDepositActivated)
 	require.Zero(t, w.state(p).Last)
 	require.Empty(t, w.after(p, 0, 10))
 	_, err := w.Events.Event(t.Context(), p, e.ID)

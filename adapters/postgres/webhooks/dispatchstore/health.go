@@ -45,7 +45,7 @@ func adjustHealth(
 	ctx context.Context, t *pg.Tx, outcomes []webhookports.AttemptOutcome, adjust []id.ID, limit int, now time.Time,
 ) (map[id.ID]webhook.Health, error) {
 	var subscriptions []webhookports.Subscription
-	pg.QueueCollect(t, &subscriptions, collectSubscription, `SELECT `+subscriptionColumns+
+	pg.QueueRowsInto(t, &subscriptions, collectSubscription, `SELECT `+subscriptionColumns+
 		` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE`, adjust)
 	if err := t.Flush(ctx); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func adjustHealth(
 	for _, sub := range subscriptions {
 		h, last := sub.Health, ends{}
 		for _, o := range outcomes {
-			if o.Delivery.SubscriptionID == sub.ID && o.Attempt.Made() {
+			if o.Delivery.SubscriptionID == sub.ID && o.Attempt.WasMade() {
 				h = afterOutcome(t, h, o, limit, now)
 				last.add(o.Attempt)
 			}
@@ -64,7 +64,7 @@ func adjustHealth(
 		if h.State(sub.Enabled) != sub.Health.State(sub.Enabled) {
 			since = now
 		}
-		held := sub.Held.AfterHealthChange(sub.Health, h, now)
+		held := sub.Held.UpdatedForHealthChange(sub.Health, h, now)
 		t.Queue(`
 			UPDATE webhook_subscriptions SET failures = $2, failing_since = $3, slow = $4, quick = $5, holds = $6,
 			held_until = $7, ramp = $8, trouble = $13,

@@ -55,7 +55,7 @@ func lastNumber(t *testing.T, pool *pgxpool.Pool, partnerID id.ID) (n int64) {
 func TestRelay_NumbersTheEventsOfEachPartner(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	a, b := storetest.StoreOrigin(t, store), storetest.StoreOrigin(t, store)
+	a, b := storetest.CreateDepositOrigin(t, store), storetest.CreateDepositOrigin(t, store)
 	s := dispatchOver(t, pool.Config().ConnString())
 	want := map[id.ID]map[int64]id.ID{a.PartnerID: {}, b.PartnerID: {}}
 	for i := range int64(6) {
@@ -122,7 +122,7 @@ func TestRelay_ManyAtOnce_LeaveNoGap_AndKeepTheOrderOfADeposit(t *testing.T) {
 	failures := make(chan error, 100)
 	var all []id.ID
 	for range partners {
-		partnerID := storetest.StoreOrigin(t, store).PartnerID
+		partnerID := storetest.CreateDepositOrigin(t, store).PartnerID
 		all = append(all, partnerID)
 		for range deposits {
 			depositID := portstest.NewID()
@@ -226,7 +226,7 @@ func holdFeed(t *testing.T, pool *pgxpool.Pool, partnerID id.ID) (release func()
 func TestRelay_AnotherHoldsAPartner_RelaysTheOthers(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	held, free := storetest.StoreOrigin(t, store).PartnerID, storetest.StoreOrigin(t, store).PartnerID
+	held, free := storetest.CreateDepositOrigin(t, store).PartnerID, storetest.CreateDepositOrigin(t, store).PartnerID
 	s := dispatchOver(t, pool.Config().ConnString())
 	for range 4 {
 		appended(t, store, held)
@@ -254,7 +254,7 @@ func TestRelay_AnotherHoldsAPartner_RelaysTheOthers(t *testing.T) {
 func TestRelay_AnEventThatIsFiledAlready_IsRefused_AndTakesNoNumber(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	partnerID := storetest.StoreOrigin(t, store).PartnerID
+	partnerID := storetest.CreateDepositOrigin(t, store).PartnerID
 	s := dispatchOver(t, pool.Config().ConnString())
 	twice := appended(t, store, partnerID)
 	_, _, err := s.Relay(t.Context(), 10, time.Hour, nothing, nil)
@@ -274,11 +274,11 @@ func TestRelay_AnEventThatIsFiledAlready_IsRefused_AndTakesNoNumber(t *testing.T
 func TestEvents_FiledByAnOlderRelay_AreNumbered(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	partnerID := storetest.StoreOrigin(t, store).PartnerID
+	partnerID := storetest.CreateDepositOrigin(t, store).PartnerID
 	s := dispatchOver(t, pool.Config().ConnString())
 	want := map[int64]id.ID{}
 	for n := int64(1); n <= 6; n += 2 {
-		old := storetest.Event(partnerID, portstest.NewID())
+		old := storetest.NewDepositCancelledEvent(partnerID, portstest.NewID())
 		_, err := pool.Exec(t.Context(),
 			`INSERT INTO events (id, partner_id, name, deposit_id, data, created_at) VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (partner_id, id) DO NOTHING`, old.ID, old.PartnerID, old.Name, old.DepositID, string(old.Data),

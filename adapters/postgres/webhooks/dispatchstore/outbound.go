@@ -46,5 +46,5 @@ func endpoints(ctx context.Context, pool *pgxpool.Pool) ([]webhook.EndpointReach
 func (s *Store) ProbeEndpoints(ctx context.Context, of webhookports.ProbeFilter) (webhookports.ProbeResult, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	return pg.RetryFailingEndpoints(ctx, s.pool, of)
+	return pg.MakeFailingEndpointsDue(ctx, s.pool, of)
 }

@@ -40,8 +40,8 @@ func TestRecord_UnderAFormerClaim_CountsASuccessAndNoFailure(t *testing.T) {
 		{"the last failure under the former claim", former[0], 11, webhook.StateFailed, false, webhook.StateDispatched, 0},
 		{"a failure under the newer claim", newer[0], 1, webhook.StateWaiting, true, webhook.StateWaiting, 1},
 		{"the same failure once more", newer[0], 1, webhook.StateWaiting, false, webhook.StateWaiting, 1},
-		{"a success under the former claim", former[0], 2, webhook.Succeeded, true, webhook.Succeeded, 2},
-		{"a failure after the success", newer[0], 3, webhook.StateFailed, false, webhook.Succeeded, 2},
+		{"a success under the former claim", former[0], 2, webhook.StateSucceeded, true, webhook.StateSucceeded, 2},
+		{"a failure after the success", newer[0], 3, webhook.StateFailed, false, webhook.StateSucceeded, 2},
 	} {
 		settled, _, err := s.RecordOutcomes(t.Context(), []webhookports.AttemptOutcome{{
 			Delivery: &webhookports.Delivery{Claim: step.claim},
@@ -131,7 +131,7 @@ func dispatched(e *ports.Event, subscriptionID id.ID) webhookports.Delivery {
 // claimed relays n events to a new subscription, and gives the claims of their deliveries.
 func claimed(t *testing.T, store *postgres.Store, s *dispatchstore.Store, n int) []webhookports.Claim {
 	t.Helper()
-	from := storetest.StoreOrigin(t, store)
+	from := storetest.CreateDepositOrigin(t, store)
 	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com",
 		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
 	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {

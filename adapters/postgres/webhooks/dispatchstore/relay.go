@@ -28,12 +28,12 @@ func (s *Store) OutboxPending(ctx context.Context) (pending bool, waited time.Du
 	return pending, waited, pg.Translate(err)
 }
 
-func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan webhookports.PlanFunc,
+func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan webhookports.PlanDeliveriesFunc,
 	ahead func([]webhookports.Claim)) (relayed int, claims []webhookports.Claim, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	var taken batch
-	err = pg.InTx(ctx, s.pool, func(t *pg.Tx) (err error) {
+	err = pg.RunInTx(ctx, s.pool, func(t *pg.Tx) (err error) {
 		relayed, claims = 0, nil
 		taken, err = s.takeOutbox(ctx, t, limit)
 		if err != nil || len(taken.events) == 0 {

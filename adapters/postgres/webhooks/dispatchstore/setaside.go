@@ -34,18 +34,20 @@ func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "�"), "\x00", "�")
 }
 
-// errPlan is the error for a panic while the deliveries of a batch of new events were planned.
-type errPlan struct{ panicked any }
+// planPanicError is the error for a panic while the deliveries of a batch of new events were planned.
+type planPanicError struct{ panicked any }
 
-func (e errPlan) Error() string { return fmt.Sprint("planning deliveries panicked: ", e.panicked) }
+func (e planPanicError) Error() string {
+	return fmt.Sprint("planning deliveries panicked: ", e.panicked)
+}
 
 // planSafely calls plan and turns its panic into an error, since one event must not stop the others
 // (delivery.md, point 10).
-func planSafely(plan webhookports.PlanFunc, events []ports.Event,
+func planSafely(plan webhookports.PlanDeliveriesFunc, events []ports.Event,
 	subscriptions []webhookports.Subscription) (planned []webhookports.Delivery, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = errPlan{p}
+			err = planPanicError{p}
 		}
 	}()
 	return plan(events, subscriptions), nil
@@ -64,7 +66,7 @@ func refusedEvents(err error, events []ports.Event) error {
 // blamesRow returns the reason of an error that the data of a row caused, and "" for other errors. The reason
 // contains no data of the row, which PgError.Detail may contain.
 func blamesRow(err error) string {
-	var panicked errPlan
+	var panicked planPanicError
 	if errors.As(err, &panicked) {
 		return panicked.Error()
 	}

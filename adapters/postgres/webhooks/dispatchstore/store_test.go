@@ -33,7 +33,7 @@ func dispatchOver(t *testing.T, databaseURL string) *dispatchstore.Store {
 func dispatchWith(t *testing.T, databaseURL string, o postgres.PoolOptions) *dispatchstore.Store {
 	t.Helper()
 	o.Settings = postgres.IndexPlanSettings
-	return dispatchstore.New(storetest.Pool(t, databaseURL, o), secretstest.NewCipher(t))
+	return dispatchstore.New(storetest.NewPool(t, databaseURL, o), secretstest.NewCipher(t))
 }
 
 // subscribed is a dispatcher's store over a database with a subscription, and with events in the outbox of its partner.
@@ -46,7 +46,7 @@ type subscribed struct {
 func newSubscribed(t *testing.T, events int, o postgres.PoolOptions) subscribed {
 	t.Helper()
 	store, pool := storetest.New(t, postgres.Options{})
-	partnerID := storetest.StoreOrigin(t, store).PartnerID
+	partnerID := storetest.CreateDepositOrigin(t, store).PartnerID
 	sub := subscribe(t, store, partnerID)
 	for range events {
 		appended(t, store, partnerID)
@@ -77,13 +77,13 @@ func (s subscribed) plan(events []ports.Event, _ []webhookports.Subscription) (p
 // When a NAT or a proxy forgets a connection, neither a response nor the end of the connection arrives.
 func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing.T) {
 	t.Parallel()
-	through, link := storetest.ProxiedURL(t, pgtest.URL(t))
+	through, link := storetest.ProxiedURL(t, pgtest.NewDatabaseURL(t))
 	ctx, lease := t.Context(), time.Minute
 	claims := []webhookports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}}
 	outcomes := []webhookports.AttemptOutcome{{Delivery: &webhookports.Delivery{Claim: claims[0]},
 		Attempt: webhook.Attempt{
 			Number: 1, Result: webhook.ResultSuccess, StartedAt: time.Now()},
-		Verdict: webhook.DeliveryVerdict{State: webhook.Succeeded}}}
+		Verdict: webhook.DeliveryVerdict{State: webhook.StateSucceeded}}}
 	questions := map[string]func(*dispatchstore.Store) error{
 		"Pending": func(s *dispatchstore.Store) error { _, _, err := s.OutboxPending(ctx); return err },
 		"Relay":   func(s *dispatchstore.Store) error { _, _, err := s.Relay(ctx, 1, lease, nothing, nil); return err },
@@ -117,7 +117,7 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 		require.NoError(t, ask(stores[name]), "%s is answered while answers come", name)
 		stores[name].WithQueryTimeout(100 * time.Millisecond)
 	}
-	link.Disturb(pgproxy.Fault{Lost: true})
+	link.StartFault(pgproxy.Fault{Lost: true})
 	for name, ask := range questions {
 		told := make(chan error, 1)
 		go func() { told <- ask(stores[name]) }()
@@ -176,7 +176,7 @@ func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 func TestDue_TellsDueSubscriptions_UrgentDeliveries_AndTheNextOne(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.StoreOrigin(t, store)
+	from := storetest.CreateDepositOrigin(t, store)
 	s := dispatchOver(t, pool.Config().ConnString())
 	subs := map[string]id.ID{}
 	for _, name := range []string{"now", "soon", "later", "parked", "deleted"} {
@@ -241,7 +241,7 @@ func TestDue_TellsDueSubscriptions_UrgentDeliveries_AndTheNextOne(t *testing.T) 
 // appended puts an event into the outbox.
 func appended(t *testing.T, store *postgres.Store, partnerID id.ID) id.ID {
 	t.Helper()
-	e := storetest.Event(partnerID, portstest.NewID())
+	e := storetest.NewDepositCancelledEvent(partnerID, portstest.NewID())
 	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Outbox.Append(ctx,
 			e)
@@ -264,7 +264,7 @@ func taking(got *[]id.ID) func([]ports.Event, []webhookports.Subscription) []web
 func TestRelay_TakesTheOldestFirst(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.StoreOrigin(t, store)
+	from := storetest.CreateDepositOrigin(t, store)
 	s := dispatchOver(t, pool.Config().ConnString())
 	want := []id.ID{appended(t, store, from.PartnerID), appended(t, store, from.PartnerID),
 		appended(t, store, from.PartnerID)}
@@ -283,7 +283,7 @@ func TestRelay_TakesTheOldestFirst(t *testing.T) {
 func TestRelay_ThatFails_IsFollowedByOneThatFindsItsEvents(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.StoreOrigin(t, store)
+	from := storetest.CreateDepositOrigin(t, store)
 	s := dispatchOver(t, pool.Config().ConnString())
 	old := appended(t, store, from.PartnerID)
 	for range 5 { // each of these looks could raise the low watermark
@@ -361,7 +361,7 @@ func TestDispatch_PartitionMadeMeanwhile_RefusesNoRow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			store, pool := storetest.New(t, postgres.Options{})
-			appended(t, store, storetest.StoreOrigin(t, store).PartnerID)
+			appended(t, store, storetest.CreateDepositOrigin(t, store).PartnerID)
 			s := dispatchWith(t, pool.Config().ConnString(), postgres.PoolOptions{LockTimeout: time.Minute})
 			today := test.table + "_" + time.Now().UTC().Format("20060102")
 			execute := func(sql string) {

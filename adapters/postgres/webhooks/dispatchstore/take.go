@@ -93,8 +93,8 @@ func (s *Store) take(ctx context.Context, t *pg.Tx, limit, look int) (b batch, w
 	found := t.QueueRow(lockFeeds, []any{view.from, look}, &partners, &numbers, &told, &waiting, &view.first, &view.last,
 		&view.xmin, &view.xmax)
 	var rows []taken
-	pg.QueueCollect(t, &rows, scanTaken, takeEvents, view.from, limit)
-	pg.QueueCollect(t, &b.subscriptions, b.scanTarget, readSubscriptions)
+	pg.QueueRowsInto(t, &rows, scanTaken, takeEvents, view.from, limit)
+	pg.QueueRowsInto(t, &b.subscriptions, b.scanTarget, readSubscriptions)
 	if err := cmp.Or(t.Flush(ctx), *found); err != nil {
 		return batch{}, 0, err
 	}

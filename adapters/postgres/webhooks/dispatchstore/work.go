@@ -115,7 +115,7 @@ func (s *Store) RecordOutcomes(
 			return pg.Translate(s.pool.SendBatch(ctx, batch).Close())
 		})
 	}
-	err = pg.InTx(ctx, s.pool, func(t *pg.Tx) (err error) {
+	err = pg.RunInTx(ctx, s.pool, func(t *pg.Tx) (err error) {
 		if health, err = adjustHealth(ctx, t, outcomes, adjust, limit, now); err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func (s *Store) ReleaseClaims(ctx context.Context, claims []webhookports.Claim) 
 func (s *Store) DisableSubscription(ctx context.Context, subscriptionID id.ID) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	return pg.InTx(ctx, s.pool, func(t *pg.Tx) error {
+	return pg.RunInTx(ctx, s.pool, func(t *pg.Tx) error {
 		var since time.Time
 		err := t.QueryRow(ctx, `
 			UPDATE webhook_subscriptions s SET enabled = false, disabled_reason = $2, state_since = now(), trouble = true
