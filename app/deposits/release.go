@@ -30,7 +30,7 @@ func (s *Service) Release(ctx context.Context, by partner.Caller, in ReleaseRequ
 	})
 }
 
-// ending holds the state of one release or capture by a partner while it runs.
+// ending holds the state of a release or capture by a partner while it runs.
 type ending struct {
 	*deposit.Deposit // The deposit that is released or captured, which the transaction has locked.
 	eventID          id.ID

@@ -49,7 +49,7 @@ func (s *Service) auditBy(
 	return s.deps.Audit.Append(ctx, audit.NewEntry(s.deps.Entropy, s.deps.Clock.Now(), by, verb, subject, detail))
 }
 
-// change runs do, which changes the partner with this slug, and writes the audit log, in one transaction.
+// change runs do, which changes the partner with this slug, and writes the audit log, in a single transaction.
 func (s *Service) change(
 	ctx context.Context, slug string, verb audit.Action, detail map[string]string,
 	do func(context.Context, partner.Partner) error,

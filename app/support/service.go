@@ -45,7 +45,7 @@ func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // The largest numbers of records that the look-ups for support staff return.
 const (
-	MaxListedClients  = 20 // The largest number of clients with one e-mail address that a look-up returns.
+	MaxListedClients  = 20 // The largest number of clients with an e-mail address that a look-up returns.
 	MaxListedDeposits = 20 // The largest number of deposits of a client that a look-up returns.
 	// The largest number of deliveries, of a deposit or of a webhook subscription, that a look-up returns.
 	MaxListedDeliveries   = 50

@@ -13,7 +13,7 @@ import (
 // none is the dash that tables of results show in place of a figure that was not measured.
 const none = "–"
 
-// figures maps the name of a figure, such as "p99 ms", to its value in one round of a benchmark.
+// figures maps the name of a figure, such as "p99 ms", to its value in a round of a benchmark.
 type figures map[string]float64
 
 // column describes how a table of benchmark results shows a figure: its name, its number of decimals, and whether

@@ -83,7 +83,7 @@ const dispatches = `SELECT format('%s %s %s', subscription_id, id, attempts) FRO
 // A short run waits for the arrival only. Exceeding the deadline is a violation; an error is a failure of this
 // program.
 //
-// It returns the time from the fault, at since, until the changes had reached that endpoint; in a short run,
+// Returns the time from the fault, at since, until the changes had reached that endpoint; in a short run,
 // until the first arrival.
 func (w *suite) recover(ctx context.Context, since time.Time) (took time.Duration, err error) {
 	cut, steady := time.Now(), []id.ID{w.receivers.of("steady")[0].id}

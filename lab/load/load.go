@@ -29,7 +29,7 @@ type LoopLength struct {
 // RunClosedLoop runs a closed load loop: each connection calls call(0), call(1), … and begins the next call as soon as
 // one ends. The first error ends the loop.
 //
-// It returns the durations of the calls that succeeded.
+// Returns the durations of the calls that succeeded.
 func RunClosedLoop(ctx context.Context, length LoopLength, connections int,
 	call func(i int) error) (*DurationHistogram, error) {
 	var next atomic.Int64
@@ -97,7 +97,7 @@ func await(ctx context.Context, timer *time.Timer, moment time.Time) bool {
 // RunOpenLoop runs an open load loop: it calls call(0), call(1), … n times at a steady rate, whether or not earlier
 // calls have ended. The first error ends the loop.
 //
-// It returns the durations of the calls that succeeded, counted from the moments at which they were due, and by
+// Returns the durations of the calls that succeeded, counted from the moments at which they were due, and by
 // how much each began late.
 func RunOpenLoop(ctx context.Context, n, perSecond int,
 	call func(i int, due time.Time) error) (times, late *DurationHistogram, err error) {

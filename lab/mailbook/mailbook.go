@@ -33,7 +33,7 @@ type SampleMail struct {
 var imprint = agreement.Imprint{TermsURL: "https://example.com/terms", PrivacyURL: "https://example.com/privacy",
 	SupportEmail: "help@example.com"}
 
-// book collects the mails with invented values in one language.
+// book collects the mails with invented values in a language.
 type book struct {
 	locale, base string
 	now          time.Time

@@ -168,7 +168,7 @@ func (p *Process) OutputTail() string { return p.log.String() }
 
 // AwaitHTTPOK polls a URL of the child process until the response is 200.
 //
-// It returns an error when the process or ctx ends first.
+// Returns an error when the process or ctx ends first.
 func (p *Process) AwaitHTTPOK(ctx context.Context, url string) error {
 	client := &http.Client{Timeout: 5 * time.Second}
 	return p.AwaitCondition(ctx, func() error {

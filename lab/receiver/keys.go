@@ -42,7 +42,7 @@ func (k *SigningSecrets) RecordNewSecret(secret string, at time.Time) {
 	}
 }
 
-// VerifyWebhook verifies a webhook's signature with each secret that may sign at its time of arrival. It returns ""
+// VerifyWebhook verifies a webhook's signature with each secret that may sign at its time of arrival. Returns ""
 // for a valid webhook, and also while a rotation is under way whose new secret is not known.
 func (k *SigningSecrets) VerifyWebhook(w Webhook) RejectReason {
 	k.mu.Lock()

@@ -19,7 +19,7 @@ type Webhook struct {
 // EventName returns the name of the webhook's event, from its header.
 func (w Webhook) EventName() string { return w.Header.Get("X-Svc-Event") }
 
-// VerifySignature verifies the webhook's signature with a secret. It returns "" for a valid webhook, else the reason
+// VerifySignature verifies the webhook's signature with a secret. Returns "" for a valid webhook, else the reason
 // for refusing it.
 func (w Webhook) VerifySignature(secret string) RejectReason {
 	return VerifySignature(secret, w.Header.Get("X-Svc-Signature"), w.Header.Get("X-Svc-Timestamp"), w.Body, w.At)

@@ -27,7 +27,7 @@ const (
 	SignatureMismatch RejectReason = "signature_mismatch"
 )
 
-// VerifySignature checks a webhook's headers X-Svc-Signature and X-Svc-Timestamp against its raw body. It returns ""
+// VerifySignature checks a webhook's headers X-Svc-Signature and X-Svc-Timestamp against its raw body. Returns ""
 // for a valid webhook, else the reason for refusing it.
 func VerifySignature(secret, signature, timestamp string, rawBody []byte, now time.Time) RejectReason {
 	given, ok := strings.CutPrefix(signature, "sha256=")

@@ -152,7 +152,7 @@ func (r *report) end(e event, name string) {
 	}
 }
 
-// close prints the totals of the test run. It returns true if all tests passed, and false if one failed, was
+// close prints the totals of the test run. Returns true if all tests passed, and false if one failed, was
 // skipped or did not end.
 func (r *report) close() bool {
 	r.mu.Lock()

@@ -61,7 +61,7 @@ func (n *ServiceProcess) AwaitReady(ctx context.Context) error {
 	return n.Process().AwaitHTTPOK(ctx, n.Ops+"/readyz")
 }
 
-// Sleep waits for a duration. It returns an error if ctx ended first.
+// Sleep waits for a duration. Returns an error if ctx ended first.
 func Sleep(ctx context.Context, span time.Duration) error {
 	select {
 	case <-ctx.Done():

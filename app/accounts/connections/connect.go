@@ -16,7 +16,7 @@ import (
 )
 
 // SignUp creates an operator with an account and a session, links the account to the partner of the connect URL
-// and records the event, in one transaction. When the link is refused, none of them is kept.
+// and records the event, in a single transaction. When the link is refused, none of them is kept.
 //
 // Returns the errors of VerifyURL, connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or
 // ErrEmailTaken.
@@ -56,7 +56,7 @@ func (s *Service) SignUp(ctx context.Context, r ConnectParams, form connect.Sign
 }
 
 // LogIn checks the operator's password, begins a session and links the account to the partner of the connect URL,
-// in one transaction. When the link is refused, the session stays, since the operator may want to end another
+// in a single transaction. When the link is refused, the session stays, since the operator may want to end another
 // link. For an operator whose two-factor codes are on, LogIn begins a half sign-in and makes no link
 // (CompleteLogIn does).
 //
@@ -106,7 +106,7 @@ func (s *Service) CompleteLogIn(ctx context.Context, r ConnectParams, token, cod
 	return result, err
 }
 
-// enter begins a session and links the operator's account to the partner, in one transaction. For a half sign-in,
+// enter begins a session and links the operator's account to the partner, in a single transaction. For a half sign-in,
 // whose two-factor code is still missing, no link is made.
 func (s *Service) enter(ctx context.Context, v VerifiedURL, o connect.Operator, a connect.Account, now time.Time,
 	begin func(context.Context) (SignInResult, error),

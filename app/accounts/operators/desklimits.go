@@ -10,7 +10,7 @@ import (
 // codes in core/twofactor.
 const verifyMailsPerHour = 5
 
-// DashboardRateLimit is a rate limit on the requests of one account to the operator pages.
+// DashboardRateLimit is a rate limit on the requests of an account to the operator pages.
 type DashboardRateLimit struct {
 	name      string
 	perMinute int // The number of requests allowed in a minute; 0 where the limit is one per hour instead.

@@ -10,7 +10,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// letter is the content of a mail in one language, from which the layout makes text and HTML.
+// letter is the content of a mail in a language, from which the layout makes text and HTML.
 //
 // Every text of a letter becomes a single line, so that a name that another person chose never begins a line
 // or a header.

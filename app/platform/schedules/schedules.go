@@ -34,7 +34,7 @@ type Job struct {
 	// nil, every round runs and finds out itself.
 	Waits func(ports.JobsWithWork) bool
 
-	// Run makes one round of the job. more is true when the round reached its limit, and the next round shall begin
+	// Run makes a round of the job. more is true when the round reached its limit, and the next round shall begin
 	// at once; else false.
 	Run func(ctx context.Context) (more bool, err error)
 }

@@ -72,7 +72,7 @@ func more(all, left, held int) int {
 	return min(max(left/4, 1)-held, left)
 }
 
-// jobs returns how many jobs of each lane (the fast and the slow queue) the process works on at a time. A job
+// jobs returns how many jobs of each lane (fast or slow) the process works on at a time. A job
 // has at least one delivery, so these jobs can keep all allowed POSTs in flight.
 func (c Config) jobs() map[webhookports.Lane]int {
 	return map[webhookports.Lane]int{webhookports.FastLane: c.Concurrency, webhookports.SlowLane: c.slowSlots()}
