@@ -70,7 +70,8 @@ func (v version) build(ctx context.Context, to string) error {
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", v.tag, err, said)
 	}
-	return node.WriteImageArchive(to+".tar", "docker.io/library/partnerdeposits:"+v.tag, to+"/http", to+"/dispatcher", to+"/admin")
+	return node.WriteImageArchive(to+".tar", "docker.io/library/partnerdeposits:"+v.tag,
+		to+"/http", to+"/dispatcher", to+"/admin")
 }
 
 // importImages gives the node all images.
