@@ -27,7 +27,7 @@ const (
 	// The longest pause after a group commit of several changes, in which more changes arrive for the next one.
 	groupRest = 5 * time.Millisecond
 	// The number of waiting changes at which the pause before the next group commit ends early.
-	groupCompany   = 10
+	groupMinBatch  = 10
 	groupTimeout   = 5 * time.Second // The time limit of the transaction of a group commit.
 	acquireTimeout = 3 * time.Second // The longest wait of a group commit for a connection.
 )
@@ -69,7 +69,7 @@ func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Committer {
 		c.defaultMax = o.DefaultMaxAmount
 	}
 	c.queue.Workers, c.queue.Limit, c.queue.Threshold = MaxConns, groupLimit, groupThreshold
-	c.queue.Rest, c.queue.MinBatch = groupRest, groupCompany
+	c.queue.Rest, c.queue.MinBatch = groupRest, groupMinBatch
 	c.queue.Run = c.applyGroup
 	return c
 }
