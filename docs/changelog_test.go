@@ -12,7 +12,7 @@ import (
 
 // Who upgrades reads this section alone, so it comes first in each release and is not empty.
 func TestChangelog_EveryReleaseSaysHowToUpgrade(t *testing.T) {
-	releases := regexp.MustCompile(`(?m)^## `).Split(docstest.Read(t, "CHANGELOG.md"), -1)[1:]
+	releases := regexp.MustCompile(`(?m)^## `).Split(docstest.ReadFile(t, "CHANGELOG.md"), -1)[1:]
 	require.NotEmpty(t, releases)
 	for _, release := range releases {
 		name, text, _ := strings.Cut(release, "\n")

@@ -28,7 +28,7 @@ func TestCitations_NameWhatExists(t *testing.T) {
 	read := 0
 	for _, path := range slices.DeleteFunc(
 		files(t, ".go", ".sql", ".templ", ".yaml", ".yml", ".sh", ".lua", ".md", "Makefile"), ofThePast) {
-		text := docstest.Read(t, path)
+		text := docstest.ReadFile(t, path)
 		for _, problem := range l.problems(path, text) {
 			t.Errorf("%s: %s", path, problem)
 		}
@@ -57,7 +57,7 @@ func repository(t *testing.T) library {
 		return err == nil
 	}}
 	for _, name := range papers {
-		l.pages[name] = paperOf(docstest.Read(t, "docs/spec/"+name))
+		l.pages[name] = paperOf(docstest.ReadFile(t, "docs/spec/"+name))
 	}
 	for _, row := range docstest.TableRows(t, "docs/decisions/README.md", "Decisions") {
 		l.decisions = append(l.decisions, number.FindAllString(row[0]+row[1], -1)...)

@@ -68,7 +68,7 @@ func TestRoutes_AreThoseOfTheOpenAPIDocument(t *testing.T) {
 	require.ElementsMatch(t, want, got)
 	written, named := regexp.MustCompile("(GET|POST|PUT|PATCH|DELETE) (?:\\$API|/api/partner/v1)(/[^ ?\"`)\n]*)"), 0
 	for _, page := range slices.DeleteFunc(files(t, ".md"), ofThePast) {
-		for _, m := range written.FindAllStringSubmatch(docstest.Read(t, page), -1) {
+		for _, m := range written.FindAllStringSubmatch(docstest.ReadFile(t, page), -1) {
 			named++
 			require.True(t, slices.ContainsFunc(want, func(route string) bool {
 				return shape(route) == shape(m[1]+" P"+m[2])
@@ -110,7 +110,7 @@ func TestConnectFailures_AreThoseOfTheCode(t *testing.T) {
 	for _, row := range docstest.TableRows(t, service, "Connect page failures") {
 		require.Contains(t, known, row[0])
 	}
-	section := docstest.Section(t, api, "4. Connect")
+	section := docstest.ReadSection(t, api, "4. Connect")
 	for code, status := range known {
 		require.Regexp(t, "`?"+code+"`? "+strconv.Itoa(status), strings.Join(strings.Fields(section), " "))
 	}
@@ -148,7 +148,7 @@ func statusesOfCodes(t *testing.T) map[string]int {
 		if strings.HasSuffix(path, "_test.go") || (!strings.HasPrefix(path, "core/") && !strings.HasPrefix(path, "ports/")) {
 			continue
 		}
-		for _, m := range declared.FindAllStringSubmatch(docstest.Read(t, path), -1) {
+		for _, m := range declared.FindAllStringSubmatch(docstest.ReadFile(t, path), -1) {
 			if kind, known := kinds[m[1]]; known {
 				statuses[m[2]] = problem.HTTPStatus(kind)
 			}
@@ -202,11 +202,11 @@ func TestLifeOfADeposit_NamesTheTriggersOfCoreAndTheFormsOfThePages(t *testing.T
 		deposit.TriggerCaptureRequested,
 		deposit.TriggerTenantAbandoned} {
 		row := "\n| `" + string(trigger) + "` |"
-		require.Regexp(t, regexp.QuoteMeta(row)+".*`intent=\\w+`", docstest.Read(t, life))
+		require.Regexp(t, regexp.QuoteMeta(row)+".*`intent=\\w+`", docstest.ReadFile(t, life))
 	}
-	for _, code := range docstest.CodeSpans(docstest.Read(t, life)) {
+	for _, code := range docstest.CodeSpans(docstest.ReadFile(t, life)) {
 		if strings.HasPrefix(code, "intent=") {
-			require.Contains(t, docstest.CodeSpans(docstest.Read(t, pagesPage)), code)
+			require.Contains(t, docstest.CodeSpans(docstest.ReadFile(t, pagesPage)), code)
 		}
 	}
 }
@@ -218,7 +218,7 @@ func TestEvents_AreThoseOfCore(t *testing.T) {
 	}
 	require.ElementsMatch(t, texts(webhook.EventNames), got)
 	for _, event := range webhook.EventNames {
-		require.Contains(t, docstest.Read(t, "docs/guides/webhooks.md"), "`"+string(event)+"`")
+		require.Contains(t, docstest.ReadFile(t, "docs/guides/webhooks.md"), "`"+string(event)+"`")
 	}
 	var headers []string
 	for _, row := range docstest.TableRows(t, service, "Delivery") {
@@ -229,7 +229,7 @@ func TestEvents_AreThoseOfCore(t *testing.T) {
 }
 
 func TestClosedLists_AreThoseOfTheCode(t *testing.T) {
-	routes := docstest.Section(t, api, "2. Routes")
+	routes := docstest.ReadSection(t, api, "2. Routes")
 	failures := slices.DeleteFunc(texts(webhook.AttemptResults),
 		func(r string) bool { return r == string(webhook.ResultSuccess) })
 	for name, want := range map[string][]string{
@@ -314,7 +314,7 @@ func TestFigures_AreThoseOfTheCode(t *testing.T) {
 			fault.FromError(deposit.Draft{Amount: amount}.Validate(deposit.DefaultMaxAmount, time.Time{})).Message)
 	}
 	for page, all := range figures {
-		text := strings.ToLower(strings.ReplaceAll(strings.Join(strings.Fields(docstest.Read(t, page)), " "), "**", ""))
+		text := strings.ToLower(strings.ReplaceAll(strings.Join(strings.Fields(docstest.ReadFile(t, page)), " "), "**", ""))
 		for _, figure := range all {
 			require.Contains(t, text, strings.ToLower(figure), page)
 		}
@@ -344,7 +344,7 @@ func TestErrorCodes_AreNamedNowhereElseThanInTheCode(t *testing.T) {
 	known := slices.Collect(maps.Keys(statuses))
 	quoted := regexp.MustCompile("\\b[45]\\d\\d `([a-z_]+)`|answers? `([a-z_]+)`")
 	for _, page := range []string{service, api} {
-		for _, m := range quoted.FindAllStringSubmatch(docstest.Read(t, page), -1) {
+		for _, m := range quoted.FindAllStringSubmatch(docstest.ReadFile(t, page), -1) {
 			require.Contains(t, known, m[1]+m[2], page)
 		}
 	}

@@ -55,13 +55,13 @@ func anchors(text string) (names []string) {
 func TestLinks_LeadToFilesAndHeadings(t *testing.T) {
 	followed := 0
 	for _, page := range files(t, ".md") {
-		for _, target := range linksOf(page, docstest.Read(t, page)) {
+		for _, target := range linksOf(page, docstest.ReadFile(t, page)) {
 			followed++
 			if _, err := os.Stat(filepath.Join(docstest.RepositoryRoot(), target[0])); err != nil {
 				t.Errorf("%s links to %s, which does not exist", page, target[0])
 				continue
 			}
-			if target[1] != "" && !slices.Contains(anchors(docstest.Read(t, target[0])), target[1]) {
+			if target[1] != "" && !slices.Contains(anchors(docstest.ReadFile(t, target[0])), target[1]) {
 				t.Errorf("%s links to %s#%s, and there is no such heading", page, target[0], target[1])
 			}
 		}
@@ -76,7 +76,7 @@ func TestPages_CanAllBeReachedFromTheEntrance(t *testing.T) {
 			pages = append(pages, file)
 		}
 	}
-	require.Empty(t, unreached("docs/README.md", pages, func(page string) string { return docstest.Read(t, page) }))
+	require.Empty(t, unreached("docs/README.md", pages, func(page string) string { return docstest.ReadFile(t, page) }))
 }
 
 // unreached follows links from a page and gives the pages to which no link leads.
@@ -157,7 +157,7 @@ func missing(paths []string) (gone []string) {
 
 func TestPaths_InDocumentsExist(t *testing.T) {
 	for _, page := range slices.DeleteFunc(files(t, ".md"), ofThePast) {
-		gone := missing(docstest.CodeSpans(fences.ReplaceAllString(docstest.Read(t, page), "")))
+		gone := missing(docstest.CodeSpans(fences.ReplaceAllString(docstest.ReadFile(t, page), "")))
 		if path.Base(page) == "adding.md" { // it names files that the reader is about to create
 			for i := range gone {
 				gone[i] = path.Dir(gone[i])

@@ -23,7 +23,7 @@ func TestGuides_NameTestsThatExist(t *testing.T) {
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 	known := map[string]bool{}
 	for _, file := range files(t, "_test.go") {
-		for _, m := range declared.FindAllStringSubmatch(docstest.Read(t, file), -1) {
+		for _, m := range declared.FindAllStringSubmatch(docstest.ReadFile(t, file), -1) {
 			known[m[1]] = true
 		}
 	}
@@ -32,7 +32,7 @@ func TestGuides_NameTestsThatExist(t *testing.T) {
 		if page != "docs/guides/adding.md" {
 			continue
 		}
-		for _, test := range regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(docstest.Read(t, page), -1) {
+		for _, test := range regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(docstest.ReadFile(t, page), -1) {
 			named++
 			names := slices.Collect(maps.Keys(known))
 			found := known[test] || strings.HasSuffix(test, "_") && slices.ContainsFunc(names, func(name string) bool {
@@ -45,7 +45,7 @@ func TestGuides_NameTestsThatExist(t *testing.T) {
 }
 
 func TestGuides_StandInTheEntrance(t *testing.T) {
-	entrance := linksOf("docs/README.md", docstest.Read(t, "docs/README.md"))
+	entrance := linksOf("docs/README.md", docstest.ReadFile(t, "docs/README.md"))
 	for _, page := range files(t, ".md") {
 		if strings.HasPrefix(page, "docs/guides/") {
 			require.True(t, slices.Contains(entrance, [2]string{page, ""}), "docs/README.md does not list %s", page)
@@ -124,22 +124,22 @@ func TestProviders_HaveEveryPlace(t *testing.T) {
 		for _, file := range files(t, ".go") {
 			switch {
 			case strings.HasPrefix(file, "process/services/"):
-				wire += docstest.Read(t, file)
+				wire += docstest.ReadFile(t, file)
 			case !strings.HasPrefix(file, adapter+"/"):
 			case strings.HasSuffix(file, "_test.go"):
-				tests += docstest.Read(t, file)
+				tests += docstest.ReadFile(t, file)
 			default:
-				code += docstest.Read(t, file)
+				code += docstest.ReadFile(t, file)
 			}
 		}
 		require.Contains(t, tests, "portstest.RequirePaymentProvider(", "the contract test in %s", adapter)
 		require.Contains(t, wire, `"partnerdeposits/`+adapter+`"`, "the choice in process/services")
 		if strings.Contains(code, "site.ProviderCallbacks") {
 			for _, page := range []string{operationsPage, "docs/spec/payments.md"} {
-				require.Contains(t, docstest.Read(t, page), "POST /webhooks/payments/"+provider, page)
+				require.Contains(t, docstest.ReadFile(t, page), "POST /webhooks/payments/"+provider, page)
 			}
 		}
-		require.Contains(t, docstest.Read(t, operationsPage), "`PAYMENTS_PROVIDER="+provider+"`", operationsPage)
+		require.Contains(t, docstest.ReadFile(t, operationsPage), "`PAYMENTS_PROVIDER="+provider+"`", operationsPage)
 	}
 }
 
@@ -148,10 +148,10 @@ func TestDebugging_NamesLogMessagesOfTheCode(t *testing.T) {
 	var source strings.Builder
 	for _, file := range files(t, ".go") {
 		if floor, _, _ := strings.Cut(file, "/"); slices.Contains(docstest.LayerFolders(), floor) && !strings.HasSuffix(file, "_test.go") {
-			source.WriteString(docstest.Read(t, file))
+			source.WriteString(docstest.ReadFile(t, file))
 		}
 	}
-	quoted := regexp.MustCompile("`\"([^`\n]+)\"`").FindAllStringSubmatch(docstest.Read(t, "docs/guides/debugging.md"), -1)
+	quoted := regexp.MustCompile("`\"([^`\n]+)\"`").FindAllStringSubmatch(docstest.ReadFile(t, "docs/guides/debugging.md"), -1)
 	require.Greater(t, len(quoted), 10)
 	for _, m := range quoted {
 		begin, cut := strings.CutSuffix(m[1], "…")

@@ -143,7 +143,7 @@ func TestMetrics_NoDocumentAndNoRuleNamesAnotherMetric(t *testing.T) {
 	registered := everyMetric(t)
 	prefixes := regexp.MustCompile(`^svc_(pk|pk_test|pk_live|cs|whsec)$`)
 	for _, page := range slices.DeleteFunc(files(t, ".md", ".alerts.yml", ".rules.yml"), ofThePast) {
-		for _, name := range metricName.FindAllString(docstest.Read(t, page), -1) {
+		for _, name := range metricName.FindAllString(docstest.ReadFile(t, page), -1) {
 			whole := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
 			_, is := registered[name]
 			_, part := registered[whole]
@@ -181,7 +181,7 @@ func TestPages_AreThoseThatAreMounted(t *testing.T) {
 	}
 	require.ElementsMatch(t, want, got)
 
-	page := docstest.Read(t, pagesPage)
+	page := docstest.ReadFile(t, pagesPage)
 	fields = append(fields, "csrf_token", "intent")
 	constant := regexp.MustCompile(`(?m)^\s+(field|intent)\w+\s*=\s*"(\w+)"`)
 	var known []string
@@ -190,7 +190,7 @@ func TestPages_AreThoseThatAreMounted(t *testing.T) {
 			strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		for _, m := range constant.FindAllStringSubmatch(docstest.Read(t, path), -1) {
+		for _, m := range constant.FindAllStringSubmatch(docstest.ReadFile(t, path), -1) {
 			if m[1] == "intent" {
 				require.Contains(t, page, "intent="+m[2], path)
 				continue

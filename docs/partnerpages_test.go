@@ -28,13 +28,13 @@ func TestErrorsPage_TellsEveryCode(t *testing.T) {
 		want[code] = statuses[code]
 	}
 	got := map[string]int{}
-	page := docstest.Read(t, "docs/guides/errors.md")
+	page := docstest.ReadFile(t, "docs/guides/errors.md")
 	for _, m := range regexp.MustCompile("(?m)^### `(\\w+)`\n\n\\*\\*(\\d{3})\\*\\* ").FindAllStringSubmatch(page, -1) {
 		status, err := strconv.Atoi(m[2])
 		require.NoError(t, err)
 		got[m[1]] = status
 		require.Regexp(t, `(?s)[.:] \*\*Do:\*\* [a-z\[].*[.:]`,
-			strings.Join(strings.Fields(docstest.Section(t, "docs/guides/errors.md", "`"+m[1]+"`")), " "), m[1])
+			strings.Join(strings.Fields(docstest.ReadSection(t, "docs/guides/errors.md", "`"+m[1]+"`")), " "), m[1])
 	}
 	require.Equal(t, want, got)
 }
@@ -42,7 +42,7 @@ func TestErrorsPage_TellsEveryCode(t *testing.T) {
 // A partner compares its own code with the examples of the page.
 func TestConnectPage_ItsExamplesAreSignedAsWeSign(t *testing.T) {
 	t.Parallel()
-	page := docstest.Read(t, "docs/guides/connect.md")
+	page := docstest.ReadFile(t, "docs/guides/connect.md")
 	example := func(name string) string {
 		m := regexp.MustCompile("<!-- " + name + " -->\n```\n(\\w+)\n```").FindStringSubmatch(page)
 		require.NotNil(t, m, name)
@@ -65,7 +65,7 @@ func TestTestingPage_HasTheCardsAndOutcomesOfTheSandbox(t *testing.T) {
 	}
 	var known []string
 	for _, m := range regexp.MustCompile(`Card +?= "(\d{16})"`).FindAllStringSubmatch(
-		docstest.Read(t, "adapters/payments/sandbox/card.go"), -1) {
+		docstest.ReadFile(t, "adapters/payments/sandbox/card.go"), -1) {
 		known = append(known, m[1])
 	}
 	require.Equal(t, known, cards)
@@ -98,7 +98,7 @@ func TestGuides_ForPartnersAreEmbedded(t *testing.T) {
 	t.Parallel()
 	names, err := guides.Files.ReadDir(".")
 	require.NoError(t, err)
-	list, _, found := strings.Cut(docstest.Section(t, "docs/README.md", "Guides"), "For those who run the service")
+	list, _, found := strings.Cut(docstest.ReadSection(t, "docs/README.md", "Guides"), "For those who run the service")
 	require.True(t, found)
 	for _, name := range names {
 		require.Contains(t, list, "(guides/"+name.Name()+")")

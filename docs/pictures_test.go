@@ -19,7 +19,7 @@ func TestPictures_AreSmallAndShown(t *testing.T) {
 	require.LessOrEqual(t, len(pictures), 20)
 	var pages strings.Builder
 	for _, path := range append(files(t, ".md"), "README.md") {
-		pages.WriteString(docstest.Read(t, path))
+		pages.WriteString(docstest.ReadFile(t, path))
 	}
 	for _, path := range pictures {
 		info, err := os.Stat(path)

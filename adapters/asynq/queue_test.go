@@ -21,7 +21,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-func TestMain(m *testing.M) { redistest.Main(m) }
+func TestMain(m *testing.M) { redistest.RunTests(m) }
 
 func newQueue(t *testing.T) *asynq.Queue {
 	t.Parallel()

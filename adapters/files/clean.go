@@ -115,7 +115,7 @@ func verdict(ctx context.Context, err error) error {
 // write writes the cleaned copy of an uploaded file to out and returns the type of the copy.
 func (c *Sanitizer) write(ctx context.Context, out *os.File, sent io.ReadSeeker,
 	size int64) (kept evidence.MediaType, err error) {
-	head := make([]byte, evidence.HeaderBytes)
+	head := make([]byte, evidence.SniffedHeaderBytes)
 	n, err := io.ReadFull(sent, head)
 	if n == 0 {
 		return "", evidence.ErrEmpty

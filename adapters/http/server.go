@@ -105,7 +105,7 @@ func New(cfg Config, s SurfaceDeps) (*fiber.App, error) {
 	app.Use(middleware.RequestID())
 	if cfg.Traced {
 		// The trace begins outside of the access log, so that every log line names the trace.
-		app.Use(middleware.Trace())
+		app.Use(middleware.TraceRequests())
 	}
 	if len(cfg.TrustedProxies) > 0 || cfg.ProxyHeader != "" {
 		// The client address is set first, since later handlers use it, such as the log and the rate limits.
@@ -119,7 +119,7 @@ func New(cfg Config, s SurfaceDeps) (*fiber.App, error) {
 		// Security headers are set before any handler responds.
 		middleware.SecurityHeaders(cfg.HSTS),
 		// The deadline bounds the time of all later handlers.
-		middleware.Deadline(middleware.HandlerTimeout),
+		middleware.LimitHandlerTime(middleware.HandlerTimeout),
 		// The framing of the request (where its body begins and ends) is checked before any handler reads the body.
 		middleware.RefuseSmuggling(),
 	)
@@ -162,7 +162,7 @@ func mount(app *fiber.App, s SurfaceDeps) error {
 		return err
 	}
 	docs.New(document, strings.TrimSuffix(s.PartnerAPI.BaseURL, "/"),
-		s.PartnerAPI.Environment != partner.Production).AddEgressRanges(s.Egress).Mount(app)
+		s.PartnerAPI.Environment != partner.EnvironmentProduction).AddEgressRanges(s.Egress).Mount(app)
 	connect.Mount(app, s.Connect)
 	account.Mount(app, s.Account)
 	dashboard.Mount(app, s.Dashboard)

@@ -159,10 +159,10 @@ func (b *backlogCollector) Collect(ch chan<- prometheus.Metric) {
 	for _, state := range deposit.CollectionStates {
 		gauge(ch, collectionsBy, float64(now.Collections.States[state]), string(state))
 	}
-	for _, table := range webhookports.BusyTables {
+	for _, table := range webhookports.FrequentlyUpdatedTables {
 		gauge(ch, deadRows, float64(now.Server.DeadRows[table]), table)
 	}
-	for _, s := range webhookports.BacklogStates {
+	for _, s := range webhookports.PendingDeliveryStates {
 		gauge(ch, pendingByState, float64(now.Deliveries[s]), string(s))
 	}
 	for _, s := range webhookports.SubscriptionStates {

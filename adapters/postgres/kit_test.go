@@ -20,7 +20,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { pgtest.RunTests(m) }
 
 func draft(from deposit.Origin, now time.Time) *deposit.Deposit {
 	depositID := portstest.NewID()

@@ -95,12 +95,14 @@ func TestBacklog_TellsWhatWaitsAndForHowLong(t *testing.T) {
 	require.GreaterOrEqual(t, got.Server.Connections, 1)
 	require.Greater(t, got.Server.MaxConnections, got.Server.Connections)
 	require.GreaterOrEqual(t, got.Server.DeadRows["waiting_counts"], 30)
-	require.ElementsMatch(t, webhookports.BusyTables, slices.Collect(maps.Keys(got.Server.DeadRows)), "each is a table")
+	require.ElementsMatch(t, webhookports.FrequentlyUpdatedTables, slices.Collect(maps.Keys(got.Server.DeadRows)),
+		"each is a table")
 	require.Equal(t, 2, got.OutboxPending)
 	require.InDelta(t, 90, got.OutboxOldestAge.Seconds(), 5)
 	require.Equal(t, 1, got.OutboxSetAside)
-	require.Equal(t, map[webhookports.BacklogState]int{webhookports.BacklogWaiting: 9, webhookports.BacklogDispatched: 6,
-		webhookports.BacklogParked: 5}, got.Deliveries)
+	require.Equal(t, map[webhookports.PendingDeliveryState]int{webhookports.PendingDeliveryWaiting: 9,
+		webhookports.PendingDeliveryDispatched: 6,
+		webhookports.PendingDeliveryParked:     5}, got.Deliveries)
 	require.InDelta(t, 40, got.OldestDueAge.Seconds(), 5, "a subscription whose circuit is open does not count")
 	require.Equal(t, map[webhookports.SubscriptionState]int{
 		webhookports.SubscriptionHealthy: 1, webhookports.SubscriptionSlow: 1, webhookports.SubscriptionHeld: 1,
@@ -121,11 +123,12 @@ func TestBacklog_EstimatesWhatIsTooManyToCount(t *testing.T) {
 	backlog := dispatchstore.NewBacklogReader(pool)
 	got, err := backlog.Backlog(t.Context())
 	require.NoError(t, err)
-	require.Greater(t, got.Deliveries[webhookports.BacklogWaiting], 10_000, "before vacuum looked, at least that many")
+	require.Greater(t, got.Deliveries[webhookports.PendingDeliveryWaiting], 10_000,
+		"before vacuum looked, at least that many")
 	exec(t, pool, `VACUUM ANALYZE deliveries`)
 	got, err = backlog.Backlog(t.Context())
 	require.NoError(t, err)
-	require.InDelta(t, many, got.Deliveries[webhookports.BacklogWaiting], many/20)
+	require.InDelta(t, many, got.Deliveries[webhookports.PendingDeliveryWaiting], many/20)
 }
 
 func TestMaintenance_KeepsPartitionsAheadAndDropsOldOnes(t *testing.T) {

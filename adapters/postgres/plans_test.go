@@ -162,7 +162,7 @@ func (h *hotPaths) run() map[string][]string {
 	_, claims, err = h.dispatch.Relay(ctx, 10, lease,
 		func(events []ports.Event, _ []webhookports.Subscription) (planned []webhookports.Delivery) {
 			d := webhookports.NewDelivery(&events[0], sub.ID, events[0].Name, []byte("{}"))
-			d.State = webhook.StateDispatched
+			d.State = webhook.DeliveryStateDispatched
 			return []webhookports.Delivery{d}
 		}, nil)
 	note("relay", h.indexed, err)
@@ -183,7 +183,7 @@ func (h *hotPaths) run() map[string][]string {
 		lease)
 	note("renew", h.indexed, err)
 	failed := webhookports.AttemptOutcome{Delivery: &webhookports.Delivery{Claim: claims[0]},
-		Verdict: webhook.DeliveryVerdict{State: webhook.StateWaiting, Wait: time.Hour},
+		Verdict: webhook.DeliveryVerdict{State: webhook.DeliveryStateWaiting, Wait: time.Hour},
 		Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()}}
 	_, _, err = h.dispatch.RecordOutcomes(ctx, []webhookports.AttemptOutcome{failed}, []id.ID{sub.ID}, 64, time.Now())
 	note("record", h.indexed, err)
@@ -259,9 +259,9 @@ func TestCachedPlans_OfATableThatHasGrown_AreMadeAnew(t *testing.T) {
 	require.Eventually(t, func() bool { return slices.Contains(renew(), own) }, 30*time.Second, 100*time.Millisecond)
 }
 
-func creation(d *deposit.Deposit) ports.DatabaseChange {
+func creation(d *deposit.Deposit) ports.GroupCommitChange {
 	now := d.CreatedAt
-	return ports.DatabaseChange{
+	return ports.GroupCommitChange{
 		Needs: ports.ChangeReads{Key: newKey(d), Now: now, Link: ports.LinkLookupKey{PartnerID: d.PartnerID,
 			AccountID: d.AccountID}},
 		Decide: func(ports.FoundRows) (ports.ChangeWrites, error) {
@@ -271,9 +271,9 @@ func creation(d *deposit.Deposit) ports.DatabaseChange {
 	}
 }
 
-func activation(d *deposit.Deposit) ports.DatabaseChange {
+func activation(d *deposit.Deposit) ports.GroupCommitChange {
 	now := d.CreatedAt
-	return ports.DatabaseChange{Needs: ports.ChangeReads{Key: newKey(d), Now: now, Deposit: d.ID},
+	return ports.GroupCommitChange{Needs: ports.ChangeReads{Key: newKey(d), Now: now, Deposit: d.ID},
 		Decide: func(found ports.FoundRows) (ports.ChangeWrites, error) {
 			step, err := found.Deposit.ApplyTrigger(deposit.TriggerSecured, deposit.DefaultTimerDurations(), now)
 			event := storetest.NewDepositCancelledEvent(d.PartnerID, d.ID)

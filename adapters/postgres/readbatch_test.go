@@ -170,7 +170,7 @@ func TestDeposit_ConnectionLost_FailsTheBatchAndNoLaterRead(t *testing.T) {
 	for _, a := range r.together(link.CutConnections, d.ID, portstest.NewID()) {
 		require.ErrorIs(t, a.err, fault.ErrUnavailable)
 	}
-	link.Heal()
+	link.EndFault()
 	found, err := r.store.Deposits.Deposit(t.Context(), d.ID)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(d, found))

@@ -90,7 +90,7 @@ func TestDeliveries_InsertTest_IsDueAtOnceWithItsBytes(t *testing.T) {
 func (w *pooledStore) update(s webhook.Subscription) {
 	w.t.Helper()
 	w.do(func(ctx context.Context, r *postgres.Store) error {
-		return r.Subscriptions.Update(ctx, s, webhook.UnparkedPerSecond)
+		return r.Subscriptions.Update(ctx, s, webhook.UnparkedDeliveriesPerSecond)
 	})
 }
 
@@ -111,7 +111,7 @@ func setEnabled(t testing.TB, store *postgres.Store, s webhook.Subscription, ena
 		s.DisabledReason = webhook.DisabledByPartner
 	}
 	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
-		return r.Subscriptions.Update(ctx, s, webhook.UnparkedPerSecond)
+		return r.Subscriptions.Update(ctx, s, webhook.UnparkedDeliveriesPerSecond)
 	})
 }
 
@@ -183,7 +183,7 @@ func TestTidyDeliveries_GoesOnWithLongBacklogs(t *testing.T) {
 	require.Equal(t, 2_000,
 		count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0 AND subscription_id = $1`, cancelled.ID))
 	for _, want := range []int{12_000, 2_000, 0} {
-		moved, err := store.Retention.ReleaseOrCancelDeliveries(t.Context(), webhook.UnparkedPerSecond)
+		moved, err := store.Retention.ReleaseOrCancelDeliveries(t.Context(), webhook.UnparkedDeliveriesPerSecond)
 		require.NoError(t, err)
 		require.Equal(t, want, moved)
 	}

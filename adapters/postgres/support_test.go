@@ -75,7 +75,7 @@ func TestSupport_LookUpsReadIndexes(t *testing.T) {
 		}},
 		"audit of a time": {[]string{"audit_log_in_order/2"}, func() error {
 			begin := time.Now().Add(-time.Hour)
-			_, err := store.Audit.AuditEntriesAfter(ctx, ports.AuditPlace{At: begin}, begin.Add(2*time.Hour), 1000)
+			_, err := store.Audit.AuditEntriesAfter(ctx, ports.AuditLogPosition{At: begin}, begin.Add(2*time.Hour), 1000)
 			return err
 		}},
 	} {
@@ -141,15 +141,15 @@ func TestAuditEntriesAfter_AreInOrderFromTheirPlaceToTheEnd(t *testing.T) {
 	}
 	day := midnight.AddDate(0, 0, 1)
 	for name, c := range map[string]struct {
-		after ports.AuditPlace
+		after ports.AuditLogPosition
 		limit int
 		want  []ports.AuditEntry
 	}{
-		"a day has its first instant and not its last": {ports.AuditPlace{At: midnight}, 100, all[1:4]},
-		"a page":                           {ports.AuditPlace{At: midnight.AddDate(0, 0, -1)}, 2, all[:2]},
-		"the page after, at the same time": {ports.AuditPlace{At: midnight, ID: all[1].ID}, 2, all[2:4]},
-		"from the zero time on":            {ports.AuditPlace{}, 2, all[:2]},
-		"behind the last":                  {ports.AuditPlace{At: all[3].At, ID: all[3].ID}, 2, []ports.AuditEntry{}},
+		"a day has its first instant and not its last": {ports.AuditLogPosition{At: midnight}, 100, all[1:4]},
+		"a page":                           {ports.AuditLogPosition{At: midnight.AddDate(0, 0, -1)}, 2, all[:2]},
+		"the page after, at the same time": {ports.AuditLogPosition{At: midnight, ID: all[1].ID}, 2, all[2:4]},
+		"from the zero time on":            {ports.AuditLogPosition{}, 2, all[:2]},
+		"behind the last":                  {ports.AuditLogPosition{At: all[3].At, ID: all[3].ID}, 2, []ports.AuditEntry{}},
 	} {
 		found, err := store.Audit.AuditEntriesAfter(t.Context(), c.after, day, c.limit)
 		require.NoError(t, err)

@@ -67,7 +67,7 @@ func TestWhatIsNotThere_OrIsAnothers_IsNotFound(t *testing.T) {
 			"subscription of another":          {webhook.ErrNotFound, last(r.Subscriptions.Subscription(ctx, other, s.ID))},
 			"subscription of another, to lock": {webhook.ErrNotFound, last(r.Subscriptions.LockRow(ctx, other, s.ID))},
 			"subscription to change": {webhook.ErrNotFound,
-				r.Subscriptions.Update(ctx, newSubscription(p, at0), webhook.UnparkedPerSecond)},
+				r.Subscriptions.Update(ctx, newSubscription(p, at0), webhook.UnparkedDeliveriesPerSecond)},
 			"delivery":            {webhook.ErrDeliveryNotFound, last(r.Deliveries.Delivery(ctx, s.ID, none))},
 			"delivery of another": {webhook.ErrDeliveryNotFound, last(r.Deliveries.Delivery(ctx, none, delivery))},
 		} {

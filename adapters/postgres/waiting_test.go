@@ -129,17 +129,18 @@ var waitingKinds = map[string]waitingWork{
 // A look that missed work would hold it up for ever.
 func TestWaitingWork_IsNamedWheneverItsJobFindsSome(t *testing.T) {
 	t.Parallel()
-	require.Len(t, waitingKinds, reflect.TypeFor[ports.JobsWithWork]().NumField()-1, "each but FailingEndpoints, below")
+	require.Len(t, waitingKinds, reflect.TypeFor[ports.WaitingWorkFlags]().NumField()-1,
+		"each but FailingEndpoints, below")
 	for field, kind := range waitingKinds {
 		for name, due := range map[string]time.Duration{"due": -time.Hour, "not yet": time.Hour} {
 			t.Run(field+", "+name, func(t *testing.T) {
 				t.Parallel()
 				w := newWaiting(t)
-				require.Equal(t, ports.JobsWithWork{}, w.look())
+				require.Equal(t, ports.WaitingWorkFlags{}, w.look())
 				now := time.Now()
 				exec(t, w.pool, `WITH arguments AS (SELECT $1::timestamptz, $2::uuid, $3::uuid)`+kind.insert, now.Add(due),
 					w.deposit, w.subscription)
-				want, waits := ports.JobsWithWork{}, due < 0 || kind.always
+				want, waits := ports.WaitingWorkFlags{}, due < 0 || kind.always
 				reflect.ValueOf(&want).Elem().FieldByName(field).SetBool(waits)
 				require.Equal(t, want, w.look())
 				found, err := kind.take(t.Context(), w.store, now)
@@ -154,12 +155,12 @@ func TestWaitingWork_NamesFailingEndpoints(t *testing.T) {
 	t.Parallel()
 	w := newWaiting(t)
 	exec(t, w.pool, `UPDATE webhook_subscriptions SET failing_since = now(), last_failure_at = now()`)
-	require.Equal(t, ports.JobsWithWork{FailingEndpoints: true}, w.look())
+	require.Equal(t, ports.WaitingWorkFlags{FailingEndpoints: true}, w.look())
 	endpoints, err := dispatchstore.NewBacklogReader(w.pool).Endpoints(t.Context())
 	require.NoError(t, err)
 	require.Len(t, endpoints, 1)
 	exec(t, w.pool, `UPDATE webhook_subscriptions SET deleted_at = now()`)
-	require.Equal(t, ports.JobsWithWork{}, w.look())
+	require.Equal(t, ports.WaitingWorkFlags{}, w.look())
 }
 
 // waiting is a database with a pending deposit and a subscription.
@@ -182,7 +183,7 @@ func newWaiting(t *testing.T) *waiting {
 		subscription: subscribeTo(t, store, from.PartnerID).ID}
 }
 
-func (w *waiting) look() ports.JobsWithWork {
+func (w *waiting) look() ports.WaitingWorkFlags {
 	now := time.Now()
 	found, err := w.work.WaitingWork(w.t.Context(), now, now)
 	require.NoError(w.t, err)

@@ -111,7 +111,7 @@ func (l *Limiter) askWith(c *counting, all []*tally) {
 
 // ask counts a request in Redis and reports the requests that could not be counted to onFailOpen.
 func (l *Limiter) ask(c *counting) {
-	l.queue.Do(l.together(c.rules), c)
+	l.queue.AddAndWait(l.together(c.rules), c)
 	uncounted := c.untold()
 	if c.err != nil {
 		uncounted += c.requests

@@ -6,4 +6,4 @@ import (
 	"partnerdeposits/lab/redistest"
 )
 
-func TestMain(m *testing.M) { redistest.Main(m) }
+func TestMain(m *testing.M) { redistest.RunTests(m) }

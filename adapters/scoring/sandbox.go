@@ -12,11 +12,11 @@ import (
 // refusedLocalPart is the part before the @ of an e-mail address whose tenant the sandbox refuses.
 const refusedLocalPart = "declined"
 
-// Sandbox is the scoring of the sandbox: it accepts every tenant except those with an address declined@….
-type Sandbox struct{}
+// SandboxScorer is the scoring of the sandbox: it accepts every tenant except those with an address declined@….
+type SandboxScorer struct{}
 
 // Assess reports whether the tenant is accepted: false for the address declined@…, otherwise true. It never fails.
-func (Sandbox) Assess(_ context.Context, a depositports.Applicant) (bool, error) {
+func (SandboxScorer) Assess(_ context.Context, a depositports.Applicant) (bool, error) {
 	local, _, _ := strings.Cut(a.Email, "@")
 	return !strings.EqualFold(local, refusedLocalPart), nil
 }

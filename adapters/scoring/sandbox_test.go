@@ -19,7 +19,7 @@ func TestSandbox_RefusesTheLocalPartDeclinedAlone(t *testing.T) {
 		"declined+1@example.com":   true,
 		"ada@declined.example":     true,
 	} {
-		got, err := scoring.Sandbox{}.Assess(context.Background(), depositports.Applicant{Email: email})
+		got, err := scoring.SandboxScorer{}.Assess(context.Background(), depositports.Applicant{Email: email})
 		require.NoError(t, err)
 		require.Equal(t, want, got, email)
 	}

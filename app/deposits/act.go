@@ -21,14 +21,14 @@ const (
 	ActAddFiles OperatorAct = "add_files"
 
 	ActRemind OperatorAct = "remind" // ActRemind mails the tenant the link to pay the debt again.
-	// ActSettledElsewhere ends the debt, since the tenant paid by other means.
-	ActSettledElsewhere OperatorAct = "settled_elsewhere"
-	ActWithdrawClaim    OperatorAct = "withdraw_claim"
+	// ActMarkSettledElsewhere ends the debt, since the tenant paid by other means.
+	ActMarkSettledElsewhere OperatorAct = "settled_elsewhere"
+	ActWithdrawClaim        OperatorAct = "withdraw_claim"
 )
 
 // OperatorActs lists every act of an operator on a deposit.
 var OperatorActs = []OperatorAct{ActCapture, ActRelease, ActCancel, ActSendLink, ActAddFiles, ActRemind,
-	ActSettledElsewhere, ActWithdrawClaim}
+	ActMarkSettledElsewhere, ActWithdrawClaim}
 
 // NeedsVerifiedEmail reports whether only operators with a verified address may do the act. true: the act charges
 // or mails a tenant, so its author must be reachable; false: any other act.
@@ -52,7 +52,7 @@ func (a OperatorAct) CheckPossible(d *deposit.Deposit, debt *deposit.Debt, now t
 		return d.CheckTrigger(deposit.TriggerCancelledByOperator, now)
 	case ActAddFiles:
 		return CheckTakesFiles(d)
-	case ActRemind, ActSettledElsewhere, ActWithdrawClaim:
+	case ActRemind, ActMarkSettledElsewhere, ActWithdrawClaim:
 		return a.possibleOnDebt(d, debt, now)
 	case ActSendLink:
 	}

@@ -23,13 +23,13 @@ import (
 	"partnerdeposits/process/services"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
 // fixture is a kit with a deposit whose tenant has a payment page open. fixture settles instead of the payments, and
 // implements the metrics.
 type fixture struct {
 	*servicetest.Kit
-	services.Payments
+	services.PaymentService
 	t       *testing.T
 	by      partner.Caller
 	deposit id.ID
@@ -56,8 +56,8 @@ func setup(t *testing.T) *fixture {
 		s.Redis = redistest.NewClientAsCloser(t)
 		s.Parts = func(p *servicetest.Deps) {
 			p.DepositMetrics = b
-			p.AroundPayments = func(all services.Payments) services.Payments {
-				b.Payments = all
+			p.AroundPayments = func(all services.PaymentService) services.PaymentService {
+				b.PaymentService = all
 				return b
 			}
 		}
@@ -66,7 +66,7 @@ func setup(t *testing.T) *fixture {
 	b.by, _ = b.CreateCaller("acme")
 	accountID := b.CreateAccount("Hotel").ID
 	b.LinkAccount(b.by.Partner.ID, accountID, "h")
-	d, _ := b.Deposit(
+	d, _ := b.CreateDeposit(
 		deposit.Origin{AccountID: accountID, PartnerID: b.by.Partner.ID, ByPartnerAPI: true, ExternalID: "h"},
 		deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now},
 		func(d *deposit.Deposit) { d.CheckoutStartedAt = now })

@@ -117,7 +117,7 @@ func TestPossible_OnAClaim_AsItsCollectionAllows(t *testing.T) {
 		"paid, and erased":      {erased, &paid, deposit.ErrCollectionOver, deposit.ErrCollectionOver},
 	} {
 		require.ErrorIs(t, ActRemind.CheckPossible(c.d, c.debt, now), c.remind, name)
-		for _, act := range []OperatorAct{ActSettledElsewhere, ActWithdrawClaim} {
+		for _, act := range []OperatorAct{ActMarkSettledElsewhere, ActWithdrawClaim} {
 			require.ErrorIs(t, act.CheckPossible(c.d, c.debt, now), c.end, name)
 		}
 	}

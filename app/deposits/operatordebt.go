@@ -73,11 +73,12 @@ func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposi
 // debtEnds maps each act with which an operator ends a debt without payment to the trigger of the collection's
 // transition.
 var debtEnds = map[OperatorAct]deposit.CollectionTrigger{
-	ActSettledElsewhere: deposit.CollectionSettledElsewhere, ActWithdrawClaim: deposit.CollectionWithdrawn,
+	ActMarkSettledElsewhere: deposit.CollectionTriggerSettledElsewhere,
+	ActWithdrawClaim:        deposit.CollectionTriggerWithdrawn,
 }
 
-// EndDebtByOperator ends a debt without payment; act is ActSettledElsewhere or ActWithdrawClaim. The decision commits
-// before the provider is called. Where the provider cannot be reached, the debt stays in the state of being
+// EndDebtByOperator ends a debt without payment; act is ActMarkSettledElsewhere or ActWithdrawClaim. The decision
+// commits before the provider is called. Where the provider cannot be reached, the debt stays in the state of being
 // ended, and the dispatcher completes it.
 //
 // Returns deposit_not_found for a deposit of another account, ErrChanged, deposit.ErrCollectionOver, also

@@ -34,17 +34,17 @@ type claim struct {
 func refusedClaim(t *testing.T) *claim {
 	t.Helper()
 	c := &claim{Steps: checkouttest.NewSteps(t)}
-	d, token := c.Deposit(t)
+	d, token := c.CreateDeposit(t)
 	c.id, c.token = d.ID, token
-	c.Submit(token, checkouttest.TenantGrace)
-	c.Pay(d.ID, true)
+	c.SubmitCheckoutForm(token, checkouttest.TenantGraceHopper)
+	c.PayOnPaymentPage(d.ID, true)
 	c.ReturnFromPayment(token)
 	c.CaptureDeposit(t, d.ID)
 	c.Provider.OnChargeStoredCard(func(paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Failure: "lost_card",
-			Refusal: paymentports.RefusedForGood}, nil
+			Refusal: paymentports.ChargeRefusedForGood}, nil
 	})
-	c.RequireCount(0, c.Payments.CheckDuePayments)
+	c.RequireJobCount(0, c.Payments.CheckDuePayments)
 	account, o, err := c.Postgres.Operators.AccountByID(t.Context(), c.AccountID)
 	require.NoError(t, err)
 	o.VerifiedAt = c.Clock.Now()
@@ -93,7 +93,7 @@ func (c *claim) mailed() []ports.Mail {
 		DashboardURL: checkouttest.DashboardURL,
 	}.ScheduledJob(time.Second).Run(c.Ctx())
 	require.NoError(c.T, err)
-	return c.Mails(checkouttest.TenantGrace.Email)
+	return c.ListMails(checkouttest.TenantGraceHopper.Email)
 }
 
 func TestRemind_MailsTheSameLinkAgain_OnceIn24Hours(t *testing.T) {
@@ -164,7 +164,7 @@ func TestRemind_AnAddressThatGotTenLinks_IsLeftAlone(t *testing.T) {
 	c.Clock.Add(24 * time.Hour)
 	for range deposit.MaxLinkMailsBySender {
 		c.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
-			return r.Mails.Enqueue(ctx, ports.Mail{ID: entropy{}.NewID(), To: checkouttest.TenantGrace.Email,
+			return r.Mails.Enqueue(ctx, ports.Mail{ID: entropy{}.NewID(), To: checkouttest.TenantGraceHopper.Email,
 				CreatedAt: c.Clock.Now(), Sender: c.by.Account.ID})
 		})
 	}
@@ -174,7 +174,7 @@ func TestRemind_AnAddressThatGotTenLinks_IsLeftAlone(t *testing.T) {
 
 func TestEndClaim_EndsTheCollectionOnceAndTellsTheTenant(t *testing.T) {
 	for act, want := range map[deposits.OperatorAct]struct{ trigger, verb, says string }{
-		deposits.ActSettledElsewhere: {"settled_elsewhere", "collection.settled_elsewhere",
+		deposits.ActMarkSettledElsewhere: {"settled_elsewhere", "collection.settled_elsewhere",
 			"Les Gîtes d’Ada told us that you have paid the claimed €500.00 in another way."},
 		deposits.ActWithdrawClaim: {"withdrawn", "collection.withdraw",
 			"Les Gîtes d’Ada dropped the claim of €500.00 of your rental deposit."},
@@ -183,7 +183,7 @@ func TestEndClaim_EndsTheCollectionOnceAndTellsTheTenant(t *testing.T) {
 			c := refusedClaim(t)
 			require.NoError(t, c.end(1, act))
 			require.NoError(t, c.end(1, act), "the same form")
-			for _, other := range []deposits.OperatorAct{deposits.ActSettledElsewhere, deposits.ActWithdrawClaim} {
+			for _, other := range []deposits.OperatorAct{deposits.ActMarkSettledElsewhere, deposits.ActWithdrawClaim} {
 				require.ErrorIs(t, c.end(2, other), deposit.ErrCollectionOver, "another form")
 			}
 			require.ErrorIs(t, c.remind(3), deposit.ErrCollectionOver)
@@ -223,7 +223,7 @@ func TestEndClaim_BeforeTheFirstCharge_ChargesNothing(t *testing.T) {
 	require.NoError(t, c.end(2, deposits.ActWithdrawClaim))
 	require.Equal(t, deposit.CollectionFailed, c.debt().State)
 	c.Clock.Add(2 * time.Hour)
-	c.RequireCount(0, c.Payments.CheckDuePayments)
+	c.RequireJobCount(0, c.Payments.CheckDuePayments)
 	require.Zero(t, charged)
 }
 
@@ -233,7 +233,7 @@ func TestEndClaim_ATenantWhoWasQuicker_HasPaid(t *testing.T) {
 		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentSucceeded}
 	})
 	for range 2 {
-		require.ErrorIs(t, c.end(1, deposits.ActSettledElsewhere), deposit.ErrCollectionOver, "the same form twice")
+		require.ErrorIs(t, c.end(1, deposits.ActMarkSettledElsewhere), deposit.ErrCollectionOver, "the same form twice")
 	}
 	require.Equal(t, deposit.CollectionPaid, c.debt().State)
 	require.Equal(t, []string{"paid_by_tenant tenant"}, c.steps())
@@ -245,7 +245,7 @@ func TestEndClaim_ATenantWhoWasQuicker_HasPaid(t *testing.T) {
 func TestEndClaim_TwoActsAtOnce_OneOfThemCounts(t *testing.T) {
 	c := refusedClaim(t)
 	var all sync.WaitGroup
-	acts := []deposits.OperatorAct{deposits.ActSettledElsewhere, deposits.ActWithdrawClaim}
+	acts := []deposits.OperatorAct{deposits.ActMarkSettledElsewhere, deposits.ActWithdrawClaim}
 	results := make([]error, 8)
 	for i := range results {
 		all.Go(func() { results[i] = c.end(byte(i+1), acts[i%2]) })
@@ -266,10 +266,10 @@ func TestEndClaim_OfAnotherAccountOrWithoutAClaim_IsRefused(t *testing.T) {
 	c := refusedClaim(t)
 	stranger := *c
 	stranger.by.Account.ID = id.ID{1}
-	require.ErrorIs(t, stranger.end(1, deposits.ActSettledElsewhere), deposit.ErrNotFound)
-	plain, _ := c.Deposit(t)
+	require.ErrorIs(t, stranger.end(1, deposits.ActMarkSettledElsewhere), deposit.ErrNotFound)
+	plain, _ := c.CreateDeposit(t)
 	form := deposits.ActForm{DepositID: plain.ID, Version: plain.Version, Key: [16]byte{9}}
-	require.ErrorIs(t, c.Deposits.EndDebtByOperator(c.Ctx(), c.by, form, deposits.ActSettledElsewhere),
+	require.ErrorIs(t, c.Deposits.EndDebtByOperator(c.Ctx(), c.by, form, deposits.ActMarkSettledElsewhere),
 		deposit.ErrCollectionOver)
 	require.ErrorIs(t, c.Deposits.RemindByOperator(c.Ctx(), c.by, form), deposit.ErrCollectionOver)
 	require.Equal(t, deposit.CollectionAwaitingTenant, c.debt().State)
@@ -280,11 +280,11 @@ func TestEndClaim_OfAnotherAccountOrWithoutAClaim_IsRefused(t *testing.T) {
 func TestEndClaim_FinishedWithoutItsCause_IsCancelled(t *testing.T) {
 	c := refusedClaim(t)
 	c.Provider.SetUnreachable(true)
-	require.NoError(t, c.end(1, deposits.ActSettledElsewhere))
+	require.NoError(t, c.end(1, deposits.ActMarkSettledElsewhere))
 	c.Provider.SetUnreachable(false)
 	_, err := c.Pool.Exec(c.Ctx(), `UPDATE collections SET cancel_as = ''`)
 	require.NoError(t, err)
-	c.RequireCount(1, c.Payments.CheckDuePayments)
+	c.RequireJobCount(1, c.Payments.CheckDuePayments)
 	require.Equal(t, []string{"cancelled " + c.by.Operator.Actor().String()}, c.steps())
 	require.Len(t, c.mailed(), 2)
 }

@@ -28,12 +28,12 @@ const (
 
 // OperatorNoticeMailer mails operators about events of their deposits: a deposit is secured, or covers end soon.
 type OperatorNoticeMailer struct {
-	Notices      depositports.OperatorNotices
+	Notices      depositports.OperatorNoticeStore
 	Mails        ports.MailQueue
 	UnitOfWork   ports.UnitOfWork
 	Clock        ports.Clock
 	Entropy      ports.Entropy
-	Addresses    partnerports.ErasedClientAddresses
+	Addresses    partnerports.ErasedClientAddressStore
 	Imprint      agreement.Imprint
 	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
 	// VerifyAddresses reports whether e-mail addresses are verified in this service. true: only operators with a
@@ -45,7 +45,7 @@ type OperatorNoticeMailer struct {
 // next round and delays no other.
 func (n OperatorNoticeMailer) ScheduledJobs(every time.Duration) []schedules.Job {
 	return []schedules.Job{
-		{Name: "secured-mails", Every: every, Waits: func(w ports.JobsWithWork) bool { return w.SecuredNotices },
+		{Name: "secured-mails", Every: every, Waits: func(w ports.WaitingWorkFlags) bool { return w.SecuredNotices },
 			Run: func(ctx context.Context) (bool, error) {
 				due, err := n.Notices.DueSecuredNotices(ctx, schedules.NoticeBatchSize)
 				return schedules.NotifyEach(ctx, due, err, n.tellSecured)

@@ -85,7 +85,7 @@ func (entropy) NewID() id.ID { return servicetest.NewID() }
 func (n *noticed) subjects() []string {
 	n.t.Helper()
 	out := []string{}
-	for _, m := range n.Mails(n.operator) {
+	for _, m := range n.ListMails(n.operator) {
 		out = append(out, m.Subject)
 	}
 	return out
@@ -96,7 +96,7 @@ func (n *noticed) active(count int, covered time.Duration) {
 	n.t.Helper()
 	for range count {
 		now := n.clock.Now()
-		n.Deposit(n.origin(), n.draft(), func(d *deposit.Deposit) {
+		n.CreateDeposit(n.origin(), n.draft(), func(d *deposit.Deposit) {
 			d.Status, d.ActivatedAt, d.ExpiresAt = deposit.Active, now, now.Add(covered)
 		})
 	}
@@ -114,7 +114,7 @@ func (n *noticed) draft() deposit.Draft {
 // secured adds a deposit, and secures it as its tenant would.
 func (n *noticed) secured() *deposit.Deposit {
 	n.t.Helper()
-	d, _ := n.Deposit(n.origin(), n.draft())
+	d, _ := n.CreateDeposit(n.origin(), n.draft())
 	_, err := n.Payments.Simulate(n.t.Context(), n.partner.ID, d.ID, payments.SimulatedActivation)
 	require.NoError(n.t, err)
 	return d
@@ -130,7 +130,7 @@ func TestSecured_IsMailedOnce_HoweverManyDispatchers(t *testing.T) {
 	n.round(1)
 	require.Equal(t, []string{"Deposit " + d.Reference + " is secured / La caution " + d.Reference + " est garantie"},
 		n.subjects())
-	require.Contains(t, n.Mails(n.operator)[0].Body, "https://dash.example/dashboard/deposits/"+id.Deposit.Of(d.ID))
+	require.Contains(t, n.ListMails(n.operator)[0].Body, "https://dash.example/dashboard/deposits/"+id.Deposit.Of(d.ID))
 	require.Zero(t, n.Count("secured_notices", ""))
 }
 
@@ -141,13 +141,13 @@ func TestNotices_TellDaysAndTimesOfTheAccountsZone(t *testing.T) {
 	n.exec(`UPDATE accounts SET timezone = 'Pacific/Pago_Pago'`) // 22:00 of the day before
 	n.secured()
 	n.round(1)
-	body := strings.ReplaceAll(n.Mails(n.operator)[0].Body, "\u00a0", " ")
+	body := strings.ReplaceAll(n.ListMails(n.operator)[0].Body, "\u00a0", " ")
 	require.Contains(t, body, "22 November 2026 to 24 November 2026")
 	require.Contains(t, body, "22:00 SST")
 	n.active(1, 48*time.Hour)
 	n.clock.Add(time.Hour)
 	n.round(1)
-	body = strings.ReplaceAll(n.Mails(n.operator)[1].Body, "\u00a0", " ")
+	body = strings.ReplaceAll(n.ListMails(n.operator)[1].Body, "\u00a0", " ")
 	require.Contains(t, body, "€300.00, 23 November 2026, 22:00 SST")
 }
 
@@ -180,7 +180,7 @@ func TestCovers_AreToldOnceADay_HoweverManyDispatchers(t *testing.T) {
 	require.Equal(t,
 		[]string{"The cover of 22 deposits ends within 7 days / La couverture de 22 cautions prend fin dans les 7 jours"},
 		n.subjects())
-	require.Contains(t, n.Mails(n.operator)[0].Body, "2 more are on your pages.")
+	require.Contains(t, n.ListMails(n.operator)[0].Body, "2 more are on your pages.")
 
 	n.active(1, 24*time.Hour)
 	n.clock.Add(14 * time.Hour)
@@ -236,9 +236,9 @@ func tellSecured(b checkouttest.Steps) {
 
 func secured(b checkouttest.Steps) *deposit.Deposit {
 	b.T.Helper()
-	d, token := b.Deposit(b.T)
-	b.Submit(token, checkouttest.TenantGrace)
-	b.Pay(d.ID, true)
+	d, token := b.CreateDeposit(b.T)
+	b.SubmitCheckoutForm(token, checkouttest.TenantGraceHopper)
+	b.PayOnPaymentPage(d.ID, true)
 	b.ReturnFromPayment(token)
 	return b.LoadDeposit(b.T, d.ID)
 }
@@ -246,14 +246,14 @@ func secured(b checkouttest.Steps) *deposit.Deposit {
 func TestFeeMail_TenantPaid_IsToldTheFeeAndTheWordsOnce(t *testing.T) {
 	b := checkouttest.NewSteps(t)
 	secured(b)
-	require.Empty(t, b.Mails(checkouttest.TenantGrace.Email))
+	require.Empty(t, b.ListMails(checkouttest.TenantGraceHopper.Email))
 	tellSecured(b)
 	tellSecured(b)
-	got := b.Mails(checkouttest.TenantGrace.Email)
+	got := b.ListMails(checkouttest.TenantGraceHopper.Email)
 	require.Len(t, got, 1)
 	require.Contains(t, got[0].Subject, "€17.50")
 	require.Contains(t, got[0].Body, "I agree that up to €500.00 may be charged to my card for claims until")
-	require.Len(t, b.Mails(""), 1, "the operator's address is not verified")
+	require.Len(t, b.ListMails(""), 1, "the operator's address is not verified")
 }
 
 func TestFeeMail_ClientErasedSince_GoesToTheSealedAddress(t *testing.T) {
@@ -262,15 +262,15 @@ func TestFeeMail_ClientErasedSince_GoesToTheSealedAddress(t *testing.T) {
 	_, err := b.Clients.EraseByAdmin(b.Ctx(), d.ClientID)
 	require.NoError(t, err)
 	tellSecured(b)
-	require.Len(t, b.Mails(checkouttest.TenantGrace.Email), 1)
+	require.Len(t, b.ListMails(checkouttest.TenantGraceHopper.Email), 1)
 }
 
 func TestFeeMail_SimulatedPayment_TellsNobody(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, _ := b.Deposit(t, checkouttest.WithClient("tina@example.com", "Tina", "Tenant"))
+	d, _ := b.CreateDeposit(t, checkouttest.WithClient("tina@example.com", "Tina", "Tenant"))
 	_, err := b.Payments.Simulate(context.WithoutCancel(t.Context()), b.PartnerID, d.ID, payments.SimulatedActivation)
 	require.NoError(t, err)
 	tellSecured(b)
 	require.Zero(t, b.Count("secured_notices", ""), "the notice is taken")
-	require.Empty(t, b.Mails(""))
+	require.Empty(t, b.ListMails(""))
 }

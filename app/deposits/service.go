@@ -32,11 +32,11 @@ import (
 type Deps struct {
 	Idempotent  *idempotent.Executor
 	Journal     lifecycle.Journal
-	Deposits    depositports.Deposits
-	Payments    Payments
-	Collections paymentports.Collections
-	Clients     partnerports.Clients
-	Links       accountports.Links
+	Deposits    depositports.DepositStore
+	Payments    PaymentService
+	Collections paymentports.CollectionStore
+	Clients     partnerports.ClientStore
+	Links       accountports.LinkStore
 	Mails       ports.MailQueue
 	Audit       ports.AuditLog
 	Metrics     depositports.DepositMetrics
@@ -44,12 +44,12 @@ type Deps struct {
 	Entropy     ports.Entropy
 	Timers      deposit.TimerDurations
 	LeastCharge money.Cents // The smallest amount that the payment provider can charge.
-	Operators   accountports.Operators
-	Files       depositports.Files
-	Contents    depositports.FileContents
+	Operators   accountports.OperatorStore
+	Files       depositports.FileStore
+	Contents    depositports.FileContentStore
 	Cleaner     depositports.FileSanitizer
-	Drafts      depositports.FormDrafts
-	Agreements  depositports.Agreements
+	Drafts      depositports.FormDraftStore
+	Agreements  depositports.AgreementStore
 	// VerifyAddresses reports whether operators need a verified address for acts that charge or mail a tenant.
 	// true: such an act of an operator without one is refused; false: it is allowed.
 	VerifyAddresses bool
@@ -59,8 +59,8 @@ type Deps struct {
 	Imprint      agreement.Imprint // The terms, privacy notice and support address for mails to tenants.
 }
 
-// Payments begins, settles and ends the payments for a deposit.
-type Payments interface {
+// PaymentService begins, settles and ends the payments for a deposit.
+type PaymentService interface {
 	// BeginCollection inserts the payment that collects the captured amount of a deposit, in the transaction of
 	// the capture.
 	BeginCollection(ctx context.Context, captured *deposit.Deposit, now time.Time) (deposit.Debt, error)

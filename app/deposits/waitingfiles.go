@@ -19,8 +19,8 @@ const (
 
 // UnconfirmedFileRemover deletes uploaded files whose forms were not confirmed in time.
 type UnconfirmedFileRemover struct {
-	Files      depositports.Files
-	Contents   depositports.FileContents
+	Files      depositports.FileStore
+	Contents   depositports.FileContentStore
 	UnitOfWork ports.UnitOfWork
 	Clock      ports.Clock
 }

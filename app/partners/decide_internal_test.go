@@ -35,22 +35,25 @@ func TestCreate_ChecksSlugNameContactAndOrigins(t *testing.T) {
 		field string
 	}{
 		"everything": {NewPartner{Slug: "acme", Name: "Acme", ContactEmail: "dev@acme.example",
-			ReturnOrigins: []string{"https://pms.example/x"}}, partner.Production, ""},
-		"the fields that must": {NewPartner{Slug: "acme", Name: strings.Repeat("é", 120)}, partner.Production, ""},
+			ReturnOrigins: []string{"https://pms.example/x"}}, partner.EnvironmentProduction, ""},
+		"the fields that must": {NewPartner{Slug: "acme", Name: strings.Repeat("é", 120)}, partner.EnvironmentProduction, ""},
 		"localhost, while building": {NewPartner{Slug: "acme", Name: "A", ReturnOrigins: []string{"http://localhost:3000"}},
-			partner.Staging, ""},
-		"slug, before the name":   {NewPartner{Slug: "a.b"}, partner.Staging, "slug"},
-		"no name, before contact": {NewPartner{Slug: "acme", Name: " ", ContactEmail: "x"}, partner.Staging, "name"},
-		"name with a newline":     {NewPartner{Slug: "acme", Name: "a\nb"}, partner.Staging, "name"},
-		"name with a turn":        {NewPartner{Slug: "acme", Name: "\u202e"}, partner.Staging, "name"},
-		"name with a control":     {NewPartner{Slug: "acme", Name: "a\u0085b"}, partner.Staging, "name"},
-		"name of 121 characters":  {NewPartner{Slug: "acme", Name: strings.Repeat("é", 121)}, partner.Staging, "name"},
+			partner.EnvironmentStaging, ""},
+		"slug, before the name": {NewPartner{Slug: "a.b"}, partner.EnvironmentStaging, "slug"},
+		"no name, before contact": {NewPartner{Slug: "acme", Name: " ", ContactEmail: "x"}, partner.EnvironmentStaging,
+			"name"},
+		"name with a newline": {NewPartner{Slug: "acme", Name: "a\nb"}, partner.EnvironmentStaging, "name"},
+		"name with a turn":    {NewPartner{Slug: "acme", Name: "\u202e"}, partner.EnvironmentStaging, "name"},
+		"name with a control": {NewPartner{Slug: "acme", Name: "a\u0085b"}, partner.EnvironmentStaging, "name"},
+		"name of 121 characters": {NewPartner{Slug: "acme", Name: strings.Repeat("é", 121)}, partner.EnvironmentStaging,
+			"name"},
 		"e-mail, before origins": {NewPartner{Slug: "acme", Name: "A", ContactEmail: "nobody",
-			ReturnOrigins: []string{"x"}}, partner.Staging, "contact-email"},
+			ReturnOrigins: []string{"x"}}, partner.EnvironmentStaging, "contact-email"},
 		"origin": {NewPartner{Slug: "acme", Name: "A",
-			ReturnOrigins: []string{"https://ok.example", "http://pms.example.com"}}, partner.Staging, "return-origin"},
+			ReturnOrigins: []string{"https://ok.example", "http://pms.example.com"}}, partner.EnvironmentStaging,
+			"return-origin"},
 		"localhost, in production": {NewPartner{Slug: "acme", Name: "A", ReturnOrigins: []string{"http://localhost:3000"}},
-			partner.Production, "return-origin"},
+			partner.EnvironmentProduction, "return-origin"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +62,8 @@ func TestCreate_ChecksSlugNameContactAndOrigins(t *testing.T) {
 		})
 	}
 	origins, err := NewPartner{Slug: "acme", Name: "A",
-		ReturnOrigins: []string{"https://PMS.acme.example/back?x=1", "http://localhost:3000"}}.validate(partner.Staging)
+		ReturnOrigins: []string{"https://PMS.acme.example/back?x=1",
+			"http://localhost:3000"}}.validate(partner.EnvironmentStaging)
 	require.NoError(t, err)
 	require.Equal(t, []string{"https://pms.acme.example", "http://localhost:3000"}, origins)
 }
@@ -82,7 +86,7 @@ func TestUpdate_ChecksTheFieldsThatAreGiven(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := c.in.validate(partner.Staging)
+			_, err := c.in.validate(partner.EnvironmentStaging)
 			requireField(t, c.field, err)
 		})
 	}

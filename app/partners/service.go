@@ -18,11 +18,11 @@ import (
 // Deps holds the repositories and settings that the use cases of partners need.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
-	Partners    partnerports.Partners
-	Keys        partnerports.APIKeys
+	Partners    partnerports.PartnerStore
+	Keys        partnerports.APIKeyStore
 	Mails       ports.MailQueue
 	Audit       ports.AuditLog
-	Links       accountports.Links
+	Links       accountports.LinkStore
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 	Environment partner.Environment

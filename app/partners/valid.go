@@ -25,7 +25,7 @@ func validContact(email string) error {
 func validOrigins(urls []string, env partner.Environment) ([]string, error) {
 	origins := make([]string, 0, len(urls))
 	for _, raw := range urls {
-		u, err := returnurl.Parse(raw, env != partner.Production)
+		u, err := returnurl.Parse(raw, env != partner.EnvironmentProduction)
 		if err != nil {
 			return nil, fault.ErrInvalidField.WithField("return-origin", "%s", err.Error())
 		}

@@ -22,8 +22,8 @@ import (
 func TestCancel_EndsTheDebtAtTheProviderFirst(t *testing.T) {
 	b := setup(t)
 	depositID, collectionID, token := b.capturedWithToken()
-	b.refuse("lost_card", paymentports.RefusedForGood)
-	b.RequireCount(0, b.Payments.CheckDuePayments)
+	b.refuse("lost_card", paymentports.ChargeRefusedForGood)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
 	b.Provider.SetUnreachable(true)
 	shown, err := b.Payments.CancelCollection(b.Ctx(), depositID)
 	require.NoError(t, err)
@@ -33,7 +33,7 @@ func TestCancel_EndsTheDebtAtTheProviderFirst(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, next.PageURL, "nothing can be paid any more")
 	b.Provider.SetUnreachable(false)
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, "awaiting_tenant>failed cancelled admin", b.life(depositID)[1])
 	closed, err := b.Sandbox.LookupPayment(b.Ctx(), collectionID)
 	require.NoError(t, err)
@@ -48,9 +48,9 @@ func TestCancel_EndsTheDebtAtTheProviderFirst(t *testing.T) {
 func TestRetry_ChargesAtOnce_UnlessTheBankForbids(t *testing.T) {
 	b := setup(t)
 	depositID, _ := b.captured()
-	b.refuse("insufficient_funds", paymentports.RefusedForNow)
-	b.RequireCount(0, b.Payments.CheckDuePayments)
-	attempts := b.refuse("stolen_card", paymentports.RefusedForGood)
+	b.refuse("insufficient_funds", paymentports.ChargeRefusedForNow)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
+	attempts := b.refuse("stolen_card", paymentports.ChargeRefusedForGood)
 	shown, err := b.Payments.RetryCollection(b.Ctx(), depositID)
 	require.NoError(t, err)
 	require.Equal(t, []int{2}, *attempts)
@@ -59,7 +59,7 @@ func TestRetry_ChargesAtOnce_UnlessTheBankForbids(t *testing.T) {
 	require.ErrorIs(t, err, deposit.ErrCollectionNotRetryable)
 	_, err = b.Payments.RetryCollection(b.Ctx(), servicetest.NewID())
 	require.ErrorIs(t, err, deposit.ErrNotFound)
-	plain, _ := b.Deposit(t)
+	plain, _ := b.CreateDeposit(t)
 	_, err = b.Payments.RetryCollection(b.Ctx(), plain.ID)
 	require.ErrorIs(t, err, deposit.ErrNoCollection)
 	listed, err := b.Payments.ListCollections(b.Ctx(), "")
@@ -74,14 +74,14 @@ func TestRetry_ChargesAtOnce_UnlessTheBankForbids(t *testing.T) {
 func TestRefund_ProviderAway_IsMadeByTheDispatcherOnce(t *testing.T) {
 	b := setup(t)
 	depositID, collectionID := b.captured()
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	b.Provider.SetAnswersLost(true)
 	r, err := b.Payments.RefundByStaff(b.Ctx(), collectionID, 0)
 	require.NoError(t, err)
 	require.Equal(t, deposit.RefundPending, r.Status)
 	b.Provider.SetAnswersLost(false)
-	b.RequireCount(1, b.Payments.CheckDuePayments)
-	b.RequireCount(0, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
 	require.Equal(t, 1, b.Count("sandbox_refunds", "payment_id = $1", collectionID))
 	shown, err := b.Payments.ShowCollection(b.Ctx(), depositID)
 	require.NoError(t, err)
@@ -91,22 +91,22 @@ func TestRefund_ProviderAway_IsMadeByTheDispatcherOnce(t *testing.T) {
 // A payment that the provider had ended is paid all the same.
 func TestLookAgain_PaidAfterItsEnd_IsRefunded(t *testing.T) {
 	b := setup(t)
-	d, token := b.Deposit(t)
-	b.Submit(token, grace)
-	fee := b.FeePayment(d.ID).ID
+	d, token := b.CreateDeposit(t)
+	b.SubmitCheckoutForm(token, grace)
+	fee := b.LoadFeePayment(d.ID).ID
 	b.Provider.OnLookupOrClose(func() paymentports.ProviderPayment {
 		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentClosed}
 	})
 	_, err := b.Checkout.Abandon(b.Ctx(), token)
 	require.NoError(t, err)
 	b.Provider.OnLookupOrClose(nil)
-	b.Pay(d.ID, true)
+	b.PayOnPaymentPage(d.ID, true)
 	for _, want := range []bool{true, false} {
 		paid, err := b.Payments.RecheckEndedPayment(b.Ctx(), fee)
 		require.NoError(t, err)
 		require.Equal(t, want, paid)
 	}
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, 1, b.Count("refunds", "payment_id = $1 AND status = 'succeeded' AND reason = 'orphaned'", fee))
 	require.Equal(t, []string{"payment.orphaned"}, b.AuditActions(t, d.ID))
 	require.Equal(t, []string{"We refunded €17.50"}, b.mailTenants())
@@ -139,7 +139,7 @@ func TestSimulate_DoesWhatATenantOrTimeWouldDo(t *testing.T) {
 		"something else": {nil, "explode", deposit.Pending, "", fault.ErrInvalidField},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, _ := b.Deposit(t)
+			d, _ := b.CreateDeposit(t)
 			for _, before := range c.before {
 				_, err := b.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, before)
 				require.NoError(t, err)
@@ -158,7 +158,7 @@ func TestSimulate_DoesWhatATenantOrTimeWouldDo(t *testing.T) {
 
 func TestSimulate_Start_LetsTheCheckoutGoIdle(t *testing.T) {
 	b := setup(t)
-	d, _ := b.Deposit(t)
+	d, _ := b.CreateDeposit(t)
 	_, err := b.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulatedCheckoutStart)
 	require.NoError(t, err)
 	b.Clock.Add(31 * time.Minute)
@@ -170,19 +170,19 @@ func TestSimulate_Start_LetsTheCheckoutGoIdle(t *testing.T) {
 
 func TestSimulate_TakesOverThePaymentOfARealTenant(t *testing.T) {
 	b := setup(t)
-	d, token := b.Deposit(t)
-	b.Submit(token, grace)
+	d, token := b.CreateDeposit(t)
+	b.SubmitCheckoutForm(token, grace)
 	_, err := b.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulatedActivation)
 	require.NoError(t, err)
-	require.Equal(t, deposit.PaymentSucceeded, b.FeePayment(d.ID).Status)
+	require.Equal(t, deposit.PaymentSucceeded, b.LoadFeePayment(d.ID).Status)
 	require.Equal(t, grace.Email, b.RequireStatus(d.ID, deposit.Active, "").Client.Email)
 }
 
 func TestSimulate_AfterATenantLeftAClosedPage_BeginsAnotherPayment(t *testing.T) {
 	b := setup(t)
-	d, token := b.Deposit(t)
-	b.Submit(token, grace)
-	_, err := b.Sandbox.ClosePayment(b.Ctx(), b.FeePayment(d.ID).ID)
+	d, token := b.CreateDeposit(t)
+	b.SubmitCheckoutForm(token, grace)
+	_, err := b.Sandbox.ClosePayment(b.Ctx(), b.LoadFeePayment(d.ID).ID)
 	require.NoError(t, err)
 	_, err = b.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulatedActivation)
 	require.NoError(t, err)
@@ -191,8 +191,8 @@ func TestSimulate_AfterATenantLeftAClosedPage_BeginsAnotherPayment(t *testing.T)
 
 func TestSimulate_ForeignOrUnknownDeposits_AreRefused(t *testing.T) {
 	b := setup(t)
-	d, _ := b.Deposit(t)
-	dashboard, _ := b.Deposit(t, func(d *deposit.Deposit) { d.ByPartnerAPI = false })
+	d, _ := b.CreateDeposit(t)
+	dashboard, _ := b.CreateDeposit(t, func(d *deposit.Deposit) { d.ByPartnerAPI = false })
 	_, err := b.Payments.Simulate(b.Ctx(), id.ID{9}, d.ID, payments.SimulatedActivation)
 	require.ErrorIs(t, err, deposit.ErrAccessDenied)
 	_, err = b.Payments.Simulate(b.Ctx(), b.PartnerID, dashboard.ID, payments.SimulatedActivation)
@@ -201,9 +201,9 @@ func TestSimulate_ForeignOrUnknownDeposits_AreRefused(t *testing.T) {
 	require.ErrorIs(t, err, deposit.ErrNotFound)
 }
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
-var grace, declined = checkouttest.TenantGrace, checkouttest.DeclinedTenant
+var grace, declined = checkouttest.TenantGraceHopper, checkouttest.DeclinedTenant
 
 // bench adds the steps of these tests to a tenant's steps.
 type bench struct{ checkouttest.Steps }

@@ -160,7 +160,7 @@ func postponed(p deposit.Payment, answer paymentports.ProviderPayment, attempts 
 // PaymentChecksJob returns the scheduled job that queries the provider about payments left in processing.
 func (s *Service) PaymentChecksJob(every time.Duration) schedules.Job {
 	return schedules.Job{Name: "payments", Every: every,
-		Waits: func(w ports.JobsWithWork) bool { return w.Payments || w.Refunds },
+		Waits: func(w ports.WaitingWorkFlags) bool { return w.Payments || w.Refunds },
 		Run: func(ctx context.Context) (bool, error) {
 			_, err := s.CheckDuePayments(ctx)
 			return false, err

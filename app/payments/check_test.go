@@ -27,28 +27,28 @@ import (
 
 func TestReconcile_TenantPaidAndLeft_SecuresTheDeposit(t *testing.T) {
 	b := setup(t)
-	d, token := b.Deposit(t)
-	b.Submit(token, grace)
-	b.Pay(d.ID, true)
-	b.RequireCount(0, b.Payments.CheckDuePayments)
+	d, token := b.CreateDeposit(t)
+	b.SubmitCheckoutForm(token, grace)
+	b.PayOnPaymentPage(d.ID, true)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
 	b.Clock.Add(30 * time.Second)
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	b.RequireStatus(d.ID, deposit.Active, "")
-	b.RequireCount(0, b.Payments.CheckDuePayments)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
 }
 
 func TestReconcile_OpenPage_IsLeftToTheTenant(t *testing.T) {
 	b := setup(t)
-	d, token := b.Deposit(t)
-	b.Submit(token, grace)
+	d, token := b.CreateDeposit(t)
+	b.SubmitCheckoutForm(token, grace)
 	for range 20 { // the waits grow up to five minutes
 		b.Clock.Add(5 * time.Minute)
-		b.RequireCount(0, b.Payments.CheckDuePayments)
+		b.RequireJobCount(0, b.Payments.CheckDuePayments)
 	}
-	require.Equal(t, 20, b.FeePayment(d.ID).Attempts)
-	b.Pay(d.ID, true)
+	require.Equal(t, 20, b.LoadFeePayment(d.ID).Attempts)
+	b.PayOnPaymentPage(d.ID, true)
 	b.Clock.Add(5 * time.Minute)
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	b.RequireStatus(d.ID, deposit.Active, "")
 }
 
@@ -56,22 +56,22 @@ func TestReconcile_OpenPage_IsLeftToTheTenant(t *testing.T) {
 // request.
 func TestReconcile_ProviderNeverHeardOfThePayment_VoidsItAfterAGrace(t *testing.T) {
 	b := setup(t)
-	d, token := b.Deposit(t)
+	d, token := b.CreateDeposit(t)
 	b.Provider.SetUnreachable(true)
 	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.TenantAgreement)
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	b.Provider.SetUnreachable(false)
 
 	b.Clock.Add(time.Minute)
-	b.RequireCount(0, b.Payments.CheckDuePayments)
-	require.Equal(t, deposit.PaymentProcessing, b.FeePayment(d.ID).Status, "it may still be on its way")
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
+	require.Equal(t, deposit.PaymentProcessing, b.LoadFeePayment(d.ID).Status, "it may still be on its way")
 	b.Clock.Add(2 * time.Minute)
-	b.RequireCount(1, b.Payments.CheckDuePayments)
-	require.Equal(t, deposit.PaymentVoided, b.FeePayment(d.ID).Status)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
+	require.Equal(t, deposit.PaymentVoided, b.LoadFeePayment(d.ID).Status)
 	b.RequireStatus(d.ID, deposit.Pending, "")
 
-	b.Submit(token, grace)
-	b.Pay(d.ID, true)
+	b.SubmitCheckoutForm(token, grace)
+	b.PayOnPaymentPage(d.ID, true)
 	b.ReturnFromPayment(token)
 	b.RequireStatus(d.ID, deposit.Active, "")
 }
@@ -79,37 +79,37 @@ func TestReconcile_ProviderNeverHeardOfThePayment_VoidsItAfterAGrace(t *testing.
 // The provider opened the page, and the response was lost.
 func TestReconcile_AnswerWasLost_FindsThePaymentAgain(t *testing.T) {
 	b := setup(t)
-	d, token := b.Deposit(t)
+	d, token := b.CreateDeposit(t)
 	b.Provider.SetAnswersLost(true)
 	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.TenantAgreement)
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	b.Provider.SetAnswersLost(false)
-	b.Pay(d.ID, true) // the page exists at the provider
+	b.PayOnPaymentPage(d.ID, true) // the page exists at the provider
 	b.Clock.Add(time.Minute)
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	b.RequireStatus(d.ID, deposit.Active, "")
-	require.NotEmpty(t, b.FeePayment(d.ID).ProviderRef)
+	require.NotEmpty(t, b.LoadFeePayment(d.ID).ProviderRef)
 }
 
 func TestReconcile_ProviderAway_AsksAgainLater(t *testing.T) {
 	b := setup(t)
-	d, token := b.Deposit(t)
-	b.Submit(token, grace)
-	b.Pay(d.ID, true)
+	d, token := b.CreateDeposit(t)
+	b.SubmitCheckoutForm(token, grace)
+	b.PayOnPaymentPage(d.ID, true)
 	b.Provider.SetUnreachable(true)
 	var waits []time.Duration
 	for range 6 {
-		b.Clock.Add(b.FeePayment(d.ID).CheckAt.Sub(b.Clock.Now()))
-		b.RequireCount(0, b.Payments.CheckDuePayments)
-		waits = append(waits, b.FeePayment(d.ID).CheckAt.Sub(b.Clock.Now()))
+		b.Clock.Add(b.LoadFeePayment(d.ID).CheckAt.Sub(b.Clock.Now()))
+		b.RequireJobCount(0, b.Payments.CheckDuePayments)
+		waits = append(waits, b.LoadFeePayment(d.ID).CheckAt.Sub(b.Clock.Now()))
 	}
 	require.Equal(t, slices.Repeat([]time.Duration{time.Minute}, 6), waits,
 		"whenever the provider comes back, the payment is soon due")
-	require.Zero(t, b.FeePayment(d.ID).Attempts, "nobody answered")
-	require.Contains(t, b.Log.String(), id.Payment.Of(b.FeePayment(d.ID).ID))
+	require.Zero(t, b.LoadFeePayment(d.ID).Attempts, "nobody answered")
+	require.Contains(t, b.Log.String(), id.Payment.Of(b.LoadFeePayment(d.ID).ID))
 	b.Provider.SetUnreachable(false)
 	b.Clock.Add(5 * time.Minute)
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	b.RequireStatus(d.ID, deposit.Active, "")
 }
 
@@ -121,14 +121,15 @@ func TestReconcile_Collection_ChargesTheCardThatPaidTheFee(t *testing.T) {
 		asked = r
 		return b.Sandbox.ChargeStoredCard(b.Ctx(), r)
 	})
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, paymentports.CollectRequest{
-		PaymentID: collectionID, FeePaymentID: b.FeePayment(depositID).ID, DepositID: depositID, Attempt: 1, Amount: 50_000,
+		PaymentID: collectionID, FeePaymentID: b.LoadFeePayment(depositID).ID, DepositID: depositID, Attempt: 1,
+		Amount:      50_000,
 		Description: "Claim of Les Gîtes d’Ada on the deposit, 16 Jun – 23 Jun 2026",
 	}, asked)
 	require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
 	require.Empty(t, b.AuditActions(t, depositID))
-	b.RequireCount(0, b.Payments.CheckDuePayments)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
 }
 
 func TestReconcile_CollectionWhileTheProviderIsAway_IsNeverGivenUp(t *testing.T) {
@@ -136,12 +137,12 @@ func TestReconcile_CollectionWhileTheProviderIsAway_IsNeverGivenUp(t *testing.T)
 	depositID, _ := b.captured()
 	b.Provider.SetUnreachable(true)
 	for range 30 {
-		b.RequireCount(0, b.Payments.CheckDuePayments)
+		b.RequireJobCount(0, b.Payments.CheckDuePayments)
 		b.Clock.Add(5 * time.Minute)
 	}
 	require.Zero(t, b.collection(depositID).Attempts, "nobody refused anything")
 	b.Provider.SetUnreachable(false)
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
 }
 
@@ -149,12 +150,12 @@ func TestReconcile_CollectionAnswerWasLost_ChargesOnce(t *testing.T) {
 	b := setup(t)
 	depositID, collectionID := b.captured()
 	b.Provider.SetAnswersLost(true)
-	b.RequireCount(0, b.Payments.CheckDuePayments)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
 	charged, err := b.Sandbox.LookupPayment(b.Ctx(), collectionID)
 	require.NoError(t, err)
 	b.Provider.SetAnswersLost(false)
 	b.Clock.Add(5 * time.Minute)
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, charged.Ref, b.collection(depositID).ProviderRef)
 }
 
@@ -173,19 +174,19 @@ func (p panicky) LookupPayment(ctx context.Context, paymentID id.ID) (paymentpor
 
 func TestReconcile_OnePaymentInTrouble_StopsNobodyElse(t *testing.T) {
 	b := setup(t)
-	bad, badToken := b.Deposit(t)
-	good, goodToken := b.Deposit(t, checkouttest.WithClient("grace@example.com", "Grace", "Hopper"))
-	b.Submit(badToken, grace)
-	b.Submit(goodToken, grace)
-	b.Pay(bad.ID, true)
-	b.Pay(good.ID, true)
+	bad, badToken := b.CreateDeposit(t)
+	good, goodToken := b.CreateDeposit(t, checkouttest.WithClient("grace@example.com", "Grace", "Hopper"))
+	b.SubmitCheckoutForm(badToken, grace)
+	b.SubmitCheckoutForm(goodToken, grace)
+	b.PayOnPaymentPage(bad.ID, true)
+	b.PayOnPaymentPage(good.ID, true)
 	b.Clock.Add(time.Minute)
-	broken := b.BuildServices(func(p *servicetest.Deps) { p.Provider = panicky{b.Provider, b.FeePayment(bad.ID).ID} })
-	b.RequireCount(1, broken.Payments.CheckDuePayments)
+	broken := b.BuildServices(func(p *servicetest.Deps) { p.Provider = panicky{b.Provider, b.LoadFeePayment(bad.ID).ID} })
+	b.RequireJobCount(1, broken.Payments.CheckDuePayments)
 	b.RequireStatus(good.ID, deposit.Active, "")
 	b.RequireStatus(bad.ID, deposit.Pending, "")
 	b.Clock.Add(time.Minute)
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	b.RequireStatus(bad.ID, deposit.Active, "")
 }
 
@@ -286,8 +287,8 @@ func TestPaying_RacingEveryWayToEnd_HasOneOutcome(t *testing.T) {
 	cancel := b.partnerCancel()
 	seen := map[deposit.Status]int{}
 	for range rounds {
-		d, token := b.Deposit(t)
-		b.Submit(token, grace)
+		d, token := b.CreateDeposit(t)
+		b.SubmitCheckoutForm(token, grace)
 		b.race(
 			func() error { return b.payLatest(d.ID) },
 			func() error { _, err := b.Checkout.HandleReturn(b.Ctx(), token, true); return err },
@@ -315,11 +316,11 @@ func TestPaying_RacingTheEndOfTheStayAndReconcilers_HasOneOutcome(t *testing.T) 
 	for name, after := range map[string]time.Duration{"with the checkout": 0, "before the checkout": 23 * time.Hour} {
 		seen := map[string]int{}
 		for round := range rounds {
-			d, token := b.Deposit(t, func(d *deposit.Deposit) {
+			d, token := b.CreateDeposit(t, func(d *deposit.Deposit) {
 				d.ContractStartAt, d.ContractEndAt = b.Clock.Now(), b.Clock.Now().Add(time.Hour)
 				d.CheckoutExpiresAt = d.ContractEndAt.Add(after)
 			})
-			b.Submit(token, grace)
+			b.SubmitCheckoutForm(token, grace)
 			b.Clock.Set(d.ContractEndAt.Add(-time.Microsecond))
 			b.race(
 				func() error { return b.payLatest(d.ID) },
@@ -366,12 +367,12 @@ func TestEnding_WhileAnotherPaymentBegins_WaitsForThatOneToo(t *testing.T) {
 		"cancel": {func(_ secret.Text, depositID id.ID) error { return cancel(depositID) }, deposit.ErrNotCancellable},
 	}
 	for name, way := range ends {
-		d, token := b.Deposit(t)
-		b.Submit(token, grace)
+		d, token := b.CreateDeposit(t)
+		b.SubmitCheckoutForm(token, grace)
 		b.Provider.OnNextClose(func() {
 			b.ReturnFromPayment(token)
-			b.Submit(token, grace)
-			b.Pay(d.ID, true)
+			b.SubmitCheckoutForm(token, grace)
+			b.PayOnPaymentPage(d.ID, true)
 		})
 		require.ErrorIs(t, way.end(token, d.ID), way.late, name)
 		require.Equal(t, deposit.Active, b.requireConsistent(d.ID), name)

@@ -20,12 +20,12 @@ const pageLife = 25 * time.Hour
 
 // withoutCard is the result of charging a deposit without a stored card, because no fee was paid for it.
 var withoutCard = paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Failure: "no_card",
-	Refusal: paymentports.RefusedForGood}
+	Refusal: paymentports.ChargeRefusedForGood}
 
 // tooLate is the result of a charge that an outage of this service delayed beyond the card networks' time
 // limit.
 var tooLate = paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Failure: "too_late",
-	Refusal: paymentports.RefusedUntilTenantActs}
+	Refusal: paymentports.ChargeRefusedUntilTenantActs}
 
 // plan is the next step of a collection. It is committed before the provider is called.
 type plan struct {
@@ -276,15 +276,15 @@ func ending(debt deposit.Debt, tooSmall bool) (trigger deposit.CollectionTrigger
 	switch {
 	case debt.CancelBy == actor.Actor{}:
 		// The operator and the scheduler have not ended the debt: its payment was closed at the provider.
-		return deposit.CollectionCancelled, actor.Provider
+		return deposit.CollectionTriggerCancelled, actor.Provider
 	case debt.CancelAs != "":
 		return debt.CancelAs, debt.CancelBy
 	case debt.CancelBy != actor.Clock:
-		return deposit.CollectionCancelled, debt.CancelBy
+		return deposit.CollectionTriggerCancelled, debt.CancelBy
 	case tooSmall:
-		return deposit.CollectionTooSmall, actor.Clock
+		return deposit.CollectionTriggerTooSmall, actor.Clock
 	default:
-		return deposit.CollectionExpired, actor.Clock
+		return deposit.CollectionTriggerExpired, actor.Clock
 	}
 }
 
@@ -320,8 +320,8 @@ func (r recording) refused(answer paymentports.ProviderPayment) error {
 // refusal returns the bank's refusal in a provider's response. A refusal without a class counts as temporary.
 func refusal(answer paymentports.ProviderPayment) deposit.ChargeRefusal {
 	return deposit.ChargeRefusal{
-		Failure: answer.Failure, Barred: answer.Refusal == paymentports.RefusedForGood,
-		Passes: answer.Refusal == paymentports.RefusedForNow || answer.Refusal == "",
+		Failure: answer.Failure, Barred: answer.Refusal == paymentports.ChargeRefusedForGood,
+		Passes: answer.Refusal == paymentports.ChargeRefusedForNow || answer.Refusal == "",
 	}
 }
 

@@ -100,10 +100,10 @@ func TestDecideEffect_RefusalThatAnotherProcessRecorded_IsNothingNew(t *testing.
 func TestRefusal_TheClassDecidesWhetherTheCardIsChargedAgain(t *testing.T) {
 	t.Parallel()
 	for class, want := range map[paymentports.ChargeRefusalKind]deposit.ChargeRefusal{
-		paymentports.RefusedForNow:          {Failure: "card_declined", Passes: true},
-		paymentports.RefusedUntilTenantActs: {Failure: "card_declined"},
-		paymentports.RefusedForGood:         {Failure: "card_declined", Barred: true},
-		"":                                  {Failure: "card_declined", Passes: true},
+		paymentports.ChargeRefusedForNow:          {Failure: "card_declined", Passes: true},
+		paymentports.ChargeRefusedUntilTenantActs: {Failure: "card_declined"},
+		paymentports.ChargeRefusedForGood:         {Failure: "card_declined", Barred: true},
+		"":                                        {Failure: "card_declined", Passes: true},
 	} {
 		require.Equal(t, want, refusal(paymentports.ProviderPayment{Failure: "card_declined", Refusal: class}), class)
 	}

@@ -29,9 +29,9 @@ func (b bench) captured() (depositID, collectionID id.ID) {
 
 func (b bench) capturedWithToken() (depositID, collectionID id.ID, token secret.Text) {
 	b.T.Helper()
-	d, token := b.Deposit(b.T)
-	b.Submit(token, grace)
-	b.Pay(d.ID, true)
+	d, token := b.CreateDeposit(b.T)
+	b.SubmitCheckoutForm(token, grace)
+	b.PayOnPaymentPage(d.ID, true)
 	b.ReturnFromPayment(token)
 	return d.ID, b.CaptureDeposit(b.T, d.ID), token
 }
@@ -85,7 +85,7 @@ func (b bench) mailTenants() (subjects []string) {
 	}
 	_, err := told.ScheduledJob(time.Second).Run(b.Ctx())
 	require.NoError(b.T, err)
-	for _, m := range b.Mails(grace.Email) {
+	for _, m := range b.ListMails(grace.Email) {
 		subjects = append(subjects, m.Subject)
 	}
 	return subjects
@@ -96,7 +96,7 @@ func TestCollect_AtOnce_IsPaid(t *testing.T) {
 	depositID, _ := b.captured()
 	require.Equal(t, deposit.CollectionScheduled, b.debt(depositID).State)
 	require.Equal(t, b.Clock.Now(), b.debt(depositID).NextAttemptAt)
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, []string{"scheduled>paid charged scheduler"}, b.life(depositID))
 	paid := b.debt(depositID)
 	require.Equal(t, []any{deposit.CollectionPaid, 1, true, b.Clock.Now()},
@@ -108,21 +108,21 @@ func TestCollect_LackOfFunds_IsPaidOnTheThirdDay(t *testing.T) {
 	b := setup(t)
 	depositID, _ := b.captured()
 	begun := b.Clock.Now()
-	attempts := b.refuse("insufficient_funds", paymentports.RefusedForNow)
-	b.RequireCount(0, b.Payments.CheckDuePayments)
+	attempts := b.refuse("insufficient_funds", paymentports.ChargeRefusedForNow)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
 	require.Equal(t, deposit.CollectionRetrying, b.debt(depositID).State)
 	require.Equal(t, begun.Add(day), b.debt(depositID).NextAttemptAt)
 	require.Equal(t, "insufficient_funds", b.debt(depositID).Failure)
 	b.Clock.Add(day - time.Second)
-	b.RequireCount(0, b.Payments.CheckDuePayments)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
 	require.Equal(t, []int{1}, *attempts, "not before its time")
 	b.Clock.Add(time.Second)
-	b.RequireCount(0, b.Payments.CheckDuePayments)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
 	require.Equal(t, []int{1, 2}, *attempts)
 	require.Equal(t, begun.Add(3*day), b.debt(depositID).NextAttemptAt)
 	b.Provider.OnChargeStoredCard(nil)
 	b.Clock.Set(begun.Add(3 * day))
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, []string{"scheduled>retrying refused_for_now scheduler",
 		"retrying>retrying refused_for_now scheduler", "retrying>paid charged scheduler"}, b.life(depositID))
 	require.Empty(t, b.debt(depositID).Failure)
@@ -135,7 +135,7 @@ func TestCollect_AnEndByTheClock_IsStoredAsEveryVersionReadsIt(t *testing.T) {
 	b := setup(t)
 	depositID, _ := b.captured()
 	b.Clock.Add(deposit.DebtExpiresAfter)
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, []string{"scheduled>failed expired scheduler"}, b.life(depositID))
 	require.Equal(t, 1, b.Count("collections", "cancel_by = 'dispatcher'"))
 	require.Equal(t, 1, b.Count("audit_log", "action = 'payment.collection_failed' AND actor = 'scheduler'"))
@@ -146,7 +146,7 @@ func TestCollect_AnEndByTheClockOfAnOlderVersion_IsExpired(t *testing.T) {
 	depositID, _ := b.captured()
 	b.exec(`UPDATE collections SET cancel_at = now(), cancel_by = 'dispatcher'`)
 	require.Equal(t, actor.Clock, b.debt(depositID).CancelBy)
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, []string{"scheduled>failed expired scheduler"}, b.life(depositID))
 	b.exec(`UPDATE collection_steps SET actor = 'dispatcher'`)
 	require.Equal(t, []string{"scheduled>failed expired scheduler"}, b.life(depositID), "a step of an older version")
@@ -155,9 +155,9 @@ func TestCollect_AnEndByTheClockOfAnOlderVersion_IsExpired(t *testing.T) {
 func TestCollect_EveryTimeOfTheScheduleRefused_AwaitsTheTenant(t *testing.T) {
 	b := setup(t)
 	depositID, _ := b.captured()
-	attempts := b.refuse("insufficient_funds", paymentports.RefusedForNow)
+	attempts := b.refuse("insufficient_funds", paymentports.ChargeRefusedForNow)
 	for range 10 {
-		b.RequireCount(0, b.Payments.CheckDuePayments)
+		b.RequireJobCount(0, b.Payments.CheckDuePayments)
 		b.Clock.Add(day)
 	}
 	require.Equal(t, []int{1, 2, 3, 4}, *attempts)
@@ -165,9 +165,9 @@ func TestCollect_EveryTimeOfTheScheduleRefused_AwaitsTheTenant(t *testing.T) {
 	require.Equal(t, deposit.PaymentProcessing, b.collection(depositID).Status, "the debt is not over")
 	b.RequireStatus(depositID, deposit.Captured, "claim")
 	b.Clock.Add(160 * day)
-	b.RequireCount(0, b.Payments.CheckDuePayments)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
 	b.Clock.Add(10 * day)
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, "awaiting_tenant>failed expired scheduler", b.life(depositID)[4])
 	require.Equal(t, deposit.PaymentFailed, b.collection(depositID).Status)
 	require.Equal(t, []string{"payment.collection_failed"}, b.AuditActions(t, depositID))
@@ -176,17 +176,17 @@ func TestCollect_EveryTimeOfTheScheduleRefused_AwaitsTheTenant(t *testing.T) {
 func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 	b := setup(t)
 	depositID, collectionID, token := b.capturedWithToken()
-	attempts := b.refuse("lost_card", paymentports.RefusedForGood)
-	b.RequireCount(0, b.Payments.CheckDuePayments)
+	attempts := b.refuse("lost_card", paymentports.ChargeRefusedForGood)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
 	b.Clock.Add(30 * day)
-	b.RequireCount(0, b.Payments.CheckDuePayments)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
 	require.Equal(t, []int{1}, *attempts, "no automatic charge follows")
 	require.Equal(t, []string{"scheduled>awaiting_tenant card_refused scheduler"}, b.life(depositID))
 	require.Equal(t, []string{
 		"Les Gîtes d’Ada claims €500.00 of your rental deposit",
 		"Please pay €500.00 for your rental deposit"}, b.mailTenants(), "in the language in which the tenant agreed")
-	require.Contains(t, b.Mails(grace.Email)[0].Body, "Broken coffee table")
-	require.Contains(t, b.Mails(grace.Email)[1].Body, "http://dash.test/checkout/"+token.Reveal()+"\n")
+	require.Contains(t, b.ListMails(grace.Email)[0].Body, "Broken coffee table")
+	require.Contains(t, b.ListMails(grace.Email)[1].Body, "http://dash.test/checkout/"+token.Reveal()+"\n")
 
 	b.Provider.OnLookupOrClose(func() paymentports.ProviderPayment {
 		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentOpen}
@@ -205,7 +205,7 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 	require.Equal(t, next.PageURL, again.PageURL)
 	require.Equal(t, deposit.CollectionAwaitingTenant, b.ReturnFromPayment(token).Debt.State, "came back without paying")
 	b.Clock.Add(30 * time.Second)
-	b.RequireCount(0, b.Payments.CheckDuePayments)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
 	require.LessOrEqual(t, b.collection(depositID).CheckAt.Sub(b.Clock.Now()), time.Minute,
 		"a payment on the page is known soon")
 
@@ -219,14 +219,14 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 	next, err = b.Checkout.StartDebtPayment(b.Ctx(), token)
 	require.NoError(t, err)
 	require.Empty(t, next.PageURL, "paid already")
-	b.RequireCount(0, b.Payments.CheckDuePayments)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
 }
 
 func TestCollect_PageIsPaidAndTheTenantLeft_IsFoundByTheReconciler(t *testing.T) {
 	b := setup(t)
 	depositID, _, token := b.capturedWithToken()
-	b.refuse("authentication_required", paymentports.RefusedUntilTenantActs)
-	b.RequireCount(0, b.Payments.CheckDuePayments)
+	b.refuse("authentication_required", paymentports.ChargeRefusedUntilTenantActs)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
 	b.Provider.OnOpenPage(func(paymentports.HostedPageRequest) (paymentports.HostedPage, error) {
 		return paymentports.HostedPage{URL: "https://pay.test/cs_1"}, nil
 	})
@@ -240,12 +240,12 @@ func TestCollect_PageIsPaidAndTheTenantLeft_IsFoundByTheReconciler(t *testing.T)
 	for range 6 {
 		b.Clock.Set(b.collection(depositID).CheckAt)
 		asked = append(asked, b.Clock.Now().Sub(opened))
-		b.RequireCount(0, b.Payments.CheckDuePayments)
+		b.RequireJobCount(0, b.Payments.CheckDuePayments)
 	}
 	require.Equal(t, []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute,
 		12 * time.Minute}, asked)
 	b.Clock.Set(opened.Add(26 * time.Hour))
-	b.RequireCount(0, b.Payments.CheckDuePayments)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
 	require.Equal(t, b.debt(depositID).CapturedAt.Add(deposit.DebtExpiresAfter), b.collection(depositID).CheckAt,
 		"the page is dead")
 	b.Provider.OnLookupOrClose(func() paymentports.ProviderPayment {
@@ -253,7 +253,7 @@ func TestCollect_PageIsPaidAndTheTenantLeft_IsFoundByTheReconciler(t *testing.T)
 	})
 	// a notice of the provider is a reason to ask
 	b.exec(`UPDATE payments SET check_at = $2 WHERE deposit_id = $1`, depositID, b.Clock.Now())
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, deposit.CollectionPaid, b.debt(depositID).State)
 }
 
@@ -297,7 +297,7 @@ func TestCollect_TwoProcessesAtOnce_AskForOneAttemptAndRecordOnce(t *testing.T) 
 		case <-time.After(10 * time.Second): // the other asked for another attempt
 		}
 		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Failure: "insufficient_funds",
-			Refusal: paymentports.RefusedForNow}, nil
+			Refusal: paymentports.ChargeRefusedForNow}, nil
 	})
 	var both sync.WaitGroup
 	for range 2 {

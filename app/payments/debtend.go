@@ -12,8 +12,8 @@ import (
 
 // debtEnds maps each way in which an operator can end a collection to its verb in the audit log.
 var debtEnds = map[deposit.CollectionTrigger]audit.Action{
-	deposit.CollectionSettledElsewhere: audit.CollectionSettledElsewhere,
-	deposit.CollectionWithdrawn:        audit.CollectionWithdraw,
+	deposit.CollectionTriggerSettledElsewhere: audit.CollectionSettledElsewhere,
+	deposit.CollectionTriggerWithdrawn:        audit.CollectionWithdraw,
 }
 
 // RequestDebtEnd records that an operator wants to end the collection of a deposit, in the transaction of the

@@ -22,13 +22,13 @@ import (
 type Deps struct {
 	UnitOfWork      ports.UnitOfWork
 	Transitions     lifecycle.TransitionApplier
-	Deposits        depositports.Deposits
-	Operators       accountports.Operators
-	Payments        paymentports.Payments
-	Collections     paymentports.Collections
-	Refunds         paymentports.Refunds
-	TenantNotices   paymentports.TenantNotices
-	OperatorNotices depositports.OperatorNotices
+	Deposits        depositports.DepositStore
+	Operators       accountports.OperatorStore
+	Payments        paymentports.PaymentStore
+	Collections     paymentports.CollectionStore
+	Refunds         paymentports.RefundStore
+	TenantNotices   paymentports.TenantNoticeStore
+	OperatorNotices depositports.OperatorNoticeStore
 	Audit           ports.AuditLog
 	Provider        paymentports.PaymentProvider
 	Simulator       paymentports.PaymentSimulator

@@ -23,11 +23,11 @@ import (
 func (b bench) lastDay() (*deposit.Deposit, secret.Text) {
 	b.T.Helper()
 	now := b.Clock.Now()
-	d, token := b.Deposit(b.T, func(d *deposit.Deposit) {
+	d, token := b.CreateDeposit(b.T, func(d *deposit.Deposit) {
 		d.ContractStartAt, d.ContractEndAt = now.Add(-7*day), now.Add(30*time.Minute)
 		d.CheckoutExpiresAt = deposit.CheckoutExpiry(d.ContractEndAt, now)
 	})
-	b.Submit(token, grace)
+	b.SubmitCheckoutForm(token, grace)
 	return d, token
 }
 
@@ -44,13 +44,13 @@ func (b bench) requireGivenBack(d *deposit.Deposit, token secret.Text) {
 	b.T.Helper()
 	b.RequireStatus(d.ID, deposit.Pending, "")
 	require.Equal(b.T, []string{"payment.orphaned"}, b.AuditActions(b.T, d.ID))
-	require.Equal(b.T, deposit.PaymentSucceeded, b.FeePayment(d.ID).Status)
+	require.Equal(b.T, deposit.PaymentSucceeded, b.LoadFeePayment(d.ID).Status)
 	b.check()
 	require.Equal(b.T, 1, b.Count("refunds", "deposit_id = $1", d.ID))
 	require.Equal(b.T, 1, b.Count("refunds", "deposit_id = $1 AND status = 'succeeded' AND amount_cents = 1750", d.ID))
 	require.Contains(b.T, b.mailTenants(), "We refunded €17.50")
 	require.Empty(b.T, b.EventNames(b.T, d.ID))
-	next := b.Submit(token, grace)
+	next := b.SubmitCheckoutForm(token, grace)
 	require.Equal(b.T, []any{"", false, true}, []any{next.PageURL, next.View.Open, next.View.StayOver},
 		"nobody pays twice")
 	b.Clock.Set(d.CheckoutExpiresAt)
@@ -103,7 +103,7 @@ func TestStayOver_AFeeCountsFromWhenItWasPaid_NotFromWhenItIsHeardOf(t *testing.
 				b := bench{checkouttest.Steps{Fixture: b.Fixture, T: t}}
 				d, token := b.lastDay()
 				b.Clock.Set(d.ContractEndAt.Add(paid))
-				b.Pay(d.ID, true)
+				b.PayOnPaymentPage(d.ID, true)
 				b.Clock.Set(d.ContractEndAt.Add(10 * time.Minute))
 				hear(d, token)
 				if !inTime {
@@ -121,22 +121,22 @@ func TestStayOver_AFeeCountsFromWhenItWasPaid_NotFromWhenItIsHeardOf(t *testing.
 func TestStayOver_ThePageIsClosedAtItsEnd(t *testing.T) {
 	b := setup(t)
 	d, token := b.lastDay()
-	fee := b.FeePayment(d.ID).ID
+	fee := b.LoadFeePayment(d.ID).ID
 	b.Clock.Set(d.ContractEndAt.Add(-time.Second))
 	b.check()
-	require.Equal(t, d.ContractEndAt, b.FeePayment(d.ID).CheckAt)
+	require.Equal(t, d.ContractEndAt, b.LoadFeePayment(d.ID).CheckAt)
 	b.Clock.Set(d.ContractEndAt)
-	b.RequireCount(1, b.Payments.CheckDuePayments)
-	b.Pay(d.ID, true)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
+	b.PayOnPaymentPage(d.ID, true)
 	said, err := b.Sandbox.LookupPayment(b.Ctx(), fee)
 	require.NoError(t, err)
 	require.Equal(t, paymentports.ProviderPaymentClosed, said.Status)
-	require.Equal(t, deposit.PaymentVoided, b.FeePayment(d.ID).Status)
+	require.Equal(t, deposit.PaymentVoided, b.LoadFeePayment(d.ID).Status)
 	b.ReturnFromPayment(token)
 	b.RequireStatus(d.ID, deposit.Pending, "")
 	require.Empty(t, b.AuditActions(t, d.ID))
 	b.Clock.Set(d.CheckoutExpiresAt)
-	b.RequireCount(1, b.Timers.ExpireCheckouts)
+	b.RequireJobCount(1, b.Timers.ExpireCheckouts)
 	b.RequireStatus(d.ID, deposit.Cancelled, "checkout_expired")
 }
 
@@ -144,10 +144,10 @@ func TestStayOver_ACardRefusedLater_LeavesTheDeposit(t *testing.T) {
 	b := setup(t)
 	d, token := b.lastDay()
 	b.Clock.Set(d.ContractEndAt)
-	b.Pay(d.ID, false)
+	b.PayOnPaymentPage(d.ID, false)
 	b.ReturnFromPayment(token)
 	b.RequireStatus(d.ID, deposit.Pending, "")
-	require.Equal(t, deposit.PaymentFailed, b.FeePayment(d.ID).Status)
+	require.Equal(t, deposit.PaymentFailed, b.LoadFeePayment(d.ID).Status)
 	require.Empty(t, b.AuditActions(t, d.ID))
 }
 
@@ -157,14 +157,14 @@ func TestStayOver_EndedByAPerson_GivesBackALateFeeOnce(t *testing.T) {
 	cancel := b.partnerCancel()
 	d, _ := b.lastDay()
 	b.Clock.Set(d.ContractEndAt)
-	b.Pay(d.ID, true)
+	b.PayOnPaymentPage(d.ID, true)
 	require.NoError(t, cancel(d.ID))
 	b.RequireStatus(d.ID, deposit.Cancelled, "by_partner")
 	b.check()
 	require.Equal(t, 1, b.Count("refunds", "deposit_id = $1 AND status = 'succeeded' AND amount_cents = 1750", d.ID))
 
 	inTime, _ := b.lastDay()
-	b.Pay(inTime.ID, true)
+	b.PayOnPaymentPage(inTime.ID, true)
 	b.Clock.Set(inTime.ContractEndAt)
 	require.ErrorIs(t, cancel(inTime.ID), deposit.ErrNotCancellable)
 	b.RequireStatus(inTime.ID, deposit.Active, "")

@@ -19,15 +19,15 @@ import (
 
 // TenantNoticeMailer mails tenants about the charge of a captured amount, and about refunds.
 type TenantNoticeMailer struct {
-	Notices      paymentports.TenantNotices
+	Notices      paymentports.TenantNoticeStore
 	UnitOfWork   ports.UnitOfWork
-	Deposits     depositports.Deposits
-	Operators    accountports.Operators
-	Collections  paymentports.Collections
-	Refunds      paymentports.Refunds
+	Deposits     depositports.DepositStore
+	Operators    accountports.OperatorStore
+	Collections  paymentports.CollectionStore
+	Refunds      paymentports.RefundStore
 	Mails        ports.MailQueue
-	Payments     paymentports.Payments
-	Agreements   depositports.Agreements
+	Payments     paymentports.PaymentStore
+	Agreements   depositports.AgreementStore
 	Clock        ports.Clock
 	Entropy      ports.Entropy
 	Log          *slog.Logger
@@ -41,7 +41,7 @@ type TenantNoticeMailer struct {
 // round and delays no other.
 func (n TenantNoticeMailer) ScheduledJob(every time.Duration) schedules.Job {
 	return schedules.Job{Name: "tenant-mails", Every: every,
-		Waits: func(w ports.JobsWithWork) bool { return w.TenantNotices },
+		Waits: func(w ports.WaitingWorkFlags) bool { return w.TenantNotices },
 		Run: func(ctx context.Context) (bool, error) {
 			due, err := n.Notices.TenantNoticesDue(ctx, schedules.NoticeBatchSize)
 			return schedules.NotifyEach(ctx, due, err, n.tell)
@@ -99,7 +99,7 @@ func (n TenantNoticeMailer) about(ctx context.Context, notice paymentports.Tenan
 		return n.withRefund(ctx, m, notice.SubjectID)
 	case paymentports.TenantNoticeDebtEnded:
 		debts, err := n.Collections.Debts(ctx, []id.ID{d.ID})
-		m.Settled = debts[d.ID].Failure == string(deposit.CollectionSettledElsewhere)
+		m.Settled = debts[d.ID].Failure == string(deposit.CollectionTriggerSettledElsewhere)
 		return m, err
 	case paymentports.TenantNoticePaid:
 	}

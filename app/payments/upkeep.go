@@ -29,7 +29,7 @@ type ProviderUpkeep struct {
 	Callbacks DueQueryRunner
 	// The daily comparison of this service's payments with the provider's; nil for a provider without such records.
 	Books    BooksReconciler
-	Erasures paymentports.ProviderErasures
+	Erasures paymentports.ProviderErasureStore
 	// The provider's erasure of customers; nil for a provider that stores none. The erasures then wait until the
 	// service uses a provider that does.
 	Eraser  paymentports.PaymentEraser
@@ -57,7 +57,7 @@ type BooksReconciler interface {
 // ScheduledJobs returns the scheduled jobs about the payment provider's records.
 func (u ProviderUpkeep) ScheduledJobs(every time.Duration) []schedules.Job {
 	jobs := []schedules.Job{{Name: "payment notices", Every: every,
-		Waits: func(w ports.JobsWithWork) bool { return w.PaymentQuestions },
+		Waits: func(w ports.WaitingWorkFlags) bool { return w.PaymentQuestions },
 		Run: func(ctx context.Context) (bool, error) {
 			_, err := u.Callbacks.RunDueQueries(ctx)
 			return false, err

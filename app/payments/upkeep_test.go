@@ -99,7 +99,7 @@ func TestCollections_SettledByAnOlderProcess_EndWithTheirPayments(t *testing.T) 
 				collectionID, status, b.Clock.Now())
 			got := b.debt(depositID)
 			require.Equal(t, []any{want, 4, true, b.Clock.Now()}, []any{got.State, got.Attempt, got.Answered, got.EndedAt})
-			b.RequireCount(0, b.Payments.CheckDuePayments)
+			b.RequireJobCount(0, b.Payments.CheckDuePayments)
 		})
 	}
 }
@@ -107,7 +107,7 @@ func TestCollections_SettledByAnOlderProcess_EndWithTheirPayments(t *testing.T) 
 func TestBacklog_CountsCollectionsByState(t *testing.T) {
 	b := setup(t)
 	paid, _ := b.captured()
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	b.captured()
 	b.exec(`UPDATE collections SET captured_at = now() - interval '1 hour' WHERE state = 'scheduled'`)
 	counted, err := dispatchstore.NewBacklogReader(b.Pool).Backlog(b.Ctx())
@@ -153,7 +153,7 @@ func TestForget_ErasedClient_OnceNothingIsOwed(t *testing.T) {
 	require.Empty(t, provider.forgotten, "the cover runs: the card may be charged")
 
 	b.Clock.Set(d.ExpiresAt)
-	b.RequireCount(1, b.Timers.CloseElapsedDeposits)
+	b.RequireJobCount(1, b.Timers.CloseElapsedDeposits)
 	provider.away = true
 	require.Error(t, forget(b, provider))
 	require.Equal(t, 1, b.Count("payment_erasures", ""))
@@ -163,7 +163,7 @@ func TestForget_ErasedClient_OnceNothingIsOwed(t *testing.T) {
 	require.Empty(t, provider.forgotten)
 	b.Clock.Add(6 * time.Hour)
 	require.NoError(t, forget(b, provider))
-	require.Equal(t, []id.ID{b.FeePayment(d.ID).ID}, provider.forgotten)
+	require.Equal(t, []id.ID{b.LoadFeePayment(d.ID).ID}, provider.forgotten)
 	require.Zero(t, b.Count("payment_erasures", ""))
 	require.Equal(t, 1, b.Count("audit_log", "action = 'client.forget_card' AND subject = $1", id.Client.Of(d.ClientID)))
 	require.NoError(t, forget(b, provider))
@@ -199,7 +199,7 @@ func TestForget_CapturedAmountIsOwed_Waits(t *testing.T) {
 
 func TestForget_ClientWithoutAPayment_IsNotQueued(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, _ := b.Deposit(t, checkouttest.WithClient("tina@example.com", "Tina", "Tenant"))
+	d, _ := b.CreateDeposit(t, checkouttest.WithClient("tina@example.com", "Tina", "Tenant"))
 	_, err := b.Clients.EraseByAdmin(b.Ctx(), d.ClientID)
 	require.NoError(t, err)
 	require.Zero(t, b.Count("payment_erasures", ""))
@@ -207,9 +207,9 @@ func TestForget_ClientWithoutAPayment_IsNotQueued(t *testing.T) {
 
 func secured(b checkouttest.Steps) *deposit.Deposit {
 	b.T.Helper()
-	d, token := b.Deposit(b.T)
-	b.Submit(token, checkouttest.TenantGrace)
-	b.Pay(d.ID, true)
+	d, token := b.CreateDeposit(b.T)
+	b.SubmitCheckoutForm(token, checkouttest.TenantGraceHopper)
+	b.PayOnPaymentPage(d.ID, true)
 	b.ReturnFromPayment(token)
 	return b.LoadDeposit(b.T, d.ID)
 }

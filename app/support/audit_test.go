@@ -19,7 +19,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
 func TestAudit_OfTheClock_HasEntriesOfEarlierVersionsByEitherName(t *testing.T) {
 	t.Parallel()

@@ -111,7 +111,7 @@ func (s *Service) FindAuditEntries(ctx context.Context, name string) ([]ports.Au
 // ExportAuditLog passes the entries of the audit log at or after from and before end to the function each, in the
 // order of time and id, up to ExportPageSize at a time. An error of each ends the export and is returned.
 func (s *Service) ExportAuditLog(ctx context.Context, from, end time.Time, each func([]ports.AuditEntry) error) error {
-	for after := (ports.AuditPlace{At: from}); ; {
+	for after := (ports.AuditLogPosition{At: from}); ; {
 		page, err := s.deps.Audit.AuditEntriesAfter(ctx, after, end, ExportPageSize)
 		if err != nil || len(page) == 0 {
 			return err
@@ -123,7 +123,7 @@ func (s *Service) ExportAuditLog(ctx context.Context, from, end time.Time, each 
 			return nil
 		}
 		last := page[len(page)-1]
-		after = ports.AuditPlace{At: last.At, ID: last.ID}
+		after = ports.AuditLogPosition{At: last.At, ID: last.ID}
 	}
 }
 

@@ -25,17 +25,17 @@ import (
 
 // Deps holds the repositories that the look-ups for support staff read.
 type Deps struct {
-	Deposits      depositports.Deposits
-	Clients       partnerports.Clients
-	Events        webhookports.Events
-	Deliveries    webhookports.Deliveries
-	Subscriptions webhookports.Subscriptions
+	Deposits      depositports.DepositStore
+	Clients       partnerports.ClientStore
+	Events        webhookports.EventStore
+	Deliveries    webhookports.DeliveryStore
+	Subscriptions webhookports.SubscriptionStore
 	Audit         ports.AuditLog
-	Payments      paymentports.Payments
-	Operators     accountports.Operators
-	Links         accountports.Links
-	Partners      partnerports.Partners
-	Agreements    depositports.Agreements
+	Payments      paymentports.PaymentStore
+	Operators     accountports.OperatorStore
+	Links         accountports.LinkStore
+	Partners      partnerports.PartnerStore
+	Agreements    depositports.AgreementStore
 }
 
 // Service finds records for support staff.

@@ -99,7 +99,7 @@ func TestProbe_ReleasesTheCircuitsAndRetriesThatItIsFor(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for _, sub := range []id.ID{f.sub, ofOther, healthy} {
-		f.sent(sub, 2, webhook.StateWaiting, -time.Hour) // due in an hour
+		f.sent(sub, 2, webhook.DeliveryStateWaiting, -time.Hour) // due in an hour
 	}
 	for name, c := range map[string]struct {
 		of      webhookports.ProbeFilter
@@ -139,8 +139,9 @@ func TestProbe_ReleasesTheCircuitsAndRetriesThatItIsFor(t *testing.T) {
 
 func TestRedeliver_MakesANewDeliveryOfTheSameBytes_WhateverBecameOfTheFirst(t *testing.T) {
 	f := newFixture(t)
-	for _, state := range []webhook.DeliveryState{webhook.StateWaiting, webhook.StateDispatched, webhook.StateSucceeded,
-		webhook.StateFailed} {
+	for _, state := range []webhook.DeliveryState{webhook.DeliveryStateWaiting, webhook.DeliveryStateDispatched,
+		webhook.DeliveryStateSucceeded,
+		webhook.DeliveryStateFailed} {
 		original := f.sent(f.sub, 1, state, time.Hour)[0]
 		before, err := f.Webhooks.GetDelivery(t.Context(), f.by.Partner.ID, f.sub, original)
 		require.NoError(t, err)
@@ -153,7 +154,7 @@ func TestRedeliver_MakesANewDeliveryOfTheSameBytes_WhateverBecameOfTheFirst(t *t
 		require.WithinDuration(t, time.Now(), made.DueAt, time.Minute)
 		require.Empty(t, cmp.Diff(webhook.Delivery{
 			ID: made.ID, SubscriptionID: f.sub, EventID: before.EventID, Event: before.Event, DepositID: before.DepositID,
-			State: webhook.StateWaiting,
+			State: webhook.DeliveryStateWaiting,
 			DueAt: made.DueAt, CreatedAt: made.ID.Time(), RedeliveryOf: original, BodySHA256: before.BodySHA256,
 		}, made))
 
@@ -168,7 +169,7 @@ func TestRedeliver_MakesANewDeliveryOfTheSameBytes_WhateverBecameOfTheFirst(t *t
 
 func TestRedeliver_OfARedelivery_IsOneOfTheOriginal_AndOfATestATest(t *testing.T) {
 	f := newFixture(t)
-	original := f.sent(f.sub, 1, webhook.StateFailed, time.Hour)[0]
+	original := f.sent(f.sub, 1, webhook.DeliveryStateFailed, time.Hour)[0]
 	test := webhook.Delivery{ID: servicetest.NewID(), SubscriptionID: f.sub, EventID: servicetest.NewID(),
 		DepositID: servicetest.NewID(), Event: webhook.EventDepositActivated, Test: true, Body: []byte(`{}`)}
 	f.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Deliveries.InsertTest(ctx, test) })
@@ -192,7 +193,7 @@ func TestRedeliver_OfARedelivery_IsOneOfTheOriginal_AndOfATestATest(t *testing.T
 
 func TestRedeliver_OfAnotherOrADeletedSubscription_IsRefused(t *testing.T) {
 	f := newFixture(t)
-	mine := f.sent(f.sub, 1, webhook.StateFailed, time.Hour)[0]
+	mine := f.sent(f.sub, 1, webhook.DeliveryStateFailed, time.Hour)[0]
 	_, err := f.Webhooks.Redeliver(t.Context(), f.by, f.subscribe(f.by), mine)
 	require.ErrorIs(t, err, webhook.ErrDeliveryNotFound)
 	require.NoError(t, f.Webhooks.Delete(t.Context(), f.by, f.sub))

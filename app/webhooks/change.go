@@ -19,7 +19,7 @@ type SubscriptionChanges struct {
 }
 
 // Update changes a subscription and returns it with the health of its endpoint after the change. Disabling
-// stops its deliveries; enabling makes those that waited due, paced (webhook.UnparkedPerSecond). After Update
+// stops its deliveries; enabling makes those that waited due, paced (webhook.UnparkedDeliveriesPerSecond). After Update
 // returns, no POST to a disabled subscription or to a replaced URL begins.
 //
 // Returns webhook_not_found or invalid_field.
@@ -37,7 +37,7 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID 
 		}
 		sub = before
 		detail := want.apply(&sub, checked)
-		if err := s.deps.Subscriptions.Update(ctx, sub, webhook.UnparkedPerSecond); err != nil {
+		if err := s.deps.Subscriptions.Update(ctx, sub, webhook.UnparkedDeliveriesPerSecond); err != nil {
 			return err
 		}
 		return s.audit(ctx, by.Actor(), audit.WebhookUpdate, sub.ID, now, detail)

@@ -21,7 +21,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
 // fixture is a kit with a partner and its subscription.
 type fixture struct {

@@ -14,7 +14,7 @@ import (
 
 // EndpointNoticeMailer mails the contacts of partners about the health of their endpoints (api.md §5, "Notices").
 type EndpointNoticeMailer struct {
-	Notices    webhookports.EndpointNotices
+	Notices    webhookports.EndpointNoticeStore
 	Mails      ports.MailQueue
 	Endpoints  webhookports.EndpointReader
 	UnitOfWork ports.UnitOfWork
@@ -31,7 +31,7 @@ func (n EndpointNoticeMailer) ScheduledJob(every time.Duration) schedules.Job {
 	// When this service's own internet connection was last found broken; zero: never.
 	var broken atomic.Pointer[time.Time]
 	broken.Store(&time.Time{})
-	waits := func(w ports.JobsWithWork) bool { return w.EndpointNotices || w.FailingEndpoints }
+	waits := func(w ports.WaitingWorkFlags) bool { return w.EndpointNotices || w.FailingEndpoints }
 	return schedules.Job{Name: "notices", Every: every, Waits: waits, Run: func(ctx context.Context) (bool, error) {
 		endpoints, err := n.Endpoints.Endpoints(ctx)
 		if err != nil {

@@ -183,5 +183,5 @@ const replaysRest = 2 * time.Second
 // once while steps are due.
 func (s *Service) ReplayJob() schedules.Job {
 	return schedules.Job{Name: "replays", Every: replaysEvery, Rest: replaysRest,
-		Waits: func(w ports.JobsWithWork) bool { return w.Replays }, Run: s.AdvanceReplay}
+		Waits: func(w ports.WaitingWorkFlags) bool { return w.Replays }, Run: s.AdvanceReplay}
 }

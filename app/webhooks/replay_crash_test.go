@@ -49,7 +49,7 @@ func (u fragile) WithinTx(ctx context.Context, fn func(context.Context) error) e
 
 func TestReplay_ACrashBetweenOrWithinSteps_LosesNoneAndRepeatsNone(t *testing.T) {
 	f := newFixture(t)
-	failed := f.sent(f.sub, 730, webhook.StateFailed, time.Minute)
+	failed := f.sent(f.sub, 730, webhook.DeliveryStateFailed, time.Minute)
 	f.replay(f.sub, "")
 	deaths := 0
 	dying := f.over(fragile{f.Postgres, &deaths})
@@ -74,7 +74,7 @@ func TestReplays_ManyDispatchersAtOnce_EachDeliveryOnceAndAtThePaceOfItsPartner(
 	second, theirs := f.subscribe(f.by), f.subscribe(f.caller("other"))
 	originals := map[id.ID][]id.ID{}
 	for _, sub := range []id.ID{f.sub, second, theirs} {
-		originals[sub] = f.sent(sub, 330, webhook.StateSucceeded, time.Minute)
+		originals[sub] = f.sent(sub, 330, webhook.DeliveryStateSucceeded, time.Minute)
 		f.byStaff(sub)
 	}
 	for step := 1; step <= 14; step++ {
@@ -90,7 +90,7 @@ func TestReplays_ManyDispatchersAtOnce_EachDeliveryOnceAndAtThePaceOfItsPartner(
 	require.Zero(t, f.open())
 }
 
-type deliveries = webhookports.Deliveries
+type deliveries = webhookports.DeliveryStore
 
 // spoiled fails every redelivery of a subscription.
 type spoiled struct {
@@ -108,11 +108,11 @@ func (d spoiled) InsertRedeliveries(ctx context.Context, sub id.ID,
 
 func TestReplay_ThatCannotGoOn_DoesNotHoldUpOthers(t *testing.T) {
 	f := newFixture(t)
-	f.sent(f.sub, 10, webhook.StateFailed, time.Minute)
+	f.sent(f.sub, 10, webhook.DeliveryStateFailed, time.Minute)
 	f.replay(f.sub, "")
 	f.clock.Add(time.Millisecond)
 	other := f.subscribe(f.by)
-	theirs := f.sent(other, 10, webhook.StateFailed, time.Minute)
+	theirs := f.sent(other, 10, webhook.DeliveryStateFailed, time.Minute)
 	f.replay(other, "")
 	service := f.BuildServices(func(p *servicetest.Deps) { p.Deliveries = spoiled{p.Deliveries, f.sub} }).Webhooks
 	advanced, err := service.AdvanceReplay(t.Context())

@@ -75,7 +75,7 @@ func TestReplays_OfAPartner_TogetherKeepItsPace(t *testing.T) {
 				subs = append(subs, f.subscribe(f.by))
 			}
 			for _, sub := range subs {
-				f.sent(sub, c.sent, webhook.StateSucceeded, time.Minute)
+				f.sent(sub, c.sent, webhook.DeliveryStateSucceeded, time.Minute)
 			}
 			if c.begin != nil {
 				c.begin(f, subs)
@@ -99,9 +99,9 @@ func TestReplays_OfAPartner_TogetherKeepItsPace(t *testing.T) {
 
 func TestReplays_TheNextBeginsOnceThePaceOfTheLastAllowsIt(t *testing.T) {
 	f := newFixture(t)
-	f.sent(f.sub, 40, webhook.StateSucceeded, time.Minute)
+	f.sent(f.sub, 40, webhook.DeliveryStateSucceeded, time.Minute)
 	other := f.subscribe(f.caller("other"))
-	f.sent(other, 40, webhook.StateSucceeded, time.Minute)
+	f.sent(other, 40, webhook.DeliveryStateSucceeded, time.Minute)
 	for range 2 {
 		f.replay(f.sub, webhook.StatusSucceeded)
 	}
@@ -123,9 +123,9 @@ func TestReplays_TheNextBeginsOnceThePaceOfTheLastAllowsIt(t *testing.T) {
 // when the endpoint is quick again.
 func TestReplays_WhileAStepOfRedeliveriesWaits_MakeNoMore(t *testing.T) {
 	f := newFixture(t)
-	originals := f.sent(f.sub, 130, webhook.StateSucceeded, time.Minute)
+	originals := f.sent(f.sub, 130, webhook.DeliveryStateSucceeded, time.Minute)
 	other := f.subscribe(f.by)
-	theirs := f.sent(other, 60, webhook.StateSucceeded, time.Minute)
+	theirs := f.sent(other, 60, webhook.DeliveryStateSucceeded, time.Minute)
 	made := func(sub id.ID) int { return len(f.repeated(sub)) }
 	f.replay(f.sub, webhook.StatusSucceeded)
 	f.byStaff(f.sub)
@@ -168,7 +168,7 @@ func TestReplays_WhileAStepOfRedeliveriesWaits_MakeNoMore(t *testing.T) {
 
 func TestReplay_OneTooMany_IsRefusedBeforeItIsCounted(t *testing.T) {
 	f := newFixture(t)
-	f.sent(f.sub, 1, webhook.StateSucceeded, time.Minute)
+	f.sent(f.sub, 1, webhook.DeliveryStateSucceeded, time.Minute)
 	ask := func(sub id.ID) error {
 		_, err := f.Webhooks.StartReplay(t.Context(), f.by, sub, f.hour())
 		return err
@@ -221,8 +221,8 @@ func TestReplay_OneTooMany_IsRefusedBeforeItIsCounted(t *testing.T) {
 // A span with few matches among very many deliveries is read piece by piece.
 func TestReplay_OfAVastSpan_ReadsABoundedPart(t *testing.T) {
 	f := newFixture(t)
-	f.sent(f.sub, 25_000, webhook.StateSucceeded, 10*time.Minute)
-	few := f.sent(f.sub, 3, webhook.StateWaiting, time.Minute)
+	f.sent(f.sub, 25_000, webhook.DeliveryStateSucceeded, 10*time.Minute)
+	few := f.sent(f.sub, 3, webhook.DeliveryStateWaiting, time.Minute)
 	require.Equal(t, 10_000, f.replay(f.sub, webhook.StatusSucceeded).Matched)
 	_, err := f.Pool.Exec(t.Context(), `DELETE FROM webhook_replays`)
 	require.NoError(t, err)
@@ -236,7 +236,7 @@ func TestReplay_OfAVastSpan_ReadsABoundedPart(t *testing.T) {
 	require.Equal(t, 1, f.steps())
 	require.Equal(t, once(few), f.repeated(f.sub))
 	require.Zero(t, f.open())
-	failed := f.sent(f.sub, 3, webhook.StateFailed, time.Second)
+	failed := f.sent(f.sub, 3, webhook.DeliveryStateFailed, time.Second)
 	require.Equal(t, 3, f.replay(f.sub, "").Matched, "failed deliveries have an index of their own")
 	f.clock.Add(time.Second)
 	f.steps()

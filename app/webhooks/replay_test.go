@@ -60,11 +60,11 @@ func (f *fixture) open() int { return f.Count("webhook_replays", "finished_at IS
 
 func TestReplay_MatchesTheOriginalsOfItsSpanThatStandAtItsStatus(t *testing.T) {
 	f := newFixture(t)
-	f.sent(f.sub, 2, webhook.StateFailed, 2*time.Hour)
-	failed := f.sent(f.sub, 3, webhook.StateFailed, 30*time.Minute)
-	f.sent(f.sub, 4, webhook.StateSucceeded, 20*time.Minute)
-	f.sent(f.sub, 5, webhook.StateWaiting, 10*time.Minute)
-	f.sent(f.subscribe(f.by), 7, webhook.StateFailed, 30*time.Minute)
+	f.sent(f.sub, 2, webhook.DeliveryStateFailed, 2*time.Hour)
+	failed := f.sent(f.sub, 3, webhook.DeliveryStateFailed, 30*time.Minute)
+	f.sent(f.sub, 4, webhook.DeliveryStateSucceeded, 20*time.Minute)
+	f.sent(f.sub, 5, webhook.DeliveryStateWaiting, 10*time.Minute)
+	f.sent(f.subscribe(f.by), 7, webhook.DeliveryStateFailed, 30*time.Minute)
 	_, err := f.Webhooks.Redeliver(t.Context(), f.by, f.sub, failed[0])
 	require.NoError(t, err)
 	f.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
@@ -95,7 +95,7 @@ func TestReplay_MatchesTheOriginalsOfItsSpanThatStandAtItsStatus(t *testing.T) {
 
 func TestReplay_WhatChangedItsStatusMeanwhile_IsPassedOver(t *testing.T) {
 	f := newFixture(t)
-	waiting := f.sent(f.sub, 60, webhook.StateWaiting, time.Minute)
+	waiting := f.sent(f.sub, 60, webhook.DeliveryStateWaiting, time.Minute)
 	require.Equal(t, 60, f.replay(f.sub, webhook.StatusPending).Matched)
 	f.steps()
 	f.answered()
@@ -109,7 +109,7 @@ func TestReplay_WhatChangedItsStatusMeanwhile_IsPassedOver(t *testing.T) {
 
 func TestReplay_OfADeletedSubscription_Ends(t *testing.T) {
 	f := newFixture(t)
-	f.sent(f.sub, 60, webhook.StateFailed, time.Minute)
+	f.sent(f.sub, 60, webhook.DeliveryStateFailed, time.Minute)
 	f.replay(f.sub, "")
 	require.Equal(t, 1, f.steps())
 	require.NoError(t, f.Webhooks.Delete(t.Context(), f.by, f.sub))
@@ -131,7 +131,7 @@ func TestReplayByAdmin_OfADisabledOrUnknownSubscription_IsRefused(t *testing.T) 
 
 func TestReplayByAdmin_IsTheSame_AndTheAuditLogTellsWhoHadWhatSentAgain(t *testing.T) {
 	f := newFixture(t)
-	failed := f.sent(f.sub, 3, webhook.StateFailed, time.Minute)
+	failed := f.sent(f.sub, 3, webhook.DeliveryStateFailed, time.Minute)
 	r, err := f.Webhooks.StartReplayByAdmin(t.Context(), f.sub,
 		webhooks.NewReplay{From: f.clock.Now().Add(-time.Hour), To: f.clock.Now()})
 	require.NoError(t, err)

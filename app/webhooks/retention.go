@@ -27,7 +27,7 @@ const (
 // RetentionJobs makes daily partitions, and removes old events, deliveries and replays in small batches.
 type RetentionJobs struct {
 	Tables     webhookports.RetentionStore
-	Replays    webhookports.Replays
+	Replays    webhookports.ReplayStore
 	UnitOfWork ports.UnitOfWork
 	Metrics    webhookports.DispatchMetrics
 	Clock      ports.Clock
@@ -47,7 +47,7 @@ func (r RetentionJobs) ScheduledJobs() []schedules.Job {
 			return r.Tables.DeleteFinishedDeliveries(ctx, now.Add(-retention), now.Add(-endedFor), schedules.CleaningBatchSize)
 		}),
 		{Name: "backlogs", Every: schedules.CleaningInterval, Run: func(ctx context.Context) (bool, error) {
-			moved, err := r.Tables.ReleaseOrCancelDeliveries(ctx, webhook.UnparkedPerSecond)
+			moved, err := r.Tables.ReleaseOrCancelDeliveries(ctx, webhook.UnparkedDeliveriesPerSecond)
 			return moved > 0 && err == nil, err
 		}},
 	}

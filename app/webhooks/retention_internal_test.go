@@ -13,7 +13,7 @@ import (
 // asked notes the spans with which the jobs of retention call their tables.
 type asked struct {
 	webhookports.RetentionStore
-	webhookports.Replays
+	webhookports.ReplayStore
 	calls map[string][]time.Duration
 }
 

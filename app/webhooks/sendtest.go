@@ -34,7 +34,7 @@ func (s *Service) SendTestDelivery(ctx context.Context, by partner.Caller, subsc
 	delivery := webhook.Delivery{
 		ID: s.deps.Entropy.NewID(), SubscriptionID: subscriptionID, EventID: s.deps.Entropy.NewID(),
 		DepositID: s.deps.Entropy.NewID(),
-		Test:      true, State: webhook.StateWaiting, DueAt: now, CreatedAt: now,
+		Test:      true, State: webhook.DeliveryStateWaiting, DueAt: now, CreatedAt: now,
 	}
 	// Wait for the notification before the delivery exists, so that the end of the delivery is not missed.
 	rung, leave := s.deps.Waiting.Add(by.Partner.ID)
@@ -99,7 +99,7 @@ func (s *Service) attempted(ctx context.Context, subscriptionID, deliveryID id.I
 	for {
 		heard := rung()
 		d, err := s.deps.Deliveries.Delivery(ctx, subscriptionID, deliveryID)
-		if err != nil || d.State >= webhook.StateSucceeded {
+		if err != nil || d.State >= webhook.DeliveryStateSucceeded {
 			return d, err
 		}
 		select {

@@ -46,7 +46,7 @@ func TestTest_BeyondTwoInFlight_IsRefused(t *testing.T) {
 	other := f.caller("other")
 	_, err = f.Webhooks.SendTestDelivery(t.Context(), other, f.subscribe(other))
 	require.NoError(t, err, "another partner")
-	original := f.sent(f.sub, 1, webhook.StateFailed, time.Hour)[0]
+	original := f.sent(f.sub, 1, webhook.DeliveryStateFailed, time.Hour)[0]
 	_, err = f.Webhooks.Redeliver(t.Context(), f.by, f.sub, original)
 	require.NoError(t, err, "a redelivery of an event is no test")
 
@@ -114,7 +114,7 @@ func TestTest_WaitsForTheRing(t *testing.T) {
 	require.NoError(t, err)
 	waiting.WakePartners([]id.ID{servicetest.NewID()})
 	waiting.WakePartners([]id.ID{f.by.Partner.ID})
-	require.Equal(t, webhook.StateSucceeded, (<-answered).State)
+	require.Equal(t, webhook.DeliveryStateSucceeded, (<-answered).State)
 	require.Zero(t, waiting.Size())
 	require.Empty(t, waits)
 }

@@ -21,15 +21,15 @@ import (
 type Deps struct {
 	UnitOfWork    ports.UnitOfWork
 	Idempotent    *idempotent.Executor
-	Subscriptions webhookports.Subscriptions
+	Subscriptions webhookports.SubscriptionStore
 	Prober        webhookports.EndpointProber
 	Connect       ports.ConnectSecretReader
 	Signing       ports.SigningSecretReader
 	Audit         ports.AuditLog
-	Deliveries    webhookports.Deliveries
-	Replays       webhookports.Replays
+	Deliveries    webhookports.DeliveryStore
+	Replays       webhookports.ReplayStore
 	SetAside      webhookports.SetAsideEventStore
-	Targets       webhookports.TargetCheck
+	Targets       webhookports.TargetHostChecker
 	Doorbell      ports.Doorbell
 	// The requests that wait: one that sends a test delivery waits here for the notification that it has ended.
 	Waiting *events.WaitingRequests

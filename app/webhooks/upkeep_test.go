@@ -30,7 +30,7 @@ func setAside(t *testing.T, kit *servicetest.Kit, partnerID id.ID) ports.Event {
 	e := ports.Event{ID: servicetest.NewID(), PartnerID: partnerID, Name: webhook.EventDepositExpired,
 		DepositID: servicetest.NewID(), Data: []byte(`{"a":1}`), CreatedAt: time.Now()}
 	kit.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Outbox.Append(ctx, e) })
-	moved, err := kit.DispatchStore().SetEventAside(t.Context(), e.ID, "no such name\x00")
+	moved, err := kit.NewDispatchStore().SetEventAside(t.Context(), e.ID, "no such name\x00")
 	require.NoError(t, err)
 	require.True(t, moved)
 	return e
@@ -61,7 +61,7 @@ func TestRetrySetAside_PutsTheEventBackOnTheOutbox_AndTheAuditLogKeepsIt(t *test
 	_, err = kit.Webhooks.RetrySetAsideEvent(t.Context(), eventID)
 	require.NoError(t, err)
 	var got []ports.Event
-	_, _, err = kit.DispatchStore().Relay(t.Context(), 10, time.Minute,
+	_, _, err = kit.NewDispatchStore().Relay(t.Context(), 10, time.Minute,
 		func(events []ports.Event, _ []webhookports.Subscription) []webhookports.Delivery {
 			got = events
 			return nil

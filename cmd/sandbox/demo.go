@@ -69,7 +69,7 @@ const (
 // sandbox runs a fake of the payment provider, false if not.
 func demoOf(cfg config.Config, faked bool, adminLine string) demo {
 	d := demo{adminLine: adminLine, payer: person, provider: cfg.PaymentsProviderOrDefault(),
-		components: cfg.Environment == partner.Development}
+		components: cfg.Environment == partner.EnvironmentDevelopment}
 	switch {
 	case faked:
 		d.payer = onFake

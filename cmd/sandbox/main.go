@@ -77,7 +77,7 @@ func serve(ctx context.Context, environ []string, services *backing.PostgresAndR
 	if err != nil {
 		return err
 	}
-	if cfg.Environment == partner.Production {
+	if cfg.Environment == partner.EnvironmentProduction {
 		return config.Mistakes{"SERVICE_ENV: the sandbox is not for production"}
 	}
 	if err := step(say, "making the schema", stepEvery, func() error {
@@ -117,7 +117,7 @@ func serve(ctx context.Context, environ []string, services *backing.PostgresAndR
 
 // pagesOfDevelopment mounts the style guide; nil, none, where the environment is not development.
 func pagesOfDevelopment(cfg config.Config) wire.PageMounter {
-	if cfg.Environment != partner.Development {
+	if cfg.Environment != partner.EnvironmentDevelopment {
 		return nil
 	}
 	return styleguide.MountFunc(cfg.DashboardBaseURL)

@@ -16,14 +16,14 @@ func TestDemoOf_TellsWhereMailsGo(t *testing.T) {
 		cfg  config.Config
 		want string
 	}{
-		{config.Config{Environment: partner.Development, DashboardBaseURL: "http://x"}, "http://x/sandbox/mails"},
-		{config.Config{Environment: partner.Staging}, "wait in the database, since SMTP_URL is not set"},
-		{config.Config{Environment: partner.Staging, SMTPURL: "smtp://user:password@host:25"},
+		{config.Config{Environment: partner.EnvironmentDevelopment, DashboardBaseURL: "http://x"}, "http://x/sandbox/mails"},
+		{config.Config{Environment: partner.EnvironmentStaging}, "wait in the database, since SMTP_URL is not set"},
+		{config.Config{Environment: partner.EnvironmentStaging, SMTPURL: "smtp://user:password@host:25"},
 			"go out through the mail server of SMTP_URL, host:25"},
 	} {
 		d := demoOf(c.cfg, false, "")
 		require.Equal(t, c.want, d.mails)
-		require.Equal(t, c.cfg.Environment == partner.Development, d.components)
+		require.Equal(t, c.cfg.Environment == partner.EnvironmentDevelopment, d.components)
 	}
 }
 

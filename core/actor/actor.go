@@ -36,9 +36,9 @@ var (
 	Provider = Actor{Kind: KindProvider}
 )
 
-// FormerClockText is the text by which earlier versions named the clock in audit entries, steps of collections and
+// LegacyClockName is the text by which earlier versions named the clock in audit entries, steps of collections and
 // refunds.
-const FormerClockText = "dispatcher"
+const LegacyClockName = "dispatcher"
 
 // Partner returns the actor for a partner and the API key that it used; a zero keyID: the key is not known or
 // there was none.
@@ -60,10 +60,10 @@ func (a Actor) String() string {
 	return string(a.Kind) + ":" + a.ID
 }
 
-// Parse returns the actor that a text names; FormerClockText names the clock. A text of unknown form, which a later
+// Parse returns the actor that a text names; LegacyClockName names the clock. A text of unknown form, which a later
 // version may have written, is split into kind and id, and String returns it unchanged.
 func Parse(text string) Actor {
-	if text == FormerClockText {
+	if text == LegacyClockName {
 		return Clock
 	}
 	kind, name, _ := strings.Cut(text, ":")
@@ -74,7 +74,7 @@ func Parse(text string) Actor {
 // versions.
 func (a Actor) StoredTexts() []string {
 	if a == Clock {
-		return []string{a.String(), FormerClockText}
+		return []string{a.String(), LegacyClockName}
 	}
 	return []string{a.String()}
 }

@@ -35,63 +35,64 @@ type CollectionTrigger string
 
 // The causes for which a collection changes its state (api.md §3, "Collection").
 const (
-	CardCharged            CollectionTrigger = "charged"
-	CollectionPaidByTenant CollectionTrigger = "paid_by_tenant"
+	CollectionTriggerCharged      CollectionTrigger = "charged"
+	CollectionTriggerPaidByTenant CollectionTrigger = "paid_by_tenant"
 	// The bank refused the charge for now, as for lack of funds. The card is charged again by the schedule.
-	CardRefusedForNow CollectionTrigger = "refused_for_now"
+	CollectionTriggerRefusedForNow CollectionTrigger = "refused_for_now"
 	// The bank refused the charge and the tenant has to act, or the schedule has no further charge.
-	CardRefused              CollectionTrigger = "card_refused"
-	CollectionRetriedByStaff CollectionTrigger = "retried"
-	CollectionCancelled      CollectionTrigger = "cancelled"
-	CollectionExpired        CollectionTrigger = "expired" // The debt was not paid within DebtExpiresAfter.
+	CollectionTriggerRefused        CollectionTrigger = "card_refused"
+	CollectionTriggerRetriedByStaff CollectionTrigger = "retried"
+	CollectionTriggerCancelled      CollectionTrigger = "cancelled"
+	CollectionTriggerExpired        CollectionTrigger = "expired" // The debt was not paid within DebtExpiresAfter.
 	// The debt is less than the payment provider can charge.
-	CollectionTooSmall CollectionTrigger = "below_minimum"
+	CollectionTriggerTooSmall CollectionTrigger = "below_minimum"
 	// The tenant paid the debt to the operator by other means.
-	CollectionSettledElsewhere CollectionTrigger = "settled_elsewhere"
+	CollectionTriggerSettledElsewhere CollectionTrigger = "settled_elsewhere"
 	// The operator gave up the debt, which the tenant need not pay.
-	CollectionWithdrawn CollectionTrigger = "withdrawn"
+	CollectionTriggerWithdrawn CollectionTrigger = "withdrawn"
 )
 
 // CollectionTriggers lists every cause for which a collection changes its state.
 var CollectionTriggers = []CollectionTrigger{
-	CardCharged, CollectionPaidByTenant, CardRefusedForNow, CardRefused, CollectionRetriedByStaff, CollectionCancelled,
-	CollectionExpired,
-	CollectionTooSmall, CollectionSettledElsewhere, CollectionWithdrawn,
+	CollectionTriggerCharged, CollectionTriggerPaidByTenant, CollectionTriggerRefusedForNow, CollectionTriggerRefused,
+	CollectionTriggerRetriedByStaff, CollectionTriggerCancelled,
+	CollectionTriggerExpired,
+	CollectionTriggerTooSmall, CollectionTriggerSettledElsewhere, CollectionTriggerWithdrawn,
 }
 
 // collectionSteps maps each state of a collection and each trigger that it allows to the next state. A state
 // without an entry is final.
 var collectionSteps = map[CollectionState]map[CollectionTrigger]CollectionState{
 	CollectionScheduled: {
-		CardCharged:                CollectionPaid,
-		CardRefusedForNow:          CollectionRetrying,
-		CardRefused:                CollectionAwaitingTenant,
-		CollectionRetriedByStaff:   CollectionScheduled,
-		CollectionCancelled:        CollectionFailed,
-		CollectionExpired:          CollectionFailed,
-		CollectionTooSmall:         CollectionFailed,
-		CollectionSettledElsewhere: CollectionFailed,
-		CollectionWithdrawn:        CollectionFailed,
+		CollectionTriggerCharged:          CollectionPaid,
+		CollectionTriggerRefusedForNow:    CollectionRetrying,
+		CollectionTriggerRefused:          CollectionAwaitingTenant,
+		CollectionTriggerRetriedByStaff:   CollectionScheduled,
+		CollectionTriggerCancelled:        CollectionFailed,
+		CollectionTriggerExpired:          CollectionFailed,
+		CollectionTriggerTooSmall:         CollectionFailed,
+		CollectionTriggerSettledElsewhere: CollectionFailed,
+		CollectionTriggerWithdrawn:        CollectionFailed,
 	},
 	CollectionRetrying: {
-		CardCharged:                CollectionPaid,
-		CardRefusedForNow:          CollectionRetrying,
-		CardRefused:                CollectionAwaitingTenant,
-		CollectionRetriedByStaff:   CollectionRetrying,
-		CollectionCancelled:        CollectionFailed,
-		CollectionExpired:          CollectionFailed,
-		CollectionTooSmall:         CollectionFailed,
-		CollectionSettledElsewhere: CollectionFailed,
-		CollectionWithdrawn:        CollectionFailed,
+		CollectionTriggerCharged:          CollectionPaid,
+		CollectionTriggerRefusedForNow:    CollectionRetrying,
+		CollectionTriggerRefused:          CollectionAwaitingTenant,
+		CollectionTriggerRetriedByStaff:   CollectionRetrying,
+		CollectionTriggerCancelled:        CollectionFailed,
+		CollectionTriggerExpired:          CollectionFailed,
+		CollectionTriggerTooSmall:         CollectionFailed,
+		CollectionTriggerSettledElsewhere: CollectionFailed,
+		CollectionTriggerWithdrawn:        CollectionFailed,
 	},
 	CollectionAwaitingTenant: {
-		CollectionPaidByTenant:     CollectionPaid,
-		CollectionRetriedByStaff:   CollectionRetrying,
-		CollectionCancelled:        CollectionFailed,
-		CollectionExpired:          CollectionFailed,
-		CollectionTooSmall:         CollectionFailed,
-		CollectionSettledElsewhere: CollectionFailed,
-		CollectionWithdrawn:        CollectionFailed,
+		CollectionTriggerPaidByTenant:     CollectionPaid,
+		CollectionTriggerRetriedByStaff:   CollectionRetrying,
+		CollectionTriggerCancelled:        CollectionFailed,
+		CollectionTriggerExpired:          CollectionFailed,
+		CollectionTriggerTooSmall:         CollectionFailed,
+		CollectionTriggerSettledElsewhere: CollectionFailed,
+		CollectionTriggerWithdrawn:        CollectionFailed,
 	},
 }
 
@@ -116,12 +117,13 @@ func (s CollectionState) Next(t CollectionTrigger) (CollectionState, error) {
 // EndsUnpaid reports whether the trigger ends a collection without payment. The collection's failure code is then the
 // trigger.
 func (t CollectionTrigger) EndsUnpaid() bool {
-	return t == CollectionCancelled || t == CollectionExpired || t == CollectionTooSmall || t.EndedByOperator()
+	return t == CollectionTriggerCancelled || t == CollectionTriggerExpired ||
+		t == CollectionTriggerTooSmall || t.EndedByOperator()
 }
 
 // EndedByOperator reports whether the trigger is one by which an operator ends a collection.
 func (t CollectionTrigger) EndedByOperator() bool {
-	return t == CollectionSettledElsewhere || t == CollectionWithdrawn
+	return t == CollectionTriggerSettledElsewhere || t == CollectionTriggerWithdrawn
 }
 
 // Final reports whether a collection in this state never changes again.
@@ -151,8 +153,8 @@ type Debt struct {
 	// When operator, staff or the clock requested the end of the collection. The provider is notified next.
 	CancelAt time.Time
 	CancelBy actor.Actor
-	// The way in which an operator ends the collection, CollectionSettledElsewhere or CollectionWithdrawn; "" for any
-	// other end.
+	// The way in which an operator ends the collection, CollectionSettledElsewhere or CollectionTriggerWithdrawn; "" for
+	// any other end.
 	CancelAs CollectionTrigger
 	AskedAt  time.Time // When the tenant was last mailed the link to pay, or a job was to send that mail.
 }
@@ -240,9 +242,9 @@ func (d *Debt) BeginAttempt(now time.Time) {
 
 // MarkPaid ends the collection as paid. Returns ErrCollectionOver if it has ended already.
 func (d *Debt) MarkPaid(by actor.Actor, now time.Time) (CollectionTransition, error) {
-	t := CardCharged
+	t := CollectionTriggerCharged
 	if d.State == CollectionAwaitingTenant {
-		t = CollectionPaidByTenant
+		t = CollectionTriggerPaidByTenant
 	}
 	made, err := d.step(t, by, d.detail(), now)
 	if err == nil {
@@ -265,9 +267,9 @@ type ChargeRefusal struct {
 func (d *Debt) RecordRefusal(r ChargeRefusal, schedule CollectionSchedule, by actor.Actor,
 	now time.Time) (CollectionTransition, error) {
 	next, more := schedule.NextChargeAfter(d.Attempt, d.CapturedAt, now)
-	t := CardRefused
+	t := CollectionTriggerRefused
 	if r.Passes && more {
-		t = CardRefusedForNow
+		t = CollectionTriggerRefusedForNow
 	} else {
 		next = time.Time{}
 	}
@@ -293,7 +295,7 @@ func (d *Debt) ScheduleRetry(by actor.Actor, now time.Time) (CollectionTransitio
 	if err := d.chargeable(now); err != nil && !d.State.Final() {
 		return CollectionTransition{}, err
 	}
-	made, err := d.step(CollectionRetriedByStaff, by, nil, now)
+	made, err := d.step(CollectionTriggerRetriedByStaff, by, nil, now)
 	if err == nil && d.Answered {
 		d.NextAttemptAt = now
 	}

@@ -136,9 +136,9 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 			"end": func(t *rapid.T) {
 				before := d
 				if d.Expired(now) || rapid.IntRange(0, 9).Draw(t, "whim") == 0 {
-					step, err := d.MarkFailed(rapid.SampledFrom([]deposit.CollectionTrigger{deposit.CollectionCancelled,
-						deposit.CollectionExpired, deposit.CollectionTooSmall, deposit.CollectionSettledElsewhere,
-						deposit.CollectionWithdrawn}).Draw(t, "trigger"), actor.Staff, now)
+					step, err := d.MarkFailed(rapid.SampledFrom([]deposit.CollectionTrigger{deposit.CollectionTriggerCancelled,
+						deposit.CollectionTriggerExpired, deposit.CollectionTriggerTooSmall, deposit.CollectionTriggerSettledElsewhere,
+						deposit.CollectionTriggerWithdrawn}).Draw(t, "trigger"), actor.Staff, now)
 					made(before, step, err)
 				}
 			},

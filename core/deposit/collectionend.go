@@ -40,8 +40,8 @@ func (d *Debt) CheckEndable() error {
 }
 
 // RequestEnd records that an operator wants to end the collection, as CollectionSettledElsewhere or
-// CollectionWithdrawn. The provider is notified next; if the tenant's payment arrives first, the collection is paid.
-// Returns the errors of Endable.
+// CollectionTriggerWithdrawn. The provider is notified next; if the tenant's payment arrives first, the collection is
+// paid. Returns the errors of Endable.
 func (d *Debt) RequestEnd(as CollectionTrigger, by actor.Actor, now time.Time) error {
 	if err := d.CheckEndable(); err != nil {
 		return err

@@ -22,7 +22,8 @@ func TestEnds_AreTheTriggersThatLeadToFailed(t *testing.T) {
 			byOperator = append(byOperator, trigger)
 		}
 	}
-	require.Equal(t, []deposit.CollectionTrigger{deposit.CollectionSettledElsewhere, deposit.CollectionWithdrawn},
+	require.Equal(t, []deposit.CollectionTrigger{deposit.CollectionTriggerSettledElsewhere,
+		deposit.CollectionTriggerWithdrawn},
 		byOperator)
 }
 
@@ -47,7 +48,7 @@ func TestAskEnd_OnceAndWhileTheCollectionRuns(t *testing.T) {
 	for _, state := range deposit.CollectionStates {
 		d := deposit.Debt{State: state, CapturedAt: start}
 		before := d
-		err := d.RequestEnd(deposit.CollectionSettledElsewhere, operator, start)
+		err := d.RequestEnd(deposit.CollectionTriggerSettledElsewhere, operator, start)
 		if state.Final() {
 			require.ErrorIs(t, err, deposit.ErrCollectionOver)
 			require.ErrorContains(t, err, "The collection is "+string(state)+".")
@@ -56,27 +57,29 @@ func TestAskEnd_OnceAndWhileTheCollectionRuns(t *testing.T) {
 		}
 		require.NoError(t, err)
 		require.Equal(t, state, d.State, "the provider is told first")
-		require.Equal(t, []any{start, operator, deposit.CollectionSettledElsewhere}, []any{d.CancelAt, d.CancelBy,
+		require.Equal(t, []any{start, operator, deposit.CollectionTriggerSettledElsewhere}, []any{d.CancelAt, d.CancelBy,
 			d.CancelAs})
 		asked := d
-		require.ErrorIs(t, d.RequestEnd(deposit.CollectionWithdrawn, operator, start.Add(1)), deposit.ErrCollectionEnding)
+		require.ErrorIs(t, d.RequestEnd(deposit.CollectionTriggerWithdrawn, operator, start.Add(1)),
+			deposit.ErrCollectionEnding)
 		require.Equal(t, asked, d)
 	}
 	staff := deposit.Debt{State: deposit.CollectionAwaitingTenant, CancelAt: start, CancelBy: actor.Staff}
-	require.ErrorIs(t, staff.RequestEnd(deposit.CollectionWithdrawn, operator, start), deposit.ErrCollectionEnding)
+	require.ErrorIs(t, staff.RequestEnd(deposit.CollectionTriggerWithdrawn, operator, start), deposit.ErrCollectionEnding)
 }
 
 func TestFail_ByTheOperator_HasItsFailure(t *testing.T) {
 	untried := deposit.Debt{State: deposit.CollectionScheduled}
-	step, err := untried.MarkFailed(deposit.CollectionTooSmall, actor.Clock, start)
+	step, err := untried.MarkFailed(deposit.CollectionTriggerTooSmall, actor.Clock, start)
 	require.NoError(t, err)
 	require.Empty(t, step.Detail, "no attempt, no refusal")
 	require.True(t, untried.Answered)
 	before := untried
-	_, err = untried.MarkFailed(deposit.CollectionCancelled, actor.Clock, start)
+	_, err = untried.MarkFailed(deposit.CollectionTriggerCancelled, actor.Clock, start)
 	require.ErrorIs(t, err, deposit.ErrCollectionOver)
 	require.Equal(t, before, untried)
-	for _, as := range []deposit.CollectionTrigger{deposit.CollectionSettledElsewhere, deposit.CollectionWithdrawn} {
+	for _, as := range []deposit.CollectionTrigger{deposit.CollectionTriggerSettledElsewhere,
+		deposit.CollectionTriggerWithdrawn} {
 		d := deposit.Debt{State: deposit.CollectionAwaitingTenant, CapturedAt: start, Answered: true, Failure: "lost_card",
 			Attempt: 1}
 		step, err := d.MarkFailed(as, operator, start)

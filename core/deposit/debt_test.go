@@ -69,8 +69,9 @@ func TestDue_WhileTheCardIsCharged_AtItsTimeOrUnderWay(t *testing.T) {
 
 func TestPaid_ByCardOrByTheTenant_EndsTheDebt(t *testing.T) {
 	for state, want := range map[deposit.CollectionState]deposit.CollectionTrigger{
-		deposit.CollectionScheduled: deposit.CardCharged, deposit.CollectionRetrying: deposit.CardCharged,
-		deposit.CollectionAwaitingTenant: deposit.CollectionPaidByTenant,
+		deposit.CollectionScheduled:      deposit.CollectionTriggerCharged,
+		deposit.CollectionRetrying:       deposit.CollectionTriggerCharged,
+		deposit.CollectionAwaitingTenant: deposit.CollectionTriggerPaidByTenant,
 	} {
 		d := deposit.Debt{State: state, Attempt: 2, Failure: "card_declined", NextAttemptAt: start.Add(day)}
 		step, err := d.MarkPaid(actor.Provider, start)

@@ -29,8 +29,8 @@ const (
 	pngMark                 = "\x89PNG\r\n\x1a\n"
 )
 
-// HeaderBytes is the number of bytes from which Sniff recognises the type of a file.
-const HeaderBytes = headerBytes
+// SniffedHeaderBytes is the number of bytes from which Sniff recognises the type of a file.
+const SniffedHeaderBytes = headerBytes
 
 // MediaType is the media type of a deposit's file. The service serves no other types.
 type MediaType string

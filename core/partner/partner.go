@@ -34,13 +34,13 @@ type Environment string
 
 // The kinds of installation, set by SERVICE_ENV.
 const (
-	Development Environment = "development"
-	Staging     Environment = "staging"
-	Production  Environment = "production"
+	EnvironmentDevelopment Environment = "development"
+	EnvironmentStaging     Environment = "staging"
+	EnvironmentProduction  Environment = "production"
 )
 
 // Environments lists every kind of installation.
-var Environments = []Environment{Development, Staging, Production}
+var Environments = []Environment{EnvironmentDevelopment, EnvironmentStaging, EnvironmentProduction}
 
 // Partner is a system that connects operators and creates deposits for their accounts.
 type Partner struct {
@@ -102,7 +102,7 @@ const ConnectSecretPrefix = "svc_cs_"
 
 // APIKeyPrefix returns the beginning of the API keys that are valid in an environment.
 func APIKeyPrefix(env Environment) string {
-	if env == Production {
+	if env == EnvironmentProduction {
 		return "svc_pk_live_"
 	}
 	return "svc_pk_test_"

@@ -31,7 +31,7 @@ func TestPresentedKey_Carriers(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := partner.APIKeyFromHeaders(partner.Staging, c.apiKey, c.authorization)
+			got, err := partner.APIKeyFromHeaders(partner.EnvironmentStaging, c.apiKey, c.authorization)
 			require.ErrorIs(t, err, c.err)
 			require.Equal(t, c.want, got)
 		})
@@ -39,7 +39,7 @@ func TestPresentedKey_Carriers(t *testing.T) {
 }
 
 func TestNewAPIKey_IsFoundByItsHash(t *testing.T) {
-	key, plain, hash := partner.NewAPIKey(id.ID{1}, id.ID{2}, partner.Production, "main",
+	key, plain, hash := partner.NewAPIKey(id.ID{1}, id.ID{2}, partner.EnvironmentProduction, "main",
 		bytes.Repeat([]byte{9}, secret.MinRandomBytes), time.Unix(0, 0))
 	require.Equal(t, hash, partner.HashAPIKey(plain.Reveal()))
 	require.Regexp(t, `^svc_pk_live_[A-Za-z0-9_-]{32}$`, plain.Reveal())

@@ -26,15 +26,16 @@ type DeliveryState int16
 
 // The states of a delivery, with the numbers that the database column state holds.
 const (
-	StateWaiting    DeliveryState = 0
-	StateDispatched DeliveryState = 1
-	StateSucceeded  DeliveryState = 2
-	StateFailed     DeliveryState = 3
-	StateCancelled  DeliveryState = 4 // The delivery ended without success because its subscription was deleted.
+	DeliveryStateWaiting    DeliveryState = 0
+	DeliveryStateDispatched DeliveryState = 1
+	DeliveryStateSucceeded  DeliveryState = 2
+	DeliveryStateFailed     DeliveryState = 3
+	DeliveryStateCancelled  DeliveryState = 4 // The delivery ended without success because its subscription was deleted.
 )
 
 // DeliveryStates lists every state of a delivery, in the order of the stored numbers.
-var DeliveryStates = []DeliveryState{StateWaiting, StateDispatched, StateSucceeded, StateFailed, StateCancelled}
+var DeliveryStates = []DeliveryState{DeliveryStateWaiting, DeliveryStateDispatched, DeliveryStateSucceeded,
+	DeliveryStateFailed, DeliveryStateCancelled}
 
 // DeliveryStatus is the state of a delivery as the API shows it (api.md §2, "Delivery record").
 type DeliveryStatus string
@@ -50,11 +51,11 @@ const (
 // DeliveryStatusOf returns the status that the API shows for a delivery in state s with that many finished attempts.
 func DeliveryStatusOf(s DeliveryState, attempts int) DeliveryStatus {
 	switch s {
-	case StateSucceeded:
+	case DeliveryStateSucceeded:
 		return StatusSucceeded
-	case StateFailed, StateCancelled:
+	case DeliveryStateFailed, DeliveryStateCancelled:
 		return StatusFailed
-	case StateWaiting, StateDispatched:
+	case DeliveryStateWaiting, DeliveryStateDispatched:
 	}
 	if attempts > 0 {
 		return StatusRetrying
@@ -81,11 +82,11 @@ var FailureReasons = []FailureReason{FailureAttemptsExhausted, FailureWebhookDis
 // row, which is empty where the state implies the reason.
 func FailureReasonOf(s DeliveryState, stored FailureReason) FailureReason {
 	switch s {
-	case StateCancelled:
+	case DeliveryStateCancelled:
 		return FailureWebhookDeleted
-	case StateFailed:
+	case DeliveryStateFailed:
 		return cmp.Or(stored, FailureAttemptsExhausted)
-	case StateWaiting, StateDispatched, StateSucceeded:
+	case DeliveryStateWaiting, DeliveryStateDispatched, DeliveryStateSucceeded:
 	}
 	return ""
 }

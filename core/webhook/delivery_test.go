@@ -18,13 +18,13 @@ func TestStatusAndReason_OfEveryState(t *testing.T) {
 		stored       webhook.FailureReason // where the row says webhook_disabled
 	}
 	want := map[webhook.DeliveryState]row{
-		webhook.StateWaiting:    {webhook.StatusPending, webhook.StatusRetrying, "", ""},
-		webhook.StateDispatched: {webhook.StatusPending, webhook.StatusRetrying, "", ""},
-		webhook.StateSucceeded:  {webhook.StatusSucceeded, webhook.StatusSucceeded, "", ""},
-		webhook.StateFailed: {
+		webhook.DeliveryStateWaiting:    {webhook.StatusPending, webhook.StatusRetrying, "", ""},
+		webhook.DeliveryStateDispatched: {webhook.StatusPending, webhook.StatusRetrying, "", ""},
+		webhook.DeliveryStateSucceeded:  {webhook.StatusSucceeded, webhook.StatusSucceeded, "", ""},
+		webhook.DeliveryStateFailed: {
 			webhook.StatusFailed, webhook.StatusFailed, webhook.FailureAttemptsExhausted, webhook.FailureWebhookDisabled,
 		},
-		webhook.StateCancelled: {
+		webhook.DeliveryStateCancelled: {
 			webhook.StatusFailed, webhook.StatusFailed, webhook.FailureWebhookDeleted, webhook.FailureWebhookDeleted,
 		},
 	}
@@ -39,7 +39,7 @@ func TestStatusAndReason_OfEveryState(t *testing.T) {
 func TestGivesUp_ADeliveryThatFailed_ButNoTest(t *testing.T) {
 	t.Parallel()
 	for _, state := range webhook.DeliveryStates {
-		require.Equal(t, state == webhook.StateFailed, webhook.DeliveryVerdict{State: state}.GivesUp(false), state)
+		require.Equal(t, state == webhook.DeliveryStateFailed, webhook.DeliveryVerdict{State: state}.GivesUp(false), state)
 		require.False(t, webhook.DeliveryVerdict{State: state}.GivesUp(true), state)
 	}
 }

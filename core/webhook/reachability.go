@@ -101,11 +101,11 @@ func (a Attempt) FailedByService(outboundBroken bool) bool {
 	return a.Lacked != "" || a.NoRoute && outboundBroken
 }
 
-// NewPutOffVerdict returns the verdict on a delivery that was dispatched that many times in a row without an attempt.
-// It is dispatched again after a second, then after twice as long each time, up to a minute.
-func NewPutOffVerdict(dispatches int) DeliveryVerdict {
+// NewUnattemptedVerdict returns the verdict on a delivery that was dispatched that many times in a row without an
+// attempt. It is dispatched again after a second, then after twice as long each time, up to a minute.
+func NewUnattemptedVerdict(dispatches int) DeliveryVerdict {
 	doublings := min(max(dispatches-1, 0), maxDoublings)
-	return DeliveryVerdict{State: StateWaiting, Wait: min(time.Second<<doublings, time.Minute)}
+	return DeliveryVerdict{State: DeliveryStateWaiting, Wait: min(time.Second<<doublings, time.Minute)}
 }
 
 // AfterExcusedAttempt returns the health of an endpoint whose attempt failed because this service's own internet

@@ -112,12 +112,12 @@ func TestPutOff_DoublesUpToAMinute(t *testing.T) {
 	t.Parallel()
 	var waits []time.Duration
 	for dispatches := range 9 {
-		v := webhook.NewPutOffVerdict(dispatches)
-		require.Equal(t, webhook.StateWaiting, v.State)
+		v := webhook.NewUnattemptedVerdict(dispatches)
+		require.Equal(t, webhook.DeliveryStateWaiting, v.State)
 		waits = append(waits, v.Wait/time.Second)
 	}
 	require.Equal(t, []time.Duration{1, 1, 2, 4, 8, 16, 32, 60, 60}, waits)
-	require.Equal(t, time.Minute, webhook.NewPutOffVerdict(1<<20).Wait)
+	require.Equal(t, time.Minute, webhook.NewUnattemptedVerdict(1<<20).Wait)
 }
 
 func TestHeld_LastsFromTheFirstFailureToTheEndOfTheRamp(t *testing.T) {

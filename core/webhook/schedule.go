@@ -40,19 +40,19 @@ type DeliveryVerdict struct {
 
 // GivesUp reports whether the verdict gives up a delivery that the endpoint did not accept. It is false for a test
 // delivery, whose only result its caller sees.
-func (v DeliveryVerdict) GivesUp(test bool) bool { return v.State == StateFailed && !test }
+func (v DeliveryVerdict) GivesUp(test bool) bool { return v.State == DeliveryStateFailed && !test }
 
 // JudgeAttempt returns the state of a delivery after an attempt. A test delivery is never retried (api.md §2).
 func (s RetrySchedule) JudgeAttempt(a Attempt, test bool, random float64) DeliveryVerdict {
 	if a.OK() {
-		return DeliveryVerdict{State: StateSucceeded}
+		return DeliveryVerdict{State: DeliveryStateSucceeded}
 	}
 	if test {
-		return DeliveryVerdict{State: StateFailed}
+		return DeliveryVerdict{State: DeliveryStateFailed}
 	}
 	wait, ok := s.WaitAfter(a.Number, a.RetryAfter, random)
 	if !ok {
-		return DeliveryVerdict{State: StateFailed}
+		return DeliveryVerdict{State: DeliveryStateFailed}
 	}
-	return DeliveryVerdict{State: StateWaiting, Wait: wait}
+	return DeliveryVerdict{State: DeliveryStateWaiting, Wait: wait}
 }

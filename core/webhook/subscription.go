@@ -51,9 +51,9 @@ var EventNames = []EventName{EventOperatorLinked, EventDepositStatusChanged, Eve
 // MaxSubscriptions is the largest number of webhook subscriptions of a partner (api.md §5).
 const MaxSubscriptions = 16
 
-// UnparkedPerSecond is how many parked deliveries (those that waited while the subscription was disabled) become
-// due in each second after it is enabled, so that the endpoint does not receive its whole backlog at once.
-const UnparkedPerSecond = 200
+// UnparkedDeliveriesPerSecond is how many parked deliveries (those that waited while the subscription was disabled)
+// become due in each second after it is enabled, so that the endpoint does not receive its whole backlog at once.
+const UnparkedDeliveriesPerSecond = 200
 
 // SigningSecretPrefix is the beginning of every signing secret of a subscription (service.md, "Webhook subscription").
 const SigningSecretPrefix = "svc_whsec_"
@@ -85,12 +85,13 @@ type SignatureKind string
 
 // The kinds of signature that a delivery can carry.
 const (
-	SignatureSvc      SignatureKind = "svc"      // This service's own kind of signature, which every delivery carries.
-	SignatureStandard SignatureKind = "standard" // The kind of signature that the Standard Webhooks specification defines.
+	SignatureKindSvc SignatureKind = "svc" // This service's own kind of signature, which every delivery carries.
+	// The kind of signature that the Standard Webhooks specification defines.
+	SignatureKindStandard SignatureKind = "standard"
 )
 
 // SignatureKinds lists every kind of signature that a delivery can carry.
-var SignatureKinds = []SignatureKind{SignatureSvc, SignatureStandard}
+var SignatureKinds = []SignatureKind{SignatureKindSvc, SignatureKindStandard}
 
 // ParseSignatureKinds checks the kinds of signature in a request for a subscription and reports whether Standard is
 // among them. nil (not sent) means this service's own signature only.
@@ -100,9 +101,9 @@ func ParseSignatureKinds(kinds []string) (standard bool, err error) {
 	ours := kinds == nil
 	for _, kind := range kinds {
 		switch SignatureKind(kind) {
-		case SignatureSvc:
+		case SignatureKindSvc:
 			ours = true
-		case SignatureStandard:
+		case SignatureKindStandard:
 			standard = true
 		default:
 			return false, fault.ErrInvalidField.WithField("signatures", "has an unknown kind; known are %v", SignatureKinds)

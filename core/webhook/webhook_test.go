@@ -90,13 +90,14 @@ func TestSchedule_After(t *testing.T) {
 func TestJudge(t *testing.T) {
 	s := webhook.RetrySchedule{0, time.Second}
 	failed := webhook.Attempt{Number: 1, Result: webhook.ResultNon2xx}
-	require.Equal(t, webhook.DeliveryVerdict{State: webhook.StateWaiting, Wait: time.Second}, s.JudgeAttempt(failed,
-		false, 0.5))
-	require.Equal(t, webhook.DeliveryVerdict{State: webhook.StateFailed}, s.JudgeAttempt(failed, true, 0.5),
+	require.Equal(t, webhook.DeliveryVerdict{State: webhook.DeliveryStateWaiting, Wait: time.Second},
+		s.JudgeAttempt(failed,
+			false, 0.5))
+	require.Equal(t, webhook.DeliveryVerdict{State: webhook.DeliveryStateFailed}, s.JudgeAttempt(failed, true, 0.5),
 		"a test is never tried again")
 	failed.Number = 2
-	require.Equal(t, webhook.DeliveryVerdict{State: webhook.StateFailed}, s.JudgeAttempt(failed, false, 0.5))
-	require.Equal(t, webhook.DeliveryVerdict{State: webhook.StateSucceeded},
+	require.Equal(t, webhook.DeliveryVerdict{State: webhook.DeliveryStateFailed}, s.JudgeAttempt(failed, false, 0.5))
+	require.Equal(t, webhook.DeliveryVerdict{State: webhook.DeliveryStateSucceeded},
 		s.JudgeAttempt(webhook.Attempt{Number: 9, Result: webhook.ResultSuccess}, false, 0.5))
 }
 

@@ -18,8 +18,8 @@ var names string
 // Names lists the time zones that an account can have, UTC first.
 var Names = strings.Fields(names)
 
-// Known reports whether a name is that of a time zone that an account can have.
-func Known(name string) bool { return slices.Contains(Names, name) }
+// IsKnownName reports whether a name is that of a time zone that an account can have.
+func IsKnownName(name string) bool { return slices.Contains(Names, name) }
 
 var loaded sync.Map // loaded caches time zones: a map from a name to its *time.Location.
 
@@ -28,7 +28,7 @@ func ByName(name string) *time.Location {
 	if found, ok := loaded.Load(name); ok {
 		return found.(*time.Location)
 	}
-	if !Known(name) {
+	if !IsKnownName(name) {
 		return time.UTC
 	}
 	found, err := time.LoadLocation(name)

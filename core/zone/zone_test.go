@@ -15,11 +15,11 @@ func TestNames_AreZones(t *testing.T) {
 	require.Greater(t, len(zone.Names), 400)
 	for _, name := range zone.Names {
 		require.Equal(t, name, zone.ByName(name).String())
-		require.True(t, zone.Known(name))
+		require.True(t, zone.IsKnownName(name))
 	}
 	for _, name := range []string{"", "Local", "local", "utc", "Mars/Olympus", "../UTC", "Europe/paris",
 		"Europe/Paris "} {
-		require.False(t, zone.Known(name), name)
+		require.False(t, zone.IsKnownName(name), name)
 		require.Equal(t, time.UTC, zone.ByName(name), name)
 	}
 }

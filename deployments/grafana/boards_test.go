@@ -143,7 +143,7 @@ func TestPanels_WithAThresholdLeadOn_AndThoseThatAreEmptySayWhy(t *testing.T) {
 					continue
 				}
 				page, heading, hasHeading := strings.Cut(page, "#")
-				slug := strings.ToLower(strings.NewReplacer(" ", "-", "?", "").Replace(docstest.Read(t, page)))
+				slug := strings.ToLower(strings.NewReplacer(" ", "-", "?", "").Replace(docstest.ReadFile(t, page)))
 				require.True(t, !hasHeading || strings.Contains(slug, "#-"+heading+"\n"), "%s leads to %s", name, *l.Url)
 			}
 			for _, query := range queriesOf(p) {
@@ -186,7 +186,7 @@ func TestAlerts_EachLeadsToItsOwnRunbook(t *testing.T) {
 	t.Parallel()
 	books := runbooks()
 	require.Greater(t, len(books), 30)
-	index := docstest.Read(t, "docs/runbooks/README.md")
+	index := docstest.ReadFile(t, "docs/runbooks/README.md")
 	row := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| [a-z]+ \\| \\[.+\\]\\((.+)\\.md\\) \\|$").FindAllStringSubmatch(index, -1)
 	require.Len(t, row, len(books))
 	text, err := os.ReadFile("dashboards/overview.json")

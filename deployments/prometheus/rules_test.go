@@ -101,12 +101,12 @@ func annotation(t *testing.T, r rule, name, label string) string {
 	t.Helper()
 	rest, absolute := strings.CutPrefix(r.Annotations[name], "{{ $externalLabels."+label+" }}/")
 	require.True(t, absolute, "%s: %s is no link", r.Alert, name)
-	require.Contains(t, docstest.Read(t, "deployments/prometheus.yml"), "\n    "+label+": http")
+	require.Contains(t, docstest.ReadFile(t, "deployments/prometheus.yml"), "\n    "+label+": http")
 	return rest
 }
 
 func TestAlerts_HaveASeverityAndARunbook_AndNoPageIsAPartnersDoing(t *testing.T) {
-	index := docstest.Read(t, "docs/runbooks/README.md")
+	index := docstest.ReadFile(t, "docs/runbooks/README.md")
 	var books []string
 	for _, r := range rules(t) {
 		if r.Alert == "" {
@@ -115,11 +115,11 @@ func TestAlerts_HaveASeverityAndARunbook_AndNoPageIsAPartnersDoing(t *testing.T)
 		severity, book := r.Labels["severity"], annotation(t, r, "runbook_url", "repository")
 		require.Contains(t, []string{"page", "ticket", heartbeat}, severity, r.Alert)
 		uid := strings.TrimPrefix(annotation(t, r, "dashboard_url", "grafana"), "d/")
-		dashboard := docstest.Read(t, "deployments/grafana/dashboards/"+strings.TrimPrefix(uid, "svc-")+".json")
+		dashboard := docstest.ReadFile(t, "deployments/grafana/dashboards/"+strings.TrimPrefix(uid, "svc-")+".json")
 		require.Contains(t, dashboard, `"uid": "`+uid+`"`)
 		require.NotEmpty(t, r.Annotations["summary"], r.Alert)
 		require.Contains(t, index, "| `"+r.Alert+"` | "+severity+" | ")
-		text := docstest.Read(t, book)
+		text := docstest.ReadFile(t, book)
 		require.Contains(t, text, "`"+r.Alert+"` ("+severity+")", book)
 		for _, part := range []string{"## Users feel\n", "## Check\n", "## Fix\n", "## Verify\n"} {
 			require.Contains(t, text, part, book)
@@ -159,7 +159,7 @@ func TestInhibitions_NameAlerts(t *testing.T) {
 			Target []string `yaml:"target_matchers"`
 		} `yaml:"inhibit_rules"`
 	}
-	require.NoError(t, yaml.Unmarshal([]byte(docstest.Read(t, "deployments/alertmanager.yml")), &config))
+	require.NoError(t, yaml.Unmarshal([]byte(docstest.ReadFile(t, "deployments/alertmanager.yml")), &config))
 	require.NotEmpty(t, config.Rules)
 	matcher := regexp.MustCompile(`^alertname=~?"(.+)"$`)
 	for _, inhibition := range config.Rules {

@@ -148,7 +148,7 @@ type containerServer struct {
 	spec     containerSpec
 	orders   io.WriteCloser
 	answers  *bufio.Scanner
-	log      procs.Buffer
+	log      procs.OutputBuffer
 
 	mu sync.Mutex
 }
@@ -182,7 +182,7 @@ func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string
 	if err != nil {
 		return nil, err
 	}
-	c := &containerServer{pool: pool, resource: made, spec: spec, log: procs.Buffer{Max: logTail}}
+	c := &containerServer{pool: pool, resource: made, spec: spec, log: procs.OutputBuffer{Max: logTail}}
 	for _, step := range []func() error{
 		c.attach,
 		func() error { return pool.Client.StartContainerWithContext(made.ID, nil, ctx) },

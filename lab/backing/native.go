@@ -64,12 +64,12 @@ func (n *nativeServer) launch(ctx context.Context) error {
 		if err := n.ready(ctx, n.port, c.Pid()); err != nil || c.Running() {
 			return err
 		}
-		return procs.ErrEnded
+		return procs.ErrProcessEnded
 	})
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, procs.ErrEnded):
+	case errors.Is(err, procs.ErrProcessEnded):
 		return fmt.Errorf("%s ended as it started (%s); its log says:\n%s", n.name, c.DescribeEnd(), n.home.tail())
 	}
 	n.killAll()

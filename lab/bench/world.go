@@ -104,7 +104,7 @@ func (w *workbench) leave() error {
 // startReceiver starts this program again as the receiver of webhooks.
 func (w *workbench) startReceiver(ctx context.Context) {
 	port := strconv.Itoa(must(backing.FreePort()))
-	w.receiver = must(procs.Start(procs.Spec{Name: receiverRole, Path: must(os.Executable()),
+	w.receiver = must(procs.Start(procs.ProcessSpec{Name: receiverRole, Path: must(os.Executable()),
 		Args: []string{receiverRole, port}, Env: os.Environ()}))
 	w.ends = append(w.ends, func() error { w.receiver.Kill(); return nil })
 	ctx, cancel := context.WithTimeout(ctx, world.MaxStartTime)
@@ -192,7 +192,7 @@ func (w *workbench) openSites(ctx context.Context, o options) {
 		s.redisURL = strings.TrimSuffix(w.services.RedisURL, "/0") + "/" + strconv.Itoa(i)
 		s.redis = redis.NewClient(must(redis.ParseURL(s.redisURL)))
 		env := append(os.Environ(), "DATABASE_URL="+s.postgresURL, "REDIS_URL="+s.redisURL)
-		must(procs.RunForOutput(ctx, procs.Spec{Name: "admin", Path: filepath.Join(s.binaries, "admin"),
+		must(procs.RunForOutput(ctx, procs.ProcessSpec{Name: "admin", Path: filepath.Join(s.binaries, "admin"),
 			// The database of an installation is migrated by the admin command of the same version.
 			Args: []string{"migrate", "up"}, Env: env}))
 		s.Database = must(world.OpenDatabase(ctx, s.postgresURL, 4))

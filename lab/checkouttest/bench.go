@@ -41,7 +41,7 @@ type Fixture struct {
 	Provider *Provider
 	Scoring  *Scoring
 	Metrics  *Metrics
-	Log      *procs.Buffer
+	Log      *procs.OutputBuffer
 
 	PartnerID id.ID
 	AccountID id.ID
@@ -53,7 +53,7 @@ func New(t testing.TB, dashboardURL string, change ...func(*servicetest.Setup)) 
 	t.Helper()
 	noon := time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
 	b := &Fixture{Clock: servicetest.NewClock(noon), Provider: &Provider{}, Scoring: &Scoring{}, Metrics: &Metrics{},
-		Log: &procs.Buffer{}}
+		Log: &procs.OutputBuffer{}}
 	b.Kit = servicetest.New(t, func(s *servicetest.Setup) {
 		s.Clock, s.Config.DashboardBaseURL = b.Clock, dashboardURL
 		s.Pool.MaxConns, s.Store.AcquireTimeout = 10, servicetest.MaxWait
@@ -73,12 +73,12 @@ func New(t testing.TB, dashboardURL string, change ...func(*servicetest.Setup)) 
 	return b
 }
 
-// Deposit creates a deposit of 500 euros as the partner API does, and returns it with its checkout token. The
+// CreateDeposit creates a deposit of 500 euros as the partner API does, and returns it with its checkout token. The
 // functions in change edit the deposit before it is stored.
-func (b *Fixture) Deposit(t testing.TB, change ...func(*deposit.Deposit)) (*deposit.Deposit, secret.Text) {
+func (b *Fixture) CreateDeposit(t testing.TB, change ...func(*deposit.Deposit)) (*deposit.Deposit, secret.Text) {
 	t.Helper()
 	now := b.Clock.Now()
-	return b.Kit.Deposit(
+	return b.Kit.CreateDeposit(
 		deposit.Origin{AccountID: b.AccountID, PartnerID: b.PartnerID, PartnerName: "Demo", ExternalID: "ext-1",
 			ByPartnerAPI: true},
 		deposit.Draft{
@@ -185,7 +185,7 @@ func (m *Metrics) Transitions() []string {
 
 // Scoring is the sandbox's scoring of tenants, which a test can make fail. It counts the assessments.
 type Scoring struct {
-	scoring.Sandbox
+	scoring.SandboxScorer
 	away  atomic.Pointer[error]
 	asked atomic.Int64
 }
@@ -202,5 +202,5 @@ func (s *Scoring) Assess(ctx context.Context, a depositports.Applicant) (bool, e
 	if away := s.away.Load(); away != nil && *away != nil {
 		return false, *away
 	}
-	return s.Sandbox.Assess(ctx, a)
+	return s.SandboxScorer.Assess(ctx, a)
 }

@@ -17,9 +17,9 @@ import (
 // Tenants for tests of the checkout. The sandbox's scoring of tenants refuses DeclinedTenant and accepts the
 // others.
 var (
-	TenantGrace    = tenant.Person{Email: "grace@example.com", FirstName: "Grace", LastName: "Hopper", Locale: "en"}
-	TenantAlan     = tenant.Person{Email: "alan@example.com", FirstName: "Alan", LastName: "Turing", Locale: "fr"}
-	DeclinedTenant = tenant.Person{Email: "declined@example.com", FirstName: "De", LastName: "Clined"}
+	TenantGraceHopper = tenant.Person{Email: "grace@example.com", FirstName: "Grace", LastName: "Hopper", Locale: "en"}
+	TenantAlanTuring  = tenant.Person{Email: "alan@example.com", FirstName: "Alan", LastName: "Turing", Locale: "fr"}
+	DeclinedTenant    = tenant.Person{Email: "declined@example.com", FirstName: "De", LastName: "Clined"}
 )
 
 // TenantAgreement is a tenant's agreement in the checkout: agreed, in English, from a fixed address and browser.
@@ -43,8 +43,8 @@ func NewSteps(t *testing.T) Steps {
 // Ctx returns a context that outlives the test's own, so that cleanups can use it.
 func (s Steps) Ctx() context.Context { return context.WithoutCancel(s.T.Context()) }
 
-// Submit sends the checkout form of a deposit with a tenant's details, and returns the page that follows.
-func (s Steps) Submit(token secret.Text, p tenant.Person) checkout.NextPage {
+// SubmitCheckoutForm sends the checkout form of a deposit with a tenant's details, and returns the page that follows.
+func (s Steps) SubmitCheckoutForm(token secret.Text, p tenant.Person) checkout.NextPage {
 	s.T.Helper()
 	next, err := s.Checkout.Submit(s.Ctx(), token, p, TenantAgreement)
 	require.NoError(s.T, err)
@@ -61,16 +61,16 @@ func (s Steps) ReturnFromPayment(token secret.Text) checkout.View {
 	return next.View
 }
 
-// Pay pays on the payment page of a deposit that was opened last, with a card that is accepted (good is true) or
-// declined (false).
-func (s Steps) Pay(depositID id.ID, good bool) {
+// PayOnPaymentPage pays on the payment page of a deposit that was opened last, with a card that is accepted (good is
+// true) or declined (false).
+func (s Steps) PayOnPaymentPage(depositID id.ID, good bool) {
 	s.T.Helper()
 	all := s.PaymentsOf(s.T, depositID, deposit.PaymentKindFee)
 	require.NoError(s.T, s.Sandbox.SimulatePayment(s.Ctx(), all[len(all)-1].ID, good))
 }
 
-// FeePayment returns the only fee payment of a deposit; the test fails if there is not exactly one.
-func (s Steps) FeePayment(depositID id.ID) deposit.Payment {
+// LoadFeePayment returns the only fee payment of a deposit; the test fails if there is not exactly one.
+func (s Steps) LoadFeePayment(depositID id.ID) deposit.Payment {
 	s.T.Helper()
 	all := s.PaymentsOf(s.T, depositID, deposit.PaymentKindFee)
 	require.Len(s.T, all, 1)
@@ -96,8 +96,8 @@ func (s Steps) RequireStatus(depositID id.ID, status deposit.Status, reason stri
 	return d
 }
 
-// RequireCount runs a scheduled job and fails the test unless the job reports the wanted number of rows.
-func (s Steps) RequireCount(want int, run func(context.Context) (int, error)) {
+// RequireJobCount runs a scheduled job and fails the test unless the job reports the wanted number of rows.
+func (s Steps) RequireJobCount(want int, run func(context.Context) (int, error)) {
 	s.T.Helper()
 	got, err := run(s.Ctx())
 	require.NoError(s.T, err)

@@ -30,7 +30,7 @@ func linked(t *testing.T) []string {
 func TestProcesses_LinkNothingOfTheLaboratory_AndNothingThatTheImageLacks(t *testing.T) {
 	t.Parallel()
 	require.NoFileExists(t, filepath.Join(docstest.RepositoryRoot(), "deployments/Containerfile.dockerignore"))
-	seen := strings.Fields(docstest.Read(t, ".dockerignore"))
+	seen := strings.Fields(docstest.ReadFile(t, ".dockerignore"))
 	for _, floor := range docstest.LayerFolders() {
 		require.Contains(t, seen, "!"+floor, ".dockerignore")
 	}

@@ -84,7 +84,7 @@ func TestLimits_AreTheSameInSentences(t *testing.T) {
 		{strconv.Itoa(partner.MaxAPIKeys), partner.ErrAPIKeyLimit.Message, `have (\d+) API keys`},
 		{strconv.Itoa(webhook.MaxResponseSnippet >> 10), schema("schemas/DeliveryAttempt/properties/responseSnippet"),
 			`at most (\d+) KiB`},
-		{strconv.Itoa(middleware.MaxBody >> 10), fault.ErrPayloadTooLarge.Message, `than (\d+) KiB`},
+		{strconv.Itoa(middleware.MaxBodyBytes >> 10), fault.ErrPayloadTooLarge.Message, `than (\d+) KiB`},
 		{strconv.Itoa(returnurl.MaxLength), returnurl.ErrTooLong.Error(), `than (\d+) characters`},
 		{strconv.Itoa(returnurl.MaxLength), schema("schemas/CreateDepositRequest/properties/returnUrl"),
 			`at most (\d+) characters`},

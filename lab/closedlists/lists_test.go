@@ -29,7 +29,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { pgtest.RunTests(m) }
 
 // Enums of the OpenAPI document that no other place holds.
 var onlyInOpenAPI = map[string]string{
@@ -136,10 +136,10 @@ func lists(t *testing.T) []list {
 		of(webhook.SignatureKinds, "const core/webhook.SignatureKind", "api SignatureKind"),
 		of(webhook.DisabledReasons, "api Webhook/properties/disabledReason"),
 		of(webhook.EndpointStates, "const core/webhook.EndpointState", "api EndpointState"),
-		of(webhookports.BacklogStates, "const ports.BacklogState", "metric svc_webhook_deliveries_pending state"),
+		of(webhookports.PendingDeliveryStates, "const ports.BacklogState", "metric svc_webhook_deliveries_pending state"),
 		of(webhookports.SubscriptionStates, "const ports.SubscriptionState", "metric svc_webhook_subscriptions state"),
 		of(webhookports.Lanes, "const ports.Lane", "metric svc_webhook_inflight lane"),
-		of(webhookports.BusyTables, "metric svc_pg_dead_rows table"),
+		of(webhookports.FrequentlyUpdatedTables, "metric svc_pg_dead_rows table"),
 		of(slices.Collect(maps.Keys(faults(t))), "api ErrorCode").but(notInOpenAPI...),
 	}
 }

@@ -27,8 +27,8 @@ type Browser struct {
 	client *http.Client
 }
 
-// Browser returns a new browser for the server's pages, without cookies.
-func (s *Server) Browser(t testing.TB) *Browser {
+// NewBrowser returns a new browser for the server's pages, without cookies.
+func (s *Server) NewBrowser(t testing.TB) *Browser {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
@@ -161,8 +161,8 @@ func (a Answer) ElementAttribute(element, name string) string {
 	return attr(a.first(element, func(*html.Node) bool { return true }), name)
 }
 
-// Code returns the error code that an error page carries in its HTML; "" if it carries none.
-func (a Answer) Code() string { return a.ElementAttribute("main", "data-error-code") }
+// ErrorCode returns the error code that an error page carries in its HTML; "" if it carries none.
+func (a Answer) ErrorCode() string { return a.ElementAttribute("main", "data-error-code") }
 
 // first returns a page's first element with that tag name for which fits is true, or an element without
 // attributes.
@@ -175,8 +175,8 @@ func (a Answer) first(element string, fits func(*html.Node) bool) *html.Node {
 	return &html.Node{}
 }
 
-// Input returns an attribute of a page's input field with that name.
-func (a Answer) Input(name, attribute string) string {
+// InputAttribute returns an attribute of a page's input field with that name.
+func (a Answer) InputAttribute(name, attribute string) string {
 	return attr(a.first("input", func(n *html.Node) bool { return attr(n, "name") == name }), attribute)
 }
 

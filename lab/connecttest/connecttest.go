@@ -131,7 +131,7 @@ func (s *Server) app(t testing.TB, o Options) *fiber.App {
 		})}))
 	middleware.HardenServer(app, middleware.ServerHooks{Uploads: dashboard.IsUpload})
 	app.Use(middleware.RequestID(), middleware.Recover(), middleware.SecurityHeaders(false),
-		middleware.Deadline(middleware.HandlerTimeout), middleware.RefuseSmuggling())
+		middleware.LimitHandlerTime(middleware.HandlerTimeout), middleware.RefuseSmuggling())
 	ui.MountAssets(app)
 	connect.Mount(app,
 		connect.Deps{Connections: s.Connections, Operators: s.Operators, Limiter: limiter, AttemptsPerMinute: 10, Site: site})

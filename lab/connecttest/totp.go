@@ -27,7 +27,7 @@ func (a *AuthenticatorApp) Code() string { return a.CodeAt(0) }
 // CodeAt returns the two-factor code that the app shows the given number of steps after now; a negative number means
 // before.
 func (a *AuthenticatorApp) CodeAt(steps int64) string {
-	code, err := totp.Codes{}.Code(a.secret, twofactor.CodePeriodNumberAt(a.server.Clock.Now())+steps)
+	code, err := totp.CodeGenerator{}.Code(a.secret, twofactor.CodePeriodNumberAt(a.server.Clock.Now())+steps)
 	if err != nil {
 		panic(err)
 	}
@@ -60,7 +60,7 @@ func (b *Browser) EnableTOTP(s *Server) *AuthenticatorApp {
 	page := b.Get("/dashboard/settings")
 	shown := b.Send(page, page.FormIndexByIntent("enable_totp"), map[string]string{"currentPassword": Password})
 	require.Equal(b.t, http.StatusOK, shown.Status, shown.Body)
-	a := &AuthenticatorApp{server: s, secret: secret.Text(strings.ReplaceAll(shown.Text("code"), " ", ""))}
+	a := &AuthenticatorApp{server: s, secret: secret.Text(strings.ReplaceAll(shown.ElementText("code"), " ", ""))}
 	done := b.Send(shown, shown.FormIndexByIntent("confirm_totp"), map[string]string{"code": a.Code()})
 	require.Equal(b.t, http.StatusOK, done.Status, done.Body)
 	for _, code := range done.ElementsByTag("code") {
@@ -89,7 +89,7 @@ func (a Answer) FormIndexByPath(path string) int {
 	return slices.IndexFunc(a.ElementsByTag("form"), func(form *html.Node) bool { return attr(form, "action") == path })
 }
 
-// Text returns the text of a page's first element with that tag name.
-func (a Answer) Text(element string) string {
-	return formbrowser.Text(a.first(element, func(*html.Node) bool { return true }))
+// ElementText returns the text of a page's first element with that tag name.
+func (a Answer) ElementText(element string) string {
+	return formbrowser.ElementText(a.first(element, func(*html.Node) bool { return true }))
 }

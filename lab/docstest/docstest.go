@@ -25,9 +25,9 @@ func RepositoryRoot() string {
 // LayerFolders returns the folders of the product's code, from the lowest layer up (docs/README.md, "The house").
 func LayerFolders() []string { return []string{"core", "ports", "app", "adapters", "process", "cmd"} }
 
-// Read returns the text of a file, whose path is relative to the repository. The test fails if the file cannot be
+// ReadFile returns the text of a file, whose path is relative to the repository. The test fails if the file cannot be
 // read.
-func Read(t testing.TB, path string) string {
+func ReadFile(t testing.TB, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(RepositoryRoot(), path))
 	require.NoError(t, err)
@@ -36,13 +36,13 @@ func Read(t testing.TB, path string) string {
 
 var headingLine = regexp.MustCompile(`^(#+) (.*)$`)
 
-// Section returns the text of a Markdown page below the heading that begins with title, up to the next heading of
+// ReadSection returns the text of a Markdown page below the heading that begins with title, up to the next heading of
 // the same or a higher level.
-func Section(t testing.TB, path, title string) string {
+func ReadSection(t testing.TB, path, title string) string {
 	t.Helper()
 	level, fenced := 0, false
 	var below []string
-	for line := range strings.SplitSeq(Read(t, path), "\n") {
+	for line := range strings.SplitSeq(ReadFile(t, path), "\n") {
 		if strings.HasPrefix(line, "```") {
 			fenced = !fenced
 		}
@@ -71,7 +71,7 @@ var codeSpan = regexp.MustCompile("`[^`]*`")
 // TableRows returns the cells of the first table in a section of a Markdown page, row by row, without the table's head.
 func TableRows(t testing.TB, path, title string) (all [][]string) {
 	t.Helper()
-	_, text, _ := strings.Cut("\n"+Section(t, path, title), "\n|")
+	_, text, _ := strings.Cut("\n"+ReadSection(t, path, title), "\n|")
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 && !strings.HasPrefix(line, "|") {
 			break

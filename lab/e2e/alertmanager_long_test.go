@@ -45,7 +45,7 @@ func startPager(t *testing.T, change func(string) string) *pager {
 		sev: map[string]string{}, summary: map[string]string{}, runbook: map[string]string{}, alertmanager: freePort(t)}
 	server := httptest.NewServer(http.HandlerFunc(p.notified))
 	t.Cleanup(server.Close)
-	config := docstest.Read(t, "deployments/alertmanager.yml")
+	config := docstest.ReadFile(t, "deployments/alertmanager.yml")
 	config = regexp.MustCompile(`url: http://\w+\.invalid/alerts`).ReplaceAllString(config, "url: "+server.URL)
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(dir+"/alertmanager.yml", []byte(change(config)), 0o600))

@@ -207,7 +207,7 @@ func (i installation) run(t *testing.T) {
 
 func alertsOnCauses(t *testing.T) (names []string) {
 	for _, m := range regexp.MustCompile(`- alert: (\w+)`).FindAllStringSubmatch(
-		docstest.Read(t, "deployments/prometheus/causes.alerts.yml"), -1) {
+		docstest.ReadFile(t, "deployments/prometheus/causes.alerts.yml"), -1) {
 		names = append(names, m[1])
 	}
 	slices.Sort(names)

@@ -30,12 +30,12 @@ var (
 func filesOf(t *testing.T, language, ending string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for _, link := range fileLink.FindAllStringSubmatch(docstest.Read(t, webhooksPage), -1) {
+	for _, link := range fileLink.FindAllStringSubmatch(docstest.ReadFile(t, webhooksPage), -1) {
 		if filepath.Ext(link[1]) == ending {
-			files[link[1]] = docstest.Read(t, link[2])
+			files[link[1]] = docstest.ReadFile(t, link[2])
 		}
 	}
-	for _, block := range fileBlock.FindAllStringSubmatch(docstest.Read(t, webhooksPage), -1) {
+	for _, block := range fileBlock.FindAllStringSubmatch(docstest.ReadFile(t, webhooksPage), -1) {
 		if block[1] == language {
 			files[block[2]] = block[3]
 		}
@@ -88,7 +88,7 @@ func tryReceiver(t *testing.T, files map[string]string, command []string) {
 	cmd := procs.Command(t.Context(), command[0], command[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "WEBHOOK_SECRET="+key, "PORT="+port, "TMPDIR="+dir)
-	var out procs.Buffer
+	var out procs.OutputBuffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	require.NoError(t, cmd.Start())
 	end := sync.OnceFunc(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })

@@ -35,7 +35,7 @@ func hangRequests(x *watched) (end func()) {
 func hangingHTTP(t *testing.T) (path string) {
 	t.Helper()
 	const source = "process/run/lines.go"
-	text := docstest.Read(t, source)
+	text := docstest.ReadFile(t, source)
 	const first = "func (l *Lines) Write(line []byte) (int, error) {\n"
 	require.Contains(t, text, first)
 	dir := t.TempDir()

@@ -42,7 +42,7 @@ func startLogging(t testing.TB, path string, file *os.File, ops string, environ 
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
 	t.Cleanup(running.Kill)
-	p := &process{Process: running, log: &procs.Buffer{}, opsURL: "http://" + ops}
+	p := &process{Process: running, log: &procs.OutputBuffer{}, opsURL: "http://" + ops}
 	require.NoError(t, running.AwaitHTTPOK(t.Context(), p.opsURL+"/livez"))
 	return p.ready(t)
 }

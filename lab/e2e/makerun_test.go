@@ -27,9 +27,9 @@ esac
 `
 
 // makeRun prepares "make run" in a directory of its own, with fakeGo.
-func makeRun(t *testing.T, dir string) (*exec.Cmd, *procs.Buffer) {
+func makeRun(t *testing.T, dir string) (*exec.Cmd, *procs.OutputBuffer) {
 	t.Helper()
-	cmd, out := procs.Command(t.Context(), "make", "run"), &procs.Buffer{}
+	cmd, out := procs.Command(t.Context(), "make", "run"), &procs.OutputBuffer{}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
 	cmd.Env = []string{"PATH=" + filepath.Join(dir, "path") + ":" + os.Getenv("PATH")}
 	return cmd, out

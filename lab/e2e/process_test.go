@@ -89,7 +89,7 @@ var buildSandbox = sync.OnceValue(func() error {
 // process is a running command.
 type process struct {
 	*procs.Process
-	log, stdout *procs.Buffer
+	log, stdout *procs.OutputBuffer
 
 	opsURL string // of /livez, /readyz and /metrics
 }
@@ -103,10 +103,10 @@ func start(t testing.TB, name string, environ ...string) *process {
 // startAt is start with the binary at a path.
 func startAt(t testing.TB, path, name string, environ ...string) *process {
 	t.Helper()
-	p := &process{log: &procs.Buffer{}, stdout: &procs.Buffer{}}
+	p := &process{log: &procs.OutputBuffer{}, stdout: &procs.OutputBuffer{}}
 	env := append([]string{"PATH=" + os.Getenv("PATH"), "METRICS_ADDR=127.0.0.1:0"}, environ...)
 	var err error
-	p.Process, err = procs.Start(procs.Spec{Name: name, Path: path, Env: env, Log: p.log, Stdout: p.stdout})
+	p.Process, err = procs.Start(procs.ProcessSpec{Name: name, Path: path, Env: env, Log: p.log, Stdout: p.stdout})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		p.Kill()
@@ -208,7 +208,7 @@ func runAt(t testing.TB, path string, environ []string, args ...string) (code in
 	defer cancel()
 	// the doctor finds no process of another test
 	env := append([]string{"PATH=" + os.Getenv("PATH"), "METRICS_ADDR=127.0.0.1:1"}, environ...)
-	ended, err := procs.Run(ctx, procs.Spec{Name: filepath.Base(path), Path: path, Args: args, Env: env})
+	ended, err := procs.Run(ctx, procs.ProcessSpec{Name: filepath.Base(path), Path: path, Args: args, Env: env})
 	require.NoError(t, err)
 	return ended.Code, ended.Stdout, ended.Stderr
 }

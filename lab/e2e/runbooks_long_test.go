@@ -61,7 +61,7 @@ func TestLong_Runbooks(t *testing.T) {
 	require.NoError(t, err)
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".md")
-		says := strings.Contains(docstest.Read(t, "docs/runbooks/"+name+".md"),
+		says := strings.Contains(docstest.ReadFile(t, "docs/runbooks/"+name+".md"),
 			"Followed by: `make test-long`, `TestLong_Runbooks/"+name+"`.")
 		require.Equal(t, followed[name], says, "%s names the test that follows it", name)
 	}
@@ -69,7 +69,7 @@ func TestLong_Runbooks(t *testing.T) {
 
 // follow gives the number of commands that were run.
 func (b runbook) follow(t *testing.T) (ran int) {
-	text := docstest.Read(t, "docs/runbooks/"+b.page+".md")
+	text := docstest.ReadFile(t, "docs/runbooks/"+b.page+".md")
 	b.of.rules, b.of.pager = fasterRules(t), atOnce
 	x := newWatched(t, b.of)
 	x.load()

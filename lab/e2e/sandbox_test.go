@@ -29,7 +29,7 @@ type sandbox struct {
 	cmd    *exec.Cmd
 	dir    string
 	done   chan struct{}
-	stderr *procs.Buffer
+	stderr *procs.OutputBuffer
 	mu     sync.Mutex
 	lines  []string // of its standard output
 	facts  map[string]string
@@ -43,7 +43,7 @@ const ready = 5 * time.Minute
 func startSandbox(t testing.TB, environ ...string) *sandbox {
 	t.Helper()
 	s := &sandbox{cmd: exec.Command(binary(t, "sandbox")), dir: t.TempDir(), done: make(chan struct{}),
-		stderr: &procs.Buffer{}}
+		stderr: &procs.OutputBuffer{}}
 	s.cmd.Dir = s.dir
 	for _, pair := range os.Environ() {
 		if name, _, _ := strings.Cut(pair, "="); name != "DATABASE_URL" && name != "REDIS_URL" {

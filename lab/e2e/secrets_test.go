@@ -64,7 +64,7 @@ func (s issued) cookies(t testing.TB, b *browser, base string) {
 }
 
 // watchRedis gives every command that a server of Redis gets from now on, with its arguments.
-func watchRedis(t testing.TB, server *backing.Server) *procs.Buffer {
+func watchRedis(t testing.TB, server *backing.Server) *procs.OutputBuffer {
 	t.Helper()
 	at, err := url.Parse(server.URL())
 	require.NoError(t, err)
@@ -73,7 +73,7 @@ func watchRedis(t testing.TB, server *backing.Server) *procs.Buffer {
 	t.Cleanup(func() { _ = conn.Close() })
 	_, err = io.WriteString(conn, "MONITOR\r\n")
 	require.NoError(t, err)
-	seen := &procs.Buffer{}
+	seen := &procs.OutputBuffer{}
 	go func() { _, _ = io.Copy(seen, conn) }() // until the connection closes
 	require.Eventually(t, func() bool { return strings.HasPrefix(seen.String(), "+OK") }, soon, often)
 	return seen
@@ -120,7 +120,7 @@ type secretRun struct {
 	secrets issued
 	mails   *smtpmock.Server
 	traces  *collector
-	redis   *procs.Buffer
+	redis   *procs.OutputBuffer
 	started []*process
 }
 

@@ -26,7 +26,7 @@ func TestStripe_PaidAndTheBrowserClosed_ANoticeSecuresTheDeposit(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 1, moved.RowsAffected())
 	began := time.Now()
-	paid := fake.Pay(t, hosted.url.String(), "4242424242424242") // follows no redirection
+	paid := fake.PayOnPaymentPage(t, hosted.url.String(), "4242424242424242") // follows no redirection
 	require.Equal(t, http.StatusSeeOther, paid.Status)
 	require.Contains(t, paid.Location, "/return")
 	require.Eventually(t, func() bool {

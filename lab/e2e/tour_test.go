@@ -28,11 +28,11 @@ func (s *sandbox) tour(t testing.TB) string {
 
 // runTour pastes the printed tour into a shell, which ends at the first command that fails or is refused. meanwhile
 // gets the growing output.
-func runTour(t testing.TB, s *sandbox, meanwhile func(out *procs.Buffer)) string {
+func runTour(t testing.TB, s *sandbox, meanwhile func(out *procs.OutputBuffer)) string {
 	t.Helper()
 	script := s.tour(t)
 	require.NotContains(t, script, "\t", "a shell completes words at a tab")
-	out := &procs.Buffer{}
+	out := &procs.OutputBuffer{}
 	bash := procs.Command(t.Context(), "bash", "-eu", "-o", "pipefail")
 	bash.Stdin = strings.NewReader(`curl() { command curl --fail-with-body "$@"; }` + "\n" + script)
 	bash.Stdout, bash.Stderr = out, out
@@ -110,7 +110,7 @@ func TestTour_WithStripeItself_WaitsForThePayment(t *testing.T) {
 	s := startSandbox(t, append(stores(t), "PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY="+stripeKey,
 		"STRIPE_WEBHOOK_SECRET="+stripeSigning, "STRIPE_API_BASE="+elsewhere.URL())...)
 	require.NotContains(t, s.tour(t), "simulate")
-	out := runTour(t, s, func(out *procs.Buffer) {
+	out := runTour(t, s, func(out *procs.OutputBuffer) {
 		checkout := ""
 		require.Eventually(t, func() bool {
 			checkout = regexp.MustCompile(`(?m)^http://\S+/checkout/\S+$`).FindString(out.String())

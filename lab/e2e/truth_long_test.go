@@ -158,7 +158,7 @@ func (p *pager) names(t *testing.T, f truth) {
 	p.mu.Unlock()
 	require.Contains(t, summary, f.summary)
 	_, page, _ := strings.Cut(url, "/docs/")
-	require.Contains(t, strings.Join(strings.Fields(docstest.Read(t, "docs/"+page)), " "), f.book)
+	require.Contains(t, strings.Join(strings.Fields(docstest.ReadFile(t, "docs/"+page)), " "), f.book)
 }
 
 // since lists the alerts that were told since then. A busy machine may answer slowly, which none of the faults causes.

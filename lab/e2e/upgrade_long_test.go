@@ -107,8 +107,8 @@ func (w *deployment) migrateBehindAReader(t *testing.T, dir, databaseURL string)
 	// snapshot between statements: CREATE INDEX CONCURRENTLY would wait for a snapshot too.
 	_, err = reader.Exec(t.Context(), `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT count(*) FROM deposits`)
 	require.NoError(t, err)
-	log := &procs.Buffer{}
-	up, err := procs.Start(procs.Spec{Name: "admin", Path: filepath.Join(dir, "admin"), Args: []string{"migrate", "up"},
+	log := &procs.OutputBuffer{}
+	up, err := procs.Start(procs.ProcessSpec{Name: "admin", Path: filepath.Join(dir, "admin"), Args: []string{"migrate", "up"},
 		Env: append([]string{"PATH=" + os.Getenv("PATH")}, w.environ...), Log: log})
 	require.NoError(t, err)
 	t.Cleanup(up.Kill)

@@ -123,7 +123,7 @@ func disturbed(of group, which func(*node) *pgproxy.TCPProxy, disturb func(*pgpr
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		for _, n := range of(w, dice) {
 			link := which(n)
-			defer link.Heal()
+			defer link.EndFault()
 			disturb(link)
 		}
 		return during(ctx, w, dice)

@@ -187,13 +187,13 @@ func (a *audit) cover(f committedChange, e *endpoint) {
 		a.lose("%v to endpoint %d "+how, append([]any{f, e.index}, args...)...)
 	}
 	switch {
-	case r.State == webhook.StateSucceeded && !taken:
+	case r.State == webhook.DeliveryStateSucceeded && !taken:
 		lose("is said to have arrived, and was never taken")
-	case r.State == webhook.StateFailed && r.Refused < len(retries):
+	case r.State == webhook.DeliveryStateFailed && r.Refused < len(retries):
 		lose("was given up after %d of %d attempts", r.Refused, len(retries))
-	case r.State == webhook.StateCancelled && e.deleted.IsZero():
+	case r.State == webhook.DeliveryStateCancelled && e.deleted.IsZero():
 		lose("was cancelled, and the subscription lives")
-	case r.State < webhook.StateSucceeded && !taken:
+	case r.State < webhook.DeliveryStateSucceeded && !taken:
 		lose("is still in state %d", r.State)
 	}
 }

@@ -67,14 +67,18 @@ func TestAudit_SaysWhatIsLost(t *testing.T) {
 		arrange func(b fixture)
 		lost    int
 	}{
-		"delivered":                            {func(b fixture) { b.log(webhook.StateSucceeded, 0, now) }, 0},
-		"no delivery was made":                 {func(b fixture) {}, 1},
-		"said to have succeeded, never taken":  {func(b fixture) { b.log(webhook.StateSucceeded, 0) }, 1},
-		"still waiting":                        {func(b fixture) { b.log(webhook.StateWaiting, 2) }, 1},
-		"given up after every attempt":         {func(b fixture) { b.log(webhook.StateFailed, len(retries)) }, 0},
-		"given up too early":                   {func(b fixture) { b.log(webhook.StateFailed, 2) }, 1},
-		"cancelled though nobody deleted it":   {func(b fixture) { b.log(webhook.StateCancelled, 0) }, 1},
-		"cancelled with its subscription":      {func(b fixture) { b.log(webhook.StateCancelled, 0); b.e.deleted = now }, 0},
+		"delivered":                           {func(b fixture) { b.log(webhook.DeliveryStateSucceeded, 0, now) }, 0},
+		"no delivery was made":                {func(b fixture) {}, 1},
+		"said to have succeeded, never taken": {func(b fixture) { b.log(webhook.DeliveryStateSucceeded, 0) }, 1},
+		"still waiting":                       {func(b fixture) { b.log(webhook.DeliveryStateWaiting, 2) }, 1},
+		"given up after every attempt":        {func(b fixture) { b.log(webhook.DeliveryStateFailed, len(retries)) }, 0},
+		"given up too early":                  {func(b fixture) { b.log(webhook.DeliveryStateFailed, 2) }, 1},
+		"cancelled though nobody deleted it":  {func(b fixture) { b.log(webhook.DeliveryStateCancelled, 0) }, 1},
+		"cancelled with its subscription": {func(b fixture) {
+			b.log(webhook.DeliveryStateCancelled,
+				0)
+			b.e.deleted = now
+		}, 0},
 		"committed after the deletion was due": {func(b fixture) { b.e.ending = b.f.Committed.Add(-time.Minute) }, 0},
 		"committed before the subscription":    {func(b fixture) { b.e.created = b.f.Committed.Add(time.Minute) }, 0},
 		"not subscribed to":                    {func(b fixture) { b.e.events = []webhook.EventName{"deposit.captured"} }, 0},
@@ -112,7 +116,7 @@ func TestAudit_AsksForTheReasonOfEachCopy(t *testing.T) {
 			for i := range c.copies {
 				at = append(at, now.Add(time.Duration(i)*time.Minute))
 			}
-			b.log(webhook.StateSucceeded, c.refusals, at...)
+			b.log(webhook.DeliveryStateSucceeded, c.refusals, at...)
 			for range c.kills {
 				b.inFlight[b.p] = append(b.inFlight[b.p], now.Add(time.Second))
 			}
@@ -125,7 +129,7 @@ func TestAudit_AsksForTheReasonOfEachCopy(t *testing.T) {
 func TestAudit_ACopyThatDiffers_IsTold(t *testing.T) {
 	t.Parallel()
 	b := newFixture()
-	b.log(webhook.StateSucceeded, 0, time.Now())
+	b.log(webhook.DeliveryStateSucceeded, 0, time.Now())
 	b.receipts.arrive(b.k, []byte("another body"))
 	b.receipts.answer(b.k, time.Now(), false)
 	b.taken = b.receipts.snapshot()
@@ -135,7 +139,7 @@ func TestAudit_ACopyThatDiffers_IsTold(t *testing.T) {
 func TestAudit_WhatNeverHappened_IsTold(t *testing.T) {
 	t.Parallel()
 	b := newFixture()
-	b.log(webhook.StateSucceeded, 0, time.Now())
+	b.log(webhook.DeliveryStateSucceeded, 0, time.Now())
 	b.facts = nil
 	require.Equal(t, []string{"phantom"}, b.violations())
 }

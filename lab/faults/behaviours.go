@@ -34,7 +34,7 @@ var answers = map[behaviour]receiver.Responder{
 	later:    receiver.RespondStatus(http.StatusServiceUnavailable, "Retry-After", "1"),
 	redirect: receiver.RespondStatus(http.StatusFound, "Location", elsewhere),
 	slow:     receiver.RespondAfter(300*ms, receiver.RespondOK),
-	hangs:    receiver.LeaveUnanswered, trickles: receiver.RespondTrickle, resets: receiver.ResetConnection,
+	hangs:    receiver.LeaveUnanswered, trickles: receiver.RespondTrickle, resets: receiver.RespondConnectionReset,
 	huge:  receiver.RespondEndlessBody,
 	heads: receiver.RespondEndlessHeaders,
 }

@@ -126,7 +126,7 @@ func (s *stay) giveBack(ctx context.Context) {
 	payment, err := value[id.ID](ctx, s.suite,
 		`SELECT id FROM payments WHERE deposit_id = $1 AND kind = 'collection'`, s.deposit)
 	if err == nil {
-		_, err = procs.RunForOutput(ctx, procs.Spec{Name: "admin", Path: filepath.Join(s.dir, "admin"),
+		_, err = procs.RunForOutput(ctx, procs.ProcessSpec{Name: "admin", Path: filepath.Join(s.dir, "admin"),
 			Args: []string{"collection", "refund", "--id", id.Payment.Of(payment), "--amount", "10.00"},
 			Env: append(s.environment(), "DATABASE_URL="+world.RewriteDatabaseURL(s.services.PostgresURL, service, "", service),
 				"REDIS_URL="+s.services.RedisURL)})

@@ -156,7 +156,7 @@ func formOf(n *html.Node, base *url.URL) Form {
 		case c.Data == "button", kind == "submit", (kind == "checkbox" || kind == "radio") && !checked:
 			// A button or an unchecked box of a form sends its value only when it is clicked.
 		case c.Data == "textarea":
-			f.Fields.Add(name, Text(c))
+			f.Fields.Add(name, ElementText(c))
 		case c.Data == "select":
 			f.Fields.Add(name, selected(c))
 		default:
@@ -178,8 +178,8 @@ func selected(n *html.Node) (value string) {
 	return value
 }
 
-// Text returns the text inside an HTML element.
-func Text(n *html.Node) string {
+// ElementText returns the text inside an HTML element.
+func ElementText(n *html.Node) string {
 	var b strings.Builder
 	for c := range n.Descendants() {
 		if c.Type == html.TextNode {

@@ -16,7 +16,7 @@ import (
 func TestParts_RunEveryLongTest_AndNoOther(t *testing.T) {
 	t.Parallel()
 	there := map[string]string{} // the parts' folders and patterns
-	for line := range strings.Lines(docstest.Read(t, "lab/long/parts.txt")) {
+	for line := range strings.Lines(docstest.ReadFile(t, "lab/long/parts.txt")) {
 		if part := strings.Fields(line); len(part) > 0 && part[0] != "#" && strings.Contains(line, "-test.run=") {
 			pattern, _, _ := strings.Cut(strings.TrimPrefix(part[4], "-test.run="), "/")
 			there[part[3]+" "+pattern] = ""

@@ -57,14 +57,14 @@ func (l *TCPProxy) CutConnections() {
 
 // StartFault begins a fault on the proxy's connections, in place of the fault before.
 func (l *TCPProxy) StartFault(f Fault) {
-	l.Heal()
+	l.EndFault()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fault = f
 }
 
-// Heal ends a cut and a fault of the proxy. Connections that have lost data end.
-func (l *TCPProxy) Heal() {
+// EndFault ends a cut and a fault of the proxy. Connections that have lost data end.
+func (l *TCPProxy) EndFault() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.fault.Lost {

@@ -56,7 +56,7 @@ func TestLink_Healed_PassesEverything(t *testing.T) {
 	t.Parallel()
 	l, connect := linked(t)
 	c := connect()
-	for _, disturb := range []func(){func() {}, l.Heal, func() { l.StartFault(Fault{Piece: 2}) },
+	for _, disturb := range []func(){func() {}, l.EndFault, func() { l.StartFault(Fault{Piece: 2}) },
 		func() { l.StartFault(Fault{Requests: true, Piece: 2, Wait: time.Millisecond}) }} {
 		disturb()
 		got, err := asked(c, "a question")
@@ -75,7 +75,7 @@ func TestLink_Cut_EndsConnectionsUntilHealed(t *testing.T) {
 	_, err = asked(before, "b")
 	require.Error(t, err)
 	require.Error(t, askedAnew(l, "c"))
-	l.Heal()
+	l.EndFault()
 	require.NoError(t, askedAnew(l, "d"))
 }
 
@@ -106,10 +106,10 @@ func TestLink_LosesAnswers_AndResetsTheConnection(t *testing.T) {
 		}()
 		if reset == 0 {
 			require.Never(t, func() bool { return len(ended) > 0 }, 100*time.Millisecond, 10*time.Millisecond)
-			l.Heal()
+			l.EndFault()
 		}
 		require.Error(t, <-ended)
-		l.Heal()
+		l.EndFault()
 		require.NoError(t, askedAnew(l, "b"))
 	}
 }

@@ -93,7 +93,7 @@ max_client_conn = 400
 	if os.Geteuid() == 0 { // Start PgBouncer as another user, because PgBouncer refuses to run as root.
 		args = append([]string{"-u", "nobody"}, args...)
 	}
-	process, err := procs.Start(procs.Spec{Name: "PgBouncer", Path: program, Args: args, Store: true})
+	process, err := procs.Start(procs.ProcessSpec{Name: "PgBouncer", Path: program, Args: args, Store: true})
 	require.NoError(t, err, "PgBouncer is missing: scripts/ensure-debian.sh pgbouncer")
 	atEnd(process.Kill)
 	address = fmt.Sprintf("127.0.0.1:%d", port)

@@ -37,8 +37,8 @@ const (
 	maxConns = 16
 )
 
-// Main runs the tests of a package, stops the shared Postgres and exits the process. TestMain calls Main.
-func Main(m *testing.M) { os.Exit(backing.RunTests(m)) }
+// RunTests runs the tests of a package, stops the shared Postgres and exits the process. TestMain calls Main.
+func RunTests(m *testing.M) { os.Exit(backing.RunTests(m)) }
 
 // New returns a connection pool on a fresh, migrated database. At the end of the test the pool is closed and the
 // database is dropped. The URL of the database is pool.Config().ConnString(). A connection that was not released

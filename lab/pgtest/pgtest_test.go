@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMain(m *testing.M) { Main(m) }
+func TestMain(m *testing.M) { RunTests(m) }
 
 func TestCommon_IsFilledOnce_AndOutlivesTheTest(t *testing.T) {
 	t.Parallel()

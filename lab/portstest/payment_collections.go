@@ -36,14 +36,14 @@ var collections = map[string]func(*testing.T, ProviderUnderTest){
 			PaymentID: NewID(), FeePaymentID: NewID(), DepositID: NewID(), Amount: debt,
 			Description: "D-7K3M-9Q2X", Attempt: 1,
 		})
-		requireRefused(t, got, paymentports.RefusedUntilTenantActs)
+		requireRefused(t, got, paymentports.ChargeRefusedUntilTenantActs)
 	},
 	"Collect_AgainAfterARefusal_GivesTheFirstAnswer_AndALaterAttemptCharges": func(t *testing.T, p ProviderUnderTest) {
 		r := owing(t, p, LaterRefusedCardNumber)
-		requireRefused(t, must(t, p.Provider.ChargeStoredCard, r), paymentports.RefusedForNow)
+		requireRefused(t, must(t, p.Provider.ChargeStoredCard, r), paymentports.ChargeRefusedForNow)
 		r.Attempt = 2
 		second := must(t, p.Provider.ChargeStoredCard, r)
-		requireRefused(t, second, paymentports.RefusedForNow)
+		requireRefused(t, second, paymentports.ChargeRefusedForNow)
 		p.Mend(t, r.FeePaymentID)
 		require.Equal(t, second, must(t, p.Provider.ChargeStoredCard, r), "the attempt was answered")
 		r.Attempt = 3
@@ -59,7 +59,7 @@ var collections = map[string]func(*testing.T, ProviderUnderTest){
 		must(t, p.Provider.ChargeStoredCard, r)
 		must(t, p.Provider.OpenPage, pageFor(r))
 		r.Attempt = 2
-		requireRefused(t, must(t, p.Provider.ChargeStoredCard, r), paymentports.RefusedForNow)
+		requireRefused(t, must(t, p.Provider.ChargeStoredCard, r), paymentports.ChargeRefusedForNow)
 		p.Pay(t, r.PaymentID, AcceptedCardNumber)
 		requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentFailed)
 		require.NotEqual(t, returnURL, must(t, p.Provider.OpenPage, pageFor(r)).URL, "another page takes its place")
@@ -80,7 +80,8 @@ var collections = map[string]func(*testing.T, ProviderUnderTest){
 	},
 	"Open_AfterARefusal_LetsTheTenantPay": func(t *testing.T, p ProviderUnderTest) {
 		for card, refusal := range map[string]paymentports.ChargeRefusalKind{
-			LaterRefusedCardNumber: paymentports.RefusedForNow, TenantNeededCardNumber: paymentports.RefusedUntilTenantActs,
+			LaterRefusedCardNumber:       paymentports.ChargeRefusedForNow,
+			ConfirmationNeededCardNumber: paymentports.ChargeRefusedUntilTenantActs,
 		} {
 			r := owing(t, p, card)
 			requireRefused(t, must(t, p.Provider.ChargeStoredCard, r), refusal)
@@ -121,7 +122,7 @@ var collections = map[string]func(*testing.T, ProviderUnderTest){
 		requireStatus(t, p, r.PaymentID, paymentports.ProviderPaymentClosed)
 	},
 	"Close_OfThePageOfACollection_EndsIt": func(t *testing.T, p ProviderUnderTest) {
-		r := owing(t, p, TenantNeededCardNumber)
+		r := owing(t, p, ConfirmationNeededCardNumber)
 		must(t, p.Provider.ChargeStoredCard, r)
 		must(t, p.Provider.OpenPage, pageFor(r))
 		require.Equal(t, paymentports.ProviderPaymentClosed, must(t, p.Provider.ClosePayment, r.PaymentID).Status)

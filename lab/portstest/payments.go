@@ -34,9 +34,9 @@ const (
 	RefusedCardNumber = "4000 0000 0000 0002"
 	// LaterRefusedCardNumber pays on the payment page; a later charge without the tenant is refused for now.
 	LaterRefusedCardNumber = "4000 0000 0000 0341"
-	// TenantNeededCardNumber pays on the payment page; a later charge without the tenant is refused until the tenant
+	// ConfirmationNeededCardNumber pays on the payment page; a later charge without the tenant is refused until the tenant
 	// confirms it.
-	TenantNeededCardNumber = "4000 0027 6000 3184"
+	ConfirmationNeededCardNumber = "4000 0027 6000 3184"
 )
 
 // ProviderUnderTest is a payment provider under test, with functions that act as the tenant and as the issuer of the

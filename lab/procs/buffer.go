@@ -2,8 +2,8 @@ package procs
 
 import "sync"
 
-// Buffer stores output in memory; several goroutines may write and read it. The zero value stores all output.
-type Buffer struct {
+// OutputBuffer stores output in memory; several goroutines may write and read it. The zero value stores all output.
+type OutputBuffer struct {
 	// The number of bytes at the end of the output that are always kept (up to twice as many may be); 0: all output
 	// is kept.
 	Max int
@@ -16,7 +16,7 @@ type Buffer struct {
 const tailSize = 64 << 10
 
 // Write appends to the buffer, and drops the oldest bytes if there are more than twice Max.
-func (b *Buffer) Write(p []byte) (int, error) {
+func (b *OutputBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.text = append(b.text, p...)
@@ -27,7 +27,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 }
 
 // String returns the output in the buffer.
-func (b *Buffer) String() string {
+func (b *OutputBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return string(b.text)

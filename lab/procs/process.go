@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Spec describes a child process to start: program, arguments, environment and output.
-type Spec struct {
+// ProcessSpec describes a child process to start: program, arguments, environment and output.
+type ProcessSpec struct {
 	Name string // The name by which error messages mention the process.
 	Path string
 	Args []string
@@ -34,17 +34,17 @@ type Process struct {
 	Name  string
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
-	log   Buffer
+	log   OutputBuffer
 	done  <-chan struct{}
 }
 
 // Start starts a child process whose output is kept in its log.
-func Start(s Spec) (*Process, error) {
+func Start(s ProcessSpec) (*Process, error) {
 	if !s.Store {
 		PreventTestCaching()
 	}
 	//nolint:gosec,noctx // binaries of this repository, stopped by the caller
-	p := &Process{Name: s.Name, cmd: exec.Command(s.Path, s.Args...), log: Buffer{Max: tailSize}}
+	p := &Process{Name: s.Name, cmd: exec.Command(s.Path, s.Args...), log: OutputBuffer{Max: tailSize}}
 	p.cmd.Env = s.Env
 	var out io.Writer = &p.log
 	if s.Log != nil {
@@ -193,7 +193,7 @@ func (p *Process) AwaitHTTPOK(ctx context.Context, url string) error {
 func (p *Process) AwaitCondition(ctx context.Context, ask func() error) error {
 	err := AwaitCondition(ctx, p.done, ask)
 	switch {
-	case errors.Is(err, ErrEnded):
+	case errors.Is(err, ErrProcessEnded):
 		return fmt.Errorf("%s: %w (%s):\n%s", p.Name, err, p.DescribeEnd(), p.OutputTail())
 	case err != nil:
 		return fmt.Errorf("%s is not ready: %w:\n%s", p.Name, err, p.OutputTail())
@@ -201,8 +201,8 @@ func (p *Process) AwaitCondition(ctx context.Context, ask func() error) error {
 	return nil
 }
 
-// ErrEnded is the error of a wait that ends because the child process has ended.
-var ErrEnded = errors.New("the process has ended")
+// ErrProcessEnded is the error of a wait that ends because the child process has ended.
+var ErrProcessEnded = errors.New("the process has ended")
 
 // AwaitCondition calls ask again and again until its error is nil, ctx ends, or the channel ended is closed; that
 // channel may be nil.
@@ -221,7 +221,7 @@ func AwaitCondition(ctx context.Context, ended <-chan struct{}, ask func() error
 		}
 		select {
 		case <-ended:
-			return ErrEnded
+			return ErrProcessEnded
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), last)
 		case <-time.After(every):
@@ -236,7 +236,7 @@ type CommandResult struct {
 }
 
 // Run runs a command to its end and returns its output. An exit code other than 0 is not an error.
-func Run(ctx context.Context, s Spec) (e CommandResult, err error) {
+func Run(ctx context.Context, s ProcessSpec) (e CommandResult, err error) {
 	PreventTestCaching()
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, s.Path, s.Args...) //nolint:gosec // binaries of this repository and of Postgres
@@ -249,7 +249,7 @@ func Run(ctx context.Context, s Spec) (e CommandResult, err error) {
 }
 
 // RunForOutput runs a command to its end and returns its standard output. An exit code other than 0 is an error.
-func RunForOutput(ctx context.Context, s Spec) (string, error) {
+func RunForOutput(ctx context.Context, s ProcessSpec) (string, error) {
 	e, err := Run(ctx, s)
 	if err == nil && e.Code != 0 {
 		err = fmt.Errorf("exit code %d", e.Code)

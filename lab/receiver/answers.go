@@ -56,8 +56,8 @@ var LeaveUnanswered = RespondAfter(time.Minute, func(http.ResponseWriter, *http.
 
 // Hostile answers to a webhook, which break the rules of HTTP or of TCP.
 var (
-	ResetConnection       = onConn("", false, hostiletest.ResetConnection)
-	RespondEndlessHeaders = onConn("HTTP/1.1 200 OK\r\n", false,
+	RespondConnectionReset = onConn("", false, hostiletest.ResetConnection)
+	RespondEndlessHeaders  = onConn("HTTP/1.1 200 OK\r\n", false,
 		hostiletest.EndlessHandler("X-Filler: "+strings.Repeat("x", 1000)+"\r\n"))
 	// RespondEndlessBody answers a webhook with an endless body.
 	RespondEndlessBody = onConn(endless, true, hostiletest.EndlessHandler("flood "))

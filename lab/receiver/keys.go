@@ -48,7 +48,7 @@ func (k *SigningSecrets) VerifyWebhook(w Webhook) RejectReason {
 	k.mu.Lock()
 	keys := slices.Clone(k.all)
 	k.mu.Unlock()
-	reason := MissingSignature
+	reason := RejectMissingSignature
 	for _, key := range keys {
 		if key.secret == "" {
 			return ""

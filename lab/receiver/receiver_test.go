@@ -28,18 +28,19 @@ func TestVerify(t *testing.T) {
 		now                   time.Time
 		want                  receiver.RejectReason
 	}{
-		"good":                   {key, signature, ts, body, now, ""},
-		"299 s later":            {key, signature, ts, body, now.Add(299 * time.Second), ""},
-		"300 s later":            {key, signature, ts, body, now.Add(300 * time.Second), ""},
-		"301 s later":            {key, signature, ts, body, now.Add(301 * time.Second), receiver.ExpiredTimestamp},
-		"301 s early":            {key, signature, ts, body, now.Add(-301 * time.Second), receiver.ExpiredTimestamp},
-		"another secret":         {"svc_whsec_old", signature, ts, body, now, receiver.SignatureMismatch},
-		"another body":           {key, signature, ts, []byte(`{"event": "deposit.activated"}`), now, receiver.SignatureMismatch},
-		"another timestamp":      {key, signature, "1790000001", body, now, receiver.SignatureMismatch},
-		"no signature":           {key, "", ts, body, now, receiver.MissingSignature},
-		"no timestamp":           {key, signature, "", body, now, receiver.MissingSignature},
-		"signature without name": {key, strings.TrimPrefix(signature, "sha256="), ts, body, now, receiver.MissingSignature},
-		"signature not hex":      {key, "sha256=zz", ts, body, now, receiver.SignatureMismatch},
+		"good":              {key, signature, ts, body, now, ""},
+		"299 s later":       {key, signature, ts, body, now.Add(299 * time.Second), ""},
+		"300 s later":       {key, signature, ts, body, now.Add(300 * time.Second), ""},
+		"301 s later":       {key, signature, ts, body, now.Add(301 * time.Second), receiver.RejectExpiredTimestamp},
+		"301 s early":       {key, signature, ts, body, now.Add(-301 * time.Second), receiver.RejectExpiredTimestamp},
+		"another secret":    {"svc_whsec_old", signature, ts, body, now, receiver.RejectSignatureMismatch},
+		"another body":      {key, signature, ts, []byte(`{"event": "deposit.activated"}`), now, receiver.RejectSignatureMismatch},
+		"another timestamp": {key, signature, "1790000001", body, now, receiver.RejectSignatureMismatch},
+		"no signature":      {key, "", ts, body, now, receiver.RejectMissingSignature},
+		"no timestamp":      {key, signature, "", body, now, receiver.RejectMissingSignature},
+		"signature without name": {key, strings.TrimPrefix(signature, "sha256="), ts, body, now,
+			receiver.RejectMissingSignature},
+		"signature not hex": {key, "sha256=zz", ts, body, now, receiver.RejectSignatureMismatch},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

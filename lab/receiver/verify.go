@@ -22,9 +22,9 @@ type RejectReason string
 
 // The reasons for refusing a webhook. Only "expired" is prescribed (service.md, "Webhook receiver").
 const (
-	MissingSignature  RejectReason = "missing_signature"
-	ExpiredTimestamp  RejectReason = "expired"
-	SignatureMismatch RejectReason = "signature_mismatch"
+	RejectMissingSignature  RejectReason = "missing_signature"
+	RejectExpiredTimestamp  RejectReason = "expired"
+	RejectSignatureMismatch RejectReason = "signature_mismatch"
 )
 
 // VerifySignature checks a webhook's headers X-Svc-Signature and X-Svc-Timestamp against its raw body. Returns ""
@@ -32,7 +32,7 @@ const (
 func VerifySignature(secret, signature, timestamp string, rawBody []byte, now time.Time) RejectReason {
 	given, ok := strings.CutPrefix(signature, "sha256=")
 	if !ok || timestamp == "" {
-		return MissingSignature
+		return RejectMissingSignature
 	}
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(timestamp + "."))
@@ -40,11 +40,11 @@ func VerifySignature(secret, signature, timestamp string, rawBody []byte, now ti
 	digest, err := hex.DecodeString(given)
 	// Compare the signatures in constant time, so that the time of the answer reveals nothing about the right one.
 	if err != nil || secret == "" || !hmac.Equal(digest, mac.Sum(nil)) {
-		return SignatureMismatch
+		return RejectSignatureMismatch
 	}
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil || now.Sub(time.Unix(seconds, 0)).Abs() > TimestampTolerance {
-		return ExpiredTimestamp
+		return RejectExpiredTimestamp
 	}
 	return ""
 }

@@ -33,8 +33,8 @@ const (
 	cleanupLimit = 30 * time.Second
 )
 
-// Main runs the tests of a package, stops the shared Redis and exits the process. TestMain calls Main.
-func Main(m *testing.M) { os.Exit(backing.RunTests(m)) }
+// RunTests runs the tests of a package, stops the shared Redis and exits the process. TestMain calls Main.
+func RunTests(m *testing.M) { os.Exit(backing.RunTests(m)) }
 
 // New returns a client on an empty Redis database. The client is closed and the database emptied when the test
 // ends. The client's Options hold the address and database number for other kinds of clients.

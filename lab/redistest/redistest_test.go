@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMain(m *testing.M) { Main(m) }
+func TestMain(m *testing.M) { RunTests(m) }
 
 func TestURL_EndsEmptyAndFree(t *testing.T) {
 	t.Parallel()

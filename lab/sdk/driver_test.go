@@ -43,7 +43,7 @@ func (l language) serve(t testing.TB, apiURL, key string) *driver {
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
-	stderr := &procs.Buffer{}
+	stderr := &procs.OutputBuffer{}
 	cmd.Stderr = stderr
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {

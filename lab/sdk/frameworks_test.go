@@ -58,7 +58,7 @@ func TestFramework_ReadsTheRawBody(t *testing.T) {
 }
 
 // startApp runs an application of sdk/ at an address until the test ends, and gives its output.
-func startApp(t *testing.T, argv []string, address, secret string) *procs.Buffer {
+func startApp(t *testing.T, argv []string, address, secret string) *procs.OutputBuffer {
 	t.Helper()
 	_, port, err := net.SplitHostPort(address)
 	require.NoError(t, err)
@@ -71,7 +71,7 @@ func startApp(t *testing.T, argv []string, address, secret string) *procs.Buffer
 		in(t, filepath.Join(sdk(), "go"), nil, "go", "build", "-o", argv[0], "./internal/nethttp")
 	}
 	cmd := procs.Command(t.Context(), argv[0], argv[1:]...) //nolint:gosec // programs of this repository
-	said := &procs.Buffer{}
+	said := &procs.OutputBuffer{}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = sdk(), said, said
 	cmd.Env = append(os.Environ(), "PORT="+port, "WEBHOOK_SECRET="+secret, "PYTHONPATH=python/src",
 		"PYTHONDONTWRITEBYTECODE=1", "NODE_PATH=/usr/share/nodejs")

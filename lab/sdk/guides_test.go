@@ -43,7 +43,7 @@ func TestStart_FromAnEmptyFolderToAVerifiedWebhook(t *testing.T) {
 	forEach(t, func(t *testing.T, l language) {
 		const patience, most = 3 * time.Minute, 25
 		begin, dir, script, lines := time.Now(), t.TempDir(), "", 0
-		for _, b := range blocksOf(docstest.Read(t, "docs/guides/start-"+l.name+".md")) {
+		for _, b := range blocksOf(docstest.ReadFile(t, "docs/guides/start-"+l.name+".md")) {
 			switch {
 			case b.file != "":
 				require.NoError(t, os.WriteFile(filepath.Join(dir, b.file), []byte(b.text), 0o600))
@@ -101,9 +101,9 @@ func TestReadme_SamplesRun(t *testing.T) {
 		marks := map[string]string{"php": "php", "node": "js", "python": "python", "go": "go"}
 		preludes := map[string]string{"php": "php/tests/readme.prelude.php", "node": "node/test/readme.prelude.mjs",
 			"python": "python/tests/readme.prelude.py", "go": "go/testdata/readme.prelude.go.txt"}
-		program := docstest.Read(t, "sdk/"+preludes[l.name])
+		program := docstest.ReadFile(t, "sdk/"+preludes[l.name])
 		samples := 0
-		for _, b := range blocksOf(docstest.Read(t, "sdk/"+l.folder+"/README.md")) {
+		for _, b := range blocksOf(docstest.ReadFile(t, "sdk/"+l.folder+"/README.md")) {
 			if b.language != marks[l.name] {
 				require.Equal(t, "sh", b.language, b.text)
 				continue

@@ -115,7 +115,7 @@ func TestNewRoute_IsInEveryLibrary_WithNoLineByHand(t *testing.T) {
 	}
 	root := t.TempDir()
 	require.NoError(t, os.CopyFS(filepath.Join(root, "sdk"), os.DirFS(sdk())))
-	document := docstest.Read(t, "adapters/http/partnerapi/openapi.yaml")
+	document := docstest.ReadFile(t, "adapters/http/partnerapi/openapi.yaml")
 	document = strings.Replace(document, "\npaths:\n", "\npaths:"+madeUpRoute, 1)
 	document = strings.Replace(document, "\n  schemas:\n", "\n  schemas:"+madeUpTypes, 1)
 	require.Equal(t, 2, strings.Count(document, "createUmbrella")+strings.Count(document, "    UmbrellaRequest:"))

@@ -85,7 +85,7 @@ func beginSandbox(t testing.TB) error {
 	})
 	env = append(env, "RATE_LIMIT_PER_MINUTE=60000", "RATE_LIMIT_WRITES_PER_MINUTE=60000", "AUTH_ATTEMPTS_PER_MINUTE=600")
 	process, err := procs.Start(
-		procs.Spec{Name: "sandbox", Path: "env", Args: []string{"-C", shared.dir, binary}, Env: env})
+		procs.ProcessSpec{Name: "sandbox", Path: "env", Args: []string{"-C", shared.dir, binary}, Env: env})
 	shared.process = process
 	return err
 }

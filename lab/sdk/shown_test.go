@@ -30,7 +30,7 @@ func TestPages_EverySampleIsRun(t *testing.T) {
 	t.Parallel()
 	var programs []string
 	for _, file := range applications {
-		programs = append(programs, flat(docstest.Read(t, file)))
+		programs = append(programs, flat(docstest.ReadFile(t, file)))
 	}
 	pages, err := filepath.Glob(filepath.Join(docstest.RepositoryRoot(), "docs", "guides", "*.md"))
 	require.NoError(t, err)
@@ -41,7 +41,7 @@ func TestPages_EverySampleIsRun(t *testing.T) {
 			continue // for those who change the service
 		}
 		exceptions := slices.Clone(shown[page])
-		for _, b := range blocksOf(docstest.Read(t, page)) {
+		for _, b := range blocksOf(docstest.ReadFile(t, page)) {
 			if !slices.Contains([]string{"php", "js", "python", "go", "ts"}, b.language) {
 				continue
 			}

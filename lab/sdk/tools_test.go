@@ -122,16 +122,16 @@ func TestLibraries_AreSmall(t *testing.T) {
 // TestLibraries_HaveOneVersion compares all places that name the version.
 func TestLibraries_HaveOneVersion(t *testing.T) {
 	t.Parallel()
-	version := strings.TrimSpace(docstest.Read(t, "sdk/VERSION"))
+	version := strings.TrimSpace(docstest.ReadFile(t, "sdk/VERSION"))
 	for file, line := range map[string]string{
 		"sdk/php/composer.json": `"version": "` + version + `"`, "sdk/node/package.json": `"version": "` + version + `"`,
 		"sdk/python/src/partner_deposits/_api.py": `VERSION = "` + version + `"`, // pyproject.toml reads it
 	} {
-		require.Contains(t, docstest.Read(t, file), line, file)
+		require.Contains(t, docstest.ReadFile(t, file), line, file)
 	}
-	require.Contains(t, docstest.Section(t, "sdk/README.md", "Versions"), "**"+version+"**", "what the version has")
+	require.Contains(t, docstest.ReadSection(t, "sdk/README.md", "Versions"), "**"+version+"**", "what the version has")
 	for _, l := range languages() {
-		readme := docstest.Read(t, "sdk/"+l.folder+"/README.md")
+		readme := docstest.ReadFile(t, "sdk/"+l.folder+"/README.md")
 		require.Contains(t, readme, "No licence has been chosen yet", l.name)
 		require.LessOrEqual(t, strings.Count(readme, "\n"), 90, "%s: a README of one screen", l.name)
 	}

@@ -36,7 +36,7 @@ func StartHAProxy(t testing.TB, backend ...string) HAProxy {
 		"listen stats", "bind " + p.Stats, "stats enable", "stats uri /",
 		"backend back",
 	}, append(backend, "")...), "\n")), 0o600))
-	process, err := procs.Start(procs.Spec{Name: "haproxy", Path: path, Args: []string{"-q", "-db", "-f", file}})
+	process, err := procs.Start(procs.ProcessSpec{Name: "haproxy", Path: path, Args: []string{"-q", "-db", "-f", file}})
 	require.NoError(t, err, "install haproxy: scripts/ensure-debian.sh haproxy")
 	t.Cleanup(process.Kill)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

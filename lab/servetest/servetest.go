@@ -18,9 +18,9 @@ import (
 // patience is the longest that a test waits for a server's answer.
 const patience = 15 * time.Second
 
-// Serve runs a fiber app on a free port of the loopback interface until the test ends, and returns its address,
+// ServeApp runs a fiber app on a free port of the loopback interface until the test ends, and returns its address,
 // host:port.
-func Serve(t testing.TB, app *fiber.App) string {
+func ServeApp(t testing.TB, app *fiber.App) string {
 	t.Helper()
 	addr, serve := Listen(t)
 	serve(app)

@@ -44,9 +44,9 @@ func (k *Kit) Count(table, where string, args ...any) int {
 	return n
 }
 
-// Mails returns the stored mails to an address, oldest first; "" returns all mails. Mails that are stored
+// ListMails returns the stored mails to an address, oldest first; "" returns all mails. Mails that are stored
 // encrypted are returned in plain text.
-func (k *Kit) Mails(to string) []ports.Mail {
+func (k *Kit) ListMails(to string) []ports.Mail {
 	k.t.Helper()
 	newest, err := k.Postgres.Mails.NewestMails(k.t.Context(), 1000)
 	require.NoError(k.t, err)
@@ -109,9 +109,9 @@ func (k *Kit) LinkAccount(partnerID, accountID id.ID, externalID string) connect
 	return link
 }
 
-// Deposit creates a deposit, and its client if a function in change sets one. The second result is the token of
+// CreateDeposit creates a deposit, and its client if a function in change sets one. The second result is the token of
 // the checkout.
-func (k *Kit) Deposit(origin deposit.Origin, draft deposit.Draft,
+func (k *Kit) CreateDeposit(origin deposit.Origin, draft deposit.Draft,
 	change ...func(*deposit.Deposit)) (*deposit.Deposit, secret.Text) {
 	k.t.Helper()
 	entropy, now := system.Entropy{}, k.Clock.Now()

@@ -71,9 +71,9 @@ type Kit struct {
 	cache   ports.IdempotencyCache
 }
 
-// Main runs the tests of a package, stops the servers that they started and exits the process. TestMain calls
+// RunTests runs the tests of a package, stops the servers that they started and exits the process. TestMain calls
 // Main.
-func Main(m *testing.M) { pgtest.Main(m) }
+func RunTests(m *testing.M) { pgtest.RunTests(m) }
 
 // New builds all use cases of the service over a fresh database. They and the database end with the test.
 func New(t testing.TB, change ...func(*Setup)) *Kit {
@@ -123,9 +123,9 @@ func (k *Kit) log() *slog.Logger {
 	return slog.New(slog.NewTextHandler(k.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 }
 
-// DispatchStore returns the store of a dispatcher over the same database. It has a connection pool of its own with
+// NewDispatchStore returns the store of a dispatcher over the same database. It has a connection pool of its own with
 // the settings of a dispatcher.
-func (k *Kit) DispatchStore() *dispatchstore.Store {
+func (k *Kit) NewDispatchStore() *dispatchstore.Store {
 	k.t.Helper()
 	options := k.setup.Pool
 	options.Settings = postgres.IndexPlanSettings

@@ -16,7 +16,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { pgtest.RunTests(m) }
 
 func TestFill_ForSeveralOwners_AddsRowsThatTheServiceReads(t *testing.T) {
 	t.Parallel()

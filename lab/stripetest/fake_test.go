@@ -162,12 +162,13 @@ func TestPage_CardsBehaveAsPublished(t *testing.T) {
 		"4000000000000002": "open", "4111111111111111": "open",
 	} {
 		made := call(t, f, "POST", sessions, "", pageOf("pay_"+number))
-		shown := f.Pay(t, made.text(t, "url"), number)
+		shown := f.PayOnPaymentPage(t, made.text(t, "url"), number)
 		require.Equal(t, want, call(t, f, "GET", sessions+"/"+made.text(t, "id"), "", nil).body["status"], number)
 		if want == "open" {
 			require.Equal(t, http.StatusPaymentRequired, shown.Status)
 			require.Contains(t, shown.Body, `role="alert"`)
-			require.Equal(t, http.StatusSeeOther, f.Pay(t, made.text(t, "url"), "4242424242424242").Status, "another card pays")
+			require.Equal(t, http.StatusSeeOther, f.PayOnPaymentPage(t, made.text(t, "url"), "4242424242424242").Status,
+				"another card pays")
 		}
 		require.NotContains(t, shown.Body, strings.ReplaceAll(number, " ", ""), "card data is dropped")
 	}
@@ -183,7 +184,7 @@ func TestPage_AuthenticationThatFails_LeavesThePageOpen(t *testing.T) {
 	failed := f.PostForm(t, f.URL()+typed.Location, url.Values{"outcome": {"fail"}})
 	require.Equal(t, http.StatusPaymentRequired, failed.Status)
 	require.Contains(t, failed.Body, "unable to authenticate")
-	require.Equal(t, "https://a.example/back", f.Pay(t, page, "4242424242424242").Location)
+	require.Equal(t, "https://a.example/back", f.PayOnPaymentPage(t, page, "4242424242424242").Location)
 }
 
 // TestPage_AfterAFailedAuthentication_ItsOwnFormPays: the form that the failure shows stands at another address than
@@ -224,7 +225,7 @@ func TestConfirm_RulesOfChargesWithoutTheTenant(t *testing.T) {
 
 	unsaved := pageOf("pay_3")
 	unsaved.Del("customer_creation")
-	f.Pay(t, call(t, f, "POST", sessions, "", unsaved).text(t, "url"), "4242424242424242")
+	f.PayOnPaymentPage(t, call(t, f, "POST", sessions, "", unsaved).text(t, "url"), "4242424242424242")
 	list := call(t, f, "GET", intents, "", url.Values{"limit": {"1"}})
 	newest, ok := list.body["data"].([]any)[0].(map[string]any)
 	require.True(t, ok)

@@ -45,9 +45,9 @@ type PageResponse struct {
 	Body     string
 }
 
-// Pay enters a card on a hosted payment page, and completes the authentication if the bank wants one. It returns
-// the last response.
-func (f *Fake) Pay(t backing.TB, page, number string) PageResponse {
+// PayOnPaymentPage enters a card on a hosted payment page, and completes the authentication if the bank wants one. It
+// returns the last response.
+func (f *Fake) PayOnPaymentPage(t backing.TB, page, number string) PageResponse {
 	t.Helper()
 	a := f.PostForm(t, page, url.Values{"cardNumber": {number}, "cardExpiry": {"12/34"}, "cardCvc": {"123"}})
 	if strings.HasSuffix(a.Location, "/authenticate") {

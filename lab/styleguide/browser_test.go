@@ -61,7 +61,7 @@ func TestBrowser_EveryPublicPageInBothSchemesAndLanguages_IsAccessible(t *testin
 func TestBrowser_CopyButtons_CopyWhereScriptsRun(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Browser(t).Get("/styleguide").RequireNoForeignScript(t, "/styleguide")
+	s.NewBrowser(t).Get("/styleguide").RequireNoForeignScript(t, "/styleguide")
 	ask := func(browser context.Context, expression string) string {
 		t.Helper()
 		answer, err := chromedp.Run(browser, chromedp.Evaluate[string](expression))

@@ -404,7 +404,7 @@ func components(v guideView, s string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Checkbox(ui.Field{Name: "check", Form: s, Label: "Ticked", Hint: "With a hint.", Value: ui.CheckedValue}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Checkbox(ui.Field{Name: "check", Form: s, Label: "Ticked", Hint: "With a hint.", Value: ui.CheckboxCheckedValue}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/lab/servicetest"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
 func TestGuide_ShowsEveryComponent(t *testing.T) {
 	t.Parallel()
@@ -44,7 +44,7 @@ func TestGuide_ShowsEveryComponent(t *testing.T) {
 func TestGuide_ShowsEveryClassOfTheStylesheetInBothSchemes(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	page := s.Browser(t).Get("/styleguide")
+	page := s.NewBrowser(t).Get("/styleguide")
 	require.Equal(t, 200, page.Status)
 	shown := map[string]int{}
 	for _, found := range regexp.MustCompile(`class="([^"]*)"`).FindAllStringSubmatch(page.Body, -1) {
@@ -63,7 +63,7 @@ func TestGuide_ShowsEveryClassOfTheStylesheetInBothSchemes(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, shown[found[1]], least, "show the class %s in guide.templ", found[1])
 	}
-	style := s.Browser(t).Get("/styleguide/guide.css").Body
+	style := s.NewBrowser(t).Get("/styleguide/guide.css").Body
 	require.Regexp(t,
 		`(?s)\.light \{ color-scheme: light;\n  --ground: #f5f6f4;.*\.dark \{ color-scheme: dark;\n  --ground: #131917;`,
 		style)
@@ -72,7 +72,7 @@ func TestGuide_ShowsEveryClassOfTheStylesheetInBothSchemes(t *testing.T) {
 func TestMails_AreShownAsHTMLAndText_InEachLanguage(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	for mail, words := range map[string]string{"en": "Sunny Stays is now linked to your account",
 		"fr": "Sunny Stays est maintenant relié à votre compte", "both": "account / Sunny Stays est"} {
 		page := b.Get("/styleguide/mails?mail=" + mail)

@@ -76,7 +76,7 @@ func parsed(server string) *url.URL {
 
 // OpenDatabase opens a database of the service with a pool of at most conns connections.
 func OpenDatabase(ctx context.Context, url string, conns int32) (*Database, error) {
-	cfg := config.Config{Environment: partner.Development, DatabaseURL: secret.Text(url)}
+	cfg := config.Config{Environment: partner.EnvironmentDevelopment, DatabaseURL: secret.Text(url)}
 	options := postgres.PoolOptions{MaxConns: conns, StatementTimeout: 10 * time.Minute}
 	stores, err := services.OpenStore(ctx, cfg, slog.New(slog.DiscardHandler), options)
 	if err != nil {

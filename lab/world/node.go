@@ -47,7 +47,7 @@ func NewServiceProcess(name, path string, env ...string) (*ServiceProcess, error
 
 // Start starts the process of the service and does not wait until it is ready (AwaitReady).
 func (n *ServiceProcess) Start() error {
-	p, err := procs.Start(procs.Spec{Name: n.Name, Path: n.Path, Env: n.Env, Log: n.Log})
+	p, err := procs.Start(procs.ProcessSpec{Name: n.Name, Path: n.Path, Env: n.Env, Log: n.Log})
 	if err == nil {
 		n.process.Store(p)
 	}

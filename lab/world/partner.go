@@ -24,7 +24,7 @@ func (d *Database) CreatePartner(ctx context.Context, name string) (Partner, err
 	now, entropy := system.Clock{}.Now(), system.Entropy{}
 	p := Partner{Name: name, ID: entropy.NewID(), Account: entropy.NewID()}
 	operator := connect.Operator{ID: entropy.NewID(), Email: name + "@example.com", PasswordHash: "-", CreatedAt: now}
-	key, plain, hash := partner.NewAPIKey(entropy.NewID(), p.ID, partner.Development, "lab",
+	key, plain, hash := partner.NewAPIKey(entropy.NewID(), p.ID, partner.EnvironmentDevelopment, "lab",
 		entropy.Bytes(secret.MinRandomBytes), now)
 	p.Key = plain.Reveal()
 	return p, d.Store.WithinTx(ctx, func(ctx context.Context) error {

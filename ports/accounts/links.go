@@ -15,8 +15,8 @@ type LinkFilter struct {
 	ExternalID string             // The partner's external id of the operator; "": every external id.
 }
 
-// Links stores the links between partners and accounts.
-type Links interface {
+// LinkStore stores the links between partners and accounts.
+type LinkStore interface {
 	// Insert stores an active link. Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict if another
 	// active link exists; unique indexes decide between concurrent inserts. The transaction stays usable after such
 	// an error.

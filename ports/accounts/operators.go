@@ -9,8 +9,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Operators stores operators and their accounts.
-type Operators interface {
+// OperatorStore stores operators and their accounts.
+type OperatorStore interface {
 	// Insert stores a new operator and the operator's account. Returns connect.ErrEmailTaken.
 	Insert(ctx context.Context, o connect.Operator, a connect.Account) error
 	// LockRow locks and returns an operator; until the transaction ends, no other transaction changes or locks the

@@ -23,9 +23,9 @@ type Session struct {
 // it.
 const SignInNetworkRetention = 90 * 24 * time.Hour
 
-// Sessions stores the sessions of operators, and the networks from which they began. The parameter idle is the
+// SessionStore stores the sessions of operators, and the networks from which they began. The parameter idle is the
 // time without use after which a session ends.
-type Sessions interface {
+type SessionStore interface {
 	InsertSession(ctx context.Context, s Session) error
 	// DeleteSession ends a session. An unknown session is no error.
 	DeleteSession(ctx context.Context, tokenHash [32]byte) error

@@ -18,8 +18,8 @@ type PasswordResetRequest struct {
 	LockedOut bool // true: the service made the request, after too many wrong passwords; false: a person made it.
 }
 
-// MailTokens stores the tokens of mails, and the requests for a new password.
-type MailTokens interface {
+// MailTokenStore stores the tokens of mails, and the requests for a new password.
+type MailTokenStore interface {
 	InsertToken(ctx context.Context, t connect.MailedToken) error
 	// LiveToken returns a token that was not used and has not expired, or connect.ErrTokenVoid.
 	LiveToken(ctx context.Context, hash [32]byte, now time.Time) (connect.MailedToken, error)

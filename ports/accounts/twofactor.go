@@ -29,8 +29,8 @@ type HalfSignIn struct {
 	ExpiresAt  time.Time
 }
 
-// TwoFactors stores the second factors of operators: their authenticator apps and recovery codes.
-type TwoFactors interface {
+// TwoFactorStore stores the second factors of operators: their authenticator apps and recovery codes.
+type TwoFactorStore interface {
 	// LockRow locks and returns the second factor (authenticator app) of an operator; nil for an operator without
 	// one.
 	LockRow(ctx context.Context, operatorID id.ID) (*twofactor.SecondFactor, error)
@@ -49,9 +49,9 @@ type TwoFactors interface {
 	StateOf(ctx context.Context, operatorID id.ID) (twofactor.State, error)
 }
 
-// HalfSignIns stores half sign-ins (the password was right, the code is missing), and counts the tries of
+// HalfSignInStore stores half sign-ins (the password was right, the code is missing), and counts the tries of
 // two-factor codes.
-type HalfSignIns interface {
+type HalfSignInStore interface {
 	Insert(ctx context.Context, s HalfSignIn) error
 	// Take ends a half sign-in (the password was right, the code is missing) and returns its operator. Returns
 	// twofactor.ErrSignInExpired for an unknown half sign-in, one that expired, and one from before the operator's

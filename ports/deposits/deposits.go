@@ -36,8 +36,8 @@ type DueDepositFinder interface {
 	ElapsedCovers(ctx context.Context, at time.Time, limit int) ([]id.ID, error)
 }
 
-// Deposits stores deposits, with their history and their timers.
-type Deposits interface {
+// DepositStore stores deposits, with their history and their timers.
+type DepositStore interface {
 	// Insert stores a new deposit with the secret token of its checkout URL. Returns ErrReferenceTaken, after which
 	// the transaction can still insert the deposit with another reference.
 	Insert(ctx context.Context, d *deposit.Deposit, checkoutToken secret.Text) error

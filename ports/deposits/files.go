@@ -10,9 +10,9 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// FileContents stores the contents of a deposit's files, apart from their names and types: in Postgres, or in
+// FileContentStore stores the contents of a deposit's files, apart from their names and types: in Postgres, or in
 // an object store. A content is written once and never changes. An implementation encrypts contents at rest.
-type FileContents interface {
+type FileContentStore interface {
 	// Put stores a content of size bytes under the id of its file. After a failed Put, Open does not find the
 	// content.
 	//
@@ -52,8 +52,8 @@ type SanitizedFile struct {
 	Content io.ReadCloser
 }
 
-// Files stores the records of files.
-type Files interface {
+// FileStore stores the records of files.
+type FileStore interface {
 	// AttachUnconfirmed turns waiting files (sent, but their form was not confirmed) into files of the deposit, if the
 	// sender sent every one at since or later. The transaction has locked the deposit, so that two calls at once cannot
 	// exceed the limit together.

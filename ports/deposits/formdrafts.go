@@ -19,9 +19,9 @@ type FormDraftKey struct {
 	Form      id.ID    // The id of the form that the operator opened.
 }
 
-// FormDrafts stores what operators typed into the forms of deposits, encrypted, while they may open the form's
+// FormDraftStore stores what operators typed into the forms of deposits, encrypted, while they may open the form's
 // page again (pages.md, "Questions").
-type FormDrafts interface {
+type FormDraftStore interface {
 	// Store stores a form draft (what an operator typed) in place of an earlier one of the same form. Of the
 	// account's drafts only the newest remain, at most as many as most.
 	Store(ctx context.Context, key FormDraftKey, content secret.Text, at time.Time, most int) error

@@ -64,10 +64,10 @@ type EndingCover struct {
 	ExpiresAt      time.Time
 }
 
-// OperatorNotices stores the notices that operators get by mail, with times in the time zone of the account. The
+// OperatorNoticeStore stores the notices that operators get by mail, with times in the time zone of the account. The
 // Take methods return each notice once, even if several dispatchers call them; the mail commits in the same
 // transaction.
-type OperatorNotices interface {
+type OperatorNoticeStore interface {
 	// AddSecuredNotice stores the notice that a deposit is secured, of which the operator is to be mailed.
 	AddSecuredNotice(ctx context.Context, depositID id.ID, at time.Time) error
 	// TakeSecuredNotice removes the notice that a deposit is secured and returns what its mail needs. ok is true if it

@@ -17,9 +17,9 @@ type ClientFilter struct {
 	Email     string // The e-mail address of the client, compared in the form of mailaddr.Normal.
 }
 
-// ErasedClientAddresses stores, encrypted, the e-mail addresses of erased clients until their deposits have ended,
+// ErasedClientAddressStore stores, encrypted, the e-mail addresses of erased clients until their deposits have ended,
 // since mails about these deposits must still arrive.
-type ErasedClientAddresses interface {
+type ErasedClientAddressStore interface {
 	// ErasedClientAddress returns the address of a deposit's erased client, or tenant.ErrNotFound if the deposit has ended
 	// or its client is not erased.
 	ErasedClientAddress(ctx context.Context, depositID id.ID) (tenant.MailAddress, error)
@@ -29,8 +29,8 @@ type ErasedClientAddresses interface {
 	DeleteUnneededAddresses(ctx context.Context, limit int, pause time.Duration) (checked int, err error)
 }
 
-// Clients stores clients, the records of tenants.
-type Clients interface {
+// ClientStore stores clients, the records of tenants.
+type ClientStore interface {
 	Insert(ctx context.Context, c tenant.Client) error
 	// LockRowShared returns a client of the account, or tenant.ErrNotFound, also for an erased client. A share lock
 	// keeps the client from being changed or erased before the transaction ends.
@@ -42,7 +42,7 @@ type Clients interface {
 	Update(ctx context.Context, c tenant.Client) error
 	// Erase removes the personal data of the client c, and the waiting mails to c about deposits of c, or of its
 	// partner at its account. The address stays, encrypted, while deposits of c may not have ended, and a request
-	// to erase c at the payment provider is stored (PaymentErasures). c is locked and not erased.
+	// to erase c at the payment provider is stored (PaymentErasureStore). c is locked and not erased.
 	Erase(ctx context.Context, c tenant.Client, at time.Time) error
 	// Client returns a client of the partner, or tenant.ErrNotFound, also for an erased client.
 	Client(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error)

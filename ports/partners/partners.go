@@ -10,8 +10,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Partners stores the partners of the service, with their connect secrets and rate limits.
-type Partners interface {
+// PartnerStore stores the partners of the service, with their connect secrets and rate limits.
+type PartnerStore interface {
 	// Insert stores a new partner; connectSecret "" stands for no secret. Returns partner.ErrSlugTaken.
 	Insert(ctx context.Context, p partner.Partner, connectSecret secret.Text) error
 	// LockRow locks and returns the partner with a slug, or partner.ErrNotFound.
@@ -32,8 +32,8 @@ type Partners interface {
 	ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error)
 }
 
-// APIKeys stores the API keys of partners.
-type APIKeys interface {
+// APIKeyStore stores the API keys of partners.
+type APIKeyStore interface {
 	// InsertKey stores a new API key. Concurrent calls for a partner wait for each other, so that partner.MaxAPIKeys
 	// holds. Returns partner.ErrAPIKeyLimit.
 	InsertKey(ctx context.Context, k partner.APIKey, hash partner.APIKeyHash) error

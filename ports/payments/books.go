@@ -14,9 +14,9 @@ import (
 // a time more than 300 seconds away.
 var ErrCallbackRefused = errors.New("ports: the callback of the payment provider is refused")
 
-// Callbacks reads the callbacks of the payment provider, its webhooks. A callback is a reason to query the
+// CallbackVerifier reads the callbacks of the payment provider, its webhooks. A callback is a reason to query the
 // provider, never an answer. Only providers that send webhooks implement this interface.
-type Callbacks interface {
+type CallbackVerifier interface {
 	// CallbackRoute returns the path and the header of callbacks, as the provider's settings name them.
 	CallbackRoute() CallbackRoute
 	// VerifyCallback verifies the signature over the raw body and returns the payment that the callback is about. The
@@ -38,9 +38,9 @@ type Callback struct {
 	Dispute     bool
 }
 
-// ProviderBooks reads the payment provider's own records of payments, refunds and disputes, to be compared with
+// ProviderBookReader reads the payment provider's own records of payments, refunds and disputes, to be compared with
 // those of this service.
-type ProviderBooks interface {
+type ProviderBookReader interface {
 	// BookEntries returns the provider's records of successful charges, refunds and disputes made at or after from and
 	// before to.
 	BookEntries(ctx context.Context, from, to time.Time) iter.Seq2[BookEntry, error]

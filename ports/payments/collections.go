@@ -41,9 +41,9 @@ type TenantNotice struct {
 	At        time.Time
 }
 
-// Collections stores debts, the captured amounts that tenants owe, with their history. The row of a debt is
+// CollectionStore stores debts, the captured amounts that tenants owe, with their history. The row of a debt is
 // inserted together with the payment that collects it.
-type Collections interface {
+type CollectionStore interface {
 	// LockDebt locks and returns the debt of a payment, which the transaction has locked before, or
 	// deposit.ErrNoCollection.
 	LockDebt(ctx context.Context, paymentID id.ID) (deposit.Debt, error)
@@ -58,8 +58,8 @@ type Collections interface {
 	CollectionHistory(ctx context.Context, paymentID id.ID) ([]deposit.CollectionTransition, error)
 }
 
-// Refunds stores the refunds of payments.
-type Refunds interface {
+// RefundStore stores the refunds of payments.
+type RefundStore interface {
 	// LockPayment locks and returns a payment with its refunds, oldest first. Returns deposit.ErrNoCollection for an
 	// unknown payment.
 	LockPayment(ctx context.Context, paymentID id.ID) (deposit.Payment, []deposit.Refund, error)
@@ -75,8 +75,8 @@ type Refunds interface {
 	RefundsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Refund, error)
 }
 
-// TenantNotices stores the notices that tenants are to get by mail.
-type TenantNotices interface {
+// TenantNoticeStore stores the notices that tenants are to get by mail.
+type TenantNoticeStore interface {
 	// Add stores a notice to a tenant. If the same notice waits already, Add changes nothing.
 	Add(ctx context.Context, n TenantNotice) error
 	// Take removes a notice to a tenant, whose mail commits in the same transaction. ok: true if the notice was

@@ -44,9 +44,9 @@ type ReconciliationRun struct {
 	Differences int
 }
 
-// OwnBooks reads this service's own records of money that moved, and stores the time and the result of their
+// OwnBookStore reads this service's own records of money that moved, and stores the time and the result of their
 // last comparison with the payment provider's records.
-type OwnBooks interface {
+type OwnBookStore interface {
 	// EntriesByKey returns this service's records of a kind (payment, refund or dispute) with the given keys, in any
 	// status.
 	EntriesByKey(ctx context.Context, kind BookEntryKind, keys []string) (map[string]OwnBookEntry, error)

@@ -110,15 +110,15 @@ type ChargeRefusalKind string
 // The ways in which a bank refuses a charge.
 const (
 	// The bank refused for now: the same card may be charged some days later.
-	RefusedForNow ChargeRefusalKind = "later"
+	ChargeRefusedForNow ChargeRefusalKind = "later"
 	// The bank refused until the tenant authenticates or chooses another card.
-	RefusedUntilTenantActs ChargeRefusalKind = "tenant"
+	ChargeRefusedUntilTenantActs ChargeRefusalKind = "tenant"
 	// The bank refused for good: the card must not be charged again; the tenant may choose another card.
-	RefusedForGood ChargeRefusalKind = "never"
+	ChargeRefusedForGood ChargeRefusalKind = "never"
 )
 
 // ChargeRefusalKinds lists the ways in which a bank refuses a charge.
-var ChargeRefusalKinds = []ChargeRefusalKind{RefusedForNow, RefusedUntilTenantActs, RefusedForGood}
+var ChargeRefusalKinds = []ChargeRefusalKind{ChargeRefusedForNow, ChargeRefusedUntilTenantActs, ChargeRefusedForGood}
 
 // RefundStatus is the status of a refund at the payment provider.
 type RefundStatus string
@@ -140,8 +140,8 @@ type ProviderRefund struct {
 	Failure string // Why the refund failed, as a code such as amount_too_large.
 }
 
-// Payments stores the payments of deposits: fees and collections.
-type Payments interface {
+// PaymentStore stores the payments of deposits: fees and collections.
+type PaymentStore interface {
 	// Insert stores a new payment before the provider is called. Returns ErrPaymentExists if the deposit has a
 	// payment of the same kind that is processing or succeeded. The transaction stays usable after such an error.
 	Insert(ctx context.Context, p deposit.Payment) error

@@ -63,8 +63,8 @@ type ErasedClient struct {
 	FeePayments []id.ID
 }
 
-// Disputes stores the disputes of payments.
-type Disputes interface {
+// DisputeStore stores the disputes of payments.
+type DisputeStore interface {
 	// Store stores the present state of a dispute and returns the state before; nil for a new dispute. ok is true if
 	// the payment belongs to this service, and false if not.
 	Store(ctx context.Context, d Dispute, now time.Time) (before *StoredDispute, subject DisputeMailData, ok bool,
@@ -73,8 +73,8 @@ type Disputes interface {
 	DisputesOfDeposit(ctx context.Context, depositID id.ID) ([]StoredDispute, error)
 }
 
-// ProviderErasures stores the erased clients whose data the payment provider must delete.
-type ProviderErasures interface {
+// ProviderErasureStore stores the erased clients whose data the payment provider must delete.
+type ProviderErasureStore interface {
 	// DueErasures returns up to limit erased clients whose data the payment provider may delete now: their
 	// deposits are over, and no payment is processing. All clients that were checked are checked again at next;
 	// looked is their number.

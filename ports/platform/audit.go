@@ -28,12 +28,12 @@ type AuditLog interface {
 	AuditEntries(ctx context.Context, f AuditFilter, limit int) ([]AuditEntry, error)
 	// AuditEntriesAfter returns up to limit entries of the audit log after a position and before the time end,
 	// ordered by time and id.
-	AuditEntriesAfter(ctx context.Context, after AuditPlace, end time.Time, limit int) ([]AuditEntry, error)
+	AuditEntriesAfter(ctx context.Context, after AuditLogPosition, end time.Time, limit int) ([]AuditEntry, error)
 }
 
-// AuditPlace is a position in the audit log, whose entries are ordered by time and id. Without an id the
+// AuditLogPosition is a position in the audit log, whose entries are ordered by time and id. Without an id the
 // position is before all entries of its time.
-type AuditPlace struct {
+type AuditLogPosition struct {
 	At time.Time
 	ID id.ID
 }

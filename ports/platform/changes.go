@@ -22,12 +22,12 @@ type ChangeApplier interface {
 	//
 	// Returns ErrIdempotencyKeyInUse, ErrReferenceTaken, ErrStaleVersion, the error of Decide, or service_unavailable
 	// when the database cannot be reached in time.
-	Apply(ctx context.Context, change DatabaseChange) error
+	Apply(ctx context.Context, change GroupCommitChange) error
 }
 
-// DatabaseChange is a change of the database as data: the rows to read and lock, and the decision that turns these rows
-// into writes.
-type DatabaseChange struct {
+// GroupCommitChange is a change of the database as data: the rows to read and lock, and the decision that turns these
+// rows into writes.
+type GroupCommitChange struct {
 	Needs ChangeReads
 	// Decide returns the writes of a change, from the rows that were read. It has no side effects. Decide may run
 	// twice; only the writes of the last run count. An error ends the change without writes. ErrNeedsMoreRows means

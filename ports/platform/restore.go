@@ -11,8 +11,8 @@ import (
 // interrupts. The zero value: the epoch is unknown.
 type RestoreEpoch [16]byte
 
-// DatabaseRestores completes the restores of the database from a backup.
-type DatabaseRestores interface {
+// DatabaseRestoreStore completes the restores of the database from a backup.
+type DatabaseRestoreStore interface {
 	// BeginEpoch completes a restore of the database from a backup: from the time at, the database has the new id
 	// epoch, by which caches notice the restore.
 	BeginEpoch(ctx context.Context, epoch id.ID, at time.Time) error

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// JobsWithWork reports for each scheduled job of the dispatcher whether there is work for it: true: there is, false:
-// there is none.
-type JobsWithWork struct {
+// WaitingWorkFlags reports for each scheduled job of the dispatcher whether there is work for it: true: there is,
+// false: there is none.
+type WaitingWorkFlags struct {
 	IdleCheckouts    bool
 	ExpiredCheckouts bool
 	ElapsedCoverages bool
@@ -27,5 +27,5 @@ type JobsWithWork struct {
 type WaitingWorkReader interface {
 	// WaitingWork reports which scheduled jobs have work at now; a checkout is idle if its last step was before
 	// idleBefore. The result may include work that another process has taken.
-	WaitingWork(ctx context.Context, now, idleBefore time.Time) (JobsWithWork, error)
+	WaitingWork(ctx context.Context, now, idleBefore time.Time) (WaitingWorkFlags, error)
 }

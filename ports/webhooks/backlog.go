@@ -7,19 +7,23 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// BacklogState is the state of a delivery that has neither succeeded nor failed, as the label of
+// PendingDeliveryState is the state of a delivery that has neither succeeded nor failed, as the label of
 // svc_webhook_deliveries_pending.
-type BacklogState string
+type PendingDeliveryState string
 
 // The states of deliveries that have neither succeeded nor failed, for a metric.
 const (
-	BacklogWaiting    BacklogState = "waiting"    // The deliveries that no dispatcher has taken for an attempt.
-	BacklogDispatched BacklogState = "dispatched" // The deliveries that a dispatcher has taken for an attempt.
-	BacklogParked     BacklogState = "parked"     // The deliveries that wait because their subscription is disabled.
+	// The deliveries that no dispatcher has taken for an attempt.
+	PendingDeliveryWaiting PendingDeliveryState = "waiting"
+	// The deliveries that a dispatcher has taken for an attempt.
+	PendingDeliveryDispatched PendingDeliveryState = "dispatched"
+	// The deliveries that wait because their subscription is disabled.
+	PendingDeliveryParked PendingDeliveryState = "parked"
 )
 
-// BacklogStates lists the states of deliveries that have neither succeeded nor failed, for a metric.
-var BacklogStates = []BacklogState{BacklogWaiting, BacklogDispatched, BacklogParked}
+// PendingDeliveryStates lists the states of deliveries that have neither succeeded nor failed, for a metric.
+var PendingDeliveryStates = []PendingDeliveryState{PendingDeliveryWaiting, PendingDeliveryDispatched,
+	PendingDeliveryParked}
 
 // SubscriptionState is the health of a subscription, as the label of svc_webhook_subscriptions.
 type SubscriptionState string
@@ -45,7 +49,7 @@ type Backlog struct {
 	OutboxOldestAge time.Duration
 	// The number of events that were set aside because the database refused to store them for the partner.
 	OutboxSetAside int
-	Deliveries     map[BacklogState]int
+	Deliveries     map[PendingDeliveryState]int
 	// How late the most overdue delivery is, without the subscriptions whose circuit is open.
 	OldestDueAge time.Duration
 	// How late the most overdue delivery is, of the subscriptions whose circuit is open.
@@ -79,8 +83,8 @@ type DatabaseServerLoad struct {
 	DeadRows       map[string]int
 }
 
-// BusyTables lists the database tables whose rows change all the time, as labels of svc_pg_dead_rows.
-var BusyTables = []string{
+// FrequentlyUpdatedTables lists the database tables whose rows change all the time, as labels of svc_pg_dead_rows.
+var FrequentlyUpdatedTables = []string{
 	"deliveries", "deposits", "event_feeds", "idempotency_keys", "mails", "open_deposits", "outbox", "sessions",
 	"waiting_counts", "webhook_subscriptions",
 }

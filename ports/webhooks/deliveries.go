@@ -16,9 +16,9 @@ type DeliveryFilter struct {
 	Created   ports.TimeSpan
 }
 
-// Deliveries reads the deliveries of webhooks, and adds those that do not follow from a new event: tests and
+// DeliveryStore reads the deliveries of webhooks, and adds those that do not follow from a new event: tests and
 // redeliveries.
-type Deliveries interface {
+type DeliveryStore interface {
 	// InsertTest stores a test delivery, which is due at once and is sent before all others. Its CreatedAt is the
 	// time in its id.
 	InsertTest(ctx context.Context, d webhook.Delivery) error

@@ -81,7 +81,8 @@ type Delivery struct {
 func NewDelivery(e *ports.Event, subscriptionID id.ID, name webhook.EventName, body []byte) Delivery {
 	return Delivery{
 		Claim:   Claim{DeliveryID: webhook.OriginalDeliveryID(e.ID, subscriptionID), SubscriptionID: subscriptionID},
-		EventID: e.ID, Event: name, EventAt: e.CommittedAt, DepositID: e.DepositID, Body: body, State: webhook.StateWaiting,
+		EventID: e.ID, Event: name, EventAt: e.CommittedAt, DepositID: e.DepositID, Body: body,
+		State:       webhook.DeliveryStateWaiting,
 		TraceParent: e.TraceParent, RequestID: e.RequestID,
 	}
 }
@@ -165,8 +166,8 @@ type ClaimQuota struct {
 	Room           int
 }
 
-// DueScan is the result of a query for due deliveries.
-type DueScan struct {
+// DueScanResult is the result of a query for due deliveries.
+type DueScanResult struct {
 	Subscriptions []Subscription // The enabled subscriptions that have a due delivery, with their health.
 	// true: test deliveries, or deliveries whose dispatcher died, are due; false: there are none.
 	Urgent bool
@@ -178,9 +179,9 @@ type DueScan struct {
 // ClaimStore finds due deliveries and claims them: it reserves each for the attempt of one dispatcher. Only the
 // database's clock decides what is due (delivery.md, point 3).
 type ClaimStore interface {
-	// DueScan finds deliveries that are due now, and those that will be due within the horizon, in a single round
+	// DueScanResult finds deliveries that are due now, and those that will be due within the horizon, in a single round
 	// trip.
-	FindDue(ctx context.Context, horizon time.Duration) (DueScan, error)
+	FindDue(ctx context.Context, horizon time.Duration) (DueScanResult, error)
 	// ClaimDue reserves due deliveries for one dispatcher for the time of the lease, oldest first, as many of each
 	// subscription as its room allows.
 	ClaimDue(ctx context.Context, rooms []ClaimQuota, lease time.Duration) ([]Claim, error)
@@ -196,9 +197,9 @@ type ClaimStore interface {
 	ExpireLeases(ctx context.Context, olderThan, lease, grace time.Duration, keep []id.ID) (int, error)
 }
 
-// WorkerStore reads claimed deliveries (those reserved for one dispatcher) before their POST, and records their
+// AttemptStore reads claimed deliveries (those reserved for one dispatcher) before their POST, and records their
 // attempts.
-type WorkerStore interface {
+type AttemptStore interface {
 	// LoadClaimed reads the deliveries of claims (rights to attempt a delivery) and the present secrets of their
 	// subscriptions, in the order of the claims.
 	LoadClaimed(ctx context.Context, claims []Claim) ([]Delivery, error)

@@ -23,8 +23,8 @@ type ProbeResult struct {
 	Deliveries int // The number of deliveries that waited for a retry and are due now.
 }
 
-// Endpoints reads the health of subscriptions' endpoints, and makes failing endpoints be tried at once.
-type Endpoints interface {
+// EndpointStore reads the health of subscriptions' endpoints, and makes failing endpoints be tried at once.
+type EndpointStore interface {
 	EndpointReader
 	EndpointProber
 }

@@ -25,9 +25,9 @@ type FeedState struct {
 	Last   int64 // The last number that an event got; Oldest - 1 if there is no event.
 }
 
-// Events reads events that have their number in the feed, the numbered list of a partner's events. It leaves
+// EventStore reads events that have their number in the feed, the numbered list of a partner's events. It leaves
 // their CommittedAt empty.
-type Events interface {
+type EventStore interface {
 	// Events lists the events of a partner in the order of their ids, newest first.
 	Events(ctx context.Context, partnerID id.ID, f EventFilter, page ports.Page) (ports.ListPage[ports.Event], error)
 	// Event returns an event of a partner, or webhook.ErrEventNotFound.

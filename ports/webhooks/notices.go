@@ -16,9 +16,9 @@ type NoticeMailData struct {
 	Contact string // The e-mail address of the partner that gets the notice.
 }
 
-// EndpointNotices turns stored notices about endpoints into mails; the notices of an endpoint and a kind become one
+// EndpointNoticeStore turns stored notices about endpoints into mails; the notices of an endpoint and a kind become one
 // mail, in one transaction.
-type EndpointNotices interface {
+type EndpointNoticeStore interface {
 	// Take removes the waiting notices that have the endpoint and the kind of n, and returns them as a single one,
 	// with the facts about the endpoint. ok: true if a mail is due; false when another dispatcher has taken them,
 	// and when the subscription is deleted or its partner has no contact.

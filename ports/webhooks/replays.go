@@ -12,8 +12,8 @@ import (
 // redelivery is the time in As.
 type Redelivery struct{ Of, As id.ID }
 
-// Replays stores replays, which make redeliveries for a time range.
-type Replays interface {
+// ReplayStore stores replays, which make redeliveries for a time range.
+type ReplayStore interface {
 	// Insert stores a new replay, unless its subscription has as many unfinished ones as most. Returns
 	// webhook.ErrReplayLimit; concurrent inserts cannot exceed the limit.
 	Insert(ctx context.Context, r webhook.Replay, most int) error

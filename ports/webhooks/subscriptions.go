@@ -10,17 +10,17 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// TargetCheck refuses, when a partner creates or changes a subscription, a host that the sender of webhooks
+// TargetHostChecker refuses, when a partner creates or changes a subscription, a host that the sender of webhooks
 // would not connect to.
-type TargetCheck interface {
+type TargetHostChecker interface {
 	// CheckHost resolves a host and returns invalid_field if one of its addresses is not public. A name that does not
 	// resolve passes, since the name may resolve later and the sender checks every address.
 	CheckHost(ctx context.Context, host string) error
 }
 
-// Subscriptions stores webhook subscriptions. Its methods do not find a deleted subscription, except
+// SubscriptionStore stores webhook subscriptions. Its methods do not find a deleted subscription, except
 // FindSubscription.
-type Subscriptions interface {
+type SubscriptionStore interface {
 	// Insert stores a new subscription. Returns webhook.ErrSubscriptionLimitReached; concurrent inserts cannot exceed the
 	// limit.
 	Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error

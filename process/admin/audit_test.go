@@ -49,12 +49,13 @@ func TestAuditExport_PrintsALineForEachEntryOfTheTime(t *testing.T) {
 }
 
 // exporting begins an export into a pipe, and reads its first line.
-func (s *staff) exporting(ctx context.Context, args ...string) (pipe *os.File, stderr *procs.Buffer, exit <-chan int) {
+func (s *staff) exporting(ctx context.Context, args ...string) (pipe *os.File, stderr *procs.OutputBuffer,
+	exit <-chan int) {
 	s.T.Helper()
 	pipe, write, err := os.Pipe()
 	require.NoError(s.T, err)
 	s.T.Cleanup(func() { _ = pipe.Close() })
-	stderr = &procs.Buffer{}
+	stderr = &procs.OutputBuffer{}
 	ended := make(chan int, 1)
 	go func() {
 		args = append([]string{"audit", "export", "--from", "2026-08-01", "--to", "2026-08-02"}, args...)

@@ -74,7 +74,7 @@ func TestDocs_ListEveryCommandWithItsFlags(t *testing.T) {
 		}
 		want[strings.ReplaceAll(leaf.Path(), parser.Model.Name+" ", "")] = flags
 	}
-	require.Equal(t, want, documented(docstest.Section(t, "docs/spec/operations.md", "Admin CLI")))
+	require.Equal(t, want, documented(docstest.ReadSection(t, "docs/spec/operations.md", "Admin CLI")))
 }
 
 // unknownWord gives what of a command line, as a page writes it, the program does not have: a command or a flag. "|"
@@ -136,7 +136,7 @@ func TestDocs_NameNoOtherCommandOrFlag(t *testing.T) {
 		case filepath.Ext(path) != ".md" || relative == "CHANGELOG.md":
 			return nil
 		}
-		text := shell.ReplaceAllString(docstest.Read(t, relative), "")
+		text := shell.ReplaceAllString(docstest.ReadFile(t, relative), "")
 		lines := docstest.CodeSpans(blocks.ReplaceAllString(text, ""))
 		for _, block := range blocks.FindAllStringSubmatch(text, -1) {
 			lines = append(lines, strings.Split(block[1], "\n")...)

@@ -69,7 +69,7 @@ func TestDoctor_OfAPostgresWithoutAFreeConnection_TellsTheWayIn(t *testing.T) {
 	require.Contains(t, todo, "sudo -u postgres psql")
 	ok, found, _ = checkOf(t, "database", environOf(server.URL()))
 	require.True(t, ok, "a superuser gets in: %s", found)
-	process := processFinding(wire.ProcessState{Checks: []wire.CheckState{{Name: "postgres",
+	process := processFinding(wire.ProcessState{Checks: []wire.HealthCheckState{{Name: "postgres",
 		Problem: wire.NoConnectionText}}})
 	require.Equal(t, wayIn, process.remedy)
 }

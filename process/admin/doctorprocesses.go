@@ -60,7 +60,7 @@ func processFinding(p wire.ProcessState) finding {
 
 // describe returns a check of a process as text: its name, its problem, the age of its last result and, while it
 // fails, of its last success.
-func describe(check wire.CheckState) string {
+func describe(check wire.HealthCheckState) string {
 	text := check.Name + " ok"
 	if check.Problem != "" {
 		text = check.Name + " " + check.Problem

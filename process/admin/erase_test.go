@@ -21,7 +21,7 @@ func (s *staff) person(email string, deposits int) (clientID string, of []id.ID)
 		CreatedAt: s.Clock.Now(), Person: tenant.Person{Email: email, FirstName: "Ada", LastName: "Lovelace"}}
 	s.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Clients.Insert(ctx, client) })
 	for range deposits {
-		d, _ := s.Deposit(s.T, func(d *deposit.Deposit) {
+		d, _ := s.CreateDeposit(s.T, func(d *deposit.Deposit) {
 			d.ClientID, d.Metadata = client.ID, map[string]string{"note": "Ada wants a cot"}
 		})
 		of = append(of, d.ID)

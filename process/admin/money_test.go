@@ -15,14 +15,14 @@ import (
 // captured makes a deposit of 500 euros that is secured and captured, and charges the tenant.
 func (s *staff) captured() (depositID string) {
 	s.T.Helper()
-	d, token := s.Deposit(s.T)
-	s.Submit(token, checkouttest.TenantGrace)
-	s.Pay(d.ID, true)
+	d, token := s.CreateDeposit(s.T)
+	s.SubmitCheckoutForm(token, checkouttest.TenantGraceHopper)
+	s.PayOnPaymentPage(d.ID, true)
 	s.ReturnFromPayment(token)
 	depositID = id.Deposit.Of(d.ID)
 	s.refused("collection_not_found: Deposit D-", "collection", "show", depositID)
 	s.CaptureDeposit(s.T, d.ID)
-	s.RequireCount(1, s.Payments.CheckDuePayments)
+	s.RequireJobCount(1, s.Payments.CheckDuePayments)
 	return depositID
 }
 

@@ -90,7 +90,7 @@ func TestConnectSecret_IsRotatedAndCleared_AndConnectURLsFollow(t *testing.T) {
 	s := newStaff(t)
 	var made, fresh struct{ PartnerID, ConnectSecret string }
 	s.must(&made, "partner", "create", "--slug", "acme", "--name", "Acme")
-	read := func(raw string) (connections.ConnectParams, connections.Prefill) {
+	read := func(raw string) (connections.ConnectParams, connections.SignUpPrefill) {
 		u, err := url.Parse(raw)
 		require.NoError(t, err)
 		request, prefill, connected := connections.ParseConnectQuery(u.RawQuery)
@@ -113,7 +113,7 @@ func TestConnectSecret_IsRotatedAndCleared_AndConnectURLsFollow(t *testing.T) {
 	request, prefill := read(old)
 	require.NoError(t, request.URLParams.Verify(secret.Text(made.ConnectSecret), s.Clock.Now()))
 	require.Equal(t, []string{"a.b +&ü", "https://pms.example/?a=1&b"}, []string{request.ExternalID, request.ReturnURL})
-	require.Equal(t, connections.Prefill{Email: "o@villa.example", Name: "N & Co"}, prefill)
+	require.Equal(t, connections.SignUpPrefill{Email: "o@villa.example", Name: "N & Co"}, prefill)
 	s.must(&fresh, "connect-secret", "rotate", "acme")
 	require.Regexp(t, `^svc_cs_`, fresh.ConnectSecret)
 	require.ErrorIs(t, verify(old), connect.ErrInvalidSignature)
@@ -164,7 +164,7 @@ func TestAccounts_AreShownByEveryName_AndTheirLinksEnd(t *testing.T) {
 	require.Empty(t, after.Partner)
 	require.Equal(t, 1, s.Count("account_links", "revoked_by = 'admin'"))
 	require.Equal(t, map[string]int{"account.ceiling": 2, "link.revoke": 1}, s.actions(accountID))
-	told := s.Mails(shown.Email)
+	told := s.ListMails(shown.Email)
 	require.Len(t, told, 1)
 	require.Contains(t, told[0].Body, "by our support")
 }

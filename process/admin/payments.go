@@ -50,7 +50,7 @@ func (r paymentsReconcile) Run(c *call) error {
 	})
 }
 
-func difference(d books.Difference) fields {
+func difference(d books.RecordDifference) fields {
 	return fields{
 		{"paymentId", id.Payment.FormatOrNil(d.PaymentID)}, {"depositId", id.Deposit.FormatOrNil(d.DepositID)},
 		{"providerRef", textOrNone(d.ProviderRef)},

@@ -16,14 +16,14 @@ func TestDoctor_PaymentsOfEveryKind(t *testing.T) {
 		cfg                     config.Config
 		wantDetail, wantProblem string
 	}{
-		{"sandbox", config.Config{Environment: partner.Development}, "sandbox", ""},
-		{"none", config.Config{Environment: partner.Production, PaymentsProvider: "none"}, "none", ""},
+		{"sandbox", config.Config{Environment: partner.EnvironmentDevelopment}, "sandbox", ""},
+		{"none", config.Config{Environment: partner.EnvironmentProduction, PaymentsProvider: "none"}, "none", ""},
 		{"test", config.Config{PaymentsProvider: "stripe", StripeSecretKey: "rk_test_1"}, "stripe, test mode", ""},
-		{"live", config.Config{Environment: partner.Production, PaymentsProvider: "stripe", StripeSecretKey: "sk_live_1",
+		{"live", config.Config{Environment: partner.EnvironmentProduction, PaymentsProvider: "stripe", StripeSecretKey: "sk_live_1",
 			StripeWebhookSecret: "whsec_1"}, "stripe, live mode", ""},
-		{"live in staging", config.Config{Environment: partner.Staging, PaymentsProvider: "stripe",
+		{"live in staging", config.Config{Environment: partner.EnvironmentStaging, PaymentsProvider: "stripe",
 			StripeSecretKey: "sk_live_1"}, "", "real cards are charged"},
-		{"no webhooks", config.Config{Environment: partner.Production, PaymentsProvider: "stripe",
+		{"no webhooks", config.Config{Environment: partner.EnvironmentProduction, PaymentsProvider: "stripe",
 			StripeSecretKey: "rk_live_1"}, "", "STRIPE_WEBHOOK_SECRET is not set"},
 	} {
 		got := paymentSettings(c.cfg)

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		os.Exit(Main())
 	}
-	servicetest.Main(m)
+	servicetest.RunTests(m)
 }
 
 // Waits of these tests, generous for a busy machine.
@@ -68,7 +68,7 @@ func runLine(t *testing.T, args ...string) ran {
 }
 
 func runWith(ctx context.Context, environ []string, args ...string) ran {
-	var out, errs procs.Buffer
+	var out, errs procs.OutputBuffer
 	exit := execute(ctx, args, environ, streams{strings.NewReader(""), &out, &errs})
 	return ran{exit, out.String(), errs.String()}
 }
@@ -106,12 +106,12 @@ func refusal(t testing.TB, stderr string) string {
 }
 
 // begin runs a command until it ends or the function interrupted is called, as by Ctrl-C.
-func (s *staff) begin(args ...string) (stderr *procs.Buffer, interrupted func() (exit int)) {
+func (s *staff) begin(args ...string) (stderr *procs.OutputBuffer, interrupted func() (exit int)) {
 	ctx, interrupt := context.WithCancel(s.Ctx())
-	stderr = &procs.Buffer{}
+	stderr = &procs.OutputBuffer{}
 	ended := make(chan int, 1)
 	go func() {
-		ended <- execute(ctx, args, s.environ, streams{strings.NewReader(""), &procs.Buffer{}, stderr})
+		ended <- execute(ctx, args, s.environ, streams{strings.NewReader(""), &procs.OutputBuffer{}, stderr})
 	}()
 	return stderr, func() int {
 		interrupt()

@@ -21,7 +21,7 @@ type terminal struct {
 	t      *testing.T
 	keys   *os.File
 	tty    *os.File // the end of the command
-	screen procs.Buffer
+	screen procs.OutputBuffer
 	shown  chan struct{} // closed when the screen is whole
 	ended  chan int
 }

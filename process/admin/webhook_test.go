@@ -33,7 +33,7 @@ func TestEventsThatCannotBeFiled_AreListedPutBackAndDropped(t *testing.T) {
 		e := ports.Event{ID: servicetest.NewID(), PartnerID: s.PartnerID, Name: "deposit.unheard_of", Data: []byte(`{}`),
 			CreatedAt: time.Now()}
 		s.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Outbox.Append(ctx, e) })
-		_, err := s.DispatchStore().SetEventAside(t.Context(), e.ID, "violates events_name_check")
+		_, err := s.NewDispatchStore().SetEventAside(t.Context(), e.ID, "violates events_name_check")
 		require.NoError(t, err)
 	}
 	type event struct{ ID, Event, PartnerID, Reason string }

@@ -208,7 +208,7 @@ func (c Config) CollectionSchedule() deposit.CollectionSchedule {
 }
 
 // AllowsLocalReturnURLs reports whether return URLs may be http on localhost (api.md §4): outside production they may.
-func (c Config) AllowsLocalReturnURLs() bool { return c.Environment != partner.Production }
+func (c Config) AllowsLocalReturnURLs() bool { return c.Environment != partner.EnvironmentProduction }
 
 // TrustsProxy reports whether an address is in TRUSTED_PROXIES.
 func (c Config) TrustsProxy(address string) bool {
@@ -241,7 +241,7 @@ func (c Config) PaymentsProviderOrDefault() string {
 	switch {
 	case c.PaymentsProvider != "":
 		return c.PaymentsProvider
-	case c.Environment == partner.Production:
+	case c.Environment == partner.EnvironmentProduction:
 		return PaymentsNone
 	}
 	return PaymentsSandbox
@@ -249,7 +249,9 @@ func (c Config) PaymentsProviderOrDefault() string {
 
 // CatchesMails reports whether mails are kept in this service and shown at /sandbox/mails, instead of being sent:
 // in development without SMTP_URL.
-func (c Config) CatchesMails() bool { return c.Environment == partner.Development && c.SMTPURL == "" }
+func (c Config) CatchesMails() bool {
+	return c.Environment == partner.EnvironmentDevelopment && c.SMTPURL == ""
+}
 
 // VerifiesEmailAddresses reports whether operators must verify their e-mail addresses: only if mails are sent.
 func (c Config) VerifiesEmailAddresses() bool { return c.SMTPURL != "" }

@@ -26,7 +26,7 @@ func with(pairs ...string) []string { return append(append([]string{}, complete.
 func TestLoad_DefaultsOfDevelopment(t *testing.T) {
 	c, err := config.Load(complete, config.RequiredForService)
 	require.NoError(t, err)
-	require.Equal(t, partner.Development, c.Environment)
+	require.Equal(t, partner.EnvironmentDevelopment, c.Environment)
 	require.Equal(t, "http://localhost:8080", c.APIBaseURL)
 	require.Equal(t, "http://localhost:8080", c.DashboardBaseURL)
 	require.Equal(t, webhook.DefaultRetrySchedule, c.DeliverySchedule())

@@ -64,7 +64,7 @@ func TestDocs_NameNoOtherSetting(t *testing.T) {
 	for _, page := range pages {
 		path, err := filepath.Rel(docstest.RepositoryRoot(), page)
 		require.NoError(t, err)
-		for _, code := range docstest.CodeSpans(docstest.Read(t, path)) {
+		for _, code := range docstest.CodeSpans(docstest.ReadFile(t, path)) {
 			if m := variable.FindStringSubmatch(code); m != nil && !slices.Contains(otherVariables, m[1]) {
 				secret, byFile := strings.CutSuffix(m[1], "_FILE")
 				require.True(t, known[m[1]] != "" || byFile && secretSettings[secret] != "", "%s names %s", path, code)

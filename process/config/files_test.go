@@ -137,7 +137,7 @@ func TestDocs_NameTheSecretsThatComeFromFiles(t *testing.T) {
 		want = append(want, name)
 	}
 	var named []string
-	for _, code := range docstest.CodeSpans(docstest.Section(t, "docs/spec/settings.md", "Secrets from files")) {
+	for _, code := range docstest.CodeSpans(docstest.ReadSection(t, "docs/spec/settings.md", "Secrets from files")) {
 		if _, isSecret := settings()[code]; isSecret {
 			named = append(named, code)
 		}

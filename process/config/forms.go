@@ -51,7 +51,8 @@ var forms = map[string]func(text string, s setting, c Config) error{
 }
 
 func isEnvironment(text string, _ setting, _ Config) error {
-	if !slices.Contains([]partner.Environment{partner.Development, partner.Staging, partner.Production},
+	if !slices.Contains([]partner.Environment{partner.EnvironmentDevelopment, partner.EnvironmentStaging,
+		partner.EnvironmentProduction},
 		partner.Environment(text)) {
 		return fmt.Errorf("%q is not development, staging or production", text)
 	}
@@ -80,7 +81,7 @@ func isOrigin(text string, _ setting, c Config) error {
 	if err != nil || !isHTTP(text) || (u.Path != "" && u.Path != "/") || u.User != nil || strings.ContainsAny(text, "?#") {
 		return errors.New("is not an origin such as https://api.example.com")
 	}
-	if u.Scheme != "https" && c.Environment == partner.Production && !returnurl.IsLocalhost(u.Hostname()) {
+	if u.Scheme != "https" && c.Environment == partner.EnvironmentProduction && !returnurl.IsLocalhost(u.Hostname()) {
 		return errors.New("must be https in production")
 	}
 	return nil
@@ -199,7 +200,7 @@ func isPublicURL(text string, _ setting, c Config) error {
 	if err != nil || !isHTTP(text) || u.User != nil || !oneline.Valid(text) || strings.ContainsRune(text, ' ') {
 		return errors.New("is not a URL such as https://example.com/terms")
 	}
-	if u.Scheme != "https" && c.Environment == partner.Production {
+	if u.Scheme != "https" && c.Environment == partner.EnvironmentProduction {
 		return errors.New("must be https in production")
 	}
 	return nil

@@ -50,7 +50,7 @@ func Load(environ []string, needs RequiredVariables) (Config, error) {
 	unread := readFiles(set)
 	found := parse(&c, set)
 	maps.Copy(found, unread)
-	if c.Environment == partner.Development {
+	if c.Environment == partner.EnvironmentDevelopment {
 		local := localBaseURL(c.HTTPAddr, "localhost")
 		c.APIBaseURL, c.DashboardBaseURL = cmp.Or(c.APIBaseURL, local), cmp.Or(c.DashboardBaseURL, local)
 		if set["DRAIN_DELAY"] == "" {

@@ -21,7 +21,7 @@ func isPaymentsProvider(text string, _ setting, c Config) error {
 	switch {
 	case !slices.Contains(PaymentsProviders, text):
 		return fmt.Errorf("%q is not %s or %s", text, strings.Join(PaymentsProviders[:last], ", "), PaymentsProviders[last])
-	case text == PaymentsSandbox && c.Environment == partner.Production:
+	case text == PaymentsSandbox && c.Environment == partner.EnvironmentProduction:
 		return errors.New("is sandbox, which takes no money: production needs stripe, or none to take no payments")
 	}
 	return nil
@@ -31,7 +31,7 @@ func isStripeKey(text string, _ setting, c Config) error {
 	switch {
 	case !stripeKey.MatchString(text):
 		return errors.New("is not a secret key of Stripe, which begins with sk_live_, rk_live_, sk_test_ or rk_test_")
-	case stripeTestKey.MatchString(text) && c.Environment == partner.Production:
+	case stripeTestKey.MatchString(text) && c.Environment == partner.EnvironmentProduction:
 		return errors.New("is a key of test mode, which takes no money: production needs sk_live_… or rk_live_…")
 	}
 	return nil
@@ -50,7 +50,7 @@ func isStripeBase(text string, _ setting, c Config) error {
 		return errors.New("is not an origin such as https://api.stripe.com")
 	}
 	// An unencrypted connection would expose Stripe's secret key, which is part of every request.
-	if u.Scheme != "https" && c.Environment == partner.Production {
+	if u.Scheme != "https" && c.Environment == partner.EnvironmentProduction {
 		return errors.New("must be https in production")
 	}
 	return nil

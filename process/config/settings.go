@@ -61,11 +61,11 @@ func (s setting) texts() []string {
 func (s setting) missing(c Config) string {
 	required := map[string]bool{
 		"always":              true,
-		"outside development": c.Environment == partner.Staging || c.Environment == partner.Production,
-		"in production":       c.Environment == partner.Production,
+		"outside development": c.Environment == partner.EnvironmentStaging || c.Environment == partner.EnvironmentProduction,
+		"in production":       c.Environment == partner.EnvironmentProduction,
 	}
 	with, found := strings.CutPrefix(s.tag("required"), "in production with ")
-	providers := found && c.Environment == partner.Production && slices.Contains(strings.Split(with, " or "),
+	providers := found && c.Environment == partner.EnvironmentProduction && slices.Contains(strings.Split(with, " or "),
 		c.PaymentsProviderOrDefault())
 	if !s.value.IsZero() || !required[s.tag("required")] && !providers {
 		return ""
@@ -162,7 +162,7 @@ func (c Config) invalidTogether() mistakes {
 	if c.SMTPURL != "" && c.MailFrom == "" {
 		found.add("MAIL_FROM", "is required with SMTP_URL")
 	}
-	if c.WebhookAllowInsecureTargets && c.Environment == partner.Production {
+	if c.WebhookAllowInsecureTargets && c.Environment == partner.EnvironmentProduction {
 		found.add("WEBHOOK_ALLOW_INSECURE_TARGETS", "is for development and staging only")
 	}
 	c.paymentsTogether(found)

@@ -74,7 +74,7 @@ func TestUnits_AreReadBySystemd(t *testing.T) {
 	require.Empty(t, string(out), "a line that systemd does not know is a warning")
 
 	claim := regexp.MustCompile(`rates the exposure of the units at (\d\.\d) of 10`).
-		FindStringSubmatch(docstest.Read(t, "docs/guides/operations.md"))
+		FindStringSubmatch(docstest.ReadFile(t, "docs/guides/operations.md"))
 	require.NotNil(t, claim)
 	for _, path := range paths {
 		out, err = procs.Command(t.Context(), "systemd-analyze", "security", "--offline=yes", "--threshold=20", path).

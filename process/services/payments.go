@@ -15,8 +15,8 @@ import (
 // ProviderPorts holds the abilities that only some payment providers have, such as a simulator of payments.
 // Each is nil if the provider lacks it.
 type ProviderPorts struct {
-	Callbacks paymentports.Callbacks
-	Books     paymentports.ProviderBooks
+	Callbacks paymentports.CallbackVerifier
+	Books     paymentports.ProviderBookReader
 	Eraser    paymentports.PaymentEraser
 	Checker   paymentports.ProviderChecker
 }
@@ -24,9 +24,9 @@ type ProviderPorts struct {
 // setPayments chooses the scoring of tenants and the payment provider from the configuration. In production no
 // tenant is scored.
 func (p *Deps) setPayments(cfg config.Config, stores Stores) {
-	p.Scoring = scoring.Sandbox{}
-	if cfg.Environment == partner.Production {
-		p.Scoring = scoring.None{}
+	p.Scoring = scoring.SandboxScorer{}
+	if cfg.Environment == partner.EnvironmentProduction {
+		p.Scoring = scoring.UnavailableScorer{}
 	}
 	switch cfg.PaymentsProviderOrDefault() {
 	case config.PaymentsStripe:
@@ -48,7 +48,8 @@ func (p *Deps) setPayments(cfg config.Config, stores Stores) {
 // PaymentProviderSettings returns what the payment provider finds out about its settings without sending a request.
 func PaymentProviderSettings(cfg config.Config) paymentports.ProviderSettings {
 	if cfg.PaymentsProviderOrDefault() == config.PaymentsStripe {
-		return stripe.CheckSettings(cfg.StripeSecretKey, cfg.StripeWebhookSecret, cfg.Environment == partner.Production)
+		return stripe.CheckSettings(cfg.StripeSecretKey, cfg.StripeWebhookSecret,
+			cfg.Environment == partner.EnvironmentProduction)
 	}
 	return paymentports.ProviderSettings{}
 }

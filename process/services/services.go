@@ -61,7 +61,7 @@ type Deps struct {
 	// The hasher of passwords; nil in processes without a log-in, since a hasher takes 19 MiB of memory.
 	Passwords accountports.PasswordHasher
 	Cleaner   depositports.FileSanitizer
-	Targets   webhookports.TargetCheck
+	Targets   webhookports.TargetHostChecker
 	Scoring   depositports.TenantScorer
 	Provider  paymentports.PaymentProvider
 	Simulator paymentports.PaymentSimulator // The simulator of payments; nil if payments are real.
@@ -70,10 +70,10 @@ type Deps struct {
 	PayPage func(fiber.Router)
 	// A function that wraps the payments service that other modules call, to observe or change the calls; nil: it
 	// is not wrapped.
-	AroundPayments func(Payments) Payments
+	AroundPayments func(PaymentService) PaymentService
 	// The tables of the database. Tests replace some of them.
-	Clients    partnerports.Clients
-	Deliveries webhookports.Deliveries
+	Clients    partnerports.ClientStore
+	Deliveries webhookports.DeliveryStore
 	Keys       ports.IdempotencyStore
 	Due        depositports.DueDepositFinder // The query for deposits whose timers have expired.
 
@@ -95,7 +95,7 @@ func DefaultDeps(cfg config.Config, stores Stores, clock ports.Clock, log *slog.
 		Clients: stores.Postgres.Clients, Deliveries: stores.Postgres.Deliveries, Keys: stores.Postgres.Idempotency,
 		Clock: clock, Entropy: entropy, After: time.After,
 		Waiting:     events.NewWaitingRequests(),
-		Codes:       totp.Codes{},
+		Codes:       totp.CodeGenerator{},
 		Cleaner:     files.New(),
 		Targets:     webhook.NewTargetCheck(cfg.WebhookAllowInsecureTargets),
 		Epoch:       func() ports.RestoreEpoch { return ports.RestoreEpoch{} },
@@ -105,10 +105,10 @@ func DefaultDeps(cfg config.Config, stores Stores, clock ports.Clock, log *slog.
 	return p
 }
 
-// Payments is the interface through which other modules charge tenants and give money back; payments.Service
+// PaymentService is the interface through which other modules charge tenants and give money back; payments.Service
 // implements it.
-type Payments interface {
-	deposits.Payments
+type PaymentService interface {
+	deposits.PaymentService
 	checkout.FeePayments
 	checkout.DebtPayments
 }
@@ -234,7 +234,7 @@ func (b *builder) payments(s *Services) {
 
 func (b *builder) deposits(s *Services) {
 	p, store := b.parts, b.store
-	var money Payments = s.Payments
+	var money PaymentService = s.Payments
 	if p.AroundPayments != nil {
 		money = p.AroundPayments(money)
 	}

@@ -48,7 +48,7 @@ func (s Stores) Close(ctx context.Context) {
 // uses a built-in public keyset; elsewhere the configuration requires one.
 func NewSecretsCipher(cfg config.Config, log *slog.Logger) (*secrets.Cipher, error) {
 	keyset := cfg.SecretsKeyset.Reveal()
-	if keyset == "" && cfg.Environment == partner.Development {
+	if keyset == "" && cfg.Environment == partner.EnvironmentDevelopment {
 		log.Warn("SECRETS_KEYSET is not set: secrets are encrypted with the built-in development keyset, which is public")
 		keyset = secrets.DevelopmentKeyset
 	}

@@ -30,7 +30,7 @@ func TestBuilds_StampEveryVariable(t *testing.T) {
 	for _, path := range []string{"Makefile", "deployments/Containerfile"} {
 		var stamped []string
 		for _, m := range regexp.MustCompile(`-X (?:partnerdeposits/process/version|\$\(STAMPED\))\.(\w+)=`).
-			FindAllStringSubmatch(docstest.Read(t, path), -1) {
+			FindAllStringSubmatch(docstest.ReadFile(t, path), -1) {
 			stamped = append(stamped, m[1])
 		}
 		slices.Sort(stamped)

@@ -98,7 +98,7 @@ func BuildDispatcherOnListeners(ctx context.Context, cfg config.Config, log run.
 		Parts: append(s.parts,
 			run.NewCloserPart("sender", closing(sender.Close)),
 			s.opsPart(on.Ops, s.opsHandler(ready, registry.Handler(traced(cfg)))),
-			run.NewBackgroundPart("readiness", ready.Watch),
+			run.NewBackgroundPart("readiness", ready.RunChecks),
 			run.NewBackgroundPart("kind of redis", s.awaitRedis),
 			run.NewBackgroundPart("doorbell's listener", ear.Run),
 			run.NewBackgroundPart("deliveries", onceReady(ready, s.deliver(dispatchPool, queue, sender, counted, ear))),
@@ -260,7 +260,7 @@ func (s *process) scheduler(registry *metrics.Registry,
 // on which Postgres avoids scans of whole tables.
 func (s *process) looksForWork(clock ports.Clock) schedules.WaitingWorkQuery {
 	work := platformtables.NewWaitingWorkReader(s.ops)
-	return func(ctx context.Context) (ports.JobsWithWork, error) {
+	return func(ctx context.Context) (ports.WaitingWorkFlags, error) {
 		now := clock.Now()
 		return work.WaitingWork(ctx, now, now.Add(-s.cfg.DepositTimerDurations().CheckoutIdleAfter))
 	}

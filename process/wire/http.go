@@ -77,7 +77,7 @@ func BuildHTTPOnListeners(ctx context.Context, cfg config.Config, log run.Log, o
 		Name: "http", Log: s.log, Drain: func() { ready.StartDraining(); waiting.Drain() }, DrainDelay: cfg.DrainDelay,
 		Parts: append(s.parts,
 			s.opsPart(on.Ops, s.opsHandler(ready, registry.Handler(traced(cfg)))),
-			run.NewBackgroundPart("readiness", ready.Watch),
+			run.NewBackgroundPart("readiness", ready.RunChecks),
 			run.NewBackgroundPart("kind of redis", s.awaitRedis),
 			run.NewBackgroundPart("restore epoch", s.epoch.Watch),
 			run.NewBackgroundPart("feeds", func(ctx context.Context) error {
@@ -179,7 +179,7 @@ func (p PageMounter) on(site *ui.SiteCookies) func(fiber.Router) {
 // caughtMails returns the pages of the mails that a service in development stores instead of sending them. They are nil
 // elsewhere, since the mails open deposits and accounts.
 func (s *process) caughtMails(site *ui.SiteCookies) *caughtmails.Deps {
-	if s.cfg.Environment != partner.Development || !s.cfg.CatchesMails() {
+	if s.cfg.Environment != partner.EnvironmentDevelopment || !s.cfg.CatchesMails() {
 		return nil
 	}
 	return &caughtmails.Deps{Mails: s.Postgres.Mails, Site: site,
@@ -243,7 +243,7 @@ func newRegistry(log run.Log) *metrics.Registry {
 // opsHandler returns the handler for metrics and health checks. It logs a warning if profiles are enabled in
 // production.
 func (s *process) opsHandler(ready *ops.Readiness, metrics http.Handler) http.Handler {
-	if s.cfg.MetricsPprof && s.cfg.Environment == partner.Production {
+	if s.cfg.MetricsPprof && s.cfg.Environment == partner.EnvironmentProduction {
 		s.log.Warn(
 			"METRICS_PPROF is on in production: whoever reaches METRICS_ADDR may profile this process; turn it off when you have finished")
 	}

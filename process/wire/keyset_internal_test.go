@@ -22,7 +22,7 @@ import (
 	"partnerdeposits/process/services"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { pgtest.RunTests(m) }
 
 // keyed is a database whose secrets processes with several keysets share.
 type keyed struct {

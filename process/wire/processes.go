@@ -24,11 +24,11 @@ type ProcessState struct {
 	Status string // The status of the process: ready, degraded, not_ready or stopping.
 	// true: the process is ready without restriction, or is stopping as requested; false: something is missing.
 	Well   bool
-	Checks []CheckState
+	Checks []HealthCheckState
 }
 
-// CheckState is the result of one check of a process, as its /readyz reports it.
-type CheckState struct {
+// HealthCheckState is the result of one check of a process, as its /readyz reports it.
+type HealthCheckState struct {
 	Name, Problem string // The name of the check, and its problem; "": the check passes.
 	// Aged reports whether the age of the check's last result (Answer) is known; Passed whether the age of the
 	// last success (Success) is known.
@@ -65,7 +65,7 @@ func ask(ctx context.Context, url string) ProcessState {
 	p := ProcessState{URL: url, Status: state.Status,
 		Well: state.Status == ops.StatusReady || state.Status == ops.StatusStopping}
 	for _, name := range slices.Sorted(maps.Keys(state.Checks)) {
-		check, age := CheckState{Name: name, Problem: state.Checks[name]}, state.Ages[name]
+		check, age := HealthCheckState{Name: name, Problem: state.Checks[name]}, state.Ages[name]
 		if check.Problem == ops.CheckResultPassed {
 			check.Problem = ""
 		}

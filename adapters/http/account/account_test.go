@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/lab/servicetest"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
 const password = "correct horse battery"
 
@@ -35,7 +35,7 @@ var link = regexp.MustCompile(`https?://[^/\s]+(/(?:verify|password/reset)\?toke
 // mailed gives the path of the newest link that was mailed to an address.
 func mailed(t *testing.T, s *connecttest.Server, to string) string {
 	t.Helper()
-	all := s.Mails(to)
+	all := s.ListMails(to)
 	for i := len(all) - 1; i >= 0; i-- {
 		if found := link.FindStringSubmatch(all[i].Body); found != nil {
 			return found[1]
@@ -57,12 +57,12 @@ func forgot(t *testing.T, s *connecttest.Server, b *connecttest.Browser, email s
 func TestVerify_TheMailsLinkShowsAButtonAndTheButtonVerifies(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	signUp(t, s, b, "a@b.example")
 	path := mailed(t, s, "a@b.example")
 	require.Zero(t, s.Count("mails", "body LIKE '%token=%'"), "the text is encrypted at rest")
 	for range 3 {
-		page := s.Browser(t).Get(path)
+		page := s.NewBrowser(t).Get(path)
 		require.Equal(t, http.StatusOK, page.Status)
 		require.Contains(t, page.Body, "a@b.example")
 	}
@@ -76,9 +76,9 @@ func TestVerify_TheMailsLinkShowsAButtonAndTheButtonVerifies(t *testing.T) {
 	require.Equal(t, 1, s.Count("audit_log", "action = 'operator.verify_email'"))
 	require.NotContains(t, b.Get("/dashboard").Body, "We mailed a link to")
 
-	again := s.Browser(t).Get(path)
+	again := s.NewBrowser(t).Get(path)
 	require.Equal(t, http.StatusGone, again.Status)
-	require.Equal(t, "link_void", again.Code())
+	require.Equal(t, "link_void", again.ErrorCode())
 }
 
 // A stranger may have signed up with the address: a click by the owner of its mailbox must not verify the stranger's
@@ -86,23 +86,23 @@ func TestVerify_TheMailsLinkShowsAButtonAndTheButtonVerifies(t *testing.T) {
 func TestVerify_InABrowserOfNobodyOrOfAnother_AsksForThePasswordOfTheAccount(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)
-	signUp(t, s, s.Browser(t), "a@b.example")
+	signUp(t, s, s.NewBrowser(t), "a@b.example")
 	path := mailed(t, s, "a@b.example")
-	other := s.Browser(t)
+	other := s.NewBrowser(t)
 	signUp(t, s, other, "c@d.example")
-	for name, b := range map[string]*connecttest.Browser{"nobody": s.Browser(t), "another operator": other} {
+	for name, b := range map[string]*connecttest.Browser{"nobody": s.NewBrowser(t), "another operator": other} {
 		page := b.Get(path)
-		require.Equal(t, "password", page.Input("password", "type"), name)
+		require.Equal(t, "password", page.InputAttribute("password", "type"), name)
 		require.NotEmpty(t, page.LinkURLByPrefix("/password/forgot"), name)
 		for given, message := range map[string]string{"": "Enter the password of the account.",
 			"wrong password": "This is not the password of the account."} {
 			refused := b.Send(page, page.FormIndexByPath("/verify"), map[string]string{"password": given})
 			require.Equal(t, http.StatusUnprocessableEntity, refused.Status, name)
 			require.Equal(t, "password", refused.AutofocusIDs(), name)
-			require.Equal(t, "bad_credentials", refused.Code())
+			require.Equal(t, "bad_credentials", refused.ErrorCode())
 			require.Contains(t, refused.Body, message)
-			require.Equal(t, "true", refused.Input("password", "aria-invalid"))
-			require.NotEmpty(t, refused.Input("token", "value"), "the form can be sent again")
+			require.Equal(t, "true", refused.InputAttribute("password", "aria-invalid"))
+			require.NotEmpty(t, refused.InputAttribute("token", "value"), "the form can be sent again")
 		}
 		fr := b.Get(path + "&lang=fr")
 		require.Contains(t, fr.Body, "Mot de passe du compte")
@@ -111,7 +111,7 @@ func TestVerify_InABrowserOfNobodyOrOfAnother_AsksForThePasswordOfTheAccount(t *
 	}
 	require.Zero(t, s.Count("operators", "verified_at IS NOT NULL"))
 
-	phone := s.Browser(t)
+	phone := s.NewBrowser(t)
 	page := phone.Get(path)
 	done := phone.Send(page, 0, map[string]string{"password": password})
 	require.Equal(t, http.StatusOK, done.Status, done.Body)
@@ -122,14 +122,14 @@ func TestVerify_InABrowserOfNobodyOrOfAnother_AsksForThePasswordOfTheAccount(t *
 func TestVerify_ANewAddressInAnotherBrowser_AsksForThePasswordToo(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	signUp(t, s, b, "a@b.example")
 	settings := b.Get("/dashboard/settings")
 	require.Equal(t, http.StatusSeeOther, b.Send(settings, settings.FormIndexByIntent("change_email"),
 		map[string]string{"email": "new@b.example", "currentPassword": password}).Status)
 	path := mailed(t, s, "new@b.example")
-	phone := s.Browser(t)
-	require.Equal(t, "bad_credentials", phone.Submit(path, map[string]string{"password": "wrong password"}).Code())
+	phone := s.NewBrowser(t)
+	require.Equal(t, "bad_credentials", phone.Submit(path, map[string]string{"password": "wrong password"}).ErrorCode())
 	require.Zero(t, s.Count("operators", "email = 'new@b.example'"))
 	require.Equal(t, http.StatusOK, phone.Submit(path, map[string]string{"password": password}).Status)
 	require.Equal(t, 1, s.Count("operators", "email = 'new@b.example' AND verified_at IS NOT NULL"))
@@ -139,30 +139,30 @@ func TestVerify_ANewAddressInAnotherBrowser_AsksForThePasswordToo(t *testing.T) 
 func TestVerify_WrongPasswords_CountAsLogIns(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)
-	signUp(t, s, s.Browser(t), "a@b.example")
+	signUp(t, s, s.NewBrowser(t), "a@b.example")
 	path := mailed(t, s, "a@b.example")
 	var last connecttest.Answer
 	for i := range 101 {
-		b := s.Browser(t)
+		b := s.NewBrowser(t)
 		b.From = fmt.Sprintf("192.0.2.%d", i)
 		last = b.Submit(path, map[string]string{"password": "wrong password"})
 	}
 	require.Equal(t, http.StatusTooManyRequests, last.Status)
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	b.From = "203.0.113.7"
 	require.Equal(t, "rate_limited", b.Submit("/login",
-		map[string]string{"email": "a@b.example", "password": password}).Code(), "one count with the log-in")
+		map[string]string{"email": "a@b.example", "password": password}).ErrorCode(), "one count with the log-in")
 	require.Zero(t, s.Count("operators", "verified_at IS NOT NULL"))
 }
 
 func TestReset_TheMailsLinkSetsAPassword(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)
-	b, stranger := s.Browser(t), s.Browser(t)
+	b, stranger := s.NewBrowser(t), s.NewBrowser(t)
 	signUp(t, s, b, "a@b.example")
 	signUp(t, s, stranger, "c@d.example")
 	verify := mailed(t, s, "a@b.example")
-	fresh := s.Browser(t)
+	fresh := s.NewBrowser(t)
 	require.NotEmpty(t, fresh.Get("/login").LinkURLByPrefix("/password/forgot"))
 	sent := forgot(t, s, fresh, "A@b.example")
 	require.Equal(t, http.StatusSeeOther, sent.Status)
@@ -178,23 +178,23 @@ func TestReset_TheMailsLinkSetsAPassword(t *testing.T) {
 	short := fresh.Submit(path, map[string]string{"password": "short"})
 	require.Equal(t, http.StatusUnprocessableEntity, short.Status)
 	require.Equal(t, "password", short.AutofocusIDs())
-	require.Equal(t, "true", short.Input("password", "aria-invalid"))
+	require.Equal(t, "true", short.InputAttribute("password", "aria-invalid"))
 	require.NotContains(t, short.Body, "short")
 	done := fresh.Send(short, 0, map[string]string{"password": "another password"})
 	require.Equal(t, "/login?done=reset", done.Location, done.Body)
 	require.Contains(t, fresh.Get(done.Location).Body, "Your new password is saved")
 	require.Equal(t, "/login", b.Get("/dashboard").Location, "every session has ended")
 	require.Equal(t, http.StatusOK, stranger.Get("/dashboard").Status)
-	told := s.Mails("a@b.example")
+	told := s.ListMails("a@b.example")
 	require.Contains(t, told[len(told)-1].Subject, "Your password was changed")
 	require.Equal(t, 1, s.Count("audit_log", "action = 'operator.change_password'"))
 	require.Equal(t, "bad_credentials",
-		fresh.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Code())
+		fresh.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).ErrorCode())
 	require.Equal(t, "/dashboard",
 		fresh.Submit("/login", map[string]string{"email": "a@b.example", "password": "another password"}).Location)
 	require.NotContains(t, fresh.Get("/dashboard").Body, "We mailed a link to", "the link went to the address")
 	for _, ended := range []string{path, verify} {
-		require.Equal(t, http.StatusGone, s.Browser(t).Get(ended).Status, "earlier links end with the change")
+		require.Equal(t, http.StatusGone, s.NewBrowser(t).Get(ended).Status, "earlier links end with the change")
 	}
 }
 
@@ -212,7 +212,7 @@ func same(a connecttest.Answer) string {
 func TestLoginAndForgot_AnswerAlikeForKnownAndUnknownAddresses(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)
-	signUp(t, s, s.Browser(t), "a@b.example")
+	signUp(t, s, s.NewBrowser(t), "a@b.example")
 	for _, c := range []struct {
 		path   string
 		fields map[string]string
@@ -220,7 +220,7 @@ func TestLoginAndForgot_AnswerAlikeForKnownAndUnknownAddresses(t *testing.T) {
 		{"/password/forgot", map[string]string{}},
 		{"/login", map[string]string{"password": "wrong password"}},
 	} {
-		known, unknown := s.Browser(t), s.Browser(t)
+		known, unknown := s.NewBrowser(t), s.NewBrowser(t)
 		known.From, unknown.From = "192.0.2.1", "192.0.2.2"
 		for range 12 { // until after the limit
 			answer := func(b *connecttest.Browser, email string) string {
@@ -247,9 +247,9 @@ func TestForms_CountAgainstTheLimitOfTheNetwork(t *testing.T) {
 		"/register":        {"email": {"x"}},
 		"/login":           {"email": {"a@b.example"}, "password": {"x"}},
 	} {
-		b := s.Browser(t)
+		b := s.NewBrowser(t)
 		b.From = fmt.Sprintf("192.0.2.%d", len(path))
-		fields.Set("csrf_token", b.Get("/login").Input("csrf_token", "value"))
+		fields.Set("csrf_token", b.Get("/login").InputAttribute("csrf_token", "value"))
 		for i := range 10 {
 			require.NotEqual(t, http.StatusTooManyRequests, b.Post(path, fields).Status, "%s %d", path, i)
 		}
@@ -262,20 +262,20 @@ func TestForms_CountAgainstTheLimitOfTheNetwork(t *testing.T) {
 func TestForms_OfAnotherSite_DoNothing(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	signUp(t, s, b, "a@b.example")
 	verify := strings.TrimPrefix(mailed(t, s, "a@b.example"), "/verify?token=")
 	forgot(t, s, b, "a@b.example")
 	reset := strings.TrimPrefix(mailed(t, s, "a@b.example"), "/password/reset?token=")
-	csrf := b.Get("/dashboard").Input("csrf_token", "value")
+	csrf := b.Get("/dashboard").InputAttribute("csrf_token", "value")
 	for path, fields := range map[string]url.Values{
 		"/verify":          {"token": {verify}},
 		"/password/forgot": {"email": {"a@b.example"}},
 		"/password/reset":  {"token": {reset}, "password": {"another password"}},
 	} {
-		require.Equal(t, "invalid_csrf_token", b.Post(path, fields).Code(), path)
+		require.Equal(t, "invalid_csrf_token", b.Post(path, fields).ErrorCode(), path)
 		fields.Set("csrf_token", strings.Repeat("0", len(csrf)))
-		require.Equal(t, "invalid_csrf_token", b.Post(path, fields).Code(), path)
+		require.Equal(t, "invalid_csrf_token", b.Post(path, fields).ErrorCode(), path)
 		fields.Set("csrf_token", csrf)
 		for name, value := range map[string]string{"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"} {
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+path, strings.NewReader(fields.Encode()))
@@ -283,7 +283,7 @@ func TestForms_OfAnotherSite_DoNothing(t *testing.T) {
 			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			req.Header.Set(name, value)
 			refused := b.Do(req)
-			require.Equal(t, "invalid_csrf_token", refused.Code(), "%s %s", path, name)
+			require.Equal(t, "invalid_csrf_token", refused.ErrorCode(), "%s %s", path, name)
 			if token := fields.Get("token"); token != "" {
 				require.NotContains(t, refused.Body, token, path)
 			}
@@ -298,7 +298,7 @@ func TestForms_OfAnotherSite_DoNothing(t *testing.T) {
 func TestPages_KeepTheTokenAndLeadNowhereElse(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Mails: true, DashboardURL: "https://desk.example"})
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	sent := b.Get("/register")
 	require.NotNil(t, sent.Cookie("__Host-form"), "over https")
 	for _, path := range []string{"/verify?token=x&next=https://evil.example", "/password/forgot?next=//evil.example",

@@ -27,7 +27,7 @@ func verified(t *testing.T, s *connecttest.Server, b *connecttest.Browser, email
 func TestTOTP_OfAnUnverifiedAddress_IsRefused(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	signUp(t, s, b, "victim@bank.example")
 	settings := b.Get("/dashboard/settings")
 	require.Negative(t, settings.FormIndexByIntent("enable_totp"))
@@ -35,11 +35,11 @@ func TestTOTP_OfAnUnverifiedAddress_IsRefused(t *testing.T) {
 	require.Contains(t, b.Get("/dashboard/settings?lang=fr").Body, "Vérifiez d’abord votre adresse e-mail")
 	for _, intent := range []string{"enable_totp", "confirm_totp"} {
 		refused := b.Post("/dashboard/settings", url.Values{
-			"csrf_token": {settings.Input("csrf_token", "value")}, "intent": {intent}, "currentPassword": {password},
+			"csrf_token": {settings.InputAttribute("csrf_token", "value")}, "intent": {intent}, "currentPassword": {password},
 			"code": {"123456"},
 		})
 		require.Equal(t, http.StatusForbidden, refused.Status, intent)
-		require.Equal(t, "email_not_verified", refused.Code(), intent)
+		require.Equal(t, "email_not_verified", refused.ErrorCode(), intent)
 		require.GreaterOrEqual(t, refused.FormIndexByIntent("resend_verification"), 0, "the page offers the mail")
 	}
 	require.Zero(t, s.Count("second_factors", ""))
@@ -49,7 +49,7 @@ func TestTOTP_OfAnUnverifiedAddress_IsRefused(t *testing.T) {
 func TestPasswordsOfTheSettings_AreAskedAndGuessedTwentyTimesAnHour(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	verified(t, s, b, "a@b.example")
 	settings := b.Get("/dashboard/settings")
 	for i := range 20 {
@@ -64,7 +64,7 @@ func TestPasswordsOfTheSettings_AreAskedAndGuessedTwentyTimesAnHour(t *testing.T
 		refused := b.Send(settings, settings.FormIndexByIntent(intent), fields)
 		require.Equal(t, http.StatusUnprocessableEntity, refused.Status, refused.Body)
 		code := map[string]string{"enable_totp": "invalid_field"}[intent] // beside its own field
-		require.Equal(t, cmp.Or(code, "bad_credentials"), refused.Code(), intent)
+		require.Equal(t, cmp.Or(code, "bad_credentials"), refused.ErrorCode(), intent)
 		require.Contains(t, refused.Body, `href="#`+intent+`-currentPassword"`)
 		require.NotContains(t, refused.Body, "wrong password")
 	}
@@ -80,7 +80,7 @@ func TestPasswordsOfTheSettings_AreAskedAndGuessedTwentyTimesAnHour(t *testing.T
 func TestTOTP_ASecretThatWaitsForAnHour_IsNotConfirmed(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	verified(t, s, b, "a@b.example")
 	settings := b.Get("/dashboard/settings")
 	shown := b.Send(settings, settings.FormIndexByIntent("enable_totp"), map[string]string{"currentPassword": password})
@@ -88,7 +88,7 @@ func TestTOTP_ASecretThatWaitsForAnHour_IsNotConfirmed(t *testing.T) {
 	s.Clock.Add(twofactor.EnrolmentLifetime)
 	refused := b.Send(shown, shown.FormIndexByIntent("confirm_totp"), map[string]string{"code": "000000"})
 	require.Equal(t, http.StatusConflict, refused.Status)
-	require.NotContains(t, refused.Body, shown.Text("code"), "the secret is not shown once more")
+	require.NotContains(t, refused.Body, shown.ElementText("code"), "the secret is not shown once more")
 }
 
 // Codes that a stranger turned on, with a version that let them, end when the owner of the address proves it.
@@ -96,7 +96,7 @@ func TestReset_AsTheFirstProofOfTheAddress_EndsCodesAndSessions_AndShowsWhatWasM
 	t.Parallel()
 	s := mailing(t)
 	p := s.CreatePartner("demo")
-	stranger := s.Browser(t)
+	stranger := s.NewBrowser(t)
 	query := connecttest.SignedQuery(servicetest.ConnectSecret, "demo", "op-1", strconv.FormatInt(s.Clock.Now().Unix(), 10), "")
 	sent := stranger.Submit("/register?"+query,
 		map[string]string{"email": "victim@bank.example", "password": password, "companyName": "Chalets"})
@@ -110,7 +110,7 @@ func TestReset_AsTheFirstProofOfTheAddress_EndsCodesAndSessions_AndShowsWhatWasM
 	set(t, s, "UPDATE operators SET verified_at = NULL")
 	s.Clock.Add(time.Minute)
 
-	owner := s.Browser(t)
+	owner := s.NewBrowser(t)
 	forgot(t, s, owner, "victim@bank.example")
 	require.Equal(t, "/login?done=reset",
 		owner.Submit(mailed(t, s, "victim@bank.example"), map[string]string{"password": "my own password"}).Location)
@@ -129,7 +129,7 @@ func TestReset_AsTheFirstProofOfTheAddress_EndsCodesAndSessions_AndShowsWhatWasM
 	require.Contains(t, owner.Get("/dashboard?lang=fr").Body, "Créé avant que vous ne confirmiez votre adresse")
 	require.Equal(t, 1, s.Count("account_links", "revoked_at IS NULL"), "the link stays")
 	s.Clock.Add(8 * 24 * time.Hour)
-	again := s.Browser(t)
+	again := s.NewBrowser(t)
 	again.Submit("/login", map[string]string{"email": "victim@bank.example", "password": "my own password"})
 	require.NotContains(t, again.Get("/dashboard").Body, "Made before")
 }
@@ -137,7 +137,7 @@ func TestReset_AsTheFirstProofOfTheAddress_EndsCodesAndSessions_AndShowsWhatWasM
 func TestReset_OfAVerifiedAddress_ShowsNothingOfBefore(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	verified(t, s, b, "a@b.example")
 	require.Equal(t, http.StatusSeeOther, b.Submit("/dashboard/deposits/new",
 		map[string]string{"amount": "300", "startsOn": "2031-07-01", "endsOn": "2031-07-08"}).Status)
@@ -159,10 +159,10 @@ func set(t *testing.T, s *connecttest.Server, sql string) {
 func TestReset_OfAPassword_LeavesTwoFactorCodesOn(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	verified(t, s, b, "a@b.example")
 	app := b.EnableTOTP(s)
-	fresh := s.Browser(t)
+	fresh := s.NewBrowser(t)
 	forgot(t, s, fresh, "a@b.example")
 	done := fresh.Submit(mailed(t, s, "a@b.example"), map[string]string{"password": "a new password"})
 	require.Less(t, done.Status, 400, done.Body)
@@ -176,13 +176,13 @@ func TestReset_OfAPassword_LeavesTwoFactorCodesOn(t *testing.T) {
 func TestDisableTOTPByAdmin_LetsAnOperatorInWithoutTheApp_AndTellsThem(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	verified(t, s, b, "a@b.example")
 	o, _, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
 	require.NoError(t, err)
 	require.ErrorIs(t, s.Operators.DisableTOTPByAdmin(t.Context(), o.ID), twofactor.ErrNotEnabled)
 	b.EnableTOTP(s)
-	half := s.Browser(t)
+	half := s.NewBrowser(t)
 	require.Equal(t, "/login/code",
 		half.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Location)
 	require.NoError(t, s.Operators.DisableTOTPByAdmin(t.Context(), o.ID))
@@ -193,5 +193,5 @@ func TestDisableTOTPByAdmin_LetsAnOperatorInWithoutTheApp_AndTellsThem(t *testin
 		s.Count("mails", "recipient = 'a@b.example' AND subject LIKE 'Our support turned two-factor codes off%'"))
 	require.Equal(t, 1, s.Count("audit_log", "action = 'operator.reset_totp' AND actor = 'admin'"))
 	require.Equal(t, "/dashboard",
-		s.Browser(t).Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Location)
+		s.NewBrowser(t).Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Location)
 }

@@ -14,13 +14,13 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
 // A caught mail has the words of strangers. They stay text on the page around it, and have no rights in its frame.
 func TestCaughtMails_AreShownWithTheirLinks_AndRunNothing(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	require.Contains(t, b.Get("/sandbox/mails").Body, "No mails yet")
 	const hostile = `<script>alert(1)</script>`
 	s.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {

@@ -23,7 +23,7 @@ var (
 
 func TestCheckout_WordsThatUnfold_AreThoseThatAreKept(t *testing.T) {
 	w := setup(t, withImprint)
-	d, token := w.Deposit(t)
+	d, token := w.CreateDeposit(t)
 	b := w.browser()
 	for _, lang := range []string{"fr", "en"} {
 		form := b.get(w.address(token) + "?lang=" + lang)
@@ -50,7 +50,7 @@ func TestCheckout_WordsThatUnfold_AreThoseThatAreKept(t *testing.T) {
 // The tenant reads the days that the operator meant, and agrees to them.
 func TestCheckout_DaysAreThoseOfTheAccountsZone(t *testing.T) {
 	w := setup(t, withImprint)
-	d, token := w.Deposit(t)
+	d, token := w.CreateDeposit(t)
 	_, err := w.Pool.Exec(t.Context(), `UPDATE accounts SET timezone = 'Pacific/Kiritimati'`) // the day after
 	require.NoError(t, err)
 	b := w.browser()
@@ -66,7 +66,7 @@ func TestCheckout_DaysAreThoseOfTheAccountsZone(t *testing.T) {
 
 func TestCheckout_AgreementInTheQuery_AgreesToNothing(t *testing.T) {
 	w := setup(t)
-	d, token := w.Deposit(t)
+	d, token := w.CreateDeposit(t)
 	b := w.browser()
 	form := b.get(w.address(token) + "?agree=yes")
 	require.NotContains(t, form.body, " checked")
@@ -81,7 +81,7 @@ func TestCheckout_AgreementInTheQuery_AgreesToNothing(t *testing.T) {
 // The cover of a long stay ends 60 days after the payment, so the words of tomorrow name another day.
 func TestCheckout_WordsChangedSinceThePage_AreShownAgain(t *testing.T) {
 	w := setup(t)
-	_, token := w.Deposit(t, func(d *deposit.Deposit) { d.ContractEndAt = d.ContractEndAt.AddDate(0, 3, 0) })
+	_, token := w.CreateDeposit(t, func(d *deposit.Deposit) { d.ContractEndAt = d.ContractEndAt.AddDate(0, 3, 0) })
 	b := w.browser()
 	form := b.get(w.address(token))
 	require.Contains(t, strings.ReplaceAll(form.body, "\u00a0", " "), "until 14 August 2026, if you pay today")
@@ -101,7 +101,7 @@ func TestCheckout_WordsChangedSinceThePage_AreShownAgain(t *testing.T) {
 
 func TestCheckout_StayThatIsOver_ShowsNoForm(t *testing.T) {
 	w := setup(t)
-	_, token := w.Deposit(t, func(d *deposit.Deposit) {
+	_, token := w.CreateDeposit(t, func(d *deposit.Deposit) {
 		d.ContractStartAt, d.ContractEndAt = w.Clock.Now().Add(-48*time.Hour), w.Clock.Now()
 	})
 	b := w.browser()
@@ -114,7 +114,7 @@ func TestCheckout_StayThatIsOver_ShowsNoForm(t *testing.T) {
 
 func TestCheckout_AfterPaying_TellsWhatHappenedUntilWhenAndWhomToAsk(t *testing.T) {
 	w := setup(t, withImprint)
-	d, token := w.Deposit(t, func(d *deposit.Deposit) { d.ReturnURL, d.URLGeneration = "", false })
+	d, token := w.CreateDeposit(t, func(d *deposit.Deposit) { d.ReturnURL, d.URLGeneration = "", false })
 	b := w.browser()
 	pay := b.send(b.get(w.address(token)), 0, grace)
 	require.Contains(t, pay.body, "Fee for the deposit of Les Gîtes d’Ada, 16 Jun – 23 Jun 2026")

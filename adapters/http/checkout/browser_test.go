@@ -34,7 +34,7 @@ func TestCheckout_InARealBrowser_ReachesTheReturnURLAtAnotherOrigin(t *testing.T
 		http.Redirect(rw, r, last.URL+"/end?"+r.URL.RawQuery, http.StatusFound)
 	}))
 	t.Cleanup(partnerSite.Close)
-	d, token := w.Deposit(t, func(d *deposit.Deposit) { d.ReturnURL = partnerSite.URL + "/back" })
+	d, token := w.CreateDeposit(t, func(d *deposit.Deposit) { d.ReturnURL = partnerSite.URL + "/back" })
 
 	browser := browsertest.New(t)
 	require.NoError(t, chromedp.Do(browser,
@@ -91,7 +91,7 @@ func TestCheckout_OnAPhone_IsPaidWithoutScrolling(t *testing.T) {
 					d.Amount, d.ContractEndAt = 125_000, d.ContractEndAt.AddDate(0, 3, 0)
 				},
 			} {
-				_, token := w.Deposit(t, speaks(lang), change)
+				_, token := w.CreateDeposit(t, speaks(lang), change)
 				require.NoError(t, chromedp.Do(browser, chromedp.Navigate(w.address(token)), chromedp.WaitVisible("#agree")))
 				browsertest.RequireUsablePage(browser, t, "checkout-phone-"+name+"-"+lang)
 				got, err := chromedp.Run(browser, chromedp.Evaluate[string](firstScreen))
@@ -108,7 +108,7 @@ func TestCheckout_NameOfAHundredCharacters_BreaksNothing(t *testing.T) {
 	_, err := w.Pool.Exec(context.WithoutCancel(t.Context()), `UPDATE accounts SET company_name = repeat('W', 100)`)
 	require.NoError(t, err)
 	browser := browsertest.New(t, chromedp.EmulateViewport(320, 640, chromedp.EmulateMobile))
-	_, token := w.Deposit(t, speaks("fr"))
+	_, token := w.CreateDeposit(t, speaks("fr"))
 	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(w.address(token)), chromedp.Click("summary")))
 	browsertest.RequireUsablePage(browser, t, "checkout-320-long-name")
 	require.NoError(t, chromedp.Do(browser,
@@ -129,8 +129,8 @@ func TestCheckout_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) 
 			w := setup(t)
 			browser := browsertest.New(t, first...)
 			without := func(d *deposit.Deposit) { d.ReturnURL, d.URLGeneration = "", false }
-			_, token := w.Deposit(t, speaks(lang), without)
-			_, second := w.Deposit(t, speaks(lang), without)
+			_, token := w.CreateDeposit(t, speaks(lang), without)
+			_, second := w.CreateDeposit(t, speaks(lang), without)
 			for _, step := range []struct {
 				name string
 				do   chromedp.Action[chromedp.Void]

@@ -20,7 +20,7 @@ import (
 
 func TestCheckout_GoodCard_SecuresAndLeadsBack(t *testing.T) {
 	w := setup(t)
-	d, token := w.Deposit(t)
+	d, token := w.CreateDeposit(t)
 	b := w.browser()
 	form := b.get(w.address(token))
 	require.Equal(t, http.StatusOK, form.status)
@@ -46,7 +46,7 @@ func TestCheckout_GoodCard_SecuresAndLeadsBack(t *testing.T) {
 
 func TestCheckout_BadCard_OffersAnotherTry(t *testing.T) {
 	w := setup(t)
-	d, token := w.Deposit(t)
+	d, token := w.CreateDeposit(t)
 	b := w.browser()
 	failed := b.send(b.send(b.get(w.address(token)), 0, grace), 0, card(badCard))
 	require.Equal(t, "/checkout/"+token.Reveal(), failed.at.Path)
@@ -64,7 +64,7 @@ func TestCheckout_BadCard_OffersAnotherTry(t *testing.T) {
 
 func TestCheckout_RefusedByScoring_IsDeclined(t *testing.T) {
 	w := setup(t)
-	d, token := w.Deposit(t)
+	d, token := w.CreateDeposit(t)
 	b := w.browser()
 	w.requireLeft(b.send(b.get(w.address(token)), 0, person("declined@example.com", "De", "Clined")), d, "declined")
 	w.requireStatus(d, deposit.Cancelled, "tenant_declined")
@@ -73,7 +73,7 @@ func TestCheckout_RefusedByScoring_IsDeclined(t *testing.T) {
 
 func TestCheckout_GiveUp_IsAFormOfItsOwn(t *testing.T) {
 	w := setup(t)
-	d, token := w.Deposit(t)
+	d, token := w.CreateDeposit(t)
 	b := w.browser()
 	form := b.get(w.address(token))
 	require.Contains(t, form.body, `name="intent" value="abandon"`)
@@ -97,26 +97,26 @@ func TestCheckout_WithoutReturnURL_EndsOnAPageOfOurs(t *testing.T) {
 	none := func(d *deposit.Deposit) { d.ReturnURL, d.URLGeneration = "", false }
 	b := w.browser()
 
-	_, token := w.Deposit(t, none)
+	_, token := w.CreateDeposit(t, none)
 	secured := b.send(b.send(b.get(w.address(token)), 0, grace), 0, card(goodCard))
 	require.Equal(t, "/checkout/"+token.Reveal(), secured.at.Path)
 	require.Contains(t, secured.body, "Your deposit is secured")
 	require.NotContains(t, secured.body, "Back to")
 
-	_, token = w.Deposit(t, none)
+	_, token = w.CreateDeposit(t, none)
 	require.Contains(t, b.send(b.send(b.get(w.address(token)), 1, nil), 0, nil).body, "You gave up this deposit")
 
-	_, token = w.Deposit(t, none)
+	_, token = w.CreateDeposit(t, none)
 	require.Contains(t, b.send(b.get(w.address(token)), 0, person("declined@example.com", "De", "Clined")).body,
 		"We cannot secure this deposit")
 
-	_, token = w.Deposit(t, none)
+	_, token = w.CreateDeposit(t, none)
 	require.NotContains(t, b.send(b.send(b.get(w.address(token)), 0, grace), 0, card(badCard)).body, "Back to")
 }
 
 func TestCheckout_WhileThePageIsOpen_TheFormLeadsBackToIt(t *testing.T) {
 	w := setup(t)
-	_, token := w.Deposit(t)
+	_, token := w.CreateDeposit(t)
 	b := w.browser()
 	first := b.send(b.get(w.address(token)), 0, grace)
 	form := b.get(w.address(token))
@@ -126,7 +126,7 @@ func TestCheckout_WhileThePageIsOpen_TheFormLeadsBackToIt(t *testing.T) {
 
 func TestCheckout_TwoTabsAndADoubleClick_AreOnePayment(t *testing.T) {
 	w := setup(t)
-	d, token := w.Deposit(t)
+	d, token := w.CreateDeposit(t)
 	tabs := []*browser{w.browser(), w.browser()}
 	var forms []page
 	for _, tab := range tabs {
@@ -154,7 +154,7 @@ func TestCheckout_TwoTabsAndADoubleClick_AreOnePayment(t *testing.T) {
 
 func TestCheckout_ScriptInAName_IsEscaped(t *testing.T) {
 	w := setup(t)
-	_, token := w.Deposit(t, func(d *deposit.Deposit) { d.RentalContract = `<img src=x onerror=alert(1)>` })
+	_, token := w.CreateDeposit(t, func(d *deposit.Deposit) { d.RentalContract = `<img src=x onerror=alert(1)>` })
 	raw := w.browser().raw(w.address(token))
 	require.NotContains(t, raw, "<img src=x")
 	require.Contains(t, raw, "&lt;img src=x")
@@ -174,7 +174,7 @@ func TestCheckout_UnknownToken_IsA404Page(t *testing.T) {
 
 func TestCheckout_Headers_KeepTheTokenToItself(t *testing.T) {
 	w := setup(t)
-	_, token := w.Deposit(t)
+	_, token := w.CreateDeposit(t)
 	b := w.browser()
 	form := b.get(w.address(token))
 	for name, p := range map[string]page{
@@ -195,19 +195,19 @@ func TestCheckout_Headers_KeepTheTokenToItself(t *testing.T) {
 
 func TestCheckout_FormOfAnotherSite_IsRefused(t *testing.T) {
 	w := setup(t)
-	d, token := w.Deposit(t)
+	d, token := w.CreateDeposit(t)
 	b := w.browser()
 	b.get(w.address(token))
 	forged := url.Values{"intent": {"abandon"}}
 	require.Equal(t, http.StatusForbidden, b.do(http.MethodPost, w.address(token), forged).status)
-	forged.Set(ui.FieldCSRF, strings.Repeat("0", 64))
+	forged.Set(ui.CSRFFieldName, strings.Repeat("0", 64))
 	require.Equal(t, http.StatusForbidden, b.do(http.MethodPost, w.address(token), forged).status)
 	w.requireStatus(d, deposit.Pending, "")
 }
 
 func TestCheckout_TooManyRequestsFromOneAddress_AreRefused(t *testing.T) {
 	w := setup(t)
-	_, token := w.Deposit(t)
+	_, token := w.CreateDeposit(t)
 	w.limiter.refuse = true
 	got := w.browser().get(w.address(token))
 	require.Equal(t, http.StatusTooManyRequests, got.status)
@@ -218,7 +218,7 @@ func TestCheckout_TooManyRequestsFromOneAddress_AreRefused(t *testing.T) {
 
 func TestCheckout_ProviderAway_ApologisesAndTheReconcilerFinishes(t *testing.T) {
 	w := setup(t)
-	d, token := w.Deposit(t)
+	d, token := w.CreateDeposit(t)
 	b := w.browser()
 	pay := b.send(b.get(w.address(token)), 0, grace)
 	w.Provider.SetUnreachable(true)
@@ -270,7 +270,7 @@ func TestCheckout_EndedBySomebodyElse_ExplainsItself(t *testing.T) {
 		if c.change != nil {
 			changes = append(changes, c.change)
 		}
-		d, token := w.Deposit(t, changes...)
+		d, token := w.CreateDeposit(t, changes...)
 		_, err := w.Pool.Exec(context.WithoutCancel(t.Context()), `UPDATE deposits SET `+c.sql+` WHERE id = $1`, d.ID)
 		require.NoError(t, err)
 		got := b.get(w.address(token))

@@ -103,7 +103,7 @@ func debtMessage(v checkout.View, lang ui.Lang) string {
 	}
 	text := textDebtScheduled
 	switch {
-	case endedByOperator(v) && v.Debt.Failure == string(deposit.CollectionSettledElsewhere):
+	case endedByOperator(v) && v.Debt.Failure == string(deposit.CollectionTriggerSettledElsewhere):
 		return " " + textDebtSettled.In(lang, v.CompanyName)
 	case endedByOperator(v):
 		return " " + textDebtWithdrawn.In(lang, v.CompanyName)

@@ -25,7 +25,7 @@ const tenantCard = "4000 0027 6000 3184"
 // so.
 func (w *world) captured(number string) (*deposit.Deposit, secret.Text, *browser) {
 	w.t.Helper()
-	d, token := w.Deposit(w.t)
+	d, token := w.CreateDeposit(w.t)
 	b := w.browser()
 	pay := b.send(b.get(w.address(token)), 0, grace)
 	require.Contains(w.t, b.send(pay, 0, card(number)).location, "depositStatus=secured")
@@ -138,9 +138,9 @@ func TestDebt_ThePageIsAskedForAgainAndAgain_IsLimited(t *testing.T) {
 
 func TestDebt_TheOperatorEndsTheClaim_ThePageSaysThatNothingIsDue(t *testing.T) {
 	for as, says := range map[deposit.CollectionTrigger][2]string{
-		deposit.CollectionSettledElsewhere: {"told us that you paid in another way. There is nothing more to do.",
+		deposit.CollectionTriggerSettledElsewhere: {"told us that you paid in another way. There is nothing more to do.",
 			"nous a indiqué que vous avez payé autrement."},
-		deposit.CollectionWithdrawn: {"dropped the claim. There is nothing more to do.", "a renoncé à la réclamation."},
+		deposit.CollectionTriggerWithdrawn: {"dropped the claim. There is nothing more to do.", "a renoncé à la réclamation."},
 	} {
 		t.Run(string(as), func(t *testing.T) {
 			w := setup(t)
@@ -176,7 +176,7 @@ func TestDebt_TheOperatorEndsTheClaim_ThePageSaysThatNothingIsDue(t *testing.T) 
 
 func TestDebt_PayIntentOnAnotherDeposit_ShowsThePage(t *testing.T) {
 	w := setup(t)
-	_, token := w.Deposit(t)
+	_, token := w.CreateDeposit(t)
 	b := w.browser()
 	page := b.get(w.address(token))
 	shown := b.send(page, 0, url.Values{"intent": {"pay"}})
@@ -210,7 +210,7 @@ func TestDebt_ThePage_NamesReasonWordsDatesAndWhomToAsk(t *testing.T) {
 
 func TestDebt_ScriptInTheOperatorsWords_IsEscaped(t *testing.T) {
 	w := setup(t)
-	d, token := w.Deposit(t)
+	d, token := w.CreateDeposit(t)
 	b := w.browser()
 	b.send(b.send(b.get(w.address(token)), 0, grace), 0, card(goodCard))
 	w.claim(d.ID, "<img src=x>")
@@ -250,7 +250,7 @@ func TestContact_OfTheOperator_IsToldOnceTheFeeIsPaidAndWithAClaim(t *testing.T)
 			w := setup(t, withImprint)
 			_, err := w.Pool.Exec(t.Context(), `UPDATE accounts SET contact = $1`, contact)
 			require.NoError(t, err)
-			d, token := w.Deposit(t)
+			d, token := w.CreateDeposit(t)
 			b := w.browser()
 			form := b.get(w.address(token) + "?lang=en")
 			require.NotContains(t, form.body, contact, "a stranger with the link")

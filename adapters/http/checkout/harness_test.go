@@ -33,7 +33,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
 const (
 	goodCard = "4242 4242 4242 4242"
@@ -68,7 +68,7 @@ func setup(t *testing.T, change ...func(*servicetest.Setup)) *world {
 	})}))
 	app.Use(middleware.RequestID(), middleware.AccessLog(log, func(middleware.RequestObservation) {}),
 		middleware.Recover(),
-		middleware.SecurityHeaders(false), middleware.Deadline(time.Minute), middleware.RefuseSmuggling())
+		middleware.SecurityHeaders(false), middleware.LimitHandlerTime(time.Minute), middleware.RefuseSmuggling())
 	checkout.Mount(app,
 		checkout.Deps{Checkout: w.Checkout, Limiter: w.limiter, RequestsPerMinute: 120, Site: site, Log: log})
 	sandbox.Mount(app, w.Sandbox)

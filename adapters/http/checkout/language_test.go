@@ -27,7 +27,7 @@ func TestCheckout_Language_IsThatOfTheDepositWhateverTheBrowserPrefers(t *testin
 		{"de", "", "fr", "", "fr"},
 		{"", "", "", "", "en"},
 	} {
-		_, token := w.Deposit(t, speaks(c.locale))
+		_, token := w.CreateDeposit(t, speaks(c.locale))
 		b := w.browser()
 		b.lang = c.accepts
 		if c.cookie != "" {
@@ -39,8 +39,8 @@ func TestCheckout_Language_IsThatOfTheDepositWhateverTheBrowserPrefers(t *testin
 
 func TestCheckout_LanguageChosenByTheReader_LastsForThisCheckout(t *testing.T) {
 	w := setup(t)
-	_, french := w.Deposit(t, speaks("fr"))
-	_, other := w.Deposit(t, speaks("fr"))
+	_, french := w.CreateDeposit(t, speaks("fr"))
+	_, other := w.CreateDeposit(t, speaks("fr"))
 	b := w.browser()
 	english := b.get(w.address(french) + "?lang=en")
 	require.Contains(t, english.body, "Pay €17.50")
@@ -54,7 +54,7 @@ func TestCheckout_LanguageChosenByTheReader_LastsForThisCheckout(t *testing.T) {
 
 func TestCheckout_AnswersInTheLanguageOfTheDeposit(t *testing.T) {
 	w := setup(t)
-	_, token := w.Deposit(t, speaks("fr"))
+	_, token := w.CreateDeposit(t, speaks("fr"))
 	b := w.browser()
 	b.lang = "en"
 	form := b.get(w.address(token))
@@ -67,7 +67,7 @@ func TestCheckout_AnswersInTheLanguageOfTheDeposit(t *testing.T) {
 
 func TestCheckout_PagesThatAnswerAForm_OfferTheOtherLanguage(t *testing.T) {
 	w := setup(t)
-	_, token := w.Deposit(t)
+	_, token := w.CreateDeposit(t)
 	b := w.browser()
 	form := b.get(w.address(token))
 	w.Provider.SetUnreachable(true)

@@ -21,7 +21,7 @@ import (
 // sends mails the link of a new deposit as a partner's API does.
 func (w *world) sends(email string) error {
 	w.t.Helper()
-	d, _ := w.Deposit(w.t)
+	d, _ := w.CreateDeposit(w.t)
 	_, err := w.Deposits.SendLink(w.t.Context(), partners.Caller{Partner: partners.Partner{ID: w.PartnerID}},
 		deposits.SendLinkRequest{DepositID: d.ID, Recipients: []tenant.MailContact{{Email: email}}},
 		idempotent.KeyAndEncoder[[]deposits.QueuedLinkMail]{Encode: func([]deposits.QueuedLinkMail) (idempotent.Response,
@@ -34,7 +34,7 @@ func (w *world) sends(email string) error {
 // links are those that were mailed to an address, oldest first.
 func (w *world) links(email string) (links []string) {
 	w.t.Helper()
-	for _, m := range w.Mails(email) {
+	for _, m := range w.ListMails(email) {
 		_, rest, found := strings.Cut(m.Body, w.base+"/checkout/")
 		require.True(w.t, found, m.Body)
 		link, _, _ := strings.Cut(rest, "\n")
@@ -61,7 +61,7 @@ func TestMailedLink_OnceItsReaderHasOpenedIt_CountsNoMore(t *testing.T) {
 		"the partner's own depositUrl": plain,
 		"another parameter":            plain + "?lang=fr",
 		"a mark of the sender's own":   plain + "?mail=" + id.LinkMailMark.Of(system.Entropy{}.NewID()),
-		"the id of the mail":           plain + "?mail=" + id.LinkMailMark.Of(w.Mails("tina@a.example")[3].ID),
+		"the id of the mail":           plain + "?mail=" + id.LinkMailMark.Of(w.ListMails("tina@a.example")[3].ID),
 		"no mark":                      plain + "?mail=x%00",
 		"the mark of another's mail":   plain + "?" + strings.SplitN(w.links("bob@a.example")[0], "?", 2)[1],
 	} {
@@ -87,7 +87,7 @@ func TestMailedLink_OfAPartnerAndOfAnOperator_HaveBoundsOfTheirOwn(t *testing.T)
 	require.NoError(t, err)
 	by, key := deposits.OperatorCaller{Operator: o, Account: account}, byte(0)
 	operatorSends := func(email string) error {
-		d, _ := w.Deposit(t)
+		d, _ := w.CreateDeposit(t)
 		key++
 		return w.Deposits.SendLinkByOperator(t.Context(), by, deposits.ActForm{DepositID: d.ID, Key: [16]byte{key}},
 			tenant.MailContact{Email: email})
@@ -119,5 +119,5 @@ func TestMailedLink_ADayLater_CountsNoMoreAndIsForgotten(t *testing.T) {
 	_, err := mails.MailCleaningJob(w.Postgres.Mails, w.Clock).Run(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, w.Count("sent_links", ""))
-	require.Len(t, w.Mails("tina@a.example"), 20, "the mails stay")
+	require.Len(t, w.ListMails("tina@a.example"), 20, "the mails stay")
 }

@@ -32,7 +32,7 @@ func errorsIn(body string) []string {
 
 func TestCheckout_AllMistakes_AreNamedAtOnceInTheOrderOfTheFields(t *testing.T) {
 	w := setup(t)
-	d, token := w.Deposit(t)
+	d, token := w.CreateDeposit(t)
 	b := w.browser()
 	form := b.get(w.address(token))
 	for _, c := range []struct {
@@ -72,7 +72,7 @@ func TestCheckout_AllMistakes_AreNamedAtOnceInTheOrderOfTheFields(t *testing.T) 
 
 func TestCheckout_PostgresAway_DoesNotBlameThePaymentProvider(t *testing.T) {
 	w := setup(t)
-	_, token := w.Deposit(t)
+	_, token := w.CreateDeposit(t)
 	b := w.browser()
 	form := b.get(w.address(token))
 	w.Provider.SetUnreachable(true)

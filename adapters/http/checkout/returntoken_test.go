@@ -44,7 +44,7 @@ func (w *world) tablesWith(text string) []string {
 
 func TestCheckoutToken_IsKeptInClearNowhere(t *testing.T) {
 	w := setup(t)
-	d, token := w.Deposit(t)
+	d, token := w.CreateDeposit(t)
 	b := w.browser()
 	pay := b.send(b.get(w.address(token)), 0, grace)
 	require.True(t, strings.HasPrefix(pay.at.Path, "/sandbox/pay/"), pay.at)
@@ -58,7 +58,7 @@ func TestCheckoutToken_IsKeptInClearNowhere(t *testing.T) {
 
 func TestReturnToken_WithoutTheTenantsBrowser_OpensNoForm(t *testing.T) {
 	w := setup(t)
-	d, token := w.Deposit(t)
+	d, token := w.CreateDeposit(t)
 	b := w.browser()
 	pay := b.send(b.get(w.address(token)), 0, grace)
 	address := w.returnAddress()
@@ -88,8 +88,8 @@ func TestReturnToken_WithoutTheTenantsBrowser_OpensNoForm(t *testing.T) {
 
 func TestReturnToken_ThatIsNotTheDeposits_IsUnknown(t *testing.T) {
 	w := setup(t)
-	d, token := w.Deposit(t)
-	_, other := w.Deposit(t)
+	d, token := w.CreateDeposit(t)
+	_, other := w.CreateDeposit(t)
 	for _, wrong := range []string{
 		deposit.ReturnPageToken(d.ID, other).Reveal(), deposit.ReturnPageToken(d.ID, token).Reveal() + "x",
 		"dep_00000000000000000000000001.x",

@@ -40,7 +40,7 @@ func TestStayOver_OnTheProvidersPage(t *testing.T) {
 					fake = w.payWithStripe()
 				}
 				start := w.Clock.Now()
-				d, token := w.Deposit(t, func(d *deposit.Deposit) {
+				d, token := w.CreateDeposit(t, func(d *deposit.Deposit) {
 					// less than Stripe lets a page live: for a longer stay Stripe ends the page itself
 					d.ContractStartAt, d.ContractEndAt = start.Add(-7*day), start.Add(10*time.Minute)
 					d.CheckoutExpiresAt = deposit.CheckoutExpiry(d.ContractEndAt, start)
@@ -55,7 +55,7 @@ func TestStayOver_OnTheProvidersPage(t *testing.T) {
 				if withStripe {
 					pay = func() string {
 						address := fake.PaymentPageURL(id.Payment.Of(w.PaymentsOf(t, d.ID, deposit.PaymentKindFee)[0].ID))
-						return fake.Pay(t, address, goodCard).Location
+						return fake.PayOnPaymentPage(t, address, goodCard).Location
 					}
 				}
 				if c.pays > 0 && !c.away {
@@ -105,14 +105,14 @@ func TestStayOver_OnTheProvidersPage(t *testing.T) {
 func TestStayOver_StripeEndsThePageByItself(t *testing.T) {
 	w := setup(t)
 	fake := w.payWithStripe()
-	d, token := w.Deposit(t, func(d *deposit.Deposit) {
+	d, token := w.CreateDeposit(t, func(d *deposit.Deposit) {
 		d.ContractStartAt, d.ContractEndAt = w.Clock.Now().Add(-day), w.Clock.Now().Add(2*time.Hour)
 	})
 	b := w.browser()
 	b.send(b.get(w.address(token)), 0, grace)
 	payment := w.PaymentsOf(t, d.ID, deposit.PaymentKindFee)[0]
 	w.Clock.Set(d.ContractEndAt)
-	fake.Pay(t, fake.PaymentPageURL(id.Payment.Of(payment.ID)), goodCard)
+	fake.PayOnPaymentPage(t, fake.PaymentPageURL(id.Payment.Of(payment.ID)), goodCard)
 	require.Empty(t, fake.ChargeTotalsByPayment())
 	_, err := w.Payments.CheckDuePayments(context.WithoutCancel(t.Context()))
 	require.NoError(t, err)

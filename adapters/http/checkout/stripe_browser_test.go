@@ -77,7 +77,7 @@ func (s shop) address() string {
 
 // deposit makes a deposit without a return URL, so that the tenant ends on our pages.
 func (s shop) deposit() (*deposit.Deposit, secret.Text) {
-	return s.Deposit(s.t, func(d *deposit.Deposit) { d.ReturnURL, d.URLGeneration = "", false })
+	return s.CreateDeposit(s.t, func(d *deposit.Deposit) { d.ReturnURL, d.URLGeneration = "", false })
 }
 
 // openPage fills the form of checkout, agrees, and arrives at the provider's page.
@@ -160,7 +160,7 @@ func (s shop) lastMail() ports.Mail {
 	}
 	_, err := told.ScheduledJob(time.Second).Run(context.WithoutCancel(s.t.Context()))
 	require.NoError(s.t, err)
-	all := s.Mails("grace@example.com")
+	all := s.ListMails("grace@example.com")
 	require.NotEmpty(s.t, all)
 	return all[len(all)-1]
 }

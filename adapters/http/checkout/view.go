@@ -259,7 +259,7 @@ func (v *formView) agreement(terms agreement.Terms, wrong []tenant.FieldMistake)
 	v.Agree = ui.Field{Name: fieldAgree, Label: terms.ShortText(locale), Required: true}
 	n := slices.IndexFunc(wrong, func(m tenant.FieldMistake) bool { return m.Field == fieldAgree })
 	if len(wrong) > 0 && n < 0 {
-		v.Agree.Value = ui.CheckedValue
+		v.Agree.Value = ui.CheckboxCheckedValue
 	}
 	v.Unfold = n >= 0 && wrong[n].Fault.Is(agreement.ErrChanged)
 }

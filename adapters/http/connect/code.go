@@ -23,7 +23,7 @@ func (p *pages) showCode(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	var verified connections.VerifiedURL
+	var verified connections.VerifiedConnectURL
 	if v.connected {
 		offer, err := p.Connections.PreviewLink(c.UserContext(), v.request, nil)
 		if err != nil {
@@ -87,7 +87,8 @@ func (p *pages) logInAgain(c *fiber.Ctx, v visit) error {
 const queryRecovery = "recovery"
 
 // codeForm renders the form for the two-factor code. refusal is the error of the last submission, or nil.
-func (p *pages) codeForm(c *fiber.Ctx, v visit, verified connections.VerifiedURL, who signedIn, refusal error) error {
+func (p *pages) codeForm(c *fiber.Ctx, v visit, verified connections.VerifiedConnectURL, who signedIn,
+	refusal error) error {
 	allowReturn(c, verified)
 	lang := ui.LangOf(c)
 	status, failed := formFailure(refusal, lang)

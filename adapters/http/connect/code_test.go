@@ -21,7 +21,7 @@ import (
 // withCodes gives an operator whose two-factor codes are on.
 func withCodes(t *testing.T, s *connecttest.Server, email string) *connecttest.AuthenticatorApp {
 	t.Helper()
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	require.Equal(t, http.StatusSeeOther, b.Submit("/register", signup(email)).Status)
 	return b.EnableTOTP(s)
 }
@@ -29,7 +29,7 @@ func withCodes(t *testing.T, s *connecttest.Server, email string) *connecttest.A
 // half gives a browser whose password was right and whose code is missing, and the page for the code.
 func half(t *testing.T, s *connecttest.Server, email, query string) (*connecttest.Browser, connecttest.Answer) {
 	t.Helper()
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	sent := b.Submit("/login"+query, map[string]string{"email": email, "password": password})
 	require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
 	require.Equal(t, "/login/code"+query, sent.Location)
@@ -55,7 +55,7 @@ func TestCode_OfTheApp_CompletesALogIn_Once(t *testing.T) {
 	thief, page := half(t, s, "a@b.example", "")
 	refused := thief.Send(page, 0, map[string]string{"code": code})
 	require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
-	require.Equal(t, "wrong_code", refused.Code())
+	require.Equal(t, "wrong_code", refused.ErrorCode())
 	require.False(t, signedIn(thief))
 	earlier := thief.Send(refused, 0, map[string]string{"code": app.CodeAt(-1)})
 	require.Equal(t, http.StatusUnprocessableEntity, earlier.Status, "a code from before the last one")
@@ -96,9 +96,9 @@ func TestCode_Recovery_WorksOnce_AndTheOperatorIsTold(t *testing.T) {
 	require.Equal(t, 1, s.Count("audit_log", "action = 'operator.use_recovery_code'"))
 
 	again, page := half(t, s, "a@b.example", "")
-	require.Equal(t, "numeric", page.Input("code", "inputmode"))
+	require.Equal(t, "numeric", page.InputAttribute("code", "inputmode"))
 	page = again.Get(page.LinkURLByPrefix("/login/code?recovery="))
-	require.Empty(t, page.Input("code", "inputmode"), "letters for a recovery code")
+	require.Empty(t, page.InputAttribute("code", "inputmode"), "letters for a recovery code")
 	require.Empty(t, page.LinkURLByPrefix("/login/code?recovery="))
 	refused := again.Send(page, 0, map[string]string{"code": app.Recovery[3]})
 	require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
@@ -119,7 +119,7 @@ func TestCode_Refusals_ReadAlike(t *testing.T) {
 		refused := b.Send(page, 0, map[string]string{"code": code})
 		require.Equal(t, http.StatusUnprocessableEntity, refused.Status, code)
 		require.False(t, signedIn(b))
-		texts = append(texts, refused.Text("main"))
+		texts = append(texts, refused.ElementText("main"))
 	}
 	require.Equal(t, 20, s.Count("recovery_codes", "used_at IS NULL"))
 	for _, text := range texts {
@@ -135,11 +135,11 @@ func TestCode_AfterFiveWrongOnes_OfANetwork_Waits(t *testing.T) {
 	require.Equal(t, "/login/code", logIn("a@b.example", password).Location)
 	page := b.Get("/login/code")
 	for i := range twofactor.MaxTriesPerNetwork {
-		require.Equal(t, "wrong_code", b.Send(page, 0, map[string]string{"code": app.WrongCode()}).Code(), i)
+		require.Equal(t, "wrong_code", b.Send(page, 0, map[string]string{"code": app.WrongCode()}).ErrorCode(), i)
 	}
 	refused := b.Send(page, 0, map[string]string{"code": app.NextCode()})
 	require.Equal(t, http.StatusTooManyRequests, refused.Status, "the right code is refused, too")
-	require.Equal(t, "too_many_codes", refused.Code())
+	require.Equal(t, "too_many_codes", refused.ErrorCode())
 	require.NotEmpty(t, refused.Header.Get("Retry-After"))
 	require.False(t, signedIn(b))
 
@@ -159,7 +159,7 @@ func TestCode_AfterFiveWrongOnes_OfANetwork_Waits(t *testing.T) {
 func TestCode_ManyTriesAtOnce_WithoutRedis_AreBounded(t *testing.T) {
 	s, app := coded(t)
 	b, page := half(t, s, "a@b.example", "")
-	token, wrong := page.Input("csrf_token", "value"), app.WrongCode()
+	token, wrong := page.InputAttribute("csrf_token", "value"), app.WrongCode()
 	var mu sync.Mutex
 	seen := map[int]int{}
 	var wg sync.WaitGroup
@@ -179,7 +179,7 @@ func TestCode_ManyTriesAtOnce_WithoutRedis_AreBounded(t *testing.T) {
 func TestCode_FromManyNetworks_IsBoundedForAll_ButForThoseThatSignedInBefore(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Counted: true})
-	home := s.Browser(t)
+	home := s.NewBrowser(t)
 	home.From = "198.51.100.7"
 	require.Equal(t, http.StatusSeeOther, home.Submit("/register", signup("a@b.example")).Status)
 	app := home.EnableTOTP(s)
@@ -229,7 +229,7 @@ func TestHalfSignIn_OpensNoPageAndNoAct(t *testing.T) {
 			require.NoError(t, err)
 			request.AddCookie(&http.Cookie{Name: as, Value: token.Value})
 			request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			answer := s.Browser(t).Do(request)
+			answer := s.NewBrowser(t).Do(request)
 			require.Equal(t, http.StatusSeeOther, answer.Status, "%s %s as %s", r.Method, path, as)
 			leads, _, _ := strings.Cut(answer.Location, "?next=%2Fdashboard%2F")
 			require.Equal(t, site.LogInPath, leads, "%s %s as %s", r.Method, path, as)
@@ -242,7 +242,7 @@ func TestHalfSignIn_OpensNoPageAndNoAct(t *testing.T) {
 func TestEveryPage_HasStrictHeaders(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	require.Equal(t, http.StatusSeeOther, b.Submit(site.RegisterPath, signup("a@b.example")).Status)
 	pages := 0
 	for _, r := range s.Routes {
@@ -280,22 +280,22 @@ func TestHalfSignIn_EndsAfterFiveMinutes_AndWithAnotherPassword(t *testing.T) {
 
 func TestCode_WithoutAHalfSignIn_OrFromElsewhere_IsRefused(t *testing.T) {
 	s, app := coded(t)
-	stranger := s.Browser(t)
+	stranger := s.NewBrowser(t)
 	require.Equal(t, "/login?lang=fr", stranger.Get("/login/code?lang=fr").Location)
-	token := stranger.Get("/login").Input("csrf_token", "value")
+	token := stranger.Get("/login").InputAttribute("csrf_token", "value")
 	require.Equal(t, "/login",
 		stranger.Post("/login/code", url.Values{"csrf_token": {token}, "code": {app.NextCode()}}).Location)
 
 	b, page := half(t, s, "a@b.example", "")
 	require.Equal(t, "invalid_csrf_token",
-		b.Post("/login/code", url.Values{"csrf_token": {"x"}, "code": {app.Code()}}).Code())
-	values := url.Values{"csrf_token": {page.Input("csrf_token", "value")}, "code": {app.Code()}}
+		b.Post("/login/code", url.Values{"csrf_token": {"x"}, "code": {app.Code()}}).ErrorCode())
+	values := url.Values{"csrf_token": {page.InputAttribute("csrf_token", "value")}, "code": {app.Code()}}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/login/code",
 		strings.NewReader(values.Encode()))
 	require.NoError(t, err)
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	request.Header.Set("Origin", "https://evil.example")
-	require.Equal(t, "invalid_csrf_token", b.Do(request).Code())
+	require.Equal(t, "invalid_csrf_token", b.Do(request).ErrorCode())
 	require.False(t, signedIn(b))
 	require.Equal(t, http.StatusSeeOther, b.Send(page, 0, map[string]string{"code": app.Code()}).Status,
 		"the code was not used up")
@@ -307,7 +307,7 @@ func TestCode_KeepsTheConnectURL_AndLinksOnlyAfterTheCode(t *testing.T) {
 	app.NextCode()
 	query := "?" + good(s, "demo", "op-1", "&return_url="+url.QueryEscape("https://pms.example/back?x=1"))
 	b, page := half(t, s, "a@b.example", query)
-	require.Contains(t, page.Text("main"), "Partner demo")
+	require.Contains(t, page.ElementText("main"), "Partner demo")
 	require.Contains(t, page.Header.Get("Content-Security-Policy"), "form-action 'self' https://pms.example")
 	require.Zero(t, s.Count("account_links", ""))
 	wrong := b.Send(page, 0, map[string]string{"code": app.WrongCode()})
@@ -326,10 +326,10 @@ func TestCode_GoesToNoOtherSite(t *testing.T) {
 		"?return_url=https://evil.example", "?next=https://evil.example", "?//evil.example",
 		"?redirect=//evil.example&partner=demo",
 	} {
-		b := s.Browser(t)
+		b := s.NewBrowser(t)
 		sent := b.Submit("/login", map[string]string{"email": "a@b.example", "password": password})
 		require.Equal(t, "/login/code", sent.Location)
-		token := b.Get("/login/code").Input("csrf_token", "value")
+		token := b.Get("/login/code").InputAttribute("csrf_token", "value")
 		done := b.Post("/login/code"+query, url.Values{"csrf_token": {token}, "code": {app.NextCode()}})
 		if done.Status == http.StatusSeeOther {
 			require.True(t, done.Location == "/dashboard" || strings.HasPrefix(done.Location, "/login?"), done.Location)
@@ -340,10 +340,10 @@ func TestCode_GoesToNoOtherSite(t *testing.T) {
 
 func TestCode_TheSessionIsNew_AndThatOfTheBrowserEnds(t *testing.T) {
 	s, app := coded(t)
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	require.Equal(t, http.StatusSeeOther, b.Submit("/register", signup("c@d.example")).Status)
 	require.True(t, signedIn(b), "somebody else's session was planted")
-	token := b.Get("/dashboard").Input("csrf_token", "value")
+	token := b.Get("/dashboard").InputAttribute("csrf_token", "value")
 	require.Equal(t, "/login/code",
 		b.Post("/login", url.Values{"csrf_token": {token}, "email": {"a@b.example"}, "password": {password}}).Location)
 	done := b.Send(b.Get("/login/code"), 0, map[string]string{"code": app.NextCode()})

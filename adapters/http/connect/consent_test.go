@@ -15,11 +15,11 @@ func TestConsent_NamesWhatIsLinked(t *testing.T) {
 	s := demo(t)
 	query := good(s, "demo", "op-17/ü", "")
 	for _, path := range []string{"/register?", "/login?"} {
-		page := s.Browser(t).Get(path + query)
+		page := s.NewBrowser(t).Get(path + query)
 		require.Contains(t, page.Body, "Your number at Partner demo")
 		require.Contains(t, page.Body, "op-17/ü")
 	}
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	b.Submit("/register", signup("a@b.example"))
 	for _, path := range []string{"/register?", "/login?"} {
 		page := b.Get(path + query)
@@ -36,9 +36,9 @@ func TestConsent_NamesWhatIsLinked(t *testing.T) {
 func requireRefused(t *testing.T, page connecttest.Answer, code string, named ...string) {
 	t.Helper()
 	require.Equal(t, http.StatusConflict, page.Status, page.Body)
-	require.Equal(t, code, page.Code())
-	require.Empty(t, page.Input("intent", "name"), "nothing to agree to")
-	require.Empty(t, page.Input("password", "name"))
+	require.Equal(t, code, page.ErrorCode())
+	require.Empty(t, page.InputAttribute("intent", "name"), "nothing to agree to")
+	require.Empty(t, page.InputAttribute("password", "name"))
 	for _, n := range named {
 		require.Contains(t, page.Body, n)
 	}
@@ -47,7 +47,7 @@ func requireRefused(t *testing.T, page connecttest.Answer, code string, named ..
 func TestConsent_ThatMustBeRefused_IsNotOffered(t *testing.T) {
 	s := demo(t)
 	s.CreatePartner("other")
-	owner := s.Browser(t)
+	owner := s.NewBrowser(t)
 	owner.Submit("/register?"+good(s, "demo", "op-1", ""), signup("lea@b.example"))
 	for _, path := range []string{"/register?", "/login?"} {
 		requireRefused(t, owner.Get(path+good(s, "other", "op-9", "")), "account_already_linked",
@@ -58,7 +58,7 @@ func TestConsent_ThatMustBeRefused_IsNotOffered(t *testing.T) {
 		require.Equal(t, http.StatusOK, owner.Get(path+good(s, "demo", "op-1", "")).Status, "linked in the very same way")
 	}
 
-	stranger := s.Browser(t)
+	stranger := s.NewBrowser(t)
 	stranger.Submit("/register", signup("kim@c.example"))
 	query := good(s, "demo", "op-1", "")
 	page := stranger.Get("/login?" + query)
@@ -66,7 +66,7 @@ func TestConsent_ThatMustBeRefused_IsNotOffered(t *testing.T) {
 	require.NotContains(t, page.Body, "lea@")
 	require.Equal(t, "/login?"+query, stranger.Send(page, 0, nil).Location, "another account may be used")
 
-	nobody := s.Browser(t)
+	nobody := s.NewBrowser(t)
 	page = nobody.Get("/register?" + query)
 	requireRefused(t, page, "external_id_conflict", "op-1", "l…@b.example")
 	require.Equal(t, "/login?"+query, page.LinkURLByPrefix("/login"))
@@ -79,20 +79,20 @@ func TestConsent_ThatMustBeRefused_IsNotOffered(t *testing.T) {
 
 func TestConnectURL_FromBeforeARevocation_IsExpired(t *testing.T) {
 	s := demo(t)
-	owner, old := s.Browser(t), good(s, "demo", "op-1", "")
+	owner, old := s.NewBrowser(t), good(s, "demo", "op-1", "")
 	owner.Submit("/register?"+old, signup("lea@b.example"))
 	s.Clock.Set(s.Clock.Now().Add(2 * time.Second))
 	owner.UnlinkPartner()
 	require.Zero(t, s.Count("account_links", "revoked_at IS NULL"))
 
-	finder := s.Browser(t) // who finds the old mail
-	token := finder.Get("/register").Input("csrf_token", "value")
+	finder := s.NewBrowser(t) // who finds the old mail
+	token := finder.Get("/register").InputAttribute("csrf_token", "value")
 	for _, path := range []string{"/register?", "/login?"} {
 		require.Equal(t, http.StatusGone, finder.Get(path+old).Status)
-		require.Equal(t, "expired", finder.Get(path+old).Code())
+		require.Equal(t, "expired", finder.Get(path+old).ErrorCode())
 		sent := finder.Post(path+old,
 			url.Values{"csrf_token": {token}, "email": {"x@y.example"}, "password": {password}, "companyName": {"C"}})
-		require.Equal(t, "expired", sent.Code(), path)
+		require.Equal(t, "expired", sent.ErrorCode(), path)
 	}
 	require.Zero(t, s.Count("account_links", "revoked_at IS NULL"))
 	require.Equal(t, 1, s.Count("operators", ""))
@@ -105,7 +105,7 @@ func TestConnectURL_FromBeforeARevocation_IsExpired(t *testing.T) {
 
 func TestLinkedOperator_IsNotAskedAgain(t *testing.T) {
 	s := demo(t)
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	b.Submit("/register?"+good(s, "demo", "op-1", ""), signup("a@b.example"))
 	for _, path := range []string{"/register?", "/login?"} {
 		page := b.Get(path + good(s, "demo", "op-1", ""))
@@ -114,10 +114,10 @@ func TestLinkedOperator_IsNotAskedAgain(t *testing.T) {
 		require.Contains(t, page.Body, "Partner demo")
 		require.Equal(t, "/dashboard", page.LinkURLByPrefix("/dashboard"))
 		require.NotContains(t, page.Body, "can:", "nothing is to be agreed to")
-		require.Empty(t, page.Input("intent", "value"), "no way back is wanted")
+		require.Empty(t, page.InputAttribute("intent", "value"), "no way back is wanted")
 
 		page = b.Get(path + good(s, "demo", "op-1", returnTo("https://pms.example/done")))
-		require.Equal(t, "link", page.Input("intent", "value"))
+		require.Equal(t, "link", page.InputAttribute("intent", "value"))
 		requireResult(t, b.Send(page, 0, nil).Location, "already_linked", "op-1", "")
 		require.Contains(t, b.Get(path+good(s, "demo", "op-1", "&lang=fr")).Body, "Ouvrir")
 		b.Get(path + good(s, "demo", "op-1", "&lang=en"))

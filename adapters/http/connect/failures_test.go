@@ -52,19 +52,19 @@ func TestConnectURL_ThatIsNotGood_IsRefusedWithItsCode(t *testing.T) {
 	for _, c := range failures(s) {
 		for _, path := range []string{"/register", "/login"} {
 			t.Run(c.name+path, func(t *testing.T) {
-				b := s.Browser(t)
+				b := s.NewBrowser(t)
 				page := b.Get(path + "?" + c.query)
 				require.Equal(t, c.status, page.Status)
-				require.Equal(t, c.code, page.Code())
+				require.Equal(t, c.code, page.ErrorCode())
 				require.Empty(t, page.ElementsByTag("form"), "nothing to send on a page that refuses")
 				require.Empty(t, page.LinkURLByPrefix("https://pms.example"), "return_url is not followed before the link is checked")
 
 				plain := b.Get(path)
 				values := map[string][]string{"email": {"a@b.example"}, "password": {password}, "companyName": {"C"},
-					"csrf_token": {plain.Input("csrf_token", "value")}}
+					"csrf_token": {plain.InputAttribute("csrf_token", "value")}}
 				sent := b.Post(path+"?"+c.query, values)
 				require.Equal(t, c.status, sent.Status)
-				require.Equal(t, c.code, sent.Code())
+				require.Equal(t, c.code, sent.ErrorCode())
 				require.Nil(t, sent.Cookie("session"))
 			})
 		}
@@ -76,13 +76,13 @@ func TestConnectURL_ThatIsNotGood_IsRefusedWithItsCode(t *testing.T) {
 
 func TestConnectURL_ThatExpiresWhileTheFormIsFilledIn_IsRefusedAtThePost(t *testing.T) {
 	s := demo(t)
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	page := b.Get("/register?" + good(s, "demo", "op-1", ""))
 	require.Equal(t, http.StatusOK, page.Status)
 	s.Clock.Set(s.Clock.Now().Add(connect.TimestampTolerance + time.Minute))
 	sent := b.Send(page, 0, signup("a@b.example"))
 	require.Equal(t, http.StatusGone, sent.Status)
-	require.Equal(t, "expired", sent.Code())
+	require.Equal(t, "expired", sent.ErrorCode())
 	require.Zero(t, s.Count("operators", ""))
 }
 
@@ -90,10 +90,10 @@ func TestConnectURL_AfterTheSecretWasRotated_IsRefused(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
 	p := s.CreatePartner("demo")
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	page := b.Get("/register?" + good(s, "demo", "op-1", ""))
 	require.NoError(t, s.Postgres.WithinTx(t.Context(), func(ctx context.Context) error {
 		return s.Postgres.Partners.SetConnectSecret(ctx, p.ID, "svc_cs_new")
 	}))
-	require.Equal(t, "invalid_signature", b.Send(page, 0, signup("a@b.example")).Code())
+	require.Equal(t, "invalid_signature", b.Send(page, 0, signup("a@b.example")).ErrorCode())
 }

@@ -16,9 +16,9 @@ import (
 func from(t *testing.T, s *connecttest.Server,
 	address string) (b *connecttest.Browser, logIn func(email, password string) connecttest.Answer) {
 	t.Helper()
-	b = s.Browser(t)
+	b = s.NewBrowser(t)
 	b.From = address
-	token := b.Get("/login").Input("csrf_token", "value")
+	token := b.Get("/login").InputAttribute("csrf_token", "value")
 	return b, func(email, password string) connecttest.Answer {
 		t.Helper()
 		return b.Post("/login", url.Values{"csrf_token": {token}, "email": {email}, "password": {password}})
@@ -28,14 +28,14 @@ func from(t *testing.T, s *connecttest.Server,
 func TestLogin_WrongPasswordsOfAnotherNetwork_LockNobodyOut(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Counted: true})
-	s.Browser(t).Submit("/register", signup("a@b.example"))
+	s.NewBrowser(t).Submit("/register", signup("a@b.example"))
 
 	_, attack := from(t, s, "192.0.2.1")
 	for range 10 {
-		require.Equal(t, "bad_credentials", attack("a@b.example", "wrong password").Code())
+		require.Equal(t, "bad_credentials", attack("a@b.example", "wrong password").ErrorCode())
 	}
 	refused := attack("A@b.example", password)
-	require.Equal(t, "rate_limited", refused.Code(), "the attacker has used its attempts up")
+	require.Equal(t, "rate_limited", refused.ErrorCode(), "the attacker has used its attempts up")
 	require.NotEmpty(t, refused.Header.Get("Retry-After"))
 
 	for range 12 { // a log-in that succeeds does not count
@@ -47,10 +47,10 @@ func TestLogin_WrongPasswordsOfAnotherNetwork_LockNobodyOut(t *testing.T) {
 func TestLogin_AfterAHundredFailuresOfAnEmail_IsForNetworksThatSignedInBefore(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Counted: true})
-	home := s.Browser(t)
+	home := s.NewBrowser(t)
 	home.From = "2001:db8:1:2::1"
 	require.Equal(t, http.StatusSeeOther, home.Submit("/register", signup("a@b.example")).Status)
-	s.Browser(t).Submit("/register", signup("c@d.example"))
+	s.NewBrowser(t).Submit("/register", signup("c@d.example"))
 	_, fromOffice := from(t, s, "198.51.100.7")
 	require.Equal(t, http.StatusSeeOther, fromOffice("a@b.example", password).Status)
 
@@ -59,17 +59,17 @@ func TestLogin_AfterAHundredFailuresOfAnEmail_IsForNetworksThatSignedInBefore(t 
 		_, logIn := from(t, s, "203.0.113.1")
 		refused := logIn(email, password)
 		require.Equal(t, http.StatusTooManyRequests, refused.Status, "an unknown address is told the same")
-		require.Equal(t, "rate_limited", refused.Code())
+		require.Equal(t, "rate_limited", refused.ErrorCode())
 	}
 	_, others := from(t, s, "203.0.113.2")
 	require.Equal(t, http.StatusSeeOther, others("c@d.example", password).Status, "another address")
 	for _, known := range []string{"198.51.100.7", "2001:db8:1:2:ffff::9"} {
 		_, logIn := from(t, s, known)
-		require.Equal(t, "bad_credentials", logIn("a@b.example", "wrong password").Code(), known)
+		require.Equal(t, "bad_credentials", logIn("a@b.example", "wrong password").ErrorCode(), known)
 		require.Equal(t, http.StatusSeeOther, logIn("a@b.example", password).Status, known)
 	}
 	_, logIn := from(t, s, "2001:db8:1:3::1")
-	require.Equal(t, "rate_limited", logIn("a@b.example", password).Code(), "another /64")
+	require.Equal(t, "rate_limited", logIn("a@b.example", password).ErrorCode(), "another /64")
 	require.Zero(t, s.Count("operator_networks", "encode(network, 'escape') LIKE '%198.51%'"), "no address in clear")
 }
 
@@ -81,7 +81,7 @@ func lockOut(t *testing.T, s *connecttest.Server, emails ...string) {
 	for i := range 100 {
 		_, attack := from(t, s, fmt.Sprintf("192.0.2.%d", i))
 		for _, email := range emails {
-			require.Equal(t, "bad_credentials", attack(email, "wrong password").Code(), i)
+			require.Equal(t, "bad_credentials", attack(email, "wrong password").ErrorCode(), i)
 		}
 	}
 }
@@ -89,20 +89,20 @@ func lockOut(t *testing.T, s *connecttest.Server, emails ...string) {
 func TestLogin_ThatIsLockedOut_MailsTheOwnerOneLink_AndTheNewPasswordOpensAtOnce(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Counted: true, Mails: true})
-	require.Equal(t, http.StatusSeeOther, s.Browser(t).Submit("/register", signup("a@b.example")).Status)
+	require.Equal(t, http.StatusSeeOther, s.NewBrowser(t).Submit("/register", signup("a@b.example")).Status)
 	lockOut(t, s, "a@b.example", "nobody@b.example")
 	require.Zero(t, s.Count("password_requests", ""))
 	owner, logIn := from(t, s, "203.0.113.1")
 	_, unknown := from(t, s, "203.0.113.2")
 	for range 3 {
-		require.Equal(t, "rate_limited", logIn("A@b.example", password).Code())
-		require.Equal(t, "rate_limited", unknown("nobody@b.example", password).Code())
+		require.Equal(t, "rate_limited", logIn("A@b.example", password).ErrorCode())
+		require.Equal(t, "rate_limited", unknown("nobody@b.example", password).ErrorCode())
 	}
 	require.Equal(t, 2, s.Count("password_requests", "locked_out"), "the same work for an unknown address")
 	_, err := s.Operators.MailPasswordResets(t.Context())
 	require.NoError(t, err)
-	require.Empty(t, s.Mails("nobody@b.example"))
-	all := s.Mails("a@b.example")
+	require.Empty(t, s.ListMails("nobody@b.example"))
+	all := s.ListMails("a@b.example")
 	require.Len(t, all, 2, "the one of the sign-up, and one while the bound holds")
 	require.Equal(t, "Too many wrong passwords for your account", all[1].Subject)
 
@@ -114,8 +114,8 @@ func TestLogin_ThatIsLockedOut_MailsTheOwnerOneLink_AndTheNewPasswordOpensAtOnce
 
 	lockOut(t, s, "a@b.example")
 	_, stranger := from(t, s, "203.0.113.3")
-	require.Equal(t, "rate_limited", stranger("a@b.example", "another password").Code())
-	again := s.Browser(t)
+	require.Equal(t, "rate_limited", stranger("a@b.example", "another password").ErrorCode())
+	again := s.NewBrowser(t)
 	again.From = owner.From
 	require.Equal(t, "/dashboard",
 		again.Submit("/login", map[string]string{"email": "a@b.example", "password": "another password"}).Location)
@@ -125,7 +125,7 @@ func TestLogin_ThatIsLockedOut_MailsTheOwnerOneLink_AndTheNewPasswordOpensAtOnce
 func TestReset_MakesItsNetworkKnown_ButNotWhileTwoFactorCodesAreOn(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Counted: true, Mails: true})
-	home := s.Browser(t)
+	home := s.NewBrowser(t)
 	home.From = "198.51.100.7"
 	require.Equal(t, http.StatusSeeOther, home.Submit("/register", signup("a@b.example")).Status)
 	_, err := s.Pool.Exec(t.Context(), "UPDATE operators SET verified_at = now()")
@@ -134,11 +134,11 @@ func TestReset_MakesItsNetworkKnown_ButNotWhileTwoFactorCodesAreOn(t *testing.T)
 		require.NoError(t, s.Operators.RequestPasswordReset(t.Context(), "a@b.example", "en"))
 		_, err := s.Operators.MailPasswordResets(t.Context())
 		require.NoError(t, err)
-		all := s.Mails("a@b.example")
+		all := s.ListMails("a@b.example")
 		sent := b.Submit(resetLink.FindString(all[len(all)-1].Body), map[string]string{"password": fresh})
 		require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
 	}
-	phone := s.Browser(t)
+	phone := s.NewBrowser(t)
 	phone.From = "203.0.113.1"
 	reset(phone, "another password")
 	require.Equal(t, 2, s.Count("operator_networks", ""))

@@ -24,7 +24,7 @@ func TestBrowser_LinkingPagesInBothSchemesAndLanguages_AreAccessible(t *testing.
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			// which asks before it leads to an unknown origin
-			s := connecttest.New(t, connecttest.Options{Environment: partner.Production})
+			s := connecttest.New(t, connecttest.Options{Environment: partner.EnvironmentProduction})
 			s.CreatePartner("demo")
 			browser := browsertest.New(t, first...)
 			require.NoError(t, chromedp.Do(browser, browsertest.DisableScripts,

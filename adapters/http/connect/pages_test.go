@@ -15,9 +15,9 @@ import (
 
 func TestEveryPage_CarriesTheSecurityHeadersAndALanguage(t *testing.T) {
 	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{Environment: partner.Production})
+	s := connecttest.New(t, connecttest.Options{Environment: partner.EnvironmentProduction})
 	s.CreatePartner("demo")
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	query := good(s, "demo", "op-1", returnTo("https://pms.example/"))
 	answers := map[string]connecttest.Answer{
 		"register":         b.Get("/register"),
@@ -57,8 +57,8 @@ func TestEveryPage_CarriesTheSecurityHeadersAndALanguage(t *testing.T) {
 			require.NotEmpty(t, a.LanguageLinkURL("fr"), name)
 		}
 	}
-	require.Equal(t, "route_not_found", answers["not found"].Code())
-	require.Equal(t, "method_not_allowed", answers["wrong method"].Code())
+	require.Equal(t, "route_not_found", answers["not found"].ErrorCode())
+	require.Equal(t, "method_not_allowed", answers["wrong method"].ErrorCode())
 	require.Equal(t, "/login", answers["dashboard closed"].Location)
 }
 
@@ -66,13 +66,13 @@ func TestEveryPage_CarriesTheSecurityHeadersAndALanguage(t *testing.T) {
 func TestPagesThatAnswerAForm_OfferTheOtherLanguage(t *testing.T) {
 	s := demo(t)
 	s.CreatePartner("other")
-	signedIn := s.Browser(t)
+	signedIn := s.NewBrowser(t)
 	require.Equal(t, http.StatusSeeOther,
 		signedIn.Submit("/register?"+good(s, "demo", "op-1", ""), signup("a@b.example")).Status)
-	refusedOne := s.Browser(t)
+	refusedOne := s.NewBrowser(t)
 	refused := refusedOne.Submit("/login?"+good(s, "other", "op-9", ""), login("a@b.example"))
-	require.Equal(t, "account_already_linked", refused.Code())
-	anybody := s.Browser(t)
+	require.Equal(t, "account_already_linked", refused.ErrorCode())
+	anybody := s.NewBrowser(t)
 	for name, c := range map[string]struct {
 		by   *connecttest.Browser
 		at   string
@@ -96,9 +96,9 @@ func TestPagesThatAnswerAForm_OfferTheOtherLanguage(t *testing.T) {
 
 func TestFormAction_NamesReturnURLOnlyWhereItIsFollowedWithoutAsking(t *testing.T) {
 	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{Environment: partner.Production})
+	s := connecttest.New(t, connecttest.Options{Environment: partner.EnvironmentProduction})
 	s.CreatePartner("demo", returningTo("https://pms.example"))
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	policy := func(raw string) string {
 		return b.Get("/register?" + good(s, "demo", "op-1", returnTo(raw))).Header.Get("Content-Security-Policy")
 	}
@@ -122,18 +122,18 @@ func TestForm_ThatFails_IsShownAgainWithWhatWasEntered(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				fields := signup("a@b.example")
 				fields[c.field] = c.value
-				sent := s.Browser(t).Submit(path, fields)
+				sent := s.NewBrowser(t).Submit(path, fields)
 				require.Equal(t, http.StatusUnprocessableEntity, sent.Status)
-				require.Equal(t, c.code, sent.Code())
-				require.Equal(t, "true", sent.Input(c.field, "aria-invalid"))
+				require.Equal(t, c.code, sent.ErrorCode())
+				require.Equal(t, "true", sent.InputAttribute(c.field, "aria-invalid"))
 				require.Equal(t, c.field, sent.AutofocusIDs())
-				require.Contains(t, sent.Input(c.field, "aria-describedby"), c.field+"-error")
-				require.Empty(t, sent.Input("password", "value"))
+				require.Contains(t, sent.InputAttribute(c.field, "aria-describedby"), c.field+"-error")
+				require.Empty(t, sent.InputAttribute("password", "value"))
 				if c.field != "email" {
-					require.Equal(t, "a@b.example", sent.Input("email", "value"))
+					require.Equal(t, "a@b.example", sent.InputAttribute("email", "value"))
 				}
 				if c.field != "companyName" {
-					require.Equal(t, "Chalets du Lac", sent.Input("companyName", "value"))
+					require.Equal(t, "Chalets du Lac", sent.InputAttribute("companyName", "value"))
 				}
 				require.Nil(t, sent.Cookie("session"))
 			})
@@ -144,7 +144,7 @@ func TestForm_ThatFails_IsShownAgainWithWhatWasEntered(t *testing.T) {
 
 func TestPrefill_IsShownAsTextWhateverItHolds(t *testing.T) {
 	s := demo(t)
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	for _, evil := range []string{
 		`"><script>alert(1)</script>`, `' onfocus=alert(1) autofocus x='`, `</title><script>alert(1)</script>`,
 		`javascript:alert(1)`, `<img src=x onerror=alert(1)>`, "\u2028</input>", `{{7*7}}`,
@@ -154,9 +154,9 @@ func TestPrefill_IsShownAsTextWhateverItHolds(t *testing.T) {
 			page := b.Get(path + "?" +
 				good(s, "demo", evil, "&email="+escaped+"&name="+escaped+"&x="+escaped+returnTo("https://pms.example/?"+escaped)))
 			require.Equal(t, http.StatusOK, page.Status)
-			require.Equal(t, evil, page.Input("email", "value"))
+			require.Equal(t, evil, page.InputAttribute("email", "value"))
 			if path == "/register" {
-				require.Equal(t, evil, page.Input("companyName", "value"))
+				require.Equal(t, evil, page.InputAttribute("companyName", "value"))
 			}
 			require.Empty(t, page.ElementsByTag("script"))
 			require.Empty(t, page.ElementsByTag("img"))
@@ -168,7 +168,7 @@ func TestPrefill_IsShownAsTextWhateverItHolds(t *testing.T) {
 		}
 		require.Empty(t, b.Get(`/register?partner=`+escaped+`&x="><script>`).ElementsByTag("script"))
 		sent := b.Submit("/register", map[string]string{"email": evil, "companyName": evil, "password": "short"})
-		require.Equal(t, strings.TrimSpace(evil), sent.Input("email", "value"))
+		require.Equal(t, strings.TrimSpace(evil), sent.InputAttribute("email", "value"))
 		require.Empty(t, sent.ElementsByTag("script"))
 	}
 	// A company name like that goes through, and shows as text afterwards too.
@@ -187,8 +187,8 @@ func TestPrefill_IsShownAsTextWhateverItHolds(t *testing.T) {
 func TestPosts_WithoutTheTokenOfTheirPage_ChangeNothing(t *testing.T) {
 	s := demo(t)
 	query := "?" + good(s, "demo", "op-1", "")
-	b := s.Browser(t)
-	other := s.Browser(t).Get("/register").Input("csrf_token", "value")
+	b := s.NewBrowser(t)
+	other := s.NewBrowser(t).Get("/register").InputAttribute("csrf_token", "value")
 	b.Get("/register")
 	for _, token := range []string{"", "x", other, strings.Repeat("0", 64)} {
 		for _, path := range []string{"/register", "/login", "/register" + query, "/login" + query} {
@@ -198,7 +198,7 @@ func TestPosts_WithoutTheTokenOfTheirPage_ChangeNothing(t *testing.T) {
 			}
 			sent := b.Post(path, values)
 			require.Equal(t, http.StatusForbidden, sent.Status)
-			require.Equal(t, "invalid_csrf_token", sent.Code())
+			require.Equal(t, "invalid_csrf_token", sent.ErrorCode())
 			require.Equal(t, path, sent.LinkURLByPrefix("/"), "the way back to the form")
 			require.Equal(t, 403,
 				b.Post(path+map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")]+"csrf_token="+token, values).Status)
@@ -208,7 +208,7 @@ func TestPosts_WithoutTheTokenOfTheirPage_ChangeNothing(t *testing.T) {
 
 	b.Submit("/register"+query, signup("a@b.example"))
 	home := b.Get("/dashboard/partner")
-	link := home.Input("link", "value")
+	link := home.InputAttribute("link", "value")
 	for path, values := range map[string]url.Values{
 		"/logout":            {},
 		"/dashboard/unlink":  {"link": {link}, "csrf_token": {other}},
@@ -222,7 +222,7 @@ func TestPosts_WithoutTheTokenOfTheirPage_ChangeNothing(t *testing.T) {
 
 	// With the right token but from another site.
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/logout",
-		strings.NewReader(url.Values{"csrf_token": {home.Input("csrf_token", "value")}}.Encode()))
+		strings.NewReader(url.Values{"csrf_token": {home.InputAttribute("csrf_token", "value")}}.Encode()))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Sec-Fetch-Site", "cross-site")
@@ -231,7 +231,7 @@ func TestPosts_WithoutTheTokenOfTheirPage_ChangeNothing(t *testing.T) {
 
 func TestPrefill_NeverReplacesWhatWasPosted(t *testing.T) {
 	s := demo(t)
-	sent := s.Browser(t).Submit("/register?"+good(s, "demo", "op-1",
+	sent := s.NewBrowser(t).Submit("/register?"+good(s, "demo", "op-1",
 		"&email=prefilled%40x.example&companyName=Query&password=query-password"), signup("typed@x.example"))
 	require.Equal(t, http.StatusSeeOther, sent.Status)
 	require.Equal(t, 1, s.Count("operators", "email = 'typed@x.example'"))
@@ -241,7 +241,7 @@ func TestPrefill_NeverReplacesWhatWasPosted(t *testing.T) {
 func TestCookies_OverHTTPS_AreBoundToTheHost(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{DashboardURL: "https://dash.example"})
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	page := b.Get("/register?lang=fr")
 	form := page.Cookie("__Host-form")
 	require.NotNil(t, form)
@@ -251,7 +251,7 @@ func TestCookies_OverHTTPS_AreBoundToTheHost(t *testing.T) {
 
 	// Go's cookie jar keeps Secure cookies from http, as a browser would: they are carried by hand.
 	values := url.Values{"email": {"a@b.example"}, "password": {password}, "companyName": {"C"},
-		"csrf_token": {page.Input("csrf_token", "value")}}
+		"csrf_token": {page.InputAttribute("csrf_token", "value")}}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/register",
 		strings.NewReader(values.Encode()))
 	require.NoError(t, err)
@@ -272,12 +272,12 @@ func TestCookies_OverHTTPS_AreBoundToTheHost(t *testing.T) {
 func TestSession_IsNewAtEachLoginAndEndsAfterFourteenDays(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	b.Submit("/register", signup("a@b.example"))
 	require.Equal(t, 1, s.Count("sessions", ""))
 	// A session known before, planted or not, is worth nothing after a log-in in the same browser.
 	before := b.Get("/dashboard")
-	token := before.Input("csrf_token", "value")
+	token := before.InputAttribute("csrf_token", "value")
 	sent := b.Post("/login", url.Values{"csrf_token": {token}, "email": {"a@b.example"}, "password": {password}})
 	require.Equal(t, http.StatusSeeOther, sent.Status)
 	require.Equal(t, 1, s.Count("sessions", ""), "the old one is gone")
@@ -292,7 +292,7 @@ func TestSession_IsNewAtEachLoginAndEndsAfterFourteenDays(t *testing.T) {
 func TestLogout_EndsTheSession(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	b.Submit("/register", signup("a@b.example"))
 	page := b.Get("/dashboard")
 	sent := b.Send(page, len(page.ElementsByTag("form"))-1, nil) // the form at the foot
@@ -304,7 +304,7 @@ func TestLogout_EndsTheSession(t *testing.T) {
 
 func TestPages_SpeakTheReadersLanguage(t *testing.T) {
 	s := demo(t)
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	french := b.Get("/register?" + good(s, "demo", "op-1", "&lang=fr"))
 	require.Equal(t, "fr", french.ElementAttribute("html", "lang"))
 	require.Contains(t, french.Body, "Créez votre compte et reliez-le à Partner demo")

@@ -24,15 +24,15 @@ func TestReturnURL(t *testing.T) {
 		direct bool
 		asked  string // host on the page that asks; "" with direct false: ignored
 	}{
-		{"registered", partner.Production, "https://pms.example/done?x=%7E1&y", true, ""},
-		{"not registered", partner.Production, "https://elsewhere.example/done", false, "elsewhere.example"},
-		{"look-alike letters", partner.Production, "https://pmѕ.example/", false, "xn--pm-foc.example"},
-		{"letters that IDNA refuses", partner.Production, "https://pms\u0338.example/", false, "xn--"},
-		{"punycode that is none", partner.Development, "https://xn--a.example/", false, "xn--a.example"},
-		{"script", partner.Development, "javascript:alert(1)", false, ""},
+		{"registered", partner.EnvironmentProduction, "https://pms.example/done?x=%7E1&y", true, ""},
+		{"not registered", partner.EnvironmentProduction, "https://elsewhere.example/done", false, "elsewhere.example"},
+		{"look-alike letters", partner.EnvironmentProduction, "https://pmѕ.example/", false, "xn--pm-foc.example"},
+		{"letters that IDNA refuses", partner.EnvironmentProduction, "https://pms\u0338.example/", false, "xn--"},
+		{"punycode that is none", partner.EnvironmentDevelopment, "https://xn--a.example/", false, "xn--a.example"},
+		{"script", partner.EnvironmentDevelopment, "javascript:alert(1)", false, ""},
 	}
 	servers := map[partner.Environment]*connecttest.Server{}
-	for _, env := range []partner.Environment{partner.Production, partner.Development} {
+	for _, env := range []partner.Environment{partner.EnvironmentProduction, partner.EnvironmentDevelopment} {
 		servers[env] = connecttest.New(t, connecttest.Options{Environment: env})
 		servers[env].CreatePartner("demo", func(p *partner.Partner) {
 			p.ReturnOrigins = []string{"https://pms.example", "https://büro.example"}
@@ -41,7 +41,7 @@ func TestReturnURL(t *testing.T) {
 	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			s := servers[c.env]
-			b := s.Browser(t)
+			b := s.NewBrowser(t)
 			externalID := "op " + string(rune('a'+i))
 			sent := b.Submit("/register?"+good(s, "demo", externalID, returnTo(c.raw)), signup(string(rune('a'+i))+"@b.example"))
 			require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
@@ -64,16 +64,16 @@ func TestReturnURL(t *testing.T) {
 
 func TestReturnURL_SentTwice_IsIgnored(t *testing.T) {
 	s := demo(t)
-	sent := s.Browser(t).Submit("/register?"+
+	sent := s.NewBrowser(t).Submit("/register?"+
 		good(s, "demo", "op", returnTo("https://a.example/")+returnTo("https://b.example/")), signup("a@b.example"))
 	require.Equal(t, "/dashboard", sent.Location)
 }
 
 func TestDone_ShowsOnlyWhatTheServiceSaidItself(t *testing.T) {
 	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{Environment: partner.Production})
+	s := connecttest.New(t, connecttest.Options{Environment: partner.EnvironmentProduction})
 	s.CreatePartner("demo")
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	query := good(s, "demo", "op-1", returnTo("https://pms.example/"))
 	sent := b.Submit("/register?"+query, signup("a@b.example"))
 	require.Contains(t, sent.Location, "/connect/done?outcome=linked&seal=")
@@ -81,7 +81,7 @@ func TestDone_ShowsOnlyWhatTheServiceSaidItself(t *testing.T) {
 	require.Equal(t, "/dashboard",
 		b.Get(strings.Replace(sent.Location, "outcome=linked", "outcome=already_linked", 1)).Location)
 	require.Equal(t, "/dashboard", b.Get("/connect/done?"+query).Location)
-	require.Equal(t, "/login", s.Browser(t).Get(sent.Location).Location, "not without a session")
+	require.Equal(t, "/login", s.NewBrowser(t).Get(sent.Location).Location, "not without a session")
 	b.UnlinkPartner()
 	require.Equal(t, "/dashboard", b.Get(sent.Location).Location, "not once the link has ended")
 }

@@ -18,7 +18,7 @@ type visit struct {
 	path    string
 	query   string // The raw query string of the request; every link and form of the page repeats it.
 	request connections.ConnectParams
-	prefill connections.Prefill
+	prefill connections.SignUpPrefill
 	// Whether the operator arrived through a connect URL (true) or opened the page directly (false).
 	connected bool
 }
@@ -166,7 +166,7 @@ func (p *pages) consent(c *fiber.Ctx, v visit, offer connections.ConnectResult, 
 	return ui.Render(c, http.StatusOK, consentPage(view))
 }
 
-func titleOf(verified connections.VerifiedURL, plain, withPartner ui.LocalizedText, lang ui.Lang) string {
+func titleOf(verified connections.VerifiedConnectURL, plain, withPartner ui.LocalizedText, lang ui.Lang) string {
 	if verified.Partner.ID.IsZero() {
 		return plain.In(lang)
 	}
@@ -175,7 +175,7 @@ func titleOf(verified connections.VerifiedURL, plain, withPartner ui.LocalizedTe
 
 // allowReturn lets the form redirect straight to the partner's return URL (Content-Security-Policy form-action),
 // if the operator need not confirm its host first.
-func allowReturn(c *fiber.Ctx, verified connections.VerifiedURL) {
+func allowReturn(c *fiber.Ctx, verified connections.VerifiedConnectURL) {
 	if direct(verified) {
 		ui.AllowFormRedirects(c, verified.Return.URL)
 	}
@@ -183,11 +183,11 @@ func allowReturn(c *fiber.Ctx, verified connections.VerifiedURL) {
 
 // direct reports whether the browser is redirected to the return URL at once (true), or the operator must confirm
 // its host first (false).
-func direct(verified connections.VerifiedURL) bool {
+func direct(verified connections.VerifiedConnectURL) bool {
 	return verified.Return != nil && verified.Return.Direct && ui.IsASCIIHost(verified.Return.URL)
 }
 
-func returnHost(verified connections.VerifiedURL) string {
+func returnHost(verified connections.VerifiedConnectURL) string {
 	if verified.Return == nil {
 		return ""
 	}

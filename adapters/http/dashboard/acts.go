@@ -196,7 +196,7 @@ func (p *pages) readAmount(c *fiber.Ctx, v desk.DepositView, f *actForm, mistake
 	lang, least := ui.LangOf(c), p.Deposits.LeastCapture()
 	asked := c.Request().PostArgs().Has(fieldWhole)
 	for _, value := range c.Request().PostArgs().PeekMulti(fieldWhole) {
-		f.whole = f.whole || string(value) == ui.CheckedValue
+		f.whole = f.whole || string(value) == ui.CheckboxCheckedValue
 	}
 	if f.amountText == "" && !asked {
 		f.amountText = v.Amount.String()

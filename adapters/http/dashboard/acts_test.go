@@ -69,8 +69,8 @@ func (d *desk) ask(intent string, fields map[string]string) connecttest.Answer {
 func (d *desk) confirm(asked connecttest.Answer, intent string) connecttest.Answer {
 	d.t.Helper()
 	require.Equal(d.t, http.StatusOK, asked.Status, asked.Body)
-	require.Equal(d.t, intent, asked.Input("intent", "value"))
-	require.Equal(d.t, "yes", asked.Input("confirm", "value"))
+	require.Equal(d.t, intent, asked.InputAttribute("intent", "value"))
+	require.Equal(d.t, "yes", asked.InputAttribute("confirm", "value"))
 	return d.b.Send(asked, 0, nil)
 }
 
@@ -167,7 +167,7 @@ func TestSendLink_AsksOnceMoreAndMailsOnce(t *testing.T) {
 	}
 	tooMany := d.confirm(d.ask("send_link", map[string]string{"email": "grace@example.com"}), "send_link")
 	require.Equal(t, http.StatusTooManyRequests, tooMany.Status)
-	require.Equal(t, "rate_limited", tooMany.Code())
+	require.Equal(t, "rate_limited", tooMany.ErrorCode())
 	require.Equal(t, deposit.MaxLinkMailsToAddress, d.Count("mails", "link_of IS NOT NULL"))
 }
 
@@ -192,7 +192,7 @@ func TestAct_OnADepositThatChangedMeanwhile_DoesNothing(t *testing.T) {
 
 func TestAct_ThatTheStatusRulesOut_IsRefusedBeforeAndAfterTheQuestion(t *testing.T) {
 	d := newDesk(t)
-	token := d.b.Get(d.path).Input("csrf_token", "value")
+	token := d.b.Get(d.path).InputAttribute("csrf_token", "value")
 	for _, c := range []struct{ intent, says string }{{"capture", "Nothing was claimed"},
 		{"release", "Nothing was released"}} {
 		for _, confirm := range []string{"", "yes"} {
@@ -228,7 +228,7 @@ func TestAct_WithMistakes_NamesThemAndKeepsTheWords(t *testing.T) {
 		sent := d.ask("capture", map[string]string{"amount": amount, "description": "a window"})
 		require.Equal(t, http.StatusUnprocessableEntity, sent.Status, amount)
 		require.Equal(t, "#capture-amount", sent.LinkURLByPrefix("#capture"), amount)
-		require.Equal(t, "invalid_field", sent.Code())
+		require.Equal(t, "invalid_field", sent.ErrorCode())
 		require.Contains(t, sent.Body, "a window", "what was typed stays")
 	}
 	for _, amount := range []string{"5", "5.5", "5,50", "1250.50", "0.50", " 7 "} {

@@ -118,9 +118,9 @@ func TestEveryForm_WithoutItsTokenOrFromAnotherSite_ChangesNothing(t *testing.T)
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, time.Hour)
 	partnerPage := d.b.Get("/dashboard/partner")
-	link, token := partnerPage.Input("link", "value"), partnerPage.Input("csrf_token", "value")
+	link, token := partnerPage.InputAttribute("link", "value"), partnerPage.InputAttribute("csrf_token", "value")
 	stranger, _ := linked(t, d.Server, "c@d.example", "demo")
-	strange := stranger.Get("/dashboard/partner").Input("csrf_token", "value")
+	strange := stranger.Get("/dashboard/partner").InputAttribute("csrf_token", "value")
 	check := unchanged(d)
 	forms, posts := everyForm(d.path, link), 0
 	for _, r := range routes() {
@@ -134,7 +134,7 @@ func TestEveryForm_WithoutItsTokenOrFromAnotherSite_ChangesNothing(t *testing.T)
 				values.Set("csrf_token", bad)
 				sent := d.b.Post(path, values)
 				require.Equal(t, http.StatusForbidden, sent.Status, "%s %v", path, values)
-				require.Equal(t, "invalid_csrf_token", sent.Code())
+				require.Equal(t, "invalid_csrf_token", sent.ErrorCode())
 			}
 			values.Set("csrf_token", token)
 			for header, evil := range map[string]string{"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"} {
@@ -154,7 +154,7 @@ func TestEveryForm_WithoutItsTokenOrFromAnotherSite_ChangesNothing(t *testing.T)
 func TestEveryPage_WithoutASession_LeadsToTheLogin(t *testing.T) {
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, 24*time.Hour) // its claim is a page
-	nobody := d.Browser(t)
+	nobody := d.NewBrowser(t)
 	check := unchanged(d)
 	for _, r := range routes() {
 		path := strings.Replace(r[1], ":id", strings.TrimPrefix(d.path, "/dashboard/deposits/"), 1)
@@ -180,8 +180,8 @@ func TestEveryPage_WithoutASession_LeadsToTheLogin(t *testing.T) {
 func TestEveryPage_NeverShowsOrChangesAnotherAccountsDeposit(t *testing.T) {
 	d := newDesk(t)
 	stranger, _ := linked(t, d.Server, "c@d.example", "demo")
-	token := stranger.Get("/dashboard/partner").Input("csrf_token", "value")
-	link := d.b.Get("/dashboard/partner").Input("link", "value")
+	token := stranger.Get("/dashboard/partner").InputAttribute("csrf_token", "value")
+	link := d.b.Get("/dashboard/partner").InputAttribute("link", "value")
 	depositID := strings.TrimPrefix(d.path, "/dashboard/deposits/")
 	for _, status := range []string{"pending", "active", "captured"} {
 		switch status {
@@ -203,7 +203,7 @@ func TestEveryPage_NeverShowsOrChangesAnotherAccountsDeposit(t *testing.T) {
 					require.NotContains(t, answer.Body, depositID+`"`, "%s%s", path, query)
 					if strings.Contains(r[1], ":id") {
 						require.Equal(t, http.StatusNotFound, answer.Status)
-						require.Equal(t, "deposit_not_found", answer.Code())
+						require.Equal(t, "deposit_not_found", answer.ErrorCode())
 					}
 				}
 				continue
@@ -227,7 +227,7 @@ func TestEveryPage_NeverShowsOrChangesAnotherAccountsDeposit(t *testing.T) {
 func TestGets_ChangeNothing(t *testing.T) {
 	d := newDesk(t)
 	page := d.b.Get("/dashboard/partner")
-	token, link := page.Input("csrf_token", "value"), page.Input("link", "value")
+	token, link := page.InputAttribute("csrf_token", "value"), page.InputAttribute("link", "value")
 	check := unchanged(d)
 	for _, r := range routes() {
 		path := strings.Replace(r[1], ":id", strings.TrimPrefix(d.path, "/dashboard/deposits/"), 1)
@@ -244,7 +244,7 @@ func TestGets_ChangeNothing(t *testing.T) {
 func TestEveryAnswer_HasAStrictPolicyAndLeadsNowhereElse(t *testing.T) {
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, time.Hour)
-	token := d.b.Get("/dashboard").Input("csrf_token", "value")
+	token := d.b.Get("/dashboard").InputAttribute("csrf_token", "value")
 	const evil = "?next=https://evil.example&return_url=https://evil.example&url=//evil.example&lang=//evil.example&cursor=https://evil.example&done=%22%3E%3Cscript%3E&unlinked=https://evil.example"
 	requireSafe := func(what string, a connecttest.Answer) {
 		t.Helper()

@@ -21,7 +21,7 @@ type claimView struct {
 
 // claimOf returns the data of the section about a claim, with the acts that are possible now.
 func (p *pages) claimOf(c *fiber.Ctx, by caller, v desk.DepositView) (claimView, error) {
-	view := claimView{Reminds: actPossible(deposits.ActRemind, v), Ends: actPossible(deposits.ActSettledElsewhere, v)}
+	view := claimView{Reminds: actPossible(deposits.ActRemind, v), Ends: actPossible(deposits.ActMarkSettledElsewhere, v)}
 	if v.Debt == nil || !v.Debt.Payable(v.Now) {
 		return view, nil
 	}
@@ -68,9 +68,10 @@ func collectionOf(d deposit.Debt, lang ui.Lang) string {
 	switch {
 	case !d.State.Final() && !d.CancelAt.IsZero():
 		return textClaimEnding.In(lang)
-	case d.State == deposit.CollectionFailed && deposit.CollectionTrigger(d.Failure) == deposit.CollectionSettledElsewhere:
+	case d.State == deposit.CollectionFailed &&
+		deposit.CollectionTrigger(d.Failure) == deposit.CollectionTriggerSettledElsewhere:
 		return textClaimSettled.In(lang)
-	case d.State == deposit.CollectionFailed && deposit.CollectionTrigger(d.Failure) == deposit.CollectionWithdrawn:
+	case d.State == deposit.CollectionFailed && deposit.CollectionTrigger(d.Failure) == deposit.CollectionTriggerWithdrawn:
 		return textClaimWithdrawn.In(lang)
 	}
 	return collectionStates[d.State].In(lang)
@@ -80,7 +81,7 @@ func collectionOf(d deposit.Debt, lang ui.Lang) string {
 // state no longer matches that act.
 func doneOnClaim(done string, v desk.DepositView, lang ui.Lang) string {
 	ends := map[string]deposit.CollectionTrigger{
-		intentSettled: deposit.CollectionSettledElsewhere, intentWithdraw: deposit.CollectionWithdrawn}
+		intentSettled: deposit.CollectionTriggerSettledElsewhere, intentWithdraw: deposit.CollectionTriggerWithdrawn}
 	switch {
 	case v.Debt == nil:
 	case done == intentRemind && v.History[len(v.History)-1].Happened == desk.EntryTenantReminded:

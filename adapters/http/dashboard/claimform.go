@@ -68,7 +68,7 @@ func langOf(tag string) templ.Attributes {
 // ticked returns the form value of a checkbox: Checked if it is ticked, "" if not.
 func ticked(is bool) string {
 	if is {
-		return ui.CheckedValue
+		return ui.CheckboxCheckedValue
 	}
 	return ""
 }

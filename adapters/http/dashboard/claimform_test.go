@@ -32,9 +32,9 @@ func TestClaimPage_StartsEmptyAndOffersTheWholeAmount(t *testing.T) {
 	secured(t, d.Server, d.reference, 24*time.Hour)
 	page := d.b.Get(d.path + "/claim")
 	require.Equal(t, http.StatusOK, page.Status)
-	require.Empty(t, page.Input("amount", "value"))
-	require.Contains(t, page.Text("main"), "From €0.50 to €1,250.50.")
-	require.Contains(t, page.Text("main"), "The whole amount, €1,250.50")
+	require.Empty(t, page.InputAttribute("amount", "value"))
+	require.Contains(t, page.ElementText("main"), "From €0.50 to €1,250.50.")
+	require.Contains(t, page.ElementText("main"), "The whole amount, €1,250.50")
 	require.NotContains(t, page.Body, " checked")
 
 	whole := d.ask("capture", map[string]string{"whole": "yes"})
@@ -47,9 +47,9 @@ func TestClaimPage_StartsEmptyAndOffersTheWholeAmount(t *testing.T) {
 	} {
 		sent := d.ask("capture", fields)
 		require.Equal(t, http.StatusUnprocessableEntity, sent.Status)
-		require.Contains(t, sent.Text("main"), says)
+		require.Contains(t, sent.ElementText("main"), says)
 		require.Equal(t, "#capture-amount", sent.LinkURLByPrefix("#capture"))
-		require.Contains(t, sent.Text("textarea"), "The oven", "what was typed stays")
+		require.Contains(t, sent.ElementText("textarea"), "The oven", "what was typed stays")
 		require.Equal(t, fields["whole"] == "yes", strings.Contains(sent.Body, ` checked id="capture-whole"`))
 		focused := 0
 		for _, input := range sent.ElementsByTag("input") {
@@ -62,7 +62,7 @@ func TestClaimPage_StartsEmptyAndOffersTheWholeAmount(t *testing.T) {
 		}
 		require.Equal(t, 1, focused)
 	}
-	old := d.b.Post(d.path, url.Values{"csrf_token": {page.Input("csrf_token", "value")}, "intent": {"capture"}})
+	old := d.b.Post(d.path, url.Values{"csrf_token": {page.InputAttribute("csrf_token", "value")}, "intent": {"capture"}})
 	require.Contains(t, old.Body, "Claim €1,250.50?", "a form that does not know the field")
 	require.Equal(t, deposit.Active, depositOf(t, d.Server, d.reference).Status)
 }
@@ -79,7 +79,7 @@ func TestClaimPage_OfADepositThatCannotBeClaimed_SaysSo(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, d.b.Get("/dashboard/deposits/dep_x/claim").Status)
 
 	// A claim with mistakes is no longer one once the deposit has changed.
-	token := d.b.Get(d.path).Input("csrf_token", "value")
+	token := d.b.Get(d.path).InputAttribute("csrf_token", "value")
 	sent := d.b.PostWithoutFollowing(d.path, url.Values{"csrf_token": {token}, "intent": {"capture"}, "amount": {"x"}})
 	captured(t, d.Server, d.reference, 5_000)
 	require.Equal(t, http.StatusConflict, d.b.Get(sent.Location).Status)
@@ -98,14 +98,14 @@ func TestClaim_Question_ShowsTheMailThatIsSent(t *testing.T) {
 			withTenant(t, d.Server, d.reference, locale)
 			secured(t, d.Server, d.reference, 24*time.Hour)
 			asked := d.ask("capture", map[string]string{"amount": "120,50", "reason": "damage", "description": words})
-			facts := asked.Text("dl")
+			facts := asked.ElementText("dl")
 			for _, want := range []string{"€120.50", "Damage", words} {
 				require.Contains(t, facts, want)
 			}
 			require.Contains(t, asked.Body, part)
-			require.Contains(t, asked.Text("section"), "To grace@example.com")
+			require.Contains(t, asked.ElementText("section"), "To grace@example.com")
 			require.NotContains(t, asked.Body, "<b>a window")
-			require.Empty(t, d.Mails("grace@example.com"))
+			require.Empty(t, d.ListMails("grace@example.com"))
 			d.done(d.confirm(asked, "capture"), "capture")
 			_, err := payments.TenantNoticeMailer{
 				Notices: d.Postgres.TenantNotices, Mails: d.Postgres.Mails, UnitOfWork: d.Postgres,
@@ -115,10 +115,10 @@ func TestClaim_Question_ShowsTheMailThatIsSent(t *testing.T) {
 				DashboardURL: d.DashboardURL, Log: slog.New(slog.DiscardHandler),
 			}.ScheduledJob(time.Minute).Run(t.Context())
 			require.NoError(t, err)
-			mails := d.Mails("grace@example.com")
+			mails := d.ListMails("grace@example.com")
 			require.Len(t, mails, 1)
-			require.Equal(t, mails[0].Subject, asked.Text("h3"))
-			require.Equal(t, mails[0].Body, asked.Text("pre"))
+			require.Equal(t, mails[0].Subject, asked.ElementText("h3"))
+			require.Equal(t, mails[0].Body, asked.ElementText("pre"))
 		})
 	}
 }
@@ -127,8 +127,8 @@ func TestClaim_Question_WithoutATenantsRecord_SaysThatNobodyIsMailed(t *testing.
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, 24*time.Hour)
 	asked := d.ask("capture", map[string]string{"amount": "100"})
-	require.Contains(t, asked.Text("main"), "Nobody is mailed")
-	require.Contains(t, asked.Text("dl"), "No reason given")
+	require.Contains(t, asked.ElementText("main"), "Nobody is mailed")
+	require.Contains(t, asked.ElementText("dl"), "No reason given")
 	require.Empty(t, asked.ElementsByTag("pre"))
 }
 
@@ -157,7 +157,7 @@ func TestDetail_HasOneMainActForEachStatus(t *testing.T) {
 		change(t, c.Server, `UPDATE deposits SET status = $2 WHERE reference = $1`, plain, status)
 		page := c.b.Get(path)
 		require.Equal(t, []string{"Send the link"}, mainButtons(page), status)
-		require.Equal(t, "No tenant yet", page.Text("h1"))
+		require.Equal(t, "No tenant yet", page.ElementText("h1"))
 		page.RequireNoForeignScript(t, path)
 		require.Len(t, page.ElementsByTag("script"), 1, "a link to copy")
 	}
@@ -172,7 +172,7 @@ func TestDetail_HasOneMainActForEachStatus(t *testing.T) {
 	require.GreaterOrEqual(t, page.FormIndexByIntent("release"), 0)
 	captured(t, c.Server, plain, 5_000)
 	require.Empty(t, mainButtons(c.b.Get(path)))
-	require.Equal(t, "Grace Hopper", c.b.Get(c.path).Text("h1"))
+	require.Equal(t, "Grace Hopper", c.b.Get(c.path).ElementText("h1"))
 }
 
 func TestDetail_HistoryIsNewestFirst(t *testing.T) {
@@ -185,7 +185,7 @@ func TestDetail_HistoryIsNewestFirst(t *testing.T) {
 	}
 	require.Len(t, times, 2)
 	require.Greater(t, times[0], times[1])
-	history := page.Text("ol")
+	history := page.ElementText("ol")
 	require.Less(t, strings.Index(history, "Cancelled"), strings.Index(history, "Deposit made"))
 }
 
@@ -195,13 +195,13 @@ func TestDetail_OfAnUnverifiedOperator_SaysWhatIsMissing(t *testing.T) {
 	for reference, intent := range map[string]string{made[0]: "release", made[1]: "cancel"} {
 		page := b.Get(pathOf(t, s, reference))
 		require.Empty(t, mainButtons(page))
-		require.Contains(t, page.Text("main"), "verify your e-mail address first")
+		require.Contains(t, page.ElementText("main"), "verify your e-mail address first")
 		require.Equal(t, "/dashboard/settings", page.LinkURLByPrefix("/dashboard/settings"))
 		require.GreaterOrEqual(t, page.FormIndexByIntent(intent), 0, "what needs no address")
 		require.Negative(t, page.FormIndexByIntent("send_link"))
 	}
-	require.NotEmpty(t, b.Get(pathOf(t, s, made[1])).Input("link", "value"), "the link can be copied")
+	require.NotEmpty(t, b.Get(pathOf(t, s, made[1])).InputAttribute("link", "value"), "the link can be copied")
 	refused := b.Get(pathOf(t, s, made[0]) + "/claim")
 	require.Equal(t, http.StatusForbidden, refused.Status)
-	require.Equal(t, "email_not_verified", refused.Code())
+	require.Equal(t, "email_not_verified", refused.ErrorCode())
 }

@@ -37,7 +37,7 @@ func TestPageOfADeposit_ShowsEveryFieldThatIsNotHidden(t *testing.T) {
 	depositfields.RequireAllFieldsShown(t, depositfields.PlaceDashboardPage, func(d *deposit.Deposit) string {
 		v = desk.DepositView{
 			Deposit: d, Now: d.ExpiresAt.Add(-time.Hour), CoverEnd: d.ExpiresAt, CoversContract: true, Debt: &deposit.Debt{},
-			History: []desk.HistoryEntry{{At: d.CreatedAt, Happened: desk.EntryCreated}},
+			History: []desk.HistoryEntry{{At: d.CreatedAt, Happened: desk.EntryDepositCreated}},
 		}
 		res, err := app.Test(httptest.NewRequest(http.MethodGet, "/", nil), -1)
 		require.NoError(t, err)

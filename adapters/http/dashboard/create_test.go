@@ -83,7 +83,7 @@ func TestCreate_WithoutATenant_ShowsTheLinkToCopy(t *testing.T) {
 		newFields(map[string]string{"firstName": "", "lastName": "", "email": "", "rentalContract": ""}))
 	made := d.b.Get(sent.Location)
 	require.Contains(t, made.Body, "Give the tenant the link below.")
-	link := made.Input("link", "value")
+	link := made.InputAttribute("link", "value")
 	require.True(t, strings.HasPrefix(link, d.DashboardURL+"/checkout/"), link)
 	require.Zero(t, d.Count("mails", "link_of IS NOT NULL"))
 	require.Zero(t, d.Count("clients", ""))
@@ -106,7 +106,7 @@ func TestCreate_WithMistakes_MakesNothing(t *testing.T) {
 		for _, value := range values {
 			sent := d.b.Submit("/dashboard/deposits/new", newFields(map[string]string{field: value}))
 			require.Equal(t, http.StatusUnprocessableEntity, sent.Status, "%s %q", field, value)
-			require.Equal(t, "true", sent.Input(field, "aria-invalid"), "%s %q", field, value)
+			require.Equal(t, "true", sent.InputAttribute(field, "aria-invalid"), "%s %q", field, value)
 			require.Contains(t, sent.Body, `href="#`+field+`"`)
 		}
 	}
@@ -123,7 +123,7 @@ func TestCreate_OfAStayLongerThanTheCover_AsksOnce(t *testing.T) {
 	asked := d.b.Submit("/dashboard/deposits/new", newFields(map[string]string{"endsOn": "2031-09-01"}))
 	require.Equal(t, http.StatusOK, asked.Status)
 	require.Contains(t, asked.Body, "until 30\u00a0August\u00a02031")
-	require.Equal(t, "2031-09-01", asked.Input("endsOn", "value"))
+	require.Equal(t, "2031-09-01", asked.InputAttribute("endsOn", "value"))
 	require.Equal(t, made, d.Count("deposits", ""), "nothing is made before")
 	sent := d.b.Send(asked, 0, nil)
 	require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
@@ -148,15 +148,15 @@ func TestCreate_StayThatIsOver_IsRefusedAtItsField(t *testing.T) {
 			for _, days := range []int{-1, -2, -400} {
 				sent := d.b.Submit(path, ending(days))
 				require.Equal(t, http.StatusUnprocessableEntity, sent.Status, days)
-				require.Equal(t, "true", sent.Input("endsOn", "aria-invalid"), days)
+				require.Equal(t, "true", sent.InputAttribute("endsOn", "aria-invalid"), days)
 				require.Equal(t, 1, strings.Count(sent.Body, `aria-invalid="true"`), "a first day may have passed")
-				require.Contains(t, sent.Text("main"), words)
+				require.Contains(t, sent.ElementText("main"), words)
 			}
 			both := ending(-1)
 			both["amount"], both["email"] = "x", "x"
 			sent := d.b.Submit(path, both)
 			require.Equal(t, http.StatusUnprocessableEntity, sent.Status)
-			require.Contains(t, sent.Text("main"), words, "every mistake at once")
+			require.Contains(t, sent.ElementText("main"), words, "every mistake at once")
 			require.Equal(t, made, d.Count("deposits", ""))
 			require.Zero(t, d.Count("mails", "link_of IS NOT NULL"))
 			require.Zero(t, d.Count("clients", ""))

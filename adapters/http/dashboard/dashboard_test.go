@@ -21,7 +21,7 @@ func TestDesk_RequestsOfAnAccount_AreBounded(t *testing.T) {
 	s.CreatePartner("demo")
 	b, account := linked(t, s, "a@b.example", "demo")
 	other, _ := linked(t, s, "c@d.example", "demo")
-	token := b.Get("/dashboard").Input("csrf_token", "value")
+	token := b.Get("/dashboard").InputAttribute("csrf_token", "value")
 	read := func(of *connecttest.Browser) connecttest.Answer { return of.Get("/dashboard/partner?lang=fr") }
 	act := func() connecttest.Answer {
 		return b.Post("/dashboard/settings",
@@ -38,7 +38,7 @@ func TestDesk_RequestsOfAnAccount_AreBounded(t *testing.T) {
 	require.NotEqual(t, http.StatusTooManyRequests, act().Status)
 	refused := act()
 	require.Equal(t, http.StatusTooManyRequests, refused.Status)
-	require.Equal(t, "rate_limited", refused.Code())
+	require.Equal(t, "rate_limited", refused.ErrorCode())
 	require.NotEmpty(t, refused.Header.Get("Retry-After"))
 	require.Contains(t, refused.Body, "Too many attempts")
 
@@ -69,7 +69,7 @@ func TestErrorPages_OfAnOperator_KeepTheMenuAndLeadOn(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, forged.Status)
 	require.Contains(t, forged.Body, `action="/logout"`)
 
-	stranger := s.Browser(t)
+	stranger := s.NewBrowser(t)
 	page := stranger.Get("/dashboard/nowhere")
 	require.Equal(t, http.StatusNotFound, page.Status)
 	require.NotContains(t, page.Body, `action="/logout"`)
@@ -118,7 +118,7 @@ func TestList_ShowsTheAccountsOwnDepositsAndFilters(t *testing.T) {
 		"q=" + strings.Repeat("x", 201), "q=%00", "q=%ff"} {
 		refused := b.Get("/dashboard/deposits?" + bad)
 		require.Equal(t, http.StatusBadRequest, refused.Status, bad)
-		require.Equal(t, "invalid_filter", refused.Code(), bad)
+		require.Equal(t, "invalid_filter", refused.ErrorCode(), bad)
 		require.Contains(t, refused.Body, `role="alert"`, bad)
 		require.Equal(t, http.StatusBadRequest, b.Get("/dashboard/deposits.csv?"+bad).Status, bad)
 	}
@@ -136,8 +136,8 @@ func TestUnlink_AsksOnceMoreAndTellsBothSides(t *testing.T) {
 	asked := b.Send(page, 0, nil)
 	require.Equal(t, http.StatusOK, asked.Status)
 	require.Contains(t, asked.Body, "Unlink Partner demo?")
-	require.Equal(t, "unlink", asked.Input("intent", "value"))
-	require.Equal(t, "yes", asked.Input("confirm", "value"))
+	require.Equal(t, "unlink", asked.InputAttribute("intent", "value"))
+	require.Equal(t, "yes", asked.InputAttribute("confirm", "value"))
 	require.Zero(t, s.Count("account_links", "revoked_at IS NOT NULL"))
 	sent := b.Send(asked, 0, nil)
 	require.Equal(t, "/dashboard/partner?unlinked=1", sent.Location)
@@ -145,7 +145,7 @@ func TestUnlink_AsksOnceMoreAndTellsBothSides(t *testing.T) {
 	require.Contains(t, after.Body, "The link has ended.")
 	require.Contains(t, after.Body, "not linked to a partner")
 	require.Equal(t, 1, s.Count("account_links", "account_id = $1 AND revoked_by = 'operator'", account))
-	told := s.Mails("a@b.example")
+	told := s.ListMails("a@b.example")
 	require.Len(t, told, 2, "of the link and of its end")
 	require.Contains(t, told[0].Subject, "Partner demo is now linked to your account")
 	require.Contains(t, told[1].Body, "by you")
@@ -188,7 +188,7 @@ func TestDetail_TellsAmountCoverTenantAndHistory(t *testing.T) {
 		"No tenant yet", "Deposit made", "Partner demo", "&lt;b&gt;0"} {
 		require.Contains(t, page.Body, want)
 	}
-	require.Equal(t, s.DashboardURL+"/checkout/token-"+reference, page.Input("link", "value"), "the link to copy")
+	require.Equal(t, s.DashboardURL+"/checkout/token-"+reference, page.InputAttribute("link", "value"), "the link to copy")
 	require.NotContains(t, page.Body, "Claim for damage")
 
 	secured(t, s, reference, 24*time.Hour)
@@ -207,5 +207,5 @@ func TestDetail_TellsAmountCoverTenantAndHistory(t *testing.T) {
 		missing := b.Get("/dashboard/deposits/" + nonsense)
 		require.Equal(t, http.StatusNotFound, missing.Status, nonsense)
 	}
-	require.Equal(t, "deposit_not_found", b.Get("/dashboard/deposits/"+id.Deposit.Of(id.ID{9})).Code())
+	require.Equal(t, "deposit_not_found", b.Get("/dashboard/deposits/"+id.Deposit.Of(id.ID{9})).ErrorCode())
 }

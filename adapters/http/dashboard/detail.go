@@ -115,7 +115,7 @@ func doneOf(done string, v desk.DepositView, lang ui.Lang) string {
 		return textDoneFiles.In(lang)
 	case done == createdNow && last.Happened == desk.EntryLinkSent:
 		return textDoneCreatedSent.In(lang)
-	case done == createdNow && last.Happened == desk.EntryCreated:
+	case done == createdNow && last.Happened == desk.EntryDepositCreated:
 		return textDoneCreated.In(lang)
 	}
 	return doneOnClaim(done, v, lang)
@@ -185,7 +185,7 @@ func entryOf(e desk.HistoryEntry, lang ui.Lang) entry {
 		out.Who = e.Name
 	}
 	switch e.Happened {
-	case desk.EntryCreated:
+	case desk.EntryDepositCreated:
 		out.Text = textHappenedCreated.In(lang)
 	case desk.EntryLinkSent:
 		out.Text = textHappenedLinkSent.In(lang)

@@ -87,7 +87,7 @@ func (p *pages) stream(c *fiber.Ctx, by caller, name string, columns []string, r
 	c.Set(fiber.HeaderContentType, "text/csv; charset=utf-8")
 	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+name+`"`)
 	c.Status(http.StatusOK)
-	middleware.SendBodyWithMinRate(c, &exporter{
+	middleware.SendBodyWithMinRate(c, &exportBody{
 		ctx: ctx, cancel: func() { cancel(); held.Release() }, columns: columns, read: read, lines: first, more: more,
 		failed: func(err error) { log.WarnContext(ctx, "export ended early", "cause", err.Error()) },
 	}, -1)
@@ -107,10 +107,10 @@ func (p *pages) inTurn(account id.ID, read source) source {
 	}
 }
 
-// exporter is the response body of an export. It reads the next page only when the browser has received the one
+// exportBody is the response body of an export. It reads the next page only when the browser has received the one
 // before, so an export of any length needs little memory. If a read fails, the connection closes before the end of
 // the body, and the browser reports an incomplete file.
-type exporter struct {
+type exportBody struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	columns []string // Names of the CSV columns; nil once the header line is written.
@@ -123,7 +123,7 @@ type exporter struct {
 }
 
 // Read returns the next bytes of the export, and reads a page from the database when the buffer is empty.
-func (e *exporter) Read(p []byte) (int, error) {
+func (e *exportBody) Read(p []byte) (int, error) {
 	if e.buffer.Len() == 0 {
 		if err := e.fill(); err != nil {
 			// Free what the export counts against the account's limit before the reader sees the end of the body.
@@ -135,13 +135,13 @@ func (e *exporter) Read(p []byte) (int, error) {
 }
 
 // Close ends the export. The server calls it at the end of the body, and when the browser has disconnected.
-func (e *exporter) Close() error {
+func (e *exportBody) Close() error {
 	e.cancel()
 	return nil
 }
 
 // fill writes the next page of the export to the buffer. It returns io.EOF after the last page.
-func (e *exporter) fill() error {
+func (e *exportBody) fill() error {
 	if e.columns != nil {
 		e.buffer.WriteString(byteOrderMark)
 		e.write(e.columns)
@@ -167,7 +167,7 @@ func (e *exporter) fill() error {
 	return nil
 }
 
-func (e *exporter) write(cells []string) {
+func (e *exportBody) write(cells []string) {
 	w := csv.NewWriter(&e.buffer)
 	_ = w.Write(cells)
 	w.Flush()

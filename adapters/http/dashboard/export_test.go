@@ -112,7 +112,7 @@ func TestExportsAndMails_BeyondTheirLimit_AreRefused(t *testing.T) {
 	s.Limiter.Max = 1
 	refused := b.Get("/dashboard/deposits.csv")
 	require.Equal(t, http.StatusTooManyRequests, refused.Status)
-	require.Equal(t, "rate_limited", refused.Code())
+	require.Equal(t, "rate_limited", refused.ErrorCode())
 	rule := (*s.Limiter.Rules.Load())[0]
 	require.Equal(t, []any{"desk:exports:" + id.Account.Of(account), 30, 0}, []any{rule.Key, rule.PerMinute, rule.PerHour})
 

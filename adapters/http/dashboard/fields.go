@@ -46,7 +46,7 @@ const (
 	intentSendLink = string(deposits.ActSendLink)
 	intentAddFiles = string(deposits.ActAddFiles)
 	intentRemind   = string(deposits.ActRemind)
-	intentSettled  = string(deposits.ActSettledElsewhere)
+	intentSettled  = string(deposits.ActMarkSettledElsewhere)
 	intentWithdraw = string(deposits.ActWithdrawClaim)
 	intentCreate   = "create"
 	intentUnlink   = "unlink"

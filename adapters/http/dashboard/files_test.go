@@ -51,7 +51,7 @@ func formWith(t testing.TB, token string, fields url.Values, files ...sentFile) 
 }
 
 func (d *desk) token(b *connecttest.Browser) string {
-	return b.Get("/dashboard/partner").Input("csrf_token", "value")
+	return b.Get("/dashboard/partner").InputAttribute("csrf_token", "value")
 }
 
 func (d *desk) send(b *connecttest.Browser, path, token string, fields url.Values,
@@ -93,7 +93,7 @@ func confirmOf(b *connecttest.Browser, page connecttest.Answer) connecttest.Answ
 // another adds a deposit to the account.
 func (d *desk) another() (reference string) {
 	now := d.Clock.Now()
-	made, _ := d.Deposit(
+	made, _ := d.CreateDeposit(
 		deposit.Origin{AccountID: d.account, PartnerID: d.partner.ID, ByPartnerAPI: true, ExternalID: "x"},
 		deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.Add(72 * time.Hour)})
 	return made.Reference
@@ -231,14 +231,14 @@ func TestForm_Above25MB_IsRefusedByItsLength(t *testing.T) {
 	require.Contains(t, post(of(25<<20)).Body, "more than 10 MB", "the form was read")
 	answer := post(of(25<<20 + 1))
 	require.Equal(t, http.StatusRequestEntityTooLarge, answer.Status)
-	require.Equal(t, "files_too_large", answer.Code())
+	require.Equal(t, "files_too_large", answer.ErrorCode())
 	require.Zero(t, d.Count("deposit_files", ""))
 }
 
 func TestWaitingFiles_OfOthersOrTooLate_CaptureNothing(t *testing.T) {
 	d := newFilesDesk(t)
 	page := d.send(d.b, d.path, d.token(d.b), capture(), photo(t, "a.jpg"))
-	waiting := page.Input("waiting", "value")
+	waiting := page.InputAttribute("waiting", "value")
 	require.NotEmpty(t, waiting)
 	confirm := func(b *connecttest.Browser, path string) connecttest.Answer {
 		values := capture()
@@ -247,7 +247,7 @@ func TestWaitingFiles_OfOthersOrTooLate_CaptureNothing(t *testing.T) {
 		values.Set("csrf_token", d.token(b))
 		return b.Post(path, values)
 	}
-	second := d.Browser(t) // the same operator, in another session
+	second := d.NewBrowser(t) // the same operator, in another session
 	require.Equal(t, http.StatusSeeOther,
 		second.Submit("/login", map[string]string{"email": "a@b.example", "password": "correct horse battery"}).Status)
 	require.Equal(t, http.StatusConflict, confirm(second, d.path).Status, "another session")
@@ -271,18 +271,18 @@ func TestDownload_OfAnotherAccountDepositOrWaitingFile_IsNotFound(t *testing.T) 
 	d := newFilesDesk(t)
 	token := d.token(d.b)
 	page := d.send(d.b, d.path, token, url.Values{"intent": {"add_files"}}, photo(t, "a.jpg"))
-	link := d.path + "/files/" + page.Input("waiting", "value")
+	link := d.path + "/files/" + page.InputAttribute("waiting", "value")
 	require.Equal(t, http.StatusNotFound, d.b.Get(link).Status, "a file that waits")
 	require.Equal(t, http.StatusSeeOther, confirmOf(d.b, page).Status)
 	require.Equal(t, http.StatusOK, d.b.Get(link).Status)
 	stranger, _ := linked(t, d.Server, "c@d.example", "demo")
 	require.Equal(t, http.StatusNotFound, stranger.Get(link).Status)
-	require.Equal(t, "/login?next="+url.QueryEscape(link), d.Browser(t).Get(link).Location)
+	require.Equal(t, "/login?next="+url.QueryEscape(link), d.NewBrowser(t).Get(link).Location)
 	other := d.another()
 	_, file, _ := strings.Cut(link, "/files/")
 	elsewhere := d.b.Get(pathOf(t, d.Server, other) + "/files/" + file)
 	require.Equal(t, http.StatusNotFound, elsewhere.Status)
-	require.Equal(t, "file_not_found", elsewhere.Code())
+	require.Equal(t, "file_not_found", elsewhere.ErrorCode())
 	for _, bad := range []string{"x", "..%2f..%2fetc", "fil_" + strings.Repeat("0", 26)} {
 		require.Equal(t, http.StatusNotFound, d.b.Get(d.path+"/files/"+bad).Status, bad)
 	}

@@ -46,7 +46,7 @@ func TestList_EachView_HasItsDepositsAndTheirNumber(t *testing.T) {
 		require.Equal(t, http.StatusOK, page.Status)
 		require.ElementsMatch(t, of[name[0]], references(page), name)
 		for _, view := range names {
-			require.Contains(t, page.Text("main"), view[1]+" "+string(rune('0'+len(of[view[0]]))), "in view %s", name[0])
+			require.Contains(t, page.ElementText("main"), view[1]+" "+string(rune('0'+len(of[view[0]]))), "in view %s", name[0])
 		}
 
 		export := "/dashboard/deposits.csv?view=" + name[0]
@@ -74,7 +74,7 @@ func TestList_EachView_HasItsDepositsAndTheirNumber(t *testing.T) {
 		"ends_by=2026-02-30", "ends_by=0000-01-01", "ends_by=2026-11-29T25:00:00Z", "ends_by=%00"} {
 		page := b.Get("/dashboard/deposits?" + bad)
 		require.Equal(t, http.StatusBadRequest, page.Status, bad)
-		require.Equal(t, "invalid_filter", page.Code(), bad)
+		require.Equal(t, "invalid_filter", page.ErrorCode(), bad)
 		require.Contains(t, page.Body, `role="alert"`, bad)
 		require.Equal(t, http.StatusBadRequest, b.Get("/dashboard/deposits.csv?"+bad).Status, bad)
 	}
@@ -120,7 +120,7 @@ func TestList_IsReadForwardAndBackWhileDepositsAreMade(t *testing.T) {
 		for path = linkOf(b.Get(last), "rel", "prev"); path != ""; {
 			page := b.Get(path)
 			require.NotEmpty(t, linkOf(page, "rel", "next"))
-			require.Contains(t, page.Text("main"), "Back to the first page")
+			require.Contains(t, page.ElementText("main"), "Back to the first page")
 			back, path = append(references(page), back...), linkOf(page, "rel", "prev")
 		}
 		require.Equal(t, all, back[later:], filter)
@@ -128,8 +128,8 @@ func TestList_IsReadForwardAndBackWhileDepositsAreMade(t *testing.T) {
 	}
 	first := b.Get("/dashboard/deposits")
 	require.Empty(t, linkOf(first, "rel", "prev"))
-	require.Contains(t, first.Text("main"), "1–50 of 127")
-	require.NotContains(t, b.Get("/dashboard/deposits?q=%3Cb%3E").Text("main"), "1–50 of")
+	require.Contains(t, first.ElementText("main"), "1–50 of 127")
+	require.NotContains(t, b.Get("/dashboard/deposits?q=%3Cb%3E").ElementText("main"), "1–50 of")
 	for _, nonsense := range []string{"x", "AAAA", strings.Repeat("A", 33), strings.Repeat("_", 32), "%00"} {
 		for _, cursor := range []string{"before=", "cursor="} {
 			require.Equal(t, http.StatusOK, b.Get("/dashboard/deposits?"+cursor+nonsense).Status, nonsense)
@@ -141,13 +141,13 @@ func TestList_IsReadForwardAndBackWhileDepositsAreMade(t *testing.T) {
 func TestList_CountsToAThousand(t *testing.T) {
 	s, p, b, account := demo(t)
 	deposits(t, s, p, account, 1_000)
-	require.Contains(t, b.Get("/dashboard/deposits?lang=en").Text("main"), "Awaiting 1,000Refused")
+	require.Contains(t, b.Get("/dashboard/deposits?lang=en").ElementText("main"), "Awaiting 1,000Refused")
 	change(t, s, `INSERT INTO deposits SELECT (jsonb_populate_record(d, jsonb_build_object('id', $1::uuid, 'reference',
 		'D-LATE-1', 'checkout_token_hash', '\x00'))).* FROM deposits d LIMIT 1`, id.ID{9})
 	page := b.Get("/dashboard/deposits?lang=en")
-	require.Contains(t, page.Text("main"), "All 1,000+")
-	require.Contains(t, page.Text("main"), "1–50 of 1,000+")
-	require.Contains(t, b.Get("/dashboard/deposits?lang=fr").Text("main"), "Toutes 1\u00a0000+")
+	require.Contains(t, page.ElementText("main"), "All 1,000+")
+	require.Contains(t, page.ElementText("main"), "1–50 of 1,000+")
+	require.Contains(t, b.Get("/dashboard/deposits?lang=fr").ElementText("main"), "Toutes 1\u00a0000+")
 }
 
 // Only a deposit whose tenant can be mailed a link has a box, with a name of its own.
@@ -171,5 +171,5 @@ func TestList_RowsWhoseTenantCanBeMailed_HaveABox(t *testing.T) {
 	for _, want := range []string{`value="send_links"`, `value="remind_all"`, "No tenant yet", "Grace Hopper"} {
 		require.Contains(t, page.Body, want)
 	}
-	require.NotEmpty(t, page.Input("form", "value"))
+	require.NotEmpty(t, page.InputAttribute("form", "value"))
 }

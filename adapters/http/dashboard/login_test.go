@@ -93,7 +93,7 @@ func TestEndedSession_GivesTheTextToItsOperatorAlone_AndNeverASecret(t *testing.
 func TestLogIn_LeadsBackToThePageOfAMail_OverARefusalAndACode(t *testing.T) {
 	d := newDesk(t)
 	app := d.b.EnableTOTP(d.Server)
-	b := d.Browser(t)
+	b := d.NewBrowser(t)
 	first := b.Get(d.path)
 	require.Equal(t, "/login?next="+url.QueryEscape(d.path), first.Location)
 	page := b.Get(first.Location)

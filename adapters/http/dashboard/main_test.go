@@ -20,14 +20,14 @@ import (
 	"partnerdeposits/lab/servicetest"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
 const key = servicetest.ConnectSecret
 
 // linked gives an operator who signed up through a connect URL of the partner, with the account that it made.
 func linked(t *testing.T, s *connecttest.Server, email, slug string) (*connecttest.Browser, id.ID) {
 	t.Helper()
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	query := connecttest.SignedQuery(key, slug, "op-"+email[:1], unix(s), "")
 	sent := b.Submit("/register?"+query,
 		map[string]string{"email": email, "password": "correct horse battery", "companyName": "Chalets of " + email})

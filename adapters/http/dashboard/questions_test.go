@@ -43,14 +43,14 @@ func unpaid(t *testing.T, s *connecttest.Server, reference string) {
 
 // questions are the forms with a question, by their intents.
 var questions = map[acts.OperatorAct]questioned{
-	acts.ActCapture:          {active, "description", words},
-	acts.ActRelease:          {active, "comment", words},
-	acts.ActCancel:           {pending, "comment", words},
-	acts.ActSendLink:         {pending, "email", "grace@example.com"},
-	acts.ActAddFiles:         {active, "", ""},
-	acts.ActRemind:           {unpaid, "", ""},
-	acts.ActSettledElsewhere: {unpaid, "", ""},
-	acts.ActWithdrawClaim:    {unpaid, "", ""},
+	acts.ActCapture:              {active, "description", words},
+	acts.ActRelease:              {active, "comment", words},
+	acts.ActCancel:               {pending, "comment", words},
+	acts.ActSendLink:             {pending, "email", "grace@example.com"},
+	acts.ActAddFiles:             {active, "", ""},
+	acts.ActRemind:               {unpaid, "", ""},
+	acts.ActMarkSettledElsewhere: {unpaid, "", ""},
+	acts.ActWithdrawClaim:        {unpaid, "", ""},
 }
 
 // deskBrowser is Chromium with a signed-in operator, whose account has the deposit at path.
@@ -223,7 +223,7 @@ func TestBrowser_ANewDepositWithMistakes_KeepsItsTextOverBackReloadAndTheSession
 func TestQuestion_AnswersAGetWithThePageAndItsStatus(t *testing.T) {
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, 24*time.Hour)
-	token := d.b.Get(d.path).Input("csrf_token", "value")
+	token := d.b.Get(d.path).InputAttribute("csrf_token", "value")
 	sent := d.b.PostWithoutFollowing(d.path, url.Values{"csrf_token": {token}, "intent": {"capture"}, "amount": {"x"},
 		"description": {"a window"}})
 	require.Equal(t, http.StatusSeeOther, sent.Status)
@@ -252,13 +252,13 @@ func TestQuestion_IsBoundToSessionAndAccount_ForAnHour(t *testing.T) {
 	d := newDesk(t)
 	ask := func() string {
 		page := d.b.Get(d.path)
-		return d.b.PostWithoutFollowing(d.path, url.Values{"csrf_token": {page.Input("csrf_token", "value")},
+		return d.b.PostWithoutFollowing(d.path, url.Values{"csrf_token": {page.InputAttribute("csrf_token", "value")},
 			"intent":  {"cancel"},
 			"comment": {words}}).Location
 	}
 	asked := ask()
 	require.Equal(t, http.StatusOK, d.b.Get(asked).Status)
-	elsewhere := d.Browser(t)
+	elsewhere := d.NewBrowser(t)
 	elsewhere.Submit("/login", map[string]string{"email": "a@b.example", "password": "correct horse battery"})
 	require.Equal(t, d.path, elsewhere.Get(asked).Location, "another session of the operator")
 	stranger, _ := linked(t, d.Server, "c@d.example", "demo")

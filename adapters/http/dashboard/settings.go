@@ -189,7 +189,7 @@ func (v settingsView) passwordField(intent string) ui.Field {
 func coverMails(lang ui.Lang, wanted bool) ui.Field {
 	f := ui.Field{Name: fieldCoverMails, Label: textCoverMails.In(lang), Hint: textCoverHint.In(lang)}
 	if wanted {
-		f.Value = ui.CheckedValue
+		f.Value = ui.CheckboxCheckedValue
 	}
 	return f
 }

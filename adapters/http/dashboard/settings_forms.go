@@ -191,7 +191,7 @@ func settingsSent(c *fiber.Ctx) map[string]string {
 
 func (p *pages) changeMails(c *fiber.Ctx, by caller) error {
 	if err := p.Operators.SetEndingCoverMails(c.UserContext(), by.Operator,
-		ui.PostValue(c, fieldCoverMails) == ui.CheckedValue); err != nil {
+		ui.PostValue(c, fieldCoverMails) == ui.CheckboxCheckedValue); err != nil {
 		return err
 	}
 	return settled(c, intentMails)

@@ -20,7 +20,7 @@ var mailedLink = regexp.MustCompile(`https?://[^/\s]+(/(?:verify|password/reset)
 // mailed gives the path of the newest link that was mailed to an address.
 func mailed(t *testing.T, s *connecttest.Server, to string) string {
 	t.Helper()
-	all := s.Mails(to)
+	all := s.ListMails(to)
 	for i := len(all) - 1; i >= 0; i-- {
 		if found := mailedLink.FindStringSubmatch(all[i].Body); found != nil {
 			return found[1]
@@ -40,7 +40,7 @@ func set(t *testing.T, b *connecttest.Browser, intent string, fields map[string]
 
 func logIn(t *testing.T, s *connecttest.Server, email, password string) *connecttest.Browser {
 	t.Helper()
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	require.Equal(t, "/dashboard", b.Submit("/login", map[string]string{"email": email, "password": password}).Location)
 	return b
 }
@@ -51,7 +51,7 @@ func TestSettings_ChangeOfPassword_RenewsTheSessionAndEndsTheOthers(t *testing.T
 	s.CreatePartner("demo")
 	b, _ := linked(t, s, "a@b.example", "demo")
 	other := logIn(t, s, "a@b.example", secretWord)
-	before := b.Get("/dashboard").Input("csrf_token", "value")
+	before := b.Get("/dashboard").InputAttribute("csrf_token", "value")
 
 	wrong := set(t, b, "change_password", map[string]string{"currentPassword": "no", "newPassword": "another password"})
 	require.Equal(t, http.StatusUnprocessableEntity, wrong.Status)
@@ -67,7 +67,7 @@ func TestSettings_ChangeOfPassword_RenewsTheSessionAndEndsTheOthers(t *testing.T
 	require.Equal(t, "/dashboard/settings?done=change_password", sent.Location)
 	require.NotNil(t, sent.Cookie("session"))
 	require.Contains(t, b.Get(sent.Location).Body, "Your password is changed.")
-	told := s.Mails("a@b.example")
+	told := s.ListMails("a@b.example")
 	require.Contains(t, told[len(told)-1].Subject, "Your password was changed")
 	require.Equal(t, "/login", other.Get("/dashboard").Location)
 	require.Equal(t, http.StatusForbidden, b.Post("/logout", url.Values{"csrf_token": {before}}).Status,
@@ -86,13 +86,13 @@ func TestSettings_ChangeOfEmail(t *testing.T) {
 	taken := set(t, b, "change_email", map[string]string{"email": "taken@b.example", "currentPassword": secretWord})
 	require.Equal(t, http.StatusConflict, taken.Status)
 	require.Contains(t, taken.Body, "Another account has this address.")
-	require.Equal(t, "taken@b.example", taken.Input("email", "value"), "the form keeps what was entered")
+	require.Equal(t, "taken@b.example", taken.InputAttribute("email", "value"), "the form keeps what was entered")
 	require.Equal(t, before, s.Count("mails", ""))
 
 	sent := set(t, b, "change_email", map[string]string{"email": "new@b.example", "currentPassword": secretWord})
 	require.Equal(t, "/dashboard/settings?done=change_email", sent.Location)
 	require.Contains(t, b.Get(sent.Location).Body, "a@b.example", "nothing has changed yet")
-	told := s.Mails("a@b.example")
+	told := s.ListMails("a@b.example")
 	require.Contains(t, told[len(told)-1].Subject, "Your e-mail address is about to change")
 	path := mailed(t, s, "new@b.example")
 	require.Contains(t, b.Get(path).Body, "new@b.example becomes the address of your account")
@@ -100,7 +100,7 @@ func TestSettings_ChangeOfEmail(t *testing.T) {
 	require.Equal(t, http.StatusOK, done.Status)
 	require.NotNil(t, done.Cookie("session"), "the session of this browser began anew")
 	require.Equal(t, 1, s.Count("operators", "email = 'new@b.example' AND verified_at IS NOT NULL"))
-	told = s.Mails("a@b.example")
+	told = s.ListMails("a@b.example")
 	require.Contains(t, told[len(told)-1].Subject, "Your e-mail address was changed")
 	require.Contains(t, b.Get("/dashboard/settings").Body, "new@b.example")
 	require.Equal(t, "/login", other.Get("/dashboard").Location)
@@ -114,7 +114,7 @@ func TestSettings_CompanyAndLanguage(t *testing.T) {
 	b, _ := linked(t, s, "a@b.example", "demo")
 	bad := set(t, b, "change_company", map[string]string{"companyName": " "})
 	require.Equal(t, http.StatusUnprocessableEntity, bad.Status)
-	require.Equal(t, "true", bad.Input("companyName", "aria-invalid"))
+	require.Equal(t, "true", bad.InputAttribute("companyName", "aria-invalid"))
 	sent := set(t, b, "change_company", map[string]string{"companyName": " Gîtes <b> "})
 	require.Equal(t, "/dashboard/settings?done=change_company", sent.Location)
 	require.Contains(t, b.Get("/dashboard").Body, "Gîtes &lt;b&gt;")
@@ -144,9 +144,10 @@ func TestSettings_SessionsAreShownAndEnded(t *testing.T) {
 	require.Equal(t, 1, strings.Count(rest, "Logged in "), "the newest first")
 	require.NotContains(t, stranger.Get("/dashboard/settings").Body, "End all others")
 
-	name := page.Input("session", "value")
+	name := page.InputAttribute("session", "value")
 	foreign := stranger.Post("/dashboard/settings", url.Values{
-		"csrf_token": {stranger.Get("/dashboard").Input("csrf_token", "value")}, "intent": {"end_session"}, "session": {name},
+		"csrf_token": {stranger.Get("/dashboard").InputAttribute("csrf_token", "value")}, "intent": {"end_session"},
+		"session": {name},
 	})
 	require.Equal(t, http.StatusSeeOther, foreign.Status)
 	require.Equal(t, 5, s.Count("sessions", ""), "another operator's session stays")
@@ -158,7 +159,7 @@ func TestSettings_SessionsAreShownAndEnded(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, gone)
-	token := page.Input("csrf_token", "value")
+	token := page.InputAttribute("csrf_token", "value")
 	require.Equal(t, http.StatusSeeOther, b.Post("/dashboard/settings",
 		url.Values{"csrf_token": {token}, "intent": {"end_session"}, "session": {"others"}}).Status)
 	for _, each := range []*connecttest.Browser{one, two, three} {
@@ -176,13 +177,13 @@ func TestSettings_Contact_IsAnAddressOrATelephoneNumber(t *testing.T) {
 	bad := set(t, d.b, "change_contact", map[string]string{"contact": "https://evil.example"})
 	require.Equal(t, http.StatusUnprocessableEntity, bad.Status)
 	require.Contains(t, bad.Body, "Enter an e-mail address or a telephone number")
-	require.Equal(t, "true", bad.Input("contact", "aria-invalid"))
+	require.Equal(t, "true", bad.InputAttribute("contact", "aria-invalid"))
 	require.Equal(t, 1, d.Count("accounts", "id = $1 AND contact = ''", d.account))
 	for _, good := range []string{"hello@chalets.example", ""} {
 		sent := set(t, d.b, "change_contact", map[string]string{"contact": " " + good})
 		require.Equal(t, "/dashboard/settings?done=change_contact", sent.Location, good)
-		require.Equal(t, good, d.b.Get("/dashboard/settings").Input("contact", "value"))
+		require.Equal(t, good, d.b.Get("/dashboard/settings").InputAttribute("contact", "value"))
 	}
-	require.Contains(t, d.b.Get("/dashboard/settings?done=change_contact").Text("main"), "The contact is saved.")
+	require.Contains(t, d.b.Get("/dashboard/settings?done=change_contact").ElementText("main"), "The contact is saved.")
 	require.Equal(t, 2, d.Count("audit_log", "action = 'account.change_contact'"))
 }

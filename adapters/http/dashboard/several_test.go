@@ -59,7 +59,7 @@ func (d severalDesk) claimedFrom(reference, email string, ago time.Duration) {
 
 func (d severalDesk) fields(act acts.BulkAct, references ...string) url.Values {
 	d.t.Helper()
-	values := url.Values{"csrf_token": {d.b.Get(site.DepositsPath).Input("csrf_token", "value")}, "intent": {string(act)}}
+	values := url.Values{"csrf_token": {d.b.Get(site.DepositsPath).InputAttribute("csrf_token", "value")}, "intent": {string(act)}}
 	for _, reference := range references {
 		values.Add("deposit", id.Deposit.Of(depositOf(d.t, d.Server, reference).ID))
 	}
@@ -114,7 +114,7 @@ func TestSendLinks_OfAMixture_MailsWhoCanStillPayAndNamesTheOthers(t *testing.T)
 
 	asked := d.ask(acts.ActSendLinks, append(d.made[:5:5], d.made[0])...)
 	require.Equal(t, http.StatusOK, asked.Status, asked.Body)
-	text := asked.Text("main")
+	text := asked.ElementText("main")
 	for _, want := range []string{"Send the link to 3 tenants?", d.made[0], "t1@x.example", "Ada of t2@x.example",
 		"€1,250.50", "The tenant cannot secure it any more. The deposit is: Secured", d.made[3],
 		"No e-mail address of the tenant is known.", d.made[4]} {
@@ -130,20 +130,20 @@ func TestSendLinks_OfAMixture_MailsWhoCanStillPayAndNamesTheOthers(t *testing.T)
 	for range 2 {
 		told := d.b.Get(sent.Location)
 		require.Equal(t, http.StatusOK, told.Status)
-		require.Contains(t, told.Text("main"), "3 links are on their way.")
-		require.Contains(t, told.Text("main"), d.made[2])
-		require.Empty(t, told.Input("confirm", "value"))
+		require.Contains(t, told.ElementText("main"), "3 links are on their way.")
+		require.Contains(t, told.ElementText("main"), d.made[2])
+		require.Empty(t, told.InputAttribute("confirm", "value"))
 	}
 	require.Equal(t, map[string]int{"t0": 1, "t1": 1, "t2": 1}, d.mailed())
 	require.Equal(t, 3, d.audited("deposit.send_link"))
-	require.Contains(t, d.b.Get(pathOf(t, d.Server, d.made[2])).Text("ol"), "Link sent by e-mail")
+	require.Contains(t, d.b.Get(pathOf(t, d.Server, d.made[2])).ElementText("ol"), "Link sent by e-mail")
 	again := d.b.Post(site.DepositsPath, confirmation(asked))
-	require.Contains(t, again.Text("main"), "3 links are on their way.")
+	require.Contains(t, again.ElementText("main"), "3 links are on their way.")
 	require.Equal(t, map[string]int{"t0": 1, "t1": 1, "t2": 1}, d.mailed(), "the same form again")
 
 	one := d.ask(acts.ActSendLinks, d.made[5])
-	require.Contains(t, one.Text("h1"), "Send the link to 1 tenant?")
-	require.Contains(t, d.b.Post(site.DepositsPath, confirmation(one)).Text("h1"), "1 link is on its way.")
+	require.Contains(t, one.ElementText("h1"), "Send the link to 1 tenant?")
+	require.Contains(t, d.b.Post(site.DepositsPath, confirmation(one)).ElementText("h1"), "1 link is on its way.")
 }
 
 func TestRemindAll_OfAMixture_MailsWhoWasRefused(t *testing.T) {
@@ -156,7 +156,7 @@ func TestRemindAll_OfAMixture_MailsWhoWasRefused(t *testing.T) {
 	d.claimedFrom(d.made[3], "t3@x.example", time.Hour)
 
 	asked := d.ask(acts.ActRemindTenants, d.made...)
-	text := asked.Text("main")
+	text := asked.ElementText("main")
 	for _, want := range []string{"Remind 2 tenants?", "€120.50", "We mailed the tenant on ",
 		"We charge the card again by ourselves first.",
 		"No refused payment waits for the tenant. The deposit is: Awaiting the tenant."} {
@@ -166,26 +166,26 @@ func TestRemindAll_OfAMixture_MailsWhoWasRefused(t *testing.T) {
 		d.made...)).Location + "?lang=fr")
 	for _, want := range []string{"Relancer 2 locataires\u00a0?", "Le locataire a reçu un e-mail le ",
 		"Aucun paiement refusé n’attend le locataire. La caution est\u00a0: ", "Envoyer maintenant"} {
-		require.Contains(t, french.Text("main"), want)
+		require.Contains(t, french.ElementText("main"), want)
 	}
 	told := d.b.Post(site.DepositsPath, confirmation(asked))
-	require.Contains(t, told.Text("h1"), "2 liens sont en route.")
+	require.Contains(t, told.ElementText("h1"), "2 liens sont en route.")
 	require.Equal(t, map[string]int{"t0": 1, "t1": 1}, d.mailed())
 	require.Equal(t, []int{1, 1}, []int{d.audited("deposit.send_link"), d.audited("deposit.remind")})
 	require.Equal(t, 1, d.Count("collections", "asked_at = $1", d.Clock.Now().Truncate(time.Microsecond)))
-	require.Contains(t, d.b.Get(pathOf(t, d.Server, d.made[1])+"?lang=en").Text("ol"), "Link to pay mailed again")
+	require.Contains(t, d.b.Get(pathOf(t, d.Server, d.made[1])+"?lang=en").ElementText("ol"), "Link to pay mailed again")
 
 	nobody := d.ask(acts.ActRemindTenants, d.made[1:]...)
 	require.Equal(t, http.StatusConflict, nobody.Status)
-	require.Contains(t, nobody.Text("main"), "None of these tenants can be reminded")
-	require.Empty(t, nobody.Input("confirm", "value"), "there is nothing to confirm")
+	require.Contains(t, nobody.ElementText("main"), "None of these tenants can be reminded")
+	require.Empty(t, nobody.InputAttribute("confirm", "value"), "there is nothing to confirm")
 }
 
 func TestSeveral_DepositsThatChangedMeanwhile_AreLeftOutAndNamed(t *testing.T) {
 	d := newSeveral(t, 3, connecttest.Options{})
 	asked, other := d.ask(acts.ActSendLinks, d.made...), d.ask(acts.ActSendLinks, d.made[1:]...)
 	secured(t, d.Server, d.made[1], time.Hour)
-	told := d.b.Post(site.DepositsPath, confirmation(asked)).Text("main")
+	told := d.b.Post(site.DepositsPath, confirmation(asked)).ElementText("main")
 	require.Contains(t, told, "2 links are on their way.")
 	require.Contains(t, told, "Left out")
 	require.Contains(t, told, "The deposit is: Secured")
@@ -194,11 +194,11 @@ func TestSeveral_DepositsThatChangedMeanwhile_AreLeftOutAndNamed(t *testing.T) {
 	secured(t, d.Server, d.made[2], time.Hour)
 	nobody := d.b.Post(site.DepositsPath, confirmation(other))
 	require.Equal(t, http.StatusConflict, nobody.Status)
-	require.Contains(t, nobody.Text("main"), "The link can be sent to none of these tenants")
+	require.Contains(t, nobody.ElementText("main"), "The link can be sent to none of these tenants")
 	require.Equal(t, map[string]int{"t0": 1, "t2": 1}, d.mailed())
 	change(t, d.Server, `UPDATE deposits SET status = 'pending', activated_at = NULL, expires_at = NULL
 		WHERE reference = $1`, d.made[2])
-	require.Contains(t, d.b.Post(site.DepositsPath, confirmation(other)).Text("h1"), "1 link is on its way.",
+	require.Contains(t, d.b.Post(site.DepositsPath, confirmation(other)).ElementText("h1"), "1 link is on its way.",
 		"a form that mailed nobody may be sent again")
 }
 
@@ -210,7 +210,7 @@ func TestSeveral_TwoTabsOfAQuestionWithOtherDeposits_MailOnce(t *testing.T) {
 	second := d.b.Get(page)
 	require.Len(t, confirmation(second)["deposit"], 2)
 	for _, tab := range []connecttest.Answer{second, first} {
-		require.Contains(t, d.b.Post(site.DepositsPath, confirmation(tab)).Text("h1"), "2 links are on their way.")
+		require.Contains(t, d.b.Post(site.DepositsPath, confirmation(tab)).ElementText("h1"), "2 links are on their way.")
 	}
 	require.Equal(t, map[string]int{"t0": 1, "t2": 1}, d.mailed())
 }
@@ -233,11 +233,11 @@ func TestSeveral_SentManyTimesAtOnce_MailsEachTenantOnce(t *testing.T) {
 		switch {
 		case i%3 == 0:
 			require.Equal(t, http.StatusOK, a.Status, a.Body)
-			require.Contains(t, a.Text("h1"), "11 links are on their way.")
+			require.Contains(t, a.ElementText("h1"), "11 links are on their way.")
 		case a.Status == http.StatusConflict: // the other form was quicker
-			require.Contains(t, a.Text("main"), "None of these tenants can be reminded")
+			require.Contains(t, a.ElementText("main"), "None of these tenants can be reminded")
 		default:
-			require.Contains(t, a.Text("h1"), "1 link is on its way.")
+			require.Contains(t, a.ElementText("h1"), "1 link is on its way.")
 		}
 	}
 	want := map[string]int{}
@@ -260,7 +260,7 @@ func TestSeveral_UnknownIdsAndThoseOfAnotherAccount_AreA404ForAll(t *testing.T) 
 			values.Set("confirm", confirm)
 			refused := d.b.Post(site.DepositsPath, values)
 			require.Equal(t, http.StatusNotFound, refused.Status, "%q", bad)
-			require.Equal(t, "deposit_not_found", refused.Code())
+			require.Equal(t, "deposit_not_found", refused.ErrorCode())
 			require.NotContains(t, refused.Body, strange)
 		}
 	}
@@ -275,11 +275,11 @@ func TestSeveral_NoneTickedOrMoreThan50_IsA422WithAWayBack(t *testing.T) {
 		for _, act := range acts.BulkActs {
 			answer := d.ask(act, ticked...)
 			require.Equal(t, http.StatusUnprocessableEntity, answer.Status)
-			require.Contains(t, answer.Text("main"), says)
+			require.Contains(t, answer.ElementText("main"), says)
 			require.Contains(t, answer.Body, `href="/dashboard/deposits"`)
 		}
 	}
-	require.Contains(t, d.ask(acts.ActSendLinks, d.made[1:]...).Text("h1"), "Send the link to 50 tenants?")
+	require.Contains(t, d.ask(acts.ActSendLinks, d.made[1:]...).ElementText("h1"), "Send the link to 50 tenants?")
 	require.Equal(t, site.DepositsPath, d.ask("x", d.made[0]).Location, "an unknown intent")
 	require.Empty(t, d.mailed())
 }
@@ -289,9 +289,9 @@ func TestSeveral_AnAddressGetsTenLinksOfTheAccountADay(t *testing.T) {
 	_, err := d.Pool.Exec(t.Context(), `UPDATE clients SET email = 'T@x.example'`)
 	require.NoError(t, err)
 	asked := d.ask(acts.ActSendLinks, d.made...)
-	require.Contains(t, asked.Text("h1"), "Send the link to 10 tenants?")
-	require.Contains(t, asked.Text("main"), "This address has already got as many links as are allowed in 24 hours.")
-	require.Contains(t, d.b.Post(site.DepositsPath, confirmation(asked)).Text("h1"), "10 links are on their way.")
+	require.Contains(t, asked.ElementText("h1"), "Send the link to 10 tenants?")
+	require.Contains(t, asked.ElementText("main"), "This address has already got as many links as are allowed in 24 hours.")
+	require.Contains(t, d.b.Post(site.DepositsPath, confirmation(asked)).ElementText("h1"), "10 links are on their way.")
 	require.Equal(t, map[string]int{"T": 10}, d.mailed())
 	require.Equal(t, http.StatusConflict, d.ask(acts.ActSendLinks, d.made...).Status)
 }
@@ -300,14 +300,14 @@ func TestSeveral_ThatMeetsTheLimitOfTheAccount_TellsHowManyWereMailed(t *testing
 	d := newSeveral(t, 50, connecttest.Options{Counted: true})
 	for _, n := range []int{50, 49} {
 		told := d.b.Post(site.DepositsPath, confirmation(d.ask(acts.ActSendLinks, d.made[:n]...)))
-		require.Contains(t, told.Text("h1"), fmt.Sprintf("%d links are on their way.", n))
+		require.Contains(t, told.ElementText("h1"), fmt.Sprintf("%d links are on their way.", n))
 	}
 	asked, late := d.ask(acts.ActSendLinks, d.made[:3]...), d.ask(acts.ActSendLinks, d.made[4:6]...)
 	for range 2 {
 		told := d.b.Post(site.DepositsPath, confirmation(asked))
-		require.Contains(t, told.Text("h1"), "1 link is on its way.")
-		require.Contains(t, told.Text("main"), "No more links could be sent: you can send 100 an hour.")
-		require.Equal(t, 2, strings.Count(told.Text("main"), "You have sent 100 links within an hour."))
+		require.Contains(t, told.ElementText("h1"), "1 link is on its way.")
+		require.Contains(t, told.ElementText("main"), "No more links could be sent: you can send 100 an hour.")
+		require.Equal(t, 2, strings.Count(told.ElementText("main"), "You have sent 100 links within an hour."))
 		require.Equal(t, 100, d.Count("mails", "link_of IS NOT NULL"))
 	}
 	refused := d.b.Post(site.DepositsPath, confirmation(late))
@@ -330,19 +330,19 @@ func TestSeveral_ThatMeetsAnEndedSession_ComesBackAsItsQuestion(t *testing.T) {
 	values := d.fields(acts.ActSendLinks, d.made...)
 	ended()
 	back := logIn(d.b.PostWithoutFollowing(site.DepositsPath, values).Location)
-	require.Contains(t, back.Text("h1"), "Send the link to 2 tenants?", "the list was sent")
-	require.Contains(t, back.Text("main"), "Your session had ended, and nothing was sent.")
+	require.Contains(t, back.ElementText("h1"), "Send the link to 2 tenants?", "the list was sent")
+	require.Contains(t, back.ElementText("main"), "Your session had ended, and nothing was sent.")
 
 	asked := d.b.PostWithoutFollowing(site.DepositsPath, d.fields(acts.ActSendLinks, d.made...)).Location
 	ended()
 	back = logIn(d.b.Get(asked).Location)
-	require.Contains(t, back.Text("h1"), "Send the link to 2 tenants?", "the question was reloaded")
+	require.Contains(t, back.ElementText("h1"), "Send the link to 2 tenants?", "the question was reloaded")
 	ended()
 	back = logIn(d.b.PostWithoutFollowing(site.DepositsPath, confirmation(back)).Location)
-	require.Contains(t, back.Text("h1"), "Send the link to 2 tenants?", "the question was confirmed")
+	require.Contains(t, back.ElementText("h1"), "Send the link to 2 tenants?", "the question was confirmed")
 	require.Empty(t, d.mailed())
 	told := d.b.PostWithoutFollowing(site.DepositsPath, confirmation(back)).Location
-	require.Contains(t, d.b.Get(told).Text("h1"), "2 links are on their way.")
+	require.Contains(t, d.b.Get(told).ElementText("h1"), "2 links are on their way.")
 	require.Equal(t, map[string]int{"t0": 1, "t1": 1}, d.mailed())
 	ended()
 	require.Equal(t, site.DepositsPath, logIn(d.b.Get(told).Location).Location, "the form has had its effect")

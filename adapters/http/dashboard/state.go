@@ -20,9 +20,9 @@ func stateOf(d *deposit.Deposit, debt *deposit.Debt, lang ui.Lang) ui.Chip {
 		return ui.Chip{Text: textCardRefused.In(lang), Tone: "bad", Icon: "i-alert"}
 	case deposit.CollectionFailed:
 		switch deposit.CollectionTrigger(debt.Failure) {
-		case deposit.CollectionSettledElsewhere:
+		case deposit.CollectionTriggerSettledElsewhere:
 			return ui.Chip{Text: textSettledState.In(lang), Icon: "i-paid"}
-		case deposit.CollectionWithdrawn:
+		case deposit.CollectionTriggerWithdrawn:
 			return ui.Chip{Text: textDroppedState.In(lang), Icon: "i-cross"}
 		}
 		return ui.Chip{Text: textNotPaid.In(lang), Tone: "bad", Icon: "i-cross"}

@@ -53,7 +53,7 @@ func TestClaim_IsCalledByItsCollectionOnEveryPage(t *testing.T) {
 				require.Equal(t, []string{c.reference}, today[0].all)
 			}
 		}
-		page := c.b.Get(c.path + "?lang=en").Text("main")
+		page := c.b.Get(c.path + "?lang=en").ElementText("main")
 		if step.state == "paid" {
 			require.Contains(t, page, "Paid")
 		} else {

@@ -150,7 +150,7 @@ func TestMoney_OfThePresentMonth_HasTheClaimsThatAreNotPaid(t *testing.T) {
 	refusedClaim(t, d.Server, d.reference)
 	page := d.b.Get("/dashboard/money")
 	require.Equal(t, http.StatusOK, page.Status)
-	require.Equal(t, d.Clock.Now().UTC().Format("2006-01"), page.Input("month", "value"))
+	require.Equal(t, d.Clock.Now().UTC().Format("2006-01"), page.InputAttribute("month", "value"))
 	require.Contains(t, page.Body, "No claim was paid, refunded or disputed in this month.")
 	require.Contains(t, page.Body, "Claims: 1, €120.50 in all.")
 	rows := lines(page, "tbody")
@@ -169,8 +169,8 @@ func TestMoney_AMonthThatCannotBeRead_IsRefusedAtItsField(t *testing.T) {
 		for _, bad := range []string{"x", "2026-13", "2026-1", "2026-05-01", "0001-01", "%00", "%ff", "20260-01"} {
 			page := d.b.Get(path + "?month=" + bad)
 			require.Equal(t, http.StatusBadRequest, page.Status, bad)
-			require.Equal(t, "invalid_filter", page.Code())
-			require.Equal(t, "true", page.Input("month", "aria-invalid"))
+			require.Equal(t, "invalid_filter", page.ErrorCode())
+			require.Equal(t, "true", page.InputAttribute("month", "aria-invalid"))
 			require.Contains(t, page.Body, "Enter a month, such as 2026-11.")
 			require.NotContains(t, page.Body, "Due to you")
 		}

@@ -105,7 +105,7 @@ func TestEveryQuestion_OfAStalePage_DoesNothing(t *testing.T) {
 			t.Parallel()
 			d := newAsked(t, act)
 			asked := d.ask()
-			if act == acts.ActRemind || act == acts.ActSettledElsewhere || act == acts.ActWithdrawClaim {
+			if act == acts.ActRemind || act == acts.ActMarkSettledElsewhere || act == acts.ActWithdrawClaim {
 				change(t, d.Server, `UPDATE collections SET state = 'paid', ended_at = now()`)
 			} else {
 				change(t, d.Server, `UPDATE deposits SET version = version + 1,

@@ -77,7 +77,7 @@ var chips = map[deposit.Status]ui.Chip{
 	deposit.Captured:     {Icon: "i-claim"},
 }
 
-var authors = map[desk.EntryAuthor]ui.LocalizedText{
+var authors = map[desk.HistoryEntryAuthor]ui.LocalizedText{
 	desk.AuthorOperator: ui.T("You", "Vous"),
 	desk.AuthorPartner:  ui.T("The partner", "Le partenaire"),
 	desk.AuthorTenant:   ui.T("The tenant", "Le locataire"),

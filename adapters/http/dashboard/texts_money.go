@@ -26,20 +26,20 @@ var collectionStates = map[deposit.CollectionState]ui.LocalizedText{
 }
 
 var collectionSteps = map[deposit.CollectionTrigger]ui.LocalizedText{
-	deposit.CardCharged:            ui.T("The card was charged", "La carte a été débitée"),
-	deposit.CollectionPaidByTenant: ui.T("The tenant paid", "Le locataire a payé"),
-	deposit.CardRefusedForNow: ui.T("The card was refused; another charge follows",
+	deposit.CollectionTriggerCharged:      ui.T("The card was charged", "La carte a été débitée"),
+	deposit.CollectionTriggerPaidByTenant: ui.T("The tenant paid", "Le locataire a payé"),
+	deposit.CollectionTriggerRefusedForNow: ui.T("The card was refused; another charge follows",
 		"Carte refusée ; un autre débit suivra"),
-	deposit.CardRefused: ui.T("The card was refused; the tenant is asked to pay",
+	deposit.CollectionTriggerRefused: ui.T("The card was refused; the tenant is asked to pay",
 		"Carte refusée ; le locataire est invité à payer"),
-	deposit.CollectionRetriedByStaff: ui.T("Our staff asked for another charge",
+	deposit.CollectionTriggerRetriedByStaff: ui.T("Our staff asked for another charge",
 		"Notre équipe a demandé un nouveau débit"),
-	deposit.CollectionCancelled: ui.T("Our staff ended the claim", "Notre équipe a clos la réclamation"),
-	deposit.CollectionExpired:   ui.T("The claim ended without payment", "La réclamation a pris fin sans paiement"),
-	deposit.CollectionTooSmall: ui.T("The amount is too small to be charged to a card",
+	deposit.CollectionTriggerCancelled: ui.T("Our staff ended the claim", "Notre équipe a clos la réclamation"),
+	deposit.CollectionTriggerExpired:   ui.T("The claim ended without payment", "La réclamation a pris fin sans paiement"),
+	deposit.CollectionTriggerTooSmall: ui.T("The amount is too small to be charged to a card",
 		"Le montant est trop faible pour débiter une carte"),
-	deposit.CollectionSettledElsewhere: textSettledStep,
-	deposit.CollectionWithdrawn:        textWithdrawnStep,
+	deposit.CollectionTriggerSettledElsewhere: textSettledStep,
+	deposit.CollectionTriggerWithdrawn:        textWithdrawnStep,
 }
 
 var refundStates = map[deposit.RefundStatus]ui.LocalizedText{

@@ -150,9 +150,9 @@ func TestToday_GroupsEachDepositOnce_TheMostUrgentFirst(t *testing.T) {
 	require.Empty(t, groupChips(page), "beside the numbers")
 	for _, says := range []string{"Ada García López", "No tenant yet", "Cover ends on",
 		"Begins within 7 days, not secured"} {
-		require.Contains(t, page.Text("main"), says)
+		require.Contains(t, page.ElementText("main"), says)
 	}
-	require.Contains(t, b.Get("/dashboard?lang=fr").Text("main"), "Commence sous 7 jours, sans garantie")
+	require.Contains(t, b.Get("/dashboard?lang=fr").ElementText("main"), "Commence sous 7 jours, sans garantie")
 }
 
 // withSpaces makes no-break spaces ordinary ones.
@@ -198,7 +198,7 @@ func TestToday_FiguresAreLinks(t *testing.T) {
 		{"/dashboard/deposits?view=secured", "Secured now 2 €2,501.01 in all"},
 		{"/dashboard/deposits", "Made this month 6"},
 	}, got)
-	require.Contains(t, page.Text("main"), "Maximum deposit €2,500.00")
+	require.Contains(t, page.ElementText("main"), "Maximum deposit €2,500.00")
 	require.Contains(t, page.Body, id.Account.Of(account))
 
 	bulk := url.Values{}
@@ -209,7 +209,7 @@ func TestToday_FiguresAreLinks(t *testing.T) {
 		bulk["deposit"])
 	require.Len(t, bulk.Get("form"), 32)
 	require.NotEmpty(t, bulk.Get("csrf_token"))
-	require.Contains(t, page.Text("main"), "Remind all refused (2)")
+	require.Contains(t, page.ElementText("main"), "Remind all refused (2)")
 	change(t, s, `UPDATE deposits SET status = 'pending' WHERE reference = $1`, made[2])
 	require.Negative(t, b.Get("/dashboard").FormIndexByIntent("remind_all"), "one has its own row")
 }
@@ -234,7 +234,7 @@ func TestToday_RemindsATenantWithOneClick_OnceADay(t *testing.T) {
 	require.Equal(t, 1, c.Count("mails", "link_of IS NOT NULL"))
 	after := c.b.Get("/dashboard")
 	require.Negative(t, after.FormIndexByIntent("remind"))
-	require.Contains(t, after.Text("main"), "Reminded on")
+	require.Contains(t, after.ElementText("main"), "Reminded on")
 }
 
 // A group has five rows at most, and a link to the list with all of its deposits.
@@ -273,7 +273,7 @@ func TestToday_AGroupHasFiveRows_AndLeadsToTheRest(t *testing.T) {
 			require.Equal(t, 1+len(made), strings.Count(b.Get("/dashboard/deposits.csv?"+query).Body, "\n"))
 			if c.name == "ending" {
 				require.Equal(t, "active", selected(list))
-				require.Contains(t, list.Text("main"), "whose cover ends before")
+				require.Contains(t, list.ElementText("main"), "whose cover ends before")
 				require.Equal(t, made[:1], references(b.Get(link+"&q="+made[0])))
 			}
 		}
@@ -298,7 +298,7 @@ func TestToday_OfAnEmptyAccount_HasThreeStepsWithTicks(t *testing.T) {
 	for _, absent := range []string{"<rect", "class=\"figures\"", "Nothing needs your attention", "Made this month"} {
 		require.NotContains(t, page.Body, absent)
 	}
-	require.Contains(t, page.Text("main"), "We mailed a link to a@b.example")
+	require.Contains(t, page.ElementText("main"), "We mailed a link to a@b.example")
 	change(t, s, `UPDATE operators SET verified_at = now()`)
 	b.EnableTOTP(s)
 	page = b.Get("/dashboard?lang=fr")
@@ -320,13 +320,13 @@ func TestToday_ChartIsHiddenWhileThereIsLittle(t *testing.T) {
 	}
 	page := b.Get("/dashboard")
 	require.NotContains(t, page.Body, "<svg")
-	require.Contains(t, page.Text("main"), "Nothing needs your attention")
-	require.Contains(t, page.Text("main"), "Chalets of a@b.example")
+	require.Contains(t, page.ElementText("main"), "Nothing needs your attention")
+	require.Contains(t, page.ElementText("main"), "Chalets of a@b.example")
 	require.Equal(t, http.StatusSeeOther, b.Submit("/dashboard/deposits/new",
 		map[string]string{"amount": "300", "startsOn": "2031-07-01", "endsOn": "2031-07-08"}).Status)
 	s.Clock.Add(time.Minute) // the number of this month's deposits is kept so long
 	page = b.Get("/dashboard")
 	require.Equal(t, 12, strings.Count(page.Body, "<rect "))
 	require.Len(t, page.ElementsByTag("tr"), 13, "the numbers as a table")
-	require.Contains(t, page.Text("main"), "5 in all")
+	require.Contains(t, page.ElementText("main"), "5 in all")
 }

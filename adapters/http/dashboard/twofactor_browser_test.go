@@ -48,7 +48,7 @@ func TestBrowser_TwoFactorCodes_FromTheSetUpToACapture(t *testing.T) {
 			key := secret.Text(strings.ReplaceAll(ask(browser, t, "document.querySelector('#secret').textContent"), " ", ""))
 			code := func() string {
 				s.Clock.Add(twofactor.CodePeriod)
-				shown, err := totp.Codes{}.Code(key, twofactor.CodePeriodNumberAt(s.Clock.Now()))
+				shown, err := totp.CodeGenerator{}.Code(key, twofactor.CodePeriodNumberAt(s.Clock.Now()))
 				require.NoError(t, err)
 				return shown
 			}

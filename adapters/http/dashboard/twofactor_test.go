@@ -19,7 +19,7 @@ const password = "correct horse battery"
 // registered gives a signed-in operator without a partner.
 func registered(t *testing.T, s *connecttest.Server, email string) *connecttest.Browser {
 	t.Helper()
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	sent := b.Submit("/register", map[string]string{"email": email, "password": password, "companyName": "Chalets"})
 	require.Equal(t, http.StatusSeeOther, sent.Status)
 	return b
@@ -29,33 +29,33 @@ func TestTOTP_TurnedOn_ShowsTheSecretOnce_AndIsConfirmedByACode(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
 	b := registered(t, s, "a@b.example")
-	elsewhere := s.Browser(t)
+	elsewhere := s.NewBrowser(t)
 	require.Equal(t, http.StatusSeeOther,
 		elsewhere.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Status)
 
 	shown := b.Send(b.Get("/dashboard/settings"), form(t, b.Get("/dashboard/settings"), "enable_totp"),
 		map[string]string{"currentPassword": password})
 	require.Equal(t, http.StatusOK, shown.Status)
-	require.Regexp(t, `^([A-Z2-7]{4} ){7}[A-Z2-7]{4}$`, shown.Text("code"))
+	require.Regexp(t, `^([A-Z2-7]{4} ){7}[A-Z2-7]{4}$`, shown.ElementText("code"))
 	require.NotEmpty(t, shown.ElementAttribute("path", "d"), "the QR code is drawn in the page")
 	require.NotContains(t, shown.Body, "data:image/png")
 	require.Zero(t, s.Count("second_factors", "confirmed_at IS NOT NULL"))
 	require.Equal(t, http.StatusSeeOther,
-		s.Browser(t).Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Status)
+		s.NewBrowser(t).Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Status)
 	require.Zero(t, s.Count("half_sign_ins", ""), "nothing is asked before the first code")
 
 	wrong := b.Send(shown, form(t, shown, "confirm_totp"), map[string]string{"code": "00000"})
 	require.Equal(t, http.StatusUnprocessableEntity, wrong.Status)
-	require.Equal(t, shown.Text("code"), wrong.Text("code"), "the same secret")
+	require.Equal(t, shown.ElementText("code"), wrong.ElementText("code"), "the same secret")
 
 	app := b.EnableTOTP(s)
 	require.Equal(t, 1, s.Count("second_factors", "confirmed_at IS NOT NULL"))
 	require.Zero(t, s.Count("second_factors", "position(convert_to($1, 'UTF8') in secret) > 0",
-		strings.ReplaceAll(shown.Text("code"), " ", "")), "encrypted")
+		strings.ReplaceAll(shown.ElementText("code"), " ", "")), "encrypted")
 	require.Equal(t, 1, s.Count("sessions", ""), "the others ended")
 	require.Equal(t, http.StatusSeeOther, elsewhere.Get("/dashboard").Status)
 	page := b.Get("/dashboard/settings")
-	require.Contains(t, page.Text("dl"), "10")
+	require.Contains(t, page.ElementText("dl"), "10")
 	for _, code := range app.Recovery {
 		require.NotContains(t, page.Body, code)
 		require.Zero(t, s.Count("recovery_codes", "encode(code_hash, 'escape') LIKE '%' || $1 || '%'", code))
@@ -63,7 +63,7 @@ func TestTOTP_TurnedOn_ShowsTheSecretOnce_AndIsConfirmedByACode(t *testing.T) {
 	require.Equal(t, 1, s.Count("mails", "recipient = 'a@b.example' AND subject LIKE 'Two-factor codes are on%'"))
 	require.Equal(t, 1, s.Count("audit_log", "action = 'operator.enable_totp' AND subject LIKE 'opr_%'"))
 
-	token := page.Input("csrf_token", "value")
+	token := page.InputAttribute("csrf_token", "value")
 	require.Equal(t, http.StatusConflict, b.Post("/dashboard/settings",
 		url.Values{"csrf_token": {token}, "intent": {"enable_totp"}, "currentPassword": {password}}).Status)
 	require.Equal(t, http.StatusConflict, b.Post("/dashboard/settings",
@@ -121,10 +121,10 @@ func TestTOTP_TurnedOff_NeedsThePasswordAndACode(t *testing.T) {
 	require.Equal(t, twofactor.RecoveryCodeCount, s.Count("recovery_codes", ""), "those of the other operator")
 	require.Equal(t, 1, s.Count("mails", "subject LIKE 'Two-factor codes are off%'"))
 	require.Equal(t, 1, s.Count("audit_log", "action = 'operator.disable_totp'"))
-	require.Equal(t, "/dashboard", s.Browser(t).Submit("/login",
+	require.Equal(t, "/dashboard", s.NewBrowser(t).Submit("/login",
 		map[string]string{"email": "a@b.example", "password": password}).Location, "the password is enough again")
 	require.Equal(t, http.StatusConflict, b.Post("/dashboard/settings", url.Values{
-		"csrf_token": {b.Get("/dashboard/settings").Input("csrf_token", "value")}, "intent": {"new_recovery_codes"},
+		"csrf_token": {b.Get("/dashboard/settings").InputAttribute("csrf_token", "value")}, "intent": {"new_recovery_codes"},
 		"code": {app.Code()},
 	}).Status)
 }
@@ -162,7 +162,7 @@ func TestTOTP_GuessesOnTheSettings_AreBounded(t *testing.T) {
 	refused := b.Send(page, form(t, page, "disable_totp"),
 		map[string]string{"currentPassword": password, "code": app.NextCode()})
 	require.Equal(t, http.StatusTooManyRequests, refused.Status)
-	require.Equal(t, "too_many_codes", refused.Code())
+	require.Equal(t, "too_many_codes", refused.ErrorCode())
 	s.Clock.Add(twofactor.NetworkTriesWindow)
 	require.Equal(t, http.StatusSeeOther, b.Send(page, form(t, page, "disable_totp"),
 		map[string]string{"currentPassword": password, "code": app.Code()}).Status)
@@ -183,25 +183,25 @@ func TestCapture_WithCodesOn_NeedsACode_ThatWorksOnce(t *testing.T) {
 	made := deposits(t, s, p, account, 2)
 	secured(t, s, made[0], 48*time.Hour)
 	secured(t, s, made[1], 48*time.Hour)
-	require.Empty(t, capturing(t, s, b, made[0]).Input("code", "id"), "no code while codes are off")
+	require.Empty(t, capturing(t, s, b, made[0]).InputAttribute("code", "id"), "no code while codes are off")
 	app := b.EnableTOTP(s)
 	other := registered(t, s, "c@d.example").EnableTOTP(s)
 
 	asked := capturing(t, s, b, made[0])
-	require.Equal(t, "code", asked.Input("code", "id"))
+	require.Equal(t, "code", asked.InputAttribute("code", "id"))
 	app.NextCode()
 	for _, code := range []string{app.WrongCode(), "", other.Code(), other.Recovery[0]} {
 		refused := b.Send(asked, form(t, asked, "capture"), map[string]string{"code": code})
 		require.Equal(t, http.StatusUnprocessableEntity, refused.Status, code)
-		require.Equal(t, "wrong_code", refused.Code())
-		require.Equal(t, "The lamp", refused.Input("description", "value"), "the form is kept")
+		require.Equal(t, "wrong_code", refused.ErrorCode())
+		require.Equal(t, "The lamp", refused.InputAttribute("description", "value"), "the form is kept")
 		require.Equal(t, deposit.Active, depositOf(t, s, made[0]).Status)
 	}
 	require.Zero(t, s.Count("payments", "kind = 'collection'"))
 	withoutField := url.Values{}
 	for _, name := range []string{"csrf_token", "intent", "confirm", "version", "form", "amount", "reason",
 		"description"} {
-		withoutField.Set(name, asked.Input(name, "value"))
+		withoutField.Set(name, asked.InputAttribute(name, "value"))
 	}
 	require.Equal(t, http.StatusUnprocessableEntity, b.Post(pathOf(t, s, made[0]), withoutField).Status)
 	require.Equal(t, deposit.Active, depositOf(t, s, made[0]).Status)

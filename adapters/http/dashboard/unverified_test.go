@@ -36,7 +36,7 @@ func TestUnverified_NeitherChargesNorMailsATenant(t *testing.T) {
 	change(t, s, `UPDATE collections SET asked_at = NULL`)
 	known(t, s, made[2], "t@x.example")
 	ticked := strings.TrimPrefix(pathOf(t, s, made[2]), "/dashboard/deposits/")
-	token := b.Get("/dashboard").Input("csrf_token", "value")
+	token := b.Get("/dashboard").InputAttribute("csrf_token", "value")
 	sent := s.Count("mails", "")
 	for _, c := range []struct {
 		path   string
@@ -55,7 +55,7 @@ func TestUnverified_NeitherChargesNorMailsATenant(t *testing.T) {
 			c.fields.Set("confirm", confirm)
 			refused := b.Post(c.path, c.fields)
 			require.Equal(t, http.StatusForbidden, refused.Status, "%s %v", c.path, c.fields)
-			require.Equal(t, "email_not_verified", refused.Code())
+			require.Equal(t, "email_not_verified", refused.ErrorCode())
 			require.Contains(t, refused.Body, `value="resend_verification"`, "the page offers the mail")
 		}
 	}
@@ -121,11 +121,11 @@ func TestUnverified_IsAskedOnTheFirstPageAndOnceMoreByMail(t *testing.T) {
 	today := b.Get("/dashboard")
 	require.Contains(t, today.Body, "We mailed a link to a@b.example")
 	require.Contains(t, b.Get("/dashboard/settings").Body, "We mailed a link to a@b.example")
-	mails := len(s.Mails("a@b.example"))
+	mails := len(s.ListMails("a@b.example"))
 	sent := b.Send(today, form(t, today, "resend_verification"), nil)
 	require.Equal(t, "/dashboard/settings?done=resend_verification", sent.Location)
 	require.Contains(t, b.Get(sent.Location).Body, "The e-mail is on its way.")
-	require.Len(t, s.Mails("a@b.example"), mails+1)
+	require.Len(t, s.ListMails("a@b.example"), mails+1)
 	change(t, s, `UPDATE operators SET verified_at = now()`)
 	require.NotContains(t, b.Get("/dashboard").Body, "We mailed a link to")
 	require.NotContains(t, b.Get("/dashboard/settings").Body, "resend_verification")
@@ -136,7 +136,7 @@ func TestUnverified_AddressesGetNoWordsOfACaller(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Mails: true})
 	s.CreatePartner("demo")
-	b := s.Browser(t)
+	b := s.NewBrowser(t)
 	query := connecttest.SignedQuery(key, "demo", "win-a-prize.example", unix(s), "")
 	sent := b.Submit("/register?"+query, map[string]string{"email": "victim@b.example",
 		"password": "correct horse battery", "companyName": "Call +33 1 23 45 now"})
@@ -147,7 +147,7 @@ func TestUnverified_AddressesGetNoWordsOfACaller(t *testing.T) {
 	b.Submit("/password/forgot", map[string]string{"email": "victim@b.example"})
 	_, err := s.Operators.MailPasswordResets(t.Context())
 	require.NoError(t, err)
-	all := s.Mails("victim@b.example")
+	all := s.ListMails("victim@b.example")
 	require.GreaterOrEqual(t, len(all), 5, "verification twice, reset, link made, link removed")
 	for _, m := range all {
 		for _, words := range []string{"+33 1 23", "win-a-prize"} {
@@ -176,14 +176,14 @@ func TestLinks_AnAccountMailsAnAddressTenTimesADay(t *testing.T) {
 	deposits := s.Count("deposits", "")
 	refused := create(b, "Victim@cold.example")
 	require.Equal(t, http.StatusTooManyRequests, refused.Status)
-	require.Equal(t, "rate_limited", refused.Code())
+	require.Equal(t, "rate_limited", refused.ErrorCode())
 	require.NotEmpty(t, refused.Header.Get("Retry-After"))
 	page := b.Get(strings.Split(first.Location, "?")[0])
 	asked := b.Send(page, form(t, page, "send_link"), map[string]string{"email": "victim@cold.example"})
-	require.Equal(t, "rate_limited", b.Send(asked, form(t, asked, "send_link"), nil).Code(),
+	require.Equal(t, "rate_limited", b.Send(asked, form(t, asked, "send_link"), nil).ErrorCode(),
 		"the link of a deposit that exists")
 	require.Equal(t, deposits, s.Count("deposits", ""), "a refused form makes none")
-	require.Len(t, s.Mails("victim@cold.example"), 10)
+	require.Len(t, s.ListMails("victim@cold.example"), 10)
 	require.Equal(t, http.StatusSeeOther, create(b, "somebody@else.example").Status)
 	require.Equal(t, http.StatusSeeOther, create(other, "victim@cold.example").Status, "another account")
 }
@@ -200,7 +200,7 @@ func TestLinks_ToAnAddress_AtOnce_AreCounted(t *testing.T) {
 		forms[i] = url.Values{"amount": {"300"}, "startsOn": {"2031-07-01"}, "endsOn": {"2031-07-08"},
 			"email": {"victim@cold.example"}}
 		for _, name := range []string{"csrf_token", "intent", "form"} {
-			forms[i].Set(name, page.Input(name, "value"))
+			forms[i].Set(name, page.InputAttribute(name, "value"))
 		}
 		forms[i].Set("intent", "create")
 	}
@@ -209,6 +209,6 @@ func TestLinks_ToAnAddress_AtOnce_AreCounted(t *testing.T) {
 		wg.Go(func() { b.Post(path, fields) })
 	}
 	wg.Wait()
-	require.Len(t, s.Mails("victim@cold.example"), 10)
+	require.Len(t, s.ListMails("victim@cold.example"), 10)
 	require.Equal(t, 10, s.Count("deposits", ""))
 }

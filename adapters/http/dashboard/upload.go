@@ -160,7 +160,7 @@ func (u *upload) readToken(c *fiber.Ctx, parts *multipart.Reader) error {
 	if err != nil {
 		return unread(err)
 	}
-	if part.FormName() != ui.FieldCSRF {
+	if part.FormName() != ui.CSRFFieldName {
 		return ui.ErrInvalidFormToken
 	}
 	token, err := io.ReadAll(io.LimitReader(part, maxToken+1))
@@ -170,7 +170,7 @@ func (u *upload) readToken(c *fiber.Ctx, parts *multipart.Reader) error {
 	if len(token) > maxToken {
 		return ui.ErrInvalidFormToken
 	}
-	c.Request().PostArgs().Set(ui.FieldCSRF, string(token))
+	c.Request().PostArgs().Set(ui.CSRFFieldName, string(token))
 	return nil
 }
 
@@ -191,7 +191,7 @@ func (u *upload) readPart(c *fiber.Ctx, part *multipart.Part) error {
 		return fault.ErrPayloadTooLarge
 	}
 	// A second field with a CSRF token is ignored, since the first part of the form was the token.
-	if name != ui.FieldCSRF {
+	if name != ui.CSRFFieldName {
 		c.Request().PostArgs().Add(name, string(value))
 	}
 	if name == fieldIntent && !u.decided {

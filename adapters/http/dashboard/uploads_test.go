@@ -148,7 +148,7 @@ func TestUploads_BesideSlowFormsOfManyAccounts_AreTaken(t *testing.T) {
 	require.Eventually(t, func() bool { return uploads.InFlight() == 9 }, 10*time.Second, 10*time.Millisecond)
 	for range 3 {
 		sent := d.send(d.b, d.path, d.token(d.b), capture(), photo(t, "a.jpg"))
-		require.Equal(t, http.StatusOK, sent.Status, sent.Code())
+		require.Equal(t, http.StatusOK, sent.Status, sent.ErrorCode())
 	}
 	require.Equal(t, 9, uploads.InFlight())
 }
@@ -162,7 +162,7 @@ func TestUploads_BeyondTheDiskOfAProcess_AreAskedToComeBack(t *testing.T) {
 			for range 2 {
 				busy := d.send(d.b, d.path, d.token(d.b), capture(), photo(t, "a.jpg"))
 				require.Equal(t, http.StatusServiceUnavailable, busy.Status)
-				require.Equal(t, "uploads_busy", busy.Code())
+				require.Equal(t, "uploads_busy", busy.ErrorCode())
 				require.Equal(t, "10", busy.Header.Get("Retry-After"))
 			}
 			require.Zero(t, uploads.InFlight())

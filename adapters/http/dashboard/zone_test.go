@@ -24,7 +24,7 @@ func TestSettings_TimeZone_IsChosenFromTheList(t *testing.T) {
 	d := newDesk(t)
 	chosen := func() string {
 		for _, option := range d.b.Get("/dashboard/settings").ElementsByTag("option") {
-			if value := attribute(option, "value"); zone.Known(value) && attribute(option, "selected") == "" {
+			if value := attribute(option, "value"); zone.IsKnownName(value) && attribute(option, "selected") == "" {
 				for _, a := range option.Attr {
 					if a.Key == "selected" {
 						return value
@@ -37,13 +37,13 @@ func TestSettings_TimeZone_IsChosenFromTheList(t *testing.T) {
 	require.Equal(t, "UTC", chosen(), "nothing changes unasked")
 	bad := set(t, d.b, "change_zone", map[string]string{"timezone": "Mars/Olympus"})
 	require.Equal(t, http.StatusUnprocessableEntity, bad.Status)
-	require.Equal(t, "invalid_field", bad.Code())
+	require.Equal(t, "invalid_field", bad.ErrorCode())
 	require.Contains(t, bad.Body, `id="change_zone-timezone-error"`)
 	require.Contains(t, bad.Body, "Choose a time zone from the list.")
 	require.Equal(t, 1, d.Count("accounts", "id = $1 AND timezone = 'UTC'", d.account))
 	d.setZone("America/Argentina/Buenos_Aires")
 	require.Equal(t, "America/Argentina/Buenos_Aires", chosen())
-	require.Contains(t, d.b.Get("/dashboard/settings?done=change_zone").Text("main"), "The time zone is saved.")
+	require.Contains(t, d.b.Get("/dashboard/settings?done=change_zone").ElementText("main"), "The time zone is saved.")
 	require.Equal(t, 1, d.Count("audit_log",
 		`action = 'account.change_zone' AND detail = '{"from": "UTC", "to": "America/Argentina/Buenos_Aires"}'`))
 }
@@ -64,7 +64,7 @@ func TestZone_DaysOfAStay_AreThoseOfTheAccount(t *testing.T) {
 				d.Count("deposits", "contract_start_at = $1 AND contract_end_at = $2 AND amount_cents = 30000",
 					at.start, at.end))
 			reads := "1\u00a0Jul\u00a02031 – 8\u00a0Jul\u00a02031"
-			require.Contains(t, page.Text("main"), reads)
+			require.Contains(t, page.ElementText("main"), reads)
 			made := references(page)[0]
 
 			for query, found := range map[string]bool{
@@ -74,20 +74,20 @@ func TestZone_DaysOfAStay_AreThoseOfTheAccount(t *testing.T) {
 				list := d.b.Get("/dashboard/deposits?" + query)
 				require.Equal(t, found, len(references(list)) > 0 && references(list)[0] == made, query)
 				if found {
-					require.Contains(t, list.Text("main"), "1 – 8\u00a0Jul\u00a02031")
+					require.Contains(t, list.ElementText("main"), "1 – 8\u00a0Jul\u00a02031")
 					require.Contains(t, d.b.Get("/dashboard/deposits.csv?"+query).Body, ",2031-07-01,2031-07-08,")
 				}
 			}
 
 			d.path = pathOf(t, d.Server, made)
 			d.confirm(d.ask("send_link", map[string]string{"email": "grace@example.com"}), "send_link")
-			mails := d.Mails("grace@example.com")
+			mails := d.ListMails("grace@example.com")
 			require.Len(t, mails, 2)
 			for _, m := range mails {
 				require.Contains(t, m.Body, "1\u00a0July\u00a02031 to 8\u00a0July\u00a02031",
 					"the tenant reads them too")
 			}
-			require.Contains(t, d.b.Send(page, form(t, page, "cancel"), nil).Text("main"), reads)
+			require.Contains(t, d.b.Send(page, form(t, page, "cancel"), nil).ElementText("main"), reads)
 		})
 	}
 }
@@ -103,8 +103,8 @@ func TestZone_EndsBy_IsADayOfTheAccount(t *testing.T) {
 		require.Len(t, references(d.b.Get("/dashboard/deposits?ends_by="+day.Format(time.DateOnly))), found, day)
 	}
 	ends := midnight.Format("2\u00a0Jan\u00a02006")
-	require.Contains(t, d.b.Get("/dashboard").Text("main"), ends)
-	require.Contains(t, d.b.Get(d.path).Text("main"), "until "+ends+", 00:30\u00a0UTC+14:00")
+	require.Contains(t, d.b.Get("/dashboard").ElementText("main"), ends)
+	require.Contains(t, d.b.Get(d.path).ElementText("main"), "until "+ends+", 00:30\u00a0UTC+14:00")
 }
 
 func TestZone_SeveralTellWhenATenantWasRemindedInTheZone(t *testing.T) {
@@ -114,8 +114,8 @@ func TestZone_SeveralTellWhenATenantWasRemindedInTheZone(t *testing.T) {
 	d.claimedFrom(d.made[1], "grace@example.com", 25*time.Hour)
 	reminded := d.Clock.Now().Add(-time.Hour).In(zone.ByName("Europe/Paris"))
 	page := d.ask(acts.ActRemindTenants, d.made...)
-	require.Contains(t, page.Text("main"), reminded.Format("2\u00a0Jan\u00a02006, 15:04\u00a0MST"))
-	require.NotContains(t, page.Text("main"), "UTC")
+	require.Contains(t, page.ElementText("main"), reminded.Format("2\u00a0Jan\u00a02006, 15:04\u00a0MST"))
+	require.NotContains(t, page.ElementText("main"), "UTC")
 }
 
 // Partner and settings tell days without a time, which would not show that they forgot the zone.
@@ -125,8 +125,8 @@ func TestZone_DaysOfALinkAndOfCodes_AreThoseOfTheAccount(t *testing.T) {
 	d.setZone("Asia/Tokyo")
 	change(t, d.Server, `UPDATE account_links SET linked_at = '2026-07-01 23:00+00' WHERE account_id = $1`, d.account)
 	change(t, d.Server, `UPDATE second_factors SET confirmed_at = '2026-07-03 23:00+00'`)
-	require.Contains(t, d.b.Get("/dashboard/partner").Text("main"), "2\u00a0Jul\u00a02026")
-	require.Contains(t, d.b.Get("/dashboard/settings").Text("main"), "4\u00a0Jul\u00a02026")
+	require.Contains(t, d.b.Get("/dashboard/partner").ElementText("main"), "2\u00a0Jul\u00a02026")
+	require.Contains(t, d.b.Get("/dashboard/settings").ElementText("main"), "4\u00a0Jul\u00a02026")
 }
 
 // A page that forgot the zone would name UTC. The money alone is counted in UTC, and says so.
@@ -151,10 +151,10 @@ func TestZone_NoPageOfTheDeskIsInUTC(t *testing.T) {
 	}
 	for name, page := range pages {
 		require.Equal(t, http.StatusOK, page.Status, name)
-		require.NotContains(t, page.Text("main"), "UTC", name)
+		require.NotContains(t, page.ElementText("main"), "UTC", name)
 	}
-	require.Contains(t, pages[d.path].Text("main"), "\u00a0CE") // CET or CEST
-	settings := d.b.Get("/dashboard/settings").Text("main")
+	require.Contains(t, pages[d.path].ElementText("main"), "\u00a0CE") // CET or CEST
+	settings := d.b.Get("/dashboard/settings").ElementText("main")
 	require.Equal(t, 1, strings.Count(settings, "UTC"), "in the list of zones alone")
-	require.Contains(t, d.b.Get("/dashboard/money").Text("main"), "Months and days are in UTC")
+	require.Contains(t, d.b.Get("/dashboard/money").ElementText("main"), "Months and days are in UTC")
 }

@@ -35,7 +35,7 @@ func serveAs(t *testing.T, tryIt bool, egress ...string) string {
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{}))
 	app.Use(middleware.SecurityHeaders(false))
 	docs.New(doc, baseURL, tryIt).AddEgressRanges(egress).Mount(app)
-	return "http://" + servetest.Serve(t, app)
+	return "http://" + servetest.ServeApp(t, app)
 }
 
 func get(t *testing.T, url string, header ...string) (*http.Response, string) {
@@ -269,7 +269,7 @@ func TestPages_OfWebhooks_ShowTheFilesToCopy(t *testing.T) {
 	for name, mark := range map[string]string{
 		"verify.php": "php", "verify.mjs": "js", "verify.py": "python", "verify/verify.go": "go",
 	} {
-		file := docstest.Read(t, "sdk/verify/"+path.Base(name))
+		file := docstest.ReadFile(t, "sdk/verify/"+path.Base(name))
 		require.Contains(t, text, "\n```"+mark+" "+name+"\n"+file+"```\n")
 		require.Contains(t, html, `<p class="file">`+name+`</p>`)
 	}
@@ -286,7 +286,7 @@ func TestSite_ShowsARouteThatWasAdded(t *testing.T) {
 	doc.Paths.Set("/api/partner/v1/lighthouses", &openapi3.PathItem{Get: &added})
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{}))
 	docs.New(doc, baseURL, true).Mount(app)
-	url := "http://" + servetest.Serve(t, app)
+	url := "http://" + servetest.ServeApp(t, app)
 	for path, want := range map[string]string{
 		"/docs":              `<a id="listLighthouses" href="/docs/reference#listLighthouses">`,
 		"/docs/reference":    `<article id="listLighthouses">`,

@@ -133,9 +133,9 @@ func SecurityHeaders(hsts bool) fiber.Handler {
 	}
 }
 
-// Deadline returns the middleware that ends the request's user context after a time. Every wait in a handler must
-// watch that context. A handler that returns the context's error is answered with service_unavailable.
-func Deadline(after time.Duration) fiber.Handler {
+// LimitHandlerTime returns the middleware that ends the request's user context after a time. Every wait in a handler
+// must watch that context. A handler that returns the context's error is answered with service_unavailable.
+func LimitHandlerTime(after time.Duration) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		parent, after := c.UserContext(), after
 		if UploadBodyOf(c) != nil {
@@ -151,9 +151,9 @@ func Deadline(after time.Duration) fiber.Handler {
 	}
 }
 
-// Trace returns the middleware that records every request as a span named after its route. The span has neither
+// TraceRequests returns the middleware that records every request as a span named after its route. The span has neither
 // path nor query: both can be credentials. Without a trace provider the span costs almost nothing.
-func Trace() fiber.Handler {
+func TraceRequests() fiber.Handler {
 	tracer := otel.Tracer("partnerdeposits/http")
 	return func(c *fiber.Ctx) error {
 		parent := c.UserContext()

@@ -41,7 +41,7 @@ func clientIP(t *testing.T, trusted []string, believed string, headers ...string
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{TrustedProxies: trusted}))
 	app.Use(middleware.ClientAddress(trusted, believed))
 	app.Get("/", func(c *fiber.Ctx) error { return c.SendString(c.IP()) })
-	return servetest.SendRawRequest(t, servetest.Serve(t, app), request("GET", "/", headers...)).Body
+	return servetest.SendRawRequest(t, servetest.ServeApp(t, app), request("GET", "/", headers...)).Body
 }
 
 func TestClientAddress_BelievesTheNamedHeaderAlone(t *testing.T) {

@@ -45,7 +45,7 @@ func TestCompress_TextsOfSomeSizeForThoseWhoAcceptIt(t *testing.T) {
 				ctx.Set(fiber.HeaderContentType, c.contentType)
 				return ctx.SendString(c.body)
 			})
-			a := servetest.SendRawRequest(t, servetest.Serve(t, app), request("GET", "/", "Accept-Encoding: "+c.accept))
+			a := servetest.SendRawRequest(t, servetest.ServeApp(t, app), request("GET", "/", "Accept-Encoding: "+c.accept))
 			require.Equal(t, 200, a.Status)
 			require.Equal(t, c.varies, a.Header.Get("Vary") == "Accept-Encoding")
 			if !c.compressed {

@@ -17,7 +17,7 @@ import (
 // Size and time limits of the public HTTP server.
 const (
 	// Largest accepted request body in bytes (api.md §1).
-	MaxBody = 64 << 10
+	MaxBodyBytes = 64 << 10
 	// Longest time that a handler may run; fiber does not notice that the caller has disconnected.
 	HandlerTimeout = 10 * time.Second
 
@@ -102,7 +102,7 @@ func HardenServer(app *fiber.App, hooks ServerHooks) {
 	}
 	handle, fail := server.Handler, server.ErrorHandler
 	server.Handler = func(ctx *fasthttp.RequestCtx) {
-		if c, ok := ctx.Conn().(*conn); ok {
+		if c, ok := ctx.Conn().(*clientConn); ok {
 			c.begin(hooks.InFlight)
 		}
 		upload, err := readBody(ctx, hooks)
@@ -134,7 +134,7 @@ func HardenServer(app *fiber.App, hooks ServerHooks) {
 		}
 	}
 	server.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) {
-		if c, ok := ctx.Conn().(*conn); ok && !c.heard {
+		if c, ok := ctx.Conn().(*clientConn); ok && !c.heard {
 			// Send no response before any byte of a request has arrived: a browser would take it for the response to its
 			// next request.
 			_ = ctx.Conn().Close()

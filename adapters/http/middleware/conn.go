@@ -15,16 +15,16 @@ const (
 	connEnded
 )
 
-// conn is a client connection that records whether a byte has arrived, whether it is idle, and which responses are
-// not sent yet. Only the goroutine that serves the connection reads and writes.
-type conn struct {
+// clientConn is a client connection that records whether a byte has arrived, whether it is idle, and which responses
+// are not sent yet. Only the goroutine that serves the connection reads and writes.
+type clientConn struct {
 	net.Conn
 	of    *limitedListener
 	heard bool
 	state atomic.Int32
 	since time.Time // The time at which the connection became idle.
 	// Neighbours in the list of idle connections; nil while the connection is not in that list.
-	before, after *conn
+	before, after *clientConn
 
 	// Callback that counts the requests in flight, kept while a request is being answered; nil otherwise.
 	inFlight func(change int)
@@ -42,7 +42,7 @@ type unsent struct {
 
 // Read reads from the connection and marks it active. If the connection was already closed as idle, Read returns
 // net.ErrClosed: the request is not processed, so its caller may repeat it.
-func (c *conn) Read(p []byte) (int, error) {
+func (c *clientConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 && c.state.Load() != connActive && !c.wake() {
 		return 0, net.ErrClosed
@@ -52,7 +52,7 @@ func (c *conn) Read(p []byte) (int, error) {
 }
 
 // Close closes the connection and removes it from the listener's count of open connections.
-func (c *conn) Close() error {
+func (c *clientConn) Close() error {
 	err := c.Conn.Close()
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
@@ -62,7 +62,7 @@ func (c *conn) Close() error {
 
 // wake marks an idle connection active. It returns false if the connection has been closed in the meantime, and
 // true otherwise.
-func (c *conn) wake() bool {
+func (c *clientConn) wake() bool {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	if c.state.Load() == connEnded {
@@ -76,7 +76,7 @@ func (c *conn) wake() bool {
 // noteState is the ConnState callback of fasthttp: it counts finished requests and marks connections idle or
 // active. fasthttp calls a new connection active before its first byte has arrived.
 func noteState(nc net.Conn, state fasthttp.ConnState) {
-	c, ours := nc.(*conn)
+	c, ours := nc.(*clientConn)
 	switch {
 	case !ours:
 	case state == fasthttp.StateClosed:
@@ -96,13 +96,13 @@ func noteState(nc net.Conn, state fasthttp.ConnState) {
 
 // Write observes the pending responses, so that metrics count them before the caller can see them, and writes to
 // the connection.
-func (c *conn) Write(p []byte) (int, error) {
+func (c *clientConn) Write(p []byte) (int, error) {
 	c.observeUnsent()
 	return c.Conn.Write(p)
 }
 
 // SetWriteBuffer limits how many bytes the operating system buffers for a caller that reads slowly.
-func (c *conn) SetWriteBuffer(bytes int) error {
+func (c *clientConn) SetWriteBuffer(bytes int) error {
 	if sized, ok := c.Conn.(interface{ SetWriteBuffer(int) error }); ok {
 		return sized.SetWriteBuffer(bytes)
 	}
@@ -115,7 +115,7 @@ func observeSent(ctx *fasthttp.RequestCtx, o RequestObservation, observe func(Re
 	if observe == nil {
 		return
 	}
-	if c, ok := ctx.Conn().(*conn); ok {
+	if c, ok := ctx.Conn().(*clientConn); ok {
 		if c.unsent == nil {
 			c.unsent = c.first[:0]
 		}
@@ -126,7 +126,7 @@ func observeSent(ctx *fasthttp.RequestCtx, o RequestObservation, observe func(Re
 }
 
 // begin adds a request to the count of requests in flight.
-func (c *conn) begin(inFlight func(change int)) {
+func (c *clientConn) begin(inFlight func(change int)) {
 	if inFlight != nil {
 		inFlight(1)
 		c.inFlight = inFlight
@@ -135,14 +135,14 @@ func (c *conn) begin(inFlight func(change int)) {
 
 // end removes a request from the count of requests in flight: its response is sent, or waits to be sent with those
 // of later pipelined requests, or the connection is closed.
-func (c *conn) end() {
+func (c *clientConn) end() {
 	if c.inFlight != nil {
 		c.inFlight(-1)
 		c.inFlight = nil
 	}
 }
 
-func (c *conn) observeUnsent() {
+func (c *clientConn) observeUnsent() {
 	for _, u := range c.unsent {
 		u.observe(u.observation)
 	}

@@ -38,7 +38,7 @@ func TestRequest_ThatHangsBehindItsHandler_IsInFlightAndNotCounted(t *testing.T)
 		InFlight: func(by int) { inFlight.Add(int64(by)) }})
 	app.Use(middleware.AccessLog(log, observe))
 	app.Get("/", func(c *fiber.Ctx) error { return c.SendString("done") })
-	conn, err := net.Dial("tcp", servetest.Serve(t, app))
+	conn, err := net.Dial("tcp", servetest.ServeApp(t, app))
 	require.NoError(t, err)
 	defer conn.Close()
 

@@ -46,7 +46,7 @@ func TestForwarded_NoticesAPeerOnceInAnInterval(t *testing.T) {
 			app.Use(middleware.ClientAddress(c.trusted, c.believed))
 			app.Use(middleware.WarnProxyHeaders(time.Hour, func(_ *fiber.Ctx, n middleware.ProxyHeaderWarning) { noticed <- n }))
 			app.Get("/", func(c *fiber.Ctx) error { return c.SendStatus(http.StatusOK) })
-			address := servetest.Serve(t, app)
+			address := servetest.ServeApp(t, app)
 			for range 3 {
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/", nil)
 				require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 // RefuseSmuggling returns the middleware that refuses requests which a proxy in front could read otherwise than this
 // server (request smuggling): an ambiguous length of the body, another version of HTTP, control characters in a
 // header, folded header lines, and trailers. It also refuses compressed bodies (a few hundred bytes can unfold to
-// megabytes) and bodies of more than MaxBody bytes. fasthttp itself refuses two Host headers, and line feeds in
+// megabytes) and bodies of more than MaxBodyBytes bytes. fasthttp itself refuses two Host headers, and line feeds in
 // chunk extensions.
 //
 // Returns invalid_field, unsupported_media_type or payload_too_large.
@@ -31,7 +31,7 @@ func RefuseSmuggling() fiber.Handler {
 		if len(header.Peek(fiber.HeaderContentEncoding)) > 0 {
 			return fault.ErrUnsupportedMediaType
 		}
-		if UploadBodyOf(c) == nil && len(c.Request().Body()) > MaxBody {
+		if UploadBodyOf(c) == nil && len(c.Request().Body()) > MaxBodyBytes {
 			return fault.ErrPayloadTooLarge
 		}
 		return c.Next()

@@ -69,7 +69,7 @@ type limitedListener struct {
 	mu   sync.Mutex
 	open int
 	// Head of the circular list of idle connections; the one that has been idle longest comes first.
-	idle conn
+	idle clientConn
 }
 
 // Accept returns the next client connection, after it has waited until the limit of open connections allows one
@@ -83,7 +83,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		_ = accepted.Close()
 		return nil, net.ErrClosed
 	}
-	c := &conn{Conn: accepted, of: l}
+	c := &clientConn{Conn: accepted, of: l}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open++
@@ -141,7 +141,7 @@ func (l *limitedListener) endIdlest() (next time.Duration) {
 }
 
 // rest marks a connection idle and appends it to the list of idle connections.
-func (l *limitedListener) rest(c *conn) {
+func (l *limitedListener) rest(c *clientConn) {
 	if !c.state.CompareAndSwap(connActive, connIdle) {
 		return
 	}
@@ -153,7 +153,7 @@ func (l *limitedListener) rest(c *conn) {
 
 // leave removes a connection from the list of idle connections, because a request has arrived or the connection is
 // closed.
-func (l *limitedListener) leave(c *conn) {
+func (l *limitedListener) leave(c *clientConn) {
 	if c.after == nil {
 		return
 	}
@@ -162,7 +162,7 @@ func (l *limitedListener) leave(c *conn) {
 }
 
 // forget removes a connection from the listener's count of open connections, so that another one may be accepted.
-func (l *limitedListener) forget(c *conn) {
+func (l *limitedListener) forget(c *clientConn) {
 	if c.state.Swap(connEnded) == connEnded {
 		return
 	}

@@ -224,7 +224,7 @@ func TestListener_WithoutDescriptors_EndsAnIdleConnection(t *testing.T) {
 	for range 4 {
 		ours, theirs := net.Pipe()
 		callers = append(callers, theirs)
-		l.rest(&conn{Conn: ours, of: l})
+		l.rest(&clientConn{Conn: ours, of: l})
 		l.open++
 	}
 	for _, step := range []struct{ most, ended int }{{4, 1}, {4, 2}, {1, 4}} { // the limit is lowered in the end
@@ -305,7 +305,7 @@ func TestConn_EndedDuringTheRead_ReadsNothing(t *testing.T) {
 	t.Parallel()
 	l := newListener(ended{}, func(error) {}, nil, 0)
 	ours, _ := net.Pipe()
-	c := &conn{of: l}
+	c := &clientConn{of: l}
 	c.Conn = lateBytes{ours, func() { l.endIdlest() }}
 	l.rest(c)
 	n, err := c.Read(make([]byte, 8))
@@ -363,7 +363,7 @@ func TestMostConnections_LeavesSomeForTheRest(t *testing.T) {
 
 func BenchmarkListener_ARequest(b *testing.B) {
 	l := newListener(ended{}, func(error) {}, mostConnections, idleFor)
-	c := &conn{of: l}
+	c := &clientConn{of: l}
 	for b.Loop() {
 		l.mu.Lock()
 		l.rest(c)

@@ -78,7 +78,8 @@ func setup(t *testing.T, tune ...func(*fiber.Config)) *bench {
 	middleware.HardenServer(app, middleware.ServerHooks{Observe: b.observe, Draining: b.draining.Load})
 	app.Use(middleware.RequestID(), middleware.AccessLog(log, b.observe), middleware.Recover(),
 		middleware.SecurityHeaders(true),
-		middleware.Deadline(50*time.Millisecond), middleware.RefuseSmuggling(), middleware.Compress(), jsonbody.Read)
+		middleware.LimitHandlerTime(50*time.Millisecond), middleware.RefuseSmuggling(), middleware.Compress(),
+		jsonbody.ParseBody)
 
 	app.Post("/api/echo/:id", func(c *fiber.Ctx) error { return c.JSON(jsonbody.ParsedObject(c)) })
 	app.Get("/api/echo/:id", func(c *fiber.Ctx) error { return c.SendString(c.Params("id")) })
@@ -95,7 +96,7 @@ func setup(t *testing.T, tune ...func(*fiber.Config)) *bench {
 	})
 	app.Get("/api/context", func(c *fiber.Ctx) error { return c.SendString(problem.RequestIDOf(c.UserContext())) })
 	app.Get("/checkout/:token", func(c *fiber.Ctx) error { return c.SendString("a < b & c") })
-	b.addr = servetest.Serve(t, app)
+	b.addr = servetest.ServeApp(t, app)
 	return b
 }
 
@@ -365,7 +366,7 @@ func TestValues_DoNotLeakBetweenRequests(t *testing.T) {
 		kept[id] = header
 		return nil
 	})
-	c := servetest.Dial(t, servetest.Serve(t, app))
+	c := servetest.Dial(t, servetest.ServeApp(t, app))
 	for i := range 50 {
 		c.Send(request("GET", fmt.Sprintf("/id%02d", i), fmt.Sprintf("X-Marker: id%02d", i)))
 		require.Equal(t, 200, c.Receive("GET").Status)

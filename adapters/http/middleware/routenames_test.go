@@ -23,7 +23,7 @@ func TestRefusal_BeforeTheRoute_CarriesTheRouteOfItsPath(t *testing.T) {
 		sent string
 		want middleware.RequestObservation
 	}{
-		"a body above the limit": {large("POST", "/api/echo/1", middleware.MaxBody+1),
+		"a body above the limit": {large("POST", "/api/echo/1", middleware.MaxBodyBytes+1),
 			middleware.RequestObservation{Surface: api, Route: "/api/echo/:id", Method: "POST", Status: 413}},
 		"a body that is not read": {large("POST", "/api/echo/1/?x=1", 512<<10),
 			middleware.RequestObservation{Surface: api, Route: "/api/echo/:id", Method: "POST", Status: 413}},

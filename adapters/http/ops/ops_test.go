@@ -201,7 +201,7 @@ func TestWatch_TriesLessAndLessOften(t *testing.T) {
 		})
 		ctx, stop := context.WithTimeout(t.Context(), time.Hour)
 		defer stop()
-		require.NoError(t, r.Watch(ctx))
+		require.NoError(t, r.RunChecks(ctx))
 		require.InDelta(t, 360, runs, 60)
 	})
 }

@@ -247,8 +247,8 @@ func (r *Readiness) record(ctx context.Context, c ReadinessCheck, err error) {
 	r.passed[c.Name] = r.answered[c.Name]
 }
 
-// Watch runs the readiness checks until ctx ends: every five seconds, and with growing delays while a check fails.
-func (r *Readiness) Watch(ctx context.Context) error {
+// RunChecks runs the readiness checks until ctx ends: every five seconds, and with growing delays while a check fails.
+func (r *Readiness) RunChecks(ctx context.Context) error {
 	retry := firstRetry
 	for {
 		wait := watchEvery

@@ -30,7 +30,7 @@ func TestDeleteAccount_EndsTheLink_MailsTheOperator_AndIsAudited(t *testing.T) {
 	require.Equal(t, ended, c.get("/accounts/"+account).ok(200), "the time of the end stays")
 	require.Equal(t, kept, c.get("/accounts").list()[0]["accountId"], "another link stays")
 
-	sent := c.Mails("")
+	sent := c.ListMails("")
 	require.Len(t, sent, 1)
 	require.Contains(t, sent[0].Subject, "Partner acme is no longer linked")
 	require.Contains(t, sent[0].Body, ", by Partner acme.")

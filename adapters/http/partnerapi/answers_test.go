@@ -152,7 +152,7 @@ func TestAnswers_OfADelivery_TellItsAttemptsAndItsBytes(t *testing.T) {
 
 func TestProduction_HasItsOwnKeysAndNoSimulator(t *testing.T) {
 	t.Parallel()
-	c, account := newStory(t, func(s *servicetest.Setup) { s.Config.Environment = partner.Production })
+	c, account := newStory(t, func(s *servicetest.Setup) { s.Config.Environment = partner.EnvironmentProduction })
 	require.Regexp(t, `^svc_pk_live_`, c.key)
 	require.Equal(t, "production", c.get("/me").ok(200)["environment"])
 	c.post("/test/deposits/"+c.created(account)+"/simulate", object{"outcome": "activate"}).refused(404, "route_not_found")

@@ -97,7 +97,7 @@ func deliveryOf(d webhook.Delivery) Delivery {
 		FailureReason: orNil(FailureReason(d.FailureReason)), RedeliveryOf: id.Delivery.FormatOrNil(d.RedeliveryOf),
 		BodySha256: d.BodySHA256, Attempts: make([]DeliveryAttempt, 0, len(d.AttemptLog)),
 	}
-	if d.State == webhook.StateWaiting {
+	if d.State == webhook.DeliveryStateWaiting {
 		// NextAttemptAt is set only for a delivery that waits: in other states DueAt is an internal time limit of the
 		// dispatcher.
 		out.NextAttemptAt = TimestampOrNil(d.DueAt)

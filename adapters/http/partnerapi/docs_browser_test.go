@@ -31,7 +31,7 @@ func newSite(t *testing.T, first ...chromedp.Action[chromedp.Void]) (url string,
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{}))
 	app.Use(middleware.SecurityHeaders(false))
 	docs.New(doc, apiBase, true).Mount(app)
-	url = "http://" + servetest.Serve(t, app)
+	url = "http://" + servetest.ServeApp(t, app)
 	return url, opened(t, url, first...)
 }
 

@@ -39,7 +39,8 @@ func TestDepositOfTheDashboard_OnceTheLinkIsOver_ShowsNoTenant(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
 	now := c.clock.Now()
-	d, _ := c.Deposit(deposit.Origin{AccountID: mustAccount(t, account), PartnerID: c.partner.ID, ExternalID: "hotel-1"},
+	d, _ := c.CreateDeposit(deposit.Origin{AccountID: mustAccount(t, account), PartnerID: c.partner.ID,
+		ExternalID: "hotel-1"},
 		deposit.Draft{Amount: 10_000, ContractStartAt: now, ContractEndAt: now.Add(72 * time.Hour)})
 	own, theirs := c.created(account), id.Deposit.Of(d.ID)
 	c.revoke(account)

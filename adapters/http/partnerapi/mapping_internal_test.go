@@ -80,7 +80,8 @@ func TestCollectionOf_ToldPaidOnceItIs(t *testing.T) {
 func TestDeliveryOf_EachField(t *testing.T) {
 	t.Parallel()
 	d := webhook.Delivery{ID: id.ID{1}, SubscriptionID: id.ID{2}, EventID: id.ID{3}, Event: webhook.EventDepositActivated,
-		DepositID: id.ID{4}, State: webhook.StateWaiting, Attempts: 2, DueAt: day(1), CreatedAt: day(2), DeliveredAt: day(3),
+		DepositID: id.ID{4}, State: webhook.DeliveryStateWaiting, Attempts: 2, DueAt: day(1), CreatedAt: day(2),
+		DeliveredAt:   day(3),
 		FailureReason: "attempts_exhausted", RedeliveryOf: id.ID{5}, BodySHA256: "ab",
 		AttemptLog: []webhook.Attempt{
 			{Number: 1, StartedAt: day(4), Duration: 10 * time.Second, Result: webhook.ResultTimeout},
@@ -99,7 +100,7 @@ func TestDeliveryOf_EachField(t *testing.T) {
 		},
 	}
 	require.Equal(t, want, fields(t, deliveryOf(d)))
-	d.State = webhook.StateDispatched // the end of its lease is not public
+	d.State = webhook.DeliveryStateDispatched // the end of its lease is not public
 	require.NotContains(t, fields(t, deliveryOf(d)), "nextAttemptAt")
 }
 

@@ -116,15 +116,18 @@ func (a *api) chain(r route) []fiber.Handler {
 	check := a.validator.HandlerFor(r.method, r.path)
 	switch r.kind {
 	case keyed:
-		return []fiber.Handler{a.authenticate, readIdempotencyKey, a.limitRate, jsonbody.Read, a.checkIdempotencyKey, check,
+		return []fiber.Handler{a.authenticate, readIdempotencyKey, a.limitRate, jsonbody.ParseBody, a.checkIdempotencyKey,
+			check,
 			r.handle}
 	case explaining:
-		return []fiber.Handler{a.authenticate, a.countExplanation, a.limitRate, jsonbody.Read, check, r.handle}
+		return []fiber.Handler{a.authenticate, a.countExplanation, a.limitRate, jsonbody.ParseBody, check, r.handle}
 	case sendingTest:
-		return []fiber.Handler{a.authenticate, countAlso(partners.TestDeliveryLimitRule), a.limitRate, jsonbody.Read, check,
+		return []fiber.Handler{a.authenticate, countAlso(partners.TestDeliveryLimitRule), a.limitRate, jsonbody.ParseBody,
+			check,
 			r.handle}
 	case redelivering:
-		return []fiber.Handler{a.authenticate, countAlso(partners.RedeliveryLimitRule), a.limitRate, jsonbody.Read, check,
+		return []fiber.Handler{a.authenticate, countAlso(partners.RedeliveryLimitRule), a.limitRate, jsonbody.ParseBody,
+			check,
 			r.handle}
 	}
 	chain := []fiber.Handler{a.authenticate, a.limitRate}
@@ -137,7 +140,7 @@ func (a *api) chain(r route) []fiber.Handler {
 	case following:
 		chain = append(chain, a.readsAnswers)
 	}
-	return append(chain, jsonbody.Read, check, r.handle)
+	return append(chain, jsonbody.ParseBody, check, r.handle)
 }
 
 // route is an entry of the table of API routes.
@@ -212,7 +215,7 @@ func (a *api) routes() []route {
 		{post, PathPrefix + "/deposits/:depositId/send-link", keyed, h.SendDepositLink},
 		{post, PathPrefix + "/deposits/:depositId/send-link/batch", keyed, h.SendDepositLinkBatch},
 	}
-	if a.Environment != partner.Production {
+	if a.Environment != partner.EnvironmentProduction {
 		table = append(table, route{post, PathPrefix + "/test/deposits/:depositId/simulate", plain, h.SimulateDeposit})
 	}
 	return table

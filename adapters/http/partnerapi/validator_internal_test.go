@@ -35,7 +35,7 @@ func newChecked(t *testing.T) *checked {
 	require.Panics(t, func() { validator.HandlerFor("GET", PathPrefix+"/nothing") }, "the document has no such route")
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{
 		ErrorHandler: problem.Handler(problem.Config{Logger: slog.New(slog.DiscardHandler)})}))
-	app.Use(middleware.RequestID(), jsonbody.Read)
+	app.Use(middleware.RequestID(), jsonbody.ParseBody)
 	c := &checked{}
 	for _, route := range slices.Backward(slices.Sorted(maps.Keys(validator.operations))) { // /events/feed before an id
 		method, path, _ := strings.Cut(route, " ")

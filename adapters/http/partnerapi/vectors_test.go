@@ -166,7 +166,7 @@ func connectURL(v vector) object {
 	seconds, _ := strconv.ParseInt(read.TS, 10, 64)
 	if read.Verify(in.Secret, time.Unix(seconds, 0)) != nil || read.Partner != in.Slug ||
 		read.ExternalID != in.ExternalID || read.ReturnURL != in.ReturnURL ||
-		prefill != (connections.Prefill{Email: in.Email, Name: in.Name}) {
+		prefill != (connections.SignUpPrefill{Email: in.Email, Name: in.Name}) {
 		return object{"value": "refused by the pages"}
 	}
 	return object{"value": built}

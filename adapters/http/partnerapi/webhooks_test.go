@@ -219,14 +219,16 @@ func TestDeliveries_Filters(t *testing.T) {
 		c.simulated(d, outcome)
 		about = append(about, d)
 	}
-	claims := c.relay(webhook.StateDispatched, webhook.StateWaiting, webhook.StateDispatched, webhook.StateDispatched,
-		webhook.StateDispatched)
+	claims := c.relay(webhook.DeliveryStateDispatched, webhook.DeliveryStateWaiting, webhook.DeliveryStateDispatched,
+		webhook.DeliveryStateDispatched,
+		webhook.DeliveryStateDispatched)
 	require.Len(t, claims, 4)
 	bad := webhook.Attempt{Result: webhook.ResultTimeout, Duration: 10 * time.Second}
 	require.NoError(t, c.record(claims[0], webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: 200,
-		Snippet: "ok"}, webhook.DeliveryVerdict{State: webhook.StateSucceeded}))
-	require.NoError(t, c.record(claims[1], bad, webhook.DeliveryVerdict{State: webhook.StateWaiting, Wait: time.Hour}))
-	require.NoError(t, c.record(claims[2], bad, webhook.DeliveryVerdict{State: webhook.StateFailed}))
+		Snippet: "ok"}, webhook.DeliveryVerdict{State: webhook.DeliveryStateSucceeded}))
+	require.NoError(t, c.record(claims[1], bad, webhook.DeliveryVerdict{State: webhook.DeliveryStateWaiting,
+		Wait: time.Hour}))
+	require.NoError(t, c.record(claims[2], bad, webhook.DeliveryVerdict{State: webhook.DeliveryStateFailed}))
 
 	for query, n := range map[string]int{
 		"": 5, "status=succeeded": 1, "status=pending": 2, "status=retrying": 1, "status=failed": 1,
@@ -260,7 +262,7 @@ func TestDeliveries_Filters(t *testing.T) {
 
 	// A success that is recorded after the delivery was given up makes the delivery a success.
 	require.NoError(t, c.record(claims[2], webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: 200},
-		webhook.DeliveryVerdict{State: webhook.StateSucceeded}))
+		webhook.DeliveryVerdict{State: webhook.DeliveryStateSucceeded}))
 	late := c.get(hook + "/deliveries/" + text(t, found[3], "id")).ok(200)
 	require.Equal(t, []any{"succeeded", nil}, []any{late["status"], late["failureReason"]})
 }
@@ -278,7 +280,7 @@ func TestWebhooks_ShowTheHealthOfTheirEndpoints(t *testing.T) {
 	c, account := newStory(t)
 	hook := c.hook()
 	c.simulated(c.created(account), "activate")
-	claim := c.relay(webhook.StateDispatched)[0]
+	claim := c.relay(webhook.DeliveryStateDispatched)[0]
 	waiting := healthIn(t, c.get(hook).ok(200))
 	require.Equal(t, []any{"healthy", 1.0, nil}, []any{waiting["state"], waiting["pending"], waiting["pendingCapped"]})
 	require.NotEmpty(t, waiting["oldestPendingAt"])
@@ -287,7 +289,7 @@ func TestWebhooks_ShowTheHealthOfTheirEndpoints(t *testing.T) {
 			last_failure_at = now(), last_error = 'timeout'`)
 	require.NoError(t, err)
 	require.NoError(t, c.record(claim, webhook.Attempt{Result: webhook.ResultTimeout},
-		webhook.DeliveryVerdict{State: webhook.StateWaiting, Wait: time.Hour}))
+		webhook.DeliveryVerdict{State: webhook.DeliveryStateWaiting, Wait: time.Hour}))
 	failing := c.get(hook).ok(200)
 	health := healthIn(t, failing)
 	require.Equal(t, []any{"failing", "timeout", 1.0}, []any{health["state"], health["lastError"], health["pending"]})

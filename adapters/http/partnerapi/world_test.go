@@ -34,7 +34,7 @@ import (
 	"partnerdeposits/lab/servicetest"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
 // world is the API on a real socket, with real Postgres and Redis.
 type world struct {
@@ -86,7 +86,8 @@ func newWorldWith(t testing.TB, alter func(*fiber.App, *partnerapi.Deps), change
 	var environment partner.Environment
 	w.Kit = servicetest.New(t, func(s *servicetest.Setup) {
 		s.Clock, s.Redis = w.clock, w.redis
-		s.Config.Environment, s.Config.APIBaseURL, s.Config.DashboardBaseURL = partner.Staging, apiBase, dashboardBase
+		s.Config.Environment, s.Config.APIBaseURL, s.Config.DashboardBaseURL = partner.EnvironmentStaging, apiBase,
+			dashboardBase
 		s.Config.RateLimitPerMinute, s.Config.RateLimitWritesPerMinute = 1_000_000, 500_000
 		s.Store.Doorbell, s.Store.KeysKeptFor = w, time.Nanosecond
 		for _, c := range change {
@@ -101,13 +102,14 @@ func newWorldWith(t testing.TB, alter func(*fiber.App, *partnerapi.Deps), change
 			}
 		}
 	})
-	w.work = w.DispatchStore()
+	w.work = w.NewDispatchStore()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	app := fiber.New(
 		middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{Logger: log})}))
 	middleware.HardenServer(app, middleware.ServerHooks{})
 	app.Use(middleware.RequestID(), middleware.AccessLog(log, w.observe), middleware.Recover(),
-		middleware.SecurityHeaders(false), middleware.Deadline(middleware.HandlerTimeout), middleware.RefuseSmuggling())
+		middleware.SecurityHeaders(false), middleware.LimitHandlerTime(middleware.HandlerTimeout),
+		middleware.RefuseSmuggling())
 	app.Use(func(c *fiber.Ctx) error {
 		if w.defect.Load() {
 			panic("a defect that a test has ordered")
@@ -123,7 +125,7 @@ func newWorldWith(t testing.TB, alter func(*fiber.App, *partnerapi.Deps), change
 	}
 	alter(app, &deps)
 	require.NoError(t, partnerapi.Mount(app, deps))
-	w.url = "http://" + servetest.Serve(t, app)
+	w.url = "http://" + servetest.ServeApp(t, app)
 	w.transport = &http.Transport{MaxIdleConnsPerHost: 64}
 	w.http = &http.Client{Transport: w.contract.Transport(t, w.transport)}
 	t.Cleanup(w.transport.CloseIdleConnections)
@@ -179,7 +181,7 @@ func (c *caller) dashboardDeposit(accountID string) string {
 	parsed, ok := id.Account.Parse(accountID)
 	require.True(c.t, ok)
 	now := c.clock.Now()
-	d, _ := c.Deposit(deposit.Origin{AccountID: parsed, PartnerID: c.partner.ID, ExternalID: "hotel-1"},
+	d, _ := c.CreateDeposit(deposit.Origin{AccountID: parsed, PartnerID: c.partner.ID, ExternalID: "hotel-1"},
 		deposit.Draft{Amount: 10_000, ContractStartAt: now, ContractEndAt: now})
 	return id.Deposit.Of(d.ID)
 }

@@ -35,7 +35,7 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
 const key = "whsec_test"
 
@@ -140,7 +140,8 @@ func setup(t *testing.T) *world {
 	w.app = fiber.New(middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{
 		Logger: slog.New(slog.DiscardHandler), IsPage: func(*fiber.Ctx) bool { return false },
 	})}))
-	w.app.Use(middleware.RequestID(), middleware.Recover(), middleware.Deadline(time.Minute), middleware.RefuseSmuggling())
+	w.app.Use(middleware.RequestID(), middleware.Recover(), middleware.LimitHandlerTime(time.Minute),
+		middleware.RefuseSmuggling())
 	paymentcallbacks.Mount(w.app, w.Callbacks)
 	return w
 }
@@ -149,7 +150,7 @@ func setup(t *testing.T) *world {
 func (w *world) payment(kind deposit.PaymentKind, status deposit.PaymentStatus) deposit.Payment {
 	w.t.Helper()
 	now := w.clock.Now()
-	d, _ := w.Deposit(deposit.Origin{AccountID: w.account},
+	d, _ := w.CreateDeposit(deposit.Origin{AccountID: w.account},
 		deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.AddDate(0, 0, 7)})
 	p := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: kind, Amount: 1_750, Status: status,
 		CreatedAt: now, CheckAt: now.Add(5 * time.Minute)}
@@ -277,14 +278,14 @@ func TestDispute_ToldByACallback_IsAskedAuditedShownAndMailed(t *testing.T) {
 	tell()
 	tell()
 	require.Equal(t, 1, w.Count("audit_log", "action = 'payment.dispute'"), "the same state is no change")
-	require.Len(t, w.Mails(o.Email), 1)
-	require.Contains(t, w.Mails(o.Email)[0].Subject, "disputed")
+	require.Len(t, w.ListMails(o.Email), 1)
+	require.Contains(t, w.ListMails(o.Email)[0].Subject, "disputed")
 
 	w.provider.disputes = []paymentports.Dispute{w.disputed(p, "lost")}
 	w.provider.disputes[0].CreatedAt = w.clock.Now()
 	tell()
 	require.Equal(t, 2, w.Count("audit_log", "action = 'payment.dispute'"))
-	require.Len(t, w.Mails(o.Email), 2)
+	require.Len(t, w.ListMails(o.Email), 2)
 	v, err := w.Desk.Deposit(t.Context(), connect.Account{ID: w.account}, p.DepositID)
 	require.NoError(t, err)
 	require.Len(t, v.Disputes, 1)

@@ -77,7 +77,7 @@ func TestHandler_AnOutage_IsOneWarning(t *testing.T) {
 	})})
 	app.Get("/away", func(*fiber.Ctx) error { return fault.ErrUnavailable.WithCause(errors.New("connection refused")) })
 	app.Get("/bug", func(*fiber.Ctx) error { return errors.New("a bug") })
-	addr := servetest.Serve(t, app)
+	addr := servetest.ServeApp(t, app)
 	for range 20 {
 		require.Equal(t, 503, servetest.SendRawRequest(t, addr, get("/away")).Status)
 		require.Equal(t, 500, servetest.SendRawRequest(t, addr, get("/bug")).Status)
@@ -108,7 +108,7 @@ func TestHandler_AnswersPagesWithPages(t *testing.T) {
 	})
 	app.Get("/broken", func(*fiber.Ctx) error { return gone })
 	app.Get("/api/x", func(*fiber.Ctx) error { return gone })
-	addr := servetest.Serve(t, app)
+	addr := servetest.ServeApp(t, app)
 
 	a := servetest.SendRawRequest(t, addr, get("/register"))
 	require.Equal(t, 410, a.Status)

@@ -8,8 +8,8 @@ import (
 	"github.com/a-h/templ"
 )
 
-// CheckedValue is the form value of a ticked Checkbox.
-const CheckedValue = "yes"
+// CheckboxCheckedValue is the form value of a ticked Checkbox.
+const CheckboxCheckedValue = "yes"
 
 // ID returns the HTML id of the input: the field's name, with the form's name in front if there is one.
 func (f Field) ID() string {

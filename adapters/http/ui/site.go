@@ -22,8 +22,8 @@ import (
 var ErrInvalidFormToken = fault.New(fault.Forbidden, "invalid_csrf_token",
 	"This form has expired. Open the page again and send it once more.")
 
-// FieldCSRF is the name of the hidden field with the CSRF token in every form.
-const FieldCSRF = "csrf_token"
+// CSRFFieldName is the name of the hidden field with the CSRF token in every form.
+const CSRFFieldName = "csrf_token"
 
 const (
 	sessionCookie  = "session"
@@ -138,17 +138,17 @@ func (s *SiteCookies) expire(c *fiber.Ctx, name string) {
 // FormToken sets a form cookie and binds the token to that.
 func (s *SiteCookies) FormToken(c *fiber.Ctx) string {
 	if secret := s.formSecret(c); secret != "" {
-		return s.SignText(secret, FieldCSRF)
+		return s.SignText(secret, CSRFFieldName)
 	}
 	secret := base64.RawURLEncoding.EncodeToString(s.entropy.Bytes(tokenBytes))
 	// A lifetime of 0 makes the cookie last until the browser closes.
 	s.setCookie(c, s.cookieName(formCookie), secret, 0)
-	return s.SignText(secret, FieldCSRF)
+	return s.SignText(secret, CSRFFieldName)
 }
 
 // FormTokenOfSession returns the CSRF token for a form on a page whose response starts the given new session.
 func (s *SiteCookies) FormTokenOfSession(session string) string {
-	return s.SignText(session, FieldCSRF)
+	return s.SignText(session, CSRFFieldName)
 }
 
 // formSecret returns the value of the cookie to which CSRF tokens are bound (session or form cookie); "" without
@@ -196,7 +196,7 @@ func (s *SiteCookies) CheckCSRF(c *fiber.Ctx) error {
 		return ErrInvalidFormToken
 	}
 	secret := s.formSecret(c)
-	if secret == "" || !s.VerifySignedText(secret, FieldCSRF, PostValue(c, FieldCSRF)) {
+	if secret == "" || !s.VerifySignedText(secret, CSRFFieldName, PostValue(c, CSRFFieldName)) {
 		return ErrInvalidFormToken
 	}
 	return nil

@@ -144,9 +144,9 @@ func TestCheckForm(t *testing.T) {
 		{"forged token", strings.Repeat("0", 64), own, "", "", "refused"},
 		{"no cookie", string(token), "", "", "", "refused"},
 		{"cookie of somebody else", string(token), "__Host-form=" + strings.Repeat("B", 43), "", "", "refused"},
-		{"short cookie", site.SignText("x", ui.FieldCSRF), "__Host-form=x", "", "", "refused"},
+		{"short cookie", site.SignText("x", ui.CSRFFieldName), "__Host-form=x", "", "", "refused"},
 		{"cookie without the prefix", string(token), "form=" + cookie.Value, "", "", "refused"},
-		{"session instead", site.SignText(strings.Repeat("C", 43), ui.FieldCSRF), "__Host-session=" + strings.Repeat("C",
+		{"session instead", site.SignText(strings.Repeat("C", 43), ui.CSRFFieldName), "__Host-session=" + strings.Repeat("C",
 			43), "",
 			"", "ok"},
 		{"other origin", string(token), own, "https://evil.example", "", "refused"},
@@ -155,7 +155,7 @@ func TestCheckForm(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			req := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(url.Values{ui.FieldCSRF: {c.token}}.Encode()))
+			req := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(url.Values{ui.CSRFFieldName: {c.token}}.Encode()))
 			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			for k, v := range map[string]string{"Cookie": c.cookie, "Origin": c.origin, "Sec-Fetch-Site": c.site} {
 				if v != "" {

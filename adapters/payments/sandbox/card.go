@@ -75,9 +75,9 @@ type verdict struct {
 
 // refusals maps the failure codes of charges without the tenant to the kind of refusal.
 var refusals = map[string]paymentports.ChargeRefusalKind{
-	failureGeneric: paymentports.RefusedForNow,
-	failureTenant:  paymentports.RefusedUntilTenantActs,
-	failureNoCard:  paymentports.RefusedUntilTenantActs,
+	failureGeneric: paymentports.ChargeRefusedForNow,
+	failureTenant:  paymentports.ChargeRefusedUntilTenantActs,
+	failureNoCard:  paymentports.ChargeRefusedUntilTenantActs,
 }
 
 // charge returns the outcome of a payment in the sandbox, which depends on the card's number only. The card has

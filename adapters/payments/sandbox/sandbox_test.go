@@ -32,7 +32,7 @@ const (
 	backURL  = "https://pay.test/checkout/token/return"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { pgtest.RunTests(m) }
 
 // clock shows noon until a test moves it.
 type clock struct{ ahead atomic.Int64 }

@@ -84,7 +84,7 @@ func TestAnswers_AboutAPage_AreBelievedOnlyIfTheyAreThoseOfThePayment(t *testing
 		}
 		page := b.open(r)
 		require.Contains(t, page.URL, b.fake.URL(), "%s: the stored request is sent again, and gives the page", name)
-		b.fake.Pay(t, page.URL, "4242424242424242")
+		b.fake.PayOnPaymentPage(t, page.URL, "4242424242424242")
 		b.doubts(name, lie, func(p *stripe.Provider) error {
 			_, err := p.LookupPayment(t.Context(),
 				r.PaymentID)
@@ -104,7 +104,7 @@ func TestAnswers_WithThePageOfAnotherPayment_SecureNothing(t *testing.T) {
 	b := setup(t)
 	mine, other := feeRequest(), feeRequest()
 	b.open(mine)
-	b.fake.Pay(t, b.open(other).URL, "4242424242424242")
+	b.fake.PayOnPaymentPage(t, b.open(other).URL, "4242424242424242")
 	var theirs map[string]any
 	watching := b.with(tampered{func(answer map[string]any) { theirs = maps.Clone(answer) }})
 	state, err := watching.LookupPayment(t.Context(), other.PaymentID)
@@ -178,21 +178,21 @@ func TestCollect_ClassOfEveryDeclineCode(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	classes := map[paymentports.ChargeRefusalKind][]string{
-		paymentports.RefusedForNow: {
+		paymentports.ChargeRefusedForNow: {
 			"approve_with_id", "call_issuer", "card_velocity_exceeded", "do_not_honor", "duplicate_transaction",
 			"generic_decline",
 			"insufficient_funds", "invalid_amount", "issuer_not_available", "no_action_taken", "processing_error",
 			"reenter_transaction",
 			"try_again_later", "withdrawal_count_limit_exceeded", "a_code_of_tomorrow",
 		},
-		paymentports.RefusedUntilTenantActs: {
+		paymentports.ChargeRefusedUntilTenantActs: {
 			"authentication_required", "authentication_not_handled", "mobile_device_authentication_required",
 			"offline_pin_required",
 			"online_or_offline_pin_required", "incorrect_pin", "invalid_pin", "pin_try_exceeded", "incorrect_address",
 			"incorrect_cvc",
 			"incorrect_zip", "invalid_cvc", "new_account_information_available",
 		},
-		paymentports.RefusedForGood: {
+		paymentports.ChargeRefusedForGood: {
 			"account_closed", "card_not_supported", "currency_not_supported", "expired_card", "fraudulent", "incorrect_number",
 			"invalid_account",
 			"invalid_expiry_month", "invalid_expiry_year", "invalid_number", "lost_card", "merchant_blacklist", "not_permitted",
@@ -230,16 +230,17 @@ func TestCollect_TheAdviceOfTheNetwork_WinsOverTheDeclineCode(t *testing.T) {
 		code    string
 	}{
 		{stripetest.ChargeOutcome{DeclineCode: "insufficient_funds", AdviceCode: "do_not_try_again"},
-			paymentports.RefusedForGood,
+			paymentports.ChargeRefusedForGood,
 			"insufficient_funds"},
-		{stripetest.ChargeOutcome{DeclineCode: "lost_card", AdviceCode: "try_again_later"}, paymentports.RefusedForNow,
+		{stripetest.ChargeOutcome{DeclineCode: "lost_card", AdviceCode: "try_again_later"}, paymentports.ChargeRefusedForNow,
 			"lost_card"},
 		{stripetest.ChargeOutcome{DeclineCode: "generic_decline", AdviceCode: "confirm_card_data"},
-			paymentports.RefusedUntilTenantActs,
+			paymentports.ChargeRefusedUntilTenantActs,
 			"generic_decline"},
-		{stripetest.ChargeOutcome{DeclineCode: "generic_decline", AdviceCode: "something_new"}, paymentports.RefusedForNow,
+		{stripetest.ChargeOutcome{DeclineCode: "generic_decline", AdviceCode: "something_new"},
+			paymentports.ChargeRefusedForNow,
 			"generic_decline"},
-		{stripetest.ChargeOutcome{Code: "expired_card"}, paymentports.RefusedForGood, "expired_card"},
+		{stripetest.ChargeOutcome{Code: "expired_card"}, paymentports.ChargeRefusedForGood, "expired_card"},
 	} {
 		for _, lost := range []bool{false, true} {
 			r.Attempt = 2*i + 1
@@ -266,6 +267,6 @@ func TestCollect_TheAdviceCannotBeRead_IsAskedForAgain(t *testing.T) {
 	b.fake.FailNextRequests(stripetest.Fault{Kind: stripetest.FaultUnavailable, Path: "/v1/charges/"})
 	_, err := b.provider.ChargeStoredCard(t.Context(), r)
 	require.Error(t, err)
-	require.Equal(t, paymentports.RefusedForGood, b.collect(r).Refusal)
+	require.Equal(t, paymentports.ChargeRefusedForGood, b.collect(r).Refusal)
 	require.Len(t, b.confirms(), 1)
 }

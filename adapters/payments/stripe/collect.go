@@ -89,7 +89,7 @@ func (p *Provider) collectStep(ctx context.Context, known *record,
 				failure = failureNoCard
 			}
 			out, err = p.refuse(ctx, known, attempt{number: r.Attempt, failure: failure,
-				refusal: paymentports.RefusedUntilTenantActs})
+				refusal: paymentports.ChargeRefusedUntilTenantActs})
 			return out, err == nil, err
 		}
 		return out, false, err
@@ -129,7 +129,7 @@ func (p *Provider) addIntent(ctx context.Context, known *record,
 	}
 	if customer == "" {
 		out, err = p.refuse(ctx, known,
-			attempt{number: r.Attempt, failure: failureNoCard, refusal: paymentports.RefusedUntilTenantActs})
+			attempt{number: r.Attempt, failure: failureNoCard, refusal: paymentports.ChargeRefusedUntilTenantActs})
 		return out, err == nil, err
 	}
 	number := known.next(intent)
@@ -193,7 +193,7 @@ func (p *Provider) charge(ctx context.Context, known *record, o *item, r payment
 		return out, false, err
 	}
 	if method == "" {
-		next.failure, next.refusal = failureNoCard, paymentports.RefusedUntilTenantActs
+		next.failure, next.refusal = failureNoCard, paymentports.ChargeRefusedUntilTenantActs
 		out, err = p.refuse(ctx, known, next)
 		return out, err == nil, err
 	}
@@ -238,7 +238,7 @@ func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attemp
 		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentOpen, Ref: o.ref}, true, nil
 	}
 	p.log.ErrorContext(ctx, "Stripe refused to charge a card", "payment", id.Payment.Of(known.id), "error", no)
-	a.failure, a.refusal = failureNotChargeable, paymentports.RefusedUntilTenantActs
+	a.failure, a.refusal = failureNotChargeable, paymentports.ChargeRefusedUntilTenantActs
 	out, err = p.refuse(ctx, known, a)
 	return out, err == nil, err
 }
@@ -258,7 +258,7 @@ func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a atte
 	}
 	// The status requires_action of a PaymentIntent means that the bank wants the tenant to authenticate, so the
 	// charge is refused for now.
-	a.failure, a.refusal = codeAuthentication, paymentports.RefusedUntilTenantActs
+	a.failure, a.refusal = codeAuthentication, paymentports.ChargeRefusedUntilTenantActs
 	out, err = p.refuse(ctx, known, a)
 	return out, err == nil, err
 }

@@ -48,7 +48,7 @@ func TestCollect_ARefusalUnderAKey_IsNotReplayedToALaterAttempt(t *testing.T) {
 		r.Attempt = attempt
 		got := b.collect(r)
 		require.Equal(t, paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Ref: got.Ref,
-			Failure: "insufficient_funds", Refusal: paymentports.RefusedForNow}, got)
+			Failure: "insufficient_funds", Refusal: paymentports.ChargeRefusedForNow}, got)
 	}
 	r.Attempt = 3
 	require.Equal(t, paymentports.ProviderPaymentSucceeded, b.collect(r).Status)
@@ -140,7 +140,7 @@ func TestOpen_AnswerWasLost_RepeatsTheStoredRequestWordForWord(t *testing.T) {
 	require.Equal(t, all[0].Params, all[1].Params, "expires_at, address and locale included")
 	require.Equal(t, all[0].Key, all[1].Key)
 	require.Equal(t, page.URL, b.fake.PaymentPageURL(id.Payment.Of(r.PaymentID)))
-	b.fake.Pay(t, page.URL, "4242424242424242")
+	b.fake.PayOnPaymentPage(t, page.URL, "4242424242424242")
 	require.Equal(t, paymentports.ProviderPaymentSucceeded, b.lookup(r.PaymentID).Status)
 }
 
@@ -252,7 +252,7 @@ func TestOpen_AnIntentThatCannotBeCanceled_OpensNoPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.owing("4000002760003184")
-	require.Equal(t, paymentports.RefusedUntilTenantActs, b.collect(r).Refusal)
+	require.Equal(t, paymentports.ChargeRefusedUntilTenantActs, b.collect(r).Refusal)
 	for _, kind := range []stripetest.FaultKind{stripetest.FaultLostBeforeEffect, stripetest.FaultUnavailable,
 		stripetest.FaultErrorWithoutEffect,
 		stripetest.FaultTooManyRequests} {
@@ -295,9 +295,9 @@ func TestOpen_APageOfACollectionThatExpired_IsReplaced(t *testing.T) {
 	require.Equal(t, paymentports.ProviderPaymentFailed, b.lookup(r.PaymentID).Status)
 	second := b.open(pageOf(r))
 	require.NotEqual(t, first, second)
-	b.fake.Pay(t, first.URL, "4242424242424242")
+	b.fake.PayOnPaymentPage(t, first.URL, "4242424242424242")
 	require.Equal(t, paymentports.ProviderPaymentOpen, b.lookup(r.PaymentID).Status, "the first page is over")
-	b.fake.Pay(t, second.URL, "4242424242424242")
+	b.fake.PayOnPaymentPage(t, second.URL, "4242424242424242")
 	require.Equal(t, paymentports.ProviderPaymentSucceeded, b.lookup(r.PaymentID).Status)
 }
 
@@ -324,7 +324,7 @@ func TestClose_OfARequestThatArrivesLate_RulesItOut(t *testing.T) {
 		all := b.sent("POST", sessions)
 		return len(all) == 2 && all[0].Status != 0
 	}, 10*time.Second, 5*time.Millisecond)
-	b.fake.Pay(t, b.fake.PaymentPageURL(id.Payment.Of(r.PaymentID)), "4242424242424242")
+	b.fake.PayOnPaymentPage(t, b.fake.PaymentPageURL(id.Payment.Of(r.PaymentID)), "4242424242424242")
 	b.charged(r.PaymentID, 0)
 	require.Equal(t, paymentports.ProviderPaymentClosed, b.lookup(r.PaymentID).Status)
 }

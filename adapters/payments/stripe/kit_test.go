@@ -27,7 +27,7 @@ const (
 	email   = "ada.lovelace@example.com"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { pgtest.RunTests(m) }
 
 // clockOf is a clock that moves with the fake's.
 type clockOf struct{ fake *stripetest.Fake }
@@ -131,7 +131,7 @@ func (b bench) close(paymentID id.ID) paymentports.ProviderPayment {
 func (b bench) owing(card string) paymentports.CollectRequest {
 	b.Helper()
 	r := feeRequest()
-	b.fake.Pay(b, b.open(r).URL, card)
+	b.fake.PayOnPaymentPage(b, b.open(r).URL, card)
 	require.Equal(b, paymentports.ProviderPaymentSucceeded, b.lookup(r.PaymentID).Status)
 	return paymentports.CollectRequest{
 		PaymentID: newID(), FeePaymentID: r.PaymentID, DepositID: r.DepositID, Amount: 50_000, Description: r.Description,
@@ -172,7 +172,7 @@ func TestProvider_KeepsThePort(t *testing.T) {
 			Pay: func(t *testing.T, paymentID id.ID, card string) {
 				t.Helper()
 				if page := b.fake.PaymentPageURL(id.Payment.Of(paymentID)); page != "" {
-					b.fake.Pay(t, page, card)
+					b.fake.PayOnPaymentPage(t, page, card)
 				}
 			},
 			Mend: func(_ *testing.T, feePaymentID id.ID) { b.fake.RepairSavedCards(id.Payment.Of(feePaymentID)) },

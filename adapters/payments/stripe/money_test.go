@@ -84,7 +84,7 @@ func TestEntries_ListChargesRefundsAndDisputesOverSeveralPages(t *testing.T) {
 	paid := map[id.ID]id.ID{}
 	for range 120 { // more than a page of the list
 		r := feeRequest()
-		b.fake.Pay(t, b.open(r).URL, "4242424242424242")
+		b.fake.PayOnPaymentPage(t, b.open(r).URL, "4242424242424242")
 		paid[r.PaymentID] = r.DepositID
 	}
 	refused := b.owing("4000000000000341")
@@ -163,7 +163,7 @@ func TestDisputes_ToldBeforeThePaymentIsKnownAsPaid_AreFound(t *testing.T) {
 	_, err := b.provider.Disputes(t.Context(), r.PaymentID)
 	require.ErrorIs(t, err, fault.ErrUnavailable, "asked again: the payment is in processing")
 	require.ErrorIs(t, err, paymentports.ErrProviderRefused)
-	b.fake.Pay(t, page.URL, "4242424242424242")
+	b.fake.PayOnPaymentPage(t, page.URL, "4242424242424242")
 	require.True(t, b.fake.DisputeCharge(id.Payment.Of(r.PaymentID), "fraudulent"))
 	found, err := b.provider.Disputes(t.Context(), r.PaymentID)
 	require.NoError(t, err)
@@ -182,7 +182,7 @@ func TestPayment_OfARecord_IsFoundByEveryRef(t *testing.T) {
 	b := setup(t)
 	r := feeRequest()
 	page := b.open(r)
-	b.fake.Pay(t, page.URL, "4242424242424242")
+	b.fake.PayOnPaymentPage(t, page.URL, "4242424242424242")
 	var event struct {
 		Data struct {
 			Object struct{ ID, PaymentIntent string }
@@ -231,11 +231,11 @@ func TestForget_DeletesCustomerAndCard_AndMayBeRepeated(t *testing.T) {
 	require.Equal(t, 1, deletedCustomers(b.fake))
 	got := b.collect(r)
 	require.Equal(t, paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Failure: "no_card_on_file",
-		Refusal: paymentports.RefusedUntilTenantActs}, got)
+		Refusal: paymentports.ChargeRefusedUntilTenantActs}, got)
 	require.Equal(t, paymentports.ProviderPaymentSucceeded, b.lookup(r.FeePaymentID).Status)
 
 	unseen := feeRequest() // paid, and nobody has looked
-	b.fake.Pay(t, b.open(unseen).URL, "4242424242424242")
+	b.fake.PayOnPaymentPage(t, b.open(unseen).URL, "4242424242424242")
 	require.NoError(t, b.provider.EraseCustomer(t.Context(), unseen.PaymentID))
 	require.Equal(t, 2, deletedCustomers(b.fake))
 }
@@ -244,7 +244,7 @@ func TestCallback_NamesThePayment(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := feeRequest()
-	b.fake.Pay(t, b.open(r).URL, "4242424242424242")
+	b.fake.PayOnPaymentPage(t, b.open(r).URL, "4242424242424242")
 	paid := b.lookup(r.PaymentID)
 	b.fake.DisputeCharge(id.Payment.Of(r.PaymentID), "fraudulent")
 	kinds := map[string]bool{}

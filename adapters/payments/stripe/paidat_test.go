@@ -52,7 +52,7 @@ func TestOpen_ARepeatedRequestWhosePageWouldLiveTooShort_IsMadeAnew(t *testing.T
 		require.NoError(t, b.pool.QueryRow(t.Context(), `SELECT count(*) FROM stripe_objects WHERE payment_id = $1`,
 			[16]byte(r.PaymentID)).Scan(&made))
 		require.Equal(t, pages, made, kind)
-		b.fake.Pay(t, page.URL, "4242424242424242")
+		b.fake.PayOnPaymentPage(t, page.URL, "4242424242424242")
 		b.charged(r.PaymentID, 1)
 		require.NotZero(t, b.lookup(r.PaymentID).PaidAt, kind)
 	}
@@ -64,10 +64,10 @@ func TestPaidAt_OfAPaymentThatIsKnownAsPaid_IsAskedForAgain(t *testing.T) {
 	b := setup(t)
 	r := feeRequest()
 	page := b.open(r)
-	b.fake.Pay(t, page.URL, "4000000000009995") // refused: the intent is older than the payment
+	b.fake.PayOnPaymentPage(t, page.URL, "4000000000009995") // refused: the intent is older than the payment
 	b.fake.AdvanceClock(7 * time.Minute)
 	paidAt := b.fake.Now().Unix()
-	b.fake.Pay(t, page.URL, "4242424242424242")
+	b.fake.PayOnPaymentPage(t, page.URL, "4242424242424242")
 	b.fake.AdvanceClock(time.Hour)
 	first := b.lookup(r.PaymentID)
 	require.InDelta(t, paidAt, first.PaidAt.Unix(), 2)
@@ -98,7 +98,7 @@ func TestPaidAt_IsBelievedOnlyOfTheChargeOfThePayment(t *testing.T) {
 			continue
 		}
 		r := feeRequest()
-		b.fake.Pay(t, b.open(r).URL, "4242424242424242")
+		b.fake.PayOnPaymentPage(t, b.open(r).URL, "4242424242424242")
 		b.doubts(name, about(lie), func(p *stripe.Provider) error {
 			_, err := p.LookupPayment(t.Context(), r.PaymentID)
 			return err
@@ -106,7 +106,7 @@ func TestPaidAt_IsBelievedOnlyOfTheChargeOfThePayment(t *testing.T) {
 		require.NotZero(t, b.lookup(r.PaymentID).PaidAt, name)
 	}
 	r := feeRequest()
-	b.fake.Pay(t, b.open(r).URL, "4242424242424242")
+	b.fake.PayOnPaymentPage(t, b.open(r).URL, "4242424242424242")
 	for name, silence := range map[string]func(map[string]any){
 		"the charge has no time": about(func(charge map[string]any) { delete(charge, "created") }),
 		"no charge is told": func(answer map[string]any) {

@@ -104,7 +104,7 @@ func work(t *testing.T, b bench, p *stripe.Provider, d *dice, debts []paymentpor
 			}
 		case 10:
 			if page := b.fake.PaymentPageURL(id.Payment.Of(r.PaymentID)); page != "" && d.below(3) == 0 {
-				b.fake.Pay(t, page, "4242424242424242")
+				b.fake.PayOnPaymentPage(t, page, "4242424242424242")
 			}
 		default:
 			b.fake.AdvanceClock(time.Duration(d.below(60)) * time.Minute)
@@ -152,7 +152,8 @@ func TestClose_WhileACollectionIsPrepared_LetsNothingBeMade(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	fee := feeRequest()
-	b.fake.Pay(t, b.open(fee).URL, "4242424242424242") // nobody has looked: the card is asked for during Collect
+	// nobody has looked: the card is asked for during Collect
+	b.fake.PayOnPaymentPage(t, b.open(fee).URL, "4242424242424242")
 	r := paymentports.CollectRequest{PaymentID: newID(), FeePaymentID: fee.PaymentID, DepositID: fee.DepositID,
 		Amount: 50_000, Description: "D", Attempt: 1}
 	slow := b.with(
@@ -179,7 +180,7 @@ func TestClose_WhileAPageIsMade_LeavesNoPage(t *testing.T) {
 	page, err := slow.OpenPage(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, backURL, page.URL)
-	b.fake.Pay(t, b.fake.PaymentPageURL(id.Payment.Of(r.PaymentID)), "4242424242424242")
+	b.fake.PayOnPaymentPage(t, b.fake.PaymentPageURL(id.Payment.Of(r.PaymentID)), "4242424242424242")
 	b.charged(r.PaymentID, 0)
 }
 
@@ -221,7 +222,7 @@ func TestAnswers_WhileAnotherProcessRecordsThePaidFee_TellThatItIsPaid(t *testin
 			t.Parallel()
 			b := setup(t)
 			r := feeRequest()
-			b.fake.Pay(t, b.open(r).URL, "4242424242424242")
+			b.fake.PayOnPaymentPage(t, b.open(r).URL, "4242424242424242")
 			slow := b.anotherAfter(func() {
 				require.Equal(t, paymentports.ProviderPaymentSucceeded,
 					b.lookup(r.PaymentID).Status)

@@ -12,12 +12,12 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-func (r Operators) LockRow(ctx context.Context, operatorID id.ID) (connect.Operator, error) {
+func (r OperatorStore) LockRow(ctx context.Context, operatorID id.ID) (connect.Operator, error) {
 	row, err := queries.LockOperator(ctx, pg.In(ctx), operatorID)
 	return connect.Operator(row), pg.ReplaceErrNoRows(err, connect.ErrBadCredentials)
 }
 
-func (r Operators) Update(ctx context.Context, o connect.Operator) error {
+func (r OperatorStore) Update(ctx context.Context, o connect.Operator) error {
 	return queries.UpdateOperator(ctx, pg.In(ctx), sqlc.UpdateOperatorParams{
 		ID: o.ID, Email: o.Email, EmailKey: mailaddr.Normalized(o.Email), PasswordHash: o.PasswordHash,
 		VerifiedAt: o.VerifiedAt,
@@ -25,11 +25,12 @@ func (r Operators) Update(ctx context.Context, o connect.Operator) error {
 	})
 }
 
-func (r Tokens) InsertPasswordResetRequest(ctx context.Context, p accountports.PasswordResetRequest) error {
+func (r TokenStore) InsertPasswordResetRequest(ctx context.Context, p accountports.PasswordResetRequest) error {
 	return queries.InsertPasswordRequest(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertPasswordRequestParams(p))
 }
 
-func (r Tokens) TakePasswordResetRequests(ctx context.Context, limit int) ([]accountports.PasswordResetRequest, error) {
+func (r TokenStore) TakePasswordResetRequests(ctx context.Context, limit int) ([]accountports.PasswordResetRequest,
+	error) {
 	rows, err := queries.TakePasswordRequests(ctx, pg.In(ctx), limit)
 	return pg.ConvertEach(rows,
 		func(row sqlc.PasswordRequest) accountports.PasswordResetRequest {
@@ -37,41 +38,42 @@ func (r Tokens) TakePasswordResetRequests(ctx context.Context, limit int) ([]acc
 		}), err
 }
 
-func (r Tokens) InsertToken(ctx context.Context, t connect.MailedToken) error {
+func (r TokenStore) InsertToken(ctx context.Context, t connect.MailedToken) error {
 	return queries.InsertToken(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertTokenParams{
 		TokenHash: t.Hash[:], OperatorID: t.OperatorID, Kind: string(t.Kind), Email: t.Email, CreatedAt: t.CreatedAt,
 		ExpiresAt: t.ExpiresAt,
 	})
 }
 
-func (r Tokens) LiveToken(ctx context.Context, hash [32]byte, now time.Time) (connect.MailedToken, error) {
+func (r TokenStore) LiveToken(ctx context.Context, hash [32]byte, now time.Time) (connect.MailedToken, error) {
 	row, err := queries.TokenByHash(ctx, pg.In(ctx), hash[:], now)
 	return toToken(row, hash), pg.ReplaceErrNoRows(err, connect.ErrTokenVoid)
 }
 
-func (r Tokens) MarkTokensUsed(ctx context.Context, operatorID id.ID, at time.Time, kinds ...connect.TokenKind) error {
+func (r TokenStore) MarkTokensUsed(ctx context.Context, operatorID id.ID, at time.Time,
+	kinds ...connect.TokenKind) error {
 	return queries.UseTokens(ctx, pg.In(ctx).QueueingTx(), at, operatorID,
 		pg.ConvertEach(kinds, func(k connect.TokenKind) string { return string(k) }))
 }
 
-func (r Tokens) CountTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind,
+func (r TokenStore) CountTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind,
 	since time.Time) (int, error) {
 	n, err := queries.CountTokens(ctx, pg.In(ctx), operatorID, string(kind), since)
 	return int(n), err
 }
 
-func (r Tokens) CountLiveTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind,
+func (r TokenStore) CountLiveTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind,
 	now time.Time) (int, error) {
 	n, err := queries.CountLiveTokens(ctx, pg.In(ctx), operatorID, string(kind), now)
 	return int(n), err
 }
 
-func (r Tokens) DeleteExpiredTokens(ctx context.Context, at time.Time, limit int) (int, error) {
+func (r TokenStore) DeleteExpiredTokens(ctx context.Context, at time.Time, limit int) (int, error) {
 	n, err := queries.DeleteExpiredTokens(ctx, pg.In(ctx), at, limit)
 	return int(n), err
 }
 
-func (r Tokens) TokenWithOperator(ctx context.Context, hash [32]byte,
+func (r TokenStore) TokenWithOperator(ctx context.Context, hash [32]byte,
 	now time.Time) (connect.MailedToken, connect.Operator, error) {
 	row, err := queries.TokenByHash(ctx, r.DB, hash[:], now)
 	o := connect.Operator{
@@ -88,7 +90,7 @@ func toToken(row sqlc.TokenByHashRow, hash [32]byte) connect.MailedToken {
 	}
 }
 
-func (r Sessions) Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration,
+func (r SessionStore) Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration,
 	limit int) ([]accountports.Session, error) {
 	rows, err := queries.SessionsOf(ctx, r.DB, sqlc.SessionsOfParams{
 		OperatorID: operatorID, At: now, UsedAfter: now.Add(-idle), MaxRows: limit,

@@ -23,7 +23,7 @@ import (
 // revoked.
 const maxLinkTries = 5
 
-func (r Links) Insert(ctx context.Context, l connect.Link) error {
+func (r LinkStore) Insert(ctx context.Context, l connect.Link) error {
 	for range maxLinkTries {
 		n, err := queries.InsertLink(ctx, pg.In(ctx), sqlc.InsertLinkParams{
 			ID: l.ID, PartnerID: l.PartnerID, AccountID: l.AccountID, ExternalID: l.ExternalID, LinkedAt: l.LinkedAt,
@@ -41,7 +41,7 @@ func (r Links) Insert(ctx context.Context, l connect.Link) error {
 
 // conflict returns the error that names the active link with which the new link l conflicts; nil if that link was
 // revoked meanwhile.
-func (r Links) conflict(ctx context.Context, l connect.Link) error {
+func (r LinkStore) conflict(ctx context.Context, l connect.Link) error {
 	row, err := queries.ActiveLink(ctx, pg.In(ctx), l.AccountID)
 	if err == nil {
 		current := connect.Link(row)
@@ -67,7 +67,7 @@ func (r Links) conflict(ctx context.Context, l connect.Link) error {
 
 // LockActiveLink returns the active link of an account, or nil. It locks the account first: of two requests that
 // connect an account, the second waits even while there is no link to lock, and then reads the link of the first.
-func (r Links) LockActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
+func (r LinkStore) LockActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
 	if err := queries.LockAccount(ctx, pg.In(ctx).QueueingTx(), accountID); err != nil {
 		return nil, err
 	}
@@ -85,11 +85,11 @@ func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
 	return &l, nil
 }
 
-func (r Links) LockNewestShared(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
+func (r LinkStore) LockNewestShared(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
 	var link ports.LinkedAccount
 	var err error = connect.ErrAccountNotLinked
 	pair := ports.LinkLookupKey{PartnerID: partnerID, AccountID: accountID}
-	LockLinksShared(pg.In(ctx), []ports.LinkLookupKey{pair}, sets.WaitForLock, r.defaultMax,
+	LockLinksShared(pg.In(ctx), []ports.LinkLookupKey{pair}, sets.RowLockingWait, r.defaultMax,
 		func(l ports.LinkedAccount) { link, err = l, nil })
 	if failed := pg.In(ctx).Flush(ctx); failed != nil {
 		return ports.LinkedAccount{}, failed
@@ -97,7 +97,7 @@ func (r Links) LockNewestShared(ctx context.Context, partnerID, accountID id.ID)
 	return link, err
 }
 
-func (r Links) Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy,
+func (r LinkStore) Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy,
 	at time.Time) (bool, error) {
 	n, err := queries.RevokeLink(ctx, pg.In(ctx),
 		sqlc.RevokeLinkParams{At: at, RevokedBy: string(by), PartnerID: partnerID, AccountID: accountID})
@@ -112,7 +112,7 @@ func toLinked(row sqlc.NewestLinkRow, defaultMax money.Cents) ports.LinkedAccoun
 	}
 }
 
-func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountports.LinkFilter,
+func (r LinkStore) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountports.LinkFilter,
 	page ports.Page) (ports.ListPage[ports.LinkedAccount], error) {
 	l := &lists.PageQuery{Table: "account_links", Identity: []string{"id"}, Order: []string{"linked_at", "id"}}
 	l.Where("partner_id = ?", partnerID)
@@ -149,22 +149,23 @@ func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountpor
 		}, func(a ports.LinkedAccount) ports.Cursor { return ports.Cursor{At: a.LinkedAt, ID: a.ID} })
 }
 
-func (r Links) LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
+func (r LinkStore) LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
 	row, err := queries.NewestLink(ctx, r.DB, partnerID, accountID)
 	return toLinked(row, r.defaultMax), pg.ReplaceErrNoRows(err, connect.ErrAccountNotFound)
 }
 
-func (r Links) ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
+func (r LinkStore) ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
 	row, err := queries.ActiveLink(ctx, r.DB, accountID)
 	return linkOrNil(connect.Link(row), err)
 }
 
-func (r Links) ActiveLinkByExternalID(ctx context.Context, partnerID id.ID, externalID string) (*connect.Link, error) {
+func (r LinkStore) ActiveLinkByExternalID(ctx context.Context, partnerID id.ID, externalID string) (*connect.Link,
+	error) {
 	row, err := queries.ActiveLinkByExternalID(ctx, r.DB, partnerID, externalID)
 	return linkOrNil(connect.Link(row), err)
 }
 
-func (r Links) LastRevokedAt(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error) {
+func (r LinkStore) LastRevokedAt(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error) {
 	if pg.HasTx(ctx) {
 		return queries.LastRevoked(ctx, pg.In(ctx), partnerID, externalID)
 	}

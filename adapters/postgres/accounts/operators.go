@@ -21,7 +21,7 @@ import (
 // of the time after which an unused session ends, if that is shorter.
 func lastSeenPrecision(idle time.Duration) time.Duration { return min(5*time.Minute, idle/10) }
 
-func (r Operators) Insert(ctx context.Context, o connect.Operator, a connect.Account) error {
+func (r OperatorStore) Insert(ctx context.Context, o connect.Operator, a connect.Account) error {
 	return pg.RequireRowChanged(connect.ErrEmailTaken)(queries.InsertOperator(ctx, pg.In(ctx), sqlc.InsertOperatorParams{
 		ID: o.ID, Email: o.Email, EmailKey: mailaddr.Normalized(o.Email), PasswordHash: o.PasswordHash, Locale: o.Locale,
 		CreatedAt: o.CreatedAt,
@@ -29,52 +29,52 @@ func (r Operators) Insert(ctx context.Context, o connect.Operator, a connect.Acc
 	}))
 }
 
-func (r Sessions) InsertSession(ctx context.Context, s accountports.Session) error {
+func (r SessionStore) InsertSession(ctx context.Context, s accountports.Session) error {
 	return queries.InsertSession(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertSessionParams{
 		TokenHash: s.TokenHash[:], OperatorID: s.OperatorID, Browser: s.Browser, CreatedAt: s.CreatedAt,
 		LastSeenAt: s.LastSeenAt, ExpiresAt: s.ExpiresAt,
 	})
 }
 
-func (r Sessions) DeleteSession(ctx context.Context, tokenHash [32]byte) error {
+func (r SessionStore) DeleteSession(ctx context.Context, tokenHash [32]byte) error {
 	return queries.DeleteSession(ctx, pg.In(ctx).QueueingTx(), tokenHash[:])
 }
 
-func (r Sessions) DeleteSessionsOfOperator(ctx context.Context, operatorID id.ID) (int, error) {
+func (r SessionStore) DeleteSessionsOfOperator(ctx context.Context, operatorID id.ID) (int, error) {
 	n, err := queries.DeleteSessionsOf(ctx, pg.In(ctx), operatorID)
 	return int(n), err
 }
 
-func (r Sessions) RecordNetwork(ctx context.Context, operatorID id.ID, network [32]byte, at time.Time) error {
+func (r SessionStore) RecordNetwork(ctx context.Context, operatorID id.ID, network [32]byte, at time.Time) error {
 	return queries.RecordNetwork(ctx, pg.In(ctx).QueueingTx(), sqlc.RecordNetworkParams{
 		OperatorID: operatorID, Network: network[:], UnusedSince: at.Add(-accountports.SignInNetworkRetention), At: at,
 	})
 }
 
-func (r Operators) SetDepositCeiling(ctx context.Context, accountID id.ID, maxAmount money.Cents) error {
+func (r OperatorStore) SetDepositCeiling(ctx context.Context, accountID id.ID, maxAmount money.Cents) error {
 	return pg.RequireRowChanged(connect.ErrAccountNotFound)(queries.SetCeiling(ctx, pg.In(ctx), int64(maxAmount),
 		accountID))
 }
 
-func (r Operators) ChangeAccount(ctx context.Context, accountID id.ID, change accountports.AccountChange) error {
+func (r OperatorStore) ChangeAccount(ctx context.Context, accountID id.ID, change accountports.AccountChange) error {
 	return pg.RequireRowChanged(connect.ErrAccountNotFound)(queries.ChangeAccount(ctx, pg.In(ctx),
 		sqlc.ChangeAccountParams{
 			CompanyName: change.CompanyName, Contact: change.Contact, Timezone: change.Timezone, ID: accountID,
 		}))
 }
 
-func (r Sessions) DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error) {
+func (r SessionStore) DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error) {
 	n, err := queries.DeleteExpiredSessions(ctx, pg.In(ctx), at, limit)
 	return int(n), err
 }
 
-func (r Operators) OperatorByEmail(ctx context.Context, email string) (connect.Operator, connect.Account, error) {
+func (r OperatorStore) OperatorByEmail(ctx context.Context, email string) (connect.Operator, connect.Account, error) {
 	row, err := queries.OperatorByEmail(ctx, r.DB, mailaddr.Normalized(email))
 	o, a := toOperator(row)
 	return o, a, pg.ReplaceErrNoRows(err, connect.ErrBadCredentials)
 }
 
-func (r Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time,
+func (r SessionStore) OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time,
 	idle time.Duration) (connect.Operator, connect.Account, error) {
 	row, err := queries.OperatorBySession(ctx, r.DB, tokenHash[:], now, now.Add(-idle))
 	if err != nil {
@@ -93,17 +93,18 @@ func (r Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now
 	return o, a, nil
 }
 
-func (r Sessions) NetworkKnown(ctx context.Context, operatorID id.ID, network [32]byte, now time.Time) (bool, error) {
+func (r SessionStore) NetworkKnown(ctx context.Context, operatorID id.ID, network [32]byte, now time.Time) (bool,
+	error) {
 	return queries.NetworkKnown(ctx, r.DB, operatorID, network[:], now.Add(-accountports.SignInNetworkRetention))
 }
 
-func (r Operators) AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error) {
+func (r OperatorStore) AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error) {
 	row, err := queries.AccountByID(ctx, r.DB, accountID)
 	o, a := toOperator(sqlc.OperatorByEmailRow(row))
 	return a, o, pg.ReplaceErrNoRows(err, connect.ErrAccountNotFound)
 }
 
-func (r Operators) Accounts(ctx context.Context, page ports.Page) (ports.ListPage[connect.Account], error) {
+func (r OperatorStore) Accounts(ctx context.Context, page ports.Page) (ports.ListPage[connect.Account], error) {
 	l := &lists.PageQuery{Table: "accounts", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.AfterCursor(page.Cursor)
 	sql := `SELECT id, operator_id, company_name, coalesce(max_amount_cents, 0), timezone, contact, created_at, fits, n
@@ -125,15 +126,15 @@ func toOperator(row sqlc.OperatorByEmailRow) (connect.Operator, connect.Account)
 			CreatedAt: row.AccountCreatedAt}
 }
 
-func (r Operators) WantsCoverMails(ctx context.Context, operatorID id.ID) (bool, error) {
+func (r OperatorStore) WantsCoverMails(ctx context.Context, operatorID id.ID) (bool, error) {
 	return queries.WantsCoverMails(ctx, r.DB, operatorID)
 }
 
-func (r Operators) SetCoverMails(ctx context.Context, operatorID id.ID, wanted bool) error {
+func (r OperatorStore) SetCoverMails(ctx context.Context, operatorID id.ID, wanted bool) error {
 	return queries.SetCoverMails(ctx, pg.In(ctx), wanted, operatorID)
 }
 
-func (r Operators) AccountIDOfOperator(ctx context.Context, operatorID id.ID) (id.ID, error) {
+func (r OperatorStore) AccountIDOfOperator(ctx context.Context, operatorID id.ID) (id.ID, error) {
 	accountID, err := queries.AccountOfOperator(ctx, r.DB, operatorID)
 	return accountID, pg.ReplaceErrNoRows(err, connect.ErrAccountNotFound)
 }

@@ -13,38 +13,39 @@ var queries = sqlc.New()
 
 // Stores holds the stores of all tables of accounts.
 type Stores struct {
-	Operators   Operators
-	Sessions    Sessions
-	Tokens      Tokens
-	TwoFactors  TwoFactors
-	HalfSignIns HalfSignIns
-	Links       Links
+	Operators   OperatorStore
+	Sessions    SessionStore
+	Tokens      TokenStore
+	TwoFactors  TwoFactorStore
+	HalfSignIns HalfSignInStore
+	Links       LinkStore
 }
 
 // Stores of the tables of accounts. Each implements the interface of its name in package ports/accounts.
 type (
-	Operators   struct{ pg.StoreBase }
-	Sessions    struct{ pg.StoreBase }
-	Tokens      struct{ pg.StoreBase }
-	TwoFactors  struct{ pg.StoreBase }
-	HalfSignIns struct{ pg.StoreBase }
-	Links       struct {
+	OperatorStore   struct{ pg.StoreBase }
+	SessionStore    struct{ pg.StoreBase }
+	TokenStore      struct{ pg.StoreBase }
+	TwoFactorStore  struct{ pg.StoreBase }
+	HalfSignInStore struct{ pg.StoreBase }
+	LinkStore       struct {
 		pg.StoreBase
 		defaultMax money.Cents
 	}
 )
 
 var (
-	_ accountports.Operators   = Operators{}
-	_ accountports.Sessions    = Sessions{}
-	_ accountports.MailTokens  = Tokens{}
-	_ accountports.TwoFactors  = TwoFactors{}
-	_ accountports.HalfSignIns = HalfSignIns{}
-	_ accountports.Links       = Links{}
+	_ accountports.OperatorStore   = OperatorStore{}
+	_ accountports.SessionStore    = SessionStore{}
+	_ accountports.MailTokenStore  = TokenStore{}
+	_ accountports.TwoFactorStore  = TwoFactorStore{}
+	_ accountports.HalfSignInStore = HalfSignInStore{}
+	_ accountports.LinkStore       = LinkStore{}
 )
 
 // New makes the stores of the tables of accounts. defaultMax is the greatest amount of a deposit for accounts that
 // have negotiated none.
 func New(b pg.StoreBase, defaultMax money.Cents) Stores {
-	return Stores{Operators{b}, Sessions{b}, Tokens{b}, TwoFactors{b}, HalfSignIns{b}, Links{b, defaultMax}}
+	return Stores{OperatorStore{b}, SessionStore{b}, TokenStore{b}, TwoFactorStore{b}, HalfSignInStore{b}, LinkStore{b,
+		defaultMax}}
 }

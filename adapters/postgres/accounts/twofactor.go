@@ -15,7 +15,7 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-func (r TwoFactors) LockRow(ctx context.Context, operatorID id.ID) (*twofactor.SecondFactor, error) {
+func (r TwoFactorStore) LockRow(ctx context.Context, operatorID id.ID) (*twofactor.SecondFactor, error) {
 	row, err := queries.LockSecondFactor(ctx, pg.In(ctx), operatorID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
@@ -29,7 +29,7 @@ func (r TwoFactors) LockRow(ctx context.Context, operatorID id.ID) (*twofactor.S
 	return &f, err
 }
 
-func (r TwoFactors) Save(ctx context.Context, f twofactor.SecondFactor) error {
+func (r TwoFactorStore) Save(ctx context.Context, f twofactor.SecondFactor) error {
 	sealed, err := r.Sealer.Encrypt(f.Secret, pg.TwoFactorSecretAAD(f.OperatorID))
 	if err != nil {
 		return err
@@ -39,11 +39,11 @@ func (r TwoFactors) Save(ctx context.Context, f twofactor.SecondFactor) error {
 	})
 }
 
-func (r TwoFactors) Delete(ctx context.Context, operatorID id.ID) error {
+func (r TwoFactorStore) Delete(ctx context.Context, operatorID id.ID) error {
 	return queries.DeleteSecondFactor(ctx, pg.In(ctx).QueueingTx(), operatorID)
 }
 
-func (r TwoFactors) ReplaceRecoveryCodes(ctx context.Context, operatorID id.ID, hashes [][32]byte) error {
+func (r TwoFactorStore) ReplaceRecoveryCodes(ctx context.Context, operatorID id.ID, hashes [][32]byte) error {
 	if err := queries.DeleteRecoveryCodes(ctx, pg.In(ctx).QueueingTx(), operatorID); err != nil {
 		return err
 	}
@@ -51,27 +51,28 @@ func (r TwoFactors) ReplaceRecoveryCodes(ctx context.Context, operatorID id.ID, 
 		pg.ConvertEach(hashes, func(hash [32]byte) []byte { return hash[:] }))
 }
 
-func (r TwoFactors) UseRecoveryCode(ctx context.Context, operatorID id.ID, hash [32]byte, at time.Time) (bool, error) {
+func (r TwoFactorStore) UseRecoveryCode(ctx context.Context, operatorID id.ID, hash [32]byte, at time.Time) (bool,
+	error) {
 	n, err := queries.UseRecoveryCode(ctx, pg.In(ctx), at, operatorID, hash[:])
 	return n > 0, err
 }
 
-func (r HalfSignIns) Insert(ctx context.Context, s accountports.HalfSignIn) error {
+func (r HalfSignInStore) Insert(ctx context.Context, s accountports.HalfSignIn) error {
 	return queries.InsertHalfSignIn(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertHalfSignInParams{
 		TokenHash: s.TokenHash[:], OperatorID: s.OperatorID, CreatedAt: s.CreatedAt, ExpiresAt: s.ExpiresAt,
 	})
 }
 
-func (r HalfSignIns) Take(ctx context.Context, tokenHash [32]byte, now time.Time) (id.ID, error) {
+func (r HalfSignInStore) Take(ctx context.Context, tokenHash [32]byte, now time.Time) (id.ID, error) {
 	operatorID, err := queries.TakeHalfSignIn(ctx, pg.In(ctx), tokenHash[:], now)
 	return operatorID, pg.ReplaceErrNoRows(err, twofactor.ErrSignInExpired)
 }
 
-func (r HalfSignIns) DeleteOfOperator(ctx context.Context, operatorID id.ID) error {
+func (r HalfSignInStore) DeleteOfOperator(ctx context.Context, operatorID id.ID) error {
 	return queries.DeleteHalfSignInsOf(ctx, pg.In(ctx).QueueingTx(), operatorID)
 }
 
-func (r HalfSignIns) DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error) {
+func (r HalfSignInStore) DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error) {
 	ended, err := queries.DeleteExpiredHalfSignIns(ctx, pg.In(ctx), at, limit)
 	if err != nil {
 		return 0, err
@@ -80,18 +81,18 @@ func (r HalfSignIns) DeleteExpired(ctx context.Context, at time.Time, limit int)
 	return int(max(ended, tries)), err
 }
 
-func (r HalfSignIns) CountCodeTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration,
+func (r HalfSignInStore) CountCodeTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration,
 	now time.Time) (int, time.Time, error) {
 	row, err := queries.CountCodeTry(ctx, pg.In(ctx),
 		sqlc.CountCodeTryParams{OperatorID: operatorID, Key: key[:], At: now, Over: now.Add(-window)})
 	return row.Tries, row.Since, err
 }
 
-func (r HalfSignIns) UncountCodeTry(ctx context.Context, operatorID id.ID, key [32]byte) error {
+func (r HalfSignInStore) UncountCodeTry(ctx context.Context, operatorID id.ID, key [32]byte) error {
 	return queries.RefundCodeTry(ctx, pg.In(ctx).QueueingTx(), operatorID, key[:])
 }
 
-func (r TwoFactors) StateOf(ctx context.Context, operatorID id.ID) (twofactor.State, error) {
+func (r TwoFactorStore) StateOf(ctx context.Context, operatorID id.ID) (twofactor.State, error) {
 	row, err := queries.SecondFactorState(ctx, r.DB, operatorID)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && row.ConfirmedAt.IsZero() {
 		return twofactor.State{}, nil
@@ -99,7 +100,7 @@ func (r TwoFactors) StateOf(ctx context.Context, operatorID id.ID) (twofactor.St
 	return twofactor.State{On: err == nil, Since: row.ConfirmedAt, RecoveryLeft: row.RecoveryLeft}, err
 }
 
-func (r HalfSignIns) HalfSignedInOperator(ctx context.Context, tokenHash [32]byte,
+func (r HalfSignInStore) HalfSignedInOperator(ctx context.Context, tokenHash [32]byte,
 	now time.Time) (connect.Operator, connect.Account, error) {
 	row, err := queries.OperatorByHalfSignIn(ctx, r.DB, tokenHash[:], now)
 	o, a := toOperator(sqlc.OperatorByEmailRow(row))

@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-func (r Agreements) Store(ctx context.Context, rec agreement.Record, since time.Time) error {
+func (r AgreementStore) Store(ctx context.Context, rec agreement.Record, since time.Time) error {
 	plain, err := json.Marshal(rec.Origin)
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (r Agreements) Store(ctx context.Context, rec agreement.Record, since time.
 	})
 }
 
-func (r Agreements) Agreements(ctx context.Context, depositID id.ID) ([]agreement.Record, error) {
+func (r AgreementStore) Agreements(ctx context.Context, depositID id.ID) ([]agreement.Record, error) {
 	rows, err := queries.AgreementsOf(ctx, r.DB, depositID)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/lab/portstest"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { pgtest.RunTests(m) }
 
 func columnNames[T any](columns []sets.Column[T]) []string {
 	return strings.Split(sets.ColumnNames(columns), ", ")

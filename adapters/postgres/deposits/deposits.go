@@ -17,7 +17,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-func (r Deposits) Insert(ctx context.Context, d *deposit.Deposit, checkoutToken secret.Text) error {
+func (r DepositStore) Insert(ctx context.Context, d *deposit.Deposit, checkoutToken secret.Text) error {
 	var inserted bool
 	err := InsertDeposit(pg.In(ctx), r.Sealer, ports.NewDeposit{Deposit: d, CheckoutToken: checkoutToken},
 		func(ok bool) { inserted = ok })
@@ -33,8 +33,8 @@ func (r Deposits) Insert(ctx context.Context, d *deposit.Deposit, checkoutToken 
 	return nil
 }
 
-func (r Deposits) LockRow(ctx context.Context, depositID id.ID) (locked *deposit.Deposit, err error) {
-	LockDeposits(pg.In(ctx), r.Sealer, []id.ID{depositID}, sets.WaitForLock, func(d *deposit.Deposit) { locked = d })
+func (r DepositStore) LockRow(ctx context.Context, depositID id.ID) (locked *deposit.Deposit, err error) {
+	LockDeposits(pg.In(ctx), r.Sealer, []id.ID{depositID}, sets.RowLockingWait, func(d *deposit.Deposit) { locked = d })
 	if err := pg.In(ctx).Flush(ctx); err != nil {
 		return nil, err
 	}
@@ -44,9 +44,9 @@ func (r Deposits) LockRow(ctx context.Context, depositID id.ID) (locked *deposit
 	return ReloadMissingClient(ctx, pg.In(ctx), r.Sealer, locked)
 }
 
-func (r Deposits) LockRowByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
+func (r DepositStore) LockRowByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
 	d, err := scanDeposit(pg.In(ctx).QueryRow(ctx, SelectDepositSQL+` WHERE d.checkout_token_hash = $1 FOR UPDATE OF d`,
-		TokenHash(checkoutToken)), r.Sealer)
+		HashCheckoutToken(checkoutToken)), r.Sealer)
 	if err != nil {
 		return nil, err
 	}
@@ -55,12 +55,12 @@ func (r Deposits) LockRowByToken(ctx context.Context, checkoutToken secret.Text)
 
 // StoreTransition queues the storing of a transition. ErrStaleVersion is returned by the next statement that waits for
 // an answer, or by WithinTx.
-func (r Deposits) StoreTransition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error {
+func (r DepositStore) StoreTransition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error {
 	StoreTransitions(pg.In(ctx), []ports.DepositTransition{{Deposit: d, Transition: step}})
 	return nil
 }
 
-func (r Deposits) StoreCheckoutProgress(ctx context.Context, d *deposit.Deposit) error {
+func (r DepositStore) StoreCheckoutProgress(ctx context.Context, d *deposit.Deposit) error {
 	return queries.SetCheckout(ctx, pg.In(ctx).QueueingTx(), sqlc.SetCheckoutParams{
 		ClientID: d.ClientID, CheckoutStartedAt: d.CheckoutStartedAt, UpdatedAt: d.UpdatedAt, ID: d.ID,
 	})
@@ -71,19 +71,19 @@ func scanDeposit(row pgx.Row, sealer pg.TextCipher) (*deposit.Deposit, error) {
 	return d, pg.ReplaceErrNoRows(err, deposit.ErrNotFound)
 }
 
-func (r Deposits) Deposit(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
+func (r DepositStore) Deposit(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
 	return r.reads.one(ctx, depositID)
 }
 
-func (r Deposits) DepositByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
-	return scanDeposit(r.DB.QueryRow(ctx, SelectDepositSQL+` WHERE d.checkout_token_hash = $1`, TokenHash(checkoutToken)),
+func (r DepositStore) DepositByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
+	return scanDeposit(r.DB.QueryRow(ctx, SelectDepositSQL+` WHERE d.checkout_token_hash = $1`, HashCheckoutToken(checkoutToken)),
 		r.Sealer)
 }
 
 // Deposits returns a page of the deposits that match a filter. The list reads the index of the narrowest filter.
 // The status is compared row by row: with an index of statuses every transition would have to write an entry to
 // every index.
-func (r Deposits) Deposits(ctx context.Context, f depositports.DepositFilter,
+func (r DepositStore) Deposits(ctx context.Context, f depositports.DepositFilter,
 	page ports.Page) (ports.ListPage[*deposit.Deposit], error) {
 	if f.ExternalID != "" && f.AccountID.IsZero() && !f.PartnerID.IsZero() {
 		accounts, err := queries.AccountsOfExternalID(ctx, r.DB, f.PartnerID, f.ExternalID)
@@ -111,7 +111,7 @@ func (r Deposits) Deposits(ctx context.Context, f depositports.DepositFilter,
 // setPartnerLeft sets the field PartnerLeft of deposits, which is true if the partner has lost its link to the
 // account. Only deposits that operators made need a query of links, and few lists have any; as a column of the
 // list, the links made each list 10 % slower.
-func (r Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposit) error {
+func (r DepositStore) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposit) error {
 	var ofDashboard []*deposit.Deposit
 	var accounts []id.ID
 	for _, d := range deposits {
@@ -182,7 +182,7 @@ func depositList(f depositports.DepositFilter) *lists.PageQuery {
 	return l
 }
 
-func (r Deposits) CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[id.ID]secret.Text, error) {
+func (r DepositStore) CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[id.ID]secret.Text, error) {
 	rows, err := queries.CheckoutTokens(ctx, r.DB, depositIDs)
 	if err != nil {
 		return nil, err
@@ -196,21 +196,21 @@ func (r Deposits) CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[i
 	return tokens, nil
 }
 
-func (s DueDeposits) IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]id.ID, error) {
+func (s DueDepositFinder) IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]id.ID, error) {
 	if err := s.dropStaleTimers(ctx, "idle", before, limit); err != nil {
 		return nil, err
 	}
 	return queries.IdleCheckouts(ctx, s.DB, before, limit)
 }
 
-func (s DueDeposits) ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
+func (s DueDepositFinder) ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
 	if err := s.dropStaleTimers(ctx, "checkout", at, limit); err != nil {
 		return nil, err
 	}
 	return queries.ExpiredCheckouts(ctx, s.DB, at, limit)
 }
 
-func (s DueDeposits) ElapsedCovers(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
+func (s DueDepositFinder) ElapsedCovers(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
 	if err := s.dropStaleTimers(ctx, "coverage", at, limit); err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func (s DueDeposits) ElapsedCovers(ctx context.Context, at time.Time, limit int)
 
 // dropStaleTimers deletes due timers of deposits that no longer need them. Otherwise such timers would fill each
 // page of due timers that is read.
-func (s DueDeposits) dropStaleTimers(ctx context.Context, kind string, at time.Time, limit int) error {
+func (s DueDepositFinder) dropStaleTimers(ctx context.Context, kind string, at time.Time, limit int) error {
 	for {
 		n, err := queries.DropStaleTimers(ctx, s.DB, kind, at, limit)
 		if err != nil || n < int64(limit) {
@@ -228,15 +228,15 @@ func (s DueDeposits) dropStaleTimers(ctx context.Context, kind string, at time.T
 	}
 }
 
-func (r Deposits) DepositByReference(ctx context.Context, reference string) (*deposit.Deposit, error) {
+func (r DepositStore) DepositByReference(ctx context.Context, reference string) (*deposit.Deposit, error) {
 	return scanDeposit(r.DB.QueryRow(ctx, SelectDepositSQL+` WHERE d.reference = $1`, reference), r.Sealer)
 }
 
-func (r Deposits) History(ctx context.Context, depositID id.ID) ([]deposit.Transition, error) {
+func (r DepositStore) History(ctx context.Context, depositID id.ID) ([]deposit.Transition, error) {
 	rows, err := queries.History(ctx, r.DB, depositID)
 	return pg.ConvertEach(rows, func(row sqlc.DepositTransition) deposit.Transition { return deposit.Transition(row) }),
 		err
 }
 
 // CountWaitingReads returns the number of reads of deposits that wait to be made in a batch.
-func (r Deposits) CountWaitingReads() int { return r.reads.queue.CountWaiting("") }
+func (r DepositStore) CountWaitingReads() int { return r.reads.queue.CountWaiting("") }

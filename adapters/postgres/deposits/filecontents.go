@@ -22,7 +22,7 @@ import (
 // file few statements.
 const chunkBytes = 256 << 10
 
-func (c FileContents) Put(ctx context.Context, fileID id.ID, content io.Reader, size int64) error {
+func (c FileContentStore) Put(ctx context.Context, fileID id.ID, content io.Reader, size int64) error {
 	plain := make([]byte, 32) // Each file's content is encrypted with a key of its own, of 32 bytes (AES-256).
 	if _, err := rand.Read(plain); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (c FileContents) Put(ctx context.Context, fileID id.ID, content io.Reader, 
 	return t.Commit(ctx)
 }
 
-func (c FileContents) Open(ctx context.Context, fileID id.ID) (io.ReadCloser, error) {
+func (c FileContentStore) Open(ctx context.Context, fileID id.ID) (io.ReadCloser, error) {
 	sealed, err := queries.FileContentKey(ctx, c.DB, fileID)
 	if err != nil {
 		return nil, pg.ReplaceErrNoRows(err, evidence.ErrNotFound)
@@ -81,7 +81,7 @@ func (c FileContents) Open(ctx context.Context, fileID id.ID) (io.ReadCloser, er
 	return &contentReader{ctx: ctx, db: c.DB, fileID: fileID, aead: aead}, nil
 }
 
-func (c FileContents) Delete(ctx context.Context, fileIDs []id.ID) error {
+func (c FileContentStore) Delete(ctx context.Context, fileIDs []id.ID) error {
 	return pg.Translate(queries.DeleteFileContents(ctx, c.DB, fileIDs))
 }
 

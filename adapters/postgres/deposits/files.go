@@ -12,7 +12,7 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-func (r Files) AttachUnconfirmed(
+func (r FileStore) AttachUnconfirmed(
 	ctx context.Context, by depositports.UploadSession, fileIDs []id.ID, since, at time.Time, adds actor.Actor,
 ) ([]evidence.File, error) {
 	rows, err := queries.AddFiles(ctx, pg.In(ctx), sqlc.AddFilesParams{
@@ -32,11 +32,11 @@ func (r Files) AttachUnconfirmed(
 		err
 }
 
-func (r Files) DeleteRecords(ctx context.Context, fileIDs []id.ID) error {
+func (r FileStore) DeleteRecords(ctx context.Context, fileIDs []id.ID) error {
 	return queries.ForgetFiles(ctx, pg.In(ctx).QueueingTx(), fileIDs)
 }
 
-func (r Files) InsertUnconfirmed(ctx context.Context, by depositports.UploadSession, sent []evidence.File) error {
+func (r FileStore) InsertUnconfirmed(ctx context.Context, by depositports.UploadSession, sent []evidence.File) error {
 	return pg.RunInTx(ctx, r.DB.Pool, func(t *pg.Tx) error {
 		for _, f := range sent {
 			if err := queries.WaitWithFile(ctx, t.QueueingTx(), sqlc.WaitWithFileParams{
@@ -50,7 +50,7 @@ func (r Files) InsertUnconfirmed(ctx context.Context, by depositports.UploadSess
 	})
 }
 
-func (r Files) UnconfirmedFiles(ctx context.Context, by depositports.UploadSession, fileIDs []id.ID,
+func (r FileStore) UnconfirmedFiles(ctx context.Context, by depositports.UploadSession, fileIDs []id.ID,
 	since time.Time) ([]evidence.File, error) {
 	rows, err := queries.WaitingFiles(ctx, r.DB,
 		sqlc.WaitingFilesParams{FileIds: fileIDs, DepositID: by.DepositID, Session: by.Session[:], Since: since})
@@ -59,19 +59,19 @@ func (r Files) UnconfirmedFiles(ctx context.Context, by depositports.UploadSessi
 		pg.Translate(err)
 }
 
-func (r Files) Files(ctx context.Context, depositID id.ID) ([]evidence.File, error) {
+func (r FileStore) Files(ctx context.Context, depositID id.ID) ([]evidence.File, error) {
 	rows, err := queries.FilesOfDeposit(ctx, r.DB, depositID)
 	return pg.ConvertEach(rows,
 			func(row sqlc.FilesOfDepositRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }),
 		pg.Translate(err)
 }
 
-func (r Files) File(ctx context.Context, depositID, fileID id.ID) (evidence.File, error) {
+func (r FileStore) File(ctx context.Context, depositID, fileID id.ID) (evidence.File, error) {
 	row, err := queries.FileOfDeposit(ctx, r.DB, fileID, depositID)
 	return toFile(row), pg.ReplaceErrNoRows(err, evidence.ErrNotFound)
 }
 
-func (r Files) AbandonedFileIDs(ctx context.Context, since time.Time, limit int) ([]id.ID, error) {
+func (r FileStore) AbandonedFileIDs(ctx context.Context, since time.Time, limit int) ([]id.ID, error) {
 	ids, err := queries.AbandonedFiles(ctx, r.DB, since, limit)
 	return ids, pg.Translate(err)
 }

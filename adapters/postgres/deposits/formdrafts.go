@@ -10,7 +10,7 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-func (r FormDrafts) Store(ctx context.Context, key depositports.FormDraftKey, content secret.Text, at time.Time,
+func (r FormDraftStore) Store(ctx context.Context, key depositports.FormDraftKey, content secret.Text, at time.Time,
 	most int) error {
 	sealed, err := r.Sealer.Encrypt(content, pg.FormDraftAAD(key.Session, key.Form))
 	if err != nil {
@@ -29,7 +29,8 @@ func (r FormDrafts) Store(ctx context.Context, key depositports.FormDraftKey, co
 	})
 }
 
-func (r FormDrafts) Draft(ctx context.Context, key depositports.FormDraftKey, since time.Time) (secret.Text, error) {
+func (r FormDraftStore) Draft(ctx context.Context, key depositports.FormDraftKey, since time.Time) (secret.Text,
+	error) {
 	sealed, err := queries.FormDraft(ctx, r.DB, sqlc.FormDraftParams{
 		Session: key.Session[:], Form: key.Form, AccountID: key.AccountID, Since: since,
 	})
@@ -39,11 +40,11 @@ func (r FormDrafts) Draft(ctx context.Context, key depositports.FormDraftKey, si
 	return r.Sealer.Decrypt(sealed, pg.FormDraftAAD(key.Session, key.Form))
 }
 
-func (r FormDrafts) DropDraft(ctx context.Context, key depositports.FormDraftKey) error {
+func (r FormDraftStore) DropDraft(ctx context.Context, key depositports.FormDraftKey) error {
 	return pg.Translate(queries.DropFormDraft(ctx, r.DB, key.Session[:], key.Form))
 }
 
-func (r FormDrafts) DeleteExpired(ctx context.Context, before time.Time, limit int) (int, error) {
+func (r FormDraftStore) DeleteExpired(ctx context.Context, before time.Time, limit int) (int, error) {
 	n, err := queries.DeleteFormDrafts(ctx, r.DB, before, limit)
 	return int(n), pg.Translate(err)
 }

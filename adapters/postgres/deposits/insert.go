@@ -92,14 +92,14 @@ func newDeposits(sealer pg.TextCipher, deposits []ports.NewDeposit) ([]newDeposi
 		if err != nil {
 			return nil, err
 		}
-		rows[i] = newDeposit{Deposit: d.Deposit, tokenHash: TokenHash(d.CheckoutToken), sealedToken: sealed}
+		rows[i] = newDeposit{Deposit: d.Deposit, tokenHash: HashCheckoutToken(d.CheckoutToken), sealedToken: sealed}
 	}
 	return rows, nil
 }
 
-// TokenHash returns the SHA-256 of a checkout token, by which the token's deposit is found. The token is random
+// HashCheckoutToken returns the SHA-256 of a checkout token, by which the token's deposit is found. The token is random
 // enough for a fast hash.
-func TokenHash(token secret.Text) []byte {
+func HashCheckoutToken(token secret.Text) []byte {
 	h := sha256.Sum256([]byte(token.Reveal()))
 	return h[:]
 }

@@ -17,7 +17,7 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-func (s OperatorNotices) DueSecuredNotices(ctx context.Context, limit int) ([]id.ID, error) {
+func (s OperatorNoticeStore) DueSecuredNotices(ctx context.Context, limit int) ([]id.ID, error) {
 	return queries.SecuredDue(ctx, s.DB, limit)
 }
 
@@ -34,7 +34,7 @@ const (
 			WHERE m.account_id = a.id AND d.ends_at < m.told_until AND c.activated_at <= m.mailed_at))`
 )
 
-func (s OperatorNotices) AccountsWithEndingCovers(ctx context.Context, r depositports.EndingCoverQuery,
+func (s OperatorNoticeStore) AccountsWithEndingCovers(ctx context.Context, r depositports.EndingCoverQuery,
 	limit int) ([]id.ID, error) {
 	rows, err := s.DB.Query(ctx, `SELECT a.id FROM accounts a JOIN operators o ON o.id = a.operator_id
 		WHERE `+due+` ORDER BY a.id LIMIT $5`, r.Now, r.Before, r.Today, !r.VerifyAddresses, limit)
@@ -47,13 +47,13 @@ func (s OperatorNotices) AccountsWithEndingCovers(ctx context.Context, r deposit
 
 // AddSecuredNotice stores that the operator is to get a mail about a secured deposit. A deposit is secured once in its
 // life.
-func (s OperatorNotices) AddSecuredNotice(ctx context.Context, depositID id.ID, at time.Time) error {
+func (s OperatorNoticeStore) AddSecuredNotice(ctx context.Context, depositID id.ID, at time.Time) error {
 	return queries.InsertSecuredNotice(ctx, pg.In(ctx).QueueingTx(), depositID, at)
 }
 
 // TakeSecuredNotice deletes the notice about a secured deposit and returns what its mail needs. A second dispatcher
 // waits for the first one at the DELETE and then finds no row, so the mail is sent once.
-func (s OperatorNotices) TakeSecuredNotice(
+func (s OperatorNoticeStore) TakeSecuredNotice(
 	ctx context.Context, depositID id.ID,
 ) (about depositports.SecuredMailData, ok bool, err error) {
 	row, err := queries.TakeSecured(ctx, pg.In(ctx), depositID)
@@ -76,7 +76,7 @@ func (s OperatorNotices) TakeSecuredNotice(
 // TakeEndingCovers marks an account's mail about ending covers as sent and returns what the mail needs. It inserts or
 // locks the row of cover_mails first: a second dispatcher waits there, and then finds that the mail was sent
 // today.
-func (s OperatorNotices) TakeEndingCovers(
+func (s OperatorNoticeStore) TakeEndingCovers(
 	ctx context.Context, accountID id.ID, round depositports.EndingCoverQuery, limit int,
 ) (about depositports.EndingCoversMailData, ok bool, err error) {
 	if err = queries.InsertCoverMail(ctx, pg.In(ctx), accountID); err != nil {

@@ -86,7 +86,7 @@ func ScanDeposit(row pgx.Row, sealer pg.TextCipher, more ...any) (*deposit.Depos
 
 // LockDeposits queues a statement that locks deposits for update and calls found for each of them. It does not
 // call found for a deposit that does not exist, or that another transaction has locked if locking is
-// sets.SkipLocked. The sending of the queued statements returns pg.Unreadable if one of the deposits cannot be
+// sets.RowLockingSkip. The sending of the queued statements returns pg.Unreadable if one of the deposits cannot be
 // read.
 func LockDeposits(t *pg.Tx, sealer pg.TextCipher, ids []id.ID, locking sets.RowLocking, found func(*deposit.Deposit)) {
 	t.QueueRows(SelectDepositSQL+` WHERE d.id = ANY ($1) FOR UPDATE OF d`+string(locking), []any{ids}, func(row pgx.Rows) error {

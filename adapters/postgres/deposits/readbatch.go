@@ -56,7 +56,7 @@ type depositRead struct {
 // is unreachable.
 func (r *depositReads) one(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
 	read := &depositRead{ctx: ctx, id: depositID}
-	if err := r.queue.DoContext(ctx, "", read); err != nil {
+	if err := r.queue.AddAndWaitContext(ctx, "", read); err != nil {
 		// Return no result: the batch is still running and may write the result at any moment.
 		return nil, fault.ErrUnavailable.WithCause(err)
 	}

@@ -76,14 +76,14 @@ func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Committer {
 
 // Apply applies a change, together with others that arrive at the same time, and returns once it is committed or
 // has failed.
-func (c *Committer) Apply(ctx context.Context, change ports.DatabaseChange) error {
+func (c *Committer) Apply(ctx context.Context, change ports.GroupCommitChange) error {
 	if err := ctx.Err(); err != nil {
 		return fault.ErrUnavailable.WithCause(err)
 	}
 	ctx, end := pg.StartChildSpan(ctx, tracer, "change")
 	defer end()
-	p := &pending{DatabaseChange: change, ctx: ctx}
-	c.queue.Do("", p)
+	p := &pending{GroupCommitChange: change, ctx: ctx}
+	c.queue.AddAndWait("", p)
 	if p.state == deferred {
 		return c.applyAlone(ctx, change)
 	}
@@ -104,9 +104,9 @@ func (c *Committer) applyGroup(changes []*pending) {
 
 // applyAlone applies a single change. Its transaction waits for row locks, and runs again after a deadlock or a
 // serialization failure.
-func (c *Committer) applyAlone(ctx context.Context, change ports.DatabaseChange) error {
+func (c *Committer) applyAlone(ctx context.Context, change ports.GroupCommitChange) error {
 	return pg.RetryTx(ctx, func() error {
-		p := &pending{DatabaseChange: change, ctx: ctx}
+		p := &pending{GroupCommitChange: change, ctx: ctx}
 		if err := c.transact(ctx, c.lone, []*pending{p}, true); err != nil {
 			return err
 		}

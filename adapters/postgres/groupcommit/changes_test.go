@@ -26,7 +26,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { pgtest.RunTests(m) }
 
 var (
 	errStop     = errors.New("stop")
@@ -58,7 +58,7 @@ func setup(t *testing.T) *fixture {
 
 // applyTogether applies changes in a group and returns their errors. A blocking change occupies the worker until all
 // changes wait; they are fewer than groupThreshold, so no second worker starts.
-func (b *fixture) applyTogether(changes ...ports.DatabaseChange) []error {
+func (b *fixture) applyTogether(changes ...ports.GroupCommitChange) []error {
 	b.t.Helper()
 	contexts := make([]context.Context, len(changes))
 	for i := range contexts {
@@ -67,12 +67,12 @@ func (b *fixture) applyTogether(changes ...ports.DatabaseChange) []error {
 	return b.applyTogetherIn(contexts, changes...)
 }
 
-func (b *fixture) applyTogetherIn(contexts []context.Context, changes ...ports.DatabaseChange) []error {
+func (b *fixture) applyTogetherIn(contexts []context.Context, changes ...ports.GroupCommitChange) []error {
 	b.t.Helper()
 	errs, busy, release := make([]error, len(changes)), make(chan struct{}), make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
-		_ = b.Apply(b.t.Context(), ports.DatabaseChange{Decide: func(ports.FoundRows) (ports.ChangeWrites, error) {
+		_ = b.Apply(b.t.Context(), ports.GroupCommitChange{Decide: func(ports.FoundRows) (ports.ChangeWrites, error) {
 			close(busy)
 			<-release
 			return ports.ChangeWrites{}, nil
@@ -119,19 +119,19 @@ func (b *fixture) deposits(n int) (ids []id.ID) {
 }
 
 // insert is the change that inserts a deposit.
-func insert(d *deposit.Deposit) ports.DatabaseChange {
+func insert(d *deposit.Deposit) ports.GroupCommitChange {
 	needs := ports.ChangeReads{Link: ports.LinkLookupKey{PartnerID: d.PartnerID, AccountID: d.AccountID}}
 	if !d.ClientID.IsZero() {
 		needs.Client = ports.ClientLookupKey{AccountID: d.AccountID, ClientID: d.ClientID}
 	}
-	return ports.DatabaseChange{Needs: needs, Decide: func(ports.FoundRows) (ports.ChangeWrites, error) {
+	return ports.GroupCommitChange{Needs: needs, Decide: func(ports.FoundRows) (ports.ChangeWrites, error) {
 		return ports.ChangeWrites{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: secret.Text(d.ID.Encode())}}, nil
 	}}
 }
 
 // cancel is the change that cancels a deposit and writes an event.
-func cancel(depositID id.ID) ports.DatabaseChange {
-	return ports.DatabaseChange{Needs: ports.ChangeReads{Deposit: depositID},
+func cancel(depositID id.ID) ports.GroupCommitChange {
+	return ports.GroupCommitChange{Needs: ports.ChangeReads{Deposit: depositID},
 		Decide: func(found ports.FoundRows) (ports.ChangeWrites,
 			error) {
 			d := found.Deposit
@@ -149,7 +149,7 @@ func cancel(depositID id.ID) ports.DatabaseChange {
 }
 
 // after runs then on the writes that a change has decided.
-func after(change ports.DatabaseChange, then func(*ports.ChangeWrites) error) ports.DatabaseChange {
+func after(change ports.GroupCommitChange, then func(*ports.ChangeWrites) error) ports.GroupCommitChange {
 	decide := change.Decide
 	change.Decide = func(found ports.FoundRows) (ports.ChangeWrites, error) {
 		writes, err := decide(found)
@@ -178,7 +178,7 @@ func TestApply_ManyAtOnce_AreOneTransaction(t *testing.T) {
 	b := setup(t)
 	const n = 30
 	ids := b.deposits(n)
-	all := make([]ports.DatabaseChange, n)
+	all := make([]ports.GroupCommitChange, n)
 	for i := range all {
 		all[i] = cancel(ids[i])
 	}
@@ -359,7 +359,7 @@ func TestApply_LinksAndClients_AreFoundByEveryChangeThatNeedsThem(t *testing.T) 
 	} {
 		var mu sync.Mutex
 		var seen []ports.FoundRows
-		change := ports.DatabaseChange{Needs: c.needs, Decide: func(found ports.FoundRows) (ports.ChangeWrites, error) {
+		change := ports.GroupCommitChange{Needs: c.needs, Decide: func(found ports.FoundRows) (ports.ChangeWrites, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			seen = append(seen, found)

@@ -40,9 +40,9 @@ type group struct {
 // read takes the locks of the idempotency keys and of the rows that the changes of a group need, and reads them,
 // in a single round trip.
 func (g *group) read(ctx context.Context) error {
-	locking := sets.SkipLocked
+	locking := sets.RowLockingSkip
 	if g.wait {
-		locking = sets.WaitForLock
+		locking = sets.RowLockingWait
 	}
 	keys := g.queueKeys()
 	g.queueLinks(locking)

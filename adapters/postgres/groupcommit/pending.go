@@ -8,7 +8,7 @@ import (
 
 // pending is a change that waits for its group commit or is part of it, with its rows, writes and result.
 type pending struct {
-	ports.DatabaseChange
+	ports.GroupCommitChange
 	ctx context.Context
 
 	found  ports.FoundRows

@@ -26,7 +26,7 @@ import (
 )
 
 // keyed adds an idempotency key and a stored response to a change, as a request with that key does.
-func keyed(key ports.IdempotencyKey, change ports.DatabaseChange) ports.DatabaseChange {
+func keyed(key ports.IdempotencyKey, change ports.GroupCommitChange) ports.GroupCommitChange {
 	decide := change.Decide
 	change.Needs.Key, change.Needs.Now = &key, at0
 	change.Decide = func(found ports.FoundRows) (ports.ChangeWrites, error) {
@@ -62,14 +62,14 @@ func TestApply_ManyRepeatsOfAnAnsweredRequest_AllFindTheResponse(t *testing.T) {
 	depositID, key := b.deposits(1)[0], b.aKey()
 	require.NoError(t, b.Apply(t.Context(), keyed(key, cancel(depositID))))
 	var found atomic.Int64
-	repeat := ports.DatabaseChange{Needs: ports.ChangeReads{Key: &key, Now: at0, Deposit: depositID},
+	repeat := ports.GroupCommitChange{Needs: ports.ChangeReads{Key: &key, Now: at0, Deposit: depositID},
 		Decide: func(f ports.FoundRows) (ports.ChangeWrites, error) {
 			if f.Stored != nil && string(f.Stored.Body) == "{}" {
 				found.Add(1)
 			}
 			return ports.ChangeWrites{}, nil
 		}}
-	repeats := []ports.DatabaseChange{repeat, repeat, repeat}
+	repeats := []ports.GroupCommitChange{repeat, repeat, repeat}
 	require.NoError(t, errors.Join(b.applyTogether(repeats...)...))
 	storetest.RunInTransaction(t, b.store, func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.Idempotency.ClaimKey(ctx, key, at0)

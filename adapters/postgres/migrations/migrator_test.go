@@ -19,7 +19,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { pgtest.RunTests(m) }
 
 const soon = 30 * time.Second
 

@@ -19,7 +19,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-func (r Clients) Insert(ctx context.Context, c tenant.Client) error {
+func (r ClientStore) Insert(ctx context.Context, c tenant.Client) error {
 	return queries.InsertClient(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertClientParams{
 		ID: c.ID, AccountID: c.AccountID, PartnerID: c.PartnerID, Email: c.Email, FirstName: c.FirstName,
 		LastName: c.LastName,
@@ -27,11 +27,11 @@ func (r Clients) Insert(ctx context.Context, c tenant.Client) error {
 	})
 }
 
-func (r Clients) LockRowShared(ctx context.Context, accountID, clientID id.ID) (tenant.Client, error) {
+func (r ClientStore) LockRowShared(ctx context.Context, accountID, clientID id.ID) (tenant.Client, error) {
 	var client tenant.Client
 	var err error = tenant.ErrNotFound
 	asked := ports.ClientLookupKey{AccountID: accountID, ClientID: clientID}
-	LockClientsShared(pg.In(ctx), []ports.ClientLookupKey{asked}, sets.WaitForLock, func(c tenant.Client) {
+	LockClientsShared(pg.In(ctx), []ports.ClientLookupKey{asked}, sets.RowLockingWait, func(c tenant.Client) {
 		if c.AccountID == accountID {
 			client, err = c, nil
 		}
@@ -42,7 +42,7 @@ func (r Clients) LockRowShared(ctx context.Context, accountID, clientID id.ID) (
 	return client, err
 }
 
-func (r Clients) LockRow(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
+func (r ClientStore) LockRow(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
 	row, err := queries.LockClient(ctx, pg.In(ctx), clientID)
 	if err != nil {
 		return tenant.Client{}, pg.ReplaceErrNoRows(err, tenant.ErrNotFound)
@@ -61,14 +61,14 @@ func (r Clients) LockRow(ctx context.Context, partnerID, clientID id.ID) (tenant
 	return tenant.Client{}, tenant.ErrNotFound
 }
 
-func (r Clients) Update(ctx context.Context, c tenant.Client) error {
+func (r ClientStore) Update(ctx context.Context, c tenant.Client) error {
 	return queries.UpdateClient(ctx, pg.In(ctx).QueueingTx(), sqlc.UpdateClientParams{
 		ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone, Locale: c.Locale,
 		ChangedAt: c.ChangedAt,
 	})
 }
 
-func (r Clients) Erase(ctx context.Context, c tenant.Client, at time.Time) error {
+func (r ClientStore) Erase(ctx context.Context, c tenant.Client, at time.Time) error {
 	plain, err := json.Marshal(tenant.MailAddress{Email: c.Email, Locale: c.Locale})
 	if err != nil {
 		return err
@@ -91,12 +91,12 @@ func (r Clients) Erase(ctx context.Context, c tenant.Client, at time.Time) error
 	return queries.EraseClient(ctx, pg.In(ctx).QueueingTx(), at, c.ID)
 }
 
-func (r Clients) Client(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
+func (r ClientStore) Client(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
 	row, err := queries.ClientOfPartner(ctx, r.DB, clientID, partnerID)
 	return toClient(row), pg.ReplaceErrNoRows(err, tenant.ErrNotFound)
 }
 
-func (r Clients) Clients(ctx context.Context, f partnerports.ClientFilter,
+func (r ClientStore) Clients(ctx context.Context, f partnerports.ClientFilter,
 	page ports.Page) (ports.ListPage[tenant.Client], error) {
 	l := clientList(f)
 	l.AfterCursor(page.Cursor)
@@ -135,12 +135,12 @@ func clientList(f partnerports.ClientFilter) *lists.PageQuery {
 	return l
 }
 
-func (r Clients) ClientChangedAt(ctx context.Context, clientID id.ID) (time.Time, error) {
+func (r ClientStore) ClientChangedAt(ctx context.Context, clientID id.ID) (time.Time, error) {
 	at, err := queries.ClientChanged(ctx, r.DB, clientID)
 	return at, pg.ReplaceErrNoRows(err, tenant.ErrNotFound)
 }
 
-func (s EncryptedAddresses) ErasedClientAddress(ctx context.Context, depositID id.ID) (a tenant.MailAddress,
+func (s EncryptedAddressStore) ErasedClientAddress(ctx context.Context, depositID id.ID) (a tenant.MailAddress,
 	err error) {
 	row, err := queries.SealedAddress(ctx, s.DB, depositID)
 	if err != nil {
@@ -153,7 +153,8 @@ func (s EncryptedAddresses) ErasedClientAddress(ctx context.Context, depositID i
 	return a, json.Unmarshal([]byte(plain.Reveal()), &a)
 }
 
-func (s EncryptedAddresses) DeleteUnneededAddresses(ctx context.Context, limit int, pause time.Duration) (int, error) {
+func (s EncryptedAddressStore) DeleteUnneededAddresses(ctx context.Context, limit int, pause time.Duration) (int,
+	error) {
 	row, err := queries.CheckSealedAddresses(ctx, s.DB, limit, pause)
 	return int(row.Checked), err
 }
@@ -167,12 +168,12 @@ func toClient(row sqlc.Client) tenant.Client {
 	}
 }
 
-func (r Clients) ClientByID(ctx context.Context, clientID id.ID) (tenant.Client, error) {
+func (r ClientStore) ClientByID(ctx context.Context, clientID id.ID) (tenant.Client, error) {
 	row, err := queries.ClientByID(ctx, r.DB, clientID)
 	return toKnownClient(row), pg.ReplaceErrNoRows(err, tenant.ErrNotFound)
 }
 
-func (r Clients) ClientsByEmail(ctx context.Context, email string, limit int) ([]tenant.Client, error) {
+func (r ClientStore) ClientsByEmail(ctx context.Context, email string, limit int) ([]tenant.Client, error) {
 	rows, err := queries.ClientsByEmail(ctx, r.DB, email, limit)
 	return pg.ConvertEach(rows, func(row sqlc.ClientsByEmailRow) tenant.Client {
 		return toKnownClient(sqlc.ClientByIDRow(row))

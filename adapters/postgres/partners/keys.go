@@ -17,7 +17,7 @@ import (
 // KeyByHash returns an API key and its partner by the key's hash. The cache keeps a found key for
 // Options.KeysKeptFor, counted from before the query. It never keeps that a key is unknown, so that a new key works
 // at once.
-func (r APIKeys) KeyByHash(ctx context.Context, hash partner.APIKeyHash) (partner.APIKey, partner.Partner, error) {
+func (r APIKeyStore) KeyByHash(ctx context.Context, hash partner.APIKeyHash) (partner.APIKey, partner.Partner, error) {
 	readAt := time.Now()
 	if cached, ok := r.cache.get(hash, readAt); ok {
 		return cached.Key, cached.Partner, nil
@@ -61,7 +61,8 @@ func toCaller(row sqlc.KeysByHashRow) partner.Caller {
 	}
 }
 
-func (r APIKeys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.ListPage[partner.APIKey], error) {
+func (r APIKeyStore) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.ListPage[partner.APIKey],
+	error) {
 	l := &lists.PageQuery{Table: "api_keys", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("partner_id = ?", partnerID)
 	l.AfterCursor(page.Cursor)
@@ -77,8 +78,10 @@ func (r APIKeys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (po
 		}, func(k partner.APIKey) ports.Cursor { return ports.Cursor{At: k.CreatedAt, ID: k.ID} })
 }
 
-func (r APIKeys) IsKnownKey(hash partner.APIKeyHash) bool { return r.cache.seen(hash) }
+func (r APIKeyStore) IsKnownKey(hash partner.APIKeyHash) bool { return r.cache.seen(hash) }
 
 // RecordKeyUse records that an API key was used. The last-used time of a key is written at most once a minute, in
 // the background.
-func (r APIKeys) RecordKeyUse(_ context.Context, keyID id.ID, at time.Time) { r.uses.add(keyID, at) }
+func (r APIKeyStore) RecordKeyUse(_ context.Context, keyID id.ID, at time.Time) {
+	r.uses.add(keyID, at)
+}

@@ -12,7 +12,7 @@ import (
 )
 
 // Insert inserts a partner. The statement runs at once, so that Insert itself returns the error of a taken slug.
-func (r Partners) Insert(ctx context.Context, p partner.Partner, connectSecret secret.Text) error {
+func (r PartnerStore) Insert(ctx context.Context, p partner.Partner, connectSecret secret.Text) error {
 	sealed, err := r.sealConnect(p.ID, connectSecret)
 	if err != nil {
 		return err
@@ -23,7 +23,7 @@ func (r Partners) Insert(ctx context.Context, p partner.Partner, connectSecret s
 	})
 }
 
-func (r Partners) sealConnect(partnerID id.ID, connectSecret secret.Text) ([]byte, error) {
+func (r PartnerStore) sealConnect(partnerID id.ID, connectSecret secret.Text) ([]byte, error) {
 	if connectSecret == "" {
 		return nil, nil
 	}
@@ -32,18 +32,18 @@ func (r Partners) sealConnect(partnerID id.ID, connectSecret secret.Text) ([]byt
 
 // LockRow returns a partner and locks its row. While the lock is held, rows that refer to the partner can still
 // be added.
-func (r Partners) LockRow(ctx context.Context, slug string) (partner.Partner, error) {
+func (r PartnerStore) LockRow(ctx context.Context, slug string) (partner.Partner, error) {
 	row, err := queries.PartnerForUpdate(ctx, pg.In(ctx), slug)
 	return toPartner(sqlc.PartnersRow(row)), pg.ReplaceErrNoRows(err, partner.ErrNotFound)
 }
 
-func (r Partners) Update(ctx context.Context, p partner.Partner) error {
+func (r PartnerStore) Update(ctx context.Context, p partner.Partner) error {
 	return pg.RequireRowChanged(partner.ErrNotFound)(queries.UpdatePartner(ctx, pg.In(ctx), sqlc.UpdatePartnerParams{
 		Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: pg.OrEmptySlice(p.ReturnOrigins), ID: p.ID,
 	}))
 }
 
-func (r Partners) SetConnectSecret(ctx context.Context, partnerID id.ID, connectSecret secret.Text) error {
+func (r PartnerStore) SetConnectSecret(ctx context.Context, partnerID id.ID, connectSecret secret.Text) error {
 	sealed, err := r.sealConnect(partnerID, connectSecret)
 	if err != nil {
 		return err
@@ -51,13 +51,13 @@ func (r Partners) SetConnectSecret(ctx context.Context, partnerID id.ID, connect
 	return pg.RequireRowChanged(partner.ErrNotFound)(queries.SetConnectSecret(ctx, pg.In(ctx), sealed, partnerID))
 }
 
-func (r Partners) SetRateLimit(ctx context.Context, partnerID id.ID, perMinute int) error {
+func (r PartnerStore) SetRateLimit(ctx context.Context, partnerID id.ID, perMinute int) error {
 	return pg.RequireRowChanged(partner.ErrNotFound)(queries.SetRateLimit(ctx, pg.In(ctx), perMinute, partnerID))
 }
 
 // InsertKey inserts an API key. The lock on the partner's row keeps the limit of keys also under concurrent
 // inserts.
-func (r APIKeys) InsertKey(ctx context.Context, k partner.APIKey, hash partner.APIKeyHash) error {
+func (r APIKeyStore) InsertKey(ctx context.Context, k partner.APIKey, hash partner.APIKeyHash) error {
 	if err := queries.LockPartner(ctx, pg.In(ctx).QueueingTx(), k.PartnerID); err != nil {
 		return err
 	}
@@ -68,33 +68,33 @@ func (r APIKeys) InsertKey(ctx context.Context, k partner.APIKey, hash partner.A
 	}))
 }
 
-func (r APIKeys) LockKeyRow(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error) {
+func (r APIKeyStore) LockKeyRow(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error) {
 	row, err := queries.KeyForUpdate(ctx, pg.In(ctx), keyID)
 	found := toCaller(sqlc.KeysByHashRow(row))
 	return found.Key, found.Partner, pg.ReplaceErrNoRows(err, partner.ErrAPIKeyNotFound)
 }
 
-func (r APIKeys) RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner.APIKey, error) {
+func (r APIKeyStore) RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner.APIKey, error) {
 	row, err := queries.RevokeKey(ctx, pg.In(ctx), at, keyID)
 	return partner.APIKey(row), pg.ReplaceErrNoRows(err, partner.ErrAPIKeyNotFound)
 }
 
-func (r Partners) PartnerBySlug(ctx context.Context, slug string) (partner.Partner, error) {
+func (r PartnerStore) PartnerBySlug(ctx context.Context, slug string) (partner.Partner, error) {
 	row, err := queries.PartnerBySlug(ctx, r.DB, slug)
 	return toPartner(sqlc.PartnersRow(row)), pg.ReplaceErrNoRows(err, partner.ErrNotFound)
 }
 
-func (r Partners) PartnerByID(ctx context.Context, partnerID id.ID) (partner.Partner, error) {
+func (r PartnerStore) PartnerByID(ctx context.Context, partnerID id.ID) (partner.Partner, error) {
 	row, err := queries.PartnerByID(ctx, r.DB, partnerID)
 	return toPartner(sqlc.PartnersRow(row)), pg.ReplaceErrNoRows(err, partner.ErrNotFound)
 }
 
-func (r Partners) Partners(ctx context.Context) ([]partner.Partner, error) {
+func (r PartnerStore) Partners(ctx context.Context) ([]partner.Partner, error) {
 	rows, err := queries.Partners(ctx, r.DB)
 	return pg.ConvertEach(rows, toPartner), err
 }
 
-func (r Partners) ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error) {
+func (r PartnerStore) ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error) {
 	sealed, err := queries.ConnectSecret(ctx, r.DB, partnerID)
 	if err != nil || sealed == nil {
 		return "", pg.ReplaceErrNoRows(err, partner.ErrNotFound)

@@ -15,41 +15,41 @@ var queries = sqlc.New()
 
 // Stores holds the stores of all tables of partners.
 type Stores struct {
-	Partners  Partners
-	Keys      APIKeys
-	Clients   Clients
-	Addresses EncryptedAddresses
+	Partners  PartnerStore
+	Keys      APIKeyStore
+	Clients   ClientStore
+	Addresses EncryptedAddressStore
 }
 
 // Stores of the tables of partners. Each implements the interface of its name in package ports/partners.
 type (
-	Partners struct{ pg.StoreBase }
-	APIKeys  struct {
+	PartnerStore struct{ pg.StoreBase }
+	APIKeyStore  struct {
 		pg.StoreBase
 		cache *keyCache
 		uses  *keyUses
 	}
-	Clients            struct{ pg.StoreBase }
-	EncryptedAddresses struct{ pg.StoreBase }
+	ClientStore           struct{ pg.StoreBase }
+	EncryptedAddressStore struct{ pg.StoreBase }
 )
 
 var (
-	_ partnerports.Partners              = Partners{}
-	_ partnerports.APIKeys               = APIKeys{}
-	_ partnerports.Clients               = Clients{}
-	_ partnerports.ErasedClientAddresses = EncryptedAddresses{}
+	_ partnerports.PartnerStore             = PartnerStore{}
+	_ partnerports.APIKeyStore              = APIKeyStore{}
+	_ partnerports.ClientStore              = ClientStore{}
+	_ partnerports.ErasedClientAddressStore = EncryptedAddressStore{}
 )
 
 // New makes the stores of the tables of partners. An API key that was read stays in a cache for keysKeptFor. Call
 // Keys.Close before the database is closed.
 func New(b pg.StoreBase, keysKeptFor time.Duration) Stores {
-	keys := APIKeys{StoreBase: b, cache: newKeyCache(keysKeptFor, readingKeys(b.DB)),
+	keys := APIKeyStore{StoreBase: b, cache: newKeyCache(keysKeptFor, readingKeys(b.DB)),
 		uses: newKeyUses(writingKeyUses(b.DB))}
-	return Stores{Partners{b}, keys, Clients{b}, EncryptedAddresses{b}}
+	return Stores{PartnerStore{b}, keys, ClientStore{b}, EncryptedAddressStore{b}}
 }
 
 // Close writes the last-used times of API keys that still wait, and stops the renewal of keys in the cache.
-func (r APIKeys) Close(ctx context.Context) {
+func (r APIKeyStore) Close(ctx context.Context) {
 	r.cache.close()
 	r.uses.close(ctx)
 }

@@ -16,7 +16,7 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-func (r Collections) LockDebt(ctx context.Context, paymentID id.ID) (deposit.Debt, error) {
+func (r CollectionStore) LockDebt(ctx context.Context, paymentID id.ID) (deposit.Debt, error) {
 	row, err := queries.LockDebt(ctx, pg.In(ctx), paymentID)
 	return toDebt(row), pg.ReplaceErrNoRows(err, deposit.ErrNoCollection)
 }
@@ -25,7 +25,7 @@ func toDebt(row sqlc.Collection) deposit.Debt { return deposit.Debt(row) }
 
 // Save stores a collection (the charge of a captured amount) and its history. The primary key of collection_steps
 // refuses a second entry with the same number.
-func (r Collections) Save(ctx context.Context, d deposit.Debt, steps ...deposit.CollectionTransition) error {
+func (r CollectionStore) Save(ctx context.Context, d deposit.Debt, steps ...deposit.CollectionTransition) error {
 	err := queries.SaveDebt(ctx, pg.In(ctx).QueueingTx(), sqlc.SaveDebtParams{
 		PaymentID: d.PaymentID, State: d.State, Transitions: d.Transitions, Attempt: d.Attempt, Answered: d.Answered,
 		AttemptedAt: d.AttemptedAt, NextAttemptAt: d.NextAttemptAt, PageAt: d.PageAt, EndedAt: d.EndedAt,
@@ -45,12 +45,12 @@ func (r Collections) Save(ctx context.Context, d deposit.Debt, steps ...deposit.
 // record "cancelled" instead of "expired".
 func cancelBy(a actor.Actor) string {
 	if a == actor.Clock {
-		return actor.FormerClockText
+		return actor.LegacyClockName
 	}
 	return a.String()
 }
 
-func (r Collections) Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]deposit.Debt, error) {
+func (r CollectionStore) Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]deposit.Debt, error) {
 	found := map[id.ID]deposit.Debt{}
 	if len(depositIDs) == 0 {
 		return found, nil
@@ -63,7 +63,7 @@ func (r Collections) Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]d
 	return found, err
 }
 
-func (r Collections) ListCollections(ctx context.Context, f paymentports.CollectionFilter) ([]deposit.Debt, error) {
+func (r CollectionStore) ListCollections(ctx context.Context, f paymentports.CollectionFilter) ([]deposit.Debt, error) {
 	if f.State == deposit.CollectionPaid {
 		paid, err := queries.PaidDebts(ctx, r.DB, f.Limit)
 		return pg.ConvertEach(paid, toDebt), err
@@ -87,7 +87,8 @@ func (r Collections) ListCollections(ctx context.Context, f paymentports.Collect
 	return all[:min(len(all), f.Limit)], nil
 }
 
-func (r Collections) CollectionHistory(ctx context.Context, paymentID id.ID) ([]deposit.CollectionTransition, error) {
+func (r CollectionStore) CollectionHistory(ctx context.Context, paymentID id.ID) ([]deposit.CollectionTransition,
+	error) {
 	rows, err := queries.CollectionHistory(ctx, r.DB, paymentID)
 	return pg.ConvertEach(rows, func(row sqlc.CollectionStep) deposit.CollectionTransition {
 		return deposit.CollectionTransition(row)
@@ -96,7 +97,7 @@ func (r Collections) CollectionHistory(ctx context.Context, paymentID id.ID) ([]
 
 // LockPayment returns a payment with its earlier refunds. It locks the payment, so that its refunds are made one after
 // the other.
-func (r Refunds) LockPayment(ctx context.Context,
+func (r RefundStore) LockPayment(ctx context.Context,
 	paymentID id.ID) (p deposit.Payment, earlier []deposit.Refund, err error) {
 	row, err := queries.LockPayment(ctx, pg.In(ctx), paymentID)
 	if err != nil {
@@ -108,11 +109,11 @@ func (r Refunds) LockPayment(ctx context.Context,
 
 func toRefund(row sqlc.Refund) deposit.Refund { return deposit.Refund(row) }
 
-func (r Refunds) Insert(ctx context.Context, f deposit.Refund) error {
+func (r RefundStore) Insert(ctx context.Context, f deposit.Refund) error {
 	return queries.InsertRefund(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertRefundParams(f))
 }
 
-func (r Refunds) Settle(ctx context.Context, f deposit.Refund) (ok bool, err error) {
+func (r RefundStore) Settle(ctx context.Context, f deposit.Refund) (ok bool, err error) {
 	n, err := queries.SettleRefund(ctx, pg.In(ctx), sqlc.SettleRefundParams{
 		ID: f.ID, Status: f.Status, ProviderRef: f.ProviderRef, Failure: f.Failure,
 		CheckAt: f.CheckAt, SettledAt: f.SettledAt,
@@ -120,24 +121,24 @@ func (r Refunds) Settle(ctx context.Context, f deposit.Refund) (ok bool, err err
 	return n == 1, err
 }
 
-func (r Refunds) Refunds(ctx context.Context, depositID id.ID) ([]deposit.Refund, error) {
+func (r RefundStore) Refunds(ctx context.Context, depositID id.ID) ([]deposit.Refund, error) {
 	rows, err := queries.RefundsOfDeposit(ctx, r.DB, depositID)
 	return pg.ConvertEach(rows, toRefund), err
 }
 
-func (r Refunds) RefundsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Refund, error) {
+func (r RefundStore) RefundsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Refund, error) {
 	rows, err := queries.RefundsToCheck(ctx, r.DB, at.Add(checkPause), at, limit)
 	slices.SortFunc(rows, func(a, b sqlc.Refund) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return pg.ConvertEach(rows, toRefund), err
 }
 
-func (r TenantNotices) Add(ctx context.Context, n paymentports.TenantNotice) error {
+func (r TenantNoticeStore) Add(ctx context.Context, n paymentports.TenantNotice) error {
 	return queries.InsertTenantNotice(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertTenantNoticeParams(n))
 }
 
 // Take deletes a notice to a tenant and reports whether it was there. A second dispatcher waits for the first one
 // at the DELETE and then finds no row, so the mail is sent once.
-func (r TenantNotices) Take(ctx context.Context, n paymentports.TenantNotice) (ok bool, err error) {
+func (r TenantNoticeStore) Take(ctx context.Context, n paymentports.TenantNotice) (ok bool, err error) {
 	_, err = queries.TakeTenantNotice(ctx, pg.In(ctx), n.SubjectID, n.Kind)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
@@ -145,7 +146,7 @@ func (r TenantNotices) Take(ctx context.Context, n paymentports.TenantNotice) (o
 	return err == nil, err
 }
 
-func (r TenantNotices) TenantNoticesDue(ctx context.Context, limit int) ([]paymentports.TenantNotice, error) {
+func (r TenantNoticeStore) TenantNoticesDue(ctx context.Context, limit int) ([]paymentports.TenantNotice, error) {
 	rows, err := queries.TenantNoticesDue(ctx, r.DB, limit)
 	return pg.ConvertEach(rows, func(row sqlc.TenantNotice) paymentports.TenantNotice {
 		return paymentports.TenantNotice(row)

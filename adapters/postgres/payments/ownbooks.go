@@ -36,7 +36,7 @@ var (
 	}
 )
 
-func (s Books) EntriesByKey(ctx context.Context, kind paymentports.BookEntryKind,
+func (s BooksStore) EntriesByKey(ctx context.Context, kind paymentports.BookEntryKind,
 	keys []string) (map[string]paymentports.OwnBookEntry, error) {
 	found, err := s.ownEntries(ctx, kind, ownNamed[kind], keys)
 	out := make(map[string]paymentports.OwnBookEntry, len(found))
@@ -46,12 +46,12 @@ func (s Books) EntriesByKey(ctx context.Context, kind paymentports.BookEntryKind
 	return out, err
 }
 
-func (s Books) EntriesBetween(ctx context.Context, kind paymentports.BookEntryKind, from,
+func (s BooksStore) EntriesBetween(ctx context.Context, kind paymentports.BookEntryKind, from,
 	to time.Time) ([]paymentports.OwnBookEntry, error) {
 	return s.ownEntries(ctx, kind, ownBetween[kind], from, to)
 }
 
-func (s Books) ownEntries(ctx context.Context, kind paymentports.BookEntryKind, condition string,
+func (s BooksStore) ownEntries(ctx context.Context, kind paymentports.BookEntryKind, condition string,
 	args ...any) ([]paymentports.OwnBookEntry, error) {
 	rows, err := s.DB.Query(ctx, ownRecords[kind]+condition, args...)
 	if err != nil {
@@ -69,16 +69,16 @@ func (s Books) ownEntries(ctx context.Context, kind paymentports.BookEntryKind, 
 // job runs every hour, so its next run makes it.
 const retryRun = 30 * time.Minute
 
-func (s Books) BeginReconciliation(ctx context.Context, now, since time.Time) (bool, error) {
+func (s BooksStore) BeginReconciliation(ctx context.Context, now, since time.Time) (bool, error) {
 	n, err := queries.BeginReconciliation(ctx, s.DB, now, since, now.Add(-retryRun))
 	return n > 0, err
 }
 
-func (s Books) EndReconciliation(ctx context.Context, r paymentports.ReconciliationRun) error {
+func (s BooksStore) EndReconciliation(ctx context.Context, r paymentports.ReconciliationRun) error {
 	return queries.EndReconciliation(ctx, s.DB, r.EndedAt, r.Checked, r.Differences)
 }
 
-func (s Books) LastReconciliation(ctx context.Context) (paymentports.ReconciliationRun, error) {
+func (s BooksStore) LastReconciliation(ctx context.Context) (paymentports.ReconciliationRun, error) {
 	row, err := queries.LastReconciliation(ctx, s.DB)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = nil

@@ -9,7 +9,7 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-func (r PaymentErasures) DueErasures(ctx context.Context, now, next time.Time, limit int) (
+func (r PaymentErasureStore) DueErasures(ctx context.Context, now, next time.Time, limit int) (
 	due []paymentports.ErasedClient, looked int, err error,
 ) {
 	rows, err := queries.ErasuresDue(ctx, r.DB, next, now, limit)
@@ -21,7 +21,7 @@ func (r PaymentErasures) DueErasures(ctx context.Context, now, next time.Time, l
 	return due, len(rows), err
 }
 
-func (r PaymentErasures) DeleteErasure(ctx context.Context, clientID id.ID) (bool, error) {
+func (r PaymentErasureStore) DeleteErasure(ctx context.Context, clientID id.ID) (bool, error) {
 	n, err := queries.DropErasure(ctx, pg.In(ctx), clientID)
 	return n > 0, err
 }

@@ -15,14 +15,14 @@ import (
 )
 
 // RecordCallback stores that the payment provider is to be queried about a payment, by a single SQL statement.
-func (s PaymentLookups) RecordCallback(ctx context.Context, n paymentports.Callback, questionID id.ID,
+func (s PaymentLookupStore) RecordCallback(ctx context.Context, n paymentports.Callback, questionID id.ID,
 	now time.Time) error {
 	return queries.RaiseQuestion(ctx, s.DB, sqlc.RaiseQuestionParams{
 		ID: questionID, PaymentID: n.PaymentID, ProviderRef: n.ProviderRef, Dispute: n.Dispute, At: now,
 	})
 }
 
-func (s PaymentLookups) DueQueries(
+func (s PaymentLookupStore) DueQueries(
 	ctx context.Context, now time.Time, waits []time.Duration, limit int,
 ) ([]paymentports.ProviderQuery, error) {
 	rows, err := queries.QuestionsDue(ctx, s.DB, now, waits, limit)
@@ -31,13 +31,13 @@ func (s PaymentLookups) DueQueries(
 	}), err
 }
 
-func (s PaymentLookups) DeleteAnswered(ctx context.Context, q paymentports.ProviderQuery) error {
+func (s PaymentLookupStore) DeleteAnswered(ctx context.Context, q paymentports.ProviderQuery) error {
 	return queries.DropQuestion(ctx, s.DB, q.ID, q.Callbacks)
 }
 
 // Store stores a dispute about a payment, and returns the dispute as it was before. The payment's row is locked, so
 // that two processes do not notify of the same change.
-func (r Disputes) Store(ctx context.Context, d paymentports.Dispute, now time.Time) (
+func (r DisputeStore) Store(ctx context.Context, d paymentports.Dispute, now time.Time) (
 	before *paymentports.StoredDispute, about paymentports.DisputeMailData, ok bool, err error,
 ) {
 	of, err := queries.DisputedPayment(ctx, pg.In(ctx), d.PaymentID)
@@ -71,7 +71,7 @@ func (r Disputes) Store(ctx context.Context, d paymentports.Dispute, now time.Ti
 	return before, about, true, err
 }
 
-func (r Disputes) DisputesOfDeposit(ctx context.Context, depositID id.ID) ([]paymentports.StoredDispute, error) {
+func (r DisputeStore) DisputesOfDeposit(ctx context.Context, depositID id.ID) ([]paymentports.StoredDispute, error) {
 	rows, err := queries.DisputesOf(ctx, r.DB, depositID)
 	return pg.ConvertEach(rows, func(row sqlc.DisputesOfRow) paymentports.StoredDispute {
 		return paymentports.StoredDispute{DepositID: depositID, Dispute: paymentports.Dispute(row)}

@@ -19,7 +19,7 @@ import (
 // once.
 const checkPause = time.Minute
 
-func (r Payments) Insert(ctx context.Context, p deposit.Payment) error {
+func (r PaymentStore) Insert(ctx context.Context, p deposit.Payment) error {
 	return pg.RequireRowChanged(paymentports.ErrPaymentExists)(queries.InsertPayment(ctx, pg.In(ctx),
 		sqlc.InsertPaymentParams{
 			ID: p.ID, DepositID: p.DepositID, Kind: p.Kind, Amount: int64(p.Amount), Status: string(p.Status),
@@ -28,7 +28,7 @@ func (r Payments) Insert(ctx context.Context, p deposit.Payment) error {
 		}))
 }
 
-func (r Payments) LockProcessing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment,
+func (r PaymentStore) LockProcessing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment,
 	error) {
 	row, err := queries.ProcessingPayment(ctx, pg.In(ctx), depositID, kind)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -41,20 +41,20 @@ func (r Payments) LockProcessing(ctx context.Context, depositID id.ID, kind depo
 	return &p, nil
 }
 
-func (r Payments) Update(ctx context.Context, p deposit.Payment) error {
+func (r PaymentStore) Update(ctx context.Context, p deposit.Payment) error {
 	return queries.UpdatePayment(ctx, pg.In(ctx).QueueingTx(), sqlc.UpdatePaymentParams{
 		Status: p.Status, ProviderRef: p.ProviderRef, Failure: p.Failure, Attempts: p.Attempts,
 		CheckAt: p.CheckAt, SettledAt: p.SettledAt, ID: p.ID,
 	})
 }
 
-func (r Payments) PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error) {
+func (r PaymentStore) PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error) {
 	rows, err := queries.PaymentsToCheck(ctx, r.DB, at.Add(checkPause), at, limit)
 	slices.SortFunc(rows, func(a, b sqlc.Payment) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return pg.ConvertEach(rows, toPayment), err
 }
 
-func (r Payments) Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error) {
+func (r PaymentStore) Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error) {
 	rows, err := queries.Payments(ctx, r.DB, depositID)
 	return pg.ConvertEach(rows, toPayment), err
 }

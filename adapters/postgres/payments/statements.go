@@ -38,7 +38,7 @@ const moved = `WITH moved AS (
 // deposits, and a month has few collections.
 const ofAccount = `(SELECT d.account_id FROM deposits d WHERE d.id = m.deposit_id) = $3`
 
-func (s Books) TotalsByAccount(ctx context.Context, from, to time.Time) ([]paymentports.AccountTotals, error) {
+func (s BooksStore) TotalsByAccount(ctx context.Context, from, to time.Time) ([]paymentports.AccountTotals, error) {
 	rows, err := s.DB.Query(ctx, moved+`
 		SELECT a.id, a.company_name, sum(m.collected)::bigint, sum(m.refunded)::bigint, sum(m.disputed)::bigint
 		FROM moved m JOIN deposits d ON d.id = m.deposit_id JOIN accounts a ON a.id = d.account_id
@@ -50,7 +50,8 @@ func (s Books) TotalsByAccount(ctx context.Context, from, to time.Time) ([]payme
 	return due, pg.Translate(err)
 }
 
-func (s Books) TotalsOfAccount(ctx context.Context, accountID id.ID, span ports.TimeSpan) (paymentports.AccountTotals,
+func (s BooksStore) TotalsOfAccount(ctx context.Context, accountID id.ID,
+	span ports.TimeSpan) (paymentports.AccountTotals,
 	error) {
 	due := paymentports.AccountTotals{AccountID: accountID}
 	err := s.DB.QueryRow(ctx, moved+`
@@ -65,7 +66,7 @@ func (s Books) TotalsOfAccount(ctx context.Context, accountID id.ID, span ports.
 	return due, err
 }
 
-func (s Books) DebtMovements(ctx context.Context, accountID id.ID, span ports.TimeSpan,
+func (s BooksStore) DebtMovements(ctx context.Context, accountID id.ID, span ports.TimeSpan,
 	page ports.Page) (ports.ListPage[paymentports.DebtMovement], error) {
 	args, after := []any{span.From, span.To, accountID}, ""
 	if !page.Cursor.IsZero() {

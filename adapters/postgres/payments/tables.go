@@ -12,43 +12,44 @@ var queries = sqlc.New()
 
 // Stores holds the stores of all tables of payments.
 type Stores struct {
-	Payments      Payments
-	Collections   Collections
-	Refunds       Refunds
-	TenantNotices TenantNotices
-	Disputes      Disputes
-	Questions     PaymentLookups
-	Erasures      PaymentErasures
-	Books         Books
+	Payments      PaymentStore
+	Collections   CollectionStore
+	Refunds       RefundStore
+	TenantNotices TenantNoticeStore
+	Disputes      DisputeStore
+	Questions     PaymentLookupStore
+	Erasures      PaymentErasureStore
+	Books         BooksStore
 }
 
 // Stores of the tables of payments. Each implements the interface of its name in package ports/payments.
 type (
-	Payments        struct{ pg.StoreBase }
-	Collections     struct{ pg.StoreBase }
-	Refunds         struct{ pg.StoreBase }
-	TenantNotices   struct{ pg.StoreBase }
-	Disputes        struct{ pg.StoreBase }
-	PaymentLookups  struct{ pg.StoreBase }
-	PaymentErasures struct{ pg.StoreBase }
-	Books           struct{ pg.StoreBase }
+	PaymentStore        struct{ pg.StoreBase }
+	CollectionStore     struct{ pg.StoreBase }
+	RefundStore         struct{ pg.StoreBase }
+	TenantNoticeStore   struct{ pg.StoreBase }
+	DisputeStore        struct{ pg.StoreBase }
+	PaymentLookupStore  struct{ pg.StoreBase }
+	PaymentErasureStore struct{ pg.StoreBase }
+	BooksStore          struct{ pg.StoreBase }
 )
 
 var (
-	_ paymentports.Payments           = Payments{}
-	_ paymentports.Collections        = Collections{}
-	_ paymentports.Refunds            = Refunds{}
-	_ paymentports.TenantNotices      = TenantNotices{}
-	_ paymentports.Disputes           = Disputes{}
-	_ paymentports.ProviderQueryStore = PaymentLookups{}
-	_ paymentports.ProviderErasures   = PaymentErasures{}
-	_ paymentports.OwnBooks           = Books{}
-	_ paymentports.StatementReader    = Books{}
+	_ paymentports.PaymentStore         = PaymentStore{}
+	_ paymentports.CollectionStore      = CollectionStore{}
+	_ paymentports.RefundStore          = RefundStore{}
+	_ paymentports.TenantNoticeStore    = TenantNoticeStore{}
+	_ paymentports.DisputeStore         = DisputeStore{}
+	_ paymentports.ProviderQueryStore   = PaymentLookupStore{}
+	_ paymentports.ProviderErasureStore = PaymentErasureStore{}
+	_ paymentports.OwnBookStore         = BooksStore{}
+	_ paymentports.StatementReader      = BooksStore{}
 )
 
 func New(b pg.StoreBase) Stores {
 	return Stores{
-		Payments{b}, Collections{b}, Refunds{b}, TenantNotices{b}, Disputes{b}, PaymentLookups{b}, PaymentErasures{b},
-		Books{b},
+		PaymentStore{b}, CollectionStore{b}, RefundStore{b}, TenantNoticeStore{b}, DisputeStore{b}, PaymentLookupStore{b},
+		PaymentErasureStore{b},
+		BooksStore{b},
 	}
 }

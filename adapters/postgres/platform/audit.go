@@ -51,7 +51,7 @@ func (r AuditLog) AuditEntries(ctx context.Context, f ports.AuditFilter, limit i
 }
 
 func (r AuditLog) AuditEntriesAfter(
-	ctx context.Context, after ports.AuditPlace, end time.Time, limit int,
+	ctx context.Context, after ports.AuditLogPosition, end time.Time, limit int,
 ) ([]ports.AuditEntry, error) {
 	// Pass the id as bytes: a zero id of type id.ID would become NULL in the query, and no row is greater than NULL.
 	begin := [16]byte(after.ID)

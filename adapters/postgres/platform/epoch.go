@@ -125,7 +125,7 @@ func CheckRestoreFinished(ctx context.Context, pool *pgxpool.Pool) error {
 	return err
 }
 
-func (r DatabaseRestores) BeginEpoch(ctx context.Context, epoch id.ID, at time.Time) error {
+func (r DatabaseRestoreStore) BeginEpoch(ctx context.Context, epoch id.ID, at time.Time) error {
 	rows, err := queries.BeginEpoch(ctx, pg.In(ctx), epoch, at)
 	if err == nil && rows != 1 {
 		return errors.New("postgres: restore_epoch must have exactly one row")

@@ -25,7 +25,7 @@ func NewWaitingWorkReader(pool *pgxpool.Pool) WaitingWorkReader {
 // The longest wait for a connection to Postgres when the process finds out which jobs have work.
 const lookPatience = 3 * time.Second
 
-func (w WaitingWorkReader) WaitingWork(ctx context.Context, now, idleBefore time.Time) (ports.JobsWithWork, error) {
+func (w WaitingWorkReader) WaitingWork(ctx context.Context, now, idleBefore time.Time) (ports.WaitingWorkFlags, error) {
 	row, err := queries.WaitingWork(ctx, w.db, idleBefore, now)
-	return ports.JobsWithWork(row), err
+	return ports.WaitingWorkFlags(row), err
 }

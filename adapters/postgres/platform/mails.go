@@ -25,7 +25,7 @@ type content struct {
 	HTML string `json:"html"`
 }
 
-func (r Mails) Enqueue(ctx context.Context, m ports.Mail) error {
+func (r MailStore) Enqueue(ctx context.Context, m ports.Mail) error {
 	row := sqlc.EnqueueMailParams{ID: m.ID, Recipient: m.To, Subject: m.Subject, Body: m.Body, LinkOf: m.LinkOf,
 		CreatedAt: m.CreatedAt}
 	if !m.LinkOf.IsZero() || m.HTML != "" {
@@ -52,7 +52,7 @@ func (r Mails) Enqueue(ctx context.Context, m ports.Mail) error {
 	return queries.EnqueueMail(ctx, pg.In(ctx).QueueingTx(), row)
 }
 
-func (r Mails) CheckoutLinkMails(ctx context.Context, depositID id.ID, since time.Time,
+func (r MailStore) CheckoutLinkMails(ctx context.Context, depositID id.ID, since time.Time,
 	limit int) ([]deposit.LinkMail, error) {
 	rows, err := queries.LinkMails(ctx, pg.In(ctx), depositID, since, limit)
 	return pg.ConvertEach(rows, func(row sqlc.LinkMailsRow) deposit.LinkMail {
@@ -60,7 +60,7 @@ func (r Mails) CheckoutLinkMails(ctx context.Context, depositID id.ID, since tim
 	}), err
 }
 
-func (r Mails) SentTo(ctx context.Context, sender id.ID, addresses []string,
+func (r MailStore) SentTo(ctx context.Context, sender id.ID, addresses []string,
 	since time.Time) (deposit.LinkMailsByMailbox, error) {
 	// The mailboxes of the given addresses, by the hashes under which the table of mails stores them.
 	named := map[string]string{}
@@ -91,16 +91,16 @@ func (r Mails) SentTo(ctx context.Context, sender id.ID, addresses []string,
 	return sent, err
 }
 
-func (r Mails) MarkLinkOpened(ctx context.Context, mark id.ID) error {
+func (r MailStore) MarkLinkOpened(ctx context.Context, mark id.ID) error {
 	return queries.LinkOpened(ctx, r.DB, mark)
 }
 
-func (r Mails) DeleteSentCounts(ctx context.Context, at time.Time, limit int) (int, error) {
+func (r MailStore) DeleteSentCounts(ctx context.Context, at time.Time, limit int) (int, error) {
 	n, err := queries.DeleteSentLinks(ctx, r.DB, at, limit)
 	return int(n), err
 }
 
-func (r Mails) ClaimDue(ctx context.Context, limit int, lease time.Duration) ([]ports.Mail, error) {
+func (r MailStore) ClaimDue(ctx context.Context, limit int, lease time.Duration) ([]ports.Mail, error) {
 	rows, err := queries.ClaimMails(ctx, r.DB, lease, limit)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (r Mails) ClaimDue(ctx context.Context, limit int, lease time.Duration) ([]
 	return r.openMails(rows)
 }
 
-func (r Mails) NewestMails(ctx context.Context, limit int) ([]ports.Mail, error) {
+func (r MailStore) NewestMails(ctx context.Context, limit int) ([]ports.Mail, error) {
 	rows, err := queries.NewestMails(ctx, r.DB, limit)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (r Mails) NewestMails(ctx context.Context, limit int) ([]ports.Mail, error)
 
 // openMails returns the mails in rows, decrypted. Mails that cannot be decrypted are left out; the returned error
 // names them.
-func (r Mails) openMails(rows []sqlc.ClaimMailsRow) ([]ports.Mail, error) {
+func (r MailStore) openMails(rows []sqlc.ClaimMailsRow) ([]ports.Mail, error) {
 	opened, unreadable := make([]ports.Mail, 0, len(rows)), []error(nil)
 	for _, row := range rows {
 		m := ports.Mail{
@@ -137,7 +137,7 @@ func (r Mails) openMails(rows []sqlc.ClaimMailsRow) ([]ports.Mail, error) {
 }
 
 // openMail decrypts the content of an encrypted mail into m.
-func (r Mails) openMail(m *ports.Mail, sealed []byte) error {
+func (r MailStore) openMail(m *ports.Mail, sealed []byte) error {
 	if sealed == nil {
 		return nil
 	}
@@ -154,15 +154,15 @@ func (r Mails) openMail(m *ports.Mail, sealed []byte) error {
 	return nil
 }
 
-func (r Mails) MarkSent(ctx context.Context, mailID id.ID) error {
+func (r MailStore) MarkSent(ctx context.Context, mailID id.ID) error {
 	return queries.MailSent(ctx, r.DB, mailID)
 }
 
-func (r Mails) MarkFailed(ctx context.Context, m ports.Mail, waits []time.Duration) error {
+func (r MailStore) MarkFailed(ctx context.Context, m ports.Mail, waits []time.Duration) error {
 	return queries.MailFailed(ctx, r.DB, waits, m.ID, m.Attempt)
 }
 
-func (r Mails) DeleteFinishedMails(ctx context.Context, at time.Time, limit int) (int, error) {
+func (r MailStore) DeleteFinishedMails(ctx context.Context, at time.Time, limit int) (int, error) {
 	n, err := queries.DeleteFinishedMails(ctx, r.DB, at, limit)
 	return int(n), err
 }

@@ -12,7 +12,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { pgtest.RunTests(m) }
 
 func TestInserts_WriteEveryColumnOfTheirTable(t *testing.T) {
 	t.Parallel()

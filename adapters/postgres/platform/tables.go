@@ -15,31 +15,31 @@ var queries = sqlc.New()
 type Stores struct {
 	Idempotency IdempotencyStore
 	Outbox      Outbox
-	Mails       Mails
+	Mails       MailStore
 	Audit       AuditLog
-	Restores    DatabaseRestores
+	Restores    DatabaseRestoreStore
 }
 
 // Stores of the tables that all modules share. Each implements the interface of its name in package
 // ports/platform.
 type (
-	IdempotencyStore struct{ pg.StoreBase }
-	Outbox           struct{ pg.StoreBase }
-	Mails            struct{ pg.StoreBase }
-	AuditLog         struct{ pg.StoreBase }
-	DatabaseRestores struct{ pg.StoreBase }
+	IdempotencyStore     struct{ pg.StoreBase }
+	Outbox               struct{ pg.StoreBase }
+	MailStore            struct{ pg.StoreBase }
+	AuditLog             struct{ pg.StoreBase }
+	DatabaseRestoreStore struct{ pg.StoreBase }
 )
 
 var (
-	_ ports.IdempotencyStore = IdempotencyStore{}
-	_ ports.Outbox           = Outbox{}
-	_ ports.MailQueue        = Mails{}
-	_ ports.CaughtMailReader = Mails{}
-	_ ports.AuditLog         = AuditLog{}
-	_ ports.DatabaseRestores = DatabaseRestores{}
+	_ ports.IdempotencyStore     = IdempotencyStore{}
+	_ ports.Outbox               = Outbox{}
+	_ ports.MailQueue            = MailStore{}
+	_ ports.CaughtMailReader     = MailStore{}
+	_ ports.AuditLog             = AuditLog{}
+	_ ports.DatabaseRestoreStore = DatabaseRestoreStore{}
 )
 
 // New makes the stores of the tables that all modules share.
 func New(b pg.StoreBase) Stores {
-	return Stores{IdempotencyStore{b}, Outbox{b}, Mails{b}, AuditLog{b}, DatabaseRestores{b}}
+	return Stores{IdempotencyStore{b}, Outbox{b}, MailStore{b}, AuditLog{b}, DatabaseRestoreStore{b}}
 }

@@ -21,7 +21,7 @@ import (
 // clock may differ from the database's clock.
 const clockSkew = time.Hour
 
-func (s Deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
+func (s DeliveryStore) InsertTest(ctx context.Context, d webhook.Delivery) error {
 	return queries.InsertTestDelivery(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertTestDeliveryParams{
 		ID: d.ID, SubscriptionID: d.SubscriptionID, EventID: d.EventID, Event: d.Event, DepositID: d.DepositID, Body: d.Body,
 		CreatedAt:   d.ID.Time(),
@@ -31,7 +31,7 @@ func (s Deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
 
 // CountTestsInFlight returns how many test deliveries of a partner have not ended. It locks the number until the
 // transaction ends, so that no other request adds a test delivery. Each half of the query reads a small index.
-func (s Deliveries) CountTestsInFlight(ctx context.Context, partnerID id.ID) (n int, err error) {
+func (s DeliveryStore) CountTestsInFlight(ctx context.Context, partnerID id.ID) (n int, err error) {
 	t := pg.In(ctx)
 	t.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('tests:' || $1::uuid::text, 0))`, partnerID)
 	err = t.QueryRow(ctx, `
@@ -47,7 +47,7 @@ func (s Deliveries) CountTestsInFlight(ctx context.Context, partnerID id.ID) (n 
 // InsertRedeliveries inserts copies of deliveries, which are sent again. The database copies the bodies, so none is
 // sent to this process. The copies that one request makes become due one after another, since fifty at the same moment
 // would delay other partners' webhooks.
-func (s Deliveries) InsertRedeliveries(ctx context.Context, subscriptionID id.ID,
+func (s DeliveryStore) InsertRedeliveries(ctx context.Context, subscriptionID id.ID,
 	copies []webhookports.Redelivery) ([]webhook.Delivery, error) {
 	of, as, created := make([]id.ID, len(copies)), make([]id.ID, len(copies)), make([]time.Time, len(copies))
 	places := make([]int, len(copies))
@@ -99,7 +99,7 @@ func statusCondition(status webhook.DeliveryStatus) string {
 
 // Deliveries returns a page of a subscription's deliveries. The list reads the index of deposits, of failed
 // deliveries, or of the subscription, depending on the filter.
-func (s Deliveries) Deliveries(ctx context.Context, subscriptionID id.ID, f webhookports.DeliveryFilter,
+func (s DeliveryStore) Deliveries(ctx context.Context, subscriptionID id.ID, f webhookports.DeliveryFilter,
 	page ports.Page) (ports.ListPage[webhook.Delivery], error) {
 	l := &lists.PageQuery{Table: "deliveries", Identity: []string{"subscription_id", "id"}, Order: []string{"id"}}
 	switch {
@@ -141,7 +141,7 @@ type listedDelivery struct {
 	N    int
 }
 
-func (s Deliveries) Delivery(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
+func (s DeliveryStore) Delivery(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
 	row, err := queries.DeliveryByID(ctx, s.DB, deliveryID, subscriptionID)
 	if err != nil {
 		return webhook.Delivery{}, pg.ReplaceErrNoRows(err, webhook.ErrDeliveryNotFound)
@@ -162,15 +162,15 @@ func toDelivery(row sqlc.DeliveryByIDRow) webhook.Delivery {
 		FailureReason: webhook.FailureReasonOf(row.State, webhook.FailureReason(row.FailureReason)),
 	}
 	switch row.State {
-	case webhook.StateWaiting:
+	case webhook.DeliveryStateWaiting:
 		d.DueAt = row.DueAt
-	case webhook.StateSucceeded:
+	case webhook.DeliveryStateSucceeded:
 		d.DeliveredAt = row.TakenAt.Add(time.Duration(row.TakenMs) * time.Millisecond)
 		d.AttemptLog = []webhook.Attempt{{
 			Number: d.Attempts, StartedAt: row.TakenAt, Duration: time.Duration(row.TakenMs) * time.Millisecond,
 			Result: webhook.ResultSuccess, ResponseStatus: int(row.TakenStatus), Snippet: row.TakenSnippet,
 		}}
-	case webhook.StateDispatched, webhook.StateFailed, webhook.StateCancelled:
+	case webhook.DeliveryStateDispatched, webhook.DeliveryStateFailed, webhook.DeliveryStateCancelled:
 		// A delivery in one of these states has no next attempt: the due_at of a dispatched one is the time until which
 		// its dispatcher has to report a result.
 	}
@@ -192,14 +192,14 @@ const attemptsQuery = `
 
 // withAttempts returns the deliveries with their failed attempts, in the order of the attempts' numbers. Most
 // deliveries succeeded at once and have no failed attempt.
-func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDRow) ([]webhook.Delivery, error) {
+func (s DeliveryStore) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDRow) ([]webhook.Delivery, error) {
 	all := make([]webhook.Delivery, len(found))
 	place := make(map[id.ID]int, len(found))
 	var ids []id.ID
 	var since, until []time.Time
 	for i, row := range found {
 		all[i] = toDelivery(row)
-		if row.Attempts == 0 || row.Attempts == 1 && row.State == webhook.StateSucceeded {
+		if row.Attempts == 0 || row.Attempts == 1 && row.State == webhook.DeliveryStateSucceeded {
 			continue
 		}
 		ended := row.FinishedAt
@@ -239,7 +239,7 @@ func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDR
 
 // BodiesMadeDuring returns a subscription's deliveries that were made in a span of time (webhookports.Deliveries). It
 // reads a range of the primary key.
-func (s Deliveries) BodiesMadeDuring(ctx context.Context, subscriptionID id.ID, made ports.TimeSpan,
+func (s DeliveryStore) BodiesMadeDuring(ctx context.Context, subscriptionID id.ID, made ports.TimeSpan,
 	limit int) ([]webhook.SentDelivery, error) {
 	rows, err := queries.DeliveriesMade(ctx, s.DB, sqlc.DeliveriesMadeParams{
 		SubscriptionID: subscriptionID, MadeFrom: made.From, MadeTo: made.To, MaxRows: limit,
@@ -250,21 +250,22 @@ func (s Deliveries) BodiesMadeDuring(ctx context.Context, subscriptionID id.ID, 
 
 // BodiesAboutDeposit returns a subscription's deliveries about a deposit (webhookports.Deliveries). It always reads
 // the index of deposits, even where Postgres would estimate another index to be faster.
-func (s Deliveries) BodiesAboutDeposit(ctx context.Context, subscriptionID, depositID id.ID,
+func (s DeliveryStore) BodiesAboutDeposit(ctx context.Context, subscriptionID, depositID id.ID,
 	limit int) ([]webhook.SentDelivery, error) {
 	rows, err := queries.DeliveriesAbout(ctx, s.DB, depositID, subscriptionID, limit)
 	return pg.ConvertEach(rows, func(r sqlc.DeliveriesAboutRow) webhook.SentDelivery { return webhook.SentDelivery(r) }),
 		pg.Translate(err)
 }
 
-func (s Deliveries) DeliveriesOfDeposit(ctx context.Context, depositID id.ID, limit int) ([]webhook.Delivery, error) {
+func (s DeliveryStore) DeliveriesOfDeposit(ctx context.Context, depositID id.ID, limit int) ([]webhook.Delivery,
+	error) {
 	return s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM deliveries WHERE deposit_id = $1 ORDER BY id DESC LIMIT $2`,
 		depositID, limit)
 }
 
 // deliveries returns the deliveries that a query selects, with their attempts. The query must read
 // deliveryColumns.
-func (s Deliveries) deliveries(ctx context.Context, sql string, args ...any) ([]webhook.Delivery, error) {
+func (s DeliveryStore) deliveries(ctx context.Context, sql string, args ...any) ([]webhook.Delivery, error) {
 	rows, err := s.DB.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
@@ -281,7 +282,7 @@ const maxRedeliveries = 1000
 
 // DeliveriesOfEvent returns the deliveries of an event. The id of an original delivery is computed from event and
 // subscription; deliveries that were sent again are found by the index of deposits.
-func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e webhookports.EventView) ([]webhook.Delivery, error) {
+func (s DeliveryStore) DeliveriesOfEvent(ctx context.Context, e webhookports.EventView) ([]webhook.Delivery, error) {
 	subscriptions, err := queries.SubscriptionsOfPartner(ctx, s.DB, e.PartnerID)
 	if err != nil {
 		return nil, err
@@ -305,7 +306,7 @@ func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e webhookports.EventV
 
 // FindDelivery returns the delivery with an id, whatever subscription it belongs to. The primary key begins with
 // the subscription, so the id is looked up once for each subscription.
-func (s Deliveries) FindDelivery(ctx context.Context, deliveryID id.ID) (webhook.Delivery, error) {
+func (s DeliveryStore) FindDelivery(ctx context.Context, deliveryID id.ID) (webhook.Delivery, error) {
 	found, err := s.deliveries(ctx,
 		`SELECT `+deliveryColumns+` FROM (SELECT id AS subscription FROM webhook_subscriptions) AS s
 		CROSS JOIN LATERAL (SELECT * FROM deliveries d WHERE d.subscription_id = s.subscription AND d.id = $1 OFFSET 0) AS d
@@ -320,7 +321,8 @@ func (s Deliveries) FindDelivery(ctx context.Context, deliveryID id.ID) (webhook
 	return found[0], nil
 }
 
-func (s Deliveries) LastDeliveries(ctx context.Context, subscriptionID id.ID, limit int) ([]webhook.Delivery, error) {
+func (s DeliveryStore) LastDeliveries(ctx context.Context, subscriptionID id.ID, limit int) ([]webhook.Delivery,
+	error) {
 	return s.deliveries(ctx, `SELECT `+deliveryColumns+
 		` FROM deliveries WHERE subscription_id = $1 ORDER BY id DESC LIMIT $2`, subscriptionID, limit)
 }

@@ -23,7 +23,7 @@ const idsDiffer = "interval '1 hour'"
 
 // Events returns a page of a partner's events. The events of a deposit are found by the deposit's history, so the
 // table of events needs no index of deposits.
-func (s Events) Events(ctx context.Context, partnerID id.ID, f webhookports.EventFilter,
+func (s EventStore) Events(ctx context.Context, partnerID id.ID, f webhookports.EventFilter,
 	page ports.Page) (ports.ListPage[ports.Event], error) {
 	l := &lists.PageQuery{Table: "events", Identity: []string{"partner_id", "id"}, Order: []string{"id"}}
 	l.Where("partner_id = ?", partnerID)
@@ -52,7 +52,7 @@ func (s Events) Events(ctx context.Context, partnerID id.ID, f webhookports.Even
 	}, func(e ports.Event) ports.Cursor { return ports.Cursor{At: e.CreatedAt, ID: e.ID} })
 }
 
-func (s Events) Event(ctx context.Context, partnerID, eventID id.ID) (ports.Event, error) {
+func (s EventStore) Event(ctx context.Context, partnerID, eventID id.ID) (ports.Event, error) {
 	row, err := queries.EventOfPartner(ctx, s.DB, partnerID, eventID)
 	return ports.Event{
 		ID: row.ID, PartnerID: row.PartnerID, Name: row.Name, DepositID: row.DepositID, Data: row.Data,
@@ -73,7 +73,7 @@ func scanEvent(row pgx.CollectableRow, e *ports.Event, more ...any) error {
 
 var errNotJSON = errors.New("is not JSON")
 
-func (s Events) FeedState(ctx context.Context, partnerID id.ID) (webhookports.FeedState, error) {
+func (s EventStore) FeedState(ctx context.Context, partnerID id.ID) (webhookports.FeedState, error) {
 	row, err := queries.FeedState(ctx, s.DB, partnerID)
 	return webhookports.FeedState{Epoch: row.Epoch, Oldest: row.OldestSequence, Last: row.LastSequence}, err
 }
@@ -88,7 +88,7 @@ const feedEvents = `SELECT id, partner_id, name, deposit_id, data, created_at, c
 // partners have read all but the events of today, so a first query reads only the last partitions. A gap in the
 // numbers shows that it missed events in older partitions or from a clock that is ahead; then all partitions are
 // read.
-func (s Events) FeedEvents(ctx context.Context, partnerID id.ID, after int64, limit int) ([]ports.Event, error) {
+func (s EventStore) FeedEvents(ctx context.Context, partnerID id.ID, after int64, limit int) ([]ports.Event, error) {
 	const day = 24 * time.Hour
 	today := time.Now().Truncate(day)
 	for _, days := range [][2]id.ID{{firstOf(today.Add(-day)), firstOf(today.Add(2 * day))}, {firstID, lastID}} {
@@ -130,7 +130,7 @@ func follow(events []ports.Event, after int64) bool {
 	return len(events) > 0
 }
 
-func (s Events) LastFeedNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]int64, error) {
+func (s EventStore) LastFeedNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]int64, error) {
 	rows, err := queries.LastNumbers(ctx, s.DB, partnerIDs)
 	last := make(map[id.ID]int64, len(rows))
 	for _, row := range rows {
@@ -142,7 +142,7 @@ func (s Events) LastFeedNumbers(ctx context.Context, partnerIDs []id.ID) (map[id
 // FindEvent returns the event with an id, whatever partner it belongs to. The primary key of the table events
 // begins with the partner, so the id is looked up for each partner, in the partition of the day that the id
 // contains. In the outbox (the table of new events) the whole index is searched.
-func (s Events) FindEvent(ctx context.Context, eventID id.ID) (e webhookports.EventView, err error) {
+func (s EventStore) FindEvent(ctx context.Context, eventID id.ID) (e webhookports.EventView, err error) {
 	err = s.DB.QueryRow(ctx, `
 		SELECT event_id, partner_id, name, deposit_id, created_at, 'outbox', '' FROM outbox WHERE position >= 0
 		AND event_id = $1

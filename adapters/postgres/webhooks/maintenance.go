@@ -14,7 +14,7 @@ import (
 // EndParkedDeliveries ends parked deliveries (those that wait because their subscription is disabled) that are
 // older than a time, and returns them. The query steps through the index of parked deliveries from subscription to
 // subscription.
-func (s Retention) EndParkedDeliveries(ctx context.Context, at time.Time,
+func (s RetentionStore) EndParkedDeliveries(ctx context.Context, at time.Time,
 	limit int) ([]webhookports.EndedDelivery, error) {
 	rows, err := s.DB.Query(ctx, `
 		WITH RECURSIVE subscriptions(id) AS (
@@ -41,7 +41,7 @@ func (s Retention) EndParkedDeliveries(ctx context.Context, at time.Time,
 
 // DeleteFinishedDeliveries deletes deliveries that ended long ago, and returns their number. Ids sort by time, so
 // the oldest deliveries of a subscription are its first in the primary key.
-func (s Retention) DeleteFinishedDeliveries(ctx context.Context, at, endedBy time.Time, limit int) (int, error) {
+func (s RetentionStore) DeleteFinishedDeliveries(ctx context.Context, at, endedBy time.Time, limit int) (int, error) {
 	tag, err := s.DB.Exec(ctx, `
 		WITH RECURSIVE subscriptions(id) AS (
 			(SELECT subscription_id FROM deliveries ORDER BY subscription_id LIMIT 1)
@@ -62,7 +62,7 @@ func (s Retention) DeleteFinishedDeliveries(ctx context.Context, at, endedBy tim
 // ReleaseOrCancelDeliveries releases the parked deliveries (those that waited while their subscription was disabled) of
 // enabled subscriptions, and cancels the deliveries of deleted subscriptions. A call changes at most moveLimit
 // deliveries of each subscription.
-func (s Retention) ReleaseOrCancelDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error) {
+func (s RetentionStore) ReleaseOrCancelDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error) {
 	enabled, err := queries.SubscriptionsToRelease(ctx, s.DB)
 	if err != nil {
 		return 0, err

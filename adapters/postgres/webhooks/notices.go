@@ -13,7 +13,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-func (r EndpointNotices) DueNotices(ctx context.Context, limit int) ([]webhook.Notice, error) {
+func (r EndpointNoticeStore) DueNotices(ctx context.Context, limit int) ([]webhook.Notice, error) {
 	rows, err := queries.DueNotices(ctx, r.DB, limit)
 	return pg.ConvertEach(rows, func(row sqlc.DueNoticesRow) webhook.Notice {
 		return webhook.Notice{SubscriptionID: row.SubscriptionID, Kind: row.Kind}
@@ -22,7 +22,7 @@ func (r EndpointNotices) DueNotices(ctx context.Context, limit int) ([]webhook.N
 
 // Take deletes the notices of a kind about an endpoint, and returns what the mail about them needs. A second
 // dispatcher waits for the first one at the DELETE and then finds no row, so the mail is sent once.
-func (r EndpointNotices) Take(ctx context.Context, n webhook.Notice) (about webhookports.NoticeMailData, ok bool,
+func (r EndpointNoticeStore) Take(ctx context.Context, n webhook.Notice) (about webhookports.NoticeMailData, ok bool,
 	err error) {
 	taken, err := queries.TakeNotices(ctx, pg.In(ctx), n.SubscriptionID, n.Kind)
 	if err != nil || taken.Taken == 0 {
@@ -47,7 +47,7 @@ func (r EndpointNotices) Take(ctx context.Context, n webhook.Notice) (about webh
 	return about, err == nil, err
 }
 
-func (r EndpointNotices) told(ctx context.Context, n webhook.Notice) (webhook.LastMailTimes, error) {
+func (r EndpointNoticeStore) told(ctx context.Context, n webhook.Notice) (webhook.LastMailTimes, error) {
 	rows, err := queries.NoticesTold(ctx, pg.In(ctx), n.SubscriptionID)
 	told := make(webhook.LastMailTimes, len(rows))
 	for _, row := range rows {
@@ -56,13 +56,13 @@ func (r EndpointNotices) told(ctx context.Context, n webhook.Notice) (webhook.La
 	return told, err
 }
 
-func (r EndpointNotices) Postpone(ctx context.Context, n webhook.Notice, until time.Time) error {
+func (r EndpointNoticeStore) Postpone(ctx context.Context, n webhook.Notice, until time.Time) error {
 	return queries.PutOffNotice(ctx, pg.In(ctx), sqlc.PutOffNoticeParams{
 		SubscriptionID: n.SubscriptionID, Kind: n.Kind, At: n.At, Deliveries: n.Deliveries, MailAt: until,
 	})
 }
 
-func (r EndpointNotices) RecordMailing(ctx context.Context, n webhook.Notice) (ok bool, err error) {
+func (r EndpointNoticeStore) RecordMailing(ctx context.Context, n webhook.Notice) (ok bool, err error) {
 	sent, err := queries.MailNotice(ctx, pg.In(ctx), n.SubscriptionID, n.Kind, webhook.MinNoticeInterval)
 	return sent == 1, err
 }

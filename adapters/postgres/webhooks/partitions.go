@@ -62,7 +62,7 @@ const missingPartitions = `
 
 // EnsurePartitions makes the missing partitions up to some days ahead. Each day is a transaction of its own, so
 // that a day that fails does not prevent the others.
-func (s Retention) EnsurePartitions(ctx context.Context, days int) error {
+func (s RetentionStore) EnsurePartitions(ctx context.Context, days int) error {
 	rows, err := s.DB.Query(ctx, missingPartitions, days)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (s Retention) EnsurePartitions(ctx context.Context, days int) error {
 // makePartition makes the partition of a day from a new table, into which it moves the day's rows of the default
 // partition, since Postgres refuses a partition while the default partition has rows of the same day. Readers and
 // writers of other partitions do not wait, since ATTACH locks the default partition only.
-func (s Retention) makePartition(ctx context.Context, p partition) error {
+func (s RetentionStore) makePartition(ctx context.Context, p partition) error {
 	from, to := p.bound(p.Day), p.bound(p.Day.AddDate(0, 0, 1))
 	rest, name, key := p.Parent+"_rest", p.name(), p.key()
 	return pg.RunInTx(ctx, s.DB.Pool, func(t *pg.Tx) error {
@@ -122,7 +122,7 @@ func (s Retention) makePartition(ctx context.Context, p partition) error {
 	})
 }
 
-func (s Retention) DropPartitions(ctx context.Context, days int) error {
+func (s RetentionStore) DropPartitions(ctx context.Context, days int) error {
 	// Pass the age in days, since the SQL function expects such an interval; a Go duration would arrive as hours.
 	_, err := s.DB.Exec(ctx, `SELECT drop_expired_partitions(make_interval(days => $1))`, days)
 	return err

@@ -17,7 +17,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-func (r Replays) Insert(ctx context.Context, p webhook.Replay, most int) error {
+func (r ReplayStore) Insert(ctx context.Context, p webhook.Replay, most int) error {
 	if err := queries.LockReplays(ctx, pg.In(ctx).QueueingTx(), p.SubscriptionID); err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (r Replays) Insert(ctx context.Context, p webhook.Replay, most int) error {
 	}))
 }
 
-func (r Replays) LockNext(ctx context.Context, now time.Time) (webhook.Replay, bool, error) {
+func (r ReplayStore) LockNext(ctx context.Context, now time.Time) (webhook.Replay, bool, error) {
 	row, err := queries.NextReplay(ctx, pg.In(ctx), now)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return webhook.Replay{}, false, nil
@@ -35,7 +35,8 @@ func (r Replays) LockNext(ctx context.Context, now time.Time) (webhook.Replay, b
 	return webhook.Replay(row), err == nil, err
 }
 
-func (r Replays) FindMatching(ctx context.Context, p webhook.Replay, limit int) (found []id.ID, upTo id.ID, err error) {
+func (r ReplayStore) FindMatching(ctx context.Context, p webhook.Replay, limit int) (found []id.ID, upTo id.ID,
+	err error) {
 	l := matching(p)
 	l.Where("EXISTS (SELECT FROM webhook_subscriptions s WHERE s.id = ? AND s.deleted_at IS NULL)", p.SubscriptionID)
 	if !p.Cursor.IsZero() {
@@ -58,11 +59,11 @@ func (r Replays) FindMatching(ctx context.Context, p webhook.Replay, limit int) 
 	return found, upTo, err
 }
 
-func (r Replays) CountWaitingRedeliveries(ctx context.Context, subscriptionID id.ID) (int, error) {
+func (r ReplayStore) CountWaitingRedeliveries(ctx context.Context, subscriptionID id.ID) (int, error) {
 	return queries.WaitingRedeliveries(ctx, pg.In(ctx), subscriptionID, webhook.ReplayBacklogSampleSize)
 }
 
-func (r Replays) Update(ctx context.Context, before, after webhook.Replay) error {
+func (r ReplayStore) Update(ctx context.Context, before, after webhook.Replay) error {
 	return queries.UpdateReplay(ctx, pg.In(ctx).QueueingTx(), sqlc.UpdateReplayParams{
 		ID: before.ID, WasNextAt: before.NextAt,
 		Redelivered: after.Redelivered, Cursor: after.Cursor, NextAt: after.NextAt, FinishedAt: after.FinishedAt,
@@ -70,24 +71,24 @@ func (r Replays) Update(ctx context.Context, before, after webhook.Replay) error
 	})
 }
 
-func (r Replays) DeleteFinished(ctx context.Context, at time.Time, limit int) (int, error) {
+func (r ReplayStore) DeleteFinished(ctx context.Context, at time.Time, limit int) (int, error) {
 	n, err := queries.DeleteFinishedReplays(ctx, pg.In(ctx), at, limit)
 	return int(n), err
 }
 
-func (r Replays) Replay(ctx context.Context, replayID id.ID) (webhook.Replay, error) {
+func (r ReplayStore) Replay(ctx context.Context, replayID id.ID) (webhook.Replay, error) {
 	row, err := queries.ReplayByID(ctx, r.DB, replayID)
 	return webhook.Replay(row), pg.ReplaceErrNoRows(err, webhook.ErrReplayNotFound)
 }
 
-func (r Replays) CountMatching(ctx context.Context, p webhook.Replay) (n int, err error) {
+func (r ReplayStore) CountMatching(ctx context.Context, p webhook.Replay) (n int, err error) {
 	l := matching(p)
 	read := " FROM deliveries" + l.WhereClause() + " ORDER BY id LIMIT "
 	err = r.DB.QueryRow(ctx, "SELECT count(*)"+oldest(p, read), l.Args...).Scan(&n)
 	return n, err
 }
 
-func (r Replays) CountUnfinished(ctx context.Context, subscriptionID id.ID) (int, error) {
+func (r ReplayStore) CountUnfinished(ctx context.Context, subscriptionID id.ID) (int, error) {
 	return queries.UnfinishedReplays(ctx, r.DB, subscriptionID)
 }
 

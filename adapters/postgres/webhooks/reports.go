@@ -34,7 +34,8 @@ var SelectHealthReportsSQL = `
 	AND d.state + 0 = 0 ORDER BY d.id LIMIT 1) AS oldest ON true
 	LEFT JOIN leased ON leased.subscription_id = s.id`
 
-func (r Subscriptions) HealthReports(ctx context.Context, of []webhook.Subscription) ([]webhook.SubscriptionWithReport,
+func (r SubscriptionStore) HealthReports(ctx context.Context,
+	of []webhook.Subscription) ([]webhook.SubscriptionWithReport,
 	error) {
 	if len(of) == 0 {
 		return []webhook.SubscriptionWithReport{}, nil

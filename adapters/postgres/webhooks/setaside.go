@@ -10,7 +10,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-func (r SetAsideEvents) SetAsideEvents(ctx context.Context, limit int) ([]webhookports.SetAsideEventRecord, error) {
+func (r SetAsideEventStore) SetAsideEvents(ctx context.Context, limit int) ([]webhookports.SetAsideEventRecord, error) {
 	rows, err := queries.SetAsideEvents(ctx, r.DB, limit)
 	return pg.ConvertEach(rows, func(row sqlc.SetAsideEventsRow) webhookports.SetAsideEventRecord {
 		return webhookports.SetAsideEventRecord(row)
@@ -19,7 +19,7 @@ func (r SetAsideEvents) SetAsideEvents(ctx context.Context, limit int) ([]webhoo
 
 // Retry moves an event that could not be processed back to the outbox (the table of new events). The event keeps
 // the time of its commit, from which its latency counts.
-func (r SetAsideEvents) Retry(ctx context.Context, eventID id.ID) (webhookports.SetAsideEventRecord, error) {
+func (r SetAsideEventStore) Retry(ctx context.Context, eventID id.ID) (webhookports.SetAsideEventRecord, error) {
 	pg.In(ctx).Appended = true
 	row, err := queries.RetryEvent(ctx, pg.In(ctx), eventID)
 	return webhookports.SetAsideEventRecord{
@@ -28,7 +28,7 @@ func (r SetAsideEvents) Retry(ctx context.Context, eventID id.ID) (webhookports.
 	}, pg.ReplaceErrNoRows(err, webhookports.ErrEventNotSetAside)
 }
 
-func (r SetAsideEvents) Drop(ctx context.Context, eventID id.ID) (webhookports.SetAsideEventRecord, error) {
+func (r SetAsideEventStore) Drop(ctx context.Context, eventID id.ID) (webhookports.SetAsideEventRecord, error) {
 	row, err := queries.DropEvent(ctx, pg.In(ctx), eventID)
 	return webhookports.SetAsideEventRecord(row), pg.ReplaceErrNoRows(err, webhookports.ErrEventNotSetAside)
 }

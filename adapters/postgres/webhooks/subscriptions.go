@@ -23,7 +23,7 @@ import (
 // subscription before each POST.
 const moveLimit = 10_000
 
-func (r Subscriptions) Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error {
+func (r SubscriptionStore) Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error {
 	sealed, err := r.Sealer.Encrypt(key, pg.SigningSecretAAD(s.ID))
 	if err != nil {
 		return err
@@ -40,18 +40,18 @@ func (r Subscriptions) Insert(ctx context.Context, s webhook.Subscription, key s
 		}))
 }
 
-func (r Subscriptions) LockRow(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
+func (r SubscriptionStore) LockRow(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
 	row, err := queries.SubscriptionForUpdate(ctx, pg.In(ctx), subscriptionID, partnerID)
 	return webhook.Subscription(row), pg.ReplaceErrNoRows(err, webhook.ErrNotFound)
 }
 
-func (r Subscriptions) LockRowShared(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription,
+func (r SubscriptionStore) LockRowShared(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription,
 	error) {
 	row, err := queries.HoldSubscription(ctx, pg.In(ctx), subscriptionID, partnerID)
 	return webhook.Subscription(row), pg.ReplaceErrNoRows(err, webhook.ErrNotFound)
 }
 
-func (r Subscriptions) Update(ctx context.Context, s webhook.Subscription, releasePerSecond int) error {
+func (r SubscriptionStore) Update(ctx context.Context, s webhook.Subscription, releasePerSecond int) error {
 	wasEnabled, err := queries.UpdateSubscription(ctx, pg.In(ctx), sqlc.UpdateSubscriptionParams{
 		URL: s.URL, Events: s.Events, Standard: s.Standard, Enabled: s.Enabled, DisabledReason: s.DisabledReason, ID: s.ID,
 	})
@@ -66,7 +66,7 @@ func (r Subscriptions) Update(ctx context.Context, s webhook.Subscription, relea
 	return err
 }
 
-func (r Subscriptions) SetSigningSecret(ctx context.Context, subscriptionID id.ID, key secret.Text) error {
+func (r SubscriptionStore) SetSigningSecret(ctx context.Context, subscriptionID id.ID, key secret.Text) error {
 	sealed, err := r.Sealer.Encrypt(key, pg.SigningSecretAAD(subscriptionID))
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (r Subscriptions) SetSigningSecret(ctx context.Context, subscriptionID id.I
 	return queries.SetSubscriptionSecret(ctx, pg.In(ctx).QueueingTx(), sealed, subscriptionID)
 }
 
-func (r Subscriptions) Delete(ctx context.Context, subscriptionID id.ID, at time.Time) error {
+func (r SubscriptionStore) Delete(ctx context.Context, subscriptionID id.ID, at time.Time) error {
 	if _, err := queries.DeleteSubscription(ctx, pg.In(ctx).QueueingTx(), at, subscriptionID); err != nil {
 		return err
 	}
@@ -82,23 +82,23 @@ func (r Subscriptions) Delete(ctx context.Context, subscriptionID id.ID, at time
 	return err
 }
 
-func (r Subscriptions) ProbeEndpoints(ctx context.Context, of webhookports.ProbeFilter) (webhookports.ProbeResult,
+func (r SubscriptionStore) ProbeEndpoints(ctx context.Context, of webhookports.ProbeFilter) (webhookports.ProbeResult,
 	error) {
 	return pg.MakeFailingEndpointsDue(ctx, pg.In(ctx), of)
 }
 
-func (r Subscriptions) Subscription(ctx context.Context, partnerID,
+func (r SubscriptionStore) Subscription(ctx context.Context, partnerID,
 	subscriptionID id.ID) (webhook.Subscription, error) {
 	row, err := queries.Subscription(ctx, r.DB, subscriptionID, partnerID)
 	return webhook.Subscription(row), pg.ReplaceErrNoRows(err, webhook.ErrNotFound)
 }
 
-func (r Subscriptions) SubscriptionByID(ctx context.Context, subscriptionID id.ID) (webhook.Subscription, error) {
+func (r SubscriptionStore) SubscriptionByID(ctx context.Context, subscriptionID id.ID) (webhook.Subscription, error) {
 	row, err := queries.SubscriptionByID(ctx, r.DB, subscriptionID)
 	return webhook.Subscription(row), pg.ReplaceErrNoRows(err, webhook.ErrNotFound)
 }
 
-func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID,
+func (r SubscriptionStore) Subscriptions(ctx context.Context, partnerID id.ID,
 	page ports.Page) (ports.ListPage[webhook.Subscription], error) {
 	l := &lists.PageQuery{Table: "webhook_subscriptions", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("partner_id = ? AND deleted_at IS NULL", partnerID)
@@ -116,7 +116,7 @@ func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID,
 
 // SigningSecrets returns the signing secrets of a partner's subscriptions. A secret that cannot be decrypted is
 // left out, since nothing is signed with it.
-func (r Subscriptions) SigningSecrets(ctx context.Context, partnerID id.ID) (map[id.ID]secret.Text, error) {
+func (r SubscriptionStore) SigningSecrets(ctx context.Context, partnerID id.ID) (map[id.ID]secret.Text, error) {
 	rows, err := queries.SigningSecrets(ctx, r.DB, partnerID)
 	if err != nil {
 		return nil, pg.Translate(err)
@@ -135,7 +135,7 @@ func (r Subscriptions) SigningSecrets(ctx context.Context, partnerID id.ID) (map
 	return all, nil
 }
 
-func (r Subscriptions) FindSubscription(
+func (r SubscriptionStore) FindSubscription(
 	ctx context.Context, subscriptionID id.ID,
 ) (webhookports.SubscriptionView, error) {
 	row, err := queries.FindSubscription(ctx, r.DB, subscriptionID)

@@ -13,39 +13,40 @@ var queries = sqlc.New()
 
 // Stores holds the stores of all tables of webhooks.
 type Stores struct {
-	Subscriptions Subscriptions
-	Deliveries    Deliveries
-	Replays       Replays
-	Events        Events
-	SetAside      SetAsideEvents
-	Notices       EndpointNotices
-	Retention     Retention
+	Subscriptions SubscriptionStore
+	Deliveries    DeliveryStore
+	Replays       ReplayStore
+	Events        EventStore
+	SetAside      SetAsideEventStore
+	Notices       EndpointNoticeStore
+	Retention     RetentionStore
 }
 
 // Stores of the tables of webhooks. Each implements the interface of its name in package ports/webhooks.
 type (
-	Subscriptions   struct{ pg.StoreBase }
-	Deliveries      struct{ pg.StoreBase }
-	Replays         struct{ pg.StoreBase }
-	Events          struct{ pg.StoreBase }
-	SetAsideEvents  struct{ pg.StoreBase }
-	EndpointNotices struct{ pg.StoreBase }
-	Retention       struct{ pg.StoreBase }
+	SubscriptionStore   struct{ pg.StoreBase }
+	DeliveryStore       struct{ pg.StoreBase }
+	ReplayStore         struct{ pg.StoreBase }
+	EventStore          struct{ pg.StoreBase }
+	SetAsideEventStore  struct{ pg.StoreBase }
+	EndpointNoticeStore struct{ pg.StoreBase }
+	RetentionStore      struct{ pg.StoreBase }
 )
 
 var (
-	_ webhookports.Subscriptions      = Subscriptions{}
-	_ webhookports.EndpointProber     = Subscriptions{}
-	_ ports.SigningSecretReader       = Subscriptions{}
-	_ webhookports.Deliveries         = Deliveries{}
-	_ webhookports.Replays            = Replays{}
-	_ webhookports.Events             = Events{}
-	_ webhookports.SetAsideEventStore = SetAsideEvents{}
-	_ webhookports.EndpointNotices    = EndpointNotices{}
-	_ webhookports.RetentionStore     = Retention{}
+	_ webhookports.SubscriptionStore   = SubscriptionStore{}
+	_ webhookports.EndpointProber      = SubscriptionStore{}
+	_ ports.SigningSecretReader        = SubscriptionStore{}
+	_ webhookports.DeliveryStore       = DeliveryStore{}
+	_ webhookports.ReplayStore         = ReplayStore{}
+	_ webhookports.EventStore          = EventStore{}
+	_ webhookports.SetAsideEventStore  = SetAsideEventStore{}
+	_ webhookports.EndpointNoticeStore = EndpointNoticeStore{}
+	_ webhookports.RetentionStore      = RetentionStore{}
 )
 
 func New(b pg.StoreBase) Stores {
-	return Stores{Subscriptions{b}, Deliveries{b}, Replays{b}, Events{b}, SetAsideEvents{b}, EndpointNotices{b},
-		Retention{b}}
+	return Stores{SubscriptionStore{b}, DeliveryStore{b}, ReplayStore{b}, EventStore{b}, SetAsideEventStore{b},
+		EndpointNoticeStore{b},
+		RetentionStore{b}}
 }

@@ -108,7 +108,7 @@ func (s *Service) CompleteLogIn(ctx context.Context, r ConnectParams, token, cod
 
 // enter begins a session and links the operator's account to the partner, in a single transaction. For a half sign-in,
 // whose two-factor code is still missing, no link is made.
-func (s *Service) enter(ctx context.Context, v VerifiedURL, o connect.Operator, a connect.Account, now time.Time,
+func (s *Service) enter(ctx context.Context, v VerifiedConnectURL, o connect.Operator, a connect.Account, now time.Time,
 	begin func(context.Context) (SignInResult, error),
 ) (ConnectResult, error) {
 	var in SignInResult
@@ -190,7 +190,7 @@ func (s *Service) RebuildConnectResult(ctx context.Context, r ConnectParams, a c
 // and decides again.
 //
 // Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict; the transaction stays usable.
-func (s *Service) link(ctx context.Context, v VerifiedURL, o connect.Operator, a connect.Account,
+func (s *Service) link(ctx context.Context, v VerifiedConnectURL, o connect.Operator, a connect.Account,
 	now time.Time) (connect.LinkResult, error) {
 	exists, err := s.linkExists(ctx, v, a)
 	if err != nil || exists {
@@ -239,7 +239,7 @@ func (s *Service) link(ctx context.Context, v VerifiedURL, o connect.Operator, a
 //
 // Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict when another active link rules out the
 // new one.
-func (s *Service) linkExists(ctx context.Context, v VerifiedURL, a connect.Account) (bool, error) {
+func (s *Service) linkExists(ctx context.Context, v VerifiedConnectURL, a connect.Account) (bool, error) {
 	current, err := s.deps.Links.LockActiveLink(ctx, a.ID)
 	if err != nil {
 		return false, err

@@ -138,7 +138,7 @@ func TestLinks_AtOnceOfOneAccount_AreOneLinkAndOneEvent(t *testing.T) {
 	require.Equal(t, 2, b.kit.Count("outbox", ""))
 }
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
 const key = servicetest.ConnectSecret
 
@@ -152,7 +152,7 @@ type bundle struct {
 func setup(t *testing.T) bundle {
 	t.Helper()
 	kit := servicetest.New(t, func(s *servicetest.Setup) {
-		s.Config.Environment, s.Config.DashboardBaseURL, s.Clock = partner.Production, "https://dash.example",
+		s.Config.Environment, s.Config.DashboardBaseURL, s.Clock = partner.EnvironmentProduction, "https://dash.example",
 			servicetest.NewClock(now)
 	})
 	return bundle{Service: kit.Connections, kit: kit}

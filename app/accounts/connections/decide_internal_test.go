@@ -81,26 +81,26 @@ func TestConnectURL_ForWhatThePagesWouldRefuse_IsNotMade(t *testing.T) {
 		want    error
 		field   string
 	}{
-		"good": {partner.Production, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "a.b +&ü",
+		"good": {partner.EnvironmentProduction, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "a.b +&ü",
 			Email: "a@b.example", Name: "N & Co", ReturnURL: "https://pms.example/?a=1&b"}, nil, ""},
-		"the parts that must": {partner.Production, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "x"}, nil, ""},
-		"localhost, while building": {partner.Development,
+		"the parts that must": {partner.EnvironmentProduction, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "x"}, nil, ""},
+		"localhost, while building": {partner.EnvironmentDevelopment,
 			ConnectURLRequest{PartnerSlug: "demo", ExternalID: "x", ReturnURL: "http://localhost/"}, nil, ""},
-		"no slug": {partner.Production, ConnectURLRequest{PartnerSlug: "no.slug"}, connect.ErrPartnerNotFound, ""},
-		"no id":   {partner.Production, ConnectURLRequest{PartnerSlug: "demo"}, fault.ErrInvalidField, "externalId"},
-		"long id": {partner.Production,
+		"no slug": {partner.EnvironmentProduction, ConnectURLRequest{PartnerSlug: "no.slug"}, connect.ErrPartnerNotFound, ""},
+		"no id":   {partner.EnvironmentProduction, ConnectURLRequest{PartnerSlug: "demo"}, fault.ErrInvalidField, "externalId"},
+		"long id": {partner.EnvironmentProduction,
 			ConnectURLRequest{PartnerSlug: "demo", ExternalID: strings.Repeat("x", 256)}, fault.ErrInvalidField, "externalId"},
-		"zero byte": {partner.Production, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "\x00"},
+		"zero byte": {partner.EnvironmentProduction, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "\x00"},
 			fault.ErrInvalidField, "externalId"},
-		"no UTF-8": {partner.Production, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "\xff"},
+		"no UTF-8": {partner.EnvironmentProduction, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "\xff"},
 			fault.ErrInvalidField, "externalId"},
-		"e-mail": {partner.Production, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "x", Email: "nope"},
+		"e-mail": {partner.EnvironmentProduction, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "x", Email: "nope"},
 			fault.ErrInvalidField, "email"},
-		"name of two lines": {partner.Production, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "x", Name: "a\nb"},
+		"name of two lines": {partner.EnvironmentProduction, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "x", Name: "a\nb"},
 			fault.ErrInvalidField, "name"},
-		"localhost, in production": {partner.Production, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "x",
+		"localhost, in production": {partner.EnvironmentProduction, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "x",
 			ReturnURL: "http://localhost/"}, fault.ErrInvalidField, "returnUrl"},
-		"javascript:": {partner.Development, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "x",
+		"javascript:": {partner.EnvironmentDevelopment, ConnectURLRequest{PartnerSlug: "demo", ExternalID: "x",
 			ReturnURL: "javascript:alert(1)"}, fault.ErrInvalidField, "returnUrl"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,12 +123,12 @@ func TestReturn_OfAURLThatIsAllowed_IsDirectWhereThePartnerRegisteredIt(t *testi
 		allowed bool
 		direct  bool
 	}{
-		"registered":                {partner.Production, "https://pms.example/back?x=1", true, true},
-		"not registered":            {partner.Production, "https://other.example/", true, false},
-		"not registered, elsewhere": {partner.Staging, "https://other.example/", true, true},
-		"localhost, in production":  {partner.Production, "http://localhost/", false, false},
-		"localhost, elsewhere":      {partner.Development, "http://localhost/", true, true},
-		"none":                      {partner.Production, "", false, false},
+		"registered":                {partner.EnvironmentProduction, "https://pms.example/back?x=1", true, true},
+		"not registered":            {partner.EnvironmentProduction, "https://other.example/", true, false},
+		"not registered, elsewhere": {partner.EnvironmentStaging, "https://other.example/", true, true},
+		"localhost, in production":  {partner.EnvironmentProduction, "http://localhost/", false, false},
+		"localhost, elsewhere":      {partner.EnvironmentDevelopment, "http://localhost/", true, true},
+		"none":                      {partner.EnvironmentProduction, "", false, false},
 	} {
 		got := in(c.env).allowedReturn(c.raw, p)
 		require.Equal(t, c.allowed, got != nil, name)
@@ -141,7 +141,7 @@ func TestReturn_OfAURLThatIsAllowed_IsDirectWhereThePartnerRegisteredIt(t *testi
 func TestReturnURL_CarriesTheSignedResult(t *testing.T) {
 	t.Parallel()
 	const key = secret.Text("svc_cs_test")
-	v := VerifiedURL{ExternalID: "op 1", connectSecret: key, Return: &ReturnURL{raw: "https://pms.example/?a=1"}}
+	v := VerifiedConnectURL{ExternalID: "op 1", connectSecret: key, Return: &ReturnURL{raw: "https://pms.example/?a=1"}}
 	for name, c := range map[string]struct {
 		outcome connect.LinkResult
 		account id.ID
@@ -169,12 +169,13 @@ func TestReturnURL_CarriesTheSignedResult(t *testing.T) {
 			require.Equal(t, want, u.Query())
 		})
 	}
-	require.Empty(t, VerifiedURL{}.returnURL(connect.OutcomeLinked, id.ID{2}, "", at), "the operator ends on the desk")
+	require.Empty(t, VerifiedConnectURL{}.returnURL(connect.OutcomeLinked, id.ID{2}, "", at),
+		"the operator ends on the desk")
 }
 
 func TestResults_OfALinkAndOfARefusal(t *testing.T) {
 	t.Parallel()
-	v, session := VerifiedURL{ExternalID: "x"}, SignInResult{Token: "t"}
+	v, session := VerifiedConnectURL{ExternalID: "x"}, SignInResult{Token: "t"}
 	require.Equal(t, ConnectResult{Verified: v, SignedIn: session, Outcome: connect.OutcomeLinked},
 		v.linked(connect.OutcomeLinked, id.ID{2}, session, at))
 	require.Equal(t, ConnectResult{Verified: v, SignedIn: session, Outcome: connect.OutcomeFailed,
@@ -189,7 +190,7 @@ func TestQuery_ReadsEachParameterOnce(t *testing.T) {
 	require.True(t, connected)
 	require.Equal(t, connect.URLParams{Partner: "a", ExternalID: "b c", TS: "1", Sig: "s"}, r.URLParams)
 	require.Equal(t, "u", r.ReturnURL)
-	require.Equal(t, Prefill{Email: "e", Name: "n"}, prefill)
+	require.Equal(t, SignUpPrefill{Email: "e", Name: "n"}, prefill)
 	for _, raw := range []string{"", "x=1", "email=e&name=n", "&&=", "lang=fr", "%zz=1"} {
 		_, _, connected := ParseConnectQuery(raw)
 		require.False(t, connected, raw)

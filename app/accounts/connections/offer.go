@@ -40,7 +40,8 @@ func (s *Service) PreviewLink(ctx context.Context, r ConnectParams, a *connect.A
 
 // failed returns the result of a connect form whose link was refused. a is nil for a sign-up, whose account
 // was not made.
-func (s *Service) failed(ctx context.Context, v VerifiedURL, refusal *fault.Error, in SignInResult, a *connect.Account,
+func (s *Service) failed(ctx context.Context, v VerifiedConnectURL, refusal *fault.Error, in SignInResult,
+	a *connect.Account,
 	now time.Time) (ConnectResult, error) {
 	_, sides, err := s.sides(ctx, v, a)
 	return v.refused(refusal, sides, in, now), err
@@ -48,7 +49,7 @@ func (s *Service) failed(ctx context.Context, v VerifiedURL, refusal *fault.Erro
 
 // sides reads the existing links that rule out a new link between an account and a partner. It returns them, with
 // the fault that explains the refusal; refusal is nil when no existing link rules the new one out.
-func (s *Service) sides(ctx context.Context, v VerifiedURL,
+func (s *Service) sides(ctx context.Context, v VerifiedConnectURL,
 	a *connect.Account) (refusal *fault.Error, sides LinkConflict, err error) {
 	var decided error
 	if a != nil {

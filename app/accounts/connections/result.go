@@ -19,8 +19,8 @@ type (
 
 // ConnectResult is the result of a connect form: a sign-up, log-in or agreement at a partner's connect URL.
 type ConnectResult struct {
-	Verified VerifiedURL  // The checked connect URL. It is also set beside an error, if the URL itself was valid.
-	SignedIn SignInResult // The operator with the new session; zero when no session was begun.
+	Verified VerifiedConnectURL // The checked connect URL. It is also set beside an error, if the URL itself was valid.
+	SignedIn SignInResult       // The operator with the new session; zero when no session was begun.
 	Outcome  connect.LinkResult
 	// The reason why the link was refused: account_already_linked or external_id_conflict; nil when the link was not
 	// refused.
@@ -29,7 +29,8 @@ type ConnectResult struct {
 	ReturnURL string       // The partner's return_url with the signed result; "" without a return_url.
 }
 
-func (v VerifiedURL) linked(outcome connect.LinkResult, accountID id.ID, in SignInResult, now time.Time) ConnectResult {
+func (v VerifiedConnectURL) linked(outcome connect.LinkResult, accountID id.ID, in SignInResult,
+	now time.Time) ConnectResult {
 	return ConnectResult{Verified: v, SignedIn: in, Outcome: outcome, ReturnURL: v.returnURL(outcome, accountID, "", now)}
 }
 
@@ -53,7 +54,8 @@ type LinkConflict struct {
 	NumberOwner string
 }
 
-func (v VerifiedURL) refused(refusal *fault.Error, sides LinkConflict, in SignInResult, now time.Time) ConnectResult {
+func (v VerifiedConnectURL) refused(refusal *fault.Error, sides LinkConflict, in SignInResult,
+	now time.Time) ConnectResult {
 	return ConnectResult{
 		Verified: v, SignedIn: in, Outcome: connect.OutcomeFailed, Refusal: refusal, Sides: sides,
 		ReturnURL: v.returnURL(connect.OutcomeFailed, id.ID{}, refusal.Code, now),

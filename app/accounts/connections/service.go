@@ -14,9 +14,9 @@ import (
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
 	SignIn      signin.Parts
-	Partners    partnerports.Partners
-	Operators   accountports.Operators
-	Links       accountports.Links
+	Partners    partnerports.PartnerStore
+	Operators   accountports.OperatorStore
+	Links       accountports.LinkStore
 	Signing     ports.SigningSecretReader
 	Outbox      ports.Outbox
 	Mails       ports.MailQueue
@@ -44,4 +44,4 @@ func New(deps Deps) *Service {
 
 // production reports whether the service runs in production. true: the strict rules for return URLs apply;
 // false: the relaxed rules apply.
-func (s *Service) production() bool { return s.deps.Environment == partner.Production }
+func (s *Service) production() bool { return s.deps.Environment == partner.EnvironmentProduction }

@@ -74,7 +74,7 @@ func (s *Service) checkURLRequest(r ConnectURLRequest) error {
 // ParseConnectQuery reads the parameters of a connect URL from a raw query. A parameter that was not sent exactly once,
 // or cannot be decoded, becomes "". connected is true when the query has at least one parameter of the
 // partner's connect URL, and false when it has none: email and name alone only fill in the form.
-func ParseConnectQuery(raw string) (r ConnectParams, prefill Prefill, connected bool) {
+func ParseConnectQuery(raw string) (r ConnectParams, prefill SignUpPrefill, connected bool) {
 	values := decoded(raw)
 	single := func(key string) string {
 		if v := values[key]; len(v) == 1 {
@@ -90,7 +90,7 @@ func ParseConnectQuery(raw string) (r ConnectParams, prefill Prefill, connected 
 			Sig: single("sig")},
 		ReturnURL: single("return_url"),
 	}
-	return r, Prefill{Email: single("email"), Name: single("name")}, connected
+	return r, SignUpPrefill{Email: single("email"), Name: single("name")}, connected
 }
 
 // decoded returns the values of a raw query by parameter name. A value that cannot be decoded or stored
@@ -112,5 +112,5 @@ func decoded(raw string) map[string][]string {
 	return values
 }
 
-// Prefill holds the e-mail address and the name that the sign-up form shows at first.
-type Prefill struct{ Email, Name string }
+// SignUpPrefill holds the e-mail address and the name that the sign-up form shows at first.
+type SignUpPrefill struct{ Email, Name string }

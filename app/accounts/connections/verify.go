@@ -23,8 +23,8 @@ type ConnectParams struct {
 	ReturnURL string
 }
 
-// VerifiedURL is a connect URL whose partner, signature and age were checked.
-type VerifiedURL struct {
+// VerifiedConnectURL is a connect URL whose partner, signature and age were checked.
+type VerifiedConnectURL struct {
 	Partner       partner.Partner
 	ExternalID    string
 	Return        *ReturnURL // The return URL; nil when return_url is missing or not allowed.
@@ -47,29 +47,29 @@ type ReturnURL struct {
 //
 // Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, ErrInvalidSignature or ErrURLExpired, in this
 // order.
-func (s *Service) VerifyURL(ctx context.Context, r ConnectParams) (VerifiedURL, error) {
+func (s *Service) VerifyURL(ctx context.Context, r ConnectParams) (VerifiedConnectURL, error) {
 	return s.verify(ctx, r, s.deps.Clock.Now())
 }
 
-func (s *Service) verify(ctx context.Context, r ConnectParams, now time.Time) (VerifiedURL, error) {
+func (s *Service) verify(ctx context.Context, r ConnectParams, now time.Time) (VerifiedConnectURL, error) {
 	p, connectSecret, err := s.partnerWithSecret(ctx, r.Partner)
 	if err != nil {
-		return VerifiedURL{}, err
+		return VerifiedConnectURL{}, err
 	}
 	if !storable(r.ExternalID) {
-		return VerifiedURL{}, connect.ErrInvalidSignature
+		return VerifiedConnectURL{}, connect.ErrInvalidSignature
 	}
 	if err := r.URLParams.Verify(connectSecret, now); err != nil {
-		return VerifiedURL{}, err
+		return VerifiedConnectURL{}, err
 	}
 	revokedAt, err := s.deps.Links.LastRevokedAt(ctx, p.ID, r.ExternalID)
 	if err != nil {
-		return VerifiedURL{}, err
+		return VerifiedConnectURL{}, err
 	}
 	if err := r.CheckRevocation(revokedAt); err != nil {
-		return VerifiedURL{}, err
+		return VerifiedConnectURL{}, err
 	}
-	return VerifiedURL{
+	return VerifiedConnectURL{
 		Partner: p, ExternalID: r.ExternalID, Return: s.allowedReturn(r.ReturnURL, p), connectSecret: connectSecret,
 		params: r.URLParams,
 	}, nil
@@ -119,7 +119,7 @@ const paramError = "connectError"
 // returnURL returns the partner's return_url with the signed result of a connect form appended to it; "" if the
 // connect URL had no return_url. When the link was refused, accountID is zero and code is set: the partner must
 // not learn of an account that is not linked to it.
-func (v VerifiedURL) returnURL(outcome connect.LinkResult, accountID id.ID, code string, now time.Time) string {
+func (v VerifiedConnectURL) returnURL(outcome connect.LinkResult, accountID id.ID, code string, now time.Time) string {
 	if v.Return == nil {
 		return ""
 	}

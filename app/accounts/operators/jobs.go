@@ -25,7 +25,7 @@ func (s *Service) ScheduledJobs(every time.Duration) []schedules.Job {
 	}
 	return []schedules.Job{
 		{Name: "password resets", Every: min(every, resetsEvery),
-			Waits: func(w ports.JobsWithWork) bool { return w.PasswordRequests }, Run: s.MailPasswordResets},
+			Waits: func(w ports.WaitingWorkFlags) bool { return w.PasswordRequests }, Run: s.MailPasswordResets},
 		ended("sessions", func(ctx context.Context, now time.Time) (int, error) {
 			return s.deps.Sessions.DeleteExpiredSessions(ctx, now, schedules.CleaningBatchSize)
 		}),

@@ -17,7 +17,7 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
 // counting records the hash of each comparison, so that a test sees the comparison for an unknown e-mail too, and who
 // waited for a turn.

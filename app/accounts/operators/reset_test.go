@@ -25,7 +25,7 @@ func forgot(t *testing.T, s *operators.Service, email string) {
 }
 
 func resets(kit *servicetest.Kit, to string) (n int) {
-	for _, m := range kit.Mails(to) {
+	for _, m := range kit.ListMails(to) {
 		if strings.Contains(m.Body, "/password/reset?") {
 			n++
 		}
@@ -74,7 +74,7 @@ func TestForgotPassword_DoesTheSameForEveryAddress(t *testing.T) {
 	_, err := s.MailPasswordResets(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, resets(kit, "a@b.example"))
-	require.Empty(t, kit.Mails("nobody@b.example"))
+	require.Empty(t, kit.ListMails("nobody@b.example"))
 	require.Zero(t, kit.Count("password_requests", ""))
 
 	require.NoError(t, s.RequestPasswordReset(t.Context(), "a@b.example", "en"))

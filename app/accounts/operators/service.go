@@ -24,12 +24,12 @@ type (
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
 	SignIn      signin.Parts
-	Operators   accountports.Operators
-	Sessions    accountports.Sessions
-	TwoFactors  accountports.TwoFactors
-	HalfSignIns accountports.HalfSignIns
+	Operators   accountports.OperatorStore
+	Sessions    accountports.SessionStore
+	TwoFactors  accountports.TwoFactorStore
+	HalfSignIns accountports.HalfSignInStore
 	Codes       accountports.OneTimeCodes
-	Tokens      accountports.MailTokens
+	Tokens      accountports.MailTokenStore
 	Mails       ports.MailQueue
 	Audit       ports.AuditLog
 	Passwords   accountports.PasswordHasher

@@ -171,7 +171,7 @@ func (s *Service) ChangeContact(ctx context.Context, o connect.Operator, a conne
 
 // ChangeTimezone sets the time zone of an account to one of zone.Names. Returns invalid_field.
 func (s *Service) ChangeTimezone(ctx context.Context, o connect.Operator, a connect.Account, name string) error {
-	if !zone.Known(name) {
+	if !zone.IsKnownName(name) {
 		return fault.ErrInvalidField.WithField("timezone", "is not a time zone of the IANA database")
 	}
 	change := accountports.AccountChange{Timezone: &name}

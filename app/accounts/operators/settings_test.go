@@ -16,7 +16,7 @@ import (
 )
 
 func subjects(kit *servicetest.Kit, to string) (all []string) {
-	for _, m := range kit.Mails(to) {
+	for _, m := range kit.ListMails(to) {
 		english, _, _ := strings.Cut(m.Subject, " / ")
 		all = append(all, english)
 	}
@@ -77,7 +77,7 @@ func TestChangeEmail_FiveTimesAnHour_AndToNoAddressTakenMeanwhile(t *testing.T) 
 		_, err := s.ChangeEmail(t.Context(), here.Operator, "new@b.example", "correct horse", "", operators.Browser{})
 		require.Equal(t, i == 5, errors.Is(err, fault.ErrRateLimited), i)
 	}
-	require.Len(t, kit.Mails("new@b.example"), 5)
+	require.Len(t, kit.ListMails("new@b.example"), 5)
 	token := mailed(t, kit, "new@b.example")
 	signedUp(t, s, "new@b.example")
 	_, err := s.VerifyEmail(t.Context(), token, "correct horse", operators.Browser{})

@@ -32,7 +32,7 @@ var linkPattern = regexp.MustCompile(`https://desk\.example(/verify|/password/re
 // mailed gives the token of the newest mail with a link to the address.
 func mailed(t *testing.T, kit *servicetest.Kit, to string) string {
 	t.Helper()
-	all := kit.Mails(to)
+	all := kit.ListMails(to)
 	require.NotEmpty(t, all)
 	for i := len(all) - 1; i >= 0; i-- {
 		if found := linkPattern.FindStringSubmatch(all[i].Body); found != nil {
@@ -108,13 +108,13 @@ func TestAskToVerify_MailsFiveTimesAnHour(t *testing.T) {
 		require.NoError(t, s.MailVerificationLink(t.Context(), in.Operator))
 	}
 	require.ErrorIs(t, s.MailVerificationLink(t.Context(), in.Operator), fault.ErrRateLimited)
-	require.Len(t, kit.Mails("a@b.example"), 5)
+	require.Len(t, kit.ListMails("a@b.example"), 5)
 	clock.Add(time.Hour)
 	require.NoError(t, s.MailVerificationLink(t.Context(), in.Operator))
 	_, err := s.VerifyEmail(t.Context(), mailed(t, kit, "a@b.example"), "correct horse", operators.Browser{})
 	require.NoError(t, err)
 	require.NoError(t, s.MailVerificationLink(t.Context(), in.Operator), "the session's operator is from before")
-	require.Len(t, kit.Mails("a@b.example"), 6, "a verified address gets no further mail")
+	require.Len(t, kit.ListMails("a@b.example"), 6, "a verified address gets no further mail")
 }
 
 func TestAskToVerify_AnAddressThatSomebodyTyped_GetsTenMailsADay(t *testing.T) {
@@ -135,7 +135,7 @@ func TestAskToVerify_AnAddressThatSomebodyTyped_GetsTenMailsADay(t *testing.T) {
 		}
 		require.ErrorIs(t, asks[name](), fault.ErrRateLimited, name)
 	}
-	require.Len(t, kit.Mails("victim@b.example"), 10)
+	require.Len(t, kit.ListMails("victim@b.example"), 10)
 	signedUp(t, s, "victim+2@b.example")
 	clock.Add(24 * time.Hour)
 	for _, ask := range asks {
@@ -149,11 +149,11 @@ func TestWithoutAMailServer_NothingIsVerifiedAndNothingAsked(t *testing.T) {
 	in := signedUp(t, s, "a@b.example")
 	require.False(t, s.HasUnverifiedEmail(in.Operator))
 	require.NoError(t, s.MailVerificationLink(t.Context(), in.Operator))
-	require.Empty(t, kit.Mails(""))
+	require.Empty(t, kit.ListMails(""))
 	require.NoError(t, s.RequestPasswordReset(t.Context(), "a@b.example", "en"))
 	_, err := s.MailPasswordResets(t.Context())
 	require.NoError(t, err)
-	token := regexp.MustCompile(`token=([A-Za-z0-9_-]{43})`).FindStringSubmatch(kit.Mails("a@b.example")[0].Body)[1]
+	token := regexp.MustCompile(`token=([A-Za-z0-9_-]{43})`).FindStringSubmatch(kit.ListMails("a@b.example")[0].Body)[1]
 	require.NoError(t, s.ResetPassword(t.Context(), token, "a password of mine", operators.Browser{}))
 	require.False(t, operatorOf(t, kit, "a@b.example").EmailVerified())
 }

@@ -36,11 +36,11 @@ type Browser struct {
 // Authenticator checks operators' passwords and begins their sessions.
 type Authenticator struct {
 	UnitOfWork  ports.UnitOfWork
-	Operators   accountports.Operators
-	Sessions    accountports.Sessions
-	Requests    accountports.MailTokens // The store of requests for a new password.
-	TwoFactors  accountports.TwoFactors
-	HalfSignIns accountports.HalfSignIns
+	Operators   accountports.OperatorStore
+	Sessions    accountports.SessionStore
+	Requests    accountports.MailTokenStore // The store of requests for a new password.
+	TwoFactors  accountports.TwoFactorStore
+	HalfSignIns accountports.HalfSignInStore
 	Passwords   accountports.PasswordHasher
 	Entropy     ports.Entropy
 	Limiter     ports.Limiter

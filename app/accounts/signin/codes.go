@@ -21,9 +21,9 @@ import (
 // accepted once.
 type TwoFactorCodes struct {
 	UnitOfWork   ports.UnitOfWork
-	Sessions     accountports.Sessions
-	TwoFactors   accountports.TwoFactors
-	HalfSignIns  accountports.HalfSignIns
+	Sessions     accountports.SessionStore
+	TwoFactors   accountports.TwoFactorStore
+	HalfSignIns  accountports.HalfSignInStore
 	Mails        ports.MailQueue
 	Audit        ports.AuditLog
 	Codes        accountports.OneTimeCodes

@@ -8,11 +8,11 @@ import (
 // Deps holds the repositories, clients and settings that sign-in needs.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
-	Operators   accountports.Operators
-	Sessions    accountports.Sessions
-	Tokens      accountports.MailTokens
-	TwoFactors  accountports.TwoFactors
-	HalfSignIns accountports.HalfSignIns
+	Operators   accountports.OperatorStore
+	Sessions    accountports.SessionStore
+	Tokens      accountports.MailTokenStore
+	TwoFactors  accountports.TwoFactorStore
+	HalfSignIns accountports.HalfSignInStore
 	Mails       ports.MailQueue
 	Audit       ports.AuditLog
 	Passwords   accountports.PasswordHasher // The hasher of passwords; nil in processes without a log-in.

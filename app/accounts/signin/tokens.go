@@ -15,7 +15,7 @@ import (
 
 // MailTokens creates the tokens of links that verify addresses and set passwords, and mails those links.
 type MailTokens struct {
-	Tokens       accountports.MailTokens
+	Tokens       accountports.MailTokenStore
 	Mails        ports.MailQueue
 	Entropy      ports.Entropy
 	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.

@@ -19,9 +19,9 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
-var grace, alan, declined = checkouttest.TenantGrace, checkouttest.TenantAlan, checkouttest.DeclinedTenant
+var grace, alan, declined = checkouttest.TenantGraceHopper, checkouttest.TenantAlanTuring, checkouttest.DeclinedTenant
 
 func requireUnavailable(t *testing.T, err error) {
 	t.Helper()
@@ -30,7 +30,7 @@ func requireUnavailable(t *testing.T, err error) {
 
 func TestView_ShowsWhatTheTenantNeeds_AndChangesNothing(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t, checkouttest.WithClient("grace@example.com", "Grace", "Hopper"))
+	d, token := b.CreateDeposit(t, checkouttest.WithClient("grace@example.com", "Grace", "Hopper"))
 	v, err := b.Checkout.View(b.Ctx(), token)
 	require.NoError(t, err)
 	require.Equal(t, checkouttest.CompanyName, v.CompanyName)
@@ -46,26 +46,26 @@ func TestView_ShowsWhatTheTenantNeeds_AndChangesNothing(t *testing.T) {
 
 func TestSubmit_PaidAtTheProvider_SecuresTheDeposit(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t)
-	next := b.Submit(token, grace)
+	d, token := b.CreateDeposit(t)
+	next := b.SubmitCheckoutForm(token, grace)
 	require.True(t, strings.HasPrefix(next.PageURL, checkouttest.DashboardURL+"/sandbox/pay/"))
 
 	started := b.RequireStatus(d.ID, deposit.Pending, "")
 	require.Equal(t, b.Clock.Now(), started.CheckoutStartedAt)
 	require.Equal(t, grace.Email, started.Client.Email)
-	require.Equal(t, deposit.PaymentProcessing, b.FeePayment(d.ID).Status)
-	require.NotEmpty(t, b.FeePayment(d.ID).ProviderRef)
+	require.Equal(t, deposit.PaymentProcessing, b.LoadFeePayment(d.ID).Status)
+	require.NotEmpty(t, b.LoadFeePayment(d.ID).ProviderRef)
 	require.Empty(t, b.EventNames(t, d.ID))
 
-	b.Pay(d.ID, true)
+	b.PayOnPaymentPage(d.ID, true)
 	b.Clock.Add(time.Minute)
 	v := b.ReturnFromPayment(token)
 	require.Equal(t, deposit.OutcomeSecured, v.ReturnOutcome())
 	require.False(t, v.Open)
 	secured := b.RequireStatus(d.ID, deposit.Active, "")
 	require.Equal(t, b.Clock.Now(), secured.ActivatedAt)
-	require.Equal(t, deposit.PaymentSucceeded, b.FeePayment(d.ID).Status)
-	require.Equal(t, b.Clock.Now(), b.FeePayment(d.ID).SettledAt)
+	require.Equal(t, deposit.PaymentSucceeded, b.LoadFeePayment(d.ID).Status)
+	require.Equal(t, b.Clock.Now(), b.LoadFeePayment(d.ID).SettledAt)
 	require.Equal(t, []string{"deposit.activated"}, b.EventNames(t, d.ID))
 	require.Equal(t, []string{"pending>active tenant"}, b.Metrics.Transitions())
 
@@ -76,7 +76,7 @@ func TestSubmit_PaidAtTheProvider_SecuresTheDeposit(t *testing.T) {
 
 func TestSubmit_OfAFormThatIsRefused_LeavesNothingBehind(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t)
+	d, token := b.CreateDeposit(t)
 	for _, p := range []tenant.Person{{}, {Email: "x"}, {Email: "grace@example.com", FirstName: "G\x00", LastName: "H"},
 		{Email: "grace@example.com", FirstName: "G"}} {
 		_, err := b.Checkout.Submit(b.Ctx(), token, p, checkouttest.TenantAgreement)
@@ -98,8 +98,8 @@ func TestSubmit_OfAFormThatIsRefused_LeavesNothingBehind(t *testing.T) {
 
 func TestSubmit_RefusedByScoring_CancelsWithoutAPayment(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t)
-	next := b.Submit(token, declined)
+	d, token := b.CreateDeposit(t)
+	next := b.SubmitCheckoutForm(token, declined)
 	require.Empty(t, next.PageURL)
 	require.Equal(t, deposit.OutcomeDeclined, next.View.ReturnOutcome())
 	cancelled := b.RequireStatus(d.ID, deposit.Cancelled, "tenant_declined")
@@ -112,61 +112,61 @@ func TestSubmit_RefusedByScoring_CancelsWithoutAPayment(t *testing.T) {
 
 func TestSubmit_SameDetails_KeepsTheClientOfThePartner(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t, checkouttest.WithClient("Grace@Example.com", "Grace", "Hopper"))
-	b.Submit(token, grace)
+	d, token := b.CreateDeposit(t, checkouttest.WithClient("Grace@Example.com", "Grace", "Hopper"))
+	b.SubmitCheckoutForm(token, grace)
 	require.Equal(t, d.ClientID, b.LoadDeposit(t, d.ID).ClientID)
-	b.Submit(token, alan)
+	b.SubmitCheckoutForm(token, alan)
 	require.NotEqual(t, d.ClientID, b.LoadDeposit(t, d.ID).ClientID)
 	require.Equal(t, "Turing", b.LoadDeposit(t, d.ID).Client.LastName)
 }
 
 func TestSubmit_ByAnotherPersonWhileOnePays_ScoresThem(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t)
-	page := b.Submit(token, grace).PageURL
+	d, token := b.CreateDeposit(t)
+	page := b.SubmitCheckoutForm(token, grace).PageURL
 	require.Equal(t, 1, b.Scoring.AssessmentCount())
-	b.Submit(token, grace)
+	b.SubmitCheckoutForm(token, grace)
 	require.Equal(t, 1, b.Scoring.AssessmentCount(), "who is paying was accepted")
-	require.Equal(t, page[:len(page)-len("?lang=en")], strings.TrimSuffix(b.Submit(token, alan).PageURL, "?lang=fr"))
+	require.Equal(t, page[:len(page)-len("?lang=en")], strings.TrimSuffix(b.SubmitCheckoutForm(token, alan).PageURL, "?lang=fr"))
 	require.Equal(t, 2, b.Scoring.AssessmentCount())
 
-	b.Submit(token, declined)
+	b.SubmitCheckoutForm(token, declined)
 	b.RequireStatus(d.ID, deposit.Cancelled, "tenant_declined")
-	require.Equal(t, deposit.PaymentVoided, b.FeePayment(d.ID).Status)
-	b.Pay(d.ID, true)
-	closed, err := b.Sandbox.LookupPayment(b.Ctx(), b.FeePayment(d.ID).ID)
+	require.Equal(t, deposit.PaymentVoided, b.LoadFeePayment(d.ID).Status)
+	b.PayOnPaymentPage(d.ID, true)
+	closed, err := b.Sandbox.LookupPayment(b.Ctx(), b.LoadFeePayment(d.ID).ID)
 	require.NoError(t, err)
 	require.Equal(t, paymentports.ProviderPaymentClosed, closed.Status, "the page takes no money any more")
 }
 
 func TestSubmit_RefusedAfterSomebodyPaid_StaysSecured(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t)
-	b.Submit(token, grace)
-	b.Pay(d.ID, true)
-	require.Equal(t, deposit.OutcomeSecured, b.Submit(token, declined).View.ReturnOutcome())
+	d, token := b.CreateDeposit(t)
+	b.SubmitCheckoutForm(token, grace)
+	b.PayOnPaymentPage(d.ID, true)
+	require.Equal(t, deposit.OutcomeSecured, b.SubmitCheckoutForm(token, declined).View.ReturnOutcome())
 	require.Equal(t, grace.Email, b.RequireStatus(d.ID, deposit.Active, "").Client.Email)
 }
 
 func TestSubmit_ScoringAway_DecidesNothing(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t)
+	d, token := b.CreateDeposit(t)
 	b.Scoring.SetError(fault.ErrUnavailable)
 	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.TenantAgreement)
 	requireUnavailable(t, err)
 	require.Nil(t, b.RequireStatus(d.ID, deposit.Pending, "").Client)
 	require.Empty(t, b.PaymentsOf(t, d.ID, deposit.PaymentKindFee))
 	b.Scoring.SetError(nil)
-	require.NotEmpty(t, b.Submit(token, grace).PageURL)
+	require.NotEmpty(t, b.SubmitCheckoutForm(token, grace).PageURL)
 }
 
 func TestSubmit_ProviderAway_KeepsThePaymentForTheNextTry(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t)
+	d, token := b.CreateDeposit(t)
 	b.Provider.SetUnreachable(true)
 	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.TenantAgreement)
 	requireUnavailable(t, err)
-	begun := b.FeePayment(d.ID)
+	begun := b.LoadFeePayment(d.ID)
 	require.Equal(t, deposit.PaymentProcessing, begun.Status)
 	_, err = b.Checkout.HandleReturn(b.Ctx(), token, true)
 	requireUnavailable(t, err)
@@ -178,18 +178,18 @@ func TestSubmit_ProviderAway_KeepsThePaymentForTheNextTry(t *testing.T) {
 	require.NotContains(t, b.Log.String(), grace.Email)
 
 	b.Provider.SetUnreachable(false)
-	b.Submit(token, grace)
-	require.Equal(t, begun.ID, b.FeePayment(d.ID).ID)
-	b.Pay(d.ID, true)
+	b.SubmitCheckoutForm(token, grace)
+	require.Equal(t, begun.ID, b.LoadFeePayment(d.ID).ID)
+	b.PayOnPaymentPage(d.ID, true)
 	b.ReturnFromPayment(token)
 	b.RequireStatus(d.ID, deposit.Active, "")
 }
 
 func TestSubmit_AfterTheCheckoutIsOver_ShowsTheDeposit(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t)
+	d, token := b.CreateDeposit(t)
 	b.Clock.Add(d.CheckoutExpiresAt.Sub(b.Clock.Now()))
-	v := b.Submit(token, grace).View
+	v := b.SubmitCheckoutForm(token, grace).View
 	require.False(t, v.Open)
 	require.True(t, v.Expired)
 	require.Empty(t, b.PaymentsOf(t, d.ID, deposit.PaymentKindFee))
@@ -201,38 +201,38 @@ func TestSubmit_AfterTheCheckoutIsOver_ShowsTheDeposit(t *testing.T) {
 
 func TestReturn_WithoutHavingPaid_ClosesThePage(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t)
+	d, token := b.CreateDeposit(t)
 	require.True(t, b.ReturnFromPayment(token).Open, "nothing was begun")
-	b.Submit(token, grace)
+	b.SubmitCheckoutForm(token, grace)
 	v := b.ReturnFromPayment(token)
 	require.True(t, v.Open)
 	require.False(t, v.PaymentInFlight)
-	require.Equal(t, deposit.PaymentVoided, b.FeePayment(d.ID).Status)
+	require.Equal(t, deposit.PaymentVoided, b.LoadFeePayment(d.ID).Status)
 	b.RequireStatus(d.ID, deposit.Pending, "")
 
-	b.Submit(token, grace)
+	b.SubmitCheckoutForm(token, grace)
 	require.Equal(t, []deposit.PaymentStatus{deposit.PaymentVoided, deposit.PaymentProcessing}, b.FeeStatuses(d.ID))
 }
 
 func TestReturn_AfterAFailedPayment_LeavesPaymentIssueToRecover(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t)
-	b.Submit(token, grace)
-	b.Pay(d.ID, false)
+	d, token := b.CreateDeposit(t)
+	b.SubmitCheckoutForm(token, grace)
+	b.PayOnPaymentPage(d.ID, false)
 	v := b.ReturnFromPayment(token)
 	require.True(t, v.Open)
 	require.Equal(t, deposit.OutcomeDeclined, v.ReturnOutcome())
 	b.RequireStatus(d.ID, deposit.PaymentIssue, "fee_failed")
-	require.NotEmpty(t, b.FeePayment(d.ID).Failure)
+	require.NotEmpty(t, b.LoadFeePayment(d.ID).Failure)
 
-	b.Submit(token, grace)
-	b.Pay(d.ID, false)
+	b.SubmitCheckoutForm(token, grace)
+	b.PayOnPaymentPage(d.ID, false)
 	b.ReturnFromPayment(token)
 	require.Equal(t, 2, b.RequireStatus(d.ID, deposit.PaymentIssue, "fee_failed").Version,
 		"a second failure is no transition")
 
-	b.Submit(token, grace)
-	b.Pay(d.ID, true)
+	b.SubmitCheckoutForm(token, grace)
+	b.PayOnPaymentPage(d.ID, true)
 	b.ReturnFromPayment(token)
 	b.RequireStatus(d.ID, deposit.Active, "")
 	require.Equal(t, []deposit.PaymentStatus{deposit.PaymentFailed, deposit.PaymentFailed, deposit.PaymentSucceeded},
@@ -243,13 +243,13 @@ func TestReturn_AfterAFailedPayment_LeavesPaymentIssueToRecover(t *testing.T) {
 
 func TestAbandon_CancelsAndClosesThePage(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t)
-	b.Submit(token, grace)
+	d, token := b.CreateDeposit(t)
+	b.SubmitCheckoutForm(token, grace)
 	next, err := b.Checkout.Abandon(b.Ctx(), token)
 	require.NoError(t, err)
 	require.Equal(t, deposit.OutcomeAbandoned, next.View.ReturnOutcome())
 	b.RequireStatus(d.ID, deposit.Cancelled, "tenant_abandoned")
-	require.Equal(t, deposit.PaymentVoided, b.FeePayment(d.ID).Status)
+	require.Equal(t, deposit.PaymentVoided, b.LoadFeePayment(d.ID).Status)
 
 	next, err = b.Checkout.Abandon(b.Ctx(), token)
 	require.NoError(t, err)
@@ -259,9 +259,9 @@ func TestAbandon_CancelsAndClosesThePage(t *testing.T) {
 
 func TestAbandon_AfterPaying_IsSecured(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t)
-	b.Submit(token, grace)
-	b.Pay(d.ID, true)
+	d, token := b.CreateDeposit(t)
+	b.SubmitCheckoutForm(token, grace)
+	b.PayOnPaymentPage(d.ID, true)
 	next, err := b.Checkout.Abandon(b.Ctx(), token)
 	require.NoError(t, err)
 	require.Equal(t, deposit.OutcomeSecured, next.View.ReturnOutcome())
@@ -270,23 +270,23 @@ func TestAbandon_AfterPaying_IsSecured(t *testing.T) {
 
 func TestAbandon_WhileTheProviderCannotStopThePayment_IsToldToWait(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t)
-	b.Submit(token, grace)
+	d, token := b.CreateDeposit(t)
+	b.SubmitCheckoutForm(token, grace)
 	b.Provider.OnLookupOrClose(func() paymentports.ProviderPayment {
 		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentOpen}
 	})
 	_, err := b.Checkout.Abandon(b.Ctx(), token)
 	requireUnavailable(t, err)
 	b.RequireStatus(d.ID, deposit.Pending, "")
-	require.Equal(t, deposit.PaymentProcessing, b.FeePayment(d.ID).Status)
+	require.Equal(t, deposit.PaymentProcessing, b.LoadFeePayment(d.ID).Status)
 }
 
 // The invariant of app/payments rules this out; a database changed by hand does not.
 func TestReturn_PaidOnACancelledDeposit_RefundsTheFee(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t)
-	b.Submit(token, grace)
-	b.Pay(d.ID, true)
+	d, token := b.CreateDeposit(t)
+	b.SubmitCheckoutForm(token, grace)
+	b.PayOnPaymentPage(d.ID, true)
 	_, err := b.Pool.Exec(b.Ctx(),
 		`UPDATE deposits SET status = 'cancelled', status_reason = 'by_partner', cancelled_at = now(), version = version + 1
 			WHERE id = $1`,
@@ -294,14 +294,14 @@ func TestReturn_PaidOnACancelledDeposit_RefundsTheFee(t *testing.T) {
 	require.NoError(t, err)
 	b.ReturnFromPayment(token)
 	b.RequireStatus(d.ID, deposit.Cancelled, "by_partner")
-	require.Equal(t, deposit.PaymentSucceeded, b.FeePayment(d.ID).Status)
+	require.Equal(t, deposit.PaymentSucceeded, b.LoadFeePayment(d.ID).Status)
 	require.Equal(t, []string{"payment.orphaned"}, b.AuditActions(t, d.ID))
 	require.Contains(t, b.Log.String(), "level=WARN")
 	require.Contains(t, b.Log.String(), "is refunded")
-	b.RequireCount(1, b.Payments.CheckDuePayments)
+	b.RequireJobCount(1, b.Payments.CheckDuePayments)
 	require.Equal(t, 1, b.Count("refunds", "deposit_id = $1 AND status = 'succeeded' AND amount_cents = 1750", d.ID))
 	require.Equal(t, 1, b.Count("tenant_notices", "kind = 'refunded'"))
-	b.RequireCount(0, b.Payments.CheckDuePayments)
+	b.RequireJobCount(0, b.Payments.CheckDuePayments)
 }
 
 func records(b checkouttest.Steps, depositID id.ID) []agreement.Record {
@@ -313,10 +313,10 @@ func records(b checkouttest.Steps, depositID id.ID) []agreement.Record {
 
 func TestSubmit_Agreed_KeepsTheEvidenceWithThePayment(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t)
+	d, token := b.CreateDeposit(t)
 	v, err := b.Checkout.View(b.Ctx(), token)
 	require.NoError(t, err)
-	b.Submit(token, grace)
+	b.SubmitCheckoutForm(token, grace)
 	kept := records(b, d.ID)
 	require.Len(t, kept, 1)
 	require.Equal(t, agreement.Record{
@@ -328,14 +328,14 @@ func TestSubmit_Agreed_KeepsTheEvidenceWithThePayment(t *testing.T) {
 		"the origin is encrypted")
 
 	b.Clock.Add(time.Minute)
-	b.Submit(token, grace)
+	b.SubmitCheckoutForm(token, grace)
 	require.Len(t, records(b, d.ID), 1, "a double click adds no evidence younger than the payment")
-	b.Submit(token, alan)
+	b.SubmitCheckoutForm(token, alan)
 	require.Len(t, records(b, d.ID), 2, "another person")
 
 	b.ReturnFromPayment(token)
 	b.Clock.Add(time.Minute)
-	b.Submit(token, alan)
+	b.SubmitCheckoutForm(token, alan)
 	all := records(b, d.ID)
 	require.Len(t, all, 3, "another payment")
 	require.Equal(t, b.Clock.Now(), all[2].At)
@@ -343,19 +343,19 @@ func TestSubmit_Agreed_KeepsTheEvidenceWithThePayment(t *testing.T) {
 
 func TestCheckout_StayThatIsOver_AsksForNothing(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t, func(d *deposit.Deposit) {
+	d, token := b.CreateDeposit(t, func(d *deposit.Deposit) {
 		d.ContractEndAt, d.ContractStartAt = b.Clock.Now(), b.Clock.Now().Add(-time.Hour)
 	})
 	v, err := b.Checkout.View(b.Ctx(), token)
 	require.NoError(t, err)
 	require.Equal(t, []bool{false, true}, []bool{v.Open, v.StayOver})
-	require.Empty(t, b.Submit(token, grace).PageURL)
+	require.Empty(t, b.SubmitCheckoutForm(token, grace).PageURL)
 	require.Zero(t, b.Provider.OpenedPageCount())
 	require.Zero(t, b.Scoring.AssessmentCount())
 	require.Empty(t, b.PaymentsOf(t, d.ID, deposit.PaymentKindFee))
 
-	b.RequireCount(0, b.Timers.ExpireCheckouts)
+	b.RequireJobCount(0, b.Timers.ExpireCheckouts)
 	b.Clock.Set(d.CheckoutExpiresAt)
-	b.RequireCount(1, b.Timers.ExpireCheckouts)
+	b.RequireJobCount(1, b.Timers.ExpireCheckouts)
 	b.RequireStatus(d.ID, deposit.Cancelled, "checkout_expired")
 }

@@ -21,13 +21,13 @@ import (
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
 	Journal    lifecycle.Journal
-	Deposits   depositports.Deposits
-	Clients    partnerports.Clients
-	Operators  accountports.Operators
+	Deposits   depositports.DepositStore
+	Clients    partnerports.ClientStore
+	Operators  accountports.OperatorStore
 	Payments   FeePayments
-	Paid       paymentports.Payments
+	Paid       paymentports.PaymentStore
 	Debts      DebtPayments
-	Agreements depositports.Agreements
+	Agreements depositports.AgreementStore
 	Mails      ports.MailQueue
 	Scoring    depositports.TenantScorer
 	Clock      ports.Clock

@@ -35,38 +35,40 @@ type DepositView struct {
 	History        []HistoryEntry  // The history of the deposit, the oldest entry first.
 }
 
-// EntryAuthor is the kind of person or system that caused an entry in a deposit's history.
-type EntryAuthor string
+// HistoryEntryAuthor is the kind of person or system that caused an entry in a deposit's history.
+type HistoryEntryAuthor string
 
 const (
-	AuthorOperator EntryAuthor = "operator"
-	AuthorPartner  EntryAuthor = "partner"
-	AuthorTenant   EntryAuthor = "tenant"
-	AuthorClock    EntryAuthor = "scheduler"
-	AuthorService  EntryAuthor = "system"
+	AuthorOperator HistoryEntryAuthor = "operator"
+	AuthorPartner  HistoryEntryAuthor = "partner"
+	AuthorTenant   HistoryEntryAuthor = "tenant"
+	AuthorClock    HistoryEntryAuthor = "scheduler"
+	AuthorService  HistoryEntryAuthor = "system"
 )
 
-// EntryKind is the kind of an entry in a deposit's history.
-type EntryKind string
+// HistoryEntryKind is the kind of an entry in a deposit's history.
+type HistoryEntryKind string
 
 // The kinds of entries in a deposit's history.
 const (
-	EntryCreated           EntryKind = "created"
-	EntryLinkSent          EntryKind = "link_sent"
-	EntryFilesAdded        EntryKind = "filed" // The entry: files were added to the deposit.
-	EntryTransition        EntryKind = "moved"
-	EntryCollectionChanged EntryKind = "collects" // The entry: the collection of the captured amount changed its state.
-	EntryTenantReminded    EntryKind = "reminded" // The entry: the link to pay a debt was mailed to the tenant again.
+	EntryDepositCreated HistoryEntryKind = "created"
+	EntryLinkSent       HistoryEntryKind = "link_sent"
+	EntryFilesAdded     HistoryEntryKind = "filed" // The entry: files were added to the deposit.
+	EntryTransition     HistoryEntryKind = "moved"
+	// The entry: the collection of the captured amount changed its state.
+	EntryCollectionChanged HistoryEntryKind = "collects"
+	// The entry: the link to pay a debt was mailed to the tenant again.
+	EntryTenantReminded HistoryEntryKind = "reminded"
 )
 
 // HistoryEntry is an entry of a deposit's history.
 type HistoryEntry struct {
 	At       time.Time
-	Happened EntryKind
+	Happened HistoryEntryKind
 	Trigger  deposit.Trigger // The trigger (cause) of a change of the deposit's status.
 	// The trigger (cause) of a change in the collection of the captured amount.
 	CollectionTrigger deposit.CollectionTrigger
-	Author            EntryAuthor
+	Author            HistoryEntryAuthor
 	Name              string            // The name of the partner who caused the entry; "" for other authors.
 	Detail            map[string]string // The entry's amount, reason, description, comment and files, by name.
 }
@@ -198,7 +200,7 @@ func (s *Service) history(ctx context.Context, d *deposit.Deposit,
 func entries(
 	d *deposit.Deposit, steps []deposit.Transition, collection []deposit.CollectionTransition, audited []ports.AuditEntry,
 ) []HistoryEntry {
-	made := HistoryEntry{At: d.CreatedAt, Happened: EntryCreated, Author: AuthorOperator}
+	made := HistoryEntry{At: d.CreatedAt, Happened: EntryDepositCreated, Author: AuthorOperator}
 	if d.ByPartnerAPI {
 		made.Author, made.Name = AuthorPartner, d.PartnerName
 	}

@@ -30,7 +30,7 @@ func TestEntries_OfEveryKind_OldestFirst(t *testing.T) {
 		},
 		[]deposit.CollectionTransition{
 			{
-				At: at(6), Trigger: deposit.CardRefused, Actor: actor.Clock,
+				At: at(6), Trigger: deposit.CollectionTriggerRefused, Actor: actor.Clock,
 				Detail: map[string]string{"failure": "lost_card", "attempt": "1"},
 			},
 		},
@@ -44,20 +44,21 @@ func TestEntries_OfEveryKind_OldestFirst(t *testing.T) {
 			},
 		})
 	require.Equal(t, []HistoryEntry{
-		{At: noon, Happened: EntryCreated, Author: AuthorPartner, Name: "Acme"},
+		{At: noon, Happened: EntryDepositCreated, Author: AuthorPartner, Name: "Acme"},
 		{At: at(1), Happened: EntryLinkSent, Author: AuthorPartner, Name: "Acme"},
 		{At: at(2), Happened: EntryTransition, Trigger: deposit.TriggerSecured, Author: AuthorTenant},
 		{At: at(4), Happened: EntryFilesAdded, Author: AuthorOperator, Detail: files},
 		{At: at(5), Happened: EntryTransition, Trigger: deposit.TriggerCaptureRequested, Author: AuthorPartner,
 			Name: "Acme", Detail: reason},
 		{
-			At: at(6), Happened: EntryCollectionChanged, CollectionTrigger: deposit.CardRefused, Author: AuthorService,
+			At: at(6), Happened: EntryCollectionChanged, CollectionTrigger: deposit.CollectionTriggerRefused,
+			Author: AuthorService,
 			Detail: map[string]string{"failure": "lost_card"},
 		},
 		{At: at(7), Happened: EntryTenantReminded, Author: AuthorOperator},
 	}, got)
 	made := entries(&deposit.Deposit{CreatedAt: noon, PartnerName: "Acme"}, nil, nil, nil)
-	require.Equal(t, []HistoryEntry{{At: noon, Happened: EntryCreated, Author: AuthorOperator}}, made,
+	require.Equal(t, []HistoryEntry{{At: noon, Happened: EntryDepositCreated, Author: AuthorOperator}}, made,
 		"on the operator's pages")
 }
 

@@ -19,15 +19,15 @@ import (
 // Deps holds the repositories and settings that the reads for the operator's pages need.
 type Deps struct {
 	Desk        depositports.DashboardReader
-	Deposits    depositports.Deposits
-	Collections paymentports.Collections
-	Refunds     paymentports.Refunds
+	Deposits    depositports.DepositStore
+	Collections paymentports.CollectionStore
+	Refunds     paymentports.RefundStore
 	Audit       ports.AuditLog
-	Files       depositports.Files
-	Contents    depositports.FileContents
+	Files       depositports.FileStore
+	Contents    depositports.FileContentStore
 
-	Agreements depositports.Agreements
-	Disputes   paymentports.Disputes
+	Agreements depositports.AgreementStore
+	Disputes   paymentports.DisputeStore
 
 	Clock  ports.Clock
 	Timers deposit.TimerDurations

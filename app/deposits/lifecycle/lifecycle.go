@@ -20,8 +20,8 @@ import (
 
 // Journal records transitions of deposits within the transaction of the change.
 type Journal struct {
-	Deposits depositports.Deposits
-	Links    accountports.Links
+	Deposits depositports.DepositStore
+	Links    accountports.LinkStore
 	Outbox   ports.Outbox
 }
 

@@ -15,47 +15,47 @@ import (
 	"partnerdeposits/lab/servicetest"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
-var grace = checkouttest.TenantGrace
+var grace = checkouttest.TenantGraceHopper
 
 func TestMarkIdle_AfterHalfAnHourOfRest_MakesDepositsIncomplete(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	untouched, _ := b.Deposit(t)
-	rested, token := b.Deposit(t)
-	b.Submit(token, grace)
-	b.RequireCount(0, b.Timers.MarkIdleCheckouts)
+	untouched, _ := b.CreateDeposit(t)
+	rested, token := b.CreateDeposit(t)
+	b.SubmitCheckoutForm(token, grace)
+	b.RequireJobCount(0, b.Timers.MarkIdleCheckouts)
 	b.Clock.Add(29 * time.Minute)
-	busy, busyToken := b.Deposit(t)
-	b.Submit(busyToken, grace)
+	busy, busyToken := b.CreateDeposit(t)
+	b.SubmitCheckoutForm(busyToken, grace)
 	b.Clock.Add(time.Minute + time.Second)
 
-	b.RequireCount(1, b.Timers.MarkIdleCheckouts)
+	b.RequireJobCount(1, b.Timers.MarkIdleCheckouts)
 	b.RequireStatus(rested.ID, deposit.Incomplete, "checkout_idle")
 	b.RequireStatus(untouched.ID, deposit.Pending, "")
 	b.RequireStatus(busy.ID, deposit.Pending, "")
 	require.Equal(t, []string{"deposit.status_changed"}, b.EventNames(t, rested.ID))
 	require.Equal(t, []string{"pending>incomplete scheduler"}, b.Metrics.Transitions())
-	b.RequireCount(0, b.Timers.MarkIdleCheckouts)
+	b.RequireJobCount(0, b.Timers.MarkIdleCheckouts)
 
-	b.Pay(rested.ID, true) // the page stayed open
+	b.PayOnPaymentPage(rested.ID, true) // the page stayed open
 	b.ReturnFromPayment(token)
 	b.RequireStatus(rested.ID, deposit.Active, "")
 }
 
 func TestExpireCheckouts_CancelsWhatWasNotSecuredInTime(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	early, _ := b.Deposit(t)
-	late, _ := b.Deposit(t, func(d *deposit.Deposit) { d.CheckoutExpiresAt = d.CheckoutExpiresAt.Add(time.Hour) })
-	secured, token := b.Deposit(t)
-	b.Submit(token, grace)
-	b.Pay(secured.ID, true)
+	early, _ := b.CreateDeposit(t)
+	late, _ := b.CreateDeposit(t, func(d *deposit.Deposit) { d.CheckoutExpiresAt = d.CheckoutExpiresAt.Add(time.Hour) })
+	secured, token := b.CreateDeposit(t)
+	b.SubmitCheckoutForm(token, grace)
+	b.PayOnPaymentPage(secured.ID, true)
 	b.ReturnFromPayment(token)
 
 	b.Clock.Add(early.CheckoutExpiresAt.Sub(b.Clock.Now()) - time.Microsecond)
-	b.RequireCount(0, b.Timers.ExpireCheckouts)
+	b.RequireJobCount(0, b.Timers.ExpireCheckouts)
 	b.Clock.Add(time.Microsecond)
-	b.RequireCount(1, b.Timers.ExpireCheckouts)
+	b.RequireJobCount(1, b.Timers.ExpireCheckouts)
 	b.RequireStatus(early.ID, deposit.Cancelled, "checkout_expired")
 	b.RequireStatus(late.ID, deposit.Pending, "")
 	b.RequireStatus(secured.ID, deposit.Active, "")
@@ -64,41 +64,41 @@ func TestExpireCheckouts_CancelsWhatWasNotSecuredInTime(t *testing.T) {
 
 func TestExpireCheckouts_WaitsForThePayment(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	left, leftToken := b.Deposit(t)
-	paid, paidToken := b.Deposit(t)
-	other, _ := b.Deposit(t)
-	b.Submit(leftToken, grace)
-	b.Submit(paidToken, grace)
-	b.Pay(paid.ID, true)
+	left, leftToken := b.CreateDeposit(t)
+	paid, paidToken := b.CreateDeposit(t)
+	other, _ := b.CreateDeposit(t)
+	b.SubmitCheckoutForm(leftToken, grace)
+	b.SubmitCheckoutForm(paidToken, grace)
+	b.PayOnPaymentPage(paid.ID, true)
 	b.Clock.Add(left.CheckoutExpiresAt.Sub(b.Clock.Now()))
 
 	b.Provider.SetUnreachable(true)
-	b.RequireCount(1, b.Timers.ExpireCheckouts)
+	b.RequireJobCount(1, b.Timers.ExpireCheckouts)
 	b.RequireStatus(other.ID, deposit.Cancelled, "checkout_expired")
 	b.RequireStatus(left.ID, deposit.Pending, "")
 	b.RequireStatus(paid.ID, deposit.Pending, "")
 
 	b.Provider.SetUnreachable(false)
-	b.RequireCount(1, b.Timers.ExpireCheckouts)
+	b.RequireJobCount(1, b.Timers.ExpireCheckouts)
 	b.RequireStatus(left.ID, deposit.Cancelled, "checkout_expired")
-	require.Equal(t, deposit.PaymentVoided, b.FeePayment(left.ID).Status)
+	require.Equal(t, deposit.PaymentVoided, b.LoadFeePayment(left.ID).Status)
 	b.RequireStatus(paid.ID, deposit.Active, "")
 }
 
 func TestCloseElapsed_ClosesAtTheEndOfCoverage(t *testing.T) {
 	b := checkouttest.NewSteps(t)
-	d, token := b.Deposit(t)
-	b.Submit(token, grace)
-	b.Pay(d.ID, true)
+	d, token := b.CreateDeposit(t)
+	b.SubmitCheckoutForm(token, grace)
+	b.PayOnPaymentPage(d.ID, true)
 	b.ReturnFromPayment(token)
 	active := b.LoadDeposit(t, d.ID)
 	b.Clock.Add(active.ExpiresAt.Sub(b.Clock.Now()) - time.Microsecond)
-	b.RequireCount(0, b.Timers.CloseElapsedDeposits)
+	b.RequireJobCount(0, b.Timers.CloseElapsedDeposits)
 	b.Clock.Add(time.Microsecond)
-	b.RequireCount(1, b.Timers.CloseElapsedDeposits)
+	b.RequireJobCount(1, b.Timers.CloseElapsedDeposits)
 	b.RequireStatus(d.ID, deposit.Closed, "coverage_elapsed")
 	require.Equal(t, []string{"deposit.activated", "deposit.expired"}, b.EventNames(t, d.ID))
-	b.RequireCount(0, b.Timers.CloseElapsedDeposits)
+	b.RequireJobCount(0, b.Timers.CloseElapsedDeposits)
 }
 
 func TestSchedulers_InTwoDispatchers_MoveEachDepositOnce(t *testing.T) {
@@ -106,7 +106,7 @@ func TestSchedulers_InTwoDispatchers_MoveEachDepositOnce(t *testing.T) {
 	const many = 30
 	made := make([]id.ID, many)
 	for i := range made {
-		d, _ := b.Deposit(t)
+		d, _ := b.CreateDeposit(t)
 		made[i] = d.ID
 	}
 	b.Clock.Add(30 * 24 * time.Hour)

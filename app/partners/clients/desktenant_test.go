@@ -21,12 +21,12 @@ func TestEraseByAdmin_OfATenantOfTheDesk_RemovesThePersonAndTheirMails(t *testin
 	f := setup(t)
 	draft := deposit.Draft{Amount: 50_000, ContractStartAt: f.Clock.Now(), ContractEndAt: f.Clock.Now(),
 		Metadata: map[string]string{"note": "Ada's dog"}}
-	d, _ := f.Deposit(deposit.Origin{AccountID: f.account}, draft, func(d *deposit.Deposit) {
+	d, _ := f.CreateDeposit(deposit.Origin{AccountID: f.account}, draft, func(d *deposit.Deposit) {
 		d.ClientID, d.Client = servicetest.NewID(), &deposit.ClientDetails{Email: email, FirstName: "Ada", LastName: "Love"}
 	})
 	// its link was mailed to an address that was typed in
-	beforeCheckout, _ := f.Deposit(deposit.Origin{AccountID: f.account}, draft)
-	elsewhere, _ := f.Deposit(deposit.Origin{AccountID: f.CreateAccount("Chalet").ID}, draft)
+	beforeCheckout, _ := f.CreateDeposit(deposit.Origin{AccountID: f.account}, draft)
+	elsewhere, _ := f.CreateDeposit(deposit.Origin{AccountID: f.CreateAccount("Chalet").ID}, draft)
 	for _, about := range []*deposit.Deposit{d, beforeCheckout, elsewhere} {
 		_, err := f.Pool.Exec(t.Context(), `INSERT INTO mails (id, recipient, subject, body, link_of, created_at, due_at)
 			VALUES (gen_random_uuid(), $1, 'link', 'b', $2, now(), now())`, email, about.ID)

@@ -26,7 +26,7 @@ import (
 	"partnerdeposits/process/services"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
 // fixture is a partner with an account and a client.
 type fixture struct {
@@ -69,7 +69,7 @@ type hooked struct {
 	f *fixture
 }
 
-func (h hooked) Apply(ctx context.Context, change ports.DatabaseChange) error {
+func (h hooked) Apply(ctx context.Context, change ports.GroupCommitChange) error {
 	decide := change.Decide
 	change.Decide = func(found ports.FoundRows) (ports.ChangeWrites, error) {
 		if hook := h.f.deciding; hook != nil {
@@ -92,7 +92,7 @@ func (f *fixture) Assess(context.Context, depositports.Applicant) (bool, error) 
 func (f *fixture) deposit(change ...func(*deposit.Deposit)) id.ID {
 	f.t.Helper()
 	now := f.Clock.Now()
-	d, _ := f.Deposit(deposit.Origin{AccountID: f.account, PartnerID: f.by.Partner.ID, PartnerName: "Partner acme",
+	d, _ := f.CreateDeposit(deposit.Origin{AccountID: f.account, PartnerID: f.by.Partner.ID, PartnerName: "Partner acme",
 		ExternalID: "h", ByPartnerAPI: true},
 		deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.Add(time.Hour)}, change...)
 	_, err := f.Pool.Exec(f.t.Context(), `UPDATE deposits SET client_id = $1 WHERE id = $2`, f.client.ID, d.ID)
@@ -189,7 +189,9 @@ func TestErase_AfterATransactionReadTheClient_MakesItRunAgain(t *testing.T) {
 	d := f.deposit(func(d *deposit.Deposit) { d.CheckoutStartedAt = f.Clock.Now() })
 	var once sync.Once
 	f.Services = f.BuildServices(func(p *servicetest.Deps) {
-		p.AroundPayments = func(all services.Payments) services.Payments { return reading{all, func() { once.Do(f.erase) }} }
+		p.AroundPayments = func(all services.PaymentService) services.PaymentService {
+			return reading{all, func() { once.Do(f.erase) }}
+		}
 	})
 	require.Equal(t, "nobody", f.cancel(d))
 	require.Empty(t, f.personal())
@@ -197,12 +199,12 @@ func TestErase_AfterATransactionReadTheClient_MakesItRunAgain(t *testing.T) {
 
 // reading calls then after each Processing, which a cancellation calls between its reads and its writes.
 type reading struct {
-	services.Payments
+	services.PaymentService
 	then func()
 }
 
 func (p reading) LockFeeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error) {
-	found, err := p.Payments.LockFeeInFlight(ctx, depositID)
+	found, err := p.PaymentService.LockFeeInFlight(ctx, depositID)
 	p.then()
 	return found, err
 }
@@ -275,7 +277,7 @@ func TestErase_BehindASubmission_WaitsForItsClient(t *testing.T) {
 		"Bob is another person")
 }
 
-type allClients = partnerports.Clients
+type allClients = partnerports.ClientStore
 
 // inserting calls then before each INSERT of a client.
 type inserting struct {
@@ -319,8 +321,8 @@ func TestErase_RemovesTheWaitingMailsToThePerson_AndNoOthers(t *testing.T) {
 	d := f.deposit()
 	other, draft := f.CreatePartner("other").ID,
 		deposit.Draft{Amount: 50_000, ContractStartAt: f.Clock.Now(), ContractEndAt: f.Clock.Now()}
-	elsewhere, _ := f.Deposit(deposit.Origin{AccountID: f.CreateAccount("Chalet").ID, PartnerID: other}, draft)
-	formerly, _ := f.Deposit(deposit.Origin{AccountID: f.account, PartnerID: other}, draft)
+	elsewhere, _ := f.CreateDeposit(deposit.Origin{AccountID: f.CreateAccount("Chalet").ID, PartnerID: other}, draft)
+	formerly, _ := f.CreateDeposit(deposit.Origin{AccountID: f.account, PartnerID: other}, draft)
 	mail := func(subject, to string, about id.ID, sent bool) {
 		_, err := f.Pool.Exec(t.Context(),
 			`INSERT INTO mails (id, recipient, subject, body, link_of, created_at, due_at, sent_at)

@@ -13,14 +13,14 @@ import (
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
 	Idempotent *idempotent.Executor
-	Clients    partnerports.Clients
-	Addresses  partnerports.ErasedClientAddresses
-	Deposits   depositports.Deposits
+	Clients    partnerports.ClientStore
+	Addresses  partnerports.ErasedClientAddressStore
+	Deposits   depositports.DepositStore
 	Texts      depositports.TextEraser
-	Links      accountports.Links
+	Links      accountports.LinkStore
 	Audit      ports.AuditLog
-	Files      depositports.Files
-	Contents   depositports.FileContents
+	Files      depositports.FileStore
+	Contents   depositports.FileContentStore
 	Clock      ports.Clock
 	Entropy    ports.Entropy
 }

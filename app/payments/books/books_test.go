@@ -25,11 +25,11 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
 // theirs are books of a provider.
 type theirs struct {
-	paymentports.ProviderBooks
+	paymentports.ProviderBookReader
 	entries []paymentports.BookEntry
 	err     error
 	asked   int
@@ -67,7 +67,7 @@ func setup(t *testing.T) *world {
 func (w *world) payment(kind deposit.PaymentKind, status deposit.PaymentStatus,
 	at time.Time) (deposit.Payment, *paymentports.BookEntry) {
 	w.T.Helper()
-	d, _ := w.Deposit(w.T)
+	d, _ := w.CreateDeposit(w.T)
 	p := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: kind, Amount: 1_750,
 		Status: deposit.PaymentProcessing, ProviderRef: "pi_ours", CreatedAt: at, CheckAt: at}
 	w.RunInTransaction(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Insert(ctx, p) })
@@ -203,9 +203,9 @@ func TestRunDaily_SeveralDispatchers_CompareOnceADay(t *testing.T) {
 func TestReconcile_TheSandboxsBooks_Agree(t *testing.T) {
 	w := setup(t)
 	w.Clock.Set(time.Now())
-	d, token := w.Deposit(t)
-	w.Submit(token, checkouttest.TenantGrace)
-	w.Pay(d.ID, true)
+	d, token := w.CreateDeposit(t)
+	w.SubmitCheckoutForm(token, checkouttest.TenantGraceHopper)
+	w.PayOnPaymentPage(d.ID, true)
 	w.ReturnFromPayment(token)
 	sandbox := w.BuildServices(func(p *servicetest.Deps) { p.Books = w.Sandbox }).Books
 	got, err := sandbox.Reconcile(w.Ctx(), time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
@@ -223,7 +223,7 @@ func TestReconcile_TheSandboxsBooks_Agree(t *testing.T) {
 // paid adds a payment that succeeded at a time, of a new deposit of the account.
 func (w *world) paid(account id.ID, kind deposit.PaymentKind, amount money.Cents, at time.Time) deposit.Payment {
 	w.T.Helper()
-	d, _ := w.Deposit(w.T, func(d *deposit.Deposit) { d.AccountID = account },
+	d, _ := w.CreateDeposit(w.T, func(d *deposit.Deposit) { d.AccountID = account },
 		checkouttest.WithClient("grace@example.com", "Grace", "Hopper"))
 	p := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: kind, Amount: amount,
 		Status: deposit.PaymentProcessing, CreatedAt: at.Add(-48 * time.Hour), CheckAt: at}

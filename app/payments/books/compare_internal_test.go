@@ -40,21 +40,21 @@ func TestCompare_EachRecordOfTheProvider(t *testing.T) {
 		change(&e)
 		return e
 	}
-	differs := func(ours, theirs string) []Difference {
-		return []Difference{{
+	differs := func(ours, theirs string) []RecordDifference {
+		return []RecordDifference{{
 			Kind: paymentports.BookEntryPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_theirs",
 			Ours: ours, Theirs: theirs,
 		}}
 	}
-	unnamed := func(kind paymentports.BookEntryKind, ref, theirs string) []Difference {
-		return []Difference{{Kind: kind, ProviderRef: ref, Theirs: theirs}}
+	unnamed := func(kind paymentports.BookEntryKind, ref, theirs string) []RecordDifference {
+		return []RecordDifference{{Kind: kind, ProviderRef: ref, Theirs: theirs}}
 	}
 	none := paymentports.OwnBookEntry{}
 	for name, c := range map[string]struct {
 		own     paymentports.OwnBookEntry
 		entry   paymentports.BookEntry
 		checked int
-		want    []Difference
+		want    []RecordDifference
 	}{
 		"alike": {ours("succeeded"), theirs(), 1, nil},
 		"another amount": {
@@ -104,7 +104,7 @@ func TestCompare_ChargedTwice_TheSecondChargeIsADifference(t *testing.T) {
 		first.At = at
 		c.compare(ours("succeeded"), first)
 		c.compare(ours("succeeded"), theirs())
-		require.Equal(t, []Difference{{
+		require.Equal(t, []RecordDifference{{
 			Kind: paymentports.BookEntryPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_theirs",
 			Theirs: "payment succeeded 17.50",
 		}}, c.report.Differences, name)
@@ -120,7 +120,7 @@ func TestMissing_OwnRecordsThatTheProviderDoesNotHave(t *testing.T) {
 	t.Parallel()
 	c := comparison{from: noon, seen: map[string]bool{}}
 	c.missing(paymentports.BookEntryPayment, []paymentports.OwnBookEntry{ours("succeeded")})
-	want := ReconciliationReport{Checked: 1, Differences: []Difference{{
+	want := ReconciliationReport{Checked: 1, Differences: []RecordDifference{{
 		Kind: paymentports.BookEntryPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_ours",
 		Ours: "payment succeeded 17.50",
 	}}}

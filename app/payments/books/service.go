@@ -17,10 +17,10 @@ import (
 // Deps holds the repositories and settings that the comparison with the payment provider's records and the
 // operators' statements need.
 type Deps struct {
-	Ours paymentports.OwnBooks
+	Ours paymentports.OwnBookStore
 	// The source of the payment provider's records; nil for a provider without such records.
-	Theirs paymentports.ProviderBooks
-	Runs   paymentports.OwnBooks
+	Theirs paymentports.ProviderBookReader
+	Runs   paymentports.OwnBookStore
 
 	Statements paymentports.StatementReader
 	Clock      ports.Clock
@@ -46,9 +46,9 @@ const (
 	earlier = 26 * time.Hour
 )
 
-// Difference is a payment, refund or dispute for which the records of this service and of the payment provider
+// RecordDifference is a payment, refund or dispute for which the records of this service and of the payment provider
 // differ. A side without such a record is "".
-type Difference struct {
+type RecordDifference struct {
 	Kind        paymentports.BookEntryKind
 	PaymentID   id.ID
 	DepositID   id.ID
@@ -61,7 +61,7 @@ type Difference struct {
 // payment provider's.
 type ReconciliationReport struct {
 	Checked     int // The number of records that were compared, of this service and of the payment provider.
-	Differences []Difference
+	Differences []RecordDifference
 	Due         []paymentports.AccountTotals
 }
 
@@ -194,7 +194,7 @@ func (c *comparison) missing(kind paymentports.BookEntryKind, own []paymentports
 }
 
 func (c *comparison) differs(own paymentports.OwnBookEntry, e paymentports.BookEntry) {
-	d := Difference{Kind: own.Kind, PaymentID: own.PaymentID, DepositID: own.DepositID, ProviderRef: own.ProviderRef}
+	d := RecordDifference{Kind: own.Kind, PaymentID: own.PaymentID, DepositID: own.DepositID, ProviderRef: own.ProviderRef}
 	if own.Key != "" {
 		d.Ours = described(own.Kind, own.Status, own.Amount, paymentports.PaymentCurrency)
 	}
@@ -259,7 +259,7 @@ func (s *Service) ReconcileDaily(ctx context.Context) (paymentports.Reconciliati
 // the metric counts all.
 const maxLogged = 50
 
-func (s *Service) log(ctx context.Context, all []Difference) {
+func (s *Service) log(ctx context.Context, all []RecordDifference) {
 	for _, d := range all[:min(len(all), maxLogged)] {
 		s.deps.Log.WarnContext(ctx, "our books and those of the payment provider differ", "payment",
 			id.Payment.Of(d.PaymentID), "deposit", id.Deposit.Of(d.DepositID),

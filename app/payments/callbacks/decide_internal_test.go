@@ -85,7 +85,9 @@ func TestAskWaits_GrowByAMinuteWithEachFailure_UpToHalfAnHourAndTheLease(t *test
 	require.Greater(t, waits[0], askTimeout, "no other process asks meanwhile")
 }
 
-type slowBooks struct{ paymentports.ProviderBooks }
+type slowBooks struct {
+	paymentports.ProviderBookReader
+}
 
 func (slowBooks) Disputes(context.Context, id.ID) ([]paymentports.Dispute, error) {
 	<-time.After(askTimeout - time.Second)
@@ -107,7 +109,7 @@ func (due) DeleteAnswered(context.Context, paymentports.ProviderQuery) error { r
 
 // kept notes how old the times are with which disputes are kept; none is of a payment of ours.
 type kept struct {
-	paymentports.Disputes
+	paymentports.DisputeStore
 	ages []time.Duration
 }
 

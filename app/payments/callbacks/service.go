@@ -21,13 +21,13 @@ import (
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
 	Questions  paymentports.ProviderQueryStore
-	Disputes   paymentports.Disputes
+	Disputes   paymentports.DisputeStore
 	Mails      ports.MailQueue
 	Audit      ports.AuditLog
 	// The verifier of the provider's callbacks; nil where the provider sends none.
-	Callbacks paymentports.Callbacks
+	Callbacks paymentports.CallbackVerifier
 	// The source of the payment provider's records; nil for a provider without such records.
-	Books    paymentports.ProviderBooks
+	Books    paymentports.ProviderBookReader
 	Payments PaymentRechecker
 	Clock    ports.Clock
 	Entropy  ports.Entropy

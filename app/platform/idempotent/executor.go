@@ -172,7 +172,7 @@ func (e *Executor) change(ctx context.Context, key *ports.IdempotencyKey, reques
 	unprepared error) (response Response, earlier *ports.StoredResponse, err error) {
 	needs := request.Needs
 	needs.Key, needs.Now = key, request.Now
-	err = e.deps.Changes.Apply(ctx, ports.DatabaseChange{
+	err = e.deps.Changes.Apply(ctx, ports.GroupCommitChange{
 		Needs: needs,
 		Decide: func(found ports.FoundRows) (writes ports.ChangeWrites, err error) {
 			earlier = found.Stored

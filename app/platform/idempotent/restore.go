@@ -13,7 +13,7 @@ import (
 // ids.
 type DatabaseRestoreFinisherDeps struct {
 	UnitOfWork ports.UnitOfWork
-	Restores   ports.DatabaseRestores
+	Restores   ports.DatabaseRestoreStore
 	Audit      ports.AuditLog
 	Clock      ports.Clock
 	Entropy    ports.Entropy

@@ -28,7 +28,7 @@ const (
 // delay the others. A mail that the server accepted is sent again only if the process dies before it is recorded,
 // or if Postgres stays unreachable until the time for which the dispatcher reserved the mail is over.
 func MailSendingJob(due ports.MailQueue, mailer ports.Mailer, metrics ports.MailMetrics, every time.Duration) schedules.Job {
-	waits := func(w ports.JobsWithWork) bool { return w.Mails }
+	waits := func(w ports.WaitingWorkFlags) bool { return w.Mails }
 	return schedules.Job{Name: "mail", Every: every, Waits: waits, Run: func(ctx context.Context) (bool, error) {
 		// The context of an attempt is not cancelled when the process is told to stop: the mail server may already
 		// have accepted the mail.

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	if url := os.Getenv(victimDatabase); url != "" {
 		os.Exit(victim(url, os.Getenv(victimSMTP)))
 	}
-	servicetest.Main(m)
+	servicetest.RunTests(m)
 }
 
 // victim sends the due mails as a dispatcher does, and dies between the server's 250 and the record.

@@ -32,7 +32,7 @@ type Job struct {
 
 	// Waits reports whether the job has work: true starts a round, false counts as a round without work. With
 	// nil, every round runs and finds out itself.
-	Waits func(ports.JobsWithWork) bool
+	Waits func(ports.WaitingWorkFlags) bool
 
 	// Run makes a round of the job. more is true when the round reached its limit, and the next round shall begin
 	// at once; else false.
@@ -69,7 +69,7 @@ type Scheduler struct {
 
 // WaitingWorkQuery is a function that queries which kinds of work wait, for the jobs that run only when they have
 // work. If it fails, each of these jobs runs its round and finds out itself.
-type WaitingWorkQuery func(ctx context.Context) (ports.JobsWithWork, error)
+type WaitingWorkQuery func(ctx context.Context) (ports.WaitingWorkFlags, error)
 
 // New returns a Scheduler that runs these jobs, which must have unique names and positive intervals.
 func New(log *slog.Logger, metrics ports.JobMetrics, look WaitingWorkQuery, jobs ...Job) *Scheduler {

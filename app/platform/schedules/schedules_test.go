@@ -132,7 +132,7 @@ func TestRun_ContainsErrorsAndPanics_AndCountsTheRoundsOfEachJob(t *testing.T) {
 // A lock on the table of mails is no outage of the database for the other jobs.
 func TestRun_AnOutageOfOneJob_IsOverWhenThatJobWorksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log procs.Buffer
+		var log procs.OutputBuffer
 		began := time.Now()
 		stop := begin(t, slog.New(slog.NewTextHandler(&log, nil)),
 			schedules.Job{Name: "good", Every: time.Second, Run: func(context.Context) (bool, error) { return false, nil }},
@@ -173,7 +173,7 @@ func TestRun_LetsTheRoundUnderWayComeBack(t *testing.T) {
 // world is what a scheduler's looks find, with counts of what it did.
 type world struct {
 	mu      sync.Mutex // of the counts
-	waiting ports.JobsWithWork
+	waiting ports.WaitingWorkFlags
 	err     error // of a look
 	looks   int
 	rounds  map[string]int
@@ -192,7 +192,7 @@ func newWorld(jobs ...string) *world {
 // job waits for w.waiting.Mails, or for Refunds.
 func (w *world) job(name string, every time.Duration) schedules.Job {
 	return schedules.Job{Name: name, Every: every,
-		Waits: func(found ports.JobsWithWork) bool {
+		Waits: func(found ports.WaitingWorkFlags) bool {
 			return found.Mails && name == "mail" || found.Refunds && name == "refunds"
 		},
 		Run: func(context.Context) (bool, error) { w.round(name); return false, nil }}
@@ -222,7 +222,7 @@ func (w *world) during(t *testing.T, span time.Duration, jobs ...schedules.Job) 
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
-	look := func(context.Context) (ports.JobsWithWork, error) { w.looks++; return w.waiting, w.err }
+	look := func(context.Context) (ports.WaitingWorkFlags, error) { w.looks++; return w.waiting, w.err }
 	go func() {
 		done <- schedules.New(slog.New(slog.NewTextHandler(&w.log, nil)), w, look, jobs...).Run(ctx)
 	}()
@@ -304,7 +304,7 @@ func TestRun_AJobWithRest_WorksAtItsIntervalUntilItIsIdle(t *testing.T) {
 		require.Greater(t, w.rounds["mail"], 52, "and further ones at its interval")
 
 		w.rounds["mail"] = 0
-		job.Waits = func(ports.JobsWithWork) bool { return w.begun("mail") == 0 }
+		job.Waits = func(ports.WaitingWorkFlags) bool { return w.begun("mail") == 0 }
 		w.during(t, time.Minute, job)
 		require.InDelta(t, 11, w.rounds["mail"], 2, "for five seconds")
 	})

@@ -58,7 +58,7 @@ func (j Job) looksEvery() time.Duration {
 }
 
 // looks queries which kinds of work wait for the jobs. known is false after an error, else true.
-func (s *Scheduler) looks(ctx context.Context) (waiting ports.JobsWithWork, known bool) {
+func (s *Scheduler) looks(ctx context.Context) (waiting ports.WaitingWorkFlags, known bool) {
 	waiting, err := s.look(ctx)
 	switch {
 	case err == nil:

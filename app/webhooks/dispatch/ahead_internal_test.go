@@ -39,7 +39,7 @@ func (q *notedQueue) Enqueue(_ context.Context, jobs []webhookports.DeliveryJob)
 
 // notedWork notes the claims that are renewed and released, and loads a delivery from the nth load on.
 type notedWork struct {
-	webhookports.WorkerStore
+	webhookports.AttemptStore
 	renewed, released []webhookports.Claim
 	loads, appears    int
 }

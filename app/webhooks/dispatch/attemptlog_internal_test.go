@@ -63,11 +63,11 @@ func TestAttemptLog_ALineForEachAttempt_WithItsConsequence(t *testing.T) {
 		Attempt: webhook.Attempt{
 			Number: 2, Result: webhook.ResultNon2xx, ResponseStatus: 502, Duration: 1500 * time.Millisecond,
 		},
-		Verdict: webhook.DeliveryVerdict{State: webhook.StateWaiting, Wait: 30*time.Second + 1},
+		Verdict: webhook.DeliveryVerdict{State: webhook.DeliveryStateWaiting, Wait: 30*time.Second + 1},
 	}
 	success := webhookports.AttemptOutcome{
 		Delivery: delivery, Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultSuccess, ResponseStatus: 204},
-		Verdict: webhook.DeliveryVerdict{State: webhook.StateSucceeded},
+		Verdict: webhook.DeliveryVerdict{State: webhook.DeliveryStateSucceeded},
 	}
 	about := ` msg="delivery attempted" delivery=` + id.Delivery.Of(id.ID{1}) + ` event=` + id.Event.Of(id.ID{3}) +
 		` name=deposit.captured subscription=` + id.Subscription.Of(id.ID{2})

@@ -91,7 +91,7 @@ func TestDispatch_Concurrency_BoundsThePOSTsOfAllSubscriptionsAndTests(t *testin
 	})
 	var counting countingSender
 	f.run(bounded(concurrency, &counting))
-	f.allIn(webhook.StateSucceeded, subscriptions*events+tests)
+	f.allIn(webhook.DeliveryStateSucceeded, subscriptions*events+tests)
 	require.EqualValues(t, ofAPartner, counting.most.Load())
 	require.Len(t, r.all(), subscriptions*events+tests)
 }
@@ -121,7 +121,7 @@ func TestDispatch_Concurrency_HangingSlowLaneLeavesSlotsToTheFastLane(t *testing
 	require.Len(t, hanging.all(), concurrency/2)
 	require.LessOrEqual(t, counting.most.Load(), int32(concurrency))
 	release()
-	f.allIn(webhook.StateSucceeded, hangingSubscriptions*20+200)
+	f.allIn(webhook.DeliveryStateSucceeded, hangingSubscriptions*20+200)
 }
 
 // Endpoints of two partners that begin to hang, and tests to one of them, take no slot that a third partner needs.
@@ -165,7 +165,7 @@ func TestDispatch_Concurrency_EndpointsOfTwoPartnersThatHang_DelayNoThird(t *tes
 	f.eventually("the third partner's deliveries arrive", func() bool { return len(good.all()) == 50 })
 	require.Len(t, hanging.all(), concurrency*3/4+1)
 	release()
-	f.allIn(webhook.StateSucceeded, 2*endpoints*10+20+50)
+	f.allIn(webhook.DeliveryStateSucceeded, 2*endpoints*10+20+50)
 }
 
 // A dispatcher that stops while all slots are in use finishes its POSTs and releases the claims that wait. Jobs that no
@@ -193,7 +193,9 @@ func TestDispatch_Concurrency_StopsWhileAllSlotsAreInUse(t *testing.T) {
 		close(stopped)
 	}()
 	f.eventually("the claims that wait are released",
-		func() bool { return f.states()[webhook.StateDispatched] <= concurrency+int(queue.waiting.Load()) })
+		func() bool {
+			return f.states()[webhook.DeliveryStateDispatched] <= concurrency+int(queue.waiting.Load())
+		})
 	release()
 	select {
 	case <-stopped:
@@ -201,7 +203,7 @@ func TestDispatch_Concurrency_StopsWhileAllSlotsAreInUse(t *testing.T) {
 		require.Fail(t, "the dispatcher does not stop")
 	}
 	f.run()
-	f.allIn(webhook.StateSucceeded, 3*events)
+	f.allIn(webhook.DeliveryStateSucceeded, 3*events)
 	require.Len(t, r.all(), 3*events, "nothing is sent twice")
 }
 
@@ -235,13 +237,13 @@ func TestDispatch_WhatIsNeverTaken_EndsAsFailed_ARedeliveryLikeAnyOther_ATestAtO
 		return repos.Deliveries.InsertTest(ctx, webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(),
 			Event: webhook.EventDepositActivated, Body: []byte(`{}`)})
 	})
-	f.allIn(webhook.StateFailed, 2)
+	f.allIn(webhook.DeliveryStateFailed, 2)
 	service, by := f.again()
 	for _, d := range f.log(sub) {
 		_, err := service.Redeliver(t.Context(), by, sub, d.ID)
 		require.NoError(t, err)
 	}
-	f.allIn(webhook.StateFailed, 4)
+	f.allIn(webhook.DeliveryStateFailed, 4)
 	for _, d := range f.log(sub) {
 		want := 2
 		if d.Test {
@@ -268,7 +270,7 @@ func TestDispatch_AReplay_BringsWhatFailedOnceEach(t *testing.T) {
 	f.run(impatient)
 	f.run(impatient)
 	f.emit(webhook.EventDepositCancelled, 70)
-	f.allIn(webhook.StateFailed, 70)
+	f.allIn(webhook.DeliveryStateFailed, 70)
 	failed := len(r.all())
 	up.Store(true)
 
@@ -278,12 +280,14 @@ func TestDispatch_AReplay_BringsWhatFailedOnceEach(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 70, replay.Matched)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	waiting := func(context.Context) (ports.JobsWithWork, error) { return ports.JobsWithWork{Replays: true}, nil }
+	waiting := func(context.Context) (ports.WaitingWorkFlags, error) {
+		return ports.WaitingWorkFlags{Replays: true}, nil
+	}
 	ended := make(chan error, 2)
 	for range cap(ended) {
 		go func() { ended <- schedules.New(quiet(), noMetrics{}, waiting, service.ReplayJob()).Run(ctx) }()
 	}
-	f.eventually("all that failed was sent again", func() bool { return f.states()[webhook.StateSucceeded] == 70 })
+	f.eventually("all that failed was sent again", func() bool { return f.states()[webhook.DeliveryStateSucceeded] == 70 })
 	stop()
 	require.NoError(t, <-ended)
 	require.NoError(t, <-ended)

@@ -47,10 +47,10 @@ func TestPlan_OneDeliveryOfAnEventForEachSubscription(t *testing.T) {
 		parked    bool
 	}
 	want := []row{
-		{"11", activated, webhook.StateDispatched, false},
-		{"12", changed, webhook.StateDispatched, false},
-		{"13", changed, webhook.StateWaiting, false},
-		{"14", activated, webhook.StateWaiting, true},
+		{"11", activated, webhook.DeliveryStateDispatched, false},
+		{"12", changed, webhook.DeliveryStateDispatched, false},
+		{"13", changed, webhook.DeliveryStateWaiting, false},
+		{"14", activated, webhook.DeliveryStateWaiting, true},
 	}
 	planned := plan([]ports.Event{event, {ID: id.ID{7}, PartnerID: id.ID{3}}}, []webhookports.Subscription{
 		live(11, acme, webhook.EventDepositStatusChanged, webhook.EventDepositActivated),
@@ -85,9 +85,9 @@ func TestPlan_OfNothing_IsEmpty(t *testing.T) {
 
 func TestLeavesBacklog_OnlyForADeliveryThatWaitsForRoom(t *testing.T) {
 	t.Parallel()
-	dispatched := webhookports.Delivery{State: webhook.StateDispatched}
-	waiting, parked := webhookports.Delivery{State: webhook.StateWaiting},
-		webhookports.Delivery{State: webhook.StateWaiting, Parked: true}
+	dispatched := webhookports.Delivery{State: webhook.DeliveryStateDispatched}
+	waiting, parked := webhookports.Delivery{State: webhook.DeliveryStateWaiting},
+		webhookports.Delivery{State: webhook.DeliveryStateWaiting, Parked: true}
 	require.False(t, leavesBacklog(nil))
 	require.False(t, leavesBacklog([]webhookports.Delivery{dispatched, parked}))
 	require.True(t, leavesBacklog([]webhookports.Delivery{dispatched, parked, waiting}))
@@ -121,16 +121,16 @@ func TestScan_RestsLongerAfterASlowSearch_AndWaitsForTheNextDueDelivery(t *testi
 	}
 	some := []webhookports.Subscription{{}}
 	for name, c := range map[string]struct {
-		due  webhookports.DueScan
+		due  webhookports.DueScanResult
 		poll time.Duration
 		want time.Duration
 	}{
-		"urgent":         {webhookports.DueScan{Urgent: true, Next: time.Second}, time.Second, every},
-		"a backlog":      {webhookports.DueScan{Subscriptions: some, Next: time.Second}, time.Second, every},
-		"nothing is due": {webhookports.DueScan{Next: time.Minute}, time.Second, time.Second},
-		"a retry is due before that": {webhookports.DueScan{Next: 400 * time.Millisecond}, time.Second,
+		"urgent":         {webhookports.DueScanResult{Urgent: true, Next: time.Second}, time.Second, every},
+		"a backlog":      {webhookports.DueScanResult{Subscriptions: some, Next: time.Second}, time.Second, every},
+		"nothing is due": {webhookports.DueScanResult{Next: time.Minute}, time.Second, time.Second},
+		"a retry is due before that": {webhookports.DueScanResult{Next: 400 * time.Millisecond}, time.Second,
 			400 * time.Millisecond},
-		"a retry is due at once": {webhookports.DueScan{Next: time.Millisecond}, time.Second, every},
+		"a retry is due at once": {webhookports.DueScanResult{Next: time.Millisecond}, time.Second, every},
 	} {
 		require.Equal(t, c.want, scanWait(c.due, every, c.poll), name)
 	}
@@ -241,10 +241,10 @@ func TestSuccesses_OfASubscription_AreToldOnceInAWhile_ThoseOfTestsAlways(t *tes
 func TestWakesScan_ForARetryBeforeTheNextCalmScan(t *testing.T) {
 	t.Parallel()
 	for v, want := range map[webhook.DeliveryVerdict]bool{
-		{State: webhook.StateWaiting, Wait: time.Second - 1}: true,
-		{State: webhook.StateWaiting, Wait: time.Second}:     false,
-		{State: webhook.StateSucceeded}:                      false,
-		{State: webhook.StateFailed}:                         false,
+		{State: webhook.DeliveryStateWaiting, Wait: time.Second - 1}: true,
+		{State: webhook.DeliveryStateWaiting, Wait: time.Second}:     false,
+		{State: webhook.DeliveryStateSucceeded}:                      false,
+		{State: webhook.DeliveryStateFailed}:                         false,
 	} {
 		require.Equal(t, want, wakesScan(v), v)
 	}

@@ -29,7 +29,7 @@ func TestDispatch_EveryEvent_ReachesItsReceiverOnceAndSigned(t *testing.T) {
 	sub := f.subscribe(r.URL)
 	f.run()
 	f.emit(webhook.EventDepositActivated, 200)
-	f.allIn(webhook.StateSucceeded, 200)
+	f.allIn(webhook.DeliveryStateSucceeded, 200)
 	got := r.all()
 	require.Len(t, got, 200)
 	bodies := map[string]bool{}
@@ -70,7 +70,7 @@ func TestDispatch_ARetry_HasTheSameBytesAndAFreshSignature_AndEachAttemptIsLogge
 	f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
 		return repos.Subscriptions.SetSigningSecret(ctx, sub, "svc_whsec_second")
 	})
-	f.allIn(webhook.StateSucceeded, 1)
+	f.allIn(webhook.DeliveryStateSucceeded, 1)
 	stop()
 	got := r.all()
 	require.Len(t, got, 3)
@@ -96,12 +96,12 @@ func TestDispatch_ADeletedSubscription_ReceivesNothingMore(t *testing.T) {
 		c.Schedule = webhook.RetrySchedule{0, 300 * time.Millisecond, 300 * time.Millisecond}
 	})
 	f.emit(webhook.EventDepositCaptured, 5)
-	f.eventually("five first attempts", func() bool { return f.states()[webhook.StateWaiting] == 5 })
+	f.eventually("five first attempts", func() bool { return f.states()[webhook.DeliveryStateWaiting] == 5 })
 	f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
 		return repos.Subscriptions.Delete(ctx, sub, now())
 	})
 	before := len(r.all())
-	f.allIn(webhook.StateCancelled, 5)
+	f.allIn(webhook.DeliveryStateCancelled, 5)
 	f.emit(webhook.EventDepositCaptured, 5)
 	other := newReceiver(t, nil)
 	f.subscribe(other.URL)
@@ -124,16 +124,16 @@ func TestDispatch_ADisabledSubscription_ParksUntilItIsEnabled(t *testing.T) {
 			if !on {
 				s.DisabledReason = webhook.DisabledByPartner
 			}
-			return repos.Subscriptions.Update(ctx, s, webhook.UnparkedPerSecond)
+			return repos.Subscriptions.Update(ctx, s, webhook.UnparkedDeliveriesPerSecond)
 		})
 	}
 	enable(false)
 	f.run()
 	f.emit(webhook.EventDepositCaptured, 7)
-	f.eventually("parked", func() bool { return f.states()[webhook.StateWaiting] == 7 })
+	f.eventually("parked", func() bool { return f.states()[webhook.DeliveryStateWaiting] == 7 })
 	require.Empty(t, r.all())
 	enable(true)
-	f.allIn(webhook.StateSucceeded, 7)
+	f.allIn(webhook.DeliveryStateSucceeded, 7)
 	require.Len(t, r.all(), 7)
 }
 
@@ -146,7 +146,7 @@ func TestDispatch_RedisFlushed_LosesNothing(t *testing.T) {
 		f.emit(webhook.EventDepositActivated, 50)
 		require.NoError(t, f.redis.FlushDB(t.Context()).Err())
 	}
-	f.allIn(webhook.StateSucceeded, 500)
+	f.allIn(webhook.DeliveryStateSucceeded, 500)
 	require.Len(t, r.all(), 500, "and repeats nothing")
 }
 
@@ -157,13 +157,13 @@ func TestDispatch_RedisAway_DeliversFromHere(t *testing.T) {
 	f.subscribe(r.URL)
 	f.run()
 	f.emit(webhook.EventDepositActivated, 10)
-	f.allIn(webhook.StateSucceeded, 10)
+	f.allIn(webhook.DeliveryStateSucceeded, 10)
 	require.NoError(t, server.Kill())
 	f.emit(webhook.EventDepositActivated, 100)
-	f.allIn(webhook.StateSucceeded, 110)
+	f.allIn(webhook.DeliveryStateSucceeded, 110)
 	require.NoError(t, server.Restart(t.Context()))
 	f.emit(webhook.EventDepositActivated, 10)
-	f.allIn(webhook.StateSucceeded, 120)
+	f.allIn(webhook.DeliveryStateSucceeded, 120)
 	require.Len(t, r.all(), 120)
 }
 
@@ -176,11 +176,11 @@ func TestDispatch_ALeaseThatRanOut_IsDispatchedAgain(t *testing.T) {
 		d.Queue = lostJobs{d.Queue}
 		c.Lease = 4 * time.Second
 	})
-	f.eventually("claimed", func() bool { return f.states()[webhook.StateDispatched] == 5 })
+	f.eventually("claimed", func() bool { return f.states()[webhook.DeliveryStateDispatched] == 5 })
 	stop()
 	require.Empty(t, r.all())
 	f.run()
-	f.allIn(webhook.StateSucceeded, 5)
+	f.allIn(webhook.DeliveryStateSucceeded, 5)
 	require.Len(t, r.all(), 5)
 }
 
@@ -200,7 +200,7 @@ func TestDispatch_APoisonedRow_StopsNoOther(t *testing.T) {
 	require.NoError(t, err)
 	f.run(func(d *dispatch.Deps, _ *dispatch.Config) { d.Sender = &panicky{Sender: d.Sender} })
 	f.emit(webhook.EventDepositActivated, 20)
-	f.eventually("the good ones", func() bool { return f.states()[webhook.StateSucceeded] == 19 })
+	f.eventually("the good ones", func() bool { return f.states()[webhook.DeliveryStateSucceeded] == 19 })
 	require.Empty(t, bad.all())
 }
 
@@ -241,7 +241,7 @@ func TestDispatch_ABacklogBeyondTheWindow_Drains(t *testing.T) {
 	f.subscribe(r.URL)
 	f.emit(webhook.EventDepositActivated, 3000)
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Window = 100 })
-	f.allIn(webhook.StateSucceeded, 3000)
+	f.allIn(webhook.DeliveryStateSucceeded, 3000)
 	require.Len(t, r.all(), 3000)
 }
 
@@ -256,7 +256,7 @@ func TestDispatch_TwoDispatchers_ShareTheWork(t *testing.T) {
 	}
 	stop()
 	f.emit(webhook.EventDepositActivated, 100)
-	f.allIn(webhook.StateSucceeded, 600)
+	f.allIn(webhook.DeliveryStateSucceeded, 600)
 	require.Len(t, r.all(), 600)
 }
 
@@ -274,7 +274,7 @@ func TestDispatch_ATest_GoesAheadOfABacklogAndIsNeverRetried(t *testing.T) {
 	})
 	f.eventually("the test ends", func() bool {
 		d, err := f.Postgres.Deliveries.Delivery(t.Context(), sub, test.ID)
-		return err == nil && d.State == webhook.StateFailed
+		return err == nil && d.State == webhook.DeliveryStateFailed
 	})
 	d, err := f.Postgres.Deliveries.Delivery(t.Context(), sub, test.ID)
 	require.NoError(t, err)
@@ -304,6 +304,6 @@ func TestDispatch_FiveDaysOfFailures_DisableAndTellTheContact(t *testing.T) {
 	})
 	require.Equal(t, webhook.EndpointDisabled, f.report(sub).State)
 	require.Equal(t, map[string]int{"Your webhook was disabled": 1}, f.mailed())
-	require.Contains(t, f.Mails("ops@demo.example")[0].Body, id.Subscription.Of(sub))
+	require.Contains(t, f.ListMails("ops@demo.example")[0].Body, id.Subscription.Of(sub))
 	f.eventually("parked", func() bool { return f.Count("deliveries", "state = 0 AND due_at IS NULL") == 1 })
 }

@@ -20,8 +20,8 @@ import (
 type Deps struct {
 	Relay     webhookports.RelayStore
 	Claims    webhookports.ClaimStore
-	Work      webhookports.WorkerStore
-	Endpoints webhookports.Endpoints
+	Work      webhookports.AttemptStore
+	Endpoints webhookports.EndpointStore
 	Queue     webhookports.JobQueue
 	Sender    webhookports.Sender
 	Clock     ports.Clock

@@ -106,7 +106,7 @@ func TestOutbound_Broken_BlamesNoEndpoint_AndDeliversSoonAfterTheRepair(t *testi
 
 	cut.Store(false)
 	f.exec(`UPDATE webhook_subscriptions SET held_until = now() WHERE held_until IS NOT NULL`) // 16 s pass
-	f.allIn(webhook.StateSucceeded, 6)
+	f.allIn(webhook.DeliveryStateSucceeded, 6)
 	f.eventually("the end is noticed", func() bool { return !broken.Load() })
 	f.exec(`UPDATE webhook_notices SET mail_at = now()`)
 	require.Empty(t, f.mailed(), "it is over")
@@ -167,7 +167,7 @@ func TestHealth_OfAScriptedReceiver_IsReported(t *testing.T) {
 	})
 	began := time.Now()
 	f.emit(webhook.EventDepositActivated, 1)
-	f.allIn(webhook.StateSucceeded, 1)
+	f.allIn(webhook.DeliveryStateSucceeded, 1)
 	took := f.report(sub)
 	require.Equal(t, []any{webhook.EndpointHealthy, 0}, []any{took.State, took.Pending})
 	require.WithinRange(t, took.LastSuccessAt, began.Add(-time.Second), time.Now().Add(time.Second))
@@ -182,7 +182,7 @@ func TestHealth_OfAScriptedReceiver_IsReported(t *testing.T) {
 	require.False(t, failing.LastFailureAt.Before(took.LastSuccessAt))
 
 	status.Store(http.StatusOK)
-	f.allIn(webhook.StateSucceeded, 2)
+	f.allIn(webhook.DeliveryStateSucceeded, 2)
 	back := f.report(sub)
 	require.Equal(t, []any{webhook.EndpointHealthy, webhook.ResultNon2xx, 0},
 		[]any{back.State, back.LastError, back.Pending})
@@ -200,7 +200,7 @@ func TestHealth_OfAScriptedReceiver_IsReported(t *testing.T) {
 	require.NotZero(t, held.Pending)
 	status.Store(http.StatusOK)
 	f.emit(webhook.EventDepositActivated, 40)
-	require.Zero(t, func() int { f.allIn(webhook.StateSucceeded, 47); return f.report(sub).Pending }())
+	require.Zero(t, func() int { f.allIn(webhook.DeliveryStateSucceeded, 47); return f.report(sub).Pending }())
 	recovered := f.becomes(sub, webhook.EndpointHealthy)
 	require.True(t, recovered.Since.After(held.Since))
 }
@@ -219,7 +219,7 @@ func TestStartDelay_WhileNoDispatcherRuns_CountsTheWait(t *testing.T) {
 	f.passes(1500 * time.Millisecond)
 	var counted reached
 	f.run(func(d *dispatch.Deps, _ *dispatch.Config) { d.Metrics = &counted })
-	f.allIn(webhook.StateSucceeded, 3)
+	f.allIn(webhook.DeliveryStateSucceeded, 3)
 	f.eventually("each start is counted", func() bool { return counted.starts.Load() == 3 && counted.n.Load() == 3 })
 	require.Greater(t, time.Duration(counted.longest.Load()), 1500*time.Millisecond)
 	require.Less(t, time.Duration(counted.longest.Load()), 30*time.Second)
@@ -244,7 +244,7 @@ func TestStartDelay_OfABacklogOfAFailingReceiver_IsNotCounted(t *testing.T) {
 	f.becomes(sub, webhook.EndpointFailing)
 	f.passes(4 * time.Second)
 	status.Store(http.StatusOK)
-	f.allIn(webhook.StateSucceeded, 100)
+	f.allIn(webhook.DeliveryStateSucceeded, 100)
 	f.becomes(sub, webhook.EndpointHealthy)
 	f.emit(webhook.EventDepositActivated, 1)
 	f.eventually("healthy again, starts count", func() bool { return counted.starts.Load() > 0 })

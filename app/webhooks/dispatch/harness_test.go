@@ -33,7 +33,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
+func TestMain(m *testing.M) { servicetest.RunTests(m) }
 
 // fixture is a kit with a partner and the store of a dispatcher.
 type fixture struct {
@@ -56,7 +56,7 @@ func newFixtureOn(t testing.TB, client redis.UniversalClient) *fixture {
 	f.Kit = servicetest.New(t, func(s *servicetest.Setup) {
 		s.Redis, s.Pool.MaxConns, s.Store.Doorbell = client, 6, f
 	})
-	f.work = f.DispatchStore()
+	f.work = f.NewDispatchStore()
 	f.partner = f.CreatePartnerWithSecret("demo", "", func(p *partner.Partner) {
 		p.Name, p.ContactEmail = "Demo", "ops@demo.example"
 	}).ID

@@ -47,7 +47,7 @@ func (f *fixture) mailed() map[string]int {
 	}
 	both.Wait()
 	counts := map[string]int{}
-	for _, m := range f.Mails("") {
+	for _, m := range f.ListMails("") {
 		counts[m.Subject]++
 	}
 	return counts
@@ -118,7 +118,7 @@ func TestNotices_TellOfTroubleAndRecovery_OnceADay(t *testing.T) {
 	want[heldMail]++
 	require.Equal(t, want, f.mailed())
 
-	body := f.Mails("")[0].Body
+	body := f.ListMails("")[0].Body
 	require.Contains(t, body, id.Subscription.Of(sub))
 	require.Contains(t, body, r.URL+"/hook\n")
 	require.Contains(t, body, "non_2xx")
@@ -135,21 +135,21 @@ func TestNotices_TellOfDeliveriesThatWereGivenUp_AndOfTheNextSuccess(t *testing.
 		c.Schedule = webhook.RetrySchedule{0, 10 * time.Millisecond}
 	})
 	f.emit(webhook.EventDepositActivated, 3)
-	f.allIn(webhook.StateFailed, 3)
+	f.allIn(webhook.DeliveryStateFailed, 3)
 	require.Equal(t, map[string]int{givenUpMail: 1}, f.mailed())
-	require.Contains(t, f.Mails("")[0].Body, "3 deliveries")
+	require.Contains(t, f.ListMails("")[0].Body, "3 deliveries")
 	f.emit(webhook.EventDepositActivated, 2)
-	f.allIn(webhook.StateFailed, 5)
+	f.allIn(webhook.DeliveryStateFailed, 5)
 	require.Equal(t, map[string]int{givenUpMail: 1}, f.mailed(), "one a day")
 	f.dayPasses()
 	require.Equal(t, map[string]int{givenUpMail: 2}, f.mailed(), "the two of yesterday are told the next day")
-	require.Contains(t, f.Mails("")[1].Body, "2 deliveries")
+	require.Contains(t, f.ListMails("")[1].Body, "2 deliveries")
 	status.Store(http.StatusOK)
 	f.emit(webhook.EventDepositActivated, 1)
-	f.eventually("a success", func() bool { return f.states()[webhook.StateSucceeded] == 1 })
+	f.eventually("a success", func() bool { return f.states()[webhook.DeliveryStateSucceeded] == 1 })
 	require.Equal(t, map[string]int{givenUpMail: 2, recoveredMail: 1}, f.mailed())
 	f.emit(webhook.EventDepositActivated, 5)
-	f.eventually("more", func() bool { return f.states()[webhook.StateSucceeded] == 6 })
+	f.eventually("more", func() bool { return f.states()[webhook.DeliveryStateSucceeded] == 6 })
 	require.Equal(t, map[string]int{givenUpMail: 2, recoveredMail: 1}, f.mailed())
 }
 
@@ -162,7 +162,7 @@ func TestNotices_AnEnabledSubscription_TellsOfItsFirstSuccess(t *testing.T) {
 	f.exec(`INSERT INTO webhook_notice_mails VALUES ($1, 'disabled', now() - interval '1 hour')`, sub)
 	f.run()
 	f.emit(webhook.EventDepositActivated, 1)
-	f.allIn(webhook.StateSucceeded, 1)
+	f.allIn(webhook.DeliveryStateSucceeded, 1)
 	require.Equal(t, map[string]int{recoveredMail: 1}, f.mailed())
 }
 
@@ -191,7 +191,7 @@ func TestNotices_MailsThatCannotBeWritten_DelayNoRecord(t *testing.T) {
 	require.NoError(t, err)
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Schedule = webhook.RetrySchedule{0} })
 	f.emit(webhook.EventDepositActivated, 1)
-	f.allIn(webhook.StateFailed, 1)
+	f.allIn(webhook.DeliveryStateFailed, 1)
 	require.NoError(t, tx.Rollback(t.Context()))
 	require.Equal(t, map[string]int{heldMail: 1, givenUpMail: 1}, f.mailed())
 }

@@ -60,7 +60,8 @@ func TestAttempt_ThatFailsByOurDoing_IsPutOff(t *testing.T) {
 		require.True(t, made, name)
 		require.Equal(t, !c.putOff, o.Attempt.WasMade(), name)
 		if c.putOff {
-			require.Equal(t, webhook.DeliveryVerdict{State: webhook.StateWaiting, Wait: 4 * time.Second}, o.Verdict, name)
+			require.Equal(t, webhook.DeliveryVerdict{State: webhook.DeliveryStateWaiting, Wait: 4 * time.Second}, o.Verdict,
+				name)
 			require.Equal(t, 2, o.Attempt.Number, name)
 			require.Zero(t, counted.n, name)
 		} else {

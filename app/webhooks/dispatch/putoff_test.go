@@ -66,7 +66,7 @@ func TestDispatch_WithoutASocket_UsesUpNoAttempt(t *testing.T) {
 	require.Greater(t, time.Duration(counted.longest.Load()), 2*time.Second)
 
 	lacks.Store(false)
-	f.allIn(webhook.StateSucceeded, 3)
+	f.allIn(webhook.DeliveryStateSucceeded, 3)
 	require.Equal(t, 3, f.Count("deliveries", `attempts = 1 AND seq = 3`))
 	require.EqualValues(t, 3, counted.attempts.Load())
 	require.Len(t, r.all(), 3)

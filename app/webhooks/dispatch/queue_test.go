@@ -43,7 +43,7 @@ func TestDispatch_AJobHandedOutTwice_IsSentOnce(t *testing.T) {
 	f.subscribe(r.URL)
 	f.run(func(deps *dispatch.Deps, _ *dispatch.Config) { deps.Queue = repeatingQueue{deps.Queue} })
 	f.emit(webhook.EventDepositCancelled, 100)
-	f.allIn(webhook.StateSucceeded, 100)
+	f.allIn(webhook.DeliveryStateSucceeded, 100)
 	require.Equal(t, 100, len(r.all()))
 }
 
@@ -73,7 +73,7 @@ func TestDispatch_AJobOfUnknownFate_IsSentOnce(t *testing.T) {
 		f.emit(webhook.EventDepositCancelled, 5)
 		<-time.After(50 * time.Millisecond)
 	}
-	f.allIn(webhook.StateSucceeded, 5*n)
+	f.allIn(webhook.DeliveryStateSucceeded, 5*n)
 	require.Equal(t, 5*n, len(r.all()))
 }
 
@@ -97,7 +97,7 @@ func TestDispatch_AJobOfUnknownFate_AtASlowEndpoint_IsSentOnce(t *testing.T) {
 	f.subscribe(r.URL)
 	f.run(patient(4*time.Second), func(deps *dispatch.Deps, _ *dispatch.Config) { deps.Queue = muteQueue{deps.Queue} })
 	f.emit(webhook.EventDepositCancelled, 5)
-	f.allIn(webhook.StateSucceeded, 5)
+	f.allIn(webhook.DeliveryStateSucceeded, 5)
 	require.Len(t, r.all(), 5)
 }
 
@@ -124,7 +124,7 @@ func TestDispatch_RedisFlushed_WhileAnotherDispatcherIsAtIt_RepeatsNothing(t *te
 	<-first
 	require.NoError(t, f.redis.FlushDB(t.Context()).Err())
 	f.run(oneSlot)
-	f.allIn(webhook.StateSucceeded, 8)
+	f.allIn(webhook.DeliveryStateSucceeded, 8)
 	require.Len(t, r.all(), 8)
 }
 
@@ -160,7 +160,7 @@ func TestDispatch_RedisThatIsFull_IsLeftOnceAndUsedAgainAfterwards(t *testing.T)
 		emitted[id.Deposit.Of(f.emit(webhook.EventDepositCancelled, 1)[0])] = time.Now()
 	}
 	emit()
-	f.allIn(webhook.StateSucceeded, 1)
+	f.allIn(webhook.DeliveryStateSucceeded, 1)
 
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
 	for range 100 {
@@ -173,7 +173,7 @@ func TestDispatch_RedisThatIsFull_IsLeftOnceAndUsedAgainAfterwards(t *testing.T)
 	f.eventually("the queue is used again", func() bool { return len(way.all()) == 3 })
 	emit()
 
-	f.allIn(webhook.StateSucceeded, len(emitted))
+	f.allIn(webhook.DeliveryStateSucceeded, len(emitted))
 	late := 0
 	for _, got := range r.all() {
 		_, after, _ := strings.Cut(got.body, `"id":"`)
@@ -210,7 +210,8 @@ func ringing(deps *dispatch.Deps, _ *dispatch.Config) { deps.BellWorks = func() 
 func TestRelay_AJobBeforeTheCommit_IsSentAfterTheCommit(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, func(received, int) int {
-		assert.Equal(t, map[webhook.DeliveryState]int{webhook.StateDispatched: 1}, f.states(), "the delivery is committed")
+		assert.Equal(t, map[webhook.DeliveryState]int{webhook.DeliveryStateDispatched: 1}, f.states(),
+			"the delivery is committed")
 		return 200
 	})
 	f.subscribe(r.URL)
@@ -220,7 +221,7 @@ func TestRelay_AJobBeforeTheCommit_IsSentAfterTheCommit(t *testing.T) {
 		deps.Relay = heldRelay{deps.Relay, func(context.CancelFunc) { <-enqueued }}
 	})
 	f.emit(webhook.EventDepositCancelled, 1)
-	f.allIn(webhook.StateSucceeded, 1)
+	f.allIn(webhook.DeliveryStateSucceeded, 1)
 	require.Len(t, r.all(), 1)
 }
 
@@ -240,7 +241,7 @@ func TestRelay_AJobBeforeACommitThatFails_IsSentOnce(t *testing.T) {
 		}}
 	})
 	f.emit(webhook.EventDepositCancelled, 1)
-	f.allIn(webhook.StateSucceeded, 1)
+	f.allIn(webhook.DeliveryStateSucceeded, 1)
 	require.Len(t, r.all(), 1)
 }
 
@@ -266,6 +267,6 @@ func TestStop_BeforeTheCommitOfAJob_HandsTheDeliveryOn(t *testing.T) {
 	close(goOn)
 	<-stopped
 	f.run()
-	f.allIn(webhook.StateSucceeded, 1)
+	f.allIn(webhook.DeliveryStateSucceeded, 1)
 	require.Len(t, r.all(), 1)
 }

@@ -85,12 +85,12 @@ func (d *Dispatcher) awaitRetries(outcomes []webhookports.AttemptOutcome) {
 }
 
 func wakesScan(v webhook.DeliveryVerdict) bool {
-	return v.State == webhook.StateWaiting && v.Wait < calmPoll
+	return v.State == webhook.DeliveryStateWaiting && v.Wait < calmPoll
 }
 
 func (d *Dispatcher) countFinished(outcomes []webhookports.AttemptOutcome, settled []bool) {
 	for i, o := range outcomes {
-		if settled[i] && o.Verdict.State != webhook.StateWaiting {
+		if settled[i] && o.Verdict.State != webhook.DeliveryStateWaiting {
 			ended := o.Attempt.StartedAt.Add(o.Attempt.Duration)
 			latency := ended.Sub(o.Delivery.EventAt)
 			traceID := ports.RecordedTraceIDOf(o.Delivery.TraceParent)

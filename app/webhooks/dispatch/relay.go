@@ -214,7 +214,7 @@ func plan(events []ports.Event, subscriptions []webhookports.Subscription,
 			case !s.Enabled:
 				delivery.Parked = true
 			case admit(s.ID):
-				delivery.State = webhook.StateDispatched
+				delivery.State = webhook.DeliveryStateDispatched
 			}
 			planned = append(planned, delivery)
 		}
@@ -226,5 +226,5 @@ func plan(events []ports.Event, subscriptions []webhookports.Subscription,
 // a time.
 func leavesBacklog(planned []webhookports.Delivery) bool {
 	return slices.ContainsFunc(planned,
-		func(p webhookports.Delivery) bool { return p.State == webhook.StateWaiting && !p.Parked })
+		func(p webhookports.Delivery) bool { return p.State == webhook.DeliveryStateWaiting && !p.Parked })
 }

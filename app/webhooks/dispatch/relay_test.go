@@ -45,7 +45,7 @@ func TestRelay_RungOnce_LooksOnce(t *testing.T) {
 	})
 	for n := range int32(3) {
 		f.emit(webhook.EventDepositCancelled, 5)
-		f.allIn(webhook.StateSucceeded, 5*int(n+1))
+		f.allIn(webhook.DeliveryStateSucceeded, 5*int(n+1))
 		require.Equal(t, n+1, looks.Load())
 	}
 	stop()
@@ -58,7 +58,7 @@ func TestRelay_MoreThanAGroup_IsTakenAtOneRing(t *testing.T) {
 	f.subscribe(r.URL)
 	f.emit(webhook.EventDepositCancelled, 25)
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.RelayEvery, c.Batch = time.Hour, 10 })
-	f.allIn(webhook.StateSucceeded, 25)
+	f.allIn(webhook.DeliveryStateSucceeded, 25)
 }
 
 // slowClaims has the first search for due deliveries take, by the dispatcher's clock, as long as in a database that
@@ -71,7 +71,7 @@ type slowClaims struct {
 	found chan struct{} // closed after the first search
 }
 
-func (c slowClaims) FindDue(ctx context.Context, horizon time.Duration) (webhookports.DueScan, error) {
+func (c slowClaims) FindDue(ctx context.Context, horizon time.Duration) (webhookports.DueScanResult, error) {
 	due, err := c.ClaimStore.FindDue(ctx, horizon)
 	if c.asked.CompareAndSwap(false, true) {
 		close(c.found)
@@ -104,7 +104,7 @@ func TestScan_ThatWaitedForTheDatabase_IsFollowedByTheNextOne(t *testing.T) {
 	})
 	<-answered
 	f.emit(webhook.EventDepositCancelled, 1) // the second attempt is for the scan to find
-	f.allIn(webhook.StateSucceeded, 1)
+	f.allIn(webhook.DeliveryStateSucceeded, 1)
 	require.Len(t, r.all(), 2)
 }
 
@@ -171,7 +171,7 @@ func TestStop_HandsOnWhatItHasClaimed(t *testing.T) {
 	}
 	stop()
 	f.run()
-	f.allIn(webhook.StateSucceeded, 1)
+	f.allIn(webhook.DeliveryStateSucceeded, 1)
 }
 
 // unheardOf is a name that the table outbox takes and the table events refuses.
@@ -219,7 +219,7 @@ func TestRelay_EventThatCannotBeFiled_StopsNoOther(t *testing.T) {
 	f.run(func(d *dispatch.Deps, c *dispatch.Config) {
 		d.Log, c.RelayEvery = slog.New(slog.NewTextHandler(&log, nil)), 20*time.Millisecond
 	})
-	f.allIn(webhook.StateSucceeded, 40)
+	f.allIn(webhook.DeliveryStateSucceeded, 40)
 	require.Equal(t, bad, f.setAside())
 	require.Len(t, r.all(), 40, "no delivery is sent twice")
 	for _, each := range bad {
@@ -243,7 +243,7 @@ func TestRelay_EventWhoseDataIsNoJSONObject_StopsNoOther_AndReachesNobody(t *tes
 		require.NoError(t, err)
 	}
 	f.run()
-	f.allIn(webhook.StateSucceeded, 5)
+	f.allIn(webhook.DeliveryStateSucceeded, 5)
 	require.Equal(t, bad, f.setAside())
 	require.Len(t, r.all(), 5)
 	require.Zero(t, f.Count("events", "name = 'deposit.cancelled'"))
@@ -258,7 +258,7 @@ func TestRelay_EventWhosePlanPanics_StopsNoOther(t *testing.T) {
 	bad := f.emit(webhook.EventDepositActivated, 1)
 	f.emit(webhook.EventDepositExpired, 5)
 	f.run(func(d *dispatch.Deps, _ *dispatch.Config) { d.Relay = panicking{d.Relay, bad[0]} })
-	f.allIn(webhook.StateSucceeded, 10)
+	f.allIn(webhook.DeliveryStateSucceeded, 10)
 	require.Equal(t, bad, f.setAside())
 	require.NotContains(t, bad, good[0])
 }
@@ -296,6 +296,6 @@ func TestRelay_RefusalThatBlamesNoRow_SetsNothingAside(t *testing.T) {
 	f.eventually("the relay complains", func() bool { return strings.Contains(log.String(), "cannot relay the outbox") })
 	_, err = f.Pool.Exec(t.Context(), `ALTER TABLE events_away RENAME TO events`)
 	require.NoError(t, err)
-	f.allIn(webhook.StateSucceeded, 3)
+	f.allIn(webhook.DeliveryStateSucceeded, 3)
 	require.Empty(t, f.setAside())
 }

@@ -19,12 +19,12 @@ import (
 
 // countedStores are stores in memory that count the questions of a dispatcher. They run under a simulated clock.
 type countedStores struct {
-	webhookports.WorkerStore
+	webhookports.AttemptStore
 	pending, relays, looks, urgent, counts, endpoints atomic.Int64
 
-	outbox atomic.Bool                          // has an event
-	waited atomic.Int64                         // how long the event has waited, in nanoseconds
-	due    atomic.Pointer[webhookports.DueScan] // nil: nothing is due
+	outbox atomic.Bool                                // has an event
+	waited atomic.Int64                               // how long the event has waited, in nanoseconds
+	due    atomic.Pointer[webhookports.DueScanResult] // nil: nothing is due
 }
 
 func (s *countedStores) OutboxPending(context.Context) (bool, time.Duration, error) {
@@ -45,12 +45,12 @@ func (s *countedStores) SetEventAside(context.Context, id.ID, string) (bool, err
 	return false, nil
 }
 
-func (s *countedStores) FindDue(_ context.Context, horizon time.Duration) (webhookports.DueScan, error) {
+func (s *countedStores) FindDue(_ context.Context, horizon time.Duration) (webhookports.DueScanResult, error) {
 	s.looks.Add(1)
 	if due := s.due.Load(); due != nil {
 		return *due, nil
 	}
-	return webhookports.DueScan{Next: horizon}, nil
+	return webhookports.DueScanResult{Next: horizon}, nil
 }
 
 func (s *countedStores) ClaimDue(context.Context, []webhookports.ClaimQuota, time.Duration) ([]webhookports.Claim,
@@ -265,7 +265,7 @@ func TestRest_AFollower_RelaysWhatTheLeaderLeaves_AndThenForAWhileAtEachRing(t *
 func TestRest_ATestDelivery_IsClaimedAtItsRing(t *testing.T) {
 	rest(t, func(t *testing.T, d *resting) {
 		pass(300 * time.Millisecond)
-		d.due.Store(&webhookports.DueScan{Urgent: true, Next: time.Second})
+		d.due.Store(&webhookports.DueScanResult{Urgent: true, Next: time.Second})
 		before := time.Now()
 		d.dueBell <- struct{}{}
 		pass(10 * time.Millisecond)
@@ -276,7 +276,7 @@ func TestRest_ATestDelivery_IsClaimedAtItsRing(t *testing.T) {
 
 func TestRest_ARetryThatWillBeDue_IsFoundInTime(t *testing.T) {
 	rest(t, func(t *testing.T, d *resting) {
-		d.due.Store(&webhookports.DueScan{Next: 400 * time.Millisecond})
+		d.due.Store(&webhookports.DueScanResult{Next: 400 * time.Millisecond})
 		pass(time.Second) // a look has found the retry
 		looks := d.looks.Load()
 		pass(4 * time.Second)
@@ -289,7 +289,8 @@ func TestRest_LooksAtAllEndpoints_WhileOneIsInBadHealth(t *testing.T) {
 	rest(t, func(t *testing.T, d *resting) {
 		seen := func(h webhook.Health) {
 			d.due.Store(
-				&webhookports.DueScan{Subscriptions: []webhookports.Subscription{{ID: id.ID{1}, Health: h}}, Next: time.Second})
+				&webhookports.DueScanResult{Subscriptions: []webhookports.Subscription{{ID: id.ID{1}, Health: h}},
+					Next: time.Second})
 		}
 		seen(webhook.Health{})
 		pass(time.Minute)

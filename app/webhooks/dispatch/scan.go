@@ -63,7 +63,7 @@ func scanRest(every, took time.Duration) time.Duration {
 
 // scanWait returns the time until the next query for due deliveries: rest while something is due, and otherwise
 // until the next poll or the next due delivery.
-func scanWait(due webhookports.DueScan, rest, poll time.Duration) time.Duration {
+func scanWait(due webhookports.DueScanResult, rest, poll time.Duration) time.Duration {
 	if due.Urgent || len(due.Subscriptions) > 0 {
 		return rest
 	}

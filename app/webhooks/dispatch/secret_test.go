@@ -35,7 +35,7 @@ func TestDispatch_ASecretThatIsLost_EndsItsDeliveriesByTheSchedule_UntilItIsRota
 	f.emit(webhook.EventDepositActivated, 5)
 	f.eventually("all deliveries end", func() bool {
 		s := f.states()
-		return s[webhook.StateSucceeded] == 5 && s[webhook.StateFailed] == 5
+		return s[webhook.DeliveryStateSucceeded] == 5 && s[webhook.DeliveryStateFailed] == 5
 	})
 	require.Empty(t, bad.all())
 	signing, err := f.Postgres.Subscriptions.SigningSecrets(t.Context(), f.partner)
@@ -45,7 +45,7 @@ func TestDispatch_ASecretThatIsLost_EndsItsDeliveriesByTheSchedule_UntilItIsRota
 	report := f.report(sub.ID)
 	require.Equal(t, []any{webhook.EndpointFailing, webhook.ResultSecretUnreadable}, []any{report.State, report.LastError})
 	require.Equal(t, map[string]int{secretMail: 1}, f.mailed())
-	body := f.Mails("")[0].Body
+	body := f.ListMails("")[0].Body
 	for _, words := range []string{"5 deliveries", "/rotate-secret", "/replay", "Last error: secret"} {
 		require.Contains(t, body, words)
 	}
@@ -54,7 +54,7 @@ func TestDispatch_ASecretThatIsLost_EndsItsDeliveriesByTheSchedule_UntilItIsRota
 	require.NoError(t, err)
 	bad.rotate(rotated.Secret.Reveal())
 	f.emit(webhook.EventDepositActivated, 1)
-	f.eventually("the next event arrives", func() bool { return f.states()[webhook.StateSucceeded] == 7 })
+	f.eventually("the next event arrives", func() bool { return f.states()[webhook.DeliveryStateSucceeded] == 7 })
 	require.True(t, bad.all()[0].valid, "it is signed with the new secret")
 	require.Equal(t, webhook.EndpointHealthy, f.becomes(sub.ID, webhook.EndpointHealthy).State)
 	require.Equal(t, map[string]int{secretMail: 1, recoveredMail: 1}, f.mailed())
@@ -68,7 +68,7 @@ func TestDispatch_ASecretThatDoesNotDecrypt_WithoutProofOfTheKeyset_SpendsNoAtte
 	f.subscribe(good.URL)
 	stop := f.run()
 	f.emit(webhook.EventDepositActivated, 5)
-	f.eventually("the good ones", func() bool { return f.states()[webhook.StateSucceeded] == 5 })
+	f.eventually("the good ones", func() bool { return f.states()[webhook.DeliveryStateSucceeded] == 5 })
 	stop()
 	require.Equal(t, 5, f.Count("deliveries", "attempts = 0 AND state IN (0, 1)"))
 	require.Zero(t, f.Count("delivery_attempts", ""))

@@ -123,7 +123,7 @@ func (d *Dispatcher) dispatch(ctx context.Context, c webhookports.Claim, loaded 
 	outcome, made := d.attempt(ctx, c, loaded)
 	d.registry.free(c.SubscriptionID) // The POST has ended: let the next one begin before the outcome is recorded.
 	if made {
-		d.records.Do("", outcome)
+		d.records.AddAndWait("", outcome)
 	}
 }
 
@@ -165,7 +165,7 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 // putOff ends a dispatch whose POST failed by a fault of this service: no attempt is used up, and the endpoint's
 // health does not change. The delivery starts late by at least the wait until its next dispatch.
 func (d *Dispatcher) putOff(delivery *webhookports.Delivery, delay time.Duration) webhookports.AttemptOutcome {
-	verdict := webhook.NewPutOffVerdict(int(delivery.Seq) - delivery.Attempts)
+	verdict := webhook.NewUnattemptedVerdict(int(delivery.Seq) - delivery.Attempts)
 	if delay >= 0 {
 		d.started(delivery, delay+verdict.Wait)
 	}
@@ -182,7 +182,7 @@ func (d *Dispatcher) fresh(ctx context.Context, c webhookports.Claim,
 	for {
 		if loaded == nil {
 			loaded = &webhookports.Delivery{Claim: c}
-			d.loads.Do("", loaded)
+			d.loads.AddAndWait("", loaded)
 		}
 		loaded.Found = filed(loaded) && loaded.Found
 		if await <= awaitMost && mayAppear(loaded, c, d.Clock.Now()) {

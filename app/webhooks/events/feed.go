@@ -29,8 +29,8 @@ const readWithin = 8 * time.Second
 
 // Deps holds the interfaces that the use cases of events need.
 type Deps struct {
-	Events  webhookports.Events
-	Feeds   webhookports.Events
+	Events  webhookports.EventStore
+	Feeds   webhookports.EventStore
 	Waiting *WaitingRequests
 	After   func(time.Duration) <-chan time.Time // The function time.After, or a test's replacement.
 }

@@ -41,7 +41,7 @@ func TestFollows_EventsWithoutAGap(t *testing.T) {
 	}
 }
 
-type port = webhookports.Events
+type port = webhookports.EventStore
 
 // stored is a feed of events, of which those without data cannot be read.
 type stored struct {

@@ -64,7 +64,7 @@ func (w *WaitingRequests) Drain() { w.drain.Do(func() { close(w.drained) }) }
 
 // WatchFeeds queries once a second, until ctx ends, whether the partners whose requests wait have new events: the
 // wake-up notification of an event may be lost. A single query serves all partners.
-func (w *WaitingRequests) WatchFeeds(ctx context.Context, feeds webhookports.Events) error {
+func (w *WaitingRequests) WatchFeeds(ctx context.Context, feeds webhookports.EventStore) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	for {
@@ -79,7 +79,7 @@ func (w *WaitingRequests) WatchFeeds(ctx context.Context, feeds webhookports.Eve
 
 // look wakes the waiting requests of partners that have new events. An error is ignored: the next query follows
 // in a second.
-func (w *WaitingRequests) look(ctx context.Context, feeds webhookports.Events) {
+func (w *WaitingRequests) look(ctx context.Context, feeds webhookports.EventStore) {
 	known := w.known()
 	if len(known) == 0 {
 		return

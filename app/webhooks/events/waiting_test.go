@@ -76,7 +76,7 @@ func TestFeed_WhosePlaceWasTaken_AnswersEmptyAfterASecond(t *testing.T) {
 }
 
 // quiet is a feed without events.
-type feed = webhookports.Events
+type feed = webhookports.EventStore
 
 type quiet struct{ feed }
 

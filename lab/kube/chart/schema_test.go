@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write golden files and the settings of 
 
 // forms are the schemas of settings by their tag `form`; other forms take any text.
 var forms = map[string]map[string]any{
-	"environment":       {"enum": []any{partner.Development, partner.Staging, partner.Production}},
+	"environment":       {"enum": []any{partner.EnvironmentDevelopment, partner.EnvironmentStaging, partner.EnvironmentProduction}},
 	"log format":        {"enum": []any{"json", "text"}},
 	"proxy header":      {"enum": []any{"X-Real-IP", "X-Forwarded-For", ""}},
 	"payments provider": {"enum": append([]any{""}, anys(config.PaymentsProviders)...)},
@@ -87,9 +87,9 @@ func demands() []any {
 		properties := map[string]any{name: map[string]any{"enum": values}}
 		return map[string]any{"required": []any{name}, "properties": properties}
 	}
-	production := is("SERVICE_ENV", partner.Production)
+	production := is("SERVICE_ENV", partner.EnvironmentProduction)
 	return []any{
-		map[string]any{"if": is("SERVICE_ENV", partner.Staging, partner.Production),
+		map[string]any{"if": is("SERVICE_ENV", partner.EnvironmentStaging, partner.EnvironmentProduction),
 			"then": map[string]any{"required": required["outside development"]}},
 		map[string]any{"if": production, "then": map[string]any{"required": required["in production"]}},
 		map[string]any{"if": map[string]any{"allOf": []any{production, is("PAYMENTS_PROVIDER", config.PaymentsStripe)}},

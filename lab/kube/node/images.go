@@ -37,7 +37,7 @@ func (n *KubernetesNode) ImportImage(ctx context.Context, image string) error {
 }
 
 func (n *KubernetesNode) ctr(ctx context.Context, args ...string) (string, error) {
-	return procs.RunForOutput(ctx, procs.Spec{Name: "ctr", Path: "/usr/bin/ctr", Env: n.environ(),
+	return procs.RunForOutput(ctx, procs.ProcessSpec{Name: "ctr", Path: "/usr/bin/ctr", Env: n.environ(),
 		Args: append([]string{"--address=" + n.file("run/containerd.sock")}, args...)})
 }
 

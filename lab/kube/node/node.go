@@ -245,7 +245,7 @@ func (n *KubernetesNode) RunHelm(ctx context.Context, args ...string) (string, e
 }
 
 func (n *KubernetesNode) tool(ctx context.Context, tool string, args []string) (string, error) {
-	return procs.RunForOutput(ctx, procs.Spec{
+	return procs.RunForOutput(ctx, procs.ProcessSpec{
 		Name: tool + " " + strings.Join(args, " "), Path: filepath.Join(n.Bin, tool), Args: args, Env: n.ToolEnv(),
 	})
 }

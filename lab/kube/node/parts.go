@@ -81,7 +81,7 @@ func (n *KubernetesNode) start(ctx context.Context) error {
 				return err
 			}
 		}
-		process, err := procs.Start(procs.Spec{Name: p.name, Path: path, Args: p.args, Env: n.environ(), Log: log})
+		process, err := procs.Start(procs.ProcessSpec{Name: p.name, Path: path, Args: p.args, Env: n.environ(), Log: log})
 		if err != nil {
 			return err
 		}

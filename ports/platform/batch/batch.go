@@ -81,14 +81,14 @@ type turn[T any] struct {
 	panicked any        // The value with which the batch panicked; nil: it did not panic.
 }
 
-// Do adds an item to a batch of a key, and returns when that batch has run. If the batch panics, every caller
+// AddAndWait adds an item to a batch of a key, and returns when that batch has run. If the batch panics, every caller
 // with an item in it panics.
-func (q *Queue[T]) Do(key string, item T) { q.do(nil, key, item) }
+func (q *Queue[T]) AddAndWait(key string, item T) { q.do(nil, key, item) }
 
-// DoContext does what Do does, for a caller that may stop waiting. If ctx ends while the item waits, or while
-// another caller runs its batch, DoContext returns the error of ctx; that batch may still use the item. A
+// AddAndWaitContext does what Do does, for a caller that may stop waiting. If ctx ends while the item waits, or while
+// another caller runs its batch, AddAndWaitContext returns the error of ctx; that batch may still use the item. A
 // caller that runs the batch itself waits until the batch has run.
-func (q *Queue[T]) DoContext(ctx context.Context, key string, item T) error {
+func (q *Queue[T]) AddAndWaitContext(ctx context.Context, key string, item T) error {
 	if left := q.do(ctx.Done(), key, item); left {
 		return ctx.Err()
 	}

@@ -26,8 +26,8 @@ func TestDo_AWorkerIsFree_RunsAtOnceAlone(t *testing.T) {
 	t.Parallel()
 	var batches [][]int
 	q := batch.Queue[int]{Workers: 1, Limit: 10, Run: func(b []int) { batches = append(batches, b) }}
-	q.Do("a", 1)
-	q.Do("a", 2)
+	q.AddAndWait("a", 1)
+	q.AddAndWait("a", 2)
 	require.Equal(t, [][]int{{1}, {2}}, batches)
 }
 
@@ -44,13 +44,13 @@ func TestDo_AllWorkersBusy_CallsMeanwhileRunTogether(t *testing.T) {
 		}
 	}
 	var group sync.WaitGroup
-	group.Go(func() { q.Do("a", 0) })
+	group.Go(func() { q.AddAndWait("a", 0) })
 	<-entered
 	for i := range others {
-		group.Go(func() { q.Do("a", i) })
+		group.Go(func() { q.AddAndWait("a", i) })
 	}
 	awaitWaiting(&q, "a", others)
-	q.Do("b", 1) // another key has workers of its own
+	q.AddAndWait("b", 1) // another key has workers of its own
 	close(leave)
 	group.Wait()
 	require.Equal(t, []int{1, 1, limit, others - limit}, sizes)
@@ -67,13 +67,13 @@ func TestDo_ThresholdReached_StartsAnotherWorker(t *testing.T) {
 		<-leave
 	}
 	var group sync.WaitGroup
-	group.Go(func() { q.Do("", 0) })
+	group.Go(func() { q.AddAndWait("", 0) })
 	require.Equal(t, 1, <-entered)
 	for i := range threshold {
-		group.Go(func() { q.Do("", i) })
+		group.Go(func() { q.AddAndWait("", i) })
 	}
 	require.Equal(t, threshold, <-entered, "together, while the first batch still runs")
-	group.Go(func() { q.Do("", 0) })
+	group.Go(func() { q.AddAndWait("", 0) })
 	awaitWaiting(&q, "", 1)
 	leave <- struct{}{} // both running batches end; a single call gets the first worker only
 	leave <- struct{}{}
@@ -98,12 +98,12 @@ func TestDo_RunPanics_EveryCallerPanicsAndTheWorkerIsFree(t *testing.T) {
 	const others = 3
 	panics := make(chan any, others)
 	var group sync.WaitGroup
-	group.Go(func() { q.Do("", 0) })
+	group.Go(func() { q.AddAndWait("", 0) })
 	<-entered
 	for range others {
 		group.Go(func() {
 			defer func() { panics <- recover() }()
-			q.Do("", 1)
+			q.AddAndWait("", 1)
 		})
 	}
 	awaitWaiting(&q, "", others)
@@ -113,7 +113,7 @@ func TestDo_RunPanics_EveryCallerPanicsAndTheWorkerIsFree(t *testing.T) {
 		require.Equal(t, boom, <-panics)
 	}
 	require.Zero(t, q.ActiveKeys())
-	group.Go(func() { q.Do("", 0) })
+	group.Go(func() { q.AddAndWait("", 0) })
 	<-entered
 	leave <- struct{}{}
 	group.Wait()
@@ -131,7 +131,7 @@ func TestDo_RunEndsItsGoroutine_TheOtherCallersPanic(t *testing.T) {
 		<-leave
 	}
 	var group sync.WaitGroup
-	group.Go(func() { q.Do("", 0) })
+	group.Go(func() { q.AddAndWait("", 0) })
 	<-entered
 	var panicked atomic.Int64
 	for range 2 {
@@ -141,7 +141,7 @@ func TestDo_RunEndsItsGoroutine_TheOtherCallersPanic(t *testing.T) {
 					panicked.Add(1)
 				}
 			}()
-			q.Do("", 1)
+			q.AddAndWait("", 1)
 		})
 	}
 	awaitWaiting(&q, "", 2)
@@ -163,13 +163,13 @@ func TestDoContext_CallerLeaves_TheOthersRunWithoutItsItem(t *testing.T) {
 		}
 	}
 	var group sync.WaitGroup
-	group.Go(func() { q.Do("", 0) })
+	group.Go(func() { q.AddAndWait("", 0) })
 	<-entered
 	ctx, end := context.WithCancel(t.Context())
 	left := make(chan error, 1)
 	for i, of := range []context.Context{t.Context(), ctx, t.Context()} {
 		group.Go(func() {
-			if err := q.DoContext(of, "", i+1); err != nil {
+			if err := q.AddAndWaitContext(of, "", i+1); err != nil {
 				left <- err
 			}
 		})
@@ -206,7 +206,7 @@ func TestDoContext_ManyCallersLeave_NoBatchIsLost(t *testing.T) {
 					go end()
 				}
 				item := new(atomic.Int64)
-				if err := q.DoContext(ctx, "", item); err != nil {
+				if err := q.AddAndWaitContext(ctx, "", item); err != nil {
 					left.Add(1)
 				} else {
 					stayed.Add(1)
@@ -229,13 +229,13 @@ func TestDo_Linger_WaitsForFurtherItems(t *testing.T) {
 	q := batch.Queue[int]{Workers: 2, Limit: limit, Linger: time.Hour, Run: func(b []int) { sizes <- len(b) }}
 	var group sync.WaitGroup
 	for i := range limit {
-		group.Go(func() { q.Do("", i) })
+		group.Go(func() { q.AddAndWait("", i) })
 	}
 	group.Wait() // a full batch does not wait for the hour to end
 	require.Equal(t, limit, <-sizes)
 
 	q.Linger = time.Millisecond
-	q.Do("", 0)
+	q.AddAndWait("", 0)
 	require.Equal(t, 1, <-sizes, "the linger ended")
 	require.Zero(t, q.ActiveKeys())
 }
@@ -246,7 +246,7 @@ func TestDo_Quiet_ALoneItemDoesNotLinger(t *testing.T) {
 		q := batch.Queue[int]{Workers: 2, Limit: 3, Linger: linger, Quiet: quiet, Run: func([]int) {}}
 		took := func() time.Duration {
 			began := time.Now()
-			q.Do("", 0)
+			q.AddAndWait("", 0)
 			return time.Since(began)
 		}
 		require.Zero(t, took(), "the first")
@@ -269,13 +269,13 @@ func TestDo_OneBatchGrowsAtATime_FurtherItemsJoinIt(t *testing.T) {
 	}
 	var group sync.WaitGroup
 	for i := range 2*limit + 1 {
-		group.Go(func() { q.Do("", i) })
+		group.Go(func() { q.AddAndWait("", i) })
 	}
 	require.Equal(t, limit, <-entered)
 	require.Equal(t, limit, <-entered, "the second worker has a full batch too")
 	awaitWaiting(&q, "", 1)
 	leave <- struct{}{}
-	group.Go(func() { q.Do("", 9) })
+	group.Go(func() { q.AddAndWait("", 9) })
 	require.Equal(t, limit, <-entered, "of the call that waited and the one that came later")
 	close(leave)
 	group.Wait()
@@ -291,7 +291,7 @@ func TestDo_Yield_GoroutinesThatAreReadyJoin(t *testing.T) {
 	for range 10 { // a round in which the scheduler interrupts a caller for its long run proves nothing
 		var group sync.WaitGroup
 		for i := range callers {
-			group.Go(func() { q.Do("", i) })
+			group.Go(func() { q.AddAndWait("", i) })
 		}
 		group.Wait()
 		if largest == callers {
@@ -326,7 +326,7 @@ func TestDo_ManyCallers_EachIsInOneBatch(t *testing.T) {
 				group.Go(func() {
 					for range rounds {
 						var mine atomic.Int64
-						q.Do("", &mine)
+						q.AddAndWait("", &mine)
 						if mine.Load() == 1 {
 							done.Add(1)
 						}

@@ -52,7 +52,7 @@ func restingFor(t *testing.T, minBatch int,
 // call makes n calls at once, and returns when they run or wait.
 func call(q *batch.Queue[int], calls *sync.WaitGroup, n int) {
 	for range n {
-		calls.Go(func() { q.Do("", 0) })
+		calls.Go(func() { q.AddAndWait("", 0) })
 		synctest.Wait()
 	}
 }

@@ -26,11 +26,11 @@ const MaxDepth = 32
 
 type bodyKey struct{}
 
-// Read is the middleware that parses a non-empty request body as a JSON object and stores the object in the
+// ParseBody is the middleware that parses a non-empty request body as a JSON object and stores the object in the
 // request, from which the function Of returns it.
 //
 // Returns unsupported_media_type, invalid_json or invalid_field.
-func Read(c *fiber.Ctx) error {
+func ParseBody(c *fiber.Ctx) error {
 	raw := c.Request().Body()
 	if len(raw) == 0 {
 		return c.Next()
@@ -127,7 +127,7 @@ func (r *reader) body() (map[string]any, error) {
 	return value, nil
 }
 
-func (r *reader) value(at *place, depth int) (any, error) {
+func (r *reader) value(at *valuePosition, depth int) (any, error) {
 	switch r.decoder.PeekKind() {
 	case jsontext.KindBeginObject:
 		return r.object(at, depth+1)
@@ -149,7 +149,7 @@ func (r *reader) value(at *place, depth int) (any, error) {
 	return nil, nil //nolint:nilnil // JSON null is nil
 }
 
-func (r *reader) object(at *place, depth int) (map[string]any, error) {
+func (r *reader) object(at *valuePosition, depth int) (map[string]any, error) {
 	if depth > MaxDepth {
 		return nil, errTooDeep()
 	}
@@ -162,7 +162,7 @@ func (r *reader) object(at *place, depth int) (map[string]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if out[name], err = r.value(&place{parent: at, name: name, index: -1}, depth); err != nil {
+		if out[name], err = r.value(&valuePosition{parent: at, name: name, index: -1}, depth); err != nil {
 			return nil, err
 		}
 	}
@@ -170,7 +170,7 @@ func (r *reader) object(at *place, depth int) (map[string]any, error) {
 	return out, err
 }
 
-func (r *reader) list(at *place, depth int) ([]any, error) {
+func (r *reader) list(at *valuePosition, depth int) ([]any, error) {
 	if depth > MaxDepth {
 		return nil, errTooDeep()
 	}
@@ -179,7 +179,7 @@ func (r *reader) list(at *place, depth int) ([]any, error) {
 	}
 	out := []any{}
 	for r.decoder.PeekKind() != jsontext.KindEndArray {
-		item, err := r.value(&place{parent: at, index: len(out)}, depth)
+		item, err := r.value(&valuePosition{parent: at, index: len(out)}, depth)
 		if err != nil {
 			return nil, err
 		}
@@ -194,7 +194,7 @@ func errTooDeep() error {
 }
 
 // text reads a JSON string or the name of an object's member.
-func (r *reader) text(at *place) (string, error) {
+func (r *reader) text(at *valuePosition) (string, error) {
 	token, err := r.token(at)
 	if err != nil {
 		return "", err
@@ -206,11 +206,11 @@ func (r *reader) text(at *place) (string, error) {
 	return s, nil
 }
 
-func errNUL(at *place) error {
+func errNUL(at *valuePosition) error {
 	return fault.ErrInvalidField.WithField(at.String(), "must not contain the NUL character")
 }
 
-func (r *reader) token(at *place) (jsontext.Token, error) {
+func (r *reader) token(at *valuePosition) (jsontext.Token, error) {
 	start := r.decoder.InputOffset()
 	token, err := r.decoder.ReadToken()
 	if err != nil {
@@ -223,7 +223,7 @@ func (r *reader) token(at *place) (jsontext.Token, error) {
 // refused.
 type syntaxError struct {
 	cause error
-	at    *place
+	at    *valuePosition
 	start int64 // Offset in the request body at which the token before the refused one ends.
 }
 
@@ -237,7 +237,7 @@ func (e *syntaxError) explain(data []byte) error {
 		return fault.ErrInternal.WithCause(e.cause)
 	}
 	if errors.Is(e.cause, jsontext.ErrDuplicateName) {
-		twice := place{parent: e.at, name: s.JSONPointer.LastToken(), index: -1}
+		twice := valuePosition{parent: e.at, name: s.JSONPointer.LastToken(), index: -1}
 		return fault.ErrInvalidJSON.WithField(twice.String(), "appears more than once")
 	}
 	before := data[e.start:s.ByteOffset]
@@ -252,15 +252,15 @@ func (e *syntaxError) explain(data []byte) error {
 	return fault.ErrInvalidField.WithField(e.at.String(), "contains half of a surrogate pair")
 }
 
-// place is the position of a value in a JSON body, for error messages. The nil place is the body itself.
-type place struct {
-	parent *place
+// valuePosition is the position of a value in a JSON body, for error messages. The nil place is the body itself.
+type valuePosition struct {
+	parent *valuePosition
 	name   string // Name of the value in its JSON object; unused for an item of a list.
 	index  int    // Index of the value in its JSON list; -1 for a member of an object.
 }
 
 // String formats the place of a value in a JSON body, as events[1] or metadata.note; the body itself is "body".
-func (pl *place) String() string {
+func (pl *valuePosition) String() string {
 	if pl == nil {
 		return "body"
 	}

@@ -45,7 +45,7 @@ func ReadRows[T any](ctx context.Context, d DB, scan pgx.RowToFunc[T], odd func(
 		return nil, err
 	}
 	all, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (T, error) {
-		item, err := scan(columnwise{rows})
+		item, err := scan(columnwiseRow{rows})
 		if IsUnreadableRow(err) {
 			odd(&item, err)
 			err = nil
@@ -55,11 +55,11 @@ func ReadRows[T any](ctx context.Context, d DB, scan pgx.RowToFunc[T], odd func(
 	return all, Translate(err)
 }
 
-// columnwise is a row of a query that cannot be read as a whole: its Scan reads every column that can be read, and
+// columnwiseRow is a row of a query that cannot be read as a whole: its Scan reads every column that can be read, and
 // does not end the reading of the other rows.
-type columnwise struct{ pgx.Rows }
+type columnwiseRow struct{ pgx.Rows }
 
-func (r columnwise) Scan(dest ...any) (first error) {
+func (r columnwiseRow) Scan(dest ...any) (first error) {
 	values := r.RawValues()
 	for i, f := range r.FieldDescriptions() {
 		err := r.Conn().TypeMap().Scan(f.DataTypeOID, f.Format, values[i], dest[i])

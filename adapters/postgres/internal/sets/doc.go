@@ -16,10 +16,10 @@ import (
 type RowLocking string
 
 const (
-	// WaitForLock until the transaction that has locked the row ends, or until lock_timeout has passed.
-	WaitForLock RowLocking = ""
+	// RowLockingWait until the transaction that has locked the row ends, or until lock_timeout has passed.
+	RowLockingWait RowLocking = ""
 	// Skip a row that another transaction has locked, as if it did not exist.
-	SkipLocked RowLocking = " SKIP LOCKED"
+	RowLockingSkip RowLocking = " SKIP LOCKED"
 )
 
 const divisionByZero = "22012"

@@ -115,7 +115,7 @@ var openCollections = func() (open []string) {
 }()
 
 func (b *BacklogReader) Backlog(ctx context.Context) (webhookports.Backlog, error) {
-	out := webhookports.Backlog{Deliveries: map[webhookports.BacklogState]int{},
+	out := webhookports.Backlog{Deliveries: map[webhookports.PendingDeliveryState]int{},
 		Subscriptions: map[webhookports.SubscriptionState]int{}}
 	out.Server.DeadRows = map[string]int{}
 	batch := &pgx.Batch{}
@@ -141,9 +141,9 @@ func (b *BacklogReader) Backlog(ctx context.Context) (webhookports.Backlog, erro
 	}
 	count(countOutbox, func(n int) { out.OutboxPending = n })
 	count(countSetAside, func(n int) { out.OutboxSetAside = n })
-	count(countWaiting, func(n int) { out.Deliveries[webhookports.BacklogWaiting] = n })
-	count(countDispatched, func(n int) { out.Deliveries[webhookports.BacklogDispatched] = n })
-	count(countParked, func(n int) { out.Deliveries[webhookports.BacklogParked] = n })
+	count(countWaiting, func(n int) { out.Deliveries[webhookports.PendingDeliveryWaiting] = n })
+	count(countDispatched, func(n int) { out.Deliveries[webhookports.PendingDeliveryDispatched] = n })
+	count(countParked, func(n int) { out.Deliveries[webhookports.PendingDeliveryParked] = n })
 	age(oldestOnOutbox, func(d time.Duration) { out.OutboxOldestAge = d })
 	batch.Queue(oldestDue).QueryRow(func(row pgx.Row) error {
 		var due, held float64
@@ -166,7 +166,7 @@ func (b *BacklogReader) Backlog(ctx context.Context) (webhookports.Backlog, erro
 	age(oldestCollection, func(d time.Duration) { out.Collections.OldestAge = d }, openCollections)
 	batch.Queue(countConnections).QueryRow(
 		func(row pgx.Row) error { return row.Scan(&out.Server.Connections, &out.Server.MaxConnections) })
-	counts(batch, out.Server.DeadRows, countDead, webhookports.BusyTables)
+	counts(batch, out.Server.DeadRows, countDead, webhookports.FrequentlyUpdatedTables)
 	batch.Queue(daysAhead).QueryRow(func(row pgx.Row) error { return row.Scan(&out.Partitions.DaysAhead) })
 	counts(batch, out.Subscriptions, countSubscriptions)
 	return out, pg.Translate(b.pool.SendBatch(ctx, batch).Close())

@@ -16,10 +16,10 @@ import (
 // query steps through the index from subscription to subscription, so its cost depends on the number of
 // subscriptions with waiting deliveries and not on the number of deliveries. OFFSET 0 and LIMIT keep the planner
 // from reading all subscriptions or all waiting deliveries at once, which seems cheap while the tables are small.
-func (s *Store) FindDue(ctx context.Context, horizon time.Duration) (webhookports.DueScan, error) {
+func (s *Store) FindDue(ctx context.Context, horizon time.Duration) (webhookports.DueScanResult, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	due, full := webhookports.DueScan{Next: horizon}, s.leased.start(struct{}{}) == 0
+	due, full := webhookports.DueScanResult{Next: horizon}, s.leased.start(struct{}{}) == 0
 	var tests, expired bool
 	looks := &pgx.Batch{}
 	looks.Queue(`
@@ -50,7 +50,7 @@ func (s *Store) FindDue(ctx context.Context, horizon time.Duration) (webhookport
 	return due, nil
 }
 
-func collectDue(rows pgx.Rows, due *webhookports.DueScan) error {
+func collectDue(rows pgx.Rows, due *webhookports.DueScanResult) error {
 	for rows.Next() {
 		var wait time.Duration
 		s, err := scanSubscription(rows, &wait)

@@ -36,12 +36,15 @@ func TestRecord_UnderAFormerClaim_CountsASuccessAndNoFailure(t *testing.T) {
 		state    webhook.DeliveryState
 		attempts int
 	}{
-		{"a failure under the former claim", former[0], 1, webhook.StateWaiting, false, webhook.StateDispatched, 0},
-		{"the last failure under the former claim", former[0], 11, webhook.StateFailed, false, webhook.StateDispatched, 0},
-		{"a failure under the newer claim", newer[0], 1, webhook.StateWaiting, true, webhook.StateWaiting, 1},
-		{"the same failure once more", newer[0], 1, webhook.StateWaiting, false, webhook.StateWaiting, 1},
-		{"a success under the former claim", former[0], 2, webhook.StateSucceeded, true, webhook.StateSucceeded, 2},
-		{"a failure after the success", newer[0], 3, webhook.StateFailed, false, webhook.StateSucceeded, 2},
+		{"a failure under the former claim", former[0], 1, webhook.DeliveryStateWaiting, false,
+			webhook.DeliveryStateDispatched, 0},
+		{"the last failure under the former claim", former[0], 11, webhook.DeliveryStateFailed, false,
+			webhook.DeliveryStateDispatched, 0},
+		{"a failure under the newer claim", newer[0], 1, webhook.DeliveryStateWaiting, true, webhook.DeliveryStateWaiting, 1},
+		{"the same failure once more", newer[0], 1, webhook.DeliveryStateWaiting, false, webhook.DeliveryStateWaiting, 1},
+		{"a success under the former claim", former[0], 2, webhook.DeliveryStateSucceeded, true,
+			webhook.DeliveryStateSucceeded, 2},
+		{"a failure after the success", newer[0], 3, webhook.DeliveryStateFailed, false, webhook.DeliveryStateSucceeded, 2},
 	} {
 		settled, _, err := s.RecordOutcomes(t.Context(), []webhookports.AttemptOutcome{{
 			Delivery: &webhookports.Delivery{Claim: step.claim},
@@ -69,7 +72,7 @@ func TestRecord_WithoutAnAttempt_PutsTheDeliveryOff(t *testing.T) {
 	sub := claims[0].SubscriptionID
 	outcome := func(c webhookports.Claim, a webhook.Attempt) webhookports.AttemptOutcome {
 		return webhookports.AttemptOutcome{Delivery: &webhookports.Delivery{Claim: c}, Attempt: a,
-			Verdict: webhook.DeliveryVerdict{State: webhook.StateWaiting, Wait: time.Minute}}
+			Verdict: webhook.DeliveryVerdict{State: webhook.DeliveryStateWaiting, Wait: time.Minute}}
 	}
 	settled, health, err := s.RecordOutcomes(t.Context(), []webhookports.AttemptOutcome{
 		outcome(claims[0], webhook.Attempt{}),
@@ -99,9 +102,9 @@ func TestRelease_LeavesTheDeliveryAsItsSubscriptionWants(t *testing.T) {
 		state webhook.DeliveryState
 		due   bool
 	}{
-		"enabled = true": {webhook.StateWaiting, true},
-		"enabled = false, disabled_reason = 'disabled_by_partner'": {webhook.StateWaiting, false},
-		"deleted_at = now()": {webhook.StateCancelled, false},
+		"enabled = true": {webhook.DeliveryStateWaiting, true},
+		"enabled = false, disabled_reason = 'disabled_by_partner'": {webhook.DeliveryStateWaiting, false},
+		"deleted_at = now()": {webhook.DeliveryStateCancelled, false},
 	} {
 		t.Run(change, func(t *testing.T) {
 			t.Parallel()
@@ -124,7 +127,7 @@ func TestRelease_LeavesTheDeliveryAsItsSubscriptionWants(t *testing.T) {
 // dispatched plans a delivery that is claimed at once.
 func dispatched(e *ports.Event, subscriptionID id.ID) webhookports.Delivery {
 	d := webhookports.NewDelivery(e, subscriptionID, e.Name, []byte("{}"))
-	d.State = webhook.StateDispatched
+	d.State = webhook.DeliveryStateDispatched
 	return d
 }
 

@@ -70,7 +70,7 @@ func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan 
 // already.
 func claimsOf(planned []webhookports.Delivery) (claims []webhookports.Claim) {
 	for i := range planned {
-		if d := &planned[i]; d.State == webhook.StateDispatched {
+		if d := &planned[i]; d.State == webhook.DeliveryStateDispatched {
 			claims = append(claims, webhookports.Claim{
 				DeliveryID: d.DeliveryID, SubscriptionID: d.SubscriptionID, Seq: firstSeq, DueAt: d.EventAt,
 			})
@@ -137,7 +137,7 @@ func insertDeliveries(t *pg.Tx, planned []webhookports.Delivery, lease time.Dura
 		var c webhookports.Claim
 		var state webhook.DeliveryState
 		_, err := pgx.ForEachRow(rows, []any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &c.DueAt, &state}, func() error {
-			if state == webhook.StateDispatched {
+			if state == webhook.DeliveryStateDispatched {
 				*claims = append(*claims, c)
 			}
 			return nil

@@ -38,7 +38,7 @@ func TestLoad_OfAClaimJustRelayed_EqualsTheDatabase_WithoutAQuery(t *testing.T) 
 		d.LeaseLeft, d.Skew, d.ReadAt, d.DepositID = 0, 0, time.Time{}, id.ID{} // the deposit is planned, not loaded
 		d.Filed = nil
 		d.EventAt = d.EventAt.UTC()
-		d.State = webhook.StateDispatched
+		d.State = webhook.DeliveryStateDispatched
 	}
 	require.Equal(t, asked, own)
 	require.True(t, own[0].Standard)
@@ -113,7 +113,7 @@ func TestRelease_BeforeTheCommit_GivesUpTheClaim(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, <-released)
 	claims[0].Seq++ // not in the memory of the relay
-	require.Equal(t, webhook.StateWaiting, loadOne(t, s, claims[0]).State)
+	require.Equal(t, webhook.DeliveryStateWaiting, loadOne(t, s, claims[0]).State)
 }
 
 // The memory of the relay is gone, but its commit is not forgotten.

@@ -18,7 +18,7 @@ import (
 
 // Store holds the SQL statements of the dispatcher (the process that sends webhooks): they turn new events into
 // deliveries, claim deliveries, load them, and record the results of their POSTs (webhookports.RelayStore,
-// ClaimStore and WorkerStore). Each statement works on a set of rows and is written by hand, because its plan
+// ClaimStore and AttemptStore). Each statement works on a set of rows and is written by hand, because its plan
 // matters.
 type Store struct {
 	pool    *pgxpool.Pool

@@ -23,7 +23,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { pgtest.RunTests(m) }
 
 func dispatchOver(t *testing.T, databaseURL string) *dispatchstore.Store {
 	t.Helper()
@@ -68,7 +68,7 @@ func subscribe(t *testing.T, store *postgres.Store, partnerID id.ID) webhook.Sub
 func (s subscribed) plan(events []ports.Event, _ []webhookports.Subscription) (planned []webhookports.Delivery) {
 	for i := range events {
 		d := webhookports.NewDelivery(&events[i], s.sub.ID, events[i].Name, []byte("{}"))
-		d.State = webhook.StateDispatched
+		d.State = webhook.DeliveryStateDispatched
 		planned = append(planned, d)
 	}
 	return planned
@@ -83,7 +83,7 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 	outcomes := []webhookports.AttemptOutcome{{Delivery: &webhookports.Delivery{Claim: claims[0]},
 		Attempt: webhook.Attempt{
 			Number: 1, Result: webhook.ResultSuccess, StartedAt: time.Now()},
-		Verdict: webhook.DeliveryVerdict{State: webhook.StateSucceeded}}}
+		Verdict: webhook.DeliveryVerdict{State: webhook.DeliveryStateSucceeded}}}
 	questions := map[string]func(*dispatchstore.Store) error{
 		"Pending": func(s *dispatchstore.Store) error { _, _, err := s.OutboxPending(ctx); return err },
 		"Relay":   func(s *dispatchstore.Store) error { _, _, err := s.Relay(ctx, 1, lease, nothing, nil); return err },
@@ -155,7 +155,7 @@ func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 	held("KEY SHARE", func() {
 		failed := webhookports.AttemptOutcome{
 			Delivery: &webhookports.Delivery{Claim: claims[0]},
-			Verdict:  webhook.DeliveryVerdict{State: webhook.StateWaiting, Wait: time.Hour},
+			Verdict:  webhook.DeliveryVerdict{State: webhook.DeliveryStateWaiting, Wait: time.Hour},
 			Attempt:  webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()},
 		}
 		settled, health, err := s.RecordOutcomes(t.Context(), []webhookports.AttemptOutcome{failed}, []id.ID{sub.ID}, 64,
@@ -192,17 +192,17 @@ func TestDue_TellsDueSubscriptions_UrgentDeliveries_AndTheNextOne(t *testing.T) 
 		require.NoError(t, err)
 	}
 	in := func(d time.Duration) *time.Duration { return &d }
-	look := func(horizon time.Duration) webhookports.DueScan {
+	look := func(horizon time.Duration) webhookports.DueScanResult {
 		due, err := s.FindDue(t.Context(), horizon)
 		require.NoError(t, err)
 		return due
 	}
-	require.Equal(t, webhookports.DueScan{Next: time.Second}, look(time.Second))
+	require.Equal(t, webhookports.DueScanResult{Next: time.Second}, look(time.Second))
 
 	add(subs["later"], 0, false, in(time.Hour))
 	add(subs["parked"], 0, false, nil)
 	add(subs["deleted"], 0, false, in(-time.Second))
-	require.Equal(t, webhookports.DueScan{Next: time.Second}, look(time.Second))
+	require.Equal(t, webhookports.DueScanResult{Next: time.Second}, look(time.Second))
 
 	add(subs["soon"], 0, false, in(10*time.Minute))
 	due := look(20 * time.Minute)
@@ -353,7 +353,7 @@ func TestDispatch_PartitionMadeMeanwhile_RefusesNoRow(t *testing.T) {
 					Delivery: &webhookports.Delivery{
 						Claim: webhookports.Claim{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}},
 					Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()},
-					Verdict: webhook.DeliveryVerdict{State: webhook.StateWaiting},
+					Verdict: webhook.DeliveryVerdict{State: webhook.DeliveryStateWaiting},
 				}}, nil, 1, time.Now())
 				return err
 			}},

@@ -43,7 +43,7 @@ func (s *Store) LoadClaimed(ctx context.Context, claims []webhookports.Claim) ([
 			continue
 		}
 		d := found[c.DeliveryID]
-		d.Current = d.State == webhook.StateDispatched && d.Seq == c.Seq
+		d.Current = d.State == webhook.DeliveryStateDispatched && d.Seq == c.Seq
 		d.Claim = c
 		out[i] = d
 	}
