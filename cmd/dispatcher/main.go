@@ -1,5 +1,5 @@
-// Command dispatcher delivers webhooks and runs everything that is due by the clock: that expires deposits and idle
-// checkouts, checks payments at the provider, sends mails, and cleans up old rows.
+// Command dispatcher delivers webhooks and does what is due by the clock: it expires deposits and idle checkouts,
+// checks payments, sends mails, and deletes old rows.
 package main
 
 import (

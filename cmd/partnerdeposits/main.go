@@ -1,5 +1,5 @@
-// Command partnerdeposits holds the programs http, dispatcher and admin in a single binary, which releases and
-// images install under these three names. The name under which the binary is called selects the program.
+// Command partnerdeposits holds the programs http, dispatcher and admin in a single binary. The name under which
+// the binary is called selects the program.
 package main
 
 import (

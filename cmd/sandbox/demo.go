@@ -30,14 +30,14 @@ import (
 const (
 	demoSlug    = "demo"
 	demoName    = "Demo Stays"
-	sandboxKey  = "sandbox" // The name of the API key that a repeated run of the sandbox creates for the demo partner.
+	sandboxKey  = "sandbox"
 	seedTimeout = 60 * time.Second
 	seedPause   = 50 * time.Millisecond
 )
 
 var client = &http.Client{Timeout: 10 * time.Second}
 
-// demo holds the credentials and addresses of the partner that the sandbox creates, for its tour.
+// demo holds the credentials and addresses of the sandbox's partner, for the tour.
 type demo struct {
 	apiBaseURL, dashboardBaseURL string
 	partnerID, slug              string
@@ -45,28 +45,24 @@ type demo struct {
 	connectURL, email, company   string
 	receiverURL, webhookID       string
 	httpMetrics, dispatcherStats string
-	adminLine                    string // A command line that runs the admin command against the sandbox.
+	adminLine                    string
 	payer                        payer
-	provider                     string // The name of the payment provider, for the sandbox's tour.
-	mails                        string // Where mails of the sandbox go, for the tour.
-	// true if the sandbox's service has the pages that exist in development only; false if not.
+	provider                     string
+	mails                        string
 	components bool
 }
 
-// payer names how the fee is paid in the fourth step of the sandbox's tour.
 type payer string
 
 const (
-	simulated payer = "simulated" // The tenant's payment is simulated by an API request.
-	// The tenant's payment is made by curl, on the page of a fake of the payment provider.
+	simulated payer = "simulated"
 	onFake payer = "on fake"
-	// The tenant's payment is made by a person, on the page of the real payment provider.
 	person payer = "person"
 	nobody payer = "nobody" // No tenant can pay, since the service runs without a payment provider.
 )
 
-// demoOf returns the facts about the demo partner that follow from the service's settings. faked: true if the
-// sandbox runs a fake of the payment provider, false if not.
+// demoOf returns the facts about the demo partner that follow from the settings. faked reports whether the sandbox
+// runs a fake of the payment provider.
 func demoOf(cfg config.Config, faked bool, adminLine string) demo {
 	d := demo{adminLine: adminLine, payer: person, provider: cfg.PaymentsProviderOrDefault(),
 		components: cfg.Environment == partner.EnvironmentDevelopment}
@@ -92,7 +88,7 @@ func demoOf(cfg config.Config, faked bool, adminLine string) demo {
 }
 
 // demoPart returns the part of the sandbox that creates the demo partner once the service is ready, prints the
-// tour, and writes the file of facts for scripts. Stopping the part removes the file.
+// tour, and writes the file of facts for scripts.
 func demoPart(d demo, cfg config.Config, l listeners, target *receiver.Receiver, log *slog.Logger,
 	stdout io.Writer) run.Part {
 	return run.Part{
@@ -128,7 +124,6 @@ func awaitReady(ctx context.Context, url string) error {
 		}
 		response, err := client.Do(request)
 		if err == nil {
-			// Only the status of the response is needed, so an error of closing its body is ignored.
 			_ = response.Body.Close()
 			if response.StatusCode == http.StatusOK {
 				return nil
@@ -156,7 +151,7 @@ func (d *demo) seed(ctx context.Context, cfg config.Config, l listeners, target 
 	if err := d.seedPartner(ctx, admin); err != nil {
 		return err
 	}
-	// A database from an earlier run may contain earlier operators, so each tour uses a new operator.
+	// A database of an earlier run may contain operators, so each tour uses a new operator.
 	suffix := strings.ToLower(rand.Text()[:5])
 	d.email, d.company = "olivia."+suffix+"@example.com", "Villa Olivia"
 	d.connectURL, err = admin.Connections.BuildConnectURL(ctx, connections.ConnectURLRequest{
@@ -168,7 +163,7 @@ func (d *demo) seed(ctx context.Context, cfg config.Config, l listeners, target 
 	return d.subscribe(ctx, target)
 }
 
-// seedPartner creates the demo partner. If an earlier run has created it, seedPartner replaces its credentials.
+// seedPartner creates the demo partner, or replaces the credentials of one from an earlier run.
 func (d *demo) seedPartner(ctx context.Context, admin *wire.AdminCommands) error {
 	made, err := admin.Partners.Create(ctx, partners.NewPartner{Slug: demoSlug, Name: demoName})
 	if err == nil {
@@ -193,8 +188,8 @@ func (d *demo) seedPartner(ctx context.Context, admin *wire.AdminCommands) error
 	return err
 }
 
-// revokeKeys revokes the demo partner's API keys of one name: without that, the twentieth run of the sandbox would
-// reach the limit of keys.
+// revokeKeys revokes the demo partner's API keys of one name, so that repeated runs of the sandbox do not reach the
+// limit of keys.
 func revokeKeys(ctx context.Context, admin *wire.AdminCommands, name string) error {
 	keys, err := admin.Partners.ListAllKeys(ctx, demoSlug)
 	if err != nil {
@@ -243,7 +238,6 @@ func (d *demo) subscribe(ctx context.Context, target *receiver.Receiver) error {
 	return nil
 }
 
-// captured returns the captured amount of a deposit in cents.
 func (d demo) captured(ctx context.Context, depositID string) (int64, error) {
 	var found struct {
 		Data struct {
@@ -254,8 +248,7 @@ func (d demo) captured(ctx context.Context, depositID string) (int64, error) {
 	return found.Data.CapturedAmountCents, err
 }
 
-// call sends a request to the partner API with body as JSON, and decodes the JSON of the response into the value
-// into.
+// call sends a JSON request to the partner API and decodes the JSON of the response into the value into.
 func (d demo) call(ctx context.Context, method, path string, body, into any) error {
 	var payload bytes.Buffer
 	if body != nil {
@@ -275,7 +268,7 @@ func (d demo) call(ctx context.Context, method, path string, body, into any) err
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close() // The body of the response has been read, so an error of closing it is ignored.
+	defer response.Body.Close()
 	if response.StatusCode >= http.StatusMultipleChoices {
 		return fmt.Errorf("%s %s answered %s", method, path, response.Status)
 	}

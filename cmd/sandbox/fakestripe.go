@@ -12,12 +12,10 @@ import (
 	"partnerdeposits/process/run"
 )
 
-// fakeStripeAddr is the address at which the fake of Stripe listens unless another process uses it.
 const fakeStripeAddr = "127.0.0.1:8092"
 
 // fakeStripe starts the fake of Stripe if PAYMENTS_PROVIDER is stripe and the environment sets neither Stripe's key
-// nor its address. The results are the part that stops the fake, and the settings that point the service at the fake.
-// service is the address of the service, to which the fake sends its webhooks.
+// nor its address. service is the address to which the fake sends webhooks.
 func fakeStripe(ctx context.Context, environ []string, service net.Addr,
 	say func(string, ...any)) ([]run.Part, []string, error) {
 	if !wantsFakeStripe(environ) {

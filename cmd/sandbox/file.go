@@ -8,11 +8,10 @@ import (
 	"path/filepath"
 )
 
-// sandboxFile is the file in which scripts find the facts that the tour prints for people (operations.md, "Two
-// commands"). The file exists while the sandbox is ready.
+// sandboxFile is the file in which scripts find the facts that the tour prints (operations.md, "Two commands"). It
+// exists while the sandbox is ready.
 const sandboxFile = ".local/sandbox.json"
 
-// writeFile writes the demo's credentials and addresses as JSON to a file, atomically.
 func (d demo) writeFile(path string) error {
 	const ownerOnly, ownerMayEnter = 0o600, 0o755
 	content, err := json.MarshalIndent(struct {

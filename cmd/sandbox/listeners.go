@@ -15,16 +15,15 @@ import (
 	"partnerdeposits/process/wire"
 )
 
-// listeners holds the sandbox's listening sockets. They are opened first, so that no other process takes their
-// ports.
+// listeners holds the sandbox's listening sockets, opened first so that no other process takes their ports.
 type listeners struct {
 	public, httpMetrics, dispatcherMetrics, receiver net.Listener
 }
 
 const receiverTimeout = 10 * time.Second
 
-// openListeners opens the sandbox's usual ports. A port that is in use is replaced by a free port, and the replacement
-// is logged. The addresses in HTTP_ADDR and METRICS_ADDR (metrics of http) are never replaced.
+// openListeners opens the sandbox's usual ports, or a free port in place of one that is in use. The addresses in
+// HTTP_ADDR and METRICS_ADDR are never replaced.
 func openListeners(ctx context.Context, environ []string, say func(string, ...any)) (l listeners, err error) {
 	for _, each := range []struct {
 		where      *net.Listener
@@ -77,7 +76,7 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 }
 
-// close closes the sandbox's listeners. Servers have closed those that they serve, so errors are ignored.
+// close closes the sandbox's listeners. Servers have closed some of them before, so errors are ignored.
 func (l listeners) close() {
 	for _, each := range []net.Listener{l.public, l.httpMetrics, l.dispatcherMetrics, l.receiver} {
 		if each != nil {
@@ -86,12 +85,10 @@ func (l listeners) close() {
 	}
 }
 
-// environ returns the sandbox's defaults for environment variables that are not set: a log of warnings and errors
-// as text, the address of the service, and the keyset of development.
+// environ returns the sandbox's defaults for environment variables that are not set.
 func (l listeners) environ(given []string) []string {
 	out := []string{"HTTP_ADDR=" + l.public.Addr().String()}
 	if !isSet(given, "SECRETS_KEYSET") && !isSet(given, "SERVICE_ENV") {
-		// The default keyset of development is passed as a setting, which avoids the warnings about the default.
 		out = append(out, "SECRETS_KEYSET="+wire.DevelopmentKeyset)
 	}
 	for _, pair := range []string{"LOG_FORMAT=text", "LOG_LEVEL=warn"} {
@@ -112,8 +109,8 @@ func isSet(environ []string, name string) bool {
 	return false
 }
 
-// receiverPart returns the part that serves the demo receiver of webhooks. The part starts first and stops last, so
-// that webhooks in flight still arrive.
+// receiverPart returns the part that serves the demo receiver. It starts first and stops last, so that webhooks in
+// flight still arrive.
 func receiverPart(listener net.Listener, demo *receiver.Receiver) run.Part {
 	server := &http.Server{Handler: demo.Handler(), ReadTimeout: receiverTimeout, WriteTimeout: receiverTimeout}
 	return run.Part{

@@ -1,6 +1,5 @@
-// Command sandbox runs the whole service in a single process, for `make run`: Postgres and Redis from any source
-// that the machine offers, the schema, http, dispatcher, a demo partner and a demo receiver. The sandbox prints a
-// tour, and at its end removes everything that was created.
+// Command sandbox runs the whole service in a single process, for `make run`: Postgres, Redis, http, dispatcher, a
+// demo partner and a demo receiver. The sandbox prints a tour, and at its end removes everything that it created.
 package main
 
 import (
@@ -32,9 +31,7 @@ func main() {
 	os.Exit(code)
 }
 
-// sandbox runs the whole service until ctx ends and returns the exit code of the process.
 func sandbox(ctx context.Context, environ []string, stdout, stderr io.Writer) int {
-	// A failed write to stdout means that the terminal is gone, so the error is ignored.
 	say := func(format string, args ...any) { fmt.Fprintf(stdout, "# "+format+"\n", args...) }
 	var services *backing.PostgresAndRedis
 	err := step(say, "starting Postgres and Redis", stepEvery, func() (err error) {
@@ -123,8 +120,8 @@ func pagesOfDevelopment(cfg config.Config) wire.PageMounter {
 	return styleguide.MountFunc(cfg.DashboardBaseURL)
 }
 
-// adminLine returns a shell command that runs `admin doctor` against this sandbox's servers and its fake of Stripe.
-// Addresses from the environment are named by their variables, since they may hold a password.
+// adminLine returns a shell command that runs `admin doctor` against this sandbox. Addresses from the environment
+// are named by their variables, since they may hold a password.
 func adminLine(environ []string, services *backing.PostgresAndRedis, fake []string) string {
 	line := ""
 	for _, each := range []struct{ name, url string }{{"DATABASE_URL", services.PostgresURL},

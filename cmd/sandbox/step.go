@@ -2,12 +2,10 @@ package main
 
 import "time"
 
-// stepEvery is the time after which a step of the sandbox's start that still runs prints its duration again: a
-// first start installs servers, which takes a while.
+// stepEvery is the interval at which a step of the sandbox's start prints how long it has been running.
 const stepEvery = 5 * time.Second
 
-// step runs do, a named part of the sandbox's start. It prints when the part begins, every so often for how long, and
-// the end.
+// step runs a named part of the sandbox's start and prints its begin, its end, and every so often its duration.
 func step(say func(string, ...any), name string, every time.Duration, do func() error) error {
 	begin := time.Now()
 	seconds := func() float64 { return time.Since(begin).Seconds() }

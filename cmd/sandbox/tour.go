@@ -9,8 +9,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// tourText is the template of the sandbox's tour: a shell script with explanations as comments, which can be copied
-// as a whole or line by line.
 var tourText = template.Must(template.New("tour").Parse(`
 # ── The service runs. A tour, to be copied line by line into a shell ──────────────────────────────
 #
@@ -101,8 +99,7 @@ curl -s -X PUT "{{.SecretURL}}" -d "$SECRET"
 
 `))
 
-// tour returns the text of the sandbox's tour. The dates of its deposits lie in the future, so that they do not end
-// early.
+// tour returns the sandbox's tour. Its deposits lie in the future, so that they do not end early.
 func (d demo) tour(now time.Time) string {
 	base := strings.TrimSuffix(d.receiverURL, "/webhooks")
 	var out strings.Builder

@@ -1,5 +1,5 @@
-// Package agreement holds the words to which a tenant agrees before paying, and the record of the agreement:
-// without that record, a dispute about a collected amount is lost (pages.md, "Agreement").
+// Package agreement holds the words to which a tenant agrees before paying, and the record of the agreement, which
+// a dispute about a collected amount needs (pages.md, "Agreement").
 package agreement
 
 import (
@@ -13,62 +13,55 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// Version identifies the wording of the agreement. It changes with the wording; each record keeps the words
-// themselves.
+// Version identifies the wording of the agreement, and changes with it.
 const Version = "2026-11-27"
 
-// MaxUserAgentLength is the largest number of bytes of a browser's user agent that the record of an agreement keeps.
+// MaxUserAgentLength is the largest number of bytes of a browser's user agent that a record keeps.
 const MaxUserAgentLength = 512
 
-// Faults of a checkout form: the tenant has not agreed, or the words of the agreement have changed since the page
-// was shown.
 var (
 	ErrMissing = fault.New(fault.Invalid, "agreement_missing", "The tenant has to agree before paying.")
 	ErrChanged = fault.New(fault.Conflict, "agreement_changed",
 		"The words of the agreement have changed. Read them again.")
 )
 
-// Imprint holds the addresses that tenants are shown at checkout and in mails: terms, privacy notice, support. ""
-// means that there is none.
+// Imprint holds the addresses that tenants are shown at checkout and in mails; "" for none.
 type Imprint struct {
 	TermsURL     string
 	PrivacyURL   string
 	SupportEmail string
 }
 
-// Terms holds the facts from which the words of an agreement are made.
 type Terms struct {
-	Company string      // The name of the operator's company, which the agreement names.
+	Company string
 	Amount  money.Cents // The largest amount in cents that may be charged to the tenant in all.
 	Fee     money.Cents
-	Until   time.Time // The end of the cover if the tenant pays now. No claim is possible afterwards.
-	// Days is the length of the cover in days, counted from the payment, where the maximum length of a cover decides
-	// its end; 0 where the end does not depend on the day of the payment.
+	Until   time.Time // The end of the cover if the tenant pays now, after which no claim is possible.
+	// Days is the length of the cover in days from the payment; 0 where the end does not depend on the day of the
+	// payment.
 	Days    int
 	Imprint Imprint
 }
 
-// RequestOrigin holds the network address and the browser from which a tenant agreed. It is personal data.
+// RequestOrigin holds the network address and the browser from which a tenant agreed: personal data.
 type RequestOrigin struct {
-	Address   string `json:"address"`   // The tenant's network address, as the server sees it.
+	Address   string `json:"address"`
 	UserAgent string `json:"userAgent"` // The user agent of the tenant's browser; "": the browser sent none.
 }
 
-// SubmittedForm is what a tenant's checkout form contains about the agreement.
 type SubmittedForm struct {
 	Agreed    bool
 	PageWords string // The Fingerprint of the agreement that the tenant's page showed; "": the form did not send one.
-	Locale    string // The language of the page on which the tenant agreed.
+	Locale    string
 	Origin    RequestOrigin
 }
 
-// Record is the stored evidence that a tenant agreed: the words, the time and the origin.
 type Record struct {
 	ID        id.ID
 	DepositID id.ID
 	ClientID  id.ID
 	Version   string
-	Locale    string // The language of the agreement to which the tenant agreed.
+	Locale    string
 	Words     string // The text of the agreement, exactly as the tenant read it.
 	At        time.Time
 	Origin    RequestOrigin // The network address and browser from which the tenant agreed; zero once they are erased.
@@ -82,7 +75,7 @@ func LatestLocale(oldestFirst []Record) string {
 	return oldestFirst[len(oldestFirst)-1].Locale
 }
 
-// Fingerprint returns the SHA-256 of the words of an agreement, in hexadecimal.
+// Fingerprint returns the SHA-256 of the words of an agreement in hexadecimal.
 func Fingerprint(words string) string {
 	sum := sha256.Sum256([]byte(words))
 	return hex.EncodeToString(sum[:])
@@ -102,8 +95,8 @@ func (t Terms) Accept(g SubmittedForm) (words string, err error) {
 	return words, nil
 }
 
-// CleanUserAgent returns the part of a browser's user agent that a record may keep: valid UTF-8 without control
-// characters, at most MaxUserAgentLength bytes.
+// CleanUserAgent returns the part of a user agent that a record may keep: valid UTF-8 without control characters,
+// at most MaxUserAgentLength bytes.
 func CleanUserAgent(sent string) string {
 	out := make([]byte, 0, min(len(sent), MaxUserAgentLength))
 	for _, r := range sent {

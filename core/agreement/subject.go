@@ -9,19 +9,17 @@ import (
 	"partnerdeposits/core/zone"
 )
 
-// maxSubject is the largest number of characters that payment providers accept for the name of what is paid.
+// maxSubject is the number of characters that payment providers accept for the name of what is paid.
 const maxSubject = 250
 
-// PaymentSubject describes what a payment is for, the fee of a deposit or a captured amount, for the provider's page
-// and receipt.
+// PaymentSubject describes what a payment is for, on the provider's page and receipt.
 type PaymentSubject struct {
 	Captured bool
-	Company  string    // The name of the operator's company, to whose deposit the payment belongs.
+	Company  string
 	From, To time.Time // The first and last day of the rental, in the time zone that the times carry.
 }
 
-// InLanguage returns the name of a payment's subject in the language of a locale, for the provider's page. The company
-// name is cut if the text would be longer than maxSubject characters.
+// InLanguage returns the text of a payment's subject in the language of a locale. A long company name is cut.
 func (s PaymentSubject) InLanguage(locale string) string {
 	before, after := "Fee for the deposit of ", ", "+period(s.From, s.To, false)
 	if s.Captured {
@@ -38,8 +36,7 @@ func (s PaymentSubject) InLanguage(locale string) string {
 	return before + string(company[:min(len(company), room)]) + after
 }
 
-// period formats a rental period as two days: "25 Nov – 2 Dec 2026". The first day shows its year only if the two
-// years differ.
+// period formats a rental period: "25 Nov – 2 Dec 2026". The first day shows its year only if the years differ.
 func period(from, to time.Time, french bool) string {
 	first, last := shortDay(from, french), shortDay(to, french)
 	if first == last {
@@ -51,8 +48,7 @@ func period(from, to time.Time, french bool) string {
 	return first + " – " + last
 }
 
-// shortDay formats a day with ordinary spaces in place of no-break spaces, since it appears on the payment
-// provider's page.
+// shortDay formats a day with ordinary spaces, since it appears on the payment provider's page.
 func shortDay(at time.Time, french bool) string {
 	return strings.ReplaceAll(date(at, shortMonths, french), noBreak, " ")
 }

@@ -13,8 +13,8 @@ import (
 
 const noBreak = "\u00a0"
 
-// FullText returns the whole text to which the tenant agrees: what may be charged, up to how much, until when, and how
-// to object. The text begins with Short. It is French for a French locale and English for every other.
+// FullText returns the whole text to which the tenant agrees. It is French for a French locale and English for
+// every other.
 func (t Terms) FullText(locale string) string {
 	rest := t.english()
 	if isFrench(locale) {
@@ -23,7 +23,7 @@ func (t Terms) FullText(locale string) string {
 	return t.ShortText(locale) + " " + strings.Join(rest, " ")
 }
 
-// ShortText returns the sentence beside the checkbox of the agreement, short enough for two lines on a phone.
+// ShortText returns the sentence beside the checkbox of the agreement.
 func (t Terms) ShortText(locale string) string {
 	if isFrench(locale) {
 		claims := "pour réclamation jusqu’au " + date(t.Until, shortMonths, true)
@@ -113,8 +113,7 @@ var shortMonths = map[bool][12]string{
 	true:  {"janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct.", "nov.", "déc."},
 }
 
-// date formats the day of a time in the time zone that the time carries: "12 August 2026", or "12 août 2026" in
-// French.
+// date formats the day of a time in the zone that the time carries: "12 August 2026", or "12 août 2026".
 func date(at time.Time, months map[bool][12]string, french bool) string {
 	at = zone.InDisplayZone(at)
 	day := strconv.Itoa(at.Day())

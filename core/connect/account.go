@@ -16,7 +16,6 @@ import (
 	"partnerdeposits/core/zone"
 )
 
-// Faults about operators, accounts, and links between partners and accounts.
 var (
 	ErrAccountNotFound    = fault.New(fault.NotFound, "account_not_found", "There is no such account.")
 	ErrAccountNotLinked   = fault.New(fault.Forbidden, "account_not_linked", "accountId: this account is not linked to you.")
@@ -31,37 +30,33 @@ var (
 		"Enter the name of your company in one line, without a web address (120 characters at most).")
 )
 
-// Operator is a person who rents out. Operators log in; each owns a single account.
 type Operator struct {
 	ID           id.ID
 	Email        string
 	PasswordHash string // The argon2id hash of the operator's password, in its encoded form.
 	Locale       string // The language of mails and pages for the operator, a BCP 47 tag; "": not known.
 	CreatedAt    time.Time
-	VerifiedAt   time.Time // When the operator proved to own the e-mail address; zero: not proved yet.
+	VerifiedAt   time.Time // When the operator proved to own the e-mail address; zero: not yet.
 }
 
-// EmailVerified reports whether the operator has proved to own the e-mail address.
 func (o Operator) EmailVerified() bool { return !o.VerifiedAt.IsZero() }
 
-// Actor returns the operator as the author of a change.
 func (o Operator) Actor() actor.Actor { return actor.Operator(o.ID) }
 
-// Account is the business of an operator. Partners are linked to accounts, and deposits are made for an account.
+// Account is the business of an operator, for which deposits are made.
 type Account struct {
 	ID          id.ID
 	OperatorID  id.ID
 	CompanyName string
 	// The largest amount in cents of a deposit for the account; 0: the service's default ceiling applies.
 	MaxAmountCents money.Cents
-	Timezone       string // The name of the account's time zone, one of zone.Names.
+	Timezone       string
 	// The e-mail address or telephone number at which tenants can reach the operator; "": none.
 	Contact   string
 	CreatedAt time.Time
 }
 
-// NameWithContact returns the name by which mails and pages refer tenants to the operator: the company, and its
-// contact if it has one.
+// NameWithContact returns the name of the company, with its contact if it has one, for tenants.
 func (a Account) NameWithContact() string {
 	if a.Contact == "" {
 		return a.CompanyName
@@ -74,13 +69,12 @@ func (a Account) Zone() *time.Location { return zone.ByName(a.Timezone) }
 
 var telephone = regexp.MustCompile(`^\+?[0-9(][0-9 ()./-]{4,28}[0-9]$`)
 
-// ValidContact reports whether a contact is an e-mail address, a telephone number or "" (none). Free text is
-// refused, since tenants read the contact.
+// ValidContact reports whether a contact is an e-mail address, a telephone number or "". Free text is refused,
+// since tenants read it.
 func ValidContact(contact string) bool {
 	return contact == "" || mailaddr.Valid(contact) || telephone.MatchString(contact)
 }
 
-// LinkStatus is the status of the link between a partner and an account.
 type LinkStatus string
 
 // The statuses of the link between a partner and an account (api.md §2).
@@ -89,10 +83,8 @@ const (
 	LinkRevoked LinkStatus = "revoked"
 )
 
-// LinkStatuses lists every status of a link between a partner and an account.
 var LinkStatuses = []LinkStatus{LinkActive, LinkRevoked}
 
-// RevokedBy names the party that revoked the link between a partner and an account.
 type RevokedBy string
 
 // The parties that may revoke the link between a partner and an account (api.md §4).
@@ -102,11 +94,10 @@ const (
 	RevokedByAdmin    RevokedBy = "admin"
 )
 
-// Revokers lists every party that may revoke the link between a partner and an account.
 var Revokers = []RevokedBy{RevokedByOperator, RevokedByPartner, RevokedByAdmin}
 
-// Link lets a partner act for an account (service.md, "PartnerAccountLink"). An account has at most one active
-// link, and so has an external id of a partner.
+// Link lets a partner act for an account (service.md, "PartnerAccountLink"). An account, and an external id of a
+// partner, have at most one active link.
 type Link struct {
 	ID         id.ID
 	PartnerID  id.ID
@@ -116,7 +107,6 @@ type Link struct {
 	RevokedAt  time.Time // When the link between partner and account was revoked; zero: it is active.
 }
 
-// Status returns LinkActive until the link is revoked, and LinkRevoked afterwards.
 func (l Link) Status() LinkStatus {
 	if l.RevokedAt.IsZero() {
 		return LinkActive
@@ -124,8 +114,6 @@ func (l Link) Status() LinkStatus {
 	return LinkRevoked
 }
 
-// CheckUsable returns ErrAccountLinkRevoked if the link between partner and account is revoked, and nil if it is
-// active.
 func (l Link) CheckUsable() error {
 	if l.Status() == LinkRevoked {
 		return ErrAccountLinkRevoked
@@ -134,7 +122,7 @@ func (l Link) CheckUsable() error {
 }
 
 // CheckNewLink checks whether a partner may be linked to an account under an external id. current is the account's
-// active link, nil for none. already is true if the wanted link exists already; false if it has to be created.
+// active link, nil for none. already reports whether the wanted link exists.
 //
 // Returns ErrAlreadyLinked for another partner and ErrExternalIDConflict for another external id.
 func CheckNewLink(current *Link, partnerID id.ID, externalID string) (already bool, err error) {
@@ -150,16 +138,14 @@ func CheckNewLink(current *Link, partnerID id.ID, externalID string) (already bo
 	return true, nil
 }
 
-// SignUpForm holds the fields of an operator's sign-up form.
 type SignUpForm struct {
 	Email       string
 	Password    string
 	CompanyName string
-	Locale      string // The language of the sign-up page, which becomes the operator's language.
+	Locale      string
 }
 
-// Validate checks the e-mail address, the password (10 to 200 characters) and the company name (1 to 120
-// characters) of a sign-up form.
+// Validate checks the e-mail address, the password and the company name of a sign-up form.
 //
 // Returns ErrInvalidEmail, ErrInvalidPassword or ErrInvalidCompany.
 func (s SignUpForm) Validate() error {
@@ -182,15 +168,13 @@ func ValidPassword(password string) bool {
 }
 
 // ValidCompany reports whether a company name is one line of 1 to 120 characters without a web address (api.md §4).
-// Mails of this service show the name to people whom the operator chooses, so it must not carry a link.
+// Mails show the name, so it must not carry a link.
 func ValidCompany(name string) bool {
 	lower := strings.ToLower(name)
 	return strings.TrimSpace(name) != "" && utf8.RuneCountInString(name) <= 120 && oneline.Valid(name) &&
 		!strings.Contains(lower, "://") && !strings.Contains(lower, "www.")
 }
 
-// SupportedLocales lists the languages of pages and mails.
 var SupportedLocales = []string{"en", "fr"}
 
-// ValidLocale reports whether a locale is one of Locales, the languages of pages and mails.
 func ValidLocale(locale string) bool { return slices.Contains(SupportedLocales, locale) }

@@ -1,5 +1,5 @@
-// Package connect holds the rules of connecting a partner and an account: the signed connect URL that a partner
-// shows to an operator, the operator, the account, and the link (service.md, "Connect secret"; api.md §4).
+// Package connect holds the rules of connecting a partner and an account: the signed connect URL, the operator, the
+// account, and the link (service.md, "Connect secret"; api.md §4).
 package connect
 
 import (
@@ -12,8 +12,7 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// The faults that a connect page shows, in the order of its checks (api.md §4). Their messages are written for the
-// operator.
+// The faults that a connect page shows to the operator, in the order of its checks (api.md §4).
 var (
 	ErrPartnerNotFound = fault.New(fault.NotFound, "partner_not_found",
 		"We do not know the partner that sent you here. Please ask them for a new link.")
@@ -29,14 +28,13 @@ var (
 		"This property is already connected through another account, or your account under another number. Please contact your partner.")
 )
 
-// TimestampTolerance is the largest difference, past or future, between the signed time of a connect URL and the
-// current time (service.md, "Limits").
+// TimestampTolerance is the largest difference between a connect URL's signed time and now (service.md, "Limits").
 const TimestampTolerance = 30 * 24 * time.Hour
 
-// MaxExternalIDLength is the largest length of an external id in bytes.
+// MaxExternalIDLength is a number of bytes.
 const MaxExternalIDLength = 255
 
-// URLParams holds the signed parameters of a connect URL as sent. A parameter that is missing or repeated is "".
+// URLParams holds the signed parameters of a connect URL. A missing or repeated parameter is "".
 type URLParams struct {
 	Partner    string
 	ExternalID string
@@ -49,8 +47,7 @@ var (
 	sigPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// Verify checks the signature of a connect URL, then its age. The caller has checked that the partner and its
-// connect secret exist.
+// Verify checks the signature of a connect URL, then its age. The partner and its connect secret must exist.
 //
 // Returns ErrInvalidSignature or ErrURLExpired.
 func (p URLParams) Verify(key secret.Text, now time.Time) error {
@@ -66,7 +63,7 @@ func (p URLParams) Verify(key secret.Text, now time.Time) error {
 	if err != nil { // A timestamp of nineteen digits may exceed 63 bits, so parsing may fail.
 		return ErrURLExpired
 	}
-	// The difference is computed in seconds, since a time.Duration would saturate for a timestamp in milliseconds.
+	// The difference is in seconds, since a time.Duration would saturate for a timestamp in milliseconds.
 	delta, window := now.Unix()-seconds, int64(TimestampTolerance/time.Second)
 	if delta > window || delta < -window {
 		return ErrURLExpired
@@ -75,8 +72,7 @@ func (p URLParams) Verify(key secret.Text, now time.Time) error {
 }
 
 // CheckRevocation refuses a connect URL that was signed before the last revocation of its external id, so that an
-// old URL from a mail does not restore the link. revokedAt is zero if there was no revocation. The comparison is in
-// whole seconds, since the URL's timestamp has no fractions. Verify must have accepted the URL.
+// old URL does not restore the link. revokedAt is zero without a revocation. Verify must have accepted the URL.
 //
 // Returns ErrURLExpired.
 func (p URLParams) CheckRevocation(revokedAt time.Time) error {

@@ -15,11 +15,10 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// RejectionCause names why a connect URL is refused, or is "valid". A cause that is also used to explain webhook
-// signatures has the same meaning there (api.md §4, "Explain").
+// RejectionCause names why a connect URL is refused, or is "valid". Causes shared with webhook signatures have the
+// same meaning there (api.md §4, "Explain").
 type RejectionCause string
 
-// The causes for which a connect URL is refused, and "valid".
 const (
 	CauseValid                RejectionCause = "valid"
 	CauseMissingParameter     RejectionCause = "missing_parameter"
@@ -41,7 +40,6 @@ const (
 	CauseLinkRevoked          RejectionCause = "revoked"
 )
 
-// RejectionCauses lists every cause that the explanation of a connect URL may name.
 var RejectionCauses = []RejectionCause{CauseValid, CauseMissingParameter, CauseMalformedParameter, CauseWrongPartner,
 	CauseMissingSecret,
 	CauseBase64Signature, CauseUpperCaseSignature, CausePrefixedSignature, CauseWrongSecretKind, CauseSecretWhitespace,
@@ -49,23 +47,22 @@ var RejectionCauses = []RejectionCause{CauseValid, CauseMissingParameter, CauseM
 	CauseTSChanged, CauseExternalIDEncoding, CauseSignatureMismatch, CauseStaleTimestamp, CauseFutureTimestamp,
 	CauseLinkRevoked}
 
-// CandidateSecrets holds the present secrets of a partner with which a connect URL may have been signed, rightly or by
-// mistake. "" stands for a secret that the partner does not have.
+// CandidateSecrets holds a partner's present secrets with which a connect URL may have been signed, rightly or by
+// mistake; "" for a secret that the partner does not have.
 type CandidateSecrets struct {
 	Connect secret.Text
-	API     secret.Text // The API key with which the partner's request was authenticated.
+	API     secret.Text // The API key that authenticated the partner's request.
 	Signing map[id.ID]secret.Text
 }
 
-// URLExplanation says whether a connect URL is valid, and if not, why it is refused.
 type URLExplanation struct {
 	Cause RejectionCause
-	// The explanation of the refusal, for the partner's developer; it contains neither signatures nor secrets.
+	// The explanation for the partner's developer, without signatures and secrets.
 	Words string
 }
 
-// ExplainURL checks a connect URL of the partner with this slug and returns its parameters and an explanation. values
-// holds the decoded parameters. Explain does not check revocations: Params.CheckRevocation does.
+// ExplainURL explains whether a connect URL of the partner with this slug is valid, from its decoded parameters. It
+// does not check revocations.
 func ExplainURL(slug string, values map[string][]string, keys CandidateSecrets, now time.Time) (URLParams,
 	URLExplanation) {
 	if bad := wrongForm(slug, values); bad.Cause != "" {
@@ -92,11 +89,10 @@ func ExplainURL(slug string, values map[string][]string, keys CandidateSecrets, 
 	return p, because(CauseStaleTimestamp, "")
 }
 
-// millisecondDigits is the number of digits of a present-day Unix time in milliseconds.
 const millisecondDigits = 13
 
-// wrongForm returns an explanation of a parameter of a connect URL that is missing, repeated, malformed or names
-// another partner; the zero Explanation if all are in order.
+// wrongForm explains a connect URL's parameter that is missing, repeated, malformed or names another partner; zero
+// if all are in order.
 func wrongForm(slug string, values map[string][]string) URLExplanation {
 	for _, name := range []string{"partner", "external_id", "ts", "sig"} {
 		v := values[name]
@@ -134,12 +130,10 @@ func wrongForm(slug string, values map[string][]string) URLExplanation {
 	return URLExplanation{}
 }
 
-// base64Sig matches a SHA-256 in base64. URL decoding may have turned one of its "+" into a space, so a space
-// matches too.
+// base64Sig matches a SHA-256 in base64, with a space for a "+" that URL decoding has replaced.
 var base64Sig = regexp.MustCompile(`^[A-Za-z0-9+/ _-]{43}=?$`)
 
-// explainSignature finds the likely mistake behind a signature that does not match: a wrong secret, or a changed
-// message.
+// explainSignature finds the likely mistake behind a signature that does not match.
 func (p URLParams) explainSignature(keys CandidateSecrets) URLExplanation {
 	payload := p.Partner + "." + p.ExternalID + "." + p.TS
 	signs := func(key secret.Text, payload string) bool {
@@ -180,8 +174,8 @@ func (p URLParams) explainSignature(keys CandidateSecrets) URLExplanation {
 	return because(CauseSignatureMismatch, "")
 }
 
-// otherOrders returns messages that a partner may have signed by mistake: the three parameters in another order, or
-// joined otherwise.
+// otherOrders returns wrong messages that a partner may have signed: the parameters in another order, or joined
+// otherwise.
 func (p URLParams) otherOrders() (all []string) {
 	parts := []string{p.Partner, p.ExternalID, p.TS}
 	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
@@ -191,13 +185,11 @@ func (p URLParams) otherOrders() (all []string) {
 	}
 	query := url.Values{"partner": {p.Partner}, "external_id": {p.ExternalID}, "ts": {p.TS}}
 	return append(all, query.Encode(), "partner="+p.Partner+"&external_id="+p.ExternalID+"&ts="+p.TS,
-		// The first message in the list is what the partner should have signed; it is dropped, since only mistakes
-		// are wanted.
+		// The first message is the right one, so it is dropped from the list of mistakes.
 		p.ExternalID+"."+p.TS, p.Partner+"."+p.ExternalID)[1:]
 }
 
-// inMilliseconds returns messages that a partner may have signed by mistake, with the time in milliseconds where
-// the URL has seconds.
+// inMilliseconds returns wrong messages that a partner may have signed, with the time in milliseconds.
 func (p URLParams) inMilliseconds() (all []string) {
 	for ms := range 1000 {
 		all = append(all, fmt.Sprintf("%s.%s.%s%03d", p.Partner, p.ExternalID, p.TS, ms))
@@ -205,8 +197,8 @@ func (p URLParams) inMilliseconds() (all []string) {
 	return all
 }
 
-// otherTimes returns messages that a partner may have signed by mistake, with a time up to two minutes earlier or
-// later than the URL's, or in another form.
+// otherTimes returns wrong messages that a partner may have signed, with a time up to two minutes off or in another
+// form.
 func (p URLParams) otherTimes() (all []string) {
 	const moments = 120
 	before := p.Partner + "." + p.ExternalID + "."
@@ -214,7 +206,7 @@ func (p URLParams) otherTimes() (all []string) {
 		all = append(all, before+form)
 	}
 	if seconds, err := strconv.ParseInt(p.TS, 10, 64); err == nil {
-		// If the timestamp overflows, no harm is done: the message then matches no signature.
+		// A timestamp that overflows matches no signature, so it does no harm.
 		for distance := int64(-moments); distance <= moments; distance++ {
 			all = append(all, before+strconv.FormatInt(seconds+distance, 10))
 		}
@@ -222,10 +214,10 @@ func (p URLParams) otherTimes() (all []string) {
 	return all
 }
 
-// otherIDs returns messages that a partner may have signed by mistake, with an external id that was encoded or
-// decoded once too often, or not at all.
+// otherIDs returns wrong messages that a partner may have signed, with an external id encoded once too often or too
+// rarely.
 func (p URLParams) otherIDs() (all []string) {
-	// The error is ignored: for an external id that is not in percent encoding the result is "".
+	// The error is ignored: an external id that is not in percent encoding decodes to "".
 	decoded, _ := url.QueryUnescape(p.ExternalID)
 	unescaped, _ := url.PathUnescape(p.ExternalID)
 	for _, other := range []string{decoded, unescaped, url.QueryEscape(p.ExternalID), url.PathEscape(p.ExternalID),
@@ -237,7 +229,6 @@ func (p URLParams) otherIDs() (all []string) {
 	return all
 }
 
-// words holds the message of each cause for which a connect URL is refused.
 var words = map[RejectionCause]string{
 	CauseValid:                "The URL is valid.",
 	CauseMissingParameter:     "A signed parameter is missing.",
@@ -270,5 +261,4 @@ func because(cause RejectionCause, detail string) URLExplanation {
 	return URLExplanation{cause, message}
 }
 
-// ExplainRevokedLink returns the explanation of a connect URL that CheckRevocation refuses.
 func ExplainRevokedLink() URLExplanation { return because(CauseLinkRevoked, "") }

@@ -8,7 +8,7 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// SignURL returns the signature of a connect URL: lower-case hex HMAC-SHA256 over "{slug}.{externalID}.{ts}".
+// SignURL returns the signature of a connect URL: hex HMAC-SHA256 over "{slug}.{externalID}.{ts}".
 func SignURL(key secret.Text, slug, externalID, ts string) string {
 	return mac(key, slug+"."+externalID+"."+ts)
 }
@@ -19,8 +19,8 @@ func mac(key secret.Text, payload string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// SignReturnURL signs the result that the return URL carries, so that the partner can verify it: hex HMAC-SHA256
-// over "return:{status}.{accountId}.{ts}.{externalId}" (api.md §4).
+// SignReturnURL signs the result on the return URL: hex HMAC-SHA256 over
+// "return:{status}.{accountId}.{ts}.{externalId}" (api.md §4).
 func SignReturnURL(key secret.Text, status LinkResult, accountID, ts, externalID string) string {
 	return mac(key, "return:"+string(status)+"."+accountID+"."+ts+"."+externalID)
 }

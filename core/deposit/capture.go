@@ -7,11 +7,10 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// Capture changes the status of the deposit to captured, for amount, or for the deposit's whole amount if amount is
-// nil. least is the smallest amount that the payment provider can charge.
+// Capture changes the status of the deposit to captured, for amount, or for the whole amount if it is nil. least is
+// the smallest amount that the payment provider can charge.
 //
-// Returns invalid_field for an amount of 0 or less, ErrTooSmallToCharge for less than least, ErrCaptureExceedsAmount
-// for more than the deposit's amount, or ErrNotCapturable.
+// Returns invalid_field for 0 or less, ErrTooSmallToCharge, ErrCaptureExceedsAmount or ErrNotCapturable.
 func (d *Deposit) Capture(amount *money.Cents, least money.Cents, timers TimerDurations, now time.Time) (Transition,
 	error) {
 	claimed := d.Amount
@@ -37,8 +36,8 @@ func (d *Deposit) Capture(amount *money.Cents, least money.Cents, timers TimerDu
 	return step, nil
 }
 
-// CaptureDetails returns the reason of a deposit's capture, one of CaptureReasons, and the description by whoever
-// captured it, from the history of the deposit. Both are "" if there was no capture.
+// CaptureDetails returns the reason and the description of a capture from the deposit's history; "" and "" without
+// a capture.
 func CaptureDetails(steps []Transition) (reason, words string) {
 	for _, step := range steps {
 		if step.Trigger == TriggerCaptureRequested {

@@ -2,18 +2,16 @@ package deposit
 
 import "time"
 
-// CheckoutOpen reports whether the tenant may still secure the deposit at a time (api.md §3, "Timers"). Pages,
-// mails and timers pass the present time; a payment passes the time at which the tenant paid.
+// CheckoutOpen reports whether the tenant may secure the deposit at a time (api.md §3, "Timers"). For a payment, it
+// is the time at which the tenant paid.
 func (d *Deposit) CheckoutOpen(at time.Time) bool {
 	return d.Status.InCheckout() && at.Before(d.CheckoutExpiresAt) && !d.RentalEnded(at)
 }
 
-// RentalEnded reports whether the rental period has ended, so that a deposit would secure nothing and no tenant pays
-// for it.
+// RentalEnded reports whether the rental period has ended, so that a deposit would secure nothing.
 func (d Draft) RentalEnded(at time.Time) bool { return !at.Before(d.ContractEndAt) }
 
-// RecordCheckoutStep records that the tenant did something at checkout. Timers.CheckoutIdleAfter counts from the last
-// such act.
+// RecordCheckoutStep records that the tenant did something at checkout, from which CheckoutIdleAfter counts.
 //
 // Returns ErrNotSecurable when the checkout has ended.
 func (d *Deposit) RecordCheckoutStep(now time.Time) error {
@@ -24,22 +22,20 @@ func (d *Deposit) RecordCheckoutStep(now time.Time) error {
 	return nil
 }
 
-// MayBePaying reports whether the tenant has begun the checkout and not finished it, so that a payment page may be
-// open.
+// MayBePaying reports whether the tenant has begun the checkout and not finished it.
 func (d *Deposit) MayBePaying() bool { return !d.CheckoutStartedAt.IsZero() && d.Status.InCheckout() }
 
-// CheckoutIdle reports whether the tenant has begun the checkout of a pending deposit and done nothing for
-// Timers.CheckoutIdleAfter.
+// CheckoutIdle reports whether the tenant has begun a pending deposit's checkout and done nothing for
+// CheckoutIdleAfter.
 func (d *Deposit) CheckoutIdle(timers TimerDurations, now time.Time) bool {
 	return d.Status == Pending && !d.CheckoutStartedAt.IsZero() &&
 		!d.CheckoutStartedAt.After(now.Add(-timers.CheckoutIdleAfter))
 }
 
-// CoverElapsed reports whether the cover of an active deposit has ended.
 func (d *Deposit) CoverElapsed(now time.Time) bool {
 	return d.Status == Active && !now.Before(d.ExpiresAt)
 }
 
-// CoverEndingSoonPeriod is the time before the end of a cover from which the operator's overview lists the deposit as
-// ending soon and a mail warns of the end.
+// CoverEndingSoonPeriod is the time before the end of a cover from which the overview lists the deposit as ending
+// soon and a mail warns.
 const CoverEndingSoonPeriod = 7 * 24 * time.Hour

@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// CollectionState is the state of a collection, as operators, partners and staff see it (api.md §3, "Collection").
+// CollectionState is the state of a collection (api.md §3, "Collection").
 type CollectionState string
 
 // The states of a collection, which charges a captured amount to the tenant.
@@ -18,41 +18,36 @@ const (
 	CollectionScheduled CollectionState = "scheduled" // The collection's card has not been charged yet.
 	// The collection's card was refused, and will be charged again.
 	CollectionRetrying CollectionState = "retrying"
-	// The card is not charged by the schedule any more, so the tenant has to pay the debt on the provider's page.
+	// The schedule charges the card no more: the tenant has to pay the debt on the provider's page.
 	CollectionAwaitingTenant CollectionState = "awaiting_tenant"
 	CollectionPaid           CollectionState = "paid"
 	// The collection ended without payment: by operator or staff, by age, or as too small to be charged.
 	CollectionFailed CollectionState = "failed"
 )
 
-// CollectionStates lists every state of a collection, from the first to the final ones.
 var CollectionStates = []CollectionState{CollectionScheduled, CollectionRetrying, CollectionAwaitingTenant,
 	CollectionPaid,
 	CollectionFailed}
 
-// CollectionTrigger is the cause for which a collection changes its state.
 type CollectionTrigger string
 
 // The causes for which a collection changes its state (api.md §3, "Collection").
 const (
 	CollectionTriggerCharged      CollectionTrigger = "charged"
 	CollectionTriggerPaidByTenant CollectionTrigger = "paid_by_tenant"
-	// The bank refused the charge for now, as for lack of funds. The card is charged again by the schedule.
+	// The bank refused the charge for now, as for lack of funds. The schedule charges the card again.
 	CollectionTriggerRefusedForNow CollectionTrigger = "refused_for_now"
-	// The bank refused the charge and the tenant has to act, or the schedule has no further charge.
+	// The bank refused the charge and the tenant has to act, or the schedule is over.
 	CollectionTriggerRefused        CollectionTrigger = "card_refused"
 	CollectionTriggerRetriedByStaff CollectionTrigger = "retried"
 	CollectionTriggerCancelled      CollectionTrigger = "cancelled"
-	CollectionTriggerExpired        CollectionTrigger = "expired" // The debt was not paid within DebtExpiresAfter.
+	CollectionTriggerExpired        CollectionTrigger = "expired"
 	// The debt is less than the payment provider can charge.
 	CollectionTriggerTooSmall CollectionTrigger = "below_minimum"
-	// The tenant paid the debt to the operator by other means.
 	CollectionTriggerSettledElsewhere CollectionTrigger = "settled_elsewhere"
-	// The operator gave up the debt, which the tenant need not pay.
 	CollectionTriggerWithdrawn CollectionTrigger = "withdrawn"
 )
 
-// CollectionTriggers lists every cause for which a collection changes its state.
 var CollectionTriggers = []CollectionTrigger{
 	CollectionTriggerCharged, CollectionTriggerPaidByTenant, CollectionTriggerRefusedForNow, CollectionTriggerRefused,
 	CollectionTriggerRetriedByStaff, CollectionTriggerCancelled,
@@ -60,8 +55,8 @@ var CollectionTriggers = []CollectionTrigger{
 	CollectionTriggerTooSmall, CollectionTriggerSettledElsewhere, CollectionTriggerWithdrawn,
 }
 
-// collectionSteps maps each state of a collection and each trigger that it allows to the next state. A state
-// without an entry is final.
+// collectionSteps maps each state of a collection and each trigger to the next state. States without an entry are
+// final.
 var collectionSteps = map[CollectionState]map[CollectionTrigger]CollectionState{
 	CollectionScheduled: {
 		CollectionTriggerCharged:          CollectionPaid,
@@ -96,7 +91,6 @@ var collectionSteps = map[CollectionState]map[CollectionTrigger]CollectionState{
 	},
 }
 
-// Faults of acts on a collection: there is none, it is over, or the card or the tenant cannot be charged.
 var (
 	ErrNoCollection           = fault.New(fault.NotFound, "collection_not_found", "There is no such collection.")
 	ErrCollectionOver         = fault.New(fault.Conflict, "collection_over", "The collection is over.")
@@ -114,14 +108,11 @@ func (s CollectionState) Next(t CollectionTrigger) (CollectionState, error) {
 	return s, ErrCollectionOver.WithMessage("The collection is %s.", s)
 }
 
-// EndsUnpaid reports whether the trigger ends a collection without payment. The collection's failure code is then the
-// trigger.
 func (t CollectionTrigger) EndsUnpaid() bool {
 	return t == CollectionTriggerCancelled || t == CollectionTriggerExpired ||
 		t == CollectionTriggerTooSmall || t.EndedByOperator()
 }
 
-// EndedByOperator reports whether the trigger is one by which an operator ends a collection.
 func (t CollectionTrigger) EndedByOperator() bool {
 	return t == CollectionTriggerSettledElsewhere || t == CollectionTriggerWithdrawn
 }
@@ -129,37 +120,35 @@ func (t CollectionTrigger) EndedByOperator() bool {
 // Final reports whether a collection in this state never changes again.
 func (s CollectionState) Final() bool { return len(collectionSteps[s]) == 0 }
 
-// DebtExpiresAfter is how long after the capture an unpaid collection becomes failed (api.md §3, "Collection").
+// DebtExpiresAfter is how long after the capture an unpaid collection fails (api.md §3, "Collection").
 const DebtExpiresAfter = 180 * 24 * time.Hour
 
-// Debt is a captured amount with the state of its collection. Its payment, PaymentID, is the record of the
-// collection at the provider. A time that is not set is zero.
+// Debt is a captured amount with the state of its collection. PaymentID is its payment at the provider. A time that
+// is not set is zero.
 type Debt struct {
 	PaymentID   id.ID
 	DepositID   id.ID
 	State       CollectionState
-	Transitions int       // The number of times that the collection has changed its state so far.
+	Transitions int
 	CapturedAt  time.Time // The time of the capture, from which the schedule of charges counts.
-	Attempt     int       // The number of the last attempt to charge the card, stored before the provider is called.
-	// true: the provider has answered the last attempt to charge the card; false: the answer is outstanding.
+	Attempt     int // The number of the last charge of the card, stored before the provider is called.
+	// Whether the provider has answered the last attempt to charge the card.
 	Answered      bool
-	AttemptedAt   time.Time // When the last attempt to charge the card began.
+	AttemptedAt   time.Time
 	NextAttemptAt time.Time
-	PageAt        time.Time // When the tenant last requested the provider's payment page.
-	EndedAt       time.Time // When the collection was paid or failed.
+	PageAt        time.Time
+	EndedAt       time.Time
 	// The code of the last refusal of the card, or of the reason for which the collection ended.
 	Failure string
-	Barred  bool // true: the bank forbids further charges of the card; false: it may be charged again.
-	// When operator, staff or the clock requested the end of the collection. The provider is notified next.
+	Barred  bool // Whether the bank forbids further charges of the card.
+	// When the end of the collection was requested. The provider is notified next.
 	CancelAt time.Time
 	CancelBy actor.Actor
-	// The way in which an operator ends the collection, CollectionSettledElsewhere or CollectionTriggerWithdrawn; "" for
-	// any other end.
+	// The way in which an operator ends the collection; "" for any other end.
 	CancelAs CollectionTrigger
 	AskedAt  time.Time // When the tenant was last mailed the link to pay, or a job was to send that mail.
 }
 
-// InTimeZone returns a copy of the debt with its times in a time zone; nil for a nil debt.
 func (d *Debt) InTimeZone(zone *time.Location) *Debt {
 	if d == nil {
 		return nil
@@ -172,21 +161,19 @@ func (d *Debt) InTimeZone(zone *time.Location) *Debt {
 	return &out
 }
 
-// CollectionTransition is an entry of a collection's history: one change of its state.
 type CollectionTransition struct {
 	PaymentID id.ID
-	Number    int // The number of this change within the history of the collection, counted from 1.
+	Number    int // The number of this change of the collection, counted from 1.
 	From      CollectionState
 	To        CollectionState
 	Trigger   CollectionTrigger
 	At        time.Time
 	Actor     actor.Actor
-	// Details of the change of state: the number of the charge and the code of its failure.
+	// The number of the charge and the code of its failure.
 	Detail map[string]string
 }
 
-// NewDebt returns the debt for a collection whose payment was just created. The first charge is due by the
-// schedule.
+// NewDebt returns the debt for a collection whose payment was just created.
 func NewDebt(p Payment, schedule CollectionSchedule) Debt {
 	return Debt{
 		PaymentID: p.ID, DepositID: p.DepositID, State: CollectionScheduled, Answered: true, CapturedAt: p.CreatedAt,
@@ -194,8 +181,8 @@ func NewDebt(p Payment, schedule CollectionSchedule) Debt {
 	}
 }
 
-// NewCollectionPayment returns the payment that collects the captured amount of deposit d; its first charge is due by
-// the schedule.
+// NewCollectionPayment returns the payment that collects a deposit's captured amount, first charged by the
+// schedule.
 func NewCollectionPayment(paymentID id.ID, d *Deposit, schedule CollectionSchedule, now time.Time) Payment {
 	return Payment{
 		ID: paymentID, DepositID: d.ID, Kind: PaymentKindCollection, Amount: d.CapturedAmount, Status: PaymentProcessing,
@@ -203,8 +190,8 @@ func NewCollectionPayment(paymentID id.ID, d *Deposit, schedule CollectionSchedu
 	}
 }
 
-// step changes the state of the debt by trigger t and returns the entry for its history. Returns ErrCollectionOver
-// if the state does not allow t.
+// step changes the state of the debt and returns the entry for its history. Returns ErrCollectionOver if the state
+// does not allow the trigger.
 func (d *Debt) step(
 	t CollectionTrigger, by actor.Actor, detail map[string]string, now time.Time,
 ) (CollectionTransition, error) {
@@ -224,8 +211,8 @@ func (d *Debt) step(
 	return made, nil
 }
 
-// ChargeDue reports whether the card is to be charged for the debt now: the provider has not answered the last
-// attempt, or the time of the next attempt has come.
+// ChargeDue reports whether to charge the card now: the last attempt is unanswered, or the time of the next has
+// come.
 func (d *Debt) ChargeDue(now time.Time) bool {
 	if d.State != CollectionScheduled && d.State != CollectionRetrying {
 		return false
@@ -233,7 +220,7 @@ func (d *Debt) ChargeDue(now time.Time) bool {
 	return !d.Answered || !now.Before(d.NextAttemptAt)
 }
 
-// BeginAttempt counts a new attempt to charge the card, unless the provider has not answered the last attempt yet.
+// BeginAttempt counts a new attempt to charge the card, unless the last one is still unanswered.
 func (d *Debt) BeginAttempt(now time.Time) {
 	if d.Answered {
 		d.Attempt, d.Answered, d.AttemptedAt, d.NextAttemptAt = d.Attempt+1, false, now, time.Time{}
@@ -253,13 +240,12 @@ func (d *Debt) MarkPaid(by actor.Actor, now time.Time) (CollectionTransition, er
 	return made, err
 }
 
-// ChargeRefusal describes how the bank refused a charge. After a refusal that may pass, the card is charged again by
-// the schedule. After any other, or when the schedule is over, the tenant has to pay.
+// ChargeRefusal describes how the bank refused a charge.
 type ChargeRefusal struct {
 	Failure string
-	// true: the bank's refusal may pass, so the same card may be charged some days later; false: it is final.
+	// Whether the bank's refusal may pass, so that the same card may be charged some days later.
 	Passes bool
-	Barred bool // true: the card must not be charged again; false: the bank does not forbid it.
+	Barred bool // Whether the card must not be charged again.
 }
 
 // RecordRefusal records that the bank refused the last charge of the debt. Returns ErrCollectionOver if the collection
@@ -289,8 +275,8 @@ func (d *Debt) RecordRefusal(r ChargeRefusal, schedule CollectionSchedule, by ac
 
 // ScheduleRetry schedules a charge of the card for now, as staff requested.
 //
-// Returns ErrCollectionOver, or ErrCollectionNotRetryable if the bank forbids the charge, after MaxChargeAttempts, and
-// after ChargeAttemptWindow.
+// Returns ErrCollectionOver, or ErrCollectionNotRetryable if the bank forbids the charge, after MaxChargeAttempts,
+// and after ChargeAttemptWindow.
 func (d *Debt) ScheduleRetry(by actor.Actor, now time.Time) (CollectionTransition, error) {
 	if err := d.chargeable(now); err != nil && !d.State.Final() {
 		return CollectionTransition{}, err
@@ -302,8 +288,7 @@ func (d *Debt) ScheduleRetry(by actor.Actor, now time.Time) (CollectionTransitio
 	return made, err
 }
 
-// chargeable returns ErrCollectionNotRetryable for a debt whose card must not be charged again, and nil for any
-// other.
+// chargeable returns ErrCollectionNotRetryable for a debt whose card must not be charged again.
 func (d *Debt) chargeable(now time.Time) error {
 	if d.Barred {
 		return ErrCollectionNotRetryable.WithMessage(
@@ -320,8 +305,7 @@ func (d *Debt) chargeable(now time.Time) error {
 	return nil
 }
 
-// MarkFailed ends the collection without payment, by a trigger that is an end, such as expiry. Returns
-// ErrCollectionOver if it has ended already.
+// MarkFailed ends the collection without payment. Returns ErrCollectionOver if it has ended already.
 func (d *Debt) MarkFailed(t CollectionTrigger, by actor.Actor, now time.Time) (CollectionTransition, error) {
 	made, err := d.step(t, by, d.detail(), now)
 	if err == nil {
@@ -330,12 +314,10 @@ func (d *Debt) MarkFailed(t CollectionTrigger, by actor.Actor, now time.Time) (C
 	return made, err
 }
 
-// Expired reports whether the collection is still unpaid DebtExpiresAfter after the capture.
 func (d *Debt) Expired(now time.Time) bool {
 	return !d.State.Final() && !now.Before(d.CapturedAt.Add(DebtExpiresAfter))
 }
 
-// detail returns the number of the last attempt and the code of the last refusal, for the collection's history.
 func (d *Debt) detail() map[string]string {
 	detail := map[string]string{}
 	if d.Attempt > 0 {

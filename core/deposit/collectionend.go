@@ -7,12 +7,10 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// MinReminderInterval is the shortest time between two mails with the link to pay a debt. The mail that follows a
-// refusal counts as one of them (pages.md, "A refused claim").
+// MinReminderInterval is the shortest time between two mails with the link to pay a debt, that after a refusal
+// included (pages.md, "A refused claim").
 const MinReminderInterval = 24 * time.Hour
 
-// Faults of an operator's acts on a collection: it is being ended, a reminder was sent lately, or the tenant's
-// record was erased.
 var (
 	ErrCollectionEnding = fault.New(fault.Conflict, "collection_ending",
 		"The collection is being ended: the payment provider is told first.")
@@ -27,8 +25,8 @@ func (d *Debt) Payable(now time.Time) bool {
 	return d.State == CollectionAwaitingTenant && d.CancelAt.IsZero() && !d.Expired(now)
 }
 
-// CheckEndable returns nil if the collection of the debt can be ended, ErrCollectionOver if it has ended, and
-// ErrCollectionEnding if its end was requested before.
+// CheckEndable returns ErrCollectionOver if the collection has ended, and ErrCollectionEnding if its end was
+// requested before.
 func (d *Debt) CheckEndable() error {
 	switch {
 	case d.State.Final():
@@ -39,9 +37,8 @@ func (d *Debt) CheckEndable() error {
 	return nil
 }
 
-// RequestEnd records that an operator wants to end the collection, as CollectionSettledElsewhere or
-// CollectionTriggerWithdrawn. The provider is notified next; if the tenant's payment arrives first, the collection is
-// paid. Returns the errors of Endable.
+// RequestEnd records that an operator wants to end the collection. If the tenant's payment arrives first, the
+// collection is paid. Returns the errors of CheckEndable.
 func (d *Debt) RequestEnd(as CollectionTrigger, by actor.Actor, now time.Time) error {
 	if err := d.CheckEndable(); err != nil {
 		return err
@@ -59,9 +56,10 @@ func (d *Debt) RemindableAt() time.Time {
 	return d.AskedAt.Add(MinReminderInterval)
 }
 
-// CheckRemindable returns nil if the tenant may be mailed the link to pay the debt now.
+// CheckRemindable checks whether the tenant may be mailed the link to pay the debt now.
 //
-// Returns the errors of Endable, ErrCollectionNotPayable unless the debt waits for the tenant, and ErrRemindedRecently.
+// Returns the errors of CheckEndable, ErrCollectionNotPayable unless the debt waits for the tenant, and
+// ErrRemindedRecently.
 func (d *Debt) CheckRemindable(now time.Time) error {
 	if err := d.CheckEndable(); err != nil {
 		return err
@@ -76,9 +74,7 @@ func (d *Debt) CheckRemindable(now time.Time) error {
 	return nil
 }
 
-// RecordReminder records that the tenant was mailed the link to pay the debt now.
-//
-// Returns the errors of Remindable.
+// RecordReminder records that the tenant is mailed the link to pay. Returns the errors of CheckRemindable.
 func (d *Debt) RecordReminder(now time.Time) error {
 	if err := d.CheckRemindable(now); err != nil {
 		return err

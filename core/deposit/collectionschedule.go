@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Bounds of the charges of a card for a debt: the card networks allow 15 charges within 30 days.
+// The card networks allow 15 charges of a card within 30 days.
 const (
 	MaxChargeAttempts   = 15
 	ChargeAttemptWindow = 30 * 24 * time.Hour
@@ -15,14 +15,14 @@ const (
 // (COLLECTION_RETRY_SCHEDULE).
 type CollectionSchedule []time.Duration
 
-// DefaultCollectionSchedule charges the card at once, and again one, three and seven days after the capture.
+// DefaultCollectionSchedule charges at the capture and one, three and seven days later.
 func DefaultCollectionSchedule() CollectionSchedule {
 	const day = 24 * time.Hour
 	return CollectionSchedule{0, day, 3 * day, 7 * day}
 }
 
-// FindMistake returns why a schedule of charges cannot be used, as a clause to follow the name of the setting; ""
-// for a valid schedule.
+// FindMistake returns why a schedule of charges cannot be used, as a clause after the setting's name; "" for a
+// valid one.
 func (s CollectionSchedule) FindMistake() string {
 	if n := len(s); n < 1 || n > MaxChargeAttempts {
 		return fmt.Sprintf("must have 1 to %d times: the card networks allow no more charges for a debt", MaxChargeAttempts)
@@ -42,9 +42,8 @@ func (s CollectionSchedule) FindMistake() string {
 }
 
 // NextChargeAfter returns the time of the charge that follows the attempt-th charge, which was answered at now.
-// Attempts count from 1. more is false if no charge follows. Times of the schedule that have passed, as in an outage,
-// are skipped: the next charge then follows one interval of the schedule after now, so that a card that was just
-// refused is not charged again at once.
+// Attempts count from 1. more is false if no charge follows. Times that have passed, as in an outage, are skipped;
+// the next charge then follows one interval after now.
 func (s CollectionSchedule) NextChargeAfter(attempt int, captured, now time.Time) (next time.Time, more bool) {
 	if attempt < 1 || attempt >= len(s) {
 		return time.Time{}, false

@@ -1,5 +1,5 @@
-// Package deposit holds the rules of the rental deposit: amounts and dates (deposit.go), transitions of its status
-// (state.go), events (event.go), and payments (payment.go) (service.md, "Deposit"; api.md §3).
+// Package deposit holds the rules of the rental deposit: amounts and dates, transitions of its status, events, and
+// payments (service.md, "Deposit"; api.md §3).
 package deposit
 
 import (
@@ -18,19 +18,17 @@ import (
 const (
 	MinAmount        money.Cents = 7_000
 	DefaultMaxAmount money.Cents = 250_000
-	// The highest ceiling that can be negotiated for an account. The limit catches typing errors.
+	// The highest ceiling of an account, which catches typing errors.
 	MaxAccountCeiling money.Cents = 10_000_000
 
 	MaxRentalContractLength = 255
-	MaxDescriptionLength    = 2000 // The largest length of the description that is given with a capture.
-	// The largest length of the comment on an operator's release or cancellation.
+	MaxDescriptionLength    = 2000
 	MaxCommentLength       = 500
 	MaxMetadataKeys        = 20
 	MaxMetadataKeyLength   = 40
 	MaxMetadataValueLength = 500
 )
 
-// Faults of creating, reading and changing a deposit.
 var (
 	ErrNotFound     = fault.New(fault.NotFound, "deposit_not_found", "There is no such deposit.")
 	ErrAccessDenied = fault.New(fault.Forbidden, "deposit_access_denied",
@@ -46,35 +44,34 @@ var (
 	ErrInvalidClient    = fault.New(fault.Invalid, "invalid_client", "clientId: is not a client of this account.")
 )
 
-// Deposit is a rental deposit: its amount, period, status, tenant and origin. A time that is not set is zero.
+// Deposit is a rental deposit. A time that is not set is zero.
 type Deposit struct {
 	ID           id.ID
-	Reference    string // A short code by which people refer to the deposit, unambiguous when read aloud: D-7K3M-9Q2X.
+	Reference    string // A short code for the deposit, unambiguous when read aloud: D-7K3M-9Q2X.
 	Status       Status
 	StatusReason string
-	// The deposit's version for optimistic locking: 1 at creation, incremented by every transition and checked by
-	// every update.
+	// The deposit's version for optimistic locking: 1 at creation, incremented by every transition.
 	Version   int
 	AccountID id.ID
-	// The partner to which the deposit belongs; zero: made on the dashboard for an account without a partner.
+	// The partner of the deposit; zero: made on the dashboard for an account without a partner.
 	PartnerID id.ID
-	// true: the deposit was created through the partner API, so its events carry partnerContext; false: they do not
+	// Whether the partner API created the deposit, so that its events carry partnerContext
 	// (service.md, "Payload, deposit events").
 	ByPartnerAPI bool
 	PartnerName  string
-	// The operator's external id in the link under which the deposit was made, as it was at that time.
+	// The operator's external id in the link, as it was when the deposit was made.
 	ExternalID string
 	ClientID   id.ID
 	Client     *ClientDetails // The tenant's present data; nil after erasure.
-	Draft                     // The terms of the deposit as they were requested.
-	// true: the partner did not create the deposit, and its link with the account has ended; false: otherwise, and in
-	// deposits read inside a transaction, which do not fill this field.
+	Draft
+	// Whether the partner did not create the deposit and its link has ended; always false in deposits read inside a
+	// transaction.
 	PartnerLeft    bool
 	CapturedAmount money.Cents
 	CheckoutToken  secret.Text // The secret part of the checkout URL; "" if no checkout URL was requested.
 
 	CheckoutExpiresAt time.Time
-	CheckoutStartedAt time.Time // When the tenant last did something at checkout. CheckoutIdleAfter counts from here.
+	CheckoutStartedAt time.Time // When the tenant last did something at checkout.
 	ActivatedAt       time.Time
 	ExpiresAt         time.Time
 	CancelledAt       time.Time
@@ -84,7 +81,6 @@ type Deposit struct {
 	UpdatedAt         time.Time
 }
 
-// ClientDetails is the tenant of a deposit, as shown in API responses and events.
 type ClientDetails struct {
 	ID        id.ID
 	Email     string
@@ -92,16 +88,15 @@ type ClientDetails struct {
 	LastName  string
 }
 
-// HideFromFormerPartner removes the tenant's data from the deposit if PartnerLeft is true, since the tenant has
-// nothing to do with the partner that left. Deposits that the partner created itself stay complete.
+// HideFromFormerPartner removes the tenant's data if PartnerLeft is true, since the tenant has nothing to do with
+// that partner.
 func (d *Deposit) HideFromFormerPartner() {
 	if d.PartnerLeft {
 		d.ClientID, d.Client = id.ID{}, nil
 	}
 }
 
-// InTimeZone returns a copy of the deposit with its times in a time zone. Pages and mails show times in the zone that
-// they carry.
+// InTimeZone returns a copy of the deposit with its times in a time zone, which pages and mails show.
 func (d *Deposit) InTimeZone(zone *time.Location) *Deposit {
 	out := *d
 	for _, at := range []*time.Time{&out.ContractStartAt, &out.ContractEndAt, &out.CheckoutExpiresAt,
@@ -112,14 +107,14 @@ func (d *Deposit) InTimeZone(zone *time.Location) *Deposit {
 	return &out
 }
 
-// Draft holds the requested terms of a deposit. The types of all fields have been checked.
+// Draft holds the requested terms of a deposit.
 type Draft struct {
 	Amount          money.Cents
 	ContractStartAt time.Time
 	ContractEndAt   time.Time
 	RentalContract  string
 	ReturnURL       string
-	URLGeneration   bool // true: the caller requested a checkout URL (depositUrl); false: it did not.
+	URLGeneration   bool // Whether the caller requested a checkout URL (depositUrl).
 	Metadata        map[string]string
 	Locale          string
 }
@@ -155,8 +150,7 @@ func (d Draft) Validate(ceiling money.Cents, now time.Time) error {
 	return validateMetadata(d.Metadata)
 }
 
-// euros formats an amount for a message. It returns "" for an amount beyond money.Limit, which was not read
-// exactly.
+// euros formats an amount for a message; "" for an amount beyond money.MaxParsedCents, which was not read exactly.
 func euros(c money.Cents) string {
 	if c >= money.MaxParsedCents || c <= -money.MaxParsedCents {
 		return ""
@@ -179,8 +173,7 @@ func validateMetadata(m map[string]string) error {
 	return nil
 }
 
-// Origin says from where a deposit comes: the account, the partner linked to it, and whether the partner API
-// created the deposit.
+// Origin says from where a deposit comes.
 type Origin struct {
 	AccountID    id.ID
 	PartnerID    id.ID
@@ -204,10 +197,9 @@ func New(depositID id.ID, reference string, from Origin, d Draft, client *Client
 	return dep
 }
 
-// Transition is an entry of a deposit's history: one change of its status.
 type Transition struct {
 	DepositID id.ID
-	Version   int // The version of the deposit after the change of its status.
+	Version   int
 	From      Status
 	To        Status
 	Trigger   Trigger
@@ -218,8 +210,7 @@ type Transition struct {
 	EventID id.ID // The id of the event about the change of status; zero if no partner is notified.
 }
 
-// ApplyTrigger changes the status of the deposit by a trigger, and sets the times that belong to the new status. A
-// trigger that is not allowed changes nothing.
+// ApplyTrigger changes the status of the deposit and sets the times that belong to the new status.
 //
 // Returns the errors of Status.Next, and ErrNotCapturable for a claim at or after expiresAt.
 func (d *Deposit) ApplyTrigger(t Trigger, timers TimerDurations, now time.Time) (Transition, error) {
@@ -244,7 +235,7 @@ func (d *Deposit) ApplyTrigger(t Trigger, timers TimerDurations, now time.Time) 
 	return step, nil
 }
 
-// next returns the status that the deposit would have after trigger t at the time now. Returns the errors of Apply.
+// next returns the status that the deposit would have after a trigger. Returns the errors of ApplyTrigger.
 func (d *Deposit) next(t Trigger, now time.Time) (Status, error) {
 	to, err := d.Status.Next(t)
 	if err == nil && t == TriggerCaptureRequested && !now.Before(d.ExpiresAt) {
@@ -253,18 +244,17 @@ func (d *Deposit) next(t Trigger, now time.Time) (Status, error) {
 	return to, err
 }
 
-// CheckTrigger returns nil if the deposit's status may be changed by the trigger now, and otherwise the errors of
-// Apply.
+// CheckTrigger checks whether the trigger is allowed now. Returns the errors of ApplyTrigger.
 func (d *Deposit) CheckTrigger(t Trigger, now time.Time) error {
 	_, err := d.next(t, now)
 	return err
 }
 
-// FormatTimestamp formats a time for API responses and events: RFC 3339 in UTC with milliseconds (api.md §1).
+// FormatTimestamp formats a time as RFC 3339 in UTC with milliseconds (api.md §1).
 func FormatTimestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// CoversContract reports whether the cover reaches the end of the rental, contractEndAt. For a deposit that is not
-// active yet, it assumes an activation at the time now.
+// CoversContract reports whether the cover reaches the end of the rental; for a deposit not active yet, if it were
+// activated now.
 func (d *Deposit) CoversContract(timers TimerDurations, now time.Time) bool {
 	end := d.ExpiresAt
 	if end.IsZero() {

@@ -16,11 +16,10 @@ const (
 	EventCancelled     = "deposit.cancelled"
 )
 
-// EventNames lists the name of every event of a deposit.
 var EventNames = []string{EventStatusChanged, EventActivated, EventCaptured, EventExpired, EventCancelled}
 
-// EventName returns the name of the event about a change to status s: the specific name, or EventStatusChanged if s
-// has none.
+// EventName returns the name of the event about a change to status s; EventStatusChanged if s has no name of its
+// own.
 func (s Status) EventName() string {
 	switch s {
 	case Active:
@@ -36,8 +35,8 @@ func (s Status) EventName() string {
 	return EventStatusChanged
 }
 
-// EventPayload is the data of a deposit event, with the fields in the documented order (service.md, "Payload, deposit
-// events"). The fields that api.md §5 adds come last.
+// EventPayload is the data of a deposit event in the documented order (service.md, "Payload, deposit events").
+// Fields of api.md §5 come last.
 type EventPayload struct {
 	ID              string              `json:"id"`
 	Reference       string              `json:"reference"`
@@ -49,13 +48,12 @@ type EventPayload struct {
 	ContractEndAt   string              `json:"contractEndAt"`
 	Client          *EventPayloadClient `json:"client"`
 	PartnerContext  *PartnerContext     `json:"partnerContext,omitempty"`
-	// The version of the deposit after the change of status.
 	Version int `json:"version"`
 	// The captured amount in cents; null unless the deposit is captured.
 	CapturedAmountCents *money.Cents `json:"capturedAmountCents"`
 }
 
-// EventPayloadClient is the tenant in the data of a deposit event; null there if the tenant is not known or was erased.
+// EventPayloadClient is the tenant in a deposit event; null if not known or erased.
 type EventPayloadClient struct {
 	ID        string `json:"id"`
 	Email     string `json:"email"`
@@ -63,16 +61,14 @@ type EventPayloadClient struct {
 	LastName  string `json:"lastName"`
 }
 
-// PartnerContext is the field partnerContext of a deposit event: the partner that created the deposit through the
-// partner API.
+// PartnerContext names the partner that created the deposit, in the deposit's events.
 type PartnerContext struct {
 	PartnerID   string `json:"partnerId"`
 	PartnerName string `json:"partnerName"`
 	ExternalID  string `json:"externalId"`
 }
 
-// EventData returns the JSON data of the event about a transition. The bytes are stored with the transition and
-// never rendered again.
+// EventData returns the JSON of the event about a transition. The bytes are stored and never rendered again.
 func (d *Deposit) EventData(step Transition) []byte {
 	p := EventPayload{
 		ID: id.Deposit.Of(d.ID), Reference: d.Reference, RentalContract: d.RentalContract,
@@ -90,10 +86,9 @@ func (d *Deposit) EventData(step Transition) []byte {
 	return p.JSON()
 }
 
-// JSON encodes the data of a deposit event as JSON.
 func (p EventPayload) JSON() []byte {
 	out, err := json.Marshal(p)
-	if err != nil { // Encoding cannot fail, since the payload holds only strings and integers.
+	if err != nil { // Encoding cannot fail: the payload holds only strings and integers.
 		panic("deposit: payload does not encode: " + err.Error())
 	}
 	return out

@@ -9,43 +9,40 @@ import (
 
 // Limits of the mails with the link to a deposit's checkout (api.md §2, "Mails with the link").
 const (
-	MaxLinkRecipients = 20 // The largest number of recipients in one request to mail checkout links.
+	MaxLinkRecipients = 20
 	LinkMailWindow    = 24 * time.Hour
-	MaxLinkMails      = 60 // The largest number of mails with the link of one deposit within LinkMailWindow.
-	// The largest number of mails with the link of one deposit to one address within LinkMailWindow.
+	MaxLinkMails      = 60 // The largest number of mails with one deposit's link within LinkMailWindow.
+	// The largest number of mails with one deposit's link to one address within LinkMailWindow.
 	MaxLinkMailsToAddress = 5
 
-	MaxDepositsPerBulkAct = 50 // The largest number of deposits on which an operator can act at once.
+	MaxDepositsPerBulkAct = 50
 
-	// Limits of the mails with checkout links to one mailbox within LinkMailWindow, counted over all deposits.
-	// The largest number of mails to a mailbox by one sender: a partner, or an operator's account.
+	// Limits of mails with checkout links to one mailbox within LinkMailWindow, over all deposits. One sender, a
+	// partner or an operator's account, may send this many.
 	MaxLinkMailsBySender = 10
-	// The largest number of mails to a mailbox by all senders together. It applies only to senders with at least
-	// GuaranteedLinkMailsPerSender mails to that mailbox, so that a sender is not blocked by others alone.
+	// The limit for all senders together. It applies only to senders with at least GuaranteedLinkMailsPerSender mails
+	// to the mailbox, so that others alone cannot block a sender.
 	MaxLinkMailsByAllSenders     = 30
 	GuaranteedLinkMailsPerSender = 3
 )
 
-// ErrLinkNotSendable is the fault for a request to mail the link to a checkout that is over.
 var ErrLinkNotSendable = fault.New(fault.Conflict, "deposit_not_sendable",
 	"The checkout of this deposit is over, so its link is not sent.")
 
-// LinkMail records that a mail with the link to a deposit's checkout was accepted for sending: to which address,
-// and when.
+// LinkMail records that a mail with a deposit's checkout link was accepted for sending.
 type LinkMail struct {
 	Address string
 	At      time.Time
 }
 
-// CheckLinkSendable returns nil if the tenant can still secure the deposit, so that its checkout link may be mailed,
-// and otherwise ErrLinkNotSendable.
+// CheckLinkSendable returns ErrLinkNotSendable if the tenant can no longer secure the deposit.
 func (d *Deposit) CheckLinkSendable(now time.Time) error {
 	switch {
 	case d.CheckoutOpen(now):
 		return nil
 	case d.Status.InCheckout():
 		ended := d.CheckoutExpiresAt
-		// The message names the end of the stay if the stay ends before the checkout does.
+		// The message names the end of the stay if that is before the end of the checkout.
 		if d.ContractEndAt.Before(ended) {
 			ended = d.ContractEndAt
 		}
@@ -55,8 +52,8 @@ func (d *Deposit) CheckLinkSendable(now time.Time) error {
 	}
 }
 
-// CheckLinkMails checks whether the deposit's checkout link may be mailed to the addresses. sent holds the deposit's
-// mails within LinkMailWindow, oldest first. field returns the name of the field of the i-th address, for the message.
+// CheckLinkMails checks whether the deposit's link may be mailed to the addresses. sent holds its mails within
+// LinkMailWindow, oldest first. field names the field of the i-th address for the message.
 //
 // Returns rate_limited, with the time until the mails are allowed.
 func CheckLinkMails(sent []LinkMail, addresses []string, field func(i int) string, now time.Time) error {
@@ -80,17 +77,17 @@ func CheckLinkMails(sent []LinkMail, addresses []string, field func(i int) strin
 	return nil
 }
 
-// LinkMailTimes holds the times of the mails with checkout links to one mailbox within LinkMailWindow, newest first.
+// LinkMailTimes holds the times of the mails with links to one mailbox, newest first.
 type LinkMailTimes struct {
-	BySender []time.Time // The times of the newest mails by the sender in question, at most MaxLinkMailsBySender.
-	ByAll    []time.Time // The times of the newest mails by all senders, at most MaxLinkMailsByAllSenders.
+	BySender []time.Time // The newest mails by the sender in question, at most MaxLinkMailsBySender.
+	ByAll    []time.Time // The newest mails by all senders, at most MaxLinkMailsByAllSenders.
 }
 
-// LinkMailsByMailbox maps each mailbox (mailaddr.Mailbox) to the mails with checkout links that it was sent.
+// LinkMailsByMailbox maps each mailbox (mailaddr.CanonicalMailbox) to the mails with links that it was sent.
 type LinkMailsByMailbox map[string]LinkMailTimes
 
-// CountMail checks whether the sender may mail one more checkout link to an address, and counts the mail. field names
-// the address in the message.
+// CountMail checks whether the sender may mail one more link to an address, and counts the mail. field names the
+// address in the message.
 //
 // Returns rate_limited, with the time until the mail is allowed.
 func (s LinkMailsByMailbox) CountMail(address, field string, now time.Time) error {
@@ -111,8 +108,7 @@ func (s LinkMailsByMailbox) CountMail(address, field string, now time.Time) erro
 	return nil
 }
 
-// tooManyLinks returns a rate_limited fault with the time until a mail sent at the time at is older than
-// LinkMailWindow.
+// tooManyLinks returns rate_limited with the time until a mail sent at at is older than LinkMailWindow.
 func tooManyLinks(at, now time.Time) *fault.Error {
 	return fault.ErrRateLimited.WithRetryAfter(max(at.Add(LinkMailWindow).Sub(now), time.Second))
 }

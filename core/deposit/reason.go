@@ -1,7 +1,6 @@
 package deposit
 
-// The reasons that a partner may give when it cancels or captures a deposit. The deposit's history keeps the reason
-// (api.md §2).
+// The reasons that a partner may give when it cancels or captures a deposit (api.md §2).
 var (
 	CancelReasons  = []string{"booking_cancelled", "duplicate", "other"}
 	CaptureReasons = []string{"damage", "cleaning", "missing_items", "unpaid_charges", "other"}

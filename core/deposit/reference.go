@@ -2,14 +2,12 @@ package deposit
 
 import "strings"
 
-// referenceAlphabet holds the characters of deposit references. It omits those that sound or look alike: 0 O 1 I L
-// U.
+// referenceAlphabet omits characters that sound or look alike: 0 O 1 I L U.
 const referenceAlphabet = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// ReferenceBytes is the number of random bytes from which Reference makes a deposit's reference.
 const ReferenceBytes = 8
 
-// NewReference returns a reference for a deposit, like D-7K3M-9Q2X, made from ReferenceBytes random bytes.
+// NewReference returns a deposit's reference, like D-7K3M-9Q2X, made from ReferenceBytes random bytes.
 func NewReference(random []byte) string {
 	out := []byte("D-____-____")
 	at := 0
@@ -22,8 +20,8 @@ func NewReference(random []byte) string {
 	return string(out)
 }
 
-// ParseReference returns the stored form of a deposit reference that a person typed: D-7K3M-9Q2X for "d7k3m9q2x".
-// ok is false for a text that cannot be a reference; the text is then returned unchanged.
+// ParseReference returns the stored form of a reference that a person typed: D-7K3M-9Q2X for "d7k3m9q2x". ok is
+// false for a text that is no reference, which is returned unchanged.
 func ParseReference(heard string) (reference string, ok bool) {
 	letters := strings.Map(func(r rune) rune {
 		if r == '-' || r == ' ' {
@@ -38,13 +36,11 @@ func ParseReference(heard string) (reference string, ok bool) {
 	return letters[:1] + "-" + letters[1:5] + "-" + letters[5:], true
 }
 
-// minBeginning is the least number of characters after the "D" with which a search finds deposits by the beginning
-// of their reference.
+// minBeginning is the least number of characters after the "D" with which a search finds references.
 const minBeginning = 3
 
-// ReferencePrefixes returns the prefixes of deposit references that a search text may mean, with or without its
-// leading D: D-VFKB-2 for "vfkb2", and both D-DVFK and D-VFK for "dvfk". It returns none for a text with fewer than
-// three characters after the D, or with characters that no reference has.
+// ReferencePrefixes returns the prefixes of references that a search text may mean, with or without its D: D-DVFK
+// and D-VFK for "dvfk"; none for a text that is too short or has other characters.
 func ReferencePrefixes(heard string) []string {
 	upper := strings.ToUpper(heard)
 	letters := strings.NewReplacer("-", "", " ", "").Replace(upper)

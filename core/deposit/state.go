@@ -8,7 +8,7 @@ import (
 // Status is the status of a deposit (service.md, "Deposit states").
 type Status string
 
-// The statuses of a deposit (service.md, "Deposit states").
+// The values of a deposit's status (service.md, "Deposit states").
 const (
 	Pending      Status = "pending"
 	Incomplete   Status = "incomplete"
@@ -19,7 +19,6 @@ const (
 	Captured     Status = "captured"
 )
 
-// Statuses lists every status of a deposit, from the first to the final ones.
 var Statuses = []Status{Pending, Incomplete, PaymentIssue, Active, Cancelled, Closed, Captured}
 
 // Trigger is the cause of a change of a deposit's status.
@@ -40,12 +39,12 @@ const (
 	TriggerCaptureRequested    Trigger = "claim"
 )
 
-// Triggers lists every cause of a change of a deposit's status.
 var Triggers = []Trigger{TriggerSecured, TriggerCheckoutIdle, TriggerFeeFailed, TriggerTenantDeclined,
 	TriggerTenantAbandoned, TriggerCancelledByOperator,
 	TriggerCancelledByPartner, TriggerCheckoutExpired, TriggerCoverElapsed, TriggerReleased, TriggerCaptureRequested}
 
-// StatusReason returns the statusReason that a deposit has after the trigger: the trigger's name, or "" for Secured.
+// StatusReason returns the statusReason of a deposit after the trigger: the trigger's name, or "" for
+// TriggerSecured.
 func (t Trigger) StatusReason() string {
 	if t == TriggerSecured {
 		return ""
@@ -55,8 +54,8 @@ func (t Trigger) StatusReason() string {
 
 //go:generate go test partnerdeposits/lab/diagram -count=1 -update
 
-// transitions maps each status of a deposit and each trigger that it allows to the next status (api.md §3). A
-// status without an entry is final.
+// transitions maps a deposit's status and trigger to the next status (api.md §3). Statuses without an entry are
+// final.
 var transitions = map[Status]map[Trigger]Status{
 	Pending: {
 		TriggerCheckoutIdle:        Incomplete,
@@ -92,7 +91,6 @@ var transitions = map[Status]map[Trigger]Status{
 	},
 }
 
-// Faults for changes that the status of a deposit does not allow.
 var (
 	ErrNotCancellable = fault.New(fault.Conflict, "deposit_not_cancellable", "The deposit can no longer be cancelled.")
 	ErrNotCapturable  = fault.New(fault.Conflict, "deposit_not_capturable",
@@ -101,8 +99,8 @@ var (
 	ErrNotSecurable  = fault.New(fault.Conflict, "deposit_not_securable", "The checkout of this deposit is over.")
 )
 
-// refusals maps each trigger to the fault that is returned where the deposit's status does not allow it. A trigger
-// without an entry ends a checkout, and its fault is ErrNotCancellable.
+// refusals maps each trigger to the fault returned where the deposit's status does not allow it. Triggers without
+// an entry end a checkout and return ErrNotCancellable.
 var refusals = map[Trigger]*fault.Error{
 	TriggerSecured:          ErrNotSecurable,
 	TriggerCheckoutIdle:     ErrNotSecurable,
@@ -112,9 +110,9 @@ var refusals = map[Trigger]*fault.Error{
 	TriggerCaptureRequested: ErrNotCapturable,
 }
 
-// Next returns the status of a deposit after trigger t in status s.
+// Next returns the status of a deposit after a trigger.
 //
-// Returns ErrNotCancellable, ErrNotCapturable, ErrNotReleasable or ErrNotSecurable, depending on the trigger.
+// Returns ErrNotCancellable, ErrNotCapturable, ErrNotReleasable or ErrNotSecurable.
 func (s Status) Next(t Trigger) (Status, error) {
 	if to, ok := transitions[s][t]; ok {
 		return to, nil
@@ -129,7 +127,6 @@ func (s Status) Next(t Trigger) (Status, error) {
 // Final reports whether a deposit in this status never changes its status again.
 func (s Status) Final() bool { return len(transitions[s]) == 0 }
 
-// InCheckout reports whether the tenant can still secure a deposit in this status.
 func (s Status) InCheckout() bool { return s == Pending || s == Incomplete || s == PaymentIssue }
 
 // Known reports whether the text is a status of a deposit.
@@ -142,8 +139,8 @@ func (s Status) Known() bool {
 	return false
 }
 
-// ActorKind returns the kind of actor that usually causes the trigger: tenant, partner, operator or clock. A partner
-// may also cause Released and TriggerCaptureRequested; the caller then knows the actor.
+// ActorKind returns the kind of actor that usually causes the trigger. Where a partner or an operator may cause it,
+// the caller knows the actor.
 func (t Trigger) ActorKind() actor.Kind {
 	switch t {
 	case TriggerCancelledByPartner:

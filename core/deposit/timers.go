@@ -5,18 +5,17 @@ import "time"
 // TimerDurations holds the configurable durations of a deposit (api.md §3).
 type TimerDurations struct {
 	CaptureWindow time.Duration // How long after the end of the rental a capture is possible.
-	CoverMax      time.Duration // The longest possible cover of a deposit, counted from activation.
-	// How long the tenant may do nothing at checkout until the deposit becomes incomplete.
+	CoverMax      time.Duration // The longest cover of a deposit, counted from activation.
 	CheckoutIdleAfter time.Duration
 }
 
-// DefaultTimerDurations returns the default durations of a deposit (api.md §3).
+// DefaultTimerDurations returns the documented defaults (api.md §3).
 func DefaultTimerDurations() TimerDurations {
 	return TimerDurations{CaptureWindow: 14 * 24 * time.Hour, CoverMax: 60 * 24 * time.Hour,
 		CheckoutIdleAfter: 30 * time.Minute}
 }
 
-// The shortest checkout and the shortest cover of a deposit, however early the rental ends.
+// The shortest checkout and cover of a deposit, however early the rental ends.
 const (
 	leastCheckout = 24 * time.Hour
 	leastCoverage = 24 * time.Hour
@@ -27,7 +26,7 @@ func CheckoutExpiry(contractEnd, created time.Time) time.Time {
 	return latest(contractEnd, created.Add(leastCheckout))
 }
 
-// CoverEnd returns when the cover of a deposit ends: min(max(contractEndAt + CaptureWindow, activatedAt + 24 h),
+// CoverEnd returns when a deposit's cover ends: min(max(contractEndAt + CaptureWindow, activatedAt + 24 h),
 // activatedAt + CoverMax).
 func (t TimerDurations) CoverEnd(contractEnd, activated time.Time) time.Time {
 	end := latest(contractEnd.Add(t.CaptureWindow), activated.Add(leastCoverage))

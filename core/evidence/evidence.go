@@ -16,36 +16,33 @@ import (
 
 // Limits of the files that an operator adds to a deposit (pages.md, "Files of a deposit").
 const (
-	MaxFilesPerForm         = 10         // The largest number of files in one form of an operator.
-	MaxFilesPerDeposit      = 100        // The largest number of files of a deposit, over all forms.
-	MaxFileSize             = 10 << 20   // The largest size of an uploaded file in bytes.
-	MaxFormSize             = 25 << 20   // The largest size in bytes of a form together with its files.
-	MaxPixels               = 40_000_000 // The largest number of pixels of an uploaded picture.
-	UnconfirmedFileLifetime = time.Hour  // How long uploaded files wait for their form to be confirmed.
-	maxName                 = 120        // The largest length of a file's name in characters.
-	headerBytes             = 16         // The number of bytes from which Sniff recognises the type of a file.
-	unnamed                 = "file"     // The name of a file whose own name has no usable character.
-	pdfMark                 = "%PDF-"    // The bytes with which a PDF file begins.
+	MaxFilesPerForm         = 10
+	MaxFilesPerDeposit      = 100
+	MaxFileSize             = 10 << 20
+	MaxFormSize             = 25 << 20 // The largest size in bytes of a form together with its files.
+	MaxPixels               = 40_000_000
+	UnconfirmedFileLifetime = time.Hour // How long uploaded files wait for their form to be confirmed.
+	maxName                 = 120
+	headerBytes             = 16
+	unnamed                 = "file"
+	pdfMark                 = "%PDF-"
 	pngMark                 = "\x89PNG\r\n\x1a\n"
 )
 
-// SniffedHeaderBytes is the number of bytes from which Sniff recognises the type of a file.
 const SniffedHeaderBytes = headerBytes
 
-// MediaType is the media type of a deposit's file. The service serves no other types.
+// MediaType is the media type of a deposit's file.
 type MediaType string
 
-// The media types that a file of a deposit may have.
 const (
 	JPEG MediaType = "image/jpeg"
 	PNG  MediaType = "image/png"
-	WebP MediaType = "image/webp" // WebP is accepted but never stored: a WebP picture is converted to JPEG or PNG.
+	WebP MediaType = "image/webp" // WebP pictures are accepted, and stored as JPEG or PNG.
 	PDF  MediaType = "application/pdf"
 )
 
 var endings = map[MediaType]string{JPEG: ".jpg", PNG: ".png", PDF: ".pdf"}
 
-// Faults for which a file is refused.
 var (
 	ErrUnsupportedType  = fault.New(fault.Unprocessable, "file_type", "The file is neither a JPEG, PNG or WebP picture nor a PDF.")
 	ErrDamaged          = fault.New(fault.Unprocessable, "file_damaged", "The file cannot be read.")
@@ -57,28 +54,26 @@ var (
 	ErrDepositFileLimit = fault.New(fault.Conflict, "too_many_files_of_deposit", "The deposit has 100 files.")
 )
 
-// ErrFilesGone is the fault for a form whose files are no longer kept: an hour has passed, or they were sent in another
-// session or for another deposit.
+// ErrFilesGone is the fault for a form whose files are no longer kept, or belong to another session or deposit.
 var ErrFilesGone = fault.New(fault.Conflict, "files_gone", "The files no longer wait. Send them again.")
 
-// ErrNotFound is the fault for a file that the deposit does not have.
 var ErrNotFound = fault.New(fault.NotFound, "file_not_found", "There is no such file.")
 
-// File describes a picture or document of a deposit. A file waits until the form with it is confirmed.
+// File describes a picture or document of a deposit. It waits until its form is confirmed.
 type File struct {
 	ID        id.ID
 	DepositID id.ID
-	Name      string    // The file's name for display, made by CleanName from the name that was sent.
-	Type      MediaType // The media type of the file's stored content.
-	Size      int64     // The size of the file's stored content in bytes.
+	Name      string
+	Type      MediaType
+	Size      int64
 	SentAt    time.Time
 	AddedAt   time.Time // When the form with the file was confirmed; zero while the file waits for that.
-	// The actor who added the file to the deposit; nobody while the file waits for its form to be confirmed.
+	// Who added the file to the deposit; zero while its form is not confirmed.
 	AddedBy actor.Actor
 }
 
-// SniffMediaType returns the media type of a file from its first bytes; false for a type that is not accepted. The
-// file's name and declared type are not trusted.
+// SniffMediaType returns the media type of a file from its first bytes; false if that type is not accepted. Name
+// and declared type are not trusted.
 func SniffMediaType(head []byte) (MediaType, bool) {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xd8\xff")):
@@ -93,13 +88,12 @@ func SniffMediaType(head []byte) (MediaType, bool) {
 	return "", false
 }
 
-// DisplayName returns the name with which a message mentions a file that is not stored.
 func DisplayName(sent string) string {
 	return CleanName(sent, "")
 }
 
-// CleanName turns the name of an uploaded file into a name for display: the last part of the path, on one line, at
-// most maxName characters, with the extension of type t.
+// CleanName makes a name for display from that of an uploaded file: the last part of the path, on one line, cut to
+// length, with the extension of type t.
 func CleanName(sent string, t MediaType) string {
 	name := strings.ReplaceAll(strings.ToValidUTF8(sent, ""), "\\", "/")
 	name = oneline.Clean(path.Base(name))
@@ -123,7 +117,6 @@ func CleanName(sent string, t MediaType) string {
 	return strings.TrimRight(name, ". ") + ending
 }
 
-// known reports whether an extension is one of those that accepted files have.
 func known(ending string) bool {
 	switch ending {
 	case ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".pdf":

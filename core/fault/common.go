@@ -2,7 +2,7 @@ package fault
 
 import "time"
 
-// Faults that any request can end with; every other fault is declared beside its rule.
+// Faults with which any request can end.
 var (
 	ErrInternal    = New(Internal, "internal_error", "Something went wrong on our side. Quote the request id to support.")
 	ErrUnavailable = New(Unavailable, "service_unavailable",

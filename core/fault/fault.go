@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// Kind classifies a fault. Each kind corresponds to a single HTTP status.
+// Kind classifies a fault, and decides its HTTP status.
 type Kind int
 
-// The kinds of fault. The table in adapters/http/problem holds the HTTP status of each.
+// The kinds of fault. adapters/http/problem maps them to HTTP statuses.
 const (
 	Internal Kind = iota
 	Invalid
@@ -34,11 +34,10 @@ const (
 	Unavailable
 )
 
-// Kinds lists every kind of fault.
 var Kinds = []Kind{Internal, Invalid, Unauthenticated, Forbidden, NotFound, MethodNotAllowed, Conflict, Gone, TooLarge,
 	UnsupportedMediaType, Unprocessable, RateLimited, Unavailable}
 
-// Error is a fault: an error that a caller may see. All fields but the cause are safe to send.
+// Error is an error that a caller may see. All fields but the cause are safe to send.
 type Error struct {
 	Kind       Kind
 	Code       string
@@ -47,13 +46,13 @@ type Error struct {
 	cause      error
 }
 
-// New returns a fault, to be declared as a variable. code is stable and in snake_case. message is a full sentence,
-// or a clause after the name of a field.
+// New returns a fault, to be declared as a variable. code is stable snake_case; message is a sentence, or a clause
+// after a field's name.
 func New(kind Kind, code, message string) *Error {
 	return &Error{Kind: kind, Code: code, Message: message}
 }
 
-// Error returns code, message and cause as one text, for logs only.
+// Error returns code, message and cause, for logs only.
 func (e *Error) Error() string {
 	if e.cause != nil {
 		return e.Code + ": " + e.Message + ": " + e.cause.Error()
@@ -61,10 +60,9 @@ func (e *Error) Error() string {
 	return e.Code + ": " + e.Message
 }
 
-// Unwrap returns the cause of the fault, which no caller may see.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Is reports whether target is a fault with the same code, so that a copy with another message still matches.
+// Is reports whether target is a fault with the same code, whatever its message.
 func (e *Error) Is(target error) bool {
 	other, ok := target.(*Error)
 	return ok && other.Code == e.Code
@@ -77,28 +75,24 @@ func (e *Error) WithCause(cause error) *Error {
 	return &c
 }
 
-// WithMessage returns a copy of the fault with another message.
 func (e *Error) WithMessage(format string, args ...any) *Error {
 	c := *e
 	c.Message = fmt.Sprintf(format, args...)
 	return &c
 }
 
-// WithField returns a copy of the fault whose message begins with the name of a field, such as `amount: …` (api.md
-// §1).
+// WithField returns a copy of the fault whose message begins with a field's name, as in `amount: …` (api.md §1).
 func (e *Error) WithField(field, format string, args ...any) *Error {
 	return e.WithMessage("%s: %s", field, fmt.Sprintf(format, args...))
 }
 
-// WithRetryAfter returns a copy of the fault that tells the caller to wait for d before trying again.
 func (e *Error) WithRetryAfter(d time.Duration) *Error {
 	c := *e
 	c.RetryAfter = d
 	return &c
 }
 
-// FromError returns the fault in an error's chain. For an error without a fault it returns ErrInternal, with err as the
-// cause.
+// FromError returns the fault in an error's chain, or ErrInternal with err as the cause.
 func FromError(err error) *Error {
 	var f *Error
 	if errors.As(err, &f) {
@@ -107,5 +101,5 @@ func FromError(err error) *Error {
 	return ErrInternal.WithCause(err)
 }
 
-// KindOf returns the kind of the fault in an error's chain; Internal for an error without a fault.
+// KindOf returns the kind of the fault in an error's chain; Internal without a fault.
 func KindOf(err error) Kind { return FromError(err).Kind }

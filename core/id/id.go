@@ -1,17 +1,15 @@
-// Package id holds the identifiers of objects. Inside the service an id is a UUID of version 7, so ids sort by
-// time. The external form, in API responses and events, is a prefix, an underscore and 26 characters of lower-case
-// Crockford base32 (api.md §1).
+// Package id holds the identifiers of objects: UUIDs of version 7, which sort by time. Their external form is a
+// prefix, an underscore and 26 characters of lower-case Crockford base32 (api.md §1).
 package id
 
 import "time"
 
-// ID is the UUID of an object. The zero ID means that there is none.
+// ID is the UUID of an object; zero for none.
 type ID [16]byte
 
-// Prefix is the beginning of an id's external form. It names the kind of object.
+// Prefix is the beginning of an id's external form, which names the kind of object.
 type Prefix string
 
-// The prefixes of ids, one for each kind of object.
 const (
 	Partner      Prefix = "prt"
 	APIKey       Prefix = "key"
@@ -48,10 +46,9 @@ var decode = func() (t [256]byte) {
 	return t
 }()
 
-// IsZero reports whether the id is not set.
 func (i ID) IsZero() bool { return i == ID{} }
 
-// Time returns the time of creation that the id contains, to the millisecond.
+// Time returns the id's time of creation, to the millisecond.
 func (i ID) Time() time.Time {
 	ms := int64(i[0])<<40 | int64(i[1])<<32 | int64(i[2])<<24 | int64(i[3])<<16 | int64(i[4])<<8 | int64(i[5])
 	return time.UnixMilli(ms).UTC()
@@ -64,8 +61,7 @@ func (i ID) Encode() string {
 	return string(out[:])
 }
 
-// encodeTo writes the id in base32 to out, from right to left: 26 characters of five bits each are 130 bits, of
-// which the first two are zero.
+// encodeTo writes the id in base32 to out, from right to left. The first two of the 130 bits are zero.
 func (i ID) encodeTo(out []byte) {
 	var acc uint32
 	bits, pos := 0, encodedLen-1
@@ -96,7 +92,7 @@ func (i ID) String() string {
 
 const hexDigits = "0123456789abcdef"
 
-// Of returns the external form of an id: prefix, underscore, 26 characters.
+// Of returns the external form of an id with this prefix.
 func (p Prefix) Of(i ID) string {
 	b := make([]byte, len(p)+1+encodedLen)
 	copy(b, p)
@@ -105,7 +101,7 @@ func (p Prefix) Of(i ID) string {
 	return string(b)
 }
 
-// FormatOrNil returns the external form of an id, or nil if the id is not set.
+// FormatOrNil returns the external form of an id; nil for a zero id.
 func (p Prefix) FormatOrNil(i ID) *string {
 	if i.IsZero() {
 		return nil
@@ -114,14 +110,14 @@ func (p Prefix) FormatOrNil(i ID) *string {
 	return &s
 }
 
-// Parse reads the external form of an id. ok is false for a text that Of never returns. Callers treat such a text
-// as an unknown id, not as a malformed request (api.md §1).
+// Parse reads the external form of an id. ok is false for a text that Of never returns, which callers treat as an
+// unknown id (api.md §1).
 func (p Prefix) Parse(s string) (i ID, ok bool) {
 	if len(s) != len(p)+1+encodedLen || s[:len(p)] != string(p) || s[len(p)] != '_' {
 		return ID{}, false
 	}
 	s = s[len(p)+1:]
-	// The 26 characters hold two bits more than a UUID has, so the first character must be at most 7.
+	// 26 characters hold two bits more than a UUID, so the first is at most 7.
 	if decode[s[0]] > 7 {
 		return ID{}, false
 	}

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Valid reports whether a text is an acceptable e-mail address: one @, a domain with a dot, no blanks, no invisible
-// characters, at most 254 bytes. It cannot check whether the mailbox exists.
+// Valid reports whether a text looks like an e-mail address: one @, a domain with a dot, no blanks, no invisible
+// characters, at most 254 bytes.
 func Valid(s string) bool {
 	local, domain, found := strings.Cut(s, "@")
 	if !found || len(s) > 254 || !utf8.ValidString(s) || local == "" || len(local) > 64 || strings.Contains(domain, "@") {
@@ -31,8 +31,7 @@ func Valid(s string) bool {
 	return true
 }
 
-// Masked returns an e-mail address in a form that only its owner recognises: the first letter and the domain, as in
-// "l…@chalets.example". The address must be valid.
+// Masked returns a valid e-mail address as its first letter and domain, like "l…@chalets.example".
 func Masked(s string) string {
 	at := strings.IndexByte(s, '@')
 	_, first := utf8.DecodeRuneInString(s)
@@ -42,8 +41,8 @@ func Masked(s string) string {
 	return s[:first] + "…" + s[at:]
 }
 
-// Normalized returns an e-mail address with its ASCII letters in lower case, the form in which addresses are compared.
-// Other letters are not folded: Unicode folds the Kelvin sign to k, which would equate the addresses of two people.
+// Normalized returns an e-mail address with its ASCII letters in lower case, for comparison. Unicode folding would
+// equate the addresses of two people.
 func Normalized(s string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -53,8 +52,8 @@ func Normalized(s string) string {
 	}, s)
 }
 
-// CanonicalMailbox returns the mailbox behind a valid e-mail address, for counting mails to one person: the tag after
-// a "+" is removed, and at Gmail the dots. Unlike Normal it puts all letters into lower case.
+// CanonicalMailbox returns the mailbox behind a valid e-mail address, for counting mails to one person: in lower
+// case, without a "+" tag, and at Gmail without dots.
 func CanonicalMailbox(s string) string {
 	local, domain, _ := strings.Cut(strings.ToLower(s), "@")
 	if name, _, _ := strings.Cut(local, "+"); name != "" {

@@ -9,20 +9,18 @@ import (
 	"strings"
 )
 
-// Cents is an amount in euro cents.
 type Cents int64
 
-// MaxParsedCents bounds the amounts that ParseEuros returns. It is beyond every maximum of this service.
+// MaxParsedCents bounds the amounts that ParseEuros returns, beyond every maximum of this service.
 const MaxParsedCents Cents = 1 << 53
 
-// Errors of ParseEuros: the text is not a number, or not a whole number of cents.
 var (
 	ErrNotNumber     = errors.New("money: not a JSON number")
 	ErrFractionCents = errors.New("money: not a whole number of cents")
 )
 
-// ParseEuros reads a JSON number of euros as cents, by its value: 70, 70.000 and 7e1 are the same amount. A large
-// exponent costs no time. For an amount beyond ±Limit it returns ±Limit.
+// ParseEuros reads a JSON number of euros as cents: 70, 70.000 and 7e1 are the same amount. Beyond ±MaxParsedCents
+// it returns that bound.
 //
 // Returns ErrNotNumber if s is not a JSON number and ErrFractionCents for parts of a cent.
 func ParseEuros(s string) (Cents, error) {
@@ -35,7 +33,7 @@ func ParseEuros(s string) (Cents, error) {
 	if trimmed == "" {
 		return 0, nil
 	}
-	// The exponent of the amount in cents: zeros cut from the digits add to it, and a euro has 10^2 cents.
+	// Zeros cut from the digits add to the exponent, and a euro has 10^2 cents.
 	exp := n.exp + int64(len(digits)-len(trimmed)) + 2
 	if exp < 0 {
 		return 0, ErrFractionCents
@@ -56,12 +54,11 @@ func ParseEuros(s string) (Cents, error) {
 
 type number struct {
 	negative bool
-	digits   string // The digits of a JSON number's integer and fraction parts together.
-	exp      int64  // The power of ten of the number's last digit.
+	digits   string // The digits of a number's integer and fraction parts.
+	exp      int64 // The power of ten of the number's last digit.
 }
 
-// scanNumber splits the text of a JSON number into sign, digits and exponent, by the grammar of RFC 8259, section
-// 6.
+// scanNumber splits a JSON number into sign, digits and exponent (RFC 8259, section 6).
 func scanNumber(s string) (n number, ok bool) {
 	if strings.HasPrefix(s, "-") {
 		n.negative, s = true, s[1:]
@@ -89,7 +86,7 @@ func scanNumber(s string) (n number, ok bool) {
 	return n, ok
 }
 
-// exponentCap bounds the exponent of a JSON number, so that sums of exponents and lengths cannot overflow.
+// exponentCap bounds a number's exponent, so that sums of exponents cannot overflow.
 const exponentCap = 1 << 40
 
 func scanExponent(s string) (int64, bool) {
@@ -131,7 +128,7 @@ func (c Cents) String() string {
 	return fmt.Sprintf("%s%d.%02d", sign, c/100, c%100)
 }
 
-// AppendEuros appends the amount to b as the shortest JSON number of euros: 70, 70.5, 2500.01.
+// AppendEuros appends the amount as the shortest JSON number of euros: 70, 70.5, 2500.01.
 func (c Cents) AppendEuros(b []byte) []byte {
 	if c < 0 {
 		b, c = append(b, '-'), -c
@@ -148,8 +145,7 @@ func (c Cents) AppendEuros(b []byte) []byte {
 	return append(b, byte('0'+f%10))
 }
 
-// ShareInBasisPoints returns a share of the amount, given in basis points (hundredths of a percent). Half a cent is
-// rounded to the even cent.
+// ShareInBasisPoints returns a share of the amount in hundredths of a percent, with half a cent rounded to even.
 func (c Cents) ShareInBasisPoints(bps int64) Cents {
 	const whole = 10_000
 	product := int64(c) * bps

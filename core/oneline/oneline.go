@@ -1,5 +1,5 @@
-// Package oneline decides which texts may be names. Pages and mails show names between words of the service, so a
-// name must not begin a new line or change the direction of the text around it.
+// Package oneline decides which texts may be names: pages and mails show them, so they must not begin a new line or
+// change the direction of the text.
 package oneline
 
 import (
@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Valid reports whether a text is UTF-8 without control characters, line and paragraph separators, and marks that
-// change the direction of writing.
+// Valid reports whether a text is UTF-8 without control characters, line separators, and marks of writing
+// direction.
 func Valid(s string) bool {
 	if !utf8.ValidString(s) {
 		return false
@@ -22,8 +22,8 @@ func Valid(s string) bool {
 	return true
 }
 
-// Clean returns a text with a space in place of each character that Valid refuses, for names that were stored
-// before they were checked.
+// Clean returns a text with a space for each character that Valid refuses, for names stored before they were
+// checked.
 func Clean(s string) string {
 	if Valid(s) {
 		return s

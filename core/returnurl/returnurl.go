@@ -1,5 +1,5 @@
-// Package returnurl checks a URL to which a browser is redirected, and appends results to its query. The connect
-// pages (return_url) and checkout (returnUrl) use the package.
+// Package returnurl checks the URLs to which connect pages and checkout redirect a browser, and appends results to
+// their query.
 package returnurl
 
 import (
@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// MaxLength is the largest length of a return URL in bytes.
+// MaxLength is a number of bytes.
 const MaxLength = 2048
 
-// Errors for which a return URL is refused. Their texts may follow the name of a field.
+// Errors for which a return URL is refused, as clauses after a field's name.
 var (
 	ErrMalformed = errors.New("is not an absolute URL")
 	ErrTooLong   = errors.New("is longer than 2048 characters")
@@ -21,9 +21,8 @@ var (
 	ErrFragment  = errors.New("must not have a fragment")
 )
 
-// Parse parses and checks a return URL. It accepts https and, if allowLocal is true, http on localhost, 127.0.0.1
-// or [::1]. It refuses user info, fragments, control characters, blanks and backslashes, since browsers and servers
-// interpret those differently.
+// Parse parses a return URL. It accepts https and, if allowLocal is true, http on localhost. It refuses user info,
+// fragments, control characters, blanks and backslashes, which browsers and servers interpret differently.
 //
 // Returns ErrMalformed, ErrTooLong, ErrScheme, ErrUserInfo or ErrFragment.
 func Parse(raw string, allowLocal bool) (*url.URL, error) {
@@ -60,16 +59,14 @@ func IsLocalhost(host string) bool {
 	return false
 }
 
-// Origin returns the origin of a URL, scheme://host[:port] in lower case, the form in which a partner's origins are
-// registered.
+// Origin returns scheme://host[:port] of a URL in lower case, as a partner's origins are registered.
 func Origin(u *url.URL) string { return strings.ToLower(u.Scheme + "://" + u.Host) }
 
-// QueryParam is a parameter of a URL's query: key and value.
 type QueryParam struct{ Key, Value string }
 
-// AppendParams adds parameters to the query of a URL that has passed Parse. Parameters that the URL has under the same
-// keys, or under the keys in ours, are removed first, so that no receiver takes the partner's value for this
-// service's answer. The other bytes of the URL stay unchanged.
+// AppendParams adds parameters to the query of a URL. Those that the URL has under the same keys, or the keys in
+// ours, are removed first, so that no receiver takes the partner's value for this service's answer. The other bytes
+// stay unchanged.
 func AppendParams(raw string, params []QueryParam, ours ...string) string {
 	for _, p := range params {
 		ours = append(ours, p.Key)
@@ -96,7 +93,6 @@ func AppendParams(raw string, params []QueryParam, ours ...string) string {
 	return b.String()
 }
 
-// without returns a URL without the query parameters that have one of the keys.
 func without(raw string, keys []string) string {
 	base, query, found := strings.Cut(raw, "?")
 	if !found {

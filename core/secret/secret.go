@@ -9,34 +9,29 @@ import (
 
 const redacted = "[secret]"
 
-// Text is a plaintext secret. Printing or encoding it writes "[secret]"; only Reveal returns the plaintext.
+// Text is a plaintext secret, printed and encoded as "[secret]".
 type Text string
 
-// Reveal returns the plaintext of the secret. Call it only where the secret is used or shown to its owner.
+// Reveal returns the plaintext of the secret, only for its use or its owner.
 func (t Text) Reveal() string { return string(t) }
 
-// Equal reports whether a text is the same as the secret, in constant time.
+// Equal compares a text with the secret in constant time.
 func (t Text) Equal(other string) bool {
 	return subtle.ConstantTimeCompare([]byte(t), []byte(other)) == 1
 }
 
-// String returns "[secret]", so that fmt does not print the secret.
 func (t Text) String() string { return redacted }
 
-// GoString returns "[secret]", so that %#v does not print the secret.
 func (t Text) GoString() string { return redacted }
 
-// MarshalText returns "[secret]", so that encoders do not write the secret.
 func (t Text) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// LogValue returns "[secret]", so that slog does not log the secret.
 func (t Text) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// MinRandomBytes is the least number of random bytes of a secret: 192 bits, more than the required 160 (api.md §1),
-// and a whole number of base64 characters.
+// MinRandomBytes is 192 bits, more than the required 160 (api.md §1), and a whole number of base64 characters.
 const MinRandomBytes = 24
 
-// FromRandom returns a secret made of a prefix and the base64 of at least Bytes random bytes.
+// FromRandom returns a secret made of a prefix and the base64 of random bytes.
 func FromRandom(prefix string, random []byte) Text {
 	return Text(prefix + base64.RawURLEncoding.EncodeToString(random))
 }

@@ -17,32 +17,27 @@ const (
 	HomePath     = "/"
 	RegisterPath = "/register"
 	LogInPath    = "/login"
-	// The path of the page that requests the two-factor code after a right password.
 	TwoFactorCodePath  = LogInPath + "/code"
 	LogOutPath         = "/logout"
 	ConnectPath        = "/connect"
 	ConnectDonePath    = ConnectPath + "/done"
-	VerifyEmailPath    = "/verify" // The path of the page to which the mail that verifies an e-mail address links.
+	VerifyEmailPath    = "/verify"
 	PasswordPathPrefix = "/password"
 	ForgotPasswordPath = PasswordPathPrefix + "/forgot"
-	// The path of the page to which the mail that resets a password links.
 	ResetPasswordPath = PasswordPathPrefix + "/reset"
 )
 
-// Paths of the operator's pages. Every path below Desk needs the session of an operator.
+// Paths of the operator's pages, which need the session of an operator.
 const (
 	DashboardPath      = "/dashboard"
 	DepositsPath       = DashboardPath + "/deposits"
 	DepositsExportPath = DashboardPath + "/deposits.csv"
 	NewDepositPath     = DepositsPath + "/new"
-	// The path of the page on which an operator confirms a form about several deposits, or reads its outcome.
 	ConfirmBulkActionPath = DepositsPath + "/confirm/:form"
 	DepositPath           = DepositsPath + "/:id"
 	ClaimPath             = DepositPath + "/claim"
 	DepositFilePath       = DepositPath + "/files/:fileId"
-	// The path of the page on which an operator confirms a form about one deposit, or reads its mistakes.
 	ConfirmDepositPath = DepositPath + "/confirm/:form"
-	// The path of the form for a new deposit when it is shown again with its mistakes.
 	RetryNewDepositPath = NewDepositPath + "/:form"
 	MoneyPath           = DashboardPath + "/money"
 	MoneyExportPath     = DashboardPath + "/money.csv"
@@ -51,7 +46,7 @@ const (
 	UnlinkPath          = DashboardPath + "/unlink"
 )
 
-// Paths of the tenant's pages. The token in the path is the tenant's only credential.
+// Paths of the tenant's pages, whose token is the tenant's only credential.
 const (
 	CheckoutPathPrefix = "/checkout"
 	CheckoutPath       = CheckoutPathPrefix + "/:token"
@@ -59,7 +54,7 @@ const (
 	CheckoutReturnPath = CheckoutPath + "/return"
 )
 
-// Pages of development: the caught mails, and the page of the sandbox provider.
+// Pages that exist in development only.
 const (
 	CaughtMailsPath    = "/sandbox/mails"
 	CaughtMailPath     = CaughtMailsPath + "/:id"
@@ -68,28 +63,25 @@ const (
 	SandboxAssetsPath  = "/sandbox/assets"
 )
 
-// Paths of the files that pages load, and of the documentation of the API.
 const (
 	AssetsPath  = "/assets"
 	FaviconPath = "/favicon.ico"
 	DocsPath    = "/docs"
-	// The path of the index of the documentation for language models and similar programs.
 	LLMsTextPath        = "/llms.txt"
-	OpenAPIPathPrefix   = "/openapi" // The common beginning of the paths of the OpenAPI documents.
+	OpenAPIPathPrefix   = "/openapi"
 	OpenAPI31Path       = OpenAPIPathPrefix + ".json"
 	OpenAPI30Path       = OpenAPIPathPrefix + "-3.0.json"
-	EgressAddressesPath = "/egress.json" // The path of the list of network addresses from which webhooks are sent.
+	EgressAddressesPath = "/egress.json"
 )
 
-// Paths that other systems call. A payment provider sends its notices to ProviderCallbacks followed by the
-// provider's name.
+// Paths that other systems call. Payment providers append their name to that of their notices.
 const (
 	IncomingCallbacksPathPrefix = "/webhooks/"
 	ProviderCallbacksPath       = IncomingCallbacksPathPrefix + "payments/"
 )
 
-// PathAfterLogIn returns the page of the dashboard that a log-in request names, as a path with a query. For any other
-// text it returns the dashboard's first page, so that nobody is redirected to another site.
+// PathAfterLogIn returns the page of the dashboard that a log-in request names. For any other text it returns the
+// first page, so that nobody is redirected to another site.
 func PathAfterLogIn(asked string) string {
 	u, err := url.Parse(asked)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Fragment != "" || u.Opaque != "" ||
@@ -100,13 +92,12 @@ func PathAfterLogIn(asked string) string {
 	return u.RequestURI()
 }
 
-// IsDashboardPath reports whether a path is that of an operator's page: the dashboard's first page, or one below it.
 func IsDashboardPath(at string) bool {
 	return at == DashboardPath || strings.HasPrefix(at, DashboardPath+"/")
 }
 
-// FillPath fills values into the placeholders of a path: At(Deposit, "dep_1") is /dashboard/deposits/dep_1. It panics
-// if the number of values differs from the number of placeholders.
+// FillPath fills values into the placeholders of a path: /dashboard/deposits/:id and "dep_1" make
+// /dashboard/deposits/dep_1. It panics if their numbers differ.
 func FillPath(pattern string, values ...string) string {
 	parts := strings.Split(pattern, "/")
 	for i, part := range parts {
@@ -120,11 +111,11 @@ func FillPath(pattern string, values ...string) string {
 	return strings.Join(parts, "/")
 }
 
-// PageURL returns the absolute address of a page. base is DASHBOARD_BASE_URL, with or without a trailing slash.
+// PageURL returns the absolute address of a page. base may end in a slash.
 func PageURL(base, path string) string { return strings.TrimSuffix(base, "/") + path }
 
-// CheckoutURL returns the address of a checkout from its token. It joins strings directly, since every response
-// about a deposit may contain such an address.
+// CheckoutURL returns the address of a checkout. Every response about a deposit may contain one, so strings are
+// joined directly.
 func CheckoutURL(base, token string) string {
 	return strings.TrimSuffix(base, "/") + CheckoutPathPrefix + "/" + token
 }

@@ -1,5 +1,5 @@
-// Package tenant holds the rules about a tenant, the person at checkout. The API calls the record of a tenant a
-// client (service.md, "Client").
+// Package tenant holds the rules about a tenant, the person at checkout, whose record the API calls a client
+// (service.md, "Client").
 package tenant
 
 import (
@@ -14,18 +14,16 @@ import (
 	"partnerdeposits/core/oneline"
 )
 
-// ErrNotFound is the fault for an unknown client, and for a client that the caller may not see.
+// ErrNotFound is the fault for a client that is unknown or that the caller may not see.
 var ErrNotFound = fault.New(fault.NotFound, "client_not_found", "There is no such client.")
 
-// MaxNameLength is the largest length of a tenant's first or last name in characters.
 const MaxNameLength = 100
 
-// Client is the record of a tenant at an account. Erasing a client removes the personal data and keeps the id.
+// Client is the record of a tenant at an account. Erasing it removes the personal data and keeps the id.
 type Client struct {
 	ID        id.ID
 	AccountID id.ID
-	// The partner that created the record, or created the deposit with which the tenant came to checkout; zero: the
-	// dashboard did.
+	// The partner that created the record, or the deposit at whose checkout it was created; zero: the dashboard did.
 	PartnerID id.ID
 	Person
 	CreatedAt time.Time
@@ -33,37 +31,30 @@ type Client struct {
 	ErasedAt  time.Time // When the tenant's data was erased; zero: not erased.
 }
 
-// Erased reports whether the tenant's personal data was erased.
 func (c Client) Erased() bool { return !c.ErasedAt.IsZero() }
 
-// MailAddress holds what a mail to a tenant needs: the e-mail address and the language.
 type MailAddress struct {
 	Email  string `json:"email"`
 	Locale string `json:"locale"`
 }
 
-// Person is the personal data of a tenant.
 type Person struct {
 	Email     string
 	FirstName string
 	LastName  string
 	Phone     string // A telephone number in E.164 form, or "".
-	Locale    string // The language in which the tenant is addressed, with or without a country: "fr", "en-GB" or "".
+	Locale    string // The tenant's language, with or without a country: "fr", "en-GB" or "".
 }
 
-// PersonChange holds new values for the fields of a tenant's personal data; nil keeps a field unchanged, and "" clears
-// an optional field.
+// PersonChange holds new values for a tenant's data; nil keeps a field unchanged, and "" clears an optional one.
 type PersonChange struct{ Email, FirstName, LastName, Phone, Locale *string }
 
-// Validate checks the new values of a tenant's personal data.
-//
-// Returns the errors of Person.Validate.
+// Validate checks the new values of a tenant's data. Returns the errors of Person.Validate.
 func (c PersonChange) Validate() error {
-	// The new values are applied to a valid person, so every error found is in a new value.
+	// The other person is valid, so every error found is in a new value.
 	return c.Apply(Person{Email: "a@b.example", FirstName: "A", LastName: "B"}).Validate()
 }
 
-// Apply returns the personal data p with the new values.
 func (c PersonChange) Apply(p Person) Person {
 	for _, field := range c.fields(&p) {
 		if field.to != nil {
@@ -73,7 +64,7 @@ func (c PersonChange) Apply(p Person) Person {
 	return p
 }
 
-// ChangedFields returns the names of the fields whose value would differ after the change.
+// ChangedFields returns the names of the fields that the change would alter.
 func (c PersonChange) ChangedFields(p Person) (names []string) {
 	for _, field := range c.fields(&p) {
 		if field.to != nil && *field.of != *field.to {
@@ -100,9 +91,7 @@ var (
 	localePattern = regexp.MustCompile(`^[a-z]{2}(-[A-Z]{2})?$`)
 )
 
-// Validate checks every field of a tenant's personal data.
-//
-// Returns missing_field or invalid_field; the message begins with the name of the field.
+// Validate checks every field of a tenant's data. Returns missing_field or invalid_field, with the field's name.
 func (p Person) Validate() error {
 	if err := validEmail("email", p.Email); err != nil {
 		return err
@@ -119,13 +108,12 @@ func (p Person) Validate() error {
 	return validName("lastName", p.LastName)
 }
 
-// FieldMistake is a fault of a single field of a tenant's personal data.
 type FieldMistake struct {
 	Field string
 	Fault *fault.Error // The fault of the mistaken field: missing_field or invalid_field.
 }
 
-// Mistakes returns every mistake in the fields that checkout requests, in their order: firstName, lastName, email.
+// Mistakes returns every mistake in firstName, lastName and email, which checkout requests.
 func (p Person) Mistakes() []FieldMistake {
 	var found []FieldMistake
 	for _, checked := range []struct {
@@ -143,15 +131,14 @@ func (p Person) Mistakes() []FieldMistake {
 	return found
 }
 
-// MailContact is an e-mail address that gets mails for a tenant, with its language.
+// MailContact is an address that gets mails for a tenant, with its language.
 type MailContact struct {
 	Email  string
-	Locale string // The language of the contact's mails, in the form of Person.Locale.
+	Locale string
 }
 
-// Validate checks the address and the language of a contact. prefix precedes the names of the fields in messages.
-//
-// Returns missing_field or invalid_field.
+// Validate checks a contact. prefix precedes the names of the fields in messages. Returns missing_field or
+// invalid_field.
 func (c MailContact) Validate(prefix string) error {
 	if err := validEmail(prefix+"email", c.Email); err != nil {
 		return err
@@ -172,8 +159,7 @@ func validEmail(field, s string) error {
 	return nil
 }
 
-// ValidLocale reports whether a text is "" (none), a language such as fr, or a language with a country such as
-// en-GB.
+// ValidLocale reports whether a text is "" or a language with or without a country, such as fr or en-GB.
 func ValidLocale(s string) bool { return s == "" || localePattern.MatchString(s) }
 
 func validName(field, s string) error {

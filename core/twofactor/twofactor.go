@@ -1,5 +1,5 @@
-// Package twofactor holds the second factor of an operator's sign-in: the codes of an authenticator app (TOTP, RFC
-// 6238), and recovery codes for an operator who lost the app.
+// Package twofactor holds the second factor of an operator's log-in: codes of an authenticator app (TOTP, RFC 6238)
+// and recovery codes.
 package twofactor
 
 import (
@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Faults about two-factor codes. A code that is wrong, malformed or already used has the same fault.
+// Faults about two-factor codes. Wrong, malformed and used codes have the same fault.
 var (
 	ErrWrongCode = fault.New(fault.Unprocessable, "wrong_code",
 		"This code is not right, or was used before. Wait for the next code of your app.")
@@ -26,40 +26,33 @@ var (
 )
 
 const (
-	// CodePeriod is the time for which the authenticator app shows a code.
 	CodePeriod = 30 * time.Second
-	// CodeDigits is the number of digits of an authenticator app's code.
 	CodeDigits = 6
-	// SecretBytes is the number of bytes of the secret in an authenticator app: that of its hash, as RFC 4226
-	// recommends.
+	// SecretBytes is the size of an authenticator app's secret: that of its hash, as RFC 4226 recommends.
 	SecretBytes = 20
-	// RecoveryCodeCount is the number of recovery codes that an operator gets.
 	RecoveryCodeCount = 10
-	// RecoveryCodeBytes is the number of random bytes of a recovery code: too many for the code to be guessed from its
-	// hash.
+	// RecoveryCodeBytes is the number of random bytes that make a recovery code hard to guess from its hash.
 	RecoveryCodeBytes = 10
-	// HalfSignInLifetime is the time in which a log-in must be completed with a two-factor code, counted from the right
-	// password.
+	// HalfSignInLifetime is the time from the right password within which the two-factor code must follow.
 	HalfSignInLifetime = 5 * time.Minute
-	// EnrolmentLifetime is the time in which the first code confirms a new authenticator app, counted from the
-	// operator's password. A thief who takes over the session later cannot confirm an app.
+	// EnrolmentLifetime is the time from the password within which the first code confirms a new authenticator app, so
+	// that a thief of the session cannot do so later.
 	EnrolmentLifetime = time.Hour
 
-	skew = 1 // The number of code periods by which the clock of the authenticator app may be early or late.
+	skew = 1 // The number of code periods by which the authenticator app's clock may be early or late.
 )
 
-// Limits of an operator's wrong two-factor codes.
 const (
-	MaxTriesPerNetwork = 5 // The largest number of wrong two-factor codes from one network within NetworkTriesWindow.
+	MaxTriesPerNetwork = 5
 	NetworkTriesWindow = 15 * time.Minute
-	// The largest number of wrong two-factor codes from all networks together within OverallTriesWindow. It does not
-	// apply to networks from which the operator has logged in before.
+	// The largest number of wrong two-factor codes over all networks, except those from which the operator has logged
+	// in before.
 	MaxTriesOverall    = 50
 	OverallTriesWindow = time.Hour
 )
 
-// NetworkLockoutWait returns the time until codes from a network are accepted again; 0: they are accepted now. tries is
-// the number of tries from the network in the window that began at since.
+// NetworkLockoutWait returns the time until codes from a network are accepted again; 0: now. tries counts from
+// since.
 func NetworkLockoutWait(tries int, since, now time.Time) time.Duration {
 	if tries <= MaxTriesPerNetwork {
 		return 0
@@ -67,8 +60,8 @@ func NetworkLockoutWait(tries int, since, now time.Time) time.Duration {
 	return since.Add(NetworkTriesWindow).Sub(now)
 }
 
-// OverallLockoutWait returns the time until codes are accepted again, from the number of tries over all networks; 0:
-// they are accepted now. known is true if the operator has logged in from this network before, which lifts this limit.
+// OverallLockoutWait returns the time until codes are accepted again, from the tries over all networks; 0: now.
+// known networks, from which the operator has logged in before, have no such limit.
 func OverallLockoutWait(tries int, known bool, since, now time.Time) time.Duration {
 	if tries <= MaxTriesOverall || known {
 		return 0
@@ -76,10 +69,9 @@ func OverallLockoutWait(tries int, known bool, since, now time.Time) time.Durati
 	return since.Add(OverallTriesWindow).Sub(now)
 }
 
-// SecondFactor is the authenticator app that an operator uses as a second factor.
 type SecondFactor struct {
 	OperatorID id.ID
-	Secret     secret.Text // The secret that the operator's authenticator app shares with the service, in base32.
+	Secret     secret.Text // The secret that the authenticator app shares with the service, in base32.
 	CreatedAt  time.Time
 	// When a first code proved that the authenticator app works; zero: not yet, so log-in requires no code.
 	ConfirmedAt time.Time
