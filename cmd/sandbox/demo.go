@@ -49,16 +49,16 @@ type demo struct {
 	payer                        payer
 	provider                     string
 	mails                        string
-	components bool
+	components                   bool
 }
 
 type payer string
 
 const (
 	simulated payer = "simulated"
-	onFake payer = "on fake"
-	person payer = "person"
-	nobody payer = "nobody" // No tenant can pay, since the service runs without a payment provider.
+	onFake    payer = "on fake"
+	person    payer = "person"
+	nobody    payer = "nobody" // No tenant can pay, since the service runs without a payment provider.
 )
 
 // demoOf returns the facts about the demo partner that follow from the settings. faked reports whether the sandbox

@@ -24,7 +24,7 @@ const (
 type Actor struct {
 	Kind Kind
 	ID   string // The external form of a partner's or an operator's id; "" for every other actor.
-	Key  id.ID // The API key that a partner used; zero: none, or not known. The actor's text omits the key.
+	Key  id.ID  // The API key that a partner used; zero: none, or not known. The actor's text omits the key.
 }
 
 var (

@@ -17,7 +17,7 @@ var (
 type TokenKind string
 
 const (
-	TokenVerifyEmail TokenKind = "verify"
+	TokenVerifyEmail   TokenKind = "verify"
 	TokenChangeEmail   TokenKind = "change_email"
 	TokenResetPassword TokenKind = "reset"
 )

@@ -43,9 +43,9 @@ const (
 	CollectionTriggerCancelled      CollectionTrigger = "cancelled"
 	CollectionTriggerExpired        CollectionTrigger = "expired"
 	// The debt is less than the payment provider can charge.
-	CollectionTriggerTooSmall CollectionTrigger = "below_minimum"
+	CollectionTriggerTooSmall         CollectionTrigger = "below_minimum"
 	CollectionTriggerSettledElsewhere CollectionTrigger = "settled_elsewhere"
-	CollectionTriggerWithdrawn CollectionTrigger = "withdrawn"
+	CollectionTriggerWithdrawn        CollectionTrigger = "withdrawn"
 )
 
 var CollectionTriggers = []CollectionTrigger{
@@ -131,7 +131,7 @@ type Debt struct {
 	State       CollectionState
 	Transitions int
 	CapturedAt  time.Time // The time of the capture, from which the schedule of charges counts.
-	Attempt     int // The number of the last charge of the card, stored before the provider is called.
+	Attempt     int       // The number of the last charge of the card, stored before the provider is called.
 	// Whether the provider has answered the last attempt to charge the card.
 	Answered      bool
 	AttemptedAt   time.Time

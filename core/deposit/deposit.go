@@ -23,10 +23,10 @@ const (
 
 	MaxRentalContractLength = 255
 	MaxDescriptionLength    = 2000
-	MaxCommentLength       = 500
-	MaxMetadataKeys        = 20
-	MaxMetadataKeyLength   = 40
-	MaxMetadataValueLength = 500
+	MaxCommentLength        = 500
+	MaxMetadataKeys         = 20
+	MaxMetadataKeyLength    = 40
+	MaxMetadataValueLength  = 500
 )
 
 var (

@@ -48,7 +48,7 @@ type EventPayload struct {
 	ContractEndAt   string              `json:"contractEndAt"`
 	Client          *EventPayloadClient `json:"client"`
 	PartnerContext  *PartnerContext     `json:"partnerContext,omitempty"`
-	Version int `json:"version"`
+	Version         int                 `json:"version"`
 	// The captured amount in cents; null unless the deposit is captured.
 	CapturedAmountCents *money.Cents `json:"capturedAmountCents"`
 }

@@ -39,7 +39,7 @@ type Payment struct {
 	Status      PaymentStatus
 	ProviderRef string // The provider's id of the payment; "" until it is known.
 	Failure     string // The provider's reason for the failure of the payment, for the log and the operator.
-	Attempts    int // The number of calls about the payment that the provider has answered.
+	Attempts    int    // The number of calls about the payment that the provider has answered.
 	CreatedAt   time.Time
 	CheckAt     time.Time
 	SettledAt   time.Time // When the payment got its final status; zero while processing.

@@ -4,8 +4,8 @@ import "time"
 
 // TimerDurations holds the configurable durations of a deposit (api.md §3).
 type TimerDurations struct {
-	CaptureWindow time.Duration // How long after the end of the rental a capture is possible.
-	CoverMax      time.Duration // The longest cover of a deposit, counted from activation.
+	CaptureWindow     time.Duration // How long after the end of the rental a capture is possible.
+	CoverMax          time.Duration // The longest cover of a deposit, counted from activation.
 	CheckoutIdleAfter time.Duration
 }
 

@@ -55,7 +55,7 @@ func ParseEuros(s string) (Cents, error) {
 type number struct {
 	negative bool
 	digits   string // The digits of a number's integer and fraction parts.
-	exp      int64 // The power of ten of the number's last digit.
+	exp      int64  // The power of ten of the number's last digit.
 }
 
 // scanNumber splits a JSON number into sign, digits and exponent (RFC 8259, section 6).

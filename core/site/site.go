@@ -14,9 +14,9 @@ import (
 
 // Paths of the pages that need no session: registration, log-in, and the links in mails.
 const (
-	HomePath     = "/"
-	RegisterPath = "/register"
-	LogInPath    = "/login"
+	HomePath           = "/"
+	RegisterPath       = "/register"
+	LogInPath          = "/login"
 	TwoFactorCodePath  = LogInPath + "/code"
 	LogOutPath         = "/logout"
 	ConnectPath        = "/connect"
@@ -24,26 +24,26 @@ const (
 	VerifyEmailPath    = "/verify"
 	PasswordPathPrefix = "/password"
 	ForgotPasswordPath = PasswordPathPrefix + "/forgot"
-	ResetPasswordPath = PasswordPathPrefix + "/reset"
+	ResetPasswordPath  = PasswordPathPrefix + "/reset"
 )
 
 // Paths of the operator's pages, which need the session of an operator.
 const (
-	DashboardPath      = "/dashboard"
-	DepositsPath       = DashboardPath + "/deposits"
-	DepositsExportPath = DashboardPath + "/deposits.csv"
-	NewDepositPath     = DepositsPath + "/new"
+	DashboardPath         = "/dashboard"
+	DepositsPath          = DashboardPath + "/deposits"
+	DepositsExportPath    = DashboardPath + "/deposits.csv"
+	NewDepositPath        = DepositsPath + "/new"
 	ConfirmBulkActionPath = DepositsPath + "/confirm/:form"
 	DepositPath           = DepositsPath + "/:id"
 	ClaimPath             = DepositPath + "/claim"
 	DepositFilePath       = DepositPath + "/files/:fileId"
-	ConfirmDepositPath = DepositPath + "/confirm/:form"
-	RetryNewDepositPath = NewDepositPath + "/:form"
-	MoneyPath           = DashboardPath + "/money"
-	MoneyExportPath     = DashboardPath + "/money.csv"
-	PartnerPath         = DashboardPath + "/partner"
-	SettingsPath        = DashboardPath + "/settings"
-	UnlinkPath          = DashboardPath + "/unlink"
+	ConfirmDepositPath    = DepositPath + "/confirm/:form"
+	RetryNewDepositPath   = NewDepositPath + "/:form"
+	MoneyPath             = DashboardPath + "/money"
+	MoneyExportPath       = DashboardPath + "/money.csv"
+	PartnerPath           = DashboardPath + "/partner"
+	SettingsPath          = DashboardPath + "/settings"
+	UnlinkPath            = DashboardPath + "/unlink"
 )
 
 // Paths of the tenant's pages, whose token is the tenant's only credential.
@@ -64,9 +64,9 @@ const (
 )
 
 const (
-	AssetsPath  = "/assets"
-	FaviconPath = "/favicon.ico"
-	DocsPath    = "/docs"
+	AssetsPath          = "/assets"
+	FaviconPath         = "/favicon.ico"
+	DocsPath            = "/docs"
 	LLMsTextPath        = "/llms.txt"
 	OpenAPIPathPrefix   = "/openapi"
 	OpenAPI31Path       = OpenAPIPathPrefix + ".json"

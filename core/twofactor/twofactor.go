@@ -29,7 +29,7 @@ const (
 	CodePeriod = 30 * time.Second
 	CodeDigits = 6
 	// SecretBytes is the size of an authenticator app's secret: that of its hash, as RFC 4226 recommends.
-	SecretBytes = 20
+	SecretBytes       = 20
 	RecoveryCodeCount = 10
 	// RecoveryCodeBytes is the number of random bytes that make a recovery code hard to guess from its hash.
 	RecoveryCodeBytes = 10
