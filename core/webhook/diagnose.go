@@ -16,19 +16,18 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// TimestampTolerance is the largest difference that a receiver accepts between the timestamp of a delivery and its own
-// clock (service.md, "Delivery").
+// TimestampTolerance is the largest difference between a delivery's timestamp and the receiver's clock
+// (service.md, "Delivery").
 const TimestampTolerance = 300 * time.Second
 
-// SignatureCause names why the signature of a delivery does not verify, or "valid". The client libraries for partners
-// use the same words: the first five are their reasons, the next group their hints (api.md §5, "Explain").
+// SignatureCause names why a delivery's signature does not verify, or is "valid". The client libraries use the same
+// words (api.md §5, "Explain").
 type SignatureCause string
 
-// The causes for which the signature of a delivery does not verify.
 const (
 	CauseNoHeader        SignatureCause = "missing_header"
 	CauseMalformedHeader SignatureCause = "malformed_header"
-	// Only client libraries report this reason. An explanation names its hint instead: stale, future or milliseconds.
+	// Only client libraries report this reason. Explanations name its hint: stale, future or milliseconds.
 	CauseTimestampExpired  SignatureCause = "expired"
 	CauseSignatureMismatch SignatureCause = "mismatch"
 	CauseInvalidJSON       SignatureCause = "invalid_json"
@@ -45,14 +44,13 @@ const (
 	CauseUnprefixedSignature  SignatureCause = "prefix_missing"
 	CauseWrongSigningOrder    SignatureCause = "order"
 
-	// Causes that only this service can recognise, since it knows which deliveries it sent.
+	// Causes that only this service can recognise, from the deliveries that it sent.
 	CauseValid                   SignatureCause = "valid"
 	CauseOtherSubscriptionSecret SignatureCause = "other_subscription_secret"
 	CauseHeaderChanged           SignatureCause = "header_changed"
 )
 
-// SignatureCauses lists every cause that an explanation of a delivery may name. CauseTimestampExpired is missing,
-// since the explanation names its hint instead.
+// SignatureCauses lists every cause in an explanation; CauseTimestampExpired never is.
 var SignatureCauses = []SignatureCause{CauseNoHeader, CauseMalformedHeader, CauseSignatureMismatch, CauseInvalidJSON,
 	CauseStaleTimestamp, CauseFutureTimestamp,
 	CauseMillisecondTimestamp, CauseBodyReserialized, CauseBodyChanged, CauseWrongSecretKind, CauseSecretWhitespace,
@@ -60,14 +58,13 @@ var SignatureCauses = []SignatureCause{CauseNoHeader, CauseMalformedHeader, Caus
 	CauseUpperCaseSignature, CauseUnprefixedSignature, CauseWrongSigningOrder, CauseValid, CauseOtherSubscriptionSecret,
 	CauseHeaderChanged}
 
-// SignatureFinding is the result of checking a delivery as a receiver does: the reason for refusing it, and a hint if
-// the likely cause is recognised. Both are "" for a delivery that verifies.
+// SignatureFinding is the reason for which a receiver refuses a delivery, and a hint at the likely cause; both ""
+// if it verifies.
 type SignatureFinding struct{ Reason, Hint SignatureCause }
 
-// ReceivedHeaders holds the HTTP headers of a delivery as its receiver got them. The case of the names does not matter.
+// ReceivedHeaders holds a delivery's HTTP headers, whose names have any case.
 type ReceivedHeaders map[string][]string
 
-// values returns all values of a header, whatever the case of its name.
 func (h ReceivedHeaders) values(name string) (all []string) {
 	for n, values := range h {
 		if strings.EqualFold(n, name) {
@@ -82,13 +79,12 @@ var (
 	signatureForm = regexp.MustCompile(`^sha256=[0-9a-f]{64}$`)
 	bareForm      = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	anyCaseForm   = regexp.MustCompile(`^(sha256=)?[0-9A-Fa-f]{64}$`)
-	// strayEdge matches a text that begins or ends with a character that no secret has, such as a line end.
+	// strayEdge matches a text whose first or last character no secret has, such as a line end.
 	strayEdge  = regexp.MustCompile(`^[^!-~]|[^!-~]$`)
 	base64Form = regexp.MustCompile(`^(sha256=)?[A-Za-z0-9+/]{43}=$`)
 )
 
-// DiagnoseSignature checks a delivery as the client libraries for partners do, with the same reasons and hints
-// (api.md §5, "Explain").
+// DiagnoseSignature checks a delivery as the client libraries do (api.md §5, "Explain").
 func DiagnoseSignature(h ReceivedHeaders, body []byte, key secret.Text, tolerance time.Duration,
 	now time.Time) SignatureFinding {
 	timestamp, signature, bad := signedHeaders(h)
@@ -98,7 +94,7 @@ func DiagnoseSignature(h ReceivedHeaders, body []byte, key secret.Text, toleranc
 	if key == "" || !same(signature, prefixed(digest(key.Reveal(), timestamp, ".", string(body)))) {
 		return SignatureFinding{CauseSignatureMismatch, mismatchHint(timestamp, signature, body, key.Reveal())}
 	}
-	// Parsing the timestamp cannot fail, since it has at most 15 digits.
+	// A timestamp of at most 15 digits always parses.
 	seconds, _ := strconv.ParseInt(timestamp, 10, 64)
 	if late := now.Unix() - seconds; late > int64(tolerance/time.Second) || -late > int64(tolerance/time.Second) {
 		if len(timestamp) == millisecondDigits {
@@ -115,11 +111,9 @@ func DiagnoseSignature(h ReceivedHeaders, body []byte, key secret.Text, toleranc
 	return SignatureFinding{}
 }
 
-// millisecondDigits is the number of digits of a present-day Unix time in milliseconds.
 const millisecondDigits = 13
 
-// signedHeaders returns the timestamp and the signature of a delivery; if they are missing or malformed, bad says
-// how.
+// signedHeaders returns the timestamp and signature of a delivery, or in bad what is wrong with them.
 func signedHeaders(h ReceivedHeaders) (timestamp, signature string, bad SignatureFinding) {
 	timestamps, signatures := h.values(HeaderTimestamp), h.values(HeaderSignature)
 	for _, values := range [][]string{timestamps, signatures} {
@@ -145,8 +139,7 @@ func signedHeaders(h ReceivedHeaders) (timestamp, signature string, bad Signatur
 	return timestamp, signature, bad
 }
 
-// mismatchHint returns the likely cause of a signature that does not match the body under the key; "" if none is
-// recognised.
+// mismatchHint returns the likely cause of a signature that does not match; "" if none is recognised.
 func mismatchHint(timestamp, signature string, body []byte, key string) SignatureCause {
 	switch {
 	case strayEdge.MatchString(key):
@@ -172,7 +165,6 @@ func otherOrders(timestamp, body string) []string {
 	return []string{body + "." + timestamp, timestamp + body, body}
 }
 
-// digest returns the HMAC-SHA256 of the joined parts under a key, as raw bytes.
 func digest(key string, parts ...string) string {
 	h := hmac.New(sha256.New, []byte(key))
 	for _, p := range parts {
@@ -181,29 +173,28 @@ func digest(key string, parts ...string) string {
 	return string(h.Sum(nil))
 }
 
-// same compares two texts in constant time, so that its duration reveals nothing about them.
+// same compares two texts in constant time.
 func same(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }
 
 func prefixed(digest string) string { return "sha256=" + hex.EncodeToString([]byte(digest)) }
 
 const byteOrderMark = "\ufeff"
 
-// trimmed returns a body without the white space and byte order marks around it.
+// trimmed returns a body without white space and byte order marks around it.
 func trimmed(body []byte) []byte {
 	return bytes.Trim(body, " \t\r\n"+byteOrderMark)
 }
 
-// isObject reports whether a body is a JSON object, with or without white space around it.
 func isObject(body []byte) bool {
 	inner := trimmed(body)
 	return bytes.HasPrefix(inner, []byte("{")) && json.Valid(inner) && utf8.Valid(inner)
 }
 
-// ourEscape matches the escapes \uXXXX that may occur in bodies written by Render.
+// ourEscape matches the escapes \uXXXX in bodies that RenderBody writes.
 var ourEscape = regexp.MustCompile(`^u(00[01][0-9a-f]|003c|003e|0026|2028|2029|fffd)`)
 
-// inOurForm reports whether a JSON object has the form that Render writes: without white space, with the field
-// "event" first, and with the escapes of Go's encoder.
+// inOurForm reports whether a JSON object has the form that RenderBody writes: no white space, "event" first, and
+// the escapes of Go's encoder.
 func inOurForm(object []byte) bool {
 	if !bytes.HasPrefix(object, []byte(`{"event":"`)) {
 		return false

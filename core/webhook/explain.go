@@ -12,40 +12,37 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// ReceivedDelivery holds a delivery as its receiver got it, for an explanation of its signature.
 type ReceivedDelivery struct {
 	Headers  ReceivedHeaders
 	Body     []byte
-	Computed string // The signature that the receiver computed itself; "": the receiver did not send it.
+	Computed string // The signature that the receiver computed itself; "": not sent.
 }
 
-// CandidateSecrets holds the secrets of a partner with which a delivery may have been signed or verified, rightly or by
-// mistake. "" stands for a secret that the partner does not have.
+// CandidateSecrets holds a partner's secrets with which a delivery may have been signed or verified, rightly or by
+// mistake; "" for one that the partner does not have.
 type CandidateSecrets struct {
-	Own     secret.Text           // The signing secret of the subscription whose delivery is explained.
-	Others  map[id.ID]secret.Text // The signing secrets of the partner's other subscriptions.
+	Own     secret.Text
+	Others  map[id.ID]secret.Text
 	Connect secret.Text
-	API     secret.Text // The API key with which the partner's request was authenticated.
+	API     secret.Text // The API key that authenticated the partner's request.
 }
 
-// SentDelivery is a delivery that was sent to the subscription and may be the one that the receiver got.
+// SentDelivery is a sent delivery that may be the one that the receiver got.
 type SentDelivery struct {
 	ID   id.ID
 	Body []byte
 }
 
-// SignatureExplanation says whether the signature of a delivery verifies, and if not, why.
 type SignatureExplanation struct {
 	Cause SignatureCause
-	// The explanation of the signature, for the partner's developer; it contains neither signatures nor secrets.
+	// The explanation for the partner's developer, without signatures and secrets.
 	Words      string
-	DeliveryID id.ID // The id of the sent delivery that was recognised; zero: none was.
-	OtherID    id.ID // The id of another subscription whose secret was used by mistake; zero: none.
+	DeliveryID id.ID // The sent delivery that was recognised; zero: none was.
+	OtherID    id.ID // Another subscription whose secret was used by mistake; zero: none.
 }
 
-// ExplainSignature compares a delivery as received, and the signature that its receiver computed, with what was sent.
-// Mistakes in the delivery itself are reported first, then mistakes of the computed signature. A late timestamp
-// comes last, since most explanations are requested later than the tolerance.
+// ExplainSignature compares a delivery as received, and the signature that its receiver computed, with what was
+// sent. A late timestamp is reported last, since most explanations are requested late.
 func ExplainSignature(r ReceivedDelivery, keys CandidateSecrets, sent []SentDelivery,
 	now time.Time) SignatureExplanation {
 	found := DiagnoseSignature(r.Headers, r.Body, keys.Own, TimestampTolerance, now)
@@ -64,15 +61,14 @@ func ExplainSignature(r ReceivedDelivery, keys CandidateSecrets, sent []SentDeli
 	return e.because(found)
 }
 
-// explanation is an Explanation that is not complete yet, with the reason for which a receiver refuses the
-// delivery.
+// explanation is an unfinished explanation of a delivery's signature.
 type explanation struct {
 	SignatureExplanation
 	reason SignatureCause
 }
 
-// because returns the completed explanation, with the hint of a finding as its cause, or else the reason of the
-// finding, or else "valid".
+// because returns the completed explanation, with a finding's hint as its cause, or else its reason, or else
+// "valid".
 func (e explanation) because(f SignatureFinding) SignatureExplanation {
 	cause := f.Hint
 	if cause == "" {
@@ -84,13 +80,13 @@ func (e explanation) because(f SignatureFinding) SignatureExplanation {
 	return e.with(cause, "")
 }
 
-// with returns the completed explanation for a cause. detail may add a sentence to the cause's standard message.
+// with returns the completed explanation for a cause. detail may add a sentence.
 func (e explanation) with(cause SignatureCause, detail string) SignatureExplanation {
 	e.Cause, e.Words = cause, wordsOf(e.reason, cause, detail)
 	return e.SignatureExplanation
 }
 
-// ofMismatch explains a signature that does not match the timestamp and the body under the subscription's secret.
+// ofMismatch explains a signature that does not match under the subscription's secret.
 func (e explanation) ofMismatch(r ReceivedDelivery, keys CandidateSecrets, sent []SentDelivery,
 	found SignatureFinding) SignatureExplanation {
 	timestamp, signature, _ := signedHeaders(r.Headers)
@@ -105,7 +101,7 @@ func (e explanation) ofMismatch(r ReceivedDelivery, keys CandidateSecrets, sent 
 			e.DeliveryID = s.ID
 			switch {
 			case found.Hint != "":
-				// Prefer the hint that the partner's client library gives too, so that both name the same cause.
+				// The client library gives this hint too.
 				return e.because(found)
 			case sameValue(s.Body, r.Body):
 				return e.with(CauseBodyReserialized, "")
@@ -136,7 +132,7 @@ func (e explanation) ofMismatch(r ReceivedDelivery, keys CandidateSecrets, sent 
 	return e.with(CauseSignatureMismatch, "")
 }
 
-// ofComputed explains why the signature that the receiver computed differs from the right one.
+// ofComputed explains why the signature that the receiver computed is wrong.
 func (e explanation) ofComputed(r ReceivedDelivery, keys CandidateSecrets) SignatureExplanation {
 	timestamp, _, _ := signedHeaders(r.Headers)
 	e.reason = reasonComputed
@@ -168,7 +164,7 @@ func (e explanation) ofComputed(r ReceivedDelivery, keys CandidateSecrets) Signa
 	return e.with(CauseSignatureMismatch, "")
 }
 
-// sameBody returns the id of the sent delivery that has this body; zero if there is none.
+// sameBody returns the sent delivery that has this body; zero if there is none.
 func sameBody(body []byte, sent []SentDelivery) id.ID {
 	for _, s := range sent {
 		if bytes.Equal(s.Body, body) {
@@ -178,14 +174,12 @@ func sameBody(body []byte, sent []SentDelivery) id.ID {
 	return id.ID{}
 }
 
-// sameValue reports whether two texts are the same JSON value.
 func sameValue(a, b []byte) bool {
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// PossibleSigningTimes returns the times at which a delivery may have been signed, by its timestamp; none for a
-// malformed timestamp.
+// PossibleSigningTimes returns the times at which a delivery may have been signed; none for a malformed timestamp.
 func (r ReceivedDelivery) PossibleSigningTimes() []time.Time {
 	timestamp, _, _ := signedHeaders(r.Headers)
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)

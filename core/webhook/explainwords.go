@@ -1,9 +1,9 @@
 package webhook
 
-// reasonComputed is the reason of an explanation of a signature that the receiver computed.
+// reasonComputed is the reason in explanations of a signature that the receiver computed.
 const reasonComputed = "computed"
 
-// reasons holds the first sentence of an explanation, in the words of the client libraries for partners.
+// reasons holds an explanation's first sentence, in the words of the client libraries.
 var reasons = map[SignatureCause]string{
 	CauseNoHeader:          "X-Svc-Signature or X-Svc-Timestamp is missing.",
 	CauseMalformedHeader:   "X-Svc-Signature or X-Svc-Timestamp is not in the form that we send.",
@@ -13,7 +13,7 @@ var reasons = map[SignatureCause]string{
 	reasonComputed:         "The receiver computed another signature.",
 }
 
-// hints holds the second sentence of an explanation. Those up to CauseWrongSigningOrder are in the words of the client
+// hints holds an explanation's second sentence. Those up to CauseWrongSigningOrder are in the words of the client
 // libraries.
 var hints = map[SignatureCause]string{
 	CauseStaleTimestamp:       "It is in the past: check this server's clock, and that the request is not a replay.",
@@ -42,7 +42,7 @@ const (
 	asStandard      = "It is the form for Standard Webhooks libraries: our own signature takes the secret as it was shown."
 )
 
-// wordsOf returns the whole text of an explanation: the sentences for its reason, its cause and a detail.
+// wordsOf returns the sentences for the reason, the cause and the detail of an explanation.
 func wordsOf(reason, cause SignatureCause, detail string) string {
 	switch cause {
 	case CauseValid:

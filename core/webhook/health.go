@@ -15,69 +15,57 @@ import "time"
 //	    ▲                                                                                   │
 //	    └────────────────────────────── ramp reaches the limit ─────────────────────────────┘
 type Health struct {
-	Failures     int       // The number of failed attempts in a row to deliver to the endpoint.
-	FailingSince time.Time // When the endpoint's present row of failures began; zero: the last attempt succeeded.
-	// true: attempts were slow or failed, so deliveries to the endpoint use the slow lane, the queue of slow and
-	// failing endpoints; false: they were not.
+	Failures     int
+	FailingSince time.Time // When the endpoint's row of failures began; zero: the last attempt succeeded.
+	// Whether deliveries to the endpoint use the slow lane, since attempts were slow or failed.
 	Slow bool
-	// The number of quick successes in a row, counted while deliveries use the slow lane (the queue of slow and
-	// failing endpoints).
+	// The number of quick successes in a row, counted in the slow lane.
 	Quick int
 	// The number of failed probes (single POSTs while the circuit is open) in a row; database column holds.
 	FailedProbes int
-	// When the next probe (a single POST to test the endpoint) may start; zero: the circuit is not open; database
-	// column held_until.
+	// When the next probe of the endpoint may start; zero: the circuit is not open; database column held_until.
 	OpenUntil time.Time
-	// The number of POSTs to the endpoint that may be in flight while its circuit is half-open; 0: it is not.
+	// How many POSTs may be in flight while the circuit is half-open; 0: it is not.
 	Ramp int
-	// true: the partner was notified of trouble with the endpoint and not yet of its recovery (notice.go); false
-	// otherwise.
+	// Whether the partner was notified of trouble with the endpoint and not yet of its recovery.
 	Trouble bool
 }
 
 const (
-	// An attempt to deliver that takes this long moves the subscription to the slow lane, the queue of slow and
-	// failing endpoints.
+	// An attempt that takes this long moves the subscription to the slow lane.
 	slowAttempt = 2 * time.Second
-	// After this many quick successes, an endpoint returns to the fast lane, the queue of endpoints that answer
-	// quickly. After this many failures, it moves to the slow lane.
+	// After this many quick successes an endpoint returns to the fast lane; after this many failures it moves to the
+	// slow lane.
 	quickEnough  = 5
-	failingShare = 8 // A failing subscription may have one in this many of the usual POSTs in flight: an eighth.
-	// The number of failures in a row that opens an endpoint's circuit, if they have lasted for openAge.
+	failingShare = 8 // A failing subscription may have one in this many of the usual POSTs in flight.
+	// The number of failures in a row that opens the circuit, if they have lasted for openAge.
 	openAfter = 20
-	// The least duration of a row of failures that opens an endpoint's circuit. The first retry comes only after this
-	// time.
+	// The least duration of a row of failures that opens the circuit. The first retry comes later.
 	openAge = 5 * time.Second
-	// The pause before the first probe (a single POST) of an endpoint with an open circuit. Each failed probe
-	// doubles the pause, up to longestPause.
+	// The pause before the first probe. Each failed probe doubles it, up to longestPause.
 	firstPause   = time.Second
 	longestPause = 5 * time.Minute
 	maxDoublings = 10
-	// excusedDoublings is how often the pause between probes may double while this service's own internet connection
-	// is broken: to 16 s at most (reachability.go).
+	// excusedDoublings is how often the pause between probes may double while this service's internet connection is
+	// broken.
 	excusedDoublings = 4
-	// DisableAfter is how long every attempt of a subscription must have failed before it is disabled (api.md §5).
+	// DisableAfter is how long every attempt must have failed before the subscription is disabled (api.md §5).
 	DisableAfter = 5 * 24 * time.Hour
 )
 
-// Flawless reports whether the endpoint's health shows no failure, slowness or open circuit, so that a success
-// changes nothing in it.
+// Flawless reports whether a success changes nothing in the endpoint's health.
 func (h Health) Flawless() bool { return h == Health{} }
 
-// CircuitOpen reports whether the circuit is open, so that only probes may be sent to the endpoint.
 func (h Health) CircuitOpen() bool { return !h.OpenUntil.IsZero() }
 
-// InSlowLane reports whether deliveries to the endpoint use the slow lane, the queue of slow and failing
-// endpoints, and not the fast one.
+// InSlowLane reports whether deliveries to the endpoint use the slow lane.
 func (h Health) InSlowLane() bool { return h.Slow || h.CircuitOpen() || h.Ramp > 0 }
 
-// ShouldDisable reports whether every attempt of the last DisableAfter has failed, so that the subscription is to be
-// disabled.
 func (h Health) ShouldDisable(now time.Time) bool {
 	return !h.FailingSince.IsZero() && now.Sub(h.FailingSince) >= DisableAfter
 }
 
-// AfterAttempt returns the health of the endpoint after one more attempt. limit is WEBHOOK_ENDPOINT_CONCURRENCY.
+// AfterAttempt returns the endpoint's health after an attempt. limit is WEBHOOK_ENDPOINT_CONCURRENCY.
 func (h Health) AfterAttempt(a Attempt, limit int, now time.Time) Health {
 	quick := a.Duration < slowAttempt
 	if a.OK() {
@@ -90,14 +78,14 @@ func (h Health) AfterAttempt(a Attempt, limit int, now time.Time) Health {
 	}
 	h.Slow = h.Slow || !quick || h.Failures >= quickEnough
 	keepsFailing := h.Failures >= openAfter && now.Sub(h.FailingSince) >= openAge
-	// While the circuit is half-open, a few failures halve the number of POSTs, but do not open the circuit again.
+	// A few failures halve the POSTs of a half-open circuit, but do not open it again.
 	if h.Ramp > 0 && h.Failures < quickEnough {
 		h.Ramp = max(h.Ramp/2, 1)
 		return h
 	}
 	if h.CircuitOpen() || h.Ramp > 0 || keepsFailing {
 		if now.Before(h.OpenUntil) {
-			// The POST began before the circuit opened, so it was not a probe and changes nothing.
+			// The POST began before the circuit opened, so it was no probe.
 			return h
 		}
 		h.OpenUntil = now.Add(min(firstPause<<min(h.FailedProbes, maxDoublings), longestPause))
@@ -132,9 +120,8 @@ func (h Health) afterSuccess(quick bool, limit int) Health {
 	return h
 }
 
-// MaxPostsInFlight returns how many POSTs to the endpoint may be in flight: limit in good health, a share of it after
-// some failures, a number that grows with each success while the circuit is half-open, and 1 for a probe while the
-// circuit is open.
+// MaxPostsInFlight returns how many POSTs to the endpoint may be in flight: limit in good health, a share of it
+// after some failures, 1 for a probe while the circuit is open, and more with each success while it is half-open.
 func (h Health) MaxPostsInFlight(limit int) int {
 	if h.CircuitOpen() {
 		return 1
@@ -148,9 +135,8 @@ func (h Health) MaxPostsInFlight(limit int) int {
 	return limit
 }
 
-// ClaimLimit returns how many deliveries to the endpoint dispatchers may claim, that is, reserve for an attempt:
-// window in good health, as many as Slots in bad health, and none while the circuit is open and the next probe
-// is not due.
+// ClaimLimit returns how many deliveries to the endpoint dispatchers may reserve for an attempt: window in good
+// health, MaxPostsInFlight in bad health, and none while the circuit is open and no probe is due.
 func (h Health) ClaimLimit(limit, window int, now time.Time) int {
 	if now.Before(h.OpenUntil) {
 		return 0

@@ -15,8 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// readComputed decodes a signature that a receiver computed, in hex or base64. form is CauseValid if it is written
-// as this service writes it, and otherwise names the difference. digest is "" for a text that is no signature.
+// readComputed decodes a signature in hex or base64. form is CauseValid if it is written as this service writes it,
+// and otherwise names the difference. digest is "" for a text that is no signature.
 func readComputed(text string) (digest string, form SignatureCause) {
 	const prefix = "sha256="
 	bare := strings.TrimSpace(text)
@@ -35,7 +35,7 @@ func readComputed(text string) (digest string, form SignatureCause) {
 	if err != nil {
 		return "", CauseSignatureMismatch
 	}
-	// The decoded base64 was itself hex: the receiver had encoded the hex digits of the signature.
+	// The decoded base64 was hex: the receiver had encoded the signature's hex digits.
 	if of, err := hex.DecodeString(string(raw)); err == nil {
 		raw = of
 	}
@@ -45,16 +45,14 @@ func readComputed(text string) (digest string, form SignatureCause) {
 	return string(raw), CauseBase64Signature
 }
 
-// mistake is a known wrong way to compute the signature of a delivery: its cause, and the key and message that it
-// signs.
+// mistake is a known wrong way to compute a signature.
 type mistake struct {
 	cause        SignatureCause
 	detail       string
 	key, message string
 }
 
-// mistakes iterates over the known wrong ways to compute the signature of a delivery. It builds them one at a time,
-// since a body has many forms.
+// mistakes iterates over the known wrong ways to compute a signature, one at a time, since a body has many forms.
 func mistakes(timestamp string, body []byte, keys CandidateSecrets) iter.Seq[mistake] {
 	own, signed := keys.Own.Reveal(), timestamp+"."+string(body)
 	var few []mistake
@@ -97,10 +95,9 @@ func mistakes(timestamp string, body []byte, keys CandidateSecrets) iter.Seq[mis
 	}
 }
 
-// changed returns the texts that receivers sign by mistake in place of a body that they have read already or
-// decoded wrongly.
+// changed returns texts that receivers sign by mistake in place of the body.
 func changed(body []byte) []string {
-	quoted, _ := json.Marshal(string(body)) // Encoding cannot fail, since the value is a string.
+	quoted, _ := json.Marshal(string(body)) // A string can always be encoded.
 	latin1 := make([]rune, len(body))
 	for i, b := range body {
 		latin1[i] = rune(b)
@@ -110,15 +107,14 @@ func changed(body []byte) []string {
 		base64.StdEncoding.EncodeToString(body)}
 }
 
-// style describes how a JSON encoder writes: its separators, its indentation, and the characters that it escapes.
+// style describes how a JSON encoder writes.
 type style struct {
 	comma, colon, indent string
-	// Whether the encoder escapes characters outside ASCII (ascii), slashes (slash), and the characters <, > and &
-	// (html): true: it does; false: it writes them as they are.
+	// Whether the encoder escapes characters outside ASCII (ascii), slashes (slash), and <, > and & (html).
 	ascii, slash, html bool
 }
 
-// styles holds the styles of the JSON encoders that receivers use most, with default and with usual options.
+// styles holds the styles of the JSON encoders that receivers use most.
 var styles = []style{
 	{",", ":", "", false, false, false},   // The style of the JSON encoders of JavaScript, Ruby and Jackson.
 	{", ", ": ", "", true, false, false},  // The style of Python's JSON encoder.
@@ -134,8 +130,7 @@ var styles = []style{
 	{",", ": ", "    ", true, false, false},
 }
 
-// Limits of the bodies that are rewritten in other styles. Bodies of this service are far smaller and four levels
-// deep. An indented form grows with the depth.
+// Limits of the bodies that are rewritten in other styles, far beyond those of this service.
 const (
 	maxRewritten = 16 << 10
 	maxDepth     = 16
@@ -164,7 +159,6 @@ func rewritten(body []byte) iter.Seq[string] {
 	}
 }
 
-// member is a field of a JSON object: its name and its value.
 type member struct {
 	name  string
 	value any
@@ -172,8 +166,7 @@ type member struct {
 
 var errDeep = errors.New("webhook: a value is nested too deeply")
 
-// readValue reads a JSON value of at most depth levels. It returns an object as a []member, in the order of its
-// keys or sorted.
+// readValue reads a JSON value of at most depth levels. Objects become a []member, in their order or sorted.
 func readValue(in *json.Decoder, sorted bool, depth int) (any, error) {
 	token, err := in.Token()
 	if err != nil {
@@ -194,7 +187,7 @@ func readValue(in *json.Decoder, sorted bool, depth int) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			text, _ := name.(string) // The type check cannot fail, since the JSON decoder returns only strings as names.
+			text, _ := name.(string) // The JSON decoder returns only strings as names.
 			object = append(object, member{text, value})
 		}
 		if sorted {
@@ -217,7 +210,7 @@ func readValue(in *json.Decoder, sorted bool, depth int) (any, error) {
 	return token, nil
 }
 
-// append writes a JSON value to b in this style. line is a line break with the indentation of the value's depth.
+// append writes a JSON value in this style. line is a line break with the indentation of its depth.
 func (s style) append(b []byte, v any, line string) []byte {
 	inner := line + s.indent
 	switch v := v.(type) {
@@ -237,7 +230,6 @@ func (s style) append(b []byte, v any, line string) []byte {
 	return append(b, "null"...)
 }
 
-// items writes n items of a JSON array or object to b in this style, between the brackets first and last.
 func (s style) items(b []byte, first, last byte, n int, line string, item func([]byte, int) []byte) []byte {
 	b = append(b, first)
 	for i := range n {
@@ -257,7 +249,6 @@ func (s style) items(b []byte, first, last byte, n int, line string, item func([
 
 var shortEscapes = map[rune]string{'"': `\"`, '\\': `\\`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\b': `\b`, '\f': `\f`}
 
-// text writes a JSON string to b with the escapes of this style.
 func (s style) text(b []byte, text string) []byte {
 	b = append(b, '"')
 	for _, r := range text {

@@ -8,9 +8,9 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// ChooseEventName returns the name of the event under which a subscription is notified of a change: specific, the
-// change's own event, if it is subscribed, or else, for a deposit, deposit.status_changed. ok is false if the
-// subscription gets no delivery (service.md, "Event names").
+// ChooseEventName returns the event under which a subscription is notified of a change: specific if it is
+// subscribed, or else, for a deposit, deposit.status_changed. ok is false for no delivery
+// (service.md, "Event names").
 func ChooseEventName(subscribed []EventName, specific EventName) (event EventName, ok bool) {
 	if slices.Contains(subscribed, specific) {
 		return specific, true
@@ -21,18 +21,18 @@ func ChooseEventName(subscribed []EventName, specific EventName) (event EventNam
 	return "", false
 }
 
-// OriginalDeliveryID returns the id of the first delivery of an event to a subscription. It is derived from the two ids
-// alone and has the event's time, so the primary key prevents a second first delivery of the event.
+// OriginalDeliveryID returns the id of an event's first delivery to a subscription. It depends on the two ids
+// alone, so the primary key prevents a second one.
 func OriginalDeliveryID(event, subscription id.ID) id.ID {
-	const random = 9 // Bytes 9 to 15 of an id are random; the bytes before them hold the time, version and variant.
+	const random = 9 // Bytes 9 to 15 of an id are random; those before hold time, version and variant.
 	digest := sha256.Sum256(append(event[:], subscription[:]...))
 	out := event
 	copy(out[random:], digest[:])
 	return out
 }
 
-// RenderBody returns the JSON body of a delivery. A body is rendered once, and every attempt sends the same bytes.
-// createdAt has the API's time format; data is JSON.
+// RenderBody returns a delivery's JSON body, rendered once for all attempts. createdAt has the API's time format;
+// data is JSON.
 func RenderBody(event EventName, createdAt string, data []byte) []byte {
 	b := make([]byte, 0, len(data)+len(event)+len(createdAt)+40)
 	b = append(b, `{"event":"`...)
@@ -44,8 +44,7 @@ func RenderBody(event EventName, createdAt string, data []byte) []byte {
 	return append(b, '}')
 }
 
-// OperatorLinkedPayload is the data of the event rental_operator.linked
-// (service.md, "Payload, rental_operator.linked").
+// OperatorLinkedPayload is the data of rental_operator.linked (service.md, "Payload, rental_operator.linked").
 type OperatorLinkedPayload struct {
 	PartnerID  string `json:"partnerId"`
 	AccountID  string `json:"accountId"`
@@ -53,10 +52,9 @@ type OperatorLinkedPayload struct {
 	LinkedAt   string `json:"linkedAt"`
 }
 
-// JSON encodes the data of the event as JSON.
 func (p OperatorLinkedPayload) JSON() []byte {
 	out, err := json.Marshal(p)
-	if err != nil { // Encoding cannot fail, since the event's data holds only strings.
+	if err != nil { // Strings can always be encoded.
 		panic("webhook: payload does not encode: " + err.Error())
 	}
 	return out

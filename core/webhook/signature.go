@@ -19,9 +19,8 @@ const (
 	HeaderEventID = "X-Svc-Event-Id"
 )
 
-// Sign returns the timestamp and signature headers of an attempt at the time at. timestamp is in Unix seconds.
-// signature is "sha256=" and the lower-case hex HMAC-SHA256 of "<timestamp>.<body>" under the subscription's secret
-// (service.md, "Delivery").
+// Sign returns the headers of an attempt: the Unix time in seconds, and "sha256=" and the hex HMAC-SHA256 of
+// "<timestamp>.<body>" (service.md, "Delivery").
 func Sign(key secret.Text, body []byte, at time.Time) (timestamp, signature string) {
 	timestamp = strconv.FormatInt(at.Unix(), 10)
 	h := hmac.New(sha256.New, []byte(key.Reveal()))

@@ -1,7 +1,5 @@
-// Package webhook holds the rules of webhooks: subscriptions (subscription.go), the event that a subscription
-// receives (routing.go), signatures (signature.go), the retry schedule (schedule.go), deliveries and attempts
-// (delivery.go), the health of an endpoint (health.go), whether this service itself can reach endpoints
-// (reachability.go), and replays (replay.go) (service.md, "Events"; api.md §5).
+// Package webhook holds the rules of webhooks: subscriptions, routing, signatures, the retry schedule, deliveries
+// and attempts, the health of endpoints, and replays (service.md, "Events"; api.md §5).
 package webhook
 
 import (
@@ -17,7 +15,6 @@ import (
 	"partnerdeposits/core/returnurl"
 )
 
-// Faults about subscriptions and deliveries.
 var (
 	ErrNotFound                 = fault.New(fault.NotFound, "webhook_not_found", "There is no such webhook.")
 	ErrEventNotFound            = fault.New(fault.NotFound, "event_not_found", "There is no such event.")
@@ -32,7 +29,6 @@ var (
 // EventName is the name of an event (service.md, "Event names").
 type EventName string
 
-// The names of all events of which partners are notified by webhooks.
 const (
 	EventOperatorLinked       EventName = "rental_operator.linked"
 	EventDepositStatusChanged EventName = "deposit.status_changed"
@@ -42,20 +38,20 @@ const (
 	EventDepositCancelled     EventName = "deposit.cancelled"
 )
 
-// EventNames lists the name of every event. A subscription that names no events receives all of them.
+// EventNames lists every event, which a subscription without event names receives.
 var EventNames = []EventName{EventOperatorLinked, EventDepositStatusChanged, EventDepositActivated,
 	EventDepositCaptured,
 	EventDepositExpired,
 	EventDepositCancelled}
 
-// MaxSubscriptions is the largest number of webhook subscriptions of a partner (api.md §5).
+// MaxSubscriptions is a number for each partner (api.md §5).
 const MaxSubscriptions = 16
 
-// UnparkedDeliveriesPerSecond is how many parked deliveries (those that waited while the subscription was disabled)
-// become due in each second after it is enabled, so that the endpoint does not receive its whole backlog at once.
+// UnparkedDeliveriesPerSecond is how many parked deliveries become due each second after a subscription is enabled,
+// so that the endpoint does not get its backlog at once.
 const UnparkedDeliveriesPerSecond = 200
 
-// SigningSecretPrefix is the beginning of every signing secret of a subscription (service.md, "Webhook subscription").
+// SigningSecretPrefix begins every signing secret (service.md, "Webhook subscription").
 const SigningSecretPrefix = "svc_whsec_"
 
 // Subscription is a partner's wish to receive events at a URL.
@@ -67,12 +63,10 @@ type Subscription struct {
 	Enabled        bool
 	DisabledReason string // Why the subscription is disabled; "" while it is enabled.
 	CreatedAt      time.Time
-	// true: deliveries of the subscription also carry the headers of Standard Webhooks; false: only this service's
-	// own.
+	// Whether deliveries also carry the headers of Standard Webhooks.
 	Standard bool
 }
 
-// SignatureKinds returns the kinds of signature that deliveries of the subscription carry.
 func (s Subscription) SignatureKinds() []SignatureKind {
 	if s.Standard {
 		return SignatureKinds
@@ -80,21 +74,17 @@ func (s Subscription) SignatureKinds() []SignatureKind {
 	return SignatureKinds[:1]
 }
 
-// SignatureKind is a kind of signature that a delivery can carry.
 type SignatureKind string
 
-// The kinds of signature that a delivery can carry.
 const (
-	SignatureKindSvc SignatureKind = "svc" // This service's own kind of signature, which every delivery carries.
-	// The kind of signature that the Standard Webhooks specification defines.
+	SignatureKindSvc      SignatureKind = "svc" // This service's own kind of signature, which every delivery carries.
 	SignatureKindStandard SignatureKind = "standard"
 )
 
-// SignatureKinds lists every kind of signature that a delivery can carry.
 var SignatureKinds = []SignatureKind{SignatureKindSvc, SignatureKindStandard}
 
-// ParseSignatureKinds checks the kinds of signature in a request for a subscription and reports whether Standard is
-// among them. nil (not sent) means this service's own signature only.
+// ParseSignatureKinds reports whether a request names the Standard Webhooks signature. nil (not sent) means this
+// service's own only.
 //
 // Returns invalid_field for an unknown kind, and for a list without this service's own.
 func ParseSignatureKinds(kinds []string) (standard bool, err error) {
@@ -115,17 +105,15 @@ func ParseSignatureKinds(kinds []string) (standard bool, err error) {
 	return standard, nil
 }
 
-// The reasons for which a subscription is disabled.
 const (
 	DisabledByPartner = "disabled_by_partner"
 	DisabledByFailure = "failing_for_five_days"
 )
 
-// DisabledReasons lists every reason for which a subscription is disabled.
 var DisabledReasons = []string{DisabledByPartner, DisabledByFailure}
 
-// ParseEventNames checks the event names in a request for a subscription. nil (not sent) means every event. A repeated
-// name counts once.
+// ParseEventNames checks the event names in a request. nil (not sent) means every event; a repeated name counts
+// once.
 //
 // Returns invalid_field for an empty list and for an unknown name.
 func ParseEventNames(names []string) ([]EventName, error) {
@@ -148,15 +136,13 @@ func ParseEventNames(names []string) ([]EventName, error) {
 	return events, nil
 }
 
-// TargetRules says which endpoint URLs are allowed.
 type TargetRules struct {
-	// WEBHOOK_ALLOW_INSECURE_TARGETS: true: http and every port are allowed; false: they are not.
+	// WEBHOOK_ALLOW_INSECURE_TARGETS: whether http and every port are allowed.
 	Insecure     bool
 	BlockedPorts []uint16 // WEBHOOK_BLOCKED_PORTS: ports of services that do not speak HTTP.
 }
 
-// ParseTargetURL checks an endpoint's URL and its port. The sender checks port and address of the host again at every
-// connection.
+// ParseTargetURL checks an endpoint's URL. The sender checks the host's address again at every connection.
 //
 // Returns invalid_field for a URL that returnurl.Parse or FindPortMistake refuses.
 func ParseTargetURL(raw string, rules TargetRules) (*url.URL, error) {
@@ -177,10 +163,10 @@ func ParseTargetURL(raw string, rules TargetRules) (*url.URL, error) {
 	return url.Parse(raw)
 }
 
-// FindPortMistake returns what is wrong with the port of an endpoint's URL, as a clause for the partner; "" if nothing
-// is. Ports of other services are refused, since the results of deliveries would reveal which services a host runs.
+// FindPortMistake returns what is wrong with the port of an endpoint's URL, as a clause; "" if nothing is. Ports of
+// other services are refused, since results of deliveries would reveal them.
 func (r TargetRules) FindPortMistake(u *url.URL) string {
-	if u.Port() == "" { // The URL names no port, so the default port of its scheme applies.
+	if u.Port() == "" {
 		return ""
 	}
 	port, err := strconv.ParseUint(u.Port(), 10, 16)

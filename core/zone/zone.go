@@ -15,15 +15,13 @@ import (
 //go:embed names.txt
 var names string
 
-// Names lists the time zones that an account can have, UTC first.
 var Names = strings.Fields(names)
 
-// IsKnownName reports whether a name is that of a time zone that an account can have.
 func IsKnownName(name string) bool { return slices.Contains(Names, name) }
 
-var loaded sync.Map // loaded caches time zones: a map from a name to its *time.Location.
+var loaded sync.Map
 
-// ByName returns the time zone of a name; UTC for an unknown name.
+// ByName returns the time zone of a name; UTC for an unknown one.
 func ByName(name string) *time.Location {
 	if found, ok := loaded.Load(name); ok {
 		return found.(*time.Location)
@@ -39,8 +37,7 @@ func ByName(name string) *time.Location {
 	return found
 }
 
-// InDisplayZone returns a time in the time zone in which readers see it: the zone that it carries, or UTC if that is
-// the machine's local zone.
+// InDisplayZone returns a time in the zone that it carries, or in UTC if that is the machine's local zone.
 func InDisplayZone(t time.Time) time.Time {
 	if t.Location() == time.Local {
 		return t.UTC()
@@ -48,8 +45,7 @@ func InDisplayZone(t time.Time) time.Time {
 	return t
 }
 
-// FormatTime formats hour and minute of a time with the name of its zone: "14:05 CEST", or "14:05 UTC+05:45" for a zone
-// without a name.
+// FormatTime formats hour, minute and zone: "14:05 CEST", or "14:05 UTC+05:45" for a zone without a name.
 func FormatTime(t time.Time) string {
 	t = InDisplayZone(t)
 	if name, _ := t.Zone(); strings.ContainsAny(name, "+-") {
@@ -58,8 +54,7 @@ func FormatTime(t time.Time) string {
 	return t.Format("15:04 MST")
 }
 
-// ParseDay returns the first moment, in a time zone, of the day that an ISO date names. ok is false for a text that is
-// no such date.
+// ParseDay returns the first moment of an ISO date in a time zone. ok is false for another text.
 func ParseDay(text string, in *time.Location) (first time.Time, ok bool) {
 	at, err := time.Parse(time.DateOnly, text)
 	if err != nil || at.Year() < 2 {
@@ -68,16 +63,15 @@ func ParseDay(text string, in *time.Location) (first time.Time, ok bool) {
 	return midnight(at, in), true
 }
 
-// NextDay returns the first moment of the day after t, in the time zone of t.
 func NextDay(t time.Time) time.Time {
 	return midnight(time.Date(t.Year(), t.Month(), t.Day()+1, 0, 0, 0, 0, time.UTC), t.Location())
 }
 
-// midnight returns the first moment of a day in a time zone. date names the day. Where the clocks change at
-// midnight, a day has no 00:00, or two.
+// midnight returns the first moment of a day in a time zone. Where clocks change at midnight, a day has no 00:00,
+// or two.
 func midnight(date time.Time, in *time.Location) time.Time {
 	first := time.Date(date.Year(), date.Month(), date.Day(), 0, 0, 0, 0, in)
-	// The day has no 00:00, since the clocks go forward at midnight; it begins with that change.
+	// The clocks go forward at midnight, so the day begins with that change.
 	if first.Day() != date.Day() {
 		_, first = first.ZoneBounds()
 		return first
@@ -86,7 +80,7 @@ func midnight(date time.Time, in *time.Location) time.Time {
 	_, was := began.Add(-1).Zone()
 	_, is := first.Zone()
 	earlier := first.Add(time.Duration(is-was) * time.Second)
-	// The clocks go back after midnight and repeat the beginning of the day; the earlier 00:00 counts.
+	// The clocks go back to before midnight, so the earlier 00:00 counts.
 	if earlier.Before(first) && earlier.Day() == first.Day() {
 		return earlier
 	}

@@ -25,7 +25,6 @@ type accountCeiling struct {
 	MaxEUR  string `required:"" name:"max-eur" help:"Maximum in euros, from 70.00 to 100000.00; 0 goes back to the default."`
 }
 
-// Run sets the largest amount of a deposit for the account and prints the account.
 func (a accountCeiling) Run(c *call) error {
 	maximum, err := typedEuros(a.MaxEUR)
 	if err != nil || maximum < 0 {
@@ -58,7 +57,6 @@ func accountIDOf(s string) (id.ID, error) {
 
 type accountList struct{}
 
-// Run prints every account, querying page by page.
 func (accountList) Run(c *call) error {
 	const pageSize = 100
 	return c.with(config.RequiredForSecrets, func(admin *wire.AdminCommands, _ config.Config) error {
@@ -90,7 +88,6 @@ type accountShow struct {
 	Partner string `help:"Slug of the partner whose own id of the operator is given."`
 }
 
-// Run prints the account with its operator and its partner.
 func (a accountShow) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(admin *wire.AdminCommands, _ config.Config) error {
 		accountID, err := admin.Support.FindAccountID(c.ctx, a.Account, a.Partner)
@@ -127,7 +124,7 @@ type linkRevoke struct {
 	Account string `required:"" id:"" help:"Id of the account: acct_…"`
 }
 
-// Run revokes the link between a partner and an account. A link that is revoked already stays as before.
+// Run revokes the link between a partner and an account, unless it is revoked already.
 func (l linkRevoke) Run(c *call) error {
 	accountID, err := accountIDOf(l.Account)
 	if err != nil {
@@ -160,7 +157,6 @@ type connectURLCommand struct {
 	ReturnURL  string `name:"return-url" help:"Where the operator goes in the end."`
 }
 
-// Run prints a signed connect URL.
 func (u connectURLCommand) Run(c *call) error {
 	return c.with(config.RequiredForDashboardLinks, func(admin *wire.AdminCommands, _ config.Config) error {
 		url, err := admin.Connections.BuildConnectURL(c.ctx, connections.ConnectURLRequest{
@@ -176,8 +172,7 @@ func (u connectURLCommand) Run(c *call) error {
 	})
 }
 
-// typedEuros reads an amount in euros that a person typed. It refuses an exponent such as 1e2, which JSON allows
-// but which is a typing error here.
+// typedEuros reads an amount in euros that a person typed. It refuses exponents, which are typing errors here.
 func typedEuros(text string) (money.Cents, error) {
 	if strings.ContainsAny(text, "eE") {
 		return 0, money.ErrNotNumber

@@ -1,5 +1,5 @@
 // Package admin is the command line with which staff administer the service (operations.md, "Admin CLI"). Results
-// go to stdout, with --json as a single JSON object. Errors go to stderr, and the exit code is then not 0.
+// go to stdout, errors to stderr.
 package admin
 
 import (
@@ -19,7 +19,6 @@ import (
 	"partnerdeposits/process/wire"
 )
 
-// commands declares every flag and command of the admin command line for the parser kong.
 type commands struct {
 	JSON    bool        `help:"Print one JSON object; errors are a JSON object on stderr." name:"json"`
 	Yes     bool        `help:"Do not ask before a change that cannot be undone. Only terminals are asked; a piped answer is not read."`
@@ -50,15 +49,13 @@ type commands struct {
 	Complete      completeCommand       `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"List the words that may come next."`
 }
 
-// Main runs the admin command with the arguments of the process, and returns its exit code.
 func Main() int {
 	ctx, stop := run.SignalContext()
 	defer stop()
 	return execute(ctx, os.Args[1:], os.Environ(), streams{os.Stdin, os.Stdout, os.Stderr})
 }
 
-// newParser returns the parser of the admin command line, which fills line. exit is called after --help and
-// --version have printed.
+// newParser returns the parser that fills line. exit is called after --help and --version have printed.
 func newParser(line *commands, out streams, exit func(int)) *kong.Kong {
 	parser, err := kong.New(line,
 		kong.Name("admin"),
@@ -68,12 +65,11 @@ func newParser(line *commands, out streams, exit func(int)) *kong.Kong {
 		kong.PostBuild(addArguments),
 	)
 	if err != nil {
-		panic(err) // A panic here means a programming mistake in the declaration of the admin commands.
+		panic(err) // A panic here is a mistake in the declaration of the admin commands.
 	}
 	return parser
 }
 
-// execute runs one command of the admin command line and returns the exit code.
 func execute(ctx context.Context, args, environ []string, s streams) int {
 	var line commands
 	helped := false
@@ -99,7 +95,6 @@ func execute(ctx context.Context, args, environ []string, s streams) int {
 	return run.ExitOK
 }
 
-// call holds the environment, streams and flags of the admin command that runs.
 type call struct {
 	ctx     context.Context //nolint:containedctx // the life of the process
 	environ []string
@@ -107,14 +102,14 @@ type call struct {
 	log  *slog.Logger
 	json bool
 	yes  bool
-	// true: stdin and stdout are terminals, so a person can read and answer questions; false: they are not.
+	// Whether stdin and stdout are terminals, so that a person can answer questions.
 	terminal bool
 	now      time.Time
 	parser   *kong.Kong
-	command  string // The path of the admin command that runs, such as "admin webhook replay".
+	command  string
 }
 
-// logHandler returns a log handler that writes errors to stderr, as JSON if the command prints JSON.
+// logHandler writes errors to stderr, as JSON if the command prints JSON.
 func (c *call) logHandler() slog.Handler {
 	options := &slog.HandlerOptions{Level: slog.LevelError}
 	if c.json {
@@ -123,12 +118,11 @@ func (c *call) logHandler() slog.Handler {
 	return slog.NewTextHandler(c.stderr, options)
 }
 
-// config reads the configuration from the environment, with the settings that the command needs.
 func (c *call) config(needs config.RequiredVariables) (config.Config, error) {
 	return config.Load(c.environ, needs)
 }
 
-// with reads the configuration, opens the database, runs do, and closes the database again.
+// with opens the database with the configuration, runs do, and closes the database.
 func (c *call) with(needs config.RequiredVariables, do func(a *wire.AdminCommands, cfg config.Config) error) error {
 	cfg, err := c.config(needs)
 	if err != nil {
@@ -142,10 +136,9 @@ func (c *call) with(needs config.RequiredVariables, do func(a *wire.AdminCommand
 	return do(a, cfg)
 }
 
-// versionFlag is the flag --version, which prints the version and ends the command.
 type versionFlag bool
 
-// BeforeReset prints the version. The parser kong calls BeforeReset before checking whether arguments are missing.
+// BeforeReset prints the version, before kong checks whether arguments are missing.
 func (versionFlag) BeforeReset(app *kong.Kong, ctx *kong.Context) error {
 	v := version.Read()
 	if slices.Contains(ctx.Args, "--json") {
@@ -162,7 +155,6 @@ func (versionFlag) BeforeReset(app *kong.Kong, ctx *kong.Context) error {
 	return nil
 }
 
-// streams holds stdin, stdout and stderr of the process.
 type streams struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer

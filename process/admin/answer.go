@@ -12,8 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// fields is an ordered list of names and values. The list is printed as a JSON object or as lines, in the documented
-// order.
+// fields is an ordered list of names and values, printed as a JSON object or as lines.
 type fields []field
 
 type field struct {
@@ -21,7 +20,6 @@ type field struct {
 	value any
 }
 
-// MarshalJSON encodes the fields as a JSON object in their order.
 func (f fields) MarshalJSON() ([]byte, error) {
 	out := []byte{'{'}
 	for i, each := range f {
@@ -41,8 +39,7 @@ func (f fields) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// answer prints an object as the result of a command, as JSON or as lines. On a terminal, lists in the object
-// follow as tables.
+// answer prints a command's result as JSON or as lines. On a terminal, lists in the result follow as tables.
 func (c *call) answer(f fields) error {
 	if c.json {
 		return c.printJSON(f)
@@ -68,7 +65,7 @@ func (c *call) answer(f fields) error {
 	return err
 }
 
-// list prints rows that have the same fields, as a table or as a JSON object with an array.
+// list prints rows with the same fields as a table or as JSON.
 func (c *call) list(name string, rows []fields) error {
 	if c.json {
 		if rows == nil {
@@ -96,7 +93,6 @@ func (c *call) list(name string, rows []fields) error {
 	})
 }
 
-// line prints a line of text to stdout.
 func (c *call) line(text string) error {
 	_, err := fmt.Fprintln(c.stdout, text)
 	return err
@@ -104,8 +100,8 @@ func (c *call) line(text string) error {
 
 func (c *call) printJSON(v any) error { return printJSON(c.stdout, v) }
 
-// printJSON writes a value as JSON with a line end. Characters that are not printable are escaped, since the value
-// may contain text from a webhook receiver, and terminals interpret some of these characters as commands.
+// printJSON writes a value as JSON with a line end. Unprintable characters, which a webhook receiver may have sent,
+// are escaped, since terminals interpret some as commands.
 func printJSON(w io.Writer, v any) error {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
@@ -132,13 +128,13 @@ func (c *call) table(fill func(row func(cells ...any))) error {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, padding, ' ', 0)
 	fill(func(cells ...any) {
 		for _, line := range linesOf(cells) {
-			fmt.Fprintln(w, strings.Join(line, "\t")) // An error of writing to the table is returned later, by Flush.
+			fmt.Fprintln(w, strings.Join(line, "\t")) // Flush returns an error of writing to the table.
 		}
 	})
 	return w.Flush()
 }
 
-// linesOf returns the lines that a row of a table takes: a cell with several lines continues in its own column.
+// linesOf returns the lines of a table's row: a cell with several lines continues in its column.
 func linesOf(cells []any) [][]string {
 	lines := [][]string{make([]string, len(cells))}
 	for column, cell := range cells {

@@ -19,13 +19,11 @@ import (
 
 const codeIncomplete = "export_incomplete"
 
-// timeBound is a time given on the command line, as RFC 3339 or as a date, which means the beginning of that day in
-// UTC.
+// timeBound is a time on the command line, as RFC 3339 or as a date, the beginning of that day in UTC.
 type timeBound time.Time
 
 var errNoBound = errors.New("must be a date (2026-11-01) or a time (2026-11-01T15:00:00Z)")
 
-// UnmarshalText parses a time or a date from the command line.
 func (b *timeBound) UnmarshalText(text []byte) error {
 	for _, form := range []string{time.RFC3339Nano, time.DateOnly} {
 		if t, err := time.Parse(form, string(text)); err == nil {
@@ -41,11 +39,11 @@ type auditExport struct {
 	To   timeBound `required:"" help:"… and before this one."`
 }
 
-// stillOpen is longer than any transaction, so no entry of the audit log that is older than that can still be
-// missing.
+// stillOpen is longer than any transaction, so that no older entry of the audit log can still be missing.
 const stillOpen = time.Minute
 
-// Run prints each audit entry of the range as a line of JSON, and their number on stderr. Missing lines are an error.
+// Run prints each audit entry of the range as a line of JSON, and their number on stderr. Missing lines are an
+// error.
 func (e auditExport) Run(c *call) error {
 	from, end := time.Time(e.From), time.Time(e.To)
 	if !from.Before(end) {
@@ -54,7 +52,7 @@ func (e auditExport) Run(c *call) error {
 	if end.After(c.now.Add(-stillOpen)) {
 		c.note("the time ends less than a minute ago, or later: further entries may join it")
 	}
-	// With SIGPIPE ignored, a closed pipe makes the write fail with an error instead of ending the process.
+	// With SIGPIPE ignored, writes to a closed pipe return an error instead of ending the process.
 	signal.Ignore(syscall.SIGPIPE)
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		p := c.progress("entries")
@@ -93,7 +91,7 @@ func auditLine(e ports.AuditEntry) fields {
 	}
 }
 
-// incomplete returns the error of an export that ended early, after at least done entries were written.
+// incomplete returns the error of an export that ended after at least done entries.
 func incomplete(ctx context.Context, done int64, err error) error {
 	if ctx.Err() != nil {
 		return codedError{codeInterrupted,
@@ -103,8 +101,8 @@ func incomplete(ctx context.Context, done int64, err error) error {
 		fmt.Errorf("the export is incomplete: at least %d entries were written: %w", done, explained(err))}
 }
 
-// writeUntil writes text, or returns the error of ctx if ctx ends first, since the reader of a pipe may have
-// stopped reading. The caller must not change text afterwards.
+// writeUntil writes text, or returns the error of ctx if that ends first, since a pipe's reader may have stopped.
+// The caller must not change text afterwards.
 func writeUntil(ctx context.Context, w io.Writer, text []byte) error {
 	written := make(chan error, 1)
 	go func() {
@@ -122,7 +120,6 @@ func writeUntil(ctx context.Context, w io.Writer, text []byte) error {
 // note prints a remark to stderr, as JSON if the command prints JSON.
 func (c *call) note(text string) {
 	if c.json {
-		// A failed write to stderr is ignored, since there is no other place to report it.
 		_ = printJSON(c.stderr, fields{{"note", text}})
 		return
 	}

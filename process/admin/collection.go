@@ -24,7 +24,6 @@ type collectionList struct {
 	State string `enum:",scheduled,retrying,awaiting_tenant,paid,failed" default:"" help:"Only this state: scheduled, retrying, awaiting_tenant, paid or failed. Without it, every state but paid."`
 }
 
-// Run prints the collections in the requested state.
 func (l collectionList) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		found, err := a.Payments.ListCollections(c.ctx, deposit.CollectionState(l.State))
@@ -39,12 +38,12 @@ func (l collectionList) Run(c *call) error {
 	})
 }
 
-// collectionName is the argument that identifies a collection by its deposit.
+// collectionName identifies a collection by its deposit.
 type collectionName struct {
 	ID string `required:"" id:"" name:"id" help:"Id (dep_…) or reference (D-7K3M-9Q2X) of the deposit."`
 }
 
-// find returns a function that looks up the id of a deposit by the id or reference that was typed.
+// find returns a function that looks up a deposit by its id or reference.
 func find(a *wire.AdminCommands) func(context.Context, string) (id.ID, error) {
 	return func(ctx context.Context, name string) (id.ID, error) {
 		found, err := a.Support.FindDeposit(ctx, name)
@@ -55,7 +54,7 @@ func find(a *wire.AdminCommands) func(context.Context, string) (id.ID, error) {
 	}
 }
 
-// do finds the deposit, runs what on its collection, and prints the collection afterwards.
+// do finds the deposit, runs what on its collection, and prints the collection.
 func (n collectionName) do(c *call, what func(*wire.AdminCommands, id.ID) (payments.CollectionView, error)) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		depositID, err := find(a)(c.ctx, n.ID)
@@ -74,7 +73,6 @@ type collectionShow struct {
 	collectionName `embed:""`
 }
 
-// Run prints the collection with its history and refunds.
 func (s collectionShow) Run(c *call) error {
 	return s.do(c, func(a *wire.AdminCommands, depositID id.ID) (payments.CollectionView, error) {
 		return a.Payments.ShowCollection(c.ctx, depositID)
@@ -85,7 +83,7 @@ type collectionRetry struct {
 	collectionName `embed:""`
 }
 
-// Run charges the card of the debt again. If the provider cannot be reached, the dispatcher does so later.
+// Run charges the card of the debt again, or lets the dispatcher do so if the provider is unreachable.
 func (r collectionRetry) Run(c *call) error {
 	return r.do(c, func(a *wire.AdminCommands, depositID id.ID) (payments.CollectionView, error) {
 		return a.Payments.RetryCollection(c.ctx, depositID)
@@ -96,7 +94,7 @@ type collectionCancel struct {
 	collectionName `embed:""`
 }
 
-// Run ends the collection without payment. If the provider cannot be reached, the dispatcher does so later.
+// Run ends the collection without payment, or lets the dispatcher do so if the provider is unreachable.
 func (r collectionCancel) Run(c *call) error {
 	return r.do(c, func(a *wire.AdminCommands, depositID id.ID) (payments.CollectionView, error) {
 		shown, err := a.Payments.ShowCollection(c.ctx, depositID)
@@ -116,7 +114,7 @@ type collectionRefund struct {
 	Amount string `help:"Amount in euros, such as 12.50; without it, the rest of the payment."`
 }
 
-// Run refunds a payment to the tenant. If the provider cannot be reached, the dispatcher does so later.
+// Run refunds a payment to the tenant, or lets the dispatcher do so if the provider is unreachable.
 func (r collectionRefund) Run(c *call) error {
 	amount, err := r.amount()
 	if err != nil {
@@ -142,7 +140,7 @@ func (r collectionRefund) Run(c *call) error {
 	})
 }
 
-// amount returns the amount of the flag --amount in cents; zero if the flag is absent.
+// amount returns the flag --amount in cents; zero if it is absent.
 func (r collectionRefund) amount() (money.Cents, error) {
 	if r.Amount == "" {
 		return 0, nil

@@ -12,8 +12,8 @@ type completionCommand struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: ${enum}."`
 }
 
-// scripts holds the completion script of each shell. A script runs `admin __complete` to get the words that may
-// come next, so it never goes out of date.
+// scripts holds the completion script of each shell, which runs `admin __complete` to get the words that may come
+// next.
 var scripts = map[string]string{
 	"bash": `_admin() {
     COMPREPLY=($(compgen -W "$("${COMP_WORDS[0]}" __complete -- "${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null)" -- "${COMP_WORDS[COMP_CWORD]}"))
@@ -34,7 +34,6 @@ complete -c admin -f -a '(__admin_complete)'
 `,
 }
 
-// Run prints the completion script of a shell.
 func (s completionCommand) Run(c *call) error {
 	_, err := fmt.Fprint(c.stdout, scripts[s.Shell])
 	return err
@@ -44,7 +43,7 @@ type completeCommand struct {
 	Words []string `arg:"" optional:""`
 }
 
-// Run prints the words that may come next on the command line, one a line, for the completion script of a shell.
+// Run prints the words that may come next on the command line, one a line.
 func (w completeCommand) Run(c *call) error {
 	words := w.Words
 	if len(words) > 0 && words[0] == "--" {
@@ -58,8 +57,7 @@ func (w completeCommand) Run(c *call) error {
 	return nil
 }
 
-// following returns the words that may follow on a command line: commands, values of a flag or an argument, and
-// flags that were not given.
+// following returns the words that may follow on a command line: commands, values, and flags not given yet.
 func following(app *kong.Application, words []string) []string {
 	t := typed{node: app.Node, flags: slices.Clone(app.Flags), given: map[string]bool{}}
 	for _, word := range words {
@@ -68,17 +66,16 @@ func following(app *kong.Application, words []string) []string {
 	return t.next()
 }
 
-// typed is the state of a command line that is being typed, for its completion.
+// typed is the state of a command line being typed, for its completion.
 type typed struct {
-	node      *kong.Node   // The command that was recognised in the words of the command line so far.
-	flags     []*kong.Flag // The flags that the command on the command line accepts.
+	node      *kong.Node
+	flags     []*kong.Flag
 	given     map[string]bool
 	arguments int
-	// The flag whose value is the next word of the command line; nil if the next word is no value.
+	// The flag whose value comes next on the command line; nil if none.
 	open *kong.Flag
 }
 
-// take updates the state of the command line with its next complete word.
 func (t *typed) take(word string) {
 	name, isFlag := strings.CutPrefix(word, "--")
 	switch {
@@ -91,7 +88,7 @@ func (t *typed) take(word string) {
 		if at >= 0 && !whole && !t.flags[at].IsBool() {
 			t.open = t.flags[at]
 		}
-	// The word "help" is skipped, since the words of a command follow it.
+	// The words of a command follow the word "help", which is skipped.
 	case t.node.Parent == nil && word == "help":
 	default:
 		at := slices.IndexFunc(t.node.Children, func(n *kong.Node) bool { return n.Name == word && !n.Hidden })
@@ -104,7 +101,6 @@ func (t *typed) take(word string) {
 	}
 }
 
-// next returns the words that may come next on the command line.
 func (t *typed) next() (words []string) {
 	if t.open != nil {
 		return values(t.open.Value)
@@ -118,7 +114,7 @@ func (t *typed) next() (words []string) {
 		words = append(words, values(t.node.Positional[t.arguments])...)
 	}
 	open := slices.DeleteFunc(idFlags(t.node), func(f *kong.Flag) bool { return t.given[f.Name] })
-	// The flags of ids that arguments have set already, which the completion does not offer again.
+	// Flags of ids that arguments have set already are not offered again.
 	named := open[:min(t.arguments, len(open))]
 	for _, f := range t.flags {
 		if !f.Hidden && !slices.Contains(named, f) && (!t.given[f.Name] || f.IsSlice()) {
@@ -128,7 +124,7 @@ func (t *typed) next() (words []string) {
 	return words
 }
 
-// values returns the possible values of a flag or an argument; none if any value is allowed.
+// values returns the possible values of a flag or an argument; none if any is allowed.
 func values(v *kong.Value) []string {
 	if v.Enum == "" {
 		return nil

@@ -10,12 +10,10 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// errNotConfirmed is the error of a command that a person did not confirm.
 var errNotConfirmed = codedError{"not_confirmed", errors.New("not confirmed; nothing was changed")}
 
 // confirm asks the person at the terminal to confirm a change that cannot be undone. Without a terminal nothing is
-// asked and the command runs, since a script has decided (operations.md, "Admin CLI") and stdin may hold its next
-// lines.
+// asked, since a script has decided (operations.md, "Admin CLI").
 func (c *call) confirm(format string, args ...any) error {
 	switch {
 	case c.yes:
@@ -49,7 +47,6 @@ func (c *call) confirm(format string, args ...any) error {
 	}
 }
 
-// isTerminal reports whether both stdin and stdout are terminals, so that a person can answer questions.
 func (s streams) isTerminal() bool { return isTerminal(s.stdin) && isTerminal(s.stdout) }
 
 func isTerminal(stream any) bool {

@@ -22,26 +22,25 @@ const (
 	clockTolerance = 5 * time.Second
 	outboxLag      = 30 * time.Second
 	dueLag         = 2 * time.Minute
-	// The least number of days ahead for which tables must have partitions. The dispatcher creates 14.
+	// The least number of days ahead with partitions. The dispatcher creates 14.
 	daysAhead = 3
 )
 
-// errUnwell is the error with which the command ends when a check has found a problem. The error sets the exit code
-// after the findings were printed.
+// errUnwell sets the exit code after `admin doctor` has printed a problem.
 var errUnwell = codedError{"unhealthy", errors.New("something is wrong; see above")}
 
 // finding is the result of one check of `admin doctor`.
 type finding struct {
-	// The name of the check, the problem found ("": none), and what to do about it.
+	// The name of the check, the problem ("": none), and its remedy.
 	name, problem, remedy string
-	detail                string // The text that is printed for a healthy check in place of "ok".
+	detail                string // The text printed for a healthy check in place of "ok".
 }
 
 func bad(name, problem, remedy string) finding {
 	return finding{name: name, problem: problem, remedy: remedy}
 }
 
-// Run prints the finding of every check, and returns an error if any check found a problem.
+// Run prints the finding of every check. Returns an error if any found a problem.
 func (command doctorCommand) Run(c *call) error {
 	cfg, err := c.config(config.RequiredForService)
 	if err != nil {
@@ -138,9 +137,9 @@ func schema(d wire.Diagnosis) finding {
 	return finding{name: "migrations"}
 }
 
-// proxies returns the finding about proxies before the service. A trusted proxy that sends both X-Real-IP and
-// X-Forwarded-For is a problem, since its clients may then choose their address. So is a private address that sends
-// such a header but is missing in TRUSTED_PROXIES; a public address may be a client that made the header up.
+// proxies returns the finding about proxies. A trusted proxy that sends both X-Real-IP and X-Forwarded-For is a
+// problem, since clients may then choose their address. So is a private address that sends such a header and is
+// missing in TRUSTED_PROXIES; a public one may be a client.
 func proxies(d wire.Diagnosis) finding {
 	var problems, remedies []string
 	if d.ForwardedBoth.Peer != "" {
@@ -192,8 +191,7 @@ func outbox(d wire.Diagnosis) finding {
 	return finding{name: "outbox"}
 }
 
-// outbound returns the finding about this service's own internet connection. A broken connection is not mended by
-// restarting a process.
+// outbound returns the finding about this service's internet connection.
 func outbound(d wire.Diagnosis) finding {
 	if d.Backlog.OutboundSince.IsZero() {
 		return finding{name: "outbound"}
@@ -207,8 +205,8 @@ func outbound(d wire.Diagnosis) finding {
 		"Mend the way out of the dispatchers: DNS, firewall, network. Deliveries then flow again by themselves; `admin webhook probe --all` does not wait for the next probe.")
 }
 
-// partitions returns the finding about the partitions of tables by day. Rows in a default partition are a problem
-// only if partitions for the coming days are missing, since a wrong clock may have dated a row years ahead.
+// partitions returns the finding about tables' partitions by day. Rows in a default partition alone are no problem,
+// since a wrong clock may have dated them years ahead.
 func partitions(d wire.Diagnosis) finding {
 	p := d.Backlog.Partitions
 	if d.Backlogged == nil && p.DaysAhead < daysAhead {

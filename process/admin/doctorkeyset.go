@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/process/wire"
 )
 
-// keysetFinding returns the finding about the keyset: which secrets in the database it cannot decrypt.
+// keysetFinding returns which secrets in the database the keyset cannot decrypt.
 func keysetFinding(k wire.KeysetFinding) finding {
 	const name = "keyset"
 	var unreadable []string

@@ -9,8 +9,7 @@ import (
 	"partnerdeposits/process/wire"
 )
 
-// remedies holds what to do when a check of a process's /readyz fails, by the name of the check, or by its name and
-// problem. It does not rely on this command's own surroundings, which may differ from those of the process.
+// remedies holds what to do when a check of a process's /readyz fails, by its name, or its name and problem.
 var remedies = map[string]string{
 	"postgres":                          "Check the DATABASE_URL of the process, that Postgres runs, and that the machine of the process may connect to Postgres.",
 	"postgres " + wire.NoConnectionText: wayIn,
@@ -25,7 +24,6 @@ var remedies = map[string]string{
 	"keyset":                            "Give the process the SECRETS_KEYSET that the others have, with all its keys. Until then it takes no work.",
 }
 
-// processes returns a finding for each process whose /readyz was queried.
 func processes(d wire.Diagnosis) []finding {
 	list := make([]finding, 0, len(d.Processes))
 	for _, p := range d.Processes {
@@ -58,15 +56,14 @@ func processFinding(p wire.ProcessState) finding {
 	return f
 }
 
-// describe returns a check of a process as text: its name, its problem, the age of its last result and, while it
-// fails, of its last success.
+// describe returns a check as text: its name, its problem, and the age of its last result and success.
 func describe(check wire.HealthCheckState) string {
 	text := check.Name + " ok"
 	if check.Problem != "" {
 		text = check.Name + " " + check.Problem
 	}
 	switch {
-	case !check.Aged: // Without an age: the process runs a version that reports none, or the check has not run yet.
+	case !check.Aged: // There is no age if the process runs an older version, or the check has not run yet.
 		return text
 	case check.Problem == "":
 		return text + " (" + ago(check.Answer) + ")"

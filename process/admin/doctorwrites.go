@@ -14,11 +14,11 @@ const roomRemedy = "Make room on the disk of Postgres: nothing is lost, and the 
 
 const rightsRemedy = "Grant the rights to the role of DATABASE_URL, as the owner of the tables: GRANT … ON … TO …. `admin migrate up` creates the tables as its own role."
 
-// wayIn is the advice for a Postgres without free connections: use those that it reserves for superusers.
+// wayIn is the advice for a Postgres without free connections.
 const wayIn = "Enter by a connection that Postgres keeps back: `sudo -u postgres psql` on its machine, or psql and `admin doctor` with the DATABASE_URL of a superuser or of a member of pg_use_reserved_connections. There end sessions that need not be (runbook pool-saturated)."
 
-// database returns the finding about connecting to Postgres. A wrong address is the usual cause; a Postgres whose
-// disk is full answers a new connection with the error "could not write init file".
+// database returns the finding about connecting to Postgres. One whose disk is full answers "could not write init
+// file".
 func database(err error) finding {
 	switch {
 	case errors.Is(err, wire.ErrNoPostgresConnection):
@@ -30,7 +30,7 @@ func database(err error) finding {
 		"Check DATABASE_URL, that Postgres runs, and that this machine may connect to it.")
 }
 
-// idle returns the finding about database sessions that have long held a transaction open without using it.
+// idle returns the finding about sessions that hold a transaction open without using it.
 func idle(d wire.Diagnosis) finding {
 	found, ends := sessions(d.Idle)
 	if found == "" {
@@ -55,8 +55,8 @@ func sessions(all []wire.BlockingSession) (told, ends string) {
 	return strings.Join(holders, "; "), strings.Join(pids, " ")
 }
 
-// writes returns the finding about writing to a Postgres that can be reached. Sessions that hold locks are a
-// problem even if the trial write succeeded, since others may wait for a row that the trial does not touch.
+// writes returns the finding about writing to Postgres. Sessions that hold locks are a problem even if the trial
+// write succeeded.
 func writes(d wire.Diagnosis) finding {
 	holders, ends := sessions(d.Blockers)
 	switch {

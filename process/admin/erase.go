@@ -17,8 +17,8 @@ type clientErase struct {
 	ID []string `required:"" id:"" name:"id" help:"Id of a client: cli_… The flag may be repeated: a person may be several clients."`
 }
 
-// Run erases the personal data of the clients, each in a transaction of its own. Clients that were erased before
-// are skipped. If an id is unknown, none is erased.
+// Run erases the clients' personal data, each in a transaction of its own, and skips those erased before. If an id
+// is unknown, none is erased.
 func (e clientErase) Run(c *call) error {
 	wanted := make([]id.ID, len(e.ID))
 	for i, name := range e.ID {
@@ -57,7 +57,7 @@ func (e clientErase) Run(c *call) error {
 	})
 }
 
-// namingClient returns the error for an unknown client with the id that was given, since a command may get several.
+// namingClient adds the id that was given to the error for an unknown client.
 func namingClient(err error, name string) error {
 	if errors.Is(err, tenant.ErrNotFound) {
 		return noClient(name)
@@ -73,8 +73,8 @@ type clientEraseText struct {
 	ID string `required:"" id:"" name:"id" help:"Id of the client: cli_…"`
 }
 
-// Run removes the files and the words of people from every deposit of a client, one deposit after the other.
-// Deposits that an earlier run has done are skipped.
+// Run removes the files and the words of people from every deposit of a client, and skips deposits that an earlier
+// run has done.
 func (e clientEraseText) Run(c *call) error {
 	clientID, ok := id.Client.Parse(e.ID)
 	if !ok {
@@ -108,7 +108,6 @@ type depositEraseText struct {
 	ID string `required:"" id:"" name:"id" help:"Id of the deposit: dep_…"`
 }
 
-// Run removes the files and the words of people from a deposit.
 func (e depositEraseText) Run(c *call) error {
 	depositID, ok := id.Deposit.Parse(e.ID)
 	if !ok {

@@ -15,12 +15,10 @@ import (
 	"partnerdeposits/process/run"
 )
 
-// exitInterrupted is the exit code of a command that Ctrl-C or SIGTERM ended: 128 and the number of SIGINT, as in
-// shells.
+// exitInterrupted is the exit code after a signal: 128 and the number of SIGINT, as in shells.
 const exitInterrupted = 130
 
-// The codes of errors that come from the command itself and not from a rule of the service (operations.md, "Admin
-// CLI").
+// The codes of errors that come from the command itself (operations.md, "Admin CLI").
 const (
 	codeFailed      = "failed"
 	codeUsage       = "wrong_usage"
@@ -28,13 +26,13 @@ const (
 	codeInterrupted = "interrupted"
 )
 
-// wrongUsage is the error for a command line that the parser or the command refuses.
+// wrongUsage is the error for a command line that is refused.
 type wrongUsage struct {
 	error
 	command string // The admin command whose help the error message recommends.
 }
 
-// misused returns the parser's error together with the command that the line names as far as it was understood.
+// misused returns the parser's error with the command that the line names.
 func misused(err error) error {
 	command := "admin"
 	if at := new(kong.ParseError); errors.As(err, &at) {
@@ -51,14 +49,12 @@ type codedError struct {
 
 func (c codedError) Unwrap() error { return c.error }
 
-// interruptedError is the error of a command that a signal ended.
 type interruptedError struct{ cause error }
 
 func (interruptedError) Error() string   { return "interrupted; nothing is half done" }
 func (i interruptedError) Unwrap() error { return i.cause }
 
-// interruptedAt returns the error of a command that a signal ended. An error in which the command itself describes
-// how to continue is kept.
+// interruptedAt returns the error of a command that a signal ended, or err if that describes how to continue.
 func interruptedAt(err error) error {
 	if errors.As(err, new(codedError)) && codeOf(err) == codeInterrupted {
 		return err
@@ -66,12 +62,10 @@ func interruptedAt(err error) error {
 	return codedError{codeInterrupted, interruptedError{err}}
 }
 
-// fail prints an error to stderr and returns the exit code.
 func fail(stderr io.Writer, asJSON bool, err error) int {
 	code, text := codeOf(err), explained(err).Error()
 	if asJSON {
 		text = strings.TrimPrefix(text, code+": ")
-		// A failed write to stderr is ignored, since there is no other place to report it.
 		_ = printJSON(stderr, fields{{"error", fields{{"code", code}, {"message", text}}}})
 	} else {
 		fmt.Fprintln(stderr, text)
@@ -85,7 +79,6 @@ func fail(stderr io.Writer, asJSON bool, err error) int {
 	return run.ExitFailure
 }
 
-// codeOf returns the code of an error, which --json prints.
 func codeOf(err error) string {
 	var own codedError
 	switch {
@@ -102,15 +95,14 @@ func codeOf(err error) string {
 	return codeFailed
 }
 
-// forStaff holds messages for staff, by the code of the fault, in place of those written for operators in a
-// browser.
+// forStaff holds messages for staff, by the code of the fault, in place of those for operators.
 var forStaff = map[string]string{
 	partner.ErrNotFound.Code:             "There is no such partner. `admin partner list` lists them all.",
 	connect.ErrMissingConnectSecret.Code: "The partner has no connect secret. `admin connect-secret rotate` makes a new connect secret.",
 }
 
-// explained returns the error as it is printed: the code, the message for staff or else for API callers, and the
-// cause if the database is unreachable.
+// explained returns the error as it is printed: code, message for staff or callers, and cause if the database is
+// unreachable.
 func explained(err error) error {
 	if wrong := (wrongUsage{}); errors.As(err, &wrong) {
 		return fmt.Errorf("admin: %w\nTry: %s --help", err, wrong.command)
@@ -133,8 +125,7 @@ func explained(err error) error {
 	return fmt.Errorf("%s: %s", f.Code, f.Message)
 }
 
-// flagged returns an invalid_field error with the name of the command-line flag in place of the field's name. flags
-// maps fields to flags.
+// flagged returns an invalid_field error that names the command-line flag in place of the field.
 func flagged(err error, flags map[string]string) error {
 	if !errors.Is(err, fault.ErrInvalidField) {
 		return err

@@ -11,7 +11,6 @@ type helpCommand struct {
 	Words []string `arg:"" optional:"" name:"word" help:"The words of the command, such as webhook replay."`
 }
 
-// Run prints the help of a command, as the flag --help does.
 func (h helpCommand) Run(c *call) error {
 	helped := false
 	_, err := newParser(new(commands), c.streams, func(int) { helped = true }).
@@ -22,7 +21,6 @@ func (h helpCommand) Run(c *call) error {
 	return misused(err)
 }
 
-// commandOf returns the words of the command that a command line names, as far as it names one.
 func commandOf(line *kong.Context) string {
 	words := []string{line.Model.Name}
 	for _, p := range line.Path {

@@ -8,17 +8,17 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// errMixedArguments is the error for a command whose declaration has both arguments and flags of ids. A flag of an
-// id also works as an argument: `admin key revoke key_…` is `admin key revoke --id key_…`.
+// errMixedArguments is the error for a command declared with both arguments and flags of ids: flags of ids also
+// work as arguments, as in `admin key revoke key_…`.
 
 var errMixedArguments = errors.New("a command with flags of ids declares no arguments")
 
-// idFlags returns a command's flags that identify objects by id. The i-th of them also works as the i-th argument.
+// idFlags returns a command's flags of ids. The i-th also works as the i-th argument.
 func idFlags(command *kong.Node) (flags []*kong.Flag) {
 	return slices.DeleteFunc(slices.Clone(command.Flags), func(f *kong.Flag) bool { return !f.Tag.Has("id") })
 }
 
-// addArguments adds an argument to the command for each flag that identifies an object by id.
+// addArguments adds an argument to the command for each flag of an id.
 func addArguments(k *kong.Kong) error {
 	for _, command := range k.Model.Leaves(false) {
 		flags := idFlags(command)
@@ -35,8 +35,7 @@ func addArguments(k *kong.Kong) error {
 	return nil
 }
 
-// BeforeApply assigns each argument to the first flag of an id that was not given. The parser kong calls it before
-// it stores the values.
+// BeforeApply assigns each argument to the first flag of an id that was not given, before kong stores the values.
 func (*commands) BeforeApply(line *kong.Context) error {
 	command := line.Selected()
 	if command == nil || len(idFlags(command)) == 0 {
@@ -55,7 +54,7 @@ func (*commands) BeforeApply(line *kong.Context) error {
 	return nil
 }
 
-// printHelp prints the help of a command with its ids shown as arguments. The command does not run afterwards.
+// printHelp prints a command's help with its ids shown as arguments.
 func printHelp(o kong.HelpOptions, line *kong.Context) error {
 	for _, command := range line.Model.Leaves(false) {
 		for at, f := range idFlags(command) {

@@ -15,7 +15,6 @@ type operatorCommands struct {
 	EndSessions operatorEndSessions   `cmd:"" name:"end-sessions" help:"Log an operator out everywhere."`
 }
 
-// operatorName identifies an operator, by id or by e-mail address.
 type operatorName struct {
 	ID    string `id:"" name:"id" help:"Id (opr_… or acct_…) or e-mail address of the operator."`
 	Email string `help:"E-mail address of the operator."`
@@ -29,7 +28,6 @@ func (n operatorName) Validate() error {
 	return nil
 }
 
-// find returns the named operator and the operator's account.
 func (n operatorName) find(c *call, a *wire.AdminCommands) (connect.Operator, connect.Account, error) {
 	accountID, err := a.Support.FindAccountID(c.ctx, n.ID+n.Email, "")
 	if err != nil {
@@ -43,7 +41,7 @@ type operatorShow struct {
 	operatorName `embed:""`
 }
 
-// Run prints an operator and the sessions that have not ended, without the tokens of the sessions.
+// Run prints an operator and the open sessions, without their tokens.
 func (o operatorShow) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		who, account, err := o.find(c, a)
@@ -74,8 +72,8 @@ type operatorPasswordReset struct {
 	NewEmail     string `name:"new-email" help:"Replace the address first: the operator has lost the mailbox too, and has shown who they are."`
 }
 
-// Run mails an operator the link that sets a new password. If two-factor codes are turned off or the e-mail address
-// is replaced, every session ends; the old address is notified.
+// Run mails an operator the link that sets a new password. If two-factor codes are turned off or the address is
+// replaced, every session ends and the old address is notified.
 func (o operatorPasswordReset) Run(c *call) error {
 	return c.with(config.RequiredForDashboardLinks, func(a *wire.AdminCommands, _ config.Config) error {
 		who, _, err := o.find(c, a)
@@ -109,7 +107,6 @@ type operatorEndSessions struct {
 	operatorName `embed:""`
 }
 
-// Run ends all sessions of an operator and prints their number.
 func (o operatorEndSessions) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		who, _, err := o.find(c, a)

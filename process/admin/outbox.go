@@ -18,8 +18,7 @@ type outboxCommands struct {
 
 type outboxList struct{}
 
-// Run prints the events that the dispatcher set aside because the database refused to store them for the
-// partner.
+// Run prints the events that the dispatcher set aside because the database refused to store them for the partner.
 func (outboxList) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		events, err := a.Webhooks.ListSetAsideEvents(c.ctx)
@@ -38,7 +37,7 @@ type outboxRetry struct {
 	ID string `required:"" id:"" help:"Id of the event: evt_…"`
 }
 
-// Run moves an event that was set aside back to the outbox, the table of events that wait for the dispatcher.
+// Run moves an event that was set aside back to the outbox.
 func (o outboxRetry) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		return c.ended(o.ID)(a.Webhooks.RetrySetAsideEvent(c.ctx, o.ID))
@@ -59,8 +58,7 @@ func (o outboxDrop) Run(c *call) error {
 	})
 }
 
-// ended returns a function that prints the set-aside event that a command has put back or deleted, or that
-// returns the error.
+// ended returns a function that prints the set-aside event that a command has put back or deleted.
 func (c *call) ended(eventID string) func(webhookports.SetAsideEventRecord, error) error {
 	return func(e webhookports.SetAsideEventRecord, err error) error {
 		if errors.Is(err, webhookports.ErrEventNotSetAside) {

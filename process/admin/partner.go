@@ -45,7 +45,6 @@ func (p partnerCreate) Run(c *call) error {
 
 type partnerList struct{}
 
-// Run prints all partners.
 func (partnerList) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		all, err := a.Partners.List(c.ctx)
@@ -85,7 +84,6 @@ type partnerShow struct {
 	Partner string `required:"" id:"" help:"Slug of the partner."`
 }
 
-// Run prints a partner and its API keys.
 func (p partnerShow) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		found, err := a.Partners.Get(c.ctx, p.Partner)
@@ -109,7 +107,6 @@ type partnerRateLimit struct {
 	PerMinute int    `required:"" help:"Requests a minute; 0 goes back to the default."`
 }
 
-// Run sets the partner's limit of requests per minute.
 func (p partnerRateLimit) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		if err := a.Partners.SetRateLimit(c.ctx, p.Partner, p.PerMinute); err != nil {
@@ -134,7 +131,6 @@ func (p partnerUpdate) Validate() error {
 	return nil
 }
 
-// Run changes a partner's name, contact or return origins and prints the partner.
 func (p partnerUpdate) Run(c *call) error {
 	update := partners.PartnerUpdate{Name: p.Name, ContactEmail: p.ContactEmail}
 	if p.ReturnOrigin != nil {
@@ -159,7 +155,6 @@ type connectSecretRotate struct {
 	Partner string `required:"" id:"" help:"Slug of the partner."`
 }
 
-// Run replaces the partner's connect secret and prints the new one.
 func (p connectSecretRotate) Run(c *call) error {
 	if err := c.confirm("Connect URLs that %s signed with the present secret stop working at once.",
 		p.Partner); err != nil {
@@ -178,7 +173,6 @@ type connectSecretClear struct {
 	Partner string `required:"" id:"" help:"Slug of the partner."`
 }
 
-// Run deletes the partner's connect secret.
 func (p connectSecretClear) Run(c *call) error {
 	if err := c.confirm("The connect secret of %s is deleted, and its connect URLs stop working at once.",
 		p.Partner); err != nil {
@@ -203,7 +197,6 @@ type apiKeyCreate struct {
 	Name    string `required:"" help:"What the key is for."`
 }
 
-// Run creates an API key for a partner and prints the key.
 func (k apiKeyCreate) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		key, plain, err := a.Partners.CreateKey(c.ctx, k.Partner, k.Name)
@@ -218,7 +211,6 @@ type apiKeyRevoke struct {
 	ID string `required:"" id:"" name:"id" help:"Id of the key: key_…"`
 }
 
-// Run revokes an API key and prints its record.
 func (k apiKeyRevoke) Run(c *call) error {
 	if err := c.confirm("Requests with the API key %s are refused within five seconds.", k.ID); err != nil {
 		return err
@@ -236,7 +228,6 @@ type apiKeyList struct {
 	Partner string `required:"" id:"" help:"Slug of the partner."`
 }
 
-// Run prints the API keys of a partner.
 func (k apiKeyList) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		keys, err := a.Partners.ListAllKeys(c.ctx, k.Partner)

@@ -20,8 +20,7 @@ type paymentsReconcile struct {
 	To   time.Time `required:"" help:"End of the time, which is not compared any more."`
 }
 
-// errDifferences is the error with which the command ends when the stored payments differ from the payment
-// provider's. The error sets the exit code after the differences were printed.
+// errDifferences sets the exit code after differences from the provider's payments were printed.
 var errDifferences = codedError{"books_differ", errors.New("our books and those of the payment provider differ; see above")}
 
 // Run compares this service's payments with the payment provider's, and prints each difference and the amounts due

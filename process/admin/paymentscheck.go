@@ -10,12 +10,12 @@ import (
 
 type paymentsCheck struct{}
 
-// errNoChecks returns the error for a payment provider that has no account or settings to check.
+// errNoChecks is the error for a payment provider without account or settings to check.
 func errNoChecks(provider string) error {
 	return codedError{"provider_has_no_checks", fmt.Errorf("PAYMENTS_PROVIDER is %s: there is nothing to check", provider)}
 }
 
-// Run checks the payment provider's account and settings with real requests, and prints the results.
+// Run checks the payment provider's account and settings with real requests.
 func (paymentsCheck) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, cfg config.Config) error {
 		if a.Checker == nil {
@@ -43,8 +43,7 @@ func (paymentsCheck) Run(c *call) error {
 	})
 }
 
-// paymentSettings returns the doctor's finding about the payment provider's settings. The provider gets no request:
-// `admin payments check` does.
+// paymentSettings returns the finding about the payment provider's settings, without a request to it.
 func paymentSettings(cfg config.Config) finding {
 	found := services.PaymentProviderSettings(cfg)
 	if found.Problem != "" {

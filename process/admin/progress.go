@@ -9,16 +9,16 @@ import (
 const plainEvery = 5 * time.Second
 
 // progress prints to stderr how far a long command is: as a line that changes in place on a terminal, as plain
-// lines elsewhere, and as JSON objects with --json.
+// lines elsewhere, or as JSON.
 type progress struct {
 	c    *call
 	what string // The unit in which progress is counted, such as "rows read".
-	// true: stderr is a terminal, so the line of progress changes in place; false: each report is a new line.
+	// Whether the line of progress changes in place on a terminal.
 	live    bool
 	began   time.Time
-	first   int64 // The count at the first report of progress, from which the rate is computed.
+	first   int64 // The first count of progress, from which the rate is computed.
 	printed time.Time
-	open    bool // true: the terminal's line of progress has no line end yet; false: it has one, or there is no line.
+	open    bool // Whether the terminal's line of progress has no line end yet.
 	last    string
 }
 
@@ -27,8 +27,7 @@ func (c *call) progress(what string) *progress {
 	return &progress{c: c, what: what, live: isTerminal(c.stderr) && !c.json, first: -1}
 }
 
-// report prints that done of total units of a long command are done; a total of 0 means unknown. note is a
-// remark, such as the name of a part.
+// report prints that done of total units are done; a total of 0 means unknown. note is a remark.
 func (p *progress) report(now time.Time, done, total int64, note string) {
 	if p.first < 0 {
 		p.first, p.began = done, now
@@ -84,12 +83,10 @@ func (p *progress) json(now time.Time, done, total int64, note string) {
 			out[4].value = int64(left / time.Second)
 		}
 	}
-	// A failed write to stderr is ignored, since there is no other place to report it.
 	_ = printJSON(p.c.stderr, fields{{"progress", out}})
 }
 
-// pace returns the rate of a long command since its first report, and the time that the rest takes at this
-// rate. known is false if it is too early to compute them.
+// pace returns a long command's rate since its first report, and the time left. known is false if it is too early.
 func (p *progress) pace(now time.Time, done, total int64) (perSecond float64, left time.Duration, known bool) {
 	elapsed := now.Sub(p.began).Seconds()
 	if elapsed < 1 || done <= p.first {
@@ -100,7 +97,7 @@ func (p *progress) pace(now time.Time, done, total int64) (perSecond float64, le
 		true
 }
 
-// end finishes the terminal's line of progress, so that the result begins on a new line.
+// end finishes the terminal's line of progress.
 func (p *progress) end() {
 	if p.open {
 		fmt.Fprintln(p.c.stderr)

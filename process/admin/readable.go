@@ -13,13 +13,12 @@ import (
 )
 
 // shownTime is a time in a command's output: in the API's format in JSON and in pipes, and in local time with its
-// distance from now on a terminal. The zero instant is printed as none.
+// distance from now on a terminal. Zero is printed as none.
 type shownTime time.Time
 
-// at returns a time in the type in which a command's output prints it.
 func at(t time.Time) shownTime { return shownTime(t) }
 
-// MarshalJSON encodes the time in the API's format, or null for the zero time.
+// MarshalJSON encodes the time in the API's format; null for zero.
 func (i shownTime) MarshalJSON() ([]byte, error) {
 	if time.Time(i).IsZero() {
 		return []byte("null"), nil
@@ -27,15 +26,13 @@ func (i shownTime) MarshalJSON() ([]byte, error) {
 	return json.Marshal(deposit.FormatTimestamp(time.Time(i)))
 }
 
-// cents is an amount in a command's output: whole cents in JSON and in pipes, euros on a terminal.
+// cents is an amount in a command's output: cents in JSON and in pipes, euros on a terminal.
 type cents money.Cents
 
-// pairs holds details in a command's output: values by name.
 type pairs map[string]string
 
 const none = "–"
 
-// readable converts the value of an output field into what people read.
 func (c *call) readable(v any) any {
 	switch v := v.(type) {
 	case nil:
@@ -117,8 +114,7 @@ func distance(d time.Duration) string {
 	return amount + " ago"
 }
 
-// label returns the name of an output field as people read it on a terminal, such as "max amount" for
-// maxAmountCents. In pipes it is the field's own name.
+// label returns an output field's name as people read it on a terminal: "max amount" for maxAmountCents.
 func (c *call) label(f field) string {
 	if !c.terminal {
 		return f.name
@@ -137,8 +133,8 @@ func (c *call) label(f field) string {
 	return words.String()
 }
 
-// printable replaces characters that a terminal interprets as commands, since the text may come from a webhook
-// receiver.
+// printable replaces characters that a terminal interprets as commands, since webhook receivers may have sent the
+// text.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && !unicode.IsPrint(r) {

@@ -10,13 +10,11 @@ import (
 
 type reencrypt struct{}
 
-// errReencryptInterrupted is the error of an interrupted re-encryption, with the way to continue. Rows are
-// encrypted in pages, each in one transaction.
+// errReencryptInterrupted says how to continue an interrupted re-encryption, which works in pages.
 var errReencryptInterrupted = codedError{codeInterrupted,
 	errors.New("interrupted; every row is readable, and the command goes on with the rest when it runs again")}
 
-// Run encrypts the stored secrets with the primary key, page by page. Rows that an earlier run has encrypted are
-// skipped.
+// Run encrypts the stored secrets with the primary key, and skips those that an earlier run has encrypted.
 func (reencrypt) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		p := c.progress("rows read")

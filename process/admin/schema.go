@@ -42,12 +42,12 @@ func (migrateUp) Run(c *call) error {
 	return c.answer(answer)
 }
 
-// errMigrationInterrupted is the error of an interrupted migration, with the way to continue. Each migration
-// commits as a whole, or builds an index that the next run builds again.
+// errMigrationInterrupted says how to continue an interrupted migration. Each commits as a whole, or builds an
+// index that the next run builds again.
 var errMigrationInterrupted = codedError{codeInterrupted,
 	errors.New("interrupted; the command goes on with the migration that was interrupted when it runs again")}
 
-// watchMigration prints the progress of the running migrations until the returned function is called.
+// watchMigration prints the progress of migrations until the returned function is called.
 func (c *call) watchMigration(cfg config.Config) (stop func()) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	ended := make(chan struct{})
@@ -57,7 +57,7 @@ func (c *call) watchMigration(cfg config.Config) (stop func()) {
 		defer steps.end()
 		defer blocks.end()
 		_ = wire.WatchMigration(ctx, cfg, time.Second, func(p wire.MigrationProgress) {
-			// The error is ignored, since the migration itself reports a mistake in the configuration.
+			// The migration itself reports a mistake in the configuration.
 			switch {
 			case p.Applied >= p.Total:
 			case p.Index == "":
@@ -75,7 +75,6 @@ func (c *call) watchMigration(cfg config.Config) (stop func()) {
 
 type migrateStatus struct{}
 
-// Run prints the migrations of the schema and whether each is applied.
 func (migrateStatus) Run(c *call) error {
 	cfg, err := c.config(config.RequiredForDatabase)
 	if err != nil {
@@ -94,8 +93,8 @@ func (migrateStatus) Run(c *call) error {
 
 type restoreFinish struct{}
 
-// Run records that a restore of the database from a backup is finished, so that responses that Redis cached before the
-// restore are no longer used.
+// Run records that a restore from a backup is finished, so that responses that Redis cached before are no longer
+// used.
 func (restoreFinish) Run(c *call) error {
 	if err := c.confirm("The answers that Redis caches become void."); err != nil {
 		return err
@@ -119,7 +118,7 @@ type secretsCommands struct {
 
 type newKeyset struct{}
 
-// Run creates and prints a keyset. No configuration is read, since the keyset is part of the first configuration.
+// Run creates and prints a keyset without reading the configuration, of which the keyset becomes a part.
 func (newKeyset) Run(c *call) error {
 	keyset, err := wire.NewKeyset()
 	if err != nil {
@@ -130,14 +129,14 @@ func (newKeyset) Run(c *call) error {
 
 type addKeysetKey struct{}
 
-// Run adds a key to the configured keyset and prints the result. Processes with the old and the new keyset can read
-// each other's secrets.
+// Run adds a key to the configured keyset and prints the result. Processes with either keyset can read each other's
+// secrets.
 func (addKeysetKey) Run(c *call) error { return c.changeKeyset(wire.AddKeysetKey) }
 
 type useKeysetKey struct{}
 
-// Run makes the newest key of the configured keyset primary and prints the result. Every process must have that key
-// already, or it cannot read secrets that others write.
+// Run makes the newest key of the configured keyset primary. Every process must have it already, or it cannot read
+// new secrets.
 func (useKeysetKey) Run(c *call) error {
 	err := c.changeKeyset(wire.PromoteNewestKey)
 	if errors.Is(err, wire.ErrKeyAlreadyPrimary) {
@@ -148,11 +147,10 @@ func (useKeysetKey) Run(c *call) error {
 
 type rotateKeyset struct{}
 
-// Run adds a new primary key to the configured keyset and prints the result. Every process needs the new keyset
-// before the old one is discarded.
+// Run adds a new primary key to the configured keyset. Every process needs the result before the old keyset is
+// discarded.
 func (rotateKeyset) Run(c *call) error { return c.changeKeyset(wire.RotateKeyset) }
 
-// changeKeyset prints the configured keyset after a change.
 func (c *call) changeKeyset(change func(config.Config) (string, error)) error {
 	cfg, err := c.config(config.NothingRequired)
 	if err != nil {
@@ -168,7 +166,7 @@ func (c *call) changeKeyset(change func(config.Config) (string, error)) error {
 	return c.keyset(keyset)
 }
 
-// keyset prints a keyset without any other text, so that a shell can capture the output.
+// keyset prints a keyset without any other text, for capture by a shell.
 func (c *call) keyset(keyset string) error {
 	if c.json {
 		return c.answer(fields{{"keyset", keyset}})

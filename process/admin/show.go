@@ -20,7 +20,6 @@ type depositShow struct {
 	Deposit string `required:"" id:"" name:"id" help:"Id (dep_…) or reference (D-7K3M-9Q2X)."`
 }
 
-// Run prints a deposit with its history, payments, agreements and deliveries.
 func (d depositShow) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		found, err := a.Support.FindDeposit(c.ctx, d.Deposit)
@@ -70,8 +69,7 @@ func describedDeposit(d support.DepositRecord) fields {
 	}
 }
 
-// describedAgreements returns the tenant's agreements with every field, since support submits them as evidence in a
-// dispute.
+// describedAgreements returns the tenant's agreements with every field, as evidence in a dispute.
 func describedAgreements(all []agreement.Record) []fields {
 	out := []fields{}
 	for _, a := range all {
@@ -84,7 +82,7 @@ func describedAgreements(all []agreement.Record) []fields {
 	return out
 }
 
-// textOrNone returns a pointer to a text, or nil for an empty text, which is printed as none.
+// textOrNone returns a pointer to a text; nil for "", which is printed as none.
 func textOrNone(s string) *string {
 	if s == "" {
 		return nil
@@ -102,8 +100,7 @@ type clientShow struct {
 	Client string `required:"" id:"" name:"id" help:"Id (cli_…) or e-mail address of the tenant."`
 }
 
-// Run prints the records of a tenant with their deposits. An e-mail address may have a record at each of several
-// accounts.
+// Run prints a tenant's records and deposits. An e-mail address may have a record at each of several accounts.
 func (s clientShow) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		found, err := a.Support.FindClients(c.ctx, s.Client)
@@ -141,7 +138,7 @@ func summary(d *deposit.Deposit) fields {
 	}
 }
 
-// objects prints objects one after the other, or as a JSON object with an array.
+// objects prints objects one after the other, or as JSON.
 func (c *call) objects(name string, all []fields) error {
 	if c.json {
 		return c.list(name, all)
@@ -168,7 +165,7 @@ type auditShow struct {
 	Name string `required:"" id:"" name:"id" help:"Request id (req_…), id of the changed object, or actor: admin, prt_…, opr_… or an operator's e-mail address."`
 }
 
-// Run prints the entries of the audit log about a request, a subject or an actor.
+// Run prints the audit entries about a request, a subject or an actor.
 func (s auditShow) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		found, err := a.Support.FindAuditEntries(c.ctx, s.Name)

@@ -35,7 +35,6 @@ func (w webhookShow) Run(c *call) error {
 	})
 }
 
-// describedDeliveries returns deliveries with the result of their last attempt, for printing.
 func describedDeliveries(all []webhook.Delivery) []fields {
 	rows := []fields{}
 	for _, d := range all {
@@ -63,7 +62,6 @@ type deliveryShow struct {
 	Delivery string `required:"" id:"" name:"id" help:"Id of the delivery: dlv_…"`
 }
 
-// Run prints a delivery with its attempts.
 func (s deliveryShow) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		d, err := a.Support.FindDelivery(c.ctx, s.Delivery)
@@ -104,7 +102,6 @@ type eventShow struct {
 	Event string `required:"" id:"" name:"id" help:"Id of the event: evt_…"`
 }
 
-// Run prints an event with its deliveries.
 func (s eventShow) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(a *wire.AdminCommands, _ config.Config) error {
 		e, err := a.Support.FindEvent(c.ctx, s.Event)

@@ -27,7 +27,7 @@ type webhookReplay struct {
 	Status       string    `default:"failed" enum:"pending,retrying,succeeded,failed" help:"Only those of this status: ${enum}."`
 }
 
-// Run starts a replay of deliveries, and on a terminal prints its progress until the end.
+// Run starts a replay of deliveries, and on a terminal prints its progress.
 func (w webhookReplay) Run(c *call) error {
 	subscriptionID, ok := id.Subscription.Parse(w.Subscription)
 	if !ok {
@@ -58,8 +58,7 @@ type webhookProbe struct {
 	All     bool   `help:"… or the subscriptions of all partners."`
 }
 
-// Run makes failing endpoints be tried at once: each endpoint with an open circuit gets a POST as a probe, and
-// waiting retries become due now.
+// Run makes failing endpoints be tried at once: open circuits get a probe, and retries become due now.
 func (w webhookProbe) Run(c *call) error {
 	var of webhookports.ProbeFilter
 	chosen := 0
@@ -116,8 +115,7 @@ func (w replayProgress) Run(c *call) error {
 	})
 }
 
-// follow prints the progress of a replay until the end. A dispatcher makes the redeliveries, so interrupting the
-// command does not stop them.
+// follow prints the progress of a replay until the end. Interrupting the command does not stop the replay.
 func (c *call) follow(a *wire.AdminCommands, replay webhook.Replay) (webhook.Replay, error) {
 	const every = time.Second
 	p := c.progress("redeliveries")

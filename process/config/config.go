@@ -1,5 +1,5 @@
-// Package config reads the configuration from environment variables into one validated struct (settings.md,
-// "Environment"). Load reports all mistakes together, so that they can be corrected in a single round.
+// Package config reads the configuration from environment variables into one struct (settings.md, "Environment").
+// Load reports all mistakes together.
 package config
 
 import (
@@ -117,17 +117,16 @@ type Config struct {
 
 	// The address to which traces are sent; unset: none are sent.
 	TracesEndpoint string `env:"OTEL_EXPORTER_OTLP_ENDPOINT" form:"http"`
-	// The sampler that decides which traces are recorded, by the names of the OpenTelemetry specification, and the
-	// share for the samplers with traceidratio in their names; unset: 1.
+	// The sampler that decides which traces are recorded, by its name in OpenTelemetry, and the share for samplers
+	// with traceidratio in their names; unset: 1.
 	TracesSampler    string `env:"OTEL_TRACES_SAMPLER" envDefault:"parentbased_always_on" form:"traces sampler"`
 	TracesSamplerArg string `env:"OTEL_TRACES_SAMPLER_ARG" form:"share"`
 }
 
-// TracesSamplers lists the possible values of OTEL_TRACES_SAMPLER.
 var TracesSamplers = []string{"always_on", "always_off", "traceidratio", "parentbased_always_on",
 	"parentbased_always_off", "parentbased_traceidratio"}
 
-// TraceSampleRatio returns the share of traces, from 0 to 1, that the samplers with traceidratio in their names record.
+// TraceSampleRatio returns the share of traces that samplers with traceidratio in their names record.
 func (c Config) TraceSampleRatio() float64 {
 	if share, err := strconv.ParseFloat(c.TracesSamplerArg, 64); err == nil {
 		return share
@@ -135,8 +134,7 @@ func (c Config) TraceSampleRatio() float64 {
 	return 1
 }
 
-// EgressRanges returns the address ranges from which webhooks are sent (EGRESS_ADDRESSES), in order, each once. A
-// single address is returned as the range that contains only itself.
+// EgressRanges returns EGRESS_ADDRESSES in order, each once, with a single address as a range.
 func (c Config) EgressRanges() []string {
 	var all []netip.Prefix
 	for _, text := range c.EgressAddresses {
@@ -152,11 +150,9 @@ func (c Config) EgressRanges() []string {
 	return texts
 }
 
-// RequiredVariables lists the environment variables that a command requires, by name.
 type RequiredVariables []string
 
-// The environment variables that each kind of command requires. A variable that is required "outside
-// development" has a default in development.
+// The environment variables that each kind of command requires.
 var (
 	RequiredForService = RequiredVariables{"DATABASE_URL", "REDIS_URL", "SECRETS_KEYSET", "API_BASE_URL",
 		"DASHBOARD_BASE_URL", "SMTP_URL",
@@ -181,36 +177,31 @@ func (c Config) MigrationURL() (secret.Text, error) {
 	return c.DatabaseURL, nil
 }
 
-// DepositTimerDurations returns the configured durations of a deposit (api.md §3).
+// DepositTimerDurations returns the configured durations (api.md §3).
 func (c Config) DepositTimerDurations() deposit.TimerDurations {
 	return deposit.TimerDurations{CaptureWindow: c.CaptureWindow, CoverMax: c.CoverMax,
 		CheckoutIdleAfter: c.CheckoutIdleAfter}
 }
 
-// Imprint returns the addresses that tenants are shown: terms, privacy notice, support.
 func (c Config) Imprint() agreement.Imprint {
 	return agreement.Imprint{TermsURL: c.TermsURL, PrivacyURL: c.PrivacyURL, SupportEmail: c.SupportEmail}
 }
 
-// DeliverySchedule returns the schedule of attempts to deliver a webhook.
 func (c Config) DeliverySchedule() webhook.RetrySchedule {
 	return webhook.RetrySchedule(c.WebhookRetrySchedule)
 }
 
-// WebhookTargetRules returns the rules that decide which endpoint URLs are allowed.
 func (c Config) WebhookTargetRules() webhook.TargetRules {
 	return webhook.TargetRules{Insecure: c.WebhookAllowInsecureTargets, BlockedPorts: c.WebhookBlockedPorts}
 }
 
-// CollectionSchedule returns the times at which a captured amount is charged.
 func (c Config) CollectionSchedule() deposit.CollectionSchedule {
 	return deposit.CollectionSchedule(c.CollectionRetrySchedule)
 }
 
-// AllowsLocalReturnURLs reports whether return URLs may be http on localhost (api.md §4): outside production they may.
+// AllowsLocalReturnURLs reports whether return URLs may be http on localhost (api.md §4).
 func (c Config) AllowsLocalReturnURLs() bool { return c.Environment != partner.EnvironmentProduction }
 
-// TrustsProxy reports whether an address is in TRUSTED_PROXIES.
 func (c Config) TrustsProxy(address string) bool {
 	addr, err := netip.ParseAddr(address)
 	if err != nil {
@@ -225,18 +216,16 @@ func (c Config) TrustsProxy(address string) bool {
 	})
 }
 
-// The payment providers that PAYMENTS_PROVIDER can name.
 const (
 	PaymentsSandbox = "sandbox" // The sandbox simulates a payment provider; production refuses it.
 	PaymentsStripe  = "stripe"
 	PaymentsNone    = "none" // No payments are taken: tenants are asked to come back later.
 )
 
-// PaymentsProviders lists every value of PAYMENTS_PROVIDER.
 var PaymentsProviders = []string{PaymentsSandbox, PaymentsStripe, PaymentsNone}
 
-// PaymentsProviderOrDefault returns the name of the payment provider: PAYMENTS_PROVIDER, or else the sandbox outside
-// production and none in production.
+// PaymentsProviderOrDefault returns PAYMENTS_PROVIDER, or else the sandbox outside production and none in
+// production.
 func (c Config) PaymentsProviderOrDefault() string {
 	switch {
 	case c.PaymentsProvider != "":
@@ -247,8 +236,8 @@ func (c Config) PaymentsProviderOrDefault() string {
 	return PaymentsSandbox
 }
 
-// CatchesMails reports whether mails are kept in this service and shown at /sandbox/mails, instead of being sent:
-// in development without SMTP_URL.
+// CatchesMails reports whether mails are shown at /sandbox/mails instead of being sent: in development without
+// SMTP_URL.
 func (c Config) CatchesMails() bool {
 	return c.Environment == partner.EnvironmentDevelopment && c.SMTPURL == ""
 }
@@ -256,16 +245,14 @@ func (c Config) CatchesMails() bool {
 // VerifiesEmailAddresses reports whether operators must verify their e-mail addresses: only if mails are sent.
 func (c Config) VerifiesEmailAddresses() bool { return c.SMTPURL != "" }
 
-// UsesHTTPS reports whether browsers reach the pages over https. The answer decides the attributes of cookies and
-// Strict-Transport-Security.
+// UsesHTTPS reports whether browsers reach the pages over https.
 func (c Config) UsesHTTPS() bool { return strings.HasPrefix(c.DashboardBaseURL, "https://") }
 
-// LocalMetricsURL returns the origin at which this machine reaches METRICS_ADDR. The origin avoids the name localhost,
-// which a container without /etc/hosts does not resolve.
+// LocalMetricsURL returns the origin at which this machine reaches METRICS_ADDR, without the name localhost, which
+// some containers do not resolve.
 func (c Config) LocalMetricsURL() string { return localBaseURL(c.MetricsAddr, "127.0.0.1") }
 
-// localBaseURL returns the origin at which this machine reaches a service that listens on addr. self is the host
-// for an address without one.
+// localBaseURL returns the origin at which this machine reaches addr. self is the host for an address without one.
 func localBaseURL(addr, self string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -6,22 +6,20 @@ import (
 	"strings"
 )
 
-// Misspelling is an environment variable that looks like a misspelt setting: its name, and the nearest setting.
+// Misspelling is an environment variable that looks like a misspelt setting.
 type Misspelling struct{ Name, Nearest string }
 
-// ours matches the names of environment variables that begin like a setting and that no other program uses.
+// ours matches names of environment variables that begin like a setting and that no other program uses.
 var ours = regexp.MustCompile(`^(WEBHOOK|RATE_LIMIT)_`)
 
-// strangers matches environment variables of other programs that resemble settings: those that Kubernetes sets for
-// a service called webhook, database or redis, and SESSION_ID of a terminal.
+// strangers matches environment variables of other programs that resemble settings, such as those of Kubernetes.
 var strangers = regexp.MustCompile(`_SERVICE_(HOST|PORT\w*)$|_PORT(_\d+_(TCP|UDP|SCTP)\w*)?$|^SESSION_ID$`)
 
-// furthest is the largest number of letters by which a misspelt name may differ from a setting's.
+// furthest is the number of letters by which a misspelt name may differ from a setting's.
 const furthest = 4
 
-// FindMisspellings returns the environment variables that seem to be misspelt settings, sorted by name. A variable
-// seems misspelt if a setting that is not set has the same first word and differs in at most a fifth of its
-// letters.
+// FindMisspellings returns environment variables that seem to be misspelt settings, sorted: an unset setting has
+// the same first word and differs in at most a fifth of the letters.
 func FindMisspellings(environ []string) []Misspelling {
 	known, set := map[string]bool{}, map[string]bool{}
 	for _, s := range settings(Config{}) {
@@ -56,9 +54,9 @@ func FindMisspellings(environ []string) []Misspelling {
 	return found
 }
 
-// distance returns how many letters must be added, removed or replaced to turn text a into text b.
+// distance returns how many letters must be added, removed or replaced to turn a into b.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1) // The distances from the part of text a read so far to each beginning of text b.
+	row := make([]int, len(b)+1) // The distances from the part of a read so far to each beginning of b.
 	for j := range row {
 		row[j] = j
 	}
@@ -76,7 +74,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// RetriesWithoutWait reports whether WEBHOOK_RETRY_SCHEDULE repeats a failed attempt without a wait.
+// RetriesWithoutWait reports whether WEBHOOK_RETRY_SCHEDULE repeats an attempt without a wait.
 func (c Config) RetriesWithoutWait() bool {
 	return len(c.WebhookRetrySchedule) > 1 && slices.Min(c.WebhookRetrySchedule[1:]) == 0
 }

@@ -13,14 +13,13 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// fileSuffix is appended to the name of a secret's variable to form the variable that names a file with the secret.
+// fileSuffix ends the name of a variable that names a file with a secret.
 const fileSuffix = "_FILE"
 
-// longestSecret bounds the size of a file with a secret, so that a wrong path such as /dev/zero is reported as a
-// mistake and does not fill the memory.
+// longestSecret bounds the size of a file with a secret, so that a path such as /dev/zero is reported as a mistake.
 const longestSecret = 64 << 10
 
-// filePatience bounds the wait for a secret from a pipe, which may have no writer or one that writes nothing.
+// filePatience bounds the wait for a secret from a pipe, which may have no writer.
 const filePatience = 5 * time.Second
 
 // isSecret reports whether the variable may hold a secret, and so may be read from a file.
