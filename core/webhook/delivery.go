@@ -12,6 +12,15 @@ import (
 // DeliveryState is the state of a delivery. Column due_at is the time of the next attempt, or while Dispatched the
 // end of the lease, so that one query finds first attempts, retries and deliveries whose dispatcher died
 // (delivery.md, point 3).
+//
+//	          relay                scan                2xx
+//	event ──────────▶ Waiting ──────────▶ Dispatched ──────▶ Succeeded
+//	          │          ▲ ▲                │  │  │
+//	          └──────────┼─┼───▶────────────┘  │  └─────────▶ Failed     (no attempt left)
+//	            (room)   │ └── lease ended ────┘
+//	                     └──── failed attempt
+//
+// A delivery of a disabled subscription is parked: Waiting without a due time.
 type DeliveryState int16
 
 // The states of a delivery, with their numbers in the database.
@@ -111,7 +120,7 @@ const (
 	ResultTLSFailed        AttemptResult = "tls"
 	ResultRedirect         AttemptResult = "redirect"
 	ResultAddressBlocked   AttemptResult = "blocked" // No POST was sent, since the endpoint's address is not public.
-	ResultSecretUnreadable AttemptResult = "secret"  // No POST was sent, since the subscription's secret cannot be read.
+	ResultSecretUnreadable AttemptResult = "secret"  // No POST: the subscription's secret cannot be read.
 )
 
 var AttemptResults = []AttemptResult{ResultSuccess, ResultNon2xx, ResultTimeout, ResultDNSFailed, ResultConnectFailed,

@@ -26,7 +26,7 @@ const filePatience = 5 * time.Second
 func (s setting) isSecret() bool { return s.field.Type == reflect.TypeFor[secret.Text]() }
 
 // readFiles reads the secrets whose variables name a file, and adds them to set. The mistakes found are returned.
-func readFiles(set map[string]string) mistakes {
+// readFiles adds to set the secrets whose variables name a file, and returns the mistakes found.
 	found := mistakes{}
 	for _, s := range settings(Config{}) {
 		variable := s.name() + fileSuffix
@@ -48,16 +48,16 @@ func readFiles(set map[string]string) mistakes {
 }
 
 // readSecret returns the text of a file without the newlines at its end, or a problem. problem contains neither the
-// text nor the path, since the path may be the secret itself, set to the wrong variable.
-func readSecret(path string) (text, problem string) {
+// readSecret returns a file's text without newlines at its end, or a problem, which contains neither text nor path:
+// the path may be a secret, set to the wrong variable.
 	// With O_NONBLOCK, a pipe without a writer counts as empty instead of blocking.
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	// With O_NONBLOCK, a pipe without a writer counts as empty instead of blocking.
 	if err != nil {
 		return "", cannotBeRead(err)
 	}
 	defer file.Close()
 	// The error is ignored, since a regular file takes no deadline and needs none.
-	_ = file.SetReadDeadline(time.Now().Add(filePatience))
+	// A regular file takes no deadline and needs none.
 	content, err := io.ReadAll(io.LimitReader(file, longestSecret+1))
 	switch text = strings.TrimRight(string(content), "\r\n"); {
 	case err != nil:

@@ -21,8 +21,8 @@ import (
 	"partnerdeposits/core/returnurl"
 )
 
-// forms holds the checks that the tag `form` of a Config field names. A check gets a text that is not empty. Its
-// error never contains the value of a variable that may hold a secret.
+// forms holds the checks that the tag `form` of a Config field names. Their errors never contain a value that may
+// be secret.
 var forms = map[string]func(text string, s setting, c Config) error{
 	"environment":  isEnvironment,
 	"postgres":     isPostgresURL,
@@ -67,12 +67,12 @@ func isPostgresURL(text string, _ setting, _ Config) error {
 }
 
 func isRedisURL(text string, _ setting, _ Config) error {
-	client, err := redis.NewClient(text) // Creating the Redis client opens no connection.
+	client, err := redis.NewClient(text)
 	if err != nil {
 		return errors.New(
 			"must be redis://host:port/db, rediss://…, redis://host1,host2,… for a cluster, or redis-sentinel://host1,host2,…?master=name (rediss-sentinel:// with TLS)")
 	}
-	_ = client.Close() // The Redis client has opened no connection, so closing it cannot fail.
+	_ = client.Close()
 	return nil
 }
 
@@ -122,7 +122,7 @@ func isEgressAddress(text string, _ setting, _ Config) error {
 	return err
 }
 
-// addressRange parses an address, as the range that contains only itself, or a range.
+// addressRange parses an address range, or an address as a range.
 func addressRange(text string) (netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" && !addr.Is4In6() {
 		return netip.PrefixFrom(addr, addr.BitLen()), nil
@@ -146,8 +146,8 @@ func isTracesSampler(text string, _ setting, _ Config) error {
 	return nil
 }
 
-// isShare checks that the argument of a trace sampler is a share from 0 to 1, if the sampler takes a share. For
-// other samplers any argument is accepted, since it may be meant for other programs.
+// isShare checks that the argument of a trace sampler is a share from 0 to 1. Samplers that take no share accept
+// any argument.
 func isShare(text string, _ setting, c Config) error {
 	if !strings.HasSuffix(c.TracesSampler, "traceidratio") {
 		return nil
@@ -174,7 +174,7 @@ func isLogFormat(text string, _ setting, _ Config) error {
 
 func isSMTPURL(text string, _ setting, _ Config) error {
 	if _, err := mail.ParseSMTPURL(text); err != nil {
-		// The variable's name is removed from the error, since the list of mistakes names it itself.
+		// The list of mistakes names the variable itself.
 		return errors.New(strings.TrimPrefix(err.Error(), "mail: SMTP_URL "))
 	}
 	return nil
@@ -194,7 +194,6 @@ func isHTTPURL(text string, _ setting, _ Config) error {
 	return nil
 }
 
-// isPublicURL checks the URL of a page for tenants, such as the terms.
 func isPublicURL(text string, _ setting, c Config) error {
 	u, err := url.Parse(text)
 	if err != nil || !isHTTP(text) || u.User != nil || !oneline.Valid(text) || strings.ContainsRune(text, ' ') {
@@ -206,7 +205,6 @@ func isPublicURL(text string, _ setting, c Config) error {
 	return nil
 }
 
-// isPlainAddress checks an e-mail address without a display name.
 func isPlainAddress(text string, _ setting, _ Config) error {
 	if parsed, err := netmail.ParseAddress(text); err != nil || parsed.Address != text {
 		return fmt.Errorf("%q is not an address such as help@example.com", text)

@@ -18,10 +18,9 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// Mistakes lists the environment variables that are missing or wrong, one a line, in the order of Config.
+// Mistakes lists the environment variables that are missing or wrong, one a line.
 type Mistakes []string
 
-// Error returns all mistakes of the configuration as one text, one a line.
 func (m Mistakes) Error() string {
 	return fmt.Sprintf("the configuration has %d %s:\n  - %s", len(m), plural("mistake", len(m)),
 		strings.Join(m, "\n  - "))
@@ -34,10 +33,10 @@ func plural(noun string, n int) string {
 	return noun + "s"
 }
 
-// Load reads the configuration from environ, whose elements have the form NAME=value as in os.Environ, and from the
-// files that environ names for secrets (settings.md, "Secrets from files").
+// Load reads the configuration from environ, in the form of os.Environ, and from the files that it names for
+// secrets (settings.md, "Secrets from files").
 //
-// The only error is Mistakes, which is complete and contains no value of a variable that may hold a secret.
+// The only error is Mistakes, which is complete and contains no value that may be secret.
 func Load(environ []string, needs RequiredVariables) (Config, error) {
 	set := map[string]string{}
 	for _, pair := range environ {
@@ -54,7 +53,7 @@ func Load(environ []string, needs RequiredVariables) (Config, error) {
 		local := localBaseURL(c.HTTPAddr, "localhost")
 		c.APIBaseURL, c.DashboardBaseURL = cmp.Or(c.APIBaseURL, local), cmp.Or(c.DashboardBaseURL, local)
 		if set["DRAIN_DELAY"] == "" {
-			c.DrainDelay = 0 // Development has no load balancer to wait for, so Ctrl-C stops the process at once.
+			c.DrainDelay = 0 // Development has no load balancer, so Ctrl-C stops the process at once.
 		}
 	}
 	for _, s := range settings(c) {
@@ -73,11 +72,10 @@ func Load(environ []string, needs RequiredVariables) (Config, error) {
 	return c, nil
 }
 
-// mistakes holds the first mistake of each variable, so that a value that cannot be parsed is not also reported as
-// out of bounds.
+// mistakes holds the first mistake of each variable: a value that cannot be parsed is not also out of bounds.
 type mistakes map[string]string
 
-// add records a mistake of a variable, unless one is recorded already; the text "" means that there is none.
+// add records a variable's first mistake; the text "" means that there is none.
 func (m mistakes) add(name, text string) {
 	if _, recorded := m[name]; !recorded && text != "" {
 		m[name] = text
@@ -94,8 +92,8 @@ func (m mistakes) list() Mistakes {
 	return out
 }
 
-// parse fills c from the environment variables. It describes values that do not parse in its own words, since the
-// library's errors may contain a secret.
+// parse fills c from the environment variables. It describes mistakes itself, since the library's errors may
+// contain a secret.
 func parse(c *Config, set map[string]string) mistakes {
 	found := mistakes{}
 	err := env.ParseWithOptions(c, env.Options{Environment: set})
@@ -106,7 +104,7 @@ func parse(c *Config, set map[string]string) mistakes {
 	for _, e := range all.Errors {
 		var unreadable env.ParseError
 		if !errors.As(e, &unreadable) {
-			panic("config: " + e.Error()) // A panic here means a programming mistake in the declaration of Config.
+			panic("config: " + e.Error()) // A panic here is a mistake in the declaration of Config.
 		}
 		field, _ := reflect.TypeFor[Config]().FieldByName(unreadable.Name)
 		name := field.Tag.Get("env")
@@ -115,7 +113,6 @@ func parse(c *Config, set map[string]string) mistakes {
 	return found
 }
 
-// expected returns the message for a value that a field's type does not accept.
 func expected(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[time.Duration]():
@@ -132,7 +129,6 @@ func expected(t reflect.Type) string {
 	return "is not a whole number"
 }
 
-// DurationList is a webhook.Schedule that is read from a comma-separated list of durations.
 type DurationList webhook.RetrySchedule
 
 // UnmarshalText parses a list of durations such as "0s,5s,5m".

@@ -49,14 +49,13 @@ func isStripeBase(text string, _ setting, c Config) error {
 	if err != nil || !isHTTP(text) || (u.Path != "" && u.Path != "/") || u.User != nil || strings.ContainsAny(text, "?#") {
 		return errors.New("is not an origin such as https://api.stripe.com")
 	}
-	// An unencrypted connection would expose Stripe's secret key, which is part of every request.
+	// Every request contains Stripe's secret key, which an unencrypted connection would expose.
 	if u.Scheme != "https" && c.Environment == partner.EnvironmentProduction {
 		return errors.New("must be https in production")
 	}
 	return nil
 }
 
-// paymentsTogether checks rules between several settings of the payment provider.
 func (c Config) paymentsTogether(found mistakes) {
 	if c.PaymentsProviderOrDefault() == PaymentsStripe && c.StripeSecretKey == "" {
 		found.add("STRIPE_SECRET_KEY", "is required with PAYMENTS_PROVIDER=stripe, such as rk_live_…")

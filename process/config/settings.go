@@ -12,7 +12,6 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// The largest number of waits in WEBHOOK_RETRY_SCHEDULE, and the longest wait.
 const (
 	maxAttempts = 50
 	maxWait     = 7 * 24 * time.Hour
@@ -26,7 +25,6 @@ type setting struct {
 	value reflect.Value
 }
 
-// settings returns the fields of Config with the values of c, in their order.
 func settings(c Config) []setting {
 	var all []setting
 	fields := reflect.TypeFor[Config]()
@@ -39,11 +37,9 @@ func settings(c Config) []setting {
 
 func (s setting) tag(key string) string { return s.field.Tag.Get(key) }
 
-// name returns the name of the setting's environment variable.
 func (s setting) name() string { return s.tag("env") }
 
-// texts returns the values of the setting to be checked: every element of a list, none if the variable is not
-// set.
+// texts returns the setting's values to be checked; none if the variable is not set.
 func (s setting) texts() []string {
 	switch v := s.value.Interface().(type) {
 	case secret.Text:
@@ -57,7 +53,7 @@ func (s setting) texts() []string {
 	return nil
 }
 
-// missing returns the mistake if the variable is required and not set; "" if it is set or not required.
+// missing returns the mistake if the variable is required and not set, and "" otherwise.
 func (s setting) missing(c Config) string {
 	required := map[string]bool{
 		"always":              true,
@@ -80,7 +76,7 @@ func (s setting) missing(c Config) string {
 	return "is required " + s.tag("required") + hint
 }
 
-// invalid returns what is wrong with the setting's value by the tags of its field; "" for a valid value.
+// invalid returns what is wrong with the setting's value by the tags of its field; "" if nothing is.
 func (s setting) invalid(c Config) string {
 	if form := s.tag("form"); form != "" {
 		for _, text := range s.texts() {
@@ -139,7 +135,7 @@ func notBetween(value time.Duration, least, most string) string {
 	return ""
 }
 
-// bound returns a bound that was parsed from a tag of Config, and panics if the tag is malformed.
+// bound returns a bound from a tag of Config, and panics if the tag is malformed.
 func bound[T any](value T, err error) T {
 	if err != nil {
 		panic("config: a tag of Config: " + err.Error())

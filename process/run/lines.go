@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	// mostWaiting is the largest number of bytes of log lines that wait for the log's reader; further lines are
-	// dropped.
+	// mostWaiting is the number of bytes of log lines that may wait for the log's reader; further lines are dropped.
 	mostWaiting = 1 << 20
 	// slowWrite is how long a write to the log may take before its reader counts as stuck.
 	slowWrite = time.Second
@@ -20,25 +19,24 @@ const (
 	lossTold = 10 * time.Second
 )
 
-// LogWriter writes the log of a process. Write never waits for the log's reader, such as a log shipper behind a pipe:
-// lines that exceed the limit are dropped and counted.
+// LogWriter writes the log of a process. It never waits for the log's reader, such as a log shipper: lines beyond a
+// limit are dropped and counted.
 type LogWriter struct {
 	out     io.Writer
 	dropped atomic.Uint64
 
 	mu      sync.Mutex
-	waiting []byte        // The complete log lines that wait to be written.
-	taken   []byte        // The log lines that are being written. Their memory is reused.
-	writing bool          // true: a goroutine is writing log lines; false: none is.
-	began   time.Time     // When the present write of log lines began; zero: no write is in progress.
+	waiting []byte
+	taken   []byte // The log lines being written, whose memory is reused.
+	writing bool
+	began   time.Time     // When the present write of log lines began; zero: none is in progress.
 	emptied chan struct{} // A channel that is closed once no log line waits; nil: Flush is not waiting.
-	lostAt  time.Time     // When a log line was last dropped.
+	lostAt  time.Time
 }
 
-// NewLogWriter returns a writer of log lines to out, which may block.
 func NewLogWriter(out io.Writer) *LogWriter { return &LogWriter{out: out} }
 
-// Write stores a log line, which ends with a line feed, until the log's reader takes it. Write always succeeds.
+// Write stores a log line until the log's reader takes it. Write always succeeds.
 func (l *LogWriter) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +52,6 @@ func (l *LogWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// DroppedLines returns how many log lines were dropped since the start.
 func (l *LogWriter) DroppedLines() uint64 { return l.dropped.Load() }
 
 // Check returns an error while the log's reader takes no lines, and for some seconds after a line was dropped.
@@ -72,12 +69,9 @@ func (l *LogWriter) Check() error {
 	return nil
 }
 
-// errUnread is the error for log lines that the reader did not take in time.
 var errUnread = errors.New("run: the last lines of the log were not read in time")
 
-// Flush waits until the log's reader has taken every line.
-//
-// Returns errUnread after patience.
+// Flush waits until the log's reader has taken every line. Returns errUnread after patience.
 func (l *LogWriter) Flush(patience time.Duration) error {
 	l.mu.Lock()
 	if !l.writing {
@@ -99,8 +93,8 @@ func (l *LogWriter) Flush(patience time.Duration) error {
 	}
 }
 
-// write writes the waiting log lines until none waits. No other goroutine waits for the log's reader.
-// Lines that arrive during a write are written together in the next.
+// write writes the waiting log lines until none waits. Lines that arrive during a write are written together in the
+// next.
 func (l *LogWriter) write() {
 	for l.take() {
 		written, err := l.out.Write(l.taken)
@@ -113,7 +107,7 @@ func (l *LogWriter) write() {
 	}
 }
 
-// take moves the waiting log lines to those being written. The result is false if none waits.
+// take moves the waiting log lines to those being written; false if none waits.
 func (l *LogWriter) take() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,14 +12,12 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// Log is the log of a process, together with the writer of its lines.
 type Log struct {
 	*slog.Logger
 	Lines *LogWriter
 }
 
-// NewLog returns the log of a process, which writes to w without waiting for it. LOG_LEVEL and LOG_FORMAT configure
-// it.
+// NewLog returns a process's log, which writes to w without waiting, configured by LOG_LEVEL and LOG_FORMAT.
 func NewLog(w io.Writer, cfg config.Config) Log {
 	lines := NewLogWriter(w)
 	return Log{NewLogger(lines, cfg), lines}
@@ -28,12 +26,11 @@ func NewLog(w io.Writer, cfg config.Config) Log {
 // lastLines is how long a process waits at its end for the log's reader.
 const lastLines = 2 * time.Second
 
-// Close waits up to lastLines for the log's reader to take the last lines. The error is ignored, since a log
-// that is not read is no place to report it.
+// Close waits up to lastLines for the log's reader. A log that is not read is no place to report the error.
 func (l Log) Close() { _ = l.Lines.Flush(lastLines) }
 
-// NewLogger returns a logger that writes to w, configured by LOG_LEVEL and LOG_FORMAT. Lines about a request contain
-// the id of the request, and of its trace if it has one.
+// NewLogger returns a logger configured by LOG_LEVEL and LOG_FORMAT. Lines about a request contain its id and
+// trace.
 func NewLogger(w io.Writer, cfg config.Config) *slog.Logger {
 	options := &slog.HandlerOptions{Level: cfg.LogLevel}
 	if cfg.LogFormat == "text" {
@@ -42,16 +39,15 @@ func NewLogger(w io.Writer, cfg config.Config) *slog.Logger {
 	return slog.New(contextHandler{slog.NewJSONHandler(w, options)})
 }
 
-// Names of the attributes with which log lines name their request and trace.
+// Attributes with which log lines name their request and trace.
 const (
 	requestIDKey = "request_id"
 	traceIDKey   = "trace_id"
 )
 
-// contextHandler is a log handler that adds the ids of the request and of the trace to which the context belongs.
+// contextHandler is a log handler that adds the ids of the context's request and trace.
 type contextHandler struct{ slog.Handler }
 
-// Handle adds the ids of the request and of the trace to a log line, unless the line has them already.
 func (h contextHandler) Handle(ctx context.Context, line slog.Record) error {
 	requestID, span := ports.RequestIDOf(ctx), trace.SpanContextFromContext(ctx)
 	if requestID == "" && !span.HasTraceID() {

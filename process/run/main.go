@@ -20,36 +20,31 @@ import (
 	"partnerdeposits/process/version"
 )
 
-// The exit codes of every command of the service.
 const (
 	ExitOK      = 0
 	ExitFailure = 1
-	ExitUsage   = 2 // The exit code for a wrong configuration or wrong arguments.
+	ExitUsage   = 2
 )
 
-// Command is a command that runs a process of the service, such as http.
 type Command struct {
 	Name string
 
-	// GCPercent is the garbage-collection target, as in GOGC: by how many percent the heap may grow between two
-	// collections. The variable GOGC has precedence.
+	// GCPercent is by how many percent the heap may grow between two collections, as in GOGC, which has precedence.
 	GCPercent int
 
-	// Build returns the process with its parts, which have not started yet.
+	// Build returns the process, whose parts have not started yet.
 	Build func(ctx context.Context, cfg config.Config, log Log) (Process, error)
 
-	// Healthcheck queries the running process whether it is ready. It returns the state of the process, or an error
-	// with the reason why it is not.
+	// Healthcheck returns the state of the running process, or why it is not ready.
 	Healthcheck func(ctx context.Context, environ []string) (state string, err error)
 }
 
-// Main runs a process of the service until a signal, whatever the arguments are, and returns the exit code.
-// Programs that test the service use it.
+// Main runs a process of the service until a signal, whatever the arguments are, for programs that test the
+// service.
 func Main(gcPercent int, build func(ctx context.Context, cfg config.Config, log Log) (Process, error)) int {
 	return Command{GCPercent: gcPercent, Build: build}.serve(os.Environ(), os.Stderr)
 }
 
-// Main runs the command with the arguments of the process, and returns the exit code.
 func (c Command) Main() int { return c.main(os.Args[1:], os.Environ(), os.Stdout, os.Stderr) }
 
 func (c Command) main(args, environ []string, stdout, stderr io.Writer) int {
@@ -76,8 +71,7 @@ func (c Command) usage() string {
 `, c.Name)
 }
 
-// healthcheck prints the state of the running process and returns the exit code. The code is never ExitUsage, since
-// container engines only know 0 and 1.
+// healthcheck prints the running process's state and returns 0 or 1, the only codes that container engines know.
 func (c Command) healthcheck(environ []string, stdout, stderr io.Writer) int {
 	state, err := c.Healthcheck(context.Background(), environ)
 	if err != nil {
@@ -88,7 +82,6 @@ func (c Command) healthcheck(environ []string, stdout, stderr io.Writer) int {
 	return ExitOK
 }
 
-// serve runs the process until a signal, and returns the exit code.
 func (c Command) serve(environ []string, stderr io.Writer) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(c.GCPercent)
@@ -100,7 +93,7 @@ func (c Command) serve(environ []string, stderr io.Writer) int {
 	var delay atomic.Int64
 	ctx, hurry, stop := signals(&delay)
 	defer stop()
-	// If the log shipper behind the pipe ends, writes to the pipe fail, but the service must not end.
+	// If the log shipper ends, writes to the pipe fail, but the service must not end.
 	signal.Ignore(syscall.SIGPIPE)
 	log := NewLog(stderr, cfg)
 	defer log.Close()
@@ -131,9 +124,8 @@ func WarnAboutSettings(log *slog.Logger, environ []string, cfg config.Config) {
 	}
 }
 
-// PrintFailure prints an error and returns its exit code.
 func PrintFailure(stderr io.Writer, err error) int {
-	fmt.Fprintln(stderr, err) // A failed write to stderr is ignored, since there is no other place to report it.
+	fmt.Fprintln(stderr, err)
 	var mistakes config.Mistakes
 	if errors.As(err, &mistakes) {
 		return ExitUsage
@@ -141,8 +133,8 @@ func PrintFailure(stderr io.Writer, err error) int {
 	return ExitFailure
 }
 
-// RedirectLibraryLogs redirects the lines of the standard logger and of the web framework fiber to log, at level debug.
-// net/http logs every violation of HTTP by an endpoint there, with bytes that the endpoint chose.
+// RedirectLibraryLogs sends the lines of the standard logger and of fiber to log at level debug. net/http logs
+// every violation of HTTP by an endpoint there.
 func RedirectLibraryLogs(log *slog.Logger) {
 	slog.SetLogLoggerLevel(slog.LevelDebug)
 	slog.SetDefault(log)

@@ -14,44 +14,39 @@ import (
 	"time"
 )
 
-// StopGracePeriod is the time that a stopping process has to finish the work in flight.
 const StopGracePeriod = 30 * time.Second
 
-// Part is a component of a process that is started and stopped. Start and Stop may be nil.
+// Part is a component of a process. Start and Stop may be nil.
 type Part struct {
 	Name string
 
 	// Start returns once the part has started. A part that fails later calls fail, which stops the process.
 	Start func(ctx context.Context, fail func(error)) error
 
-	// Stop finishes the part's work in flight and returns. The grace period, in which a process must stop, ends
-	// ctx.
+	// Stop finishes the part's work in flight. The end of the grace period ends ctx.
 	Stop func(ctx context.Context) error
 }
 
-// Process is a process of the service, made of parts that Run starts and stops.
 type Process struct {
 	Name  string
 	Log   *slog.Logger
 	Parts []Part // The parts of the process in the order in which they start.
 
-	// Drain is called before the parts of the process stop, and makes /readyz report that the process is not
-	// ready; nil: nothing is called.
+	// Drain is called before the parts stop, and makes /readyz report "not ready"; nil: nothing is called.
 	Drain func()
 
-	// DrainDelay is the time from Drain until the parts stop, as a part of the grace period. All parts keep working
-	// meanwhile, so a load balancer learns from /readyz that the process stops before its listener closes.
+	// DrainDelay is the time from Drain until the parts stop, a part of the grace period, in which a load balancer
+	// learns from /readyz that the process stops.
 	DrainDelay time.Duration
 
-	// Hurry is a channel whose closing ends DrainDelay at once; nil: the delay is never cut short.
+	// Hurry is a channel whose closing ends DrainDelay; nil: the delay is never cut short.
 	Hurry <-chan struct{}
 
-	// Grace replaces the package's default grace period if it is above 0.
+	// Grace replaces the default grace period if it is above 0.
 	Grace time.Duration
 }
 
-// Run starts every part of the process and waits until ctx ends or a part fails. Then it stops the parts that have
-// started.
+// Run starts every part of the process, waits until ctx ends or a part fails, and stops the parts.
 //
 // Returns nil after an ordered stop, even if the grace period was too short, and otherwise the failure.
 func (p Process) Run(ctx context.Context) error {
@@ -59,7 +54,7 @@ func (p Process) Run(ctx context.Context) error {
 	fail := func(err error) {
 		select {
 		case failed <- err:
-		default: // One failed part is enough to stop the process, so a later part's failure is dropped.
+		default: // One failure stops the process, so later ones are dropped.
 		}
 	}
 	started, err := p.start(ctx, fail)
@@ -71,7 +66,7 @@ func (p Process) Run(ctx context.Context) error {
 		}
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = nil // The context ended during the start of the process, which is not a failure.
+		err = nil
 	}
 	p.stop(started, err, failed)
 	return err
@@ -121,7 +116,6 @@ func (p Process) stop(started []Part, cause error, failed <-chan error) {
 	p.Log.Info("stopped", "process", p.Name)
 }
 
-// serveOn waits until DrainDelay is over, while the parts keep working.
 func (p Process) serveOn(ctx context.Context, failed <-chan error) {
 	if p.DrainDelay <= 0 {
 		return
@@ -138,8 +132,8 @@ func (p Process) serveOn(ctx context.Context, failed <-chan error) {
 	}
 }
 
-// NewBackgroundPart returns a part that runs a function until its context ends. If the function returns earlier, with
-// or without an error, the process stops.
+// NewBackgroundPart returns a part that runs a function until its context ends. If the function returns earlier,
+// the process stops.
 func NewBackgroundPart(name string, work func(ctx context.Context) error) Part {
 	var (
 		cancel context.CancelFunc
@@ -148,7 +142,7 @@ func NewBackgroundPart(name string, work func(ctx context.Context) error) Part {
 	return Part{
 		Name: name,
 		Start: func(_ context.Context, fail func(error)) error {
-			// The part has a context of its own, so that it ends when its turn comes and not at the signal.
+			// The part's own context ends when its turn comes, not at the signal.
 			var ctx context.Context
 			ctx, cancel = context.WithCancel(context.Background())
 			go func() {
@@ -176,8 +170,8 @@ func NewBackgroundPart(name string, work func(ctx context.Context) error) Part {
 	}
 }
 
-// NewCloserPart returns a part that only has to be closed, such as a connection pool. If closing does not return, as
-// with a pool that waits for a borrowed connection, it is abandoned when the grace period ends.
+// NewCloserPart returns a part that only has to be closed, such as a connection pool. Closing is abandoned when the
+// grace period ends.
 func NewCloserPart(name string, closing func() error) Part {
 	return Part{Name: name, Stop: func(ctx context.Context) error {
 		closed := make(chan error, 1)
@@ -197,9 +191,8 @@ func SignalContext() (context.Context, context.CancelFunc) {
 	return ctx, release
 }
 
-// signals returns a context that ends with SIGINT or SIGTERM, for a process whose DrainDelay is known only later:
-// delay then holds its nanoseconds. A second signal within the delay closes hurry; any other second signal ends the
-// process at once.
+// signals returns a context that ends with SIGINT or SIGTERM. delay holds the nanoseconds of DrainDelay, known only
+// later. A second signal within the delay closes hurry; any other ends the process at once.
 func signals(delay *atomic.Int64) (ctx context.Context, hurry <-chan struct{}, release context.CancelFunc) {
 	caught, second := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)

@@ -12,8 +12,7 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// ProviderPorts holds the abilities that only some payment providers have, such as a simulator of payments.
-// Each is nil if the provider lacks it.
+// ProviderPorts holds the abilities that only some payment providers have. Each is nil if the provider lacks it.
 type ProviderPorts struct {
 	Callbacks paymentports.CallbackVerifier
 	Books     paymentports.ProviderBookReader
@@ -21,8 +20,7 @@ type ProviderPorts struct {
 	Checker   paymentports.ProviderChecker
 }
 
-// setPayments chooses the scoring of tenants and the payment provider from the configuration. In production no
-// tenant is scored.
+// setPayments chooses the payment provider and, outside production, the scoring of tenants.
 func (p *Deps) setPayments(cfg config.Config, stores Stores) {
 	p.Scoring = scoring.SandboxScorer{}
 	if cfg.Environment == partner.EnvironmentProduction {
@@ -45,7 +43,7 @@ func (p *Deps) setPayments(cfg config.Config, stores Stores) {
 	}
 }
 
-// PaymentProviderSettings returns what the payment provider finds out about its settings without sending a request.
+// PaymentProviderSettings returns what the payment provider finds out about its settings without a request.
 func PaymentProviderSettings(cfg config.Config) paymentports.ProviderSettings {
 	if cfg.PaymentsProviderOrDefault() == config.PaymentsStripe {
 		return stripe.CheckSettings(cfg.StripeSecretKey, cfg.StripeWebhookSecret,
@@ -54,7 +52,7 @@ func PaymentProviderSettings(cfg config.Config) paymentports.ProviderSettings {
 	return paymentports.ProviderSettings{}
 }
 
-// WarnWithoutPayments logs a warning if no payment provider is configured, so that checkout cannot take payments.
+// WarnWithoutPayments logs a warning if no payment provider is configured.
 func (p *Deps) WarnWithoutPayments() {
 	if _, none := p.Provider.(paymentsnone.Provider); none {
 		p.Log.Warn("no payment provider is set up: tenants are told to come back later")

@@ -1,4 +1,4 @@
-// Package services builds all use cases over open stores, for the processes (process/wire), for commands and for tests.
+// Package services builds all use cases over open stores, for processes, commands and tests.
 package services
 
 import (
@@ -38,8 +38,7 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// Deps holds everything that the use cases need except the database. DefaultDeps returns the parts of a
-// process; tests replace some of them.
+// Deps holds everything that the use cases need except the database. Tests replace some parts.
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
 	Changes    ports.ChangeApplier
@@ -71,23 +70,21 @@ type Deps struct {
 	// A function that wraps the payments service that other modules call, to observe or change the calls; nil: it
 	// is not wrapped.
 	AroundPayments func(PaymentService) PaymentService
-	// The tables of the database. Tests replace some of them.
-	Clients    partnerports.ClientStore
-	Deliveries webhookports.DeliveryStore
-	Keys       ports.IdempotencyStore
-	Due        depositports.DueDepositFinder // The query for deposits whose timers have expired.
+	Clients        partnerports.ClientStore
+	Deliveries     webhookports.DeliveryStore
+	Keys           ports.IdempotencyStore
+	Due            depositports.DueDepositFinder
 
 	DepositMetrics depositports.DepositMetrics // The metrics of deposits; nil in processes that change no deposit.
 	PaymentMetrics paymentports.PaymentMetrics // The metrics of payments; nil: they are not counted.
 	// A function that returns the id of the present restore epoch, the time since the last restore from a backup;
 	// the zero id in processes that serve no requests with idempotency keys.
 	Epoch       func() ports.RestoreEpoch
-	Idempotency func(idempotent.Result) // A function that counts the results of requests with idempotency keys.
+	Idempotency func(idempotent.Result)
 
 	Log *slog.Logger
 }
 
-// DefaultDeps returns the parts from which a process builds its use cases.
 func DefaultDeps(cfg config.Config, stores Stores, clock ports.Clock, log *slog.Logger) Deps {
 	entropy := system.Entropy{}
 	p := Deps{
@@ -105,15 +102,13 @@ func DefaultDeps(cfg config.Config, stores Stores, clock ports.Clock, log *slog.
 	return p
 }
 
-// PaymentService is the interface through which other modules charge tenants and give money back; payments.Service
-// implements it.
+// PaymentService is the interface through which other modules charge tenants and give money back.
 type PaymentService interface {
 	deposits.PaymentService
 	checkout.FeePayments
 	checkout.DebtPayments
 }
 
-// Services holds the use cases of all modules.
 type Services struct {
 	Partners    *partners.Service
 	Clients     *clients.Service
@@ -134,7 +129,6 @@ type Services struct {
 	Limiter     ports.Limiter
 }
 
-// New builds the use cases of all modules over one set of stores.
 func New(cfg config.Config, stores Stores, p Deps) Services {
 	b := &builder{cfg: cfg, store: stores.Postgres, parts: p}
 	b.once = idempotent.New(idempotent.Deps{
@@ -169,7 +163,6 @@ func New(cfg config.Config, stores Stores, p Deps) Services {
 	return s
 }
 
-// builder builds the use cases of each module from the configuration, the stores and what the modules share.
 type builder struct {
 	cfg         config.Config
 	store       *postgres.Store

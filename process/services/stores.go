@@ -13,15 +13,14 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// Stores holds the open database connections from which the use cases are built.
 type Stores struct {
 	Postgres *postgres.Store
 	Changes  *groupcommit.Committer
-	Pool     *pgxpool.Pool // The pool of connections to Postgres that the use cases share.
+	Pool     *pgxpool.Pool
 	Cipher   *secrets.Cipher
 }
 
-// OpenStore opens Postgres alone, as commands do. The caller closes the returned stores.
+// OpenStore opens Postgres alone, as commands do. The caller closes the stores.
 func OpenStore(ctx context.Context, cfg config.Config, log *slog.Logger, o postgres.PoolOptions) (Stores, error) {
 	cipher, err := NewSecretsCipher(cfg, log)
 	if err != nil {
@@ -38,14 +37,13 @@ func OpenStore(ctx context.Context, cfg config.Config, log *slog.Logger, o postg
 	}, nil
 }
 
-// Close closes all connections to Postgres.
 func (s Stores) Close(ctx context.Context) {
 	s.Postgres.Close(ctx)
 	s.Pool.Close()
 }
 
-// NewSecretsCipher returns the cipher for stored secrets, with the keyset of SECRETS_KEYSET. Development without one
-// uses a built-in public keyset; elsewhere the configuration requires one.
+// NewSecretsCipher returns the cipher with the keyset of SECRETS_KEYSET. Development without one uses a built-in
+// public keyset.
 func NewSecretsCipher(cfg config.Config, log *slog.Logger) (*secrets.Cipher, error) {
 	keyset := cfg.SecretsKeyset.Reveal()
 	if keyset == "" && cfg.Environment == partner.EnvironmentDevelopment {

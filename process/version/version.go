@@ -8,8 +8,8 @@ import (
 	"runtime/debug"
 )
 
-// Values that the linker sets: -ldflags "-X partnerdeposits/process/version.Version=…". For an empty one, the
-// information that the Go toolchain stores about a checkout is used.
+// Values that the linker sets: -ldflags "-X partnerdeposits/process/version.Version=…". The Go toolchain's
+// information about a checkout replaces an empty one.
 var (
 	Version  string
 	Revision string
@@ -18,15 +18,14 @@ var (
 
 const unknown = "unknown"
 
-// Build describes the build of a binary. An unknown field is "unknown".
+// Build describes a binary's build, with "unknown" for unknown fields.
 type Build struct {
 	Version  string
-	Revision string // The commit from which the running binary was built.
-	Date     string // The date of the binary's build or of its commit. Equal builds have equal dates.
+	Revision string
+	Date     string // The date of the build or of its commit. Equal builds have equal dates.
 	Go       string
 }
 
-// Read returns the description of the running binary's build.
 func Read() Build {
 	b := Build{Version: Version, Revision: Revision, Date: Date, Go: runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -44,7 +43,7 @@ func Read() Build {
 	return b
 }
 
-// VersionLine returns the description of a command's build, as --version prints it.
+// VersionLine describes a command's build, as --version prints it.
 func (b Build) VersionLine(command string) string {
 	return fmt.Sprintf("%s %s (revision %s, %s, built %s)", command, b.Version, b.Revision, b.Go, b.Date)
 }

@@ -32,7 +32,6 @@ import (
 
 const adminConns = 2
 
-// AdminCommands holds the use cases of the admin command line.
 type AdminCommands struct {
 	Partners    *partners.Service
 	Connections *connections.Service
@@ -43,13 +42,13 @@ type AdminCommands struct {
 	Support     *support.Service
 	Payments    *payments.Service
 	Books       *books.Service
-	Keyset      *postgres.SecretReencrypter // The operation that encrypts stored secrets again, with the primary key.
+	Keyset      *postgres.SecretReencrypter
 	// The check of the payment provider's account and settings; nil for a provider that has none.
 	Checker paymentports.ProviderChecker
 	stores  services.Stores
 }
 
-// NewAdminCommands opens the database and returns the use cases of the admin command line. The caller closes the Admin.
+// NewAdminCommands opens the database and returns the use cases of the admin command line. The caller closes them.
 func NewAdminCommands(ctx context.Context, cfg config.Config, log *slog.Logger) (*AdminCommands, error) {
 	stores, err := services.OpenStore(ctx, cfg, log,
 		postgres.PoolOptions{MaxConns: adminConns, AppName: "partnerdeposits-admin", Pooled: cfg.DatabasePooled})
@@ -63,8 +62,7 @@ func NewAdminCommands(ctx context.Context, cfg config.Config, log *slog.Logger) 
 	all := services.New(cfg, stores, parts)
 	if _, err := platformtables.CheckKeyset(ctx, stores.Pool, stores.Cipher.KeyCheckValues()); errors.Is(err,
 		ErrKeysetDiffers) {
-		// Only a wrong keyset matters here: any other database error occurs again when the command runs its own
-		// statements.
+		// Only a wrong keyset matters here: other database errors occur again when the command runs.
 		stores.Cipher.SetRefusalError(err)
 	}
 	return &AdminCommands{Partners: all.Partners, Connections: all.Connections, Operators: all.Operators,
@@ -77,21 +75,20 @@ func NewAdminCommands(ctx context.Context, cfg config.Config, log *slog.Logger) 
 }
 
 // RecordReencryption records that every stored secret is encrypted with the primary key, so that no process needs
-// another key for them.
+// another.
 func (a *AdminCommands) RecordReencryption(ctx context.Context) error {
 	primary := a.stores.Cipher.PrimaryKeyID()
 	return platformtables.StoreKeyCheckValues(ctx, a.stores.Pool,
 		map[uint32][]byte{primary: a.stores.Cipher.KeyCheckValues()[primary]}, true)
 }
 
-// Close closes the connections to the database.
 func (a *AdminCommands) Close(ctx context.Context) { a.stores.Close(ctx) }
 
-// MigrateUp brings the database schema to the newest version and returns the version, which exceeds
-// NewestMigrationVersion if a newer binary has migrated. Concurrent calls wait for each other. waits is called before
-// each pause for a lock. If the database has no check values and SECRETS_KEYSET is set, it gets those of that keyset.
+// MigrateUp migrates the database and returns its version, which exceeds NewestMigrationVersion if a newer binary
+// has migrated. Concurrent calls wait for each other; waits is called before each pause. A database without check
+// values gets those of SECRETS_KEYSET.
 //
-// Returns ErrKeyset, after the migration, if the keyset is not that of the database.
+// Returns ErrKeysetDiffers, after the migration, if the keyset is not that of the database.
 func MigrateUp(ctx context.Context, cfg config.Config, waits func(error)) (version int64, err error) {
 	url, err := cfg.MigrationURL()
 	if err != nil {
@@ -103,7 +100,6 @@ func MigrateUp(ctx context.Context, cfg config.Config, waits func(error)) (versi
 	return version, keepCheckValues(ctx, cfg, url.Reveal())
 }
 
-// MigrationProgress describes how far a running migration is.
 type MigrationProgress = migrations.Progress
 
 // WatchMigration reports the progress of MigrateUp at an interval, until ctx ends.
@@ -116,10 +112,8 @@ func WatchMigration(ctx context.Context, cfg config.Config, every time.Duration,
 	return nil
 }
 
-// NewestMigrationVersion returns the newest version of the database schema that this binary knows.
 func NewestMigrationVersion() int64 { return migrations.NewestVersion() }
 
-// ListMigrations returns the migrations of this binary and whether the database has them.
 func ListMigrations(ctx context.Context, cfg config.Config) ([]migrations.Status, error) {
 	url, err := cfg.MigrationURL()
 	if err != nil {
@@ -128,64 +122,61 @@ func ListMigrations(ctx context.Context, cfg config.Config) ([]migrations.Status
 	return migrations.List(ctx, url.Reveal())
 }
 
-// DevelopmentKeyset is the keyset of a development process without SECRETS_KEYSET. It is public.
+// DevelopmentKeyset is the public keyset of development without SECRETS_KEYSET.
 const DevelopmentKeyset = secrets.DevelopmentKeyset
 
-// NewKeyset returns a new keyset for SECRETS_KEYSET.
 func NewKeyset() (string, error) { return secrets.NewKeyset() }
 
-// RotateKeyset returns the configured keyset with a new key as the primary key, which encrypts.
+// RotateKeyset returns the configured keyset with a new primary key, which encrypts.
 func RotateKeyset(cfg config.Config) (string, error) {
 	return secrets.RotateKeyset(cfg.SecretsKeyset.Reveal())
 }
 
-// AddKeysetKey returns the configured keyset with a new key that decrypts but does not encrypt yet.
+// AddKeysetKey returns the configured keyset with a new key that only decrypts.
 func AddKeysetKey(cfg config.Config) (string, error) {
 	return secrets.AddKey(cfg.SecretsKeyset.Reveal())
 }
 
-// PromoteNewestKey returns the configured keyset with its newest key as the primary key, or ErrKeyAlreadyPrimary if
-// that key is primary already.
+// PromoteNewestKey returns the configured keyset with its newest key as the primary key, or ErrKeyAlreadyPrimary.
 func PromoteNewestKey(cfg config.Config) (string, error) {
 	return secrets.MakeNewestKeyPrimary(cfg.SecretsKeyset.Reveal())
 }
 
-// ErrKeyAlreadyPrimary is the error for a keyset whose newest key is the primary key already.
 var ErrKeyAlreadyPrimary = secrets.ErrNewestKeyInUse
 
-// Diagnosis is the result of `admin doctor`: the state of the database, Redis and the processes. Each error
-// concerns only the field of the same name; Backlogged is the error of reading Backlog.
+// Diagnosis is the result of `admin doctor`. Each error concerns the field of the same name; Backlogged that of
+// reading Backlog.
 type Diagnosis struct {
 	Postgres, Schema, Restored, Redis, Backlogged error
-	// The reason why the database cannot hold the schema; nil if it can.
+	// Why the database cannot hold the schema; nil if it can.
 	Unfit  error
-	Writes error // The reason why Postgres takes no write; nil if it does.
-	// The settings that the role of a pooled database lacks, as an error; nil if the role has them all.
+	Writes error // Why Postgres takes no write; nil if it does.
+	// The settings that the role of a pooled database lacks; nil if it has them all.
 	Role   error
 	Keyset KeysetFinding
 
 	Blockers []postgres.BlockingSession
-	// The sessions that have long held a transaction open without using it.
+	// Sessions that hold a transaction open without using it.
 	Idle []postgres.BlockingSession
-	// true: Redis answers, though perhaps not to writes; false: it does not.
+	// Whether Redis answers, though perhaps not to writes.
 	RedisAnswers                bool
 	RedisPolicy                 string // The maxmemory-policy of Redis; "" if Redis does not reveal it.
 	SchemaVersion, SchemaWanted int64
 	PostgresClock, RedisClock   time.Duration // How far the clocks of Postgres and Redis are ahead of this machine's.
 	Backlog                     webhookports.Backlog
 
-	// Forwarded is an address that sent the address of another client to an http process within the last hour, and is
-	// not in TRUSTED_PROXIES, neither of that process nor of this one; zero: none.
+	// Forwarded is an address that sent another client's address to an http process within the last hour, and is
+	// missing in TRUSTED_PROXIES; zero: none.
 	Forwarded redisadapter.ProxyHeaderWarning
-	// ForwardedBoth is a trusted proxy that sent both headers for the client's address within the last hour; zero:
-	// none, or TRUSTED_PROXY_HEADER is set.
+	// ForwardedBoth is a trusted proxy that sent both headers for a client's address within the last hour; zero: none,
+	// or TRUSTED_PROXY_HEADER is set.
 	ForwardedBoth redisadapter.ProxyHeaderWarning
 
 	Processes []ProcessState
 }
 
-// Diagnose checks the database and Redis once, and queries the processes at the URLs for their own checks;
-// without URLs, the process at METRICS_ADDR of this machine, if one runs.
+// Diagnose checks the database and Redis once, and queries the processes at the URLs, or without URLs one on this
+// machine.
 //
 // Returns an error only if the stores cannot be opened; failed checks are in the Diagnosis.
 func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processes []string) (Diagnosis, error) {
@@ -195,7 +186,7 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 	}
 	defer func() {
 		for i := len(s.parts) - 1; i >= 0; i-- {
-			_ = s.parts[i].Stop(ctx) // The command ends here, so an error of closing is ignored.
+			_ = s.parts[i].Stop(ctx)
 		}
 	}()
 	out := Diagnosis{SchemaWanted: migrations.NewestVersion(), Processes: askProcesses(ctx, cfg, processes)}
@@ -217,7 +208,7 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 		return out, nil
 	}
 	out.Blockers, out.Writes = tryWrites(ctx, s)
-	// The error is ignored, since other checks report a Postgres that does not answer.
+	// Other checks report a Postgres that does not answer.
 	out.Idle, _ = postgres.IdleTransactions(ctx, s.ops, idleTransaction)
 	if cfg.DatabasePooled {
 		out.Role = postgres.CheckRoleSettings(ctx, s.ops)
@@ -228,7 +219,7 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 	return out, nil
 }
 
-// Errors that Diagnosis.Writes may wrap: the reasons why Postgres takes no write.
+// Reasons why Postgres takes no write, which Diagnosis.Writes may wrap.
 var (
 	ErrPostgresReadOnly = postgres.ErrReadOnly
 	ErrPostgresDiskFull = postgres.ErrDiskFull
@@ -238,29 +229,26 @@ var (
 	ErrStandbyNotConfirming  = postgres.ErrNoStandby
 )
 
-// ErrSchemaRightsMissing is the error in Diagnosis.Schema if the role lacks the rights to read the schema's version.
+// ErrSchemaRightsMissing is the error if the role lacks the rights to read the schema's version.
 var ErrSchemaRightsMissing = migrations.ErrPermissionDenied
 
-// writePatience bounds the trial write of `admin doctor`, which takes this long only if a server or a standby
-// hangs.
+// writePatience bounds the trial write of `admin doctor`, which is slow only if a server or a standby hangs.
 const writePatience = 5 * time.Second
 
-// BlockingSession is a Postgres session that blocks others.
 type BlockingSession = postgres.BlockingSession
 
-// ErrNoPostgresConnection is the error of a diagnosis if all connections that Postgres allows are taken.
+// ErrNoPostgresConnection is the error of a diagnosis if all of Postgres's connections are taken.
 var ErrNoPostgresConnection = postgres.ErrNoFreeConnection
 
-// longTransaction is the age from which a transaction that holds locks is reported. Transactions of requests end
-// sooner.
+// longTransaction is the age from which a transaction with locks is reported. Those of requests end sooner.
 const longTransaction = 5 * time.Second
 
-// idleTransaction is how long an open transaction may be idle before it is reported. Those of the service end
-// within seconds.
+// idleTransaction is how long a transaction may be idle before it is reported. Those of the service end within
+// seconds.
 const idleTransaction = 2 * time.Minute
 
-// tryWrites tries a write, and at the same time queries which sessions block others. Postgres names a blocker
-// only while another session waits, and in an idle service only the trial write may wait.
+// tryWrites tries a write and queries which sessions block others, at the same time: Postgres names a blocker only
+// while a session waits.
 func tryWrites(ctx context.Context, s *process) (blockers []postgres.BlockingSession, err error) {
 	ctx, cancel := context.WithTimeout(ctx, writePatience)
 	defer cancel()
@@ -280,14 +268,13 @@ func tryWrites(ctx context.Context, s *process) (blockers []postgres.BlockingSes
 	}
 }
 
-// BehindUndeclaredPooler reports whether the database is behind a connection pooler although DATABASE_POOLED is not
-// set.
+// BehindUndeclaredPooler reports whether the database is behind a pooler although DATABASE_POOLED is not set.
 func (d Diagnosis) BehindUndeclaredPooler() bool {
 	return errors.Is(d.Postgres, postgres.ErrUndeclaredPooler)
 }
 
-// forwarded returns the note about a misconfigured proxy that an http process left in Redis; zero if there is none,
-// if the configuration has been corrected, or if Redis cannot be read.
+// forwarded returns the note about a misconfigured proxy that an http process left in Redis; zero without one, if
+// the configuration has been corrected, or if Redis cannot be read.
 func forwarded(ctx context.Context, s *process, both bool) redisadapter.ProxyHeaderWarning {
 	note, err := redisadapter.ReadProxyHeaderWarning(ctx, s.redis, both)
 	mended := s.cfg.TrustsProxy(note.Peer)

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// clockTolerance is the difference between the clocks of Postgres and this machine from which the check fails and
-// the alert ClockSkewed fires.
+// clockTolerance is the difference between Postgres's and this machine's clocks from which the check and the alert
+// ClockSkewed fire.
 const clockTolerance = 30 * time.Second
 
-// clock holds how far the clock of Postgres was ahead of this machine's when Postgres last answered.
+// clock holds how far Postgres's clock was ahead of this machine's at its last answer.
 type clock struct{ ahead atomic.Pointer[time.Duration] }
 
 func (c *clock) note(ahead time.Duration, answered bool) {
@@ -22,8 +22,7 @@ func (c *clock) note(ahead time.Duration, answered bool) {
 	}
 }
 
-// skew returns how far the clock of Postgres is ahead of this machine's. known is false while Postgres is
-// unreachable.
+// skew returns how far Postgres's clock is ahead of this machine's. known is false while it is unreachable.
 func (c *clock) skew() (ahead time.Duration, known bool) {
 	if last := c.ahead.Load(); last != nil {
 		return *last, true
@@ -31,7 +30,6 @@ func (c *clock) skew() (ahead time.Duration, known bool) {
 	return 0, false
 }
 
-// clockSkewError is the error for a difference of clocks beyond clockTolerance.
 type clockSkewError time.Duration
 
 func (s clockSkewError) Error() string {
@@ -45,8 +43,8 @@ func (c *clock) check(context.Context) error {
 	return nil
 }
 
-// clockProblem describes a difference of clocks, rounded to tens of seconds, so that a drifting clock is not logged
-// again with each second.
+// clockProblem describes a difference of clocks in tens of seconds, so that a drifting clock is not logged each
+// second.
 func clockProblem(err error) string {
 	ahead := time.Duration(err.(clockSkewError)) //nolint:errorlint // of check, never wrapped
 	return "differs from Postgres's by " + ahead.Abs().Round(10*time.Second).String()

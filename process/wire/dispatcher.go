@@ -36,12 +36,12 @@ import (
 
 const userAgent = "partnerdeposits-webhooks/1"
 
-// BuildDispatcher builds the process that delivers webhooks and runs everything that is due by the clock.
+// BuildDispatcher builds the process that delivers webhooks and does what is due by the clock.
 func BuildDispatcher(ctx context.Context, cfg config.Config, log run.Log) (run.Process, error) {
 	return BuildDispatcherOnListeners(ctx, cfg, log, Listeners{})
 }
 
-// BuildDispatcherOnListeners builds the dispatcher process with a listener for metrics and health checks that is open
+// BuildDispatcherOnListeners builds the dispatcher with a listener for metrics and health checks that is open
 // already.
 func BuildDispatcherOnListeners(ctx context.Context, cfg config.Config, log run.Log, on Listeners) (run.Process,
 	error) {
@@ -51,14 +51,13 @@ func BuildDispatcherOnListeners(ctx context.Context, cfg config.Config, log run.
 	}
 	dispatchPool, err := s.newPool(ctx, "dispatch", postgres.PoolOptions{
 		MaxConns: dispatchConns, Settings: postgres.IndexPlanSettings, PingAfter: loopPing,
-		// Transactions of the dispatcher are short. If a process is suspended or its responses get lost, its transaction
-		// must not lock rows for long.
+		// The dispatcher's transactions are short. One whose process is suspended must not lock rows for long.
 		IdleInTransaction: 10 * time.Second,
 	})
 	if err != nil {
 		return run.Process{}, err
 	}
-	// The queue has a Redis client of its own, so that a busy queue does not delay wake-up notifications.
+	// The queue has its own Redis client, so that it does not delay wake-up notifications.
 	queueRedis, _, err := redisadapter.Open(ctx, cfg.RedisURL.Reveal(),
 		redisadapter.WithSentinelPassword(cfg.RedisSentinelPassword.Reveal()))
 	if err != nil {
@@ -107,38 +106,37 @@ func BuildDispatcherOnListeners(ctx context.Context, cfg config.Config, log run.
 	}, nil
 }
 
-// onceReady returns a function that waits until the database is reachable and has the schema and the keyset
-// that the process needs, and then runs work.
+// onceReady returns a function that waits until the database is reachable and has the right schema and keyset, and
+// then runs work.
 func onceReady(ready *ops.Readiness, work func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if ready.AwaitChecks(ctx, checkPostgres, checkSchema, checkKeyset) != nil {
-			return nil // ctx ended before the database was ready, which is not a failure.
+			return nil
 		}
 		return work(ctx)
 	}
 }
 
-// doorbell sends wake-up notifications to other processes through Redis, unless none of them listens.
+// doorbell sends wake-up notifications through Redis, unless no process listens.
 type doorbell struct {
 	*redisadapter.Doorbell
 	*redisadapter.Listener
 }
 
-// NotifyJobs notifies other dispatchers, if there are any, that a lane (one of the two job queues) has new jobs.
+// NotifyJobs notifies other dispatchers that a lane has new jobs.
 func (b doorbell) NotifyJobs(lane webhookports.Lane) {
 	if b.HasPeers() {
 		b.Doorbell.NotifyJobs(lane)
 	}
 }
 
-// WakeFeedRequests wakes the HTTP requests that wait for new events of the partners, if any requests wait.
+// WakeFeedRequests wakes the HTTP requests that wait for new events of the partners.
 func (b doorbell) WakeFeedRequests(partners []id.ID) {
 	if b.HasFeedWaiters() {
 		b.Doorbell.NotifyNewFeedEvents(partners)
 	}
 }
 
-// deliver returns the function that runs the delivery of webhooks.
 func (s *process) deliver(
 	pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, counted *queueModeRecorder, ear *redisadapter.Listener,
 ) func(context.Context) error {
@@ -162,7 +160,7 @@ func (s *process) deliver(
 	}
 }
 
-// queueModeRecorder records for /readyz whether jobs bypass the queue in Redis, and whether this service's own internet
+// queueModeRecorder records for /readyz whether jobs bypass the queue in Redis, and whether this service's internet
 // connection is broken.
 type queueModeRecorder struct {
 	webhookports.DispatchMetrics
@@ -174,8 +172,7 @@ var (
 	errOutbound = errors.New("endpoints of several partners began to fail at once, by dns, connect or tls")
 )
 
-// SetQueueMode records and counts whether jobs go through the queue in Redis or directly to the workers of this
-// process.
+// SetQueueMode records and counts whether jobs go through the queue in Redis or directly to this process's workers.
 func (q *queueModeRecorder) SetQueueMode(mode webhookports.QueueMode) {
 	q.direct.Store(mode == webhookports.QueueModeDirect)
 	q.DispatchMetrics.SetQueueMode(mode)
@@ -195,7 +192,6 @@ func (q *queueModeRecorder) checkOutbound(context.Context) error {
 	return nil
 }
 
-// scheduler returns the scheduler with all jobs that are due by the clock.
 func (s *process) scheduler(registry *metrics.Registry,
 	ended webhookports.DispatchMetrics) (*schedules.Scheduler, error) {
 	every := s.cfg.SchedulerInterval
@@ -256,8 +252,8 @@ func (s *process) scheduler(registry *metrics.Registry,
 	return schedules.New(s.log, registry.RegisterJobs(schedules.JobNames(jobs)), s.looksForWork(parts.Clock), jobs...), nil
 }
 
-// looksForWork returns the query that finds out which of the dispatcher's jobs have work. It uses connections
-// on which Postgres avoids scans of whole tables.
+// looksForWork returns the query that finds which of the dispatcher's jobs have work, over connections on which
+// Postgres avoids scans of whole tables.
 func (s *process) looksForWork(clock ports.Clock) schedules.WaitingWorkQuery {
 	work := platformtables.NewWaitingWorkReader(s.ops)
 	return func(ctx context.Context) (ports.WaitingWorkFlags, error) {

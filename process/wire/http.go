@@ -38,20 +38,18 @@ import (
 	"partnerdeposits/process/version"
 )
 
-// checkoutRequestsPerMinute limits the requests of one address to checkout pages: enough for a household behind a
-// single address, too few to guess tokens.
+// checkoutRequestsPerMinute limits an address's requests to checkout pages: enough for a household, too few to
+// guess tokens.
 const checkoutRequestsPerMinute = 120
 
-// Listeners holds listening sockets that are open already. Where one is nil, the process listens at the configured
-// address.
+// Listeners holds open listening sockets. Where one is nil, the process listens at the configured address.
 type Listeners struct{ Public, Ops net.Listener }
 
-// BuildHTTP builds the process that serves partners, operators and tenants.
 func BuildHTTP(ctx context.Context, cfg config.Config, log run.Log) (run.Process, error) {
 	return BuildHTTPOnListeners(ctx, cfg, log, Listeners{}, nil)
 }
 
-// PageMounter mounts further pages on a router, with the same HTTP headers as the service's own pages.
+// PageMounter mounts further pages on a router, with the HTTP headers of the service's own pages.
 type PageMounter func(fiber.Router, *ui.SiteCookies)
 
 // BuildHTTPOnListeners builds the process that serves partners, operators and tenants, with listeners that are open
@@ -65,7 +63,7 @@ func BuildHTTPOnListeners(ctx context.Context, cfg config.Config, log run.Log, o
 	registry := s.registry
 	registry.RegisterPostgresPools(s.pools)
 	registry.RegisterRedisPools(map[string]redis.UniversalClient{"http": s.redis})
-	// This process reports the backlog of webhooks too, since all dispatchers, which also report it, may be down.
+	// This process reports the backlog too, since all dispatchers may be down.
 	registry.RegisterBacklog(dispatchstore.NewBacklogReader(s.ops))
 	ready := s.readiness()
 	waiting := events.NewWaitingRequests()
@@ -159,8 +157,8 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness, wait
 	})
 }
 
-// callbacksOf returns the use cases for callbacks of the payment provider; nil if the provider sends none, so that
-// the route does not exist.
+// callbacksOf returns the use cases for the payment provider's callbacks; nil if it sends none, so that the route
+// does not exist.
 func callbacksOf(p services.Deps, all services.Services) *callbacks.Service {
 	if p.Callbacks == nil {
 		return nil
@@ -168,7 +166,7 @@ func callbacksOf(p services.Deps, all services.Services) *callbacks.Service {
 	return all.Callbacks
 }
 
-// on returns the function that mounts the further pages of development on a router, or nil if there are none.
+// on returns the function that mounts the pages of development, or nil if there are none.
 func (p PageMounter) on(site *ui.SiteCookies) func(fiber.Router) {
 	if p == nil {
 		return nil
@@ -176,8 +174,8 @@ func (p PageMounter) on(site *ui.SiteCookies) func(fiber.Router) {
 	return func(app fiber.Router) { p(app, site) }
 }
 
-// caughtMails returns the pages of the mails that a service in development stores instead of sending them. They are nil
-// elsewhere, since the mails open deposits and accounts.
+// caughtMails returns the pages of the mails that development stores instead of sending; nil elsewhere, since mails
+// open deposits and accounts.
 func (s *process) caughtMails(site *ui.SiteCookies) *caughtmails.Deps {
 	if s.cfg.Environment != partner.EnvironmentDevelopment || !s.cfg.CatchesMails() {
 		return nil
@@ -186,8 +184,8 @@ func (s *process) caughtMails(site *ui.SiteCookies) *caughtmails.Deps {
 		DashboardURL: strings.TrimSuffix(s.cfg.DashboardBaseURL, "/")}
 }
 
-// noticeForwarded returns a function that logs a warning about a misconfigured proxy, once for each kind of
-// mistake, and keeps a note for `admin doctor`.
+// noticeForwarded returns a function that warns about a misconfigured proxy, once for each kind of mistake, and
+// keeps a note for `admin doctor`.
 func (s *process) noticeForwarded() func(context.Context, middleware.ProxyHeaderWarning) {
 	var untrusted, both sync.Once
 	return func(ctx context.Context, n middleware.ProxyHeaderWarning) {
@@ -209,8 +207,7 @@ func (s *process) noticeForwarded() func(context.Context, middleware.ProxyHeader
 	}
 }
 
-// httpPart returns the part that serves the public. Stopping it closes the listener and waits for the requests in
-// flight.
+// httpPart returns the part that serves the public. Stopping it waits for the requests in flight.
 func (s *process) httpPart(open net.Listener, app *fiber.App) run.Part {
 	return run.Part{
 		Name: "http server",
@@ -231,17 +228,15 @@ func (s *process) httpPart(open net.Listener, app *fiber.App) run.Part {
 	}
 }
 
-// newRegistry returns the registry of a process's metrics.
 func newRegistry(log run.Log) *metrics.Registry {
 	registry, b := metrics.NewRegistry(log.Logger), version.Read()
 	registry.RegisterBuildInfo(b.Version, b.Revision, b.Date)
-	// The doctor's log has no writer of lines that could count dropped lines, but the doctor serves no metrics.
+	// The doctor's log counts no dropped lines, but the doctor serves no metrics.
 	registry.RegisterDroppedLogLines(log.Lines.DroppedLines)
 	return registry
 }
 
-// opsHandler returns the handler for metrics and health checks. It logs a warning if profiles are enabled in
-// production.
+// opsHandler returns the handler for metrics and health checks, and warns about profiles in production.
 func (s *process) opsHandler(ready *ops.Readiness, metrics http.Handler) http.Handler {
 	if s.cfg.MetricsPprof && s.cfg.Environment == partner.EnvironmentProduction {
 		s.log.Warn(
@@ -252,7 +247,6 @@ func (s *process) opsHandler(ready *ops.Readiness, metrics http.Handler) http.Ha
 		s.cfg.MetricsPprof)
 }
 
-// opsPart returns the part that serves metrics and health checks.
 func (s *process) opsPart(open net.Listener, handler http.Handler) run.Part {
 	var server *ops.Server
 	return run.Part{
@@ -276,7 +270,7 @@ func (s *process) opsPart(open net.Listener, handler http.Handler) run.Part {
 	}
 }
 
-// listenAddress is where a server listens: a socket that is open already, or an address from the configuration.
+// listenAddress is an open socket, or an address from the configuration, where a server listens.
 type listenAddress struct {
 	open           net.Listener
 	variable, addr string

@@ -17,14 +17,13 @@ import (
 	"partnerdeposits/process/services"
 )
 
-// ErrKeysetDiffers is the error for a SECRETS_KEYSET that is not the keyset of the database.
+// ErrKeysetDiffers is the error for a SECRETS_KEYSET that is not that of the database.
 var ErrKeysetDiffers = platformtables.ErrKeysetDiffers
 
-// errNotCompared is the cause for which secrets are refused before the keyset was compared with the database.
+// errNotCompared is why secrets are refused before the keyset was compared with the database.
 var errNotCompared = errors.New("the keyset is not compared with the database yet")
 
-// keysetHolds is how long the result of a successful comparison of the keyset with the database is used, before
-// the next comparison.
+// keysetHolds is how long a successful comparison of the keyset with the database holds.
 const keysetHolds = time.Minute
 
 // keysetFits compares the keyset with the check values in the database. While they differ, the process neither
@@ -49,22 +48,20 @@ func keysetProblem(err error) string {
 	return "cannot be compared"
 }
 
-// KeysetFinding is the finding of `admin doctor` about the secrets in the database.
 type KeysetFinding struct {
-	Err        error // ErrKeyset if the keyset is wrong, or the error of reading the secrets; nil if neither.
+	Err        error // ErrKeysetDiffers if the keyset is wrong, or the error of reading the secrets; nil if neither.
 	Opened     int64 // The number of stored secrets that the keyset decrypts.
 	Unreadable []UnreadableSecrets
 	Took       time.Duration
 }
 
-// UnreadableSecrets counts the secrets of a kind that were encrypted with a certain key and do not decrypt.
+// UnreadableSecrets counts the secrets of a kind and a key that do not decrypt.
 type UnreadableSecrets struct {
 	Kind    string
-	Key     uint32 // The id of the key that encrypted the secrets; 0: they were not made with any keyset.
+	Key     uint32 // The key that encrypted the secrets; 0: they were not made with any keyset.
 	Secrets int64
 }
 
-// failed returns the number of stored secrets that the keyset does not decrypt.
 func (k KeysetFinding) failed() (n int64) {
 	for _, u := range k.Unreadable {
 		n += u.Secrets
@@ -72,21 +69,19 @@ func (k KeysetFinding) failed() (n int64) {
 	return n
 }
 
-// keysetReader tries to decrypt the secrets of a database, and stores check values of the keys
+// keysetReader tries to decrypt a database's secrets, and stores check values of the keys
 // (docs/decisions/0017-admin-and-keyset.md).
 type keysetReader struct {
 	pool   *pgxpool.Pool
 	cipher *secrets.Cipher
 	store  *postgres.Store
-	// true: SECRETS_KEYSET is set; false: it is not, and the built-in keyset of development must not be recorded
-	// as that of the database.
+	// Whether SECRETS_KEYSET is set. The built-in keyset must not be recorded as that of the database.
 	given  bool
-	writes bool // true: Postgres takes writes; false: it does not, so no check values are stored.
+	writes bool // Whether Postgres takes writes, so that check values can be stored.
 }
 
-// readAll tries to decrypt every secret, in pages. If all decrypt, the check values are replaced by those of their
-// keys. If some do not, the check values of the keys that decrypted are added, unless the keyset may be the wrong
-// one.
+// readAll tries to decrypt every secret, in pages. If all decrypt, the check values become those of their keys.
+// Otherwise those of the keys that decrypted are added, unless the keyset may be the wrong one.
 func (r keysetReader) readAll(ctx context.Context) KeysetFinding {
 	proven, differs := platformtables.CheckKeyset(ctx, r.pool, r.cipher.KeyCheckValues())
 	if differs != nil && !errors.Is(differs, ErrKeysetDiffers) {
@@ -108,9 +103,8 @@ func (r keysetReader) readAll(ctx context.Context) KeysetFinding {
 	return found
 }
 
-// readSome tries to decrypt the first secrets of each kind, if the database has no check values yet.
-//
-// Returns ErrKeyset if the keyset does not fit.
+// readSome tries to decrypt the first secrets of each kind, if the database has no check values yet. Returns
+// ErrKeysetDiffers if the keyset does not fit.
 func (r keysetReader) readSome(ctx context.Context) error {
 	if proven, err := platformtables.CheckKeyset(ctx, r.pool, r.cipher.KeyCheckValues()); proven || err != nil {
 		return err
@@ -159,8 +153,8 @@ func (r keysetReader) read(ctx context.Context, some bool) (found KeysetFinding,
 	return found, keys, whole, nil
 }
 
-// keep stores the check values of the given keys, or of the primary key if the database has no secrets. If
-// instead is true, they replace the present check values; if false, they are added.
+// keep stores the check values of the keys, or of the primary key if the database has no secrets. instead reports
+// whether they replace the present ones.
 func (r keysetReader) keep(ctx context.Context, keys map[uint32]bool, instead bool) error {
 	if !r.writes {
 		return nil
@@ -176,7 +170,7 @@ func (r keysetReader) keep(ctx context.Context, keys map[uint32]bool, instead bo
 // keepCheckValues stores the check values of SECRETS_KEYSET in a database that was just migrated.
 func keepCheckValues(ctx context.Context, cfg config.Config, url string) error {
 	if cfg.SecretsKeyset == "" {
-		// Without a keyset no check values are stored: migrations may run on a machine that lacks the keyset.
+		// Migrations may run on a machine that lacks the keyset.
 		return nil
 	}
 	cipher, err := services.NewSecretsCipher(cfg, nil)

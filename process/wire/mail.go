@@ -10,8 +10,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// mailJobs returns the job that sends mails. Without SMTP_URL, mails go to the log in development; elsewhere there
-// is no job, and mails wait in the database until a server is configured.
+// mailJobs returns the job that sends mails. Without SMTP_URL, mails go to the log in development; elsewhere they
+// wait in the database.
 func (s *process) mailJobs(metrics ports.MailMetrics, every time.Duration) ([]schedules.Job, error) {
 	if s.cfg.SMTPURL == "" && s.cfg.Environment != partner.EnvironmentDevelopment {
 		s.log.Warn("SMTP_URL is not set: mails wait in the database")

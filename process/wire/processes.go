@@ -14,30 +14,28 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// askPatience is the longest wait for the /readyz of a process, whose checks take 2 s at most.
+// askPatience is the longest wait for a /readyz, whose checks take 2 s at most.
 const askPatience = 4 * time.Second
 
-// ProcessState is the state of a running process, as its own /readyz reports it. If Err is set, only URL is known.
+// ProcessState is a process's state by its /readyz. If Err is set, only URL is known.
 type ProcessState struct {
-	URL    string // The address of the process's metrics and health checks, as a URL.
-	Err    error  // The reason why no process of this service answered at the URL; nil if one did.
+	URL    string
+	Err    error  // Why no process of this service answered at the URL; nil if one did.
 	Status string // The status of the process: ready, degraded, not_ready or stopping.
-	// true: the process is ready without restriction, or is stopping as requested; false: something is missing.
+	// Whether the process is ready without restriction, or is stopping as requested.
 	Well   bool
 	Checks []HealthCheckState
 }
 
-// HealthCheckState is the result of one check of a process, as its /readyz reports it.
 type HealthCheckState struct {
 	Name, Problem string // The name of the check, and its problem; "": the check passes.
-	// Aged reports whether the age of the check's last result (Answer) is known; Passed whether the age of the
-	// last success (Success) is known.
+	// Whether the ages of the check's last result (Aged) and last success (Passed) are known.
 	Aged, Passed    bool
 	Answer, Success time.Duration
 }
 
 // askProcesses queries the /readyz of the processes at the URLs, all at the same time. Without URLs it queries
-// METRICS_ADDR of this machine; if no process answers there, it returns none.
+// METRICS_ADDR of this machine, where there may be none.
 func askProcesses(ctx context.Context, cfg config.Config, urls []string) []ProcessState {
 	if len(urls) == 0 {
 		here := ask(ctx, cfg.LocalMetricsURL())
@@ -56,7 +54,6 @@ func askProcesses(ctx context.Context, cfg config.Config, urls []string) []Proce
 }
 
 func ask(ctx context.Context, url string) ProcessState {
-	// Processes are queried directly and not through a proxy.
 	client := &http.Client{Timeout: askPatience, Transport: &http.Transport{DisableKeepAlives: true}}
 	state, err := ops.QueryReadiness(ctx, client, url)
 	if err != nil {

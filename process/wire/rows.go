@@ -9,14 +9,13 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Limits of log lines about database rows that cannot be read, since every request for a list may read the same
-// row again.
+// Limits of log lines about unreadable database rows, which every request for a list may read again.
 const (
 	rowToldEvery = time.Minute
 	rowsKept     = 1000
 )
 
-// oddRows counts database rows that cannot be read, and logs each of them at most once a minute.
+// oddRows counts unreadable database rows, and logs each at most once a minute.
 type oddRows struct {
 	log   *slog.Logger
 	count func(table string)

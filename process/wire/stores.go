@@ -1,5 +1,5 @@
-// Package wire is the composition root: plain Go, with a function that builds each process. Only this package
-// imports all adapters.
+// Package wire is the composition root, with a function that builds each process. Only this package imports all
+// adapters.
 package wire
 
 import (
@@ -26,7 +26,6 @@ import (
 	"partnerdeposits/process/services"
 )
 
-// The names of the checks of /readyz.
 const (
 	checkPostgres = "postgres"
 	checkSchema   = "schema"
@@ -36,12 +35,11 @@ const (
 	checkRedis    = "redis"
 	checkLog      = "log"
 	checkSockets  = "sockets"
-	checkQueue    = "queue"    // The check of the job queue, of the dispatcher only.
-	checkOutbound = "outbound" // The check of the service's own internet connection, of the dispatcher only.
+	checkQueue    = "queue"
+	checkOutbound = "outbound"
 )
 
-// The sizes of the pools of connections to Postgres. An http and a dispatcher together take 45 of Postgres's usual
-// 100 connections.
+// The sizes of the pools of connections. An http and a dispatcher take 45 of Postgres's usual 100.
 const (
 	apiConns      = 18
 	scheduleConns = 5
@@ -49,23 +47,22 @@ const (
 	opsConns      = 2
 )
 
-// process holds what a process keeps open: stores, pools, metrics. Its parts are in the order of opening.
+// process holds what a process keeps open. Its parts are in the order of opening.
 type process struct {
 	services.Stores
 	cfg   config.Config
 	log   *slog.Logger
-	lines *run.LogWriter // The writer of the process's log lines.
-	// The pool of connections for health checks and metrics, which must answer even if the other pools have no free
-	// connection.
+	lines *run.LogWriter
+	// The pool for health checks and metrics, which must answer even if the other pools have no free connection.
 	ops   *pgxpool.Pool
 	epoch *platformtables.RestoreEpoch
 	clock clock
 	parts []run.Part
-	pools map[string]*pgxpool.Pool // The pools of connections to Postgres, by the label of their metrics.
+	pools map[string]*pgxpool.Pool // The connection pools, by the label of their metrics.
 
-	// The watch that records failures to open sockets, of listeners and of the sender of deliveries.
+	// The watch for failures to open sockets, of listeners and of the sender of deliveries.
 	sockets sockets.FailureMonitor
-	// true: the database has check values of keys and the keyset fits them; false: it has none, or the keyset differs.
+	// Whether the database has check values and the keyset fits them.
 	proven atomic.Bool
 	// The result of the last trial write to Postgres, as postgres.WriteFailureCause returns it; nil before the first.
 	tried atomic.Value
@@ -73,15 +70,14 @@ type process struct {
 	registry *metrics.Registry
 
 	redis redis.UniversalClient
-	// true: the Redis client fits the kind of server, cluster or single; false: no server has answered yet, so its
-	// kind is not known.
+	// Whether the Redis client is known to fit the kind of server, cluster or single, since one has answered.
 	redisKnown bool
 	breaker    *redisadapter.Breaker
 	bell       *redisadapter.Doorbell
 }
 
-// open creates the stores of a process without connecting; readiness reports stores that are unreachable. grouped
-// is true for a process in which many callers change and read deposits at the same time, and false for any other.
+// open creates the stores of a process without connecting; readiness reports unreachable ones. grouped reports
+// whether many callers change and read deposits at the same time.
 func open(ctx context.Context, cfg config.Config, log run.Log, name string, conns int32,
 	grouped bool) (*process, error) {
 	s := &process{cfg: cfg, log: log.Logger, lines: log.Lines, registry: newRegistry(log)}
@@ -109,7 +105,7 @@ func open(ctx context.Context, cfg config.Config, log run.Log, name string, conn
 	}
 	s.pools = map[string]*pgxpool.Pool{name: s.Pool, "ops": s.ops}
 	s.epoch = platformtables.NewRestoreEpoch(s.ops, s.log)
-	// Without pools of their own (nil), grouped changes and reads use the pool of all other queries.
+	// Without pools of their own (nil), grouped changes and reads use the common pool.
 	var groups, reads *pgxpool.Pool
 	if grouped {
 		if groups, err = s.newPool(ctx, name+"-groups",
@@ -140,13 +136,12 @@ func open(ctx context.Context, cfg config.Config, log run.Log, name string, conn
 	return s, nil
 }
 
-// loopPing is the idle time after which a background loop tests its database connection before the next query.
-// A test before each query would double the load of an idle service. A loop that meets a broken connection
-// repeats the query.
+// loopPing is the idle time after which a background loop tests its connection before a query. A test before each
+// would double the load of an idle service; a loop repeats a query that fails.
 const loopPing = 10 * time.Second
 
-// pingAfter returns the idle time after which a database connection is tested before its use: one for a process
-// with many callers, another for a process with background loops alone.
+// pingAfter returns the idle time after which a connection is tested: one for a process with many callers, another
+// for background loops alone.
 func pingAfter(manyCallers bool) time.Duration {
 	if manyCallers {
 		return 0
@@ -163,8 +158,8 @@ func (s *process) openRedis(ctx context.Context) (err error) {
 	return traceRedis(s.cfg, s.redis)
 }
 
-// awaitRedis stops the process if the Redis that was unreachable at the start turns out to be a cluster, for which
-// it has the wrong client.
+// awaitRedis stops the process if a Redis that was unreachable at the start turns out to be a cluster, for which it
+// has the wrong client.
 func (s *process) awaitRedis(ctx context.Context) error {
 	if s.redisKnown {
 		<-ctx.Done()
@@ -173,14 +168,14 @@ func (s *process) awaitRedis(ctx context.Context) error {
 	return redisadapter.AwaitTopology(ctx, s.redis)
 }
 
-// limits adds the parts of the services that need Redis: the rate limiter and the cache of stored responses.
-// failedOpen is called for each request that was allowed because Redis did not answer.
+// limits adds what needs Redis: the rate limiter and the cache of stored responses. failedOpen is called for each
+// request allowed because Redis did not answer.
 func (s *process) limits(p *services.Deps, failedOpen func()) {
 	limiter := redisadapter.NewLimiter(s.redis, s.breaker, failedOpen)
 	p.Limiter, p.Cache = limiter, redisadapter.NewIdempotencyCache(limiter, s.Cipher, s.log)
 }
 
-// newPool opens a pool of connections to Postgres. It is closed after all parts that were added later.
+// newPool opens a pool of connections, closed after all parts that were added later.
 func (s *process) newPool(ctx context.Context, name string, o postgres.PoolOptions) (*pgxpool.Pool, error) {
 	o.AppName = "partnerdeposits-" + name
 	o.Tracer = queryTracer(s.cfg)
@@ -197,15 +192,15 @@ func closing(fn func()) func() error {
 	return func() error { fn(); return nil }
 }
 
-// readiness returns the checks of /readyz, of the database and Redis and those in more, and registers their
-// metrics. Until the keyset was compared with the database, no secret is written or read.
+// readiness returns the checks of /readyz, with those in more, and registers their metrics. Until the keyset was
+// compared with the database, no secret is written or read.
 func (s *process) readiness(more ...ops.ReadinessCheck) *ops.Readiness {
 	s.Cipher.SetRefusalError(fault.ErrUnavailable.WithCause(errNotCompared))
 	checks := []ops.ReadinessCheck{
 		{Name: checkPostgres, Run: s.connected, Problem: connectionProblem},
 		{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem, Holds: schemaHolds},
 		{Name: checkKeyset, Run: s.keysetFits, Problem: keysetProblem, Holds: keysetHolds},
-		// The check of writes is optional, since requests that only read continue to work.
+		// Writes are optional, since requests that only read continue to work.
 		{Name: checkWrites, Run: s.takesWrites, Problem: writeProblem, Every: writeEvery, Optional: true},
 		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.CheckWrites(ctx, s.redis) },
 			Problem: redisProblem, Optional: true},
@@ -228,15 +223,14 @@ func redisProblem(err error) string {
 	return "cannot be reached"
 }
 
-// connected checks that Postgres answers over a connection with the service's settings, and records the difference
-// of clocks.
+// connected checks that Postgres answers, and records the difference of clocks.
 func (s *process) connected(ctx context.Context) error {
 	ahead, err := postgres.CheckConnection(ctx, s.ops)
 	s.clock.note(ahead, err == nil)
 	return err
 }
 
-// NoConnectionText describes a Postgres that refuses connections because all are taken.
+// NoConnectionText describes a Postgres all of whose connections are taken.
 const NoConnectionText = "has no connection free"
 
 func connectionProblem(err error) string {
@@ -249,7 +243,7 @@ func connectionProblem(err error) string {
 	return "cannot be reached"
 }
 
-// writeEvery is the least time between two trial writes, which cost more than the queries of the other checks.
+// writeEvery is the least time between two trial writes, which cost more than other checks.
 const writeEvery = 4 * time.Second
 
 func (s *process) takesWrites(ctx context.Context) error {
@@ -258,7 +252,7 @@ func (s *process) takesWrites(ctx context.Context) error {
 	return err
 }
 
-// writesFailing returns the cause for which the last trial write failed; "" if it succeeded.
+// writesFailing returns why the last trial write failed; "" if it succeeded.
 func (s *process) writesFailing() string {
 	cause, _ := s.tried.Load().(string)
 	return cause
@@ -284,17 +278,16 @@ func always(problem string) func(error) string {
 	return func(error) string { return problem }
 }
 
-// outdatedSchemaError is the error for a database schema that is older than this binary.
+// outdatedSchemaError is the error for a schema that is older than this binary.
 type outdatedSchemaError struct{}
 
 func (outdatedSchemaError) Error() string { return "the schema is older than this binary" }
 
-// schemaHolds is how long after a successful check the schema is not checked again, since only a restore makes it
-// older.
+// schemaHolds is how long a successful check of the schema holds, since only a restore makes it older.
 const schemaHolds = time.Minute
 
-// schemaFits checks that the database schema is not older than this binary. A newer schema is accepted, since
-// migrations only add while an older binary may run.
+// schemaFits checks that the schema is not older than this binary. A newer one is accepted, since migrations only
+// add while an older binary may run.
 func (s *process) schemaFits(ctx context.Context) error {
 	version, err := migrations.AppliedVersion(ctx, s.ops)
 	if err == nil && version < migrations.NewestVersion() {

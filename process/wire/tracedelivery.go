@@ -19,11 +19,10 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// traced reports whether traces are recorded: true if OTEL_EXPORTER_OTLP_ENDPOINT is set, false if not.
 func traced(cfg config.Config) bool { return cfg.TracesEndpoint != "" }
 
-// traceDeliveries returns the dispatcher's dependencies with an outbox reader, a queue and a sender that record
-// trace spans (ADR 0028). The spans contain ids, names and results, and never a URL, a body or an address.
+// traceDeliveries adds trace spans to the dispatcher's outbox reader, queue and sender (ADR 0028). Spans contain
+// ids, names and results, and never a URL, a body or an address.
 func traceDeliveries(d dispatch.Deps) dispatch.Deps {
 	tracer := otel.Tracer("partnerdeposits/dispatch")
 	d.Relay = tracedRelay{d.Relay, tracer}
@@ -32,8 +31,7 @@ func traceDeliveries(d dispatch.Deps) dispatch.Deps {
 	return d
 }
 
-// below returns a context whose parent span is the one that a W3C traceparent names; ctx itself if traceParent
-// is "".
+// below returns a context whose parent span is that of a W3C traceparent; ctx itself if traceParent is "".
 func below(ctx context.Context, traceParent string) context.Context {
 	if traceParent == "" {
 		return ctx
@@ -41,15 +39,15 @@ func below(ctx context.Context, traceParent string) context.Context {
 	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": traceParent})
 }
 
-// parentOf returns the id of the current span as a W3C traceparent.
+// parentOf returns the current span as a W3C traceparent.
 func parentOf(ctx context.Context) string {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carrier)
 	return carrier["traceparent"]
 }
 
-// tracedRelay records a span for each event of which the relay makes deliveries, in the trace of the change
-// that caused the event. Spans of the event's deliveries are its children.
+// tracedRelay records a span for each event of which the relay makes deliveries, in the trace of the change that
+// caused it.
 type tracedRelay struct {
 	webhookports.RelayStore
 	tracer trace.Tracer
@@ -57,7 +55,7 @@ type tracedRelay struct {
 
 var errPlannedAgain = errors.New("the batch was planned again")
 
-// Relay turns a batch of events into deliveries, and records the spans of those events that belong to a trace.
+// Relay turns a batch of events into deliveries, and records the events' spans.
 func (r tracedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
 	plan webhookports.PlanDeliveriesFunc, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	begin := time.Now()
@@ -79,7 +77,6 @@ func (r tracedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
 	return relayed, claims, err
 }
 
-// begin starts the spans of the events that belong to a trace.
 func (r tracedRelay) begin(ctx context.Context, events []ports.Event,
 	at time.Time) (spans []trace.Span, parents map[id.ID]string) {
 	parents = map[id.ID]string{}
@@ -106,8 +103,8 @@ func endAll(spans []trace.Span, err error) {
 	}
 }
 
-// tracedQueue records a span for each job that a worker takes from the queue. A job carries deliveries of
-// several traces, so its span is in a trace of its own, which is linked to each of them.
+// tracedQueue records a span for each job taken from the queue. A job carries deliveries of several traces, so its
+// span is in a trace of its own, linked to each of them.
 type tracedQueue struct {
 	webhookports.JobQueue
 	tracer trace.Tracer
@@ -115,13 +112,12 @@ type tracedQueue struct {
 
 type jobKey struct{}
 
-// jobBegin returns the time at which the present job began; zero outside a job.
+// jobBegin returns when the present job began; zero outside a job.
 func jobBegin(ctx context.Context) time.Time {
 	begin, _ := ctx.Value(jobKey{}).(time.Time)
 	return begin
 }
 
-// Serve runs the handler for each job in the queue, and records a span for the job.
 func (q tracedQueue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int,
 	handle func(context.Context, webhookports.DeliveryJob)) error {
 	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, job webhookports.DeliveryJob) {
@@ -134,9 +130,8 @@ func (q tracedQueue) Serve(ctx context.Context, concurrency map[webhookports.Lan
 	})
 }
 
-// tracedSender records two spans for an attempt: "deliver", from the beginning of the job to the response, and
-// below it "POST", for the request alone. Both are in the trace of the change, as are those of all retries.
-// "deliver" and "job" are linked with each other.
+// tracedSender records two spans for an attempt, in the trace of the change: "deliver", from the beginning of the
+// job to the response, and below it "POST", for the request alone.
 type tracedSender struct {
 	webhookports.Sender
 	tracer trace.Tracer

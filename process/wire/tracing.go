@@ -22,11 +22,11 @@ import (
 	"partnerdeposits/process/run"
 )
 
-// lastExport bounds the time for exporting the last spans at the end of a process.
+// lastExport bounds the export of the last spans at the end of a process.
 const lastExport = 3 * time.Second
 
-// tracing returns the part that exports spans. It stops after all others. Spans contain routes, but neither
-// arguments of SQL nor of Redis commands.
+// tracing returns the part that exports spans and stops after all others. Spans contain routes, but no arguments of
+// SQL or Redis commands.
 func tracing(ctx context.Context, cfg config.Config, log *slog.Logger, process string) (run.Part, error) {
 	exporter, err := otlptracehttp.New(ctx,
 		otlptracehttp.WithEndpointURL(strings.TrimSuffix(cfg.TracesEndpoint, "/")+"/v1/traces"))
@@ -51,7 +51,6 @@ func tracing(ctx context.Context, cfg config.Config, log *slog.Logger, process s
 	}}, nil
 }
 
-// samplerOf returns the trace sampler that OTEL_TRACES_SAMPLER names.
 func samplerOf(cfg config.Config) trace.Sampler {
 	name, parentBased := strings.CutPrefix(cfg.TracesSampler, "parentbased_")
 	root := trace.AlwaysSample()
@@ -67,8 +66,7 @@ func samplerOf(cfg config.Config) trace.Sampler {
 	return root
 }
 
-// serviceName returns the name of a process's command, by which traces identify it. The name that the dispatcher
-// gives its pool differs from that of its command.
+// serviceName returns the name of a process's command in traces, which may differ from that of its pool.
 func serviceName(process string) string {
 	if process == "schedules" {
 		return "dispatcher"
@@ -76,12 +74,12 @@ func serviceName(process string) string {
 	return process
 }
 
-// withoutPollsSampler is a trace sampler that drops commands to Postgres and Redis outside any request, job or batch.
-// The loops of an idle process would otherwise send the collector thousands of traces an hour that show nothing.
+// withoutPollsSampler drops commands to Postgres and Redis outside any request, job or batch. The loops of an idle
+// process would otherwise send thousands of traces an hour that show nothing.
 type withoutPollsSampler struct{ trace.Sampler }
 
-// ShouldSample drops spans of Postgres and Redis commands that have no parent, and passes every other span to
-// the configured sampler.
+// ShouldSample drops Postgres and Redis commands without a parent, and passes other spans to the configured
+// sampler.
 func (s withoutPollsSampler) ShouldSample(p trace.SamplingParameters) trace.SamplingResult {
 	if p.Kind == oteltrace.SpanKindClient && !oteltrace.SpanContextFromContext(p.ParentContext).IsValid() {
 		return trace.SamplingResult{Decision: trace.Drop}
