@@ -25,8 +25,8 @@ const filePatience = 5 * time.Second
 // isSecret reports whether the variable may hold a secret, and so may be read from a file.
 func (s setting) isSecret() bool { return s.field.Type == reflect.TypeFor[secret.Text]() }
 
-// readFiles reads the secrets whose variables name a file, and adds them to set. The mistakes found are returned.
 // readFiles adds to set the secrets whose variables name a file, and returns the mistakes found.
+func readFiles(set map[string]string) mistakes {
 	found := mistakes{}
 	for _, s := range settings(Config{}) {
 		variable := s.name() + fileSuffix
@@ -47,17 +47,17 @@ func (s setting) isSecret() bool { return s.field.Type == reflect.TypeFor[secret
 	return found
 }
 
-// readSecret returns the text of a file without the newlines at its end, or a problem. problem contains neither the
 // readSecret returns a file's text without newlines at its end, or a problem, which contains neither text nor path:
 // the path may be a secret, set to the wrong variable.
+func readSecret(path string) (text, problem string) {
 	// With O_NONBLOCK, a pipe without a writer counts as empty instead of blocking.
-	// With O_NONBLOCK, a pipe without a writer counts as empty instead of blocking.
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", cannotBeRead(err)
 	}
 	defer file.Close()
-	// The error is ignored, since a regular file takes no deadline and needs none.
 	// A regular file takes no deadline and needs none.
+	_ = file.SetReadDeadline(time.Now().Add(filePatience))
 	content, err := io.ReadAll(io.LimitReader(file, longestSecret+1))
 	switch text = strings.TrimRight(string(content), "\r\n"); {
 	case err != nil:
