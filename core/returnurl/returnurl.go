@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// MaxLength is a number of bytes.
+// The length of a return URL is counted in bytes.
 const MaxLength = 2048
 
 // Errors for which a return URL is refused, as clauses after a field's name.

@@ -73,7 +73,7 @@ type SecondFactor struct {
 	OperatorID id.ID
 	Secret     secret.Text // The secret that the authenticator app shares with the service, in base32.
 	CreatedAt  time.Time
-	// When a first code proved that the authenticator app works; zero: not yet, so log-in requires no code.
+	// When a first code confirmed the authenticator app; zero: not yet, so log-in requires no code.
 	ConfirmedAt time.Time
 	LastStep    int64 // The number of the 30-second period whose code was accepted last.
 }
@@ -81,8 +81,8 @@ type SecondFactor struct {
 // Enabled reports whether a log-in of the operator requires a two-factor code.
 func (f *SecondFactor) Enabled() bool { return f != nil && !f.ConfirmedAt.IsZero() }
 
-// CheckConfirmable returns nil if the authenticator app waits for the first code, which confirms it. Returns
-// ErrAlreadyEnabled if it is confirmed already, and ErrNotEnabled if there is none or EnrolmentLifetime is over.
+// CheckConfirmable checks whether the authenticator app waits for its first code. Returns ErrAlreadyEnabled, or
+// ErrNotEnabled if there is no app or EnrolmentLifetime is over.
 func (f *SecondFactor) CheckConfirmable(now time.Time) error {
 	if f.Enabled() {
 		return ErrAlreadyEnabled
@@ -93,29 +93,25 @@ func (f *SecondFactor) CheckConfirmable(now time.Time) error {
 	return nil
 }
 
-// State describes an operator's two-factor codes: whether log-in requires them, since when, and how many recovery
-// codes are left.
+// State describes whether log-in requires two-factor codes, since when, and how many recovery codes are left.
 type State struct {
 	On           bool
 	Since        time.Time
 	RecoveryLeft int
 }
 
-// NewSecret returns the secret for an authenticator app, made from SecretBytes random bytes.
+// NewSecret returns a secret for an authenticator app, made from SecretBytes random bytes.
 func NewSecret(random []byte) secret.Text {
 	return secret.Text(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random))
 }
 
-// CodePeriodNumberAt returns the number of the code period (Period) that contains a time.
 func CodePeriodNumberAt(at time.Time) int64 { return at.Unix() / int64(CodePeriod/time.Second) }
 
-// CodeGenerator computes the code that an authenticator app with secret s shows in the period with number step.
+// CodeGenerator computes the code that an authenticator app shows in the period with number step.
 type CodeGenerator func(s secret.Text, step int64) (string, error)
 
-// AcceptCode checks a code of the authenticator app and stores its period as used. The code must be that of the present
-// period or of a neighbour, and no code of that period or a later one may have been accepted.
-//
-// Returns ErrWrongCode.
+// AcceptCode checks a code of the authenticator app, of the present or a neighbouring period, and stores its period
+// as used. Returns ErrWrongCode, also for a used code.
 func (f *SecondFactor) AcceptCode(code string, now time.Time, codeAt CodeGenerator) error {
 	code, accepted := CompactCode(code), int64(0)
 	for step := CodePeriodNumberAt(now) - skew; step <= CodePeriodNumberAt(now)+skew; step++ {
@@ -134,7 +130,7 @@ func (f *SecondFactor) AcceptCode(code string, now time.Time, codeAt CodeGenerat
 	return nil
 }
 
-// CompactCode returns a two-factor code in lower case without the spaces and dashes with which people type it.
+// CompactCode returns a code in lower case, without spaces and dashes.
 func CompactCode(code string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
 		if r == ' ' || r == '-' || r == '\u00a0' {
@@ -146,8 +142,7 @@ func CompactCode(code string) string {
 
 var recoveryEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// NewRecoveryCode returns a recovery code made from RecoveryCodeBytes random bytes, written in groups of four
-// characters.
+// NewRecoveryCode returns a recovery code made from RecoveryCodeBytes random bytes, in groups of four characters.
 func NewRecoveryCode(random []byte) secret.Text {
 	text := strings.ToLower(recoveryEncoding.EncodeToString(random))
 	var groups []string
@@ -157,8 +152,8 @@ func NewRecoveryCode(random []byte) secret.Text {
 	return secret.Text(strings.Join(groups, "-"))
 }
 
-// RecoveryCodeHash returns the hash under which an operator's recovery code is stored. ok is false for a text that is
-// not a recovery code.
+// RecoveryCodeHash returns the hash under which an operator's recovery code is stored; ok is false for another
+// text.
 func RecoveryCodeHash(operatorID id.ID, code string) (hash [32]byte, ok bool) {
 	code = CompactCode(code)
 	raw, err := recoveryEncoding.DecodeString(strings.ToUpper(code))

@@ -64,7 +64,7 @@ func DeliveryStatusOf(s DeliveryState, attempts int) DeliveryStatus {
 type FailureReason string
 
 const (
-	// The last attempt failed, or the only attempt of a test delivery.
+	// The delivery's last attempt failed, or the only one of a test delivery.
 	FailureAttemptsExhausted FailureReason = "attempts_exhausted"
 	// The delivery was parked for as long as deliveries are kept, since its subscription stayed disabled.
 	FailureWebhookDisabled FailureReason = "webhook_disabled"

@@ -44,7 +44,7 @@ var EventNames = []EventName{EventOperatorLinked, EventDepositStatusChanged, Eve
 	EventDepositExpired,
 	EventDepositCancelled}
 
-// MaxSubscriptions is a number for each partner (api.md §5).
+// MaxSubscriptions limits the webhook subscriptions of one partner (api.md §5).
 const MaxSubscriptions = 16
 
 // UnparkedDeliveriesPerSecond is how many parked deliveries become due each second after a subscription is enabled,

@@ -80,7 +80,7 @@ func midnight(date time.Time, in *time.Location) time.Time {
 	_, was := began.Add(-1).Zone()
 	_, is := first.Zone()
 	earlier := first.Add(time.Duration(is-was) * time.Second)
-	// The clocks go back to before midnight, so the earlier 00:00 counts.
+	// The clocks go back after midnight and repeat the day's beginning; the earlier 00:00 counts.
 	if earlier.Before(first) && earlier.Day() == first.Day() {
 		return earlier
 	}

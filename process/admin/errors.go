@@ -54,7 +54,8 @@ type interruptedError struct{ cause error }
 func (interruptedError) Error() string   { return "interrupted; nothing is half done" }
 func (i interruptedError) Unwrap() error { return i.cause }
 
-// interruptedAt returns the error of a command that a signal ended, or err if that describes how to continue.
+// interruptedAt returns the error of a command that a signal ended. An error that describes how to continue is
+// kept.
 func interruptedAt(err error) error {
 	if errors.As(err, new(codedError)) && codeOf(err) == codeInterrupted {
 		return err

@@ -13,7 +13,7 @@ import (
 
 var errMixedArguments = errors.New("a command with flags of ids declares no arguments")
 
-// idFlags returns a command's flags of ids. The i-th also works as the i-th argument.
+// idFlags returns a command's flags that take ids. The i-th also works as the i-th argument.
 func idFlags(command *kong.Node) (flags []*kong.Flag) {
 	return slices.DeleteFunc(slices.Clone(command.Flags), func(f *kong.Flag) bool { return !f.Tag.Has("id") })
 }

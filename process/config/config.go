@@ -34,8 +34,7 @@ type Config struct {
 
 	// Database URLs may contain a password: secret.Text keeps them out of logs.
 	DatabaseURL secret.Text `env:"DATABASE_URL" required:"always" example:"postgres://user:password@host:5432/database" form:"postgres"`
-	// DATABASE_POOLED: true: DATABASE_URL leads to PgBouncer in transaction mode, and migrations need
-	// DATABASE_DIRECT_URL; false: it leads to Postgres itself.
+	// Whether DATABASE_URL leads to PgBouncer in transaction mode, so that migrations need DATABASE_DIRECT_URL.
 	DatabasePooled    bool        `env:"DATABASE_POOLED"`
 	DatabaseDirectURL secret.Text `env:"DATABASE_DIRECT_URL" form:"postgres"`
 
@@ -53,7 +52,7 @@ type Config struct {
 
 	HTTPAddr    string `env:"HTTP_ADDR" envDefault:":8080" form:"listen"`
 	MetricsAddr string `env:"METRICS_ADDR" envDefault:":9090" form:"listen"`
-	// true: the Go profiler is served at /debug/pprof/ on METRICS_ADDR; false: it is not.
+	// Whether the Go profiler is served at /debug/pprof/ on METRICS_ADDR.
 	MetricsPprof bool `env:"METRICS_PPROF"`
 	// The addresses or CIDR ranges of proxies whose X-Real-IP is trusted.
 	TrustedProxies []string `env:"TRUSTED_PROXIES" form:"proxy"`
@@ -89,12 +88,12 @@ type Config struct {
 	WebhookTimeout             time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s" above:"0s" max:"1m"`
 	WebhookConcurrency         int           `env:"WEBHOOK_CONCURRENCY" envDefault:"256" min:"1" max:"10000"`
 	WebhookEndpointConcurrency int           `env:"WEBHOOK_ENDPOINT_CONCURRENCY" envDefault:"32" min:"1" max:"10000"`
-	// true: endpoints may have http URLs and private addresses; false: they may not. Production refuses true.
+	// Whether endpoints may have http URLs and private addresses, which production refuses.
 	WebhookAllowInsecureTargets bool `env:"WEBHOOK_ALLOW_INSECURE_TARGETS"`
 	// Ports of services that do not speak HTTP. Deliveries to them are refused, so that nobody finds out by a delivery
 	// whether such a service listens. They are allowed with WEBHOOK_ALLOW_INSECURE_TARGETS.
 	WebhookBlockedPorts []uint16 `env:"WEBHOOK_BLOCKED_PORTS" envDefault:"21,22,23,25,53,110,111,119,135,139,143,389,445,465,512,513,514,515,548,587,636,873,990,993,995,1080,1433,1521,1883,2049,2181,2375,2376,2379,2380,3306,3389,4369,5060,5061,5432,5671,5672,5900,6000,6379,6443,6667,8883,9042,9092,9200,9300,10250,11211,27017"`
-	// true: deliveries carry the header X-Svc-Event-Id; false: they do not.
+	// Whether deliveries carry the header X-Svc-Event-Id.
 	WebhookEventIDHeader bool `env:"WEBHOOK_EVENT_ID_HEADER"`
 	// The addresses or CIDR ranges from which deliveries are sent, as receivers see them. Unset: none are published.
 	EgressAddresses []string `env:"EGRESS_ADDRESSES" form:"egress address"`
