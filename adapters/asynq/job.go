@@ -51,9 +51,8 @@ func decode(lane webhookports.Lane, b []byte) (webhookports.DeliveryJob, error) 
 	return j, nil
 }
 
-// dueHeader is the name of a task's header with the times at which the deliveries of its job were due, in
-// milliseconds since 1970: varints in base64, each as the difference to the one before, since they are mostly
-// due together. 0 stands for a due time that is not known.
+// dueHeader is the name of a task's header with the times at which its deliveries were due, in milliseconds since
+// 1970: varints in base64, each the difference to the one before; 0 stands for an unknown time.
 const dueHeader = "due"
 
 // ownersHeader is the name of a task's header with a byte for each delivery of its job, in base64. requestedBit
@@ -64,8 +63,7 @@ const (
 	requestedBit, nextBit = 1, 2
 )
 
-// headersOf returns the headers of the task for a job; nil for a job without due times. The header with
-// partners is for the workers of other processes.
+// headersOf returns the headers of the task for a job; nil for a job without due times.
 func headersOf(j webhookports.DeliveryJob) map[string]string {
 	b := make([]byte, 0, 2*len(j.Claims)+binary.MaxVarintLen64)
 	known, last := false, int64(0)

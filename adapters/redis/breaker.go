@@ -23,7 +23,7 @@ const (
 var ErrBreakerOpen = errors.New("redis: away")
 
 // Breaker is a circuit breaker for Redis commands: after a few failures it refuses commands at once, until Redis
-// answers a background ping. Requests therefore never queue for a Redis that does not answer.
+// answers a background ping.
 type Breaker struct {
 	client   redis.UniversalClient
 	patience time.Duration
@@ -36,7 +36,7 @@ type Breaker struct {
 	away     bool
 }
 
-// NewBreaker makes a closed circuit breaker for Redis commands. Close the breaker before the client.
+// Close the breaker before the client.
 func NewBreaker(client redis.UniversalClient) *Breaker {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Breaker{client: client, patience: patience, ctx: ctx, stop: stop}
@@ -49,7 +49,6 @@ func (b *Breaker) WithCommandTimeout(d time.Duration) *Breaker {
 	return b
 }
 
-// Close ends the breaker's background pings to Redis.
 func (b *Breaker) Close() {
 	b.stop()
 	b.probes.Wait()
@@ -73,8 +72,8 @@ func (b *Breaker) Do(ctx context.Context, command func(ctx context.Context) erro
 	return err
 }
 
-// answered reports whether Redis answered a command: true also for an answer that is an error; false if the
-// connection failed or the time ran out.
+// answered reports whether Redis answered a command, even with an error, rather than a failed connection or a
+// timeout.
 func answered(err error) bool {
 	var reply redis.Error
 	return err == nil || errors.As(err, &reply)
@@ -94,7 +93,6 @@ func (b *Breaker) note(ok bool) {
 	}
 }
 
-// probe pings Redis until it answers, and then closes the circuit breaker.
 func (b *Breaker) probe() {
 	ticker := time.NewTicker(probeEvery)
 	defer ticker.Stop()

@@ -14,9 +14,9 @@ const shareSlots = 20
 // responses take at any time.
 type share struct {
 	most  int
-	taken int // The number of bytes of cached responses in all spans of time together.
+	taken int
 	slots [shareSlots + 1]int
-	slot  int64 // The number of the present span of time, counted since 1970.
+	slot  int64
 }
 
 // take reserves n bytes of the process's share of Redis memory. It reports whether that many were left; if not, it

@@ -110,9 +110,7 @@ func withoutQuery(raw string) string {
 	return raw
 }
 
-// Delete ends a subscription. After Delete returns, no POST to it begins.
-//
-// Returns webhook_not_found.
+// Delete ends a subscription. Returns webhook_not_found.
 func (s *Service) Delete(ctx context.Context, by partner.Caller, subscriptionID id.ID) error {
 	now := s.deps.Clock.Now()
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {

@@ -20,7 +20,7 @@ import (
 // computed.
 type SignatureExplanationRequest struct {
 	Headers  map[string]string
-	Body     string      // The received body in base64.
+	Body     string
 	Computed string      // The signature that the receiver computed; "" when the partner does not send it.
 	APIKey   secret.Text // The API key with which the question was sent.
 }
@@ -65,8 +65,6 @@ func (q SignatureExplanationRequest) received() (webhook.ReceivedDelivery, error
 	return webhook.ReceivedDelivery{Headers: headers, Body: body, Computed: q.Computed}, nil
 }
 
-// keys reads the secrets with which the received delivery may have been signed: those that the partner has at
-// present.
 func (s *Service) keys(ctx context.Context, partnerID, subscriptionID id.ID) (keys webhook.CandidateSecrets,
 	err error) {
 	if keys.Others, err = s.deps.Signing.SigningSecrets(ctx, partnerID); err != nil {

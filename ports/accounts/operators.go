@@ -9,7 +9,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// OperatorStore stores operators and their accounts.
 type OperatorStore interface {
 	// Insert stores a new operator and the operator's account. Returns connect.ErrEmailTaken.
 	Insert(ctx context.Context, o connect.Operator, a connect.Account) error
@@ -31,7 +30,6 @@ type OperatorStore interface {
 	OperatorByEmail(ctx context.Context, email string) (connect.Operator, connect.Account, error)
 	// AccountByID returns an account and its operator, or connect.ErrAccountNotFound.
 	AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error)
-	// Accounts lists the accounts of operators, newest first.
 	Accounts(ctx context.Context, page ports.Page) (ports.ListPage[connect.Account], error)
 	// AccountIDOfOperator returns the id of an operator's account, or connect.ErrAccountNotFound.
 	AccountIDOfOperator(ctx context.Context, operatorID id.ID) (id.ID, error)

@@ -17,7 +17,6 @@ type PasswordHasher interface {
 // not delay operators (api.md §1, "Rate limits").
 type PasswordCaller struct {
 	Network string // The network of the client, an IPv4 address or an IPv6 /64 network; "": unknown.
-	// true: the operator has signed in from this network before, has a session, or opened a mail of the service;
-	// false: the client is not recognised as an operator.
+	// Whether the operator has signed in from this network before, has a session, or opened a mail of the service.
 	Known bool
 }

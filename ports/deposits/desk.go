@@ -14,7 +14,7 @@ import (
 // DashboardFilter selects and orders the deposits of an account for the operator's list. Except for AccountID, a field
 // with its zero value does not narrow the list.
 type DashboardFilter struct {
-	AccountID id.ID // The account of the listed deposits, which is required.
+	AccountID id.ID
 	Statuses  []deposit.Status
 	// Text is what an operator searches for: a reference in any spelling, or its beginning from the third letter
 	// behind the D; the beginning of a booking, of the digits at its end, or of an e-mail address, in any case; or
@@ -34,8 +34,6 @@ func (f DashboardFilter) SortedByStay() bool {
 	return f.Sort == SortByStay || f.Sort == "" && (!f.Stay.From.IsZero() || !f.Stay.To.IsZero())
 }
 
-// CursorForDeposit returns the place of a deposit in the order of the operator's list, as a cursor from which the next
-// page is read.
 func (f DashboardFilter) CursorForDeposit(d *deposit.Deposit) ports.Cursor {
 	if f.SortedByStay() {
 		return ports.Cursor{At: d.ContractStartAt, ID: d.ID}
@@ -43,22 +41,19 @@ func (f DashboardFilter) CursorForDeposit(d *deposit.Deposit) ports.Cursor {
 	return ports.Cursor{At: d.CreatedAt, ID: d.ID}
 }
 
-// SortOrder is an order of the operator's list of deposits, in which the latest come first.
 type SortOrder string
 
-// The orders of the operator's list of deposits.
 const (
 	SortByCreation SortOrder = "created"
-	SortByStay     SortOrder = "stay" // The order by contractStartAt, the beginning of the stay.
+	SortByStay     SortOrder = "stay"
 )
 
 // ListView is the part of an account's deposits that an operator's list shows; "" is ViewAll.
 type ListView string
 
-// The views of the operator's list of deposits.
 const (
 	ViewAll            ListView = "all"
-	ViewAwaitingTenant ListView = "awaiting" // The deposits whose tenant has not finished checkout.
+	ViewAwaitingTenant ListView = "awaiting"
 	// The deposits whose fee payment was refused, or whose captured amount the tenant has to pay after the card
 	// was refused.
 	ViewRefused     ListView = "refused"
@@ -67,7 +62,6 @@ const (
 	ViewClaimed     ListView = "claimed" // The captured deposits whose amount is neither paid nor given up.
 )
 
-// ListViews lists every view of the operator's list of deposits.
 var ListViews = []ListView{ViewAll, ViewAwaitingTenant, ViewRefused, ViewSecured, ViewCoverEnding, ViewClaimed}
 
 // Statuses lists the statuses that the deposits in a view of the operator's list may have; nil means every
@@ -87,24 +81,20 @@ func (v ListView) Statuses() []deposit.Status {
 	return nil
 }
 
-// OverviewGroup is a reason for which deposits may need the operator's attention, such as a refused payment.
 type OverviewGroup string
 
-// The groups of deposits that may need an operator's attention on the first page. A deposit counts in one
-// group, the first that fits, and in OverviewActive as well if it is active.
+// The groups of deposits that may need an operator's attention on the first page.
 const (
-	OverviewStayBeginning  OverviewGroup = "soon"    // The deposits in checkout whose stay begins soon or has just begun.
-	OverviewPaymentRefused OverviewGroup = "refused" // The deposits whose tenant's payment was refused.
+	OverviewStayBeginning  OverviewGroup = "soon"
+	OverviewPaymentRefused OverviewGroup = "refused"
 	// The captured deposits whose tenant has to pay, since the card was refused.
 	OverviewCardRefused    OverviewGroup = "card_refused"
-	OverviewCoverEnding    OverviewGroup = "ending"     // The active deposits whose cover ends soon.
-	OverviewCollecting     OverviewGroup = "collecting" // The captured deposits whose amount is not collected yet.
-	OverviewAwaitingTenant OverviewGroup = "awaiting"   // The deposits whose tenant has not finished checkout.
-	OverviewActive         OverviewGroup = "active"     // All active deposits.
+	OverviewCoverEnding    OverviewGroup = "ending"
+	OverviewCollecting     OverviewGroup = "collecting"
+	OverviewAwaitingTenant OverviewGroup = "awaiting"
+	OverviewActive         OverviewGroup = "active"
 )
 
-// OverviewGroups lists the groups of deposits on the operator's first page that may need attention, the most urgent
-// first.
 var OverviewGroups = []OverviewGroup{OverviewStayBeginning, OverviewPaymentRefused, OverviewCardRefused,
 	OverviewCoverEnding, OverviewCollecting,
 	OverviewAwaitingTenant, OverviewActive}
@@ -131,14 +121,12 @@ func (w OverviewGroup) Statuses() []deposit.Status {
 type DepositGroupCount struct {
 	Count  int
 	Amount money.Cents
-	More   bool // true: the group has more deposits than Count states; false: Count is exact.
-	Soon   int  // How many of the Count deposits are in checkout with a stay that begins soon.
+	More   bool
+	Soon   int
 }
 
-// DashboardReader reads what the operator's pages show of an account's deposits: lists and counts.
 type DashboardReader interface {
-	// DashboardDeposits lists the deposits of an account for the operator, by a filter and in its order. With
-	// page.Back, it returns the deposits before the cursor instead of those after it, in the same order.
+	// DashboardDeposits lists the deposits of an account for the operator, by a filter and in its order.
 	DashboardDeposits(ctx context.Context, f DashboardFilter, page ports.Page) (ports.ListPage[*deposit.Deposit], error)
 	// CountByView counts the deposits in each view of an account's list, up to most in a view. ViewCoverEnding counts the
 	// covers that end before the time ending.

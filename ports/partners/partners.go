@@ -10,7 +10,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// PartnerStore stores the partners of the service, with their connect secrets and rate limits.
 type PartnerStore interface {
 	// Insert stores a new partner; connectSecret "" stands for no secret. Returns partner.ErrSlugTaken.
 	Insert(ctx context.Context, p partner.Partner, connectSecret secret.Text) error
@@ -32,7 +31,6 @@ type PartnerStore interface {
 	ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error)
 }
 
-// APIKeyStore stores the API keys of partners.
 type APIKeyStore interface {
 	// InsertKey stores a new API key. Concurrent calls for a partner wait for each other, so that partner.MaxAPIKeys
 	// holds. Returns partner.ErrAPIKeyLimit.
@@ -41,7 +39,6 @@ type APIKeyStore interface {
 	LockKeyRow(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error)
 	// RevokeKey revokes an API key; a second call changes nothing. Returns partner.ErrAPIKeyNotFound.
 	RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner.APIKey, error)
-	// Keys lists the API keys of a partner, newest first, including the revoked keys.
 	Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.ListPage[partner.APIKey], error)
 	// KeyByHash returns the API key with a hash, also if revoked, and its partner. Returns partner.ErrInvalidAPIKey
 	// for an unknown hash.
