@@ -30,14 +30,12 @@ func (noNotifier) NotifyJobs(webhookports.Lane)                 {}
 func (noNotifier) JobSignals(webhookports.Lane) <-chan struct{} { return nil }
 func (noNotifier) ReceivesNotifications() bool                  { return false }
 
-// calmPoll is the time between two polls of an empty queue while wake-up notifications arrive. Such a poll finds
-// the job of a process that died before its notification.
+// calmPoll is the time between two polls of an empty queue while wake-up notifications arrive, for jobs of a
+// process that died before its notification.
 const calmPoll = time.Second
 
 // pollGate is the Redis client of a server of asynq (the library of the job queue), and delays the server's polls
-// of an empty queue. asynq polls at a fixed interval: a long interval delays jobs, and a short interval costs an
-// idle service most of its CPU. After a wake-up notification, or after the interval, the gate sends polls until
-// the queue is empty.
+// of an empty queue, which at asynq's fixed interval would cost an idle service most of its CPU.
 type pollGate struct {
 	redis.UniversalClient
 	pipeline *pipeline

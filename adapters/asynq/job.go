@@ -11,11 +11,9 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// The payload of a queued task is an encoded job: a byte version, a byte urgent, then for each delivery the ids
-// of the subscription and the delivery and the number of its claim in 4 bytes. The payload is small, because
-// asynq writes a task again at each of its steps. Its form is fixed: dispatchers of two releases read each
-// other's jobs during a rolling deployment, and older ones refuse any other form. Everything else about a job
-// is a header, which older dispatchers do not read.
+// The payload of a queued task is an encoded job: a byte version, a byte urgent, then for each delivery the ids of
+// the subscription and the delivery and the number of its claim in 4 bytes. Its form is fixed, since dispatchers
+// of two releases read each other's jobs during a rolling deployment.
 const (
 	version    = 2
 	headerSize = 2

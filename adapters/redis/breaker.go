@@ -36,7 +36,6 @@ type Breaker struct {
 	away     bool
 }
 
-// Close the breaker before the client.
 func NewBreaker(client redis.UniversalClient) *Breaker {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Breaker{client: client, patience: patience, ctx: ctx, stop: stop}
@@ -54,10 +53,9 @@ func (b *Breaker) Close() {
 	b.probes.Wait()
 }
 
-// Do runs a Redis command for the breaker's patience at most, whatever the deadline of ctx. A cancelled caller does
-// not cancel the command, which serves other callers too. redis.Nil (no such key) counts as success.
-//
-// Returns ErrAway at once while the breaker is open, and otherwise the error of the command.
+// Do runs a Redis command for the breaker's patience at most, whatever the deadline of ctx, since the command may
+// serve other callers too. redis.Nil (no such key) counts as success. Returns ErrBreakerOpen at once while the
+// breaker is open.
 func (b *Breaker) Do(ctx context.Context, command func(ctx context.Context) error) error {
 	b.mu.Lock()
 	away := b.away

@@ -68,8 +68,6 @@ func NewIdempotencyCache(limiter *Limiter, cipher ResponseCipher, log *slog.Logg
 	return &IdempotencyCache{limiter: limiter, cipher: cipher, log: log, share: share{most: cacheShare}}
 }
 
-// AllowAndLookUp counts a request under the rate limits and returns the cached response of its Idempotency-Key, or nil
-// if none is cached or the request is refused.
 func (c *IdempotencyCache) AllowAndLookUp(ctx context.Context, k ports.IdempotencyKey,
 	rules ...ports.LimitRule) (ports.LimitDecision, *ports.StoredResponse) {
 	if k.Epoch == (ports.RestoreEpoch{}) {

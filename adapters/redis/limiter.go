@@ -27,8 +27,8 @@ const (
 	batchWorkers   = 2
 )
 
-// Limiter is the rate limiter: it counts requests in Redis in a sliding window of a minute or an hour. Requests
-// that arrive together share a round trip, and requests under the same rules share a command.
+// Limiter is the rate limiter: it counts requests in Redis in a sliding window of a minute or an hour, many of
+// them in a single round trip.
 type Limiter struct {
 	client     redis.UniversalClient
 	breaker    *Breaker
@@ -55,8 +55,7 @@ func (l *Limiter) Allow(ctx context.Context, rules ...ports.LimitRule) ports.Lim
 	return decision
 }
 
-// allow does what Allow does, and in the same round trip reads the Redis key `wanted` unless wanted is empty. read
-// is the key's value, or empty if the key does not exist.
+// allow does what Allow does, and in the same round trip reads the Redis key `wanted` unless wanted is empty.
 func (l *Limiter) allow(ctx context.Context, wanted string,
 	rules []ports.LimitRule) (decision ports.LimitDecision, read string) {
 	if len(rules) == 0 {
@@ -161,8 +160,6 @@ next:
 	return groups
 }
 
-// keyOf returns the Redis key of a rate limit. Its hash tag (in braces) keeps all limits of a partner or address on
-// the same node of a cluster.
 func keyOf(r ports.LimitRule) string { return "svc:rate:{" + r.Key + "}:" + r.Name }
 
 // counting is a request that the rate limiter counts, with its decision. With requests 0 it only makes Redis count

@@ -2,12 +2,9 @@ package redis
 
 import "time"
 
-// cachedBeside is the bytes of Redis memory that a cached response takes besides its body: name, expiry, encryption
-// and the server's own book-keeping, rounded up.
+// cachedBeside is the bytes of Redis memory that a cached response takes besides its body, rounded up.
 const cachedBeside = 350
 
-// shareSlots is the number of spans of time into which the life of a cached response (cachedFor) is divided. A
-// response counts against the process's share of Redis memory until its span is cachedFor old.
 const shareSlots = 20
 
 // share bounds the bytes of responses that a process caches within cachedFor, and so the Redis memory that its

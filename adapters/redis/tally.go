@@ -21,10 +21,9 @@ const (
 	tallyShare = 8
 )
 
-// tallies count the requests of this process under rate limits of which more than half is left. Such a request
-// waits for no round trip: Redis counts it with the next command for its key, tallyLinger later at the latest.
-// Several processes may together exceed a limit whose second half the others have used since the last reply of
-// Redis (docs/decisions/0006-request.md).
+// tallies count the requests of this process under rate limits of which more than half is left. Several processes
+// may together exceed a limit whose second half the others have used since the last reply of Redis
+// (docs/decisions/0006-request.md).
 type tallies struct {
 	tell func(untold []*tally)
 

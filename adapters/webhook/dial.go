@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// The stages of an attempt to send a delivery, up to the TLS handshake.
 const (
 	begun int32 = iota
 	queued

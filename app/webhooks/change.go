@@ -18,11 +18,9 @@ type SubscriptionChanges struct {
 	Enabled    *bool
 }
 
-// Update changes a subscription and returns it with the health of its endpoint after the change. Disabling
-// stops its deliveries; enabling makes those that waited due, paced (webhook.UnparkedDeliveriesPerSecond). After Update
-// returns, no POST to a disabled subscription or to a replaced URL begins.
-//
-// Returns webhook_not_found or invalid_field.
+// Update changes a subscription and returns it with the health of its endpoint. Enabling makes deliveries that
+// waited due, paced (webhook.UnparkedDeliveriesPerSecond). After Update returns, no POST to a disabled
+// subscription or to a replaced URL begins. Returns webhook_not_found or invalid_field.
 func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID id.ID,
 	want SubscriptionChanges) (webhook.SubscriptionWithReport, error) {
 	now := s.deps.Clock.Now()
@@ -110,7 +108,9 @@ func withoutQuery(raw string) string {
 	return raw
 }
 
-// Delete ends a subscription. Returns webhook_not_found.
+// Delete ends a subscription. After Delete returns, no POST to it begins.
+//
+// Returns webhook_not_found.
 func (s *Service) Delete(ctx context.Context, by partner.Caller, subscriptionID id.ID) error {
 	now := s.deps.Clock.Now()
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {

@@ -77,9 +77,8 @@ func (s *Service) keys(ctx context.Context, partnerID, subscriptionID id.ID) (ke
 	return keys, err
 }
 
-// Bounds of the search for the delivery that a receiver got. A first attempt begins within moments of its
-// event, and the clocks of this service's machines may differ a little. A retry is found by the deposit or the
-// time in its body.
+// Bounds of the search for the delivery that a receiver got: a first attempt begins within moments of its event,
+// and clocks may differ a little.
 const (
 	searchBefore = 10 * time.Minute
 	searchAfter  = 2 * time.Second

@@ -106,9 +106,9 @@ func (s *Service) replay(
 // retryAfterFailure is how long a replay waits after a failed step, so that other replays go first.
 const retryAfterFailure = 30 * time.Second
 
-// AdvanceReplay makes the next step of a due replay. advanced is true if a replay was due, and another step may be;
-// false when no replay is due. The redeliveries and the replay's cursor commit together, so a crash neither loses
-// nor repeats a redelivery. Any number of dispatchers may call AdvanceReplay at once: each gets another replay.
+// AdvanceReplay makes the next step of a due replay; advanced is false when no replay is due. The redeliveries and
+// the replay's cursor commit together, so a crash neither loses nor repeats a redelivery. Any number of
+// dispatchers may call AdvanceReplay at once.
 func (s *Service) AdvanceReplay(ctx context.Context) (advanced bool, err error) {
 	now := s.deps.Clock.Now()
 	var replay webhook.Replay

@@ -109,7 +109,6 @@ func (s *Service) attempted(ctx context.Context, subscriptionID, deliveryID id.I
 	}
 }
 
-// testPayload returns the payload of a test delivery, in the form of a real deposit's payload.
 func (s *Service) testPayload(p partner.Partner, depositID id.ID, now time.Time) []byte {
 	const day = 24 * time.Hour
 	return deposit.EventPayload{

@@ -34,8 +34,7 @@ type Deps struct {
 	Waiting *events.WaitingRequests
 	Clock   ports.Clock
 	Entropy ports.Entropy
-	// The function time.After, or a test's replacement. It bounds the wait for a test delivery, and the wait of a
-	// change until no dispatcher uses the old state.
+	// The function time.After, or a test's replacement.
 	After   func(time.Duration) <-chan time.Time
 	Allowed webhook.TargetRules
 }
@@ -64,7 +63,8 @@ func (s *Service) checkTarget(ctx context.Context, raw string) error {
 	return s.deps.Targets.CheckHost(ctx, u.Hostname())
 }
 
-// awaitFreshness waits until no dispatcher begins a POST with the state of a subscription before the commit.
+// awaitFreshness waits until no dispatcher begins a POST with the state of a subscription before the commit, even
+// if the caller's connection ends.
 func (s *Service) awaitFreshness() { <-s.deps.After(webhook.MaxSubscriptionCacheAge) }
 
 func (s *Service) audit(

@@ -16,8 +16,7 @@ type LinkFilter struct {
 
 type LinkStore interface {
 	// Insert stores an active link. Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict if another
-	// active link exists; unique indexes decide between concurrent inserts. The transaction stays usable after such
-	// an error.
+	// active link exists, also for concurrent inserts. The transaction stays usable after such an error.
 	Insert(ctx context.Context, l connect.Link) error
 	// LockActiveLink locks and returns the active link of an account; nil for an account without one.
 	LockActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error)

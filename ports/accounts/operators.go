@@ -12,8 +12,7 @@ import (
 type OperatorStore interface {
 	// Insert stores a new operator and the operator's account. Returns connect.ErrEmailTaken.
 	Insert(ctx context.Context, o connect.Operator, a connect.Account) error
-	// LockRow locks and returns an operator; until the transaction ends, no other transaction changes or locks the
-	// operator. Returns connect.ErrBadCredentials for an unknown id.
+	// LockRow locks and returns an operator. Returns connect.ErrBadCredentials for an unknown id.
 	LockRow(ctx context.Context, operatorID id.ID) (connect.Operator, error)
 	// Update stores all fields of an operator except the id and the time of creation. Returns connect.ErrEmailTaken.
 	Update(ctx context.Context, o connect.Operator) error
@@ -35,5 +34,5 @@ type OperatorStore interface {
 	AccountIDOfOperator(ctx context.Context, operatorID id.ID) (id.ID, error)
 }
 
-// AccountChange is a change of an account. A field that is nil keeps its value.
+// A change of an account; a field that is nil keeps its value.
 type AccountChange struct{ CompanyName, Contact, Timezone *string }

@@ -8,8 +8,8 @@ import (
 // concurrent calls.
 type PasswordHasher interface {
 	Hash(ctx context.Context, password string, who PasswordCaller) (string, error)
-	// Matches reports whether hash is the hash of password. An empty hash never matches and takes as long as any
-	// other, so that the time of a response does not reveal whether an address belongs to an operator.
+	// Matches reports whether hash is the hash of password. An empty hash takes as long as any other, so that the
+	// time of a response does not reveal whether an address belongs to an operator.
 	Matches(ctx context.Context, password, hash string, who PasswordCaller) (bool, error)
 }
 

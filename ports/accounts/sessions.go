@@ -34,8 +34,8 @@ type SessionStore interface {
 	// SignInNetworkRetention.
 	RecordNetwork(ctx context.Context, operatorID id.ID, network [32]byte, at time.Time) error
 	DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error)
-	// OperatorBySession returns the operator of a session, and the operator's account, or connect.ErrBadCredentials
-	// for an unknown or ended session.
+	// OperatorBySession returns a session's operator, with the account, or connect.ErrBadCredentials for an unknown
+	// or ended session.
 	OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time,
 		idle time.Duration) (connect.Operator, connect.Account, error)
 	Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration, limit int) ([]Session, error)

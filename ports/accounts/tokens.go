@@ -30,8 +30,8 @@ type MailTokenStore interface {
 	// CountTokens counts the tokens of a kind that an operator got since a time, used ones too.
 	CountTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, since time.Time) (int, error)
 	CountLiveTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, now time.Time) (int, error)
-	// TokenWithOperator returns a mail token that was not used and has not expired, together with the operator as stored
-	// at present, or connect.ErrTokenVoid.
+	// TokenWithOperator returns a mail token that was not used and has not expired, with its operator, or
+	// connect.ErrTokenVoid.
 	TokenWithOperator(ctx context.Context, hash [32]byte, now time.Time) (connect.MailedToken, connect.Operator, error)
 	InsertPasswordResetRequest(ctx context.Context, r PasswordResetRequest) error
 	// TakePasswordResetRequests removes and returns up to limit requests for a new password, oldest first. No other

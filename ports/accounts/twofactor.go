@@ -46,13 +46,13 @@ type TwoFactorStore interface {
 type HalfSignInStore interface {
 	Insert(ctx context.Context, s HalfSignIn) error
 	// Take ends a half sign-in (password right, code missing) and returns its operator. Returns
-	// twofactor.ErrSignInExpired for an unknown half sign-in, one that expired, and one from before the operator's
-	// present password.
+	// twofactor.ErrSignInExpired for one that is unknown, has expired, or is older than the operator's present
+	// password.
 	Take(ctx context.Context, tokenHash [32]byte, now time.Time) (operatorID id.ID, err error)
 	// DeleteOfOperator deletes the half sign-ins of an operator, those with a right password and a missing code.
 	DeleteOfOperator(ctx context.Context, operatorID id.ID) error
 	// DeleteExpired removes up to limit half sign-ins (password right, code missing) that ended before the time at,
-	// and up to limit counts of code tries whose window ended. It returns the larger number.
+	// and up to limit counts of code tries. It returns the larger number.
 	DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error)
 	// CountCodeTry counts a try of a two-factor code, for an operator and a key such as a network. It returns the
 	// number of tries and the start of the span in which they count.
@@ -60,7 +60,7 @@ type HalfSignInStore interface {
 		now time.Time) (tries int, since time.Time, err error)
 	// UncountCodeTry takes back a try of a two-factor code that CountCodeTry counted.
 	UncountCodeTry(ctx context.Context, operatorID id.ID, key [32]byte) error
-	// HalfSignedInOperator returns the operator of a half sign-in (password right, code missing), and the operator's
-	// account, without ending it. Returns twofactor.ErrSignInExpired as HalfSignIns.Take does.
+	// HalfSignedInOperator returns the operator and the account of a half sign-in (password right, code missing),
+	// without ending it, or twofactor.ErrSignInExpired.
 	HalfSignedInOperator(ctx context.Context, tokenHash [32]byte, now time.Time) (connect.Operator, connect.Account, error)
 }

@@ -41,8 +41,7 @@ type DepositStore interface {
 	// LockRowByToken locks and returns the deposit whose checkout URL has a token, or deposit.ErrNotFound.
 	LockRowByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error)
 	// StoreTransition stores a deposit after a transition and appends the transition to its history. Returns
-	// ErrStaleVersion, from Transition or a later call, if the deposit has another status or version by now; a lock held
-	// since LockRow prevents that.
+	// ErrStaleVersion, also from a later call, if the deposit has another status or version by now.
 	StoreTransition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error
 	StoreCheckoutProgress(ctx context.Context, d *deposit.Deposit) error
 	// Deposit returns the deposit with an id, or deposit.ErrNotFound. The caller checks that the deposit belongs to

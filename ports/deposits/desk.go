@@ -28,8 +28,8 @@ type DashboardFilter struct {
 	Sort       SortOrder
 }
 
-// SortedByStay reports whether the operator's list is ordered by the beginning of the stay: true if that order is
-// requested, or if no order is and the list is narrowed to stays in a range of time; false otherwise.
+// SortedByStay reports whether the operator's list is ordered by the beginning of the stay: by request, or without
+// one when the list is narrowed to stays in a range of time.
 func (f DashboardFilter) SortedByStay() bool {
 	return f.Sort == SortByStay || f.Sort == "" && (!f.Stay.From.IsZero() || !f.Stay.To.IsZero())
 }
@@ -54,8 +54,7 @@ type ListView string
 const (
 	ViewAll            ListView = "all"
 	ViewAwaitingTenant ListView = "awaiting"
-	// The deposits whose fee payment was refused, or whose captured amount the tenant has to pay after the card
-	// was refused.
+	// The deposits whose fee payment was refused, or whose captured amount the card was refused for.
 	ViewRefused     ListView = "refused"
 	ViewSecured     ListView = "secured"
 	ViewCoverEnding ListView = "ending"  // The secured deposits whose cover ends soon, before EndsBefore.
@@ -99,8 +98,7 @@ var OverviewGroups = []OverviewGroup{OverviewStayBeginning, OverviewPaymentRefus
 	OverviewCoverEnding, OverviewCollecting,
 	OverviewAwaitingTenant, OverviewActive}
 
-// Statuses lists the statuses that the deposits in a group of the operator's first page may have, in the order
-// in which a deposit passes through them.
+// Statuses lists the statuses that the deposits in a group of the operator's first page may have.
 func (w OverviewGroup) Statuses() []deposit.Status {
 	switch w {
 	case OverviewPaymentRefused:
@@ -116,8 +114,8 @@ func (w OverviewGroup) Statuses() []deposit.Status {
 	})
 }
 
-// DepositGroupCount is the number of deposits in a group of the operator's first page, with the sum of their amounts.
-// Captured deposits count with the captured amount.
+// DepositGroupCount is the number of deposits in a group of the operator's first page, with the sum of their
+// amounts (captured amounts, if captured).
 type DepositGroupCount struct {
 	Count  int
 	Amount money.Cents
@@ -131,19 +129,18 @@ type DashboardReader interface {
 	// CountByView counts the deposits in each view of an account's list, up to most in a view. ViewCoverEnding counts the
 	// covers that end before the time ending.
 	CountByView(ctx context.Context, accountID id.ID, ending time.Time, most int) (map[ListView]int, error)
-	// CountByOverviewGroup counts the deposits in each group of the operator's first page but OverviewStayBeginning, each
-	// up to most: OverviewAwaitingTenant and OverviewPaymentRefused include those that are OverviewStayBeginning.
-	// OverviewCoverEnding has the covers that end before the end of week, OverviewStayBeginning the stays that begin in
-	// week.
+	// CountByOverviewGroup counts the deposits in each group of the operator's first page but OverviewStayBeginning,
+	// each up to most. OverviewCoverEnding has the covers that end before the end of week, OverviewStayBeginning the
+	// stays that begin in week.
 	CountByOverviewGroup(ctx context.Context, accountID id.ID, week ports.TimeSpan,
 		most int) (map[OverviewGroup]DepositGroupCount, error)
-	// DepositsByOverviewGroup returns up to limit deposits of each requested group of the operator's first page:
-	// OverviewStayBeginning ordered by the beginning of the stay, OverviewCoverEnding by the end of the cover, all others
-	// newest first.
+	// DepositsByOverviewGroup returns up to limit deposits of each requested group of the operator's first page,
+	// newest first, except OverviewStayBeginning (by beginning of the stay) and OverviewCoverEnding (by end of the
+	// cover).
 	DepositsByOverviewGroup(ctx context.Context, accountID id.ID, kinds []OverviewGroup, week ports.TimeSpan,
 		limit int) (map[OverviewGroup][]*deposit.Deposit, error)
-	// RefusedDepositIDs lists up to limit deposits whose tenant can be mailed after a refused payment: first those whose
-	// fee was refused, whenever the stay begins, then those whose captured amount was refused.
+	// RefusedDepositIDs lists up to limit deposits whose tenant can be mailed after a refused payment: first those
+	// with a refused fee, then those with a refused captured amount.
 	RefusedDepositIDs(ctx context.Context, accountID id.ID, limit int) ([]id.ID, error)
 	// CountCreatedDeposits counts the deposits of an account that were made in each of the time spans.
 	CountCreatedDeposits(ctx context.Context, accountID id.ID, spans []ports.TimeSpan) ([]int, error)

@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// FileContentStore stores the contents of a deposit's files, apart from their names and types: in Postgres, or in
-// an object store. A content is written once and never changes. An implementation encrypts contents at rest.
+// FileContentStore stores the contents of a deposit's files, in Postgres or in an object store. A content is
+// written once, never changes, and is encrypted at rest.
 type FileContentStore interface {
 	// Put stores a content of size bytes under the id of its file. After a failed Put, Open does not find the
 	// content.
@@ -34,9 +34,9 @@ type UploadSession struct {
 
 // FileSanitizer checks files that people sent, and encodes pictures anew.
 type FileSanitizer interface {
-	// Sanitize checks a file by its content, and returns the file as it may be stored: a picture upright and without
-	// its metadata, a document as it is. The caller closes the result. Returns evidence.ErrUnsupportedType,
-	// ErrDamaged, ErrTooManyPixels, ErrTooCostlyToRead, ErrEmpty, or service_unavailable if the context ended first.
+	// Sanitize checks a file by its content, and returns the file as it may be stored, which the caller closes: a
+	// picture upright and without its metadata, a document as it is. Returns evidence.ErrUnsupportedType, ErrDamaged,
+	// ErrTooManyPixels, ErrTooCostlyToRead, ErrEmpty, or service_unavailable if the context ended first.
 	Sanitize(ctx context.Context, sent io.ReadSeeker, size int64) (SanitizedFile, error)
 }
 
@@ -47,18 +47,14 @@ type SanitizedFile struct {
 }
 
 type FileStore interface {
-	// AttachUnconfirmed turns waiting files (sent, but their form was not confirmed) into files of the deposit, if the
-	// sender sent every one at since or later. The transaction has locked the deposit, so that two calls at once cannot
-	// exceed the limit together.
-	//
-	// Returns evidence.ErrFilesGone if a file does not wait any more, and evidence.ErrDepositFileLimit if the deposit had
-	// more than evidence.MaxFilesPerDeposit files afterwards.
+	// AttachUnconfirmed turns files that the sender sent at since or later, with an unconfirmed form, into files of
+	// the deposit, which the transaction has locked. Returns evidence.ErrFilesGone or evidence.ErrDepositFileLimit.
 	AttachUnconfirmed(ctx context.Context, by UploadSession, fileIDs []id.ID, since, at time.Time, adds actor.Actor) (
 		[]evidence.File, error)
 	DeleteRecords(ctx context.Context, fileIDs []id.ID) error
 	InsertUnconfirmed(ctx context.Context, by UploadSession, files []evidence.File) error
-	// UnconfirmedFiles returns those of the given files that wait for their form to be confirmed and that the sender sent
-	// at since or later, in the order in which they were sent.
+	// UnconfirmedFiles returns those of the given files that wait for their form to be confirmed and that the sender
+	// sent at since or later, in order.
 	UnconfirmedFiles(ctx context.Context, by UploadSession, fileIDs []id.ID, since time.Time) ([]evidence.File, error)
 	Files(ctx context.Context, depositID id.ID) ([]evidence.File, error)
 	// File returns a file of a deposit whose form was confirmed, or evidence.ErrNotFound.

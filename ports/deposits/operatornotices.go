@@ -16,8 +16,8 @@ type EndingCoverQuery struct {
 	// The beginning of the present day: an account that was mailed since then gets no further mail about ending
 	// covers.
 	Today time.Time
-	// VerifyAddresses: true if the service verifies the addresses of operators, and then only operators with a
-	// verified address get the mail; false: all operators get it.
+	// Whether the service verifies the addresses of operators, so that only operators with a verified address get the
+	// mail.
 	VerifyAddresses bool
 }
 
@@ -64,7 +64,7 @@ type OperatorNoticeStore interface {
 	// whether it did.
 	TakeSecuredNotice(ctx context.Context, depositID id.ID) (about SecuredMailData, ok bool, err error)
 	// TakeEndingCovers records that the operator of an account is mailed today about ending covers, and returns the
-	// first covers to end, at most limit. ok reports whether there are such covers.
+	// first covers to end, at most limit; ok: false for none.
 	TakeEndingCovers(ctx context.Context, accountID id.ID, round EndingCoverQuery,
 		limit int) (about EndingCoversMailData, ok bool, err error)
 	// DueSecuredNotices lists up to limit deposits whose operator is to be mailed that they are secured, oldest first.

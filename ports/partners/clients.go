@@ -38,9 +38,8 @@ type ClientStore interface {
 	// tenant.ErrNotFound.
 	LockRow(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error)
 	Update(ctx context.Context, c tenant.Client) error
-	// Erase removes the personal data of the client c, and the waiting mails to c about deposits of c, or of its
-	// partner at its account. The address stays, encrypted, while deposits of c may not have ended, and a request
-	// to erase c at the payment provider is stored (PaymentErasureStore). c is locked and not erased.
+	// Erase removes the personal data of the client c, and the waiting mails to c. The address stays, encrypted,
+	// while deposits of c may not have ended, and a request to erase c at the payment provider is stored.
 	Erase(ctx context.Context, c tenant.Client, at time.Time) error
 	// Client returns a client of the partner, or tenant.ErrNotFound, also for an erased client.
 	Client(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error)

@@ -32,8 +32,8 @@ type PartnerStore interface {
 }
 
 type APIKeyStore interface {
-	// InsertKey stores a new API key. Concurrent calls for a partner wait for each other, so that partner.MaxAPIKeys
-	// holds. Returns partner.ErrAPIKeyLimit.
+	// InsertKey stores a new API key; concurrent calls cannot exceed partner.MaxAPIKeys. Returns
+	// partner.ErrAPIKeyLimit.
 	InsertKey(ctx context.Context, k partner.APIKey, hash partner.APIKeyHash) error
 	// LockKeyRow locks an API key, and returns the key and its partner, or partner.ErrAPIKeyNotFound.
 	LockKeyRow(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error)

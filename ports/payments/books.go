@@ -18,8 +18,8 @@ var ErrCallbackRefused = errors.New("ports: the callback of the payment provider
 // provider, never an answer. Only providers that send webhooks implement this interface.
 type CallbackVerifier interface {
 	CallbackRoute() CallbackRoute
-	// VerifyCallback verifies the signature over the raw body and returns the payment that the callback is about. The
-	// method queries neither the database nor the provider. Returns ErrCallbackRefused.
+	// VerifyCallback verifies the signature over the raw body and returns the payment that the callback is about.
+	// Returns ErrCallbackRefused.
 	VerifyCallback(body []byte, signature string, now time.Time) (Callback, error)
 }
 

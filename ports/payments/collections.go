@@ -41,8 +41,8 @@ type CollectionStore interface {
 	// LockDebt locks and returns the debt of a payment, which the transaction has locked before, or
 	// deposit.ErrNoCollection.
 	LockDebt(ctx context.Context, paymentID id.ID) (deposit.Debt, error)
-	// Save stores a debt and adds changes of its state to its history. Returns ErrStaleVersion, from Save or a later
-	// call, if the history already has a change of the same number, since another transaction changed the debt.
+	// Save stores a debt and adds changes of its state to its history. Returns ErrStaleVersion, also from a later
+	// call, if another transaction changed the debt.
 	Save(ctx context.Context, d deposit.Debt, steps ...deposit.CollectionTransition) error
 	Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]deposit.Debt, error)
 	ListCollections(ctx context.Context, f CollectionFilter) ([]deposit.Debt, error)
@@ -59,7 +59,7 @@ type RefundStore interface {
 	Settle(ctx context.Context, r deposit.Refund) (ok bool, err error)
 	Refunds(ctx context.Context, depositID id.ID) ([]deposit.Refund, error)
 	// RefundsToCheck returns up to limit pending refunds whose next check (CheckAt) is due at the time at, oldest
-	// first. It also moves CheckAt ahead, so that two dispatchers do not query the provider about the same refund.
+	// first, and moves CheckAt ahead for other dispatchers.
 	RefundsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Refund, error)
 }
 

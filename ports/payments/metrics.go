@@ -22,8 +22,7 @@ var PaymentResults = []PaymentResult{PaymentSucceeded, PaymentRefused, PaymentVo
 
 // PaymentMetrics counts the payment provider's answers (metrics.md, "Names").
 type PaymentMetrics interface {
-	// CountResult counts a result of a payment, after it is stored: the end of a payment, each refusal of a
-	// collection, and each call to the provider without an answer.
+	// CountResult counts a result of a payment after it is stored, and each call to the provider without an answer.
 	CountResult(kind deposit.PaymentKind, result PaymentResult, amount money.Cents)
 	// CountRefundResult counts a result of a refund, after it is stored.
 	CountRefundResult(result PaymentResult, amount money.Cents)

@@ -45,8 +45,8 @@ type OwnBookStore interface {
 	// EntriesByKey returns this service's records of a kind (payment, refund or dispute) with the given keys, in any
 	// status.
 	EntriesByKey(ctx context.Context, kind BookEntryKind, keys []string) (map[string]OwnBookEntry, error)
-	// EntriesBetween returns this service's records of a kind of which the payment provider must have one too: payments
-	// and refunds that succeeded at or after from and before to, and disputes that began in that time.
+	// EntriesBetween returns this service's records of a kind of which the payment provider must have one too, from
+	// the time from (included) to the time to.
 	EntriesBetween(ctx context.Context, kind BookEntryKind, from, to time.Time) ([]OwnBookEntry, error)
 	// Due returns the accounts with collections or refunds of collections between two times, ordered by the name of
 	// the company. The time from is included, to is not.

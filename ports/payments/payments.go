@@ -40,8 +40,7 @@ type HostedPageRequest struct {
 	Locale      string
 	// The URL to which the page sends the browser afterwards, paid or not; the same in every call for a payment.
 	ReturnURL string
-	// EndsAt is the time until which the page may be paid; zero for no end. A provider that can end a page by itself
-	// does so then, or as soon afterwards as it can. The service closes the page in any case.
+	// EndsAt is the time until which the page may be paid; zero for no end. The service closes the page in any case.
 	EndsAt time.Time
 }
 
@@ -129,17 +128,15 @@ type PaymentStore interface {
 	LockProcessing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error)
 	Update(ctx context.Context, p deposit.Payment) error
 	// PaymentsToCheck returns up to limit processing payments whose next check (CheckAt) is due at the time at,
-	// oldest first. It also moves CheckAt ahead, so that two dispatchers do not query the provider about the same
-	// payment at the same time.
+	// oldest first, and moves CheckAt ahead for other dispatchers.
 	PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error)
 	Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error)
 }
 
 // PaymentProvider makes payments at the payment provider: hosted pages, charges of a stored card, and refunds.
 type PaymentProvider interface {
-	// OpenPage makes the provider's page on which a payment is paid, or returns the page that exists. The URL of a
-	// page that can no longer be paid leads to ReturnURL. For a collection, Open first ends the provider's charge
-	// of the card for the amount, and replaces a page that has expired unpaid by another.
+	// OpenPage makes the provider's page on which a payment is paid, or returns the page that exists. For a
+	// collection, OpenPage first ends the provider's charge of the card, and replaces a page that has expired unpaid.
 	OpenPage(ctx context.Context, r HostedPageRequest) (HostedPage, error)
 	// LookupPayment returns the present state of a payment at the provider. A payment that the provider does not have is
 	// ProviderPaymentUnknown.

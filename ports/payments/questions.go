@@ -23,8 +23,8 @@ type ProviderQuery struct {
 }
 
 type ProviderQueryStore interface {
-	// RecordCallback handles a callback. It makes a processing payment due for a check. For a dispute, and for a payment
-	// that ended without success, it stores a query that is due now. Any other callback changes nothing.
+	// RecordCallback handles a callback: a processing payment becomes due for a check, and a dispute or a payment
+	// that ended without success gets a query that is due now.
 	RecordCallback(ctx context.Context, n Callback, questionID id.ID, now time.Time) error
 	// DueQueries returns up to limit queries to the payment provider that are due. If this process dies before the
 	// answer, a query is due again after its wait: after n tries, waits[n], or else the last.
@@ -66,9 +66,8 @@ type DisputeStore interface {
 }
 
 type ProviderErasureStore interface {
-	// DueErasures returns up to limit erased clients whose data the payment provider may delete now: their
-	// deposits are over, and no payment is processing. All clients that were checked are checked again at next;
-	// looked is their number.
+	// DueErasures returns up to limit erased clients whose data the payment provider may delete now. All clients that
+	// were checked are checked again at next; looked is their number.
 	DueErasures(ctx context.Context, now, next time.Time, limit int) (due []ErasedClient, looked int, err error)
 	// DeleteErasure removes a client from those whose data the payment provider must delete. ok reports whether the
 	// client was removed.

@@ -27,7 +27,7 @@ type ChangeApplier interface {
 
 type GroupCommitChange struct {
 	Needs ChangeReads
-	// Decide returns the writes of a change, from the rows that were read. It has no side effects. Decide may run
+	// Decide returns the writes of a change, from the rows that were read, without side effects. Decide may run
 	// twice; only the writes of the last run count. An error ends the change without writes.
 	Decide func(FoundRows) (ChangeWrites, error)
 }

@@ -21,12 +21,11 @@ type Limiter interface {
 type LimitRule struct {
 	Name string
 	Key  string // The caller whose requests are counted: a partner, a network address, or an e-mail address.
-	// The largest number of the caller's requests in a minute; 0: the limit is an hourly one (PerHour).
+	// The largest number of the caller's requests in a minute; 0: the limit is hourly (PerHour).
 	PerMinute int
 	PerHour   int
-	// Tallied: true allows a process to count requests by itself while more than half of the limit is left, and to
-	// report them to the other processes a moment later (docs/decisions/0006-request.md); false: Redis counts every
-	// request.
+	// Whether a process may count requests by itself while more than half of the limit is left
+	// (docs/decisions/0006-request.md).
 	Tallied bool
 }
 

@@ -21,7 +21,7 @@ type Mail struct {
 	// mail, and of every mail with HTML, are stored encrypted.
 	LinkOf id.ID
 	// Sender is the partner or the operator's account that requested a mail with a link to an address that a person
-	// typed; zero for a mail that the service sends by itself.
+	// typed; zero for any other mail.
 	Sender id.ID
 	// Mark is an id in the link of a mail that somebody requested for an address that they typed. A visit to the
 	// link with the id shows that the mail's reader has opened it. Zero: the link has no such id.

@@ -25,7 +25,7 @@ type Event struct {
 	// The number of the event in its partner's feed of events, assigned after the commit by the relay.
 	Sequence int64
 	// TraceParent is the span of the change, as a W3C traceparent; "" without traces. RequestID is the id of the
-	// request that made the change; "" for a change by a timer or an admin command.
+	// request that made the change; "" for none.
 	TraceParent, RequestID string
 }
 

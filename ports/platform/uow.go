@@ -4,9 +4,8 @@ import (
 	"context"
 )
 
-// UnitOfWork runs functions in database transactions. The context of a transaction carries it: writes to tables,
-// and reads that lock rows, take the transaction from their context, and panic without one. All other reads are
-// made outside the transaction.
+// UnitOfWork runs functions in database transactions. Writes to tables, and reads that lock rows, take the
+// transaction from their context, and panic without one.
 type UnitOfWork interface {
 	// WithinTx runs fn in a database transaction, and commits if fn returns nil. fn calls neither HTTP nor Redis and
 	// sends no mail: events are stored in Outbox and mails in Mails, and are sent after the commit. Returns the error

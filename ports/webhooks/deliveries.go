@@ -25,6 +25,9 @@ type DeliveryStore interface {
 	// CountTestsInFlight counts the test deliveries of a partner that are due or being sent, including those of the
 	// transaction.
 	CountTestsInFlight(ctx context.Context, partnerID id.ID) (int, error)
+	// InsertRedeliveries stores a redelivery for each of the copies and returns the redeliveries without bodies: the
+	// first due at once, the others at the pace of a replay. It skips deliveries of other subscriptions, and stores
+	// none if the subscription is disabled or deleted.
 	InsertRedeliveries(ctx context.Context, subscriptionID id.ID, copies []Redelivery) ([]webhook.Delivery, error)
 	// Deliveries lists the deliveries of a subscription with attempts and without bodies.
 	Deliveries(ctx context.Context, subscriptionID id.ID, f DeliveryFilter,

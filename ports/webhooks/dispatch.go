@@ -35,8 +35,7 @@ type Delivery struct {
 	EventID id.ID
 	Event   webhook.EventName
 	EventAt time.Time
-	// The deposit that the event is about, set for a new delivery, but not for one that was read for its POST;
-	// zero for rental_operator.linked.
+	// The deposit that the event is about, set for a new delivery only; zero for rental_operator.linked.
 	DepositID id.ID
 	Body      []byte
 	// The state in which the delivery is stored: Dispatched with a lease, for an attempt at once, or Waiting until
@@ -44,8 +43,8 @@ type Delivery struct {
 	State webhook.DeliveryState
 	// Whether the new delivery waits without a due time, because its subscription is disabled.
 	Parked bool
-	// TraceParent is the parent span of the attempts, as a W3C traceparent; "" without traces. RequestID is the id
-	// of the request that made the change; "" for a change by a timer or an admin command.
+	// TraceParent is the parent span of the attempts, as a W3C traceparent; "" without traces. RequestID is the id of
+	// the request that made the change; "" for none.
 	TraceParent, RequestID string
 
 	// The fields from here on are set when the delivery is read just before its POST.
@@ -87,9 +86,8 @@ type Claim struct {
 	DeliveryID     id.ID
 	SubscriptionID id.ID
 	Seq            int32
-	// DueAt is when the delivery became due, by the database's clock: for the first attempt the commit of its
-	// event, for others the due time before it was claimed. Zero: not known, since an older dispatcher sent the
-	// job.
+	// When the delivery became due, by the database's clock: for the first attempt the commit of its event. Zero: not
+	// known, since an older dispatcher sent the job.
 	DueAt time.Time
 	// PartnerID is the partner that owns the subscription.
 	PartnerID id.ID
@@ -123,14 +121,10 @@ type RelayStore interface {
 	// is cheap enough for an idle dispatcher to repeat.
 	OutboxPending(ctx context.Context) (pending bool, waited time.Duration, err error)
 	// Relay removes up to limit events from the outbox and inserts the deliveries that plan returns for them, in the
-	// same transaction. claims are the rights to attempt these deliveries at once. plan may run again when the
-	// transaction is retried. A delivery that exists already stays unchanged and is not in claims.
-	//
-	// Relay calls ahead, unless it is nil, once with the planned claims, before it commits them; ahead must not
-	// block. A worker of this process may read a delivery that early, and then calls Delivery.Filed to wait for the
-	// commit. To workers of other processes the delivery does not exist before the commit.
-	//
-	// Returns *RefusedEventsError when the database refuses the events. The outbox then still holds all of them.
+	// same transaction; claims are the rights to attempt these deliveries at once. plan may run again. Relay calls
+	// ahead, unless it is nil, once with the planned claims before it commits them; ahead must not block. A worker of
+	// this process that reads a delivery that early calls Delivery.Filed to wait for the commit. Returns
+	// *RefusedEventsError when the database refuses the events, which then stay in the outbox.
 	Relay(ctx context.Context, limit int, lease time.Duration, plan PlanDeliveriesFunc,
 		ahead func([]Claim)) (relayed int, claims []Claim, err error)
 	SetEventAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error)
@@ -185,9 +179,8 @@ type AttemptStore interface {
 	// claims.
 	LoadClaimed(ctx context.Context, claims []Claim) ([]Delivery, error)
 	// RecordOutcomes writes outcomes of attempts in a transaction: a success always, a failure only if its dispatcher
-	// still has the newest claim, the right to attempt the delivery. The same transaction updates the health at now
-	// of the subscriptions in adjust, with the times of their last success and failure; limit is
-	// WEBHOOK_ENDPOINT_CONCURRENCY. Notices to the partner's contact are stored with it (webhook.Notice).
+	// still has the newest claim. The same transaction updates the health at now of the subscriptions in adjust;
+	// limit is WEBHOOK_ENDPOINT_CONCURRENCY. settled[i] reports whether the i-th outcome took effect.
 	RecordOutcomes(
 		ctx context.Context, outcomes []AttemptOutcome, adjust []id.ID, limit int, now time.Time,
 	) (settled []bool, health map[id.ID]webhook.Health, err error)

@@ -25,8 +25,8 @@ type DeliveryJob struct {
 	Urgent bool
 	// Whether the process that adds the job has free workers, so other dispatchers are not notified.
 	Kept bool
-	// true: the claims of the job are not committed yet; the queue then takes the job even if it has an equal one
-	// of an earlier transaction that failed; false: they are committed.
+	// Whether the claims of the job are not committed yet; the queue then takes the job even if it has an equal one
+	// of a failed transaction.
 	Ahead  bool
 	Claims []Claim
 }

@@ -16,9 +16,8 @@ type ReplayStore interface {
 	// Insert stores a new replay, unless its subscription has as many unfinished ones as most. Returns
 	// webhook.ErrReplayLimit; concurrent inserts cannot exceed the limit.
 	Insert(ctx context.Context, r webhook.Replay, most int) error
-	// LockNext returns a replay that may make a step at now, and locks it and its partner; ok reports whether there
-	// is one. A subscription's oldest replay comes first, and none while the subscription is disabled. The
-	// subscriptions of a partner take turns, at the partner's pace.
+	// LockNext returns a replay that may make a step at now, and locks it and its partner; ok: false for none.
+	// Partners that another dispatcher has locked are skipped.
 	LockNext(ctx context.Context, now time.Time) (r webhook.Replay, ok bool, err error)
 	// FindMatching lists up to limit deliveries that a replay has yet to send again, oldest first; none if the
 	// subscription is deleted.

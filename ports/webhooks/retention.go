@@ -26,8 +26,8 @@ type RetentionStore interface {
 	// DeleteFinishedDeliveries removes up to limit finished deliveries that were created before the time at and
 	// ended before endedBy, and returns the number.
 	DeleteFinishedDeliveries(ctx context.Context, at, endedBy time.Time, limit int) (int, error)
-	// ReleaseOrCancelDeliveries finishes the work of requests that enabled or deleted a subscription with many
-	// deliveries. A call makes waiting deliveries of enabled subscriptions due, releasePerSecond of them in each
-	// second, and cancels deliveries of deleted subscriptions, a bounded number of each.
+	// ReleaseOrCancelDeliveries makes waiting deliveries of enabled subscriptions due, releasePerSecond in each
+	// second, and cancels deliveries of deleted subscriptions. A call does a bounded part; moved is 0 once nothing is
+	// left.
 	ReleaseOrCancelDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error)
 }

@@ -24,9 +24,8 @@ type SubscriptionStore interface {
 	Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error
 	// LockRow locks and returns a subscription of a partner, or webhook.ErrNotFound.
 	LockRow(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
-	// LockRowShared returns a subscription of a partner, and keeps it from being changed or deleted before the transaction
-	// ends. It uses a shared lock, so that new events and other callers need not wait. Returns
-	// webhook.ErrNotFound.
+	// LockRowShared returns a subscription of a partner under a shared lock, which keeps it from being changed or
+	// deleted before the transaction ends. Returns webhook.ErrNotFound.
 	LockRowShared(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
 	// Update stores URL, Events, Enabled and DisabledReason of a subscription. Enabling also resets the health,
 	// and makes deliveries that waited meanwhile due again, releasePerSecond of them in each second.

@@ -5,9 +5,7 @@ import "time"
 const (
 	// followPoll is the time after a wake-up notification at which a dispatcher that is not the leader checks
 	// whether the leader has handled the events in the outbox.
-	followPoll = 250 * time.Millisecond
-	// followPatience is how long another dispatcher waits for the leader to make deliveries of an event, before it
-	// does so itself.
+	followPoll     = 250 * time.Millisecond
 	followPatience = 200 * time.Millisecond
 	// helpSpan is how long a dispatcher helps the leader after the leader has left an event in the outbox too
 	// long: until the leader is known to be gone, or has caught up.

@@ -13,8 +13,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// record writes a batch of outcomes of attempts in a transaction. While the database is unreachable, record
-// tries again, since a lost outcome means that its POST is repeated. A batch that the database refuses is split
+// record writes a batch of outcomes of attempts in a transaction, and tries again while the database is
+// unreachable, since a lost outcome means that its POST is repeated. A batch that the database refuses is split
 // until the refused outcome is alone.
 func (d *Dispatcher) record(ctx context.Context, outcomes []webhookports.AttemptOutcome) {
 	d.successes.tell(outcomes, d.Clock.Now())
@@ -56,7 +56,6 @@ func testers(outcomes []webhookports.AttemptOutcome) (partners []id.ID) {
 	return partners
 }
 
-// affected returns the subscriptions whose health the outcomes of attempts may change.
 func affected(outcomes []webhookports.AttemptOutcome) []id.ID {
 	var subs []id.ID
 	seen := map[id.ID]bool{}

@@ -24,9 +24,8 @@ const (
 	fewEvents  = 8
 )
 
-// relayLoop makes deliveries of the events in the outbox when a wake-up notification arrives. The loop also
-// polls, because a notification may be lost (delivery.md, point 2). A dispatcher that is not the leader leaves
-// the events to the leader, and checks soon whether they were handled.
+// relayLoop makes deliveries of the events in the outbox when a wake-up notification arrives, and polls, because a
+// notification may be lost (delivery.md, point 2).
 func (d *Dispatcher) relayLoop(ctx context.Context) {
 	polls := polls{quick: d.config.RelayEvery, works: d.BellWorks}
 	lead := lead{leads: d.Leads}

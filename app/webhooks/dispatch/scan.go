@@ -21,8 +21,7 @@ const (
 )
 
 // scanLoop claims due deliveries for an attempt: retries, deliveries whose dispatcher died, and those that had to
-// wait. Without due deliveries the loop sleeps until the next one is due, until a wake-up notification, or for
-// calmPoll.
+// wait.
 func (d *Dispatcher) scanLoop(ctx context.Context) {
 	polls := polls{quick: d.config.ScanEvery, works: d.BellWorks}
 	var backlog []webhookports.Subscription
@@ -97,8 +96,6 @@ func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog 
 	return pause(ctx, scanPace)
 }
 
-// drainBacklog claims deliveries of the due subscriptions as soon as more may be claimed, until the backlog is
-// gone or the next search is due.
 func (d *Dispatcher) drainBacklog(ctx context.Context, due []webhookports.Subscription,
 	until time.Time) []webhookports.Subscription {
 	for len(due) > 0 {

@@ -33,8 +33,6 @@ func (t *transport) settleSpan() time.Duration {
 	return webhook.MaxSubscriptionCacheAge + t.d.config.Timeout + recordSpan
 }
 
-// send hands claims of deliveries to workers: through the queue in Redis, or in this process while Redis is
-// unreachable.
 func (t *transport) send(ctx context.Context, claims []webhookports.Claim, urgent bool) {
 	if len(claims) == 0 {
 		return
@@ -50,8 +48,6 @@ func (t *transport) send(ctx context.Context, claims []webhookports.Claim, urgen
 	}
 }
 
-// enqueue adds jobs to the queue, even during a shutdown: the deliveries of a job that is not added would wait
-// until their leases end.
 func (t *transport) enqueue(ctx context.Context, jobs []webhookports.DeliveryJob) (left []webhookports.DeliveryJob,
 	err error) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTimeout)

@@ -223,7 +223,7 @@ const (
 	// POST.
 	fateLeave
 	fateRelease // The worker gives the delivery up, since the subscription is deleted or disabled.
-	fateUnread  // The worker logs that the query for the delivery failed.
+	fateUnread
 	// The worker logs that the signing secret does not decrypt, perhaps only with the keyset of this process.
 	fateUnsigned
 )
@@ -289,8 +289,6 @@ func (d *Dispatcher) started(delivery *webhookports.Delivery, delay time.Duratio
 	}
 }
 
-// release gives up claims of deliveries, so that the deliveries are due at once. If that fails, they are due when
-// their leases end.
 func (d *Dispatcher) release(ctx context.Context, claims ...webhookports.Claim) {
 	if err := d.Work.ReleaseClaims(ctx, claims); err != nil {
 		d.complain(ctx, "release deliveries", err)

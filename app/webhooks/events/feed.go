@@ -19,8 +19,6 @@ import (
 // answered.
 const MaxFeedWait = 25 * time.Second
 
-// leastWait is the shortest wait of a request for new events whose place a newer request takes. A client that
-// repeats its request at once would otherwise send requests without a pause.
 const leastWait = time.Second
 
 // readWithin bounds each read of the database by a request that waits for events, because the deadline of
@@ -62,7 +60,7 @@ type FeedPage struct {
 	FeedID string
 }
 
-// ReadFeed returns a partner's events after a number. Without such an event the request waits for one. Returns
+// ReadFeed returns a partner's events after a number, and waits for an event if there is none. Returns
 // invalid_cursor for a number that no event has reached yet, or after which events were removed.
 func (s *Service) ReadFeed(ctx context.Context, partnerID id.ID, q FeedRequest) (FeedPage, error) {
 	if q.Wait <= 0 {
@@ -162,8 +160,8 @@ func keeps(state webhookports.FeedState, after int64) error {
 	return nil
 }
 
-// missing handles a read of a partner's numbered events in which some are missing. Retention may have dropped
-// them meanwhile. Any other gap is an error: numbers are never skipped.
+// missing handles a read of a partner's numbered events in which some are missing: an error unless retention has
+// dropped them meanwhile.
 func (s *Service) missing(ctx context.Context, partnerID id.ID, q FeedRequest, after int64) (FeedPage, error) {
 	state, err := s.deps.Feeds.FeedState(ctx, partnerID)
 	if err != nil {

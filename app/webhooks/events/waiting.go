@@ -58,8 +58,8 @@ func (w *WaitingRequests) WakePartners(partners []id.ID) {
 
 func (w *WaitingRequests) Drain() { w.drain.Do(func() { close(w.drained) }) }
 
-// WatchFeeds queries once a second, until ctx ends, whether the partners whose requests wait have new events: the
-// wake-up notification of an event may be lost. A single query serves all partners.
+// WatchFeeds queries once a second, until ctx ends, whether partners whose requests wait have new events, since a
+// wake-up notification may be lost.
 func (w *WaitingRequests) WatchFeeds(ctx context.Context, feeds webhookports.EventStore) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -97,8 +97,6 @@ func (w *WaitingRequests) look(ctx context.Context, feeds webhookports.EventStor
 	w.WakePartners(ahead)
 }
 
-// known returns the partners whose requests wait for events, each with the highest event number that they have
-// read.
 func (w *WaitingRequests) known() map[id.ID]int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,8 +110,7 @@ func (w *WaitingRequests) known() map[id.ID]int64 {
 type place struct {
 	waiting *WaitingRequests
 	partner id.ID
-	// A channel that is closed when a newer request of the partner makes this one end its wait.
-	taken chan struct{}
+	taken   chan struct{}
 }
 
 // enter adds a request to those that wait for events; ok reports whether it may wait.

@@ -28,8 +28,8 @@ type Queue[T any] struct {
 	// Rest bounds the pause that follows a batch if several callers shared the batch, or if calls wait behind it. The
 	// pause takes as long as the batch took.
 	Rest time.Duration
-	// MinBatch is the number of waiting calls for which a batch is worth its cost. If fewer calls wait at the end of
-	// the pause after a batch, but at least one, the pause is made once more, and ends early when that many wait.
+	// MinBatch is the number of waiting calls for which a batch is worth its cost. If fewer wait at the end of the
+	// pause after a batch, but at least one, the pause is made once more.
 	MinBatch int
 	// Run works on the items of a batch, in the goroutine of one of its callers. An item that is a pointer carries
 	// its result.
@@ -79,9 +79,8 @@ type turn[T any] struct {
 // with an item in it panics.
 func (q *Queue[T]) AddAndWait(key string, item T) { q.do(nil, key, item) }
 
-// AddAndWaitContext does what Do does, for a caller that may stop waiting. If ctx ends while the item waits, or while
-// another caller runs its batch, AddAndWaitContext returns the error of ctx; that batch may still use the item. A
-// caller that runs the batch itself waits until the batch has run.
+// AddAndWaitContext does what AddAndWait does, but returns the error of ctx if ctx ends while the item waits or
+// another caller runs its batch, which may still use the item.
 func (q *Queue[T]) AddAndWaitContext(ctx context.Context, key string, item T) error {
 	if left := q.do(ctx.Done(), key, item); left {
 		return ctx.Err()

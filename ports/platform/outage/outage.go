@@ -36,8 +36,8 @@ func New(log *slog.Logger) *Log { return &Log{log: log} }
 
 func now() time.Time { return time.Now() } //nolint:forbidigo // the time of log lines, which slog reads itself as well
 
-// RecordFailure counts a failure. The first failure of an outage is logged as a warning with its message and
-// arguments; so is a failure every half minute, as "still: " and the message.
+// RecordFailure counts a failure. The first of an outage is logged as a warning with its message and arguments; so
+// is a failure every half minute, as "still: " and the message.
 func (l *Log) RecordFailure(ctx context.Context, message string, args ...any) {
 	at := now()
 	l.mu.Lock()
