@@ -35,7 +35,7 @@ func (noNotifier) ReceivesNotifications() bool                  { return false }
 const calmPoll = time.Second
 
 // pollGate is the Redis client of a server of asynq (the library of the job queue), and delays the server's polls
-// of an empty queue, which at asynq's fixed interval would cost an idle service most of its CPU.
+// of an empty queue, which would cost an idle service most of its CPU.
 type pollGate struct {
 	redis.UniversalClient
 	pipeline *pipeline

@@ -53,9 +53,8 @@ func decode(lane webhookports.Lane, b []byte) (webhookports.DeliveryJob, error) 
 // 1970: varints in base64, each the difference to the one before; 0 stands for an unknown time.
 const dueHeader = "due"
 
-// ownersHeader is the name of a task's header with a byte for each delivery of its job, in base64. requestedBit
-// is set for a delivery that a partner requested. nextBit is set where the id of the delivery's partner
-// follows; otherwise the partner is that of the delivery before.
+// ownersHeader is the name of a task's header with a byte for each delivery of its job, in base64. requestedBit is
+// set for a delivery that a partner requested.
 const (
 	ownersHeader          = "owners"
 	requestedBit, nextBit = 1, 2

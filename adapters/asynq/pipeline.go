@@ -119,7 +119,6 @@ type takenKey struct{}
 // queue, together with others.
 func (e enqueueClient) EvalSha(ctx context.Context, hash string, keys []string, args ...any) *redis.Cmd {
 	if len(keys) != 2 || e.pipelines[keys[1]] == nil {
-		// This is not the script with which asynq enqueues a task, so it is called by itself.
 		return e.UniversalClient.EvalSha(ctx, hash, keys, args...)
 	}
 	task := newScript(hash, keys, args)

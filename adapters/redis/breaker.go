@@ -53,9 +53,8 @@ func (b *Breaker) Close() {
 	b.probes.Wait()
 }
 
-// Do runs a Redis command for the breaker's patience at most, whatever the deadline of ctx, since the command may
-// serve other callers too. redis.Nil (no such key) counts as success. Returns ErrBreakerOpen at once while the
-// breaker is open.
+// Do runs a Redis command for the breaker's patience at most, whatever the deadline of ctx. redis.Nil (no such
+// key) counts as success. Returns ErrBreakerOpen at once while the breaker is open.
 func (b *Breaker) Do(ctx context.Context, command func(ctx context.Context) error) error {
 	b.mu.Lock()
 	away := b.away

@@ -18,9 +18,8 @@ import (
 const (
 	doorbellChannel = "svc:doorbell"
 	jobsChannel     = "svc:doorbell:jobs"
-	// ringEvery is the least time between two PUBLISH commands of notifications, so that a burst of commits sends
-	// a single one. A commit after a notification causes another one, because a dispatcher reads the outbox only
-	// once per notification.
+	// ringEvery is the least time between two PUBLISH commands of notifications, so that a burst of commits sends a
+	// single one.
 	ringEvery = 5 * time.Millisecond
 )
 

@@ -52,8 +52,7 @@ func (d *Doorbell) takeFeeds() (messages [][]byte) {
 }
 
 // AnnounceFeedWaiters notifies the dispatchers once a second that requests of this process wait for events, while
-// waiting returns more than 0, until ctx ends. entered receives after a request began to wait. Without such an
-// announcement dispatchers send no notifications of new events, which saves a Redis command for each event.
+// waiting returns more than 0, until ctx ends. entered receives after a request began to wait.
 func AnnounceFeedWaiters(ctx context.Context, client redis.UniversalClient, waiting func() int,
 	entered <-chan struct{}) error {
 	ticker := time.NewTicker(awaitedEvery)

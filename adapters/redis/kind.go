@@ -60,8 +60,7 @@ func AwaitTopology(ctx context.Context, client redis.UniversalClient) error {
 	}
 }
 
-// isCluster reports whether a Redis server is a node of a cluster. A server that refuses the query is taken for a
-// single server.
+// isCluster reports whether a Redis server is a node of a cluster.
 func isCluster(ctx context.Context, client redis.UniversalClient) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
 	defer cancel()

@@ -65,7 +65,7 @@ func (l *Listener) JobSignals(lane webhookports.Lane) <-chan struct{} { return l
 // seconds. A notification of another process may be lost even so.
 func (l *Listener) ReceivesNotifications() bool { return lately(&l.heard) }
 
-// HasPeers reports whether test messages of another dispatcher arrived through Redis in the last seconds.
+// HasPeers reports whether another dispatcher's test message arrived in the last seconds.
 func (l *Listener) HasPeers() bool { return lately(&l.others) }
 
 // IsLeader reports whether this dispatcher is the leader: its payload is the smallest of all dispatchers' test

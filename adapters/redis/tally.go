@@ -32,8 +32,7 @@ type tallies struct {
 	// When the two sets of local counts were last exchanged: the older set is dropped, and the newer becomes the
 	// older.
 	turned time.Time
-	// The local counts with requests that Redis has not counted. If there are any, reporting them to Redis is
-	// scheduled.
+	// The local counts with requests that Redis has not counted.
 	untold []*tally
 }
 

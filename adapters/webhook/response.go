@@ -60,8 +60,8 @@ func retryAfter(r *http.Response, now time.Time) time.Duration {
 
 var buffers = sync.Pool{New: func() any { return new([maxBody]byte) }}
 
-// readSnippet returns the start of a response's body, for the partner's developer. Reading the body also lets
-// the connection be used again. The body cannot change the result of the attempt, because the status is known.
+// readSnippet returns the start of a response's body, for the partner's developer. The body cannot change the
+// result of the attempt, because the status is known.
 func (s *Sender) readSnippet(body io.Reader, cancel context.CancelFunc) string {
 	if body == http.NoBody {
 		return ""

@@ -30,7 +30,6 @@ type OperatorStore interface {
 	// AccountByID returns an account and its operator, or connect.ErrAccountNotFound.
 	AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error)
 	Accounts(ctx context.Context, page ports.Page) (ports.ListPage[connect.Account], error)
-	// AccountIDOfOperator returns the id of an operator's account, or connect.ErrAccountNotFound.
 	AccountIDOfOperator(ctx context.Context, operatorID id.ID) (id.ID, error)
 }
 

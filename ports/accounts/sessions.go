@@ -30,8 +30,7 @@ type SessionStore interface {
 	// DeleteSession ends a session. An unknown session is no error.
 	DeleteSession(ctx context.Context, tokenHash [32]byte) error
 	DeleteSessionsOfOperator(ctx context.Context, operatorID id.ID) (int, error)
-	// RecordNetwork stores that the operator signed in from a network, and deletes networks that were not used for
-	// SignInNetworkRetention.
+	// RecordNetwork stores that the operator signed in from a network, and deletes expired networks.
 	RecordNetwork(ctx context.Context, operatorID id.ID, network [32]byte, at time.Time) error
 	DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error)
 	// OperatorBySession returns a session's operator, with the account, or connect.ErrBadCredentials for an unknown

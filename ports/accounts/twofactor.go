@@ -32,13 +32,10 @@ type TwoFactorStore interface {
 	LockRow(ctx context.Context, operatorID id.ID) (*twofactor.SecondFactor, error)
 	Save(ctx context.Context, f twofactor.SecondFactor) error
 	Delete(ctx context.Context, operatorID id.ID) error
-	// ReplaceRecoveryCodes removes the recovery codes of an operator and stores new ones. The operator has a second
-	// factor.
 	ReplaceRecoveryCodes(ctx context.Context, operatorID id.ID, hashes [][32]byte) error
 	// UseRecoveryCode marks a recovery code as used. used reports whether it did.
 	UseRecoveryCode(ctx context.Context, operatorID id.ID, hash [32]byte, at time.Time) (used bool, err error)
-	// StateOf reports whether an operator signs in with codes, since when, and how many recovery codes are left;
-	// the zero State for an unknown operator.
+	// StateOf returns the state of an operator's two-factor sign-in; the zero State for an unknown operator.
 	StateOf(ctx context.Context, operatorID id.ID) (twofactor.State, error)
 }
 
@@ -54,7 +51,7 @@ type HalfSignInStore interface {
 	// DeleteExpired removes up to limit half sign-ins (password right, code missing) that ended before the time at,
 	// and up to limit counts of code tries. It returns the larger number.
 	DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error)
-	// CountCodeTry counts a try of a two-factor code, for an operator and a key such as a network. It returns the
+	// CountCodeTry counts a try of a two-factor code, for an operator and a key such as a network, and returns the
 	// number of tries and the start of the span in which they count.
 	CountCodeTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration,
 		now time.Time) (tries int, since time.Time, err error)

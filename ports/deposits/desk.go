@@ -86,7 +86,6 @@ type OverviewGroup string
 const (
 	OverviewStayBeginning  OverviewGroup = "soon"
 	OverviewPaymentRefused OverviewGroup = "refused"
-	// The captured deposits whose tenant has to pay, since the card was refused.
 	OverviewCardRefused    OverviewGroup = "card_refused"
 	OverviewCoverEnding    OverviewGroup = "ending"
 	OverviewCollecting     OverviewGroup = "collecting"
@@ -142,6 +141,5 @@ type DashboardReader interface {
 	// RefusedDepositIDs lists up to limit deposits whose tenant can be mailed after a refused payment: first those
 	// with a refused fee, then those with a refused captured amount.
 	RefusedDepositIDs(ctx context.Context, accountID id.ID, limit int) ([]id.ID, error)
-	// CountCreatedDeposits counts the deposits of an account that were made in each of the time spans.
 	CountCreatedDeposits(ctx context.Context, accountID id.ID, spans []ports.TimeSpan) ([]int, error)
 }

@@ -24,7 +24,6 @@ type PartnerStore interface {
 	SetRateLimit(ctx context.Context, partnerID id.ID, perMinute int) error
 	// PartnerBySlug returns the partner with a slug, or partner.ErrNotFound.
 	PartnerBySlug(ctx context.Context, slug string) (partner.Partner, error)
-	// PartnerByID returns the partner with an id, or partner.ErrNotFound.
 	PartnerByID(ctx context.Context, partnerID id.ID) (partner.Partner, error)
 	Partners(ctx context.Context) ([]partner.Partner, error)
 	// ConnectSecret returns the connect secret of a partner, or "" for a partner without one.

@@ -51,7 +51,7 @@ type HostedPage struct {
 
 type CollectRequest struct {
 	PaymentID    id.ID
-	FeePaymentID id.ID // The id of the fee payment that stored the card.
+	FeePaymentID id.ID
 	DepositID    id.ID
 	Amount       money.Cents
 	Description  string

@@ -59,8 +59,8 @@ type IdempotencyCache interface {
 // transaction of the request's effect.
 type IdempotencyStore interface {
 	// ClaimKey takes an idempotency key until the transaction ends, and returns its stored response if it is younger
-	// than IdempotencyWindow, or nil. A stored response is returned even if another transaction holds the key.
-	// Returns ErrIdempotencyKeyInUse, without waiting, while another transaction holds a key without a response.
+	// than IdempotencyWindow, or nil. Returns ErrIdempotencyKeyInUse, without waiting, while another transaction
+	// holds a key without a response.
 	ClaimKey(ctx context.Context, k IdempotencyKey, now time.Time) (*StoredResponse, error)
 	// StoreResponse stores the response of a claimed idempotency key, encrypted. The transaction runs again if the
 	// key got a response within IdempotencyWindow, since two requests must never both have their effect.

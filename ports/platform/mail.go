@@ -23,8 +23,8 @@ type Mail struct {
 	// Sender is the partner or the operator's account that requested a mail with a link to an address that a person
 	// typed; zero for any other mail.
 	Sender id.ID
-	// Mark is an id in the link of a mail that somebody requested for an address that they typed. A visit to the
-	// link with the id shows that the mail's reader has opened it. Zero: the link has no such id.
+	// Mark is an id in the link of a mail that somebody requested for an address that they typed. Zero: the link has
+	// no such id.
 	Mark    id.ID
 	Attempt int
 }
@@ -47,18 +47,16 @@ type MailQueue interface {
 	// SentTo returns the mails that a sender has sent to the mailboxes of the addresses since a time. Until the
 	// transaction ends, other calls for one of these mailboxes wait.
 	SentTo(ctx context.Context, sender id.ID, addresses []string, since time.Time) (deposit.LinkMailsByMailbox, error)
-	// MarkLinkOpened ends the counting of a sender's mails to an address, because the reader has opened the mail's link,
-	// which carries the id mark. An unknown id changes nothing.
+	// MarkLinkOpened ends the counting of a sender's mails to an address, because the reader has opened the mail's
+	// link, which carries the id mark.
 	MarkLinkOpened(ctx context.Context, mark id.ID) error
 	DeleteSentCounts(ctx context.Context, at time.Time, limit int) (int, error)
 	// ClaimDue returns up to limit due mails for sending. No other call gets them for the duration of the lease.
-	// Mails that cannot be decrypted are left out and reported by the error, which is returned together with the
-	// other mails.
+	// Mails that cannot be decrypted are left out and reported by the error.
 	ClaimDue(ctx context.Context, limit int, lease time.Duration) ([]Mail, error)
 	MarkSent(ctx context.Context, mailID id.ID) error
-	// MarkFailed sets the time of the next attempt to send a mail: waits are the times after the first failed attempt,
-	// the second, and so on. A mail without a further wait is given up. Failed changes nothing once another
-	// process has taken the mail for sending.
+	// MarkFailed sets the time of the next attempt to send a mail: waits are the times after the first failed
+	// attempt, the second, and so on. A mail without a further wait is given up.
 	MarkFailed(ctx context.Context, m Mail, waits []time.Duration) error
 	DeleteFinishedMails(ctx context.Context, at time.Time, limit int) (int, error)
 }

@@ -35,8 +35,7 @@ type ListPage[T any] struct {
 	Next  Cursor
 }
 
-// APIListedTables are the database tables whose rows the API lists. A row of these tables that cannot be read is
-// skipped and counted.
+// APIListedTables are the database tables whose rows the API lists.
 var APIListedTables = []string{
 	"account_links", "accounts", "api_keys", "clients", "deliveries", "deposits", "events", "webhook_subscriptions",
 }

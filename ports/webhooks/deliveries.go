@@ -43,7 +43,6 @@ type DeliveryStore interface {
 	// DeliveriesOfEvent returns the deliveries of an event, oldest first, without bodies. Redeliveries of an event
 	// without a deposit are not found.
 	DeliveriesOfEvent(ctx context.Context, e EventView) ([]webhook.Delivery, error)
-	// FindDelivery returns a delivery of any subscription, with its attempts, or webhook.ErrDeliveryNotFound.
 	FindDelivery(ctx context.Context, deliveryID id.ID) (webhook.Delivery, error)
 	LastDeliveries(ctx context.Context, subscriptionID id.ID, limit int) ([]webhook.Delivery, error)
 }

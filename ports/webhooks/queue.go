@@ -52,8 +52,7 @@ type JobQueue interface {
 	// a key could not be written.
 	CheckWritable(ctx context.Context) error
 	// DetectLoss sets a marker where the jobs of each lane (fast and slow) are stored; lost reports whether an
-	// earlier marker is gone, and the jobs with it. lost counts even together with an error, which concerns another
-	// lane.
+	// earlier marker is gone, and the jobs with it.
 	DetectLoss(ctx context.Context) (lost bool, err error)
 	DeleteArchived(ctx context.Context) error
 }

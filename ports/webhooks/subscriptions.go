@@ -22,7 +22,6 @@ type SubscriptionStore interface {
 	// Insert stores a new subscription. Returns webhook.ErrSubscriptionLimitReached; concurrent inserts cannot exceed the
 	// limit.
 	Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error
-	// LockRow locks and returns a subscription of a partner, or webhook.ErrNotFound.
 	LockRow(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
 	// LockRowShared returns a subscription of a partner under a shared lock, which keeps it from being changed or
 	// deleted before the transaction ends. Returns webhook.ErrNotFound.

@@ -14,7 +14,7 @@ type Config struct {
 	Timeout  time.Duration
 	// The largest number of POSTs in flight in this process, over all subscriptions and lanes.
 	Concurrency         int
-	EndpointConcurrency int // The largest number of POSTs in flight in this process to a subscription.
+	EndpointConcurrency int
 
 	// Each of the following settings of the dispatcher takes its default when it is zero.
 	RelayEvery time.Duration

@@ -27,8 +27,7 @@ func (r *registry) used() bool {
 	return len(r.entries) > 0
 }
 
-// mark returns the number of times that the registry has counted the start or the end of a claim of a delivery. A
-// correction by the database's counts takes it as its parameter mark.
+// mark returns the number of times that the registry has counted the start or the end of a claim of a delivery.
 func (r *registry) mark() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

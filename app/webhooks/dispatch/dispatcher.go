@@ -56,8 +56,7 @@ type Dispatcher struct {
 	attempts  attemptLog
 	successes successes
 	outbound  outbound
-	// The deliveries that this process is about to send, until each attempt is recorded or given up.
-	posts sync.WaitGroup
+	posts     sync.WaitGroup
 	// Whether the process stops, so that deliveries whose POST has not begun are given up.
 	stopping atomic.Bool
 	// A channel that receives when further deliveries of a subscription may be claimed, that is, reserved for an

@@ -143,8 +143,8 @@ func (w *WaitingRequests) enter(partner id.ID) (p *place, ok bool) {
 	return p, true
 }
 
-// Add adds a request to those that wait for events, until leave is called. rung returns the channel whose
-// closing wakes the request, or nil where no further request may wait.
+// Add adds a request to those that wait for events, until leave is called. rung returns the channel whose closing
+// wakes the request; nil: no further request may wait.
 func (w *WaitingRequests) Add(partner id.ID) (rung func() <-chan struct{}, leave func()) {
 	p, ok := w.enter(partner)
 	if !ok {
