@@ -15,47 +15,41 @@ import (
 // JobNotifier sends and receives the notifications by which dispatchers learn of each other's jobs, so that they poll
 // the queue at once.
 type JobNotifier interface {
-	// NotifyJobs notifies the other dispatchers that a lane (the fast or the slow queue) has jobs. The notification
-	// may be lost.
+	// NotifyJobs notifies the other dispatchers that a lane (fast or slow) has jobs. The notification may be lost.
 	NotifyJobs(lane webhookports.Lane)
-	// JobSignals returns a channel that receives when another dispatcher has notified this one of jobs in a lane, the
-	// fast or the slow queue.
+	// JobSignals returns a channel that receives when another dispatcher has enqueued jobs in a lane (fast or slow).
 	JobSignals(lane webhookports.Lane) <-chan struct{}
-	// ReceivesNotifications reports whether wake-up notifications of jobs arrive. true: they do; false: they may be lost.
+	// ReceivesNotifications reports whether wake-up notifications of jobs arrive.
 	ReceivesNotifications() bool
 }
 
-// noNotifier stands for the absence of wake-up notifications: none is sent or received, so the queues are polled.
+// noNotifier sends and receives no wake-up notifications, so that the queues are polled.
 type noNotifier struct{}
 
 func (noNotifier) NotifyJobs(webhookports.Lane)                 {}
 func (noNotifier) JobSignals(webhookports.Lane) <-chan struct{} { return nil }
 func (noNotifier) ReceivesNotifications() bool                  { return false }
 
-// calmPoll is the time between two polls of an empty queue while wake-up notifications arrive. Such a poll finds
-// the job of a process that died before its notification.
+// calmPoll is the time between two polls of an empty queue while wake-up notifications arrive, for jobs of a
+// process that died before its notification.
 const calmPoll = time.Second
 
 // pollGate is the Redis client of a server of asynq (the library of the job queue), and delays the server's polls
-// of an empty queue. asynq polls at a fixed interval: a long interval delays jobs, and a short interval costs
-// an idle service most of its CPU. The gate sends a poll for each job of this process, together with the job if
-// the poll waits already. After a wake-up notification, or after the interval, the gate sends polls until the
-// queue is empty.
+// of an empty queue, which would cost an idle service most of its CPU.
 type pollGate struct {
-	redis.UniversalClient // The Redis client through which the server of the job queue sends its commands.
-	// The pipeline of Redis commands for the server's lane, the fast or the slow queue.
+	redis.UniversalClient
 	pipeline *pipeline
 	// A channel that holds a signal for each job of this process, at most ownJobs.
 	own   chan struct{}
-	jobs  <-chan struct{} // A channel that receives when another dispatcher has enqueued jobs.
-	works func() bool     // A function that reports whether wake-up notifications of jobs arrive.
+	jobs  <-chan struct{}
+	works func() bool
 	// The mean interval between two polls of an empty queue while no wake-up notifications arrive.
 	quick  time.Duration
 	closed <-chan struct{}
 
 	// The fields from here on belong to the goroutine of the server that polls the queue.
-	filled bool      // true: the queue may have jobs that are not of this process; false: it has none.
-	empty  time.Time // When a poll last found the job queue empty.
+	filled bool // Whether the queue may have jobs that are not of this process.
+	empty  time.Time
 }
 
 // ownJobs is more than the number of jobs of a process that the queue can hold at a time.
@@ -82,13 +76,12 @@ func (g *pollGate) EvalSha(ctx context.Context, sha1 string, keys []string, args
 	}
 }
 
-// isDequeue reports whether the keys are those of asynq's script that takes a task.
 func isDequeue(keys []string) bool {
 	return len(keys) == 4 && strings.HasSuffix(keys[0], ":pending") && strings.HasSuffix(keys[1], ":paused")
 }
 
-// answered records the answer to a poll of the queue. A poll for a job of this process may take a task of another
-// process, which may have died before its wake-up notification. So polls go on unless the queue was empty lately.
+// answered records the answer to a poll of the queue. Polls go on unless the queue was empty lately, since a poll
+// may take a task whose process died before its wake-up notification.
 func (g *pollGate) answered(err error) {
 	switch {
 	case err == nil:
@@ -103,9 +96,9 @@ func (g *pollGate) answered(err error) {
 	}
 }
 
-// poll sends the waiting poll of the queue once the queue may have a job, or together with the next job of this
-// process. The result is nil when the gate is closed. A signal is taken before the poll is sent, so that a job
-// after the poll leaves a signal for the next one.
+// poll sends a poll of the queue once the queue may have a job, or together with the next job of this process; the
+// result is nil when the gate is closed. A signal is taken before the poll, so that a later job leaves a signal
+// for the next one.
 func (g *pollGate) poll(ctx context.Context, question *script) *redis.Cmd {
 	select {
 	case <-g.closed:

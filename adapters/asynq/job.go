@@ -11,11 +11,9 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// The payload of a queued task is an encoded job: a byte version, a byte urgent, then for each delivery the ids
-// of the subscription and the delivery and the number of its claim in 4 bytes. The payload is small, because
-// asynq writes a task again at each of its steps. Its form is fixed: dispatchers of two releases read each
-// other's jobs during a rolling deployment, and older ones refuse any other form. Everything else about a job
-// is a header, which older dispatchers do not read.
+// The payload of a queued task is an encoded job: a byte version, a byte urgent, then for each delivery the ids of
+// the subscription and the delivery and the number of its claim in 4 bytes. Its form is fixed, since dispatchers
+// of two releases read each other's jobs during a rolling deployment.
 const (
 	version    = 2
 	headerSize = 2
@@ -51,21 +49,18 @@ func decode(lane webhookports.Lane, b []byte) (webhookports.DeliveryJob, error) 
 	return j, nil
 }
 
-// dueHeader is the name of a task's header with the times at which the deliveries of its job were due, in
-// milliseconds since 1970: varints in base64, each as the difference to the one before, since they are mostly
-// due together. 0 stands for a due time that is not known.
+// dueHeader is the name of a task's header with the times at which its deliveries were due, in milliseconds since
+// 1970: varints in base64, each the difference to the one before; 0 stands for an unknown time.
 const dueHeader = "due"
 
-// ownersHeader is the name of a task's header with a byte for each delivery of its job, in base64. requestedBit
-// is set for a delivery that a partner requested. nextBit is set where the id of the delivery's partner
-// follows; otherwise the partner is that of the delivery before.
+// ownersHeader is the name of a task's header with a byte for each delivery of its job, in base64. requestedBit is
+// set for a delivery that a partner requested.
 const (
 	ownersHeader          = "owners"
 	requestedBit, nextBit = 1, 2
 )
 
-// headersOf returns the headers of the task for a job; nil for a job without due times. The header with
-// partners is for the workers of other processes.
+// headersOf returns the headers of the task for a job; nil for a job without due times.
 func headersOf(j webhookports.DeliveryJob) map[string]string {
 	b := make([]byte, 0, 2*len(j.Claims)+binary.MaxVarintLen64)
 	known, last := false, int64(0)

@@ -13,16 +13,14 @@ import (
 // counts as active in the meantime.
 const endLinger = 100 * time.Millisecond
 
-// pipeline sends the Lua scripts of asynq, the library of the job queue, for one lane (the fast or the slow
-// queue) to Redis, several in a single round trip. The script that ends a task is held back until the next task is
-// enqueued, and is sent with the script that enqueues it. If a server of this process waits for a task, its
-// script that takes a task is sent with them, too.
+// pipeline sends the Lua scripts of asynq, the library of the job queue, for one lane (the fast or the slow queue)
+// to Redis, several in a single round trip.
 type pipeline struct {
 	client redis.UniversalClient
 	polls  chan *script // The channel into which a server that waits for a task puts its script that takes one.
 
 	mu       sync.Mutex
-	ends     []*script // The scripts that end tasks and have not been sent yet.
+	ends     []*script
 	linger   *time.Timer
 	mostEnds int // The number of held-back scripts that end tasks at which all of them are sent at once.
 }
@@ -39,13 +37,12 @@ func (p *pipeline) holds(workers int) {
 	p.mostEnds = max(1, min(workers/8, 8))
 }
 
-// script is a call of a Lua script in Redis.
 type script struct {
 	hash string
 	keys []string
 	args []any
-	cmd  *redis.Cmd    // The result of the call, which is set once done is closed.
-	done chan struct{} // A channel that is closed when the script has been called and its result is set.
+	cmd  *redis.Cmd // The result of the call, which is set once done is closed.
+	done chan struct{}
 }
 
 func newScript(hash string, keys []string, args []any) *script {
@@ -65,7 +62,6 @@ func (p *pipeline) enqueue(ctx context.Context, task *script) (taken bool) {
 	}
 }
 
-// end sends the script that ends a task, and returns the result when Redis has run it.
 func (p *pipeline) end(ctx context.Context, task *script) *redis.Cmd {
 	p.mu.Lock()
 	p.ends = append(p.ends, task)
@@ -109,12 +105,9 @@ func (p *pipeline) send(ctx context.Context, scripts []*script) {
 	}
 }
 
-// enqueueClient is the Redis client of the asynq client that adds tasks. It sends the scripts that enqueue tasks
-// through the pipeline of their lane, the fast or the slow queue.
 type enqueueClient struct {
 	redis.UniversalClient
-	// The pipelines of Redis commands, one for each of the two queues, by the Redis key of the queue's list of
-	// waiting tasks.
+	// The pipelines of Redis commands, by the Redis key of the queue's list of waiting tasks.
 	pipelines map[string]*pipeline
 }
 
@@ -126,7 +119,6 @@ type takenKey struct{}
 // queue, together with others.
 func (e enqueueClient) EvalSha(ctx context.Context, hash string, keys []string, args ...any) *redis.Cmd {
 	if len(keys) != 2 || e.pipelines[keys[1]] == nil {
-		// This is not the script with which asynq enqueues a task, so it is called by itself.
 		return e.UniversalClient.EvalSha(ctx, hash, keys, args...)
 	}
 	task := newScript(hash, keys, args)
@@ -137,10 +129,8 @@ func (e enqueueClient) EvalSha(ctx context.Context, hash string, keys []string, 
 	return task.cmd
 }
 
-// pendingKey returns the key of asynq's list of the tasks that wait in a queue.
 func pendingKey(queue string) string { return "asynq:{" + queue + "}:pending" }
 
-// isDone reports whether the keys are those of asynq's script that ends a task.
 func isDone(keys []string) bool {
 	return len(keys) == 5 && strings.HasSuffix(keys[0], ":active") && strings.HasSuffix(keys[4], ":processed")
 }

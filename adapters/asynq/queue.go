@@ -52,15 +52,14 @@ type Queue struct {
 	redis  redis.UniversalClient
 	client *asynq.Client
 	log    *slog.Logger
-	outage *outage.Log // The log of Redis outages that the servers of the job queue report.
+	outage *outage.Log
 	bell   JobNotifier
-	// A channel for each lane (the fast and the slow queue), with a signal for each job of this process, which
-	// makes the lane's server poll.
+	// A channel for each lane (fast and slow), with a signal for each job of this process, which makes the lane's
+	// server poll.
 	own       map[webhookports.Lane]chan struct{}
 	pipelines map[webhookports.Lane]*pipeline
 }
 
-// Option changes a setting of a new Queue.
 type Option func(*Queue)
 
 // WithJobNotifier sets the notifications that wake the dispatchers for new jobs, and that replace most of the polling.
@@ -84,11 +83,8 @@ func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Que
 	return q
 }
 
-// QueueName returns the name of a lane's queue (fast or slow) in asynq, the library of the job
-// queue.
 func QueueName(l webhookports.Lane) string { return "deliveries:" + string(l) }
 
-// Enqueue adds jobs to the queue, several at a time, and returns the jobs that could not be added.
 func (q *Queue) Enqueue(ctx context.Context, jobs []webhookports.DeliveryJob) (left []webhookports.DeliveryJob,
 	err error) {
 	if len(jobs) == 1 {
@@ -143,8 +139,8 @@ func (q *Queue) enqueue(ctx context.Context, j webhookports.DeliveryJob) error {
 	return err
 }
 
-// Serve runs handle for each job until ctx ends, with one server for each lane (the fast and the slow queue),
-// because the queues of a server share its workers.
+// Serve runs handle for each job until ctx ends, with one server for each lane (fast and slow), because the queues
+// of a server share its workers.
 func (q *Queue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int,
 	handle func(context.Context, webhookports.DeliveryJob)) error {
 	var servers []*asynq.Server
@@ -198,8 +194,8 @@ func (q *Queue) server(ctx context.Context, lane webhookports.Lane, concurrency 
 	})
 }
 
-// CheckWritable tests the queue: it writes a Redis key where the jobs of each lane (the fast and the slow queue) are
-// stored, and returns an error if a key could not be written.
+// CheckWritable writes a test key where the jobs of each lane (fast and slow) are stored, and returns an error if
+// a key could not be written.
 func (q *Queue) CheckWritable(ctx context.Context) error {
 	err := q.eachLane(func(lane webhookports.Lane) error {
 		return q.redis.Set(ctx, slotOf(probeKey, lane), "", probeLife).Err()
@@ -211,8 +207,8 @@ func (q *Queue) CheckWritable(ctx context.Context) error {
 	return err
 }
 
-// DetectLoss sets a marker in Redis where the jobs of each lane (the fast and the slow queue) are stored. lost: true
-// if an earlier marker is gone, and the jobs with it; false if it is there.
+// DetectLoss sets a marker in Redis where the jobs of each lane (fast and slow) are stored; lost reports whether
+// an earlier marker is gone, and the jobs with it.
 func (q *Queue) DetectLoss(ctx context.Context) (lost bool, err error) {
 	now := time.Now().UTC().Format(time.RFC3339Nano)
 	err = q.eachLane(func(lane webhookports.Lane) error {
@@ -226,7 +222,7 @@ func (q *Queue) DetectLoss(ctx context.Context) (lost bool, err error) {
 	return lost, err
 }
 
-// eachLane calls ask for every lane (the fast and the slow queue), even after an error, and returns all errors.
+// eachLane calls ask for every lane (fast and slow), even after an error, and returns all errors.
 func (q *Queue) eachLane(ask func(webhookports.Lane) error) error {
 	var errs []error
 	for _, lane := range webhookports.Lanes {
@@ -262,8 +258,8 @@ func (q *Queue) DeleteArchived(ctx context.Context) error {
 	return nil
 }
 
-// known reports whether a lane's queue (fast or slow) ever had a task: true: it did; false: asynq
-// does not know the queue, which only the text of its error shows.
+// known reports whether a lane's queue (fast or slow) ever had a task; asynq shows an unknown queue only by the
+// text of its error.
 func (q *Queue) known(ctx context.Context, lane webhookports.Lane) (bool, error) {
 	return q.redis.SIsMember(ctx, "asynq:queues", QueueName(lane)).Result()
 }

@@ -23,7 +23,7 @@ const (
 var ErrBreakerOpen = errors.New("redis: away")
 
 // Breaker is a circuit breaker for Redis commands: after a few failures it refuses commands at once, until Redis
-// answers a background ping. Requests therefore never queue for a Redis that does not answer.
+// answers a background ping.
 type Breaker struct {
 	client   redis.UniversalClient
 	patience time.Duration
@@ -36,7 +36,6 @@ type Breaker struct {
 	away     bool
 }
 
-// NewBreaker makes a closed circuit breaker for Redis commands. Close the breaker before the client.
 func NewBreaker(client redis.UniversalClient) *Breaker {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Breaker{client: client, patience: patience, ctx: ctx, stop: stop}
@@ -49,16 +48,13 @@ func (b *Breaker) WithCommandTimeout(d time.Duration) *Breaker {
 	return b
 }
 
-// Close ends the breaker's background pings to Redis.
 func (b *Breaker) Close() {
 	b.stop()
 	b.probes.Wait()
 }
 
-// Do runs a Redis command for the breaker's patience at most, whatever the deadline of ctx. A cancelled caller does
-// not cancel the command, which serves other callers too. redis.Nil (no such key) counts as success.
-//
-// Returns ErrAway at once while the breaker is open, and otherwise the error of the command.
+// Do runs a Redis command for the breaker's patience at most, whatever the deadline of ctx. redis.Nil (no such
+// key) counts as success. Returns ErrBreakerOpen at once while the breaker is open.
 func (b *Breaker) Do(ctx context.Context, command func(ctx context.Context) error) error {
 	b.mu.Lock()
 	away := b.away
@@ -73,8 +69,8 @@ func (b *Breaker) Do(ctx context.Context, command func(ctx context.Context) erro
 	return err
 }
 
-// answered reports whether Redis answered a command: true also for an answer that is an error; false if the
-// connection failed or the time ran out.
+// answered reports whether Redis answered a command, even with an error, rather than a failed connection or a
+// timeout.
 func answered(err error) bool {
 	var reply redis.Error
 	return err == nil || errors.As(err, &reply)
@@ -94,7 +90,6 @@ func (b *Breaker) note(ok bool) {
 	}
 }
 
-// probe pings Redis until it answers, and then closes the circuit breaker.
 func (b *Breaker) probe() {
 	ticker := time.NewTicker(probeEvery)
 	defer ticker.Stop()

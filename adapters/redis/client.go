@@ -32,7 +32,6 @@ var ErrInvalidURL = errors.New(
 // sends no redirection, so only a new reading reveals its successor.
 const reloadEvery = time.Second
 
-// Option changes the settings of a Redis client.
 type Option func(*redis.UniversalOptions)
 
 // WithSentinelPassword sets the password for the Redis sentinels; "" means none. The password in the URL is that of the

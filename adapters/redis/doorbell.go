@@ -18,23 +18,19 @@ import (
 const (
 	doorbellChannel = "svc:doorbell"
 	jobsChannel     = "svc:doorbell:jobs"
-	// ringEvery is the least time between two PUBLISH commands of notifications, so that a burst of commits sends
-	// a single one. A commit after a notification causes another one, because a dispatcher reads the outbox only
-	// once per notification.
+	// ringEvery is the least time between two PUBLISH commands of notifications, so that a burst of commits sends a
+	// single one.
 	ringEvery = 5 * time.Millisecond
 )
 
-// ring is a kind of wake-up notification to other processes: the Redis channel and the payload of its message.
 type ring struct{ channel, payload string }
 
 var (
-	eventsRing = ring{doorbellChannel, ""} // The notification that tells dispatchers of committed events.
+	eventsRing = ring{doorbellChannel, ""}
 	dueRing    = ring{doorbellChannel, "due"}
 	rings      = append([]ring{eventsRing, dueRing}, jobRings()...)
 )
 
-// jobRings returns for each lane (the fast and the slow queue) the notification that it has jobs; its payload
-// is the name of the lane.
 func jobRings() (all []ring) {
 	for _, lane := range webhookports.Lanes {
 		all = append(all, ring{jobsChannel, string(lane)})
@@ -72,18 +68,13 @@ func NewDoorbell(client redis.UniversalClient, breaker *Breaker) *Doorbell {
 	return d
 }
 
-// WakeRelays notifies dispatchers that events were committed.
 func (d *Doorbell) WakeRelays() { d.ring(eventsRing) }
 
-// WakeScans notifies dispatchers that deliveries are due.
 func (d *Doorbell) WakeScans() { d.ring(dueRing) }
 
-// NotifyJobs notifies the other dispatchers that the job queue of a lane, the fast or the slow one, has jobs.
 func (d *Doorbell) NotifyJobs(lane webhookports.Lane) { d.ring(ring{jobsChannel, string(lane)}) }
 
-// ring wakes the goroutine that publishes notifications. If none was published in the last ringEvery, that
-// goroutine runs at once, because the caller's next step is mostly to send a response, for which the
-// dispatchers need not wait.
+// ring wakes the goroutine that publishes notifications.
 func (d *Doorbell) ring(r ring) {
 	d.wanted.Or(1 << slices.Index(rings, r))
 	signal(d.rung)
@@ -92,8 +83,8 @@ func (d *Doorbell) ring(r ring) {
 	}
 }
 
-// early returns how long the next notification must wait so that at least ringEvery lies between it and the last
-// one; 0 or less means that it may be published now.
+// early returns how long the next notification must wait for ringEvery to lie between it and the last one; 0 or
+// less: it may be published now.
 func (d *Doorbell) early() time.Duration { return time.Duration(d.free.Load()) - time.Since(d.began) }
 
 func signal(c chan<- struct{}) {
@@ -109,9 +100,7 @@ func (d *Doorbell) Close() {
 	d.done.Wait()
 }
 
-// run publishes notifications to dispatchers, with at least ringEvery between two of them. It waits before a
-// notification that comes too early, and not after each one, since a timer after each one would wake an idle
-// process.
+// run publishes notifications to dispatchers, with at least ringEvery between two of them.
 func (d *Doorbell) run(ctx context.Context) {
 	for ; ; d.free.Store(int64(time.Since(d.began) + ringEvery)) {
 		select {

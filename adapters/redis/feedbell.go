@@ -9,7 +9,6 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// feedChannel is the Redis channel for the ids, 16 bytes each, of partners that have new events.
 const feedChannel = "svc:feeds"
 
 // awaitedChannel is the Redis channel on which an http process announces that some of its requests wait for events.
@@ -19,11 +18,10 @@ const awaitedChannel = "svc:feeds:awaited"
 // be shorter than pulseHolds.
 const awaitedEvery = time.Second
 
-// maxFeeds is the most partners that one notification of new events names.
 const maxFeeds = 1024
 
-// NotifyNewFeedEvents notifies the http processes that partners have new events. A notification may be lost: each http
-// process also queries once a second whether the waiting partners have events.
+// NotifyNewFeedEvents notifies the http processes that partners have new events. A lost notification is made up
+// for by their queries once a second.
 func (d *Doorbell) NotifyNewFeedEvents(partners []id.ID) {
 	if len(partners) == 0 {
 		return
@@ -36,8 +34,6 @@ func (d *Doorbell) NotifyNewFeedEvents(partners []id.ID) {
 	signal(d.rung)
 }
 
-// takeFeeds returns the messages about the partners that got new events since its last call, and clears the
-// list of these partners.
 func (d *Doorbell) takeFeeds() (messages [][]byte) {
 	d.feedsMu.Lock()
 	defer d.feedsMu.Unlock()
@@ -56,9 +52,7 @@ func (d *Doorbell) takeFeeds() (messages [][]byte) {
 }
 
 // AnnounceFeedWaiters notifies the dispatchers once a second that requests of this process wait for events, while
-// waiting returns more than 0, until ctx ends. entered receives after a request began to wait. Without such an
-// announcement dispatchers send no notifications of new events, which saves a Redis command for each event. A
-// lost message delays events until the next query of each http process.
+// waiting returns more than 0, until ctx ends. entered receives after a request began to wait.
 func AnnounceFeedWaiters(ctx context.Context, client redis.UniversalClient, waiting func() int,
 	entered <-chan struct{}) error {
 	ticker := time.NewTicker(awaitedEvery)

@@ -20,10 +20,10 @@ const (
 	forwardedKept = time.Hour
 )
 
-// ProxyHeaderWarning is a note about a suspicious header with a client's address: a peer that is no trusted proxy sent
-// the header, or a trusted proxy sent both X-Real-IP and X-Forwarded-For.
+// ProxyHeaderWarning is a note that an untrusted peer sent a header with a client's address, or that a trusted
+// proxy sent both X-Real-IP and X-Forwarded-For.
 type ProxyHeaderWarning struct {
-	Peer   string // The network address of the peer that sent the suspicious header.
+	Peer   string
 	Header string
 	Both   bool
 }
@@ -35,8 +35,8 @@ func forwardedKeyOf(both bool) string {
 	return forwardedKey
 }
 
-// StoreProxyHeaderWarning stores a note about a suspicious header with a client's address in Redis for an hour, for
-// `admin doctor`. A note that is lost is written again with a later request.
+// StoreProxyHeaderWarning stores a note about a suspicious header with a client's address in Redis for an hour,
+// for `admin doctor`.
 func StoreProxyHeaderWarning(ctx context.Context, client redis.UniversalClient, breaker *Breaker,
 	f ProxyHeaderWarning) {
 	text, err := json.Marshal(f)

@@ -30,8 +30,7 @@ const (
 	// cacheLinger is how long a response waits to be cached together with others, which saves a round trip to Redis
 	// for each.
 	cacheLinger = 200 * time.Millisecond
-	// keepBatch is the most responses that are cached by a single round trip to Redis.
-	keepBatch = 256
+	keepBatch   = 256
 )
 
 // ResponseCipher encrypts and decrypts cached responses, so that Redis holds no response in plain text.
@@ -40,9 +39,8 @@ type ResponseCipher interface {
 	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
 }
 
-// IdempotencyCache returns stored responses to repeated requests without a query of the database. Responses are
-// cached in Redis in batches, after their requests have been answered. Responses beyond the process's share of
-// Redis memory are not cached.
+// IdempotencyCache returns stored responses to repeated requests without a query of the database, and caches
+// responses in batches after their requests were answered.
 type IdempotencyCache struct {
 	limiter *Limiter
 	cipher  ResponseCipher
@@ -51,31 +49,25 @@ type IdempotencyCache struct {
 	mu      sync.Mutex
 	share   share
 	waiting []keeping
-	// true: the waiting responses are being sent to Redis, or soon will be; false: no response waits.
+	// Whether the waiting responses are being sent to Redis, or soon will be.
 	sending bool
-	// The Idempotency-Keys whose responses this process has cached in the last cachedFor. No other key is read from
-	// Redis: nearly all requests are the first with their key, and the database replays a response that another
-	// process has cached.
+	// The Idempotency-Keys whose responses this process has cached in the last cachedFor; no other key is read from
+	// Redis.
 	now, before map[cacheName]struct{}
 	// When the two sets of cached Idempotency-Keys were last exchanged: the older set is emptied, and the newer
 	// becomes the older.
 	turned time.Time
 }
 
-// keeping is a response that waits to be cached, with its Idempotency-Key.
 type keeping struct {
 	key      ports.IdempotencyKey
 	response ports.StoredResponse
 }
 
-// NewIdempotencyCache makes a cache of responses in the Redis of limiter, whose round trips also read the cached
-// responses.
 func NewIdempotencyCache(limiter *Limiter, cipher ResponseCipher, log *slog.Logger) *IdempotencyCache {
 	return &IdempotencyCache{limiter: limiter, cipher: cipher, log: log, share: share{most: cacheShare}}
 }
 
-// AllowAndLookUp counts a request under the rate limits and returns the cached response of its Idempotency-Key, or nil
-// if none is cached or the request is refused.
 func (c *IdempotencyCache) AllowAndLookUp(ctx context.Context, k ports.IdempotencyKey,
 	rules ...ports.LimitRule) (ports.LimitDecision, *ports.StoredResponse) {
 	if k.Epoch == (ports.RestoreEpoch{}) {
@@ -163,7 +155,6 @@ func (c *IdempotencyCache) send() {
 	}
 }
 
-// queue adds the Redis command that caches a response to a pipeline of commands.
 func (c *IdempotencyCache) queue(ctx context.Context, pipe redis.Pipeliner, k *keeping) {
 	life := min(cachedFor, time.Until(k.response.CreatedAt.Add(ports.IdempotencyWindow)))
 	if life < time.Millisecond {
@@ -178,9 +169,8 @@ func (c *IdempotencyCache) queue(ctx context.Context, pipe redis.Pipeliner, k *k
 	pipe.Set(ctx, name, sealed, life)
 }
 
-// cacheKey returns the Redis key of a cached response: a hash of epoch, owner, route and Idempotency-Key. Its hash
-// tag (in braces) is that of the partner's rate limits, so that a cluster keeps the responses and the limits of a
-// partner on the same node.
+// cacheKey returns the Redis key of a cached response. Its hash tag (in braces) is that of the partner's rate
+// limits, so that a cluster keeps both on the same node.
 func cacheKey(k ports.IdempotencyKey) string {
 	hash := nameOf(k)
 	name := make([]byte, 0, 96)
@@ -188,8 +178,6 @@ func cacheKey(k ports.IdempotencyKey) string {
 	return string(base64.RawURLEncoding.AppendEncode(name, hash[:]))
 }
 
-// cacheName is the hash of an Idempotency-Key that names its cached response. Only keys of the same partner can
-// collide.
 type cacheName [16]byte
 
 func nameOf(k ports.IdempotencyKey) cacheName {

@@ -14,11 +14,8 @@ import (
 var ErrRestartForCluster = errors.New(
 	"redis: REDIS_URL is an address of a Redis Cluster that did not answer when this process started; start the process again to follow the cluster")
 
-// Open makes a Redis client for a process, as NewClient does. A single address may be that of a cluster, so Open
-// queries the server, for half a second at most, and in a cluster connects to all its nodes. known is false if no
-// server answered; AwaitTopology then repeats the query.
-//
-// Returns ErrInvalidURL.
+// Open makes a Redis client for a process, as NewClient does, and in a cluster connects to all nodes. known is
+// false if no server answered within half a second; AwaitTopology then repeats the query. Returns ErrInvalidURL.
 func Open(ctx context.Context, redisURL string,
 	options ...Option) (client redis.UniversalClient, known bool, err error) {
 	o, err := parseURL(redisURL)
@@ -41,10 +38,8 @@ func Open(ctx context.Context, redisURL string,
 	return newClient(o), true, nil
 }
 
-// AwaitTopology waits until Redis answers, if it did not answer when Open queried whether it is a cluster, and then
-// until ctx ends.
-//
-// Returns ErrRestartForCluster if it turns out to be a cluster, and nil when ctx ends.
+// AwaitTopology waits until Redis answers, if it did not answer Open, and then until ctx ends. Returns
+// ErrRestartForCluster if Redis turns out to be a cluster, and nil when ctx ends.
 func AwaitTopology(ctx context.Context, client redis.UniversalClient) error {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
@@ -65,8 +60,7 @@ func AwaitTopology(ctx context.Context, client redis.UniversalClient) error {
 	}
 }
 
-// isCluster reports whether a Redis server is a node of a cluster. A server that refuses the query is taken for a
-// single server.
+// isCluster reports whether a Redis server is a node of a cluster.
 func isCluster(ctx context.Context, client redis.UniversalClient) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
 	defer cancel()

@@ -20,7 +20,6 @@ var limiterLua string
 var limiterScript = redis.NewScript(limiterLua)
 
 const (
-	// batchLimit is the most requests that the rate limiter counts by a single round trip to Redis.
 	batchLimit = 256
 	// batchThreshold is the number of waiting requests above which the rate limiter begins a second round trip to
 	// Redis. A large batch costs less per request.
@@ -28,8 +27,8 @@ const (
 	batchWorkers   = 2
 )
 
-// Limiter is the rate limiter: it counts requests in Redis in a sliding window of a minute or an hour. Requests
-// that arrive together share a round trip, and requests under the same rules share a command.
+// Limiter is the rate limiter: it counts requests in Redis in a sliding window of a minute or an hour, many of
+// them in a single round trip.
 type Limiter struct {
 	client     redis.UniversalClient
 	breaker    *Breaker
@@ -56,8 +55,7 @@ func (l *Limiter) Allow(ctx context.Context, rules ...ports.LimitRule) ports.Lim
 	return decision
 }
 
-// allow does what Allow does, and in the same round trip reads the Redis key `wanted` unless wanted is empty. read
-// is the key's value, or empty if the key does not exist.
+// allow does what Allow does, and in the same round trip reads the Redis key `wanted` unless wanted is empty.
 func (l *Limiter) allow(ctx context.Context, wanted string,
 	rules []ports.LimitRule) (decision ports.LimitDecision, read string) {
 	if len(rules) == 0 {
@@ -109,7 +107,6 @@ func (l *Limiter) askWith(c *counting, all []*tally) {
 	l.ask(c)
 }
 
-// ask counts a request in Redis and reports the requests that could not be counted to onFailOpen.
 func (l *Limiter) ask(c *counting) {
 	l.queue.AddAndWait(l.together(c.rules), c)
 	uncounted := c.untold()
@@ -147,8 +144,7 @@ func failOpen(r ports.LimitRule) ports.LimitDecision {
 }
 
 // byKey groups rate limits by their key. In a cluster only the limits of the same key are on the same node, so one
-// command can count only them. When a later group refuses the request, the counts of the earlier groups are taken
-// back.
+// command can count only them.
 func byKey(rules []ports.LimitRule) [][]ports.LimitRule {
 	var groups [][]ports.LimitRule
 next:
@@ -164,8 +160,6 @@ next:
 	return groups
 }
 
-// keyOf returns the Redis key of a rate limit. Its hash tag (in braces) keeps all limits of a partner or address on
-// the same node of a cluster.
 func keyOf(r ports.LimitRule) string { return "svc:rate:{" + r.Key + "}:" + r.Name }
 
 // counting is a request that the rate limiter counts, with its decision. With requests 0 it only makes Redis count
@@ -173,7 +167,7 @@ func keyOf(r ports.LimitRule) string { return "svc:rate:{" + r.Key + "}:" + r.Na
 type counting struct {
 	ctx      context.Context
 	rules    []ports.LimitRule
-	requests int // How many requests to count under the rate limits: 0 or 1.
+	requests int
 	// The local counts (tallies) of the rate limits; nil if these limits are counted in Redis only.
 	tallies []*tally
 	tells   []*telling // Numbers of earlier requests, counted locally, that Redis has to count before this request.
@@ -199,7 +193,7 @@ func (c *counting) untold() (n int) {
 
 // limiterReply is the reply of the Redis script limiter.lua.
 type limiterReply struct {
-	allowed int // The number of requests of the batch that Redis allows under the rate limits.
+	allowed int
 	// The numbers that Redis returned for each rate limit in turn, perRule of them: requests left, time to reset,
 	// and wait.
 	numbers []int64
@@ -208,7 +202,6 @@ type limiterReply struct {
 // perRule is how many numbers the Redis script limiter.lua returns for a rate limit.
 const perRule = 3
 
-// ruleKey returns a text that is equal for requests that are counted under the same rate limits.
 func ruleKey(rules []ports.LimitRule) string {
 	b := make([]byte, 0, 64)
 	for _, r := range rules {
@@ -225,12 +218,10 @@ func ruleKey(rules []ports.LimitRule) string {
 type sameRules struct {
 	requests []*counting
 	counts   *redis.Cmd
-	reads    *redis.SliceCmd // The Redis command that reads the keys that requests want; nil if they want none.
+	reads    *redis.SliceCmd
 }
 
-// countBatch counts requests by a single round trip to Redis and reads the Redis keys that they want. The pipeline has
-// a command for the earlier requests of each tally, and then a command for each group of requests under the same
-// rules.
+// countBatch counts requests by a single round trip to Redis and reads the Redis keys that they want.
 func (l *Limiter) countBatch(requests []*counting) {
 	groups := make(map[string]*sameRules, 1)
 	for _, c := range requests {
@@ -255,7 +246,7 @@ func (l *Limiter) countBatch(requests []*counting) {
 }
 
 // send runs the script limiter.lua in a pipeline of Redis commands: first for the earlier requests of each tally,
-// then for each group of requests. A server that does not have the script receives its text.
+// then for each group of requests.
 func (l *Limiter) send(ctx context.Context, groups map[string]*sameRules, requests []*counting) error {
 	pipe := l.client.Pipeline()
 	for _, c := range requests {
@@ -290,8 +281,6 @@ func (l *Limiter) send(ctx context.Context, groups map[string]*sameRules, reques
 	return err
 }
 
-// arguments returns the keys and arguments of the script limiter.lua for a group of requests under the same rate
-// limits.
 func (g *sameRules) arguments() (keys []string, args []any) {
 	n := 0
 	for _, c := range g.requests {
@@ -375,8 +364,8 @@ func (l *limiterReply) decide(rules []ports.LimitRule, nth int) ports.LimitDecis
 	return tightest
 }
 
-// tighter reports whether decision a restricts the caller more than b: true if a, refused, makes the caller wait
-// longer, or if a, allowed, has fewer requests left; otherwise false.
+// tighter reports whether decision a restricts the caller more than b: a longer wait if a refuses, or fewer
+// requests left if a allows.
 func tighter(a, b ports.LimitDecision) bool {
 	if !a.Allowed {
 		return a.RetryAfter > b.RetryAfter
@@ -384,7 +373,6 @@ func tighter(a, b ports.LimitDecision) bool {
 	return a.Remaining < b.Remaining
 }
 
-// Uncount takes back one counted request under each rate limit.
 func (l *Limiter) Uncount(ctx context.Context, rules ...ports.LimitRule) {
 	for _, r := range rules {
 		// The error is ignored: a counted request that is not taken back expires with its window.

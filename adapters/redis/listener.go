@@ -18,8 +18,7 @@ const (
 	// pulseHolds is how long a test message that came back through Redis proves that notifications arrive.
 	pulseHolds = 2500 * time.Millisecond
 	// silence is how long a Redis subscription may receive nothing, not even a test message, before it is made anew.
-	silence = 3 * time.Second
-	// resubscribeAfter is the pause after a Redis subscription that failed.
+	silence          = 3 * time.Second
 	resubscribeAfter = 100 * time.Millisecond
 )
 
@@ -39,7 +38,7 @@ type Listener struct {
 	// The time at which an http process last announced that requests wait for events, in nanoseconds; 0 means never.
 	feeds atomic.Int64
 
-	subscribed  chan struct{} // A channel that receives when a Redis subscription begins.
+	subscribed  chan struct{}
 	events, due chan struct{}
 	jobs        map[webhookports.Lane]chan struct{}
 }
@@ -56,30 +55,25 @@ func NewListener(client redis.UniversalClient) *Listener {
 	return l
 }
 
-// EventSignals returns a channel that receives after events were committed.
 func (l *Listener) EventSignals() <-chan struct{} { return l.events }
 
-// DueDeliverySignals returns a channel that receives after deliveries became due.
 func (l *Listener) DueDeliverySignals() <-chan struct{} { return l.due }
 
-// JobSignals returns a channel that receives after the queue of a lane (the fast or the slow queue) got jobs.
 func (l *Listener) JobSignals(lane webhookports.Lane) <-chan struct{} { return l.jobs[lane] }
 
-// ReceivesNotifications reports whether notifications arrive: true if a test message of this process came back through
-// Redis in the last seconds; false if not. A notification of another process may be lost even so.
+// ReceivesNotifications reports whether a test message of this process came back through Redis in the last
+// seconds. A notification of another process may be lost even so.
 func (l *Listener) ReceivesNotifications() bool { return lately(&l.heard) }
 
-// HasPeers reports whether another dispatcher is running: true if its test messages arrived through Redis in
-// the last seconds, false if not.
+// HasPeers reports whether another dispatcher's test message arrived in the last seconds.
 func (l *Listener) HasPeers() bool { return lately(&l.others) }
 
-// IsLeader reports whether this dispatcher is the leader: true if its payload is the smallest of all dispatchers'
-// test messages, or if notifications do not reach it; otherwise false. After a process starts or ends, several
-// may lead for seconds.
+// IsLeader reports whether this dispatcher is the leader: its payload is the smallest of all dispatchers' test
+// messages, or notifications do not reach it. After a process starts or ends, several may lead for seconds.
 func (l *Listener) IsLeader() bool { return !l.ReceivesNotifications() || !lately(&l.before) }
 
 // HasFeedWaiters reports whether an http process announced in the last seconds that some of its requests wait for
-// events: true: one did; false: none did.
+// events.
 func (l *Listener) HasFeedWaiters() bool { return lately(&l.feeds) }
 
 func lately(heard *atomic.Int64) bool {
@@ -101,8 +95,7 @@ func (l *Listener) Run(ctx context.Context) error {
 	}
 }
 
-// listen receives the notifications of one Redis subscription until it fails or ctx ends. It reads the connection
-// in its own goroutine, since every further goroutine between a notification and its dispatcher costs time.
+// listen receives the notifications of one Redis subscription until it fails or ctx ends.
 func (l *Listener) listen(ctx context.Context) {
 	subscription := l.client.Subscribe(ctx, doorbellChannel, jobsChannel, pulseChannel, awaitedChannel)
 	hangUp := func() { _ = subscription.Close() }

@@ -11,8 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrNoWrites is the error of a Redis that answers but takes no writes, or not for all keys: its memory or disk is
-// full, it became a replica, or a master of a cluster is unreachable.
+// ErrNoWrites is the error of a Redis that answers but takes no writes, or not for all keys.
 var ErrNoWrites = errors.New("it takes no writes")
 
 const (

@@ -2,21 +2,18 @@ package redis
 
 import "time"
 
-// cachedBeside is the bytes of Redis memory that a cached response takes besides its body: name, expiry, encryption
-// and the server's own book-keeping, rounded up.
+// cachedBeside is the bytes of Redis memory that a cached response takes besides its body, rounded up.
 const cachedBeside = 350
 
-// shareSlots is the number of spans of time into which the life of a cached response (cachedFor) is divided. A
-// response counts against the process's share of Redis memory until its span is cachedFor old.
 const shareSlots = 20
 
 // share bounds the bytes of responses that a process caches within cachedFor, and so the Redis memory that its
 // responses take at any time.
 type share struct {
 	most  int
-	taken int // The number of bytes of cached responses in all spans of time together.
+	taken int
 	slots [shareSlots + 1]int
-	slot  int64 // The number of the present span of time, counted since 1970.
+	slot  int64
 }
 
 // take reserves n bytes of the process's share of Redis memory. It reports whether that many were left; if not, it

@@ -16,44 +16,40 @@ const (
 	// tallyTrust is the greatest age of a reply of Redis by which a process counts requests itself. Older replies
 	// are unreliable, since other processes count under the same limit.
 	tallyTrust = 3 * time.Second
-	// tallyShare divides the requests that a limit has left above its half: a process counts at most one such part
-	// before it makes Redis count them.
+	// tallyShare is the divisor of the requests that a limit has left above its half: the part that a process counts
+	// before it makes Redis count.
 	tallyShare = 8
 )
 
-// tallies count the requests of this process under rate limits of which more than half is left. Such a request
-// waits for no round trip: Redis counts it with the next command for its key, tallyLinger later at the latest. A
-// process alone allows exactly what the limits allow. Several processes may together exceed a limit whose second
-// half the others have used since the last reply of Redis (docs/decisions/0006-request.md).
+// tallies count the requests of this process under rate limits of which more than half is left. Several processes
+// may together exceed a limit whose second half the others have used since the last reply of Redis
+// (docs/decisions/0006-request.md).
 type tallies struct {
-	tell func(untold []*tally) // A function that makes Redis count the requests of local counts of the same caller.
+	tell func(untold []*tally)
 
 	mu          sync.Mutex
 	now, before map[string]*tally // Local counts by the name of their rate limit: recently used ones and older ones.
 	// When the two sets of local counts were last exchanged: the older set is dropped, and the newer becomes the
 	// older.
 	turned time.Time
-	// The local counts with requests that Redis has not counted. If there are any, reporting them to Redis is
-	// scheduled.
+	// The local counts with requests that Redis has not counted.
 	untold []*tally
 }
 
 // tally holds what a process has counted under one rate limit since the last reply of Redis (a local count).
 type tally struct {
 	rule ports.LimitRule
-	left int // The number of requests that the rate limit has left according to the last reply of Redis.
+	left int
 	// The time of the last reply of Redis about the rate limit; zero if there is none or Redis is unreachable.
 	at time.Time
 	// How many requests this process may count under the rate limit before Redis has to count them.
-	room int
-	// The number of requests that this process has counted under the rate limit since the last reply of Redis.
+	room    int
 	counted int
-	telling int // How many of the locally counted requests are on their way to Redis.
+	telling int
 	asking  int // The number of further requests that Redis was asked to count and whose reply is outstanding.
 }
 
-// tallied reports whether requests under the rate limits may be counted in this process first: true if all limits
-// permit that; false if one does not.
+// tallied reports whether all the rate limits permit that requests are counted in this process first.
 func tallied(rules []ports.LimitRule) bool {
 	for _, r := range rules {
 		if !r.Tallied {
@@ -63,7 +59,6 @@ func tallied(rules []ports.LimitRule) bool {
 	return true
 }
 
-// of returns the local counts (tallies) of rate limits, and creates those that are missing.
 func (s *tallies) of(rules []ports.LimitRule) []*tally {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,8 +81,6 @@ func (s *tallies) of(rules []ports.LimitRule) []*tally {
 	return all
 }
 
-// count counts a request in this process if every rate limit has room. counted is false if Redis must count the
-// request.
 func (s *tallies) count(all []*tally) (d ports.LimitDecision, counted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,8 +105,6 @@ func (s *tallies) count(all []*tally) (d ports.LimitDecision, counted bool) {
 	return d, true
 }
 
-// asks reserves room in the local counts (tallies) for a request that is being counted in Redis, until its
-// reply.
 func (s *tallies) asks(c *counting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,15 +113,12 @@ func (s *tallies) asks(c *counting) {
 	}
 }
 
-// telling is a number of requests that this process has counted under a rate limit and that Redis is about to
-// count.
 type telling struct {
 	*tally
 	requests int
 	cmd      *redis.Cmd
 }
 
-// take marks the requests that Redis has not counted as on their way to Redis, and returns them.
 func (s *tallies) take(all []*tally) (tells []*telling) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,8 +131,7 @@ func (s *tallies) take(all []*tally) (tells []*telling) {
 	return tells
 }
 
-// learn ends the reservation of a request that Redis was to count, and takes over from the reply how many requests
-// each rate limit has left.
+// learn takes over from the reply of Redis how many requests each rate limit has left.
 func (s *tallies) learn(c *counting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,7 +150,6 @@ func (s *tallies) learn(c *counting) {
 	}
 }
 
-// tellAll makes Redis count the requests that only this process has counted, by a single round trip for each key.
 func (s *tallies) tellAll() {
 	s.mu.Lock()
 	byKey := map[string][]*tally{}

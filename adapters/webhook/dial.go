@@ -10,8 +10,6 @@ import (
 	"time"
 )
 
-// The stages of an attempt to send a delivery, up to the TLS handshake. An attempt that uses an idle connection
-// stays at the first, begun.
 const (
 	begun int32 = iota
 	queued
@@ -85,9 +83,8 @@ const (
 	// receiveBuffer bounds the bytes of a response that wait in the kernel. Linux would take six megabytes of a
 	// flood before the first read.
 	receiveBuffer = 64 << 10
-	// segment is the TCP segment size of Ethernet. Where the path allows larger segments, as over loopback, the
-	// sender's kernel sends twenty of them at once: a flood is then megabytes in the first round trip and costs both
-	// sides ten times as much.
+	// segment is the TCP segment size of Ethernet. With larger segments, as over loopback, the sender's kernel sends
+	// twenty at once, so that a flood begins with megabytes.
 	segment = 1460
 )
 
@@ -104,14 +101,12 @@ func limitReceive(raw syscall.RawConn) error {
 	return errors.Join(err, refused)
 }
 
-// dial makes a connection to an endpoint without TLS.
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	return d.connect(ctx, network, address, connected)
 }
 
-// dialTLS makes a connection to an endpoint and the TLS handshake.
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
@@ -157,14 +152,12 @@ func (d *dialer) connect(ctx context.Context, network, address string, next int3
 	return c, err
 }
 
-// handshakeError marks an error that occurred in the TLS handshake with an endpoint, before its first request.
 type handshakeError struct{ error }
 
 func (e handshakeError) Unwrap() error { return e.error }
 
-// handshakeLimit bounds the TLS handshakes in flight to an address. An endpoint that closes the connection under
-// all its requests causes a handshake for each of them at the same moment, and these would delay the requests to
-// other endpoints.
+// handshakeLimit bounds the TLS handshakes in flight to an address, so that an endpoint that closes its
+// connections does not delay the requests to other endpoints.
 type handshakeLimit struct {
 	perAddress int
 	mu         sync.Mutex

@@ -19,8 +19,8 @@ const (
 	largeHeaders = "The headers of the answer are too large: above 32 KiB."
 )
 
-// explain returns the result of a failed attempt and a detail for the partner's developer. The detail has neither
-// addresses of this service's network nor the text of err.
+// explain returns the result of a failed attempt and a detail for the partner's developer, without addresses of
+// this service's network or the text of err.
 func explain(err error, a *attemptContext, timeout time.Duration) (webhook.AttemptResult, string) {
 	stage := a.stage.Load()
 	var dns *net.DNSError

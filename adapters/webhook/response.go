@@ -14,7 +14,6 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// judge returns the result of an attempt, and its detail, for the status code of the response.
 func judge(status int) (webhook.AttemptResult, string) {
 	switch {
 	case status < 100:
@@ -61,8 +60,8 @@ func retryAfter(r *http.Response, now time.Time) time.Duration {
 
 var buffers = sync.Pool{New: func() any { return new([maxBody]byte) }}
 
-// readSnippet returns the start of a response's body, for the partner's developer. Reading the body also lets
-// the connection be used again. The body cannot change the result of the attempt, because the status is known.
+// readSnippet returns the start of a response's body, for the partner's developer. The body cannot change the
+// result of the attempt, because the status is known.
 func (s *Sender) readSnippet(body io.Reader, cancel context.CancelFunc) string {
 	if body == http.NoBody {
 		return ""
@@ -74,8 +73,6 @@ func (s *Sender) readSnippet(body io.Reader, cancel context.CancelFunc) string {
 	return printable(buffer[:n])
 }
 
-// printable returns b as valid UTF-8 without NUL bytes, which Postgres would refuse, cut to webhook.MaxResponseSnippet
-// bytes.
 func printable(b []byte) string {
 	// Cut some bytes behind the bound, so that a character at the bound stays whole; the rest is removed below.
 	cut := b[:min(len(b), webhook.MaxResponseSnippet+utf8.UTFMax)]

@@ -1,10 +1,6 @@
-// Package webhook sends deliveries by POST to the endpoints that partners chose. No other package dials an
-// address that came from outside. The dialer checks each address when a socket connects, after the name was
-// resolved, so a name that changes its address cannot lead to a private network (SSRF).
-//
-// For a POST, sender.go builds and signs the request, dial.go connects, ssrf.go decides which addresses may be
-// dialled, response.go reads the result, explain.go turns an error into a result. targetcheck.go applies the same
-// rules when a partner creates a subscription.
+// Package webhook sends deliveries by POST to the endpoints that partners chose; no other package dials an address
+// that came from outside. Each address is checked when a socket connects, after the name was resolved, so a name
+// that changes its address cannot lead to a private network (SSRF).
 package webhook
 
 import (
@@ -34,14 +30,13 @@ const (
 	bodyTimeout = time.Second
 )
 
-// Config holds the settings of a Sender.
 type Config struct {
-	Timeout             time.Duration // The longest time of a whole attempt to send a delivery.
-	EndpointConcurrency int           // How many idle connections to a host are kept.
-	// true: http, private addresses and every port are allowed, for development; false: they are refused.
+	Timeout             time.Duration
+	EndpointConcurrency int // How many idle connections to a host are kept.
+	// Whether http, private addresses and every port are allowed, for development.
 	AllowInsecure bool
-	BlockedPorts  []uint16 // The ports that the URL of an endpoint must not have.
-	EventIDHeader bool     // true: requests carry the header X-Svc-Event-Id; false: they do not.
+	BlockedPorts  []uint16
+	EventIDHeader bool
 	UserAgent     string
 	// NoSocket is called for each POST for which this machine had no file descriptor, port or memory left; nil: it
 	// is not called.
@@ -54,7 +49,6 @@ type Config struct {
 	AddressCheck func(network, address string, c syscall.RawConn) error
 }
 
-// Sender sends deliveries by POST over a pool of connections.
 type Sender struct {
 	transport   *http.Transport
 	templates   templates
@@ -64,7 +58,6 @@ type Sender struct {
 	noSocket    func(error)
 }
 
-// NewSender returns a Sender with a connection pool of its own.
 func NewSender(c Config) *Sender {
 	// Go reads the system's root certificates once: do it now, since file descriptors may be used up later.
 	_, _ = x509.SystemCertPool()
@@ -95,9 +88,8 @@ func NewSender(c Config) *Sender {
 	}
 }
 
-// http2Bounds returns settings of HTTP/2 that limit the memory that an endpoint can fill (the default is 4 MiB
-// for each request), and detect connections that died without being closed. In contrast to HTTP/1.1, a request
-// that times out does not close its connection.
+// http2Bounds returns settings of HTTP/2 that limit the memory that an endpoint can fill (by default 4 MiB for
+// each request), and detect connections that died without being closed.
 func http2Bounds(timeout time.Duration) *http.HTTP2Config {
 	return &http.HTTP2Config{
 		MaxReceiveBufferPerStream:     4 * maxBody,
@@ -108,7 +100,6 @@ func http2Bounds(timeout time.Duration) *http.HTTP2Config {
 	}
 }
 
-// Close closes the idle connections of the pool.
 func (s *Sender) Close() { s.transport.CloseIdleConnections() }
 
 // Post makes an attempt to send a delivery and returns its result. The transport may read d.Body for a moment
@@ -151,14 +142,13 @@ func (s *Sender) Post(ctx context.Context, d *webhookports.Delivery, signedAt ti
 	return result
 }
 
-// attemptContext is the context of a POST, with the parts of its request. The code that makes its connection stores
-// the stage there, possibly after the attempt ended.
+// attemptContext is the context of a POST, with the parts of its request.
 type attemptContext struct {
 	context.Context
 	stage  atomic.Int32
 	dials  atomic.Int32
 	body   bytes.Reader
-	values [6]string // The values of the headers of the attempt's request.
+	values [6]string
 }
 
 type attemptKey struct{}
@@ -172,7 +162,6 @@ func (a *attemptContext) Value(key any) any {
 	return a.Context.Value(key)
 }
 
-// attemptOf returns the attempt for which a connection is made, or a new one for a context without an attempt.
 func attemptOf(ctx context.Context) *attemptContext {
 	if a, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
 		return a
@@ -185,7 +174,6 @@ var contentType = []string{"application/json"}
 // notSent is the value of a header that net/http reads from the request and does not send.
 var notSent = []string{}
 
-// request returns a signed copy of the template with the headers and the body of a delivery.
 func (a *attemptContext) request(template *http.Request, d *webhookports.Delivery, signedAt time.Time,
 	eventID bool) *http.Request {
 	request := template.WithContext(a)
@@ -218,10 +206,8 @@ func (a *attemptContext) request(template *http.Request, d *webhookports.Deliver
 	return request
 }
 
-// maxTemplates bounds the number of cached requests, one for each URL of a subscription.
 const maxTemplates = 2048
 
-// templates caches a parsed HTTP request for each URL of an endpoint.
 type templates struct {
 	rules     webhook.TargetRules
 	userAgent []string

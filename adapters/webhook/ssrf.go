@@ -19,8 +19,8 @@ func public(ip netip.Addr) bool {
 	return specialRanges.SafeAddr(ip.Unmap()) == nil
 }
 
-// allowedInsecure reports whether an IP address may be dialled when WEBHOOK_ALLOW_INSECURE_TARGETS is set: every
-// address except the link-local ones and similar ones, because clouds serve credentials there.
+// allowedInsecure reports whether an IP address may be dialled when WEBHOOK_ALLOW_INSECURE_TARGETS is set: all but
+// link-local and similar ones, where clouds serve credentials.
 func allowedInsecure(ip netip.Addr) bool {
 	return !ip.Unmap().IsLinkLocalUnicast() && !ip.IsMulticast() && ip.String() != "fd00:ec2::254"
 }

@@ -12,8 +12,7 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// TargetCheck refuses the hosts of subscriptions that the dialer would refuse, so that a partner gets the error
-// when creating the subscription.
+// TargetCheck refuses the hosts of subscriptions that the dialer would refuse.
 type TargetCheck struct {
 	resolver *net.Resolver
 	insecure bool

@@ -18,11 +18,9 @@ type SubscriptionChanges struct {
 	Enabled    *bool
 }
 
-// Update changes a subscription and returns it with the health of its endpoint after the change. Disabling
-// stops its deliveries; enabling makes those that waited due, paced (webhook.UnparkedDeliveriesPerSecond). After Update
-// returns, no POST to a disabled subscription or to a replaced URL begins.
-//
-// Returns webhook_not_found or invalid_field.
+// Update changes a subscription and returns it with the health of its endpoint. Enabling makes deliveries that
+// waited due, paced (webhook.UnparkedDeliveriesPerSecond). After Update returns, no POST to a disabled
+// subscription or to a replaced URL begins. Returns webhook_not_found or invalid_field.
 func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID id.ID,
 	want SubscriptionChanges) (webhook.SubscriptionWithReport, error) {
 	now := s.deps.Clock.Now()

@@ -9,7 +9,6 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// NewSubscription holds the fields of a new subscription.
 type NewSubscription struct {
 	URL    string
 	Events []string // The names of the events that the subscription receives; nil: all events.

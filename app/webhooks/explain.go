@@ -20,7 +20,7 @@ import (
 // computed.
 type SignatureExplanationRequest struct {
 	Headers  map[string]string
-	Body     string      // The received body in base64.
+	Body     string
 	Computed string      // The signature that the receiver computed; "" when the partner does not send it.
 	APIKey   secret.Text // The API key with which the question was sent.
 }
@@ -65,8 +65,6 @@ func (q SignatureExplanationRequest) received() (webhook.ReceivedDelivery, error
 	return webhook.ReceivedDelivery{Headers: headers, Body: body, Computed: q.Computed}, nil
 }
 
-// keys reads the secrets with which the received delivery may have been signed: those that the partner has at
-// present.
 func (s *Service) keys(ctx context.Context, partnerID, subscriptionID id.ID) (keys webhook.CandidateSecrets,
 	err error) {
 	if keys.Others, err = s.deps.Signing.SigningSecrets(ctx, partnerID); err != nil {
@@ -79,9 +77,8 @@ func (s *Service) keys(ctx context.Context, partnerID, subscriptionID id.ID) (ke
 	return keys, err
 }
 
-// Bounds of the search for the delivery that a receiver got. A first attempt begins within moments of its
-// event, and the clocks of this service's machines may differ a little. A retry is found by the deposit or the
-// time in its body.
+// Bounds of the search for the delivery that a receiver got: a first attempt begins within moments of its event,
+// and clocks may differ a little.
 const (
 	searchBefore = 10 * time.Minute
 	searchAfter  = 2 * time.Second

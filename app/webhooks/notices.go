@@ -20,13 +20,11 @@ type EndpointNoticeMailer struct {
 	UnitOfWork ports.UnitOfWork
 	Clock      ports.Clock
 	Entropy    ports.Entropy
-	APIBaseURL string // The setting API_BASE_URL, for the link to the documentation.
+	APIBaseURL string
 }
 
-// ScheduledJob returns the job that mails notices about endpoints. A notice that fails is tried again in the next round
-// and delays no other. Each round first checks whether this service's own internet connection is broken, since
-// partners are not mailed about that. The check goes on while an endpoint fails: a later notice may be about a
-// break that is over by then.
+// ScheduledJob returns the job that mails notices about endpoints. A notice that fails is tried again in the next
+// round and delays no other.
 func (n EndpointNoticeMailer) ScheduledJob(every time.Duration) schedules.Job {
 	// When this service's own internet connection was last found broken; zero: never.
 	var broken atomic.Pointer[time.Time]

@@ -11,10 +11,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// ProbeEndpoints makes failing endpoints be tried now, for the admin command: an open circuit lets one POST through,
-// and retries are due. The dispatchers find the due deliveries within a second, without a wake-up notification.
-//
-// Returns webhook_not_found or webhook_disabled for a single subscription.
+// ProbeEndpoints makes failing endpoints be tried now, for the admin command: an open circuit lets one POST
+// through, and retries are due. Returns webhook_not_found or webhook_disabled for a single subscription.
 func (s *Service) ProbeEndpoints(ctx context.Context, of webhookports.ProbeFilter) (probed webhookports.ProbeResult,
 	err error) {
 	subject := "webhooks"

@@ -20,7 +20,6 @@ func (s *Service) Get(ctx context.Context, partnerID, subscriptionID id.ID) (web
 	return s.report(ctx, sub)
 }
 
-// report returns a subscription with the health of its endpoint.
 func (s *Service) report(ctx context.Context, sub webhook.Subscription) (webhook.SubscriptionWithReport, error) {
 	reported, err := s.deps.Subscriptions.HealthReports(ctx, []webhook.Subscription{sub})
 	if err != nil {
@@ -29,7 +28,6 @@ func (s *Service) report(ctx context.Context, sub webhook.Subscription) (webhook
 	return reported[0], nil
 }
 
-// List returns a page of a partner's subscriptions, newest first, with the health of their endpoints.
 func (s *Service) List(ctx context.Context, partnerID id.ID,
 	page ports.Page) (ports.ListPage[webhook.SubscriptionWithReport], error) {
 	found, err := s.deps.Subscriptions.Subscriptions(ctx, partnerID, page)

@@ -11,11 +11,9 @@ import (
 )
 
 // Redeliver sends a delivery again, in any state: it makes a new delivery with the same bytes, due at once and
-// retried as usual. The redelivery of a redelivery refers to the original. The redelivery of a test is a test,
-// with a single attempt. The new delivery uses the subscription's present URL and secret; its present event names
-// do not matter.
-//
-// Returns webhook_not_found, webhook_disabled, delivery_not_found, and webhook.ErrTooManyTestDeliveries for a test.
+// retried as usual, except that of a test. The new delivery uses the subscription's present URL and secret.
+// Returns webhook_not_found, webhook_disabled, delivery_not_found, and webhook.ErrTooManyTestDeliveries for a
+// test.
 func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscriptionID,
 	deliveryID id.ID) (webhook.Delivery, error) {
 	now := s.deps.Clock.Now()

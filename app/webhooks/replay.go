@@ -17,16 +17,14 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// NewReplay selects the deliveries that a new replay sends again.
 type NewReplay struct {
 	From, To time.Time
 	Status   webhook.DeliveryStatus // The status of the deliveries to send again; "": failed.
 }
 
-// StartReplay starts a paced replay of the deliveries of a time range (webhook.Replay), and returns the replay with
-// the number of deliveries that match now. AdvanceReplay makes the redeliveries.
-//
-// Returns webhook_not_found, webhook_disabled, webhook.ErrReplayLimit, invalid_date_range or invalid_field.
+// StartReplay starts a paced replay of the deliveries of a time range (webhook.Replay), and returns the replay
+// with the number of deliveries that match now. Returns webhook_not_found, webhook_disabled,
+// webhook.ErrReplayLimit, invalid_date_range or invalid_field.
 func (s *Service) StartReplay(ctx context.Context, by partner.Caller, subscriptionID id.ID,
 	in NewReplay) (webhook.Replay, error) {
 	sub, err := s.deps.Subscriptions.Subscription(ctx, by.Partner.ID, subscriptionID)
@@ -108,9 +106,9 @@ func (s *Service) replay(
 // retryAfterFailure is how long a replay waits after a failed step, so that other replays go first.
 const retryAfterFailure = 30 * time.Second
 
-// AdvanceReplay makes the next step of a due replay. advanced is true if a replay was due, and another step may be;
-// false when no replay is due. The redeliveries and the replay's cursor commit together, so a crash neither loses
-// nor repeats a redelivery. Any number of dispatchers may call AdvanceReplay at once: each gets another replay.
+// AdvanceReplay makes the next step of a due replay; advanced is false when no replay is due. The redeliveries and
+// the replay's cursor commit together, so a crash neither loses nor repeats a redelivery. Any number of
+// dispatchers may call AdvanceReplay at once.
 func (s *Service) AdvanceReplay(ctx context.Context) (advanced bool, err error) {
 	now := s.deps.Clock.Now()
 	var replay webhook.Replay
@@ -179,8 +177,7 @@ const replaysEvery = 500 * time.Millisecond
 // replay for its first step.
 const replaysRest = 2 * time.Second
 
-// ReplayJob returns the job that advances replays. A round makes a single step, and the next round follows at
-// once while steps are due.
+// ReplayJob returns the job that advances replays.
 func (s *Service) ReplayJob() schedules.Job {
 	return schedules.Job{Name: "replays", Every: replaysEvery, Rest: replaysRest,
 		Waits: func(w ports.WaitingWorkFlags) bool { return w.Replays }, Run: s.AdvanceReplay}

@@ -24,7 +24,6 @@ const (
 	partitionsEvery = time.Hour
 )
 
-// RetentionJobs makes daily partitions, and removes old events, deliveries and replays in small batches.
 type RetentionJobs struct {
 	Tables     webhookports.RetentionStore
 	Replays    webhookports.ReplayStore
@@ -53,8 +52,6 @@ func (r RetentionJobs) ScheduledJobs() []schedules.Job {
 	}
 }
 
-// partitions makes the next daily partitions of tables and drops old ones, even when a partition could not be
-// made.
 func (r RetentionJobs) partitions(ctx context.Context) (bool, error) {
 	return false, errors.Join(r.Tables.EnsurePartitions(ctx, partitionsAhead), r.Tables.DropPartitions(ctx, retentionDays))
 }

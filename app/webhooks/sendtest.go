@@ -24,10 +24,8 @@ const (
 )
 
 // SendTestDelivery sends a synthetic deposit.activated to a subscription and returns the delivery after its single
-// attempt, successful or not. The delivery is still pending when no dispatcher has made the attempt in time. Only the
-// dispatcher sends the POST.
-//
-// Returns webhook_not_found, webhook_disabled, test_event_not_subscribed or webhook.ErrTooManyTestDeliveries.
+// attempt, successful or not. Returns webhook_not_found, webhook_disabled, test_event_not_subscribed or
+// webhook.ErrTooManyTestDeliveries.
 func (s *Service) SendTestDelivery(ctx context.Context, by partner.Caller, subscriptionID id.ID) (webhook.Delivery,
 	error) {
 	now := s.deps.Clock.Now()
@@ -91,8 +89,6 @@ func testEvent(sub webhook.Subscription) (webhook.EventName, error) {
 	return event, nil
 }
 
-// attempted waits, at most testWait, until the only attempt of a test delivery has ended, and returns the
-// delivery.
 func (s *Service) attempted(ctx context.Context, subscriptionID, deliveryID id.ID,
 	rung func() <-chan struct{}) (webhook.Delivery, error) {
 	deadline := s.deps.After(testWait)
@@ -113,7 +109,6 @@ func (s *Service) attempted(ctx context.Context, subscriptionID, deliveryID id.I
 	}
 }
 
-// testPayload returns the payload of a test delivery, in the form of a real deposit's payload.
 func (s *Service) testPayload(p partner.Partner, depositID id.ID, now time.Time) []byte {
 	const day = 24 * time.Hour
 	return deposit.EventPayload{
@@ -126,6 +121,6 @@ func (s *Service) testPayload(p partner.Partner, depositID id.ID, now time.Time)
 			LastName: "Tenant",
 		},
 		PartnerContext: &deposit.PartnerContext{PartnerID: id.Partner.Of(p.ID), PartnerName: p.Name, ExternalID: "test"},
-		Version:        2, // The version that a deposit has after its first change of status.
+		Version:        2,
 	}.JSON()
 }

@@ -17,7 +17,6 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Deps holds the interfaces and settings that the use cases of webhooks need.
 type Deps struct {
 	UnitOfWork    ports.UnitOfWork
 	Idempotent    *idempotent.Executor
@@ -35,13 +34,11 @@ type Deps struct {
 	Waiting *events.WaitingRequests
 	Clock   ports.Clock
 	Entropy ports.Entropy
-	// The function time.After, or a test's replacement. It bounds the wait for a test delivery, and the wait of a
-	// change until no dispatcher uses the old state.
+	// The function time.After, or a test's replacement.
 	After   func(time.Duration) <-chan time.Time
 	Allowed webhook.TargetRules
 }
 
-// Service has the use cases of subscriptions, their delivery log, redeliveries and replays.
 type Service struct{ deps Deps }
 
 func New(deps Deps) *Service { return &Service{deps: deps} }
@@ -66,11 +63,10 @@ func (s *Service) checkTarget(ctx context.Context, raw string) error {
 	return s.deps.Targets.CheckHost(ctx, u.Hostname())
 }
 
-// awaitFreshness waits until no dispatcher begins a POST with the state of a subscription before the commit. The
-// wait is short, and it goes on even if the caller's connection ends.
+// awaitFreshness waits until no dispatcher begins a POST with the state of a subscription before the commit, even
+// if the caller's connection ends.
 func (s *Service) awaitFreshness() { <-s.deps.After(webhook.MaxSubscriptionCacheAge) }
 
-// audit writes an action on a subscription to the audit log.
 func (s *Service) audit(
 	ctx context.Context, by actor.Actor, verb audit.Action, subscriptionID id.ID, now time.Time,
 	detail map[string]string,

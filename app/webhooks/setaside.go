@@ -14,8 +14,8 @@ import (
 // partner) in a list. Staff work through the oldest first.
 const listedSetAside = 1000
 
-// ListSetAsideEvents returns the events that were set aside, because the database refused to store them for the
-// partner (delivery.md, point 10), oldest first, at most 1,000.
+// ListSetAsideEvents returns the events that were set aside because the database refused them
+// (delivery.md, point 10), oldest first, at most 1,000.
 func (s *Service) ListSetAsideEvents(ctx context.Context) ([]webhookports.SetAsideEventRecord, error) {
 	return s.deps.SetAside.SetAsideEvents(ctx, listedSetAside)
 }
@@ -35,8 +35,7 @@ func (s *Service) DropSetAsideEvent(ctx context.Context, eventID string) (webhoo
 	return s.endSetAside(ctx, eventID, audit.OutboxDrop, webhookports.SetAsideEventStore.Drop)
 }
 
-// endSetAside puts back or deletes an event that was set aside. The audit entry keeps the facts of the event,
-// without its data.
+// endSetAside puts back or deletes an event that was set aside.
 func (s *Service) endSetAside(
 	ctx context.Context, eventID string, verb audit.Action,
 	take func(webhookports.SetAsideEventStore, context.Context, id.ID) (webhookports.SetAsideEventRecord, error),
@@ -55,8 +54,6 @@ func (s *Service) endSetAside(
 	return e, err
 }
 
-// factsOf returns the facts of a set-aside event that the audit log keeps after the event is gone, without its
-// data.
 func factsOf(e webhookports.SetAsideEventRecord) map[string]string {
 	facts := map[string]string{
 		"partnerId": id.Partner.Of(e.PartnerID), "event": string(e.Name), "createdAt": deposit.FormatTimestamp(e.CreatedAt),

@@ -9,27 +9,24 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// LinkFilter narrows a list of links between partners and accounts.
 type LinkFilter struct {
 	Status     connect.LinkStatus // The status of the listed links; "": every status.
 	ExternalID string             // The partner's external id of the operator; "": every external id.
 }
 
-// LinkStore stores the links between partners and accounts.
 type LinkStore interface {
 	// Insert stores an active link. Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict if another
-	// active link exists; unique indexes decide between concurrent inserts. The transaction stays usable after such
-	// an error.
+	// active link exists, also for concurrent inserts. The transaction stays usable after such an error.
 	Insert(ctx context.Context, l connect.Link) error
 	// LockActiveLink locks and returns the active link of an account; nil for an account without one.
 	LockActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error)
 	// LockNewestShared returns the newest link, active or revoked, between a partner and an account, or
-	// connect.ErrAccountNotLinked. A share lock keeps the link from being revoked before the transaction ends.
+	// connect.ErrAccountNotLinked. Until the transaction ends, the link cannot be revoked.
 	LockNewestShared(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error)
 	// LastRevokedAt returns the time of the last revocation of a link with a partner's external id, whichever account
 	// was linked; zero for none. In a transaction it sees the inserts made before.
 	LastRevokedAt(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error)
-	// Revoke ends the active link of a partner and an account. changed is true if there was one, and false if not.
+	// Revoke ends the active link of a partner and an account. changed reports whether there was one.
 	Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy, at time.Time) (changed bool, err error)
 	// LinkedAccounts lists the linked accounts of a partner by LinkedAt, newest first. The time in the cursor is
 	// LinkedAt.

@@ -9,12 +9,10 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// OperatorStore stores operators and their accounts.
 type OperatorStore interface {
 	// Insert stores a new operator and the operator's account. Returns connect.ErrEmailTaken.
 	Insert(ctx context.Context, o connect.Operator, a connect.Account) error
-	// LockRow locks and returns an operator; until the transaction ends, no other transaction changes or locks the
-	// operator. Returns connect.ErrBadCredentials for an unknown id.
+	// LockRow locks and returns an operator. Returns connect.ErrBadCredentials for an unknown id.
 	LockRow(ctx context.Context, operatorID id.ID) (connect.Operator, error)
 	// Update stores all fields of an operator except the id and the time of creation. Returns connect.ErrEmailTaken.
 	Update(ctx context.Context, o connect.Operator) error
@@ -31,11 +29,9 @@ type OperatorStore interface {
 	OperatorByEmail(ctx context.Context, email string) (connect.Operator, connect.Account, error)
 	// AccountByID returns an account and its operator, or connect.ErrAccountNotFound.
 	AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error)
-	// Accounts lists the accounts of operators, newest first.
 	Accounts(ctx context.Context, page ports.Page) (ports.ListPage[connect.Account], error)
-	// AccountIDOfOperator returns the id of an operator's account, or connect.ErrAccountNotFound.
 	AccountIDOfOperator(ctx context.Context, operatorID id.ID) (id.ID, error)
 }
 
-// AccountChange is a change of an account. A field that is nil keeps its value.
+// A change of an account; a field that is nil keeps its value.
 type AccountChange struct{ CompanyName, Contact, Timezone *string }

@@ -29,18 +29,14 @@ type SessionStore interface {
 	InsertSession(ctx context.Context, s Session) error
 	// DeleteSession ends a session. An unknown session is no error.
 	DeleteSession(ctx context.Context, tokenHash [32]byte) error
-	// DeleteSessionsOfOperator ends every session of an operator, and returns the number.
 	DeleteSessionsOfOperator(ctx context.Context, operatorID id.ID) (int, error)
-	// RecordNetwork stores that the operator signed in from a network, and deletes networks that were not used for
-	// SignInNetworkRetention.
+	// RecordNetwork stores that the operator signed in from a network, and deletes expired networks.
 	RecordNetwork(ctx context.Context, operatorID id.ID, network [32]byte, at time.Time) error
-	// DeleteExpiredSessions removes up to limit sessions that ended before the time at, and returns the number.
 	DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error)
-	// OperatorBySession returns the operator of a session, and the operator's account, or connect.ErrBadCredentials
-	// for an unknown or ended session. OperatorBySession updates LastSeenAt from time to time.
+	// OperatorBySession returns a session's operator, with the account, or connect.ErrBadCredentials for an unknown
+	// or ended session.
 	OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time,
 		idle time.Duration) (connect.Operator, connect.Account, error)
-	// Sessions returns up to limit sessions of an operator that have not ended, the last used first.
 	Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration, limit int) ([]Session, error)
 	// NetworkKnown reports whether the operator signed in from a network within SignInNetworkRetention before now.
 	NetworkKnown(ctx context.Context, operatorID id.ID, network [32]byte, now time.Time) (bool, error)

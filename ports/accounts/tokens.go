@@ -13,9 +13,9 @@ import (
 type PasswordResetRequest struct {
 	ID        id.ID
 	Email     string
-	Locale    string // The language of the page on which the request was made.
+	Locale    string
 	CreatedAt time.Time
-	LockedOut bool // true: the service made the request, after too many wrong passwords; false: a person made it.
+	LockedOut bool // Whether the service made the request, after too many wrong passwords.
 }
 
 // MailTokenStore stores the tokens of mails, and the requests for a new password.
@@ -26,16 +26,13 @@ type MailTokenStore interface {
 	// MarkTokensUsed marks an operator's unused mail tokens of the given kinds as used, so that none of them works any
 	// more.
 	MarkTokensUsed(ctx context.Context, operatorID id.ID, at time.Time, kinds ...connect.TokenKind) error
-	// DeleteExpiredTokens removes up to limit tokens that expired before the time at, and returns the number.
 	DeleteExpiredTokens(ctx context.Context, at time.Time, limit int) (int, error)
 	// CountTokens counts the tokens of a kind that an operator got since a time, used ones too.
 	CountTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, since time.Time) (int, error)
-	// CountLiveTokens counts the mail tokens of a kind that an operator can still use.
 	CountLiveTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, now time.Time) (int, error)
-	// TokenWithOperator returns a mail token that was not used and has not expired, together with the operator as stored
-	// at present, or connect.ErrTokenVoid.
+	// TokenWithOperator returns a mail token that was not used and has not expired, with its operator, or
+	// connect.ErrTokenVoid.
 	TokenWithOperator(ctx context.Context, hash [32]byte, now time.Time) (connect.MailedToken, connect.Operator, error)
-	// InsertPasswordResetRequest stores the request of a person for a new password, or that an operator is locked out.
 	InsertPasswordResetRequest(ctx context.Context, r PasswordResetRequest) error
 	// TakePasswordResetRequests removes and returns up to limit requests for a new password, oldest first. No other
 	// transaction gets them.

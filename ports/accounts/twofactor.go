@@ -10,18 +10,15 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// OneTimeCodes computes the codes of an authenticator app.
 type OneTimeCodes interface {
 	// Code returns the six-digit code that an authenticator app with a secret shows in a 30-second period, of
 	// which step is the number.
 	Code(s secret.Text, step int64) (string, error)
-	// EnrolmentURI returns the text of the QR code with which an authenticator app stores the secret. The app shows the
-	// e-mail address as the operator's name.
+	// EnrolmentURI returns the text of the QR code with which an authenticator app stores the secret.
 	EnrolmentURI(s secret.Text, email string) secret.Text
 }
 
-// HalfSignIn is a sign-in whose password was right and whose code is missing. It is not a session: pages and acts
-// that need a session refuse it. It ends when the operator's password changes.
+// HalfSignIn is a sign-in whose password was right and whose code is missing.
 type HalfSignIn struct {
 	TokenHash  [32]byte
 	OperatorID id.ID
@@ -29,46 +26,38 @@ type HalfSignIn struct {
 	ExpiresAt  time.Time
 }
 
-// TwoFactorStore stores the second factors of operators: their authenticator apps and recovery codes.
 type TwoFactorStore interface {
 	// LockRow locks and returns the second factor (authenticator app) of an operator; nil for an operator without
 	// one.
 	LockRow(ctx context.Context, operatorID id.ID) (*twofactor.SecondFactor, error)
-	// Save stores the second factor of an operator, or replaces it.
 	Save(ctx context.Context, f twofactor.SecondFactor) error
-	// Delete removes the second factor and the recovery codes of an operator.
 	Delete(ctx context.Context, operatorID id.ID) error
-	// ReplaceRecoveryCodes removes the recovery codes of an operator and stores new ones. The operator has a second
-	// factor.
 	ReplaceRecoveryCodes(ctx context.Context, operatorID id.ID, hashes [][32]byte) error
-	// UseRecoveryCode marks a recovery code as used. used is true if it did, and false for an unknown code and for
-	// one that was used before.
+	// UseRecoveryCode marks a recovery code as used. used reports whether it did.
 	UseRecoveryCode(ctx context.Context, operatorID id.ID, hash [32]byte, at time.Time) (used bool, err error)
-	// StateOf reports whether an operator signs in with codes, since when, and how many recovery codes are left;
-	// the zero State for an unknown operator.
+	// StateOf returns the state of an operator's two-factor sign-in; the zero State for an unknown operator.
 	StateOf(ctx context.Context, operatorID id.ID) (twofactor.State, error)
 }
 
-// HalfSignInStore stores half sign-ins (the password was right, the code is missing), and counts the tries of
-// two-factor codes.
+// HalfSignInStore stores half sign-ins (password right, code missing), and counts the tries of two-factor codes.
 type HalfSignInStore interface {
 	Insert(ctx context.Context, s HalfSignIn) error
-	// Take ends a half sign-in (the password was right, the code is missing) and returns its operator. Returns
-	// twofactor.ErrSignInExpired for an unknown half sign-in, one that expired, and one from before the operator's
-	// present password.
+	// Take ends a half sign-in (password right, code missing) and returns its operator. Returns
+	// twofactor.ErrSignInExpired for one that is unknown, has expired, or is older than the operator's present
+	// password.
 	Take(ctx context.Context, tokenHash [32]byte, now time.Time) (operatorID id.ID, err error)
 	// DeleteOfOperator deletes the half sign-ins of an operator, those with a right password and a missing code.
 	DeleteOfOperator(ctx context.Context, operatorID id.ID) error
-	// DeleteExpired removes up to limit half sign-ins (a right password, a missing code) that ended before the
-	// time at, and up to limit counts of code tries whose window ended. It returns the larger number.
+	// DeleteExpired removes up to limit half sign-ins (password right, code missing) that ended before the time at,
+	// and up to limit counts of code tries. It returns the larger number.
 	DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error)
-	// CountCodeTry counts a try of a two-factor code, for an operator and a key such as a network. It returns the
-	// number of tries and the start of the span in which they count. If that span is over, a new one begins.
+	// CountCodeTry counts a try of a two-factor code, for an operator and a key such as a network, and returns the
+	// number of tries and the start of the span in which they count.
 	CountCodeTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration,
 		now time.Time) (tries int, since time.Time, err error)
 	// UncountCodeTry takes back a try of a two-factor code that CountCodeTry counted.
 	UncountCodeTry(ctx context.Context, operatorID id.ID, key [32]byte) error
-	// HalfSignedInOperator returns the operator of a half sign-in (the password was right, the code is missing), and the
-	// operator's account, without ending it. Returns twofactor.ErrSignInExpired as HalfSignIns.Take does.
+	// HalfSignedInOperator returns the operator and the account of a half sign-in (password right, code missing),
+	// without ending it, or twofactor.ErrSignInExpired.
 	HalfSignedInOperator(ctx context.Context, tokenHash [32]byte, now time.Time) (connect.Operator, connect.Account, error)
 }

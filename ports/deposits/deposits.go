@@ -26,13 +26,8 @@ type DepositFilter struct {
 // DueDepositFinder finds due deposits for the jobs of the dispatcher. The result is a hint: the use case locks
 // the deposit and checks again.
 type DueDepositFinder interface {
-	// IdleCheckouts returns up to limit pending deposits whose tenant made the last step of checkout earlier than
-	// before.
 	IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]id.ID, error)
-	// ExpiredCheckouts returns up to limit deposits that are not secured and whose checkoutExpiresAt is not after
-	// at.
 	ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]id.ID, error)
-	// ElapsedCovers returns up to limit active deposits whose cover has ended: their expiresAt is not after at.
 	ElapsedCovers(ctx context.Context, at time.Time, limit int) ([]id.ID, error)
 }
 
@@ -46,11 +41,8 @@ type DepositStore interface {
 	// LockRowByToken locks and returns the deposit whose checkout URL has a token, or deposit.ErrNotFound.
 	LockRowByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error)
 	// StoreTransition stores a deposit after a transition and appends the transition to its history. Returns
-	// ErrStaleVersion, from Transition or a later call, if the deposit has another status or version by now; a lock held
-	// since LockRow prevents that.
+	// ErrStaleVersion, also from a later call, if the deposit has another status or version by now.
 	StoreTransition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error
-	// StoreCheckoutProgress stores who the tenant of a deposit is and when the tenant last acted at checkout (client_id,
-	// checkout_started_at). Neither changes the deposit's status.
 	StoreCheckoutProgress(ctx context.Context, d *deposit.Deposit) error
 	// Deposit returns the deposit with an id, or deposit.ErrNotFound. The caller checks that the deposit belongs to
 	// the partner or operator.
@@ -58,20 +50,15 @@ type DepositStore interface {
 	// DepositByToken returns the deposit whose checkout URL has a token, or deposit.ErrNotFound.
 	DepositByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error)
 	Deposits(ctx context.Context, f DepositFilter, page ports.Page) (ports.ListPage[*deposit.Deposit], error)
-	// CheckoutTokens returns the tokens in the checkout URLs of deposits, by the deposit's id.
 	CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[id.ID]secret.Text, error)
 	// DepositByReference returns the deposit with a reference, or deposit.ErrNotFound.
 	DepositByReference(ctx context.Context, reference string) (*deposit.Deposit, error)
-	// History returns the transitions of a deposit, oldest first.
 	History(ctx context.Context, depositID id.ID) ([]deposit.Transition, error)
 }
 
-// TextEraser removes the words of people from deposits.
 type TextEraser interface {
 	// EraseDepositText removes a deposit's metadata, comments and descriptions, and commits an audit entry with the
-	// removal. The entry's detail has the number of rows. A deposit without such words gets no entry, and erased is
-	// false. Returns deposit.ErrNotFound.
+	// removal. A deposit without such words gets no entry, and erased is false. Returns deposit.ErrNotFound.
 	EraseDepositText(ctx context.Context, depositID id.ID, entry ports.AuditEntry) (erased bool, err error)
-	// CountDepositsOfClient counts the deposits of a client.
 	CountDepositsOfClient(ctx context.Context, clientID id.ID) (int, error)
 }

@@ -10,18 +10,16 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// FileContentStore stores the contents of a deposit's files, apart from their names and types: in Postgres, or in
-// an object store. A content is written once and never changes. An implementation encrypts contents at rest.
+// FileContentStore stores the contents of a deposit's files, in Postgres or in an object store. A content is
+// written once, never changes, and is encrypted at rest.
 type FileContentStore interface {
 	// Put stores a content of size bytes under the id of its file. After a failed Put, Open does not find the
 	// content.
 	//
 	// Returns an error if content has another size.
 	Put(ctx context.Context, fileID id.ID, content io.Reader, size int64) error
-	// Open returns the content of a file, which the caller closes. Between two reads it holds no connection. Reading
-	// a content that was changed or cut at rest ends with an error in place of io.EOF.
-	//
-	// Returns evidence.ErrNotFound.
+	// Open returns the content of a file, which the caller closes. Reading a content that was changed or cut at rest
+	// ends with an error in place of io.EOF. Returns evidence.ErrNotFound.
 	Open(ctx context.Context, fileID id.ID) (io.ReadCloser, error)
 	// Delete removes the contents of files. An unknown id is no error.
 	Delete(ctx context.Context, fileIDs []id.ID) error
@@ -30,51 +28,36 @@ type FileContentStore interface {
 // UploadSession is the operator's session and the deposit for which files were sent, before their form is
 // confirmed.
 type UploadSession struct {
-	Session   [32]byte // The hash of the session's token.
+	Session   [32]byte
 	DepositID id.ID
 }
 
 // FileSanitizer checks files that people sent, and encodes pictures anew.
 type FileSanitizer interface {
-	// Sanitize checks a file by its content, and returns the file as it may be stored: a picture upright and without
-	// its metadata, a document as it is. The caller closes the result. Clean bounds the time of a file, and the
-	// memory of all calls together.
-	//
-	// Returns evidence.ErrUnsupportedType, ErrDamaged, ErrTooManyPixels, ErrTooCostlyToRead, ErrEmpty, or
-	// service_unavailable if the context ended first.
+	// Sanitize checks a file by its content, and returns the file as it may be stored, which the caller closes: a
+	// picture upright and without its metadata, a document as it is. Returns evidence.ErrUnsupportedType, ErrDamaged,
+	// ErrTooManyPixels, ErrTooCostlyToRead, ErrEmpty, or service_unavailable if the context ended first.
 	Sanitize(ctx context.Context, sent io.ReadSeeker, size int64) (SanitizedFile, error)
 }
 
-// SanitizedFile is a file that was checked and may be stored.
 type SanitizedFile struct {
 	Type    evidence.MediaType
 	Size    int64
 	Content io.ReadCloser
 }
 
-// FileStore stores the records of files.
 type FileStore interface {
-	// AttachUnconfirmed turns waiting files (sent, but their form was not confirmed) into files of the deposit, if the
-	// sender sent every one at since or later. The transaction has locked the deposit, so that two calls at once cannot
-	// exceed the limit together.
-	//
-	// Returns evidence.ErrFilesGone if a file does not wait any more, and evidence.ErrDepositFileLimit if the deposit had
-	// more than evidence.MaxFilesPerDeposit files afterwards.
+	// AttachUnconfirmed turns files that the sender sent at since or later, with an unconfirmed form, into files of
+	// the deposit, which the transaction has locked. Returns evidence.ErrFilesGone or evidence.ErrDepositFileLimit.
 	AttachUnconfirmed(ctx context.Context, by UploadSession, fileIDs []id.ID, since, at time.Time, adds actor.Actor) (
 		[]evidence.File, error)
-	// DeleteRecords deletes the records of files; their contents are deleted elsewhere.
 	DeleteRecords(ctx context.Context, fileIDs []id.ID) error
-	// InsertUnconfirmed stores the records of files whose form an operator has yet to confirm. The caller stores their
-	// contents afterwards.
 	InsertUnconfirmed(ctx context.Context, by UploadSession, files []evidence.File) error
-	// UnconfirmedFiles returns those of the given files that wait for their form to be confirmed and that the sender sent
-	// at since or later, in the order in which they were sent.
+	// UnconfirmedFiles returns those of the given files that wait for their form to be confirmed and that the sender
+	// sent at since or later, in order.
 	UnconfirmedFiles(ctx context.Context, by UploadSession, fileIDs []id.ID, since time.Time) ([]evidence.File, error)
-	// Files returns the files of a deposit whose form was confirmed, oldest first.
 	Files(ctx context.Context, depositID id.ID) ([]evidence.File, error)
 	// File returns a file of a deposit whose form was confirmed, or evidence.ErrNotFound.
 	File(ctx context.Context, depositID, fileID id.ID) (evidence.File, error)
-	// AbandonedFileIDs returns the ids of up to limit files that were sent before since and whose form was never
-	// confirmed.
 	AbandonedFileIDs(ctx context.Context, since time.Time, limit int) ([]id.ID, error)
 }

@@ -15,8 +15,8 @@ var ErrFormDraftGone = errors.New("deposits: the form is no longer kept")
 // FormDraftKey identifies what an operator typed into a form, by the account, the session and the form.
 type FormDraftKey struct {
 	AccountID id.ID
-	Session   [32]byte // The hash of the session's token.
-	Form      id.ID    // The id of the form that the operator opened.
+	Session   [32]byte
+	Form      id.ID
 }
 
 // FormDraftStore stores what operators typed into the forms of deposits, encrypted, while they may open the form's
@@ -29,7 +29,5 @@ type FormDraftStore interface {
 	Draft(ctx context.Context, key FormDraftKey, since time.Time) (secret.Text, error)
 	// DropDraft deletes what an operator typed into a form. An unknown form is no error.
 	DropDraft(ctx context.Context, key FormDraftKey) error
-	// DeleteExpired removes up to limit form drafts (what operators typed) that were stored before a time, and returns
-	// their number.
 	DeleteExpired(ctx context.Context, before time.Time, limit int) (int, error)
 }

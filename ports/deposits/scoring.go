@@ -9,12 +9,11 @@ import (
 
 // TenantScorer decides whether the service accepts a tenant.
 type TenantScorer interface {
-	// Assess decides about an applicant. accepted: true if the tenant is accepted, false if refused. Returns
-	// service_unavailable if no decision is possible; the tenant may try again then.
+	// Assess decides about an applicant. Returns service_unavailable if no decision is possible; the tenant may try
+	// again then.
 	Assess(ctx context.Context, a Applicant) (accepted bool, err error)
 }
 
-// Applicant is a tenant who wants to secure a deposit.
 type Applicant struct {
 	DepositID id.ID
 	Amount    money.Cents

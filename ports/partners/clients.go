@@ -12,7 +12,7 @@ import (
 // ClientFilter narrows a list of clients; zero fields do not narrow. A list has neither erased clients nor
 // clients of accounts whose link is revoked.
 type ClientFilter struct {
-	PartnerID id.ID // The partner that may read the listed clients, which is required.
+	PartnerID id.ID
 	AccountID id.ID
 	Email     string // The e-mail address of the client, compared in the form of mailaddr.Normal.
 }
@@ -29,20 +29,17 @@ type ErasedClientAddressStore interface {
 	DeleteUnneededAddresses(ctx context.Context, limit int, pause time.Duration) (checked int, err error)
 }
 
-// ClientStore stores clients, the records of tenants.
 type ClientStore interface {
 	Insert(ctx context.Context, c tenant.Client) error
 	// LockRowShared returns a client of the account, or tenant.ErrNotFound, also for an erased client. A share lock
 	// keeps the client from being changed or erased before the transaction ends.
 	LockRowShared(ctx context.Context, accountID, clientID id.ID) (tenant.Client, error)
-	// LockRow locks and returns a client of the partner, erased or not; of any partner, if partnerID is zero. It waits for
-	// the transactions that write an event with the client's data. Returns tenant.ErrNotFound.
+	// LockRow locks and returns a client of the partner, erased or not; of any partner, if partnerID is zero. Returns
+	// tenant.ErrNotFound.
 	LockRow(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error)
-	// Update stores the personal data and ChangedAt of a client.
 	Update(ctx context.Context, c tenant.Client) error
-	// Erase removes the personal data of the client c, and the waiting mails to c about deposits of c, or of its
-	// partner at its account. The address stays, encrypted, while deposits of c may not have ended, and a request
-	// to erase c at the payment provider is stored (PaymentErasureStore). c is locked and not erased.
+	// Erase removes the personal data of the client c, and the waiting mails to c. The address stays, encrypted,
+	// while deposits of c may not have ended, and a request to erase c at the payment provider is stored.
 	Erase(ctx context.Context, c tenant.Client, at time.Time) error
 	// Client returns a client of the partner, or tenant.ErrNotFound, also for an erased client.
 	Client(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error)
@@ -51,7 +48,5 @@ type ClientStore interface {
 	ClientChangedAt(ctx context.Context, clientID id.ID) (time.Time, error)
 	// ClientByID returns a client of any account, erased ones too, or tenant.ErrNotFound.
 	ClientByID(ctx context.Context, clientID id.ID) (tenant.Client, error)
-	// ClientsByEmail returns up to limit clients with an e-mail address that are not erased, newest first. ASCII
-	// letters are compared in lower case.
 	ClientsByEmail(ctx context.Context, email string, limit int) ([]tenant.Client, error)
 }

@@ -10,7 +10,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// PartnerStore stores the partners of the service, with their connect secrets and rate limits.
 type PartnerStore interface {
 	// Insert stores a new partner; connectSecret "" stands for no secret. Returns partner.ErrSlugTaken.
 	Insert(ctx context.Context, p partner.Partner, connectSecret secret.Text) error
@@ -25,23 +24,20 @@ type PartnerStore interface {
 	SetRateLimit(ctx context.Context, partnerID id.ID, perMinute int) error
 	// PartnerBySlug returns the partner with a slug, or partner.ErrNotFound.
 	PartnerBySlug(ctx context.Context, slug string) (partner.Partner, error)
-	// PartnerByID returns the partner with an id, or partner.ErrNotFound.
 	PartnerByID(ctx context.Context, partnerID id.ID) (partner.Partner, error)
 	Partners(ctx context.Context) ([]partner.Partner, error)
 	// ConnectSecret returns the connect secret of a partner, or "" for a partner without one.
 	ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error)
 }
 
-// APIKeyStore stores the API keys of partners.
 type APIKeyStore interface {
-	// InsertKey stores a new API key. Concurrent calls for a partner wait for each other, so that partner.MaxAPIKeys
-	// holds. Returns partner.ErrAPIKeyLimit.
+	// InsertKey stores a new API key; concurrent calls cannot exceed partner.MaxAPIKeys. Returns
+	// partner.ErrAPIKeyLimit.
 	InsertKey(ctx context.Context, k partner.APIKey, hash partner.APIKeyHash) error
 	// LockKeyRow locks an API key, and returns the key and its partner, or partner.ErrAPIKeyNotFound.
 	LockKeyRow(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error)
 	// RevokeKey revokes an API key; a second call changes nothing. Returns partner.ErrAPIKeyNotFound.
 	RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner.APIKey, error)
-	// Keys lists the API keys of a partner, newest first, including the revoked keys.
 	Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.ListPage[partner.APIKey], error)
 	// KeyByHash returns the API key with a hash, also if revoked, and its partner. Returns partner.ErrInvalidAPIKey
 	// for an unknown hash.

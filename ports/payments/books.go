@@ -17,54 +17,46 @@ var ErrCallbackRefused = errors.New("ports: the callback of the payment provider
 // CallbackVerifier reads the callbacks of the payment provider, its webhooks. A callback is a reason to query the
 // provider, never an answer. Only providers that send webhooks implement this interface.
 type CallbackVerifier interface {
-	// CallbackRoute returns the path and the header of callbacks, as the provider's settings name them.
 	CallbackRoute() CallbackRoute
-	// VerifyCallback verifies the signature over the raw body and returns the payment that the callback is about. The
-	// method queries neither the database nor the provider. Returns ErrCallbackRefused.
+	// VerifyCallback verifies the signature over the raw body and returns the payment that the callback is about.
+	// Returns ErrCallbackRefused.
 	VerifyCallback(body []byte, signature string, now time.Time) (Callback, error)
 }
 
 // CallbackRoute is how a callback arrives: by POST at Path, with its signature in Header.
 type CallbackRoute struct {
-	Path   string // The path of callbacks: site.ProviderCallbacks with the provider's name.
+	Path   string
 	Header string
 }
 
 // Callback names the payment that a callback is about. For a callback of an unknown type only Ref is set.
 type Callback struct {
-	Ref         string // The provider's id of the callback.
-	PaymentID   id.ID  // The id of the payment; zero where the callback does not name a payment of this service.
-	ProviderRef string // The provider's id of the charge or the page that the callback is about.
+	Ref         string
+	PaymentID   id.ID // The id of the payment; zero where the callback does not name a payment of this service.
+	ProviderRef string
 	Dispute     bool
 }
 
-// ProviderBookReader reads the payment provider's own records of payments, refunds and disputes, to be compared with
-// those of this service.
 type ProviderBookReader interface {
 	// BookEntries returns the provider's records of successful charges, refunds and disputes made at or after from and
 	// before to.
 	BookEntries(ctx context.Context, from, to time.Time) iter.Seq2[BookEntry, error]
-	// Disputes returns the disputes of a payment, oldest first.
 	Disputes(ctx context.Context, paymentID id.ID) ([]Dispute, error)
 	// PaymentIDOf returns the id of the payment that a record of the provider belongs to; the zero id if it is not a
 	// payment of this service.
 	PaymentIDOf(ctx context.Context, providerRef string) (id.ID, error)
 }
 
-// BookEntryKind is the kind of a payment provider's record: a charge, a refund or a dispute.
 type BookEntryKind string
 
-// The kinds of a payment provider's records that are compared with those of this service.
 const (
 	BookEntryPayment BookEntryKind = "payment"
 	BookEntryRefund  BookEntryKind = "refund"
 	BookEntryDispute BookEntryKind = "dispute"
 )
 
-// PaymentCurrency is the currency of all payments of this service.
 const PaymentCurrency = "eur"
 
-// BookEntry is the payment provider's record of a charge, a refund or a dispute.
 type BookEntry struct {
 	Kind BookEntryKind
 	// The id of the payment that the provider's record is about; zero where the record names no payment of this
@@ -100,23 +92,18 @@ type PaymentEraser interface {
 	EraseCustomer(ctx context.Context, feePaymentID id.ID) error
 }
 
-// ProviderChecker tests the account and the settings at the payment provider.
 type ProviderChecker interface {
-	// CheckAccount makes real requests that move no money in live mode, and returns the result of each.
 	CheckAccount(ctx context.Context) ([]ProviderCheck, error)
 }
 
-// ProviderCheck is the result of a single test of the payment provider's account.
 type ProviderCheck struct {
 	Name   string
 	OK     bool
-	Detail string // What the test of the payment provider found, for staff, without secrets.
+	Detail string
 }
 
-// ProviderSettings describes the settings of a payment provider as they are read without a request, for the admin
-// command doctor.
 type ProviderSettings struct {
 	Mode    string // The mode of the provider, such as "test mode"; "": the provider has no modes.
 	Problem string // What is wrong with the settings; "": they fit the environment.
-	Remedy  string // What staff can do about the mistake in the settings of the payment provider.
+	Remedy  string
 }

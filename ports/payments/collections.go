@@ -14,27 +14,21 @@ type CollectionFilter struct {
 	Limit int
 }
 
-// TenantNoticeKind is the subject of a mail to a tenant.
 type TenantNoticeKind string
 
-// The kinds of notices that tenants get by mail.
 const (
-	// The notice of a capture: how much is charged, for what and when.
 	TenantNoticeCaptured    TenantNoticeKind = "captured"
-	TenantNoticeCardRefused TenantNoticeKind = "awaiting" // The notice that the card was refused, with the link to pay.
+	TenantNoticeCardRefused TenantNoticeKind = "awaiting"
 	TenantNoticePaid        TenantNoticeKind = "paid"
 	TenantNoticeRefunded    TenantNoticeKind = "refunded"
 	// The notice that the operator ended the debt, and that the tenant owes nothing any more.
 	TenantNoticeDebtEnded TenantNoticeKind = "ended"
 )
 
-// TenantNoticeKinds lists every kind of notices to tenants.
 var TenantNoticeKinds = []TenantNoticeKind{TenantNoticeCaptured, TenantNoticeCardRefused, TenantNoticePaid,
 	TenantNoticeRefunded, TenantNoticeDebtEnded}
 
-// TenantNotice is a notice that a tenant is to get by mail.
 type TenantNotice struct {
-	// The id of the payment of which the tenant is notified; for TenantNoticeRefunded the id of the refund.
 	SubjectID id.ID
 	Kind      TenantNoticeKind
 	DepositID id.ID
@@ -47,41 +41,32 @@ type CollectionStore interface {
 	// LockDebt locks and returns the debt of a payment, which the transaction has locked before, or
 	// deposit.ErrNoCollection.
 	LockDebt(ctx context.Context, paymentID id.ID) (deposit.Debt, error)
-	// Save stores a debt and adds changes of its state to its history. Returns ErrStaleVersion, from Save or a later
-	// call, if the history already has a change of the same number, since another transaction changed the debt.
+	// Save stores a debt and adds changes of its state to its history. Returns ErrStaleVersion, also from a later
+	// call, if another transaction changed the debt.
 	Save(ctx context.Context, d deposit.Debt, steps ...deposit.CollectionTransition) error
-	// Debts returns the newest debt of each of the deposits that has one, by the deposit's id.
 	Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]deposit.Debt, error)
-	// ListCollections returns debts that match a filter, oldest capture first.
 	ListCollections(ctx context.Context, f CollectionFilter) ([]deposit.Debt, error)
-	// CollectionHistory returns the history of a debt, oldest first.
 	CollectionHistory(ctx context.Context, paymentID id.ID) ([]deposit.CollectionTransition, error)
 }
 
-// RefundStore stores the refunds of payments.
 type RefundStore interface {
 	// LockPayment locks and returns a payment with its refunds, oldest first. Returns deposit.ErrNoCollection for an
 	// unknown payment.
 	LockPayment(ctx context.Context, paymentID id.ID) (deposit.Payment, []deposit.Refund, error)
-	// Insert stores a new refund before the provider is called.
 	Insert(ctx context.Context, r deposit.Refund) error
-	// Settle stores Status, ProviderRef, Failure, CheckAt and SettledAt of a pending refund. ok: true if they were
-	// stored, false if the refund is not pending any more.
+	// Settle stores Status, ProviderRef, Failure, CheckAt and SettledAt of a pending refund. ok reports whether they
+	// were stored.
 	Settle(ctx context.Context, r deposit.Refund) (ok bool, err error)
-	// Refunds returns the refunds of a deposit's payments, oldest first.
 	Refunds(ctx context.Context, depositID id.ID) ([]deposit.Refund, error)
 	// RefundsToCheck returns up to limit pending refunds whose next check (CheckAt) is due at the time at, oldest
-	// first. It also moves CheckAt ahead, so that two dispatchers do not query the provider about the same refund.
+	// first, and moves CheckAt ahead for other dispatchers.
 	RefundsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Refund, error)
 }
 
-// TenantNoticeStore stores the notices that tenants are to get by mail.
 type TenantNoticeStore interface {
-	// Add stores a notice to a tenant. If the same notice waits already, Add changes nothing.
 	Add(ctx context.Context, n TenantNotice) error
-	// Take removes a notice to a tenant, whose mail commits in the same transaction. ok: true if the notice was
-	// removed, false when another dispatcher has taken it.
+	// Take removes a notice to a tenant, whose mail commits in the same transaction. ok reports whether the notice
+	// was removed.
 	Take(ctx context.Context, n TenantNotice) (ok bool, err error)
-	// TenantNoticesDue returns up to limit notices to tenants, oldest first.
 	TenantNoticesDue(ctx context.Context, limit int) ([]TenantNotice, error)
 }

@@ -8,11 +8,8 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// OwnBookEntry is this service's record of a payment, refund or dispute of which the payment provider must have a
-// record too.
 type OwnBookEntry struct {
-	Kind BookEntryKind
-	// The id of the payment or the refund in the form of Postgres, or the provider's id of the dispute.
+	Kind        BookEntryKind
 	Key         string
 	PaymentID   id.ID
 	DepositID   id.ID
@@ -44,23 +41,19 @@ type ReconciliationRun struct {
 	Differences int
 }
 
-// OwnBookStore reads this service's own records of money that moved, and stores the time and the result of their
-// last comparison with the payment provider's records.
 type OwnBookStore interface {
 	// EntriesByKey returns this service's records of a kind (payment, refund or dispute) with the given keys, in any
 	// status.
 	EntriesByKey(ctx context.Context, kind BookEntryKind, keys []string) (map[string]OwnBookEntry, error)
-	// EntriesBetween returns this service's records of a kind of which the payment provider must have one too: payments
-	// and refunds that succeeded at or after from and before to, and disputes that began in that time.
+	// EntriesBetween returns this service's records of a kind of which the payment provider must have one too, from
+	// the time from (included) to the time to.
 	EntriesBetween(ctx context.Context, kind BookEntryKind, from, to time.Time) ([]OwnBookEntry, error)
 	// Due returns the accounts with collections or refunds of collections between two times, ordered by the name of
 	// the company. The time from is included, to is not.
 	TotalsByAccount(ctx context.Context, from, to time.Time) ([]AccountTotals, error)
-	// BeginReconciliation starts a comparison with the payment provider's records if the last one began before since. ok:
-	// true if it started, false if another dispatcher has started one.
+	// BeginReconciliation starts a comparison with the payment provider's records if the last one began before since.
+	// ok reports whether it started.
 	BeginReconciliation(ctx context.Context, now, since time.Time) (ok bool, err error)
-	// EndReconciliation stores the result of a comparison with the payment provider's records that Begin started.
 	EndReconciliation(ctx context.Context, r ReconciliationRun) error
-	// LastReconciliation returns the result of the last comparison with the payment provider's records.
 	LastReconciliation(ctx context.Context) (ReconciliationRun, error)
 }

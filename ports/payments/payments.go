@@ -23,15 +23,12 @@ var (
 	ErrProviderRefused = errors.New("ports: the payment provider refused a request")
 )
 
-// PaymentSimulator pays on the provider's page in place of the tenant. Only the sandbox provider implements this
-// interface.
 type PaymentSimulator interface {
-	// SimulatePayment ends an open payment as if the tenant had paid by card. succeeds: true if the card is
-	// accepted, false if it is refused. A payment that has ended stays unchanged.
+	// SimulatePayment ends an open payment as if the tenant had paid by card. A payment that has ended stays
+	// unchanged.
 	SimulatePayment(ctx context.Context, paymentID id.ID, succeeds bool) error
 }
 
-// HostedPageRequest is a request for a hosted page on which the tenant pays.
 type HostedPageRequest struct {
 	PaymentID id.ID
 	DepositID id.ID
@@ -43,104 +40,85 @@ type HostedPageRequest struct {
 	Locale      string
 	// The URL to which the page sends the browser afterwards, paid or not; the same in every call for a payment.
 	ReturnURL string
-	// EndsAt is the time until which the page may be paid; zero for no end. A provider that can end a page by itself
-	// does so then, or as soon afterwards as it can. The service closes the page in any case.
+	// EndsAt is the time until which the page may be paid; zero for no end. The service closes the page in any case.
 	EndsAt time.Time
 }
 
-// HostedPage is the payment provider's page on which the tenant pays.
 type HostedPage struct {
-	Ref string // The provider's id of the payment.
+	Ref string
 	URL string
 }
 
-// CollectRequest is a request to charge the card that paid the fee.
 type CollectRequest struct {
-	PaymentID    id.ID // The id of the collection, the payment that is charged.
-	FeePaymentID id.ID // The id of the fee payment that stored the card.
+	PaymentID    id.ID
+	FeePaymentID id.ID
 	DepositID    id.ID
 	Amount       money.Cents
 	Description  string
 	Attempt      int // The number of the attempt, counted from 1; it is stored before the call.
 }
 
-// RefundRequest is a request to give money back to the tenant.
 type RefundRequest struct {
-	RefundID  id.ID // The id of the refund, which is stored before the call.
+	RefundID  id.ID
 	PaymentID id.ID
 	DepositID id.ID
 	Amount    money.Cents
 }
 
-// ProviderPaymentStatus is the status of a payment at the payment provider.
 type ProviderPaymentStatus string
 
-// The statuses that a payment can have at the payment provider.
 const (
-	ProviderPaymentUnknown ProviderPaymentStatus = "unknown"
-	// The provider's page is open, and the tenant has not paid yet.
+	ProviderPaymentUnknown   ProviderPaymentStatus = "unknown"
 	ProviderPaymentOpen      ProviderPaymentStatus = "open"
 	ProviderPaymentSucceeded ProviderPaymentStatus = "succeeded"
 	ProviderPaymentFailed    ProviderPaymentStatus = "failed"
-	ProviderPaymentClosed    ProviderPaymentStatus = "closed" // The payment was not paid and can no longer be paid.
+	ProviderPaymentClosed    ProviderPaymentStatus = "closed"
 )
 
-// ProviderPaymentStatuses lists every status of a payment at the payment provider.
 var ProviderPaymentStatuses = []ProviderPaymentStatus{ProviderPaymentUnknown, ProviderPaymentOpen,
 	ProviderPaymentSucceeded,
 	ProviderPaymentFailed,
 	ProviderPaymentClosed}
 
-// ProviderPayment is a payment as the payment provider has recorded it.
 type ProviderPayment struct {
 	Status ProviderPaymentStatus
 	Ref    string
 	// Why the payment failed, as a code such as insufficient_funds, never as a text of the provider.
 	Failure string
 	Refusal ChargeRefusalKind // How the bank refused a collection; empty for every other payment.
-	// PaidAt is when the tenant paid a fee, by the provider's clock; zero for every other payment. It is also zero
-	// if the provider does not report the time. The fee then counts as paid when the service learns of it, which is
-	// never too early.
+	// PaidAt is when the tenant paid a fee, by the provider's clock; zero for every other payment. It is also zero if
+	// the provider does not report the time.
 	PaidAt time.Time
 }
 
 // ChargeRefusalKind says how a bank refused a charge, which decides what may be tried next.
 type ChargeRefusalKind string
 
-// The ways in which a bank refuses a charge.
 const (
-	// The bank refused for now: the same card may be charged some days later.
-	ChargeRefusedForNow ChargeRefusalKind = "later"
-	// The bank refused until the tenant authenticates or chooses another card.
+	ChargeRefusedForNow          ChargeRefusalKind = "later"
 	ChargeRefusedUntilTenantActs ChargeRefusalKind = "tenant"
 	// The bank refused for good: the card must not be charged again; the tenant may choose another card.
 	ChargeRefusedForGood ChargeRefusalKind = "never"
 )
 
-// ChargeRefusalKinds lists the ways in which a bank refuses a charge.
 var ChargeRefusalKinds = []ChargeRefusalKind{ChargeRefusedForNow, ChargeRefusedUntilTenantActs, ChargeRefusedForGood}
 
-// RefundStatus is the status of a refund at the payment provider.
 type RefundStatus string
 
-// The statuses of a refund at the payment provider.
 const (
 	RefundPending   RefundStatus = "pending"
 	RefundSucceeded RefundStatus = "succeeded"
-	RefundFailed    RefundStatus = "failed" // The refund will never be paid out.
+	RefundFailed    RefundStatus = "failed"
 )
 
-// RefundStatuses lists every status of a refund at the payment provider.
 var RefundStatuses = []RefundStatus{RefundPending, RefundSucceeded, RefundFailed}
 
-// ProviderRefund is a refund as the payment provider has recorded it.
 type ProviderRefund struct {
 	Status  RefundStatus
 	Ref     string
 	Failure string // Why the refund failed, as a code such as amount_too_large.
 }
 
-// PaymentStore stores the payments of deposits: fees and collections.
 type PaymentStore interface {
 	// Insert stores a new payment before the provider is called. Returns ErrPaymentExists if the deposit has a
 	// payment of the same kind that is processing or succeeded. The transaction stays usable after such an error.
@@ -148,21 +126,17 @@ type PaymentStore interface {
 	// LockProcessing locks and returns the payment of a kind, fee or collection, of a deposit that is still
 	// processing; nil for none.
 	LockProcessing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error)
-	// Update stores Status, ProviderRef, Failure, Attempts, CheckAt and SettledAt of a payment.
 	Update(ctx context.Context, p deposit.Payment) error
 	// PaymentsToCheck returns up to limit processing payments whose next check (CheckAt) is due at the time at,
-	// oldest first. It also moves CheckAt ahead, so that two dispatchers do not query the provider about the same
-	// payment at the same time.
+	// oldest first, and moves CheckAt ahead for other dispatchers.
 	PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error)
-	// Payments lists the payments of a deposit, oldest first.
 	Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error)
 }
 
 // PaymentProvider makes payments at the payment provider: hosted pages, charges of a stored card, and refunds.
 type PaymentProvider interface {
-	// OpenPage makes the provider's page on which a payment is paid, or returns the page that exists. The URL of a
-	// page that can no longer be paid leads to ReturnURL. For a collection, Open first ends the provider's charge
-	// of the card for the amount, and replaces a page that has expired unpaid by another.
+	// OpenPage makes the provider's page on which a payment is paid, or returns the page that exists. For a
+	// collection, OpenPage first ends the provider's charge of the card, and replaces a page that has expired unpaid.
 	OpenPage(ctx context.Context, r HostedPageRequest) (HostedPage, error)
 	// LookupPayment returns the present state of a payment at the provider. A payment that the provider does not have is
 	// ProviderPaymentUnknown.
@@ -177,6 +151,5 @@ type PaymentProvider interface {
 	// Refund gives back a payment that has succeeded, in part or in full. A second call returns the state of the
 	// same refund.
 	Refund(ctx context.Context, r RefundRequest) (ProviderRefund, error)
-	// LeastCharge returns the smallest amount that can be charged to a card.
 	LeastCharge() money.Cents
 }

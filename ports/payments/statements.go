@@ -9,12 +9,11 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// DebtMovement is a debt of a tenant of which money moved in a time span, with what happened to it until now.
 type DebtMovement struct {
 	PaymentID  id.ID
 	DepositID  id.ID
 	Reference  string
-	Tenant     string // The name of the tenant; "" once the client is erased.
+	Tenant     string
 	CapturedAt time.Time
 	ChargedAt  time.Time // When the card was last charged for the debt; zero: the tenant paid before any charge.
 	PaidAt     time.Time
@@ -30,11 +29,8 @@ type DebtMovement struct {
 
 // StatementReader reads, for one account, which money moved: what was collected, refunded and disputed.
 type StatementReader interface {
-	// TotalsOfAccount returns the sums of money that moved for an account in a time span: collected, refunded and
-	// disputed.
 	TotalsOfAccount(ctx context.Context, accountID id.ID, span ports.TimeSpan) (AccountTotals, error)
-	// DebtMovements lists the debts of an account of which money moved in a time span, last paid first. Their sums are
-	// those that TotalsOfAccount returns.
+	// DebtMovements lists the debts of an account of which money moved in a time span, last paid first.
 	DebtMovements(ctx context.Context, accountID id.ID, span ports.TimeSpan,
 		page ports.Page) (ports.ListPage[DebtMovement], error)
 }

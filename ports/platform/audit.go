@@ -8,23 +8,21 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// AuditEntry is an entry of the audit log: who did what to which object, and when.
 type AuditEntry struct {
 	ID      id.ID
 	At      time.Time
 	Actor   actor.Actor
-	Action  string // The action as a verb of app/platform/audit, such as "link.revoke".
-	Subject string // The outside id of the changed object.
+	Action  string
+	Subject string
 	Detail  map[string]string
 	// RequestID is the id of the HTTP request that caused the action; "" for actions of the clock and of admin
-	// commands. Append takes the request id from its context (RequestIDOf); the reading methods return it.
+	// commands.
 	RequestID string
 }
 
 // AuditLog is an append-only log of the actions of actors. An entry commits in the transaction of its action.
 type AuditLog interface {
 	Append(ctx context.Context, e AuditEntry) error
-	// AuditEntries returns up to limit entries of the audit log that match a filter, newest first.
 	AuditEntries(ctx context.Context, f AuditFilter, limit int) ([]AuditEntry, error)
 	// AuditEntriesAfter returns up to limit entries of the audit log after a position and before the time end,
 	// ordered by time and id.

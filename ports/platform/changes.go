@@ -25,13 +25,10 @@ type ChangeApplier interface {
 	Apply(ctx context.Context, change GroupCommitChange) error
 }
 
-// GroupCommitChange is a change of the database as data: the rows to read and lock, and the decision that turns these
-// rows into writes.
 type GroupCommitChange struct {
 	Needs ChangeReads
-	// Decide returns the writes of a change, from the rows that were read. It has no side effects. Decide may run
-	// twice; only the writes of the last run count. An error ends the change without writes. ErrNeedsMoreRows means
-	// that the decision depends on rows that were not read.
+	// Decide returns the writes of a change, from the rows that were read, without side effects. Decide may run
+	// twice; only the writes of the last run count. An error ends the change without writes.
 	Decide func(FoundRows) (ChangeWrites, error)
 }
 
@@ -42,19 +39,17 @@ var ErrNeedsMoreRows = errors.New("ports: a change needs more than Needs can nam
 // ChangeReads names the database rows that a change reads and locks. The rows of a field with its zero value are not
 // read.
 type ChangeReads struct {
-	Key *IdempotencyKey // The idempotency key that the change holds until its transaction ends.
+	Key *IdempotencyKey
 	// The time of the request with the idempotency key: a response stored longer than IdempotencyWindow before it
 	// does not count.
 	Now     time.Time
-	Deposit id.ID           // The id of the deposit whose row is locked for update.
+	Deposit id.ID
 	Link    LinkLookupKey   // The partner and the account whose newest link is read with a share lock.
 	Client  ClientLookupKey // The client whose row is read with a share lock.
 }
 
-// LinkLookupKey names the newest link between a partner and an account, active or revoked.
 type LinkLookupKey struct{ PartnerID, AccountID id.ID }
 
-// ClientLookupKey names a client of an account by both ids.
 type ClientLookupKey struct{ AccountID, ClientID id.ID }
 
 // FoundRows holds the database rows that were read for a change. A nil field was not requested, or its row does not
@@ -73,27 +68,23 @@ type ChangeWrites struct {
 	Insert     *NewDeposit
 	Transition *DepositTransition
 	Event      *Event
-	Response   *StoredResponse // The response to store for the idempotency key of the change.
+	Response   *StoredResponse
 }
 
-// IsEmpty reports whether a change writes nothing.
 func (w ChangeWrites) IsEmpty() bool {
 	return w.Insert == nil && w.Transition == nil && w.Event == nil && w.Response == nil
 }
 
-// NewDeposit is a deposit to insert, with the secret token of its checkout URL.
 type NewDeposit struct {
 	Deposit       *deposit.Deposit
 	CheckoutToken secret.Text
 }
 
-// DepositTransition is a deposit after a transition of its status, and the transition itself.
 type DepositTransition struct {
 	Deposit    *deposit.Deposit
 	Transition deposit.Transition
 }
 
-// LinkedAccount is a link, with the details of the account that the partner may see.
 type LinkedAccount struct {
 	connect.Link
 	// The largest amount of a deposit for the account: the negotiated one, or else the service's default.

@@ -1,7 +1,5 @@
-// Package platform declares the interfaces between the use cases of every module and the outside world: unit of
-// work, frequent changes, idempotency, outbox, mails, audit log, limits, clock. Its importers name it ports. Each
-// package beside it, such as ports/webhooks, declares the interfaces of one module; adapters implement the
-// interfaces, and package lab/portstest runs the same suite against every implementation of a port.
-//
-// Use cases write in a unit of work (uow.go), and read with or without one.
+// Package platform declares the interfaces between the use cases of all modules and the outside world, such as
+// transactions, mails, limits and the clock. Each package beside it, such as ports/webhooks, declares the
+// interfaces of one module; adapters implement the interfaces, and package lab/portstest runs the same suite
+// against every implementation of a port.
 package platform

@@ -21,13 +21,12 @@ var (
 const IdempotencyWindow = 24 * time.Hour
 
 // IdempotencyKey is an Idempotency-Key with the request that carries it, or an operator's form with its key. The
-// owner is the partner, not the API key, so the key outlives a change of API keys. The owner of a form is the
-// operator's account.
+// owner is the partner, not the API key, so the key outlives a change of API keys.
 type IdempotencyKey struct {
 	Owner       id.ID
-	Route       string // The method and the path of the request, with the ids in the path.
+	Route       string
 	Key         [16]byte
-	Fingerprint [32]byte // The SHA-256 of the canonical JSON of the request's body.
+	Fingerprint [32]byte
 	// The id of the restore epoch when the request began: the time between two restores of the database from a
 	// backup; zero: the cache is not used.
 	Epoch RestoreEpoch
@@ -45,10 +44,8 @@ type StoredResponse struct {
 	CreatedAt   time.Time
 }
 
-// IdempotencyCache is the cache of stored responses in Redis, for quick replays. It may lose anything at any
-// time, which costs only time. Without Redis, and for a request whose Epoch is zero, it holds nothing.
-// Responses from before a restore of the database from a backup are not found, since the restore may have
-// undone their effect.
+// IdempotencyCache is the cache of stored responses in Redis, for quick replays. Responses from before a restore
+// of the database from a backup are not found, since the restore may have undone their effect.
 type IdempotencyCache interface {
 	// AllowAndLookUp counts a request under rate limits as Limiter.Allow does, and returns the response that this process
 	// has cached for the request's Idempotency-Key; nil if there is none, also where only another process has
@@ -62,13 +59,11 @@ type IdempotencyCache interface {
 // transaction of the request's effect.
 type IdempotencyStore interface {
 	// ClaimKey takes an idempotency key until the transaction ends, and returns its stored response if it is younger
-	// than IdempotencyWindow, or nil. A stored response is returned even if another transaction holds the key.
-	// Returns ErrIdempotencyKeyInUse, without waiting, while another transaction holds a key without a response.
+	// than IdempotencyWindow, or nil. Returns ErrIdempotencyKeyInUse, without waiting, while another transaction
+	// holds a key without a response.
 	ClaimKey(ctx context.Context, k IdempotencyKey, now time.Time) (*StoredResponse, error)
-	// StoreResponse stores the response of a claimed idempotency key, encrypted. The transaction fails and runs again if
-	// the key has a response younger than IdempotencyWindow: two requests must never both have their effect.
+	// StoreResponse stores the response of a claimed idempotency key, encrypted. The transaction runs again if the
+	// key got a response within IdempotencyWindow, since two requests must never both have their effect.
 	StoreResponse(ctx context.Context, k IdempotencyKey, r StoredResponse) error
-	// DeleteExpired removes up to limit stored responses of idempotency keys that were created before the time at,
-	// and returns their number.
 	DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error)
 }

@@ -19,21 +19,18 @@ type Limiter interface {
 
 // LimitRule is a rate limit: it bounds the requests of one caller in a minute or in an hour.
 type LimitRule struct {
-	Name string // The name of the rate limit, which each decision under it carries.
+	Name string
 	Key  string // The caller whose requests are counted: a partner, a network address, or an e-mail address.
-	// The largest number of the caller's requests in a minute; 0: the limit is an hourly one (PerHour).
+	// The largest number of the caller's requests in a minute; 0: the limit is hourly (PerHour).
 	PerMinute int
 	PerHour   int
-	// Tallied: true allows a process to count requests by itself while more than half of the limit is left, and to
-	// report them to the other processes a moment later (docs/decisions/0006-request.md); false: Redis counts every
-	// request.
+	// Whether a process may count requests by itself while more than half of the limit is left
+	// (docs/decisions/0006-request.md).
 	Tallied bool
 }
 
-// PartnerLimitKey returns the key under which a partner's requests are counted for rate limits.
 func PartnerLimitKey(partnerID id.ID) string { return "partner:" + partnerID.Encode() }
 
-// LimitAndWindow returns the most requests of a rate limit, and the time window in which they count.
 func (r LimitRule) LimitAndWindow() (limit int, window time.Duration) {
 	if r.PerMinute == 0 {
 		return r.PerHour, time.Hour
@@ -45,9 +42,9 @@ func (r LimitRule) LimitAndWindow() (limit int, window time.Duration) {
 type LimitDecision struct {
 	Allowed   bool
 	Name      string
-	Max       int // The largest number of requests that the rate limit allows in its window.
+	Max       int
 	Remaining int
-	Reset     time.Duration // The time until the whole quota of the rate limit is available again.
+	Reset     time.Duration
 	// How long a refused caller is to wait before the next request; 0 for an allowed request.
 	RetryAfter time.Duration
 }

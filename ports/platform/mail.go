@@ -10,7 +10,7 @@ import (
 
 // Mail is an e-mail in plain text, and also in HTML if it has an HTML part.
 type Mail struct {
-	ID        id.ID // The id of the mail (id.Message), which is its Message-ID in every attempt to send it.
+	ID        id.ID
 	To        string
 	Subject   string
 	Body      string
@@ -21,23 +21,20 @@ type Mail struct {
 	// mail, and of every mail with HTML, are stored encrypted.
 	LinkOf id.ID
 	// Sender is the partner or the operator's account that requested a mail with a link to an address that a person
-	// typed; zero for a mail that the service sends by itself. Mails with a sender are counted (SentTo).
+	// typed; zero for any other mail.
 	Sender id.ID
-	// Mark is an id in the link of a mail that somebody requested for an address that they typed. A visit to the
-	// link with the id shows that the mail's reader has opened it. Zero: the link has no such id.
-	Mark id.ID
-	// The number of times that the mail was taken for sending, the present time included.
+	// Mark is an id in the link of a mail that somebody requested for an address that they typed. Zero: the link has
+	// no such id.
+	Mark    id.ID
 	Attempt int
 }
 
 // CaughtMailReader reads the mails of a service that sends none, for the people who try it. Only development has such
 // a reader.
 type CaughtMailReader interface {
-	// NewestMails returns up to limit mails, newest first, with the text of those that are stored encrypted.
 	NewestMails(ctx context.Context, limit int) ([]Mail, error)
 }
 
-// Mailer sends a mail at once.
 type Mailer interface {
 	Send(ctx context.Context, m Mail) error
 }
@@ -46,28 +43,20 @@ type Mailer interface {
 // commit.
 type MailQueue interface {
 	Enqueue(ctx context.Context, m Mail) error
-	// CheckoutLinkMails returns up to limit mails with the checkout link of a deposit that were stored since a time,
-	// oldest first.
 	CheckoutLinkMails(ctx context.Context, depositID id.ID, since time.Time, limit int) ([]deposit.LinkMail, error)
 	// SentTo returns the mails that a sender has sent to the mailboxes of the addresses since a time. Until the
 	// transaction ends, other calls for one of these mailboxes wait.
 	SentTo(ctx context.Context, sender id.ID, addresses []string, since time.Time) (deposit.LinkMailsByMailbox, error)
-	// MarkLinkOpened ends the counting of a sender's mails to an address, because the reader has opened the mail's link,
-	// which carries the id mark. An unknown id changes nothing.
+	// MarkLinkOpened ends the counting of a sender's mails to an address, because the reader has opened the mail's
+	// link, which carries the id mark.
 	MarkLinkOpened(ctx context.Context, mark id.ID) error
-	// DeleteSentCounts removes up to limit counts of mails from before the time at, and returns the number. The mails
-	// themselves stay.
 	DeleteSentCounts(ctx context.Context, at time.Time, limit int) (int, error)
 	// ClaimDue returns up to limit due mails for sending. No other call gets them for the duration of the lease.
-	// Mails that cannot be decrypted are left out and reported by the error, which is returned together with the
-	// other mails.
+	// Mails that cannot be decrypted are left out and reported by the error.
 	ClaimDue(ctx context.Context, limit int, lease time.Duration) ([]Mail, error)
 	MarkSent(ctx context.Context, mailID id.ID) error
-	// MarkFailed sets the time of the next attempt to send a mail: waits are the times after the first failed attempt,
-	// the second, and so on. A mail without a further wait is given up. Failed changes nothing once another
-	// process has taken the mail for sending.
+	// MarkFailed sets the time of the next attempt to send a mail: waits are the times after the first failed
+	// attempt, the second, and so on. A mail without a further wait is given up.
 	MarkFailed(ctx context.Context, m Mail, waits []time.Duration) error
-	// DeleteFinishedMails removes up to limit mails that were sent or given up before the time at, and returns the
-	// number.
 	DeleteFinishedMails(ctx context.Context, at time.Time, limit int) (int, error)
 }

@@ -6,9 +6,8 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Page requests a page of a list that is sorted newest first.
 type Page struct {
-	Limit  int    // The largest number of items on a page, 1 to 100.
+	Limit  int
 	Cursor Cursor // The position in the list after which the page begins; zero: the first page.
 	// Back: true requests the page before the cursor, where the list can be read backwards; false the page after it.
 	Back bool
@@ -20,14 +19,12 @@ type Page struct {
 // or not (api.md §1, "Lists").
 const MaxRowsReadPerPage = 2000
 
-// Cursor is the sort key of the last row of a page; the next page begins after that row. Package adapters/http
-// encodes a cursor for callers of the API, who cannot read it.
+// Cursor is the sort key of the last row of a page; the next page begins after that row.
 type Cursor struct {
 	At time.Time
 	ID id.ID
 }
 
-// IsZero reports whether a cursor stands for the start of the list.
 func (c Cursor) IsZero() bool { return c.ID.IsZero() }
 
 // ListPage is a page of a list. Next is the cursor from which the next page is read in the same direction; it is zero
@@ -38,8 +35,7 @@ type ListPage[T any] struct {
 	Next  Cursor
 }
 
-// APIListedTables are the database tables whose rows the API lists. A row of these tables that cannot be read is
-// skipped and counted.
+// APIListedTables are the database tables whose rows the API lists.
 var APIListedTables = []string{
 	"account_links", "accounts", "api_keys", "clients", "deliveries", "deposits", "events", "webhook_subscriptions",
 }

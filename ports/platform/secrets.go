@@ -9,7 +9,6 @@ import (
 
 // ConnectSecretReader reads the secret with which a partner signs its connect URLs.
 type ConnectSecretReader interface {
-	// ConnectSecret returns the connect secret of a partner, or "" for a partner without one.
 	ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error)
 }
 

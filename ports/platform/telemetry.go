@@ -15,7 +15,7 @@ type JobMetrics interface {
 
 // MailMetrics counts the attempts to send a mail (metrics.md, "Names").
 type MailMetrics interface {
-	// CountAttempt counts an attempt to send a mail. sent: true if the mail server took the mail, false if not.
+	// CountAttempt counts an attempt to send a mail. sent reports whether the mail server took the mail.
 	CountAttempt(sent bool)
 }
 
@@ -40,12 +40,10 @@ func RecordedTraceIDOf(traceParent string) string {
 
 type requestIDKey struct{}
 
-// WithRequestID returns a context that belongs to a request, so that log lines can name the request's id.
 func WithRequestID(ctx context.Context, requestID string) context.Context {
 	return context.WithValue(ctx, requestIDKey{}, requestID)
 }
 
-// RequestIDOf returns the id of the request that ctx belongs to; "" outside a request.
 func RequestIDOf(ctx context.Context) string {
 	s, _ := ctx.Value(requestIDKey{}).(string)
 	return s

@@ -4,18 +4,12 @@ import (
 	"context"
 )
 
-// UnitOfWork runs functions in database transactions.
-//
-// The context of a transaction carries it: writes to tables, and reads that lock rows, take the transaction
-// from their context, and panic without one. All other reads are made outside the transaction. So a use case
-// depends only on the interfaces of the tables that it uses, and may call another module inside its
-// transaction.
+// UnitOfWork runs functions in database transactions. Writes to tables, and reads that lock rows, take the
+// transaction from their context, and panic without one.
 type UnitOfWork interface {
 	// WithinTx runs fn in a database transaction, and commits if fn returns nil. After a serialization failure or a
 	// deadlock fn runs again, so fn changes nothing but tables. fn calls neither HTTP nor Redis and sends no mail:
-	// events are stored in Outbox and mails in Mails, and are sent after the commit. A commit that wrote to Outbox
-	// wakes the relays by the doorbell. Transactions do not nest.
-	//
-	// Returns the error of fn, or service_unavailable when the database cannot be reached in time.
+	// events are stored in Outbox and mails in Mails, and are sent after the commit. Returns the error of fn, or
+	// service_unavailable when the database cannot be reached in time.
 	WithinTx(ctx context.Context, fn func(ctx context.Context) error) error
 }

@@ -14,7 +14,7 @@ type WaitingWorkFlags struct {
 	SecuredNotices   bool
 	TenantNotices    bool
 	PaymentQuestions bool
-	Payments         bool // true: a payment with the status processing is due for a check; false: none is.
+	Payments         bool // Whether a payment with the status processing is due for a check.
 	Refunds          bool
 	PasswordRequests bool
 	Mails            bool
@@ -23,9 +23,8 @@ type WaitingWorkFlags struct {
 	Replays          bool
 }
 
-// WaitingWorkReader is the query that finds out which scheduled jobs of the dispatcher have work.
 type WaitingWorkReader interface {
 	// WaitingWork reports which scheduled jobs have work at now; a checkout is idle if its last step was before
-	// idleBefore. The result may include work that another process has taken.
+	// idleBefore.
 	WaitingWork(ctx context.Context, now, idleBefore time.Time) (WaitingWorkFlags, error)
 }

@@ -13,33 +13,25 @@ type PendingDeliveryState string
 
 // The states of deliveries that have neither succeeded nor failed, for a metric.
 const (
-	// The deliveries that no dispatcher has taken for an attempt.
-	PendingDeliveryWaiting PendingDeliveryState = "waiting"
-	// The deliveries that a dispatcher has taken for an attempt.
+	PendingDeliveryWaiting    PendingDeliveryState = "waiting"
 	PendingDeliveryDispatched PendingDeliveryState = "dispatched"
-	// The deliveries that wait because their subscription is disabled.
-	PendingDeliveryParked PendingDeliveryState = "parked"
+	PendingDeliveryParked     PendingDeliveryState = "parked"
 )
 
-// PendingDeliveryStates lists the states of deliveries that have neither succeeded nor failed, for a metric.
 var PendingDeliveryStates = []PendingDeliveryState{PendingDeliveryWaiting, PendingDeliveryDispatched,
 	PendingDeliveryParked}
 
 // SubscriptionState is the health of a subscription, as the label of svc_webhook_subscriptions.
 type SubscriptionState string
 
-// The health states of a webhook subscription; if several apply, the worst counts.
 const (
 	SubscriptionHealthy SubscriptionState = "healthy"
-	// The subscription's deliveries use the slow lane, the queue of slow and failing endpoints.
-	SubscriptionSlow SubscriptionState = "slow"
+	SubscriptionSlow    SubscriptionState = "slow"
 	// The circuit of the subscription's endpoint is open or half-open.
-	SubscriptionHeld SubscriptionState = "held"
-	// The subscription was disabled by the partner, or after webhook.DisableAfter of failures.
+	SubscriptionHeld     SubscriptionState = "held"
 	SubscriptionDisabled SubscriptionState = "disabled"
 )
 
-// SubscriptionStates lists the health states of a subscription.
 var SubscriptionStates = []SubscriptionState{SubscriptionHealthy, SubscriptionSlow, SubscriptionHeld,
 	SubscriptionDisabled}
 
@@ -47,9 +39,8 @@ var SubscriptionStates = []SubscriptionState{SubscriptionHealthy, SubscriptionSl
 type Backlog struct {
 	OutboxPending   int
 	OutboxOldestAge time.Duration
-	// The number of events that were set aside because the database refused to store them for the partner.
-	OutboxSetAside int
-	Deliveries     map[PendingDeliveryState]int
+	OutboxSetAside  int
+	Deliveries      map[PendingDeliveryState]int
 	// How late the most overdue delivery is, without the subscriptions whose circuit is open.
 	OldestDueAge time.Duration
 	// How late the most overdue delivery is, of the subscriptions whose circuit is open.
@@ -70,20 +61,18 @@ type CollectionBacklog struct {
 	OldestAge time.Duration // The time since the capture of the oldest collection that is neither paid nor failed.
 }
 
-// MailBacklog counts the mails that are neither sent nor given up.
 type MailBacklog struct {
 	Pending      int
-	OldestDueAge time.Duration // How late the most overdue mail is.
+	OldestDueAge time.Duration
 }
 
 // DatabaseServerLoad measures the load of the database's server and the rows that vacuum has yet to remove.
 type DatabaseServerLoad struct {
-	Connections    int // The number of connections that all clients have to the database's server.
+	Connections    int
 	MaxConnections int // The largest number of connections of clients without special rights.
 	DeadRows       map[string]int
 }
 
-// FrequentlyUpdatedTables lists the database tables whose rows change all the time, as labels of svc_pg_dead_rows.
 var FrequentlyUpdatedTables = []string{
 	"deliveries", "deposits", "event_feeds", "idempotency_keys", "mails", "open_deposits", "outbox", "sessions",
 	"waiting_counts", "webhook_subscriptions",
@@ -91,8 +80,8 @@ var FrequentlyUpdatedTables = []string{
 
 // PartitionStatus reports for how many days ahead the tables of events and attempts have their daily partitions.
 type PartitionStatus struct {
-	DaysAhead   int // The number of full days after today that have their partitions; -1: today has none.
-	DefaultRows int // The number of rows in a default partition, since their day has no partition of its own.
+	DaysAhead   int
+	DefaultRows int
 }
 
 // BacklogReader counts the events, deliveries and other work that waits for the dispatchers. Large counts are

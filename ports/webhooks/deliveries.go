@@ -23,33 +23,26 @@ type DeliveryStore interface {
 	// time in its id.
 	InsertTest(ctx context.Context, d webhook.Delivery) error
 	// CountTestsInFlight counts the test deliveries of a partner that are due or being sent, including those of the
-	// transaction. A further call for the partner waits until the transaction has ended.
+	// transaction.
 	CountTestsInFlight(ctx context.Context, partnerID id.ID) (int, error)
-	// InsertRedeliveries stores a redelivery for each of the copies and returns the redeliveries without bodies. The first
-	// is due at once, and the others follow at the pace of a replay. A copy of a redelivery refers to the original
-	// delivery; a copy of a test is a test. Redeliver skips deliveries of other subscriptions, and stores none if
-	// the subscription is disabled or deleted. A lock keeps the subscription unchanged until the commit.
+	// InsertRedeliveries stores a redelivery for each of the copies and returns the redeliveries without bodies: the
+	// first due at once, the others at the pace of a replay. It skips deliveries of other subscriptions, and stores
+	// none if the subscription is disabled or deleted.
 	InsertRedeliveries(ctx context.Context, subscriptionID id.ID, copies []Redelivery) ([]webhook.Delivery, error)
 	// Deliveries lists the deliveries of a subscription with attempts and without bodies.
 	Deliveries(ctx context.Context, subscriptionID id.ID, f DeliveryFilter,
 		page ports.Page) (ports.ListPage[webhook.Delivery], error)
 	// Delivery returns a delivery with body and attempts, or webhook.ErrDeliveryNotFound.
 	Delivery(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error)
-	// BodiesMadeDuring returns the newest deliveries of a subscription that were made in a time span, up to limit;
-	// of their fields only the bodies are set.
 	BodiesMadeDuring(ctx context.Context, subscriptionID id.ID, made ports.TimeSpan, limit int) ([]webhook.SentDelivery,
 		error)
 	// BodiesAboutDeposit returns the newest deliveries of a subscription that are about a deposit, up to limit; of
 	// their fields only the bodies are set.
 	BodiesAboutDeposit(ctx context.Context, subscriptionID, depositID id.ID, limit int) ([]webhook.SentDelivery, error)
-	// DeliveriesOfDeposit returns up to limit deliveries of all subscriptions that are about a deposit, newest
-	// first, without bodies.
 	DeliveriesOfDeposit(ctx context.Context, depositID id.ID, limit int) ([]webhook.Delivery, error)
 	// DeliveriesOfEvent returns the deliveries of an event, oldest first, without bodies. Redeliveries of an event
 	// without a deposit are not found.
 	DeliveriesOfEvent(ctx context.Context, e EventView) ([]webhook.Delivery, error)
-	// FindDelivery returns a delivery of any subscription, with its attempts, or webhook.ErrDeliveryNotFound.
 	FindDelivery(ctx context.Context, deliveryID id.ID) (webhook.Delivery, error)
-	// LastDeliveries returns the newest deliveries of a subscription, up to limit, without bodies.
 	LastDeliveries(ctx context.Context, subscriptionID id.ID, limit int) ([]webhook.Delivery, error)
 }

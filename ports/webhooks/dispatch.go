@@ -19,7 +19,6 @@ import (
 //	Attempt   the result of a POST (webhook.Attempt)
 //	Outcome   the attempt with its consequence for the delivery
 
-// Subscription is a webhook subscription that is not deleted, with the fields that the dispatcher needs.
 type Subscription struct {
 	ID        id.ID
 	PartnerID id.ID
@@ -35,45 +34,41 @@ type Delivery struct {
 	Claim   // The right of a dispatcher to attempt the delivery (its claim); the database numbers the claims.
 	EventID id.ID
 	Event   webhook.EventName
-	EventAt time.Time // The time at which the event committed.
-	// The deposit that the event is about, set for a new delivery, but not for one that was read for its POST;
-	// zero for rental_operator.linked.
+	EventAt time.Time
+	// The deposit that the event is about, set for a new delivery only; zero for rental_operator.linked.
 	DepositID id.ID
 	Body      []byte
 	// The state in which the delivery is stored: Dispatched with a lease, for an attempt at once, or Waiting until
 	// a dispatcher finds it.
 	State webhook.DeliveryState
-	// true: the new delivery waits without a due time, because its subscription is disabled; false: it does not.
+	// Whether the new delivery waits without a due time, because its subscription is disabled.
 	Parked bool
-	// TraceParent is the parent span of the attempts, as a W3C traceparent; "" without traces. RequestID is the id
-	// of the request that made the change; "" for a change by a timer or an admin command.
+	// TraceParent is the parent span of the attempts, as a W3C traceparent; "" without traces. RequestID is the id of
+	// the request that made the change; "" for none.
 	TraceParent, RequestID string
 
 	// The fields from here on are set when the delivery is read just before its POST.
 	Found bool
-	// true: the dispatcher's claim, its right to attempt the delivery, is the newest one, and the delivery is
-	// still Dispatched; false: the claim no longer counts.
+	// Whether the dispatcher's claim, its right to attempt the delivery, is the newest one, and the delivery is still
+	// Dispatched.
 	Current bool
-	Enabled bool // true: the subscription is enabled; false: it is disabled.
-	// true: the endpoint's health shows no failure, so a success changes nothing in it; false: it shows one.
+	Enabled bool
+	// Whether the endpoint's health shows no failure, so a success changes nothing in it.
 	Healthy   bool
-	Held      webhook.HeldPeriod // The last period in which the open circuit of the endpoint held the deliveries back.
+	Held      webhook.HeldPeriod
 	LeaseLeft time.Duration
-	Attempts  int // The number of finished attempts to send the delivery.
+	Attempts  int
 	Test      bool
 	URL       string
-	// true: the subscription's deliveries also carry the signature of Standard Webhooks; false: they do not.
-	Standard bool
-	Secret   secret.Text
-	LoadErr  error // The error of the query that loads deliveries, set by the dispatcher.
+	Standard  bool
+	Secret    secret.Text
+	LoadErr   error
 	// Filed waits for the commit of the transaction that made the delivery, if it was read before that. It reports
 	// true if the transaction was committed and false if not. nil: it was committed before.
-	Filed func() bool
-	// The error of a signing secret that does not decrypt, or of a refused keyset; the delivery cannot be signed.
+	Filed     func() bool
 	SecretErr error
-	// When the delivery was read from the database, by the clock of this process, before the query.
-	ReadAt time.Time
-	Skew   time.Duration // By how much the database's clock is ahead of the clock of this process.
+	ReadAt    time.Time
+	Skew      time.Duration
 }
 
 // NewDelivery returns the first delivery of an event to a subscription, which no dispatcher has taken for an
@@ -87,19 +82,14 @@ func NewDelivery(e *ports.Event, subscriptionID id.ID, name webhook.EventName, b
 	}
 }
 
-// Claim is the right of one dispatcher to attempt a delivery until its lease ends. Seq is the number of the
-// claim.
 type Claim struct {
 	DeliveryID     id.ID
 	SubscriptionID id.ID
-	// The number of the claim (the right to attempt the delivery) among those of its delivery, counted from 1.
-	Seq int32
-	// DueAt is when the delivery became due, by the database's clock: for the first attempt the commit of its
-	// event, for others the due time before it was claimed. Zero: not known, since an older dispatcher sent the
-	// job.
+	Seq            int32
+	// When the delivery became due, by the database's clock: for the first attempt the commit of its event. Zero: not
+	// known, since an older dispatcher sent the job.
 	DueAt time.Time
-	// PartnerID is the partner that owns the subscription. Zero: not known, since the query that claimed the
-	// delivery, or the older dispatcher that sent the job, does not set it.
+	// PartnerID is the partner that owns the subscription.
 	PartnerID id.ID
 	// Requested: true if a partner requested the delivery, by a test, a redelivery or a replay; false if an event
 	// caused it.
@@ -109,7 +99,7 @@ type Claim struct {
 // AttemptOutcome is a finished attempt to send a delivery, and its consequence for the delivery. An outcome without an
 // attempt (webhook.Attempt.Made) puts the delivery off.
 type AttemptOutcome struct {
-	Delivery *Delivery // The delivery as it was read before the attempt.
+	Delivery *Delivery
 	Attempt  webhook.Attempt
 	Verdict  webhook.DeliveryVerdict
 	// StartDelay is the time from when the delivery was due to its POST, without the time in which the endpoint
@@ -123,7 +113,6 @@ type AttemptOutcome struct {
 	Excused bool
 }
 
-// PlanDeliveriesFunc is a function that returns the deliveries of events to the subscriptions.
 type PlanDeliveriesFunc func(events []ports.Event, subscriptions []Subscription) []Delivery
 
 // RelayStore turns the events of the outbox into deliveries.
@@ -132,18 +121,12 @@ type RelayStore interface {
 	// is cheap enough for an idle dispatcher to repeat.
 	OutboxPending(ctx context.Context) (pending bool, waited time.Duration, err error)
 	// Relay removes up to limit events from the outbox and inserts the deliveries that plan returns for them, in the
-	// same transaction. claims are the rights to attempt these deliveries at once. plan may run again when the
-	// transaction is retried. A delivery that exists already stays unchanged and is not in claims.
-	//
-	// Relay calls ahead, unless it is nil, once with the planned claims, before it commits them; ahead must not
-	// block. A worker of this process may read a delivery that early, and then calls Delivery.Filed to wait for the
-	// commit. To workers of other processes the delivery does not exist before the commit.
-	//
-	// Returns *RefusedEventsError when the database refuses the events. The outbox then still holds all of them.
+	// same transaction; claims are the rights to attempt these deliveries at once. plan may run again. Relay calls
+	// ahead, unless it is nil, once with the planned claims before it commits them; ahead must not block. A worker of
+	// this process that reads a delivery that early calls Delivery.Filed to wait for the commit. Returns
+	// *RefusedEventsError when the database refuses the events, which then stay in the outbox.
 	Relay(ctx context.Context, limit int, lease time.Duration, plan PlanDeliveriesFunc,
 		ahead func([]Claim)) (relayed int, claims []Claim, err error)
-	// SetEventAside moves an event from the outbox to the events that are set aside, with the reason. moved: true if
-	// the event was moved, false when it is not in the outbox any more.
 	SetEventAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error)
 }
 
@@ -151,26 +134,22 @@ type RelayStore interface {
 // of them.
 type RefusedEventsError struct {
 	Events []ports.Event
-	Reason string // Why the database refused the events, in a text without their data.
+	Reason string
 	Err    error
 }
 
 func (r *RefusedEventsError) Error() string { return r.Err.Error() }
 
-// Unwrap returns the error with which the database refused the events.
 func (r *RefusedEventsError) Unwrap() error { return r.Err }
 
-// ClaimQuota is the number of further deliveries of a subscription that dispatchers may take for an attempt.
 type ClaimQuota struct {
 	SubscriptionID id.ID
 	Room           int
 }
 
-// DueScanResult is the result of a query for due deliveries.
 type DueScanResult struct {
-	Subscriptions []Subscription // The enabled subscriptions that have a due delivery, with their health.
-	// true: test deliveries, or deliveries whose dispatcher died, are due; false: there are none.
-	Urgent bool
+	Subscriptions []Subscription
+	Urgent        bool
 	// The time until a delivery of a subscription that has none due now becomes due; at most the time that the
 	// query looked ahead.
 	Next time.Duration
@@ -179,8 +158,6 @@ type DueScanResult struct {
 // ClaimStore finds due deliveries and claims them: it reserves each for the attempt of one dispatcher. Only the
 // database's clock decides what is due (delivery.md, point 3).
 type ClaimStore interface {
-	// DueScanResult finds deliveries that are due now, and those that will be due within the horizon, in a single round
-	// trip.
 	FindDue(ctx context.Context, horizon time.Duration) (DueScanResult, error)
 	// ClaimDue reserves due deliveries for one dispatcher for the time of the lease, oldest first, as many of each
 	// subscription as its room allows.
@@ -189,35 +166,31 @@ type ClaimStore interface {
 	// deliveries, and deliveries whose dispatcher died before the end of its lease. recovered is the number of the
 	// latter. The claims name their partners.
 	ClaimUrgent(ctx context.Context, limit int, lease time.Duration) (claims []Claim, recovered int, err error)
-	// CountClaimed counts, for each subscription, the deliveries that are reserved by any dispatcher.
 	CountClaimed(ctx context.Context) (map[id.ID]int, error)
-	// ExpireLeases withdraws all claims (rights to attempt a delivery) that are older than olderThan, except those
-	// of the deliveries in keep, because the queue lost their jobs. The deliveries are due after the grace, in
-	// which a POST that another dispatcher began can end and be recorded.
+	// ExpireLeases withdraws all claims of deliveries that are older than olderThan, except those of the deliveries
+	// in keep, because the queue lost their jobs.
 	ExpireLeases(ctx context.Context, olderThan, lease, grace time.Duration, keep []id.ID) (int, error)
 }
 
 // AttemptStore reads claimed deliveries (those reserved for one dispatcher) before their POST, and records their
 // attempts.
 type AttemptStore interface {
-	// LoadClaimed reads the deliveries of claims (rights to attempt a delivery) and the present secrets of their
-	// subscriptions, in the order of the claims.
+	// LoadClaimed reads claimed deliveries and the present secrets of their subscriptions, in the order of the
+	// claims.
 	LoadClaimed(ctx context.Context, claims []Claim) ([]Delivery, error)
 	// RecordOutcomes writes outcomes of attempts in a transaction: a success always, a failure only if its dispatcher
-	// still has the newest claim, the right to attempt the delivery. The same transaction updates the health at
-	// now of the subscriptions in adjust, with the times of their last success and failure; limit is
-	// WEBHOOK_ENDPOINT_CONCURRENCY. Notices to the partner's contact are stored with it (webhook.Notice).
-	// settled[i] reports whether the i-th outcome took effect.
+	// still has the newest claim. The same transaction updates the health at now of the subscriptions in adjust;
+	// limit is WEBHOOK_ENDPOINT_CONCURRENCY. settled[i] reports whether the i-th outcome took effect.
 	RecordOutcomes(
 		ctx context.Context, outcomes []AttemptOutcome, adjust []id.ID, limit int, now time.Time,
 	) (settled []bool, health map[id.ID]webhook.Health, err error)
-	// RenewClaims replaces claims (rights to attempt a delivery) by new ones, so that jobs with the old claims have no
-	// effect. Claims that did not count any more are left out of the result.
+	// RenewClaims replaces claims of deliveries by new ones, so that jobs with the old claims have no effect. Claims
+	// that did not count any more are left out of the result.
 	RenewClaims(ctx context.Context, claims []Claim, lease time.Duration) ([]Claim, error)
-	// ReleaseClaims gives up claims, the rights to attempt a delivery. The deliveries become due at once, or wait
-	// without a due time when their subscription is disabled.
+	// ReleaseClaims gives up claims of deliveries. The deliveries become due at once, or wait without a due time when
+	// their subscription is disabled.
 	ReleaseClaims(ctx context.Context, claims []Claim) error
 	// DisableSubscription disables a subscription whose attempts have all failed for webhook.DisableAfter, stops its
-	// deliveries and stores a notice to the partner's contact. The condition is checked again under a lock.
+	// deliveries and stores a notice to the partner's contact.
 	DisableSubscription(ctx context.Context, subscriptionID id.ID) error
 }

@@ -17,26 +17,20 @@ type ProbeFilter struct {
 	FailedSince time.Time
 }
 
-// ProbeResult counts what changed when failing endpoints were to be tried at once.
 type ProbeResult struct {
-	Circuits   int // The number of endpoints with an open circuit that get a single POST as a probe now.
-	Deliveries int // The number of deliveries that waited for a retry and are due now.
+	Circuits   int
+	Deliveries int
 }
 
-// EndpointStore reads the health of subscriptions' endpoints, and makes failing endpoints be tried at once.
 type EndpointStore interface {
 	EndpointReader
 	EndpointProber
 }
 
-// EndpointReader reads what the last attempts at the endpoints of subscriptions showed.
 type EndpointReader interface {
 	Endpoints(ctx context.Context) ([]webhook.EndpointReachability, error)
 }
 
-// EndpointProber makes failing endpoints be tried again at once, in a transaction.
 type EndpointProber interface {
-	// ProbeEndpoints makes the enabled endpoints that fail be tried now: an open circuit lets one POST through, and
-	// waiting retries become due.
 	ProbeEndpoints(ctx context.Context, of ProbeFilter) (ProbeResult, error)
 }

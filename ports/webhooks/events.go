@@ -15,30 +15,23 @@ type EventFilter struct {
 	Created   ports.TimeSpan
 }
 
-// FeedState is the state of a partner's feed, the numbered list of its events.
 type FeedState struct {
 	// The id that the feed has since the last restore of the database: numbers from before a restore cannot be
 	// compared with numbers after it.
-	Epoch id.ID
-	// The number of the oldest event that the feed (the numbered list of a partner's events) still returns.
+	Epoch  id.ID
 	Oldest int64
-	Last   int64 // The last number that an event got; Oldest - 1 if there is no event.
+	Last   int64
 }
 
-// EventStore reads events that have their number in the feed, the numbered list of a partner's events. It leaves
-// their CommittedAt empty.
+// EventStore reads events that have their number in a partner's feed. It leaves their CommittedAt empty.
 type EventStore interface {
-	// Events lists the events of a partner in the order of their ids, newest first.
 	Events(ctx context.Context, partnerID id.ID, f EventFilter, page ports.Page) (ports.ListPage[ports.Event], error)
 	// Event returns an event of a partner, or webhook.ErrEventNotFound.
 	Event(ctx context.Context, partnerID, eventID id.ID) (ports.Event, error)
-	// FeedState returns the state of a partner's feed, the numbered list of its events: its first and its last number.
 	FeedState(ctx context.Context, partnerID id.ID) (FeedState, error)
-	// FeedEvents returns up to limit events of a partner's feed (its numbered list of events) whose numbers follow
-	// after, oldest first. The caller checks that no number is missing: retention may remove events at any time.
+	// FeedEvents returns up to limit events of a partner's feed of events whose numbers follow after, oldest first.
 	// An event that cannot be read has no Data.
 	FeedEvents(ctx context.Context, partnerID id.ID, after int64, limit int) ([]ports.Event, error)
-	// LastFeedNumbers returns, for each of the partners, the number of its last event.
 	LastFeedNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]int64, error)
 	// FindEvent returns an event, whether it waits in the outbox, was set aside as refused, or has its deliveries;
 	// or webhook.ErrEventNotFound.

@@ -11,8 +11,6 @@ import (
 // none (ports.RecordedTraceIDOf).
 type DispatchMetrics interface {
 	CountRelayed(events int)
-	// CountRecovered counts deliveries that were dispatched again because their first dispatcher died before the end of
-	// its lease.
 	CountRecovered(deliveries int)
 	CountAttempt(event webhook.EventName, result webhook.AttemptResult, took time.Duration, traceID string)
 	// CountFinished counts a delivery that has ended, after the commit of its final state. latency is the time since
@@ -21,10 +19,8 @@ type DispatchMetrics interface {
 	// ObserveHealthyLatency measures the latency of a first attempt that succeeded at a healthy endpoint, without the
 	// time in which the endpoint held its deliveries back.
 	ObserveHealthyLatency(latency time.Duration, traceID string)
-	// AddInFlight changes the number of POSTs in flight in a lane, the fast or the slow queue, by delta.
+	// AddInFlight changes the number of POSTs in flight in a lane (fast or slow) by delta.
 	AddInFlight(lane string, delta int)
-	// ObserveStartDelay measures how late the POST of a delivery to a healthy endpoint began, without the time in which
-	// the endpoint held its deliveries back.
 	ObserveStartDelay(delay time.Duration, traceID string)
 	// SetQueueMode sets the metric that shows whether jobs go through the queue in Redis or straight to the workers.
 	SetQueueMode(mode QueueMode)

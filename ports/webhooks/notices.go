@@ -11,22 +11,20 @@ import (
 type NoticeMailData struct {
 	Notice  webhook.Notice
 	URL     string
-	Report  webhook.EndpointReport // The health of the endpoint, without the number of pending deliveries.
+	Report  webhook.EndpointReport
 	Mailed  webhook.LastMailTimes
-	Contact string // The e-mail address of the partner that gets the notice.
+	Contact string
 }
 
 // EndpointNoticeStore turns stored notices about endpoints into mails; the notices of an endpoint and a kind become one
 // mail, in one transaction.
 type EndpointNoticeStore interface {
 	// Take removes the waiting notices that have the endpoint and the kind of n, and returns them as a single one,
-	// with the facts about the endpoint. ok: true if a mail is due; false when another dispatcher has taken them,
-	// and when the subscription is deleted or its partner has no contact.
+	// with the facts about the endpoint. ok reports whether a mail is due.
 	Take(ctx context.Context, n webhook.Notice) (about NoticeMailData, ok bool, err error)
-	// Postpone stores a notice about an endpoint again, to be mailed at a later time.
 	Postpone(ctx context.Context, n webhook.Notice, until time.Time) error
-	// RecordMailing records that a notice about an endpoint is mailed in this transaction. ok: true if it may be mailed;
-	// false when the last mail of its kind is younger than webhook.MinNoticeInterval by the database's clock.
+	// RecordMailing records that a notice about an endpoint is mailed in this transaction. ok: false when the last
+	// mail of its kind is younger than webhook.MinNoticeInterval by the database's clock.
 	RecordMailing(ctx context.Context, n webhook.Notice) (ok bool, err error)
 	// DueNotices lists up to limit due notices about endpoints, oldest first, one of each endpoint and kind: only
 	// the endpoint and the kind are set.

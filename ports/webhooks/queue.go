@@ -15,36 +15,30 @@ const (
 	SlowLane Lane = "slow"
 )
 
-// Lanes lists the two lanes, the fast and the slow one.
 var Lanes = []Lane{FastLane, SlowLane}
 
-// DeliveryJob carries claims (rights to attempt a delivery) to a worker. If a job is lost, its deliveries are found
-// again when the leases of the claims end.
+// DeliveryJob carries claims of deliveries to a worker. If a job is lost, its deliveries are found again when the
+// leases of the claims end.
 type DeliveryJob struct {
 	Lane Lane
-	// true: a job with test deliveries, which are sent before the endpoint's other deliveries; false: an ordinary
-	// job.
+	// Whether the job has test deliveries, which are sent before the endpoint's other deliveries.
 	Urgent bool
-	// true: the process that adds the job has free workers, so other dispatchers are not notified; false: they
-	// are.
+	// Whether the process that adds the job has free workers, so other dispatchers are not notified.
 	Kept bool
-	// true: the claims of the job are not committed yet; the queue then takes the job even if it has an equal one
-	// of an earlier transaction that failed; false: they are committed.
+	// Whether the claims of the job are not committed yet; the queue then takes the job even if it has an equal one
+	// of a failed transaction.
 	Ahead  bool
 	Claims []Claim
 }
 
-// QueueMode is the way in which jobs reach workers: through the queue in Redis, or directly.
 type QueueMode string
 
-// The ways in which jobs reach workers: through the queue in Redis, or directly.
 const (
-	QueueModeQueued QueueMode = "queue" // Jobs go through the queue, to the workers of any dispatcher.
+	QueueModeQueued QueueMode = "queue"
 	// Jobs go straight to the workers of this process, while Redis takes no jobs.
 	QueueModeDirect QueueMode = "direct"
 )
 
-// QueueModes lists the ways in which jobs reach workers: through the queue in Redis, or directly.
 var QueueModes = []QueueMode{QueueModeQueued, QueueModeDirect}
 
 // JobQueue carries jobs to the workers of all dispatchers.
@@ -54,13 +48,11 @@ type JobQueue interface {
 	Enqueue(ctx context.Context, jobs []DeliveryJob) (left []DeliveryJob, err error)
 	// Serve runs handle for each job of the queue until ctx ends, and then waits for the running ones.
 	Serve(ctx context.Context, concurrency map[Lane]int, handle func(context.Context, DeliveryJob)) error
-	// CheckWritable tests the queue: it writes a key where the jobs of each lane (the fast and the slow queue) are stored,
-	// and returns an error if a key could not be written.
+	// CheckWritable writes a test key where the jobs of each lane (fast and slow) are stored, and returns an error if
+	// a key could not be written.
 	CheckWritable(ctx context.Context) error
-	// DetectLoss sets a marker where the jobs of each lane (the fast and the slow queue) are stored. lost: true if an
-	// earlier marker is gone, and the jobs with it; false if it is there. lost counts even together with an error,
-	// which concerns another lane.
+	// DetectLoss sets a marker where the jobs of each lane (fast and slow) are stored; lost reports whether an
+	// earlier marker is gone, and the jobs with it.
 	DetectLoss(ctx context.Context) (lost bool, err error)
-	// DeleteArchived removes jobs of workers that died, which the queue has archived.
 	DeleteArchived(ctx context.Context) error
 }

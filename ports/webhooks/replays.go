@@ -12,32 +12,23 @@ import (
 // redelivery is the time in As.
 type Redelivery struct{ Of, As id.ID }
 
-// ReplayStore stores replays, which make redeliveries for a time range.
 type ReplayStore interface {
 	// Insert stores a new replay, unless its subscription has as many unfinished ones as most. Returns
 	// webhook.ErrReplayLimit; concurrent inserts cannot exceed the limit.
 	Insert(ctx context.Context, r webhook.Replay, most int) error
-	// LockNext returns a replay that may make a step at now, and locks it and its partner; ok is true if there is one,
-	// and false if not. Next skips partners that another dispatcher has locked. A subscription's oldest replay comes
-	// first, and none while the subscription is disabled. The subscriptions of a partner take turns, at the
-	// partner's pace.
+	// LockNext returns a replay that may make a step at now, and locks it and its partner; ok: false for none.
+	// Partners that another dispatcher has locked are skipped.
 	LockNext(ctx context.Context, now time.Time) (r webhook.Replay, ok bool, err error)
 	// FindMatching lists up to limit deliveries that a replay has yet to send again, oldest first; none if the
-	// subscription is deleted. If webhook.MaxReplayStepReads deliveries were read and fewer than limit match, upTo is the
-	// last that was read; otherwise it is zero.
+	// subscription is deleted.
 	FindMatching(ctx context.Context, r webhook.Replay, limit int) (found []id.ID, upTo id.ID, err error)
-	// CountWaitingRedeliveries counts the redeliveries without an attempt among the newest webhook.ReplayBacklogSampleSize
-	// deliveries of a subscription.
 	CountWaitingRedeliveries(ctx context.Context, subscriptionID id.ID) (int, error)
 	// Update stores the progress of a replay, and until when the partner's replays pause, unless another
 	// dispatcher has stored progress since before was read.
 	Update(ctx context.Context, before, after webhook.Replay) error
-	// DeleteFinished removes up to limit finished replays that were created before the time at, and returns the
-	// number.
 	DeleteFinished(ctx context.Context, at time.Time, limit int) (int, error)
 	// Replay returns the replay with an id, or webhook.ErrReplayNotFound.
 	Replay(ctx context.Context, replayID id.ID) (webhook.Replay, error)
-	// CountUnfinished counts the unfinished replays of a subscription.
 	CountUnfinished(ctx context.Context, subscriptionID id.ID) (int, error)
 	// CountMatching counts the deliveries that match the replay at present, among the oldest webhook.MaxReplayStepReads.
 	CountMatching(ctx context.Context, r webhook.Replay) (int, error)

@@ -9,29 +9,24 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// Errors about events that were set aside, because the database refused to store them for the partner. No
-// caller of the API sees them.
+// Errors about events that were set aside because the database refused them. No caller of the API sees them.
 var (
 	// ErrEventNotSetAside is the error for an event id that is not among the events that were set aside.
 	ErrEventNotSetAside = errors.New("ports: the event is not set aside")
 )
 
-// SetAsideEventRecord is an event that was set aside, because the database refused to store it for the partner
-// (delivery.md, point 10).
+// SetAsideEventRecord is an event that was set aside because the database refused it (delivery.md, point 10).
 type SetAsideEventRecord struct {
 	ID        id.ID
 	PartnerID id.ID
 	Name      webhook.EventName
 	DepositID id.ID // The deposit that the event is about; zero for rental_operator.linked.
 	CreatedAt time.Time
-	At        time.Time // The time at which the event was set aside.
-	Reason    string    // Why the database refused the event, in its own words.
+	At        time.Time
+	Reason    string
 }
 
-// SetAsideEventStore reads the events that were set aside, as the database refused them, and puts them back or deletes
-// them.
 type SetAsideEventStore interface {
-	// SetAsideEvents returns up to limit events that were set aside, as the database refused them, oldest first.
 	SetAsideEvents(ctx context.Context, limit int) ([]SetAsideEventRecord, error)
 	// Retry moves an event that was set aside back to the outbox, where a dispatcher finds it, and returns the
 	// event.

@@ -18,17 +18,13 @@ type TargetHostChecker interface {
 	CheckHost(ctx context.Context, host string) error
 }
 
-// SubscriptionStore stores webhook subscriptions. Its methods do not find a deleted subscription, except
-// FindSubscription.
 type SubscriptionStore interface {
 	// Insert stores a new subscription. Returns webhook.ErrSubscriptionLimitReached; concurrent inserts cannot exceed the
 	// limit.
 	Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error
-	// LockRow locks and returns a subscription of a partner, or webhook.ErrNotFound.
 	LockRow(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
-	// LockRowShared returns a subscription of a partner, and keeps it from being changed or deleted before the transaction
-	// ends. It uses a shared lock, so that new events and other callers need not wait. Returns
-	// webhook.ErrNotFound.
+	// LockRowShared returns a subscription of a partner under a shared lock, which keeps it from being changed or
+	// deleted before the transaction ends. Returns webhook.ErrNotFound.
 	LockRowShared(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
 	// Update stores URL, Events, Enabled and DisabledReason of a subscription. Enabling also resets the health,
 	// and makes deliveries that waited meanwhile due again, releasePerSecond of them in each second.
@@ -36,15 +32,13 @@ type SubscriptionStore interface {
 	// SetSigningSecret replaces the signing secret of a subscription. Every POST that begins after the commit is signed
 	// with the new secret.
 	SetSigningSecret(ctx context.Context, subscriptionID id.ID, key secret.Text) error
-	// Delete ends a subscription and cancels the deliveries that have not succeeded.
 	Delete(ctx context.Context, subscriptionID id.ID, at time.Time) error
 	// Subscription returns a subscription of a partner, or webhook.ErrNotFound.
 	Subscription(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
 	// SubscriptionByID returns a subscription of any partner, for the admin commands, or webhook.ErrNotFound.
 	SubscriptionByID(ctx context.Context, subscriptionID id.ID) (webhook.Subscription, error)
 	Subscriptions(ctx context.Context, partnerID id.ID, page ports.Page) (ports.ListPage[webhook.Subscription], error)
-	// HealthReports returns subscriptions with the health of their endpoints, in the same order. Enabled and
-	// DisabledReason are those of the moment of the report.
+	// HealthReports returns subscriptions with the health of their endpoints, in the same order.
 	HealthReports(ctx context.Context, of []webhook.Subscription) ([]webhook.SubscriptionWithReport, error)
 	// FindSubscription returns a subscription, deleted ones too, or webhook.ErrNotFound.
 	FindSubscription(ctx context.Context, subscriptionID id.ID) (SubscriptionView, error)

@@ -10,16 +10,13 @@ import (
 // EventStage says how far an event has come on its way to the subscriptions (delivery.md, point 2).
 type EventStage string
 
-// The stations of an event on its way to the subscriptions.
 const (
-	StageInOutbox EventStage = "outbox" // The event waits in the outbox; no dispatcher has made deliveries of it.
-	// The event was set aside, because the database refused to store it for the partner.
+	StageInOutbox EventStage = "outbox"
+	// The event was set aside because the database refused it.
 	StageSetAside EventStage = "set_aside"
-	// The event has its number in the feed (the partner's numbered list of events), and its deliveries exist.
-	StageInFeed EventStage = "filed"
+	StageInFeed   EventStage = "filed"
 )
 
-// EventView is an event without its data.
 type EventView struct {
 	ID        id.ID
 	PartnerID id.ID
@@ -30,15 +27,13 @@ type EventView struct {
 	Reason    string // Why the event was set aside; "": it was not.
 }
 
-// SubscriptionView is a subscription with the health of its endpoint.
 type SubscriptionView struct {
 	webhook.Subscription
 	DeletedAt time.Time // The time of the subscription's deletion; zero: it is not deleted.
-	Failures  int       // The number of failed attempts in a row.
+	Failures  int
 	// Since when the endpoint has failed; zero: the last attempt succeeded, or there was none.
 	FailingSince time.Time
 	// Until when the open circuit of the endpoint holds deliveries back; zero: the circuit is not open.
 	HeldUntil time.Time
-	// true: the deliveries use the slow lane, the queue of slow and failing endpoints; false: the fast lane.
-	Slow bool
+	Slow      bool
 }

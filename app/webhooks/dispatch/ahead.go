@@ -9,34 +9,32 @@ import (
 )
 
 const (
-	// aheadMost is how many claims (rights to attempt a delivery) may go to the queue before their commit. With
-	// more claims, at a high rate of events, a saved round trip is no gain and the workers would only wait.
+	// aheadMost is how many claims of deliveries may go to the queue before their commit. With more claims, at a high
+	// rate of events, a saved round trip is no gain and the workers would only wait.
 	aheadMost = 8
 	// aheadPatience is the time for which a worker searches for a delivery that is not committed. After a longer
-	// commit the delivery's claim goes to the queue again, since the worker may have given it up.
+	// commit its claim goes to the queue again.
 	aheadPatience = awaitMost
 	// aheadPause is the time after a failed transaction of the outbox in which no job goes to the queue before its
-	// commit. The worker of a job of the failed transaction may still search for the delivery, and would take the
-	// next job for its own.
+	// commit, because a worker may still search for the failed deliveries.
 	aheadPause = 2 * time.Second
 )
 
-// handover brings claims (rights to attempt new deliveries) to workers. If there are only a few, which this
-// process keeps, they go to the queue while they are committed: the two round trips take place at the same
-// time, and the worker waits for the commit (docs/decisions/0004-path-of-an-event.md).
+// handover brings claims of new deliveries to workers. A few claims that this process keeps go to the queue while
+// they are committed (docs/decisions/0004-path-of-an-event.md).
 type handover struct {
 	t     *transport
-	plans int                        // How often the transaction that makes the deliveries has been tried.
-	jobs  []webhookports.DeliveryJob // The jobs that go to the queue before the transaction with their deliveries commits.
+	plans int
+	jobs  []webhookports.DeliveryJob
 	began time.Time
 	done  chan struct{} // A channel that is closed when the queue has the jobs; nil: there are none.
 
-	left []webhookports.DeliveryJob // The jobs that could not be enqueued, after an error.
+	left []webhookports.DeliveryJob
 	err  error
 }
 
-// ahead sends claims (rights to attempt a delivery) to the queue before their commit, if there are few and this
-// process has workers free for them.
+// ahead sends claims of deliveries to the queue before their commit, if there are few and this process has workers
+// free for them.
 func (h *handover) ahead(ctx context.Context, claims []webhookports.Claim) {
 	d := h.t.d
 	h.began = d.Clock.Now()
@@ -58,8 +56,6 @@ func (h *handover) ahead(ctx context.Context, claims []webhookports.Claim) {
 	}()
 }
 
-// finish sends those committed claims (rights to attempt a delivery) to workers that were not sent before their
-// commit.
 func (h *handover) finish(ctx context.Context, committed []webhookports.Claim) {
 	if h.done == nil {
 		h.t.send(ctx, committed, false)

@@ -22,8 +22,7 @@ type attemptLog struct {
 	failures, successes perSecond
 }
 
-// made logs an attempt to send a delivery, with its consequence. If lines were left out before it, the line
-// contains their number.
+// made logs an attempt to send a delivery, with its consequence.
 func (l *attemptLog) made(ctx context.Context, o webhookports.AttemptOutcome, now time.Time) {
 	level, lines := slog.LevelInfo, &l.failures
 	if o.Attempt.OK() {
@@ -61,7 +60,6 @@ func (l *attemptLog) made(ctx context.Context, o webhookports.AttemptOutcome, no
 	l.log.LogAttrs(ctx, level, "delivery attempted", attrs...)
 }
 
-// perSecond counts log lines, and allows loggedPerSecond of them in each second.
 type perSecond struct {
 	mu            sync.Mutex
 	second        int64

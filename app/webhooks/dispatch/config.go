@@ -7,25 +7,22 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Config holds the bounds and intervals of the dispatcher.
 type Config struct {
 	// The settings whose names begin with WEBHOOK_. All are required here, because process/config has their
 	// defaults.
 	Schedule webhook.RetrySchedule
-	Timeout  time.Duration // The longest time of a whole attempt to send a delivery.
+	Timeout  time.Duration
 	// The largest number of POSTs in flight in this process, over all subscriptions and lanes.
 	Concurrency         int
-	EndpointConcurrency int // The largest number of POSTs in flight in this process to a subscription.
+	EndpointConcurrency int
 
 	// Each of the following settings of the dispatcher takes its default when it is zero.
-	RelayEvery time.Duration // How often the outbox is polled for events while no wake-up notifications arrive.
+	RelayEvery time.Duration
 	// How often due deliveries are searched while no wake-up notifications arrive, or while some are due.
 	ScanEvery time.Duration
-	Batch     int // The largest number of events of which deliveries are made in a single transaction.
-	JobSize   int // The largest number of deliveries that a job brings to a worker.
-	// The largest number of deliveries, over all subscriptions and dispatchers, that may be reserved for an
-	// attempt at a time.
-	Window int
+	Batch     int
+	JobSize   int
+	Window    int
 	// The time for which a delivery is reserved for a dispatcher, which covers the attempt and the wait before it.
 	Lease time.Duration
 }
@@ -54,17 +51,16 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// slowSlots returns how many of the POSTs that this process may have in flight may be of the slow lane, the
-// queue of slow and failing endpoints.
+// slowSlots returns how many of the POSTs that this process may have in flight may be of the slow lane, for slow
+// and failing endpoints.
 func (c Config) slowSlots() int { return max(c.Concurrency/2, 1) }
 
 // partnerSlots returns how many POSTs of a partner may be in flight in this process while another partner
 // waits.
 func (c Config) partnerSlots() int { return max(c.Concurrency/4, c.EndpointConcurrency) }
 
-// more returns how many further POSTs, or reserved deliveries, a partner may have: all is their total number,
-// left how many are free, and held how many the partner has. The last quarter is reserved for partners that
-// hold less than a quarter of what is left, so that each finds some.
+// more returns how many further POSTs, or reserved deliveries, a partner may have. The last quarter of all is
+// reserved for partners that hold less than a quarter of what is left.
 func more(all, left, held int) int {
 	if reserve := all / 4; left > reserve {
 		return left - reserve

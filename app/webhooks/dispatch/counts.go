@@ -21,29 +21,25 @@ func (r *registry) crowded() bool {
 	return false
 }
 
-// used reports whether the registry has an entry of any subscription; false if it is empty.
 func (r *registry) used() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.entries) > 0
 }
 
-// mark returns the number of times that the registry has counted the start or the end of a claim (a right to
-// attempt a delivery). A correction by the database's counts takes it as its parameter mark.
+// mark returns the number of times that the registry has counted the start or the end of a claim of a delivery.
 func (r *registry) mark() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.moves
 }
 
-// forgetAfter is how long an entry of a subscription is kept without claims: longer than a claim (the right to
-// attempt a delivery) takes to its commit (a statement ends after 8 s) and to its worker. If the entry were
-// deleted earlier, its health would be lost, and an endpoint that hangs would be in the fast lane.
+// forgetAfter is how long an entry of a subscription is kept without claims: longer than a claim takes to its
+// commit and to its worker, so that the endpoint's health is not lost.
 const forgetAfter = 10 * time.Second
 
-// correct replaces the registry's counts of claims (rights to attempt a delivery) by the counts that the
-// database made after mark. Subscriptions whose counts changed since then keep them until the next correction.
-// Entries of subscriptions without claims are deleted after forgetAfter.
+// correct replaces the registry's counts of claims of deliveries by the counts that the database made after mark.
+// Subscriptions whose counts changed since then keep them until the next correction.
 func (r *registry) correct(counts map[id.ID]int, mark uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,8 +61,8 @@ func (r *registry) correct(counts map[id.ID]int, mark uint64) {
 	maps.DeleteFunc(r.held, func(_ id.ID, h *holding) bool { return *h == holding{} })
 }
 
-// countLoop corrects the counts of claims (rights to attempt a delivery) by the database's counts, because
-// other dispatchers claim deliveries too. The counts matter only when they approach their limit.
+// countLoop corrects the counts of claims of deliveries by the database's counts, because other dispatchers claim
+// deliveries too.
 func (d *Dispatcher) countLoop(ctx context.Context) {
 	for crowded := false; d.awaitCount(ctx, crowded); {
 		d.watchOutbound(ctx)
@@ -85,8 +81,7 @@ func (d *Dispatcher) countLoop(ctx context.Context) {
 	}
 }
 
-// awaitCount waits until the claims (rights to attempt a delivery) are to be counted again, which is soon while
-// they approach their limit (crowded). The result is true when the count is due, and false when ctx ended.
+// awaitCount waits until the claims of deliveries are to be counted again; the result is false when ctx ended.
 func (d *Dispatcher) awaitCount(ctx context.Context, crowded bool) bool {
 	const busy, calm = 100 * time.Millisecond, time.Second
 	if crowded {

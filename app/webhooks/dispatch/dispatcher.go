@@ -16,7 +16,6 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Deps holds the interfaces that the dispatcher needs.
 type Deps struct {
 	Relay     webhookports.RelayStore
 	Claims    webhookports.ClaimStore
@@ -29,22 +28,20 @@ type Deps struct {
 	Random    func() float64 // A function that returns uniform random numbers in [0,1), for jitter.
 	Log       *slog.Logger
 
-	// RingFeeds wakes the requests of partners that wait for events. It is called after events of the partners got
-	// their numbers, or a test delivery of theirs ended; nil: no request is woken.
+	// RingFeeds wakes the requests of partners that wait for events, after new events or the end of a test delivery;
+	// nil: no request is woken.
 	RingFeeds func(partners []id.ID)
 	// A function that is called after each check of the outbound network of this service; nil: not called.
 	OutboundBroken func(broken bool)
-	// KeysetProven reports whether the database proves that the keyset is its own. true: a secret that does not
-	// decrypt is lost. false: this process may lack a key, and other dispatchers get the delivery. nil: always
-	// false.
+	// KeysetProven reports whether the database proves that the keyset is its own, so that a secret that does not
+	// decrypt is lost; nil: always false.
 	KeysetProven func() bool
 
 	Bell    <-chan struct{} // A channel that receives after commits that stored events in the outbox.
 	DueBell <-chan struct{} // A channel that receives after deliveries became due.
-	// true: wake-up notifications arrive; false: they may be lost, and polling replaces them; nil: always false.
+	// Whether wake-up notifications arrive, so that polling may be rare; nil: always false.
 	BellWorks func() bool
-	// true: this dispatcher makes deliveries of the events in the outbox; false: another dispatcher that wake-up
-	// notifications reach does; nil: always true.
+	// Whether this dispatcher makes deliveries of the events in the outbox; nil: always true.
 	Leads func() bool
 }
 
@@ -59,9 +56,8 @@ type Dispatcher struct {
 	attempts  attemptLog
 	successes successes
 	outbound  outbound
-	// The deliveries that this process is about to send, until each attempt is recorded or given up.
-	posts sync.WaitGroup
-	// true: the process stops, and deliveries whose POST has not begun are given up; false: it runs.
+	posts     sync.WaitGroup
+	// Whether the process stops, so that deliveries whose POST has not begun are given up.
 	stopping atomic.Bool
 	// A channel that receives when further deliveries of a subscription may be claimed, that is, reserved for an
 	// attempt.
@@ -86,7 +82,6 @@ const (
 	storeWorkers = 2
 )
 
-// New returns a dispatcher of webhooks, which Run starts.
 func New(deps Deps, config Config) *Dispatcher {
 	config = config.withDefaults()
 	d := &Dispatcher{
@@ -118,8 +113,7 @@ func New(deps Deps, config Config) *Dispatcher {
 	return d
 }
 
-// complain logs an error of a background loop that goes on. Errors of a shutdown are not logged. All loops meet
-// an outage of the database, which is logged once for all of them.
+// complain logs an error of a background loop that goes on.
 func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
 	switch {
 	case ctx.Err() != nil:
@@ -130,8 +124,8 @@ func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
 	}
 }
 
-// transport hands claims (rights to attempt a delivery) to workers: through the queue in Redis, or directly to
-// this process while Redis is unreachable.
+// transport hands claims of deliveries to workers: through the queue in Redis, or directly to this process while
+// Redis is unreachable.
 type transport struct {
 	d    *Dispatcher
 	away atomic.Bool
@@ -144,6 +138,6 @@ type transport struct {
 // decide by the same rows.
 type outbound struct {
 	broken atomic.Bool
-	since  time.Time // Since when the service's own internet connection is broken; zero: it is not.
+	since  time.Time // Since when the service's own internet connection is broken; zero: not broken.
 	asked  time.Time
 }

@@ -12,15 +12,6 @@
 //	outbox     the table of committed events of which no deliveries have been made
 //	relay      turns events of the outbox into deliveries
 //	scan       finds due deliveries, and those whose dispatcher died
-//	outbox     the table of committed events of which no deliveries have been made
-//	relay      turns events of the outbox into deliveries
-//	scan       finds due deliveries, and those whose dispatcher died
-//	outbox     the table of committed events of which no deliveries have been made
-//	relay      turns events of the outbox into deliveries
-//	scan       finds due deliveries, and those whose dispatcher died
-//	outbox     the table of committed events of which no deliveries have been made
-//	relay      turns events of the outbox into deliveries
-//	scan       finds due deliveries, and those whose dispatcher died
 //	claim      the right to make the n-th dispatch of a delivery while its lease runs
 //	job        some claims of a lane, on their way to a worker
 //	window     the number of deliveries of a subscription that may be claimed; the rest of a backlog stays in Postgres

@@ -7,9 +7,7 @@ import (
 // held is the last period in which an endpoint held its own deliveries back: it was failing, or had as many
 // POSTs in flight as it may have. That period is not a delay of the service.
 type held struct {
-	now bool
-	// The beginning and the end of the last time in which the endpoint held deliveries back; the end is set when it
-	// is over.
+	now        bool
 	from, till time.Time
 }
 
@@ -17,7 +15,6 @@ type held struct {
 // sent, it may accept more for a moment.
 const heldGap = 5 * time.Second
 
-// note records whether the endpoint holds its deliveries back at this moment.
 func (h *held) note(holds bool, clock func() time.Time) {
 	if holds == h.now {
 		return

@@ -5,33 +5,27 @@ import "time"
 const (
 	// followPoll is the time after a wake-up notification at which a dispatcher that is not the leader checks
 	// whether the leader has handled the events in the outbox.
-	followPoll = 250 * time.Millisecond
-	// followPatience is how long another dispatcher waits for the leader to make deliveries of an event, before it
-	// does so itself.
+	followPoll     = 250 * time.Millisecond
 	followPatience = 200 * time.Millisecond
 	// helpSpan is how long a dispatcher helps the leader after the leader has left an event in the outbox too
 	// long: until the leader is known to be gone, or has caught up.
 	helpSpan = 3 * time.Second
 )
 
-// lead decides whether this dispatcher makes deliveries of the events in the outbox, or leaves that to the
-// leader. A single dispatcher takes large batches; several would share the same events in small ones. Only that
-// depends on which one leads: locks keep dispatchers from taking the same event. The methods belong to a single
-// goroutine.
+// lead decides whether this dispatcher makes deliveries of the events in the outbox, or leaves that to the leader,
+// whose large batches cost less.
 type lead struct {
 	leads   func() bool
-	watches bool      // true: this dispatcher, which is not the leader, checks the outbox soon; false: it does not.
+	watches bool
 	helped  time.Time // When the leader last left an event in the outbox too long; zero: never.
 }
 
-// follows reports whether another dispatcher, the leader, makes deliveries of the events in the outbox, so that
-// this one only checks them: true: another does; false: this one does.
+// follows reports whether another dispatcher, the leader, makes deliveries of the events in the outbox.
 func (l *lead) follows(now time.Time) bool {
 	return now.Sub(l.helped) >= helpSpan && !l.leads()
 }
 
-// leaves reports whether this dispatcher leaves to the leader an event that has waited so long in the outbox:
-// true: it does; false: it makes the deliveries itself from now on.
+// leaves reports whether this dispatcher leaves to the leader an event that has waited so long in the outbox.
 func (l *lead) leaves(waited time.Duration, now time.Time) bool {
 	switch {
 	case !l.follows(now):

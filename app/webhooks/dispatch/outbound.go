@@ -13,7 +13,7 @@ import (
 const outboundEvery = 5 * time.Second
 
 // watchOutbound checks whether this service's own internet connection is broken (webhook.OutboundBroken). After
-// it is repaired, the endpoints that failed meanwhile are tried at once, since a retry may be hours away.
+// its repair, the endpoints that failed meanwhile are tried at once.
 func (d *Dispatcher) watchOutbound(ctx context.Context) {
 	o, now := &d.outbound, d.Clock.Now()
 	if now.Sub(o.asked) < outboundEvery || o.since.IsZero() && !d.registry.unwell() {

@@ -4,12 +4,12 @@ import (
 	"time"
 )
 
-// proof decides when the queue in Redis is used again after it was unreachable. If the queue fails again, its
-// jobs are delayed by settleSpan, so a queue that has failed soon after its return must pass more tests.
+// proof decides when the queue in Redis is used again after it was unreachable: a queue that failed again soon
+// after its return must pass more tests.
 type proof struct {
 	// How many successful tests of the queue in a row are needed to use it again, and how many there were.
 	needed, passed int
-	returned       time.Time // When the queue was last used again after a failure.
+	returned       time.Time
 }
 
 const (

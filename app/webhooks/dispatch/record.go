@@ -13,8 +13,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// record writes a batch of outcomes of attempts in a transaction. While the database is unreachable, record
-// tries again, since a lost outcome means that its POST is repeated. A batch that the database refuses is split
+// record writes a batch of outcomes of attempts in a transaction, and tries again while the database is
+// unreachable, since a lost outcome means that its POST is repeated. A batch that the database refuses is split
 // until the refused outcome is alone.
 func (d *Dispatcher) record(ctx context.Context, outcomes []webhookports.AttemptOutcome) {
 	d.successes.tell(outcomes, d.Clock.Now())
@@ -47,7 +47,6 @@ func (d *Dispatcher) record(ctx context.Context, outcomes []webhookports.Attempt
 	}
 }
 
-// testers returns the partners whose requests wait for the end of a test delivery.
 func testers(outcomes []webhookports.AttemptOutcome) (partners []id.ID) {
 	for _, o := range outcomes {
 		if o.Delivery.Test && !o.Delivery.PartnerID.IsZero() {
@@ -57,8 +56,6 @@ func testers(outcomes []webhookports.AttemptOutcome) (partners []id.ID) {
 	return partners
 }
 
-// affected returns the subscriptions whose health the outcomes of attempts may change. A quick success does not
-// change the health of an endpoint without failures.
 func affected(outcomes []webhookports.AttemptOutcome) []id.ID {
 	var subs []id.ID
 	seen := map[id.ID]bool{}
@@ -103,9 +100,8 @@ func (d *Dispatcher) countFinished(outcomes []webhookports.AttemptOutcome, settl
 	}
 }
 
-// ownLatency returns the time from when a delivery was due to the 2xx response, for a first attempt at a
-// healthy endpoint, without the time in which the endpoint held its deliveries back. counts is false for any
-// other attempt.
+// ownLatency returns the time from when a delivery was due to the 2xx response, without the time in which the
+// endpoint held its deliveries back; counts is false unless it was a first attempt at a healthy endpoint.
 func ownLatency(o webhookports.AttemptOutcome) (latency time.Duration, counts bool) {
 	if !o.Attempt.OK() || !o.Delivery.Healthy || o.Attempt.Number > 1 || o.StartDelay < 0 {
 		return 0, false

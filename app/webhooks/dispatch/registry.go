@@ -39,16 +39,15 @@ type registry struct {
 	// The number of changes to the counts of claims so far, by which the registry orders them against the
 	// database's counts.
 	moves   uint64
-	posting int // The number of POSTs in flight in this process.
-	slow    int // The number of POSTs in flight of the slow lane, the queue of slow and failing endpoints.
+	posting int
+	slow    int
 	// The subscriptions that wait to send a delivery and may have one more POST in flight, but this process may
 	// not.
 	blocked []*entry
 	closed  bool
 }
 
-// holding is a partner's share of the claims (rights to attempt a delivery) and of the POSTs in flight of this
-// process.
+// holding is a partner's share of the claims of deliveries and of the POSTs in flight of this process.
 type holding struct {
 	// The number of the partner's deliveries that any dispatcher has claimed for an attempt, as far as this
 	// process knows.
@@ -67,19 +66,17 @@ type entry struct {
 	// The deliveries that this process has claimed for an attempt, with the number of the claim, until the attempt
 	// is recorded or given up.
 	inFlight map[id.ID]int32
-	moved    uint64 // The value of registry.moves when the subscription's count of claims last changed.
-	posting  int    // The number of POSTs to the subscription in flight in this process.
-	// true: the POSTs in flight count under the slow lane, the queue of slow and failing endpoints; false: under
-	// the fast lane.
+	moved    uint64
+	posting  int
+	// Whether the POSTs in flight count under the slow lane, for slow and failing endpoints.
 	slow    bool
 	waiting []*waiter
-	// true: the subscription waits in registry.blocked for a POST of this process to end; false: it does not.
+	// Whether the subscription waits in registry.blocked for a POST of this process to end.
 	blocked bool
-	// true: it is known whether the endpoint holds its deliveries back (field held); false: not yet.
+	// Whether this process knows whether the endpoint holds its deliveries back.
 	known   bool
-	touched time.Time // The time at which the entry of the subscription was last used.
+	touched time.Time
 	held    held
-	// When this process last began a delivery that had become due while the open circuit held it back.
 	drained time.Time
 }
 
@@ -111,7 +108,6 @@ func (r *registry) entry(sub id.ID) *entry {
 	return e
 }
 
-// of returns what the partner of a subscription holds: its claimed deliveries and its POSTs in flight.
 func (r *registry) of(e *entry) *holding {
 	h := r.held[e.partner]
 	if h == nil {
@@ -145,7 +141,6 @@ func (r *registry) setHealth(e *entry, h webhook.Health) {
 	r.hold(e)
 }
 
-// observe stores the health of subscriptions' endpoints that was read from the database.
 func (r *registry) observe(subscriptions []webhookports.Subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -156,8 +151,8 @@ func (r *registry) observe(subscriptions []webhookports.Subscription) {
 	}
 }
 
-// admit counts a delivery as claimed for an attempt, if its subscription and its partner may have one more. It
-// reports whether it did: true: counted; false: a limit is reached.
+// admit counts a delivery as claimed for an attempt, and reports whether its subscription and its partner may have
+// one more.
 func (r *registry) admit(sub id.ID, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -198,7 +193,6 @@ func (r *registry) rooms(subscriptions []webhookports.Subscription, now time.Tim
 	return rooms
 }
 
-// claim counts deliveries that were claimed for an attempt and that admit has not counted.
 func (r *registry) claim(claims []webhookports.Claim) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -209,8 +203,8 @@ func (r *registry) claim(claims []webhookports.Claim) {
 	}
 }
 
-// begin records that this process is about to attempt a claimed delivery. The result is false if it was doing
-// so already: a queue that was restored from an older state delivers jobs twice. Otherwise it is true.
+// begin records that this process is about to attempt a claimed delivery. The result is false if it was doing so
+// already: a restored queue delivers jobs twice.
 func (r *registry) begin(c webhookports.Claim) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -223,7 +217,6 @@ func (r *registry) begin(c webhookports.Claim) bool {
 	return true
 }
 
-// finish records that the attempt of a claimed delivery has ended or was given up.
 func (r *registry) finish(c webhookports.Claim) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -236,7 +229,6 @@ func (r *registry) finish(c webhookports.Claim) {
 	}
 }
 
-// inFlight returns the deliveries that this process has claimed and whose attempt has not ended.
 func (r *registry) inFlight() []id.ID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -271,8 +263,7 @@ func (r *registry) laneOf(sub id.ID) (webhookports.Lane, id.ID) {
 	}
 }
 
-// hold records whether an endpoint holds its deliveries back at this moment. An endpoint whose bad health is
-// new to this process may have held them back for any time.
+// hold records whether an endpoint holds its deliveries back at this moment.
 func (r *registry) hold(e *entry) {
 	clean := e.health.Flawless()
 	if !e.known && !clean {
@@ -282,10 +273,8 @@ func (r *registry) hold(e *entry) {
 	e.held.note(!clean || e.posting >= e.health.MaxPostsInFlight(r.config.EndpointConcurrency), r.now)
 }
 
-// startDelay returns the time since a delivery was due, without the time in which its endpoint held it back.
-// Negative: the circuit held the delivery back, so the time of its start is no measure of the dispatcher. The row
-// of the subscription has the time of the circuit, whichever dispatcher opened it. Until such deliveries have
-// been sent, the later ones wait behind them.
+// startDelay returns the time since a delivery was due, without the time in which its endpoint held it back;
+// negative: the open circuit held the delivery back.
 func (r *registry) startDelay(d *webhookports.Delivery, due, now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -318,8 +307,6 @@ func (r *registry) move(e *entry, n int) {
 	}
 }
 
-// count adds n to the number of a subscription's deliveries that are claimed for an attempt; n is below 0 when
-// attempts have ended.
 func (r *registry) count(e *entry, n int) {
 	e.claimed += n
 	r.of(e).claimed += n
@@ -330,9 +317,8 @@ func (r *registry) count(e *entry, n int) {
 // more often: from a quarter of the limit on.
 const fillingShare = 4
 
-// fills reports whether the deliveries of a subscription, or of the whole dispatcher, that are claimed for an
-// attempt approach their limit. The limit of a subscription in bad health is so low that one claimed delivery
-// approaches it.
+// fills reports whether the claimed deliveries of a subscription, or of the whole dispatcher, approach their
+// limit.
 func (r *registry) fills(e *entry) bool {
 	return fillingShare*e.claimed >= r.window() || fillingShare*r.claimed >= r.config.Window || !e.health.Flawless()
 }

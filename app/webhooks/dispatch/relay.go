@@ -14,8 +14,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// The least time between two transactions that take events from the outbox, by the number of events. At a high
-// rate of events, a few milliseconds save many transactions. At a low rate, waiting would only add latency.
+// The least time between two transactions that take events from the outbox, by the number of events. At a low
+// rate, waiting would only add latency.
 const (
 	manyPace   = 16 * time.Millisecond
 	relayPace  = 8 * time.Millisecond
@@ -24,9 +24,8 @@ const (
 	fewEvents  = 8
 )
 
-// relayLoop makes deliveries of the events in the outbox when a wake-up notification arrives. The loop also
-// polls, because a notification may be lost (delivery.md, point 2). A dispatcher that is not the leader leaves
-// the events to the leader, and checks soon whether they were handled.
+// relayLoop makes deliveries of the events in the outbox when a wake-up notification arrives, and polls, because a
+// notification may be lost (delivery.md, point 2).
 func (d *Dispatcher) relayLoop(ctx context.Context) {
 	polls := polls{quick: d.config.RelayEvery, works: d.BellWorks}
 	lead := lead{leads: d.Leads}
@@ -74,9 +73,8 @@ func (d *Dispatcher) pollOutbox(ctx context.Context, lead *lead) bool {
 	return err != nil || pending
 }
 
-// drainOutbox makes deliveries of the outbox's events, batch by batch, until a batch is not full. Events that
-// are committed meanwhile cause a further wake-up notification. The result is true if all batches succeeded,
-// and false after an error.
+// drainOutbox makes deliveries of the outbox's events, batch by batch, until a batch is not full. The result
+// reports whether all batches succeeded.
 func (d *Dispatcher) drainOutbox(ctx context.Context) bool {
 	d.keepPace(ctx)
 	for {
@@ -109,9 +107,8 @@ func (d *Dispatcher) keepPace(ctx context.Context) {
 	}
 }
 
-// relay removes up to limit events from the outbox in a transaction and stores their deliveries. A group of
-// events that the database refuses is halved until the refused event is alone and is set aside. Each part is a
-// transaction of its own, oldest events first.
+// relay removes up to limit events from the outbox in a transaction and stores their deliveries. A group of events
+// that the database refuses is halved until the refused event is alone and is set aside.
 func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error) {
 	backlog := false
 	var partners []id.ID
@@ -155,7 +152,6 @@ func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error
 	return n, nil
 }
 
-// partnersOf returns the partners of events, each once.
 func partnersOf(events []ports.Event) (partners []id.ID) {
 	for i := range events {
 		if !slices.Contains(partners, events[i].PartnerID) {
@@ -189,8 +185,7 @@ func paceAfter(relayed int) time.Duration {
 	return manyPace
 }
 
-// plan decides which subscriptions get each event, and renders each body once. admit reports whether one more
-// delivery of a subscription may be attempted at once: true: it may, and is counted; false: it has to wait.
+// plan decides which subscriptions get each event, and renders each body once.
 func plan(events []ports.Event, subscriptions []webhookports.Subscription,
 	admit func(sub id.ID) bool) []webhookports.Delivery {
 	byPartner := map[id.ID][]webhookports.Subscription{}

@@ -20,10 +20,8 @@ const (
 	longestRest = 2 * time.Second
 )
 
-// scanLoop claims due deliveries for an attempt: retries, deliveries whose dispatcher died, and those that had
-// to wait. While a subscription has a backlog, the loop continues as soon as more of its deliveries may be
-// claimed. Without due deliveries the loop sleeps until the next one is due, until a wake-up notification, or
-// for calmPoll.
+// scanLoop claims due deliveries for an attempt: retries, deliveries whose dispatcher died, and those that had to
+// wait.
 func (d *Dispatcher) scanLoop(ctx context.Context) {
 	polls := polls{quick: d.config.ScanEvery, works: d.BellWorks}
 	var backlog []webhookports.Subscription
@@ -70,9 +68,8 @@ func scanWait(due webhookports.DueScanResult, rest, poll time.Duration) time.Dur
 	return max(rest, min(poll, due.Next))
 }
 
-// awaitScan waits until due deliveries are to be searched. A wake-up notification ends the wait and sets rung
-// to true, unless rung is nil. With a backlog, the wait also ends when more deliveries may be claimed. The
-// result is true when the search is to begin, and false when ctx ended.
+// awaitScan waits until due deliveries are to be searched. A wake-up notification ends the wait and sets rung to
+// true, unless rung is nil.
 func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog bool, rung *bool) bool {
 	others, own := d.DueBell, (<-chan struct{})(d.due)
 	if rung == nil {
@@ -99,8 +96,6 @@ func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog 
 	return pause(ctx, scanPace)
 }
 
-// drainBacklog claims deliveries of the due subscriptions as soon as more may be claimed, until the backlog is
-// gone or the next search is due. It returns the subscriptions that still have a backlog.
 func (d *Dispatcher) drainBacklog(ctx context.Context, due []webhookports.Subscription,
 	until time.Time) []webhookports.Subscription {
 	for len(due) > 0 {
@@ -126,8 +121,6 @@ func (d *Dispatcher) drainBacklog(ctx context.Context, due []webhookports.Subscr
 	return due
 }
 
-// withoutDrained returns the due subscriptions without those that had fewer due deliveries than might be
-// claimed.
 func withoutDrained(due []webhookports.Subscription, rooms []webhookports.ClaimQuota,
 	claims []webhookports.Claim) []webhookports.Subscription {
 	got := map[id.ID]int{}

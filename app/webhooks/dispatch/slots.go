@@ -9,7 +9,7 @@ import (
 )
 
 // adjust stores endpoint health that was just recorded, and lets waiting POSTs begin where it allows more. The
-// result is the deliveries that wait for an endpoint whose circuit opened: only a probe may be sent to it now.
+// result is the deliveries that wait for an endpoint whose circuit opened.
 func (r *registry) adjust(health map[id.ID]webhook.Health) (surplus []*waiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -38,8 +38,8 @@ func (r *registry) close() (waiters []*waiter) {
 	return waiters
 }
 
-// slot lets the POST of a claimed delivery begin if one more may be in flight, and then returns nil. Otherwise
-// it returns a waiter. A test delivery waits ahead of the other deliveries of its subscription.
+// slot lets the POST of a claimed delivery begin if one more may be in flight, and then returns nil. Otherwise it
+// returns a waiter.
 func (r *registry) slot(c webhookports.Claim, urgent bool) *waiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,7 +58,6 @@ func (r *registry) slot(c webhookports.Claim, urgent bool) *waiter {
 	return w
 }
 
-// free records that a POST to a subscription has ended, and lets waiting POSTs begin.
 func (r *registry) free(sub id.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,7 +68,7 @@ func (r *registry) free(sub id.ID) {
 	r.grant(e)
 }
 
-// saturated reports whether no further POST of a lane (the fast or the slow queue) may begin in this process.
+// saturated reports whether no further POST of a lane (fast or slow) may begin in this process.
 func (r *registry) saturated(lane webhookports.Lane) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,13 +77,12 @@ func (r *registry) saturated(lane webhookports.Lane) bool {
 		lane == webhookports.SlowLane && (r.slow >= r.config.slowSlots() || more(all, all-r.posting, all) <= 0)
 }
 
-// keepingShare and keepingEndpointShare are divisors: a process keeps further deliveries for its own workers
-// while it has less than an eighth of its POSTs in flight, and less than half of those to the same endpoint.
+// Divisors: a process keeps further deliveries for its own workers while it has less than an eighth of its POSTs
+// in flight, and less than half of those to the same endpoint.
 const keepingShare, keepingEndpointShare = 8, 2
 
-// keeps reports whether this process has workers free for the claimed deliveries. If so, its own workers take
-// them, with the rows that were just read (docs/decisions/0004-path-of-an-event.md), and the other dispatchers
-// are not woken.
+// keeps reports whether this process has workers free for the claimed deliveries, so that other dispatchers are
+// not woken (docs/decisions/0004-path-of-an-event.md).
 func (r *registry) keeps(claims []webhookports.Claim) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,8 +112,7 @@ func (r *registry) ownSlot(e *entry) bool {
 	return e.posting < e.health.MaxPostsInFlight(r.config.EndpointConcurrency)
 }
 
-// mayPost reports whether a POST to a subscription may begin. requested: true for a delivery that a partner
-// requested, false for that of an event.
+// mayPost reports whether a POST to a subscription may begin; requested: a partner requested the delivery.
 func (r *registry) mayPost(e *entry, requested bool) bool {
 	if !r.ownSlot(e) {
 		return false
@@ -129,9 +126,7 @@ func (r *registry) mayPost(e *entry, requested bool) bool {
 	return more(r.config.Concurrency, left, held) > 0 && (!e.slow || r.slow < r.config.slowSlots())
 }
 
-// next returns the index of the first waiting delivery of a subscription whose POST may begin; below 0: none
-// may. A delivery that a partner requested is passed over when only the last quarter of the POSTs is free,
-// which is for events.
+// next returns the index of the first waiting delivery of a subscription whose POST may begin; below 0: none may.
 func (r *registry) next(e *entry) int {
 	if r.mayPost(e, true) {
 		return min(len(e.waiting), 1) - 1
@@ -142,7 +137,6 @@ func (r *registry) next(e *entry) int {
 	return slices.IndexFunc(e.waiting, func(w *waiter) bool { return !w.claim.Requested })
 }
 
-// grant lets the POSTs of a subscription's waiting deliveries begin, as many as may be in flight.
 func (r *registry) grant(e *entry) {
 	for r.grantNext(e) {
 	}
@@ -170,8 +164,7 @@ func (r *registry) block(e *entry) {
 	}
 }
 
-// grantBlocked lets POSTs begin of subscriptions that wait because this process had too many in flight, in
-// turn. Partners with less than a quarter of the POSTs in flight come first.
+// grantBlocked lets POSTs begin of subscriptions that wait because this process had too many in flight, in turn.
 func (r *registry) grantBlocked() {
 	r.grantTo(func(e *entry) bool { return r.of(e).posting < r.config.partnerSlots() })
 	r.grantTo(func(*entry) bool { return true })

@@ -27,15 +27,12 @@ const (
 	recordSpan = time.Second
 )
 
-// settleSpan returns how long after a claim (the right to attempt a delivery) was withdrawn its POST may still
-// be unrecorded: a worker that read the delivery just before begins the POST within webhook.Freshness. The
-// delivery must not be sent again earlier, because an endpoint that answers slowly would receive it twice.
+// settleSpan returns how long after a claim of a delivery was withdrawn its POST may still be unrecorded. An
+// earlier second POST would reach a slow endpoint twice.
 func (t *transport) settleSpan() time.Duration {
 	return webhook.MaxSubscriptionCacheAge + t.d.config.Timeout + recordSpan
 }
 
-// send hands claims (rights to attempt a delivery) to workers: through the queue in Redis, or in this process
-// while Redis is unreachable.
 func (t *transport) send(ctx context.Context, claims []webhookports.Claim, urgent bool) {
 	if len(claims) == 0 {
 		return
@@ -51,8 +48,6 @@ func (t *transport) send(ctx context.Context, claims []webhookports.Claim, urgen
 	}
 }
 
-// enqueue adds jobs to the queue, even during a shutdown: the deliveries of a job that is not added would wait
-// until their leases end.
 func (t *transport) enqueue(ctx context.Context, jobs []webhookports.DeliveryJob) (left []webhookports.DeliveryJob,
 	err error) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTimeout)
@@ -60,7 +55,6 @@ func (t *transport) enqueue(ctx context.Context, jobs []webhookports.DeliveryJob
 	return t.d.Queue.Enqueue(bounded, jobs)
 }
 
-// leave stops the use of the queue in Redis: jobs then go straight to the workers of this process.
 func (t *transport) leave(ctx context.Context, err error) {
 	if t.away.CompareAndSwap(false, true) {
 		t.d.Metrics.SetQueueMode(webhookports.QueueModeDirect)
@@ -68,9 +62,8 @@ func (t *transport) leave(ctx context.Context, err error) {
 	}
 }
 
-// renewed runs jobs in this process that may or may not have reached the queue. New claims (rights to attempt
-// the deliveries) make a job in the queue ineffective. The jobs run after settleSpan, when a POST of a job in
-// the queue is recorded.
+// renewed runs jobs in this process that may or may not have reached the queue. New claims of deliveries make a
+// job in the queue ineffective.
 func (t *transport) renewed(ctx context.Context, jobs []webhookports.DeliveryJob) {
 	var again []webhookports.DeliveryJob
 	for _, j := range jobs {
@@ -98,8 +91,7 @@ func (t *transport) local(ctx context.Context, jobs []webhookports.DeliveryJob) 
 	failpoint.Hit("transport.local")
 }
 
-// jobs puts as many deliveries of a lane (the fast or the slow queue) into each job as fit. They may belong to
-// many subscriptions: each delivery waits for its own endpoint, and no worker waits long for a job.
+// jobs puts as many deliveries of a lane (fast or slow) into each job as fit.
 func (t *transport) jobs(claims []webhookports.Claim, urgent bool) (jobs []webhookports.DeliveryJob) {
 	byLane := map[webhookports.Lane][]webhookports.Claim{}
 	for _, c := range claims {
@@ -149,8 +141,7 @@ func (t *transport) watch(ctx context.Context) {
 	}
 }
 
-// returned tests the queue, and makes jobs go through the queue again after enough successes. true: they do;
-// false: they go straight to the workers.
+// returned tests the queue, and reports whether jobs go through the queue again after enough successes.
 func (t *transport) returned(ctx context.Context) bool {
 	bounded, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -167,8 +158,7 @@ func (t *transport) returned(ctx context.Context) bool {
 	return true
 }
 
-// recover makes the deliveries of jobs that the queue lost due again. Deliveries that this process is sending
-// are not lost. Those of other dispatchers are due again when every POST of them must have been recorded.
+// recover makes the deliveries of jobs that the queue lost due again.
 func (t *transport) recover(ctx context.Context) {
 	t.d.Log.InfoContext(ctx,
 		"dispatcher: the queue is new or lost its jobs; what was under way then will be dispatched again")

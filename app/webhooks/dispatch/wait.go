@@ -14,7 +14,7 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// pause waits for a span of time. The result is true after the span, and false when ctx ended first.
+// pause waits for a span of time, and reports whether the span passed before ctx ended.
 func pause(ctx context.Context, span time.Duration) bool {
 	timer := time.NewTimer(span)
 	defer timer.Stop()

@@ -21,17 +21,15 @@ const (
 	freshTries = 5
 	// loadTogether is the least number of deliveries in a job that are read with a query of their own.
 	loadTogether = 4
-	// Bounds of the search for a delivery that is not found, since its transaction may not have committed yet. A
-	// worker reads the delivery again after firstAwait, and after twice as long each time, until awaitMost, unless
-	// the event was committed longer than awaitAge ago.
+	// Bounds of the search for a delivery that is not found, since its transaction may not have committed yet.
 	firstAwait, awaitMost, awaitAge = 2 * time.Millisecond, 256 * time.Millisecond, 5 * time.Second
 	// leaseMargin is the time that a lease (the time for which a delivery is reserved for a dispatcher) must have
 	// left after the longest attempt.
 	leaseMargin = time.Second
 )
 
-// handle works on a job until its deliveries are sent, or until jobPatience is over and the job's lane (the
-// fast or the slow queue) may have further POSTs in flight.
+// handle works on a job until its deliveries are sent, or until jobPatience is over and further POSTs may be in
+// flight.
 func (d *Dispatcher) handle(ctx context.Context, job webhookports.DeliveryJob) {
 	finished := make(chan struct{}, len(job.Claims))
 	d.submit(ctx, job, func() { finished <- struct{}{} })
@@ -51,7 +49,7 @@ func (d *Dispatcher) handle(ctx context.Context, job webhookports.DeliveryJob) {
 	}
 }
 
-// submit starts the dispatch of each delivery of a job. finished is called once for each of them.
+// submit starts the dispatch of each delivery of a job.
 func (d *Dispatcher) submit(ctx context.Context, job webhookports.DeliveryJob, finished func()) {
 	claims := make([]webhookports.Claim, 0, len(job.Claims))
 	for _, c := range job.Claims {
@@ -88,9 +86,7 @@ func (d *Dispatcher) start(ctx context.Context, claims []webhookports.Claim, urg
 	}
 }
 
-// preload reads the deliveries of a large job with a single query. The result is nil if each is to be read by
-// itself: for a small job, and after an error or a panic, so that a row that cannot be read stops only its own
-// delivery.
+// preload reads the deliveries of a large job with a single query.
 func (d *Dispatcher) preload(ctx context.Context, claims []webhookports.Claim) (loaded []webhookports.Delivery) {
 	if len(claims) < loadTogether {
 		return nil
@@ -111,11 +107,11 @@ func (d *Dispatcher) preload(ctx context.Context, claims []webhookports.Claim) (
 	return loaded
 }
 
-// filed waits for the commit of the transaction that made a delivery. true: it was committed; false: it failed.
+// filed waits for the transaction that made a delivery, and reports whether it was committed.
 func filed(loaded *webhookports.Delivery) bool { return loaded.Filed == nil || loaded.Filed() }
 
-// dispatch makes and records an attempt to send a claimed delivery. loaded is the delivery, or nil if it is not
-// read yet. wait is nil when the POST may begin at once.
+// dispatch makes and records an attempt to send a claimed delivery; loaded: nil if not read yet; wait: nil when
+// the POST may begin at once.
 func (d *Dispatcher) dispatch(ctx context.Context, c webhookports.Claim, loaded *webhookports.Delivery, wait *waiter) {
 	if wait != nil && !<-wait.granted {
 		return
@@ -127,9 +123,8 @@ func (d *Dispatcher) dispatch(ctx context.Context, c webhookports.Claim, loaded 
 	}
 }
 
-// attempt reads a delivery, makes the POST and decides about its result. made is true if there is an outcome to
-// record, and false when there was no POST. A panic ends this attempt only: the delivery is dispatched again
-// when its lease ends.
+// attempt reads a delivery, makes the POST and decides about its result; made reports whether there is an outcome
+// to record. A panic ends this attempt only.
 func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 	loaded *webhookports.Delivery) (outcome webhookports.AttemptOutcome, made bool) {
 	defer func() {
@@ -163,7 +158,7 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 }
 
 // putOff ends a dispatch whose POST failed by a fault of this service: no attempt is used up, and the endpoint's
-// health does not change. The delivery starts late by at least the wait until its next dispatch.
+// health does not change.
 func (d *Dispatcher) putOff(delivery *webhookports.Delivery, delay time.Duration) webhookports.AttemptOutcome {
 	verdict := webhook.NewUnattemptedVerdict(int(delivery.Seq) - delivery.Attempts)
 	if delay >= 0 {
@@ -218,7 +213,7 @@ func mayAppear(loaded *webhookports.Delivery, c webhookports.Claim, now time.Tim
 	return !loaded.Found && loaded.LoadErr == nil && c.Seq == 1 && now.Sub(c.DueAt) < awaitAge
 }
 
-// fate is what a worker does with a delivery that it has read: send it, read it again, drop it, or give it up.
+// fate is what a worker does with a delivery that it has read.
 type fate int
 
 const (
@@ -228,13 +223,12 @@ const (
 	// POST.
 	fateLeave
 	fateRelease // The worker gives the delivery up, since the subscription is deleted or disabled.
-	fateUnread  // The worker logs that the query for the delivery failed.
+	fateUnread
 	// The worker logs that the signing secret does not decrypt, perhaps only with the keyset of this process.
 	fateUnsigned
 )
 
-// fateOf decides what a worker does with a delivery that it has read. timeout is that of an attempt; last is
-// true if the delivery is not read again; proven: true if the database proves that the keyset is its own. A
+// fateOf decides what a worker does with a delivery that it has read; last: the delivery is not read again. A
 // delivery whose secret is lost has an attempt, though not a POST.
 func fateOf(loaded *webhookports.Delivery, timeout time.Duration, now time.Time, last, proven bool) fate {
 	switch {
@@ -252,7 +246,6 @@ func fateOf(loaded *webhookports.Delivery, timeout time.Duration, now time.Time,
 	return fatePost
 }
 
-// load reads a batch of claimed deliveries from the database in a single query.
 func (d *Dispatcher) load(ctx context.Context, deliveries []*webhookports.Delivery) {
 	claims := make([]webhookports.Claim, len(deliveries))
 	for i, delivery := range deliveries {
@@ -268,10 +261,8 @@ func (d *Dispatcher) load(ctx context.Context, deliveries []*webhookports.Delive
 	}
 }
 
-// post sends a delivery to its endpoint; one whose secret cannot be read is not sent (webhook.Unsigned). The
-// signature has the database's time, so a wrong clock of this process does not exceed the receiver's tolerance.
-// delay is how late the POST began: negative when the due time is not known, or when the delivery waited behind
-// an open circuit.
+// post sends a delivery to its endpoint, unless its secret cannot be read (webhook.Unsigned). The signature has
+// the database's time, so that a wrong clock of this process does no harm.
 func (d *Dispatcher) post(ctx context.Context,
 	delivery *webhookports.Delivery) (attempt webhook.Attempt, delay time.Duration) {
 	lane := string(d.registry.lane(delivery.SubscriptionID))
@@ -298,8 +289,6 @@ func (d *Dispatcher) started(delivery *webhookports.Delivery, delay time.Duratio
 	}
 }
 
-// release gives up claims (rights to attempt a delivery), so that the deliveries are due at once. If that
-// fails, they are due when their leases end.
 func (d *Dispatcher) release(ctx context.Context, claims ...webhookports.Claim) {
 	if err := d.Work.ReleaseClaims(ctx, claims); err != nil {
 		d.complain(ctx, "release deliveries", err)

@@ -19,28 +19,23 @@ import (
 // answered.
 const MaxFeedWait = 25 * time.Second
 
-// leastWait is the shortest wait of a request for new events whose place a newer request takes. A client that
-// repeats its request at once would otherwise send requests without a pause.
 const leastWait = time.Second
 
 // readWithin bounds each read of the database by a request that waits for events, because the deadline of
 // requests does not apply to it.
 const readWithin = 8 * time.Second
 
-// Deps holds the interfaces that the use cases of events need.
 type Deps struct {
 	Events  webhookports.EventStore
 	Feeds   webhookports.EventStore
 	Waiting *WaitingRequests
-	After   func(time.Duration) <-chan time.Time // The function time.After, or a test's replacement.
+	After   func(time.Duration) <-chan time.Time
 }
 
-// Service has the use cases of a partner's events: the list, and the feed of new events.
 type Service struct{ deps Deps }
 
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// List returns a page of the events of a partner.
 func (s *Service) List(ctx context.Context, partnerID id.ID, f webhookports.EventFilter,
 	page ports.Page) (ports.ListPage[ports.Event], error) {
 	return s.deps.Events.Events(ctx, partnerID, f, page)
@@ -51,26 +46,22 @@ func (s *Service) Get(ctx context.Context, partnerID, eventID id.ID) (ports.Even
 	return s.deps.Events.Event(ctx, partnerID, eventID)
 }
 
-// FeedRequest is a partner's request for the events after a number.
 type FeedRequest struct {
 	After *int64 // The number after which the requested events begin; nil: from the oldest event that is kept.
 	Limit int
-	Wait  time.Duration // How long the request may wait until there is an event; at most MaxWait.
+	Wait  time.Duration
 }
 
 // FeedPage is a part of a partner's feed (its numbered list of events), oldest event first.
 type FeedPage struct {
 	Events []ports.Event
-	Next   int64 // The number after which the next part of the partner's numbered list of events begins.
+	Next   int64
 	// The id of the partner's numbered list of events, which changes when the database was restored from a backup.
 	FeedID string
 }
 
-// ReadFeed returns a partner's events after a number. Without such an event the request waits for one. The wait
-// ends at once when the process stops, and after a second if a newer request of the partner has taken the place
-// of this one.
-//
-// Returns invalid_cursor for a number that no event has reached yet, or after which events were removed.
+// ReadFeed returns a partner's events after a number, and waits for an event if there is none. Returns
+// invalid_cursor for a number that no event has reached yet, or after which events were removed.
 func (s *Service) ReadFeed(ctx context.Context, partnerID id.ID, q FeedRequest) (FeedPage, error) {
 	if q.Wait <= 0 {
 		return s.read(ctx, partnerID, q)
@@ -139,7 +130,6 @@ func (s *Service) read(ctx context.Context, partnerID id.ID, q FeedRequest) (Fee
 		return s.missing(ctx, partnerID, q, after)
 	}
 	page.Next = next
-	// Skip an event without data, which could not be read from its row.
 	page.Events = slices.DeleteFunc(events, func(e ports.Event) bool { return e.Data == nil })
 	if len(page.Events) == 0 {
 		q.After = &next
@@ -148,8 +138,8 @@ func (s *Service) read(ctx context.Context, partnerID id.ID, q FeedRequest) (Fee
 	return page, nil
 }
 
-// follows returns the number of the last event. whole is true if the events follow the number after without a
-// gap, and false if not.
+// follows returns the number of the last event. whole reports whether the events follow the number after without a
+// gap.
 func follows(events []ports.Event, after int64) (last int64, whole bool) {
 	for _, e := range events {
 		if after++; e.Sequence != after {
@@ -170,8 +160,8 @@ func keeps(state webhookports.FeedState, after int64) error {
 	return nil
 }
 
-// missing handles a read of a partner's numbered events in which some are missing. Retention may have dropped
-// them meanwhile. Any other gap is an error: numbers are never skipped.
+// missing handles a read of a partner's numbered events in which some are missing: an error unless retention has
+// dropped them meanwhile.
 func (s *Service) missing(ctx context.Context, partnerID id.ID, q FeedRequest, after int64) (FeedPage, error) {
 	state, err := s.deps.Feeds.FeedState(ctx, partnerID)
 	if err != nil {

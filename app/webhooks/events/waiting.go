@@ -10,9 +10,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Bounds of the requests that wait for events. A request beyond the bound of the process is answered at once. A
-// request beyond the bound of its partner ends the wait of the partner's oldest request, whose client may be
-// gone.
+// Bounds of the requests that wait for events. A request beyond the bound of its partner ends the wait of the
+// partner's oldest request, whose client may be gone.
 const (
 	maxWaiting      = 4096 // How many requests may wait in a process; each holds a connection and some 30 kB.
 	maxWaitingOfOne = 16   // How many requests of a partner may wait in a process.
@@ -31,14 +30,12 @@ type WaitingRequests struct {
 	drain     sync.Once
 }
 
-// partnerRequests is the requests of a partner that wait for events.
 type partnerRequests struct {
-	places []*place      // The waiting requests, the oldest first.
+	places []*place
 	rung   chan struct{} // A channel that is closed to wake the partner's waiting requests.
-	last   int64         // The highest event number that one of the partner's requests has read.
+	last   int64
 }
 
-// NewWaitingRequests returns an empty set of waiting requests.
 func NewWaitingRequests() *WaitingRequests {
 	return &WaitingRequests{byPartner: map[id.ID]*partnerRequests{}, entered: make(chan struct{}, 1),
 		drained: make(chan struct{})}
@@ -59,11 +56,10 @@ func (w *WaitingRequests) WakePartners(partners []id.ID) {
 	}
 }
 
-// Drain ends the wait of all requests for events, and lets no further request wait.
 func (w *WaitingRequests) Drain() { w.drain.Do(func() { close(w.drained) }) }
 
-// WatchFeeds queries once a second, until ctx ends, whether the partners whose requests wait have new events: the
-// wake-up notification of an event may be lost. A single query serves all partners.
+// WatchFeeds queries once a second, until ctx ends, whether partners whose requests wait have new events, since a
+// wake-up notification may be lost.
 func (w *WaitingRequests) WatchFeeds(ctx context.Context, feeds webhookports.EventStore) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -77,8 +73,6 @@ func (w *WaitingRequests) WatchFeeds(ctx context.Context, feeds webhookports.Eve
 	}
 }
 
-// look wakes the waiting requests of partners that have new events. An error is ignored: the next query follows
-// in a second.
 func (w *WaitingRequests) look(ctx context.Context, feeds webhookports.EventStore) {
 	known := w.known()
 	if len(known) == 0 {
@@ -103,8 +97,6 @@ func (w *WaitingRequests) look(ctx context.Context, feeds webhookports.EventStor
 	w.WakePartners(ahead)
 }
 
-// known returns the partners whose requests wait for events, each with the highest event number that they have
-// read.
 func (w *WaitingRequests) known() map[id.ID]int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -115,16 +107,13 @@ func (w *WaitingRequests) known() map[id.ID]int64 {
 	return known
 }
 
-// place stands for a single request that waits for events.
 type place struct {
 	waiting *WaitingRequests
 	partner id.ID
-	// A channel that is closed when a newer request of the partner makes this one end its wait.
-	taken chan struct{}
+	taken   chan struct{}
 }
 
-// enter adds a request to those that wait for events; ok is true if it may wait, and false where no further
-// request may.
+// enter adds a request to those that wait for events; ok reports whether it may wait.
 func (w *WaitingRequests) enter(partner id.ID) (p *place, ok bool) {
 	select {
 	case <-w.drained:
@@ -154,8 +143,8 @@ func (w *WaitingRequests) enter(partner id.ID) (p *place, ok bool) {
 	return p, true
 }
 
-// Add adds a request to those that wait for events, until leave is called. rung returns the channel whose
-// closing wakes the request, or nil where no further request may wait.
+// Add adds a request to those that wait for events, until leave is called. rung returns the channel whose closing
+// wakes the request; nil: no further request may wait.
 func (w *WaitingRequests) Add(partner id.ID) (rung func() <-chan struct{}, leave func()) {
 	p, ok := w.enter(partner)
 	if !ok {
@@ -164,8 +153,7 @@ func (w *WaitingRequests) Add(partner id.ID) (rung func() <-chan struct{}, leave
 	return p.rung, p.leave
 }
 
-// remove removes a request from those that wait for events. It does nothing for a request that a newer one has
-// replaced.
+// remove removes a request from those that wait for events.
 func (w *WaitingRequests) remove(p *place) {
 	c := w.byPartner[p.partner]
 	if c == nil {
@@ -193,7 +181,6 @@ func (p *place) rung() <-chan struct{} {
 	return nil
 }
 
-// knows stores the number of the last event that the request has read.
 func (p *place) knows(last int64) {
 	p.waiting.mu.Lock()
 	defer p.waiting.mu.Unlock()
@@ -208,7 +195,6 @@ func (p *place) leave() {
 	p.waiting.remove(p)
 }
 
-// Size returns the number of requests that wait for events.
 func (w *WaitingRequests) Size() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,8 +1,5 @@
-// Package batch lets concurrent callers share work that would cost each caller a round trip: a transaction, a query or
-// a command serves a batch of callers. Use cases and adapters both need this tool, like ports/platform/failpoint.
-//
-// A caller that finds a free worker starts a batch at once and runs the batch in its own goroutine. Further calls wait
-// only while all workers are busy; they form the next batch. Linger and Yield let a batch grow before the run.
+// Package batch lets concurrent callers share work that would cost each caller a round trip: a transaction, a
+// query or a command serves a batch of callers.
 package batch
 
 import (
@@ -17,8 +14,8 @@ import (
 // Queue forms batches of the items that are passed to Do under the same key. Set the fields before the first call of
 // Do.
 type Queue[T any] struct {
-	Workers int // How many batches of items with the same key may run at the same time.
-	Limit   int // The largest number of items in a batch.
+	Workers int
+	Limit   int
 	// The number of items that must wait before a second batch runs at the same time; a large batch costs less per
 	// item.
 	Threshold int
@@ -26,16 +23,13 @@ type Queue[T any] struct {
 	// A batch that begins at least so long after the end of the last one does not wait for further items; 0: every
 	// batch waits for them.
 	Quiet time.Duration
-	// true: before a batch runs, goroutines that are ready to call Do may run and join it; false: they may not.
+	// Whether goroutines that are ready to call Do may run and join a batch before it runs.
 	Yield bool
-	// Rest bounds the pause that follows a batch if several callers shared the batch, or if calls wait behind it.
-	// The pause takes as long as the batch took. It ends early when as many calls wait as the batch and its queue
-	// had, or Threshold calls. So batches grow before the workers are busy all the time, and a lone call never
-	// waits.
+	// Rest bounds the pause that follows a batch if several callers shared the batch, or if calls wait behind it. The
+	// pause takes as long as the batch took.
 	Rest time.Duration
-	// MinBatch is the number of waiting calls for which a batch is worth its cost. If fewer calls wait at the end
-	// of the pause after a batch, but at least one, the pause is made once more, and ends early when that many
-	// wait. So batches stay large where requests spread over several processes.
+	// MinBatch is the number of waiting calls for which a batch is worth its cost. If fewer wait at the end of the
+	// pause after a batch, but at least one, the pause is made once more.
 	MinBatch int
 	// Run works on the items of a batch, in the goroutine of one of its callers. An item that is a pointer carries
 	// its result.
@@ -43,7 +37,7 @@ type Queue[T any] struct {
 
 	mu     sync.Mutex
 	states map[string]*keyState[T]
-	ended  time.Time // The time at which the last batch of any key ended.
+	ended  time.Time
 }
 
 // errUnfinished is the value with which the callers of a batch panic if the goroutine that ran it ended by
@@ -53,7 +47,7 @@ var errUnfinished = errors.New("batch: the goroutine that ran the batch ended be
 // keyState holds the batches that run or form under one key, and the calls that wait for them.
 type keyState[T any] struct {
 	running int
-	resting int // The number of pauses after batches that have not ended yet.
+	resting int
 	demand  int // The number of calls that ran in the last batch or waited behind it when the pause after it began.
 	waiting []*call[T]
 	growing *growth // The batch of this key that is growing; nil: none.
@@ -62,15 +56,15 @@ type keyState[T any] struct {
 // growth is a batch that waits for further items before it runs. Two batches of a key never grow at the same
 // time, because they would divide the items of a large batch.
 type growth struct {
-	missing int           // The number of items until the batch is full.
-	full    chan struct{} // A channel that is closed when enough calls wait to fill the growing batch.
+	missing int
+	full    chan struct{}
 }
 
 // call is a call of Queue.Do that waits for its batch.
 type call[T any] struct {
 	item  T
 	turn  chan turn[T]
-	leads bool    // true: this call runs the batch for the other callers; false: another call runs it.
+	leads bool    // Whether this call runs the batch for the other callers.
 	grows *growth // The growing batch that this call is to run; nil: the batch runs with the items that it has.
 }
 
@@ -78,16 +72,15 @@ type call[T any] struct {
 // run.
 type turn[T any] struct {
 	lead     []*call[T] // The batch that the call must run, with the call itself first; nil: the batch has run.
-	panicked any        // The value with which the batch panicked; nil: it did not panic.
+	panicked any
 }
 
 // AddAndWait adds an item to a batch of a key, and returns when that batch has run. If the batch panics, every caller
 // with an item in it panics.
 func (q *Queue[T]) AddAndWait(key string, item T) { q.do(nil, key, item) }
 
-// AddAndWaitContext does what Do does, for a caller that may stop waiting. If ctx ends while the item waits, or while
-// another caller runs its batch, AddAndWaitContext returns the error of ctx; that batch may still use the item. A
-// caller that runs the batch itself waits until the batch has run.
+// AddAndWaitContext does what AddAndWait does, but returns the error of ctx if ctx ends while the item waits or
+// another caller runs its batch, which may still use the item.
 func (q *Queue[T]) AddAndWaitContext(ctx context.Context, key string, item T) error {
 	if left := q.do(ctx.Done(), key, item); left {
 		return ctx.Err()
@@ -95,7 +88,6 @@ func (q *Queue[T]) AddAndWaitContext(ctx context.Context, key string, item T) er
 	return nil
 }
 
-// do adds an item to a batch, and reports whether the caller stopped waiting because done was closed.
 func (q *Queue[T]) do(done <-chan struct{}, key string, item T) (left bool) {
 	c := &call[T]{item: item}
 	q.mu.Lock()
@@ -143,7 +135,6 @@ func (q *Queue[T]) leave(s *keyState[T], c *call[T]) bool {
 	return !c.leads
 }
 
-// CountWaiting counts the calls of a key whose batch has not started.
 func (q *Queue[T]) CountWaiting(key string) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -173,7 +164,6 @@ func (s *keyState[T]) mayStart(q *Queue[T], n int) bool {
 	return s.growing == nil && rested && (s.running == 0 || s.running < q.Workers && many)
 }
 
-// take removes up to n calls from those that wait for a batch and returns them, the oldest first.
 func (s *keyState[T]) take(n int) []*call[T] {
 	n = min(n, len(s.waiting))
 	taken := s.waiting[:n:n]
@@ -181,7 +171,6 @@ func (s *keyState[T]) take(n int) []*call[T] {
 	return taken
 }
 
-// start takes a worker for a batch, and makes the first caller of the batch run it.
 func (s *keyState[T]) start(q *Queue[T], batch []*call[T]) {
 	s.running++
 	if missing := q.Limit - len(batch); missing > 0 && (q.lingers() || q.Yield) {
@@ -195,7 +184,6 @@ func (q *Queue[T]) lingers() bool {
 	return q.Linger > 0 && (q.Quiet == 0 || time.Since(q.ended) < q.Quiet) //nolint:forbidigo // as in lead
 }
 
-// startNext starts a batch of the waiting calls if a worker is free.
 func (s *keyState[T]) startNext(q *Queue[T]) {
 	if len(s.waiting) == 0 || !s.mayStart(q, len(s.waiting)) {
 		return
@@ -206,7 +194,6 @@ func (s *keyState[T]) startNext(q *Queue[T]) {
 	batch[0].turn <- turn[T]{lead: batch}
 }
 
-// lead runs a batch of calls in the goroutine of its first caller, and passes the outcome to the others.
 func (q *Queue[T]) lead(key string, s *keyState[T], batch []*call[T]) {
 	batch = q.grow(s, batch)
 	items := make([]T, len(batch))

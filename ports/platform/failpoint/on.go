@@ -17,14 +17,12 @@ var (
 // Observe registers a function that every Hit of a failpoint calls. The function may end the process.
 func Observe(fn func(name string)) { observer.Store(&fn) }
 
-// Hit calls the observer, if one is registered, with the name of the failpoint.
 func Hit(name string) {
 	if fn := observer.Load(); fn != nil {
 		(*fn)(name)
 	}
 }
 
-// SkewIDs shifts the clock from which this process makes its later ids ahead by d.
 func SkewIDs(d time.Duration) { skew.Store(d.Milliseconds()) }
 
 // SkewedID returns an id, a UUID v7, whose time is ahead by the skew that SkewIDs set.

@@ -12,7 +12,6 @@ import (
 )
 
 const (
-	// remindEvery is the least time between two warnings about the same outage.
 	remindEvery = 30 * time.Second
 	// calm is how long ago the last failure must be for a success to end an outage, since during an outage some
 	// calls may succeed.
@@ -24,7 +23,7 @@ const (
 // Log logs the outages of a subject. Its methods are safe for concurrent use.
 type Log struct {
 	log     *slog.Logger
-	failing atomic.Bool // true: an outage lasts; false: none, and a success has nothing to log.
+	failing atomic.Bool
 
 	mu                sync.Mutex
 	begin, told, last time.Time
@@ -33,13 +32,12 @@ type Log struct {
 	message          string
 }
 
-// New returns a Log that writes to log.
 func New(log *slog.Logger) *Log { return &Log{log: log} }
 
 func now() time.Time { return time.Now() } //nolint:forbidigo // the time of log lines, which slog reads itself as well
 
-// RecordFailure counts a failure. The first failure of an outage is logged as a warning with its message and arguments;
-// so is a failure every half minute, as "still: " and the message. All other failures are logged at level debug.
+// RecordFailure counts a failure. The first of an outage is logged as a warning with its message and arguments; so
+// is a failure every half minute, as "still: " and the message.
 func (l *Log) RecordFailure(ctx context.Context, message string, args ...any) {
 	at := now()
 	l.mu.Lock()
@@ -66,8 +64,8 @@ func (l *Log) RecordFailure(ctx context.Context, message string, args ...any) {
 	}
 }
 
-// RecordSuccess counts a success. It ends an outage whose last failure is some seconds old, and logs "over: " and the
-// message of the first failure. Without an outage Worked costs next to nothing.
+// RecordSuccess counts a success. It ends an outage whose last failure is some seconds old, and logs "over: " and
+// the message of the first failure.
 func (l *Log) RecordSuccess(ctx context.Context) { l.end(ctx, "", calm) }
 
 // EndOutage ends an outage at once, and logs a message of its own. Without an outage Over does nothing.

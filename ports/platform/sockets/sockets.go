@@ -31,28 +31,22 @@ func ExhaustedResource(err error) string {
 	return ""
 }
 
-// IsNoRouteError reports whether an error means that the machine has no route to the address that was dialled.
 func IsNoRouteError(err error) bool {
 	return is(err, syscall.ENETUNREACH) || is(err, syscall.EADDRNOTAVAIL) && isIPv6(err)
 }
 
-// is reports whether cause is the cause of err. An error of the name resolver contains its cause only as text,
-// which is compared as well.
 func is(err error, cause syscall.Errno) bool {
 	var dns *net.DNSError
 	return errors.Is(err, cause) || errors.As(err, &dns) && strings.HasSuffix(dns.Err, ": "+cause.Error())
 }
 
-// isIPv6 reports whether the error is about a connection to an IPv6 address. A machine without IPv6 has no source
-// address for it, and returns the same error number as a machine without a free port.
+// isIPv6 reports whether the error is about a connection to an IPv6 address.
 func isIPv6(err error) bool { return strings.Contains(err.Error(), "]:") }
 
 // calm is how long /readyz reports a failure to open a socket after it happened: longer than the time between
 // two requests of /readyz.
 const calm = 15 * time.Second
 
-// FailureMonitor keeps the last failure to open a socket for the check of /readyz. Its methods are safe for concurrent
-// use.
 type FailureMonitor struct{ last atomic.Pointer[failure] }
 
 type failure struct {
@@ -62,7 +56,6 @@ type failure struct {
 
 func now() time.Time { return time.Now() } //nolint:forbidigo // how long ago a failure of this process was
 
-// RecordFailure stores a failure to open a socket, with its time.
 func (w *FailureMonitor) RecordFailure(err error) { w.last.Store(&failure{err, now()}) }
 
 // Check returns the last failure to open a socket if it was a few seconds ago, and nil otherwise.
