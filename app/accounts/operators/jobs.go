@@ -9,16 +9,13 @@ import (
 )
 
 const (
-	// resetsEvery is the interval of the job that mails links to set a password. It bounds the wait of a person
-	// who has forgotten a password.
+	// The interval of mailing links to set a password bounds the wait of a person who has forgotten one.
 	resetsEvery = 5 * time.Second
-	// tokensKeptFor is the time for which a mail token is kept after it has ended. The limit on mails in an hour
-	// counts these tokens.
+	// Ended mail tokens are kept for a time, since the limit on mails in an hour counts them.
 	tokensKeptFor = 24 * time.Hour
 )
 
-// ScheduledJobs returns the scheduled jobs of operators' accounts: one mails links that set a password, the others
-// delete ended sessions, mail tokens and half sign-ins.
+// ScheduledJobs returns the scheduled jobs of operators' accounts.
 func (s *Service) ScheduledJobs(every time.Duration) []schedules.Job {
 	ended := func(name string, clean schedules.CleanFunc) schedules.Job {
 		return schedules.NewCleaningJob(name, s.deps.Clock, schedules.CleanWithinTx(s.deps.UnitOfWork, clean))
