@@ -20,7 +20,7 @@ const (
 	ActAddFiles OperatorAct = "add_files"
 
 	ActRemind OperatorAct = "remind"
-	// The tenant paid the debt by other means.
+	// ActMarkSettledElsewhere ends a debt that the tenant paid by other means.
 	ActMarkSettledElsewhere OperatorAct = "settled_elsewhere"
 	ActWithdrawClaim        OperatorAct = "withdraw_claim"
 )

@@ -12,7 +12,7 @@ import (
 
 type CaptureRequest struct {
 	DepositID   id.ID
-	Amount      *money.Cents // nil: the deposit's whole amount.
+	Amount      *money.Cents // The amount to capture; nil for the deposit's whole amount.
 	Reason      string
 	Description string
 	Files       FilesToAdd

@@ -27,7 +27,7 @@ const referenceTries = 5
 // A malformed id in the request is replaced by an id that no stored row has.
 type NewDeposit struct {
 	AccountID id.ID
-	ClientID  *id.ID // nil for a request without a client.
+	ClientID  *id.ID // The id of the deposit's client; nil for none.
 	deposit.Draft
 }
 

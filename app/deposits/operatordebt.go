@@ -41,7 +41,7 @@ func (s *Service) RemindByOperator(ctx context.Context, by OperatorCaller, form 
 
 type reminder struct {
 	url string
-	// The language of the tenant's agreement, for a deposit without its own.
+	// The language of the tenant's agreement, for a deposit without a language of its own.
 	agreed string
 }
 

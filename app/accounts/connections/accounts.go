@@ -18,8 +18,8 @@ import (
 type AccountView struct {
 	Account  connect.Account
 	Operator connect.Operator
-	Link     *connect.Link   // nil for an account without a link to a partner.
-	Partner  partner.Partner // Zero for an account without a link to a partner.
+	Link     *connect.Link   // The account's link to a partner; nil for none.
+	Partner  partner.Partner // The linked partner; zero for none.
 }
 
 // DepositCeiling returns the largest amount of a deposit for the account: its own ceiling, or the service's

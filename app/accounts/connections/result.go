@@ -19,7 +19,7 @@ type (
 // ConnectResult is the result of a connect form at a partner's connect URL.
 type ConnectResult struct {
 	Verified VerifiedConnectURL // The checked connect URL is also set beside an error, if the URL itself was valid.
-	SignedIn SignInResult       // Zero when no session was begun for the operator.
+	SignedIn SignInResult       // The operator with the new session; zero when no session was begun.
 	Outcome  connect.LinkResult
 	// The reason why the link was refused: account_already_linked or external_id_conflict; nil when the link was not
 	// refused.

@@ -23,7 +23,7 @@ type Deps struct {
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 	Environment partner.Environment
-	// DASHBOARD_BASE_URL without a slash at its end.
+	// The setting DASHBOARD_BASE_URL, without a slash at its end.
 	DashboardURL string
 }
 

@@ -11,7 +11,7 @@ const verifyMailsPerHour = 5
 
 type DashboardRateLimit struct {
 	name      string
-	perMinute int // 0 where the limit is one per hour.
+	perMinute int // The requests allowed in a minute; 0 where the limit is one per hour.
 	perHour   int
 }
 

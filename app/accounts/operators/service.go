@@ -32,11 +32,11 @@ type Deps struct {
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 
-	// DASHBOARD_BASE_URL without a slash at its end.
+	// The setting DASHBOARD_BASE_URL, without a slash at its end.
 	DashboardURL string
 	// VerifyAddresses reports whether mails can be sent, so that addresses are verified.
 	VerifyAddresses bool
-	SessionIdle     time.Duration // SESSION_IDLE, the time after which an unused session ends.
+	SessionIdle     time.Duration // The setting SESSION_IDLE, the time after which an unused session ends.
 }
 
 type Service struct {

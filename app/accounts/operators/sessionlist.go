@@ -19,9 +19,9 @@ const maxSessions = 50
 type Session struct {
 	// Name identifies the session in forms; the token cannot be derived from it.
 	Name       string
-	Browser    string // Browser and system, such as "Firefox, Linux"; "" when unknown.
+	Browser    string // The session's browser and system, such as "Firefox, Linux"; "" when unknown.
 	CreatedAt  time.Time
-	LastSeenAt time.Time // The last request's time, to within some minutes.
+	LastSeenAt time.Time // The time of the session's last request, to within some minutes.
 	ExpiresAt  time.Time // The session's end even if it is used until then.
 	// Whether the session is that of the browser that shows the list.
 	This bool

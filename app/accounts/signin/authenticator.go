@@ -28,7 +28,7 @@ type Browser struct {
 	Session string // The token of the earlier session, which the sign-in ends; "" for none.
 	// The client's IPv4 address or IPv6 /64; "" when unknown, which is never stored.
 	Network string
-	Name    string // Such as "Firefox, Linux"; "" when unknown.
+	Name    string // The browser and system, such as "Firefox, Linux"; "" when unknown.
 }
 
 type Authenticator struct {

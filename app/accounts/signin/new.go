@@ -14,12 +14,12 @@ type Deps struct {
 	HalfSignIns accountports.HalfSignInStore
 	Mails       ports.MailQueue
 	Audit       ports.AuditLog
-	Passwords   accountports.PasswordHasher // nil in processes without a log-in: the hasher of passwords.
+	Passwords   accountports.PasswordHasher // The hasher of passwords; nil in processes without a log-in.
 	Codes       accountports.OneTimeCodes
 	Entropy     ports.Entropy
 	Limiter     ports.Limiter
 
-	// DASHBOARD_BASE_URL without a slash at its end.
+	// The setting DASHBOARD_BASE_URL, without a slash at its end.
 	DashboardURL string
 	// VerifyAddresses reports whether mails can be sent, so that addresses are verified.
 	VerifyAddresses bool

@@ -18,9 +18,9 @@ type View struct {
 	Deposit     *deposit.Deposit
 	CompanyName string
 	Operator    string // The company with its contact, as pages refer tenants to it.
-	Contact     string // "" for an account without a contact.
+	Contact     string // The operator's contact for tenants; "" for none.
 	Fee         money.Cents
-	Person      tenant.Person // Empty for a deposit without a client.
+	Person      tenant.Person // The details of the deposit's client; empty for none.
 	Open        bool          // Whether the tenant can still secure the deposit.
 	// Whether the deposit was not secured in time, even before the timer cancels it.
 	Expired bool
@@ -35,7 +35,7 @@ type View struct {
 	// The fee that was paid and the time of its payment; zero for none.
 	PaidFee money.Cents
 	PaidAt  time.Time
-	Debt    *deposit.Debt // nil for a deposit without a debt.
+	Debt    *deposit.Debt // The debt of a captured deposit; nil for none.
 	// The reason and description of the capture; "" for none.
 	Reason, Words string
 }
@@ -49,7 +49,7 @@ func (v View) ReturnOutcome() deposit.CheckoutOutcome { return v.Deposit.Checkou
 
 // NextPage is the page that follows a tenant's step in the checkout.
 type NextPage struct {
-	PageURL string // "" when a page of this service follows.
+	PageURL string // The URL of the provider's page; "" when a page of this service follows.
 	View    View
 }
 

@@ -26,9 +26,9 @@ type DepositView struct {
 	// Whether the cover lasts until the end of the contract.
 	CoversContract bool
 	Sendable       bool          // Whether the tenant can still secure the deposit.
-	Debt           *deposit.Debt // nil for a deposit without a debt.
+	Debt           *deposit.Debt // The debt of a captured deposit; nil for none.
 	Refunds        []deposit.Refund
-	Agreed         agreement.Record // Zero if no tenant has agreed to the terms.
+	Agreed         agreement.Record // The tenant's last agreement to the terms; zero for none.
 	Disputes       []paymentports.StoredDispute
 	Files          []evidence.File
 	History        []HistoryEntry
@@ -49,11 +49,11 @@ type HistoryEntryKind string
 const (
 	EntryDepositCreated HistoryEntryKind = "created"
 	EntryLinkSent       HistoryEntryKind = "link_sent"
-	EntryFilesAdded     HistoryEntryKind = "filed" // Files were added to the deposit.
+	EntryFilesAdded     HistoryEntryKind = "filed" // The entry: files were added to the deposit.
 	EntryTransition     HistoryEntryKind = "moved"
-	// The collection of a captured amount changed its state.
+	// The entry: the collection of the captured amount changed its state.
 	EntryCollectionChanged HistoryEntryKind = "collects"
-	// The link to pay a debt was mailed again.
+	// The entry: the link to pay a debt was mailed again.
 	EntryTenantReminded HistoryEntryKind = "reminded"
 )
 
@@ -62,7 +62,7 @@ type HistoryEntry struct {
 	At       time.Time
 	Happened HistoryEntryKind
 	Trigger  deposit.Trigger // The cause of a change of the deposit's status.
-	// The cause of a change in the collection.
+	// The cause of a change in the collection of a captured amount.
 	CollectionTrigger deposit.CollectionTrigger
 	Author            HistoryEntryAuthor
 	Name              string

@@ -16,7 +16,7 @@ type memory[K comparable, V any] struct {
 
 type remembered[V any] struct {
 	value V
-	until time.Time // The end of the cached value's validity; zero for none.
+	until time.Time // The end of a cached value's validity; zero for none.
 }
 
 func (m *memory[K, V]) get(key K, now time.Time) (value V, known bool) {

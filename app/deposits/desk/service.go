@@ -160,7 +160,7 @@ type MonthlyDepositCount struct {
 
 const (
 	firstOf = 5 // The deposits that the first page shows of each kind of work.
-	// An unsecured stay stays urgent for this time after its begin.
+	// The time after its begin for which an unsecured stay stays urgent.
 	begunWithin = 24 * time.Hour
 	months      = 12
 )
