@@ -18,7 +18,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// The random bytes in the token of a checkout URL.
+// The number of random bytes in the token of a checkout URL.
 const checkoutTokenBytes = 32
 
 // referenceTries limits the random references that a creation tries; few of the 30^8 are taken.
@@ -31,7 +31,8 @@ type NewDeposit struct {
 	deposit.Draft
 }
 
-// Create makes a pending deposit for a linked account, with checks in the order of api.md §1.
+// Create makes a pending deposit for a linked account. Its checks run in the order of api.md §1: field shapes,
+// link, ceiling and dates, client.
 //
 // Returns account_not_linked, account_revoked, invalid_client, and the errors of deposit.Draft.Validate and
 // idempotent.Executor.Run.

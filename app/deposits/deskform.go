@@ -78,7 +78,7 @@ func owned(d *deposit.Deposit, accountID id.ID) error {
 	return nil
 }
 
-// The route under which idempotency keys of operators' forms are stored.
+// The route under which the idempotency keys of operators' forms are stored.
 const formRoute = "POST " + site.DepositsPath
 
 // formKey turns a form's key into an idempotency key of the account, with the hash of what.

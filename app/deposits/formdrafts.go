@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// Time after which a form draft can no longer be opened.
+	// The time after which a form draft can no longer be opened.
 	draftLasts = time.Hour
 	// draftsOfAccount limits an account's form drafts: a new one replaces the oldest.
 	draftsOfAccount = 20

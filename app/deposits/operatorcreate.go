@@ -22,7 +22,7 @@ import (
 // OperatorDeposit is an operator's request to create a deposit.
 type OperatorDeposit struct {
 	deposit.Draft
-	// The tenant; with Email "" no mail is sent, and a name is refused.
+	// The tenant of the deposit; with Email "" no mail is sent, and a name is refused.
 	Tenant tenant.Person
 	Form   [16]byte // The form's key: a second sending has no second effect.
 }

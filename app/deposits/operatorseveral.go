@@ -26,7 +26,7 @@ const (
 	ActRemindTenants BulkAct = "remind_all"
 )
 
-// BulkActs lists the acts on several deposits.
+// BulkActs lists every act of an operator on several deposits at once.
 var BulkActs = []BulkAct{ActSendLinks, ActRemindTenants}
 
 // possible checks whether the act is possible on the deposit; debt is nil unless captured.
@@ -43,7 +43,7 @@ func (a BulkAct) possible(d *deposit.Deposit, debt *deposit.Debt, now time.Time)
 type MailSkipReason string
 
 const (
-	MailSkippedNoAddress MailSkipReason = "no_address" // The deposit has no tenant's address.
+	MailSkippedNoAddress MailSkipReason = "no_address" // The deposit has no e-mail address of a tenant.
 	// The tenant was reminded within the last 24 hours.
 	MailSkippedRemindedRecently MailSkipReason = "reminded"
 	// The tenant has nothing to secure or to pay.
@@ -73,7 +73,7 @@ func whyLeftOut(err error) MailSkipReason {
 type SelectedDeposit struct {
 	*deposit.Deposit
 	Debt *deposit.Debt
-	Left MailSkipReason // The reason for sending the tenant no mail; "" when mailed.
+	Left MailSkipReason // The reason for which the tenant gets no mail; "" when the tenant is mailed.
 }
 
 // BulkOutcome is the result of an act for one of several deposits.

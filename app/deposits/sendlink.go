@@ -25,7 +25,7 @@ import (
 type SendLinkRequest struct {
 	DepositID  id.ID
 	Recipients []tenant.MailContact
-	// Whether errors name the fields as recipients[i].email instead of email.
+	// Batch reports whether errors name the fields of the i-th recipient as recipients[i].email, instead of email.
 	Batch bool
 }
 

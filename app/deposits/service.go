@@ -40,7 +40,7 @@ type Deps struct {
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 	Timers      deposit.TimerDurations
-	LeastCharge money.Cents // The smallest amount that the provider can charge.
+	LeastCharge money.Cents // The smallest amount that the payment provider can charge.
 	Operators   accountports.OperatorStore
 	Files       depositports.FileStore
 	Contents    depositports.FileContentStore

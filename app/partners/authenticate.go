@@ -10,8 +10,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// The rate limit on unknown API keys of a network. Each costs a query, but partners may share a network, and a new
-// process has seen none of their keys, so the limit is wide.
+// The rate limit on the unknown API keys that a network sends. Each costs a query, but partners may share a
+// network, and a new process has seen none of their keys, so the limit is wide.
 const (
 	UnknownKeysLimitName = "unknown-keys"
 	UnknownKeysPerMinute = 600

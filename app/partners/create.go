@@ -14,8 +14,8 @@ const FirstKeyName = "default"
 type NewPartner struct {
 	Slug          string
 	Name          string
-	ContactEmail  string   // The contact's e-mail address; "" for none.
-	ReturnOrigins []string // URLs of which only the origins are stored.
+	ContactEmail  string   // The e-mail address of the partner's contact; "" for none.
+	ReturnOrigins []string // The URLs to whose origins operators may be sent back; only the origins are stored.
 }
 
 // CreatedPartner is a new partner with secrets that cannot be read again.

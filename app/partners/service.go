@@ -26,7 +26,7 @@ type Deps struct {
 	Entropy     ports.Entropy
 	Environment partner.Environment
 	Limiter     ports.Limiter
-	Limits      RateLimits // The rate limits of partners without limits of their own.
+	Limits      RateLimits // The rate limits of partners without rate limits of their own.
 }
 
 type Service struct{ deps Deps }

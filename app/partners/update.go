@@ -13,8 +13,8 @@ import (
 // PartnerUpdate holds new values of a partner; a nil field stays as it is.
 type PartnerUpdate struct {
 	Name          *string
-	ContactEmail  *string   // The contact's new e-mail address; "" removes it.
-	ReturnOrigins *[]string // URLs whose origins replace all return origins.
+	ContactEmail  *string   // The new e-mail address of the partner's contact; "" removes it.
+	ReturnOrigins *[]string // The URLs whose origins replace all return origins of the partner.
 }
 
 // Update changes a partner, and writes an audit entry if a value differs.

@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/core/returnurl"
 )
 
-// The longest name of a partner or API key, in characters.
+// MaxNameLength is the longest name of a partner or API key, in characters.
 const MaxNameLength = 120
 
 func validContact(email string) error {
@@ -21,7 +21,7 @@ func validContact(email string) error {
 	return nil
 }
 
-// validOrigins checks return URLs and returns their origins.
+// validOrigins checks URLs to which operators may be sent back, and returns their origins.
 func validOrigins(urls []string, env partner.Environment) ([]string, error) {
 	origins := make([]string, 0, len(urls))
 	for _, raw := range urls {

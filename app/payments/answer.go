@@ -20,7 +20,7 @@ func (s *Service) providerFailed(kind deposit.PaymentKind, err error) error {
 	return fmt.Errorf("%w: %w", paymentports.ErrProviderUnreachable, err)
 }
 
-// resultOf returns a payment's result for the metrics.
+// resultOf returns the result of a payment for the metrics, by its final status at the provider.
 func resultOf(status paymentports.ProviderPaymentStatus) paymentports.PaymentResult {
 	switch status {
 	case paymentports.ProviderPaymentSucceeded:

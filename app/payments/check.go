@@ -18,7 +18,8 @@ import (
 const (
 	// The age from which a payment that the provider does not have is closed: before, its request may be on its way.
 	unknownGrace = 2 * time.Minute
-	// The payments queried at a time: 5,000 of a second each take less than four minutes.
+	// The number of payments about which the provider is queried at a time: 5,000 payments of a second each take less
+	// than four minutes.
 	workers = 24
 )
 

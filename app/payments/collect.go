@@ -262,7 +262,7 @@ func (r recording) failed(answer paymentports.ProviderPayment) error {
 func ending(debt deposit.Debt, tooSmall bool) (trigger deposit.CollectionTrigger, by actor.Actor) {
 	switch {
 	case debt.CancelBy == actor.Actor{}:
-		// The payment of the debt was closed at the provider.
+		// The payment of the debt was closed at the provider, neither by the operator nor by the scheduler.
 		return deposit.CollectionTriggerCancelled, actor.Provider
 	case debt.CancelAs != "":
 		return debt.CancelAs, debt.CancelBy
@@ -317,8 +317,8 @@ func (r recording) tell(kind paymentports.TenantNoticeKind) error {
 		paymentports.TenantNotice{SubjectID: r.payment.ID, Kind: kind, DepositID: r.payment.DepositID, At: r.now})
 }
 
-// nextCheck returns the time of a collection's next check. A paid page is noticed within 5 minutes, even without a
-// callback.
+// nextCheck returns the time at which a collection is checked again. A paid page is noticed within 5 minutes, even
+// without a callback.
 func nextCheck(d deposit.Debt, now time.Time) time.Time {
 	switch {
 	case d.State != deposit.CollectionAwaitingTenant && d.Answered:

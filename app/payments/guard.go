@@ -16,13 +16,13 @@ import (
 	"partnerdeposits/ports/platform/outage"
 )
 
-// The time limits of a call to the payment provider, with the wait for a slot. A charge may take several requests,
-// so its limit is longer.
+// The time limits of a call to the payment provider, including the wait for a slot (the right to make one of the
+// calls that may run at once).
 const (
 	askTimeout    = 9 * time.Second
 	chargeTimeout = 20 * time.Second
-	// The most open calls of a process to the provider, and the longest wait for one of these slots: less than half of
-	// a call's limit, so that a timeout is due to the provider.
+	// The largest number of calls to the provider that a process may have open, and the longest wait for a slot: less
+	// than half of a call's limit, so that a timeout is due to the provider and not to the wait.
 	maxCalls     = 32
 	slotPatience = 4 * time.Second
 	// After maxFailures failed calls in a row, the provider is not called for restTime; then one call tests it.
@@ -46,7 +46,7 @@ type guard struct {
 	mu       sync.Mutex
 	failures int       // The calls to the payment provider that failed in a row.
 	rests    time.Time // The end of the pause in calls to the provider.
-	trying   bool      // Whether the call that tests the provider is running.
+	trying   bool      // trying reports whether the call that tests the provider after a pause is running.
 }
 
 func newGuard(provider paymentports.PaymentProvider, clock ports.Clock, log *slog.Logger) *guard {

@@ -108,11 +108,11 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 		if err != nil {
 			return err
 		}
-		// Read the clock again: a fee paid after the end of the stay does not secure the deposit.
+		// Read the clock again: a fee that is paid after the end of the stay does not secure the deposit.
 		if inFlight == nil && d.RentalEnded(s.deps.Clock.Now()) {
 			return deposit.ErrNotSecurable
 		}
-		// The fee was paid, yet the deposit is in checkout, which must not happen.
+		// The deposit's fee payment has succeeded, yet the deposit is in checkout, which must not happen.
 		if inFlight == nil {
 			return fault.ErrInternal.WithCause(
 				errors.New("payments: a fee was paid and the deposit is not secured: " + d.Reference))

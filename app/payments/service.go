@@ -44,7 +44,7 @@ type Deps struct {
 
 type Service struct {
 	deps Deps
-	// The guard limits calls to the provider and pauses them after failures.
+	// The guard of the calls to the payment provider limits their number and pauses them after failures.
 	provider *guard
 }
 

@@ -140,6 +140,6 @@ func (s *Service) payOnce(ctx context.Context, d *deposit.Deposit, succeeds bool
 	if err := s.deps.Simulator.SimulatePayment(ctx, payment.ID, succeeds); err != nil {
 		return err
 	}
-	// Another caller may have settled the payment meanwhile.
+	// A payment that another caller has settled meanwhile is not settled again.
 	return s.closeFee(ctx, payment, now)
 }

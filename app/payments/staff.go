@@ -24,7 +24,7 @@ type CollectionView struct {
 	ListedCollection
 	Payment deposit.Payment
 	History []deposit.CollectionTransition
-	Refunds []deposit.Refund // The refunds of all the deposit's payments.
+	Refunds []deposit.Refund // The refunds of all payments of the collection's deposit.
 }
 
 // ListCollections returns up to MaxListedCollections collections in a state, oldest capture first; "" selects all

@@ -67,7 +67,7 @@ func (n TenantNoticeMailer) tell(ctx context.Context, notice paymentports.Tenant
 	})
 }
 
-// about reads the content of a notice's mail.
+// about reads from the database what the mail for a notice to a tenant contains.
 func (n TenantNoticeMailer) about(ctx context.Context, notice paymentports.TenantNotice) (mails.ChargeOrRefundNotice,
 	error) {
 	var m mails.ChargeOrRefundNotice

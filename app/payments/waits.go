@@ -19,7 +19,8 @@ func nextFeeCheck(d *deposit.Deposit, attempts int, now time.Time) time.Time {
 	return next
 }
 
-// feeWait returns the wait before the next query about a fee: 30 s, doubled up to longestWait.
+// feeWait returns the time until the next query about a fee, after the given number of queries: 30 s, doubled each
+// time up to longestWait.
 func feeWait(attempts int) time.Duration {
 	const first = 30 * time.Second
 	if attempts > 3 {

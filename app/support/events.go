@@ -61,7 +61,7 @@ func (s *Service) FindDelivery(ctx context.Context, name string) (d DeliveryReco
 	return d, err
 }
 
-// EventRecord is an event with its deliveries.
+// EventRecord is an event of a partner with its deliveries to webhook subscriptions.
 type EventRecord struct {
 	webhookports.EventView
 	Partner    partner.Partner

@@ -52,11 +52,11 @@ const ExportPageSize = 1000
 // DepositRecord is a deposit with its history for support staff.
 type DepositRecord struct {
 	*deposit.Deposit
-	Partner    partner.Partner // The deposit's partner; zero for none.
+	Partner    partner.Partner // The partner of the deposit; zero for a deposit without one.
 	History    []deposit.Transition
 	Payments   []deposit.Payment
 	Agreements []agreement.Record
-	Deliveries []webhook.Delivery // The newest deliveries, at most MaxListedDeliveries.
+	Deliveries []webhook.Delivery // The newest webhook deliveries about the deposit, at most MaxListedDeliveries.
 }
 
 // FindDeposit finds a deposit by its id or its reference, also in small letters and without dashes.
@@ -137,7 +137,7 @@ func (s *Service) accountOfExternalID(ctx context.Context, externalID, slug stri
 type ClientRecord struct {
 	tenant.Client
 	CompanyName string
-	// The creating partner; zero for a record from the checkout or the operators' pages.
+	// The partner that created the tenant's record; zero for a record from the checkout or the operators' pages.
 	Partner  partner.Partner
 	Deposits []*deposit.Deposit
 }

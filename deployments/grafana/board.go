@@ -10,7 +10,7 @@ import (
 // board is a Grafana dashboard, whose rows except the first are collapsed.
 type board struct {
 	uid, title, description string
-	choice                  []dashboard.VariableModel // The dashboard's variables, chosen by the reader.
+	choice                  []dashboard.VariableModel // The variables of a dashboard whose values the reader may choose.
 	rows                    []row
 }
 
@@ -25,7 +25,7 @@ const repository = "https://git.invalid/partnerdeposits/main"
 // source is the Prometheus data source that a dashboard's reader chooses.
 var source = &common.DataSourceRef{Type: new("prometheus"), Uid: new("${datasource}")}
 
-// The columns of Grafana's grid.
+// The width of Grafana's grid, in columns.
 const gridWidth = 24
 
 //nolint:staticcheck // Grafana 11 reads this model; the one that replaces it needs Grafana 12

@@ -31,7 +31,7 @@ func newPanel(kind, title, unit string, w, h uint32, queries []prometheus.Dataqu
 	return p
 }
 
-// Units of panels, by Grafana's names.
+// The units of Grafana panels, by Grafana's names.
 const (
 	plain   = "none"
 	seconds = "s"
@@ -47,7 +47,7 @@ var (
 	tooltip = common.VizTooltipOptions{Mode: "multi", Sort: "desc"}
 )
 
-// Patterns of names and values coloured as good, doubtful or bad.
+// The patterns of series names and values that are coloured as good, doubtful or bad.
 var (
 	colours     = map[string]string{"green": good, "orange": doubtful, "red": bad}
 	named       = regexp.MustCompile(`^\{\{(code|mode|outcome|result|state)\}\}$`)
@@ -158,7 +158,7 @@ func (p panel) size(w, h uint32) panel {
 
 func (p panel) says(description string) panel { p.Description = &description; return p }
 
-// without sets the text of a panel without a value.
+// without sets the text that a panel shows when its query has no value.
 func (p panel) without(words string) panel { p.FieldConfig.Defaults.NoValue = &words; return p }
 
 func (p panel) leads(to ...string) panel {

@@ -25,7 +25,7 @@ import (
 
 const (
 	imageName = "partnerdeposits"
-	nobody    = 65532 // The user that runs the processes and owns only /tmp.
+	nobody    = 65532 // The id of the user that runs the processes, and that owns only /tmp.
 )
 
 type imageCommand struct {

@@ -15,13 +15,13 @@ import (
 
 // source is the source tree of a build, with version, commit and date.
 type source struct {
-	Root     string // The folder of the service's go.mod.
+	Root     string // The folder that contains the service's go.mod.
 	Version  string // The version of the release without a leading v.
 	Revision string // The commit, with "-dirty" for a changed source tree.
 	Date     time.Time
 }
 
-// sourceFlags describe a source tree without .git; otherwise Git does.
+// sourceFlags describe the source tree where Git does not: an archive of the source has no .git.
 type sourceFlags struct {
 	Root     string `help:"Root of the source." default:"../.." type:"existingdir"`
 	Revision string `help:"The commit, where git cannot tell it."`
@@ -77,7 +77,7 @@ func git(ctx context.Context, root string, arguments ...string) (string, error) 
 
 var (
 	architectures = []string{"amd64", "arm64"}
-	// The names under which the single binary is installed.
+	// The program names under which the service's single binary is installed.
 	programs = []string{"http", "dispatcher", "admin"}
 )
 
@@ -89,7 +89,7 @@ func (s source) build(ctx context.Context, architecture, to string) error {
 		"-X", version + "Date=" + s.Date.Format(time.RFC3339),
 	}, " "), "-o", to, "./cmd/partnerdeposits")
 	command.Dir, command.Stderr = s.Root, os.Stderr
-	// Empty Go variables select Go's defaults, whatever the environment sets.
+	// An empty value of a Go environment variable selects Go's default, whatever the environment of the build sets.
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+architecture, "GOAMD64=v1",
 		"GOARM64=v8.0", "GOFLAGS=-mod=readonly", "GOWORK=off", "GOEXPERIMENT=", "GOFIPS140=off", "PWD="+s.Root)
 	if err := command.Run(); err != nil {

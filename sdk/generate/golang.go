@@ -18,7 +18,7 @@ var goTemplate string
 type goWriter struct {
 	types    map[string]Type
 	requests map[string]bool
-	// PATCH requests, in which an empty value differs from an absent one.
+	// The names of the PATCH requests, in which an empty value differs from an absent one.
 	patches map[string]bool
 }
 

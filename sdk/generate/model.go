@@ -24,7 +24,7 @@ type Resource struct {
 	Methods []Method
 }
 
-// The forms of a successful response's body.
+// The forms that the body of a successful response can have.
 const (
 	ShapeNone  = "none"  // The form of a response without a body.
 	ShapeData  = "data"  // The form of a response body {"data": Answer}.
@@ -40,10 +40,10 @@ type Method struct {
 	BodyRequired      bool
 	Answer            *Ref // The response's type; for a page, that of an item.
 	Shape             string
-	Keyed             bool     // Whether the method takes an Idempotency-Key.
+	Keyed             bool     // Keyed reports whether the method takes an Idempotency-Key.
 	Codes             []string // The sorted error codes of the method.
 	Deprecated        bool
-	Example           any // The request body's example; nil without one.
+	Example           any // The example of the request body; nil without one.
 }
 
 // Type is a schema: an object, an enumeration of texts, or a choice of types.
@@ -59,13 +59,13 @@ type Field struct {
 	Name, Doc                 string
 	Required, Nullable, Money bool
 	Ref                       Ref
-	Example                   any // The example of a parameter; nil without one.
+	Example                   any // The example value of a parameter; nil without one.
 }
 
 // Ref is a value's type; Kind is string, integer, number, boolean, time, array, map, ref or any.
 type Ref struct {
 	Kind  string
-	Name  string // The type that the kind ref refers to.
+	Name  string // The name of the type to which a value of the kind ref refers.
 	Items *Ref   // The type of items of an array or map.
 	Enum  []string
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The longest line of generated PHP.
+// The greatest length of a line of generated PHP.
 const phpWidth = 120
 
 // docPHP is a PHP doc comment in the making, without its first and last line.

@@ -91,9 +91,9 @@ func joined(open string, items []string, end, indent string) string {
 	return text + strings.TrimLeft(end, " ")
 }
 
-// notation is how a language writes values.
+// notation holds how a language writes values in code.
 type notation struct {
-	open, between, end string // The texts before a map, between key and value, and after the map.
+	open, between, end string // The texts that open a map, stand between key and value, and end the map.
 	key, quote         func(string) string
 	list               [2]string
 	yes, no, none      string

@@ -68,7 +68,7 @@ func WithLimit(n int64) CallOption             { return func(do *call) { do.limi
 type call struct {
 	method, path, key, feedID string
 	body                      any  // The value of the JSON body; nil for none.
-	keyed, paged              bool // Whether an Idempotency-Key is sent, and whether the response is a page.
+	keyed, paged              bool // keyed: an Idempotency-Key is sent; paged: the response is a page of a list.
 	wait, limit               int64
 	timeout                   time.Duration // A time limit of an attempt that replaces a shorter one of the Client.
 }

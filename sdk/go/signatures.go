@@ -31,7 +31,7 @@ var (
 	digest    = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	base64ed  = regexp.MustCompile(`^[A-Za-z0-9+/]{43}=$`)
 	origin    = regexp.MustCompile(`(?i)^https?://[^@?#]+$`)
-	elsewhere = regexp.MustCompile(`^[^?]*/\.{0,2}(/|\?|$)`) // Matches a path with an empty or dotted segment.
+	elsewhere = regexp.MustCompile(`^[^?]*/\.{0,2}(/|\?|$)`) // Matches a path with an empty segment or one of dots.
 	// ours matches bodies of the service: no white space outside strings, no other escapes.
 	ours = regexp.MustCompile(`^\{"event":(?:[^"\s]|"(?:[^"\\<>&\x{2028}\x{2029}]|\\["\\bfnrt]|` +
 		`\\u(?:00[01][0-9a-f]|003[ce]|0026|202[89]|fffd))*")*$`)
@@ -70,7 +70,7 @@ type Return struct {
 func VerifyReturn(returned, connectSecret string, opts ...VerifyOption) (*Return, error) {
 	returned, _, _ = strings.Cut(returned, "#")
 	_, query, _ := strings.Cut(returned, "?")
-	q, _ := url.ParseQuery(query) // Leave out pairs that cannot be decoded.
+	q, _ := url.ParseQuery(query) // Pairs that cannot be decoded are left out of the query.
 	var missing, twice bool
 	for _, name := range []string{"connectStatus", "accountId", "externalId", "returnTs", "returnSig"} {
 		missing, twice = missing || len(q[name]) == 0, twice || len(q[name]) > 1

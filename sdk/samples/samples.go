@@ -3,8 +3,8 @@ package samples
 
 import _ "embed"
 
-// JSON holds code samples by operation and language: {"createDeposit": {"php": "…", …}}. In a sample, {base_url}
-// stands for the API's address.
+// JSON holds the code samples by operation and language: {"createDeposit": {"php": "…", …}}. In a sample,
+// {base_url} stands for the API's address.
 //
 //go:embed samples.gen.json
 var JSON []byte

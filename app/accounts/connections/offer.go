@@ -9,9 +9,9 @@ import (
 	"partnerdeposits/core/mailaddr"
 )
 
-// PreviewLink returns whether a link between the partner of the connect URL and the account a would be made now,
-// with the reason if not. a is nil when no operator is signed in; then an external id that is linked to any account
-// is refused.
+// PreviewLink checks whether a link between the partner of the connect URL and the account a would be made now, and
+// returns the reason if not. a is nil when no operator is signed in; then an external id that is linked to any
+// account is refused.
 //
 // Returns the errors of VerifyURL.
 func (s *Service) PreviewLink(ctx context.Context, r ConnectParams, a *connect.Account) (ConnectResult, error) {

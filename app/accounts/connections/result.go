@@ -24,7 +24,7 @@ type ConnectResult struct {
 	// The reason why the link was refused: account_already_linked or external_id_conflict; nil when the link was not
 	// refused.
 	Refusal   *fault.Error
-	Sides     LinkConflict // The links for which the new link was refused.
+	Sides     LinkConflict // The existing links between accounts and partners for which the new link was refused.
 	ReturnURL string       // The partner's return_url with the signed result; "" for none.
 }
 

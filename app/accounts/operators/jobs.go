@@ -9,9 +9,11 @@ import (
 )
 
 const (
-	// The interval of mailing links to set a password bounds the wait of a person who has forgotten one.
+	// resetsEvery is the interval at which links to set a password are mailed; it bounds the wait of a person who has
+	// forgotten one.
 	resetsEvery = 5 * time.Second
-	// Ended mail tokens are kept for a time, since the limit on mails in an hour counts them.
+	// tokensKeptFor is the time for which an ended mail token is kept, since the limit on mails in an hour counts such
+	// tokens.
 	tokensKeptFor = 24 * time.Hour
 )
 

@@ -22,8 +22,8 @@ type Session struct {
 	Browser    string // The session's browser and system, such as "Firefox, Linux"; "" when unknown.
 	CreatedAt  time.Time
 	LastSeenAt time.Time // The time of the session's last request, to within some minutes.
-	ExpiresAt  time.Time // The session's end even if it is used until then.
-	// Whether the session is that of the browser that shows the list.
+	ExpiresAt  time.Time // The time at which the session ends even if it is used until then.
+	// This reports whether the session is that of the browser that shows the list.
 	This bool
 }
 

@@ -30,7 +30,7 @@ type TwoFactorCodes struct {
 	DashboardURL string
 }
 
-// The key under which tries of two-factor codes from all networks are counted together.
+// allNetworks is the key under which tries of two-factor codes from all networks are counted together.
 var allNetworks [32]byte
 
 // LimitTries counts a try of a two-factor code and then runs use. The count is committed first, so that parallel

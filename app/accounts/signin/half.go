@@ -40,7 +40,8 @@ func (c TwoFactorCodes) HalfSignedInOperator(ctx context.Context, token string,
 	return c.HalfSignIns.HalfSignedInOperator(ctx, hash, now)
 }
 
-// CompleteHalfSignIn turns a half sign-in into a session with a two-factor code; a wrong code does not end it.
+// CompleteHalfSignIn turns a half sign-in into a session with a two-factor code; a wrong code does not end the half
+// sign-in.
 //
 // Returns twofactor.ErrWrongCode, or ErrSignInExpired, also where codes were turned off meanwhile.
 func (au Authenticator) CompleteHalfSignIn(ctx context.Context, codes TwoFactorCodes, half HalfSignInWithCode,

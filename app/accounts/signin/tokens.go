@@ -35,7 +35,7 @@ func (k MailTokens) HasUnverifiedEmail(o connect.Operator) bool {
 	return k.Verify && !o.EmailVerified()
 }
 
-// MailVerificationIfNeeded mails the verifying link unless the address is verified or no mails are sent.
+// MailVerificationIfNeeded mails the link that verifies the address, unless it is verified or no mails are sent.
 func (k MailTokens) MailVerificationIfNeeded(ctx context.Context, o connect.Operator, now time.Time) error {
 	if !k.HasUnverifiedEmail(o) {
 		return nil

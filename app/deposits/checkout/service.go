@@ -35,7 +35,7 @@ type Deps struct {
 	Imprint    agreement.Imprint
 }
 
-// FeePayments takes the fee in the checkout.
+// FeePayments takes the fee that a tenant pays in the checkout.
 type FeePayments interface {
 	// HasFeeInFlight reports, without a lock, whether a fee payment is begun and not settled.
 	HasFeeInFlight(ctx context.Context, depositID id.ID) (bool, error)

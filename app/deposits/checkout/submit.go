@@ -16,7 +16,7 @@ import (
 )
 
 // Submit takes the tenant's details and agreement, has the tenant scored, and returns the provider's payment page,
-// the same for a double click. A deposit that cannot be secured is shown as it is. If the client is erased
+// the same page for a double click. A deposit that cannot be secured is shown as it is. If the client is erased
 // meanwhile, the form is shown again, empty.
 //
 // Returns deposit.ErrNotFound, the errors of tenant.Person.Validate and agreement.Terms.Accept, or

@@ -13,30 +13,30 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// View holds what the tenant sees of a deposit, with times in the account's time zone.
+// View holds what the tenant sees of a deposit in the checkout, with times in the account's time zone.
 type View struct {
 	Deposit     *deposit.Deposit
 	CompanyName string
-	Operator    string // The company with its contact, as pages refer tenants to it.
+	Operator    string // The company with its contact, by which pages refer tenants to the operator.
 	Contact     string // The operator's contact for tenants; "" for none.
 	Fee         money.Cents
 	Person      tenant.Person // The details of the deposit's client; empty for none.
-	Open        bool          // Whether the tenant can still secure the deposit.
-	// Whether the deposit was not secured in time, even before the timer cancels it.
+	Open        bool          // Open reports whether the tenant can still secure the deposit.
+	// Expired reports whether the deposit was not secured in time, even before the timer cancels it.
 	Expired bool
-	// Whether the stay ended before the deposit was secured and the timer has not cancelled it yet.
+	// StayOver reports whether the stay ended before the deposit was secured and the timer has not cancelled it yet.
 	StayOver bool
-	// Whether a payment page is open or the result of a payment is unknown.
+	// PaymentInFlight reports whether a payment page is open or the result of a payment is unknown.
 	PaymentInFlight bool
 
 	// The terms to which the tenant agrees by paying now.
 	Terms      agreement.Terms
-	CoversStay bool // Whether the cover lasts until the end of the stay.
+	CoversStay bool // CoversStay reports whether the cover lasts until the end of the stay.
 	// The fee that was paid and the time of its payment; zero for none.
 	PaidFee money.Cents
 	PaidAt  time.Time
 	Debt    *deposit.Debt // The debt of a captured deposit; nil for none.
-	// The reason and description of the capture; "" for none.
+	// The reason and the description of the capture; "" for none.
 	Reason, Words string
 }
 

@@ -11,7 +11,7 @@ import (
 
 type UnpaidDebts struct {
 	Count depositports.DepositGroupCount
-	First []DepositRow // The newest unpaid debts.
+	First []DepositRow // The newest of the account's unpaid debts.
 }
 
 // UnpaidDebts counts an account's unpaid debts and returns the newest, up to limit.

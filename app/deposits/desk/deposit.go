@@ -23,9 +23,9 @@ type DepositView struct {
 	Now time.Time
 	// The end of the cover; before activation, the end as if the deposit were activated now.
 	CoverEnd time.Time
-	// Whether the cover lasts until the end of the contract.
+	// CoversContract reports whether the cover lasts until the end of the rental contract.
 	CoversContract bool
-	Sendable       bool          // Whether the tenant can still secure the deposit.
+	Sendable       bool          // Sendable reports whether the tenant can still secure the deposit.
 	Debt           *deposit.Debt // The debt of a captured deposit; nil for none.
 	Refunds        []deposit.Refund
 	Agreed         agreement.Record // The tenant's last agreement to the terms; zero for none.
@@ -61,7 +61,7 @@ const (
 type HistoryEntry struct {
 	At       time.Time
 	Happened HistoryEntryKind
-	Trigger  deposit.Trigger // The cause of a change of the deposit's status.
+	Trigger  deposit.Trigger // The cause (trigger) of a change of the deposit's status.
 	// The cause of a change in the collection of a captured amount.
 	CollectionTrigger deposit.CollectionTrigger
 	Author            HistoryEntryAuthor

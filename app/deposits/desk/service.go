@@ -105,7 +105,7 @@ func (s *Service) rows(ctx context.Context, of connect.Account, list []*deposit.
 	return rows, nil
 }
 
-// mostCounted limits the deposits of a view that are counted exactly.
+// mostCounted is the largest number of deposits of a view that are counted exactly.
 const mostCounted = 1000
 
 // CountByView counts an account's deposits by view, exactly up to mostCounted.
@@ -132,7 +132,7 @@ type Overview struct {
 	Refused []id.ID
 	// Deposits made in each of the last twelve months, the present one last.
 	Year  []MonthlyDepositCount
-	Empty bool // Whether the account has never had a deposit.
+	Empty bool // Empty reports whether the account has never had a deposit.
 }
 
 // CountOfGroup returns the number of deposits of a kind of work; each deposit is in one group.
@@ -147,7 +147,7 @@ func (t Overview) CountOfGroup(kind depositports.OverviewGroup) depositports.Dep
 	return n
 }
 
-// CountRefusedPayments counts the deposits whose payment or card charge was refused.
+// CountRefusedPayments counts the deposits whose tenant's payment or card charge was refused.
 func (t Overview) CountRefusedPayments() depositports.DepositGroupCount {
 	payment, card := t.Counts[depositports.OverviewPaymentRefused], t.Counts[depositports.OverviewCardRefused]
 	return depositports.DepositGroupCount{Count: payment.Count + card.Count, More: payment.More || card.More}
@@ -159,7 +159,7 @@ type MonthlyDepositCount struct {
 }
 
 const (
-	firstOf = 5 // The deposits that the first page shows of each kind of work.
+	firstOf = 5 // The number of deposits that the first page shows of each kind of work.
 	// The time after its begin for which an unsecured stay stays urgent.
 	begunWithin = 24 * time.Hour
 	months      = 12
@@ -236,7 +236,7 @@ func (s *Service) countWork(ctx context.Context, accountID id.ID, now time.Time,
 		if !counts[kind].More {
 			continue
 		}
-		// The account's work is not cached, or was below exactWork.
+		// The account's work is not cached, or its count was below exactWork.
 		if kept[kind].Count <= exactWork {
 			if kept, err = s.deps.Desk.CountByOverviewGroup(ctx, accountID, week, mostWork); err != nil {
 				return nil, err

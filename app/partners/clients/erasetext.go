@@ -54,8 +54,8 @@ func (s *Service) erasure(depositID id.ID, verb audit.Action, detail map[string]
 
 type TextErasureProgress struct {
 	Total  int
-	Read   int // Deposits that contain no words of people any more.
-	Erased int // Deposits from which this call removed words.
+	Read   int // The number of deposits that contain no words of people any more.
+	Erased int // The number of deposits from which this call of EraseTextOfClient removed words.
 }
 
 // after returns the progress of an erasure after one more deposit.

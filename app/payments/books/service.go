@@ -38,8 +38,8 @@ var (
 
 const (
 	batch = 500
-	// A payment may have succeeded so long before it was recorded: a page is open for a day, and an outage may delay
-	// the query.
+	// earlier is the longest time by which a payment may have succeeded at the provider before it was recorded: a page
+	// is open for a day, and an outage may delay the query.
 	earlier = 26 * time.Hour
 )
 
@@ -55,7 +55,7 @@ type RecordDifference struct {
 
 // ReconciliationReport is the result of comparing payments with the provider's records.
 type ReconciliationReport struct {
-	Checked     int // The number of compared records of both sides.
+	Checked     int // The number of records that were compared, of this service and of the payment provider.
 	Differences []RecordDifference
 	Due         []paymentports.AccountTotals
 }
@@ -207,9 +207,10 @@ func described(kind paymentports.BookEntryKind, status string, amount money.Cent
 
 const (
 	runEvery = 24 * time.Hour
-	// The daily comparison with the provider looks back this far, so a difference stays in the metric as long.
+	// The time that the daily comparison with the provider looks back; a difference stays in the metric as long.
 	runSpan = 7 * 24 * time.Hour
-	// A record must have this age to be compared, since CheckDuePayments may not have queried the provider before.
+	// The age that a record must have to be compared with the provider's: CheckDuePayments may not have queried the
+	// provider about newer ones.
 	runRest = time.Hour
 )
 
@@ -241,7 +242,7 @@ func (s *Service) ReconcileDaily(ctx context.Context) (paymentports.Reconciliati
 	return s.deps.Runs.LastReconciliation(ctx)
 }
 
-// The most differences in the log from a comparison with the provider; the metric counts all.
+// The largest number of differences that a comparison with the provider writes to the log; the metric counts all.
 const maxLogged = 50
 
 func (s *Service) log(ctx context.Context, all []RecordDifference) {

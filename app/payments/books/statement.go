@@ -12,7 +12,7 @@ import (
 // Statement is a month of an account's claims; Debts is a page of those paid, refunded or disputed.
 type Statement struct {
 	Month ports.TimeSpan
-	// Whether the statement is of the present, unfinished month.
+	// Present reports whether the statement is of the present, unfinished month.
 	Present bool
 	Due     paymentports.AccountTotals
 	Debts   ports.ListPage[paymentports.DebtMovement]

@@ -136,7 +136,7 @@ func (s *Service) answer(ctx context.Context, q paymentports.ProviderQuery) erro
 		return err
 	}
 	if s.deps.Books == nil {
-		// The payment provider was changed since the callback was stored.
+		// The payment provider of the service was changed since the callback was stored.
 		return nil
 	}
 	paymentID := q.PaymentID

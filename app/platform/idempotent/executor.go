@@ -12,7 +12,7 @@ import (
 type Response struct {
 	Code     int
 	Body     []byte
-	Replayed bool // Whether the response is a replay of a stored one.
+	Replayed bool // Replayed reports whether the response is a replay of a stored one.
 }
 
 // KeyAndEncoder holds the idempotency key and the encoding of the result. Encode runs before the commit, so that

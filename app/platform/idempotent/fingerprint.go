@@ -19,7 +19,7 @@ func Fingerprint(body map[string]any) [sha256.Size]byte {
 	return sha256.Sum256(appendCanonical(make([]byte, 0, usualBody), body))
 }
 
-// The bytes that suffice for most canonical bodies.
+// The size in bytes that is enough for the canonical form of most request bodies.
 const usualBody = 512
 
 // appendCanonical appends a JSON value's canonical form, whose bytes are equal only for equal values.
@@ -57,7 +57,7 @@ func appendText(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
-// The digits up to which every exponent fits 63 bits.
+// The largest number of digits for which every exponent fits 63 bits.
 const longExponent = 18
 
 // appendNumber appends a number as sign, digits without outer zeros, and power of ten; a longer exponent than

@@ -36,7 +36,7 @@ func (m AddressVerification) Mail(mailID id.ID, now time.Time) ports.Mail {
 type PasswordReset struct {
 	Operator connect.Operator
 	URL      string // The secret URL of the page with the password form.
-	// Whether the mail is sent because of too many wrong passwords.
+	// LockedOut reports whether the mail is sent because of too many wrong passwords.
 	LockedOut bool
 }
 
@@ -74,7 +74,7 @@ func (m PasswordReset) words(l *language) (subject string, news []string, why st
 		l.say("If you did not ask for it, ignore this mail.", "Si vous n’avez rien demandé, ignorez cet e-mail.")
 }
 
-// AccountChange is a change of password or address that is mailed.
+// AccountChange is a change of an operator's password or address about which a mail is sent.
 type AccountChange string
 
 const (
@@ -86,7 +86,8 @@ const (
 
 var AccountChanges = []AccountChange{PasswordChanged, EmailChangeRequested, EmailChanged}
 
-// AccountChangeNotice is mailed to the address from before the change.
+// AccountChangeNotice is the mail about a change of password or address, sent to the address from before the
+// change.
 type AccountChangeNotice struct {
 	Operator     connect.Operator // The operator from before the change of the account.
 	Change       AccountChange

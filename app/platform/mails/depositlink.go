@@ -17,7 +17,7 @@ type DepositLink struct {
 	Locale  string // The language of the tenant; "" when unknown.
 	Deposit *deposit.Deposit
 	Company string
-	// Whether the operator, not the partner, asked for the mail.
+	// ByCompany reports whether the operator, not the partner, asked for the mail.
 	ByCompany bool
 	Sender    id.ID // The partner or account that asked for the mail.
 	// The parameter of the link that identifies the mail (ports.Mail).

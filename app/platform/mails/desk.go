@@ -10,8 +10,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// These mails contain text that a caller chose, so they go to verified addresses only. They do not name the tenant:
-// a mail stays longer than the service keeps a tenant's data.
+// The mails of this file contain text that a caller chose, so they go to verified addresses only. They do not name
+// the tenant: a mail stays in an inbox longer than the service keeps a tenant's data.
 
 type DepositSecured struct {
 	Operator     connect.Operator

@@ -43,7 +43,7 @@ var (
 	}
 )
 
-// languagesOf returns the languages of a mail to a reader with this locale; all for an unknown locale.
+// languagesOf returns the languages of a mail to a reader with this locale: both for "", which is unknown.
 func languagesOf(locale string) []*language {
 	switch name, _, _ := strings.Cut(strings.ToLower(locale), "-"); name {
 	case "":

@@ -10,8 +10,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// letter is the content of a mail. Each text becomes a single line, so that a name chosen by another person begins
-// no line or header.
+// letter is the content of a mail in a language. Each text becomes a single line, so that a name chosen by another
+// person begins no line or header.
 type letter struct {
 	subject string
 	// The headline of a mail's HTML; with "", the subject is used.

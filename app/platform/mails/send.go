@@ -13,7 +13,8 @@ import (
 
 const (
 	mailBatch = 8
-	// mailLease is the time for which a dispatcher reserves a batch of mails; if it dies, others send them afterwards.
+	// mailLease is the time for which a dispatcher reserves a batch of mails; if that dispatcher dies, others send
+	// them afterwards.
 	mailLease = 5 * time.Minute
 	// The time limit of sending a batch of mails ends before the lease of the batch, so that no mail is being sent
 	// twice at a time.

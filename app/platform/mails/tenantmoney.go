@@ -22,13 +22,13 @@ type ChargeOrRefundNotice struct {
 	Company   string
 	Contact   string // The operator's contact for tenants; "" for none.
 	Amount    money.Cents
-	Reason    string    // One of deposit.CaptureReasons, or "" for no reason.
-	Words     string    // The description of the capture; "" for none.
-	ChargedAt time.Time // The time of the first charge; zero for at once.
-	Fee       bool      // Whether the fee, not a captured amount, is refunded.
-	// Whether the debt ended because the tenant paid by other means.
+	Reason    string    // The reason of the capture: one of deposit.CaptureReasons, or "".
+	Words     string    // The description of the capture by its author; "" for none.
+	ChargedAt time.Time // The time of the first charge of the card; zero for a charge at once.
+	Fee       bool      // Fee reports whether the fee, not a captured amount, is refunded.
+	// Settled reports whether the debt ended because the tenant paid by other means.
 	Settled      bool
-	SupportEmail string // The support address; "" for none.
+	SupportEmail string // The e-mail address of support; "" for none.
 	URL          string // The secret URL of the page to pay.
 }
 

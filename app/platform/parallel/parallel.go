@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// The due rows that a job reads at a time.
+// BatchSize is the number of due rows that a job reads at a time.
 const BatchSize = 200
 
-// The rows processed at once, most of whose time is a wait for the payment provider.
+// The number of rows that are processed at the same time; most of a row's time is a wait for the payment provider.
 const workers = 4
 
 // Each runs work for every item, a few at a time; calls of finished do not overlap. A panic counts as an error of
@@ -18,7 +18,7 @@ func Each[T any](items []T, work func(T) (done bool, err error), finished func(i
 	EachWithLimit(workers, items, work, finished)
 }
 
-// EachWithLimit is Each with n items at a time.
+// EachWithLimit runs work for every item, n at a time, and otherwise behaves as Each.
 func EachWithLimit[T any](n int, items []T, work func(T) (done bool, err error), finished func(item T, done bool,
 	err error)) {
 	slots := make(chan struct{}, n)

@@ -7,11 +7,11 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// start is a job with Waits, and the channel that starts its rounds.
+// start is a job that runs only when it has work, and the channel by which its rounds are started.
 type start struct {
 	Job
 	begin chan<- struct{}
-	rests time.Duration // The time until the next check for work.
+	rests time.Duration // The time until the next check whether the job has work.
 }
 
 // watch queries the waiting work of all jobs at their shortest interval, and starts the idle jobs that have work.
