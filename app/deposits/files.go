@@ -20,7 +20,8 @@ import (
 // The files of a deposit are uploaded with a first form and wait. A second form confirms them; only the same
 // session can use them.
 
-// recordsWithin limits the statements that store uploaded files: the upload may have used up the request's time.
+// recordsWithin is the time limit for storing the records of uploaded files: the upload may have used up its
+// request's time.
 const recordsWithin = 10 * time.Second
 
 // UploadedFile is a file of a form, as sent.
@@ -82,7 +83,8 @@ func NewUploadSession(token string, depositID id.ID) (depositports.UploadSession
 	return depositports.UploadSession{Session: hash, DepositID: depositID}, nil
 }
 
-// StoreUnconfirmedFiles stores uploaded files for an hour, unseen until their form is confirmed.
+// StoreUnconfirmedFiles stores uploaded files for an hour, until their form is confirmed; no page shows them
+// before.
 func (s *Service) StoreUnconfirmedFiles(ctx context.Context, from depositports.UploadSession,
 	checked *CheckedFiles) ([]evidence.File, error) {
 	now := s.deps.Clock.Now()
@@ -154,7 +156,7 @@ func (s *Service) AddFilesByOperator(ctx context.Context, by OperatorCaller, for
 	return err
 }
 
-// addFiles attaches waiting files to a locked deposit and writes an audit entry.
+// addFiles attaches waiting files to the locked deposit and writes an audit entry.
 func (s *Service) addFiles(ctx context.Context, by OperatorCaller, d *deposit.Deposit, files FilesToAdd,
 	now time.Time) error {
 	if len(files.IDs) == 0 {

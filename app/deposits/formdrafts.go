@@ -17,7 +17,7 @@ const (
 	draftLasts = time.Hour
 	// draftsOfAccount limits an account's form drafts: a new one replaces the oldest.
 	draftsOfAccount = 20
-	// Ended form drafts stay stored for a time, since the clocks of processes differ.
+	// The time for which an ended form draft stays stored, since the clocks of processes differ.
 	draftsGrace = 10 * time.Minute
 )
 

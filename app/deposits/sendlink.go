@@ -143,7 +143,7 @@ func (r SendLinkRequest) validate() error {
 	return nil
 }
 
-// prefix returns the start of the field names in errors about the i-th recipient.
+// prefix returns the beginning of the field names in errors about the i-th recipient of a checkout link.
 func (r SendLinkRequest) prefix(i int) string {
 	if !r.Batch {
 		return ""

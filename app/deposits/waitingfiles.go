@@ -12,7 +12,8 @@ import (
 
 const (
 	filesBatch = 100
-	// An expired file is kept for a time: clocks differ, and an operator may just be confirming its form.
+	// The time for which an expired file is kept: the clocks of processes differ, and an operator may just be
+	// confirming its form.
 	filesGrace = 10 * time.Minute
 )
 

@@ -65,7 +65,7 @@ func (in PartnerUpdate) validate(env partner.Environment) (PartnerUpdate, error)
 	return in, nil
 }
 
-// apply changes the partner, and returns the changed fields with both values.
+// apply changes the partner, and returns the changed fields with their values before and now.
 func (in PartnerUpdate) apply(p *partner.Partner) map[string]string {
 	detail := map[string]string{}
 	note := func(field, before, now string) { detail[field], detail[field+"Before"] = now, before }

@@ -23,9 +23,9 @@ const (
 	workers = 24
 )
 
-// CheckDuePayments queries the provider about payments left in processing, collects captured amounts and refunds,
-// and returns the number of settled payments. While the provider is unreachable, it checks one payment in each
-// restTime.
+// CheckDuePayments queries the provider about payments left in processing, collects captured amounts, makes
+// refunds, and returns the number of settled payments. While the provider is unreachable, it checks one payment in
+// each restTime.
 func (s *Service) CheckDuePayments(ctx context.Context) (settled int, err error) {
 	settled, err = sweep(ctx, s, s.deps.Payments.PaymentsToCheck, s.check,
 		func(p deposit.Payment) []any {

@@ -125,7 +125,7 @@ func claimed(m mails.ChargeOrRefundNotice, steps []deposit.Transition, debt depo
 	return m
 }
 
-// withRefund adds to a mail the refunded amount, and whether it is the fee.
+// withRefund adds to a mail the refunded amount, and whether the fee is refunded.
 func (n TenantNoticeMailer) withRefund(ctx context.Context, m mails.ChargeOrRefundNotice,
 	refundID id.ID) (mails.ChargeOrRefundNotice, error) {
 	refunds, err := n.Refunds.Refunds(ctx, m.Deposit.ID)
@@ -136,7 +136,7 @@ func (n TenantNoticeMailer) withRefund(ctx context.Context, m mails.ChargeOrRefu
 	return refunded(m, refunds, payments, refundID), err
 }
 
-// refunded adds to a mail a refund's amount, and whether it is the fee.
+// refunded adds to a mail the amount of a refund, and whether the fee is refunded.
 func refunded(
 	m mails.ChargeOrRefundNotice, refunds []deposit.Refund, payments []deposit.Payment, refundID id.ID,
 ) mails.ChargeOrRefundNotice {

@@ -20,7 +20,7 @@ const (
 	erasuresEvery = 5 * time.Minute
 	erasurePause  = 6 * time.Hour // The time between checks whether an erased client owes a debt.
 	erasureBatch  = 20
-	forgetTimeout = 20 * time.Second // The limit of a call that erases a customer at the provider.
+	forgetTimeout = 20 * time.Second // The time limit of a call that erases a customer at the provider.
 )
 
 // ProviderUpkeep holds the jobs about the payment provider's records: due queries, daily comparison and erasure of

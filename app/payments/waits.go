@@ -6,7 +6,7 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// The wait before a query about a charge, or the closing of a page, that has not ended.
+// The time until the provider is queried again about a charge, or the closing of a page, that has not ended.
 const openWait = time.Minute
 
 // nextFeeCheck returns the time of the next query about a fee, at the end of the stay at the latest, when its page

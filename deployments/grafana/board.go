@@ -10,7 +10,7 @@ import (
 // board is a Grafana dashboard, whose rows except the first are collapsed.
 type board struct {
 	uid, title, description string
-	choice                  []dashboard.VariableModel // The variables of a dashboard whose values the reader may choose.
+	choice                  []dashboard.VariableModel // The dashboard variables that the reader may choose.
 	rows                    []row
 }
 

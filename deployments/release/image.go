@@ -93,7 +93,7 @@ func removeLayout(path string) error {
 	return os.RemoveAll(path)
 }
 
-// index returns the index of all architectures' images.
+// index returns the index of the images of all architectures.
 func (s source) index(built string) (v1.ImageIndex, error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, architecture := range architectures {

@@ -135,7 +135,8 @@ type Overview struct {
 	Empty bool // Empty reports whether the account has never had a deposit.
 }
 
-// CountOfGroup returns the number of deposits of a kind of work; each deposit is in one group.
+// CountOfGroup returns the number of deposits of a kind of work on the operator's first page; each deposit is in
+// one group.
 func (t Overview) CountOfGroup(kind depositports.OverviewGroup) depositports.DepositGroupCount {
 	n := t.Counts[kind]
 	switch kind {

@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// keep stores a dispute and mails the operator about a new status; the disputed collection stays.
+// keep stores a dispute and mails the operator about a new status; the collection of the disputed debt stays.
 func (s *Service) keep(ctx context.Context, d paymentports.Dispute, now time.Time) error {
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		before, about, ok, err := s.deps.Disputes.Store(ctx, d, now)

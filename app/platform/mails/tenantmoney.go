@@ -25,7 +25,7 @@ type ChargeOrRefundNotice struct {
 	Reason    string    // The reason of the capture: one of deposit.CaptureReasons, or "".
 	Words     string    // The description of the capture by its author; "" for none.
 	ChargedAt time.Time // The time of the first charge of the card; zero for a charge at once.
-	Fee       bool      // Fee reports whether the fee, not a captured amount, is refunded.
+	Fee       bool      // Fee reports whether the refund is of the fee; else it is of a captured amount.
 	// Settled reports whether the debt ended because the tenant paid by other means.
 	Settled      bool
 	SupportEmail string // The e-mail address of support; "" for none.

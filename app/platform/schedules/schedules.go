@@ -30,7 +30,7 @@ type Job struct {
 	// Waits reports whether the job has work for a round; with nil, every round runs.
 	Waits func(ports.WaitingWorkFlags) bool
 
-	// Run makes a round of the job; more reports whether the next shall begin at once.
+	// Run makes a round of the job; more reports whether the next round shall begin at once.
 	Run func(ctx context.Context) (more bool, err error)
 }
 
@@ -111,7 +111,7 @@ func (j Job) first() time.Duration {
 	return j.Every
 }
 
-// next returns the wait before a job's next round.
+// next returns the wait between a round of a job and the next one.
 func (j Job) next(more, failed bool) time.Duration {
 	switch {
 	case more:

@@ -55,7 +55,7 @@ func (j Job) looksEvery() time.Duration {
 	return j.Every
 }
 
-// looks queries which kinds of work wait; known is false after an error.
+// looks queries which kinds of work wait for the jobs; known is false after an error.
 func (s *Scheduler) looks(ctx context.Context) (waiting ports.WaitingWorkFlags, known bool) {
 	waiting, err := s.look(ctx)
 	switch {
@@ -67,7 +67,7 @@ func (s *Scheduler) looks(ctx context.Context) (waiting ports.WaitingWorkFlags, 
 	return waiting, err == nil
 }
 
-// await runs the job's rounds whenever watch has found work.
+// await runs the rounds of a job each time that watch has found work for it.
 func (s *Scheduler) await(ctx context.Context, job Job, begin <-chan struct{}) {
 	for {
 		select {
