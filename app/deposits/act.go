@@ -9,8 +9,7 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// OperatorAct is an act of an operator on a deposit, such as a capture. The fingerprint (hash) of the act's form
-// is made from its name and the form's fields.
+// OperatorAct is an act of an operator on a deposit, such as a capture; its name is part of the form's fingerprint.
 type OperatorAct string
 
 const (
@@ -20,28 +19,25 @@ const (
 	ActSendLink OperatorAct = "send_link"
 	ActAddFiles OperatorAct = "add_files"
 
-	ActRemind OperatorAct = "remind" // ActRemind mails the tenant the link to pay the debt again.
-	// ActMarkSettledElsewhere ends the debt, since the tenant paid by other means.
+	ActRemind OperatorAct = "remind"
+	// ActMarkSettledElsewhere ends a debt that the tenant paid by other means.
 	ActMarkSettledElsewhere OperatorAct = "settled_elsewhere"
 	ActWithdrawClaim        OperatorAct = "withdraw_claim"
 )
 
-// OperatorActs lists every act of an operator on a deposit.
 var OperatorActs = []OperatorAct{ActCapture, ActRelease, ActCancel, ActSendLink, ActAddFiles, ActRemind,
 	ActMarkSettledElsewhere, ActWithdrawClaim}
 
-// NeedsVerifiedEmail reports whether only operators with a verified address may do the act. true: the act charges
-// or mails a tenant, so its author must be reachable; false: any other act.
+// NeedsVerifiedEmail reports whether an act charges or mails a tenant, so that its author must be reachable.
 func (a OperatorAct) NeedsVerifiedEmail() bool {
 	return a == ActCapture || a == ActSendLink || a == ActRemind
 }
 
-// CheckPossible checks whether an operator can do the act on the deposit now, before the page that asks for
-// confirmation. debt is the debt of a captured deposit; nil for any other.
+// CheckPossible checks whether an operator can do the act on the deposit now. debt is nil unless the deposit is
+// captured.
 //
 // Returns deposit_not_capturable, deposit_not_releasable, deposit_not_cancellable, deposit_not_sendable,
-// ErrTakesNoFiles, deposit.ErrNobodyToRemind, or the reason for which the tenant of the debt cannot be reminded
-// or the debt cannot be ended.
+// ErrTakesNoFiles, deposit.ErrNobodyToRemind, or another reason from the debt.
 func (a OperatorAct) CheckPossible(d *deposit.Deposit, debt *deposit.Debt, now time.Time) error {
 	switch a {
 	case ActCapture:
@@ -71,12 +67,11 @@ func (a OperatorAct) possibleOnDebt(d *deposit.Deposit, debt *deposit.Debt, now 
 	return debt.CheckRemindable(now)
 }
 
-// ErrTakesNoFiles is the error for files that are added to a deposit that no tenant has secured.
+// ErrTakesNoFiles is the error for files of a deposit that is not secured.
 var ErrTakesNoFiles = fault.New(fault.Conflict, "deposit_takes_no_files",
 	"Files can be added to a deposit that is secured or captured.")
 
-// CheckTakesFiles returns ErrTakesNoFiles for a deposit that is not secured yet, and for one that ended without a
-// capture.
+// CheckTakesFiles returns ErrTakesNoFiles for a deposit that is not secured yet or ended without a capture.
 func CheckTakesFiles(d *deposit.Deposit) error {
 	if d.Status != deposit.Active && d.Status != deposit.Captured {
 		return ErrTakesNoFiles
@@ -84,7 +79,7 @@ func CheckTakesFiles(d *deposit.Deposit) error {
 	return nil
 }
 
-// FilesToAdd lists uploaded files that wait to be added to a deposit, with the operator who sent them.
+// FilesToAdd lists uploaded files that wait to be added to a deposit.
 type FilesToAdd struct {
 	From depositports.UploadSession
 	IDs  []id.ID

@@ -15,27 +15,24 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// errFeeInFlight is the error with which the transaction of a cancellation is rolled back, because a fee payment
-// of the tenant is in flight. The payment is settled first, and then the cancellation is tried again.
+// errFeeInFlight rolls a cancellation back because a fee payment is in flight; it is tried again once the payment
+// is settled.
 var errFeeInFlight = errors.New("deposits: a fee payment is in flight")
 
-// settleTries is the largest number of times that a cancellation settles a fee payment while the tenant keeps
-// opening new payment pages.
+// settleTries limits how often a cancellation settles a fee payment while the tenant opens new payment pages.
 const settleTries = 3
 
-// Cancellation is a request to cancel a deposit.
 type Cancellation struct {
 	DepositID id.ID
 	Reason    string
 	Comment   string
 }
 
-// Cancel cancels a deposit that is not secured yet, also on a revoked link. A fee payment in flight is
-// settled first. If the tenant paid before the payment page was closed, the deposit is active and stays
-// active.
+// Cancel cancels a deposit that is not secured yet, also on a revoked link. A fee payment in flight is settled
+// first; if it succeeded, the deposit stays active.
 //
-// Returns deposit_not_found, deposit_access_denied, deposit_not_cancellable, service_unavailable if the
-// payment could not be settled, and the errors of idempotent.Executor.Run.
+// Returns deposit_not_found, deposit_access_denied, deposit_not_cancellable, service_unavailable if the payment
+// could not be settled, and the errors of idempotent.Executor.Run.
 func (s *Service) Cancel(ctx context.Context, by partner.Caller, in Cancellation,
 	call idempotent.KeyAndEncoder[PartnerView]) (idempotent.Response, error) {
 	for range settleTries {
@@ -56,7 +53,6 @@ func (s *Service) Cancel(ctx context.Context, by partner.Caller, in Cancellation
 	return idempotent.Response{}, fault.ErrUnavailable.WithCause(errFeeInFlight)
 }
 
-// cancelling holds the state of one call of Cancel while it runs.
 type cancelling struct {
 	*Service
 	by      partner.Caller
@@ -64,11 +60,11 @@ type cancelling struct {
 	call    idempotent.KeyAndEncoder[PartnerView]
 	now     time.Time
 	eventID id.ID
-	step    deposit.Transition // The deposit's transition that the last run of the transaction made.
+	step    deposit.Transition
 }
 
-// decide cancels a deposit whose checkout has not begun. For a begun checkout, which may have a payment page
-// open, it returns an error that makes the caller read the payments in a transaction.
+// decide cancels a deposit whose checkout has not begun, and returns an error for any other, which needs a
+// transaction.
 func (c *cancelling) decide(found ports.FoundRows) (writes ports.ChangeWrites, response idempotent.Response,
 	err error) {
 	d := found.Deposit
@@ -81,7 +77,7 @@ func (c *cancelling) decide(found ports.FoundRows) (writes ports.ChangeWrites, r
 	return c.cancel(d)
 }
 
-// effect cancels a deposit in a transaction, unless a fee payment is in flight.
+// effect cancels a deposit, unless a fee payment is in flight.
 func (c *cancelling) effect(ctx context.Context) (response idempotent.Response, err error) {
 	d, err := c.lock(ctx, c.by, c.in.DepositID)
 	if err != nil {
@@ -107,7 +103,6 @@ func (c *cancelling) cancel(d *deposit.Deposit) (writes ports.ChangeWrites, resp
 	return writes, response, err
 }
 
-// noFeeInFlight returns errFeeInFlight if the tenant of the locked deposit has a fee payment in flight.
 func (s *Service) noFeeInFlight(ctx context.Context, d *deposit.Deposit) error {
 	if !d.MayBePaying() {
 		return nil
@@ -119,9 +114,7 @@ func (s *Service) noFeeInFlight(ctx context.Context, d *deposit.Deposit) error {
 	return err
 }
 
-// lock locks and returns a deposit that the partner may change.
-//
-// Returns deposit_not_found or deposit_access_denied.
+// lock locks a deposit of the partner, or returns deposit_not_found or deposit_access_denied.
 func (s *Service) lock(ctx context.Context, by partner.Caller, depositID id.ID) (*deposit.Deposit, error) {
 	d, err := s.deps.Deposits.LockRow(ctx, depositID)
 	if err != nil {

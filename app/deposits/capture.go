@@ -15,19 +15,17 @@ type CaptureRequest struct {
 	Amount      *money.Cents // The amount to capture; nil for the deposit's whole amount.
 	Reason      string
 	Description string
-	Files       FilesToAdd // The files that an operator adds to the capture.
+	Files       FilesToAdd
 }
 
-// LeastCapture returns the smallest amount that can be captured: one cent, or the least amount that the
-// payment provider charges.
+// LeastCapture returns the smallest capture: one cent, or the least amount that the provider charges.
 func (s *Service) LeastCapture() money.Cents { return max(s.deps.LeastCharge, 1) }
 
-// Capture captures an active deposit. Its status changes at once. The dispatcher charges the tenant
-// afterwards, in a payment of its own (api.md §3).
+// Capture captures an active deposit; the dispatcher charges the tenant afterwards (api.md §3).
 //
 // Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_capturable,
-// capture_exceeds_amount, capture_below_minimum, invalid_field for an amount that is not positive, and the
-// errors of idempotent.Executor.Run.
+// capture_exceeds_amount, capture_below_minimum, invalid_field for an amount that is not positive, and the errors
+// of idempotent.Executor.Run.
 func (s *Service) Capture(ctx context.Context, by partner.Caller, in CaptureRequest,
 	call idempotent.KeyAndEncoder[PartnerView]) (idempotent.Response, error) {
 	return s.endCover(ctx, by, in.DepositID, call,

@@ -8,16 +8,14 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// CaptureMail is the mail to a tenant about a capture. Language is its BCP 47 tag; "" for a mail in several
-// languages.
+// CaptureMail is the mail to a tenant about a capture. Language is a BCP 47 tag; "" for several languages.
 type CaptureMail struct {
 	ports.Mail
 	Language string
 }
 
-// PreviewCaptureMail returns a preview of the mail that the tenant of d gets if the operator captures d now. ok is
-// false for a deposit without a client's record: then no mail is sent. agreed is the language in which the
-// tenant agreed to the terms.
+// PreviewCaptureMail returns the mail that the tenant would get for a capture. ok is false for a deposit without a
+// client, to whom nothing is mailed. agreed is the language of the tenant's agreement.
 func (s *Service) PreviewCaptureMail(by OperatorCaller, d *deposit.Deposit, agreed string,
 	in CaptureRequest) (mail CaptureMail, ok bool) {
 	if d.Client == nil {

@@ -18,18 +18,16 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// checkoutTokenBytes is the number of random bytes in the token of a checkout URL.
+// The number of random bytes in the token of a checkout URL.
 const checkoutTokenBytes = 32
 
-// referenceTries is the number of random references that a creation tries. A reference is rarely taken: 30^8
-// exist.
+// referenceTries limits the random references that a creation tries; few of the 30^8 are taken.
 const referenceTries = 5
 
-// NewDeposit is a request to create a deposit. A malformed id in the request is replaced by an id that no stored
-// row has.
+// A malformed id in the request is replaced by an id that no stored row has.
 type NewDeposit struct {
 	AccountID id.ID
-	ClientID  *id.ID // The id of the deposit's client; nil when the request has none.
+	ClientID  *id.ID // The id of the deposit's client; nil for none.
 	deposit.Draft
 }
 
@@ -53,7 +51,7 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewDeposit,
 	return idempotent.Response{}, fmt.Errorf("deposits: %d references in a row were taken", referenceTries)
 }
 
-// creation returns the idempotent request that creates a deposit with a new id, reference and checkout token.
+// creation returns the idempotent request that creates a deposit.
 func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.KeyAndEncoder[PartnerView],
 	now time.Time) idempotent.Request {
 	token := secret.FromRandom("", s.deps.Entropy.Bytes(checkoutTokenBytes))
@@ -80,8 +78,7 @@ func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.Key
 	}
 }
 
-// decide builds the deposit of a request whose fields validate has accepted. Returns the errors of check, which
-// compares the request with the stored link and client.
+// decide builds the deposit of a validated request, or returns the errors of check.
 func (in NewDeposit) decide(found ports.FoundRows, p partner.Partner, depositID id.ID, reference string,
 	now time.Time) (*deposit.Deposit, error) {
 	client, err := in.check(found, now)
@@ -102,8 +99,7 @@ func (in NewDeposit) validate() error {
 	return nil
 }
 
-// check checks a request to create a deposit against the link and the client in found. client is nil if the
-// request names no client.
+// check checks a new deposit against the stored link and client; client is nil if the request names none.
 func (in NewDeposit) check(found ports.FoundRows, now time.Time) (client *deposit.ClientDetails, err error) {
 	if err := activeLink(found.Link); err != nil {
 		return nil, err
@@ -121,9 +117,7 @@ func (in NewDeposit) check(found ports.FoundRows, now time.Time) (client *deposi
 	return &deposit.ClientDetails{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}, nil
 }
 
-// activeLink returns an error for a missing (nil) or revoked link.
-//
-// Returns account_not_linked or account_revoked.
+// activeLink returns account_not_linked for a nil link and account_revoked for a revoked one.
 func activeLink(link *ports.LinkedAccount) error {
 	if link == nil {
 		return connect.ErrAccountNotLinked

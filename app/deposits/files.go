@@ -17,28 +17,26 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// The files of a deposit are uploaded in two steps. The first form sends the files, which then wait. A page asks
-// for confirmation, and its form adds the waiting files to the deposit. Only the session and the deposit of the
-// first form can use them.
+// The files of a deposit are uploaded with a first form and wait. A second form confirms them; only the same
+// session can use them.
 
-// recordsWithin is the time limit for the statements that store the records of uploaded files. They have a limit
-// of their own, because a slow upload may already have taken most of the time of its request.
+// recordsWithin is the time limit for storing the records of uploaded files: the upload may have used up its
+// request's time.
 const recordsWithin = 10 * time.Second
 
-// UploadedFile is a file of a form, as the browser sent it.
+// UploadedFile is a file of a form, as sent.
 type UploadedFile struct {
 	Name    string
 	Size    int64
 	Content io.ReadSeeker
 }
 
-// RefusedFile is an uploaded file that cannot be stored. Why is one of the refusals of package evidence.
 type RefusedFile struct {
 	Name string
 	Why  error
 }
 
-// CheckedFiles are uploaded files whose content was checked and may be stored.
+// CheckedFiles are uploaded files whose content may be stored.
 type CheckedFiles struct{ all []checkedFile }
 
 type checkedFile struct {
@@ -46,7 +44,6 @@ type checkedFile struct {
 	depositports.SanitizedFile
 }
 
-// Close closes the contents of the checked files.
 func (c *CheckedFiles) Close() {
 	for _, f := range c.all {
 		_ = f.Content.Close()
@@ -55,8 +52,7 @@ func (c *CheckedFiles) Close() {
 
 func (c *CheckedFiles) Len() int { return len(c.all) }
 
-// CheckFiles checks uploaded files by their content. The caller closes the result, also when some files are
-// refused.
+// CheckFiles checks uploaded files by their content. The caller closes the result.
 //
 // Returns service_unavailable when the context ends first.
 func (s *Service) CheckFiles(ctx context.Context, sent []UploadedFile) (*CheckedFiles, []RefusedFile, error) {
@@ -76,8 +72,9 @@ func (s *Service) CheckFiles(ctx context.Context, sent []UploadedFile) (*Checked
 	return checked, refused, nil
 }
 
-// NewUploadSession returns the sender of uploaded files: the session of a token, and a deposit. Returns
-// connect.ErrBadCredentials for a text that is no token.
+// NewUploadSession returns the sender of uploaded files: the session of a token, and a deposit.
+//
+// Returns connect.ErrBadCredentials for a text that is no token.
 func NewUploadSession(token string, depositID id.ID) (depositports.UploadSession, error) {
 	hash, ok := signin.TokenHash(token)
 	if !ok {
@@ -86,8 +83,8 @@ func NewUploadSession(token string, depositID id.ID) (depositports.UploadSession
 	return depositports.UploadSession{Session: hash, DepositID: depositID}, nil
 }
 
-// StoreUnconfirmedFiles stores uploaded files for an hour, until their form is confirmed. Until then no page shows
-// them.
+// StoreUnconfirmedFiles stores uploaded files for an hour, until their form is confirmed; no page shows them
+// before.
 func (s *Service) StoreUnconfirmedFiles(ctx context.Context, from depositports.UploadSession,
 	checked *CheckedFiles) ([]evidence.File, error) {
 	now := s.deps.Clock.Now()
@@ -101,8 +98,7 @@ func (s *Service) StoreUnconfirmedFiles(ctx context.Context, from depositports.U
 	if len(files) == 0 {
 		return nil, nil
 	}
-	// Write the records of the files before their contents: a stored content without a record would never be
-	// deleted.
+	// A stored content without a record would never be deleted, so write the records first.
 	within, cancel := context.WithTimeout(ctx, recordsWithin)
 	defer cancel()
 	if err := s.deps.Files.InsertUnconfirmed(within, from, files); err != nil {
@@ -122,8 +118,7 @@ func (s *Service) put(ctx context.Context, f evidence.File, content io.Reader) e
 	return s.deps.Contents.Put(within, f.ID, content, f.Size)
 }
 
-// UnconfirmedFiles returns files that still wait for their form to be confirmed. Returns evidence.ErrFilesGone unless
-// all of them still wait.
+// UnconfirmedFiles returns files that wait for confirmation, or evidence.ErrFilesGone unless all of them still do.
 func (s *Service) UnconfirmedFiles(ctx context.Context, from depositports.UploadSession,
 	fileIDs []id.ID) ([]evidence.File, error) {
 	if len(fileIDs) == 0 {
@@ -137,10 +132,10 @@ func (s *Service) UnconfirmedFiles(ctx context.Context, from depositports.Upload
 	return files, err
 }
 
-// AddFilesByOperator adds waiting files to a deposit of the operator's account.
+// AddFilesByOperator adds waiting files to a deposit of the account.
 //
-// Returns deposit_not_found for a deposit of another account, ErrTakesNoFiles, evidence.ErrFilesGone,
-// evidence.ErrDepositFileLimit, and the errors of idempotent.Executor.Run.
+// Returns deposit_not_found, ErrTakesNoFiles, evidence.ErrFilesGone, evidence.ErrDepositFileLimit, and the errors
+// of idempotent.Executor.Run.
 func (s *Service) AddFilesByOperator(ctx context.Context, by OperatorCaller, form ActForm, files FilesToAdd) error {
 	now := s.deps.Clock.Now()
 	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
@@ -161,7 +156,7 @@ func (s *Service) AddFilesByOperator(ctx context.Context, by OperatorCaller, for
 	return err
 }
 
-// addFiles attaches waiting files to the locked deposit, and writes an audit entry.
+// addFiles attaches waiting files to the locked deposit and writes an audit entry.
 func (s *Service) addFiles(ctx context.Context, by OperatorCaller, d *deposit.Deposit, files FilesToAdd,
 	now time.Time) error {
 	if len(files.IDs) == 0 {
@@ -176,7 +171,7 @@ func (s *Service) addFiles(ctx context.Context, by OperatorCaller, d *deposit.De
 	return s.deps.Audit.Append(ctx, s.audit(by, now, audit.DepositAddFiles, d.ID, count))
 }
 
-// fileNames returns the public ids of files, for the fingerprint of a form.
+// fileNames returns the files' public ids, for a form's fingerprint.
 func fileNames(ids []id.ID) (names []string) {
 	for _, each := range ids {
 		names = append(names, id.File.Of(each))

@@ -13,16 +13,15 @@ import (
 )
 
 const (
-	// draftLasts is the time after which a stored form draft can no longer be opened.
+	// The time after which a form draft can no longer be opened.
 	draftLasts = time.Hour
-	// draftsOfAccount is the largest number of form drafts of an account: a new one replaces the oldest.
+	// draftsOfAccount limits an account's form drafts: a new one replaces the oldest.
 	draftsOfAccount = 20
-	// The time for which a form draft stays stored after it can no longer be opened, since the clocks of processes
-	// differ.
+	// The time for which an ended form draft stays stored, since the clocks of processes differ.
 	draftsGrace = 10 * time.Minute
 )
 
-// StoreFormDraft stores what an operator sent with a form as a form draft, for the session with this token.
+// StoreFormDraft stores what an operator sent with a form, for the token's session.
 //
 // Returns connect.ErrBadCredentials for a text that is no token.
 func (s *Service) StoreFormDraft(ctx context.Context, accountID id.ID, token string, form [16]byte,
@@ -34,9 +33,7 @@ func (s *Service) StoreFormDraft(ctx context.Context, accountID id.ID, token str
 	return s.deps.Drafts.Store(ctx, key, content, s.deps.Clock.Now(), draftsOfAccount)
 }
 
-// FormDraft returns the form draft that StoreFormDraft stored.
-//
-// Returns depositports.ErrFormDraftGone for a draft that is an hour old, and for one of another session or
+// FormDraft returns a stored form draft, or depositports.ErrFormDraftGone after an hour and for another session or
 // account.
 func (s *Service) FormDraft(ctx context.Context, accountID id.ID, token string, form [16]byte) (secret.Text, error) {
 	key, err := draftKey(accountID, token, form)
@@ -46,7 +43,6 @@ func (s *Service) FormDraft(ctx context.Context, accountID id.ID, token string, 
 	return s.deps.Drafts.Draft(ctx, key, s.deps.Clock.Now().Add(-draftLasts))
 }
 
-// DeleteFormDraft deletes the form draft of a form that has had its effect.
 func (s *Service) DeleteFormDraft(ctx context.Context, accountID id.ID, token string, form [16]byte) error {
 	key, err := draftKey(accountID, token, form)
 	if err != nil {
@@ -63,7 +59,6 @@ func draftKey(accountID id.ID, token string, form [16]byte) (depositports.FormDr
 	return depositports.FormDraftKey{AccountID: accountID, Session: hash, Form: form}, nil
 }
 
-// FormDraftCleaningJob returns the scheduled job that deletes form drafts that can no longer be opened.
 func (s *Service) FormDraftCleaningJob() schedules.Job {
 	return schedules.NewCleaningJob("form drafts", s.deps.Clock, func(ctx context.Context, now time.Time) (int, error) {
 		return s.deps.Drafts.DeleteExpired(ctx, now.Add(-draftLasts-draftsGrace), schedules.CleaningBatchSize)

@@ -13,17 +13,15 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// TwoFactorProof holds what confirms an operator's act: a code of the authenticator app or a recovery code, and the
-// network of the browser.
+// TwoFactorProof confirms an operator's act: a two-factor code, and the browser's network.
 type TwoFactorProof struct{ Code, Network string }
 
-// CaptureByOperator captures an active deposit of the operator's account, no matter which partner created the
-// deposit. An operator whose two-factor codes are on must send a code, which the capture uses up. The same form
-// sent a second time needs no other code.
+// CaptureByOperator captures an active deposit of the operator's account, whichever partner created it. It uses up
+// a code if two-factor codes are on.
 //
-// Returns connect.ErrEmailUnverified, deposit_not_found for a deposit of another account, ErrChanged,
-// deposit_not_capturable, capture_exceeds_amount, capture_below_minimum, invalid_field for an amount that is not
-// positive, twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of idempotent.Executor.Run.
+// Returns connect.ErrEmailUnverified, deposit_not_found, ErrChanged, deposit_not_capturable,
+// capture_exceeds_amount, capture_below_minimum, invalid_field for an amount that is not positive,
+// twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of idempotent.Executor.Run.
 func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, form ActForm, in CaptureRequest,
 	proof TwoFactorProof) error {
 	if err := s.verified(by, ActCapture); err != nil {
@@ -33,8 +31,7 @@ func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, form
 	if err != nil {
 		return err
 	}
-	// The deposit's capture commits in a transaction that checks again whether the operator's two-factor codes are
-	// on.
+	// The transaction checks again whether two-factor codes are on.
 	if !on {
 		return s.capture(ctx, by, form, in, proof)
 	}
@@ -75,8 +72,7 @@ func (s *Service) capture(ctx context.Context, by OperatorCaller, form ActForm, 
 
 // ReleaseByOperator closes an active deposit of the operator's account without a claim.
 //
-// Returns deposit_not_found for a deposit of another account, ErrChanged, deposit_not_releasable, and the
-// errors of idempotent.Executor.Run.
+// Returns deposit_not_found, ErrChanged, deposit_not_releasable, and the errors of idempotent.Executor.Run.
 func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, form ActForm, comment string) error {
 	return s.transitionByOperator(ctx, by, form, []string{string(ActRelease), comment},
 		func(ctx context.Context, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
@@ -86,12 +82,11 @@ func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, form
 		})
 }
 
-// CancelByOperator cancels a deposit of the operator's account that is not secured yet. A fee payment in
-// flight is settled first, as in Cancel. If the tenant pays before that, the deposit has changed and is not
-// cancelled.
+// CancelByOperator cancels a deposit of the account that is not secured yet. A fee payment in flight is settled
+// first; if it succeeded, nothing is cancelled.
 //
-// Returns deposit_not_found for a deposit of another account, ErrChanged, deposit_not_cancellable,
-// service_unavailable if the payment could not be settled, and the errors of idempotent.Executor.Run.
+// Returns deposit_not_found, ErrChanged, deposit_not_cancellable, service_unavailable if the payment could not be
+// settled, and the errors of idempotent.Executor.Run.
 func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, form ActForm, comment string) error {
 	for range settleTries {
 		err := s.transitionByOperator(ctx, by, form, []string{string(ActCancel), comment},
@@ -113,8 +108,8 @@ func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, form 
 	return fault.ErrUnavailable.WithCause(errFeeInFlight)
 }
 
-// transitionByOperator makes a transition of a deposit of the operator's account, once for each form. what
-// lists the act and its fields, for the form's fingerprint.
+// transitionByOperator makes a transition of the account's deposit, once for each form. what is the content of the
+// form, for its fingerprint.
 func (s *Service) transitionByOperator(ctx context.Context, by OperatorCaller, form ActForm, what []string,
 	move func(context.Context, *deposit.Deposit, time.Time) (deposit.Transition, error),
 ) error {

@@ -19,20 +19,19 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// OperatorDeposit is a request of an operator to create a deposit for the operator's own account.
+// OperatorDeposit is an operator's request to create a deposit.
 type OperatorDeposit struct {
 	deposit.Draft
-	// The tenant of the deposit. With Email "" no mail is sent; a name without an address is refused.
+	// The tenant of the deposit; with Email "" no mail is sent, and a name is refused.
 	Tenant tenant.Person
-	Form   [16]byte // The key of the form that was sent: the same form sent a second time has no second effect.
+	Form   [16]byte // The form's key: a second sending has no second effect.
 }
 
-// DepositCeiling returns the largest amount of a deposit for the operator's account.
 func (by OperatorCaller) DepositCeiling() money.Cents {
 	return cmp.Or(by.Account.MaxAmountCents, deposit.DefaultMaxAmount)
 }
 
-// named reports whether the request contains a name of the tenant; only then does the deposit get a client.
+// named reports whether the request names the tenant; only then does the deposit get a client.
 func (in OperatorDeposit) named() bool { return in.Tenant.FirstName != "" || in.Tenant.LastName != "" }
 
 func (in OperatorDeposit) validate(ceiling money.Cents, now time.Time) error {
@@ -48,11 +47,11 @@ func (in OperatorDeposit) validate(ceiling money.Cents, now time.Time) error {
 	return nil
 }
 
-// CreateByOperator makes a pending deposit for the operator's account, and mails the checkout link if the request
-// has an address. The partner that is linked now may read the deposit (api.md §2).
+// CreateByOperator makes a pending deposit, and mails the checkout link if the request has an address. The partner
+// that is linked now may read the deposit (api.md §2).
 //
-// Returns connect.ErrEmailUnverified and rate_limited for a request with an address, the errors of
-// deposit.Draft.Validate and tenant.Person.Validate, and those of idempotent.Executor.Run.
+// Returns connect.ErrEmailUnverified, rate_limited, the errors of deposit.Draft.Validate and
+// tenant.Person.Validate, and those of idempotent.Executor.Run.
 func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller,
 	in OperatorDeposit) (depositID id.ID, err error) {
 	if err := s.mayCreate(by, in); err != nil {
@@ -104,8 +103,8 @@ func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller,
 	return depositID, nil
 }
 
-// mayCreate returns connect.ErrEmailUnverified if the request asks to mail the checkout link and the operator's
-// address is not verified.
+// mayCreate returns connect.ErrEmailUnverified for a request to mail the link by an operator with an unverified
+// address.
 func (s *Service) mayCreate(by OperatorCaller, in OperatorDeposit) error {
 	if in.Tenant.Email == "" {
 		return nil
@@ -113,15 +112,13 @@ func (s *Service) mayCreate(by OperatorCaller, in OperatorDeposit) error {
 	return s.verified(by, ActSendLink)
 }
 
-// originOf returns the origin of a deposit that an operator creates: the account, and the partner that is
-// linked to it now.
 func (s *Service) originOf(ctx context.Context, by OperatorCaller) (deposit.Origin, error) {
 	link, err := s.deps.Links.LockActiveLink(ctx, by.Account.ID)
 	return originOnDesk(by.Account.ID, link), err
 }
 
-// originOnDesk returns the origin of a deposit that an operator creates: the account, and the partner of its
-// active link; link is nil for none.
+// originOnDesk returns the origin of an operator's deposit: the account and the linked partner; link is nil for
+// none.
 func originOnDesk(accountID id.ID, link *connect.Link) deposit.Origin {
 	origin := deposit.Origin{AccountID: accountID}
 	if link != nil {
@@ -130,8 +127,7 @@ func originOnDesk(accountID id.ID, link *connect.Link) deposit.Origin {
 	return origin
 }
 
-// newClient inserts the record of the tenant whom the request names, and returns it; nil if the request names
-// no tenant.
+// newClient stores the tenant whom the request names as a client; nil for none.
 func (s *Service) newClient(ctx context.Context, by OperatorCaller, in OperatorDeposit,
 	now time.Time) (*deposit.ClientDetails, error) {
 	if !in.named() {
@@ -144,7 +140,7 @@ func (s *Service) newClient(ctx context.Context, by OperatorCaller, in OperatorD
 	return &deposit.ClientDetails{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}, nil
 }
 
-// insert stores a new deposit under a random reference that is not taken.
+// insert stores a new deposit under a free random reference.
 func (s *Service) insert(ctx context.Context, from deposit.Origin, draft deposit.Draft, client *deposit.ClientDetails,
 	token secret.Text, now time.Time) (*deposit.Deposit, error) {
 	depositID := s.deps.Entropy.NewID()

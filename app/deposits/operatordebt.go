@@ -13,12 +13,10 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// RemindByOperator mails the tenant of a refused charge the link to pay again. The mail is the same as the one
-// after the refusal.
+// RemindByOperator mails the tenant of a refused charge the link to pay again.
 //
-// Returns connect.ErrEmailUnverified, deposit_not_found for a deposit of another account, ErrChanged, the errors
-// of OperatorAct.CheckPossible, rate_limited after too many mails to the address, and the errors of
-// idempotent.Executor.Run.
+// Returns connect.ErrEmailUnverified, deposit_not_found, ErrChanged, the errors of OperatorAct.CheckPossible,
+// rate_limited after too many mails to the address, and the errors of idempotent.Executor.Run.
 func (s *Service) RemindByOperator(ctx context.Context, by OperatorCaller, form ActForm) error {
 	if err := s.verified(by, ActRemind); err != nil {
 		return err
@@ -41,14 +39,13 @@ func (s *Service) RemindByOperator(ctx context.Context, by OperatorCaller, form 
 		})
 }
 
-// reminder holds what the mail of a payment reminder needs beside the deposit.
 type reminder struct {
 	url string
-	// The language in which the tenant agreed to the terms, for a deposit without a language of its own.
+	// The language of the tenant's agreement, for a deposit without a language of its own.
 	agreed string
 }
 
-// mailReminder queues the mail that reminds a tenant to pay a debt, and writes the audit log.
+// mailReminder queues the mail that reminds a tenant of a debt.
 //
 // Returns deposit.ErrNobodyToRemind, or rate_limited after too many mails to the address.
 func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposit.Deposit, r reminder,
@@ -70,20 +67,17 @@ func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposi
 	return s.deps.Audit.Append(ctx, s.audit(by, now, audit.DepositRemind, d.ID, map[string]string{"mails": "1"}))
 }
 
-// debtEnds maps each act with which an operator ends a debt without payment to the trigger of the collection's
-// transition.
+// debtEnds maps each act that ends a debt without payment to its trigger.
 var debtEnds = map[OperatorAct]deposit.CollectionTrigger{
 	ActMarkSettledElsewhere: deposit.CollectionTriggerSettledElsewhere,
 	ActWithdrawClaim:        deposit.CollectionTriggerWithdrawn,
 }
 
-// EndDebtByOperator ends a debt without payment; act is ActMarkSettledElsewhere or ActWithdrawClaim. The decision
-// commits before the provider is called. Where the provider cannot be reached, the debt stays in the state of being
-// ended, and the dispatcher completes it.
+// EndDebtByOperator ends a debt without payment, by ActMarkSettledElsewhere or ActWithdrawClaim. The decision
+// commits before the provider is called; if it cannot be reached, the dispatcher completes the end.
 //
-// Returns deposit_not_found for a deposit of another account, ErrChanged, deposit.ErrCollectionOver, also
-// where the tenant has paid in the meantime, deposit.ErrCollectionEnding, and the errors of
-// idempotent.Executor.Run.
+// Returns deposit_not_found, ErrChanged, deposit.ErrCollectionOver, also where the tenant has paid,
+// deposit.ErrCollectionEnding, and the errors of idempotent.Executor.Run.
 func (s *Service) EndDebtByOperator(ctx context.Context, by OperatorCaller, form ActForm, act OperatorAct) error {
 	err := s.onDebt(ctx, by, form, act, nil, func(ctx context.Context, d *deposit.Deposit, now time.Time) error {
 		return s.deps.Payments.RequestDebtEnd(ctx, d.ID, debtEnds[act], by.Operator.Actor(), now)
@@ -98,8 +92,7 @@ func (s *Service) EndDebtByOperator(ctx context.Context, by OperatorCaller, form
 	return err
 }
 
-// onDebt runs an operator's act on the debt of a deposit of the account, once for each form. prepare runs
-// before the transaction and may be nil.
+// onDebt runs an operator's act on a debt, once for each form. prepare runs before the transaction and may be nil.
 func (s *Service) onDebt(ctx context.Context, by OperatorCaller, form ActForm, act OperatorAct,
 	prepare func(context.Context) error, do func(context.Context, *deposit.Deposit, time.Time) error) error {
 	now := s.deps.Clock.Now()

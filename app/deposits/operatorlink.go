@@ -16,11 +16,10 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// SendLinkByOperator queues a mail with the checkout link of a deposit of the operator's account.
+// SendLinkByOperator queues a mail with the checkout link of a deposit of the account.
 //
-// Returns connect.ErrEmailUnverified, missing_field, invalid_field, deposit_not_found for a deposit of another
-// account, deposit_not_sendable, rate_limited after too many mails to the address, and the errors of
-// idempotent.Executor.Run.
+// Returns connect.ErrEmailUnverified, missing_field, invalid_field, deposit_not_found, deposit_not_sendable,
+// rate_limited after too many mails to the address, and the errors of idempotent.Executor.Run.
 func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, form ActForm,
 	to tenant.MailContact) error {
 	if err := s.verified(by, ActSendLink); err != nil {
@@ -58,9 +57,7 @@ func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, for
 	return err
 }
 
-// mailLink queues the mail with the checkout link of a deposit, and writes the audit log.
-//
-// Returns rate_limited after too many mails to the address.
+// mailLink queues the mail with the checkout link, or returns rate_limited after too many mails to the address.
 func (s *Service) mailLink(ctx context.Context, by OperatorCaller, d *deposit.Deposit, url string,
 	to tenant.MailContact,
 	now time.Time) error {
@@ -82,9 +79,7 @@ func (s *Service) mayMail(ctx context.Context, by OperatorCaller, address string
 
 func emailField(int) string { return "email" }
 
-// CheckoutURL returns the URL of the checkout of a deposit of the account. The URL is a secret.
-//
-// Returns deposit_not_found for a deposit of another account.
+// CheckoutURL returns the checkout URL of the account's deposit, which is a secret, or deposit_not_found.
 func (s *Service) CheckoutURL(ctx context.Context, accountID, depositID id.ID) (string, error) {
 	d, err := s.deps.Deposits.Deposit(ctx, depositID)
 	if err != nil {

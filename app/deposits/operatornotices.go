@@ -18,15 +18,13 @@ import (
 )
 
 const (
-	// coverHour is the hour of the day, in UTC, from which operators are mailed about covers that end: morning
-	// in Europe.
+	// The UTC hour from which operators are mailed about covers that end: morning in Europe.
 	coverHour = 6
-	// coversEvery is the time between two scans for covers that end soon. Each scan reads the open deposits of
-	// every account.
+	// Each scan for covers that end soon reads every account's open deposits.
 	coversEvery = 15 * time.Minute
 )
 
-// OperatorNoticeMailer mails operators about events of their deposits: a deposit is secured, or covers end soon.
+// OperatorNoticeMailer mails operators about events of their deposits.
 type OperatorNoticeMailer struct {
 	Notices      depositports.OperatorNoticeStore
 	Mails        ports.MailQueue
@@ -35,14 +33,12 @@ type OperatorNoticeMailer struct {
 	Entropy      ports.Entropy
 	Addresses    partnerports.ErasedClientAddressStore
 	Imprint      agreement.Imprint
-	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
-	// VerifyAddresses reports whether e-mail addresses are verified in this service. true: only operators with a
-	// verified address are mailed; false: every operator is.
+	DashboardURL string // The setting DASHBOARD_BASE_URL.
+	// VerifyAddresses reports whether only operators with a verified address are mailed.
 	VerifyAddresses bool
 }
 
-// ScheduledJobs returns the scheduled jobs that mail the notices to operators. A notice that fails is retried in the
-// next round and delays no other.
+// ScheduledJobs returns the jobs that mail notices to operators; one that fails delays no other.
 func (n OperatorNoticeMailer) ScheduledJobs(every time.Duration) []schedules.Job {
 	return []schedules.Job{
 		{Name: "secured-mails", Every: every, Waits: func(w ports.WaitingWorkFlags) bool { return w.SecuredNotices },
@@ -62,8 +58,7 @@ func (n OperatorNoticeMailer) ScheduledJobs(every time.Duration) []schedules.Job
 	}
 }
 
-// coverRound returns the parameters of a scan for covers that end soon. tells is true once mails may be sent
-// today; false before coverHour.
+// coverRound returns the parameters of a scan for covers that end soon; tells is false before coverHour.
 func coverRound(now time.Time, verifyAddresses bool) (round depositports.EndingCoverQuery, tells bool) {
 	now = now.UTC()
 	if now.Hour() < coverHour {
@@ -76,10 +71,9 @@ func coverRound(now time.Time, verifyAddresses bool) (round depositports.EndingC
 	return round, true
 }
 
-// tellSecured mails that a deposit is secured: to the tenant who paid, and to the operator whose address is
-// verified.
+// tellSecured mails that a deposit is secured to the tenant, and to an operator with a verified address.
 func (n OperatorNoticeMailer) tellSecured(ctx context.Context, depositID id.ID) error {
-	// The address of a client who was erased after the payment, stored sealed (encrypted).
+	// The sealed address of a client who was erased after the payment.
 	erased, err := n.Addresses.ErasedClientAddress(ctx, depositID)
 	if err != nil && !errors.Is(err, tenant.ErrNotFound) {
 		return err
@@ -98,9 +92,8 @@ func (n OperatorNoticeMailer) tellSecured(ctx context.Context, depositID id.ID) 
 	})
 }
 
-// decideSecured returns the address of the tenant to whom the paid fee is confirmed, "" for none, and whether
-// the operator is mailed. sealed is the address of a client who was erased after the payment. A simulated
-// payment has no agreement, so no tenant is mailed.
+// decideSecured returns the address of the tenant to confirm the fee to, "" for none, and whether the operator is
+// mailed. A simulated payment has no agreement, so no tenant is mailed.
 func decideSecured(about depositports.SecuredMailData, sealed string,
 	verifyAddresses bool) (tenantMail string, tellsOperator bool) {
 	if about.Words != "" {
@@ -109,7 +102,7 @@ func decideSecured(about depositports.SecuredMailData, sealed string,
 	return tenantMail, about.Verified || !verifyAddresses
 }
 
-// tellFee mails the tenant a confirmation of the paid fee. With to "" no mail is sent.
+// tellFee mails a confirmation of the paid fee; with to "" no mail is sent.
 func (n OperatorNoticeMailer) tellFee(ctx context.Context, about depositports.SecuredMailData, to string) error {
 	if to == "" {
 		return nil

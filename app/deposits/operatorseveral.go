@@ -17,21 +17,19 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// BulkAct is an act of an operator on several deposits at once. The fingerprint (hash) of the act's form is made
-// from its name and the form's fields.
+// BulkAct is an act of an operator on several deposits at once.
 type BulkAct string
 
 const (
-	ActSendLinks BulkAct = "send_links" // ActSendLinks mails each tenant the checkout link.
-	// ActRemindTenants mails the link to pay again to tenants whose payment was refused.
+	ActSendLinks BulkAct = "send_links"
+	// ActRemindTenants mails the tenants of refused payments.
 	ActRemindTenants BulkAct = "remind_all"
 )
 
 // BulkActs lists every act of an operator on several deposits at once.
 var BulkActs = []BulkAct{ActSendLinks, ActRemindTenants}
 
-// possible checks whether the act is possible on the deposit now. debt is the debt of a captured deposit; nil for
-// any other.
+// possible checks whether the act is possible on the deposit; debt is nil unless captured.
 //
 // Returns deposit_not_sendable, or the errors of a reminder to pay.
 func (a BulkAct) possible(d *deposit.Deposit, debt *deposit.Debt, now time.Time) error {
@@ -41,24 +39,22 @@ func (a BulkAct) possible(d *deposit.Deposit, debt *deposit.Debt, now time.Time)
 	return d.CheckLinkSendable(now)
 }
 
-// MailSkipReason is the reason for which the tenant of a deposit gets no mail from an act on several deposits.
+// MailSkipReason is the reason for which an act on several deposits mails no tenant.
 type MailSkipReason string
 
-// The reasons for which a tenant gets no mail.
 const (
 	MailSkippedNoAddress MailSkipReason = "no_address" // The deposit has no e-mail address of a tenant.
-	// The tenant was already reminded to pay within the last 24 hours.
+	// The tenant was reminded within the last 24 hours.
 	MailSkippedRemindedRecently MailSkipReason = "reminded"
-	// The act is not possible on the deposit: the tenant has nothing to secure or to pay.
+	// The tenant has nothing to secure or to pay.
 	MailSkippedNothingAwaited MailSkipReason = "over"
 	// The limit of mails to the tenant's address is reached.
 	MailSkippedAddressLimit MailSkipReason = "address_limit"
-	// The limit of all mails that the account may send is reached.
+	// The limit of mails of the account is reached.
 	MailSkippedAccountLimit MailSkipReason = "account_limit"
 )
 
-// whyLeftOut returns the reason for which a tenant gets no mail, by the error of the check; "" for an error
-// that is no refusal.
+// whyLeftOut returns the reason for which a tenant gets no mail; "" for an error that is no refusal.
 func whyLeftOut(err error) MailSkipReason {
 	switch {
 	case errors.Is(err, deposit.ErrNobodyToRemind):
@@ -73,26 +69,23 @@ func whyLeftOut(err error) MailSkipReason {
 	return ""
 }
 
-// SelectedDeposit is one deposit of an act on several. Debt is the debt of a captured deposit; nil for any other.
+// SelectedDeposit is one deposit of an act on several; Debt is nil unless it is captured.
 type SelectedDeposit struct {
 	*deposit.Deposit
 	Debt *deposit.Debt
 	Left MailSkipReason // The reason for which the tenant gets no mail; "" when the tenant is mailed.
 }
 
-// BulkOutcome is the result of an act on several deposits for one of them.
+// BulkOutcome is the result of an act for one of several deposits.
 type BulkOutcome struct {
-	Deposit string         `json:"deposit"` // The public id of the deposit on which the operator acted.
+	Deposit string         `json:"deposit"`
 	Left    MailSkipReason `json:"left,omitempty"`
 }
 
-// ErrNobodyMailed is the error of an act on several deposits for which no tenant can be mailed. Its form has
-// had no effect.
+// ErrNobodyMailed is the error of an act on several deposits for which no tenant can be mailed.
 var ErrNobodyMailed = errors.New("deposits: nobody is mailed")
 
-// FindByIDs returns deposits of the operator's account, in the order of the ids.
-//
-// Returns deposit_not_found if one is unknown or of another account.
+// FindByIDs returns deposits of the account in the order of the ids, or deposit_not_found.
 func (s *Service) FindByIDs(ctx context.Context, by OperatorCaller, ids []id.ID) ([]SelectedDeposit, error) {
 	return s.ticked(ctx, ids, func(depositID id.ID) (*deposit.Deposit, error) {
 		d, err := s.deps.Deposits.Deposit(ctx, depositID)
@@ -126,12 +119,11 @@ func (s *Service) ticked(ctx context.Context, ids []id.ID, read func(id.ID) (*de
 	return list, nil
 }
 
-// PlanTenantMails decides which tenants an act on several deposits would mail now, and sets in list the reason
-// for each tenant who is left out. A planned mail counts towards the limits of the deposits after it in list.
-// PlanTenantMails stores nothing.
+// PlanTenantMails decides which tenants an act would mail now, and sets the reason for the others. A planned mail
+// counts towards the limits of those after it in list.
 func (s *Service) PlanTenantMails(ctx context.Context, by OperatorCaller, act BulkAct, list []SelectedDeposit) error {
 	now := s.deps.Clock.Now()
-	// Count the planned mails in a transaction, because the query for the mails already sent needs one.
+	// The query for the mails already sent needs a transaction.
 	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{Now: now,
 		Effect: func(ctx context.Context) (idempotent.Response, error) {
 			return idempotent.Response{}, s.plan(ctx, by, act, list, now)
@@ -160,10 +152,9 @@ func (s *Service) plan(ctx context.Context, by OperatorCaller, act BulkAct, list
 	return nil
 }
 
-// mayMailTicked checks whether the tenant of a deposit may be mailed. sent counts each allowed mail.
+// mayMailTicked checks whether the tenant of a deposit may be mailed; sent counts the allowed mails.
 //
-// Returns the errors of possible, deposit.ErrNobodyToRemind, and rate_limited after too many mails to the
-// address.
+// Returns the errors of possible, deposit.ErrNobodyToRemind, and rate_limited after too many mails to the address.
 func (s *Service) mayMailTicked(ctx context.Context, act BulkAct, d SelectedDeposit, sent deposit.LinkMailsByMailbox,
 	now time.Time) error {
 	if err := act.possible(d.Deposit, d.Debt, now); err != nil {
@@ -173,7 +164,7 @@ func (s *Service) mayMailTicked(ctx context.Context, act BulkAct, d SelectedDepo
 		return deposit.ErrNobodyToRemind
 	}
 	email := d.Client.Email
-	// A reminder to pay a debt is limited to one a day for each deposit, beside the limits of its address.
+	// A reminder of a debt is also limited to one a day for each deposit.
 	if d.Debt == nil {
 		ofDeposit, err := s.deps.Mails.CheckoutLinkMails(ctx, d.ID, now.Add(-deposit.LinkMailWindow), deposit.MaxLinkMails)
 		if err != nil {
@@ -186,21 +177,18 @@ func (s *Service) mayMailTicked(ctx context.Context, act BulkAct, d SelectedDepo
 	return sent.CountMail(email, emailField(0), now)
 }
 
-// BulkForm is the form of an act on several deposits. The same form sent a second time has no second effect.
+// BulkForm is the form of an act on several deposits; a second sending has no second effect.
 type BulkForm struct {
 	Act BulkAct
 	IDs []id.ID // The ids of the deposits that the operator selected, each once.
 	Key [16]byte
 }
 
-// MailTenants mails the tenants of several deposits of the operator's account, in a single transaction, and
-// returns the outcome for each deposit, in the order of the form. count counts a mail against the limit of
-// the account; when it refuses one, all further deposits are left out. A form that is sent again gets the
-// same response, and no mail is sent.
+// MailTenants mails the tenants of several deposits in one transaction, and returns the outcome for each. count
+// counts a mail against the account's limit; when it refuses one, all further deposits are left out.
 //
-// Returns connect.ErrEmailUnverified, deposit_not_found if a deposit is unknown or of another account,
-// ErrNobodyMailed, the refusal of count where it refused the first mail, and the errors of
-// idempotent.Executor.Run.
+// Returns connect.ErrEmailUnverified, deposit_not_found, ErrNobodyMailed, the refusal of count for the first mail,
+// and the errors of idempotent.Executor.Run.
 func (s *Service) MailTenants(ctx context.Context, by OperatorCaller, form BulkForm,
 	count func() error) (outcome []BulkOutcome, err error) {
 	if err := s.verified(by, ActSendLink); err != nil {
@@ -231,12 +219,11 @@ func (s *Service) MailTenants(ctx context.Context, by OperatorCaller, form BulkF
 	return outcome, json.Unmarshal(response.Body, &outcome)
 }
 
-// lockSeveral locks the deposits of a form, then the mailboxes of their tenants, and decides which tenants
-// the act mails.
+// lockSeveral locks a form's deposits and their tenants' mailboxes, and decides whom the act mails.
 func (s *Service) lockSeveral(ctx context.Context, by OperatorCaller, form BulkForm, now time.Time) ([]SelectedDeposit,
 	error) {
 	locked := map[id.ID]*deposit.Deposit{}
-	// Lock the deposits in the order of their ids, so that two forms do not wait for one another.
+	// The order of the ids keeps two forms from waiting for one another.
 	for _, depositID := range slices.SortedFunc(slices.Values(form.IDs), compareIDs) {
 		d, err := s.lockOwned(ctx, by, depositID)
 		if err != nil {
@@ -255,7 +242,7 @@ func (s *Service) lockSeveral(ctx context.Context, by OperatorCaller, form BulkF
 
 func compareIDs(a, b id.ID) int { return bytes.Compare(a[:], b[:]) }
 
-// mailAll mails the tenants of the locked deposits, except those that are left out.
+// mailAll mails the tenants of the locked deposits that are not left out.
 func (s *Service) mailAll(ctx context.Context, by OperatorCaller, list []SelectedDeposit, count func() error,
 	now time.Time) error {
 	var ids []id.ID
@@ -301,8 +288,7 @@ func (s *Service) mailAll(ctx context.Context, by OperatorCaller, list []Selecte
 	}
 }
 
-// mailTicked mails the tenant of one deposit, as the act on a single deposit does. A tenant whose debt has ended
-// since the page was read gets no mail.
+// mailTicked mails the tenant of one deposit, unless the debt has ended since the page was read.
 func (s *Service) mailTicked(ctx context.Context, by OperatorCaller, d SelectedDeposit, url string,
 	now time.Time) (MailSkipReason,
 	error) {

@@ -9,7 +9,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Get returns a deposit as its partner may see it.
+// Get returns a deposit for its partner.
 //
 // Returns deposit_not_found, or deposit_access_denied for a deposit of another partner.
 func (s *Service) Get(ctx context.Context, partnerID, depositID id.ID) (PartnerView, error) {
@@ -26,7 +26,7 @@ func (s *Service) Get(ctx context.Context, partnerID, depositID id.ID) (PartnerV
 	return views[0], err
 }
 
-// addDebts adds the debts to the views of captured deposits. Without a captured deposit it makes no query.
+// addDebts adds the debts to the views of captured deposits.
 func (s *Service) addDebts(ctx context.Context, views []PartnerView) error {
 	var captured []id.ID
 	for _, v := range views {
@@ -46,7 +46,7 @@ func (s *Service) addDebts(ctx context.Context, views []PartnerView) error {
 	return err
 }
 
-// List returns the deposits that the partner of the filter may read, newest first.
+// List returns the deposits that the partner may read, newest first.
 func (s *Service) List(ctx context.Context, f depositports.DepositFilter, page ports.Page) (ports.ListPage[PartnerView],
 	error) {
 	found, err := s.deps.Deposits.Deposits(ctx, f, page)

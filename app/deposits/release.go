@@ -11,14 +11,13 @@ import (
 	"partnerdeposits/core/partner"
 )
 
-// ReleaseRequest is a partner's request to end the cover of a deposit early.
 type ReleaseRequest struct {
 	DepositID id.ID
 	Comment   string
 }
 
-// Release closes an active deposit without a claim. A partner whose link to the account was revoked is refused: a
-// release gives up the operator's cover (api.md §2).
+// Release closes an active deposit without a claim. A partner with a revoked link is refused: a release gives up
+// the operator's cover (api.md §2).
 //
 // Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_releasable, and the errors of
 // idempotent.Executor.Run.
@@ -30,16 +29,15 @@ func (s *Service) Release(ctx context.Context, by partner.Caller, in ReleaseRequ
 	})
 }
 
-// ending holds the state of a release or capture by a partner while it runs.
 type ending struct {
-	*deposit.Deposit // The deposit that is released or captured, which the transaction has locked.
-	eventID          id.ID
-	now              time.Time
-	debt             *deposit.Debt // The debt that a capture begins; nil when the deposit is released.
+	*deposit.Deposit
+	eventID id.ID
+	now     time.Time
+	debt    *deposit.Debt // The debt that a capture begins; nil for a release.
 }
 
-// endCover ends the cover of a deposit on an active link, by a release or a capture. end makes the transition
-// and records all that belongs to it, in the transaction of the stored response.
+// endCover ends a deposit's cover on an active link. end makes the transition, in the transaction of the stored
+// response.
 //
 // Returns the errors of lockLinked, of end, and of idempotent.Executor.Run.
 func (s *Service) endCover(ctx context.Context, by partner.Caller, depositID id.ID,
@@ -71,8 +69,7 @@ func (s *Service) endCover(ctx context.Context, by partner.Caller, depositID id.
 	return response, err
 }
 
-// lockLinked locks and returns a deposit for a change that needs an active link between the partner and the
-// account.
+// lockLinked locks a deposit for a change that needs an active link.
 //
 // Returns deposit_not_found, deposit_access_denied and account_revoked.
 func (s *Service) lockLinked(ctx context.Context, by partner.Caller, depositID id.ID) (*deposit.Deposit, error) {

@@ -21,27 +21,25 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// SendLinkRequest is a request to mail the link to a deposit's checkout.
+// SendLinkRequest is a request to mail the checkout link.
 type SendLinkRequest struct {
 	DepositID  id.ID
 	Recipients []tenant.MailContact
-	// true: errors name the fields of the i-th recipient as recipients[i].email and so on; false: they name the
-	// fields of the only recipient as email and so on.
+	// Batch reports whether errors name the fields of the i-th recipient as recipients[i].email, instead of email.
 	Batch bool
 }
 
-// QueuedLinkMail is a queued mail with a checkout link: its address and the id of the message.
+// QueuedLinkMail is a queued mail with a checkout link.
 type QueuedLinkMail struct {
 	Email     string
 	MessageID id.ID
 }
 
-// SendLink queues a mail with the checkout link for every recipient, or for none of them. The link works also for
-// a deposit that was created without a depositUrl: every deposit has a checkout.
+// SendLink queues a mail with the checkout link for every recipient or for none, also for a deposit without a
+// depositUrl.
 //
 // Returns missing_field, invalid_field, deposit_not_found, deposit_access_denied, account_revoked,
-// deposit_not_sendable, rate_limited after too many mails to an address, and the errors of
-// idempotent.Executor.Run.
+// deposit_not_sendable, rate_limited after too many mails to an address, and the errors of idempotent.Executor.Run.
 func (s *Service) SendLink(ctx context.Context, by partner.Caller, in SendLinkRequest,
 	call idempotent.KeyAndEncoder[[]QueuedLinkMail]) (idempotent.Response, error) {
 	sending := &linkSending{Service: s, by: by, in: in, call: call, now: s.deps.Clock.Now()}
@@ -49,7 +47,6 @@ func (s *Service) SendLink(ctx context.Context, by partner.Caller, in SendLinkRe
 		idempotent.Request{Key: call.Key, Now: sending.now, Prepare: sending.prepare, Effect: sending.effect})
 }
 
-// linkSending holds the state of one call of SendLink while it runs.
 type linkSending struct {
 	*Service
 	by      partner.Caller
@@ -60,8 +57,7 @@ type linkSending struct {
 	url     string
 }
 
-// prepare checks the recipients of a checkout link, and reads the account and the unchanging facts of the
-// deposit, before the transaction begins.
+// prepare checks the recipients of a checkout link and reads the account before the transaction.
 func (l *linkSending) prepare(ctx context.Context) error {
 	if err := l.in.validate(); err != nil {
 		return err
@@ -125,14 +121,13 @@ func (l *linkSending) effect(ctx context.Context) (response idempotent.Response,
 	return l.call.Encode(queued)
 }
 
-// audit returns the audit entry about mails with a checkout link: who sent them, and how many. The addresses
-// are only in the mails, and are deleted with them.
+// audit returns the audit entry about mails with a checkout link, without their addresses.
 func (l *linkSending) audit(depositID id.ID, count int) ports.AuditEntry {
 	detail := map[string]string{"mails": strconv.Itoa(count)}
 	return audit.NewEntry(l.deps.Entropy, l.now, l.by.Actor(), audit.DepositSendLink, id.Deposit.Of(depositID), detail)
 }
 
-// validate checks every recipient of a checkout link. An address may occur once, in any case of its letters.
+// validate checks the recipients of a checkout link; an address may occur once, in any case.
 func (r SendLinkRequest) validate() error {
 	seen := map[string]int{}
 	for i, to := range r.Recipients {
@@ -148,7 +143,7 @@ func (r SendLinkRequest) validate() error {
 	return nil
 }
 
-// prefix returns the beginning of the names under which errors report the fields of the i-th recipient.
+// prefix returns the beginning of the field names in errors about the i-th recipient of a checkout link.
 func (r SendLinkRequest) prefix(i int) string {
 	if !r.Batch {
 		return ""

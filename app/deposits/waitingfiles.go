@@ -12,12 +12,11 @@ import (
 
 const (
 	filesBatch = 100
-	// The time for which an uploaded file is still kept after it has expired: the clocks of processes differ, and an
-	// operator may just be confirming the form of the file.
+	// The time for which an expired file is kept: the clocks of processes differ, and an operator may just be
+	// confirming its form.
 	filesGrace = 10 * time.Minute
 )
 
-// UnconfirmedFileRemover deletes uploaded files whose forms were not confirmed in time.
 type UnconfirmedFileRemover struct {
 	Files      depositports.FileStore
 	Contents   depositports.FileContentStore
@@ -25,13 +24,12 @@ type UnconfirmedFileRemover struct {
 	Clock      ports.Clock
 }
 
-// ScheduledJob returns the scheduled job that deletes uploaded files whose forms were not confirmed in time.
+// ScheduledJob returns the job that deletes uploads whose forms were not confirmed in time.
 func (w UnconfirmedFileRemover) ScheduledJob() schedules.Job {
 	return schedules.Job{Name: "waiting files", Every: schedules.CleaningInterval, Run: w.remove}
 }
 
-// remove deletes the content of a file before its record: after an interruption, the next run finds the rest
-// by the records.
+// remove deletes a file's content before its record, by which a run after an interruption finds it.
 func (w UnconfirmedFileRemover) remove(ctx context.Context) (more bool, err error) {
 	ids, err := w.Files.AbandonedFileIDs(ctx, w.Clock.Now().Add(-evidence.UnconfirmedFileLifetime-filesGrace), filesBatch)
 	if err != nil || len(ids) == 0 {

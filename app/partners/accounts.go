@@ -8,15 +8,13 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ListLinkedAccounts lists the accounts that are or were linked to a partner, the most recently linked first.
+// ListLinkedAccounts lists the accounts that were ever linked to a partner, the latest link first.
 func (s *Service) ListLinkedAccounts(ctx context.Context, partnerID id.ID, f accountports.LinkFilter,
 	page ports.Page) (ports.ListPage[ports.LinkedAccount], error) {
 	return s.deps.Links.LinkedAccounts(ctx, partnerID, f, page)
 }
 
-// FindLinkedAccount returns an account that is or was linked to a partner.
-//
-// Returns account_not_found.
+// FindLinkedAccount returns an account that was ever linked to a partner, or account_not_found.
 func (s *Service) FindLinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
 	return s.deps.Links.LinkedAccount(ctx, partnerID, accountID)
 }

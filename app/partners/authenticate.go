@@ -10,20 +10,16 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// UnknownKeysLimitName is the name of the rate limit on unknown API keys. UnknownKeysPerMinute is the number of
-// unknown keys that a network may send in a minute. Each unknown key costs a query, since it is not cached
-// that a key is unknown. The limit is wide, because partners may share a network, and a process that has just
-// started has seen none of their keys.
+// The rate limit on the unknown API keys that a network sends. Each costs a query, but partners may share a
+// network, and a new process has seen none of their keys, so the limit is wide.
 const (
 	UnknownKeysLimitName = "unknown-keys"
 	UnknownKeysPerMinute = 600
 )
 
-// Authenticate finds the calling partner by the headers x-api-key and Authorization. network is the client's
-// IPv4 address or IPv6 /64.
+// Authenticate finds the calling partner by its API key. network is the client's IPv4 address or IPv6 /64.
 //
-// Returns missing_api_key, invalid_api_key, api_key_revoked, or rate_limited after too many unknown keys of
-// the network.
+// Returns missing_api_key, invalid_api_key, api_key_revoked, or rate_limited after too many unknown keys.
 func (s *Service) Authenticate(ctx context.Context, apiKey, authorization, network string) (partner.Caller, error) {
 	presented, err := partner.APIKeyFromHeaders(s.deps.Environment, apiKey, authorization)
 	if err != nil {
@@ -40,9 +36,8 @@ func (s *Service) Authenticate(ctx context.Context, apiKey, authorization, netwo
 	return partner.Caller{Partner: owner, Key: key}, nil
 }
 
-// findKey finds an API key by its hash. A key that this process has not seen before counts against the limit
-// of unknown keys, until the database confirms that it exists. A key seen before is never counted, whichever
-// network sends it.
+// findKey finds an API key by its hash. A key that this process has not seen counts against the limit of unknown
+// keys until the database confirms it.
 func (s *Service) findKey(ctx context.Context, hash partner.APIKeyHash,
 	network string) (partner.APIKey, partner.Partner, error) {
 	if s.deps.Keys.IsKnownKey(hash) {
@@ -59,7 +54,7 @@ func (s *Service) findKey(ctx context.Context, hash partner.APIKeyHash,
 	return key, owner, err
 }
 
-// tooManyUnknown returns rate_limited for an API key of a network that has sent too many unknown keys.
+// tooManyUnknown returns rate_limited for a network that has sent too many unknown API keys.
 func tooManyUnknown(d ports.LimitDecision) error {
 	if d.Allowed {
 		return nil

@@ -8,9 +8,8 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// RotateConnectSecret replaces a partner's connect secret, or sets the first one. Connect URLs that were
-// signed with the old secret become invalid at once. The new secret is returned once and cannot be read
-// again.
+// RotateConnectSecret replaces or sets a partner's connect secret, which cannot be read again. Connect URLs with
+// the old secret become invalid at once.
 //
 // Returns partner_not_found.
 func (s *Service) RotateConnectSecret(ctx context.Context, slug string) (secret.Text, error) {
@@ -24,8 +23,7 @@ func (s *Service) RotateConnectSecret(ctx context.Context, slug string) (secret.
 	return fresh, nil
 }
 
-// ClearConnectSecret removes a partner's connect secret; the connect pages then respond with
-// missing_connect_secret.
+// ClearConnectSecret removes a partner's connect secret; the pages then respond missing_connect_secret.
 //
 // Returns partner_not_found.
 func (s *Service) ClearConnectSecret(ctx context.Context, slug string) error {

@@ -9,18 +9,16 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// FirstKeyName is the name of the API key that is created with a new partner.
 const FirstKeyName = "default"
 
-// NewPartner holds the fields of a request to create a partner.
 type NewPartner struct {
 	Slug          string
 	Name          string
 	ContactEmail  string   // The e-mail address of the partner's contact; "" for none.
-	ReturnOrigins []string // URLs to whose origins operators may be sent back; only the origins are stored.
+	ReturnOrigins []string // The URLs to whose origins operators may be sent back; only the origins are stored.
 }
 
-// CreatedPartner is a new partner with its secrets, which cannot be read again.
+// CreatedPartner is a new partner with secrets that cannot be read again.
 type CreatedPartner struct {
 	Partner       partner.Partner
 	ConnectSecret secret.Text
@@ -28,9 +26,7 @@ type CreatedPartner struct {
 	APIKey        secret.Text
 }
 
-// Create adds a partner with a connect secret and a first API key.
-//
-// Returns invalid_field or partner_slug_taken.
+// Create adds a partner with a connect secret and an API key, or returns invalid_field or partner_slug_taken.
 func (s *Service) Create(ctx context.Context, in NewPartner) (CreatedPartner, error) {
 	origins, err := in.validate(s.deps.Environment)
 	if err != nil {
@@ -70,7 +66,7 @@ func (s *Service) connectSecret() secret.Text {
 	return secret.FromRandom(partner.ConnectSecretPrefix, s.deps.Entropy.Bytes(secret.MinRandomBytes))
 }
 
-// validate checks the fields of a new partner and returns its return origins.
+// validate checks a new partner and returns its return origins.
 func (in NewPartner) validate(env partner.Environment) ([]string, error) {
 	if !partner.ValidSlug(in.Slug) {
 		return nil, partner.ErrInvalidSlug

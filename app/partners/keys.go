@@ -12,10 +12,10 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// keyAuthor is who creates or revokes an API key: an admin, or a partner with one of its keys.
+// keyAuthor is who creates or revokes an API key: an admin or a partner.
 type keyAuthor struct {
 	actor  actor.Actor
-	inMail string // The name under which a mail mentions the author.
+	inMail string
 }
 
 var admin = keyAuthor{actor: actor.Staff, inMail: mails.SupportName}
@@ -24,16 +24,14 @@ func authorOf(by partner.Caller) keyAuthor {
 	return keyAuthor{actor: by.Actor(), inMail: mails.APIKeyAuthor(by.Key)}
 }
 
-// CreateKey adds an API key to a partner, for the admin command. The plaintext of the key is returned once
-// and cannot be read again.
+// CreateKey adds an API key to a partner; its plaintext cannot be read again.
 //
 // Returns invalid_field, partner_not_found or api_key_limit_reached.
 func (s *Service) CreateKey(ctx context.Context, slug, name string) (partner.APIKey, secret.Text, error) {
 	return s.createKey(ctx, slug, name, admin)
 }
 
-// CreateOwnKey adds an API key to the calling partner. The plaintext of the key is returned once and cannot
-// be read again.
+// CreateOwnKey adds an API key to the calling partner; its plaintext cannot be read again.
 //
 // Returns invalid_field or api_key_limit_reached.
 func (s *Service) CreateOwnKey(ctx context.Context, by partner.Caller,
@@ -84,8 +82,7 @@ func (s *Service) auditKey(
 	return s.auditBy(ctx, by.actor, verb, id.APIKey.Of(key.ID), detail)
 }
 
-// RevokeKey revokes an API key by its public id, for the admin command. Every process refuses the key within
-// five seconds (api.md §1). A second call changes nothing.
+// RevokeKey revokes an API key; every process refuses it within five seconds (api.md §1).
 //
 // Returns api_key_not_found.
 func (s *Service) RevokeKey(ctx context.Context, keyID string) (partner.APIKey, error) {
@@ -96,8 +93,7 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) (partner.APIKey, 
 	return s.revokeKey(ctx, parsed, admin, nil)
 }
 
-// RevokeOwnKey revokes an API key of the calling partner. The key may be the one that authenticates the call,
-// and the partner's last: the admin command can create another.
+// RevokeOwnKey revokes an API key of the calling partner, even the last or the calling one.
 //
 // Returns api_key_not_found, for keys of other partners too.
 func (s *Service) RevokeOwnKey(ctx context.Context, by partner.Caller, keyID id.ID) error {
@@ -105,8 +101,8 @@ func (s *Service) RevokeOwnKey(ctx context.Context, by partner.Caller, keyID id.
 	return err
 }
 
-// revocable checks whether an API key of the partner owner may be revoked. only is the calling partner; nil when
-// an admin revokes the key. changes is false for a key that was revoked before.
+// revocable checks whether an API key may be revoked; changes is false if it was before. only is the calling
+// partner, nil for an admin.
 //
 // Returns api_key_not_found for a key of another partner.
 func revocable(key partner.APIKey, owner id.ID, only *id.ID) (changes bool, err error) {
@@ -146,15 +142,13 @@ func (s *Service) revokeKey(ctx context.Context, keyID id.ID, by keyAuthor,
 	return key, err
 }
 
-// ListKeyPage lists a partner's API keys, revoked keys included, newest first.
+// ListKeyPage lists a partner's API keys, revoked ones included, newest first.
 func (s *Service) ListKeyPage(ctx context.Context, partnerID id.ID, page ports.Page) (ports.ListPage[partner.APIKey],
 	error) {
 	return s.deps.Keys.Keys(ctx, partnerID, page)
 }
 
-// ListAllKeys returns all API keys of a partner, for the admin command: revoked keys included, newest first.
-//
-// Returns partner_not_found.
+// ListAllKeys returns all API keys of a partner, revoked ones included, newest first, or partner_not_found.
 func (s *Service) ListAllKeys(ctx context.Context, slug string) (all []partner.APIKey, err error) {
 	const pageSize = 100
 	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)

@@ -9,8 +9,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// RateLimitsOf returns the rate limits of partner p. For a partner with a rate limit of its own, writes have the
-// same share of it as in the default limits.
+// RateLimitsOf returns the partner's rate limits; a limit of its own keeps the default's share of writes.
 func (s *Service) RateLimitsOf(p partner.Partner) RateLimits {
 	if p.RateLimitPerMinute <= 0 {
 		return s.deps.Limits
@@ -22,43 +21,38 @@ func (s *Service) RateLimitsOf(p partner.Partner) RateLimits {
 	return own
 }
 
-// The names of a partner's rate limits, as responses to the partner contain them (api.md §1, "Rate limits").
+// The names of a partner's rate limits in responses (api.md §1, "Rate limits").
 const (
 	allRequests   = "default"
 	writeRequests = "writes"
 )
 
-// SignatureExplanationsPerMinute is the number of explanations of webhooks and connect URLs that a partner may request
-// in a minute.
+// The explanations of webhooks and connect URLs that a partner may request in a minute.
 const SignatureExplanationsPerMinute = 30
 
-// SignatureExplanationLimitRule returns the rate limit under which a request for an explanation counts, beside the rate
-// limits of every request.
+// SignatureExplanationLimitRule limits requests for explanations beside the limits of every request.
 func SignatureExplanationLimitRule(p partner.Partner, perMinute int) ports.LimitRule {
 	return ports.LimitRule{Name: "explain", Key: ports.PartnerLimitKey(p.ID), PerMinute: perMinute}
 }
 
-// The rate limits on test deliveries and redeliveries of webhooks. Each has a limit of its own, because they are
-// sent before all other deliveries.
+// Test deliveries and redeliveries of webhooks have limits of their own, because they are sent before all others.
 const (
 	TestDeliveriesPerMinute = 20
 	RedeliveriesPerMinute   = 60
 )
 
-// TestDeliveryLimitRule returns the rate limit under which a test delivery counts, beside the rate limits of
-// every request.
+// TestDeliveryLimitRule limits test deliveries beside the limits of every request.
 func TestDeliveryLimitRule(p partner.Partner) ports.LimitRule {
 	return ports.LimitRule{Name: "tests", Key: ports.PartnerLimitKey(p.ID), PerMinute: TestDeliveriesPerMinute}
 }
 
-// RedeliveryLimitRule returns the rate limit under which a redelivery counts, beside the rate limits of every
-// request.
+// RedeliveryLimitRule limits redeliveries beside the limits of every request.
 func RedeliveryLimitRule(p partner.Partner) ports.LimitRule {
 	return ports.LimitRule{Name: "redeliveries", Key: ports.PartnerLimitKey(p.ID), PerMinute: RedeliveriesPerMinute}
 }
 
-// LimitRulesOf returns the rate limits under which a request of partner p counts. writes: true for a request that
-// may change data, which counts against the limit of writes too; false for one that only reads.
+// LimitRulesOf returns the rate limits of a partner's request; one that writes counts against the limit of writes
+// too.
 func (s *Service) LimitRulesOf(p partner.Partner, writes bool) []ports.LimitRule {
 	limits, key := s.RateLimitsOf(p), ports.PartnerLimitKey(p.ID)
 	rules := make([]ports.LimitRule, 1, 2)
@@ -70,7 +64,7 @@ func (s *Service) LimitRulesOf(p partner.Partner, writes bool) []ports.LimitRule
 	return rules
 }
 
-// SetRateLimit sets a partner's own rate limit, in requests per minute; 0 restores the default.
+// SetRateLimit sets a partner's own requests per minute; 0 restores the default.
 //
 // Returns invalid_field or partner_not_found.
 func (s *Service) SetRateLimit(ctx context.Context, slug string, perMinute int) error {

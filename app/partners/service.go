@@ -1,5 +1,5 @@
-// Package partners authenticates partners, lists their linked accounts, and manages API keys for partners and
-// admins. For admins it also manages partners, their connect secrets and their rate limits.
+// Package partners authenticates partners, lists their linked accounts, and manages API keys, connect secrets and
+// rate limits.
 package partners
 
 import (
@@ -15,7 +15,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps holds the repositories and settings that the use cases of partners need.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
 	Partners    partnerports.PartnerStore
@@ -27,15 +26,13 @@ type Deps struct {
 	Entropy     ports.Entropy
 	Environment partner.Environment
 	Limiter     ports.Limiter
-	Limits      RateLimits // The rate limits of partners without a rate limit of their own.
+	Limits      RateLimits // The rate limits of partners without rate limits of their own.
 }
 
-// Service authenticates partners and manages their keys, secrets and limits.
 type Service struct{ deps Deps }
 
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// audit writes an admin's action to the audit log.
 func (s *Service) audit(
 	ctx context.Context, verb audit.Action, subject string, detail map[string]string,
 ) error {
@@ -49,7 +46,7 @@ func (s *Service) auditBy(
 	return s.deps.Audit.Append(ctx, audit.NewEntry(s.deps.Entropy, s.deps.Clock.Now(), by, verb, subject, detail))
 }
 
-// change runs do, which changes the partner with this slug, and writes the audit log, in a single transaction.
+// change runs do on a partner and writes the audit log, in one transaction.
 func (s *Service) change(
 	ctx context.Context, slug string, verb audit.Action, detail map[string]string,
 	do func(context.Context, partner.Partner) error,
@@ -68,8 +65,7 @@ func (s *Service) change(
 
 func number(n int) string { return strconv.Itoa(n) }
 
-// RateLimits holds the rate limits of a partner's requests.
 type RateLimits struct {
-	PerMinute       int // The number of requests of any kind in a minute.
-	WritesPerMinute int // The number of requests in a minute that may change data; they count as requests too.
+	PerMinute       int
+	WritesPerMinute int // Requests in a minute that may change data; they count against PerMinute too.
 }

@@ -6,14 +6,11 @@ import (
 	"partnerdeposits/core/partner"
 )
 
-// List returns all partners.
 func (s *Service) List(ctx context.Context) ([]partner.Partner, error) {
 	return s.deps.Partners.Partners(ctx)
 }
 
-// Get returns the partner with this slug.
-//
-// Returns partner_not_found.
+// Get returns the partner with this slug, or partner_not_found.
 func (s *Service) Get(ctx context.Context, slug string) (partner.Partner, error) {
 	return s.deps.Partners.PartnerBySlug(ctx, slug)
 }

@@ -10,15 +10,14 @@ import (
 	"partnerdeposits/core/partner"
 )
 
-// PartnerUpdate holds the new values of a partner. A nil field stays as it is.
+// PartnerUpdate holds new values of a partner; a nil field stays as it is.
 type PartnerUpdate struct {
 	Name          *string
-	ContactEmail  *string   // The new address of the partner's contact; "" removes the address.
-	ReturnOrigins *[]string // The URLs whose origins replace all return origins; only the origins are stored.
+	ContactEmail  *string   // The new e-mail address of the partner's contact; "" removes it.
+	ReturnOrigins *[]string // The URLs whose origins replace all return origins of the partner.
 }
 
-// Update changes a partner, and returns the partner afterwards. The audit entry contains each changed field
-// with its value before and now; an update that changes nothing has no entry.
+// Update changes a partner, and writes an audit entry if a value differs.
 //
 // Returns invalid_field or partner_not_found.
 func (s *Service) Update(ctx context.Context, slug string,
@@ -44,8 +43,7 @@ func (s *Service) Update(ctx context.Context, slug string,
 	return p, changed, err
 }
 
-// validate checks the new values by the same rules as those of a new partner, and returns the update with origins
-// instead of URLs.
+// validate checks an update like a new partner, and returns it with origins instead of URLs.
 func (in PartnerUpdate) validate(env partner.Environment) (PartnerUpdate, error) {
 	if in.Name != nil {
 		if err := validName(*in.Name); err != nil {
@@ -67,7 +65,7 @@ func (in PartnerUpdate) validate(env partner.Environment) (PartnerUpdate, error)
 	return in, nil
 }
 
-// apply changes the partner p, and returns the changed fields with their values before and now.
+// apply changes the partner, and returns the changed fields with their values before and now.
 func (in PartnerUpdate) apply(p *partner.Partner) map[string]string {
 	detail := map[string]string{}
 	note := func(field, before, now string) { detail[field], detail[field+"Before"] = now, before }

@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/core/returnurl"
 )
 
-// MaxNameLength is the length of the longest name of a partner or an API key, in characters.
+// MaxNameLength is the longest name of a partner or API key, in characters.
 const MaxNameLength = 120
 
 func validContact(email string) error {

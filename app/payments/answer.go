@@ -10,8 +10,8 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// providerFailed counts a failed call of the payment provider in the metrics. It wraps an error of a provider
-// that could not be reached in paymentports.ErrProviderUnreachable, by which the tenant's pages explain it.
+// providerFailed counts a failed call of the provider; it wraps unreachability in
+// paymentports.ErrProviderUnreachable, which the tenant's pages explain.
 func (s *Service) providerFailed(kind deposit.PaymentKind, err error) error {
 	s.deps.PaymentMetrics.CountResult(kind, paymentports.PaymentUnavailable, 0)
 	if errors.Is(err, paymentports.ErrProviderRefused) {
@@ -20,7 +20,7 @@ func (s *Service) providerFailed(kind deposit.PaymentKind, err error) error {
 	return fmt.Errorf("%w: %w", paymentports.ErrProviderUnreachable, err)
 }
 
-// resultOf returns the result of a payment for the metrics, by the final status at the provider.
+// resultOf returns the result of a payment for the metrics, by its final status at the provider.
 func resultOf(status paymentports.ProviderPaymentStatus) paymentports.PaymentResult {
 	switch status {
 	case paymentports.ProviderPaymentSucceeded:
@@ -32,8 +32,8 @@ func resultOf(status paymentports.ProviderPaymentStatus) paymentports.PaymentRes
 	return paymentports.PaymentVoided
 }
 
-// settle sets the payment's final status by the provider's response. A payment that the provider closed, or
-// does not have, can never be paid.
+// settle sets the payment's final status by the provider's response; one that the provider does not have can never
+// be paid.
 func settle(p *deposit.Payment, answer paymentports.ProviderPayment, now time.Time) {
 	switch answer.Status {
 	case paymentports.ProviderPaymentSucceeded:
@@ -49,11 +49,10 @@ func settle(p *deposit.Payment, answer paymentports.ProviderPayment, now time.Ti
 	p.Failure, p.SettledAt = answer.Failure, now
 }
 
-// undecided reports whether the tenant can still pay, by the payment's status at the provider: true for an
-// open or unknown payment, else false.
+// undecided reports whether the tenant can still pay, by the provider's status: open or unknown.
 func undecided(status paymentports.ProviderPaymentStatus) bool {
 	return status == paymentports.ProviderPaymentOpen || status == paymentports.ProviderPaymentUnknown
 }
 
-// errPaymentOpen is the error for the end of a checkout whose payment the provider cannot stop right now.
+// The error for the end of a checkout whose payment the provider cannot stop right now.
 var errPaymentOpen = fault.ErrUnavailable.WithMessage("A payment of the tenant is under way. Please retry shortly.")

@@ -16,20 +16,16 @@ import (
 )
 
 const (
-	// unknownGrace is the age from which a payment that the provider does not have is closed: until then, the
-	// request that opens its page may still be on its way to the provider.
+	// The age from which a payment that the provider does not have is closed: before, its request may be on its way.
 	unknownGrace = 2 * time.Minute
-	// workers is the number of payments about which the provider is queried at a time: 5,000 payments of a
-	// second each take less than four minutes.
+	// The number of payments about which the provider is queried at a time: 5,000 payments of a second each take less
+	// than four minutes.
 	workers = 24
 )
 
-// CheckDuePayments queries the provider about payments left in processing: the tenant never came back, the process
-// crashed, or the provider could not be reached. CheckDuePayments also collects captured amounts, and refunds. It
-// returns the number of settled payments.
-//
-// While the provider is unreachable, CheckDuePayments checks a single payment in each restTime, and the others stay
-// due. A payment whose check failed is due again after a minute.
+// CheckDuePayments queries the provider about payments left in processing, collects captured amounts, makes
+// refunds, and returns the number of settled payments. While the provider is unreachable, it checks one payment in
+// each restTime.
 func (s *Service) CheckDuePayments(ctx context.Context) (settled int, err error) {
 	settled, err = sweep(ctx, s, s.deps.Payments.PaymentsToCheck, s.check,
 		func(p deposit.Payment) []any {
@@ -45,8 +41,7 @@ func (s *Service) CheckDuePayments(ctx context.Context) (settled int, err error)
 	return settled + refunded, err
 }
 
-// sweep works through the payments or refunds that are due for a check, batch by batch. describe returns the log
-// attributes of an item whose check failed.
+// sweep checks due payments or refunds, batch by batch. describe returns an item's log attributes.
 func sweep[T any](ctx context.Context, s *Service, take func(context.Context, time.Time, int) ([]T, error),
 	work func(context.Context, T, time.Time) (bool, error), describe func(T) []any,
 ) (settled int, err error) {
@@ -59,14 +54,13 @@ func sweep[T any](ctx context.Context, s *Service, take func(context.Context, ti
 		if err != nil {
 			return settled, err
 		}
-		// Each payment gets a time of its own, since a batch may take minutes: an entry of the audit log must
-		// commit within a minute of its time, or `admin audit export` misses it (operations.md, "Admin CLI").
+		// Each payment gets its own time: a batch may take minutes, and an audit entry must commit within a minute of its
+		// time, or `admin audit export` misses it (operations.md, "Admin CLI").
 		parallel.EachWithLimit(workers, due, func(item T) (bool, error) { return work(ctx, item, s.deps.Clock.Now()) },
 			func(item T, done bool, err error) {
 				switch {
 				case err == nil:
-				// An unreachable provider is not logged here: the guard of the calls to the provider logs each outage
-				// once.
+				// The guard of the calls logs each outage of the provider once.
 				case errors.Is(err, fault.ErrUnavailable):
 					s.deps.Log.InfoContext(ctx, "payment left for later", append(describe(item), "error", err)...)
 				default:
@@ -83,8 +77,8 @@ func sweep[T any](ctx context.Context, s *Service, take func(context.Context, ti
 	return settled, ctx.Err()
 }
 
-// check queries the provider about one payment and records the result, or the time of the next check. The page of
-// a fee is closed once the tenant can no longer secure the deposit; a check is due at the end of the stay.
+// check queries the provider about a payment and records the result or the next check. A fee's page is closed once
+// the deposit can no longer be secured.
 func (s *Service) check(ctx context.Context, p deposit.Payment, now time.Time) (settled bool, err error) {
 	if p.Kind == deposit.PaymentKindCollection {
 		return s.checkCollection(ctx, p, now)
@@ -109,8 +103,8 @@ func (s *Service) check(ctx context.Context, p deposit.Payment, now time.Time) (
 	return err == nil, err
 }
 
-// lookUpFee returns the provider's response about a fee payment. A payment that the provider does not have is
-// closed after unknownGrace, so that its page cannot be paid even if it opens later.
+// lookUpFee returns the provider's response about a fee. An unknown payment is closed after unknownGrace, so that
+// it cannot be paid later.
 func (s *Service) lookUpFee(ctx context.Context, p deposit.Payment,
 	now time.Time) (paymentports.ProviderPayment, error) {
 	answer, err := s.provider.lookup(ctx, p.ID)
@@ -122,14 +116,12 @@ func (s *Service) lookUpFee(ctx context.Context, p deposit.Payment,
 	return answer, err
 }
 
-// neverArrived reports whether the provider does not have a payment whose request can no longer be on its
-// way: true for an unknown payment older than unknownGrace, else false.
+// neverArrived reports whether a payment unknown to the provider is older than unknownGrace.
 func neverArrived(status paymentports.ProviderPaymentStatus, age time.Duration) bool {
 	return status == paymentports.ProviderPaymentUnknown && age >= unknownGrace
 }
 
-// closedFor returns the provider's status of a payment after its page was closed: a payment that the provider
-// does not have counts as closed, since it can never be paid.
+// closedFor returns a payment's status after its page was closed: an unknown payment counts as closed.
 func closedFor(status paymentports.ProviderPaymentStatus) paymentports.ProviderPaymentStatus {
 	if status == paymentports.ProviderPaymentUnknown {
 		return paymentports.ProviderPaymentClosed
@@ -137,7 +129,7 @@ func closedFor(status paymentports.ProviderPaymentStatus) paymentports.ProviderP
 	return status
 }
 
-// postpone keeps the payment in processing and stores when the provider is queried again.
+// postpone keeps the payment in processing until the next query.
 func (s *Service) postpone(ctx context.Context, p deposit.Payment, answer paymentports.ProviderPayment, attempts int,
 	next time.Time) error {
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
@@ -149,15 +141,14 @@ func (s *Service) postpone(ctx context.Context, p deposit.Payment, answer paymen
 	})
 }
 
-// postponed returns a copy of the payment with one more attempt, the time of the next check, and the provider's
-// reference and failure text.
+// postponed returns the payment with one more attempt, the next check and the provider's reference and failure
+// text.
 func postponed(p deposit.Payment, answer paymentports.ProviderPayment, attempts int, next time.Time) deposit.Payment {
 	p.Attempts, p.CheckAt = attempts, next
 	p.ProviderRef, p.Failure = cmp.Or(answer.Ref, p.ProviderRef), cmp.Or(answer.Failure, p.Failure)
 	return p
 }
 
-// PaymentChecksJob returns the scheduled job that queries the provider about payments left in processing.
 func (s *Service) PaymentChecksJob(every time.Duration) schedules.Job {
 	return schedules.Job{Name: "payments", Every: every,
 		Waits: func(w ports.WaitingWorkFlags) bool { return w.Payments || w.Refunds },

@@ -14,20 +14,18 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// pageLife is the time after which a payment page can no longer be paid: longer than the provider keeps any
-// page open (24 h).
+// A payment page can no longer be paid after this time: the provider keeps it open for 24 h.
 const pageLife = 25 * time.Hour
 
-// withoutCard is the result of charging a deposit without a stored card, because no fee was paid for it.
+// The result of charging a deposit without a card, because no fee was paid.
 var withoutCard = paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Failure: "no_card",
 	Refusal: paymentports.ChargeRefusedForGood}
 
-// tooLate is the result of a charge that an outage of this service delayed beyond the card networks' time
-// limit.
+// The result of a charge that an outage delayed beyond the card networks' limit.
 var tooLate = paymentports.ProviderPayment{Status: paymentports.ProviderPaymentFailed, Failure: "too_late",
 	Refusal: paymentports.ChargeRefusedUntilTenantActs}
 
-// plan is the next step of a collection. It is committed before the provider is called.
+// plan is the next step of a collection, committed before the provider is called.
 type plan struct {
 	act  act
 	debt deposit.Debt
@@ -36,17 +34,15 @@ type plan struct {
 type act int
 
 const (
-	actNothing act = iota // No step: another process has settled the payment.
-	actCharge             // The next step is to charge the card: the attempt of the debt is due.
-	actEnd                // The next step is to end the collection: the debt is cancelled, or has expired.
-	// The next step is to query the provider: nothing is due, but the tenant may have paid, or a callback of the
-	// provider named the payment.
+	actNothing act = iota // No step of the collection: another process has settled the payment.
+	actCharge             // The step to charge the card, whose attempt is due.
+	actEnd                // The step to end the collection: the debt is cancelled or has expired.
+	// The step to query the provider: the tenant may have paid, or a callback named the payment.
 	actAsk
 )
 
-// checkCollection makes the step of a collection that is due and records the result, or the time of the next
-// step. When the provider cannot be reached, the attempt to charge stays open and is repeated; this does not
-// count as a refusal.
+// checkCollection makes a collection's due step and records the result. When the provider cannot be reached, the
+// charge is repeated without counting as refused.
 func (s *Service) checkCollection(ctx context.Context, p deposit.Payment, now time.Time) (settled bool, err error) {
 	next, err := s.planCollection(ctx, p, now)
 	if err != nil || next.act == actNothing {
@@ -70,8 +66,7 @@ func (s *Service) checkCollection(ctx context.Context, p deposit.Payment, now ti
 	return s.recordCollection(ctx, p, next, answer, now)
 }
 
-// planCollection locks the debt and commits the step that is due: the number of an attempt, or the end of a
-// debt that has not been paid in time.
+// planCollection locks the debt and commits its due step.
 func (s *Service) planCollection(ctx context.Context, p deposit.Payment, now time.Time) (next plan, err error) {
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		next = plan{}
@@ -92,11 +87,10 @@ func (s *Service) planCollection(ctx context.Context, p deposit.Payment, now tim
 	return next, err
 }
 
-// tooSmall reports whether the amount of a payment is less than the provider can charge.
+// tooSmall reports whether the provider cannot charge so small an amount.
 func (s *Service) tooSmall(p deposit.Payment) bool { return p.Amount < s.deps.Provider.LeastCharge() }
 
-// decideStep returns the next step of a collection, and whether the step has changed the debt. tooSmall: true
-// when the amount is less than the provider can charge, else false.
+// decideStep returns a collection's next step, and whether the debt changed.
 func decideStep(debt deposit.Debt, tooSmall bool, now time.Time) (next plan, changed bool) {
 	switch {
 	case !debt.CancelAt.IsZero():
@@ -137,8 +131,7 @@ func (s *Service) charge(ctx context.Context, p deposit.Payment,
 	return s.provider.collect(ctx, request)
 }
 
-// chargeOf returns the request with which the provider charges the card for one attempt; ok is false for a
-// deposit without a card.
+// chargeOf returns the request to charge the card; ok is false for a deposit without a card.
 func chargeOf(
 	p deposit.Payment, d *deposit.Deposit, of connect.Account, fee *deposit.Payment, attempt int,
 ) (r paymentports.CollectRequest, ok bool) {
@@ -151,8 +144,7 @@ func chargeOf(
 	}, true
 }
 
-// recordCollection stores the provider's response to a step of a collection, such as a charge. A response that
-// another process has already recorded changes nothing.
+// recordCollection stores the provider's response to a collection's step, unless another process has.
 func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made plan,
 	answer paymentports.ProviderPayment, now time.Time) (settled bool, err error) {
 	var result paymentports.PaymentResult
@@ -190,19 +182,17 @@ func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made 
 	return settled && err == nil, err
 }
 
-// effect is what a response of the payment provider changes in a collection.
 type effect int
 
 const (
-	effectNone     effect = iota // The provider's response contains nothing new, so the collection stays as it is.
+	effectNone     effect = iota // The provider's response contains nothing new about the collection.
 	effectUnderWay               // The charge, or the closing of the payment page, has not ended at the provider.
 	effectPaid
 	effectFailed
 	effectRefused // The bank has refused this attempt to charge the card.
 )
 
-// decideEffect returns what the provider's response to a step of a collection changes. debt is the present debt,
-// which another process may have changed since the step was planned.
+// decideEffect returns what the provider's response to a step of a collection changes in the present debt.
 func decideEffect(made plan, debt deposit.Debt, answer paymentports.ProviderPaymentStatus) effect {
 	switch {
 	case answer == paymentports.ProviderPaymentSucceeded:
@@ -218,7 +208,6 @@ func decideEffect(made plan, debt deposit.Debt, answer paymentports.ProviderPaym
 	return effectNone
 }
 
-// recording holds the state of the transaction that stores a provider's response about a collection.
 type recording struct {
 	*Service
 	ctx     context.Context //nolint:containedctx // lives as long as the transaction
@@ -238,8 +227,7 @@ func (r recording) paid(answer paymentports.ProviderPayment) error {
 	return r.tell(paymentports.TenantNoticePaid)
 }
 
-// payer returns the actor that paid a debt in this state: the tenant on the payment page, or the scheduler by
-// a charge of the card.
+// payer returns who paid a debt in this state: the tenant, or the scheduler by a charge.
 func payer(state deposit.CollectionState) actor.Actor {
 	if state == deposit.CollectionAwaitingTenant {
 		return actor.Tenant
@@ -247,8 +235,7 @@ func payer(state deposit.CollectionState) actor.Actor {
 	return actor.Clock
 }
 
-// failed ends a debt that can never be paid any more. The deposit stays captured, since what the operator is
-// owed does not depend on the tenant's payment.
+// failed ends a debt that can never be paid; the deposit stays captured, since the claim remains.
 func (r recording) failed(answer paymentports.ProviderPayment) error {
 	trigger, by := ending(*r.debt, r.tooSmall(*r.payment))
 	step, err := r.debt.MarkFailed(trigger, by, r.now)
@@ -270,12 +257,12 @@ func (r recording) failed(answer paymentports.ProviderPayment) error {
 	return r.tell(paymentports.TenantNoticeDebtEnded)
 }
 
-// ending returns the trigger and the actor with which an unpaid debt ends. The scheduler ends a debt because the
-// amount is too small or the debt was not paid in time.
+// ending returns the trigger and actor with which an unpaid debt ends; the scheduler ends one that is too small or
+// expired.
 func ending(debt deposit.Debt, tooSmall bool) (trigger deposit.CollectionTrigger, by actor.Actor) {
 	switch {
 	case debt.CancelBy == actor.Actor{}:
-		// The operator and the scheduler have not ended the debt: its payment was closed at the provider.
+		// The payment of the debt was closed at the provider, neither by the operator nor by the scheduler.
 		return deposit.CollectionTriggerCancelled, actor.Provider
 	case debt.CancelAs != "":
 		return debt.CancelAs, debt.CancelBy
@@ -288,8 +275,8 @@ func ending(debt deposit.Debt, tooSmall bool) (trigger deposit.CollectionTrigger
 	}
 }
 
-// settle stores the end of a collection. The debt is stored before its payment, since a database trigger ends
-// the debt of a payment that an older version of the service settles.
+// settle stores a collection's end, the debt before its payment, since a database trigger ends the debt of a
+// payment that an older version settles.
 func (r recording) settle(answer paymentports.ProviderPayment, step deposit.CollectionTransition) error {
 	if err := r.deps.Collections.Save(r.ctx, *r.debt, step); err != nil {
 		return err
@@ -317,7 +304,7 @@ func (r recording) refused(answer paymentports.ProviderPayment) error {
 	return r.tell(paymentports.TenantNoticeCardRefused)
 }
 
-// refusal returns the bank's refusal in a provider's response. A refusal without a class counts as temporary.
+// refusal returns the bank's refusal; one without a class counts as temporary.
 func refusal(answer paymentports.ProviderPayment) deposit.ChargeRefusal {
 	return deposit.ChargeRefusal{
 		Failure: answer.Failure, Barred: answer.Refusal == paymentports.ChargeRefusedForGood,
@@ -330,9 +317,8 @@ func (r recording) tell(kind paymentports.TenantNoticeKind) error {
 		paymentports.TenantNotice{SubjectID: r.payment.ID, Kind: kind, DepositID: r.payment.DepositID, At: r.now})
 }
 
-// nextCheck returns the time at which CheckDuePayments checks a collection again: at the next attempt, repeatedly
-// while the tenant's page may be paid, or at the end of a debt that stays unpaid. A paid page is noticed
-// within 5 minutes, even without a callback of the provider.
+// nextCheck returns the time at which a collection is checked again. A paid page is noticed within 5 minutes, even
+// without a callback.
 func nextCheck(d deposit.Debt, now time.Time) time.Time {
 	switch {
 	case d.State != deposit.CollectionAwaitingTenant && d.Answered:

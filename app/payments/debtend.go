@@ -10,14 +10,12 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// debtEnds maps each way in which an operator can end a collection to its verb in the audit log.
 var debtEnds = map[deposit.CollectionTrigger]audit.Action{
 	deposit.CollectionTriggerSettledElsewhere: audit.CollectionSettledElsewhere,
 	deposit.CollectionTriggerWithdrawn:        audit.CollectionWithdraw,
 }
 
-// RequestDebtEnd records that an operator wants to end the collection of a deposit, in the transaction of the
-// operator's act. FinishDebtEnd must follow after the commit.
+// RequestDebtEnd records, in a transaction, that an operator wants to end a collection; FinishDebtEnd must follow.
 //
 // Returns deposit.ErrCollectionOver, also for a deposit without a collection, or deposit.ErrCollectionEnding.
 func (s *Service) RequestDebtEnd(ctx context.Context, depositID id.ID, as deposit.CollectionTrigger, by actor.Actor,
@@ -32,9 +30,8 @@ func (s *Service) RequestDebtEnd(ctx context.Context, depositID id.ID, as deposi
 	return err
 }
 
-// FinishDebtEnd closes the payment of a collection at the provider after RequestDebtEnd, and returns the debt as
-// it is then: failed, paid by the tenant in the meantime, or still being ended. Where the provider cannot be
-// reached, the dispatcher completes the end.
+// FinishDebtEnd closes a collection's payment at the provider and returns the debt, which the tenant may have paid
+// meanwhile. Where the provider cannot be reached, the dispatcher completes the end.
 //
 // Returns deposit.ErrNoCollection.
 func (s *Service) FinishDebtEnd(ctx context.Context, depositID id.ID) (deposit.Debt, error) {
@@ -55,8 +52,7 @@ func (s *Service) FinishDebtEnd(ctx context.Context, depositID id.ID) (deposit.D
 	return *debt, nil
 }
 
-// RecordReminder records that the tenant is mailed the link to pay once more, in the transaction that queues the
-// mail.
+// RecordReminder records that the tenant is reminded, in the transaction that queues the mail.
 //
 // Returns deposit.ErrCollectionOver, also for a deposit without a collection, and the errors of
 // deposit.Debt.RecordReminder.

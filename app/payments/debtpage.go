@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// Debt returns the debt of a captured deposit; nil if the deposit has none.
+// Debt returns a deposit's debt; nil if it has none.
 func (s *Service) Debt(ctx context.Context, depositID id.ID) (*deposit.Debt, error) {
 	found, err := s.deps.Collections.Debts(ctx, []id.ID{depositID})
 	if err != nil {
@@ -23,8 +23,8 @@ func (s *Service) Debt(ctx context.Context, depositID id.ID) (*deposit.Debt, err
 	return nil, nil //nolint:nilnil // a deposit that was not captured has no debt
 }
 
-// OpenDebtPage opens the provider's page on which the tenant pays the debt of d with a card, and returns its
-// URL. token is the token of the checkout URL. Two tabs get the same page.
+// OpenDebtPage returns the URL of the provider's page for a debt, the same for two tabs. token is that of the
+// checkout URL.
 //
 // Returns deposit.ErrCollectionNotPayable unless the debt waits for the tenant, or service_unavailable.
 func (s *Service) OpenDebtPage(ctx context.Context, d *deposit.Deposit, token secret.Text,
@@ -47,8 +47,7 @@ func (s *Service) OpenDebtPage(ctx context.Context, d *deposit.Deposit, token se
 	return page.URL, nil
 }
 
-// beginDebtPage commits that the tenant opens the payment page of a debt, so that CheckDuePayments queries the
-// provider about it.
+// beginDebtPage commits that the tenant opens a debt's page, so that CheckDuePayments queries the provider.
 func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID,
 	now time.Time) (payment deposit.Payment, err error) {
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
@@ -77,10 +76,9 @@ func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID,
 	return payment, err
 }
 
-// ConfirmDebtPayment queries the provider about the debt of a deposit that waits for the tenant, and records the
-// result. The payment page stays open.
+// ConfirmDebtPayment records the provider's result for a debt and leaves its page open.
 //
-// Returns service_unavailable when the provider cannot be reached; nothing is recorded then.
+// Returns service_unavailable when the provider cannot be reached.
 func (s *Service) ConfirmDebtPayment(ctx context.Context, depositID id.ID, now time.Time) error {
 	debt, err := s.Debt(ctx, depositID)
 	if err != nil || debt == nil || debt.State != deposit.CollectionAwaitingTenant {

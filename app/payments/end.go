@@ -11,15 +11,14 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// maxSettlements is the number of payments that EndCheckout settles before it returns an error: the tenant may
-// keep opening new payment pages.
+// The most payments that EndCheckout settles, since the tenant may keep opening new pages.
 const maxSettlements = 5
 
-// EndCheckout settles the deposit's fee payment in flight, if any, and then ends the checkout by applying
-// trigger. prepare, which may be nil, runs in the transaction of that transition.
+// EndCheckout settles a fee payment in flight and then ends the checkout by trigger. prepare, which may be nil,
+// runs in the same transaction.
 //
-// Returns deposit.ErrNotCancellable when the checkout had ended already, possibly by the payment that was
-// settled, or service_unavailable when the payment cannot be stopped.
+// Returns deposit.ErrNotCancellable when the checkout had ended already, or service_unavailable when the payment
+// cannot be stopped.
 func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger,
 	prepare lifecycle.PrepareDepositFunc,
 	now time.Time) error {
@@ -37,8 +36,9 @@ func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger depo
 	return errPaymentOpen
 }
 
-// endUnpaid ends, in a transaction, a checkout without a payment in flight. Returns paymentports.ErrPaymentExists
-// when another payment has begun since settleFee.
+// endUnpaid ends a checkout without a payment in flight.
+//
+// Returns paymentports.ErrPaymentExists when another payment has begun since settleFee.
 func (s *Service) endUnpaid(ctx context.Context, depositID id.ID, trigger deposit.Trigger,
 	prepare lifecycle.PrepareDepositFunc,
 	now time.Time) (deposit.Transition, error) {

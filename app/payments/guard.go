@@ -17,18 +17,15 @@ import (
 )
 
 // The time limits of a call to the payment provider, including the wait for a slot (the right to make one of the
-// calls that may run at once). A tenant's page waits for askTimeout; a charge may take several requests, so its
-// limit is longer.
+// calls that may run at once).
 const (
 	askTimeout    = 9 * time.Second
 	chargeTimeout = 20 * time.Second
-	// maxCalls is the number of calls to the payment provider that a process may have open at once. slotPatience is
-	// the longest wait for one of these slots. It is less than half of a call's time limit, so that a timeout is due
-	// to the provider and not to the wait.
+	// The largest number of calls to the provider that a process may have open, and the longest wait for a slot: less
+	// than half of a call's limit, so that a timeout is due to the provider and not to the wait.
 	maxCalls     = 32
 	slotPatience = 4 * time.Second
-	// After maxFailures failed calls in a row, no call is made to the payment provider for restTime. Then a single
-	// call tests whether the provider works again.
+	// After maxFailures failed calls in a row, the provider is not called for restTime; then one call tests it.
 	maxFailures = 5
 	restTime    = 10 * time.Second
 )
@@ -38,8 +35,8 @@ var (
 	errBusy    = errors.New("payments: too many calls wait for the provider")
 )
 
-// guard makes the calls of this process to the payment provider. A provider that hangs or fails blocks at
-// most maxCalls calls. After repeated failures, calls are refused at once until one has succeeded.
+// guard makes the calls to the payment provider, at most maxCalls at once. After repeated failures, calls are
+// refused until one has succeeded.
 type guard struct {
 	provider paymentports.PaymentProvider
 	clock    ports.Clock
@@ -47,17 +44,17 @@ type guard struct {
 	slots    chan struct{}
 
 	mu       sync.Mutex
-	failures int       // The number of calls to the payment provider that failed in a row.
-	rests    time.Time // The time before which no call is made to the provider.
-	trying   bool      // true: the call that tests the provider after a pause is running; false: no such call runs.
+	failures int       // The calls to the payment provider that failed in a row.
+	rests    time.Time // The end of the pause in calls to the provider.
+	trying   bool      // trying reports whether the call that tests the provider after a pause is running.
 }
 
 func newGuard(provider paymentports.PaymentProvider, clock ports.Clock, log *slog.Logger) *guard {
 	return &guard{provider: provider, clock: clock, outage: outage.New(log), slots: make(chan struct{}, maxCalls)}
 }
 
-// ready returns the number of due payments that may be checked now: none while calls to the provider are paused
-// after failures, one just after the pause, otherwise a batch.
+// ready returns how many due payments may be checked: none in a pause of calls to the provider, one just after,
+// else a batch.
 func (g *guard) ready() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -70,9 +67,9 @@ func (g *guard) ready() int {
 	return 1
 }
 
-// enter waits for a slot, the right to make one of the calls to the provider that may run at once. trial is true
-// for the call that tests the provider after a pause. Returns service_unavailable during a pause, or if no slot
-// becomes free.
+// enter waits for a slot for a call to the provider. trial is true for the call that tests it after a pause.
+//
+// Returns service_unavailable during a pause, or if no slot becomes free.
 func (g *guard) enter(ctx context.Context) (trial bool, err error) {
 	if trial, err = g.admit(); err != nil {
 		return false, err
@@ -87,7 +84,7 @@ func (g *guard) enter(ctx context.Context) (trial bool, err error) {
 		g.mu.Unlock()
 		return false, fault.ErrUnavailable.WithCause(errBusy)
 	}
-	// The calls to the provider may have been paused while this call waited for its slot.
+	// Calls to the provider may have been paused during the wait for a slot.
 	if !trial {
 		if trial, err = g.admit(); err != nil {
 			<-g.slots
@@ -109,9 +106,8 @@ func (g *guard) admit() (trial bool, err error) {
 	return true, nil
 }
 
-// leave frees the slot of a call to the provider and counts its outcome. A response of any kind, a refusal
-// included, ends the count of failures: otherwise a single payment that the provider refuses again and again
-// would stop all payments. A call that its caller cancelled is not counted.
+// leave frees the slot of a call to the provider and counts its outcome. Any response ends the count of failures:
+// otherwise one refused payment would stop all. A cancelled call is not counted.
 func (g *guard) leave(ctx context.Context, trial, gaveUp bool, err error) {
 	<-g.slots
 	away := errors.Is(err, fault.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
@@ -132,11 +128,10 @@ func (g *guard) leave(ctx context.Context, trial, gaveUp bool, err error) {
 	}
 }
 
-// errPanicked is the outcome of a call to the provider that panicked.
 var errPanicked = errors.New("payments: a call to the provider panicked")
 
-// guarded makes one call to the provider within a time limit, when one of the slots for such calls is free. name
-// is the name of the call at the points where tests inject faults.
+// guarded makes one call to the provider within a time limit, when a slot is free. name is the point where tests
+// inject faults.
 func guarded[T any](ctx context.Context, g *guard, name string, limit time.Duration,
 	call func(context.Context) (T, error)) (answer T, err error) {
 	bounded, cancel := context.WithTimeout(ctx, limit)

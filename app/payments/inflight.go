@@ -7,19 +7,19 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// HasFeeInFlight reports whether a fee payment of the deposit was begun and is not settled yet. It takes no lock: a
-// change that depends on the result must check again under the deposit's lock.
+// HasFeeInFlight reports whether a deposit's fee payment is unsettled. It takes no lock: check again under the
+// deposit's lock.
 func (s *Service) HasFeeInFlight(ctx context.Context, depositID id.ID) (bool, error) {
 	payment, err := s.feeInFlight(ctx, depositID)
 	return payment != nil, err
 }
 
-// feeInFlight returns the deposit's processing fee payment; nil for none.
+// feeInFlight returns the processing fee payment; nil for none.
 func (s *Service) feeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error) {
 	return s.feeWithStatus(ctx, depositID, deposit.PaymentProcessing)
 }
 
-// feeWithStatus returns the deposit's oldest fee payment with this status; nil for none.
+// feeWithStatus returns the oldest fee payment with this status; nil for none.
 func (s *Service) feeWithStatus(ctx context.Context, depositID id.ID,
 	status deposit.PaymentStatus) (*deposit.Payment, error) {
 	all, err := s.deps.Payments.Payments(ctx, depositID)
@@ -29,7 +29,7 @@ func (s *Service) feeWithStatus(ctx context.Context, depositID id.ID,
 	return feeAmong(all, status), nil
 }
 
-// feeAmong returns the first fee payment with this status in a list; nil for none.
+// feeAmong returns the first fee payment with this status; nil for none.
 func feeAmong(all []deposit.Payment, status deposit.PaymentStatus) *deposit.Payment {
 	for i := range all {
 		if all[i].Kind == deposit.PaymentKindFee && all[i].Status == status {
@@ -39,7 +39,7 @@ func feeAmong(all []deposit.Payment, status deposit.PaymentStatus) *deposit.Paym
 	return nil
 }
 
-// stillInFlight locks the payment p and returns it as stored; nil when p has been settled meanwhile.
+// stillInFlight locks and returns the stored payment; nil when it has been settled.
 func (s *Service) stillInFlight(ctx context.Context, p deposit.Payment) (*deposit.Payment, error) {
 	current, err := s.deps.Payments.LockProcessing(ctx, p.DepositID, p.Kind)
 	if err != nil || current == nil || current.ID != p.ID {

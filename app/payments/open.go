@@ -17,12 +17,11 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// OpenFeePage opens the provider's page for the deposit's fee and returns the page's URL. A payment in flight
-// keeps its page, so a second tab pays the same payment. token is the token of the checkout URL; payer is nil
-// when the tenant gave no name; prepare, which may be nil, runs in the transaction of the payment.
+// OpenFeePage returns the URL of the provider's page for the fee; a payment in flight keeps its page. payer is nil
+// when the tenant gave no name; prepare, which may be nil, runs in the payment's transaction.
 //
-// Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable when the provider
-// cannot be reached; the payment then stays processing.
+// Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable; the payment then stays
+// processing.
 func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person,
 	prepare lifecycle.PrepareDepositFunc, now time.Time) (string, error) {
 	payment, page, err := s.openFee(ctx, d, token, payer, prepare, now)
@@ -52,20 +51,20 @@ func (s *Service) openFee(ctx context.Context, d *deposit.Deposit, token secret.
 	return payment, page, err
 }
 
-// account returns the operator's account of a deposit. The tenant recognises a payment by its company name.
+// account returns the account of a deposit, whose company name the tenant recognises.
 func (s *Service) account(ctx context.Context, d *deposit.Deposit) (connect.Account, error) {
 	account, _, err := s.deps.Operators.AccountByID(ctx, d.AccountID)
 	return account, err
 }
 
-// subject returns the text that describes a payment to the tenant: the company and the rental period.
+// subject returns the text of a payment for the tenant: company and rental period.
 func subject(kind deposit.PaymentKind, d *deposit.Deposit, of connect.Account, locale string) string {
 	return agreement.PaymentSubject{Captured: kind == deposit.PaymentKindCollection, Company: of.CompanyName,
 		From: d.ContractStartAt.In(of.Zone()), To: d.ContractEndAt.In(of.Zone())}.InLanguage(locale)
 }
 
-// pageOf returns the request for the provider's page of a payment. payer is the tenant who gave a name; with
-// nil, the page asks for an e-mail address. The page of a debt is for the deposit's client.
+// pageOf returns the request for the provider's page of a payment; with a nil payer, the page asks for an e-mail
+// address.
 func pageOf(p deposit.Payment, d *deposit.Deposit, of connect.Account, payer *tenant.Person,
 	returnURL string) paymentports.HostedPageRequest {
 	r := paymentports.HostedPageRequest{
@@ -84,8 +83,8 @@ func pageOf(p deposit.Payment, d *deposit.Deposit, of connect.Account, payer *te
 	return r
 }
 
-// beginFee commits a fee payment before the provider is called, so that no crash can lose a payment. A
-// payment in flight is used again.
+// beginFee commits a fee payment before the provider is called, so that no crash loses it, or returns the one in
+// flight.
 func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecycle.PrepareDepositFunc,
 	now time.Time) (payment deposit.Payment, err error) {
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
@@ -109,12 +108,11 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 		if err != nil {
 			return err
 		}
-		// Read the clock again: the stay may have ended since the caller read it, and a fee that was paid after that
-		// end does not secure the deposit.
+		// Read the clock again: a fee that is paid after the end of the stay does not secure the deposit.
 		if inFlight == nil && d.RentalEnded(s.deps.Clock.Now()) {
 			return deposit.ErrNotSecurable
 		}
-		// The deposit's fee payment has succeeded, yet the deposit is still in checkout, which must not happen.
+		// The deposit's fee payment has succeeded, yet the deposit is in checkout, which must not happen.
 		if inFlight == nil {
 			return fault.ErrInternal.WithCause(
 				errors.New("payments: a fee was paid and the deposit is not secured: " + d.Reference))
@@ -125,7 +123,6 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 	return payment, err
 }
 
-// feeOf returns a new payment of a deposit's fee.
 func feeOf(d *deposit.Deposit, paymentID id.ID, now time.Time) deposit.Payment {
 	return deposit.Payment{
 		ID: paymentID, DepositID: d.ID, Kind: deposit.PaymentKindFee, Amount: deposit.Fee(d.Amount),
@@ -133,8 +130,8 @@ func feeOf(d *deposit.Deposit, paymentID id.ID, now time.Time) deposit.Payment {
 	}
 }
 
-// keepReference stores the provider's reference of a payment in flight. The reference only helps support
-// staff, so a failure to store it is logged and otherwise ignored.
+// keepReference stores the provider's reference of a payment; a failure is only logged, since it only helps support
+// staff.
 func (s *Service) keepReference(ctx context.Context, p deposit.Payment, ref string) {
 	if p.ProviderRef == ref {
 		return

@@ -10,9 +10,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// keepOrphan stores a settled payment that can no longer have its effect, and refunds what was paid: a fee that
-// was paid after the stay, while its page was about to be closed. Other payments of deposits that have left the
-// checkout exist only where a provider accepts a payment that it had ended before.
+// keepOrphan stores a settled payment without effect and refunds it, such as a fee paid after the stay.
 func (s *Service) keepOrphan(ctx context.Context, d *deposit.Deposit, p deposit.Payment, now time.Time) error {
 	if err := s.deps.Payments.Update(ctx, p); err != nil {
 		return err

@@ -15,9 +15,8 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// RecheckEndedPayment queries the provider about a payment that has ended in this service without success. If the
-// payment was paid all the same, it is refunded, and paid is true; else paid is false. A payment that is
-// processing, succeeded or being refunded stays as it is.
+// RecheckEndedPayment queries the provider about a payment that ended without success. If it was paid all the same,
+// it is refunded and paid is true.
 //
 // Returns deposit.ErrNoCollection for an unknown payment, or service_unavailable.
 func (s *Service) RecheckEndedPayment(ctx context.Context, paymentID id.ID) (paid bool, err error) {
@@ -50,13 +49,12 @@ func (s *Service) RecheckEndedPayment(ctx context.Context, paymentID id.ID) (pai
 	return paid, err
 }
 
-// endedUnpaid reports whether a payment has ended in this service without success and nothing of it is being
-// refunded.
+// endedUnpaid reports whether a payment ended without success and is not being refunded.
 func endedUnpaid(p deposit.Payment, refunds []deposit.Refund) bool {
 	return p.Status != deposit.PaymentProcessing && p.Status != deposit.PaymentSucceeded && len(refunds) == 0
 }
 
-// checkRefund requests a refund from the provider, or queries its state, and records the result.
+// checkRefund requests a refund from the provider or queries it, and records the result.
 func (s *Service) checkRefund(ctx context.Context, r deposit.Refund, now time.Time) (settled bool, err error) {
 	failpoint.Hit("payment.refund.committed")
 	answer, err := s.provider.refund(ctx,
@@ -91,8 +89,8 @@ func (s *Service) checkRefund(ctx context.Context, r deposit.Refund, now time.Ti
 	return true, nil
 }
 
-// decideRefund returns the refund after the provider's response: settled, or due for another check. The wait
-// until that check is as long as the refund has been pending.
+// decideRefund returns the refund after the provider's response; the wait for another check is as long as it has
+// been pending.
 func decideRefund(r deposit.Refund, answer paymentports.ProviderRefund, now time.Time) deposit.Refund {
 	r.Status, r.ProviderRef, r.Failure = deposit.RefundStatus(answer.Status), answer.Ref, answer.Failure
 	if r.Status == deposit.RefundPending {
@@ -112,8 +110,8 @@ func (s *Service) refundEntry(verb audit.Action, by actor.Actor, r deposit.Refun
 	return audit.NewEntry(s.deps.Entropy, now, by, verb, id.Deposit.Of(r.DepositID), detail)
 }
 
-// RefundByStaff refunds a part of a payment, or the rest of it if amount is zero. The provider is called at
-// once; where it cannot be reached, the dispatcher completes the refund.
+// RefundByStaff refunds a part of a payment, or the rest if amount is zero. Where the provider cannot be reached,
+// the dispatcher completes the refund.
 //
 // Returns deposit.ErrNoCollection, ErrPaymentNotRefundable, ErrRefundExceedsPayment, and invalid_field.
 func (s *Service) RefundByStaff(ctx context.Context, paymentID id.ID,

@@ -17,8 +17,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps holds the repositories, clients and settings that the use cases of payments need. Simulator is nil
-// when payments cannot be simulated.
+// Deps holds the dependencies of payments; Simulator is nil when payments cannot be simulated.
 type Deps struct {
 	UnitOfWork      ports.UnitOfWork
 	Transitions     lifecycle.TransitionApplier
@@ -34,24 +33,22 @@ type Deps struct {
 	Simulator       paymentports.PaymentSimulator
 	Clock           ports.Clock
 	Entropy         ports.Entropy
-	// The metrics of payments; nil in a command, where nothing is counted.
+	// The metrics of payments; nil: nothing is counted.
 	PaymentMetrics paymentports.PaymentMetrics
 	Log            *slog.Logger
-	// The setting COLLECTION_RETRY_SCHEDULE: the times at which a refused charge is tried again.
+	// The setting COLLECTION_RETRY_SCHEDULE, the times of further tries of a refused charge.
 	Schedule deposit.CollectionSchedule
-	// DashboardURL is the setting DASHBOARD_BASE_URL. The provider sends the tenant back to a checkout page
-	// below it.
+	// The setting DASHBOARD_BASE_URL, to whose checkout pages the provider sends tenants back.
 	DashboardURL string
 }
 
-// Service takes fees, collects captured amounts and makes refunds.
 type Service struct {
 	deps Deps
-	// The guard of all calls to the payment provider: it limits their number and pauses them after failures.
+	// The guard of the calls to the payment provider limits their number and pauses them after failures.
 	provider *guard
 }
 
-// New returns a service that guards its calls to the provider; without PaymentMetrics nothing is counted.
+// New returns a service on payments; without PaymentMetrics nothing is counted.
 func New(deps Deps) *Service {
 	deps.DashboardURL = strings.TrimSuffix(deps.DashboardURL, "/")
 	if deps.PaymentMetrics == nil {
@@ -65,7 +62,7 @@ type uncounted struct{}
 func (uncounted) CountResult(deposit.PaymentKind, paymentports.PaymentResult, money.Cents) {}
 func (uncounted) CountRefundResult(paymentports.PaymentResult, money.Cents)                {}
 
-// returnURL returns the URL of the page to which the provider sends the tenant back.
+// returnURL returns the page to which the provider sends the tenant back.
 func (s *Service) returnURL(depositID id.ID, checkoutToken secret.Text) string {
 	token := deposit.ReturnPageToken(depositID, checkoutToken)
 	return site.PageURL(s.deps.DashboardURL, site.FillPath(site.CheckoutReturnPath, token.Reveal()))

@@ -10,12 +10,10 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// SettleFee ends the deposit's fee payment in flight, if any: the provider closes the page, and the provider's
-// response is recorded, which may secure the deposit. A use case calls SettleFee before it ends a checkout.
-// Afterwards, holding the deposit's lock, it checks that no fee payment is in flight.
+// SettleFee closes the page of a fee payment in flight and records the provider's response, which may secure the
+// deposit. Before ending a checkout, call SettleFee, then check under the lock that none is in flight.
 //
-// Returns service_unavailable when the provider cannot be reached or cannot stop the payment; nothing is recorded
-// then.
+// Returns service_unavailable when the provider cannot be reached or cannot stop the payment.
 func (s *Service) SettleFee(ctx context.Context, depositID id.ID) error {
 	return s.settleFee(ctx, depositID, s.deps.Clock.Now())
 }
@@ -28,7 +26,7 @@ func (s *Service) settleFee(ctx context.Context, depositID id.ID, now time.Time)
 	return s.closeFee(ctx, *payment, now)
 }
 
-// closeFee closes the page of a payment in flight at the provider, and records the provider's response.
+// closeFee closes a payment's page and records the provider's response.
 func (s *Service) closeFee(ctx context.Context, payment deposit.Payment, now time.Time) error {
 	answer, err := s.provider.close(ctx, payment.ID)
 	if err != nil {
@@ -37,10 +35,10 @@ func (s *Service) closeFee(ctx context.Context, payment deposit.Payment, now tim
 	return s.recordFee(ctx, payment, answer, now)
 }
 
-// ConfirmFeePayment queries the provider about the deposit's fee payment in flight, if any, and records the result.
-// ends: true closes an unpaid page, so that the tenant's next try is a new payment; false keeps it open.
+// ConfirmFeePayment records the provider's result of a fee payment in flight. ends closes an unpaid page, so that
+// the next try is a new payment.
 //
-// Returns service_unavailable when the provider cannot be reached; nothing is recorded then.
+// Returns service_unavailable when the provider cannot be reached.
 func (s *Service) ConfirmFeePayment(ctx context.Context, depositID id.ID, ends bool, now time.Time) error {
 	payment, err := s.feeInFlight(ctx, depositID)
 	if err != nil || payment == nil {
@@ -61,8 +59,7 @@ func (s *Service) ConfirmFeePayment(ctx context.Context, depositID id.ID, ends b
 	return s.recordFee(ctx, *payment, answer, now)
 }
 
-// recordFee stores the provider's response about a fee payment, and the transition that follows from it, in
-// one transaction. A payment that another caller has settled stays as it is.
+// recordFee stores the provider's response about a fee with the transition that follows, unless another caller has.
 //
 // Returns service_unavailable when the page is still open.
 func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer paymentports.ProviderPayment,
@@ -90,7 +87,7 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer payme
 		if err := s.deps.Payments.Update(ctx, *current); err != nil || next == feeStays {
 			return deposit.Transition{}, err
 		}
-		// A deposit that this payment secured is announced to the operator by mail.
+		// The operator is mailed about a deposit that this payment secured.
 		if trigger == deposit.TriggerSecured {
 			if err := s.deps.OperatorNotices.AddSecuredNotice(ctx, d.ID, now); err != nil {
 				return deposit.Transition{}, err
@@ -107,19 +104,16 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer payme
 	return err
 }
 
-// feeEffect is what a settled fee changes in its deposit.
 type feeEffect int
 
 const (
-	feeStays feeEffect = iota // The fee leaves the status of its deposit unchanged.
-	// The fee causes a transition of its deposit, by the trigger that decideFee returns.
+	feeStays feeEffect = iota // The fee leaves the deposit's status as it is.
 	feeMoves
-	feeOrphaned // The deposit can no longer be secured, and the paid fee is refunded.
+	feeOrphaned // The deposit can no longer be secured, so the fee is refunded.
 )
 
-// decideFee returns the trigger that follows from a settled fee. at is the provider's time of the payment: a
-// fee that was paid before the stay ended secures the deposit, even if this service learns of it later. After
-// a failure, a deposit in payment_issue stays there, and so does every deposit once its stay is over.
+// decideFee returns the trigger that follows from a settled fee. A fee paid before the stay ended, by the
+// provider's time, secures the deposit; after the stay a failure changes nothing.
 func decideFee(fee deposit.PaymentStatus, d *deposit.Deposit, at time.Time) (deposit.Trigger, feeEffect) {
 	open := d.CheckoutOpen(at)
 	switch {

@@ -10,10 +10,9 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// SimulatedEvent is an event that a partner may simulate on its own deposit outside production (api.md §2).
+// SimulatedEvent is an event that a partner may simulate on its deposit outside production (api.md §2).
 type SimulatedEvent string
 
-// The events that a partner may simulate.
 const (
 	SimulatedCheckoutStart  SimulatedEvent = "start"
 	SimulatedActivation     SimulatedEvent = "activate"
@@ -23,12 +22,11 @@ const (
 	SimulatedExpiry         SimulatedEvent = "expire"
 )
 
-// Simulate acts as the tenant, or as passing time, on a deposit and returns the deposit afterwards. Simulated
-// payments go through the provider like real payments.
+// Simulate acts as the tenant, or as passing time, on a deposit. Simulated payments go through the provider like
+// real ones.
 //
 // Returns fault.ErrRouteNotFound when payments cannot be simulated, invalid_field for an unknown outcome,
-// deposit.ErrNotFound, deposit.ErrAccessDenied, or the fault of the transition that the deposit's status does
-// not allow.
+// deposit.ErrNotFound, deposit.ErrAccessDenied, or the fault of the transition.
 func (s *Service) Simulate(ctx context.Context, partnerID, depositID id.ID,
 	outcome SimulatedEvent) (*deposit.Deposit, error) {
 	if s.deps.Simulator == nil {
@@ -65,7 +63,6 @@ func (s *Service) simulate(ctx context.Context, d *deposit.Deposit, outcome Simu
 	return fault.ErrInvalidField.WithField("outcome", "must be start, activate, decline, abandon, fail_payment or expire")
 }
 
-// way is the means by which a simulation reaches its transition.
 type way int
 
 const (
@@ -76,8 +73,7 @@ const (
 	byTime               // The simulation lets the time of the cover pass.
 )
 
-// decideSimulation returns the means of a simulation, and its trigger. Whether the deposit's status allows
-// the transition is decided later.
+// decideSimulation returns a simulation's means and trigger, whatever the deposit's status allows.
 func decideSimulation(outcome SimulatedEvent, status deposit.Status) (way, deposit.Trigger) {
 	switch outcome {
 	case SimulatedCheckoutStart:
@@ -113,9 +109,8 @@ func (s *Service) simulateStart(ctx context.Context, depositID id.ID, now time.T
 	})
 }
 
-// simulatePayment makes payments at the provider until the deposit has the status that the simulation wants. If
-// the payment in flight is already over, because a tenant closed its page, or is late, another payment is begun,
-// if one is possible.
+// simulatePayment makes payments at the provider until the deposit has the wanted status. If the one in flight is
+// over or late, another is begun.
 func (s *Service) simulatePayment(ctx context.Context, d *deposit.Deposit, want deposit.Trigger) error {
 	tokens, err := s.deps.Deposits.CheckoutTokens(ctx, []id.ID{d.ID})
 	if err != nil {

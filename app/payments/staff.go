@@ -13,16 +13,13 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// MaxListedCollections is the largest number of collections in a list.
 const MaxListedCollections = 1000
 
-// ListedCollection is a collection in a list, with its deposit.
 type ListedCollection struct {
 	deposit.Debt
 	Deposit *deposit.Deposit
 }
 
-// CollectionView is a collection with its payment, history and refunds, as the admin command shows it.
 type CollectionView struct {
 	ListedCollection
 	Payment deposit.Payment
@@ -30,8 +27,8 @@ type CollectionView struct {
 	Refunds []deposit.Refund // The refunds of all payments of the collection's deposit.
 }
 
-// ListCollections returns up to MaxListedCollections collections in a state, oldest capture first; "" selects every
-// state except paid.
+// ListCollections returns up to MaxListedCollections collections in a state, oldest capture first; "" selects all
+// but paid.
 func (s *Service) ListCollections(ctx context.Context, state deposit.CollectionState) ([]ListedCollection, error) {
 	found, err := s.deps.Collections.ListCollections(ctx, paymentports.CollectionFilter{State: state,
 		Limit: MaxListedCollections})
@@ -49,9 +46,7 @@ func (s *Service) ListCollections(ctx context.Context, state deposit.CollectionS
 	return all, nil
 }
 
-// ShowCollection returns the collection of a deposit, with its payment, history and refunds.
-//
-// Returns deposit_not_found and deposit.ErrNoCollection.
+// ShowCollection returns a deposit's collection, or deposit_not_found or deposit.ErrNoCollection.
 func (s *Service) ShowCollection(ctx context.Context, depositID id.ID) (shown CollectionView, err error) {
 	if shown.Deposit, err = s.deps.Deposits.Deposit(ctx, depositID); err != nil {
 		return shown, err
@@ -81,8 +76,8 @@ func (s *Service) ShowCollection(ctx context.Context, depositID id.ID) (shown Co
 	return shown, err
 }
 
-// RetryCollection charges the card of a collection again at once. Where the provider cannot be reached, the
-// dispatcher makes the charge.
+// RetryCollection charges a collection's card again at once, or leaves it to the dispatcher while the provider is
+// unreachable.
 //
 // Returns the errors of ShowCollection, deposit.ErrCollectionOver and ErrCollectionNotRetryable.
 func (s *Service) RetryCollection(ctx context.Context, depositID id.ID) (CollectionView, error) {
@@ -96,9 +91,8 @@ func (s *Service) RetryCollection(ctx context.Context, depositID id.ID) (Collect
 		})
 }
 
-// CancelCollection ends a collection without payment. First the provider ensures that nothing can be paid any
-// more; a payment that succeeds before then counts. Where the provider cannot be reached, the dispatcher
-// completes the end.
+// CancelCollection ends a collection after the provider ensures that nothing can be paid; a payment before then
+// counts. The dispatcher completes the end if the provider is unreachable.
 //
 // Returns the errors of ShowCollection, and deposit.ErrCollectionOver.
 func (s *Service) CancelCollection(ctx context.Context, depositID id.ID) (CollectionView, error) {
@@ -111,8 +105,7 @@ func (s *Service) CancelCollection(ctx context.Context, depositID id.ID) (Collec
 		})
 }
 
-// act commits a decision of staff about a collection with its entry in the audit log, and then makes the step
-// that is due.
+// act commits a decision of staff about a collection with its audit entry, and then makes the due step.
 func (s *Service) act(ctx context.Context, depositID id.ID, verb audit.Action,
 	decide func(context.Context, *deposit.Debt, time.Time) error,
 ) (CollectionView, error) {
@@ -136,7 +129,7 @@ func (s *Service) act(ctx context.Context, depositID id.ID, verb audit.Action,
 	return s.ShowCollection(ctx, depositID)
 }
 
-// decision is a decision of staff or of an operator about the collection of a deposit.
+// decision is one of staff or an operator about a collection.
 type decision struct {
 	depositID id.ID
 	by        actor.Actor
@@ -145,11 +138,10 @@ type decision struct {
 	now       time.Time
 }
 
-// errNoCollectionInFlight is the error for a deposit that has no collection, or one that is over.
+// The error for a deposit with no collection, or one that is over.
 var errNoCollectionInFlight = deposit.ErrCollectionOver.WithCause(errors.New("no collection is in flight"))
 
-// decided applies a decision about a collection within a transaction, with its entry in the audit log, and
-// returns the payment whose step is due afterwards.
+// decided applies a decision about a collection with its audit entry, and returns the payment whose step is due.
 //
 // Returns errNoCollectionInFlight, which is a deposit.ErrCollectionOver, and the errors of decide.
 func (s *Service) decided(ctx context.Context, made decision) (due deposit.Payment, err error) {
@@ -174,8 +166,7 @@ func (s *Service) decided(ctx context.Context, made decision) (due deposit.Payme
 	return *current, errors.Join(s.deps.Payments.Update(ctx, *current), s.deps.Audit.Append(ctx, entry))
 }
 
-// carryOut makes the step of a collection that a decision of staff has made due. Where the provider cannot be
-// reached, the dispatcher makes it.
+// carryOut makes a collection's due step, or leaves it to the dispatcher while the provider is unreachable.
 func (s *Service) carryOut(ctx context.Context, due deposit.Payment, now time.Time) {
 	failpoint.Hit("payment.decision.committed")
 	if _, err := s.checkCollection(ctx, due, now); err != nil {
@@ -183,8 +174,7 @@ func (s *Service) carryOut(ctx context.Context, due deposit.Payment, now time.Ti
 	}
 }
 
-// FindPaymentToRefund finds the payment to refund by a text: the id of a payment, or the id or reference of a
-// deposit, which selects its collection.
+// FindPaymentToRefund finds a payment by its id, or a collection by the id or reference of its deposit.
 //
 // Returns deposit_not_found and deposit.ErrNoCollection.
 func (s *Service) FindPaymentToRefund(ctx context.Context, name string,

@@ -17,7 +17,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// TenantNoticeMailer mails tenants about the charge of a captured amount, and about refunds.
+// TenantNoticeMailer mails tenants about charges of captured amounts, and refunds.
 type TenantNoticeMailer struct {
 	Notices      paymentports.TenantNoticeStore
 	UnitOfWork   ports.UnitOfWork
@@ -31,14 +31,12 @@ type TenantNoticeMailer struct {
 	Clock        ports.Clock
 	Entropy      ports.Entropy
 	Log          *slog.Logger
-	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the checkout pages.
-	// The setting SUPPORT_EMAIL: the address for tenants' questions; with "" a mail names the operator's company
-	// instead.
+	DashboardURL string // The setting DASHBOARD_BASE_URL.
+	// The setting SUPPORT_EMAIL; with "" a mail names the operator's company instead.
 	SupportEmail string
 }
 
-// ScheduledJob returns the scheduled job that mails the notices to tenants. A notice that fails is retried in the next
-// round and delays no other.
+// ScheduledJob returns the job that mails notices to tenants; one that fails delays no other.
 func (n TenantNoticeMailer) ScheduledJob(every time.Duration) schedules.Job {
 	return schedules.Job{Name: "tenant-mails", Every: every,
 		Waits: func(w ports.WaitingWorkFlags) bool { return w.TenantNotices },
@@ -48,7 +46,7 @@ func (n TenantNoticeMailer) ScheduledJob(every time.Duration) schedules.Job {
 		}}
 }
 
-// tell queues the mail of a notice to a tenant. A tenant whose record was erased gets none.
+// tell queues the mail of a notice to a tenant, unless the tenant was erased.
 func (n TenantNoticeMailer) tell(ctx context.Context, notice paymentports.TenantNotice) error {
 	about, err := n.about(ctx, notice)
 	if err != nil {
@@ -106,8 +104,7 @@ func (n TenantNoticeMailer) about(ctx context.Context, notice paymentports.Tenan
 	return m, nil
 }
 
-// withClaim adds to a tenant's mail the operator's words about the capture, and the time at which the card is
-// charged.
+// withClaim adds to a mail the operator's words about the capture and the time of the charge.
 func (n TenantNoticeMailer) withClaim(ctx context.Context, m mails.ChargeOrRefundNotice) (mails.ChargeOrRefundNotice,
 	error) {
 	steps, err := n.Deposits.History(ctx, m.Deposit.ID)
@@ -118,8 +115,8 @@ func (n TenantNoticeMailer) withClaim(ctx context.Context, m mails.ChargeOrRefun
 	return claimed(m, steps, debts[m.Deposit.ID]), err
 }
 
-// claimed adds to the mail m the operator's words about the capture, which steps (the history of the deposit)
-// contain, and the time of the first charge if none was made yet.
+// claimed adds to a mail the operator's words about the capture, from the deposit's history in steps, and the first
+// charge's time if none was made yet.
 func claimed(m mails.ChargeOrRefundNotice, steps []deposit.Transition, debt deposit.Debt) mails.ChargeOrRefundNotice {
 	m.Reason, m.Words = deposit.CaptureDetails(steps)
 	if debt.Attempt == 0 {
@@ -128,7 +125,7 @@ func claimed(m mails.ChargeOrRefundNotice, steps []deposit.Transition, debt depo
 	return m
 }
 
-// withRefund adds to a mail the refunded amount, and whether the fee or a captured amount is refunded.
+// withRefund adds to a mail the refunded amount, and whether the fee is refunded.
 func (n TenantNoticeMailer) withRefund(ctx context.Context, m mails.ChargeOrRefundNotice,
 	refundID id.ID) (mails.ChargeOrRefundNotice, error) {
 	refunds, err := n.Refunds.Refunds(ctx, m.Deposit.ID)
@@ -139,7 +136,7 @@ func (n TenantNoticeMailer) withRefund(ctx context.Context, m mails.ChargeOrRefu
 	return refunded(m, refunds, payments, refundID), err
 }
 
-// refunded adds to the mail m the amount of a refund, and whether its payment is the fee.
+// refunded adds to a mail the amount of a refund, and whether the fee is refunded.
 func refunded(
 	m mails.ChargeOrRefundNotice, refunds []deposit.Refund, payments []deposit.Payment, refundID id.ID,
 ) mails.ChargeOrRefundNotice {

@@ -15,23 +15,22 @@ import (
 )
 
 const (
-	// The time between two checks whether the daily comparison with the payment provider's records is due.
+	// The time between checks whether the daily comparison with the provider is due.
 	booksEvery    = time.Hour
 	erasuresEvery = 5 * time.Minute
-	erasurePause  = 6 * time.Hour // The time between two checks whether an erased client still owes a debt.
+	erasurePause  = 6 * time.Hour // The time between checks whether an erased client owes a debt.
 	erasureBatch  = 20
-	forgetTimeout = 20 * time.Second // The time limit of a single call that erases a customer at the provider.
+	forgetTimeout = 20 * time.Second // The time limit of a call that erases a customer at the provider.
 )
 
-// ProviderUpkeep holds the scheduled jobs about the payment provider's own records: queries after its callbacks,
-// the daily comparison of payments, and the erasure of customers.
+// ProviderUpkeep holds the jobs about the payment provider's records: due queries, daily comparison and erasure of
+// customers.
 type ProviderUpkeep struct {
 	Callbacks DueQueryRunner
-	// The daily comparison of this service's payments with the provider's; nil for a provider without such records.
+	// The daily comparison with the provider; nil for a provider without records of its own.
 	Books    BooksReconciler
 	Erasures paymentports.ProviderErasureStore
-	// The provider's erasure of customers; nil for a provider that stores none. The erasures then wait until the
-	// service uses a provider that does.
+	// The provider's erasure of customers; nil for a provider that stores none.
 	Eraser  paymentports.PaymentEraser
 	Metrics paymentports.BooksMetrics
 	Audit   ports.AuditLog
@@ -41,20 +40,16 @@ type ProviderUpkeep struct {
 	Entropy    ports.Entropy
 }
 
-// DueQueryRunner queries the payment provider about the payments and disputes that its callbacks named.
 type DueQueryRunner interface {
-	// RunDueQueries makes the queries to the payment provider that are due and returns how many were answered.
+	// RunDueQueries makes the due queries to the provider and returns how many were answered.
 	RunDueQueries(ctx context.Context) (int, error)
 }
 
-// BooksReconciler compares this service's payments, refunds and disputes with the payment provider's once a day.
 type BooksReconciler interface {
-	// ReconcileDaily compares this service's payments with the payment provider's if that is due, and returns the
-	// result of the last comparison.
+	// ReconcileDaily compares payments with the provider's if due, and returns the last result.
 	ReconcileDaily(ctx context.Context) (paymentports.ReconciliationRun, error)
 }
 
-// ScheduledJobs returns the scheduled jobs about the payment provider's records.
 func (u ProviderUpkeep) ScheduledJobs(every time.Duration) []schedules.Job {
 	jobs := []schedules.Job{{Name: "payment notices", Every: every,
 		Waits: func(w ports.WaitingWorkFlags) bool { return w.PaymentQuestions },
@@ -78,8 +73,7 @@ func (u ProviderUpkeep) ScheduledJobs(every time.Duration) []schedules.Job {
 	return jobs
 }
 
-// forget deletes, at the payment provider, the data of erased clients who owe nothing. A call that fails is
-// repeated later.
+// forget deletes erased clients who owe nothing at the payment provider; a failed call is repeated.
 func (u ProviderUpkeep) forget(ctx context.Context) (more bool, err error) {
 	now := u.Clock.Now()
 	due, looked, err := u.Erasures.DueErasures(ctx, now, now.Add(erasurePause), erasureBatch)

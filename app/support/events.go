@@ -15,16 +15,14 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// WebhookRecord is a webhook subscription with its newest deliveries, as support staff see it.
+// WebhookRecord is a webhook subscription with its newest deliveries.
 type WebhookRecord struct {
 	webhookports.SubscriptionView
 	Partner    partner.Partner
 	Deliveries []webhook.Delivery
 }
 
-// FindWebhook finds a webhook subscription by its id.
-//
-// Returns webhook_not_found.
+// FindWebhook finds a subscription by its id, or returns webhook_not_found.
 func (s *Service) FindWebhook(ctx context.Context, name string) (w WebhookRecord, err error) {
 	subscriptionID, ok := id.Subscription.Parse(name)
 	if !ok {
@@ -40,16 +38,14 @@ func (s *Service) FindWebhook(ctx context.Context, name string) (w WebhookRecord
 	return w, err
 }
 
-// DeliveryRecord is a delivery of an event to a webhook subscription, with that subscription.
+// DeliveryRecord is a delivery of an event with its webhook subscription.
 type DeliveryRecord struct {
 	webhook.Delivery
 	Subscription webhookports.SubscriptionView
 	Partner      partner.Partner
 }
 
-// FindDelivery finds a delivery of any webhook subscription by its id.
-//
-// Returns delivery_not_found.
+// FindDelivery finds a delivery by its id, or returns delivery_not_found.
 func (s *Service) FindDelivery(ctx context.Context, name string) (d DeliveryRecord, err error) {
 	deliveryID, ok := id.Delivery.Parse(name)
 	if !ok {
@@ -72,9 +68,7 @@ type EventRecord struct {
 	Deliveries []webhook.Delivery
 }
 
-// FindEvent finds an event of any partner by its id.
-//
-// Returns event_not_found.
+// FindEvent finds an event by its id, or returns event_not_found.
 func (s *Service) FindEvent(ctx context.Context, name string) (e EventRecord, err error) {
 	eventID, ok := id.Event.Parse(name)
 	if !ok {
@@ -90,10 +84,9 @@ func (s *Service) FindEvent(ctx context.Context, name string) (e EventRecord, er
 	return e, err
 }
 
-// FindAuditEntries returns the newest MaxListedAuditEntries entries of the audit log for a request id (req_…), a
-// subject (the id of the changed object), or an actor ("admin", "scheduler" or its former text "dispatcher",
-// "partner:prt_…", the id of a partner or an operator, or an operator's e-mail address). A name without entries gets
-// an empty list.
+// FindAuditEntries returns the newest audit entries, at most MaxListedAuditEntries, for a request id (req_…), the
+// id of the changed object, or an actor ("admin", "scheduler" or formerly "dispatcher", "partner:prt_…", an id or
+// an operator's e-mail address).
 func (s *Service) FindAuditEntries(ctx context.Context, name string) ([]ports.AuditEntry, error) {
 	if mailaddr.Valid(name) {
 		operator, _, err := s.deps.Operators.OperatorByEmail(ctx, name)
@@ -108,8 +101,8 @@ func (s *Service) FindAuditEntries(ctx context.Context, name string) ([]ports.Au
 	return s.deps.Audit.AuditEntries(ctx, auditFilter(name), MaxListedAuditEntries)
 }
 
-// ExportAuditLog passes the entries of the audit log at or after from and before end to the function each, in the
-// order of time and id, up to ExportPageSize at a time. An error of each ends the export and is returned.
+// ExportAuditLog passes the audit entries at or after from and before end to each, by time and id. An error of each
+// ends the export.
 func (s *Service) ExportAuditLog(ctx context.Context, from, end time.Time, each func([]ports.AuditEntry) error) error {
 	for after := (ports.AuditLogPosition{At: from}); ; {
 		page, err := s.deps.Audit.AuditEntriesAfter(ctx, after, end, ExportPageSize)
@@ -127,7 +120,7 @@ func (s *Service) ExportAuditLog(ctx context.Context, from, end time.Time, each 
 	}
 }
 
-// auditFilter returns the filter of audit entries for a name: a request id, a subject or an actor.
+// auditFilter returns the filter for a request id, a subject or an actor.
 func auditFilter(name string) ports.AuditFilter {
 	if _, is := id.Request.Parse(name); is {
 		return ports.AuditFilter{RequestID: name}

@@ -1,6 +1,5 @@
-// Package support finds records for support staff, by the identifiers that a partner, an operator or a tenant
-// may mention. The admin commands call it; every use case only reads. No result contains a secret, a checkout
-// token or a body.
+// Package support finds records for support staff, by the identifiers that a partner, an operator or a tenant may
+// mention. No result contains a secret, a checkout token or a body.
 package support
 
 import (
@@ -23,7 +22,6 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Deps holds the repositories that the look-ups for support staff read.
 type Deps struct {
 	Deposits      depositports.DepositStore
 	Clients       partnerports.ClientStore
@@ -38,24 +36,20 @@ type Deps struct {
 	Agreements    depositports.AgreementStore
 }
 
-// Service finds records for support staff.
 type Service struct{ deps Deps }
 
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// The largest numbers of records that the look-ups for support staff return.
 const (
-	MaxListedClients  = 20 // The largest number of clients with an e-mail address that a look-up returns.
-	MaxListedDeposits = 20 // The largest number of deposits of a client that a look-up returns.
-	// The largest number of deliveries, of a deposit or of a webhook subscription, that a look-up returns.
+	MaxListedClients      = 20
+	MaxListedDeposits     = 20
 	MaxListedDeliveries   = 50
-	MaxListedAuditEntries = 100 // The largest number of entries of the audit log that a look-up returns.
+	MaxListedAuditEntries = 100
 )
 
-// ExportPageSize is the number of entries that ExportAuditLog reads at a time.
 const ExportPageSize = 1000
 
-// DepositRecord is a deposit with its history, as support staff see it.
+// DepositRecord is a deposit with its history for support staff.
 type DepositRecord struct {
 	*deposit.Deposit
 	Partner    partner.Partner // The partner of the deposit; zero for a deposit without one.
@@ -65,8 +59,7 @@ type DepositRecord struct {
 	Deliveries []webhook.Delivery // The newest webhook deliveries about the deposit, at most MaxListedDeliveries.
 }
 
-// FindDeposit finds a deposit by its id or its reference. A reference may be written in small letters and without
-// dashes.
+// FindDeposit finds a deposit by its id or its reference, also in small letters and without dashes.
 //
 // Returns deposit_not_found.
 func (s *Service) FindDeposit(ctx context.Context, name string) (d DepositRecord, err error) {
@@ -102,8 +95,8 @@ func (s *Service) partner(ctx context.Context, partnerID id.ID) (partner.Partner
 	return s.deps.Partners.PartnerByID(ctx, partnerID)
 }
 
-// FindAccountID finds an account by its id, or by the id or the e-mail address of its operator. With the slug of
-// a partner, name may also be the partner's own id of the operator, of which the newest link decides.
+// FindAccountID finds an account by its id, or its operator's id or address, or, with a partner's slug, the
+// partner's own id of the operator.
 //
 // Returns account_not_found or partner_not_found.
 func (s *Service) FindAccountID(ctx context.Context, name, partnerSlug string) (id.ID, error) {
@@ -117,7 +110,7 @@ func (s *Service) FindAccountID(ctx context.Context, name, partnerSlug string) (
 		return s.accountOfExternalID(ctx, name, partnerSlug)
 	}
 	_, account, err := s.deps.Operators.OperatorByEmail(ctx, strings.TrimSpace(name))
-	// This error of the query by e-mail address means that no operator has the address.
+	// The error means that no operator has the e-mail address.
 	if errors.Is(err, connect.ErrBadCredentials) {
 		err = connect.ErrAccountNotFound
 	}
@@ -140,17 +133,17 @@ func (s *Service) accountOfExternalID(ctx context.Context, externalID, slug stri
 	return links.Items[0].AccountID, nil
 }
 
-// ClientRecord is the record of a tenant with the newest MaxListedDeposits deposits.
+// ClientRecord is a tenant's record with the newest deposits.
 type ClientRecord struct {
 	tenant.Client
-	CompanyName string // The company name of the account.
-	// The partner that created the record; zero for a record from the checkout or the operators' pages.
+	CompanyName string
+	// The partner that created the tenant's record; zero for a record from the checkout or the operators' pages.
 	Partner  partner.Partner
 	Deposits []*deposit.Deposit
 }
 
-// FindClients finds the client with an id, or the newest MaxListedClients clients with an e-mail address. An erased
-// client is found by the id alone.
+// FindClients finds a client by id, or the newest MaxListedClients with an e-mail address; an erased one by id
+// alone.
 //
 // Returns client_not_found.
 func (s *Service) FindClients(ctx context.Context, name string) ([]ClientRecord, error) {

@@ -7,26 +7,25 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 )
 
-// board is a Grafana dashboard. Its first row is open, and the others are collapsed until a click.
+// board is a Grafana dashboard, whose rows except the first are collapsed.
 type board struct {
 	uid, title, description string
-	choice                  []dashboard.VariableModel // The variables whose values the reader may choose.
+	choice                  []dashboard.VariableModel // The dashboard variables that the reader may choose.
 	rows                    []row
 }
 
-// row is a row of panels in a Grafana dashboard.
 type row struct {
 	title  string
 	panels []panel
 }
 
-// repository is the URL where this repository is published. Links to runbooks begin with it.
+// The published repository, with which links to runbooks begin.
 const repository = "https://git.invalid/partnerdeposits/main"
 
-// source is the Prometheus data source that the reader of a dashboard chooses.
+// source is the Prometheus data source that a dashboard's reader chooses.
 var source = &common.DataSourceRef{Type: new("prometheus"), Uid: new("${datasource}")}
 
-// gridWidth is the width of Grafana's grid, in its columns.
+// The width of Grafana's grid, in columns.
 const gridWidth = 24
 
 //nolint:staticcheck // Grafana 11 reads this model; the one that replaces it needs Grafana 12
@@ -67,8 +66,7 @@ func (b board) build() dashboard.Dashboard {
 	return built
 }
 
-// placed returns the panels of a row with ids and positions, from left to right below y, and the y at which
-// they end.
+// placed returns a row's panels with ids and positions below y, and the y at which they end.
 func placed(panels []panel, id, y uint32) (all []dashboard.Panel, end uint32) {
 	var x, height uint32
 	for _, p := range panels {
@@ -85,7 +83,7 @@ func placed(panels []panel, id, y uint32) (all []dashboard.Panel, end uint32) {
 	return all, y + height
 }
 
-// choice returns a dashboard variable with the values of a label, of which the reader may choose several.
+// choice returns a dashboard variable with several values of a label.
 func choice(name, label, series string) []dashboard.VariableModel {
 	return []dashboard.VariableModel{{Name: name, Label: &label, Type: dashboard.VariableTypeQuery, Datasource: source,
 		Query:   &dashboard.StringOrMap{String: new("label_values(" + series + ", " + name + ")")},
@@ -94,7 +92,7 @@ func choice(name, label, series string) []dashboard.VariableModel {
 			Value: dashboard.StringOrArrayOfString{String: new("$__all")}}}}
 }
 
-// link returns a link to a dashboard, given by its uid, or to a page below docs.
+// link returns a link to a dashboard's uid or to a page below docs.
 func link(to string) dashboard.DashboardLink {
 	l := dashboard.DashboardLink{Type: dashboard.DashboardLinkTypeLink, Tags: []string{}}
 	if board, is := strings.CutPrefix(to, "svc-"); is {

@@ -15,7 +15,7 @@ import (
 
 //go:generate go run .
 
-// boards lists the Grafana dashboards in the order in which they appear; the overview is the first.
+// boards lists the Grafana dashboards in their order; the overview is the first.
 var boards = []board{overview, api, delivery, backlog, endpoints, dependencies, business}
 
 func main() {
@@ -30,7 +30,7 @@ func (b board) path() string { return "dashboards/" + strings.TrimPrefix(b.uid, 
 
 var startOfPanel = regexp.MustCompile(` ?\{"type": "(row|stat|table|timeseries|state-timeline)"`)
 
-// json returns the dashboard in Grafana's JSON, with one line for each panel.
+// json returns the dashboard in Grafana's JSON, one line for each panel.
 func (b board) json() ([]byte, error) {
 	raw, err := json.Marshal(b.build())
 	if err != nil {
@@ -40,8 +40,7 @@ func (b board) json() ([]byte, error) {
 	return append(startOfPanel.ReplaceAll(text, []byte("\n{\"type\": \"$1\"")), '\n'), err
 }
 
-// runbooks returns, for each alert, the name of its runbook page, which a table shows in place of the alert's
-// name.
+// runbooks returns the name of the runbook page of each alert, which a table shows.
 func runbooks() map[string]dashboard.ValueMappingResult {
 	paths, err := filepath.Glob("../prometheus/*.alerts.yml")
 	must(err)

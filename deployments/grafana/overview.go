@@ -9,11 +9,11 @@ import (
 const (
 	firing  = `{alertstate="firing",severity=~"page|ticket"}`
 	partner = `surface="partner_api"`
-	// timed is the PromQL selector of the requests whose latency has an objective.
+	// timed is the PromQL selector of requests whose latency has an objective.
 	timed = `surface="partner_api",route!~".*/(events/feed|webhooks/:webhookId/test)"`
-	// inTime is the label selector of the histogram bucket for deliveries that began within their objective.
+	// inTime selects the histogram bucket of deliveries that began within their objective.
 	inTime = `svc_webhook_start_delay_seconds_bucket{le=~"5|5.0"}`
-	// arrived is the label selector of the histogram bucket for deliveries that arrived within their objective.
+	// arrived selects the histogram bucket of deliveries that arrived within their objective.
 	arrived = `svc_webhook_healthy_delivery_latency_seconds_bucket{le=~"60|60.0"}`
 )
 
@@ -99,7 +99,7 @@ var overview = board{
 	},
 }
 
-// alerts is the table of firing alerts, those that page a person first. Each row links to its runbook.
+// alerts is the table of firing alerts with their runbooks, those that page a person first.
 var alerts = grid("Firing alerts", plain, "severity", []string{"alertname=alert", "severity=severity", "Value=for",
 	"runbook=runbook"}, q(`label_replace(time() - min by (alertname, severity) (ALERTS_FOR_STATE{severity=~"page|ticket"}) `+
 	`and on (alertname) ALERTS{alertstate="firing"}, "runbook", "$1", "alertname", "(.+)")`, "{{alertname}}")).
@@ -112,14 +112,13 @@ var alerts = grid("Firing alerts", plain, "severity", []string{"alertname=alert"
 		TargetBlank: true, Url: new("${repository}/docs/runbooks/${__value.text}.md")}})).
 	leads("runbooks/README.md")
 
-// budget returns a panel with the part of an objective's error budget of 30 days that is left.
+// budget returns a panel with what is left of an objective's error budget of 30 days.
 func budget(title, objective, book string, allowed float64, badAndAll ...string) panel {
 	return number(title, share, q("1 - ("+badAndAll[0]+") / ("+badAndAll[1]+") / "+fmt.Sprint(allowed), objective)).
 		falls(book, orange(0), green(0.25)).says("Below 0 the objective is missed.").size(6, 4)
 }
 
-// late returns two queries over 30 days: the number of events of a histogram beyond a bucket, and the number
-// of all events.
+// late returns queries over 30 days for a histogram's events beyond a bucket, and for all.
 func late(all, bucket string) []string {
 	all = "sum(increase(" + all + "[30d]))"
 	return []string{all + " - sum(increase(" + bucket + "[30d]))", all}

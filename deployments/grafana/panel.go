@@ -14,7 +14,6 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 )
 
-// panel is a panel of a Grafana dashboard with its queries.
 type panel struct{ dashboard.Panel }
 
 func newPanel(kind, title, unit string, w, h uint32, queries []prometheus.Dataquery) panel {
@@ -32,7 +31,7 @@ func newPanel(kind, title, unit string, w, h uint32, queries []prometheus.Dataqu
 	return p
 }
 
-// The units of panels that the boards use, by Grafana's names.
+// The units of Grafana panels, by Grafana's names.
 const (
 	plain   = "none"
 	seconds = "s"
@@ -48,7 +47,7 @@ var (
 	tooltip = common.VizTooltipOptions{Mode: "multi", Sort: "desc"}
 )
 
-// The patterns of series names and values that are coloured as good (green), doubtful (orange) or bad (red).
+// The patterns of series names and values that are coloured as good, doubtful or bad.
 var (
 	colours     = map[string]string{"green": good, "orange": doubtful, "red": bad}
 	named       = regexp.MustCompile(`^\{\{(code|mode|outcome|result|state)\}\}$`)
@@ -77,7 +76,7 @@ func graph(title, unit string, queries ...prometheus.Dataquery) panel {
 	return p
 }
 
-// number returns a panel that shows the present values of its queries; a series that has ended is not shown.
+// number returns a panel with present values; a series that has ended is not shown.
 func number(title, unit string, queries ...prometheus.Dataquery) panel {
 	for i := range queries {
 		queries[i].Instant = new(true)
@@ -89,7 +88,7 @@ func number(title, unit string, queries ...prometheus.Dataquery) panel {
 	return p
 }
 
-// timeline returns a panel that shows the time spans in which checks fail.
+// timeline returns a panel with the times in which checks fail.
 func timeline(title string, queries ...prometheus.Dataquery) panel {
 	p := newPanel("state-timeline", title, plain, 14, 9, queries)
 	p.Options = statetimeline.Options{ShowValue: "never", RowHeight: 0.9, MergeValues: new(true), Legend: legend,
@@ -97,7 +96,7 @@ func timeline(title string, queries ...prometheus.Dataquery) panel {
 	return p.mapped(checkStates)
 }
 
-// grid returns a table panel, sorted by a column: descending when the column's name begins with "-".
+// grid returns a table panel; "-" before the sorting column's name means descending.
 func grid(title, unit, sorted string, columns []string, queries ...prometheus.Dataquery) panel {
 	names, places := map[string]string{}, map[string]int{}
 	for i, column := range columns {
@@ -117,18 +116,17 @@ func grid(title, unit, sorted string, columns []string, queries ...prometheus.Da
 	return p
 }
 
-// q returns a Prometheus query with the name of its series in the legend.
 func q(expr, legend string) prometheus.Dataquery {
 	return prometheus.Dataquery{Expr: expr, LegendFormat: &legend}
 }
 
-// rates returns a query of the events per second, by a label. Series that are 0 are left out.
+// rates returns a query of events per second by a label, without series that are 0.
 func rates(label, series string) prometheus.Dataquery {
 	return q(fmt.Sprintf("sum by (%s) (rate(%s[$__rate_interval])) > 0", label, series),
 		"{{"+strings.ReplaceAll(label, ", ", "}} {{")+"}}")
 }
 
-// quantiles returns queries of the 50th, 95th and 99th percentiles of a histogram.
+// quantiles returns queries of a histogram's 50th, 95th and 99th percentiles.
 func quantiles(buckets string) (queries []prometheus.Dataquery) {
 	for _, p := range []int{50, 95, 99} {
 		queries = append(queries, q(fmt.Sprintf("histogram_quantile(%v, sum by (le) (rate(%s[$__rate_interval])))",
@@ -137,20 +135,18 @@ func quantiles(buckets string) (queries []prometheus.Dataquery) {
 	return queries
 }
 
-// p95 returns a query of the 95th percentile of a histogram, by a label.
+// p95 returns a query of a histogram's 95th percentile by a label.
 func p95(label, buckets string) prometheus.Dataquery {
 	return q(fmt.Sprintf("histogram_quantile(0.95, sum by (le, %s) (rate(%s[$__rate_interval])))", label, buckets),
 		"{{"+label+"}}")
 }
 
-// read returns the PromQL of the greatest value of a gauge of the backlog (the work that waits), among the
-// processes that measured the backlog within a minute.
+// read returns the PromQL of a backlog gauge's greatest value, among processes that measured it within a minute.
 func read(gauge string) string {
 	return "max(" + gauge + ` and on (job, instance) svc_reading_age_seconds{source="backlog"} < 60)`
 }
 
-// readBy returns the PromQL of the greatest value of a gauge of the backlog (the work that waits), for each value
-// of a label.
+// readBy returns the PromQL of a backlog gauge's greatest value by a label.
 func readBy(label, gauge string) string {
 	return strings.Replace(read(gauge), "max(", "max by ("+label+") (", 1)
 }
@@ -162,10 +158,9 @@ func (p panel) size(w, h uint32) panel {
 
 func (p panel) says(description string) panel { p.Description = &description; return p }
 
-// without sets the text that the panel shows when its query has no value.
+// without sets the text that a panel shows when its query has no value.
 func (p panel) without(words string) panel { p.FieldConfig.Defaults.NoValue = &words; return p }
 
-// leads adds links to dashboards and pages to the panel.
 func (p panel) leads(to ...string) panel {
 	for _, one := range to {
 		p.Links = append(p.Links, link(one))
@@ -181,14 +176,12 @@ func orange(from float64) dashboard.Threshold {
 }
 func red(from float64) dashboard.Threshold { return dashboard.Threshold{Color: "red", Value: &from} }
 
-// rises colours a panel whose value is bad when it is high. Each bound is a value from which its colour
-// holds; to is the page or the dashboard that explains the colours.
+// rises colours a panel whose high values are bad, each colour from its bound on; to explains the colours.
 func (p panel) rises(to string, bounds ...dashboard.Threshold) panel {
 	return p.bounds(to, "green", bounds)
 }
 
-// falls colours a panel whose value is bad when it is low. Each bound is a value from which its colour holds;
-// below the first bound the colour is red.
+// falls colours a panel whose low values are bad, each colour from its bound on, red below the first.
 func (p panel) falls(to string, bounds ...dashboard.Threshold) panel {
 	return p.bounds(to, "red", bounds)
 }
@@ -227,10 +220,10 @@ func property(id string, value any) dashboard.DynamicConfigValue {
 	return dashboard.DynamicConfigValue{Id: id, Value: value}
 }
 
-// inColour is the Grafana property that colours the text of a table's column by its bounds or its mappings.
+// inColour colours the text of a table's column by its bounds or mappings.
 var inColour = property("custom.cellOptions", map[string]string{"type": "color-text"})
 
-// column sets properties of a table's column or of a series, by its name.
+// column sets properties of a table's column or a series by name.
 func (p panel) column(name string, properties ...dashboard.DynamicConfigValue) panel {
 	return p.override("byName", name, properties...)
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// checkVersion returns an error unless the version can also be the tag of an image and the version of a
-// chart.
+// checkVersion returns an error unless a version can be the tag of an image and a chart.
 func checkVersion(version string) error {
 	parsed, err := semver.StrictNewVersion(version)
 	if err != nil {
@@ -26,8 +25,7 @@ var section = regexp.MustCompile(`(?m)^## \[([^\]]+)\].*\n`)
 
 const unreleased = "Unreleased"
 
-// changesOf returns the changelog's section of a version with its heading, or the section [Unreleased] when
-// the version has none. name is the version or [Unreleased].
+// changesOf returns the changelog's section of a version, or [Unreleased] when it has none, and that name.
 func changesOf(changelog, version string) (text, name string, err error) {
 	sections := section.FindAllStringSubmatchIndex(changelog, -1)
 	for _, name := range []string{version, unreleased} {

@@ -10,9 +10,8 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/util"
 )
 
-// packageChart packages the Helm chart of a folder with a version, which is also the version of its image
-// (appVersion). The package depends on the files and the date alone: Helm writes the times of the loaded
-// chart, which are all set to date.
+// packageChart packages a Helm chart with a version, which is also its image's. The package depends on files and
+// date alone: Helm writes the times of the loaded chart.
 func packageChart(folder, to, version string, date time.Time) (string, error) {
 	loaded, err := loader.LoadDir(folder)
 	if err != nil {

@@ -26,9 +26,7 @@ const (
 	rootsModule = "golang.org/x/crypto/x509roots/fallback"
 )
 
-// contentsOf returns the bill of materials of an image as SPDX 2.3: the image, its binaries, and every module
-// that is linked into them, from the binaries' build information. built is the folder of buildAll; digest is
-// the digest of the image.
+// contentsOf returns an image's bill of materials as SPDX 2.3, from the build information of the binaries in built.
 func (s source) contentsOf(built, digest string) ([]byte, error) {
 	list := contents{packages: map[string]*spdx.Package{}}
 	hash := strings.TrimPrefix(digest, "sha256:")
@@ -56,8 +54,7 @@ func (s source) contentsOf(built, digest string) ([]byte, error) {
 	return list.document(s, hash)
 }
 
-// contents is a bill of materials that is being built: its packages by SPDX identifier, and the relationships
-// between them in the order in which they were added.
+// contents is a bill of materials in the making: packages by SPDX identifier, and relationships in order.
 type contents struct {
 	packages  map[string]*spdx.Package
 	relations []*spdx.Relationship
@@ -122,13 +119,12 @@ func purl(locator string) []*spdx.PackageExternalReference {
 		RefType: common.TypePackageManagerPURL, Locator: locator}}
 }
 
-// document returns the bill of materials as JSON. It is the same for the same image: its namespace URI
-// follows from the image's digest.
+// document returns the bill of materials as JSON, the same for the same image digest.
 func (c *contents) document(s source, hash string) ([]byte, error) {
 	document := spdx.Document{
 		SPDXVersion: spdx.Version, DataLicense: spdx.DataLicense, SPDXIdentifier: "DOCUMENT",
 		DocumentName: imageName + "-" + s.Version,
-		// SPDX prescribes this form of URI for documents that are not published at a URL of their own.
+		// SPDX prescribes this URI for documents without a published URL.
 		DocumentNamespace: "https://spdx.org/spdxdocs/" + imageName + "-" + s.Version + "-" + hash,
 		CreationInfo: &spdx.CreationInfo{Created: s.Date.Format(time.RFC3339),
 			Creators: []common.Creator{{CreatorType: "Tool", Creator: "deployments/release"}}},
@@ -142,7 +138,7 @@ func (c *contents) document(s source, hash string) ([]byte, error) {
 	return file.Bytes(), err
 }
 
-// moduleOf returns a module from the build information of a program.
+// moduleOf returns a module from a program's build information.
 func moduleOf(path, module string) (*debug.Module, error) {
 	info, err := buildinfo.ReadFile(path)
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 
 const (
 	imageName = "partnerdeposits"
-	nobody    = 65532 // The id of the user that runs the processes, and that owns /tmp and nothing else.
+	nobody    = 65532 // The id of the user that runs the processes, and that owns only /tmp.
 )
 
 type imageCommand struct {
@@ -61,8 +61,7 @@ func (c imageCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// writeImage builds the image from the binaries in the folder built, and writes it as the only image of an
-// OCI layout.
+// writeImage writes the image of the binaries in built as the only image of an OCI layout.
 func (s source) writeImage(built, to string) (v1.ImageIndex, error) {
 	index, err := s.index(built)
 	if err != nil {
@@ -77,12 +76,12 @@ func (s source) writeImage(built, to string) (v1.ImageIndex, error) {
 	}
 	return index, path.AppendIndex(index, layout.WithAnnotations(map[string]string{
 		"org.opencontainers.image.ref.name": s.Version,
-		// The full name of the image: kubelet adds docker.io/library/ to a name without a registry.
+		// The image's full name: kubelet adds docker.io/library/ to a name without a registry.
 		"io.containerd.image.name": "docker.io/library/" + imageName + ":" + s.Version,
 	}))
 }
 
-// removeLayout removes an older OCI layout, and returns an error for a folder with any other content.
+// removeLayout removes an older OCI layout, or returns an error for any other folder.
 func removeLayout(path string) error {
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -119,8 +118,7 @@ func (s source) labels() map[string]string {
 	}
 }
 
-// image returns the image of one architecture with two layers: the files that seldom change, and the binary
-// under its three names.
+// image returns an architecture's image with two layers: the files that seldom change, and the binary.
 func (s source) image(architecture, binary string) (v1.Image, error) {
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	image, err := mutate.ConfigFile(image, &v1.ConfigFile{
@@ -128,7 +126,7 @@ func (s source) image(architecture, binary string) (v1.Image, error) {
 		Config: v1.Config{
 			User: fmt.Sprintf("%d:%[1]d", nobody), Cmd: []string{"/http"}, WorkingDir: "/", StopSignal: "SIGTERM",
 			ExposedPorts: map[string]struct{}{"8080/tcp": {}, "9090/tcp": {}},
-			// /tmp is a volume, so that the rest of the container may be read-only.
+			// The volume /tmp lets the rest of the container be read-only.
 			Volumes: map[string]struct{}{"/tmp": {}},
 			Labels:  s.labels(),
 		},
@@ -167,8 +165,7 @@ func (s source) appendLayer(image v1.Image, comment string, entries []entry) (v1
 		History: v1.History{Created: v1.Time{Time: s.Date}, CreatedBy: "make image", Comment: comment}})
 }
 
-// programsOf returns the archive entries of a binary under the name of each program, in a folder whose name
-// ends with a slash or is empty. The names are hard links, so a copy of any of them is a whole program.
+// programsOf returns archive entries of a binary under each program's name, as hard links.
 func programsOf(binary, folder string) (entries []entry) {
 	first := folder + programs[0]
 	for _, program := range programs {
@@ -178,8 +175,8 @@ func programsOf(binary, folder string) (entries []entry) {
 	return entries
 }
 
-// entry is a file of an archive, or a folder when its name ends with a slash. Its content is the file at
-// path, if path is set. With link, it is a hard link to the entry of that name, which must come before it.
+// entry is a file of an archive, or a folder when its name ends with a slash; with link, a hard link to an earlier
+// entry.
 type entry struct {
 	name, path, link string
 	mode             int64
@@ -187,7 +184,7 @@ type entry struct {
 	content          []byte
 }
 
-// archive returns a tar file of the entries. Its bytes depend on the entries and the date alone.
+// archive returns a tar file, whose bytes depend on entries and date alone.
 func archive(entries []entry, date time.Time) ([]byte, error) {
 	var file bytes.Buffer
 	w := tar.NewWriter(&file)
@@ -220,8 +217,7 @@ func archive(entries []entry, date time.Time) ([]byte, error) {
 	return file.Bytes(), nil
 }
 
-// certificates returns Mozilla's root certificates as PEM, from a pinned module, so that the image does not
-// contain those of the machine that builds it.
+// certificates returns Mozilla's root certificates as PEM, independent of the building machine.
 func certificates() []byte {
 	var file bytes.Buffer
 	for root := range bundle.Roots() {

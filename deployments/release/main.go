@@ -1,5 +1,5 @@
-// Command release builds the image of the service and a release of it, without a container daemon and without
-// a base image, and verifies and pushes a release (docs/guides/releasing.md).
+// Command release builds, verifies and pushes releases and images of the service, without a container daemon or
+// base image (docs/guides/releasing.md).
 package main
 
 import (
@@ -24,7 +24,7 @@ type commands struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// The log level Warn hides the line that Helm logs for each symbolic link in a chart.
+	// Hide the line that Helm logs for each symbolic link in a chart.
 	slog.SetLogLoggerLevel(slog.LevelWarn)
 	var cli commands
 	parsed := kong.Parse(&cli, kong.Name("release"), kong.Description(about), kong.UsageOnError(),

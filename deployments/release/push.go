@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// The media types of the list of contents and of the signature, which are pushed to a registry beside an image,
-// and the annotation in which cosign looks for the signature.
+// The media types of an image's list of contents and signature, and the annotation in which cosign looks for the
+// signature.
 const (
 	spdxType        types.MediaType = "application/spdx+json"
 	statementType   types.MediaType = "application/vnd.dev.cosign.simplesigning.v1+json"
@@ -47,8 +47,7 @@ func (c pushCommand) Run(ctx context.Context) error {
 	return err
 }
 
-// push pushes the image, then the list of contents as an artifact that refers to the image, then the
-// signature under the tag at which cosign looks for it.
+// push pushes an image, its list of contents and its signature under cosign's tag.
 func (f found) push(tag name.Tag, options ...remote.Option) (digest v1.Hash, err error) {
 	if err := remote.WriteIndex(tag, f.index, options...); err != nil {
 		return digest, err

@@ -16,8 +16,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// The names of files in the folder of a release. The other files begin with the name of the image and the
-// version.
+// Names of files in a release; the others begin with the image's name and version.
 const (
 	sumsFile    = "SHA256SUMS"
 	changesFile = "CHANGES.txt"
@@ -44,8 +43,7 @@ func (c releaseCommand) Run(ctx context.Context) error {
 		return errors.New("the tree differs from its commit: a release is made of what is committed (git status)")
 	}
 	var key ed25519.PrivateKey
-	// The signing key is read before the build, because the build takes minutes and a wrong key shall be noticed at
-	// once.
+	// Read the signing key before the build, which takes minutes, so that a wrong key is noticed at once.
 	if c.Key != "" {
 		if key, err = readKey(c.Key); err != nil {
 			return err
@@ -68,7 +66,7 @@ func (c releaseCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// release writes the folder of a release from built binaries. With a nil key, nothing is signed.
+// release writes a release's folder from built binaries; with a nil key, nothing is signed.
 func (s source) release(built, chart, to string, key ed25519.PrivateKey) (digest v1.Hash, err error) {
 	if err := removeRelease(to); err != nil {
 		return digest, err
@@ -114,8 +112,7 @@ func (s source) release(built, chart, to string, key ed25519.PrivateKey) (digest
 
 func (s source) file(ending string) string { return imageName + "-" + s.Version + "-" + ending }
 
-// removeRelease removes an older build of the release, and returns an error for a folder that is not a
-// release.
+// removeRelease removes an older release, or returns an error for any other folder.
 func removeRelease(path string) error {
 	_, notFound := os.Stat(path)
 	if _, err := os.Stat(filepath.Join(path, sumsFile)); err != nil && notFound == nil {
@@ -136,8 +133,8 @@ func (s source) changes() ([]byte, error) {
 	return []byte(changes), err
 }
 
-// archives packs the programs of each architecture with the systemd units and the example environment file,
-// for machines without containers, and packs the layout of the image.
+// archives packs each architecture's programs with systemd units, for machines without containers, and the image's
+// layout.
 func (s source) archives(built, to string) error {
 	units, err := filepath.Glob(filepath.Join(s.Root, "deployments/systemd/*"))
 	if err != nil {
@@ -187,7 +184,7 @@ func writeCompressed(path string, content []byte) error {
 	return os.WriteFile(path, file.Bytes(), 0o644)
 }
 
-// filesIn returns the sorted paths of the files below a folder, relative to the folder.
+// filesIn returns the sorted relative paths of the files below a folder.
 func filesIn(folder string) (paths []string, err error) {
 	err = fs.WalkDir(os.DirFS(folder), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
@@ -198,7 +195,7 @@ func filesIn(folder string) (paths []string, err error) {
 	return paths, err
 }
 
-// writeSums writes the checksums of all files of a release in the format of sha256sum.
+// writeSums writes a release's checksums in the format of sha256sum.
 func writeSums(folder string) error {
 	paths, err := filesIn(folder)
 	if err != nil {

@@ -11,12 +11,11 @@ import (
 	"os"
 )
 
-// signatureOf returns the path of the signature of a file. A signature file holds 64 bytes, as openssl
-// pkeyutl reads them.
+// signatureOf returns the path of a file's signature: 64 bytes, as openssl pkeyutl reads them.
 func signatureOf(path string) string { return path + ".sig" }
 
-// readKey reads the private key of the service's owner: Ed25519 in PKCS #8 and PEM, as openssl genpkey writes it.
-// An encrypted key is decrypted beforehand, and passed through a pipe (docs/guides/releasing.md).
+// readKey reads an unencrypted private key: Ed25519 in PKCS #8 and PEM, also from a pipe
+// (docs/guides/releasing.md).
 func readKey(path string) (ed25519.PrivateKey, error) {
 	block, err := readPEM(path)
 	if err != nil {
@@ -47,7 +46,7 @@ func readPublicKey(path string) (ed25519.PublicKey, error) {
 }
 
 func readPEM(path string) (*pem.Block, error) {
-	// os.ReadFile would size its buffer by the file, but the key may come from a pipe, which has no size.
+	// os.ReadFile would size its buffer by the file, but a pipe has no size.
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -90,8 +89,8 @@ func verifyFile(path string, key ed25519.PublicKey) error {
 	return nil
 }
 
-// statement is the text that is signed for an image, in the format that cosign and admission controllers read
-// ("simple signing"). It contains no repository, as an image may be copied to another.
+// statement is an image's signed text in cosign's format ("simple signing"), without a repository, as images may be
+// copied.
 type statement struct {
 	Critical struct {
 		Identity struct {

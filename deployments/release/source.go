@@ -13,16 +13,15 @@ import (
 	"time"
 )
 
-// source is the source tree that is built, with the version, commit and date of the build.
+// source is the source tree of a build, with version, commit and date.
 type source struct {
 	Root     string // The folder that contains the service's go.mod.
-	Version  string // The version of the release, without a leading v.
-	Revision string // The commit, with the suffix "-dirty" when the tree differs from the commit.
+	Version  string // The version of the release without a leading v.
+	Revision string // The commit, with "-dirty" for a changed source tree.
 	Date     time.Time
 }
 
-// sourceFlags are the flags that describe the source tree. Git supplies what the flags do not: an archive of
-// the source has no .git.
+// sourceFlags describe the source tree where Git does not: an archive of the source has no .git.
 type sourceFlags struct {
 	Root     string `help:"Root of the source." default:"../.." type:"existingdir"`
 	Revision string `help:"The commit, where git cannot tell it."`
@@ -31,8 +30,7 @@ type sourceFlags struct {
 
 const dirty = "-dirty"
 
-// source returns the description of the source tree. An empty version becomes 0.0.0 with time and commit,
-// like a pseudo-version of Go.
+// source returns the source tree; an empty version becomes 0.0.0 with time and commit.
 func (f sourceFlags) source(ctx context.Context, version string) (source, error) {
 	s := source{Root: f.Root, Version: version, Revision: f.Revision, Date: time.Unix(f.Epoch, 0).UTC()}
 	if s.Revision == "" {
@@ -83,8 +81,7 @@ var (
 	programs = []string{"http", "dispatcher", "admin"}
 )
 
-// build links the binary statically for an architecture. The binary does not contain paths, times, users or
-// version control data of the machine that builds it.
+// build links the binary statically, without paths, times or users of the building machine.
 func (s source) build(ctx context.Context, architecture, to string) error {
 	const version = "partnerdeposits/process/version."
 	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", strings.Join([]string{
@@ -92,8 +89,7 @@ func (s source) build(ctx context.Context, architecture, to string) error {
 		"-X", version + "Date=" + s.Date.Format(time.RFC3339),
 	}, " "), "-o", to, "./cmd/partnerdeposits")
 	command.Dir, command.Stderr = s.Root, os.Stderr
-	// An empty value of a Go environment variable selects Go's default, even if the environment of the build sets
-	// the variable.
+	// An empty value of a Go environment variable selects Go's default, whatever the environment of the build sets.
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+architecture, "GOAMD64=v1",
 		"GOARM64=v8.0", "GOFLAGS=-mod=readonly", "GOWORK=off", "GOEXPERIMENT=", "GOFIPS140=off", "PWD="+s.Root)
 	if err := command.Run(); err != nil {
@@ -102,8 +98,7 @@ func (s source) build(ctx context.Context, architecture, to string) error {
 	return nil
 }
 
-// buildAll builds the binary of every architecture into a new folder, where each has the name of its
-// architecture. The caller removes the folder, also after an error.
+// buildAll builds every architecture's binary into a new folder, which the caller removes, also after an error.
 func (s source) buildAll(ctx context.Context) (folder string, err error) {
 	if folder, err = os.MkdirTemp("", "release"); err != nil {
 		return "", err

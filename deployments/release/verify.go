@@ -31,14 +31,13 @@ func (c verifyCommand) Run() error {
 	return err
 }
 
-// found is a release that verify has accepted: its signatures, files and image match.
+// found is a release whose signatures, files and image match.
 type found struct {
 	index                          v1.ImageIndex
 	contents, statement, signature []byte
 }
 
-// verify checks a release offline: the signatures of the checksums and of the image, and that both match the
-// files of the release.
+// verify checks a release's signatures, files and image offline.
 func verify(folder, keyPath string) (f found, err error) {
 	key, err := readPublicKey(keyPath)
 	if err != nil {
@@ -95,8 +94,7 @@ func onlyFile(folder, pattern string) (string, error) {
 	return paths[0], nil
 }
 
-// checkSums compares the files of a release with SHA256SUMS. A file that SHA256SUMS does not list is an
-// error, too, except a signature.
+// checkSums compares a release with SHA256SUMS; an unlisted file, except a signature, is an error.
 func checkSums(folder string) error {
 	sums, err := os.ReadFile(filepath.Join(folder, sumsFile))
 	if err != nil {
@@ -126,7 +124,7 @@ func checkSums(folder string) error {
 	return err
 }
 
-// readImage reads the only image of an OCI layout, and compares each blob with its digest.
+// readImage reads an OCI layout's only image and checks each blob's digest.
 func readImage(folder string) (v1.ImageIndex, error) {
 	outer, err := layout.ImageIndexFromPath(folder)
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 //go:embed go.tmpl
 var goTemplate string
 
-// goWriter generates the Go code of the API's types. It holds the types of the API, and which of them are used in
-// requests.
+// goWriter generates the API's types in Go.
 type goWriter struct {
 	types    map[string]Type
 	requests map[string]bool
@@ -23,8 +22,7 @@ type goWriter struct {
 	patches map[string]bool
 }
 
-// goField is a field of a generated Go struct. For a field of a request, Given is the Go condition under which it
-// is sent, and Value is the Go expression of what is sent.
+// goField is a field of a Go struct; for a request, Given is the condition under which Value is sent.
 type goField struct {
 	Field
 	Go, Type, Tag, Given, Value string
@@ -61,7 +59,6 @@ func generateGo(api *API) (map[string][]byte, error) {
 	return map[string][]byte{"go/api.gen.go": formatted}, nil
 }
 
-// note marks an object and all objects inside it as used in requests.
 func (g *goWriter) note(name string) {
 	g.requests[name] = true
 	for _, f := range g.types[name].Fields {
@@ -87,8 +84,7 @@ func (g *goWriter) typeOf(r Ref) string {
 	}[r.Kind] + map[bool]string{r.Kind == "any": "any"}[true]
 }
 
-// fields returns the Go fields of an object in a response. Only times and objects are pointers, nil when
-// absent: an absent field of any other type is empty.
+// fields returns a response object's Go fields; only times and objects are pointers, nil when absent.
 func (g *goWriter) fields(t Type) []goField {
 	var fields []goField
 	for _, f := range t.Fields {
@@ -108,8 +104,8 @@ func (g *goWriter) fields(t Type) []goField {
 	return fields
 }
 
-// params returns the Go fields of a request. A zero value is left out of the request. Where the API has a
-// meaning for a zero value, the field is a pointer: a number other than a limit, and each field of a PATCH.
+// params returns a request's Go fields. A zero value is not sent; fields whose zero value has a meaning are
+// pointers.
 func (g *goWriter) params(fields []Field, patch bool) []goField {
 	var params []goField
 	for _, f := range fields {
@@ -145,8 +141,7 @@ func (g *goWriter) params(fields []Field, patch bool) []goField {
 	return params
 }
 
-// option is a type that the data of an event can have, recognised by a required field that no other option
-// has.
+// option is a type of an event's data, recognised by its own required field.
 type option struct{ Name, Type, Mark string }
 
 func (g *goWriter) options(t Type) ([]option, error) {
@@ -181,7 +176,6 @@ func hasCents(t Type) bool {
 	return has("amount") && has("amountCents")
 }
 
-// codesOfAll returns the error codes of all methods of the API.
 func codesOfAll(api *API) []string {
 	all := map[string]bool{}
 	for _, r := range api.Resources {
@@ -199,8 +193,8 @@ var (
 	initialism = regexp.MustCompile(`^(Api|Id|Url|Sha256)(s?)$`)
 )
 
-// goName returns the exported Go name for a name in the API, a value of an enumeration or an error code:
-// depositUrl becomes DepositURL. Names of request bodies end with Params.
+// goName returns the exported Go name for a name in the API: depositUrl becomes DepositURL. Request bodies end with
+// Params.
 func goName(name string) string {
 	out := ""
 	for _, word := range wordOfName.FindAllString(name, -1) {
@@ -216,7 +210,7 @@ func goName(name string) string {
 	return out
 }
 
-// goVariable returns the Go name of a parameter: webhookId becomes webhookID.
+// goVariable returns a parameter's Go name: webhookId becomes webhookID.
 func goVariable(name string) string {
 	return lowerFirst(goName(name))
 }
@@ -228,7 +222,7 @@ func lowerFirst(text string) string {
 	return strings.ToLower(text[:1]) + text[1:]
 }
 
-// about returns the doc comment of a field: its description, and the values that it can have.
+// about returns a field's doc comment: description and possible values.
 func about(f goField) string {
 	text := f.Doc
 	if f.Ref.Enum != nil {
@@ -244,7 +238,7 @@ func goComment(text string) string {
 	return "// " + strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n// "), "// \n", "//\n")
 }
 
-// goPath returns the Go expression of a method's path with its parameters.
+// goPath returns the Go expression of a method's path.
 func goPath(m Method) string {
 	out := fmt.Sprintf("%q", m.Path)
 	for _, p := range m.PathParams {

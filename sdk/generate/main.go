@@ -1,5 +1,4 @@
-// Command generate writes the generated parts of the partners' libraries, in every language: the types and
-// methods of the OpenAPI document.
+// Command generate writes the partners' libraries in every language from the OpenAPI document.
 package main
 
 import (
@@ -12,7 +11,7 @@ import (
 	"text/template"
 )
 
-// languages lists the generators of the languages. Each returns the content of its files, by path below sdk/.
+// languages lists the generators, each of which returns files by path below sdk/.
 var languages = []func(api *API) (map[string][]byte, error){php, node, python, generateGo, samples}
 
 func main() {
@@ -62,7 +61,7 @@ func run(document, out string, names bool) error {
 	return nil
 }
 
-// render fills a template of a language with the model of the API.
+// render fills a language's template with the API.
 func render(name, text string, functions template.FuncMap, api *API) ([]byte, error) {
 	t, err := template.New(name).Funcs(functions).Parse(text)
 	if err != nil {

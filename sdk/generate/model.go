@@ -12,15 +12,13 @@ import (
 
 const pathPrefix = "/api/partner/v1/"
 
-// API is the model of the partner API from which the libraries are generated. Names are camelCase; the generator
-// of each language changes the case.
+// API is the model of the partner API with camelCase names.
 type API struct {
-	Version   string // The version number of the generated libraries.
+	Version   string
 	Resources []Resource
 	Types     []Type
 }
 
-// Resource is a group of methods, and a property of the libraries' client, such as deposits.
 type Resource struct {
 	Name    string
 	Methods []Method
@@ -29,28 +27,26 @@ type Resource struct {
 // The forms that the body of a successful response can have.
 const (
 	ShapeNone  = "none"  // The form of a response without a body.
-	ShapeData  = "data"  // The form of a response whose body is {"data": Answer}.
-	ShapePage  = "page"  // The form of a response whose body is {"data": [Answer], "pagination": …}.
-	ShapeWhole = "whole" // The form of a response whose body is the Answer itself.
+	ShapeData  = "data"  // The form of a response body {"data": Answer}.
+	ShapePage  = "page"  // The form of a response body {"data": [Answer], "pagination": …}.
+	ShapeWhole = "whole" // The form of a response body that is the Answer itself.
 )
 
-// Method is an operation of the OpenAPI document.
 type Method struct {
 	Name, OperationID, HTTP, Path, Summary, Doc string
 
 	PathParams, Query []Field
 	Body              *Type
 	BodyRequired      bool
-	Answer            *Ref // The type of the response; for a page, the type of an item.
+	Answer            *Ref // The response's type; for a page, that of an item.
 	Shape             string
-	Keyed             bool     // true: the method takes an Idempotency-Key; false: it takes none.
-	Codes             []string // The sorted codes of the method's errors.
+	Keyed             bool     // Keyed reports whether the method takes an Idempotency-Key.
+	Codes             []string // The sorted error codes of the method.
 	Deprecated        bool
 	Example           any // The example of the request body; nil without one.
 }
 
-// Type is a schema of the OpenAPI document: an object with fields, an enumeration of texts, or a choice of
-// other types.
+// Type is a schema: an object, an enumeration of texts, or a choice of types.
 type Type struct {
 	Name, Doc string
 	Fields    []Field
@@ -58,23 +54,23 @@ type Type struct {
 	OneOf     []string
 }
 
-// Field is a field of an object, or a parameter. Its name is the one in the JSON of the API.
+// Field is a field or parameter by its JSON name.
 type Field struct {
 	Name, Doc                 string
 	Required, Nullable, Money bool
 	Ref                       Ref
-	Example                   any // The example value of a parameter in the OpenAPI document; nil without one.
+	Example                   any // The example value of a parameter; nil without one.
 }
 
-// Ref is the type of a value in the API. Kind is string, integer, number, boolean, time, array, map, ref or any.
+// Ref is a value's type; Kind is string, integer, number, boolean, time, array, map, ref or any.
 type Ref struct {
 	Kind  string
 	Name  string // The name of the type to which a value of the kind ref refers.
-	Items *Ref   // The type of the items of an array or a map.
+	Items *Ref   // The type of items of an array or map.
 	Enum  []string
 }
 
-// reader collects the types that the operations of an OpenAPI document use.
+// reader collects the types that the API's operations use.
 type reader struct {
 	paths []string
 	types map[string]*Type
@@ -83,7 +79,7 @@ type reader struct {
 // read returns the model of an OpenAPI 3.1 document.
 func read(document []byte, version string) (*API, error) {
 	loader := openapi3.NewLoader()
-	// Line numbers in the document show the order of its parts, which Go maps do not keep.
+	// Line numbers show the document's order, which Go maps do not keep.
 	loader.IncludeOrigin = true
 	doc, err := loader.LoadFromData(document)
 	if err != nil {
@@ -117,7 +113,7 @@ func read(document []byte, version string) (*API, error) {
 	return api, nil
 }
 
-// inOrder returns the names of schemas in the order of the OpenAPI document.
+// inOrder returns the names of schemas in the document's order.
 func inOrder(schemas openapi3.Schemas) []string {
 	origin := func(name string) *openapi3.Origin { return cmp.Or(schemas[name].Origin, schemas[name].Value.Origin) }
 	return slices.SortedFunc(maps.Keys(schemas), func(a, b string) int { return byOrigin(origin(a), origin(b)) })
@@ -209,7 +205,7 @@ func (r *reader) answer(m *Method, op *openapi3.Operation) error {
 	return nil
 }
 
-// ref returns the type of a schema. An object or enumeration without a name of its own gets the given name.
+// ref returns a schema's type; an object or enumeration without a name gets the given one.
 func (r *reader) ref(named *openapi3.SchemaRef, name string) Ref {
 	schema := named.Value
 	if named.Ref != "" {
@@ -259,7 +255,7 @@ func (r *reader) declare(name string, schema *openapi3.Schema, enum []string) {
 	}
 }
 
-// codesOf returns the error codes in the examples of an operation's responses, except the default response.
+// codesOf returns the error codes in the examples of an operation's responses.
 func codesOf(op *openapi3.Operation) []string {
 	var codes []string
 	for status, response := range op.Responses.Map() {

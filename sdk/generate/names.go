@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// nameOf derives the names of a resource and its method from the path of an operation: POST
-// /deposits/{depositId}/send-link/batch becomes deposits.sendLinkBatch. A list below an item is a resource of
-// its own: GET /webhooks/{webhookId}/deliveries becomes deliveries.list.
+// nameOf derives resource and method from a path: POST /deposits/{depositId}/send-link/batch becomes
+// deposits.sendLinkBatch, and GET /webhooks/{webhookId}/deliveries deliveries.list.
 func nameOf(paths []string, path, verb, shape string) (resource, method string) {
 	parts := strings.Split(strings.TrimPrefix(path, pathPrefix), "/")
 	root := 0
@@ -41,8 +40,7 @@ func nameOf(paths []string, path, verb, shape string) (resource, method string) 
 	return camel(strings.Split(parts[root], "-")), method
 }
 
-// isCollection reports whether the parts of a path name a collection: true if another path of the API leads to an
-// item below it, else false.
+// isCollection reports whether another path of the API leads to an item below this one.
 func isCollection(paths []string, parts []string) bool {
 	prefix := pathPrefix + strings.Join(parts, "/") + "/{"
 	return slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(path, prefix) })

@@ -14,8 +14,6 @@ var nodeCode string
 //go:embed node.d.ts.tmpl
 var nodeTypes string
 
-// node returns the generated files of the Node library: its methods, and the TypeScript types that editors
-// read.
 func node(api *API) (map[string][]byte, error) {
 	asked := nodeAsked(api)
 	functions := template.FuncMap{
@@ -41,8 +39,7 @@ func node(api *API) (map[string][]byte, error) {
 	return map[string][]byte{"node/src/api.gen.js": code, "node/src/api.gen.d.ts": types}, err
 }
 
-// nodeAsked returns the names of the types that requests contain: these accept a Date and an amount in every
-// exact form, such as a decimal text.
+// nodeAsked returns the types in requests, which accept a Date and amounts in every exact form.
 func nodeAsked(api *API) map[string]bool {
 	types, asked := map[string]Type{}, map[string]bool{}
 	for _, t := range api.Types {
@@ -74,7 +71,7 @@ func nodeAsked(api *API) map[string]bool {
 
 func nodeQueryName(m Method) string { return title(m.OperationID) + "Query" }
 
-// nodePath returns the path of a method as a JavaScript text with the ids in their places.
+// nodePath returns a method's path as a JavaScript text with ids.
 func nodePath(m Method) string {
 	if len(m.PathParams) == 0 {
 		return "'" + m.Path + "'"
@@ -100,8 +97,7 @@ func nodeArgs(m Method) string {
 	return strings.Join(append(args, "options"), ", ")
 }
 
-// nodeRoute returns what the client of the Node library needs for a method besides its path: the body or query,
-// the fields with amounts, the use of an idempotency key, and the shape of the response.
+// nodeRoute returns what the Node client needs for a method besides its path.
 func nodeRoute(m Method) string {
 	var parts, money []string
 	switch {
@@ -124,7 +120,7 @@ func nodeRoute(m Method) string {
 	return strings.Join(append(parts, "shape: '"+m.Shape+"'"), ", ")
 }
 
-// nodeParams returns the parameter list of a method's declaration in TypeScript.
+// nodeParams returns a method's parameters in TypeScript.
 func nodeParams(m Method) string {
 	var params []string
 	for _, p := range m.PathParams {
@@ -147,7 +143,6 @@ func nodeParams(m Method) string {
 	return strings.Join(append(params, options), ", ")
 }
 
-// nodeType returns the type of a field in TypeScript.
 func nodeType(f Field, asked bool) string {
 	name := nodeRef(f.Ref, asked)
 	switch {
@@ -162,8 +157,7 @@ func nodeType(f Field, asked bool) string {
 	return name
 }
 
-// nodeRef returns a type in TypeScript. In a response, an enumeration also allows other texts, since the
-// service may add values.
+// nodeRef returns a type in TypeScript; an enumeration in a response allows texts that may be added later.
 func nodeRef(ref Ref, asked bool) string {
 	switch {
 	case ref.Kind == "ref":
@@ -196,8 +190,7 @@ func nodeMethodDoc(m Method) string {
 	return nodeDoc("  ", text)
 }
 
-// nodeDoc returns a text as a comment for the declaration that it precedes. A paragraph is filled, a list
-// keeps its lines.
+// nodeDoc returns a text as a JavaScript comment.
 func nodeDoc(indent, text string) string {
 	const width = 116
 	text = strings.ReplaceAll(strings.TrimSpace(text), "*/", "* /")

@@ -11,8 +11,7 @@ import (
 //go:embed php.tmpl
 var phpTemplate string
 
-// php returns the generated types and methods of the PHP library. Every type gets a class in PHP, since an
-// array shape cannot have a name.
+// php returns the PHP library's methods and types, each a class, since an array shape has no name.
 func php(api *API) (map[string][]byte, error) {
 	p := phpTypes{}
 	for _, t := range api.Types {
@@ -26,10 +25,9 @@ func php(api *API) (map[string][]byte, error) {
 	return map[string][]byte{"php/src/Api.gen.php": code}, err
 }
 
-// phpTypes maps the names of the API's types to the types, for the generator of the PHP library.
 type phpTypes map[string]Type
 
-// param returns the PHP type of a value that the caller sends, as doc comments write it.
+// param returns the PHP type of a value that the caller sends.
 func (p phpTypes) param(f Field) string {
 	text := p.paramRef(f.Ref)
 	if f.Money {
@@ -41,7 +39,7 @@ func (p phpTypes) param(f Field) string {
 	return text
 }
 
-// phpScalars maps the scalar types of JSON Schema to those of PHP, in requests and in responses.
+// phpScalars maps JSON Schema's scalar types to PHP's.
 var phpScalars = map[string]string{"integer": "int", "number": "float", "boolean": "bool"}
 
 func (p phpTypes) paramRef(r Ref) string {
@@ -70,7 +68,7 @@ func (p phpTypes) paramRef(r Ref) string {
 	return "string"
 }
 
-// shape returns the array shape of parameters, as PHP doc comments write it.
+// shape returns the array shape of parameters in PHP doc comments.
 func (p phpTypes) shape(fields []Field) string {
 	var parts []string
 	for _, f := range fields {
@@ -78,14 +76,13 @@ func (p phpTypes) shape(fields []Field) string {
 		if f.Required {
 			mark = ""
 		}
-		// A no-break space marks a place where the line must not be broken; it becomes a plain space at the end.
+		// A no-break space, later a plain one, keeps the line from being broken there.
 		parts = append(parts, f.Name+mark+":\u00a0"+p.param(f))
 	}
 	return "array{" + strings.Join(parts, ", ") + "}"
 }
 
-// answer returns the PHP type of a value in a response, as doc comments write it. An enumeration stays a
-// text, since an older library may receive values that were added later.
+// answer returns the PHP type of a response's value; an enumeration stays a text, since values may be added later.
 func (p phpTypes) answer(r Ref) string {
 	if scalar, ok := phpScalars[r.Kind]; ok {
 		return scalar
@@ -132,7 +129,6 @@ func signaturePHP(m Method) string {
 	return strings.Join(append(params, "array $options = []"), ", ")
 }
 
-// callPHP returns the PHP statement that sends the request of a method.
 func callPHP(m Method) string {
 	var ids []string
 	path := m.Path
@@ -172,8 +168,7 @@ func callPHP(m Method) string {
 	return "return " + statement
 }
 
-// classPHP returns the PHP class of a method's response: for a list, the class of its items; for a page, the
-// class of the page.
+// classPHP returns the PHP class of a response, of a list's items, or of a page.
 func classPHP(m Method) string {
 	switch {
 	case m.Shape == ShapePage:
@@ -231,8 +226,7 @@ func (p phpTypes) methodDoc(m Method) string {
 	return d.String()
 }
 
-// objects returns the types that become classes for responses in PHP: the objects that responses contain, pages,
-// and one class for each choice of objects, with the fields of all of them.
+// objects returns the PHP classes for responses: objects, pages, and one for each choice of objects.
 func (p phpTypes) objects(api *API) []Type {
 	answered := p.answered(api)
 	var objects []Type
@@ -267,7 +261,7 @@ func (p phpTypes) objects(api *API) []Type {
 	return objects
 }
 
-// answered returns the names of the types that responses contain, directly or nested.
+// answered returns the names of the types in responses, also nested ones.
 func (p phpTypes) answered(api *API) map[string]bool {
 	found := map[string]bool{}
 	var find func(r *Ref)
@@ -318,7 +312,7 @@ func (p phpTypes) typeDoc(t Type) string {
 	return d.String()
 }
 
-// typesOf returns the PHP classes of the fields that hold objects.
+// typesOf returns the PHP classes of fields that hold objects.
 func (p phpTypes) typesOf(t Type) string {
 	var types []string
 	for _, f := range t.Fields {
@@ -342,8 +336,7 @@ func enumDocPHP(t Type) string {
 	return "/**\n" + d.String() + "\n */"
 }
 
-// constantPHP returns the name of a PHP constant for a text: rental_operator.linked becomes
-// RENTAL_OPERATOR_LINKED.
+// constantPHP returns a text's PHP constant: rental_operator.linked becomes RENTAL_OPERATOR_LINKED.
 func constantPHP(text string) string {
 	return strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(text))
 }

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// phpWidth is the greatest length of a line of generated PHP.
+// The greatest length of a line of generated PHP.
 const phpWidth = 120
 
-// docPHP is a PHP doc comment that is being built, without its first and last line.
+// docPHP is a PHP doc comment in the making, without its first and last line.
 type docPHP struct {
 	indent string
 	lines  []string
@@ -17,12 +17,12 @@ type docPHP struct {
 func (d *docPHP) String() string { return strings.Join(d.lines, "\n") }
 
 func (d *docPHP) line(text string) {
-	// A no-break space only marked a place where the line must not be broken: replace it by a plain space.
+	// A no-break space only kept the line from being broken there.
 	text = strings.ReplaceAll(text, "\u00a0", " ")
 	d.lines = append(d.lines, strings.TrimRight(d.indent+" * "+text, " "))
 }
 
-// text adds a text in Markdown to the doc comment, after an empty line.
+// text adds Markdown to the doc comment, after an empty line.
 func (d *docPHP) text(markdown string) {
 	for paragraph := range strings.SplitSeq(markdown, "\n\n") {
 		if paragraph == "" {
@@ -45,14 +45,13 @@ func (d *docPHP) list(head string, fields []Field) {
 
 func (d *docPHP) tag(text string) { d.wrap("    ", text) }
 
-// wrap adds a text to the PHP doc comment, broken into lines. Every line except the first begins with the
-// indent.
+// wrap adds lines to the PHP doc comment, all but the first with the indent.
 func (d *docPHP) wrap(indent, text string) {
 	text = strings.ReplaceAll(text, "*/", "* /")
 	d.line(wrapPHP(d.indent+" * "+indent, text))
 }
 
-// wrapPHP breaks a text at spaces, so that no line is longer than phpWidth.
+// wrapPHP breaks a text at spaces into lines up to phpWidth.
 func wrapPHP(indent, text string) string {
 	var out strings.Builder
 	length := len(indent)

@@ -12,12 +12,11 @@ import (
 //go:embed python.tmpl
 var pythonCode string
 
-// pythonOwn lists the exported names of the Python library that do not come from the OpenAPI document.
+// pythonOwn lists the Python library's exports that are not from the OpenAPI document.
 var pythonOwn = strings.Fields("Answer ApiConnectionError ApiError AsyncPages AsyncPartnerDeposits EnsuredWebhook " +
 	"FollowedEvent LinkReturn Money Page Pages Pagination PartnerDeposits PartnerDepositsError Time VERSION " +
 	"WebhookEvent is_newer")
 
-// python returns the generated methods and types of the Python library.
 func python(api *API) (map[string][]byte, error) {
 	p := pythonModel{answers: map[string]bool{}, requests: map[string]bool{}, types: map[string]Type{}}
 	for _, t := range api.Types {
@@ -48,8 +47,7 @@ func python(api *API) (map[string][]byte, error) {
 	return map[string][]byte{"python/src/partner_deposits/_api.py": code}, err
 }
 
-// pythonModel holds the API's types for the generator of the Python library: those in responses become classes,
-// those in requests plain dicts.
+// pythonModel holds the API's types; those in responses become Python classes, those in requests dicts.
 type pythonModel struct {
 	types             map[string]Type
 	answers, requests map[string]bool
@@ -66,7 +64,7 @@ func (p pythonModel) reach(into map[string]bool, ref *Ref) {
 	for _, f := range p.types[ref.Name].Fields {
 		p.reach(into, &f.Ref)
 	}
-	// The class for a choice of types has the fields of each of them.
+	// The class for a choice of types has the fields of each.
 	for _, name := range p.types[ref.Name].OneOf {
 		for _, f := range p.types[name].Fields {
 			p.reach(into, &f.Ref)
@@ -74,11 +72,9 @@ func (p pythonModel) reach(into map[string]bool, ref *Ref) {
 	}
 }
 
-// isObject reports whether the values of a type are objects.
 func (p pythonModel) isObject(name string) bool { return name != "" && p.types[name].Enum == nil }
 
-// answerTypes returns the types that become Python classes for responses. A choice of types has the fields of
-// them all.
+// answerTypes returns the types that become Python classes for responses.
 func (p pythonModel) answerTypes(api *API) []Type {
 	var out []Type
 	for _, t := range api.Types {
@@ -107,7 +103,7 @@ func (p pythonModel) requestTypes(api *API) []Type {
 	return slices.DeleteFunc(slices.Clone(api.Types), func(t Type) bool { return !p.requests[t.Name] || t.Fields == nil })
 }
 
-// pages returns the names of the types of which there are paged lists.
+// pages returns the types of which there are paged lists.
 func (p pythonModel) pages(api *API) []string {
 	var out []string
 	for _, r := range api.Resources {
@@ -120,7 +116,7 @@ func (p pythonModel) pages(api *API) []string {
 	return out
 }
 
-// names returns the names that the Python package exports from the generated module.
+// names returns the generated names that the Python package exports.
 func (p pythonModel) names(api *API) []string {
 	names := slices.Clone(pythonOwn)
 	for _, t := range api.Types {
@@ -138,7 +134,7 @@ func (p pythonModel) names(api *API) []string {
 	return strings.Split(pythonFold("    ", names, ","), "\n")
 }
 
-// kinds returns Python code that maps each field with objects to their class, in lines of 120 columns.
+// kinds returns Python code that maps each field with objects to their class.
 func (p pythonModel) kinds(t Type) string {
 	var pairs []string
 	for _, f := range t.Fields {
@@ -170,7 +166,7 @@ func (p pythonModel) answer(m Method) string {
 func (p pythonModel) fieldType(t Type, f Field) string {
 	name := p.answerType(f.Ref)
 	if f.Name == "amount" && slices.ContainsFunc(t.Fields, func(o Field) bool { return o.Name == "amountCents" }) {
-		name = "Decimal" // This field needs no class: the Python class Answer turns it into a Decimal.
+		name = "Decimal" // The Python class Answer turns this field into a Decimal.
 	}
 	if !f.Required || f.Nullable {
 		return "Optional[" + name + "]"
@@ -178,8 +174,7 @@ func (p pythonModel) fieldType(t Type, f Field) string {
 	return name
 }
 
-// answerType returns the Python type of a value in a response. An enumeration also allows other texts, since
-// the service may add values.
+// answerType returns a response value's Python type; an enumeration allows texts that may be added later.
 func (p pythonModel) answerType(ref Ref) string {
 	switch ref.Kind {
 	case "array":
@@ -224,10 +219,10 @@ func pythonAlias(t Type) string {
 	return pythonFold(t.Name+" = Literal[", strings.Split("\""+strings.Join(t.Enum, "\",\"")+"\"", ","), "]")
 }
 
-// pythonParam returns the name of the TypedDict for an object inside a request.
+// pythonParam returns the TypedDict for an object inside a request.
 func pythonParam(name string) string { return strings.TrimSuffix(name, "Request") + "Param" }
 
-// fields returns the fields of a method's request body, or of its query if the method has no body.
+// fields returns the fields of a method's body, or of its query without one.
 func (m Method) fields() []Field {
 	if m.Body != nil {
 		return m.Body.Fields
@@ -235,8 +230,7 @@ func (m Method) fields() []Field {
 	return m.Query
 }
 
-// signature returns the Python declaration of a method: ids are positional parameters, all others are keyword
-// parameters.
+// signature returns a method's Python declaration: ids are positional, others keyword parameters.
 func (p pythonModel) signature(kind string, m Method) string {
 	out := []string{"self"}
 	for _, f := range m.PathParams {
@@ -273,8 +267,7 @@ func (p pythonModel) signature(kind string, m Method) string {
 	return pythonFold(head+pythonName(m.Name)+"(", append(out, "timeout: Optional[float] = None"), ") -> "+answer+":")
 }
 
-// pass returns the Python code with which an asynchronous method passes all its parameters to the synchronous
-// one.
+// pass returns the Python code that passes all parameters to the synchronous method.
 func (p pythonModel) pass(m Method) string {
 	head, tail := "        return await in_thread(", ")"
 	out := []string{"self._resource." + pythonName(m.Name)}
@@ -296,7 +289,7 @@ func (p pythonModel) pass(m Method) string {
 	return pythonFold(head, append(out, "timeout=timeout"), tail)
 }
 
-// call returns the Python code that sends the request of a method.
+// call returns the Python code that sends a method's request.
 func (p pythonModel) call(m Method) string {
 	path, kind, shape := m.Path, "None", m.Shape
 	var ids, fields, money, nullable []string

@@ -7,14 +7,14 @@ import (
 	"unicode"
 )
 
-// The names that a Python attribute cannot have: keywords of Python, and the methods of dict.
+// Names that a Python attribute cannot have: keywords and methods of dict.
 var (
 	pythonKeywords = strings.Fields("and as assert async await break class continue def del elif else except finally " +
 		"for from global if import in is lambda nonlocal not or pass raise return try while with yield None True False")
 	pythonDict = strings.Fields("clear copy fromkeys get items keys pop popitem setdefault update values")
 )
 
-// pythonDoc returns a text as a Python docstring, in lines of 120 columns.
+// pythonDoc returns a Python docstring in lines of 120 columns.
 func pythonDoc(indent, text string) string {
 	text = strings.TrimSpace(strings.NewReplacer(`\`, `\\`, `"""`, `'''`).Replace(text))
 	if text == "" {
@@ -54,7 +54,7 @@ func pythonWrap(indent, text string) string {
 	return strings.Join(append(lines, line), "\n")
 }
 
-// pythonFold returns a list in lines of 120 columns that begin in the same column.
+// pythonFold returns a list in lines of 120 columns that begin in one column.
 func pythonFold(head string, items []string, tail string) string {
 	out, column := head, len(head)
 	for i, item := range items {
@@ -69,8 +69,7 @@ func pythonFold(head string, items []string, tail string) string {
 	return out
 }
 
-// pythonName returns the Python name of a parameter or method: camelCase becomes snake_case, and from becomes
-// from_.
+// pythonName returns a Python name: camelCase becomes snake_case, and from becomes from_.
 func pythonName(name string) string {
 	var out strings.Builder
 	for _, r := range name {
@@ -86,7 +85,7 @@ func pythonName(name string) string {
 	return out.String()
 }
 
-// pythonAttribute returns the name of the Python attribute for a field of a response.
+// pythonAttribute returns the Python attribute for a response's field.
 func pythonAttribute(name string) string {
 	if slices.Contains(pythonDict, name) {
 		return name + "_"

@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// samples returns a code sample of each operation in each language: the example request of the OpenAPI
-// document, sent with the library.
+// samples returns each operation's code sample in each language, from the OpenAPI document's example.
 func samples(api *API) (map[string][]byte, error) {
 	w := sampleWriter{&goWriter{map[string]Type{}, map[string]bool{}, map[string]bool{}}}
 	for _, t := range api.Types {
@@ -40,16 +39,15 @@ func samples(api *API) (map[string][]byte, error) {
 	return map[string][]byte{"samples/samples.gen.json": out.Bytes()}, err
 }
 
-// sampleWriter writes code samples. It holds the types that requests contain.
 type sampleWriter struct{ goTypes *goWriter }
 
-// argument is a field of a request with its value in the example.
+// argument is a request's field with its value in the example.
 type argument struct {
 	Field
 	value any
 }
 
-// arguments returns the fields of a request that the example contains, in the order of the type.
+// arguments returns a request's fields in the example, in the type's order.
 func arguments(fields []Field, example any) (found []argument) {
 	values, _ := example.(map[string]any)
 	for _, f := range fields {
@@ -67,7 +65,7 @@ func (w sampleWriter) body(m Method) []argument {
 	return arguments(m.Body.Fields, m.Example)
 }
 
-// ids returns the example ids of a method's path, quoted.
+// ids returns the quoted example ids of a method's path.
 func ids(m Method, quote func(string) string) (all []string) {
 	for _, p := range m.PathParams {
 		if p.Example == nil {
@@ -80,7 +78,7 @@ func ids(m Method, quote func(string) string) (all []string) {
 
 const lineLength = 72
 
-// joined writes items of a code sample on one line, or each on a line of its own if they do not fit.
+// joined writes a sample's items on one line if they fit, else on lines of their own.
 func joined(open string, items []string, end, indent string) string {
 	line := open + strings.Join(items, ", ") + end
 	if len(items) == 0 || len(line) <= lineLength && !strings.Contains(line, "\n") {
@@ -95,7 +93,7 @@ func joined(open string, items []string, end, indent string) string {
 
 // notation holds how a language writes values in code.
 type notation struct {
-	open, between, end string // The texts that open a map, stand between a key and its value, and end the map.
+	open, between, end string // The texts that open a map, stand between key and value, and end the map.
 	key, quote         func(string) string
 	list               [2]string
 	yes, no, none      string
@@ -142,7 +140,7 @@ func (n notation) value(a argument) string {
 	return fmt.Sprint(a.value)
 }
 
-// euros returns an amount of an example as the text that the libraries accept.
+// euros returns an example's amount as the text that libraries accept.
 func euros(value any) string {
 	number, err := strconv.ParseFloat(fmt.Sprint(value), 64)
 	// The error is ignored: a test compares examples with their types.
@@ -240,7 +238,7 @@ func (w sampleWriter) golang(r Resource, m Method) string {
 	return text + "answer, err := " + call + "\n" + failed + "fmt.Println(answer)\n"
 }
 
-// goStruct returns the Go code of a struct with the fields of an example.
+// goStruct returns the Go code of a struct with an example's fields.
 func (w sampleWriter) goStruct(name string, fields []goField, example any) string {
 	values, _ := example.(map[string]any)
 	var items []string
@@ -265,7 +263,7 @@ func (w sampleWriter) goStruct(name string, fields []goField, example any) strin
 	return joined(name+"{", items, "}", "\t")
 }
 
-// goTyped converts a text of an enumeration to its Go type in a code sample.
+// goTyped converts an enumeration's text to its Go type.
 func (w sampleWriter) goTyped(ref Ref, text string) string {
 	if name := w.goType(ref); strings.HasPrefix(name, "deposits.") && strings.HasPrefix(text, `"`) {
 		return name + "(" + text + ")"

@@ -1,6 +1,6 @@
 package main
 
-// word is a reason or a hint for a refused signature, with the sentence that every library shows for it.
+// word is a reason or hint for a refused signature, with its sentence in every library.
 type word struct{ Name, Text string }
 
 var reasons = []word{

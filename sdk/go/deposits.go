@@ -1,5 +1,5 @@
-// Package deposits is the library of the Partner API: a client that repeats requests safely, signed connect URLs, and
-// webhooks that are verified before they are read.
+// Package deposits is the library of the Partner API: a client that retries safely, signed connect URLs and
+// verified webhooks.
 package deposits
 
 import (
@@ -19,15 +19,15 @@ import (
 	"time"
 )
 
-// Client calls the Partner API with one API key. Goroutines may share it.
+// Client calls the Partner API with one API key; goroutines may share it.
 type Client struct {
 	Resources
-	baseURL   string // The base URL of the API; empty when the given URL was refused.
+	baseURL   string // The base URL of the API; empty when the given one was refused.
 	retries   int
 	http      http.Client
 	after     func(time.Duration) <-chan time.Time
 	random    func() float64
-	authorize func(http.Header) // Adds the API key to a request; a printed Client does not show the key.
+	authorize func(http.Header) // Adds the API key, so that a printed Client does not show it.
 }
 
 // Option changes a Client: the base URL (default https://api.example.com), the time limit of an attempt (30 s), the
@@ -42,7 +42,6 @@ func WithBackoff(after func(time.Duration) <-chan time.Time, random func() float
 	return func(c *Client) { c.after, c.random = after, random }
 }
 
-// New returns a Client that calls the Partner API with an API key.
 func New(apiKey string, opts ...Option) *Client {
 	c := &Client{baseURL: "https://api.example.com", retries: 2, after: time.After, random: rand.Float64}
 	c.authorize = func(h http.Header) { h.Set("X-Api-Key", apiKey) }
@@ -68,24 +67,24 @@ func WithLimit(n int64) CallOption             { return func(do *call) { do.limi
 
 type call struct {
 	method, path, key, feedID string
-	body                      any  // The value to send as the JSON body of a request; nil for none.
+	body                      any  // The value of the JSON body; nil for none.
 	keyed, paged              bool // keyed: an Idempotency-Key is sent; paged: the response is a page of a list.
 	wait, limit               int64
 	timeout                   time.Duration // A time limit of an attempt that replaces a shorter one of the Client.
 }
 
-// Error is an error response of the API, or, with the code unreadable_answer, a response that is not the API's.
+// Error is an error response of the API, or, with unreadable_answer, a response that is not the API's.
 type Error struct {
 	Status                   int `json:"-"`
 	Code, Message, RequestID string
-	RetryAfter               time.Duration `json:"-"` // The wait in the response's Retry-After header; 0 for none.
+	RetryAfter               time.Duration `json:"-"` // The wait in the Retry-After header; 0 for none.
 }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("deposits: %s (%d %s, request %s)", e.Message, e.Status, e.Code, e.RequestID)
 }
 
-// send sends a request, with retries. It returns an *Error, or wraps an error of the connection or of an argument.
+// send sends a request with retries. It returns an *Error, or wraps an error of connection or argument.
 func (c *Client) send(ctx context.Context, do call, opts []CallOption, into any) error {
 	for _, opt := range opts {
 		opt(&do)
@@ -144,7 +143,7 @@ func (c *Client) attempt(req *http.Request, do call, into any) error {
 		Error      *Error
 	}
 	readable, success := json.Unmarshal(body, &answer) == nil, res.StatusCode/100 == 2
-	p := answer.Pagination // A page with more items and no cursor is refused: it would lead back to the first page.
+	p := answer.Pagination // Refuse a page without a cursor: the next would be the first page again.
 	whole := readable && answer.Data != nil && (!do.paged || p != nil && (p.NextCursor != "" || !p.HasMore))
 	if success && (into == nil || whole && json.Unmarshal(body, into) == nil) {
 		return nil
@@ -159,7 +158,7 @@ func (c *Client) attempt(req *http.Request, do call, into any) error {
 	return e
 }
 
-// Ensure returns the subscription of a URL, set to the events if any are named; or creates one, then with its Secret.
+// Ensure returns a URL's subscription, set to the events if any; or creates one, then with its Secret.
 func (r *WebhooksResource) Ensure(ctx context.Context, url string, events ...EventName) (*CreatedWebhook, error) {
 	set := func(events []EventName) []EventName { return slices.Compact(slices.Sorted(slices.Values(events))) }
 	for w, err := range r.List(ctx, nil) {
@@ -178,11 +177,11 @@ func (r *WebhooksResource) Ensure(ctx context.Context, url string, events ...Eve
 	return r.Create(ctx, &CreateWebhookParams{URL: url, Events: events})
 }
 
-// Oldest is the position in a feed before the oldest event that the feed keeps.
+// Oldest is the position before the oldest event of a feed.
 const Oldest int64 = -1
 
-// Follow yields the events of a feed after a position, the Sequence of an event, as they happen. The error
-// feed_changed means that stored positions are no longer valid: follow from Oldest.
+// Follow yields a feed's events after a position, the Sequence of an event. On the error feed_changed, follow from
+// Oldest: stored positions are void.
 func (r *EventsResource) Follow(ctx context.Context, after int64, opts ...CallOption) iter.Seq2[*FeedEvent, error] {
 	do := call{wait: 25}
 	for _, opt := range opts {
@@ -215,19 +214,19 @@ func (r *EventsResource) Follow(ctx context.Context, after int64, opts ...CallOp
 	}
 }
 
-// Money is an exact amount of euros. The zero Money is no amount: a capture then takes the whole deposit.
+// Money is an exact amount of euros; zero is no amount, with which a capture takes the whole deposit.
 type Money struct{ unit, digits string }
 
-// Euros returns the Money of a decimal text or of whole euros: Euros("500.50"), Euros(500).
+// Euros returns the Money of a decimal text or whole euros: Euros("500.50"), Euros(500).
 func Euros[T string | int | int64](euros T) Money { return Money{"EUR", fmt.Sprint(euros)} }
 
-// Cents returns the Money of a number of cents: Cents(50050) is Euros("500.50").
+// Cents returns the Money of cents: Cents(50050) is Euros("500.50").
 func Cents(cents int64) Money { return Euros(fmt.Sprintf("%d.%02d", cents/100, cents%100)) }
 
 func (m Money) String() string                     { return m.digits }
 func (m *Money) UnmarshalJSON(number []byte) error { *m = Euros(string(number)); return nil }
 
-// MarshalJSON returns the amount as a JSON number with exactly these digits.
+// MarshalJSON returns the amount as a JSON number with these digits.
 func (m Money) MarshalJSON() ([]byte, error) {
 	if !decimal.MatchString(m.digits) {
 		return nil, fmt.Errorf("%q is not an amount of euros, such as 500.50", m.digits)

@@ -32,12 +32,12 @@ var (
 	base64ed  = regexp.MustCompile(`^[A-Za-z0-9+/]{43}=$`)
 	origin    = regexp.MustCompile(`(?i)^https?://[^@?#]+$`)
 	elsewhere = regexp.MustCompile(`^[^?]*/\.{0,2}(/|\?|$)`) // Matches a path with an empty segment or one of dots.
-	// ours matches bodies that the service writes: no white space outside strings, and no escapes but the service's.
+	// ours matches bodies of the service: no white space outside strings, no other escapes.
 	ours = regexp.MustCompile(`^\{"event":(?:[^"\s]|"(?:[^"\\<>&\x{2028}\x{2029}]|\\["\\bfnrt]|` +
 		`\\u(?:00[01][0-9a-f]|003[ce]|0026|202[89]|fffd))*")*$`)
 )
 
-// ConnectURL returns the signed URL that brings an operator to the service's pages at base.
+// ConnectURL returns the signed URL that brings an operator to the pages at base.
 func ConnectURL(base string, p ConnectParams) (string, error) {
 	ts, page := strconv.FormatInt(time.Now().Unix(), 10), cmp.Or(p.Page, "register")
 	if p.TS != nil {
@@ -60,13 +60,13 @@ func ConnectURL(base string, p ConnectParams) (string, error) {
 	return link, nil
 }
 
-// Return is the content of a verified return URL. Its Error is not signed.
+// Return is a verified return URL's content; its Error is not signed.
 type Return struct {
 	Status, AccountID, ExternalID, Error string
 	TS                                   int64
 }
 
-// VerifyReturn verifies and reads the URL with which an operator comes back. Its error is a *SignatureError.
+// VerifyReturn verifies and reads an operator's return URL; its error is a *SignatureError.
 func VerifyReturn(returned, connectSecret string, opts ...VerifyOption) (*Return, error) {
 	returned, _, _ = strings.Cut(returned, "#")
 	_, query, _ := strings.Cut(returned, "?")
@@ -89,14 +89,14 @@ func VerifyReturn(returned, connectSecret string, opts ...VerifyOption) (*Return
 	return r, nil
 }
 
-// SignatureError is why a webhook or return URL is refused. Hint is its likely cause; "" when that is unknown.
+// SignatureError is why a webhook or return URL is refused; Hint is its likely cause, "" when unknown.
 type SignatureError struct{ Reason, Hint string }
 
 func (e *SignatureError) Error() string {
 	return strings.TrimSpace(words[e.Reason] + " " + words[e.Hint])
 }
 
-// VerifyOption sets the greatest age of a signature (default 300 s for webhooks, none for return URLs), or the clock.
+// VerifyOption sets a signature's greatest age (default 300 s for webhooks, none for return URLs), or the clock.
 type VerifyOption func(tolerance *time.Duration, now *func() time.Time)
 
 func WithTolerance(d time.Duration) VerifyOption {
@@ -106,16 +106,16 @@ func WithClock(c func() time.Time) VerifyOption {
 	return func(_ *time.Duration, now *func() time.Time) { *now = c }
 }
 
-// Unwrap verifies a webhook by its raw body and returns its event, which has no ID. Its error is a *SignatureError.
+// Unwrap verifies a webhook by its raw body and returns its event, without an ID. Its error is a *SignatureError.
 func Unwrap(body []byte, header http.Header, secret string, opts ...VerifyOption) (*Event, error) {
-	all := map[string][]string{} // The request's headers by their canonical names.
+	all := map[string][]string{}
 	for name, values := range header {
 		name = http.CanonicalHeaderKey(name)
 		all[name] = append(all[name], values...)
 	}
 	ts, signature := strings.Join(all["X-Svc-Timestamp"], ","), strings.Join(all["X-Svc-Signature"], ",")
 	hash, prefixed := strings.CutPrefix(signature, "sha256=")
-	text, small := string(body), len(body) <= 1<<18 // For large bodies no hint is sought: anyone may send them.
+	text, small := string(body), len(body) <= 1<<18 // No hint for large bodies, which anyone may send.
 	e, event, lateness := &SignatureError{}, &Event{}, late(ts, 300*time.Second, opts)
 	switch {
 	case ts == "" || signature == "":
@@ -146,7 +146,7 @@ func Unwrap(body []byte, header http.Header, secret string, opts ...VerifyOption
 	return nil, e
 }
 
-// late returns the hint for a signature time (Unix seconds) that is outside the tolerance; "" for one within it.
+// late returns the hint for a signature time outside the tolerance; "" within it.
 func late(ts string, tolerance time.Duration, opts []VerifyOption) string {
 	now := time.Now
 	for _, opt := range opts {
@@ -178,12 +178,12 @@ func sign(secret, message string) string {
 	return fmt.Sprintf("%x", mac.Sum(nil))
 }
 
-// signed checks a message's signature in constant time. An empty secret is refused: with it, anyone could sign.
+// signed checks a signature in constant time, and refuses an empty secret, with which anyone could sign.
 func signed(signature, secret, message string) bool {
 	return secret != "" && hmac.Equal([]byte(sign(secret, message)), []byte(signature))
 }
 
-// StandardSecret returns a signing secret in the form that libraries for Standard Webhooks expect.
+// StandardSecret returns a secret in the form of libraries for Standard Webhooks.
 func StandardSecret(secret string) (string, error) {
 	if !strings.HasPrefix(secret, "svc_whsec_") || len(secret) < 24 || len(secret) > 64 {
 		return "", errors.New("deposits: the secret is not a signing secret (svc_whsec_…)")

@@ -15,23 +15,20 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// AccountView is an account with its operator, its active link and the partner of that link.
 type AccountView struct {
 	Account  connect.Account
 	Operator connect.Operator
-	Link     *connect.Link   // The account's active link to a partner; nil for an account without one.
-	Partner  partner.Partner // The partner of the active link; zero for an account without an active link.
+	Link     *connect.Link   // The account's link to a partner; nil for none.
+	Partner  partner.Partner // The linked partner; zero for none.
 }
 
-// DepositCeiling returns the largest amount of a deposit for the account: its negotiated ceiling, or the service's
+// DepositCeiling returns the largest amount of a deposit for the account: its own ceiling, or the service's
 // default.
 func (v AccountView) DepositCeiling() money.Cents {
 	return cmp.Or(v.Account.MaxAmountCents, deposit.DefaultMaxAmount)
 }
 
-// Account returns an account, its operator and its active link by the account's id, for the admin command.
-//
-// Returns connect.ErrAccountNotFound.
+// Account returns an account with its operator and link, or connect.ErrAccountNotFound.
 func (s *Service) Account(ctx context.Context, accountID id.ID) (AccountView, error) {
 	a, o, err := s.deps.Operators.AccountByID(ctx, accountID)
 	if err != nil {
@@ -45,7 +42,6 @@ func (s *Service) Account(ctx context.Context, accountID id.ID) (AccountView, er
 	return v, err
 }
 
-// Accounts returns a page of all accounts, the newest first.
 func (s *Service) Accounts(ctx context.Context, page ports.Page) (ports.ListPage[connect.Account], error) {
 	return s.deps.Operators.Accounts(ctx, page)
 }

@@ -15,11 +15,9 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// SignUp creates an operator with an account and a session, links the account to the partner of the connect URL
-// and records the event, in a single transaction. When the link is refused, none of them is kept.
+// SignUp creates an operator, account, session and link to the partner of the connect URL, in one transaction.
 //
-// Returns the errors of VerifyURL, connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or
-// ErrEmailTaken.
+// Returns the errors of VerifyURL, connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or ErrEmailTaken.
 func (s *Service) SignUp(ctx context.Context, r ConnectParams, form connect.SignUpForm, from Browser) (ConnectResult,
 	error) {
 	now := s.deps.Clock.Now()
@@ -55,10 +53,9 @@ func (s *Service) SignUp(ctx context.Context, r ConnectParams, form connect.Sign
 	return v.linked(outcome, a.ID, in, now), nil
 }
 
-// LogIn checks the operator's password, begins a session and links the account to the partner of the connect URL,
-// in a single transaction. When the link is refused, the session stays, since the operator may want to end another
-// link. For an operator whose two-factor codes are on, LogIn begins a half sign-in and makes no link
-// (CompleteLogIn does).
+// LogIn checks the password, begins a session and links the account to the partner of the connect URL. When the
+// link is refused, the session stays, since the operator may want to end another link. With two-factor codes on,
+// LogIn begins a half sign-in and makes no link.
 //
 // Returns the errors of VerifyURL and of signin.Authenticator.Authenticate.
 func (s *Service) LogIn(ctx context.Context, r ConnectParams, email, password string, from Browser) (ConnectResult,
@@ -77,8 +74,7 @@ func (s *Service) LogIn(ctx context.Context, r ConnectParams, email, password st
 	})
 }
 
-// CompleteLogIn checks the two-factor code of a half sign-in, begins a session and links the account to the
-// partner of the connect URL, in a single transaction.
+// CompleteLogIn completes a half sign-in with a two-factor code and links the account to the partner.
 //
 // Returns the errors of VerifyURL, twofactor.ErrSignInExpired, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) CompleteLogIn(ctx context.Context, r ConnectParams, token, code string,
@@ -106,8 +102,7 @@ func (s *Service) CompleteLogIn(ctx context.Context, r ConnectParams, token, cod
 	return result, err
 }
 
-// enter begins a session and links the operator's account to the partner, in a single transaction. For a half sign-in,
-// whose two-factor code is still missing, no link is made.
+// enter begins a session and links the operator's account to the partner; for a half sign-in it makes no link.
 func (s *Service) enter(ctx context.Context, v VerifiedConnectURL, o connect.Operator, a connect.Account, now time.Time,
 	begin func(context.Context) (SignInResult, error),
 ) (ConnectResult, error) {
@@ -140,7 +135,7 @@ func (s *Service) enter(ctx context.Context, v VerifiedConnectURL, o connect.Ope
 	return v.linked(outcome, a.ID, in, now), nil
 }
 
-// LinkAccount links the account of the signed-in operator, who has agreed, to the partner of the connect URL.
+// LinkAccount links the account of the signed-in operator to the partner of the connect URL.
 //
 // Returns the errors of VerifyURL.
 func (s *Service) LinkAccount(ctx context.Context, r ConnectParams, o connect.Operator,
@@ -164,10 +159,9 @@ func (s *Service) LinkAccount(ctx context.Context, r ConnectParams, o connect.Op
 	return v.linked(outcome, a.ID, SignInResult{}, now), nil
 }
 
-// RebuildConnectResult rebuilds the result of a connect form that has already succeeded, for the page to which the
-// browser is redirected afterwards.
+// RebuildConnectResult rebuilds the result of a connect form for the page after its redirect.
 //
-// Returns the errors of VerifyURL, or connect.ErrAccountNotLinked when the account has no such active link.
+// Returns the errors of VerifyURL, or connect.ErrAccountNotLinked.
 func (s *Service) RebuildConnectResult(ctx context.Context, r ConnectParams, a connect.Account,
 	outcome connect.LinkResult) (ConnectResult, error) {
 	now := s.deps.Clock.Now()
@@ -185,9 +179,7 @@ func (s *Service) RebuildConnectResult(ctx context.Context, r ConnectParams, a c
 	return v.linked(outcome, a.ID, SignInResult{}, now), nil
 }
 
-// link inserts the link of an account to a partner with its event and a mail to the operator, or finds that
-// the link exists. The unique indexes decide races: a transaction that loses a race reads the winner's link
-// and decides again.
+// link inserts the link of an account to a partner, or finds that the link exists. The unique indexes decide races.
 //
 // Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict; the transaction stays usable.
 func (s *Service) link(ctx context.Context, v VerifiedConnectURL, o connect.Operator, a connect.Account,
@@ -208,8 +200,7 @@ func (s *Service) link(ctx context.Context, v VerifiedConnectURL, o connect.Oper
 		}
 		return "", err
 	}
-	// The partner's link may have been revoked since the connect URL was checked. A connect URL that was signed
-	// before a revocation must not link the account again.
+	// A connect URL that was signed before a revocation must not link the account again.
 	revokedAt, err := s.deps.Links.LastRevokedAt(ctx, l.PartnerID, l.ExternalID)
 	if err != nil {
 		return "", err
@@ -237,8 +228,7 @@ func (s *Service) link(ctx context.Context, v VerifiedConnectURL, o connect.Oper
 
 // linkExists reports whether the account already has an active link to this partner with this external id.
 //
-// Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict when another active link rules out the
-// new one.
+// Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict.
 func (s *Service) linkExists(ctx context.Context, v VerifiedConnectURL, a connect.Account) (bool, error) {
 	current, err := s.deps.Links.LockActiveLink(ctx, a.ID)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// ExplainURLRefusal returns the reason for which a connect URL of the partner is refused. apiKey is the API key of the
-// request.
+// ExplainURLRefusal returns the reason for which a connect URL of the partner is refused.
 //
 // Returns invalid_field for a text without a query.
 func (s *Service) ExplainURLRefusal(ctx context.Context, by partner.Partner, raw string,
@@ -44,8 +43,8 @@ func (s *Service) ExplainURLRefusal(ctx context.Context, by partner.Partner, raw
 	return explained, err
 }
 
-// reservations returns warnings about a connect URL whose signature is right but which may not bring an
-// operator back: the URL leads to another page than registration or log-in, or its return_url is not allowed.
+// reservations returns warnings about a signed connect URL that may not bring an operator back: the page is neither
+// registration nor log-in, or its return_url is not allowed.
 func (s *Service) reservations(page string, returns []string, by partner.Partner) (words string) {
 	if page != s.deps.DashboardURL+site.RegisterPath && page != s.deps.DashboardURL+site.LogInPath {
 		words += " But it leads elsewhere: our pages are " + s.deps.DashboardURL + site.RegisterPath + " and " + site.LogInPath + "."

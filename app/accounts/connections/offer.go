@@ -9,12 +9,11 @@ import (
 	"partnerdeposits/core/mailaddr"
 )
 
-// PreviewLink checks whether a link between the partner of the connect URL and an account would be made now, and
-// changes nothing. a is the account of the signed-in operator; nil when no operator is signed in. With a nil, an
-// external id that is already linked to some account is refused, since only a log-in to that account can succeed.
+// PreviewLink checks whether a link between the partner of the connect URL and the account a would be made now, and
+// returns the reason if not. a is nil when no operator is signed in; then an external id that is linked to any
+// account is refused.
 //
-// Where the link must be refused, the result holds the reason and the conflicting links. Where the account
-// already has the link, its outcome is already_linked. Returns the errors of VerifyURL.
+// Returns the errors of VerifyURL.
 func (s *Service) PreviewLink(ctx context.Context, r ConnectParams, a *connect.Account) (ConnectResult, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
@@ -38,8 +37,7 @@ func (s *Service) PreviewLink(ctx context.Context, r ConnectParams, a *connect.A
 	return result, err
 }
 
-// failed returns the result of a connect form whose link was refused. a is nil for a sign-up, whose account
-// was not made.
+// failed returns the result of a connect form whose link was refused. a is nil for a sign-up.
 func (s *Service) failed(ctx context.Context, v VerifiedConnectURL, refusal *fault.Error, in SignInResult,
 	a *connect.Account,
 	now time.Time) (ConnectResult, error) {
@@ -47,8 +45,7 @@ func (s *Service) failed(ctx context.Context, v VerifiedConnectURL, refusal *fau
 	return v.refused(refusal, sides, in, now), err
 }
 
-// sides reads the existing links that rule out a new link between an account and a partner. It returns them, with
-// the fault that explains the refusal; refusal is nil when no existing link rules the new one out.
+// sides returns the links that rule out a new link between an account and a partner; refusal is nil when none does.
 func (s *Service) sides(ctx context.Context, v VerifiedConnectURL,
 	a *connect.Account) (refusal *fault.Error, sides LinkConflict, err error) {
 	var decided error
@@ -79,9 +76,8 @@ func (s *Service) sides(ctx context.Context, v VerifiedConnectURL,
 	return refusalOf(decided, other), sides, nil
 }
 
-// refusalOf returns the fault with which a link is refused; nil when the link is allowed. decided is the result
-// of connect.CheckNewLink for the account's present link; other is the active link of the external id, nil for
-// none.
+// refusalOf returns the fault with which a link is refused, nil when it is allowed. decided is the result of
+// connect.CheckNewLink.
 func refusalOf(decided error, other *connect.Link) *fault.Error {
 	if refusal, ok := refused(decided); ok {
 		return refusal

@@ -13,8 +13,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// UnlinkByOperator ends the link that the operator saw on the dashboard. changed is false when that link is
-// no longer active; a link made since then stays.
+// UnlinkByOperator ends the link that the operator saw; a link made since then stays.
 func (s *Service) UnlinkByOperator(ctx context.Context, o connect.Operator, a connect.Account,
 	linkID id.ID) (changed bool, err error) {
 	current, err := s.deps.Links.ActiveLink(ctx, a.ID)
@@ -30,8 +29,7 @@ func (s *Service) UnlinkByOperator(ctx context.Context, o connect.Operator, a co
 	})
 }
 
-// RevokeByPartner ends the calling partner's link to an account. changed is false when the link had been
-// revoked before.
+// RevokeByPartner ends the partner's link to an account. changed is false when it had been revoked before.
 //
 // Returns connect.ErrAccountNotFound for an account that was never linked to the partner.
 func (s *Service) RevokeByPartner(ctx context.Context, by partner.Caller, accountID id.ID) (changed bool, err error) {
@@ -48,11 +46,9 @@ func (s *Service) RevokeByPartner(ctx context.Context, by partner.Caller, accoun
 	})
 }
 
-// RevokeByAdmin ends a partner's link to an account for the admin command, which names the partner by its
-// slug. changed is false when the link had been revoked before.
+// RevokeByAdmin ends a partner's link to an account. changed is false when it had been revoked before.
 //
-// Returns partner.ErrNotFound, or connect.ErrAccountNotFound for an account that was never linked to the
-// partner.
+// Returns partner.ErrNotFound or connect.ErrAccountNotFound.
 func (s *Service) RevokeByAdmin(ctx context.Context, slug string, accountID id.ID) (changed bool, err error) {
 	if !partner.ValidSlug(slug) {
 		return false, partner.ErrNotFound
@@ -85,23 +81,19 @@ type revocation struct {
 	operator connect.Operator
 	by       connect.RevokedBy
 	actor    actor.Actor
-	// The id of the one link to end, which the operator saw on the dashboard; any other active link stays, and
-	// the partner's contact is notified. Zero: end whichever link is active.
+	// The id of the one link to end; zero ends whichever link is active.
 	only id.ID
 }
 
-// ends reports whether the account's active link is the link that the operator saw; false also for an account
-// without an active link.
+// ends reports whether the account's active link is the link that the operator saw.
 func (r revocation) ends(current *connect.Link) bool { return current != nil && current.ID == r.only }
 
-// detail returns the details of the audit entry of a revoked link: the partner, and the side that ended the
-// link.
+// detail returns the details of the audit entry of a revoked link.
 func (r revocation) detail() map[string]string {
 	return map[string]string{"partnerId": id.Partner.Of(r.partner.ID), "by": string(r.by)}
 }
 
-// revoke ends the link of an account and a partner, mails the operator and writes the audit log, in one
-// transaction.
+// revoke ends the link of an account and a partner, mails the operator and writes the audit log.
 func (s *Service) revoke(ctx context.Context, r revocation) (changed bool, err error) {
 	now := s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {

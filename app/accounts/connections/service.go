@@ -10,7 +10,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps holds the repositories, clients and settings that the use cases of partner links need.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
 	SignIn      signin.Parts
@@ -24,11 +23,10 @@ type Deps struct {
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 	Environment partner.Environment
-	// The setting DASHBOARD_BASE_URL: the base URL of the operators' pages, without a slash at its end.
+	// The setting DASHBOARD_BASE_URL, without a slash at its end.
 	DashboardURL string
 }
 
-// Service links operators' accounts to partners by connect URLs, and ends those links.
 type Service struct {
 	deps          Deps
 	authenticator signin.Authenticator
@@ -42,6 +40,5 @@ func New(deps Deps) *Service {
 	}
 }
 
-// production reports whether the service runs in production. true: the strict rules for return URLs apply;
-// false: the relaxed rules apply.
+// production reports whether the service runs in production, with strict rules for return URLs.
 func (s *Service) production() bool { return s.deps.Environment == partner.EnvironmentProduction }

@@ -14,7 +14,6 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// ConnectURLRequest holds the parts from which a connect URL is built. Email, Name and ReturnURL may be "".
 type ConnectURLRequest struct {
 	PartnerSlug string
 	ExternalID  string
@@ -23,8 +22,7 @@ type ConnectURLRequest struct {
 	ReturnURL   string
 }
 
-// BuildConnectURL builds and signs a connect URL that is valid from now on, as the partner's server would. The URL
-// leads to /register; the same query is valid on /login.
+// BuildConnectURL builds and signs a connect URL to /register, as the partner's server would.
 //
 // Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, or invalid_field for a value that the pages refuse
 // or ignore.
@@ -71,9 +69,8 @@ func (s *Service) checkURLRequest(r ConnectURLRequest) error {
 	return nil
 }
 
-// ParseConnectQuery reads the parameters of a connect URL from a raw query. A parameter that was not sent exactly once,
-// or cannot be decoded, becomes "". connected is true when the query has at least one parameter of the
-// partner's connect URL, and false when it has none: email and name alone only fill in the form.
+// ParseConnectQuery reads the parameters of a connect URL; one that is not sent exactly once, or cannot be decoded,
+// becomes "". connected reports whether the query has any parameter of the URL but email and name.
 func ParseConnectQuery(raw string) (r ConnectParams, prefill SignUpPrefill, connected bool) {
 	values := decoded(raw)
 	single := func(key string) string {
@@ -93,8 +90,7 @@ func ParseConnectQuery(raw string) (r ConnectParams, prefill SignUpPrefill, conn
 	return r, SignUpPrefill{Email: single("email"), Name: single("name")}, connected
 }
 
-// decoded returns the values of a raw query by parameter name. A value that cannot be decoded or stored
-// becomes "".
+// decoded returns the values of a query by name; a value that cannot be decoded or stored becomes "".
 func decoded(raw string) map[string][]string {
 	values := map[string][]string{}
 	for part := range strings.SplitSeq(raw, "&") {
@@ -112,5 +108,4 @@ func decoded(raw string) map[string][]string {
 	return values
 }
 
-// SignUpPrefill holds the e-mail address and the name that the sign-up form shows at first.
 type SignUpPrefill struct{ Email, Name string }

@@ -16,8 +16,7 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// ConnectParams holds the parameters of a connect URL as they were sent. A parameter that was not sent exactly once
-// is "".
+// ConnectParams holds the parameters of a connect URL; one that was not sent exactly once is "".
 type ConnectParams struct {
 	connect.URLParams
 	ReturnURL string
@@ -27,26 +26,23 @@ type ConnectParams struct {
 type VerifiedConnectURL struct {
 	Partner       partner.Partner
 	ExternalID    string
-	Return        *ReturnURL // The return URL; nil when return_url is missing or not allowed.
+	Return        *ReturnURL // The return URL; nil when missing or not allowed.
 	connectSecret secret.Text
 	params        connect.URLParams
 }
 
-// ReturnURL is the URL to which the operator is sent after a connect form. The partner's signature does not
-// cover return_url, so the pages redirect only to a Direct URL and ask the operator to confirm any other.
+// The partner's signature does not cover return_url, so the pages redirect only to a Direct URL and ask the
+// operator to confirm any other.
 type ReturnURL struct {
 	URL *url.URL
-	// true: the partner registered the URL's origin, or the service is not in production; false: the operator
-	// confirms the redirect.
+	// Direct reports whether the redirect to the return URL needs no confirmation by the operator.
 	Direct bool
 	raw    string
 }
 
-// VerifyURL checks the partner, the signature and the age of a connect URL. The pages call VerifyURL when they
-// show a form and again when the form is sent.
+// VerifyURL checks the partner, the signature and the age of a connect URL.
 //
-// Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, ErrInvalidSignature or ErrURLExpired, in this
-// order.
+// Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, ErrInvalidSignature or ErrURLExpired, in this order.
 func (s *Service) VerifyURL(ctx context.Context, r ConnectParams) (VerifiedConnectURL, error) {
 	return s.verify(ctx, r, s.deps.Clock.Now())
 }
@@ -96,14 +92,12 @@ func (s *Service) partnerWithSecret(ctx context.Context, slug string) (partner.P
 	return p, connectSecret, nil
 }
 
-// storable reports whether Postgres can store a text unchanged: true for valid UTF-8 without a zero byte,
-// else false.
 func storable(text string) bool {
 	return utf8.ValidString(text) && !slices.Contains([]byte(text), 0)
 }
 
-// allowedReturn parses a return_url and checks it against the partner's registered origins. nil: the URL is
-// not allowed, and the operator ends on the dashboard.
+// allowedReturn parses a return_url and checks it against the partner's registered origins; nil if it is not
+// allowed.
 func (s *Service) allowedReturn(raw string, p partner.Partner) *ReturnURL {
 	u, err := returnurl.Parse(raw, !s.production())
 	if err != nil {
@@ -112,13 +106,12 @@ func (s *Service) allowedReturn(raw string, p partner.Partner) *ReturnURL {
 	return &ReturnURL{URL: u, raw: raw, Direct: !s.production() || slices.Contains(p.ReturnOrigins, returnurl.Origin(u))}
 }
 
-// paramError is the query parameter with the error code of a refused link. A return_url that already has this
-// parameter must not pass it on to the partner as if the service had set it.
+// paramError is the query parameter with the error code of a refused link. A return_url that already has it must
+// not pass it on to the partner.
 const paramError = "connectError"
 
-// returnURL returns the partner's return_url with the signed result of a connect form appended to it; "" if the
-// connect URL had no return_url. When the link was refused, accountID is zero and code is set: the partner must
-// not learn of an account that is not linked to it.
+// returnURL returns the return_url with the signed result of a connect form; "" without one. When the link was
+// refused, accountID is zero, since the partner must not learn of an unlinked account.
 func (v VerifiedConnectURL) returnURL(outcome connect.LinkResult, accountID id.ID, code string, now time.Time) string {
 	if v.Return == nil {
 		return ""

@@ -10,14 +10,11 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// verbs maps each change of an operator's credentials to its verb in the audit log.
 var verbs = map[mails.AccountChange]audit.Action{
 	mails.PasswordChanged: audit.OperatorChangePassword, mails.EmailChangeRequested: audit.OperatorRequestEmailChange,
 	mails.EmailChanged: audit.OperatorChangeEmail,
 }
 
-// changedByOperator stores changed credentials with credentialsChanged, and writes the change to the audit
-// log with the operator as its actor.
 func (s *Service) changedByOperator(ctx context.Context, before, o connect.Operator, change mails.AccountChange,
 	now time.Time) error {
 	if err := s.credentialsChanged(ctx, before, o, change, now); err != nil {
@@ -26,8 +23,8 @@ func (s *Service) changedByOperator(ctx context.Context, before, o connect.Opera
 	return s.audit(ctx, o, verbs[change], now)
 }
 
-// credentialsChanged stores an operator with changed credentials, ends all of the operator's sessions, voids
-// the links of earlier mails, and mails a notice to the address from before the change.
+// credentialsChanged stores an operator's changed credentials, ends all sessions, voids earlier mailed links and
+// mails a notice to the former address.
 func (s *Service) credentialsChanged(ctx context.Context, before, o connect.Operator, change mails.AccountChange,
 	now time.Time) error {
 	if err := s.deps.Operators.Update(ctx, o); err != nil {
@@ -43,7 +40,6 @@ func (s *Service) credentialsChanged(ctx context.Context, before, o connect.Oper
 	return s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now))
 }
 
-// audit writes an audit entry about an operator's act on the operator's own account.
 func (s *Service) audit(
 	ctx context.Context, o connect.Operator, verb audit.Action, now time.Time,
 ) error {

@@ -9,16 +9,15 @@ import (
 )
 
 const (
-	// resetsEvery is the interval of the job that mails links to set a password. It bounds the wait of a person
-	// who has forgotten a password.
+	// resetsEvery is the interval at which links to set a password are mailed; it bounds the wait of a person who has
+	// forgotten one.
 	resetsEvery = 5 * time.Second
-	// tokensKeptFor is the time for which a mail token is kept after it has ended. The limit on mails in an hour
-	// counts these tokens.
+	// tokensKeptFor is the time for which an ended mail token is kept, since the limit on mails in an hour counts such
+	// tokens.
 	tokensKeptFor = 24 * time.Hour
 )
 
-// ScheduledJobs returns the scheduled jobs of operators' accounts: one mails links that set a password, the others
-// delete ended sessions, mail tokens and half sign-ins.
+// ScheduledJobs returns the scheduled jobs of operators' accounts.
 func (s *Service) ScheduledJobs(every time.Duration) []schedules.Job {
 	ended := func(name string, clean schedules.CleanFunc) schedules.Job {
 		return schedules.NewCleaningJob(name, s.deps.Clock, schedules.CleanWithinTx(s.deps.UnitOfWork, clean))

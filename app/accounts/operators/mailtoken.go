@@ -8,18 +8,15 @@ import (
 	"partnerdeposits/core/connect"
 )
 
-// FindMailToken returns the stored token of a link in a mail, for the page that asks for confirmation before the link
-// takes effect.
+// FindMailToken returns the stored token of a link in a mail, before the link takes effect.
 //
-// Returns connect.ErrTokenVoid for a token that is of none of the kinds, unknown, used, expired, or mailed to
-// a former address of the operator.
+// Returns connect.ErrTokenVoid for a token that is unknown, used, expired, or mailed to a former address.
 func (s *Service) FindMailToken(ctx context.Context, token string, kinds ...connect.TokenKind) (connect.MailedToken,
 	error) {
 	t, _, err := s.token(ctx, token, kinds)
 	return t, err
 }
 
-// token returns the stored token of a link in a mail together with the operator to whom the token belongs.
 func (s *Service) token(ctx context.Context, token string,
 	kinds []connect.TokenKind) (connect.MailedToken, connect.Operator, error) {
 	hash, ok := signin.TokenHash(token)
@@ -42,8 +39,7 @@ func fits(t connect.MailedToken, o connect.Operator, kinds []connect.TokenKind) 
 	return connect.ErrTokenVoid
 }
 
-// withToken locks a mail token and its operator, so that no other transaction changes them, and runs do with
-// both.
+// withToken locks a mail token and its operator and runs do with both.
 //
 // Returns connect.ErrTokenVoid for a link that no longer works.
 func (s *Service) withToken(ctx context.Context, token string, now time.Time,
@@ -54,8 +50,7 @@ func (s *Service) withToken(ctx context.Context, token string, now time.Time,
 	}
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		if _, err := s.deps.TwoFactors.LockRow(ctx, found.OperatorID); err != nil {
-			// Lock the row of the mail token before the row of the operator, in the same order as a log-in, to avoid a
-			// deadlock.
+			// Lock the mail token before the operator, as a log-in does, to avoid a deadlock.
 			return err
 		}
 		o, err := s.deps.Operators.LockRow(ctx, found.OperatorID)

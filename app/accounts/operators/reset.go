@@ -16,15 +16,15 @@ import (
 
 const (
 	requestBatch = 20
-	// requestsKeptFor is the longest time for which a request for a new password waits for a dispatcher to mail the
-	// link. Afterwards the operator no longer expects the mail, and none is sent.
+	// requestsKeptFor is the longest time for which a request for a new password waits: later no operator expects the
+	// mail.
 	requestsKeptFor = 30 * time.Minute
-	// liveResets is the largest number of links to set a password that work at the same time for an operator.
+	// liveResets is the most links to set a password that work at the same time for an operator.
 	liveResets = 5
 )
 
-// RequestPasswordReset stores a request for a new password for an e-mail address. MailPasswordResets later mails the
-// link if the address is an operator's. Neither the work here nor its result depends on whether the address is known.
+// RequestPasswordReset stores a request for a new password; MailPasswordResets mails the link. Neither work nor
+// result depends on whether the address is known.
 //
 // Returns connect.ErrInvalidEmail.
 func (s *Service) RequestPasswordReset(ctx context.Context, email, locale string) error {
@@ -38,9 +38,8 @@ func (s *Service) RequestPasswordReset(ctx context.Context, email, locale string
 	})
 }
 
-// MailPasswordResets takes a batch of stored password requests, from RequestPasswordReset and from log-ins that were
-// locked out, and mails a link that sets a password to each address that belongs to an operator. more is true when
-// further requests may wait, and false when none is left.
+// MailPasswordResets mails a link that sets a password to each operator in a batch of stored requests. more reports
+// whether further requests may wait.
 func (s *Service) MailPasswordResets(ctx context.Context) (more bool, err error) {
 	now := s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
@@ -87,15 +86,12 @@ func (s *Service) mailReset(ctx context.Context, r accountports.PasswordResetReq
 	return s.tokens.MailPasswordReset(ctx, o, r.LockedOut, now)
 }
 
-// ResetPassword sets a new password with the token of a mailed link, and ends every session. The link was
-// mailed to the operator's address, so the address counts as verified from now on. If it was not verified
-// before, two-factor codes are turned off as well: a stranger may have turned them on. The count of wrong
-// passwords starts anew, and the network of this browser is remembered, so that the operator can log in from
-// it even while others try passwords.
+// ResetPassword sets a new password by a mailed link, verifies the address and ends every session. If the address
+// was not verified before, it turns two-factor codes off: a stranger may have turned them on.
 //
 // Returns connect.ErrInvalidPassword, after which the link still works, or connect.ErrTokenVoid.
 func (s *Service) ResetPassword(ctx context.Context, token, password string, from Browser) error {
-	// Check the token of the mailed link before the hash of the new password, because the hash is slow.
+	// Check the token of the mailed link before hashing the new password, which is slow.
 	if _, err := s.FindMailToken(ctx, token, connect.TokenResetPassword); err != nil {
 		return err
 	}
@@ -115,8 +111,8 @@ func (s *Service) ResetPassword(ctx context.Context, token, password string, fro
 		switch {
 		case s.tokens.HasUnverifiedEmail(o):
 			err = s.firstProof(ctx, o, f, now)
-		// While two-factor codes are on, a mailed link does not make the browser's network one of the operator's
-		// known networks: otherwise each such link would allow more tries of codes.
+		// With two-factor codes on, a mailed link does not make the network known: each link would allow more tries of
+		// codes.
 		case f.Enabled():
 			from.Network = ""
 		}
@@ -131,8 +127,8 @@ func (s *Service) ResetPassword(ctx context.Context, token, password string, fro
 	}, connect.TokenResetPassword)
 }
 
-// withPassword returns a copy of the operator with a password that was set by a mailed link. opens is true if the
-// operator's address counts as verified afterwards or needs no verification, and false otherwise.
+// withPassword returns a copy of the operator with a password set by a mailed link. opens is true if the address
+// needs no further verification.
 func withPassword(o connect.Operator, hash string, opens bool, now time.Time) connect.Operator {
 	o.PasswordHash = hash
 	if opens {
@@ -141,9 +137,7 @@ func withPassword(o connect.Operator, hash string, opens bool, now time.Time) co
 	return o
 }
 
-// firstProof turns off the second factor f of an operator whose address is verified for the first time, by a
-// password reset, and writes the time to the audit log. The account's links to partners and its deposits stay,
-// and the operator's first page shows them.
+// firstProof turns off the second factor of an operator whose address is first verified by a password reset.
 func (s *Service) firstProof(ctx context.Context, o connect.Operator, f *twofactor.SecondFactor, now time.Time) error {
 	if err := s.deps.TwoFactors.Delete(ctx, o.ID); err != nil {
 		return err

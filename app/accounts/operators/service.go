@@ -1,6 +1,4 @@
-// Package operators signs operators up, in and out, and manages their accounts: verified addresses,
-// passwords, two-factor codes, sessions and settings. Sign-up and log-in at a partner's connect URL are in
-// app/accounts/connections.
+// Package operators signs operators up, in and out, and manages their accounts.
 package operators
 
 import (
@@ -13,14 +11,12 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// SignedIn is an operator with a new session. Browser is the browser and network from which an operator signs
-// in.
+// Browser is the browser and network from which an operator signs in.
 type (
 	SignInResult = signin.AuthenticationResult
 	Browser      = signin.Browser
 )
 
-// Deps holds the repositories, clients and settings that the use cases of operators' accounts need.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
 	SignIn      signin.Parts
@@ -36,15 +32,13 @@ type Deps struct {
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 
-	// The setting DASHBOARD_BASE_URL: the base URL of the operators' pages, without a slash at its end.
+	// The setting DASHBOARD_BASE_URL, without a slash at its end.
 	DashboardURL string
-	// VerifyAddresses reports whether e-mail addresses are verified. true: SMTP_URL is set and mails are sent;
-	// false: no mail can be sent.
+	// VerifyAddresses reports whether mails can be sent, so that addresses are verified.
 	VerifyAddresses bool
-	SessionIdle     time.Duration // The setting SESSION_IDLE: the time after which an unused session ends.
+	SessionIdle     time.Duration // The setting SESSION_IDLE, the time after which an unused session ends.
 }
 
-// Service signs operators up, in and out, and manages their accounts.
 type Service struct {
 	deps          Deps
 	authenticator signin.Authenticator
@@ -58,7 +52,7 @@ func New(deps Deps) *Service {
 	}
 }
 
-// SignUp creates an operator with an account and a session, and mails the link that verifies the address.
+// SignUp creates an operator with an account and a session.
 //
 // Returns connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or ErrEmailTaken.
 func (s *Service) SignUp(ctx context.Context, form connect.SignUpForm, from Browser) (SignInResult, error) {
@@ -81,8 +75,7 @@ func (s *Service) SignUp(ctx context.Context, form connect.SignUpForm, from Brow
 	return in, err
 }
 
-// LogIn checks an operator's e-mail and password, and begins a session, or a half sign-in for an operator
-// whose two-factor codes are on (CompleteLogIn).
+// LogIn checks an operator's password and begins a session, or a half sign-in with two-factor codes on.
 //
 // Returns the errors of signin.Authenticator.Authenticate.
 func (s *Service) LogIn(ctx context.Context, email, password string, from Browser) (SignInResult, error) {
@@ -99,7 +92,7 @@ func (s *Service) LogIn(ctx context.Context, email, password string, from Browse
 	return in, err
 }
 
-// LogOut ends the session with this token. An unknown token is no error.
+// LogOut ends the session with this token; an unknown token is no error.
 func (s *Service) LogOut(ctx context.Context, token string) error {
 	hash, ok := signin.TokenHash(token)
 	if !ok {
@@ -110,9 +103,8 @@ func (s *Service) LogOut(ctx context.Context, token string) error {
 	})
 }
 
-// CurrentOperator returns the operator and the account of the session with this token.
-//
-// Returns connect.ErrBadCredentials for an unknown token or an ended session.
+// CurrentOperator returns the operator and account of a session, or connect.ErrBadCredentials for an unknown or
+// ended one.
 func (s *Service) CurrentOperator(ctx context.Context, token string) (connect.Operator, connect.Account, error) {
 	hash, ok := signin.TokenHash(token)
 	if !ok {
@@ -121,6 +113,5 @@ func (s *Service) CurrentOperator(ctx context.Context, token string) (connect.Op
 	return s.deps.Sessions.OperatorBySession(ctx, hash, s.deps.Clock.Now(), s.deps.SessionIdle)
 }
 
-// HasUnverifiedEmail reports whether the operator's address has still to be verified. false: the address is verified,
-// or the service sends no mails.
+// HasUnverifiedEmail reports whether the operator's address must still be verified; false when no mails are sent.
 func (s *Service) HasUnverifiedEmail(o connect.Operator) bool { return s.tokens.HasUnverifiedEmail(o) }

@@ -13,24 +13,22 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-// maxSessions is the largest number of sessions in the list from which an operator ends single sessions.
+// maxSessions is the most sessions in the list from which an operator ends single sessions.
 const maxSessions = 50
 
-// Session is a session as the list in the operator's settings shows it.
 type Session struct {
-	// The name by which a form in the settings ends this session; the session's token cannot be derived from the
-	// name.
+	// Name identifies the session in forms; the token cannot be derived from it.
 	Name       string
-	Browser    string // The browser and system of the session, such as "Firefox, Linux"; "" when unknown.
+	Browser    string // The session's browser and system, such as "Firefox, Linux"; "" when unknown.
 	CreatedAt  time.Time
 	LastSeenAt time.Time // The time of the session's last request, to within some minutes.
 	ExpiresAt  time.Time // The time at which the session ends even if it is used until then.
-	// true: this is the session of the browser that shows the list; false: it belongs to another browser.
+	// This reports whether the session is that of the browser that shows the list.
 	This bool
 }
 
-// Sessions lists the active sessions of an operator, the last used first, 50 at most. token is the token of
-// the browser that shows the list.
+// Sessions lists an operator's active sessions, the last used first, 50 at most; token is that of the present
+// browser.
 func (s *Service) Sessions(ctx context.Context, operatorID id.ID, token string) ([]Session, error) {
 	all, err := s.deps.Sessions.Sessions(ctx, operatorID, s.deps.Clock.Now(), s.deps.SessionIdle, maxSessions)
 	if err != nil {
@@ -44,8 +42,7 @@ func (s *Service) Sessions(ctx context.Context, operatorID id.ID, token string) 
 	return shown, nil
 }
 
-// view turns a stored session into the form in which the operator sees it. own is the hash of the token of
-// the browser that shows the list.
+// view returns a stored session as its operator sees it. own is the hash of the present browser's token.
 func view(s accountports.Session, own [32]byte) Session {
 	return Session{
 		Name: nameOf(s.TokenHash), Browser: s.Browser, CreatedAt: s.CreatedAt, LastSeenAt: s.LastSeenAt,
@@ -54,18 +51,17 @@ func view(s accountports.Session, own [32]byte) Session {
 	}
 }
 
-// nameOf returns a name for a session. The name does not reveal the hash under which the session is stored.
+// nameOf returns a name for a session that does not reveal the hash of its token.
 func nameOf(tokenHash [32]byte) string {
 	sum := sha256.Sum256(append([]byte("session "), tokenHash[:]...))
 	return hex.EncodeToString(sum[:12])
 }
 
-// EndSession ends the operator's session with this name. A session that has already ended is no error.
+// EndSession ends the operator's session with this name; an ended session is no error.
 func (s *Service) EndSession(ctx context.Context, o connect.Operator, name string) error {
 	return s.endSessions(ctx, o, named(name))
 }
 
-// EndOtherSessions ends every session of the operator except the session with this token.
 func (s *Service) EndOtherSessions(ctx context.Context, o connect.Operator, token string) error {
 	return s.endSessions(ctx, o, otherThan(token))
 }

@@ -16,11 +16,10 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-// ChangePassword replaces the operator's password, ends all sessions, begins a new session in this browser,
-// and mails a notice to the operator.
+// ChangePassword replaces the operator's password, ends all sessions and begins a new one.
 //
-// Returns connect.ErrInvalidPassword for the new password, and the errors of
-// signin.Authenticator.Authenticate for the current one.
+// Returns connect.ErrInvalidPassword for the new password, and the errors of signin.Authenticator.Authenticate for
+// the current one.
 func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, current, password string,
 	from Browser) (in SignInResult, err error) {
 	if !connect.ValidPassword(password) {
@@ -51,9 +50,7 @@ func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, curren
 	return in, err
 }
 
-// lockSeen locks the row of an operator whose password was checked before this transaction.
-//
-// Returns connect.ErrBadCredentials if the password or the address was changed since.
+// lockSeen locks an operator; connect.ErrBadCredentials if the password or address changed since it was checked.
 func (s *Service) lockSeen(ctx context.Context, seen connect.Operator) (connect.Operator, error) {
 	o, err := s.deps.Operators.LockRow(ctx, seen.ID)
 	if err == nil {
@@ -69,15 +66,12 @@ func unchanged(o, seen connect.Operator) error {
 	return nil
 }
 
-// ChangeEmail mails a link to the operator's new address, which takes effect when the link verifies it, and mails
-// a notice to the old address. Where the service sends no mails, the new address takes effect at once and stays
-// unverified. The returned session is empty unless the new address took effect at once.
+// ChangeEmail mails a link to the operator's new address, which takes effect when the link verifies it. Without
+// mails it takes effect at once, unverified, with a new session. The owner of the address can reset the password,
+// so the change needs a two-factor code if codes are on.
 //
-// The owner of the address can reset the password, so an operator whose two-factor codes are on confirms the
-// change with a code.
-//
-// Returns connect.ErrInvalidEmail, connect.ErrEmailTaken, rate_limited after five mails in an hour,
-// twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of signin.Authenticator.Authenticate for the password.
+// Returns connect.ErrInvalidEmail, connect.ErrEmailTaken, rate_limited, twofactor.ErrWrongCode, ErrTooManyCodes,
+// and the errors of signin.Authenticator.Authenticate.
 func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, password, code string,
 	from Browser) (in SignInResult, err error) {
 	if !mailaddr.Valid(email) {
@@ -115,7 +109,7 @@ func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, pa
 	return in, err
 }
 
-// mailNewAddress mails the link that verifies an operator's new address, and a notice to the old address.
+// mailNewAddress mails a link to an operator's new address, and a notice to the old one.
 func (s *Service) mailNewAddress(ctx context.Context, o connect.Operator, email string, now time.Time) error {
 	if err := s.mailsLeft(ctx, o, connect.TokenChangeEmail, now); err != nil {
 		return err
@@ -130,26 +124,23 @@ func (s *Service) mailNewAddress(ctx context.Context, o connect.Operator, email 
 	return s.audit(ctx, o, verbs[mails.EmailChangeRequested], now)
 }
 
-// free returns ErrEmailTaken for an e-mail address that belongs to another operator. owner and err are the
-// results of OperatorByEmail for the address; operatorID is the operator who wants it. The same operator may
-// change the case of its letters.
+// free returns ErrEmailTaken for an address that belongs to another operator. owner and err are the results of
+// OperatorByEmail. The operator may change the case of letters.
 func free(owner connect.Operator, err error, operatorID id.ID) error {
 	switch {
 	case err == nil && owner.ID != operatorID:
 		return connect.ErrEmailTaken
-	case errors.Is(err, connect.ErrBadCredentials): // No operator has the e-mail address, so it is free.
+	case errors.Is(err, connect.ErrBadCredentials):
 		return nil
 	}
 	return err
 }
 
-// movedTo returns a copy of the operator with a new, unverified address.
 func movedTo(o connect.Operator, email string) connect.Operator {
 	o.Email, o.VerifiedAt = email, time.Time{}
 	return o
 }
 
-// RenameCompany renames the company of an account. Returns connect.ErrInvalidCompany.
 func (s *Service) RenameCompany(ctx context.Context, o connect.Operator, a connect.Account, name string) error {
 	name = strings.TrimSpace(name)
 	if !connect.ValidCompany(name) {
@@ -159,7 +150,7 @@ func (s *Service) RenameCompany(ctx context.Context, o connect.Operator, a conne
 	return s.changeAccount(ctx, o, a, audit.AccountRename, change, a.CompanyName, name)
 }
 
-// ChangeContact sets the contact of an account that tenants see for their questions. Returns invalid_field.
+// ChangeContact sets the contact of an account that tenants see, or returns invalid_field.
 func (s *Service) ChangeContact(ctx context.Context, o connect.Operator, a connect.Account, contact string) error {
 	contact = strings.TrimSpace(contact)
 	if !connect.ValidContact(contact) {
@@ -169,7 +160,7 @@ func (s *Service) ChangeContact(ctx context.Context, o connect.Operator, a conne
 	return s.changeAccount(ctx, o, a, audit.AccountChangeContact, change, a.Contact, contact)
 }
 
-// ChangeTimezone sets the time zone of an account to one of zone.Names. Returns invalid_field.
+// ChangeTimezone sets an account's time zone to one of zone.Names, or returns invalid_field.
 func (s *Service) ChangeTimezone(ctx context.Context, o connect.Operator, a connect.Account, name string) error {
 	if !zone.IsKnownName(name) {
 		return fault.ErrInvalidField.WithField("timezone", "is not a time zone of the IANA database")
@@ -178,7 +169,7 @@ func (s *Service) ChangeTimezone(ctx context.Context, o connect.Operator, a conn
 	return s.changeAccount(ctx, o, a, audit.AccountChangeTimezone, change, a.Timezone, name)
 }
 
-// changeAccount changes one field of an account. The audit log receives the values before and after.
+// changeAccount changes one field of an account and writes both values to the audit log.
 func (s *Service) changeAccount(ctx context.Context, o connect.Operator, a connect.Account, verb audit.Action,
 	change accountports.AccountChange, from, to string) error {
 	now := s.deps.Clock.Now()
@@ -192,7 +183,7 @@ func (s *Service) changeAccount(ctx context.Context, o connect.Operator, a conne
 	})
 }
 
-// ChangeLanguage sets the language of the operator's pages and mails, one of connect.Locales.
+// ChangeLanguage sets the language of the operator's pages and mails to one of connect.Locales.
 func (s *Service) ChangeLanguage(ctx context.Context, o connect.Operator, locale string) error {
 	if !connect.ValidLocale(locale) {
 		return fault.ErrInvalidField.WithField("locale", "is not a language of the pages")

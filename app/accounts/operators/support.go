@@ -11,12 +11,10 @@ import (
 	"partnerdeposits/core/mailaddr"
 )
 
-// MailPasswordResetByAdmin mails an operator the link that sets a password, for the admin command. A newEmail replaces
-// the address first, for an operator who has also lost the mailbox: all sessions end, a notice is mailed to
-// the old address, and the link goes to the new one. With newEmail "" the address stays.
+// MailPasswordResetByAdmin mails an operator a link that sets a password. A newEmail, for a lost mailbox, replaces
+// the address first and ends all sessions; "" keeps the address.
 //
-// Returns connect.ErrBadCredentials for an unknown operator, connect.ErrInvalidEmail or
-// connect.ErrEmailTaken.
+// Returns connect.ErrBadCredentials for an unknown operator, connect.ErrInvalidEmail or connect.ErrEmailTaken.
 func (s *Service) MailPasswordResetByAdmin(ctx context.Context, operatorID id.ID, newEmail string) (mailed string,
 	err error) {
 	if newEmail != "" && !mailaddr.Valid(newEmail) {
@@ -48,8 +46,7 @@ func (s *Service) MailPasswordResetByAdmin(ctx context.Context, operatorID id.ID
 	return mailed, err
 }
 
-// EndSessionsByAdmin ends every session of an operator, for the admin command, and returns the number of
-// ended sessions.
+// EndSessionsByAdmin ends every session of an operator and returns their number.
 //
 // Returns connect.ErrBadCredentials for an unknown operator.
 func (s *Service) EndSessionsByAdmin(ctx context.Context, operatorID id.ID) (n int, err error) {

@@ -12,24 +12,19 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// TOTPEnrolment holds what an operator enters in an authenticator app: the secret, and the URI of a QR code with
-// the secret.
+// TOTPEnrolment holds the secret for an authenticator app, and the URI of its QR code.
 type TOTPEnrolment struct{ Secret, URI secret.Text }
 
-// TwoFactorState returns the state of an operator's second factor: whether a log-in needs a two-factor code.
 func (s *Service) TwoFactorState(ctx context.Context, operatorID id.ID) (twofactor.State, error) {
 	return s.deps.TwoFactors.StateOf(ctx, operatorID)
 }
 
-// HalfSignedInOperator returns the operator and account of a half sign-in: the password was right, and the two-factor
-// code is missing.
-//
-// Returns twofactor.ErrSignInExpired.
+// HalfSignedInOperator returns the operator and account of a half sign-in, or twofactor.ErrSignInExpired.
 func (s *Service) HalfSignedInOperator(ctx context.Context, token string) (connect.Operator, connect.Account, error) {
 	return s.codes.HalfSignedInOperator(ctx, token, s.deps.Clock.Now())
 }
 
-// CompleteLogIn turns a half sign-in into a session with a code of the authenticator app or a recovery code.
+// CompleteLogIn turns a half sign-in into a session with a two-factor code.
 //
 // Returns twofactor.ErrSignInExpired, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) CompleteLogIn(ctx context.Context, token, code string, from Browser) (SignInResult, error) {
@@ -52,11 +47,11 @@ func (s *Service) CompleteLogIn(ctx context.Context, token, code string, from Br
 	return in, nil
 }
 
-// BeginTOTPEnrolment creates the secret for an operator's authenticator app after a check of the password. Log-ins
-// need codes only after ConfirmTOTP has accepted the first one. An earlier unconfirmed secret is replaced.
-// Codes shut out a person who resets the password by mail, so the address must be verified first.
+// BeginTOTPEnrolment creates the secret for an authenticator app; log-ins need codes only after ConfirmTOTP. Codes
+// shut out a person who resets the password by mail, so the address must be verified first.
 //
-// Returns connect.ErrEmailUnverified, the errors of signin.Authenticator.Authenticate, or twofactor.ErrAlreadyEnabled.
+// Returns connect.ErrEmailUnverified, the errors of signin.Authenticator.Authenticate, or
+// twofactor.ErrAlreadyEnabled.
 func (s *Service) BeginTOTPEnrolment(ctx context.Context, o connect.Operator, password string,
 	from Browser) (TOTPEnrolment, error) {
 	now := s.deps.Clock.Now()
@@ -85,23 +80,20 @@ func (s *Service) enrolment(o connect.Operator, f twofactor.SecondFactor) TOTPEn
 	return TOTPEnrolment{Secret: f.Secret, URI: s.deps.Codes.EnrolmentURI(f.Secret, o.Email)}
 }
 
-// TwoFactorResult is the result of a change of the second factor: a new session, which replaces all others, and new
-// recovery codes in clear text.
+// TwoFactorResult holds the new session and recovery codes after a change of the second factor.
 type TwoFactorResult struct {
 	SignInResult
 	RecoveryCodes []secret.Text
 }
 
-// ConfirmTOTP turns two-factor codes on, with the first code of the authenticator app. With
-// twofactor.ErrWrongCode it also returns the unconfirmed secret, so that the page can show it again.
+// ConfirmTOTP turns two-factor codes on, with the first code of the app. With twofactor.ErrWrongCode it also
+// returns the secret, for the page.
 //
-// Returns connect.ErrEmailUnverified, twofactor.ErrAlreadyEnabled, ErrNotEnabled when no secret was created,
-// ErrWrongCode or ErrTooManyCodes.
+// Returns connect.ErrEmailUnverified, twofactor.ErrAlreadyEnabled, ErrNotEnabled, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect.Account, code string,
 	from Browser) (done TwoFactorResult, waits TOTPEnrolment, err error) {
 	now := s.deps.Clock.Now()
-	// Check the address again: the secret for the authenticator app may have been created before the service
-	// verified addresses.
+	// The secret for the authenticator app may have been created before the service verified addresses.
 	if s.HasUnverifiedEmail(o) {
 		return TwoFactorResult{}, TOTPEnrolment{}, connect.ErrEmailUnverified
 	}
@@ -129,7 +121,7 @@ func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect
 	return done, waits, err
 }
 
-// ReplaceRecoveryCodes replaces an operator's recovery codes after a check of a two-factor code.
+// ReplaceRecoveryCodes replaces recovery codes, with a two-factor code.
 //
 // Returns twofactor.ErrNotEnabled, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) ReplaceRecoveryCodes(ctx context.Context, o connect.Operator, a connect.Account, code string,
@@ -137,9 +129,10 @@ func (s *Service) ReplaceRecoveryCodes(ctx context.Context, o connect.Operator, 
 	return s.change(ctx, o, a, mails.RecoveryCodesReplaced, code, from)
 }
 
-// DisableTOTP turns an operator's two-factor codes off after a check of the password and a code.
+// DisableTOTP turns two-factor codes off after a check of the password and a code.
 //
-// Returns the errors of signin.Authenticator.Authenticate, twofactor.ErrNotEnabled, ErrWrongCode or ErrTooManyCodes.
+// Returns the errors of signin.Authenticator.Authenticate, twofactor.ErrNotEnabled, ErrWrongCode or
+// ErrTooManyCodes.
 func (s *Service) DisableTOTP(ctx context.Context, o connect.Operator, a connect.Account, password, code string,
 	from Browser) (SignInResult, error) {
 	if err := s.ownPassword(ctx, o, password, from, s.deps.Clock.Now()); err != nil {
@@ -149,21 +142,17 @@ func (s *Service) DisableTOTP(ctx context.Context, o connect.Operator, a connect
 	return done.SignInResult, err
 }
 
-// ownPassword checks that a password is the operator's own. Returns the errors of
-// signin.Authenticator.Authenticate.
 func (s *Service) ownPassword(ctx context.Context, o connect.Operator, password string, from Browser,
 	now time.Time) error {
 	found, _, err := s.authenticator.Authenticate(ctx, o.Email, password, from, now)
-	// Another operator took over the e-mail address after the session was read, so the checked password is that
-	// operator's.
+	// Another operator took over the e-mail address after the session was read.
 	if err == nil && found.ID != o.ID {
 		return connect.ErrBadCredentials
 	}
 	return err
 }
 
-// change checks a two-factor code and then makes a change of the operator's second factor, in one
-// transaction.
+// change makes a change of the operator's second factor after a check of a code, in one transaction.
 func (s *Service) change(ctx context.Context, o connect.Operator, a connect.Account, what mails.TwoFactorChange,
 	code string, from Browser) (done TwoFactorResult, err error) {
 	now := s.deps.Clock.Now()
@@ -183,9 +172,8 @@ func (s *Service) change(ctx context.Context, o connect.Operator, a connect.Acco
 	return done, err
 }
 
-// changed does what follows each change of an operator's second factor: it replaces or deletes the recovery
-// codes, ends every session and half sign-in, begins a session for this browser, mails the operator and
-// writes the audit log.
+// changed replaces or deletes the recovery codes after a change of the second factor, ends all sessions, begins one
+// for this browser and mails the operator.
 func (s *Service) changed(ctx context.Context, o connect.Operator, a connect.Account, what mails.TwoFactorChange,
 	from Browser, now time.Time) (done TwoFactorResult, err error) {
 	if what == mails.TwoFactorOff {
@@ -205,8 +193,7 @@ func (s *Service) changed(ctx context.Context, o connect.Operator, a connect.Acc
 	return done, s.codes.NotifyOfChange(ctx, o, what, now)
 }
 
-// DisableTOTPByAdmin turns two-factor codes off for an operator who has lost the app and the recovery codes,
-// ends every session, and mails the operator.
+// DisableTOTPByAdmin turns off the two-factor codes of an operator who has lost them, and ends every session.
 //
 // Returns twofactor.ErrNotEnabled.
 func (s *Service) DisableTOTPByAdmin(ctx context.Context, operatorID id.ID) error {
@@ -233,7 +220,6 @@ func (s *Service) DisableTOTPByAdmin(ctx context.Context, operatorID id.ID) erro
 	})
 }
 
-// endAll ends every session and half sign-in of an operator.
 func (s *Service) endAll(ctx context.Context, o connect.Operator) error {
 	if _, err := s.deps.Sessions.DeleteSessionsOfOperator(ctx, o.ID); err != nil {
 		return err

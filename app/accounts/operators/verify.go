@@ -11,8 +11,7 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// MailVerificationLink mails the link that verifies the operator's address once more. For a verified address nothing
-// is mailed.
+// MailVerificationLink mails the link that verifies the operator's address, unless it is verified.
 //
 // Returns rate_limited after five mails in an hour.
 func (s *Service) MailVerificationLink(ctx context.Context, o connect.Operator) error {
@@ -29,8 +28,7 @@ func (s *Service) MailVerificationLink(ctx context.Context, o connect.Operator) 
 	})
 }
 
-// mailsLeft returns rate_limited if the operator has already received as many mails of the kind as an hour
-// allows. The caller has locked the operator.
+// mailsLeft returns rate_limited if the operator has received as many mails of the kind as an hour allows.
 func (s *Service) mailsLeft(ctx context.Context, o connect.Operator, kind connect.TokenKind, now time.Time) error {
 	n, err := s.deps.Tokens.CountTokens(ctx, o.ID, kind, now.Add(-time.Hour))
 	if err != nil {
@@ -39,8 +37,7 @@ func (s *Service) mailsLeft(ctx context.Context, o connect.Operator, kind connec
 	return mailAllowed(n)
 }
 
-// mailAllowed returns rate_limited if verifyMailsPerHour mails of one kind have been sent to an operator within
-// the last hour.
+// mailAllowed returns rate_limited if verifyMailsPerHour mails were sent within the hour.
 func mailAllowed(sent int) error {
 	if sent >= verifyMailsPerHour {
 		return fault.ErrRateLimited.WithRetryAfter(time.Hour)
@@ -48,12 +45,10 @@ func mailAllowed(sent int) error {
 	return nil
 }
 
-// verifying lists the kinds of mail tokens whose links verify an address.
 var verifying = []connect.TokenKind{connect.TokenVerifyEmail, connect.TokenChangeEmail}
 
-// FindVerificationToken returns the token of a link that verifies an address, for the page that asks for
-// confirmation before the link takes effect. asks is true when the browser is not signed in to the account, so
-// that the confirmation needs the account's password; else false.
+// FindVerificationToken returns the token of a link that verifies an address. asks is true when the browser is not
+// signed in to the account, so that the password is needed.
 //
 // Returns connect.ErrTokenVoid for a link that no longer works.
 func (s *Service) FindVerificationToken(ctx context.Context, token string,
@@ -66,8 +61,7 @@ func (s *Service) FindVerificationToken(ctx context.Context, token string,
 	return t, current.ID != o.ID, err
 }
 
-// signedInAs returns the operator and account of the browser's session; both are zero for a browser without a
-// session.
+// signedInAs returns the operator and account of the browser's session; zero without one.
 func (s *Service) signedInAs(ctx context.Context, from Browser) (connect.Operator, connect.Account, error) {
 	o, a, err := s.CurrentOperator(ctx, from.Session)
 	if errors.Is(err, connect.ErrBadCredentials) {
@@ -76,14 +70,12 @@ func (s *Service) signedInAs(ctx context.Context, from Browser) (connect.Operato
 	return o, a, err
 }
 
-// VerifyEmail marks the address as the operator's own, by the token of a mailed link. A new address replaces
-// the old one: all sessions end, this browser begins a new one, and a notice is mailed to the old address. A
-// browser that is not signed in to the account must also send its password. Otherwise, if a stranger had signed
-// up with the address, a click by the owner of the mailbox would verify the stranger's account.
+// VerifyEmail marks the address as the operator's own, by a mailed link; a new address replaces the old one and
+// ends all sessions. A browser that is not signed in must send the password: otherwise the owner of a mailbox would
+// verify an account that a stranger made with the address.
 //
-// Returns connect.ErrTokenVoid, the errors of signin.Authenticator.Authenticate for the password, or
-// connect.ErrEmailTaken for a new address that another operator has taken meanwhile. The returned session is
-// empty unless a session begins.
+// Returns connect.ErrTokenVoid, connect.ErrEmailTaken, and the errors of signin.Authenticator.Authenticate for the
+// password.
 func (s *Service) VerifyEmail(ctx context.Context, token, password string, from Browser) (in SignInResult, err error) {
 	now := s.deps.Clock.Now()
 	_, owner, err := s.token(ctx, token, verifying)

@@ -14,9 +14,8 @@ import (
 
 const tokenBytes = 32
 
-// AuthenticationResult is an operator with a new session. The session's token goes to the browser; the database stores
-// only its hash. When the two-factor code is still missing, Half, the token of a half sign-in, is set instead
-// of Token.
+// AuthenticationResult is an operator with a new session, whose token is stored only as a hash. Half is set instead
+// of Token when the two-factor code is still missing.
 type AuthenticationResult struct {
 	Operator connect.Operator
 	Account  connect.Account
@@ -25,20 +24,18 @@ type AuthenticationResult struct {
 	Lifetime time.Duration
 }
 
-// Browser describes the browser and network from which an operator signs in.
 type Browser struct {
-	Session string // The token of the browser's earlier session, which the sign-in ends; "" for none.
-	// The IPv4 address or IPv6 /64 network of the client; "" when unknown, which is never stored.
+	Session string // The token of the earlier session, which the sign-in ends; "" for none.
+	// The client's IPv4 address or IPv6 /64; "" when unknown, which is never stored.
 	Network string
 	Name    string // The browser and system, such as "Firefox, Linux"; "" when unknown.
 }
 
-// Authenticator checks operators' passwords and begins their sessions.
 type Authenticator struct {
 	UnitOfWork  ports.UnitOfWork
 	Operators   accountports.OperatorStore
 	Sessions    accountports.SessionStore
-	Requests    accountports.MailTokenStore // The store of requests for a new password.
+	Requests    accountports.MailTokenStore
 	TwoFactors  accountports.TwoFactorStore
 	HalfSignIns accountports.HalfSignInStore
 	Passwords   accountports.PasswordHasher
@@ -46,21 +43,19 @@ type Authenticator struct {
 	Limiter     ports.Limiter
 }
 
-// networkHash returns a hash of a network and an operator together, so that the database reveals neither
-// addresses nor which operators share a network.
+// networkHash hashes a network with its operator, so that the database does not reveal who shares a network.
 func networkHash(o connect.Operator, network string) [32]byte {
 	return sha256.Sum256([]byte(id.Operator.Of(o.ID) + " " + network))
 }
 
-// newToken returns a random token for a session or a mailed link, with the hash under which it is stored.
+// newToken returns a random token for a session or a mailed link, and its hash.
 func newToken(entropy ports.Entropy) (token secret.Text, hash [32]byte) {
 	token = secret.Text(base64.RawURLEncoding.EncodeToString(entropy.Bytes(tokenBytes)))
 	hash, _ = TokenHash(token.Reveal())
 	return token, hash
 }
 
-// TokenHash returns the SHA-256 under which the token of a session or of a mail is stored. ok is false for
-// text that cannot be a token.
+// TokenHash returns the SHA-256 of a token of a session or mail; ok is false for text that cannot be a token.
 func TokenHash(token string) (hash [32]byte, ok bool) {
 	if len(token) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
 		return hash, false

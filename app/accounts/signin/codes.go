@@ -17,8 +17,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// TwoFactorCodes checks operators' two-factor codes: those of the authenticator app and recovery codes. Each code is
-// accepted once.
+// TwoFactorCodes checks operators' two-factor codes, each of which is accepted once.
 type TwoFactorCodes struct {
 	UnitOfWork   ports.UnitOfWork
 	Sessions     accountports.SessionStore
@@ -31,12 +30,11 @@ type TwoFactorCodes struct {
 	DashboardURL string
 }
 
-// allNetworks is the key under which the tries of two-factor codes from all networks are counted together.
+// allNetworks is the key under which tries of two-factor codes from all networks are counted together.
 var allNetworks [32]byte
 
-// LimitTries counts a try of a two-factor code and runs use, which calls Accept. The try is committed before use
-// runs, so that parallel tries cannot exceed the limit together. A try that did not end in
-// twofactor.ErrWrongCode is taken back.
+// LimitTries counts a try of a two-factor code and then runs use. The count is committed first, so that parallel
+// tries cannot exceed the limit, and taken back unless use returns twofactor.ErrWrongCode.
 //
 // Returns twofactor.ErrTooManyCodes, and the errors of use.
 func (c TwoFactorCodes) LimitTries(ctx context.Context, o connect.Operator, from Browser, now time.Time,
@@ -72,7 +70,7 @@ func (c TwoFactorCodes) LimitTries(ctx context.Context, o connect.Operator, from
 	if costs(err) {
 		return err
 	}
-	// If taking back this try fails, the operator has one try less until the hour of the limit is over.
+	// If taking back a try of a code fails, the operator has one try less in this hour.
 	_ = c.UnitOfWork.WithinTx(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		if err := c.HalfSignIns.UncountCodeTry(ctx, o.ID, network); err != nil {
 			return err
@@ -82,18 +80,16 @@ func (c TwoFactorCodes) LimitTries(ctx context.Context, o connect.Operator, from
 	return err
 }
 
-// costs reports whether a try of a two-factor code that ended in err counts towards the limit: true for a
-// wrong code, false for success and any other error.
+// costs reports whether a try of a two-factor code counts towards the limit: only a wrong code does.
 func costs(err error) bool { return errors.Is(err, twofactor.ErrWrongCode) }
 
-// Enabled reports whether an operator's two-factor codes are on.
 func (c TwoFactorCodes) Enabled(ctx context.Context, operatorID id.ID) (bool, error) {
 	f, err := c.TwoFactors.StateOf(ctx, operatorID)
 	return f.On, err
 }
 
-// Accept uses up a two-factor code of the operator, in the transaction of the change that the code allows.
-// required is true for an operator whose codes are on. false: the codes are off, and the code is not checked.
+// Accept uses up a two-factor code of the operator, in the transaction of the change that it allows. required is
+// false, and the code not checked, where codes are off.
 //
 // Returns twofactor.ErrWrongCode.
 func (c TwoFactorCodes) Accept(ctx context.Context, o connect.Operator, code string, now time.Time) (required bool,
@@ -123,14 +119,13 @@ func (c TwoFactorCodes) useRecovery(ctx context.Context, o connect.Operator, has
 	return c.NotifyOfChange(ctx, o, mails.RecoveryCodeUsed, now)
 }
 
-// verbs maps each change of the second factor to its verb in the audit log.
 var verbs = map[mails.TwoFactorChange]audit.Action{
 	mails.TwoFactorOn: audit.OperatorEnableTOTP, mails.TwoFactorOff: audit.OperatorDisableTOTP,
 	mails.TwoFactorOffBySupport: audit.OperatorResetTOTP, mails.RecoveryCodesReplaced: audit.OperatorReplaceRecoveryCodes,
 	mails.RecoveryCodeUsed: audit.OperatorUseRecoveryCode,
 }
 
-// NotifyOfChange mails the operator about a change of the second factor, and writes the change to the audit log.
+// NotifyOfChange mails a change of the second factor to the operator, and writes the audit log.
 func (c TwoFactorCodes) NotifyOfChange(ctx context.Context, o connect.Operator, what mails.TwoFactorChange,
 	now time.Time) error {
 	mail := mails.TwoFactorNotice{Operator: o, Change: what, DashboardURL: c.DashboardURL}.Mail(c.Entropy.NewID(), now)
@@ -144,7 +139,6 @@ func (c TwoFactorCodes) NotifyOfChange(ctx context.Context, o connect.Operator, 
 	return c.Audit.Append(ctx, audit.NewEntry(c.Entropy, now, by, verbs[what], id.Operator.Of(o.ID), nil))
 }
 
-// ReplaceRecoveryCodes replaces the recovery codes of an operator, and returns the new ones in clear text.
 func (c TwoFactorCodes) ReplaceRecoveryCodes(ctx context.Context, operatorID id.ID) ([]secret.Text, error) {
 	codes := make([]secret.Text, twofactor.RecoveryCodeCount)
 	hashes := make([][32]byte, len(codes))

@@ -13,15 +13,14 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// failuresPerHour is the number of failed log-ins with an e-mail address, from all networks together, after
-// which only networks that signed in before may try (api.md §1, "Rate limits").
+// failuresPerHour is the number of failed log-ins with an address after which only known networks may try
+// (api.md §1, "Rate limits").
 const failuresPerHour = 100
 
 // countFailure counts a log-in as failed before its password is checked, so that parallel attempts cannot exceed
-// the limit together. The returned function harmless takes the count back. A new password begins a new count,
-// since the count's key contains a hash of the password's hash.
+// the limit; harmless takes the count back. o is zero for an unknown e-mail.
 //
-// o is zero for an unknown e-mail. Returns rate_limited when the limit is reached, unless the network is known.
+// Returns rate_limited when the limit is reached, unless the network is known.
 func (au Authenticator) countFailure(
 	ctx context.Context, email string, o connect.Operator, known bool, now time.Time,
 ) (harmless func(), err error) {
@@ -41,9 +40,8 @@ func (au Authenticator) countFailure(
 	return func() {}, refused
 }
 
-// tellLockedOut stores a request to mail the owner of an address that log-ins are locked, with a link that sets a
-// password, at most once an hour. The dispatcher process later checks whether the address is known, so that a
-// log-in takes the same time for every address.
+// tellLockedOut requests a mail about locked log-ins, with a link that sets a password, at most once an hour. The
+// dispatcher later checks whether the address is known, so that each log-in takes the same time.
 func (au Authenticator) tellLockedOut(ctx context.Context, email, key string, now time.Time) error {
 	once := ports.LimitRule{Name: "auth-locked-out", Key: key, PerHour: 1}
 	if !mailaddr.Valid(email) || !au.Limiter.Allow(ctx, once).Allowed {
@@ -55,8 +53,7 @@ func (au Authenticator) tellLockedOut(ctx context.Context, email, key string, no
 	})
 }
 
-// lockedOut returns rate_limited for a log-in beyond the limit of failures. known is true when the operator
-// has signed in from this network before, which allows the log-in.
+// lockedOut returns rate_limited for a log-in beyond the limit of failures, unless its network is known.
 func lockedOut(decision ports.LimitDecision, known bool) error {
 	if decision.Allowed || known {
 		return nil

@@ -10,8 +10,7 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-// BeginSignIn begins a session after the right password, or a half sign-in for an operator whose two-factor codes
-// are on.
+// BeginSignIn begins a session after the right password, or a half sign-in with two-factor codes on.
 func (au Authenticator) BeginSignIn(ctx context.Context, o connect.Operator, a connect.Account, from Browser,
 	now time.Time) (AuthenticationResult, error) {
 	f, err := au.TwoFactors.LockRow(ctx, o.ID)
@@ -31,10 +30,7 @@ func newHalf(hash [32]byte, operatorID id.ID, now time.Time) accountports.HalfSi
 		ExpiresAt: now.Add(twofactor.HalfSignInLifetime)}
 }
 
-// HalfSignedInOperator returns the operator and account of a half sign-in: the password was right, and the two-factor
-// code is missing.
-//
-// Returns twofactor.ErrSignInExpired.
+// HalfSignedInOperator returns the operator and account of a half sign-in, or twofactor.ErrSignInExpired.
 func (c TwoFactorCodes) HalfSignedInOperator(ctx context.Context, token string,
 	now time.Time) (connect.Operator, connect.Account, error) {
 	hash, ok := TokenHash(token)
@@ -44,11 +40,10 @@ func (c TwoFactorCodes) HalfSignedInOperator(ctx context.Context, token string,
 	return c.HalfSignIns.HalfSignedInOperator(ctx, hash, now)
 }
 
-// CompleteHalfSignIn turns a half sign-in (the password was right, the two-factor code is missing) into a
-// session, with a two-factor code. A wrong code does not end the half sign-in.
+// CompleteHalfSignIn turns a half sign-in into a session with a two-factor code; a wrong code does not end the half
+// sign-in.
 //
-// Returns twofactor.ErrWrongCode, or ErrSignInExpired for a half sign-in of another operator, and where codes
-// were turned off meanwhile.
+// Returns twofactor.ErrWrongCode, or ErrSignInExpired, also where codes were turned off meanwhile.
 func (au Authenticator) CompleteHalfSignIn(ctx context.Context, codes TwoFactorCodes, half HalfSignInWithCode,
 	now time.Time) (AuthenticationResult, error) {
 	hash, ok := TokenHash(half.Token)
@@ -72,8 +67,6 @@ func (au Authenticator) CompleteHalfSignIn(ctx context.Context, codes TwoFactorC
 	return au.BeginSession(ctx, half.Operator, half.Account, half.From, now)
 }
 
-// HalfSignInWithCode is a sign-in whose password was right, together with the two-factor code that is to complete
-// it.
 type HalfSignInWithCode struct {
 	Operator connect.Operator
 	Account  connect.Account

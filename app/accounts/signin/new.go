@@ -5,7 +5,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps holds the repositories, clients and settings that sign-in needs.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
 	Operators   accountports.OperatorStore
@@ -20,22 +19,19 @@ type Deps struct {
 	Entropy     ports.Entropy
 	Limiter     ports.Limiter
 
-	// The setting DASHBOARD_BASE_URL: the base URL of the operators' pages, without a slash at its end.
+	// The setting DASHBOARD_BASE_URL, without a slash at its end.
 	DashboardURL string
-	// VerifyAddresses reports whether e-mail addresses are verified. true: SMTP_URL is set and mails are sent;
-	// false: no mail can be sent.
+	// VerifyAddresses reports whether mails can be sent, so that addresses are verified.
 	VerifyAddresses bool
 }
 
-// Parts holds the authenticator, the mail tokens and the two-factor codes, which the use cases of operators'
-// accounts share.
+// Parts holds the objects of sign-in that the use cases of operators' accounts share.
 type Parts struct {
 	Authenticator Authenticator
 	Tokens        MailTokens
 	Codes         TwoFactorCodes
 }
 
-// New builds the authenticator, the mail tokens and the two-factor codes from their shared dependencies.
 func New(d Deps) Parts {
 	return Parts{
 		Authenticator: Authenticator{

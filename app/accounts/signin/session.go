@@ -9,12 +9,12 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-// SessionLifetime is the time from a session's start to its end. Use does not prolong a session, and an
-// unused session ends earlier (SESSION_IDLE).
+// SessionLifetime is the longest life of a session; use does not prolong it, and an unused one ends earlier
+// (SESSION_IDLE).
 const SessionLifetime = 14 * 24 * time.Hour
 
-// BeginSession stores a new session and the network of the browser, and deletes the browser's former session,
-// so that a session token planted in the browser before log-in is worthless afterwards.
+// BeginSession stores a new session and deletes the browser's former one, so that a token planted before log-in is
+// worthless.
 //
 // Returns connect.ErrBadCredentials if the password was changed since o was read.
 func (au Authenticator) BeginSession(ctx context.Context, o connect.Operator, a connect.Account, from Browser,
@@ -41,8 +41,8 @@ func (au Authenticator) BeginSession(ctx context.Context, o connect.Operator, a 
 	return AuthenticationResult{Operator: current, Account: a, Token: token, Lifetime: SessionLifetime}, nil
 }
 
-// RememberNetwork stores the network of a browser as one of the operator's known networks, from which the
-// operator can log in even after too many failed attempts of others.
+// RememberNetwork stores a known network, from which the operator can log in even after too many failures of
+// others.
 func (au Authenticator) RememberNetwork(ctx context.Context, o connect.Operator, from Browser, now time.Time) error {
 	if from.Network == "" {
 		return nil
@@ -57,8 +57,7 @@ func newSession(hash [32]byte, operatorID id.ID, from Browser, now time.Time) ac
 	}
 }
 
-// samePassword returns ErrBadCredentials if the operator's password was changed since it was checked for a
-// new session.
+// samePassword returns ErrBadCredentials if the password was changed since it was checked.
 func samePassword(current, checked connect.Operator) error {
 	if current.PasswordHash != checked.PasswordHash {
 		return connect.ErrBadCredentials

@@ -1,6 +1,4 @@
 // Package signin creates operators, checks their passwords and two-factor codes, and begins their sessions.
-// Sign-up and log-in use it both with a partner's connect URL (app/accounts/connections) and without
-// (app/accounts/operators).
 package signin
 
 import (
@@ -13,7 +11,7 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-// NewOperator builds an operator and an account from the sign-up form and hashes the password. The caller stores both.
+// NewOperator builds an operator and an account from the sign-up form, for the caller to store.
 //
 // Returns the errors of connect.SignUp.Validate, or service_unavailable.
 func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUpForm, from Browser,
@@ -31,11 +29,9 @@ func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUpForm
 	return o, a, nil
 }
 
-// Authenticate finds an operator by e-mail and password. The check of an unknown e-mail takes as long as that of
-// a wrong password.
+// Authenticate returns the operator of an e-mail and password; unknown e-mails take as long as wrong passwords.
 //
-// Returns connect.ErrBadCredentials for an unknown e-mail and for a wrong password, rate_limited after too many
-// failures of the e-mail, or service_unavailable.
+// Returns connect.ErrBadCredentials, rate_limited after too many failures of the e-mail, or service_unavailable.
 func (au Authenticator) Authenticate(ctx context.Context, email, password string, from Browser,
 	now time.Time) (connect.Operator, connect.Account, error) {
 	o, a, err := au.find(ctx, email)
@@ -64,8 +60,8 @@ func (au Authenticator) Authenticate(ctx context.Context, email, password string
 	return o, a, nil
 }
 
-// knows reports whether the operator has signed in from this network before. For an unknown e-mail o is zero
-// and the same query runs, so that the time of the response does not reveal which addresses are known.
+// knows reports whether the operator has signed in from this network. The same query runs for unknown e-mails, so
+// that the time reveals nothing.
 func (au Authenticator) knows(ctx context.Context, o connect.Operator, from Browser, now time.Time) (bool, error) {
 	if from.Network == "" {
 		return false, nil
@@ -73,8 +69,8 @@ func (au Authenticator) knows(ctx context.Context, o connect.Operator, from Brow
 	return au.Sessions.NetworkKnown(ctx, o.ID, networkHash(o, from.Network), now)
 }
 
-// find returns the operator with an e-mail address. Only a valid address is looked up in the database: an
-// invalid one may contain bytes that Postgres refuses.
+// find returns the operator with an e-mail address. An invalid address is not looked up: Postgres may refuse its
+// bytes.
 func (au Authenticator) find(ctx context.Context, email string) (connect.Operator, connect.Account, error) {
 	if !mailaddr.Valid(email) {
 		return connect.Operator{}, connect.Account{}, connect.ErrBadCredentials

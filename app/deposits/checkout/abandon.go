@@ -8,11 +8,10 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Abandon cancels the deposit because the tenant gives up the checkout. When the tenant's payment succeeded
-// first, the deposit is secured instead.
+// Abandon cancels the deposit of a tenant who gives up the checkout, unless the payment succeeded first.
 //
-// Returns deposit.ErrNotFound, or service_unavailable when the provider cannot close its page; the deposit
-// then stays as it is.
+// Returns deposit.ErrNotFound, or service_unavailable when the provider cannot close its page; the deposit then
+// stays as it is.
 func (s *Service) Abandon(ctx context.Context, token secret.Text) (NextPage, error) {
 	now := s.deps.Clock.Now()
 	d, err := s.deps.Deposits.DepositByToken(ctx, token)

@@ -8,8 +8,8 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// StartDebtPayment returns the provider's page on which the tenant pays the debt of a captured deposit. For a debt
-// that does not wait for the tenant, it returns the view of the deposit instead.
+// StartDebtPayment returns the provider's page for the debt of a captured deposit, or the view of a deposit without
+// a debt to pay.
 //
 // Returns deposit.ErrNotFound, or service_unavailable when the provider cannot be reached.
 func (s *Service) StartDebtPayment(ctx context.Context, token secret.Text) (NextPage, error) {

@@ -8,10 +8,10 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// ResolveReturnToken returns the checkout token for a return token: the token in the URL to which a payment
-// provider sends the tenant back. Any other token is returned unchanged.
+// ResolveReturnToken returns the checkout token for the return token in the URL to which a provider sends the
+// tenant back. Any other token is returned unchanged.
 //
-// Returns deposit.ErrNotFound for a return token that is not the deposit's.
+// Returns deposit.ErrNotFound for a wrong return token.
 func (s *Service) ResolveReturnToken(ctx context.Context, returnToken secret.Text) (secret.Text, error) {
 	depositID, ok := deposit.ParseReturnPageToken(returnToken)
 	if !ok {
@@ -24,8 +24,7 @@ func (s *Service) ResolveReturnToken(ctx context.Context, returnToken secret.Tex
 	return returned(depositID, tokens, returnToken)
 }
 
-// returned returns the deposit's checkout token from tokens if the return token matches. Returns
-// deposit.ErrNotFound for a return token of no deposit.
+// returned returns the deposit's checkout token if the return token matches, else deposit.ErrNotFound.
 func returned(depositID id.ID, tokens map[id.ID]secret.Text, returnToken secret.Text) (secret.Text, error) {
 	checkoutToken, found := tokens[depositID]
 	if !found || !deposit.ReturnPageToken(depositID, checkoutToken).Equal(returnToken.Reveal()) {
@@ -34,13 +33,10 @@ func returned(depositID id.ID, tokens map[id.ID]secret.Text, returnToken secret.
 	return checkoutToken, nil
 }
 
-// HandleReturn handles the tenant's way back from the provider's payment page. Coming back proves nothing, so the
-// service queries the provider about the payment. An unpaid fee page is closed, so that the next try is a new
-// payment; the page of a debt stays open. known is true when the browser is the tenant's. false: another
-// visitor of the address, such as a scanner of links, whose visit closes no page.
+// HandleReturn queries the provider about the payment of a tenant who comes back from its page. An unpaid fee page
+// is closed if known: the browser is the tenant's, not that of a scanner of links.
 //
-// Returns deposit.ErrNotFound, or service_unavailable when the provider cannot be reached; the tenant may
-// reload.
+// Returns deposit.ErrNotFound, or service_unavailable when the provider cannot be reached.
 func (s *Service) HandleReturn(ctx context.Context, token secret.Text, known bool) (NextPage, error) {
 	now := s.deps.Clock.Now()
 	d, err := s.deps.Deposits.DepositByToken(ctx, token)

@@ -15,14 +15,12 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// Submit takes the tenant's details and agreement, has the tenant scored, and returns the provider's payment
-// page. A double click or a second tab gets the page of the same payment. A deposit that can no longer be secured
-// is shown as it is. If the client is erased meanwhile, none of the tenant's details is stored, and the form is
-// shown again, empty. The agreement is stored with the payment that it allows.
+// Submit takes the tenant's details and agreement, has the tenant scored, and returns the provider's payment page,
+// the same page for a double click. A deposit that cannot be secured is shown as it is. If the client is erased
+// meanwhile, the form is shown again, empty.
 //
 // Returns deposit.ErrNotFound, the errors of tenant.Person.Validate and agreement.Terms.Accept, or
-// service_unavailable when scoring or the provider cannot be reached; a payment that was begun then stays
-// processing, and the tenant may submit again.
+// service_unavailable; a payment that was begun then stays processing.
 func (s *Service) Submit(ctx context.Context, token secret.Text, p tenant.Person,
 	given agreement.SubmittedForm) (NextPage, error) {
 	if err := p.Validate(); err != nil {
@@ -65,9 +63,7 @@ func (s *Service) Submit(ctx context.Context, token secret.Text, p tenant.Person
 	return NextPage{PageURL: url}, err
 }
 
-// start records that the tenant has begun the checkout of a deposit.
-//
-// Returns deposit.ErrNotSecurable when the checkout has ended.
+// start records that the checkout of a deposit has begun, or returns deposit.ErrNotSecurable.
 func (s *Service) start(ctx context.Context, token secret.Text, now time.Time) (d *deposit.Deposit, err error) {
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		if d, err = s.deps.Deposits.LockRowByToken(ctx, token); err != nil {
@@ -78,9 +74,8 @@ func (s *Service) start(ctx context.Context, token secret.Text, now time.Time) (
 	return d, err
 }
 
-// accepts reports whether scoring accepts the tenant with the details p. A tenant whose payment is in flight was
-// accepted before and is not scored again, unless the partner has changed the client's details since, as scoring
-// has not seen the new ones.
+// accepts reports whether scoring accepts the tenant. A tenant whose payment is in flight is not scored again,
+// unless the partner has changed the client since.
 func (s *Service) accepts(ctx context.Context, d *deposit.Deposit, p tenant.Person) (bool, error) {
 	if samePerson(d.Client, p) {
 		paying, err := s.deps.Payments.HasFeeInFlight(ctx, d.ID)
@@ -100,12 +95,11 @@ func (s *Service) accepts(ctx context.Context, d *deposit.Deposit, p tenant.Pers
 	})
 }
 
-// acceptedBefore reports whether scoring has already accepted the deposit's client. true: a payment is in
-// flight and the partner has not changed the client since; else false. changedAt is the partner's last change
-// of the client, zero for none.
+// acceptedBefore reports whether a payment is in flight and the partner has not changed the client since. changedAt
+// is zero for no change.
 func acceptedBefore(paying bool, changedAt time.Time) bool { return paying && changedAt.IsZero() }
 
-// decline cancels the deposit of a tenant whom scoring refused, unless the tenant's payment succeeded first.
+// decline cancels a deposit whose tenant scoring refused, unless the payment succeeded first.
 func (s *Service) decline(ctx context.Context, begun *deposit.Deposit, p tenant.Person, now time.Time) error {
 	setClient := s.withClient(begun, p, now)
 	err := s.deps.Payments.EndCheckout(ctx, begun.ID, deposit.TriggerTenantDeclined,
@@ -122,16 +116,12 @@ func (s *Service) decline(ctx context.Context, begun *deposit.Deposit, p tenant.
 	return err
 }
 
-// errErasedMeanwhile stops a submission whose client was erased after the submission began: the form may have
-// been filled from the client's record, so its details must not be stored.
+// errErasedMeanwhile stops a submission whose client was erased meanwhile: the form may hold details from the
+// client's record.
 var errErasedMeanwhile = errors.New("checkout: the client was erased while the form was on its way")
 
-// withClient returns a function that makes the tenant p the deposit's client; the caller stores the deposit.
-// Details that differ from the present client's become a new client of the account, since other deposits may
-// use the old record (api.md §2). The present client cannot be erased before the transaction ends. begun is
-// the deposit as it was when the submission began.
-//
-// The returned function returns errErasedMeanwhile.
+// withClient returns a function that makes the tenant the deposit's client, or returns errErasedMeanwhile. Changed
+// details become a new client, since other deposits may use the old record (api.md §2).
 func (s *Service) withClient(begun *deposit.Deposit, p tenant.Person, now time.Time) lifecycle.PrepareDepositFunc {
 	return func(ctx context.Context, d *deposit.Deposit) error {
 		if hasClient(d, begun) {
@@ -158,15 +148,13 @@ func (s *Service) withClient(begun *deposit.Deposit, p tenant.Person, now time.T
 	}
 }
 
-// hasClient reports whether a form was begun with the record of a client, which must then still exist: the
-// deposit's present client, or the client from whose record the form may have been filled. begun is the deposit
-// as it was when the submission began.
+// hasClient reports whether the form of a checkout may hold details of a client's record, which must then still
+// exist.
 func hasClient(d, begun *deposit.Deposit) bool {
 	return d.Client != nil || (begun.Client != nil && begun.ClientID == d.ClientID)
 }
 
-// newClient returns the record of a tenant who gave new details in the checkout. A record of a deposit that a
-// partner created belongs to that partner.
+// newClient returns a client with the tenant's new details, which belongs to the deposit's partner.
 func newClient(clientID id.ID, d *deposit.Deposit, p tenant.Person, now time.Time) tenant.Client {
 	c := tenant.Client{ID: clientID, AccountID: d.AccountID, Person: p, CreatedAt: now}
 	if d.ByPartnerAPI {
@@ -175,8 +163,8 @@ func newClient(clientID id.ID, d *deposit.Deposit, p tenant.Person, now time.Tim
 	return c
 }
 
-// withAgreement returns a function that runs setClient and then stores the record of the tenant's agreement,
-// in the transaction of the payment. A payment in flight keeps its record of the same words.
+// withAgreement returns a function that runs setClient and stores the tenant's agreement. A payment in flight keeps
+// its record of the same words.
 func (s *Service) withAgreement(agreed agreement.Record,
 	setClient lifecycle.PrepareDepositFunc) lifecycle.PrepareDepositFunc {
 	return func(ctx context.Context, d *deposit.Deposit) error {
@@ -192,7 +180,7 @@ func (s *Service) withAgreement(agreed agreement.Record,
 	}
 }
 
-// begunAt returns the time at which the payment in flight was begun; zero for none.
+// begunAt returns the time at which a payment was begun; zero for nil.
 func begunAt(inFlight *deposit.Payment) time.Time {
 	if inFlight == nil {
 		return time.Time{}

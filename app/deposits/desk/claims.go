@@ -9,14 +9,12 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// UnpaidDebts holds the debts of an account's captured deposits that tenants have not paid yet.
 type UnpaidDebts struct {
-	Count depositports.DepositGroupCount // The number of unpaid debts and their sum.
-	First []DepositRow                   // The newest of the unpaid debts.
+	Count depositports.DepositGroupCount
+	First []DepositRow // The newest of the account's unpaid debts.
 }
 
-// UnpaidDebts counts the unpaid debts of an account's captured deposits, and returns the newest of them, up to
-// limit.
+// UnpaidDebts counts an account's unpaid debts and returns the newest, up to limit.
 func (s *Service) UnpaidDebts(ctx context.Context, of connect.Account, limit int) (UnpaidDebts, error) {
 	accountID, now := of.ID, s.deps.Clock.Now()
 	counts, err := s.countWork(ctx, accountID, now, week(now))

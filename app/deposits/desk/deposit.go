@@ -17,25 +17,23 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// DepositView holds what the operator's page of a deposit shows, with the history.
+// DepositView holds what the operator's page of a deposit shows.
 type DepositView struct {
 	*deposit.Deposit
 	Now time.Time
-	// The end of the cover of an active deposit; before activation, the end as if the deposit were activated
-	// now.
+	// The end of the cover; before activation, the end as if the deposit were activated now.
 	CoverEnd time.Time
-	// true: the cover lasts at least until the end of the rental contract; false: it ends earlier.
+	// CoversContract reports whether the cover lasts until the end of the rental contract.
 	CoversContract bool
-	Sendable       bool          // true: the tenant can still secure the deposit; false: the checkout has ended.
-	Debt           *deposit.Debt // The debt of a captured deposit; nil for a deposit without one.
+	Sendable       bool          // Sendable reports whether the tenant can still secure the deposit.
+	Debt           *deposit.Debt // The debt of a captured deposit; nil for none.
 	Refunds        []deposit.Refund
-	Agreed         agreement.Record // The tenant's last agreement to the terms; zero if no tenant has agreed.
+	Agreed         agreement.Record // The tenant's last agreement to the terms; zero for none.
 	Disputes       []paymentports.StoredDispute
-	Files          []evidence.File // The files added to the deposit, the oldest first.
-	History        []HistoryEntry  // The history of the deposit, the oldest entry first.
+	Files          []evidence.File
+	History        []HistoryEntry
 }
 
-// HistoryEntryAuthor is the kind of person or system that caused an entry in a deposit's history.
 type HistoryEntryAuthor string
 
 const (
@@ -46,10 +44,8 @@ const (
 	AuthorService  HistoryEntryAuthor = "system"
 )
 
-// HistoryEntryKind is the kind of an entry in a deposit's history.
 type HistoryEntryKind string
 
-// The kinds of entries in a deposit's history.
 const (
 	EntryDepositCreated HistoryEntryKind = "created"
 	EntryLinkSent       HistoryEntryKind = "link_sent"
@@ -57,7 +53,7 @@ const (
 	EntryTransition     HistoryEntryKind = "moved"
 	// The entry: the collection of the captured amount changed its state.
 	EntryCollectionChanged HistoryEntryKind = "collects"
-	// The entry: the link to pay a debt was mailed to the tenant again.
+	// The entry: the link to pay a debt was mailed again.
 	EntryTenantReminded HistoryEntryKind = "reminded"
 )
 
@@ -65,18 +61,17 @@ const (
 type HistoryEntry struct {
 	At       time.Time
 	Happened HistoryEntryKind
-	Trigger  deposit.Trigger // The trigger (cause) of a change of the deposit's status.
-	// The trigger (cause) of a change in the collection of the captured amount.
+	Trigger  deposit.Trigger // The cause (trigger) of a change of the deposit's status.
+	// The cause of a change in the collection of a captured amount.
 	CollectionTrigger deposit.CollectionTrigger
 	Author            HistoryEntryAuthor
-	Name              string            // The name of the partner who caused the entry; "" for other authors.
-	Detail            map[string]string // The entry's amount, reason, description, comment and files, by name.
+	Name              string
+	Detail            map[string]string
 }
 
-// maxSent is the largest number of audit entries about mails and files that the history of a deposit reads.
+// maxSent limits the audit entries about mails and files that a deposit's history reads.
 const maxSent = 100
 
-// InTimeZone returns a copy of the view of a deposit with all times in a time zone.
 func (v DepositView) InTimeZone(zone *time.Location) DepositView {
 	v.Deposit, v.Debt = v.Deposit.InTimeZone(zone), v.Debt.InTimeZone(zone)
 	for _, at := range []*time.Time{&v.Now, &v.CoverEnd, &v.Agreed.At} {
@@ -102,9 +97,7 @@ func mapped[T any](list []T, change func(*T)) []T {
 	return out
 }
 
-// Deposit returns the view of a deposit of an account.
-//
-// Returns deposit_not_found for a deposit of another account.
+// Deposit returns the view of an account's deposit, or deposit_not_found.
 func (s *Service) Deposit(ctx context.Context, of connect.Account, depositID id.ID) (DepositView, error) {
 	d, err := s.deps.Deposits.Deposit(ctx, depositID)
 	if err != nil {
@@ -143,7 +136,7 @@ func (s *Service) Deposit(ctx context.Context, of connect.Account, depositID id.
 	return v.InTimeZone(of.Zone()), err
 }
 
-// OpenFile returns a file of a deposit of an account, with its content, which the caller closes.
+// OpenFile returns a file of an account's deposit, with its content, which the caller closes.
 //
 // Returns deposit_not_found for a deposit of another account, and evidence.ErrNotFound.
 func (s *Service) OpenFile(ctx context.Context, accountID, depositID, fileID id.ID) (evidence.File, io.ReadCloser,
@@ -163,8 +156,7 @@ func (s *Service) OpenFile(ctx context.Context, accountID, depositID, fileID id.
 	return f, content, err
 }
 
-// debt returns the debt of a captured deposit with the transitions of its collection; nil for any other
-// deposit.
+// debt returns the debt of a captured deposit with its transitions; nil for any other deposit.
 func (s *Service) debt(ctx context.Context, d *deposit.Deposit) (*deposit.Debt, []deposit.CollectionTransition, error) {
 	if d.Status != deposit.Captured {
 		return nil, nil, nil
@@ -175,7 +167,7 @@ func (s *Service) debt(ctx context.Context, d *deposit.Deposit) (*deposit.Debt, 
 	}
 	debt, ok := found[d.ID]
 	if !ok {
-		// No collection is stored: the deposit was captured before the service recorded collections.
+		// The deposit was captured before the service recorded collections.
 		return nil, nil, nil
 	}
 	steps, err := s.deps.Collections.CollectionHistory(ctx, debt.PaymentID)
@@ -195,8 +187,7 @@ func (s *Service) history(ctx context.Context, d *deposit.Deposit,
 	return entries(d, steps, collection, audited), nil
 }
 
-// entries merges the transitions of a deposit and its collection with the audit log into one history, oldest
-// first. From the audit log come the mailed links, the reminders and the added files.
+// entries merges the transitions of a deposit and its collection with the audit log into one history, oldest first.
 func entries(
 	d *deposit.Deposit, steps []deposit.Transition, collection []deposit.CollectionTransition, audited []ports.AuditEntry,
 ) []HistoryEntry {
@@ -213,8 +204,7 @@ func entries(
 	for _, step := range collection {
 		e := entry(d, HistoryEntry{At: step.At, Happened: EntryCollectionChanged, CollectionTrigger: step.Trigger,
 			Detail: map[string]string{"failure": step.Detail["failure"]}}, step.Actor)
-		// The page shows the service as the author of a card charge, and "automatic" as the author of the
-		// scheduler's transitions.
+		// The page shows the service as the author of a card charge, and "automatic" for the scheduler.
 		if e.Author == AuthorClock {
 			e.Author = AuthorService
 		}
@@ -234,8 +224,7 @@ func entries(
 	return all
 }
 
-// entry adds the author to the history entry e. Only the deposit's own partner acts on it, so a partner's
-// entry has that partner's name.
+// entry adds the author to a history entry; a partner's entry has the name of the deposit's own partner.
 func entry(d *deposit.Deposit, e HistoryEntry, by actor.Actor) HistoryEntry {
 	e.Author = AuthorService
 	switch by.Kind {

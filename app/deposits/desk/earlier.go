@@ -13,26 +13,23 @@ import (
 )
 
 const (
-	// earlierShownFor is the time, from the reset that first proved an address, for which the page shows what
-	// was made before.
+	// earlierShownFor is the time after the reset that first proved an address for which older records are shown.
 	earlierShownFor = 7 * 24 * time.Hour
-	// auditLooked is the number of an operator's newest audit entries that are searched for the password reset
-	// that proved the address.
+	// auditLooked limits the audit entries that are searched for the password reset that proved an address.
 	auditLooked = 200
 )
 
-// RecordsBeforeEmailProof holds the deposits and the link that were made for an account before a password reset first
-// proved the operator's address. A stranger may have made them.
+// RecordsBeforeEmailProof holds the deposits and link that a stranger may have made before a password reset first
+// proved the operator's address.
 type RecordsBeforeEmailProof struct {
 	Until    time.Time
-	Count    int           // The number of deposits that were made before the operator's address was proved.
-	Deposits []DepositRow  // The newest deposits that were made before the operator's address was proved.
-	Link     *connect.Link // The account's active link, if it was made before the proof; nil for none.
+	Count    int
+	Deposits []DepositRow  // The newest deposits made before the address was proved.
+	Link     *connect.Link // The active link, if made before the address was proved; nil for none.
 }
 
-// RecordsBeforeEmailProof returns what the owner of an address finds in an account to which a password reset first gave
-// access (pages.md, "Accounts"). link is the account's active link. The result is nil where no reset proved
-// the address within seven days, and where nothing was made before.
+// RecordsBeforeEmailProof returns what a stranger may have made before a password reset first proved the address
+// (pages.md, "Accounts"); nil for nothing, or no such reset within seven days.
 func (s *Service) RecordsBeforeEmailProof(ctx context.Context, o connect.Operator, a connect.Account,
 	link *connect.Link) (*RecordsBeforeEmailProof, error) {
 	if !o.EmailVerified() || s.deps.Clock.Now().Sub(o.VerifiedAt) > earlierShownFor {
@@ -60,8 +57,7 @@ func (s *Service) RecordsBeforeEmailProof(ctx context.Context, o connect.Operato
 	return e, err
 }
 
-// provedByReset reports whether the audit entries contain the password reset that verified the operator's
-// present address.
+// provedByReset reports whether the audit entries contain the reset that verified the operator's address.
 func provedByReset(entries []ports.AuditEntry, o connect.Operator) bool {
 	for _, e := range entries {
 		if audit.Action(e.Action) == audit.OperatorProveEmailByReset && e.At.Equal(o.VerifiedAt) {

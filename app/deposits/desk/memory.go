@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// maxRemembered is the largest number of keys in a memory. It limits the size to tens of megabytes.
+// The most keys in a memory, which bounds it to tens of megabytes.
 const maxRemembered = 50_000
 
-// memory caches counts in this process, each until a time of its own, because counting again would read many
-// rows.
+// memory caches counts in this process, because counting again would read many rows.
 type memory[K comparable, V any] struct {
 	mu   sync.Mutex
 	kept map[K]remembered[V]
@@ -17,7 +16,7 @@ type memory[K comparable, V any] struct {
 
 type remembered[V any] struct {
 	value V
-	until time.Time // The time until which the cached value is valid; zero: without an end.
+	until time.Time // The end of a cached value's validity; zero for none.
 }
 
 func (m *memory[K, V]) get(key K, now time.Time) (value V, known bool) {

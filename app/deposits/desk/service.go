@@ -1,6 +1,5 @@
-// Package desk reads what the operator's pages show: the list of deposits, a deposit with its history, and
-// the work that waits. All returned times are in the account's time zone. The operator's acts on deposits are
-// in app/deposits.
+// Package desk reads what the operator's pages show, with times in the account's time zone. The operator's acts on
+// deposits are in app/deposits.
 package desk
 
 import (
@@ -16,7 +15,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps holds the repositories and settings that the reads for the operator's pages need.
 type Deps struct {
 	Desk        depositports.DashboardReader
 	Deposits    depositports.DepositStore
@@ -33,15 +31,13 @@ type Deps struct {
 	Timers deposit.TimerDurations
 }
 
-// Service reads from the database what the operator's pages show.
 type Service struct {
 	deps   Deps
 	months memory[monthOf, int]
-	// The cached counts of work by account, for accounts with much work.
+	// Counts of work by account, for accounts with much work.
 	work memory[id.ID, map[depositports.OverviewGroup]depositports.DepositGroupCount]
 }
 
-// monthOf is the key of a cached count of deposits: an account, and the start of a month.
 type monthOf struct {
 	account id.ID
 	start   time.Time
@@ -49,9 +45,7 @@ type monthOf struct {
 
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// LatestCoverEnd returns the latest time up to which the cover of a stay can last if the stay begins at
-// startsAt: the tenant then pays on the first day of the stay, or now if the stay has begun. The result is in
-// the time zone of startsAt.
+// LatestCoverEnd returns the latest end of cover for a stay that begins at startsAt, in that time's zone.
 func (s *Service) LatestCoverEnd(startsAt time.Time) time.Time {
 	if now := s.deps.Clock.Now(); startsAt.Before(now) {
 		startsAt = now.In(startsAt.Location())
@@ -59,16 +53,16 @@ func (s *Service) LatestCoverEnd(startsAt time.Time) time.Time {
 	return startsAt.Add(s.deps.Timers.CoverMax)
 }
 
-// StayEnded reports whether the stay of a draft has ended, so that no deposit can be made for it.
+// StayEnded reports whether a draft's stay has ended, so that no deposit can be made.
 func (s *Service) StayEnded(d deposit.Draft) bool { return d.RentalEnded(s.deps.Clock.Now()) }
 
-// DepositRow is a deposit in a list. Debt is the debt of a captured deposit; nil for a deposit without one.
+// DepositRow is a deposit in a list; Debt is nil for a deposit without one.
 type DepositRow struct {
 	*deposit.Deposit
 	Debt *deposit.Debt
 }
 
-// ListDeposits returns a page of the account's deposits that match the filter f.
+// ListDeposits returns a page of the account's deposits that match f.
 func (s *Service) ListDeposits(ctx context.Context, of connect.Account, f depositports.DashboardFilter,
 	page ports.Page) (ports.ListPage[DepositRow], error) {
 	f.AccountID = of.ID
@@ -86,7 +80,7 @@ func (s *Service) ListDeposits(ctx context.Context, of connect.Account, f deposi
 	return ports.ListPage[DepositRow]{Items: rows, Next: found.Next}, err
 }
 
-// rows turns deposits into rows of a list. The debts of all captured deposits are read in a single statement.
+// rows turns deposits into rows of a list, reading all debts in one statement.
 func (s *Service) rows(ctx context.Context, of connect.Account, list []*deposit.Deposit) ([]DepositRow, error) {
 	var captured []id.ID
 	for _, d := range list {
@@ -114,7 +108,7 @@ func (s *Service) rows(ctx context.Context, of connect.Account, list []*deposit.
 // mostCounted is the largest number of deposits of a view that are counted exactly.
 const mostCounted = 1000
 
-// CountByView counts the deposits of each view of an account, exactly up to mostCounted.
+// CountByView counts an account's deposits by view, exactly up to mostCounted.
 func (s *Service) CountByView(ctx context.Context,
 	accountID id.ID) (map[depositports.ListView]depositports.DepositGroupCount, error) {
 	found, err := s.deps.Desk.CountByView(ctx, accountID, s.deps.Clock.Now().Add(deposit.CoverEndingSoonPeriod),
@@ -129,22 +123,20 @@ func (s *Service) CountByView(ctx context.Context,
 // Overview holds what the operator's first page shows.
 type Overview struct {
 	Now time.Time
-	// The next days, in which the first page counts the begin of a stay or the end of a cover as soon.
+	// The days in which begins of stays and ends of covers count as soon.
 	Week   ports.TimeSpan
 	Counts map[depositports.OverviewGroup]depositports.DepositGroupCount
-	// The first deposits of each kind of open work, except active deposits without a task, for the operator's first
-	// page.
+	// The first deposits of each kind of open work, for the operator's first page.
 	First map[depositports.OverviewGroup][]DepositRow
-	// The ids of deposits whose payment or card was refused and whose tenants can be mailed together; empty for
-	// fewer than two.
+	// The deposits with refused payments whose tenants can be mailed together; empty for fewer than two.
 	Refused []id.ID
-	// The numbers of deposits made in each of the last twelve months, the present month last.
+	// Deposits made in each of the last twelve months, the present one last.
 	Year  []MonthlyDepositCount
-	Empty bool // true: the account has never had a deposit; false: it has or had one.
+	Empty bool // Empty reports whether the account has never had a deposit.
 }
 
-// CountOfGroup returns the number of deposits of a kind of work as the first page groups them: each deposit is in one
-// group.
+// CountOfGroup returns the number of deposits of a kind of work on the operator's first page; each deposit is in
+// one group.
 func (t Overview) CountOfGroup(kind depositports.OverviewGroup) depositports.DepositGroupCount {
 	n := t.Counts[kind]
 	switch kind {
@@ -156,14 +148,12 @@ func (t Overview) CountOfGroup(kind depositports.OverviewGroup) depositports.Dep
 	return n
 }
 
-// CountRefusedPayments counts the deposits for which the tenant's payment, or the charge of the tenant's card, was
-// refused.
+// CountRefusedPayments counts the deposits whose tenant's payment or card charge was refused.
 func (t Overview) CountRefusedPayments() depositports.DepositGroupCount {
 	payment, card := t.Counts[depositports.OverviewPaymentRefused], t.Counts[depositports.OverviewCardRefused]
 	return depositports.DepositGroupCount{Count: payment.Count + card.Count, More: payment.More || card.More}
 }
 
-// MonthlyDepositCount is a calendar month in the account's time zone, with the number of deposits that were made in it.
 type MonthlyDepositCount struct {
 	Start time.Time
 	Made  int
@@ -171,17 +161,17 @@ type MonthlyDepositCount struct {
 
 const (
 	firstOf = 5 // The number of deposits that the first page shows of each kind of work.
-	// The time after its begin for which an unsecured stay is as urgent as one that begins soon.
+	// The time after its begin for which an unsecured stay stays urgent.
 	begunWithin = 24 * time.Hour
 	months      = 12
 )
 
-// week returns the time span in which stays that begin, and covers that end, count as soon.
+// week returns the time span in which begins of stays and ends of covers count as soon.
 func week(now time.Time) ports.TimeSpan {
 	return ports.TimeSpan{From: now.Add(-begunWithin), To: now.Add(deposit.CoverEndingSoonPeriod)}
 }
 
-// Overview returns the open work of an account for the operator's first page.
+// Overview returns an account's open work for the first page.
 func (s *Service) Overview(ctx context.Context, of connect.Account) (Overview, error) {
 	accountID, now := of.ID, s.deps.Clock.Now().In(of.Zone())
 	t := Overview{Now: now, Week: week(now)}
@@ -216,8 +206,7 @@ func (s *Service) Overview(ctx context.Context, of connect.Account) (Overview, e
 	return t, err
 }
 
-// empty reports whether the account has never had a deposit. The list of deposits is read only when the other
-// numbers of the first page do not already prove that one exists.
+// empty reports whether the account has never had a deposit, which other numbers of the page may already answer.
 func (s *Service) empty(ctx context.Context, accountID id.ID, t Overview) (bool, error) {
 	if len(t.First) > 0 || t.Counts[depositports.OverviewActive].Count > 0 ||
 		slices.ContainsFunc(t.Year, func(m MonthlyDepositCount) bool { return m.Made > 0 }) {
@@ -229,15 +218,14 @@ func (s *Service) empty(ctx context.Context, accountID id.ID, t Overview) (bool,
 }
 
 const (
-	// exactWork is the number up to which the deposits with one kind of open work are counted at each page view, so
-	// that an operator sees the number change after an act.
+	// exactWork is the count up to which open work is counted at each view, so that an operator sees it change.
 	exactWork = 500
-	// mostWork is the largest number of deposits that a count of open work reads.
+	// mostWork limits the deposits that a count of open work reads.
 	mostWork = 10_000
 )
 
-// countWork counts an account's deposits for each kind of work. A count above exactWork is cached for
-// keptFor, because it reads thousands of rows.
+// countWork counts an account's deposits by kind of work. It caches a count above exactWork, which reads thousands
+// of rows.
 func (s *Service) countWork(ctx context.Context, accountID id.ID, now time.Time,
 	week ports.TimeSpan) (map[depositports.OverviewGroup]depositports.DepositGroupCount, error) {
 	counts, err := s.deps.Desk.CountByOverviewGroup(ctx, accountID, week, exactWork)
@@ -249,7 +237,7 @@ func (s *Service) countWork(ctx context.Context, accountID id.ID, now time.Time,
 		if !counts[kind].More {
 			continue
 		}
-		// No count of the account's work is cached, or the cached one was below exactWork.
+		// The account's work is not cached, or its count was below exactWork.
 		if kept[kind].Count <= exactWork {
 			if kept, err = s.deps.Desk.CountByOverviewGroup(ctx, accountID, week, mostWork); err != nil {
 				return nil, err
@@ -261,9 +249,8 @@ func (s *Service) countWork(ctx context.Context, accountID id.ID, now time.Time,
 	return counts, nil
 }
 
-// year counts the deposits that an account made in each of the last twelve months. Deposits are never
-// deleted, so the count of a past month does not change and is cached for good. The count of the present
-// month costs the most, and is cached for a minute.
+// year counts an account's new deposits in each of the last twelve months. Past months do not change and are cached
+// for good, the costly present one for a minute.
 func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]MonthlyDepositCount, error) {
 	year := make([]MonthlyDepositCount, months)
 	var spans []ports.TimeSpan
@@ -295,9 +282,9 @@ func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]M
 	return year, nil
 }
 
-// commitsWithin is the longest time between the creation of a deposit and its commit. Until it has passed
-// after the end of a month, the month's count may still change.
+// commitsWithin is the longest time from a deposit's creation to its commit, in which a past month's count may
+// change.
 const commitsWithin = time.Hour
 
-// keptFor is the time for which a costly count that may still change is cached.
+// keptFor is the time for which a costly changing count is cached.
 const keptFor = time.Minute

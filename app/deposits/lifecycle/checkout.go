@@ -8,17 +8,15 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// PrepareDepositFunc is a function that changes a locked deposit just before a transition or a payment, in the same
-// transaction.
+// PrepareDepositFunc changes a locked deposit just before a transition or payment, in the same transaction.
 type PrepareDepositFunc func(ctx context.Context, d *deposit.Deposit) error
 
-// IsCheckoutOverError reports whether err means that the checkout of a deposit had already ended.
+// IsCheckoutOverError reports whether err means that a checkout had already ended.
 func IsCheckoutOverError(err error) bool {
 	return errors.Is(err, deposit.ErrNotCancellable) || errors.Is(err, deposit.ErrNotSecurable)
 }
 
-// RecordCheckoutStep records on the locked deposit that the tenant made a step in the checkout. The time after
-// which a checkout counts as idle starts here.
+// RecordCheckoutStep records a tenant's step in the checkout, which restarts the idle time.
 //
 // Returns deposit.ErrNotSecurable when the checkout has ended.
 func (j Journal) RecordCheckoutStep(ctx context.Context, d *deposit.Deposit, now time.Time) error {

@@ -1,6 +1,5 @@
-// Package lifecycle makes the transitions of deposits, and writes the deposit, its history and its event in
-// one transaction. Every use case that changes the status of a deposit uses this package, so that no
-// transition lacks history or event.
+// Package lifecycle makes the transitions of deposits, and writes the deposit, its history and its event in one
+// transaction.
 package lifecycle
 
 import (
@@ -18,22 +17,20 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Journal records transitions of deposits within the transaction of the change.
+// Journal records transitions of deposits in the transaction of the change.
 type Journal struct {
 	Deposits depositports.DepositStore
 	Links    accountports.LinkStore
 	Outbox   ports.Outbox
 }
 
-// TransitionAuthor is the author of a transition, for the deposit's history.
 type TransitionAuthor struct {
 	Actor  actor.Actor
-	Detail map[string]string // Details of the transition, for example its reason; nil for none.
+	Detail map[string]string
 }
 
-// ApplyTrigger applies trigger to d, which the transaction has locked, and records the transition.
-//
-// Returns an error for a trigger that the deposit's status does not allow.
+// ApplyTrigger applies trigger to a locked deposit and records the transition, or returns an error if the status
+// does not allow it.
 func (j Journal) ApplyTrigger(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger,
 	timers deposit.TimerDurations, by TransitionAuthor,
 	eventID id.ID, now time.Time) (deposit.Transition, error) {
@@ -44,14 +41,14 @@ func (j Journal) ApplyTrigger(ctx context.Context, d *deposit.Deposit, trigger d
 	return t, j.RecordTransition(ctx, d, t, by, eventID)
 }
 
-// RecordTransition stores a transition that the deposit d has already made.
+// RecordTransition stores a transition that the deposit has already made.
 func (j Journal) RecordTransition(ctx context.Context, d *deposit.Deposit, t deposit.Transition, by TransitionAuthor,
 	eventID id.ID) error {
 	return j.WriteTransitionRows(ctx, BuildTransitionWrites(d, t, by, eventID))
 }
 
-// BuildTransitionWrites returns the rows to write for a transition: the deposit, its history and its event. A deposit
-// without a partner has no event.
+// BuildTransitionWrites returns the rows of a transition: deposit, history and, for a deposit with a partner,
+// event.
 func BuildTransitionWrites(d *deposit.Deposit, t deposit.Transition, by TransitionAuthor,
 	eventID id.ID) ports.ChangeWrites {
 	t.Actor, t.Detail = by.Actor, by.Detail
@@ -65,8 +62,8 @@ func BuildTransitionWrites(d *deposit.Deposit, t deposit.Transition, by Transiti
 	}}
 }
 
-// WriteTransitionRows stores the rows of a transition within a transaction. For a deposit that an operator created, the
-// partner receives events only while its link to the account is active (api.md §2).
+// WriteTransitionRows stores the rows of a transition. For an operator's deposit the partner receives events only
+// while its link is active (api.md §2).
 func (j Journal) WriteTransitionRows(ctx context.Context, writes ports.ChangeWrites) error {
 	if d := writes.Transition.Deposit; writes.Event != nil && !d.ByPartnerAPI {
 		link, err := j.Links.LockNewestShared(ctx, d.PartnerID, d.AccountID)
@@ -85,9 +82,8 @@ func (j Journal) WriteTransitionRows(ctx context.Context, writes ports.ChangeWri
 	return j.Outbox.Append(ctx, *writes.Event)
 }
 
-// hearsOf reports whether a partner receives the events of a deposit that it did not create. true: its link
-// to the account is active; false: the link was revoked or never existed. link and err are the results of
-// Links.LockNewestShared.
+// hearsOf reports whether a partner with this link receives events of deposits that it did not create: only while
+// the link is active. link and err are the results of Links.LockNewestShared.
 func hearsOf(link connect.Link, err error) (bool, error) {
 	switch {
 	case errors.Is(err, connect.ErrAccountNotLinked):

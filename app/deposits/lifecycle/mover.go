@@ -11,8 +11,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// TransitionApplier makes transitions of deposits in transactions of their own, and counts each transition after
-// its commit.
+// TransitionApplier makes transitions of deposits in own transactions, and counts them after the commit.
 type TransitionApplier struct {
 	Journal
 	UnitOfWork ports.UnitOfWork
@@ -21,8 +20,7 @@ type TransitionApplier struct {
 	Timers     deposit.TimerDurations
 }
 
-// RunInTx runs change in a transaction and counts the transition that change made. A transition without a
-// trigger means that no deposit changed its status.
+// RunInTx runs change in a transaction and counts its transition; one without a trigger changed no status.
 func (m TransitionApplier) RunInTx(ctx context.Context, change func(ctx context.Context) (deposit.Transition,
 	error)) error {
 	var made deposit.Transition
@@ -37,16 +35,14 @@ func (m TransitionApplier) RunInTx(ctx context.Context, change func(ctx context.
 	return err
 }
 
-// ApplyTrigger makes and records a transition as Journal.ApplyTrigger does, with the actor that the trigger
-// implies and a new event id.
+// ApplyTrigger makes and records a transition, with the actor that the trigger implies.
 func (m TransitionApplier) ApplyTrigger(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger,
 	now time.Time) (deposit.Transition, error) {
 	return m.Journal.ApplyTrigger(ctx, d, trigger, m.Timers,
 		TransitionAuthor{Actor: actor.Actor{Kind: trigger.ActorKind()}}, m.Entropy.NewID(), now)
 }
 
-// ApplyTriggerIf locks a deposit, calls due under the lock, and applies trigger to the deposit if due returns
-// true. moved reports whether the deposit made the transition.
+// ApplyTriggerIf locks a deposit and applies trigger if due returns true; moved reports whether it did.
 func (m TransitionApplier) ApplyTriggerIf(ctx context.Context, depositID id.ID, trigger deposit.Trigger, now time.Time,
 	due func(*deposit.Deposit) bool) (moved bool, err error) {
 	err = m.RunInTx(ctx, func(ctx context.Context) (deposit.Transition, error) {

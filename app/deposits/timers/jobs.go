@@ -8,8 +8,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ScheduledJobs returns one scheduled job for each timer of deposits. A round of a job moves all deposits that are
-// due.
+// ScheduledJobs returns one job for each timer of deposits; a round moves all that are due.
 func (s *Service) ScheduledJobs(every time.Duration) []schedules.Job {
 	job := func(name string, waits func(ports.WaitingWorkFlags) bool, run func(context.Context) (int,
 		error)) schedules.Job {

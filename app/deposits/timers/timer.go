@@ -10,18 +10,17 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// maxFailing is the largest number of failing deposits that a run reads on top of a batch.
+// maxFailing limits the failing deposits that a run reads on top of a batch.
 const maxFailing = 5_000
 
-// timer makes the transitions of deposits that are due for one reason, such as an expired checkout. Deposits that
-// fail stay due and are read first again, so the next run reads as many more: a few failing deposits never hide
-// the others.
+// timer makes the transitions of deposits due for one reason. A run reads as many more as failed last, so that
+// those never hide the others.
 type timer struct {
 	name    string
-	failing atomic.Int64 // The number of deposits whose transition failed in the last run of the timer.
+	failing atomic.Int64 // The number of deposits whose transition failed in the timer's last run.
 }
 
-// run moves all due deposits, batch by batch, until a batch contains only deposits that failed in this run.
+// run moves all due deposits, until a batch contains only those that failed in this run.
 func (t *timer) run(ctx context.Context, log *slog.Logger,
 	find func(ctx context.Context, limit int) ([]id.ID, error),
 	move func(ctx context.Context, depositID id.ID) (bool, error),

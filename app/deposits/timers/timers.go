@@ -8,8 +8,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// MarkIdleCheckouts moves deposits to incomplete whose tenant started the checkout and made no further step for
-// Timers.CheckoutIdleAfter.
+// MarkIdleCheckouts moves deposits to incomplete whose tenant made no step for Timers.CheckoutIdleAfter.
 func (s *Service) MarkIdleCheckouts(ctx context.Context) (moved int, err error) {
 	now := s.deps.Clock.Now()
 	before := now.Add(-s.deps.Timers.CheckoutIdleAfter)
@@ -24,8 +23,8 @@ func (s *Service) MarkIdleCheckouts(ctx context.Context) (moved int, err error) 
 	})
 }
 
-// ExpireCheckouts cancels deposits that were not secured in time. A payment in flight is settled first; a
-// deposit stays as it is while the provider cannot be reached.
+// ExpireCheckouts cancels deposits that were not secured in time, after settling a payment in flight. A deposit
+// stays while the provider cannot be reached.
 func (s *Service) ExpireCheckouts(ctx context.Context) (moved int, err error) {
 	now := s.deps.Clock.Now()
 	find := func(ctx context.Context, limit int) ([]id.ID, error) {
@@ -37,8 +36,7 @@ func (s *Service) ExpireCheckouts(ctx context.Context) (moved int, err error) {
 	})
 }
 
-// expired reports whether a deposit was cancelled, by the error of EndCheckout. true: it was; false: its
-// checkout had already ended, which is no failure, or EndCheckout failed.
+// expired reports whether EndCheckout cancelled a deposit; a checkout that had already ended is no failure.
 func expired(err error) (cancelled bool, failure error) {
 	if lifecycle.IsCheckoutOverError(err) {
 		return false, nil
@@ -46,7 +44,6 @@ func expired(err error) (cancelled bool, failure error) {
 	return err == nil, err
 }
 
-// CloseElapsedDeposits closes active deposits whose cover has ended.
 func (s *Service) CloseElapsedDeposits(ctx context.Context) (moved int, err error) {
 	now := s.deps.Clock.Now()
 	find := func(ctx context.Context, limit int) ([]id.ID, error) {

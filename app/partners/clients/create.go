@@ -9,15 +9,14 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// NewClient holds the fields of a request to create a client.
 type NewClient struct {
-	AccountID id.ID // The account of the client; zero for an id of the wrong form.
+	AccountID id.ID // The client's account; zero for an id of the wrong form.
 	tenant.Person
 }
 
 // Create adds a client to a linked account.
 //
-// Returns missing_field, invalid_field, account_not_linked, account_revoked, or the errors of
+// Returns missing_field, invalid_field, account_not_linked, account_revoked, and the errors of
 // idempotent.Executor.Run.
 func (s *Service) Create(ctx context.Context, by partner.Caller, in NewClient,
 	call idempotent.KeyAndEncoder[tenant.Client]) (idempotent.Response, error) {

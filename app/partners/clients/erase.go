@@ -10,9 +10,8 @@ import (
 	"partnerdeposits/core/partner"
 )
 
-// Erase removes the personal data of a client at once, also on a revoked link: from the client's record, and
-// the unsent mails to the client (docs/guides/erasure.md). No event, response or deposit that commits later
-// contains data of the client. Erasing again changes nothing.
+// Erase removes the personal data of a client at once, also on a revoked link (docs/guides/erasure.md). No later
+// event, response or deposit contains it.
 //
 // Returns client_not_found.
 func (s *Service) Erase(ctx context.Context, by partner.Caller, clientID id.ID) error {
@@ -20,8 +19,7 @@ func (s *Service) Erase(ctx context.Context, by partner.Caller, clientID id.ID) 
 	return err
 }
 
-// EraseByAdmin removes the personal data of a client of any partner, for the admin command. erased is false
-// if the client had been erased before.
+// EraseByAdmin removes the personal data of any client; erased is false if it had been erased before.
 //
 // Returns client_not_found.
 func (s *Service) EraseByAdmin(ctx context.Context, clientID id.ID) (erased bool, err error) {
@@ -45,7 +43,7 @@ func (s *Service) erase(ctx context.Context, partnerID, clientID id.ID, by actor
 	return erased && err == nil, err
 }
 
-// audit appends an audit entry about a client, without personal data, because the audit log is never deleted.
+// audit appends an audit entry without personal data, because the audit log is never deleted.
 func (s *Service) audit(
 	ctx context.Context, verb audit.Action, clientID id.ID, by actor.Actor, now time.Time,
 	detail map[string]string,

@@ -11,9 +11,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// EraseDepositText removes the words and pictures of people from a deposit: its metadata, the comments and
-// descriptions of its history, and its files. The audit log records how many rows and how many files were
-// changed or removed. erased is false for a deposit without any words or files.
+// EraseDepositText removes metadata, comments, descriptions and files from a deposit; erased is false if it had
+// none.
 //
 // Returns deposit_not_found.
 func (s *Service) EraseDepositText(ctx context.Context, depositID id.ID) (erased bool, err error) {
@@ -25,8 +24,8 @@ func (s *Service) EraseDepositText(ctx context.Context, depositID id.ID) (erased
 	return erased || files, err
 }
 
-// eraseFiles removes the content of a deposit's files before it removes their records. After an interruption, the
-// next run finds the remaining files by their records.
+// eraseFiles removes the files of a deposit before their records, by which a run after an interruption finds the
+// rest.
 func (s *Service) eraseFiles(ctx context.Context, depositID id.ID) (erased bool, err error) {
 	files, err := s.deps.Files.Files(ctx, depositID)
 	if err != nil || len(files) == 0 {
@@ -48,16 +47,15 @@ func (s *Service) eraseFiles(ctx context.Context, depositID id.ID) (erased bool,
 	})
 }
 
-// erasure returns the audit entry of an erasure of words or files from a deposit.
+// erasure returns the audit entry of an erasure of a deposit's words or files.
 func (s *Service) erasure(depositID id.ID, verb audit.Action, detail map[string]string) ports.AuditEntry {
 	return audit.NewEntry(s.deps.Entropy, s.deps.Clock.Now(), actor.Staff, verb, id.Deposit.Of(depositID), detail)
 }
 
-// TextErasureProgress is the progress of EraseTextOfClient, counted in deposits.
 type TextErasureProgress struct {
 	Total  int
 	Read   int // The number of deposits that contain no words of people any more.
-	Erased int // The number of deposits from which words were removed in this call of EraseTextOfClient.
+	Erased int // The number of deposits from which this call of EraseTextOfClient removed words.
 }
 
 // after returns the progress of an erasure after one more deposit.
@@ -65,17 +63,16 @@ func (e TextErasureProgress) after(erased bool) TextErasureProgress {
 	if e.Read++; erased {
 		e.Erased++
 	}
-	// The number of deposits may exceed the total counted at the beginning: one may have been created for the client
-	// meanwhile.
+	// Deposits may have been created since the total was counted.
 	e.Total = max(e.Total, e.Read)
 	return e
 }
 
-// EraseTextOfClient removes the words and pictures of people from every deposit of a client, in one
-// transaction for each deposit. The client need not be erased. progress is called before the first deposit
-// and after each. After an interruption the call can be repeated: deposits without words are passed over.
+// EraseTextOfClient removes the words and pictures from every deposit of a client, each in its own transaction; it
+// can be repeated after an interruption. The client need not be erased. progress is called before the first deposit
+// and after each.
 //
-// Returns client_not_found, or the error that ended the work, together with the progress so far.
+// Returns client_not_found, or the error that ended the work, with the progress so far.
 func (s *Service) EraseTextOfClient(ctx context.Context, clientID id.ID,
 	progress func(TextErasureProgress)) (done TextErasureProgress, err error) {
 	if _, err := s.deps.Clients.ClientChangedAt(ctx, clientID); err != nil {

@@ -11,9 +11,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Get returns a client of the partner.
-//
-// Returns client_not_found, or account_revoked when the link to the client's account was revoked (api.md §2).
+// Get returns a client of the partner, or client_not_found, or account_revoked after the link was revoked
+// (api.md §2).
 func (s *Service) Get(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
 	client, err := s.deps.Clients.Client(ctx, partnerID, clientID)
 	if err != nil {
@@ -29,10 +28,9 @@ func (s *Service) Get(ctx context.Context, partnerID, clientID id.ID) (tenant.Cl
 	return client, nil
 }
 
-// List returns the partner's clients at its linked accounts, newest first. For an account that was never
-// linked to the partner, the list is empty.
+// List returns the partner's clients, newest first; none for an account that was never linked.
 //
-// Returns account_revoked when the link to the account of the filter was revoked, as Get does.
+// Returns account_revoked when the filter's link was revoked.
 func (s *Service) List(ctx context.Context, f partnerports.ClientFilter,
 	page ports.Page) (ports.ListPage[tenant.Client], error) {
 	if !f.AccountID.IsZero() {
@@ -44,9 +42,8 @@ func (s *Service) List(ctx context.Context, f partnerports.ClientFilter,
 	return s.deps.Clients.Clients(ctx, f, page)
 }
 
-// listed reports whether a partner may list the clients of an account. link and err are the stored link and the
-// error of its query. true: the link is active; false: the account was never linked, which gives an empty list; a
-// revoked link is an error.
+// listed reports whether a partner may list an account's clients: not if it was never linked; a revoked link is an
+// error.
 func listed(link connect.Link, err error) (bool, error) {
 	switch {
 	case errors.Is(err, connect.ErrAccountNotFound):

@@ -9,12 +9,11 @@ import (
 
 const (
 	addressBatch = 100
-	// The time between two checks whether the deposits of an erased client have ended (api.md §2, "Erasure").
+	// The time between two checks whether an erased client's deposits have ended (api.md §2, "Erasure").
 	addressPause = 5 * time.Minute
 )
 
-// ErasedAddressCleaningJob returns the scheduled job that deletes the sealed address of an erased client once the
-// client's deposits have ended.
+// ErasedAddressCleaningJob deletes the sealed address of an erased client once the client's deposits have ended.
 func (s *Service) ErasedAddressCleaningJob() schedules.Job {
 	return schedules.Job{Name: "sealed addresses", Every: schedules.CleaningInterval,
 		Run: func(ctx context.Context) (bool, error) {

@@ -9,7 +9,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps holds the repositories and settings that the use cases of clients need.
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
 	Idempotent *idempotent.Executor
@@ -25,7 +24,6 @@ type Deps struct {
 	Entropy    ports.Entropy
 }
 
-// Service creates, reads, changes and erases the clients of partners.
 type Service struct{ deps Deps }
 
 func New(deps Deps) *Service { return &Service{deps: deps} }

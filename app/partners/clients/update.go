@@ -12,8 +12,7 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// Update changes the details of a client. The audit log contains the names of the changed fields and none of
-// their values.
+// Update changes a client; the audit log contains the changed fields without values.
 //
 // Returns missing_field, invalid_field, client_not_found, account_revoked, or the errors of
 // idempotent.Executor.Run.
@@ -54,8 +53,7 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID,
 	})
 }
 
-// changedBy returns the client after the change, and the names of the fields whose value differs. When no
-// value differs, the client is returned as it is.
+// changedBy returns the changed client, and the names of the fields whose value differs.
 func changedBy(want tenant.PersonChange, client tenant.Client, now time.Time) (tenant.Client, []string) {
 	fields := want.ChangedFields(client.Person)
 	if len(fields) > 0 {

@@ -1,5 +1,5 @@
-// Package books compares this service's records of payments, refunds and disputes with the payment
-// provider's, and makes the monthly statements of operators from them.
+// Package books compares records of payments, refunds and disputes with the payment provider's, and makes
+// operators' statements.
 package books
 
 import (
@@ -14,11 +14,9 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps holds the repositories and settings that the comparison with the payment provider's records and the
-// operators' statements need.
 type Deps struct {
 	Ours paymentports.OwnBookStore
-	// The source of the payment provider's records; nil for a provider without such records.
+	// The payment provider's records; nil for a provider without any.
 	Theirs paymentports.ProviderBookReader
 	Runs   paymentports.OwnBookStore
 
@@ -27,13 +25,12 @@ type Deps struct {
 	Log        *slog.Logger
 }
 
-// Service compares this service's records of payments, refunds and disputes with the payment provider's, and
-// makes the monthly statements of operators.
+// Service compares payments with the provider's records and makes operators' statements.
 type Service struct{ deps Deps }
 
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// The errors of a comparison of this service's payments with the payment provider's.
+// The errors of a comparison of payments with the provider's records.
 var (
 	ErrNoBooks       = fault.New(fault.Unavailable, "no_payment_books", "The payment provider of this service has no books.")
 	ErrInvalidPeriod = fault.New(fault.Invalid, "invalid_period", "from must lie before to.")
@@ -41,33 +38,30 @@ var (
 
 const (
 	batch = 500
-	// earlier is the longest time by which a payment may have succeeded at the provider before this service
-	// recorded it: a payment page is open for a day, and an outage may delay the query.
+	// earlier is the longest time by which a payment may have succeeded at the provider before it was recorded: a page
+	// is open for a day, and an outage may delay the query.
 	earlier = 26 * time.Hour
 )
 
-// RecordDifference is a payment, refund or dispute for which the records of this service and of the payment provider
-// differ. A side without such a record is "".
+// RecordDifference is a payment, refund or dispute whose records differ; a side without a record is "".
 type RecordDifference struct {
 	Kind        paymentports.BookEntryKind
 	PaymentID   id.ID
 	DepositID   id.ID
 	ProviderRef string
-	Ours        string // Status and amount in this service's record, such as "succeeded 17.50".
+	Ours        string // This service's status and amount, such as "succeeded 17.50".
 	Theirs      string
 }
 
-// ReconciliationReport is the result of a comparison of this service's payments, refunds and disputes with the
-// payment provider's.
+// ReconciliationReport is the result of comparing payments with the provider's records.
 type ReconciliationReport struct {
 	Checked     int // The number of records that were compared, of this service and of the payment provider.
 	Differences []RecordDifference
 	Due         []paymentports.AccountTotals
 }
 
-// Reconcile compares the records of this service and of the payment provider at or after from and before to.
-// A record of the provider is looked up in this service at any time. A record of this service must be found
-// at the provider in the same time span or the day before.
+// Reconcile compares this service's and the provider's records at or after from and before to. Own records must be
+// found at the provider in that time or the day before.
 //
 // Returns ErrInvalidPeriod, ErrNoBooks or service_unavailable.
 func (s *Service) Reconcile(ctx context.Context, from, to time.Time) (ReconciliationReport, error) {
@@ -94,18 +88,15 @@ func (s *Service) Reconcile(ctx context.Context, from, to time.Time) (Reconcilia
 	return c.report, err
 }
 
-// comparison holds the state of one run of Reconcile, which compares this service's records with the payment
-// provider's.
 type comparison struct {
 	from   time.Time
-	seen   map[string]bool // The payment provider's records that were read so far, by kind and key.
+	seen   map[string]bool // The payment provider's records read so far, by kind and key.
 	report ReconciliationReport
 }
 
 func mark(kind paymentports.BookEntryKind, key string) string { return string(kind) + " " + key }
 
-// key returns the key of the payment, refund or dispute of this service to which a record of the payment provider
-// belongs; "" for a record that belongs to none.
+// key returns the key of this service's record to which a provider's record belongs; "" for none.
 func key(e paymentports.BookEntry) string {
 	switch {
 	case e.Kind == paymentports.BookEntryPayment && !e.PaymentID.IsZero():
@@ -118,7 +109,7 @@ func key(e paymentports.BookEntry) string {
 	return ""
 }
 
-// theirs compares the payment provider's records with this service's, batch by batch.
+// theirs compares the provider's records with this service's, batch by batch.
 func (s *Service) theirs(ctx context.Context, c *comparison, to time.Time) error {
 	var some []paymentports.BookEntry
 	for e, err := range s.deps.Theirs.BookEntries(ctx, c.from.Add(-earlier), to) {
@@ -152,7 +143,6 @@ func (s *Service) compareBatch(ctx context.Context, c *comparison, some []paymen
 	return nil
 }
 
-// keysOf returns the keys of the payment provider's records, grouped by kind.
 func keysOf(some []paymentports.BookEntry) map[paymentports.BookEntryKind][]string {
 	keys := map[paymentports.BookEntryKind][]string{}
 	for _, e := range some {
@@ -163,8 +153,7 @@ func keysOf(some []paymentports.BookEntry) map[paymentports.BookEntryKind][]stri
 	return keys
 }
 
-// compare compares a record of the payment provider with the record of this service to which it belongs. A
-// payment that was charged twice has two records at the provider.
+// compare compares a provider's record with its own one. A payment charged twice has two at the provider.
 func (c *comparison) compare(own paymentports.OwnBookEntry, e paymentports.BookEntry) {
 	k := mark(e.Kind, key(e))
 	twice := key(e) != "" && c.seen[k]
@@ -183,7 +172,7 @@ func (c *comparison) compare(own paymentports.OwnBookEntry, e paymentports.BookE
 	}
 }
 
-// missing adds to the report the records of this service that the payment provider does not have.
+// missing adds to the report the records that the provider does not have.
 func (c *comparison) missing(kind paymentports.BookEntryKind, own []paymentports.OwnBookEntry) {
 	for _, e := range own {
 		if !c.seen[mark(kind, e.Key)] {
@@ -207,8 +196,7 @@ func (c *comparison) differs(own paymentports.OwnBookEntry, e paymentports.BookE
 	c.report.Differences = append(c.report.Differences, d)
 }
 
-// described returns the kind, status and amount of a payment record as text. The currency is included only if it
-// is not the currency of this service.
+// described returns a record as text, with a currency only if it is not that of this service.
 func described(kind paymentports.BookEntryKind, status string, amount money.Cents, currency string) string {
 	text := string(kind) + " " + status + " " + amount.String()
 	if currency != paymentports.PaymentCurrency {
@@ -219,18 +207,17 @@ func described(kind paymentports.BookEntryKind, status string, amount money.Cent
 
 const (
 	runEvery = 24 * time.Hour
-	// runSpan is the time that the daily comparison with the payment provider looks back. A difference stays in the
-	// metric for that long, or until it is corrected.
+	// The time that the daily comparison with the provider looks back; a difference stays in the metric as long.
 	runSpan = 7 * 24 * time.Hour
-	// runRest is the age that a record must have to be compared with the payment provider's. Newer records wait for
-	// the next comparison, since payments.CheckDuePayments may not have queried the provider about them yet.
+	// The age that a record must have to be compared with the provider's: CheckDuePayments may not have queried the
+	// provider about newer ones.
 	runRest = time.Hour
 )
 
-// ReconcileDaily compares this service's payments with the payment provider's if no comparison began within a
-// day, and returns the result of the last comparison.
+// ReconcileDaily compares payments with the provider's unless a comparison began within a day, and returns the last
+// result. One that fails is made again within the hour.
 //
-// Returns ErrNoBooks or service_unavailable; a comparison that fails is made again within the hour.
+// Returns ErrNoBooks or service_unavailable.
 func (s *Service) ReconcileDaily(ctx context.Context) (paymentports.ReconciliationRun, error) {
 	if s.deps.Theirs == nil {
 		return paymentports.ReconciliationRun{}, ErrNoBooks
@@ -255,8 +242,7 @@ func (s *Service) ReconcileDaily(ctx context.Context) (paymentports.Reconciliati
 	return s.deps.Runs.LastReconciliation(ctx)
 }
 
-// maxLogged is the largest number of differences that a comparison with the payment provider writes to the log;
-// the metric counts all.
+// The largest number of differences that a comparison with the provider writes to the log; the metric counts all.
 const maxLogged = 50
 
 func (s *Service) log(ctx context.Context, all []RecordDifference) {

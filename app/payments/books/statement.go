@@ -9,24 +9,23 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Statement is a month of an account's claims. Due holds the sums of what the operator is owed for the whole
-// month. Debts is a page of the debts that were paid, refunded or disputed in that month.
+// Statement is a month of an account's claims; Debts is a page of those paid, refunded or disputed.
 type Statement struct {
 	Month ports.TimeSpan
-	// true: the statement is of the present month, which has not ended; false: of an earlier month.
+	// Present reports whether the statement is of the present, unfinished month.
 	Present bool
 	Due     paymentports.AccountTotals
 	Debts   ports.ListPage[paymentports.DebtMovement]
 }
 
-// monthOf returns the calendar month of t in UTC, in which statements are made.
+// monthOf returns the calendar month of t in UTC.
 func monthOf(t time.Time) ports.TimeSpan {
 	t = t.UTC()
 	first := time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
 	return ports.TimeSpan{From: first, To: first.AddDate(0, 1, 0)}
 }
 
-// MonthOf returns the calendar month in UTC of a time; of the present time if at is zero.
+// MonthOf returns the calendar month in UTC of a time; the present one if at is zero.
 func (s *Service) MonthOf(at time.Time) ports.TimeSpan {
 	if at.IsZero() {
 		at = s.deps.Clock.Now()
@@ -34,7 +33,7 @@ func (s *Service) MonthOf(at time.Time) ports.TimeSpan {
 	return monthOf(at)
 }
 
-// Statement returns the statement of an account for the month of at; for the present month if at is zero.
+// Statement returns an account's statement for the month of at; the present one if at is zero.
 func (s *Service) Statement(ctx context.Context, accountID id.ID, at time.Time, page ports.Page) (Statement, error) {
 	st := Statement{Month: s.MonthOf(at)}
 	st.Present = st.Month == s.MonthOf(time.Time{})
@@ -46,7 +45,7 @@ func (s *Service) Statement(ctx context.Context, accountID id.ID, at time.Time, 
 	return st, err
 }
 
-// DebtMovements lists the debts of an operator's statement, the last paid first.
+// DebtMovements lists a statement's debts, the last paid first.
 func (s *Service) DebtMovements(ctx context.Context, accountID id.ID, month ports.TimeSpan,
 	page ports.Page) (ports.ListPage[paymentports.DebtMovement], error) {
 	return s.deps.Statements.DebtMovements(ctx, accountID, month, page)

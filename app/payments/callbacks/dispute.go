@@ -12,8 +12,7 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// keep stores a dispute. A change of the dispute is written to the audit log, and a new status is mailed to the
-// operator. The collection of the disputed debt stays as it is.
+// keep stores a dispute and mails the operator about a new status; the collection of the disputed debt stays.
 func (s *Service) keep(ctx context.Context, d paymentports.Dispute, now time.Time) error {
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		before, about, ok, err := s.deps.Disputes.Store(ctx, d, now)
@@ -42,10 +41,8 @@ func (s *Service) keep(ctx context.Context, d paymentports.Dispute, now time.Tim
 	return err
 }
 
-// decideDispute returns the earlier status of a tenant's dispute of a charge ("" for a new one), whether anything
-// of the dispute changed, and whether the operator is mailed about it. A mail is sent only about another status.
-// mayTell reports whether the operator may be mailed: true for a verified address or where addresses are not
-// verified, else false.
+// decideDispute returns a dispute's earlier status ("" for a new one), whether it changed, and whether the operator
+// is mailed: if the status changed and mayTell allows it.
 func decideDispute(before *paymentports.StoredDispute, d paymentports.Dispute,
 	mayTell bool) (was string, changed, tells bool) {
 	changed = true

@@ -1,6 +1,5 @@
-// Package callbacks receives the payment provider's callbacks, and queries the provider about their payments
-// and disputes (operations.md, "Callbacks of the payment provider"). A callback is a reason to query the
-// provider, never a result.
+// Package callbacks queries the payment provider about the payments and disputes in its callbacks
+// (operations.md, "Callbacks of the payment provider"). A callback is a reason to query, never a result.
 //
 //	callback ──verified──> payment due for a check, or a question ──job──> provider ──> payment, dispute
 package callbacks
@@ -17,7 +16,6 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// Deps holds the repositories, clients and settings that the handling of callbacks needs.
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
 	Questions  paymentports.ProviderQueryStore
@@ -26,42 +24,36 @@ type Deps struct {
 	Audit      ports.AuditLog
 	// The verifier of the provider's callbacks; nil where the provider sends none.
 	Callbacks paymentports.CallbackVerifier
-	// The source of the payment provider's records; nil for a provider without such records.
+	// The payment provider's records; nil for a provider without any.
 	Books    paymentports.ProviderBookReader
 	Payments PaymentRechecker
 	Clock    ports.Clock
 	Entropy  ports.Entropy
 
-	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
-	// VerifyAddresses reports whether e-mail addresses are verified in this service. true: only operators with a
-	// verified address are mailed; false: every operator is.
+	DashboardURL string // The setting DASHBOARD_BASE_URL.
+	// VerifyAddresses reports whether only operators with a verified address are mailed.
 	VerifyAddresses bool
 }
 
-// PaymentRechecker queries the provider once more about payments that have ended.
 type PaymentRechecker interface {
-	// RecheckEndedPayment queries the provider about a payment that has ended in this service without success. paid is
-	// true when the payment was paid all the same, else false.
+	// RecheckEndedPayment queries the provider about a payment that ended without success; paid reports whether it was
+	// paid all the same.
 	RecheckEndedPayment(ctx context.Context, paymentID id.ID) (paid bool, err error)
 }
 
-// Service receives the payment provider's callbacks, and queries the provider about the payments and disputes
-// that the callbacks name.
 type Service struct{ deps Deps }
 
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// CallbackRoute returns the path to which the provider sends its callbacks, and the name of the header with their
-// signature.
+// CallbackRoute returns the path of the provider's callbacks and the header with their signature.
 func (s *Service) CallbackRoute() paymentports.CallbackRoute { return s.deps.Callbacks.CallbackRoute() }
 
-// ErrRefused is the error for a callback that the provider has not signed within 300 seconds of now.
+// The error for a callback that the provider has not signed within 300 seconds of now.
 var ErrRefused = fault.New(fault.Invalid, "notice_refused",
 	"The signature is missing, wrong or more than 300 seconds away.")
 
-// Receive verifies a callback of the payment provider by its raw body, and stores which payment or dispute the
-// provider is to be queried about. A refused callback costs no query. A callback may come again, late and in any
-// order.
+// Receive verifies a callback, which may come repeatedly and in any order, and stores what to query the provider
+// about.
 //
 // Returns ErrRefused, or service_unavailable; the provider then sends the callback again.
 func (s *Service) Receive(ctx context.Context, body []byte, signature string) error {
@@ -81,26 +73,23 @@ func (s *Service) Receive(ctx context.Context, body []byte, signature string) er
 	return nil
 }
 
-// asks reports whether a callback is a reason to query the provider. true: it is about a payment of this
-// service, or about a dispute of a record of the provider; false: about anything else.
+// asks reports whether a callback is about a payment of this service or a dispute.
 func asks(n paymentports.Callback) bool {
 	return !n.PaymentID.IsZero() || n.Dispute && n.ProviderRef != ""
 }
 
 const (
 	askBatch = 20
-	// The time before the same query to the payment provider is repeated by another process, longer than a query
-	// takes.
+	// The time before another process repeats a query to the provider, longer than a query takes.
 	askLease   = 2 * time.Minute
-	askTimeout = 20 * time.Second // The time limit of a single query to the payment provider.
-	// The time by which each failed query to the payment provider prolongs the wait until the next one.
+	askTimeout = 20 * time.Second // The time limit of a query to the payment provider.
+	// The time by which each failed query to the provider prolongs the wait for the next.
 	askStep = time.Minute
-	// The number of failed queries after which the wait until the next one grows no further.
+	// The failed queries to the provider after which the wait grows no further.
 	maxSteps = 30
 )
 
-// askWaits returns the waits before a query to the payment provider is repeated, by the number of tries that
-// failed before.
+// askWaits returns the waits before the next query to the provider, by failed tries.
 func askWaits() []time.Duration {
 	waits := make([]time.Duration, maxSteps+1)
 	for failed := range waits {
@@ -109,8 +98,8 @@ func askWaits() []time.Duration {
 	return waits
 }
 
-// RunDueQueries queries the provider about the payments and disputes that callbacks have named and that are due, and
-// returns how many queries were answered. A query that fails is repeated later.
+// RunDueQueries makes the due queries that callbacks have caused, and returns how many were answered; one that
+// fails is repeated.
 func (s *Service) RunDueQueries(ctx context.Context) (answered int, err error) {
 	var failures []error
 	for ctx.Err() == nil {
@@ -147,7 +136,7 @@ func (s *Service) answer(ctx context.Context, q paymentports.ProviderQuery) erro
 		return err
 	}
 	if s.deps.Books == nil {
-		// The service was changed to another payment provider since the callback was stored.
+		// The payment provider of the service was changed since the callback was stored.
 		return nil
 	}
 	paymentID := q.PaymentID

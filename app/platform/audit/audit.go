@@ -1,4 +1,4 @@
-// Package audit builds the entries of the audit log, and lists the verbs that they may contain.
+// Package audit builds the audit log's entries and lists their verbs.
 package audit
 
 import (
@@ -10,8 +10,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// NewEntry returns an audit entry: the actor by did verb at the time now. subject is the public id of the changed
-// object. If a partner used an API key, the details get the key's id as keyId.
+// NewEntry returns an audit entry with the subject's public id; a partner's API key becomes the detail keyId.
 func NewEntry(
 	entropy ports.Entropy, now time.Time, by actor.Actor, verb Action, subject string, detail map[string]string,
 ) ports.AuditEntry {

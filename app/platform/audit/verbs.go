@@ -1,10 +1,9 @@
 package audit
 
-// Action is what an actor did: the action of an audit entry. The text is stored, so a verb keeps its text for
-// good.
+// Action is the verb of an audit entry; the text is stored, so it never changes.
 type Action string
 
-// The verbs of the audit log about partners and clients.
+// Audit verbs about partners and clients.
 const (
 	PartnerCreate       Action = "partner.create"
 	PartnerUpdate       Action = "partner.update"
@@ -19,7 +18,7 @@ const (
 	ClientEraseCard Action = "client.forget_card"
 )
 
-// The verbs of the audit log about accounts and their operators.
+// Audit verbs about accounts and operators.
 const (
 	AccountRename            Action = "account.rename"
 	AccountChangeContact     Action = "account.change_contact"
@@ -28,7 +27,7 @@ const (
 	LinkCreate               Action = "link.create"
 	LinkRevoke               Action = "link.revoke"
 	OperatorVerifyEmail      Action = "operator.verify_email"
-	// The verb for a password reset that was the first proof of the operator's address.
+	// The verb for a password reset that first proved the operator's address.
 	OperatorProveEmailByReset    Action = "operator.first_proof"
 	OperatorChangePassword       Action = "operator.change_password"
 	OperatorRequestEmailChange   Action = "operator.change_email_asked"
@@ -43,7 +42,7 @@ const (
 	OperatorUseRecoveryCode      Action = "operator.use_recovery_code"
 )
 
-// The verbs of the audit log about deposits.
+// Audit verbs about deposits.
 const (
 	DepositCreate   Action = "deposit.create"
 	DepositSendLink Action = "deposit.send_link"
@@ -54,7 +53,7 @@ const (
 	DepositEraseFiles Action = "deposit.erase_files"
 )
 
-// The verbs of the audit log about payments.
+// Audit verbs about payments.
 const (
 	CollectionRetry            Action = "collection.retry"
 	CollectionCancel           Action = "collection.cancel"
@@ -67,7 +66,7 @@ const (
 	PaymentDispute             Action = "payment.dispute"
 )
 
-// The verbs of the audit log about webhooks, and about the service as a whole.
+// Audit verbs about webhooks and the whole service.
 const (
 	WebhookCreate       Action = "webhook.create"
 	WebhookUpdate       Action = "webhook.update"

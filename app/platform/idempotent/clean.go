@@ -8,8 +8,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// KeyCleaningJob returns the scheduled job that deletes idempotency keys that are older than the time for which
-// responses are replayed.
+// KeyCleaningJob deletes idempotency keys older than the time for replays.
 func (e *Executor) KeyCleaningJob(clock ports.Clock) schedules.Job {
 	return schedules.NewCleaningJob("idempotency keys", clock,
 		schedules.CleanWithinTx(e.deps.UnitOfWork, func(ctx context.Context, now time.Time) (int, error) {

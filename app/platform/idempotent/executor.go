@@ -8,89 +8,79 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Response is the response to a request, byte by byte. Code is chosen by the caller (an HTTP status of a
-// route); the response to an operator's form has none.
+// Response is the response to a request, byte by byte. Code is the caller's, such as an HTTP status.
 type Response struct {
 	Code     int
 	Body     []byte
-	Replayed bool // true: the response is a replay of a stored one; false: the request ran.
+	Replayed bool // Replayed reports whether the response is a replay of a stored one.
 }
 
-// KeyAndEncoder is the part of a request that the HTTP handler adds: the idempotency key, and the encoding of the
-// result. Encode runs before the commit, so that the stored response and the sent response are the same.
+// KeyAndEncoder holds the idempotency key and the encoding of the result. Encode runs before the commit, so that
+// stored and sent response are the same.
 type KeyAndEncoder[T any] struct {
 	Key    *ports.IdempotencyKey // The idempotency key; nil for a request without one.
 	Encode func(T) (Response, error)
 }
 
-// Request is a request with or without an idempotency key. Its effect is a change (Needs lists the rows to read,
-// and Decide returns the rows to write), a transaction (Effect), or both: when Decide returns
-// ports.ErrNeedsMoreRows, Effect runs instead.
+// Request is a request whose effect is a change (Needs and Decide), a transaction (Effect), or both: when Decide
+// returns ports.ErrNeedsMoreRows, Effect runs.
 type Request struct {
 	Key *ports.IdempotencyKey
 	Now time.Time
 
-	// Prepare runs before the transaction, for checks and calls that do not belong inside; it may be nil. An
-	// error of Prepare is returned unless the key has a stored response.
+	// Prepare, which may be nil, runs before the transaction; its error is returned unless the key has a stored
+	// response.
 	Prepare func(ctx context.Context) error
 
-	// Needs and Decide are the effect of a frequent request as a change (ports.Change), which takes one database
-	// statement: Needs lists the rows to read, and Decide returns the rows to write.
+	// Needs and Decide are the effect as a change (ports.Change) in one statement: the rows to read, and those to
+	// write.
 	Needs  ports.ChangeReads
 	Decide func(ports.FoundRows) (ports.ChangeWrites, Response, error)
 
-	// Effect is the effect of a request as a function that runs in a transaction and returns the response. It may
-	// run more than once; only the last run counts.
+	// Effect is the effect as a transaction; it may run more than once, and only the last run counts.
 	Effect func(ctx context.Context) (Response, error)
 }
 
-// Result is the outcome of a request with an idempotency key: the label result of svc_idempotency_total.
+// Result is the label result of svc_idempotency_total.
 type Result string
 
-// The outcomes of a request with an idempotency key.
 const (
-	ResultExecuted       Result = "executed" // The request was the first one with its idempotency key, so it ran.
+	ResultExecuted       Result = "executed" // The request was the first with its idempotency key, so it ran.
 	ResultReplayed       Result = "replayed"
 	ResultKeyInUse       Result = "in_use"
-	ResultKeyReused      Result = "reused" // The idempotency key was used before with another body.
+	ResultKeyReused      Result = "reused" // The idempotency key was used with another body.
 	ResultUseCaseRefused Result = "refused"
 )
 
-// Results lists all outcomes of a request with an idempotency key.
 var Results = []Result{ResultExecuted, ResultReplayed, ResultKeyInUse, ResultKeyReused, ResultUseCaseRefused}
 
-// Deps holds what an Executor needs: the database, the cache of responses, and the counter of results.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
 	Changes     ports.ChangeApplier
 	Idempotency ports.IdempotencyStore
 	Cache       ports.IdempotencyCache
-	// The restore epoch that this process last read: an id that changes whenever the database is restored from a
-	// backup.
+	// The restore epoch, an id that changes with each restore of the database.
 	Epoch func() ports.RestoreEpoch
-	// Count is called with the outcome of each request that has an idempotency key.
+	// Count is called with the outcome of each request that has a key.
 	Count func(Result)
 }
 
-// Executor runs the effect of a request at most once for each idempotency key.
 type Executor struct{ deps Deps }
 
 func New(deps Deps) *Executor { return &Executor{deps: deps} }
 
-// Admit counts a request with an idempotency key against rate limits, as ports.Limiter.Allow does. In the same
-// call it looks up the cached response of the key, and stores that response and the restore epoch (an id that
-// changes with each restore of the database) in key, for Run. The key has no fingerprint yet.
+// Admit counts a request against rate limits, as ports.Limiter.Allow does, and stores in key its cached response
+// and the restore epoch, for Run. The key has no fingerprint yet.
 func (e *Executor) Admit(ctx context.Context, key *ports.IdempotencyKey, rules ...ports.LimitRule) ports.LimitDecision {
-	// Read the restore epoch (an id that changes with each restore of the database) before the commit: after a
-	// restore in between, the response that is cached under the old epoch is never used.
+	// Read the restore epoch before the commit: a response cached under an older epoch is never used.
 	key.Epoch = e.deps.Epoch()
 	decision, cached := e.deps.Cache.AllowAndLookUp(ctx, *key, rules...)
 	key.Cached = cached
 	return decision
 }
 
-// Run runs the effect of a request, or replays the stored response of its key. A key that did not pass Admit is
-// neither looked up in the cache nor cached.
+// Run runs the effect of a request, or replays the stored response of its key. A key that did not pass Admit is not
+// cached.
 //
 // Returns ports.ErrIdempotencyKeyInUse, ports.ErrIdempotencyKeyReused, and the errors of the request's own
 // functions.
@@ -103,8 +93,8 @@ func (e *Executor) Run(ctx context.Context, request Request) (Response, error) {
 	return response, err
 }
 
-// ReplayOrRefuse returns the response to a request that was refused before it reached the Executor. A stored
-// response of the key takes precedence over the error reason (api.md §1, "Common rules of the partner API").
+// ReplayOrRefuse returns the response to a refused request; a stored one takes precedence over the error reason
+// (api.md §1, "Common rules of the partner API").
 func (e *Executor) ReplayOrRefuse(ctx context.Context, key *ports.IdempotencyKey, now time.Time,
 	reason error) (Response, error) {
 	return e.Run(ctx, Request{Key: key, Now: now, Prepare: func(context.Context) error { return reason }})
@@ -140,8 +130,8 @@ func (e *Executor) withKey(ctx context.Context, key ports.IdempotencyKey, reques
 	return response, nil
 }
 
-// commit applies the change of a request, or runs its transaction. earlier is the response stored under the
-// idempotency key by an earlier request; if earlier is set, the effect did not run.
+// commit applies a request's change or runs its transaction. earlier is the key's stored response; if set, the
+// effect did not run.
 func (e *Executor) commit(ctx context.Context, key *ports.IdempotencyKey, request Request,
 	unprepared error) (response Response, earlier *ports.StoredResponse, err error) {
 	if request.Decide != nil {
@@ -183,8 +173,7 @@ func (e *Executor) change(ctx context.Context, key *ports.IdempotencyKey, reques
 	return response, earlier, err
 }
 
-// decide returns the rows that the change of a request writes, with the response for the key. Where the
-// idempotency key already has a stored response, nothing is written.
+// decide returns the rows that a request's change writes, with the response; none where the key has one.
 func (r Request) decide(
 	key *ports.IdempotencyKey, found ports.FoundRows, unprepared error,
 ) (ports.ChangeWrites, Response, error) {
@@ -203,8 +192,7 @@ func (r Request) decide(
 	return writes, response, nil
 }
 
-// holds reports whether a cached response may still be replayed for its idempotency key: false without a
-// response, or once the time for replays is over.
+// holds reports whether a cached response, nil for none, may still be replayed.
 func holds(cached *ports.StoredResponse, now time.Time) bool {
 	return cached != nil && now.Sub(cached.CreatedAt) < ports.IdempotencyWindow
 }

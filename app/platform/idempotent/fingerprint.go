@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// Fingerprint returns the SHA-256 of a request body's meaning (api.md §1, "Idempotency"): member names are
-// sorted and numbers are exact decimals, so 70, 70.0 and 7e1 are the same amount. body holds nil, bool,
-// string, json.Number, []any and map[string]any. A request without a body is the nil map, which differs from
-// an empty object.
+// Fingerprint returns the SHA-256 of a request body's meaning (api.md §1, "Idempotency"): names are sorted and
+// numbers exact, so 70, 70.0 and 7e1 are equal. body holds nil, bool, string, json.Number, []any and
+// map[string]any; the nil map is no body.
 func Fingerprint(body map[string]any) [sha256.Size]byte {
 	if body == nil {
 		return sha256.Sum256(nil)
@@ -20,11 +19,10 @@ func Fingerprint(body map[string]any) [sha256.Size]byte {
 	return sha256.Sum256(appendCanonical(make([]byte, 0, usualBody), body))
 }
 
-// usualBody is the size in bytes that is enough for the canonical form of most request bodies.
+// The size in bytes that is enough for the canonical form of most request bodies.
 const usualBody = 512
 
-// appendCanonical appends the canonical form of a JSON value. Equal values have equal bytes, unequal values
-// unequal bytes.
+// appendCanonical appends a JSON value's canonical form, whose bytes are equal only for equal values.
 func appendCanonical(b []byte, value any) []byte {
 	switch v := value.(type) {
 	case map[string]any:
@@ -51,7 +49,7 @@ func appendCanonical(b []byte, value any) []byte {
 	}
 }
 
-// appendText appends a text with its length before it, so that no text can imitate another value.
+// appendText appends a text after its length, so that no text can imitate another value.
 func appendText(b []byte, s string) []byte {
 	b = append(b, '"')
 	b = strconv.AppendInt(b, int64(len(s)), 10)
@@ -59,13 +57,11 @@ func appendText(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
-// longExponent is the largest number of digits for which every exponent fits 63 bits.
+// The largest number of digits for which every exponent fits 63 bits.
 const longExponent = 18
 
-// appendNumber appends the canonical form of a number: the sign, the digits without zeros at either end, and
-// the power of ten of the last digit. The cost depends on the length of s, not on the exponent. A number with
-// an exponent of more than longExponent digits is compared by its literal form: no rule accepts such a
-// number.
+// appendNumber appends a number as sign, digits without outer zeros, and power of ten; a longer exponent than
+// longExponent is compared literally. The cost depends on the length of s, not on the exponent.
 func appendNumber(b []byte, s string) []byte {
 	negative := strings.HasPrefix(s, "-")
 	mantissa, exponent := strings.TrimPrefix(s, "-"), ""

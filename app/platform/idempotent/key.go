@@ -7,9 +7,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ParseKey parses the header Idempotency-Key: a UUID v4 in any case, with or without double quotes.
-//
-// Returns ports.ErrInvalidIdempotencyKey.
+// ParseKey parses an Idempotency-Key, a UUID v4 in any case, with or without quotes, or returns
+// ports.ErrInvalidIdempotencyKey.
 func ParseKey(header string) (key [16]byte, err error) {
 	s := header
 	if n := len(s); n >= 2 && s[0] == '"' && s[n-1] == '"' {

@@ -9,8 +9,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// DatabaseRestoreFinisherDeps holds what DatabaseRestoreFinisher needs: its repositories, the clock and the source of
-// ids.
 type DatabaseRestoreFinisherDeps struct {
 	UnitOfWork ports.UnitOfWork
 	Restores   ports.DatabaseRestoreStore
@@ -19,16 +17,14 @@ type DatabaseRestoreFinisherDeps struct {
 	Entropy    ports.Entropy
 }
 
-// DatabaseRestoreFinisher finishes the restore of a database from a backup.
 type DatabaseRestoreFinisher struct{ deps DatabaseRestoreFinisherDeps }
 
 func NewDatabaseRestoreFinisher(deps DatabaseRestoreFinisherDeps) *DatabaseRestoreFinisher {
 	return &DatabaseRestoreFinisher{deps: deps}
 }
 
-// Finish stores a new restore epoch (an id that every cached response carries) and returns it. The responses that
-// Redis cached before the restore thereby become void, and every process notices within seconds. Without a
-// restore Finish does no harm: requests are then answered from Postgres.
+// Finish stores a new restore epoch, which makes the responses in Redis from before a restore void within seconds.
+// Without a restore it does no harm.
 func (r *DatabaseRestoreFinisher) Finish(ctx context.Context) (epoch id.ID, err error) {
 	epoch = r.deps.Entropy.NewID()
 	now := r.deps.Clock.Now()

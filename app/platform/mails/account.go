@@ -9,17 +9,15 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Mails about an account also go to unverified addresses. So they contain no text that a caller may choose:
-// not the company, and no address except that of the reader.
+// Mails about an account also go to unverified addresses, so they contain no text that a caller may choose.
 
-// AddressVerification is the mail that asks the owner of an address to confirm that it is the operator's.
+// AddressVerification is the mail that verifies an operator's address.
 type AddressVerification struct {
 	Operator connect.Operator
-	To       string // The operator's address, or the one that is to replace it.
-	URL      string // The URL of the page with the confirm button; a secret.
+	To       string // The operator's present address, or the next one.
+	URL      string // The secret URL of the page with the confirm button.
 }
 
-// Mail returns the mail with the link to verify an address, in the operator's language.
 func (m AddressVerification) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.To, m.Operator.Locale, now, func(l *language) letter {
 		return letter{
@@ -35,15 +33,13 @@ func (m AddressVerification) Mail(mailID id.ID, now time.Time) ports.Mail {
 	})
 }
 
-// PasswordReset is the mail with the link that sets a password.
 type PasswordReset struct {
 	Operator connect.Operator
-	URL      string // The URL of the page with the password form; a secret.
-	// true: the mail is sent because too many wrong passwords were tried; false: because a reset was requested.
+	URL      string // The secret URL of the page with the password form.
+	// LockedOut reports whether the mail is sent because of too many wrong passwords.
 	LockedOut bool
 }
 
-// Mail returns the mail with the link to set a password, in the operator's language.
 func (m PasswordReset) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		subject, news, why := m.words(l)
@@ -83,23 +79,21 @@ type AccountChange string
 
 const (
 	PasswordChanged AccountChange = "password"
-	// The operator has entered another address, which is not verified yet.
+	// The operator's new address is not verified yet.
 	EmailChangeRequested AccountChange = "email_asked"
 	EmailChanged         AccountChange = "email"
 )
 
-// AccountChanges lists every change of an account about which a mail is sent.
 var AccountChanges = []AccountChange{PasswordChanged, EmailChangeRequested, EmailChanged}
 
-// AccountChangeNotice is the mail about a change of the password or the address, sent to the address from before
-// the change.
+// AccountChangeNotice is the mail about a change of password or address, sent to the address from before the
+// change.
 type AccountChangeNotice struct {
-	Operator     connect.Operator // The operator with the password and address from before the change.
+	Operator     connect.Operator // The operator from before the change of the account.
 	Change       AccountChange
-	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
+	DashboardURL string // The setting DASHBOARD_BASE_URL.
 }
 
-// Mail returns the mail about a change of the account, in the operator's language.
 func (m AccountChangeNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		subject, news := m.words(l, l.minute(now))

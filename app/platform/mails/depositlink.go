@@ -11,23 +11,22 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// DepositLink is the mail with the checkout link to a tenant (api.md §2, "Mails with the link").
+// DepositLink is the mail with the checkout link (api.md §2, "Mails with the link").
 type DepositLink struct {
 	To      string
 	Locale  string // The language of the tenant; "" when unknown.
 	Deposit *deposit.Deposit
-	Company string // The company name of the operator.
-	// ByCompany reports who asked for the mail. true: the operator; false: the deposit's partner.
+	Company string
+	// ByCompany reports whether the operator, not the partner, asked for the mail.
 	ByCompany bool
-	Sender    id.ID // The id of the partner or the account that asked for the mail.
-	// The mark: a parameter of the link that identifies the mail when the link is opened (ports.Mail).
+	Sender    id.ID // The partner or account that asked for the mail.
+	// The parameter of the link that identifies the mail (ports.Mail).
 	Mark    id.ID
-	URL     string // The URL of the checkout; a secret.
+	URL     string // The secret URL of the checkout.
 	Imprint agreement.Imprint
 }
 
-// Mail returns the mail with the checkout link as text and HTML in the language of the locale: French for fr,
-// English for every other, both for none.
+// Mail returns the mail with the checkout link: French for fr, English for every other locale, both for none.
 func (m DepositLink) Mail(mailID id.ID, now time.Time) ports.Mail {
 	d, mark := m.Deposit, ""
 	if !m.Mark.IsZero() {
@@ -57,7 +56,7 @@ func (m DepositLink) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return mail
 }
 
-// why returns the sentence of the mail about who asked for it: the operator or the partner.
+// why returns the sentence about who asked for the mail.
 func (m DepositLink) why(l *language) string {
 	asked := l.say("%s asked us to send you this mail for %s.", "%s nous a demandé de vous envoyer cet e-mail pour %s.",
 		m.Deposit.PartnerName, m.Company)
@@ -68,12 +67,11 @@ func (m DepositLink) why(l *language) string {
 		l.say("If you do not know this rental, ignore the mail.", "Si cette location ne vous dit rien, ignorez-le.")
 }
 
-// maxBooking is the length of the longest rental contract that a mail shows.
+// The longest rental contract that a mail shows.
 const maxBooking = 40
 
-// harmless returns a rental contract that cannot pass for a link, a telephone number with words around it, or
-// a sentence; "" for every other. A partner chooses the contract's text, and the mail goes to an address of
-// the partner's choice.
+// harmless returns a rental contract that cannot pass for a link, telephone number or sentence, else "": a partner
+// chooses text and address.
 func harmless(contract string) string {
 	if len(contract) > maxBooking {
 		return ""

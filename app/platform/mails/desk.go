@@ -10,18 +10,15 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// The mails of this file contain text that a caller chose, such as a booking, so they go to verified
-// addresses only. They do not contain the tenant's name: a mail stays in an inbox longer than the service
-// keeps a tenant's data.
+// The mails of this file contain text that a caller chose, so they go to verified addresses only. They do not name
+// the tenant: a mail stays in an inbox longer than the service keeps a tenant's data.
 
-// DepositSecured is the mail that informs an operator that a tenant has secured a deposit.
 type DepositSecured struct {
 	Operator     connect.Operator
 	Deposit      depositports.SecuredDeposit
-	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
+	DashboardURL string // The setting DASHBOARD_BASE_URL.
 }
 
-// Mail returns the mail about a secured deposit, in the operator's language.
 func (m DepositSecured) Mail(mailID id.ID, now time.Time) ports.Mail {
 	d := m.Deposit
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
@@ -45,16 +42,13 @@ func (m DepositSecured) Mail(mailID id.ID, now time.Time) ports.Mail {
 	})
 }
 
-// MaxListedCovers is the largest number of deposits that a mail about covers that end soon lists.
 const MaxListedCovers = 20
 
-// CoversEnding is the mail that informs an operator which deposits have a cover that ends within days.
 type CoversEnding struct {
 	depositports.EndingCoversMailData
-	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
+	DashboardURL string // The setting DASHBOARD_BASE_URL.
 }
 
-// Mail returns the mail about deposits whose cover ends soon, in the operator's language.
 func (m CoversEnding) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		return letter{
@@ -93,7 +87,7 @@ func (m CoversEnding) rows(l *language) []fact {
 	return facts
 }
 
-// rest returns the sentence about the number of deposits that the mail does not list; "" if it lists all.
+// rest returns the sentence about unlisted deposits; "" if the mail lists all.
 func (m CoversEnding) rest(l *language) string {
 	switch n := m.Count - len(m.Covers); n {
 	case 0:

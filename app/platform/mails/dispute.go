@@ -10,17 +10,15 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// DisputeNotice is the mail that informs an operator that a tenant disputes a charge at the bank, or about news of
-// such a dispute.
+// DisputeNotice is the mail to an operator about a tenant's dispute at the bank.
 type DisputeNotice struct {
 	Operator     connect.Operator
 	Deposit      paymentports.DisputedDeposit
 	Dispute      paymentports.Dispute
 	New          bool
-	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
+	DashboardURL string // The setting DASHBOARD_BASE_URL.
 }
 
-// Mail returns the mail about a dispute, in the operator's language.
 func (m DisputeNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
 	d := m.Deposit
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
@@ -54,7 +52,7 @@ func (m DisputeNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
 	})
 }
 
-// disputeState returns the provider's status of a dispute in words; an unknown status counts as under review.
+// disputeState returns a dispute's status in words; an unknown status counts as under review.
 func disputeState(l *language, status string) string {
 	switch status {
 	case "needs_response", "warning_needs_response":

@@ -10,20 +10,18 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// FeePaid is the mail that confirms the paid fee to a tenant, and repeats the terms to which the tenant
-// agreed.
+// FeePaid is the mail that confirms the paid fee and repeats the agreed terms.
 type FeePaid struct {
 	To      string
-	Locale  string // The language of the page on which the tenant agreed.
+	Locale  string // The language in which the tenant agreed.
 	Deposit depositports.SecuredDeposit
-	Company string // The company name of the operator.
+	Company string
 	Fee     money.Cents
 	PaidAt  time.Time
-	Words   string // The text of the terms to which the tenant agreed.
+	Words   string // The terms to which the tenant agreed.
 	Imprint agreement.Imprint
 }
 
-// Mail returns the mail about the paid fee, in the tenant's language.
 func (m FeePaid) Mail(mailID id.ID, now time.Time) ports.Mail {
 	d := m.Deposit
 	return write(mailID, m.To, m.Locale, now, func(l *language) letter {

@@ -11,13 +11,13 @@ import (
 	"partnerdeposits/core/zone"
 )
 
-// language is a language of mails, with its formats of amounts and dates and the fixed texts of the layout.
+// language is a language of mails, with formats and fixed texts.
 type language struct {
-	tag           string // The BCP 47 tag of the language.
+	tag           string
 	french        bool
 	months        [12]string
-	group, point  string // The separator of thousands and the decimal point in numbers.
-	before, after string // The euro sign with its space, as it stands before or after an amount in this language.
+	group, point  string
+	before, after string // The euro sign with its space, before or after an amount.
 	colon         string
 
 	brand, greeting, fallback, warning string
@@ -43,7 +43,7 @@ var (
 	}
 )
 
-// languagesOf returns the languages of a mail to a reader with this locale; "" for an unknown locale.
+// languagesOf returns the languages of a mail to a reader with this locale: both for "", which is unknown.
 func languagesOf(locale string) []*language {
 	switch name, _, _ := strings.Cut(strings.ToLower(locale), "-"); name {
 	case "":
@@ -55,8 +55,7 @@ func languagesOf(locale string) []*language {
 	}
 }
 
-// LanguageOf returns the BCP 47 tag of the language of a mail to a reader with this locale; "" for a mail in
-// several languages.
+// LanguageOf returns the BCP 47 tag of a mail to a reader with this locale; "" for several languages.
 func LanguageOf(locale string) string {
 	if all := languagesOf(locale); len(all) == 1 {
 		return all[0].tag
@@ -64,13 +63,10 @@ func LanguageOf(locale string) string {
 	return ""
 }
 
-// frenchSpaces replaces the space before or after these punctuation marks with a no-break space, as French
-// typography requires.
 var frenchSpaces = strings.NewReplacer(" ?", noBreak+"?", " !", noBreak+"!", " :", noBreak+":", " ;", noBreak+";", "« ",
 	"«"+noBreak, " »", noBreak+"»")
 
-// say returns the English or the French text, whichever the language is, with args formatted as by
-// fmt.Sprintf.
+// say returns the English or French text with args, formatted as by fmt.Sprintf.
 func (l *language) say(en, fr string, args ...any) string {
 	text := en
 	if l.french {
@@ -82,7 +78,7 @@ func (l *language) say(en, fr string, args ...any) string {
 	return fmt.Sprintf(text, args...)
 }
 
-// euros formats an amount: €1,250.00, or 1 250,00 € in French.
+// euros formats an amount as €1,250.00, or 1 250,00 € in French.
 func (l *language) euros(c money.Cents) string {
 	whole := strconv.FormatInt(int64(c/100), 10)
 	for i := len(whole) - 3; i > 0; i -= 3 {
@@ -91,7 +87,7 @@ func (l *language) euros(c money.Cents) string {
 	return l.before + whole + l.point + strconv.FormatInt(int64(c%100)+100, 10)[1:] + l.after
 }
 
-// date formats the day of a time, in the time zone that the time carries: 8 August 2026.
+// date formats the day of a time in its own zone: 8 August 2026.
 func (l *language) date(t time.Time) string {
 	t = zone.InDisplayZone(t)
 	day := strconv.Itoa(t.Day())
@@ -101,14 +97,12 @@ func (l *language) date(t time.Time) string {
 	return day + noBreak + l.months[t.Month()-1] + noBreak + strconv.Itoa(t.Year())
 }
 
-// minute formats the day and minute of a time, with the name of the time zone that it carries: 8 August 2026,
-// 10:00 UTC.
+// minute formats a time with its own zone: 8 August 2026, 10:00 UTC.
 func (l *language) minute(t time.Time) string {
 	return l.date(t) + ", " + strings.Replace(zone.FormatTime(t), " ", noBreak, 1)
 }
 
-// imprint returns the lines about support, terms and privacy notice with which mails to tenants end; a
-// missing one is left out.
+// imprint returns the lines about support, terms and privacy notice below a mail; a missing one is left out.
 func (l *language) imprint(i agreement.Imprint) []string {
 	var out []string
 	if i.SupportEmail != "" {

@@ -10,32 +10,28 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// letter is the content of a mail in a language, from which the layout makes text and HTML.
-//
-// Every text of a letter becomes a single line, so that a name that another person chose never begins a line
-// or a header.
+// letter is the content of a mail in a language. Each text becomes a single line, so that a name chosen by another
+// person begins no line or header.
 type letter struct {
 	subject string
-	// heading is the headline of the HTML version of a mail; with "", the mail's subject is used.
+	// The headline of a mail's HTML; with "", the subject is used.
 	heading    string
 	paragraphs []string
 	facts      []fact
 	button     button
-	after      []string // The paragraphs below the table of facts and the button of a mail.
+	after      []string // The paragraphs below the table and button of a mail.
 	why        string   // The sentence about why the reader gets the mail.
-	// secret reports whether the mail contains a secret link. true: the footer warns not to pass the mail on;
-	// false: it does not.
+	// secret reports whether the footer warns not to pass the mail on, because of a secret link.
 	secret bool
 }
 
-// fact is a line of a letter's table: a name and a value. A fact without a value is left out.
+// fact is a line of a mail's table; without a value it is left out.
 type fact struct{ Name, Value string }
 
-// button is a button that leads to a page of the service. Without a URL, the mail has no button.
+// button leads to a page of the service; without a URL, the mail has none.
 type button struct{ Label, URL string }
 
-// write makes the text and HTML of a mail in the language of the locale: French for fr, English for every other,
-// both for none ("").
+// write makes the text and HTML of a mail: French for fr, English for every other locale, both for "".
 func write(mailID id.ID, to, locale string, now time.Time, in func(*language) letter) ports.Mail {
 	var subjects, texts, parts []string
 	languages := languagesOf(locale)
@@ -55,7 +51,7 @@ func write(mailID id.ID, to, locale string, now time.Time, in func(*language) le
 	}
 }
 
-// clean turns each text of the letter into a single line, and drops empty texts.
+// clean makes each text of a letter a single line and drops empty ones.
 func (c *letter) clean() {
 	if c.heading == "" {
 		c.heading = c.subject
@@ -73,7 +69,7 @@ func (c *letter) clean() {
 	c.facts = facts
 }
 
-// lines returns the texts that are not empty, each as a single line.
+// lines returns the non-empty texts, each as a single line.
 func lines(texts []string) []string {
 	var out []string
 	for _, text := range texts {
@@ -84,7 +80,6 @@ func lines(texts []string) []string {
 	return out
 }
 
-// text returns the letter as plain text.
 func (c *letter) text(l *language) string {
 	parts := []string{l.greeting}
 	parts = append(parts, c.paragraphs...)
@@ -115,7 +110,7 @@ func (c *letter) warning(l *language) string {
 	return l.warning
 }
 
-// html returns the letter as a part of the HTML page.
+// html returns a letter as a part of the HTML page.
 func (c *letter) html(l *language) string {
 	return execute(letterHTML, struct {
 		Lang, Brand, Heading, Greeting, Fallback, Why, Warning string
@@ -125,7 +120,6 @@ func (c *letter) html(l *language) string {
 	}{l.tag, l.brand, c.heading, l.greeting, l.fallback, c.why, c.warning(l), c.paragraphs, c.after, c.facts, c.button})
 }
 
-// page returns the HTML of a mail from its parts, which execute has already escaped.
 func page(l *language, title string, parts []string) string {
 	escaped := make([]template.HTML, len(parts))
 	for i, part := range parts {
@@ -137,19 +131,18 @@ func page(l *language, title string, parts []string) string {
 	}{l.tag, title, escaped})
 }
 
-// execute fills an HTML template; html/template escapes every value.
+// execute fills an HTML template, which escapes every value.
 func execute(t *template.Template, values any) string {
 	var b strings.Builder
-	// An error cannot occur: the template is in this package, and is written to memory.
+	// The template is in this package and is written to memory, so no error occurs.
 	if err := t.Execute(&b, values); err != nil {
 		panic("mails: " + err.Error())
 	}
 	return b.String()
 }
 
-// Mails contain no images and load nothing, so that the opening of a mail cannot be tracked. Their layout
-// uses tables and inline styles, which all mail programs support. The style element only adds what a program
-// may omit: dark colours, and values below their names on a phone, so that no date breaks.
+// Mails load nothing, so that their opening cannot be tracked. Tables and inline styles work in all mail programs;
+// the style element only adds what a program may omit.
 var (
 	pageHTML = template.Must(template.New("page").Parse(`<!DOCTYPE html>
 <html lang="{{.Lang}}">

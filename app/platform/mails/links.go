@@ -9,18 +9,16 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Mails about a link also go to unverified addresses. So they name the partner, whose name support staff
-// enter, and contain no text that a caller may choose: not the company, and not the partner's id of the
-// operator.
+// Mails about a link also go to unverified addresses, so they name the partner and contain no text that a caller
+// may choose.
 
-// PartnerLinked is the mail that informs an operator that a partner was linked to the account.
+// PartnerLinked is the mail to an operator about a new link to a partner.
 type PartnerLinked struct {
 	Operator     connect.Operator
 	PartnerName  string
-	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
+	DashboardURL string // The setting DASHBOARD_BASE_URL.
 }
 
-// Mail returns the mail about a new link, in the operator's language.
 func (m PartnerLinked) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		return letter{
@@ -41,15 +39,14 @@ func (m PartnerLinked) Mail(mailID id.ID, now time.Time) ports.Mail {
 	})
 }
 
-// PartnerUnlinked is the mail that informs an operator that the link between the account and a partner was revoked.
+// PartnerUnlinked is the mail to an operator about a revoked link to a partner.
 type PartnerUnlinked struct {
 	Operator     connect.Operator
 	PartnerName  string
 	By           connect.RevokedBy
-	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
+	DashboardURL string // The setting DASHBOARD_BASE_URL.
 }
 
-// Mail returns the mail about a revoked link, in the operator's language.
 func (m PartnerUnlinked) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		return letter{
@@ -79,7 +76,7 @@ func (m PartnerUnlinked) author(l *language) string {
 	return l.say("by you, on your dashboard", "par vous, dans votre espace")
 }
 
-// becauseOfAccount returns the sentence about why an operator gets a mail about the account.
+// becauseOfAccount returns the sentence about why an operator gets an account's mail.
 func (l *language) becauseOfAccount() string {
 	return l.say("You get this mail because it concerns the security of your account.",
 		"Vous recevez cet e-mail car il concerne la sécurité de votre compte.")

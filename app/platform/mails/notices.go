@@ -12,10 +12,10 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// EndpointNotice is the mail that informs a partner's contact about the health of a subscription's endpoint.
+// EndpointNotice is the mail to a partner's contact about the health of a webhook endpoint.
 type EndpointNotice struct {
 	webhookports.NoticeMailData
-	APIBaseURL string // The setting API_BASE_URL: the base URL of the partner API.
+	APIBaseURL string // The setting API_BASE_URL.
 }
 
 // Mail returns the mail about an endpoint in English, since the contact's language is unknown.
@@ -31,7 +31,7 @@ func (m EndpointNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return ports.Mail{ID: mailID, To: m.Contact, CreatedAt: now, Subject: subject, Body: body}
 }
 
-// words returns the subject, the description of what happened, and the advice of the mail about an endpoint.
+// words returns subject, news and advice of the mail about an endpoint.
 func (m EndpointNotice) words() (subject, news, advice string) {
 	if m.Report.LastError == webhook.ResultSecretUnreadable && m.Notice.Kind != webhook.NoticeEndpointRecovered {
 		return m.wordsOfSecret()
@@ -55,8 +55,7 @@ func (m EndpointNotice) words() (subject, news, advice string) {
 		"Deliveries that were given up before stay failed until you send them again: POST /api/partner/v1/webhooks/{id}/replay."
 }
 
-// wordsOfSecret returns the texts of a mail about a secret that this service can no longer read; the endpoint
-// has no part in the trouble.
+// wordsOfSecret returns the texts of a mail about a secret that this service can no longer read.
 func (m EndpointNotice) wordsOfSecret() (subject, news, advice string) {
 	news = "we can no longer read the secret of your webhook, so we cannot sign its deliveries. "
 	advice = "Take a new secret, and let your endpoint verify with it: POST /api/partner/v1/webhooks/{id}/rotate-secret. "
@@ -81,7 +80,7 @@ func deliveries(n int) string {
 	return fmt.Sprintf("%d deliveries to your endpoint have", n)
 }
 
-// withoutQuery returns a URL without its query, for a mail: the query may contain a partner's own secret.
+// withoutQuery returns a URL without its query, which may contain a partner's secret.
 func withoutQuery(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package mails writes every mail of the service, sends queued mails, and decides when a failed mail is sent
-// again. docs/guides/adding.md describes how to add a mail.
+// Package mails writes every mail of the service and sends them. docs/guides/adding.md describes how to add a mail.
 package mails
 
 import (
@@ -12,15 +11,14 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// AccountUnlinked is the mail that informs a partner's contact that an operator ended the link between
-// the partner and the operator's account.
+// AccountUnlinked is the mail to a partner's contact that an operator ended the link.
 type AccountUnlinked struct {
-	Contact    string // The e-mail address of the partner's contact.
+	Contact    string
 	Account    connect.Account
-	ExternalID string // The partner's id of the operator.
+	ExternalID string // The partner's own id of the operator.
 }
 
-// Mail returns the mail about an ended link in English, the language of the API.
+// Mail returns the mail about an ended link in English, the API's language.
 func (m AccountUnlinked) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return ports.Mail{
 		ID: mailID, To: m.Contact, CreatedAt: now,
@@ -32,14 +30,14 @@ func (m AccountUnlinked) Mail(mailID id.ID, now time.Time) ports.Mail {
 	}
 }
 
-// APIKeyCreated is the mail that informs a partner's contact that an API key was created.
+// APIKeyCreated is the mail to a partner's contact about a new API key.
 type APIKeyCreated struct {
-	Contact string         // The e-mail address of the partner's contact.
-	Key     partner.APIKey // The new API key.
-	By      string         // The author who created the key: APIKeyAuthor or Support.
+	Contact string
+	Key     partner.APIKey
+	By      string // The author of the new key: APIKeyAuthor or Support.
 }
 
-// Mail returns the mail about a new API key in English. The secret key itself is not in the text.
+// Mail returns the mail about a new API key in English, without the secret key.
 func (m APIKeyCreated) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return ports.Mail{
 		ID: mailID, To: m.Contact, CreatedAt: now,
@@ -49,14 +47,13 @@ func (m APIKeyCreated) Mail(mailID id.ID, now time.Time) ports.Mail {
 	}
 }
 
-// APIKeyRevoked is the mail that informs a partner's contact that an API key was revoked.
+// APIKeyRevoked is the mail to a partner's contact about a revoked API key.
 type APIKeyRevoked struct {
-	Contact string         // The e-mail address of the partner's contact.
-	Key     partner.APIKey // The revoked API key.
-	By      string         // The author who revoked the key: APIKeyAuthor or Support.
+	Contact string
+	Key     partner.APIKey
+	By      string // The author of the revocation: APIKeyAuthor or Support.
 }
 
-// Mail returns the mail about a revoked API key in English.
 func (m APIKeyRevoked) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return ports.Mail{
 		ID: mailID, To: m.Contact, CreatedAt: now,
@@ -66,16 +63,15 @@ func (m APIKeyRevoked) Mail(mailID id.ID, now time.Time) ports.Mail {
 	}
 }
 
-// SupportName is the name of support staff, in mails, as the author of a change to an API key.
+// SupportName names support staff in mails about API keys.
 const SupportName = "our support"
 
-// APIKeyAuthor returns the words with which a mail names a partner's request as the author of a change, by its
-// API key.
+// APIKeyAuthor returns the words for a partner's request as the author of a change, by its API key.
 func APIKeyAuthor(used partner.APIKey) string {
 	return "a request with the API key " + id.APIKey.Of(used.ID) + " (" + used.Prefix + "…" + used.Last4 + ")"
 }
 
-// described returns an API key for a mail, on lines of its own: its name, its id, and both ends of the key.
+// described returns an API key for a mail: name, id and both ends of the key.
 func described(k partner.APIKey) string {
 	return "\n\n  " + k.Name + "\n  " + id.APIKey.Of(k.ID) + " (" + k.Prefix + "…" + k.Last4 + ")"
 }

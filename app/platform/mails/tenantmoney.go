@@ -12,38 +12,35 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ChargeOrRefundNotice is the mail that informs a tenant about the charge of a captured amount, or about a refund. The
-// mail goes to the address in the tenant's own record, and contains the words of the operator who claims the
-// amount, since the tenant must learn the reason.
+// ChargeOrRefundNotice is the mail to a tenant about a charge or refund. It contains the operator's words, since
+// the tenant must learn the reason.
 type ChargeOrRefundNotice struct {
 	To        string
-	Locale    string // The language of the tenant; "" when unknown.
+	Locale    string // The tenant's language; "" when unknown.
 	Kind      paymentports.TenantNoticeKind
 	Deposit   *deposit.Deposit
-	Company   string      // The company name of the operator.
-	Contact   string      // The operator's contact for tenants; "" for none.
-	Amount    money.Cents // The captured or refunded amount.
-	Reason    string      // The reason of the capture: one of deposit.CaptureReasons or "".
-	Words     string      // The description that the author of the capture wrote; "" for none.
-	ChargedAt time.Time   // The time of the first charge; zero for a charge at once.
-	Fee       bool        // true: the fee is refunded; false: a captured amount is.
-	// true: the operator ended the debt because the tenant paid by other means; false: for another reason.
+	Company   string
+	Contact   string // The operator's contact for tenants; "" for none.
+	Amount    money.Cents
+	Reason    string    // The reason of the capture: one of deposit.CaptureReasons, or "".
+	Words     string    // The description of the capture by its author; "" for none.
+	ChargedAt time.Time // The time of the first charge of the card; zero for a charge at once.
+	Fee       bool      // Fee reports whether the refund is of the fee; else it is of a captured amount.
+	// Settled reports whether the debt ended because the tenant paid by other means.
 	Settled      bool
 	SupportEmail string // The e-mail address of support; "" for none.
-	URL          string // The URL of the page to pay; a secret.
+	URL          string // The secret URL of the page to pay.
 }
 
-// NewChargeOrRefundNotice returns a mail of the given kind about the captured amount of deposit d, whose client has a
-// record. agreed is the language in which the tenant agreed, for a deposit without a language of its own. The
-// caller sets the other fields that the kind needs.
+// NewChargeOrRefundNotice returns a mail about a captured amount; the caller sets the fields of its kind. agreed is
+// the language of the tenant's agreement.
 func NewChargeOrRefundNotice(d *deposit.Deposit, agreed string, kind paymentports.TenantNoticeKind, of connect.Account,
 	supportEmail string) ChargeOrRefundNotice {
 	return ChargeOrRefundNotice{To: d.Client.Email, Locale: cmp.Or(d.Locale, agreed), Kind: kind, Deposit: d.InTimeZone(of.Zone()),
 		Company: of.CompanyName, Contact: of.Contact, Amount: d.CapturedAmount, SupportEmail: supportEmail}
 }
 
-// Mail returns the mail about a captured or refunded amount as text and HTML in the language of the locale:
-// French for fr, English for every other, both for none.
+// Mail returns the mail about an amount: French for fr, English for every other locale, both for none.
 func (m ChargeOrRefundNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
 	mail := write(mailID, m.To, m.Locale, now, func(l *language) letter {
 		switch m.Kind {
@@ -157,7 +154,7 @@ func (m ChargeOrRefundNotice) refunded(l *language) letter {
 	}
 }
 
-// rental returns the facts by which the tenant recognises the rental: its period and contract.
+// rental returns the period and contract of the rental.
 func (m ChargeOrRefundNotice) rental(l *language) []fact {
 	d := m.Deposit
 	return []fact{
@@ -168,7 +165,7 @@ func (m ChargeOrRefundNotice) rental(l *language) []fact {
 	}
 }
 
-// objection returns the sentence about how the tenant can object to the claim.
+// objection returns the sentence about how to object to the claim.
 func (m ChargeOrRefundNotice) objection(l *language) string {
 	operator := connect.Account{CompanyName: m.Company, Contact: m.Contact}.NameWithContact()
 	if m.SupportEmail == "" {
@@ -188,7 +185,7 @@ func (m ChargeOrRefundNotice) why(l *language) string {
 		"Vous recevez cet e-mail car vous avez garanti une caution de location pour %s.", m.Company)
 }
 
-// captureReason returns one of deposit.CaptureReasons in words; "" for none.
+// captureReason returns a reason in words; "" for none.
 func captureReason(l *language, reason string) string {
 	switch reason {
 	case "damage":

@@ -9,10 +9,9 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// TwoFactorChange is a change of an operator's second factor. Its text is the end of the verb in the audit log.
+// TwoFactorChange is a change of the second factor, and the end of its audit verb.
 type TwoFactorChange string
 
-// The changes of a second factor about which the operator is mailed.
 const (
 	TwoFactorOn           TwoFactorChange = "enable_totp"
 	TwoFactorOff          TwoFactorChange = "disable_totp"
@@ -21,20 +20,18 @@ const (
 	RecoveryCodeUsed      TwoFactorChange = "use_recovery_code"
 )
 
-// TwoFactorChanges lists every change of a second factor.
 var TwoFactorChanges = []TwoFactorChange{TwoFactorOn, TwoFactorOff, TwoFactorOffBySupport, RecoveryCodesReplaced,
 	RecoveryCodeUsed}
 
-// TwoFactorNotice is the mail that informs an operator that the second factor of the log-in changed. It contains no
-// text that a caller may choose.
+// TwoFactorNotice is the mail about a change of the second factor, without text that a caller may choose.
 type TwoFactorNotice struct {
 	Operator     connect.Operator
 	Change       TwoFactorChange
-	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
+	DashboardURL string // The setting DASHBOARD_BASE_URL.
 }
 
-// twoFactorTexts holds, for each change of a second factor, the subject and two sentences of the mail, each
-// in English and French. The first sentence contains the time.
+// twoFactorTexts holds subject and two sentences of a mail, in English and French, by change of the second factor.
+// The first sentence contains the time.
 var twoFactorTexts = map[TwoFactorChange][3][2]string{
 	TwoFactorOn: {
 		{"Two-factor codes are on", "Les codes à deux facteurs sont activés"},
@@ -69,7 +66,6 @@ var twoFactorTexts = map[TwoFactorChange][3][2]string{
 	},
 }
 
-// Mail returns the mail about a change of the second factor, in the operator's language.
 func (m TwoFactorNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
 	texts := twoFactorTexts[m.Change]
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {

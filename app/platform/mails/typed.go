@@ -9,9 +9,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// CheckSenderLimit checks whether a sender, a partner or an operator's account, may mail a link to addresses that
-// a person typed in, each once (api.md §2, "Mails with the link"). It runs in the transaction that queues the
-// mails with this sender. field returns the name of the field with the i-th address.
+// CheckSenderLimit checks whether a sender may mail a link to typed addresses, in the transaction that queues the
+// mails (api.md §2, "Mails with the link"). field names the field of the i-th address.
 //
 // Returns rate_limited after too many mails to an address.
 func CheckSenderLimit(ctx context.Context, queue ports.MailQueue, sender id.ID, addresses []string, field func(i int) string,

@@ -9,13 +9,11 @@ import (
 // BatchSize is the number of due rows that a job reads at a time.
 const BatchSize = 200
 
-// workers is the number of rows that are processed at the same time. Most of the time of a row is spent in
-// waiting for the payment provider.
+// The number of rows that are processed at the same time; most of a row's time is a wait for the payment provider.
 const workers = 4
 
-// Each runs work for every item, a few at a time, and passes each result to finished, whose calls do not
-// overlap. A panic in work counts as an error of that item, so that a single bad row does not stop the
-// others.
+// Each runs work for every item, a few at a time; calls of finished do not overlap. A panic counts as an error of
+// its item.
 func Each[T any](items []T, work func(T) (done bool, err error), finished func(item T, done bool, err error)) {
 	EachWithLimit(workers, items, work, finished)
 }

@@ -9,18 +9,14 @@ import (
 )
 
 const (
-	// CleaningBatchSize is the largest number of rows that a round of a cleaning job deletes.
 	CleaningBatchSize = 1000
-	// CleaningInterval is the time between two rounds of a cleaning job.
-	CleaningInterval = time.Minute
-	// NoticeBatchSize is the largest number of notices that a job reads in a round.
-	NoticeBatchSize = 100
+	CleaningInterval  = time.Minute
+	NoticeBatchSize   = 100
 )
 
-// CleanFunc is a function that deletes rows that are old at now, up to CleaningBatchSize, and returns their number.
+// CleanFunc deletes rows that are old at now, up to CleaningBatchSize, and returns their number.
 type CleanFunc func(ctx context.Context, now time.Time) (int, error)
 
-// CleanWithinTx returns a CleanFunc that runs clean in a transaction.
 func CleanWithinTx(work ports.UnitOfWork, clean CleanFunc) CleanFunc {
 	return func(ctx context.Context, now time.Time) (n int, err error) {
 		err = work.WithinTx(ctx, func(ctx context.Context) (err error) {
@@ -31,7 +27,7 @@ func CleanWithinTx(work ports.UnitOfWork, clean CleanFunc) CleanFunc {
 	}
 }
 
-// NewCleaningJob returns a scheduled job that deletes old rows in small batches.
+// NewCleaningJob returns a job that deletes old rows in small batches.
 func NewCleaningJob(name string, clock ports.Clock, clean CleanFunc) Job {
 	return Job{Name: name, Every: CleaningInterval, Run: func(ctx context.Context) (bool, error) {
 		n, err := clean(ctx, clock.Now())
@@ -39,9 +35,8 @@ func NewCleaningJob(name string, clock ports.Clock, clean CleanFunc) Job {
 	}}
 }
 
-// NotifyEach calls tell for every notice of a batch: a stored reason to mail somebody. A notice that fails stays
-// in its table and is retried in the next round; it delays no other. err is the error of the query for due
-// notices. more is true when the batch was full, so that more notices may be due; else false.
+// NotifyEach calls tell for each notice of a batch; one that fails is retried and delays no other. err is that of
+// the query; more is true after a full batch.
 func NotifyEach[T any](
 	ctx context.Context, due []T, err error, tell func(context.Context, T) error,
 ) (more bool, _ error) {

@@ -1,6 +1,5 @@
-// Package schedules runs the dispatcher's jobs at intervals: timers of deposits, payments left in processing,
-// mails, replays, and the removal of old rows. Any number of dispatchers may run the same jobs at once; each
-// job locks the rows it changes.
+// Package schedules runs the dispatcher's jobs at intervals. Any number of dispatchers may run the same jobs at
+// once; each job locks the rows it changes.
 package schedules
 
 import (
@@ -18,60 +17,51 @@ import (
 	"partnerdeposits/ports/platform/outage"
 )
 
-// Job is work that the dispatcher repeats at an interval.
 type Job struct {
-	Name  string // The name of the job in the log and the metrics.
+	Name  string
 	Every time.Duration
-	// Rest is the interval at which the scheduler queries whether an idle job with the function Waits has work; 0
-	// stands for Every. Once a job with Rest has work, its rounds repeat at Every until it had no work for
-	// restAfter.
+	// Rest is the interval of checks whether an idle job has work; 0 stands for Every. With work, rounds repeat at
+	// Every until none came for restAfter.
 	Rest time.Duration
-	// Soon is for a job whose interval is long. true: the first round begins within seconds, and a failed round
-	// is repeated after a minute; false: both wait for the interval.
+	// Soon reports whether the first round begins within seconds and a failed one is repeated after a minute, for a
+	// job with a long interval.
 	Soon bool
 
-	// Waits reports whether the job has work: true starts a round, false counts as a round without work. With
-	// nil, every round runs and finds out itself.
+	// Waits reports whether the job has work for a round; with nil, every round runs.
 	Waits func(ports.WaitingWorkFlags) bool
 
-	// Run makes a round of the job. more is true when the round reached its limit, and the next round shall begin
-	// at once; else false.
+	// Run makes a round of the job; more reports whether the next round shall begin at once.
 	Run func(ctx context.Context) (more bool, err error)
 }
 
-// The waits of a job whose field Soon is true: the longest wait before its first round, and the wait after a
-// failed round.
+// The longest wait before the first round of a job with Soon, and the wait after a failed one.
 const (
 	soon       = 2 * time.Second
 	afterError = time.Minute
 )
 
-// restAfter is the time without work after which a job with Rest is checked at the longer interval Rest again.
+// The time without work after which a job with Rest is checked at that interval again.
 const restAfter = 5 * time.Second
 
-// jitterShare spreads the rounds of a job by ±20 %, so that several dispatchers do not query at the same
-// time.
+// jitterShare spreads rounds by ±20 %, so that dispatchers do not query at the same time.
 const jitterShare = 0.2
 
-// Scheduler runs several jobs at the same time, and the rounds of one job one after another.
+// Scheduler runs jobs at the same time, each job's rounds one after another.
 type Scheduler struct {
 	look     WaitingWorkQuery
 	jobs     []Job
 	log      *slog.Logger
 	metrics  ports.JobMetrics
-	database *outage.Log // The log of database outages: an outage that several jobs meet is logged once.
+	database *outage.Log // The log of database outages, with one entry for all jobs.
 
 	mu sync.Mutex
-	// The names of the jobs whose last round failed because of an outage of the database; "" stands for the query
-	// for waiting work.
+	// The jobs whose last round failed in a database outage; "" is the query for waiting work.
 	away map[string]bool
 }
 
-// WaitingWorkQuery is a function that queries which kinds of work wait, for the jobs that run only when they have
-// work. If it fails, each of these jobs runs its round and finds out itself.
+// WaitingWorkQuery queries which kinds of work wait; if it fails, each job runs its round.
 type WaitingWorkQuery func(ctx context.Context) (ports.WaitingWorkFlags, error)
 
-// New returns a Scheduler that runs these jobs, which must have unique names and positive intervals.
 func New(log *slog.Logger, metrics ports.JobMetrics, look WaitingWorkQuery, jobs ...Job) *Scheduler {
 	return &Scheduler{look: look, jobs: jobs, log: log, metrics: metrics, database: outage.New(log),
 		away: map[string]bool{}}
@@ -85,9 +75,8 @@ func JobNames(jobs []Job) []string {
 	return names
 }
 
-// Run runs the jobs until ctx ends and all rounds have returned, and then returns nil. A job's first round
-// begins within one interval, or within seconds for a job with Soon. An error or a panic ends only that
-// round.
+// Run runs the jobs until ctx ends and all rounds have returned, and then returns nil. An error or a panic ends
+// only its round.
 func (s *Scheduler) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	var awaited []start
@@ -107,7 +96,6 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	return nil
 }
 
-// keep runs the rounds of a job at its interval until ctx ends.
 func (s *Scheduler) keep(ctx context.Context, job Job) {
 	for wait := upTo(job.first()); sleep(ctx, wait); {
 		more, failed := s.round(ctx, job)
@@ -115,7 +103,7 @@ func (s *Scheduler) keep(ctx context.Context, job Job) {
 	}
 }
 
-// first returns the longest wait between the start of the scheduler and the first round of the job.
+// first returns the longest wait before a job's first round.
 func (j Job) first() time.Duration {
 	if j.Soon {
 		return min(j.Every, soon)
@@ -123,7 +111,7 @@ func (j Job) first() time.Duration {
 	return j.Every
 }
 
-// next returns the wait between a round of the job and the next one.
+// next returns the wait between a round of a job and the next one.
 func (j Job) next(more, failed bool) time.Duration {
 	switch {
 	case more:
@@ -135,12 +123,12 @@ func (j Job) next(more, failed bool) time.Duration {
 	}
 }
 
-// upTo returns a random duration up to d, so that several dispatchers do not begin at the same time.
+// upTo returns a random duration up to d, so that dispatchers do not begin together.
 func upTo(d time.Duration) time.Duration {
 	return time.Duration(rand.Float64() * float64(d)) //nolint:gosec // spreads load, hides nothing
 }
 
-// sleep waits, and reports whether the wait passed: true after the wait, false when ctx ended first.
+// sleep reports whether the wait passed before ctx ended.
 func sleep(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -156,8 +144,7 @@ func jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (1 + jitterShare*(2*rand.Float64()-1))) //nolint:gosec // as above
 }
 
-// round runs the job once, logs an error or a panic, and counts the round unless the process was told to
-// stop.
+// round runs a job once and logs an error or panic; it is not counted if the process was told to stop.
 func (s *Scheduler) round(ctx context.Context, job Job) (more, failed bool) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -186,8 +173,7 @@ func toldToStop(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// complain logs the error of a job's round or of the query for waiting work. An outage of the database is
-// logged once, although all jobs meet it.
+// complain logs an error of a job's round or of the query for work; an outage is logged once for all jobs.
 func (s *Scheduler) complain(ctx context.Context, job string, err error, message string, about ...any) {
 	about = append(about, "error", err)
 	if errors.Is(err, fault.ErrUnavailable) {
@@ -201,8 +187,8 @@ func (s *Scheduler) complain(ctx context.Context, job string, err error, message
 	s.log.WarnContext(ctx, message, about...)
 }
 
-// answered records that a job has reached the database. An outage counts as over only when every job that failed
-// because of it has done so, since a lock may keep a single job from its table.
+// answered records that a job has reached the database. An outage is over when every failed job has, since a lock
+// may keep one from its table.
 func (s *Scheduler) answered(ctx context.Context, job string) {
 	s.mu.Lock()
 	delete(s.away, job)

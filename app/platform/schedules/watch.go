@@ -14,8 +14,7 @@ type start struct {
 	rests time.Duration // The time until the next check whether the job has work.
 }
 
-// watch queries the waiting work of all jobs at the shortest of their intervals, and starts the rounds of
-// each job that has work. A job whose earlier rounds are still running is not started.
+// watch queries the waiting work of all jobs at their shortest interval, and starts the idle jobs that have work.
 func (s *Scheduler) watch(ctx context.Context, jobs []start) {
 	every := jobs[0].looksEvery()
 	for _, job := range jobs {
@@ -33,14 +32,13 @@ func (s *Scheduler) watch(ctx context.Context, jobs []start) {
 			} else if !job.begins() {
 				continue
 			}
-			// The job is skipped until the check that comes closest to the end of its own interval.
+			// Skip the job until the check closest to the end of its interval.
 			job.rests = job.looksEvery() - every/2
 		}
 	}
 }
 
-// begins reports whether the rounds of the job have begun: true if they did, false while earlier rounds are
-// still running.
+// begins reports whether the job's rounds have begun, rather than earlier ones still running.
 func (s start) begins() bool {
 	select {
 	case s.begin <- struct{}{}:
@@ -57,7 +55,7 @@ func (j Job) looksEvery() time.Duration {
 	return j.Every
 }
 
-// looks queries which kinds of work wait for the jobs. known is false after an error, else true.
+// looks queries which kinds of work wait for the jobs; known is false after an error.
 func (s *Scheduler) looks(ctx context.Context) (waiting ports.WaitingWorkFlags, known bool) {
 	waiting, err := s.look(ctx)
 	switch {
@@ -69,7 +67,7 @@ func (s *Scheduler) looks(ctx context.Context) (waiting ports.WaitingWorkFlags, 
 	return waiting, err == nil
 }
 
-// await waits until watch has found work for a job, runs the job's rounds, and waits again.
+// await runs the rounds of a job each time that watch has found work for it.
 func (s *Scheduler) await(ctx context.Context, job Job, begin <-chan struct{}) {
 	for {
 		select {
@@ -81,8 +79,8 @@ func (s *Scheduler) await(ctx context.Context, job Job, begin <-chan struct{}) {
 	}
 }
 
-// rounds runs a round of a job, and further rounds at once while a round reports more work. A job with the field
-// Rest repeats its rounds at its interval Every until it had no work for restAfter.
+// rounds runs rounds of a job while one reports more work; with Rest, it repeats at Every until no work came for
+// restAfter.
 func (s *Scheduler) rounds(ctx context.Context, job Job) {
 	for idle := time.Duration(0); ; {
 		more, _ := s.round(ctx, job)
