@@ -24,17 +24,15 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// newDeposit is the form of a new deposit as the operator sent it.
 type newDeposit struct {
 	amount, startsOn, endsOn, contract string
 	person                             tenant.Person
 	mistakes                           []ui.Mistake
-	// True if the form was sent after the session had ended, so it had no effect; false otherwise.
+	// Whether the form was sent after the session had ended, without effect.
 	restored bool
-	// True if the stay is longer than its cover can be, so the page asks for confirmation; false otherwise.
+	// Whether the stay is longer than its cover can be, so that the page asks for confirmation.
 	short bool
-	// True if the stay for which a deposit is requested is already over, which is a mistake of the form; false
-	// otherwise.
+	// Whether the stay of a new deposit is already over, a mistake of the form.
 	over  bool
 	draft deposit.Draft
 }
@@ -48,8 +46,7 @@ func (p *pages) showNew(c *fiber.Ctx, by caller) error {
 	return p.renderNew(c, by, http.StatusOK, in, p.newForm())
 }
 
-// create handles the form of a new deposit: it creates the deposit and mails its checkout link. A form that is
-// sent twice creates one deposit.
+// create creates the deposit of a form, once even if it is sent twice, and mails its checkout link.
 func (p *pages) create(c *fiber.Ctx, by caller) error {
 	ui.SetLanguageLinkPath(c, pathNew)
 	if err := p.Site.CheckCSRF(c); err != nil {
@@ -61,8 +58,8 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	lang := ui.LangOf(c)
 	in := p.newDepositOf(c, by, lang)
 	form := p.formID(c)
-	// Go on if the only mistake is that the stay is over: the form may have created its deposit before, and must then
-	// get the same response again.
+	// Go on if the only mistake is that the stay is over: a form that created its deposit before must get the same
+	// response again.
 	onlyOver := in.over && len(in.mistakes) == 1
 	if len(in.mistakes) > 0 && !onlyOver {
 		return p.askNew(c, by, form, "")
@@ -71,7 +68,7 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 		return p.askNew(c, by, form, coverShort)
 	}
 	if in.person.Email != "" && !onlyOver {
-		// Refuse an operator with an unverified address here, before the mail counts against a rate limit.
+		// Refuse an unverified address before the mail counts against a rate limit.
 		if p.Operators.HasUnverifiedEmail(by.Operator) {
 			return p.unverified(c, by)
 		}
@@ -84,10 +81,10 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	switch {
 	case errors.Is(err, connect.ErrEmailUnverified):
 		return p.unverified(c, by)
-	// Show the list: another request with the same form is still running, and the list will show its deposit.
+	// Another request with the same form is still running; the list will show its deposit.
 	case errors.Is(err, ports.ErrIdempotencyKeyInUse):
 		return c.Redirect(pathDeposits, http.StatusSeeOther)
-	// The form was changed and sent again after it had created a deposit, so it is shown again with that mistake.
+	// The form was changed and sent again after it had created a deposit.
 	case errors.Is(err, ports.ErrIdempotencyKeyReused):
 		return p.askNew(c, by, [16]byte(p.Entropy.NewID()), formUsed)
 	case fault.KindOf(err) == fault.Invalid && err != nil:
@@ -118,7 +115,6 @@ func (p *pages) askNew(c *fiber.Ctx, by caller, form [16]byte, problem string) e
 	return p.keepDraft(c, by, form, formDraft{Fields: typed(c).Encode(), Problem: problem}, page)
 }
 
-// newDepositOf parses the form of a new deposit and collects every mistake, in the order of the fields.
 func (p *pages) newDepositOf(c *fiber.Ctx, by caller, lang ui.Lang) newDeposit {
 	value := func(field string) string { return strings.TrimSpace(ui.PostValue(c, field)) }
 	in := newDeposit{
@@ -223,7 +219,6 @@ func (p *pages) renderNew(c *fiber.Ctx, by caller, status int, in newDeposit, fo
 	return ui.Render(c, status, newPage(v))
 }
 
-// newView is the data of the page with the form of a new deposit.
 type newView struct {
 	Page     ui.Page
 	Token    string
@@ -234,5 +229,5 @@ type newView struct {
 	Restored bool
 	Fields   []ui.Field
 	Tenant   []ui.Field
-	Fee      string // Text about the fee that the tenant will pay.
+	Fee      string
 }

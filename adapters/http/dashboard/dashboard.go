@@ -47,7 +47,6 @@ const (
 	pathUnlink    = site.UnlinkPath
 )
 
-// Deps are the services and settings that the operator's pages use.
 type Deps struct {
 	Connections *connections.Service
 	Operators   *operators.Service
@@ -66,10 +65,8 @@ type pages struct {
 	exports *works
 }
 
-// caller is the signed-in operator who sent a request, together with the operator's account.
 type caller = deposits.OperatorCaller
 
-// handler is the type of functions that answer a request of a signed-in operator.
 type handler func(c *fiber.Ctx, by caller) error
 
 // signedIn wraps a handler for signed-in operators: it counts the request against the account's rate limit, and
@@ -125,7 +122,6 @@ func (d Deps) frame(c *fiber.Ctx, by caller) {
 	ui.SetErrorPageFrame(c, d.page(c, by, ui.SectionNone, ""))
 }
 
-// page returns the data of the layout (title, menu, language) for a page in a section of the operator's pages.
 func (d Deps) page(c *fiber.Ctx, by caller, section, title string) ui.Page {
 	return ui.Page{
 		Lang: ui.LangOf(c), Title: title, Query: ui.RawQuery(c), Wide: true, Section: section,
@@ -141,7 +137,6 @@ func claimPath(depositID id.ID) string {
 	return site.FillPath(site.ClaimPath, id.Deposit.Of(depositID))
 }
 
-// row is a deposit in a list on the operator's pages.
 type row struct {
 	Path, Reference, Contract, Tenant, Amount, Period string
 	State                                             ui.Chip

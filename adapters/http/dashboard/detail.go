@@ -74,7 +74,6 @@ func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.Deposi
 	return ui.Render(c, status, detailPage(view))
 }
 
-// viewOf returns the data that the page of a deposit and the page for claiming an amount of it have in common.
 func (p *pages) viewOf(c *fiber.Ctx, by caller, v desk.DepositView, sent actForm, title string) detailView {
 	lang := ui.LangOf(c)
 	view := detailView{
@@ -121,7 +120,6 @@ func doneOf(done string, v desk.DepositView, lang ui.Lang) string {
 	return doneOnClaim(done, v, lang)
 }
 
-// factsOf returns the lines of a deposit's page that neither the title nor the sentence below it contains.
 func factsOf(v desk.DepositView, lang ui.Lang) []fact {
 	facts := []fact{{Name: textPeriod.In(lang), Value: periodOf(lang, v.ContractStartAt, v.ContractEndAt)}}
 	if v.RentalContract != "" {
@@ -178,7 +176,6 @@ func coverOf(v desk.DepositView, lang ui.Lang) (fact, bool) {
 	return cover, cover.Value != ""
 }
 
-// entryOf formats an entry of a deposit's history. Texts that people wrote are shown unchanged.
 func entryOf(e desk.HistoryEntry, lang ui.Lang) entry {
 	out := entry{At: ui.FormatDateTime(lang, e.At), Time: e.At.UTC().Format(time.RFC3339), Who: authors[e.Author].In(lang)}
 	if e.Author == desk.AuthorPartner && e.Name != "" {
@@ -222,7 +219,6 @@ func entryOf(e desk.HistoryEntry, lang ui.Lang) entry {
 	return out
 }
 
-// conflict renders the deposit in its current state, with the reason why an act on it was refused.
 func (p *pages) conflict(c *fiber.Ctx, by caller, v desk.DepositView, err error) error {
 	lang := ui.LangOf(c)
 	f := fault.FromError(err)

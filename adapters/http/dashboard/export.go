@@ -36,7 +36,6 @@ const (
 	byteOrderMark = "\ufeff"
 )
 
-// export streams the list of deposits as a CSV file.
 func (p *pages) export(c *fiber.Ctx, by caller) error {
 	f := filterOf(c, by, ui.LangOf(c))
 	if len(f.mistakes) > 0 {
@@ -51,7 +50,6 @@ func (p *pages) export(c *fiber.Ctx, by caller) error {
 // source is the type of functions that return the rows of an export's next page, and whether more pages follow.
 type source func(ctx context.Context) (lines [][]string, more bool, err error)
 
-// pageByPage returns a source that reads a list from its beginning, one page at a time.
 func pageByPage[T any](read func(context.Context, ports.Page) (ports.ListPage[T], error),
 	cells func(T) []string) source {
 	page := ports.Page{Limit: exportPage}
@@ -173,7 +171,6 @@ func (e *exportBody) write(cells []string) {
 	w.Flush()
 }
 
-// cellsOf returns the cells of a deposit in the CSV export, in the order of exportColumns.
 func cellsOf(d desk.DepositRow) []string {
 	tenant, email := "", ""
 	if d.Client != nil {

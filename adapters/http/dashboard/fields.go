@@ -110,7 +110,6 @@ const (
 // accepted.
 const fileTypes = "image/jpeg,image/png,image/webp,application/pdf"
 
-// actForm is a form on a deposit's page as the operator sent it.
 type actForm struct {
 	intent                                          string
 	amountText, reason, description, comment, email string
@@ -120,9 +119,7 @@ type actForm struct {
 	// Version of the deposit that the page showed; 0 if the form has none.
 	version int
 	form    [16]byte
-	// The session and deposit to which the form's files belong.
-	sender depositports.UploadSession
-	// Ids of the files that wait for the form's confirmation.
+	sender  depositports.UploadSession
 	waiting []id.ID
 	refused []refusedFile
 	// lostFiles: true if the form had files beside a mistake, so that they must be chosen again; false otherwise.
@@ -175,8 +172,6 @@ func textual(text string, most int) bool {
 		!strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' })
 }
 
-// takesFiles reports whether a form of the deposit's page has a field for files (true), as that of a claim, or has
-// none (false).
 func (f actForm) takesFiles() bool { return f.intent == intentCapture || f.intent == intentAddFiles }
 
 // day parses an ISO date and returns the first moment of that day in the time zone, and true; false for an invalid

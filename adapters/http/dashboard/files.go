@@ -146,7 +146,6 @@ func disposition(name string) string {
 		strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
 }
 
-// fileBody is the response body of a file download.
 type fileBody struct {
 	from   io.ReadCloser
 	conn   net.Conn
@@ -166,7 +165,6 @@ func (b *fileBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the download and closes the file.
 func (b *fileBody) Close() error {
 	b.cancel()
 	return b.from.Close()

@@ -296,7 +296,6 @@ func (f listFilter) more() bool {
 	return f.status+f.from+f.to != ""
 }
 
-// listView is the data of the page that lists deposits.
 type listView struct {
 	Page           ui.Page
 	Filter         listFilter
@@ -313,12 +312,10 @@ type listView struct {
 	Form string
 }
 
-// ticks reports whether any deposit on the page of the list has a checkbox (true) or none has (false).
 func (v listView) ticks() bool {
 	return slices.ContainsFunc(v.Rows, func(r listRow) bool { return r.ID != "" })
 }
 
-// listLink is a link to a view or an order of the list of deposits.
 type listLink struct {
 	Name, Count, Path string
 	Current           bool

@@ -36,7 +36,6 @@ func moneyOf(v desk.DepositView, lang ui.Lang) []fact {
 	return facts
 }
 
-// refundsOf returns the lines about refunds to the tenant, of a captured amount or of a fee.
 func refundsOf(v desk.DepositView, lang ui.Lang) []fact {
 	facts := make([]fact, 0, len(v.Refunds))
 	for _, r := range v.Refunds {

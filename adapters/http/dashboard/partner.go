@@ -74,7 +74,6 @@ func (p *pages) unlink(c *fiber.Ctx, by caller) error {
 	return c.Redirect(pathPartner+"?"+queryUnlinked+"=1", http.StatusSeeOther)
 }
 
-// partnerView is the data of the page about the operator's partner.
 type partnerView struct {
 	Page     ui.Page
 	Account  connections.AccountView

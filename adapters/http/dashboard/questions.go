@@ -38,7 +38,6 @@ var typedFields = []string{
 	fieldStartsOn, fieldEndsOn, fieldContract, fieldFirstName, fieldLastName, fieldCompany, fieldDeposit,
 }
 
-// typed returns those fields of the posted form that a draft keeps.
 func typed(c *fiber.Ctx) url.Values {
 	values := url.Values{}
 	for _, name := range typedFields {
@@ -66,7 +65,6 @@ func (p *pages) ask(c *fiber.Ctx, by caller, v desk.DepositView, f actForm, prob
 		hex.EncodeToString(f.form[:])))
 }
 
-// keepDraft stores a form draft and redirects to its page.
 func (p *pages) keepDraft(c *fiber.Ctx, by caller, form [16]byte, d formDraft, page string) error {
 	content, err := json.Marshal(d)
 	if err != nil {
@@ -95,7 +93,6 @@ func (p *pages) draft(c *fiber.Ctx, accountID id.ID) (form [16]byte, d formDraft
 	return form, d, json.Unmarshal([]byte(content.Reveal()), &d)
 }
 
-// dropDraft deletes the draft of a form that has had its effect.
 func (p *pages) dropDraft(c *fiber.Ctx, by caller, form [16]byte) {
 	if err := p.Deposits.DeleteFormDraft(c.UserContext(), by.Account.ID, p.Site.SessionToken(c), form); err != nil {
 		p.Log.WarnContext(c.UserContext(), "a form that had its effect is kept until its time is over", "error", err)

@@ -97,7 +97,6 @@ func (v *settingsView) field(intent string, f ui.Field, label ui.LocalizedText) 
 	return f
 }
 
-// fields fills the fields of every form in the settings.
 func (v *settingsView) fields(by caller) {
 	current := ui.Field{Name: fieldCurrent, Type: "password", Autocomplete: "current-password", MaxLength: 200}
 	fresh := ui.Field{Name: fieldNew, Type: "password", Autocomplete: "new-password", MinLength: 10, MaxLength: 200,
@@ -130,7 +129,6 @@ func (v *settingsView) fields(by caller) {
 	}
 }
 
-// settingsView is the data of the settings page.
 type settingsView struct {
 	Page  ui.Page
 	Token string
@@ -151,7 +149,7 @@ type settingsView struct {
 	Company, Contact  ui.Field
 	Language          ui.Field
 	Languages         []ui.Option
-	Zone              *time.Location // The account's time zone.
+	Zone              *time.Location
 	Timezone          ui.Field
 	Timezones         []ui.Option
 	Sessions          []sessionRow
@@ -170,13 +168,11 @@ func (v settingsView) errorOf(intent, field string) string {
 	return ""
 }
 
-// sessionRow is a session in the list on the settings page.
 type sessionRow struct {
 	Name, Browser, Used, Since string
 	This                       bool
 }
 
-// passwordField returns the field for the current password in a form of the settings page, which intent names.
 func (v settingsView) passwordField(intent string) ui.Field {
 	return ui.Field{
 		Form: intent, Name: fieldCurrent, Type: "password", Label: textPasswordNow.In(v.Page.Lang),

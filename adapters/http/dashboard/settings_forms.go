@@ -15,7 +15,6 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// settingsForms maps the forms of the settings page, by their field intent, to their handlers.
 var settingsForms = map[string]func(p *pages, c *fiber.Ctx, by caller) error{
 	intentResend:   (*pages).resendVerification,
 	intentPassword: (*pages).changePassword,
@@ -33,7 +32,6 @@ var settingsForms = map[string]func(p *pages, c *fiber.Ctx, by caller) error{
 	intentRecoveryCodes: (*pages).newRecoveryCodes,
 }
 
-// settings handles all forms of the settings page.
 func (p *pages) settings(c *fiber.Ctx, by caller) error {
 	ui.SetLanguageLinkPath(c, pathSettings)
 	if err := p.Site.CheckCSRF(c); err != nil {
@@ -180,7 +178,6 @@ func (p *pages) settingsMistake(c *fiber.Ctx, by caller, intent string, err erro
 	return err
 }
 
-// settingsSent returns the texts of a form of the settings, without passwords.
 func settingsSent(c *fiber.Ctx) map[string]string {
 	return map[string]string{
 		fieldEmail:   strings.TrimSpace(ui.PostValue(c, fieldEmail)),
