@@ -88,8 +88,7 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	case errors.Is(err, ports.ErrIdempotencyKeyReused):
 		return p.askNew(c, by, [16]byte(p.Entropy.NewID()), formUsed)
 	case fault.KindOf(err) == fault.Invalid && err != nil:
-		// Show the form again: since its fields were checked, the stay has ended, or the greatest amount of a deposit
-		// has changed.
+		// Since the fields were checked, the stay has ended or a deposit's greatest amount has changed.
 		return p.askNew(c, by, [16]byte(p.Entropy.NewID()), "")
 	case err != nil:
 		return err
@@ -98,10 +97,10 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	return c.Redirect(depositPath(made)+"?"+queryDone+"="+createdNow, http.StatusSeeOther)
 }
 
-// formUsed is the problem code of a form that has already created a deposit.
+// formUsed is the problem code of a form that already created a deposit.
 const formUsed = "form_used"
 
-// coverShort is the problem code of a form whose stay is longer than its cover can be.
+// coverShort is the problem code of a stay that is longer than its cover can be.
 const coverShort = "cover_short"
 
 // outlasts reports whether the stay ends after the latest possible end of its cover.
@@ -109,7 +108,7 @@ func (p *pages) outlasts(in newDeposit) bool {
 	return in.draft.ContractEndAt.After(p.Desk.LatestCoverEnd(in.draft.ContractStartAt))
 }
 
-// askNew stores the form of a new deposit and redirects to the page that shows it with its mistakes.
+// askNew stores the form of a new deposit and redirects to its page, which shows its mistakes.
 func (p *pages) askNew(c *fiber.Ctx, by caller, form [16]byte, problem string) error {
 	page := site.FillPath(site.RetryNewDepositPath, hex.EncodeToString(form[:]))
 	return p.keepDraft(c, by, form, formDraft{Fields: typed(c).Encode(), Problem: problem}, page)
@@ -153,13 +152,13 @@ func (p *pages) newDepositOf(c *fiber.Ctx, by caller, lang ui.Lang) newDeposit {
 	return in
 }
 
-// draftOf returns the terms of a deposit. The rental period ends with the last second of its last day.
+// draftOf returns a deposit's terms; the rental period ends with the last second of its last day.
 func draftOf(amount money.Cents, starts, ends time.Time, contract string) deposit.Draft {
 	return deposit.Draft{Amount: amount, ContractStartAt: starts, ContractEndAt: zone.NextDay(ends).Add(-time.Second),
 		RentalContract: contract}
 }
 
-// personMistakes checks the tenant's fields. All may be empty, or all but the e-mail address.
+// personMistakes checks the tenant's fields: all may be empty, or all but the e-mail address.
 func (in newDeposit) personMistakes() []tenant.FieldMistake {
 	if in.person.FirstName != "" || in.person.LastName != "" {
 		return in.person.Mistakes()
@@ -173,8 +172,7 @@ func (in newDeposit) personMistakes() []tenant.FieldMistake {
 	return nil
 }
 
-// feeOf returns the text about the fee that the tenant will pay: the exact fee for a valid amount, otherwise the
-// general rule.
+// feeOf returns the text about the tenant's fee: exact for a valid amount, otherwise the general rule.
 func feeOf(in newDeposit, lang ui.Lang) string {
 	amount := in.draft.Amount
 	if amount < deposit.MinAmount || mistakeOf(in.mistakes, fieldAmount) != "" {
@@ -224,8 +222,8 @@ type newView struct {
 	Token    string
 	Form     string
 	Mistakes []ui.Mistake
-	Short    string // Warning that the deposit's cover ends before the stay; "" if it does not.
-	// True if the form was sent after the session had ended and its fields are shown again; false otherwise.
+	Short    string // Warning that the deposit's cover ends before the stay; "" for none.
+	// Whether the form was sent after the session had ended and is shown again.
 	Restored bool
 	Fields   []ui.Field
 	Tenant   []ui.Field

@@ -74,7 +74,7 @@ func (p *pages) changeEmail(c *fiber.Ctx, by caller) error {
 	if err != nil {
 		return p.settingsMistake(c, by, intentEmail, err)
 	}
-	// Without a mail server no verification mail can be sent, so the new address is in use at once.
+	// Without a mail server no verification mail can be sent, so the new address counts at once.
 	if in.Token.Reveal() != "" {
 		p.renewed(c, in)
 		return settled(c, doneEmailNow)
@@ -90,8 +90,7 @@ func (p *pages) changeCompany(c *fiber.Ctx, by caller) error {
 	return settled(c, intentCompany)
 }
 
-// changeLanguage saves the operator's language and shows the settings in it. It replaces a language chosen with
-// the switch on a page.
+// changeLanguage saves the operator's language, which replaces one chosen with a page's switch.
 func (p *pages) changeLanguage(c *fiber.Ctx, by caller) error {
 	locale := ui.PostValue(c, fieldLocale)
 	if err := p.Operators.ChangeLanguage(c.UserContext(), by.Operator, locale); err != nil {
@@ -132,15 +131,14 @@ func (p *pages) renewed(c *fiber.Ctx, in operators.SignInResult) {
 	p.Site.SetSession(c, in.Token.Reveal(), in.Lifetime)
 }
 
-// settingsFaults maps every error that the settings page shows to the form field it concerns.
+// settingsFaults maps the errors of the settings page to their form fields.
 var settingsFaults = map[*fault.Error]string{
 	connect.ErrBadCredentials: fieldCurrent, connect.ErrInvalidPassword: fieldNew, connect.ErrInvalidEmail: fieldEmail,
 	connect.ErrEmailTaken:     fieldEmail,
 	connect.ErrInvalidCompany: fieldCompany, fault.ErrInvalidField: fieldLocale, twofactor.ErrWrongCode: fieldCode,
 }
 
-// invalidFields maps each form with a single field to the name of the field and the message about an invalid
-// value.
+// invalidFields maps each single-field form to its field and the message about an invalid value.
 var invalidFields = map[string]struct {
 	name string
 	says ui.LocalizedText
@@ -149,8 +147,8 @@ var invalidFields = map[string]struct {
 	intentZone: {fieldZone, textBadZone},
 }
 
-// settingsMistake shows the settings again with an error message at the field that the error concerns. An error
-// that concerns no field is returned unchanged.
+// settingsMistake shows the settings with an error message at its field. An error without a field is returned
+// unchanged.
 func (p *pages) settingsMistake(c *fiber.Ctx, by caller, intent string, err error) error {
 	for about, field := range settingsFaults {
 		if !errors.Is(err, about) {
