@@ -1,5 +1,5 @@
 // Package checkout serves the tenant's pages at /checkout/{token} (api.md §3; pages.md, "Checkout"). The token in
-// the URL is their only credential, so they send no referrer and forbid caching.
+// the URL is the only credential of these pages, so they send no referrer and forbid caching.
 package checkout
 
 import (

@@ -89,7 +89,8 @@ func endedByOperator(v checkout.View) bool {
 	return v.Debt.State == deposit.CollectionFailed && deposit.CollectionTrigger(v.Debt.Failure).EndedByOperator()
 }
 
-// debtMessage returns the sentence about the payment of a claim that follows the one with its amount.
+// debtMessage returns the sentence about the payment of a claim, which follows the sentence with the claim's
+// amount.
 func debtMessage(v checkout.View, lang ui.Lang) string {
 	if v.Debt == nil {
 		return ""

@@ -111,8 +111,9 @@ func (p *pages) askForCode(c *fiber.Ctx, by caller, view *confirmView, wrongCode
 }
 
 type confirmView struct {
-	Page   ui.Page
-	Path   string // URL path to which the confirmation form is sent and its back link leads.
+	Page ui.Page
+	// URL path to which the confirmation form is sent and to which its back link leads.
+	Path   string
 	Token  string
 	Says   []string // Sentences about the consequences of the act to be confirmed.
 	Facts  []fact

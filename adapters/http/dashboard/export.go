@@ -122,7 +122,7 @@ type exportBody struct {
 func (e *exportBody) Read(p []byte) (int, error) {
 	if e.buffer.Len() == 0 {
 		if err := e.fill(); err != nil {
-			// Free the account's limit before the reader sees the end of the body.
+			// Free what the export counts against the account's limit before the reader sees the end of the body.
 			e.cancel()
 			return 0, err
 		}

@@ -65,7 +65,7 @@ func (p *pages) unsent(c *fiber.Ctx, known ui.RememberedOperator) url.Values {
 	if c.Method() != fiber.MethodPost {
 		_, d, err := p.draft(c, known.AccountID)
 		if err != nil || len(d.Outcome) > 0 {
-			// Keep nothing: the draft's page shows an empty form, or the form had its effect.
+			// Keep nothing of a draft whose page shows an empty form, or whose form had its effect.
 			return nil
 		}
 		retype(c, d.Fields)

@@ -62,7 +62,7 @@ func (w *works) enter(ctx context.Context, account id.ID, wait time.Duration) (*
 	return w.places.Acquire(ctx, account, 1, 1)
 }
 
-// UploadLimits limits the forms with files that the process handles at once, and their bytes.
+// UploadLimits limits how many forms with files, and how many bytes of them, the process handles at once.
 type UploadLimits struct {
 	*works
 	readFor time.Duration

@@ -73,7 +73,8 @@ type upload struct {
 	refused []deposits.RefusedFile
 	scratch []*os.File
 	tooMany bool
-	fields  int // Bytes of the form's text fields so far.
+	// Bytes of the text fields of a form with files so far.
+	fields  int
 	takes   func(intent string) error
 	decided bool // Whether the form's intent was received, so that files may follow.
 	bytes   *middleware.BudgetPart
@@ -269,7 +270,7 @@ func (s tempFileWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// unread turns an error while receiving a form that the browser caused into a fault for the browser.
+// unread converts an error while a form is received: one that the browser caused becomes a fault for the browser.
 func unread(err error) error {
 	var slow net.Error
 	switch {

@@ -12,8 +12,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Euros is a JSON number of euros with the caller's digits, so no amount is rounded when it is read (api.md §1,
-// "Money"). The zero value is no amount.
+// Euros is a JSON number of euros with the caller's digits, so no amount is rounded when it is read
+// (api.md §1, "Money"). The zero value is no amount.
 type Euros struct{ literal string }
 
 // EurosOf returns cents as euros, with as few digits as possible: 70, 70.5, 2500.01.

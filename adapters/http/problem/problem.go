@@ -149,7 +149,7 @@ func prepare(c *fiber.Ctx, f *fault.Error, status int) {
 		c.Response().Header.Del(fiber.HeaderLink)
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	// An error before the middleware has no security headers yet.
+	// The response to an error before the middleware ran has no security headers yet.
 	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
 	if f.RetryAfter > 0 {
 		seconds := (f.RetryAfter + time.Second - 1) / time.Second

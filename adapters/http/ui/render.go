@@ -21,7 +21,7 @@ type Page struct {
 	// Path that the language links open; "" for the page's own, which must then have a GET route.
 	ReadAt string
 	Wide   bool // Whether the page's column of text is wide, as for tables.
-	// Section that the menu marks as current; "" for a page without the menu.
+	// Section of the operator's pages that the menu marks as current; "" for a page without the menu.
 	Section   string
 	Operator  string // E-mail address of the signed-in operator; "" for none.
 	FormToken string

@@ -1,6 +1,6 @@
 // Package jsonbody parses the JSON body of a request into plain Go values, and refuses bodies that two parsers
-// could read differently: duplicate names, text that is not UTF-8, half surrogate pairs, NUL, deep nesting. ADR
-// 0006 records why the parser is built on jsontext.
+// could read differently: duplicate names, text that is not UTF-8, half surrogate pairs, NUL, deep nesting.
+// ADR 0006 records why the parser is built on jsontext.
 package jsonbody
 
 import (
