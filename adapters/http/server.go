@@ -1,5 +1,5 @@
-// Package http builds the public HTTP server from its surfaces (partner API, pages, documentation), each of which
-// is a package below. It fixes the order of the middleware that every request passes.
+// Package http builds the public HTTP server from its surfaces (partner API, pages, documentation) and fixes the
+// order of the middleware.
 package http
 
 import (
@@ -27,40 +27,36 @@ import (
 	"partnerdeposits/ports/platform/outage"
 )
 
-// forwardedInterval is the least time between two reports of proxies that should be listed as trusted.
+// forwardedInterval is the least time between reports of proxies that should be trusted.
 const forwardedInterval = 10 * time.Minute
 
-// Config holds the settings of the public HTTP server that differ between installations, and its hooks for
-// metrics.
 type Config struct {
 	Log *slog.Logger
 	// Addresses or CIDR ranges of the proxies whose client-address header is believed.
 	TrustedProxies []string
-	// The header from which the client address of a proxied request is taken: X-Real-IP or X-Forwarded-For. For ""
-	// see middleware.ClientAddress.
+	// Header with the client address of a proxied request: X-Real-IP or X-Forwarded-For. For "" see
+	// middleware.ClientAddress.
 	ProxyHeader string
-	// Whether responses carry the header Strict-Transport-Security: true where the service is reached over https.
+	// Whether responses carry Strict-Transport-Security, for a service reached over https.
 	HSTS bool
 
-	// Observe is called for every response, to update the metrics. Route is called once for each route while New
-	// runs.
+	// Observe is called for every response, Route once for each route while New runs.
 	Observe func(middleware.RequestObservation)
 	Route   func(surface, route, method string)
 
 	// InFlight is called with 1 when a request begins, and with -1 once its response is sent. May be nil.
 	InFlight func(change int)
 
-	// Draining reports whether the process is about to stop (true: every response closes its connection). May be nil.
+	// Draining reports whether the process is about to stop, so that responses close their connections. May be nil.
 	Draining func() bool
 
-	// Forwarded is called at intervals while requests carry proxy headers that suggest a wrong setting of trusted
-	// proxies; nil means that nothing is called.
+	// Forwarded is called at intervals while proxy headers suggest a wrong setting of trusted proxies; nil means that
+	// nothing is called.
 	Forwarded func(context.Context, middleware.ProxyHeaderWarning)
 
-	Traced bool // Whether a trace span is recorded for every request.
+	Traced bool
 }
 
-// SurfaceDeps holds what the parts of the public server (API, pages, documentation) need to serve their requests.
 type SurfaceDeps struct {
 	PartnerAPI partnerapi.Deps
 	Connect    connect.Deps
@@ -85,7 +81,7 @@ type SurfaceDeps struct {
 	Payments func(fiber.Router)
 }
 
-// New builds the public HTTP server with all routes and middleware. The server does not listen yet.
+// New builds the public HTTP server with all routes and middleware, not listening yet.
 func New(cfg Config, s SurfaceDeps) (*fiber.App, error) {
 	unavailable := outage.New(cfg.Log)
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{
@@ -97,30 +93,28 @@ func New(cfg Config, s SurfaceDeps) (*fiber.App, error) {
 	middleware.HardenServer(app, middleware.ServerHooks{
 		Observe: cfg.Observe, InFlight: cfg.InFlight, Draining: cfg.Draining, Uploads: dashboard.IsUpload,
 	})
-	// The fasthttp server logs callers' violations of HTTP, at debug level.
+	// fasthttp logs callers' violations of HTTP, at debug level.
 	app.Server().Logger = slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug)
 
-	// Every request passes the middleware below from top to bottom. The partner API adds its own in
-	// partnerapi/routes.go.
+	// Every request passes this middleware from top to bottom; partnerapi/routes.go adds that of the partner API.
 	app.Use(middleware.RequestID())
 	if cfg.Traced {
-		// The trace begins outside of the access log, so that every log line names the trace.
+		// The trace is outside of the access log, so that log lines name it.
 		app.Use(middleware.TraceRequests())
 	}
 	if len(cfg.TrustedProxies) > 0 || cfg.ProxyHeader != "" {
-		// The client address is set first, since later handlers use it, such as the log and the rate limits.
+		// The client address is set first, since log and rate limits use it.
 		app.Use(middleware.ClientAddress(cfg.TrustedProxies, cfg.ProxyHeader))
 	}
 	app.Use(
-		// The access log wraps every handler that can fail, so that it logs the final status.
+		// The access log wraps every handler that can fail, to log the final status.
 		middleware.AccessLog(cfg.Log, cfg.Observe),
-		// A panic is recovered inside the access log, so that it is logged and answered like any error.
+		// A panic is recovered inside the access log, so that it is logged like any error.
 		middleware.Recover(),
-		// Security headers are set before any handler responds.
 		middleware.SecurityHeaders(cfg.HSTS),
 		// The deadline bounds the time of all later handlers.
 		middleware.LimitHandlerTime(middleware.HandlerTimeout),
-		// The framing of the request (where its body begins and ends) is checked before any handler reads the body.
+		// The request's framing is checked before any handler reads the body.
 		middleware.RefuseSmuggling(),
 	)
 	if cfg.Forwarded != nil {
@@ -139,8 +133,7 @@ func New(cfg Config, s SurfaceDeps) (*fiber.App, error) {
 	return app, nil
 }
 
-// watching wraps the function observe: a request that does not fail with a 5xx also ends the outage that the log
-// reports, if there is one.
+// watching wraps observe: a request that does not fail with a 5xx also ends the logged outage.
 func watching(unavailable *outage.Log,
 	observe func(middleware.RequestObservation)) func(middleware.RequestObservation) {
 	return func(o middleware.RequestObservation) {
@@ -184,8 +177,7 @@ func mount(app *fiber.App, s SurfaceDeps) error {
 	return nil
 }
 
-// isPage reports whether a failed request is answered with an HTML page (true) or the JSON envelope for programs
-// (false).
+// isPage reports whether a failed request is answered with an HTML page and not a JSON envelope.
 func isPage(c *fiber.Ctx) bool {
 	switch middleware.SurfaceOfPath(c.Path()) {
 	case middleware.SurfaceAPI, middleware.SurfaceDocs, middleware.SurfacePayments:

@@ -31,19 +31,16 @@ const (
 	queryDone     = "done"
 )
 
-// Deps are the services and settings that the pages for verifying an address and resetting a password use.
 type Deps struct {
 	Operators *operators.Service
 	Limiter   ports.Limiter
-	// Allowed form submissions per minute and network: the setting AUTH_ATTEMPTS_PER_MINUTE.
+	// Allowed form submissions per minute and network: AUTH_ATTEMPTS_PER_MINUTE.
 	AttemptsPerMinute int
 	Site              *ui.SiteCookies
 }
 
 type pages struct{ Deps }
 
-// Mount registers the routes for verifying an address and resetting a password on the app that serves the
-// dashboard's host.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{Deps: d}
 	app.Get(pathVerify, d.Site.PageMiddleware, p.showVerify)
@@ -54,9 +51,8 @@ func Mount(app fiber.Router, d Deps) {
 	app.Post(pathReset, d.Site.PageMiddleware, p.form(pathForgot, p.reset))
 }
 
-// form wraps a form handler: it checks the CSRF token and counts the submission against the rate limit of the
-// client's network. The error page about an expired form links to the path reopen, since the form's own path would
-// repeat the secret token.
+// form wraps a form handler with the CSRF check and the rate limit of the client's network. The error page for an
+// expired form links to reopen, since the form's own path would repeat the secret token.
 func (p *pages) form(reopen string, h fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		ui.SetLanguageLinkPath(c, reopen)
@@ -73,19 +69,18 @@ func (p *pages) form(reopen string, h fiber.Handler) fiber.Handler {
 	}
 }
 
-// view is the template data of the pages for verifying an address and resetting a password.
 type view struct {
 	Page   ui.Page
 	Lead   string
-	More   string // More is a second sentence of text on the page, below the first one; "" shows none.
-	Path   string // Path is the URL path to which the page's form is sent; "" shows no form.
-	Token  string // The CSRF token of the form.
-	Secret string // The secret token from the link in the mail, which the form sends back.
+	More   string // A second sentence of text on the page; "" for none.
+	Path   string // URL path to which the page's form is sent; "" for no form.
+	Token  string
+	Secret string // The secret token from the link in a mail, which the form sends back.
 	Fields []ui.Field
 	Failed ui.Mistake
 	Button string
-	Link   string // The URL of a link below the form; "" shows no link.
-	To     string // The text of the link below the form.
+	Link   string // URL of a link below the form; "" for none.
+	To     string
 }
 
 func (p *pages) render(c *fiber.Ctx, status int, title ui.LocalizedText, v view) error {
@@ -96,8 +91,7 @@ func (p *pages) render(c *fiber.Ctx, status int, title ui.LocalizedText, v view)
 	return ui.Render(c, status, page(v))
 }
 
-// void renders the page for a link in a mail that no longer works, with a link to the place where a new mail can
-// be requested.
+// void renders the page for a link in a mail that no longer works.
 func (p *pages) void(c *fiber.Ctx, link string, to ui.LocalizedText) error {
 	f := ui.ErrorTextOf(connect.ErrTokenVoid.Code)
 	lang := ui.LangOf(c)
@@ -111,9 +105,8 @@ func (p *pages) showVerify(c *fiber.Ctx) error {
 	return p.verifyForm(c, http.StatusOK, c.Query(fieldToken), "")
 }
 
-// verifyForm renders the page that asks the operator to confirm an e-mail address. In a browser with a session of
-// the account a button is enough; any other browser must enter the password. mistake is the error text about the
-// password.
+// verifyForm renders the page that asks the operator to confirm an e-mail address. A browser without a session of
+// the account must enter the password.
 func (p *pages) verifyForm(c *fiber.Ctx, status int, token, mistake string) error {
 	found, asks, err := p.Operators.FindVerificationToken(c.UserContext(), token, p.browserOf(c))
 	if errors.Is(err, connect.ErrTokenVoid) {
@@ -147,7 +140,6 @@ func (p *pages) browserOf(c *fiber.Ctx) operators.Browser {
 	return operators.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOfIP(c.IP()), Name: ui.BrowserOf(c)}
 }
 
-// verify handles the form that confirms an e-mail address with the token of a mail.
 func (p *pages) verify(c *fiber.Ctx) error {
 	token, password := ui.PostValue(c, fieldToken), ui.PostValue(c, fieldPassword)
 	in, err := p.Operators.VerifyEmail(c.UserContext(), token, password, p.browserOf(c))
@@ -156,8 +148,8 @@ func (p *pages) verify(c *fiber.Ctx) error {
 		return p.void(c, pathDesk, textToDesk)
 	case errors.Is(err, connect.ErrBadCredentials):
 		mistake := textPasswordWrong
-		// The form had no password field if the session ended after the page was shown, so the password is reported as
-		// missing, not as wrong.
+		// If the session ended after the form was shown, the form had no password field: the password is missing, not
+		// wrong.
 		if password == "" {
 			mistake = textPasswordMissing
 		}
@@ -188,8 +180,8 @@ func (p *pages) showForgot(c *fiber.Ctx) error {
 	return p.forgotForm(c, http.StatusOK, "", nil)
 }
 
-// forgot handles the form for a forgotten password. The response and its timing are the same for every address, so
-// that nobody can find out which addresses have accounts; the look-up happens later.
+// forgot handles the form for a forgotten password. Response and timing are the same for every address, so that
+// nobody learns which addresses have accounts.
 func (p *pages) forgot(c *fiber.Ctx) error {
 	email := strings.TrimSpace(ui.PostValue(c, fieldEmail))
 	err := p.Operators.RequestPasswordReset(c.UserContext(), email, string(ui.LangOf(c)))
@@ -212,7 +204,6 @@ func (p *pages) forgotForm(c *fiber.Ctx, status int, email string, failed *fault
 	return p.render(c, status, textForgot, v)
 }
 
-// add appends a field to the form of the page, with the error message about that field if there is one.
 func (v *view) add(field ui.Field, failed *fault.Error, lang ui.Lang) {
 	if failed != nil {
 		field.Error = ui.ErrorTextOf(failed.Code).Message.In(lang)
@@ -232,7 +223,6 @@ func (p *pages) showReset(c *fiber.Ctx) error {
 	return p.resetForm(c, http.StatusOK, token, nil)
 }
 
-// reset handles the form that sets a new password, and redirects to the log-in page.
 func (p *pages) reset(c *fiber.Ctx) error {
 	token := ui.PostValue(c, fieldToken)
 	err := p.Operators.ResetPassword(c.UserContext(), token, ui.PostValue(c, fieldPassword), p.browserOf(c))

@@ -14,21 +14,20 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// newest is the number of caught mails (mails that were stored instead of sent) that the page lists.
+// newest is the number of caught mails (stored instead of sent) that the page lists.
 const newest = 50
 
-// Deps are the dependencies of the pages that show caught mails (mails that were stored instead of sent).
 type Deps struct {
 	Mails ports.CaughtMailReader
 	Site  *ui.SiteCookies
-	// The setting DASHBOARD_BASE_URL: the base URL of the operators' pages, without a slash at its end.
+	// The base URL of the operators' pages, without a slash at its end: DASHBOARD_BASE_URL.
 	DashboardURL string
 }
 
 type pages struct{ Deps }
 
-// Mount registers the pages of caught mails (mails that were stored instead of sent). Never call it outside
-// development: such mails contain links that open deposits and accounts.
+// Mount registers the pages of caught mails. Never call it outside development: such mails contain links that open
+// deposits and accounts.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{d}
 	app.Get(site.CaughtMailsPath, d.Site.PageMiddleware, p.list)
@@ -36,7 +35,6 @@ func Mount(app fiber.Router, d Deps) {
 	app.Get(site.CaughtMailHTMLPath, d.Site.PageMiddleware, p.html)
 }
 
-// view is the template data of the pages that show caught mails.
 type view struct {
 	Page  ui.Page
 	Mails []MailView
@@ -55,7 +53,7 @@ func (p *pages) list(c *fiber.Ctx) error {
 	return ui.Render(c, fiber.StatusOK, listPage(v))
 }
 
-// mail shows a caught mail: its HTML in a frame, its text, and its links to pages of this service.
+// mail shows a caught mail: its HTML in a frame, its text, and its links.
 func (p *pages) mail(c *fiber.Ctx) error {
 	m, err := p.find(c)
 	if err != nil {
@@ -67,7 +65,6 @@ func (p *pages) mail(c *fiber.Ctx) error {
 	return ui.Render(AllowFrames(c), fiber.StatusOK, mailPage(v))
 }
 
-// html serves the HTML of a caught mail, for the frame on its page.
 func (p *pages) html(c *fiber.Ctx) error {
 	m, err := p.find(c)
 	if err != nil {

@@ -1,7 +1,5 @@
-// Package checkout serves the tenant's pages at /checkout/{token} (api.md §3; pages.md, "Checkout"): the form, the
-// redirects to the payment provider and back, and the result.
-//
-// The token in the URL is the only credential of these pages. So they send no referrer and forbid caching.
+// Package checkout serves the tenant's pages at /checkout/{token} (api.md §3; pages.md, "Checkout"). The token in
+// the URL is the only credential of these pages, so they send no referrer and forbid caching.
 package checkout
 
 import (
@@ -36,8 +34,7 @@ const (
 	fieldEmail     = "email"
 	fieldIntent    = "intent"
 	intentAbandon  = "abandon"
-	// Value of the hidden field intent in the form by which the tenant pays a captured amount after the card was
-	// refused.
+	// Value of the form field intent by which the tenant pays a captured amount after the card was refused.
 	intentPay    = "pay"
 	fieldConfirm = "confirm"
 	fieldAgree   = "agree"
@@ -49,22 +46,21 @@ const (
 
 	maxToken = 128
 
-	// payPerMinute limits how often per minute a deposit's checkout may cause requests to the payment provider.
+	// payPerMinute limits the requests per minute to the payment provider that a deposit's checkout may cause.
 	payPerMinute = 5
 
-	// sealedReturn is the text that is signed with the checkout token; the signature is the cookie of a browser that
-	// sent the checkout form.
+	// sealedReturn is signed with the checkout token; the signature is the cookie of a browser that sent the checkout
+	// form.
 	sealedReturn = "checkout-return"
 )
 
 // errUnknownLink is the fault for a checkout token that belongs to no deposit.
 var errUnknownLink = fault.New(fault.NotFound, "checkout_not_found", "There is no checkout at this address.")
 
-// Deps are the services and settings that the checkout pages use.
 type Deps struct {
 	Checkout *checkout.Service
 	Limiter  ports.Limiter
-	// Allowed requests per minute and client network, over all checkout pages and forms.
+	// Allowed requests per minute and client network, over all checkout pages.
 	RequestsPerMinute int
 	Site              *ui.SiteCookies
 	Log               *slog.Logger
@@ -72,7 +68,6 @@ type Deps struct {
 
 type pages struct{ Deps }
 
-// Mount registers the routes of the checkout pages on the app that serves the dashboard's host.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{Deps: d}
 	app.Get(pathPage, d.Site.PageMiddleware, p.limit, p.explainErrors, p.find, p.show)
@@ -80,8 +75,8 @@ func Mount(app fiber.Router, d Deps) {
 	app.Get(pathReturn, d.Site.PageMiddleware, p.limit, p.explainErrors, p.resolve, p.find, p.returnFromProvider)
 }
 
-// limit is the middleware that limits the requests of a client's network, including those that guess tokens. It
-// also allows the page's forms to redirect to the payment provider or a return URL.
+// limit is the middleware that limits the requests of a client's network, including those that guess tokens, and
+// allows the page's forms to redirect to the provider.
 //
 // Returns rate_limited or checkout_not_found.
 func (p *pages) limit(c *fiber.Ctx) error {
@@ -98,8 +93,8 @@ func (p *pages) limit(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// explainErrors is the middleware that answers an unknown deposit with errUnknownLink, and an outage with a page
-// that offers to try again. It returns all other errors unchanged.
+// explainErrors answers an unknown deposit with errUnknownLink, and an outage with a page that offers to try
+// again.
 func (p *pages) explainErrors(c *fiber.Ctx) error {
 	err := c.Next()
 	f := problem.FaultOf(err)
@@ -131,8 +126,8 @@ func (p *pages) explainErrors(c *fiber.Ctx) error {
 
 type tokenKey struct{}
 
-// token returns the checkout token of the request: the one in the URL, or the one that belongs to the return token
-// in the URL.
+// token returns the checkout token of the request: from the URL, or the one that belongs to the return token
+// there.
 func token(c *fiber.Ctx) secret.Text {
 	if resolved, ok := c.Locals(tokenKey{}).(secret.Text); ok {
 		return resolved
@@ -140,7 +135,7 @@ func token(c *fiber.Ctx) secret.Text {
 	return secret.Text(c.Params("token"))
 }
 
-// resolve is the middleware that looks up the checkout token for a return token in the URL.
+// resolve looks up the checkout token for a return token in the URL.
 func (p *pages) resolve(c *fiber.Ctx) error {
 	resolved, err := p.Checkout.ResolveReturnToken(c.UserContext(), secret.Text(c.Params("token")))
 	if err != nil {
@@ -154,8 +149,8 @@ func pagePath(c *fiber.Ctx) string { return site.FillPath(site.CheckoutPath, tok
 
 type viewKey struct{}
 
-// find is the middleware that reads the deposit of the checkout token before the handler runs, so that every
-// response is in the deposit's language.
+// find reads the deposit of the checkout token before the handler runs, so that every response is in the deposit's
+// language.
 func (p *pages) find(c *fiber.Ctx) error {
 	v, err := p.Checkout.View(c.UserContext(), token(c))
 	if err != nil {
@@ -166,13 +161,12 @@ func (p *pages) find(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// found returns the deposit of this request, which the middleware find has read.
+// found returns the deposit that the middleware find has read.
 func found(c *fiber.Ctx) checkout.View {
 	v, _ := c.Locals(viewKey{}).(checkout.View)
 	return v
 }
 
-// show renders the checkout page of a deposit in any status.
 func (p *pages) show(c *fiber.Ctx) error {
 	v := found(c)
 	if err := p.Checkout.RecordLinkOpened(c.UserContext(), c.Query(site.MailQueryParam)); err != nil {
@@ -181,8 +175,8 @@ func (p *pages) show(c *fiber.Ctx) error {
 	return p.render(c, fiber.StatusOK, v, v.Person, nil)
 }
 
-// submit handles the forms of the checkout page: to secure the deposit, to pay a claim, or to give up. Giving up
-// must be confirmed on a further page.
+// submit handles the forms of the checkout page: to secure the deposit, to pay a claim, or to give up, which must
+// be confirmed.
 func (p *pages) submit(c *fiber.Ctx) error {
 	if err := p.Site.CheckCSRF(c); err != nil {
 		return err
@@ -215,8 +209,7 @@ func (p *pages) submit(c *fiber.Ctx) error {
 		return p.render(c, fiber.StatusUnprocessableEntity, found(c), person, mistakes)
 	}
 	next, err := p.Checkout.Submit(c.UserContext(), token(c), person, given)
-	// The agreement's words changed after this request read the deposit, so the form is shown again with the new
-	// words.
+	// The agreement's words changed after the deposit was read, so the form is shown again with the new words.
 	if errors.Is(err, agreement.ErrChanged) {
 		v, err := p.Checkout.View(c.UserContext(), token(c))
 		if err != nil {
@@ -232,8 +225,8 @@ func (p *pages) submit(c *fiber.Ctx) error {
 	return p.redirect(c, next)
 }
 
-// givenBy reads the tenant's agreement from the posted form, and never from the query: following a link must not
-// count as agreeing.
+// givenBy reads the tenant's agreement from the posted form, never from the query: following a link must not count
+// as agreeing.
 func givenBy(c *fiber.Ctx) agreement.SubmittedForm {
 	return agreement.SubmittedForm{
 		Agreed: ui.PostValue(c, fieldAgree) != "", PageWords: ui.PostValue(c, fieldWords), Locale: string(ui.LangOf(c)),
@@ -241,9 +234,8 @@ func givenBy(c *fiber.Ctx) agreement.SubmittedForm {
 	}
 }
 
-// returnFromProvider handles the redirect of the tenant back from the payment provider. The provider sees the
-// return token in the URL, so the form with the tenant's data is shown only to the browser that sent it before, or
-// for a checkout token in the URL.
+// returnFromProvider handles the tenant's return from the payment provider. The provider sees the return token, so
+// the tenant's data is shown only to the browser that sent the form, or for a checkout token.
 func (p *pages) returnFromProvider(c *fiber.Ctx) error {
 	known := token(c).Equal(c.Params("token")) || p.Site.VerifySignedText(token(c).Reveal(), sealedReturn,
 		p.Site.CheckoutCookie(c))
@@ -264,8 +256,7 @@ func (p *pages) returnFromProvider(c *fiber.Ctx) error {
 	}
 }
 
-// redirect redirects the tenant to the payment provider, to the return URL, or to the checkout page of the
-// deposit.
+// redirect sends the tenant to the payment provider, to the return URL, or to the checkout page.
 func (p *pages) redirect(c *fiber.Ctx, next checkout.NextPage) error {
 	switch {
 	case next.PageURL != "":
@@ -277,8 +268,8 @@ func (p *pages) redirect(c *fiber.Ctx, next checkout.NextPage) error {
 	}
 }
 
-// payDebt redirects the tenant to the provider's page to pay a captured amount; if nothing is left to pay, to the
-// checkout page. Returns rate_limited.
+// payDebt redirects the tenant to the provider's page to pay a captured amount, or to the checkout page if nothing
+// is left to pay. Returns rate_limited.
 func (p *pages) payDebt(c *fiber.Ctx) error {
 	decision := p.Limiter.Allow(c.UserContext(),
 		ports.LimitRule{Name: "checkout-pay", Key: "checkout:pay:" + found(c).Deposit.ID.String(), PerMinute: payPerMinute})
@@ -296,8 +287,8 @@ func (p *pages) payDebt(c *fiber.Ctx) error {
 	return c.Redirect(next.PageURL, fiber.StatusSeeOther)
 }
 
-// returnFromDebt shows the tenant the state of a captured amount after the return from the payment provider. A
-// browser that has only the return token sees no form.
+// returnFromDebt shows the tenant the state of a captured amount after the return from the payment provider; with
+// only the return token, without a form.
 func (p *pages) returnFromDebt(c *fiber.Ctx, v checkout.View, known bool) error {
 	switch {
 	case !known:
@@ -309,8 +300,7 @@ func (p *pages) returnFromDebt(c *fiber.Ctx, v checkout.View, known bool) error 
 	}
 }
 
-// endedByTenant reports whether the checkout ended by the tenant: paid, declined, or given up. If anybody else
-// ended it, the page of the deposit must explain that first.
+// endedByTenant reports whether the tenant ended the checkout: paid, declined, or gave up.
 func endedByTenant(v checkout.View) bool {
 	switch v.Deposit.StatusReason {
 	case deposit.TriggerTenantDeclined.StatusReason(), deposit.TriggerTenantAbandoned.StatusReason():

@@ -8,25 +8,23 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// debtView is the data of the tenant's page about a captured deposit.
 type debtView struct {
 	Page    ui.Page
 	View    checkout.View
 	Lang    ui.Lang
 	Path    string
-	Token   string // The CSRF token of the form.
+	Token   string
 	Message string
 	Notice  string
 	Facts   []fact
-	// A sentence that tells the tenant what happens next with the claimed amount; "" shows none.
+	// Sentence on what happens next with the claimed amount; "" for none.
 	Next    string
-	Objects bool // True if the tenant can still object to the claim; false if the operator ended it.
-	// Text of the button by which the tenant pays the claimed amount; "" if nothing can be paid now.
+	Objects bool // Whether the tenant can still object to the claim.
+	// Text of the button that pays the claimed amount; "" if nothing can be paid now.
 	Button string
 	Back   returnLink
 }
 
-// fact is a line about a claim on the tenant's page, with its label.
 type fact struct{ Name, Value string }
 
 func (p *pages) renderDebt(c *fiber.Ctx, v checkout.View, page ui.Page) error {
@@ -45,8 +43,6 @@ func (p *pages) renderDebt(c *fiber.Ctx, v checkout.View, page ui.Page) error {
 	return ui.Render(c, fiber.StatusOK, debtPage(d))
 }
 
-// debtFacts returns the lines of the tenant's page that show why an amount was claimed, and when it was or must be
-// paid.
 func debtFacts(v checkout.View, lang ui.Lang) (out []fact) {
 	if text, ok := captureReasons[v.Reason]; ok {
 		out = append(out, fact{textDebtReason.In(lang), text.In(lang)})
@@ -66,7 +62,6 @@ func debtFacts(v checkout.View, lang ui.Lang) (out []fact) {
 	return out
 }
 
-// debtNext returns the sentence on what happens next with a claim; "" if nothing does.
 func debtNext(v checkout.View, lang ui.Lang) string {
 	switch {
 	case v.Debt.State.Final(), !v.Debt.CancelAt.IsZero():
@@ -89,13 +84,12 @@ func debtTitle(v checkout.View) ui.LocalizedText {
 	return textCaptured
 }
 
-// endedByOperator reports whether the operator ended the claim without payment: true for a claim withdrawn or
-// settled in another way, otherwise false.
+// endedByOperator reports whether the operator withdrew the claim or settled it in another way.
 func endedByOperator(v checkout.View) bool {
 	return v.Debt.State == deposit.CollectionFailed && deposit.CollectionTrigger(v.Debt.Failure).EndedByOperator()
 }
 
-// debtMessage returns a sentence about the payment of a claim. It follows the sentence that names the claimed
+// debtMessage returns the sentence about the payment of a claim, which follows the sentence with the claim's
 // amount.
 func debtMessage(v checkout.View, lang ui.Lang) string {
 	if v.Debt == nil {

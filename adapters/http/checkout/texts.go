@@ -160,8 +160,7 @@ var (
 	textAgain = ui.T("Try again", "Réessayer")
 )
 
-// captureReasons maps the reasons of a capture to texts for the tenant, in the same words as the mail about a
-// claim.
+// captureReasons maps the reasons of a capture to texts for the tenant, worded as in the mail about a claim.
 var captureReasons = map[string]ui.LocalizedText{
 	"damage":         ui.T("Damage", "Dommage"),
 	"cleaning":       ui.T("Cleaning", "Ménage"),

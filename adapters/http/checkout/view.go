@@ -16,7 +16,7 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// returnLink is the link back to the partner's return URL of a deposit. Host is "" if the deposit has none.
+// returnLink is the link back to the partner's return URL of a deposit; Host is "" for none.
 type returnLink struct {
 	Host string
 	URL  templ.SafeURL
@@ -30,29 +30,27 @@ func returnLinkOf(v checkout.View) returnLink {
 	return returnLink{Host: ui.HostForDisplay(u), URL: templ.SafeURL(backURL(v))}
 }
 
-// formView is the data of the checkout page of a deposit that can still be secured.
 type formView struct {
 	Page  ui.Page
 	View  checkout.View
 	Lang  ui.Lang
 	Path  string
-	Token string   // The CSRF token of the page's forms.
-	First ui.Field // The first name's field, which the page shows in a row with that of the last name.
+	Token string
+	First ui.Field
 	Last  ui.Field
 	Email ui.Field
 	Agree ui.Field
-	Terms []part // The words of the agreement that the tenant accepts, split at their links.
-	Words string // Fingerprint of the words of the agreement, to detect a change when the form is sent.
-	// True if the words of the agreement have changed and are shown unfolded, to be read again; false otherwise.
+	Terms []part // The words of the agreement, split at their links.
+	Words string // Fingerprint of the agreement's words, to detect a change when the form is sent.
+	// Whether the agreement's words have changed and must be read again.
 	Unfold bool
 	Notice string
 	Alert  string
-	// Mistakes are the errors of the form's fields. If there are any, the page shows neither Alert nor Notice.
+	// The errors of the form's fields; if there are any, the page shows neither Alert nor Notice.
 	Mistakes []ui.Mistake
 	Back     returnLink
 }
 
-// covers returns the sentence that names whom the deposit covers, for how much and until when.
 func (v formView) covers() string {
 	text := textCovers
 	if v.View.Terms.Days > 0 {
@@ -62,7 +60,6 @@ func (v formView) covers() string {
 		ui.FormatLongDate(v.Lang, v.View.Terms.Until))
 }
 
-// label returns the text of the main button on the checkout page, by which the tenant pays the fee.
 func (v formView) label() string {
 	text := textPay
 	if v.View.Deposit.Status == deposit.PaymentIssue {
@@ -71,20 +68,20 @@ func (v formView) label() string {
 	return text.In(v.Lang, ui.Euros(v.Lang, v.View.Fee))
 }
 
-// part is a piece of a text with links, such as the agreement. URL is "" for a piece without a link.
+// part is a piece of a text with links; URL is "" for a piece without a link.
 type part struct {
 	Text string
 	URL  templ.SafeURL
 }
 
-// addresses maps each address of the imprint to the target of its link. about is the subject of a mail to the
-// support address; "" for none.
+// addresses maps the addresses of the imprint to the targets of their links. about is the subject of a mail to
+// support; "" for none.
 func addresses(i agreement.Imprint, about string) map[string]string {
 	return map[string]string{i.TermsURL: i.TermsURL, i.PrivacyURL: i.PrivacyURL,
 		i.SupportEmail: mailTo(i.SupportEmail, about)}
 }
 
-// mailTo returns a mailto link for an address. about is the subject of the mail; "" for none.
+// mailTo returns a mailto link; about is the subject of the mail, "" for none.
 func mailTo(address, about string) string {
 	link := "mailto:" + url.PathEscape(address)
 	if about == "" {
@@ -93,8 +90,7 @@ func mailTo(address, about string) string {
 	return link + "?subject=" + about
 }
 
-// linked splits a text at the addresses in it (web, mail, telephone), which become links. Joined together, the
-// parts are the text.
+// linked splits a text at its web, mail and telephone addresses, which become links.
 func linked(text string, urls map[string]string) []part {
 	delete(urls, "")
 	var out []part
@@ -114,7 +110,6 @@ func linked(text string, urls map[string]string) []part {
 	}
 }
 
-// questions returns the sentence that tells a tenant whom to ask about the deposit, with links.
 func questions(v checkout.View, lang ui.Lang) []part {
 	support := v.Terms.Imprint.SupportEmail
 	if support == "" {
@@ -123,7 +118,6 @@ func questions(v checkout.View, lang ui.Lang) []part {
 	return linked(textWhomSupport.In(lang, v.Operator, support), contacts(v))
 }
 
-// objection returns the sentence that explains how to object to a claim, in the same words as the mail about it.
 func objection(v checkout.View, lang ui.Lang) []part {
 	support := v.Terms.Imprint.SupportEmail
 	if support == "" {
@@ -132,8 +126,7 @@ func objection(v checkout.View, lang ui.Lang) []part {
 	return linked(textObjectWrite.In(lang, v.Operator, support, v.Deposit.Reference), contacts(v))
 }
 
-// contacts maps the addresses at which a tenant can ask about a deposit, the operator's contact among them, to the
-// targets of their links.
+// contacts maps the addresses for questions about a deposit to the targets of their links.
 func contacts(v checkout.View) map[string]string {
 	all := addresses(v.Terms.Imprint, v.Deposit.Reference)
 	if all[v.Contact] != "" {
@@ -146,7 +139,7 @@ func contacts(v checkout.View) map[string]string {
 	return all
 }
 
-// dialled drops the characters of a telephone number that are not dialled, such as blanks and brackets.
+// dialled drops characters of a telephone number that are not dialled, such as blanks.
 func dialled(r rune) rune {
 	if r == '+' || r >= '0' && r <= '9' {
 		return r
@@ -154,7 +147,6 @@ func dialled(r rune) rune {
 	return -1
 }
 
-// finalView is the data of the page of a deposit whose checkout is over.
 type finalView struct {
 	Page    ui.Page
 	View    checkout.View
@@ -164,16 +156,14 @@ type finalView struct {
 	Back    returnLink
 }
 
-// secured reports whether the deposit's cover is running (true), perhaps because the fee was just paid, or is not
-// running (false).
+// secured reports whether the deposit's cover is running.
 func (v finalView) secured() bool { return v.View.Deposit.Status == deposit.Active }
 
-// giveUpView is the data of the page that asks the tenant to confirm before the checkout is given up.
 type giveUpView struct {
 	Page  ui.Page
 	View  checkout.View
 	Path  string
-	Token string // The CSRF token of the form.
+	Token string
 }
 
 func (p *pages) askToGiveUp(c *fiber.Ctx, v checkout.View) error {
@@ -183,14 +173,12 @@ func (p *pages) askToGiveUp(c *fiber.Ctx, v checkout.View) error {
 		giveUpPage(giveUpView{Page: page, View: v, Path: pagePath(c), Token: p.Site.FormToken(c)}))
 }
 
-// retryView is the data of the checkout page that is shown during an outage.
 type retryView struct {
 	Error     ui.ErrorView
 	RetryPath string
 }
 
-// render shows the checkout form or, after the end of the checkout, its result. wrong lists the mistakes in what
-// the tenant entered, if any.
+// render shows the checkout form or, after the end of the checkout, its result. wrong lists the tenant's mistakes.
 func (p *pages) render(c *fiber.Ctx, status int, v checkout.View, person tenant.Person,
 	wrong []tenant.FieldMistake) error {
 	lang := ui.LangOf(c)
@@ -221,7 +209,7 @@ func (p *pages) render(c *fiber.Ctx, status int, v checkout.View, person tenant.
 	return ui.Render(c, status, formPage(f))
 }
 
-// renderReturn shows the result of a checkout without its form, to a browser that has only the return token.
+// renderReturn shows the result of a checkout without its form, to a browser with only the return token.
 func (p *pages) renderReturn(c *fiber.Ctx, v checkout.View) error {
 	lang := ui.LangOf(c)
 	title, message := finalTitle(v).In(lang), ""
@@ -250,8 +238,6 @@ func notice(c *fiber.Ctx, v checkout.View, lang ui.Lang) string {
 	}
 }
 
-// agreement fills the form's checkbox and the words of the agreement. A tick is kept unless the agreement itself
-// was refused.
 func (v *formView) agreement(terms agreement.Terms, wrong []tenant.FieldMistake) {
 	locale := string(v.Lang)
 	words := terms.FullText(locale)
@@ -264,7 +250,6 @@ func (v *formView) agreement(terms agreement.Terms, wrong []tenant.FieldMistake)
 	v.Unfold = n >= 0 && wrong[n].Fault.Is(agreement.ErrChanged)
 }
 
-// fields fills the form's input fields, with the error message of each.
 func (v *formView) fields(person tenant.Person) {
 	v.First = ui.Field{Name: fieldFirstName, Type: "text", Label: textFirstName.In(v.Lang), Value: person.FirstName,
 		Autocomplete: "given-name", MaxLength: tenant.MaxNameLength, Required: true}
@@ -281,7 +266,6 @@ func (v *formView) fields(person tenant.Person) {
 	}
 }
 
-// mistakes converts the mistakes in what the tenant entered to messages in the tenant's language.
 func mistakes(wrong []tenant.FieldMistake, lang ui.Lang) []ui.Mistake {
 	out := make([]ui.Mistake, 0, len(wrong))
 	for _, m := range wrong {
@@ -310,7 +294,6 @@ func textOf(m tenant.FieldMistake) ui.LocalizedText {
 	}
 }
 
-// finalTitle returns the title of the page that shows the result of a checkout.
 func finalTitle(v checkout.View) ui.LocalizedText {
 	switch {
 	case v.Deposit.Status == deposit.Active:

@@ -12,8 +12,8 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// showCode renders the page on which an operator enters the two-factor code. A browser whose operator has not
-// entered the password yet is redirected to the log-in page of the same connect URL.
+// showCode renders the page on which an operator enters the two-factor code, or redirects to the log-in page if
+// the password was not entered yet.
 func (p *pages) showCode(c *fiber.Ctx) error {
 	v := visitOf(c, pathCode)
 	o, a, err := p.Operators.HalfSignedInOperator(c.UserContext(), p.Site.HalfSignInToken(c))
@@ -34,8 +34,7 @@ func (p *pages) showCode(c *fiber.Ctx) error {
 	return p.codeForm(c, v, verified, signedIn{o, a}, nil)
 }
 
-// code handles the form with the two-factor code. A code of the authenticator app or a recovery code completes the
-// log-in: the browser gets a session.
+// code handles the form with a two-factor or recovery code, which completes the log-in.
 func (p *pages) code(c *fiber.Ctx) error {
 	v := visitOf(c, pathCode)
 	if err := p.Site.CheckCSRF(c); err != nil {
@@ -76,17 +75,15 @@ func (p *pages) complete(c *fiber.Ctx, v visit, half string) (connections.Connec
 	return connections.ConnectResult{SignedIn: in}, err
 }
 
-// logInAgain redirects to the log-in page after the time for entering the two-factor code has run out.
 func (p *pages) logInAgain(c *fiber.Ctx, v visit) error {
 	p.Site.ClearHalfSignIn(c)
 	return c.Redirect(ui.PathWithQuery(pathLogin, v.query), http.StatusSeeOther)
 }
 
-// queryRecovery is the query parameter that selects the page for recovery codes instead of the page for codes of
-// the authenticator app. The code has the same form field on both.
+// queryRecovery is the query parameter that selects the page for recovery codes instead of authenticator codes.
 const queryRecovery = "recovery"
 
-// codeForm renders the form for the two-factor code. refusal is the error of the last submission, or nil.
+// codeForm renders the form for the two-factor code; refusal is the error of the last submission, or nil.
 func (p *pages) codeForm(c *fiber.Ctx, v visit, verified connections.VerifiedConnectURL, who signedIn,
 	refusal error) error {
 	allowReturn(c, verified)
@@ -97,7 +94,7 @@ func (p *pages) codeForm(c *fiber.Ctx, v visit, verified connections.VerifiedCon
 		Autocomplete: "one-time-code", MaxLength: 40, Required: true, Autofocus: true,
 	}
 	other := ui.PathWithQuery(pathCode, strings.TrimPrefix(v.query+"&"+queryRecovery+"=1", "&"))
-	// A recovery code contains letters, so the phone's keyboard must not be the numeric one.
+	// A recovery code contains letters, so the phone's keyboard must not be numeric.
 	if c.Query(queryRecovery) != "" {
 		field.InputMode, field.Hint, other = "", textCodeHint.In(lang), ""
 	}

@@ -24,19 +24,16 @@ const (
 	pathForgot    = site.ForgotPasswordPath
 )
 
-// Deps are the services and settings that the pages for sign-up, log-in and partner connect use.
 type Deps struct {
 	Connections       *connections.Service
 	Operators         *operators.Service
 	Limiter           ports.Limiter
-	AttemptsPerMinute int // Allowed attempts per minute and network: the setting AUTH_ATTEMPTS_PER_MINUTE.
+	AttemptsPerMinute int // Allowed attempts per minute and network: AUTH_ATTEMPTS_PER_MINUTE.
 	Site              *ui.SiteCookies
 }
 
 type pages struct{ Deps }
 
-// Mount registers the routes for sign-up, log-in, log-out and partner connect on the app that serves the
-// dashboard's host.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{Deps: d}
 	app.Get(pathRegister, d.Site.PageMiddleware, p.showRegister)
@@ -49,11 +46,8 @@ func Mount(app fiber.Router, d Deps) {
 	app.Get(pathDone, d.Site.PageMiddleware, p.done)
 }
 
-// limit counts an attempt to sign up or log in against the rate limit of the client's network, or returns
-// rate_limited. No limit per e-mail address spans networks: anybody could lock an operator out with wrong
-// passwords.
-//
-// The function harmless takes the count back: a log-in that succeeds does not count.
+// limit counts an attempt to sign up or log in against the client network's rate limit, or returns rate_limited.
+// No limit per e-mail address: anybody could lock an operator out. harmless takes the count back after a success.
 func (p *pages) limit(c *fiber.Ctx) (harmless func(), err error) {
 	rule := ports.LimitRule{Name: "auth-address", Key: "auth:address:" + ui.NetworkOfIP(c.IP()),
 		PerMinute: p.AttemptsPerMinute}
@@ -64,7 +58,6 @@ func (p *pages) limit(c *fiber.Ctx) (harmless func(), err error) {
 	return func() { p.Limiter.Uncount(c.UserContext(), rule) }, nil
 }
 
-// browserOf returns the session token, network and name of the browser that signs in.
 func (p *pages) browserOf(c *fiber.Ctx) connections.Browser {
 	return connections.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOfIP(c.IP()), Name: ui.BrowserOf(c)}
 }

@@ -22,12 +22,10 @@ const (
 	intentLink    = "link"
 )
 
-// failure is the error that a form shows: its code, its message, and the name of the input field to correct ("" if
-// it concerns none in particular).
+// failure is the error that a form shows; field is "" if no input field is wrong.
 type failure struct{ code, message, field string }
 
-// formFaults maps every error that the sign-up, log-in or code form shows to the input field it concerns; "" means
-// no field.
+// formFaults maps the errors of the sign-up, log-in and code forms to their input fields; "" means no field.
 var formFaults = map[*fault.Error]string{
 	connect.ErrInvalidEmail:    fieldEmail,
 	connect.ErrInvalidPassword: fieldPassword,
@@ -37,8 +35,7 @@ var formFaults = map[*fault.Error]string{
 	twofactor.ErrWrongCode:     fieldCode,
 }
 
-// aboutForm reports whether err can be corrected in the form, which is then shown again; any other error gets an
-// error page.
+// aboutForm reports whether err can be corrected in the form; any other error gets an error page.
 func aboutForm(err error) bool {
 	for f := range formFaults {
 		if errors.Is(err, f) {
@@ -48,8 +45,8 @@ func aboutForm(err error) bool {
 	return false
 }
 
-// formFailure returns the HTTP status and the error to show for a refused form: 422 for wrong input, 409 for an
-// e-mail address that is taken. Without an error the status is 200.
+// formFailure returns status and error of a refused form: 422 for wrong input, 409 for a taken e-mail address, 200
+// without an error.
 func formFailure(err error, lang ui.Lang) (status int, failed failure) {
 	if err == nil {
 		return http.StatusOK, failure{}
@@ -87,8 +84,7 @@ func loginFields(in input, failed failure, lang ui.Lang) []ui.Field {
 	}, failed)
 }
 
-// withFailure returns the form's fields with the error message put at the field that the error concerns, if it
-// concerns one.
+// withFailure returns the form's fields with the error message at the field it concerns.
 func withFailure(fields []ui.Field, failed failure) []ui.Field {
 	i := slices.IndexFunc(fields, func(f ui.Field) bool { return failed.field != "" && f.Name == failed.field })
 	if i >= 0 {

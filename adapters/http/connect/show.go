@@ -12,14 +12,13 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// visit holds the parts of a request that the handlers of GET and POST need on the sign-up, log-in and code pages.
 type visit struct {
-	// The path of the page that was requested: /register, /login or the page for the two-factor code.
+	// The path of the requested page: /register, /login or the page for the two-factor code.
 	path    string
-	query   string // The raw query string of the request; every link and form of the page repeats it.
+	query   string // The raw query string of the request, which every link and form of the page repeats.
 	request connections.ConnectParams
 	prefill connections.SignUpPrefill
-	// Whether the operator arrived through a connect URL (true) or opened the page directly (false).
+	// Whether the operator arrived through a connect URL.
 	connected bool
 }
 
@@ -33,9 +32,8 @@ func (p *pages) showRegister(c *fiber.Ctx) error { return p.show(c, visitOf(c, p
 
 func (p *pages) showLogin(c *fiber.Ctx) error { return p.show(c, visitOf(c, pathLogin)) }
 
-// show renders the sign-up or log-in form; an operator who is signed in is asked to consent to the link instead.
-// If the link must be refused, the page names both sides of the conflict. A link refused because the external id
-// is taken still shows the log-in page, so that its owner can log in.
+// show renders the sign-up or log-in form; a signed-in operator is asked to consent to the link instead. A refused
+// link gets a page about the conflict, except that the owner of a taken external id can still log in.
 func (p *pages) show(c *fiber.Ctx, v visit) error {
 	current, err := p.currentOperator(c)
 	if err != nil {
@@ -64,8 +62,8 @@ func (p *pages) show(c *fiber.Ctx, v visit) error {
 	}
 }
 
-// ended returns the notice that tells a previously signed-in operator that the session has ended, and whether an
-// unsent form was kept. It returns "" if no session ended.
+// ended returns the notice that the operator's session has ended, and whether an unsent form was kept; "" if no
+// session ended.
 func (p *pages) ended(c *fiber.Ctx, v visit, lang ui.Lang) string {
 	known := p.Site.LastOperator(c)
 	unsent := p.Site.UnsentForm(c, known.OperatorID)
@@ -80,8 +78,7 @@ func (p *pages) ended(c *fiber.Ctx, v visit, lang ui.Lang) string {
 	return textEnded.In(lang)
 }
 
-// next returns the dashboard page to open after a log-in: the one that the query of the URL names, or the first
-// page. A new account always gets the first page.
+// next returns the dashboard page to open after a log-in: the one named in the query, or the first page.
 func next(c *fiber.Ctx, v visit) string {
 	if v.connected || v.path == pathRegister {
 		return pathDashboard
@@ -91,7 +88,6 @@ func next(c *fiber.Ctx, v visit) string {
 
 func prefilled(v visit) input { return input{email: v.prefill.Email, company: v.prefill.Name} }
 
-// signedIn is the current operator together with the operator's account.
 type signedIn struct {
 	operator connect.Operator
 	account  connect.Account
@@ -109,11 +105,10 @@ func (p *pages) currentOperator(c *fiber.Ctx) (*signedIn, error) {
 	return &signedIn{o, a}, nil
 }
 
-// input is the text that the operator typed into the sign-up or log-in form, to show it again. Passwords are left
-// out on purpose.
+// input is the text typed into the sign-up or log-in form, to show it again; never a password.
 type input struct{ email, company string }
 
-// form renders the sign-up or log-in page. refusal is the error of the last submission, or nil.
+// form renders the sign-up or log-in page; refusal is the error of the last submission, or nil.
 func (p *pages) form(c *fiber.Ctx, v visit, offer connections.ConnectResult, in input, refusal error) error {
 	verified := offer.Verified
 	allowReturn(c, verified)
@@ -143,8 +138,8 @@ func (p *pages) form(c *fiber.Ctx, v visit, offer connections.ConnectResult, in 
 	return ui.Render(c, status, registerPage(view))
 }
 
-// consent renders the page that asks a signed-in operator whether to link the account to the partner. If the link
-// exists already, the page only offers the way on.
+// consent asks a signed-in operator whether to link the account to the partner. If the link exists, the page only
+// offers the way on.
 func (p *pages) consent(c *fiber.Ctx, v visit, offer connections.ConnectResult, current signedIn) error {
 	verified := offer.Verified
 	allowReturn(c, verified)
@@ -173,16 +168,16 @@ func titleOf(verified connections.VerifiedConnectURL, plain, withPartner ui.Loca
 	return withPartner.In(lang, verified.Partner.Name)
 }
 
-// allowReturn lets the form redirect straight to the partner's return URL (Content-Security-Policy form-action),
-// if the operator need not confirm its host first.
+// allowReturn lets the form redirect to the partner's return URL (Content-Security-Policy form-action), unless the
+// operator must confirm its host first.
 func allowReturn(c *fiber.Ctx, verified connections.VerifiedConnectURL) {
 	if direct(verified) {
 		ui.AllowFormRedirects(c, verified.Return.URL)
 	}
 }
 
-// direct reports whether the browser is redirected to the return URL at once (true), or the operator must confirm
-// its host first (false).
+// direct reports whether the browser is redirected to the return URL at once, without the operator confirming its
+// host.
 func direct(verified connections.VerifiedConnectURL) bool {
 	return verified.Return != nil && verified.Return.Direct && ui.IsASCIIHost(verified.Return.URL)
 }

@@ -13,7 +13,6 @@ import (
 	"partnerdeposits/core/connect"
 )
 
-// register handles the sign-up form.
 func (p *pages) register(c *fiber.Ctx) error {
 	v := visitOf(c, pathRegister)
 	return p.submit(c, v, func(in input, password string) (connections.ConnectResult, error) {
@@ -26,7 +25,6 @@ func (p *pages) register(c *fiber.Ctx) error {
 	})
 }
 
-// logIn handles the log-in form.
 func (p *pages) logIn(c *fiber.Ctx) error {
 	v := visitOf(c, pathLogin)
 	return p.submit(c, v, func(in input, password string) (connections.ConnectResult, error) {
@@ -38,8 +36,7 @@ func (p *pages) logIn(c *fiber.Ctx) error {
 	})
 }
 
-// submit handles a sign-up or log-in form: it checks the CSRF token and the rate limit, calls enter, and shows the
-// form again after an error.
+// submit handles a sign-up or log-in form and shows it again after an error.
 func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in input, password string) (connections.ConnectResult,
 	error)) error {
 	if err := p.Site.CheckCSRF(c); err != nil {
@@ -67,10 +64,9 @@ func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in input, password stri
 	return p.arrived(c, v, result)
 }
 
-// link handles the consent form: it links the account of the signed-in operator to the partner.
 func (p *pages) link(c *fiber.Ctx, v visit) error {
 	o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
-	// Show the log-in page if the operator's session ended after the consent page was shown.
+	// Show the log-in page if the session ended after the consent page was shown.
 	if errors.Is(err, connect.ErrBadCredentials) {
 		return c.Redirect(ui.PathWithQuery(pathLogin, v.query), http.StatusSeeOther)
 	}
@@ -84,9 +80,8 @@ func (p *pages) link(c *fiber.Ctx, v visit) error {
 	return p.arrived(c, v, result)
 }
 
-// arrived sets the session cookie after a log-in or sign-up and redirects: to the return URL, to the page
-// /connect/done, or to the dashboard. An operator who still has to enter a two-factor code is redirected to the
-// page for the code, with the query of the connect URL.
+// arrived sets the session cookie and redirects to the return URL, to /connect/done, or to the dashboard; before a
+// two-factor code, to the page for the code.
 func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.ConnectResult) error {
 	if half := a.SignedIn.Half.Reveal(); half != "" {
 		p.Site.SetHalfSignInToken(c, half, a.SignedIn.Lifetime)
@@ -111,15 +106,14 @@ func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.ConnectResult) erro
 	}
 }
 
-// sealedText returns the text to be signed for an outcome of a partner connect. It contains the signature of the
-// connect URL, so a signed outcome is not valid for another URL.
+// sealedText returns the text to be signed for an outcome of a partner connect. It contains the connect URL's
+// signature, so it is not valid for another URL.
 func sealedText(outcome connect.LinkResult, r connections.ConnectParams) string {
 	return "outcome:" + string(outcome) + ":" + r.Sig
 }
 
-// done renders the page that confirms the link between account and partner, and names the host of a return URL
-// that the partner has not registered. The signature does not cover return_url, so a third party may have replaced
-// the host: the operator must see the host before following.
+// done renders the page that confirms the link and names the host of an unregistered return URL. The signature
+// does not cover return_url, so the operator must see the host before following.
 func (p *pages) done(c *fiber.Ctx) error {
 	v := visitOf(c, pathDone)
 	token := p.Site.SessionToken(c)
@@ -150,9 +144,8 @@ func (p *pages) done(c *fiber.Ctx) error {
 	}))
 }
 
-// refused renders the page that explains why the account is not linked, names both sides of the conflict, and
-// links back to the partner. current is the signed-in operator who opened the page; nil after a form, and without
-// a session.
+// refused renders the page that explains why the account is not linked. current is the signed-in operator; nil
+// after a form, and without a session.
 func (p *pages) refused(c *fiber.Ctx, v visit, a connections.ConnectResult, current *signedIn) error {
 	lang := ui.LangOf(c)
 	f := ui.ErrorTextOf(a.Refusal.Code)
@@ -176,8 +169,7 @@ func (p *pages) refused(c *fiber.Ctx, v visit, a connections.ConnectResult, curr
 	return ui.Render(c, problem.HTTPStatus(a.Refusal.Kind), refusedPage(view))
 }
 
-// sidesOf returns a sentence for each existing link that rules out the wanted one, and a sentence for the wanted
-// link.
+// sidesOf returns a sentence for each link that rules out the wanted one, and one for the wanted link.
 func sidesOf(a connections.ConnectResult, lang ui.Lang) []string {
 	wanted, s := a.Verified, a.Sides
 	var out []string
@@ -191,7 +183,7 @@ func sidesOf(a connections.ConnectResult, lang ui.Lang) []string {
 	return out
 }
 
-// logOut ends the session and redirects to the log-in page, with the query of the connect URL if there is one.
+// logOut ends the session and redirects to the log-in page with the query of the connect URL.
 func (p *pages) logOut(c *fiber.Ctx) error {
 	ui.SetLanguageLinkPath(c, pathDashboard)
 	if err := p.Site.CheckCSRF(c); err != nil {

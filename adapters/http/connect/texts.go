@@ -73,7 +73,6 @@ var (
 	textToDashboard = ui.T("Go to your dashboard", "Aller à votre espace")
 )
 
-// Notices on the log-in page after the operator's session has ended.
 var (
 	textEnded = ui.T("Your session has ended. Log in to go on.",
 		"Votre session a pris fin. Connectez-vous pour continuer.")

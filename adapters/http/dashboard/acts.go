@@ -22,8 +22,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// act handles the forms on a deposit's page. It answers with the form's mistakes, with a page that asks for
-// confirmation, or, for a confirmed form, by performing the act.
+// act handles the forms on a deposit's page: it shows mistakes, asks for confirmation, or performs the confirmed
+// act.
 func (p *pages) act(c *fiber.Ctx, by caller) error {
 	v, err := p.find(c, by)
 	if err != nil {
@@ -44,8 +44,8 @@ func (p *pages) act(c *fiber.Ctx, by caller) error {
 	return p.actOn(c, by, v, sent)
 }
 
-// actOn handles a form on a deposit's page after its CSRF token was checked. sent holds the files that came with
-// the form; nil for a form without files.
+// actOn handles a form on a deposit's page after the CSRF check. sent holds the form's files; nil for a form
+// without files.
 func (p *pages) actOn(c *fiber.Ctx, by caller, v desk.DepositView, sent *upload) error {
 	f := p.actFormOf(c, v)
 	if f.intent == "" {
@@ -80,7 +80,6 @@ func (p *pages) actOn(c *fiber.Ctx, by caller, v desk.DepositView, sent *upload)
 	return p.answer(c, by, v, f, p.run(c, by, v, f))
 }
 
-// run performs the act of a confirmed form on a deposit.
 func (p *pages) run(c *fiber.Ctx, by caller, v desk.DepositView, f actForm) error {
 	ctx := c.UserContext()
 	form := deposits.ActForm{DepositID: v.ID, Version: f.version, Key: f.form}
@@ -115,8 +114,7 @@ func (p *pages) run(c *fiber.Ctx, by caller, v desk.DepositView, f actForm) erro
 	}
 }
 
-// answer responds with the page that follows an act on a deposit: the deposit after a success, or the form or
-// deposit with the reason of a refusal.
+// answer responds after an act on a deposit: with the deposit, or with the reason of a refusal.
 func (p *pages) answer(c *fiber.Ctx, by caller, v desk.DepositView, f actForm, err error) error {
 	done := depositPath(v.ID) + "?" + queryDone + "=" + f.intent
 	switch {
@@ -125,8 +123,7 @@ func (p *pages) answer(c *fiber.Ctx, by caller, v desk.DepositView, f actForm, e
 	case err == nil:
 		p.dropDraft(c, by, f.form)
 		return c.Redirect(done, http.StatusSeeOther)
-	// Show the deposit: another request with the same form is still running, and the deposit's page will show its
-	// result.
+	// Another request with the same form is still running; the deposit's page will show its result.
 	case errors.Is(err, ports.ErrIdempotencyKeyInUse):
 		return c.Redirect(done, http.StatusSeeOther)
 	case errors.Is(err, twofactor.ErrWrongCode):
@@ -146,8 +143,7 @@ func (p *pages) answer(c *fiber.Ctx, by caller, v desk.DepositView, f actForm, e
 	}
 }
 
-// actFormOf parses a form of a deposit's page and collects its mistakes. The intent (what the form requests, such
-// as a capture) is "" in the result if it is unknown.
+// actFormOf parses a form of a deposit's page and collects its mistakes. An unknown intent becomes "".
 func (p *pages) actFormOf(c *fiber.Ctx, v desk.DepositView) actForm {
 	lang := ui.LangOf(c)
 	f := actForm{
@@ -189,8 +185,8 @@ func (p *pages) actFormOf(c *fiber.Ctx, v desk.DepositView) actForm {
 	return f
 }
 
-// readAmount parses the amount of a claim. On the claim page the operator must enter an amount or tick the box for
-// the whole amount. In a form without that box an empty amount means the whole one.
+// readAmount parses the amount of a claim. On the claim page the whole amount needs a ticked box; in a form
+// without that box an empty amount means the whole one.
 func (p *pages) readAmount(c *fiber.Ctx, v desk.DepositView, f *actForm, mistake func(string, ui.LocalizedText,
 	...any)) {
 	lang, least := ui.LangOf(c), p.Deposits.LeastCapture()

@@ -9,17 +9,16 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// claimView is the data of the section about an unpaid claim on a deposit's page. The zero value shows nothing.
+// claimView is the data about an unpaid claim on a deposit's page; the zero value shows nothing.
 type claimView struct {
-	// URL of the page on which the tenant can pay the claim; "" if nothing can be paid there.
+	// URL of the page on which the tenant can pay the claim; "" for none.
 	LinkURL string
-	Hint    string // Hint text below the URL on which the tenant can pay a claim.
-	// True if the link to pay can be mailed to the tenant now; false if not yet, or not at all.
+	Hint    string
+	// Whether the link to pay a claim can be mailed to the tenant now.
 	Reminds bool
 	Ends    bool
 }
 
-// claimOf returns the data of the section about a claim, with the acts that are possible now.
 func (p *pages) claimOf(c *fiber.Ctx, by caller, v desk.DepositView) (claimView, error) {
 	view := claimView{Reminds: actPossible(deposits.ActRemind, v), Ends: actPossible(deposits.ActMarkSettledElsewhere, v)}
 	if v.Debt == nil || !v.Debt.Payable(v.Now) {
@@ -35,8 +34,7 @@ func (p *pages) claimOf(c *fiber.Ctx, by caller, v desk.DepositView) (claimView,
 	return view, err
 }
 
-// askAboutClaim fills the page that asks for confirmation of an act on a claim (remind, settle, withdraw), and
-// returns its title.
+// askAboutClaim fills the page that asks to confirm an act on a claim, and returns its title.
 func (p *pages) askAboutClaim(view *confirmView, v desk.DepositView, f actForm, lang ui.Lang) (title string) {
 	amount := ui.Euros(lang, v.CapturedAmount)
 	switch f.intent {
@@ -63,7 +61,6 @@ func (p *pages) askAboutClaim(view *confirmView, v desk.DepositView, f actForm, 
 	return title
 }
 
-// collectionOf returns the text for the state of a claim's collection.
 func collectionOf(d deposit.Debt, lang ui.Lang) string {
 	switch {
 	case !d.State.Final() && !d.CancelAt.IsZero():
@@ -77,8 +74,8 @@ func collectionOf(d deposit.Debt, lang ui.Lang) string {
 	return collectionStates[d.State].In(lang)
 }
 
-// doneOnClaim returns the message about an act on a claim that was just performed. It returns "" if the claim's
-// state no longer matches that act.
+// doneOnClaim returns the message about an act just performed on a claim; "" if the claim's state does not match
+// that act.
 func doneOnClaim(done string, v desk.DepositView, lang ui.Lang) string {
 	ends := map[string]deposit.CollectionTrigger{
 		intentSettled: deposit.CollectionTriggerSettledElsewhere, intentWithdraw: deposit.CollectionTriggerWithdrawn}
@@ -95,8 +92,7 @@ func doneOnClaim(done string, v desk.DepositView, lang ui.Lang) string {
 	return ""
 }
 
-// claimRefusal returns the message for the refusal of an act on a claim, with the current state of the claim. ok
-// is true if code is the code of such a refusal, and false for any other code.
+// claimRefusal returns the message for a refused act on a claim; ok is false for a code of another kind.
 func claimRefusal(code string, v desk.DepositView, lang ui.Lang) (says string, ok bool) {
 	switch code {
 	case deposit.ErrCollectionOver.Code, deposit.ErrCollectionEnding.Code, deposit.ErrCollectionNotPayable.Code:

@@ -11,8 +11,6 @@ import (
 	"partnerdeposits/app/deposits/desk"
 )
 
-// showClaim shows the page with the form to claim an amount of a deposit. The form is posted to the deposit's
-// path, which act handles.
 func (p *pages) showClaim(c *fiber.Ctx, by caller) error {
 	v, err := p.find(c, by)
 	if err != nil {
@@ -33,8 +31,8 @@ func (p *pages) showClaim(c *fiber.Ctx, by caller) error {
 	return p.renderClaim(c, by, http.StatusOK, v, sent)
 }
 
-// renderClaim renders the page with the form to claim an amount. sent is a form that had mistakes or was sent
-// after the session had ended, whose texts are shown again.
+// renderClaim renders the form to claim an amount. sent is a form whose texts are shown again, after mistakes or
+// the session's end.
 func (p *pages) renderClaim(c *fiber.Ctx, by caller, status int, v desk.DepositView, sent actForm) error {
 	lang := ui.LangOf(c)
 	view := p.viewOf(c, by, v, sent, textClaimTitle.In(lang))
@@ -42,7 +40,6 @@ func (p *pages) renderClaim(c *fiber.Ctx, by caller, status int, v desk.DepositV
 	return ui.Render(c, status, claimPage(view))
 }
 
-// renderMistakes renders the page of a form again, with its mistakes.
 func (p *pages) renderMistakes(c *fiber.Ctx, by caller, v desk.DepositView, f actForm) error {
 	if f.intent != intentCapture {
 		return p.renderDeposit(c, by, http.StatusUnprocessableEntity, v, f, "")
@@ -53,11 +50,9 @@ func (p *pages) renderMistakes(c *fiber.Ctx, by caller, v desk.DepositView, f ac
 	return p.renderClaim(c, by, http.StatusUnprocessableEntity, v, f)
 }
 
-// claimMail is the preview, on the page that asks for confirmation of a claim, of the mail that the tenant gets.
 type claimMail struct{ Title, To, Lang, Subject, Text string }
 
-// langOf returns the HTML attribute lang for a part of a page; nil for a text in several languages, whose tag is
-// "".
+// langOf returns the HTML attribute lang; nil for a text in several languages.
 func langOf(tag string) templ.Attributes {
 	if tag == "" {
 		return nil
@@ -65,7 +60,7 @@ func langOf(tag string) templ.Attributes {
 	return templ.Attributes{"lang": tag}
 }
 
-// ticked returns the form value of a checkbox: Checked if it is ticked, "" if not.
+// ticked returns a checkbox's form value: Checked, or "" if not ticked.
 func ticked(is bool) string {
 	if is {
 		return ui.CheckboxCheckedValue
@@ -73,8 +68,7 @@ func ticked(is bool) string {
 	return ""
 }
 
-// askToClaim fills the page that asks for confirmation of a claim with the amount, reason and words of the claim,
-// and a preview of the mail to the tenant.
+// askToClaim fills the page that asks to confirm a claim, with a preview of the mail to the tenant.
 func (p *pages) askToClaim(view *confirmView, by caller, v desk.DepositView, f actForm, lang ui.Lang) {
 	view.Facts = []fact{{Name: textAmount.In(lang), Value: ui.Euros(lang, f.amount)},
 		{Name: textReason.In(lang), Value: textNoReason.In(lang)}}

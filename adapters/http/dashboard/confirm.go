@@ -17,9 +17,8 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// confirm renders the page that asks for confirmation of an act on a deposit and describes its consequences. Its
-// form carries the version of the deposit that the page describes. wrongCode is the message about a wrong
-// two-factor code in the form before; "" for none.
+// confirm renders the page that asks to confirm an act on a deposit. Its form carries the version of the deposit
+// shown. wrongCode is the message about a wrong two-factor code; "" for none.
 func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.DepositView, f actForm, wrongCode string) error {
 	lang := ui.LangOf(c)
 	view := confirmView{Path: depositPath(v.ID), Token: p.Site.FormToken(c), Danger: true, Hidden: []hidden{
@@ -79,7 +78,6 @@ func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.DepositView, f actForm, 
 	return ui.Render(c, status, confirmPage(view))
 }
 
-// askAboutLink fills the page that asks for confirmation before a checkout link is mailed, and returns its title.
 func askAboutLink(view *confirmView, v desk.DepositView, f actForm, lang ui.Lang) (title string) {
 	view.Button, view.Danger = textButtonSend.In(lang), false
 	view.Says = []string{
@@ -90,8 +88,8 @@ func askAboutLink(view *confirmView, v desk.DepositView, f actForm, lang ui.Lang
 	return textConfirmSend.In(lang, f.email)
 }
 
-// addWaiting adds the files that wait for the form's confirmation to the page. Returns evidence.ErrFilesGone if one of
-// them is no longer stored.
+// addWaiting adds the files that wait for confirmation to the page, or returns evidence.ErrFilesGone if one is no
+// longer stored.
 func (p *pages) addWaiting(c *fiber.Ctx, view *confirmView, f actForm) error {
 	files, err := p.Deposits.UnconfirmedFiles(c.UserContext(), f.sender, f.waiting)
 	if err != nil {
@@ -104,7 +102,6 @@ func (p *pages) addWaiting(c *fiber.Ctx, view *confirmView, f actForm) error {
 	return nil
 }
 
-// askForCode adds the field for a two-factor code to the page, if the operator has two-factor codes turned on.
 func (p *pages) askForCode(c *fiber.Ctx, by caller, view *confirmView, wrongCode string) error {
 	state, err := p.Operators.TwoFactorState(c.UserContext(), by.Operator.ID)
 	if err == nil && state.On {
@@ -113,18 +110,18 @@ func (p *pages) askForCode(c *fiber.Ctx, by caller, view *confirmView, wrongCode
 	return err
 }
 
-// confirmView is the data of a page that asks for confirmation.
 type confirmView struct {
-	Page   ui.Page
-	Path   string // URL path to which the confirmation form is sent and to which its back link leads.
+	Page ui.Page
+	// URL path to which the confirmation form is sent and to which its back link leads.
+	Path   string
 	Token  string
-	Says   []string // Sentences that describe the consequences of the act to be confirmed.
+	Says   []string // Sentences about the consequences of the act to be confirmed.
 	Facts  []fact
 	Mail   *claimMail
 	Files  []fileLine
 	Hidden []hidden
 	Fields []ui.Field
-	Error  string // Error message of the first field in the form that confirms the act.
+	Error  string
 	Button string
 	Danger bool
 }

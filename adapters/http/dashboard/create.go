@@ -24,17 +24,15 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// newDeposit is the form of a new deposit as the operator sent it.
 type newDeposit struct {
 	amount, startsOn, endsOn, contract string
 	person                             tenant.Person
 	mistakes                           []ui.Mistake
-	// True if the form was sent after the session had ended, so it had no effect; false otherwise.
+	// Whether the form was sent after the session had ended, without effect.
 	restored bool
-	// True if the stay is longer than its cover can be, so the page asks for confirmation; false otherwise.
+	// Whether the stay is longer than its cover can be, so that the page asks for confirmation.
 	short bool
-	// True if the stay for which a deposit is requested is already over, which is a mistake of the form; false
-	// otherwise.
+	// Whether the stay of a new deposit is already over, a mistake of the form.
 	over  bool
 	draft deposit.Draft
 }
@@ -48,8 +46,7 @@ func (p *pages) showNew(c *fiber.Ctx, by caller) error {
 	return p.renderNew(c, by, http.StatusOK, in, p.newForm())
 }
 
-// create handles the form of a new deposit: it creates the deposit and mails its checkout link. A form that is
-// sent twice creates one deposit.
+// create creates the deposit of a form, once even if it is sent twice, and mails its checkout link.
 func (p *pages) create(c *fiber.Ctx, by caller) error {
 	ui.SetLanguageLinkPath(c, pathNew)
 	if err := p.Site.CheckCSRF(c); err != nil {
@@ -61,8 +58,8 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	lang := ui.LangOf(c)
 	in := p.newDepositOf(c, by, lang)
 	form := p.formID(c)
-	// Go on if the only mistake is that the stay is over: the form may have created its deposit before, and must then
-	// get the same response again.
+	// Go on if the only mistake is that the stay is over: a form that created its deposit before must get the same
+	// response again.
 	onlyOver := in.over && len(in.mistakes) == 1
 	if len(in.mistakes) > 0 && !onlyOver {
 		return p.askNew(c, by, form, "")
@@ -71,7 +68,7 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 		return p.askNew(c, by, form, coverShort)
 	}
 	if in.person.Email != "" && !onlyOver {
-		// Refuse an operator with an unverified address here, before the mail counts against a rate limit.
+		// Refuse an unverified address before the mail counts against a rate limit.
 		if p.Operators.HasUnverifiedEmail(by.Operator) {
 			return p.unverified(c, by)
 		}
@@ -84,15 +81,14 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	switch {
 	case errors.Is(err, connect.ErrEmailUnverified):
 		return p.unverified(c, by)
-	// Show the list: another request with the same form is still running, and the list will show its deposit.
+	// Another request with the same form is still running; the list will show its deposit.
 	case errors.Is(err, ports.ErrIdempotencyKeyInUse):
 		return c.Redirect(pathDeposits, http.StatusSeeOther)
-	// The form was changed and sent again after it had created a deposit, so it is shown again with that mistake.
+	// The form was changed and sent again after it had created a deposit.
 	case errors.Is(err, ports.ErrIdempotencyKeyReused):
 		return p.askNew(c, by, [16]byte(p.Entropy.NewID()), formUsed)
 	case fault.KindOf(err) == fault.Invalid && err != nil:
-		// Show the form again: since its fields were checked, the stay has ended, or the greatest amount of a deposit
-		// has changed.
+		// Since the fields were checked, the stay has ended or a deposit's greatest amount has changed.
 		return p.askNew(c, by, [16]byte(p.Entropy.NewID()), "")
 	case err != nil:
 		return err
@@ -101,10 +97,10 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	return c.Redirect(depositPath(made)+"?"+queryDone+"="+createdNow, http.StatusSeeOther)
 }
 
-// formUsed is the problem code of a form that has already created a deposit.
+// formUsed is the problem code of a form that already created a deposit.
 const formUsed = "form_used"
 
-// coverShort is the problem code of a form whose stay is longer than its cover can be.
+// coverShort is the problem code of a stay that is longer than its cover can be.
 const coverShort = "cover_short"
 
 // outlasts reports whether the stay ends after the latest possible end of its cover.
@@ -112,13 +108,12 @@ func (p *pages) outlasts(in newDeposit) bool {
 	return in.draft.ContractEndAt.After(p.Desk.LatestCoverEnd(in.draft.ContractStartAt))
 }
 
-// askNew stores the form of a new deposit and redirects to the page that shows it with its mistakes.
+// askNew stores the form of a new deposit and redirects to its page, which shows its mistakes.
 func (p *pages) askNew(c *fiber.Ctx, by caller, form [16]byte, problem string) error {
 	page := site.FillPath(site.RetryNewDepositPath, hex.EncodeToString(form[:]))
 	return p.keepDraft(c, by, form, formDraft{Fields: typed(c).Encode(), Problem: problem}, page)
 }
 
-// newDepositOf parses the form of a new deposit and collects every mistake, in the order of the fields.
 func (p *pages) newDepositOf(c *fiber.Ctx, by caller, lang ui.Lang) newDeposit {
 	value := func(field string) string { return strings.TrimSpace(ui.PostValue(c, field)) }
 	in := newDeposit{
@@ -157,13 +152,13 @@ func (p *pages) newDepositOf(c *fiber.Ctx, by caller, lang ui.Lang) newDeposit {
 	return in
 }
 
-// draftOf returns the terms of a deposit. The rental period ends with the last second of its last day.
+// draftOf returns a deposit's terms; the rental period ends with the last second of its last day.
 func draftOf(amount money.Cents, starts, ends time.Time, contract string) deposit.Draft {
 	return deposit.Draft{Amount: amount, ContractStartAt: starts, ContractEndAt: zone.NextDay(ends).Add(-time.Second),
 		RentalContract: contract}
 }
 
-// personMistakes checks the tenant's fields. All may be empty, or all but the e-mail address.
+// personMistakes checks the tenant's fields: all may be empty, or all but the e-mail address.
 func (in newDeposit) personMistakes() []tenant.FieldMistake {
 	if in.person.FirstName != "" || in.person.LastName != "" {
 		return in.person.Mistakes()
@@ -177,8 +172,7 @@ func (in newDeposit) personMistakes() []tenant.FieldMistake {
 	return nil
 }
 
-// feeOf returns the text about the fee that the tenant will pay: the exact fee for a valid amount, otherwise the
-// general rule.
+// feeOf returns the text about the tenant's fee: exact for a valid amount, otherwise the general rule.
 func feeOf(in newDeposit, lang ui.Lang) string {
 	amount := in.draft.Amount
 	if amount < deposit.MinAmount || mistakeOf(in.mistakes, fieldAmount) != "" {
@@ -223,16 +217,15 @@ func (p *pages) renderNew(c *fiber.Ctx, by caller, status int, in newDeposit, fo
 	return ui.Render(c, status, newPage(v))
 }
 
-// newView is the data of the page with the form of a new deposit.
 type newView struct {
 	Page     ui.Page
 	Token    string
 	Form     string
 	Mistakes []ui.Mistake
-	Short    string // Warning that the deposit's cover ends before the stay; "" if it does not.
-	// True if the form was sent after the session had ended and its fields are shown again; false otherwise.
+	Short    string // Warning that the deposit's cover ends before the stay; "" for none.
+	// Whether the form was sent after the session had ended and is shown again.
 	Restored bool
 	Fields   []ui.Field
 	Tenant   []ui.Field
-	Fee      string // Text about the fee that the tenant will pay.
+	Fee      string
 }

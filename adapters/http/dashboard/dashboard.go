@@ -1,13 +1,10 @@
-// Package dashboard serves the operator's pages (pages.md, "Paths and fields"): the work that waits, the deposits
-// with their export, a deposit with the acts on it, a new deposit, the money of a month, the partner, and the
-// settings.
+// Package dashboard serves the operator's pages (pages.md, "Paths and fields").
 //
 // A GET changes nothing. An act is a form with the hidden field intent; if it cannot be undone, the response is a
-// page that describes the consequences, whose form has the same intent and confirm=yes.
+// page that describes the consequences and whose form adds confirm=yes.
 //
-// The files form layers, each of which uses those below it: mount.go has the routes, then come the handlers of
-// each page with the data of their templates, views.go with the data of a deposit's page, this file with what all
-// handlers share, the texts, and fields.go.
+// The files form layers: mount.go has the routes, then come the pages' handlers with their template data, views.go
+// with the data of a deposit's page, dashboard.go with what handlers share, the texts, and fields.go.
 package dashboard
 
 import (
@@ -47,7 +44,6 @@ const (
 	pathUnlink    = site.UnlinkPath
 )
 
-// Deps are the services and settings that the operator's pages use.
 type Deps struct {
 	Connections *connections.Service
 	Operators   *operators.Service
@@ -66,14 +62,12 @@ type pages struct {
 	exports *works
 }
 
-// caller is the signed-in operator who sent a request, together with the operator's account.
 type caller = deposits.OperatorCaller
 
-// handler is the type of functions that answer a request of a signed-in operator.
 type handler func(c *fiber.Ctx, by caller) error
 
-// signedIn wraps a handler for signed-in operators: it counts the request against the account's rate limit, and
-// redirects browsers without a session to the log-in page.
+// signedIn wraps a handler: it counts the request against the account's rate limit, and redirects browsers without
+// a session to the log-in page.
 func (p *pages) signedIn(h handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
@@ -104,28 +98,25 @@ func (p *pages) signedIn(h handler) fiber.Handler {
 	}
 }
 
-// RenderProblem renders the error page of a failed request; it is the function RenderPage of problem.Config. No
-// handler has read the session for an unknown path below the dashboard, so the operator is looked up here, to show
-// the menu.
+// RenderProblem renders the error page of a failed request (problem.Config). It looks up the operator for the
+// menu, since no handler has read the session for an unknown path.
 func (d Deps) RenderProblem(c *fiber.Ctx, failed problem.ErrorPage) error {
 	unknown := failed.Code == fault.ErrRouteNotFound.Code || failed.Code == fault.ErrMethodNotAllowed.Code
 	if unknown && site.IsDashboardPath(c.Path()) {
 		o, a, err := d.Operators.CurrentOperator(c.UserContext(), d.Site.SessionToken(c))
 		if err == nil {
 			d.frame(c, caller{Operator: o, Account: a})
-		} // Without a session, or if the database does not answer, the page is shown without the menu.
+		} // Without a session, or without an answer of the database, the page has no menu.
 	}
 	return ui.RenderProblem(c, failed)
 }
 
-// frame makes the operator's language the language of the request, and makes error pages of the request show the
-// menu.
+// frame sets the operator's language for the request and the menu for its error pages.
 func (d Deps) frame(c *fiber.Ctx, by caller) {
 	d.Site.PreferLang(c, by.Operator.Locale, "desk "+id.Operator.Of(by.Operator.ID))
 	ui.SetErrorPageFrame(c, d.page(c, by, ui.SectionNone, ""))
 }
 
-// page returns the data of the layout (title, menu, language) for a page in a section of the operator's pages.
 func (d Deps) page(c *fiber.Ctx, by caller, section, title string) ui.Page {
 	return ui.Page{
 		Lang: ui.LangOf(c), Title: title, Query: ui.RawQuery(c), Wide: true, Section: section,
@@ -141,7 +132,6 @@ func claimPath(depositID id.ID) string {
 	return site.FillPath(site.ClaimPath, id.Deposit.Of(depositID))
 }
 
-// row is a deposit in a list on the operator's pages.
 type row struct {
 	Path, Reference, Contract, Tenant, Amount, Period string
 	State                                             ui.Chip
@@ -164,12 +154,12 @@ func tenantOf(d *deposit.Deposit) string {
 	return d.Client.FirstName + " " + d.Client.LastName
 }
 
-// periodOf formats the first and the last day of a rental, with short month names.
+// periodOf formats the first and last day of a rental.
 func periodOf(lang ui.Lang, from, to time.Time) string {
 	return ui.FormatDateSpan(ui.FormatDate(lang, from), ui.FormatDate(lang, to))
 }
 
-// amountOf formats a deposit's amount; if only a part was captured, that part stands before it.
+// amountOf formats a deposit's amount; a captured part stands before it.
 func amountOf(d *deposit.Deposit, lang ui.Lang) string {
 	amount := ui.Euros(lang, d.Amount)
 	if d.Status == deposit.Captured && d.CapturedAmount != d.Amount {
@@ -178,7 +168,7 @@ func amountOf(d *deposit.Deposit, lang ui.Lang) string {
 	return amount
 }
 
-// limited counts a request of the account against a rate limit. Returns rate_limited.
+// limited counts a request against the account's rate limit, or returns rate_limited.
 func (p *pages) limited(c *fiber.Ctx, by caller, limit operators.DashboardRateLimit) error {
 	decision := p.Limiter.Allow(c.UserContext(), limit.RuleFor(by.Account.ID))
 	if !decision.Allowed {
@@ -187,8 +177,8 @@ func (p *pages) limited(c *fiber.Ctx, by caller, limit operators.DashboardRateLi
 	return nil
 }
 
-// formID returns the key of a form, which makes repeated requests with it happen once. The page contains it as a
-// hidden field; for a form without one it is a new key.
+// formID returns the key in a form's hidden field, which makes repeated requests with the form happen once; a new
+// key for a form without one.
 func (p *pages) formID(c *fiber.Ctx) (key [16]byte) {
 	if raw, err := hex.DecodeString(ui.PostValue(c, fieldForm)); err == nil && len(raw) == len(key) {
 		return [16]byte(raw)
@@ -196,8 +186,7 @@ func (p *pages) formID(c *fiber.Ctx) (key [16]byte) {
 	return [16]byte(p.Entropy.NewID())
 }
 
-// newForm returns a new random key for a form's hidden field, which makes repeated requests with the form happen
-// once.
+// newForm returns a random key that makes repeated requests with a form happen once.
 func (p *pages) newForm() string { return hex.EncodeToString(p.Entropy.Bytes(16)) }
 
 func mistakeOf(all []ui.Mistake, field string) string {

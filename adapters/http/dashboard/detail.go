@@ -31,8 +31,7 @@ func (p *pages) showDeposit(c *fiber.Ctx, by caller) error {
 	return p.renderDeposit(c, by, http.StatusOK, v, sent, "")
 }
 
-// find returns the deposit whose id is in the request's path. It returns deposit_not_found for a deposit of
-// another account, and for a text that is no id.
+// find returns the deposit of the request's path, or deposit_not_found, also for a deposit of another account.
 func (p *pages) find(c *fiber.Ctx, by caller) (desk.DepositView, error) {
 	depositID, ok := id.Deposit.Parse(c.Params("id"))
 	if !ok {
@@ -41,8 +40,8 @@ func (p *pages) find(c *fiber.Ctx, by caller) (desk.DepositView, error) {
 	return p.Desk.Deposit(c.UserContext(), by.Account, depositID)
 }
 
-// renderDeposit renders the page of a deposit. sent is a form with mistakes; problem is the reason why an act was
-// refused, or "".
+// renderDeposit renders the page of a deposit. sent is a form with mistakes; problem says why an act was refused,
+// or is "".
 func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.DepositView, sent actForm,
 	problem string) error {
 	lang := ui.LangOf(c)
@@ -74,7 +73,6 @@ func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.Deposi
 	return ui.Render(c, status, detailPage(view))
 }
 
-// viewOf returns the data that the page of a deposit and the page for claiming an amount of it have in common.
 func (p *pages) viewOf(c *fiber.Ctx, by caller, v desk.DepositView, sent actForm, title string) detailView {
 	lang := ui.LangOf(c)
 	view := detailView{
@@ -98,8 +96,8 @@ func actPossible(act deposits.OperatorAct, v desk.DepositView) bool {
 	return act.CheckPossible(v.Deposit, v.Debt, v.Now) == nil
 }
 
-// doneOf returns the message about the act that was just performed on a deposit. It returns "" if the deposit's
-// state does not match the act, since the query in the address could be made up.
+// doneOf returns the message about the act just performed on a deposit; "" if the deposit's state does not match,
+// since the query could be made up.
 func doneOf(done string, v desk.DepositView, lang ui.Lang) string {
 	last := v.History[len(v.History)-1]
 	switch {
@@ -121,7 +119,6 @@ func doneOf(done string, v desk.DepositView, lang ui.Lang) string {
 	return doneOnClaim(done, v, lang)
 }
 
-// factsOf returns the lines of a deposit's page that neither the title nor the sentence below it contains.
 func factsOf(v desk.DepositView, lang ui.Lang) []fact {
 	facts := []fact{{Name: textPeriod.In(lang), Value: periodOf(lang, v.ContractStartAt, v.ContractEndAt)}}
 	if v.RentalContract != "" {
@@ -158,8 +155,8 @@ func disputeOf(d paymentports.StoredDispute, lang ui.Lang) fact {
 	return out
 }
 
-// coverOf returns the line about the cover: until when it runs, and whether it reaches the end of the stay. It
-// returns false if there is no cover to show.
+// coverOf returns the line about when the cover ends and whether it reaches the end of the stay; false without a
+// cover.
 func coverOf(v desk.DepositView, lang ui.Lang) (fact, bool) {
 	cover := fact{Name: textCover.In(lang)}
 	if v.CoversContract && (v.Status == deposit.Active || v.Status.InCheckout()) {
@@ -178,7 +175,6 @@ func coverOf(v desk.DepositView, lang ui.Lang) (fact, bool) {
 	return cover, cover.Value != ""
 }
 
-// entryOf formats an entry of a deposit's history. Texts that people wrote are shown unchanged.
 func entryOf(e desk.HistoryEntry, lang ui.Lang) entry {
 	out := entry{At: ui.FormatDateTime(lang, e.At), Time: e.At.UTC().Format(time.RFC3339), Who: authors[e.Author].In(lang)}
 	if e.Author == desk.AuthorPartner && e.Name != "" {
@@ -222,7 +218,6 @@ func entryOf(e desk.HistoryEntry, lang ui.Lang) entry {
 	return out
 }
 
-// conflict renders the deposit in its current state, with the reason why an act on it was refused.
 func (p *pages) conflict(c *fiber.Ctx, by caller, v desk.DepositView, err error) error {
 	lang := ui.LangOf(c)
 	f := fault.FromError(err)

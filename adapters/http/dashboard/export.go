@@ -28,15 +28,14 @@ var exportColumns = []string{"reference", "status", "amount", "captured", "start
 	"tenant", "email", "createdAt", "claim", "paid", "paidAt"}
 
 const (
-	// Number of deposits that an export reads from the database and holds in memory at once.
+	// Number of deposits that an export holds in memory at once.
 	exportPage  = 100
 	exportLimit = 10 * time.Minute // Longest time that a whole export may take.
 
-	// The byte order mark makes Excel read the file as UTF-8; without it accents are garbled.
+	// The byte order mark makes Excel read the file as UTF-8.
 	byteOrderMark = "\ufeff"
 )
 
-// export streams the list of deposits as a CSV file.
 func (p *pages) export(c *fiber.Ctx, by caller) error {
 	f := filterOf(c, by, ui.LangOf(c))
 	if len(f.mistakes) > 0 {
@@ -48,10 +47,9 @@ func (p *pages) export(c *fiber.Ctx, by caller) error {
 	return p.stream(c, by, "deposits.csv", exportColumns, pageByPage(list, cellsOf))
 }
 
-// source is the type of functions that return the rows of an export's next page, and whether more pages follow.
+// source is a function that returns the rows of an export's next page, and whether more follow.
 type source func(ctx context.Context) (lines [][]string, more bool, err error)
 
-// pageByPage returns a source that reads a list from its beginning, one page at a time.
 func pageByPage[T any](read func(context.Context, ports.Page) (ports.ListPage[T], error),
 	cells func(T) []string) source {
 	page := ports.Page{Limit: exportPage}
@@ -81,7 +79,7 @@ func (p *pages) stream(c *fiber.Ctx, by caller, name string, columns []string, r
 		held.Release()
 		return err
 	}
-	// The request's context ends with the handler, before the body is sent, so the export has a context of its own.
+	// The request's context ends before the body is sent, so the export has its own.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), exportLimit)
 	log := p.Log.With("request_id", problem.RequestID(c))
 	c.Set(fiber.HeaderContentType, "text/csv; charset=utf-8")
@@ -94,8 +92,7 @@ func (p *pages) stream(c *fiber.Ctx, by caller, name string, columns []string, r
 	return nil
 }
 
-// inTurn limits how many export pages are read at once: it waits for permission before each page is read, and
-// holds none while the browser receives the page.
+// inTurn limits how many export pages are read at once; none counts while the browser receives it.
 func (p *pages) inTurn(account id.ID, read source) source {
 	return func(ctx context.Context) ([][]string, bool, error) {
 		place, err := p.exports.enter(ctx, account, exportWait)
@@ -107,22 +104,21 @@ func (p *pages) inTurn(account id.ID, read source) source {
 	}
 }
 
-// exportBody is the response body of an export. It reads the next page only when the browser has received the one
-// before, so an export of any length needs little memory. If a read fails, the connection closes before the end of
-// the body, and the browser reports an incomplete file.
+// exportBody is the response body of an export. It reads a page when the browser has received the one before, so
+// it needs little memory. A failed read closes the connection, so the browser reports an incomplete file.
 type exportBody struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
-	columns []string // Names of the CSV columns; nil once the header line is written.
+	columns []string // Names of the CSV columns; nil once they are written.
 	read    source
-	// Rows of the export that were read from the database and are not written to the buffer yet.
+	// Rows of the export that are read but not yet in the buffer.
 	lines  [][]string
-	more   bool // True if another page of rows follows in the export; false after the last one.
+	more   bool // Whether another page of rows follows in the export.
 	failed func(error)
 	buffer bytes.Buffer
 }
 
-// Read returns the next bytes of the export, and reads a page from the database when the buffer is empty.
+// Read returns the next bytes of the export, and reads from the database when the buffer is empty.
 func (e *exportBody) Read(p []byte) (int, error) {
 	if e.buffer.Len() == 0 {
 		if err := e.fill(); err != nil {
@@ -134,13 +130,13 @@ func (e *exportBody) Read(p []byte) (int, error) {
 	return e.buffer.Read(p)
 }
 
-// Close ends the export. The server calls it at the end of the body, and when the browser has disconnected.
+// Close ends the export, at the end of the body or when the browser has disconnected.
 func (e *exportBody) Close() error {
 	e.cancel()
 	return nil
 }
 
-// fill writes the next page of the export to the buffer. It returns io.EOF after the last page.
+// fill writes the next page of the export to the buffer, or returns io.EOF after the last one.
 func (e *exportBody) fill() error {
 	if e.columns != nil {
 		e.buffer.WriteString(byteOrderMark)
@@ -173,7 +169,6 @@ func (e *exportBody) write(cells []string) {
 	w.Flush()
 }
 
-// cellsOf returns the cells of a deposit in the CSV export, in the order of exportColumns.
 func cellsOf(d desk.DepositRow) []string {
 	tenant, email := "", ""
 	if d.Client != nil {
@@ -188,8 +183,8 @@ func cellsOf(d desk.DepositRow) []string {
 	}
 }
 
-// claimCells returns the cells about a captured amount: the state of its collection, what the tenant has paid, and
-// when. They are empty for a deposit that was not captured.
+// claimCells returns the cells about a captured amount: state of collection, payment and time; empty without a
+// capture.
 func claimCells(d desk.DepositRow) (claim, paid, paidAt string) {
 	switch {
 	case d.Debt == nil:
@@ -200,16 +195,14 @@ func claimCells(d desk.DepositRow) (claim, paid, paidAt string) {
 	return string(d.Debt.State), money.Cents(0).String(), ""
 }
 
-// formulaStart and formulaLater match the signs (such as = and +) with which a spreadsheet begins a formula, also
-// in full width and after blanks. formulaLater is for programs that expect another separator, or no quotes, and so
-// begin cells at other places of the line.
+// formulaStart and formulaLater match the signs (such as = and +) with which a spreadsheet begins a formula.
+// formulaLater is for programs that expect another separator or no quotes, and so begin cells elsewhere.
 var (
 	formulaStart = regexp.MustCompile(`^([\t\r]|[\s\x{feff}\x{00a0}]*[=+\-@\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}])`)
 	formulaLater = regexp.MustCompile(`([;,|\t\r\n"][\s\x{feff}\x{00a0}]*)([=+\-@\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}])`)
 )
 
-// cell returns a text that other people wrote so that no spreadsheet runs it as a formula: it puts an apostrophe
-// before the sign that would begin one.
+// cell puts an apostrophe before the sign by which a spreadsheet would run a text as a formula.
 func cell(text string) string {
 	text = formulaLater.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "$1'$2")
 	if formulaStart.MatchString(text) {

@@ -37,7 +37,7 @@ const (
 	fieldFirstName   = "firstName"
 	fieldLastName    = "lastName"
 	fieldCode        = "code"
-	// Id of a deposit in a form about several deposits, which has the field once for each.
+	// Id of a deposit, repeated in a form about several deposits.
 	fieldDeposit = "deposit"
 
 	intentCapture  = string(deposits.ActCapture)
@@ -84,12 +84,12 @@ const (
 	fieldCoverMails = "coverMails"
 )
 
-// Names of the query parameters in the URLs of the operator's pages.
+// Query parameters of the operator's pages.
 const (
 	queryUnlinked = "unlinked"
 	queryDone     = "done"
-	// createdNow is the value of the query parameter done on the page after a deposit was created; after another act,
-	// the value is the act's intent.
+	// createdNow is the value of the query parameter done after a deposit was created; after another act, it is the
+	// act's intent.
 	createdNow = "created"
 
 	queryStatus = "status"
@@ -99,52 +99,45 @@ const (
 	queryEndsBy = "ends_by"
 	queryCursor = "cursor"
 	queryMonth  = "month"
-	// The query parameter before holds a position in the list; it selects the page of the list that ends just before
-	// that position.
+	// The query parameter before selects the page of the list that ends just before a position.
 	queryBefore = "before"
 	queryView   = "view"
 	querySort   = "sort"
 )
 
-// fileTypes lists the types that the browser's file dialog offers. The content of a file decides whether it is
-// accepted.
+// fileTypes lists what the browser's file dialog offers; a file's content decides whether it is accepted.
 const fileTypes = "image/jpeg,image/png,image/webp,application/pdf"
 
-// actForm is a form on a deposit's page as the operator sent it.
 type actForm struct {
 	intent                                          string
 	amountText, reason, description, comment, email string
 	amount                                          money.Cents
-	// True if the operator ticked the box to claim the whole amount; false otherwise.
+	// Whether the operator ticked the box to claim the whole amount.
 	whole bool
-	// Version of the deposit that the page showed; 0 if the form has none.
+	// Version of the deposit that the page showed; 0 for none.
 	version int
 	form    [16]byte
-	// The session and deposit to which the form's files belong.
-	sender depositports.UploadSession
-	// Ids of the files that wait for the form's confirmation.
+	sender  depositports.UploadSession
 	waiting []id.ID
 	refused []refusedFile
-	// lostFiles: true if the form had files beside a mistake, so that they must be chosen again; false otherwise.
+	// Whether a form with a mistake had files, which must be chosen again.
 	lostFiles bool
 	mistakes  []ui.Mistake
-	// True if the form was sent after the session had ended, so it had no effect; false otherwise.
+	// Whether the form was sent after the session had ended, without effect.
 	restored bool
 }
 
 func (f actForm) act() deposits.OperatorAct { return deposits.OperatorAct(f.intent) }
 
-// open reports whether the form with the given intent is shown unfolded: true if it was sent with mistakes or
-// after the session had ended; otherwise false.
+// open reports whether the form with this intent is shown unfolded, after mistakes or the session's end.
 func (f actForm) open(intent string) bool {
 	return f.intent == intent && (f.restored || len(f.mistakes) > 0)
 }
 
-// first reports whether the field with this id is the first of the form that has a mistake (true) or not (false).
+// first reports whether the field with this id is the form's first with a mistake.
 func (f actForm) first(id string) bool { return len(f.mistakes) > 0 && f.mistakes[0].Field == id }
 
-// value returns the text that a form's field shows: the sent text if this form was sent, and otherwise the default
-// value. intent names the form.
+// value returns the text that a form's field shows: the sent one if this form was sent, otherwise the default.
 func (f actForm) value(intent, sent, otherwise string) string {
 	if f.intent == intent {
 		return sent
@@ -154,8 +147,7 @@ func (f actForm) value(intent, sent, otherwise string) string {
 
 var amountPattern = regexp.MustCompile(`^[0-9]{1,9}([.,][0-9]{1,2})?$`)
 
-// parseAmount parses an amount in euros with a point or a comma and at most two decimals. It returns false for any
-// other text.
+// parseAmount parses euros with a point or comma and at most two decimals; false for any other text.
 func parseAmount(text string) (money.Cents, bool) {
 	if !amountPattern.MatchString(text) {
 		return 0, false
@@ -165,22 +157,19 @@ func parseAmount(text string) (money.Cents, bool) {
 	return money.Cents(cents), err == nil
 }
 
-// lines returns the text of a text area with Unix line ends and without blanks around it.
+// lines returns the text of a text area with Unix line ends, trimmed.
 func lines(text string) string { return strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")) }
 
-// textual reports whether a text of several lines contains no control characters and at most the given number of
-// characters.
+// textual reports whether a text has no control characters and at most the given number of characters.
 func textual(text string, most int) bool {
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most &&
 		!strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' })
 }
 
-// takesFiles reports whether a form of the deposit's page has a field for files (true), as that of a claim, or has
-// none (false).
 func (f actForm) takesFiles() bool { return f.intent == intentCapture || f.intent == intentAddFiles }
 
-// day parses an ISO date and returns the first moment of that day in the time zone, and true; false for an invalid
-// date. An empty text is valid and returns the zero time.
+// day parses an ISO date and returns the first moment of that day; false if invalid, the zero time and true if
+// empty.
 func day(text string, in *time.Location) (first time.Time, ok bool) {
 	if text == "" {
 		return time.Time{}, true

@@ -24,8 +24,8 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// fileMistakes checks the files of a form by their content, and records those that cannot be accepted as mistakes
-// of the form. The caller closes the result.
+// fileMistakes checks the content of a form's files and records refused ones as mistakes. The caller closes the
+// result.
 func (p *pages) fileMistakes(c *fiber.Ctx, u *upload, f *actForm) (*deposits.CheckedFiles, error) {
 	if u == nil || !f.takesFiles() {
 		return &deposits.CheckedFiles{}, nil
@@ -45,8 +45,7 @@ func (p *pages) fileMistakes(c *fiber.Ctx, u *upload, f *actForm) (*deposits.Che
 	return checked, nil
 }
 
-// refusedFile is a file that was not accepted. Code is the error code of the reason, or of a problem with all
-// files of the form together.
+// refusedFile is a file that was not accepted; Code is the error code of the reason.
 type refusedFile struct{ Code, Name string }
 
 const (
@@ -54,7 +53,7 @@ const (
 	noFile       = "no_file"
 )
 
-// refuse records a file that was not accepted as a mistake of the form's file field.
+// refuse records a refused file as a mistake of the form's file field.
 func (f *actForm) refuse(lang ui.Lang, r refusedFile) {
 	var text string
 	switch r.Code {
@@ -69,7 +68,7 @@ func (f *actForm) refuse(lang ui.Lang, r refusedFile) {
 	f.mistakes = append(f.mistakes, ui.Mistake{Field: f.intent + "-" + fieldFiles, Text: text})
 }
 
-// keep stores the checked files until the form is confirmed, in addition to files that the form lists already.
+// keep stores the checked files until the form is confirmed, beside those that the form lists already.
 func (p *pages) keep(c *fiber.Ctx, v desk.DepositView, f *actForm, checked *deposits.CheckedFiles) error {
 	from, err := deposits.NewUploadSession(p.Site.SessionToken(c), v.ID)
 	if err != nil {
@@ -86,8 +85,7 @@ func (p *pages) keep(c *fiber.Ctx, v desk.DepositView, f *actForm, checked *depo
 	return nil
 }
 
-// waitingOf returns the ids of the waiting files that a form lists. A text that is no id becomes an id that no
-// file has.
+// waitingOf returns the ids of waiting files in a form; a text that is no id becomes an id without a file.
 func waitingOf(c *fiber.Ctx) (ids []id.ID) {
 	for _, value := range c.Request().PostArgs().PeekMulti(fieldWaiting) {
 		fileID, _ := id.File.Parse(string(value))
@@ -99,12 +97,12 @@ func waitingOf(c *fiber.Ctx) (ids []id.ID) {
 }
 
 const (
-	// Longest time in which a browser must receive one part of a file download.
+	// Longest time for a browser to receive one part of a file download.
 	downloadPiece = 30 * time.Second
 	downloadLimit = time.Hour
 )
 
-// download sends a file of a deposit as an attachment, so that a browser saves it and neither shows nor runs it.
+// download sends a file of a deposit as an attachment, so that a browser neither shows nor runs it.
 func (p *pages) download(c *fiber.Ctx, by caller) error {
 	depositID, ok := id.Deposit.Parse(c.Params("id"))
 	if !ok {
@@ -112,9 +110,9 @@ func (p *pages) download(c *fiber.Ctx, by caller) error {
 	}
 	fileID, ok := id.File.Parse(c.Params("fileId"))
 	if !ok {
-		fileID = id.ID{} // The zero id belongs to no file, so the request is answered with "not found".
+		fileID = id.ID{} // The zero id belongs to no file, so the response is "not found".
 	}
-	// The request's context ends with the handler, before the body is sent, so the download has a context of its own.
+	// The request's context ends before the body is sent, so the download has its own.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), downloadLimit)
 	f, content, err := p.Desk.OpenFile(ctx, by.Account.ID, depositID, fileID)
 	if err != nil {
@@ -133,8 +131,7 @@ func (p *pages) download(c *fiber.Ctx, by caller) error {
 	return nil
 }
 
-// disposition returns the Content-Disposition header with the file's name in ASCII for old programs, and in full
-// (RFC 6266).
+// disposition returns the Content-Disposition header with the file's name in ASCII and in full (RFC 6266).
 func disposition(name string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || strings.ContainsRune(`"\%;`, r) {
@@ -146,7 +143,6 @@ func disposition(name string) string {
 		strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
 }
 
-// fileBody is the response body of a file download.
 type fileBody struct {
 	from   io.ReadCloser
 	conn   net.Conn
@@ -154,10 +150,9 @@ type fileBody struct {
 	log    *slog.Logger
 }
 
-// Read returns the next bytes of the file, and sets the deadline by which the browser must receive them.
+// Read returns the next bytes of the file and sets the browser's deadline to receive them.
 func (b *fileBody) Read(p []byte) (int, error) {
-	// Each part of the file gets a write deadline of its own; the deadline of other responses covers their whole
-	// body.
+	// Each part of the file has its own write deadline; that of other responses covers the whole body.
 	_ = b.conn.SetWriteDeadline(time.Now().Add(downloadPiece))
 	n, err := b.from.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -166,7 +161,6 @@ func (b *fileBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the download and closes the file.
 func (b *fileBody) Close() error {
 	b.cancel()
 	return b.from.Close()

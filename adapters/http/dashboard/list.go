@@ -24,14 +24,13 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Size of a page of the list of deposits, and greatest length of its search text.
+// Page size of the list of deposits, and its longest search text.
 const (
 	pageSize = 50
-	maxText  = 200 // Longest search text in characters; a longer one is shown as a mistake.
+	maxText  = 200 // Longest search text in characters; a longer one is a mistake.
 )
 
-// filterOf parses the query parameters of the list of deposits. A parameter that cannot be parsed is recorded as a
-// mistake, which the page shows.
+// filterOf parses the query parameters of the list of deposits; invalid ones become mistakes on the page.
 func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) listFilter {
 	f := listFilter{
 		status: c.Query(queryStatus), text: strings.TrimSpace(c.Query(queryText)), from: c.Query(queryFrom),
@@ -89,8 +88,8 @@ func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) listFilter {
 	return f
 }
 
-// instantOf parses the query parameter ends_by: an RFC 3339 time, or a date, which stands for the end of that day
-// in the time zone. It returns false for an invalid text.
+// instantOf parses the query parameter ends_by: an RFC 3339 time, or a date, which means the end of that day. It
+// returns false for an invalid text.
 func instantOf(text string, in *time.Location) (time.Time, bool) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at.In(in), at.Year() > 1
@@ -136,7 +135,7 @@ func (p *pages) showList(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, http.StatusOK, listPage(v))
 }
 
-// pagesBeside returns the paths of the previous and the next page of the list; "" where there is none.
+// pagesBeside returns the paths of the previous and next page of the list; "" for none.
 func pagesBeside(f listFilter, at ports.Page, found ports.ListPage[desk.DepositRow]) (previous, next string) {
 	link := func(parameter string, c ports.Cursor) string {
 		return ui.PathWithQuery(pathDeposits, f.query(parameter, encodeCursor(c)))
@@ -156,11 +155,11 @@ func pagesBeside(f listFilter, at ports.Page, found ports.ListPage[desk.DepositR
 	return previous, next
 }
 
-// sorts lists the orders in which deposits can be listed; the default comes first.
+// sorts lists the orders of the list of deposits, the default first.
 var sorts = []depositports.SortOrder{depositports.SortByCreation, depositports.SortByStay}
 
-// viewsOf returns the links to the views of the list. They keep the search text and period; the status is dropped,
-// since it is narrower than a view.
+// viewsOf returns the links to the list's views. They keep search and period but drop the status, which is
+// narrower than a view.
 func viewsOf(f listFilter, counts map[depositports.ListView]depositports.DepositGroupCount,
 	lang ui.Lang) (links []listLink) {
 	for _, view := range depositports.ListViews {
@@ -227,7 +226,7 @@ func statusOptions(f listFilter, lang ui.Lang) []ui.Option {
 		options = append(options, ui.Option{Value: string(s), Label: statuses[s].In(lang)})
 	}
 	if len(f.mistakes) == 0 && !slices.ContainsFunc(options, func(o ui.Option) bool { return o.Value == f.status }) {
-		// The query selects a combination of statuses that the menu does not offer, so the menu gets an entry for it.
+		// Add a combination of statuses that the menu does not offer.
 		var names []string
 		for _, s := range f.Statuses {
 			names = append(names, statuses[s].In(lang))
@@ -237,29 +236,28 @@ func statusOptions(f listFilter, lang ui.Lang) []ui.Option {
 	return options
 }
 
-// encodeCursor encodes the sort key of a deposit in the list: Unix microseconds and id.
+// encodeCursor encodes a position in the list of deposits: Unix microseconds and id.
 func encodeCursor(c ports.Cursor) string {
 	b := binary.BigEndian.AppendUint64(nil, uint64(c.At.UnixMicro()))
 	return base64.RawURLEncoding.EncodeToString(append(b, c.ID[:]...))
 }
 
-// decodeCursor decodes a cursor of the list. For an invalid text it returns the zero cursor, which is the first
-// page.
+// decodeCursor decodes a cursor of the list; an invalid one becomes the zero cursor, the first page.
 func decodeCursor(text string) ports.Cursor {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(b) != 8+len(id.ID{}) {
 		return ports.Cursor{}
 	}
 	at := time.UnixMicro(int64(binary.BigEndian.Uint64(b))).UTC()
-	// A cursor with a year that Postgres cannot store is invalid.
+	// Postgres cannot store such a year, so the cursor is invalid.
 	if at.Year() < 1 || at.Year() > 9999 {
 		return ports.Cursor{}
 	}
 	return ports.Cursor{At: at, ID: id.ID(b[8:])}
 }
 
-// statusesOf returns the query parameter status that lists all deposits with the given kind of open work, such as
-// those that await the tenant.
+// statusesOf returns the query parameter status that lists all deposits with a kind of open work, such as awaiting
+// the tenant.
 func statusesOf(kind depositports.OverviewGroup) string {
 	var names []string
 	for _, s := range kind.Statuses() {
@@ -268,15 +266,15 @@ func statusesOf(kind depositports.OverviewGroup) string {
 	return strings.Join(names, ",")
 }
 
-// listFilter is the filter of the list of deposits, both as the reader typed it and in parsed form.
+// listFilter is the filter of the list of deposits, as typed and parsed.
 type listFilter struct {
 	status, text, from, to, endsBy string
 	mistakes                       []ui.Mistake
 	depositports.DashboardFilter
 }
 
-// query returns the filter of the list as a query string, with changes given as pairs of parameter and value. It
-// selects the first page, unless a change is a cursor.
+// query returns the list's filter as a query string, with changes as pairs of parameter and value. It selects the
+// first page unless a change is a cursor.
 func (f listFilter) query(changes ...string) string {
 	values := url.Values{queryStatus: {f.status}, queryText: {f.text}, queryFrom: {f.from}, queryTo: {f.to},
 		queryEndsBy: {f.endsBy}, queryView: {string(f.View)}, querySort: {string(f.Sort)}}
@@ -287,16 +285,14 @@ func (f listFilter) query(changes ...string) string {
 	return values.Encode()
 }
 
-// set reports whether the list of deposits is narrowed by a search text or a filter (true), or at most by a view
-// (false).
+// set reports whether a search text or filter narrows the list of deposits; a view does not count.
 func (f listFilter) set() bool { return f.status+f.text+f.from+f.to+f.endsBy != "" }
 
-// more reports whether the filter fields besides the search are shown unfolded, because one of them is set.
+// more reports whether a filter field besides the search is set, so that all are unfolded.
 func (f listFilter) more() bool {
 	return f.status+f.from+f.to != ""
 }
 
-// listView is the data of the page that lists deposits.
 type listView struct {
 	Page           ui.Page
 	Filter         listFilter
@@ -304,30 +300,28 @@ type listView struct {
 	Statuses       []ui.Option
 	Views, Sorts   []listLink
 	Rows           []listRow
-	Previous, Next string // Paths of the previous and the next page of the list; "" where there is none.
+	Previous, Next string // Paths of the previous and next page of the list; "" for none.
 	First          bool
-	// Text that says which deposits of how many the page of the list shows; "" if the number is not known.
+	// Text on which deposits of how many the page shows; "" if the number is unknown.
 	Range  string
 	Export string
-	// Random key of the form with the ticked deposits, which makes repeated requests with it happen once.
+	// Random key that makes repeated requests with the ticked deposits happen once.
 	Form string
 }
 
-// ticks reports whether any deposit on the page of the list has a checkbox (true) or none has (false).
 func (v listView) ticks() bool {
 	return slices.ContainsFunc(v.Rows, func(r listRow) bool { return r.ID != "" })
 }
 
-// listLink is a link to a view or an order of the list of deposits.
 type listLink struct {
 	Name, Count, Path string
 	Current           bool
 }
 
-// listRow is a deposit in the list of deposits. ID and Tick are the value and the label of its checkbox.
+// listRow is a deposit in the list of deposits.
 type listRow struct {
 	row
-	// Value and label of the row's checkbox; "" if no mail can be sent for the deposit, so that it has none.
+	// Value and label of the row's checkbox; "" if no mail can be sent.
 	ID, Tick string
-	Claim    string // Path of the page to claim an amount; "" if nothing can be claimed.
+	Claim    string // Path of the page to claim an amount; "" if none can be claimed.
 }

@@ -13,8 +13,8 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// logInFirst redirects a browser without a session to the log-in page, and from there back to its page. If the
-// session ended while the operator typed, the typed text is kept and shown again after the log-in.
+// logInFirst redirects a browser without a session to the log-in page and back. Text typed while the session ended
+// is kept and shown after the log-in.
 func (p *pages) logInFirst(c *fiber.Ctx) error {
 	page, query := pageOf(c)
 	known, fields := p.Site.LastOperator(c), url.Values(nil)
@@ -22,11 +22,10 @@ func (p *pages) logInFirst(c *fiber.Ctx) error {
 		fields = p.unsent(c, known)
 	}
 	switch {
-	// A form about several deposits is restored on the page that asks for its confirmation, with its ticked deposits.
+	// Restore a form about several deposits on the page that asks to confirm it.
 	case fields.Has(fieldDeposit):
 		page, query = site.FillPath(site.ConfirmBulkActionPath, p.severalForm(c)), ""
-	// A form that claims an amount is restored on the page with that form, to which the operator returns after the
-	// log-in.
+	// Restore the form to claim an amount on its own page.
 	case fields.Get(fieldIntent) == intentCapture:
 		page = site.FillPath(site.ClaimPath, c.Params("id"))
 	}
@@ -42,8 +41,7 @@ func (p *pages) logInFirst(c *fiber.Ctx) error {
 	return c.Redirect(ui.PathWithQuery(site.LogInPath, after.Encode()), http.StatusSeeOther)
 }
 
-// pageOf returns the path and query of the page to open with GET after the log-in, for a request to any path of
-// the dashboard.
+// pageOf returns the page to open with GET after the log-in, for a request to any dashboard path.
 func pageOf(c *fiber.Ctx) (page, query string) {
 	switch c.Route().Path {
 	case site.ConfirmDepositPath:
@@ -61,13 +59,13 @@ func pageOf(c *fiber.Ctx) (page, query string) {
 	return c.Path(), ui.RawQuery(c)
 }
 
-// unsent returns the form fields of a request without a session: those that were posted from this site, or those
-// of a form draft whose page was opened.
+// unsent returns the form fields of a request without a session: posted from this site, or of an opened form
+// draft.
 func (p *pages) unsent(c *fiber.Ctx, known ui.RememberedOperator) url.Values {
 	if c.Method() != fiber.MethodPost {
 		_, d, err := p.draft(c, known.AccountID)
 		if err != nil || len(d.Outcome) > 0 {
-			// Keep nothing: the page of the draft shows an empty form, or its form has already had its effect.
+			// Keep nothing of a draft whose page shows an empty form, or whose form had its effect.
 			return nil
 		}
 		retype(c, d.Fields)
@@ -77,7 +75,7 @@ func (p *pages) unsent(c *fiber.Ctx, known ui.RememberedOperator) url.Values {
 		readFields(c, body)
 	}
 	fields := typed(c)
-	// Drop the ids of files that wait for confirmation, since the files belong to the session that has ended.
+	// Waiting files belong to the ended session, so their ids are dropped.
 	fields.Del(fieldWaiting)
 	for name := range fields {
 		if name != fieldIntent && fields.Get(name) != "" {
@@ -87,7 +85,7 @@ func (p *pages) unsent(c *fiber.Ctx, known ui.RememberedOperator) url.Values {
 	return nil
 }
 
-// readFields reads the fields of a form with files, up to its first file.
+// readFields reads a form's fields up to its first file.
 func readFields(c *fiber.Ctx, body *middleware.UploadBody) {
 	_, parameters, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil {
@@ -102,8 +100,8 @@ func readFields(c *fiber.Ctx, body *middleware.UploadBody) {
 	}
 }
 
-// restored loads the form that was sent to a page after the session had ended, as if its fields were in this
-// request. It returns true if there is such a form, and false otherwise.
+// restored loads the form sent to a page after the session had ended, as if its fields were in this request, and
+// reports whether there is one.
 func (p *pages) restored(c *fiber.Ctx, by caller, page string) bool {
 	u := p.Site.UnsentForm(c, by.Operator.ID)
 	if u.Page != page || u.Lost {

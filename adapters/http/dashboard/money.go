@@ -8,7 +8,7 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// moneyOf returns the lines about a captured amount: the state of its collection, and the charges of the card.
+// moneyOf returns the lines about a captured amount: its collection and the card's charges.
 func moneyOf(v desk.DepositView, lang ui.Lang) []fact {
 	captured := fact{Name: textClaimed.In(lang), Value: ui.Euros(lang, v.CapturedAmount)}
 	if v.Debt == nil {
@@ -36,7 +36,6 @@ func moneyOf(v desk.DepositView, lang ui.Lang) []fact {
 	return facts
 }
 
-// refundsOf returns the lines about refunds to the tenant, of a captured amount or of a fee.
 func refundsOf(v desk.DepositView, lang ui.Lang) []fact {
 	facts := make([]fact, 0, len(v.Refunds))
 	for _, r := range v.Refunds {
@@ -45,8 +44,7 @@ func refundsOf(v desk.DepositView, lang ui.Lang) []fact {
 	return facts
 }
 
-// failureOf returns the text for the code of a refused charge. An unknown code is shown itself, so that support
-// can look it up.
+// failureOf returns the text for the code of a refused charge; an unknown code itself, for support.
 func failureOf(code string, lang ui.Lang) string {
 	if text, known := failures[code]; known {
 		return text.In(lang)

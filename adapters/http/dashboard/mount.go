@@ -6,7 +6,6 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// Mount registers the routes of the operator's pages on the app that serves the dashboard's host.
 func Mount(app fiber.Router, d Deps) {
 	if d.Uploads == nil {
 		d.Uploads = NewUploadLimits(placesAtOnce, bytesAtOnce, uploadTime)

@@ -26,8 +26,7 @@ func (p *pages) showPartner(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, http.StatusOK, partnerPage(v))
 }
 
-// partnerForm handles the form that ends the link to a partner: it asks for confirmation first, and ends the link
-// once confirmed.
+// partnerForm handles the form that ends the link to a partner, after a confirmation.
 func (p *pages) partnerForm(c *fiber.Ctx, by caller) error {
 	ui.SetLanguageLinkPath(c, pathPartner)
 	if err := p.Site.CheckCSRF(c); err != nil {
@@ -58,7 +57,7 @@ func (p *pages) partnerForm(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, http.StatusOK, confirmPage(v))
 }
 
-// unlink ends the link to a partner that the page showed. If that link has already ended, it changes nothing.
+// unlink ends the partner link that the page showed; it changes nothing if the link has ended.
 func (p *pages) unlink(c *fiber.Ctx, by caller) error {
 	ui.SetLanguageLinkPath(c, pathPartner)
 	if err := p.Site.CheckCSRF(c); err != nil {
@@ -74,7 +73,6 @@ func (p *pages) unlink(c *fiber.Ctx, by caller) error {
 	return c.Redirect(pathPartner+"?"+queryUnlinked+"=1", http.StatusSeeOther)
 }
 
-// partnerView is the data of the page about the operator's partner.
 type partnerView struct {
 	Page     ui.Page
 	Account  connections.AccountView

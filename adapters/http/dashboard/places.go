@@ -10,30 +10,30 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Limits on forms with files, and separately on exports (pages.md, "Files of a deposit"). A place (the permission
-// to clean the files of a form, or to read a page of an export) is held only while the service itself works. The
-// bytes that browsers send and receive, possibly slowly, have a limit of their own.
+// Limits on forms with files, and on exports (pages.md, "Files of a deposit"). A place (permission to clean a
+// form's files or read a page of an export) is held only while the service works; bytes that browsers send and
+// receive have a limit of their own.
 const (
-	// The most forms whose files are cleaned, or export pages that are read, at the same time in the process. An
-	// account may have one of them, and one is reserved for accounts that had none recently.
+	// The most forms cleaned, or export pages read, at once in the process: one per account, and one reserved for
+	// accounts that had none recently.
 	placesAtOnce = 8
 	placeRetry   = 10 * time.Second
-	cleanWait    = 30 * time.Second // Longest wait of a form whose files have arrived until they are cleaned.
-	exportWait   = 5 * time.Second  // Longest wait of an export until its next page is read.
+	cleanWait    = 30 * time.Second // Longest wait of a form for the cleaning of its files.
+	exportWait   = 5 * time.Second  // Longest wait of an export for the read of its next page.
 
-	// The most bytes in the process: of received files, or of exports that are being sent.
+	// The most bytes in the process: of received files, or of exports being sent.
 	bytesAtOnce = 1 << 30
-	// The most bytes of an account: of received files, or of exports that are being sent.
+	// The most bytes of an account: of received files, or of exports being sent.
 	bytesOfOne = evidence.MaxFormSize
-	// Least number of bytes that a form with files counts against its account's limit.
+	// Least number of bytes that a form with files counts against limits.
 	leastForm = 1 << 20
-	// Number of bytes that an export counts against the limits, since it holds a page of lines in memory.
+	// Bytes that an export counts against the limits, as it holds a page of lines.
 	exportCounts = 5 << 20
 
 	uploadTime = 120 * time.Second // Longest time for a browser to send a form with files.
 )
 
-// Faults for forms with files and exports that were refused because of a limit. The pages have texts for them.
+// Faults for forms with files and exports that a limit refused.
 var (
 	errSecond = fault.New(fault.RateLimited, "one_at_a_time",
 		"An account sends 25 MB of files and reads five exports at a time.")
@@ -43,8 +43,8 @@ var (
 	errSlow         = fault.New(fault.Invalid, "upload_too_slow", "The files did not arrive in time.")
 )
 
-// works limits one kind of work of the process, exports or forms with files: how many are done at once, and the
-// bytes that browsers are sending or receiving for it.
+// works limits exports or forms with files: how many are processed at once, and the bytes that browsers send or
+// receive for them.
 type works struct{ bytes, places middleware.ResourceBudget }
 
 func newWorks(places, bytes int, busy error) *works {
@@ -55,25 +55,24 @@ func newWorks(places, bytes int, busy error) *works {
 	}
 }
 
-// enter waits for permission to do one piece of work for the account: to clean the files of a form, or to read a
-// page of an export.
+// enter waits for permission to clean an account's form files or read a page of its export.
 func (w *works) enter(ctx context.Context, account id.ID, wait time.Duration) (*middleware.BudgetPart, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	return w.places.Acquire(ctx, account, 1, 1)
 }
 
-// UploadLimits limits how many forms with files, and of how many bytes, the process handles at the same time.
+// UploadLimits limits how many forms with files, and how many bytes of them, the process handles at once.
 type UploadLimits struct {
 	*works
 	readFor time.Duration
 }
 
-// NewUploadLimits returns the limits on forms with files: how many are cleaned at once, how many bytes their files may
-// have on the disk, and how long a browser may take to send a form.
+// NewUploadLimits limits forms with files: how many are cleaned at once, their bytes on disk, and the time to send
+// a form.
 func NewUploadLimits(places, bytes int, readFor time.Duration) *UploadLimits {
 	return &UploadLimits{newWorks(places, bytes, errBusy), readFor}
 }
 
-// InFlight returns the number of forms with files that are being received or cleaned.
+// InFlight counts the forms with files that are being received or cleaned.
 func (u *UploadLimits) InFlight() int { return u.bytes.PartsHeld() }

@@ -19,26 +19,25 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// formDraft is a form as it was sent, stored for the page that asks for confirmation or shows the form's mistakes.
-// That page is opened by a GET, so that Back and Reload work (pages.md, "Questions").
+// formDraft is a form as sent, stored for the page that asks to confirm it or shows its mistakes. A GET opens that
+// page, so that Back and Reload work (pages.md, "Questions").
 type formDraft struct {
-	// The form's fields, URL-encoded since a text may be invalid UTF-8; only those in typedFields.
+	// The form's fields in typedFields, URL-encoded since they may be invalid UTF-8.
 	Fields    string
 	Refused   []refusedFile `json:",omitempty"`
 	LostFiles bool          `json:",omitempty"`
-	// Code of the error for which the form was refused; "" for none.
+	// Code of the error that refused the form; "" for none.
 	Problem string `json:",omitempty"`
-	// Outcome of an act on several deposits, shown on its page as long as the draft is kept.
+	// Outcome of an act on several deposits, shown as long as the draft is kept.
 	Outcome []deposits.BulkOutcome `json:",omitempty"`
 }
 
-// typedFields lists the form fields that a draft keeps. Tokens, codes and passwords are never among them.
+// typedFields lists the form fields that a draft keeps: never tokens, codes or passwords.
 var typedFields = []string{
 	fieldIntent, fieldAmount, fieldWhole, fieldReason, fieldDescription, fieldComment, fieldEmail, fieldWaiting,
 	fieldStartsOn, fieldEndsOn, fieldContract, fieldFirstName, fieldLastName, fieldCompany, fieldDeposit,
 }
 
-// typed returns those fields of the posted form that a draft keeps.
 func typed(c *fiber.Ctx) url.Values {
 	values := url.Values{}
 	for _, name := range typedFields {
@@ -49,12 +48,11 @@ func typed(c *fiber.Ctx) url.Values {
 	return values
 }
 
-// retype replaces the posted fields of the request by the stored fields of a form, so that the form can be parsed
-// as if it had just been sent.
+// retype replaces the request's posted fields by the stored fields of a form, to parse the form as if just sent.
 func retype(c *fiber.Ctx, fields string) { c.Request().PostArgs().Parse(fields) }
 
-// ask stores a form of a deposit and redirects to its page, which asks for confirmation or shows mistakes. problem
-// is the code of the fault that refused the form; "" for none.
+// ask stores a form of a deposit and redirects to its page, which asks to confirm it or shows mistakes. problem is
+// the code of the fault that refused it; "" for none.
 func (p *pages) ask(c *fiber.Ctx, by caller, v desk.DepositView, f actForm, problem string) error {
 	fields := typed(c)
 	fields.Del(fieldWaiting)
@@ -66,7 +64,6 @@ func (p *pages) ask(c *fiber.Ctx, by caller, v desk.DepositView, f actForm, prob
 		hex.EncodeToString(f.form[:])))
 }
 
-// keepDraft stores a form draft and redirects to its page.
 func (p *pages) keepDraft(c *fiber.Ctx, by caller, form [16]byte, d formDraft, page string) error {
 	content, err := json.Marshal(d)
 	if err != nil {
@@ -79,9 +76,7 @@ func (p *pages) keepDraft(c *fiber.Ctx, by caller, form [16]byte, d formDraft, p
 	return c.Redirect(page, http.StatusSeeOther)
 }
 
-// draft returns the stored form draft whose key is in the path of the request.
-//
-// Returns depositports.ErrFormDraftGone.
+// draft returns the stored form draft of the request's path, or depositports.ErrFormDraftGone.
 func (p *pages) draft(c *fiber.Ctx, accountID id.ID) (form [16]byte, d formDraft, err error) {
 	key, err := hex.DecodeString(c.Params("form"))
 	if err != nil || len(key) != len(form) {
@@ -95,15 +90,14 @@ func (p *pages) draft(c *fiber.Ctx, accountID id.ID) (form [16]byte, d formDraft
 	return form, d, json.Unmarshal([]byte(content.Reveal()), &d)
 }
 
-// dropDraft deletes the draft of a form that has had its effect.
 func (p *pages) dropDraft(c *fiber.Ctx, by caller, form [16]byte) {
 	if err := p.Deposits.DeleteFormDraft(c.UserContext(), by.Account.ID, p.Site.SessionToken(c), form); err != nil {
 		p.Log.WarnContext(c.UserContext(), "a form that had its effect is kept until its time is over", "error", err)
 	}
 }
 
-// showQuestion shows the page of a stored form of a deposit: its mistakes, or the request for confirmation. If the
-// draft is gone, it redirects to the deposit.
+// showQuestion shows a stored form of a deposit: its mistakes, or the request to confirm it. Without a draft it
+// redirects to the deposit.
 func (p *pages) showQuestion(c *fiber.Ctx, by caller) error {
 	v, err := p.find(c, by)
 	if err != nil {
@@ -138,8 +132,8 @@ func (p *pages) showQuestion(c *fiber.Ctx, by caller) error {
 	return p.confirm(c, by, v, f, wrongCode)
 }
 
-// showNewAgain shows the stored form of a new deposit with its mistakes. If the draft is gone, it redirects to an
-// empty form.
+// showNewAgain shows the stored form of a new deposit with its mistakes. Without a draft it redirects to an empty
+// form.
 func (p *pages) showNewAgain(c *fiber.Ctx, by caller) error {
 	form, d, err := p.draft(c, by.Account.ID)
 	if errors.Is(err, depositports.ErrFormDraftGone) {
@@ -154,8 +148,7 @@ func (p *pages) showNewAgain(c *fiber.Ctx, by caller) error {
 	if d.Problem == formUsed {
 		in.mistakes, status = []ui.Mistake{{Field: fieldAmount, Text: textFormUsed.In(lang)}}, http.StatusConflict
 	}
-	// Answer with 200 if the mistakes have disappeared since the form was stored, for instance because the greatest
-	// amount of a deposit was raised.
+	// Answer with 200 if the mistakes have disappeared, for instance because a deposit's greatest amount was raised.
 	if len(in.mistakes) == 0 {
 		status = http.StatusOK
 		in.short = d.Problem == coverShort && p.outlasts(in)

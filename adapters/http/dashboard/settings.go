@@ -68,14 +68,13 @@ func (p *pages) verifyView(c *fiber.Ctx, by caller, lead string) verifyView {
 	return v
 }
 
-// unverified answers an act that needs a verified e-mail address: it refuses the act and offers to send the
-// verification mail again.
+// unverified refuses an act that needs a verified e-mail address, and offers to send the verification mail again.
 func (p *pages) unverified(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, problem.HTTPStatus(connect.ErrEmailUnverified.Kind),
 		unverifiedPage(p.verifyView(c, by, textVerifyFirstLead.In(ui.LangOf(c)))))
 }
 
-// settled redirects to the settings page, which then shows a message that the form took effect.
+// settled redirects to the settings page, with the message that the form took effect.
 func settled(c *fiber.Ctx, done string) error {
 	return c.Redirect(pathSettings+"?"+queryDone+"="+done, http.StatusSeeOther)
 }
@@ -84,8 +83,7 @@ func (p *pages) browserOf(c *fiber.Ctx) operators.Browser {
 	return operators.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOfIP(c.IP()), Name: ui.BrowserOf(c)}
 }
 
-// field fills a field of a form on the settings page: its label, the text that was sent, and the mistake about
-// it. intent names the form.
+// field fills a field of a settings form: label, sent text and mistake. intent names the form.
 func (v *settingsView) field(intent string, f ui.Field, label ui.LocalizedText) ui.Field {
 	f.Form, f.Label, f.Required = intent, label.In(v.Page.Lang), true
 	if v.Intent == intent && slices.Contains([]string{fieldEmail, fieldCompany, fieldContact}, f.Name) {
@@ -97,7 +95,6 @@ func (v *settingsView) field(intent string, f ui.Field, label ui.LocalizedText) 
 	return f
 }
 
-// fields fills the fields of every form in the settings.
 func (v *settingsView) fields(by caller) {
 	current := ui.Field{Name: fieldCurrent, Type: "password", Autocomplete: "current-password", MaxLength: 200}
 	fresh := ui.Field{Name: fieldNew, Type: "password", Autocomplete: "new-password", MinLength: 10, MaxLength: 200,
@@ -130,39 +127,37 @@ func (v *settingsView) fields(by caller) {
 	}
 }
 
-// settingsView is the data of the settings page.
 type settingsView struct {
 	Page  ui.Page
 	Token string
-	// Message about what the last form of the settings page changed; "" if it changed nothing.
+	// Message about what the last settings form changed; "" for nothing.
 	Done       string
 	Email      string
 	Unverified bool
 	CoverMails bool
 
-	// Intent (which form it is) of the settings form that was sent with a mistake; "" for none.
+	// Intent of the settings form that was sent with a mistake; "" for none.
 	Intent string
-	// The mistake in the form of the settings page that was sent; nil for none.
+	// The mistake in the sent settings form; nil for none.
 	Mistake *ui.Mistake
-	// The texts that were sent with the mistaken settings form, by field, without passwords.
+	// The texts of the mistaken settings form, by field, without passwords.
 	Sent map[string]string
 
 	Password, Address []ui.Field
 	Company, Contact  ui.Field
 	Language          ui.Field
 	Languages         []ui.Option
-	Zone              *time.Location // The account's time zone.
+	Zone              *time.Location
 	Timezone          ui.Field
 	Timezones         []ui.Option
 	Sessions          []sessionRow
-	Others            bool // True if the operator has other sessions than this one; false otherwise.
+	Others            bool // Whether the operator has other sessions than this one.
 
-	Problem string // The reason why a form of the settings page was refused; "" if none was.
+	Problem string // Why a settings form was refused; "" if none was.
 	Codes   twofactor.State
 }
 
-// errorOf returns the error message of a field on the settings page; "" for none. intent names the form that has
-// the field.
+// errorOf returns the error message of a settings field; "" for none. intent names its form.
 func (v settingsView) errorOf(intent, field string) string {
 	if v.Mistake != nil && v.Mistake.Field == intent+"-"+field {
 		return v.Mistake.Text
@@ -170,13 +165,11 @@ func (v settingsView) errorOf(intent, field string) string {
 	return ""
 }
 
-// sessionRow is a session in the list on the settings page.
 type sessionRow struct {
 	Name, Browser, Used, Since string
 	This                       bool
 }
 
-// passwordField returns the field for the current password in a form of the settings page, which intent names.
 func (v settingsView) passwordField(intent string) ui.Field {
 	return ui.Field{
 		Form: intent, Name: fieldCurrent, Type: "password", Label: textPasswordNow.In(v.Page.Lang),
@@ -185,7 +178,7 @@ func (v settingsView) passwordField(intent string) ui.Field {
 	}
 }
 
-// coverMails returns the checkbox that turns the mails about ending covers on or off.
+// coverMails returns the checkbox for mails about ending covers.
 func coverMails(lang ui.Lang, wanted bool) ui.Field {
 	f := ui.Field{Name: fieldCoverMails, Label: textCoverMails.In(lang), Hint: textCoverHint.In(lang)}
 	if wanted {
@@ -194,8 +187,7 @@ func coverMails(lang ui.Lang, wanted bool) ui.Field {
 	return f
 }
 
-// verifyView is the data of the request to verify the operator's e-mail address, on a page of its own or above
-// another page.
+// verifyView is the data of the request to verify the operator's e-mail address.
 type verifyView struct {
 	Page  ui.Page
 	Lead  string

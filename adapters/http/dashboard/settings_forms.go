@@ -15,7 +15,6 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// settingsForms maps the forms of the settings page, by their field intent, to their handlers.
 var settingsForms = map[string]func(p *pages, c *fiber.Ctx, by caller) error{
 	intentResend:   (*pages).resendVerification,
 	intentPassword: (*pages).changePassword,
@@ -33,7 +32,6 @@ var settingsForms = map[string]func(p *pages, c *fiber.Ctx, by caller) error{
 	intentRecoveryCodes: (*pages).newRecoveryCodes,
 }
 
-// settings handles all forms of the settings page.
 func (p *pages) settings(c *fiber.Ctx, by caller) error {
 	ui.SetLanguageLinkPath(c, pathSettings)
 	if err := p.Site.CheckCSRF(c); err != nil {
@@ -76,7 +74,7 @@ func (p *pages) changeEmail(c *fiber.Ctx, by caller) error {
 	if err != nil {
 		return p.settingsMistake(c, by, intentEmail, err)
 	}
-	// Without a mail server no verification mail can be sent, so the new address is in use at once.
+	// Without a mail server no verification mail can be sent, so the new address counts at once.
 	if in.Token.Reveal() != "" {
 		p.renewed(c, in)
 		return settled(c, doneEmailNow)
@@ -92,8 +90,7 @@ func (p *pages) changeCompany(c *fiber.Ctx, by caller) error {
 	return settled(c, intentCompany)
 }
 
-// changeLanguage saves the operator's language and shows the settings in it. It replaces a language chosen with
-// the switch on a page.
+// changeLanguage saves the operator's language, which replaces one chosen with a page's switch.
 func (p *pages) changeLanguage(c *fiber.Ctx, by caller) error {
 	locale := ui.PostValue(c, fieldLocale)
 	if err := p.Operators.ChangeLanguage(c.UserContext(), by.Operator, locale); err != nil {
@@ -134,15 +131,14 @@ func (p *pages) renewed(c *fiber.Ctx, in operators.SignInResult) {
 	p.Site.SetSession(c, in.Token.Reveal(), in.Lifetime)
 }
 
-// settingsFaults maps every error that the settings page shows to the form field it concerns.
+// settingsFaults maps the errors of the settings page to their form fields.
 var settingsFaults = map[*fault.Error]string{
 	connect.ErrBadCredentials: fieldCurrent, connect.ErrInvalidPassword: fieldNew, connect.ErrInvalidEmail: fieldEmail,
 	connect.ErrEmailTaken:     fieldEmail,
 	connect.ErrInvalidCompany: fieldCompany, fault.ErrInvalidField: fieldLocale, twofactor.ErrWrongCode: fieldCode,
 }
 
-// invalidFields maps each form with a single field to the name of the field and the message about an invalid
-// value.
+// invalidFields maps each single-field form to its field and the message about an invalid value.
 var invalidFields = map[string]struct {
 	name string
 	says ui.LocalizedText
@@ -151,8 +147,8 @@ var invalidFields = map[string]struct {
 	intentZone: {fieldZone, textBadZone},
 }
 
-// settingsMistake shows the settings again with an error message at the field that the error concerns. An error
-// that concerns no field is returned unchanged.
+// settingsMistake shows the settings with an error message at its field. An error without a field is returned
+// unchanged.
 func (p *pages) settingsMistake(c *fiber.Ctx, by caller, intent string, err error) error {
 	for about, field := range settingsFaults {
 		if !errors.Is(err, about) {
@@ -180,7 +176,6 @@ func (p *pages) settingsMistake(c *fiber.Ctx, by caller, intent string, err erro
 	return err
 }
 
-// settingsSent returns the texts of a form of the settings, without passwords.
 func settingsSent(c *fiber.Ctx) map[string]string {
 	return map[string]string{
 		fieldEmail:   strings.TrimSpace(ui.PostValue(c, fieldEmail)),

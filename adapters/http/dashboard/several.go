@@ -21,8 +21,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// several handles a form about several deposits, which mails their tenants: it asks for confirmation first, and
-// sends the mails once confirmed.
+// several handles a form about several deposits: it asks for confirmation, then mails the tenants.
 func (p *pages) several(c *fiber.Ctx, by caller) error {
 	ui.SetLanguageLinkPath(c, pathDeposits)
 	if err := p.Site.CheckCSRF(c); err != nil {
@@ -30,8 +29,7 @@ func (p *pages) several(c *fiber.Ctx, by caller) error {
 	}
 	form := deposits.BulkForm{Act: deposits.BulkAct(ui.PostValue(c, fieldIntent)), Key: p.formID(c)}
 	asked := ui.PostValue(c, fieldConfirm) == confirmed
-	// The page that asks for confirmation gets a new form key, because the same list may be sent again with other
-	// deposits ticked.
+	// The confirmation gets a new form key: the same list may be sent again with other deposits ticked.
 	if !asked {
 		form.Key = [16]byte(p.Entropy.NewID())
 	}
@@ -60,8 +58,7 @@ func (p *pages) several(c *fiber.Ctx, by caller) error {
 	return p.keepDraft(c, by, form.Key, formDraft{Fields: typed(c).Encode()}, severalPath(form.Key))
 }
 
-// tickedOf returns the ids of the deposits that are ticked in a form, each once. Returns deposit_not_found for a
-// text that is no id.
+// tickedOf returns the ids of a form's ticked deposits, each once, or deposit_not_found for a text that is no id.
 func tickedOf(c *fiber.Ctx) (ids []id.ID, err error) {
 	for _, text := range c.Request().PostArgs().PeekMulti(fieldDeposit) {
 		depositID, ok := id.Deposit.Parse(string(text))
@@ -79,7 +76,7 @@ func severalPath(form [16]byte) string {
 	return site.FillPath(site.ConfirmBulkActionPath, hex.EncodeToString(form[:]))
 }
 
-// severalForm returns the key of a form about several deposits, from the path or the form itself.
+// severalForm returns the key of a form about several deposits, from its path or fields.
 func (p *pages) severalForm(c *fiber.Ctx) string {
 	if form := c.Params("form"); form != "" {
 		return form
@@ -101,12 +98,11 @@ const (
 	answerPause = 50 * time.Millisecond
 )
 
-// mailSeveral mails the tenants of a confirmed form about several deposits, stores the outcome, and redirects to
-// the page that shows it.
+// mailSeveral mails the tenants of a confirmed form, stores the outcome, and redirects to its page.
 func (p *pages) mailSeveral(c *fiber.Ctx, by caller, form deposits.BulkForm) error {
 	count := func() error { return p.limited(c, by, operators.LinkMailRateLimit) }
 	outcome, err := p.Deposits.MailTenants(c.UserContext(), by, form, count)
-	// The second request of a double click waits until the first has sent the mails, and shows the same outcome.
+	// The second request of a double click waits for the first and shows the same outcome.
 	for range answerTries {
 		if !errors.Is(err, ports.ErrIdempotencyKeyInUse) {
 			break
@@ -125,16 +121,15 @@ func (p *pages) mailSeveral(c *fiber.Ctx, by caller, form deposits.BulkForm) err
 		return p.keepDraft(c, by, form.Key, formDraft{Fields: typed(c).Encode(), Outcome: outcome}, severalPath(form.Key))
 	case errors.Is(err, deposits.ErrNobodyMailed), errors.Is(err, ports.ErrIdempotencyKeyInUse), errors.Is(err,
 		ports.ErrIdempotencyKeyReused):
-		// Redirect to the page of the form, which shows why no mail was sent, or the outcome of the same form sent
-		// before.
+		// The form's page shows why no mail was sent, or the outcome of the same form sent before.
 		return c.Redirect(severalPath(form.Key), http.StatusSeeOther)
 	default:
 		return err
 	}
 }
 
-// showSeveral shows the page of a stored form about several deposits: whom it would mail, or its outcome. If the
-// draft is gone, it redirects to the list.
+// showSeveral shows whom a form about several deposits would mail, or its outcome. Without a draft it redirects to
+// the list.
 func (p *pages) showSeveral(c *fiber.Ctx, by caller) error {
 	form, d, err := p.draft(c, by.Account.ID)
 	gone := errors.Is(err, depositports.ErrFormDraftGone)
@@ -143,7 +138,7 @@ func (p *pages) showSeveral(c *fiber.Ctx, by caller) error {
 		retype(c, d.Fields)
 	case !gone:
 		return err
-	// A form that was sent after the session had ended has had no effect, so it is shown again.
+	// A form sent after the session had ended has had no effect, so it is shown again.
 	case !p.restored(c, by, c.Path()):
 		return c.Redirect(pathDeposits, http.StatusSeeOther)
 	}
@@ -151,7 +146,7 @@ func (p *pages) showSeveral(c *fiber.Ctx, by caller) error {
 	ids, err := tickedOf(c)
 	if err != nil || len(ids) == 0 || len(ids) > deposit.MaxDepositsPerBulkAct || !slices.Contains(deposits.BulkActs,
 		act) {
-		// The fields of a form restored after an ended session may contain anything, so they are checked again.
+		// The fields of a restored form may contain anything, so they are checked again.
 		return c.Redirect(pathDeposits, http.StatusSeeOther)
 	}
 	list, err := p.Deposits.FindByIDs(c.UserContext(), by, ids)
@@ -173,8 +168,8 @@ func (p *pages) showSeveral(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, v.ask(form, list), severalPage(v))
 }
 
-// ask fills the page that asks for confirmation before several tenants are mailed, and returns its HTTP status.
-// Its form contains only the deposits whose tenants the page names.
+// ask fills the page that asks to confirm mails to several tenants, and returns its HTTP status. Its form has only
+// the deposits that the page names.
 func (v *severalView) ask(form [16]byte, list []deposits.SelectedDeposit) (status int) {
 	lang := v.Page.Lang
 	v.Hidden = []hidden{{fieldIntent, string(v.Act)}, {fieldConfirm, confirmed}, {fieldForm, hex.EncodeToString(form[:])}}
@@ -193,8 +188,7 @@ func (v *severalView) ask(form [16]byte, list []deposits.SelectedDeposit) (statu
 	return http.StatusOK
 }
 
-// tellOutcome fills the page that shows, after a form about several deposits, for each deposit whether its tenant
-// was mailed.
+// tellOutcome fills the page that shows for each deposit of a form whether its tenant was mailed.
 func (v *severalView) tellOutcome(list []deposits.SelectedDeposit, outcome []deposits.BulkOutcome) {
 	lang := v.Page.Lang
 	left := map[string]deposits.MailSkipReason{}
@@ -211,7 +205,7 @@ func (v *severalView) tellOutcome(list []deposits.SelectedDeposit, outcome []dep
 	v.Page.Title, v.Heading = textSeveralSent.of(lang, len(v.Mailed)), textSeveralMailed.In(lang)
 }
 
-// sort divides the ticked deposits into those whose tenants are mailed and those that are left out.
+// sort divides the ticked deposits into those whose tenants are mailed and those left out.
 func (v *severalView) sort(list []deposits.SelectedDeposit) {
 	lang := v.Page.Lang
 	for _, d := range list {
@@ -235,7 +229,7 @@ func (v *severalView) sort(list []deposits.SelectedDeposit) {
 	}
 }
 
-// why returns the text that explains why the tenant of a ticked deposit is not mailed.
+// why returns the text on why a ticked deposit's tenant is not mailed.
 func (v *severalView) why(d deposits.SelectedDeposit) string {
 	lang := v.Page.Lang
 	switch d.Left {
@@ -257,22 +251,20 @@ func (t plural) of(lang ui.Lang, n int) string {
 	return t.several.In(lang, strconv.Itoa(n))
 }
 
-// severalView is the data of the page of a form about several deposits, which mails their tenants.
 type severalView struct {
 	Page    ui.Page
 	Token   string
-	Zone    *time.Location // The account's time zone.
+	Zone    *time.Location
 	Act     deposits.BulkAct
 	Done    string
 	Problem string
 	Says    string
-	Heading string // Heading of the list of tenants who are mailed.
+	Heading string
 	Mailed  []severalLine
 	Left    []severalLine
 	Hidden  []hidden
-	Button  string // Text of the button that sends the mails; "" if no mail can be sent.
+	Button  string // Text of the button that sends the mails; "" if none can be sent.
 }
 
-// severalLine is a deposit on the page of a form about several deposits. Why is the reason for which its tenant is
-// not mailed.
+// severalLine is a deposit on the page of a form about several; Why is the reason for no mail.
 type severalLine struct{ Reference, Tenant, Email, Amount, Why string }

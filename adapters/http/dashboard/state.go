@@ -5,8 +5,8 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// stateOf returns the label for the status of a deposit. A captured deposit is labelled by the state of its
-// collection. debt is nil if that state is not known.
+// stateOf returns the label for a deposit's status; for a captured one, the state of its collection. debt is nil
+// if that is unknown.
 func stateOf(d *deposit.Deposit, debt *deposit.Debt, lang ui.Lang) ui.Chip {
 	if d.Status != deposit.Captured || debt == nil {
 		chip := chips[d.Status]

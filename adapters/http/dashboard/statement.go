@@ -23,52 +23,47 @@ var statementColumns = []string{"reference", "tenant", "claimedAt", "chargedAt",
 	"refundedAt", "disputed", "dispute", "due"}
 
 const (
-	// Number of claims on a page, large enough that most months are printed whole.
+	// Number of claims on a page, so that most months are printed whole.
 	statementPage = 100
 	unpaidShown   = 50
 	monthLayout   = "2006-01"
 )
 
-// statementView is the data of the page about the money of a month.
 type statementView struct {
 	Page             ui.Page
 	Company, Account string
-	Month            string // Name and year of the month that the page shows.
+	Month            string
 	Field            ui.Field
 	Mistakes         []ui.Mistake
 	// Paths of the neighbouring months and of the export; Later is "" for the present month.
 	Earlier, Later, Export   string
 	EarlierMonth, LaterMonth string
-	// The sums of the month that are due to the operator and that were refunded; RefundedSum has a minus sign, as the
-	// rows have.
+	// The month's sums due to the operator and refunded; RefundedSum has a minus sign.
 	Due, RefundedSum string
-	Figures          []fact // Further sums of the month, shown beside the amount that is due to the operator.
+	Figures          []fact // Further sums of the month, beside the amount due to the operator.
 	Claims           []statementRow
-	// Paths of the first page and of the next page of claims; "" if this is the first, or the last.
+	// Paths of the first and the next page of claims; "" if this is the first, or the last.
 	First, Further string
 	Unpaid         []unpaidRow
-	// Sum of the unpaid claims, and path of the list of all; AllUnpaid is "" if all are shown.
+	// Sum of the unpaid claims, and path of their list; AllUnpaid is "" if all are shown.
 	UnpaidSum, AllUnpaid string
 }
 
-// statementRow is a claim that was paid, refunded or disputed in the month.
 type statementRow struct {
 	Path, Reference, Tenant                string
 	Claimed, Charged, Paid                 string
 	Amount, Refunded, RefundedOn, Disputed string
-	// The amount of the claim that was refunded in all months; "" if all of it was refunded in the month of the page.
+	// The claim's amount refunded in all months; "" if all was in the month shown.
 	InAll   string
 	Dispute ui.Chip
 }
 
-// unpaidRow is a claim that is not paid yet.
 type unpaidRow struct {
 	row
 	Claimed, Charged, Sum string
 }
 
-// monthOf parses the query parameter with the month. The zero time stands for the present month; false means that
-// the text is invalid.
+// monthOf parses the query parameter with the month. The zero time means the present month; false an invalid text.
 func monthOf(text string) (time.Time, bool) {
 	if text == "" {
 		return time.Time{}, true
@@ -81,7 +76,6 @@ func monthPath(path string, at time.Time) string {
 	return ui.PathWithQuery(path, queryMonth+"="+at.Format(monthLayout))
 }
 
-// showMoney shows the page with the payments, refunds and disputes of claims in a month, from the stored payments.
 func (p *pages) showMoney(c *fiber.Ctx, by caller) error {
 	lang := ui.LangOf(c)
 	v := statementView{
@@ -115,7 +109,6 @@ func (p *pages) showMoney(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, http.StatusOK, statementPageOf(v))
 }
 
-// tell fills the page about the money of a month with its sums and its claims.
 func (v *statementView) tell(st books.Statement) {
 	lang, month := v.Page.Lang, st.Month
 	v.Month, v.Field.Value = ui.FormatMonthYear(lang, month.From), month.From.Format(monthLayout)
@@ -176,7 +169,6 @@ func statementRowOf(claim paymentports.DebtMovement, lang ui.Lang) statementRow 
 	return r
 }
 
-// tellUnpaid adds the claims that are not paid yet to the page of a month.
 func (v *statementView) tellUnpaid(unpaid desk.UnpaidDebts) {
 	lang := v.Page.Lang
 	v.UnpaidSum = textUnpaidSum.In(lang, counted(unpaid.Count), ui.Euros(lang, unpaid.Count.Amount))
@@ -193,7 +185,6 @@ func (v *statementView) tellUnpaid(unpaid desk.UnpaidDebts) {
 	}
 }
 
-// exportMoney streams the claims of a month as a CSV file.
 func (p *pages) exportMoney(c *fiber.Ctx, by caller) error {
 	at, ok := monthOf(c.Query(queryMonth))
 	if !ok {
@@ -207,7 +198,6 @@ func (p *pages) exportMoney(c *fiber.Ctx, by caller) error {
 		pageByPage(claims, statementCells))
 }
 
-// statementCells returns the cells of a claim in the CSV export, in the order of statementColumns.
 func statementCells(claim paymentports.DebtMovement) []string {
 	return []string{
 		claim.Reference, cell(claim.Tenant), stamp(claim.CapturedAt), stamp(claim.ChargedAt), stamp(claim.PaidAt),
@@ -216,7 +206,6 @@ func statementCells(claim paymentports.DebtMovement) []string {
 	}
 }
 
-// stamp formats a time for a cell of the CSV export; "" for the zero time.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -10,8 +10,7 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// titleOf returns the title of a deposit's page: the tenant's name, or a text that there is no tenant or that the
-// tenant's data is erased.
+// titleOf returns the title of a deposit's page: the tenant's name, or that there is none or it is erased.
 func titleOf(v desk.DepositView, lang ui.Lang) string {
 	switch {
 	case v.Client != nil:
@@ -22,7 +21,6 @@ func titleOf(v desk.DepositView, lang ui.Lang) string {
 	return textErased.In(lang)
 }
 
-// sumOf returns a line with a deposit's amount, its stay, and its cover or claim.
 func sumOf(v desk.DepositView, lang ui.Lang) string {
 	parts := []string{ui.Euros(lang, v.Amount),
 		shortSpan(ui.FormatDate(lang, v.ContractStartAt), ui.FormatDate(lang, v.ContractEndAt))}
@@ -37,8 +35,8 @@ func sumOf(v desk.DepositView, lang ui.Lang) string {
 	return strings.Join(parts, " · ")
 }
 
-// shortSpan joins two formatted days without repeating the month and year that both share. The parts of each day
-// must be joined by no-break spaces.
+// shortSpan joins two formatted days without repeating a shared month and year; a day's parts are joined by
+// no-break spaces.
 func shortSpan(first, last string) string {
 	if first == last {
 		return first
@@ -51,21 +49,21 @@ func shortSpan(first, last string) string {
 	return ui.FormatDateSpan(strings.Join(a[:n], "\u00a0"), last)
 }
 
-// stayBar is a drawing of a stay and its cover on a time line. Positions and widths are in units of its view box.
+// stayBar is a drawing of a stay and its cover on a time line, in units of its view box.
 type stayBar struct {
 	Stay, Cover     stretch
-	Today           string // Horizontal position of today on the time line; "" if today is outside it.
-	First, Last     string // First and last day of the stay and its cover, written below the time line.
+	Today           string // Horizontal position of today on the time line; "" if outside it.
+	First, Last     string // First and last day of the stay and cover, below the time line.
 	StayIs, CoverIs string
 }
 
 type stretch struct{ X, Width string }
 
-// stayWidth is the width of the time line's drawing, in the units of its view box.
+// stayWidth is the width of the time line, in units of its view box.
 const stayWidth = 1000
 
-// barOf draws a deposit's stay and cover on one time line. Before the tenant pays, the cover is the one that a
-// payment now would begin. It returns nil once the deposit is over.
+// barOf draws a deposit's stay and cover; before the tenant pays, the cover that a payment now would begin. nil
+// once the deposit is over.
 func barOf(v desk.DepositView, lang ui.Lang) *stayBar {
 	covered := v.ActivatedAt
 	switch {

@@ -16,7 +16,6 @@ var textRestored = ui.T(
 	"Your session had ended, and nothing was sent. Your text is back: look at it and send it again.",
 	"Votre session avait pris fin et rien n’a été envoyé. Votre texte est de retour : vérifiez-le et renvoyez-le.")
 
-// Messages about mistakes in forms and filters.
 var (
 	textBadStatus = ui.T("Choose a status of the list.", "Choisissez un état de la liste.")
 	textBadView   = ui.T("Choose a view of the list.", "Choisissez une vue de la liste.")
@@ -57,7 +56,6 @@ var statuses = map[deposit.Status]ui.LocalizedText{
 	deposit.Captured:     ui.T("Claimed", "Réclamée"),
 }
 
-// Labels for the states of a claim.
 var (
 	textPaidState    = ui.T("Paid", "Payée")
 	textCardRefused  = ui.T("Card refused", "Carte refusée")
@@ -66,7 +64,6 @@ var (
 	textDroppedState = ui.T("Claim dropped", "Réclamation abandonnée")
 )
 
-// chips maps the status of a deposit to the colour and icon of its label.
 var chips = map[deposit.Status]ui.Chip{
 	deposit.Pending:      {Icon: "i-wait"},
 	deposit.Incomplete:   {Icon: "i-half"},

@@ -2,7 +2,6 @@ package dashboard
 
 import "partnerdeposits/adapters/http/ui"
 
-// Texts about an unpaid claim, and what the operator can do about it.
 var (
 	textClaimLink     = ui.T("Link to pay the claim", "Lien pour payer la réclamation")
 	textClaimLinkHint = ui.T("Whoever has it can pay the claim.", "Toute personne qui l’a peut payer la réclamation.")
@@ -13,7 +12,6 @@ var (
 	textWithdraw = ui.T("Drop the claim", "Renoncer à la réclamation")
 )
 
-// Texts of the pages that ask for confirmation of an act on a claim.
 var (
 	textConfirmRemind   = ui.T("Mail the tenant the link again?", "Renvoyer le lien au locataire ?")
 	textConfirmSettled  = ui.T("Has the tenant paid you %s otherwise?", "Le locataire vous a-t-il payé %s autrement ?")
@@ -33,8 +31,7 @@ var (
 		"Nous informons le locataire par e-mail qu’il ne doit plus rien.")
 )
 
-// Texts about the state of a claim, about an act just performed on it, and about refused acts. The argument of
-// textClaimRefused is the state.
+// Texts about the state of a claim, performed and refused acts. The argument of textClaimRefused is the state.
 var (
 	textClaimEnding = ui.T("The claim is being ended: we wait for the payment provider. The tenant cannot pay any more.",
 		"La réclamation est en cours de clôture : nous attendons le prestataire de paiement. Le locataire ne peut plus payer.")

@@ -5,7 +5,6 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// Texts of the page of a deposit.
 var (
 	textDispute     = ui.T("Disputed by the tenant", "Contesté par le locataire")
 	textEvidenceDue = ui.T("Evidence is due by %s: add files below.",
@@ -49,7 +48,7 @@ var (
 	textBack      = ui.T("Back, change nothing", "Retour, ne rien changer")
 )
 
-// Texts of the sentence below the title of a deposit's page, and of its drawing of stay and cover.
+// Texts below the title of a deposit's page, and of its drawing of stay and cover.
 var (
 	textSecuredUntil = ui.T("secured until %s", "garantie jusqu’au %s")
 	textNotSecured   = ui.T("not secured yet", "pas encore garantie")
@@ -64,7 +63,6 @@ var (
 	textToSettings = ui.T("To the settings", "Vers les réglages")
 )
 
-// Texts of the page on which an amount is claimed.
 var (
 	textClaimTitle = ui.T("Claim for damage", "Réclamer après des dégâts")
 	textClaimLead  = ui.T("Nothing is charged yet: the next page shows the mail that the tenant gets, and asks once more.",
@@ -83,7 +81,6 @@ var (
 		"Aucun e-mail n’est envoyé : nous n’avons pas d’adresse du locataire.")
 )
 
-// Texts of the pages that ask for confirmation of an act on a deposit.
 var (
 	textConfirmCapture = ui.T("Claim %s?", "Réclamer %s ?")
 	textConfirmRelease = ui.T("Release this deposit of %s?", "Libérer cette caution de %s ?")
@@ -112,7 +109,7 @@ var (
 	textSaysSendUntil = ui.T("The link works until %s.", "Le lien fonctionne jusqu’au %s.")
 )
 
-// Messages about an act that was just performed, and entries of a deposit's history.
+// Messages about performed acts, and entries of a deposit's history.
 var (
 	textDoneCapture = ui.T("You claimed %s. The tenant’s card is being charged.",
 		"Vous avez réclamé %s. La carte du locataire est en cours de débit.")
@@ -144,7 +141,7 @@ var happened = map[deposit.Trigger]ui.LocalizedText{
 	deposit.TriggerCaptureRequested: ui.T("Claimed", "Réclamée"),
 }
 
-// disputeStates maps the states of a dispute, as the payment provider names them (paymentports.Dispute), to texts.
+// disputeStates maps the payment provider's states of a dispute (paymentports.Dispute) to texts.
 var disputeStates = map[string]ui.LocalizedText{
 	"needs_response": ui.T("The bank waits for our answer.", "La banque attend notre réponse."),
 	"warning_needs_response": ui.T("The bank asks, and no money has moved.",

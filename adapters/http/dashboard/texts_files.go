@@ -25,7 +25,6 @@ func init() {
 			"Votre compte envoie déjà 25 Mo de fichiers ou télécharge déjà cinq exports dans une autre fenêtre. Rien n’a été modifié. Attendez la fin, revenez en arrière et réessayez."))
 }
 
-// Texts about the files of a deposit.
 var (
 	textFiles      = ui.T("Files", "Fichiers")
 	textPhotos     = ui.T("Photos or documents (optional)", "Photos ou documents (facultatif)")
@@ -50,8 +49,7 @@ var (
 	textHappenedFile = ui.T("Files added: %s", "Fichiers ajoutés : %s")
 )
 
-// refusedFiles maps the code of the reason for which a file was not accepted to its text. The text's argument is
-// the name of the file.
+// refusedFiles maps the reason codes of refused files to texts, whose argument is the file's name.
 var refusedFiles = map[string]ui.LocalizedText{
 	evidence.ErrUnsupportedType.Code: ui.T("%s is neither a JPEG, PNG or WebP picture nor a PDF.",
 		"%s n’est ni une image JPEG, PNG ou WebP, ni un PDF."),

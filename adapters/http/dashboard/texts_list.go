@@ -5,7 +5,6 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// Texts of the page that lists deposits.
 var (
 	textDeposits     = ui.T("Deposits", "Cautions")
 	textNewButton    = ui.T("New deposit", "Nouvelle caution")

@@ -49,7 +49,6 @@ var refundStates = map[deposit.RefundStatus]ui.LocalizedText{
 		"La banque l’a refusé. Notre équipe s’en occupe."),
 }
 
-// failures maps the frequent codes of refused charges to texts.
 var failures = map[string]ui.LocalizedText{
 	"insufficient_funds": ui.T("The account lacked the money.", "Le compte n’était pas suffisamment approvisionné."),
 	"authentication_required": ui.T("The bank wants the tenant to confirm the payment.",

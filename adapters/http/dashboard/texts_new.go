@@ -2,7 +2,6 @@ package dashboard
 
 import "partnerdeposits/adapters/http/ui"
 
-// Texts of the page for a new deposit.
 var (
 	textNew     = ui.T("New deposit", "Nouvelle caution")
 	textNewLead = ui.T(

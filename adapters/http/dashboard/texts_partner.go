@@ -2,7 +2,6 @@ package dashboard
 
 import "partnerdeposits/adapters/http/ui"
 
-// Texts of the page about the operator's partner.
 var (
 	textPartner       = ui.T("Your partner", "Votre partenaire")
 	textPartnerName   = ui.T("Partner", "Partenaire")

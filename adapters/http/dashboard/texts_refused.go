@@ -7,8 +7,7 @@ import (
 	"partnerdeposits/core/evidence"
 )
 
-// refusals maps the code of the error that refused an act on a deposit to its text. The text's argument is the
-// deposit's current status.
+// refusals maps the errors that refuse an act on a deposit to texts, whose argument is the deposit's status.
 var refusals = map[string]ui.LocalizedText{
 	deposits.ErrDepositChanged.Code: ui.T(
 		"Nothing was done: the deposit has changed since you opened the page. It is now: %s.",

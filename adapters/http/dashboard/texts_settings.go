@@ -71,12 +71,10 @@ var (
 	textEndOthers   = ui.T("End all others", "Mettre fin à toutes les autres")
 )
 
-// doneEmailNow is the value of the query parameter done after a change of the e-mail address that took effect at
-// once.
+// doneEmailNow is the query parameter done after a change of e-mail address that took effect at once.
 const doneEmailNow = "changed_email"
 
-// settingsDone maps the forms of the settings page, by their field intent, to the message that the form took
-// effect.
+// settingsDone maps the intents of settings forms to the message that the form took effect.
 var settingsDone = map[string]ui.LocalizedText{
 	intentMails: textMailsDone,
 

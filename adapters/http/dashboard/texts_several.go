@@ -5,10 +5,9 @@ import (
 	"partnerdeposits/app/deposits"
 )
 
-// plural is a text with a number, in two forms: one for the number 1, and several with the number as %s.
+// plural is a text for the number 1, and one for several with the number as %s.
 type plural struct{ one, several ui.LocalizedText }
 
-// Texts of the page of a form about several deposits.
 var (
 	textSeveralAsks = map[deposits.BulkAct]plural{
 		deposits.ActSendLinks: {ui.T("Send the link to 1 tenant?", "Envoyer le lien à 1 locataire ?"),
@@ -48,8 +47,8 @@ var (
 		"Au plus %d cautions peuvent être cochées à la fois. Rien n’a été envoyé.")
 )
 
-// leftOut maps the reason for which a ticked deposit's tenant is not mailed to its text. The argument of
-// MailSkippedRemindedRecently is the time of the last mail to the tenant.
+// leftOut maps the reason why a ticked deposit's tenant is not mailed to its text. The argument of
+// MailSkippedRemindedRecently is the time of the last mail.
 var leftOut = map[deposits.MailSkipReason]ui.LocalizedText{
 	deposits.MailSkippedNoAddress: ui.T("No e-mail address of the tenant is known.",
 		"Aucune adresse e-mail du locataire n’est connue."),
@@ -61,8 +60,8 @@ var leftOut = map[deposits.MailSkipReason]ui.LocalizedText{
 		"Vous avez envoyé 100 liens en une heure."),
 }
 
-// leftOver maps an act on several deposits to the text that it is not possible on one of them. The text's argument
-// is the deposit's state.
+// leftOver maps an act on several deposits to the text that it is impossible on one, whose argument is the
+// deposit's state.
 var leftOver = map[deposits.BulkAct]ui.LocalizedText{
 	deposits.ActSendLinks: ui.T("The tenant cannot secure it any more. The deposit is: %s.",
 		"Le locataire ne peut plus la garantir. La caution est : %s."),

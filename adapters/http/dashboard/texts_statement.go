@@ -2,7 +2,6 @@ package dashboard
 
 import "partnerdeposits/adapters/http/ui"
 
-// Texts of the page about the money of a month.
 var (
 	textMoney       = ui.T("Money", "Argent")
 	textBadMonth    = ui.T("Enter a month, such as 2026-11.", "Saisissez un mois, par exemple 2026-11.")
@@ -54,7 +53,6 @@ var (
 			"service. Ces montants sont ceux qui vous reviennent d’après nos livres.")
 )
 
-// Texts about the fee, before a deposit is created and while its checkout is open.
 var (
 	textFeeRule = ui.T("The tenant pays a fee of %s of the deposit, %s at least.",
 		"Le locataire paie des frais de %s de la caution, %s au minimum.")

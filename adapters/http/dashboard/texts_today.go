@@ -5,7 +5,6 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// Texts of the operator's first page.
 var (
 	textToday   = ui.T("Today", "Aujourd’hui")
 	textMaximum = ui.T("Maximum deposit", "Plafond de caution")
@@ -38,7 +37,6 @@ var (
 	textTodayOpen     = ui.T("Open", "Ouvrir")
 )
 
-// Texts of the first steps, such as verifying the e-mail address, that a new account is shown.
 var (
 	textSteps          = ui.T("Three steps to begin", "Trois étapes pour commencer")
 	textStepDone       = ui.T("Done", "Fait")
@@ -54,8 +52,8 @@ var (
 		"Un code de votre téléphone protège alors la connexion et les réclamations.")
 )
 
-// Texts of the part of the first page that lists what the account got before its operator proved the e-mail
-// address by a password reset: somebody else may have signed up with the address.
+// Texts about what an account got before a password reset first proved the operator's e-mail address: somebody
+// else may have signed up with it.
 var (
 	textEarlier     = ui.T("Made before you proved your address", "Créé avant que vous ne confirmiez votre adresse")
 	textEarlierLead = ui.T(
@@ -66,8 +64,8 @@ var (
 		"Voir les droits du partenaire, ou mettre fin au lien")
 )
 
-// workTexts maps each kind of open work, such as a cover that ends soon, to the heading and hint of its group on
-// the first page. The hint is empty where the heading is enough.
+// workTexts maps each kind of open work to the heading and hint of its group on the first page; the hint may be
+// empty.
 var workTexts = map[depositports.OverviewGroup]struct {
 	title, hint ui.LocalizedText
 	tone, icon  string

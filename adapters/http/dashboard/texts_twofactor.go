@@ -14,7 +14,6 @@ func init() {
 			"Rien n’a été modifié : les codes à deux facteurs sont désactivés. Configurez-les d’abord."))
 }
 
-// Texts about two-factor codes in the settings.
 var (
 	textCodes    = ui.T("Two-factor codes", "Codes à deux facteurs")
 	textCodesOff = ui.T(

@@ -62,8 +62,7 @@ func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, http.StatusOK, todayPage(v))
 }
 
-// stepsOf returns the first steps, such as verifying the e-mail address, that an account without deposits is
-// shown.
+// stepsOf returns the first steps, such as verifying the e-mail address, of an account without deposits.
 func (p *pages) stepsOf(c *fiber.Ctx, by caller, lang ui.Lang) ([]step, error) {
 	codes, err := p.Operators.TwoFactorState(c.UserContext(), by.Operator.ID)
 	return []step{
@@ -74,7 +73,6 @@ func (p *pages) stepsOf(c *fiber.Ctx, by caller, lang ui.Lang) ([]step, error) {
 	}, err
 }
 
-// viewPath returns the path of a view of the list of deposits.
 func viewPath(view string) string {
 	return ui.PathWithQuery(pathDeposits, url.Values{queryView: {view}}.Encode())
 }
@@ -112,8 +110,7 @@ func earlierViewOf(e *desk.RecordsBeforeEmailProof, account connections.AccountV
 	return v
 }
 
-// counted formats a number of deposits, such as 12; a number that is only known to be larger gets a plus, such as
-// 10000+.
+// counted formats a number of deposits; one only known to be larger gets a plus, such as 10000+.
 func counted(n depositports.DepositGroupCount) string {
 	if n.More {
 		return strconv.Itoa(n.Count) + "+"
@@ -142,8 +139,7 @@ func (p *pages) workViewOf(kind depositports.OverviewGroup, t desk.Overview, lan
 	return w
 }
 
-// allOf returns the path of the list with all deposits that have the given kind of open work, such as a refused
-// card.
+// allOf returns the path of the list of deposits with a kind of open work, such as a refused card.
 func allOf(kind depositports.OverviewGroup, t desk.Overview) string {
 	q := url.Values{queryStatus: {statusesOf(kind)}}
 	switch kind {
@@ -165,7 +161,7 @@ func allOf(kind depositports.OverviewGroup, t desk.Overview) string {
 func workRowOf(d desk.DepositRow, lang ui.Lang) workRow {
 	r := workRow{row: rowOf(d, lang)}
 	if d.Status == deposit.Captured {
-		// The row of a captured deposit shows the captured amount instead of the deposit's full amount.
+		// A captured deposit's row shows the captured amount instead of the full one.
 		r.Amount = ui.Euros(lang, d.CapturedAmount)
 	}
 	switch {
@@ -179,8 +175,8 @@ func workRowOf(d desk.DepositRow, lang ui.Lang) workRow {
 	return r
 }
 
-// addAct adds to a row the button for the act that its deposit waits for. The button's form is already confirmed:
-// the row describes what will happen, and a mail is all that happens.
+// addAct adds the button for the act that a deposit waits for. Its form is already confirmed: the row describes
+// the act, which only mails.
 func (p *pages) addAct(r *workRow, kind depositports.OverviewGroup, d desk.DepositRow, now time.Time, lang ui.Lang) {
 	mails := func(label ui.LocalizedText, act deposits.OperatorAct, more ...hidden) {
 		r.Act = label.In(lang)
@@ -201,15 +197,13 @@ func (p *pages) addAct(r *workRow, kind depositports.OverviewGroup, d desk.Depos
 	}
 }
 
-// Size of the chart's view box and position of its bars. The chart is shown in this size, so that its letters are
-// 12 px high.
+// Size of the chart's view box and position of its bars. It is shown in this size, so that letters are 12 px high.
 const (
 	chartWidth = 252
 	barsBottom = 100
 	barsTop    = 8
 	barWidth   = 14
-	// leastCharted is the least number of deposits for which the first page shows the chart; fewer can be seen in the
-	// list.
+	// leastCharted is the least number of deposits for which the first page shows the chart.
 	leastCharted = 5
 )
 
@@ -223,7 +217,7 @@ func chartOf(year []desk.MonthlyDepositCount, lang ui.Lang) chart {
 	for i, m := range year {
 		height := 0
 		if ch.Max > 0 {
-			// The height is rounded up, so that a month with few deposits has a bar, too.
+			// Round the height up, so that a month with few deposits has a bar.
 			height = (m.Made*(barsBottom-barsTop) + ch.Max - 1) / ch.Max
 		}
 		x := i*step + (step-barWidth)/2
@@ -237,82 +231,75 @@ func chartOf(year []desk.MonthlyDepositCount, lang ui.Lang) chart {
 	return ch
 }
 
-// todayView is the data of the operator's first page.
 type todayView struct {
 	Page    ui.Page
 	Account connections.AccountView
 	Token   string
-	// First steps, such as verifying the e-mail address, of an account that has never had a deposit; the page then
-	// shows no figures and no work.
+	// First steps of an account that never had a deposit; the page then shows no figures and no work.
 	Steps       []step
 	Figures     []figure
 	Work        []workView
-	Refused     []string // Ids of the deposits whose tenants can be mailed together by one button.
+	Refused     []string // Ids of the deposits whose tenants one button mails together.
 	RefusedForm string
-	// Bar chart of the deposits created per month; without bars if there are few deposits.
+	// Bar chart of the deposits created per month; no bars for few deposits.
 	Chart chart
-	// The part of the page that asks the operator to verify the e-mail address; nil if it is verified.
+	// The request to verify the e-mail address; nil if it is verified.
 	Verify *verifyView
-	// What was made for the account before the operator's address was proved; nil if there is nothing to show.
+	// What was made before the operator's address was proved; nil for nothing.
 	Earlier *earlierView
 }
 
-// step is one of the first steps, such as verifying the e-mail address, that a new account is shown.
+// step is a first step, such as verifying the e-mail address, of a new account.
 type step struct {
 	Name, Says, Path string
 	Done             bool
 }
 
-// figure is a number on the operator's first page, with a link to what it counts.
+// figure is a number on the operator's first page, linked to what it counts.
 type figure struct{ Name, Value, Note, Path, Tone string }
 
-// earlierView is the data about what was made for the account before a password reset first proved the operator's
-// address.
+// earlierView is what was made for the account before a password reset proved the operator's address.
 type earlierView struct {
 	Lead string
-	// Sentence about a partner link that was made before the operator proved the e-mail address; "" if there is none.
+	// Sentence about a partner link made before the operator proved the e-mail address; "" for none.
 	Partner string
 	Rows    []workRow
-	// Number of deposits that were made before the operator proved the e-mail address; the rows are the newest of
-	// them.
+	// Number of deposits made before the operator proved the e-mail address.
 	Count string
 }
 
-// workView is a group of deposits on the operator's first page that wait for the same reason, such as a refused
-// card.
+// workView is a group of deposits on the first page that wait for the same reason, such as a refused card.
 type workView struct {
 	ID, Hint, Count string
-	Chip            ui.Chip // Heading of the group of deposits, with its colour and icon.
+	Chip            ui.Chip
 	Rows            []workRow
 	More            string // Path of the list with all deposits of the group; "" if all are shown.
 }
 
-// workRow is a deposit on the operator's first page, with the act that it waits for, such as a mail to the tenant.
+// workRow is a deposit on the first page with the act it waits for, such as a mail to the tenant.
 type workRow struct {
 	row
-	Who  string  // The tenant's name, or the reason why there is none.
-	Chip ui.Chip // Label of the deposit's state, for a row in a group whose heading does not name the state.
-	Says string  // The fact about the deposit that the operator should read first, such as a date.
-	// Label of the button or link by which the operator acts on the deposit of the row; plain text if there is
-	// neither.
+	Who  string  // The tenant's name, or why there is none.
+	Chip ui.Chip // Label of the deposit's state, if the group's heading does not name it.
+	Says string  // The fact about the deposit to read first, such as a date.
+	// Label of the button or link for the row's act; plain text if there is neither.
 	Act     string
 	ActPath string
-	// Hidden fields of the form behind the row's button; the form is sent to the deposit's page.
+	// Hidden fields of the form behind the row's button.
 	Hidden []hidden
 }
 
-// chart is a bar chart of the deposits that were created in each month.
 type chart struct {
 	Bars  []bar
 	Total int
 	Max   int
 }
 
-// bar is the bar of a month in the chart of deposits. Positions are in the units of the chart's view box.
+// bar is a month's bar in the chart of deposits, in units of the view box.
 type bar struct {
 	X, Y, Height, Middle string
-	Letter               string // First letter of the month's name, below its bar in the chart.
-	// Name of the month with its year, in the table that has the same numbers as the chart.
+	Letter               string // First letter of the month's name, below its bar.
+	// Month and year, in the table with the chart's numbers.
 	Month string
 	Count string
 }

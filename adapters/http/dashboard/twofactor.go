@@ -16,8 +16,8 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// enableTOTP creates a secret for two-factor codes and shows it. Codes are required only after the operator has
-// entered a first one.
+// enableTOTP creates and shows a secret for two-factor codes, which are required only after a first code was
+// entered.
 func (p *pages) enableTOTP(c *fiber.Ctx, by caller) error {
 	if err := p.limited(c, by, operators.PasswordCheckRateLimit); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (p *pages) enableTOTP(c *fiber.Ctx, by caller) error {
 	return p.enrol(c, by, http.StatusOK, enrolment, "")
 }
 
-// enrol shows the secret for two-factor codes as a QR code and as text, with a field for the first code.
+// enrol shows the two-factor secret as QR code and text, with a field for the first code.
 func (p *pages) enrol(c *fiber.Ctx, by caller, status int, enrolment operators.TOTPEnrolment, mistake string) error {
 	qr, err := ui.NewQR(enrolment.URI.Reveal())
 	if err != nil {
@@ -56,7 +56,6 @@ func grouped(text string) string {
 	return strings.Join(append(groups, text), " ")
 }
 
-// confirmTOTP turns two-factor codes on, and shows the recovery codes.
 func (p *pages) confirmTOTP(c *fiber.Ctx, by caller) error {
 	done, waits, err := p.Operators.ConfirmTOTP(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldCode),
 		p.browserOf(c))
@@ -79,8 +78,7 @@ func (p *pages) newRecoveryCodes(c *fiber.Ctx, by caller) error {
 	return p.showRecoveryCodes(c, by, done, textCodesReplaced)
 }
 
-// showRecoveryCodes answers with the recovery codes on a page, without a redirect: the database holds only their
-// hashes, so they cannot be shown later.
+// showRecoveryCodes answers with the recovery codes, without a redirect: the database holds only their hashes.
 func (p *pages) showRecoveryCodes(c *fiber.Ctx, by caller, done operators.TwoFactorResult,
 	lead ui.LocalizedText) error {
 	p.renew(c, done.SignInResult)
@@ -107,13 +105,11 @@ func (p *pages) disableTOTP(c *fiber.Ctx, by caller) error {
 	return settled(c, intentDisableTOTP)
 }
 
-// renew stores the token of a new session in the browser's cookie.
 func (p *pages) renew(c *fiber.Ctx, in operators.SignInResult) {
 	p.Site.SetSession(c, in.Token.Reveal(), in.Lifetime)
 }
 
-// refusedCode shows the settings again after a refused form about two-factor codes, with the mistake at its field
-// or with the reason.
+// refusedCode shows the settings after a refused two-factor form, with the mistake or reason.
 func (p *pages) refusedCode(c *fiber.Ctx, by caller, intent string, err error) error {
 	lang := ui.LangOf(c)
 	sent := settingsView{Intent: intent}
@@ -135,23 +131,20 @@ func (p *pages) refusedCode(c *fiber.Ctx, by caller, intent string, err error) e
 	return p.renderSettings(c, by, http.StatusUnprocessableEntity, sent)
 }
 
-// enrolView is the data of the page that shows the secret for two-factor codes.
 type enrolView struct {
 	Page   ui.Page
 	Token  string
 	QR     ui.QR
-	Secret string // The secret for two-factor codes, in groups of four characters.
-	Error  string // Error message about the two-factor code that the operator entered.
+	Secret string
+	Error  string // Error message about the entered two-factor code.
 }
 
-// recoveryView is the data of the page that shows recovery codes, once.
 type recoveryView struct {
 	Page  ui.Page
 	Lead  string
 	Codes []string
 }
 
-// codeField returns the form field for a two-factor code.
 func codeField(form string, lang ui.Lang, mistake string) ui.Field {
 	return ui.Field{
 		Form: form, Name: fieldCode, Type: "text", Label: textCode.In(lang), Hint: textCodeHint.In(lang),

@@ -28,20 +28,20 @@ import (
 )
 
 const (
-	maxToken = 1 << 10 // Greatest length in bytes of the CSRF token, which is the form's first field.
-	// Limit in bytes for all text fields of a form with files together; other forms have the same limit.
+	maxToken = 1 << 10 // Greatest length in bytes of the CSRF token, the form's first field.
+	// Limit in bytes for all text fields of a form with files, as for other forms.
 	maxFields = 64 << 10
 )
 
-// minRateUpload is the request body of a form with files. Once end is set, the browser must send it at the least rate
-// and before that time.
+// minRateUpload is the body of a form with files, which the browser must send at the least rate and, once set,
+// before end.
 type minRateUpload struct {
 	*middleware.UploadBody
 	pace middleware.MinRateGuard
 	end  time.Time
 }
 
-// Read reads from a form with files, and sets the deadline by which the browser must send more.
+// Read reads from a form with files and sets the deadline for the next bytes.
 func (p *minRateUpload) Read(b []byte) (int, error) {
 	if p.end.IsZero() {
 		return p.UploadBody.Read(b)
@@ -59,7 +59,7 @@ func (p *minRateUpload) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// IsUpload reports from the head of a request whether it is a form with files, whose body the handler reads itself
+// IsUpload reports from a request's head whether it is a form with files, whose body the handler reads itself
 // (middleware.Hooks).
 func IsUpload(header *fasthttp.RequestHeader) bool {
 	path, _, _ := strings.Cut(string(header.RequestURI()), "?")
@@ -68,21 +68,20 @@ func IsUpload(header *fasthttp.RequestHeader) bool {
 		len(header.MultipartFormBoundary()) > 0
 }
 
-// upload is a form with files, as it was received.
 type upload struct {
 	files   []deposits.UploadedFile
 	refused []deposits.RefusedFile
 	scratch []*os.File
 	tooMany bool
-	fields  int // Number of bytes that the text fields of the form with files have had so far.
+	// Bytes of the text fields of a form with files so far.
+	fields  int
 	takes   func(intent string) error
-	decided bool // True once the form's intent was received, so that files may follow; false before.
+	decided bool // Whether the form's intent was received, so that files may follow.
 	bytes   *middleware.BudgetPart
 	place   *middleware.BudgetPart
 }
 
-// close closes the temporary files of the form, which deletes them, and frees the bytes that they counted against
-// the limits.
+// close deletes the form's temporary files and frees their bytes in the limits.
 func (u *upload) close() {
 	for _, f := range u.scratch {
 		_ = f.Close()
@@ -91,13 +90,12 @@ func (u *upload) close() {
 	u.bytes.Release()
 }
 
-// readUpload receives a form with files. Before it reads files, it checks session, origin and CSRF token, and
-// whether the deposit and the account allow files (takesFiles). It writes the files to the disk and waits for
-// permission to clean them. The form's fields are then found by ui.PostValue. The caller closes the result, even
-// after an error.
+// readUpload receives a form with files. Before the files it checks session, origin, CSRF token and takesFiles; it
+// writes files to the disk and waits for permission to clean them. ui.PostValue then finds the fields. The caller
+// closes the result, even after an error.
 //
-// Returns ui.ErrInvalidFormToken, errFormTooLarge, errBusy, errSecond, errSlow, rate_limited, problem.ErrMalformed, or
-// the errors of takesFiles.
+// Returns ui.ErrInvalidFormToken, errFormTooLarge, errBusy, errSecond, errSlow, rate_limited,
+// problem.ErrMalformed, or the errors of takesFiles.
 func (p *pages) readUpload(c *fiber.Ctx, by caller, v desk.DepositView, sent *middleware.UploadBody) (*upload, error) {
 	u := &upload{takes: func(intent string) error { return p.takesFiles(by, v, intent) }}
 	body := &minRateUpload{UploadBody: sent, pace: middleware.NewMinRateGuard()}
@@ -124,8 +122,8 @@ func (p *pages) readUpload(c *fiber.Ctx, by caller, v desk.DepositView, sent *mi
 	if err := p.limited(c, by, operators.UploadRateLimit); err != nil {
 		return u, err
 	}
-	// The announced length counts against the account's limit. Only the bytes on the disk count against the process's
-	// limit, since slow senders fill it slowly.
+	// The announced length counts against the account's limit, but only bytes on the disk against the process's,
+	// since slow senders fill it slowly.
 	if u.bytes, err = p.Uploads.bytes.TryAcquire(by.Account.ID, max(body.Length(), leastForm), 0); err != nil {
 		return u, err
 	}
@@ -141,7 +139,7 @@ func (u *upload) readParts(c *fiber.Ctx, parts *multipart.Reader, body io.Reader
 	for {
 		part, err := parts.NextRawPart()
 		if errors.Is(err, io.EOF) {
-			// Bytes that follow the last part of the form are read and dropped.
+			// Bytes after the form's last part are read and dropped.
 			_, err = io.Copy(io.Discard, body)
 			return unread(err)
 		}
@@ -154,7 +152,7 @@ func (u *upload) readParts(c *fiber.Ctx, parts *multipart.Reader, body io.Reader
 	}
 }
 
-// readToken reads the first part of a form with files, which is the CSRF token.
+// readToken reads the CSRF token, the first part of a form with files.
 func (u *upload) readToken(c *fiber.Ctx, parts *multipart.Reader) error {
 	part, err := parts.NextRawPart()
 	if err != nil {
@@ -177,7 +175,7 @@ func (u *upload) readToken(c *fiber.Ctx, parts *multipart.Reader) error {
 func (u *upload) readPart(c *fiber.Ctx, part *multipart.Part) error {
 	name := part.FormName()
 	if name == fieldFiles {
-		// The field intent must come before the files, since it decides whether they are accepted.
+		// The field intent must precede the files, since it decides whether they are accepted.
 		if !u.decided {
 			return problem.ErrMalformedRequest
 		}
@@ -190,7 +188,7 @@ func (u *upload) readPart(c *fiber.Ctx, part *multipart.Part) error {
 	if u.fields += len(name) + len(value); u.fields > maxFields {
 		return fault.ErrPayloadTooLarge
 	}
-	// A second field with a CSRF token is ignored, since the first part of the form was the token.
+	// A second CSRF token is ignored, since the form's first part was the token.
 	if name != ui.CSRFFieldName {
 		c.Request().PostArgs().Add(name, string(value))
 	}
@@ -201,7 +199,7 @@ func (u *upload) readPart(c *fiber.Ctx, part *multipart.Part) error {
 	return nil
 }
 
-// readFile writes a file of the form to the disk. A file that will be refused is read to its end but not stored.
+// readFile writes a form's file to the disk; one that will be refused is read but not stored.
 func (u *upload) readFile(part *multipart.Part) error {
 	sent := part.FileName()
 	var first [1]byte
@@ -209,8 +207,8 @@ func (u *upload) readFile(part *multipart.Part) error {
 		if !errors.Is(err, io.EOF) {
 			return unread(err)
 		}
-		// A browser sends an empty part without a file name if no file was chosen. Only an empty part with a name is a
-		// refused file.
+		// Without a chosen file a browser sends an empty part without a name; an empty part with a name is a refused
+		// file.
 		if sent != "" {
 			u.refused = append(u.refused, deposits.RefusedFile{Name: sent, Why: evidence.ErrEmpty})
 		}
@@ -242,8 +240,7 @@ func (u *upload) readFile(part *multipart.Part) error {
 	return nil
 }
 
-// newScratch creates a temporary file and removes its name, so that the file disappears with the process at the
-// latest.
+// newScratch creates a temporary file and removes its name, so that it disappears with the process.
 func (u *upload) newScratch() (*os.File, error) {
 	f, err := os.CreateTemp("", "upload-*")
 	if err != nil {
@@ -253,7 +250,7 @@ func (u *upload) newScratch() (*os.File, error) {
 	return f, os.Remove(f.Name())
 }
 
-// errScratch marks an error of this machine's disk, as opposed to one that the browser's bytes caused.
+// errScratch marks an error of this machine's disk, not caused by the browser's bytes.
 var errScratch = errors.New("dashboard: scratch file")
 
 type tempFileWriter struct {
@@ -261,8 +258,7 @@ type tempFileWriter struct {
 	bytes *middleware.BudgetPart
 }
 
-// Write writes to the temporary file. It returns errBusy if the files of all forms together have reached their
-// limit.
+// Write writes to the temporary file, or returns errBusy if the files of all forms have reached their limit.
 func (s tempFileWriter) Write(b []byte) (int, error) {
 	if err := s.bytes.Grow(len(b)); err != nil {
 		return 0, err
@@ -274,8 +270,7 @@ func (s tempFileWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// unread converts an error while receiving a form: one that the browser's bytes, or their absence, caused becomes
-// a fault for the browser.
+// unread converts an error while a form is received: one that the browser caused becomes a fault for the browser.
 func unread(err error) error {
 	var slow net.Error
 	switch {
@@ -287,7 +282,7 @@ func unread(err error) error {
 	return problem.ErrMalformedRequest.WithCause(err)
 }
 
-// takesFiles returns an error if the deposit or the account does not allow the files of a form, or nil.
+// takesFiles returns an error if the deposit or account does not allow a form's files.
 //
 // Returns connect.ErrEmailUnverified, the errors of Act.Possible, or problem.ErrMalformed for a form that takes no
 // files.
@@ -311,7 +306,7 @@ func (p *pages) uploadRefused(c *fiber.Ctx, by caller, v desk.DepositView, err e
 		return p.unverified(c, by)
 	case fault.KindOf(err) == fault.Conflict:
 		return p.conflict(c, by, v, err)
-	// A busy process is not an outage, so the error is rendered here and the log of outages does not count it.
+	// A busy process is no outage, so the log of outages must not count this error.
 	case errors.Is(err, errBusy):
 		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(placeRetry/time.Second)))
 		return ui.RenderProblem(c, problem.ErrorPage{Status: http.StatusServiceUnavailable, Code: errBusy.Code,

@@ -10,44 +10,41 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// detailView is the data of the page of a deposit, and of the page of its claim.
 type detailView struct {
 	Page    ui.Page
 	Path    string
-	Done    string // Message about the act that the operator has just performed on the deposit.
-	Problem string // Reason why an act on the deposit was refused; "" if none was.
+	Done    string // Message about the act just performed on the deposit.
+	Problem string // Why an act on the deposit was refused; "" if none was.
 	View    desk.DepositView
 	State   ui.Chip
-	Sum     string // A line of text with the deposit's amount, stay and cover.
-	Short   string // Warning that the deposit's cover ends before the stay; "" if it does not.
+	Sum     string
+	Short   string // Warning that the deposit's cover ends before the stay; "" for none.
 	Bar     *stayBar
 	Facts   []fact
 	Files   []fileLine
 	Entries []entry
-	LinkURL string // The tenant's checkout URL, for the operator to copy; "" when the checkout is over.
+	LinkURL string // The tenant's checkout URL to copy; "" when the checkout is over.
 	Token   string
-	// The form that was sent with mistakes, or after the session had ended; zero for none.
+	// The form that was sent with mistakes or after the session's end; zero for none.
 	Act      actForm
-	Captures bool // True if the deposit can be captured and released; false otherwise.
+	Captures bool
 	Cancels  bool
-	Adds     bool // True if files can be added to the deposit; false otherwise.
+	Adds     bool
 	Claim    claimView
-	Limits   string // Sentence about the least and the greatest amount that the operator can claim.
+	Limits   string
 
-	// True if the operator may neither claim nor mail a tenant, since the address is not verified; false otherwise.
+	// Whether the operator may not claim or mail because the address is unverified.
 	Unverified bool
 }
 
-// fact is a line about a deposit on its page: a label and a value, with a note below the value.
+// fact is a line about a deposit: label and value, with a note below.
 type fact struct{ Name, Value, Note string }
 
-// entry is an entry in the history on a deposit's page.
 type entry struct {
 	At, Time, Text, Who string
 	Notes               []string
 }
 
-// clientEmail returns the tenant's e-mail address; "" if it is not known.
 func (v detailView) clientEmail() string {
 	if v.View.Client == nil {
 		return ""
@@ -55,8 +52,7 @@ func (v detailView) clientEmail() string {
 	return v.View.Client.Email
 }
 
-// field fills a field of a form on a deposit's page with its error message. The first field with a mistake gets
-// the focus.
+// field fills a field of a form on a deposit's page; the first one with a mistake gets the focus.
 func (v detailView) field(intent string, f ui.Field) ui.Field {
 	f.Form = intent
 	f.Error, f.Autofocus = mistakeOf(v.Act.mistakes, f.ID()), v.Act.first(f.ID())
@@ -70,9 +66,8 @@ func reasonOptions(lang ui.Lang) (options []ui.Option) {
 	return options
 }
 
-// fileLine is a file on a deposit's page.
 type fileLine struct {
-	// URL path, name and formatted size of the file; the path is "" for a file that waits for confirmation.
+	// Path, name and size of the file; the path is "" for a file that waits for confirmation.
 	Path, Name, Size string
 	At, Time, Who    string
 }
@@ -94,8 +89,8 @@ func linesOf(files []evidence.File, lang ui.Lang) (lines []fileLine) {
 	return lines
 }
 
-// filesField returns the form field for files. A browser drops the chosen files when the form is shown again, so
-// the field then asks for them again.
+// filesField returns the form field for files. A browser drops chosen files when the form is shown again, so the
+// field asks for them again.
 func (v detailView) filesField(intent string, label ui.LocalizedText) ui.Field {
 	lang := v.Page.Lang
 	f := v.field(intent, ui.Field{Name: fieldFiles, Label: label.In(lang), Hint: textFilesHint.In(lang)})

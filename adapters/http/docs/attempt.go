@@ -8,11 +8,11 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// attempt is the data of the form "Try it" on a route of the API reference; assets/try.js builds the form from it.
+// attempt is the data of the form "Try it" in the API reference; assets/try.js builds the form from it.
 type attempt struct {
-	Path   string // Path of the API route as openapi.yaml writes it, such as /deposits/{depositId}.
+	Path   string // Path of the API route as in openapi.yaml, such as /deposits/{depositId}.
 	Params string // The route's parameters as JSON: [{"name", "in", "example"}].
-	Body   string // Example of the request body; empty for a route without a body.
+	Body   string // Example of the request body; empty for none.
 }
 
 type attemptParam struct {
@@ -43,8 +43,8 @@ func attemptOf(r route) *attempt {
 	return out
 }
 
-// listsOf maps path parameters to the routes that list their values: "depositId" is an id from GET
-// /api/partner/v1/deposits. The list is the path in front of the parameter, if a GET route exists for it.
+// listsOf maps path parameters to the GET routes that list their values: the path before the parameter, such as
+// /api/partner/v1/deposits for depositId.
 func listsOf(routes []route) map[string]string {
 	read := map[string]bool{}
 	for _, r := range routes {
@@ -62,7 +62,6 @@ func listsOf(routes []route) map[string]string {
 	return lists
 }
 
-// pathBefore returns the first n segments of a URL path, joined.
 func pathBefore(path string, n int) (before string) {
 	for _, part := range splitPath(path)[:n] {
 		before += part.Text

@@ -1,8 +1,7 @@
 // Package docs serves the documentation for partners at /docs: the guides of docs/guides, and the reference made
-// from openapi.yaml. It also serves the OpenAPI document as /openapi.json, as /openapi-3.0.json for programs that
-// cannot read OpenAPI 3.1, and /egress.json. Each page is HTML for people and Markdown for programs, works without
-// scripts and loads nothing from other hosts. Pages are made at the first request, so that a process starts
-// sooner.
+// from openapi.yaml. It also serves /openapi.json, /openapi-3.0.json for programs that cannot read OpenAPI 3.1,
+// and /egress.json. Pages are HTML for people and Markdown for programs, work without scripts and load nothing
+// from other hosts. They are made at the first request, so that a process starts sooner.
 package docs
 
 import (
@@ -39,21 +38,19 @@ var tryScript []byte
 
 const (
 	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-	// tryPolicy is the Content-Security-Policy that lets the script of "Try it" call this installation, and no other
-	// host.
+	// tryPolicy is the Content-Security-Policy that lets the script of "Try it" call this installation only.
 	tryPolicy = policy + "; connect-src 'self'"
 
 	cacheBriefly = "public, max-age=300"
 	cacheForever = "public, max-age=31536000, immutable"
 )
 
-// Docs holds the files of the documentation site.
 type Docs struct {
-	files  map[string]*file // Files of the documentation site, by URL path.
+	files  map[string]*file
 	policy string
 }
 
-// file is a file of the documentation site. Its content is made at the first request.
+// file is a file of the documentation site, whose content is made at the first request.
 type file struct {
 	contentType string
 	cache       string
@@ -66,9 +63,8 @@ type content struct {
 	gzip  func() []byte
 }
 
-// New prepares the documentation site for the API at baseURL, which has no slash at its end. With tryIt the page
-// of requests can send requests to this installation with a test key that the reader types. Production has only
-// live keys, so tryIt is false there.
+// New prepares the documentation site for the API at baseURL, which has no slash at its end. With tryIt readers
+// can send requests with a test key; production has only live keys, so tryIt is false there.
 func New(doc *openapi3.T, baseURL string, tryIt bool) *Docs {
 	d := &Docs{policy: policy, files: map[string]*file{}}
 	b := &builder{TryIt: tryIt, Index: site.DocsPath + "/entries.js"}
@@ -109,8 +105,8 @@ func New(doc *openapi3.T, baseURL string, tryIt bool) *Docs {
 	return d
 }
 
-// AddEgressRanges adds /egress.json, the list of address ranges from which webhook deliveries are sent. Without ranges
-// the file does not exist: an empty list would make a partner's firewall block every delivery.
+// AddEgressRanges adds /egress.json, the address ranges of webhook deliveries. Without ranges the file does not
+// exist: an empty list would make a firewall block every delivery.
 func (d *Docs) AddEgressRanges(ranges []string) *Docs {
 	if len(ranges) > 0 {
 		d.add(site.EgressAddressesPath, fiber.MIMEApplicationJSON, cacheBriefly, func() ([]byte, error) {
@@ -120,7 +116,7 @@ func (d *Docs) AddEgressRanges(ranges []string) *Docs {
 	return d
 }
 
-// asset adds a file under a name that contains a hash of its content, and returns its path.
+// asset adds a file under a name with a hash of its content, and returns its path.
 func (d *Docs) asset(name, ending, contentType string, content []byte) string {
 	path := site.DocsPath + "/" + name + "-" + etagOf(content) + "." + ending
 	d.add(path, contentType, cacheForever, func() ([]byte, error) { return content, nil })
@@ -152,8 +148,8 @@ func zipped(plain []byte) []byte {
 	return out.Bytes()
 }
 
-// Mount adds the routes of all documentation files. The files below /docs share one route, since a route is a
-// label of metrics.
+// Mount adds the documentation's routes. The files below /docs share one route, since a route is a label of
+// metrics.
 func (d *Docs) Mount(router fiber.Router) {
 	serve := func(c *fiber.Ctx, path string) error {
 		f, ok := d.files[path]
@@ -180,8 +176,7 @@ func (f *file) serve(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderCacheControl, f.cache)
 	c.Set(fiber.HeaderETag, content.etag)
 	c.Set(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
-	// Scripts of any website may read the documentation files: the contract is public, and API tools in browsers load
-	// it.
+	// Scripts of any website may read the documentation: the contract is public, and API tools in browsers load it.
 	c.Set(fiber.HeaderAccessControlAllowOrigin, "*")
 	if strings.Contains(c.Get(fiber.HeaderIfNoneMatch), content.etag) {
 		return c.SendStatus(fiber.StatusNotModified)

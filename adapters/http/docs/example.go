@@ -13,7 +13,6 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// pretty renders an example as indented JSON, with the fields in the order of the schema.
 func pretty(value any, s *openapi3.Schema) string {
 	var b strings.Builder
 	writeJSON(&b, value, s, "")
@@ -116,7 +115,6 @@ func highlight(js string) string {
 	return b.String()
 }
 
-// codeSample is a code sample, with the name of its language for highlighting.
 type codeSample struct{ Mark, Text string }
 
 func (c codeSample) HTML() template.HTML {
@@ -126,7 +124,6 @@ func (c codeSample) HTML() template.HTML {
 	return template.HTML(html.EscapeString(c.Text)) //nolint:gosec // escaped
 }
 
-// curl renders an API request as a curl command.
 func curl(r route, baseURL string) string {
 	path := r.path
 	for _, ref := range append(append(openapi3.Parameters{}, r.item.Parameters...), r.op.Parameters...) {

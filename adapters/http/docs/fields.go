@@ -8,18 +8,17 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// field is a line in a list of fields or parameters of the API reference.
+// field is a field or parameter in the API reference.
 type field struct {
 	Name     string
 	Type     string
 	Required bool
 	Text     markdownText
-	Facts    []string // Default value and bounds of the API field, in words.
-	Values   []string // Values that an API field with a closed list of values may have.
+	Facts    []string
+	Values   []string // Closed list of values that an API field may have.
 	Children []field
 }
 
-// fieldsOf lists the fields of an object schema in the order of openapi.yaml.
 func fieldsOf(s *openapi3.Schema) []field {
 	if s == nil {
 		return nil
@@ -34,7 +33,7 @@ func fieldsOf(s *openapi3.Schema) []field {
 	return out
 }
 
-// orderedProperties returns the property names of a schema in the order of openapi.yaml.
+// orderedProperties returns a schema's property names in the order of openapi.yaml.
 func orderedProperties(s *openapi3.Schema) []string {
 	names := slices.Collect(maps.Keys(s.Properties))
 	slices.SortFunc(names, func(a, b string) int {
@@ -44,8 +43,7 @@ func orderedProperties(s *openapi3.Schema) []string {
 	return names
 }
 
-// originOf returns the position of the line in openapi.yaml that names a property. A property with a $ref has its
-// schema on another line.
+// originOf returns the position in openapi.yaml that names a property; with a $ref, its schema is elsewhere.
 func originOf(ref *openapi3.SchemaRef) *openapi3.Origin {
 	if ref.Origin != nil {
 		return ref.Origin
@@ -107,7 +105,6 @@ func typeName(s *openapi3.Schema) string {
 	return name
 }
 
-// facts returns the default value and the bounds of a schema in words, for the API reference.
 func facts(s *openapi3.Schema) []string {
 	var out []string
 	if s.Default != nil {

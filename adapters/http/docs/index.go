@@ -9,18 +9,17 @@ import (
 	"strings"
 )
 
-// entry is a place in the documentation that the search finds. A match in the title counts most, then one in the
-// route, the names, and the text.
+// entry is a place that the documentation's search finds. A match in the title counts most, then in the route, the
+// names, and the text.
 type entry struct {
 	Href  string `json:"href"`
 	Title string `json:"title"`
-	// The route of the API that a search result shows, or the title of the result's page.
+	// The API route of a search result, or its page's title.
 	Route string `json:"route"`
 	Names string `json:"names,omitempty"`
 	Text  string `json:"text"`
 }
 
-// index returns the script that contains the search entries of all pages.
 func index(pages []*page) ([]byte, error) {
 	var all []entry
 	for _, p := range pages {
@@ -54,7 +53,6 @@ func sectionsOf(p *page, content string, headings []heading) (entries []entry) {
 
 var tag = regexp.MustCompile(`<[^>]*>`)
 
-// words returns the text of HTML without its tags, for the search.
 func words(content string) string {
 	return strings.Join(strings.Fields(html.UnescapeString(tag.ReplaceAllString(content, " "))), " ")
 }

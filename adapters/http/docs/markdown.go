@@ -19,21 +19,19 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdownText is Markdown text from openapi.yaml or a guide.
 type markdownText string
 
-// HTML renders Markdown as HTML. HTML tags in the source are shown as text.
+// HTML renders Markdown as HTML, with HTML tags in it shown as text.
 func (p markdownText) HTML() (template.HTML, error) {
 	out, _, err := p.render()
 	return out, err
 }
 
-// render converts Markdown to HTML and returns its headings, too.
 func (p markdownText) render() (out template.HTML, headings []heading, err error) {
 	source := []byte(comment.ReplaceAllString(string(p), ""))
 	context := parser.NewContext(parser.WithIDs(headingIDs{}))
 	tree := converter().Parser().Parse(text.NewReader(source), parser.WithContext(context))
-	// Links in the Markdown without a target on this site, of which only the text is kept.
+	// Links without a target on this site, of which only the text is kept.
 	var words []*ast.Link
 	err = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
@@ -67,10 +65,9 @@ func (p markdownText) render() (out template.HTML, headings []heading, err error
 	return template.HTML(b.String()), headings, nil //nolint:gosec // no parser of HTML: the renderer escapes all text
 }
 
-// comment matches an HTML comment on a line of its own, which tests read and readers do not see.
+// comment matches an HTML comment on its own line, for tests and not readers.
 var comment = regexp.MustCompile(`(?m)^<!--.*-->\n`)
 
-// heading is a heading of a documentation page.
 type heading struct {
 	Level     int
 	ID, Title string
@@ -82,7 +79,6 @@ func headingOf(n *ast.Heading, source []byte) heading {
 	return heading{Level: n.Level, ID: string(name), Title: string(plain(n, source))}
 }
 
-// plain returns the text of a Markdown node without formatting.
 func plain(n ast.Node, source []byte) (out []byte) {
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		switch child := child.(type) {
@@ -95,7 +91,7 @@ func plain(n ast.Node, source []byte) (out []byte) {
 	return out
 }
 
-// headingIDs generates the anchors of headings as GitHub does, so that links work on both sites.
+// headingIDs generates anchors of headings as GitHub does, so that links work on both sites.
 type headingIDs struct{}
 
 var notInID = regexp.MustCompile(`[^\pL\pN _-]`)
@@ -106,7 +102,7 @@ func (headingIDs) Generate(title []byte, _ ast.NodeKind) []byte {
 
 func (headingIDs) Put([]byte) {}
 
-// converter converts Markdown with tables and task lists to HTML; HTML tags in the source are not passed through.
+// converter converts Markdown with tables and task lists to HTML, without passing HTML tags through.
 var converter = sync.OnceValue(func() goldmark.Markdown {
 	drop := func(parsers []util.PrioritizedValue, types ...any) []util.PrioritizedValue {
 		return slices.DeleteFunc(parsers, func(p util.PrioritizedValue) bool {
@@ -125,7 +121,7 @@ var converter = sync.OnceValue(func() goldmark.Markdown {
 	)
 })
 
-// blockRenderer renders code as samples with a copy button, and tables in a box that scrolls.
+// blockRenderer renders code with a copy button, and tables in a box that scrolls.
 type blockRenderer struct{}
 
 func (blockRenderer) RegisterFuncs(register renderer.NodeRendererFuncRegisterer) {
@@ -134,7 +130,7 @@ func (blockRenderer) RegisterFuncs(register renderer.NodeRendererFuncRegisterer)
 	register.Register(east.KindTaskCheckBox, around(`<span class="box" aria-hidden="true"></span>`, ""))
 }
 
-// around returns a renderer that writes tags before and after the children of a Markdown node.
+// around returns a renderer that puts tags around a Markdown node's children.
 func around(before, after string) renderer.NodeRendererFunc {
 	return func(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 		tags := after
@@ -146,7 +142,7 @@ func around(before, after string) renderer.NodeRendererFunc {
 	}
 }
 
-// fence renders a fenced code block. Samples in several languages, one after another, become tabs.
+// fence renders a fenced code block; successive samples in several languages become tabs.
 func fence(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering || inRow(n.PreviousSibling(), source) && inRow(n, source) {
 		return ast.WalkSkipChildren, nil
@@ -163,8 +159,7 @@ func fence(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.Walk
 	return ast.WalkSkipChildren, err
 }
 
-// inRow reports whether a Markdown node is code that belongs into a tab: in a language that has a tab, and not a
-// file to save.
+// inRow reports whether a Markdown node is code for a tab: in a language with a tab, and not a file to save.
 func inRow(n ast.Node, source []byte) bool {
 	if _, ok := n.(*ast.FencedCodeBlock); !ok {
 		return false

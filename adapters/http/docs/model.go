@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/adapters/http/partnerapi"
 )
 
-// reference is the content of openapi.yaml, prepared for the pages of the API reference.
+// reference is the content of openapi.yaml for the API reference.
 type reference struct {
 	Title   string
 	Version string
@@ -24,8 +24,8 @@ type reference struct {
 	Events  []operation
 	Errors  []errorCode
 	Changes []section
-	// JSON for the form "Try it": for each path parameter the route that lists its values, such as {"depositId":
-	// "/api/partner/v1/deposits"}; "" on a site without that form.
+	// JSON for "Try it" of the list route per path parameter, such as {"depositId": "/api/partner/v1/deposits"}; ""
+	// without that form.
 	Lists string
 }
 
@@ -42,12 +42,12 @@ type group struct {
 	Operations []operation
 }
 
-// operation is a route of the API, or an event that the service sends, as a page of the reference shows it.
+// operation is an API route or webhook event, as a page of the reference shows it.
 type operation struct {
 	ID, Title  string
 	Method     string
 	Path       []pathPart
-	Event      string // For an event that the service sends: a summary of what happened; "" for a route.
+	Event      string // Summary of the event that the service sends; "" for a route.
 	Deprecated bool
 	Try        *attempt
 	Text       markdownText
@@ -56,9 +56,9 @@ type operation struct {
 	BodyNote   string
 	Responses  []response
 	Errors     []errorCode
-	Common     []errorCode // Error codes that most API routes share.
+	Common     []errorCode
 	Request    codeSample
-	// The example request of the route, written with the client library of each programming language.
+	// The route's example request, written with each client library.
 	Libraries []codeSample
 	Answer    *codeSample
 	AnswerAs  string
@@ -74,14 +74,12 @@ type paramGroup struct {
 	Fields []field
 }
 
-// response is a successful response of a route.
 type response struct {
 	Status string
 	Text   markdownText
 	Fields []field
 }
 
-// errorCode is an error code of the API with its meaning.
 type errorCode struct {
 	Code    string
 	Status  string
@@ -140,7 +138,6 @@ func newReference(doc *openapi3.T, baseURL string, tryIt bool) (*reference, erro
 	return p, nil
 }
 
-// withStatus sets the HTTP status of error codes that no route declares.
 func withStatus(e errorCode) errorCode {
 	switch e.Code {
 	case "route_not_found":
@@ -151,7 +148,6 @@ func withStatus(e errorCode) errorCode {
 	return e
 }
 
-// route is an operation of openapi.yaml with its method and path.
 type route struct {
 	method, path string
 	item         *openapi3.PathItem
@@ -170,8 +166,7 @@ func routesOf(doc *openapi3.T) []route {
 	return out
 }
 
-// byOrigin compares two positions in openapi.yaml by line and column, to sort the operations and fields of the API
-// reference.
+// byOrigin compares two positions in openapi.yaml by line and column.
 func byOrigin(a, b *openapi3.Origin) int {
 	if a == nil || b == nil || a.Key == nil || b.Key == nil {
 		return 0
@@ -229,7 +224,7 @@ func (r route) params() []paramGroup {
 	return out
 }
 
-// answersOf returns the successful responses of an operation, and status and example of the last one.
+// answersOf returns an operation's successful responses, and status and example of the last.
 func answersOf(op *openapi3.Operation) (successes []response, as string, example *codeSample) {
 	for _, status := range slices.Sorted(maps.Keys(op.Responses.Map())) {
 		if !strings.HasPrefix(status, "2") {
@@ -246,11 +241,10 @@ func answersOf(op *openapi3.Operation) (successes []response, as string, example
 	return successes, as, example
 }
 
-// commonStatuses lists the HTTP statuses of errors that do not depend on the operation. The page shows them in a
-// single line.
+// commonStatuses lists the HTTP statuses of errors that do not depend on the operation.
 var commonStatuses = []string{"401", "413", "415", "429", "500", "503"}
 
-// refusalsOf returns the errors that are specific to an operation, and those that most operations share.
+// refusalsOf returns an operation's own errors, and those that most operations share.
 func refusalsOf(op *openapi3.Operation) (own, common []errorCode) {
 	for _, status := range slices.Sorted(maps.Keys(op.Responses.Map())) {
 		switch errs := op.Responses.Value(status); {
@@ -264,7 +258,6 @@ func refusalsOf(op *openapi3.Operation) (own, common []errorCode) {
 	return own, common
 }
 
-// errorsOf returns the error codes in the examples of an error response.
 func errorsOf(ref *openapi3.ResponseRef, status string) []errorCode {
 	var out []errorCode
 	examples := ref.Value.Content.Get("application/json").Examples
@@ -280,7 +273,6 @@ func errorsOf(ref *openapi3.ResponseRef, status string) []errorCode {
 	return out
 }
 
-// eventsOf describes the events that the service sends to a partner's webhook URL.
 func eventsOf(doc *openapi3.T) []operation {
 	names := slices.Collect(maps.Keys(doc.Webhooks))
 	slices.SortFunc(names, func(a, b string) int {
@@ -308,8 +300,7 @@ func jsonSchema(content openapi3.Content) *openapi3.Schema {
 	return media.Schema.Value
 }
 
-// sections splits a Markdown text at its headings of level 2. The part before the first heading gets the given
-// title.
+// sections splits Markdown at its headings of level 2; the part before the first gets the given title.
 func sections(first, text string) []section {
 	var out []section
 	for i, part := range strings.Split("\n"+text, "\n## ") {

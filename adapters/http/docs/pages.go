@@ -17,7 +17,6 @@ import (
 	"partnerdeposits/sdk/verify"
 )
 
-// Names of the documentation pages to which other pages link.
 const (
 	pageHome      = ""
 	pageReference = "reference"
@@ -26,14 +25,12 @@ const (
 	pageChangelog = "changelog"
 )
 
-// chapter is a group of pages in the site's table of contents.
 type chapter struct {
 	Title string
 	Pages []*page
 }
 
-// contents returns the site's table of contents. Pages without a name constant are the files of their name in
-// docs/guides.
+// contents returns the site's table of contents. Pages without a name constant are files in docs/guides.
 func contents() []chapter {
 	return []chapter{
 		{"Start here", []*page{
@@ -62,22 +59,20 @@ func contents() []chapter {
 	}
 }
 
-// page is a page of the documentation site.
 type page struct {
-	Name  string // Name of the documentation page in its URL.
-	Label string // Title of the page in the table of contents.
-	// True for a quick start in a programming language, which leads to a first deposit; false otherwise.
+	Name  string
+	Label string
+	// Whether the page is a quick start in a programming language.
 	Language bool
 
 	Title    string
-	Lead     string // The first sentence of the documentation page.
+	Lead     string
 	Main     template.HTML
-	Parts    []part // The table of contents of this single documentation page.
+	Parts    []part
 	Markdown string
-	entries  []entry // The entries by which the search finds the documentation page.
+	entries  []entry
 }
 
-// Path returns the URL path of the documentation page in HTML.
 func (p *page) Path() string {
 	if p.Name == pageHome {
 		return site.DocsPath
@@ -85,7 +80,6 @@ func (p *page) Path() string {
 	return site.DocsPath + "/" + p.Name
 }
 
-// File returns the URL path of the documentation page in Markdown.
 func (p *page) File() string {
 	if p.Name == pageHome {
 		return site.DocsPath + "/index.md"
@@ -93,7 +87,7 @@ func (p *page) File() string {
 	return p.Path() + ".md"
 }
 
-// part is a heading in a page's own table of contents, with the links below the heading.
+// part is a heading in a page's table of contents, with the links below.
 type part struct {
 	Title string
 	Links []link
@@ -101,18 +95,17 @@ type part struct {
 
 type link struct{ Href, Title, Verb string }
 
-// sources maps each file outside docs/guides to which a guide may link to the URL of that file on the site.
+// sources maps files outside docs/guides to which guides may link to their URL on the site.
 var sources = map[string]string{
 	"../../adapters/http/partnerapi/openapi.yaml": site.DocsPath + "/" + pageReference,
 	"../../adapters/http/partnerapi/changelog.md": site.DocsPath + "/" + pageChangelog,
 }
 
-// libraries is the beginning of links to files of the client libraries, which are published with the library and
-// not on the site.
+// libraries begins links to client library files, which are published with the library and not on the site.
 const libraries = "../../sdk/"
 
-// destination returns the URL on the site for a link in a guide, or "" for a file of a library. Any other link out
-// of the site is an error, since partners cannot open other files of the repository.
+// destination returns the URL on the site for a link in a guide; "" for a library's file. Other links out of the
+// site are errors, since partners cannot open the repository.
 func destination(to string) (string, error) {
 	if strings.HasPrefix(to, "#") || strings.HasPrefix(to, "https://") || strings.HasPrefix(to, site.DocsPath) {
 		return to, nil
@@ -140,19 +133,19 @@ func destination(to string) (string, error) {
 //go:embed assets/*.gohtml
 var templates embed.FS
 
-// builder builds the documentation pages, and holds the data that their templates read.
+// builder builds the documentation pages and holds their template data.
 type builder struct {
 	Reference *reference
 	Chapters  []chapter
-	Style     string   // URL path of the stylesheet.
-	Scripts   []string // URL paths of the documentation's scripts.
-	Index     string   // URL path of the script with the entries that the search uses.
+	Style     string
+	Scripts   []string
+	Index     string
 	TryIt     bool
-	Page      *page // The documentation page that is being built.
+	Page      *page
 	template  *template.Template
 }
 
-// build returns every file of the documentation site that is not an asset, by URL path.
+// build returns every file of the documentation site but assets, by URL path.
 func build(doc *openapi3.T, baseURL string, b *builder) (map[string][]byte, error) {
 	var err error
 	if b.Reference, err = newReference(doc, baseURL, b.TryIt); err != nil {
@@ -163,7 +156,7 @@ func build(doc *openapi3.T, baseURL string, b *builder) (map[string][]byte, erro
 	}
 	b.Chapters = contents()
 	out := map[string][]byte{}
-	// The home page lists the titles of the other pages, so it is built last.
+	// The home page lists the other pages' titles, so it is built last.
 	for _, p := range append(b.pages()[1:], b.pages()[0]) {
 		if err := b.fill(p); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
@@ -190,10 +183,9 @@ func (b *builder) pages() (all []*page) {
 	return all
 }
 
-// Home returns the first page of the documentation site.
 func (b *builder) Home() *page { return b.Chapters[0].Pages[0] }
 
-// At returns the URL path of the documentation page with the given name; templates use it for links.
+// At returns the URL path of the documentation page of a name, for links in templates.
 func (b *builder) At(name string) string { return site.DocsPath + "/" + name }
 
 func (b *builder) execute(name string) (template.HTML, error) {
@@ -204,7 +196,7 @@ func (b *builder) execute(name string) (template.HTML, error) {
 	return template.HTML(out.String()), nil //nolint:gosec // made by html/template
 }
 
-// fill builds the title, content and search entries of a documentation page.
+// fill builds title, content and search entries of a documentation page.
 func (b *builder) fill(p *page) (err error) {
 	b.Page = p
 	switch p.Name {
@@ -241,11 +233,10 @@ var (
 	linkInText    = regexp.MustCompile(`\[([^\]]*)\]\(([^)\s]+)\)`)
 )
 
-// linkToFile matches a line that is only a link to a file of sdk/verify, under the name by which a partner saves it.
+// linkToFile matches a line that only links to a file of sdk/verify, under the name by which a partner saves it.
 var linkToFile = regexp.MustCompile(`(?m)^\[([\w./]+)\]\(\.\./\.\./sdk/verify/(\w+\.(\w+))\)$`)
 
-// withFiles replaces links to the files of sdk/verify by the text of these files, since a reader of the site has no
-// other copy.
+// withFiles replaces links to files of sdk/verify by their text, since readers have no other copy.
 func withFiles(text string) (string, error) {
 	marks := map[string]string{"php": "php", "mjs": "js", "py": "python", "go": "go"}
 	var failed error
@@ -260,7 +251,6 @@ func withFiles(text string) (string, error) {
 	return text, failed
 }
 
-// read fills a documentation page from its Markdown text.
 func (p *page) read(text string) error {
 	html, headings, err := markdownText(text).render()
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// contents returns the table of contents of the API reference's page of routes, and the entries of that page for
-// the search.
+// contents returns the API reference's table of contents and search entries.
 func (r *reference) contents() (parts []part, entries []entry) {
 	first := part{}
 	add := func(s section) {
@@ -76,7 +75,7 @@ func (r *reference) entry(page, id, title, route, names, text string) entry {
 		Text: strings.Join(strings.Fields(text), " ")}
 }
 
-// wordsOf returns the names and the descriptions of API fields, including nested fields, for the search.
+// wordsOf returns names and descriptions of API fields, nested ones included, for the search.
 func wordsOf(fields []field) (names, texts []string) {
 	for _, f := range fields {
 		names, texts = append(names, f.Name), append(texts, string(f.Text))
@@ -87,7 +86,6 @@ func wordsOf(fields []field) (names, texts []string) {
 	return names, texts
 }
 
-// markdown returns the API reference's page of routes as Markdown.
 func (r *reference) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s %s\n\nBase URL: `%s`. As OpenAPI: [3.1](%s), [3.0](%s).\n\n",
@@ -111,7 +109,6 @@ func (r *reference) markdown() string {
 	return b.String()
 }
 
-// eventsMarkdown returns the documentation page about webhook events as Markdown.
 func (r *reference) eventsMarkdown() string {
 	var b strings.Builder
 	b.WriteString("# Events\n\nEvery event that we send to your endpoint, with its body. " +
@@ -182,8 +179,7 @@ func writeFields(b *strings.Builder, fields []field, indent string) {
 	}
 }
 
-// llms returns the list of all documentation pages for AI programs (llmstxt.org). The home page as Markdown has
-// the same text.
+// llms returns the list of documentation pages for AI programs (llmstxt.org), also the home page's Markdown.
 func (b *builder) llms() string {
 	var out strings.Builder
 	r := b.Reference
@@ -200,7 +196,6 @@ func (b *builder) llms() string {
 	return out.String()
 }
 
-// Tabs returns the samples of a request as HTML with a tab for each language.
 func (op operation) Tabs() template.HTML {
 	var row []sample
 	for _, c := range append([]codeSample{op.Request}, op.Libraries...) {

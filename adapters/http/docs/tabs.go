@@ -12,14 +12,13 @@ import (
 	"partnerdeposits/sdk/samples"
 )
 
-// language is a programming language of the code samples, which has a tab on the documentation pages.
+// language is a programming language of the code samples, with a tab on the pages.
 type language struct {
 	Name, Title string
-	// Names after the fence of a Markdown code block whose code belongs into this language's tab, such as js.
+	// Names after a Markdown code fence that select this language's tab, such as js.
 	marks []string
 }
 
-// languages lists the languages in the order of the tabs.
 var languages = []language{
 	{"curl", "curl", []string{"sh"}},
 	{"php", "PHP", []string{"php"}},
@@ -28,8 +27,7 @@ var languages = []language{
 	{"go", "Go", []string{"go"}},
 }
 
-// languageOf returns the programming language for the name after the fence of a Markdown code block, such as js;
-// nil for a name without a tab.
+// languageOf returns the language for the name after a Markdown code fence, such as js; nil without a tab.
 func languageOf(mark string) *language {
 	at := slices.IndexFunc(languages, func(l language) bool { return slices.Contains(l.marks, mark) })
 	if at < 0 {
@@ -38,16 +36,15 @@ func languageOf(mark string) *language {
 	return &languages[at]
 }
 
-// sample is a code sample that a reader can copy.
 type sample struct {
-	Language *language // Programming language of the sample's tab; nil for a sample outside of tabs.
-	// The file name under which the reader saves the code sample, or "" for a sample that is not a file.
+	Language *language // Programming language of the sample's tab; nil outside of tabs.
+	// The file name under which the reader saves the code sample; "" for no file.
 	File string
-	HTML template.HTML // The code of the sample as escaped HTML.
+	HTML template.HTML
 }
 
-// samplesTemplate renders code samples and their tabs. The tabs are radio buttons, which work without scripts;
-// assets/docs.js remembers the chosen language and applies it to all tabs.
+// samplesTemplate renders code samples and tabs, which are radio buttons and work without scripts; assets/docs.js
+// remembers the chosen language.
 var samplesTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("samples").Parse(
 		`{{define "figure"}}<div class="sample" data-copy>{{with .File}}<p class="file">{{.}}</p>{{end -}}
@@ -61,8 +58,7 @@ var samplesTemplate = sync.OnceValue(func() *template.Template {
 
 func (s sample) figure() template.HTML { return executed("figure", s) }
 
-// tabs returns HTML that shows a sample of each language under its tab. name distinguishes the group of tabs from
-// others on the page.
+// tabs returns HTML with a tab for each language's sample; name tells the group from others on the page.
 func tabs(name string, row []sample) template.HTML {
 	return executed("tabs", struct {
 		Name    string
@@ -78,8 +74,7 @@ func executed(name string, data any) template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // made by html/template
 }
 
-// requestsOf returns the example requests written with the client libraries, by API operation and programming
-// language.
+// requestsOf returns the example requests with client libraries, by API operation and language.
 func requestsOf(baseURL string) (map[string]map[string]string, error) {
 	all := map[string]map[string]string{}
 	if err := json.Unmarshal(bytes.ReplaceAll(samples.JSON, []byte("{base_url}"), []byte(baseURL)), &all); err != nil {

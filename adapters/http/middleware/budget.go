@@ -8,48 +8,44 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// lately is the least time for which an owner that held part of a budget still counts as a recent holder.
+// lately is the least time for which an owner that held part of a budget counts as a recent holder.
 const lately = 5 * time.Minute
 
-// ResourceBudget limits how much of a resource the process hands out at once, in all and per owner (a partner or an
-// account). The resource is bytes of responses that callers have not received yet, or permissions to do work. Kept
-// is reserved for owners that held nothing recently, so that a few owners cannot keep out all others.
+// ResourceBudget limits how much of a resource (bytes of unreceived responses, or permissions to work) the process
+// hands out, in all and per owner (a partner or an account). Kept is reserved for owners that held nothing
+// recently.
 type ResourceBudget struct {
-	// Limits of the budget: Most for the whole process, Each for one owner; Kept is the part of Most that is reserved
-	// for owners that held nothing recently.
+	// Limits of the budget: Most for the process, Each for one owner; Kept is reserved for owners that held nothing
+	// recently.
 	Most, Each, Kept int
-	// Errors of Take, which takes a part of the budget: Full when the process's limit is reached, Enough when the
-	// owner's is.
+	// Errors of TryAcquire: Full at the process's limit, Enough at the owner's.
 	Full, Enough error
 
 	mu           sync.Mutex
 	owners       map[id.ID]share
 	total, holds int
-	// Owners (partners or accounts) that held a part of the budget in the current period, and those that did in the
-	// period before.
+	// Owners (partners or accounts) that held a part of the budget in the current and in the previous period.
 	recent, before map[id.ID]bool
 	turned         time.Time
-	// Channel that is closed when a part of the budget is given back, to wake the callers of Wait; nil unless
-	// somebody waits.
+	// Channel closed when a part of the budget is given back, to wake waiting callers; nil unless somebody waits.
 	freed chan struct{}
 }
 
-// share is how much of the budget an owner (a partner or an account) holds, and in how many parts.
+// share is how much of the budget an owner holds, and in how many parts.
 type share struct{ own, holds int }
 
-// BudgetPart is a part of a budget that an owner (a partner or an account) holds until Give is called.
+// BudgetPart is a part of a budget that an owner (a partner or an account) holds until Release is called.
 type BudgetPart struct {
 	budget   *ResourceBudget
 	owner    id.ID
 	own, all int
-	// True if the owner held nothing recently, so that the reserved part of the budget is open to it; false
-	// otherwise.
+	// Whether the owner held nothing recently, so that the budget's reserved part is open to it.
 	fresh bool
 	given bool
 }
 
-// TryAcquire takes a part of the budget for an owner: own counts against the owner's limit Each, all against the
-// process's limit Most. Returns Enough or Full.
+// TryAcquire takes a part of the budget: own counts against the owner's limit, all against the process's. Returns
+// Enough or Full.
 func (b *ResourceBudget) TryAcquire(owner id.ID, own, all int) (*BudgetPart, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,8 +71,7 @@ func (b *ResourceBudget) take(owner id.ID, own, all int) (*BudgetPart, error) {
 	return h, nil
 }
 
-// turn removes from the budget's record of recent holders the owners (partners or accounts) that have held nothing
-// for a while.
+// turn forgets recent holders of the budget that have held nothing for a while.
 func (b *ResourceBudget) turn() {
 	switch now := time.Now(); {
 	case now.Sub(b.turned) > 2*lately:
@@ -86,7 +81,7 @@ func (b *ResourceBudget) turn() {
 	}
 }
 
-// Acquire takes a part of the budget like Take, but waits until others have given back enough. Returns Enough or Full
+// Acquire takes a part of the budget like TryAcquire, but waits until enough is given back. Returns Enough or Full
 // when ctx ends.
 func (b *ResourceBudget) Acquire(ctx context.Context, owner id.ID, own, all int) (*BudgetPart, error) {
 	for {
@@ -109,23 +104,21 @@ func (b *ResourceBudget) Acquire(ctx context.Context, owner id.ID, own, all int)
 	}
 }
 
-// ExceedsOwnerLimit reports whether an owner would exceed its own limit of the budget by holding n more (true), or
-// still has room for n (false).
+// ExceedsOwnerLimit reports whether n more would exceed an owner's own limit of the budget.
 func (b *ResourceBudget) ExceedsOwnerLimit(owner id.ID, n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.owners[owner].own+n > b.Each
 }
 
-// PartsHeld returns how many parts of the budget owners (partners or accounts) hold at present.
+// PartsHeld returns how many parts of the budget are held at present.
 func (b *ResourceBudget) PartsHeld() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.holds
 }
 
-// Grow adds n to a part of the process's budget that is held already; what counts against its owner's limit does
-// not change. Returns Full.
+// Grow adds n to a held part in the process's budget, but not in its owner's. Returns Full.
 func (h *BudgetPart) Grow(n int) error {
 	h.budget.mu.Lock()
 	defer h.budget.mu.Unlock()
@@ -145,7 +138,7 @@ func (h *BudgetPart) grow(n int) error {
 	return nil
 }
 
-// Release gives a held part back to the budget. A second call, or a call on a nil Hold, does nothing.
+// Release gives a held part back to the budget. A second call, or a call on nil, does nothing.
 func (h *BudgetPart) Release() {
 	if h == nil {
 		return
@@ -169,8 +162,8 @@ func (h *BudgetPart) Release() {
 	b.wake()
 }
 
-// ReleaseWithOwnerCooldown gives a held part back at once as far as the process's limit is concerned, but counts it
-// against the owner's limit for the time rest longer.
+// ReleaseWithOwnerCooldown gives a part of the process's budget back at once, but counts it against the owner's
+// limit for the time rest longer.
 func (h *BudgetPart) ReleaseWithOwnerCooldown(rest time.Duration) {
 	b := h.budget
 	b.mu.Lock()
@@ -181,7 +174,7 @@ func (h *BudgetPart) ReleaseWithOwnerCooldown(rest time.Duration) {
 	time.AfterFunc(rest, h.Release)
 }
 
-// wake wakes all callers of Wait, which then try again to take their part of the budget.
+// wake wakes all callers that wait for a part of the budget.
 func (b *ResourceBudget) wake() {
 	if b.freed != nil {
 		close(b.freed)

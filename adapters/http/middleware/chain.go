@@ -18,7 +18,7 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// RequestID returns the middleware that gives every request its id, before any other handler (problem.RequestID).
+// RequestID returns the middleware that makes every request's id before any other handler (problem.RequestID).
 func RequestID() fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		problem.RequestID(c)
@@ -28,14 +28,13 @@ func RequestID() fiber.Handler {
 
 type whoKey struct{}
 
-// AddSenderToAccessLog adds the ids of the sender to the request's line in the access log: partner and API key, or
-// operator and account.
+// AddSenderToAccessLog adds to a request's access log line the ids of partner and API key, or operator and
+// account.
 func AddSenderToAccessLog(c *fiber.Ctx, who ...slog.Attr) { c.Locals(whoKey{}, who) }
 
-// AccessLog returns the middleware that logs every request in a single line and passes the same facts to observe, which
-// may be nil, when the response is written to the connection. The line has neither path nor query: a checkout path
-// and a connect query are credentials. AccessLog also renders the errors of later handlers, so the logged status
-// is the status that the caller sees.
+// AccessLog returns the middleware that logs every request and passes the same facts to observe, which may be nil.
+// The line has neither path nor query: a checkout path and a connect query are credentials. It also renders the
+// errors of later handlers, so the logged status is the final one.
 func AccessLog(log *slog.Logger, observe func(RequestObservation)) fiber.Handler {
 	var routes routeNames
 	return func(c *fiber.Ctx) error {
@@ -68,7 +67,7 @@ func AccessLog(log *slog.Logger, observe func(RequestObservation)) fiber.Handler
 	}
 }
 
-// recordedTrace returns the id of the trace that records the request of ctx; "" if no trace records it.
+// recordedTrace returns the id of the trace that records the request of ctx; "" for none.
 func recordedTrace(ctx context.Context) string {
 	if span := trace.SpanContextFromContext(ctx); span.IsSampled() {
 		return span.TraceID().String()
@@ -76,8 +75,8 @@ func recordedTrace(ctx context.Context) string {
 	return ""
 }
 
-// bytesOut returns the length of the response body for the access log. For a stream of unknown length it returns
-// 0: the stream is sent after the line is logged.
+// bytesOut returns the response body's length for the access log; 0 for a stream of unknown length, sent after the
+// line is logged.
 func bytesOut(c *fiber.Ctx) int {
 	if c.Response().IsBodyStream() {
 		if p, ok := c.Response().BodyStream().(*minRateBody); ok {
@@ -88,7 +87,6 @@ func bytesOut(c *fiber.Ctx) int {
 	return len(c.Response().Body())
 }
 
-// panicError is the error that wraps a recovered panic, with its stack trace.
 type panicError struct {
 	value any
 	stack string
@@ -96,11 +94,10 @@ type panicError struct {
 
 func (p *panicError) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
-// Stack returns the stack trace of the panic, for the log.
 func (p *panicError) Stack() string { return p.stack }
 
-// Recover returns the middleware that turns a panic of a handler into an internal error, so that the request fails
-// and the process continues.
+// Recover returns the middleware that turns a handler's panic into an internal error, so that the process
+// continues.
 func Recover() fiber.Handler {
 	return func(c *fiber.Ctx) (err error) {
 		defer func() {
@@ -117,9 +114,8 @@ const (
 	hstsPolicy = "max-age=63072000"
 )
 
-// SecurityHeaders returns the middleware that sets the security headers of every response; pages replace the
-// Content-Security-Policy with their own. With hsts it adds Strict-Transport-Security, for a service that is
-// reached over https.
+// SecurityHeaders returns the middleware that sets every response's security headers; pages set their own
+// Content-Security-Policy. hsts adds Strict-Transport-Security, for a service reached over https.
 func SecurityHeaders(hsts bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
@@ -133,8 +129,8 @@ func SecurityHeaders(hsts bool) fiber.Handler {
 	}
 }
 
-// LimitHandlerTime returns the middleware that ends the request's user context after a time. Every wait in a handler
-// must watch that context. A handler that returns the context's error is answered with service_unavailable.
+// LimitHandlerTime returns the middleware that ends the request's user context after a time. A handler that
+// returns the context's error is answered with service_unavailable.
 func LimitHandlerTime(after time.Duration) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		parent, after := c.UserContext(), after
@@ -145,14 +141,14 @@ func LimitHandlerTime(after time.Duration) fiber.Handler {
 		defer cancel()
 		c.SetUserContext(ctx)
 		err := c.Next()
-		// The ended context is replaced by its parent, since AccessLog must not log with an ended context.
+		// AccessLog must not log with an ended context, so its parent replaces it.
 		c.SetUserContext(parent)
 		return err
 	}
 }
 
-// TraceRequests returns the middleware that records every request as a span named after its route. The span has neither
-// path nor query: both can be credentials. Without a trace provider the span costs almost nothing.
+// TraceRequests returns the middleware that records every request as a span named after its route, without path
+// and query: both can be credentials.
 func TraceRequests() fiber.Handler {
 	tracer := otel.Tracer("partnerdeposits/http")
 	return func(c *fiber.Ctx) error {

@@ -8,16 +8,15 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// headerRealIP is the header in which a trusted proxy sends the address of its client; fiber reads it.
+// headerRealIP is the header in which a trusted proxy sends its client's address; fiber reads it.
 const headerRealIP = "X-Real-Ip"
 
-// ClientAddress returns the middleware that determines a client's address from X-Forwarded-For where a trusted
-// proxy sent no X-Real-IP. The address is the last entry that is not a trusted proxy; an entry that is no address
-// ends the search, and the proxy's own address counts. trusted lists addresses and CIDR ranges.
+// ClientAddress returns the middleware that takes a client's address from X-Forwarded-For where a trusted proxy
+// sent no X-Real-IP: the last entry that is no trusted proxy. An entry that is no address ends the search, and the
+// proxy's own address counts. trusted lists addresses and CIDR ranges.
 //
-// believed names the one header that counts, X-Real-IP or X-Forwarded-For. The other header is removed from every
-// request, since a proxy passes on what its client made up. If believed is "", X-Real-IP comes first. Later
-// handlers see both headers only if a trusted proxy sent both.
+// believed names the one header that counts; the other is removed, since a proxy passes on what its client made
+// up. If believed is "", X-Real-IP comes first. Later handlers see both headers only if a trusted proxy sent both.
 func ClientAddress(trusted []string, believed string) fiber.Handler {
 	ranges := prefixes(trusted)
 	return func(c *fiber.Ctx) error {
@@ -69,8 +68,7 @@ func contains(ranges []netip.Prefix, addr netip.Addr) bool {
 	return false
 }
 
-// prefixes parses addresses and CIDR ranges, and skips what it cannot parse: the settings are validated at the
-// start.
+// prefixes parses addresses and CIDR ranges and skips invalid ones: settings are validated at the start.
 func prefixes(all []string) (out []netip.Prefix) {
 	for _, one := range all {
 		if r, err := netip.ParsePrefix(one); err == nil {

@@ -11,17 +11,16 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// leastCompressed is the smallest response body, in bytes, that is compressed. Compressing a smaller body would
-// take longer than sending it.
+// leastCompressed is the smallest response body in bytes that is compressed; for smaller ones compressing takes
+// longer than sending.
 const leastCompressed = 2 << 10
 
 // compressedTypes lists the media types of responses that are compressed: texts. Images and PDF are compressed
 // already.
 var compressedTypes = []string{fiber.MIMETextHTML, fiber.MIMEApplicationJSON, "text/css", "text/javascript", "text/csv"}
 
-// secretMarks lists byte strings whose presence in a response body shows that it contains a secret: a CSRF token,
-// a checkout URL, a webhook's secret or an API key. Such a body is not compressed: whoever chooses a part of it (a
-// query, a name) could learn the secret from the compressed size (BREACH).
+// secretMarks lists byte strings that show that a response contains a secret. Such a body is not compressed:
+// whoever chooses a part of it could learn the secret from the compressed size (BREACH).
 var secretMarks = [][]byte{[]byte("csrf_token"), []byte(site.CheckoutPathPrefix + "/"), []byte(`"secret"`),
 	[]byte("svc_whsec_"),
 	[]byte("svc_pk_")}
@@ -32,7 +31,7 @@ func Compress() fiber.Handler {
 		if err := c.Next(); err != nil {
 			return err
 		}
-		// A streamed response is not compressed, since reading the stream here would hold all of it in memory.
+		// A stream is not compressed, since that would hold all of it in memory.
 		if !c.Response().IsBodyStream() {
 			CompressBody(c)
 		}
@@ -40,8 +39,8 @@ func Compress() fiber.Handler {
 	}
 }
 
-// CompressBody compresses the response body, which is in memory, if it is long enough, contains no secret, and the
-// caller accepts gzip.
+// CompressBody compresses a response body in memory if it is long enough, has no secret, and the caller accepts
+// gzip.
 func CompressBody(c *fiber.Ctx) {
 	body := c.Response().Body()
 	if len(body) < leastCompressed || !compressible(c, body) {
@@ -75,7 +74,7 @@ func compressible(c *fiber.Ctx, body []byte) bool {
 	return true
 }
 
-// AcceptsGzip reports whether an Accept-Encoding header allows gzip: by name or by *, with a weight above 0 (RFC
+// AcceptsGzip reports whether an Accept-Encoding header allows gzip, by name or *, with a weight above 0 (RFC
 // 9110, 12.5.3).
 func AcceptsGzip(header string) bool {
 	anyCoding := false
@@ -84,7 +83,7 @@ func AcceptsGzip(header string) bool {
 		allowed := weight(parameters) > 0
 		switch strings.ToLower(strings.TrimSpace(coding)) {
 		case "gzip":
-			// In the header Accept-Encoding, an entry for gzip takes precedence over the entry * (any encoding).
+			// In Accept-Encoding, an entry for gzip takes precedence over * (any encoding).
 			return allowed
 		case "*":
 			anyCoding = allowed
@@ -93,8 +92,7 @@ func AcceptsGzip(header string) bool {
 	return anyCoding
 }
 
-// weight returns the value of the parameter q of an Accept-Encoding entry: 1 if there is none, 0 if it cannot be
-// parsed.
+// weight returns the parameter q of an Accept-Encoding entry: 1 if absent, 0 if invalid.
 func weight(parameters string) float64 {
 	name, value, found := strings.Cut(parameters, "=")
 	if !found || !strings.EqualFold(strings.TrimSpace(name), "q") {

@@ -1,5 +1,5 @@
-// Package middleware holds the handlers that every HTTP request passes (chain.go) and the configuration of the
-// fiber app. The list in adapters/http/server.go is the order in which they run, with a reason for each place.
+// Package middleware holds the handlers that every HTTP request passes and the configuration of the fiber app.
+// adapters/http/server.go fixes their order, with a reason for each place.
 package middleware
 
 import (
@@ -14,38 +14,35 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// Size and time limits of the public HTTP server.
 const (
 	// Largest accepted request body in bytes (api.md §1).
 	MaxBodyBytes = 64 << 10
-	// Longest time that a handler may run; fiber does not notice that the caller has disconnected.
+	// Longest time of a handler; fiber does not notice that the caller has disconnected.
 	HandlerTimeout = 10 * time.Second
 
-	// Longest time for reading a whole request: half a request must not occupy a connection for ever.
+	// Longest time for reading a request: half a request must not occupy a connection for ever.
 	readTimeout  = 10 * time.Second
 	writeTimeout = 30 * time.Second
 	idleTimeout  = 60 * time.Second
 	// Largest accepted request head (request line and headers) in bytes.
 	readBuffer = 16 << 10
-	// hardBody is the largest request body in bytes that is read to its end before it is refused: the caller then
-	// receives the response and can keep its connection. A larger body closes the connection.
+	// hardBody is the largest refused request body in bytes that is read to its end, so that the caller receives the
+	// response. A larger one closes the connection.
 	hardBody = 256 << 10
 )
 
-// ServerConfig holds the settings of the fiber app that differ between installations.
 type ServerConfig struct {
 	ErrorHandler fiber.ErrorHandler // The function that turns errors into responses: problem.Handler.
 
-	// TrustedProxies lists the addresses or CIDR ranges of trusted proxies. The header X-Real-IP counts only from
-	// these; a proxy must overwrite that header.
+	// Addresses or CIDR ranges of trusted proxies, which must overwrite X-Real-IP: the header counts only from these.
 	TrustedProxies []string
 }
 
-// FiberConfig returns the configuration of the fiber app, with safe values where fiber's defaults are not safe.
+// FiberConfig returns the fiber app's configuration, with safe values where fiber's defaults are not.
 func FiberConfig(cfg ServerConfig) fiber.Config {
 	c := fiber.Config{
 		ErrorHandler: cfg.ErrorHandler,
-		// Without Immutable, strings taken from a request change when fiber reuses the request's buffers.
+		// Without Immutable, strings from a request change when fiber reuses its buffers.
 		Immutable:               true,
 		CaseSensitive:           true,
 		DisableStartupMessage:   true,
@@ -65,23 +62,21 @@ func FiberConfig(cfg ServerConfig) fiber.Config {
 	return c
 }
 
-// ServerHooks holds functions of the process that the HTTP server calls, such as for metrics. Each may be nil.
+// ServerHooks holds functions that the HTTP server calls, such as for metrics. Each may be nil.
 type ServerHooks struct {
-	// Observe is called for every response when it is written to the connection.
+	// Observe is called when a response is written to the connection.
 	Observe func(RequestObservation)
 	// InFlight is called with 1 when a request begins, and with -1 once its response is sent.
 	InFlight func(change int)
-	// Draining reports whether the process is about to stop; if so, every response closes its connection.
+	// Draining reports whether the process is about to stop, so that every response closes its connection.
 	Draining func() bool
 
-	// Uploads reports from the head of a request whether its handler reads the body itself (true) or gets it in
-	// memory (false); nil: always false.
+	// Uploads reports from a request's head whether its handler reads the body itself; nil: always false.
 	Uploads func(*fasthttp.RequestHeader) bool
 }
 
-// HardenServer replaces the responses that fiber and fasthttp send outside of any middleware: plain text for an unknown
-// method, and errors that quote the bytes of an unreadable request. Call it once, after fiber.New and before
-// Listen.
+// HardenServer replaces responses that fiber and fasthttp send outside of middleware, such as errors that quote an
+// unreadable request. Call it once, after fiber.New and before Listen.
 func HardenServer(app *fiber.App, hooks ServerHooks) {
 	known := map[string]bool{}
 	for _, m := range app.Config().RequestMethods {
@@ -90,7 +85,7 @@ func HardenServer(app *fiber.App, hooks ServerHooks) {
 	server := app.Server()
 	server.SecureErrorLogMessage, server.NoDefaultServerHeader, server.CloseOnShutdown = true, true, true
 	server.HeaderReceived = hooks.headReceived
-	// A handler of uploads reads its body itself; readBody reads every other body into memory.
+	// A handler of uploads reads its body itself; readBody reads all others into memory.
 	server.StreamRequestBody = true
 	server.DisablePreParseMultipartForm = true
 	server.ConnState = noteState
@@ -113,7 +108,7 @@ func HardenServer(app *fiber.App, hooks ServerHooks) {
 		}
 		if upload != nil {
 			defer func() {
-				// After a body that was not read to its end, the start of the next request cannot be found.
+				// After a body that was not read to its end, the next request cannot be found.
 				if !upload.whole() {
 					ctx.SetConnectionClose()
 					drain(ctx.Conn(), forUpload)
@@ -135,8 +130,7 @@ func HardenServer(app *fiber.App, hooks ServerHooks) {
 	}
 	server.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) {
 		if c, ok := ctx.Conn().(*clientConn); ok && !c.heard {
-			// Send no response before any byte of a request has arrived: a browser would take it for the response to its
-			// next request.
+			// Send nothing before a request's first byte: a browser would take it for the response to its next request.
 			_ = ctx.Conn().Close()
 			return
 		}
@@ -149,23 +143,22 @@ func HardenServer(app *fiber.App, hooks ServerHooks) {
 	}
 }
 
-// patience holds the limits of a drain, which reads and drops the rest of a refused request body.
+// patience holds the limits for reading and dropping the rest of a refused request body.
 type patience struct {
-	most int // Most bytes that are read and dropped from the rest of a refused request body.
-	// Longest time without a byte while the rest of a refused request body is read and dropped.
+	most int // Most bytes dropped from a refused request body.
+	// Longest time without a byte of a refused request body.
 	idle time.Duration
-	long time.Duration // Longest time in all for reading and dropping the rest of a refused request body.
+	long time.Duration // Longest time in all for dropping a refused request body.
 }
 
 var (
 	forBody = patience{16 << 20, 100 * time.Millisecond, 2 * time.Second}
-	// The limits for draining a refused upload are longer than for other requests, since a phone sends with
-	// interruptions.
+	// A refused upload gets longer limits, since a phone sends with interruptions.
 	forUpload = patience{64 << 20, time.Second, 30 * time.Second}
 )
 
-// drain reads and drops, within limits, the bytes that the caller is still sending. Closing a connection with
-// unread bytes resets it, and the caller would see the reset instead of the response.
+// drain reads and drops, within limits, what the caller still sends. Closing a connection with unread bytes resets
+// it, and the caller would not see the response.
 func drain(conn net.Conn, p patience) {
 	buffer := make([]byte, 32<<10)
 	for read, end := 0, time.Now().Add(p.long); read < p.most && time.Now().Before(end); {

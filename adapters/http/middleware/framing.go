@@ -10,18 +10,16 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// RefuseSmuggling returns the middleware that refuses requests which a proxy in front could read otherwise than this
-// server (request smuggling): an ambiguous length of the body, another version of HTTP, control characters in a
-// header, folded header lines, and trailers. It also refuses compressed bodies (a few hundred bytes can unfold to
-// megabytes) and bodies of more than MaxBodyBytes bytes. fasthttp itself refuses two Host headers, and line feeds in
-// chunk extensions.
+// RefuseSmuggling returns the middleware that refuses requests that a proxy in front could read otherwise (request
+// smuggling): ambiguous body lengths, other HTTP versions, control characters, folded header lines and trailers.
+// It also refuses compressed bodies (a few hundred bytes can unfold to megabytes) and bodies above MaxBodyBytes.
 //
 // Returns invalid_field, unsupported_media_type or payload_too_large.
 func RefuseSmuggling() fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		header := &c.Request().Header
 		if f := framingFault(header); f != nil {
-			// Close the connection: after an ambiguous request, the first byte of the next request cannot be found on it.
+			// After an ambiguous request, the start of the next one cannot be found.
 			c.Context().SetConnectionClose()
 			return f
 		}
@@ -38,7 +36,7 @@ func RefuseSmuggling() fiber.Handler {
 	}
 }
 
-// framingFault returns the fault of an ambiguously framed request, or nil. It checks the raw header block, because
+// framingFault returns the fault of an ambiguously framed request, or nil. It checks the raw headers, because
 // fasthttp drops a Content-Length beside a Transfer-Encoding.
 func framingFault(header *fasthttp.RequestHeader) *fault.Error {
 	switch string(header.Protocol()) {
@@ -51,7 +49,7 @@ func framingFault(header *fasthttp.RequestHeader) *fault.Error {
 		var line []byte
 		line, raw, _ = bytes.Cut(raw, []byte{'\n'})
 		line = bytes.TrimSuffix(line, []byte{'\r'})
-		// Refuse folded header lines: fasthttp joins a line that begins with a space or a tab to the header before it.
+		// fasthttp joins a folded line, which begins with a space or tab, to the header before, so it is refused.
 		if len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
 			return problem.ErrMalformedRequest.WithMessage("a header line must not begin with a space or a tab")
 		}
@@ -64,8 +62,7 @@ func framingFault(header *fasthttp.RequestHeader) *fault.Error {
 		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
 			encodings++
 			if !bytes.EqualFold(bytes.Trim(value, " \t"), []byte("chunked")) {
-				// Only spaces and tabs are trimmed from the value, as HTTP allows; bytes.TrimSpace would remove other white
-				// space too.
+				// HTTP allows only spaces and tabs around the value; bytes.TrimSpace would remove more.
 				return problem.ErrMalformedRequest.WithMessage("Transfer-Encoding: must be chunked")
 			}
 		}
@@ -81,26 +78,24 @@ func framingFault(header *fasthttp.RequestHeader) *fault.Error {
 	return nil
 }
 
-// endOfHeaders is a marker that no request can send, since a header name has no colon. markEnd adds it after the
-// headers of a chunked request: fasthttp adds trailers to the headers, where an API key in a trailer would count.
+// endOfHeaders is a marker that no request can send, since a header name has no colon. It follows the headers of a
+// chunked request, to which fasthttp adds trailers, where an API key would count.
 var endOfHeaders = []byte(":end")
 
-// markEnd adds the marker endOfHeaders to a chunked request; the server calls it after reading the headers and
-// before the body.
+// markEnd adds the marker endOfHeaders to a chunked request, after the headers are read and before the body.
 func markEnd(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	if header.ContentLength() < 0 && len(header.Peek(fiber.HeaderTransferEncoding)) > 0 {
 		header.AddBytesKV(endOfHeaders, nil)
 	}
-	// The empty RequestConfig keeps the server's limits on request bodies and times.
+	// The empty RequestConfig keeps the server's limits on bodies and times.
 	return fasthttp.RequestConfig{}
 }
 
-// hasTrailer reports whether a chunked request has a trailer, that is a header after the marker endOfHeaders. It
-// also removes the marker.
+// hasTrailer reports whether a chunked request has a header after the marker endOfHeaders, and removes the marker.
 func hasTrailer(header *fasthttp.RequestHeader) bool {
 	marked, found := false, false
 	for key := range header.All() {
-		// Skip the header Connection, which the iterator All adds itself; a trailer of that name is refused by fasthttp.
+		// The iterator All adds the header Connection itself; fasthttp refuses a trailer of that name.
 		found = found || (marked && !bytes.EqualFold(key, []byte(fiber.HeaderConnection)))
 		marked = marked || bytes.Equal(key, endOfHeaders)
 	}

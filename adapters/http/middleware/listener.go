@@ -12,30 +12,29 @@ import (
 	"partnerdeposits/ports/platform/sockets"
 )
 
-// reservedDescriptors is the number of file descriptors kept free of public client connections, for the pools of
-// Postgres and Redis, the operations endpoints, the payment provider and files.
+// reservedDescriptors is the number of file descriptors kept free of public connections, for Postgres, Redis,
+// operations endpoints, the payment provider and files.
 const reservedDescriptors = 256
 
-// mostConnections returns how many public client connections fit below the process's limit of file descriptors,
-// which may change while it runs.
+// mostConnections returns how many public connections fit below the process's limit of file descriptors, which may
+// change.
 func mostConnections() int {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
 		return fasthttp.DefaultConcurrency
 	}
-	// More connections than fasthttp's default concurrency would not be served.
+	// fasthttp would not serve connections above its default concurrency.
 	descriptors := min(limit.Cur, fasthttp.DefaultConcurrency)
 	return int(descriptors - min(reservedDescriptors, descriptors/2))
 }
 
-// idleFor is the least time for which a connection stays idle before it may be closed to make room for another.
-// The next request may be on its way.
+// idleFor is how long a connection stays idle at least before it may be closed for another: its next request may
+// be on its way.
 const idleFor = time.Second
 
-// LimitConnections wraps ln for the public server: its Accept survives failures of the system (see Patient), and at
-// most as many connections are open as mostConnections allows. A further connection closes the one that has been idle
-// longest, or waits while none is idle. Harden recognises these connections: one on which nothing was sent is closed
-// without a response. failed is called on failures and waits.
+// LimitConnections wraps ln for the public server: Accept survives failures of the system (see RetryAccept), and
+// at most mostConnections are open. A further one closes the longest idle one, or waits. failed is called on
+// failures and waits.
 func LimitConnections(ln net.Listener, failed func(error)) net.Listener {
 	return newListener(ln, failed, mostConnections, idleFor)
 }
@@ -46,34 +45,30 @@ func newListener(ln net.Listener, failed func(error), most func() int, idleFor t
 	l.idle.before, l.idle.after = &l.idle, &l.idle
 	l.Listener = RetryAccept(ln, func(err error) {
 		failed(err)
-		// Close connections until the limit is met: the limit of file descriptors may have been lowered by more than
-		// one.
+		// The limit of file descriptors may have been lowered by more than one.
 		for l.endIdlest() <= 0 && l.full() {
 		}
 	})
 	return l
 }
 
-// limitedListener accepts public client connections and counts the open ones.
 type limitedListener struct {
 	net.Listener
 	failed  func(error)
 	most    func() int
 	idleFor time.Duration
-	// Channel that receives a value when a client connection has been closed or has become idle, so that a waiting
-	// Accept goes on.
+	// Channel that receives a value when a connection was closed or became idle, so that a waiting Accept goes on.
 	changed chan struct{}
 	closed  chan struct{}
 	closing sync.Once
 
 	mu   sync.Mutex
 	open int
-	// Head of the circular list of idle connections; the one that has been idle longest comes first.
+	// Head of the circular list of idle connections, longest idle first.
 	idle clientConn
 }
 
-// Accept returns the next client connection, after it has waited until the limit of open connections allows one
-// more.
+// Accept returns the next client connection, once the limit of open connections allows it.
 func (l *limitedListener) Accept() (net.Conn, error) {
 	accepted, err := l.Listener.Accept()
 	if err != nil {
@@ -97,8 +92,8 @@ func (l *limitedListener) Close() error {
 	return l.Listener.Close()
 }
 
-// awaitRoom waits until one more connection may be open. It returns true then, and false if the listener has been
-// closed. Meanwhile the next connections wait in the system's queue.
+// awaitRoom waits until one more connection may be open; false if the listener has been closed. Meanwhile
+// connections wait in the system's queue.
 func (l *limitedListener) awaitRoom() bool {
 	for l.full() {
 		next := l.endIdlest()
@@ -122,13 +117,13 @@ func (l *limitedListener) full() bool {
 	return l.open >= l.most()
 }
 
-// endIdlest closes the connection that has been idle longest, and returns 0 or less. If no connection may be
-// closed yet, it returns the time to wait before the next try.
+// endIdlest closes the longest idle connection and returns 0 or less; if none may be closed yet, the time to wait
+// before the next try.
 func (l *limitedListener) endIdlest() (next time.Duration) {
 	l.mu.Lock()
 	idlest := l.idle.after
 	if idlest == &l.idle {
-		// No connection is idle. The process's limit of file descriptors may be raised, so the next try comes soon.
+		// No connection is idle; try soon, since the limit of file descriptors may be raised.
 		next = longestWait
 	} else if next = l.idleFor - time.Since(idlest.since); next <= 0 {
 		l.forget(idlest)
@@ -140,7 +135,6 @@ func (l *limitedListener) endIdlest() (next time.Duration) {
 	return next
 }
 
-// rest marks a connection idle and appends it to the list of idle connections.
 func (l *limitedListener) rest(c *clientConn) {
 	if !c.state.CompareAndSwap(connActive, connIdle) {
 		return
@@ -151,8 +145,7 @@ func (l *limitedListener) rest(c *clientConn) {
 	l.signal()
 }
 
-// leave removes a connection from the list of idle connections, because a request has arrived or the connection is
-// closed.
+// leave removes a connection from the idle list, because a request has arrived or it is closed.
 func (l *limitedListener) leave(c *clientConn) {
 	if c.after == nil {
 		return
@@ -161,7 +154,7 @@ func (l *limitedListener) leave(c *clientConn) {
 	c.before, c.after = nil, nil
 }
 
-// forget removes a connection from the listener's count of open connections, so that another one may be accepted.
+// forget removes a connection from the listener's count, so that another may be accepted.
 func (l *limitedListener) forget(c *clientConn) {
 	if c.state.Swap(connEnded) == connEnded {
 		return
@@ -184,8 +177,8 @@ const (
 	longestWait  = time.Second
 )
 
-// RetryAccept wraps a listener so that Accept survives failures of the system, such as a lack of file descriptors: it
-// calls failed, waits, and tries again. fasthttp would stop serving for good.
+// RetryAccept wraps a listener so that Accept survives failures, such as a lack of file descriptors: it calls
+// failed, waits, and tries again. fasthttp would stop serving for good.
 func RetryAccept(ln net.Listener, failed func(error)) net.Listener {
 	return &retryingListener{Listener: ln, failed: failed, closed: make(chan struct{})}
 }
@@ -197,7 +190,7 @@ type retryingListener struct {
 	closing sync.Once
 }
 
-// Accept returns the next connection; after a failure of the system it waits and tries again.
+// Accept returns the next connection, trying again after failures of the system.
 func (p *retryingListener) Accept() (net.Conn, error) {
 	for wait := shortestWait; ; wait = min(2*wait, longestWait) {
 		c, err := p.Listener.Accept()
@@ -214,7 +207,6 @@ func (p *retryingListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close closes the listener and ends a waiting Accept.
 func (p *retryingListener) Close() error {
 	p.closing.Do(func() { close(p.closed) })
 	return p.Listener.Close()

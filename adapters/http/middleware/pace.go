@@ -8,35 +8,32 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// Limits for callers that send or receive many bytes. A caller slower than the least rate loses its connection.
+// A caller that sends or receives many bytes slower than the least rate loses its connection.
 const (
-	// Least rate, in bytes a second, at which a caller must send a request or receive a response.
+	// Least rate, in bytes a second, of a request or response.
 	leastRate  = 20_000
-	leastAfter = 5 * time.Second // Longest time without a byte at the beginning of a transfer.
-	// Longest time without a byte later in a transfer, for a caller that was faster than the least rate so far.
+	leastAfter = 5 * time.Second
+	// Longest time without a byte later, for a caller faster than the least rate so far.
 	leastCredit = 30 * time.Second
 
-	// Bytes of a response that the operating system buffers for a slow reader; they count as received by the caller.
+	// Bytes of a response that the operating system buffers for a slow reader; they count as received.
 	systemBuffer = 64 << 10
-	// The most bytes of a slow response that are written to the connection at once.
+	// Most bytes of a slow response that are written at once.
 	pacedPiece = 32 << 10
 )
 
-// MinRateGuard checks that a caller sends or receives at the least rate. Left is how long the caller may take for its
-// next bytes.
+// MinRateGuard checks that a caller sends or receives at the least rate. Left is how long its next bytes may take.
 type MinRateGuard struct{ Left time.Duration }
 
-// NewMinRateGuard returns the Pace of a caller whose transfer has just begun.
 func NewMinRateGuard() MinRateGuard { return MinRateGuard{leastAfter} }
 
-// RecordBytes records that the caller took the given time to send or receive the given number of bytes, and updates the
-// time left for its next ones.
+// RecordBytes records how long the caller took for a number of bytes, and updates the time left for its next ones.
 func (p *MinRateGuard) RecordBytes(bytes int, took time.Duration) {
 	p.Left = min(p.Left-took+time.Duration(bytes)*time.Second/leastRate, leastCredit)
 }
 
-// SendBodyWithMinRate answers with a streamed body that the caller must receive at the least rate. size is the length
-// of the body, negative if unknown. The server closes the body once the caller has received it or has disconnected.
+// SendBodyWithMinRate answers with a stream that the caller must receive at the least rate. size is its length,
+// negative if unknown. The server closes the body at the end or when the caller has disconnected.
 func SendBodyWithMinRate(c *fiber.Ctx, body io.ReadCloser, size int) {
 	conn := c.Context().Conn()
 	if sized, ok := conn.(interface{ SetWriteBuffer(int) error }); ok {
@@ -46,18 +43,16 @@ func SendBodyWithMinRate(c *fiber.Ctx, body io.ReadCloser, size int) {
 		size)
 }
 
-// minRateBody is a response body that the caller must receive at the least rate.
 type minRateBody struct {
 	io.ReadCloser
 	conn  net.Conn
 	pace  MinRateGuard
 	size  int
-	given int // Number of bytes in the piece of the response that was written last.
+	given int // Bytes of the response written last.
 	at    time.Time
 }
 
-// taken records the bytes that were written last as received: the server asks for more once they are in the
-// system's buffer.
+// taken records the last bytes as received: the server asks for more once they are in the system's buffer.
 func (p *minRateBody) taken() {
 	if p.given > 0 {
 		p.pace.RecordBytes(p.given, time.Since(p.at))
@@ -66,13 +61,11 @@ func (p *minRateBody) taken() {
 
 func (p *minRateBody) giving(n int) {
 	p.given, p.at = n, time.Now()
-	// Each piece of the response gets a write deadline of its own; the deadline of other responses covers their whole
-	// body.
+	// Each piece has its own write deadline; that of other responses covers the whole body.
 	_ = p.conn.SetWriteDeadline(p.at.Add(p.pace.Left))
 }
 
-// Read returns the next bytes of a response body of unknown length, and sets the deadline by which the caller must
-// receive them.
+// Read returns the next bytes of a body of unknown length, and sets the caller's deadline to receive them.
 func (p *minRateBody) Read(b []byte) (int, error) {
 	p.taken()
 	n, err := p.ReadCloser.Read(b)
@@ -80,8 +73,7 @@ func (p *minRateBody) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// WriteTo writes a response body of known length in pieces, each with a deadline by which the caller must receive
-// it.
+// WriteTo writes a body of known length in pieces, each with a deadline for the caller.
 func (p *minRateBody) WriteTo(w io.Writer) (int64, error) {
 	return io.Copy(writerFunc(func(b []byte) (n int, err error) {
 		for n < len(b) && err == nil {

@@ -8,19 +8,18 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// UnmatchedRouteLabel is the route label, in logs and metrics, of a request that matched no route.
+// UnmatchedRouteLabel is the route label of a request that matched no route.
 const UnmatchedRouteLabel = "unmatched"
 
-// routeNames finds the route pattern of a request for logs and metrics, since fiber may report the pattern of a
-// middleware.
+// routeNames finds a request's route pattern for logs and metrics, since fiber may report a middleware's.
 type routeNames struct {
 	once  sync.Once
 	known map[string]bool // Set of the app's routes, each as "METHOD /path".
-	// For each HTTP method, the routes that have parameters in their paths, split into segments.
+	// For each HTTP method, the routes with path parameters, split into segments.
 	patterns map[string][][]string
 }
 
-// learn reads the routes of the app when the first request arrives, since all routes are registered before.
+// learn reads the app's routes when the first request arrives; all are registered before.
 func (r *routeNames) learn(app *fiber.App) {
 	r.once.Do(func() {
 		r.known, r.patterns = map[string]bool{}, map[string][][]string{}
@@ -33,8 +32,8 @@ func (r *routeNames) learn(app *fiber.App) {
 	})
 }
 
-// of returns the pattern of the route, such as /deposits/:id, that answered the request c. If a middleware
-// answered, it returns the route that the request would have reached; UnmatchedRouteLabel for none.
+// of returns the route pattern, such as /deposits/:id, that a request reached or, if a middleware answered, would
+// have reached; UnmatchedRouteLabel for none.
 func (r *routeNames) of(c *fiber.Ctx, method string) string {
 	r.learn(c.App())
 	if path := c.Route().Path; r.known[method+" "+path] {
@@ -43,10 +42,10 @@ func (r *routeNames) of(c *fiber.Ctx, method string) string {
 	return r.match(method, c.Path())
 }
 
-// ofUnread returns method, path and route of a request whose body could not be read. A request whose head cannot
-// be parsed has no route.
+// ofUnread returns method, path and route of a request whose body could not be read; no route without a parsed
+// head.
 func (r *routeNames) ofUnread(app *fiber.App, ctx *fasthttp.RequestCtx) (method, path, route string) {
-	// Report no method and path for a head that could not be parsed: fasthttp has dropped it, and would report GET /.
+	// fasthttp has dropped an unparsed head and would report GET /, so report no method and path.
 	if len(ctx.Request.Header.RawHeaders()) == 0 {
 		return otherMethod, "", UnmatchedRouteLabel
 	}
@@ -55,7 +54,6 @@ func (r *routeNames) ofUnread(app *fiber.App, ctx *fasthttp.RequestCtx) (method,
 	return boundedMethod(method), path, r.match(method, path)
 }
 
-// match returns the route pattern that fits a method and path, or UnmatchedRouteLabel.
 func (r *routeNames) match(method, path string) string {
 	if len(path) > 1 {
 		path = strings.TrimSuffix(path, "/")

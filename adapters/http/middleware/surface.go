@@ -9,37 +9,35 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// RequestObservation describes an answered request, for metrics. Every label comes from a closed set: Route is a
-// route's pattern.
+// RequestObservation describes an answered request for metrics. Its labels come from closed sets: Route is a
+// pattern.
 type RequestObservation struct {
 	Surface  string
 	Route    string
 	Method   string
 	Status   int
 	Duration time.Duration
-	TraceID  string // Id of the trace that records the request; "" for none.
+	TraceID  string
 }
 
-// Names of the surfaces (parts of the public server) in metrics.
+// Surfaces (parts of the public server) in metrics.
 const (
 	SurfaceAPI       = "partner_api"
 	SurfaceConnect   = "connect"
 	SurfaceCheckout  = "checkout"
 	SurfaceDashboard = "dashboard"
 	SurfaceDocs      = "docs"
-	// The name, in metrics, of the part of the server that receives callbacks of the payment provider.
+	// The surface that receives callbacks of the payment provider.
 	SurfacePayments = "payments"
 	SurfaceOther    = "other"
 )
 
-// Surfaces lists the names of all surfaces of the public server.
 var Surfaces = []string{SurfaceAPI, SurfaceConnect, SurfaceCheckout, SurfaceDashboard, SurfaceDocs, SurfacePayments,
 	SurfaceOther}
 
-// otherMethod is the label, in metrics, of every HTTP method that no route has.
+// otherMethod is the metrics label of every HTTP method that no route has.
 const otherMethod = "OTHER"
 
-// APIPathPrefix is the beginning of every path of the partner API.
 const APIPathPrefix = "/api/"
 
 var surfacePrefixes = []struct{ prefix, surface string }{
@@ -58,8 +56,7 @@ var surfacePrefixes = []struct{ prefix, surface string }{
 	{site.EgressAddressesPath, SurfaceDocs},
 }
 
-// SurfaceOfPath returns the part of the public server (such as API, pages or documentation) that a request path belongs
-// to, as metrics name it.
+// SurfaceOfPath returns the surface (part of the public server, such as API or pages) of a request path.
 func SurfaceOfPath(path string) string {
 	for _, s := range surfacePrefixes {
 		if strings.HasPrefix(path, s.prefix) {
@@ -69,7 +66,7 @@ func SurfaceOfPath(path string) string {
 	return SurfaceOther
 }
 
-// boundedMethod returns the metrics label of an HTTP method, so that made-up methods add no labels.
+// boundedMethod returns an HTTP method's metrics label, so that made-up methods add no labels.
 func boundedMethod(m string) string {
 	switch m {
 	case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodPatch, fiber.MethodDelete,

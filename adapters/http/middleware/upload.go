@@ -10,12 +10,10 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// UploadTimeout is the longest time that a handler which reads an upload may run. The handler itself limits the
-// time of each part.
+// UploadTimeout is the longest time of a handler that reads an upload; the handler limits each part.
 const UploadTimeout = 5 * time.Minute
 
-// UploadBody is a request body that its handler reads from the connection, part by part. Every other body is in memory
-// before a handler runs.
+// UploadBody is a request body that its handler reads from the connection; all others are in memory.
 type UploadBody struct {
 	length int
 	stream io.Reader
@@ -25,19 +23,18 @@ type UploadBody struct {
 
 type uploadKey struct{}
 
-// UploadBodyOf returns the upload of a request; nil for a request whose body is in memory.
+// UploadBodyOf returns the upload of a request; nil for a body in memory.
 func UploadBodyOf(c *fiber.Ctx) *UploadBody {
 	u, _ := c.Context().UserValue(uploadKey{}).(*UploadBody)
 	return u
 }
 
-// Length returns the announced length of an upload in bytes; negative for a chunked body.
+// Length returns an upload's announced length in bytes; negative for a chunked body.
 func (u *UploadBody) Length() int { return u.length }
 
-// SetReadDeadline sets the deadline for the next reads of an upload.
 func (u *UploadBody) SetReadDeadline(t time.Time) error { return u.conn.SetReadDeadline(t) }
 
-// Read reads from the upload. A body that ends before its announced length returns io.ErrUnexpectedEOF.
+// Read reads from the upload. A body that ends too early returns io.ErrUnexpectedEOF.
 func (u *UploadBody) Read(p []byte) (int, error) {
 	n, err := u.stream.Read(p)
 	u.read += n
@@ -50,7 +47,7 @@ func (u *UploadBody) Read(p []byte) (int, error) {
 // whole reports whether an upload was read to its end, so that the next request begins after it.
 func (u *UploadBody) whole() bool { return u.length >= 0 && u.read == u.length }
 
-// bytesIn returns the length of the request body for the access log; of an upload, the part that was read.
+// bytesIn returns the request body's length for the access log; of an upload, the part that was read.
 func bytesIn(c *fiber.Ctx) int {
 	if u := UploadBodyOf(c); u != nil {
 		return u.read
@@ -62,13 +59,12 @@ func (h ServerHooks) uploads(header *fasthttp.RequestHeader) bool {
 	return h.Uploads != nil && h.Uploads(header)
 }
 
-// tooLarge is a marker header that no request can send, since its name begins with a colon. It marks a request
-// whose announced body is larger than the limit.
+// tooLarge is a header that no request can send, since its name begins with a colon. It marks a request whose
+// announced body is too large.
 var tooLarge = []byte(":too-large")
 
-// headReceived is the callback between the head and the body of a request. fasthttp would wait for the first bytes
-// of a large body before a handler runs: a body to be refused is set to length 0, and of an upload only one byte
-// is awaited.
+// headReceived is the callback between a request's head and body. fasthttp would wait for a large body's first
+// bytes before a handler runs: a body to be refused gets length 0, and of an upload one byte is awaited.
 func (h ServerHooks) headReceived(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	config := markEnd(header)
 	switch {
@@ -81,10 +77,10 @@ func (h ServerHooks) headReceived(header *fasthttp.RequestHeader) fasthttp.Reque
 	return config
 }
 
-// readBody reads the body of a request into memory; an upload is stored in ctx unread. The choice is made here
-// because fasthttp streams either every body of a server or none.
+// readBody reads a request body into memory; an upload is stored in ctx unread. fasthttp itself streams either
+// every body of a server or none.
 //
-// Returns the same errors that fasthttp returns where it reads the body itself.
+// Returns the errors of fasthttp's own reading.
 func readBody(ctx *fasthttp.RequestCtx, hooks ServerHooks) (*UploadBody, error) {
 	header := &ctx.Request.Header
 	if len(header.PeekBytes(tooLarge)) > 0 {
@@ -119,7 +115,7 @@ func readBody(ctx *fasthttp.RequestCtx, hooks ServerHooks) (*UploadBody, error) 
 	if err != nil {
 		return nil, err
 	}
-	// SetBodyRaw replaces the body, which was a stream, by the bytes read from it, without copying them.
+	// SetBodyRaw replaces the stream by its bytes without copying them.
 	ctx.Request.SetBodyRaw(body)
 	return nil, nil //nolint:nilnil // as above
 }

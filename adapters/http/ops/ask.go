@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// ErrOtherProgramAnswers is returned for a URL at which another program than this service answers.
+// ErrOtherProgramAnswers is returned for a URL at which another program answers.
 var ErrOtherProgramAnswers = errors.New("the answer is not that of a /readyz of this service")
 
 const longestAnswer = 64 << 10
 
-// QueryReadiness requests /readyz of a running process and returns its status. base is the URL of its METRICS_ADDR,
-// with or without /metrics. The process runs its checks, which takes at most 2 s.
+// QueryReadiness returns the status of /readyz of a running process, whose checks take at most 2 s. base is the
+// URL of its METRICS_ADDR, with or without /metrics.
 //
 // Returns ErrOtherProgramAnswers, or the error of the request.
 func QueryReadiness(ctx context.Context, client *http.Client, base string) (ReadinessStatus, error) {

@@ -14,31 +14,28 @@ import (
 	"partnerdeposits/ports/platform/outage"
 )
 
-// ReadinessCheck tests whether a dependency outside the process, such as a database, is available.
+// ReadinessCheck tests whether an outside dependency, such as a database, is available.
 type ReadinessCheck struct {
 	Name string
 
-	// Run tests the dependency and returns nil or the failure. The log shows the whole error, /readyz only Problem.
+	// Run tests the dependency. The log shows its whole error, /readyz only Problem.
 	Run func(ctx context.Context) error
 
 	// Problem describes a failure without host names, since anybody may read it: "cannot be reached".
 	Problem func(err error) string
 
-	// Every is the time for which the result of a run is reused; 0 means one second. Holds is the time for which a
-	// success is reused, if that is longer than Every.
+	// Every is how long a result is reused; 0 means one second. Holds is how long a success is reused, if longer.
 	Every, Holds time.Duration
 
-	// Optional: true if a failure after the first success only degrades the process, which stays ready; false if
-	// every failure makes it not ready.
+	// Whether a failure after the first success only degrades the process, which stays ready.
 	Optional bool
-	// Advisory: true if a failure, even before the first success, only degrades the process; false otherwise.
+	// Whether a failure, even before the first success, only degrades the process.
 	Advisory bool
 }
 
-// Intervals and timeouts of the readiness checks.
 const (
 	checkTimeout = 2 * time.Second
-	// Results of a run of the readiness checks are reused for this time, however many requests arrive.
+	// Time for which readiness results are reused, however many requests arrive.
 	freshFor      = time.Second
 	watchEvery    = 5 * time.Second
 	firstRetry    = 250 * time.Millisecond
@@ -46,23 +43,20 @@ const (
 	jitterPercent = 20
 )
 
-// unknown is the problem reported for a check that has not run yet.
 const unknown = "not looked at yet"
 
-// Readiness runs the checks of the process's dependencies, reports whether the process is ready, and retries
-// failed checks.
+// Readiness runs the readiness checks, reports whether the process is ready, and retries failed checks.
 type Readiness struct {
 	checks []ReadinessCheck
 	log    *slog.Logger
 
-	// Mutex held during a run of the readiness checks, so that only one runs at a time.
+	// Held during a run of the readiness checks, so that only one runs at a time.
 	running sync.Mutex
 	mu      sync.Mutex
-	// Time at which each readiness check last succeeded, by the check's name; no entry before its first success.
-	passed map[string]time.Time
-	// Time at which each readiness check last ended, by the check's name.
+	// Time of each readiness check's last success; no entry before the first.
+	passed   map[string]time.Time
 	answered map[string]time.Time
-	// Problem that each readiness check last found, by the check's name; "" for a success.
+	// Problem that each readiness check last found; "" for a success.
 	problems  map[string]string
 	outages   map[string]*outage.Log
 	checkedAt time.Time
@@ -70,8 +64,7 @@ type Readiness struct {
 	draining atomic.Bool
 }
 
-// NewReadiness returns the readiness of a process with the given checks. The process is not ready before their
-// first run.
+// NewReadiness returns the readiness of a process with the given checks; not ready before their first run.
 func NewReadiness(log *slog.Logger, checks ...ReadinessCheck) *Readiness {
 	r := &Readiness{
 		checks: checks, log: log, passed: map[string]time.Time{}, answered: map[string]time.Time{},
@@ -84,29 +77,26 @@ func NewReadiness(log *slog.Logger, checks ...ReadinessCheck) *Readiness {
 	return r
 }
 
-// StartDraining makes the process not ready for the rest of its life, because it is about to stop.
+// StartDraining makes the process not ready for good, because it is about to stop.
 func (r *Readiness) StartDraining() { r.draining.Store(true) }
 
-// Draining reports whether Drain was called, that is whether the process is about to stop.
+// Draining reports whether StartDraining was called: the process is about to stop.
 func (r *Readiness) Draining() bool { return r.draining.Load() }
 
-// ReadinessStatus is the JSON response of /readyz.
 type ReadinessStatus struct {
-	// State of the process: ready, degraded, not_ready or stopping.
 	Status string `json:"status"`
-	// Result of each readiness check by the check's name: "ok" or the problem.
+	// Result of each readiness check: "ok" or the problem.
 	Checks map[string]string            `json:"checks"`
 	Ages   map[string]ReadinessCheckAge `json:"ages,omitempty"`
 }
 
-// ReadinessCheckAge holds how many seconds ago a check last ended and last succeeded; nil if it never did.
+// ReadinessCheckAge holds how many seconds ago a check last ended and succeeded; nil for never.
 type ReadinessCheckAge struct {
 	Answer  *float64 `json:"answerSeconds"`
 	Success *float64 `json:"successSeconds"`
 }
 
-// The states of a process in the response of /readyz. A degraded process is ready: only optional dependencies are
-// missing.
+// States of a process in /readyz. A degraded process is ready: only optional dependencies are missing.
 const (
 	StatusReady    = "ready"
 	StatusDegraded = "degraded"
@@ -114,13 +104,13 @@ const (
 	StatusStopping = "stopping"
 )
 
-// CheckResultPassed is the result of a successful check in the response of /readyz.
+// CheckResultPassed is the result of a successful check in /readyz.
 const CheckResultPassed = "ok"
 
 // OK reports whether the process should receive work: it is ready or degraded.
 func (s ReadinessStatus) OK() bool { return s.Status == StatusReady || s.Status == StatusDegraded }
 
-// CurrentStatus returns the current readiness of the process. It runs the checks unless the last run is younger than a
+// CurrentStatus returns the readiness of the process. It runs the checks unless the last run is younger than a
 // second.
 func (r *Readiness) CurrentStatus(ctx context.Context) ReadinessStatus {
 	r.running.Lock()
@@ -134,11 +124,11 @@ func (r *Readiness) CurrentStatus(ctx context.Context) ReadinessStatus {
 	return r.status()
 }
 
-// WholeProcessCheckName is the key, in the map that Passing returns, of whether the process as a whole is ready.
+// WholeProcessCheckName is the key in CheckResults of whether the whole process is ready.
 const WholeProcessCheckName = "process"
 
-// CheckResults reports for each check name whether it succeeded in its last run, and for WholeProcessCheckName whether
-// the process is ready. It does not run the checks.
+// CheckResults reports by name whether each check succeeded last, and for WholeProcessCheckName whether the
+// process is ready. It runs no checks.
 func (r *Readiness) CheckResults() map[string]bool {
 	status := r.status()
 	passing := map[string]bool{WholeProcessCheckName: status.OK()}
@@ -183,8 +173,8 @@ func secondsSince(times map[string]time.Time, check string) *float64 {
 	return &seconds
 }
 
-// runChecks runs, in parallel, all readiness checks whose last result is too old, and logs when an outage begins
-// and ends.
+// runChecks runs, in parallel, readiness checks whose last result is too old, and logs the beginning and end of
+// outages.
 func (r *Readiness) runChecks(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
@@ -208,8 +198,7 @@ func (r *Readiness) runChecks(ctx context.Context) {
 	}
 }
 
-// due returns for each readiness check whether it must run, because its last result is too old (true), or not
-// (false).
+// due reports for each readiness check whether its last result is too old.
 func (r *Readiness) due() []bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -234,7 +223,7 @@ func (r *Readiness) record(ctx context.Context, c ReadinessCheck, err error) {
 	switch {
 	case problem != "":
 		if problem != before {
-			// Log a problem at once if it differs from the one that the check found before.
+			// Log a problem at once if it differs from the check's last one.
 			r.outages[c.Name] = outage.New(r.log)
 		}
 		r.outages[c.Name].RecordFailure(ctx, "missing: "+c.Name+" "+problem+"; trying again until it is there", "cause", err)
@@ -247,7 +236,7 @@ func (r *Readiness) record(ctx context.Context, c ReadinessCheck, err error) {
 	r.passed[c.Name] = r.answered[c.Name]
 }
 
-// RunChecks runs the readiness checks until ctx ends: every five seconds, and with growing delays while a check fails.
+// RunChecks runs the readiness checks every five seconds until ctx ends, with growing delays while one fails.
 func (r *Readiness) RunChecks(ctx context.Context) error {
 	retry := firstRetry
 	for {
@@ -268,9 +257,7 @@ func (r *Readiness) RunChecks(ctx context.Context) error {
 	}
 }
 
-// AwaitChecks waits until the named readiness checks have succeeded.
-//
-// Returns the context's error.
+// AwaitChecks waits until the named readiness checks have succeeded. Returns the context's error.
 func (r *Readiness) AwaitChecks(ctx context.Context, names ...string) error {
 	for retry := firstRetry; ; retry = min(2*retry, longestRetry) {
 		s := r.CurrentStatus(ctx)

@@ -11,21 +11,19 @@ import (
 	"time"
 )
 
-// Timeouts of the HTTP server that listens on METRICS_ADDR.
 const (
 	headerTimeout = 5 * time.Second
 	answerTimeout = 30 * time.Second
 	idleTimeout   = 60 * time.Second
 )
 
-// BuildInfo identifies the version of the program that the process runs.
 type BuildInfo struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision"`
-	Date     string `json:"date"` // Date of the build, as RFC 3339.
+	Date     string `json:"date"`
 }
 
-// liveness is the JSON response of /livez. It has no checks: a process that answers is alive.
+// liveness is the JSON response of /livez, which has no checks: a process that answers is alive.
 type liveness struct {
 	Status string   `json:"status"`
 	Checks struct{} `json:"checks"`
@@ -65,13 +63,12 @@ func writeJSON(w http.ResponseWriter, code int, body any) {
 	_ = json.NewEncoder(w).Encode(body) // The error is ignored: it means that the caller has disconnected.
 }
 
-// Server is the HTTP server of METRICS_ADDR, with /livez, /readyz and /metrics.
+// Server is the HTTP server of METRICS_ADDR.
 type Server struct {
 	http     *http.Server
 	listener net.Listener
 }
 
-// NewServer returns the server of METRICS_ADDR for an open listener.
 func NewServer(listener net.Listener, handler http.Handler, log *slog.Logger) *Server {
 	return &Server{listener: listener, http: &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
@@ -87,5 +84,5 @@ func (s *Server) Serve() error {
 	return nil
 }
 
-// Shutdown stops the server of METRICS_ADDR and waits for the requests in flight.
+// Shutdown stops the server and waits for the requests in flight.
 func (s *Server) Shutdown(ctx context.Context) error { return s.http.Shutdown(ctx) }

@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// spareDescriptors is the number of file descriptors reserved for connections to METRICS_ADDR, so that operations
-// staff can see that a process has no other descriptor left.
+// spareDescriptors is the number of file descriptors reserved for METRICS_ADDR, so that operations staff can see
+// that a process has no other left.
 const spareDescriptors = 4
 
-// ReserveFileDescriptor wraps a listener so that Accept releases a reserved file descriptor for a connection when no
-// other is free. Closing the connection reserves one again.
+// ReserveFileDescriptor wraps a listener so that Accept releases a reserved file descriptor when no other is free.
+// Closing the connection reserves one again.
 func ReserveFileDescriptor(ln net.Listener) net.Listener {
 	s := &spareDescriptorListener{Listener: ln, files: make(chan *os.File, spareDescriptors)}
 	for range spareDescriptors {
@@ -27,7 +27,7 @@ type spareDescriptorListener struct {
 	files chan *os.File
 }
 
-// Accept returns the next connection. If no file descriptor is free, it closes a reserved file and tries again.
+// Accept returns the next connection; without a free file descriptor it closes a reserved file and tries again.
 func (s *spareDescriptorListener) Accept() (net.Conn, error) {
 	for {
 		c, err := s.Listener.Accept()
@@ -39,8 +39,7 @@ func (s *spareDescriptorListener) Accept() (net.Conn, error) {
 		}
 		select {
 		case file := <-s.files:
-			// If another part of the process takes the released file descriptor first, the next round of the loop releases
-			// one more.
+			// If the process takes the released descriptor elsewhere, the next round releases one more.
 			_ = file.Close()
 		default:
 			return nil, err
@@ -51,7 +50,7 @@ func (s *spareDescriptorListener) Accept() (net.Conn, error) {
 func (s *spareDescriptorListener) refill() {
 	file, err := os.Open(os.DevNull)
 	if err != nil {
-		return // If no file descriptor can be reserved now, the next closed connection tries again.
+		return // If no descriptor can be reserved now, the next closed connection tries again.
 	}
 	select {
 	case s.files <- file:
@@ -66,7 +65,6 @@ type spareConn struct {
 	closed atomic.Bool
 }
 
-// Close closes the connection and reserves a file descriptor again.
 func (c *spareConn) Close() error {
 	err := c.Conn.Close()
 	if !c.closed.Swap(true) {

@@ -10,8 +10,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ListAccounts answers with a page of the accounts linked to the calling partner. Without a status filter these
-// are the accounts with an active link.
+// ListAccounts answers with the accounts linked to the calling partner; without a status filter, those with an
+// active link.
 func (a *api) ListAccounts(ctx context.Context, r ListAccountsRequestObject) (ListAccountsResponseObject, error) {
 	f := accountports.LinkFilter{Status: connect.LinkActive, ExternalID: value(r.Params.ExternalID)}
 	switch value(r.Params.Status) {
@@ -36,8 +36,7 @@ func (a *api) GetAccount(ctx context.Context, r GetAccountRequestObject) (GetAcc
 	return GetAccount200JSONResponse{Data: accountOf(found)}, nil
 }
 
-// DeleteAccount ends the calling partner's link to an account; the account itself stays. A second call changes
-// nothing.
+// DeleteAccount ends the calling partner's link to an account, which stays. A second call changes nothing.
 func (a *api) DeleteAccount(ctx context.Context, r DeleteAccountRequestObject) (DeleteAccountResponseObject, error) {
 	if _, err := a.Connections.RevokeByPartner(ctx, requestOf(ctx).caller, parseID(id.Account, r.AccountID)); err != nil {
 		return nil, err

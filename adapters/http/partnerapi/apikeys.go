@@ -8,7 +8,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ListAPIKeys answers with a page of the calling partner's API keys, revoked keys included.
+// ListAPIKeys answers with the calling partner's API keys, revoked ones included.
 func (a *api) ListAPIKeys(ctx context.Context, r ListAPIKeysRequestObject) (ListAPIKeysResponseObject, error) {
 	return answerList(ctx, a, keyList, r.Params.Limit, r.Params.Cursor,
 		func(page ports.Page) (ports.ListPage[partner.APIKey], error) {
@@ -16,8 +16,8 @@ func (a *api) ListAPIKeys(ctx context.Context, r ListAPIKeysRequestObject) (List
 		}, apiKeyOf, func(k partner.APIKey) ports.Cursor { return ports.Cursor{At: k.CreatedAt, ID: k.ID} })
 }
 
-// CreateAPIKey creates an API key and answers with its plaintext. The route accepts no Idempotency-Key, so no
-// stored response contains an API key.
+// CreateAPIKey creates an API key and answers with its plaintext. It takes no Idempotency-Key, so no stored
+// response contains a key.
 func (a *api) CreateAPIKey(ctx context.Context, r CreateAPIKeyRequestObject) (CreateAPIKeyResponseObject, error) {
 	made, plain, err := a.Partners.CreateOwnKey(ctx, requestOf(ctx).caller, r.Body.Name)
 	if err != nil {
@@ -30,7 +30,7 @@ func (a *api) CreateAPIKey(ctx context.Context, r CreateAPIKeyRequestObject) (Cr
 	}}, nil
 }
 
-// DeleteAPIKey revokes an API key of the calling partner. A second call changes nothing.
+// DeleteAPIKey revokes an API key. A second call changes nothing.
 func (a *api) DeleteAPIKey(ctx context.Context, r DeleteAPIKeyRequestObject) (DeleteAPIKeyResponseObject, error) {
 	if err := a.Partners.RevokeOwnKey(ctx, requestOf(ctx).caller, parseID(id.APIKey, r.KeyID)); err != nil {
 		return nil, err

@@ -32,19 +32,18 @@ const (
 	headerReplayed        = "Idempotent-Replayed"
 )
 
-// request holds what the checks have established about an API request, for the handlers.
+// request holds what the checks have established about an API request.
 type request struct {
 	caller partner.Caller
-	apiKey secret.Text // The API key as it was sent; kept only for requests that explain a signature.
-	// Rate limits under which this request is counted in addition to the partner's general one.
+	apiKey secret.Text // The API key as sent; only for requests that explain a signature.
+	// Further rate limits of the request, beside the partner's general one.
 	more  []ports.LimitRule
 	path  string
-	query string // The raw query string of the request.
-	// The idempotency key; nil if none or a malformed one was sent. Its fingerprint is set by checkIdempotencyKey.
+	query string
+	// The idempotency key; nil if absent or malformed. checkIdempotencyKey sets its fingerprint.
 	key    *ports.IdempotencyKey
-	keyErr error // The error with which a request with a malformed Idempotency-Key is refused; nil for none.
-	// reachedUseCase: true once the use case has been called, which stores or refuses under the idempotency key
-	// itself; false if an earlier check refused the request.
+	keyErr error // The error of a malformed Idempotency-Key; nil for none.
+	// Whether the use case, which stores or refuses under the idempotency key itself, has been called.
 	reachedUseCase bool
 }
 
@@ -52,11 +51,11 @@ type requestKey struct{}
 
 // requestOf returns the facts about the API request that authenticate stored in ctx.
 func requestOf(ctx context.Context) *request {
-	// The type assertion cannot fail, since every route runs authenticate first.
+	// This type assertion cannot fail, since every route runs authenticate first.
 	return ctx.Value(requestKey{}).(*request)
 }
 
-// authenticate checks the API key of a request and stores the calling partner in the user context.
+// authenticate checks the API key and stores the calling partner in the user context.
 //
 // Returns missing_api_key, invalid_api_key, api_key_revoked or rate_limited.
 func (a *api) authenticate(c *fiber.Ctx) error {
@@ -76,8 +75,7 @@ func (a *api) authenticate(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// countExplanation makes limitRate count a request also under the limit for explanations of signatures, and keeps
-// its API key for the explanation.
+// countExplanation also counts a request under the limit for explanations of signatures, and keeps its API key.
 func (a *api) countExplanation(c *fiber.Ctx) error {
 	req := requestOf(c.UserContext())
 	key, err := partner.APIKeyFromHeaders(a.Environment, c.Get(headerAPIKey), c.Get(fiber.HeaderAuthorization))
@@ -89,7 +87,7 @@ func (a *api) countExplanation(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// countAlso returns a handler that makes limitRate count a request also under a further rate limit of its partner.
+// countAlso returns a handler that adds a further rate limit of its partner to a request.
 func countAlso(rule func(partner.Partner) ports.LimitRule) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		req := requestOf(c.UserContext())
@@ -98,9 +96,8 @@ func countAlso(rule func(partner.Partner) ports.LimitRule) fiber.Handler {
 	}
 }
 
-// limitRate counts the request against the partner's rate limits and reports the remaining requests in the
-// headers. The same Redis call reads the cached response of an idempotency key; the checks that follow decide
-// whether it is used.
+// limitRate counts the request against the partner's rate limits and reports the rest in headers. The same Redis
+// call reads an idempotency key's cached response.
 //
 // Returns rate_limited.
 func (a *api) limitRate(c *fiber.Ctx) error {
@@ -120,25 +117,23 @@ func (a *api) limitRate(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// tellLimit sets the response headers RateLimit and RateLimit-Policy for a rate limit per minute.
+// tellLimit sets the headers RateLimit and RateLimit-Policy for a rate limit per minute.
 func tellLimit(c *fiber.Ctx, name string, most, remaining int, reset time.Duration) {
 	policy := `"` + name + `"`
 	c.Set(headerRateLimitPolicy, policy+";q="+strconv.Itoa(most)+";w=60")
 	c.Set(headerRateLimit, policy+";r="+strconv.Itoa(remaining)+";t="+strconv.Itoa(secondsRoundedUp(reset)))
 }
 
-// reads reports whether requests of an HTTP method change nothing: true for GET, HEAD and OPTIONS, otherwise
-// false.
+// reads reports whether an HTTP method changes nothing: GET, HEAD or OPTIONS.
 func reads(method string) bool {
 	return method == fiber.MethodGet || method == fiber.MethodHead || method == fiber.MethodOptions
 }
 
-// secondsRoundedUp returns a duration in whole seconds, rounded up, so that a caller who waits the reported
-// seconds has waited long enough.
+// secondsRoundedUp returns whole seconds, rounded up so that a caller waits long enough.
 func secondsRoundedUp(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// readIdempotencyKey parses the header Idempotency-Key, if sent. A malformed key is refused later, in
-// checkIdempotencyKey, because the order of checks (api.md §1) puts other refusals first.
+// readIdempotencyKey parses the header Idempotency-Key. checkIdempotencyKey refuses a malformed key later, because
+// the order of checks (api.md §1) puts other refusals first.
 func readIdempotencyKey(c *fiber.Ctx) error {
 	sent := c.Request().Header.PeekAll(headerIdempotencyKey)
 	if len(sent) == 0 {
@@ -157,9 +152,8 @@ func readIdempotencyKey(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// checkIdempotencyKey looks up the idempotency key between the JSON and the field checks (api.md §1, "Codes"). A
-// key that has a stored response, or that was used with another body, is answered before the field checks could
-// refuse the request.
+// checkIdempotencyKey looks up the idempotency key between the JSON and the field checks (api.md §1, "Codes"), so
+// a stored response or a reused key comes before field errors.
 //
 // Returns invalid_idempotency_key, idempotency_key_in_use or idempotency_key_reused.
 func (a *api) checkIdempotencyKey(c *fiber.Ctx) error {
@@ -182,22 +176,20 @@ func (a *api) checkIdempotencyKey(c *fiber.Ctx) error {
 	return encodedResponse(response).send(c)
 }
 
-// keyedCall returns the request's idempotency key together with the function that encodes the result, as the use
-// case of a route with idempotency keys needs them.
+// keyedCall returns the request's idempotency key with the function that encodes the result.
 func keyedCall[T any](ctx context.Context, encode func(T) (idempotent.Response, error)) idempotent.KeyAndEncoder[T] {
 	req := requestOf(ctx)
 	req.reachedUseCase = true
 	return idempotent.KeyAndEncoder[T]{Key: req.key, Encode: encode}
 }
 
-// encodeResponse renders a response body as JSON. The use case stores these bytes under the idempotency key and
-// sends them again on a replay.
+// encodeResponse renders the JSON that is stored under the idempotency key and sent again on a replay.
 func encodeResponse(status int, body any) (idempotent.Response, error) {
 	encoded, err := jsonresponse.Encode(body)
 	return idempotent.Response{Code: status, Body: encoded}, err
 }
 
-// encodedResponse is the response of a route with idempotency keys: freshly encoded by its use case, or replayed.
+// encodedResponse is the response of a route with idempotency keys: freshly encoded, or replayed.
 type encodedResponse idempotent.Response
 
 func (r encodedResponse) send(c *fiber.Ctx) error {

@@ -12,7 +12,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// CreateClient creates a client (the record of a tenant) for a linked account.
 func (a *api) CreateClient(ctx context.Context, r CreateClientRequestObject) (CreateClientResponseObject, error) {
 	in := clients.NewClient{
 		AccountID: parseID(id.Account, r.Body.AccountID),
@@ -28,7 +27,6 @@ func (a *api) CreateClient(ctx context.Context, r CreateClientRequestObject) (Cr
 	return encodedResponse(response), err
 }
 
-// GetClient answers with a client of the calling partner.
 func (a *api) GetClient(ctx context.Context, r GetClientRequestObject) (GetClientResponseObject, error) {
 	found, err := a.Clients.Get(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Client, r.ClientID))
 	if err != nil {
@@ -37,7 +35,6 @@ func (a *api) GetClient(ctx context.Context, r GetClientRequestObject) (GetClien
 	return GetClient200JSONResponse{Data: clientOf(found)}, nil
 }
 
-// ListClients answers with a page of the calling partner's clients.
 func (a *api) ListClients(ctx context.Context, r ListClientsRequestObject) (ListClientsResponseObject, error) {
 	f := partnerports.ClientFilter{PartnerID: requestOf(ctx).caller.Partner.ID,
 		AccountID: optionalID(id.Account, r.Params.AccountID), Email: value(r.Params.Email)}
@@ -46,7 +43,7 @@ func (a *api) ListClients(ctx context.Context, r ListClientsRequestObject) (List
 		clientOf, func(c tenant.Client) ports.Cursor { return ports.Cursor{At: c.CreatedAt, ID: c.ID} })
 }
 
-// UpdateClient changes the fields of a client that the request contains and keeps all others.
+// UpdateClient changes the fields of a client that the request contains.
 func (a *api) UpdateClient(ctx context.Context, r UpdateClientRequestObject) (UpdateClientResponseObject, error) {
 	want := tenant.PersonChange{
 		Email: r.Body.Email, FirstName: r.Body.FirstName, LastName: r.Body.LastName, Phone: r.Body.Phone.change(),
@@ -59,7 +56,7 @@ func (a *api) UpdateClient(ctx context.Context, r UpdateClientRequestObject) (Up
 	return encodedResponse(response), err
 }
 
-// DeleteClient erases the personal data of a client for good; the record and its id stay.
+// DeleteClient erases a client's personal data for good; the record and its id stay.
 func (a *api) DeleteClient(ctx context.Context, r DeleteClientRequestObject) (DeleteClientResponseObject, error) {
 	if err := a.Clients.Erase(ctx, requestOf(ctx).caller, parseID(id.Client, r.ClientID)); err != nil {
 		return nil, err

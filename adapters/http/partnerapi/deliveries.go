@@ -10,7 +10,6 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// ListWebhookDeliveries answers with a page of the deliveries of a webhook subscription.
 func (a *api) ListWebhookDeliveries(ctx context.Context,
 	r ListWebhookDeliveriesRequestObject) (ListWebhookDeliveriesResponseObject, error) {
 	f := webhookports.DeliveryFilter{
@@ -24,7 +23,6 @@ func (a *api) ListWebhookDeliveries(ctx context.Context,
 		}, deliveryOf, func(d webhook.Delivery) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
 }
 
-// GetWebhookDelivery answers with a webhook delivery and its body.
 func (a *api) GetWebhookDelivery(ctx context.Context,
 	r GetWebhookDeliveryRequestObject) (GetWebhookDeliveryResponseObject, error) {
 	found, err := a.Webhooks.GetDelivery(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Subscription, r.WebhookID),
@@ -42,7 +40,7 @@ func (a *api) GetWebhookDelivery(ctx context.Context,
 	}}, nil
 }
 
-// RedeliverWebhookDelivery queues a new webhook delivery with the same bytes as an older one.
+// RedeliverWebhookDelivery queues a new webhook delivery with an older one's bytes.
 func (a *api) RedeliverWebhookDelivery(ctx context.Context,
 	r RedeliverWebhookDeliveryRequestObject) (RedeliverWebhookDeliveryResponseObject, error) {
 	made, err := a.Webhooks.Redeliver(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID),
@@ -66,8 +64,8 @@ func (a *api) ReplayWebhookDeliveries(ctx context.Context,
 		Data: Replay{ReplayID: id.Replay.Of(replay.ID), Matched: replay.Matched}}, nil
 }
 
-// depositPrefix returns the beginning of the deposit id that a delivery shows. A test delivery has a prefix of its
-// own, since its deposit does not exist.
+// depositPrefix returns the prefix of a delivery's deposit id; a test delivery has its own, since its deposit does
+// not exist.
 func depositPrefix(test bool) id.Prefix {
 	if test {
 		return webhooks.TestDepositIDPrefix
@@ -75,8 +73,7 @@ func depositPrefix(test bool) id.Prefix {
 	return id.Deposit
 }
 
-// deliveredDeposit parses the deposit id by which deliveries are filtered; the id of a test delivery's deposit is
-// accepted too.
+// deliveredDeposit parses the deposit id by which deliveries are filtered, also that of a test delivery.
 func deliveredDeposit(s *string) id.ID {
 	if s == nil {
 		return id.ID{}
@@ -98,8 +95,7 @@ func deliveryOf(d webhook.Delivery) Delivery {
 		BodySha256: d.BodySHA256, Attempts: make([]DeliveryAttempt, 0, len(d.AttemptLog)),
 	}
 	if d.State == webhook.DeliveryStateWaiting {
-		// NextAttemptAt is set only for a delivery that waits: in other states DueAt is an internal time limit of the
-		// dispatcher.
+		// NextAttemptAt is set only for a waiting delivery: in other states DueAt is an internal time limit.
 		out.NextAttemptAt = TimestampOrNil(d.DueAt)
 	}
 	for _, at := range d.AttemptLog {

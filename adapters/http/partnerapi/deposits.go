@@ -17,7 +17,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// CreateDeposit creates a pending deposit for a linked account.
 func (a *api) CreateDeposit(ctx context.Context, r CreateDepositRequestObject) (CreateDepositResponseObject, error) {
 	in, err := newDeposit(*r.Body)
 	if err != nil {
@@ -32,8 +31,7 @@ func (a *api) CreateDeposit(ctx context.Context, r CreateDepositRequestObject) (
 	return encodedResponse(response), err
 }
 
-// newDeposit converts a request for a new deposit that passed the validator, and checks the rules that
-// openapi.yaml cannot express.
+// newDeposit converts a validated request for a deposit, and checks rules that openapi.yaml cannot express.
 //
 // Returns invalid_field or invalid_return_url.
 func newDeposit(r CreateDepositRequest) (deposits.NewDeposit, error) {
@@ -68,8 +66,8 @@ func newDeposit(r CreateDepositRequest) (deposits.NewDeposit, error) {
 	return in, nil
 }
 
-// storedTime truncates a time to microseconds, the precision of the database, so that every response shows the
-// same time. The zero time means "no time" in the code, so the year 1 is refused.
+// storedTime truncates a time to the database's microseconds, so that every response shows the same time. The zero
+// time means "no time", so the year 1 is refused.
 //
 // Returns invalid_field.
 func storedTime(field string, t Timestamp) (time.Time, error) {
@@ -80,9 +78,7 @@ func storedTime(field string, t Timestamp) (time.Time, error) {
 	return cut, nil
 }
 
-// cents converts an amount in euros to whole cents, and refuses fractions of a cent instead of rounding.
-//
-// Returns invalid_field.
+// cents converts euros to whole cents and refuses fractions instead of rounding. Returns invalid_field.
 func cents(e Euros) (money.Cents, error) {
 	amount, err := e.Cents()
 	switch {
@@ -94,7 +90,6 @@ func cents(e Euros) (money.Cents, error) {
 	return amount, nil
 }
 
-// ListDeposits answers with a page of the deposits that the calling partner may read.
 func (a *api) ListDeposits(ctx context.Context, r ListDepositsRequestObject) (ListDepositsResponseObject, error) {
 	f := depositports.DepositFilter{
 		PartnerID: requestOf(ctx).caller.Partner.ID, AccountID: optionalID(id.Account, r.Params.AccountID),
@@ -112,7 +107,6 @@ func (a *api) ListDeposits(ctx context.Context, r ListDepositsRequestObject) (Li
 		depositOf, func(v deposits.PartnerView) ports.Cursor { return ports.Cursor{At: v.CreatedAt, ID: v.ID} })
 }
 
-// GetDeposit answers with the current state of a deposit.
 func (a *api) GetDeposit(ctx context.Context, r GetDepositRequestObject) (GetDepositResponseObject, error) {
 	found, err := a.Deposits.Get(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Deposit, r.DepositID))
 	if err != nil {
@@ -121,7 +115,6 @@ func (a *api) GetDeposit(ctx context.Context, r GetDepositRequestObject) (GetDep
 	return GetDeposit200JSONResponse{Data: depositOf(found)}, nil
 }
 
-// CancelDeposit cancels a deposit that is not secured yet.
 func (a *api) CancelDeposit(ctx context.Context, r CancelDepositRequestObject) (CancelDepositResponseObject, error) {
 	body := value(r.Body)
 	in := deposits.Cancellation{DepositID: parseID(id.Deposit, r.DepositID), Reason: value(body.Reason),
@@ -130,7 +123,6 @@ func (a *api) CancelDeposit(ctx context.Context, r CancelDepositRequestObject) (
 	return encodedResponse(response), err
 }
 
-// ReleaseDeposit ends the cover of an active deposit early.
 func (a *api) ReleaseDeposit(ctx context.Context, r ReleaseDepositRequestObject) (ReleaseDepositResponseObject, error) {
 	in := deposits.ReleaseRequest{DepositID: parseID(id.Deposit, r.DepositID), Comment: value(value(r.Body).Comment)}
 	response, err := a.Deposits.Release(ctx, requestOf(ctx).caller, in, keyedCall(ctx, encodeDeposit))
@@ -153,8 +145,7 @@ func (a *api) CaptureDeposit(ctx context.Context, r CaptureDepositRequestObject)
 	return encodedResponse(response), err
 }
 
-// SimulateDeposit performs on a deposit the action that a tenant would take at checkout; the route exists outside
-// production only.
+// SimulateDeposit acts on a deposit as a tenant would at checkout; outside production only.
 func (a *api) SimulateDeposit(ctx context.Context,
 	r SimulateDepositRequestObject) (SimulateDepositResponseObject, error) {
 	partnerID, depositID := requestOf(ctx).caller.Partner.ID, parseID(id.Deposit, r.DepositID)

@@ -14,18 +14,17 @@ import (
 
 // Deprecation describes a deprecated route of the API (api.md §1, "Versions and deprecation").
 type Deprecation struct {
-	Method string    // HTTP method of the deprecated route, such as GET.
-	Path   string    // Path of the deprecated route, as in openapi.yaml.
-	Since  time.Time // Time from which the route is deprecated, which may be in the future.
-	Sunset time.Time // Time from which the route may be removed.
+	Method string
+	Path   string
+	Since  time.Time // Time from which the route is deprecated, perhaps in the future.
+	Sunset time.Time
 }
 
-// Deprecations lists the deprecated routes of the API; currently none. An entry marks the operation in the OpenAPI
-// document and on the documentation page, and sets headers on every response of the route.
-// docs/guides/releasing.md explains the steps.
+// Deprecations lists the deprecated API routes; currently none. An entry marks the operation in the documentation
+// and sets headers on every response. docs/guides/releasing.md explains the steps.
 var Deprecations []Deprecation
 
-// noticeMonths is the least number of months between the deprecation of a route and its removal.
+// noticeMonths is the least number of months between deprecation and removal of a route.
 const noticeMonths = 12
 
 const (
@@ -34,7 +33,7 @@ const (
 )
 
 // MarkDeprecated sets `deprecated` on the listed operations of an OpenAPI document. It returns an error for an
-// operation that the document lacks, and for a notice that is shorter than promised.
+// unknown operation or too short a notice.
 func MarkDeprecated(doc *openapi3.T, list []Deprecation) error {
 	for _, d := range list {
 		item := doc.Paths.Value(d.Path)
@@ -49,8 +48,7 @@ func MarkDeprecated(doc *openapi3.T, list []Deprecation) error {
 	return nil
 }
 
-// deprecated returns the handler that sets the deprecation headers on the responses of a route; nil for a route
-// that is not deprecated.
+// deprecated returns the handler that sets a route's deprecation headers; nil for a route that is not deprecated.
 func (a *api) deprecated(r route) fiber.Handler {
 	for _, d := range a.Deprecations {
 		if d.Method != r.method || fiberPath(d.Path) != r.path {
@@ -62,12 +60,12 @@ func (a *api) deprecated(r route) fiber.Handler {
 		return func(c *fiber.Ctx) error {
 			err := c.Next()
 			if err != nil {
-				// Remove the Link header, which names the next page: an error response has none.
+				// An error response has no next page, so its Link header is removed.
 				c.Response().Header.Del(fiber.HeaderLink)
 			}
 			c.Set(headerDeprecation, since)
 			c.Set(headerSunset, sunset)
-			// Add the link to the documentation to the Link header, beside the link to the next page.
+			// Add the documentation to the Link header, beside the next page.
 			c.Append(fiber.HeaderLink, link)
 			return err
 		}

@@ -13,8 +13,7 @@ import (
 //go:embed openapi.yaml
 var documentYAML []byte
 
-// Changelog is the list of changes to the API for partners, newest first, in the Markdown that the page at /docs
-// can render.
+// Changelog lists the API's changes for partners, newest first, in Markdown.
 //
 //go:embed changelog.md
 var Changelog string
@@ -22,11 +21,11 @@ var Changelog string
 // OpenAPIDocument returns the OpenAPI document, parsed once and shared. Callers must not change it.
 var OpenAPIDocument = sync.OnceValues(LoadOpenAPIDocument)
 
-// LoadOpenAPIDocument parses openapi.yaml into a new copy, which takes a tenth of a second. It does not compare the
-// examples with their schemas, which would take another quarter of a second at each start; a test does.
+// LoadOpenAPIDocument parses openapi.yaml into a new copy, which takes a tenth of a second. A test, not the start,
+// compares the examples with their schemas.
 func LoadOpenAPIDocument() (*openapi3.T, error) {
 	loader := openapi3.NewLoader()
-	// Line numbers are kept, because they give the order of fields, which maps lose.
+	// Line numbers keep the order of fields, which maps lose.
 	loader.IncludeOrigin = true
 	doc, err := loader.LoadFromData(documentYAML)
 	if err != nil {
@@ -41,7 +40,6 @@ func LoadOpenAPIDocument() (*openapi3.T, error) {
 	return doc, nil
 }
 
-// OpenAPIJSON renders an OpenAPI document as JSON with baseURL as the only server.
 func OpenAPIJSON(doc *openapi3.T, baseURL string) ([]byte, error) {
 	served := *doc
 	served.Servers = openapi3.Servers{{URL: baseURL, Description: doc.Servers[0].Description}}

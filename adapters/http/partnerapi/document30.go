@@ -7,12 +7,11 @@ import (
 	"slices"
 )
 
-// legacyVersion is the OpenAPI version of the document for tools that cannot read version 3.1.
+// legacyVersion is the OpenAPI version for tools that cannot read 3.1.
 const legacyVersion = "3.0.3"
 
-// OpenAPI30JSON translates a rendered OpenAPI 3.1 document to 3.0.3. Webhooks are left out: the callbacks of
-// createWebhook describe the same bodies. Types with null, const, exclusive bounds, examples of schemas and
-// references with siblings are written the older way. It returns an error for a schema keyword that 3.0 lacks.
+// OpenAPI30JSON translates an OpenAPI 3.1 document to 3.0.3. Webhooks are left out: the callbacks of createWebhook
+// describe the same bodies. It returns an error for a schema keyword that 3.0 lacks.
 func OpenAPI30JSON(document []byte) ([]byte, error) {
 	var doc map[string]any
 	if err := json.Unmarshal(document, &doc); err != nil {
@@ -31,8 +30,7 @@ func OpenAPI30JSON(document []byte) ([]byte, error) {
 	return out, nil
 }
 
-// legacyNode translates to OpenAPI 3.0, in place, all schemas below a node of a document that is not itself a
-// schema.
+// legacyNode translates to OpenAPI 3.0, in place, all schemas below a node that is no schema itself.
 func legacyNode(node any) error {
 	switch v := node.(type) {
 	case []any:
@@ -53,7 +51,7 @@ func legacyNode(node any) error {
 
 func legacyChild(parent map[string]any, key string) error {
 	switch key {
-	// An example holds values, not parts of the document, so it is not translated.
+	// An example holds values, not schemas, so it is not translated.
 	case "example", "examples":
 		return nil
 	case "schema":
@@ -64,7 +62,6 @@ func legacyChild(parent map[string]any, key string) error {
 	return legacyNode(parent[key])
 }
 
-// legacySchemas translates a map or a list of schemas to OpenAPI 3.0, in place.
 func legacySchemas(node any) error {
 	switch v := node.(type) {
 	case []any:
@@ -83,7 +80,6 @@ func legacySchemas(node any) error {
 	return nil
 }
 
-// legacyKeywords lists the schema keywords that mean the same in OpenAPI 3.0 and 3.1.
 var legacyKeywords = []string{
 	"$ref", "additionalProperties", "allOf", "anyOf", "default", "deprecated", "description", "discriminator", "enum",
 	"example",
@@ -94,8 +90,8 @@ var legacyKeywords = []string{
 	"required", "title", "type", "uniqueItems", "writeOnly",
 }
 
-// legacySchema translates a schema to OpenAPI 3.0, in place. A node that is no object is left as it is: the value
-// of additionalProperties may be a bool.
+// legacySchema translates a schema to OpenAPI 3.0, in place. A node that is no object stays: additionalProperties
+// may be a bool.
 func legacySchema(node any) error {
 	s, ok := node.(map[string]any)
 	if !ok {
@@ -125,8 +121,8 @@ func legacySchema(node any) error {
 	return nil
 }
 
-// legacyType replaces the type list [string, null] of a schema with a nullable string, as OpenAPI 3.0 expects;
-// other types likewise.
+// legacyType replaces the type [string, null] with a nullable string, as OpenAPI 3.0 expects; other types
+// likewise.
 func legacyType(s map[string]any) error {
 	types, ok := s["type"].([]any)
 	if !ok {
@@ -143,7 +139,7 @@ func legacyType(s map[string]any) error {
 	return nil
 }
 
-// legacyUnion replaces a choice between a schema and null with the nullable schema, as OpenAPI 3.0 expects.
+// legacyUnion replaces a choice between a schema and null with a nullable schema for OpenAPI 3.0.
 func legacyUnion(s map[string]any) error {
 	for _, key := range []string{"anyOf", "oneOf"} {
 		choices, ok := s[key].([]any)
@@ -167,7 +163,7 @@ func legacyUnion(s map[string]any) error {
 	return nil
 }
 
-// legacyBounds replaces an exclusive bound of a schema with a bound and a flag, as OpenAPI 3.0 expects.
+// legacyBounds replaces an exclusive bound with a bound and a flag for OpenAPI 3.0.
 func legacyBounds(s map[string]any) error {
 	for exclusive, inclusive := range map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"} {
 		bound, ok := s[exclusive].(float64)
@@ -182,8 +178,7 @@ func legacyBounds(s map[string]any) error {
 	return nil
 }
 
-// legacyValues replaces const in a schema with an enum of a single value, and several examples with the first, as
-// OpenAPI 3.0 expects.
+// legacyValues replaces const with an enum of one value, and examples with the first, for OpenAPI 3.0.
 func legacyValues(s map[string]any) error {
 	if value, ok := s["const"]; ok {
 		s["enum"] = []any{value}
@@ -198,7 +193,7 @@ func legacyValues(s map[string]any) error {
 	return nil
 }
 
-// legacyRef wraps a $ref that has sibling keywords in allOf, since OpenAPI 3.0 ignores siblings of $ref.
+// legacyRef wraps a $ref with siblings in allOf, since OpenAPI 3.0 ignores siblings of $ref.
 func legacyRef(s map[string]any) error {
 	ref, ok := s["$ref"]
 	if !ok || len(s) == 1 {

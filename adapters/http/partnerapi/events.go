@@ -12,7 +12,6 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// ListEvents answers with a page of the calling partner's events.
 func (a *api) ListEvents(ctx context.Context, r ListEventsRequestObject) (ListEventsResponseObject, error) {
 	f := webhookports.EventFilter{Name: webhook.EventName(value(r.Params.Event)),
 		Created: timeSpan(r.Params.From, r.Params.To)}
@@ -25,7 +24,6 @@ func (a *api) ListEvents(ctx context.Context, r ListEventsRequestObject) (ListEv
 		}, eventOf, func(e ports.Event) ports.Cursor { return ports.Cursor{At: e.CreatedAt, ID: e.ID} })
 }
 
-// GetEvent answers with an event of the calling partner.
 func (a *api) GetEvent(ctx context.Context, r GetEventRequestObject) (GetEventResponseObject, error) {
 	found, err := a.Events.Get(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Event, r.EventID))
 	if err != nil {
@@ -34,8 +32,8 @@ func (a *api) GetEvent(ctx context.Context, r GetEventRequestObject) (GetEventRe
 	return GetEvent200JSONResponse{Data: eventOf(found)}, nil
 }
 
-// ReadFeed answers with the events of the partner's feed after a given number. If there are none, it waits for one
-// as long as the request allows.
+// ReadFeed answers with the events of the partner's feed after a number, or waits for one as long as the request
+// allows.
 func (a *api) ReadFeed(ctx context.Context, r ReadFeedRequestObject) (ReadFeedResponseObject, error) {
 	q := events.FeedRequest{After: r.Params.After, Wait: time.Duration(value(r.Params.WaitSeconds)) * time.Second}
 	limit := defaultLimit
@@ -53,8 +51,8 @@ func (a *api) ReadFeed(ctx context.Context, r ReadFeedRequestObject) (ReadFeedRe
 		asked.Limit = most
 		page, err := a.Events.ReadFeed(ctx, partnerID, asked)
 		if q.Wait = 0; tail.FeedID != "" && (err != nil || page.FeedID != tail.FeedID) {
-			// The feed's id (which changes when the feed begins anew) is another one, or a later read failed. Send the
-			// events read so far; the next request meets the change or the error.
+			// The feed began anew or a later read failed: send the events read so far; the next request meets the change or
+			// error.
 			return nil, false, nil
 		}
 		q.After, tail.NextAfter, tail.FeedID = &page.Next, page.Next, page.FeedID

@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// ExplainWebhook answers with the reason why the signature of the webhook delivery in the request does not verify.
+// ExplainWebhook answers with the reason why a webhook delivery's signature does not verify.
 func (a *api) ExplainWebhook(ctx context.Context, r ExplainWebhookRequestObject) (ExplainWebhookResponseObject, error) {
 	req := requestOf(ctx)
 	question := webhooks.SignatureExplanationRequest{Headers: r.Body.Headers, Body: r.Body.Body,
@@ -25,7 +25,7 @@ func (a *api) ExplainWebhook(ctx context.Context, r ExplainWebhookRequestObject)
 	}}, nil
 }
 
-// ExplainConnectURL answers with the reason why the connect URL in the request is refused.
+// ExplainConnectURL answers with the reason why a connect URL is refused.
 func (a *api) ExplainConnectURL(ctx context.Context,
 	r ExplainConnectURLRequestObject) (ExplainConnectURLResponseObject, error) {
 	req := requestOf(ctx)

@@ -9,30 +9,27 @@ import (
 )
 
 const (
-	// Largest size in bytes of the encoded items on a page of a list; one item always fits, however large.
+	// Largest size in bytes of the encoded items on a list page; one item always fits.
 	pageBytes = 256_000
-	// Number of rows to read first for a page of a list whose average item size is not known yet.
+	// Rows to read first for a list page whose item size is not known yet.
 	firstRows = 25
 )
 
-// filling reads and encodes the items of a page until the page has its number of items, is full in bytes, or the
-// list ends. Rows are read in portions that are likely to fit: a page of large items would otherwise read many
-// more rows than it shows.
+// filling reads and encodes items until the page has its number, is full in bytes, or the list ends. It reads
+// portions that are likely to fit: a page of large items would otherwise read many rows too many.
 type filling[T, V any] struct {
 	sizes *sizes
 	key   sizeKey
-	// read returns the next items of the list from the database, at most the given number, and whether more may
-	// follow.
+	// read returns at most the given number of next items, and whether more may follow.
 	read func(most int) (items []T, more bool, err error)
 	view func(T) V
 
-	last T // The last item on the page of the list so far.
-	// True if the page ended because it was full in bytes, so that more items follow; false otherwise.
+	last T
+	// Whether the page was full in bytes, so that more items follow.
 	cut bool
 }
 
-// encode returns the JSON body of a page of a list: the items as data, and beside them the fields of the struct
-// that tail returns. It calls tail at the end.
+// encode returns the JSON of a list page: the items as data, and the fields of tail, which is called at the end.
 func (f *filling[T, V]) encode(limit int, tail func() any) ([]byte, error) {
 	return jsonresponse.EncodeWithBuffer(func(b []byte) ([]byte, error) {
 		b = append(b, `{"data":[`...)
@@ -75,10 +72,10 @@ func (f *filling[T, V]) items(b []byte, limit int) ([]byte, error) {
 	return b, nil
 }
 
-// sizes remembers the recent size of the items of each partner's lists, to estimate how many rows a page needs.
+// sizes remembers the item size of each partner's lists, to estimate a page's rows.
 type sizes struct {
 	mu    sync.Mutex
-	bytes map[sizeKey]int // Recent size of an item in bytes, for each list of each partner.
+	bytes map[sizeKey]int // Recent size of an item in bytes, by list and partner.
 }
 
 type sizeKey struct {
@@ -86,7 +83,7 @@ type sizeKey struct {
 	list    list
 }
 
-// rows returns how many rows to read from the database first for a page of a list.
+// rows returns how many rows to read first for a page of a list.
 func (s *sizes) rows(key sizeKey) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,8 +93,8 @@ func (s *sizes) rows(key sizeKey) int {
 	return firstRows
 }
 
-// saw records the size of a page's items, as an estimate for later pages. Large sizes decay slowly, so that one
-// page of small items does not hide them.
+// saw records the size of a page's items. Large sizes decay slowly, so that a page of small items does not hide
+// them.
 func (s *sizes) saw(key sizeKey, bytes, count int) {
 	if count == 0 {
 		return

@@ -6,7 +6,6 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// GetMe answers with the calling partner, the API key in use and the rate limits.
 func (a *api) GetMe(ctx context.Context, _ GetMeRequestObject) (GetMeResponseObject, error) {
 	caller := requestOf(ctx).caller
 	limits := a.Partners.RateLimitsOf(caller.Partner)

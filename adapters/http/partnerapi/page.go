@@ -16,7 +16,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// list identifies a list of the API. The cursor of one list is invalid for every other list.
+// list identifies a list of the API; its cursor is invalid for every other list.
 type list byte
 
 const (
@@ -27,8 +27,7 @@ const (
 	keyList
 	clientList
 	eventList
-	// The list of a partner's events in the order of their numbers (the feed). It is paged by these numbers and has
-	// no cursor.
+	// The partner's events by number (the feed), paged by number without a cursor.
 	feed
 )
 
@@ -40,9 +39,8 @@ const (
 
 var cursorEncoding = base64.RawURLEncoding.Strict()
 
-// cursor encodes the position after the last item of a page: list, Unix microseconds, id, and the first bytes of
-// their SHA-256, which detect altered cursors. A cursor grants no access (every list shows only the caller's
-// rows), so the hash needs no secret key.
+// cursor encodes the position after a page's last item, with the first bytes of a SHA-256 that detects
+// alterations. A cursor grants no access, so the hash needs no secret key.
 func (l list) cursor(c ports.Cursor) string {
 	b := make([]byte, 0, cursorBody+cursorCheck)
 	b = append(b, byte(l))
@@ -52,9 +50,7 @@ func (l list) cursor(c ports.Cursor) string {
 	return cursorEncoding.EncodeToString(append(b, sum[:cursorCheck]...))
 }
 
-// page returns limit and cursor of a list request. The validator has already bounded the limit.
-//
-// Returns invalid_cursor.
+// page returns limit and cursor of a list request; the validator has bounded the limit. Returns invalid_cursor.
 func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
 	p := ports.Page{Limit: defaultLimit}
 	if limit != nil {
@@ -66,8 +62,7 @@ func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
 	b, err := cursorEncoding.DecodeString(*cursor)
 	if err != nil || len(b) != cursorBody+cursorCheck || b[0] != byte(l) ||
 		len(*cursor) != cursorEncoding.EncodedLen(len(b)) {
-		// Compare the length too, because base64 decoding ignores line breaks, so several texts would be the same
-		// cursor.
+		// base64 decoding ignores line breaks, so without the length several texts would be the same cursor.
 		return p, fault.ErrBadCursor
 	}
 	sum := sha256.Sum256(b[:cursorBody])
@@ -79,14 +74,13 @@ func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
 	return p, nil
 }
 
-// listResponse is the encoded response with a page of a list or of the partner's next events.
+// listResponse is the encoded page of a list or of the partner's next events.
 type listResponse struct {
 	body []byte
 	link string // Link header with the URL of the next page; "" on the last page.
 }
 
-// answerList reads and encodes a page of a list. The function at returns the cursor that stands for the position
-// after an item.
+// answerList reads and encodes a list page; at returns the cursor after an item.
 //
 // Returns invalid_cursor, and the errors of read.
 func answerList[T, V any](ctx context.Context, a *api, l list, limit *Limit, cursor *Cursor,
@@ -116,16 +110,14 @@ func answerList[T, V any](ctx context.Context, a *api, l list, limit *Limit, cur
 	return out, err
 }
 
-// nextPage returns the pagination fields of a list response, and the Link header with the URL of the next page; ""
-// on the last page.
+// nextPage returns a list response's pagination fields and Link header; "" on the last page.
 func (a *api) nextPage(l list, next ports.Cursor, req *request) (Pagination, string) {
 	if next.IsZero() {
 		return Pagination{}, ""
 	}
 	cursor := l.cursor(next)
 	query, err := url.ParseQuery(req.query)
-	// If the query cannot be parsed, the link has the cursor alone. The validator has parsed the query before, so
-	// this does not happen.
+	// The validator has parsed the query before, so this does not happen; the link would have the cursor alone.
 	if err != nil {
 		query = url.Values{}
 	}

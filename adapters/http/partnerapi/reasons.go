@@ -11,8 +11,7 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// fieldFault converts a schema error into the fault that the caller receives, such as `events[1]: must be one of
-// …`.
+// fieldFault converts a schema error into the caller's fault, such as `events[1]: must be one of …`.
 func fieldFault(e *openapi3.SchemaError, body any) error {
 	field := fieldPath(e.JSONPointer(), body)
 	if e.SchemaField == "required" {
@@ -21,8 +20,8 @@ func fieldFault(e *openapi3.SchemaError, body any) error {
 	return fault.ErrInvalidField.WithField(field, "%s", reason(e))
 }
 
-// fieldPath returns the name of the field at a JSON pointer, such as events[1]. It needs the request body to
-// distinguish a list index from a field named "1".
+// fieldPath returns the field name at a JSON pointer, such as events[1]. The body shows whether "1" is an index or
+// a name.
 func fieldPath(pointer []string, body any) string {
 	if len(pointer) == 0 {
 		return "body"
@@ -43,8 +42,7 @@ func fieldPath(pointer []string, body any) string {
 	return path.String()
 }
 
-// reason returns the text that explains a schema error to the caller. The text contains neither the refused value
-// nor words of the library kin-openapi.
+// reason explains a schema error to the caller, without the refused value or words of kin-openapi.
 func reason(e *openapi3.SchemaError) string {
 	s := e.Schema
 	switch e.SchemaField {

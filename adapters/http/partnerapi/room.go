@@ -12,22 +12,20 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Limits on responses that are encoded but not yet received by their callers, and on lists that are being encoded
-// (api.md §1, "Rate limits").
+// Limits on responses not yet received by callers, and on lists being encoded (api.md §1, "Rate limits").
 const (
-	// Size in bytes from which a response counts against the limits of unreceived responses.
+	// Size in bytes from which an unreceived response counts against the limits.
 	bigAnswer    = 16 << 10
-	answersOfOne = 8 << 20 // The most bytes of responses to one partner that it has not received yet.
-	// The most bytes of responses, over all partners, that have not been received yet. A part of it, answersOfOne, is
-	// reserved for partners that had none recently.
+	answersOfOne = 8 << 20 // The most unreceived response bytes of one partner.
+	// The most unreceived response bytes of all partners; answersOfOne of it is reserved for partners that had none
+	// recently.
 	answersOfAll = 32 << 20
 
-	// The most lists of a partner that are read and encoded at once; its further list requests wait.
+	// The most lists of a partner encoded at once; further list requests wait.
 	listsOfOne = 2
-	listsOfAll = 16 // The most lists of all partners that are read and encoded at once.
-	listsKept  = 4  // How many of listsOfAll are reserved for partners that had no list recently.
-	// Rate in bytes a second: a list occupies one of its partner's places for as long as sending the list at this
-	// rate would take.
+	listsOfAll = 16
+	listsKept  = 4 // Part of listsOfAll reserved for partners without a recent list.
+	// Rate in bytes a second: a list occupies a place for as long as sending it at this rate would take.
 	listRate = 4 << 20
 )
 
@@ -37,8 +35,7 @@ var (
 	errAnswers = fault.ErrUnavailable.WithCause(errors.New("partnerapi: answers on their way take all room"))
 )
 
-// room holds the limits of the process on responses that callers have not received yet, and on lists that are
-// being encoded.
+// room limits unreceived responses and lists being encoded in the process.
 type room struct{ answers, lists middleware.ResourceBudget }
 
 func newRoom(all int) *room {
@@ -51,8 +48,7 @@ func newRoom(all int) *room {
 	}
 }
 
-// refused returns the error of a request that was refused because of a rate limit, and counts the refusal in the
-// metrics.
+// refused counts a rate-limited request in the metrics and returns its error.
 func (a *api) refused(err error) error {
 	if errors.Is(err, fault.ErrRateLimited) {
 		a.OnRateLimited()
@@ -60,9 +56,8 @@ func (a *api) refused(err error) error {
 	return err
 }
 
-// send counts a large response against the partner's limit of unreceived bytes until the caller has received it. A
-// caller that receives it more slowly than the least rate loses its connection. Only responses to requests that
-// changed nothing pass through send, so the request may still be refused here.
+// send counts a large response against the partner's unreceived bytes; a caller below the least rate loses its
+// connection. Only requests that changed nothing pass through send, so they may still be refused.
 //
 // Returns rate_limited or service_unavailable.
 func (a *api) send(c *fiber.Ctx) error {
@@ -80,20 +75,18 @@ func (a *api) send(c *fiber.Ctx) error {
 	return nil
 }
 
-// unreadResponse is a large response that its caller has not fully received yet.
 type unreadResponse struct {
 	*bytes.Reader
 	hold *middleware.BudgetPart
 }
 
-// Close ends the counting of a large response against the limits, once it is sent or the caller has disconnected.
+// Close stops counting a large response, once it is sent or the caller has disconnected.
 func (u unreadResponse) Close() error {
 	u.hold.Release()
 	return nil
 }
 
-// readsAnswers refuses a list request before the work, if the partner has too many responses that it has not
-// received.
+// readsAnswers refuses a list request early, if the partner has too many unreceived responses.
 func (a *api) readsAnswers(c *fiber.Ctx) error {
 	if a.room.answers.ExceedsOwnerLimit(callerOf(c), pageBytes) {
 		return a.refused(a.room.answers.Enough)
@@ -101,9 +94,8 @@ func (a *api) readsAnswers(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// takeTurn limits how many lists of a partner are read and encoded at once. A list counts for as long as its
-// response would take to send at listRate: many large pages that a partner requests at the same moment are
-// produced one after another, so that requests of other partners get CPU time in between.
+// takeTurn limits how many lists of a partner are encoded at once, each for as long as sending it at listRate
+// takes: simultaneous large pages come one after another, so that other partners get CPU time.
 func (a *api) takeTurn(c *fiber.Ctx) error {
 	turn, err := a.room.lists.Acquire(c.UserContext(), callerOf(c), 1, 1)
 	if err != nil {

@@ -25,7 +25,6 @@ import (
 // PathPrefix begins every path of the partner API. Its last part is the version.
 const PathPrefix = "/api/partner/v1"
 
-// Deps are the use cases and settings that the handlers of the partner API use.
 type Deps struct {
 	Partners    *partners.Service
 	Connections *connections.Service
@@ -33,15 +32,15 @@ type Deps struct {
 	Deposits    *deposits.Service
 	Webhooks    *webhooks.Service
 	Events      *events.Service
-	// DepositSimulator serves the route by which partners in test environments act as a tenant; unused in production,
-	// which has no such route.
+	// DepositSimulator lets partners in test environments act as a tenant; unused in production, which has no such
+	// route.
 	Simulate   DepositSimulator
 	Idempotent *idempotent.Executor
 	Limiter    ports.Limiter
 	Clock      ports.Clock
 
 	Environment partner.Environment
-	// BaseURL is the setting API_BASE_URL, with which the links to the next page of a list begin.
+	// API_BASE_URL, with which links to the next page begin.
 	BaseURL string
 	// Deprecations replaces, in tests, the table of deprecated API routes; nil means the real table.
 	Deprecations []Deprecation
@@ -56,12 +55,11 @@ type Deps struct {
 	OnRateLimited func()
 }
 
-// DepositSimulator performs on a deposit the action that a tenant would take at checkout.
 type DepositSimulator interface {
 	Simulate(ctx context.Context, partnerID, depositID id.ID, outcome payments.SimulatedEvent) (*deposit.Deposit, error)
 }
 
-// api implements the operations of openapi.yaml. Each method is in the file of its resource.
+// api implements the operations of openapi.yaml, each in the file of its resource.
 type api struct {
 	Deps
 	validator *Validator
@@ -71,7 +69,7 @@ type api struct {
 
 var _ StrictServerInterface = (*api)(nil)
 
-// Mount registers the routes of the partner API on router, which already runs the middleware of
+// Mount registers the partner API's routes on router, which already runs the middleware of
 // adapters/http/server.go.
 func Mount(router fiber.Router, d Deps) error {
 	doc, err := OpenAPIDocument()
@@ -94,8 +92,7 @@ func Mount(router fiber.Router, d Deps) error {
 	for _, r := range a.routes() {
 		chain := a.chain(r)
 		if announce := a.deprecated(r); announce != nil {
-			// The handler that announces a route's deprecation runs first, so that error responses carry the announcement
-			// too.
+			// The announcement of a deprecation runs first, so that error responses carry it too.
 			chain = append([]fiber.Handler{announce}, chain...)
 		}
 		if r.method == fiber.MethodGet {
@@ -103,15 +100,13 @@ func Mount(router fiber.Router, d Deps) error {
 		}
 		router.Add(r.method, r.path, chain...)
 	}
-	// A request to a path without a route is authenticated and counted against the rate limit before it is answered
-	// with "not found".
+	// A path without a route is authenticated and rate-limited before it is "not found".
 	router.Use(PathPrefix, a.authenticate, a.limitRate)
 	return nil
 }
 
-// chain returns the handlers of a route, in the order of checks that the contract fixes (api.md §1, "Codes"). The
-// use case makes the remaining checks: the account's link and greatest amount, dates, and the client. Every check
-// belongs to the route, so that metrics and log name the route of a refused request.
+// chain returns a route's handlers in the contract's order of checks (api.md §1, "Codes"); the use case makes the
+// remaining ones. Every check belongs to the route, so that metrics and log name the route of a refused request.
 func (a *api) chain(r route) []fiber.Handler {
 	check := a.validator.HandlerFor(r.method, r.path)
 	switch r.kind {
@@ -143,7 +138,6 @@ func (a *api) chain(r route) []fiber.Handler {
 	return append(chain, jsonbody.ParseBody, check, r.handle)
 }
 
-// route is an entry of the table of API routes.
 type route struct {
 	method string
 	path   string
@@ -151,22 +145,21 @@ type route struct {
 	handle fiber.Handler
 }
 
-// kind determines which checks an API route has in addition to those of every route.
+// kind determines the additional checks of an API route.
 type kind int
 
 const (
-	plain        kind = iota
-	keyed             // The API route accepts an Idempotency-Key.
-	explaining        // The API route explains a signature and has a rate limit of its own.
-	sendingTest       // The API route sends a test delivery and has a rate limit of its own.
-	redelivering      // The API route sends a webhook delivery again and has a rate limit of its own.
-	listing           // The API route answers with a page of a list.
-	// The API route answers with the partner's next events (a page of the feed), perhaps after a wait.
+	plain kind = iota
+	keyed
+	explaining   // The API route explains a signature; it has its own rate limit.
+	sendingTest  // The API route sends a test delivery; it has its own rate limit.
+	redelivering // The API route sends a webhook delivery again; it has its own rate limit.
+	listing
+	// The API route answers with the partner's next events, perhaps after a wait.
 	following
 )
 
-// routes returns the table of all routes of the partner API. docs/guides/adding.md explains how to add an
-// entry.
+// routes returns the table of API routes; docs/guides/adding.md explains how to add one.
 func (a *api) routes() []route {
 	const get, post, patch, del = fiber.MethodGet, fiber.MethodPost, fiber.MethodPatch, fiber.MethodDelete
 	h := ServerInterfaceWrapper{Handler: NewStrictHandler(a, nil)}

@@ -10,10 +10,9 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// linkQueued is the status, in responses, of a mail with a checkout link that will be sent.
+// linkQueued is the status in responses of a checkout-link mail that will be sent.
 const linkQueued = "queued"
 
-// SendDepositLink queues a mail with the checkout link to a tenant.
 func (a *api) SendDepositLink(ctx context.Context,
 	r SendDepositLinkRequestObject) (SendDepositLinkResponseObject, error) {
 	in := deposits.SendLinkRequest{DepositID: parseID(id.Deposit, r.DepositID),
@@ -25,7 +24,6 @@ func (a *api) SendDepositLink(ctx context.Context,
 	return encodedResponse(response), err
 }
 
-// SendDepositLinkBatch queues mails with the checkout link to several people.
 func (a *api) SendDepositLinkBatch(ctx context.Context,
 	r SendDepositLinkBatchRequestObject) (SendDepositLinkBatchResponseObject, error) {
 	in := deposits.SendLinkRequest{DepositID: parseID(id.Deposit, r.DepositID), Batch: true}

@@ -13,12 +13,11 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// noBody is the schema for routes that take no request body. It accepts {}, since many clients send that.
+// noBody is the schema for routes without a request body; it accepts {}, which many clients send.
 var noBody = openapi3.NewObjectSchema().WithoutAdditionalProperties()
 
-// unknownIn returns the fault of the first unknown field in a request body, outer fields before inner ones, sorted
-// by name; nil if all are known. A misspelt field must not be ignored: a capture without an amount captures
-// everything (api.md §1, "Values").
+// unknownIn returns the fault of a body's first unknown field, outer before inner, by name; nil for none. A
+// misspelt field must not be ignored: a capture without an amount captures everything (api.md §1, "Values").
 func unknownIn(s *openapi3.Schema, value any, at jsonbody.Path) error {
 	switch v := value.(type) {
 	case map[string]any:
@@ -48,8 +47,8 @@ func unknownIn(s *openapi3.Schema, value any, at jsonbody.Path) error {
 	return nil
 }
 
-// unknownName returns the fault for the unknown name at the end of a path: "`amountCents` is unknown; did you mean
-// `amount`?". none is the text for a route that has no known names.
+// unknownName returns the fault for an unknown name: "`amountCents` is unknown; did you mean `amount`?". none is
+// the text for a route without known names.
 func unknownName(at jsonbody.Path, known []string, none string) error {
 	hint := "; known are " + strings.Join(known, ", ") + "."
 	if near := nearest(at[len(at)-1], known); near != "" {
@@ -60,14 +59,13 @@ func unknownName(at jsonbody.Path, known []string, none string) error {
 	return fault.ErrUnknownField.WithMessage("`%s` is unknown%s", strings.ReplaceAll(at.String(), "`", "?"), hint)
 }
 
-// longestGuessed is the length of the longest name for which a similar known name is searched, to bound the work;
-// the longest known name has 20 letters. shortestPart is the least number of letters for which containing a name
-// counts as similar.
+// longestGuessed bounds the length of names for which a similar one is searched. shortestPart is the least number
+// of letters for which containing a name counts as similar.
 const longestGuessed, shortestPart = 64, 3
 
-// nearest returns the known name that a caller may have meant by a misspelt one; "" for none. It prefers the name
-// with the fewest letters to change, at most a third of them; else the longest that the given name contains
-// (amountCents: amount); else the only one that contains the given name (rental: rentalContract).
+// nearest returns the known name that a misspelt one may mean; "" for none. It prefers the fewest letters to
+// change, at most a third; else the longest name contained in it (amountCents: amount); else the only one that
+// contains it (rental: rentalContract).
 func nearest(name string, known []string) (near string) {
 	if len(name) > longestGuessed {
 		return ""
@@ -98,7 +96,7 @@ func nearest(name string, known []string) (near string) {
 	return near
 }
 
-// lettersOf returns a name in lower case without signs, so that rental_contract and rentalContract become equal.
+// lettersOf returns a name in lower case without signs: rental_contract equals rentalContract.
 func lettersOf(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -108,8 +106,7 @@ func lettersOf(name string) string {
 	}, name)
 }
 
-// edits returns the edit distance of two names: the number of letters to add, drop, replace or swap with a
-// neighbour until a is b.
+// edits returns the edit distance of two names: letters to add, drop, replace or swap.
 func edits(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	rows := make([][]int, len(x)+1)

@@ -17,26 +17,24 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// Validator checks API requests against openapi.yaml: required fields, types, enums, lengths and formats. Rules of
-// the domain (amounts, date ranges, URLs, cursors) are checked by the use cases.
+// Validator checks API requests against openapi.yaml: required fields, types, enums, lengths and formats. Use
+// cases check the domain's rules (amounts, date ranges, URLs, cursors).
 type Validator struct {
-	// The checks of each operation of openapi.yaml, by method and path in fiber's notation: "GET
-	// /deposits/:depositId".
+	// Each operation's checks, by method and path in fiber's notation: "GET /deposits/:depositId".
 	operations map[string]*operation
 }
 
-// operation holds the parts of an OpenAPI operation that a request is checked against.
+// operation holds what an API request of an OpenAPI operation is checked against.
 type operation struct {
-	id           string // The operationId in openapi.yaml.
+	id           string
 	pathParams   []string
 	queryParams  []queryParam
-	queryNames   []string         // Names of the query parameters of the API operation, sorted.
-	body         *openapi3.Schema // Schema of the request body; nil if the operation has no body.
+	queryNames   []string
+	body         *openapi3.Schema // Schema of the request body; nil for none.
 	bodyRequired bool
 }
 
-// schemaOptions make the OpenAPI library check date-time values with ParseTimestamp. Other formats are checked by
-// the use cases.
+// schemaOptions make the OpenAPI library check date-time with ParseTimestamp; use cases check other formats.
 var schemaOptions = []openapi3.SchemaValidationOption{
 	openapi3.VisitAsRequest(),
 	openapi3.WithStringFormatValidators(map[string]openapi3.StringFormatValidator{
@@ -47,7 +45,6 @@ var schemaOptions = []openapi3.SchemaValidationOption{
 	}),
 }
 
-// NewValidator prepares the checks for every operation of an OpenAPI document.
 func NewValidator(doc *openapi3.T) (*Validator, error) {
 	v := &Validator{operations: map[string]*operation{}}
 	for path, item := range doc.Paths.Map() {
@@ -85,14 +82,13 @@ func prepare(item *openapi3.PathItem, op *openapi3.Operation) (*operation, error
 	return out, nil
 }
 
-// fiberPath converts a path of OpenAPI to fiber's notation: {depositId} becomes :depositId.
+// fiberPath converts an OpenAPI path to fiber's notation: {depositId} becomes :depositId.
 func fiberPath(path string) string {
 	return strings.NewReplacer("{", ":", "}", "").Replace(path)
 }
 
-// HandlerFor returns the handler that checks requests of the operation with this method and fiber path. For an
-// operation that openapi.yaml lacks it panics, at the start of the process: the route table and the contract
-// disagree.
+// HandlerFor returns the handler that checks requests of the operation. For one that openapi.yaml lacks it panics
+// at the start of the process: the route table and the contract disagree.
 //
 // The handler returns route_not_found, invalid_json, unknown_field, missing_field or invalid_field.
 func (v *Validator) HandlerFor(method, path string) fiber.Handler {
@@ -134,17 +130,16 @@ func (op *operation) check(c *fiber.Ctx) error {
 	if err := op.body.VisitJSON(body, schemaOptions...); err != nil {
 		return op.explain(body)
 	}
-	// The handler uses the values that were checked here, and does not parse the body again, so it never sees an
-	// unchecked value.
+	// The handler uses these checked values and does not parse the body again.
 	c.Locals(validatedBodyLocalsKey, body)
 	return nil
 }
 
-// largest replaces a number in a request that is too large for a float64, which kin-openapi cannot compare. Every
-// limit of the API is smaller, so the result of the check stays the same.
+// largest replaces a number too large for a float64, which kin-openapi cannot compare; every limit of the API is
+// smaller.
 const largest = json.Number("1e308")
 
-// clampNumbers replaces, in place, the numbers of a request body that no float64 can hold by the largest one.
+// clampNumbers replaces, in place, a body's numbers that no float64 holds.
 func clampNumbers(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -167,9 +162,9 @@ func clampNumbers(value any) any {
 	return value
 }
 
-// explain returns the fault of a request body that does not match its schema. It collects every error, so that
-// equal bodies always get the same message: the first unknown field, which may be a misspelt required one;
-// otherwise the first missing field in the order of openapi.yaml; otherwise the first wrong field by name.
+// explain returns the fault of a body that does not match its schema. It collects all errors, so that equal bodies
+// get the same message: the first unknown field, otherwise the first missing one in the order of openapi.yaml,
+// otherwise the first wrong one by name.
 func (op *operation) explain(body map[string]any) error {
 	if err := unknownIn(op.body, body, nil); err != nil {
 		return err
@@ -203,8 +198,7 @@ func schemaErrors(err error) []*openapi3.SchemaError {
 	return nil
 }
 
-// queryParam is the check of a query parameter. The types in openapi.yaml are strings, integers and
-// comma-separated lists.
+// queryParam is the check of a query parameter: a string, integer or comma-separated list.
 type queryParam struct {
 	name     string
 	required bool
@@ -234,7 +228,7 @@ func (op *operation) checkQuery(raw string) error {
 	return nil
 }
 
-// unknownParam returns the fault of the alphabetically first unknown query parameter; nil if all are known.
+// unknownParam returns the fault of the alphabetically first unknown query parameter; nil for none.
 func (op *operation) unknownParam(values url.Values) error {
 	first, found := "", false
 	for name := range values {

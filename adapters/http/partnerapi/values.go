@@ -12,22 +12,18 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Euros is a JSON number of euros, such as 70.5. It keeps the digits as the caller wrote them, so no amount is
-// rounded when it is read (api.md §1, "Money"). The zero value is no amount.
+// Euros is a JSON number of euros with the caller's digits, so no amount is rounded when it is read
+// (api.md §1, "Money"). The zero value is no amount.
 type Euros struct{ literal string }
 
-// EurosOf returns an amount of cents as euros, with as few digits as possible: 70, 70.5, 2500.01.
+// EurosOf returns cents as euros, with as few digits as possible: 70, 70.5, 2500.01.
 func EurosOf(c money.Cents) Euros { return Euros{literal: string(c.AppendEuros(nil))} }
 
-// Cents converts the amount to whole cents without rounding.
-//
-// Returns money.ErrNotNumber or money.ErrFractionCents.
+// Cents converts euros to whole cents without rounding. Returns money.ErrNotNumber or money.ErrFractionCents.
 func (e Euros) Cents() (money.Cents, error) { return money.ParseEuros(e.literal) }
 
-// String returns the amount in euros with the digits that the caller wrote.
 func (e Euros) String() string { return e.literal }
 
-// UnmarshalJSON accepts a JSON number of euros and keeps its digits unchanged.
 func (e *Euros) UnmarshalJSON(b []byte) error {
 	if len(b) == 0 || (b[0] != '-' && (b[0] < '0' || b[0] > '9')) {
 		return errors.New("euros: not a JSON number")
@@ -38,10 +34,8 @@ func (e *Euros) UnmarshalJSON(b []byte) error {
 
 var errNoAmount = errors.New("euros: no amount")
 
-// MarshalJSON returns the amount in euros as a JSON number, with its original digits.
 func (e Euros) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
 
-// AppendJSON appends the amount in euros as a JSON number, with its original digits.
 func (e Euros) AppendJSON(b []byte) ([]byte, error) {
 	if e.literal == "" {
 		return b, errNoAmount
@@ -49,19 +43,19 @@ func (e Euros) AppendJSON(b []byte) ([]byte, error) {
 	return append(b, e.literal...), nil
 }
 
-// Clearable is an optional text field of an update: absent (keep the old text), null (clear it), or a new text.
+// Clearable is an optional text of an update: absent (keep), null (clear), or a new text.
 type Clearable struct {
 	sent bool
 	text string
 }
 
-// UnmarshalJSON accepts a text or null and records that the field was sent.
+// UnmarshalJSON accepts a text or null and records that it was sent.
 func (c *Clearable) UnmarshalJSON(b []byte) error {
 	c.sent, c.text = true, ""
 	return json.Unmarshal(b, &c.text)
 }
 
-// change returns the new text of an update: nil if the field was absent (no change), "" for null.
+// change returns an update's new text: nil if the field was absent, "" for null.
 func (c Clearable) change() *string {
 	if !c.sent {
 		return nil
@@ -87,7 +81,7 @@ func TimestampOrNil(t time.Time) *Timestamp {
 
 var errNotUTC = errors.New("timestamp: not RFC 3339 in UTC")
 
-// ParseTimestamp parses an RFC 3339 time with the offset Z or +00:00, and refuses every other offset.
+// ParseTimestamp parses an RFC 3339 time with the offset Z or +00:00 only.
 func ParseTimestamp(s string) (Timestamp, error) {
 	if !looksUTC(s) {
 		return Timestamp{}, errNotUTC
@@ -99,8 +93,8 @@ func ParseTimestamp(s string) (Timestamp, error) {
 	return Timestamp{t.UTC()}, nil
 }
 
-// looksUTC reports whether a text has the exact form of an RFC 3339 time in UTC. It refuses forms that package
-// time accepts: hours of a single digit and a comma before the fraction.
+// looksUTC reports whether a text is exactly an RFC 3339 time in UTC. Package time also accepts hours of one digit
+// and a comma before the fraction.
 func looksUTC(s string) bool {
 	const shape = "0000-00-00T00:00:00"
 	if len(s) <= len(shape) {
@@ -114,7 +108,7 @@ func looksUTC(s string) bool {
 	}
 	rest := s[len(shape):]
 	offset := strings.TrimLeft(strings.TrimPrefix(rest, "."), "0123456789")
-	// Length of the time's fraction of a second: the point and up to nine digits.
+	// Length of the fraction of a second: the point and up to nine digits.
 	fraction := len(rest) - len(offset)
 	if rest[0] == '.' && (fraction < 2 || fraction > 10) || rest[0] != '.' && fraction > 0 {
 		return false
@@ -122,7 +116,6 @@ func looksUTC(s string) bool {
 	return offset == "Z" || offset == "+00:00"
 }
 
-// Bind parses the time in a query parameter.
 func (t *Timestamp) Bind(src string) error {
 	parsed, err := ParseTimestamp(src)
 	if err == nil {
@@ -131,10 +124,8 @@ func (t *Timestamp) Bind(src string) error {
 	return err
 }
 
-// UnmarshalText parses an RFC 3339 time in UTC.
 func (t *Timestamp) UnmarshalText(b []byte) error { return t.Bind(string(b)) }
 
-// UnmarshalJSON parses a JSON string with an RFC 3339 time in UTC.
 func (t *Timestamp) UnmarshalJSON(b []byte) error {
 	if !bytes.HasPrefix(b, []byte{'"'}) {
 		return errNotUTC
@@ -146,13 +137,12 @@ func (t *Timestamp) UnmarshalJSON(b []byte) error {
 	return t.Bind(s)
 }
 
-// MarshalJSON returns the time as a JSON string in UTC with milliseconds.
 func (t Timestamp) MarshalJSON() ([]byte, error) {
 	return t.AppendJSON(make([]byte, 0, len(timestampLayout)+2))
 }
 
-// AppendJSON appends the time as a JSON string in UTC with milliseconds. It does not use time.AppendFormat, which
-// parses the layout for each of the hundreds of times in a list.
+// AppendJSON appends the time as a JSON string in UTC with milliseconds. time.AppendFormat would parse the layout
+// for each of a list's hundreds of times.
 func (t Timestamp) AppendJSON(b []byte) ([]byte, error) {
 	u := t.UTC()
 	year, month, day := u.Date()
@@ -170,7 +160,7 @@ func (t Timestamp) AppendJSON(b []byte) ([]byte, error) {
 	return append(b, 'Z', '"'), nil
 }
 
-// appendPadded appends a number with a fixed count of digits, padded with zeros on the left.
+// appendPadded appends a number, padded with zeros on the left.
 func appendPadded(b []byte, n, digits int) []byte {
 	b = append(b, "0000"[:digits]...)
 	for i := len(b) - 1; n > 0; i-- {
@@ -180,7 +170,6 @@ func appendPadded(b []byte, n, digits int) []byte {
 	return b
 }
 
-// MarshalText returns the time in UTC with milliseconds.
 func (t Timestamp) MarshalText() ([]byte, error) {
 	return t.UTC().AppendFormat(nil, timestampLayout), nil
 }
@@ -188,8 +177,7 @@ func (t Timestamp) MarshalText() ([]byte, error) {
 // unknownID is an id that no row in the database has.
 var unknownID = id.ID{15: 1}
 
-// parseID parses the id in a path or a body. A text that is no id becomes unknownID, so the request is answered
-// with "not found".
+// parseID parses an id; a text that is no id becomes unknownID, so the response is "not found".
 func parseID(p id.Prefix, s string) id.ID {
 	if parsed, ok := p.Parse(s); ok {
 		return parsed
@@ -197,7 +185,7 @@ func parseID(p id.Prefix, s string) id.ID {
 	return unknownID
 }
 
-// optionalID parses the id by which a list is filtered; the zero id if none was sent.
+// optionalID parses the id by which a list is filtered; the zero id for none.
 func optionalID(p id.Prefix, s *string) id.ID {
 	if s == nil {
 		return id.ID{}
@@ -205,15 +193,14 @@ func optionalID(p id.Prefix, s *string) id.ID {
 	return parseID(p, *s)
 }
 
-// timeSpan converts the two optional ends of a time filter into a span; a missing end is open.
+// timeSpan converts a time filter's ends into a span; a missing end is open.
 func timeSpan(from, to *Timestamp) (s ports.TimeSpan) {
 	if from != nil {
 		s.From = from.Time
 	}
 	if to != nil {
 		s.To = to.Time
-		// Move the zero time by a microsecond: as the end of a time filter it would mean an open end, which the caller
-		// did not request.
+		// As the end of a time filter the zero time would mean an open end, so it moves by a microsecond.
 		if s.To.IsZero() {
 			s.To = s.To.Add(time.Microsecond)
 		}

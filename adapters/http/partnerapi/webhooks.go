@@ -11,7 +11,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// CreateWebhook creates a webhook subscription and answers with its signing secret.
 func (a *api) CreateWebhook(ctx context.Context, r CreateWebhookRequestObject) (CreateWebhookResponseObject, error) {
 	in := webhooks.NewSubscription{URL: r.Body.URL, Events: texts(r.Body.Events), Signatures: texts(r.Body.Signatures)}
 	response, err := a.Webhooks.Create(ctx, requestOf(ctx).caller, in,
@@ -26,7 +25,6 @@ func (a *api) CreateWebhook(ctx context.Context, r CreateWebhookRequestObject) (
 	return encodedResponse(response), err
 }
 
-// ListWebhooks answers with a page of the calling partner's webhook subscriptions.
 func (a *api) ListWebhooks(ctx context.Context, r ListWebhooksRequestObject) (ListWebhooksResponseObject, error) {
 	return answerList(ctx, a, webhookList, r.Params.Limit, r.Params.Cursor,
 		func(page ports.Page) (ports.ListPage[webhook.SubscriptionWithReport], error) {
@@ -34,7 +32,6 @@ func (a *api) ListWebhooks(ctx context.Context, r ListWebhooksRequestObject) (Li
 		}, webhookOf, func(s webhook.SubscriptionWithReport) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
 }
 
-// GetWebhook answers with one webhook subscription.
 func (a *api) GetWebhook(ctx context.Context, r GetWebhookRequestObject) (GetWebhookResponseObject, error) {
 	found, err := a.Webhooks.Get(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Subscription, r.WebhookID))
 	if err != nil {
@@ -43,7 +40,7 @@ func (a *api) GetWebhook(ctx context.Context, r GetWebhookRequestObject) (GetWeb
 	return GetWebhook200JSONResponse{Data: webhookOf(found)}, nil
 }
 
-// UpdateWebhook changes the fields of a webhook subscription that the request contains and keeps all others.
+// UpdateWebhook changes the fields of a webhook subscription that the request contains.
 func (a *api) UpdateWebhook(ctx context.Context, r UpdateWebhookRequestObject) (UpdateWebhookResponseObject, error) {
 	want := webhooks.SubscriptionChanges{URL: r.Body.URL, Events: texts(r.Body.Events),
 		Signatures: texts(r.Body.Signatures),
@@ -55,7 +52,6 @@ func (a *api) UpdateWebhook(ctx context.Context, r UpdateWebhookRequestObject) (
 	return UpdateWebhook200JSONResponse{Data: webhookOf(changed)}, nil
 }
 
-// DeleteWebhook deletes a webhook subscription.
 func (a *api) DeleteWebhook(ctx context.Context, r DeleteWebhookRequestObject) (DeleteWebhookResponseObject, error) {
 	if err := a.Webhooks.Delete(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID)); err != nil {
 		return nil, err
@@ -63,7 +59,7 @@ func (a *api) DeleteWebhook(ctx context.Context, r DeleteWebhookRequestObject) (
 	return DeleteWebhook204Response{}, nil
 }
 
-// RotateWebhookSecret replaces the signing secret of a webhook subscription and answers with the new one.
+// RotateWebhookSecret replaces a webhook's signing secret and answers with the new one.
 func (a *api) RotateWebhookSecret(ctx context.Context,
 	r RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error) {
 	rotated, err := a.Webhooks.RotateSecret(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID))
@@ -76,7 +72,7 @@ func (a *api) RotateWebhookSecret(ctx context.Context,
 	}}, nil
 }
 
-// TestWebhook sends a test delivery to a webhook subscription's URL and answers with its result.
+// TestWebhook sends a test delivery to a webhook's URL and answers with its result.
 func (a *api) TestWebhook(ctx context.Context, r TestWebhookRequestObject) (TestWebhookResponseObject, error) {
 	sent, err := a.Webhooks.SendTestDelivery(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID))
 	if err != nil {
@@ -85,7 +81,7 @@ func (a *api) TestWebhook(ctx context.Context, r TestWebhookRequestObject) (Test
 	return TestWebhook200JSONResponse{Data: deliveryOf(sent)}, nil
 }
 
-// texts converts a list of typed strings to plain strings. nil stays nil, which means "not sent".
+// texts converts typed strings to plain ones; nil stays nil, which means "not sent".
 func texts[T ~string](names []T) []string {
 	if names == nil {
 		return nil

@@ -1,6 +1,6 @@
-// Package paymentcallbacks receives the callbacks that the payment provider sends (operations.md, "Callbacks of
-// the payment provider"). The route queries neither Postgres nor Redis before the provider's signature is
-// verified, and it never calls the provider.
+// Package paymentcallbacks receives the payment provider's callbacks (operations.md, "Callbacks of the payment
+// provider"). It queries neither Postgres nor Redis before the signature is verified, and never calls the
+// provider.
 package paymentcallbacks
 
 import (
@@ -9,9 +9,8 @@ import (
 	"partnerdeposits/app/payments/callbacks"
 )
 
-// Mount registers the route at the path that the provider names. The route has no rate limit per address: the
-// provider sends all callbacks from a few addresses, and a limit would cost a Redis command for each forged
-// callback.
+// Mount registers the provider's route, without a rate limit per address: all callbacks come from a few addresses,
+// and a limit would cost a Redis command for each forged one.
 func Mount(app fiber.Router, s *callbacks.Service) {
 	route := s.CallbackRoute()
 	app.Post(route.Path, func(c *fiber.Ctx) error {

@@ -1,8 +1,8 @@
 // Package problem is the only place that turns errors into HTTP responses: the envelope
 // {"error":{"code","message","requestId"}} of the partner API, or an error page for people.
 //
-// A caller sees only messages of faults (package core/fault). The text of any other error stays in the log: fiber
-// and fasthttp quote the raw request in their errors, API key included.
+// A caller sees only messages of faults (package core/fault): fiber and fasthttp quote the raw request in their
+// errors, API key included.
 package problem
 
 import (
@@ -24,7 +24,6 @@ import (
 	"partnerdeposits/ports/platform/outage"
 )
 
-// statuses maps every kind of fault to its HTTP status.
 var statuses = map[fault.Kind]int{
 	fault.Invalid:              http.StatusBadRequest,
 	fault.Unauthenticated:      http.StatusUnauthorized,
@@ -49,14 +48,12 @@ func HTTPStatus(k fault.Kind) int {
 	return http.StatusInternalServerError
 }
 
-// ErrMalformedRequest is the fault for bytes that could not be read as an HTTP request.
 var ErrMalformedRequest = fault.ErrInvalidField.WithField("request", "could not be read as HTTP/1.1")
 
-// ErrSlowRequest is the fault for a request that did not arrive in full within the read timeout.
+// ErrSlowRequest is the fault for a request that did not arrive within the read timeout.
 var ErrSlowRequest = fault.ErrInvalidField.WithField("request", "did not arrive in full in time")
 
-// frameworkFaults maps the HTTP statuses of the errors that fiber itself returns to faults. Any other status below
-// 500 becomes ErrMalformed.
+// frameworkFaults maps the statuses of fiber's own errors to faults; others below 500 become ErrMalformedRequest.
 var frameworkFaults = map[int]*fault.Error{
 	http.StatusNotFound:              fault.ErrRouteNotFound,
 	http.StatusMethodNotAllowed:      fault.ErrMethodNotAllowed,
@@ -67,12 +64,12 @@ var frameworkFaults = map[int]*fault.Error{
 	http.StatusUnsupportedMediaType: fault.ErrUnsupportedMediaType,
 	http.StatusUnprocessableEntity:  fault.ErrUnsupportedMediaType,
 	http.StatusServiceUnavailable:   fault.ErrUnavailable,
-	// Fiber uses status 502 for a connection that broke while the request was read.
+	// Fiber uses status 502 for a connection that broke during a request.
 	http.StatusBadGateway: ErrMalformedRequest,
 }
 
-// FaultOf returns the fault with which to answer an error: the fault that err wraps; ErrUnavailable for a context that
-// has ended; the fault from frameworkFaults for an error of fiber; ErrInternal for any other error.
+// FaultOf returns the fault with which to answer an error: the one that err wraps; ErrUnavailable for an ended
+// context; that of frameworkFaults for fiber's errors; otherwise ErrInternal.
 func FaultOf(err error) *fault.Error {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Kind != fault.Internal {
@@ -103,25 +100,23 @@ type ErrorPage struct {
 	RequestID string
 }
 
-// Config holds the logger and the callbacks of the error handler that Handler returns.
 type Config struct {
 	Logger *slog.Logger
 
-	// RenderPage writes an error page for people; status and headers are set already. With a nil RenderPage every
-	// error becomes a JSON envelope.
+	// RenderPage writes an error page for people; status and headers are set already. With nil every error becomes a
+	// JSON envelope.
 	RenderPage func(c *fiber.Ctx, p ErrorPage) error
 
-	// Unavailable collects the requests that failed with 503, so that an outage does not flood the log. With nil the
-	// log gets no line when the outage ends.
+	// Unavailable collects requests that failed with 503, so that an outage does not flood the log. With nil the log
+	// gets no line when the outage ends.
 	Unavailable *outage.Log
 
-	// IsPage reports whether a failed request is answered with an HTML page (true) or a JSON envelope (false). It is
-	// called only if RenderPage is set.
+	// IsPage reports whether a failed request is answered with a page and not a JSON envelope. Only called if
+	// RenderPage is set.
 	IsPage func(c *fiber.Ctx) bool
 }
 
-// Handler returns fiber's ErrorHandler, which turns an error into the HTTP response. It always writes a response
-// and never returns an error.
+// Handler returns fiber's ErrorHandler, which always writes a response and never returns an error.
 func Handler(cfg Config) fiber.ErrorHandler {
 	if cfg.Unavailable == nil {
 		cfg.Unavailable = outage.New(cfg.Logger)
@@ -146,7 +141,7 @@ func Handler(cfg Config) fiber.ErrorHandler {
 	}
 }
 
-// prepare drops a half-written response and sets the status and headers of the error response.
+// prepare drops a half-written response and sets status and headers of the error.
 func prepare(c *fiber.Ctx, f *fault.Error, status int) {
 	c.Response().ResetBody()
 	c.Status(status)
@@ -154,7 +149,7 @@ func prepare(c *fiber.Ctx, f *fault.Error, status int) {
 		c.Response().Header.Del(fiber.HeaderLink)
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	// An error before the middleware runs has no security headers yet, so nosniff is set here.
+	// The response to an error before the middleware ran has no security headers yet.
 	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
 	if f.RetryAfter > 0 {
 		seconds := (f.RetryAfter + time.Second - 1) / time.Second
@@ -162,12 +157,10 @@ func prepare(c *fiber.Ctx, f *fault.Error, status int) {
 	}
 }
 
-// ErrorEnvelope is the JSON body of every error response of the partner API.
 type ErrorEnvelope struct {
 	Error ErrorDetail `json:"error"`
 }
 
-// ErrorDetail is the content of an error envelope: code, message and request id.
 type ErrorDetail struct {
 	Code      string `json:"code"`
 	Message   string `json:"message"`
@@ -183,11 +176,11 @@ func writeEnvelope(c *fiber.Ctx, f *fault.Error, requestID string) {
 	c.Response().SetBodyRaw(body)
 }
 
-// stacked is the interface of errors that carry a stack trace, such as a recovered panic.
+// stacked is an error with a stack trace, such as a recovered panic.
 type stacked interface{ Stack() string }
 
-// logFailure logs a request that failed with status 500 or higher. The log line has the route but no path, since a
-// checkout path is a secret.
+// logFailure logs a request that failed with status 500 or higher, without its path, since a checkout path is a
+// secret.
 func logFailure(cfg Config, c *fiber.Ctx, f *fault.Error, status int, requestID string) {
 	attrs := []any{"request_id", requestID, "status", status, "code", f.Code, "method", c.Method(), "route",
 		c.Route().Path}
@@ -205,14 +198,12 @@ func logFailure(cfg Config, c *fiber.Ctx, f *fault.Error, status int, requestID 
 	cfg.Logger.ErrorContext(c.UserContext(), "request failed", attrs...)
 }
 
-// HeaderRequestID is the header of every response that carries the id of the request.
 const HeaderRequestID = "X-Request-Id"
 
 type requestIDKey struct{}
 
-// RequestID returns the id of the HTTP request: `req_` and 26 characters. The first call makes the id, sets the
-// response header and stores the id in the user context for RequestIDOf. An id sent by the caller is ignored: ids
-// must be unique.
+// RequestID returns the id of the HTTP request: `req_` and 26 characters. The first call makes it and sets the
+// response header. An id sent by the caller is ignored: ids must be unique.
 func RequestID(c *fiber.Ctx) string {
 	if s, ok := c.Locals(requestIDKey{}).(string); ok {
 		return s
@@ -224,7 +215,7 @@ func RequestID(c *fiber.Ctx) string {
 	return s
 }
 
-// RequestIDOf returns the id of the HTTP request that ctx belongs to; "" outside a request.
+// RequestIDOf returns the id of the HTTP request of ctx; "" outside a request.
 func RequestIDOf(ctx context.Context) string {
 	return ports.RequestIDOf(ctx)
 }

@@ -13,14 +13,12 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// files holds the stylesheet in parts: the scale of sizes and colours, the rules that all pages share, and a file
-// for each screen.
+// files holds the stylesheet in parts: sizes and colours, common rules, and a file for each screen.
 //
 //go:embed assets/css
 var files embed.FS
 
-// stylesheet is the whole CSS, joined from its parts. The files of screens come last, so that their rules win over
-// those of all pages.
+// stylesheet is the whole CSS. The files of screens come last, so that their rules win.
 var stylesheet = joined("assets/css/scale.css", "assets/css/parts/*.css", "assets/css/screens/*.css")
 
 func joined(patterns ...string) (all []byte) {
@@ -37,27 +35,22 @@ func joined(patterns ...string) (all []byte) {
 	return all
 }
 
-// favicon is the site's icon, for browsers that request /favicon.ico by themselves.
-//
 //go:embed assets/favicon.ico
 var favicon []byte
 
-// served is the stylesheet as it is sent to browsers: without comments and superfluous blanks, to save bytes.
+// served is the stylesheet without comments and superfluous blanks, to save bytes.
 var served = []byte(strings.NewReplacer("{ ", "{", " {", "{", " }", "}", "; ", ";", ": ", ":", ", ", ",").Replace(
 	regexp.MustCompile(`(?s)/\*.*?\*/|\n *`).ReplaceAllString(string(stylesheet), "")))
 
-// StylesheetPath is the URL path of the stylesheet. It contains a hash of the content, so browsers may cache the
-// file for ever.
+// StylesheetPath contains a hash of the stylesheet, so browsers may cache it for ever.
 var StylesheetPath = func() string {
 	sum := sha256.Sum256(served)
 	return site.AssetsPath + "/app-" + hex.EncodeToString(sum[:6]) + ".css"
 }()
 
-// Stylesheet returns the text of the stylesheet, from which the style guide reads the colours of both colour
-// schemes.
+// Stylesheet returns the CSS text, from which the style guide reads the colours.
 func Stylesheet() string { return string(stylesheet) }
 
-// MountAssets registers the routes of the stylesheet and the icon.
 func MountAssets(app fiber.Router) {
 	app.Get(StylesheetPath, func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderContentType, "text/css; charset=utf-8")

@@ -6,8 +6,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// programs and systems map words in the User-Agent header to names of browsers and operating systems. The first
-// word that occurs counts, since most browsers name others too.
+// programs and systems map words in a User-Agent to browsers and operating systems. The first that occurs counts,
+// since most browsers name others too.
 var (
 	programs = [][2]string{
 		{"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser", "Samsung Internet"}, {"Firefox/", "Firefox"},
@@ -20,8 +20,8 @@ var (
 	}
 )
 
-// BrowserOf returns the browser and operating system of a request, such as "Firefox, Linux"; "" if neither is
-// known. Nothing else of the User-Agent header is stored.
+// BrowserOf returns browser and operating system of a request, such as "Firefox, Linux"; "" if unknown. Nothing
+// else of the User-Agent is stored.
 func BrowserOf(c *fiber.Ctx) string {
 	agent := c.Get(fiber.HeaderUserAgent)
 	var names []string

@@ -8,10 +8,9 @@ import (
 	"github.com/a-h/templ"
 )
 
-// CheckboxCheckedValue is the form value of a ticked Checkbox.
 const CheckboxCheckedValue = "yes"
 
-// ID returns the HTML id of the input: the field's name, with the form's name in front if there is one.
+// ID returns an input's HTML id: the field's name, after the form's name if there is one.
 func (f Field) ID() string {
 	if f.Form == "" {
 		return f.Name
@@ -25,7 +24,7 @@ func (f Field) attributes(ctx context.Context) templ.OrderedAttributes {
 		attrs = append(attrs, templ.KeyValue[string, any]{Key: key, Value: value})
 	}
 	add("type", f.Type)
-	// A page never contains a password, so the value of a password field is left out.
+	// A page never contains a password, so that field's value is left out.
 	if f.Type != "password" {
 		add("value", f.Value)
 	}
@@ -37,7 +36,6 @@ func (f Field) attributes(ctx context.Context) templ.OrderedAttributes {
 	return append(attrs, f.shared(ctx)...)
 }
 
-// shared returns the HTML attributes that every kind of input has.
 func (f Field) shared(ctx context.Context) templ.OrderedAttributes {
 	attrs := templ.OrderedAttributes{}
 	add := func(key string, value any) {
@@ -75,13 +73,12 @@ func (f Field) shared(ctx context.Context) templ.OrderedAttributes {
 
 type focusKey struct{}
 
-// withFocus returns a context for rendering one page, in which only one field can take the focus.
+// withFocus returns a context for rendering a page in which one field can take the focus.
 func withFocus(ctx context.Context) context.Context {
 	return context.WithValue(ctx, focusKey{}, new(bool))
 }
 
-// focused reports whether the browser puts the focus into this field: true for the first field on the page that
-// has a mistake or asks for the focus.
+// focused reports whether this field gets the focus: the page's first with a mistake or a wish for it.
 func (f Field) focused(ctx context.Context) bool {
 	if !f.Autofocus && f.Error == "" {
 		return false
@@ -106,7 +103,6 @@ func (f Field) describedBy() string {
 	return strings.Join(ids, " ")
 }
 
-// errorCode returns the HTML attribute data-error-code, which tests and support staff read.
 func errorCode(code string) templ.Attributes {
 	if code == "" {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"partnerdeposits/core/zone"
 )
 
-const noBreak = "\u00a0" // No-break spaces keep the parts of a formatted amount or date on a single line.
+const noBreak = "\u00a0" // No-break spaces keep a formatted amount or date on one line.
 
-// FormatNumber formats a whole number, zero or greater, for the language: 1,000 or 1 000.
+// FormatNumber formats a whole number, zero or greater: 1,000 or 1 000.
 func FormatNumber(l Lang, n int64) string {
 	whole, group := strconv.FormatInt(n, 10), ","
 	if l == French {
@@ -27,7 +27,7 @@ func FormatNumber(l Lang, n int64) string {
 	return b.String()
 }
 
-// Euros formats an amount of money for the language: €1,250.00 or 1 250,00 €. A negative amount has a minus sign.
+// Euros formats an amount of money: €1,250.00 or 1 250,00 €; a negative one with a minus sign.
 func Euros(l Lang, c money.Cents) string {
 	if c < 0 {
 		return "−" + Euros(l, -c)
@@ -39,7 +39,7 @@ func Euros(l Lang, c money.Cents) string {
 	return "€" + whole + "." + cents
 }
 
-// FormatPercent formats basis points (hundredths of a percent) as a percentage: 3.5 % or 3,5 %.
+// FormatPercent formats basis points as a percentage: 3.5 % or 3,5 %.
 func FormatPercent(l Lang, basisPoints int) string {
 	text := strconv.FormatFloat(float64(basisPoints)/100, 'f', -1, 64)
 	if l == French {
@@ -60,14 +60,13 @@ var longMonths = map[Lang][12]string{
 		"décembre"},
 }
 
-// FormatLongDate formats a day with the full month name, for sentences: 1 June 2026 or 1er juin 2026. It uses the time
-// zone of t.
+// FormatLongDate formats a day, in the time zone of t, with the full month name: 1 June 2026 or 1er juin 2026.
 func FormatLongDate(l Lang, t time.Time) string {
 	t = zone.InDisplayZone(t)
 	return dayOf(l, t) + noBreak + longMonths[l][t.Month()-1] + noBreak + strconv.Itoa(t.Year())
 }
 
-// dayOf returns the number of the day in its month; in French the first day is an ordinal.
+// dayOf returns the day of the month; in French the first is an ordinal.
 func dayOf(l Lang, t time.Time) string {
 	if l == French && t.Day() == 1 {
 		return "1er"
@@ -75,13 +74,13 @@ func dayOf(l Lang, t time.Time) string {
 	return strconv.Itoa(t.Day())
 }
 
-// FormatDate formats a day with a short month name, for lists: 1 Aug 2026. It uses the time zone of t.
+// FormatDate formats a day, in the time zone of t, with a short month name: 1 Aug 2026.
 func FormatDate(l Lang, t time.Time) string {
 	t = zone.InDisplayZone(t)
 	return dayOf(l, t) + noBreak + months[l][t.Month()-1] + noBreak + strconv.Itoa(t.Year())
 }
 
-// FormatDateSpan joins two formatted days, first and last, with a dash. For equal days it returns a single one.
+// FormatDateSpan joins two formatted days with a dash; equal days become one.
 func FormatDateSpan(first, last string) string {
 	if first == last {
 		return first
@@ -89,15 +88,12 @@ func FormatDateSpan(first, last string) string {
 	return first + " – " + last
 }
 
-// FormatDateTime formats a time to the minute, in its own time zone: 1 Aug 2026, 14:05 CEST.
 func FormatDateTime(l Lang, t time.Time) string {
 	return FormatDate(l, t) + ", " + strings.Replace(zone.FormatTime(t), " ", noBreak, 1)
 }
 
-// FormatShortMonth returns the short name of the month of t, without its year.
 func FormatShortMonth(l Lang, t time.Time) string { return months[l][zone.InDisplayZone(t).Month()-1] }
 
-// FormatMonthYear formats a month with its year: November 2026 or novembre 2026.
 func FormatMonthYear(l Lang, t time.Time) string {
 	t = zone.InDisplayZone(t)
 	return longMonths[l][t.Month()-1] + noBreak + strconv.Itoa(t.Year())

@@ -14,8 +14,8 @@ import (
 	"partnerdeposits/core/returnurl"
 )
 
-// PageMiddleware is the middleware of every page for people: it sets the security headers, and a cookie for a language
-// chosen by ?lang=.
+// PageMiddleware is the middleware of every page for people: security headers, and a cookie for a language chosen
+// by ?lang=.
 func (s *SiteCookies) PageMiddleware(c *fiber.Ctx) error {
 	SetSecurityHeaders(c)
 	if l, ok := parseLang(c.Query(langParam)); ok {
@@ -24,9 +24,8 @@ func (s *SiteCookies) PageMiddleware(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// SetSecurityHeaders sets the security headers of a page: no script, no frame, no referrer, no caching. Forms may post
-// to this site only; AllowFormRedirects allows more targets, and Page.AllowCopying allows the script of the copy
-// buttons.
+// SetSecurityHeaders sets a page's security headers: no script, frame, referrer or caching. Forms may post to this
+// site only, unless AllowFormRedirects allows more targets.
 func SetSecurityHeaders(c *fiber.Ctx) {
 	c.Set(fiber.HeaderContentSecurityPolicy, policy("form-action 'self'"))
 	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
@@ -43,9 +42,8 @@ func policy(formAction string) string {
 	return strings.Join(parts, "; ")
 }
 
-// AllowFormRedirects allows a form's POST to redirect to the origins of the given URLs: Chromium applies form-action
-// to every redirect of a form. A policy cannot name an IPv6 address; such an origin removes form-action from the
-// page's policy.
+// AllowFormRedirects allows a form's POST to redirect to the given URLs' origins: Chromium applies form-action to
+// redirects. A policy cannot name an IPv6 address, which therefore removes form-action.
 func AllowFormRedirects(c *fiber.Ctx, urls ...*url.URL) {
 	sources := []string{"form-action", "'self'"}
 	for _, u := range urls {
@@ -59,21 +57,20 @@ func AllowFormRedirects(c *fiber.Ctx, urls ...*url.URL) {
 	c.Set(fiber.HeaderContentSecurityPolicy, policy(strings.Join(sources, " ")))
 }
 
-// AllowAnyFormRedirect removes form-action from the page's policy, for forms that end at an origin unknown in advance:
-// the page of a payment provider, or a return URL that redirects again.
+// AllowAnyFormRedirect removes form-action from the page's policy, for forms that end at an unknown origin, such
+// as a payment provider's.
 func AllowAnyFormRedirect(c *fiber.Ctx) { c.Set(fiber.HeaderContentSecurityPolicy, policy("")) }
 
-// cspHost matches hosts that are safe in a Content-Security-Policy. Any other character could end the source and
-// begin a directive.
+// cspHost matches hosts that are safe in a Content-Security-Policy; other characters could begin a directive.
 var cspHost = regexp.MustCompile(`^[a-z0-9_-]+(\.[a-z0-9_-]+)*$`)
 
-// cspSource returns the origin of a URL in the form that browsers compare with a Content-Security-Policy, and
-// true; false if a policy cannot name it.
+// cspSource returns a URL's origin as browsers compare it with a Content-Security-Policy; false if a policy cannot
+// name it.
 func cspSource(u *url.URL) (string, bool) {
 	host, err := idna.Lookup.ToASCII(u.Hostname())
 	if err != nil {
-		// The error is ignored: the conversion to ASCII fails, for example, for a host with an underscore, and cspHost
-		// decides whether such a host is safe.
+		// The error is ignored: the conversion fails, for example, for an underscore, and cspHost decides whether a host
+		// is safe.
 		host = strings.ToLower(u.Hostname())
 	}
 	if !cspHost.MatchString(host) || (u.Scheme != "https" && u.Scheme != "http") {
@@ -85,8 +82,8 @@ func cspSource(u *url.URL) (string, bool) {
 	return u.Scheme + "://" + host, true
 }
 
-// HostForDisplay returns the host of a return URL as people should see it: in ASCII, so that look-alike letters are
-// visible, and with the port if the URL has one. A host that IDNA refuses is still shown in punycode.
+// HostForDisplay returns a return URL's host and port for people: in ASCII, so that look-alike letters are
+// visible. A host that IDNA refuses is shown in punycode.
 func HostForDisplay(u *url.URL) string {
 	host := strings.TrimPrefix(strings.TrimPrefix(returnurl.Origin(u), "https://"), "http://")
 	if source, ok := cspSource(u); ok {
@@ -97,7 +94,7 @@ func HostForDisplay(u *url.URL) string {
 	}
 	// A host with non-ASCII letters is no IPv6 address, so a colon begins the port.
 	name, port, _ := strings.Cut(host, ":")
-	// The error is ignored: Punycode.ToASCII encodes what it can even if it returns an error.
+	// The error is ignored: Punycode.ToASCII encodes what it can.
 	encoded, _ := idna.Punycode.ToASCII(name)
 	if !isASCII(encoded) {
 		encoded = strings.Trim(strconv.QuoteToASCII(name), `"`)
@@ -108,8 +105,8 @@ func HostForDisplay(u *url.URL) string {
 	return encoded
 }
 
-// IsASCIIHost reports whether the host of a URL is written in ASCII and accepted by IDNA, or is an IP address.
-// People may misread any other host, so a page shows it before the browser goes there.
+// IsASCIIHost reports whether a URL's host is an IP address, or ASCII that IDNA accepts. Any other host may be
+// misread, so a page shows it first.
 func IsASCIIHost(u *url.URL) bool {
 	host := u.Hostname()
 	if _, err := netip.ParseAddr(host); err == nil {

@@ -12,15 +12,15 @@ import (
 const (
 	langParam  = "lang"
 	langCookie = "lang"
-	// subjectLangCookie is the cookie with the language that the reader chose for one subject, such as a deposit, and
-	// a digest of the subject. The cookie lasts until the browser closes.
+	// subjectLangCookie holds the reader's language for one subject, such as a deposit, and the subject's digest,
+	// until the browser closes.
 	subjectLangCookie = "subject_lang"
 )
 
 type langKey struct{}
 
-// LangOf returns the language of the reader, from the first of: ?lang=, the locale of PreferLang, the language
-// cookie, Accept-Language, English.
+// LangOf returns the reader's language, from the first of: ?lang=, the locale of PreferLang, the language cookie,
+// Accept-Language, English.
 func LangOf(c *fiber.Ctx) Lang {
 	if l, ok := c.Locals(langKey{}).(Lang); ok {
 		return l
@@ -31,9 +31,8 @@ func LangOf(c *fiber.Ctx) Lang {
 }
 
 // PreferLang makes locale the language of the rest of the request, before the reader's cookie and browser
-// (pages.md, "Forms and languages"). A locale in a language that the pages do not have changes nothing. The
-// reader's own choice by ?lang= comes first, also on later pages about the same subject. subject is a secret, of
-// which the cookie holds only a digest.
+// (pages.md, "Forms and languages"). The reader's own choice by ?lang= comes first, also on later pages about the
+// same subject, a secret of which the cookie holds only a digest.
 func (s *SiteCookies) PreferLang(c *fiber.Ctx, locale, subject string) {
 	sum := sha256.Sum256([]byte(subjectLangCookie + subject))
 	digest := hex.EncodeToString(sum[:8])
@@ -60,8 +59,7 @@ func negotiate(c *fiber.Ctx) Lang {
 	return fromAcceptLanguage(c.Get(fiber.HeaderAcceptLanguage))
 }
 
-// parseLang returns the language of a tag by its primary subtag (fr-CA is French) and true; false for a language
-// that the pages do not have.
+// parseLang returns the language of a tag by its primary subtag (fr-CA is French); false for an unsupported one.
 func parseLang(tag string) (Lang, bool) {
 	primary, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(tag)), "-")
 	for _, l := range Langs {
@@ -72,8 +70,8 @@ func parseLang(tag string) (Lang, bool) {
 	return English, false
 }
 
-// fromAcceptLanguage returns the supported language with the highest weight in an Accept-Language header (RFC
-// 9110, 12.5.4); the first of equal weights.
+// fromAcceptLanguage returns the supported language of the highest weight in Accept-Language (RFC 9110, 12.5.4);
+// the first of equal weights.
 func fromAcceptLanguage(header string) Lang {
 	best, weight := English, 0.0
 	for part := range strings.SplitSeq(header, ",") {
@@ -93,8 +91,7 @@ func fromAcceptLanguage(header string) Lang {
 	return best
 }
 
-// switchQuery returns the query of a link to the same page in another language: the raw query without its lang
-// parameters, plus lang=l.
+// switchQuery returns the query of a link to the same page in another language.
 func switchQuery(raw string, l Lang) string {
 	var kept []string
 	for part := range strings.SplitSeq(raw, "&") {
@@ -105,8 +102,7 @@ func switchQuery(raw string, l Lang) string {
 	return "?" + strings.Join(append(kept, langParam+"="+string(l)), "&")
 }
 
-// RawQuery returns the unparsed query of the request, for use in a link. Bytes that a URL must not contain are
-// escaped; all other bytes stay as the partner sent them.
+// RawQuery returns the request's unparsed query for a link. Only bytes that a URL must not contain are escaped.
 func RawQuery(c *fiber.Ctx) string {
 	raw := string(c.Request().URI().QueryString())
 	var b strings.Builder
@@ -120,7 +116,7 @@ func RawQuery(c *fiber.Ctx) string {
 	return b.String()
 }
 
-// PathWithQuery returns a path of this site with a raw query appended, if there is one.
+// PathWithQuery returns a path of this site with a raw query, if there is one.
 func PathWithQuery(path, rawQuery string) string {
 	if rawQuery == "" {
 		return path

@@ -12,12 +12,10 @@ import (
 // QR is a QR code drawn as SVG: the view box of its picture, and the path of its dark modules.
 type QR struct{ Box, Path string }
 
-// quiet is the width, in modules, of the light border that scanners need around a QR code.
+// quiet is the width, in modules, of a QR code's light border, which scanners need.
 const quiet = 4
 
-// NewQR draws a text as a QR code that can be read even if about 15 percent of it is damaged.
-//
-// Returns an error for a text that is too long.
+// NewQR draws a text as a QR code that survives about 15 percent damage. Returns an error for too long a text.
 func NewQR(text string) (QR, error) {
 	code, err := qr.Encode(text, qr.M, qr.Auto)
 	if err != nil {

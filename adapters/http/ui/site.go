@@ -18,11 +18,10 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ErrInvalidFormToken is the fault for a form that was not sent from a page of this site.
+// ErrInvalidFormToken is the fault for a form not sent from a page of this site.
 var ErrInvalidFormToken = fault.New(fault.Forbidden, "invalid_csrf_token",
 	"This form has expired. Open the page again and send it once more.")
 
-// CSRFFieldName is the name of the hidden field with the CSRF token in every form.
 const CSRFFieldName = "csrf_token"
 
 const (
@@ -34,7 +33,7 @@ const (
 	langMaxAge     = 365 * 24 * time.Hour
 )
 
-// SiteCookies sets and reads the cookies of the dashboard's origin and checks CSRF tokens.
+// SiteCookies handles the cookies and CSRF tokens of the dashboard's origin.
 type SiteCookies struct {
 	origin  string
 	secure  bool
@@ -42,9 +41,8 @@ type SiteCookies struct {
 	cipher  CookieCipher
 }
 
-// NewSiteCookies returns the Site for the dashboard's base URL, an absolute http or https URL.
-//
-// Returns an error for any other URL.
+// NewSiteCookies returns the SiteCookies of the dashboard's absolute http or https URL. Returns an error for any
+// other URL.
 func NewSiteCookies(dashboardURL string, entropy ports.Entropy, cipher CookieCipher) (*SiteCookies, error) {
 	u, err := url.Parse(dashboardURL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -53,8 +51,7 @@ func NewSiteCookies(dashboardURL string, entropy ports.Entropy, cipher CookieCip
 	return &SiteCookies{origin: browserOrigin(u), secure: u.Scheme == "https", entropy: entropy, cipher: cipher}, nil
 }
 
-// browserOrigin returns the origin of a URL in the form of the Origin header: lower case, without the scheme's
-// default port.
+// browserOrigin returns a URL's origin as in the Origin header: lower case, without the default port.
 func browserOrigin(u *url.URL) string {
 	usual := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]
 	return strings.TrimSuffix(strings.ToLower(u.Scheme+"://"+u.Host), usual)
@@ -62,8 +59,8 @@ func browserOrigin(u *url.URL) string {
 
 const hostPrefix = "__Host-"
 
-// cookieName returns a cookie's name, with the prefix __Host- on https: browsers then refuse the cookie from other
-// hosts and over http (RFC 6265bis, 4.1.3).
+// cookieName returns a cookie's name, on https with the prefix __Host-: browsers refuse it from other hosts and
+// over http (RFC 6265bis, 4.1.3).
 func (s *SiteCookies) cookieName(name string) string {
 	if s.secure {
 		return hostPrefix + name
@@ -82,7 +79,7 @@ func (s *SiteCookies) rememberLang(c *fiber.Ctx, l Lang) {
 	s.setCookie(c, s.cookieName(langCookie), string(l), langMaxAge)
 }
 
-// SessionToken returns the token in the session cookie; "" without a cookie.
+// SessionToken returns the token in the session cookie; "" without one.
 func (s *SiteCookies) SessionToken(c *fiber.Ctx) string {
 	return c.Cookies(s.cookieName(sessionCookie))
 }
@@ -94,33 +91,33 @@ func (s *SiteCookies) SetSession(c *fiber.Ctx, token string, lasts time.Duration
 	s.expire(c, s.cookieName(formCookie))
 }
 
-// SetHalfSignInToken stores the token of a half sign-in (password accepted, two-factor code still missing) in a cookie,
-// beside the session that the browser may have. The token opens only the page for the two-factor code.
+// SetHalfSignInToken stores the token of a half sign-in (password accepted, two-factor code missing) in a cookie
+// beside the session. It opens only the page for the code.
 func (s *SiteCookies) SetHalfSignInToken(c *fiber.Ctx, token string, lasts time.Duration) {
 	s.setCookie(c, s.cookieName(halfCookie), token, lasts)
 }
 
-// HalfSignInToken returns the token of a half sign-in (password accepted, two-factor code still missing) from the
-// cookie; "" without one.
+// HalfSignInToken returns the token of a half sign-in (two-factor code still missing) from the cookie; "" without
+// one.
 func (s *SiteCookies) HalfSignInToken(c *fiber.Ctx) string {
 	return c.Cookies(s.cookieName(halfCookie))
 }
 
-// ClearHalfSignIn deletes the cookie of a half sign-in (password accepted, two-factor code still missing).
+// ClearHalfSignIn deletes the cookie of a half sign-in (two-factor code still missing).
 func (s *SiteCookies) ClearHalfSignIn(c *fiber.Ctx) { s.expire(c, s.cookieName(halfCookie)) }
 
-// SetCheckoutCookie sets the cookie of a tenant's browser that is redirected to a payment page; the value proves that
-// the browser had the checkout token. The cookie lasts until the browser closes or another checkout replaces it.
+// SetCheckoutCookie sets the cookie that proves, after a payment page, that a tenant's browser had the checkout
+// token. It lasts until the browser closes or another checkout replaces it.
 func (s *SiteCookies) SetCheckoutCookie(c *fiber.Ctx, value string) {
 	s.setCookie(c, s.cookieName(checkoutCookie), value, 0)
 }
 
-// CheckoutCookie returns the value of the cookie that SetCheckout set; "" without the cookie.
+// CheckoutCookie returns the cookie that SetCheckoutCookie set; "" without one.
 func (s *SiteCookies) CheckoutCookie(c *fiber.Ctx) string {
 	return c.Cookies(s.cookieName(checkoutCookie))
 }
 
-// ClearSession deletes the session cookie, and the cookies with the last operator and an unsent form.
+// ClearSession deletes the cookies of the session, the last operator and an unsent form.
 func (s *SiteCookies) ClearSession(c *fiber.Ctx) {
 	for _, name := range []string{sessionCookie, operatorCookie, unsentCookie} {
 		s.expire(c, s.cookieName(name))
@@ -134,8 +131,8 @@ func (s *SiteCookies) expire(c *fiber.Ctx, name string) {
 	})
 }
 
-// FormToken returns the CSRF token of a form. The token is bound to the session cookie. Without a session
-// FormToken sets a form cookie and binds the token to that.
+// FormToken returns a form's CSRF token, bound to the session cookie or, without a session, to a form cookie that
+// it sets.
 func (s *SiteCookies) FormToken(c *fiber.Ctx) string {
 	if secret := s.formSecret(c); secret != "" {
 		return s.SignText(secret, CSRFFieldName)
@@ -146,13 +143,12 @@ func (s *SiteCookies) FormToken(c *fiber.Ctx) string {
 	return s.SignText(secret, CSRFFieldName)
 }
 
-// FormTokenOfSession returns the CSRF token for a form on a page whose response starts the given new session.
+// FormTokenOfSession returns the CSRF token for a page whose response starts the given session.
 func (s *SiteCookies) FormTokenOfSession(session string) string {
 	return s.SignText(session, CSRFFieldName)
 }
 
-// formSecret returns the value of the cookie to which CSRF tokens are bound (session or form cookie); "" without
-// one. A cookie of another length is ignored.
+// formSecret returns the cookie to which CSRF tokens are bound; "" without one or for a wrong length.
 func (s *SiteCookies) formSecret(c *fiber.Ctx) string {
 	for _, name := range []string{sessionCookie, formCookie} {
 		if v := c.Cookies(s.cookieName(name)); len(v) == base64.RawURLEncoding.EncodedLen(tokenBytes) {
@@ -174,8 +170,8 @@ func (s *SiteCookies) VerifySignedText(secret, text, seal string) bool {
 	return subtle.ConstantTimeCompare([]byte(s.SignText(secret, text)), []byte(seal)) == 1
 }
 
-// NetworkOfIP returns the rate-limit key of a client address. An IPv6 address is replaced by its /64 network, all of
-// which belongs to a single subscriber; any other text is returned unchanged.
+// NetworkOfIP returns a client address's rate-limit key: an IPv6 address becomes its /64 network, all of one
+// subscriber; other texts stay.
 func NetworkOfIP(ip string) string {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil || addr.Unmap().Is4() {
@@ -188,9 +184,7 @@ func NetworkOfIP(ip string) string {
 	return prefix.String()
 }
 
-// CheckCSRF refuses a POST that another site caused (cross-site request forgery).
-//
-// Returns ErrInvalidFormToken.
+// CheckCSRF refuses a POST that another site caused. Returns ErrInvalidFormToken.
 func (s *SiteCookies) CheckCSRF(c *fiber.Ctx) error {
 	if !s.SameOrigin(c) {
 		return ErrInvalidFormToken
@@ -202,13 +196,12 @@ func (s *SiteCookies) CheckCSRF(c *fiber.Ctx) error {
 	return nil
 }
 
-// PostValue returns the first value of a field of a posted form. Unlike c.FormValue it never reads the query, in
-// which a partner's prefilled values have the same names.
+// PostValue returns a posted form's first value of a field. Unlike c.FormValue it never reads the query, where a
+// partner's prefilled values have the same names.
 func PostValue(c *fiber.Ctx, name string) string { return string(c.Request().PostArgs().Peek(name)) }
 
-// SameOrigin reports whether a form was not sent by another site. It relies on Sec-Fetch-Site if the browser sends
-// that. Origin alone proves little: it is "null" on this site's own forms, whose pages send no referrer. So only
-// an Origin that names another site is refused.
+// SameOrigin reports whether a form was not sent by another site, by Sec-Fetch-Site if sent. Origin is "null" on
+// this site's own forms, so only an Origin that names another site is refused.
 func (s *SiteCookies) SameOrigin(c *fiber.Ctx) bool {
 	switch c.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":

@@ -1,6 +1,5 @@
 package ui
 
-// Texts that several pages share.
 var (
 	TextBrand         = T("Rental deposits", "Cautions locatives")
 	TextSkipToContent = T("Skip to content", "Aller au contenu")
@@ -16,18 +15,17 @@ var (
 	textCopied        = T("Copied.", "Copié.")
 )
 
-// ConsentPromise is a sentence of the consent page on what a linked partner may do, with the API routes and form
-// intents that fulfil it. A test checks that they exist.
+// ConsentPromise is a sentence on what a linked partner may do, with API routes and form intents that fulfil it,
+// which a test checks.
 type ConsentPromise struct {
 	LocalizedText
-	API []string // API routes by which the partner uses the promised right, as method and path.
-	// Form intents (values of the field intent) on the operator's pages by which the operator can do the same as the
-	// partner.
+	API []string // API routes by which the partner uses the right, as method and path.
+	// Form intents by which the operator can do the same as the partner.
 	Desk []string
 }
 
-// PartnerRights lists what a linked partner may do: the consent page promises it, and the operator's page of the
-// partner repeats it. The operator can do each of these things, too.
+// PartnerRights lists what a linked partner may do, for the consent page and the operator's page of the partner.
+// The operator can do each thing, too.
 var PartnerRights = []ConsentPromise{
 	{
 		T("create deposits for your rentals, up to your maximum",
@@ -51,14 +49,14 @@ var PartnerRights = []ConsentPromise{
 	},
 }
 
-// UnlinkPromise is the promise on the consent page that the operator can end the link.
+// UnlinkPromise promises that the operator can end the link.
 var UnlinkPromise = ConsentPromise{
 	T("It never sees your password, and you can unlink it at any time.",
 		"Il ne voit jamais votre mot de passe, et vous pouvez le délier à tout moment."),
 	[]string{"DELETE /accounts/{accountId}"}, []string{"unlink"},
 }
 
-// ErrorText is the title and message that people see for an error code.
+// ErrorText is the title and message of an error code for people.
 type ErrorText struct{ Title, Message LocalizedText }
 
 var failures = map[string]ErrorText{
@@ -157,7 +155,7 @@ var failures = map[string]ErrorText{
 	},
 }
 
-// ErrorTextOf returns the texts for an error code; those of internal_error for an unknown code.
+// ErrorTextOf returns the texts for an error code; for an unknown one those of internal_error.
 func ErrorTextOf(code string) ErrorText {
 	if f, ok := failures[code]; ok {
 		return f
@@ -165,11 +163,9 @@ func ErrorTextOf(code string) ErrorText {
 	return failures["internal_error"]
 }
 
-// HasErrorText reports whether an error code has texts of its own for people.
 func HasErrorText(code string) bool { _, ok := failures[code]; return ok }
 
-// RegisterErrorText registers the texts of an error code during package initialisation. It panics if the code has texts
-// already.
+// RegisterErrorText registers an error code's texts during package initialisation; it panics if there are some.
 func RegisterErrorText(code string, title, message LocalizedText) {
 	if HasErrorText(code) {
 		panic("ui: error code explained twice: " + code)

@@ -14,9 +14,9 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// CookieCipher encrypts the cookies that contain more than a token (implemented by adapters/secrets).
+// CookieCipher encrypts cookies that contain more than a token (adapters/secrets).
 type CookieCipher interface {
-	// Encrypt binds the ciphertext to associatedData: Decrypt with other associated data returns an error.
+	// Encrypt binds the ciphertext to associatedData, without which Decrypt fails.
 	Encrypt(plaintext, associatedData []byte) ([]byte, error)
 	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
 }
@@ -24,32 +24,30 @@ type CookieCipher interface {
 const (
 	operatorCookie = "operator"
 	unsentCookie   = "unsent"
-	// The lifetime of the cookie that keeps the last signed-in operator; it is longer than that of a session.
+	// Lifetime of the cookie that keeps the last operator, longer than a session.
 	operatorMaxAge = 30 * 24 * time.Hour
-	// unsentLasts is how long the text of an unsent form is kept for its operator to log in again.
+	// unsentLasts is how long an unsent form is kept for its operator to log in again.
 	unsentLasts = 15 * time.Minute
-	// Largest size in bytes of the fields that are kept of a form sent after the session had ended.
+	// Largest size in bytes of the kept fields of an unsent form.
 	maxUnsent = 3 << 10
-	// Largest size in bytes of a cookie's value: browsers accept 4 KiB, including the cookie's name.
+	// Largest size in bytes of a cookie's value: browsers accept 4 KiB with the name.
 	maxCookie = 3900
 )
 
-// AfterLogInQueryParam is the query parameter of the log-in page that names the dashboard page to open after the
-// log-in.
+// AfterLogInQueryParam names the dashboard page to open after the log-in.
 const AfterLogInQueryParam = "next"
 
-// RememberedOperator is the operator who was last signed in with this browser, with the operator's account. It does
-// not prove that the operator is still signed in.
+// RememberedOperator is the last operator signed in with this browser, perhaps no longer signed in.
 type RememberedOperator struct{ OperatorID, AccountID id.ID }
 
-// UnsentForm holds the fields of a form that an operator sent after the session had ended.
+// UnsentForm is a form that an operator sent after the session had ended.
 type UnsentForm struct {
-	Page   string // Path of the page that shows the unsent form.
-	Fields string // The fields of the unsent form, URL-encoded, without files, passwords and codes.
-	Lost   bool   // True if the fields of the unsent form were too long to be kept; false otherwise.
+	Page   string
+	Fields string // The unsent form's fields, URL-encoded, without files, passwords and codes.
+	Lost   bool   // Whether the unsent form was too long to be kept.
 }
 
-// RememberOperator stores the operator in an encrypted cookie, for the time after the session.
+// RememberOperator stores the operator in an encrypted cookie that outlasts the session.
 func (s *SiteCookies) RememberOperator(c *fiber.Ctx, k RememberedOperator) error {
 	if s.LastOperator(c) == k {
 		return nil
@@ -57,7 +55,7 @@ func (s *SiteCookies) RememberOperator(c *fiber.Ctx, k RememberedOperator) error
 	return s.setSealed(c, operatorCookie, append(k.OperatorID[:], k.AccountID[:]...), operatorMaxAge)
 }
 
-// LastOperator returns the operator that RememberOperator stored in the cookie; zero for none.
+// LastOperator returns the operator that RememberOperator stored; zero for none.
 func (s *SiteCookies) LastOperator(c *fiber.Ctx) (k RememberedOperator) {
 	if plain := s.openSealed(c, operatorCookie); len(plain) == len(k.OperatorID)+len(k.AccountID) {
 		k.OperatorID, k.AccountID = id.ID(plain[:16]), id.ID(plain[16:])
@@ -65,15 +63,14 @@ func (s *SiteCookies) LastOperator(c *fiber.Ctx) (k RememberedOperator) {
 	return k
 }
 
-// unsentOf is the content of the cookie that keeps an unsent form.
 type unsentOf struct {
 	UnsentForm
 	OperatorID id.ID
 	Until      time.Time
 }
 
-// KeepUnsentForm stores the fields of a form in an encrypted cookie until the operator has logged in again. If the
-// fields do not fit, the cookie records only that they are lost.
+// KeepUnsentForm stores a form's fields in an encrypted cookie for the operator's next log-in. If they do not fit,
+// it records only that they are lost.
 func (s *SiteCookies) KeepUnsentForm(c *fiber.Ctx, operatorID id.ID, u UnsentForm) error {
 	if len(u.Fields) > maxUnsent {
 		u.Fields, u.Lost = "", true
@@ -98,7 +95,7 @@ func (s *SiteCookies) keepUnsent(c *fiber.Ctx, operatorID id.ID, u UnsentForm) e
 	return s.setSealed(c, unsentCookie, packed.Bytes(), unsentLasts)
 }
 
-// UnsentForm returns the form that KeepUnsentForm has stored for an operator; zero for none.
+// UnsentForm returns the form that KeepUnsentForm stored for an operator; zero for none.
 func (s *SiteCookies) UnsentForm(c *fiber.Ctx, operatorID id.ID) UnsentForm {
 	packed := s.openSealed(c, unsentCookie)
 	if packed == nil {
@@ -115,7 +112,6 @@ func (s *SiteCookies) UnsentForm(c *fiber.Ctx, operatorID id.ID) UnsentForm {
 	return u.UnsentForm
 }
 
-// DropUnsentForm deletes the form that KeepUnsentForm has stored.
 func (s *SiteCookies) DropUnsentForm(c *fiber.Ctx) {
 	if c.Cookies(s.cookieName(unsentCookie)) != "" {
 		s.expire(c, s.cookieName(unsentCookie))
@@ -137,8 +133,7 @@ func (s *SiteCookies) setSealed(c *fiber.Ctx, name string, plain []byte, lasts t
 	return nil
 }
 
-// openSealed returns the decrypted value of a cookie; nil without the cookie, and for a value that this service
-// did not encrypt.
+// openSealed returns a cookie's decrypted value; nil without the cookie, or if this service did not encrypt it.
 func (s *SiteCookies) openSealed(c *fiber.Ctx, name string) []byte {
 	sealed, err := base64.RawURLEncoding.DecodeString(c.Cookies(s.cookieName(name)))
 	if err != nil || len(sealed) == 0 {

@@ -1,6 +1,6 @@
 // Package jsonbody parses the JSON body of a request into plain Go values, and refuses bodies that two parsers
-// could read differently: duplicate names, text that is not UTF-8, half surrogate pairs, the NUL character, deep
-// nesting. ADR 0006 records why the parser is built on jsontext.
+// could read differently: duplicate names, text that is not UTF-8, half surrogate pairs, NUL, deep nesting.
+// ADR 0006 records why the parser is built on jsontext.
 package jsonbody
 
 import (
@@ -20,14 +20,12 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// MaxDepth is the greatest allowed nesting of objects and lists in a JSON body. The API's own schemas need three
-// levels.
+// MaxDepth is the greatest nesting of a JSON body; the API's own schemas need three levels.
 const MaxDepth = 32
 
 type bodyKey struct{}
 
-// ParseBody is the middleware that parses a non-empty request body as a JSON object and stores the object in the
-// request, from which the function Of returns it.
+// ParseBody is the middleware that parses a non-empty request body as a JSON object, which ParsedObject returns.
 //
 // Returns unsupported_media_type, invalid_json or invalid_field.
 func ParseBody(c *fiber.Ctx) error {
@@ -46,13 +44,13 @@ func ParseBody(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// ParsedObject returns the JSON object that Read has parsed; nil when the request has no body.
+// ParsedObject returns the JSON object that ParseBody has parsed; nil without a body.
 func ParsedObject(c *fiber.Ctx) map[string]any {
 	value, _ := c.Locals(bodyKey{}).(map[string]any)
 	return value
 }
 
-// isJSON reports whether a Content-Type header is application/json or application/…+json, in UTF-8.
+// isJSON reports whether a Content-Type is application/json or application/…+json, in UTF-8.
 func isJSON(contentType string) bool {
 	media, params, _ := strings.Cut(strings.ToLower(contentType), ";")
 	media = strings.TrimSpace(media)
@@ -69,8 +67,8 @@ func isJSON(contentType string) bool {
 	return true
 }
 
-// ParseObject parses data as a JSON object. Values are nil, bool, string, json.Number (the literal, unchanged), []any
-// and map[string]any.
+// ParseObject parses a JSON object. Values are nil, bool, string, json.Number (unchanged), []any and
+// map[string]any.
 //
 // Returns invalid_json, or invalid_field with the name of the field whose text cannot be stored.
 func ParseObject(data []byte) (map[string]any, error) {
@@ -85,7 +83,7 @@ func ParseObject(data []byte) (map[string]any, error) {
 	switch {
 	case err == nil:
 		return value, nil
-	// If data is not valid JSON, the syntax error takes precedence over any other fault found before it.
+	// A JSON syntax error takes precedence over any fault found before it.
 	case !json.Valid(data):
 		return nil, fault.ErrInvalidJSON
 	}
@@ -96,17 +94,16 @@ func ParseObject(data []byte) (map[string]any, error) {
 	return nil, err
 }
 
-// reader builds Go values from the tokens of the JSON decoder. The decoder itself refuses duplicate names and half
-// surrogate pairs.
+// reader builds Go values from JSON tokens. The decoder itself refuses duplicate names and half surrogate pairs.
 type reader struct {
 	decoder *jsontext.Decoder
 	input   bytes.Buffer
 }
 
-// readers is a pool of JSON decoders: a new decoder for every request would double the cost of a small body.
+// readers is a pool of JSON decoders: a new one per request would double the cost of a small body.
 var readers = sync.Pool{New: func() any { return &reader{decoder: jsontext.NewDecoder(new(bytes.Buffer))} }}
 
-// release puts a JSON reader back into the pool, without its reference to the request's bytes.
+// release puts a JSON reader back into the pool, without the request's bytes.
 func (r *reader) release() {
 	r.input = bytes.Buffer{}
 	r.decoder.Reset(&r.input)
@@ -193,7 +190,6 @@ func errTooDeep() error {
 	return fault.ErrInvalidJSON.WithMessage("The request body is nested deeper than %d levels.", MaxDepth)
 }
 
-// text reads a JSON string or the name of an object's member.
 func (r *reader) text(at *valuePosition) (string, error) {
 	token, err := r.token(at)
 	if err != nil {
@@ -219,18 +215,17 @@ func (r *reader) token(at *valuePosition) (jsontext.Token, error) {
 	return token, nil
 }
 
-// syntaxError is an error of jsontext (the JSON parser), with the place in the body of the token that the parser
-// refused.
+// syntaxError is an error of jsontext (the JSON parser), with the refused token's place in the body.
 type syntaxError struct {
 	cause error
 	at    *valuePosition
-	start int64 // Offset in the request body at which the token before the refused one ends.
+	start int64 // Offset in the body at which the token before the refused one ends.
 }
 
 func (e *syntaxError) Error() string { return e.cause.Error() }
 
-// explain returns the fault of a body that is valid JSON by RFC 8259 but was refused by jsontext, which means a
-// duplicate name or half a surrogate pair. A NUL character before the half pair in the same text takes precedence.
+// explain returns the fault of a valid JSON body that jsontext refused: a duplicate name or half a surrogate pair.
+// A NUL before the half pair takes precedence.
 func (e *syntaxError) explain(data []byte) error {
 	var s *jsontext.SyntacticError
 	if !errors.As(e.cause, &s) {
@@ -252,14 +247,14 @@ func (e *syntaxError) explain(data []byte) error {
 	return fault.ErrInvalidField.WithField(e.at.String(), "contains half of a surrogate pair")
 }
 
-// valuePosition is the position of a value in a JSON body, for error messages. The nil place is the body itself.
+// valuePosition is a value's position in a JSON body, for error messages; nil is the body itself.
 type valuePosition struct {
 	parent *valuePosition
-	name   string // Name of the value in its JSON object; unused for an item of a list.
-	index  int    // Index of the value in its JSON list; -1 for a member of an object.
+	name   string // Name of the value in its JSON object; unused in a list.
+	index  int    // Index of the value in its JSON list; -1 in an object.
 }
 
-// String formats the place of a value in a JSON body, as events[1] or metadata.note; the body itself is "body".
+// String formats a place in a JSON body, as events[1] or metadata.note; the body itself is "body".
 func (pl *valuePosition) String() string {
 	if pl == nil {
 		return "body"
@@ -276,14 +271,13 @@ func (pl *valuePosition) String() string {
 	return path.String()
 }
 
-// Path is the position of a value in a JSON body: names, and list indexes as "[1]", from the outside in.
+// Path is a position in a JSON body: names, and list indexes as "[1]", from the outside in.
 type Path []string
 
-// maxPath is the greatest length in bytes of a path in an error message, since names in it are the caller's own
-// text.
+// maxPath is the greatest length in bytes of a path in an error message, since its names are the caller's text.
 const maxPath = 120
 
-// String joins the segments of a JSON path with points. A name that is not plain ASCII becomes "?".
+// String joins a JSON path with points. A name that is not plain ASCII becomes "?".
 func (p Path) String() string {
 	var b strings.Builder
 	for i, segment := range p {

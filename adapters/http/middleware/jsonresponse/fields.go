@@ -8,19 +8,17 @@ import (
 	"strings"
 )
 
-// field describes how a field of a struct is encoded as JSON, following the rules of encoding/json.
+// field describes how a struct field is encoded as JSON, by the rules of encoding/json.
 type field struct {
 	index     int
-	start     string // The field's JSON name in quotes, followed by a colon.
+	start     string // The field's quoted JSON name with a colon.
 	omitEmpty bool
 	encode    encoder
 }
 
-// plainName matches JSON field names that need no escapes.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 
-// fieldsOf lists the JSON fields of a struct type. It returns nil if the struct uses more of encoding/json than
-// names and omitempty.
+// fieldsOf lists a struct type's JSON fields; nil if it uses more of encoding/json than names and omitempty.
 func fieldsOf(t reflect.Type) []field {
 	fields, names := make([]field, 0, t.NumField()), map[string]bool{}
 	for i := range t.NumField() {
@@ -66,7 +64,7 @@ func structEncoder(fields []field) encoder {
 	}
 }
 
-// empty reports whether the option omitempty leaves a value out of the JSON (true) or not (false).
+// empty reports whether omitempty leaves a value out of the JSON.
 func empty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
@@ -77,13 +75,12 @@ func empty(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// marshals reports whether a type has a method MarshalJSON or MarshalText, which encoding/json would call.
+// marshals reports whether a type has a MarshalJSON or MarshalText that encoding/json would call.
 func marshals(t reflect.Type) bool {
 	return t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
 }
 
-// plainString reports whether encoding/json writes a value of type t as a JSON string with the value's own
-// characters.
+// plainString reports whether encoding/json writes a type as a JSON string with the value's characters.
 func plainString(t reflect.Type) bool {
 	return t.Kind() == reflect.String && t != reflect.TypeFor[json.Number]() && !marshals(reflect.PointerTo(t))
 }

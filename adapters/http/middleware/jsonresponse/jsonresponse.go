@@ -1,6 +1,6 @@
-// Package jsonresponse encodes the bodies of JSON responses faster than encoding/json, with the same bytes but
-// without escapes for HTML. encoding/json checks and copies the result of every MarshalJSON once more, and a list
-// of deposits contains hundreds of times.
+// Package jsonresponse encodes JSON responses faster than encoding/json, with the same bytes but without escapes
+// for HTML. encoding/json checks and copies every MarshalJSON result once more, and a list of deposits contains
+// hundreds of times.
 package jsonresponse
 
 import (
@@ -13,25 +13,23 @@ import (
 	"unicode/utf8"
 )
 
-// Appender is a value that appends its own JSON to a buffer, with the same bytes as its MarshalJSON. Encode does
-// not check the appended bytes.
+// Appender appends its own JSON to a buffer, with the bytes of its MarshalJSON; Encode does not check them.
 type Appender interface {
 	AppendJSON(b []byte) ([]byte, error)
 }
 
-// keptBuffer is the size in bytes of the largest encoding buffer that is kept for the next response. It fits the
-// largest page of a list.
+// keptBuffer is the size in bytes of the largest encoding buffer kept for reuse. It fits the largest list page.
 const keptBuffer = 512 << 10
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Encode returns the JSON of v. Parts of v whose types this package cannot encode itself are encoded by
-// encoding/json. Returns the error of such a part.
+// Encode returns the JSON of v; parts whose types it cannot encode go to encoding/json. Returns the error of such
+// a part.
 func Encode(v any) ([]byte, error) {
 	return EncodeWithBuffer(func(b []byte) ([]byte, error) { return AppendEncoded(b, v) })
 }
 
-// EncodeWithBuffer calls fill with a pooled buffer and returns a copy of the bytes that fill appended.
+// EncodeWithBuffer calls fill with a pooled buffer and returns a copy of the appended bytes.
 func EncodeWithBuffer(fill func(b []byte) ([]byte, error)) ([]byte, error) {
 	buffer := buffers.Get().(*[]byte)
 	b, err := fill((*buffer)[:0])
@@ -45,14 +43,12 @@ func EncodeWithBuffer(fill func(b []byte) ([]byte, error)) ([]byte, error) {
 	return bytes.Clone(b), nil
 }
 
-// AppendEncoded appends the JSON of v to b, as Encode encodes it.
 func AppendEncoded(b []byte, v any) ([]byte, error) {
 	root := reflect.ValueOf(v)
 	if !root.IsValid() {
 		return standard(b, v)
 	}
-	// Put the value behind a pointer: it is then addressable, so that methods of its parts can be called without a
-	// copy.
+	// A value behind a pointer is addressable, so its parts' methods are called without a copy.
 	if root.Kind() != reflect.Pointer {
 		held := reflect.New(root.Type())
 		held.Elem().Set(root)
@@ -61,7 +57,7 @@ func AppendEncoded(b []byte, v any) ([]byte, error) {
 	return encoderOf(root.Type())(b, root)
 }
 
-// standard appends the JSON that encoding/json makes of v, without escapes for HTML.
+// standard appends the JSON of encoding/json, without escapes for HTML.
 func standard(b []byte, v any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -72,10 +68,10 @@ func standard(b []byte, v any) ([]byte, error) {
 	return append(b, bytes.TrimSuffix(out.Bytes(), []byte{'\n'})...), nil
 }
 
-// encoder is a function that appends the JSON of a value of one Go type to a buffer.
+// encoder appends the JSON of a value of one Go type to a buffer.
 type encoder func(b []byte, v reflect.Value) ([]byte, error)
 
-var encoders sync.Map // The cache of functions that encode values as JSON, by the Go type of the value.
+var encoders sync.Map // Cache of JSON encoders by Go type.
 
 func encoderOf(t reflect.Type) encoder {
 	if known, ok := encoders.Load(t); ok {
@@ -117,7 +113,7 @@ func newEncoder(t reflect.Type) encoder {
 	return appendUnknown
 }
 
-// ownEncoder returns the encoder for a type that has JSON methods of its own; nil for a type without such methods.
+// ownEncoder returns the encoder for a type with JSON methods of its own; nil without such methods.
 func ownEncoder(t reflect.Type) encoder {
 	behind := reflect.PointerTo(t)
 	if behind.Implements(reflect.TypeFor[Appender]()) && t.Kind() != reflect.Pointer {
@@ -137,7 +133,7 @@ func appendUnknown(b []byte, v reflect.Value) ([]byte, error) {
 }
 
 func pointerEncoder(t reflect.Type) encoder {
-	// The encoder of the element type is looked up at its first use, since a type may contain itself.
+	// The element type's encoder is looked up at its first use, since a type may contain itself.
 	elem := sync.OnceValue(func() encoder { return encoderOf(t.Elem()) })
 	return func(b []byte, v reflect.Value) ([]byte, error) {
 		if v.IsNil() {
@@ -192,10 +188,10 @@ func appendMap(b []byte, v reflect.Value) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// appendString appends a text as a JSON string in quotes, with the escapes of encoding/json.
+// appendString appends a JSON string with the escapes of encoding/json.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
-	done := 0 // Number of bytes of the text that are appended so far.
+	done := 0 // Bytes of the text appended so far.
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
@@ -216,8 +212,9 @@ func appendString(b []byte, s string) []byte {
 	return append(append(b, s[done:]...), '"')
 }
 
-// short maps the characters that JSON escapes by a backslash and a letter, such as a line feed (\n), to that
-// letter.
+// short maps characters that JSON escapes by backslash and letter, such as
+//
+// , to that letter.
 var short = map[rune]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
 
 func appendEscape(b []byte, r rune) []byte {
